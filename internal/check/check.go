@@ -1,0 +1,95 @@
+// Package check holds the rules that public arguments must meet, one function
+// a rule, and the error that reports a broken one.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The sentinels that every Error unwraps to. Package dpglm exports them.
+var (
+	ErrShape  = errors.New("dpglm: shape")
+	ErrValue  = errors.New("dpglm: non-finite or out-of-range data")
+	ErrLabel  = errors.New("dpglm: label outside the loss's domain")
+	ErrBound  = errors.New("dpglm: public bound")
+	ErrSchema = errors.New("dpglm: schema")
+	ErrBudget = errors.New("dpglm: privacy budget")
+	ErrConfig = errors.New("dpglm: parameter")
+	ErrModel  = errors.New("dpglm: encoded model or ledger")
+)
+
+// Error reports a broken rule: which parameter, the value it had and the rule.
+// It never holds a value taken from the data.
+type Error struct {
+	Kind  error  // one of the sentinels above
+	Param string // the parameter's name
+	Value string // its value as given; empty where it would be data
+	Rule  string // what it must be
+}
+
+func (e *Error) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%v: %s %s", e.Kind, e.Param, e.Rule)
+	}
+	return fmt.Sprintf("%v: %s = %s %s", e.Kind, e.Param, e.Value, e.Rule)
+}
+
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Fail makes an Error; value may be any public value, or nil for none.
+func Fail(kind error, param string, value any, rule string) error {
+	v := ""
+	if value != nil {
+		v = fmt.Sprint(value)
+	}
+	return &Error{Kind: kind, Param: param, Value: v, Rule: rule}
+}
+
+// Positive asks for a finite number above zero.
+func Positive(kind error, param string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return Fail(kind, param, v, "must be a positive finite number")
+	}
+	return nil
+}
+
+// MaxScale and MinScale limit public bounds, so that products of a few of them
+// neither overflow nor vanish.
+const (
+	MaxScale = 1e60
+	MinScale = 1e-60
+)
+
+// Bound asks for a public bound: positive, finite and of a sane magnitude.
+func Bound(param string, v float64) error {
+	if !(v >= MinScale && v <= MaxScale) {
+		return Fail(ErrBound, param, v, fmt.Sprintf("must be a positive number in [%g, %g]", MinScale, MaxScale))
+	}
+	return nil
+}
+
+// Epsilon asks for a privacy parameter ε > 0, finite.
+func Epsilon(v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return Fail(ErrBudget, "epsilon", v, "must be a positive finite number")
+	}
+	return nil
+}
+
+// Delta asks for δ strictly between 0 and 1.
+func Delta(v float64) error {
+	if !(v > 0 && v < 1) {
+		return Fail(ErrBudget, "delta", v, "must lie strictly between 0 and 1")
+	}
+	return nil
+}
+
+// Mu asks for a Gaussian-DP parameter μ > 0, finite.
+func Mu(v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return Fail(ErrBudget, "mu", v, "must be a positive finite number")
+	}
+	return nil
+}

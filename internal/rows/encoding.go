@@ -1,0 +1,121 @@
+// Package rows is the one door to the data and the waist behind it. A Table
+// takes rows in and bounds them; Sums answers the learners' questions, all of
+// them sums over bounded rows, and knows how far each answer moves when one row
+// is replaced. A privacy review reads this package and package mechanisms.
+package rows
+
+import "math"
+
+// Encoding maps a raw row x to its features
+//
+//	u_j = Scale_j·clamp(x_j, Min_j, Max_j) + Shift_j,
+//
+// scales u to norm at most Bound and appends the constant 1 if Intercept is
+// set. All of it is public. Scale, Shift, Min and Max are nil together, for the
+// identity.
+type Encoding struct {
+	Columns   int
+	Bound     float64
+	Intercept bool
+	Scale     []float64
+	Shift     []float64
+	Min, Max  []float64
+	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + 1
+}
+
+// NewIdentity returns the encoding that only scales rows to the given bound.
+func NewIdentity(columns int, bound float64, intercept bool) Encoding {
+	return Encoding{Columns: columns, Bound: bound, Intercept: intercept, magnitude: bound + 1}
+}
+
+// NewAffine returns the encoding with the given affine maps and ranges.
+func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) Encoding {
+	var raw, off float64
+	for j := range scale {
+		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
+		off = math.Hypot(off, shift[j])
+	}
+	return Encoding{Columns: len(scale), Bound: bound, Intercept: intercept,
+		Scale: scale, Shift: shift, Min: lo, Max: hi, magnitude: raw + off + 1}
+}
+
+// Dim is the number of weights: one a column, and one for the intercept.
+func (e *Encoding) Dim() int {
+	if e.Intercept {
+		return e.Columns + 1
+	}
+	return e.Columns
+}
+
+// FeatureBound bounds the norm of an encoded row, the intercept included.
+func (e *Encoding) FeatureBound() float64 {
+	if e.Intercept {
+		return math.Hypot(e.Bound, 1)
+	}
+	return e.Bound
+}
+
+// Offset is how many times larger the raw terms of a score are than the bound
+// on encoded rows; it measures cancellation, which costs rounding error.
+func (e *Encoding) Offset() float64 { return e.magnitude / e.FeatureBound() }
+
+// folded is a weight vector in terms of raw rows: the score of row x with
+// factor s is s·(⟨v, x⟩ + offset) + intercept.
+type folded struct {
+	v                 []float64
+	offset, intercept float64
+}
+
+// fold writes w in terms of raw rows; f.v is reused.
+func (e *Encoding) fold(w []float64, f *folded) {
+	f.v = append(f.v[:0], w[:e.Columns]...)
+	f.offset, f.intercept = 0, 0
+	if e.Intercept {
+		f.intercept = w[e.Columns]
+	}
+	if e.Scale == nil {
+		return
+	}
+	for j, wj := range f.v {
+		f.offset += wj * e.Shift[j]
+		f.v[j] = wj * e.Scale[j]
+	}
+}
+
+// unfold turns the sums Σeᵢxᵢ, Σeᵢ and Σcᵢ over raw rows, with eᵢ = cᵢsᵢ, into
+// the sum of cᵢ times the encoded row.
+func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
+	copy(dst, raw)
+	if e.Scale != nil {
+		for j := range raw {
+			dst[j] = raw[j]*e.Scale[j] + e.Shift[j]*sumE
+		}
+	}
+	if e.Intercept {
+		dst[e.Columns] = sumC
+	}
+}
+
+// norm is the norm of the features of a raw row, before scaling to the bound.
+func (e *Encoding) norm(x []float64) float64 {
+	var largest float64
+	for j, v := range x {
+		largest = math.Max(largest, math.Abs(e.feature(j, v)))
+	}
+	if largest == 0 {
+		return 0
+	}
+	var sum float64 // of squares of features in units of the largest
+	for j, v := range x {
+		r := e.feature(j, v) / largest
+		sum += r * r
+	}
+	return largest * math.Sqrt(sum)
+}
+
+func (e *Encoding) feature(j int, v float64) float64 {
+	if e.Scale == nil {
+		return v
+	}
+	return e.Scale[j]*v + e.Shift[j]
+}

@@ -1,0 +1,117 @@
+package rows
+
+import (
+	"context"
+	"math"
+)
+
+// workspace is what one goroutine needs for a pass.
+type workspace struct {
+	buf        []float64 // a tile of raw rows, where they must be copied
+	z          []float64 // scores, then coefficients, of a tile
+	raw        []float64 // Σ eᵢxᵢ over raw rows
+	sumE, sumC float64   // Σ eᵢ and Σ cᵢ
+	totals     []float64 // loss sums
+}
+
+func (s *Sums) newWorkspace() *workspace {
+	return &workspace{
+		buf: make([]float64, s.t.layout.tileRows*s.t.enc.Columns),
+		z:   make([]float64, s.t.layout.tileRows),
+		raw: make([]float64, s.t.enc.Columns),
+	}
+}
+
+func (s *Sums) acquire() *workspace  { return s.workspaces.Get().(*workspace) }
+func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
+
+// Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
+// clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
+func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
+	total := s.acquire()
+	defer s.release(total)
+	clear(total.raw)
+	total.sumE, total.sumC = 0, 0
+	var f folded
+	s.t.enc.fold(w, &f)
+	err := inOrder(ctx, s.t.layout.blocks, s.acquire, s.release,
+		func(b int, a *workspace) {
+			clear(a.raw)
+			a.sumE, a.sumC = 0, 0
+			s.t.layout.eachTile(b, func(lo, hi int) { s.gradientTile(a, lo, hi, &f, clip) })
+		},
+		func(_ int, a *workspace) {
+			for j, v := range a.raw {
+				total.raw[j] += v
+			}
+			total.sumE += a.sumE
+			total.sumC += a.sumC
+		})
+	if err != nil {
+		return err
+	}
+	s.t.enc.unfold(dst, total.raw, total.sumE, total.sumC)
+	return nil
+}
+
+func (s *Sums) gradientTile(a *workspace, lo, hi int, f *folded, clip float64) {
+	z := a.z[:hi-lo]
+	rows := s.t.src.tile(lo, hi, a.buf)
+	s.t.score(z, rows, lo, f)
+	for k, score := range z {
+		c := s.loss.Deriv(score, s.labels[lo+k])
+		if limit := clip / s.t.norm[lo+k]; math.Abs(c) > limit {
+			c = math.Copysign(limit, c)
+		}
+		a.sumC += c
+		if s.t.shrink != nil {
+			c *= s.t.shrink[lo+k]
+		}
+		a.sumE += c
+		z[k] = c
+	}
+	rows.addScaled(a.raw, z)
+}
+
+// unit is the unit roundoff of float64.
+const unit = 0x1p-53
+
+// GradientSensitivity bounds the L2 distance between Gradient's answers at a w
+// of norm r on two tables that differ in one row, as computed in floating
+// point. It uses public numbers only.
+//
+// In exact arithmetic the distance is at most X·Diameter(X·r), the loss's
+// gradient diameter, and at most 2·clip: clipping a gradient is projecting it
+// to a ball, which brings no two gradients apart. Rounding adds, with
+// p columns, m rows a block, M = magnitude of a raw row's terms and
+// S = the largest slope:
+//
+//   - a row's norm, its factor and its clip limit are off by p+16 roundings at
+//     most, relative to M/X: the bound is evaluated at X(1 + slack) and a slack
+//     of one gradient's length is added for each of the two rows;
+//   - a score is off by (p+8)·u·r·M, which moves the slope by H times that;
+//   - blocks without the replaced row have the same bits in both sums. The block
+//     with it is off by at most γ_m·m·S·M in each, and every later one of the B
+//     merges, as well as the final change of coordinates, by u·n·S·M (Higham,
+//     Accuracy and Stability of Numerical Algorithms, section 4.2).
+//
+// Measured against accumulation in 64-bit fixed point, which would be exact in
+// any order, the pass is 2.5 times faster (BenchmarkAccumulation), and for
+// n = 10⁶ the bound costs a relative 1e-7 of the noise.
+func (s *Sums) GradientSensitivity(r, clip float64) float64 {
+	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
+	p, magnitude := float64(s.t.enc.Columns), s.t.enc.magnitude
+	slack := 8 * unit * (p + 16) * s.t.enc.Offset()
+	x := s.t.enc.FeatureBound() * (1 + slack)
+	z := x * r * (1 + slack)
+	c := s.loss.Constants(z, s.labelBound)
+
+	exact := math.Min(x*s.loss.Diameter(z, s.labelBound), 2*clip*(1+slack))
+	rowwise := 2 * slack * x * c.Slope
+	var scores float64
+	if !math.IsInf(c.Smoothness, 1) {
+		scores = 2 * x * c.Smoothness * unit * (p + 8) * r * magnitude
+	}
+	sums := 2.2 * unit * c.Slope * magnitude * (m*m + blocks*n + 8*n)
+	return exact + rowwise + scores + sums
+}

@@ -1,0 +1,218 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// maxAbs is the largest magnitude of a raw value without a range.
+const maxAbs = 1e100
+
+// Table is a matrix whose rows are bounded: row i enters every computation as
+// its encoding times shrink[i]. The matrix itself is neither copied nor
+// changed, and must not change while the Table is in use.
+type Table struct {
+	enc    Encoding
+	src    source
+	layout layout
+	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
+	norm   []float64 // norm of the bounded row, the intercept included
+}
+
+// NewTable checks and bounds the rows of x. The error names the first bad row
+// and column, and is for the curator's eyes.
+func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
+	n, d := x.Dims()
+	if n < 1 || d < 1 {
+		return nil, check.Fail(check.ErrShape, "matrix", fmt.Sprintf("%d×%d", n, d), "must have at least one row and one column")
+	}
+	if d != enc.Columns {
+		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
+	}
+	t := &Table{enc: enc, src: newSource(x), layout: newLayout(n, d), norm: make([]float64, n)}
+	in := intake{t: t, shrink: make([]float64, n), outside: make([]bool, t.layout.tiles)}
+	if err := in.run(); err != nil {
+		return nil, err
+	}
+	if in.shrinks {
+		t.shrink = in.shrink
+	}
+	if in.clamps {
+		t.src = clampedSource{t.src, enc.Min, enc.Max, in.outside, t.layout.tileRows}
+	}
+	return t, nil
+}
+
+// Rows is the number of rows.
+func (t *Table) Rows() int { return t.layout.n }
+
+// Encoding is how rows become features.
+func (t *Table) Encoding() *Encoding { return &t.enc }
+
+// intake is the single pass that checks and measures the rows.
+type intake struct {
+	t               *Table
+	shrink          []float64
+	outside         []bool
+	shrinks, clamps bool
+	err             error
+}
+
+type intakeBlock struct {
+	buf, row        []float64
+	shrinks, clamps bool
+	err             error
+}
+
+func (in *intake) run() error {
+	cols := in.t.enc.Columns
+	acquire := func() *intakeBlock {
+		return &intakeBlock{buf: make([]float64, in.t.layout.tileRows*cols), row: make([]float64, cols)}
+	}
+	_ = inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
+		func(b int, a *intakeBlock) {
+			in.t.layout.eachTile(b, func(lo, hi int) {
+				if a.err == nil {
+					in.measure(a, lo, hi)
+				}
+			})
+		},
+		func(_ int, a *intakeBlock) {
+			in.shrinks = in.shrinks || a.shrinks
+			in.clamps = in.clamps || a.clamps
+			if in.err == nil {
+				in.err = a.err
+			}
+		})
+	return in.err
+}
+
+func (in *intake) measure(a *intakeBlock, lo, hi int) {
+	t := in.t.src.tile(lo, hi, a.buf)
+	for i := lo; i < hi; i++ {
+		copy(a.row, t.data[(i-lo)*t.stride:(i-lo)*t.stride+t.cols])
+		changed, err := in.t.enc.admit(a.row, i)
+		if err != nil {
+			a.err = err
+			return
+		}
+		if changed {
+			in.outside[lo/in.t.layout.tileRows], a.clamps = true, true
+		}
+		norm, s := in.t.enc.norm(a.row), 1.0
+		if norm > in.t.enc.Bound {
+			s, a.shrinks = in.t.enc.Bound/norm, true
+			norm = in.t.enc.Bound
+		}
+		if in.t.enc.Intercept {
+			norm = math.Hypot(norm, 1)
+		}
+		in.shrink[i], in.t.norm[i] = s, norm
+	}
+}
+
+// admit checks the values of row i and clamps them to their ranges.
+func (e *Encoding) admit(row []float64, i int) (changed bool, err error) {
+	for j, v := range row {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, "must be finite")
+		}
+		if e.Min != nil {
+			if v < e.Min[j] || v > e.Max[j] {
+				row[j], changed = min(max(v, e.Min[j]), e.Max[j]), true
+			}
+		} else if math.Abs(v) > maxAbs {
+			return false, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, fmt.Sprintf("must not exceed %g in magnitude", maxAbs))
+		}
+	}
+	return changed, nil
+}
+
+// Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row.
+func (t *Table) Scores(dst, w []float64) {
+	var f folded
+	t.enc.fold(w, &f)
+	acquire := func() []float64 { return make([]float64, t.layout.tileRows*t.enc.Columns) }
+	_ = inOrder(context.Background(), t.layout.blocks, acquire, func([]float64) {},
+		func(b int, buf []float64) {
+			t.layout.eachTile(b, func(lo, hi int) { t.score(dst[lo:hi], t.src.tile(lo, hi, buf), lo, &f) })
+		},
+		func(int, []float64) {})
+}
+
+// score sets z to the scores of the bounded rows of a tile that starts at row lo.
+func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
+	rows.dot(z, f.v)
+	if t.shrink == nil {
+		add := f.offset + f.intercept
+		for k := range z {
+			z[k] += add
+		}
+		return
+	}
+	for k, s := range t.shrink[lo : lo+len(z)] {
+		z[k] = s*(z[k]+f.offset) + f.intercept
+	}
+}
+
+// Sums answers questions about the rows of a Table under one loss. Each answer
+// is a sum over rows of something bounded by public numbers.
+type Sums struct {
+	t          *Table
+	loss       losses.Loss
+	labels     []float64
+	labelBound float64
+	workspaces sync.Pool
+}
+
+// NewSums binds labels to the rows, mapped into the loss's domain by public
+// rules: binary labels to ±1 by sign, the others clamped to the bound.
+func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (*Sums, error) {
+	if err := losses.LabelBound(loss.Labels(), labelBound); err != nil {
+		return nil, err
+	}
+	mapped := make([]float64, len(labels))
+	for i, y := range labels {
+		var ok bool
+		if mapped[i], ok = mapLabel(loss.Labels(), y, labelBound); !ok {
+			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
+		}
+	}
+	s := &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}
+	s.workspaces.New = func() any { return s.newWorkspace() }
+	return s, nil
+}
+
+func mapLabel(kind losses.Labels, y, bound float64) (float64, bool) {
+	switch kind {
+	case losses.Binary:
+		if y > 0 {
+			return 1, y == 1
+		}
+		return -1, y == 0 || y == -1
+	case losses.Count:
+		return min(y, bound), y >= 0
+	default:
+		return min(max(y, -bound), bound), true
+	}
+}
+
+func labelRule(kind losses.Labels) string {
+	if kind == losses.Binary {
+		return "must be 0 or 1, or −1 or 1"
+	}
+	return "must not be negative"
+}
+
+// Rows is the number of rows.
+func (s *Sums) Rows() int { return s.t.Rows() }
+
+// Dim is the number of weights.
+func (s *Sums) Dim() int { return s.t.enc.Dim() }

@@ -1,0 +1,120 @@
+package mechanisms
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// The grid's slack: for |y| ≤ c·s a discrete Gaussian's mass and the rounded
+// continuous one's differ by a factor within exp(±c²/(23s²)), of which the 179
+// in Gaussian's comment is the case c = 64.
+//
+// The scales here are tiny, where terms of order 1/s⁴ still show, so the check
+// stops at y = 4s.
+func TestGridSlack(t *testing.T) {
+	for _, s := range []float64{8, 20, 50} {
+		var total float64
+		for y := -60 * s; y <= 60*s; y++ {
+			total += math.Exp(-y * y / (2 * s * s))
+		}
+		for y := 0.0; y <= 4*s; y++ {
+			c := math.Max(2, y/s) // for small y the cell's curvature term, 1/(8s²), counts
+			discrete := -y*y/(2*s*s) - math.Log(total)
+			m := distuv.UnitNormal
+			rounded := math.Log(m.Survival((y-0.5)/s) - m.Survival((y+0.5)/s))
+			if diff := math.Abs(discrete - rounded); diff > c*c/(23*s*s) {
+				t.Fatalf("s = %g, y = %g: log-ratio %g exceeds %g", s, y, diff, c*c/(23*s*s))
+			}
+		}
+	}
+	if want := 64.0 * 64 / 23; want > 179 {
+		t.Errorf("constant 179 is below %g", want)
+	}
+}
+
+// What leaves is a multiple of a grid that depends on sensitivity and μ only,
+// so the set of reachable values is the same for all data.
+func TestReleaseStaysOnTheGrid(t *testing.T) {
+	src := NewSeededSource(3)
+	for _, sensitivity := range []float64{1e-30, 0.3, 7, 1e20} {
+		g := Gaussian{Mu: 0.7}
+		step, scale, err := g.grid(sensitivity, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if scale < 1<<gridBits {
+			t.Errorf("noise spans only %d steps", scale)
+		}
+		sigma, err := g.Sigma(sensitivity, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if min := (sensitivity + step*math.Sqrt(3)) / g.Mu; sigma < min || sigma > min*(1+1e-10) {
+			t.Errorf("σ = %g at sensitivity %g, want just above %g", sigma, sensitivity, min)
+		}
+		out := make([]float64, 3)
+		for range 1000 {
+			v := []float64{0, sensitivity / 3, -sensitivity * math.Pi}
+			if err := g.Release(out, v, sensitivity, src); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range out {
+				if r := o / step; r != math.Trunc(r) {
+					t.Fatalf("%g is not a multiple of %g", o, step)
+				}
+			}
+		}
+	}
+}
+
+// A value of any magnitude leaves as the correctly rounded sum of grid points.
+func TestReleaseOfLargeValues(t *testing.T) {
+	src := NewSeededSource(4)
+	out := make([]float64, 1)
+	for range 1000 {
+		if err := (Gaussian{Mu: 1}).Release(out, []float64{1e30}, 1, src); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(out[0]-1e30) > 1e15 {
+			t.Fatalf("1e30 became %g", out[0])
+		}
+	}
+}
+
+func TestReleaseLaw(t *testing.T) {
+	const draws, bins = 100_000, 50
+	src := NewSeededSource(5)
+	g := Gaussian{Mu: 0.5}
+	counts, probs := make([]float64, bins), make([]float64, bins)
+	out := make([]float64, 1)
+	for range draws {
+		if err := g.Release(out, []float64{10}, 3, src); err != nil {
+			t.Fatal(err)
+		}
+		u := distuv.Normal{Mu: 10, Sigma: 6}.CDF(out[0])
+		counts[min(int(u*bins), bins-1)]++
+	}
+	for i := range probs {
+		probs[i] = 1.0 / bins
+	}
+	chiSquare(t, "release", counts, probs)
+}
+
+func TestSecureSource(t *testing.T) {
+	a, b := NewSecureSource(), NewSecureSource()
+	if a.Uint64() == b.Uint64() && a.Uint64() == b.Uint64() {
+		t.Error("two secure sources agree")
+	}
+}
+
+// The seeded stream is frozen: reproducible results depend on it.
+func TestSeededSourceIsFrozen(t *testing.T) {
+	src := NewSeededSource(1)
+	got := [3]uint64{src.Uint64(), src.Uint64(), src.Uint64()}
+	want := [3]uint64{0x34e936394905d167, 0x817c0ef62fe4c731, 0x937987e6e24f5a40}
+	if got != want {
+		t.Errorf("got %#x", got)
+	}
+}
