@@ -223,7 +223,13 @@ func (p Problem) resolve(s Shape) (Problem, error) {
 			p.Radius = 4 * s.LabelBound / s.FeatureBound
 		}
 	}
-	return p, check.Bound("Problem.Radius", p.Radius)
+	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
+		return p, err
+	}
+	if k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound); math.IsInf(k.Value+k.Slope, 0) {
+		return p, check.Fail(ErrBound, "Problem.Radius", p.Radius, "is too large for the loss "+p.Loss.Name()+", whose constants overflow")
+	}
+	return p, nil
 }
 
 // Budget is how much privacy may be spent. There is no default: make one with

@@ -117,6 +117,9 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := step.Sigma(c.sensitivity(s, p), s.Dim); err != nil {
+		return nil, err
+	}
 	ledger, err := step.Ledger("Noisy GD, gradient sums", c.Steps, s.Dim)
 	if err != nil {
 		return nil, err
@@ -142,12 +145,12 @@ func (c NoisyGDConfig) validate() error {
 		return check.Fail(ErrConfig, "NoisyGDConfig.Steps", c.Steps, "must be at least 1, or 0 for the schedule's number")
 	}
 	if c.StepSize != 0 {
-		if err := check.Positive(ErrConfig, "NoisyGDConfig.StepSize", c.StepSize); err != nil {
+		if err := check.Scale(ErrConfig, "NoisyGDConfig.StepSize", c.StepSize); err != nil {
 			return err
 		}
 	}
-	if c.Clip < 0 || math.IsNaN(c.Clip) {
-		return check.Fail(ErrConfig, "NoisyGDConfig.Clip", c.Clip, "must be positive, 0 for the schedule's, or +Inf for none")
+	if c.Clip != 0 && !math.IsInf(c.Clip, 1) {
+		return check.Scale(ErrConfig, "NoisyGDConfig.Clip", c.Clip)
 	}
 	return nil
 }
@@ -172,7 +175,7 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 			c.Clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
 		}
 	}
-	delta := math.Min(s.FeatureBound*p.Loss.Diameter(s.FeatureBound*p.Radius, s.LabelBound), 2*c.Clip)
+	delta := c.sensitivity(s, p)
 	if c.Steps == 0 {
 		c.Steps = s.Rows
 		if c.Schedule == Practical {
@@ -190,6 +193,12 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 		}
 	}
 	return c
+}
+
+// sensitivity is the largest sensitivity of a gradient sum over the ball, but
+// for rounding.
+func (c NoisyGDConfig) sensitivity(s Shape, p Problem) float64 {
+	return math.Min(s.FeatureBound*p.Loss.Diameter(s.FeatureBound*p.Radius, s.LabelBound), 2*c.Clip)
 }
 
 // maxSteps bounds the practical schedule's passes: more cost time and, as the

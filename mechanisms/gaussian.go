@@ -45,9 +45,6 @@ func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source)
 	if err := check.Mu(g.Mu); err != nil {
 		return err
 	}
-	if err := check.Bound("sensitivity", sensitivity); err != nil {
-		return err
-	}
 	if len(dst) != len(value) {
 		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal len(value) = %d", len(value)))
 	}
@@ -66,8 +63,8 @@ func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source)
 // in steps, rounded up.
 func (g Gaussian) grid(sensitivity float64, dim int) (step float64, scale uint64, err error) {
 	sigma := sensitivity / g.Mu
-	if !(sigma > 1e-200 && sigma < 1e200) {
-		return 0, 0, check.Fail(check.ErrBound, "sensitivity/mu", sigma, "must lie between 1e-200 and 1e200")
+	if !(sensitivity > 0 && sigma > 1e-200 && sigma < 1e200) {
+		return 0, 0, check.Fail(check.ErrBound, "sensitivity", sensitivity, fmt.Sprintf("must be positive, and sensitivity/mu = %g between 1e-200 and 1e200", sigma))
 	}
 	_, exp := math.Frexp(sigma) // 2^(exp-1) ≤ sigma < 2^exp
 	step = math.Ldexp(1, exp-1-gridBits)

@@ -47,14 +47,6 @@ func Fail(kind error, param string, value any, rule string) error {
 	return &Error{Kind: kind, Param: param, Value: v, Rule: rule}
 }
 
-// Positive asks for a finite number above zero.
-func Positive(kind error, param string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return Fail(kind, param, v, "must be a positive finite number")
-	}
-	return nil
-}
-
 // MaxScale and MinScale limit public bounds, so that products of a few of them
 // neither overflow nor vanish.
 const (
@@ -63,9 +55,12 @@ const (
 )
 
 // Bound asks for a public bound: positive, finite and of a sane magnitude.
-func Bound(param string, v float64) error {
+func Bound(param string, v float64) error { return Scale(ErrBound, param, v) }
+
+// Scale is Bound for parameters of another kind.
+func Scale(kind error, param string, v float64) error {
 	if !(v >= MinScale && v <= MaxScale) {
-		return Fail(ErrBound, param, v, fmt.Sprintf("must be a positive number in [%g, %g]", MinScale, MaxScale))
+		return Fail(kind, param, v, fmt.Sprintf("must be a positive number in [%g, %g]", MinScale, MaxScale))
 	}
 	return nil
 }
