@@ -147,9 +147,21 @@ type Dataset struct {
 	facts  Facts
 }
 
+// Sparse is a matrix in compressed sparse rows, which NewDataset and a Model read
+// without making it dense.
+type Sparse = rows.Sparse
+
+// NewSparse makes a Sparse: row i has values[indptr[i]:indptr[i+1]] in the columns
+// indices[indptr[i]:indptr[i+1]], which increase strictly. The slices are kept,
+// not copied.
+func NewSparse(nrows, ncols int, indptr, indices []int, values []float64) (*Sparse, error) {
+	return rows.NewSparse(nrows, ncols, indptr, indices, values)
+}
+
 // NewDataset checks x, n×d, and the n labels y, and bounds the rows by the
-// facts. It reads the matrix once. Gonum's dense matrices are read where they
-// lie; any other mat.Matrix works, element by element.
+// facts. It reads the matrix once. Sparse and gonum's dense matrices are read
+// where they lie, a mat.RowNonZeroDoer is compressed once, and any other
+// mat.Matrix works, element by element.
 func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 	if x == nil || facts == nil {
 		return nil, check.Fail(ErrConfig, "x, facts", nil, "must not be nil")

@@ -16,7 +16,7 @@ type workspace struct {
 
 func (s *Sums) newWorkspace() *workspace {
 	return &workspace{
-		buf: make([]float64, s.t.layout.tileRows*s.t.enc.Columns),
+		buf: s.t.buffer(),
 		z:   make([]float64, s.t.layout.tileRows),
 		raw: make([]float64, s.t.enc.Columns),
 	}

@@ -18,11 +18,21 @@ type layout struct {
 	n, tileRows, tiles, blockTiles, blocks int
 }
 
-func newLayout(n, cols int) layout {
+func newLayout(n, cols int, sparse bool) layout {
 	const tileNumbers = 1 << 14 // 128 KiB of float64
-	l := layout{n: n, tileRows: min(max(tileNumbers/max(cols, 1), 4), 256)}
-	l.tiles = (n + l.tileRows - 1) / l.tileRows
-	l.blockTiles = (l.tiles + maxBlocks - 1) / maxBlocks
+	l := layout{n: n, tileRows: min(max(tileNumbers/cols, 4), 256)}
+	blocks := maxBlocks
+	if sparse { // merging a block costs O(cols), which many short rows must pay for
+		l.tileRows = 256
+		blocks = min(max(4*n/cols, 8), maxBlocks)
+	}
+	return l.cut(blocks)
+}
+
+// cut sets the blocks, at most the given number.
+func (l layout) cut(blocks int) layout {
+	l.tiles = (l.n + l.tileRows - 1) / l.tileRows
+	l.blockTiles = (l.tiles + blocks - 1) / blocks
 	l.blocks = (l.tiles + l.blockTiles - 1) / l.blockTiles
 	return l
 }

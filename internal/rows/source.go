@@ -14,74 +14,165 @@ var kernel gonum.Implementation
 // tile is a run of consecutive raw rows, clamped to their ranges, ready for the
 // two operations that every pass is made of.
 type tile struct {
-	rows, cols, stride int
-	data               []float64
+	rows, cols int
+	data       []float64 // dense: row k starts at k·stride; sparse: all values
+	stride     int
+	sparse     bool
+	start, end []int // of row k's entries in indices and data
+	indices    []int
 }
 
 // dot sets z_k = ⟨x_k, v⟩.
 func (t tile) dot(z, v []float64) {
-	kernel.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
+	if !t.sparse {
+		kernel.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
+		return
+	}
+	for k := range t.rows {
+		var sum float64
+		values := t.data[t.start[k]:t.end[k]]
+		for i, j := range t.indices[t.start[k]:t.end[k]] {
+			sum += values[i] * v[j]
+		}
+		z[k] = sum
+	}
 }
 
 // addScaled adds Σ e_k x_k to g.
 func (t tile) addScaled(g, e []float64) {
-	kernel.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
+	if !t.sparse {
+		kernel.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
+		return
+	}
+	for k, c := range e[:t.rows] {
+		values := t.data[t.start[k]:t.end[k]]
+		for i, j := range t.indices[t.start[k]:t.end[k]] {
+			g[j] += c * values[i]
+		}
+	}
 }
 
-// source gives the tiles of a matrix. The buffer holds len(buf) ≥ rows·columns
-// numbers and belongs to the caller.
+// copyRow writes raw row k to dst.
+func (t tile) copyRow(dst []float64, k int) {
+	if !t.sparse {
+		copy(dst, t.data[k*t.stride:k*t.stride+t.cols])
+		return
+	}
+	clear(dst)
+	for i, j := range t.indices[t.start[k]:t.end[k]] {
+		dst[j] = t.data[t.start[k]+i]
+	}
+}
+
+// source gives the tiles of a matrix. The buffer holds at least rows·columns
+// numbers (none for a sparse source) and belongs to the caller.
 type source interface {
 	tile(lo, hi int, buf []float64) tile
+	// pick returns the source of the given rows, in that order.
+	pick(order []int) source
 }
 
 // newSource picks the fastest source for x.
 func newSource(x mat.Matrix) source {
-	if r, ok := x.(mat.RawMatrixer); ok {
-		return denseSource{r.RawMatrix()}
+	switch m := x.(type) {
+	case *Sparse:
+		return newSparseSource(m)
+	case mat.RawMatrixer:
+		return denseSource{m: m.RawMatrix()}
+	case mat.RowNonZeroDoer:
+		return newSparseSource(compress(x, m))
 	}
-	return opaqueSource{x}
+	return opaqueSource{m: x}
 }
 
-// denseSource reads a gonum matrix where it lies.
-type denseSource struct{ m blas64.General }
-
-func (s denseSource) tile(lo, hi int, _ []float64) tile {
-	return tile{hi - lo, s.m.Cols, s.m.Stride, s.m.Data[lo*s.m.Stride : (hi-1)*s.m.Stride+s.m.Cols]}
+// denseSource reads a gonum matrix where it lies, or a selection of its rows
+// through a copy of each tile.
+type denseSource struct {
+	m     blas64.General
+	order []int
 }
 
-// opaqueSource copies an arbitrary matrix element by element.
-type opaqueSource struct{ m mat.Matrix }
-
-func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
-	_, cols := s.m.Dims()
-	t := tile{hi - lo, cols, cols, buf}
-	for i := lo; i < hi; i++ {
-		for j := range cols {
-			buf[(i-lo)*cols+j] = s.m.At(i, j)
-		}
+func (s denseSource) tile(lo, hi int, buf []float64) tile {
+	t := tile{rows: hi - lo, cols: s.m.Cols, stride: s.m.Stride}
+	if s.order == nil {
+		t.data = s.m.Data[lo*s.m.Stride : (hi-1)*s.m.Stride+s.m.Cols]
+		return t
 	}
+	for k, i := range s.order[lo:hi] {
+		copy(buf[k*t.cols:(k+1)*t.cols], s.m.Data[i*s.m.Stride:])
+	}
+	t.data, t.stride = buf, t.cols
 	return t
 }
 
-// clampedSource clamps the tiles that hold out-of-range values, in a copy.
+func (s denseSource) pick(order []int) source { return denseSource{s.m, resolve(s.order, order)} }
+
+// opaqueSource copies an arbitrary matrix element by element.
+type opaqueSource struct {
+	m     mat.Matrix
+	order []int
+}
+
+func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
+	_, cols := s.m.Dims()
+	for i := lo; i < hi; i++ {
+		row := i
+		if s.order != nil {
+			row = s.order[i]
+		}
+		for j := range cols {
+			buf[(i-lo)*cols+j] = s.m.At(row, j)
+		}
+	}
+	return tile{rows: hi - lo, cols: cols, stride: cols, data: buf}
+}
+
+func (s opaqueSource) pick(order []int) source { return opaqueSource{s.m, resolve(s.order, order)} }
+
+// clampedSource clamps the rows that hold out-of-range values, in a copy.
 type clampedSource struct {
 	source
 	min, max []float64
-	outside  []bool // per tile, of tileRows rows
-	tileRows int
+	outside  []bool // per row
 }
 
 func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 	t := s.source.tile(lo, hi, buf)
-	if !s.outside[lo/s.tileRows] {
+	inside := true
+	for _, o := range s.outside[lo:hi] {
+		inside = inside && !o
+	}
+	if inside {
 		return t
 	}
-	for i := range t.rows {
-		row := buf[i*t.cols : (i+1)*t.cols]
-		copy(row, t.data[i*t.stride:i*t.stride+t.cols])
+	for k := range t.rows {
+		row := buf[k*t.cols : (k+1)*t.cols]
+		t.copyRow(row, k)
 		for j, v := range row {
 			row[j] = min(max(v, s.min[j]), s.max[j])
 		}
 	}
-	return tile{t.rows, t.cols, t.cols, buf}
+	return tile{rows: t.rows, cols: t.cols, stride: t.cols, data: buf}
+}
+
+func (s clampedSource) pick(order []int) source {
+	return clampedSource{s.source.pick(order), s.min, s.max, gather(s.outside, order)}
+}
+
+// gather returns v[i] for each i of order.
+func gather[T any](v []T, order []int) []T {
+	out := make([]T, len(order))
+	for k, i := range order {
+		out[k] = v[i]
+	}
+	return out
+}
+
+// resolve composes two selections of rows, of which the first may be nil for
+// all rows.
+func resolve(first, second []int) []int {
+	if first == nil {
+		return second
+	}
+	return gather(first, second)
 }

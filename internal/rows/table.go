@@ -36,8 +36,16 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 	if d != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	t := &Table{enc: enc, src: newSource(x), layout: newLayout(n, d), norm: make([]float64, n)}
-	in := intake{t: t, shrink: make([]float64, n), outside: make([]bool, t.layout.tiles)}
+	t := &Table{enc: enc, src: newSource(x), norm: make([]float64, n)}
+	t.layout = newLayout(n, d, t.isSparse())
+	if t.isSparse() {
+		src, err := enc.admitSparse(t.src.(sparseSource))
+		if err != nil {
+			return nil, err
+		}
+		t.src = src
+	}
+	in := intake{t: t, shrink: make([]float64, n), outside: make([]bool, n)}
 	if err := in.run(); err != nil {
 		return nil, err
 	}
@@ -45,9 +53,25 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 		t.shrink = in.shrink
 	}
 	if in.clamps {
-		t.src = clampedSource{t.src, enc.Min, enc.Max, in.outside, t.layout.tileRows}
+		t.src = clampedSource{t.src, enc.Min, enc.Max, in.outside}
 	}
 	return t, nil
+}
+
+func (t *Table) isSparse() bool {
+	_, ok := t.src.(sparseSource)
+	return ok
+}
+
+// Pick returns the table of the given rows, in that order. It copies O(1)
+// numbers a row.
+func (t *Table) Pick(order []int) *Table {
+	p := &Table{enc: t.enc, src: t.src.pick(order), norm: gather(t.norm, order)}
+	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
+	if t.shrink != nil {
+		p.shrink = gather(t.shrink, order)
+	}
+	return p
 }
 
 // Rows is the number of rows.
@@ -56,7 +80,32 @@ func (t *Table) Rows() int { return t.layout.n }
 // Encoding is how rows become features.
 func (t *Table) Encoding() *Encoding { return &t.enc }
 
-// intake is the single pass that checks and measures the rows.
+// buffer returns a buffer for the tiles of t.
+func (t *Table) buffer() []float64 {
+	if t.isSparse() {
+		return nil
+	}
+	return make([]float64, t.layout.tileRows*t.enc.Columns)
+}
+
+// encode writes row k of a tile that starts at row lo, encoded and bounded, to
+// dst, which has Dim numbers.
+func (t *Table) encode(dst []float64, rows tile, lo, k int) {
+	u := dst[:t.enc.Columns]
+	rows.copyRow(u, k)
+	s := 1.0
+	if t.shrink != nil {
+		s = t.shrink[lo+k]
+	}
+	for j, v := range u {
+		u[j] = s * t.enc.feature(j, v)
+	}
+	if t.enc.Intercept {
+		dst[t.enc.Columns] = 1
+	}
+}
+
+// intake is the pass that checks dense rows and measures all.
 type intake struct {
 	t               *Table
 	shrink          []float64
@@ -67,20 +116,25 @@ type intake struct {
 
 type intakeBlock struct {
 	buf, row        []float64
+	base            float64 // Σ Shift², for sparse rows
 	shrinks, clamps bool
 	err             error
 }
 
 func (in *intake) run() error {
-	cols := in.t.enc.Columns
 	acquire := func() *intakeBlock {
-		return &intakeBlock{buf: make([]float64, in.t.layout.tileRows*cols), row: make([]float64, cols)}
+		a := &intakeBlock{buf: in.t.buffer(), row: make([]float64, in.t.enc.Columns)}
+		for _, b := range in.t.enc.Shift {
+			a.base += b * b
+		}
+		return a
 	}
 	_ = inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
 		func(b int, a *intakeBlock) {
 			in.t.layout.eachTile(b, func(lo, hi int) {
-				if a.err == nil {
-					in.measure(a, lo, hi)
+				rows := in.t.src.tile(lo, hi, a.buf)
+				for i := lo; i < hi && a.err == nil; i++ {
+					in.measure(a, rows, i, i-lo)
 				}
 			})
 		},
@@ -94,53 +148,54 @@ func (in *intake) run() error {
 	return in.err
 }
 
-func (in *intake) measure(a *intakeBlock, lo, hi int) {
-	t := in.t.src.tile(lo, hi, a.buf)
-	for i := lo; i < hi; i++ {
-		copy(a.row, t.data[(i-lo)*t.stride:(i-lo)*t.stride+t.cols])
-		changed, err := in.t.enc.admit(a.row, i)
-		if err != nil {
-			a.err = err
-			return
+// measure checks row i, which is row k of a tile, and finds its norm.
+func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
+	e := &in.t.enc
+	var norm float64
+	if rows.sparse {
+		norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], a.base)
+	} else {
+		rows.copyRow(a.row, k)
+		for j, v := range a.row {
+			if a.row[j], a.err = e.admit(v, i, j); a.err != nil {
+				return
+			}
+			if a.row[j] != v {
+				in.outside[i], a.clamps = true, true
+			}
 		}
-		if changed {
-			in.outside[lo/in.t.layout.tileRows], a.clamps = true, true
-		}
-		norm, s := in.t.enc.norm(a.row), 1.0
-		if norm > in.t.enc.Bound {
-			s, a.shrinks = in.t.enc.Bound/norm, true
-			norm = in.t.enc.Bound
-		}
-		if in.t.enc.Intercept {
-			norm = math.Hypot(norm, 1)
-		}
-		in.shrink[i], in.t.norm[i] = s, norm
+		norm = e.norm(a.row)
 	}
+	s := 1.0
+	if norm > e.Bound {
+		s, a.shrinks = e.Bound/norm, true
+		norm = e.Bound
+	}
+	if e.Intercept {
+		norm = math.Hypot(norm, 1)
+	}
+	in.shrink[i], in.t.norm[i] = s, norm
 }
 
-// admit checks the values of row i and clamps them to their ranges.
-func (e *Encoding) admit(row []float64, i int) (changed bool, err error) {
-	for j, v := range row {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, "must be finite")
-		}
-		if e.Min != nil {
-			if v < e.Min[j] || v > e.Max[j] {
-				row[j], changed = min(max(v, e.Min[j]), e.Max[j]), true
-			}
-		} else if math.Abs(v) > maxAbs {
-			return false, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, fmt.Sprintf("must not exceed %g in magnitude", maxAbs))
-		}
+// admit checks a raw value and clamps it to its range.
+func (e *Encoding) admit(v float64, i, j int) (float64, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return v, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, "must be finite")
 	}
-	return changed, nil
+	if e.Min != nil {
+		return min(max(v, e.Min[j]), e.Max[j]), nil
+	}
+	if math.Abs(v) > maxAbs {
+		return v, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, fmt.Sprintf("must not exceed %g in magnitude", maxAbs))
+	}
+	return v, nil
 }
 
 // Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row.
 func (t *Table) Scores(dst, w []float64) {
 	var f folded
 	t.enc.fold(w, &f)
-	acquire := func() []float64 { return make([]float64, t.layout.tileRows*t.enc.Columns) }
-	_ = inOrder(context.Background(), t.layout.blocks, acquire, func([]float64) {},
+	_ = inOrder(context.Background(), t.layout.blocks, t.buffer, func([]float64) {},
 		func(b int, buf []float64) {
 			t.layout.eachTile(b, func(lo, hi int) { t.score(dst[lo:hi], t.src.tile(lo, hi, buf), lo, &f) })
 		},
@@ -213,6 +268,14 @@ func labelRule(kind losses.Labels) string {
 
 // Rows is the number of rows.
 func (s *Sums) Rows() int { return s.t.Rows() }
+
+// Loss is the loss that the labels are bound to.
+func (s *Sums) Loss() losses.Loss { return s.loss }
+
+// Moments is Table.Moments.
+func (s *Sums) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
+	return s.t.Moments(ctx, weights)
+}
 
 // Dim is the number of weights.
 func (s *Sums) Dim() int { return s.t.enc.Dim() }
