@@ -194,13 +194,28 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 // Shape returns the data set's public facts.
 func (d *Dataset) Shape() Shape {
 	e := d.table.Encoding()
-	return Shape{Rows: d.table.Rows(), Dim: e.Dim(), FeatureBound: e.FeatureBound(), LabelBound: d.facts.labelBound()}
+	return Shape{Rows: d.table.Rows(), Dim: e.Dim(), Intercept: e.Intercept, FeatureBound: e.FeatureBound(), LabelBound: d.facts.labelBound()}
+}
+
+// sums binds the labels to a loss.
+func (d *Dataset) sums(loss losses.Loss) (*rows.Sums, error) {
+	return rows.NewSums(d.table, d.labels, d.facts.labelBound(), loss)
+}
+
+// pick returns the data set of the given rows.
+func (d *Dataset) pick(order []int) *Dataset {
+	labels := make([]float64, len(order))
+	for k, i := range order {
+		labels[k] = d.labels[i]
+	}
+	return &Dataset{d.table.Pick(order), labels, d.facts}
 }
 
 // Shape is what a Learner may know of a data set: public numbers.
 type Shape struct {
 	Rows         int     // n
 	Dim          int     // number of weights, the intercept's included
+	Intercept    bool    // whether the last weight is an intercept's
 	FeatureBound float64 // bound on a row's L2 norm, the intercept included
 	LabelBound   float64 // bound on a label; 0 where none was given
 }
@@ -310,7 +325,9 @@ type Plan struct {
 	Ledger *Ledger
 
 	shape Shape
-	run   func(context.Context, *rows.Sums, *Env) ([]float64, error)
+	// run returns the released weights of a data set of the plan's shape, whose
+	// labels have been checked against the loss.
+	run func(context.Context, *Dataset, *Env) ([]float64, error)
 }
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled
@@ -323,14 +340,13 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if d.Shape() != p.shape {
 		return nil, check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", d.Shape()), fmt.Sprintf("must have the plan's shape %+v", p.shape))
 	}
-	sums, err := rows.NewSums(d.table, d.labels, p.shape.LabelBound, p.Problem.Loss)
-	if err != nil {
+	if _, err := d.sums(p.Problem.Loss); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w, err := p.run(ctx, sums, env)
+	w, err := p.run(ctx, d, env)
 	if err != nil {
 		return nil, &Interrupted{p.Ledger, err}
 	}

@@ -124,7 +124,11 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := func(ctx context.Context, sums *rows.Sums, env *Env) ([]float64, error) {
+	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
+		sums, err := d.sums(p.Loss)
+		if err != nil {
+			return nil, err
+		}
 		return c.descend(ctx, sums, p.Radius, step, env)
 	}
 	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run}, nil
