@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/solve"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -236,7 +236,7 @@ func (c NoisyGDConfig) descend(ctx context.Context, sums *rows.Sums, radius floa
 			return nil, err
 		}
 		floats.AddScaled(w, -c.StepSize/float64(sums.Rows()), g)
-		projectBall(w, radius)
+		solve.Project(w, radius)
 		if t >= first {
 			floats.Add(total, w)
 		}
@@ -252,7 +252,7 @@ func (c NoisyGDConfig) descend(ctx context.Context, sums *rows.Sums, radius floa
 func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w []float64) (float64, error), error) {
 	if !c.momentsPay(sums) {
 		return func(g, w []float64) (float64, error) {
-			return sums.GradientSensitivity(norm2(w), c.Clip), sums.Gradient(ctx, g, w, c.Clip)
+			return sums.GradientSensitivity(solve.Norm(w), c.Clip), sums.Gradient(ctx, g, w, c.Clip)
 		}, nil
 	}
 	atZero := make([]float64, sums.Dim())
@@ -265,7 +265,7 @@ func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w
 	}
 	return func(g, w []float64) (float64, error) {
 		rows.MomentsGradient(g, moments, atZero, w)
-		return sums.MomentsGradientSensitivity(norm2(w)), ctx.Err()
+		return sums.MomentsGradientSensitivity(solve.Norm(w)), ctx.Err()
 	}, nil
 }
 
@@ -292,13 +292,3 @@ func (c NoisyGDConfig) firstAveraged() int {
 		return c.Steps
 	}
 }
-
-// projectBall scales w down to the given norm where it is longer.
-func projectBall(w []float64, radius float64) {
-	if r := norm2(w); r > radius {
-		floats.Scale(radius/r, w)
-	}
-}
-
-// norm2 is the Euclidean norm, by gonum's own code whatever BLAS is registered.
-func norm2(w []float64) float64 { return gonum.Implementation{}.Dnrm2(len(w), w, 1) }

@@ -1,0 +1,166 @@
+// Package solve minimises strongly convex functions over a ball, with a
+// certificate of how far the answer is from the minimiser. Only the certificate
+// counts for privacy; how many iterations it took is nobody's business.
+package solve
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Problem is a Convexity-strongly convex function F, to be minimised over the ball
+// ‖w‖ ≤ Radius. The functions must be defined up to 3·Radius, where extrapolation
+// may lead, must not keep their arguments, and return only errors that are
+// independent of the data, such as a cancelled context's.
+type Problem struct {
+	Dim        int
+	Radius     float64 // +Inf for no constraint
+	Convexity  float64 // λ > 0
+	Smoothness float64 // Lipschitz constant of ∇F, up to 3·Radius
+	// Error bounds ‖computed − exact gradient‖₂ anywhere in the ball.
+	Error    float64
+	Gradient func(g, w []float64) error
+	Value    func(w []float64) (float64, error)
+	// Hessian is ∇²F, or an element of its generalisation where φ'' jumps; nil
+	// makes the solver first-order.
+	Hessian func(w []float64) (*mat.SymDense, error)
+}
+
+// Floor is the least tolerance that Minimize can be asked for.
+func (p *Problem) Floor() float64 { return 16 * p.Error / p.Convexity }
+
+// Minimize returns a point of the ball within tolerance of the minimiser, in
+// Euclidean distance. tolerance must be at least Floor.
+//
+// Newton's method comes first where there is a Hessian. Behind it stands
+// accelerated projected gradient descent, whose rate 1 − √(λ/L) holds for any
+// data, so that the tolerance is always reached.
+func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, error) {
+	s := &solver{Problem: p, tolerance: tolerance, w: make([]float64, p.Dim), g: make([]float64, p.Dim),
+		plus: make([]float64, p.Dim), gPlus: make([]float64, p.Dim)}
+	if p.Hessian != nil {
+		if done, err := s.newton(ctx); done || err != nil {
+			return s.plus, err
+		}
+	}
+	return s.plus, s.accelerated(ctx)
+}
+
+type solver struct {
+	*Problem
+	tolerance   float64
+	w, g        []float64 // current point, its gradient
+	plus, gPlus []float64 // projected gradient step from w, its gradient
+}
+
+// certified sets plus to the projected gradient step from w and reports whether it
+// is within tolerance of the minimiser.
+func (s *solver) certified() (bool, error) {
+	d, err := s.distance()
+	return d <= s.tolerance, err
+}
+
+// distance bounds ‖plus − w*‖ after setting plus. The vector ∇F(plus) − ∇F(w) + L(w − plus) is a
+// subgradient of F plus the ball's indicator at plus, so strong convexity gives
+// ‖plus − w*‖ ≤ ‖subgradient‖/λ. The errors of two computed gradients are added.
+func (s *solver) distance() (float64, error) {
+	if err := s.Gradient(s.g, s.w); err != nil {
+		return 0, err
+	}
+	copy(s.plus, s.w)
+	floats.AddScaled(s.plus, -1/s.Smoothness, s.g)
+	Project(s.plus, s.Radius)
+	if err := s.Gradient(s.gPlus, s.plus); err != nil {
+		return 0, err
+	}
+	var sum float64
+	for j := range s.w {
+		r := s.gPlus[j] - s.g[j] + s.Smoothness*(s.w[j]-s.plus[j])
+		sum += r * r
+	}
+	return (math.Sqrt(sum) + 2*s.Error) / s.Convexity, nil
+}
+
+// newtonSteps is after how many steps Newton's method gives way.
+const newtonSteps = 30
+
+func (s *solver) newton(ctx context.Context) (bool, error) {
+	for range newtonSteps {
+		if done, err := s.certified(); done || err != nil {
+			return done, err
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		h, err := s.Hessian(s.w)
+		if err != nil {
+			return false, err
+		}
+		target := make([]float64, s.Dim) // minimises the quadratic model at w
+		mat.NewVecDense(s.Dim, target).MulVec(h, mat.NewVecDense(s.Dim, s.w))
+		floats.Sub(target, s.g)
+		if !BallQuadratic(target, h, s.Radius) {
+			return false, nil
+		}
+		if moved, err := s.search(target); !moved || err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// search moves w towards target until F falls by a fair part of what the slope
+// promises. Where rounding hides the fall, the full step is taken.
+func (s *solver) search(target []float64) (bool, error) {
+	start, err := s.Value(s.w)
+	if err != nil {
+		return false, err
+	}
+	floats.Sub(target, s.w)
+	slope := floats.Dot(s.g, target)
+	trial := make([]float64, s.Dim)
+	for t := 1.0; t > 1e-6; t /= 2 {
+		floats.AddScaledTo(trial, s.w, t, target)
+		Project(trial, s.Radius)
+		v, err := s.Value(trial)
+		if err != nil {
+			return false, err
+		}
+		if v <= start+1e-4*t*slope+1e-13*math.Abs(start) {
+			copy(s.w, trial)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// accelerated is Nesterov's method for strongly convex functions, projected.
+func (s *solver) accelerated(ctx context.Context) error {
+	q := math.Sqrt(s.Convexity / s.Smoothness)
+	momentum := (1 - q) / (1 + q)
+	last, y := make([]float64, s.Dim), make([]float64, s.Dim)
+	copy(last, s.w)
+	copy(y, s.w)
+	for k := 1; ; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if k%8 == 1 {
+			if done, err := s.certified(); done || err != nil {
+				return err
+			}
+		}
+		if err := s.Gradient(s.g, y); err != nil {
+			return err
+		}
+		copy(last, s.w)
+		floats.AddScaledTo(s.w, y, -1/s.Smoothness, s.g)
+		Project(s.w, s.Radius)
+		for j := range y {
+			y[j] = s.w[j] + momentum*(s.w[j]-last[j])
+		}
+	}
+}
