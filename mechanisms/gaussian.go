@@ -53,8 +53,10 @@ func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source)
 		return err
 	}
 	for i, v := range value {
-		onGrid := math.RoundToEven(v/step) * step // exact: step is a power of two
-		dst[i] = onGrid + float64(discreteGaussian(scale, src))*step
+		if math.Abs(v) < 0x1p53*step { // larger ones are multiples of the step
+			v = math.RoundToEven(v/step) * step // exact: step is a power of two
+		}
+		dst[i] = v + float64(discreteGaussian(scale, src))*step
 	}
 	return nil
 }

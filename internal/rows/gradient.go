@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/losses"
 )
 
 // workspace is what one goroutine needs for a pass.
@@ -100,18 +102,43 @@ const unit = 0x1p-53
 // n = 10⁶ the bound costs a relative 1e-7 of the noise.
 func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
-	p, magnitude := float64(s.t.enc.Columns), s.t.enc.magnitude
+	b := s.boundsAt(r)
+	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
+	sums := 2.2 * unit * b.Slope * s.t.enc.magnitude * (m*m + blocks*n + 8*n)
+	return exact + 2*b.row + sums
+}
+
+// Diameter bounds the L2 distance between the exact gradients of two rows of
+// this or a neighbouring table, at a w of norm r.
+func (s *Sums) Diameter(r float64) float64 { return s.boundsAt(r).diameter }
+
+// GradientError bounds the L2 distance between the gradient sum that Gradient
+// computes without clip at a w of norm r and the exact one: one row's error for
+// each row, and a summation in which a term passes through at most a block's
+// rows, all merges and the change of coordinates.
+func (s *Sums) GradientError(r float64) float64 {
+	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
+	b := s.boundsAt(r)
+	return n*b.row + 1.1*unit*b.Slope*s.t.enc.magnitude*n*(m+blocks+8)
+}
+
+// bounds are what GradientSensitivity's comment derives from a norm of w.
+type bounds struct {
+	losses.Constants
+	slack    float64 // relative error of a row's norm, factor and clip limit
+	diameter float64 // of the exact gradients of rows
+	row      float64 // error of one row's computed gradient
+}
+
+func (s *Sums) boundsAt(r float64) bounds {
+	p := float64(s.t.enc.Columns)
 	slack := 8 * unit * (p + 16) * s.t.enc.Offset()
 	x := s.t.enc.FeatureBound() * (1 + slack)
 	z := x * r * (1 + slack)
 	c := s.loss.Constants(z, s.labelBound)
-
-	exact := math.Min(x*s.loss.Diameter(z, s.labelBound), 2*clip*(1+slack))
-	rowwise := 2 * slack * x * c.Slope
-	var scores float64
+	b := bounds{Constants: c, slack: slack, diameter: x * s.loss.Diameter(z, s.labelBound), row: slack * x * c.Slope}
 	if !math.IsInf(c.Smoothness, 1) {
-		scores = 2 * x * c.Smoothness * unit * (p + 8) * r * magnitude
+		b.row += x * c.Smoothness * unit * (p + 8) * r * s.t.enc.magnitude
 	}
-	sums := 2.2 * unit * c.Slope * magnitude * (m*m + blocks*n + 8*n)
-	return exact + rowwise + scores + sums
+	return b
 }
