@@ -211,3 +211,9 @@ func (t *Table) Matrix(names []string) (*mat.Dense, error) {
 	}
 	return x, nil
 }
+
+// IsNumber reports whether a field holds a number, finite or not.
+func IsNumber(field string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+	return err == nil
+}

@@ -1,0 +1,46 @@
+package dpglm_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Whoever imports the library gets the standard library, gonum and x/exp, and
+// nothing that only the examples need.
+func TestLibraryDependencies(t *testing.T) {
+	const module = "github.com/dpglm/dpglm"
+	packages := []string{}
+	for _, path := range goList(t, "./...") {
+		if !strings.HasPrefix(path, module+"/examples/") {
+			packages = append(packages, path)
+		}
+	}
+	if len(packages) < 4 {
+		t.Fatalf("found only %q", packages)
+	}
+	deps := goList(t, append([]string{"-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}, packages...)...)
+	if len(deps) <= len(packages) {
+		t.Fatalf("found only %q", deps)
+	}
+	for _, path := range deps {
+		if !under(path, module) && !under(path, "gonum.org/v1/gonum") && !under(path, "golang.org/x/exp") || under(path, module+"/examples") {
+			t.Errorf("the library depends on %s", path)
+		}
+	}
+}
+
+func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("needs the go tool")
+	}
+	out, err := exec.Command(tool, append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Fields(string(out))
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/losses"
+)
+
+const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
+
+// metric is one score on the held-out rows.
+type metric struct {
+	name  string
+	value float64
+}
+
+// score compares the scores of a linear model with the labels.
+func score(loss losses.Loss, z, y []float64) []metric {
+	if loss.Labels() == losses.Binary {
+		m := []metric{{"accuracy", metrics.Accuracy(z, y)}}
+		if auc, ok := metrics.AUC(z, y); ok {
+			m = append(m, metric{"auc", auc})
+		}
+		if losses.LinkOf(loss) == losses.Logit {
+			m = append(m, metric{"log_loss", metrics.LogLoss(z, y)})
+		}
+		return m
+	}
+	mean := make([]float64, len(z))
+	for i, v := range z {
+		mean[i] = losses.LinkOf(loss).Mean(v)
+	}
+	m := []metric{{"rmse", metrics.RMSE(mean, y)}}
+	if r2, ok := metrics.R2(mean, y); ok {
+		m = append(m, metric{"r2", r2})
+	}
+	return m
+}
+
+// report is the outcome of a fit.
+type report struct {
+	options             *options
+	shape               dpglm.Shape
+	testRows            int
+	inferred            []string
+	radius              float64
+	ledger              *dpglm.Ledger
+	seconds             float64
+	private, nonPrivate []metric
+}
+
+// guarantee is what the ledger says, which is at most what was asked for, with
+// what it doesn't cover.
+func (r *report) guarantee() (string, error) {
+	epsilon, err := r.ledger.Epsilon(r.options.delta)
+	if err != nil {
+		return "", err
+	}
+	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.options.delta, r.shape.Rows)
+	if len(r.inferred) > 0 {
+		s += ", NOT COVERING what was taken from the data: " + strings.Join(r.inferred, ", ")
+	}
+	if r.ledger.CallerNoise() {
+		s += ", VOID against those who know the noise's seed"
+	}
+	return s, nil
+}
+
+func (r *report) print(w io.Writer) error {
+	guarantee, err := r.guarantee()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound)
+	fmt.Fprintf(t, "fit\t%s, %s loss, radius %.4g, %.1f s\n", r.options.method, r.options.loss.Name(), r.radius, r.seconds)
+	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
+	fmt.Fprint(t, "hold-out")
+	for _, m := range r.private {
+		fmt.Fprintf(t, "\t%s", m.name)
+	}
+	line(t, "private", r.private)
+	if r.nonPrivate == nil {
+		fmt.Fprint(t, "\nnon-private\tnot fitted: the loss has a kink")
+	} else {
+		line(t, "non-private", r.nonPrivate)
+	}
+	fmt.Fprintf(t, "\n\nNote: %s.\n", curatorNote)
+	return t.Flush()
+}
+
+func line(w io.Writer, name string, scores []metric) {
+	fmt.Fprintf(w, "\n%s", name)
+	for _, m := range scores {
+		fmt.Fprintf(w, "\t%.4f", m.value)
+	}
+}
+
+func (r *report) printJSON(w io.Writer) error {
+	guarantee, err := r.guarantee()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(struct {
+		Data         string             `json:"data"`
+		TrainingRows int                `json:"training_rows"`
+		TestRows     int                `json:"test_rows"`
+		Weights      int                `json:"weights"`
+		FeatureBound float64            `json:"feature_bound"`
+		Loss         string             `json:"loss"`
+		Method       string             `json:"method"`
+		Radius       float64            `json:"radius"`
+		Epsilon      float64            `json:"epsilon"`
+		Delta        float64            `json:"delta"`
+		Guarantee    string             `json:"guarantee"`
+		Ledger       *dpglm.Ledger      `json:"ledger"`
+		Seconds      float64            `json:"fit_seconds"`
+		Private      map[string]float64 `json:"private"`
+		NonPrivate   map[string]float64 `json:"non_private"`
+		Note         string             `json:"note"`
+	}{
+		r.options.data, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.loss.Name(), r.options.method, r.radius,
+		r.options.epsilon, r.options.delta, guarantee, r.ledger, r.seconds, named(r.private), named(r.nonPrivate), curatorNote,
+	})
+}
+
+func named(scores []metric) map[string]float64 {
+	if scores == nil {
+		return nil
+	}
+	m := make(map[string]float64, len(scores))
+	for _, s := range scores {
+		m[s.name] = s.value
+	}
+	return m
+}
