@@ -231,32 +231,41 @@ func (s Shape) validate() error {
 type Problem struct {
 	Loss losses.Loss
 	// Radius of the ball; 0 takes the default, which lets the scores of rows at
-	// the feature bound reach ±100 for binary losses and ±4 label bounds for the
-	// others: rows are often much shorter than their bound.
+	// the feature bound reach ±100 for binary losses and ±4 label bounds Y for
+	// real labels: rows are often much shorter than their bound. For counts it
+	// is ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
+	// largest mean.
 	Radius float64
 }
 
 // resolve checks the problem and fills in the default radius.
 func (p Problem) resolve(s Shape) (Problem, error) {
-	if p.Loss == nil {
-		return p, check.Fail(ErrConfig, "Problem.Loss", nil, "must not be nil")
+	if err := losses.Check(p.Loss); err != nil {
+		return p, err
 	}
 	if err := losses.LabelBound(p.Loss.Labels(), s.LabelBound); err != nil {
 		return p, err
 	}
 	if p.Radius == 0 {
-		p.Radius = 100 / s.FeatureBound
-		if p.Loss.Labels() != losses.Binary {
-			p.Radius = 4 * s.LabelBound / s.FeatureBound
-		}
+		p.Radius = defaultScore(p.Loss.Labels(), s.LabelBound) / s.FeatureBound
 	}
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
 		return p, err
 	}
-	if k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound); math.IsInf(k.Value+k.Slope, 0) {
-		return p, check.Fail(ErrBound, "Problem.Radius", p.Radius, "is too large for the loss "+p.Loss.Name()+", whose constants overflow")
+	return p, losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+}
+
+// defaultScore is the score that a row at the feature bound reaches on the
+// default ball.
+func defaultScore(l losses.Labels, labelBound float64) float64 {
+	switch l {
+	case losses.Real:
+		return 4 * labelBound
+	case losses.Count:
+		return 1 + math.Log1p(labelBound)
+	default:
+		return 100
 	}
-	return p, nil
 }
 
 // Budget is how much privacy may be spent. There is no default: make one with

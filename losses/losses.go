@@ -65,8 +65,9 @@ func LinkOf(l Loss) Link {
 	return Identity
 }
 
-// Loss is a convex, non-negative loss φ_y(z). Implementations are immutable and
-// safe for concurrent use.
+// Loss is a convex, non-negative loss φ_y(z); those of Extend may be negative
+// outside their limit. Implementations are immutable and safe for concurrent
+// use. One with parameters has a method Validate() error, which Check calls.
 type Loss interface {
 	// Name identifies the loss with its parameters.
 	Name() string
@@ -80,8 +81,10 @@ type Loss interface {
 	Constants(z, y float64) Constants
 	// Diameter is an upper bound on the distance between two gradients
 	// φ'_y(⟨w, x⟩)x at one w, over all rows ‖x‖ ≤ 1 and labels within the bound
-	// y, for ‖w‖ = z. It must not decrease in z. At feature bound X the
-	// diameter is X·Diameter(X‖w‖, y). 2·Constants(z, y).Slope is always valid.
+	// y, for ‖w‖ = z. The distance itself never decreases in z (the second
+	// claim at spread), so a bound at z holds for shorter w too. At feature
+	// bound X the diameter is X·Diameter(X‖w‖, y). 2·Constants(z, y).Slope is
+	// always valid.
 	Diameter(z, y float64) float64
 }
 

@@ -33,10 +33,15 @@ func (Squared) Constants(z, y float64) Constants {
 // quadratic in c whose derivative vanishes at c*: all gradients lie in the ball
 // of radius q* around p*, and ±q* is attained.
 func (Squared) Diameter(z, y float64) float64 {
-	c := 1 / math.Sqrt2
-	if y > 0 {
-		t := z / y
-		c = 2 * t / (1 + math.Sqrt(1+8*t*t))
-	}
+	c := squaredCosine(z, y)
 	return 2 * math.Sqrt(1-c*c) * (z*c + y) * (1 + 1e-14)
+}
+
+// squaredCosine is c*, the root of 2zc² + yc = z in [0, 1/√2].
+func squaredCosine(z, y float64) float64 {
+	if z == 0 {
+		return 0
+	}
+	t := y / z
+	return 2 / (t + math.Sqrt(t*t+8))
 }

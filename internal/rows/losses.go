@@ -1,10 +1,13 @@
 package rows
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
-// Losses sets dst_j to Σᵢ min(φ(⟨w_j, xᵢ⟩), cap_j) for several weight vectors in
-// one pass. cap = +Inf gives the plain objective, which has no bounded
-// sensitivity of its own.
+// Losses sets dst_j to Σᵢ φ(⟨w_j, xᵢ⟩), each term clipped to [0, cap_j], for
+// several weight vectors in one pass. cap = +Inf clips nothing: it gives the
+// plain objective, which has no bounded sensitivity of its own.
 func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps []float64) error {
 	clear(dst)
 	fs := make([]folded, len(ws))
@@ -32,7 +35,11 @@ func (s *Sums) lossTile(z []float64, rows tile, lo int, f *folded, limit float64
 	s.t.score(z, rows, lo, f)
 	var sum float64
 	for k, score := range z {
-		sum += min(s.loss.Value(score, s.labels[lo+k]), limit)
+		v := s.loss.Value(score, s.labels[lo+k])
+		if !math.IsInf(limit, 1) {
+			v = max(0, min(v, limit))
+		}
+		sum += v
 	}
 	return sum
 }

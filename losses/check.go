@@ -1,0 +1,47 @@
+package losses
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Check refuses a nil loss and one whose own parameters are out of range.
+func Check(l Loss) error {
+	if l == nil {
+		return check.Fail(check.ErrConfig, "loss", nil, "must not be nil")
+	}
+	if v, ok := l.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// Usable refuses score and label bounds at which the constants of l are not
+// numbers that one can compute with. The Poisson loss's, for instance, grow like
+// e^z and overflow.
+func Usable(l Loss, z, y float64) error {
+	c := l.Constants(z, y)
+	for _, k := range []struct {
+		name  string
+		value float64
+		limit float64
+	}{
+		{"AtZero", c.AtZero, math.MaxFloat64},
+		{"Value", c.Value, math.MaxFloat64},
+		{"Slope", c.Slope, maxSlope},
+		{"Smoothness", c.Smoothness, math.Inf(1)},
+		{"Lipschitz", c.Lipschitz, math.Inf(1)},
+		{"Diameter", l.Diameter(z, y), 2 * maxSlope},
+	} {
+		if !(k.value >= 0 && k.value <= k.limit) {
+			return check.Fail(check.ErrBound, l.Name()+": "+k.name, k.value,
+				"must be a number that doesn't overflow; lower the radius or the label bound")
+		}
+	}
+	return nil
+}
+
+// maxSlope leaves room for products with the feature bound and the number of
+// rows, and for the square of the slope.
+const maxSlope = 1e150
