@@ -47,6 +47,14 @@ func Fail(kind error, param string, value any, rule string) error {
 	return &Error{Kind: kind, Param: param, Value: v, Rule: rule}
 }
 
+// Positive asks for a finite number above zero.
+func Positive(kind error, param string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return Fail(kind, param, v, "must be a positive finite number")
+	}
+	return nil
+}
+
 // MaxScale and MinScale limit public bounds, so that products of a few of them
 // neither overflow nor vanish.
 const (
@@ -66,12 +74,7 @@ func Scale(kind error, param string, v float64) error {
 }
 
 // Epsilon asks for a privacy parameter ε > 0, finite.
-func Epsilon(v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return Fail(ErrBudget, "epsilon", v, "must be a positive finite number")
-	}
-	return nil
-}
+func Epsilon(v float64) error { return Positive(ErrBudget, "epsilon", v) }
 
 // Delta asks for δ strictly between 0 and 1.
 func Delta(v float64) error {
@@ -82,9 +85,4 @@ func Delta(v float64) error {
 }
 
 // Mu asks for a Gaussian-DP parameter μ > 0, finite.
-func Mu(v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return Fail(ErrBudget, "mu", v, "must be a positive finite number")
-	}
-	return nil
-}
+func Mu(v float64) error { return Positive(ErrBudget, "mu", v) }
