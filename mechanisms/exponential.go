@@ -22,10 +22,11 @@ package mechanisms
 //
 // # Accuracy
 //
-// With probability at least 1−β: q_î ≤ min_i q_i + 2Δ·log(N/β)/ε, up to a
-// 2^-30·Δ for the grid, for bounds below 2^18·Δ. It takes O(N) time plus at most N
-// proposals in the mean. PermuteAndFlip's expected score is never above this
-// one's, and its expected distance from the best down to half of it.
+// With probability at least 1−β: q_î ≤ min_i q_i + 2Δ·log(N/β)/ε. The grid
+// adds at most 2^-30·Δ·log(N/β)·(1 + 1/ε), and the bound must stay below 2^18·Δ,
+// where differences are capped. A selection takes O(N) time and at most N
+// proposals in the mean. PermuteAndFlip's expected distance from the best score is
+// never larger, and may be half of this one's.
 type Exponential struct {
 	Epsilon float64 // ε of one selection, at least 1e-6
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -145,7 +146,7 @@ func TestGeneralizedWithEqualSensitivities(t *testing.T) {
 func TestGeneralizedSelect(t *testing.T) {
 	src := NewSeededSource(43)
 	m := GeneralizedExponential{Epsilon: 1, Beta: 0.5}
-	scores, sens := []float64{2, 3, 0.5, 2, 0}, []float64{0, 0, 1, 0, 2}
+	scores, sens := []float64{2, 2 + 1e-12, 0.5, 2, 0}, []float64{0, 0, 1, 0, 2}
 	counts := countSelections(t, 100_000, 5, func() (int, error) { return m.Select(scores, sens, src) })
 	law := referenceLaw(m, scores, sens)
 	if counts[1] != 0 || law[1] != 0 {
@@ -154,7 +155,7 @@ func TestGeneralizedSelect(t *testing.T) {
 	chiSquare(t, "select", append(counts[:1:1], counts[2:]...), append(law[:1:1], law[2:]...))
 }
 
-// [RS16], [AB+22, appendix C.1]: q_î ≤ min_i (q_i + 4Δ_i·log(N/β)/ε) with
+// Raskhodnikova and Smith's theorem: q_î ≤ min_i (q_i + 4Δ_i·log(N/β)/ε) with
 // probability at least 1−β, here by the exact law; for the worst vectors (one
 // good candidate, all others just too bad) β is nearly used up where
 // sensitivities are nearly equal.
@@ -215,6 +216,26 @@ func TestGeneralizedAccuracyByDrawing(t *testing.T) {
 	}
 }
 
+// min_i s_i = 0 in every case, capped differences included, so that the sampler
+// always has a candidate that it accepts.
+func TestGeneralizedBestGapIsZero(t *testing.T) {
+	random := uniforms(48)
+	for range 5000 {
+		n := 2 + int(5*random())
+		scores, sens, kept := make([]float64, n), make([]float64, n), make([]int, n)
+		for i := range scores {
+			scores[i] = math.Exp(80*random()-30) * (random() - 0.5)
+			sens[i] = math.Exp(20*random() - 10)
+			kept[i] = i
+		}
+		m := GeneralizedExponential{Epsilon: math.Exp(20*random() - 13), Beta: 0.1}
+		gaps, _ := m.gaps(scores, sens, kept)
+		if slices.Min(gaps) != 0 {
+			t.Fatalf("ε = %g, scores %v, sensitivities %v: gaps %v", m.Epsilon, scores, sens, gaps)
+		}
+	}
+}
+
 func TestScaledQuotient(t *testing.T) {
 	src := NewSeededSource(46)
 	for range 10_000 {
@@ -244,6 +265,11 @@ func TestGeneralizedExtremes(t *testing.T) {
 				}
 			}
 		}
+	}
+	m := GeneralizedExponential{Epsilon: minSelectionEpsilon, Beta: 5e-324}
+	gaps, _ := m.gaps([]float64{0, 0}, []float64{1, 1e-9}, []int{0, 1})
+	if gaps[0] < maxGap/2 || gaps[1] != 0 {
+		t.Errorf("equal scores, the first one far more sensitive: gaps %v", gaps)
 	}
 }
 

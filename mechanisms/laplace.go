@@ -32,8 +32,8 @@ type Laplace struct {
 	Epsilon float64 // ε of one release, pure
 }
 
-// Release writes value + noise to dst, which may be value itself. It takes about
-// a microsecond a coordinate. The sensitivity must be positive and finite, the
+// Release writes value + noise to dst, which may be value itself. It takes
+// somewhat less than a microsecond a coordinate. The sensitivity must be positive and finite, the
 // lengths equal and the values finite; an error about a value goes to the
 // curator and is not part of the guarantee.
 func (l Laplace) Release(dst, value []float64, l1Sensitivity float64, src Source) error {

@@ -172,6 +172,7 @@ func TestLaplaceAddsExactly(t *testing.T) {
 		{1.5, big.NewInt(-3), 0.25, 0.75},
 		{1e300, big.NewInt(12345), 0x1p-700, 1e300},
 		{-0x1p100, oddHuge, 1, 1},
+		{1, big.NewInt(1<<47 + 1), 0x1p-100, 1 + 0x1p-52}, // just above the middle
 		{-0x1p-600, oddHuge, 0x1p-700, 0x1p-700},
 		{0x1p53, big.NewInt(-(1<<53 + 1)), 1, -1},
 		{math.MaxFloat64, big.NewInt(1), 1, math.MaxFloat64},

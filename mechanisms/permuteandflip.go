@@ -23,8 +23,8 @@ package mechanisms
 // # Accuracy
 //
 // The expected score is at most that of Exponential, for every score vector. With
-// probability at least 1−β: q_î ≤ min_i q_i + 2Δ·log(N/β)/ε, up to 2^-30·Δ for the
-// grid, for bounds below 2^18·Δ. It takes O(N) time and at most N coins.
+// probability at least 1−β: q_î ≤ min_i q_i + 2Δ·log(N/β)/ε, with the same allowance
+// for the grid as there. A selection takes O(N) time and at most N coins.
 type PermuteAndFlip struct {
 	Epsilon float64 // ε of one selection, at least 1e-6
 }
