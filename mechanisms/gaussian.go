@@ -39,14 +39,18 @@ type Gaussian struct {
 }
 
 // Release writes value + noise to dst, which may be value itself. It needs
-// about 100 ns a coordinate. The sensitivity must be positive and finite and
-// the lengths equal.
+// about 100 ns a coordinate. The sensitivity must be positive and finite, the
+// lengths equal and the values finite; an error about a value goes to the
+// curator and is not part of the guarantee.
 func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source) error {
 	if err := check.Mu(g.Mu); err != nil {
 		return err
 	}
 	if len(dst) != len(value) {
 		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal len(value) = %d", len(value)))
+	}
+	if err := allFinite("value", value); err != nil {
+		return err
 	}
 	step, scale, err := g.grid(sensitivity, len(value))
 	if err != nil {
@@ -71,7 +75,11 @@ func (g Gaussian) grid(sensitivity float64, dim int) (step float64, scale uint64
 	_, exp := math.Frexp(sigma) // 2^(exp-1) ≤ sigma < 2^exp
 	step = math.Ldexp(1, exp-1-gridBits)
 	widened := (sensitivity + step*math.Sqrt(float64(dim))) * (1 + 1e-15)
-	return step, uint64(math.Ceil(widened / g.Mu / step * (1 + 1e-15))), nil
+	steps := math.Ceil(widened / g.Mu / step * (1 + 1e-15))
+	if !(steps < 0x1p52) { // rounding to the grid would outweigh the sensitivity
+		return 0, 0, check.Fail(check.ErrBudget, "mu", g.Mu, fmt.Sprintf("is too small for %d coordinates", dim))
+	}
+	return step, uint64(steps), nil
 }
 
 // Sigma returns the standard deviation that Release uses on dim coordinates.

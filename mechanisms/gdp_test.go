@@ -124,6 +124,12 @@ func TestArgumentErrors(t *testing.T) {
 			t.Errorf("sensitivity %v gives %v", s, err)
 		}
 	}
+	if err := (Gaussian{1e-15}).Release(make([]float64, 10_000), make([]float64, 10_000), 1, src); !errors.Is(err, check.ErrBudget) {
+		t.Errorf("a grid coarser than the sensitivity gives %v", err)
+	}
+	if err := (Gaussian{1}).Release(v, []float64{0, nan}, 1, src); !errors.Is(err, check.ErrValue) {
+		t.Errorf("NaN gives %v", err)
+	}
 	if err := (Gaussian{1}).Release(v[:1], v, 1, src); !errors.Is(err, check.ErrShape) {
 		t.Errorf("unequal lengths give %v", err)
 	}

@@ -42,14 +42,7 @@ func (s sparse) take(rows []int) features { return sparse{s.Take(rows)} }
 
 func (s sparse) matrix() (mat.Matrix, error) {
 	n, d := s.Dims()
-	x := mat.NewDense(n, d, nil)
-	for i := range n {
-		columns, values := s.Row(i)
-		for k, j := range columns {
-			x.Set(i, j, values[k])
-		}
-	}
-	return x, nil
+	return dpglm.NewSparse(n, d, s.Indptr, s.Indices, s.Values)
 }
 
 // load reads the data file and warns of facts that were taken from it.
