@@ -9,26 +9,118 @@ import (
 )
 
 // Budget is how much privacy may be spent. There is no default: make one with
-// ApproxDP or GDP.
-type Budget struct{ epsilon, delta, mu float64 }
+// ApproxDP, PureDP or GDP.
+type Budget struct {
+	epsilon, delta, mu float64
+	pure               bool
+	parts              int // a share: one of parts equal ones, composed in sequence
+}
 
 // ApproxDP is (ε, δ)-differential privacy.
-func ApproxDP(epsilon, delta float64) Budget { return Budget{epsilon: epsilon, delta: delta} }
+func ApproxDP(epsilon, delta float64) Budget { return Budget{epsilon: epsilon, delta: delta, parts: 1} }
+
+// PureDP is ε-differential privacy, for learners whose noise is not Gaussian.
+func PureDP(epsilon float64) Budget { return Budget{epsilon: epsilon, pure: true, parts: 1} }
 
 // GDP is μ-Gaussian differential privacy.
-func GDP(mu float64) Budget { return Budget{mu: mu} }
+func GDP(mu float64) Budget { return Budget{mu: mu, parts: 1} }
 
 func (b Budget) String() string {
-	if b.mu != 0 {
-		return fmt.Sprintf("%g-GDP", b.mu)
+	var s string
+	switch {
+	case b.mu != 0:
+		s = fmt.Sprintf("%g-GDP", b.mu)
+	case b.pure:
+		s = fmt.Sprintf("%g-DP", b.epsilon)
+	default:
+		s = fmt.Sprintf("(ε = %g, δ = %g)-DP", b.epsilon, b.delta)
 	}
-	return fmt.Sprintf("(ε = %g, δ = %g)-DP", b.epsilon, b.delta)
+	if b.parts > 1 {
+		s = fmt.Sprintf("1/%d of %s", b.parts, s)
+	}
+	return s
+}
+
+// share is one of k equal shares. Gaussian releases get μ/√k, pure ones ε/k or
+// what μ/√k allows if that is more.
+func (b Budget) share(k int) Budget {
+	b.parts *= k
+	return b
+}
+
+func (b Budget) validate() error {
+	switch {
+	case b.parts < 1:
+		return check.Fail(ErrBudget, "budget", nil, "must be made by ApproxDP, PureDP or GDP")
+	case b.pure:
+		return check.Epsilon(b.epsilon)
+	case b.epsilon == 0 && b.delta == 0:
+		return check.Mu(b.mu)
+	}
+	if err := check.Epsilon(b.epsilon); err != nil {
+		return err
+	}
+	return check.Delta(b.delta)
 }
 
 // gaussian splits the budget over releases of dim coordinates each.
 func (b Budget) gaussian(releases, dim int) (mechanisms.Gaussian, error) {
-	if b.mu != 0 {
-		return mechanisms.Gaussian{Mu: b.mu / math.Sqrt(float64(releases))}, check.Mu(b.mu)
+	if err := b.validate(); err != nil {
+		return mechanisms.Gaussian{}, err
 	}
-	return mechanisms.CalibrateGaussian(b.epsilon, b.delta, releases, dim)
+	if b.pure {
+		return mechanisms.Gaussian{}, check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
+	}
+	if b.mu != 0 {
+		return mechanisms.Gaussian{Mu: b.mu / math.Sqrt(float64(releases)*float64(b.parts)) * (1 - 1e-11)}, nil
+	}
+	return mechanisms.CalibrateGaussian(b.epsilon, b.delta, releases*b.parts, dim)
+}
+
+// pureEpsilon is the ε of a pure ε-DP release that fits the budget.
+func (b Budget) pureEpsilon() (float64, error) {
+	if err := b.validate(); err != nil {
+		return 0, err
+	}
+	parts := float64(b.parts)
+	if b.pure {
+		return b.epsilon / parts, nil
+	}
+	mu, err := b.gdp()
+	if err != nil {
+		return 0, err
+	}
+	return math.Max(b.epsilon/parts*(1-1e-11), mechanisms.PureEpsilonWithin(mu)), nil
+}
+
+// gdp is the μ of the budget's Gaussian releases together; what Gaussian noise
+// pure ε-DP would allow, if it did, where the budget is pure.
+func (b Budget) gdp() (float64, error) {
+	if err := b.validate(); err != nil {
+		return 0, err
+	}
+	parts := math.Sqrt(float64(b.parts))
+	switch {
+	case b.mu != 0:
+		return b.mu / parts, nil
+	case b.pure:
+		return b.epsilon / parts, nil
+	}
+	mu, err := mechanisms.GaussianMu(b.epsilon, b.delta)
+	return mu / parts, err
+}
+
+// covers holds a plan's ledger against the budget. A share is not held against
+// anything here: whoever shares a budget composes the parts and holds the whole
+// against it.
+func (b Budget) covers(l *Ledger) error {
+	switch {
+	case b.parts > 1:
+		return nil
+	case b.mu != 0 && l.Mu() > b.mu:
+		return check.Fail(ErrBudget, "ledger", fmt.Sprintf("%.6g-GDP", l.Mu()), fmt.Sprintf("must not exceed the budget of %v", b))
+	case b.mu == 0 && !l.Within(b.epsilon, b.delta):
+		return check.Fail(ErrBudget, "ledger", nil, fmt.Sprintf("must not exceed the budget of %v", b))
+	}
+	return nil
 }

@@ -89,9 +89,28 @@ type Shape struct {
 	LabelBound   float64 // bound on a label; 0 where none was given
 }
 
+// features is the number of weights without the intercept's.
+func (s Shape) features() int {
+	if s.Intercept {
+		return s.Dim - 1
+	}
+	return s.Dim
+}
+
+// rowBound is the bound on a row's norm without the intercept's 1.
+func (s Shape) rowBound() float64 {
+	if s.Intercept {
+		return math.Sqrt((s.FeatureBound - 1) * (s.FeatureBound + 1))
+	}
+	return s.FeatureBound
+}
+
 func (s Shape) validate() error {
 	if s.Rows < 1 || s.Dim < 1 {
 		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%d×%d", s.Rows, s.Dim), "must have at least one row and one column")
+	}
+	if s.Intercept && (s.Dim < 2 || s.FeatureBound < 1) {
+		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), "must have a column besides the intercept, and a feature bound of at least 1")
 	}
 	return check.Bound("feature bound", s.FeatureBound)
 }
@@ -155,6 +174,14 @@ func (e *Env) noise() mechanisms.Source {
 	return mechanisms.NewSecureSource()
 }
 
+// quiet returns e without progress, for what runs inside another computation.
+func (e *Env) quiet() *Env {
+	if e == nil {
+		return nil
+	}
+	return &Env{NoiseForTests: e.NoiseForTests}
+}
+
 func (e *Env) progress(done, total int) {
 	if e != nil && e.Progress != nil {
 		e.Progress(done, total)
@@ -181,6 +208,11 @@ type Plan struct {
 	// run returns the released weights of a data set of the plan's shape, whose
 	// labels have been checked against the loss.
 	run func(context.Context, *Dataset, *Env) ([]float64, error)
+	// split is set where the plan works on disjoint parts of the rows.
+	split *split
+	// The weights are a point of norm at most reach, plus noise of standard
+	// deviation spread in each coordinate.
+	reach, spread float64
 }
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled

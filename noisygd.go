@@ -142,7 +142,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		}
 		return c.descend(ctx, sums, p.Radius, step, env)
 	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run}, nil
+	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: p.Radius}, nil
 }
 
 func (c NoisyGDConfig) validate() error {

@@ -52,22 +52,12 @@ func (a *Accountant) Spend(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if !sum.within(a.epsilon, a.delta) {
+	if !sum.Within(a.epsilon, a.delta) {
 		return check.Fail(check.ErrBudget, "ledger", l.label,
 			fmt.Sprintf("must not, with what was spent before, exceed the total (ε = %g, δ = %g)", a.epsilon, a.delta))
 	}
 	a.spent = spent
 	return nil
-}
-
-// within asks both curves: each is an upper bound, and they were refined at
-// different points.
-func (l *Ledger) within(epsilon, delta float64) bool {
-	s, err := l.composition()
-	if err != nil {
-		return false
-	}
-	return s.delta(epsilon) <= delta || delta > 0 && s.epsilon(delta) <= epsilon
 }
 
 // Spent returns the sum of what was spent, nil before the first Spend.
@@ -112,7 +102,7 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", check.ErrModel, err)
 		}
-		if !sum.within(j.Epsilon, j.Delta) {
+		if !sum.Within(j.Epsilon, j.Delta) {
 			return check.Fail(check.ErrModel, "accountant", nil, "must not have spent more than its total")
 		}
 	}

@@ -233,6 +233,27 @@ func (l *Ledger) Epsilon(delta float64) (float64, error) {
 	return s.epsilon(delta), nil
 }
 
+// Within reports whether the releases are known to be (epsilon, delta)-DP; delta
+// may be 0. It asks both curves: each is an upper bound, and they were refined at
+// different points.
+func (l *Ledger) Within(epsilon, delta float64) bool {
+	s, err := l.composition()
+	if err != nil {
+		return false
+	}
+	return s.delta(epsilon) <= delta || delta > 0 && s.epsilon(delta) <= epsilon
+}
+
+// Mu returns a μ for which the releases are μ-GDP, but for the slack of the grid
+// (see Gaussian); +Inf where none is known. For Gaussian releases it is exact.
+func (l *Ledger) Mu() float64 {
+	s, err := l.composition()
+	if err != nil {
+		return math.Inf(1)
+	}
+	return s.gdp().mu
+}
+
 func nonnegative(epsilon float64) error {
 	if math.IsNaN(epsilon) || epsilon < 0 || math.IsInf(epsilon, 0) {
 		return check.Fail(check.ErrBudget, "epsilon", epsilon, "must be a finite number ≥ 0")

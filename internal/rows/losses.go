@@ -9,6 +9,21 @@ import (
 // several weight vectors in one pass. cap = +Inf clips nothing: it gives the
 // plain objective, which has no bounded sensitivity of its own.
 func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps []float64) error {
+	return s.total(ctx, dst, ws, func(z []float64, lo, j int) (sum float64) {
+		for k, score := range z {
+			v := s.loss.Value(score, s.labels[lo+k])
+			if !math.IsInf(caps[j], 1) {
+				v = max(0, min(v, caps[j]))
+			}
+			sum += v
+		}
+		return sum
+	})
+}
+
+// total sets dst_j to the sum over tiles of what f makes of the scores at w_j of
+// the rows from lo on.
+func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(z []float64, lo, j int) float64) error {
 	clear(dst)
 	fs := make([]folded, len(ws))
 	for j, w := range ws {
@@ -18,9 +33,10 @@ func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps [
 		func(b int, a *workspace) {
 			a.totals = append(a.totals[:0], make([]float64, len(ws))...)
 			s.t.layout.eachTile(b, func(lo, hi int) {
-				rows := s.t.src.tile(lo, hi, a.buf)
+				rows, z := s.t.src.tile(lo, hi, a.buf), a.z[:hi-lo]
 				for j := range fs {
-					a.totals[j] += s.lossTile(a.z[:hi-lo], rows, lo, &fs[j], caps[j])
+					s.t.score(z, rows, lo, &fs[j])
+					a.totals[j] += f(z, lo, j)
 				}
 			})
 		},
@@ -31,23 +47,24 @@ func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps [
 		})
 }
 
-func (s *Sums) lossTile(z []float64, rows tile, lo int, f *folded, limit float64) float64 {
-	s.t.score(z, rows, lo, f)
-	var sum float64
-	for k, score := range z {
-		v := s.loss.Value(score, s.labels[lo+k])
-		if !math.IsInf(limit, 1) {
-			v = max(0, min(v, limit))
-		}
-		sum += v
-	}
-	return sum
-}
-
 // LossSensitivity bounds how far a loss sum with the given cap moves when one
 // row is replaced: each term lies in [0, cap], and rounding adds what
 // GradientSensitivity explains.
 func (s *Sums) LossSensitivity(limit float64) float64 {
 	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	return limit * (1 + 2.2*unit*(m*m+blocks*n))
+}
+
+// Errors sets dst_j to the number of rows whose label, ±1, is not the sign of the
+// score ⟨w_j, xᵢ⟩ (a score of 0 counts as −1). One row moves it by at most 1, and
+// counts are exact.
+func (s *Sums) Errors(ctx context.Context, dst []float64, ws [][]float64) error {
+	return s.total(ctx, dst, ws, func(z []float64, lo, _ int) (count float64) {
+		for k, score := range z {
+			if (score > 0) != (s.labels[lo+k] > 0) {
+				count++
+			}
+		}
+		return count
+	})
 }

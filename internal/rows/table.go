@@ -36,14 +36,18 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 	if d != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	t := &Table{enc: enc, src: newSource(x), norm: make([]float64, n)}
-	t.layout = newLayout(n, d, t.isSparse())
-	if t.isSparse() {
-		src, err := enc.admitSparse(t.src.(sparseSource))
+	return newTable(newSource(x), n, enc)
+}
+
+func newTable(src source, n int, enc Encoding) (*Table, error) {
+	t := &Table{enc: enc, src: src, norm: make([]float64, n)}
+	t.layout = newLayout(n, enc.Columns, t.isSparse())
+	if sp, ok := src.(sparseSource); ok {
+		admitted, err := enc.admitSparse(sp)
 		if err != nil {
 			return nil, err
 		}
-		t.src = src
+		t.src = admitted
 	}
 	in := intake{t: t, shrink: make([]float64, n), outside: make([]bool, n)}
 	if err := in.run(); err != nil {

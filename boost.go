@@ -1,0 +1,171 @@
+package dpglm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+var _ Learner = BoostConfig{}
+
+// BoostConfig holds the parameters of Boost; it is the Learner.
+type BoostConfig struct {
+	// Learner is trained on each chunk but the last.
+	Learner Learner
+	// Chunks is m, the number of models; 0 takes ⌈log₂(4/Beta)⌉. The paper's
+	// analysis has ⌈4·log(4/Beta)⌉.
+	Chunks int
+	// Beta is the failure probability that boosting aims at, in (0, 1); 0 takes
+	// 0.05. Privacy doesn't depend on it.
+	Beta float64
+	// NoisyMax selects by report-noisy-max, as the paper does, instead of by
+	// permute-and-flip, which is never less accurate.
+	NoisyMax bool
+	// Seed makes the public random split of the rows.
+	Seed uint64
+}
+
+// Boost turns a learner whose risk is small in expectation into one whose risk is
+// small with probability 1−β: it trains on m disjoint chunks and selects the
+// model with the smallest clipped loss on one more chunk [AB+22, Algorithm 5].
+// One model is worse than twice the expected excess risk with probability at
+// most ½ (Markov), all m with probability 2^-m.
+//
+// # Privacy
+//
+// Replace-one. The m+1 chunks are split by a permutation that depends on Seed and
+// the number of rows only. Given the models, one row of the last chunk moves each
+// mean loss, clipped to [0, c], by at most c/|S_{m+1}| plus rounding; the
+// selection is ε-DP. A row lies in one chunk, so all trainings and the selection
+// compose in parallel, and each has the whole budget (the paper halves ε).
+//
+// # Parameters
+//
+// c is the largest loss at the learner's score bound (see GridSearch). Chunks have
+// ⌊n/(m+1)⌋ rows, the last one the remainder too. It costs as much as one
+// training on all rows.
+func Boost(ctx context.Context, d *Dataset, p Problem, b Budget, cfg BoostConfig, env *Env) (*Model, error) {
+	return fit(ctx, cfg, d, p, b, env)
+}
+
+// Plan plans one chunk's training and the selection.
+func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	p, err := p.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = c.resolve(s); err != nil {
+		return nil, err
+	}
+	chunk := s
+	chunk.Rows = s.Rows / (c.Chunks + 1)
+	child, err := planChild(c.Learner, chunk, p, b)
+	if err != nil {
+		return nil, err
+	}
+	x := &boost{BoostConfig: c, shape: s, problem: p, child: child}
+	x.held = s.Rows - c.Chunks*chunk.Rows
+	x.limit = p.Loss.Constants(child.scoreBound(x.held, c.Beta), s.LabelBound).Value
+	if x.epsilon, err = b.pureEpsilon(); err != nil {
+		return nil, err
+	}
+	parts, err := x.ledgers()
+	if err != nil {
+		return nil, err
+	}
+	rows := &split{by: fmt.Sprintf("boosting, %d rows in %d chunks by seed %d", s.Rows, c.Chunks+1, c.Seed), parts: parts}
+	ledger, err := rows.ledger()
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}
+	return plan, b.covers(ledger)
+}
+
+func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {
+	if c.Learner == nil {
+		return c, check.Fail(ErrConfig, "BoostConfig.Learner", nil, "must not be nil")
+	}
+	var err error
+	if c.Beta, err = share("BoostConfig.Beta", c.Beta, 0.05); err != nil {
+		return c, err
+	}
+	if c.Chunks == 0 {
+		c.Chunks = int(math.Ceil(math.Log2(4 / c.Beta)))
+	}
+	if c.Chunks < 1 {
+		return c, check.Fail(ErrConfig, "BoostConfig.Chunks", c.Chunks, "must be at least 1, or 0 for the default")
+	}
+	if s.Rows <= c.Chunks {
+		return c, check.Fail(ErrShape, "rows", s.Rows, fmt.Sprintf("must exceed the %d chunks", c.Chunks))
+	}
+	return c, nil
+}
+
+// boost is a planned boosting.
+type boost struct {
+	BoostConfig
+	shape   Shape
+	problem Problem
+	child   *Plan
+	held    int     // rows of the last chunk
+	limit   float64 // the loss's cap
+	epsilon float64 // of the selection
+}
+
+// ledgers returns the ledger of a chunk's training and that of the selection.
+func (x *boost) ledgers() ([]*Ledger, error) {
+	label := fmt.Sprintf("selection on the other %d rows", x.held)
+	selection, err := mechanisms.PermuteAndFlip{Epsilon: x.epsilon}.Ledger(label)
+	if x.NoisyMax {
+		selection, err = mechanisms.NoisyMax{Epsilon: x.epsilon}.Ledger(label)
+	}
+	if err != nil {
+		return nil, err
+	}
+	chunks := fmt.Sprintf("each of %d chunks of %d rows", x.Chunks, x.child.shape.Rows)
+	training, err := mechanisms.Sequential(chunks, x.child.Ledger)
+	return []*Ledger{training, selection}, err
+}
+
+func (x *boost) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
+	order, size := permutation(x.shape.Rows, x.Seed), x.child.shape.Rows
+	ws := make([][]float64, x.Chunks)
+	for i := range ws {
+		w, err := x.child.run(ctx, d.pick(order[i*size:(i+1)*size]), env.quiet())
+		if err != nil {
+			return nil, err
+		}
+		ws[i] = w
+		env.progress(i+1, x.Chunks)
+	}
+	sums, err := d.pick(order[x.Chunks*size:]).sums(x.problem.Loss)
+	if err != nil {
+		return nil, err
+	}
+	scores, caps := make([]float64, x.Chunks), make([]float64, x.Chunks)
+	for i := range caps {
+		caps[i] = x.limit
+	}
+	if err := sums.Losses(ctx, scores, ws, caps); err != nil {
+		return nil, err
+	}
+	best, err := x.choose(scores, sums.LossSensitivity(x.limit), env.noise())
+	if err != nil {
+		return nil, err
+	}
+	return ws[best], nil
+}
+
+func (x *boost) choose(scores []float64, sensitivity float64, src mechanisms.Source) (int, error) {
+	if x.NoisyMax {
+		return mechanisms.NoisyMax{Epsilon: x.epsilon}.Select(scores, sensitivity, src)
+	}
+	return mechanisms.PermuteAndFlip{Epsilon: x.epsilon}.Select(scores, sensitivity, src)
+}

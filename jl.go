@@ -1,0 +1,203 @@
+package dpglm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/sketch"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+var _ Learner = JLConfig{}
+
+// Map is a kind of Johnson–Lindenstrauss map Φ: R^d → R^k.
+type Map string
+
+// The maps. The empty string means HadamardMap. Gaussian and Rademacher maps
+// store d·k numbers, the others O(d + k).
+const (
+	GaussianMap   Map = "gaussian"   // independent N(0, 1/k) entries
+	RademacherMap Map = "rademacher" // independent entries ±1/√k
+	SparseMap     Map = "sparse"     // 8 entries a column: fast on sparse rows
+	HadamardMap   Map = "hadamard"   // subsampled randomised Hadamard: fast on dense rows
+)
+
+// JLConfig holds the parameters of JL; it is the Learner.
+type JLConfig struct {
+	// Learner is trained on the projected rows; nil is NoisyGDConfig{}.
+	Learner Learner
+	// Map is the kind of map.
+	Map Map
+	// K is the dimension to project to; 0 takes the one that balances the error
+	// of the projection against that of the noise.
+	K int
+	// Slack is α: projected rows are scaled to X(1+α), and the radius is B(1+α);
+	// 0 takes √(2·log(1/β)/k) at β = 0.05 or, where its predicted risk is lower,
+	// none. A negative Slack is none; the paper's doubled radius is Slack = 1.
+	Slack float64
+	// Seed makes the map, which is public.
+	Seed uint64
+}
+
+// JL trains in a random low-dimensional projection of the rows [AB+22,
+// Algorithm 2], so that noise costs √k instead of √d:
+//
+//	w̃ = A({(Φxᵢ, yᵢ)}, radius B'),  released: Φᵀw̃
+//
+// The intercept is not projected. If k would reach d, nothing is projected, and
+// the ledger is the inner learner's.
+//
+// # Privacy
+//
+// Replace-one. Φ is drawn from Seed alone. Each row depends on its own original
+// only, and is scaled down to the bound X̃ again after the projection: whatever Φ
+// is, the inner learner sees rows within the bound that its plan assumes, and its
+// guarantee is the whole one. (The paper spends δ/2 on the event that Φ lengthens
+// a row.) The map back is post-processing.
+//
+// # Parameters
+//
+// With H, G, X, B of the original problem and μ the budget's,
+// k = ⌈(H·B·X²·n·μ/G)^(2/3)⌉ balances the projection error HB²X²/k against the
+// noise 2GB√k/(nμ) for a smooth loss, k = ⌈nμ/2⌉ does for a Lipschitz one; the
+// smaller is taken. (The paper's k has a logarithm more, which makes it exceed d
+// in practice.) A projection takes O(k) to O(d·log d) a row; projected rows are
+// kept up to 1 GiB, and made anew in each pass beyond.
+func JL(ctx context.Context, d *Dataset, p Problem, b Budget, cfg JLConfig, env *Env) (*Model, error) {
+	return fit(ctx, cfg, d, p, b, env)
+}
+
+// Plan chooses the dimension and plans the inner learner there.
+func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	p, err := p.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = c.resolve(s, p, b); err != nil {
+		return nil, err
+	}
+	features := s.features()
+	if c.K >= features {
+		c.K, c.Slack = features, 0
+		child, err := planChild(c.Learner, s, p, b)
+		if err != nil {
+			return nil, err
+		}
+		plan := *child
+		plan.Learner = c
+		plan.Ledger, err = mechanisms.Sequential(fmt.Sprintf("JL without projection, as k would reach d = %d", features), child.Ledger)
+		return &plan, err
+	}
+	inner, bound := s, s.rowBound()*(1+c.Slack)
+	inner.Dim += c.K - features
+	inner.FeatureBound = bound
+	if s.Intercept {
+		inner.FeatureBound = math.Hypot(bound, 1)
+	}
+	child, err := planChild(c.Learner, inner, Problem{p.Loss, p.Radius * (1 + c.Slack)}, b)
+	if err != nil {
+		return nil, err
+	}
+	label := fmt.Sprintf("JL to %d dimensions by a %s map of seed %d", c.K, c.Map, c.Seed)
+	ledger, err := mechanisms.Sequential(label, child.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
+		return c.run(ctx, d, child, bound, env)
+	}
+	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, split: child.split,
+		reach: child.reach * (1 + c.Slack), spread: child.spread}, nil
+}
+
+func (c JLConfig) run(ctx context.Context, d *Dataset, child *Plan, bound float64, env *Env) ([]float64, error) {
+	features := d.Shape().features()
+	phi := c.phi(features)
+	table, err := d.table.Project(ctx, phi, bound)
+	if err != nil {
+		return nil, err
+	}
+	w, err := child.run(ctx, &Dataset{table, d.labels, d.facts}, env)
+	if err != nil {
+		return nil, err
+	}
+	back := make([]float64, features, features+1)
+	phi.Transpose(back, w[:c.K])
+	return append(back, w[c.K:]...), nil
+}
+
+// phi draws the map.
+func (c JLConfig) phi(features int) sketch.Map {
+	switch c.Map {
+	case GaussianMap:
+		return sketch.NewGaussian(c.K, features, c.Seed)
+	case RademacherMap:
+		return sketch.NewRademacher(c.K, features, c.Seed)
+	case SparseMap:
+		return sketch.NewSparse(c.K, features, c.Seed)
+	default:
+		return sketch.NewHadamard(c.K, features, c.Seed)
+	}
+}
+
+func (c JLConfig) resolve(s Shape, p Problem, b Budget) (JLConfig, error) {
+	switch c.Map {
+	case "":
+		c.Map = HadamardMap
+	case GaussianMap, RademacherMap, SparseMap, HadamardMap:
+	default:
+		return c, check.Fail(ErrConfig, "JLConfig.Map", fmt.Sprintf("%q", c.Map), "must be gaussian, rademacher, sparse or hadamard")
+	}
+	if c.K < 0 {
+		return c, check.Fail(ErrConfig, "JLConfig.K", c.K, "must be at least 1, or 0 for the default")
+	}
+	if math.IsNaN(c.Slack) || c.Slack > 1 {
+		return c, check.Fail(ErrConfig, "JLConfig.Slack", c.Slack, "must be at most 1")
+	}
+	if c.Learner == nil {
+		c.Learner = NoisyGDConfig{}
+	}
+	mu, err := b.gdp()
+	if err != nil {
+		return c, err
+	}
+	k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound)
+	if c.K == 0 {
+		n := float64(s.Rows)
+		x := s.FeatureBound
+		smooth := math.Pow(k.Smoothness*p.Radius*x*n*mu/k.Slope, 2.0/3)
+		lipschitz := math.Inf(1)
+		if !math.IsInf(k.Lipschitz, 1) {
+			lipschitz = n * mu / 2
+		}
+		c.K = int(math.Ceil(min(smooth, lipschitz, float64(s.features()))))
+	}
+	switch {
+	case c.Slack < 0:
+		c.Slack = 0
+	case c.Slack == 0:
+		c.Slack = c.slack(s, p, mu)
+	}
+	return c, nil
+}
+
+// slack is √(2·log(1/β)/k) at β = 0.05, unless scaling projected rows to X costs
+// less: a row on the bound is then shortened by 0.23/√k on average, which moves
+// its score by up to Z times that, while a slack makes the noise 2GB√k/(nμ) larger
+// by the factor (1+α)².
+func (c JLConfig) slack(s Shape, p Problem, mu float64) float64 {
+	k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound)
+	dim := float64(c.K)
+	alpha := min(1, math.Sqrt(2*math.Log(20)/dim))
+	noise := 2 * k.Slope * s.FeatureBound * p.Radius * math.Sqrt(dim) / (float64(s.Rows) * mu)
+	bias := k.Slope * s.FeatureBound * p.Radius * 0.23 / math.Sqrt(dim)
+	if noise*(alpha*(2+alpha)) > bias {
+		return 0
+	}
+	return alpha
+}
