@@ -143,6 +143,15 @@ func (p Problem) resolve(s Shape) (Problem, error) {
 	return p, losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 }
 
+// withDefault returns p with the radius at which scores reach ±z where the radius
+// isn't set and labels are binary.
+func (p Problem) withDefault(s Shape, z float64) Problem {
+	if p.Radius == 0 && p.Loss != nil && p.Loss.Labels() == losses.Binary {
+		p.Radius = z / s.FeatureBound
+	}
+	return p
+}
+
 // defaultScore is the score that a row at the feature bound reaches on the
 // default ball.
 func defaultScore(l losses.Labels, labelBound float64) float64 {

@@ -53,7 +53,8 @@ type OutputPerturbationConfig struct {
 //
 // # Parameters
 //
-// x is n×d. With noise s times the sensitivity in each coordinate, H the
+// x is n×d. The default radius lets scores of binary losses reach ±10, as the
+// noise grows with it. With noise s times the sensitivity in each coordinate, H the
 // smoothness and L the Lipschitz constant of the loss, λ minimises a bound on the
 // excess empirical risk:
 //
@@ -71,7 +72,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s)
+	p, err := p.withDefault(s, 10).resolve(s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,192 @@
+package dpglm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// trainable are the losses that output perturbation can meet, one of each route.
+func trainable() []losses.Loss {
+	return []losses.Loss{
+		losses.Logistic{}, losses.Squared{}, losses.SquaredHinge{}, losses.SmoothedHinge{Width: 0.5},
+		losses.Huber{Kappa: 0.7}, losses.Poisson{}, losses.Hinge{}, losses.Absolute{}, losses.Quantile{Tau: 0.3},
+		losses.Custom{Label: "mine", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv,
+			AtZero: func(y float64) float64 { return y * y / 2 }, Smoothness: 1},
+	}
+}
+
+// [AB+22, Theorem 5]'s stability claim, and its smooth counterpart: minimisers
+// over the ball of neighbouring data sets are at most Δ + 2τ apart. The replaced
+// row and its label are searched by optimisation, at small n, where the bound is
+// nearest to being attained.
+func TestMinimiserStability(t *testing.T) {
+	ctx := context.Background()
+	for _, loss := range trainable() {
+		for _, radius := range []float64{0.3, 2} {
+			t.Run(fmt.Sprintf("%s, radius %g", loss.Name(), radius), func(t *testing.T) {
+				const n, lambda = 3, 0.5
+				r := rand.New(rand.NewPCG(1, 2))
+				trained := smoothed(loss, radius)
+				x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+				for i := range n {
+					x.SetRow(i, []float64{0.3 * r.NormFloat64(), 0.3 * r.NormFloat64()})
+				}
+				minimise := func(row []float64) ([]float64, float64) {
+					x.SetRow(0, row[:2])
+					y[0] = label(loss, row[2])
+					d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 1.5})
+					if err != nil {
+						t.Fatal(err)
+					}
+					sums, err := d.sums(trained)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w, sensitivity, err := minimiser(ctx, sums, radius, lambda)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return w, sensitivity
+				}
+				_, claimed := minimise([]float64{0, 0, 0})
+				apart := func(p []float64) float64 {
+					a, _ := minimise(p[:3])
+					b, _ := minimise(p[3:])
+					return floats.Distance(a, b, 2)
+				}
+				worst := 0.0
+				for range 3 {
+					start := make([]float64, 6)
+					for j := range start {
+						start[j] = 2 * r.NormFloat64()
+					}
+					res, err := optimize.Minimize(optimize.Problem{Func: func(p []float64) float64 { return -apart(p) }},
+						start, &optimize.Settings{FuncEvaluations: 150}, &optimize.NelderMead{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					worst = math.Max(worst, -res.F)
+				}
+				t.Logf("claimed %.4f, found %.4f", claimed, worst)
+				if worst > claimed {
+					t.Errorf("minimisers %g apart, claimed %g", worst, claimed)
+				}
+			})
+		}
+	}
+}
+
+// label maps any number to a label of the loss.
+func label(l losses.Loss, v float64) float64 {
+	switch l.Labels() {
+	case losses.Binary:
+		if v > 0 {
+			return 1
+		}
+		return 0
+	case losses.Count:
+		return math.Abs(v)
+	}
+	return v
+}
+
+// The bound is nearly attained where theory says so: one row, the squared loss
+// without curvature from others, λ large.
+func TestMinimiserStabilityIsNearlyAttained(t *testing.T) {
+	const lambda = 50.0
+	x := mat.NewDense(1, 2, []float64{1, 0})
+	solve := func(y float64) ([]float64, float64) {
+		d, err := NewDataset(x, []float64{y}, Bounds{Feature: 1, Label: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, err := d.sums(losses.Squared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, sensitivity, err := minimiser(context.Background(), sums, 0.03, lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w, sensitivity
+	}
+	a, claimed := solve(1)
+	b, _ := solve(-1)
+	if d := floats.Distance(a, b, 2); d < 0.95*claimed {
+		t.Errorf("found %g of %g", d, claimed)
+	}
+}
+
+// The λ of Theorems 3 and 5 minimises the predicted risk: no other λ predicts
+// less by more than rounding, for either route.
+func TestRegularisationIsOptimal(t *testing.T) {
+	s := Shape{Rows: 5000, Dim: 30, FeatureBound: 2, LabelBound: 1.5}
+	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Huber{Kappa: 0.3}} {
+		const radius, noise = 3.0, 4.2
+		k := l.Constants(s.FeatureBound*radius, s.LabelBound)
+		d := s.FeatureBound * l.Diameter(s.FeatureBound*radius, s.LabelBound)
+		predicted := func(lambda float64) float64 {
+			sigma := d * noise / (lambda * float64(s.Rows))
+			smooth := k.Smoothness * s.FeatureBound * s.FeatureBound * sigma * sigma / 2
+			lipschitz := k.Lipschitz * s.FeatureBound * sigma * math.Sqrt(2/math.Pi)
+			return lambda*radius*radius/2 + math.Min(smooth, lipschitz)
+		}
+		best := predicted(regularisation(s, l, radius, noise))
+		for e := -6.0; e < 4; e += 0.01 {
+			if p := predicted(math.Exp(e)); p < best*(1-1e-9) {
+				t.Errorf("%s: λ = %g predicts %g, the default %g", l.Name(), math.Exp(e), p, best)
+				break
+			}
+		}
+	}
+}
+
+// Pure budgets give pure guarantees and noise on every coordinate; projected
+// output lies in the ball.
+func TestOutputPerturbationBudgets(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(3, 4))
+	x, y := mat.NewDense(200, 3, nil), make([]float64, 200)
+	for i := range y {
+		x.SetRow(i, []float64{r.NormFloat64() / 2, r.NormFloat64() / 2, r.NormFloat64() / 2})
+		if x.At(i, 0) > 0 {
+			y[i] = 1
+		}
+	}
+	d, err := NewDataset(x, y, Bounds{Feature: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Problem{Loss: losses.Logistic{}, Radius: 2}
+	for _, b := range []Budget{PureDP(1), ApproxDP(1, 1e-6), GDP(0.3)} {
+		m, err := OutputPerturbation(ctx, d, p, b, OutputPerturbationConfig{Project: true}, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := floats.Norm(m.Weights(), 2); r > 2*(1+1e-12) || r == 0 {
+			t.Errorf("%v: norm %g", b, r)
+		}
+		if err := b.covers(m.Ledger()); err != nil {
+			t.Errorf("%v: %v", b, err)
+		}
+	}
+	if _, err := (NoisyGDConfig{}).Plan(d.Shape(), p, PureDP(1)); !errors.Is(err, ErrBudget) {
+		t.Errorf("Gaussian noise under a pure budget gives %v", err)
+	}
+	for _, lambda := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := (OutputPerturbationConfig{Lambda: lambda}).Plan(d.Shape(), p, PureDP(1)); !errors.Is(err, ErrConfig) {
+			t.Errorf("λ = %g gives %v", lambda, err)
+		}
+	}
+}
