@@ -29,10 +29,14 @@ func GaussianDelta(mu, epsilon float64) (float64, error) {
 // a = μ/2 − ε/μ and M the Mills ratio: no term overflows, and small δ keep
 // their relative accuracy.
 func logGaussianDelta(mu, epsilon float64) float64 {
-	if epsilon < 0 { // δ(−ε) = 1 − e^{−ε}(1 − δ(ε)), by symmetry of the pair
-		return math.Log1p(-math.Exp(epsilon) * (1 - math.Exp(logGaussianDelta(mu, -epsilon))))
+	if epsilon < 0 { // δ(−ε) = 1 − e^{−ε} + e^{−ε}δ(ε), by symmetry of the pair
+		sum := -math.Expm1(epsilon) + math.Exp(epsilon+logGaussianDelta(mu, -epsilon))
+		return math.Min(0, math.Log(sum*(1+1e-15))+1e-16)
 	}
 	a := mu/2 - epsilon/mu
+	if a < -1e150 { // its square overflows
+		return -math.MaxFloat64
+	}
 	logDensity := -a*a/2 - 0.5*math.Log(2*math.Pi)
 	// a carries an absolute error of 2u(μ/2 + ε/μ), which the density amplifies.
 	slack := 1e-15 * (4 + math.Abs(a)*(mu/2+epsilon/mu))
@@ -40,7 +44,7 @@ func logGaussianDelta(mu, epsilon float64) float64 {
 	if a > 5 {
 		// Φ(a) is nearly one: subtract the two tails from it.
 		tails := math.Exp(logPhi(-a)) + math.Exp(logDensity)*second
-		return math.Log1p(-tails * (1 - slack - millsError))
+		return math.Log1p(-tails * math.Max(0, 1-slack-millsError))
 	}
 	diff := mills(-a)*(1+millsError) - second
 	return math.Min(0, logDensity+math.Log(diff)+slack)
@@ -81,7 +85,9 @@ func GaussianMu(epsilon, delta float64) (float64, error) {
 			hi = mid
 		}
 	}
-	return math.Exp(lo) * (1 - 1e-15), nil
+	// The margin exceeds the noise of later evaluations, such as that of √Σμ², so
+	// that these find the budget kept.
+	return math.Exp(lo) * (1 - 1e-12), nil
 }
 
 // GaussianEpsilon returns the smallest ε ≥ 0 for which a μ-GDP release is

@@ -1,0 +1,123 @@
+package mechanisms
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Accountant adds up the ledgers of several fits on the same data and refuses
+// what would exceed a total (ε, δ). It is safe for concurrent use, and marshals
+// to JSON so that it outlives the program. Make one with NewAccountant.
+//
+// # Privacy
+//
+// Replace-one. All that was spent together is (ε, δ)-DP, as one Sequential
+// ledger. A fit may use the results of earlier ones in any way, except that the
+// numbers in its ledger (budget, number of steps and so on) must not depend on
+// them: composition theorems fix these in advance. Where every ledger is
+// Gaussian they may depend on earlier results too, because then the rule is
+// Σμ² ≤ μ(ε, δ)², a valid filter [ST22]. Whoever can decode an Accountant can
+// also alter it; keep the file where the data is kept.
+type Accountant struct {
+	epsilon, delta float64
+
+	lock  sync.Mutex
+	spent []*Ledger
+}
+
+// NewAccountant returns an accountant for a total of (epsilon, delta)-DP, with
+// epsilon > 0 and 0 ≤ delta < 1. With delta = 0 only ledgers of pure ε fit.
+func NewAccountant(epsilon, delta float64) (*Accountant, error) {
+	if err := check.Epsilon(epsilon); err != nil {
+		return nil, err
+	}
+	if delta != 0 {
+		if err := check.Delta(delta); err != nil {
+			return nil, err
+		}
+	}
+	return &Accountant{epsilon: epsilon, delta: delta}, nil
+}
+
+// Spend adds a ledger. If the sum would exceed the total, nothing is added and
+// the error is one about the budget. Call it before the fit runs.
+func (a *Accountant) Spend(l *Ledger) error {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	spent := append(a.spent[:len(a.spent):len(a.spent)], l)
+	sum, err := Sequential("spent", spent...)
+	if err != nil {
+		return err
+	}
+	if !sum.within(a.epsilon, a.delta) {
+		return check.Fail(check.ErrBudget, "ledger", l.label,
+			fmt.Sprintf("must not, with what was spent before, exceed the total (ε = %g, δ = %g)", a.epsilon, a.delta))
+	}
+	a.spent = spent
+	return nil
+}
+
+// within asks both curves: each is an upper bound, and they were refined at
+// different points.
+func (l *Ledger) within(epsilon, delta float64) bool {
+	s, err := l.composition()
+	if err != nil {
+		return false
+	}
+	return s.delta(epsilon) <= delta || delta > 0 && s.epsilon(delta) <= epsilon
+}
+
+// Spent returns the sum of what was spent, nil before the first Spend.
+func (a *Accountant) Spent() *Ledger {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if len(a.spent) == 0 {
+		return nil
+	}
+	sum, err := Sequential("spent", a.spent...)
+	if err != nil {
+		return nil
+	}
+	return sum
+}
+
+type accountantJSON struct {
+	Epsilon float64   `json:"epsilon"`
+	Delta   float64   `json:"delta"`
+	Spent   []*Ledger `json:"spent,omitempty"`
+}
+
+// MarshalJSON writes the total and what was spent.
+func (a *Accountant) MarshalJSON() ([]byte, error) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return json.Marshal(accountantJSON{a.epsilon, a.delta, a.spent})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses any other, such as one
+// that has spent more than its total.
+func (a *Accountant) UnmarshalJSON(data []byte) error {
+	var j accountantJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("%w: %w", check.ErrModel, err)
+	}
+	if _, err := NewAccountant(j.Epsilon, j.Delta); err != nil {
+		return fmt.Errorf("%w: %w", check.ErrModel, err)
+	}
+	if len(j.Spent) > 0 {
+		sum, err := Sequential("spent", j.Spent...)
+		if err != nil {
+			return fmt.Errorf("%w: %w", check.ErrModel, err)
+		}
+		if !sum.within(j.Epsilon, j.Delta) {
+			return check.Fail(check.ErrModel, "accountant", nil, "must not have spent more than its total")
+		}
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.epsilon, a.delta, a.spent = j.Epsilon, j.Delta, j.Spent
+	return nil
+}
