@@ -106,7 +106,8 @@ func TestPairBound(t *testing.T) {
 
 // spread agrees with the closed forms, which were derived in another way.
 func TestSpreadAgainstClosedForms(t *testing.T) {
-	for _, l := range []Loss{Squared{}, Huber{2}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5}} {
+	for _, l := range []Loss{Squared{}, Huber{2}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5},
+		envelopeOf(Hinge{}, 2), envelopeOf(Absolute{}, 1), envelopeOf(Quantile{0.9}, 3)} {
 		for _, z := range []float64{0.25, 1, 4, 12} {
 			for _, y := range []float64{0.5, 1.5, 30} {
 				const leaf = 1.0 / 512

@@ -37,6 +37,14 @@ func (l Huber) Deriv(z, y float64) float64 {
 	return math.Max(-l.Kappa, math.Min(z-y, l.Kappa))
 }
 
+// Curvature is 1 where |z−y| ≤ κ and 0 elsewhere.
+func (l Huber) Curvature(z, y float64) float64 {
+	if math.Abs(z-y) <= l.Kappa {
+		return 1
+	}
+	return 0
+}
+
 // Constants are attained at z = −y = ±Z, the curvature at z = y.
 func (l Huber) Constants(z, y float64) Constants {
 	return Constants{

@@ -20,6 +20,13 @@ func (Logistic) Value(z, y float64) float64 { return softplus(-y * z) }
 // Deriv is −y/(1 + e^(yz)).
 func (Logistic) Deriv(z, y float64) float64 { return -y * sigmoid(-y*z) }
 
+// Curvature is s(1−s), s = 1/(1 + e^|z|): both factors keep their digits as
+// s ≤ ½.
+func (Logistic) Curvature(z, _ float64) float64 {
+	s := sigmoid(-math.Abs(z))
+	return s * (1 - s)
+}
+
 // Constants are attained: the curvature at z = 0, the others at yz = −Z.
 func (Logistic) Constants(z, _ float64) Constants {
 	return Constants{AtZero: math.Ln2, Value: softplus(z), Slope: sigmoid(z), Smoothness: 0.25, Lipschitz: 1}

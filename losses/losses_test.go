@@ -36,6 +36,14 @@ func TestValuesAndDerivatives(t *testing.T) {
 		{Quantile{0.9}, 1, 3, 1.8, -0.9},
 		{Quantile{0.9}, 3, 1, 0.2, 0.1},
 		{Quantile{0.9}, 1, 1, 0, 0},
+		{envelopeOf(Hinge{}, 2), 0, 1, 0.25, -0.5},
+		{envelopeOf(Hinge{}, 2), 3, -1, 3, 1},
+		{envelopeOf(Hinge{}, 2), 3, 1, 0, 0},
+		{envelopeOf(Absolute{}, 0.5), 3, 1, 1.75, 1},
+		{envelopeOf(Absolute{}, 0.5), 0.75, 1, 0.0625, -0.5},
+		{envelopeOf(Quantile{0.75}, 2), 0, 3, 1.6875, -0.75},
+		{envelopeOf(Quantile{0.75}, 2), 2, 3, 0.25, -0.5},
+		{envelopeOf(Quantile{0.75}, 2), 2, 0, 0.4375, 0.25},
 		{Extend(Squared{}, 2), 3, 0, 4, 2},
 		{Extend(Squared{}, 2), 1, 0, 0.5, 1},
 		{Extend(Poisson{}, 1), 3, 2, math.E - 2 + 2*math.Ln2 - 2 + 2*(math.E-2), math.E - 2},
@@ -63,6 +71,8 @@ func TestNamesDomainsAndLinks(t *testing.T) {
 		{Hinge{}, "hinge", Binary, Identity},
 		{Absolute{}, "absolute", Real, Identity},
 		{Quantile{0.9}, "quantile(0.9)", Real, Identity},
+		{envelopeOf(Hinge{}, 0.1), "hinge smoothed over 0.1", Binary, Identity},
+		{envelopeOf(Absolute{}, 0.01), "absolute smoothed over 0.01", Real, Identity},
 		{Extend(Poisson{}, 3), "poisson extended at 3", Count, Log},
 		{userPoisson, "user's poisson", Count, Identity},
 	} {
@@ -108,7 +118,7 @@ func TestConstantsAreBoundsAndTight(t *testing.T) {
 		}
 		if !math.IsInf(k.Lipschitz, 1) {
 			verify("Lipschitz", s.maximise(2, 200, func(u []float64) float64 {
-				return math.Abs(c.loss.Deriv(math.Copysign(math.Exp(10*u[0]), u[0])*(c.z+c.y), c.label(u[1])))
+				return math.Abs(c.loss.Deriv(math.Copysign(math.Exp(10*math.Abs(u[0])), u[0])*(c.z+c.y), c.label(u[1])))
 			}), k.Lipschitz, true)
 		}
 	}

@@ -25,6 +25,9 @@ func (Poisson) Value(z, y float64) float64 {
 // Deriv is e^z − y.
 func (Poisson) Deriv(z, y float64) float64 { return math.Exp(z) - y }
 
+// Curvature is e^z.
+func (Poisson) Curvature(z, _ float64) float64 { return math.Exp(z) }
+
 // Constants hold on |z| ≤ Z only, the smoothness e^Z included. The loss is
 // convex in z and in y, so they are attained at z = ±Z and y ∈ {0, Y}. They are
 // +Inf from Z ≈ 709 on.

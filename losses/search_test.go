@@ -35,6 +35,13 @@ func (c testCase) label(u float64) float64 {
 var builtin = []Loss{
 	Squared{}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5}, SmoothedHinge{1}, Huber{0.3}, Huber{1.5}, Huber{4},
 	Poisson{}, Hinge{}, Absolute{}, Quantile{0.1}, Quantile{0.5}, Quantile{0.8},
+	envelopeOf(Hinge{}, 0.4), envelopeOf(Hinge{}, 3), envelopeOf(Absolute{}, 0.01), envelopeOf(Absolute{}, 2),
+	envelopeOf(Quantile{0.8}, 4),
+}
+
+func envelopeOf(l Loss, width float64) Loss {
+	e, _ := Envelope(l, width)
+	return e
 }
 
 // userSquared states the squared loss by its smoothness and slope at zero,

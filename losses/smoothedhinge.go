@@ -46,6 +46,14 @@ func (l SmoothedHinge) Deriv(z, y float64) float64 {
 	return -y * math.Min(1, math.Max(0, 1-y*z)/l.Width)
 }
 
+// Curvature is 1/h where 1−h < yz < 1 and 0 elsewhere.
+func (l SmoothedHinge) Curvature(z, y float64) float64 {
+	if short := 1 - y*z; short > 0 && short < l.Width {
+		return 1 / l.Width
+	}
+	return 0
+}
+
 // Constants are attained at yz = −Z; the curvature only where Z > 1−h, since
 // the loss is linear on smaller balls.
 func (l SmoothedHinge) Constants(z, _ float64) Constants {

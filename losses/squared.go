@@ -17,6 +17,9 @@ func (Squared) Value(z, y float64) float64 { return (z - y) * (z - y) / 2 }
 // Deriv is z−y.
 func (Squared) Deriv(z, y float64) float64 { return z - y }
 
+// Curvature is 1.
+func (Squared) Curvature(_, _ float64) float64 { return 1 }
+
 // Constants are attained at z = −y = ±Z.
 func (Squared) Constants(z, y float64) Constants {
 	return Constants{AtZero: y * y / 2, Value: (z + y) * (z + y) / 2, Slope: z + y, Smoothness: 1, Lipschitz: math.Inf(1)}

@@ -20,6 +20,14 @@ func (SquaredHinge) Value(z, y float64) float64 {
 // Deriv is −2y·max(0, 1−yz).
 func (SquaredHinge) Deriv(z, y float64) float64 { return -2 * y * math.Max(0, 1-y*z) }
 
+// Curvature is 2 where yz < 1 and 0 elsewhere.
+func (SquaredHinge) Curvature(z, y float64) float64 {
+	if y*z < 1 {
+		return 2
+	}
+	return 0
+}
+
 // Constants are attained at yz = −Z, the curvature wherever yz < 1.
 func (SquaredHinge) Constants(z, _ float64) Constants {
 	return Constants{AtZero: 1, Value: (1 + z) * (1 + z), Slope: 2 * (1 + z), Smoothness: 2, Lipschitz: math.Inf(1)}
