@@ -13,7 +13,8 @@ import (
 type Budget struct {
 	epsilon, delta, mu float64
 	pure               bool
-	parts              int // a share: one of parts equal ones, composed in sequence
+	parts              int  // a share: one of parts equal ones, composed in sequence
+	byMu               bool // a share by μ alone, which composes whatever the parts are
 }
 
 // ApproxDP is (ε, δ)-differential privacy.
@@ -41,10 +42,19 @@ func (b Budget) String() string {
 	return s
 }
 
-// share is one of k equal shares. Gaussian releases get μ/√k, pure ones ε/k or
-// what μ/√k allows if that is more.
+// share is one of k equal shares. Gaussian releases get μ/√k; pure ones get ε/k or
+// what μ/√k allows if that is more, which fits as long as all parts are pure, or
+// all are Gaussian.
 func (b Budget) share(k int) Budget {
 	b.parts *= k
+	return b
+}
+
+// shareByMu is one of k equal shares for mixtures: all releases get what μ/√k
+// allows.
+func (b Budget) shareByMu(k int) Budget {
+	b = b.share(k)
+	b.byMu = true
 	return b
 }
 
@@ -90,7 +100,11 @@ func (b Budget) pureEpsilon() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return math.Max(b.epsilon/parts*(1-1e-11), mechanisms.PureEpsilonWithin(mu)), nil
+	within := mechanisms.PureEpsilonWithin(mu)
+	if b.byMu {
+		return within, nil
+	}
+	return math.Max(b.epsilon/parts*(1-1e-11), within), nil
 }
 
 // gdp is the μ of the budget's Gaussian releases together; what Gaussian noise

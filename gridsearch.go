@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -67,7 +68,7 @@ type GridSearchConfig struct {
 // w_j is; the penalty is public. A row lies in S₁ or in S₂, so the two stages
 // compose in parallel and each has the whole budget, where the paper halves ε
 // and gives each training ε/(2K), δ/(2K): at K = 5, ε = 1, δ = 1e-6 the noise is
-// smaller by a factor of 4.9. The paper passes c_j as the sensitivity, |S₂| times
+// smaller by a factor of 4.4. The paper passes c_j as the sensitivity, |S₂| times
 // too much, and spends δ on the event that the loss is larger than c_j.
 //
 // The Learners must respect their budget (their ledgers are checked against it)
@@ -103,7 +104,11 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, check.Fail(ErrShape, "rows", s.Rows, "must suffice for two parts")
 	}
 	g := &gridSearch{GridSearchConfig: c, shape: s, problem: p, held: held}
-	if err := g.plan(train, b); err != nil {
+	k := len(c.Candidates)
+	if err = g.plan(train, b, b.share(k)); errors.Is(err, ErrBudget) {
+		err = g.plan(train, b, b.shareByMu(k))
+	}
+	if err != nil {
 		return nil, err
 	}
 	plan := &Plan{Learner: c, Problem: p, Ledger: g.ledger, shape: s, run: g.run}
@@ -203,18 +208,19 @@ type gridSearch struct {
 	ledger  *Ledger
 }
 
-func (g *gridSearch) plan(train Shape, b Budget) error {
-	k := len(g.Candidates)
+// plan plans the candidates with a share of the budget b each.
+func (g *gridSearch) plan(train Shape, b, share Budget) error {
+	g.plans, g.caps = nil, nil
 	for _, c := range g.Candidates {
 		p := g.problem
 		if c.Radius != 0 {
 			p.Radius = c.Radius
 		}
-		plan, err := planChild(c.Learner, train, p, b.share(k))
+		plan, err := planChild(c.Learner, train, p, share)
 		if err != nil {
 			return err
 		}
-		z := plan.scoreBound(g.held, g.Beta/float64(k))
+		z := plan.scoreBound(g.held, g.Beta/float64(len(g.Candidates)))
 		g.plans = append(g.plans, plan)
 		g.caps = append(g.caps, p.Loss.Constants(z, train.LabelBound).Value)
 	}

@@ -45,7 +45,8 @@ type OutputPerturbationConfig struct {
 // least λ times the distance [AB+22, Theorem 5's proof; with D in place of 2G].
 // The computed minimiser is certified to lie within τ of the exact one for any
 // data, so the sensitivity is Δ + 2τ; τ is public, a millionth of Δ or the
-// gradient's rounding floor, whichever is larger. Gaussian noise (an ApproxDP or
+// gradient's rounding floor, whichever is larger. (Two points of the ball are
+// never further apart than 2B, which is taken where it is less.) Gaussian noise (an ApproxDP or
 // GDP budget) is mechanisms.Gaussian; under PureDP each coordinate gets discrete
 // Laplace noise of scale √d(Δ+2τ)/ε (mechanisms.Laplace). The paper's
 // σ² = 4G²‖X‖²log(1/δ)/(λ²n²ε²) is not used: it breaks its promise for ε above
@@ -90,6 +91,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 		c.Lambda = regularisation(s, trained, p.Radius, noise.perSensitivity())
 	}
 	sensitivity := s.FeatureBound * trained.Diameter(s.FeatureBound*p.Radius, s.LabelBound) / (c.Lambda * float64(s.Rows))
+	sensitivity = math.Min(sensitivity, 2*p.Radius)
 	if err := noise.check(sensitivity); err != nil {
 		return nil, err
 	}
@@ -153,14 +155,14 @@ func regularisation(s Shape, l losses.Loss, radius, noise float64) float64 {
 const newtonDim = 500
 
 // minimiser returns a point within τ of the regularised minimiser over the ball
-// and its L2 sensitivity, Δ + 2τ.
+// and its L2 sensitivity, Δ + 2τ or the ball's diameter.
 func minimiser(ctx context.Context, sums *rows.Sums, radius, lambda float64) ([]float64, float64, error) {
 	n := float64(sums.Rows())
 	problem := regularised(ctx, sums, radius, lambda)
 	delta := sums.Diameter(radius) / (lambda * n)
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
-	return w, delta + 2*tolerance, err
+	return w, math.Min(delta+2*tolerance, 2*radius*(1+1e-12)), err
 }
 
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².

@@ -14,7 +14,7 @@ func (s *Sums) Curved() bool {
 	return ok
 }
 
-// Hessian returns Σᵢ φ''(⟨w, xᵢ⟩)xᵢxᵢᵀ. The loss must be Curved.
+// Hessian returns Σᵢ φ”(⟨w, xᵢ⟩)xᵢxᵢᵀ. The loss must be Curved.
 func (s *Sums) Hessian(ctx context.Context, w []float64) (*mat.SymDense, error) {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	weights := make([]float64, s.Rows())
