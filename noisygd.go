@@ -90,7 +90,15 @@ type NoisyGDConfig struct {
 //	η = min(B/(√T·σ√d), 16/H̃), or 1.5/H̃ where φ' is unbounded
 //
 // T balances the optimisation error H̃B²/T against the noise; all of it is
-// public. Each step is one pass, O(n·d) flops; a fit holds O(n + d) numbers
+// public. For a loss with kinks, subgradients of norm at most
+// G = min(C, X·sup|φ'|) take the place of gradients, and
+//
+//	T = ⌈(G·n·μ/(Δ√d))²⌉, within the same limits
+//	η = B/√(T(G² + dσ²))
+//
+// the step size of [AB+22, Theorem 10]; the paper's T = n² passes are not needed,
+// as the contraction lemma bounds the generalisation error of a linear model.
+// Smoothed losses need fewer steps. Each step is one pass, O(n·d) flops; a fit holds O(n + d) numbers
 // beside the data.
 func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
@@ -107,6 +115,9 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	if err := c.validate(); err != nil {
 		return nil, err
+	}
+	if k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound); c.Schedule == Theorem1 && math.IsInf(k.Smoothness, 1) {
+		return nil, check.Fail(ErrConfig, "NoisyGDConfig.Schedule", c.Schedule, "needs a smooth loss, which "+p.Loss.Name()+" is not")
 	}
 	whole, err := b.gaussian(1, s.Dim)
 	if err != nil {
@@ -161,9 +172,7 @@ func (c NoisyGDConfig) validate() error {
 
 // resolve fills in the defaults from public numbers; mu is the whole budget's.
 func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
-	n, d := float64(s.Rows), float64(s.Dim)
 	k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound)
-	smooth := k.Smoothness * s.FeatureBound * s.FeatureBound
 	if c.Schedule == "" {
 		c.Schedule = Practical
 	}
@@ -179,24 +188,52 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 			c.Clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
 		}
 	}
-	delta := c.sensitivity(s, p)
+	if c.Schedule == Theorem1 {
+		return c.theorem1(s, p, k, mu)
+	}
+	return c.practical(s, p, k, mu)
+}
+
+// theorem1 fills in the steps and the step size of [AB+22, Theorem 1].
+func (c NoisyGDConfig) theorem1(s Shape, p Problem, k losses.Constants, mu float64) NoisyGDConfig {
+	smooth := k.Smoothness * s.FeatureBound * s.FeatureBound
 	if c.Steps == 0 {
 		c.Steps = s.Rows
-		if c.Schedule == Practical {
-			balance := math.Ceil(smooth * p.Radius * n * mu / (delta * math.Sqrt(d)))
-			c.Steps = int(min(max(balance, 10), maxSteps, n))
-		}
 	}
 	if c.StepSize == 0 {
-		t := float64(c.Steps)
-		noise := delta / n * math.Sqrt(t) / mu * math.Sqrt(d)
-		if c.Schedule == Practical {
-			c.StepSize = min(p.Radius/(math.Sqrt(t)*noise), practicalStep(k)/smooth)
+		gradient := max(math.Sqrt(smooth*k.AtZero), c.noise(s, p, mu))
+		c.StepSize = min(p.Radius/(math.Sqrt(float64(c.Steps))*gradient), 0.25/smooth)
+	}
+	return c
+}
+
+// practical fills in the steps and the step size of the practical schedule.
+func (c NoisyGDConfig) practical(s Shape, p Problem, k losses.Constants, mu float64) NoisyGDConfig {
+	x, kinked := s.FeatureBound, math.IsInf(k.Smoothness, 1)
+	largest := min(x*k.Slope, c.Clip)
+	if c.Steps == 0 {
+		balance := float64(s.Rows) * mu / (c.sensitivity(s, p) * math.Sqrt(float64(s.Dim)))
+		if kinked {
+			balance *= largest * largest * balance
 		} else {
-			c.StepSize = min(p.Radius/(math.Sqrt(t)*max(math.Sqrt(smooth*k.AtZero), noise)), 0.25/smooth)
+			balance *= k.Smoothness * x * x * p.Radius
+		}
+		c.Steps = int(min(max(math.Ceil(balance), 10), maxSteps, float64(s.Rows)))
+	}
+	if c.StepSize == 0 {
+		noise, root := c.noise(s, p, mu), math.Sqrt(float64(c.Steps))
+		if kinked {
+			c.StepSize = p.Radius / (root * math.Hypot(largest, noise))
+		} else {
+			c.StepSize = min(p.Radius/(root*noise), practicalStep(k)/(k.Smoothness*x*x))
 		}
 	}
 	return c
+}
+
+// noise is the root of the expected squared norm of the noise of a mean gradient.
+func (c NoisyGDConfig) noise(s Shape, p Problem, mu float64) float64 {
+	return c.sensitivity(s, p) / float64(s.Rows) * math.Sqrt(float64(c.Steps)*float64(s.Dim)) / mu
 }
 
 // sensitivity is the largest sensitivity of a gradient sum over the ball, but

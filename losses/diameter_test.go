@@ -65,6 +65,45 @@ func TestDiameterOfExtensions(t *testing.T) {
 	}
 }
 
+// What bounds a pair of spans is no smaller than the distance of any two
+// gradients in them, computed from the rows, whether slopes vary over a span or
+// not, and for single points equals it.
+func TestPairBound(t *testing.T) {
+	s := newSearcher(5)
+	lo, hi := func(t float64) float64 { return 2*t - 1.5 }, func(t float64) float64 { return 2*t + 1 + t*t*t/8 }
+	se := search{lo: lo, hi: hi, z: 2, scale: 1}
+	distance := func(t1, f1, t2, f2 float64) float64 {
+		q1, q2 := math.Sqrt(1-t1*t1/4), math.Sqrt(1-t2*t2/4)
+		p := f1*t1/2 - f2*t2/2
+		return p*p + math.Pow(math.Abs(f1)*q1+math.Abs(f2)*q2, 2)
+	}
+	within := func(a, b float64) float64 { return a + (b-a)*(s.uniform()+1)/2 }
+	for range 20000 {
+		var u [2]span
+		for i := range u {
+			mid, half := 2*s.uniform(), 0.3*(s.uniform()+1)
+			u[i] = span{se.at(max(-2, mid-half)), se.at(min(mid+half, 2))}
+		}
+		bound := u[0].bound(u[1])
+		for range 5 {
+			t1, t2 := within(u[0].left.t, u[0].right.t), within(u[1].left.t, u[1].right.t)
+			f1, f2 := within(lo(t1), hi(t1)), within(lo(t2), hi(t2))
+			if d := distance(t1, f1, t2, f2); d > bound*(1+1e-12) {
+				t.Fatalf("scores %g and %g with slopes %g and %g: %g exceeds the bound %g", t1, t2, f1, f2, d, bound)
+			}
+			flat := func(t, f float64) point { p := se.at(t); p.lo, p.hi = f, f; return p }
+			steady := span{flat(u[0].left.t, f1), flat(u[0].right.t, f1)}.bound(span{flat(u[1].left.t, f2), flat(u[1].right.t, f2)})
+			if d := distance(t1, f1, t2, f2); d > steady*(1+1e-12) {
+				t.Fatalf("scores %g and %g with slopes %g and %g: %g exceeds the bound %g for these slopes", t1, t2, f1, f2, d, steady)
+			}
+			p, q := flat(t1, f1), flat(t2, f2)
+			if got, want := (span{p, p}).bound(span{q, q}), distance(t1, f1, t2, f2); math.Abs(got-want) > 1e-12*(1+want) {
+				t.Fatalf("points %g and %g with slopes %g and %g: %g, want %g", t1, t2, f1, f2, got, want)
+			}
+		}
+	}
+}
+
 // spread agrees with the closed forms, which were derived in another way.
 func TestSpreadAgainstClosedForms(t *testing.T) {
 	for _, l := range []Loss{Squared{}, Huber{2}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5},
@@ -148,6 +187,9 @@ func TestPoissonDiameterIsDeterministic(t *testing.T) {
 	want := make([]float64, len(zs))
 	for i, z := range zs {
 		want[i] = Poisson{}.Diameter(z, 3)
+	}
+	if d := (Poisson{}).Diameter(1-poissonLeaf/2, 3); d != want[1] {
+		t.Errorf("just below a point of the grid %g, on it %g", d, want[1])
 	}
 	if want[0] == want[3] {
 		t.Fatal("two scores that share a slot have the same diameter")

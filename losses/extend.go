@@ -56,7 +56,7 @@ func (l extended) Constants(z, y float64) Constants {
 	if z > l.limit {
 		c.Value += c.Slope * (z - l.limit)
 	}
-	c.Lipschitz = math.Min(c.Lipschitz, l.inner.Constants(l.limit, y).Slope)
+	c.Lipschitz = l.inner.Constants(l.limit, y).Slope
 	return c
 }
 
@@ -66,7 +66,8 @@ func (l extended) Constants(z, y float64) Constants {
 // is that of limit: moving such rows across w until the score is ±limit, both
 // at once if there are two, keeps the slopes and shrinks |α + sβ|, since the
 // larger angle never becomes the smaller. So some pair with both |score| ≤ limit
-// is farthest apart, and there the two losses are the same.
+// is farthest apart, and there the two losses are the same. For z just above the
+// limit the bound is loose where the inner loss grows fast.
 func (l extended) Diameter(z, y float64) float64 {
 	slope := l.inner.Constants(math.Min(z, l.limit), y).Slope
 	return math.Min(l.inner.Diameter(z, y), 2*slope)

@@ -37,7 +37,7 @@ func (Logistic) Constants(z, _ float64) Constants {
 //
 // Proof. x → −x maps one label onto the other, so the gradients are s(⟨w, x⟩)x,
 // s the sigmoid. In the plane of w and x the outermost are p + iq with p = g·c,
-// q = g·√(1−c²), g = s(zc), c the cosine between w and x. Let q be largest at
+// q = g·√(1−c²), g = s(zc), c the component of x along w. Let q be largest at
 // c*: z(1−g*)(1−c*²) = c*, so c* ≥ 0. All gradients lie in the ball of radius
 // q* around p* if F(c) = g² − 2p*cg is largest at c*.
 //

@@ -106,7 +106,7 @@ func (s *spotter) point(z, v, d, label float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsNaN(d):
 		return s.fail("value and derivative", 0, math.NaN(), z, label)
-	case v < 0 && math.Abs(z) <= floor:
+	case v < -spotTolerance*s.c.Value && math.Abs(z) <= floor:
 		return s.fail("non-negativity", 0, v, z, label)
 	case v > s.c.Value*up:
 		return s.fail("Value", s.c.Value, v, z, label)

@@ -30,7 +30,7 @@ func (Squared) Constants(z, y float64) Constants {
 //
 // Proof. φ' is affine in y, so only y = ±Y matter, and x → −x maps one onto the
 // other: the gradients are (⟨w, x⟩+Y)x. In the plane of w and x the outermost
-// are p + iq with p = (zc+Y)c, q = (zc+Y)√(1−c²), c the cosine between w and x.
+// are p + iq with p = (zc+Y)c, q = (zc+Y)√(1−c²), c the component of x along w.
 // The maximum of q, at c*, solves 2zc² + Yc − z = 0, which gives p* = z(1−c*²)
 // and z − 2p* = −Yc*. Then |p + iq − p*|² − p*² = Y(zc+Y)(1−c*c), a concave
 // quadratic in c whose derivative vanishes at c*: all gradients lie in the ball

@@ -1,0 +1,38 @@
+package losses_test
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// A user's own loss: log cosh of the residual, smooth with H = 1 and Lipschitz
+// with 1.
+func ExampleCustom() {
+	loss := losses.Custom{
+		Label:      "log-cosh",
+		Domain:     losses.Real,
+		Phi:        func(z, y float64) float64 { r := math.Abs(z - y); return r + math.Log1p(math.Expm1(-2*r)/2) },
+		DPhi:       func(z, y float64) float64 { return math.Tanh(z - y) },
+		AtZero:     func(labelBound float64) float64 { return labelBound },
+		Smoothness: 1,
+		Lipschitz:  1,
+	}
+	fmt.Println(losses.Spot(loss, 5, 3))
+
+	loss.Smoothness = 0.5
+	fmt.Println(losses.Spot(loss, 5, 3) != nil)
+	// Output:
+	// <nil>
+	// true
+}
+
+func ExampleExtend() {
+	loss := losses.Extend(losses.Poisson{}, 3)
+	fmt.Println(loss.Name())
+	fmt.Println(losses.Poisson{}.Constants(10, 5).Slope > 22000, loss.Constants(10, 5).Slope < 21)
+	// Output:
+	// poisson extended at 3
+	// true true
+}

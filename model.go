@@ -1,0 +1,159 @@
+package dpglm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Model is a released linear model. It holds the weights, the public facts that
+// it needs to predict on raw features, and the ledger; nothing else that was
+// computed from data. It is immutable and safe for concurrent use.
+type Model struct {
+	weights []float64
+	facts   Facts
+	columns int
+	loss    string
+	labels  losses.Labels
+	link    losses.Link
+	ledger  *Ledger
+}
+
+func newModel(w []float64, facts Facts, enc *rows.Encoding, loss losses.Loss, ledger *Ledger) *Model {
+	return &Model{w, facts, enc.Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), ledger}
+}
+
+// Weights returns a copy of the weights of the encoded features (scaled to
+// [−1, 1] where a Schema says so), the intercept last if there is one.
+func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
+
+// Ledger returns what training released, and how private that is.
+func (m *Model) Ledger() *Ledger { return m.ledger }
+
+// Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training.
+func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
+	if x == nil {
+		return nil, check.Fail(ErrConfig, "x", nil, "must not be nil")
+	}
+	enc, err := m.facts.encoding(m.columns)
+	if err != nil {
+		return nil, err
+	}
+	table, err := rows.NewTable(x, enc)
+	if err != nil {
+		return nil, err
+	}
+	z := make([]float64, table.Rows())
+	table.Scores(z, m.weights)
+	return z, nil
+}
+
+// Predict returns a prediction for each row of raw features: the class 1 or 0
+// for binary losses, the mean count for counts, the score otherwise.
+func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
+	z, err := m.Scores(x)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range z {
+		switch {
+		case m.labels == losses.Binary && v > 0:
+			z[i] = 1
+		case m.labels == losses.Binary:
+			z[i] = 0
+		default:
+			z[i] = m.link.Mean(v)
+		}
+	}
+	return z, nil
+}
+
+// Probabilities returns the probability of class 1 for each row of raw
+// features; only the logistic loss defines one.
+func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
+	if m.link != losses.Logit {
+		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities")
+	}
+	z, err := m.Scores(x)
+	for i, v := range z {
+		z[i] = m.link.Mean(v)
+	}
+	return z, err
+}
+
+type modelJSON struct {
+	Loss    string        `json:"loss"`
+	Labels  losses.Labels `json:"labels"`
+	Link    losses.Link   `json:"link"`
+	Columns int           `json:"columns"`
+	Bounds  *Bounds       `json:"bounds,omitempty"`
+	Schema  *Schema       `json:"schema,omitempty"`
+	Weights []float64     `json:"weights"`
+	Ledger  *Ledger       `json:"ledger"`
+}
+
+// MarshalJSON writes the model.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	j := modelJSON{Loss: m.loss, Labels: m.labels, Link: m.link, Columns: m.columns, Weights: m.weights, Ledger: m.ledger}
+	switch f := m.facts.(type) {
+	case Bounds:
+		j.Bounds = &f
+	case Schema:
+		j.Schema = &f
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a model that MarshalJSON wrote and refuses any other.
+func (m *Model) UnmarshalJSON(data []byte) error {
+	var j modelJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Ledger}
+	switch {
+	case j.Bounds != nil && j.Schema == nil:
+		d.facts = *j.Bounds
+	case j.Schema != nil && j.Bounds == nil:
+		d.facts = *j.Schema
+	default:
+		return check.Fail(ErrModel, "bounds, schema", nil, "must have exactly one of them")
+	}
+	if err := d.validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	*m = d
+	return nil
+}
+
+func (m *Model) validate() error {
+	if m.ledger == nil {
+		return check.Fail(ErrModel, "ledger", nil, "is missing")
+	}
+	if m.columns < 1 || m.columns > len(m.weights) {
+		return check.Fail(ErrShape, "columns", m.columns, "must fit the weights")
+	}
+	enc, err := m.facts.encoding(m.columns)
+	if err != nil {
+		return err
+	}
+	if len(m.weights) != enc.Dim() {
+		return check.Fail(ErrShape, "weights", len(m.weights), fmt.Sprintf("must have length %d", enc.Dim()))
+	}
+	for j, w := range m.weights {
+		if math.IsNaN(w) || math.Abs(w) > check.MaxScale*check.MaxScale {
+			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
+		}
+	}
+	if !m.labels.Valid() || !m.link.Valid() {
+		return check.Fail(ErrModel, "labels, link", fmt.Sprintf("%q, %q", m.labels, m.link), "must be known")
+	}
+	return nil
+}
