@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -16,7 +17,9 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/tabular"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -60,11 +63,12 @@ func writeRaw(t *testing.T, name string, content []byte) string {
 }
 
 // people writes a CSV whose pay, in [0, 100], rises with age and is higher in
-// one of three towns and in one of two sectors.
+// one of three towns and in one of two sectors. Visits, at most 20, grow
+// exponentially with age.
 func people(t *testing.T, rows int) string {
 	r := rand.New(mechanisms.NewSeededSource(11))
 	var b strings.Builder
-	b.WriteString("id,age,town,sector=a,sector=b,pay,rich\n")
+	b.WriteString("id,age,town,sector=a,sector=b,pay,rich,visits\n")
 	for i := range rows {
 		age, town, sector := 20+r.IntN(50), r.IntN(3), r.IntN(2)
 		pay := float64(age) + 10*r.Float64()
@@ -76,7 +80,13 @@ func people(t *testing.T, rows int) string {
 		if pay > 55 {
 			rich = "yes"
 		}
-		fmt.Fprintf(&b, "%d,%d,%s,%d,%d,%.2f,%s\n", i, age, []string{"leeds", "hull", "york"}[town], 1-sector, sector, pay, rich)
+		visits := 0
+		for range 20 {
+			if r.Float64() < math.Exp(float64(age-69)/25) {
+				visits++
+			}
+		}
+		fmt.Fprintf(&b, "%d,%d,%s,%d,%d,%.2f,%s,%d\n", i, age, []string{"leeds", "hull", "york"}[town], 1-sector, sector, pay, rich, visits)
 	}
 	return write(t, "people.csv.gz", b.String())
 }
@@ -117,24 +127,42 @@ func runJSON(t *testing.T, args ...string) (printed, string) {
 
 func TestFitsACSVWithASchema(t *testing.T) {
 	data := people(t, 3000)
+	rich := `{"label": "rich", "positive": "yes", ` + columns + `}`
+	pay := `{"label": "pay", "label_bound": 100, ` + columns + `}`
+	tested := map[string]bool{}
 	for _, c := range []struct {
-		name, schema string
-		args         []string
-		metric       string
-		least        float64
+		name, loss, schema string
+		args               []string
+		metric             string
+		least              float64
+		kinked             bool
 	}{
-		{"label as text", `{"label": "rich", "positive": "yes", ` + columns + `}`, nil, "accuracy", .85},
-		{"label above a threshold", `{"label": "pay", "threshold": 55, ` + columns + `}`, nil, "auc", .92},
-		{"real label", `{"label_bound": 100, ` + columns + `}`, []string{"-label", "pay", "-loss", "squared"}, "r2", .8},
-		{"bound by flag", `{"label": "pay", ` + columns + `}`, []string{"-label-bound", "100", "-loss", "squared"}, "r2", .8},
+		{"label as text", "logistic", rich, nil, "accuracy", .94, false},
+		{"label above a threshold", "logistic", `{"label": "pay", "threshold": 55, ` + columns + `}`, nil, "auc", .98, false},
+		{"label by flag", "squared", `{"label_bound": 100, ` + columns + `}`, []string{"-label", "pay"}, "r2", .9, false},
+		{"bound by flag", "squared", `{"label": "pay", ` + columns + `}`, []string{"-label-bound", "100"}, "r2", .9, false},
+		{"squared hinge", "squaredhinge", rich, nil, "accuracy", .94, false},
+		{"smoothed hinge", "smoothedhinge", rich, nil, "accuracy", .94, false},
+		{"hinge", "hinge", rich, nil, "accuracy", .94, true},
+		{"Huber", "huber", pay, nil, "r2", .9, false},
+		{"absolute", "absolute", pay, nil, "r2", .9, true},
+		{"quantile", "quantile", pay, nil, "r2", .85, true},
+		{"counts", "poisson", `{"label": "visits", "label_bound": 20, ` + columns + `}`, nil, "r2", .75, false},
 	} {
-		args := append([]string{"-data", data, "-schema", write(t, "schema.json", c.schema),
+		tested[c.loss] = true
+		args := append([]string{"-data", data, "-schema", write(t, "schema.json", c.schema), "-loss", c.loss,
 			"-epsilon", "2", "-delta", "1e-5", "-insecure-noise-seed", "5"}, c.args...)
 		p, warnings := runJSON(t, args...)
 		if p.TrainingRows != 2400 || p.TestRows != 600 || p.Weights != 7 || p.FeatureBound != 2 {
 			t.Errorf("%s: shape %+v", c.name, p)
 		}
-		if p.NonPrivate[c.metric] < c.least || p.Private[c.metric] < c.least || p.Private[c.metric] > p.NonPrivate[c.metric]+.02 {
+		if p.Private[c.metric] < c.least {
+			t.Errorf("%s: private %v, want at least %v", c.name, p.Private, c.least)
+		}
+		switch {
+		case c.kinked && p.NonPrivate != nil:
+			t.Errorf("%s: non-private %v, want none", c.name, p.NonPrivate)
+		case !c.kinked && (p.NonPrivate[c.metric] < c.least || p.Private[c.metric] > p.NonPrivate[c.metric]+.02):
 			t.Errorf("%s: private %v, non-private %v, want at least %v", c.name, p.Private, p.NonPrivate, c.least)
 		}
 		if eps, err := p.Ledger.Epsilon(1e-5); err != nil || eps > 2 || eps < 1.99 {
@@ -147,6 +175,40 @@ func TestFitsACSVWithASchema(t *testing.T) {
 			t.Errorf("%s: on stderr: %s", c.name, warnings)
 		}
 	}
+	for name := range lossTable {
+		if !tested[name] {
+			t.Errorf("loss %s is not tested", name)
+		}
+	}
+}
+
+// The report says why there is no model to compare with.
+func TestKinkedLossHasNoBaseline(t *testing.T) {
+	var out bytes.Buffer
+	err := run(context.Background(), []string{"-data", people(t, 100), "-label", "pay", "-loss", "quantile", "-schema-from-data", "-epsilon", "5"}, &out, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"quantile(0.9) loss", "mean_loss", "not fitted: the loss has a kink"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, &out)
+		}
+	}
+}
+
+// What is printed are the mean loss at the scores and the errors of the means.
+func TestScoreOfCounts(t *testing.T) {
+	z, y := []float64{0, math.Log(2)}, []float64{1, 4}
+	want := []metric{{"mean_loss", (0 + 2 - 4*math.Log(2) + 4*math.Log(4) - 4) / 2}, {"rmse", math.Sqrt2}, {"r2", 1 - 4/4.5}}
+	got := score(losses.Poisson{}, z, y)
+	if len(got) != len(want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for i, m := range got {
+		if m.name != want[i].name || math.Abs(m.value-want[i].value) > 1e-14 {
+			t.Errorf("%v, want %v", m, want[i])
+		}
+	}
 }
 
 func TestSchemaFromDataIsLoud(t *testing.T) {
@@ -156,7 +218,7 @@ func TestSchemaFromDataIsLoud(t *testing.T) {
 			t.Errorf("%s: not in %q or %q", fact, warnings, p.Guarantee)
 		}
 	}
-	if p.Weights != 10 || strings.Contains(p.Guarantee, "VOID") || p.Ledger.CallerNoise() {
+	if p.Weights != 11 || strings.Contains(p.Guarantee, "VOID") || p.Ledger.CallerNoise() {
 		t.Errorf("%+v", p)
 	}
 	if want := 1. / 8000; p.TrainingRows != 400 || p.Delta < want*.999 || p.Delta > want*1.001 {
@@ -284,9 +346,10 @@ func TestBadInput(t *testing.T) {
 		{"nothing public", []string{"-data", good, "-label", "y"}, nil, "-schema-from-data"},
 		{"two sources of facts", append(bounded(good), "-schema-from-data"), nil, "exactly one"},
 		{"negative bound", []string{"-data", csv("a,y\n1,1\n2,0\n3,0\n"), "-label", "y", "-bound", "-1"}, dpglm.ErrBound, "-1"},
+		{"negative count", append(bounded(csv("a,y\n1,-1\n2,-1\n3,-1\n4,-1\n5,-1\n")), "-loss", "poisson", "-label-bound", "5"), baseline.ErrLabel, "negative"},
 		{"no label bound", append(bounded(csv("a,y\n1,1\n2,0\n3,0\n")), "-loss", "squared"), dpglm.ErrBound, "label bound"},
 		{"negative radius", append(bounded(csv("a,y\n1,1\n2,0\n3,0\n")), "-radius", "-1"), dpglm.ErrBound, "Radius"},
-		{"unknown loss", append(bounded(good), "-loss", "cubic"), nil, "logistic, squared"},
+		{"unknown loss", append(bounded(good), "-loss", "cubic"), nil, "poisson, quantile"},
 		{"unknown method", append(bounded(good), "-method", "magic"), nil, "noisygd"},
 		{"test share", append(bounded(good), "-test", "1"), nil, "-test"},
 		{"unknown flag", append(bounded(good), "-x"), nil, "-x"},

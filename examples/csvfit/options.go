@@ -13,11 +13,19 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// lossTable and methodTable are the names that -loss and -method take.
+// lossTable and methodTable are the names that -loss and -method take, with the
+// parameters that the flag's description states.
 var (
 	lossTable = map[string]losses.Loss{
-		"logistic": losses.Logistic{},
-		"squared":  losses.Squared{},
+		"absolute":      losses.Absolute{},
+		"hinge":         losses.Hinge{},
+		"huber":         losses.Huber{Kappa: 1},
+		"logistic":      losses.Logistic{},
+		"poisson":       losses.Poisson{},
+		"quantile":      losses.Quantile{Tau: 0.9},
+		"smoothedhinge": losses.SmoothedHinge{Width: 0.5},
+		"squared":       losses.Squared{},
+		"squaredhinge":  losses.SquaredHinge{},
 	}
 	methodTable = map[string]dpglm.Learner{
 		"noisygd": dpglm.NoisyGDConfig{},
@@ -54,7 +62,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Float64Var(&o.bound, "bound", 0, "public bound on the `norm` of a row's features, instead of a schema")
 	f.Float64Var(&o.labelBound, "label-bound", 0, "public bound on the `size` of a label, unless the schema states it")
 	f.IntVar(&o.features, "features", 0, "public `number` of features (LIBSVM)")
-	f.StringVar(&o.lossName, "loss", "logistic", "`name` of the loss: "+known(lossTable))
+	f.StringVar(&o.lossName, "loss", "logistic", "`name` of the loss: "+known(lossTable)+
+		"; huber is linear beyond an error of 1, quantile is that of order 0.9, smoothedhinge has the width 0.5")
 	f.StringVar(&o.method, "method", "noisygd", "`name` of the method: "+known(methodTable))
 	f.Float64Var(&o.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
 	f.Float64Var(&o.delta, "delta", 0, "the privacy parameter `δ` (default: the number of training rows to the power -1.5)")

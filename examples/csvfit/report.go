@@ -20,7 +20,8 @@ type metric struct {
 	value float64
 }
 
-// score compares the scores of a linear model with the labels.
+// score compares the scores of a linear model with the labels. The squared error
+// is not what most losses of real labels aim at, so their mean is there too.
 func score(loss losses.Loss, z, y []float64) []metric {
 	if loss.Labels() == losses.Binary {
 		m := []metric{{"accuracy", metrics.Accuracy(z, y)}}
@@ -32,11 +33,12 @@ func score(loss losses.Loss, z, y []float64) []metric {
 		}
 		return m
 	}
-	mean := make([]float64, len(z))
+	mean, total := make([]float64, len(z)), 0.0
 	for i, v := range z {
 		mean[i] = losses.LinkOf(loss).Mean(v)
+		total += loss.Value(v, y[i])
 	}
-	m := []metric{{"rmse", metrics.RMSE(mean, y)}}
+	m := []metric{{"mean_loss", total / float64(len(z))}, {"rmse", metrics.RMSE(mean, y)}}
 	if r2, ok := metrics.R2(mean, y); ok {
 		m = append(m, metric{"r2", r2})
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -14,8 +15,11 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// ErrNotSmooth is the error for losses that a quasi-Newton method can't fit.
-var ErrNotSmooth = errors.New("baseline: the loss has a kink")
+// The errors that Fit returns as they are.
+var (
+	ErrNotSmooth = errors.New("baseline: the loss has a kink") // which a quasi-Newton method can't fit
+	ErrLabel     = errors.New("baseline: a count is negative")
+)
 
 // Rows are rows of features.
 type Rows interface {
@@ -50,7 +54,8 @@ func (m *Model) Scores(x Rows) []float64 {
 // Fit minimises the mean loss plus ‖w‖²/(2n) by L-BFGS, w being the weights of
 // columns scaled to a largest magnitude of 1. The ridge only matters where the
 // data leaves the weights undetermined, e.g. for separable classes. Binary
-// labels are mapped to ±1 by their sign; other labels are taken as they are.
+// labels are mapped to ±1 by their sign; other labels are taken as they are, but
+// counts must not be negative.
 func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	n, d := x.Dims()
 	if n == 0 || n != len(y) {
@@ -58,6 +63,9 @@ func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	}
 	if math.IsInf(loss.Constants(1, 1).Smoothness, 1) {
 		return nil, ErrNotSmooth
+	}
+	if loss.Labels() == losses.Count && slices.Min(y) < 0 {
+		return nil, ErrLabel
 	}
 	o := &objective{x: x, y: signed(y, loss.Labels()), loss: loss, scale: scales(x), w: make([]float64, d)}
 	start, g := make([]float64, d+1), make([]float64, d+1)

@@ -142,6 +142,9 @@ func TestFitRefuses(t *testing.T) {
 	if _, err := Fit(x, []float64{0, 1}, kinked{}); !errors.Is(err, ErrNotSmooth) {
 		t.Errorf("a kinked loss: %v", err)
 	}
+	if _, err := Fit(x, []float64{3, -1}, losses.Poisson{}); !errors.Is(err, ErrLabel) {
+		t.Errorf("a negative count: %v", err)
+	}
 	if _, err := Fit(x, []float64{0}, losses.Logistic{}); err == nil {
 		t.Error("labels of another length should be an error")
 	}
