@@ -181,7 +181,7 @@ func ExampleJL() {
 	fmt.Println(model.Ledger())
 	fmt.Printf("more than 75 %% right: %v\n", right > n*3/4)
 	// Output:
-	// JL to 50 dimensions by a hadamard map of seed 7: sequential, 0.837859-GDP
+	// JL to 50 dimensions by a sparse map of seed 7: sequential, 0.837859-GDP
 	// └─ Noisy GD, gradient sums: 1000 × Gaussian in 50 dimensions, σ = 37.7424 × sensitivity, together 0.837859-GDP
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 	// more than 75 % right: true

@@ -15,13 +15,13 @@ var _ Learner = JLConfig{}
 // Map is a kind of Johnson–Lindenstrauss map Φ: R^d → R^k.
 type Map string
 
-// The maps. The empty string means HadamardMap. Gaussian and Rademacher maps
-// store d·k numbers, the others O(d + k).
+// The maps. The empty string means SparseMap. Gaussian and Rademacher maps store
+// d·k numbers, the others O(d + k).
 const (
 	GaussianMap   Map = "gaussian"   // independent N(0, 1/k) entries
 	RademacherMap Map = "rademacher" // independent entries ±1/√k
-	SparseMap     Map = "sparse"     // 8 entries a column: fast on sparse rows
-	HadamardMap   Map = "hadamard"   // subsampled randomised Hadamard: fast on dense rows
+	SparseMap     Map = "sparse"     // 8 entries ±1/√8 a column: 8 operations for each nonzero of a row
+	HadamardMap   Map = "hadamard"   // subsampled randomised Hadamard: O(d·log d) a row
 )
 
 // JLConfig holds the parameters of JL; it is the Learner.
@@ -148,7 +148,7 @@ func (c JLConfig) phi(features int) sketch.Map {
 func (c JLConfig) resolve(s Shape, p Problem, b Budget) (JLConfig, error) {
 	switch c.Map {
 	case "":
-		c.Map = HadamardMap
+		c.Map = SparseMap
 	case GaussianMap, RademacherMap, SparseMap, HadamardMap:
 	default:
 		return c, check.Fail(ErrConfig, "JLConfig.Map", fmt.Sprintf("%q", c.Map), "must be gaussian, rademacher, sparse or hadamard")

@@ -28,7 +28,11 @@ var (
 		"squaredhinge":  losses.SquaredHinge{},
 	}
 	methodTable = map[string]dpglm.Learner{
-		"noisygd": dpglm.NoisyGDConfig{},
+		"noisygd":    dpglm.NoisyGDConfig{},
+		"outputpert": dpglm.OutputPerturbationConfig{},
+		"jl":         dpglm.JLConfig{},
+		"gridsearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
+		"boost":      dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
 	}
 )
 
