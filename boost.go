@@ -44,7 +44,7 @@ type BoostConfig struct {
 //
 // # Parameters
 //
-// c is the largest loss at the learner's score bound (see GridSearch). Chunks have
+// c is a cap on the loss as in GridSearch. Chunks have
 // ⌊n/(m+1)⌋ rows, the last one the remainder too. It costs as much as one
 // training on all rows.
 func Boost(ctx context.Context, d *Dataset, p Problem, b Budget, cfg BoostConfig, env *Env) (*Model, error) {
@@ -71,7 +71,8 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	x := &boost{BoostConfig: c, shape: s, problem: p, child: child}
 	x.held = s.Rows - c.Chunks*chunk.Rows
-	x.limit = p.Loss.Constants(child.scoreBound(x.held, c.Beta), s.LabelBound).Value
+	k := p.Loss.Constants(child.scoreBound(x.held, c.Beta), s.LabelBound)
+	x.limit = math.Min(k.Value, maxCap*k.AtZero)
 	if x.epsilon, err = b.pureEpsilon(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -90,8 +91,12 @@ func NewSparse(nrows, ncols int, indptr, indices []int, values []float64) (*Spar
 // where they lie, a mat.RowNonZeroDoer is compressed once, and any other
 // mat.Matrix works, element by element.
 func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
-	if x == nil || facts == nil {
-		return nil, check.Fail(ErrConfig, "x, facts", nil, "must not be nil")
+	if x == nil {
+		return nil, check.Fail(ErrConfig, "x", nil, "must not be nil")
+	}
+	facts, err := ownFacts(facts)
+	if err != nil {
+		return nil, err
 	}
 	n, d := x.Dims()
 	if n != len(y) {
@@ -116,6 +121,23 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 		return nil, err
 	}
 	return &Dataset{table: table, labels: slices.Clone(y), facts: facts}, nil
+}
+
+// ownFacts returns a copy of the facts that the caller cannot change.
+func ownFacts(facts Facts) (Facts, error) {
+	switch f := facts.(type) {
+	case Bounds:
+		return f, nil
+	case Schema:
+		f.Columns = slices.Clone(f.Columns)
+		f.Numeric = maps.Clone(f.Numeric)
+		f.OneHot = maps.Clone(f.OneHot)
+		for group, names := range f.OneHot {
+			f.OneHot[group] = slices.Clone(names)
+		}
+		return f, nil
+	}
+	return nil, check.Fail(ErrConfig, "facts", fmt.Sprintf("%T", facts), "must be a Bounds or a Schema")
 }
 
 // Shape returns the data set's public facts.

@@ -71,6 +71,8 @@ func TestBadData(t *testing.T) {
 	}{
 		"nil matrix":        {nil, y, b, dpglm.ErrConfig},
 		"nil facts":         {x, y, nil, dpglm.ErrConfig},
+		"pointer":           {x, y, &b, dpglm.ErrConfig},
+		"nil pointer":       {x, y, (*dpglm.Schema)(nil), dpglm.ErrConfig},
 		"empty":             {&mat.Dense{}, nil, b, dpglm.ErrShape},
 		"short labels":      {x, y[:1], b, dpglm.ErrShape},
 		"long labels":       {x, []float64{0, 1, 0}, b, dpglm.ErrShape},
@@ -145,7 +147,7 @@ func TestBadArguments(t *testing.T) {
 		"clip NaN":          {args{shape, logistic, good, dpglm.NoisyGDConfig{Clip: nan}}, dpglm.ErrConfig},
 		"clip tiny":         {args{shape, logistic, good, dpglm.NoisyGDConfig{Clip: 1e-300}}, dpglm.ErrConfig},
 		"ε tiny":            {args{shape, logistic, dpglm.ApproxDP(1e-250, 1e-300), dpglm.NoisyGDConfig{}}, dpglm.ErrBudget},
-		"μ tiny":            {args{shape, logistic, dpglm.GDP(1e-250), dpglm.NoisyGDConfig{}}, dpglm.ErrBound},
+		"μ tiny":            {args{shape, logistic, dpglm.GDP(1e-250), dpglm.NoisyGDConfig{}}, dpglm.ErrBudget},
 		"step size < 0":     {args{shape, logistic, good, dpglm.NoisyGDConfig{StepSize: -1}}, dpglm.ErrConfig},
 		"step size NaN":     {args{shape, logistic, good, dpglm.NoisyGDConfig{StepSize: nan}}, dpglm.ErrConfig},
 		"step size too big": {args{shape, logistic, good, dpglm.NoisyGDConfig{StepSize: 1e300}}, dpglm.ErrConfig},
@@ -288,7 +290,7 @@ func TestModelRefusesNonsense(t *testing.T) {
 	for _, c := range [][2]string{
 		{`"columns":3`, `"columns":4`}, {`"columns":3`, `"columns":-1`}, {`"columns":3`, `"columns":0`},
 		{`"weights":[`, `"weights":[1,`}, {`"link":"logit"`, `"link":"probit"`}, {`"labels":"binary"`, `"labels":""`},
-		{`"feature":2`, `"feature":-2`}, {`"bounds"`, `"bonds"`}, {`"ledger"`, `"ledgers"`}, {`"kind":"gaussian"`, `"kind":"none"`},
+		{`"feature":2`, `"feature":-2`}, {`"feature":2`, `"feature":2,"label":-5`}, {`"link":"logit"`, `"link":"log"`}, {`"loss":"logistic"`, `"loss":""`}, {`"bounds"`, `"bonds"`}, {`"ledger"`, `"ledgers"`}, {`"kind":"gaussian"`, `"kind":"none"`},
 	} {
 		bad := strings.Replace(string(data), c[0], c[1], 1)
 		if bad == string(data) {
@@ -301,7 +303,46 @@ func TestModelRefusesNonsense(t *testing.T) {
 	}
 }
 
+// What the caller does to a schema after training does not reach the model.
+func TestModelOwnsItsSchema(t *testing.T) {
+	s := dpglm.Schema{Columns: []string{"a"}, Numeric: map[string][2]float64{"a": {0, 1}}}
+	x := mat.NewDense(2, 1, []float64{0, 1})
+	m, err := dpglm.NoisyGD(ctx, dataset(t, x, []float64{0, 1}, s), logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, errA := m.Scores(x)
+	s.Numeric["a"], s.Columns[0] = [2]float64{0, 50}, "b"
+	after, errB := m.Scores(x)
+	if errA != nil || errB != nil || !slices.Equal(before, after) {
+		t.Errorf("scores changed from %v to %v (%v, %v)", before, after, errA, errB)
+	}
+}
+
+// A panic of the caller's matrix reaches the caller, and nothing hangs.
+func TestPanickingMatrix(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "broken" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_, err := dpglm.NewDataset(broken{mat.NewDense(9000, 3, nil)}, make([]float64, 9000), dpglm.Bounds{Feature: 1})
+	t.Errorf("returned %v", err)
+}
+
+type broken struct{ mat.Matrix }
+
+func (broken) At(i, _ int) float64 {
+	if i == 8000 {
+		panic("broken")
+	}
+	return 0
+}
+
 func TestPredictBadInput(t *testing.T) {
+	if _, err := new(dpglm.Model).Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("an empty model gives %v", err)
+	}
 	m, _ := trained(t)
 	for name, c := range map[string]struct {
 		x    mat.Matrix

@@ -77,7 +77,9 @@ type GridSearchConfig struct {
 // # Parameters
 //
 // c_j is the largest loss at the score bound Z_j: X·B_j for learners that stay in
-// the ball, X(B_j + σ_j√(2·log(2|S₂|K/β))) with output noise. By Bernstein's
+// the ball, X(B_j + σ_j√(2·log(2|S₂|K/β))) with output noise; and at most 8q₀, as
+// the largest loss is far from any row's where rows are shorter than their bound,
+// and a model is no better for its largest losses. By Bernstein's
 // inequality penalty_j = √(2c_j·q₀·log(2K/β)/|S₂|) + c_j·log(2K/β)/(3|S₂|), with
 // which q_j bounds the risk, as far as the risk is below q₀ (the paper's second
 // term has the wrong dimension). It costs K trainings on S₁ and one pass over S₂.
@@ -222,7 +224,8 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		}
 		z := plan.scoreBound(g.held, g.Beta/float64(len(g.Candidates)))
 		g.plans = append(g.plans, plan)
-		g.caps = append(g.caps, p.Loss.Constants(z, train.LabelBound).Value)
+		k := p.Loss.Constants(z, train.LabelBound)
+		g.caps = append(g.caps, math.Min(k.Value, maxCap*k.AtZero))
 	}
 	var err error
 	if g.epsilon, err = b.pureEpsilon(); err != nil {
@@ -230,6 +233,9 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 	}
 	return g.compose(b)
 }
+
+// maxCap limits the caps of losses, in units of the zero model's loss.
+const maxCap = 8
 
 // compose makes the ledger and holds it against the budget.
 func (g *gridSearch) compose(b Budget) error {

@@ -42,6 +42,9 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if x == nil {
 		return nil, check.Fail(ErrConfig, "x", nil, "must not be nil")
 	}
+	if m.facts == nil {
+		return nil, check.Fail(ErrModel, "model", nil, "must be trained or decoded")
+	}
 	enc, err := m.facts.encoding(m.columns)
 	if err != nil {
 		return nil, err
@@ -152,8 +155,11 @@ func (m *Model) validate() error {
 			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
 		}
 	}
-	if !m.labels.Valid() || !m.link.Valid() {
-		return check.Fail(ErrModel, "labels, link", fmt.Sprintf("%q, %q", m.labels, m.link), "must be known")
+	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
+		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
+	}
+	if b := m.facts.labelBound(); b != 0 {
+		return check.Bound("label bound", b)
 	}
 	return nil
 }

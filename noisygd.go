@@ -42,6 +42,9 @@ const (
 	LastIterate Output = "last-iterate"
 )
 
+// NoClip is a clip beyond all gradients.
+const NoClip = math.MaxFloat64
+
 // NoisyGDConfig holds the parameters of NoisyGD; it is the Learner.
 type NoisyGDConfig struct {
 	Schedule Schedule `json:"schedule"`
@@ -51,7 +54,7 @@ type NoisyGDConfig struct {
 	// StepSize is η, for the mean gradient; 0 takes the schedule's.
 	StepSize float64 `json:"step_size"`
 	// Clip bounds the norm of each row's gradient; longer ones are scaled down.
-	// 0 takes the schedule's; math.Inf(1) turns clipping off.
+	// 0 takes the schedule's; NoClip, or math.Inf(1), turns clipping off.
 	Clip float64 `json:"clip"`
 }
 
@@ -128,7 +131,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := step.Sigma(c.sensitivity(s, p), s.Dim); err != nil {
+	if err := c.checkScales(s, p, step, whole.Mu); err != nil {
 		return nil, err
 	}
 	ledger, err := step.Ledger("Noisy GD, gradient sums", c.Steps, s.Dim)
@@ -164,7 +167,7 @@ func (c NoisyGDConfig) validate() error {
 			return err
 		}
 	}
-	if c.Clip != 0 && !math.IsInf(c.Clip, 1) {
+	if c.Clip != 0 && !(c.Clip >= NoClip) {
 		return check.Scale(ErrConfig, "NoisyGDConfig.Clip", c.Clip)
 	}
 	return nil
@@ -182,8 +185,11 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 			c.Output = FullAverage
 		}
 	}
+	if math.IsInf(c.Clip, 1) {
+		c.Clip = NoClip
+	}
 	if c.Clip == 0 {
-		c.Clip = math.Inf(1)
+		c.Clip = NoClip
 		if c.Schedule == Practical {
 			c.Clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
 		}
@@ -240,6 +246,25 @@ func (c NoisyGDConfig) noise(s Shape, p Problem, mu float64) float64 {
 // for rounding.
 func (c NoisyGDConfig) sensitivity(s Shape, p Problem) float64 {
 	return math.Min(s.FeatureBound*p.Loss.Diameter(s.FeatureBound*p.Radius, s.LabelBound), 2*c.Clip)
+}
+
+// checkScales refuses what would overflow once the steps run: sensitivities from
+// that at w = 0 to that on the sphere, rounding included, and a step's length.
+func (c NoisyGDConfig) checkScales(s Shape, p Problem, step mechanisms.Gaussian, mu float64) error {
+	const rounding = 1 << 30
+	least := math.Min(s.FeatureBound*p.Loss.Diameter(0, s.LabelBound), 2*c.Clip)
+	largest := c.sensitivity(s, p)
+	for _, sensitivity := range []float64{math.Max(least, largest/rounding/rounding), largest * rounding} {
+		if _, err := step.Sigma(sensitivity, s.Dim); err != nil {
+			return err
+		}
+	}
+	slope := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound).Slope
+	length := c.StepSize * (s.FeatureBound*slope + rounding*c.noise(s, p, mu))
+	if !(c.StepSize > 0 && length < 1e250) {
+		return check.Fail(ErrBound, "step size", c.StepSize, "must be positive, and its product with the largest gradient must not overflow")
+	}
+	return nil
 }
 
 // maxSteps bounds the practical schedule's passes: more cost time and, as the
@@ -309,7 +334,7 @@ func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w
 // momentsPay reports whether second moments apply and save time, at no more
 // than 128 MiB a goroutine.
 func (c NoisyGDConfig) momentsPay(sums *rows.Sums) bool {
-	if _, ok := sums.Loss().(losses.Squared); !ok || !math.IsInf(c.Clip, 1) || sums.Dim() > 4096 {
+	if _, ok := sums.Loss().(losses.Squared); !ok || c.Clip < NoClip || sums.Dim() > 4096 {
 		return false
 	}
 	n, d, t := float64(sums.Rows()), float64(sums.Dim()), float64(c.Steps)

@@ -67,8 +67,12 @@ func (l Custom) Constants(z, y float64) Constants {
 	if l.SlopeAtZero != nil {
 		atZero = l.SlopeAtZero(y)
 	}
-	c.Slope = math.Min(atZero+c.Smoothness*z, c.Lipschitz)
-	c.Value = c.AtZero + z*math.Min(atZero+c.Smoothness*z/2, c.Slope)
+	rise := 0.0
+	if z > 0 {
+		rise = c.Smoothness * z
+	}
+	c.Slope = math.Min(atZero+rise, c.Lipschitz)
+	c.Value = c.AtZero + z*math.Min(atZero+rise/2, c.Slope)
 	return c
 }
 

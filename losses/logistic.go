@@ -48,8 +48,8 @@ func (Logistic) Constants(z, _ float64) Constants {
 // inequality is p* = zg*(1−g*)(1−c*²) ≤ z/4 refined; the tests check it over
 // all z. So the diameter is 2q*, attained by ±q*.
 //
-// log q is concave in c, so bisection on its derivative finds c*, and the value
-// there is within the added 1e-12 of the maximum.
+// log q is concave in c, so bisection on its derivative brackets c*. √(1−c²) at
+// the lower end times g at the upper one is an upper bound.
 func (Logistic) Diameter(z, _ float64) float64 {
 	lo, hi := 0.0, 1.0
 	for range 60 {
@@ -60,7 +60,7 @@ func (Logistic) Diameter(z, _ float64) float64 {
 			hi = c
 		}
 	}
-	return 2 * math.Sqrt(1-lo*lo) * sigmoid(z*lo) * (1 + 1e-12)
+	return 2 * math.Sqrt(1-lo*lo) * sigmoid(z*hi) * (1 + 1e-14)
 }
 
 // sigmoid is 1/(1 + e^(−t)), without overflow.

@@ -42,8 +42,11 @@ const (
 	Log      Link = "log"      // the mean count e^z
 )
 
-// Valid reports whether l is one of the links above.
-func (l Link) Valid() bool { return l == Identity || l == Logit || l == Log }
+// Suits reports whether l is one of the links above and can belong to a loss with
+// the given labels.
+func (l Link) Suits(labels Labels) bool {
+	return l == Identity || l == Logit && labels == Binary || l == Log && labels == Count
+}
 
 // Mean is the label's mean at the score z.
 func (l Link) Mean(z float64) float64 {

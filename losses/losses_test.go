@@ -166,3 +166,12 @@ func TestConstantsOfWideRanges(t *testing.T) {
 		}
 	}
 }
+
+// At any size of z opposite rows across w, tilted by 60/z, attain a diameter of 2.
+func TestLogisticDiameterAtLargeScores(t *testing.T) {
+	for _, z := range []float64{1e6, 1e19, 1e25, 1e60} {
+		if d := (Logistic{}).Diameter(z, 0); !(d >= 2*(1-2*60/z)) || d > 2*(1+1e-12) {
+			t.Errorf("Diameter(%g) = %.15g", z, d)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func (g Gaussian) grid(sensitivity float64, dim int) (step float64, scale uint64
 	step = math.Ldexp(1, exp-1-gridBits)
 	widened := (sensitivity + step*math.Sqrt(float64(dim))) * (1 + 1e-15)
 	steps := math.Ceil(widened / g.Mu / step * (1 + 1e-15))
-	if !(steps < 0x1p52) { // rounding to the grid would outweigh the sensitivity
+	if !(steps < 0x1p46) { // beyond, 64 scales would not fit in the 53 bits of a float64
 		return 0, 0, check.Fail(check.ErrBudget, "mu", g.Mu, fmt.Sprintf("is too small for %d coordinates", dim))
 	}
 	return step, uint64(steps), nil

@@ -29,6 +29,14 @@ func GaussianDelta(mu, epsilon float64) (float64, error) {
 // a = μ/2 − ε/μ and M the Mills ratio: no term overflows, and small δ keep
 // their relative accuracy.
 func logGaussianDelta(mu, epsilon float64) float64 {
+	v := evaluateGaussianDelta(mu, epsilon)
+	if math.IsNaN(v) { // overflow far from any use: claim nothing
+		return 0
+	}
+	return math.Min(0, v)
+}
+
+func evaluateGaussianDelta(mu, epsilon float64) float64 {
 	if epsilon < 0 { // δ(−ε) = 1 − e^{−ε} + e^{−ε}δ(ε), by symmetry of the pair
 		sum := -math.Expm1(epsilon) + math.Exp(epsilon+logGaussianDelta(mu, -epsilon))
 		return math.Min(0, math.Log(sum*(1+1e-15))+1e-16)

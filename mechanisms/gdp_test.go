@@ -106,7 +106,7 @@ func TestArgumentErrors(t *testing.T) {
 			t.Errorf("CalibrateGaussian(%v) gives %v", c, err)
 		}
 	}
-	for _, mu := range []float64{0, -1, nan, inf} {
+	for _, mu := range []float64{0, -1, nan, inf, 1e155, 1e-160} {
 		if _, err := GaussianDelta(mu, 1); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("GaussianDelta(%v) gives %v", mu, err)
 		}

@@ -84,5 +84,5 @@ func Delta(v float64) error {
 	return nil
 }
 
-// Mu asks for a Gaussian-DP parameter μ > 0, finite.
-func Mu(v float64) error { return Positive(ErrBudget, "mu", v) }
+// Mu asks for a Gaussian-DP parameter μ > 0 of a sane magnitude.
+func Mu(v float64) error { return Scale(ErrBudget, "mu", v) }

@@ -20,12 +20,14 @@ type Encoding struct {
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
-	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + 1
+	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
 // NewIdentity returns the encoding that only scales rows to the given bound.
 func NewIdentity(columns int, bound float64, intercept bool) Encoding {
-	return Encoding{Columns: columns, Bound: bound, Intercept: intercept, magnitude: bound + 1}
+	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept}
+	e.magnitude = bound + e.constant()
+	return e
 }
 
 // NewAffine returns the encoding with the given affine maps and ranges.
@@ -35,8 +37,17 @@ func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) En
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
 	}
-	return Encoding{Columns: len(scale), Bound: bound, Intercept: intercept,
-		Scale: scale, Shift: shift, Min: lo, Max: hi, magnitude: raw + off + 1}
+	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Scale: scale, Shift: shift, Min: lo, Max: hi}
+	e.magnitude = math.Max(raw+off, bound) + e.constant()
+	return e
+}
+
+// constant is the constant feature, 0 where there is none.
+func (e *Encoding) constant() float64 {
+	if e.Intercept {
+		return 1
+	}
+	return 0
 }
 
 // Dim is the number of weights: one a column, and one for the intercept.

@@ -112,6 +112,20 @@ func TestRowNonZeroDoer(t *testing.T) {
 	}
 }
 
+// repeating names a column twice.
+type repeating struct{ mat.Matrix }
+
+func (repeating) DoRowNonZero(i int, f func(i, j int, v float64)) {
+	f(i, 0, 1)
+	f(i, 0, 1)
+}
+
+func TestBrokenRowNonZeroDoer(t *testing.T) {
+	if _, err := NewTable(repeating{mat.NewDense(2, 2, nil)}, NewIdentity(2, 1, false)); !errors.Is(err, check.ErrShape) {
+		t.Errorf("a column named twice gives %v", err)
+	}
+}
+
 func TestSparseIsAMatrix(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x := randomMatrix(r, 20, 9, 1)

@@ -95,7 +95,9 @@ const unit = 0x1p-53
 //   - blocks without the replaced row have the same bits in both sums. The block
 //     with it is off by at most γ_m·m·S·M in each, and every later one of the B
 //     merges, as well as the final change of coordinates, by u·n·S·M (Higham,
-//     Accuracy and Stability of Numerical Algorithms, section 4.2).
+//     Accuracy and Stability of Numerical Algorithms, section 4.2). With a clip,
+//     a raw row's terms are at most clip·M/X where there is neither a shift nor
+//     an intercept.
 //
 // Measured against accumulation in 64-bit fixed point, which would be exact in
 // any order, the pass is 2.5 times faster (BenchmarkAccumulation), and for
@@ -104,7 +106,7 @@ func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
-	sums := 2.2 * unit * b.Slope * s.t.enc.magnitude * (m*m + blocks*n + 8*n)
+	sums := 2.2 * unit * b.coefficient(clip) * s.t.enc.magnitude * (m*m + blocks*n + 8*n)
 	return exact + 2*b.row + sums
 }
 
@@ -128,6 +130,8 @@ type bounds struct {
 	slack    float64 // relative error of a row's norm, factor and clip limit
 	diameter float64 // of the exact gradients of rows
 	row      float64 // error of one row's computed gradient
+	x        float64 // feature bound, slack included
+	plain    bool    // raw rows are encoded rows, but for their factor
 }
 
 func (s *Sums) boundsAt(r float64) bounds {
@@ -136,9 +140,21 @@ func (s *Sums) boundsAt(r float64) bounds {
 	x := s.t.enc.FeatureBound() * (1 + slack)
 	z := x * r * (1 + slack)
 	c := s.loss.Constants(z, s.labelBound)
-	b := bounds{Constants: c, slack: slack, diameter: x * s.loss.Diameter(z, s.labelBound), row: slack * x * c.Slope}
+	b := bounds{Constants: c, slack: slack, diameter: x * s.loss.Diameter(z, s.labelBound)}
 	if !math.IsInf(c.Smoothness, 1) {
-		b.row += x * c.Smoothness * unit * (p + 8) * r * s.t.enc.magnitude
+		b.row = x * math.Min(c.Smoothness*unit*(p+8)*r*s.t.enc.magnitude, 2*c.Slope)
 	}
+	b.row += slack * x * c.Slope
+	b.plain = s.t.enc.Scale == nil && !s.t.enc.Intercept
+	b.x = x
 	return b
+}
+
+// coefficient bounds what a raw row's terms are multiplied by: |φ'| times the
+// row's factor, or clip/X where a row's terms are all there is to its norm.
+func (b bounds) coefficient(clip float64) float64 {
+	if b.plain {
+		return math.Min(b.Slope, clip/b.x*(1+b.slack))
+	}
+	return b.Slope
 }

@@ -78,12 +78,14 @@ func MomentsGradient(dst []float64, moments *mat.SymDense, atZero, w []float64) 
 //     with w moves by r times twice that;
 //   - encoding a row is off by a few units relative to the magnitude of its raw
 //     terms, for both rows;
-//   - the product itself is off by (Dim+2)·u·n·X²·r in each answer.
+//   - the product and its sum with the one at zero are off by
+//     (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at zero.
 func (s *Sums) MomentsGradientSensitivity(r float64) float64 {
 	l := s.t.momentsLayout()
 	n, m, blocks, dim := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(s.t.enc.Dim())
 	x := s.t.enc.FeatureBound()
-	sums := 2.2 * unit * x * x * r * (m*m + blocks*n + (dim+2)*n)
+	product := (dim + 2) * n * x * (x*r + s.loss.Constants(0, s.labelBound).Slope)
+	sums := 2.2 * unit * (x*x*r*(m*m+blocks*n) + product)
 	encoding := 2 * 16 * unit * s.t.enc.Offset() * x * x * r
 	return s.GradientSensitivity(r, math.Inf(1)) + sums + encoding
 }

@@ -50,14 +50,16 @@ func (l layout) eachTile(block int, f func(lo, hi int)) {
 
 // inOrder calls work for each block, on up to GOMAXPROCS goroutines, and merge
 // after it, for one block at a time and in the order of the blocks. Each
-// goroutine has an accumulator of its own from acquire, given back to release.
+// goroutine has an accumulator of its own from acquire, given back to release. A
+// panic in any of them continues on the caller's goroutine, after all have ended.
 func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
 	var (
-		next    atomic.Int64
-		mu      sync.Mutex
-		turn    int
-		stopped bool
-		changed = sync.NewCond(&mu)
+		next     atomic.Int64
+		mu       sync.Mutex
+		turn     int
+		stopped  bool
+		panicked any
+		changed  = sync.NewCond(&mu)
 	)
 	// awaitTurn returns with the lock held.
 	awaitTurn := func(b int) bool {
@@ -68,6 +70,14 @@ func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release f
 		return !stopped
 	}
 	run := func() {
+		defer func() { // of the caller's matrix or loss
+			if p := recover(); p != nil {
+				mu.Lock()
+				stopped, panicked = true, p
+				changed.Broadcast()
+				mu.Unlock()
+			}
+		}()
 		a := acquire()
 		defer release(a)
 		for {
@@ -97,6 +107,9 @@ func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release f
 	}
 	run()
 	wg.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
 	if stopped {
 		return context.Cause(ctx)
 	}

@@ -319,6 +319,38 @@ func TestRoundingBoundOnAdversarialSums(t *testing.T) {
 	}
 }
 
+// Blocks without the replaced row must have the same bits in both sums: a row
+// beyond the bound must not change how the other rows are computed. Here the
+// replaced row has two levels of one group, which needs shrinking.
+func TestOneRowDoesNotTouchTheOthers(t *testing.T) {
+	enc, err := NewSchema([]string{"a", "g1", "g2"}, map[string][2]float64{"a": {0, 1}}, map[string][]string{"g": {"g1", "g2"}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(13, 14))
+	x := mat.NewDense(500, 3, nil)
+	for i := range 500 {
+		x.SetRow(i, []float64{r.Float64(), 1, 0})
+	}
+	scores := func(row, w []float64) []float64 {
+		x.SetRow(0, row)
+		table, err := NewTable(x, enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := make([]float64, 500)
+		table.Scores(z, w)
+		return z
+	}
+	for range 200 {
+		w := randomVector(r, 4, 1e6)
+		a, b := scores([]float64{0, 1, 0}, w), scores([]float64{1, 1, 1}, w)
+		if !slices.Equal(a[1:], b[1:]) {
+			t.Fatal("replacing a row changed the bits of other rows' scores")
+		}
+	}
+}
+
 func TestLossSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x, y := randomMatrix(r, 300, 2, 1), make([]float64, 300)
@@ -422,7 +454,7 @@ func BenchmarkAccumulation(b *testing.B) {
 	})
 	b.Run("fixed point", func(b *testing.B) {
 		g := make([]int64, d)
-		src, l, z := newSource(x), newLayout(n, d, false), make([]float64, n)
+		src, l, z := denseSource{m: x.RawMatrix()}, newLayout(n, d, false), make([]float64, n)
 		b.SetBytes(n * d * 8)
 		for b.Loop() {
 			for lo := 0; lo < n; lo += l.tileRows {

@@ -73,16 +73,20 @@ type source interface {
 }
 
 // newSource picks the fastest source for x.
-func newSource(x mat.Matrix) source {
+func newSource(x mat.Matrix) (source, error) {
 	switch m := x.(type) {
 	case *Sparse:
-		return newSparseSource(m)
+		return newSparseSource(m), nil
 	case mat.RawMatrixer:
-		return denseSource{m: m.RawMatrix()}
+		return denseSource{m: m.RawMatrix()}, nil
 	case mat.RowNonZeroDoer:
-		return newSparseSource(compress(x, m))
+		s, err := compress(x, m)
+		if err != nil {
+			return nil, err
+		}
+		return newSparseSource(s), nil
 	}
-	return opaqueSource{m: x}
+	return opaqueSource{m: x}, nil
 }
 
 // denseSource reads a gonum matrix where it lies, or a selection of its rows

@@ -71,18 +71,18 @@ func (s *Sparse) At(i, j int) float64 {
 // T returns the transpose.
 func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
 
-// compress copies a matrix that knows its nonzeros.
-func compress(x mat.Matrix, nz mat.RowNonZeroDoer) *Sparse {
+// compress copies a matrix that knows its nonzeros, which it must name in order.
+func compress(x mat.Matrix, nz mat.RowNonZeroDoer) (*Sparse, error) {
 	n, d := x.Dims()
-	s := &Sparse{rows: n, cols: d, indptr: make([]int, 1, n+1)}
+	indptr, indices, values := make([]int, 1, n+1), []int{}, []float64{}
 	for i := range n {
 		nz.DoRowNonZero(i, func(_, j int, v float64) {
-			s.indices = append(s.indices, j)
-			s.values = append(s.values, v)
+			indices = append(indices, j)
+			values = append(values, v)
 		})
-		s.indptr = append(s.indptr, len(s.indices))
+		indptr = append(indptr, len(indices))
 	}
-	return s
+	return NewSparse(n, d, indptr, indices, values)
 }
 
 // sparseSource reads the rows of a Sparse, which may be a selection: row i lies

@@ -36,7 +36,11 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 	if d != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	return newTable(newSource(x), n, enc)
+	src, err := newSource(x)
+	if err != nil {
+		return nil, err
+	}
+	return newTable(src, n, enc)
 }
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
@@ -207,12 +211,13 @@ func (t *Table) Scores(dst, w []float64) {
 }
 
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
+// The operations on a row are the same whether or not any row is shrunk: one row
+// must not change the rounding of the others.
 func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
 	rows.dot(z, f.v)
 	if t.shrink == nil {
-		add := f.offset + f.intercept
 		for k := range z {
-			z[k] += add
+			z[k] = (z[k] + f.offset) + f.intercept
 		}
 		return
 	}

@@ -20,7 +20,8 @@ type Problem struct {
 	Radius     float64 // +Inf for no constraint
 	Convexity  float64 // λ > 0
 	Smoothness float64 // Lipschitz constant of ∇F, up to 3·Radius
-	// Error bounds ‖computed − exact gradient‖₂ anywhere in the ball.
+	// Error bounds ‖computed − exact gradient‖₂ anywhere in the ball, with some
+	// roundings of Smoothness·‖w‖ and of the gradient for the certificate.
 	Error    float64
 	Gradient func(g, w []float64) error
 	Value    func(w []float64) (float64, error)
