@@ -3,6 +3,7 @@ package mechanisms
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -25,7 +26,7 @@ type Accountant struct {
 	epsilon, delta float64
 
 	lock  sync.Mutex
-	spent []*Ledger
+	spent *Ledger // sequential; nil at first
 }
 
 // NewAccountant returns an accountant for a total of (epsilon, delta)-DP, with
@@ -47,8 +48,11 @@ func NewAccountant(epsilon, delta float64) (*Accountant, error) {
 func (a *Accountant) Spend(l *Ledger) error {
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	spent := append(a.spent[:len(a.spent):len(a.spent)], l)
-	sum, err := Sequential("spent", spent...)
+	var parts []*Ledger
+	if a.spent != nil {
+		parts = a.spent.children
+	}
+	sum, err := Sequential("spent", append(slices.Clone(parts), l)...)
 	if err != nil {
 		return err
 	}
@@ -56,7 +60,7 @@ func (a *Accountant) Spend(l *Ledger) error {
 		return check.Fail(check.ErrBudget, "ledger", l.label,
 			fmt.Sprintf("must not, with what was spent before, exceed the total (ε = %g, δ = %g)", a.epsilon, a.delta))
 	}
-	a.spent = spent
+	a.spent = sum
 	return nil
 }
 
@@ -64,20 +68,13 @@ func (a *Accountant) Spend(l *Ledger) error {
 func (a *Accountant) Spent() *Ledger {
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if len(a.spent) == 0 {
-		return nil
-	}
-	sum, err := Sequential("spent", a.spent...)
-	if err != nil {
-		return nil
-	}
-	return sum
+	return a.spent
 }
 
 type accountantJSON struct {
-	Epsilon float64   `json:"epsilon"`
-	Delta   float64   `json:"delta"`
-	Spent   []*Ledger `json:"spent,omitempty"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Spent   *Ledger `json:"spent,omitempty"`
 }
 
 // MarshalJSON writes the total and what was spent.
@@ -97,14 +94,8 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 	if _, err := NewAccountant(j.Epsilon, j.Delta); err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	if len(j.Spent) > 0 {
-		sum, err := Sequential("spent", j.Spent...)
-		if err != nil {
-			return fmt.Errorf("%w: %w", check.ErrModel, err)
-		}
-		if !sum.Within(j.Epsilon, j.Delta) {
-			return check.Fail(check.ErrModel, "accountant", nil, "must not have spent more than its total")
-		}
+	if j.Spent != nil && (j.Spent.kind != KindSequential || !j.Spent.Within(j.Epsilon, j.Delta)) {
+		return check.Fail(check.ErrModel, "accountant.spent", nil, "must be sequential and within the total")
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()

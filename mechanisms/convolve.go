@@ -15,7 +15,8 @@ func convolve(a, b *pld) *pld {
 	}
 	c := &pld{exponent: a.exponent, low: a.low + b.low}
 	sumA, sumB := total(a.mass), total(b.mass)
-	c.top = (a.top*(sumB+b.top) + sumA*b.top) * up
+	// 1e-300 is more than all products that underflow together.
+	c.top = (a.top*(sumB+b.top)+sumA*b.top)*up + 1e-300
 	if atoms(a.mass)*atoms(b.mass) <= 32*n {
 		c.mass = direct(a.mass, b.mass)
 	} else {

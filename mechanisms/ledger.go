@@ -164,7 +164,7 @@ func (l *Ledger) composition() (*sequence, error) {
 		return l.profile, nil
 	}
 	r := float64(l.releases)
-	return newSequence(gaussian{mu: l.mu * math.Sqrt(r), kappa: gridSlack(r * float64(l.dim))}), nil
+	return newSequence(gaussian{mu: l.mu * math.Sqrt(r) * up, kappa: gridSlack(r * float64(l.dim))}), nil
 }
 
 func (l *Ledger) sequential() *sequence {
@@ -207,8 +207,9 @@ func (l *Ledger) parallel() *sequence {
 //
 // Gaussian trees, single releases and their parallel compositions have their
 // exact profiles. Mixed sequences are composed numerically: the bound is above
-// the truth by about 1e-5 of ε, down to δ = 1e-25, and takes milliseconds.
-// Below, and beyond 1000 different profiles, coarser bounds remain.
+// the truth by about 1e-5 of ε, down to δ = 1e-25, and takes milliseconds for
+// each different part. Below that δ, and for hundreds of different parts that are
+// repeated, coarser bounds remain.
 func (l *Ledger) Delta(epsilon float64) (float64, error) {
 	s, err := l.composition()
 	if err != nil {

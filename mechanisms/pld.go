@@ -58,7 +58,8 @@ func atInfinity(exponent int) *pld {
 // discretise puts a profile on the grid of multiples of 2^exponent.
 func discretise(curve func(float64) float64, exponent int) *pld {
 	step := math.Ldexp(1, exponent)
-	high := firstIndex(func(i int) bool { return curve(float64(i)*step) <= topTail })
+	floor := curve(maxCells * step) // a profile may have a constant part
+	high := firstIndex(func(i int) bool { return curve(float64(i)*step) <= topTail+1.001*floor })
 	// By symmetry P(loss ≤ −z) ≤ e^{−z}·P(loss ≥ z), which δ(z) stands for; the
 	// choice matters to accuracy only.
 	low := -firstIndex(func(i int) bool { z := float64(i) * step; return math.Exp(-z)*curve(z) <= lowTail/1e2 })

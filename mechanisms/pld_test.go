@@ -16,6 +16,7 @@ var testCurves = []struct {
 	{"pure 4", pure{4}.delta},
 	{"range 0.3", boundedRange{0.3}.delta},
 	{"range 4", boundedRange{4}.delta},
+	{"gaussian 1 and a constant", func(x float64) float64 { return math.Min(1, gaussian{mu: 1}.delta(x)+1e-30) }},
 	{"maximum", func(x float64) float64 { return math.Max(gaussian{mu: 0.5}.delta(x), pure{0.4}.delta(x)) }},
 }
 
@@ -144,5 +145,19 @@ func TestPureMu(t *testing.T) {
 				t.Errorf("ε = %g: δ(%g) of μ-GDP is %g, below %g", c.eps, x, g, p)
 			}
 		}
+	}
+}
+
+// Mass at +∞, and tails that are cut off, stay in the profile.
+func TestTailsAreKept(t *testing.T) {
+	a := &pld{low: -1, mass: []float64{0.3, 0, 0.4}, top: 0.3}
+	b := &pld{low: 2, mass: []float64{0.25, 0.25}, top: 0.5}
+	if c := convolve(a, b); math.Abs(c.top-0.65) > 1e-12 || c.top < 0.65 {
+		t.Errorf("0.3 and 0.5 at infinity give %g", c.top)
+	}
+	p := &pld{mass: []float64{1e-14, 0.5, 0.5, 0, 1e-41}}
+	p.trim()
+	if p.top < 1e-41 || p.low != 1 || len(p.mass) != 2 || p.mass[0] < 0.5+1e-14 {
+		t.Errorf("trimmed to %+v", p)
 	}
 }

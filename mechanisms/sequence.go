@@ -75,10 +75,11 @@ func (s *sequence) gdp() gaussian {
 	return g
 }
 
+// weight counts the numerical compositions.
 func (s *sequence) weight() int {
 	w := 0
 	for _, p := range s.parts {
-		w += p.weight()
+		w += p.weight() * bits.Len64(uint64(p.copies))
 	}
 	return w
 }
@@ -137,8 +138,8 @@ func (s *sequence) curve(exponent int) func(float64) float64 {
 	return s.grid(exponent).delta
 }
 
-// maxWeight limits the distinct profiles that are composed numerically, which
-// takes milliseconds each; a sequence with more has the bounds of loss and gdp.
+// maxWeight limits the numerical compositions of a query, milliseconds each; a
+// sequence with more has the bounds of loss and gdp.
 const maxWeight = 1000
 
 // refine shows visit ever finer grids. Visit returns the ε that it is after.
