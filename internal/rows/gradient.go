@@ -30,6 +30,20 @@ func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
+	return s.combine(ctx, dst, w, func(z []float64, lo int) {
+		for k, score := range z {
+			c := s.loss.Deriv(score, s.labels[lo+k])
+			if limit := clip / s.t.norm[lo+k]; math.Abs(c) > limit {
+				c = math.Copysign(limit, c)
+			}
+			z[k] = c
+		}
+	})
+}
+
+// combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
+// rows from lo on into their cᵢ.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(z []float64, lo int)) error {
 	total := s.acquire()
 	defer s.release(total)
 	clear(total.raw)
@@ -40,7 +54,12 @@ func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) err
 		func(b int, a *workspace) {
 			clear(a.raw)
 			a.sumE, a.sumC = 0, 0
-			s.t.layout.eachTile(b, func(lo, hi int) { s.gradientTile(a, lo, hi, &f, clip) })
+			s.t.layout.eachTile(b, func(lo, hi int) {
+				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
+				s.t.score(z, rows, lo, &f)
+				coefficients(z, lo)
+				s.t.addTile(a, z, rows, lo)
+			})
 		},
 		func(_ int, a *workspace) {
 			for j, v := range a.raw {
@@ -56,23 +75,17 @@ func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) err
 	return nil
 }
 
-func (s *Sums) gradientTile(a *workspace, lo, hi int, f *folded, clip float64) {
-	z := a.z[:hi-lo]
-	rows := s.t.src.tile(lo, hi, a.buf)
-	s.t.score(z, rows, lo, f)
-	for k, score := range z {
-		c := s.loss.Deriv(score, s.labels[lo+k])
-		if limit := clip / s.t.norm[lo+k]; math.Abs(c) > limit {
-			c = math.Copysign(limit, c)
+// addTile adds Σ c_k x_k over a tile to the sums of a; c is overwritten.
+func (t *Table) addTile(a *workspace, c []float64, rows tile, lo int) {
+	for k, v := range c {
+		a.sumC += v
+		if t.shrink != nil {
+			v *= t.shrink[lo+k]
 		}
-		a.sumC += c
-		if s.t.shrink != nil {
-			c *= s.t.shrink[lo+k]
-		}
-		a.sumE += c
-		z[k] = c
+		a.sumE += v
+		c[k] = v
 	}
-	rows.addScaled(a.raw, z)
+	rows.addScaled(a.raw, c)
 }
 
 // unit is the unit roundoff of float64.

@@ -49,14 +49,19 @@ func (t *Table) momentsLayout() layout {
 func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, weights []float64) {
 	dim := t.enc.Dim()
 	rows := t.src.tile(lo, hi, a.buf)
+	kept := 0
 	for k := range rows.rows {
-		u := a.encoded[k*dim : (k+1)*dim]
+		if weights != nil && weights[lo+k] == 0 {
+			continue
+		}
+		u := a.encoded[kept*dim : (kept+1)*dim]
 		t.encode(u, rows, lo, k)
 		if weights != nil {
 			kernel.Dscal(dim, math.Sqrt(weights[lo+k]), u, 1)
 		}
+		kept++
 	}
-	kernel.Dsyrk(blas.Upper, blas.Trans, dim, rows.rows, 1, a.encoded, dim, 1, a.sum, dim)
+	kernel.Dsyrk(blas.Upper, blas.Trans, dim, kept, 1, a.encoded, dim, 1, a.sum, dim)
 }
 
 // MomentsGradient sets dst to moments·w + atZero: the gradient sum of the

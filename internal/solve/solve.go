@@ -28,6 +28,10 @@ type Problem struct {
 	// Hessian is ∇²F, or an element of its generalisation where φ'' jumps; nil
 	// makes the solver first-order.
 	Hessian func(w []float64) (*mat.SymDense, error)
+	// Newton, where there is no constraint, returns the function that solves
+	// Hd = g for the Hessian at w or an estimate of it; nil makes the solver
+	// first-order.
+	Newton func(w []float64) (func(g []float64) ([]float64, error), error)
 }
 
 // Floor is the least tolerance that Minimize can be asked for.
@@ -42,10 +46,15 @@ func (p *Problem) Floor() float64 { return 16 * p.Error / p.Convexity }
 func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, error) {
 	s := &solver{Problem: p, tolerance: tolerance, w: make([]float64, p.Dim), g: make([]float64, p.Dim),
 		plus: make([]float64, p.Dim), gPlus: make([]float64, p.Dim)}
-	if p.Hessian != nil {
-		if done, err := s.newton(ctx); done || err != nil {
-			return s.plus, err
-		}
+	second := s.newton
+	switch {
+	case math.IsInf(p.Radius, 1) && p.Newton != nil:
+		second = s.free
+	case p.Hessian == nil:
+		return s.plus, s.accelerated(ctx)
+	}
+	if done, err := second(ctx); done || err != nil {
+		return s.plus, err
 	}
 	return s.plus, s.accelerated(ctx)
 }

@@ -131,6 +131,49 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
+// Without a constraint, Newton's method with a factor, with conjugate gradients
+// and with a poor estimate of the Hessian agree with the gradient method.
+func TestMinimizeFree(t *testing.T) {
+	const lambda, tolerance = 1e-3, 1e-7
+	reference, err := logSum(rand.New(rand.NewPCG(9, 10)), 6, lambda, math.Inf(1), false).Minimize(context.Background(), tolerance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, newton := range map[string]func(p *Problem, w []float64) (func(g []float64) ([]float64, error), error){
+		"factor": func(p *Problem, w []float64) (func(g []float64) ([]float64, error), error) {
+			h, err := p.Hessian(w)
+			f, _ := Factored(h)
+			return f, err
+		},
+		"estimate": func(p *Problem, w []float64) (func(g []float64) ([]float64, error), error) {
+			h, err := p.Hessian(w)
+			h.ScaleSym(2, h)
+			f, _ := Factored(h)
+			return f, err
+		},
+		"useless": func(p *Problem, w []float64) (func(g []float64) ([]float64, error), error) {
+			return func(g []float64) ([]float64, error) { return make([]float64, len(g)), nil }, nil
+		},
+		"conjugate": func(p *Problem, w []float64) (func(g []float64) ([]float64, error), error) {
+			h, err := p.Hessian(w)
+			return Conjugate(func(dst, v []float64) error {
+				mat.NewVecDense(len(v), dst).MulVec(h, mat.NewVecDense(len(v), v))
+				return nil
+			}), err
+		},
+	} {
+		p := logSum(rand.New(rand.NewPCG(9, 10)), 6, lambda, math.Inf(1), true)
+		p.Newton = func(w []float64) (func(g []float64) ([]float64, error), error) { return newton(p, w) }
+		w, err := p.Minimize(context.Background(), tolerance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := floats.Distance(w, reference, 2); d > 2*tolerance {
+			t.Errorf("%s: answers are %g apart", name, d)
+		}
+	}
+}
+
 // The certificate is honest: at any stage it never claims a smaller distance than
 // the true one.
 func TestCertificate(t *testing.T) {

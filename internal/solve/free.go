@@ -1,0 +1,114 @@
+package solve
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// free minimises without a constraint by a Newton method that keeps a factor of
+// the Hessian, or an estimate of it, for as long as it serves. Steps are judged
+// by the norm of the gradient, which bounds the distance to the minimiser, so
+// that no function values are needed. It reports false where it got stuck.
+func (s *solver) free(ctx context.Context) (bool, error) {
+	if err := s.Gradient(s.g, s.w); err != nil {
+		return false, err
+	}
+	var direction func(g []float64) ([]float64, error)
+	for range 100 {
+		if (Norm(s.g)+s.Error)/s.Convexity <= s.tolerance {
+			copy(s.plus, s.w)
+			return true, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		fresh := direction == nil
+		if fresh {
+			var err error
+			if direction, err = s.Newton(s.w); err != nil {
+				return false, err
+			}
+		}
+		d, err := direction(s.g)
+		if err != nil {
+			return false, err
+		}
+		rate, err := s.descend(d)
+		if err != nil {
+			return false, err
+		}
+		if rate >= 1 && fresh {
+			return false, nil
+		}
+		if rate > 0.3 { // the Hessian has changed
+			direction = nil
+		}
+	}
+	return false, nil
+}
+
+// descend moves w against d by the first of the steps 1, ½, ¼, … that shortens
+// the gradient fairly, and returns by what factor; 1 if none does.
+func (s *solver) descend(d []float64) (rate float64, err error) {
+	before := Norm(s.g)
+	for t := 1.0; t > 1e-3; t /= 2 {
+		floats.AddScaledTo(s.plus, s.w, -t, d)
+		if err := s.Gradient(s.gPlus, s.plus); err != nil {
+			return 1, err
+		}
+		if after := Norm(s.gPlus); after <= (1-0.1*t)*before {
+			s.w, s.plus = s.plus, s.w
+			s.g, s.gPlus = s.gPlus, s.g
+			return after / before, nil
+		}
+	}
+	return 1, nil
+}
+
+// Factored returns the function g ↦ H⁻¹g for a positive definite H.
+func Factored(h *mat.SymDense) (func(g []float64) ([]float64, error), bool) {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil, false
+	}
+	n := h.SymmetricDim()
+	return func(g []float64) ([]float64, error) {
+		d := mat.NewVecDense(n, nil)
+		err := chol.SolveVecTo(d, mat.NewVecDense(n, g))
+		if _, inaccurate := err.(mat.Condition); inaccurate {
+			err = nil // the step is judged by what it does
+		}
+		return d.RawVector().Data, err
+	}, true
+}
+
+// Conjugate returns the function that solves Hd = g by conjugate gradients, to a
+// tenth of the residual or in 250 products, for a positive definite H.
+func Conjugate(product func(dst, v []float64) error) func(g []float64) ([]float64, error) {
+	return func(g []float64) ([]float64, error) {
+		n := len(g)
+		d, r, p, hp := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		copy(r, g)
+		copy(p, g)
+		rr := floats.Dot(r, r)
+		stop := 0.01 * rr
+		for range 250 {
+			if rr <= stop {
+				break
+			}
+			if err := product(hp, p); err != nil {
+				return nil, err
+			}
+			alpha := rr / floats.Dot(p, hp)
+			floats.AddScaled(d, alpha, p)
+			floats.AddScaled(r, -alpha, hp)
+			next := floats.Dot(r, r)
+			floats.Scale(next/rr, p)
+			floats.Add(p, r)
+			rr = next
+		}
+		return d, nil
+	}
+}
