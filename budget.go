@@ -107,6 +107,20 @@ func (b Budget) pureEpsilon() (float64, error) {
 	return math.Max(b.epsilon/parts*(1-1e-11), within), nil
 }
 
+// objectiveRatio is the largest ratio for objective perturbation with the given
+// log-determinant and output noise.
+func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
+	if b.mu != 0 || b.byMu {
+		mu, err := b.gdp()
+		if err != nil {
+			return 0, err
+		}
+		return mechanisms.CalibrateObjectiveGDP(mu, law.LogDet, law.OutputMu)
+	}
+	aside := math.Ldexp(1+math.Exp(b.epsilon), -99) // see ObjectivePerturbation
+	return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta-aside*float64(b.parts), b.parts, law.LogDet, law.OutputMu, dim)
+}
+
 // gdp is the μ of the budget's Gaussian releases together; what Gaussian noise
 // pure ε-DP would allow, if it did, where the budget is pure.
 func (b Budget) gdp() (float64, error) {

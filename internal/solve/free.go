@@ -8,16 +8,16 @@ import (
 )
 
 // free minimises without a constraint by a Newton method that keeps a factor of
-// the Hessian, or an estimate of it, for as long as it serves. Steps are judged
-// by the norm of the gradient, which bounds the distance to the minimiser, so
-// that no function values are needed. It reports false where it got stuck.
+// the Hessian, or an estimate of it, for as long as it serves. It reports false
+// where it got stuck.
 func (s *solver) free(ctx context.Context) (bool, error) {
 	if err := s.Gradient(s.g, s.w); err != nil {
 		return false, err
 	}
 	var direction func(g []float64) ([]float64, error)
-	for range 100 {
-		if (Norm(s.g)+s.Error)/s.Convexity <= s.tolerance {
+	for range 300 {
+		norm := Norm(s.g)
+		if (norm+s.Error)/s.Convexity <= s.tolerance {
 			copy(s.plus, s.w)
 			return true, nil
 		}
@@ -35,36 +35,40 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		rate, err := s.descend(d)
-		if err != nil {
+		moved, err := s.descend(d)
+		if err != nil || !moved && fresh {
 			return false, err
 		}
-		if rate >= 1 && fresh {
-			return false, nil
-		}
-		if rate > 0.3 { // the Hessian has changed
+		if !moved || Norm(s.g) > 0.3*norm { // the Hessian has changed
 			direction = nil
 		}
 	}
 	return false, nil
 }
 
-// descend moves w against d by the first of the steps 1, ½, ¼, … that shortens
-// the gradient fairly, and returns by what factor; 1 if none does.
-func (s *solver) descend(d []float64) (rate float64, err error) {
-	before := Norm(s.g)
-	for t := 1.0; t > 1e-3; t /= 2 {
+// descend moves from w along −d to a point where F still falls along the way, or
+// rises at most half as fast as it fell at w: the curvature condition of line
+// searches, for which gradients are enough.
+func (s *solver) descend(d []float64) (moved bool, err error) {
+	start := floats.Dot(s.g, d)
+	if !(start > 0) {
+		return false, nil
+	}
+	t := 1.0
+	for range 30 {
 		floats.AddScaledTo(s.plus, s.w, -t, d)
 		if err := s.Gradient(s.gPlus, s.plus); err != nil {
-			return 1, err
+			return false, err
 		}
-		if after := Norm(s.gPlus); after <= (1-0.1*t)*before {
+		past := -floats.Dot(s.gPlus, d) // the slope at t, −start at 0
+		if past <= start/2 {
 			s.w, s.plus = s.plus, s.w
 			s.g, s.gPlus = s.gPlus, s.g
-			return after / before, nil
+			return true, nil
 		}
+		t *= min(0.9, max(0.1, start/(start+past))) // where a line between the slopes crosses zero
 	}
-	return 1, nil
+	return false, nil
 }
 
 // Factored returns the function g ↦ H⁻¹g for a positive definite H.
