@@ -117,8 +117,7 @@ func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (f
 		}
 		return mechanisms.CalibrateObjectiveGDP(mu, law.LogDet, law.OutputMu)
 	}
-	aside := math.Ldexp(1+math.Exp(b.epsilon), -99) // see ObjectivePerturbation
-	return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta-aside*float64(b.parts), b.parts, law.LogDet, law.OutputMu, dim)
+	return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta, b.parts, law.LogDet, law.OutputMu, dim)
 }
 
 // gdp is the μ of the budget's Gaussian releases together; what Gaussian noise

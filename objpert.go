@@ -40,15 +40,15 @@ type ObjectivePerturbationConfig struct {
 //
 // # Privacy
 //
-// Replace-one. Every gradient is at most C long and every φ'' at most H, enforced
+// Replace-one. Every gradient is at most C long and every φ” at most H, enforced
 // for every row; the law of θ̂ is that of mechanisms.ObjectivePerturbation with
 // ratio C/σ and log-determinant log(1 + HX²/λ), whose comment has the proof. The
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, and b lies on a grid that moves θ̂ by g√d/(2λ) at most; Gaussian noise that
 // makes a difference of 2τ + g√d/λ μ_out-GDP covers both, and the ledger counts
-// it. b is held to the norm σ(√d + √(200·log 2)), which the Gaussian exceeds with
-// probability below 2^-100; (1 + e^ε)·2^-99 is set aside from δ for that, so that
-// the certificate can be reached for every b. Nothing is drawn twice.
+// it. b is held to the norm σ(√d + 64), so that the certificate can be reached for
+// every b; the Gaussian exceeds it with probability below e^-2048, under any δ
+// that a float64 can hold. Nothing is drawn twice.
 //
 // # Parameters
 //
@@ -56,10 +56,11 @@ type ObjectivePerturbationConfig struct {
 // that the log-determinant may take, λ = HX²/(e^(share·ε) − 1) and σ follows; the
 // share minimises the predicted excess risk
 //
-//	λB²/(2n) + dσ²/(2n(λ + nHX²/(8d)))
+//	λB²/(2n) + dσ²/(2n(λ + nHX²/(8d))) + HX²σ_out²/16
 //
-// the regulariser's price for ‖θ‖ = B and that of b in a Hessian whose mean
-// eigenvalue is an eighth of the largest possible trace by d. The solver takes
+// the regulariser's price for ‖θ‖ = B, and that of b and of the output noise in a
+// Hessian with an eighth of the largest possible trace, spread evenly. The last
+// term keeps λ from being so small that rounding shows. The solver takes
 // Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
 // conjugate gradients beyond: some 20 passes.
 func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cfg ObjectivePerturbationConfig, env *Env) (*Model, error) {
@@ -133,8 +134,9 @@ func newObjective(c ObjectivePerturbationConfig, s Shape, p Problem) *objective 
 	return o
 }
 
-// outputShare is the part of the budget's μ that the output noise has.
-const outputShare = 0.02
+// outputShare is the part of the budget's μ that the output noise has. As squares
+// add, it costs half a percent of the other noise.
+const outputShare = 0.1
 
 // calibrate sets λ, where none is given, and the law of the minimiser.
 func (o *objective) calibrate(lambda float64, s Shape, p Problem, b Budget) error {
@@ -179,11 +181,29 @@ func (o *objective) predict(s Shape, p Problem, mu, delta float64) (float64, err
 			continue
 		}
 		l, sigma := o.bend/math.Expm1(share*epsilon), 2*o.clip/half
-		if risk := l*p.Radius*p.Radius + d*sigma*sigma/(l+n*o.bend/(8*d)); risk < best {
+		out := o.outputNoise(s, l, sigma)
+		risk := l*p.Radius*p.Radius + d*sigma*sigma/(l+n*o.bend/(8*d)) + n*o.bend/8*out*out
+		if risk < best {
 			best, lambda = risk, l
 		}
 	}
 	return lambda, nil
+}
+
+// outputNoise predicts the output noise's standard deviation from the rounding
+// error of a gradient (see rows.Sums.GradientError, with raw terms four times as
+// large as the rows) at the largest ‖θ‖.
+func (o *objective) outputNoise(s Shape, lambda, sigma float64) float64 {
+	n, d := float64(s.Rows), float64(s.Dim)
+	longest := sigma * (math.Sqrt(d) + 64)
+	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(n, lambda, longest, o.trained.Constants(0, s.LabelBound).AtZero)
+	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
+}
+
+// reach bounds the norm of the minimiser, with some room: there
+// (λ/2)‖θ‖² ≤ n·φ(0) + ‖b‖‖θ‖.
+func (o *objective) reach(n, lambda, longest, zero float64) float64 {
+	return 1.1 * (longest + math.Sqrt(longest*longest+2*lambda*n*zero)) / lambda
 }
 
 // run draws the linear term, minimises and adds the output noise.
@@ -197,7 +217,7 @@ func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Sou
 	if err != nil {
 		return nil, err
 	}
-	longest := sigma * (math.Sqrt(float64(o.dim)) + math.Sqrt(200*math.Ln2))
+	longest := sigma * (math.Sqrt(float64(o.dim)) + 64)
 	solve.Project(b, longest)
 	problem, tolerance := o.problem(ctx, sums, b, longest)
 	w, err := problem.Minimize(ctx, tolerance)
@@ -213,13 +233,11 @@ func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Sou
 // billionth of what one row's gradient can do, or the rounding floor.
 func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, longest float64) (*solve.Problem, float64) {
 	n, x := float64(sums.Rows()), sums.FeatureBound()
-	zero := sums.Constants(0).AtZero
-	// At the minimiser (λ/2)‖θ‖² ≤ n·φ(0) + ‖b‖‖θ‖.
-	reach := 1.1 * (longest + math.Sqrt(longest*longest+2*o.lambda*n*zero)) / o.lambda
+	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
 	p := &solve.Problem{
 		Dim: o.dim, Radius: math.Inf(1), Convexity: o.lambda,
 		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
-		Error:      sums.GradientError(reach) + 16*0x1p-53*(o.lambda*reach+longest),
+		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
@@ -262,4 +280,3 @@ func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float6
 		}), nil
 	}
 }
-

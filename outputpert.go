@@ -170,7 +170,7 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 	n, x := float64(sums.Rows()), sums.FeatureBound()
 	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: sums.Constants(3*radius).Smoothness*x*x + lambda}
 	// The mean, the regulariser and the certificate's own arithmetic round too.
-	p.Error = sums.GradientError(radius)/n + 16*0x1p-53*(p.Smoothness*radius+sums.Constants(radius).Slope*x)
+	p.Error = sums.GradientError(radius, math.Inf(1))/n + 16*0x1p-53*(p.Smoothness*radius+sums.Constants(radius).Slope*x)
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, w, math.Inf(1)); err != nil {
 			return err

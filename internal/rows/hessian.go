@@ -49,7 +49,7 @@ func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
 }
 
 // Constants are the loss's at weights of norm r, rounding of scores included.
-func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r).Constants }
+func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r, math.Inf(1)).Constants }
 
 // FeatureBound bounds the norm of a row.
 func (s *Sums) FeatureBound() float64 { return s.t.enc.FeatureBound() }

@@ -34,8 +34,9 @@ type Problem struct {
 	Newton func(w []float64) (func(g []float64) ([]float64, error), error)
 }
 
-// Floor is the least tolerance that Minimize can be asked for.
-func (p *Problem) Floor() float64 { return 16 * p.Error / p.Convexity }
+// Floor is the least tolerance that Minimize can be asked for: the certificate
+// adds the errors of two gradients, and what is computed is no larger than they.
+func (p *Problem) Floor() float64 { return 4 * p.Error / p.Convexity }
 
 // Minimize returns a point of the ball within tolerance of the minimiser, in
 // Euclidean distance. tolerance must be at least Floor.
