@@ -14,6 +14,8 @@ type ledgerJSON struct {
 	Label       string        `json:"label,omitempty"`
 	Mu          float64       `json:"mu,omitempty"`
 	Epsilon     float64       `json:"epsilon,omitempty"`
+	Ratio       float64       `json:"ratio,omitempty"`
+	LogDet      float64       `json:"log_det,omitempty"`
 	Releases    int           `json:"releases,omitempty"`
 	Dim         int           `json:"dim,omitempty"`
 	CallerNoise bool          `json:"caller_noise,omitempty"`
@@ -24,7 +26,7 @@ type ledgerJSON struct {
 func (l *Ledger) MarshalJSON() ([]byte, error) { return json.Marshal(l.encode()) }
 
 func (l *Ledger) encode() *ledgerJSON {
-	j := &ledgerJSON{l.kind, l.label, l.mu, l.epsilon, l.releases, l.dim, l.seeded, nil}
+	j := &ledgerJSON{l.kind, l.label, l.mu, l.epsilon, l.ratio, l.logDet, l.releases, l.dim, l.seeded, nil}
 	for _, c := range l.children {
 		j.Parts = append(j.Parts, c.encode())
 	}
@@ -50,7 +52,7 @@ func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
 	if j == nil || depth > maxDepth {
 		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have no empty part and be nested at most %d deep", maxDepth))
 	}
-	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise}
+	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, ratio: j.Ratio, logDet: j.LogDet, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise}
 	for _, p := range j.Parts {
 		c, err := p.decode(depth + 1)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // A sequence composes a Gaussian profile (μ = 0: none) with parts of any other
-// kind. All-Gaussian sequences and single parts have their exact profiles;
-// mixed ones go through privacy loss distributions, on grids that are refined
+// kind. All-Gaussian sequences, single parts and objective perturbation beside
+// Gaussian releases have their exact profiles; other mixed ones go through privacy loss distributions, on grids that are refined
 // until the bound is tight to about 1e-5 of ε.
 type sequence struct {
 	gauss gaussian
@@ -50,6 +50,16 @@ func (s *sequence) single() profile {
 		return s.parts[0].profile
 	}
 	return nil
+}
+
+// noisy returns the sequence as one objective perturbation with Gaussian
+// releases, if it is that.
+func (s *sequence) noisy() (noisyObjective, bool) {
+	if len(s.parts) != 1 || s.parts[0].copies != 1 || s.gauss.mu == 0 {
+		return noisyObjective{}, false
+	}
+	o, ok := s.parts[0].profile.(objective)
+	return noisyObjective{o, s.gauss}, ok
 }
 
 // loss is the largest privacy loss, +Inf with a Gaussian part.
@@ -100,6 +110,9 @@ func (s *sequence) delta(x float64) float64 {
 	if p := s.single(); p != nil {
 		return p.delta(x)
 	}
+	if p, ok := s.noisy(); ok {
+		return p.delta(x)
+	}
 	if x >= s.loss() {
 		return 0
 	}
@@ -116,6 +129,9 @@ func (s *sequence) epsilon(d float64) float64 {
 		return s.gauss.epsilon(d)
 	}
 	if p := s.single(); p != nil {
+		return p.epsilon(d)
+	}
+	if p, ok := s.noisy(); ok {
 		return p.epsilon(d)
 	}
 	best := math.Min(s.loss(), s.gdp().epsilon(d))

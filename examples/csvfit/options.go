@@ -32,6 +32,7 @@ var (
 		"outputpert": dpglm.OutputPerturbationConfig{},
 		"jl":         dpglm.JLConfig{},
 		"gridsearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
+		"objpert":    dpglm.ObjectivePerturbationConfig{},
 		"boost":      dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
 	}
 )
