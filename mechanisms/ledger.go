@@ -225,18 +225,11 @@ func (l *Ledger) parallel() *sequence {
 
 // Delta returns the δ for which the releases are (epsilon, δ)-DP, rounded up.
 //
-<<<<<<< HEAD
-// Gaussian trees, single releases and their parallel compositions have their
-// exact profiles. Mixed sequences are composed numerically: the bound is above
-// the truth by about 1e-5 of ε, down to δ = 1e-25, and takes milliseconds for
-// each different part. Below that δ, and for hundreds of different parts that are
-// repeated, coarser bounds remain.
-=======
 // Gaussian trees, also with one objective perturbation, single releases and their
-// parallel compositions have their exact profiles. Mixed sequences are composed numerically: the bound is above
-// the truth by about 1e-5 of ε, down to δ = 1e-25, and takes milliseconds.
-// Below, and beyond 1000 different profiles, coarser bounds remain.
->>>>>>> wt-obj
+// parallel compositions have their exact profiles. Mixed sequences are composed
+// numerically: the bound is above the truth by about 1e-5 of ε, down to δ = 1e-25,
+// and takes milliseconds for each different part. Below that δ, and for hundreds
+// of different parts that are repeated, coarser bounds remain.
 func (l *Ledger) Delta(epsilon float64) (float64, error) {
 	s, err := l.composition()
 	if err != nil {
