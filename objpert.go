@@ -127,8 +127,12 @@ func newObjective(c ObjectivePerturbationConfig, s Shape, p Problem) *objective 
 	if c.Clip == 0 {
 		o.clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
 	}
-	// Rounding may lengthen rows a little: 1e-9 is more than Offset allows.
 	k := o.trained.Constants(z, s.LabelBound)
+	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
+		o.trained = losses.Extend(o.trained, z)
+		k = o.trained.Constants(z, s.LabelBound)
+	}
+	// Rounding may lengthen rows a little: 1e-9 is more than Offset allows.
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*(1+1e-9))
 	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * (1 + 1e-9)
 	return o

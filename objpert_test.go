@@ -1,0 +1,209 @@
+package dpglm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// objData is a small data set with labels for any loss.
+func objData(t *testing.T, n, d int, loss losses.Loss, facts Facts) *Dataset {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.NormFloat64()/math.Sqrt(float64(d)))
+		}
+		y[i] = label(loss, x.At(i, 0)+0.1*r.NormFloat64())
+	}
+	data, err := NewDataset(x, y, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The plan spends the budget, alone and as a share inside the learners that nest.
+func TestObjectivePerturbationBudget(t *testing.T) {
+	d := objData(t, 3000, 4, losses.Logistic{}, Bounds{Feature: 2, Intercept: true})
+	p := Problem{Loss: losses.Logistic{}}
+	obj := ObjectivePerturbationConfig{}
+	for name, l := range map[string]Learner{
+		"alone":       obj,
+		"grid search": GridSearchConfig{Candidates: []Candidate{{Learner: obj}, {Learner: ObjectivePerturbationConfig{Clip: 0.1}}, {Learner: NoisyGDConfig{}}}},
+		"boosting":    BoostConfig{Learner: obj, Chunks: 2},
+		"JL":          JLConfig{K: 2, Learner: obj},
+	} {
+		for _, b := range []Budget{ApproxDP(0.1, 1e-8), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), GDP(0.4)} {
+			plan, err := l.Plan(d.Shape(), p, b)
+			if err != nil {
+				t.Errorf("%s, %v: %v", name, b, err)
+				continue
+			}
+			if err := b.covers(plan.Ledger); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if name == "alone" && b.mu == 0 {
+				if e, err := plan.Ledger.Epsilon(b.delta); err != nil || e < b.epsilon*(1-1e-6) {
+					t.Errorf("%v: spends only ε = %g (%v)", b, e, err)
+				}
+			}
+			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+			if err != nil {
+				t.Fatalf("%s, %v: %v", name, b, err)
+			}
+			if r := solve.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+				t.Errorf("%s, %v: weights of norm %g", name, b, r)
+			}
+		}
+	}
+}
+
+// Every loss trains, and at a generous budget comes close to the minimiser of the
+// regularised sum.
+func TestObjectivePerturbationMinimises(t *testing.T) {
+	for _, loss := range trainable() {
+		d := objData(t, 2000, 3, loss, Bounds{Feature: 1.5, Label: 2})
+		p := Problem{Loss: loss, Radius: 2}
+		c := ObjectivePerturbationConfig{Clip: NoClip, Lambda: 20}
+		m, err := ObjectivePerturbation(context.Background(), d, p, ApproxDP(60, 1e-6), c, &Env{NoiseForTests: mechanisms.NewSeededSource(2)})
+		if err != nil {
+			t.Errorf("%s: %v", loss.Name(), err)
+			continue
+		}
+		sums, err := d.sums(smoothed(loss, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _, err := minimiser(context.Background(), sums, 1e3, 20.0/2000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dist := floats.Distance(m.Weights(), want, 2); dist > 0.25 {
+			t.Errorf("%s: weights %v, minimiser %v", loss.Name(), m.Weights(), want)
+		}
+	}
+}
+
+// What the privacy proof asks of each row holds for any row: the gradient is at
+// most C long, wherever it is taken, for rows beyond the bound too.
+func TestObjectivePerturbationClips(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, loss := range trainable() {
+		for range 200 {
+			row := []float64{3 * r.NormFloat64(), 3 * r.NormFloat64()}
+			x := mat.NewDense(1, 2, row)
+			d, err := NewDataset(x, []float64{label(loss, 3*r.NormFloat64())}, Bounds{Feature: 1, Label: 2, Intercept: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := ObjectivePerturbationConfig{Clip: 0.3}.Plan(d.Shape(), Problem{Loss: loss, Radius: 3}, ApproxDP(1, 1e-6))
+			if err != nil {
+				t.Fatal(err)
+			}
+			clip := plan.Learner.(ObjectivePerturbationConfig).Clip
+			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound))
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, w := make([]float64, 3), []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
+			if err := sums.Gradient(context.Background(), g, w, clip); err != nil {
+				t.Fatal(err)
+			}
+			if n := solve.Norm(g); n > clip*(1+1e-12) {
+				t.Fatalf("%s: gradient of norm %g, clip %g", loss.Name(), n, clip)
+			}
+		}
+	}
+}
+
+// The computed minimiser is as near to the exact one as the output noise assumes,
+// in moderate and high dimensions, for small λ and long b.
+func TestObjectiveCertificate(t *testing.T) {
+	ctx := context.Background()
+	for _, dim := range []int{5, 1200} {
+		d := objData(t, 400, dim, losses.Logistic{}, Bounds{Feature: 1})
+		sums, err := d.sums(losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lambda := range []float64{0.01, 10} {
+			o := &objective{trained: losses.Logistic{}, dim: dim, clip: 0.25, bend: 0.25, lambda: lambda}
+			b := make([]float64, dim)
+			for j := range b {
+				b[j] = math.Sin(float64(j))
+			}
+			problem, tolerance := o.problem(ctx, sums, b, 100)
+			w, err := problem.Minimize(ctx, tolerance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := make([]float64, dim)
+			if err := problem.Gradient(g, w); err != nil {
+				t.Fatal(err)
+			}
+			if dist := solve.Norm(g) / lambda; dist > tolerance {
+				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, tolerance %g", dim, lambda, dist, tolerance)
+			}
+		}
+	}
+}
+
+func TestObjectivePerturbationBadArguments(t *testing.T) {
+	s := Shape{Rows: 100, Dim: 3, FeatureBound: 1, LabelBound: 1}
+	p := Problem{Loss: losses.Logistic{}}
+	for name, c := range map[string]struct {
+		c    ObjectivePerturbationConfig
+		b    Budget
+		want error
+	}{
+		"clip":         {ObjectivePerturbationConfig{Clip: -1}, ApproxDP(1, 1e-6), ErrConfig},
+		"clip NaN":     {ObjectivePerturbationConfig{Clip: math.NaN()}, ApproxDP(1, 1e-6), ErrConfig},
+		"lambda":       {ObjectivePerturbationConfig{Lambda: -1}, ApproxDP(1, 1e-6), ErrConfig},
+		"lambda small": {ObjectivePerturbationConfig{Lambda: 1e-9}, ApproxDP(1, 1e-6), ErrBudget},
+		"pure":         {ObjectivePerturbationConfig{}, PureDP(1), ErrBudget},
+		"no budget":    {ObjectivePerturbationConfig{}, Budget{}, ErrBudget},
+	} {
+		if plan, err := c.c.Plan(s, p, c.b); !errors.Is(err, c.want) || plan != nil {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func ExampleObjectivePerturbation() {
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := mat.NewDense(5000, 2, nil), make([]float64, 5000)
+	for i := range y {
+		x.SetRow(i, []float64{2*r.Float64() - 1, 2*r.Float64() - 1})
+		if x.At(i, 0) > x.At(i, 1) {
+			y[i] = 1
+		}
+	}
+	data, err := NewDataset(x, y, Bounds{Feature: math.Sqrt2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	env := &Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	model, err := ObjectivePerturbation(context.Background(), data, Problem{Loss: losses.Logistic{}},
+		ApproxDP(1, 1e-6), ObjectivePerturbationConfig{}, env)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := model.Weights()
+	fmt.Println("signs of the weights:", w[0] > 0, w[1] > 0)
+	// Output:
+	// signs of the weights: true false
+}
