@@ -18,7 +18,8 @@ import (
 //
 // # Privacy
 //
-// Replace-one. With L ≥ |φ_i'|·‖x_i‖ and H ≥ φ_i” everywhere, ‖x_i‖ ≤ X,
+// Replace-one. With L ≥ |φ_i'|·‖x_i‖ and H at least the second derivative of each
+// φ_i, everywhere, ‖x_i‖ ≤ X,
 // a = L/σ and d = log(1 + HX²/λ), the profile of θ̂ is at most, for ν = 2a and
 // real ε,
 //
