@@ -159,7 +159,9 @@ func (x *partition) train(ctx context.Context, d *Dataset, env *Env) ([][]float6
 		if err != nil {
 			return nil, err
 		}
-		if models[i], _, err = minimiser(ctx, sums, x.problem.Radius, x.lambda); err != nil {
+		problem := regularised(ctx, sums, x.problem.Radius, x.lambda)
+		tolerance := math.Max(1e-6*x.problem.Radius, problem.Floor()) // for accuracy only
+		if models[i], err = problem.Minimize(ctx, tolerance); err != nil {
 			return nil, err
 		}
 		env.progress(i+1, x.parts)
