@@ -26,6 +26,8 @@
 //
 // [AB+22] is Arora, Bassily, Guzmán, Menart, Ullah, Differentially Private
 // Generalized Linear Models Revisited, NeurIPS 2022, arXiv:2205.03014v2.
+// [DF18] is Dwork, Feldman, Privacy-preserving Prediction, COLT 2018. [W21] is
+// Wang, Redberg, Lecture 10: Objective Perturbation, 2021.
 //
 //	n           Shape.Rows             number of rows, public
 //	d           Shape.Dim              number of weights, the intercept included
@@ -58,7 +60,8 @@ var (
 	ErrSchema = check.ErrSchema // a schema
 	ErrBudget = check.ErrBudget // ε, δ or μ
 	ErrConfig = check.ErrConfig // any other parameter
-	ErrModel  = check.ErrModel  // a decoded model or ledger
+	ErrModel  = check.ErrModel  // a decoded model, ledger or state
+	ErrSpent  = check.ErrSpent  // a query after the last answer that the budget allows
 )
 
 // ArgumentError names a parameter, its value and the rule that it breaks.

@@ -66,16 +66,21 @@ func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 		return nil, err
 	}
 	for i, v := range z {
-		switch {
-		case m.labels == losses.Binary && v > 0:
-			z[i] = 1
-		case m.labels == losses.Binary:
-			z[i] = 0
-		default:
-			z[i] = m.link.Mean(v)
-		}
+		z[i] = prediction(m.labels, m.link, v)
 	}
 	return z, nil
+}
+
+// prediction is the class for binary labels and the mean otherwise, at a score.
+func prediction(labels losses.Labels, link losses.Link, score float64) float64 {
+	switch {
+	case labels == losses.Binary && score > 0:
+		return 1
+	case labels == losses.Binary:
+		return 0
+	default:
+		return link.Mean(score)
+	}
 }
 
 // Probabilities returns the probability of class 1 for each row of raw

@@ -95,7 +95,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err := noise.check(sensitivity); err != nil {
 		return nil, err
 	}
-	ledger, err := noise.ledger("output perturbation, minimiser")
+	ledger, err := noise.ledger("output perturbation, minimiser", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -200,14 +200,14 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 	return p
 }
 
-// additive is noise for one vector of known L2 sensitivity.
+// additive is noise for vectors of known L2 sensitivity.
 type additive interface {
 	// perSensitivity is the standard deviation in each coordinate for each unit
 	// of sensitivity.
 	perSensitivity() float64
 	// check refuses a sensitivity that release would refuse.
 	check(sensitivity float64) error
-	ledger(label string) (*Ledger, error)
+	ledger(label string, releases int) (*Ledger, error)
 	release(w []float64, sensitivity float64, src mechanisms.Source) error
 }
 
@@ -234,7 +234,9 @@ func (g gaussian) check(sensitivity float64) error {
 	return err
 }
 
-func (g gaussian) ledger(label string) (*Ledger, error) { return g.Ledger(label, 1, g.dim) }
+func (g gaussian) ledger(label string, releases int) (*Ledger, error) {
+	return g.Ledger(label, releases, g.dim)
+}
 
 func (g gaussian) release(w []float64, sensitivity float64, src mechanisms.Source) error {
 	return g.Release(w, w, sensitivity, src)
@@ -258,7 +260,9 @@ func (l laplace) check(sensitivity float64) error {
 	return err
 }
 
-func (l laplace) ledger(label string) (*Ledger, error) { return l.Ledger(label, 1) }
+func (l laplace) ledger(label string, releases int) (*Ledger, error) {
+	return l.Ledger(label, releases)
+}
 
 func (l laplace) release(w []float64, sensitivity float64, src mechanisms.Source) error {
 	return l.Release(w, w, l.l1(sensitivity), src)

@@ -18,6 +18,7 @@ var (
 	ErrBudget = errors.New("dpglm: privacy budget")
 	ErrConfig = errors.New("dpglm: parameter")
 	ErrModel  = errors.New("dpglm: encoded model or ledger")
+	ErrSpent  = errors.New("dpglm: privacy budget spent")
 )
 
 // Error reports a broken rule: which parameter, the value it had and the rule.

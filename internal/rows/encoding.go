@@ -4,7 +4,12 @@
 // is replaced. A privacy review reads this package and package mechanisms.
 package rows
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
 
 // Encoding maps a raw row x to its features
 //
@@ -129,4 +134,39 @@ func (e *Encoding) feature(j int, v float64) float64 {
 		return v
 	}
 	return e.Scale[j]*v + e.Shift[j]
+}
+
+// Encode returns the bounded features of one raw row, as those of a Table's rows
+// are. The norm is at most FeatureBound·(1 + (Columns+16)·2^-52).
+func (e *Encoding) Encode(x []float64) ([]float64, error) {
+	if len(x) != e.Columns {
+		return nil, check.Fail(check.ErrShape, "len(x)", len(x), fmt.Sprintf("must equal the %d columns of the training rows", e.Columns))
+	}
+	u := make([]float64, e.Dim())
+	for j, v := range x {
+		var err error
+		if u[j], err = e.admit(v, 0, j); err != nil {
+			return nil, err
+		}
+	}
+	e.bound(u, e.shrink(e.norm(u[:e.Columns])))
+	return u, nil
+}
+
+// shrink is the factor ≤ 1 that brings a row of the given norm to the bound.
+func (e *Encoding) shrink(norm float64) float64 {
+	if norm > e.Bound {
+		return e.Bound / norm
+	}
+	return 1
+}
+
+// bound turns a raw row, admitted, into its features times the factor s.
+func (e *Encoding) bound(u []float64, s float64) {
+	for j, v := range u[:e.Columns] {
+		u[j] = s * e.feature(j, v)
+	}
+	if e.Intercept {
+		u[e.Columns] = 1
+	}
 }

@@ -53,3 +53,11 @@ func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r, math
 
 // FeatureBound bounds the norm of a row.
 func (s *Sums) FeatureBound() float64 { return s.t.enc.FeatureBound() }
+
+// GradientSmoothness is a Lipschitz constant of the exact mean gradient at weights
+// of norm at most r.
+func (s *Sums) GradientSmoothness(r float64) float64 {
+	b := s.boundsAt(r)
+	x := s.t.enc.FeatureBound() * (1 + b.slack)
+	return x * x * b.Smoothness
+}

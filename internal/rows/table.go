@@ -99,18 +99,28 @@ func (t *Table) buffer() []float64 {
 // encode writes row k of a tile that starts at row lo, encoded and bounded, to
 // dst, which has Dim numbers.
 func (t *Table) encode(dst []float64, rows tile, lo, k int) {
-	u := dst[:t.enc.Columns]
-	rows.copyRow(u, k)
+	rows.copyRow(dst[:t.enc.Columns], k)
 	s := 1.0
 	if t.shrink != nil {
 		s = t.shrink[lo+k]
 	}
-	for j, v := range u {
-		u[j] = s * t.enc.feature(j, v)
+	t.enc.bound(dst, s)
+}
+
+// First returns the first feature of each bounded row, with the same bits as
+// Encode has for the same dense row.
+func (t *Table) First() []float64 {
+	first, row, buf := make([]float64, t.Rows()), make([]float64, t.enc.Dim()), t.buffer()
+	for b := range t.layout.blocks {
+		t.layout.eachTile(b, func(lo, hi int) {
+			rows := t.src.tile(lo, hi, buf)
+			for i := lo; i < hi; i++ {
+				t.encode(row, rows, lo, i-lo)
+				first[i] = row[0]
+			}
+		})
 	}
-	if t.enc.Intercept {
-		dst[t.enc.Columns] = 1
-	}
+	return first
 }
 
 // intake is the pass that checks dense rows and measures all.
@@ -174,9 +184,9 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 		}
 		norm = e.norm(a.row)
 	}
-	s := 1.0
+	s := e.shrink(norm)
 	if norm > e.Bound {
-		s, a.shrinks = e.Bound/norm, true
+		a.shrinks = true
 		norm = e.Bound
 	}
 	if e.Intercept {

@@ -1,0 +1,105 @@
+package dpglm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// SelectModel chooses one of a finite set of given models by its empirical risk on
+// d, by the exponential mechanism [W21, finite hypothesis classes]. It returns the
+// index of the chosen one and what the choice spent.
+//
+// # Privacy
+//
+// Replace-one. Each row's loss is clipped to [0, limit], so one row moves a sum of
+// losses by at most the limit, plus its rounding. The choice is mechanisms.Exponential,
+// of the largest ε that the budget has for one bounded-range release. The weights
+// must not have been computed from the rows of d, unless privately: then their
+// ledgers and this one add up (mechanisms.Sequential).
+//
+// # Parameters
+//
+// weights are those of models of the features as encoded for d (Model.Weights), the
+// intercept last. limit is public; 0 takes the largest loss that any of the models can
+// have on a row and label within the bounds, at which nothing is clipped; a smaller
+// one lets through less noise. With N models the chosen one's mean clipped loss
+// exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
+// takes one pass over the rows, O(N·n·d).
+func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, weights [][]float64, limit float64, env *Env) (int, *Ledger, error) {
+	if d == nil {
+		return 0, nil, check.Fail(ErrConfig, "dataset", nil, "must not be nil")
+	}
+	limit, err := lossLimit(d.Shape(), loss, weights, limit)
+	if err != nil {
+		return 0, nil, err
+	}
+	vote, err := b.votes(1)
+	if err != nil {
+		return 0, nil, err
+	}
+	choice := mechanisms.Exponential{Epsilon: vote.Epsilon}
+	ledger, err := choice.Ledger(fmt.Sprintf("choice of one of %d models", len(weights)))
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := b.covers(ledger); err != nil {
+		return 0, nil, err
+	}
+	sums, err := d.sums(loss)
+	if err != nil {
+		return 0, nil, err
+	}
+	risks, limits := make([]float64, len(weights)), make([]float64, len(weights))
+	for j := range limits {
+		limits[j] = limit
+	}
+	if err := sums.Losses(ctx, risks, weights, limits); err != nil {
+		return 0, nil, err
+	}
+	best, err := choice.Select(risks, sums.LossSensitivity(limit), env.noise())
+	if err != nil {
+		return 0, nil, err
+	}
+	if env != nil && env.NoiseForTests != nil {
+		ledger = ledger.WithCallerNoise()
+	}
+	return best, ledger, nil
+}
+
+// lossLimit checks the models and fills in the default limit.
+func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (float64, error) {
+	if err := losses.Check(loss); err != nil {
+		return 0, err
+	}
+	if err := losses.LabelBound(loss.Labels(), s.LabelBound); err != nil {
+		return 0, err
+	}
+	if len(weights) == 0 {
+		return 0, check.Fail(ErrShape, "len(weights)", 0, "must be at least 1")
+	}
+	longest := 0.0
+	for j, w := range weights {
+		if len(w) != s.Dim {
+			return 0, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
+		}
+		r := solve.Norm(w)
+		if !(r <= check.MaxScale) {
+			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
+		}
+		longest = math.Max(longest, r)
+	}
+	largest := s.FeatureBound * longest
+	if err := losses.Usable(loss, largest, s.LabelBound); err != nil {
+		return 0, err
+	}
+	if limit == 0 {
+		limit = loss.Constants(largest, s.LabelBound).Value
+	}
+	return limit, check.Scale(ErrConfig, "limit", limit)
+}

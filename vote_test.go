@@ -1,0 +1,219 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// replacements are rows to put in the place of another: repeats of other rows,
+// their mirror images, extremes and zeros, with either label.
+func replacements(x *mat.Dense) [][]float64 {
+	n, d := x.Dims()
+	zero, far := make([]float64, d), make([]float64, d)
+	for j := range far {
+		far[j] = 1e9
+	}
+	out := [][]float64{zero, far}
+	for i := range n {
+		mirrored := make([]float64, d)
+		for j := range d {
+			mirrored[j] = -x.At(i, j)
+		}
+		out = append(out, mat.Row(nil, i, x), mirrored)
+	}
+	return out
+}
+
+// worstRatio searches all neighbours of a data set that differ in one row, and all
+// given queries, for the largest change of a margin and the largest ratio of the
+// probabilities of either answer.
+func worstRatio(t *testing.T, x *mat.Dense, y []float64, queries [][]float64, vote mechanisms.Vote, margin func(d *Dataset) func(q []float64) int) (moved int, logRatio float64) {
+	t.Helper()
+	build := func() []int {
+		d, err := NewDataset(mat.DenseCopyOf(x), y, Bounds{Feature: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, v := margin(d), make([]int, len(queries))
+		for k, q := range queries {
+			v[k] = f(q)
+		}
+		return v
+	}
+	no := func(v int) float64 { p, _ := vote.Probability(-v); return p }
+	here, rows := build(), replacements(x)
+	for i := range y {
+		row, label := mat.Row(nil, i, x), y[i]
+		for _, r := range rows {
+			for _, l := range []float64{0, 1} {
+				x.SetRow(i, r)
+				y[i] = l
+				for k, v := range build() {
+					moved = max(moved, max(v-here[k], here[k]-v))
+					logRatio = math.Max(logRatio, math.Abs(math.Log(no(v)/no(here[k]))))
+					logRatio = math.Max(logRatio, math.Abs(math.Log(no(-v)/no(-here[k]))))
+				}
+			}
+		}
+		x.SetRow(i, row)
+		y[i] = label
+	}
+	return moved, logRatio
+}
+
+// [DF18, Theorem 4.1]: replacing a row moves the margin by at most 2 and the
+// probability of either answer by at most a factor e^ε. Both are attained.
+func TestVoteNeighbours(t *testing.T) {
+	vote := mechanisms.Vote{Epsilon: 1.5}
+	r := rand.New(rand.NewPCG(1, 2))
+	largest, worst := 0, 0.0
+	for trial := range 4 {
+		const n = 9
+		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+		for i := range n {
+			x.SetRow(i, []float64{r.NormFloat64(), math.Round(r.NormFloat64())})
+			if r.Float64() < 0.3 {
+				y[i] = 1
+			}
+		}
+		queries := [][]float64{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0.3, -0.8}}
+		moved, ratio := worstRatio(t, x, y, queries, vote, func(d *Dataset) func([]float64) int {
+			p, err := NewVote(context.Background(), d, logit, PureDP(1.5), VoteConfig{Queries: 1, Parts: 1 + 2*trial, Lambda: 0.1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func(q []float64) int {
+				u, err := p.encoding.Encode(q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return int(p.value(u))
+			}
+		})
+		largest, worst = max(largest, moved), math.Max(worst, ratio)
+	}
+	t.Logf("margins move by %d, ratio e^%.4f", largest, worst)
+	if largest != 2 || worst > 1.5*(1+1e-12) || worst < 1.4 {
+		t.Errorf("margins move by %d, ratio e^%g of e^1.5", largest, worst)
+	}
+}
+
+// An answer is 1 as often as the margin says, and a part of one class trains.
+func TestVoteAnswers(t *testing.T) {
+	const queries = 20_000
+	x := mat.NewDense(6, 1, []float64{1, 1, 1, -1, 0.5, 1})
+	d, err := NewDataset(x, []float64{1, 1, 1, 1, 1, 1}, Bounds{Feature: 1, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	p, err := NewVote(context.Background(), d, logit, PureDP(0.4*queries), VoteConfig{Queries: queries, Parts: 3}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ones float64
+	for range queries {
+		ones += ask(t, p, 0.7)
+	}
+	want := queries / (1 + math.Exp(-0.4*3/2)) // three votes of three
+	// Hoeffding's inequality at α = 1e-6, seed 1.
+	if math.Abs(ones-want) > math.Sqrt(queries*math.Log(2e6)/2) {
+		t.Errorf("%g of %d answers are 1, want about %g", ones, queries, want)
+	}
+	if !p.Spent().CallerNoise() {
+		t.Error("the ledger hides that the noise is the caller's")
+	}
+}
+
+// The default number of parts is the theorem's where the rows suffice.
+func TestVoteParts(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, alpha float64
+		rows, want     int
+	}{{1, 0, 10_000, 27}, {0.1, 0.01, 10_000, 360}, {0.1, 0.01, 1000, 125}, {1, 0, 3, 1}} {
+		s := Shape{Rows: c.rows, Dim: 2, FeatureBound: 1}
+		_, parts, err := VoteConfig{Queries: 1, Alpha: c.alpha}.plan(s, logit, PureDP(c.epsilon))
+		if err != nil || parts.parts != c.want {
+			t.Errorf("%+v: %d parts, %v", c, parts.parts, err)
+		}
+	}
+}
+
+// On data with a clear rule votes follow it.
+func TestVoteIsAccurate(t *testing.T) {
+	plain := line(t, 4000)
+	d, err := NewDataset(mat.NewDense(4000, 1, plain.table.First()), plain.labels, Bounds{Feature: 1, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewVote(context.Background(), d, logit, PureDP(100), VoteConfig{Queries: 100}, &Env{NoiseForTests: mechanisms.NewSeededSource(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for k := range 100 {
+		v := float64(k) / 100
+		if (ask(t, p, v) == 1) == (v > 0.5) {
+			right++
+		}
+	}
+	if right < 90 {
+		t.Errorf("%d of 100 answers are right", right)
+	}
+}
+
+// [DF18, Lemma 4.6]: one row moves a mean by at most the sensitivity, which rows
+// at the ends of the range attain, for each kind of label.
+func TestAverageNeighbours(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.SmoothedHinge{Width: 0.5}, losses.Squared{}, losses.Poisson{}} {
+		const n, bound = 6, 3.0
+		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range n {
+			x.Set(i, 0, r.Float64())
+			y[i] = label(loss, r.NormFloat64())
+		}
+		low, high := labelRange(loss.Labels(), bound)
+		predict := func() float64 {
+			d, err := NewDataset(mat.DenseCopyOf(x), y, Bounds{Feature: 1, Label: bound})
+			if err != nil {
+				t.Fatal(err)
+			}
+			problem := Problem{Loss: loss, Radius: 50}
+			if loss.Labels() == losses.Count { // whose slopes grow like e^z
+				problem.Radius = 3
+			}
+			p, err := NewAverage(context.Background(), d, problem, PureDP(1), AverageConfig{Queries: 1, Parts: n, Lambda: 1e-6}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := p.encoding.Encode([]float64{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.value(u)
+		}
+		worst := 0.0
+		for _, from := range []float64{-9, 0, 9} {
+			for _, to := range []float64{-9, 0, 9} {
+				x.Set(2, 0, 1)
+				y[2] = label(loss, from)
+				here := predict()
+				y[2] = label(loss, to)
+				worst = math.Max(worst, math.Abs(predict()-here))
+			}
+		}
+		claimed := averageSensitivity(low, high, n)
+		t.Logf("%s: %g of %g", loss.Name(), worst, claimed)
+		if worst > claimed || worst < 0.9*claimed {
+			t.Errorf("%s: the mean moves by %g, claimed %g", loss.Name(), worst, claimed)
+		}
+	}
+}
