@@ -57,7 +57,7 @@ func (s *Sums) FeatureBound() float64 { return s.t.enc.FeatureBound() }
 // GradientSmoothness is a Lipschitz constant of the exact mean gradient at weights
 // of norm at most r.
 func (s *Sums) GradientSmoothness(r float64) float64 {
-	b := s.boundsAt(r)
+	b := s.boundsAt(r, math.Inf(1))
 	x := s.t.enc.FeatureBound() * (1 + b.slack)
 	return x * x * b.Smoothness
 }
