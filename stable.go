@@ -209,6 +209,6 @@ func (c DescentConfig) descend(ctx context.Context, sums *rows.Sums, radius floa
 	}
 	slope := sums.FeatureBound() * sums.Constants(held).Slope
 	rounding := 2 * 0x1p-53 * ((d+16)*held + 8*eta*slope)
-	apart := t * (eta*(sums.Diameter(held)+2*sums.GradientError(held))/n + rounding) * (1 + 4e-16*(t+8))
+	apart := t * (eta*(sums.Diameter(held)+2*sums.GradientError(held, math.Inf(1)))/n + rounding) * (1 + 4e-16*(t+8))
 	return w, math.Min(apart, 2*held), nil
 }
