@@ -101,8 +101,10 @@ type NoisyGDConfig struct {
 //
 // the step size of [AB+22, Theorem 10]; the paper's T = n² passes are not needed,
 // as the contraction lemma bounds the generalisation error of a linear model.
-// Smoothed losses need fewer steps. Each step is one pass, O(n·d) flops; a fit holds O(n + d) numbers
-// beside the data.
+// Smoothed losses need fewer steps.
+//
+// Each step is one pass, O(n·d) flops; a fit holds O(n + d) numbers beside the
+// data. The squared loss without clip takes O(d²) a step, from second moments.
 func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }

@@ -80,6 +80,9 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 		return nil, err
 	}
 	o := newObjective(c, s, p)
+	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
+		return nil, err
+	}
 	if err := o.calibrate(c.Lambda, s, p, b); err != nil {
 		return nil, err
 	}
@@ -132,11 +135,14 @@ func newObjective(c ObjectivePerturbationConfig, s Shape, p Problem) *objective 
 		o.trained = losses.Extend(o.trained, z)
 		k = o.trained.Constants(z, s.LabelBound)
 	}
-	// Rounding may lengthen rows a little: 1e-9 is more than Offset allows.
-	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*(1+1e-9))
-	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * (1 + 1e-9)
+	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
+	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
 	return o
 }
+
+// room is by how much rounding may lengthen a row or a clipped gradient: the slack
+// of package rows, at the largest offset that a schema may have.
+func (o *objective) room() float64 { return 1 + math.Ldexp(float64(o.dim)+16, -30) }
 
 // outputShare is the part of the budget's μ that the output noise has. As squares
 // add, it costs half a percent of the other noise.
@@ -214,10 +220,10 @@ func (o *objective) reach(n, lambda, longest, zero float64) float64 {
 func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
 	b := make([]float64, o.dim)
 	noise := mechanisms.Gaussian{Mu: o.law.Ratio}
-	if err := noise.Release(b, b, o.clip, src); err != nil {
+	if err := noise.Release(b, b, o.clip*o.room(), src); err != nil {
 		return nil, err
 	}
-	sigma, err := noise.Sigma(o.clip, o.dim)
+	sigma, err := noise.Sigma(o.clip*o.room(), o.dim)
 	if err != nil {
 		return nil, err
 	}

@@ -171,12 +171,26 @@ func TestObjectivePerturbationBadArguments(t *testing.T) {
 		"clip":         {ObjectivePerturbationConfig{Clip: -1}, ApproxDP(1, 1e-6), ErrConfig},
 		"clip NaN":     {ObjectivePerturbationConfig{Clip: math.NaN()}, ApproxDP(1, 1e-6), ErrConfig},
 		"lambda":       {ObjectivePerturbationConfig{Lambda: -1}, ApproxDP(1, 1e-6), ErrConfig},
-		"lambda small": {ObjectivePerturbationConfig{Lambda: 1e-9}, ApproxDP(1, 1e-6), ErrBudget},
+		"lambda small": {ObjectivePerturbationConfig{Lambda: 1e-6}, ApproxDP(1, 1e-6), ErrBudget},
+		"lambda tiny":  {ObjectivePerturbationConfig{Lambda: 1e-20}, ApproxDP(1, 1e-6), ErrConfig},
 		"pure":         {ObjectivePerturbationConfig{}, PureDP(1), ErrBudget},
 		"no budget":    {ObjectivePerturbationConfig{}, Budget{}, ErrBudget},
 	} {
 		if plan, err := c.c.Plan(s, p, c.b); !errors.Is(err, c.want) || plan != nil {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// A user's loss with kinks can't be solved to a certificate: refused, not hung.
+func TestKinkedCustomLossIsRefused(t *testing.T) {
+	kinked := losses.Custom{Label: "mine", Domain: losses.Real, Phi: losses.Absolute{}.Value, DPhi: losses.Absolute{}.Deriv,
+		AtZero: func(y float64) float64 { return y }, SlopeAtZero: func(float64) float64 { return 1 },
+		SmoothnessWithin: func(_, _ float64) float64 { return math.Inf(1) }, Lipschitz: 1}
+	s := Shape{Rows: 100, Dim: 3, FeatureBound: 1, LabelBound: 1}
+	for _, l := range []Learner{OutputPerturbationConfig{}, ObjectivePerturbationConfig{}} {
+		if _, err := l.Plan(s, Problem{Loss: kinked}, ApproxDP(1, 1e-6)); !errors.Is(err, ErrConfig) {
+			t.Errorf("%T: got %v", l, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -87,6 +88,9 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 		return nil, err
 	}
 	trained := smoothed(p.Loss, s.FeatureBound*p.Radius)
+	if err := solvable(trained, s, p, c.Lambda); err != nil {
+		return nil, err
+	}
 	if c.Lambda == 0 {
 		c.Lambda = regularisation(s, trained, p.Radius, noise.perSensitivity())
 	}
@@ -134,6 +138,19 @@ func smoothed(l losses.Loss, z float64) losses.Loss {
 		return losses.Extend(l, z)
 	}
 	return l
+}
+
+// solvable refuses a loss whose smoothness is not known, and a λ so small (0 is
+// the default's) that a solver would not end in good time.
+func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
+	k := trained.Constants(s.FeatureBound*p.Radius, s.LabelBound)
+	if math.IsInf(k.Smoothness, 1) {
+		return check.Fail(ErrConfig, "loss", trained.Name(), "must have a known smoothness, or be one that losses.Envelope can smooth")
+	}
+	if least := 1e-9 * k.Smoothness * s.FeatureBound * s.FeatureBound; lambda != 0 && lambda < least {
+		return check.Fail(ErrConfig, "Lambda", lambda, fmt.Sprintf("must be at least %.3g here, a billionth of the loss's smoothness", least))
+	}
+	return nil
 }
 
 // regularisation returns the λ with the lowest predicted risk; noise is the

@@ -42,9 +42,11 @@ var methods = []struct {
 	learner dpglm.Learner
 }{
 	{"Noisy GD", dpglm.NoisyGDConfig{}},
+	{"objective perturbation", dpglm.ObjectivePerturbationConfig{}},
 	{"output perturbation", dpglm.OutputPerturbationConfig{}},
 	{"JL to 100, Noisy GD", dpglm.JLConfig{K: 100}},
 	{"JL to 20, Noisy GD", dpglm.JLConfig{K: 20}},
+	{"JL to 100, objective pert.", dpglm.JLConfig{K: 100, Learner: dpglm.ObjectivePerturbationConfig{}}},
 	{"JL to 100, output pert.", dpglm.JLConfig{K: 100, Learner: dpglm.OutputPerturbationConfig{}}},
 	{"grid search, Noisy GD", dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}},
 	{"boosting, Noisy GD", dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}, Chunks: 3}},
