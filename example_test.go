@@ -186,3 +186,80 @@ func ExampleJL() {
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 	// more than 75 % right: true
 }
+
+// A vote answers queries instead of releasing a model, until its budget is spent.
+func ExampleNewVote() {
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	problem := dpglm.Problem{Loss: losses.Logistic{}}
+	ctx := context.Background()
+	vote, err := dpglm.NewVote(ctx, bought(), problem, dpglm.PureDP(1), dpglm.VoteConfig{Queries: 2}, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, customer := range [][]float64{{30, 80}, {70, 20}, {50, 50}} {
+		class, err := vote.Answer(ctx, customer)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println("class", class)
+	}
+	fmt.Println(vote.Spent())
+	// Output:
+	// class 1
+	// class 0
+	// dpglm: privacy budget spent: answers = 2 are all that the budget was planned for
+	// votes of 53 models, split by seed 0: 2 × bounded range 0.5
+	// NOTE: noise came from the caller's source; private only if that source is secret and secure
+}
+
+// A threshold needs no model at all: it walks along the sorted rows.
+func ExampleNewThreshold() {
+	x, y := mat.NewDense(1000, 1, nil), make([]float64, 1000)
+	for i := range y {
+		x.Set(i, 0, float64(i))
+		if i >= 300 {
+			y[i] = 1
+		}
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	ctx := context.Background()
+	p, err := dpglm.NewThreshold(ctx, data, dpglm.PureDP(2), dpglm.ThresholdConfig{Queries: 10}, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, q := range []float64{100, 200, 500, 900} {
+		class, err := p.Answer(ctx, []float64{q})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(class, " ")
+	}
+	state, err := p.State() // to be stored before the answers are given out
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Answered(), "answers,", len(state) > 0)
+	// Output:
+	// 0 0 1 1 4 answers, true
+}
+
+// Given models, such as published ones, are chosen among privately.
+func ExampleSelectModel() {
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	published := [][]float64{{1, -1, 0}, {-1, 1, 0}, {0, 0, 1}} // of age, income, intercept
+	best, ledger, err := dpglm.SelectModel(context.Background(), bought(), losses.Logistic{}, dpglm.PureDP(0.1), published, 0, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(best)
+	fmt.Println(ledger)
+	// Output:
+	// 1
+	// choice of one of 3 models: 1 × bounded range 0.1
+	// NOTE: noise came from the caller's source; private only if that source is secret and secure
+}

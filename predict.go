@@ -214,15 +214,24 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 	if b.mu != 0 {
 		return mechanisms.Vote{Epsilon: low}, nil
 	}
-	fits := func(epsilon float64) bool {
+	together := func(epsilon float64) float64 {
 		l, err := mechanisms.Vote{Epsilon: epsilon}.Ledger("", k)
-		return err == nil && l.Within(b.epsilon, b.delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		e, err := l.Epsilon(b.delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return e
 	}
-	for high := 2 * low; high > 1.005*low; {
-		if middle := math.Sqrt(low * high); fits(middle) {
-			low = middle
+	// The total grows a little faster than its share.
+	for step := math.Pow(b.epsilon/together(low), 0.8); step > 1.003; {
+		if total := together(low * step); total <= b.epsilon {
+			low *= step
+			step = math.Pow(b.epsilon/total, 0.8)
 		} else {
-			high = middle
+			step = math.Sqrt(step)
 		}
 	}
 	return mechanisms.Vote{Epsilon: low}, nil
