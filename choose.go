@@ -43,7 +43,7 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	choice := mechanisms.Exponential{Epsilon: vote.Epsilon}
+	choice := mechanisms.Exponential(vote) // bounded-range too, of the same ε
 	ledger, err := choice.Ledger(fmt.Sprintf("choice of one of %d models", len(weights)))
 	if err != nil {
 		return 0, nil, err
