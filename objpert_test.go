@@ -108,11 +108,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := ObjectivePerturbationConfig{Clip: 0.3}.Plan(d.Shape(), Problem{Loss: loss, Radius: 3}, ApproxDP(1, 1e-6))
-			if err != nil {
-				t.Fatal(err)
-			}
-			clip := plan.Learner.(ObjectivePerturbationConfig).Clip
+			clip := newObjective(ObjectivePerturbationConfig{Clip: 0.3}, d.Shape(), Problem{Loss: loss, Radius: 3}).clip
 			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound))
 			if err != nil {
 				t.Fatal(err)

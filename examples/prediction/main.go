@@ -216,7 +216,7 @@ func run(out io.Writer, path string, env *dpglm.Env) error {
 Answering wins where a model is hard to release, from few rows or at a small ε,
 and there are few queries: a vote needs no noise in its training, only enough
 parts to outvote the noise of the answers, of which each has its share of ε.
-Releasing wins from about a hundred queries on, as a model answers any number of
+Releasing wins after ten to a hundred queries, as a model answers any number of
 them at no cost. Stable scores are one model's with noise; it grows with the number
 of answers and not with the dimension, which is too low here for that to pay.
 
