@@ -11,6 +11,16 @@
 // The user states public facts (bounds or a Schema, a radius, a budget), never
 // anything computed from the data; everything else has a default made of those.
 //
+// # Learners
+//
+// ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
+// GridSearch and Boost train several and select one. Each has a configuration,
+// a plain value that is a Learner, and the last three take Learners: they nest. A
+// Plan shows what a fit would spend before it sees data. NewVote, NewAverage,
+// NewStable, NewDescent and NewThreshold make a Predictor, which answers queries
+// and releases no model; SelectModel chooses among given models. Several fits on
+// the same data add up in a mechanisms.Accountant.
+//
 // # Privacy
 //
 // Neighbouring data sets differ in the whole value of one row, features and
@@ -38,6 +48,10 @@
 //	H, H̃        Constants.Smoothness   sup φ''; H̃ = H‖X‖²
 //	G           Constants.Slope        sup |φ'| over the ball, times ‖X‖
 //	T, η        NoisyGDConfig          steps, step size
+//	λ           Lambda                 weight of the regulariser
+//	Φ, k        JLConfig               Johnson–Lindenstrauss map and its dimension
+//	K, B_j      GridSearchConfig       candidates and their radii
+//	m           BoostConfig.Chunks     chunks to train on
 package dpglm
 
 import (
