@@ -183,9 +183,18 @@ func TestKinkedCustomLossIsRefused(t *testing.T) {
 	kinked := losses.Custom{Label: "mine", Domain: losses.Real, Phi: losses.Absolute{}.Value, DPhi: losses.Absolute{}.Deriv,
 		AtZero: func(y float64) float64 { return y }, SlopeAtZero: func(float64) float64 { return 1 },
 		SmoothnessWithin: func(_, _ float64) float64 { return math.Inf(1) }, Lipschitz: 1}
-	s := Shape{Rows: 100, Dim: 3, FeatureBound: 1, LabelBound: 1}
+	d := objData(t, 100, 3, kinked, Bounds{Feature: 1, Label: 1})
+	s, p, b := d.Shape(), Problem{Loss: kinked}, ApproxDP(1, 1e-6)
+	_, stable := NewStable(context.Background(), d, p, b, StableConfig{Queries: 1}, nil)
+	_, descent := NewDescent(context.Background(), d, p, b, DescentConfig{Queries: 1}, nil)
+	_, average := NewAverage(context.Background(), d, p, b, AverageConfig{Queries: 1}, nil)
+	for _, err := range []error{stable, descent, average} {
+		if !errors.Is(err, ErrConfig) {
+			t.Errorf("a predictor gives %v", err)
+		}
+	}
 	for _, l := range []Learner{OutputPerturbationConfig{}, ObjectivePerturbationConfig{}} {
-		if _, err := l.Plan(s, Problem{Loss: kinked}, ApproxDP(1, 1e-6)); !errors.Is(err, ErrConfig) {
+		if _, err := l.Plan(s, p, b); !errors.Is(err, ErrConfig) {
 			t.Errorf("%T: got %v", l, err)
 		}
 	}

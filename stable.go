@@ -65,6 +65,9 @@ func NewStable(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StableC
 	if err := check.Scale(ErrConfig, "StableConfig.Lambda", cfg.Lambda); err != nil {
 		return nil, err
 	}
+	if err := solvable(trained, s, p, cfg.Lambda); err != nil {
+		return nil, err
+	}
 	x := service{plan: facts("stable", cfg, s, p, b), queries: cfg.Queries, cache: cache,
 		ledger: func(answers int) (*Ledger, error) { return noise.ledger("scores of a regularised minimiser", answers) }}
 	if err := x.affordable(b); err != nil {
@@ -150,6 +153,9 @@ func stablePlan(config string, queries int, s Shape, p Problem, b Budget) (Probl
 	}
 	p, err := p.withDefault(s, 10).resolve(s)
 	if err != nil {
+		return p, nil, err
+	}
+	if err := solvable(smoothed(p.Loss, s.FeatureBound*p.Radius), s, p, 0); err != nil {
 		return p, nil, err
 	}
 	noise, err := b.numbers(queries)

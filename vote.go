@@ -139,9 +139,13 @@ func (x *partition) resolve(config string, wanted float64) error {
 	if x.parts < 1 || x.parts > n {
 		return check.Fail(ErrConfig, config+".Parts", x.parts, fmt.Sprintf("must lie between 1 and the %d rows, or be 0 for the default", n))
 	}
+	z := x.shape.FeatureBound * x.problem.Radius
+	trained := smoothed(x.problem.Loss, z)
+	if err := solvable(trained, x.shape, x.problem, x.lambda); err != nil {
+		return err
+	}
 	if x.lambda == 0 {
-		z := x.shape.FeatureBound * x.problem.Radius
-		h := smoothed(x.problem.Loss, z).Constants(z, x.shape.LabelBound).Smoothness
+		h := trained.Constants(z, x.shape.LabelBound).Smoothness
 		x.lambda = 1e-2 * x.shape.FeatureBound * x.shape.FeatureBound * h * float64(x.parts) / float64(n)
 	}
 	return check.Scale(ErrConfig, config+".Lambda", x.lambda)
