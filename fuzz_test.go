@@ -25,13 +25,13 @@ type planCase struct {
 	FeatureBound, LabelBound, Radius     float64
 	Epsilon, Delta, A, B                 float64
 	Seed                                 uint64
-	Features                             [12]float64
-	Labels                               [4]float64
+	Features                             [24]float64
+	Labels                               [8]float64
 }
 
 var (
 	fuzzLosses = []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.SquaredHinge{}, losses.Poisson{}, losses.Hinge{}, losses.Absolute{}}
-	sane       = planCase{Rows: 4, Dim: 3, N: 12, FeatureBound: 1, LabelBound: 2, Epsilon: 1, Delta: 1e-6, Features: [12]float64{0.5, -3, 0.1, 1e100}, Labels: [4]float64{0, 1, 1, 0}}
+	sane       = planCase{Rows: 8, Dim: 3, N: 12, FeatureBound: 1, LabelBound: 2, Epsilon: 1, Delta: 1e-6, Features: [24]float64{0.5, -3, 0.1, 1e100}, Labels: [8]float64{0, 1, 1, 0}}
 )
 
 // pick returns the element of list that an arbitrary byte stands for.
@@ -139,6 +139,8 @@ func addCases(f *testing.F) {
 		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8, k%9, k%3, k
 		c.Intercept = k%2 == 0
 		add(c)
+		c.N, c.A, c.B, c.LabelBound = 2, 0.5, 0.3, 1.5
+		add(c)
 		c.FeatureBound, c.Radius, c.Epsilon, c.A = 1e60, 1e-60, 1e-9, 1e60
 		add(c)
 		c.FeatureBound, c.Radius, c.Epsilon, c.Delta, c.B, c.N = 1e-60, 1e60, 1e9, 1e-300, 1e-60, math.MaxInt64
@@ -175,7 +177,7 @@ func FuzzFit(f *testing.F) {
 		if !ok {
 			return
 		}
-		rows := []int{4, 2, 1}[c.Seed%3]
+		rows := pick([]int{8, 4, 1}, c.Choice)
 		x := mat.NewDense(rows, 3, slices.Clone(c.Features[:3*rows]))
 		d, err := dpglm.NewDataset(x, c.Labels[:rows], dpglm.Bounds{Feature: c.FeatureBound, Label: c.LabelBound, Intercept: c.Intercept})
 		if err != nil {
