@@ -31,7 +31,8 @@ type planCase struct {
 
 var (
 	fuzzLosses = []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.SquaredHinge{}, losses.Poisson{}, losses.Hinge{}, losses.Absolute{}}
-	sane       = planCase{Rows: 8, Dim: 3, N: 12, FeatureBound: 1, LabelBound: 2, Epsilon: 1, Delta: 1e-6, Features: [24]float64{0.5, -3, 0.1, 1e100}, Labels: [8]float64{0, 1, 1, 0}}
+	sane       = planCase{Rows: 8, Dim: 3, N: 2, FeatureBound: 1, LabelBound: 2, Epsilon: 1, Delta: 1e-6, A: 0.5, B: 0.3,
+		Features: [24]float64{0.5, -3, 0.1, 1e100}, Labels: [8]float64{0, 1, 1, 0}}
 )
 
 // pick returns the element of list that an arbitrary byte stands for.
@@ -134,12 +135,15 @@ func addCases(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for k := range uint8(24) {
+	for k := range uint8(8 * 3 * 9) {
 		c := sane
-		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8, k%9, k%3, k
+		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8%3, k/24, k/5%3, k%4
 		c.Intercept = k%2 == 0
 		add(c)
-		c.N, c.A, c.B, c.LabelBound = 2, 0.5, 0.3, 1.5
+		if k%7 > 0 {
+			continue
+		}
+		c.N, c.A, c.B = 0, 0, 0
 		add(c)
 		c.FeatureBound, c.Radius, c.Epsilon, c.A = 1e60, 1e-60, 1e-9, 1e60
 		add(c)
