@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -177,35 +178,72 @@ func FuzzPlan(f *testing.F) {
 func FuzzFit(f *testing.F) {
 	addCases(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, ok := decodeCase(data)
-		if !ok {
-			return
-		}
-		rows := pick([]int{8, 4, 1}, c.Choice)
-		x := mat.NewDense(rows, 3, slices.Clone(c.Features[:3*rows]))
-		d, err := dpglm.NewDataset(x, c.Labels[:rows], dpglm.Bounds{Feature: c.FeatureBound, Label: c.LabelBound, Intercept: c.Intercept})
-		if err != nil {
-			mustBeArgument(t, err)
-			return
-		}
-		c.N %= 64
-		plan := c.plan(t, d.Shape())
-		if plan == nil {
-			return
-		}
-		soon, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		m, err := plan.Run(soon, d, seeded(c.Seed))
-		switch {
-		case errors.Is(err, context.DeadlineExceeded): // ill-conditioned
-		case errors.Is(err, dpglm.ErrLabel):
-			mustBeArgument(t, err)
-		case err != nil:
-			t.Fatalf("%+v: %v", c, err)
-		default:
-			checkModel(t, m, x)
+		if c, ok := decodeCase(data); ok {
+			c.N %= 64
+			c.fit(t)
 		}
 	})
+}
+
+// The same for numbers that mostly make sense: logarithms are uniform up to a
+// magnitude, parameters are often left at their defaults.
+func FuzzRandomFit(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed, uint8(2+seed%20))
+	}
+	f.Add(uint64(70), uint8(55))
+	f.Fuzz(func(t *testing.T, seed uint64, magnitude uint8) {
+		randomCase(rand.New(rand.NewPCG(seed, 0)), float64(magnitude%60)).fit(t)
+	})
+}
+
+func randomCase(r *rand.Rand, magnitude float64) planCase {
+	number := func() float64 { return math.Pow(10, magnitude*(2*r.Float64()-1)) }
+	some := func(v float64) float64 { return v * float64(r.IntN(2)) }
+	c := planCase{
+		Learner: uint8(r.IntN(8)), Inner: uint8(r.IntN(3)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
+		Intercept: r.IntN(2) == 0, N: int64(some(float64(r.IntN(8)))),
+		FeatureBound: number(), LabelBound: number(), Radius: some(number()),
+		Epsilon: math.Pow(10, 4*r.Float64()-2), Delta: math.Pow(10, -12*r.Float64()), A: some(number()), B: some(r.Float64()), Seed: r.Uint64(),
+	}
+	if r.IntN(2) == 0 {
+		c.A = r.Float64()
+	}
+	for j := range c.Features {
+		c.Features[j] = number() * float64(r.IntN(3)-1)
+	}
+	for j := range c.Labels {
+		c.Labels[j] = float64(r.IntN(2))
+	}
+	return c
+}
+
+// fit plans and runs the case on its own rows.
+func (c planCase) fit(t *testing.T) {
+	t.Helper()
+	rows := pick([]int{8, 4, 1, 8}, c.Choice)
+	x := mat.NewDense(rows, 3, slices.Clone(c.Features[:3*rows]))
+	d, err := dpglm.NewDataset(x, c.Labels[:rows], dpglm.Bounds{Feature: c.FeatureBound, Label: c.LabelBound, Intercept: c.Intercept})
+	if err != nil {
+		mustBeArgument(t, err)
+		return
+	}
+	plan := c.plan(t, d.Shape())
+	if plan == nil {
+		return
+	}
+	soon, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	m, err := plan.Run(soon, d, seeded(c.Seed))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded): // ill-conditioned
+	case errors.Is(err, dpglm.ErrLabel):
+		mustBeArgument(t, err)
+	case err != nil:
+		t.Fatalf("%+v: %v", c, err)
+	default:
+		checkModel(t, m, x)
+	}
 }
 
 // checkModel predicts, and encodes and decodes.
