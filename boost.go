@@ -73,6 +73,9 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	x.held = s.Rows - c.Chunks*chunk.Rows
 	k := p.Loss.Constants(child.scoreBound(x.held, c.Beta), s.LabelBound)
 	x.limit = math.Min(k.Value, maxCap*k.AtZero)
+	if err := check.Bound("cap on the loss", x.limit); err != nil {
+		return nil, err
+	}
 	if x.epsilon, err = b.pureEpsilon(); err != nil {
 		return nil, err
 	}
@@ -85,8 +88,10 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}
-	return plan, b.covers(ledger)
+	if err := b.covers(ledger); err != nil {
+		return nil, err
+	}
+	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}, nil
 }
 
 func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {

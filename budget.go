@@ -93,8 +93,11 @@ func (b Budget) pureEpsilon() (float64, error) {
 		return 0, err
 	}
 	parts := float64(b.parts)
-	if b.pure {
-		return b.epsilon / parts, nil
+	switch {
+	case b.pure && b.parts == 1:
+		return b.epsilon, nil
+	case b.pure:
+		return b.epsilon / parts * (1 - 1e-11), nil // for the rounding of their sum
 	}
 	mu, err := b.gdp()
 	if err != nil {

@@ -225,7 +225,11 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		z := plan.scoreBound(g.held, g.Beta/float64(len(g.Candidates)))
 		g.plans = append(g.plans, plan)
 		k := p.Loss.Constants(z, train.LabelBound)
-		g.caps = append(g.caps, math.Min(k.Value, maxCap*k.AtZero))
+		limit := math.Min(k.Value, maxCap*k.AtZero)
+		if err := check.Bound("cap on the loss", limit); err != nil {
+			return err
+		}
+		g.caps = append(g.caps, limit)
 	}
 	var err error
 	if g.epsilon, err = b.pureEpsilon(); err != nil {

@@ -98,8 +98,10 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 		}
 		return o.run(ctx, sums, env.noise())
 	}
-	plan := &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: p.Radius}
-	return plan, b.covers(ledger)
+	if err := b.covers(ledger); err != nil {
+		return nil, err
+	}
+	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: p.Radius}, nil
 }
 
 func (c ObjectivePerturbationConfig) validate() error {

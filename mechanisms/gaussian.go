@@ -109,8 +109,19 @@ func CalibrateGaussian(epsilon, delta float64, releases, dim int) (Gaussian, err
 	if err != nil {
 		return Gaussian{}, err
 	}
-	// The last factor makes up for the margins that a Ledger adds.
-	return Gaussian{Mu: mu / math.Sqrt(float64(releases)) * (1 - 1e-11)}, nil
+	// The margin makes up for those that a Ledger adds and for its rounding, which
+	// is as small unless ε and δ are tiny.
+	for margin := 1e-11; margin < 0.5; margin *= 4 {
+		g := Gaussian{Mu: mu / math.Sqrt(float64(releases)) * (1 - margin)}
+		l, err := g.Ledger("", releases, dim)
+		if err != nil {
+			return Gaussian{}, err
+		}
+		if l.Within(epsilon, delta) {
+			return g, nil
+		}
+	}
+	return Gaussian{}, check.Fail(check.ErrBudget, "epsilon, delta", [2]float64{epsilon, delta}, "are too small to calibrate Gaussian noise")
 }
 
 // Ledger returns the entry for the given number of releases of dim coordinates

@@ -118,3 +118,28 @@ func TestSeededSourceIsFrozen(t *testing.T) {
 		t.Errorf("got %#x", got)
 	}
 }
+
+// Where ε and δ are so small that rounding shows, a calibrated ledger still keeps
+// to them.
+func TestCalibrationOfTinyBudgets(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, delta float64
+		dim            int
+	}{
+		{3.769120796784952e-09, 4.008378076517595e-09, 842020663},
+		{1e-9, 1e-12, 3}, {1e-6, 1e-9, 10}, {1e-12, 1e-3, 1}, {1e-3, 1e-13, 1000},
+	} {
+		g, err := CalibrateGaussian(c.epsilon, c.delta, 2, c.dim)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		l, err := g.Ledger("", 2, c.dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !l.Within(c.epsilon, c.delta) {
+			t.Errorf("%+v: spends %g", c, deltaOf(t, l, c.epsilon))
+		}
+	}
+}

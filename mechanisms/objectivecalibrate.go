@@ -63,6 +63,7 @@ func CalibrateObjectiveGDP(mu, logDet, outputMu float64) (float64, error) {
 	if err := (ObjectivePerturbation{1, logDet, outputMu}).validate(); err != nil {
 		return 0, err
 	}
+	mu *= 1 - 1e-11 // for the rounding of a ledger's sums
 	return largestRatio(math.Min(maxObjective, mu/2), 1e-9, func(a float64) float64 {
 		return gaussian{mu: outputMu}.then(newObjective(a, logDet).gdp()).mu - mu
 	})

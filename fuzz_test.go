@@ -1,0 +1,348 @@
+package dpglm_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// planCase is what the fuzzer varies, as bytes: so it reaches numbers of any
+// magnitude, infinities and NaN.
+type planCase struct {
+	Learner, Inner, Loss, Budget, Choice uint8
+	Intercept                            bool
+	Rows, Dim, N                         int64
+	FeatureBound, LabelBound, Radius     float64
+	Epsilon, Delta, A, B                 float64
+	Seed                                 uint64
+	Features                             [24]float64
+	Labels                               [8]float64
+}
+
+var (
+	fuzzLosses = []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.SquaredHinge{}, losses.Poisson{}, losses.Hinge{}, losses.Absolute{}}
+	sane       = planCase{Rows: 8, Dim: 3, N: 2, FeatureBound: 1, LabelBound: 2, Epsilon: 1, Delta: 1e-6, A: 0.5, B: 0.3,
+		Features: [24]float64{0.5, -3, 0.1, 1e100}, Labels: [8]float64{0, 1, 1, 0}}
+)
+
+// pick returns the element of list that an arbitrary byte stands for.
+func pick[T any](list []T, i uint8) T { return list[int(i)%len(list)] }
+
+func (c planCase) loss() losses.Loss {
+	switch c.Loss % 9 {
+	case 6:
+		return losses.Huber{Kappa: c.B}
+	case 7:
+		return losses.Quantile{Tau: c.B}
+	case 8:
+		return losses.Extend(losses.Poisson{}, c.B)
+	}
+	return pick(fuzzLosses, c.Loss%9)
+}
+
+// simple is a learner that contains no other.
+func (c planCase) simple(kind uint8) dpglm.Learner {
+	n := int(c.N)
+	switch kind % 3 {
+	case 1:
+		return dpglm.OutputPerturbationConfig{Lambda: c.A, Project: c.Choice%2 == 1}
+	case 2:
+		return dpglm.ObjectivePerturbationConfig{Lambda: c.A, Clip: c.B}
+	}
+	return dpglm.NoisyGDConfig{
+		Schedule: pick([]dpglm.Schedule{"", dpglm.Theorem1}, c.Choice), Steps: n, StepSize: c.A, Clip: c.B,
+		Output: pick([]dpglm.Output{"", dpglm.FullAverage, dpglm.LastIterate}, c.Choice/2),
+	}
+}
+
+func (c planCase) learner() dpglm.Learner {
+	n, inner := int(c.N), c.simple(c.Inner)
+	switch c.Learner % 8 {
+	case 3:
+		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.Map{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
+	case 4:
+		return dpglm.GridSearchConfig{Learner: inner, Validation: c.A, Beta: c.B, Score: pick([]dpglm.Score{"", dpglm.ZeroOneError}, c.Choice), Seed: c.Seed}
+	case 5:
+		return dpglm.BoostConfig{Learner: inner, Chunks: n, Beta: c.B, NoisyMax: c.Choice%2 == 1, Seed: c.Seed}
+	case 6:
+		return dpglm.GridSearchConfig{Learner: dpglm.BoostConfig{Learner: inner, Chunks: n, Seed: c.Seed}, Radii: []float64{c.A, c.B}, Seed: c.Seed}
+	case 7:
+		return dpglm.BoostConfig{Learner: dpglm.JLConfig{Learner: inner, K: n}, Chunks: int(c.Choice), Beta: c.B}
+	}
+	return c.simple(c.Learner)
+}
+
+// budget also returns the test of whether a ledger keeps to it.
+func (c planCase) budget() (dpglm.Budget, func(*dpglm.Ledger) bool) {
+	switch c.Budget % 3 {
+	case 1:
+		return dpglm.PureDP(c.Epsilon), func(l *dpglm.Ledger) bool { return l.Within(c.Epsilon, 0) }
+	case 2:
+		return dpglm.GDP(c.Epsilon), func(l *dpglm.Ledger) bool { return l.Mu() <= c.Epsilon }
+	}
+	return dpglm.ApproxDP(c.Epsilon, c.Delta), func(l *dpglm.Ledger) bool { return l.Within(c.Epsilon, c.Delta) }
+}
+
+// plan plans the case for a shape and checks what every plan must be.
+func (c planCase) plan(t *testing.T, s dpglm.Shape) *dpglm.Plan {
+	t.Helper()
+	start := time.Now()
+	budget, within := c.budget()
+	plan, err := c.learner().Plan(s, dpglm.Problem{Loss: c.loss(), Radius: c.Radius}, budget)
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("planning %+v took %v", c, took)
+	}
+	if err != nil {
+		if plan != nil {
+			t.Errorf("an error and a plan: %v", err)
+		}
+		mustBeArgument(t, err)
+		return nil
+	}
+	if !within(plan.Ledger) {
+		t.Errorf("%+v plans to spend more than %v:\n%v", c, budget, plan.Ledger)
+	}
+	if !(plan.Problem.Radius > 0) || plan.Learner == nil {
+		t.Errorf("%+v leaves defaults open: %+v", c, plan)
+	}
+	return plan
+}
+
+func mustBeArgument(t *testing.T, err error) {
+	t.Helper()
+	var argument *dpglm.ArgumentError
+	if !errors.As(err, &argument) {
+		t.Errorf("not an error about an argument: %v", err)
+	}
+}
+
+// addCases adds every learner with every loss, and hostile numbers.
+func addCases(f *testing.F) {
+	add := func(c planCase) {
+		data, err := binary.Append(nil, binary.LittleEndian, c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for k := range uint8(8 * 3 * 9) {
+		c := sane
+		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8%3, k/24, k/5%3, k%4
+		c.Intercept = k%2 == 0
+		add(c)
+		if k%7 > 0 {
+			continue
+		}
+		c.N, c.A, c.B = 0, 0, 0
+		add(c)
+		c.FeatureBound, c.Radius, c.Epsilon, c.A = 1e60, 1e-60, 1e-9, 1e60
+		add(c)
+		c.FeatureBound, c.Radius, c.Epsilon, c.Delta, c.B, c.N = 1e-60, 1e60, 1e9, 1e-300, 1e-60, math.MaxInt64
+		add(c)
+		c.LabelBound, c.Rows, c.Dim = 1e60, math.MaxInt64, math.MaxInt64
+		add(c)
+		c.A, c.Delta, c.N = nan, inf, math.MinInt64
+		add(c)
+	}
+}
+
+func decodeCase(data []byte) (c planCase, ok bool) {
+	_, err := binary.Decode(data, binary.LittleEndian, &c)
+	return c, err == nil
+}
+
+// Plan refuses arguments with an *ArgumentError or returns a plan that keeps to
+// its budget, whatever the shape and the parameters.
+func FuzzPlan(f *testing.F) {
+	addCases(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c, ok := decodeCase(data); ok {
+			c.plan(t, dpglm.Shape{Rows: int(c.Rows), Dim: int(c.Dim), Intercept: c.Intercept, FeatureBound: c.FeatureBound, LabelBound: c.LabelBound})
+		}
+	})
+}
+
+// Whatever is planned for a data set can be run on it: the weights are finite, and
+// the model survives its encoding. Only a label outside the domain is an error.
+func FuzzFit(f *testing.F) {
+	addCases(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c, ok := decodeCase(data); ok {
+			c.N %= 64
+			c.fit(t)
+		}
+	})
+}
+
+// The same for numbers that mostly make sense: logarithms are uniform up to a
+// magnitude, parameters are often left at their defaults.
+func FuzzRandomFit(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed, uint8(2+seed%20))
+	}
+	f.Add(uint64(70), uint8(55))
+	f.Fuzz(func(t *testing.T, seed uint64, magnitude uint8) {
+		randomCase(rand.New(rand.NewPCG(seed, 0)), float64(magnitude%60)).fit(t)
+	})
+}
+
+func randomCase(r *rand.Rand, magnitude float64) planCase {
+	number := func() float64 { return math.Pow(10, magnitude*(2*r.Float64()-1)) }
+	some := func(v float64) float64 { return v * float64(r.IntN(2)) }
+	c := planCase{
+		Learner: uint8(r.IntN(8)), Inner: uint8(r.IntN(3)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
+		Intercept: r.IntN(2) == 0, N: int64(some(float64(r.IntN(8)))),
+		FeatureBound: number(), LabelBound: number(), Radius: some(number()),
+		Epsilon: math.Pow(10, 4*r.Float64()-2), Delta: math.Pow(10, -12*r.Float64()), A: some(number()), B: some(r.Float64()), Seed: r.Uint64(),
+	}
+	if r.IntN(2) == 0 {
+		c.A = r.Float64()
+	}
+	for j := range c.Features {
+		c.Features[j] = number() * float64(r.IntN(3)-1)
+	}
+	for j := range c.Labels {
+		c.Labels[j] = float64(r.IntN(2))
+	}
+	return c
+}
+
+// fit plans and runs the case on its own rows.
+func (c planCase) fit(t *testing.T) {
+	t.Helper()
+	rows := pick([]int{8, 4, 1, 8}, c.Choice)
+	x := mat.NewDense(rows, 3, slices.Clone(c.Features[:3*rows]))
+	d, err := dpglm.NewDataset(x, c.Labels[:rows], dpglm.Bounds{Feature: c.FeatureBound, Label: c.LabelBound, Intercept: c.Intercept})
+	if err != nil {
+		mustBeArgument(t, err)
+		return
+	}
+	plan := c.plan(t, d.Shape())
+	if plan == nil {
+		return
+	}
+	soon, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	m, err := plan.Run(soon, d, seeded(c.Seed))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded): // ill-conditioned
+	case errors.Is(err, dpglm.ErrLabel):
+		mustBeArgument(t, err)
+	case err != nil:
+		t.Fatalf("%+v: %v", c, err)
+	default:
+		checkModel(t, m, x)
+	}
+}
+
+// checkModel predicts, and encodes and decodes.
+func checkModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
+	t.Helper()
+	for _, w := range m.Weights() {
+		if math.IsNaN(w) || math.IsInf(w, 0) {
+			t.Fatalf("weights %v", m.Weights())
+		}
+	}
+	want, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back dpglm.Model
+	if err := json.Unmarshal(first, &back); err != nil {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	second, err := json.Marshal(&back)
+	if err != nil || string(first) != string(second) {
+		t.Fatalf("encodes as\n%s\nthen as\n%s (%v)", first, second, err)
+	}
+	got, err := back.Predict(x)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("the decoded model predicts %v, %v, want %v", got, err, want)
+	}
+	if _, err := back.Probabilities(x); err != nil {
+		mustBeArgument(t, err)
+	}
+}
+
+// A decoded model is refused, or it is as good as one that was trained.
+func FuzzModelJSON(f *testing.F) {
+	const ledger = `"ledger":{"kind":"gaussian","mu":0.5,"releases":3,"dim":4}`
+	for _, s := range []string{
+		`{"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
+		`{"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,
+		`{"loss":"squared","labels":"real","link":"identity","columns":3,"schema":{"columns":["a","b","c"],"numeric":{"a":[0,9]},"onehot":{"g":["b","c"]},"label":2},"weights":[1,2,3],` + ledger + `}`,
+		`{"loss":"squared","labels":"real","link":"identity","columns":1,"schema":{"columns":["a"],"numeric":{"a":[-1e60,1e60]}},"weights":[-1e120],` + ledger + `}`,
+		`{"loss":"x","labels":"real","link":"log","columns":1,"bounds":{"feature":1},"weights":[1],` + ledger + `}`,
+		`{"loss":"x","labels":"real","link":"identity","columns":1,"bounds":{"feature":1},"weights":[1],"ledger":null}`,
+		`{"columns":-1,"bounds":{},"schema":{}}`, `null`, `[]`, `{}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m dpglm.Model
+		if json.Unmarshal(data, &m) != nil {
+			if _, err := m.Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) {
+				t.Errorf("a failed decoding leaves a model: %v", err)
+			}
+			return
+		}
+		if m.Ledger() == nil {
+			t.Fatal("no ledger")
+		}
+		for columns := range len(m.Weights()) {
+			x := mat.NewDense(2, columns+1, nil)
+			x.Set(1, columns, -1e100)
+			if _, err := m.Scores(x); err == nil {
+				checkModel(t, &m, x)
+			} else {
+				mustBeArgument(t, err)
+			}
+		}
+	})
+}
+
+// NewDataset takes any matrix in either form and any facts, or says what is wrong;
+// what it takes is bounded.
+func FuzzNewDataset(f *testing.F) {
+	f.Add(1.0, -2.0, 3.0, 1.0, 0.0, 1.0, -1.0, 1.0, uint8(0), "a", "b")
+	f.Add(1e300, 5e-324, 0.0, nan, inf, 1e60, -1e60, 1e60, uint8(3), "a", "a")
+	f.Add(0.5, 1.0, 1.0, 0.0, 1.0, 1e-60, 1e9, 1e9+1e-6, uint8(7), "", "\xff")
+	f.Fuzz(func(t *testing.T, x0, x1, x2, y, label, bound, lo, hi float64, form uint8, a, b string) {
+		var x mat.Matrix = mat.NewDense(2, 2, []float64{x0, x1, x2, 0})
+		if form&1 == 1 {
+			s, err := dpglm.NewSparse(2, 2, []int{0, 2, 3}, []int{0, 1, 0}, []float64{x0, x1, x2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = s
+		}
+		var facts dpglm.Facts = dpglm.Bounds{Feature: bound, Label: label, Intercept: form&4 == 4}
+		if form&2 == 2 {
+			facts = dpglm.Schema{Columns: []string{a, b}, Numeric: map[string][2]float64{a: {lo, hi}},
+				OneHot: map[string][]string{"g": {b}}, Label: label, Intercept: form&4 == 4}
+		}
+		d, err := dpglm.NewDataset(x, []float64{y, 1}, facts)
+		if err != nil {
+			mustBeArgument(t, err)
+			return
+		}
+		if s := d.Shape(); s.Rows != 2 || !(s.FeatureBound > 0) || math.IsInf(s.FeatureBound, 1) {
+			t.Errorf("shape %+v", s)
+		}
+	})
+}

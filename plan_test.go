@@ -1,0 +1,46 @@
+package dpglm_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Shares of a budget add up to it in floating point too: no budget is refused for
+// its last digit.
+func TestSharesFitTheirBudget(t *testing.T) {
+	s := dpglm.Shape{Rows: 100, Dim: 3, FeatureBound: 1}
+	grid := dpglm.GridSearchConfig{Learner: dpglm.OutputPerturbationConfig{}}
+	for _, v := range []float64{0.010254105265246559, 0.012922195943706251, 0.03490025694699907, 0.036401967397221555, 0.2774969530004295, 0.6300090711693886, 1.1, 2.3} {
+		if _, err := (dpglm.ObjectivePerturbationConfig{}).Plan(s, logistic, dpglm.GDP(v)); err != nil {
+			t.Errorf("objective perturbation, %g-GDP: %v", v, err)
+		}
+		for _, k := range []int{3, 5, 7, 49} {
+			g := grid
+			for j := range k {
+				g.Radii = append(g.Radii, float64(j+1))
+			}
+			for _, b := range []dpglm.Budget{dpglm.PureDP(v), dpglm.GDP(v)} {
+				if _, err := g.Plan(s, logistic, b); err != nil {
+					t.Errorf("%d candidates, %v: %v", k, b, err)
+				}
+			}
+		}
+	}
+}
+
+// A cap on the loss that a selection would refuse is refused by Plan, before
+// anything is spent.
+func TestPlanRefusesTinyCaps(t *testing.T) {
+	s := dpglm.Shape{Rows: 20, Dim: 3, FeatureBound: 1e-3, LabelBound: 1e-43}
+	for _, l := range []dpglm.Learner{
+		dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
+		dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
+	} {
+		if _, err := l.Plan(s, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrBound) {
+			t.Errorf("%T: %v", l, err)
+		}
+	}
+}
