@@ -97,9 +97,8 @@ func (f form) sums(t *testing.T, loss losses.Loss, row []float64, u float64) *Su
 // answer is what the sums say of a replaced row and its label.
 type answer func(s *Sums) []float64
 
-// worstNeighbours searches two rows and labels whose answers are far apart: it
-// climbs from random pairs by changing some numbers at a time, in shrinking
-// steps.
+// worstNeighbours searches two rows and labels whose answers are far apart: from
+// random pairs it climbs by changing some numbers at a time, in shrinking steps.
 func (f form) worstNeighbours(t *testing.T, loss losses.Loss, of answer, tries int) float64 {
 	t.Helper()
 	const half = searchColumns + 1
@@ -110,10 +109,13 @@ func (f form) worstNeighbours(t *testing.T, loss losses.Loss, of answer, tries i
 		return distance(a, b)
 	}
 	worst := 0.0
-	for range 3 {
+	for range 4 {
 		at, best := make([]float64, 2*half), -1.0
 		for j := range at {
 			at[j] = 3 * r.NormFloat64()
+		}
+		for _, label := range []int{half - 1, 2*half - 1} { // corners of the labels' range
+			at[label] = float64(2*r.IntN(3) - 2)
 		}
 		for k := range tries {
 			step := 3 * math.Pow(0.01, float64(k)/float64(tries))
@@ -132,8 +134,7 @@ func (f form) worstNeighbours(t *testing.T, loss losses.Loss, of answer, tries i
 	return worst
 }
 
-// gradientAt answers with the gradient sum at weights of norm r, which lie along
-// one feature and, where it isn't loose, not on the intercept.
+// gradientAt answers with the gradient sum at w.
 func gradientAt(t *testing.T, w []float64, clip float64) answer {
 	t.Helper()
 	return func(s *Sums) []float64 {
@@ -156,7 +157,7 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 					w := make([]float64, s.Dim())
 					w[0] = radius
 					claimed := s.GradientSensitivity(radius, clip)
-					worst := f.worstNeighbours(t, loss, gradientAt(t, w, clip), 150)
+					worst := f.worstNeighbours(t, loss, gradientAt(t, w, clip), 100)
 					name := fmt.Sprintf("%s, %s, clip %g, r = %g", f.name, loss.Name(), clip, radius)
 					if worst > claimed {
 						t.Errorf("%s: neighbours move the gradient sum by %g, claimed %g", name, worst, claimed)
