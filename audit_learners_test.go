@@ -115,7 +115,7 @@ func auditedDescents(t *testing.T) []audited {
 		{"NoisyGD, squared, 4 steps by second moments", several, firstWeight},
 		{"JL to 2 dimensions, NoisyGD", projected, func(w []float64) float64 { return floats.Dot(w, along) }},
 	} {
-		list = append(list, audited{c.name, inMu, 1, 1, 40_000, c.pair.sample(c.statistic)})
+		list = append(list, audited{c.name, inMu, 1, 1, 100_000, c.pair.sample(c.statistic)})
 	}
 	return append(list,
 		auditedTranscript("transcript of NoisyGD, logistic, 5 steps", losses.Logistic{}, 0, 1),
@@ -138,7 +138,7 @@ func (r recorder) Deriv(z, y float64) float64 {
 // tell, through its log-likelihood ratio: the best statistic there is.
 func auditedTranscript(name string, loss losses.Loss, y0, y1 float64) audited {
 	const steps, eta = 5, 1e-6
-	return audited{name, inMu, 1, 1, 40_000, func(t *testing.T, side, runs int) []float64 {
+	return audited{name, inMu, 1, 1, 100_000, func(t *testing.T, side, runs int) []float64 {
 		t.Helper()
 		iterates, out := transcripts(t, loss, steps, eta, []float64{y0, y1}[side], uint64(100+side), runs), make([]float64, runs)
 		for i, w := range iterates {
@@ -203,7 +203,7 @@ func auditedPerturbations(t *testing.T) []audited {
 			}
 			w[side], sensitivity = at[0], s
 		}
-		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 40_000, p.sample(firstWeight)}
+		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 100_000, p.sample(firstWeight)}
 	}
 	return []audited{
 		output("OutputPerturbation, Gaussian", inMu, GDP(1)),
@@ -231,5 +231,5 @@ func auditedObjective(t *testing.T, name string, c ObjectivePerturbationConfig) 
 		t.Fatal(err)
 	}
 	reach := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip
-	return audited{name, inMu, p.plan(t).Ledger.Mu(), reach, 40_000, p.sample(firstWeight)}
+	return audited{name, inMu, p.plan(t).Ledger.Mu(), reach, 200_000, p.sample(firstWeight)}
 }

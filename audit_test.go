@@ -107,7 +107,7 @@ func lowerBound(a, b []float64, of func(onA, onB, n int, alpha float64) float64)
 				at := func(lo, hi int, alpha float64) float64 {
 					return of(positives(p[lo:hi], t, below), positives(q[lo:hi], t, below), hi-lo, alpha)
 				}
-				if v := at(0, half, 0.05); v > best {
+				if v := at(0, half, auditAlpha); v > best {
 					best = v
 					chosen = func() float64 { return at(half, len(a), auditAlpha) }
 				}
