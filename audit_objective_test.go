@@ -35,6 +35,11 @@ func newPerturbed(t *testing.T, p Problem, clip, ratio, lambda float64) perturbe
 	o := newObjective(ObjectivePerturbationConfig{Clip: clip}, s, p)
 	o.lambda = o.bend * lambda
 	o.law = mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: math.Log1p(o.bend / o.lambda), OutputMu: 1e-6}
+	return lawOf(o)
+}
+
+// lawOf lays a grid over the law of a calibrated objective perturbation.
+func lawOf(o *objective) perturbed {
 	q := perturbed{objective: o, sigma: o.clip / o.law.Ratio}
 	const cells, bend = 200, 5.0
 	reach := (8*q.sigma + 2*o.clip) / o.lambda
@@ -124,6 +129,9 @@ func claim(t *testing.T, law mechanisms.ObjectivePerturbation, epsilon float64) 
 // have a larger profile than the ledger's, for every loss, with and without a
 // clip.
 func TestObjectiveLawBySearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
 	worst := 0.0
 	for _, loss := range trainable() {
 		for _, c := range []struct{ clip, ratio, lambda, epsilon float64 }{
@@ -140,6 +148,28 @@ func TestObjectiveLawBySearch(t *testing.T) {
 	t.Logf("at most %.3f of the claimed δ", worst)
 	if worst < 0.4 {
 		t.Errorf("the search finds only %.3f of the claimed δ", worst)
+	}
+}
+
+// The learner's own calibration: at its λ and σ no neighbours exceed the budget, also
+// where the log-determinant takes most of it.
+func TestObjectiveCalibrationBySearch(t *testing.T) {
+	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
+	for _, c := range []struct{ clip, lambda, epsilon, delta float64 }{
+		{0.3, 0.6, 1, 1e-2}, {NoClip, 0.6, 1, 1e-2}, {0.3, 0, 1, 1e-3}, {NoClip, 0, 4, 1e-6}, {0.3, 100, 1, 1e-3},
+	} {
+		p, err := Problem{losses.Squared{}, 1}.resolve(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := ObjectivePerturbationConfig{Clip: c.clip}
+		o := newObjective(config, s, p)
+		if err := o.calibrate(c.lambda*o.bend, s, p, ApproxDP(c.epsilon, c.delta)); err != nil {
+			t.Fatal(err)
+		}
+		if share := lawOf(o).search(t, c.epsilon, c.delta); share > 1+1e-9 {
+			t.Errorf("%+v: neighbours reach %.4f of δ", c, share)
+		}
 	}
 }
 

@@ -62,6 +62,9 @@ func (a audited) measure(t *testing.T, runs int) float64 {
 // adversary may tell the two apart better than claimed, and in the long form the
 // audit finds at least 0.8 of what is there to be found.
 func TestAudit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%-48s %12s %12s %12s\n", "", "claimed", "reachable", "audited")
 	for _, a := range slices.Concat(auditedMechanisms(t), auditedLearners(t), auditedCombinators(t)) {

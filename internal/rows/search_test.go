@@ -149,6 +149,9 @@ func gradientAt(t *testing.T, w []float64, clip float64) answer {
 // Every loss, in every form: no neighbour moves the gradient sum by more than its
 // sensitivity, and some do by nearly that.
 func TestGradientOfEveryLossBySearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
 	for _, f := range searchForms(t) {
 		for _, loss := range every {
 			for _, clip := range []float64{math.Inf(1), 0.4} {
