@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -85,6 +86,68 @@ func TestMinimiserStability(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The same for sparse and projected rows, and with an intercept.
+func TestMinimiserStabilityOfForms(t *testing.T) {
+	const radius, lambda = 0.5, 3.0
+	ctx := context.Background()
+	phi := sketch.NewGaussian(2, 3, 4)
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+		for _, form := range []string{"dense", "sparse", "projected"} {
+			for _, intercept := range []bool{false, true} {
+				minimise := func(p []float64) ([]float64, float64) {
+					data := append([]float64{0.3, -0.2, 0.1}, p[:3]...)
+					var x mat.Matrix = mat.NewDense(2, 3, data)
+					if form == "sparse" {
+						x = mustSparse(t, data)
+					}
+					d, err := NewDataset(x, []float64{1, label(loss, p[3])}, Bounds{Feature: 1, Label: 1.5, Intercept: intercept})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if form == "projected" {
+						if d.table, err = d.table.Project(ctx, phi, 0.8); err != nil {
+							t.Fatal(err)
+						}
+					}
+					sums, err := d.sums(loss)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w, sensitivity, err := minimiser(ctx, sums, radius, lambda)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return w, sensitivity
+				}
+				_, claimed := minimise(make([]float64, 4))
+				apart := func(p []float64) float64 {
+					a, _ := minimise(p[:4])
+					b, _ := minimise(p[4:])
+					return -floats.Distance(a, b, 2)
+				}
+				start := []float64{1, 1, 1, 1, 1, 0.8, 1.1, -1}
+				res, err := optimize.Minimize(optimize.Problem{Func: apart}, start, &optimize.Settings{FuncEvaluations: 300}, &optimize.NelderMead{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found := -res.F; found > claimed || found < 0.5*claimed {
+					t.Errorf("%s, %s, intercept %v: minimisers %g apart, claimed %g", loss.Name(), form, intercept, found, claimed)
+				}
+			}
+		}
+	}
+}
+
+// mustSparse is a 2×3 matrix in sparse form.
+func mustSparse(t *testing.T, data []float64) *Sparse {
+	t.Helper()
+	s, err := NewSparse(2, 3, []int{0, 3, 6}, []int{0, 1, 2, 0, 1, 2}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // label maps any number to a label of the loss.

@@ -1,0 +1,235 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// pair is a learner and two neighbouring data sets, which differ in one row.
+type pair struct {
+	learner Learner
+	problem Problem
+	budget  Budget
+	facts   Facts
+	x       [2]mat.Matrix
+	y       [2][]float64
+}
+
+// lone is a pair of data sets of one row (1), with two labels.
+func lone(l Learner, p Problem, b Budget, y0, y1 float64) pair {
+	row := mat.NewDense(1, 1, []float64{1})
+	return pair{l, p, b, Bounds{Feature: 1, Label: 2}, [2]mat.Matrix{row, row}, [2][]float64{{y0}, {y1}}}
+}
+
+func (p pair) data(t *testing.T, side int) *Dataset {
+	t.Helper()
+	d, err := NewDataset(p.x[side], p.y[side], p.facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (p pair) plan(t *testing.T) *Plan {
+	t.Helper()
+	plan, err := p.learner.Plan(p.data(t, 0).Shape(), p.problem, p.budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// sample draws statistic of released weights.
+func (p pair) sample(statistic func(w []float64) float64) func(*testing.T, int, int) []float64 {
+	return func(t *testing.T, side, runs int) []float64 {
+		t.Helper()
+		plan, d := p.plan(t), p.data(t, side)
+		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
+			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
+			if err != nil {
+				return 0, err
+			}
+			return statistic(m.weights), nil
+		})(t, side, runs)
+	}
+}
+
+func firstWeight(w []float64) float64 { return w[0] }
+
+// auditedLearners are the learners that train one model.
+func auditedLearners(t *testing.T) []audited {
+	t.Helper()
+	return append(auditedDescents(t), auditedPerturbations(t)...)
+}
+
+// auditedDescents are Noisy GD's, by output and by transcript. Steps are so short
+// that w stays at zero, where the pair is worst: the last iterate is then the sum
+// of all releases, a sufficient statistic.
+func auditedDescents(t *testing.T) []audited {
+	t.Helper()
+	const tiny = 1e-6
+	steps := func(n int, clip float64) NoisyGDConfig {
+		return NoisyGDConfig{Steps: n, StepSize: tiny, Clip: clip, Output: LastIterate}
+	}
+	logistic, squared := Problem{losses.Logistic{}, 1}, Problem{losses.Squared{}, 1}
+	budget := GDP(1)
+	intercept := lone(steps(1, 0.1), logistic, budget, 0, 1)
+	intercept.facts = Bounds{Feature: 1, Intercept: true}
+	sparse := lone(steps(1, NoClip), logistic, budget, 0, 1)
+	row, err := NewSparse(1, 1, []int{0, 1}, []int{0}, []float64{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse.x = [2]mat.Matrix{row, row}
+	several := lone(steps(4, NoClip), squared, budget, -2, 2)
+	for side := range several.x {
+		several.x[side] = mat.NewDense(3, 1, []float64{0, 0, 1})
+		several.y[side] = append([]float64{0, 0}, several.y[side]...)
+	}
+	// The projected row is longer than its bound, to which it is scaled down again.
+	jl := JLConfig{K: 2, Map: GaussianMap, Slack: -1, Seed: 1, Learner: steps(1, NoClip)}
+	projected := lone(jl, logistic, budget, 0, 1)
+	along := make([]float64, 8)
+	jl.phi(8).Transpose(along, []float64{1, 0})
+	floats.Scale(1/floats.Norm(along, 2), along)
+	projected.x = [2]mat.Matrix{mat.NewDense(1, 8, along), mat.NewDense(1, 8, along)}
+	both := math.Sqrt2 // with an intercept, (1, 1) is on the bound too
+	var list []audited
+	for _, c := range []struct {
+		name string
+		pair
+		statistic func(w []float64) float64
+	}{
+		{"NoisyGD, logistic", lone(steps(1, NoClip), logistic, budget, 0, 1), firstWeight},
+		{"NoisyGD, squared", lone(steps(1, NoClip), squared, budget, -2, 2), firstWeight},
+		{"NoisyGD, clip", lone(steps(1, 0.1), logistic, budget, 0, 1), firstWeight},
+		{"NoisyGD, clip, intercept", intercept, func(w []float64) float64 { return (w[0] + w[1]) / both }},
+		{"NoisyGD, sparse row beyond its bound", sparse, firstWeight},
+		{"NoisyGD, squared, 4 steps by second moments", several, firstWeight},
+		{"JL to 2 dimensions, NoisyGD", projected, func(w []float64) float64 { return floats.Dot(w, along) }},
+	} {
+		list = append(list, audited{c.name, inMu, 1, 1, 100_000, c.pair.sample(c.statistic)})
+	}
+	return append(list,
+		auditedTranscript("transcript of NoisyGD, logistic, 5 steps", losses.Logistic{}, 0, 1),
+		auditedTranscript("transcript of NoisyGD, squared, 5 steps", losses.Squared{}, -2, 2))
+}
+
+// recorder is a loss that keeps the scores at which it is differentiated. On a
+// single row (1) they are the iterates.
+type recorder struct {
+	losses.Loss
+	scores *[]float64
+}
+
+func (r recorder) Deriv(z, y float64) float64 {
+	*r.scores = append(*r.scores, z)
+	return r.Loss.Deriv(z, y)
+}
+
+// auditedTranscript audits the sequence of Gaussian releases, which the iterates
+// tell, through its log-likelihood ratio: the best statistic there is.
+func auditedTranscript(name string, loss losses.Loss, y0, y1 float64) audited {
+	const steps, eta = 5, 1e-6
+	return audited{name, inMu, 1, 1, 100_000, func(t *testing.T, side, runs int) []float64 {
+		t.Helper()
+		iterates, out := transcripts(t, loss, steps, eta, []float64{y0, y1}[side], uint64(100+side), runs), make([]float64, runs)
+		for i, w := range iterates {
+			for s := range steps {
+				g := (w[s] - w[s+1]) / eta // n = 1
+				a, b := loss.Deriv(w[s], mapped(loss, y0)), loss.Deriv(w[s], mapped(loss, y1))
+				out[i] += (g-a)*(g-a) - (g-b)*(g-b) // all steps have one σ
+			}
+		}
+		return out
+	}}
+}
+
+// mapped is a label as a loss takes it.
+func mapped(loss losses.Loss, y float64) float64 {
+	if loss.Labels() == losses.Binary {
+		return math.Copysign(1, y-0.5)
+	}
+	return y
+}
+
+// transcripts returns the iterates of runs of Noisy GD on one row (1).
+func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed uint64, runs int) [][]float64 {
+	t.Helper()
+	var scores []float64
+	config := NoisyGDConfig{Steps: steps, StepSize: eta, Clip: NoClip, Output: LastIterate}
+	p := lone(config, Problem{recorder{loss, &scores}, 1}, GDP(1), y, y)
+	plan, d, src := p.plan(t), p.data(t, 0), mechanisms.NewSeededSource(seed)
+	all := make([][]float64, runs)
+	for i := range all {
+		scores = nil
+		m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(scores) != steps {
+			t.Fatalf("%d gradients in %d steps", len(scores), steps)
+		}
+		all[i] = append(scores, m.weights[0])
+	}
+	return all
+}
+
+// auditedPerturbations are output and objective perturbation. What the pair
+// reaches comes from the two exact minimisers and from the noise's scale, or from
+// the law of the perturbed minimiser.
+func auditedPerturbations(t *testing.T) []audited {
+	t.Helper()
+	config, problem := OutputPerturbationConfig{Lambda: 50}, Problem{losses.Squared{}, 0.03}
+	output := func(name string, unit unit, b Budget) audited {
+		p := lone(config, problem, b, -2, 2)
+		var w [2]float64
+		var sensitivity float64
+		for side := range w {
+			sums, err := p.data(t, side).sums(problem.Loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, s, err := minimiser(context.Background(), sums, problem.Radius, config.Lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w[side], sensitivity = at[0], s
+		}
+		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 100_000, p.sample(firstWeight)}
+	}
+	return []audited{
+		output("OutputPerturbation, Gaussian", inMu, GDP(1)),
+		output("OutputPerturbation, pure", inEpsilon, PureDP(1)),
+		auditedObjective(t, "ObjectivePerturbation, clip", ObjectivePerturbationConfig{Lambda: 1000}),
+		auditedObjective(t, "ObjectivePerturbation, no clip", ObjectivePerturbationConfig{Lambda: 1000, Clip: NoClip}),
+	}
+}
+
+// auditedObjective is objective perturbation on one row (1) whose label is 0 or 1.
+// θ̂ exceeds t where b < −φ'(t) − λt, so that a threshold at t tells the labels
+// apart as well as a Gaussian test of μ = |φ'₊(t) − φ'₋(t)|/σ, the derivatives
+// clipped: for the logistic loss at most min(1, 2C)/σ, at t = 0. The claim is in
+// the unit of the ledger, the smallest μ for all ε.
+func auditedObjective(t *testing.T, name string, c ObjectivePerturbationConfig) audited {
+	t.Helper()
+	p := lone(c, Problem{losses.Logistic{}, 1}, GDP(1), 0, 1)
+	s := p.data(t, 0).Shape()
+	problem, err := p.problem.resolve(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newObjective(c, s, problem)
+	if err := o.calibrate(c.Lambda, s, problem, p.budget); err != nil {
+		t.Fatal(err)
+	}
+	reach := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip
+	return audited{name, inMu, p.plan(t).Ledger.Mu(), reach, 200_000, p.sample(firstWeight)}
+}

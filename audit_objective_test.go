@@ -1,0 +1,197 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// perturbed is objective perturbation of one weight, whose law is known: b
+// determines θ̂ and grows as θ̂ falls, so θ̂ ≤ t has the probability of
+// b ≥ −(Σℓ'(t) + λt).
+type perturbed struct {
+	*objective
+	sigma float64
+	grid  []float64
+}
+
+// newPerturbed plans it; lambda is in units of HX², so that the log-determinant
+// matters where it is small.
+func newPerturbed(t *testing.T, p Problem, clip, ratio, lambda float64) perturbed {
+	t.Helper()
+	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
+	p, err := p.resolve(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newObjective(ObjectivePerturbationConfig{Clip: clip}, s, p)
+	o.lambda = o.bend * lambda
+	o.law = mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: math.Log1p(o.bend / o.lambda), OutputMu: 1e-6}
+	return lawOf(o)
+}
+
+// lawOf lays a grid over the law of a calibrated objective perturbation.
+func lawOf(o *objective) perturbed {
+	q := perturbed{objective: o, sigma: o.clip / o.law.Ratio}
+	const cells, bend = 200, 5.0
+	reach := (8*q.sigma + 2*o.clip) / o.lambda
+	for k := range cells + 1 { // finer near 0
+		q.grid = append(q.grid, reach*math.Sinh(bend*(2*float64(k)/cells-1))/math.Sinh(bend))
+	}
+	return q
+}
+
+// cumulative returns the probabilities of θ̂ ≤ t on the grid, for a row x with a
+// label beside another row.
+func (q perturbed) cumulative(t *testing.T, x, y float64) []float64 {
+	t.Helper()
+	d, err := NewDataset(mat.NewDense(2, 1, []float64{0.4, x}), []float64{1, label(q.trained, y)}, Bounds{Feature: 1, Label: 1.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := d.sums(q.trained)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.tails(t, sums)
+}
+
+func (q perturbed) tails(t *testing.T, sums *rows.Sums) []float64 {
+	t.Helper()
+	out, g := make([]float64, len(q.grid)), []float64{0}
+	for k, at := range q.grid {
+		if err := sums.Gradient(context.Background(), g, []float64{at}, q.clip); err != nil {
+			t.Fatal(err)
+		}
+		out[k] = distuv.UnitNormal.CDF((g[0] + q.lambda*at) / q.sigma)
+	}
+	return out
+}
+
+// delta is the profile, at e^ε = factor, of which cell of the grid θ̂ lies in: what
+// these two laws reach at least.
+func delta(a, b []float64, factor float64) (sum float64) {
+	for k := range a[1:] {
+		sum += math.Max(0, (a[k+1]-a[k])-factor*(b[k+1]-b[k]))
+	}
+	return sum
+}
+
+// search returns the largest ratio of a profile that two rows reach at ε to the
+// one that is claimed.
+func (q perturbed) search(t *testing.T, epsilon, claimed float64) float64 {
+	t.Helper()
+	r := rand.New(rand.NewPCG(41, 42))
+	worst := 0.0
+	for _, at := range [][]float64{{1, 2, 1, -2}, {1, 0, 0, 0}} { // opposite gradients, different curvatures
+		best := -1.0
+		for k := range 40 {
+			p := make([]float64, 4)
+			for j := range p {
+				if p[j] = at[j]; k > 0 && r.IntN(2) == 0 {
+					p[j] += 2 * math.Pow(0.02, float64(k)/40) * r.NormFloat64()
+				}
+			}
+			a, b := q.cumulative(t, p[0], p[1]), q.cumulative(t, p[2], p[3])
+			factor := math.Exp(epsilon)
+			if v := math.Max(delta(a, b, factor), delta(b, a, factor)); v > best {
+				at, best = p, v
+			}
+		}
+		worst = math.Max(worst, best/claimed)
+	}
+	return worst
+}
+
+// claim is the profile of a law at ε.
+func claim(t *testing.T, law mechanisms.ObjectivePerturbation, epsilon float64) float64 {
+	t.Helper()
+	ledger, err := law.Ledger("", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ledger.Delta(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The law of objective perturbation: no two neighbours, searched by optimisation,
+// have a larger profile than the ledger's, for every loss, with and without a
+// clip.
+func TestObjectiveLawBySearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	worst := 0.0
+	for _, loss := range trainable() {
+		for _, c := range []struct{ clip, ratio, lambda, epsilon float64 }{
+			{0.3, 0.5, 0.5, 0.3}, {0.3, 0.5, 0.5, 3}, {NoClip, 0.5, 0.5, 1.5}, {NoClip, 0.05, 0.5, 0.7}, {0.3, 0.05, 0.5, 1.12},
+			{0.3, 0.5, 100, 1}, {NoClip, 0.5, 100, 1},
+		} {
+			q := newPerturbed(t, Problem{loss, 1}, c.clip, c.ratio, c.lambda)
+			share := q.search(t, c.epsilon, claim(t, q.law, c.epsilon))
+			if worst = math.Max(worst, share); share > 1+1e-9 {
+				t.Errorf("%s, %+v: neighbours reach %.4f of the claimed δ", loss.Name(), c, share)
+			}
+		}
+	}
+	t.Logf("at most %.3f of the claimed δ", worst)
+	if worst < 0.4 {
+		t.Errorf("the search finds only %.3f of the claimed δ", worst)
+	}
+}
+
+// The learner's own calibration: at its λ and σ no neighbours exceed the budget, also
+// where the log-determinant takes most of it.
+func TestObjectiveCalibrationBySearch(t *testing.T) {
+	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
+	for _, c := range []struct{ clip, lambda, epsilon, delta float64 }{
+		{0.3, 0.6, 1, 1e-2}, {NoClip, 0.6, 1, 1e-2}, {0.3, 0, 1, 1e-3}, {NoClip, 0, 4, 1e-6}, {0.3, 100, 1, 1e-3},
+	} {
+		p, err := Problem{losses.Squared{}, 1}.resolve(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := ObjectivePerturbationConfig{Clip: c.clip}
+		o := newObjective(config, s, p)
+		if err := o.calibrate(c.lambda*o.bend, s, p, ApproxDP(c.epsilon, c.delta)); err != nil {
+			t.Fatal(err)
+		}
+		if share := lawOf(o).search(t, c.epsilon, c.delta); share > 1+1e-9 {
+			t.Errorf("%+v: neighbours reach %.4f of δ", c, share)
+		}
+	}
+}
+
+// The search refutes laws that count one row's gradient only, and ones whose
+// log-determinant is missing or a quarter of what it should be.
+func TestObjectiveSearchCatches(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		ratio, lambda, epsilon float64
+		bug                    func(law *mechanisms.ObjectivePerturbation)
+	}{
+		{"G for 2G", 0.5, 100, 1, func(law *mechanisms.ObjectivePerturbation) { law.Ratio /= 2 }},
+		{"log-determinant left out", 0.05, 0.5, 0.7, func(law *mechanisms.ObjectivePerturbation) { law.LogDet = 0 }},
+		{"a quarter of the log-determinant", 0.05, 0.5, 0.7, func(law *mechanisms.ObjectivePerturbation) { law.LogDet /= 4 }},
+	} {
+		q := newPerturbed(t, Problem{losses.Squared{}, 1}, 0.3, c.ratio, c.lambda)
+		law := q.law
+		c.bug(&law)
+		share := q.search(t, c.epsilon, claim(t, law, c.epsilon))
+		t.Logf("%s: %.3g of the claimed δ", c.name, share)
+		if share <= 1 {
+			t.Errorf("%s: neighbours reach %.3f of the claimed δ: the bug goes unnoticed", c.name, share)
+		}
+	}
+}
