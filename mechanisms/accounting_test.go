@@ -87,13 +87,13 @@ func TestPureCompositionClosedForm(t *testing.T) {
 
 // One ε-DP release beside a Gaussian one: a mixture of two shifted profiles.
 func TestPureWithGaussianClosedForm(t *testing.T) {
-	for _, mu := range []float64{0.003, 0.1, 1, 4} {
+	for _, mu := range []float64{0.003, 0.1, 4} {
 		for _, eps := range []float64{0.05, 1, 6} {
 			l := built(t)(Sequential("", leaf(t, mu, 1), built(t)(pureLedger("", eps, 1))))
 			p := 1 / (1 + math.Exp(-eps))
 			g := gaussian{mu: mu}
 			exact := func(x float64) float64 { return p*g.delta(x-eps) + (1-p)*g.delta(x+eps) }
-			for _, delta := range []float64{1e-2, 1e-6, 1e-12, 1e-20} {
+			for _, delta := range []float64{1e-2, 1e-6, 1e-20} {
 				if want := smallestEpsilon(exact, delta); want > 0.01 {
 					fromAbove(t, l.String(), epsilonOf(t, l, delta), want)
 				}

@@ -173,7 +173,7 @@ func norm2(x []float64) float64 {
 // upper tail is about e^-25: with the plain one, good down to about e^-20, that
 // serves tails down to 1e-30. Any θ would give upper bounds.
 func tailTilt(logA, logB []float64) float64 {
-	theta := 1 / float64(len(logA)+len(logB))
+	theta := 16 / float64(len(logA)+len(logB))
 	for ; theta < 1; theta *= 1.5 {
 		kA, meanA := cumulant(logA, theta)
 		kB, meanB := cumulant(logB, theta)

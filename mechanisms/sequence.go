@@ -173,7 +173,7 @@ func (s *sequence) refine(visit func(*pld) float64) {
 	}
 	finest := s.finest()
 	exponent := max(finest, math.Ilogb(spread)-4)
-	for range 5 {
+	for range 8 {
 		p := s.grid(exponent)
 		eps := visit(p)
 		next := exponent
@@ -181,9 +181,10 @@ func (s *sequence) refine(visit func(*pld) float64) {
 			step := math.Max(tolerance, math.Sqrt(8*tolerance/(p.decline(eps)+1)))
 			next = math.Ilogb(step)
 		}
-		// Not beyond 2^17 cells, fewer where they are gone through often.
+		// Not beyond 2^17 cells, fewer where they are gone through often, and not
+		// in leaps: a coarse grid exaggerates θ.
 		limit := 17 - math.Ilogb(s.splits())/2
-		next = max(next, finest, exponent+bits.Len(uint(len(p.mass)))-limit)
+		next = max(next, finest, exponent-4, exponent+bits.Len(uint(len(p.mass)))-limit)
 		if next >= exponent {
 			return
 		}
