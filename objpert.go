@@ -128,7 +128,7 @@ type objective struct {
 
 func newObjective(c ObjectivePerturbationConfig, s Shape, p Problem) *objective {
 	z := s.FeatureBound * p.Radius
-	o := &objective{trained: smoothed(p.Loss, z), dim: s.Dim, clip: c.Clip}
+	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), dim: s.Dim, clip: c.Clip}
 	if c.Clip == 0 {
 		o.clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
 	}

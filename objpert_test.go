@@ -82,7 +82,7 @@ func TestObjectivePerturbationMinimises(t *testing.T) {
 			t.Errorf("%s: %v", loss.Name(), err)
 			continue
 		}
-		sums, err := d.sums(smoothed(loss, 3))
+		sums, err := d.sums(smoothed(loss, 3, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 				t.Fatal(err)
 			}
 			clip := newObjective(ObjectivePerturbationConfig{Clip: 0.3}, d.Shape(), Problem{Loss: loss, Radius: 3}).clip
-			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound))
+			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,6 +174,28 @@ func TestObjectivePerturbationBadArguments(t *testing.T) {
 	} {
 		if plan, err := c.c.Plan(s, p, c.b); !errors.Is(err, c.want) || plan != nil {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// The smoothness that the guarantee rests on holds at every score: a loss that bends
+// more far outside the ball, or only for larger labels, is continued linearly.
+func TestSmoothnessHoldsEverywhere(t *testing.T) {
+	late := losses.Custom{Label: "late", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv,
+		AtZero: func(y float64) float64 { return y * y / 2 }, SlopeAtZero: func(y float64) float64 { return y },
+		SmoothnessWithin: func(z, y float64) float64 {
+			if z > 50 && y > 1.5 {
+				return 100
+			}
+			return 1
+		}}
+	for _, l := range append(trainable(), late) {
+		for _, z := range []float64{0.5, 10} {
+			s := smoothed(l, z, 2)
+			near, far := s.Constants(z, 2).Smoothness, s.Constants(everywhere, 2).Smoothness
+			if !(far <= near) {
+				t.Errorf("%s: smoothness %g within %g, %g everywhere", s.Name(), near, z, far)
+			}
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err != nil {
 		return nil, err
 	}
-	trained := smoothed(p.Loss, s.FeatureBound*p.Radius)
+	trained := smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	if err := solvable(trained, s, p, c.Lambda); err != nil {
 		return nil, err
 	}
@@ -127,14 +127,18 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	return plan, nil
 }
 
-// smoothed returns the loss to train with: the loss itself, extended linearly
-// where its smoothness holds on the ball only, or a Moreau envelope of a loss
-// with kinks.
-func smoothed(l losses.Loss, z float64) losses.Loss {
+// everywhere is a score beyond all that are ever computed.
+const everywhere = 1e300
+
+// smoothed returns the loss to train with for scores up to z on the ball and the
+// given label bound: the loss itself, extended linearly unless its smoothness
+// holds at every score, or a Moreau envelope of a loss with kinks. Objective
+// perturbation has no ball, so that its guarantee rests on the smoothness there.
+func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 	if e, ok := losses.Envelope(l, z/100); ok {
 		return e
 	}
-	if l.Constants(z, 1).Smoothness < l.Constants(3*z, 1).Smoothness {
+	if !(l.Constants(everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
 		return losses.Extend(l, z)
 	}
 	return l

@@ -56,7 +56,7 @@ func NewStable(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StableC
 	if err != nil {
 		return nil, err
 	}
-	trained := smoothed(p.Loss, s.FeatureBound*p.Radius)
+	trained := smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	cache := cfg.Cache
 	cfg.Cache = false
 	if cfg.Lambda == 0 {
@@ -122,7 +122,7 @@ func NewDescent(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Descen
 	if err != nil {
 		return nil, err
 	}
-	trained := smoothed(p.Loss, s.FeatureBound*p.Radius)
+	trained := smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	cache := cfg.Cache
 	cfg.Cache = false
 	if cfg, err = cfg.resolve(s, trained, p.Radius, noise.perSensitivity()); err != nil {
@@ -155,7 +155,7 @@ func stablePlan(config string, queries int, s Shape, p Problem, b Budget) (Probl
 	if err != nil {
 		return p, nil, err
 	}
-	if err := solvable(smoothed(p.Loss, s.FeatureBound*p.Radius), s, p, 0); err != nil {
+	if err := solvable(smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound), s, p, 0); err != nil {
 		return p, nil, err
 	}
 	noise, err := b.numbers(queries)

@@ -140,7 +140,7 @@ func (x *partition) resolve(config string, wanted float64) error {
 		return check.Fail(ErrConfig, config+".Parts", x.parts, fmt.Sprintf("must lie between 1 and the %d rows, or be 0 for the default", n))
 	}
 	z := x.shape.FeatureBound * x.problem.Radius
-	trained := smoothed(x.problem.Loss, z)
+	trained := smoothed(x.problem.Loss, z, x.shape.LabelBound)
 	if err := solvable(trained, x.shape, x.problem, x.lambda); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (x *partition) resolve(config string, wanted float64) error {
 // by at most one. The solver reaches its tolerance for any rows, of one class too.
 func (x *partition) train(ctx context.Context, d *Dataset, env *Env) ([][]float64, error) {
 	order := permutation(x.shape.Rows, x.seed)
-	trained := smoothed(x.problem.Loss, x.shape.FeatureBound*x.problem.Radius)
+	trained := smoothed(x.problem.Loss, x.shape.FeatureBound*x.problem.Radius, x.shape.LabelBound)
 	models := make([][]float64, x.parts)
 	for i := range models {
 		lo, hi := i*x.shape.Rows/x.parts, (i+1)*x.shape.Rows/x.parts
