@@ -114,6 +114,25 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 
 // norm is the norm of the features of a raw row, before scaling to the bound.
 func (e *Encoding) norm(x []float64) float64 {
+	var sum float64
+	if e.Scale == nil {
+		for _, v := range x {
+			sum += v * v
+		}
+	} else {
+		for j, v := range x {
+			u := e.Scale[j]*v + e.Shift[j]
+			sum += u * u
+		}
+	}
+	if sum > 0x1p-900 && sum < 0x1p900 { // what underflows is nothing beside that
+		return math.Sqrt(sum)
+	}
+	return e.scaledNorm(x)
+}
+
+// scaledNorm is norm for rows whose squares may overflow or vanish.
+func (e *Encoding) scaledNorm(x []float64) float64 {
 	var largest float64
 	for j, v := range x {
 		largest = math.Max(largest, math.Abs(e.feature(j, v)))

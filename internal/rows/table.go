@@ -174,13 +174,8 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 		norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], a.base)
 	} else {
 		rows.copyRow(a.row, k)
-		for j, v := range a.row {
-			if a.row[j], a.err = e.admit(v, i, j); a.err != nil {
-				return
-			}
-			if a.row[j] != v {
-				in.outside[i], a.clamps = true, true
-			}
+		if a.err = in.admit(a, i); a.err != nil {
+			return
 		}
 		norm = e.norm(a.row)
 	}
@@ -193,6 +188,25 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 		norm = math.Hypot(norm, 1)
 	}
 	in.shrink[i], in.t.norm[i] = s, norm
+}
+
+// admit checks the values of row i, in a.row, and clamps them there. Values within
+// their ranges, which are most, need two comparisons.
+func (in *intake) admit(a *intakeBlock, i int) (err error) {
+	e, lo, hi := &in.t.enc, -maxAbs, maxAbs
+	for j, v := range a.row {
+		if e.Min != nil {
+			lo, hi = e.Min[j], e.Max[j]
+		}
+		if v >= lo && v <= hi {
+			continue
+		}
+		if a.row[j], err = e.admit(v, i, j); err != nil {
+			return err
+		}
+		in.outside[i], a.clamps = true, true
+	}
+	return nil
 }
 
 // admit checks a raw value and clamps it to its range.
