@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// kernel is gonum's own BLAS, whatever implementation the program has
+// reference is gonum's own BLAS, whatever implementation the program has
 // registered: its results depend on nothing but its arguments.
-var kernel gonum.Implementation
+var reference gonum.Implementation
 
 // tile is a run of consecutive raw rows, clamped to their ranges, ready for the
 // two operations that every pass is made of.
@@ -25,7 +25,7 @@ type tile struct {
 // dot sets z_k = ⟨x_k, v⟩.
 func (t tile) dot(z, v []float64) {
 	if !t.sparse {
-		kernel.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
+		reference.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
 		return
 	}
 	for k := range t.rows {
@@ -41,7 +41,7 @@ func (t tile) dot(z, v []float64) {
 // addScaled adds Σ e_k x_k to g.
 func (t tile) addScaled(g, e []float64) {
 	if !t.sparse {
-		kernel.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
+		reference.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
 		return
 	}
 	for k, c := range e[:t.rows] {
