@@ -14,18 +14,20 @@ import (
 // weigh sets weights to those of the rows of a tile that starts at row lo.
 type weigh func(weights []float64, rows tile, lo int)
 
+func ones(weights []float64, _ tile, _ int) {
+	for k := range weights {
+		weights[k] = 1
+	}
+}
+
 // Moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim; nil weights
 // are ones, others must not be negative. It takes O(n·Dim²) time, less for
 // sparse rows without a schema, and for each goroutine Dim² numbers.
 func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
-	return t.moments(ctx, func(dst []float64, _ tile, lo int) {
-		for k := range dst {
-			dst[k] = 1
-		}
-		if weights != nil {
-			copy(dst, weights[lo:])
-		}
-	})
+	if weights == nil {
+		return t.moments(ctx, ones)
+	}
+	return t.moments(ctx, func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) })
 }
 
 func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
