@@ -5,6 +5,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
 // reference is gonum's own BLAS, whatever implementation the program has
@@ -28,14 +30,7 @@ func (t tile) dot(z, v []float64) {
 		reference.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
 		return
 	}
-	for k := range t.rows {
-		var sum float64
-		values := t.data[t.start[k]:t.end[k]]
-		for i, j := range t.indices[t.start[k]:t.end[k]] {
-			sum += values[i] * v[j]
-		}
-		z[k] = sum
-	}
+	kernel.SparseDots(z[:t.rows], t.start, t.end, t.indices, t.data, v)
 }
 
 // addScaled adds Σ e_k x_k to g.
@@ -44,12 +39,7 @@ func (t tile) addScaled(g, e []float64) {
 		reference.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
 		return
 	}
-	for k, c := range e[:t.rows] {
-		values := t.data[t.start[k]:t.end[k]]
-		for i, j := range t.indices[t.start[k]:t.end[k]] {
-			g[j] += c * values[i]
-		}
-	}
+	kernel.AddSparse(g, e[:t.rows], t.start, t.end, t.indices, t.data)
 }
 
 // copyRow writes raw row k to dst.
