@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -33,10 +34,22 @@ func momentsByDefinition(sum [][]float64, a []float64, stride, rows int) {
 	}
 }
 
+// eachMomentsBlock runs f with each implementation alone.
+func eachMomentsBlock(t *testing.T, f func(t *testing.T)) {
+	all := momentsBlocks
+	defer func() { momentsBlocks = all }()
+	for i := range all {
+		momentsBlocks = all[i : i+1]
+		t.Run(fmt.Sprint(i), f)
+	}
+}
+
 // Second moments are the chain of fused multiply-adds in the order of the rows, bit
 // for bit, in all dimensions and for any number of rows, and stay so when rows
 // arrive in parts.
-func TestMoments(t *testing.T) {
+func TestMoments(t *testing.T) { eachMomentsBlock(t, testMoments) }
+
+func testMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for dim := 1; dim <= 70; dim++ {
 		m, want := NewMoments(dim), make([][]float64, dim)
@@ -69,7 +82,9 @@ func checkMoments(t *testing.T, m *Moments, want [][]float64) {
 }
 
 // Rows that are mostly zeros give the same sum when only their entries are added.
-func TestSparseMoments(t *testing.T) {
+func TestSparseMoments(t *testing.T) { eachMomentsBlock(t, testSparseMoments) }
+
+func testSparseMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for dim := 1; dim <= 40; dim++ {
 		full, sparse := NewMoments(dim), NewMoments(dim)
