@@ -319,17 +319,13 @@ func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w
 			return sums.GradientSensitivity(solve.Norm(w), c.Clip), sums.Gradient(ctx, g, w, c.Clip)
 		}, nil
 	}
-	atZero := make([]float64, sums.Dim())
-	if err := sums.Gradient(ctx, atZero, make([]float64, sums.Dim()), c.Clip); err != nil {
-		return nil, err
-	}
-	moments, err := sums.Moments(ctx, nil)
+	quadratic, err := sums.Quadratic(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return func(g, w []float64) (float64, error) {
-		rows.MomentsGradient(g, moments, atZero, w)
-		return sums.MomentsGradientSensitivity(solve.Norm(w)), ctx.Err()
+		quadratic.Gradient(g, w)
+		return quadratic.Sensitivity(solve.Norm(w)), ctx.Err()
 	}, nil
 }
 
