@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -241,6 +242,25 @@ func BenchmarkFit(b *testing.B) {
 				return err
 			})
 		})
+	}
+}
+
+// Noisy GD as its theorem has it, T = n steps, for the squared loss: each step works
+// with second moments and adds noise to 100 coordinates.
+func BenchmarkTheorem1(b *testing.B) {
+	table, err := denseTable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	problem := dpglm.Problem{Loss: losses.Squared{}}
+	for b.Loop() {
+		data, err := dpglm.NewDataset(table.x, table.y, dpglm.Bounds{Feature: 1.5, Label: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := dpglm.NoisyGD(context.Background(), data, problem, benchBudget, dpglm.NoisyGDConfig{Schedule: dpglm.Theorem1}, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
