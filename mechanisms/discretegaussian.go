@@ -36,15 +36,15 @@ type discreteGaussian struct {
 }
 
 const (
-	curveLevels   = 64
-	levelBits     = 6  // 2^levelBits levels
-	sigmaColumns  = 16 // columns to one σ
-	wallColumns   = 48 // columns of the lowest level, up to 3σ
-	tailColumns   = 8  // columns of a block beyond
-	tailLevel     = curveLevels
-	curveBricks   = 1350
-	signedBricks  = 2 * curveBricks
-	certainlyBits = 62
+	curveLevels  = 64
+	levelBits    = 6  // 2^levelBits levels
+	sigmaColumns = 16 // columns to one σ
+	wallColumns  = 48 // columns of the lowest level, up to 3σ
+	tailColumns  = 8  // columns of a block beyond
+	tailLevel    = curveLevels
+	curveBricks  = 1350
+	signedBricks = 2 * curveBricks
+	certainBits  = 62
 )
 
 // brick is a column of a level. On the tailLevel the column is that of the first
@@ -68,7 +68,7 @@ var wall, certain = func() (bricks [curveBricks]brick, certain [curveLevels + 1]
 	row(0, 0, wallColumns)
 	for m := 1; m < curveLevels; m++ {
 		row(m, 0, int(math.Ceil(sigmaColumns*crossing(m))))
-		certain[m-1] = uint64(crossing(m) * (1 - 0x1p-40) * (1 << certainlyBits))
+		certain[m-1] = uint64(crossing(m) * (1 - 0x1p-40) * (1 << certainBits))
 	}
 	row(tailLevel, wallColumns, wallColumns+tailColumns)
 	row(tailLevel, wallColumns, wallColumns+tailColumns)
@@ -90,7 +90,7 @@ func (g *discreteGaussian) draw(src Source) int64 {
 		}
 		b := wall[index/2]
 		y := uint64(b.column)*g.width + offset
-		if bound, _ := bits.Mul64(certain[b.level], g.sigma<<(64-certainlyBits)); y > bound && !g.keep(&y, b.level, src) {
+		if bound, _ := bits.Mul64(certain[b.level], g.sigma<<(64-certainBits)); y > bound && !g.keep(&y, b.level, src) {
 			continue
 		}
 		if index%2 == 0 {

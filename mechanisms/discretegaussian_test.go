@@ -260,12 +260,9 @@ func TestWallCoversTheCurve(t *testing.T) {
 	if columns[tailLevel] != 2*tailColumns || columns[0] != wallColumns {
 		t.Errorf("tail of %d bricks, lowest level of %d", columns[tailLevel], columns[0])
 	}
-	halfSquare := func(num, den int64) *big.Float {
-		r := big.NewRat(num, den)
-		return bigExp(r.Mul(r, r).Mul(r, big.NewRat(1, 2)))
-	}
+	halfSquare := func(num, den uint64) *big.Float { return bigExp(exponent{num, den, true}.rat()) }
 	for m := 1; m < curveLevels; m++ {
-		if top := halfSquare(int64(columns[m]), sigmaColumns); top.Cmp(big.NewFloat(float64(m)/curveLevels)) > 0 {
+		if top := halfSquare(uint64(columns[m]), sigmaColumns); top.Cmp(big.NewFloat(float64(m)/curveLevels)) > 0 {
 			t.Errorf("level %d: the curve passes at column %d", m, columns[m])
 		}
 		k := sigmaColumns * math.Sqrt(2*math.Log(curveLevels/float64(m)))
@@ -274,7 +271,7 @@ func TestWallCoversTheCurve(t *testing.T) {
 		}
 	}
 	for m := range curveLevels {
-		x := halfSquare(int64(certain[m]), 1<<certainlyBits)
+		x := halfSquare(certain[m], 1<<certainBits)
 		if x.Cmp(big.NewFloat(float64(m+1)/curveLevels)) < 0 {
 			t.Errorf("level %d: not under the curve", m)
 		}
@@ -282,7 +279,7 @@ func TestWallCoversTheCurve(t *testing.T) {
 	if certain[tailLevel] != 0 {
 		t.Error("the tail is never certain")
 	}
-	for block := range int64(60) {
+	for block := range uint64(60) {
 		top := halfSquare(wallColumns+block*tailColumns, sigmaColumns)
 		if top.Cmp(big.NewFloat(math.Ldexp(1, -levelBits-int(block)))) > 0 {
 			t.Errorf("block %d: the curve passes", block)
