@@ -54,6 +54,23 @@ func (t *Table) momentsLayout() layout {
 	return l.cut(min(max(l.n/max(4*tileRows, 2*t.enc.Dim()), 2), 64))
 }
 
+// momentsRounding bounds the Frobenius distance between how far Moments, without
+// weights, moves when one row is replaced, as computed, and the exact difference of
+// the two rows' xxᵀ. With m rows a block and B blocks:
+//
+//   - blocks without the replaced row have the same bits. An element of the block
+//     with it is the end of a chain of m fused multiply-adds, off by γ_m times the
+//     sum of its terms' magnitudes, and the matrix of these sums has norm at most
+//     m·X²: γ_m·m·X² in each table;
+//   - each of the B merges rounds a sum of norm at most n·X², in each table;
+//   - encoding a row is off by a few units relative to the magnitude of its raw
+//     terms, for both rows.
+func (t *Table) momentsRounding() float64 {
+	l, x := t.momentsLayout(), t.enc.FeatureBound()
+	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+	return unit * x * x * (2.2*(m*m+blocks*n) + 2*16*t.enc.Offset())
+}
+
 // momentsWorkspace is what one goroutine needs for second moments.
 type momentsWorkspace struct {
 	buf     []float64 // a tile of raw rows, where they must be copied

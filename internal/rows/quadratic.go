@@ -45,22 +45,12 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 
 // Sensitivity bounds the L2 distance between Gradient's answers at a w of norm r
 // on neighbouring tables, as computed. In exact arithmetic the answer is the
-// gradient sum. Rounding adds, with m rows a block and B blocks, to what
-// GradientSensitivity counts for the sum at zero:
-//
-//   - the moments of the block with the replaced row are off by γ_m·m·X², and
-//     each of the B merges by u·n·X², in Frobenius norm, so that their product
-//     with w moves by r times twice that;
-//   - encoding a row is off by a few units relative to the magnitude of its raw
-//     terms, for both rows;
-//   - the product and its sum with the one at zero are off by
-//     (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at zero.
+// gradient sum. To what GradientSensitivity counts for the sum at zero, rounding
+// adds that of the moments, times r, and that of the product and its sum with the
+// one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
+// zero.
 func (q *Quadratic) Sensitivity(r float64) float64 {
-	e, l := &q.s.t.enc, q.s.t.momentsLayout()
-	n, m, blocks, dim := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(e.Dim())
-	x := e.FeatureBound()
+	n, dim, x := float64(q.s.Rows()), float64(q.s.Dim()), q.s.FeatureBound()
 	product := (dim + 2) * n * x * (x*r + q.s.loss.Constants(0, q.s.labelBound).Slope)
-	sums := 2.2 * unit * (x*x*r*(m*m+blocks*n) + product)
-	encoding := 2 * 16 * unit * e.Offset() * x * x * r
-	return q.s.GradientSensitivity(r, math.Inf(1)) + sums + encoding
+	return q.s.GradientSensitivity(r, math.Inf(1)) + r*q.s.t.momentsRounding() + 2.2*unit*product
 }

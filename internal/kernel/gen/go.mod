@@ -1,6 +1,6 @@
 module github.com/dpglm/dpglm/internal/kernel/gen
 
-go 1.25
+go 1.24.0
 
 require github.com/mmcloughlin/avo v0.5.0
 
