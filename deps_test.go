@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whoever imports the library gets the standard library, gonum and x/exp, and
+// Whoever imports the library gets the standard library, gonum, x/exp and x/sys, and
 // nothing that only the examples need.
 func TestLibraryDependencies(t *testing.T) {
 	const module = "github.com/dpglm/dpglm"
@@ -24,7 +24,7 @@ func TestLibraryDependencies(t *testing.T) {
 		t.Fatalf("found only %q", deps)
 	}
 	for _, path := range deps {
-		if !under(path, module) && !under(path, "gonum.org/v1/gonum") && !under(path, "golang.org/x/exp") || under(path, module+"/examples") {
+		if !under(path, module) && !under(path, "gonum.org/v1/gonum") && !under(path, "golang.org/x/exp") && !under(path, "golang.org/x/sys") || under(path, module+"/examples") {
 			t.Errorf("the library depends on %s", path)
 		}
 	}
