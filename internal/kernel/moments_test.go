@@ -7,21 +7,6 @@ import (
 	"testing"
 )
 
-// nasty draws numbers of all magnitudes whose products stay finite, denormals and
-// zeros among them.
-func nasty(r *rand.Rand) float64 {
-	switch v := math.Copysign(1+r.Float64(), r.Float64()-0.5); r.IntN(8) {
-	case 0:
-		return 0
-	case 1:
-		return math.Ldexp(v, -1074+r.IntN(60))
-	case 2:
-		return math.Ldexp(v, 400-r.IntN(800))
-	default:
-		return v
-	}
-}
-
 // momentsByDefinition adds the rows one by one.
 func momentsByDefinition(sum [][]float64, a []float64, stride, rows int) {
 	for r := range rows {
@@ -34,20 +19,10 @@ func momentsByDefinition(sum [][]float64, a []float64, stride, rows int) {
 	}
 }
 
-// eachMomentsBlock runs f with each implementation alone.
-func eachMomentsBlock(t *testing.T, f func(t *testing.T)) {
-	all := momentsBlocks
-	defer func() { momentsBlocks = all }()
-	for i := range all {
-		momentsBlocks = all[i : i+1]
-		t.Run(fmt.Sprint(i), f)
-	}
-}
-
 // Second moments are the chain of fused multiply-adds in the order of the rows, bit
 // for bit, in all dimensions and for any number of rows, and stay so when rows
 // arrive in parts.
-func TestMoments(t *testing.T) { eachMomentsBlock(t, testMoments) }
+func TestMoments(t *testing.T) { eachLevel(t, testMoments) }
 
 func testMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -58,10 +33,8 @@ func testMoments(t *testing.T) {
 		}
 		for _, rows := range []int{0, 1, 2, 13} {
 			a := make([]float64, rows*m.Stride)
-			for i := range a {
-				if i%m.Stride < dim {
-					a[i] = nasty(r)
-				}
+			for i := range rows {
+				nasty(r, a[i*m.Stride:][:dim])
 			}
 			m.AddRows(a, rows)
 			momentsByDefinition(want, a, m.Stride, rows)
@@ -73,16 +46,12 @@ func testMoments(t *testing.T) {
 func checkMoments(t *testing.T, m *Moments, want [][]float64) {
 	t.Helper()
 	for j := range want {
-		for k := j; k < len(want); k++ {
-			if got := m.Sum[j*m.Stride+k]; got != want[j][k] {
-				t.Fatalf("dim %d, element %d, %d: %x, want %x", m.Dim, j, k, got, want[j][k])
-			}
-		}
+		sameBits(t, fmt.Sprintf("dim %d, row %d", m.Dim, j), m.Sum[j*m.Stride+j:], want[j][j:])
 	}
 }
 
 // Rows that are mostly zeros give the same sum when only their entries are added.
-func TestSparseMoments(t *testing.T) { eachMomentsBlock(t, testSparseMoments) }
+func TestSparseMoments(t *testing.T) { eachLevel(t, testSparseMoments) }
 
 func testSparseMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -93,12 +62,14 @@ func testSparseMoments(t *testing.T) {
 		for i := range rows {
 			var columns []int
 			var values []float64
-			for j := range dim {
-				if r.IntN(3) == 0 {
-					v := nasty(r)
-					a[i*full.Stride+j] = v
-					columns, values = append(columns, j), append(values, v)
+			row := a[i*full.Stride:][:dim]
+			nasty(r, row)
+			for j := range row {
+				if r.IntN(3) > 0 {
+					row[j] = 0
+					continue
 				}
+				columns, values = append(columns, j), append(values, row[j])
 			}
 			sparse.AddSparse(columns, values)
 		}
