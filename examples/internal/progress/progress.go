@@ -1,4 +1,5 @@
-package main
+// Package progress shows on a terminal how far a program has come.
+package progress
 
 import (
 	"io"
@@ -8,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress draws a bar on a terminal and nothing anywhere else.
-func progress(stderr io.Writer) func(done, total int) {
+// Bar returns a function that draws a bar; it is nil where there is no terminal.
+func Bar(stderr io.Writer, what string) func(done, total int) {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -18,7 +19,7 @@ func progress(stderr io.Writer) func(done, total int) {
 	return func(done, total int) {
 		if bar == nil {
 			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f),
-				progressbar.OptionSetDescription("fitting"), progressbar.OptionClearOnFinish())
+				progressbar.OptionSetDescription(what), progressbar.OptionClearOnFinish())
 		}
 		_ = bar.Set(done) // a bar that can't be drawn is no reason to stop
 	}
