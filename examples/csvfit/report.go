@@ -11,6 +11,8 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
+const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
+
 // report is the outcome of a fit.
 type report struct {
 	options             *options
@@ -63,7 +65,7 @@ func (r *report) print(w io.Writer) error {
 	} else {
 		line(t, "non-private", r.nonPrivate)
 	}
-	fmt.Fprintf(t, "\n\nNote: %s.\n", task.CuratorNote)
+	fmt.Fprintf(t, "\n\nNote: %s.\n", curatorNote)
 	return t.Flush()
 }
 
@@ -98,7 +100,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string             `json:"note"`
 	}{
 		r.options.source.Path, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.source.Loss.Name(), r.options.method, r.radius,
-		r.options.epsilon, r.options.delta, guarantee, r.ledger, r.seconds, named(r.private), named(r.nonPrivate), task.CuratorNote,
+		r.options.epsilon, r.options.delta, guarantee, r.ledger, r.seconds, named(r.private), named(r.nonPrivate), curatorNote,
 	})
 }
 

@@ -1,4 +1,4 @@
-// Package progress shows on a terminal how far a program has come.
+// Package progress shows how far a program has come.
 package progress
 
 import (
@@ -11,8 +11,8 @@ import (
 
 // Bar returns a function that draws a bar; it is nil where there is no terminal.
 func Bar(stderr io.Writer, what string) func(done, total int) {
-	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f, ok := terminal(stderr)
+	if !ok {
 		return nil
 	}
 	var bar *progressbar.ProgressBar
@@ -23,4 +23,9 @@ func Bar(stderr io.Writer, what string) func(done, total int) {
 		}
 		_ = bar.Set(done) // a bar that can't be drawn is no reason to stop
 	}
+}
+
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
 }

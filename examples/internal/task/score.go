@@ -5,9 +5,6 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// CuratorNote goes with every score.
-const CuratorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
-
 // Metric is one score on the held-out rows.
 type Metric struct {
 	Name  string
