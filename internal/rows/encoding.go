@@ -15,13 +15,14 @@ import (
 //
 //	u_j = Scale_j·clamp(x_j, Min_j, Max_j) + Shift_j,
 //
-// scales u to norm at most Bound and appends the constant 1 if Intercept is
-// set. All of it is public. Scale, Shift, Min and Max are nil together, for the
+// scales u to norm at most Bound and appends Constant, 1 in a new encoding, if
+// Intercept is set. All of it is public. Scale, Shift, Min and Max are nil together, for the
 // identity.
 type Encoding struct {
 	Columns   int
 	Bound     float64
 	Intercept bool
+	Constant  float64 // 0 without intercept; a power of two
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
@@ -30,8 +31,8 @@ type Encoding struct {
 
 // NewIdentity returns the encoding that only scales rows to the given bound.
 func NewIdentity(columns int, bound float64, intercept bool) Encoding {
-	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept}
-	e.magnitude = bound + e.constant()
+	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept, Constant: constant(intercept)}
+	e.magnitude = bound + e.Constant
 	return e
 }
 
@@ -42,14 +43,15 @@ func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) En
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
 	}
-	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Scale: scale, Shift: shift, Min: lo, Max: hi}
-	e.magnitude = math.Max(raw+off, bound) + e.constant()
+	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Constant: constant(intercept),
+		Scale: scale, Shift: shift, Min: lo, Max: hi}
+	e.magnitude = math.Max(raw+off, bound) + e.Constant
 	return e
 }
 
-// constant is the constant feature, 0 where there is none.
-func (e *Encoding) constant() float64 {
-	if e.Intercept {
+// constant is the constant feature of a new encoding, 0 where there is none.
+func constant(intercept bool) float64 {
+	if intercept {
 		return 1
 	}
 	return 0
@@ -65,10 +67,7 @@ func (e *Encoding) Dim() int {
 
 // FeatureBound bounds the norm of an encoded row, the intercept included.
 func (e *Encoding) FeatureBound() float64 {
-	if e.Intercept {
-		return math.Hypot(e.Bound, 1)
-	}
-	return e.Bound
+	return math.Hypot(e.Bound, e.Constant)
 }
 
 // Offset is how many times larger the raw terms of a score are than the bound
@@ -79,7 +78,7 @@ func (e *Encoding) Offset() float64 { return e.magnitude / e.FeatureBound() }
 // factor s is s·(⟨v, x⟩ + offset) + intercept.
 type folded struct {
 	v                 []float64
-	offset, intercept float64
+	offset, intercept float64 // intercept is a weight times the constant
 }
 
 // fold writes w in terms of raw rows; f.v is reused.
@@ -87,7 +86,7 @@ func (e *Encoding) fold(w []float64, f *folded) {
 	f.v = append(f.v[:0], w[:e.Columns]...)
 	f.offset, f.intercept = 0, 0
 	if e.Intercept {
-		f.intercept = w[e.Columns]
+		f.intercept = w[e.Columns] * e.Constant
 	}
 	if e.Scale == nil {
 		return
@@ -108,7 +107,7 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 		}
 	}
 	if e.Intercept {
-		dst[e.Columns] = sumC
+		dst[e.Columns] = sumC * e.Constant
 	}
 }
 
@@ -190,6 +189,6 @@ func (e *Encoding) bound(u []float64, s float64) {
 	}
 	scale(row, s)
 	if e.Intercept {
-		u[e.Columns] = 1
+		u[e.Columns] = e.Constant
 	}
 }

@@ -109,7 +109,8 @@ const unit = 0x1p-53
 //     with it is off by at most γ_m·m·S·M in each, and every later one of the B
 //     merges, as well as the final change of coordinates, by u·n·S·M (Higham,
 //     Accuracy and Stability of Numerical Algorithms, section 4.2). With a clip C,
-//     S is at most C/X without shift and intercept, and C with an intercept.
+//     S is at most C/X without shift and intercept, and C over the constant
+//     feature with an intercept.
 //
 // Measured against accumulation in 64-bit fixed point, which would be exact in
 // any order, the pass is 2.5 times faster (BenchmarkAccumulation), and for
@@ -160,8 +161,8 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 		b.row += math.Min(x*b.Smoothness*unit*(p+8)*r*e.magnitude, 2*longest)
 	}
 	switch b.coefficient = b.Slope; {
-	case e.Intercept: // a row's norm is at least 1
-		b.coefficient = math.Min(b.Slope, clip*(1+b.slack))
+	case e.Intercept: // a row's norm is at least the constant
+		b.coefficient = math.Min(b.Slope, clip/e.Constant*(1+b.slack))
 	case e.Scale == nil: // a raw row's terms are all there is to its norm
 		b.coefficient = longest / x
 	}

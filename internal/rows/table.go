@@ -23,7 +23,8 @@ type Table struct {
 	src    source
 	layout layout
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
-	norm   []float64 // norm of the bounded row, the intercept included
+	length []float64 // norm of the bounded row without the constant feature
+	norm   []float64 // and with it
 }
 
 // NewTable checks and bounds the rows of x. The error names the first bad row
@@ -44,7 +45,7 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 }
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
-	t := &Table{enc: enc, src: src, norm: make([]float64, n)}
+	t := &Table{enc: enc, src: src, length: make([]float64, n), norm: make([]float64, n)}
 	t.layout = newLayout(n, enc.Columns, t.isSparse())
 	if sp, ok := src.(sparseSource); ok {
 		admitted, err := enc.admitSparse(sp)
@@ -74,7 +75,7 @@ func (t *Table) isSparse() bool {
 // Pick returns the table of the given rows, in that order. It copies O(1)
 // numbers a row.
 func (t *Table) Pick(order []int) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), norm: gather(t.norm, order)}
+	p := &Table{enc: t.enc, src: t.src.pick(order), length: gather(t.length, order), norm: gather(t.norm, order)}
 	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
 	if t.shrink != nil {
 		p.shrink = gather(t.shrink, order)
@@ -179,15 +180,10 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 		}
 		norm = e.norm(a.row)
 	}
-	s := e.shrink(norm)
-	if norm > e.Bound {
-		a.shrinks = true
-		norm = e.Bound
-	}
-	if e.Intercept {
-		norm = math.Hypot(norm, 1)
-	}
-	in.shrink[i], in.t.norm[i] = s, norm
+	a.shrinks = a.shrinks || norm > e.Bound
+	in.shrink[i] = e.shrink(norm)
+	in.t.length[i] = math.Min(norm, e.Bound)
+	in.t.norm[i] = math.Hypot(in.t.length[i], e.Constant)
 }
 
 // admit checks the values of row i, in a.row, and clamps them there. Values within
