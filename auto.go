@@ -31,8 +31,10 @@ type AutoConfig struct{}
 //     don't;
 //   - the clip is 0.8·R·sup_{|y|≤s}|φ'_y(0)|, so that most rows' gradients at w = 0
 //     are just clipped, and λ follows from the share of ε that the
-//     log-determinant takes; see ObjectivePerturbation, which is what remains
-//     where the rows are too few to measure anything.
+//     log-determinant takes; see ObjectivePerturbation.
+//
+// Where the rows are too few to measure anything, the bounds stay, R is three
+// quarters and s a quarter of them.
 //
 // Under a PureDP budget it is OutputPerturbation.
 //
@@ -70,11 +72,8 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	m := planScales(s, p.Loss.Labels(), mu)
-	switch {
-	case b.pure:
+	if b.pure {
 		return OutputPerturbationConfig{}.Plan(s, p, b)
-	case m.mu == 0:
-		return ObjectivePerturbationConfig{}.Plan(s, p, b)
 	}
 	a := &auto{scales: m, asked: p, planned: newObjective(s, resolved, 0)}
 	if err := solvable(a.planned.trained, s, resolved, 0); err != nil {
@@ -98,25 +97,21 @@ type auto struct {
 }
 
 func (a *auto) ledger() (*Ledger, error) {
-	scales, err := mechanisms.Gaussian{Mu: a.scales.mu}.Ledger("histograms of norms and labels", 1, a.scales.cells())
-	if err != nil {
-		return nil, err
-	}
 	minimiser, err := a.planned.law.Ledger("objective perturbation", a.planned.shape.Dim)
+	if err != nil || a.scales.mu == 0 {
+		return minimiser, err
+	}
+	histograms, err := mechanisms.Gaussian{Mu: a.scales.mu}.Ledger("histograms of norms and labels", 1, a.scales.cells())
 	if err != nil {
 		return nil, err
 	}
-	return mechanisms.Sequential("auto", scales, minimiser)
+	return mechanisms.Sequential("auto", histograms, minimiser)
 }
 
 // run measures, and minimises over the rows held to what was measured.
 func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
 	s, src := a.planned.shape, env.noise()
-	sums, err := d.sums(a.asked.Loss)
-	if err != nil {
-		return nil, err
-	}
-	m, err := a.scales.release(d.table, sums, s, src)
+	m, err := a.measure(d, src)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +122,8 @@ func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error)
 	if err != nil {
 		return nil, err
 	}
-	if sums, err = rows.NewSums(table, d.labels, m.labelBound, o.trained); err != nil {
+	sums, err := rows.NewSums(table, d.labels, m.labelBound, o.trained)
+	if err != nil {
 		return nil, err
 	}
 	w, err := o.run(ctx, sums, src)
@@ -135,6 +131,19 @@ func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error)
 		w[s.Dim-1] *= constant
 	}
 	return w, err
+}
+
+// measure returns the released scales, or what can be guessed without.
+func (a *auto) measure(d *Dataset, src mechanisms.Source) (measured, error) {
+	s, bound := a.planned.shape, d.table.Encoding().Bound
+	if a.scales.mu == 0 {
+		return measured{bound, s.LabelBound, typicalOf(a.asked.Loss.Labels(), typicalRow*bound, typicalLabel*s.LabelBound)}, nil
+	}
+	sums, err := d.sums(a.asked.Loss)
+	if err != nil {
+		return measured{}, err
+	}
+	return a.scales.release(d.table, sums, s, src)
 }
 
 // at is the planned objective for rows of the measured scales: the same law.

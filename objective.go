@@ -54,7 +54,7 @@ const clipped = 0.8
 // newObjective plans for rows of which only bounds are known. The clip 0 stands
 // for its default.
 func newObjective(s Shape, p Problem, clip float64) *objective {
-	return objectiveFor(s, p, clip, guess(s, p.Loss.Labels()), rows.MaxOffset)
+	return objectiveFor(s, p, clip, typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound), rows.MaxOffset)
 }
 
 func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *objective {
