@@ -70,9 +70,10 @@ func (s Schema) encoding(columns int) (rows.Encoding, error) {
 // matrix, which it never changes and which must not be changed while the
 // Dataset is in use. It is safe for concurrent use.
 type Dataset struct {
-	table  *rows.Table
-	labels []float64
-	facts  Facts
+	table     *rows.Table
+	labels    []float64
+	facts     Facts
+	projected *projection // the last one, where a search keeps it; else nil
 }
 
 // Sparse is a matrix in compressed sparse rows, which NewDataset and a Model read
@@ -157,5 +158,5 @@ func (d *Dataset) pick(order []int) *Dataset {
 	for k, i := range order {
 		labels[k] = d.labels[i]
 	}
-	return &Dataset{d.table.Pick(order), labels, d.facts}
+	return &Dataset{table: d.table.Pick(order), labels: labels, facts: d.facts}
 }

@@ -267,6 +267,7 @@ func (g *gridSearch) run(ctx context.Context, d *Dataset, env *Env) ([]float64, 
 	order := permutation(g.shape.Rows, g.Seed)
 	cut := g.shape.Rows - g.held
 	train, held := d.pick(order[:cut]), d.pick(order[cut:])
+	train.projected = new(projection)
 	ws := make([][]float64, len(g.plans))
 	for j, plan := range g.plans {
 		w, err := plan.run(ctx, train, env.quiet())

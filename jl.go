@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rows"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -118,17 +119,45 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 func (c JLConfig) run(ctx context.Context, d *Dataset, child *Plan, bound float64, env *Env) ([]float64, error) {
 	features := d.Shape().features()
 	phi := c.phi(features)
-	table, err := d.table.Project(ctx, phi, bound)
+	table, err := c.project(ctx, d, phi, bound)
 	if err != nil {
 		return nil, err
 	}
-	w, err := child.run(ctx, &Dataset{table, d.labels, d.facts}, env)
+	w, err := child.run(ctx, &Dataset{table: table, labels: d.labels, facts: d.facts}, env)
 	if err != nil {
 		return nil, err
 	}
 	back := make([]float64, features, features+1)
 	phi.Transpose(back, w[:c.K])
 	return append(back, w[c.K:]...), nil
+}
+
+// projection is a projected table and all that it depends on beside the rows.
+type projection struct {
+	k     int
+	kind  Map
+	seed  uint64
+	bound float64
+	table *rows.Table
+}
+
+// project returns the projected rows of d. The candidates of a search mostly have
+// one map, so that its data keep the last projection for the next one: the table is
+// the same bits, made once.
+func (c JLConfig) project(ctx context.Context, d *Dataset, phi sketch.Map, bound float64) (*rows.Table, error) {
+	if d.projected == nil {
+		return d.table.Project(ctx, phi, bound)
+	}
+	p := projection{k: c.K, kind: c.Map, seed: c.Seed, bound: bound, table: d.projected.table}
+	if p == *d.projected {
+		return p.table, nil
+	}
+	*d.projected = projection{} // lets go of its memory
+	var err error
+	if p.table, err = d.table.Project(ctx, phi, bound); err == nil {
+		*d.projected = p
+	}
+	return p.table, err
 }
 
 // phi draws the map.

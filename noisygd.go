@@ -104,7 +104,8 @@ type NoisyGDConfig struct {
 // Smoothed losses need fewer steps.
 //
 // Each step is one pass, O(n·d) flops; a fit holds O(n + d) numbers beside the
-// data. The squared loss without clip takes O(d²) a step, from second moments.
+// data. The squared loss without clip takes O(d²) a step, from second moments, and
+// as many numbers a goroutine to form them.
 func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
@@ -319,28 +320,24 @@ func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w
 			return sums.GradientSensitivity(solve.Norm(w), c.Clip), sums.Gradient(ctx, g, w, c.Clip)
 		}, nil
 	}
-	atZero := make([]float64, sums.Dim())
-	if err := sums.Gradient(ctx, atZero, make([]float64, sums.Dim()), c.Clip); err != nil {
-		return nil, err
-	}
-	moments, err := sums.Moments(ctx, nil)
+	quadratic, err := sums.Quadratic(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return func(g, w []float64) (float64, error) {
-		rows.MomentsGradient(g, moments, atZero, w)
-		return sums.MomentsGradientSensitivity(solve.Norm(w)), ctx.Err()
+		quadratic.Gradient(g, w)
+		return quadratic.Sensitivity(solve.Norm(w)), ctx.Err()
 	}, nil
 }
 
-// momentsPay reports whether second moments apply and save time, at no more
-// than 128 MiB a goroutine.
+// momentsPay reports whether second moments, which take the time of some d/4 passes,
+// apply and save time, at no more than 130 MiB a goroutine.
 func (c NoisyGDConfig) momentsPay(sums *rows.Sums) bool {
 	if _, ok := sums.Loss().(losses.Squared); !ok || c.Clip < NoClip || sums.Dim() > 4096 {
 		return false
 	}
 	n, d, t := float64(sums.Rows()), float64(sums.Dim()), float64(c.Steps)
-	return d*(n+t) < n*t
+	return d*(n/4+t) < n*t
 }
 
 // firstAveraged is the first step after which the iterate enters the average.

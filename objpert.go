@@ -269,12 +269,14 @@ func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, l
 // dimensions, with products in high ones.
 func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float64) (func(g []float64) ([]float64, error), error) {
 	stride := max(1, min(16, sums.Rows()/(40*o.dim)))
+	sample := sums.Every(stride)
 	return func(w []float64) (func(g []float64) ([]float64, error), error) {
 		if o.dim <= 2*newtonDim {
-			h, err := sums.Hessian(ctx, w, o.clip, stride)
+			h, err := sample.Hessian(ctx, w, o.clip)
 			if err != nil {
 				return nil, err
 			}
+			h.ScaleSym(float64(stride), h)
 			for j := range w {
 				h.SetSym(j, j, h.At(j, j)+o.lambda)
 			}
@@ -282,7 +284,10 @@ func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float6
 				return f, nil
 			}
 		}
-		weights := sums.Curvatures(w, o.clip, 1)
+		weights, err := sums.Curvatures(ctx, w, o.clip)
+		if err != nil {
+			return nil, err
+		}
 		return solve.Conjugate(func(dst, v []float64) error {
 			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
 				return err

@@ -207,7 +207,7 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 	}
 	if sums.Curved() && sums.Dim() <= newtonDim {
 		p.Hessian = func(w []float64) (*mat.SymDense, error) {
-			h, err := sums.Hessian(ctx, w, math.Inf(1), 1)
+			h, err := sums.Hessian(ctx, w, math.Inf(1))
 			if err != nil {
 				return nil, err
 			}

@@ -214,7 +214,7 @@ func TestRoundingBoundOfGradients(t *testing.T) {
 }
 
 // The same for the gradient from second moments, which has no clip.
-func TestRoundingBoundOfMoments(t *testing.T) {
+func TestRoundingBoundOfQuadratic(t *testing.T) {
 	const n, label = 20_000, 2.0
 	loss := losses.Squared{}
 	for _, c := range adversarialCases() {
@@ -235,16 +235,9 @@ func TestRoundingBoundOfMoments(t *testing.T) {
 			for side, row := range [][]float64{rowA, rowB} {
 				x.SetRow(at, row)
 				s := sumsOf(t, c.matrix(t, x), y, label, e, loss)
-				atZero := make([]float64, e.Dim())
-				if err := s.Gradient(ctx, atZero, make([]float64, e.Dim()), c.clip); err != nil {
-					t.Fatal(err)
-				}
-				moments, err := s.Moments(ctx, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				MomentsGradient(g[side], moments, atZero, w)
-				rounding = s.MomentsGradientSensitivity(norm(w)) - e.FeatureBound()*loss.Diameter(e.FeatureBound()*norm(w), label)
+				q := quadratic(t, s)
+				q.Gradient(g[side], w)
+				rounding = q.Sensitivity(norm(w)) - e.FeatureBound()*loss.Diameter(e.FeatureBound()*norm(w), label)
 			}
 			diff := gap(g[0], g[1], exactGradient(&e, rowA, y[at], w, c.clip), exactGradient(&e, rowB, y[at], w, c.clip))
 			t.Logf("%s, %s: %.2g of the bound", c.name, order, diff/rounding)

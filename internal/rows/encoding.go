@@ -163,9 +163,13 @@ func (e *Encoding) shrink(norm float64) float64 {
 
 // bound turns a raw row, admitted, into its features times the factor s.
 func (e *Encoding) bound(u []float64, s float64) {
-	for j, v := range u[:e.Columns] {
-		u[j] = s * e.feature(j, v)
+	row := u[:e.Columns]
+	if e.Scale != nil {
+		for j, v := range row {
+			row[j] = e.feature(j, v)
+		}
 	}
+	scale(row, s)
 	if e.Intercept {
 		u[e.Columns] = 1
 	}

@@ -218,7 +218,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// Moments are the weighted sums of outer products, and MomentsGradient is the
+// Moments are the weighted sums of outer products, and Quadratic has the
 // gradient of the squared loss, within the rounding that its bound allows.
 func TestMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
@@ -241,19 +241,13 @@ func TestMoments(t *testing.T) {
 	if !mat.EqualApprox(got, want, 1e-9) {
 		t.Errorf("moments\n%v\nwant\n%v", mat.Formatted(got), mat.Formatted(want))
 	}
-	plain, err := s.Moments(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, atZero, a, b := randomVector(r, d+1, 2), make([]float64, d+1), make([]float64, d+1), make([]float64, d+1)
-	if err := s.Gradient(ctx, atZero, make([]float64, d+1), math.Inf(1)); err != nil {
-		t.Fatal(err)
-	}
+	w, a, b := randomVector(r, d+1, 2), make([]float64, d+1), make([]float64, d+1)
 	if err := s.Gradient(ctx, a, w, math.Inf(1)); err != nil {
 		t.Fatal(err)
 	}
-	MomentsGradient(b, plain, atZero, w)
-	rounding := s.MomentsGradientSensitivity(2) - enc.FeatureBound()*losses.Squared{}.Diameter(2*enc.FeatureBound(), 1)
+	q := quadratic(t, s)
+	q.Gradient(b, w)
+	rounding := q.Sensitivity(2) - enc.FeatureBound()*losses.Squared{}.Diameter(2*enc.FeatureBound(), 1)
 	if diff := distance(a, b); diff > rounding {
 		t.Errorf("gradients differ by %g, rounding bound %g", diff, rounding)
 	}

@@ -16,26 +16,53 @@ func (s *Sums) Curved() bool {
 }
 
 // Curvatures returns the second derivative of each row's loss in its score, 0
-// where the clip holds the gradient. With stride k > 1 only each k-th row counts,
-// k times: an estimate for solvers. The loss must be Curved.
-func (s *Sums) Curvatures(w []float64, clip float64, stride int) []float64 {
+// where the clip holds the gradient. The loss must be Curved.
+func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
+	curvatures := make([]float64, s.Rows())
+	bend := s.bend(w, clip)
+	err := inOrder(ctx, s.t.layout.blocks, s.t.buffer, func([]float64) {},
+		func(b int, buf []float64) {
+			s.t.layout.eachTile(b, func(lo, hi int) { bend(curvatures[lo:hi], s.t.src.tile(lo, hi, buf), lo) })
+		},
+		func(int, []float64) {})
+	return curvatures, err
+}
+
+// bend returns the function that sets its first argument to the Curvatures of a
+// tile's rows.
+func (s *Sums) bend(w []float64, clip float64) weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
-	z := make([]float64, s.Rows())
-	s.t.Scores(z, w)
-	for i, score := range z {
-		y := s.labels[i]
-		if i%stride != 0 || math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[i] {
-			z[i] = 0
-		} else {
-			z[i] = float64(stride) * curvature(score, y)
+	clips := !math.IsInf(clip, 1)
+	var f folded
+	s.t.enc.fold(w, &f)
+	return func(z []float64, rows tile, lo int) {
+		s.t.score(z, rows, lo, &f)
+		for k, score := range z {
+			y := s.labels[lo+k]
+			if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
+				z[k] = 0
+			} else {
+				z[k] = curvature(score, y)
+			}
 		}
 	}
-	return z
 }
 
 // Hessian returns the sum of xᵢxᵢᵀ weighted by Curvatures.
-func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64, stride int) (*mat.SymDense, error) {
-	return s.t.Moments(ctx, s.Curvatures(w, clip, stride))
+func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.SymDense, error) {
+	return s.t.moments(ctx, s.bend(w, clip))
+}
+
+// Every returns the sums over each k-th row, a sample for solvers.
+func (s *Sums) Every(k int) *Sums {
+	if k == 1 {
+		return s
+	}
+	order := make([]int, 0, (s.Rows()+k-1)/k)
+	for i := 0; i < s.Rows(); i += k {
+		order = append(order, i)
+	}
+	return newSums(s.t.Pick(order), gather(s.labels, order), s.labelBound, s.loss)
 }
 
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second

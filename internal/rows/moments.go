@@ -5,92 +5,150 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
-// momentsWorkspace is what one goroutine needs for second moments.
-type momentsWorkspace struct {
-	buf     []float64
-	encoded []float64 // a tile of encoded rows, times the roots of their weights
-	sum     []float64 // upper triangle of Σ, dim×dim
+// weigh sets weights to those of the rows of a tile that starts at row lo.
+type weigh func(weights []float64, rows tile, lo int)
+
+func ones(weights []float64, _ tile, _ int) {
+	for k := range weights {
+		weights[k] = 1
+	}
 }
 
 // Moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim; nil weights
-// are ones, others must not be negative. It takes O(n·Dim²) time and, for each
-// goroutine, Dim² numbers.
+// are ones, others must not be negative. It takes O(n·Dim²) time, less for
+// sparse rows without a schema, and for each goroutine Dim² numbers.
 func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
-	dim := t.enc.Dim()
-	total := make([]float64, dim*dim)
-	l := t.momentsLayout()
-	acquire := func() *momentsWorkspace {
-		return &momentsWorkspace{t.buffer(), make([]float64, l.tileRows*dim), make([]float64, dim*dim)}
+	if weights == nil {
+		return t.moments(ctx, ones)
 	}
-	err := inOrder(ctx, l.blocks, acquire, func(*momentsWorkspace) {},
+	return t.moments(ctx, func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) })
+}
+
+func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
+	l, total := t.momentsLayout(), kernel.NewMoments(t.enc.Dim())
+	err := inOrder(ctx, l.blocks, func() *momentsWorkspace { return t.momentsWorkspace(l) }, func(*momentsWorkspace) {},
 		func(b int, a *momentsWorkspace) {
-			clear(a.sum)
-			l.eachTile(b, func(lo, hi int) { t.momentsTile(a, lo, hi, weights) })
+			clear(a.sum.Sum)
+			l.eachTile(b, func(lo, hi int) { t.momentsTile(a, lo, hi, f) })
 		},
-		func(_ int, a *momentsWorkspace) {
-			for i, v := range a.sum {
-				total[i] += v
-			}
-		})
+		func(_ int, a *momentsWorkspace) { total.Add(a.sum) })
 	if err != nil {
 		return nil, err
 	}
-	return mat.NewSymDense(dim, total), nil
+	var m mat.SymDense
+	m.SetRawSymmetric(blas64.Symmetric{N: total.Dim, Stride: total.Stride, Data: total.Sum, Uplo: blas.Upper})
+	return &m, nil
 }
 
-// momentsLayout has fewer blocks than a gradient's: merging one costs dim².
+// momentsLayout has fewer blocks than a gradient's, as merging one costs Dim², and
+// at least so many rows a tile that reading and writing all sums for them is cheap.
 func (t *Table) momentsLayout() layout {
-	return t.layout.cut(min(max(t.layout.n/(4*t.enc.Dim()), 2), maxBlocks))
+	const tileRows = 128
+	l := layout{n: t.layout.n, tileRows: tileRows}
+	return l.cut(min(max(l.n/max(4*tileRows, 2*t.enc.Dim()), 2), 64))
 }
 
-func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, weights []float64) {
-	dim := t.enc.Dim()
-	rows := t.src.tile(lo, hi, a.buf)
+// momentsRounding bounds the Frobenius distance between how far Moments, without
+// weights, moves when one row is replaced, as computed, and the exact difference of
+// the two rows' xxᵀ. With m rows a block and B blocks:
+//
+//   - blocks without the replaced row have the same bits. An element of the block
+//     with it is the end of a chain of m fused multiply-adds, off by γ_m times the
+//     sum of its terms' magnitudes, and the matrix of these sums has norm at most
+//     m·X²: γ_m·m·X² in each table;
+//   - each of the B merges rounds a sum of norm at most n·X², in each table;
+//   - encoding a row is off by a few units relative to the magnitude of its raw
+//     terms, for both rows.
+func (t *Table) momentsRounding() float64 {
+	l, x := t.momentsLayout(), t.enc.FeatureBound()
+	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+	return unit * x * x * (2.2*(m*m+blocks*n) + 2*16*t.enc.Offset())
+}
+
+// momentsWorkspace is what one goroutine needs for second moments.
+type momentsWorkspace struct {
+	buf     []float64 // a tile of raw rows, where they must be copied
+	weights []float64 // of the tile's rows
+	encoded []float64 // encoded rows, times the roots of their weights
+	values  []float64 // of a sparse row, likewise
+	columns []int     // of these values, the intercept's included
+	sum     *kernel.Moments
+}
+
+func (t *Table) momentsWorkspace(l layout) *momentsWorkspace {
+	a := &momentsWorkspace{weights: make([]float64, l.tileRows), sum: kernel.NewMoments(t.enc.Dim())}
+	a.encoded = make([]float64, l.tileRows*a.sum.Stride)
+	if !t.isSparse() {
+		a.buf = make([]float64, l.tileRows*t.enc.Columns)
+	}
+	return a
+}
+
+// momentsTile adds the moments of the rows [lo, hi), in their order.
+func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
+	rows, weights := t.src.tile(lo, hi, a.buf), a.weights[:hi-lo]
+	f(weights, rows, lo)
+	if t.scatters(rows) {
+		t.scatterTile(a, rows, lo, weights)
+		return
+	}
 	kept := 0
-	for k := range rows.rows {
-		if weights != nil && weights[lo+k] == 0 {
+	for k, weight := range weights {
+		if weight == 0 {
 			continue
 		}
-		u := a.encoded[kept*dim : (kept+1)*dim]
+		u := a.encoded[kept*a.sum.Stride:][:a.sum.Dim]
 		t.encode(u, rows, lo, k)
-		if weights != nil {
-			kernel.Dscal(dim, math.Sqrt(weights[lo+k]), u, 1)
-		}
+		scale(u, math.Sqrt(weight))
 		kept++
 	}
-	kernel.Dsyrk(blas.Upper, blas.Trans, dim, kept, 1, a.encoded, dim, 1, a.sum, dim)
+	a.sum.AddRows(a.encoded, kept)
 }
 
-// MomentsGradient sets dst to moments·w + atZero: the gradient sum of the
-// squared loss without clip, from the second moments of the rows and the
-// gradient sum at zero, in O(Dim²).
-func MomentsGradient(dst []float64, moments *mat.SymDense, atZero, w []float64) {
-	a := moments.RawSymmetric()
-	copy(dst, atZero)
-	kernel.Dsymv(blas.Upper, a.N, 1, a.Data, a.Stride, w, 1, 1, dst, 1)
+// scatters reports whether the rows of a tile are so sparse that adding the products
+// of their entries one by one takes less time than full rows do.
+func (t *Table) scatters(rows tile) bool {
+	if !rows.sparse || t.enc.Scale != nil {
+		return false
+	}
+	const perProduct = 8 // products of full rows in the time of one by itself
+	products, dim := 0, t.enc.Dim()
+	for k := range rows.rows {
+		entries := rows.end[k] - rows.start[k] + dim - t.enc.Columns
+		products += entries * entries
+	}
+	return perProduct*products < rows.rows*dim*dim
 }
 
-// MomentsGradientSensitivity bounds the L2 distance between MomentsGradient's
-// answers at a w of norm r on neighbouring tables, as computed. In exact
-// arithmetic the answer is the gradient sum. Rounding adds, with m rows a block
-// and B blocks, to what GradientSensitivity counts for the sum at zero:
-//
-//   - the moments of the block with the replaced row are off by γ_m·m·X², and
-//     each of the B merges by u·n·X², in Frobenius norm, so that their product
-//     with w moves by r times twice that;
-//   - encoding a row is off by a few units relative to the magnitude of its raw
-//     terms, for both rows;
-//   - the product and its sum with the one at zero are off by
-//     (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at zero.
-func (s *Sums) MomentsGradientSensitivity(r float64) float64 {
-	l := s.t.momentsLayout()
-	n, m, blocks, dim := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(s.t.enc.Dim())
-	x := s.t.enc.FeatureBound()
-	product := (dim + 2) * n * x * (x*r + s.loss.Constants(0, s.labelBound).Slope)
-	sums := 2.2 * unit * (x*x*r*(m*m+blocks*n) + product)
-	encoding := 2 * 16 * unit * s.t.enc.Offset() * x * x * r
-	return s.GradientSensitivity(r, math.Inf(1)) + sums + encoding
+func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []float64) {
+	for k, weight := range weights {
+		if weight == 0 {
+			continue
+		}
+		a.values = append(a.values[:0], rows.data[rows.start[k]:rows.end[k]]...)
+		a.columns = append(a.columns[:0], rows.indices[rows.start[k]:rows.end[k]]...)
+		if t.shrink != nil {
+			scale(a.values, t.shrink[lo+k])
+		}
+		if t.enc.Intercept {
+			a.values, a.columns = append(a.values, 1), append(a.columns, t.enc.Columns)
+		}
+		scale(a.values, math.Sqrt(weight))
+		a.sum.AddSparse(a.columns, a.values)
+	}
+}
+
+func scale(v []float64, factor float64) {
+	if factor == 1 {
+		return
+	}
+	for j := range v {
+		v[j] *= factor
+	}
 }

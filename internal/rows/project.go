@@ -77,7 +77,7 @@ func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
 	}
 	p.phi.ApplySparse(dst, rows.indices[rows.start[i]:rows.end[i]], rows.data[rows.start[i]:rows.end[i]])
 	if p.t.shrink != nil {
-		kernel.Dscal(len(dst), p.t.shrink[lo+i], dst, 1)
+		scale(dst, p.t.shrink[lo+i])
 	}
 }
 

@@ -174,8 +174,17 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 	}
 }
 
+func quadratic(t *testing.T, s *Sums) *Quadratic {
+	t.Helper()
+	q, err := s.Quadratic(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
 // The squared loss's gradient by second moments has the same sensitivity.
-func TestMomentsGradientBySearch(t *testing.T) {
+func TestQuadraticBySearch(t *testing.T) {
 	loss := losses.Squared{}
 	for _, f := range searchForms(t) {
 		for _, radius := range []float64{0, 0.7, 4} {
@@ -183,16 +192,11 @@ func TestMomentsGradientBySearch(t *testing.T) {
 			w := make([]float64, s.Dim())
 			w[0] = radius
 			of := func(s *Sums) []float64 {
-				atZero := gradientAt(t, make([]float64, len(w)), math.Inf(1))(s)
-				moments, err := s.Moments(ctx, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
 				g := make([]float64, len(w))
-				MomentsGradient(g, moments, atZero, w)
+				quadratic(t, s).Gradient(g, w)
 				return g
 			}
-			claimed, worst := s.MomentsGradientSensitivity(radius), f.worstNeighbours(t, loss, of, 300)
+			claimed, worst := quadratic(t, s).Sensitivity(radius), f.worstNeighbours(t, loss, of, 300)
 			if worst > claimed {
 				t.Errorf("%s, r = %g: neighbours move the gradient by %g, claimed %g", f.name, radius, worst, claimed)
 			}

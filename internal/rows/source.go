@@ -5,11 +5,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
-// kernel is gonum's own BLAS, whatever implementation the program has
+// reference is gonum's own BLAS, whatever implementation the program has
 // registered: its results depend on nothing but its arguments.
-var kernel gonum.Implementation
+var reference gonum.Implementation
 
 // tile is a run of consecutive raw rows, clamped to their ranges, ready for the
 // two operations that every pass is made of.
@@ -25,31 +27,19 @@ type tile struct {
 // dot sets z_k = ⟨x_k, v⟩.
 func (t tile) dot(z, v []float64) {
 	if !t.sparse {
-		kernel.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
+		reference.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
 		return
 	}
-	for k := range t.rows {
-		var sum float64
-		values := t.data[t.start[k]:t.end[k]]
-		for i, j := range t.indices[t.start[k]:t.end[k]] {
-			sum += values[i] * v[j]
-		}
-		z[k] = sum
-	}
+	kernel.SparseDots(z[:t.rows], t.start, t.end, t.indices, t.data, v)
 }
 
 // addScaled adds Σ e_k x_k to g.
 func (t tile) addScaled(g, e []float64) {
 	if !t.sparse {
-		kernel.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
+		reference.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
 		return
 	}
-	for k, c := range e[:t.rows] {
-		values := t.data[t.start[k]:t.end[k]]
-		for i, j := range t.indices[t.start[k]:t.end[k]] {
-			g[j] += c * values[i]
-		}
-	}
+	kernel.AddSparse(g, e[:t.rows], t.start, t.end, t.indices, t.data)
 }
 
 // copyRow writes raw row k to dst.

@@ -259,9 +259,13 @@ func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
 		}
 	}
-	s := &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}
+	return newSums(t, mapped, labelBound, loss), nil
+}
+
+func newSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) *Sums {
+	s := &Sums{t: t, loss: loss, labels: labels, labelBound: labelBound}
 	s.workspaces.New = func() any { return s.newWorkspace() }
-	return s, nil
+	return s
 }
 
 func mapLabel(kind losses.Labels, y, bound float64) (float64, bool) {

@@ -1,0 +1,41 @@
+//go:build !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+//go:generate sh -c "cd gen && go run ./moments -out ../moments_amd64.s -stubs ../momentsblocks_amd64.go -pkg kernel"
+
+func init() {
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		momentsBlocks = append(momentsBlocks, addMomentsAVX2)
+	}
+	if cpu.X86.HasAVX512F {
+		momentsBlocks = append(momentsBlocks, addMomentsAVX512)
+	}
+}
+
+func addMomentsAVX512(c, x, y []float64, stride, rows, width int) {
+	switch width {
+	case 24:
+		moments8x24AVX512(&c[0], &x[0], &y[0], 8*stride, rows)
+	case 16:
+		moments8x16AVX512(&c[0], &x[0], &y[0], 8*stride, rows)
+	default:
+		moments8x8AVX512(&c[0], &x[0], &y[0], 8*stride, rows)
+	}
+}
+
+// addMomentsAVX2 divides the block, for which it has too few registers.
+func addMomentsAVX2(c, x, y []float64, stride, rows, width int) {
+	for i := 0; i < momentsWidth; i += 4 {
+		if width == 24 {
+			moments4x12AVX2(&c[i*stride], &x[i], &y[0], 8*stride, rows)
+			moments4x12AVX2(&c[i*stride+12], &x[i], &y[12], 8*stride, rows)
+			continue
+		}
+		for j := 0; j < width; j += 8 {
+			moments4x8AVX2(&c[i*stride+j], &x[i], &y[j], 8*stride, rows)
+		}
+	}
+}
