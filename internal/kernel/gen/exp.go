@@ -47,7 +47,7 @@ func (c *constants) bits(b uint64) Mem {
 		at = 64 * len(c.at)
 		c.at[b] = at
 		for i := range 8 {
-			AppendDatum(at+8*i, U64(b))
+			DATA(at+8*i, U64(b))
 		}
 	}
 	return c.table.Offset(at)
@@ -201,11 +201,14 @@ func (s isa) chooseBySign(t, a, b vector) vector {
 
 func (s isa) clip(table Mem, c *constants) {
 	sign := inMemory(c.bits(1 << 63))
-	s.elements("clip", "func(x *float64, n int, norm *float64, limit *float64)", table, func(x vector, load func(string) vector) vector {
-		at := Load(Param("limit"), GP64())
+	s.elements("clip", "func(x *float64, n int, norm *float64, limit float64)", table, func(x vector, load func(string) vector) vector {
+		at, err := Param("limit").Resolve()
+		if err != nil {
+			panic(err)
+		}
 		limit := s.vector()
 		for _, r := range limit {
-			VBROADCASTSD(Mem{Base: at}, r)
+			VBROADCASTSD(at.Addr, r)
 		}
 		limit = s.apply(VDIVPD, limit, load("norm"))
 		x = s.apply(VMINPD, limit, x)

@@ -14,6 +14,7 @@ import (
 // ops are the operations by the name of their file.
 var ops = map[string]func(){
 	"dense": dense,
+	"exp":   exp,
 }
 
 func main() {
