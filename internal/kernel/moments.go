@@ -1,4 +1,3 @@
-// Package kernel holds the inner loops of passes over the data.
 package kernel
 
 import "math"
