@@ -39,7 +39,8 @@ func BenchmarkRead(b *testing.B) {
 			for b.Loop() {
 				var wg sync.WaitGroup
 				for _, half := range [][]float64{x[:len(x)/2], x[len(x)/2:]} {
-					wg.Go(func() { Sum(half) })
+					wg.Add(1)
+					go func() { defer wg.Done(); Sum(half) }()
 				}
 				wg.Wait()
 			}
