@@ -15,6 +15,7 @@ import (
 var ops = map[string]func(){
 	"dense": dense,
 	"exp":   exp,
+	"sum":   sum,
 }
 
 func main() {
