@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whoever imports the library gets the standard library, gonum, x/exp and x/sys, and
-// nothing that only the examples need.
+// Whoever imports the library gets the standard library, gonum, x/exp and x/sys,
+// and nothing that only the examples need.
 func TestLibraryDependencies(t *testing.T) {
 	const module = "github.com/dpglm/dpglm"
 	packages := []string{}

@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+)
 
 // Logistic is the logistic loss log(1 + e^(−yz)), y = ±1.
 type Logistic struct{}
@@ -18,7 +22,7 @@ func (Logistic) Link() Link { return Logit }
 func (Logistic) Value(z, y float64) float64 { return softplus(-y * z) }
 
 // Deriv is −y/(1 + e^(yz)).
-func (Logistic) Deriv(z, y float64) float64 { return -y * sigmoid(-y*z) }
+func (Logistic) Deriv(z, y float64) float64 { return kernel.LogisticSlope(z, y) }
 
 // Curvature is s(1−s), s = 1/(1 + e^|z|): both factors keep their digits as
 // s ≤ ½.

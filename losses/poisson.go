@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+)
 
 // Poisson is the negative log-likelihood of a count y with the mean e^z, less its
 // smallest value: e^z − yz + y·log y − y, with 0·log 0 = 0. It is convex but
@@ -23,7 +27,7 @@ func (Poisson) Value(z, y float64) float64 {
 }
 
 // Deriv is e^z − y.
-func (Poisson) Deriv(z, y float64) float64 { return math.Exp(z) - y }
+func (Poisson) Deriv(z, y float64) float64 { return kernel.Exp(z) - y }
 
 // Curvature is e^z.
 func (Poisson) Curvature(z, _ float64) float64 { return math.Exp(z) }

@@ -115,12 +115,16 @@ func largestRatio(most, tolerance float64, excess func(a float64) float64) (floa
 }
 
 // narrow brings lo, where excess isn't positive, close to hi, where it is: by
-// chords, with Illinois's change so that both ends move, and by halving.
+// chords, with Illinois's change so that both ends move, and by halving where
+// three of them don't.
 func narrow(lo, below, hi, above, tolerance float64, excess func(a float64) float64) float64 {
-	side := 0
+	side, width := 0, math.Inf(1)
 	for i := 1; hi-lo > tolerance*lo; i++ {
-		mid := lo + (hi-lo)/2
-		if chord := lo - below*(hi-lo)/(above-below); i%3 != 0 && chord > lo && chord < hi {
+		mid, slow := lo+(hi-lo)/2, false
+		if i%3 == 0 {
+			slow, width = hi-lo > width/2, hi-lo
+		}
+		if chord := lo - below*(hi-lo)/(above-below); !slow && chord > lo && chord < hi {
 			mid = math.Max(lo+tolerance*lo/2, math.Min(hi-tolerance*lo/2, chord))
 		}
 		if e := excess(mid); e > 0 {

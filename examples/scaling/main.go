@@ -20,7 +20,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"text/tabwriter"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -72,27 +71,23 @@ func run(out io.Writer, full bool, megabytes int) error {
 	if megabytes < 1 {
 		return fmt.Errorf("-max is %d and must be at least 1", megabytes)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(out, "Logistic regression at ε = 1, δ = n^-1.5, on %d cores.\n\n", runtime.GOMAXPROCS(0))
-	fmt.Fprintln(w, "n\td\tdata, MB\tlearner\ttime, s\tns per n·d\tmemory beyond the data, MB\t")
+	fmt.Fprintf(out, "%9s %7s %9s  %-22s %8s %11s %16s\n", "n", "d", "data, MB", "learner", "time, s", "ns per n·d", "memory beyond, MB")
 	skipped := 0
 	for _, s := range sizes(full) {
 		if s.megabytes() > float64(megabytes) {
 			skipped++
 			continue
 		}
-		if err := row(w, s, objective, descent); err != nil {
+		if err := row(out, s, objective, descent); err != nil {
 			return err
 		}
 	}
 	if full {
 		const d = 100
-		if err := row(w, size{megabytes * 1_000_000 / 8 / d, d}, objective); err != nil {
+		if err := row(out, size{megabytes * 1_000_000 / 8 / d, d}, objective); err != nil {
 			return err
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
 	}
 	if skipped > 0 {
 		fmt.Fprintf(out, "\n%d larger tables would take more than %d MB (-max).\n", skipped, megabytes)
@@ -101,14 +96,14 @@ func run(out io.Writer, full bool, megabytes int) error {
 }
 
 // row fits a table of the given size and prints what that cost.
-func row(w io.Writer, s size, learners ...learner) error {
+func row(out io.Writer, s size, learners ...learner) error {
 	x, y := sample(s)
 	for _, l := range learners {
 		c, err := measure(func() error { return fit(l, x, y) })
 		if err != nil {
 			return fmt.Errorf("%s, %d × %d: %w", l.name, s.n, s.d, err)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%.3g\t%s\t%.3g\t%.3g\t%.1f\t\n", s.n, s.d, s.megabytes(), l.name,
+		fmt.Fprintf(out, "%9d %7d %9.3g  %-22s %8.3g %11.3g %16.1f\n", s.n, s.d, s.megabytes(), l.name,
 			c.seconds, c.seconds*1e9/float64(s.n)/float64(s.d), c.megabytes)
 	}
 	return nil

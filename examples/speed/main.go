@@ -1,7 +1,8 @@
 // Speed measures how fast rows are read, in one run, so that numbers compare: a
 // plain read of the memory, the pass that learners are made of, second moments,
 // sparse against dense rows, the noise and, if Python has NumPy, the same with
-// that. Operations take turns for several rounds, and medians are printed.
+// that. Operations take turns for several rounds; a round has the fastest of some
+// runs, and medians over the rounds are printed.
 //
 //	go run ./examples/speed
 package main

@@ -18,7 +18,7 @@ func newMatrix(r *rand.Rand, n, cols, gap int) matrix {
 	m.data = make([]float64, max(0, (n-1)*m.stride+cols))
 	m.w, m.c = make([]float64, cols), make([]float64, n)
 	for _, v := range [][]float64{m.data, m.w, m.c} {
-		nasty(r, v)
+		fill(r, v)
 	}
 	return m
 }
@@ -68,7 +68,7 @@ func TestAddScaled(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		eachMatrix(func(m matrix) {
 			got := make([]float64, m.cols+8)
-			nasty(rand.New(rand.NewPCG(3, 4)), got)
+			fill(rand.New(rand.NewPCG(3, 4)), got)
 			want := append([]float64{}, got...)
 			for k, c := range m.c {
 				for j, x := range m.row(k) {
@@ -96,7 +96,7 @@ func TestDotsError(t *testing.T) {
 			m.data[j] *= math.Pi
 		}
 		z := make([]float64, 1)
-		Dots(z, m.data, 0+m.stride, m.w)
+		Dots(z, m.data, m.stride, m.w)
 		if e := math.Abs(z[0] - exact*math.Pi); e > (float64(len(m.w))/8+6)*0x1p-53*size*math.Pi {
 			t.Errorf("%d columns: error %g", m.cols, e)
 		}

@@ -21,20 +21,10 @@ func at(t testing.TB, l level) {
 	active = l
 }
 
-// nasty fills x with numbers of all magnitudes, zeros of both signs and
-// denormals among them.
-func nasty(r *rand.Rand, x []float64) {
+// fill fills x with nasty numbers.
+func fill(r *rand.Rand, x []float64) {
 	for i := range x {
-		switch r.IntN(8) {
-		case 0:
-			x[i] = math.Copysign(0, r.Float64()-0.5)
-		case 1:
-			x[i] = math.Copysign(math.Float64frombits(r.Uint64N(1<<52)), r.Float64()-0.5)
-		case 2:
-			x[i] = math.Ldexp(r.Float64()-0.5, r.IntN(600)-300)
-		default:
-			x[i] = r.Float64() - 0.5
-		}
+		x[i] = nasty(r)
 	}
 }
 

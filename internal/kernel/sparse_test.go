@@ -25,7 +25,7 @@ func TestSparseRows(t *testing.T) {
 	v, z := make([]float64, dim), make([]float64, rows+1)
 	sum, values := make([]float64, dim), make([]float64, len(indices))
 	for _, x := range [][]float64{v, sum, values} {
-		nasty(r, x)
+		fill(r, x)
 	}
 	want := slices.Clone(sum)
 	z[rows] = 5

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -31,12 +32,9 @@ func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
 	return s.combine(ctx, dst, w, func(z []float64, lo int) {
-		for k, score := range z {
-			c := s.loss.Deriv(score, s.labels[lo+k])
-			if limit := clip / s.t.norm[lo+k]; math.Abs(c) > limit {
-				c = math.Copysign(limit, c)
-			}
-			z[k] = c
+		losses.Derivs(s.loss, z, s.labels[lo:lo+len(z)])
+		if !math.IsInf(clip, 1) {
+			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
 		}
 	})
 }
@@ -77,13 +75,20 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(
 
 // addTile adds Σ c_k x_k over a tile to the sums of a; c is overwritten.
 func (t *Table) addTile(a *workspace, c []float64, rows tile, lo int) {
-	for k, v := range c {
-		a.sumC += v
-		if t.shrink != nil {
-			v *= t.shrink[lo+k]
+	if t.enc.Intercept {
+		for _, v := range c {
+			a.sumC += v
 		}
-		a.sumE += v
-		c[k] = v
+	}
+	if t.shrink != nil {
+		for k, s := range t.shrink[lo : lo+len(c)] {
+			c[k] *= s
+		}
+	}
+	if t.enc.Scale != nil {
+		for _, v := range c {
+			a.sumE += v
+		}
 	}
 	rows.addScaled(a.raw, c)
 }

@@ -181,3 +181,26 @@ func BenchmarkMoments(b *testing.B) {
 		}
 	}
 }
+
+// A step of Noisy GD by second moments, but for the noise.
+func BenchmarkQuadratic(b *testing.B) {
+	const n, d = 1000, 100
+	r := rand.New(rand.NewPCG(41, 42))
+	table, err := NewTable(randomMatrix(r, n, d, 0.1), NewIdentity(d, 1, false))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewSums(table, make([]float64, n), 1, losses.Squared{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	q, err := s.Quadratic(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, w := make([]float64, d), randomVector(r, d, 1)
+	for b.Loop() {
+		q.Gradient(g, w)
+		_ = q.Sensitivity(1)
+	}
+}

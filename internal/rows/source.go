@@ -1,17 +1,11 @@
 package rows
 
 import (
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/kernel"
 )
-
-// reference is gonum's own BLAS, whatever implementation the program has
-// registered: its results depend on nothing but its arguments.
-var reference gonum.Implementation
 
 // tile is a run of consecutive raw rows, clamped to their ranges, ready for the
 // two operations that every pass is made of.
@@ -27,7 +21,7 @@ type tile struct {
 // dot sets z_k = ⟨x_k, v⟩.
 func (t tile) dot(z, v []float64) {
 	if !t.sparse {
-		reference.Dgemv(blas.NoTrans, t.rows, t.cols, 1, t.data, t.stride, v, 1, 0, z, 1)
+		kernel.Dots(z[:t.rows], t.data, t.stride, v[:t.cols])
 		return
 	}
 	kernel.SparseDots(z[:t.rows], t.start, t.end, t.indices, t.data, v)
@@ -36,7 +30,7 @@ func (t tile) dot(z, v []float64) {
 // addScaled adds Σ e_k x_k to g.
 func (t tile) addScaled(g, e []float64) {
 	if !t.sparse {
-		reference.Dgemv(blas.Trans, t.rows, t.cols, 1, t.data, t.stride, e, 1, 1, g, 1)
+		kernel.AddScaled(g[:t.cols], t.data, t.stride, e[:t.rows])
 		return
 	}
 	kernel.AddSparse(g, e[:t.rows], t.start, t.end, t.indices, t.data)

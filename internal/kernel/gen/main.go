@@ -14,7 +14,9 @@ import (
 // ops are the operations by the name of their file.
 var ops = map[string]func(){
 	"dense":   dense,
+	"exp":     exp,
 	"moments": moments,
+	"sum":     sum,
 }
 
 func main() {

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// expTaylor are the coefficients of (e^r − 1 − r)/r², as in exp.go of the package.
+var expTaylor = []float64{
+	0x1.0000000000001p-1,
+	0x1.5555555555556p-3,
+	0x1.5555555553d63p-5,
+	0x1.11111111109b3p-7,
+	0x1.6c16c1788bd90p-10,
+	0x1.a01a01a7c41d5p-13,
+	0x1.a019b90d2ae7ap-16,
+	0x1.71de0dae63bb3p-19,
+	0x1.289185613a3d6p-22,
+	0x1.af38a9b0ec855p-26,
+}
+
+func exp() {
+	table, c := firstMasks(), newConstants()
+	for _, s := range []isa{avx2, avx512} {
+		s.exps(table, c)
+		s.logisticSlopes(table, c)
+		s.clip(table, c)
+	}
+}
+
+// constants are numbers in memory, each repeated for a whole vector.
+type constants struct {
+	table Mem
+	at    map[uint64]int
+}
+
+func newConstants() *constants {
+	return &constants{GLOBL("constants", RODATA|NOPTR), map[uint64]int{}}
+}
+
+func (c *constants) bits(b uint64) Mem {
+	at, ok := c.at[b]
+	if !ok {
+		at = 64 * len(c.at)
+		c.at[b] = at
+		for i := range 8 {
+			DATA(at+8*i, U64(b))
+		}
+	}
+	return c.table.Offset(at)
+}
+
+func (c *constants) number(v float64) Mem { return c.bits(math.Float64bits(v)) }
+
+// The operations on whole vectors; a second operand may lie in memory.
+type operand interface{ part(i, parts int) Op }
+
+func (v vector) part(i, _ int) Op { return v[i] }
+
+type inMemory Mem
+
+func (m inMemory) part(i, parts int) Op { return Mem(m).Offset(i * 64 / parts) }
+
+type instruction func(ops ...Op)
+
+// apply returns a ∘ b.
+func (s isa) apply(f instruction, a vector, b operand) vector {
+	out := s.vector()
+	for i := range out {
+		f(b.part(i, len(out)), a[i], out[i])
+	}
+	return out
+}
+
+// update sets v to f's three-operand form of a and b.
+func (v vector) update(f instruction, a vector, b operand) {
+	for i := range v {
+		f(b.part(i, len(v)), a[i], v[i])
+	}
+}
+
+func (s isa) copy(m operand) vector {
+	out := s.vector()
+	for i := range out {
+		VMOVUPD(m.part(i, len(out)), out[i])
+	}
+	return out
+}
+
+// exp returns e^x as the package's Exp defines it.
+func (s isa) exp(x vector, c *constants) vector {
+	number := func(v float64) inMemory { return inMemory(c.number(v)) }
+	magic := number(0x1.8p52)
+	x = s.apply(VMINPD, s.copy(number(1000)), x)
+	x = s.apply(VMAXPD, s.copy(number(-1000)), x)
+	m := s.copy(magic)
+	m.update(VFMADD231PD, x, number(0x1.71547652b82fep+0))
+	n := s.apply(VSUBPD, m, magic)
+	x.update(VFNMADD231PD, n, number(0x1.62e42feep-1))
+	x.update(VFNMADD231PD, n, number(0x1.a39ef35793c76p-33))
+
+	last := len(expTaylor) - 1
+	p := s.copy(number(expTaylor[last]))
+	for i := last - 1; i >= 0; i-- {
+		p.update(VFMADD213PD, x, number(expTaylor[i]))
+	}
+	square := s.apply(VMULPD, x, x)
+	p.update(VFMADD213PD, square, x)
+	p = s.apply(VADDPD, p, number(1))
+
+	m = s.copy(magic)
+	m.update(VFMADD231PD, n, number(0.5))
+	p = s.apply(VMULPD, p, s.power(m, c))
+	n = s.apply(VSUBPD, n, s.apply(VSUBPD, m, magic))
+	return s.apply(VMULPD, p, s.power(s.apply(VADDPD, n, magic), c))
+}
+
+// power returns 2^n of the integers n = m − 1.5·2^52.
+func (s isa) power(m vector, c *constants) vector {
+	out := s.apply(VPADDQ, m, inMemory(c.bits(1023)))
+	for _, r := range out {
+		VPSLLQ(U8(52), r, r)
+	}
+	return out
+}
+
+// elements generates a function that maps the n numbers at x, of which f returns
+// the new ones; load reads the same elements of another parameter.
+func (s isa) elements(name, signature string, table Mem, f func(x vector, load func(param string) vector) vector, others ...string) {
+	TEXT(name+s.name, NOSPLIT, signature)
+	Pragma("noescape")
+	x, n := Load(Param("x"), GP64()).(reg.GPVirtual), Load(Param("n"), GP64()).(reg.GPVirtual)
+	at := map[string]reg.GPVirtual{}
+	for _, param := range others {
+		at[param] = Load(Param(param), GP64()).(reg.GPVirtual)
+	}
+	Label("loop")
+	CMPQ(n, U8(8))
+	JL(LabelRef("tail"))
+	v := s.vector()
+	v.load(Mem{Base: x})
+	f(v, func(param string) vector {
+		y := s.vector()
+		y.load(Mem{Base: at[param]})
+		ADDQ(U8(64), at[param])
+		return y
+	}).store(Mem{Base: x})
+	ADDQ(U8(64), x)
+	SUBQ(U8(8), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	k := s.first(n, table)
+	v = s.vector()
+	v.loadMasked(Mem{Base: x}, k)
+	f(v, func(param string) vector {
+		y := s.vector()
+		y.loadMasked(Mem{Base: at[param]}, k)
+		return y
+	}).storeMasked(Mem{Base: x}, k)
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) exps(table Mem, c *constants) {
+	s.elements("exps", "func(x *float64, n int)", table, func(x vector, _ func(string) vector) vector {
+		return s.exp(x, c)
+	})
+}
+
+func (s isa) logisticSlopes(table Mem, c *constants) {
+	sign, one := inMemory(c.bits(1<<63)), inMemory(c.number(1))
+	s.elements("logisticSlopes", "func(x *float64, n int, y *float64)", table, func(x vector, load func(string) vector) vector {
+		y := s.apply(VXORPD, load("y"), sign)
+		t := s.apply(VMULPD, x, y)
+		e := s.exp(s.apply(VORPD, t, sign), c)
+		p := s.apply(VDIVPD, s.chooseBySign(t, e, s.copy(one)), s.apply(VADDPD, e, one))
+		return s.apply(VMULPD, p, y)
+	}, "y")
+}
+
+// chooseBySign returns a where the sign of t is set and b elsewhere.
+func (s isa) chooseBySign(t, a, b vector) vector {
+	out := s.vector()
+	for i := range out {
+		if s.wide {
+			k := K()
+			VPMOVQ2M(t[i], k)
+			VBLENDMPD(a[i], b[i], k, out[i])
+		} else {
+			VBLENDVPD(t[i], a[i], b[i], out[i])
+		}
+	}
+	return out
+}
+
+func (s isa) clip(table Mem, c *constants) {
+	sign := inMemory(c.bits(1 << 63))
+	s.elements("clip", "func(x *float64, n int, norm *float64, limit float64)", table, func(x vector, load func(string) vector) vector {
+		at, err := Param("limit").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		limit := s.vector()
+		for _, r := range limit {
+			VBROADCASTSD(at.Addr, r)
+		}
+		limit = s.apply(VDIVPD, limit, load("norm"))
+		x = s.apply(VMINPD, limit, x)
+		return s.apply(VMAXPD, s.apply(VXORPD, limit, sign), x)
+	}, "norm")
+}
