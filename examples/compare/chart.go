@@ -170,19 +170,22 @@ func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, m measure, x a
 }
 
 // yRange holds every mean and deviation, unless some models are much worse than
-// one that ignores the features: those may fall below the picture.
+// one that ignores the features: those may leave the picture.
 func (e *experiment) yRange(m measure) (lo, hi float64) {
 	floor, _ := m.summarise(&e.constant)
 	lo, hi = floor.mean, floor.mean
+	best := floor.mean
 	for _, c := range append([]*cell{&e.plain}, e.cells...) {
 		if s, ok := m.summarise(c); ok && finite(s.mean) && finite(s.deviation) {
-			lo, hi = min(lo, s.mean-s.deviation), max(hi, s.mean+s.deviation)
+			lo, hi, best = min(lo, s.mean-s.deviation), max(hi, s.mean+s.deviation), max(best, s.mean)
 		}
 	}
 	if lo == hi {
 		return lo - m.unit, hi + m.unit
 	}
-	lo = max(lo, floor.mean-(hi-floor.mean))
+	if gain := best - floor.mean; gain > 0 {
+		lo, hi = max(lo, floor.mean-gain/2), min(hi, best+gain/4)
+	}
 	beyond := 0.04 * (hi - lo)
 	return lo - beyond, hi + beyond
 }

@@ -11,8 +11,12 @@ import (
 func TestRangeOfThePicture(t *testing.T) {
 	e := example()
 	lo, hi := e.yRange(e.measures[0])
-	if lo > -.85 || lo < -1 || hi < .87 || hi > 1 {
-		t.Errorf("from %v to %v, want about ±0.87 and a margin", lo, hi)
+	if lo > -.4 || lo < -.5 || hi < .87 || hi > 1 {
+		t.Errorf("from %v to %v, want about -0.4 to 0.87 and a margin", lo, hi)
+	}
+	e.cells[2].scores["r2"] = []float64{-9, 9}
+	if _, hi := e.yRange(e.measures[0]); hi < 1 || hi > 1.1 {
+		t.Errorf("up to %v, want about 1 and a margin", hi)
 	}
 	e.cells[0].scores["r2"] = []float64{math.Inf(-1), 1}
 	path := filepath.Join(t.TempDir(), "a.png")
