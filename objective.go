@@ -32,10 +32,12 @@ type typical struct {
 	variance float64 // of the scores under the best weights
 }
 
-// guess is the typical row where only bounds are known.
-func guess(s Shape, l losses.Labels) typical {
-	return typicalOf(l, 0.75*s.FeatureBound, s.LabelBound/4)
-}
+// What rows and labels are taken to measure, over their bounds, until better is
+// known.
+const (
+	typicalRow   = 0.75
+	typicalLabel = 0.25
+)
 
 func typicalOf(l losses.Labels, row, label float64) typical {
 	switch l {
