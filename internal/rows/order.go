@@ -26,7 +26,7 @@ func newLayout(n, cols int, sparse bool) layout {
 		return l.cut(min(max(4*n/cols, 8), n/2048+1, maxBlocks))
 	}
 	const tileNumbers, blockNumbers = 1 << 11, 1 << 17 // 16 KiB and 1 MiB
-	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 256)}
+	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 96)}
 	return l.cut(min(n/min(max(blockNumbers/cols, 64), 4096)+1, maxBlocks))
 }
 
