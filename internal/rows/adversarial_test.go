@@ -126,8 +126,8 @@ func preciseNorm(v []precise) precise {
 	return sum.root()
 }
 
-// exactGradient is the squared loss's clipped gradient of one row, by definition.
-func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip float64) []precise {
+// exactFeatures are a bounded row's, by definition.
+func exactFeatures(e *Encoding, row []float64) []precise {
 	u := make([]precise, e.Columns, e.Dim())
 	for j, v := range row {
 		u[j] = number(v)
@@ -143,6 +143,12 @@ func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip floa
 	if e.Intercept {
 		u = append(u, number(1))
 	}
+	return u
+}
+
+// exactGradient is the squared loss's clipped gradient of one row, by definition.
+func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip float64) []precise {
+	u := exactFeatures(e, row)
 	slope := number(-y)
 	for j := range u {
 		slope = slope.plus(u[j].times(number(w[j])))
@@ -244,6 +250,51 @@ func TestRoundingBoundOfQuadratic(t *testing.T) {
 			if diff > rounding || diff == 0 {
 				t.Errorf("%s, %s: rounding changed the difference by %g, bound %g", c.name, order, diff, rounding)
 			}
+		}
+	}
+}
+
+// Replacing a row moves the moments by what it moves the exact ones, up to the bound
+// on their rounding.
+func TestRoundingBoundOfMoments(t *testing.T) {
+	for _, c := range adversarialCases() {
+		e, worst := c.encoding(t), 0.0
+		for seed, n := range []int{1, 3, 700, 20_000} {
+			r := rand.New(rand.NewPCG(25, uint64(seed)))
+			x := mat.NewDense(n, adversarialDim, nil)
+			for i := range n {
+				x.SetRow(i, c.row(r))
+			}
+			at := r.IntN(n)
+			var moments [2]*mat.SymDense
+			var exact [2][]precise
+			var bound float64
+			for side := range moments {
+				row := c.row(r)
+				x.SetRow(at, row)
+				table, err := NewTable(c.matrix(t, x), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if moments[side], err = table.Moments(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+				exact[side], bound = exactFeatures(&e, row), table.momentsRounding()
+			}
+			var off []precise
+			for j := range e.Dim() {
+				for k := range e.Dim() {
+					computed := number(moments[1].At(j, k)).minus(number(moments[0].At(j, k)))
+					was, is := exact[0][j].times(exact[0][k]), exact[1][j].times(exact[1][k])
+					off = append(off, computed.minus(is.minus(was)))
+				}
+			}
+			diff, _ := preciseNorm(off).Float64()
+			worst = math.Max(worst, diff/bound)
+		}
+		t.Logf("%s: at most %.2g of the bound", c.name, worst)
+		if !(worst > 0 && worst <= 1) {
+			t.Errorf("%s: rounding changed the difference by %g of its bound", c.name, worst)
 		}
 	}
 }

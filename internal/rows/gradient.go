@@ -153,7 +153,7 @@ type bounds struct {
 func (s *Sums) boundsAt(r, clip float64) bounds {
 	e := &s.t.enc
 	p := float64(e.Columns)
-	b := bounds{slack: 8 * unit * (p + 16) * e.Offset()}
+	b := bounds{slack: e.slack()}
 	x := e.FeatureBound() * (1 + b.slack)
 	z := x * r * (1 + b.slack)
 	b.Constants = s.loss.Constants(z, s.labelBound)
