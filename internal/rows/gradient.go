@@ -48,7 +48,7 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(
 	total.sumE, total.sumC = 0, 0
 	var f folded
 	s.t.enc.fold(w, &f)
-	err := inOrder(ctx, s.t.layout.blocks, s.acquire, s.release,
+	err := inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
 		func(b int, a *workspace) {
 			clear(a.raw)
 			a.sumE, a.sumC = 0, 0

@@ -31,6 +31,15 @@ func newRows(p, stride reg.GPVirtual, n int) rows {
 	return r
 }
 
+// ahead is what lies as far behind x as x's tile is long: the next tile, mostly.
+// While this one is worked on that one is fetched, its even rows by dots and its
+// odd ones by addScaled, so that memory never idles. Fetching can't fault.
+func (r rows) ahead(tile reg.GPVirtual) rows {
+	p := GP64()
+	LEAQ(Mem{Base: r.p, Index: tile, Scale: 1}, p)
+	return rows{p, r.strides}
+}
+
 // at addresses what p points to in row k of p's.
 func (r rows) at(k int) Mem {
 	scale := 1
@@ -57,6 +66,9 @@ func (s isa) dots(table Mem) {
 	MOVQ(cols, whole)
 	SHRQ(U8(3), whole)
 	k := s.first(rest, table)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
 
 	const group = 4
 	p := GP64()
@@ -67,7 +79,7 @@ func (s isa) dots(table Mem) {
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
 		MOVQ(data, p)
-		sums := s.products(x, w, whole, rest, k, size)
+		sums := s.products(x, x.ahead(tile), w, whole, rest, k, size)
 		if size == group {
 			storeSums(sums, z)
 			LEAQ(Mem{Base: data, Index: stride, Scale: group}, data)
@@ -85,7 +97,7 @@ func (s isa) dots(table Mem) {
 }
 
 // products returns the partial sums of the given number of rows.
-func (s isa) products(x rows, w, whole, rest reg.GPVirtual, k mask, size int) []vector {
+func (s isa) products(x, ahead rows, w, whole, rest reg.GPVirtual, k mask, size int) []vector {
 	sums := make([]vector, size)
 	for i := range sums {
 		sums[i] = s.vector()
@@ -101,6 +113,12 @@ func (s isa) products(x rows, w, whole, rest reg.GPVirtual, k mask, size int) []
 	wv.load(Mem{Base: at})
 	for i, sum := range sums {
 		sum.fuse(wv, x.at(i))
+		if size > 1 && i%2 == 0 {
+			PREFETCHT0(ahead.at(i))
+		}
+	}
+	if size > 1 {
+		ADDQ(U8(64), ahead.p)
 	}
 	ADDQ(U8(64), at)
 	ADDQ(U8(64), x.p)
@@ -161,6 +179,9 @@ func (s isa) addScaled(table Mem) {
 	MOVQ(cols, whole)
 	SHRQ(U8(3), whole)
 	k := s.first(rest, table)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
 
 	group := 4
 	if s.wide {
@@ -174,7 +195,7 @@ func (s isa) addScaled(table Mem) {
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
 		MOVQ(data, p)
-		s.accumulate(x, g, c, whole, rest, k, size)
+		s.accumulate(x, x.ahead(tile), g, c, whole, rest, k, size)
 		if size == group {
 			LEAQ(Mem{Base: data, Index: stride, Scale: uint8(group)}, data)
 		} else {
@@ -190,7 +211,7 @@ func (s isa) addScaled(table Mem) {
 }
 
 // accumulate adds the given number of rows to g.
-func (s isa) accumulate(x rows, g, c, whole, rest reg.GPVirtual, k mask, size int) {
+func (s isa) accumulate(x, ahead rows, g, c, whole, rest reg.GPVirtual, k mask, size int) {
 	factors := make([]vector, size)
 	for i := range factors {
 		if s.wide {
@@ -211,6 +232,12 @@ func (s isa) accumulate(x rows, g, c, whole, rest reg.GPVirtual, k mask, size in
 	sum.load(Mem{Base: at})
 	for i, f := range factors {
 		sum.fuse(f, x.at(i))
+		if size > 1 && i%2 == 1 {
+			PREFETCHT0(ahead.at(i))
+		}
+	}
+	if size > 1 {
+		ADDQ(U8(64), ahead.p)
 	}
 	sum.store(Mem{Base: at})
 	ADDQ(U8(64), at)
