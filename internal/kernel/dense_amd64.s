@@ -67,12 +67,12 @@ cols4:
 	VMOVUPD     32(R13), Y11
 	VFMADD231PD (R10), Y10, Y2
 	VFMADD231PD 32(R10), Y11, Y3
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	VFMADD231PD (R10)(BX*1), Y10, Y4
 	VFMADD231PD 32(R10)(BX*1), Y11, Y5
 	VFMADD231PD (R10)(BX*2), Y10, Y6
 	VFMADD231PD 32(R10)(BX*2), Y11, Y7
-	PREFETCHT0  (R12)(BX*2)
+	PREFETCHT1  (R12)(BX*2)
 	VFMADD231PD (R10)(R11*1), Y10, Y8
 	VFMADD231PD 32(R10)(R11*1), Y11, Y9
 	ADDQ        $0x40, R12
@@ -170,7 +170,7 @@ rows1done:
 	RET
 
 // func addScaledAVX2(sum *float64, cols int, data *float64, stride int, c *float64, n int)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·addScaledAVX2(SB), NOSPLIT, $0-48
 	MOVQ    sum+0(FP), AX
 	MOVQ    cols+8(FP), CX
@@ -179,23 +179,25 @@ TEXT ·addScaledAVX2(SB), NOSPLIT, $0-48
 	MOVQ    c+32(FP), SI
 	MOVQ    n+40(FP), DI
 	SHLQ    $0x03, BX
-	MOVQ    CX, R8
-	ANDQ    $0x07, R8
+	MOVQ    DI, R8
+	IMULQ   BX, R8
+	CMPQ    CX, $0x10
+	JL      narrow
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
 	SHRQ    $0x03, CX
-	LEAQ    masks<>+64(SB), R9
-	MOVQ    R8, R10
-	NEGQ    R10
-	VMOVUPD (R9)(R10*8), Y0
-	VMOVUPD 32(R9)(R10*8), Y1
-	MOVQ    DI, R9
-	IMULQ   BX, R9
+	LEAQ    masks<>+64(SB), R10
+	MOVQ    R9, R11
+	NEGQ    R11
+	VMOVUPD (R10)(R11*8), Y0
+	VMOVUPD 32(R10)(R11*8), Y1
 	LEAQ    (BX)(BX*2), R11
 
 rows4:
 	CMPQ         DI, $0x04
 	JL           rows4done
 	MOVQ         DX, R10
-	LEAQ         (R10)(R9*1), R12
+	LEAQ         (R10)(R8*1), R12
 	VBROADCASTSD (SI), Y2
 	VBROADCASTSD 8(SI), Y3
 	VBROADCASTSD 16(SI), Y4
@@ -212,12 +214,12 @@ cols4:
 	VFMADD231PD 32(R10), Y2, Y7
 	VFMADD231PD (R10)(BX*1), Y3, Y6
 	VFMADD231PD 32(R10)(BX*1), Y3, Y7
-	PREFETCHT0  (R12)(BX*1)
+	PREFETCHT1  (R12)(BX*1)
 	VFMADD231PD (R10)(BX*2), Y4, Y6
 	VFMADD231PD 32(R10)(BX*2), Y4, Y7
 	VFMADD231PD (R10)(R11*1), Y5, Y6
 	VFMADD231PD 32(R10)(R11*1), Y5, Y7
-	PREFETCHT0  (R12)(R11*1)
+	PREFETCHT1  (R12)(R11*1)
 	ADDQ        $0x40, R12
 	VMOVUPD     Y6, (R13)
 	VMOVUPD     Y7, 32(R13)
@@ -227,7 +229,7 @@ cols4:
 	JNZ         cols4
 
 tail4:
-	TESTQ       R8, R8
+	TESTQ       R9, R9
 	JZ          cols4done
 	VMASKMOVPD  (R13), Y0, Y6
 	VMASKMOVPD  32(R13), Y1, Y7
@@ -261,7 +263,7 @@ rows1:
 	CMPQ         DI, $0x01
 	JL           rows1done
 	MOVQ         DX, R10
-	LEAQ         (R10)(R9*1), R11
+	LEAQ         (R10)(R8*1), R11
 	VBROADCASTSD (SI), Y2
 	MOVQ         AX, R11
 	MOVQ         CX, R12
@@ -281,7 +283,7 @@ cols1:
 	JNZ         cols1
 
 tail1:
-	TESTQ       R8, R8
+	TESTQ       R9, R9
 	JZ          cols1done
 	VMASKMOVPD  (R11), Y0, Y3
 	VMASKMOVPD  32(R11), Y1, Y4
@@ -299,6 +301,48 @@ cols1done:
 	JMP  rows1
 
 rows1done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ       $0x00000008, R9
+	CMPQ       CX, R9
+	CMOVQLT    CX, R9
+	SUBQ       R9, CX
+	LEAQ       (DX)(R8*1), R8
+	LEAQ       masks<>+64(SB), R10
+	NEGQ       R9
+	VMOVUPD    (R10)(R9*8), Y0
+	VMOVUPD    32(R10)(R9*8), Y1
+	LEAQ       masks<>+64(SB), R9
+	NEGQ       CX
+	VMOVUPD    (R9)(CX*8), Y2
+	VMOVUPD    32(R9)(CX*8), Y3
+	VMASKMOVPD (AX), Y0, Y4
+	VMASKMOVPD 32(AX), Y1, Y5
+	VMASKMOVPD 64(AX), Y2, Y6
+	VMASKMOVPD 96(AX), Y3, Y7
+
+narrowloop:
+	VBROADCASTSD (SI), Y8
+	VMASKMOVPD   (DX), Y0, Y9
+	VMASKMOVPD   32(DX), Y1, Y10
+	VFMADD231PD  Y9, Y8, Y4
+	VFMADD231PD  Y10, Y8, Y5
+	VMASKMOVPD   64(DX), Y2, Y9
+	VMASKMOVPD   96(DX), Y3, Y10
+	VFMADD231PD  Y9, Y8, Y6
+	VFMADD231PD  Y10, Y8, Y7
+	PREFETCHT1   (R8)
+	ADDQ         BX, DX
+	ADDQ         BX, R8
+	ADDQ         $0x08, SI
+	DECQ         DI
+	JNZ          narrowloop
+	VMASKMOVPD   Y4, Y0, (AX)
+	VMASKMOVPD   Y5, Y1, 32(AX)
+	VMASKMOVPD   Y6, Y2, 64(AX)
+	VMASKMOVPD   Y7, Y3, 96(AX)
 	VZEROUPPER
 	RET
 
@@ -340,10 +384,10 @@ rows4:
 cols4:
 	VMOVUPD     (R13), Z4
 	VFMADD231PD (R10), Z4, Z0
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	VFMADD231PD (R10)(BX*1), Z4, Z1
 	VFMADD231PD (R10)(BX*2), Z4, Z2
-	PREFETCHT0  (R12)(BX*2)
+	PREFETCHT1  (R12)(BX*2)
 	VFMADD231PD (R10)(R11*1), Z4, Z3
 	ADDQ        $0x40, R12
 	ADDQ        $0x40, R13
@@ -430,7 +474,7 @@ rows1done:
 	RET
 
 // func addScaledAVX512(sum *float64, cols int, data *float64, stride int, c *float64, n int)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addScaledAVX512(SB), NOSPLIT, $8-48
 	MOVQ  sum+0(FP), AX
 	MOVQ  cols+8(FP), CX
@@ -439,15 +483,17 @@ TEXT ·addScaledAVX512(SB), NOSPLIT, $8-48
 	MOVQ  c+32(FP), SI
 	MOVQ  n+40(FP), DI
 	SHLQ  $0x03, BX
-	MOVQ  CX, R8
-	ANDQ  $0x07, R8
+	MOVQ  DI, R8
+	IMULQ BX, R8
+	CMPQ  CX, $0x10
+	JL    narrow
+	MOVQ  CX, R9
+	ANDQ  $0x07, R9
 	SHRQ  $0x03, CX
-	MOVQ  $-1, R9
-	SHLXQ R8, R9, R9
-	NOTQ  R9
-	KMOVW R9, K1
-	MOVQ  DI, R9
-	IMULQ BX, R9
+	MOVQ  $-1, R10
+	SHLXQ R9, R10, R10
+	NOTQ  R10
+	KMOVW R10, K1
 	LEAQ  (BX)(BX*2), R11
 	LEAQ  (R11)(BX*2), R12
 	LEAQ  (R12)(BX*2), R13
@@ -456,7 +502,7 @@ rows8:
 	CMPQ         DI, $0x08
 	JL           rows8done
 	MOVQ         DX, R10
-	LEAQ         (R10)(R9*1), R14
+	LEAQ         (R10)(R8*1), R14
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD 8(SI), Z1
 	VBROADCASTSD 16(SI), Z2
@@ -474,16 +520,16 @@ cols8:
 	VMOVUPD     (R15), Z8
 	VFMADD231PD (R10), Z0, Z8
 	VFMADD231PD (R10)(BX*1), Z1, Z8
-	PREFETCHT0  (R14)(BX*1)
+	PREFETCHT1  (R14)(BX*1)
 	VFMADD231PD (R10)(BX*2), Z2, Z8
 	VFMADD231PD (R10)(R11*1), Z3, Z8
-	PREFETCHT0  (R14)(R11*1)
+	PREFETCHT1  (R14)(R11*1)
 	VFMADD231PD (R10)(BX*4), Z4, Z8
 	VFMADD231PD (R10)(R12*1), Z5, Z8
-	PREFETCHT0  (R14)(R12*1)
+	PREFETCHT1  (R14)(R12*1)
 	VFMADD231PD (R10)(R11*2), Z6, Z8
 	VFMADD231PD (R10)(R13*1), Z7, Z8
-	PREFETCHT0  (R14)(R13*1)
+	PREFETCHT1  (R14)(R13*1)
 	ADDQ        $0x40, R14
 	VMOVUPD     Z8, (R15)
 	ADDQ        $0x40, R15
@@ -492,7 +538,7 @@ cols8:
 	JNZ         cols8
 
 tail8:
-	TESTQ       R8, R8
+	TESTQ       R9, R9
 	JZ          cols8done
 	VMOVUPD.Z   (R15), K1, Z8
 	VMOVUPD.Z   (R10), K1, Z9
@@ -524,7 +570,7 @@ rows1:
 	CMPQ         DI, $0x01
 	JL           rows1done
 	MOVQ         DX, R10
-	LEAQ         (R10)(R9*1), R11
+	LEAQ         (R10)(R8*1), R11
 	VBROADCASTSD (SI), Z0
 	MOVQ         AX, R11
 	MOVQ         CX, R12
@@ -541,7 +587,7 @@ cols1:
 	JNZ         cols1
 
 tail1:
-	TESTQ       R8, R8
+	TESTQ       R9, R9
 	JZ          cols1done
 	VMOVUPD.Z   (R11), K1, Z1
 	VMOVUPD.Z   (R10), K1, Z2
@@ -555,5 +601,39 @@ cols1done:
 	JMP  rows1
 
 rows1done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ      $0x00000008, R9
+	CMPQ      CX, R9
+	CMOVQLT   CX, R9
+	SUBQ      R9, CX
+	LEAQ      (DX)(R8*1), R8
+	MOVQ      $-1, R10
+	SHLXQ     R9, R10, R10
+	NOTQ      R10
+	KMOVW     R10, K1
+	MOVQ      $-1, R9
+	SHLXQ     CX, R9, R9
+	NOTQ      R9
+	KMOVW     R9, K2
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z 64(AX), K2, Z1
+
+narrowloop:
+	VBROADCASTSD (SI), Z2
+	VMOVUPD.Z    (DX), K1, Z3
+	VFMADD231PD  Z3, Z2, Z0
+	VMOVUPD.Z    64(DX), K2, Z3
+	VFMADD231PD  Z3, Z2, Z1
+	PREFETCHT1   (R8)
+	ADDQ         BX, DX
+	ADDQ         BX, R8
+	ADDQ         $0x08, SI
+	DECQ         DI
+	JNZ          narrowloop
+	VMOVUPD      Z0, K1, (AX)
+	VMOVUPD      Z1, K2, 64(AX)
 	VZEROUPPER
 	RET
