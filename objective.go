@@ -101,8 +101,9 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 			return err
 		}
 	}
+	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
 	for range 20 {
-		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: math.Hypot(out, beside.mu)}
+		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
 		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
 			o.lambda, o.law = lambda, mechanisms.ObjectivePerturbation{Ratio: law.Ratio, LogDet: law.LogDet, OutputMu: out}
 			return err

@@ -99,6 +99,8 @@ func TestCoinsDecideTies(t *testing.T) {
 	}{
 		{exponent{1, 1, false}, 0, 0},
 		{exponent{1, 1 << 62, false}, 0, 0},
+		{exponent{1, math.MaxUint64, false}, 0, 0}, // ½·2^-128 below a word's end
+		{exponent{1, 1 << 32, true}, 1, 1},         // ¼·2^-128 above a word's start
 		{exponent{1<<62 - 1, 1 << 61, false}, 0, 0},
 		{exponent{40, 1, false}, 0, 0},
 		{exponent{63, 1, false}, 0, 64},

@@ -43,12 +43,14 @@ func TestMomentsOfFewEntries(t *testing.T) {
 			if !table.scatters(table.src.tile(0, 128, nil)) {
 				t.Error("rows with 3 entries of 60 are multiplied in full")
 			}
-			got, err := table.Moments(ctx, weights)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := momentsByDefinition(&enc, x, weights); !mat.EqualApprox(got, want, 1e-11) {
-				t.Errorf("bound %g, intercept %t: moments differ", bound, intercept)
+			for _, table := range []*Table{table, table.Rebound(bound/2, 0.125)} {
+				got, err := table.Moments(ctx, weights)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := momentsByDefinition(table.Encoding(), x, weights); !mat.EqualApprox(got, want, 1e-11) {
+					t.Errorf("bound %g, intercept %t: moments differ", table.enc.Bound, intercept)
+				}
 			}
 		}
 	}

@@ -24,7 +24,7 @@ type Table struct {
 	layout layout
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
 	length []float64 // norm of the bounded row without the constant feature
-	norm   []float64 // and with it
+	norm   []float64 // bound on it with the constant feature: Encoding.reach
 }
 
 // NewTable checks and bounds the rows of x. The error names the first bad row
@@ -183,7 +183,7 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 	a.shrinks = a.shrinks || norm > e.Bound
 	in.shrink[i] = e.shrink(norm)
 	in.t.length[i] = math.Min(norm, e.Bound)
-	in.t.norm[i] = math.Hypot(in.t.length[i], e.Constant)
+	in.t.norm[i] = e.reach(in.t.length[i])
 }
 
 // admit checks the values of row i, in a.row, and clamps them there. Values within
