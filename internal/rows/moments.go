@@ -137,7 +137,7 @@ func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []fl
 			scale(a.values, t.shrink[lo+k])
 		}
 		if t.enc.Intercept {
-			a.values, a.columns = append(a.values, 1), append(a.columns, t.enc.Columns)
+			a.values, a.columns = append(a.values, t.enc.Constant), append(a.columns, t.enc.Columns)
 		}
 		scale(a.values, math.Sqrt(weight))
 		a.sum.AddSparse(a.columns, a.values)
