@@ -108,7 +108,10 @@ const unit = 0x1p-53
 //
 //   - a row's norm, its factor and its clip limit are off by p+16 roundings at
 //     most, relative to M/X: the bound is evaluated at X(1 + slack) and a slack
-//     of one gradient's length is added for each of the two rows;
+//     of one gradient's length is added for each of the two rows. (A sparse row
+//     whose shifts cancel may be taken to be longer than it is, by more: what is
+//     then released lies between 0 and a row's gradient, and such points are no
+//     further apart than gradients;)
 //   - a score is off by (p+8)·u·r·M, which moves the slope by H times that;
 //   - blocks without the replaced row have the same bits in both sums. The block
 //     with it is off by at most γ_m·m·S·M in each, and every later one of the B
