@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -164,6 +166,23 @@ func TestElementwise(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The assembly has the numbers of exp.go, of which the last bits of some hardly
+// ever show in a result.
+func TestAssemblyHasTheConstants(t *testing.T) {
+	source, err := os.ReadFile("exp_amd64.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{
+		exp0, exp1, exp2, exp3, exp4, exp5, exp6, exp7, exp8, exp9,
+		expLimit, -expLimit, log2e, ln2High, ln2Low, magic,
+	} {
+		if word := fmt.Sprintf("/8, $0x%016x\n", math.Float64bits(v)); strings.Count(string(source), word) != 8 {
+			t.Errorf("%b is not among the constants of the assembly", v)
+		}
 	}
 }
 

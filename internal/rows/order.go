@@ -161,9 +161,6 @@ func (q *queue[A]) finish(b int, a A) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.done[b], q.ready[b] = a, true
-	if q.turn != b {
-		return
-	}
 	for q.turn < len(q.done) && q.ready[q.turn] && q.ctx.Err() == nil {
 		q.merge(q.turn, q.done[q.turn])
 		q.free = append(q.free, q.done[q.turn])
