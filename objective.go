@@ -106,6 +106,9 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
 		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
 			o.lambda, o.law = lambda, mechanisms.ObjectivePerturbation{Ratio: law.Ratio, LogDet: law.LogDet, OutputMu: out}
+			if err == nil {
+				_, err = mechanisms.Gaussian{Mu: law.Ratio}.Sigma(o.clip*o.room(), o.shape.Dim)
+			}
 			return err
 		}
 		lambda *= 2 // the prediction was too bold for this budget
