@@ -202,7 +202,7 @@ func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, l
 	n, x := float64(sums.Rows()), sums.FeatureBound()
 	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
 	p := &solve.Problem{
-		Dim: o.shape.Dim, Radius: math.Inf(1), Convexity: o.lambda,
+		Dim: o.shape.Dim, Radius: reach, Convexity: o.lambda,
 		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
 		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
 	}
