@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -150,12 +151,15 @@ func (a *auto) measure(d *Dataset, src mechanisms.Source) (measured, error) {
 func (a *auto) at(m measured, enc *rows.Encoding) (*objective, error) {
 	s := a.planned.shape
 	s.FeatureBound, s.LabelBound = enc.FeatureBound(), m.labelBound
-	p, err := a.asked.withDefault(s, 10).resolve(s)
-	if err != nil {
+	p := a.asked.withDefault(s, 10).withRadius(s) // of any size: only scores matter
+	if err := losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
 		return nil, err
 	}
 	m.typical.row = math.Hypot(m.typical.row, enc.Constant)
 	o := objectiveFor(s, p, 0, m.typical, enc.Offset())
+	if err := solvable(o.trained, s, p, 0); err != nil {
+		return nil, err
+	}
 	o.law = a.planned.law
 	o.lambda = o.bend / math.Expm1(o.law.LogDet) * (1 + 1e-12)
 	return o, nil

@@ -152,13 +152,19 @@ func (p Problem) resolve(s Shape) (Problem, error) {
 	if err := losses.LabelBound(p.Loss.Labels(), s.LabelBound); err != nil {
 		return p, err
 	}
-	if p.Radius == 0 {
-		p.Radius = defaultScore(p.Loss.Labels(), s.LabelBound) / s.FeatureBound
-	}
+	p = p.withRadius(s)
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
 		return p, err
 	}
 	return p, losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+}
+
+// withRadius returns p with the default radius where none is set.
+func (p Problem) withRadius(s Shape) Problem {
+	if p.Radius == 0 {
+		p.Radius = defaultScore(p.Loss.Labels(), s.LabelBound) / s.FeatureBound
+	}
+	return p
 }
 
 // withDefault returns p with the radius at which scores reach ±z where the radius

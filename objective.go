@@ -106,6 +106,9 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
 		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
 			o.lambda, o.law = lambda, mechanisms.ObjectivePerturbation{Ratio: law.Ratio, LogDet: law.LogDet, OutputMu: out}
+			if err == nil {
+				_, err = mechanisms.Gaussian{Mu: law.Ratio}.Sigma(o.clip*o.room(), o.shape.Dim)
+			}
 			return err
 		}
 		lambda *= 2 // the prediction was too bold for this budget
@@ -199,7 +202,7 @@ func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, l
 	n, x := float64(sums.Rows()), sums.FeatureBound()
 	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
 	p := &solve.Problem{
-		Dim: o.shape.Dim, Radius: math.Inf(1), Convexity: o.lambda,
+		Dim: o.shape.Dim, Radius: reach, Convexity: o.lambda,
 		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
 		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
 	}

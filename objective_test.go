@@ -1,10 +1,15 @@
 package dpglm
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // What Auto plans fits its budget when the ledger composes it again, in another
@@ -17,6 +22,59 @@ func TestAutoFitsEveryBudget(t *testing.T) {
 		p := Problem{Loss: []losses.Loss{losses.Logistic{}, losses.Squared{}}[k%2]}
 		if _, err := (AutoConfig{}).Plan(s, p, ApproxDP(epsilon, delta)); err != nil {
 			t.Errorf("ε = %g, δ = %g, n = %d: %v", epsilon, delta, s.Rows, err)
+		}
+	}
+}
+
+// Rows and labels far below legal bounds at the ends of their ranges are no reason
+// to fail once the scales are released.
+func TestAutoAtTheEndsOfBounds(t *testing.T) {
+	for _, c := range []struct {
+		feature, label, radius float64
+		intercept              bool
+		loss                   losses.Loss
+	}{
+		{1e-60, 1e-60, 0, false, losses.Squared{}},
+		{1e60, 1e60, 0, true, losses.Squared{}},
+		{1, 1e-60, 0, true, losses.Absolute{}},
+		{1e-30, 2e29, 0, false, losses.Squared{}},
+		{1e-60, 0, 0, true, losses.Logistic{}},
+		{1e-60, 0, 1e-60, false, losses.Logistic{}},
+		{1, 1e60, 0, true, losses.Poisson{}},
+	} {
+		const n = 400
+		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+		for i := range n {
+			x.SetRow(i, []float64{1e-4 * c.feature, -1e-5 * c.feature})
+		}
+		d, err := NewDataset(x, y, Bounds{Feature: c.feature, Label: c.label, Intercept: c.intercept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := &Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+		if _, err := Auto(context.Background(), d, Problem{Loss: c.loss, Radius: c.radius}, ApproxDP(1, 1e-6), env); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// A loss without a slope at zero, for which the default clip is none, and one
+// without curvature are refused before anything is spent.
+func TestObjectiveRefusesFlatLosses(t *testing.T) {
+	flat := losses.Custom{
+		Label: "flat", Domain: losses.Binary,
+		Phi:              func(z, y float64) float64 { m := max(0, -y*z-1); return m * m / 2 },
+		DPhi:             func(z, y float64) float64 { return -y * max(0, -y*z-1) },
+		AtZero:           func(float64) float64 { return 0 },
+		SlopeAtZero:      func(float64) float64 { return 0 },
+		SmoothnessWithin: func(z, _ float64) float64 { return min(1, max(0, z-1)) },
+	}
+	s := Shape{Rows: 1000, Dim: 3, FeatureBound: 1}
+	for _, l := range []Learner{AutoConfig{}, ObjectivePerturbationConfig{}} {
+		for radius, want := range map[float64]error{5: ErrBound, 0.5: ErrConfig} {
+			if _, err := l.Plan(s, Problem{Loss: flat, Radius: radius}, ApproxDP(1, 1e-6)); !errors.Is(err, want) {
+				t.Errorf("%T, radius %g: %v, want %v", l, radius, err, want)
+			}
 		}
 	}
 }

@@ -148,8 +148,8 @@ func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 // the default's) that a solver would not end in good time.
 func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
 	k := trained.Constants(s.FeatureBound*p.Radius, s.LabelBound)
-	if math.IsInf(k.Smoothness, 1) {
-		return check.Fail(ErrConfig, "loss", trained.Name(), "must have a known smoothness, or be one that losses.Envelope can smooth")
+	if !(k.Smoothness > 0) || math.IsInf(k.Smoothness, 1) {
+		return check.Fail(ErrConfig, "loss", trained.Name(), "must have a known smoothness above zero, or be one that losses.Envelope can smooth")
 	}
 	if least := 1e-9 * k.Smoothness * s.FeatureBound * s.FeatureBound; lambda != 0 && lambda < least {
 		return check.Fail(ErrConfig, "Lambda", lambda, fmt.Sprintf("must be at least %.3g here, a billionth of the loss's smoothness", least))

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"math"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rows"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -86,7 +87,7 @@ func (m scales) release(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.
 	switch kind {
 	case losses.Real:
 		label = quantile(counts[cells:], labels, n, 0.6)
-		out.labelBound = math.Min(4*label, labels[0])
+		out.labelBound = math.Min(math.Max(4*label, check.MinScale), labels[0])
 	case losses.Count:
 		label = quantile(counts[cells:], labels, n, 0.8)
 		out.labelBound = math.Min(math.Max(quantile(counts[cells:], labels, n, 0.97)*math.Exp2(0.25), 1), labels[0])

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// free minimises without a constraint by a Newton method that keeps a factor of
+// free minimises over the whole space by a Newton method that keeps a factor of
 // the Hessian, or an estimate of it, for as long as it serves. It reports false
-// where it got stuck.
+// where it got stuck, or left the ball, in which alone Error holds.
 func (s *solver) free(ctx context.Context) (bool, error) {
 	if err := s.Gradient(s.g, s.w); err != nil {
 		return false, err
@@ -19,7 +19,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 		norm := Norm(s.g)
 		if (norm+s.Error)/s.Convexity <= s.tolerance {
 			copy(s.plus, s.w)
-			return true, nil
+			return Norm(s.w) <= s.Radius, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -64,7 +64,7 @@ func (s *solver) descend(d []float64) (moved bool, err error) {
 		if past <= start/2 {
 			s.w, s.plus = s.plus, s.w
 			s.g, s.gPlus = s.gPlus, s.g
-			return true, nil
+			return Norm(s.w) <= s.Radius, nil
 		}
 		t *= min(0.9, max(0.1, start/(start+past))) // where a line between the slopes crosses zero
 	}

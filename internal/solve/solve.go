@@ -17,7 +17,7 @@ import (
 // independent of the data, such as a cancelled context's.
 type Problem struct {
 	Dim        int
-	Radius     float64 // +Inf for no constraint
+	Radius     float64
 	Convexity  float64 // λ > 0
 	Smoothness float64 // Lipschitz constant of ∇F, up to 3·Radius
 	// Error bounds ‖computed − exact gradient‖₂ anywhere in the ball, with some
@@ -28,9 +28,9 @@ type Problem struct {
 	// Hessian is ∇²F, or an element of its generalisation where φ'' jumps; nil
 	// makes the solver first-order.
 	Hessian func(w []float64) (*mat.SymDense, error)
-	// Newton, where there is no constraint, returns the function that solves
-	// Hd = g for the Hessian at w or an estimate of it; nil makes the solver
-	// first-order.
+	// Newton, where the minimiser over the whole space is known to lie in the ball,
+	// returns the function that solves Hd = g for the Hessian at w or an estimate of
+	// it; nil makes the solver first-order.
 	Newton func(w []float64) (func(g []float64) ([]float64, error), error)
 }
 
@@ -49,7 +49,7 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, e
 		plus: make([]float64, p.Dim), gPlus: make([]float64, p.Dim)}
 	second := s.newton
 	switch {
-	case math.IsInf(p.Radius, 1) && p.Newton != nil:
+	case p.Newton != nil:
 		second = s.free
 	case p.Hessian == nil:
 		return s.plus, s.accelerated(ctx)
@@ -57,6 +57,7 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, e
 	if done, err := second(ctx); done || err != nil {
 		return s.plus, err
 	}
+	Project(s.w, s.Radius)
 	return s.plus, s.accelerated(ctx)
 }
 

@@ -213,3 +213,22 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// Outside the ball a gradient's error is unbounded, so that what looks like a
+// minimiser there is none.
+func TestNoCertificateOutsideTheBall(t *testing.T) {
+	p := &Problem{Dim: 1, Radius: 1, Convexity: 1, Smoothness: 1, Error: 1e-12}
+	p.Gradient = func(g, w []float64) error {
+		if g[0] = w[0] - 0.5; math.Abs(w[0]) > 3 {
+			g[0] = 0
+		}
+		return nil
+	}
+	p.Newton = func([]float64) (func([]float64) ([]float64, error), error) {
+		return func(g []float64) ([]float64, error) { return []float64{20 * g[0]}, nil }, nil
+	}
+	w, err := p.Minimize(context.Background(), 1e-9)
+	if err != nil || math.Abs(w[0]-0.5) > 1e-9 {
+		t.Errorf("%g, %v", w, err)
+	}
+}
