@@ -13,9 +13,10 @@
 //
 // # Learners
 //
-// ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
-// GridSearch and Boost train several and select one. Each has a configuration,
-// a plain value that is a Learner, and the last three take Learners: they nest. A
+// PreconditionedGD, ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train
+// one model; GridSearch and Boost train several and select one. Each has a
+// configuration, a plain value that is a Learner, and the last three take Learners:
+// they nest. A
 // Plan shows what a fit would spend before it sees data. NewVote, NewAverage,
 // NewStable, NewDescent and NewThreshold make a Predictor, which answers queries
 // and releases no model; SelectModel chooses among given models. Several fits on

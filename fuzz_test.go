@@ -54,11 +54,13 @@ func (c planCase) loss() losses.Loss {
 // simple is a learner that contains no other.
 func (c planCase) simple(kind uint8) dpglm.Learner {
 	n := int(c.N)
-	switch kind % 3 {
+	switch kind % 4 {
 	case 1:
 		return dpglm.OutputPerturbationConfig{Lambda: c.A, Project: c.Choice%2 == 1}
 	case 2:
 		return dpglm.ObjectivePerturbationConfig{Lambda: c.A, Clip: c.B}
+	case 3:
+		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
 	}
 	return dpglm.NoisyGDConfig{
 		Schedule: pick([]dpglm.Schedule{"", dpglm.Theorem1}, c.Choice), Steps: n, StepSize: c.A, Clip: c.B,
@@ -68,7 +70,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 
 func (c planCase) learner() dpglm.Learner {
 	n, inner := int(c.N), c.simple(c.Inner)
-	switch c.Learner % 8 {
+	switch c.Learner % 9 {
 	case 3:
 		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.Map{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
 	case 4:
@@ -79,8 +81,10 @@ func (c planCase) learner() dpglm.Learner {
 		return dpglm.GridSearchConfig{Learner: dpglm.BoostConfig{Learner: inner, Chunks: n, Seed: c.Seed}, Radii: []float64{c.A, c.B}, Seed: c.Seed}
 	case 7:
 		return dpglm.BoostConfig{Learner: dpglm.JLConfig{Learner: inner, K: n}, Chunks: int(c.Choice), Beta: c.B}
+	case 8:
+		return c.simple(3)
 	}
-	return c.simple(c.Learner)
+	return c.simple(c.Learner % 9)
 }
 
 // budget also returns the test of whether a ledger keeps to it.
@@ -136,9 +140,9 @@ func addCases(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for k := range uint8(8 * 3 * 9) {
-		c := sane
-		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8%3, k/24, k/5%3, k%4
+	for i := range 9 * 4 * 9 {
+		k, c := uint8(i), sane
+		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = uint8(i%9), uint8(i/9%4), uint8(i/36), uint8(i/5%3), k%4
 		c.Intercept = k%2 == 0
 		add(c)
 		if k%7 > 0 {

@@ -20,7 +20,7 @@ var _ Learner = PreconditionedGDConfig{}
 // PreconditionedGDConfig holds the parameters of PreconditionedGD; it is the
 // Learner.
 type PreconditionedGDConfig struct {
-	// Steps is T; 0 takes 100, or fewer where the second moments would be lost in
+	// Steps is T; 0 takes 200, or fewer where the second moments would be lost in
 	// their noise.
 	Steps int `json:"steps"`
 	// Clip bounds the norm of each row's gradient; 0 chooses it privately, and
@@ -36,55 +36,60 @@ type PreconditionedGDConfig struct {
 //	w_{t+1} = w_t − V⁻¹( Σ clip_C(∇ℓᵢ(w_t)) + noise + κw_t ),  t = 1..T
 //
 // and returns the average of the last half; M₊ has M's negative eigenvalues set to
-// zero. Some hundred steps then do what plain gradient descent needs thousands
-// for, and the clip follows the residuals down, which neither sufficient
-// statistics [Wang 2018] nor a single noisy objective can do: in trials this is
-// the most accurate learner for the squared loss at all but the smallest n·ε.
-// Losses with kinks are replaced as in OutputPerturbation. The ball does not bind:
-// Problem.Radius is the scale of ‖w‖ that κ assumes, and w is held to four times
-// it. With its clip the loss is Huberised, as in NoisyGD.
+// zero. Two hundred steps then do what takes plain gradient descent many thousands,
+// and the clip follows the residuals down, which neither sufficient statistics
+// [Wang 2018] nor a single noisy objective can do: in trials it is the most accurate
+// learner for the squared loss, and as good as any for the logistic one. Losses with
+// kinks are replaced as in OutputPerturbation. With its clip the loss is Huberised,
+// as in NoisyGD. The ball does not bind: Problem.Radius is the scale of ‖w‖ that κ
+// assumes, and w is held to 64 times it.
 //
 // # Privacy
 //
-// Replace-one. Three kinds of Gaussian releases, one after the other
+// Replace-one. Four kinds of Gaussian releases, one after the other
 // (mechanisms.Gaussian), each with a share of μ² that is fixed in advance:
 //
-//   - once the second moments, of Frobenius sensitivity √2·X²
-//     (rows.PackedSensitivity: exact, and rounding);
-//   - at most five histograms of gradient norms, of sensitivity √2
-//     (rows.GradientNorms);
+//   - at most once a histogram of the norms of rows, and at most five times one of
+//     the norms of gradients: a row moves from one count to another, which is a
+//     sensitivity of √2 (rows.RowNorms, rows.GradientNorms);
+//   - at most once the second moments of the rows, shortened to a norm R, of Frobenius
+//     sensitivity √2·R² and rounding (rows.PackedSensitivity);
 //   - T sums of clipped gradients, of sensitivity min(X·D(X‖w_t‖), 2C_t) and
 //     rounding (rows.GradientSensitivity), whatever w_t and C_t are.
 //
-// w_t, V and C_t are functions of what was released before and of public facts, so
+// R, V, w_t and C_t are functions of what was released before and of public facts, so
 // that the releases compose to √(Σμ²)-GDP [Dong, Roth, Su 2022, Corollary 3.3].
 //
 // # Parameters
 //
-// x is n×d. Second moments and counts have a twentieth of μ² each. The noise of M
-// has operator norm about √(2d)·σ_M, which is ρ: V dominates the Hessian, so that a
-// step never overshoots. If ρ is above nX²/8, or d above 1000, V is 1.5⁻¹·nHX² + κ,
-// the moments' share goes to the gradients, and T = ⌈H·X²·B·n·μ/(XS√d)⌉ within
-// [10, 100], S being the largest slope at score 0.
+// x is n×d. Second moments and the gradients' counts have a twentieth of μ² each, the
+// rows' count a fiftieth. R is the smallest of X·2^(−k/2), k ≤ 20, above which lie at
+// most n/200 rows or what noise may hide, and X where noise may hide n/10. The noise
+// of M has operator norm about ρ = √(2d)·σ_M: V dominates the Hessian, so that a step
+// never overshoots. If ρ exceeds nX²/8 at R = X, or d exceeds 1000, then there are no
+// second moments, V = nHX²/1.5 + κ and T = ⌈H·X·B·n·μ/(S√d)⌉ within [10, 100], S being
+// the largest slope at score 0.
+//
 // C is the smallest of X·S·2^(−k/2), k ≤ 20, above which lie at most a share
 // 80√d/(nμ) of the gradients, and at most half: noise costs C√d/(nμ), clipping at
-// most the mean excess. It is chosen at steps 0, T/16, T/8, T/4 and T/2; where the
-// counts' noise would hide n/8 rows, C is XS/4. κ = C√d/(2μB) is half the
-// ridge that is minimax for ‖w‖ = 2B under the noise of all gradients together.
+// most the mean excess. It is chosen at steps 0, T/16, T/8, T/4 and T/2; where noise
+// may hide n/8 rows, it is XS/4. κ = C√d/(2μB) is half the ridge that is minimax
+// for ‖w‖ = 2B under the noise of all gradients together.
 //
-// It costs T passes, O(n·d²) for the moments and O(d³) for V, and holds O(n + d²)
-// numbers beside the data.
+// It costs T passes, O(n·d²) for the moments, O(d³) for V's eigenvectors and O(d²) a
+// step, and holds O(n + d²) numbers beside the data.
 func PreconditionedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg PreconditionedGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
 
 // The defaults of PreconditionedGD that its comment gives.
 const (
-	preconditionedSteps = 100
+	preconditionedSteps = 200
 	preconditionedDim   = 1000 // the largest d with second moments
-	preconditionedShare = 0.05 // of μ², for the moments and for the counts
-	preconditionedReach = 4    // bound on ‖w‖ in radii
-	clipChoices         = 20   // edges of the histogram
+	preconditionedShare = 0.05 // of μ², for the moments and for the gradients' counts
+	lengthsShare        = 0.02 // of μ², for the norms of rows
+	preconditionedReach = 64   // bound on ‖w‖ in radii
+	clipChoices         = 20   // edges of a histogram
 )
 
 // Plan calibrates preconditioned gradient descent.
@@ -140,10 +145,9 @@ type preconditioned struct {
 	mu      float64 // of the whole
 	steps   int
 	clip    float64 // the first one
-	// What is released; the Mu of moments and counts is 0 where they are not.
-	moments, counts, gradients mechanisms.Gaussian
-	damping                    float64 // ρ
-	choose                     []int   // the steps before which the clip is chosen
+	// What is released; a Mu of 0 is of what is not.
+	lengths, moments, counts, gradients mechanisms.Gaussian
+	choose                              []int // the steps before which the clip is chosen
 }
 
 func newPreconditioned(s Shape, p Problem) *preconditioned {
@@ -162,12 +166,11 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 		return nil, err
 	}
 	mu := whole.Mu
-	o.damping = math.Sqrt(2*float64(d)) * rows.MomentsDistance(x, o.shape.Intercept) / (mu * math.Sqrt(preconditionedShare))
-	useMoments := d <= preconditionedDim && o.damping <= n*x*x/8
+	useMoments := d <= preconditionedDim && o.damping(mu*math.Sqrt(preconditionedShare), x) <= n*x*x/8
 	if c.Steps == 0 {
 		c.Steps = preconditionedSteps
 		if balance := o.bend * x * x * o.radius * n * mu / (o.largest * math.Sqrt(float64(d))); !useMoments {
-			c.Steps = int(min(max(math.Ceil(balance), 10), preconditionedSteps))
+			c.Steps = int(min(max(math.Ceil(balance), 10), preconditionedSteps/2))
 		}
 	}
 	o.steps, o.clip = c.Steps, c.Clip
@@ -186,7 +189,7 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 func (o *preconditioned) share(b Budget, useMoments bool) (*Ledger, error) {
 	d, releases, rest := o.shape.Dim, o.steps+len(o.choose), 1.0
 	if useMoments {
-		releases += d/2 + 1
+		releases += d/2 + 2
 		rest -= preconditionedShare
 	}
 	each, err := b.gaussian(releases, max(d, clipChoices+1))
@@ -206,8 +209,15 @@ func (o *preconditioned) share(b Budget, useMoments bool) (*Ledger, error) {
 		parts = append(parts, l)
 		return g, err
 	}
+	if useMoments && 3*tailNoise(o.mu*math.Sqrt(lengthsShare), clipChoices) <= float64(o.shape.Rows)/10 {
+		rest -= lengthsShare
+		if o.lengths, err = add("row norms", 1, clipChoices+1, lengthsShare, math.Sqrt2); err != nil {
+			return nil, err
+		}
+	}
 	if useMoments {
-		if o.moments, err = add("second moments", 1, d*(d+1)/2, preconditionedShare, rows.MomentsDistance(o.shape.FeatureBound, o.shape.Intercept)); err != nil {
+		x := o.shape.FeatureBound
+		if o.moments, err = add("second moments", 1, d*(d+1)/2, preconditionedShare, x*x, math.Ldexp(x*x, -clipChoices)); err != nil {
 			return nil, err
 		}
 	}
@@ -237,9 +247,10 @@ func (o *preconditioned) share(b Budget, useMoments bool) (*Ledger, error) {
 func (o *preconditioned) checkStep(clip float64) error {
 	n, x := float64(o.shape.Rows), o.shape.FeatureBound
 	noise := math.Ldexp(clip, 30) / o.gradients.Mu * math.Sqrt(float64(o.shape.Dim))
-	curvature := o.bend * math.Max(math.Min(o.damping, n*x*x), 1e-300)
-	length := (n*clip+noise)/curvature + preconditionedReach*o.radius
-	if !(length < 1e120 && o.bend*(n*x*x+o.damping) < 1e250) {
+	curvature := o.bend * n * x * x // and at least that times
+	const least = 1e-40
+	length := (n*clip+noise)/(curvature*least) + preconditionedReach*o.radius
+	if !(length < 1e140 && curvature < 1e200) {
 		return check.Fail(ErrBound, "feature bound, label bound, radius", [3]float64{x, o.shape.LabelBound, o.radius}, "must not differ so much that a step could overflow")
 	}
 	return nil
@@ -286,22 +297,66 @@ func (o *preconditioned) ridge() float64 {
 
 // chooseClip sets the clip from a private histogram of the gradients' norms at w.
 func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms.Source) error {
-	edges, counts := make([]float64, clipChoices), make([]float64, clipChoices+1)
-	for k := range edges {
-		edges[k] = o.largest * math.Pow(2, -float64(k+1)/2)
-	}
+	counts, edges := make([]float64, clipChoices+1), halvings(o.largest)
 	sums.GradientNorms(counts, edges, w)
-	if err := o.counts.Release(counts, counts, math.Sqrt2*(1+1e-15), src); err != nil {
+	if err := o.counts.Release(counts, counts, histogramSensitivity, src); err != nil {
 		return err
 	}
-	n := float64(o.shape.Rows)
-	allowed := math.Min(n/2, 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
-	o.clip = o.largest
-	for k, above := 0, counts[0]; k < clipChoices && above <= allowed; k++ {
-		o.clip = edges[k]
-		above += counts[k+1]
-	}
+	allowed := math.Min(float64(o.shape.Rows)/2, 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
+	o.clip = smallest(o.largest, counts, edges, func(int) float64 { return allowed })
 	return nil
+}
+
+// longest returns the norm R to which rows are shortened for the second moments,
+// from a private histogram if one is planned.
+func (o *preconditioned) longest(sums *rows.Sums, src mechanisms.Source) (float64, error) {
+	x := o.shape.FeatureBound
+	if o.lengths.Mu == 0 {
+		return x, nil
+	}
+	counts, edges := make([]float64, clipChoices+1), halvings(x)
+	sums.RowNorms(counts, edges)
+	if err := o.lengths.Release(counts, counts, histogramSensitivity, src); err != nil {
+		return 0, err
+	}
+	return smallest(x, counts, edges, func(bins int) float64 {
+		return math.Max(float64(o.shape.Rows)/200, 3*tailNoise(o.lengths.Mu, bins))
+	}), nil
+}
+
+// histogramSensitivity is √2, rounded up.
+const histogramSensitivity = math.Sqrt2 * (1 + 1e-15)
+
+// tailNoise is the standard deviation of the sum of so many noisy counts.
+func tailNoise(mu float64, bins int) float64 { return math.Sqrt(2*float64(bins)) / mu }
+
+// halvings are the edges of a histogram, top·2^(−k/2).
+func halvings(top float64) []float64 {
+	edges := make([]float64, clipChoices)
+	for k := range edges {
+		edges[k] = top * math.Pow(2, -float64(k+1)/2)
+	}
+	return edges
+}
+
+// smallest returns the smallest edge above which lies no more than is allowed for a
+// sum of so many counts.
+func smallest(top float64, counts, edges []float64, allowed func(bins int) float64) float64 {
+	above := 0.0
+	for k, edge := range edges {
+		if above += counts[k]; above > allowed(k+1) {
+			break
+		}
+		top = edge
+	}
+	return top
+}
+
+// damping is ρ for rows of norm at most x, √(2d) times the standard deviation of
+// their noisy second moments.
+func (o *preconditioned) damping(mu, x float64) float64 {
+	distance := math.Min(rows.MomentsDistance(x, false), rows.MomentsDistance(o.shape.FeatureBound, o.shape.Intercept))
+	return math.Sqrt(2*float64(o.shape.Dim)) * distance / mu
 }
 
 // metric is V without κ, by its eigenvectors.
@@ -322,11 +377,15 @@ func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechan
 		}
 		return m, nil
 	}
-	packed, err := sums.PackedMoments(ctx)
+	longest, err := o.longest(sums, src)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.moments.Release(packed, packed, sums.PackedSensitivity(), src); err != nil {
+	packed, err := sums.PackedMoments(ctx, longest)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.moments.Release(packed, packed, sums.PackedSensitivity(longest), src); err != nil {
 		return nil, err
 	}
 	var e mat.EigenSym
@@ -335,8 +394,9 @@ func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechan
 	}
 	m.vectors = new(mat.Dense)
 	e.VectorsTo(m.vectors)
+	damping := o.damping(o.moments.Mu, longest)
 	for i, v := range e.Values(m.values) {
-		m.values[i] = o.bend * (math.Max(v, 0) + o.damping)
+		m.values[i] = o.bend * (math.Max(v, 0) + damping)
 	}
 	return m, nil
 }

@@ -33,6 +33,7 @@ var (
 		"jl":         dpglm.JLConfig{},
 		"gridsearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
 		"objpert":    dpglm.ObjectivePerturbationConfig{},
+		"precgd":     dpglm.PreconditionedGDConfig{},
 		"boost":      dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
 	}
 )

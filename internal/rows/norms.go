@@ -13,9 +13,18 @@ import (
 func (s *Sums) GradientNorms(counts, edges, w []float64) {
 	z := make([]float64, s.Rows())
 	s.t.Scores(z, w)
-	clear(counts)
 	for i, score := range z {
-		norm := math.Abs(s.loss.Deriv(score, s.labels[i])) * s.t.norm[i]
-		counts[sort.Search(len(edges), func(k int) bool { return norm > edges[k] })]++
+		z[i] = math.Abs(s.loss.Deriv(score, s.labels[i])) * s.t.norm[i]
+	}
+	histogram(counts, edges, z)
+}
+
+// RowNorms counts the rows by their norm as GradientNorms does by their gradient's.
+func (s *Sums) RowNorms(counts, edges []float64) { histogram(counts, edges, s.t.norm) }
+
+func histogram(counts, edges, norms []float64) {
+	clear(counts)
+	for _, r := range norms {
+		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
 	}
 }

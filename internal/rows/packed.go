@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// PackedMoments returns the upper triangle of Moments, row by row, entries off the
+// PackedMoments returns the upper triangle of the second moments of the rows, those
+// longer than the given bound scaled down to it, row by row and entries off the
 // diagonal times √2: its L2 norm is the Frobenius norm of the matrix, so that noise
 // of one size in each number is isotropic among symmetric matrices.
-func (s *Sums) PackedMoments(ctx context.Context) ([]float64, error) {
-	m, err := s.t.Moments(ctx, nil)
+func (s *Sums) PackedMoments(ctx context.Context, longest float64) ([]float64, error) {
+	m, err := s.t.Moments(ctx, s.t.shortening(longest))
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +28,22 @@ func (s *Sums) PackedMoments(ctx context.Context) ([]float64, error) {
 		}
 	}
 	return packed, nil
+}
+
+// shortening returns the weights (longest/‖xᵢ‖)² ≤ 1 of the rows' outer products, or
+// nil where the bound on rows leaves nothing to shorten.
+func (t *Table) shortening(longest float64) []float64 {
+	if longest >= t.enc.FeatureBound() {
+		return nil
+	}
+	weights := make([]float64, t.Rows())
+	for i, r := range t.norm {
+		weights[i] = 1
+		if r > longest {
+			weights[i] = longest / r * (longest / r)
+		}
+	}
+	return weights
 }
 
 // Unpack returns the matrix of packed second moments.
@@ -62,19 +79,23 @@ func MomentsDistance(x float64, intercept bool) float64 {
 }
 
 // PackedSensitivity bounds the L2 distance between the answers of PackedMoments on
-// neighbouring tables, as computed. Rounding adds to MomentsDistance, with m rows a
-// block and B blocks:
+// neighbouring tables, as computed. Rows shortened to R = longest < X are no better
+// than arbitrary ones: √2·R² takes the place of MomentsDistance. Rounding adds, with
+// m rows a block, B blocks and R ≤ X the bound on rows:
 //
-//   - each of the two rows is off by slack·X (see GradientSensitivity), hence its
-//     outer product by less than 2.1·slack·X²;
+//   - each of the two rows is off by slack·R (see GradientSensitivity), twice that
+//     where it is shortened, hence its outer product by less than 4.2·slack·R²;
 //   - blocks without the replaced row have the same bits. The block with it is off
-//     by γ_m·m·X² in each answer, and each of the B merges by u·n·X²;
+//     by γ_m·m·R² in each answer, and each of the B merges by u·n·R²;
 //   - the factor √2 and its product round each entry by two units, of a matrix of
-//     norm at most n·X², in each answer.
-func (s *Sums) PackedSensitivity() float64 {
+//     norm at most n·R², in each answer.
+func (s *Sums) PackedSensitivity(longest float64) float64 {
 	e, l := &s.t.enc, s.t.momentsLayout()
 	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	x := e.FeatureBound()
+	x, exact := e.FeatureBound(), MomentsDistance(e.FeatureBound(), e.Intercept)
+	if longest < x {
+		x, exact = longest, math.Min(exact, MomentsDistance(longest, false))
+	}
 	slack := s.boundsAt(0, math.Inf(1)).slack
-	return MomentsDistance(x, e.Intercept) + x*x*(2*2.1*slack+2.2*unit*(m*m+blocks*n+4*n))
+	return exact + x*x*(2*4.2*slack+2.2*unit*(m*m+blocks*n+4*n))
 }
