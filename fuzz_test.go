@@ -205,7 +205,7 @@ func randomCase(r *rand.Rand, magnitude float64) planCase {
 	number := func() float64 { return math.Pow(10, magnitude*(2*r.Float64()-1)) }
 	some := func(v float64) float64 { return v * float64(r.IntN(2)) }
 	c := planCase{
-		Learner: uint8(r.IntN(8)), Inner: uint8(r.IntN(3)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
+		Learner: uint8(r.IntN(9)), Inner: uint8(r.IntN(4)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
 		Intercept: r.IntN(2) == 0, N: int64(some(float64(r.IntN(8)))),
 		FeatureBound: number(), LabelBound: number(), Radius: some(number()),
 		Epsilon: math.Pow(10, 4*r.Float64()-2), Delta: math.Pow(10, -12*r.Float64()), A: some(number()), B: some(r.Float64()), Seed: r.Uint64(),
