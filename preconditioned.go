@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rows"
@@ -144,7 +143,7 @@ type preconditioned struct {
 	bend    float64 // H
 	mu      float64 // of the whole
 	steps   int
-	clip    float64 // the first one
+	clip    float64 // until one is chosen
 	// What is released; a Mu of 0 is of what is not.
 	lengths, moments, counts, gradients mechanisms.Gaussian
 	choose                              []int // the steps before which the clip is chosen
@@ -258,28 +257,27 @@ func (o *preconditioned) checkStep(clip float64) error {
 
 // descend runs the steps and returns the average of the last half.
 func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, env *Env) ([]float64, error) {
-	src := env.noise()
+	src, d, clip := env.noise(), sums.Dim(), o.clip
 	metric, err := o.metric(ctx, sums, src)
 	if err != nil {
 		return nil, err
 	}
-	d := sums.Dim()
 	w, g, total := make([]float64, d), make([]float64, d), make([]float64, d)
 	for t := range o.steps {
 		if slices.Contains(o.choose, t) {
-			if err := o.chooseClip(sums, w, src); err != nil {
+			if clip, err = o.chooseClip(sums, w, src); err != nil {
 				return nil, err
 			}
 		}
-		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
+		if err := sums.Gradient(ctx, g, w, clip); err != nil {
 			return nil, err
 		}
-		if err := o.gradients.Release(g, g, sums.GradientSensitivity(solve.Norm(w), o.clip), src); err != nil {
+		if err := o.gradients.Release(g, g, sums.GradientSensitivity(solve.Norm(w), clip), src); err != nil {
 			return nil, err
 		}
-		ridge := o.ridge()
+		ridge := clip * math.Sqrt(float64(d)) / (2 * o.mu * o.radius)
 		floats.AddScaled(g, ridge, w)
-		metric.step(w, g, ridge)
+		metric.Step(w, g, ridge)
 		solve.Project(w, preconditionedReach*o.radius)
 		if t >= o.steps/2 {
 			floats.Add(total, w)
@@ -290,21 +288,15 @@ func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, env *Env)
 	return total, nil
 }
 
-// ridge is κ at the current clip.
-func (o *preconditioned) ridge() float64 {
-	return o.clip * math.Sqrt(float64(o.shape.Dim)) / (2 * o.mu * o.radius)
-}
-
-// chooseClip sets the clip from a private histogram of the gradients' norms at w.
-func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms.Source) error {
+// chooseClip returns a clip from a private histogram of the gradients' norms at w.
+func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms.Source) (float64, error) {
 	counts, edges := make([]float64, clipChoices+1), halvings(o.largest)
 	sums.GradientNorms(counts, edges, w)
 	if err := o.counts.Release(counts, counts, histogramSensitivity, src); err != nil {
-		return err
+		return 0, err
 	}
 	allowed := math.Min(float64(o.shape.Rows)/2, 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
-	o.clip = smallest(o.largest, counts, edges, func(int) float64 { return allowed })
-	return nil
+	return smallest(o.largest, counts, edges, func(int) float64 { return allowed }), nil
 }
 
 // longest returns the norm R to which rows are shortened for the second moments,
@@ -359,23 +351,11 @@ func (o *preconditioned) damping(mu, x float64) float64 {
 	return math.Sqrt(2*float64(o.shape.Dim)) * distance / mu
 }
 
-// metric is V without κ, by its eigenvectors.
-type metric struct {
-	values  []float64
-	vectors *mat.Dense // nil for the identity
-	buf     []float64
-}
-
-// metric releases the second moments, if they are planned, and makes V of them.
-func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechanisms.Source) (*metric, error) {
-	d := sums.Dim()
-	m := &metric{values: make([]float64, d), buf: make([]float64, d)}
+// metric releases the second moments, if they are planned, and returns V without κ.
+func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechanisms.Source) (*solve.Metric, error) {
 	if o.moments.Mu == 0 {
 		x := o.shape.FeatureBound
-		for i := range m.values {
-			m.values[i] = o.bend * float64(o.shape.Rows) * x * x / 1.5
-		}
-		return m, nil
+		return solve.NewRoundMetric(o.bend * float64(o.shape.Rows) * x * x / 1.5), nil
 	}
 	longest, err := o.longest(sums, src)
 	if err != nil {
@@ -388,30 +368,9 @@ func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechan
 	if err := o.moments.Release(packed, packed, sums.PackedSensitivity(longest), src); err != nil {
 		return nil, err
 	}
-	var e mat.EigenSym
-	if !e.Factorize(rows.Unpack(packed, d), true) {
+	m, ok := solve.NewMetric(rows.Unpack(packed, sums.Dim()), o.bend, o.damping(o.moments.Mu, longest))
+	if !ok {
 		return nil, check.Fail(ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
 	}
-	m.vectors = new(mat.Dense)
-	e.VectorsTo(m.vectors)
-	damping := o.damping(o.moments.Mu, longest)
-	for i, v := range e.Values(m.values) {
-		m.values[i] = o.bend * (math.Max(v, 0) + damping)
-	}
 	return m, nil
-}
-
-// step sets w to w − (V + ridge)⁻¹g; g is overwritten.
-func (m *metric) step(w, g []float64, ridge float64) {
-	if m.vectors == nil {
-		floats.AddScaled(w, -1/(m.values[0]+ridge), g)
-		return
-	}
-	along := mat.NewVecDense(len(m.buf), m.buf)
-	along.MulVec(m.vectors.T(), mat.NewVecDense(len(g), g))
-	for i, v := range m.values {
-		m.buf[i] /= v + ridge
-	}
-	mat.NewVecDense(len(g), g).MulVec(m.vectors, along)
-	floats.Sub(w, g)
 }

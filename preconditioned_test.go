@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -169,11 +170,12 @@ func TestPreconditionedGDClip(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &preconditioned{shape: d.Shape(), largest: 2, mu: 0.05, counts: mechanisms.Gaussian{Mu: 100}}
-		if err := o.chooseClip(sums, []float64{0}, mechanisms.NewSeededSource(1)); err != nil {
+		clip, err := o.chooseClip(sums, []float64{0}, mechanisms.NewSeededSource(1))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(o.clip-c.want) > 1e-15 {
-			t.Errorf("%d long gradients: clip %g, want %g", c.long, o.clip, c.want)
+		if math.Abs(clip-c.want) > 1e-15 {
+			t.Errorf("%d long gradients: clip %g, want %g", c.long, clip, c.want)
 		}
 	}
 }
@@ -280,9 +282,11 @@ func auditedPreconditioned(t *testing.T) []audited {
 			if err != nil {
 				return 0, err
 			}
-			var v mat.Dense
-			v.Product(m.vectors, mat.NewDiagDense(2, m.values), m.vectors.T())
-			return v.At(0, 0) - v.At(1, 1), nil
+			first, second := []float64{0, 0}, []float64{0, 0} // columns of −V⁻¹
+			m.Step(first, []float64{1, 0}, 0)
+			m.Step(second, []float64{0, 1}, 0)
+			det := first[0]*second[1] - first[1]*second[0]
+			return (first[0] - second[1]) / det, nil // V₀₀ − V₁₁
 		}},
 		{"counts", func(o *preconditioned) mechanisms.Gaussian { return o.counts }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
 			counts := make([]float64, 2)
@@ -310,4 +314,39 @@ func repeated2(data [2]*Dataset, o *preconditioned, run func(o *preconditioned, 
 		}
 		return run(o, sums, src)
 	})
+}
+
+// A plan that runs on several data sets at once gives each what it gives it alone:
+// nothing of a run stays in the plan.
+func TestPreconditionedGDPlanKeepsNothing(t *testing.T) {
+	const n = 3000
+	data := [2]*Dataset{objData(t, n, 4, losses.Squared{}, Bounds{Feature: 2, Label: 2})}
+	var err error
+	if data[1], err = NewDataset(mat.NewDense(n, 4, nil), make([]float64, n), Bounds{Feature: 2, Label: 2}); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := PreconditionedGDConfig{}.Plan(data[0].Shape(), Problem{Loss: losses.Squared{}}, GDP(0.5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(d *Dataset) []float64 {
+		m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return m.weights
+	}
+	alone := [2][]float64{run(data[0]), run(data[1])}
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if w := run(data[k%2]); !floats.Equal(w, alone[k%2]) {
+				t.Errorf("data set %d: weights %v, alone %v", k%2, w, alone[k%2])
+			}
+		}()
+	}
+	wg.Wait()
 }
