@@ -3,6 +3,7 @@ package dpglm
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -66,7 +67,7 @@ func firstWeight(w []float64) float64 { return w[0] }
 // auditedLearners are the learners that train one model.
 func auditedLearners(t *testing.T) []audited {
 	t.Helper()
-	return append(auditedDescents(t), auditedPerturbations(t)...)
+	return slices.Concat(auditedDescents(t), auditedPerturbations(t), auditedPreconditioned(t))
 }
 
 // auditedDescents are Noisy GD's, by output and by transcript. Steps are so short

@@ -13,14 +13,14 @@
 //
 // # Learners
 //
-// Auto chooses the method and its parameters; begin with it. ObjectivePerturbation,
-// NoisyGD, OutputPerturbation and JL train one model; GridSearch and Boost train
-// several and select one. Each has a configuration, a plain value that is a Learner,
-// and JL, GridSearch and Boost take Learners: they nest. A Plan shows what a fit
-// would spend before it sees data. NewVote, NewAverage, NewStable, NewDescent and
-// NewThreshold make a Predictor, which answers queries and releases no model;
-// SelectModel chooses among given models. Several fits on the same data add up in a
-// mechanisms.Accountant.
+// Auto chooses the method and its parameters; begin with it. PreconditionedGD,
+// ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
+// GridSearch and Boost train several and select one. Each has a configuration, a
+// plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
+// nest. A Plan shows what a fit would spend before it sees data. NewVote, NewAverage,
+// NewStable, NewDescent and NewThreshold make a Predictor, which answers queries and
+// releases no model; SelectModel chooses among given models. Several fits on the same
+// data add up in a mechanisms.Accountant.
 //
 // # Privacy
 //

@@ -113,6 +113,24 @@ func ExampleOutputPerturbation() {
 	// young and rich: 1 old and poor: 0
 }
 
+// The ledger of a plan shows what is released before the data is seen.
+func ExamplePreconditionedGD() {
+	problem := dpglm.Problem{Loss: losses.Logistic{}}
+	plan, err := dpglm.PreconditionedGDConfig{}.Plan(bought().Shape(), problem, dpglm.ApproxDP(1, 1e-6))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plan.Ledger)
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	report(dpglm.PreconditionedGD(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), dpglm.PreconditionedGDConfig{}, env))
+	// Output:
+	// preconditioned GD: sequential, 0.236704-GDP
+	// ├─ preconditioned GD, second moments: 1 × Gaussian in 6 dimensions, σ = 18.8933 × sensitivity, together 0.0529287-GDP
+	// ├─ preconditioned GD, gradient norms: 5 × Gaussian in 21 dimensions, σ = 42.2468 × sensitivity, together 0.0529287-GDP
+	// └─ preconditioned GD, gradient sums: 200 × Gaussian in 3 dimensions, σ = 62.9778 × sensitivity, together 0.224557-GDP
+	// young and rich: 1 old and poor: 0
+}
+
 // The radius need not be known: a grid search selects one, privately.
 func ExampleGridSearch() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}

@@ -54,13 +54,17 @@ func (c planCase) loss() losses.Loss {
 // simple is a learner that contains no other.
 func (c planCase) simple(kind uint8) dpglm.Learner {
 	n := int(c.N)
-	switch kind % 4 {
+	switch kind % 5 {
 	case 3:
 		return dpglm.AutoConfig{}
+	case 4:
+		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
 	case 1:
 		return dpglm.OutputPerturbationConfig{Lambda: c.A, Project: c.Choice%2 == 1}
 	case 2:
 		return dpglm.ObjectivePerturbationConfig{Lambda: c.A, Clip: c.B}
+	case 3:
+		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
 	}
 	return dpglm.NoisyGDConfig{
 		Schedule: pick([]dpglm.Schedule{"", dpglm.Theorem1}, c.Choice), Steps: n, StepSize: c.A, Clip: c.B,
@@ -70,7 +74,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 
 func (c planCase) learner() dpglm.Learner {
 	n, inner := int(c.N), c.simple(c.Inner)
-	switch c.Learner % 9 {
+	switch c.Learner % 10 {
 	case 3:
 		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.Map{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
 	case 4:
@@ -82,9 +86,11 @@ func (c planCase) learner() dpglm.Learner {
 	case 7:
 		return dpglm.BoostConfig{Learner: dpglm.JLConfig{Learner: inner, K: n}, Chunks: int(c.Choice), Beta: c.B}
 	case 8:
-		return dpglm.AutoConfig{}
+		return c.simple(3)
+	case 9:
+		return c.simple(4)
 	}
-	return c.simple(c.Learner % 9)
+	return c.simple(c.Learner % 10)
 }
 
 // budget also returns the test of whether a ledger keeps to it.
@@ -140,9 +146,9 @@ func addCases(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for k := range uint8(9 * 3 * 9) {
-		c := sane
-		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%9, k/9%4, k/27, k/5%3, k%4
+	for i := range 10 * 5 * 9 {
+		k, c := uint8(i), sane
+		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = uint8(i%10), uint8(i/10%5), uint8(i/50), uint8(i/5%3), k%4
 		c.Intercept = k%2 == 0
 		add(c)
 		if k%7 > 0 {
@@ -205,7 +211,7 @@ func randomCase(r *rand.Rand, magnitude float64) planCase {
 	number := func() float64 { return math.Pow(10, magnitude*(2*r.Float64()-1)) }
 	some := func(v float64) float64 { return v * float64(r.IntN(2)) }
 	c := planCase{
-		Learner: uint8(r.IntN(9)), Inner: uint8(r.IntN(4)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
+		Learner: uint8(r.IntN(10)), Inner: uint8(r.IntN(5)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
 		Intercept: r.IntN(2) == 0, N: int64(some(float64(r.IntN(8)))),
 		FeatureBound: number(), LabelBound: number(), Radius: some(number()),
 		Epsilon: math.Pow(10, 4*r.Float64()-2), Delta: math.Pow(10, -12*r.Float64()), A: some(number()), B: some(r.Float64()), Seed: r.Uint64(),

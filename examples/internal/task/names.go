@@ -27,6 +27,7 @@ var (
 	methodTable = map[string]dpglm.Learner{
 		"auto":       dpglm.AutoConfig{},
 		"noisygd":    dpglm.NoisyGDConfig{},
+		"precgd":     dpglm.PreconditionedGDConfig{},
 		"outputpert": dpglm.OutputPerturbationConfig{},
 		"jl":         dpglm.JLConfig{},
 		"gridsearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},

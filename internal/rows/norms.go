@@ -1,0 +1,30 @@
+package rows
+
+import (
+	"math"
+	"sort"
+)
+
+// GradientNorms counts the rows by the norm of their gradient φ'(⟨w, xᵢ⟩)xᵢ, as
+// computed: counts[k] rows have a norm of more than edges[k] and no more than
+// edges[k−1], and counts[len(edges)] the rest; edges decrease. A row's place
+// depends on that row only, so that replacing it takes 1 from one count and adds 1
+// to another: the L2 sensitivity is √2, whatever w and the edges.
+func (s *Sums) GradientNorms(counts, edges, w []float64) {
+	z := make([]float64, s.Rows())
+	s.t.Scores(z, w)
+	for i, score := range z {
+		z[i] = math.Abs(s.loss.Deriv(score, s.labels[i])) * s.t.norm[i]
+	}
+	histogram(counts, edges, z)
+}
+
+// RowNorms counts the rows by their norm as GradientNorms does by their gradient's.
+func (s *Sums) RowNorms(counts, edges []float64) { histogram(counts, edges, s.t.norm) }
+
+func histogram(counts, edges, norms []float64) {
+	clear(counts)
+	for _, r := range norms {
+		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
+	}
+}
