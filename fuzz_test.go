@@ -55,15 +55,13 @@ func (c planCase) loss() losses.Loss {
 func (c planCase) simple(kind uint8) dpglm.Learner {
 	n := int(c.N)
 	switch kind % 5 {
-	case 3:
-		return dpglm.AutoConfig{}
-	case 4:
-		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
 	case 1:
 		return dpglm.OutputPerturbationConfig{Lambda: c.A, Project: c.Choice%2 == 1}
 	case 2:
 		return dpglm.ObjectivePerturbationConfig{Lambda: c.A, Clip: c.B}
 	case 3:
+		return dpglm.AutoConfig{}
+	case 4:
 		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
 	}
 	return dpglm.NoisyGDConfig{
