@@ -80,14 +80,11 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := solvable(a.planned.trained, s, resolved, 0); err != nil {
 		return nil, err
 	}
-	if err := a.planned.calibrate(0, b, m); err != nil {
-		return nil, err
-	}
-	ledger, err := a.ledger()
+	ledger, err := a.calibrate(b, mu, resolved)
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: c, Problem: resolved, Ledger: ledger, shape: s, run: a.run, reach: resolved.Radius}, b.covers(ledger)
+	return &Plan{Learner: c, Problem: resolved, Ledger: ledger, shape: s, run: a.run, reach: a.reach(resolved)}, b.covers(ledger)
 }
 
 // auto is a planned Auto that measures scales.
@@ -95,21 +92,43 @@ type auto struct {
 	scales  scales
 	asked   Problem
 	planned *objective
+	descent *preconditioned // where labels are real; else nil
 }
 
-func (a *auto) ledger() (*Ledger, error) {
-	minimiser, err := a.planned.law.Ledger("minimiser", a.planned.shape.Dim)
+// calibrate fits the training into what the release of the scales leaves of a budget
+// of μ, and returns the ledger of both.
+func (a *auto) calibrate(b Budget, mu float64, p Problem) (*Ledger, error) {
+	training, err := a.calibrateTraining(b, mu, p)
 	if err != nil || a.scales.mu == 0 {
-		return minimiser, err
+		return training, err
 	}
 	histograms, err := mechanisms.Gaussian{Mu: a.scales.mu}.Ledger("histograms of norms and labels", 1, a.scales.cells())
 	if err != nil {
 		return nil, err
 	}
-	return mechanisms.Sequential("auto", histograms, minimiser)
+	return mechanisms.Sequential("auto", histograms, training)
 }
 
-// run measures, and minimises over the rows held to what was measured.
+func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, error) {
+	if p.Loss.Labels() == losses.Real {
+		a.descent = newPreconditioned(a.planned.shape, p)
+		rest := math.Sqrt((mu-a.scales.mu)*(mu+a.scales.mu)) * (1 - 1e-9) // room for the grids' slack
+		return a.descent.calibrate(&PreconditionedGDConfig{}, GDP(rest))
+	}
+	if err := a.planned.calibrate(0, b, a.scales); err != nil {
+		return nil, err
+	}
+	return a.planned.law.Ledger("minimiser", a.planned.shape.Dim)
+}
+
+func (a *auto) reach(p Problem) float64 {
+	if a.descent != nil {
+		return preconditionedReach * p.Radius
+	}
+	return p.Radius
+}
+
+// run measures, and trains on the rows held to what was measured.
 func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
 	s, src := a.planned.shape, env.noise()
 	m, err := a.measure(d, src)
@@ -119,7 +138,7 @@ func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error)
 	_, exponent := math.Frexp(m.typical.row / 4)
 	constant := math.Ldexp(1, exponent-1)
 	table := d.table.Rebound(m.bound, constant)
-	o, err := a.at(m, table.Encoding())
+	o, p, err := a.at(m, table.Encoding())
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +146,12 @@ func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error)
 	if err != nil {
 		return nil, err
 	}
-	w, err := o.run(ctx, sums, src)
+	var w []float64
+	if a.descent != nil {
+		w, err = a.descent.at(o.shape, p, o.clip).descend(ctx, sums, src, env)
+	} else {
+		w, err = o.run(ctx, sums, src)
+	}
 	if err == nil && s.Intercept {
 		w[s.Dim-1] *= constant
 	}
@@ -148,19 +172,21 @@ func (a *auto) measure(d *Dataset, src mechanisms.Source) (measured, error) {
 }
 
 // at is the planned objective for rows of the measured scales: the same law.
-func (a *auto) at(m measured, enc *rows.Encoding) (*objective, error) {
+func (a *auto) at(m measured, enc *rows.Encoding) (*objective, Problem, error) {
 	s := a.planned.shape
 	s.FeatureBound, s.LabelBound = enc.FeatureBound(), m.labelBound
 	p := a.asked.withDefault(s, 10).withRadius(s) // of any size: only scores matter
 	if err := losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
-		return nil, err
+		return nil, p, err
 	}
 	m.typical.row = math.Hypot(m.typical.row, enc.Constant)
 	o := objectiveFor(s, p, 0, m.typical, enc.Offset())
 	if err := solvable(o.trained, s, p, 0); err != nil {
-		return nil, err
+		return nil, p, err
 	}
-	o.law = a.planned.law
-	o.lambda = o.bend / math.Expm1(o.law.LogDet) * (1 + 1e-12)
-	return o, nil
+	if a.descent == nil {
+		o.law = a.planned.law
+		o.lambda = o.bend / math.Expm1(o.law.LogDet) * (1 + 1e-12)
+	}
+	return o, p, nil
 }

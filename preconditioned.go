@@ -116,7 +116,7 @@ func (c PreconditionedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error
 		if err != nil {
 			return nil, err
 		}
-		return o.descend(ctx, sums, env)
+		return o.descend(ctx, sums, env.noise(), env)
 	}
 	if err := b.covers(ledger); err != nil {
 		return nil, err
@@ -155,6 +155,15 @@ func newPreconditioned(s Shape, p Problem) *preconditioned {
 	o.largest = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope
 	o.bend = o.trained.Constants(z, s.LabelBound).Smoothness
 	return o
+}
+
+// at is the planned descent on rows of another shape: the same releases, relative to
+// their sensitivities.
+func (o *preconditioned) at(s Shape, p Problem, clip float64) *preconditioned {
+	moved := newPreconditioned(s, p)
+	moved.mu, moved.steps, moved.choose, moved.clip = o.mu, o.steps, o.choose, clip
+	moved.lengths, moved.moments, moved.counts, moved.gradients = o.lengths, o.moments, o.counts, o.gradients
+	return moved
 }
 
 // calibrate splits the budget, fills in c and returns the ledger.
@@ -256,8 +265,8 @@ func (o *preconditioned) checkStep(clip float64) error {
 }
 
 // descend runs the steps and returns the average of the last half.
-func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, env *Env) ([]float64, error) {
-	src, d, clip := env.noise(), sums.Dim(), o.clip
+func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, src mechanisms.Source, env *Env) ([]float64, error) {
+	d, clip := sums.Dim(), o.clip
 	metric, err := o.metric(ctx, sums, src)
 	if err != nil {
 		return nil, err
@@ -347,8 +356,7 @@ func smallest(top float64, counts, edges []float64, allowed func(bins int) float
 // damping is ρ for rows of norm at most x, √(2d) times the standard deviation of
 // their noisy second moments.
 func (o *preconditioned) damping(mu, x float64) float64 {
-	distance := math.Min(rows.MomentsDistance(x, false), rows.MomentsDistance(o.shape.FeatureBound, o.shape.Intercept))
-	return math.Sqrt(2*float64(o.shape.Dim)) * distance / mu
+	return math.Sqrt(2*float64(o.shape.Dim)) * rows.MomentsDistance(x, 0) / mu
 }
 
 // metric releases the second moments, if they are planned, and returns V without κ.

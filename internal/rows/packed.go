@@ -62,20 +62,21 @@ func Unpack(packed []float64, dim int) *mat.SymDense {
 	return m
 }
 
-// MomentsDistance is the exact L2 sensitivity of packed second moments of rows of
-// norm at most x, the intercept included: for two rows u, v it is
+// MomentsDistance is the exact L2 sensitivity of packed second moments of rows whose
+// features have norm at most b, beside a constant feature c: for two rows u, v, of
+// norm at most x = √(b²+c²), it is
 //
 //	‖uuᵀ − vvᵀ‖_F = √(‖u‖⁴ + ‖v‖⁴ − 2⟨u, v⟩²) ≤ √2·x²
 //
-// with equality for orthogonal rows at the bound. With an intercept and
-// b = √(x²−1) < 1 no two rows are orthogonal. Then u = (u', 1), v = (v', 1),
-// |⟨u, v⟩| ≥ 1 − ‖u'‖‖v'‖ and the right-hand side, which increases in both norms,
-// is at most √(2(1+b²)² − 2(1−b²)²) = 2√2·b.
-func MomentsDistance(x float64, intercept bool) float64 {
-	if b := math.Sqrt(math.Max((x-1)*(x+1), 0)); intercept && b < 1 {
-		return 2 * math.Sqrt2 * b * (1 + 1e-15)
+// with equality for orthogonal rows at the bound. Where b < c no two rows are
+// orthogonal. Then u = (u', c), v = (v', c), |⟨u, v⟩| ≥ c² − ‖u'‖‖v'‖ and the
+// right-hand side, which increases in both norms, is at most
+// √(2(c²+b²)² − 2(c²−b²)²) = 2√2·b·c.
+func MomentsDistance(b, c float64) float64 {
+	if b < c {
+		return 2 * math.Sqrt2 * b * c * (1 + 1e-15)
 	}
-	return math.Sqrt2 * x * x * (1 + 1e-15)
+	return math.Sqrt2 * (b*b + c*c) * (1 + 1e-15)
 }
 
 // PackedSensitivity bounds the L2 distance between the answers of PackedMoments on
@@ -92,9 +93,9 @@ func MomentsDistance(x float64, intercept bool) float64 {
 func (s *Sums) PackedSensitivity(longest float64) float64 {
 	e, l := &s.t.enc, s.t.momentsLayout()
 	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	x, exact := e.FeatureBound(), MomentsDistance(e.FeatureBound(), e.Intercept)
+	x, exact := e.FeatureBound(), MomentsDistance(e.Bound, e.Constant)
 	if longest < x {
-		x, exact = longest, math.Min(exact, MomentsDistance(longest, false))
+		x, exact = longest, math.Min(exact, MomentsDistance(longest, 0))
 	}
 	slack := s.boundsAt(0, math.Inf(1)).slack
 	return exact + x*x*(2*4.2*slack+2.2*unit*(m*m+blocks*n+4*n))

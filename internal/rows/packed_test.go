@@ -50,6 +50,12 @@ func TestPackedMomentsBySearch(t *testing.T) {
 		enc := NewIdentity(searchColumns, bound, true)
 		list = append(list, form{"short, intercept", func(t *testing.T, row []float64) *Table { return three(t, row, enc, false) }, false})
 	}
+	for _, c := range []struct{ bound, constant float64 }{{0.5, 0.125}, {0.0625, 0.25}} {
+		wide := NewIdentity(searchColumns, 1, true)
+		list = append(list, form{"rebound, intercept", func(t *testing.T, row []float64) *Table {
+			return three(t, row, wide, false).Rebound(c.bound, c.constant)
+		}, false})
+	}
 	for _, f := range list {
 		for _, longest := range []float64{10, 0.7} {
 			claimed := f.sums(t, losses.Squared{}, []float64{0, 0, 0}, 0).PackedSensitivity(longest)
@@ -95,7 +101,10 @@ func TestRoundingBoundOfPackedMoments(t *testing.T) {
 				t.Fatal(err)
 			}
 			exact[side] = exactProduct(exactGradient(&e, row, -1, make([]float64, e.Dim()), longest)) // at −y = 1 and w = 0, the row
-			rounding = s.PackedSensitivity(longest) - MomentsDistance(math.Min(longest, e.FeatureBound()), e.Intercept && longest > e.FeatureBound())
+			rounding = s.PackedSensitivity(longest) - MomentsDistance(e.Bound, e.Constant)
+			if longest < e.FeatureBound() {
+				rounding = s.PackedSensitivity(longest) - MomentsDistance(longest, 0)
+			}
 		}
 		diff := gap(packed[0], packed[1], exact[0], exact[1])
 		t.Logf("%s: %.2g of the bound", c.name, diff/rounding)
