@@ -226,8 +226,8 @@ func auditedObjective(t *testing.T, name string, c ObjectivePerturbationConfig) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newObjective(c, s, problem)
-	if err := o.calibrate(c.Lambda, s, problem, p.budget); err != nil {
+	o := newObjective(s, problem, c.Clip)
+	if err := o.calibrate(c.Lambda, p.budget, scales{}); err != nil {
 		t.Fatal(err)
 	}
 	reach := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip

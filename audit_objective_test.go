@@ -32,7 +32,7 @@ func newPerturbed(t *testing.T, p Problem, clip, ratio, lambda float64) perturbe
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newObjective(ObjectivePerturbationConfig{Clip: clip}, s, p)
+	o := newObjective(s, p, clip)
 	o.lambda = o.bend * lambda
 	o.law = mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: math.Log1p(o.bend / o.lambda), OutputMu: 1e-6}
 	return lawOf(o)
@@ -162,9 +162,8 @@ func TestObjectiveCalibrationBySearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := ObjectivePerturbationConfig{Clip: c.clip}
-		o := newObjective(config, s, p)
-		if err := o.calibrate(c.lambda*o.bend, s, p, ApproxDP(c.epsilon, c.delta)); err != nil {
+		o := newObjective(s, p, c.clip)
+		if err := o.calibrate(c.lambda*o.bend, ApproxDP(c.epsilon, c.delta), scales{}); err != nil {
 			t.Fatal(err)
 		}
 		if share := lawOf(o).search(t, c.epsilon, c.delta); share > 1+1e-9 {

@@ -2,15 +2,8 @@ package dpglm
 
 import (
 	"context"
-	"math"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/internal/solve"
-	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
 var _ Learner = ObjectivePerturbationConfig{}
@@ -18,9 +11,9 @@ var _ Learner = ObjectivePerturbationConfig{}
 // ObjectivePerturbationConfig holds the parameters of ObjectivePerturbation; it
 // is the Learner.
 type ObjectivePerturbationConfig struct {
-	// Clip bounds the norm of each row's gradient; 0 takes half the feature
-	// bound times the largest slope at score 0. NoClip, or math.Inf(1), leaves
-	// the loss's own bound.
+	// Clip bounds the norm of each row's gradient; 0 takes the default, which
+	// guesses how much shorter rows and labels are than their bounds. NoClip, or
+	// math.Inf(1), leaves the loss's own bound.
 	Clip float64 `json:"clip"`
 	// Lambda is the weight λ of (λ/2)‖θ‖² beside the sum of the losses; 0 takes
 	// the one with the lowest predicted risk.
@@ -52,17 +45,22 @@ type ObjectivePerturbationConfig struct {
 //
 // # Parameters
 //
-// x is n×d. C = ½X·sup_y|φ'_y(0)|. λ and σ are chosen together: for each share of ε
-// that the log-determinant may take, λ = HX²/(e^(share·ε) − 1) and σ follows; the
-// share minimises the predicted excess risk
+// x is n×d. The guess is that rows have norm r = ¾X and that labels, unless they
+// are binary, have the scale s = Y/4; Auto measures both. Then
+// C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|: gradients of most rows at w = 0 are just clipped.
 //
-//	λB²/(2n) + dσ²/(2n(λ + nHX²/(8d))) + HX²σ_out²/16
+// λ and σ are chosen together: for each share of ε that the log-determinant may
+// take, λ = HX²/(e^(share·ε) − 1) and σ follows; the share minimises
 //
-// the regulariser's price for ‖θ‖ = B, and that of b and of the output noise in a
-// Hessian with an eighth of the largest possible trace, spread evenly. The last
-// term keeps λ from being so small that rounding shows. The solver takes
-// Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
-// conjugate gradients beyond: some 20 passes.
+//	Σ_j h_j·((λ²v/r² + σ²)/(h_j + λ)² + σ_out²)
+//
+// the squared errors of scores that λ, b and the output noise cause in d
+// directions with Hessians h_j ∝ 1/j, which together have the trace of the
+// curvature in typical rows. v is the variance that scores would have under the
+// best weights: 2 for binary labels, s² for real ones, 1 for logarithms of counts.
+// The share comes out between a tenth and a third. The solver takes Newton steps
+// with second moments of a sample of the rows for d ≤ 1000 and with conjugate
+// gradients beyond: some 20 passes.
 func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cfg ObjectivePerturbationConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
@@ -79,11 +77,11 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	o := newObjective(c, s, p)
+	o := newObjective(s, p, c.Clip)
 	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
 		return nil, err
 	}
-	if err := o.calibrate(c.Lambda, s, p, b); err != nil {
+	if err := o.calibrate(c.Lambda, b, scales{}); err != nil {
 		return nil, err
 	}
 	c.Clip, c.Lambda = o.clip, o.lambda
@@ -114,186 +112,4 @@ func (c ObjectivePerturbationConfig) validate() error {
 		return check.Scale(ErrConfig, "ObjectivePerturbationConfig.Lambda", c.Lambda)
 	}
 	return nil
-}
-
-// objective is a planned objective perturbation.
-type objective struct {
-	trained losses.Loss
-	dim     int
-	clip    float64 // bound on a row's gradient norm
-	bend    float64 // β = HX²
-	lambda  float64
-	law     mechanisms.ObjectivePerturbation
-}
-
-func newObjective(c ObjectivePerturbationConfig, s Shape, p Problem) *objective {
-	z := s.FeatureBound * p.Radius
-	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), dim: s.Dim, clip: c.Clip}
-	if c.Clip == 0 {
-		o.clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
-	}
-	k := o.trained.Constants(z, s.LabelBound)
-	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
-		o.trained = losses.Extend(o.trained, z)
-		k = o.trained.Constants(z, s.LabelBound)
-	}
-	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
-	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
-	return o
-}
-
-// room is by how much rounding may lengthen a row or a clipped gradient: the slack
-// of package rows, at the largest offset that a schema may have.
-func (o *objective) room() float64 { return 1 + math.Ldexp(float64(o.dim)+16, -30) }
-
-// outputShare is the part of the budget's μ that the output noise has. As squares
-// add, it costs half a percent of the other noise.
-const outputShare = 0.1
-
-// calibrate sets λ, where none is given, and the law of the minimiser.
-func (o *objective) calibrate(lambda float64, s Shape, p Problem, b Budget) error {
-	if b.pure {
-		return check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
-	}
-	mu, err := b.gdp()
-	if err != nil {
-		return err
-	}
-	o.law.OutputMu = outputShare * mu
-	given := lambda != 0
-	if !given {
-		if lambda, err = o.predict(s, p, mu, b.delta); err != nil {
-			return err
-		}
-	}
-	for range 20 {
-		o.lambda, o.law.LogDet = lambda, math.Log1p(o.bend/lambda)*(1+1e-15)
-		if o.law.Ratio, err = b.objectiveRatio(o.law, s.Dim); err == nil || given {
-			return err
-		}
-		lambda *= 2 // the prediction was too bold for this budget
-	}
-	return err
-}
-
-// predict returns the λ with the lowest predicted risk.
-func (o *objective) predict(s Shape, p Problem, mu, delta float64) (float64, error) {
-	if delta == 0 {
-		delta = 1e-6 // a μ-GDP budget at a usual δ
-	}
-	epsilon, err := mechanisms.GaussianEpsilon(mu, delta)
-	if err != nil {
-		return 0, err
-	}
-	n, d := float64(s.Rows), float64(s.Dim)
-	best, lambda := math.Inf(1), o.bend
-	for share := 0.02; share < 0.95; share *= 1.1 {
-		half, err := mechanisms.GaussianMu(epsilon*(1-share), delta/2)
-		if err != nil {
-			continue
-		}
-		l, sigma := o.bend/math.Expm1(share*epsilon), 2*o.clip/half
-		out := o.outputNoise(s, l, sigma)
-		risk := l*p.Radius*p.Radius + d*sigma*sigma/(l+n*o.bend/(8*d)) + n*o.bend/8*out*out
-		if risk < best {
-			best, lambda = risk, l
-		}
-	}
-	return lambda, nil
-}
-
-// outputNoise predicts the output noise's standard deviation from the rounding
-// error of a gradient (see rows.Sums.GradientError, with raw terms four times as
-// large as the rows) at the largest ‖θ‖.
-func (o *objective) outputNoise(s Shape, lambda, sigma float64) float64 {
-	n, d := float64(s.Rows), float64(s.Dim)
-	longest := sigma * (math.Sqrt(d) + 64)
-	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(n, lambda, longest, o.trained.Constants(0, s.LabelBound).AtZero)
-	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
-}
-
-// reach bounds the norm of the minimiser, with some room: there
-// (λ/2)‖θ‖² ≤ n·φ(0) + ‖b‖‖θ‖.
-func (o *objective) reach(n, lambda, longest, zero float64) float64 {
-	return 1.1 * (longest + math.Sqrt(longest*longest+2*lambda*n*zero)) / lambda
-}
-
-// run draws the linear term, minimises and adds the output noise.
-func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
-	b := make([]float64, o.dim)
-	noise := mechanisms.Gaussian{Mu: o.law.Ratio}
-	if err := noise.Release(b, b, o.clip*o.room(), src); err != nil {
-		return nil, err
-	}
-	sigma, err := noise.Sigma(o.clip*o.room(), o.dim)
-	if err != nil {
-		return nil, err
-	}
-	longest := sigma * (math.Sqrt(float64(o.dim)) + 64)
-	solve.Project(b, longest)
-	problem, tolerance := o.problem(ctx, sums, b, longest)
-	w, err := problem.Minimize(ctx, tolerance)
-	if err != nil {
-		return nil, err
-	}
-	// b's grid has at least 2^40 steps for each σ.
-	grid := math.Sqrt(float64(o.dim)) * math.Ldexp(sigma, -40) / o.lambda
-	return w, mechanisms.Gaussian{Mu: o.law.OutputMu}.Release(w, w, 2*tolerance+grid, src)
-}
-
-// problem is the perturbed objective and the tolerance to which it is solved: a
-// billionth of what one row's gradient can do, or the rounding floor.
-func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, longest float64) (*solve.Problem, float64) {
-	n, x := float64(sums.Rows()), sums.FeatureBound()
-	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
-	p := &solve.Problem{
-		Dim: o.dim, Radius: math.Inf(1), Convexity: o.lambda,
-		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
-		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
-	}
-	p.Gradient = func(g, w []float64) error {
-		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
-			return err
-		}
-		floats.AddScaled(g, o.lambda, w)
-		floats.Add(g, b)
-		return nil
-	}
-	if sums.Curved() {
-		p.Newton = o.newton(ctx, sums)
-	}
-	return p, math.Max(1e-9*o.clip/o.lambda, p.Floor())
-}
-
-// newton solves with second moments of a sample of the rows in moderate
-// dimensions, with products in high ones.
-func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float64) (func(g []float64) ([]float64, error), error) {
-	stride := max(1, min(16, sums.Rows()/(40*o.dim)))
-	sample := sums.Every(stride)
-	return func(w []float64) (func(g []float64) ([]float64, error), error) {
-		if o.dim <= 2*newtonDim {
-			h, err := sample.Hessian(ctx, w, o.clip)
-			if err != nil {
-				return nil, err
-			}
-			h.ScaleSym(float64(stride), h)
-			for j := range w {
-				h.SetSym(j, j, h.At(j, j)+o.lambda)
-			}
-			if f, ok := solve.Factored(h); ok {
-				return f, nil
-			}
-		}
-		weights, err := sums.Curvatures(ctx, w, o.clip)
-		if err != nil {
-			return nil, err
-		}
-		return solve.Conjugate(func(dst, v []float64) error {
-			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
-				return err
-			}
-			floats.AddScaled(dst, o.lambda, v)
-			return nil
-		}), nil
-	}
 }

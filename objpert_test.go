@@ -108,7 +108,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clip := newObjective(ObjectivePerturbationConfig{Clip: 0.3}, d.Shape(), Problem{Loss: loss, Radius: 3}).clip
+			clip := newObjective(d.Shape(), Problem{Loss: loss, Radius: 3}, 0.3).clip
 			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound, 2))
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +135,7 @@ func TestObjectiveCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, lambda := range []float64{0.01, 10} {
-			o := &objective{trained: losses.Logistic{}, dim: dim, clip: 0.25, bend: 0.25, lambda: lambda}
+			o := &objective{trained: losses.Logistic{}, shape: Shape{Dim: dim}, clip: 0.25, bend: 0.25, lambda: lambda}
 			b := make([]float64, dim)
 			for j := range b {
 				b[j] = math.Sin(float64(j))

@@ -78,8 +78,14 @@ func tilted(a, b []float64) []float64 {
 	}
 	logA, logB := logs(a), logs(b)
 	tail := tailTilt(logA, logB)
+	same := &a[0] == &b[0]
 	for _, theta := range [3]float64{0, tail, -tail} {
-		lowerTo(c, f, tilt(a, logA, theta), tilt(b, logB, theta), theta)
+		x := transform(f, a, logA, theta)
+		y := x
+		if !same {
+			y = transform(f, b, logB, theta)
+		}
+		lowerTo(c, f, x, y, theta)
 	}
 	return c
 }
@@ -104,22 +110,22 @@ func peak(logs []float64, theta float64) (ref int, best float64) {
 }
 
 // weighted is a sequence divided by its largest entry, scale, at index ref,
-// after multiplication by e^{θ(i−ref)}.
+// after multiplication by e^{θ(i−ref)}: its transform and its Euclidean norm.
 type weighted struct {
-	mass  []float64
-	ref   int
-	scale float64
+	transform   []complex128
+	ref         int
+	scale, norm float64
 }
 
-func tilt(mass, logs []float64, theta float64) weighted {
+func transform(f *fourier.FFT, mass, logs []float64, theta float64) weighted {
 	ref, _ := peak(logs, theta)
-	w := weighted{make([]float64, len(mass)), ref, mass[ref]}
+	scale, seq := mass[ref], make([]float64, f.Len())
 	for i, m := range mass {
 		if m > 0 {
-			w.mass[i] = m / w.scale * math.Exp(theta*float64(i-ref))
+			seq[i] = m / scale * math.Exp(theta*float64(i-ref))
 		}
 	}
-	return w
+	return weighted{f.Coefficients(nil, seq), ref, scale, norm2(seq)}
 }
 
 // lowerTo lowers each entry of c to an upper bound on the convolution.
@@ -139,20 +145,15 @@ func lowerTo(c []float64, f *fourier.FFT, a, b weighted, theta float64) {
 	const u = 0x1p-53
 	size := f.Len()
 	eta := 64 * u * float64(bits.Len(uint(size-1)))
-	seq := make([]float64, size)
-	copy(seq, a.mass)
-	fa := f.Coefficients(nil, seq)
-	clear(seq)
-	copy(seq, b.mass)
-	fb := f.Coefficients(nil, seq)
-	for i := range fa {
-		fa[i] *= fb[i]
+	product := make([]complex128, len(a.transform))
+	for i, v := range a.transform {
+		product[i] = v * b.transform[i]
 	}
-	f.Sequence(seq, fa)
+	seq := f.Sequence(nil, product)
 	for i := range seq {
 		seq[i] /= float64(size)
 	}
-	e := ((2*eta+4*u)*norm2(a.mass)*norm2(b.mass) + eta*norm2(seq)) * (1 + 1e-9)
+	e := ((2*eta+4*u)*a.norm*b.norm + eta*norm2(seq)) * (1 + 1e-9)
 	for i := range c {
 		v := (math.Max(0, seq[i]) + e) * a.scale * (math.Exp(-theta*float64(i-a.ref-b.ref)) * b.scale) * (1 + 2e-12)
 		if v < c[i] {

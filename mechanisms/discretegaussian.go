@@ -1,94 +1,125 @@
 package mechanisms
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
-// discreteGaussian draws an integer with probability proportional to
-// exp(−y²/(2σ²)), exactly, for an integer scale 1 ≤ σ < 2^52 [CKS20,
-// Algorithm 3 with t = σ].
+// discreteGaussian draws integers with probability proportional to
+// exp(−y²/(2σ²)), exactly, for an integer scale 1 ≤ σ < 2^52.
 //
-// A discrete Laplace proposal |y| = u + σv (0 ≤ u < σ) is accepted with
-// probability exp(−(|y|−σ)²/(2σ²)). With r = u/σ and m = v−1 the exponent is
-// m²/2 + m·r + r²/2 for v ≥ 1 and (1−r)²/2 for v = 0, so the acceptance is a
-// product of coins with probabilities exp(−1/2), exp(−r) and exp(−r²/2), and
-// each of those needs only comparisons of 64-bit integers.
-func discreteGaussian(sigma uint64, src Source) int64 {
-	for {
-		u, v, negative := discreteLaplaceParts(sigma, src)
-		if acceptGaussian(u, v, sigma, src) {
-			y := int64(u + sigma*v)
-			if negative {
-				return -y
-			}
-			return y
-		}
-	}
+// It is rejection from a wall of bricks that covers the curve exp(−y²/(2σ²)) over
+// y ≥ 0. A brick spans the w = ⌈σ/16⌉ integers of one column and one of 64 levels,
+// level m being the heights [m/64, (m+1)/64). A draw picks one of the bricks with
+// equal probability, an integer y in its column, a height in its level and a sign,
+// and keeps y if the height is below the curve at y; two draws of zero, of which
+// one is negative, count as one. Kept values have the law that is wanted,
+// whatever covers the curve, as long as it does: column k is covered up to level m
+// where exp(−(k/16)²/2) ≤ (m+1)/64, since y ≥ kw ≥ kσ/16.
+//
+// Brick, sign and integer of the column come from one uniform integer below
+// 2·bricks·w < 2^60, hence from one word. The height is drawn only where it matters:
+// for y up to a bound (below) the whole level lies under the curve. That leaves 7 %
+// of the draws, which compare one more word with exp(−y²/(2σ²)) (exponent.above).
+// 5 % of the draws are rejected.
+//
+// Beyond 3σ the lowest level goes on in blocks of 8 columns, each half as high as
+// the one before: at x = 3, 3.5, 4, … times σ the curve is below 2^-6, 2^-7,
+// 2^-8, …, because over a block it falls by a factor exp(−x/2 − 1/8) < 1/2. All
+// blocks together have the area of 16 bricks. One of these says which column
+// of a block it is, and a run of random bits says which block. (A block so
+// far out that y overflows has a probability below 2^-4000.)
+type discreteGaussian struct {
+	sigma   uint64
+	width   uint64 // w
+	surplus uint64 // how many low products would be counted twice
 }
 
-func acceptGaussian(u, v, sigma uint64, src Source) bool {
-	if v == 0 {
-		return coinExpHalfSquare(sigma-u, sigma, src)
-	}
-	m := v - 1
-	for range m * m {
-		if !coinExp(1, 2, src) {
-			return false
+const (
+	curveLevels  = 64
+	levelBits    = 6  // 2^levelBits levels
+	sigmaColumns = 16 // columns to one σ
+	wallColumns  = 48 // columns of the lowest level, up to 3σ
+	tailColumns  = 8  // columns of a block beyond
+	tailLevel    = curveLevels
+	curveBricks  = 1350
+	signedBricks = 2 * curveBricks
+	certainBits  = 62
+)
+
+// brick is a column of a level. On the tailLevel the column is that of the first
+// block.
+type brick struct{ column, level uint8 }
+
+// wall lists the bricks; certain[m]·σ/2^62 is a y up to which the curve lies above
+// level m. The columns of a level m > 0 end at the first k with
+// exp(−(k/16)²/2) ≤ m/64. Before rounding, these k are at least 0.003 from
+// an integer, so that the accuracy of math.Log doesn't matter; nor does it for
+// certain, with its margin.
+var wall, certain = func() (bricks [curveBricks]brick, certain [curveLevels + 1]uint64) {
+	at := 0
+	row := func(level, from, to int) {
+		for k := from; k < to; k++ {
+			bricks[at] = brick{uint8(k), uint8(level)}
+			at++
 		}
 	}
-	for range m {
-		if !coinExp(u, sigma, src) {
-			return false
-		}
+	crossing := func(level int) float64 { return math.Sqrt(2 * math.Log(curveLevels/float64(level))) }
+	row(0, 0, wallColumns)
+	for m := 1; m < curveLevels; m++ {
+		row(m, 0, int(math.Ceil(sigmaColumns*crossing(m))))
+		certain[m-1] = uint64(crossing(m) * (1 - 0x1p-40) * (1 << certainBits))
 	}
-	return coinExpHalfSquare(u, sigma, src)
+	row(tailLevel, wallColumns, wallColumns+tailColumns)
+	row(tailLevel, wallColumns, wallColumns+tailColumns)
+	return bricks, certain
+}()
+
+func newDiscreteGaussian(sigma uint64) discreteGaussian {
+	width := (sigma + sigmaColumns - 1) / sigmaColumns
+	n := signedBricks * width
+	return discreteGaussian{sigma: sigma, width: width, surplus: -n % n}
 }
 
-// discreteLaplaceParts draws y with probability proportional to exp(−|y|/t) and
-// returns |y| = u + t·v with 0 ≤ u < t, and y's sign [CKS20, Algorithm 2].
-func discreteLaplaceParts(t uint64, src Source) (u, v uint64, negative bool) {
+func (g *discreteGaussian) draw(src Source) int64 {
 	for {
-		u = uniform(t, src)
-		if !coinExp(u, t, src) {
+		index, rest := bits.Mul64(src.Uint64(), signedBricks)
+		offset, low := bits.Mul64(rest, g.width)
+		if low < g.surplus { // index·w + offset isn't uniform otherwise; see uniform
 			continue
 		}
-		for v = 0; coinExp(1, 1, src); v++ {
+		b := wall[index/2]
+		y := uint64(b.column)*g.width + offset
+		if bound, _ := bits.Mul64(certain[b.level], g.sigma<<(64-certainBits)); y > bound && !g.keep(&y, b.level, src) {
+			continue
 		}
-		negative = src.Uint64()>>63 == 1
-		if negative && u == 0 && v == 0 {
-			continue // zero has one sign
+		if index%2 == 0 {
+			return int64(y)
 		}
-		return u, v, negative
-	}
-}
-
-// coinExp is true with probability exp(−num/den), for 0 ≤ num ≤ den: the
-// number of successes in a row of coins num/den, num/(2den), num/(3den), … is
-// even with that probability [CKS20, Algorithm 1].
-func coinExp(num, den uint64, src Source) bool {
-	for k := uint64(1); ; k++ {
-		if uniform(den, src) >= num || (k > 1 && uniform(k, src) != 0) {
-			return k%2 == 1
+		if y > 0 {
+			return -int64(y)
 		}
 	}
 }
 
-// coinExpHalfSquare is true with probability exp(−(num/den)²/2), 0 ≤ num ≤ den.
-func coinExpHalfSquare(num, den uint64, src Source) bool {
-	for k := uint64(1); ; k++ {
-		if uniform(2*k, src) != 0 || uniform(den, src) >= num || uniform(den, src) >= num {
-			return k%2 == 1
-		}
+// keep draws the height of a brick and reports whether it lies under the curve at
+// y, which it moves to its block if the brick is one of the tail's.
+func (g *discreteGaussian) keep(y *uint64, level uint8, src Source) bool {
+	m, s := uint64(level), uint64(levelBits)
+	if level == tailLevel {
+		block := zeros(src)
+		*y += block * tailColumns * g.width
+		m, s = 0, s+block
 	}
+	return exponent{num: *y, den: g.sigma, halfSquare: true}.above(m, s, src)
 }
 
-// uniform draws an integer from {0, …, n−1}, n ≥ 1, without bias: the high word
-// of a 64×64-bit product, redrawn in the 2^64 mod n cases that would be
-// counted twice.
-func uniform(n uint64, src Source) uint64 {
-	hi, lo := bits.Mul64(src.Uint64(), n)
-	if lo < n {
-		for threshold := -n % n; lo < threshold; {
-			hi, lo = bits.Mul64(src.Uint64(), n)
+// zeros is k with probability 2^-(k+1): how many random bits are 0 before the
+// first 1.
+func zeros(src Source) uint64 {
+	for k := uint64(0); ; k += 64 {
+		if word := src.Uint64(); word != 0 {
+			return k + uint64(bits.TrailingZeros64(word))
 		}
 	}
-	return hi
 }

@@ -56,7 +56,7 @@ func (m Exponential) Ledger(label string) (*Ledger, error) {
 func exponential(gaps []uint64, unit uint64, src Source) int {
 	for {
 		i := uniform(uint64(len(gaps)), src)
-		if coinExpGap(gaps[i], unit, src) {
+		if coinExp(gaps[i], unit, src) {
 			return int(i)
 		}
 	}

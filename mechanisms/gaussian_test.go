@@ -143,3 +143,13 @@ func TestCalibrationOfTinyBudgets(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkRelease(b *testing.B) {
+	src, v := NewSecureSource(), make([]float64, 1000)
+	for b.Loop() {
+		if err := (Gaussian{Mu: 1}).Release(v, v, 1, src); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(v)), "ns/coordinate")
+}

@@ -224,24 +224,33 @@ func TestCalibrateObjective(t *testing.T) {
 }
 
 func TestCalibrateObjectiveShares(t *testing.T) {
-	const epsilon, delta, logDet, outputMu, shares = 1, 1e-6, 0.03, 0.01, 5
-	a, err := CalibrateObjectiveShares(epsilon, delta, shares, logDet, outputMu, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	total := func(a float64) *Ledger {
-		parts := make([]*Ledger, shares)
-		for i := range parts {
-			parts[i] = objectiveLeaf(t, a, logDet, outputMu)
-		}
-		l, err := Sequential("all", parts...)
+	for _, c := range []struct {
+		epsilon, delta, logDet, outputMu float64
+		shares                           int
+	}{
+		{1, 1e-6, 0.03, 0.01, 5},
+		{1, 1e-6, 0.17, 0.01, 5}, // hardly leaves a part of the budget
+		{0.1, 1e-7, 0.004, 1e-3, 3},
+		{8, 1e-6, 0.5, 0.05, 2},
+	} {
+		a, err := CalibrateObjectiveShares(c.epsilon, c.delta, c.shares, c.logDet, c.outputMu, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l
-	}
-	if !total(a).Within(epsilon, delta) || total(a*(1+2e-4)).Within(epsilon, delta) {
-		t.Errorf("ratio %g doesn't fill the budget: ε = %v", a, total(a))
+		total := func(a float64) *Ledger {
+			parts := make([]*Ledger, c.shares)
+			for i := range parts {
+				parts[i] = objectiveLeaf(t, a, c.logDet, c.outputMu)
+			}
+			l, err := Sequential("all", parts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		if !total(a).Within(c.epsilon, c.delta) || total(a*(1+2e-4)).Within(c.epsilon, c.delta) {
+			t.Errorf("%+v: ratio %g doesn't fill the budget", c, a)
+		}
 	}
 }
 

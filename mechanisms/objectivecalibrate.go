@@ -40,14 +40,38 @@ func CalibrateObjectiveShares(epsilon, delta float64, releases int, logDet, outp
 		return 0, err
 	}
 	most := math.Min(maxObjective, mu/2/math.Sqrt(float64(releases)))
-	tolerance := 1e-10
-	if releases > 1 {
-		tolerance = 5e-5
+	excess := func(accuracy float64) func(a float64) float64 {
+		return func(a float64) float64 {
+			s := ObjectivePerturbation{a, logDet, outputMu}.sequence(releases, dim)
+			return math.Log1p((s.deltaTo(accuracy, epsilon) - delta) / delta)
+		}
 	}
-	return largestRatio(most, tolerance, func(a float64) float64 {
-		s := ObjectivePerturbation{a, logDet, outputMu}.sequence(releases, dim)
-		return math.Log1p((s.delta(epsilon) - delta) / delta)
-	})
+	if releases == 1 {
+		return largestRatio(most, 1e-10, excess(tight))
+	}
+	return climb(most, 5e-5, excess(50*tight), excess(tight))
+}
+
+// climb is largestRatio for an excess that takes long to compute, beside a rough
+// one above it: it climbs from the rough one's largest ratio by secants.
+func climb(most, tolerance float64, rough, excess func(a float64) float64) (float64, error) {
+	lo, err := largestRatio(most, 5e-3, rough)
+	if err != nil {
+		return largestRatio(most, tolerance, excess)
+	}
+	below, slope := excess(lo), (rough(lo)-rough(0.97*lo))/(0.03*lo)
+	for below <= 0 && slope > 0 && !math.IsInf(slope, 1) {
+		if lo == most || -below <= tolerance*lo*slope {
+			return lo, nil
+		}
+		next := math.Min(most, lo-below/slope-tolerance*lo/2)
+		e := excess(next)
+		if e > 0 {
+			return narrow(lo, below, next, e, tolerance, excess), nil
+		}
+		lo, below, slope = next, e, (e-below)/(next-lo)
+	}
+	return largestRatio(most, tolerance, excess) // the rough one is too rough
 }
 
 // CalibrateObjectiveGDP returns the largest ratio for which ObjectivePerturbation
@@ -87,11 +111,20 @@ func largestRatio(most, tolerance float64, excess func(a float64) float64) (floa
 		lo = math.Max(least, lo/2)
 		below = excess(lo)
 	}
-	// By chords, with Illinois's change so that both ends move, and by halving.
-	side := 0
+	return narrow(lo, below, hi, above, tolerance, excess), nil
+}
+
+// narrow brings lo, where excess isn't positive, close to hi, where it is: by
+// chords, with Illinois's change so that both ends move, and by halving where
+// three of them don't.
+func narrow(lo, below, hi, above, tolerance float64, excess func(a float64) float64) float64 {
+	side, width := 0, math.Inf(1)
 	for i := 1; hi-lo > tolerance*lo; i++ {
-		mid := lo + (hi-lo)/2
-		if chord := lo - below*(hi-lo)/(above-below); i%3 != 0 && chord > lo && chord < hi {
+		mid, slow := lo+(hi-lo)/2, false
+		if i%3 == 0 {
+			slow, width = hi-lo > width/2, hi-lo
+		}
+		if chord := lo - below*(hi-lo)/(above-below); !slow && chord > lo && chord < hi {
 			mid = math.Max(lo+tolerance*lo/2, math.Min(hi-tolerance*lo/2, chord))
 		}
 		if e := excess(mid); e > 0 {
@@ -108,5 +141,5 @@ func largestRatio(most, tolerance float64, excess func(a float64) float64) (floa
 			side = -1
 		}
 	}
-	return lo, nil
+	return lo
 }

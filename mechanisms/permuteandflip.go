@@ -59,7 +59,7 @@ func permuteAndFlip(gaps []uint64, unit uint64, src Source) int {
 	for {
 		at := uniform(uint64(len(left)), src)
 		i := left[at]
-		if coinExpGap(gaps[i], unit, src) {
+		if coinExp(gaps[i], unit, src) {
 			return i
 		}
 		left[at] = left[len(left)-1]

@@ -122,13 +122,3 @@ func gapsToBest(scores []float64, sensitivity, epsilon float64) (gaps []uint64, 
 	}
 	return gaps, selectionUnit(sensitivityInSteps(sensitivity, step), epsilon), nil
 }
-
-// coinExpGap is true with probability exp(−gap/unit).
-func coinExpGap(gap, unit uint64, src Source) bool {
-	for range gap / unit {
-		if !coinExp(1, 1, src) {
-			return false
-		}
-	}
-	return coinExp(gap%unit, unit, src)
-}

@@ -241,13 +241,13 @@ func TestSelectionUnit(t *testing.T) {
 	}
 }
 
-func TestCoinExpGap(t *testing.T) {
+func TestCoinExpOfGaps(t *testing.T) {
 	const draws = 200_000
 	src := NewSeededSource(22)
 	for _, c := range []struct{ gap, unit uint64 }{{0, 5}, {3, 5}, {5, 5}, {13, 5}, {1 << 40, 1<<39 + 7}} {
 		heads := 0.0
 		for range draws {
-			if coinExpGap(c.gap, c.unit, src) {
+			if coinExp(c.gap, c.unit, src) {
 				heads++
 			}
 		}
@@ -260,7 +260,7 @@ func TestCoinExpGap(t *testing.T) {
 		}
 		chiSquare(t, fmt.Sprint(c), []float64{heads, draws - heads}, []float64{p, 1 - p})
 	}
-	if coinExpGap(maxGap, 1, src) {
+	if coinExp(maxGap, 1, src) {
 		t.Error("exp(−2^53) came up heads")
 	}
 }

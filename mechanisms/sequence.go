@@ -103,7 +103,10 @@ func (s *sequence) key() string {
 	return fmt.Sprintf("gaussian %x, %x; %s", s.gauss.mu, s.gauss.kappa, strings.Join(keys, "; "))
 }
 
-func (s *sequence) delta(x float64) float64 {
+func (s *sequence) delta(x float64) float64 { return s.deltaTo(tight, x) }
+
+// deltaTo is delta, where it is numerical to about the given accuracy of ε.
+func (s *sequence) deltaTo(accuracy, x float64) float64 {
 	if len(s.parts) == 0 {
 		return s.gauss.delta(x)
 	}
@@ -117,7 +120,7 @@ func (s *sequence) delta(x float64) float64 {
 		return 0
 	}
 	best := s.gdp().delta(x)
-	s.refine(func(p *pld) float64 {
+	s.refine(accuracy, func(p *pld) float64 {
 		best = math.Min(best, p.delta(x))
 		return x
 	})
@@ -135,7 +138,7 @@ func (s *sequence) epsilon(d float64) float64 {
 		return p.epsilon(d)
 	}
 	best := math.Min(s.loss(), s.gdp().epsilon(d))
-	s.refine(func(p *pld) float64 {
+	s.refine(tight, func(p *pld) float64 {
 		e := smallestEpsilon(p.delta, d)
 		best = math.Min(best, e)
 		return e
@@ -154,6 +157,9 @@ func (s *sequence) curve(exponent int) func(float64) float64 {
 	return s.grid(exponent).delta
 }
 
+// tight is the accuracy of the profile that ledgers have.
+const tight = 2e-5
+
 // maxWeight limits the numerical compositions of a query, milliseconds each; a
 // sequence with more has the bounds of loss and gdp.
 const maxWeight = 1000
@@ -163,10 +169,10 @@ const maxWeight = 1000
 // Putting a loss on a grid of step s spreads it over two points, which adds at
 // most s²/8·(θ + θ²) to the cumulant at θ, so (θ + 1)·s²/8, and never more than
 // s, to ε, where θ = −(log δ)'(ε). The grid is made fine enough for that, over
-// all parts and squarings, to be below 2e-5 of ε (or of a hundredth of the
-// spread, if ε is less). This decides about accuracy only; each grid gives an
+// all parts and squarings, to be below accuracy·ε (or a hundredth of the spread
+// in place of ε, if ε is less). This decides about accuracy only; each grid gives an
 // upper bound.
-func (s *sequence) refine(visit func(*pld) float64) {
+func (s *sequence) refine(accuracy float64, visit func(*pld) float64) {
 	spread := s.spread()
 	if !(spread < 1e100) || s.weight() > maxWeight {
 		return
@@ -177,7 +183,7 @@ func (s *sequence) refine(visit func(*pld) float64) {
 		p := s.grid(exponent)
 		eps := visit(p)
 		next := exponent
-		if tolerance := 2e-5 * math.Max(eps, spread/100) / s.splits(); !math.IsInf(tolerance, 1) {
+		if tolerance := accuracy * math.Max(eps, spread/100) / s.splits(); !math.IsInf(tolerance, 1) {
 			step := math.Max(tolerance, math.Sqrt(8*tolerance/(p.decline(eps)+1)))
 			next = math.Ilogb(step)
 		}

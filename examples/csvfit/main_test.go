@@ -19,7 +19,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/tabular"
-	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -175,7 +175,7 @@ func TestFitsACSVWithASchema(t *testing.T) {
 			t.Errorf("%s: on stderr: %s", c.name, warnings)
 		}
 	}
-	for name := range lossTable {
+	for _, name := range task.Losses() {
 		if !tested[name] {
 			t.Errorf("loss %s is not tested", name)
 		}
@@ -192,21 +192,6 @@ func TestKinkedLossHasNoBaseline(t *testing.T) {
 	for _, want := range []string{"quantile(0.9) loss", "mean_loss", "not fitted: the loss has a kink"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
-		}
-	}
-}
-
-// What is printed are the mean loss at the scores and the errors of the means.
-func TestScoreOfCounts(t *testing.T) {
-	z, y := []float64{0, math.Log(2)}, []float64{1, 4}
-	want := []metric{{"mean_loss", (0 + 2 - 4*math.Log(2) + 4*math.Log(4) - 4) / 2}, {"rmse", math.Sqrt2}, {"r2", 1 - 4/4.5}}
-	got := score(losses.Poisson{}, z, y)
-	if len(got) != len(want) {
-		t.Fatalf("%v, want %v", got, want)
-	}
-	for i, m := range got {
-		if m.name != want[i].name || math.Abs(m.value-want[i].value) > 1e-14 {
-			t.Errorf("%v, want %v", m, want[i])
 		}
 	}
 }
@@ -279,7 +264,7 @@ func TestPrintsAReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"4 training rows, 1 held out, 3 weights", "noisygd, logistic loss", "ε = 3, δ = 0.001", "Gaussian in 3 dimensions", "accuracy", "log_loss", "non-private", "not for release"} {
+	for _, want := range []string{"4 training rows, 1 held out, 3 weights", "auto, logistic loss", "ε = 3, δ = 0.001", "objective perturbation in 3 dimensions", "accuracy", "log_loss", "non-private", "not for release"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
@@ -325,23 +310,23 @@ func TestBadInput(t *testing.T) {
 		{"NaN value", libsvm("1 1:nan\n"), tabular.ErrNumber, "line 1, pair 1"},
 		{"schema for LIBSVM", []string{"-data", "a.libsvm", "-schema", "s.json"}, nil, "-bound"},
 
-		{"no group columns", withSchema(`{"label": "y", "numeric": {"a": [0, 1]}, "onehot_prefixes": ["h="]}`), errSchema, `"h=" is empty`},
+		{"no group columns", withSchema(`{"label": "y", "numeric": {"a": [0, 1]}, "onehot_prefixes": ["h="]}`), task.ErrSchema, `"h=" is empty`},
 		{"no levels", withSchema(`{"label": "y", "categorical": {"town": []}}`), tabular.ErrLevel, `"town"`},
 		{"level not in the schema", withSchema(`{"label": "y", "categorical": {"town": ["york"]}}`), tabular.ErrLevel, `row 2, column "town"`},
 		{"level twice", withSchema(`{"label": "y", "categorical": {"town": ["york", "leeds", "york"]}}`), tabular.ErrColumn, `"town=york"`},
-		{"unknown column", withSchema(`{"label": "y", "numeric": {"b": [0, 1]}}`), errSchema, `"b"`},
-		{"two roles", withSchema(`{"label": "y", "numeric": {"g=1": [0, 1]}, "onehot_prefixes": ["g="]}`), errSchema, `"g=1"`},
-		{"label as feature", withSchema(`{"label": "y", "numeric": {"y": [0, 1]}}`), errSchema, `"y"`},
-		{"prefix of a prefix", withSchema(`{"label": "y", "onehot_prefixes": ["g", "g="]}`), errSchema, `"g="`},
-		{"empty prefix", withSchema(`{"label": "y", "onehot_prefixes": [""]}`), errSchema, "empty"},
+		{"unknown column", withSchema(`{"label": "y", "numeric": {"b": [0, 1]}}`), task.ErrSchema, `"b"`},
+		{"two roles", withSchema(`{"label": "y", "numeric": {"g=1": [0, 1]}, "onehot_prefixes": ["g="]}`), task.ErrSchema, `"g=1"`},
+		{"label as feature", withSchema(`{"label": "y", "numeric": {"y": [0, 1]}}`), task.ErrSchema, `"y"`},
+		{"prefix of a prefix", withSchema(`{"label": "y", "onehot_prefixes": ["g", "g="]}`), task.ErrSchema, `"g="`},
+		{"empty prefix", withSchema(`{"label": "y", "onehot_prefixes": [""]}`), task.ErrSchema, "empty"},
 		{"empty range", withSchema(`{"label": "y", "numeric": {"a": [1, 1]}}`), dpglm.ErrBound, `"a"`},
 		{"no features", withSchema(`{"label": "y"}`), tabular.ErrColumn, "no feature"},
-		{"no label", withSchema(`{"numeric": {"a": [0, 1]}}`), errSchema, "-label"},
-		{"two labels", append(withSchema(`{"label": "y"}`), "-label", "a"), errSchema, `"a"`},
-		{"two label bounds", append(withSchema(`{"label": "y", "label_bound": 1}`), "-label-bound", "2"), errSchema, "-label-bound is 2"},
-		{"two label rules", withSchema(`{"label": "y", "threshold": 1, "positive": "1"}`), errSchema, "exclude"},
-		{"unknown field", withSchema(`{"label": "y", "ranges": {}}`), errSchema, "ranges"},
-		{"two objects", withSchema(`{"label": "y"} {}`), errSchema, "one JSON object"},
+		{"no label", withSchema(`{"numeric": {"a": [0, 1]}}`), task.ErrSchema, "-label"},
+		{"two labels", append(withSchema(`{"label": "y"}`), "-label", "a"), task.ErrSchema, `"a"`},
+		{"two label bounds", append(withSchema(`{"label": "y", "label_bound": 1}`), "-label-bound", "2"), task.ErrSchema, "-label-bound is 2"},
+		{"two label rules", withSchema(`{"label": "y", "threshold": 1, "positive": "1"}`), task.ErrSchema, "exclude"},
+		{"unknown field", withSchema(`{"label": "y", "ranges": {}}`), task.ErrSchema, "ranges"},
+		{"two objects", withSchema(`{"label": "y"} {}`), task.ErrSchema, "one JSON object"},
 
 		{"nothing public", []string{"-data", good, "-label", "y"}, nil, "-schema-from-data"},
 		{"two sources of facts", append(bounded(good), "-schema-from-data"), nil, "exactly one"},

@@ -8,42 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
-
-// metric is one score on the held-out rows.
-type metric struct {
-	name  string
-	value float64
-}
-
-// score compares the scores of a linear model with the labels. The squared error
-// is not what most losses of real labels aim at, so their mean is there too.
-func score(loss losses.Loss, z, y []float64) []metric {
-	if loss.Labels() == losses.Binary {
-		m := []metric{{"accuracy", metrics.Accuracy(z, y)}}
-		if auc, ok := metrics.AUC(z, y); ok {
-			m = append(m, metric{"auc", auc})
-		}
-		if losses.LinkOf(loss) == losses.Logit {
-			m = append(m, metric{"log_loss", metrics.LogLoss(z, y)})
-		}
-		return m
-	}
-	mean, total := make([]float64, len(z)), 0.0
-	for i, v := range z {
-		mean[i] = losses.LinkOf(loss).Mean(v)
-		total += loss.Value(v, y[i])
-	}
-	m := []metric{{"mean_loss", total / float64(len(z))}, {"rmse", metrics.RMSE(mean, y)}}
-	if r2, ok := metrics.R2(mean, y); ok {
-		m = append(m, metric{"r2", r2})
-	}
-	return m
-}
 
 // report is the outcome of a fit.
 type report struct {
@@ -54,7 +22,7 @@ type report struct {
 	radius              float64
 	ledger              *dpglm.Ledger
 	seconds             float64
-	private, nonPrivate []metric
+	private, nonPrivate []task.Metric
 }
 
 // guarantee is what the ledger says, which is at most what was asked for, with
@@ -81,7 +49,7 @@ func (r *report) print(w io.Writer) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound)
-	fmt.Fprintf(t, "fit\t%s, %s loss, radius %.4g, %.1f s\n", r.options.method, r.options.loss.Name(), r.radius, r.seconds)
+	fmt.Fprintf(t, "fit\t%s, %s loss, radius %.4g, %.1f s\n", r.options.method, r.options.source.Loss.Name(), r.radius, r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if err := t.Flush(); err != nil {
 		return err
@@ -89,7 +57,7 @@ func (r *report) print(w io.Writer) error {
 	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
 	fmt.Fprint(t, "hold-out")
 	for _, m := range r.private {
-		fmt.Fprintf(t, "\t%s", m.name)
+		fmt.Fprintf(t, "\t%s", m.Name)
 	}
 	line(t, "private", r.private)
 	if r.nonPrivate == nil {
@@ -101,10 +69,10 @@ func (r *report) print(w io.Writer) error {
 	return t.Flush()
 }
 
-func line(w io.Writer, name string, scores []metric) {
+func line(w io.Writer, name string, scores []task.Metric) {
 	fmt.Fprintf(w, "\n%s", name)
 	for _, m := range scores {
-		fmt.Fprintf(w, "\t%.4f", m.value)
+		fmt.Fprintf(w, "\t%.4f", m.Value)
 	}
 }
 
@@ -131,18 +99,18 @@ func (r *report) printJSON(w io.Writer) error {
 		NonPrivate   map[string]float64 `json:"non_private"`
 		Note         string             `json:"note"`
 	}{
-		r.options.data, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.loss.Name(), r.options.method, r.radius,
+		r.options.source.Path, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.source.Loss.Name(), r.options.method, r.radius,
 		r.options.epsilon, r.options.delta, guarantee, r.ledger, r.seconds, named(r.private), named(r.nonPrivate), curatorNote,
 	})
 }
 
-func named(scores []metric) map[string]float64 {
+func named(scores []task.Metric) map[string]float64 {
 	if scores == nil {
 		return nil
 	}
 	m := make(map[string]float64, len(scores))
 	for _, s := range scores {
-		m[s.name] = s.value
+		m[s.Name] = s.Value
 	}
 	return m
 }

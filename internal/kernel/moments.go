@@ -60,23 +60,20 @@ func (m *Moments) AddRows(a []float64, rows int) {
 	if rows == 0 {
 		return
 	}
-	add, columns := momentsBlocks[len(momentsBlocks)-1], len(m.Sum)/m.Stride
+	columns := len(m.Sum) / m.Stride
 	_ = a[(rows-1)*m.Stride+columns-1]
 	for k := 0; k < columns; k += panel {
 		end := min(k+panel, columns)
 		for j := 0; j < end; j += momentsWidth {
 			left := max(j, k) // the diagonal cuts the last blocks of a panel
-			add(m.Sum[j*m.Stride+left:], a[j:], a[left:], m.Stride, rows, end-left)
+			addMoments(m.Sum[j*m.Stride+left:], a[j:], a[left:], m.Stride, rows, end-left)
 		}
 	}
 }
 
-// momentsBlocks are the implementations of one operation that this machine can run,
-// the fastest last.
-var momentsBlocks = []func(c, x, y []float64, stride, rows, width int){addMomentsGo}
-
 // addMomentsGo adds Σ xᵣ[i]·yᵣ[j] to c[i·stride+j] for i < momentsWidth and
-// j < width, rows of x, y and c lying stride apart.
+// j < width, rows of x, y and c lying stride apart. addMoments is it, or the
+// same in other instructions.
 func addMomentsGo(c, x, y []float64, stride, rows, width int) {
 	for i := 0; i < momentsWidth; i += 2 {
 		for j := 0; j < width; j += 4 {

@@ -2,16 +2,14 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
-
-//go:generate sh -c "cd gen && go run ./moments -out ../moments_amd64.s -stubs ../momentsblocks_amd64.go -pkg kernel"
-
-func init() {
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		momentsBlocks = append(momentsBlocks, addMomentsAVX2)
-	}
-	if cpu.X86.HasAVX512F {
-		momentsBlocks = append(momentsBlocks, addMomentsAVX512)
+func addMoments(c, x, y []float64, stride, rows, width int) {
+	switch active {
+	case avx512:
+		addMomentsAVX512(c, x, y, stride, rows, width)
+	case avx2:
+		addMomentsAVX2(c, x, y, stride, rows, width)
+	default:
+		addMomentsGo(c, x, y, stride, rows, width)
 	}
 }
 

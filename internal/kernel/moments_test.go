@@ -34,20 +34,10 @@ func momentsByDefinition(sum [][]float64, a []float64, stride, rows int) {
 	}
 }
 
-// eachMomentsBlock runs f with each implementation alone.
-func eachMomentsBlock(t *testing.T, f func(t *testing.T)) {
-	all := momentsBlocks
-	defer func() { momentsBlocks = all }()
-	for i := range all {
-		momentsBlocks = all[i : i+1]
-		t.Run(fmt.Sprint(i), f)
-	}
-}
-
 // Second moments are the chain of fused multiply-adds in the order of the rows, bit
 // for bit, in all dimensions and for any number of rows, and stay so when rows
 // arrive in parts.
-func TestMoments(t *testing.T) { eachMomentsBlock(t, testMoments) }
+func TestMoments(t *testing.T) { eachLevel(t, testMoments) }
 
 func testMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -58,10 +48,8 @@ func testMoments(t *testing.T) {
 		}
 		for _, rows := range []int{0, 1, 2, 13} {
 			a := make([]float64, rows*m.Stride)
-			for i := range a {
-				if i%m.Stride < dim {
-					a[i] = nasty(r)
-				}
+			for i := range rows {
+				fill(r, a[i*m.Stride:][:dim])
 			}
 			m.AddRows(a, rows)
 			momentsByDefinition(want, a, m.Stride, rows)
@@ -73,16 +61,12 @@ func testMoments(t *testing.T) {
 func checkMoments(t *testing.T, m *Moments, want [][]float64) {
 	t.Helper()
 	for j := range want {
-		for k := j; k < len(want); k++ {
-			if got := m.Sum[j*m.Stride+k]; got != want[j][k] {
-				t.Fatalf("dim %d, element %d, %d: %x, want %x", m.Dim, j, k, got, want[j][k])
-			}
-		}
+		sameBits(t, fmt.Sprintf("dim %d, row %d", m.Dim, j), m.Sum[j*m.Stride+j:], want[j][j:])
 	}
 }
 
 // Rows that are mostly zeros give the same sum when only their entries are added.
-func TestSparseMoments(t *testing.T) { eachMomentsBlock(t, testSparseMoments) }
+func TestSparseMoments(t *testing.T) { eachLevel(t, testSparseMoments) }
 
 func testSparseMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -93,12 +77,14 @@ func testSparseMoments(t *testing.T) {
 		for i := range rows {
 			var columns []int
 			var values []float64
-			for j := range dim {
-				if r.IntN(3) == 0 {
-					v := nasty(r)
-					a[i*full.Stride+j] = v
-					columns, values = append(columns, j), append(values, v)
+			row := a[i*full.Stride:][:dim]
+			fill(r, row)
+			for j := range row {
+				if r.IntN(3) > 0 {
+					row[j] = 0
+					continue
 				}
+				columns, values = append(columns, j), append(values, row[j])
 			}
 			sparse.AddSparse(columns, values)
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -11,46 +12,36 @@ func TestSparseRows(t *testing.T) {
 	const rows, dim = 40, 30
 	r := rand.New(rand.NewPCG(5, 6))
 	var start, end, indices []int
-	var values []float64
 	for range rows {
 		start = append(start, len(indices))
 		for j := range dim {
 			if r.IntN(4) == 0 {
-				indices, values = append(indices, j), append(values, nasty(r))
+				indices = append(indices, j)
 			}
 		}
 		end = append(end, len(indices))
 	}
 	start, end = append(start, 7), append(end, 7)
 	v, z := make([]float64, dim), make([]float64, rows+1)
-	sum, want := make([]float64, dim), make([]float64, dim)
-	for j := range v {
-		v[j] = nasty(r)
-		sum[j] = nasty(r)
-		want[j] = sum[j]
+	sum, values := make([]float64, dim), make([]float64, len(indices))
+	for _, x := range [][]float64{v, sum, values} {
+		fill(r, x)
 	}
+	want := slices.Clone(sum)
 	z[rows] = 5
 	SparseDots(z, start, end, indices, values, v)
-	for k := range z {
-		var score float64
+	scores := make([]float64, len(z))
+	for k := range scores {
 		for i := start[k]; i < end[k]; i++ {
-			product := float64(values[i] * v[indices[i]])
-			score += product
-		}
-		if z[k] != score {
-			t.Errorf("row %d: score %x, want %x", k, z[k], score)
+			scores[k] += float64(values[i] * v[indices[i]])
 		}
 	}
+	sameBits(t, "scores", z, scores)
 	AddSparse(sum, z, start, end, indices, values)
 	for k, c := range z {
 		for i := start[k]; i < end[k]; i++ {
-			product := float64(c * values[i])
-			want[indices[i]] += product
+			want[indices[i]] += float64(c * values[i])
 		}
 	}
-	for j := range sum {
-		if sum[j] != want[j] {
-			t.Errorf("column %d: %x, want %x", j, sum[j], want[j])
-		}
-	}
+	sameBits(t, "sums", sum, want)
 }

@@ -3,10 +3,12 @@ package rows
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -29,5 +31,41 @@ func TestLossesClipsBelowZero(t *testing.T) {
 	up, down := loss.Value(-20, 1), loss.Value(20, 1)
 	if want := [3]float64{2, up, up + down}; down >= 0 || [3]float64(got) != want {
 		t.Errorf("%g, want %g", got, want)
+	}
+}
+
+// The norm that a clip goes by is no less than the exact one where a row's raw terms
+// cancel, so that no gradient is longer than the clip, however small that is.
+func TestClipHoldsWhereRowsCancel(t *testing.T) {
+	const d, clip = 2, 1e-14
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, lo := range []float64{0, 3, 1000, 1e5} {
+		ranges := map[string][2]float64{"a": {lo, lo + 0.7}, "b": {-lo - 0.7, -lo}}
+		enc, err := NewSchema([]string{"a", "b"}, ranges, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 500 {
+			row, exact := make([]float64, d), make([]precise, d)
+			for j := range row {
+				row[j] = -enc.Shift[j] / enc.Scale[j]
+				for range r.IntN(100) {
+					row[j] = math.Nextafter(row[j], math.Inf(1-2*r.IntN(2)))
+				}
+				exact[j] = number(enc.Scale[j]).times(number(row[j])).plus(number(enc.Shift[j]))
+			}
+			table, err := NewTable(mat.NewDense(1, d, row), enc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			length, _ := preciseNorm(exact).Float64()
+			for _, table := range []*Table{table, table.Rebound(0.1, 0)} {
+				c := []float64{1}
+				kernel.Clip(c, table.norm, clip)
+				if got := c[0] * length; got > clip*(1+1e-14) {
+					t.Fatalf("range from %g: a gradient of norm %g, clip %g", lo, got, clip)
+				}
+			}
+		}
 	}
 }

@@ -91,3 +91,26 @@ func TestGradientSmoothness(t *testing.T) {
 		}
 	}
 }
+
+// Squares that overflow, vanish or lose digits don't show in a norm.
+func TestNormOfAnyScale(t *testing.T) {
+	unit := []float64{0.5, -0.25, 0.75, 1, 0.125, -0.375, 0.625}
+	want := math.Sqrt(2.421875)
+	for _, enc := range []Encoding{
+		NewIdentity(7, 1, false),
+		NewAffine(1, false, []float64{1, 1, 1, 1, 1, 1, 1}, make([]float64, 7), make([]float64, 7), make([]float64, 7)),
+	} {
+		for exponent := -1015; exponent <= 1000; exponent += 5 {
+			x := make([]float64, len(unit))
+			for j, v := range unit {
+				x[j] = math.Ldexp(v, exponent)
+			}
+			if got := math.Ldexp(enc.norm(x), -exponent); math.Abs(got/want-1) > 23*0x1p-53 {
+				t.Fatalf("norm of a row scaled by 2^%d is off by %g", exponent, got/want-1)
+			}
+		}
+		if got := enc.norm(make([]float64, 7)); got != 0 {
+			t.Errorf("norm of the zero row = %g", got)
+		}
+	}
+}

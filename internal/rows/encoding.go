@@ -15,13 +15,14 @@ import (
 //
 //	u_j = Scale_j·clamp(x_j, Min_j, Max_j) + Shift_j,
 //
-// scales u to norm at most Bound and appends the constant 1 if Intercept is
-// set. All of it is public. Scale, Shift, Min and Max are nil together, for the
+// scales u to norm at most Bound and appends Constant, 1 in a new encoding, if
+// Intercept is set. All of it is public. Scale, Shift, Min and Max are nil together, for the
 // identity.
 type Encoding struct {
 	Columns   int
 	Bound     float64
 	Intercept bool
+	Constant  float64 // 0 without intercept; a power of two
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
@@ -30,8 +31,8 @@ type Encoding struct {
 
 // NewIdentity returns the encoding that only scales rows to the given bound.
 func NewIdentity(columns int, bound float64, intercept bool) Encoding {
-	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept}
-	e.magnitude = bound + e.constant()
+	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept, Constant: constant(intercept)}
+	e.magnitude = bound + e.Constant
 	return e
 }
 
@@ -42,14 +43,15 @@ func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) En
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
 	}
-	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Scale: scale, Shift: shift, Min: lo, Max: hi}
-	e.magnitude = math.Max(raw+off, bound) + e.constant()
+	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Constant: constant(intercept),
+		Scale: scale, Shift: shift, Min: lo, Max: hi}
+	e.magnitude = math.Max(raw+off, bound) + e.Constant
 	return e
 }
 
-// constant is the constant feature, 0 where there is none.
-func (e *Encoding) constant() float64 {
-	if e.Intercept {
+// constant is the constant feature of a new encoding, 0 where there is none.
+func constant(intercept bool) float64 {
+	if intercept {
 		return 1
 	}
 	return 0
@@ -65,21 +67,22 @@ func (e *Encoding) Dim() int {
 
 // FeatureBound bounds the norm of an encoded row, the intercept included.
 func (e *Encoding) FeatureBound() float64 {
-	if e.Intercept {
-		return math.Hypot(e.Bound, 1)
-	}
-	return e.Bound
+	return math.Hypot(e.Bound, e.Constant)
 }
 
 // Offset is how many times larger the raw terms of a score are than the bound
 // on encoded rows; it measures cancellation, which costs rounding error.
 func (e *Encoding) Offset() float64 { return e.magnitude / e.FeatureBound() }
 
+// slack bounds the relative error of a row's norm, factor and features: p+16
+// roundings of its p raw terms, with room.
+func (e *Encoding) slack() float64 { return 8 * unit * (float64(e.Columns) + 16) * e.Offset() }
+
 // folded is a weight vector in terms of raw rows: the score of row x with
 // factor s is s·(⟨v, x⟩ + offset) + intercept.
 type folded struct {
 	v                 []float64
-	offset, intercept float64
+	offset, intercept float64 // intercept is a weight times the constant
 }
 
 // fold writes w in terms of raw rows; f.v is reused.
@@ -87,7 +90,7 @@ func (e *Encoding) fold(w []float64, f *folded) {
 	f.v = append(f.v[:0], w[:e.Columns]...)
 	f.offset, f.intercept = 0, 0
 	if e.Intercept {
-		f.intercept = w[e.Columns]
+		f.intercept = w[e.Columns] * e.Constant
 	}
 	if e.Scale == nil {
 		return
@@ -108,12 +111,43 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 		}
 	}
 	if e.Intercept {
-		dst[e.Columns] = sumC
+		dst[e.Columns] = sumC * e.Constant
 	}
+}
+
+// reach bounds the norm of a bounded row, the constant feature included, by the
+// computed norm of its features, for clips: these must hold for short rows too, to
+// which the rounding of raw terms that cancel is large. A feature's two roundings
+// are those of a raw term and of its sum with the shift, so that the norm misses at
+// most 3·u·(‖Scale·x‖ + ‖Shift‖), and roundings relative to itself.
+func (e *Encoding) reach(length float64) float64 {
+	if e.Scale != nil {
+		length += 3 * unit * e.magnitude
+	}
+	return math.Hypot(length, e.Constant)
 }
 
 // norm is the norm of the features of a raw row, before scaling to the bound.
 func (e *Encoding) norm(x []float64) float64 {
+	var sum float64
+	if e.Scale == nil {
+		for _, v := range x {
+			sum += v * v
+		}
+	} else {
+		for j, v := range x {
+			u := e.Scale[j]*v + e.Shift[j]
+			sum += u * u
+		}
+	}
+	if sum > 0x1p-900 && sum < 0x1p900 { // what underflows is nothing beside that
+		return math.Sqrt(sum)
+	}
+	return e.scaledNorm(x)
+}
+
+// scaledNorm is norm for rows whose squares may overflow or vanish.
+func (e *Encoding) scaledNorm(x []float64) float64 {
 	var largest float64
 	for j, v := range x {
 		largest = math.Max(largest, math.Abs(e.feature(j, v)))
@@ -171,6 +205,6 @@ func (e *Encoding) bound(u []float64, s float64) {
 	}
 	scale(row, s)
 	if e.Intercept {
-		u[e.Columns] = 1
+		u[e.Columns] = e.Constant
 	}
 }

@@ -109,15 +109,18 @@ const unit = 0x1p-53
 //   - a row's norm, its factor and its clip limit are off by p+16 roundings at
 //     most, relative to M/X: the bound is evaluated at X(1 + slack) and a slack
 //     of one gradient's length is added for each of the two rows, which also
-//     covers the few units in the last place by which the slope itself is off;
+//     covers the few units in the last place by which the slope itself is off. (A
+//     sparse row whose shifts cancel may be taken to be longer than it is, by more:
+//     what is then released lies between 0 and a row's gradient, and such points
+//     are no further apart than gradients;)
 //   - a score is off by (p+8)·u·r·M, which moves the slope by H times that;
 //   - blocks without the replaced row have the same bits in both sums, as a row's
 //     score doesn't depend on the rows around it (kernel.Dots). The block with it,
 //     a chain of m fused multiply-adds, is off by at most γ_m·m·S·M in each, and
 //     every later one of the B merges, as well as the final change of coordinates,
 //     by u·n·S·M (Higham, Accuracy and Stability of Numerical Algorithms, section
-//     4.2). With a clip C, S is at most C/X without shift and intercept, and C with
-//     an intercept.
+//     4.2). With a clip C, S is at most C/X without shift and intercept, and C over
+//     the constant feature with an intercept.
 //
 // Measured against accumulation in 64-bit fixed point, which would be exact in
 // any order, the pass is 3 to 4 times faster (BenchmarkAccumulation), and for
@@ -156,7 +159,7 @@ type bounds struct {
 func (s *Sums) boundsAt(r, clip float64) bounds {
 	e := &s.t.enc
 	p := float64(e.Columns)
-	b := bounds{slack: 8 * unit * (p + 16) * e.Offset()}
+	b := bounds{slack: e.slack()}
 	x := e.FeatureBound() * (1 + b.slack)
 	z := x * r * (1 + b.slack)
 	b.Constants = s.loss.Constants(z, s.labelBound)
@@ -168,8 +171,8 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 		b.row += math.Min(x*b.Smoothness*unit*(p+8)*r*e.magnitude, 2*longest)
 	}
 	switch b.coefficient = b.Slope; {
-	case e.Intercept: // a row's norm is at least 1
-		b.coefficient = math.Min(b.Slope, clip*(1+b.slack))
+	case e.Intercept: // a row's norm is at least the constant
+		b.coefficient = math.Min(b.Slope, clip/e.Constant*(1+b.slack))
 	case e.Scale == nil: // a raw row's terms are all there is to its norm
 		b.coefficient = longest / x
 	}

@@ -63,12 +63,11 @@ func (t *Table) momentsLayout() layout {
 //     sum of its terms' magnitudes, and the matrix of these sums has norm at most
 //     m·X²: γ_m·m·X² in each table;
 //   - each of the B merges rounds a sum of norm at most n·X², in each table;
-//   - encoding a row is off by a few units relative to the magnitude of its raw
-//     terms, for both rows.
+//   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
 	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	return unit * x * x * (2.2*(m*m+blocks*n) + 2*16*t.enc.Offset())
+	return x * x * (2.2*unit*(m*m+blocks*n) + 4.1*t.enc.slack())
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.
@@ -137,7 +136,7 @@ func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []fl
 			scale(a.values, t.shrink[lo+k])
 		}
 		if t.enc.Intercept {
-			a.values, a.columns = append(a.values, 1), append(a.columns, t.enc.Columns)
+			a.values, a.columns = append(a.values, t.enc.Constant), append(a.columns, t.enc.Columns)
 		}
 		scale(a.values, math.Sqrt(weight))
 		a.sum.AddSparse(a.columns, a.values)

@@ -43,12 +43,14 @@ func TestMomentsOfFewEntries(t *testing.T) {
 			if !table.scatters(table.src.tile(0, 128, nil)) {
 				t.Error("rows with 3 entries of 60 are multiplied in full")
 			}
-			got, err := table.Moments(ctx, weights)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := momentsByDefinition(&enc, x, weights); !mat.EqualApprox(got, want, 1e-11) {
-				t.Errorf("bound %g, intercept %t: moments differ", bound, intercept)
+			for _, table := range []*Table{table, table.Rebound(bound/2, 0.125)} {
+				got, err := table.Moments(ctx, weights)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := momentsByDefinition(table.Encoding(), x, weights); !mat.EqualApprox(got, want, 1e-11) {
+					t.Errorf("bound %g, intercept %t: moments differ", table.enc.Bound, intercept)
+				}
 			}
 		}
 	}
@@ -179,5 +181,28 @@ func BenchmarkMoments(b *testing.B) {
 		if _, err := table.Moments(ctx, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A step of Noisy GD by second moments, but for the noise.
+func BenchmarkQuadratic(b *testing.B) {
+	const n, d = 1000, 100
+	r := rand.New(rand.NewPCG(41, 42))
+	table, err := NewTable(randomMatrix(r, n, d, 0.1), NewIdentity(d, 1, false))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewSums(table, make([]float64, n), 1, losses.Squared{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	q, err := s.Quadratic(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, w := make([]float64, d), randomVector(r, d, 1)
+	for b.Loop() {
+		q.Gradient(g, w)
+		_ = q.Sensitivity(1)
 	}
 }

@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
 // Quadratic answers with the gradient sum of the squared loss without clip, in
@@ -37,7 +39,7 @@ func (s *Sums) Quadratic(ctx context.Context) (*Quadratic, error) {
 
 // Gradient sets dst to the gradient sum at w, moments·w + atZero.
 func (q *Quadratic) Gradient(dst, w []float64) {
-	tile{rows: len(w), cols: len(w), data: q.moments, stride: q.stride}.dot(dst, w)
+	kernel.Dots(dst, q.moments, q.stride, w)
 	for j, v := range q.atZero {
 		dst[j] += v
 	}

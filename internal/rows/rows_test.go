@@ -99,7 +99,7 @@ func encode(e *Encoding, x []float64) []float64 {
 		}
 	}
 	if e.Intercept {
-		u = append(u, 1)
+		u = append(u, e.Constant)
 	}
 	return u
 }

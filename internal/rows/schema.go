@@ -9,9 +9,9 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// maxOffset limits how narrow a range may be for its distance from zero:
+// MaxOffset limits how narrow a range may be for its distance from zero:
 // beyond it, rounding would cost noticeable noise.
-const maxOffset = 1 << 20
+const MaxOffset = 1 << 20
 
 // NewSchema returns the encoding of named columns: each numeric range is mapped
 // to [−1, 1], each one-hot column to [0, 1], and p numeric columns with g
@@ -41,7 +41,7 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 		return Encoding{}, check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", names[j]), "must have a numeric range or belong to a group")
 	}
 	e := NewAffine(math.Sqrt(float64(len(numeric)+len(groups))), intercept, c.scale, c.shift, c.min, c.max)
-	if e.Offset() > maxOffset {
+	if e.Offset() > MaxOffset {
 		return Encoding{}, check.Fail(check.ErrSchema, "numeric ranges", nil, "must not be narrow and far from zero; subtract a public constant from the column")
 	}
 	return e, nil

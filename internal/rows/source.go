@@ -133,11 +133,11 @@ func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 	if inside {
 		return t
 	}
-	for k := range t.rows {
+	for k, o := range s.outside[lo:hi] {
 		row := buf[k*t.cols : (k+1)*t.cols]
 		t.copyRow(row, k)
-		for j, v := range row {
-			row[j] = min(max(v, s.min[j]), s.max[j])
+		for j := 0; o && j < len(row); j++ {
+			row[j] = min(max(row[j], s.min[j]), s.max[j])
 		}
 	}
 	return tile{rows: t.rows, cols: t.cols, stride: t.cols, data: buf}

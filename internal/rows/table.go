@@ -23,7 +23,8 @@ type Table struct {
 	src    source
 	layout layout
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
-	norm   []float64 // norm of the bounded row, the intercept included
+	length []float64 // norm of the bounded row without the constant feature
+	norm   []float64 // bound on it with the constant feature: Encoding.reach
 }
 
 // NewTable checks and bounds the rows of x. The error names the first bad row
@@ -44,7 +45,7 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 }
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
-	t := &Table{enc: enc, src: src, norm: make([]float64, n)}
+	t := &Table{enc: enc, src: src, length: make([]float64, n), norm: make([]float64, n)}
 	t.layout = newLayout(n, enc.Columns, t.isSparse())
 	if sp, ok := src.(sparseSource); ok {
 		admitted, err := enc.admitSparse(sp)
@@ -74,7 +75,7 @@ func (t *Table) isSparse() bool {
 // Pick returns the table of the given rows, in that order. It copies O(1)
 // numbers a row.
 func (t *Table) Pick(order []int) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), norm: gather(t.norm, order)}
+	p := &Table{enc: t.enc, src: t.src.pick(order), length: gather(t.length, order), norm: gather(t.norm, order)}
 	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
 	if t.shrink != nil {
 		p.shrink = gather(t.shrink, order)
@@ -174,25 +175,34 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 		norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], a.base)
 	} else {
 		rows.copyRow(a.row, k)
-		for j, v := range a.row {
-			if a.row[j], a.err = e.admit(v, i, j); a.err != nil {
-				return
-			}
-			if a.row[j] != v {
-				in.outside[i], a.clamps = true, true
-			}
+		if a.err = in.admit(a, i); a.err != nil {
+			return
 		}
 		norm = e.norm(a.row)
 	}
-	s := e.shrink(norm)
-	if norm > e.Bound {
-		a.shrinks = true
-		norm = e.Bound
+	a.shrinks = a.shrinks || norm > e.Bound
+	in.shrink[i] = e.shrink(norm)
+	in.t.length[i] = math.Min(norm, e.Bound)
+	in.t.norm[i] = e.reach(in.t.length[i])
+}
+
+// admit checks the values of row i, in a.row, and clamps them there. Values within
+// their ranges, which are most, need two comparisons.
+func (in *intake) admit(a *intakeBlock, i int) (err error) {
+	e, lo, hi := &in.t.enc, -maxAbs, maxAbs
+	for j, v := range a.row {
+		if e.Min != nil {
+			lo, hi = e.Min[j], e.Max[j]
+		}
+		if v >= lo && v <= hi {
+			continue
+		}
+		if a.row[j], err = e.admit(v, i, j); err != nil {
+			return err
+		}
+		in.outside[i], a.clamps = true, true
 	}
-	if e.Intercept {
-		norm = math.Hypot(norm, 1)
-	}
-	in.shrink[i], in.t.norm[i] = s, norm
+	return nil
 }
 
 // admit checks a raw value and clamps it to its range.

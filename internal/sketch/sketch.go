@@ -7,9 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
-
+	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -24,8 +22,6 @@ type Map interface {
 	// Transpose sets dst, of length d, to Φᵀw.
 	Transpose(dst, w []float64)
 }
-
-var kernel gonum.Implementation
 
 // dense is a map with a stored matrix, row by row of its transpose: d×k.
 type dense struct {
@@ -65,18 +61,19 @@ func newDense(k, d int, entry func() float64) Map {
 func (m *dense) Dims() (k, d int) { return m.k, m.d }
 
 func (m *dense) Apply(dst, x []float64) {
-	kernel.Dgemv(blas.Trans, m.d, m.k, 1, m.data, m.k, x, 1, 0, dst, 1)
+	clear(dst)
+	kernel.AddScaled(dst, m.data, m.k, x)
 }
 
 func (m *dense) ApplySparse(dst []float64, indices []int, values []float64) {
 	clear(dst)
 	for i, j := range indices {
-		kernel.Daxpy(m.k, values[i], m.data[j*m.k:(j+1)*m.k], 1, dst, 1)
+		kernel.AddScaled(dst, m.data[j*m.k:], m.k, values[i:i+1])
 	}
 }
 
 func (m *dense) Transpose(dst, w []float64) {
-	kernel.Dgemv(blas.NoTrans, m.d, m.k, 1, m.data, m.k, w, 1, 0, dst, 1)
+	kernel.Dots(dst, m.data, m.k, w)
 }
 
 // sparse has a few entries ±1/√s in each column, one in each of s blocks of rows

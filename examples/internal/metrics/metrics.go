@@ -89,6 +89,34 @@ func R2(predicted, y []float64) (r2 float64, ok bool) {
 	return 1 - squaredError(predicted, y)/spread, true
 }
 
+// DevianceExplained is 1 minus the Poisson deviance's share of the deviance of
+// the mean of y, for counts y and positive predicted means. It is not defined,
+// and ok is false, if all counts are equal.
+func DevianceExplained(predicted, y []float64) (d2 float64, ok bool) {
+	if slices.Min(y) == slices.Max(y) {
+		return 0, false
+	}
+	var mean float64
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	var left, whole float64
+	for i, v := range y {
+		left += deviance(v, predicted[i])
+		whole += deviance(v, mean)
+	}
+	return 1 - left/whole, true
+}
+
+// deviance is half the Poisson deviance of a count at a mean.
+func deviance(y, mean float64) float64 {
+	d := mean - y
+	if y > 0 {
+		d += y * math.Log(y/mean)
+	}
+	return d
+}
+
 func squaredError(predicted, y []float64) float64 {
 	var sum float64
 	for i, p := range predicted {

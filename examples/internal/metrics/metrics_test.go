@@ -75,3 +75,18 @@ func TestRegression(t *testing.T) {
 		t.Error("equal labels have no R²")
 	}
 }
+
+func TestDevianceExplained(t *testing.T) {
+	y, p := []float64{0, 1, 3, 4}, []float64{.5, 1, 2, 5}
+	left := .5 + 0 + (3*math.Log(1.5) - 1) + (4*math.Log(.8) + 1)
+	whole := 2 + (math.Log(.5) + 1) + (3*math.Log(1.5) - 1) + (4*math.Log(2) - 2)
+	if got, ok := DevianceExplained(p, y); !ok || !near(got, 1-left/whole) {
+		t.Errorf("%v, %v, want %v", got, ok, 1-left/whole)
+	}
+	if got, ok := DevianceExplained([]float64{2, 2, 2, 2}, y); !ok || !near(got, 0) {
+		t.Errorf("the mean explains %v, %v, want 0", got, ok)
+	}
+	if _, ok := DevianceExplained([]float64{1, 2}, []float64{4, 4}); ok {
+		t.Error("equal counts have no deviance to explain")
+	}
+}

@@ -13,9 +13,10 @@ import (
 
 // ops are the operations by the name of their file.
 var ops = map[string]func(){
-	"dense": dense,
-	"exp":   exp,
-	"sum":   sum,
+	"dense":   dense,
+	"exp":     exp,
+	"moments": moments,
+	"sum":     sum,
 }
 
 func main() {

@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // A schema file is refused, or it describes every column that it makes of the
 // file, so that the library accepts both or says what is wrong.
 func FuzzSchema(f *testing.F) {
-	shipped, err := os.ReadFile("cps1988.json")
+	shipped, err := os.ReadFile("../../csvfit/cps1988.json")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -38,10 +38,12 @@ func FuzzSchema(f *testing.F) {
 		if err := os.WriteFile(path, schema, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := loadWithSchema(&options{schema: path}, table, io.Discard)
+		source := &Source{schema: path, heldOut: 0.5, stderr: io.Discard}
+		s, err := source.withSchema(table)
 		if err != nil {
 			return
 		}
+		s.source = source
 		x, err := s.rows.matrix()
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +55,7 @@ func FuzzSchema(f *testing.F) {
 		if _, err := dpglm.NewDataset(x, s.labels, s.facts); err != nil {
 			return
 		}
-		if train, test, err := s.split(0.5, 1); err == nil && len(train.labels)+len(test.labels) != n {
+		if train, test, err := s.split(1); err == nil && len(train.labels)+len(test.labels) != n {
 			t.Error("a split loses rows")
 		}
 	})

@@ -1,9 +1,8 @@
-package main
+package task
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -14,12 +13,16 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/tabular"
 )
 
-// sample is what was read: features, labels, and the facts about both.
-type sample struct {
-	rows     features
-	labels   []float64
-	facts    dpglm.Facts
-	inferred []string // facts that were taken from the data
+// Sample is what was read: features, labels, and the facts about both.
+type Sample struct {
+	// Inferred are the facts that were taken from the data, which no guarantee
+	// covers.
+	Inferred []string
+
+	source *Source
+	rows   features
+	labels []float64
+	facts  dpglm.Facts
 }
 
 // features are rows that can be dealt out and handed to the library.
@@ -45,49 +48,50 @@ func (s sparse) matrix() (mat.Matrix, error) {
 	return dpglm.NewSparse(n, d, s.Indptr, s.Indices, s.Values)
 }
 
-// load reads the data file and warns of facts that were taken from it.
-func load(o *options, stderr io.Writer) (*sample, error) {
-	s, err := read(o, stderr)
+// Load reads the data file and warns of facts that were taken from it.
+func (s *Source) Load() (*Sample, error) {
+	sample, err := s.read()
 	if err != nil {
 		return nil, err
 	}
-	for _, fact := range s.inferred {
-		fmt.Fprintf(stderr, "csvfit: WARNING: %s: taken from the data; this step is not private, and the guarantee does not cover it\n", fact)
+	sample.source = s
+	for _, fact := range sample.Inferred {
+		s.note("WARNING: %s: taken from the data; this step is not private, and the guarantee does not cover it", fact)
 	}
-	return s, nil
+	return sample, nil
 }
 
 // read picks the reader by the file name's ending.
-func read(o *options, stderr io.Writer) (*sample, error) {
-	switch name := strings.TrimSuffix(o.data, ".gz"); {
+func (s *Source) read() (*Sample, error) {
+	switch name := strings.TrimSuffix(s.Path, ".gz"); {
 	case strings.HasSuffix(name, ".csv"):
-		return loadCSV(o, stderr)
+		return s.loadCSV()
 	case strings.HasSuffix(name, ".libsvm"):
-		return loadLIBSVM(o)
+		return s.loadLIBSVM()
 	}
-	return nil, fmt.Errorf("-data %q must end in .csv, .csv.gz, .libsvm or .libsvm.gz", o.data)
+	return nil, fmt.Errorf("-data %q must end in .csv, .csv.gz, .libsvm or .libsvm.gz", s.Path)
 }
 
-func loadLIBSVM(o *options) (*sample, error) {
-	if o.given["schema"] || o.given["label"] {
+func (s *Source) loadLIBSVM() (*Sample, error) {
+	if s.given["schema"] || s.given["label"] {
 		return nil, errors.New("-schema and -label are for CSV: a LIBSVM file names no columns, state -bound")
 	}
-	x, y, err := tabular.ReadLIBSVMFile(o.data, o.features)
+	x, y, err := tabular.ReadLIBSVMFile(s.Path, s.features)
 	if err != nil {
 		return nil, err
 	}
-	s := &sample{rows: sparse{x}, labels: y}
-	if !o.given["features"] {
-		s.inferred = append(s.inferred, "the number of features")
+	out := &Sample{rows: sparse{x}, labels: y}
+	if !s.given["features"] {
+		out.Inferred = append(out.Inferred, "the number of features")
 	}
-	bounds := dpglm.Bounds{Feature: o.bound, Label: o.labelBound, Intercept: true}
-	if o.schemaFromData {
-		s.inferred = append(s.inferred, "the bound on the features")
+	bounds := dpglm.Bounds{Feature: s.bound, Label: s.labelBound, Intercept: true}
+	if s.schemaFromData {
+		out.Inferred = append(out.Inferred, "the bound on the features")
 		bounds.Feature = largestNorm(x)
-		bounds.Label = s.inferLabelBound(o)
+		bounds.Label, out.Inferred = s.inferLabelBound(y, out.Inferred)
 	}
-	s.facts = bounds
-	return s, nil
+	out.facts = bounds
+	return out, nil
 }
 
 func largestNorm(x baseline.Rows) float64 {
@@ -104,32 +108,32 @@ func largestNorm(x baseline.Rows) float64 {
 	return largest
 }
 
-func loadCSV(o *options, stderr io.Writer) (*sample, error) {
-	if o.given["features"] {
+func (s *Source) loadCSV() (*Sample, error) {
+	if s.given["features"] {
 		return nil, errors.New("-features is for LIBSVM: a CSV file has a header")
 	}
-	table, err := tabular.ReadCSVFile(o.data)
+	table, err := tabular.ReadCSVFile(s.Path)
 	if err != nil {
 		return nil, err
 	}
-	if o.schema != "" {
-		return loadWithSchema(o, table, stderr)
+	if s.schema != "" {
+		return s.withSchema(table)
 	}
-	if o.label == "" {
+	if s.label == "" {
 		return nil, errors.New("-label is missing: which column is the label?")
 	}
-	y, err := table.Numbers(o.label)
+	y, err := table.Numbers(s.label)
 	if err != nil {
 		return nil, err
 	}
-	if o.schemaFromData {
-		return inferSchema(o, table, y, stderr)
+	if s.schemaFromData {
+		return s.inferSchema(table, y)
 	}
-	x, err := table.Matrix(without(table.Names(), o.label))
+	x, err := table.Matrix(without(table.Names(), s.label))
 	if err != nil {
 		return nil, err
 	}
-	return &sample{rows: newDense(x), labels: y, facts: dpglm.Bounds{Feature: o.bound, Label: o.labelBound, Intercept: true}}, nil
+	return &Sample{rows: newDense(x), labels: y, facts: dpglm.Bounds{Feature: s.bound, Label: s.labelBound, Intercept: true}}, nil
 }
 
 func without(names []string, name string) []string {

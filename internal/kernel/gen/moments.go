@@ -1,4 +1,3 @@
-// Command moments generates the blocks of second moments.
 package main
 
 import (
@@ -9,16 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A block fills the registers: sums beside the numbers of one row.
-func main() {
-	ConstraintExpr("!purego")
+// moments generates the blocks of second moments. A block fills the registers: sums
+// beside the numbers of one row.
+func moments() {
 	for _, vectors := range []int{3, 2, 1} {
-		block("AVX512", 8, vectors, 64, func() reg.VecVirtual { return ZMM() })
+		block(avx512.name, 8, vectors, 64, func() reg.VecVirtual { return ZMM() })
 	}
 	for _, vectors := range []int{3, 2} {
-		block("AVX2", 4, vectors, 32, func() reg.VecVirtual { return YMM() })
+		block(avx2.name, 4, vectors, 32, func() reg.VecVirtual { return YMM() })
 	}
-	Generate()
 }
 
 // block generates a function that keeps height × vectors sums in registers and adds

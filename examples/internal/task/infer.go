@@ -1,7 +1,6 @@
-package main
+package task
 
 import (
-	"io"
 	"math"
 	"slices"
 
@@ -10,17 +9,16 @@ import (
 )
 
 // inferSchema takes ranges and levels from the data, which is not private.
-func inferSchema(o *options, t *tabular.Table, y []float64, stderr io.Writer) (*sample, error) {
-	out := &sample{labels: y, inferred: []string{"the columns' ranges and levels"}}
-	s := fileSchema{Label: o.label, LabelBound: out.inferLabelBound(o),
-		Numeric: map[string][2]float64{}, Categorical: map[string][]string{}}
-	for _, name := range without(t.Names(), o.label) {
+func (s *Source) inferSchema(t *tabular.Table, y []float64) (*Sample, error) {
+	labelBound, inferred := s.inferLabelBound(y, []string{"the columns' ranges and levels"})
+	f := fileSchema{Label: s.label, LabelBound: labelBound, Numeric: map[string][2]float64{}, Categorical: map[string][]string{}}
+	for _, name := range without(t.Names(), s.label) {
 		levels, err := inferLevels(t, name)
 		if err != nil {
 			return nil, err
 		}
 		if levels != nil {
-			s.Categorical[name] = levels
+			f.Categorical[name] = levels
 			continue
 		}
 		v, err := t.Numbers(name)
@@ -28,18 +26,14 @@ func inferSchema(o *options, t *tabular.Table, y []float64, stderr io.Writer) (*
 			return nil, err
 		}
 		if lo, hi := slices.Min(v), slices.Max(v); lo < hi {
-			s.Numeric[name] = [2]float64{lo, hi}
+			f.Numeric[name] = [2]float64{lo, hi}
 		}
 	}
-	schema, err := s.encode(t, stderr)
+	out, err := s.build(&f, t, y)
 	if err != nil {
 		return nil, err
 	}
-	x, err := t.Matrix(schema.Columns)
-	if err != nil {
-		return nil, err
-	}
-	out.rows, out.facts = newDense(x), *schema
+	out.Inferred = inferred
 	return out, nil
 }
 
@@ -58,15 +52,14 @@ func inferLevels(t *tabular.Table, name string) ([]string, error) {
 }
 
 // inferLabelBound is the largest size of a label, unless a bound was given or
-// the loss needs none.
-func (s *sample) inferLabelBound(o *options) float64 {
-	if o.given["label-bound"] || o.loss.Labels() == losses.Binary {
-		return o.labelBound
+// the loss needs none. It adds to what was inferred.
+func (s *Source) inferLabelBound(y []float64, inferred []string) (float64, []string) {
+	if s.given["label-bound"] || s.Loss.Labels() == losses.Binary {
+		return s.labelBound, inferred
 	}
-	s.inferred = append(s.inferred, "the bound on the labels")
 	var bound float64
-	for _, v := range s.labels {
+	for _, v := range y {
 		bound = max(bound, math.Abs(v))
 	}
-	return bound
+	return bound, append(inferred, "the bound on the labels")
 }

@@ -1,10 +1,9 @@
-package main
+package task
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -14,8 +13,8 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/tabular"
 )
 
-// errSchema is the kind of all errors about the schema file.
-var errSchema = errors.New("schema")
+// ErrSchema is the kind of all errors about the schema file.
+var ErrSchema = errors.New("schema")
 
 // fileSchema is the JSON file that -schema names: public facts about a CSV
 // file's columns. Columns that it doesn't mention are left out.
@@ -56,53 +55,61 @@ func readSchema(path string) (*fileSchema, error) {
 	d := json.NewDecoder(f)
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
-		return nil, fmt.Errorf("%w %s: %w", errSchema, path, err)
+		return nil, fmt.Errorf("%w %s: %w", ErrSchema, path, err)
 	}
 	if d.More() {
-		return nil, fmt.Errorf("%w %s: must be one JSON object", errSchema, path)
+		return nil, fmt.Errorf("%w %s: must be one JSON object", ErrSchema, path)
 	}
 	return s, nil
 }
 
-func loadWithSchema(o *options, t *tabular.Table, stderr io.Writer) (*sample, error) {
-	s, err := readSchema(o.schema)
+func (s *Source) withSchema(t *tabular.Table) (*Sample, error) {
+	f, err := readSchema(s.schema)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.merge(o); err != nil {
+	if err := f.merge(s); err != nil {
 		return nil, err
 	}
-	y, err := s.labels(t)
+	y, err := f.labels(t)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := s.encode(t, stderr)
+	return s.build(f, t, y)
+}
+
+// build takes the features that the schema describes.
+func (s *Source) build(f *fileSchema, t *tabular.Table, y []float64) (*Sample, error) {
+	schema, unused, err := f.encode(t)
 	if err != nil {
 		return nil, err
+	}
+	if len(unused) > 0 {
+		s.note("columns that the schema does not mention are left out: %s", strings.Join(unused, ", "))
 	}
 	x, err := t.Matrix(schema.Columns)
 	if err != nil {
 		return nil, err
 	}
-	return &sample{rows: newDense(x), labels: y, facts: *schema}, nil
+	return &Sample{rows: newDense(x), labels: y, facts: *schema}, nil
 }
 
 // merge adds what the flags say to the schema, which they may not contradict.
-func (s *fileSchema) merge(o *options) error {
+func (s *fileSchema) merge(o *Source) error {
 	if o.given["label"] {
 		if s.Label != "" && s.Label != o.label {
-			return fmt.Errorf("%w: its label is %q but -label is %q", errSchema, s.Label, o.label)
+			return fmt.Errorf("%w: its label is %q but -label is %q", ErrSchema, s.Label, o.label)
 		}
 		s.Label = o.label
 	}
 	if o.given["label-bound"] {
 		if s.LabelBound != 0 && s.LabelBound != o.labelBound {
-			return fmt.Errorf("%w: its label_bound is %g but -label-bound is %g", errSchema, s.LabelBound, o.labelBound)
+			return fmt.Errorf("%w: its label_bound is %g but -label-bound is %g", ErrSchema, s.LabelBound, o.labelBound)
 		}
 		s.LabelBound = o.labelBound
 	}
 	if s.Label == "" {
-		return fmt.Errorf("%w: it names no label, and -label is missing", errSchema)
+		return fmt.Errorf("%w: it names no label, and -label is missing", ErrSchema)
 	}
 	return nil
 }
@@ -110,7 +117,7 @@ func (s *fileSchema) merge(o *options) error {
 func (s *fileSchema) labels(t *tabular.Table) ([]float64, error) {
 	switch {
 	case s.Positive != nil && s.Threshold != nil:
-		return nil, fmt.Errorf("%w: positive and threshold exclude each other", errSchema)
+		return nil, fmt.Errorf("%w: positive and threshold exclude each other", ErrSchema)
 	case s.Positive != nil:
 		text, err := t.Text(s.Label)
 		if err != nil {
@@ -136,18 +143,17 @@ func indicators[T any](values []T, is func(T) bool) []float64 {
 }
 
 // encode makes the one-hot columns and describes every feature to the library,
-// in the order of the file.
-func (s *fileSchema) encode(t *tabular.Table, stderr io.Writer) (*dpglm.Schema, error) {
+// in the order of the file. It also returns the columns that it leaves out.
+func (s *fileSchema) encode(t *tabular.Table) (schema *dpglm.Schema, unused []string, err error) {
 	if err := s.check(t); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	schema := &dpglm.Schema{Numeric: s.Numeric, OneHot: map[string][]string{}, Label: s.LabelBound, Intercept: true}
-	var unused []string
+	schema = &dpglm.Schema{Numeric: s.Numeric, OneHot: map[string][]string{}, Label: s.LabelBound, Intercept: true}
 	for _, name := range without(t.Names(), s.Label) {
 		if levels, ok := s.Categorical[name]; ok {
 			made, err := t.OneHot(name, levels)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			schema.Columns = append(schema.Columns, made...)
 			schema.OneHot[name] = made
@@ -163,13 +169,10 @@ func (s *fileSchema) encode(t *tabular.Table, stderr io.Writer) (*dpglm.Schema, 
 	}
 	for _, prefix := range s.OneHotPrefixes {
 		if len(schema.OneHot[prefix]) == 0 {
-			return nil, fmt.Errorf("%w: the group %q is empty, no column of the file begins with it", errSchema, prefix)
+			return nil, nil, fmt.Errorf("%w: the group %q is empty, no column of the file begins with it", ErrSchema, prefix)
 		}
 	}
-	if len(unused) > 0 {
-		fmt.Fprintf(stderr, "csvfit: columns that the schema does not mention are left out: %s\n", strings.Join(unused, ", "))
-	}
-	return schema, nil
+	return schema, unused, nil
 }
 
 // check asks that every column of the schema is in the file and has one role.
@@ -178,21 +181,21 @@ func (s *fileSchema) check(t *tabular.Table) error {
 	names := append(slices.Sorted(maps.Keys(s.Numeric)), slices.Sorted(maps.Keys(s.Categorical))...)
 	for _, name := range names {
 		if !t.Has(name) {
-			return fmt.Errorf("%w: its column %q is not in the file", errSchema, name)
+			return fmt.Errorf("%w: its column %q is not in the file", ErrSchema, name)
 		}
 		if _, ok := s.prefix(name); ok || seen[name] {
-			return fmt.Errorf("%w: column %q must have one role", errSchema, name)
+			return fmt.Errorf("%w: column %q must have one role", ErrSchema, name)
 		}
 		seen[name] = true
 	}
 	for i, p := range s.OneHotPrefixes {
 		for j, q := range s.OneHotPrefixes {
 			if i != j && strings.HasPrefix(p, q) {
-				return fmt.Errorf("%w: the prefix %q begins with the prefix %q", errSchema, p, q)
+				return fmt.Errorf("%w: the prefix %q begins with the prefix %q", ErrSchema, p, q)
 			}
 		}
 		if _, ok := s.Categorical[p]; ok || p == "" {
-			return fmt.Errorf("%w: the prefix %q must not be empty or a column's name", errSchema, p)
+			return fmt.Errorf("%w: the prefix %q must not be empty or a column's name", ErrSchema, p)
 		}
 	}
 	return nil

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"os"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// The picture is width × height dots, dpi to the inch, with the legend's share
+// of the width on the right.
+const (
+	width, height = 900, 540
+	dpi           = 96
+	legendWidth   = 160
+	margin        = 10
+)
+
+// palette has colours that people with any colour vision can tell apart.
+var palette = []color.Color{
+	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff}, color.RGBA{0xcc, 0x79, 0xa7, 0xff},
+	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff}, color.RGBA{0x80, 0x50, 0x30, 0xff},
+}
+
+// draw draws the first measure against ε.
+func (e *experiment) draw(path string) (err error) {
+	p, legend, err := e.chart(e.measures[0])
+	if err != nil {
+		return err
+	}
+	img := vgimg.NewWith(vgimg.UseWH(dots(width), dots(height)), vgimg.UseDPI(dpi))
+	c := draw.New(img)
+	p.Draw(draw.Crop(c, dots(margin), -dots(legendWidth), dots(margin), -dots(margin)))
+	legend.Draw(draw.Crop(c, dots(width-legendWidth+margin), 0, 0, -dots(4*margin)))
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+	}()
+	_, err = vgimg.PngCanvas{Canvas: img}.WriteTo(f)
+	return err
+}
+
+func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }
+
+func (e *experiment) chart(m measure) (*plot.Plot, *plot.Legend, error) {
+	p, legend := plot.New(), plot.NewLegend()
+	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
+	p.Title.Text = fmt.Sprintf("%s, %s loss, %s", e.data, e.problem.Loss.Name(), e.spread())
+	p.X.Label.Text, p.Y.Label.Text = fmt.Sprintf("ε, at δ = %.3g", e.delta), "held-out "+m.title
+	x := e.xAxis(p)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color = nil
+	p.Add(grid)
+	for i, r := range e.table() {
+		if err := addCurve(p, &legend, m, i, r, x.shifted(i, len(e.cells)/len(e.epsilons))); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := e.addLevels(p, &legend, m, x); err != nil {
+		return nil, nil, err
+	}
+	p.Y.Min, p.Y.Max = e.yRange(m)
+	p.Y.Tick.Marker = plot.TickerFunc(ticks)
+	p.X.Min, p.X.Max = x.lo, x.hi
+	return p, &legend, nil
+}
+
+// axis is the logarithmic axis of ε.
+type axis struct{ lo, hi float64 }
+
+func (e *experiment) xAxis(p *plot.Plot) axis {
+	const beyond = 1.25 // factor
+	p.X.Scale = plot.LogScale{}
+	var ticks plot.ConstantTicks
+	for _, epsilon := range e.epsilons {
+		ticks = append(ticks, plot.Tick{Value: epsilon, Label: fmt.Sprintf("%g", epsilon)})
+	}
+	p.X.Tick.Marker = ticks
+	return axis{e.epsilons[0] / beyond, e.epsilons[len(e.epsilons)-1] * beyond}
+}
+
+// shifted returns the factor that moves the i-th of n curves aside, so that error
+// bars don't hide each other.
+func (x axis) shifted(i, n int) float64 {
+	return math.Pow(x.hi/x.lo, 0.008*(float64(i)-float64(n-1)/2))
+}
+
+// ticks are the multiples, between lo and hi, of the least 1, 2 or 5 times a power
+// of ten that makes at most eight.
+func ticks(lo, hi float64) []plot.Tick {
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/8)))
+	for k := 0; (hi-lo)/step > 8; k++ {
+		step *= []float64{2, 2.5, 2}[k%3]
+	}
+	var t []plot.Tick
+	const rounding = 1e-9
+	for k := int(math.Ceil(lo/step - rounding)); float64(k) <= hi/step+rounding; k++ {
+		v := float64(k) * step
+		t = append(t, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
+	}
+	return t
+}
+
+// points are the means with their deviations.
+type points struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+func addCurve(p *plot.Plot, legend *plot.Legend, m measure, i int, r row, shift float64) error {
+	var pts points
+	for _, c := range r.cells {
+		if s, ok := m.summarise(c); ok && finite(s.mean) && finite(s.deviation) {
+			pts.XYs = append(pts.XYs, plotter.XY{X: c.epsilon * shift, Y: s.mean})
+			pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{s.deviation, s.deviation})
+		}
+	}
+	if len(pts.XYs) == 0 {
+		return nil
+	}
+	line, marks, err := plotter.NewLinePoints(pts.XYs)
+	if err != nil {
+		return err
+	}
+	bars, err := plotter.NewYErrorBars(pts)
+	if err != nil {
+		return err
+	}
+	hue := palette[i%len(palette)]
+	line.Color, marks.Color, bars.Color = hue, hue, hue
+	line.Width = vg.Points(1.2)
+	marks.Shape = plotutil.Shape(i)
+	p.Add(line, marks, bars)
+	legend.Add(r.name, line, marks)
+	return nil
+}
+
+// addLevels draws the models that know no ε as horizontal lines.
+func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, m measure, x axis) error {
+	for _, level := range []struct {
+		name string
+		cell *cell
+		dash []vg.Length
+	}{{"non-private", &e.plain, nil}, {m.floor, &e.constant, []vg.Length{vg.Points(4), vg.Points(3)}}} {
+		s, ok := m.summarise(level.cell)
+		if !ok || !finite(s.mean) {
+			continue
+		}
+		line, err := plotter.NewLine(plotter.XYs{{X: x.lo, Y: s.mean}, {X: x.hi, Y: s.mean}})
+		if err != nil {
+			return err
+		}
+		line.Dashes = level.dash
+		p.Add(line)
+		legend.Add(level.name, line)
+	}
+	return nil
+}
+
+// yRange holds every mean and deviation, unless some models are much worse than
+// one that ignores the features: those may leave the picture.
+func (e *experiment) yRange(m measure) (lo, hi float64) {
+	floor, _ := m.summarise(&e.constant)
+	lo, hi = floor.mean, floor.mean
+	best := floor.mean
+	for _, c := range append([]*cell{&e.plain}, e.cells...) {
+		if s, ok := m.summarise(c); ok && finite(s.mean) && finite(s.deviation) {
+			lo, hi, best = min(lo, s.mean-s.deviation), max(hi, s.mean+s.deviation), max(best, s.mean)
+		}
+	}
+	if lo == hi {
+		return lo - m.unit, hi + m.unit
+	}
+	if gain := best - floor.mean; gain > 0 {
+		lo, hi = max(lo, floor.mean-gain/2), min(hi, best+gain/4)
+	}
+	beyond := 0.04 * (hi - lo)
+	return lo - beyond, hi + beyond
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+)
+
+// options are the flags.
+type options struct {
+	source   *task.Source
+	methods  []method
+	epsilons []float64 // ascending
+	seeds    int
+	plot     string
+}
+
+type method struct {
+	name    string
+	learner dpglm.Learner
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	f := flag.NewFlagSet("compare", flag.ContinueOnError)
+	o := &options{source: task.NewSource(f)}
+	methods := f.String("methods", strings.Join(task.Methods(), ","), "`names` of the methods, with commas")
+	epsilons := f.String("epsilon", "0.1,0.5,1,4,8", "`values` of the privacy parameter ε, with commas")
+	f.IntVar(&o.seeds, "seeds", 10, "`number` of splits, each with fresh noise in every fit")
+	f.StringVar(&o.plot, "plot", "compare.png", "PNG `file` to draw to")
+	if err := o.source.Parse(f, args, stderr); err != nil {
+		return nil, err
+	}
+	if o.seeds < 1 {
+		return nil, fmt.Errorf("-seeds %d must be at least 1", o.seeds)
+	}
+	if !strings.HasSuffix(o.plot, ".png") {
+		return nil, fmt.Errorf("-plot %q must end in .png", o.plot)
+	}
+	if err := o.setMethods(*methods); err != nil {
+		return nil, err
+	}
+	return o, o.setEpsilons(*epsilons)
+}
+
+func (o *options) setMethods(list string) error {
+	for _, name := range strings.Split(list, ",") {
+		learner, err := task.Method("methods", name)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(o.methods, func(m method) bool { return m.name == name }) {
+			return fmt.Errorf("-methods names %s twice", name)
+		}
+		o.methods = append(o.methods, method{name, learner})
+	}
+	return nil
+}
+
+func (o *options) setEpsilons(list string) error {
+	for _, s := range strings.Split(list, ",") {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("-epsilon: %q must be a positive number", s)
+		}
+		o.epsilons = append(o.epsilons, v)
+	}
+	slices.Sort(o.epsilons)
+	o.epsilons = slices.Compact(o.epsilons)
+	return nil
+}

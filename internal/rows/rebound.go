@@ -1,0 +1,62 @@
+package rows
+
+import "math"
+
+// Rebound returns the table of the same rows, scaled down to a smaller bound where
+// they are longer, with another constant feature, a power of two, where there is
+// an intercept. It takes O(n): the matrix isn't read.
+//
+// The factor of a row and its norm have two roundings more than in a table that
+// was made with that bound, which the slack of GradientSensitivity has room for.
+func (t *Table) Rebound(bound, constant float64) *Table {
+	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout,
+		length: make([]float64, t.Rows()), norm: make([]float64, t.Rows())}
+	r.shrink = make([]float64, t.Rows())
+	for i, length := range t.length {
+		r.shrink[i] = r.enc.shrink(length)
+		if t.shrink != nil {
+			r.shrink[i] *= t.shrink[i]
+		}
+		r.length[i] = math.Min(length, bound)
+		r.norm[i] = r.enc.reach(r.length[i])
+	}
+	return r
+}
+
+func (e Encoding) rebound(bound, constant float64) Encoding {
+	raw := (e.magnitude - e.Constant) * (1 + 4*unit)
+	if e.Scale == nil {
+		raw = bound // all that a raw row's terms add up to, its factor included
+	}
+	e.Bound = bound
+	if e.Intercept {
+		e.Constant = constant
+	}
+	e.magnitude = raw + e.Constant
+	return e
+}
+
+// CountLengths adds the rows to counts by the norms of their features without the
+// constant: to counts[k] those in (edges[k+1], edges[k]], to the last those below.
+// Edges fall, and the first is the bound. Replacing a row moves two counts by 1.
+func (t *Table) CountLengths(counts, edges []float64) {
+	for _, length := range t.length {
+		counts[bin(length, edges)]++
+	}
+}
+
+// CountLabels adds the rows to counts by the magnitudes of their labels, as
+// CountLengths does.
+func (s *Sums) CountLabels(counts, edges []float64) {
+	for _, y := range s.labels {
+		counts[bin(math.Abs(y), edges)]++
+	}
+}
+
+func bin(v float64, edges []float64) int {
+	k := 0
+	for k+1 < len(edges) && v <= edges[k+1] {
+		k++
+	}
+	return k
+}

@@ -1,0 +1,251 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// objective is a planned objective perturbation.
+type objective struct {
+	trained losses.Loss
+	shape   Shape
+	typical typical
+	offset  float64 // bound on rows.Encoding.Offset
+	clip    float64 // bound on a row's gradient norm
+	bend    float64 // β = HX²
+	lambda  float64
+	law     mechanisms.ObjectivePerturbation
+}
+
+// typical is what accuracy, and nothing else, hopes of the rows.
+type typical struct {
+	row      float64 // norm
+	label    float64 // magnitude
+	variance float64 // of the scores under the best weights
+}
+
+// What rows and labels are taken to measure, over their bounds, until better is
+// known.
+const (
+	typicalRow   = 0.75
+	typicalLabel = 0.25
+)
+
+func typicalOf(l losses.Labels, row, label float64) typical {
+	switch l {
+	case losses.Real:
+		return typical{row, label, label * label}
+	case losses.Count:
+		return typical{row, math.Max(label, 1), 1}
+	default:
+		return typical{row, 0, 2}
+	}
+}
+
+// clipped is the default clip over what most rows' gradients at w = 0 measure.
+const clipped = 0.8
+
+// newObjective plans for rows of which only bounds are known. The clip 0 stands
+// for its default.
+func newObjective(s Shape, p Problem, clip float64) *objective {
+	return objectiveFor(s, p, clip, typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound), rows.MaxOffset)
+}
+
+func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *objective {
+	z := s.FeatureBound * p.Radius
+	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, typical: t, offset: offset, clip: clip}
+	if clip == 0 {
+		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
+	}
+	k := o.trained.Constants(z, s.LabelBound)
+	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
+		o.trained = losses.Extend(o.trained, z)
+		k = o.trained.Constants(z, s.LabelBound)
+	}
+	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
+	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
+	return o
+}
+
+// room is by how much rounding may lengthen a row or a clipped gradient: the slack
+// of package rows.
+func (o *objective) room() float64 { return 1 + math.Ldexp(float64(o.shape.Dim)+16, -50)*o.offset }
+
+// outputShare is the part of the budget's μ that the output noise has. As squares
+// add, it costs half a percent of the other noise.
+const outputShare = 0.1
+
+// calibrate sets λ, where none is given, and the law of the minimiser, so that it
+// and the release of the scales fit the budget together.
+func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
+	if b.pure {
+		return check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
+	}
+	mu, err := b.gdp()
+	if err != nil {
+		return err
+	}
+	out := outputShare * mu
+	o.law.OutputMu = out
+	given := lambda != 0
+	if !given {
+		if lambda, err = o.predict(mu, b.delta); err != nil {
+			return err
+		}
+	}
+	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
+	for range 20 {
+		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
+		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
+			o.lambda, o.law = lambda, mechanisms.ObjectivePerturbation{Ratio: law.Ratio, LogDet: law.LogDet, OutputMu: out}
+			return err
+		}
+		lambda *= 2 // the prediction was too bold for this budget
+	}
+	return err
+}
+
+// predict returns the λ with the lowest predicted risk.
+func (o *objective) predict(mu, delta float64) (float64, error) {
+	if delta == 0 {
+		delta = 1e-6 // a μ-GDP budget at a usual δ
+	}
+	epsilon, err := mechanisms.GaussianEpsilon(mu, delta)
+	if err != nil {
+		return 0, err
+	}
+	best, lambda := math.Inf(1), o.bend
+	for share := 0.01; share < 0.95; share *= 1.1 {
+		half, err := mechanisms.GaussianMu(epsilon*(1-share), delta/2)
+		if err != nil {
+			continue
+		}
+		l := o.bend / math.Expm1(share*epsilon)
+		if risk := o.risk(l, 2*o.clip/half); risk < best {
+			best, lambda = risk, l
+		}
+	}
+	return lambda, nil
+}
+
+// risk is the sum in the comment of ObjectivePerturbation.
+func (o *objective) risk(lambda, sigma float64) float64 {
+	d, r, x := float64(o.shape.Dim), o.typical.row, o.shape.FeatureBound
+	trace := o.bend * (r / x) * (r / x) * float64(o.shape.Rows)
+	if o.trained.Labels() == losses.Binary {
+		trace *= 0.6 // the largest curvature is at score 0
+	}
+	first := trace / (math.Log(d) + 0.58) // over the sum of 1/j
+	spread := lambda*lambda*o.typical.variance/(r*r) + sigma*sigma
+	out := o.outputNoise(lambda, sigma)
+	risk := trace * out * out
+	for j := 1.0; j <= d; j++ {
+		h := first / j
+		risk += h * spread / ((h + lambda) * (h + lambda))
+	}
+	return risk
+}
+
+// outputNoise predicts the output noise's standard deviation from the rounding
+// error of a gradient (see rows.Sums.GradientError, with raw terms four times as
+// large as the rows) at the largest ‖θ‖.
+func (o *objective) outputNoise(lambda, sigma float64) float64 {
+	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
+	longest := sigma * (math.Sqrt(d) + 64)
+	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(n, lambda, longest, o.trained.Constants(0, o.shape.LabelBound).AtZero)
+	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
+}
+
+// reach bounds the norm of the minimiser, with some room: there
+// (λ/2)‖θ‖² ≤ n·φ(0) + ‖b‖‖θ‖.
+func (o *objective) reach(n, lambda, longest, zero float64) float64 {
+	return 1.1 * (longest + math.Sqrt(longest*longest+2*lambda*n*zero)) / lambda
+}
+
+// run draws the linear term, minimises and adds the output noise.
+func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
+	b := make([]float64, o.shape.Dim)
+	noise := mechanisms.Gaussian{Mu: o.law.Ratio}
+	if err := noise.Release(b, b, o.clip*o.room(), src); err != nil {
+		return nil, err
+	}
+	sigma, err := noise.Sigma(o.clip*o.room(), o.shape.Dim)
+	if err != nil {
+		return nil, err
+	}
+	longest := sigma * (math.Sqrt(float64(o.shape.Dim)) + 64)
+	solve.Project(b, longest)
+	problem, tolerance := o.problem(ctx, sums, b, longest)
+	w, err := problem.Minimize(ctx, tolerance)
+	if err != nil {
+		return nil, err
+	}
+	// b's grid has at least 2^40 steps for each σ.
+	grid := math.Sqrt(float64(o.shape.Dim)) * math.Ldexp(sigma, -40) / o.lambda
+	return w, mechanisms.Gaussian{Mu: o.law.OutputMu}.Release(w, w, 2*tolerance+grid, src)
+}
+
+// problem is the perturbed objective and the tolerance to which it is solved: a
+// billionth of what one row's gradient can do, or the rounding floor.
+func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, longest float64) (*solve.Problem, float64) {
+	n, x := float64(sums.Rows()), sums.FeatureBound()
+	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
+	p := &solve.Problem{
+		Dim: o.shape.Dim, Radius: math.Inf(1), Convexity: o.lambda,
+		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
+		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
+	}
+	p.Gradient = func(g, w []float64) error {
+		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
+			return err
+		}
+		floats.AddScaled(g, o.lambda, w)
+		floats.Add(g, b)
+		return nil
+	}
+	if sums.Curved() {
+		p.Newton = o.newton(ctx, sums)
+	}
+	return p, math.Max(1e-9*o.clip/o.lambda, p.Floor())
+}
+
+// newton solves with second moments of a sample of the rows in moderate
+// dimensions, with products in high ones.
+func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float64) (func(g []float64) ([]float64, error), error) {
+	stride := max(1, min(16, sums.Rows()/(40*o.shape.Dim)))
+	sample := sums.Every(stride)
+	return func(w []float64) (func(g []float64) ([]float64, error), error) {
+		if o.shape.Dim <= 2*newtonDim {
+			h, err := sample.Hessian(ctx, w, o.clip)
+			if err != nil {
+				return nil, err
+			}
+			h.ScaleSym(float64(stride), h)
+			for j := range w {
+				h.SetSym(j, j, h.At(j, j)+o.lambda)
+			}
+			if f, ok := solve.Factored(h); ok {
+				return f, nil
+			}
+		}
+		weights, err := sums.Curvatures(ctx, w, o.clip)
+		if err != nil {
+			return nil, err
+		}
+		return solve.Conjugate(func(dst, v []float64) error {
+			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
+				return err
+			}
+			floats.AddScaled(dst, o.lambda, v)
+			return nil
+		}), nil
+	}
+}
