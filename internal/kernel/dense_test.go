@@ -105,7 +105,7 @@ func TestDotsError(t *testing.T) {
 
 func TestRowsBeyondTheData(t *testing.T) {
 	for _, c := range []struct{ rows, n, stride, cols int }{
-		{1, 3, 4, 4}, {2, 7, 4, 4}, {2, 8, 3, 4}, {1 << 62, 1 << 10, 4, 4}, {2, 8, -4, 4},
+		{1, 3, 4, 4}, {2, 7, 4, 4}, {2, 8, 3, 4}, {math.MaxInt, 1 << 10, 4, 4}, {2, 8, -4, 4},
 	} {
 		func() {
 			defer func() {
