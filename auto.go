@@ -98,7 +98,7 @@ type auto struct {
 }
 
 func (a *auto) ledger() (*Ledger, error) {
-	minimiser, err := a.planned.law.Ledger("objective perturbation", a.planned.shape.Dim)
+	minimiser, err := a.planned.law.Ledger("minimiser", a.planned.shape.Dim)
 	if err != nil || a.scales.mu == 0 {
 		return minimiser, err
 	}

@@ -3,8 +3,8 @@
 // # A first model
 //
 //	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1})
-//	model, err := dpglm.NoisyGD(ctx, data, dpglm.Problem{Loss: losses.Logistic{}},
-//		dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{}, nil)
+//	model, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Logistic{}},
+//		dpglm.ApproxDP(1, 1e-6), nil)
 //	fmt.Println(model.Ledger())          // what was released, how private it is
 //	p, err := model.Probabilities(xNew)  // raw features, as given to NewDataset
 //
@@ -13,13 +13,14 @@
 //
 // # Learners
 //
-// ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
-// GridSearch and Boost train several and select one. Each has a configuration,
-// a plain value that is a Learner, and the last three take Learners: they nest. A
-// Plan shows what a fit would spend before it sees data. NewVote, NewAverage,
-// NewStable, NewDescent and NewThreshold make a Predictor, which answers queries
-// and releases no model; SelectModel chooses among given models. Several fits on
-// the same data add up in a mechanisms.Accountant.
+// Auto chooses the method and its parameters; begin with it. ObjectivePerturbation,
+// NoisyGD, OutputPerturbation and JL train one model; GridSearch and Boost train
+// several and select one. Each has a configuration, a plain value that is a Learner,
+// and JL, GridSearch and Boost take Learners: they nest. A Plan shows what a fit
+// would spend before it sees data. NewVote, NewAverage, NewStable, NewDescent and
+// NewThreshold make a Predictor, which answers queries and releases no model;
+// SelectModel chooses among given models. Several fits on the same data add up in a
+// mechanisms.Accountant.
 //
 // # Privacy
 //

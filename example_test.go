@@ -27,7 +27,7 @@ func customers() (x *mat.Dense, y []float64) {
 	return x, y
 }
 
-func ExampleNoisyGD() {
+func ExampleAuto() {
 	x, y := customers()
 	// Public facts: what the columns may hold, known without looking at them.
 	data, err := dpglm.NewDataset(x, y, dpglm.Schema{
@@ -41,7 +41,7 @@ func ExampleNoisyGD() {
 	problem := dpglm.Problem{Loss: losses.Logistic{}}
 	// A real fit passes nil for the last argument: noise that nobody can predict.
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	model, err := dpglm.NoisyGD(context.Background(), data, problem, dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{}, env)
+	model, err := dpglm.Auto(context.Background(), data, problem, dpglm.ApproxDP(1, 1e-6), env)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,7 +54,9 @@ func (c planCase) loss() losses.Loss {
 // simple is a learner that contains no other.
 func (c planCase) simple(kind uint8) dpglm.Learner {
 	n := int(c.N)
-	switch kind % 3 {
+	switch kind % 4 {
+	case 3:
+		return dpglm.AutoConfig{}
 	case 1:
 		return dpglm.OutputPerturbationConfig{Lambda: c.A, Project: c.Choice%2 == 1}
 	case 2:
@@ -68,7 +70,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 
 func (c planCase) learner() dpglm.Learner {
 	n, inner := int(c.N), c.simple(c.Inner)
-	switch c.Learner % 8 {
+	switch c.Learner % 9 {
 	case 3:
 		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.Map{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
 	case 4:
@@ -79,8 +81,10 @@ func (c planCase) learner() dpglm.Learner {
 		return dpglm.GridSearchConfig{Learner: dpglm.BoostConfig{Learner: inner, Chunks: n, Seed: c.Seed}, Radii: []float64{c.A, c.B}, Seed: c.Seed}
 	case 7:
 		return dpglm.BoostConfig{Learner: dpglm.JLConfig{Learner: inner, K: n}, Chunks: int(c.Choice), Beta: c.B}
+	case 8:
+		return dpglm.AutoConfig{}
 	}
-	return c.simple(c.Learner)
+	return c.simple(c.Learner % 9)
 }
 
 // budget also returns the test of whether a ledger keeps to it.
@@ -136,9 +140,9 @@ func addCases(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for k := range uint8(8 * 3 * 9) {
+	for k := range uint8(9 * 3 * 9) {
 		c := sane
-		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%8, k/8%3, k/24, k/5%3, k%4
+		c.Learner, c.Inner, c.Loss, c.Budget, c.Choice = k%9, k/9%4, k/27, k/5%3, k%4
 		c.Intercept = k%2 == 0
 		add(c)
 		if k%7 > 0 {
@@ -201,7 +205,7 @@ func randomCase(r *rand.Rand, magnitude float64) planCase {
 	number := func() float64 { return math.Pow(10, magnitude*(2*r.Float64()-1)) }
 	some := func(v float64) float64 { return v * float64(r.IntN(2)) }
 	c := planCase{
-		Learner: uint8(r.IntN(8)), Inner: uint8(r.IntN(3)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
+		Learner: uint8(r.IntN(9)), Inner: uint8(r.IntN(4)), Loss: uint8(r.IntN(9)), Budget: uint8(r.IntN(3)), Choice: uint8(r.IntN(4)),
 		Intercept: r.IntN(2) == 0, N: int64(some(float64(r.IntN(8)))),
 		FeatureBound: number(), LabelBound: number(), Radius: some(number()),
 		Epsilon: math.Pow(10, 4*r.Float64()-2), Delta: math.Pow(10, -12*r.Float64()), A: some(number()), B: some(r.Float64()), Seed: r.Uint64(),

@@ -27,6 +27,9 @@ func diagonal(t *testing.T, n, d int) *dpglm.Sparse {
 // goroutine where second moments are used: all that it ever allocates, collected or
 // not, is less than half of the matrix, which has 64 columns.
 func TestFitsHoldTheDataOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which runs the short tests, drops what pools hold")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const n, d = 80_000, 64
 	x, y := separable(n, d, 1)

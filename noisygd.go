@@ -88,7 +88,7 @@ type NoisyGDConfig struct {
 // x is n×d. With Δ the largest Δ_t over the ball, μ the budget's, H̃ = X²·sup φ”
 // over the ball and σ the noise of a mean gradient, the practical schedule has
 //
-//	C = ½X·sup_y|φ'_y(0)|
+//	C = ½X·sup_y|φ'_y(0)|, half of that unless labels are binary
 //	T = ⌈H̃·B·n·μ/(Δ√d)⌉, at least 10 and at most n and 1000
 //	η = min(B/(√T·σ√d), 16/H̃), or 1.5/H̃ where φ' is unbounded
 //
@@ -195,6 +195,9 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 		c.Clip = NoClip
 		if c.Schedule == Practical {
 			c.Clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
+			if p.Loss.Labels() != losses.Binary {
+				c.Clip /= 2 // labels, too, are usually shorter than their bound
+			}
 		}
 	}
 	if c.Schedule == Theorem1 {

@@ -28,37 +28,36 @@ func TestCandidatesShareAProjection(t *testing.T) {
 	alone, shared := all.pick(permutation(n, 1)), all.pick(permutation(n, 1))
 	shared.projected = new(projection)
 
+	scores := func(c JLConfig, data *Dataset, bound float64) []float64 {
+		table, err := c.project(ctx, data, c.phi(d), bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := make([]float64, n)
+		table.Scores(z, slices.Repeat([]float64{1}, c.K))
+		return z
+	}
 	base := JLConfig{K: 5, Map: SparseMap, Learner: NoisyGDConfig{Steps: 3}}
-	last := projection{}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		change func(*JLConfig, *float64)
-		same   bool // as the one before
+		same   bool
 	}{
-		{func(*JLConfig, *float64) {}, false},
-		{func(c *JLConfig, _ *float64) { c.Learner = NoisyGDConfig{Steps: 5} }, true},
-		{func(c *JLConfig, _ *float64) { c.Seed = 7 }, false},
-		{func(c *JLConfig, _ *float64) { c.K = 6 }, false},
-		{func(c *JLConfig, _ *float64) { c.Map = HadamardMap }, false},
-		{func(_ *JLConfig, bound *float64) { *bound = 2 }, false},
-		{func(*JLConfig, *float64) {}, false},
+		"no change":     {func(*JLConfig, *float64) {}, true},
+		"other learner": {func(c *JLConfig, _ *float64) { c.Learner = NoisyGDConfig{Steps: 5} }, true},
+		"other seed":    {func(c *JLConfig, _ *float64) { c.Seed = 7 }, false},
+		"other k":       {func(c *JLConfig, _ *float64) { c.K = 6 }, false},
+		"other map":     {func(c *JLConfig, _ *float64) { c.Map = HadamardMap }, false},
+		"other bound":   {func(_ *JLConfig, bound *float64) { *bound = 2 }, false},
 	} {
 		config, bound := base, 1.0
+		scores(base, shared, bound)
+		before := shared.projected.table
 		c.change(&config, &bound)
-		var scores [2][]float64
-		for k, data := range []*Dataset{alone, shared} {
-			table, err := config.project(ctx, data, config.phi(d), bound)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scores[k] = make([]float64, n)
-			table.Scores(scores[k], slices.Repeat([]float64{1}, config.K))
+		if !slices.Equal(scores(config, alone, bound), scores(config, shared, bound)) {
+			t.Errorf("%s: the shared projection differs", name)
 		}
-		if !slices.Equal(scores[0], scores[1]) {
-			t.Errorf("%+v, bound %g: the shared projection differs", config, bound)
+		if got := shared.projected.table == before; got != c.same {
+			t.Errorf("%s: shared with the one before: %t", name, got)
 		}
-		if got := shared.projected.table == last.table; got != c.same {
-			t.Errorf("%+v, bound %g: shared with the one before: %t", config, bound, got)
-		}
-		last = *shared.projected
 	}
 }

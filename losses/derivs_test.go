@@ -6,10 +6,25 @@ import (
 	"testing"
 )
 
+// Losses that embed a fast one and have another derivative.
+type (
+	halfLogistic struct{ Logistic }
+	halfSquared  struct{ Squared }
+	halfPoisson  struct{ Poisson }
+)
+
+func (l halfLogistic) Deriv(z, y float64) float64 { return l.Logistic.Deriv(z, y) / 2 }
+func (l halfSquared) Deriv(z, y float64) float64  { return l.Squared.Deriv(z, y) / 2 }
+func (l halfPoisson) Deriv(z, y float64) float64  { return l.Poisson.Deriv(z, y) / 2 }
+
 // Derivs returns the bits of Deriv, for every loss and length, at scores of all
 // magnitudes.
 func TestDerivs(t *testing.T) {
-	for _, l := range append([]Loss{Extend(Poisson{}, 5), Extend(Logistic{}, 2), userSquared, userLogistic}, builtin...) {
+	others := []Loss{
+		Extend(Poisson{}, 5), Extend(Logistic{}, 2), userSquared, userLogistic,
+		halfLogistic{}, halfSquared{}, halfPoisson{}, Extend(halfLogistic{}, 2),
+	}
+	for _, l := range append(others, builtin...) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 50 {
 			z, y, want := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -25,7 +25,7 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("csvfit", flag.ContinueOnError)
 	o := &options{source: task.NewSource(f)}
-	f.StringVar(&o.method, "method", "noisygd", "`name` of the method: "+strings.Join(task.Methods(), ", "))
+	f.StringVar(&o.method, "method", "auto", "`name` of the method: "+strings.Join(task.Methods(), ", "))
 	f.Float64Var(&o.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
 	f.Float64Var(&o.delta, "delta", 0, "the privacy parameter `δ` (default: the number of training rows to the power -1.5)")
 	f.Float64Var(&o.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")

@@ -113,10 +113,9 @@ func (s *survey) trial(epsilon float64, split uint64, env *dpglm.Env) (*outcome,
 		return nil, err
 	}
 	delta := math.Pow(float64(len(train)), -1.5) // well below 1/n, and public as n is
-	model, err := dpglm.NoisyGD(context.Background(), data,
+	model, err := dpglm.Auto(context.Background(), data,
 		dpglm.Problem{Loss: losses.Logistic{}},
-		dpglm.ApproxDP(epsilon, delta),
-		dpglm.NoisyGDConfig{}, env)
+		dpglm.ApproxDP(epsilon, delta), env)
 	if err != nil {
 		return nil, err
 	}

@@ -22,30 +22,30 @@ DATA masks<>+112(SB)/8, $0x0000000000000000
 DATA masks<>+120(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $128
 
-DATA constants<>+0(SB)/8, $0x4338000000000000
-DATA constants<>+8(SB)/8, $0x4338000000000000
-DATA constants<>+16(SB)/8, $0x4338000000000000
-DATA constants<>+24(SB)/8, $0x4338000000000000
-DATA constants<>+32(SB)/8, $0x4338000000000000
-DATA constants<>+40(SB)/8, $0x4338000000000000
-DATA constants<>+48(SB)/8, $0x4338000000000000
-DATA constants<>+56(SB)/8, $0x4338000000000000
-DATA constants<>+64(SB)/8, $0x408f400000000000
-DATA constants<>+72(SB)/8, $0x408f400000000000
-DATA constants<>+80(SB)/8, $0x408f400000000000
-DATA constants<>+88(SB)/8, $0x408f400000000000
-DATA constants<>+96(SB)/8, $0x408f400000000000
-DATA constants<>+104(SB)/8, $0x408f400000000000
-DATA constants<>+112(SB)/8, $0x408f400000000000
-DATA constants<>+120(SB)/8, $0x408f400000000000
-DATA constants<>+128(SB)/8, $0xc08f400000000000
-DATA constants<>+136(SB)/8, $0xc08f400000000000
-DATA constants<>+144(SB)/8, $0xc08f400000000000
-DATA constants<>+152(SB)/8, $0xc08f400000000000
-DATA constants<>+160(SB)/8, $0xc08f400000000000
-DATA constants<>+168(SB)/8, $0xc08f400000000000
-DATA constants<>+176(SB)/8, $0xc08f400000000000
-DATA constants<>+184(SB)/8, $0xc08f400000000000
+DATA constants<>+0(SB)/8, $0x408f400000000000
+DATA constants<>+8(SB)/8, $0x408f400000000000
+DATA constants<>+16(SB)/8, $0x408f400000000000
+DATA constants<>+24(SB)/8, $0x408f400000000000
+DATA constants<>+32(SB)/8, $0x408f400000000000
+DATA constants<>+40(SB)/8, $0x408f400000000000
+DATA constants<>+48(SB)/8, $0x408f400000000000
+DATA constants<>+56(SB)/8, $0x408f400000000000
+DATA constants<>+64(SB)/8, $0xc08f400000000000
+DATA constants<>+72(SB)/8, $0xc08f400000000000
+DATA constants<>+80(SB)/8, $0xc08f400000000000
+DATA constants<>+88(SB)/8, $0xc08f400000000000
+DATA constants<>+96(SB)/8, $0xc08f400000000000
+DATA constants<>+104(SB)/8, $0xc08f400000000000
+DATA constants<>+112(SB)/8, $0xc08f400000000000
+DATA constants<>+120(SB)/8, $0xc08f400000000000
+DATA constants<>+128(SB)/8, $0x4338000000000000
+DATA constants<>+136(SB)/8, $0x4338000000000000
+DATA constants<>+144(SB)/8, $0x4338000000000000
+DATA constants<>+152(SB)/8, $0x4338000000000000
+DATA constants<>+160(SB)/8, $0x4338000000000000
+DATA constants<>+168(SB)/8, $0x4338000000000000
+DATA constants<>+176(SB)/8, $0x4338000000000000
+DATA constants<>+184(SB)/8, $0x4338000000000000
 DATA constants<>+192(SB)/8, $0x3ff71547652b82fe
 DATA constants<>+200(SB)/8, $0x3ff71547652b82fe
 DATA constants<>+208(SB)/8, $0x3ff71547652b82fe
@@ -195,20 +195,20 @@ loop:
 	JL           tail
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
-	VMOVUPD      constants<>+64(SB), Y2
-	VMOVUPD      constants<>+96(SB), Y3
-	VMINPD       Y0, Y2, Y0
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      constants<>+128(SB), Y2
-	VMOVUPD      constants<>+160(SB), Y3
-	VMAXPD       Y0, Y2, Y0
-	VMAXPD       Y1, Y3, Y1
 	VMOVUPD      constants<>+0(SB), Y2
 	VMOVUPD      constants<>+32(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y3, Y1
+	VMOVUPD      constants<>+64(SB), Y2
+	VMOVUPD      constants<>+96(SB), Y3
+	VMAXPD       Y0, Y2, Y0
+	VMAXPD       Y1, Y3, Y1
+	VMOVUPD      constants<>+128(SB), Y2
+	VMOVUPD      constants<>+160(SB), Y3
 	VFMADD231PD  constants<>+192(SB), Y0, Y2
 	VFMADD231PD  constants<>+224(SB), Y1, Y3
-	VSUBPD       constants<>+0(SB), Y2, Y2
-	VSUBPD       constants<>+32(SB), Y3, Y3
+	VSUBPD       constants<>+128(SB), Y2, Y2
+	VSUBPD       constants<>+160(SB), Y3, Y3
 	VFNMADD231PD constants<>+256(SB), Y2, Y0
 	VFNMADD231PD constants<>+288(SB), Y3, Y1
 	VFNMADD231PD constants<>+320(SB), Y2, Y0
@@ -239,8 +239,8 @@ loop:
 	VFMADD213PD  Y1, Y7, Y5
 	VADDPD       constants<>+1024(SB), Y4, Y0
 	VADDPD       constants<>+1056(SB), Y5, Y1
-	VMOVUPD      constants<>+0(SB), Y4
-	VMOVUPD      constants<>+32(SB), Y5
+	VMOVUPD      constants<>+128(SB), Y4
+	VMOVUPD      constants<>+160(SB), Y5
 	VFMADD231PD  constants<>+1088(SB), Y2, Y4
 	VFMADD231PD  constants<>+1120(SB), Y3, Y5
 	VPADDQ       constants<>+1152(SB), Y4, Y6
@@ -249,12 +249,12 @@ loop:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y6, Y0, Y0
 	VMULPD       Y7, Y1, Y1
-	VSUBPD       constants<>+0(SB), Y4, Y4
-	VSUBPD       constants<>+32(SB), Y5, Y5
+	VSUBPD       constants<>+128(SB), Y4, Y4
+	VSUBPD       constants<>+160(SB), Y5, Y5
 	VSUBPD       Y4, Y2, Y2
 	VSUBPD       Y5, Y3, Y3
-	VADDPD       constants<>+0(SB), Y2, Y2
-	VADDPD       constants<>+32(SB), Y3, Y3
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VADDPD       constants<>+160(SB), Y3, Y3
 	VPADDQ       constants<>+1152(SB), Y2, Y2
 	VPADDQ       constants<>+1184(SB), Y3, Y3
 	VPSLLQ       $0x34, Y2, Y2
@@ -276,20 +276,20 @@ tail:
 	VMOVUPD      32(DX)(CX*8), Y1
 	VMASKMOVPD   (AX), Y0, Y2
 	VMASKMOVPD   32(AX), Y1, Y3
-	VMOVUPD      constants<>+64(SB), Y4
-	VMOVUPD      constants<>+96(SB), Y5
-	VMINPD       Y2, Y4, Y2
-	VMINPD       Y3, Y5, Y3
-	VMOVUPD      constants<>+128(SB), Y4
-	VMOVUPD      constants<>+160(SB), Y5
-	VMAXPD       Y2, Y4, Y2
-	VMAXPD       Y3, Y5, Y3
 	VMOVUPD      constants<>+0(SB), Y4
 	VMOVUPD      constants<>+32(SB), Y5
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y5, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VMOVUPD      constants<>+96(SB), Y5
+	VMAXPD       Y2, Y4, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      constants<>+128(SB), Y4
+	VMOVUPD      constants<>+160(SB), Y5
 	VFMADD231PD  constants<>+192(SB), Y2, Y4
 	VFMADD231PD  constants<>+224(SB), Y3, Y5
-	VSUBPD       constants<>+0(SB), Y4, Y4
-	VSUBPD       constants<>+32(SB), Y5, Y5
+	VSUBPD       constants<>+128(SB), Y4, Y4
+	VSUBPD       constants<>+160(SB), Y5, Y5
 	VFNMADD231PD constants<>+256(SB), Y4, Y2
 	VFNMADD231PD constants<>+288(SB), Y5, Y3
 	VFNMADD231PD constants<>+320(SB), Y4, Y2
@@ -320,8 +320,8 @@ tail:
 	VFMADD213PD  Y3, Y9, Y7
 	VADDPD       constants<>+1024(SB), Y6, Y2
 	VADDPD       constants<>+1056(SB), Y7, Y3
-	VMOVUPD      constants<>+0(SB), Y6
-	VMOVUPD      constants<>+32(SB), Y7
+	VMOVUPD      constants<>+128(SB), Y6
+	VMOVUPD      constants<>+160(SB), Y7
 	VFMADD231PD  constants<>+1088(SB), Y4, Y6
 	VFMADD231PD  constants<>+1120(SB), Y5, Y7
 	VPADDQ       constants<>+1152(SB), Y6, Y8
@@ -330,12 +330,12 @@ tail:
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y8, Y2, Y2
 	VMULPD       Y9, Y3, Y3
-	VSUBPD       constants<>+0(SB), Y6, Y6
-	VSUBPD       constants<>+32(SB), Y7, Y7
+	VSUBPD       constants<>+128(SB), Y6, Y6
+	VSUBPD       constants<>+160(SB), Y7, Y7
 	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y7, Y5, Y5
-	VADDPD       constants<>+0(SB), Y4, Y4
-	VADDPD       constants<>+32(SB), Y5, Y5
+	VADDPD       constants<>+128(SB), Y4, Y4
+	VADDPD       constants<>+160(SB), Y5, Y5
 	VPADDQ       constants<>+1152(SB), Y4, Y4
 	VPADDQ       constants<>+1184(SB), Y5, Y5
 	VPSLLQ       $0x34, Y4, Y4
@@ -370,20 +370,20 @@ loop:
 	VMULPD       Y3, Y1, Y1
 	VORPD        constants<>+1216(SB), Y0, Y4
 	VORPD        constants<>+1248(SB), Y1, Y5
-	VMOVUPD      constants<>+64(SB), Y6
-	VMOVUPD      constants<>+96(SB), Y7
-	VMINPD       Y4, Y6, Y4
-	VMINPD       Y5, Y7, Y5
-	VMOVUPD      constants<>+128(SB), Y6
-	VMOVUPD      constants<>+160(SB), Y7
-	VMAXPD       Y4, Y6, Y4
-	VMAXPD       Y5, Y7, Y5
 	VMOVUPD      constants<>+0(SB), Y6
 	VMOVUPD      constants<>+32(SB), Y7
+	VMINPD       Y4, Y6, Y4
+	VMINPD       Y5, Y7, Y5
+	VMOVUPD      constants<>+64(SB), Y6
+	VMOVUPD      constants<>+96(SB), Y7
+	VMAXPD       Y4, Y6, Y4
+	VMAXPD       Y5, Y7, Y5
+	VMOVUPD      constants<>+128(SB), Y6
+	VMOVUPD      constants<>+160(SB), Y7
 	VFMADD231PD  constants<>+192(SB), Y4, Y6
 	VFMADD231PD  constants<>+224(SB), Y5, Y7
-	VSUBPD       constants<>+0(SB), Y6, Y6
-	VSUBPD       constants<>+32(SB), Y7, Y7
+	VSUBPD       constants<>+128(SB), Y6, Y6
+	VSUBPD       constants<>+160(SB), Y7, Y7
 	VFNMADD231PD constants<>+256(SB), Y6, Y4
 	VFNMADD231PD constants<>+288(SB), Y7, Y5
 	VFNMADD231PD constants<>+320(SB), Y6, Y4
@@ -414,8 +414,8 @@ loop:
 	VFMADD213PD  Y5, Y11, Y9
 	VADDPD       constants<>+1024(SB), Y8, Y4
 	VADDPD       constants<>+1056(SB), Y9, Y5
-	VMOVUPD      constants<>+0(SB), Y8
-	VMOVUPD      constants<>+32(SB), Y9
+	VMOVUPD      constants<>+128(SB), Y8
+	VMOVUPD      constants<>+160(SB), Y9
 	VFMADD231PD  constants<>+1088(SB), Y6, Y8
 	VFMADD231PD  constants<>+1120(SB), Y7, Y9
 	VPADDQ       constants<>+1152(SB), Y8, Y10
@@ -424,12 +424,12 @@ loop:
 	VPSLLQ       $0x34, Y11, Y11
 	VMULPD       Y10, Y4, Y4
 	VMULPD       Y11, Y5, Y5
-	VSUBPD       constants<>+0(SB), Y8, Y8
-	VSUBPD       constants<>+32(SB), Y9, Y9
+	VSUBPD       constants<>+128(SB), Y8, Y8
+	VSUBPD       constants<>+160(SB), Y9, Y9
 	VSUBPD       Y8, Y6, Y6
 	VSUBPD       Y9, Y7, Y7
-	VADDPD       constants<>+0(SB), Y6, Y6
-	VADDPD       constants<>+32(SB), Y7, Y7
+	VADDPD       constants<>+128(SB), Y6, Y6
+	VADDPD       constants<>+160(SB), Y7, Y7
 	VPADDQ       constants<>+1152(SB), Y6, Y6
 	VPADDQ       constants<>+1184(SB), Y7, Y7
 	VPSLLQ       $0x34, Y6, Y6
@@ -469,20 +469,20 @@ tail:
 	VMULPD       Y5, Y3, Y3
 	VORPD        constants<>+1216(SB), Y2, Y6
 	VORPD        constants<>+1248(SB), Y3, Y7
-	VMOVUPD      constants<>+64(SB), Y8
-	VMOVUPD      constants<>+96(SB), Y9
-	VMINPD       Y6, Y8, Y6
-	VMINPD       Y7, Y9, Y7
-	VMOVUPD      constants<>+128(SB), Y8
-	VMOVUPD      constants<>+160(SB), Y9
-	VMAXPD       Y6, Y8, Y6
-	VMAXPD       Y7, Y9, Y7
 	VMOVUPD      constants<>+0(SB), Y8
 	VMOVUPD      constants<>+32(SB), Y9
+	VMINPD       Y6, Y8, Y6
+	VMINPD       Y7, Y9, Y7
+	VMOVUPD      constants<>+64(SB), Y8
+	VMOVUPD      constants<>+96(SB), Y9
+	VMAXPD       Y6, Y8, Y6
+	VMAXPD       Y7, Y9, Y7
+	VMOVUPD      constants<>+128(SB), Y8
+	VMOVUPD      constants<>+160(SB), Y9
 	VFMADD231PD  constants<>+192(SB), Y6, Y8
 	VFMADD231PD  constants<>+224(SB), Y7, Y9
-	VSUBPD       constants<>+0(SB), Y8, Y8
-	VSUBPD       constants<>+32(SB), Y9, Y9
+	VSUBPD       constants<>+128(SB), Y8, Y8
+	VSUBPD       constants<>+160(SB), Y9, Y9
 	VFNMADD231PD constants<>+256(SB), Y8, Y6
 	VFNMADD231PD constants<>+288(SB), Y9, Y7
 	VFNMADD231PD constants<>+320(SB), Y8, Y6
@@ -513,8 +513,8 @@ tail:
 	VFMADD213PD  Y7, Y13, Y11
 	VADDPD       constants<>+1024(SB), Y10, Y6
 	VADDPD       constants<>+1056(SB), Y11, Y7
-	VMOVUPD      constants<>+0(SB), Y10
-	VMOVUPD      constants<>+32(SB), Y11
+	VMOVUPD      constants<>+128(SB), Y10
+	VMOVUPD      constants<>+160(SB), Y11
 	VFMADD231PD  constants<>+1088(SB), Y8, Y10
 	VFMADD231PD  constants<>+1120(SB), Y9, Y11
 	VPADDQ       constants<>+1152(SB), Y10, Y12
@@ -523,12 +523,12 @@ tail:
 	VPSLLQ       $0x34, Y13, Y13
 	VMULPD       Y12, Y6, Y6
 	VMULPD       Y13, Y7, Y7
-	VSUBPD       constants<>+0(SB), Y10, Y10
-	VSUBPD       constants<>+32(SB), Y11, Y11
+	VSUBPD       constants<>+128(SB), Y10, Y10
+	VSUBPD       constants<>+160(SB), Y11, Y11
 	VSUBPD       Y10, Y8, Y8
 	VSUBPD       Y11, Y9, Y9
-	VADDPD       constants<>+0(SB), Y8, Y8
-	VADDPD       constants<>+32(SB), Y9, Y9
+	VADDPD       constants<>+128(SB), Y8, Y8
+	VADDPD       constants<>+160(SB), Y9, Y9
 	VPADDQ       constants<>+1152(SB), Y8, Y8
 	VPADDQ       constants<>+1184(SB), Y9, Y9
 	VPSLLQ       $0x34, Y8, Y8
@@ -555,57 +555,55 @@ done:
 // func clipAVX2(x *float64, n int, norm *float64, limit float64)
 // Requires: AVX
 TEXT ·clipAVX2(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), AX
-	MOVQ n+8(FP), CX
-	MOVQ norm+16(FP), DX
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         norm+16(FP), DX
+	VBROADCASTSD limit+24(FP), Y0
+	VBROADCASTSD limit+24(FP), Y1
 
 loop:
-	CMPQ         CX, $0x08
-	JL           tail
-	VMOVUPD      (AX), Y0
-	VMOVUPD      32(AX), Y1
-	VBROADCASTSD limit+24(FP), Y2
-	VBROADCASTSD limit+24(FP), Y3
-	VMOVUPD      (DX), Y4
-	VMOVUPD      32(DX), Y5
-	ADDQ         $0x40, DX
-	VDIVPD       Y4, Y2, Y2
-	VDIVPD       Y5, Y3, Y3
-	VMINPD       Y0, Y2, Y0
-	VMINPD       Y1, Y3, Y1
-	VXORPD       constants<>+1216(SB), Y2, Y2
-	VXORPD       constants<>+1248(SB), Y3, Y3
-	VMAXPD       Y0, Y2, Y0
-	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         $0x40, AX
-	SUBQ         $0x08, CX
-	JMP          loop
+	CMPQ    CX, $0x08
+	JL      tail
+	VMOVUPD (AX), Y2
+	VMOVUPD 32(AX), Y3
+	VMOVUPD (DX), Y4
+	VMOVUPD 32(DX), Y5
+	ADDQ    $0x40, DX
+	VDIVPD  Y4, Y0, Y4
+	VDIVPD  Y5, Y1, Y5
+	VMINPD  Y2, Y4, Y2
+	VMINPD  Y3, Y5, Y3
+	VXORPD  constants<>+1216(SB), Y4, Y4
+	VXORPD  constants<>+1248(SB), Y5, Y5
+	VMAXPD  Y2, Y4, Y2
+	VMAXPD  Y3, Y5, Y3
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    $0x40, AX
+	SUBQ    $0x08, CX
+	JMP     loop
 
 tail:
-	TESTQ        CX, CX
-	JZ           done
-	LEAQ         masks<>+64(SB), BX
-	NEGQ         CX
-	VMOVUPD      (BX)(CX*8), Y0
-	VMOVUPD      32(BX)(CX*8), Y1
-	VMASKMOVPD   (AX), Y0, Y2
-	VMASKMOVPD   32(AX), Y1, Y3
-	VBROADCASTSD limit+24(FP), Y4
-	VBROADCASTSD limit+24(FP), Y5
-	VMASKMOVPD   (DX), Y0, Y6
-	VMASKMOVPD   32(DX), Y1, Y7
-	VDIVPD       Y6, Y4, Y4
-	VDIVPD       Y7, Y5, Y5
-	VMINPD       Y2, Y4, Y2
-	VMINPD       Y3, Y5, Y3
-	VXORPD       constants<>+1216(SB), Y4, Y4
-	VXORPD       constants<>+1248(SB), Y5, Y5
-	VMAXPD       Y2, Y4, Y2
-	VMAXPD       Y3, Y5, Y3
-	VMASKMOVPD   Y2, Y0, (AX)
-	VMASKMOVPD   Y3, Y1, 32(AX)
+	TESTQ      CX, CX
+	JZ         done
+	LEAQ       masks<>+64(SB), BX
+	NEGQ       CX
+	VMOVUPD    (BX)(CX*8), Y2
+	VMOVUPD    32(BX)(CX*8), Y3
+	VMASKMOVPD (AX), Y2, Y4
+	VMASKMOVPD 32(AX), Y3, Y5
+	VMASKMOVPD (DX), Y2, Y6
+	VMASKMOVPD 32(DX), Y3, Y7
+	VDIVPD     Y6, Y0, Y0
+	VDIVPD     Y7, Y1, Y1
+	VMINPD     Y4, Y0, Y4
+	VMINPD     Y5, Y1, Y5
+	VXORPD     constants<>+1216(SB), Y0, Y0
+	VXORPD     constants<>+1248(SB), Y1, Y1
+	VMAXPD     Y4, Y0, Y0
+	VMAXPD     Y5, Y1, Y1
+	VMASKMOVPD Y0, Y2, (AX)
+	VMASKMOVPD Y1, Y3, 32(AX)
 
 done:
 	VZEROUPPER
@@ -614,47 +612,65 @@ done:
 // func expsAVX512(x *float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·expsAVX512(SB), NOSPLIT, $0-16
-	MOVQ x+0(FP), AX
-	MOVQ n+8(FP), CX
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPD constants<>+1216(SB), Z0
+	VMOVUPD constants<>+1152(SB), Z0
+	VMOVUPD constants<>+0(SB), Z1
+	VMOVUPD constants<>+64(SB), Z2
+	VMOVUPD constants<>+192(SB), Z3
+	VMOVUPD constants<>+256(SB), Z4
+	VMOVUPD constants<>+320(SB), Z5
+	VMOVUPD constants<>+128(SB), Z6
+	VMOVUPD constants<>+1088(SB), Z7
+	VMOVUPD constants<>+1024(SB), Z8
+	VMOVUPD constants<>+960(SB), Z9
+	VMOVUPD constants<>+896(SB), Z10
+	VMOVUPD constants<>+832(SB), Z11
+	VMOVUPD constants<>+768(SB), Z12
+	VMOVUPD constants<>+704(SB), Z13
+	VMOVUPD constants<>+640(SB), Z14
+	VMOVUPD constants<>+576(SB), Z15
+	VMOVUPD constants<>+512(SB), Z16
+	VMOVUPD constants<>+448(SB), Z17
+	VMOVUPD constants<>+384(SB), Z18
 
 loop:
 	CMPQ         CX, $0x08
 	JL           tail
-	VMOVUPD      (AX), Z0
-	VMOVUPD      constants<>+64(SB), Z1
-	VMINPD       Z0, Z1, Z0
-	VMOVUPD      constants<>+128(SB), Z1
-	VMAXPD       Z0, Z1, Z0
-	VMOVUPD      constants<>+0(SB), Z1
-	VFMADD231PD  constants<>+192(SB), Z0, Z1
-	VSUBPD       constants<>+0(SB), Z1, Z1
-	VFNMADD231PD constants<>+256(SB), Z1, Z0
-	VFNMADD231PD constants<>+320(SB), Z1, Z0
-	VMOVUPD      constants<>+384(SB), Z2
-	VFMADD213PD  constants<>+448(SB), Z0, Z2
-	VFMADD213PD  constants<>+512(SB), Z0, Z2
-	VFMADD213PD  constants<>+576(SB), Z0, Z2
-	VFMADD213PD  constants<>+640(SB), Z0, Z2
-	VFMADD213PD  constants<>+704(SB), Z0, Z2
-	VFMADD213PD  constants<>+768(SB), Z0, Z2
-	VFMADD213PD  constants<>+832(SB), Z0, Z2
-	VFMADD213PD  constants<>+896(SB), Z0, Z2
-	VFMADD213PD  constants<>+960(SB), Z0, Z2
-	VMULPD       Z0, Z0, Z3
-	VFMADD213PD  Z0, Z3, Z2
-	VADDPD       constants<>+1024(SB), Z2, Z0
-	VMOVUPD      constants<>+0(SB), Z2
-	VFMADD231PD  constants<>+1088(SB), Z1, Z2
-	VPADDQ       constants<>+1152(SB), Z2, Z3
-	VPSLLQ       $0x34, Z3, Z3
-	VMULPD       Z3, Z0, Z0
-	VSUBPD       constants<>+0(SB), Z2, Z2
-	VSUBPD       Z2, Z1, Z1
-	VADDPD       constants<>+0(SB), Z1, Z1
-	VPADDQ       constants<>+1152(SB), Z1, Z1
-	VPSLLQ       $0x34, Z1, Z1
-	VMULPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
+	VMOVUPD      (AX), Z19
+	VMINPD       Z19, Z1, Z19
+	VMAXPD       Z19, Z2, Z19
+	VMOVUPD      Z6, Z20
+	VFMADD231PD  Z3, Z19, Z20
+	VSUBPD       Z6, Z20, Z20
+	VFNMADD231PD Z4, Z20, Z19
+	VFNMADD231PD Z5, Z20, Z19
+	VMOVUPD      Z18, Z21
+	VFMADD213PD  Z17, Z19, Z21
+	VFMADD213PD  Z16, Z19, Z21
+	VFMADD213PD  Z15, Z19, Z21
+	VFMADD213PD  Z14, Z19, Z21
+	VFMADD213PD  Z13, Z19, Z21
+	VFMADD213PD  Z12, Z19, Z21
+	VFMADD213PD  Z11, Z19, Z21
+	VFMADD213PD  Z10, Z19, Z21
+	VFMADD213PD  Z9, Z19, Z21
+	VMULPD       Z19, Z19, Z22
+	VFMADD213PD  Z19, Z22, Z21
+	VADDPD       Z8, Z21, Z19
+	VMOVUPD      Z6, Z21
+	VFMADD231PD  Z7, Z20, Z21
+	VPADDQ       Z0, Z21, Z22
+	VPSLLQ       $0x34, Z22, Z22
+	VMULPD       Z22, Z19, Z19
+	VSUBPD       Z6, Z21, Z21
+	VSUBPD       Z21, Z20, Z20
+	VADDPD       Z6, Z20, Z20
+	VPADDQ       Z0, Z20, Z20
+	VPSLLQ       $0x34, Z20, Z20
+	VMULPD       Z20, Z19, Z19
+	VMOVUPD      Z19, (AX)
 	ADDQ         $0x40, AX
 	SUBQ         $0x08, CX
 	JMP          loop
@@ -666,40 +682,38 @@ tail:
 	SHLXQ        CX, DX, DX
 	NOTQ         DX
 	KMOVW        DX, K1
-	VMOVUPD.Z    (AX), K1, Z0
-	VMOVUPD      constants<>+64(SB), Z1
-	VMINPD       Z0, Z1, Z0
-	VMOVUPD      constants<>+128(SB), Z1
-	VMAXPD       Z0, Z1, Z0
-	VMOVUPD      constants<>+0(SB), Z1
-	VFMADD231PD  constants<>+192(SB), Z0, Z1
-	VSUBPD       constants<>+0(SB), Z1, Z1
-	VFNMADD231PD constants<>+256(SB), Z1, Z0
-	VFNMADD231PD constants<>+320(SB), Z1, Z0
-	VMOVUPD      constants<>+384(SB), Z2
-	VFMADD213PD  constants<>+448(SB), Z0, Z2
-	VFMADD213PD  constants<>+512(SB), Z0, Z2
-	VFMADD213PD  constants<>+576(SB), Z0, Z2
-	VFMADD213PD  constants<>+640(SB), Z0, Z2
-	VFMADD213PD  constants<>+704(SB), Z0, Z2
-	VFMADD213PD  constants<>+768(SB), Z0, Z2
-	VFMADD213PD  constants<>+832(SB), Z0, Z2
-	VFMADD213PD  constants<>+896(SB), Z0, Z2
-	VFMADD213PD  constants<>+960(SB), Z0, Z2
-	VMULPD       Z0, Z0, Z3
-	VFMADD213PD  Z0, Z3, Z2
-	VADDPD       constants<>+1024(SB), Z2, Z0
-	VMOVUPD      constants<>+0(SB), Z2
-	VFMADD231PD  constants<>+1088(SB), Z1, Z2
-	VPADDQ       constants<>+1152(SB), Z2, Z3
-	VPSLLQ       $0x34, Z3, Z3
-	VMULPD       Z3, Z0, Z0
-	VSUBPD       constants<>+0(SB), Z2, Z2
-	VSUBPD       Z2, Z1, Z1
-	VADDPD       constants<>+0(SB), Z1, Z1
-	VPADDQ       constants<>+1152(SB), Z1, Z1
-	VPSLLQ       $0x34, Z1, Z1
-	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z19
+	VMINPD       Z19, Z1, Z1
+	VMAXPD       Z1, Z2, Z1
+	VMOVUPD      Z6, Z2
+	VFMADD231PD  Z3, Z1, Z2
+	VSUBPD       Z6, Z2, Z2
+	VFNMADD231PD Z4, Z2, Z1
+	VFNMADD231PD Z5, Z2, Z1
+	VMOVUPD      Z18, Z3
+	VFMADD213PD  Z17, Z1, Z3
+	VFMADD213PD  Z16, Z1, Z3
+	VFMADD213PD  Z15, Z1, Z3
+	VFMADD213PD  Z14, Z1, Z3
+	VFMADD213PD  Z13, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VFMADD213PD  Z11, Z1, Z3
+	VFMADD213PD  Z10, Z1, Z3
+	VFMADD213PD  Z9, Z1, Z3
+	VMULPD       Z1, Z1, Z4
+	VFMADD213PD  Z1, Z4, Z3
+	VADDPD       Z8, Z3, Z1
+	VMOVUPD      Z6, Z3
+	VFMADD231PD  Z7, Z2, Z3
+	VPADDQ       Z0, Z3, Z4
+	VPSLLQ       $0x34, Z4, Z4
+	VMULPD       Z4, Z1, Z1
+	VSUBPD       Z6, Z3, Z3
+	VSUBPD       Z3, Z2, Z2
+	VADDPD       Z6, Z2, Z2
+	VPADDQ       Z0, Z2, Z0
+	VPSLLQ       $0x34, Z0, Z0
+	VMULPD       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)
 
 done:
@@ -709,59 +723,76 @@ done:
 // func logisticSlopesAVX512(x *float64, n int, y *float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·logisticSlopesAVX512(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), AX
-	MOVQ n+8(FP), CX
-	MOVQ y+16(FP), DX
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    y+16(FP), DX
+	VMOVUPD constants<>+1216(SB), Z0
+	VMOVUPD constants<>+1152(SB), Z1
+	VMOVUPD constants<>+0(SB), Z2
+	VMOVUPD constants<>+64(SB), Z3
+	VMOVUPD constants<>+192(SB), Z4
+	VMOVUPD constants<>+256(SB), Z5
+	VMOVUPD constants<>+320(SB), Z6
+	VMOVUPD constants<>+128(SB), Z7
+	VMOVUPD constants<>+1088(SB), Z8
+	VMOVUPD constants<>+1024(SB), Z9
+	VMOVUPD constants<>+960(SB), Z10
+	VMOVUPD constants<>+896(SB), Z11
+	VMOVUPD constants<>+832(SB), Z12
+	VMOVUPD constants<>+768(SB), Z13
+	VMOVUPD constants<>+704(SB), Z14
+	VMOVUPD constants<>+640(SB), Z15
+	VMOVUPD constants<>+576(SB), Z16
+	VMOVUPD constants<>+512(SB), Z17
+	VMOVUPD constants<>+448(SB), Z18
+	VMOVUPD constants<>+384(SB), Z19
 
 loop:
 	CMPQ         CX, $0x08
 	JL           tail
-	VMOVUPD      (AX), Z0
-	VMOVUPD      (DX), Z1
+	VMOVUPD      (AX), Z20
+	VMOVUPD      (DX), Z21
 	ADDQ         $0x40, DX
-	VXORPD       constants<>+1216(SB), Z1, Z1
-	VMULPD       Z1, Z0, Z0
-	VORPD        constants<>+1216(SB), Z0, Z4
-	VMOVUPD      constants<>+64(SB), Z5
-	VMINPD       Z4, Z5, Z4
-	VMOVUPD      constants<>+128(SB), Z5
-	VMAXPD       Z4, Z5, Z4
-	VMOVUPD      constants<>+0(SB), Z5
-	VFMADD231PD  constants<>+192(SB), Z4, Z5
-	VSUBPD       constants<>+0(SB), Z5, Z5
-	VFNMADD231PD constants<>+256(SB), Z5, Z4
-	VFNMADD231PD constants<>+320(SB), Z5, Z4
-	VMOVUPD      constants<>+384(SB), Z6
-	VFMADD213PD  constants<>+448(SB), Z4, Z6
-	VFMADD213PD  constants<>+512(SB), Z4, Z6
-	VFMADD213PD  constants<>+576(SB), Z4, Z6
-	VFMADD213PD  constants<>+640(SB), Z4, Z6
-	VFMADD213PD  constants<>+704(SB), Z4, Z6
-	VFMADD213PD  constants<>+768(SB), Z4, Z6
-	VFMADD213PD  constants<>+832(SB), Z4, Z6
-	VFMADD213PD  constants<>+896(SB), Z4, Z6
-	VFMADD213PD  constants<>+960(SB), Z4, Z6
-	VMULPD       Z4, Z4, Z7
-	VFMADD213PD  Z4, Z7, Z6
-	VADDPD       constants<>+1024(SB), Z6, Z4
-	VMOVUPD      constants<>+0(SB), Z6
-	VFMADD231PD  constants<>+1088(SB), Z5, Z6
-	VPADDQ       constants<>+1152(SB), Z6, Z7
-	VPSLLQ       $0x34, Z7, Z7
-	VMULPD       Z7, Z4, Z4
-	VSUBPD       constants<>+0(SB), Z6, Z6
-	VSUBPD       Z6, Z5, Z5
-	VADDPD       constants<>+0(SB), Z5, Z5
-	VPADDQ       constants<>+1152(SB), Z5, Z5
-	VPSLLQ       $0x34, Z5, Z5
-	VMULPD       Z5, Z4, Z4
-	VMOVUPD      constants<>+1024(SB), Z5
-	VPMOVQ2M     Z0, K1
-	VBLENDMPD    Z4, Z5, K1, Z2
-	VADDPD       constants<>+1024(SB), Z4, Z0
-	VDIVPD       Z0, Z2, Z0
-	VMULPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
+	VXORPD       Z0, Z21, Z21
+	VMULPD       Z21, Z20, Z20
+	VORPD        Z0, Z20, Z24
+	VMINPD       Z24, Z2, Z24
+	VMAXPD       Z24, Z3, Z24
+	VMOVUPD      Z7, Z25
+	VFMADD231PD  Z4, Z24, Z25
+	VSUBPD       Z7, Z25, Z25
+	VFNMADD231PD Z5, Z25, Z24
+	VFNMADD231PD Z6, Z25, Z24
+	VMOVUPD      Z19, Z26
+	VFMADD213PD  Z18, Z24, Z26
+	VFMADD213PD  Z17, Z24, Z26
+	VFMADD213PD  Z16, Z24, Z26
+	VFMADD213PD  Z15, Z24, Z26
+	VFMADD213PD  Z14, Z24, Z26
+	VFMADD213PD  Z13, Z24, Z26
+	VFMADD213PD  Z12, Z24, Z26
+	VFMADD213PD  Z11, Z24, Z26
+	VFMADD213PD  Z10, Z24, Z26
+	VMULPD       Z24, Z24, Z27
+	VFMADD213PD  Z24, Z27, Z26
+	VADDPD       Z9, Z26, Z24
+	VMOVUPD      Z7, Z26
+	VFMADD231PD  Z8, Z25, Z26
+	VPADDQ       Z1, Z26, Z27
+	VPSLLQ       $0x34, Z27, Z27
+	VMULPD       Z27, Z24, Z24
+	VSUBPD       Z7, Z26, Z26
+	VSUBPD       Z26, Z25, Z25
+	VADDPD       Z7, Z25, Z25
+	VPADDQ       Z1, Z25, Z25
+	VPSLLQ       $0x34, Z25, Z25
+	VMULPD       Z25, Z24, Z24
+	VPMOVQ2M     Z20, K1
+	VBLENDMPD    Z24, Z9, K1, Z22
+	VADDPD       Z9, Z24, Z20
+	VDIVPD       Z20, Z22, Z20
+	VMULPD       Z21, Z20, Z20
+	VMOVUPD      Z20, (AX)
 	ADDQ         $0x40, AX
 	SUBQ         $0x08, CX
 	JMP          loop
@@ -773,50 +804,47 @@ tail:
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
 	KMOVW        BX, K1
-	VMOVUPD.Z    (AX), K1, Z0
-	VMOVUPD.Z    (DX), K1, Z1
-	VXORPD       constants<>+1216(SB), Z1, Z1
-	VMULPD       Z1, Z0, Z0
-	VORPD        constants<>+1216(SB), Z0, Z2
-	VMOVUPD      constants<>+64(SB), Z4
-	VMINPD       Z2, Z4, Z2
-	VMOVUPD      constants<>+128(SB), Z4
-	VMAXPD       Z2, Z4, Z2
-	VMOVUPD      constants<>+0(SB), Z4
-	VFMADD231PD  constants<>+192(SB), Z2, Z4
-	VSUBPD       constants<>+0(SB), Z4, Z4
-	VFNMADD231PD constants<>+256(SB), Z4, Z2
-	VFNMADD231PD constants<>+320(SB), Z4, Z2
-	VMOVUPD      constants<>+384(SB), Z5
-	VFMADD213PD  constants<>+448(SB), Z2, Z5
-	VFMADD213PD  constants<>+512(SB), Z2, Z5
-	VFMADD213PD  constants<>+576(SB), Z2, Z5
-	VFMADD213PD  constants<>+640(SB), Z2, Z5
-	VFMADD213PD  constants<>+704(SB), Z2, Z5
-	VFMADD213PD  constants<>+768(SB), Z2, Z5
-	VFMADD213PD  constants<>+832(SB), Z2, Z5
-	VFMADD213PD  constants<>+896(SB), Z2, Z5
-	VFMADD213PD  constants<>+960(SB), Z2, Z5
-	VMULPD       Z2, Z2, Z6
-	VFMADD213PD  Z2, Z6, Z5
-	VADDPD       constants<>+1024(SB), Z5, Z2
-	VMOVUPD      constants<>+0(SB), Z5
-	VFMADD231PD  constants<>+1088(SB), Z4, Z5
-	VPADDQ       constants<>+1152(SB), Z5, Z6
-	VPSLLQ       $0x34, Z6, Z6
-	VMULPD       Z6, Z2, Z2
-	VSUBPD       constants<>+0(SB), Z5, Z5
-	VSUBPD       Z5, Z4, Z4
-	VADDPD       constants<>+0(SB), Z4, Z4
-	VPADDQ       constants<>+1152(SB), Z4, Z4
+	VMOVUPD.Z    (AX), K1, Z20
+	VMOVUPD.Z    (DX), K1, Z21
+	VXORPD       Z0, Z21, Z21
+	VMULPD       Z21, Z20, Z20
+	VORPD        Z0, Z20, Z0
+	VMINPD       Z0, Z2, Z0
+	VMAXPD       Z0, Z3, Z0
+	VMOVUPD      Z7, Z2
+	VFMADD231PD  Z4, Z0, Z2
+	VSUBPD       Z7, Z2, Z2
+	VFNMADD231PD Z5, Z2, Z0
+	VFNMADD231PD Z6, Z2, Z0
+	VMOVUPD      Z19, Z3
+	VFMADD213PD  Z18, Z0, Z3
+	VFMADD213PD  Z17, Z0, Z3
+	VFMADD213PD  Z16, Z0, Z3
+	VFMADD213PD  Z15, Z0, Z3
+	VFMADD213PD  Z14, Z0, Z3
+	VFMADD213PD  Z13, Z0, Z3
+	VFMADD213PD  Z12, Z0, Z3
+	VFMADD213PD  Z11, Z0, Z3
+	VFMADD213PD  Z10, Z0, Z3
+	VMULPD       Z0, Z0, Z4
+	VFMADD213PD  Z0, Z4, Z3
+	VADDPD       Z9, Z3, Z0
+	VMOVUPD      Z7, Z3
+	VFMADD231PD  Z8, Z2, Z3
+	VPADDQ       Z1, Z3, Z4
 	VPSLLQ       $0x34, Z4, Z4
-	VMULPD       Z4, Z2, Z2
-	VMOVUPD      constants<>+1024(SB), Z4
-	VPMOVQ2M     Z0, K2
-	VBLENDMPD    Z2, Z4, K2, Z3
-	VADDPD       constants<>+1024(SB), Z2, Z0
-	VDIVPD       Z0, Z3, Z0
+	VMULPD       Z4, Z0, Z0
+	VSUBPD       Z7, Z3, Z3
+	VSUBPD       Z3, Z2, Z2
+	VADDPD       Z7, Z2, Z2
+	VPADDQ       Z1, Z2, Z1
+	VPSLLQ       $0x34, Z1, Z1
 	VMULPD       Z1, Z0, Z0
+	VPMOVQ2M     Z20, K2
+	VBLENDMPD    Z0, Z9, K2, Z23
+	VADDPD       Z9, Z0, Z0
+	VDIVPD       Z0, Z23, Z0
+	VMULPD       Z21, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)
 
 done:
@@ -826,41 +854,40 @@ done:
 // func clipAVX512(x *float64, n int, norm *float64, limit float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·clipAVX512(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), AX
-	MOVQ n+8(FP), CX
-	MOVQ norm+16(FP), DX
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         norm+16(FP), DX
+	VBROADCASTSD limit+24(FP), Z0
 
 loop:
-	CMPQ         CX, $0x08
-	JL           tail
-	VMOVUPD      (AX), Z0
-	VBROADCASTSD limit+24(FP), Z1
-	VMOVUPD      (DX), Z2
-	ADDQ         $0x40, DX
-	VDIVPD       Z2, Z1, Z1
-	VMINPD       Z0, Z1, Z0
-	VXORPD       constants<>+1216(SB), Z1, Z1
-	VMAXPD       Z0, Z1, Z0
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x40, AX
-	SUBQ         $0x08, CX
-	JMP          loop
+	CMPQ    CX, $0x08
+	JL      tail
+	VMOVUPD (AX), Z1
+	VMOVUPD (DX), Z2
+	ADDQ    $0x40, DX
+	VDIVPD  Z2, Z0, Z2
+	VMINPD  Z1, Z2, Z1
+	VXORPD  constants<>+1216(SB), Z2, Z2
+	VMAXPD  Z1, Z2, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ    $0x40, AX
+	SUBQ    $0x08, CX
+	JMP     loop
 
 tail:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $-1, BX
-	SHLXQ        CX, BX, BX
-	NOTQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (AX), K1, Z0
-	VBROADCASTSD limit+24(FP), Z1
-	VMOVUPD.Z    (DX), K1, Z2
-	VDIVPD       Z2, Z1, Z1
-	VMINPD       Z0, Z1, Z0
-	VXORPD       constants<>+1216(SB), Z1, Z1
-	VMAXPD       Z0, Z1, Z0
-	VMOVUPD      Z0, K1, (AX)
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $-1, BX
+	SHLXQ     CX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z1
+	VMOVUPD.Z (DX), K1, Z2
+	VDIVPD    Z2, Z0, Z0
+	VMINPD    Z1, Z0, Z1
+	VXORPD    constants<>+1216(SB), Z0, Z0
+	VMAXPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
 
 done:
 	VZEROUPPER

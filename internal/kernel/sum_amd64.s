@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func sumAVX2(sums *float64, x *float64, n int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sumAVX2(SB), NOSPLIT, $0-24
 	MOVQ    sums+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -20,19 +20,23 @@ TEXT ·sumAVX2(SB), NOSPLIT, $0-24
 	VMOVUPD 224(AX), Y7
 
 loop:
-	TESTQ  DX, DX
-	JZ     done
-	VADDPD (CX), Y0, Y0
-	VADDPD 32(CX), Y1, Y1
-	VADDPD 64(CX), Y2, Y2
-	VADDPD 96(CX), Y3, Y3
-	VADDPD 128(CX), Y4, Y4
-	VADDPD 160(CX), Y5, Y5
-	VADDPD 192(CX), Y6, Y6
-	VADDPD 224(CX), Y7, Y7
-	ADDQ   $+256, CX
-	SUBQ   $0x20, DX
-	JMP    loop
+	TESTQ      DX, DX
+	JZ         done
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	PREFETCHT0 8192(CX)
+	VADDPD     64(CX), Y2, Y2
+	VADDPD     96(CX), Y3, Y3
+	PREFETCHT0 8256(CX)
+	VADDPD     128(CX), Y4, Y4
+	VADDPD     160(CX), Y5, Y5
+	PREFETCHT0 8320(CX)
+	VADDPD     192(CX), Y6, Y6
+	VADDPD     224(CX), Y7, Y7
+	PREFETCHT0 8384(CX)
+	ADDQ       $+256, CX
+	SUBQ       $0x20, DX
+	JMP        loop
 
 done:
 	VMOVUPD Y0, (AX)
@@ -47,7 +51,7 @@ done:
 	RET
 
 // func sumAVX512(sums *float64, x *float64, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumAVX512(SB), NOSPLIT, $0-24
 	MOVQ    sums+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -58,15 +62,19 @@ TEXT ·sumAVX512(SB), NOSPLIT, $0-24
 	VMOVUPD 192(AX), Z3
 
 loop:
-	TESTQ  DX, DX
-	JZ     done
-	VADDPD (CX), Z0, Z0
-	VADDPD 64(CX), Z1, Z1
-	VADDPD 128(CX), Z2, Z2
-	VADDPD 192(CX), Z3, Z3
-	ADDQ   $+256, CX
-	SUBQ   $0x20, DX
-	JMP    loop
+	TESTQ      DX, DX
+	JZ         done
+	VADDPD     (CX), Z0, Z0
+	PREFETCHT0 8192(CX)
+	VADDPD     64(CX), Z1, Z1
+	PREFETCHT0 8256(CX)
+	VADDPD     128(CX), Z2, Z2
+	PREFETCHT0 8320(CX)
+	VADDPD     192(CX), Z3, Z3
+	PREFETCHT0 8384(CX)
+	ADDQ       $+256, CX
+	SUBQ       $0x20, DX
+	JMP        loop
 
 done:
 	VMOVUPD Z0, (AX)

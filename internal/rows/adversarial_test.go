@@ -22,19 +22,25 @@ type adversarialCase struct {
 	sparse bool
 	icpt   bool
 	clip   float64
+	part   float64 // the share of the bound that rows are held to afterwards; 0 for the table as it is
 }
 
 func adversarialCases() []adversarialCase {
 	inf := math.Inf(1)
 	return []adversarialCase{
-		{"identity", 0, 0, false, false, inf},
-		{"identity, sparse, intercept, clip", 0, 0, true, true, 0.4},
-		{"identity, clip", 0, 0, false, false, 0.01},
-		{"far from zero", 1e6 - 2, 1e6 + 2, false, false, inf},
-		{"far from zero, intercept", -1e6 - 2, -1e6 + 2, false, true, inf},
-		{"far from zero, intercept, clip", 1e6 - 2, 1e6 + 2, false, true, 0.3},
-		{"sparse schema, intercept", -1, 1e5, true, true, inf},
-		{"sparse schema, clip", -1e-3, 1, true, false, 0.2},
+		{"identity", 0, 0, false, false, inf, 0},
+		{"identity, sparse, intercept, clip", 0, 0, true, true, 0.4, 0},
+		{"identity, clip", 0, 0, false, false, 0.01, 0},
+		{"far from zero", 1e6 - 2, 1e6 + 2, false, false, inf, 0},
+		{"far from zero, intercept", -1e6 - 2, -1e6 + 2, false, true, inf, 0},
+		{"far from zero, intercept, clip", 1e6 - 2, 1e6 + 2, false, true, 0.3, 0},
+		{"sparse schema, intercept", -1, 1e5, true, true, inf, 0},
+		{"sparse schema, clip", -1e-3, 1, true, false, 0.2, 0},
+		{"identity, rebound", 0, 0, false, false, inf, 0.3},
+		{"identity, sparse, intercept, clip, rebound", 0, 0, true, true, 1e-3, 1.0 / 500},
+		{"far from zero, rebound", 1e6 - 3, 1e6 + 4, false, false, inf, 1.0 / 500},
+		{"far from zero, intercept, clip, rebound", 1e6 - 3, 1e6 + 4, false, true, 1e-3, 1.0 / 500},
+		{"sparse schema, intercept, rebound", -1, 1e5, true, true, inf, 1.0 / 500},
 	}
 }
 
@@ -56,8 +62,30 @@ func (c adversarialCase) encoding(t *testing.T) Encoding {
 	return e
 }
 
-// row is a raw row of arbitrary magnitude: near an end of the range, or tiny, or
-// beyond the bound.
+// rebound is the bound and the constant that rows end with.
+func (c adversarialCase) rebound(t *testing.T) (bound, constant float64) {
+	e := c.encoding(t)
+	if c.part == 0 {
+		return e.Bound, e.Constant
+	}
+	if c.icpt {
+		constant = 0x1p-11
+	}
+	return c.part * e.Bound, constant
+}
+
+// sums binds x to the squared loss, with that bound.
+func (c adversarialCase) sums(t *testing.T, x *mat.Dense, y []float64, label float64) *Sums {
+	t.Helper()
+	s := sumsOf(t, c.matrix(t, x), y, label, c.encoding(t), losses.Squared{})
+	if c.part == 0 {
+		return s
+	}
+	return newSums(s.t.Rebound(c.rebound(t)), s.labels, label, losses.Squared{})
+}
+
+// row is a raw row of arbitrary magnitude: near an end of the range, or where the
+// features cancel, or tiny, or beyond the bound.
 func (c adversarialCase) row(r *rand.Rand) []float64 {
 	row := make([]float64, adversarialDim)
 	for j := range row {
@@ -66,6 +94,8 @@ func (c adversarialCase) row(r *rand.Rand) []float64 {
 		case c.sparse && r.IntN(2) == 0:
 		case c.lo == c.hi:
 			row[j] = 2 * part * math.Copysign(1, r.Float64()-0.5)
+		case c.part > 0: // near the middle, of a length near the bound
+			row[j] = (c.lo+c.hi)/2 + (c.hi-c.lo)*c.part*4*(r.Float64()-0.5)
 		default:
 			row[j] = c.hi - (c.hi-c.lo)*part
 		}
@@ -126,8 +156,8 @@ func preciseNorm(v []precise) precise {
 	return sum.root()
 }
 
-// exactGradient is the squared loss's clipped gradient of one row, by definition.
-func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip float64) []precise {
+// exactFeatures are a bounded row's, by definition.
+func exactFeatures(e *Encoding, row []float64) []precise {
 	u := make([]precise, e.Columns, e.Dim())
 	for j, v := range row {
 		u[j] = number(v)
@@ -141,8 +171,14 @@ func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip floa
 		}
 	}
 	if e.Intercept {
-		u = append(u, number(1))
+		u = append(u, number(e.Constant))
 	}
+	return u
+}
+
+// exactGradient is the squared loss's clipped gradient of one row, by definition.
+func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip float64) []precise {
+	u := exactFeatures(e, row)
 	slope := number(-y)
 	for j := range u {
 		slope = slope.plus(u[j].times(number(w[j])))
@@ -177,6 +213,7 @@ func TestRoundingBoundOfGradients(t *testing.T) {
 	loss := losses.Squared{}
 	for _, c := range adversarialCases() {
 		e, worst := c.encoding(t), 0.0
+		e.Bound, e.Constant = c.rebound(t)
 		for k, order := range []string{"sorted", "alternating", "random"} {
 			r := rand.New(rand.NewPCG(21, uint64(k)))
 			x, y := mat.NewDense(n, adversarialDim, nil), adversarialLabels(r, order, n)
@@ -193,7 +230,7 @@ func TestRoundingBoundOfGradients(t *testing.T) {
 				var rounding float64
 				for side, row := range [][]float64{rowA, rowB} {
 					x.SetRow(at, row)
-					s := sumsOf(t, c.matrix(t, x), y, label, e, loss)
+					s := c.sums(t, x, y, label)
 					if err := s.Gradient(ctx, g[side], w, c.clip); err != nil {
 						t.Fatal(err)
 					}
@@ -222,6 +259,7 @@ func TestRoundingBoundOfQuadratic(t *testing.T) {
 			continue
 		}
 		e := c.encoding(t)
+		e.Bound, e.Constant = c.rebound(t)
 		for k, order := range []string{"sorted", "alternating", "random"} {
 			r := rand.New(rand.NewPCG(22, uint64(k)))
 			x, y := mat.NewDense(n, adversarialDim, nil), adversarialLabels(r, order, n)
@@ -234,7 +272,7 @@ func TestRoundingBoundOfQuadratic(t *testing.T) {
 			var rounding float64
 			for side, row := range [][]float64{rowA, rowB} {
 				x.SetRow(at, row)
-				s := sumsOf(t, c.matrix(t, x), y, label, e, loss)
+				s := c.sums(t, x, y, label)
 				q := quadratic(t, s)
 				q.Gradient(g[side], w)
 				rounding = q.Sensitivity(norm(w)) - e.FeatureBound()*loss.Diameter(e.FeatureBound()*norm(w), label)
@@ -244,6 +282,51 @@ func TestRoundingBoundOfQuadratic(t *testing.T) {
 			if diff > rounding || diff == 0 {
 				t.Errorf("%s, %s: rounding changed the difference by %g, bound %g", c.name, order, diff, rounding)
 			}
+		}
+	}
+}
+
+// Replacing a row moves the moments by what it moves the exact ones, up to the bound
+// on their rounding.
+func TestRoundingBoundOfMoments(t *testing.T) {
+	for _, c := range adversarialCases() {
+		e, worst := c.encoding(t), 0.0
+		for seed, n := range []int{1, 3, 700, 20_000} {
+			r := rand.New(rand.NewPCG(25, uint64(seed)))
+			x := mat.NewDense(n, adversarialDim, nil)
+			for i := range n {
+				x.SetRow(i, c.row(r))
+			}
+			at := r.IntN(n)
+			var moments [2]*mat.SymDense
+			var exact [2][]precise
+			var bound float64
+			for side := range moments {
+				row := c.row(r)
+				x.SetRow(at, row)
+				table, err := NewTable(c.matrix(t, x), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if moments[side], err = table.Moments(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+				exact[side], bound = exactFeatures(&e, row), table.momentsRounding()
+			}
+			var off []precise
+			for j := range e.Dim() {
+				for k := range e.Dim() {
+					computed := number(moments[1].At(j, k)).minus(number(moments[0].At(j, k)))
+					was, is := exact[0][j].times(exact[0][k]), exact[1][j].times(exact[1][k])
+					off = append(off, computed.minus(is.minus(was)))
+				}
+			}
+			diff, _ := preciseNorm(off).Float64()
+			worst = math.Max(worst, diff/bound)
+		}
+		t.Logf("%s: at most %.2g of the bound", c.name, worst)
+		if !(worst > 0 && worst <= 1) {
+			t.Errorf("%s: rounding changed the difference by %g of its bound", c.name, worst)
 		}
 	}
 }

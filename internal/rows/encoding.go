@@ -74,6 +74,10 @@ func (e *Encoding) FeatureBound() float64 {
 // on encoded rows; it measures cancellation, which costs rounding error.
 func (e *Encoding) Offset() float64 { return e.magnitude / e.FeatureBound() }
 
+// slack bounds the relative error of a row's norm, factor and features: p+16
+// roundings of its p raw terms, with room.
+func (e *Encoding) slack() float64 { return 8 * unit * (float64(e.Columns) + 16) * e.Offset() }
+
 // folded is a weight vector in terms of raw rows: the score of row x with
 // factor s is s·(⟨v, x⟩ + offset) + intercept.
 type folded struct {

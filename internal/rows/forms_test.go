@@ -2,7 +2,6 @@ package rows
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -253,29 +252,5 @@ func TestMoments(t *testing.T) {
 	}
 	if rounding > 1e-6 {
 		t.Errorf("rounding bound %g", rounding)
-	}
-}
-
-func BenchmarkGradient(b *testing.B) {
-	for _, d := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("dense/d=%d", d), func(b *testing.B) {
-			n := 5_000_000 / d
-			r := rand.New(rand.NewPCG(1, 2))
-			table, err := NewTable(randomMatrix(r, n, d, 0.1), NewIdentity(d, 10, false))
-			if err != nil {
-				b.Fatal(err)
-			}
-			s, err := NewSums(table, make([]float64, n), 0, losses.Logistic{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			w, g := randomVector(r, d, 1), make([]float64, d)
-			b.SetBytes(int64(n * d * 8))
-			for b.Loop() {
-				if err := s.Gradient(ctx, g, w, 0.5); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

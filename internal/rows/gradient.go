@@ -48,7 +48,7 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(
 	total.sumE, total.sumC = 0, 0
 	var f folded
 	s.t.enc.fold(w, &f)
-	err := inOrder(ctx, s.t.layout.blocks, s.acquire, s.release,
+	err := inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
 		func(b int, a *workspace) {
 			clear(a.raw)
 			a.sumE, a.sumC = 0, 0
@@ -108,7 +108,10 @@ const unit = 0x1p-53
 //
 //   - a row's norm, its factor and its clip limit are off by p+16 roundings at
 //     most, relative to M/X: the bound is evaluated at X(1 + slack) and a slack
-//     of one gradient's length is added for each of the two rows;
+//     of one gradient's length is added for each of the two rows. (A sparse row
+//     whose shifts cancel may be taken to be longer than it is, by more: what is
+//     then released lies between 0 and a row's gradient, and such points are no
+//     further apart than gradients;)
 //   - a score is off by (p+8)·u·r·M, which moves the slope by H times that;
 //   - blocks without the replaced row have the same bits in both sums. The block
 //     with it is off by at most γ_m·m·S·M in each, and every later one of the B
@@ -154,7 +157,7 @@ type bounds struct {
 func (s *Sums) boundsAt(r, clip float64) bounds {
 	e := &s.t.enc
 	p := float64(e.Columns)
-	b := bounds{slack: 8 * unit * (p + 16) * e.Offset()}
+	b := bounds{slack: e.slack()}
 	x := e.FeatureBound() * (1 + b.slack)
 	z := x * r * (1 + b.slack)
 	b.Constants = s.loss.Constants(z, s.labelBound)

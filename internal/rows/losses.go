@@ -29,7 +29,7 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 	for j, w := range ws {
 		s.t.enc.fold(w, &fs[j])
 	}
-	return inOrder(ctx, s.t.layout.blocks, s.acquire, s.release,
+	return inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
 		func(b int, a *workspace) {
 			a.totals = append(a.totals[:0], make([]float64, len(ws))...)
 			s.t.layout.eachTile(b, func(lo, hi int) {

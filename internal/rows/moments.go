@@ -63,12 +63,11 @@ func (t *Table) momentsLayout() layout {
 //     sum of its terms' magnitudes, and the matrix of these sums has norm at most
 //     m·X²: γ_m·m·X² in each table;
 //   - each of the B merges rounds a sum of norm at most n·X², in each table;
-//   - encoding a row is off by a few units relative to the magnitude of its raw
-//     terms, for both rows.
+//   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
 	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	return unit * x * x * (2.2*(m*m+blocks*n) + 2*16*t.enc.Offset())
+	return x * x * (2.2*unit*(m*m+blocks*n) + 4.1*t.enc.slack())
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.

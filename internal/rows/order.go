@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
 // maxBlocks is the most blocks that a pass is cut into. Blocks depend on the
@@ -18,15 +17,17 @@ type layout struct {
 	n, tileRows, tiles, blockTiles, blocks int
 }
 
+// newLayout makes blocks so long that starting and merging one, which costs O(cols)
+// and some microseconds, is small against its work, and no longer, as the rounding
+// bound grows with their length.
 func newLayout(n, cols int, sparse bool) layout {
-	const tileNumbers = 1 << 14 // 128 KiB of float64
-	l := layout{n: n, tileRows: min(max(tileNumbers/cols, 4), 256)}
-	blocks := maxBlocks
-	if sparse { // merging a block costs O(cols), which many short rows must pay for
-		l.tileRows = 256
-		blocks = min(max(4*n/cols, 8), maxBlocks)
+	if sparse { // many short rows must pay for a merge
+		l := layout{n: n, tileRows: 256}
+		return l.cut(min(max(4*n/cols, 8), n/2048+1, maxBlocks))
 	}
-	return l.cut(blocks)
+	const tileNumbers, blockNumbers = 1 << 11, 1 << 17 // 16 KiB and 1 MiB
+	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 96)}
+	return l.cut(min(n/min(max(blockNumbers/cols, 64), 4096)+1, maxBlocks))
 }
 
 // cut sets the blocks, at most the given number.
@@ -53,65 +54,121 @@ func (l layout) eachTile(block int, f func(lo, hi int)) {
 // goroutine has an accumulator of its own from acquire, given back to release. A
 // panic in any of them continues on the caller's goroutine, after all have ended.
 func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
-	var (
-		next     atomic.Int64
-		mu       sync.Mutex
-		turn     int
-		stopped  bool
-		panicked any
-		changed  = sync.NewCond(&mu)
-	)
-	// awaitTurn returns with the lock held.
-	awaitTurn := func(b int) bool {
-		mu.Lock()
-		for turn != b && !stopped {
-			changed.Wait()
-		}
-		return !stopped
+	return inOrderAhead(ctx, blocks, 0, acquire, release, work, merge)
+}
+
+// inOrderAhead is inOrder with more accumulators, the given number for each
+// goroutine, so that one that is ahead of its turn goes on to another block.
+func inOrderAhead[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
+	workers := min(runtime.GOMAXPROCS(0), blocks)
+	q := &queue[A]{
+		ctx: ctx, acquire: acquire, work: work, merge: merge,
+		most: min(workers*(1+ahead), blocks), done: make([]A, blocks), ready: make([]bool, blocks),
 	}
-	run := func() {
-		defer func() { // of the caller's matrix or loss
-			if p := recover(); p != nil {
-				mu.Lock()
-				stopped, panicked = true, p
-				changed.Broadcast()
-				mu.Unlock()
-			}
-		}()
-		a := acquire()
-		defer release(a)
-		for {
-			b := int(next.Add(1)) - 1
-			if b >= blocks {
-				return
-			}
-			if ctx.Err() == nil {
-				work(b, a)
-			}
-			if !awaitTurn(b) || ctx.Err() != nil {
-				stopped = true
-				changed.Broadcast()
-				mu.Unlock()
-				return
-			}
-			merge(b, a)
-			turn++
-			changed.Broadcast()
-			mu.Unlock()
-		}
+	q.changed.L = &q.mu
+	for range workers - 1 {
+		q.wg.Add(1)
+		go func() { defer q.wg.Done(); q.run() }()
 	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), blocks) - 1 {
-		wg.Add(1)
-		go func() { defer wg.Done(); run() }()
+	q.run()
+	q.wg.Wait()
+	for _, a := range q.made {
+		release(a)
 	}
-	run()
-	wg.Wait()
-	if panicked != nil {
-		panic(panicked)
+	if q.panicked != nil {
+		panic(q.panicked)
 	}
-	if stopped {
+	if q.stopped {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// queue hands out blocks in order, and merges finished ones in order.
+type queue[A any] struct {
+	ctx         context.Context
+	acquire     func() A
+	work, merge func(block int, a A)
+	most        int // accumulators
+
+	wg         sync.WaitGroup
+	mu         sync.Mutex
+	changed    sync.Cond
+	made, free []A
+	next, turn int    // blocks to work on and to merge
+	done       []A    // of finished blocks that wait for their turn
+	ready      []bool // which these are
+	stopped    bool
+	panicked   any
+}
+
+// run works on blocks until none is left.
+func (q *queue[A]) run() {
+	defer func() { // of the caller's matrix or loss
+		if p := recover(); p != nil {
+			q.stop(p)
+		}
+	}()
+	for {
+		b, a, ok := q.take()
+		if !ok {
+			return
+		}
+		if q.ctx.Err() != nil {
+			q.stop(nil)
+			return
+		}
+		q.work(b, a)
+		q.finish(b, a)
+	}
+}
+
+func (q *queue[A]) stop(panicked any) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stopped = true
+	if q.panicked == nil {
+		q.panicked = panicked
+	}
+	q.changed.Broadcast()
+}
+
+// take returns the next block and an accumulator for it. It waits only while all
+// accumulators hold blocks after the one whose turn it is, which another goroutine
+// works on.
+func (q *queue[A]) take() (b int, a A, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.free) == 0 && len(q.made) == q.most && !q.stopped && q.next < len(q.done) {
+		q.changed.Wait()
+	}
+	if q.stopped || q.next == len(q.done) {
+		return 0, a, false
+	}
+	b = q.next
+	q.next++
+	if last := len(q.free) - 1; last >= 0 {
+		a, q.free = q.free[last], q.free[:last]
+		return b, a, true
+	}
+	a = q.acquire()
+	q.made = append(q.made, a)
+	return b, a, true
+}
+
+// finish merges all blocks whose turn it is, now that b is done.
+func (q *queue[A]) finish(b int, a A) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.done[b], q.ready[b] = a, true
+	if q.turn != b {
+		return
+	}
+	for q.turn < len(q.done) && q.ready[q.turn] && q.ctx.Err() == nil {
+		q.merge(q.turn, q.done[q.turn])
+		q.free = append(q.free, q.done[q.turn])
+		q.turn++
+	}
+	q.stopped = q.stopped || q.ctx.Err() != nil
+	q.changed.Broadcast()
 }

@@ -376,8 +376,8 @@ func TestLossSensitivity(t *testing.T) {
 
 func TestSameBitsForAnyGOMAXPROCS(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	x := randomMatrix(r, 20_000, 7, 1)
-	y := make([]float64, 20_000)
+	x := randomMatrix(r, 100_000, 7, 1)
+	y := make([]float64, 100_000)
 	w := randomVector(r, 7, 2)
 	var want []float64
 	for _, procs := range []int{1, 2, 5} {

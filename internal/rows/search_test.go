@@ -31,7 +31,7 @@ type form struct {
 }
 
 // searchForms are dense, sparse and projected rows, with and without intercept,
-// and a schema's.
+// and a schema's; and the rebound ones.
 func searchForms(t *testing.T) []form {
 	t.Helper()
 	var list []form
@@ -53,7 +53,34 @@ func searchForms(t *testing.T) []form {
 				return three(t, row, affine(t, searchColumns, intercept), false)
 			}, true})
 	}
-	return list
+	return append(list, reboundForms(t)...)
+}
+
+// reboundForms are tables that were held to a smaller bound afterwards, one with
+// ranges so far from zero that their features cancel.
+func reboundForms(t *testing.T) []form {
+	t.Helper()
+	const far = 1e5
+	wide, intercept, schema := NewIdentity(searchColumns, 7, false), NewIdentity(searchColumns, 1.3, true), affine(t, searchColumns, true)
+	for j := range schema.Columns {
+		schema.Min[j], schema.Max[j], schema.Scale[j], schema.Shift[j] = far-3, far+3, 1.0/3, -far/3
+	}
+	schema = NewAffine(schema.Bound, true, schema.Scale, schema.Shift, schema.Min, schema.Max)
+	return []form{
+		{"rebound", func(t *testing.T, row []float64) *Table {
+			return three(t, row, wide, false).Rebound(0.8, 0)
+		}, false},
+		{"sparse, rebound, intercept", func(t *testing.T, row []float64) *Table {
+			return three(t, row, intercept, true).Rebound(0.8, 0.25)
+		}, true},
+		{"far schema, rebound, intercept", func(t *testing.T, row []float64) *Table {
+			moved := make([]float64, len(row))
+			for j, v := range row {
+				moved[j] = far + v
+			}
+			return three(t, moved, schema, false).Rebound(schema.Bound/500, 0x1p-10)
+		}, true},
+	}
 }
 
 // three is the table of a row and two fixed ones.
@@ -226,7 +253,7 @@ func TestScoresBySearch(t *testing.T) {
 		for _, loss := range every {
 			s := f.sums(t, loss, []float64{0, 0, 0}, 0)
 			w := make([]float64, s.Dim())
-			w[0] = 30
+			w[0] = 40 / s.FeatureBound()
 			const limit = 0.9
 			claimed, worst := s.LossSensitivity(limit), f.worstNeighbours(t, loss, lossesAt(t, w, limit), 60)
 			if worst > claimed {
@@ -267,7 +294,13 @@ func TestSearchCatches(t *testing.T) {
 		}
 		return p
 	}
-	if intercept.name != "dense, intercept" || projected.name != "projected" {
+	rebound := forms[8]
+	forgetful := func(t *testing.T, row []float64) *Table {
+		p := rebound.table(t, row)
+		p.shrink = []float64{1, 1, 1}
+		return p
+	}
+	if intercept.name != "dense, intercept" || projected.name != "projected" || rebound.name != "rebound" {
 		t.Fatal("other forms than expected")
 	}
 	w := []float64{0.7, 0, 0}
@@ -282,6 +315,7 @@ func TestSearchCatches(t *testing.T) {
 	}{
 		{"no row scaling", gradientAt(t, w, inf), form{"", unbounded, false}, claim(dense, inf)},
 		{"no re-scaling after a projection", gradientAt(t, w[:2], inf), form{"", lengthened, false}, claim(projected, inf)},
+		{"rows not shrunk to a new bound", gradientAt(t, w, inf), form{"", forgetful, false}, claim(rebound, inf)},
 		{"an intercept left out", gradientAt(t, []float64{0, 0, 0, 0}, inf), intercept, claim(dense, inf)},
 		{"half of the diameter", gradientAt(t, w, inf), dense, claim(dense, inf) / 2},
 		{"an unclipped gradient", gradientAt(t, w, inf), dense, claim(dense, 0.4)},

@@ -25,6 +25,7 @@ var (
 		"squaredhinge":  losses.SquaredHinge{},
 	}
 	methodTable = map[string]dpglm.Learner{
+		"auto":       dpglm.AutoConfig{},
 		"noisygd":    dpglm.NoisyGDConfig{},
 		"outputpert": dpglm.OutputPerturbationConfig{},
 		"jl":         dpglm.JLConfig{},

@@ -31,6 +31,16 @@ func newRows(p, stride reg.GPVirtual, n int) rows {
 	return r
 }
 
+// ahead is what lies as far behind x as x's tile is long: the next tile, mostly.
+// While this one is worked on that one is fetched, its even rows by dots and its
+// odd ones by addScaled, into the second cache level, so that memory never idles.
+// Fetching can't fault.
+func (r rows) ahead(tile reg.GPVirtual) rows {
+	p := GP64()
+	LEAQ(Mem{Base: r.p, Index: tile, Scale: 1}, p)
+	return rows{p, r.strides}
+}
+
 // at addresses what p points to in row k of p's.
 func (r rows) at(k int) Mem {
 	scale := 1
@@ -57,6 +67,9 @@ func (s isa) dots(table Mem) {
 	MOVQ(cols, whole)
 	SHRQ(U8(3), whole)
 	k := s.first(rest, table)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
 
 	const group = 4
 	p := GP64()
@@ -67,7 +80,7 @@ func (s isa) dots(table Mem) {
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
 		MOVQ(data, p)
-		sums := s.products(x, w, whole, rest, k, size)
+		sums := s.products(x, x.ahead(tile), w, whole, rest, k, size)
 		if size == group {
 			storeSums(sums, z)
 			LEAQ(Mem{Base: data, Index: stride, Scale: group}, data)
@@ -85,7 +98,7 @@ func (s isa) dots(table Mem) {
 }
 
 // products returns the partial sums of the given number of rows.
-func (s isa) products(x rows, w, whole, rest reg.GPVirtual, k mask, size int) []vector {
+func (s isa) products(x, ahead rows, w, whole, rest reg.GPVirtual, k mask, size int) []vector {
 	sums := make([]vector, size)
 	for i := range sums {
 		sums[i] = s.vector()
@@ -101,6 +114,12 @@ func (s isa) products(x rows, w, whole, rest reg.GPVirtual, k mask, size int) []
 	wv.load(Mem{Base: at})
 	for i, sum := range sums {
 		sum.fuse(wv, x.at(i))
+		if size > 1 && i%2 == 0 {
+			PREFETCHT1(ahead.at(i))
+		}
+	}
+	if size > 1 {
+		ADDQ(U8(64), ahead.p)
 	}
 	ADDQ(U8(64), at)
 	ADDQ(U8(64), x.p)
@@ -155,6 +174,11 @@ func (s isa) addScaled(table Mem) {
 	data, stride := Load(Param("data"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual)
 	c, n := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("n"), GP64()).(reg.GPVirtual)
 	SHLQ(U8(3), stride)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
+	CMPQ(cols, U8(16))
+	JL(LabelRef("narrow"))
 	rest, whole := GP64(), GP64()
 	MOVQ(cols, rest)
 	ANDQ(U8(7), rest)
@@ -174,7 +198,7 @@ func (s isa) addScaled(table Mem) {
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
 		MOVQ(data, p)
-		s.accumulate(x, g, c, whole, rest, k, size)
+		s.accumulate(x, x.ahead(tile), g, c, whole, rest, k, size)
 		if size == group {
 			LEAQ(Mem{Base: data, Index: stride, Scale: uint8(group)}, data)
 		} else {
@@ -187,18 +211,59 @@ func (s isa) addScaled(table Mem) {
 	}
 	VZEROUPPER()
 	RET()
+	Label("narrow")
+	s.addNarrow(g, cols, data, stride, c, n, tile, table)
+	VZEROUPPER()
+	RET()
+}
+
+// addNarrow adds rows of less than 16 numbers, with g in registers.
+func (s isa) addNarrow(g, cols, data, stride, c, n, tile reg.GPVirtual, table Mem) {
+	low, high := GP64(), GP64() // of the columns
+	MOVQ(U32(8), low)
+	CMPQ(cols, low)
+	CMOVQLT(cols, low)
+	MOVQ(cols, high)
+	SUBQ(low, high)
+	x := rows{p: data}
+	ahead := x.ahead(tile)
+	masks := []mask{s.first(low, table), s.first(high, table)}
+	sums := []vector{s.vector(), s.vector()}
+	for i, sum := range sums {
+		sum.loadMasked(Mem{Base: g}.Offset(64*i), masks[i])
+	}
+	factor, xv := s.broadcast(), s.vector()
+	Label("narrowloop")
+	VBROADCASTSD(Mem{Base: c}, factor[0])
+	for i, sum := range sums {
+		xv.loadMasked(x.at(0).Offset(64*i), masks[i])
+		sum.fuseVector(factor, xv)
+	}
+	PREFETCHT1(ahead.at(0))
+	ADDQ(stride, data)
+	ADDQ(stride, ahead.p)
+	ADDQ(U8(8), c)
+	DECQ(n)
+	JNZ(LabelRef("narrowloop"))
+	for i, sum := range sums {
+		sum.storeMasked(Mem{Base: g}.Offset(64*i), masks[i])
+	}
+}
+
+// broadcast returns registers for a vector of equal numbers, one in fact.
+func (s isa) broadcast() vector {
+	if s.wide {
+		return vector{ZMM()}
+	}
+	r := YMM()
+	return vector{r, r}
 }
 
 // accumulate adds the given number of rows to g.
-func (s isa) accumulate(x rows, g, c, whole, rest reg.GPVirtual, k mask, size int) {
+func (s isa) accumulate(x, ahead rows, g, c, whole, rest reg.GPVirtual, k mask, size int) {
 	factors := make([]vector, size)
 	for i := range factors {
-		if s.wide {
-			factors[i] = vector{ZMM()}
-		} else {
-			r := YMM()
-			factors[i] = vector{r, r}
-		}
+		factors[i] = s.broadcast()
 		VBROADCASTSD(Mem{Base: c}.Offset(8*i), factors[i][0])
 	}
 	loop, tail, done := fmt.Sprintf("cols%d", size), fmt.Sprintf("tail%d", size), fmt.Sprintf("cols%ddone", size)
@@ -211,6 +276,12 @@ func (s isa) accumulate(x rows, g, c, whole, rest reg.GPVirtual, k mask, size in
 	sum.load(Mem{Base: at})
 	for i, f := range factors {
 		sum.fuse(f, x.at(i))
+		if size > 1 && i%2 == 1 {
+			PREFETCHT1(ahead.at(i))
+		}
+	}
+	if size > 1 {
+		ADDQ(U8(64), ahead.p)
 	}
 	sum.store(Mem{Base: at})
 	ADDQ(U8(64), at)

@@ -22,6 +22,18 @@ var expTaylor = []float64{
 	0x1.af38a9b0ec855p-26,
 }
 
+// The other constants of exp.go.
+const (
+	expLimit = 1000
+	log2e    = 0x1.71547652b82fep+0
+	ln2High  = 0x1.62e42feep-1
+	ln2Low   = 0x1.a39ef35793c76p-33
+	magic    = 0x1.8p52
+
+	signBit      = 1 << 63
+	exponentBias = 1023
+)
+
 func exp() {
 	table, c := firstMasks(), newConstants()
 	for _, s := range []isa{avx2, avx512} {
@@ -31,17 +43,46 @@ func exp() {
 	}
 }
 
-// constants are numbers in memory, each repeated for a whole vector.
+// constants are numbers in memory, each repeated for a whole vector. AVX-512 has
+// the registers to hold those that exp needs.
 type constants struct {
 	table Mem
 	at    map[uint64]int
+	held  map[uint64]vector
 }
 
 func newConstants() *constants {
-	return &constants{GLOBL("constants", RODATA|NOPTR), map[uint64]int{}}
+	return &constants{table: GLOBL("constants", RODATA|NOPTR), at: map[uint64]int{}}
 }
 
-func (c *constants) bits(b uint64) Mem {
+// hold loads the constants of exp into registers for the rest of a function, if
+// there are so many.
+func (c *constants) hold(s isa) {
+	c.held = map[uint64]vector{}
+	if !s.wide {
+		return
+	}
+	bits := []uint64{signBit, exponentBias}
+	for _, v := range append([]float64{expLimit, -expLimit, log2e, ln2High, ln2Low, magic, 0.5, 1}, expTaylor...) {
+		bits = append(bits, math.Float64bits(v))
+	}
+	for _, b := range bits {
+		c.held[b] = s.copy(c.bits(b))
+	}
+}
+
+// register is a constant in a register, which must not be changed.
+func (c *constants) register(s isa, v float64) vector {
+	if r, ok := c.number(v).(vector); ok {
+		return r
+	}
+	return s.copy(c.number(v))
+}
+
+func (c *constants) bits(b uint64) operand {
+	if v := c.held[b]; v != nil {
+		return v
+	}
 	at, ok := c.at[b]
 	if !ok {
 		at = 64 * len(c.at)
@@ -50,10 +91,10 @@ func (c *constants) bits(b uint64) Mem {
 			DATA(at+8*i, U64(b))
 		}
 	}
-	return c.table.Offset(at)
+	return inMemory(c.table.Offset(at))
 }
 
-func (c *constants) number(v float64) Mem { return c.bits(math.Float64bits(v)) }
+func (c *constants) number(v float64) operand { return c.bits(math.Float64bits(v)) }
 
 // The operations on whole vectors; a second operand may lie in memory.
 type operand interface{ part(i, parts int) Op }
@@ -92,15 +133,14 @@ func (s isa) copy(m operand) vector {
 
 // exp returns e^x as the package's Exp defines it.
 func (s isa) exp(x vector, c *constants) vector {
-	number := func(v float64) inMemory { return inMemory(c.number(v)) }
-	magic := number(0x1.8p52)
-	x = s.apply(VMINPD, s.copy(number(1000)), x)
-	x = s.apply(VMAXPD, s.copy(number(-1000)), x)
-	m := s.copy(magic)
-	m.update(VFMADD231PD, x, number(0x1.71547652b82fep+0))
-	n := s.apply(VSUBPD, m, magic)
-	x.update(VFNMADD231PD, n, number(0x1.62e42feep-1))
-	x.update(VFNMADD231PD, n, number(0x1.a39ef35793c76p-33))
+	number := c.number
+	x = s.apply(VMINPD, c.register(s, expLimit), x)
+	x = s.apply(VMAXPD, c.register(s, -expLimit), x)
+	m := s.copy(number(magic))
+	m.update(VFMADD231PD, x, number(log2e))
+	n := s.apply(VSUBPD, m, number(magic))
+	x.update(VFNMADD231PD, n, number(ln2High))
+	x.update(VFNMADD231PD, n, number(ln2Low))
 
 	last := len(expTaylor) - 1
 	p := s.copy(number(expTaylor[last]))
@@ -111,16 +151,16 @@ func (s isa) exp(x vector, c *constants) vector {
 	p.update(VFMADD213PD, square, x)
 	p = s.apply(VADDPD, p, number(1))
 
-	m = s.copy(magic)
+	m = s.copy(number(magic))
 	m.update(VFMADD231PD, n, number(0.5))
 	p = s.apply(VMULPD, p, s.power(m, c))
-	n = s.apply(VSUBPD, n, s.apply(VSUBPD, m, magic))
-	return s.apply(VMULPD, p, s.power(s.apply(VADDPD, n, magic), c))
+	n = s.apply(VSUBPD, n, s.apply(VSUBPD, m, number(magic)))
+	return s.apply(VMULPD, p, s.power(s.apply(VADDPD, n, number(magic)), c))
 }
 
 // power returns 2^n of the integers n = m − 1.5·2^52.
 func (s isa) power(m vector, c *constants) vector {
-	out := s.apply(VPADDQ, m, inMemory(c.bits(1023)))
+	out := s.apply(VPADDQ, m, c.bits(exponentBias))
 	for _, r := range out {
 		VPSLLQ(U8(52), r, r)
 	}
@@ -129,7 +169,7 @@ func (s isa) power(m vector, c *constants) vector {
 
 // elements generates a function that maps the n numbers at x, of which f returns
 // the new ones; load reads the same elements of another parameter.
-func (s isa) elements(name, signature string, table Mem, f func(x vector, load func(param string) vector) vector, others ...string) {
+func (s isa) elements(name, signature string, table Mem, prepare func(), f func(x vector, load func(param string) vector) vector, others ...string) {
 	TEXT(name+s.name, NOSPLIT, signature)
 	Pragma("noescape")
 	x, n := Load(Param("x"), GP64()).(reg.GPVirtual), Load(Param("n"), GP64()).(reg.GPVirtual)
@@ -137,6 +177,7 @@ func (s isa) elements(name, signature string, table Mem, f func(x vector, load f
 	for _, param := range others {
 		at[param] = Load(Param(param), GP64()).(reg.GPVirtual)
 	}
+	prepare()
 	Label("loop")
 	CMPQ(n, U8(8))
 	JL(LabelRef("tail"))
@@ -168,18 +209,18 @@ func (s isa) elements(name, signature string, table Mem, f func(x vector, load f
 }
 
 func (s isa) exps(table Mem, c *constants) {
-	s.elements("exps", "func(x *float64, n int)", table, func(x vector, _ func(string) vector) vector {
+	s.elements("exps", "func(x *float64, n int)", table, func() { c.hold(s) }, func(x vector, _ func(string) vector) vector {
 		return s.exp(x, c)
 	})
 }
 
 func (s isa) logisticSlopes(table Mem, c *constants) {
-	sign, one := inMemory(c.bits(1<<63)), inMemory(c.number(1))
-	s.elements("logisticSlopes", "func(x *float64, n int, y *float64)", table, func(x vector, load func(string) vector) vector {
+	s.elements("logisticSlopes", "func(x *float64, n int, y *float64)", table, func() { c.hold(s) }, func(x vector, load func(string) vector) vector {
+		sign, one := c.bits(signBit), c.number(1)
 		y := s.apply(VXORPD, load("y"), sign)
 		t := s.apply(VMULPD, x, y)
 		e := s.exp(s.apply(VORPD, t, sign), c)
-		p := s.apply(VDIVPD, s.chooseBySign(t, e, s.copy(one)), s.apply(VADDPD, e, one))
+		p := s.apply(VDIVPD, s.chooseBySign(t, e, c.register(s, 1)), s.apply(VADDPD, e, one))
 		return s.apply(VMULPD, p, y)
 	}, "y")
 }
@@ -200,18 +241,20 @@ func (s isa) chooseBySign(t, a, b vector) vector {
 }
 
 func (s isa) clip(table Mem, c *constants) {
-	sign := inMemory(c.bits(1 << 63))
-	s.elements("clip", "func(x *float64, n int, norm *float64, limit float64)", table, func(x vector, load func(string) vector) vector {
+	limit := s.vector()
+	broadcast := func() {
+		c.held = nil
 		at, err := Param("limit").Resolve()
 		if err != nil {
 			panic(err)
 		}
-		limit := s.vector()
 		for _, r := range limit {
 			VBROADCASTSD(at.Addr, r)
 		}
-		limit = s.apply(VDIVPD, limit, load("norm"))
-		x = s.apply(VMINPD, limit, x)
-		return s.apply(VMAXPD, s.apply(VXORPD, limit, sign), x)
+	}
+	s.elements("clip", "func(x *float64, n int, norm *float64, limit float64)", table, broadcast, func(x vector, load func(string) vector) vector {
+		most := s.apply(VDIVPD, limit, load("norm"))
+		x = s.apply(VMINPD, most, x)
+		return s.apply(VMAXPD, s.apply(VXORPD, most, c.bits(signBit)), x)
 	}, "norm")
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sum adds the n numbers at x, a multiple of 32, to 32 partial sums.
+// sum adds the n numbers at x, a multiple of 32, to 32 partial sums, and fetches
+// what lies two pages ahead.
 func sum() {
+	const ahead = 8192
 	for _, s := range []isa{avx2, avx512} {
 		TEXT("sum"+s.name, NOSPLIT, "func(sums *float64, x *float64, n int)")
 		Pragma("noescape")
@@ -23,6 +25,7 @@ func sum() {
 		JZ(LabelRef("done"))
 		for i, p := range parts {
 			p.update(VADDPD, p, inMemory(Mem{Base: x}.Offset(64*i)))
+			PREFETCHT0(Mem{Base: x}.Offset(ahead + 64*i))
 		}
 		ADDQ(I32(256), x)
 		SUBQ(U8(32), n)

@@ -86,7 +86,7 @@ func firstMasks() Mem {
 	return table
 }
 
-// first returns the mask of the first n < 8 numbers.
+// first returns the mask of the first n ≤ 8 numbers.
 func (s isa) first(n reg.GPVirtual, table Mem) mask {
 	if s.wide {
 		bits := GP64()

@@ -1,0 +1,72 @@
+package rows
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// benchmarkMB are the sizes of the benchmarks' matrices: in cache on a machine
+// with a large one, and not.
+var benchmarkMB = []int{80, 800}
+
+// benchmarkData is mb megabytes of numbers below 0.1 in magnitude.
+func benchmarkData(mb int) []float64 {
+	r := rand.New(rand.NewPCG(1, 2))
+	data := make([]float64, mb*1e6/8)
+	for i := range data {
+		data[i] = 0.2*r.Float64() - 0.1
+	}
+	return data
+}
+
+// The plain read of a matrix by two goroutines, the ceiling of any pass.
+func BenchmarkRead(b *testing.B) {
+	for _, mb := range benchmarkMB {
+		data := benchmarkData(mb)
+		b.Run(fmt.Sprintf("MB=%d", mb), func(b *testing.B) {
+			b.SetBytes(int64(8 * len(data)))
+			for b.Loop() {
+				var wg sync.WaitGroup
+				for _, half := range [][]float64{data[:len(data)/2], data[len(data)/2:]} {
+					wg.Add(1)
+					go func() { defer wg.Done(); kernel.Sum(half) }()
+				}
+				wg.Wait()
+			}
+		})
+	}
+}
+
+// The clipped gradient of the logistic loss, bytes as of the matrix alone.
+func BenchmarkGradient(b *testing.B) {
+	for _, mb := range benchmarkMB {
+		data := benchmarkData(mb)
+		for _, d := range []int{10, 100, 1000} {
+			b.Run(fmt.Sprintf("d=%d/MB=%d", d, mb), func(b *testing.B) {
+				n := len(data) / d
+				table, err := NewTable(mat.NewDense(n, d, data), NewIdentity(d, 10, false))
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, err := NewSums(table, make([]float64, n), 0, losses.Logistic{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				w, g := randomVector(rand.New(rand.NewPCG(3, 4)), d, 1), make([]float64, d)
+				b.SetBytes(int64(8 * len(data)))
+				for b.Loop() {
+					if err := s.Gradient(ctx, g, w, 0.5); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

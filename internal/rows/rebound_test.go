@@ -1,0 +1,329 @@
+package rows
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// reboundTables are tables of the same rows in every form, which the last ones pick.
+func reboundTables(t *testing.T, r *rand.Rand, x *mat.Dense, enc Encoding, order []int) map[string]*Table {
+	t.Helper()
+	sparse := sparsify(t, r, x, 0.15) // zeroes entries of x too
+	tables := map[string]*Table{}
+	for name, m := range forms(x) {
+		tables[name] = mustTable(t, m, enc).Pick(order)
+	}
+	tables["sparse"] = mustTable(t, sparse, enc).Pick(order)
+	picked := mat.NewDense(len(order), enc.Columns, nil)
+	for k, i := range order {
+		picked.SetRow(k, x.RawRowView(i))
+	}
+	tables["as it is"] = mustTable(t, picked, enc)
+	return tables
+}
+
+func mustTable(t *testing.T, m mat.Matrix, enc Encoding) *Table {
+	t.Helper()
+	table, err := NewTable(m, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// Rebound is the table that a smaller bound and another constant would have made:
+// the same norms, scores, gradients and moments, for rows of all forms, with values
+// outside their ranges and rows beyond their bounds.
+func TestReboundIsATableOfThatBound(t *testing.T) {
+	for _, c := range testCases() {
+		for _, b := range []struct{ part, constant float64 }{{1, 1}, {0.6, 0.25}, {1.0 / 500, 0x1p-12}} {
+			r := rand.New(rand.NewPCG(51, 52))
+			const n, d = 700, 20
+			x, enc := randomMatrix(r, n, d, 0.3), c.enc(t, d)
+			for range 30 {
+				x.Set(r.IntN(n), r.IntN(d), 60)
+			}
+			order, bound := r.Perm(n)[:500], b.part*enc.Bound
+			tables, fresh := reboundTables(t, r, x, enc, order), enc
+			fresh.Bound = bound
+			if enc.Intercept {
+				fresh.Constant = b.constant
+			}
+			y, w := labelsFor(r, c, len(order)), randomVector(r, enc.Dim(), 3)
+			want := mustTable(t, x, fresh).Pick(order)
+			for name, table := range tables {
+				name = fmt.Sprintf("%s, %s, bound %g", c.name, name, bound)
+				sameTables(t, name, table.Rebound(bound, b.constant), want, c, y, w)
+			}
+		}
+	}
+}
+
+// sameTables compares what two tables answer.
+func sameTables(t *testing.T, name string, got, want *Table, c testCase, y, w []float64) {
+	t.Helper()
+	const rounding = 1e-12
+	x := want.enc.FeatureBound()
+	if got.enc.FeatureBound() != x || got.enc.Constant != want.enc.Constant {
+		t.Errorf("%s: bound %g and constant %g, want %g and %g", name, got.enc.FeatureBound(), got.enc.Constant, x, want.enc.Constant)
+	}
+	a, b := make([]float64, got.Rows()), make([]float64, got.Rows())
+	got.Scores(a, w)
+	want.Scores(b, w)
+	for i := range a {
+		if math.Abs(got.norm[i]-want.norm[i]) > rounding*x || math.Abs(got.length[i]-want.length[i]) > rounding*x || math.Abs(a[i]-b[i]) > rounding*x*norm(w) {
+			t.Fatalf("%s, row %d: norm %g, length %g, score %g, want %g, %g, %g", name, i, got.norm[i], got.length[i], a[i], want.norm[i], want.length[i], b[i])
+		}
+	}
+	var g [2][]float64
+	var h [2]*mat.SymDense
+	for k, table := range []*Table{got, want} {
+		s, err := NewSums(table, y, c.label, c.loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g[k] = gradientAt(t, w, c.clip)(s)
+		if h[k], err = s.Hessian(ctx, w, c.clip); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := float64(got.Rows())
+	if diff := distance(g[0], g[1]); diff > rounding*x*n*(1+x*norm(w)) {
+		t.Errorf("%s: gradients %g apart", name, diff)
+	}
+	if !mat.EqualApprox(h[0], h[1], rounding*x*x*n) {
+		t.Errorf("%s: other Hessians", name)
+	}
+}
+
+// A projected table and one that was rebound before can be rebound.
+func TestReboundTwice(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	x, y := randomMatrix(r, 200, 4, 1), make([]float64, 200)
+	for _, icpt := range []bool{false, true} {
+		enc := affine(t, 4, icpt)
+		c := testCase{loss: losses.Logistic{}, clip: 0.01}
+		w := randomVector(r, enc.Dim(), 2)
+		table := mustTable(t, x, enc)
+		sameTables(t, "twice", table.Rebound(0.9, 0.5).Rebound(0.2, 0.125), table.Rebound(0.2, 0.125), c, y, w)
+		projected, err := table.Project(ctx, identityMap(4), 1.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameTables(t, "projected", projected.Rebound(0.2, 0.125), table.Rebound(0.2, 0.125), c, y, w)
+	}
+}
+
+// identityMap is the projection that leaves rows alone.
+type identityMap int
+
+func (d identityMap) Dims() (int, int)     { return int(d), int(d) }
+func (identityMap) Apply(dst, x []float64) { copy(dst, x) }
+func (identityMap) ApplySparse(dst []float64, indices []int, values []float64) {
+	clear(dst)
+	for k, j := range indices {
+		dst[j] = values[k]
+	}
+}
+
+// No rebound row is longer than its bound by more than the slack that
+// GradientSensitivity documents, with 400 bits, and its recorded norm is as exact,
+// or longer where a sparse row's shifts cancel; among rows near either bound, tiny
+// and huge ones.
+func TestReboundRowsAreBounded(t *testing.T) {
+	const n = 3000
+	for _, c := range adversarialCases() {
+		if c.part == 0 {
+			continue
+		}
+		r := rand.New(rand.NewPCG(55, 56))
+		x, y := mat.NewDense(n, adversarialDim, nil), make([]float64, n)
+		for i := range n {
+			x.SetRow(i, c.row(r))
+		}
+		s := c.sums(t, x, y, 2)
+		e, worst := &s.t.enc, 0.0
+		slack := s.boundsAt(0, math.Inf(1)).slack
+		if want := 8 * unit * (adversarialDim + 16) * e.Offset(); slack != want {
+			t.Fatalf("slack %g, documented %g", slack, want)
+		}
+		for i := range n {
+			u := make([]precise, adversarialDim)
+			for j, v := range x.RawRowView(i) {
+				u[j] = number(v)
+				if e.Scale != nil {
+					u[j] = number(e.Scale[j]).times(number(min(max(v, e.Min[j]), e.Max[j]))).plus(number(e.Shift[j]))
+				}
+				u[j] = u[j].times(number(s.t.shrink[i]))
+			}
+			length, _ := preciseNorm(u).Float64()
+			whole, _ := preciseNorm(append(u, number(e.Constant))).Float64()
+			off := (whole - s.t.norm[i]) / e.FeatureBound()
+			if !c.sparse || e.Scale == nil {
+				off = math.Abs(off)
+			}
+			worst = max(worst, length/e.Bound-1, off)
+			if length > e.Bound*(1+slack) || s.t.length[i] > e.Bound || off > slack {
+				t.Fatalf("%s: a row of norm %g, bound %g; %g with the constant, recorded as %g", c.name, length, e.Bound, whole, s.t.norm[i])
+			}
+		}
+		t.Logf("%s: at most %.2g of the slack", c.name, worst/slack)
+		if worst <= 0 && !c.sparse {
+			t.Errorf("%s: nothing was rounded, so nothing was tested", c.name)
+		}
+	}
+}
+
+// The computed gradient of all rows, rebound or not, is within GradientError of the
+// exact one.
+func TestGradientErrorOnAdversarialSums(t *testing.T) {
+	const n, label = 1500, 2.0
+	for _, c := range adversarialCases() {
+		e, r := c.encoding(t), rand.New(rand.NewPCG(57, 58))
+		e.Bound, e.Constant = c.rebound(t)
+		x, y := mat.NewDense(n, adversarialDim, nil), adversarialLabels(r, "sorted", n)
+		for i := range n {
+			x.SetRow(i, c.row(r))
+		}
+		s, w := c.sums(t, x, y, label), randomVector(r, e.Dim(), 3)
+		g, exact := gradientAt(t, w, c.clip)(s), make([]precise, e.Dim())
+		for j := range exact {
+			exact[j] = number(0)
+		}
+		for i := range n {
+			for j, v := range exactGradient(&e, x.RawRowView(i), y[i], w, c.clip) {
+				exact[j] = exact[j].plus(v)
+			}
+		}
+		zero := make([]precise, e.Dim())
+		for j := range zero {
+			zero[j] = number(0)
+		}
+		diff, bound := gap(g, make([]float64, len(g)), exact, zero), s.GradientError(norm(w), c.clip)
+		t.Logf("%s: %.2g of the bound", c.name, diff/bound)
+		if diff > bound || diff == 0 {
+			t.Errorf("%s: the gradient is off by %g, bound %g", c.name, diff, bound)
+		}
+	}
+}
+
+// edgeRows are rows of one column: on edges, a bit beside them, at zero, tiny, and
+// beyond the bound.
+func edgeRows(edges []float64) []float64 {
+	list := []float64{0, 5e-324, 1e-300, 2 * edges[0], 1e90}
+	for _, e := range edges {
+		list = append(list, e, math.Nextafter(e, 0), math.Nextafter(e, math.Inf(1)), -e)
+	}
+	return list
+}
+
+// movedCounts checks that two histograms differ by a row or not at all, and returns
+// whether they do.
+func movedCounts(t *testing.T, a, b []float64, n int) bool {
+	t.Helper()
+	up, down, total := 0, 0, 0.0
+	for k := range a {
+		switch b[k] - a[k] {
+		case 0:
+		case 1:
+			up++
+		case -1:
+			down++
+		default:
+			t.Fatalf("a count moved by %g", b[k]-a[k])
+		}
+		total += b[k]
+	}
+	if up > 1 || down != up || total != float64(n) {
+		t.Fatalf("%d counts rose and %d fell; they sum to %g, want %d", up, down, total, n)
+	}
+	return up == 1
+}
+
+// A histogram of lengths counts each row once, in the cell that its norm is in, and
+// a replaced row moves at most one count up and one down, by 1.
+func TestCountLengths(t *testing.T) {
+	edges := []float64{1.3, 0.8, 0.4, 0.1, 1e-3}
+	candidates := edgeRows(edges)
+	for _, icpt := range []bool{false, true} {
+		for _, part := range []float64{1, 0.4} {
+			var last []float64
+			moves := 0
+			for _, v := range candidates {
+				x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
+				table := mustTable(t, x, NewIdentity(1, edges[0], icpt))
+				table = table.Rebound(part*edges[0], 0.5).Pick([]int{3, 2, 1, 0})
+				counts := make([]float64, len(edges))
+				table.CountLengths(counts, edges)
+				for k, e := range edges {
+					reached, below := 0, 0.0
+					for _, length := range table.length {
+						if length <= e {
+							reached++
+						}
+					}
+					for _, c := range counts[k:] {
+						below += c
+					}
+					if float64(reached) != below {
+						t.Errorf("row %g: %g rows below the edge %g, want %d", v, below, e, reached)
+					}
+				}
+				if last != nil && movedCounts(t, last, counts, 4) {
+					moves++
+				}
+				last = counts
+			}
+			if moves < len(edges) {
+				t.Errorf("only %d of %d replacements moved a count", moves, len(candidates)-1)
+			}
+		}
+	}
+}
+
+// The same for magnitudes of labels, which are clamped or mapped to ±1 first.
+func TestCountLabels(t *testing.T) {
+	edges := []float64{2, 1, 0.5, 0.25, 1e-3}
+	for _, loss := range every {
+		var last []float64
+		moves := 0
+		for _, v := range edgeRows(edges) {
+			if v = math.Abs(v); loss.Labels() == losses.Binary {
+				v = math.Mod(math.Ceil(v), 2)
+			}
+			for _, y := range []float64{v, -v} {
+				if loss.Labels() != losses.Real {
+					y = v
+				}
+				s, err := NewSums(mustTable(t, mat.NewDense(3, 1, nil), NewIdentity(1, 1, false)), []float64{0, y, 1}, edges[0], loss)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts := make([]float64, len(edges))
+				s.CountLabels(counts, edges)
+				if last != nil && movedCounts(t, last, counts, 3) {
+					moves++
+				}
+				last = counts
+			}
+		}
+		if want := len(edges); loss.Labels() != losses.Binary && moves < want {
+			t.Errorf("%s: only %d replacements moved a count", loss.Name(), moves)
+		}
+	}
+}
+
+// Histograms add to what is there.
+func TestCountsAdd(t *testing.T) {
+	counts := []float64{10, 20}
+	mustTable(t, mat.NewDense(3, 1, []float64{1, 0.2, 0}), NewIdentity(1, 1, false)).CountLengths(counts, []float64{1, 0.5})
+	if counts[0] != 11 || counts[1] != 22 {
+		t.Errorf("counts %v, want 11 and 22", counts)
+	}
+}
