@@ -163,14 +163,17 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 func (o *objective) outputNoise(lambda, sigma float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
 	longest := sigma * (math.Sqrt(d) + 64)
-	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(n, lambda, longest, o.trained.Constants(0, o.shape.LabelBound).AtZero)
+	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(lambda, longest)
 	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
 }
 
 // reach bounds the norm of the minimiser, with some room: there
-// (λ/2)‖θ‖² ≤ n·φ(0) + ‖b‖‖θ‖.
-func (o *objective) reach(n, lambda, longest, zero float64) float64 {
-	return 1.1 * (longest + math.Sqrt(longest*longest+2*lambda*n*zero)) / lambda
+// (λ/2)‖θ‖² ≤ n·φ(0) + (‖b‖ + n·D)‖θ‖, where each row's loss is at least −D‖θ‖:
+// losses that are continued linearly may fall below zero.
+func (o *objective) reach(lambda, longest float64) float64 {
+	n := float64(o.shape.Rows)
+	slope := longest + n*math.Min(o.shape.FeatureBound*losses.Descent(o.trained, o.shape.LabelBound), o.clip)
+	return 1.1 * (slope + math.Sqrt(slope*slope+2*lambda*n*o.trained.Constants(0, o.shape.LabelBound).AtZero)) / lambda
 }
 
 // run draws the linear term, minimises and adds the output noise.
@@ -200,7 +203,7 @@ func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Sou
 // billionth of what one row's gradient can do, or the rounding floor.
 func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, longest float64) (*solve.Problem, float64) {
 	n, x := float64(sums.Rows()), sums.FeatureBound()
-	reach := o.reach(n, o.lambda, longest, sums.Constants(0).AtZero)
+	reach := o.reach(o.lambda, longest)
 	p := &solve.Problem{
 		Dim: o.shape.Dim, Radius: reach, Convexity: o.lambda,
 		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,

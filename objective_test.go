@@ -78,3 +78,35 @@ func TestObjectiveRefusesFlatLosses(t *testing.T) {
 		}
 	}
 }
+
+// The minimiser lies within the reach that its certificate assumes, also where a
+// loss that is continued linearly falls below zero for all rows alike: counts of
+// zero under a label bound that is far from them.
+func TestMinimiserIsWithinReach(t *testing.T) {
+	const n = 200_000
+	x := mat.NewDense(n, 1, nil)
+	for i := range n {
+		x.Set(i, 0, 1)
+	}
+	d, err := NewDataset(x, make([]float64, n), Bounds{Feature: 1, Label: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newObjective(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, 0)
+	if err := o.calibrate(0, ApproxDP(1, 1e-6), scales{}); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := d.sums(o.trained)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem, tolerance := o.problem(context.Background(), sums, make([]float64, 1), 0)
+	w, err := problem.Minimize(context.Background(), tolerance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := math.Sqrt(2*n*o.trained.Constants(0, 10).AtZero/o.lambda) * 1.1
+	if norm := math.Abs(w[0]); norm < zero || norm > problem.Radius/1.05 {
+		t.Errorf("‖θ‖ = %g: beyond %g if the loss were positive, reach %g", norm, zero, problem.Radius)
+	}
+}

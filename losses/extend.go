@@ -72,3 +72,22 @@ func (l extended) Diameter(z, y float64) float64 {
 	slope := l.inner.Constants(math.Min(z, l.limit), y).Slope
 	return math.Min(l.inner.Diameter(z, y), 2*slope)
 }
+
+// Descent returns a D with φ_y(z) ≥ −D·|z| for all scores and for labels within the
+// bound y: 0, unless l comes from Extend.
+//
+// Proof. A continued loss falls at most as fast as the inner one does at the limit,
+// outwards. Where φ'(−limit) = D > 0, φ ≥ 0 rises at least as fast from there on, so
+// that φ(0) ≥ D·limit and φ'(0) ≥ D; likewise on the other side.
+func Descent(l Loss, y float64) float64 {
+	e, ok := l.(extended)
+	if !ok {
+		return 0
+	}
+	c := e.inner.Constants(0, y)
+	d := math.Min(c.AtZero/e.limit, c.Slope)
+	if _, ok := e.inner.(Poisson); ok { // φ' falls in y
+		d = math.Min(d, math.Max(math.Exp(-e.limit), y-math.Exp(e.limit)))
+	}
+	return d * (1 + 1e-15)
+}
