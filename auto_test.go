@@ -335,6 +335,38 @@ func TestAutoCancelled(t *testing.T) {
 	}
 }
 
+// sizes is a loss that keeps the largest label at which it is differentiated.
+type sizes struct {
+	losses.Loss
+	largest *float64
+}
+
+func (s sizes) Deriv(z, y float64) float64 {
+	*s.largest = max(*s.largest, math.Abs(y))
+	return s.Loss.Deriv(z, y)
+}
+
+// Labels are held to the measured bound before anything is made of them, on which
+// the constants of the loss at that bound rest.
+func TestAutoHoldsLabels(t *testing.T) {
+	const n = 2000
+	x, y, largest := mat.NewDense(n, 1, nil), make([]float64, n), 0.0
+	for i := range y {
+		x.Set(i, 0, 1)
+		if y[i] = 0.1; i%10 == 0 {
+			y[i] = 20
+		}
+	}
+	d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Auto(context.Background(), d, Problem{Loss: sizes{losses.Squared{}, &largest}}, ApproxDP(1, 1e-6), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	if err != nil || largest < 0.2 || largest > 1 {
+		t.Errorf("most labels are 0.1, the largest in use %g (%v)", largest, err)
+	}
+}
+
 // Nothing is measured of a few rows, and the model is as good as any.
 func TestAutoOfFewRows(t *testing.T) {
 	for _, n := range []int{1, 2, 30} {

@@ -103,7 +103,7 @@ func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {
 		return c, err
 	}
 	if c.Chunks == 0 {
-		c.Chunks = int(math.Ceil(math.Log2(4 / c.Beta)))
+		c.Chunks = int(math.Ceil(2 - math.Log2(c.Beta)))
 	}
 	if c.Chunks < 1 {
 		return c, check.Fail(ErrConfig, "BoostConfig.Chunks", c.Chunks, "must be at least 1, or 0 for the default")

@@ -302,7 +302,7 @@ func (g *gridSearch) choose(ctx context.Context, held *Dataset, ws [][]float64, 
 	}
 	sensitivities := make([]float64, len(ws))
 	zero := g.problem.Loss.Constants(0, g.shape.LabelBound).AtZero
-	logs := math.Log(2 * float64(len(ws)) / g.Beta)
+	logs := math.Log(2*float64(len(ws))) - math.Log(g.Beta)
 	for j, c := range g.caps {
 		scores[j] += math.Sqrt(2*c*zero*logs*n) + c*logs/3
 		sensitivities[j] = sums.LossSensitivity(c)

@@ -69,21 +69,30 @@ type measured struct {
 	typical    typical // its row doesn't count the constant feature
 }
 
-// release draws the histograms of the table and the labels that sums is bound to.
+// release draws the histograms of the table and the labels that sums is bound to,
+// and reads them.
 func (m scales) release(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.Source) (measured, error) {
-	lengths, labels := steps(t.Encoding().Bound), steps(s.LabelBound)
-	counts := make([]float64, m.cells())
-	t.CountLengths(counts[:cells], lengths)
-	if m.histograms == 2 {
-		sums.CountLabels(counts[cells:], labels)
-	}
-	if err := (mechanisms.Gaussian{Mu: m.mu}).Release(counts, counts, m.sensitivity(), src); err != nil {
+	counts, err := m.draw(t, sums, s, src)
+	if err != nil {
 		return measured{}, err
 	}
-	n := float64(s.Rows)
+	return m.read(counts, t.Encoding().Bound, s, sums.Loss().Labels()), nil
+}
+
+func (m scales) draw(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.Source) ([]float64, error) {
+	counts := make([]float64, m.cells())
+	t.CountLengths(counts[:cells], steps(t.Encoding().Bound))
+	if m.histograms == 2 {
+		sums.CountLabels(counts[cells:], steps(s.LabelBound))
+	}
+	return counts, mechanisms.Gaussian{Mu: m.mu}.Release(counts, counts, m.sensitivity(), src)
+}
+
+func (m scales) read(counts []float64, bound float64, s Shape, kind losses.Labels) measured {
+	lengths, labels, n := steps(bound), steps(s.LabelBound), float64(s.Rows)
 	row := quantile(counts[:cells], lengths, n, 0.8)
 	out := measured{bound: math.Min(row*math.Exp2(0.25), lengths[0]), labelBound: s.LabelBound}
-	kind, label := sums.Loss().Labels(), 0.0
+	label := 0.0
 	switch kind {
 	case losses.Real:
 		label = quantile(counts[cells:], labels, n, 0.6)
@@ -93,7 +102,7 @@ func (m scales) release(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.
 		out.labelBound = math.Min(math.Max(quantile(counts[cells:], labels, n, 0.97)*math.Exp2(0.25), 1), labels[0])
 	}
 	out.typical = typicalOf(kind, row, label)
-	return out, nil
+	return out
 }
 
 // quantile returns the smallest edge with at least the share q of n rows below it,
