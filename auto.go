@@ -50,7 +50,7 @@ type AutoConfig struct{}
 //
 // # Limits
 //
-// A factor of 500 between a bound and the data is too much for the histograms. A
+// A factor of 360 between a bound and the data is too much for the histograms. A
 // few rows that are much longer than the others count for less than in the plain
 // loss, as do labels far from the others: that is Huber's loss in place of the
 // squared one, and for counts a mean that the largest counts don't reach. Who

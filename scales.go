@@ -22,7 +22,7 @@ type scales struct {
 }
 
 // The steps: quarters of an octave down to an eighth of the bound, then halves
-// down to a 500th.
+// down to a 360th.
 const (
 	fineCells   = 12
 	coarseCells = 12
