@@ -19,8 +19,9 @@ type AutoConfig struct{}
 // user can state are often several times larger than the data, and noise grows
 // with them.
 //
-// Under an ApproxDP or GDP budget it is objective perturbation at scales that are
-// measured first, privately, with a small part of the budget:
+// Under an ApproxDP or GDP budget it is PreconditionedGD for real labels, and
+// ObjectivePerturbation for classes and counts, at scales that are measured first,
+// privately, with a small part of the budget:
 //
 //   - two histograms are released, of the norms of the rows and of the magnitudes
 //     of the labels (the first alone where labels are binary), in steps of a
@@ -31,8 +32,9 @@ type AutoConfig struct{}
 //     exceed; counts to 1.2 times what 97 in 100 don't, s being what four in five
 //     don't;
 //   - the clip is 0.8·R·sup_{|y|≤s}|φ'_y(0)|, so that most rows' gradients at w = 0
-//     are just clipped, and λ follows from the share of ε that the
-//     log-determinant takes; see ObjectivePerturbation.
+//     are just clipped, until PreconditionedGD measures gradients and chooses its
+//     own; the λ of ObjectivePerturbation follows from the share of ε that the
+//     log-determinant takes.
 //
 // Where the rows are too few to measure anything, the bounds stay, R is three
 // quarters and s a quarter of them.

@@ -41,6 +41,7 @@ var methods = []struct {
 	name    string
 	learner dpglm.Learner
 }{
+	{"auto", dpglm.AutoConfig{}},
 	{"Noisy GD", dpglm.NoisyGDConfig{}},
 	{"objective perturbation", dpglm.ObjectivePerturbationConfig{}},
 	{"output perturbation", dpglm.OutputPerturbationConfig{}},

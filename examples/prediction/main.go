@@ -118,7 +118,7 @@ func (s *survey) measure(c setting, env *dpglm.Env) (*result, error) {
 	budget := dpglm.ApproxDP(c.epsilon, math.Pow(float64(c.rows), -1.5))
 	r := &result{}
 	for range fits {
-		model, err := dpglm.NoisyGD(ctx, data, problem, budget, dpglm.NoisyGDConfig{}, env)
+		model, err := dpglm.Auto(ctx, data, problem, budget, env)
 		if err != nil {
 			return nil, err
 		}
