@@ -27,6 +27,10 @@ import (
 //	no re-scaling after a projection          TestSearchCatches
 //	an unclipped score, an unclipped gradient TestSearchCatches
 //	a solver's tolerance ignored              TestSearchCatchesAnIgnoredTolerance
+//	Auto's histograms with half the noise     TestAuditCatchesBrokenAuto, histograms
+//	their sensitivity 1, or one row's of two  TestAuditCatchesBrokenAuto, histograms
+//	scales read from the data without noise   TestAuditCatchesBrokenAuto, output
+//	rows not shrunk to the measured bound     TestSearchCatches (internal/rows)
 //	G for 2G, or no log-determinant, in objective perturbation: TestObjectiveSearchCatches
 func TestAuditCatches(t *testing.T) {
 	t.Run("half the noise", func(t *testing.T) { caught(t, halfNoise()) })

@@ -21,6 +21,7 @@ type perturbed struct {
 	*objective
 	sigma float64
 	grid  []float64
+	held  measured // what Auto holds rows and labels to; nothing where its bound is 0
 }
 
 // newPerturbed plans it; lambda is in units of HX², so that the log-determinant
@@ -57,7 +58,11 @@ func (q perturbed) cumulative(t *testing.T, x, y float64) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := d.sums(q.trained)
+	table, labelBound := d.table, 1.5
+	if q.held.bound > 0 {
+		table, labelBound = table.Rebound(q.held.bound, 0), q.held.labelBound
+	}
+	sums, err := rows.NewSums(table, d.labels, labelBound, q.trained)
 	if err != nil {
 		t.Fatal(err)
 	}
