@@ -44,7 +44,7 @@ func TestAutoKeepsTheLaw(t *testing.T) {
 					label := steps(s.LabelBound)[k]
 					m := measured{row, label, typicalOf(loss.Labels(), row/2, label/2)}
 					enc := rows.NewIdentity(s.features(), row, icpt)
-					o, err := a.at(m, &enc)
+					o, _, err := a.at(m, &enc)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -73,7 +73,7 @@ func TestAutoLawBySearch(t *testing.T) {
 			a := &auto{asked: Problem{Loss: loss, Radius: 1}, planned: planned}
 			a.planned.shape = s
 			enc, held := rows.NewIdentity(1, c.bound, false), measured{c.bound, c.label, typicalOf(loss.Labels(), 0.8*c.bound, c.label/2)}
-			o, err := a.at(held, &enc)
+			o, _, err := a.at(held, &enc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func autoTranscripts(a *auto, p pair) func(*testing.T, int, int) []float64 {
 			}
 			held := a.scales.read(counts, 8, d.Shape(), losses.Binary)
 			enc := rows.NewIdentity(1, held.bound, false)
-			o, err := a.at(held, &enc)
+			o, _, err := a.at(held, &enc)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,9 +19,9 @@ type AutoConfig struct{}
 // user can state are often several times larger than the data, and noise grows
 // with them.
 //
-// Under an ApproxDP or GDP budget it is PreconditionedGD for real labels, and
-// ObjectivePerturbation for classes and counts, at scales that are measured first,
-// privately, with a small part of the budget:
+// Under an ApproxDP or GDP budget it is PreconditionedGD for real labels and up to
+// 1000 weights, and ObjectivePerturbation otherwise, at scales that are measured
+// first, privately, with a small part of the budget:
 //
 //   - two histograms are released, of the norms of the rows and of the magnitudes
 //     of the labels (the first alone where labels are binary), in steps of a
@@ -94,7 +94,7 @@ type auto struct {
 	scales  scales
 	asked   Problem
 	planned *objective
-	descent *preconditioned // where labels are real; else nil
+	descent *preconditioned // nil where planned is run
 }
 
 // calibrate fits the training into what the release of the scales leaves of a budget
@@ -112,7 +112,7 @@ func (a *auto) calibrate(b Budget, mu float64, p Problem) (*Ledger, error) {
 }
 
 func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, error) {
-	if p.Loss.Labels() == losses.Real {
+	if p.Loss.Labels() == losses.Real && a.planned.shape.Dim <= preconditionedDim {
 		a.descent = newPreconditioned(a.planned.shape, p)
 		rest := math.Sqrt((mu-a.scales.mu)*(mu+a.scales.mu)) * (1 - 1e-9) // room for the grids' slack
 		return a.descent.calibrate(&PreconditionedGDConfig{}, GDP(rest))
