@@ -254,3 +254,38 @@ func TestAuditCatchesBrokenAuto(t *testing.T) {
 	t.Run("scales without noise", func(t *testing.T) { caught(t, unmeasured(1e6)) })
 	t.Run("scales with noise", func(t *testing.T) { missed(t, unmeasured(1)) })
 }
+
+// Whatever was measured, preconditioned descent releases as often, and with as much
+// noise for each sensitivity, as was planned; together with the histograms that is
+// the whole budget, and no more.
+func TestAutoKeepsTheDescent(t *testing.T) {
+	s := Shape{Rows: 5000, Dim: 4, Intercept: true, FeatureBound: 3, LabelBound: 7}
+	p := Problem{Loss: losses.Squared{}}
+	for _, b := range []Budget{ApproxDP(0.1, 1e-6), ApproxDP(8, 1e-9), GDP(1), ApproxDP(1, 1e-6).share(3)} {
+		a := planAuto(t, s, p, b)
+		resolved, err := p.resolve(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu, err := b.gdp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger, err := a.calibrate(b, mu, resolved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spent := ledger.Mu(); spent > mu || spent < mu*(1-1e-6) {
+			t.Errorf("%v: the ledger has μ = %g of %g", b, spent, mu)
+		}
+		want := a.descent
+		for k, row := range steps(s.rowBound()) {
+			s.FeatureBound, s.LabelBound = math.Hypot(row, row/8), steps(7)[k]
+			o := want.at(s, Problem{Loss: losses.Squared{}, Radius: 4}, 0.1)
+			if o.lengths != want.lengths || o.moments != want.moments || o.counts != want.counts || o.gradients != want.gradients || o.steps != want.steps || len(o.choose) != len(want.choose) {
+				t.Errorf("rows of %g: %+v, planned %+v", row, o, want)
+			}
+		}
+		s.FeatureBound, s.LabelBound = 3, 7
+	}
+}
