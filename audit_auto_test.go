@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -25,7 +26,7 @@ func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 		t.Fatal(err)
 	}
 	a := &auto{scales: planScales(s, p.Loss.Labels(), mu), asked: p, planned: newObjective(s, resolved, 0)}
-	if err := a.planned.calibrate(0, b, a.scales); err != nil {
+	if _, err := a.calibrate(b, mu, resolved); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -33,20 +34,26 @@ func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 
 // Whatever was measured, the minimiser has the law that was planned: λ leaves the
 // log-determinant what it is, for the smoothness that the loss in use has at every
-// score.
+// score. A descent has the releases that were planned, and they have no more than
+// the budget together with the histograms.
 func TestAutoKeepsTheLaw(t *testing.T) {
 	for _, loss := range trainable() {
 		for _, icpt := range []bool{false, true} {
 			for _, epsilon := range []float64{0.1, 1, 8} {
 				s := Shape{Rows: 5000, Dim: 4, Intercept: icpt, FeatureBound: 3, LabelBound: 7}
-				a := planAuto(t, s, Problem{Loss: loss}, ApproxDP(epsilon, 1e-6))
+				b := ApproxDP(epsilon, 1e-6)
+				a := planAuto(t, s, Problem{Loss: loss}, b)
 				for k, row := range steps(s.rowBound()) {
 					label := steps(s.LabelBound)[k]
 					m := measured{row, label, typicalOf(loss.Labels(), row/2, label/2)}
 					enc := rows.NewIdentity(s.features(), row, icpt)
-					o, err := a.at(m, &enc)
+					o, p, err := a.at(m, &enc)
 					if err != nil {
 						t.Fatal(err)
+					}
+					if a.descent != nil {
+						sameReleases(t, a, b, a.descent.at(o.shape, p, o.clip))
+						continue
 					}
 					bend := o.trained.Constants(everywhere, label).Smoothness * math.Pow(enc.FeatureBound(), 2)
 					if logDet := math.Log1p(bend / o.lambda); o.law != a.planned.law || logDet > o.law.LogDet || logDet < o.law.LogDet*(1-1e-9) {
@@ -58,6 +65,20 @@ func TestAutoKeepsTheLaw(t *testing.T) {
 	}
 }
 
+// sameReleases compares a descent at measured scales with the planned one.
+func sameReleases(t *testing.T, a *auto, b Budget, o *preconditioned) {
+	t.Helper()
+	p := a.descent
+	if o.lengths != p.lengths || o.moments != p.moments || o.counts != p.counts || o.gradients != p.gradients || o.steps != p.steps || !slices.Equal(o.choose, p.choose) {
+		t.Errorf("releases of %+v, planned %+v", o, p)
+	}
+	sum := math.Pow(a.scales.mu, 2) + math.Pow(o.lengths.Mu, 2) + math.Pow(o.moments.Mu, 2) +
+		float64(len(o.choose))*math.Pow(o.counts.Mu, 2) + float64(o.steps)*math.Pow(o.gradients.Mu, 2)
+	if mu, err := b.gdp(); err != nil || sum > mu*mu {
+		t.Errorf("releases compose to μ = %g of %g (%v)", math.Sqrt(sum), mu, err)
+	}
+}
+
 // The law of Auto's minimiser over rows and labels held to measured scales, by
 // search, as TestObjectiveLawBySearch has it.
 func TestAutoLawBySearch(t *testing.T) {
@@ -66,6 +87,9 @@ func TestAutoLawBySearch(t *testing.T) {
 	}
 	worst, s := 0.0, Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
 	for _, loss := range trainable() {
+		if loss.Labels() == losses.Real {
+			continue // no objective perturbation
+		}
 		for _, c := range []struct{ bound, label, ratio, lambda, epsilon float64 }{
 			{0.2, 0.4, 0.5, 0.5, 0.3}, {0.2, 0.4, 0.5, 0.5, 3}, {0.05, 1.5, 0.5, 100, 1},
 		} {
@@ -73,7 +97,7 @@ func TestAutoLawBySearch(t *testing.T) {
 			a := &auto{asked: Problem{Loss: loss, Radius: 1}, planned: planned}
 			a.planned.shape = s
 			enc, held := rows.NewIdentity(1, c.bound, false), measured{c.bound, c.label, typicalOf(loss.Labels(), 0.8*c.bound, c.label/2)}
-			o, err := a.at(held, &enc)
+			o, _, err := a.at(held, &enc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +207,7 @@ func autoTranscripts(a *auto, p pair) func(*testing.T, int, int) []float64 {
 			}
 			held := a.scales.read(counts, 8, d.Shape(), losses.Binary)
 			enc := rows.NewIdentity(1, held.bound, false)
-			o, err := a.at(held, &enc)
+			o, _, err := a.at(held, &enc)
 			if err != nil {
 				t.Fatal(err)
 			}
