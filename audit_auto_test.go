@@ -145,7 +145,39 @@ func auditedAuto(t *testing.T) []audited {
 		{"Auto, histograms of rows and labels", inMu, 1, 1, 100_000, histograms(t, scales{mu: 1, histograms: 2}, 0)},
 		{"Auto, model", inMu, claimed, test, 100_000, p.sample(firstWeight)},
 		{"Auto, transcript", inMu, claimed, math.Hypot(test, a.scales.mu), 100_000, autoTranscripts(a, p)},
+		{"Auto, real labels, a step at measured scales", inMu, 1, 1, 100_000, autoStep(t)},
 	}
+}
+
+// autoStep samples a step of the descent with μ = 1, on rows and labels held to scales
+// far below their bounds, among them a long row whose label is one bound or the other:
+// the gradient goes from one end of the clip to the other.
+func autoStep(t *testing.T) func(*testing.T, int, int) []float64 {
+	t.Helper()
+	p := autoPair(AutoConfig{})
+	p.problem, p.facts = Problem{Loss: losses.Squared{}}, Bounds{Feature: 8, Label: 5}
+	for side := range p.x {
+		p.x[side].(*mat.Dense).Set(59, 0, 8)
+		p.y[side][59] = 10*float64(side) - 5
+	}
+	a := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget)
+	a.descent.gradients.Mu, a.descent.lengths.Mu, a.descent.moments.Mu = 1, 0, 0
+	a.descent.steps, a.descent.choose = 1, nil
+	held := measured{1.2, 0.4, typicalOf(losses.Real, 1, 0.1)}
+	return repeated(func(side int, src mechanisms.Source) (float64, error) {
+		d := p.data(t, side)
+		table := d.table.Rebound(held.bound, 0)
+		o, resolved, err := a.at(held, table.Encoding())
+		if err != nil {
+			return 0, err
+		}
+		sums, err := rows.NewSums(table, d.labels, held.labelBound, o.trained)
+		if err != nil {
+			return 0, err
+		}
+		w, err := a.descent.at(o.shape, resolved, o.clip).descend(context.Background(), sums, src, nil)
+		return w[0], err
+	})
 }
 
 // histograms samples a release of histograms, in which the pair moves two counts
