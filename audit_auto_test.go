@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -25,7 +26,7 @@ func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 		t.Fatal(err)
 	}
 	a := &auto{scales: planScales(s, p.Loss.Labels(), mu), asked: p, planned: newObjective(s, resolved, 0)}
-	if err := a.planned.calibrate(0, b, a.scales); err != nil {
+	if _, err := a.calibrate(b, mu, resolved); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -33,20 +34,26 @@ func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 
 // Whatever was measured, the minimiser has the law that was planned: λ leaves the
 // log-determinant what it is, for the smoothness that the loss in use has at every
-// score.
+// score. A descent has the releases that were planned, and they have no more than
+// the budget together with the histograms.
 func TestAutoKeepsTheLaw(t *testing.T) {
 	for _, loss := range trainable() {
 		for _, icpt := range []bool{false, true} {
 			for _, epsilon := range []float64{0.1, 1, 8} {
 				s := Shape{Rows: 5000, Dim: 4, Intercept: icpt, FeatureBound: 3, LabelBound: 7}
-				a := planAuto(t, s, Problem{Loss: loss}, ApproxDP(epsilon, 1e-6))
+				b := ApproxDP(epsilon, 1e-6)
+				a := planAuto(t, s, Problem{Loss: loss}, b)
 				for k, row := range steps(s.rowBound()) {
 					label := steps(s.LabelBound)[k]
 					m := measured{row, label, typicalOf(loss.Labels(), row/2, label/2)}
 					enc := rows.NewIdentity(s.features(), row, icpt)
-					o, _, err := a.at(m, &enc)
+					o, p, err := a.at(m, &enc)
 					if err != nil {
 						t.Fatal(err)
+					}
+					if a.descent != nil {
+						sameReleases(t, a, b, a.descent.at(o.shape, p, o.clip))
+						continue
 					}
 					bend := o.trained.Constants(everywhere, label).Smoothness * math.Pow(enc.FeatureBound(), 2)
 					if logDet := math.Log1p(bend / o.lambda); o.law != a.planned.law || logDet > o.law.LogDet || logDet < o.law.LogDet*(1-1e-9) {
@@ -58,6 +65,20 @@ func TestAutoKeepsTheLaw(t *testing.T) {
 	}
 }
 
+// sameReleases compares a descent at measured scales with the planned one.
+func sameReleases(t *testing.T, a *auto, b Budget, o *preconditioned) {
+	t.Helper()
+	p := a.descent
+	if o.lengths != p.lengths || o.moments != p.moments || o.counts != p.counts || o.gradients != p.gradients || o.steps != p.steps || !slices.Equal(o.choose, p.choose) {
+		t.Errorf("releases of %+v, planned %+v", o, p)
+	}
+	sum := math.Pow(a.scales.mu, 2) + math.Pow(o.lengths.Mu, 2) + math.Pow(o.moments.Mu, 2) +
+		float64(len(o.choose))*math.Pow(o.counts.Mu, 2) + float64(o.steps)*math.Pow(o.gradients.Mu, 2)
+	if mu, err := b.gdp(); err != nil || sum > mu*mu {
+		t.Errorf("releases compose to μ = %g of %g (%v)", math.Sqrt(sum), mu, err)
+	}
+}
+
 // The law of Auto's minimiser over rows and labels held to measured scales, by
 // search, as TestObjectiveLawBySearch has it.
 func TestAutoLawBySearch(t *testing.T) {
@@ -66,6 +87,9 @@ func TestAutoLawBySearch(t *testing.T) {
 	}
 	worst, s := 0.0, Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
 	for _, loss := range trainable() {
+		if loss.Labels() == losses.Real {
+			continue // no objective perturbation
+		}
 		for _, c := range []struct{ bound, label, ratio, lambda, epsilon float64 }{
 			{0.2, 0.4, 0.5, 0.5, 0.3}, {0.2, 0.4, 0.5, 0.5, 3}, {0.05, 1.5, 0.5, 100, 1},
 		} {
@@ -121,7 +145,39 @@ func auditedAuto(t *testing.T) []audited {
 		{"Auto, histograms of rows and labels", inMu, 1, 1, 100_000, histograms(t, scales{mu: 1, histograms: 2}, 0)},
 		{"Auto, model", inMu, claimed, test, 100_000, p.sample(firstWeight)},
 		{"Auto, transcript", inMu, claimed, math.Hypot(test, a.scales.mu), 100_000, autoTranscripts(a, p)},
+		{"Auto, real labels, a step at measured scales", inMu, 1, 1, 100_000, autoStep(t)},
 	}
+}
+
+// autoStep samples a step of the descent with μ = 1, on rows and labels held to scales
+// far below their bounds, among them a long row whose label is one bound or the other:
+// the gradient goes from one end of the clip to the other.
+func autoStep(t *testing.T) func(*testing.T, int, int) []float64 {
+	t.Helper()
+	p := autoPair(AutoConfig{})
+	p.problem, p.facts = Problem{Loss: losses.Squared{}}, Bounds{Feature: 8, Label: 5}
+	for side := range p.x {
+		p.x[side].(*mat.Dense).Set(59, 0, 8)
+		p.y[side][59] = 10*float64(side) - 5
+	}
+	a := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget)
+	a.descent.gradients.Mu, a.descent.lengths.Mu, a.descent.moments.Mu = 1, 0, 0
+	a.descent.steps, a.descent.choose = 1, nil
+	held := measured{1.2, 0.4, typicalOf(losses.Real, 1, 0.1)}
+	return repeated(func(side int, src mechanisms.Source) (float64, error) {
+		d := p.data(t, side)
+		table := d.table.Rebound(held.bound, 0)
+		o, resolved, err := a.at(held, table.Encoding())
+		if err != nil {
+			return 0, err
+		}
+		sums, err := rows.NewSums(table, d.labels, held.labelBound, o.trained)
+		if err != nil {
+			return 0, err
+		}
+		w, err := a.descent.at(o.shape, resolved, o.clip).descend(context.Background(), sums, src, nil)
+		return w[0], err
+	})
 }
 
 // histograms samples a release of histograms, in which the pair moves two counts
@@ -253,39 +309,4 @@ func TestAuditCatchesBrokenAuto(t *testing.T) {
 	}
 	t.Run("scales without noise", func(t *testing.T) { caught(t, unmeasured(1e6)) })
 	t.Run("scales with noise", func(t *testing.T) { missed(t, unmeasured(1)) })
-}
-
-// Whatever was measured, preconditioned descent releases as often, and with as much
-// noise for each sensitivity, as was planned; together with the histograms that is
-// the whole budget, and no more.
-func TestAutoKeepsTheDescent(t *testing.T) {
-	s := Shape{Rows: 5000, Dim: 4, Intercept: true, FeatureBound: 3, LabelBound: 7}
-	p := Problem{Loss: losses.Squared{}}
-	for _, b := range []Budget{ApproxDP(0.1, 1e-6), ApproxDP(8, 1e-9), GDP(1), ApproxDP(1, 1e-6).share(3)} {
-		a := planAuto(t, s, p, b)
-		resolved, err := p.resolve(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu, err := b.gdp()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ledger, err := a.calibrate(b, mu, resolved)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spent := ledger.Mu(); spent > mu || spent < mu*(1-1e-6) {
-			t.Errorf("%v: the ledger has μ = %g of %g", b, spent, mu)
-		}
-		want := a.descent
-		for k, row := range steps(s.rowBound()) {
-			s.FeatureBound, s.LabelBound = math.Hypot(row, row/8), steps(7)[k]
-			o := want.at(s, Problem{Loss: losses.Squared{}, Radius: 4}, 0.1)
-			if o.lengths != want.lengths || o.moments != want.moments || o.counts != want.counts || o.gradients != want.gradients || o.steps != want.steps || len(o.choose) != len(want.choose) {
-				t.Errorf("rows of %g: %+v, planned %+v", row, o, want)
-			}
-		}
-		s.FeatureBound, s.LabelBound = 3, 7
-	}
 }
