@@ -22,6 +22,21 @@ func (s *Sums) GradientNorms(counts, edges, w []float64) {
 // RowNorms counts the rows by their norm as GradientNorms does by their gradient's.
 func (s *Sums) RowNorms(counts, edges []float64) { histogram(counts, edges, s.t.norm) }
 
+// CountLengths counts the rows by the norm of their features without the constant,
+// and CountLabels by the magnitude of their labels: counts[k] are in
+// (edges[k+1], edges[k]] and the last in [0, edges[len(edges)−1]], edges[0] being the
+// bound.
+func (t *Table) CountLengths(counts, edges []float64) { histogram(counts, edges[1:], t.length) }
+
+// CountLabels is explained at CountLengths.
+func (s *Sums) CountLabels(counts, edges []float64) {
+	magnitudes := make([]float64, len(s.labels))
+	for i, y := range s.labels {
+		magnitudes[i] = math.Abs(y)
+	}
+	histogram(counts, edges[1:], magnitudes)
+}
+
 func histogram(counts, edges, norms []float64) {
 	clear(counts)
 	for _, r := range norms {

@@ -35,28 +35,3 @@ func (e Encoding) rebound(bound, constant float64) Encoding {
 	e.magnitude = raw + e.Constant
 	return e
 }
-
-// CountLengths adds the rows to counts by the norms of their features without the
-// constant: to counts[k] those in (edges[k+1], edges[k]], to the last those below.
-// Edges fall, and the first is the bound. Replacing a row moves two counts by 1.
-func (t *Table) CountLengths(counts, edges []float64) {
-	for _, length := range t.length {
-		counts[bin(length, edges)]++
-	}
-}
-
-// CountLabels adds the rows to counts by the magnitudes of their labels, as
-// CountLengths does.
-func (s *Sums) CountLabels(counts, edges []float64) {
-	for _, y := range s.labels {
-		counts[bin(math.Abs(y), edges)]++
-	}
-}
-
-func bin(v float64, edges []float64) int {
-	k := 0
-	for k+1 < len(edges) && v <= edges[k+1] {
-		k++
-	}
-	return k
-}

@@ -318,12 +318,3 @@ func TestCountLabels(t *testing.T) {
 		}
 	}
 }
-
-// Histograms add to what is there.
-func TestCountsAdd(t *testing.T) {
-	counts := []float64{10, 20}
-	mustTable(t, mat.NewDense(3, 1, []float64{1, 0.2, 0}), NewIdentity(1, 1, false)).CountLengths(counts, []float64{1, 0.5})
-	if counts[0] != 11 || counts[1] != 22 {
-		t.Errorf("counts %v, want 11 and 22", counts)
-	}
-}

@@ -8,8 +8,8 @@ import (
 )
 
 // free minimises over the whole space by a Newton method that keeps a factor of
-// the Hessian, or an estimate of it, for as long as it serves. It reports false
-// where it got stuck, or left the ball, in which alone Error holds.
+// the Hessian, or an estimate of it, for as long as it serves. It stays in the ball,
+// in which alone Error holds, and reports false where it got stuck.
 func (s *solver) free(ctx context.Context) (bool, error) {
 	if err := s.Gradient(s.g, s.w); err != nil {
 		return false, err
@@ -19,7 +19,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 		norm := Norm(s.g)
 		if (norm+s.Error)/s.Convexity <= s.tolerance {
 			copy(s.plus, s.w)
-			return Norm(s.w) <= s.Radius, nil
+			return true, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -46,7 +46,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// descend moves from w along −d to a point where F still falls along the way, or
+// descend moves from w along −d to a point of the ball where F still falls along the way, or
 // rises at most half as fast as it fell at w: the curvature condition of line
 // searches, for which gradients are enough.
 func (s *solver) descend(d []float64) (moved bool, err error) {
@@ -57,6 +57,10 @@ func (s *solver) descend(d []float64) (moved bool, err error) {
 	t := 1.0
 	for range 30 {
 		floats.AddScaledTo(s.plus, s.w, -t, d)
+		if Norm(s.plus) > s.Radius {
+			t /= 2
+			continue
+		}
 		if err := s.Gradient(s.gPlus, s.plus); err != nil {
 			return false, err
 		}
@@ -64,7 +68,7 @@ func (s *solver) descend(d []float64) (moved bool, err error) {
 		if past <= start/2 {
 			s.w, s.plus = s.plus, s.w
 			s.g, s.gPlus = s.gPlus, s.g
-			return Norm(s.w) <= s.Radius, nil
+			return true, nil
 		}
 		t *= min(0.9, max(0.1, start/(start+past))) // where a line between the slopes crosses zero
 	}
