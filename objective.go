@@ -150,10 +150,10 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 	spread := lambda*lambda*o.typical.variance/(r*r) + sigma*sigma
 	out := o.outputNoise(lambda, sigma)
 	risk := trace * out * out
-	for j, terms := 1.0, 1.0; j <= d; j += terms { // beyond 2000 in groups, which differ little
-		terms = math.Min(math.Max(1, math.Floor(j/1000)), d-j+1)
-		h := first / j
-		risk += terms * h * spread / ((h + lambda) * (h + lambda))
+	for j := 1.0; j <= d; {
+		h, terms := first/j, math.Max(1, math.Floor(j/1000)) // beyond 2000 several that differ little
+		risk += math.Min(terms, d-j+1) * h * spread / ((h + lambda) * (h + lambda))
+		j += terms
 	}
 	return risk
 }
