@@ -45,10 +45,12 @@ type AutoConfig struct{}
 //
 // Replace-one. The histograms' L2 sensitivity is √2, or 2 for two of them; they
 // are released by mechanisms.Gaussian with between a tenth and 35 % of the
-// budget's μ. All that is set from them is post-processing, and the minimiser's
-// law depends on the ratio of clip to noise and on the log-determinant only, which
-// the plan has fixed: so it composes with the release as if nothing were
-// adaptive. Guarantee and proof of the second step are ObjectivePerturbation's.
+// budget's μ. All that is set from them is post-processing. The law of objective
+// perturbation's minimiser depends on the ratio of clip to noise and on the
+// log-determinant only, and that of preconditioned descent on the μ of each of its
+// releases; the plan has fixed them: so either composes with the histograms as if
+// nothing were adaptive. Guarantee and proof of the second step are
+// ObjectivePerturbation's or PreconditionedGD's.
 //
 // # Limits
 //

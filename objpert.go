@@ -60,7 +60,7 @@ type ObjectivePerturbationConfig struct {
 // best weights: 2 for binary labels, s² for real ones, 1 for logarithms of counts.
 // The share comes out between a tenth and a third. The solver takes Newton steps
 // with second moments of a sample of the rows for d ≤ 1000 and with conjugate
-// gradients beyond: some 20 passes.
+// gradients beyond: some tens of passes.
 func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cfg ObjectivePerturbationConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
