@@ -88,7 +88,10 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: c, Problem: resolved, Ledger: ledger, shape: s, run: a.run, reach: a.reach(resolved)}, b.covers(ledger)
+	if err := b.covers(ledger); err != nil { // at a denormal δ
+		return nil, err
+	}
+	return &Plan{Learner: c, Problem: resolved, Ledger: ledger, shape: s, run: a.run, reach: a.reach(resolved)}, nil
 }
 
 // auto is a planned Auto that measures scales.
