@@ -2,6 +2,7 @@ package dpglm_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,15 @@ func TestLibraryDependencies(t *testing.T) {
 		if !under(path, module) && !under(path, "gonum.org/v1/gonum") && !under(path, "golang.org/x/exp") && !under(path, "golang.org/x/sys") || under(path, module+"/examples") {
 			t.Errorf("the library depends on %s", path)
 		}
+	}
+}
+
+// What only the examples need is not among the module's requirements either: they do
+// without it, or are modules of their own.
+func TestModuleRequirements(t *testing.T) {
+	got := goList(t, "-m", "-f", "{{if not (or .Indirect .Main)}}{{.Path}}{{end}}", "all")
+	if want := []string{"golang.org/x/exp", "golang.org/x/sys", "gonum.org/v1/gonum"}; !slices.Equal(got, want) {
+		t.Errorf("the module requires %q, want %q", got, want)
 	}
 }
 

@@ -72,7 +72,7 @@ func fit(ctx context.Context, o *options, whole *task.Sample, stderr io.Writer) 
 }
 
 func environment(o *options, stderr io.Writer) *dpglm.Env {
-	env := &dpglm.Env{Progress: progress.Bar(stderr, "fitting")}
+	env := &dpglm.Env{Progress: progress.Steps(stderr, "steps")}
 	if o.source.Given("insecure-noise-seed") {
 		env.NoiseForTests = mechanisms.NewSeededSource(o.noiseSeed)
 	}

@@ -1,17 +1,33 @@
+// Package progress shows how far a program has come.
 package progress
 
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 )
+
+// Steps returns a function that counts as Count does, to a total that it learns with
+// the first step; it is nil where there is no terminal.
+func Steps(stderr io.Writer, what string) func(done, total int) {
+	if !terminal(stderr) {
+		return nil
+	}
+	var show func(done int)
+	return func(done, total int) {
+		if show == nil {
+			show = Count(stderr, what, total)
+		}
+		show(done)
+	}
+}
 
 // Count returns a function that says how many of total things are done and
 // about how long the rest takes: on a terminal in one line that is rewritten,
 // elsewhere in a new line for each further tenth.
 func Count(stderr io.Writer, what string, total int) func(done int) {
-	_, rewrite := terminal(stderr)
-	c := &counter{stderr, what, total, rewrite, time.Now}
+	c := &counter{stderr, what, total, terminal(stderr), time.Now}
 	return c.from(c.now())
 }
 
@@ -42,3 +58,12 @@ func (c *counter) from(start time.Time) func(done int) {
 
 // clear empties the line that the cursor is on.
 const clear = "\r\x1b[K"
+
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

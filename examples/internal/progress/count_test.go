@@ -34,8 +34,8 @@ func TestCount(t *testing.T) {
 // A buffer is no terminal.
 func TestNoTerminal(t *testing.T) {
 	var b bytes.Buffer
-	if Bar(&b, "fitting") != nil {
-		t.Error("a bar in a buffer")
+	if Steps(&b, "steps") != nil {
+		t.Error("steps in a buffer")
 	}
 	if Count(&b, "fits", 1)(1); b.String() != "1 of 1 fits, 0s left\n" {
 		t.Errorf("%q", &b)
