@@ -32,7 +32,7 @@ type audited struct {
 	name      string
 	unit      unit
 	claimed   float64 // by the ledger
-	reachable float64 // by the best test on this pair, in theory
+	reachable float64 // by the best test on this pair, in theory; an upper bound
 	// runs is the size of the long form's two samples.
 	runs int
 	// sample runs on one of the neighbours and returns a number for each run, on
@@ -59,8 +59,9 @@ func (a audited) measure(t *testing.T, runs int) float64 {
 }
 
 // TestAudit runs every learner and mechanism on its worst pair of neighbours. No
-// adversary may tell the two apart better than claimed, and in the long form the
-// audit finds at least 0.8 of what is there to be found.
+// adversary may tell the two apart better than claimed, nor better than the planned
+// noise lets him on this pair; and in the long form the audit finds at least 0.8 of
+// what is there to be found.
 func TestAudit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
@@ -80,6 +81,8 @@ func TestAudit(t *testing.T) {
 			t.Errorf("the claim is exceeded: %s", row)
 		case a.reachable > a.claimed*(1+1e-9):
 			t.Errorf("this pair exceeds the claim: %s", row)
+		case got > a.reachable:
+			t.Errorf("there is less noise than planned: %s", row)
 		case *longAudit && got < 0.8*a.reachable:
 			t.Errorf("the audit has lost its power: %s", row)
 		case got < a.reachable-shortLoss:

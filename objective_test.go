@@ -110,3 +110,47 @@ func TestMinimiserIsWithinReach(t *testing.T) {
 		t.Errorf("‖θ‖ = %g: beyond %g if the loss were positive, reach %g", norm, zero, problem.Radius)
 	}
 }
+
+// The output noise, far too small to show beside b in an audit: what separates the
+// released weights from the closed form of the minimiser for the same b has the
+// standard deviation of twice the tolerance over μ. The bounds are five standard
+// errors and the tolerance wide: a false alarm has probability 10⁻⁶.
+func TestObjectiveOutputNoise(t *testing.T) {
+	const lambda, y, runs = 1000.0, 0.5, 2000
+	p := lone(ObjectivePerturbationConfig{}, Problem{losses.Squared{}, 1}, GDP(1), y, y)
+	d := p.data(t, 0)
+	o := newObjective(d.Shape(), p.problem, NoClip)
+	if err := o.calibrate(lambda, p.budget, scales{}); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := d.sums(o.trained)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear, src, sum := mechanisms.Gaussian{Mu: o.law.Ratio}, &again{}, 0.0
+	sigma, err := linear.Sigma(o.clip*o.room(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tolerance := o.problem(context.Background(), sums, []float64{0}, 65*sigma)
+	planned := 2 * tolerance / o.law.OutputMu
+	for range runs {
+		src.seed++
+		src.restart()
+		b := []float64{0}
+		if err := linear.Release(b, b, o.clip*o.room(), src); err != nil {
+			t.Fatal(err)
+		}
+		src.restart()
+		w, err := o.run(context.Background(), sums, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += math.Pow((w[0]-(y-b[0])/(1+lambda))/planned, 2)
+	}
+	got, room := math.Sqrt(sum/runs), 5/math.Sqrt(2*runs)
+	t.Logf("%.3f of the planned standard deviation", got)
+	if got < 1-room || got > 1+room+o.law.OutputMu {
+		t.Errorf("output noise of %.3f times the planned standard deviation", got)
+	}
+}

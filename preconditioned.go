@@ -299,13 +299,12 @@ func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, src mecha
 
 // chooseClip returns a clip from a private histogram of the gradients' norms at w.
 func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms.Source) (float64, error) {
-	counts, edges := make([]float64, clipChoices+1), halvings(o.largest)
-	sums.GradientNorms(counts, edges, w)
-	if err := o.counts.Release(counts, counts, histogramSensitivity, src); err != nil {
+	counts, err := o.gradientNorms(sums, w, src)
+	if err != nil {
 		return 0, err
 	}
 	allowed := math.Min(float64(o.shape.Rows)/2, 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
-	return smallest(o.largest, counts, edges, func(int) float64 { return allowed }), nil
+	return smallest(o.largest, counts, func(int) float64 { return allowed }), nil
 }
 
 // longest returns the norm R to which rows are shortened for the second moments,
@@ -315,14 +314,28 @@ func (o *preconditioned) longest(sums *rows.Sums, src mechanisms.Source) (float6
 	if o.lengths.Mu == 0 {
 		return x, nil
 	}
-	counts, edges := make([]float64, clipChoices+1), halvings(x)
-	sums.RowNorms(counts, edges)
-	if err := o.lengths.Release(counts, counts, histogramSensitivity, src); err != nil {
+	counts, err := o.rowNorms(sums, src)
+	if err != nil {
 		return 0, err
 	}
-	return smallest(x, counts, edges, func(bins int) float64 {
+	return smallest(x, counts, func(bins int) float64 {
 		return math.Max(float64(o.shape.Rows)/200, 3*tailNoise(o.lengths.Mu, bins))
 	}), nil
+}
+
+// gradientNorms releases a histogram of the gradients' norms at w in steps below
+// their largest at zero.
+func (o *preconditioned) gradientNorms(sums *rows.Sums, w []float64, src mechanisms.Source) ([]float64, error) {
+	counts := make([]float64, clipChoices+1)
+	sums.GradientNorms(counts, halvings(o.largest), w)
+	return counts, o.counts.Release(counts, counts, histogramSensitivity, src)
+}
+
+// rowNorms releases a histogram of the rows' norms in steps below their bound.
+func (o *preconditioned) rowNorms(sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
+	counts := make([]float64, clipChoices+1)
+	sums.RowNorms(counts, halvings(o.shape.FeatureBound))
+	return counts, o.lengths.Release(counts, counts, histogramSensitivity, src)
 }
 
 // histogramSensitivity is √2, rounded up.
@@ -340,11 +353,11 @@ func halvings(top float64) []float64 {
 	return edges
 }
 
-// smallest returns the smallest edge above which lies no more than is allowed for a
-// sum of so many counts.
-func smallest(top float64, counts, edges []float64, allowed func(bins int) float64) float64 {
+// smallest returns the smallest of the histogram's edges, or top, above which lies no
+// more than is allowed for a sum of so many counts.
+func smallest(top float64, counts []float64, allowed func(bins int) float64) float64 {
 	above := 0.0
-	for k, edge := range edges {
+	for k, edge := range halvings(top) {
 		if above += counts[k]; above > allowed(k+1) {
 			break
 		}

@@ -250,34 +250,20 @@ func TestPreconditionedGDBadArguments(t *testing.T) {
 	}
 }
 
-// auditedPreconditioned are the three kinds of releases, each on its own worst
+// auditedPreconditioned are the four kinds of releases, each on its own worst
 // pair: what is planned for it against what it does.
 func auditedPreconditioned(t *testing.T) []audited {
 	t.Helper()
 	gradient := lone(PreconditionedGDConfig{Steps: 1, Clip: 0.1}, Problem{losses.Squared{}, 1}, GDP(1), -2, 2)
 	list := []audited{{"PreconditionedGD, gradient", inMu, 1, 1, 100_000, gradient.sample(firstWeight)}}
 
-	const n = 400
-	var data [2]*Dataset
-	for side, last := range [][]float64{{1, 0}, {0, 1}} {
-		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
-		for i := range n {
-			x.SetRow(i, []float64{0.6, 0.8 * float64(2*(i%2)-1)})
-		}
-		x.SetRow(n-1, last)
-		y[n-1] = []float64{0.01, 2}[side]
-		d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data[side] = d
-	}
 	for _, part := range []struct {
 		name string
+		last float64 // the last row is (1, 0) on one side and (0, last) on the other
 		of   func(o *preconditioned) mechanisms.Gaussian
 		run  func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error)
 	}{
-		{"second moments", func(o *preconditioned) mechanisms.Gaussian { return o.moments }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
+		{"second moments", 1, func(o *preconditioned) mechanisms.Gaussian { return o.moments }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
 			m, err := o.metric(context.Background(), sums, src)
 			if err != nil {
 				return 0, err
@@ -288,13 +274,16 @@ func auditedPreconditioned(t *testing.T) []audited {
 			det := first[0]*second[1] - first[1]*second[0]
 			return (first[0] - second[1]) / det, nil // V₀₀ − V₁₁
 		}},
-		{"counts", func(o *preconditioned) mechanisms.Gaussian { return o.counts }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
-			counts := make([]float64, 2)
-			sums.GradientNorms(counts, []float64{1}, []float64{0, 0})
-			err := o.counts.Release(counts, counts, histogramSensitivity, src)
-			return counts[0] - counts[1], err
+		{"gradient norms", 1, func(o *preconditioned) mechanisms.Gaussian { return o.counts }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
+			counts, err := o.gradientNorms(sums, []float64{0, 0}, src)
+			return counts[0] - counts[clipChoices-5], err // above √2 and in (2^-7, 2^-6.5]
+		}},
+		{"row norms", 0.3, func(o *preconditioned) mechanisms.Gaussian { return o.lengths }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
+			counts, err := o.rowNorms(sums, src)
+			return counts[0] - counts[3], err // in (2^-0.5, 1] and (2^-2, 2^-1.5]
 		}},
 	} {
+		data := lastRows(t, part.last)
 		o := newPreconditioned(data[0].Shape(), Problem{losses.Squared{}, 1})
 		if _, err := o.calibrate(&PreconditionedGDConfig{Steps: 1}, GDP(4)); err != nil {
 			t.Fatal(err)
@@ -303,6 +292,27 @@ func auditedPreconditioned(t *testing.T) []audited {
 		list = append(list, audited{fmt.Sprintf("PreconditionedGD, %s", part.name), inMu, mu, mu * (1 - 1e-9), 200_000, repeated2(data, o, part.run)})
 	}
 	return list
+}
+
+// lastRows are two data sets of 400 rows of norm 1. The last one is (1, 0) with a
+// tiny label or (0, last) with the largest.
+func lastRows(t *testing.T, last float64) (data [2]*Dataset) {
+	t.Helper()
+	const n = 400
+	for side, row := range [][]float64{{1, 0}, {0, last}} {
+		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+		for i := range n {
+			x.SetRow(i, []float64{0.6, 0.8 * float64(2*(i%2)-1)})
+		}
+		x.SetRow(n-1, row)
+		y[n-1] = []float64{0.01, 2}[side]
+		d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[side] = d
+	}
+	return data
 }
 
 // repeated2 samples a release on either data set.
