@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -157,19 +158,28 @@ func TestObjectiveLawBySearch(t *testing.T) {
 }
 
 // The learner's own calibration: at its λ and σ no neighbours exceed the budget, also
-// where the log-determinant takes most of it.
+// where the log-determinant takes most of it. Where that takes too much, it refuses;
+// with half the log-determinant it would not, and neighbours would reach 8 δ.
 func TestObjectiveCalibrationBySearch(t *testing.T) {
 	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
-	for _, c := range []struct{ clip, lambda, epsilon, delta float64 }{
-		{0.3, 0.6, 1, 1e-2}, {NoClip, 0.6, 1, 1e-2}, {0.3, 0, 1, 1e-3}, {NoClip, 0, 4, 1e-6}, {0.3, 100, 1, 1e-3},
+	for _, c := range []struct {
+		clip, lambda, epsilon, delta float64
+		refused                      bool
+	}{
+		{0.3, 0.6, 1, 1e-2, false}, {NoClip, 0.6, 1, 1e-2, false}, {0.3, 0, 1, 1e-3, false},
+		{NoClip, 0, 4, 1e-6, false}, {0.3, 100, 1, 1e-3, false}, {0.3, 0.6, 1, 1e-4, true},
 	} {
 		p, err := Problem{losses.Squared{}, 1}.resolve(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := newObjective(s, p, c.clip)
-		if err := o.calibrate(c.lambda*o.bend, ApproxDP(c.epsilon, c.delta), scales{}); err != nil {
-			t.Fatal(err)
+		err = o.calibrate(c.lambda*o.bend, ApproxDP(c.epsilon, c.delta), scales{})
+		if errors.Is(err, ErrBudget) != c.refused || err != nil && !c.refused {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		if c.refused {
+			continue
 		}
 		if share := lawOf(o).search(t, c.epsilon, c.delta); share > 1+1e-9 {
 			t.Errorf("%+v: neighbours reach %.4f of δ", c, share)

@@ -97,9 +97,7 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	o.law.OutputMu = out
 	given := lambda != 0
 	if !given {
-		if lambda, err = o.predict(mu, b.delta); err != nil {
-			return err
-		}
+		lambda = o.predict(b)
 	}
 	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
 	for range 20 {
@@ -116,27 +114,38 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	return err
 }
 
-// predict returns the λ with the lowest predicted risk.
-func (o *objective) predict(mu, delta float64) (float64, error) {
-	if delta == 0 {
-		delta = 1e-6 // a μ-GDP budget at a usual δ
-	}
-	epsilon, err := mechanisms.GaussianEpsilon(mu, delta)
-	if err != nil {
-		return 0, err
-	}
+// predict returns the λ with the lowest predicted risk among those for which the
+// log-determinant has a share of the budget.
+func (o *objective) predict(b Budget) float64 {
 	best, lambda := math.Inf(1), o.bend
 	for share := 0.01; share < 0.95; share *= 1.1 {
-		half, err := mechanisms.GaussianMu(epsilon*(1-share), delta/2)
-		if err != nil {
+		logDet, ratio, err := o.split(b, share)
+		if err != nil { // nothing is left
 			continue
 		}
-		l := o.bend / math.Expm1(share*epsilon)
-		if risk := o.risk(l, 2*o.clip/half); risk < best {
+		l := o.bend / math.Expm1(logDet)
+		if risk := o.risk(l, o.clip/ratio); risk < best {
 			best, lambda = risk, l
 		}
 	}
-	return lambda, nil
+	return lambda
+}
+
+// split gives the log-determinant a share of ε or of μ and returns about the ratio
+// that is left for. By μ that is exact, and quickly found; for an (ε, δ) budget
+// log-determinants add, Gaussians compose, and half of δ is for each half of a normal
+// law (see mechanisms.ObjectivePerturbation).
+func (o *objective) split(b Budget, share float64) (logDet, ratio float64, err error) {
+	if b.mu != 0 || b.byMu {
+		mu, err := b.gdp()
+		if err != nil {
+			return 0, 0, err
+		}
+		ratio, err = mechanisms.CalibrateObjectiveGDP(mu, share*mu, o.law.OutputMu)
+		return share * mu, ratio, err
+	}
+	mu, err := mechanisms.GaussianMu(b.epsilon*(1-share), b.delta/2)
+	return share * b.epsilon / float64(b.parts), mu / 2 / math.Sqrt(float64(b.parts)), err
 }
 
 // risk is the sum in the comment of ObjectivePerturbation.

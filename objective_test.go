@@ -154,3 +154,36 @@ func TestObjectiveOutputNoise(t *testing.T) {
 		t.Errorf("output noise of %.3f times the planned standard deviation", got)
 	}
 }
+
+// For every kind of budget and share the λ that is chosen has a predicted risk close
+// to the least of all λ, each with the ratio that the accounting finds for it.
+func TestObjectiveLambdaIsBest(t *testing.T) {
+	s := Shape{Rows: 20_000, Dim: 30, FeatureBound: 1, LabelBound: 1}
+	for _, b := range []Budget{
+		GDP(0.05), GDP(0.5), GDP(4), GDP(0.5).share(3), ApproxDP(1, 1e-6).shareByMu(3),
+		ApproxDP(0.1, 1e-6), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), ApproxDP(1, 1e-6).share(3), ApproxDP(8, 1e-6).share(3),
+	} {
+		p, err := Problem{losses.Logistic{}, 10}.resolve(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		risk := func(lambda float64) (risk, chosen float64) {
+			o := newObjective(s, p, 0)
+			if err := o.calibrate(lambda, b, scales{}); err != nil {
+				return math.Inf(1), 0
+			}
+			return o.risk(o.lambda, o.clip/o.law.Ratio), o.lambda
+		}
+		got, lambda := risk(0)
+		least, best := got, lambda
+		for factor := 1.0 / 8; factor <= 8; factor *= 2 {
+			if r, l := risk(lambda * factor); r < least {
+				least, best = r, l
+			}
+		}
+		t.Logf("%v: λ = %.3g, risk %.3g; at most %.3f times the least, at %.3g", b, lambda, got, got/least, best)
+		if got > 1.05*least {
+			t.Errorf("%v: λ = %g has %.3f times the least risk", b, lambda, got/least)
+		}
+	}
+}

@@ -49,8 +49,9 @@ type ObjectivePerturbationConfig struct {
 // are binary, have the scale s = Y/4; Auto measures both. Then
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|: gradients of most rows at w = 0 are just clipped.
 //
-// λ and σ are chosen together: for each share of ε that the log-determinant may
-// take, λ = HX²/(e^(share·ε) − 1) and σ follows; the share minimises
+// λ and σ are chosen together: for each share of ε (of μ in a GDP budget) that the
+// log-determinant may take, λ = HX²/(e^(share·ε) − 1) and σ follows; the share
+// minimises
 //
 //	Σ_j h_j·((λ²v/r² + σ²)/(h_j + λ)² + σ_out²)
 //
