@@ -115,12 +115,12 @@ func TestAutoLawBySearch(t *testing.T) {
 	}
 }
 
-// autoPair is 60 rows near the length 1, half with either label, under the bound 8.
+// autoPair is 300 rows near the length 1, half with either label, under the bound 8.
 // The last one has another label and another length on either side: it moves two
 // counts of the histogram, and its gradient from one end of the clip to the other,
 // which is at 0.4.
 func autoPair(l Learner) pair {
-	const n = 60
+	const n = 300
 	p := pair{learner: l, problem: Problem{Loss: losses.Logistic{}}, budget: ApproxDP(4, 1e-2), facts: Bounds{Feature: 8}}
 	for side := range p.x {
 		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
@@ -145,25 +145,29 @@ func auditedAuto(t *testing.T) []audited {
 		{"Auto, histograms of rows and labels", inMu, 1, 1, 100_000, histograms(t, scales{mu: 1, histograms: 2}, 0)},
 		{"Auto, model", inMu, claimed, test, 100_000, p.sample(firstWeight)},
 		{"Auto, transcript", inMu, claimed, math.Hypot(test, a.scales.mu), 100_000, autoTranscripts(a, p)},
-		{"Auto, real labels, a step at measured scales", inMu, 1, 1, 100_000, autoStep(t)},
+		{"Auto, real labels, a step at measured scales", inMu, 1, 1, 100_000, autoStep(t, losses.Squared{}, 5)},
+		{"Auto, classes by μ, a step at measured scales", inMu, 1, 1, 100_000, autoStep(t, losses.Logistic{}, 0)},
 	}
 }
 
 // autoStep samples a step of the descent with μ = 1, on rows and labels held to scales
-// far below their bounds, among them a long row whose label is one bound or the other:
-// the gradient goes from one end of the clip to the other.
-func autoStep(t *testing.T) func(*testing.T, int, int) []float64 {
+// far below their bounds, among them a long row whose label is one bound or class or
+// the other: the gradient goes from one end of the clip to the other.
+func autoStep(t *testing.T, loss losses.Loss, bound float64) func(*testing.T, int, int) []float64 {
 	t.Helper()
 	p := autoPair(AutoConfig{})
-	p.problem, p.facts = Problem{Loss: losses.Squared{}}, Bounds{Feature: 8, Label: 5}
+	p.problem, p.facts, p.budget = Problem{Loss: loss}, Bounds{Feature: 8, Label: bound}, GDP(1)
+	last := len(p.y[0]) - 1
 	for side := range p.x {
-		p.x[side].(*mat.Dense).Set(59, 0, 8)
-		p.y[side][59] = 10*float64(side) - 5
+		p.x[side].(*mat.Dense).Set(last, 0, 8)
+		if p.y[side][last] = float64(side); bound > 0 {
+			p.y[side][last] = 2*bound*float64(side) - bound
+		}
 	}
 	a := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget)
 	a.descent.gradients.Mu, a.descent.lengths.Mu, a.descent.moments.Mu = 1, 0, 0
 	a.descent.steps, a.descent.choose = 1, nil
-	held := measured{1.2, 0.4, typicalOf(losses.Real, 1, 0.1)}
+	held := measured{1.2, 0.4, typicalOf(loss.Labels(), 1, 0.1)}
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
 		d := p.data(t, side)
 		table := d.table.Rebound(held.bound, 0)
@@ -265,17 +269,17 @@ func cellOf(bound, v float64) int {
 	return k
 }
 
-// crossing is a pair of which all rows are tiny but 12 of 60 (13 on the second side)
+// crossing is a pair of which all rows are tiny but 60 of 300 (61 on the second side)
 // that are at the bound: the exact quantile goes from one end of the histogram to the
 // other.
 func crossing() pair {
-	const n = 60
+	const n = 300
 	p := autoPair(AutoConfig{})
 	for side := range p.x {
 		x := mat.NewDense(n, 1, nil)
 		for i := range n {
 			x.Set(i, 0, 0.01)
-			if i < 12+side {
+			if i < 60+side {
 				x.Set(i, 0, 8)
 			}
 		}

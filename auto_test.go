@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -383,6 +384,39 @@ func TestAutoOfFewRows(t *testing.T) {
 			if err != nil || floats.HasNaN(m.Weights()) {
 				t.Errorf("%d rows, %s: %v", n, loss.Name(), err)
 			}
+		}
+	}
+}
+
+// Which method Auto takes is public and as its comment says: the ledger shows it.
+func TestAutoMethod(t *testing.T) {
+	squared, logistic, hinge, poisson := losses.Squared{}, losses.Logistic{}, losses.Hinge{}, losses.Poisson{}
+	for _, c := range []struct {
+		loss      losses.Loss
+		rows, dim int
+		budget    Budget
+		descent   bool
+	}{
+		{squared, 20_000, 10, ApproxDP(1, 1e-6), true},
+		{squared, 20_000, 1001, ApproxDP(1, 1e-6), false},
+		{logistic, 20_000, 10, ApproxDP(1, 1e-6), false},
+		{logistic, 1000, 10, ApproxDP(1, 1e-6), true}, // n·μ = 260, 300√d = 949
+		{logistic, 20_000, 10, GDP(0.2), true},
+		{logistic, 20_000, 10, ApproxDP(1, 1e-6).shareByMu(2), true},
+		{logistic, 20_000, 1001, GDP(0.2), false},
+		{hinge, 20_000, 10, ApproxDP(1, 1e-6), true},
+		{poisson, 20_000, 10, ApproxDP(1, 1e-6), true},
+	} {
+		s := Shape{Rows: c.rows, Dim: c.dim, FeatureBound: 1}
+		if c.loss.Labels() != losses.Binary {
+			s.LabelBound = 4
+		}
+		plan, err := AutoConfig{}.Plan(s, Problem{Loss: c.loss}, c.budget)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		if got := strings.Contains(fmt.Sprint(plan.Ledger), "gradient sums"); got != c.descent {
+			t.Errorf("%+v: descent %v", c, got)
 		}
 	}
 }

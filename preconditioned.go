@@ -66,13 +66,15 @@ type PreconditionedGDConfig struct {
 // most n/200 rows or what noise may hide, and X where noise may hide n/10. The noise
 // of M has operator norm about ρ = √(2d)·σ_M: V dominates the Hessian, so that a step
 // never overshoots. If ρ exceeds nX²/8 at R = X, or d exceeds 1000, then there are no
-// second moments, V = nHX²/1.5 + κ and T = ⌈H·X·B·n·μ/(S√d)⌉ within [10, 100], S being
-// the largest slope at score 0.
+// second moments, V = nHX²/1.5 + κ and T = ⌈f·H·X·B·n·μ/(S√d)⌉ within [10, 1000], S
+// being the largest slope at score 0, and f = 1 for real labels and 0.3 for others,
+// whose scores seldom come near XB.
 //
 // C is the smallest of X·S·2^(−k/2), k ≤ 20, above which lie at most a share
-// 80√d/(nμ) of the gradients, and at most half: noise costs C√d/(nμ), clipping at
-// most the mean excess. It is chosen at steps 0, T/16, T/8, T/4 and T/2; where noise
-// may hide n/8 rows, it is XS/4. κ = C√d/(2μB) is half the ridge that is minimax
+// 80√d/(nμ) of the gradients, and at most half, or a quarter if labels aren't real:
+// noise costs C√d/(nμ), clipping at most the mean excess, and the longest half of the
+// gradients may be one class. C is chosen at steps 0, T/16, T/8, T/4 and T/2; where
+// noise may hide n/8 rows, it is XS/4. κ = C√d/(2μB) is half the ridge that is minimax
 // for ‖w‖ = 2B under the noise of all gradients together.
 //
 // It costs T passes, O(n·d²) for the moments, O(d³) for V's eigenvectors and O(d²) a
@@ -83,7 +85,7 @@ func PreconditionedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg 
 
 // The defaults of PreconditionedGD that its comment gives.
 const (
-	preconditionedSteps = 200
+	preconditionedSteps = 200  // with second moments
 	preconditionedDim   = 1000 // the largest d with second moments
 	preconditionedShare = 0.05 // of μ², for the moments and for the gradients' counts
 	lengthsShare        = 0.02 // of μ², for the norms of rows
@@ -141,6 +143,8 @@ type preconditioned struct {
 	radius  float64
 	largest float64 // gradient at w = 0: the first edge of the histogram
 	bend    float64 // H
+	typical float64 // of ‖w‖, for the number of steps
+	cut     float64 // the largest share of the gradients that the clip may shorten
 	mu      float64 // of the whole
 	steps   int
 	clip    float64 // until one is chosen
@@ -154,6 +158,10 @@ func newPreconditioned(s Shape, p Problem) *preconditioned {
 	o := &preconditioned{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, radius: p.Radius}
 	o.largest = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope
 	o.bend = o.trained.Constants(z, s.LabelBound).Smoothness
+	o.typical, o.cut = p.Radius, 0.5
+	if p.Loss.Labels() != losses.Real {
+		o.typical, o.cut = 0.3*p.Radius, 0.25
+	}
 	return o
 }
 
@@ -177,8 +185,8 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 	useMoments := d <= preconditionedDim && o.damping(mu*math.Sqrt(preconditionedShare), x) <= n*x*x/8
 	if c.Steps == 0 {
 		c.Steps = preconditionedSteps
-		if balance := o.bend * x * x * o.radius * n * mu / (o.largest * math.Sqrt(float64(d))); !useMoments {
-			c.Steps = int(min(max(math.Ceil(balance), 10), preconditionedSteps/2))
+		if !useMoments {
+			c.Steps = o.balanced(mu)
 		}
 	}
 	o.steps, o.clip = c.Steps, c.Clip
@@ -190,6 +198,13 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 		}
 	}
 	return o.share(b, useMoments)
+}
+
+// balanced is the number of steps without second moments.
+func (o *preconditioned) balanced(mu float64) int {
+	n, x := float64(o.shape.Rows), o.shape.FeatureBound
+	steps := o.bend * x * x * o.typical * n * mu / (o.largest * math.Sqrt(float64(o.shape.Dim)))
+	return int(min(max(math.Ceil(steps), 10), 1000))
 }
 
 // share divides μ² and returns the ledger. The releases together have no more
@@ -303,7 +318,7 @@ func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms
 	if err != nil {
 		return 0, err
 	}
-	allowed := math.Min(float64(o.shape.Rows)/2, 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
+	allowed := math.Min(o.cut*float64(o.shape.Rows), 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
 	return smallest(o.largest, counts, func(int) float64 { return allowed }), nil
 }
 

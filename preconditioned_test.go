@@ -114,10 +114,10 @@ func TestPreconditionedGDDefaults(t *testing.T) {
 	}{
 		{20_000, 14, 0.2, true, true, 200},
 		{2000, 14, 0.15, true, false, 200},
-		{1000, 100, 0.5, false, true, 100},
+		{1000, 100, 0.5, false, true, 200},
 		{1000, 14, 0.04, false, false, 43},
 		{100, 14, 0.04, false, false, 10},
-		{20_000, 1001, 5, false, true, 100},
+		{20_000, 1001, 5, false, true, 1000},
 		{20_000, 1000, 5, true, true, 200},
 	} {
 		s := Shape{Rows: c.rows, Dim: c.dim, FeatureBound: 3, LabelBound: 2}
@@ -136,6 +136,10 @@ func TestPreconditionedGDDefaults(t *testing.T) {
 			t.Errorf("%+v: %d steps", c, config.Steps)
 		}
 	}
+	classes := newPreconditioned(Shape{Rows: 1000, Dim: 100, FeatureBound: 2}, Problem{losses.Logistic{}, 5})
+	if got := classes.balanced(0.5); got != 75 {
+		t.Errorf("%d steps for classes, not 0.3·HXB/S·n·μ/√d = 0.3·5·50", got)
+	}
 }
 
 // The clip is the smallest edge below which all but the allowed share of the
@@ -144,15 +148,17 @@ func TestPreconditionedGDDefaults(t *testing.T) {
 func TestPreconditionedGDClip(t *testing.T) {
 	const n = 4000
 	for _, c := range []struct {
-		long int
-		want float64
+		long      int
+		cut, want float64
 	}{
-		{0, math.Pow(2, -3)},          // the edge above 0.1
-		{400, math.Pow(2, -3)},        // fewer than allowed
-		{3900, 1},                     // more than half
-		{n, 1},                        // all
-		{1600 - 100, math.Pow(2, -3)}, // fewer than 80/μ = 1600
-		{1600 + 100, 1},               // more
+		{0, 0.5, math.Pow(2, -3)},           // the edge above 0.1
+		{400, 0.5, math.Pow(2, -3)},         // fewer than allowed
+		{3900, 0.5, 1},                      // more than half
+		{n, 0.5, 1},                         // all
+		{1600 - 100, 0.5, math.Pow(2, -3)},  // fewer than 80/μ = 1600
+		{1600 + 100, 0.5, 1},                // more
+		{1000 - 100, 0.25, math.Pow(2, -3)}, // fewer than a quarter
+		{1000 + 100, 0.25, 1},               // more
 	} {
 		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
 		for i := range n {
@@ -169,7 +175,7 @@ func TestPreconditionedGDClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &preconditioned{shape: d.Shape(), largest: 2, mu: 0.05, counts: mechanisms.Gaussian{Mu: 100}}
+		o := &preconditioned{shape: d.Shape(), largest: 2, cut: c.cut, mu: 0.05, counts: mechanisms.Gaussian{Mu: 100}}
 		clip, err := o.chooseClip(sums, []float64{0}, mechanisms.NewSeededSource(1))
 		if err != nil {
 			t.Fatal(err)
