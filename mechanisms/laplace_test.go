@@ -223,7 +223,7 @@ func TestLaplaceErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Laplace{1e-30}).Scale(1, 1<<40); !errors.Is(err, check.ErrBudget) {
+	if _, err := (Laplace{1e-30}).Scale(1, math.MaxInt); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("a grid too coarse for its dimension: got %v", err)
 	}
 	if _, err := (Laplace{1}).Scale(1, 0); !errors.Is(err, check.ErrShape) {
