@@ -59,7 +59,7 @@ func TestLedgerCountsGridSlack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := g.Ledger("", 1, math.MaxInt64)
+	many, err := g.Ledger("", 1, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
