@@ -56,6 +56,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
+	asked := p // without a radius, the learner takes its own default
 	p, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	chunk := s
 	chunk.Rows = s.Rows / (c.Chunks + 1)
-	child, err := planChild(c.Learner, chunk, p, b)
+	child, err := planChild(c.Learner, chunk, asked, b)
 	if err != nil {
 		return nil, err
 	}

@@ -137,9 +137,10 @@ func (s Shape) validate() error {
 type Problem struct {
 	Loss losses.Loss
 	// Radius of the ball; 0 takes the default, which lets the scores of rows at
-	// the feature bound reach ±100 for binary losses and ±4 label bounds Y for
-	// real labels: rows are often much shorter than their bound. For counts it
-	// is ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
+	// the feature bound reach ±100 for binary losses (±10 in Auto, objective and
+	// output perturbation and stable scores) and ±4 label bounds Y for real
+	// labels: rows are often much shorter than their bound. For counts it is
+	// ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
 	// largest mean.
 	Radius float64
 }

@@ -25,7 +25,7 @@ const (
 // Candidate is one model for a grid search to train.
 type Candidate struct {
 	Learner Learner
-	Radius  float64 // 0 takes the problem's
+	Radius  float64 // 0 takes the problem's, or the learner's default
 }
 
 // GridSearchConfig holds the parameters of GridSearch; it is the Learner.
@@ -92,6 +92,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
+	asked := p // without a radius, learners take their own defaults
 	p, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if train.Rows < 1 || held < 1 {
 		return nil, check.Fail(ErrShape, "rows", s.Rows, "must suffice for two parts")
 	}
-	g := &gridSearch{GridSearchConfig: c, shape: s, problem: p, held: held}
+	g := &gridSearch{GridSearchConfig: c, shape: s, problem: asked, held: held}
 	k := len(c.Candidates)
 	if err = g.plan(train, b, b.share(k)); errors.Is(err, ErrBudget) {
 		err = g.plan(train, b, b.shareByMu(k))
@@ -202,8 +203,8 @@ func share(param string, v, otherwise float64) (float64, error) {
 type gridSearch struct {
 	GridSearchConfig
 	shape   Shape
-	problem Problem
-	held    int // |S₂|
+	problem Problem // as given: its radius may be 0
+	held    int     // |S₂|
 	plans   []*Plan
 	caps    []float64
 	epsilon float64 // of the selection

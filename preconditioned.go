@@ -19,8 +19,8 @@ var _ Learner = PreconditionedGDConfig{}
 // PreconditionedGDConfig holds the parameters of PreconditionedGD; it is the
 // Learner.
 type PreconditionedGDConfig struct {
-	// Steps is T; 0 takes 200, or fewer where the second moments would be lost in
-	// their noise.
+	// Steps is T; 0 takes 200, or what balances step and noise where second moments
+	// would be lost in theirs.
 	Steps int `json:"steps"`
 	// Clip bounds the norm of each row's gradient; 0 chooses it privately, and
 	// again as the steps go on.
@@ -38,8 +38,8 @@ type PreconditionedGDConfig struct {
 // zero. Two hundred steps then do what takes plain gradient descent many thousands,
 // and the clip follows the residuals down, which neither sufficient statistics
 // [Wang 2018] nor a single noisy objective can do: in trials it is the most accurate
-// learner for the squared loss, and as good as any for the logistic one. Losses with
-// kinks are replaced as in OutputPerturbation. With its clip the loss is Huberised,
+// learner for real labels, counts and losses with kinks, and for the logistic loss at a
+// small ε, and elsewhere as good as any. Losses with kinks are replaced as in OutputPerturbation. With its clip the loss is Huberised,
 // as in NoisyGD. The ball does not bind: Problem.Radius is the scale of ‖w‖ that κ
 // assumes, and w is held to 64 times it.
 //
