@@ -19,9 +19,9 @@ type AutoConfig struct{}
 // user can state are often several times larger than the data, and noise grows
 // with them.
 //
-// Under an ApproxDP or GDP budget it is PreconditionedGD, but ObjectivePerturbation for
-// more than 1000 weights, and for classes where the loss is smooth, the budget not GDP
-// (which objective perturbation cannot use fully) and n·μ ≥ 300√d: there it is as
+// Under an ApproxDP or GDP budget it is PreconditionedGD, with two exceptions that are
+// ObjectivePerturbation: more than 1000 weights, where second moments cost too much; and
+// classes, if the loss is smooth, the budget ApproxDP and n·μ ≥ 300√d, where it is as
 // accurate and quicker. Either runs at scales that are measured first, privately, with
 // a small part of the budget:
 //
@@ -130,11 +130,11 @@ func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, erro
 	return a.planned.law.Ledger("minimiser", a.planned.shape.Dim)
 }
 
-// descends reports where PreconditionedGD is, in trials, the more accurate.
+// descends reports where PreconditionedGD is, in trials, the better one.
 func descends(s Shape, l losses.Loss, b Budget, mu float64) bool {
-	smooth := !math.IsInf(l.Constants(everywhere, s.LabelBound).Smoothness, 1)
+	_, kinked := losses.Envelope(l, 1)
 	quiet := float64(s.Rows)*mu >= 300*math.Sqrt(float64(s.Dim))
-	objective := l.Labels() == losses.Binary && smooth && quiet && b.mu == 0 && !b.byMu
+	objective := l.Labels() == losses.Binary && !kinked && quiet && !b.inMu()
 	return s.Dim <= preconditionedDim && !objective
 }
 

@@ -400,11 +400,13 @@ func TestAutoMethod(t *testing.T) {
 		{squared, 20_000, 10, ApproxDP(1, 1e-6), true},
 		{squared, 20_000, 1001, ApproxDP(1, 1e-6), false},
 		{logistic, 20_000, 10, ApproxDP(1, 1e-6), false},
-		{logistic, 1000, 10, ApproxDP(1, 1e-6), true}, // n·μ = 260, 300√d = 949
+		{logistic, 1000, 10, ApproxDP(1, 1e-6), true},
 		{logistic, 20_000, 10, GDP(0.2), true},
 		{logistic, 20_000, 10, ApproxDP(1, 1e-6).shareByMu(2), true},
 		{logistic, 20_000, 1001, GDP(0.2), false},
 		{hinge, 20_000, 10, ApproxDP(1, 1e-6), true},
+		{logistic, 3900, 10, ApproxDP(1, 1e-6), true},  // n·μ = 924, 300√d = 949
+		{logistic, 4100, 10, ApproxDP(1, 1e-6), false}, // n·μ = 971
 		{poisson, 20_000, 10, ApproxDP(1, 1e-6), true},
 	} {
 		s := Shape{Rows: c.rows, Dim: c.dim, FeatureBound: 1}

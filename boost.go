@@ -92,7 +92,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := b.covers(ledger); err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}, nil
+	return &Plan{Learner: c, Problem: child.Problem, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}, nil
 }
 
 func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {

@@ -113,7 +113,7 @@ func (b Budget) pureEpsilon() (float64, error) {
 // objectiveRatio is the largest ratio for objective perturbation with the given
 // log-determinant and output noise.
 func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
-	if b.mu != 0 || b.byMu {
+	if b.inMu() {
 		mu, err := b.gdp()
 		if err != nil {
 			return 0, err
@@ -122,6 +122,9 @@ func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (f
 	}
 	return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta, b.parts, law.LogDet, law.OutputMu, dim)
 }
+
+// inMu reports whether the budget is one of Gaussian differential privacy.
+func (b Budget) inMu() bool { return b.mu != 0 || b.byMu }
 
 // gdp is the μ of the budget's Gaussian releases together; what Gaussian noise
 // pure ε-DP would allow, if it did, where the budget is pure.

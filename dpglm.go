@@ -138,7 +138,7 @@ type Problem struct {
 	Loss losses.Loss
 	// Radius of the ball; 0 takes the default, which lets the scores of rows at
 	// the feature bound reach ±100 for binary losses (±10 in Auto, objective and
-	// output perturbation and stable scores) and ±4 label bounds Y for real
+	// output perturbation and stable scores, unless JL or Radii set it) and ±4 label bounds Y for real
 	// labels: rows are often much shorter than their bound. For counts it is
 	// ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
 	// largest mean.
@@ -233,7 +233,8 @@ type Learner interface {
 type Plan struct {
 	// Learner is the learner with every default replaced by its value.
 	Learner Learner
-	// Problem is the problem with its default radius filled in.
+	// Problem is the problem with its default radius filled in; candidates of a grid
+	// search may have others.
 	Problem Problem
 	// Ledger is what a run spends.
 	Ledger *Ledger

@@ -75,7 +75,6 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	asked := p // without a radius, the learner takes its own default
 	p, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	features := s.features()
 	if c.K >= features {
 		c.K, c.Slack = features, 0
-		child, err := planChild(c.Learner, s, asked, b)
+		child, err := planChild(c.Learner, s, p, b)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +100,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if s.Intercept {
 		inner.FeatureBound = math.Hypot(bound, 1)
 	}
-	child, err := planChild(c.Learner, inner, Problem{p.Loss, asked.Radius * (1 + c.Slack)}, b)
+	child, err := planChild(c.Learner, inner, Problem{p.Loss, p.Radius * (1 + c.Slack)}, b)
 	if err != nil {
 		return nil, err
 	}

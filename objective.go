@@ -95,11 +95,11 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	}
 	out := outputShare * mu
 	o.law.OutputMu = out
+	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
 	given := lambda != 0
 	if !given {
-		lambda = o.predict(b)
+		lambda = o.predict(b, mu, gaussian)
 	}
-	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
 	for range 20 {
 		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
 		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
@@ -114,14 +114,18 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	return err
 }
 
-// predict returns the λ with the lowest predicted risk among those for which the
-// log-determinant has a share of the budget.
-func (o *objective) predict(b Budget) float64 {
+// predict returns the λ with the lowest predicted risk, for a budget that as a whole
+// is about μ-GDP and is for other Gaussian releases, too.
+func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
+	whole := b.epsilon / float64(b.parts)
+	if b.inMu() {
+		whole = mu
+	}
 	best, lambda := math.Inf(1), o.bend
-	for share := 0.01; share < 0.95; share *= 1.1 {
-		logDet, ratio, err := o.split(b, share)
+	for logDet := 0.01 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= 1.1 {
+		ratio, err := o.ratioBeside(logDet, b, mu, gaussian)
 		if err != nil { // nothing is left
-			continue
+			break
 		}
 		l := o.bend / math.Expm1(logDet)
 		if risk := o.risk(l, o.clip/ratio); risk < best {
@@ -131,21 +135,16 @@ func (o *objective) predict(b Budget) float64 {
 	return lambda
 }
 
-// split gives the log-determinant a share of ε or of μ and returns about the ratio
-// that is left for. By μ that is exact, and quickly found; for an (ε, δ) budget
-// log-determinants add, Gaussians compose, and half of δ is for each half of a normal
-// law (see mechanisms.ObjectivePerturbation).
-func (o *objective) split(b Budget, share float64) (logDet, ratio float64, err error) {
-	if b.mu != 0 || b.byMu {
-		mu, err := b.gdp()
-		if err != nil {
-			return 0, 0, err
-		}
-		ratio, err = mechanisms.CalibrateObjectiveGDP(mu, share*mu, o.law.OutputMu)
-		return share * mu, ratio, err
+// ratioBeside is about the ratio that is left beside a log-determinant. In μ it is
+// exact, and quickly found; in (ε, δ) log-determinants add, Gaussians compose, and half
+// of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation).
+func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) (float64, error) {
+	if b.inMu() {
+		return mechanisms.CalibrateObjectiveGDP(mu, logDet, gaussian)
 	}
-	mu, err := mechanisms.GaussianMu(b.epsilon*(1-share), b.delta/2)
-	return share * b.epsilon / float64(b.parts), mu / 2 / math.Sqrt(float64(b.parts)), err
+	parts := float64(b.parts)
+	both, err := mechanisms.GaussianMu(b.epsilon-logDet*parts, b.delta/2)
+	return both / 2 / math.Sqrt(parts), err
 }
 
 // risk is the sum in the comment of ObjectivePerturbation.
@@ -172,9 +171,13 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 // large as the rows) at the largest ‖θ‖.
 func (o *objective) outputNoise(lambda, sigma float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
-	longest := sigma * (math.Sqrt(d) + 64)
-	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(lambda, longest)
+	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(lambda, o.longest(sigma))
 	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
+}
+
+// longest is the norm that b is held to.
+func (o *objective) longest(sigma float64) float64 {
+	return sigma * (math.Sqrt(float64(o.shape.Dim)) + 64)
 }
 
 // reach bounds the norm of the minimiser, with some room: there
@@ -197,7 +200,7 @@ func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Sou
 	if err != nil {
 		return nil, err
 	}
-	longest := sigma * (math.Sqrt(float64(o.shape.Dim)) + 64)
+	longest := o.longest(sigma)
 	solve.Project(b, longest)
 	problem, tolerance := o.problem(ctx, sums, b, longest)
 	w, err := problem.Minimize(ctx, tolerance)

@@ -25,11 +25,12 @@ type ObjectivePerturbationConfig struct {
 //	θ̂ = argmin_θ Σ ℓᵢ(θ) + (λ/2)‖θ‖² + ⟨b, θ⟩,  b ~ N(0, σ²I),  released: θ̂ + small noise
 //
 // (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). There is
-// no ball: Problem.Radius enters the choice of λ only, and limits where a loss
-// that is not globally smooth or Lipschitz is continued linearly. With a clip C,
-// each row's φ is continued linearly where its gradient would be longer than C.
-// Losses with kinks are replaced as in OutputPerturbation. In trials this is the
-// most accurate method for a smooth loss in moderate dimensions.
+// no ball: Problem.Radius sets how finely kinks are smoothed, as in
+// OutputPerturbation, and where a loss that is not globally smooth or Lipschitz is
+// continued linearly. With a clip C, each row's φ is continued linearly where its
+// gradient would be longer than C. In trials this is as accurate as PreconditionedGD,
+// and quicker, for classes, a smooth loss, an (ε, δ) budget and much data; its
+// guarantee costs more noise in a GDP budget.
 //
 // # Privacy
 //
@@ -49,9 +50,9 @@ type ObjectivePerturbationConfig struct {
 // are binary, have the scale s = Y/4; Auto measures both. Then
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|: gradients of most rows at w = 0 are just clipped.
 //
-// λ and σ are chosen together: for each share of ε (of μ in a GDP budget) that the
-// log-determinant may take, λ = HX²/(e^(share·ε) − 1) and σ follows; the share
-// minimises
+// λ and σ are chosen together: for each log-determinant e from a hundredth of the
+// budget's ε or μ (or 0.01, if that is less) to what leaves nothing, λ = HX²/(exp(e) − 1)
+// and σ follows; e minimises
 //
 //	Σ_j h_j·((λ²v/r² + σ²)/(h_j + λ)² + σ_out²)
 //
@@ -59,9 +60,9 @@ type ObjectivePerturbationConfig struct {
 // directions with Hessians h_j ∝ 1/j, which together have the trace of the
 // curvature in typical rows. v is the variance that scores would have under the
 // best weights: 2 for binary labels, s² for real ones, 1 for logarithms of counts.
-// The share comes out between a tenth and a third. The solver takes Newton steps
-// with second moments of a sample of the rows for d ≤ 1000 and with conjugate
-// gradients beyond: some tens of passes.
+// For usual budgets e comes out between a tenth and a third of ε or μ. The solver
+// takes Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
+// conjugate gradients beyond: some tens of passes.
 func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cfg ObjectivePerturbationConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }

@@ -248,3 +248,30 @@ func ExampleObjectivePerturbation() {
 	// Output:
 	// signs of the weights: true false
 }
+
+// Budgets that are nearly no privacy leave nearly the plain minimiser: neither λ nor the
+// output noise grows out of hand where almost anything would fit.
+func TestObjectivePerturbationHugeBudgets(t *testing.T) {
+	const n, truth = 2000, 4.0
+	r := rand.New(rand.NewPCG(81, 82))
+	x, y := mat.NewDense(n, 3, nil), make([]float64, n)
+	for i := range y {
+		x.SetRow(i, []float64{0.05 * (2*r.Float64() - 1), 0.05 * (2*r.Float64() - 1), 0.02 * (2*r.Float64() - 1)})
+		y[i] = truth*x.At(i, 0) + 0.05*r.NormFloat64()
+	}
+	d, err := NewDataset(x, y, Bounds{Feature: 0.1, Label: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []Budget{GDP(100), GDP(3000), GDP(1e4), GDP(1e5), ApproxDP(300, 1e-6), ApproxDP(3000, 1e-6), ApproxDP(1e4, 1e-6)} {
+		for _, l := range []Learner{ObjectivePerturbationConfig{Clip: NoClip}, AutoConfig{}} {
+			m, err := fit(context.Background(), l, d, Problem{Loss: losses.Squared{}}, b, &Env{NoiseForTests: mechanisms.NewSeededSource(3)})
+			if err != nil {
+				t.Fatalf("%T, %v: %v", l, b, err)
+			}
+			if w := m.Weights(); math.Abs(w[0]-truth) > 0.2 || math.Abs(w[1]) > 0.5 || math.Abs(w[2]) > 1 {
+				t.Errorf("%T, %v: weights %v", l, b, w)
+			}
+		}
+	}
+}

@@ -37,11 +37,11 @@ type PreconditionedGDConfig struct {
 // and returns the average of the last half; M₊ has M's negative eigenvalues set to
 // zero. Two hundred steps then do what takes plain gradient descent many thousands,
 // and the clip follows the residuals down, which neither sufficient statistics
-// [Wang 2018] nor a single noisy objective can do: in trials it is the most accurate
-// learner for real labels, counts and losses with kinks, and for the logistic loss at a
-// small ε, and elsewhere as good as any. Losses with kinks are replaced as in OutputPerturbation. With its clip the loss is Huberised,
-// as in NoisyGD. The ball does not bind: Problem.Radius is the scale of ‖w‖ that κ
-// assumes, and w is held to 64 times it.
+// [Wang 2018] nor a single noisy objective can do. In trials it is the most accurate
+// learner for real labels, for counts, for losses with kinks and at a small ε, and
+// elsewhere as good as any. Losses with kinks are replaced as in OutputPerturbation.
+// With its clip the loss is Huberised, as in NoisyGD. The ball does not bind:
+// Problem.Radius is the scale of ‖w‖ that κ and T assume, and w is held to 64 times it.
 //
 // # Privacy
 //
@@ -143,7 +143,7 @@ type preconditioned struct {
 	radius  float64
 	largest float64 // gradient at w = 0: the first edge of the histogram
 	bend    float64 // H
-	typical float64 // of ‖w‖, for the number of steps
+	reach   float64 // expected ‖w‖, for the number of steps
 	cut     float64 // the largest share of the gradients that the clip may shorten
 	mu      float64 // of the whole
 	steps   int
@@ -158,9 +158,9 @@ func newPreconditioned(s Shape, p Problem) *preconditioned {
 	o := &preconditioned{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, radius: p.Radius}
 	o.largest = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope
 	o.bend = o.trained.Constants(z, s.LabelBound).Smoothness
-	o.typical, o.cut = p.Radius, 0.5
+	o.reach, o.cut = p.Radius, 0.5
 	if p.Loss.Labels() != losses.Real {
-		o.typical, o.cut = 0.3*p.Radius, 0.25
+		o.reach, o.cut = 0.3*p.Radius, 0.25
 	}
 	return o
 }
@@ -203,7 +203,7 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 // balanced is the number of steps without second moments.
 func (o *preconditioned) balanced(mu float64) int {
 	n, x := float64(o.shape.Rows), o.shape.FeatureBound
-	steps := o.bend * x * x * o.typical * n * mu / (o.largest * math.Sqrt(float64(o.shape.Dim)))
+	steps := o.bend * x * x * o.reach * n * mu / (o.largest * math.Sqrt(float64(o.shape.Dim)))
 	return int(min(max(math.Ceil(steps), 10), 1000))
 }
 
