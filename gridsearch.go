@@ -77,7 +77,7 @@ type GridSearchConfig struct {
 // # Parameters
 //
 // c_j is the largest loss at the score bound Z_j: X·B_j for learners that stay in
-// the ball, X(B_j + σ_j√(2·log(2|S₂|K/β))) with output noise; and at most 8q₀, as
+// the ball, X(B_j + σ_j√(2·log(2|S₂|K/β))) with output noise; and at most 2q₀, as
 // the largest loss is far from any row's where rows are shorter than their bound,
 // and a model is no better for its largest losses. By Bernstein's
 // inequality penalty_j = √(2c_j·q₀·log(2K/β)/|S₂|) + c_j·log(2K/β)/(3|S₂|), with
@@ -240,7 +240,7 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 }
 
 // maxCap limits the caps of losses, in units of the zero model's loss.
-const maxCap = 8
+const maxCap = 2
 
 // compose makes the ledger and holds it against the budget.
 func (g *gridSearch) compose(b Budget) error {

@@ -59,7 +59,11 @@ func TestReboundIsATableOfThatBound(t *testing.T) {
 			want := mustTable(t, x, fresh).Pick(order)
 			for name, table := range tables {
 				name = fmt.Sprintf("%s, %s, bound %g", c.name, name, bound)
-				sameTables(t, name, table.Rebound(bound, b.constant), want, c, y, w)
+				got := table.Rebound(bound, b.constant)
+				if e := got.enc; !(e.magnitude >= bound+e.Constant) {
+					t.Errorf("%s: raw terms of %g, less than the row and the constant", name, e.magnitude)
+				}
+				sameTables(t, name, got, want, c, y, w)
 			}
 		}
 	}
