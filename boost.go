@@ -145,7 +145,7 @@ func (x *boost) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error
 	order, size := permutation(x.shape.Rows, x.Seed), x.child.shape.Rows
 	ws := make([][]float64, x.Chunks)
 	for i := range ws {
-		w, err := x.child.run(ctx, d.pick(order[i*size:(i+1)*size]), env.quiet())
+		w, err := x.child.weights(ctx, d.pick(order[i*size:(i+1)*size]), env.quiet())
 		if err != nil {
 			return nil, err
 		}

@@ -257,8 +257,8 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if d == nil {
 		return nil, check.Fail(ErrConfig, "dataset", nil, "must not be nil")
 	}
-	if d.Shape() != p.shape {
-		return nil, check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", d.Shape()), fmt.Sprintf("must have the plan's shape %+v", p.shape))
+	if err := p.fits(d); err != nil {
+		return nil, err
 	}
 	if _, err := d.sums(p.Problem.Loss); err != nil {
 		return nil, err
@@ -275,6 +275,22 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 		ledger = ledger.WithCallerNoise()
 	}
 	return newModel(w, d.facts, d.table.Encoding(), p.Problem.Loss, ledger), nil
+}
+
+// fits refuses data that the plan's sensitivities are not for; by public facts.
+func (p *Plan) fits(d *Dataset) error {
+	if d.Shape() != p.shape {
+		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", d.Shape()), fmt.Sprintf("must have the plan's shape %+v", p.shape))
+	}
+	return nil
+}
+
+// weights runs a plan inside another one, on the data that this makes for it.
+func (p *Plan) weights(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
+	if err := p.fits(d); err != nil {
+		return nil, err
+	}
+	return p.run(ctx, d, env)
 }
 
 // fit plans and runs.

@@ -271,7 +271,7 @@ func (g *gridSearch) run(ctx context.Context, d *Dataset, env *Env) ([]float64, 
 	train.projected = new(projection)
 	ws := make([][]float64, len(g.plans))
 	for j, plan := range g.plans {
-		w, err := plan.run(ctx, train, env.quiet())
+		w, err := plan.weights(ctx, train, env.quiet())
 		if err != nil {
 			return nil, err
 		}

@@ -123,7 +123,7 @@ func (c JLConfig) run(ctx context.Context, d *Dataset, child *Plan, bound float6
 	if err != nil {
 		return nil, err
 	}
-	w, err := child.run(ctx, &Dataset{table: table, labels: d.labels, facts: d.facts}, env)
+	w, err := child.weights(ctx, &Dataset{table: table, labels: d.labels, facts: d.facts}, env)
 	if err != nil {
 		return nil, err
 	}

@@ -253,3 +253,48 @@ func TestOutputPerturbationBudgets(t *testing.T) {
 		}
 	}
 }
+
+// The noise of each of d coordinates: Δ/μ in root mean square, or √d·Δ/ε in the mean of
+// absolute values, as an L2 ball of radius Δ reaches √d·Δ in L1 norm. Rows of zeros have
+// the minimiser zero. The bounds are five standard errors: a false alarm has
+// a probability below 10⁻⁵ in all.
+func TestOutputPerturbationNoise(t *testing.T) {
+	const n, dim, runs = 10, 5, 4000
+	d, err := NewDataset(mat.NewDense(n, dim, nil), make([]float64, n), Bounds{Feature: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, p := OutputPerturbationConfig{Lambda: 2}, Problem{losses.Logistic{}, 3}
+	sums, err := d.sums(p.Loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sensitivity, err := minimiser(context.Background(), sums, p.Radius, c.Lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := mechanisms.NewSeededSource(5)
+	mean := func(b Budget, power float64) (sum float64) {
+		plan, err := c.Plan(d.Shape(), p, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range runs {
+			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range m.weights {
+				sum += math.Pow(math.Abs(w), power)
+			}
+		}
+		return sum / (runs * dim)
+	}
+	const room = 5 / 141.4 // over √(runs·dim)
+	if got := math.Sqrt(mean(GDP(0.7), 2)) / (sensitivity / 0.7); math.Abs(got-1) > room/math.Sqrt2 {
+		t.Errorf("Gaussian noise of %.3f times Δ/μ", got)
+	}
+	if got := mean(PureDP(0.7), 1) / (math.Sqrt(dim) * sensitivity / 0.7); math.Abs(got-1) > room {
+		t.Errorf("Laplace noise of %.3f times √d·Δ/ε", got)
+	}
+}
