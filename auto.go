@@ -132,9 +132,7 @@ func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, erro
 
 // descends reports where PreconditionedGD is, in trials, the better one.
 func descends(s Shape, l losses.Loss, b Budget, mu float64) bool {
-	_, kinked := losses.Envelope(l, 1)
-	quiet := float64(s.Rows)*mu >= 300*math.Sqrt(float64(s.Dim))
-	objective := l.Labels() == losses.Binary && !kinked && quiet && !b.inMu()
+	objective := smoothClasses(l) && quiet(s, mu) && !b.inMu()
 	return s.Dim <= preconditionedDim && !objective
 }
 
@@ -203,7 +201,7 @@ func (a *auto) at(m measured, enc *rows.Encoding) (*objective, Problem, error) {
 	}
 	if a.descent == nil {
 		o.law = a.planned.law
-		o.lambda = o.bend / math.Expm1(o.law.LogDet) * (1 + 1e-12)
+		o.lambda = o.lambdaOf(o.law.LogDet)
 	}
 	return o, p, nil
 }

@@ -72,9 +72,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	x := &boost{BoostConfig: c, shape: s, problem: p, child: child}
 	x.held = s.Rows - c.Chunks*chunk.Rows
-	k := p.Loss.Constants(child.scoreBound(x.held, c.Beta), s.LabelBound)
-	x.limit = math.Min(k.Value, maxCap*k.AtZero)
-	if err := check.Bound("cap on the loss", x.limit); err != nil {
+	if x.limit, err = lossCap(p.Loss, child.scoreBound(x.held, c.Beta), s.LabelBound); err != nil {
 		return nil, err
 	}
 	if x.epsilon, err = b.pureEpsilon(); err != nil {

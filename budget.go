@@ -3,6 +3,7 @@ package dpglm
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -15,6 +16,24 @@ type Budget struct {
 	pure               bool
 	parts              int  // a share: one of parts equal ones, composed in sequence
 	byMu               bool // a share by μ alone, which composes whatever the parts are
+	ratios             *ratios
+}
+
+// ratios keeps what objectiveRatio found for shares of one budget, as the candidates of
+// a search mostly ask for the same.
+type ratios struct {
+	sync.Mutex
+	of map[ratioKey]ratio
+}
+
+type ratioKey struct {
+	epsilon, delta, logDet, outputMu float64
+	parts, dim                       int
+}
+
+type ratio struct {
+	value float64
+	err   error
 }
 
 // ApproxDP is (ε, δ)-differential privacy.
@@ -47,6 +66,9 @@ func (b Budget) String() string {
 // all are Gaussian.
 func (b Budget) share(k int) Budget {
 	b.parts *= k
+	if b.ratios == nil {
+		b.ratios = &ratios{of: map[ratioKey]ratio{}}
+	}
 	return b
 }
 
@@ -111,16 +133,31 @@ func (b Budget) pureEpsilon() (float64, error) {
 }
 
 // objectiveRatio is the largest ratio for objective perturbation with the given
-// log-determinant and output noise.
+// log-determinant and output noise; for several parts of an ε beyond 1000 one of which
+// μ is the measure.
 func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
-	if b.inMu() {
+	if b.inMu() || b.parts > 1 && b.epsilon > 1000 { // where loss distributions take seconds
 		mu, err := b.gdp()
 		if err != nil {
 			return 0, err
 		}
 		return mechanisms.CalibrateObjectiveGDP(mu, law.LogDet, law.OutputMu)
 	}
-	return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta, b.parts, law.LogDet, law.OutputMu, dim)
+	find := func() (float64, error) {
+		return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta, b.parts, law.LogDet, law.OutputMu, dim)
+	}
+	if b.ratios == nil {
+		return find()
+	}
+	b.ratios.Lock()
+	defer b.ratios.Unlock()
+	key := ratioKey{b.epsilon, b.delta, law.LogDet, law.OutputMu, b.parts, dim}
+	found, ok := b.ratios.of[key]
+	if !ok {
+		found.value, found.err = find()
+		b.ratios.of[key] = found
+	}
+	return found.value, found.err
 }
 
 // inMu reports whether the budget is one of Gaussian differential privacy.

@@ -225,9 +225,8 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		}
 		z := plan.scoreBound(g.held, g.Beta/float64(len(g.Candidates)))
 		g.plans = append(g.plans, plan)
-		k := p.Loss.Constants(z, train.LabelBound)
-		limit := math.Min(k.Value, maxCap*k.AtZero)
-		if err := check.Bound("cap on the loss", limit); err != nil {
+		limit, err := lossCap(p.Loss, z, train.LabelBound)
+		if err != nil {
 			return err
 		}
 		g.caps = append(g.caps, limit)
@@ -241,6 +240,14 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 
 // maxCap limits the caps of losses, in units of the zero model's loss.
 const maxCap = 2
+
+// lossCap is the cap on a loss at scores within z. It leaves room for the rounding in
+// a sensitivity.
+func lossCap(l losses.Loss, z, labelBound float64) (float64, error) {
+	k := l.Constants(z, labelBound)
+	limit := math.Min(k.Value, maxCap*k.AtZero)
+	return limit, check.Bound("twice the cap on the loss", 2*limit)
+}
 
 // compose makes the ledger and holds it against the budget.
 func (g *gridSearch) compose(b Budget) error {

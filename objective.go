@@ -93,46 +93,54 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	if err != nil {
 		return err
 	}
-	out := outputShare * mu
-	o.law.OutputMu = out
-	gaussian := math.Hypot(out, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
-	given := lambda != 0
-	if !given {
-		lambda = o.predict(b, mu, gaussian)
+	o.law.OutputMu = outputShare * mu
+	law := o.law
+	law.OutputMu = math.Hypot(law.OutputMu, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
+	law.LogDet = math.Log1p(o.bend/lambda) * (1 + 1e-15)
+	if lambda == 0 {
+		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
 	for range 20 {
-		law := mechanisms.ObjectivePerturbation{LogDet: math.Log1p(o.bend/lambda) * (1 + 1e-15), OutputMu: gaussian}
-		if law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells()); err == nil || given {
-			o.lambda, o.law = lambda, mechanisms.ObjectivePerturbation{Ratio: law.Ratio, LogDet: law.LogDet, OutputMu: out}
-			if err == nil {
-				_, err = mechanisms.Gaussian{Mu: law.Ratio}.Sigma(o.clip*o.room(), o.shape.Dim)
-			}
-			return err
+		law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells())
+		if err == nil || lambda != 0 {
+			break
 		}
-		lambda *= 2 // the prediction was too bold for this budget
+		law.LogDet /= 2 // the prediction was too bold for this budget
 	}
+	if err != nil {
+		return err
+	}
+	if o.lambda = lambda; lambda == 0 {
+		o.lambda = o.lambdaOf(law.LogDet)
+	}
+	o.law.Ratio, o.law.LogDet = law.Ratio, law.LogDet
+	_, err = mechanisms.Gaussian{Mu: law.Ratio}.Sigma(o.clip*o.room(), o.shape.Dim)
 	return err
 }
 
-// predict returns the λ with the lowest predicted risk, for a budget that as a whole
-// is about μ-GDP and is for other Gaussian releases, too.
+// lambdaOf is the λ at which the log-determinant is at most the given one.
+func (o *objective) lambdaOf(logDet float64) float64 {
+	return o.bend / math.Expm1(logDet) * (1 + 1e-12)
+}
+
+// predict returns the log-determinant with the lowest predicted risk, for a budget
+// that as a whole is about μ-GDP and is for other Gaussian releases, too.
 func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 	whole := b.epsilon / float64(b.parts)
 	if b.inMu() {
 		whole = mu
 	}
-	best, lambda := math.Inf(1), o.bend
+	least, best := math.Inf(1), math.Ln2
 	for logDet := 0.01 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= 1.1 {
 		ratio, err := o.ratioBeside(logDet, b, mu, gaussian)
 		if err != nil { // nothing is left
 			break
 		}
-		l := o.bend / math.Expm1(logDet)
-		if risk := o.risk(l, o.clip/ratio); risk < best {
-			best, lambda = risk, l
+		if risk := o.risk(o.lambdaOf(logDet), o.clip/ratio); risk < least {
+			least, best = risk, logDet
 		}
 	}
-	return lambda
+	return best
 }
 
 // ratioBeside is about the ratio that is left beside a log-determinant. In μ it is

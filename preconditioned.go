@@ -19,8 +19,8 @@ var _ Learner = PreconditionedGDConfig{}
 // PreconditionedGDConfig holds the parameters of PreconditionedGD; it is the
 // Learner.
 type PreconditionedGDConfig struct {
-	// Steps is T; 0 takes 200, or what balances step and noise where second moments
-	// would be lost in theirs.
+	// Steps is T; 0 takes 200 or 100, or what balances step and noise where second
+	// moments would be lost in theirs.
 	Steps int `json:"steps"`
 	// Clip bounds the norm of each row's gradient; 0 chooses it privately, and
 	// again as the steps go on.
@@ -61,14 +61,15 @@ type PreconditionedGDConfig struct {
 //
 // # Parameters
 //
-// x is n×d. Second moments and the gradients' counts have a twentieth of μ² each, the
-// rows' count a fiftieth. R is the smallest of X·2^(−k/2), k ≤ 20, above which lie at
-// most n/200 rows or what noise may hide, and X where noise may hide n/10. The noise
-// of M has operator norm about ρ = √(2d)·σ_M: V dominates the Hessian, so that a step
-// never overshoots. If ρ exceeds nX²/8 at R = X, or d exceeds 1000, then there are no
-// second moments, V = nHX²/1.5 + κ and T = ⌈f·H·X·B·n·μ/(S√d)⌉ within [10, 1000], S
-// being the largest slope at score 0, and f = 1 for real labels and 0.3 for others,
-// whose scores seldom come near XB.
+// x is n×d. T is 200, but 100 for classes with a smooth loss where n·μ < 300√d. Second
+// moments and the gradients' counts have a twentieth of μ² each, the rows' count a
+// fiftieth. R is the smallest of X·2^(−k/2), k ≤ 20, above which lie at most n/200 rows
+// or what noise may hide, and X where noise may hide n/10. The noise of M has operator
+// norm about ρ = √(2d)·σ_M: V dominates the Hessian, so that a step never overshoots.
+// If ρ exceeds nX²/8 at R = X, or d exceeds 1000, then there are no second moments, V =
+// nHX²/1.5 + κ and T = ⌈f·H·X·B·n·μ/(S√d)⌉ within [10, 1000], S being the largest slope
+// at score 0, and f = 1 for real labels and 0.3 for others, whose scores seldom come
+// near XB.
 //
 // C is the smallest of X·S·2^(−k/2), k ≤ 20, above which lie at most a share
 // 80√d/(nμ) of the gradients, and at most half, or a quarter if labels aren't real:
@@ -145,6 +146,7 @@ type preconditioned struct {
 	bend    float64 // H
 	reach   float64 // expected ‖w‖, for the number of steps
 	cut     float64 // the largest share of the gradients that the clip may shorten
+	easy    bool    // classes, and no kinks
 	mu      float64 // of the whole
 	steps   int
 	clip    float64 // until one is chosen
@@ -158,11 +160,16 @@ func newPreconditioned(s Shape, p Problem) *preconditioned {
 	o := &preconditioned{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, radius: p.Radius}
 	o.largest = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope
 	o.bend = o.trained.Constants(z, s.LabelBound).Smoothness
-	o.reach, o.cut = p.Radius, 0.5
+	o.reach, o.cut, o.easy = p.Radius, 0.5, smoothClasses(p.Loss)
 	if p.Loss.Labels() != losses.Real {
 		o.reach, o.cut = 0.3*p.Radius, 0.25
 	}
 	return o
+}
+
+func smoothClasses(l losses.Loss) bool {
+	_, kinked := losses.Envelope(l, 1)
+	return l.Labels() == losses.Binary && !kinked
 }
 
 // at is the planned descent on rows of another shape: the same releases, relative to
@@ -184,10 +191,7 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 	mu := whole.Mu
 	useMoments := d <= preconditionedDim && o.damping(mu*math.Sqrt(preconditionedShare), x) <= n*x*x/8
 	if c.Steps == 0 {
-		c.Steps = preconditionedSteps
-		if !useMoments {
-			c.Steps = o.balanced(mu)
-		}
+		c.Steps = o.defaultSteps(mu, useMoments)
 	}
 	o.steps, o.clip = c.Steps, c.Clip
 	if c.Clip == 0 {
@@ -198,6 +202,21 @@ func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger
 		}
 	}
 	return o.share(b, useMoments)
+}
+
+func (o *preconditioned) defaultSteps(mu float64, useMoments bool) int {
+	switch {
+	case !useMoments:
+		return o.balanced(mu)
+	case o.easy && !quiet(o.shape, mu):
+		return preconditionedSteps / 2
+	}
+	return preconditionedSteps
+}
+
+// quiet reports that the noise of a sum of gradients is small beside the sum.
+func quiet(s Shape, mu float64) bool {
+	return float64(s.Rows)*mu >= 300*math.Sqrt(float64(s.Dim))
 }
 
 // balanced is the number of steps without second moments.

@@ -136,6 +136,10 @@ func TestPreconditionedGDDefaults(t *testing.T) {
 			t.Errorf("%+v: %d steps", c, config.Steps)
 		}
 	}
+	large := newPreconditioned(Shape{Rows: 20_000, Dim: 9, FeatureBound: 2}, Problem{losses.Logistic{}, 5})
+	if few, many := large.defaultSteps(0.04, true), large.defaultSteps(0.05, true); few != 100 || many != 200 { // 300√d/n = 0.045
+		t.Errorf("%d and %d steps for classes, not 100 and 200", few, many)
+	}
 	classes := newPreconditioned(Shape{Rows: 1000, Dim: 100, FeatureBound: 2}, Problem{losses.Logistic{}, 5})
 	if got := classes.balanced(0.5); got != 75 {
 		t.Errorf("%d steps for classes, not 0.3·HXB/S·n·μ/√d = 0.3·5·50", got)
