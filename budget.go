@@ -133,10 +133,10 @@ func (b Budget) pureEpsilon() (float64, error) {
 }
 
 // objectiveRatio is the largest ratio for objective perturbation with the given
-// log-determinant and output noise; for several parts of an ε beyond 1000 one of which
-// μ is the measure.
+// log-determinant and output noise. Several parts of an ε beyond 1000 get one that fits
+// their μ, as loss distributions would take seconds.
 func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
-	if b.inMu() || b.parts > 1 && b.epsilon > 1000 { // where loss distributions take seconds
+	if b.inMu() || b.parts > 1 && b.epsilon > 1000 {
 		mu, err := b.gdp()
 		if err != nil {
 			return 0, err
