@@ -246,6 +246,9 @@ const maxCap = 2
 func lossCap(l losses.Loss, z, labelBound float64) (float64, error) {
 	k := l.Constants(z, labelBound)
 	limit := math.Min(k.Value, maxCap*k.AtZero)
+	if err := check.Bound("cap on the loss", limit); err != nil {
+		return 0, err
+	}
 	return limit, check.Bound("twice the cap on the loss", 2*limit)
 }
 
