@@ -100,12 +100,12 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	if lambda == 0 {
 		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
-	for range 20 {
+	for range 5 {
 		law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells())
 		if err == nil || lambda != 0 {
 			break
 		}
-		law.LogDet /= 2 // the prediction was too bold for this budget
+		law.LogDet /= 4 // the prediction was too bold for this budget
 	}
 	if err != nil {
 		return err
