@@ -117,6 +117,15 @@ func (q perturbed) search(t *testing.T, epsilon, claimed float64) float64 {
 	return worst
 }
 
+// hasPower requires that a search comes close to what is claimed.
+func hasPower(t *testing.T, worst float64) {
+	t.Helper()
+	t.Logf("at most %.3f of the claimed δ", worst)
+	if worst < 0.4 {
+		t.Errorf("the search finds only %.3f of the claimed δ", worst)
+	}
+}
+
 // claim is the profile of a law at ε.
 func claim(t *testing.T, law mechanisms.ObjectivePerturbation, epsilon float64) float64 {
 	t.Helper()
@@ -151,10 +160,7 @@ func TestObjectiveLawBySearch(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("at most %.3f of the claimed δ", worst)
-	if worst < 0.4 {
-		t.Errorf("the search finds only %.3f of the claimed δ", worst)
-	}
+	hasPower(t, worst)
 }
 
 // The learner's own calibration: at its λ and σ no neighbours exceed the budget, also

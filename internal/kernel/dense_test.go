@@ -133,21 +133,14 @@ func newTile(n, cols int) matrix {
 }
 
 func BenchmarkDots(b *testing.B) {
-	for _, s := range shapes {
-		for l := portable; l <= detect(); l++ {
-			b.Run(fmt.Sprintf("d=%d/level=%d", s.cols, l), func(b *testing.B) {
-				at(b, l)
-				m := newTile(s.n, s.cols)
-				b.SetBytes(int64(8 * s.n * s.cols))
-				for b.Loop() {
-					Dots(m.c, m.data, m.stride, m.w)
-				}
-			})
-		}
-	}
+	benchmarkTiles(b, func(m matrix) { Dots(m.c, m.data, m.stride, m.w) })
 }
 
 func BenchmarkAddScaled(b *testing.B) {
+	benchmarkTiles(b, func(m matrix) { AddScaled(m.w, m.data, m.stride, m.c) })
+}
+
+func benchmarkTiles(b *testing.B, pass func(m matrix)) {
 	for _, s := range shapes {
 		for l := portable; l <= detect(); l++ {
 			b.Run(fmt.Sprintf("d=%d/level=%d", s.cols, l), func(b *testing.B) {
@@ -155,7 +148,7 @@ func BenchmarkAddScaled(b *testing.B) {
 				m := newTile(s.n, s.cols)
 				b.SetBytes(int64(8 * s.n * s.cols))
 				for b.Loop() {
-					AddScaled(m.w, m.data, m.stride, m.c)
+					pass(m)
 				}
 			})
 		}

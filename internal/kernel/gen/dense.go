@@ -61,12 +61,7 @@ func (s isa) dots(table Mem) {
 	data, stride := Load(Param("data"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual)
 	w, cols := Load(Param("w"), GP64()).(reg.GPVirtual), Load(Param("cols"), GP64()).(reg.GPVirtual)
 	SHLQ(U8(3), stride)
-	rest, whole := GP64(), GP64()
-	MOVQ(cols, rest)
-	ANDQ(U8(7), rest)
-	MOVQ(cols, whole)
-	SHRQ(U8(3), whole)
-	k := s.first(rest, table)
+	rest, whole, k := s.split(cols, table)
 	tile := GP64()
 	MOVQ(n, tile)
 	IMULQ(stride, tile)
@@ -74,27 +69,49 @@ func (s isa) dots(table Mem) {
 	const group = 4
 	p := GP64()
 	x := newRows(p, stride, group)
+	inGroups(group, n, data, stride, z, func(size int) {
+		MOVQ(data, p)
+		sums := s.products(x, x.ahead(tile), w, whole, rest, k, size)
+		if size == group {
+			storeSums(sums, z)
+		} else {
+			storeSum(sums[0], z)
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// split returns how many numbers of a row are beyond its whole vectors, how many
+// vectors that are, and the mask of the rest.
+func (s isa) split(cols reg.GPVirtual, table Mem) (rest, whole reg.GPVirtual, k mask) {
+	rest, whole = GP64(), GP64()
+	MOVQ(cols, rest)
+	ANDQ(U8(7), rest)
+	MOVQ(cols, whole)
+	SHRQ(U8(3), whole)
+	return rest, whole, s.first(rest, table)
+}
+
+// inGroups does n rows in groups of the given size and the last ones singly; beside is
+// an array with one number a row.
+func inGroups(group int, n, data, stride, beside reg.GPVirtual, body func(size int)) {
 	for _, size := range []int{group, 1} {
 		loop, done := fmt.Sprintf("rows%d", size), fmt.Sprintf("rows%ddone", size)
 		Label(loop)
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
-		MOVQ(data, p)
-		sums := s.products(x, x.ahead(tile), w, whole, rest, k, size)
+		body(size)
 		if size == group {
-			storeSums(sums, z)
-			LEAQ(Mem{Base: data, Index: stride, Scale: group}, data)
+			LEAQ(Mem{Base: data, Index: stride, Scale: uint8(group)}, data)
 		} else {
-			storeSum(sums[0], z)
 			ADDQ(stride, data)
 		}
-		ADDQ(U8(8*size), z)
+		ADDQ(U8(8*size), beside)
 		SUBQ(U8(size), n)
 		JMP(LabelRef(loop))
 		Label(done)
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // products returns the partial sums of the given number of rows.
@@ -179,12 +196,7 @@ func (s isa) addScaled(table Mem) {
 	IMULQ(stride, tile)
 	CMPQ(cols, U8(16))
 	JL(LabelRef("narrow"))
-	rest, whole := GP64(), GP64()
-	MOVQ(cols, rest)
-	ANDQ(U8(7), rest)
-	MOVQ(cols, whole)
-	SHRQ(U8(3), whole)
-	k := s.first(rest, table)
+	rest, whole, k := s.split(cols, table)
 
 	group := 4
 	if s.wide {
@@ -192,23 +204,10 @@ func (s isa) addScaled(table Mem) {
 	}
 	p := GP64()
 	x := newRows(p, stride, group)
-	for _, size := range []int{group, 1} {
-		loop, done := fmt.Sprintf("rows%d", size), fmt.Sprintf("rows%ddone", size)
-		Label(loop)
-		CMPQ(n, U8(size))
-		JL(LabelRef(done))
+	inGroups(group, n, data, stride, c, func(size int) {
 		MOVQ(data, p)
 		s.accumulate(x, x.ahead(tile), g, c, whole, rest, k, size)
-		if size == group {
-			LEAQ(Mem{Base: data, Index: stride, Scale: uint8(group)}, data)
-		} else {
-			ADDQ(stride, data)
-		}
-		ADDQ(U8(8*size), c)
-		SUBQ(U8(size), n)
-		JMP(LabelRef(loop))
-		Label(done)
-	}
+	})
 	VZEROUPPER()
 	RET()
 	Label("narrow")
