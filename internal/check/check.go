@@ -19,6 +19,8 @@ var (
 	ErrConfig = errors.New("dpglm: parameter")
 	ErrModel  = errors.New("dpglm: encoded model or ledger")
 	ErrSpent  = errors.New("dpglm: privacy budget spent")
+	// ErrUnplanned is a release that no schedule plans: a defect of this library.
+	ErrUnplanned = errors.New("dpglm: release that is not planned")
 )
 
 // Error reports a broken rule: which parameter, the value it had and the rule.

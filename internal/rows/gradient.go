@@ -178,3 +178,7 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	}
 	return b
 }
+
+// Slack bounds by how much, relatively, rounding may lengthen a bounded row or a
+// clipped gradient.
+func (s *Sums) Slack() float64 { return s.t.enc.slack() }

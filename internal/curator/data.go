@@ -1,0 +1,171 @@
+// Package curator holds the private rows and answers questions about them. It is
+// the waist between the data and the learners: every answer is a sum over bounded
+// rows, or the minimiser of one, and comes with a bound on how far it moves when a
+// row is replaced (release.Answer), so that only package release can read it.
+//
+// The tables with their raw sums, and the solver, lie in curator/internal, where
+// no other package reaches them. What this package exports is answers, public
+// facts, and the errors of intake.
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Encoding is how raw rows become features, in public numbers.
+type Encoding = rows.Encoding
+
+// Sparse is a matrix in compressed sparse rows.
+type Sparse = rows.Sparse
+
+// The constructors of encodings and sparse matrices are those of the table.
+var (
+	NewSparse   = rows.NewSparse
+	NewIdentity = rows.NewIdentity
+	NewSchema   = rows.NewSchema
+)
+
+// MaxOffset is the largest Encoding.Offset of a schema.
+const MaxOffset = rows.MaxOffset
+
+// Data is a table of bounded rows with their labels. It is safe for concurrent
+// use.
+type Data struct {
+	table      *rows.Table
+	labels     []float64
+	labelBound float64 // 0 where none was given
+	rows       *release.Rows
+}
+
+// Open checks and bounds the rows of x and takes their labels. Its errors are
+// those of intake: they may depend on the data, and are for the curator's eyes.
+func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, error) {
+	table, err := rows.NewTable(x, enc)
+	if err != nil {
+		return nil, err
+	}
+	if table.Rows() != len(y) {
+		return nil, check.Fail(check.ErrShape, "len(y)", len(y), fmt.Sprintf("must equal the %d rows of x", table.Rows()))
+	}
+	for i, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, check.Fail(check.ErrValue, fmt.Sprintf("label of row %d", i), nil, "must be finite")
+		}
+	}
+	return &Data{table, append([]float64(nil), y...), labelBound, release.NewRows()}, nil
+}
+
+// Format prints the shape, whatever the verb: fmt would print the rows.
+func (d *Data) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.Data of %d rows", d.table.Rows())
+}
+
+// Encoding is public.
+func (d *Data) Encoding() *Encoding { return d.table.Encoding() }
+
+// Len is the number of rows, which is public.
+func (d *Data) Len() int { return d.table.Rows() }
+
+// LabelBound is the bound that labels are clamped to; 0 where none was given.
+func (d *Data) LabelBound() float64 { return d.labelBound }
+
+// Rows stands for the rows in allowances.
+func (d *Data) Rows() *release.Rows { return d.rows }
+
+// Split cuts the rows into disjoint parts of the given sizes, in a random order
+// that depends on the seed and on the number of rows only.
+func (d *Data) Split(seed uint64, sizes ...int) []*Data {
+	tokens := d.rows.Split(fmt.Sprintf("permuted by seed %d, sizes %d", seed, sizes), len(sizes))
+	return d.cut(permutation(d.Len(), seed), sizes, tokens)
+}
+
+// Cut cuts the rows, in their order, into disjoint parts whose sizes differ by at
+// most one.
+func (d *Data) Cut(parts int) []*Data {
+	order := make([]int, d.Len())
+	for i := range order {
+		order[i] = i
+	}
+	return d.cut(order, evenly(d.Len(), parts), d.rows.Split("in order", parts))
+}
+
+// permutation returns a public random order of n rows.
+func permutation(n int, seed uint64) []int {
+	return rand.New(mechanisms.NewSeededSource(seed)).Perm(n)
+}
+
+// evenly returns the sizes of so many parts of n rows.
+func evenly(n, parts int) []int {
+	sizes := make([]int, parts)
+	for k := range sizes {
+		sizes[k] = (k+1)*n/parts - k*n/parts
+	}
+	return sizes
+}
+
+func (d *Data) cut(order, sizes []int, tokens []*release.Rows) []*Data {
+	parts := make([]*Data, len(sizes))
+	for k, size := range sizes {
+		parts[k] = d.pick(order[:size], tokens[k])
+		order = order[size:]
+	}
+	return parts
+}
+
+func (d *Data) pick(order []int, token *release.Rows) *Data {
+	labels := make([]float64, len(order))
+	for k, i := range order {
+		labels[k] = d.labels[i]
+	}
+	return &Data{d.table.Pick(order), labels, d.labelBound, token}
+}
+
+// Rebound returns the same rows, scaled down to a smaller bound where they are
+// longer, with another constant feature, a power of two, where there is an
+// intercept, and their labels clamped to another bound.
+func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
+	return &Data{d.table.Rebound(bound, constant), d.labels, labelBound, d.rows}
+}
+
+// Projection is a public linear map of encoded rows.
+type Projection = rows.Projection
+
+// Project returns the rows' images under a public linear map, scaled down to the
+// bound where they are longer, so that the bound holds for any row and map. Each
+// image depends on its own row only.
+func (d *Data) Project(ctx context.Context, phi Projection, bound float64) (*Data, error) {
+	table, err := d.table.Project(ctx, phi, bound)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{table, d.labels, d.labelBound, d.rows}, nil
+}
+
+// Check reports whether the labels are in the loss's domain, an error of intake.
+func (d *Data) Check(loss losses.Loss) error {
+	_, err := d.Under(loss)
+	return err
+}
+
+// Scores returns ⟨w, u⟩ for each row of x, encoded and bounded as private rows
+// are; x is the caller's own.
+func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
+	table, err := rows.NewTable(x, enc)
+	if err != nil {
+		return nil, err
+	}
+	z := make([]float64, table.Rows())
+	table.Scores(z, w)
+	return z, nil
+}

@@ -1,0 +1,113 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// everywhere is a score beyond all that are ever computed.
+const everywhere = 1e300
+
+// Objective is Σ ℓᵢ(θ) + (λ/2)‖θ‖² for objective perturbation, each row's gradient
+// held to norm clip by continuing its loss linearly.
+//
+// There is no ball: the loss's smoothness H and, without a clip, its Lipschitz
+// constant must hold at every score, or else it is refused. Rounding may lengthen
+// a row or a clipped gradient by a relative slack, which both bounds include.
+func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
+	room := 1 + s.s.Slack()
+	x := s.s.FeatureBound() * room
+	k := s.s.Loss().Constants(everywhere, s.data.labelBound)
+	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda}
+	m := release.Minimand{Rows: s.data.rows, Dim: s.Dim(), Slope: o.clip * room, Curvature: k.Smoothness * x * x, Lambda: lambda, Minimise: o.minimise}
+	if !(m.Slope > 0 && m.Slope <= check.MaxScale && m.Curvature > 0 && m.Curvature <= check.MaxScale && lambda > 0) {
+		return m, check.Fail(check.ErrConfig, "loss", s.s.Loss().Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
+	}
+	return m, nil
+}
+
+// objective is what Objective hands to package release.
+type objective struct {
+	sums         *Sums
+	clip, lambda float64
+}
+
+// minimise returns a point within a tolerance of the minimiser of the objective
+// plus ⟨b, θ⟩: a billionth of what one row's gradient can do, or the rounding floor.
+func (o *objective) minimise(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
+	sums := o.sums.s
+	n, x := float64(sums.Rows()), sums.FeatureBound()
+	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, sums.Rows(), x, o.clip, o.lambda, longest)
+	p := &solve.Problem{
+		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
+		Smoothness: n*sums.Constants(radius).Smoothness*x*x + o.lambda,
+		Error:      sums.GradientError(radius, o.clip) + 16*unit*(o.lambda*radius+longest),
+	}
+	p.Gradient = func(g, w []float64) error {
+		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
+			return err
+		}
+		floats.AddScaled(g, o.lambda, w)
+		floats.Add(g, b)
+		return nil
+	}
+	if sums.Curved() {
+		p.Newton = o.newton(ctx)
+	}
+	tolerance := math.Max(1e-9*o.clip/o.lambda, p.Floor())
+	w, err := p.Minimize(ctx, tolerance)
+	return w, tolerance, err
+}
+
+// WeightBound bounds the norm of the minimiser of n rows' objective with a linear
+// term of norm at most longest, with some room: there
+// (λ/2)‖θ‖² ≤ n·φ(0) + (‖b‖ + n·D)‖θ‖, where each row's loss is at least −D‖θ‖:
+// losses that are continued linearly may fall below zero.
+func WeightBound(loss losses.Loss, labelBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
+	rows := float64(n)
+	s := longest + rows*math.Min(featureBound*losses.Descent(loss, labelBound), clip)
+	return 1.1 * (s + math.Sqrt(s*s+2*lambda*rows*loss.Constants(0, labelBound).AtZero)) / lambda
+}
+
+// newton solves with second moments of a sample of the rows in moderate
+// dimensions, with products in high ones.
+func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []float64) ([]float64, error), error) {
+	sums := o.sums.s
+	stride := max(1, min(16, sums.Rows()/(40*sums.Dim())))
+	sample := sums.Every(stride)
+	return func(w []float64) (func(g []float64) ([]float64, error), error) {
+		if sums.Dim() <= 2*newtonDim {
+			h, err := sample.Hessian(ctx, w, o.clip)
+			if err != nil {
+				return nil, err
+			}
+			h.ScaleSym(float64(stride), h)
+			addToDiagonal(h, o.lambda)
+			if f, ok := solve.Factored(h); ok {
+				return f, nil
+			}
+		}
+		weights, err := sums.Curvatures(ctx, w, o.clip)
+		if err != nil {
+			return nil, err
+		}
+		return solve.Conjugate(func(dst, v []float64) error {
+			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
+				return err
+			}
+			floats.AddScaled(dst, o.lambda, v)
+			return nil
+		}), nil
+	}
+}
+
+// Format prints the shape, whatever the verb.
+func (o *objective) Format(f fmt.State, _ rune) { fmt.Fprint(f, "curator.objective") }

@@ -1,0 +1,130 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/solve"
+)
+
+// Point is a weight vector that was computed from rows without noise. It can't be
+// read: its weights, and its score at a query, are answers.
+type Point struct {
+	w     []float64
+	moves float64 // L2 sensitivity of w
+	norm  float64 // bound on ‖w‖
+	data  *Data
+}
+
+// Format prints the shape, whatever the verb.
+func (p Point) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Point of %d weights", len(p.w)) }
+
+// Weights are the point's, with the distance by which a replaced row moves them.
+func (p Point) Weights() release.Answer { return release.NewAnswer(p.data.rows, p.w, p.moves) }
+
+// Score is ⟨w, u⟩ at an encoded query u ([Encoding.Encode]).
+func (p Point) Score(u []float64) release.Answer {
+	return release.NewAnswer(p.data.rows, []float64{floats.Dot(u, p.w)}, p.ScoreSensitivity())
+}
+
+// ScoreSensitivity bounds how far the computed score ⟨w, u⟩ of an encoded query u
+// moves when w, of norm at most r, moves by at most Δ: ‖u‖·Δ, ‖u‖ exceeding
+// the feature bound by rounding, and the error γ_d·‖u‖·r of either product.
+func (p Point) ScoreSensitivity() float64 {
+	d := float64(len(p.w))
+	x := p.data.Encoding().FeatureBound() * (1 + (d+16)*0x1p-52)
+	return x * (p.moves*(1+1e-15) + 2.1*(d+2)*unit*p.norm)
+}
+
+// Minimiser returns a point within τ of the minimiser of the mean loss plus
+// (λ/2)‖w‖² over the ball, whatever the rows. Its sensitivity is Δ + 2τ, or the
+// ball's diameter where that is less.
+//
+// Δ = sup_{r≤B} D(r)/(λn): add the two strong-convexity inequalities at both
+// minimisers; each is optimal over the ball, so the gradients of the two objectives
+// at one of them differ by at least λ times the distance [AB+22, Theorem 5's proof;
+// with D in place of 2G]. τ is public, a millionth of Δ or the gradient's rounding
+// floor, whichever is larger.
+func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, error) {
+	problem := regularised(ctx, s.s, radius, lambda)
+	delta := s.s.Diameter(radius) / (lambda * float64(s.Rows()))
+	tolerance := math.Max(1e-6*delta, problem.Floor())
+	w, err := problem.Minimize(ctx, tolerance)
+	norm := radius * (1 + 1e-12)
+	return Point{w, math.Min(delta+2*tolerance, 2*norm), norm, s.data}, err
+}
+
+// Descend returns the last of the given number of steps of projected gradient
+// descent on the mean loss, from 0, of the given size or 2/H̃ if that is less.
+//
+// On the ball the mean loss is convex and H̃-smooth, so that a step
+// w ↦ Π_B(w − η∇L̂(w)) with η ≤ 2/H̃ brings no two points further apart. At one
+// point the gradients of neighbours differ by at most D/n, D their diameter. So
+// each step adds η(D + 2E)/n for the error E of a computed sum, and twice the
+// rounding of the update and the projection [DF18, Theorem 4.12].
+func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size float64, progress func(done, total int)) (Point, error) {
+	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(steps)
+	held := radius * (1 + (d+16)*0x1p-52) // of what Project returns
+	eta := min(size, 2/s.s.GradientSmoothness(held)*(1-1e-15))
+	w, g := make([]float64, s.Dim()), make([]float64, s.Dim())
+	for k := range steps {
+		if err := s.s.Gradient(ctx, g, w, math.Inf(1)); err != nil {
+			return Point{}, err
+		}
+		floats.AddScaled(w, -eta/n, g)
+		solve.Project(w, radius)
+		progress(k+1, steps)
+	}
+	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
+	rounding := 2 * unit * ((d+16)*held + 8*eta*slope)
+	apart := t * (eta*(s.s.Diameter(held)+2*s.s.GradientError(held, math.Inf(1)))/n + rounding) * (1 + 4e-16*(t+8))
+	return Point{w, math.Min(apart, 2*held), held, s.data}, nil
+}
+
+// newtonDim is the largest dimension in which the solvers use second moments.
+const newtonDim = 500
+
+// regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
+func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *solve.Problem {
+	n, x := float64(sums.Rows()), sums.FeatureBound()
+	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: sums.Constants(3*radius).Smoothness*x*x + lambda}
+	// The mean, the regulariser and the certificate's own arithmetic round too.
+	p.Error = sums.GradientError(radius, math.Inf(1))/n + 16*unit*(p.Smoothness*radius+sums.Constants(radius).Slope*x)
+	p.Gradient = func(g, w []float64) error {
+		if err := sums.Gradient(ctx, g, w, math.Inf(1)); err != nil {
+			return err
+		}
+		floats.Scale(1/n, g)
+		floats.AddScaled(g, lambda, w)
+		return nil
+	}
+	p.Value = func(w []float64) (float64, error) {
+		v := make([]float64, 1)
+		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
+		return v[0]/n + lambda/2*floats.Dot(w, w), err
+	}
+	if sums.Curved() && sums.Dim() <= newtonDim {
+		p.Hessian = func(w []float64) (*mat.SymDense, error) {
+			h, err := sums.Hessian(ctx, w, math.Inf(1))
+			if err != nil {
+				return nil, err
+			}
+			h.ScaleSym(1/n, h)
+			addToDiagonal(h, lambda)
+			return h, nil
+		}
+	}
+	return p
+}
+
+func addToDiagonal(h *mat.SymDense, v float64) {
+	for j := range h.SymmetricDim() {
+		h.SetSym(j, j, h.At(j, j)+v)
+	}
+}

@@ -1,0 +1,164 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Sums answers questions about the rows and their labels under one loss.
+type Sums struct {
+	s    *rows.Sums
+	data *Data
+}
+
+// Under binds the labels to a loss: binary labels become ±1, others are clamped to
+// their bound. A label outside the loss's domain is an error of intake.
+func (d *Data) Under(loss losses.Loss) (*Sums, error) {
+	s, err := rows.NewSums(d.table, d.labels, d.labelBound, loss)
+	if err != nil {
+		return nil, err
+	}
+	return &Sums{s, d}, nil
+}
+
+// Format prints the shape, whatever the verb.
+func (s *Sums) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.Sums over %d rows", s.s.Rows())
+}
+
+// Rows is the number of rows, and Dim that of weights.
+func (s *Sums) Rows() int { return s.s.Rows() }
+
+// Dim is the number of weights.
+func (s *Sums) Dim() int { return s.s.Dim() }
+
+func (s *Sums) answer(values []float64, l2 float64) release.Answer {
+	return release.NewAnswer(s.data.rows, values, l2)
+}
+
+// Gradient is the sum of the rows' gradients at w, each scaled down to norm clip
+// where it is longer; clip = +Inf is no clip. Its sensitivity is that at ‖w‖:
+// [rows.Sums.GradientSensitivity].
+func (s *Sums) Gradient(ctx context.Context, w []float64, clip float64) (release.Answer, error) {
+	g := make([]float64, s.Dim())
+	err := s.s.Gradient(ctx, g, w, clip)
+	return s.answer(g, s.s.GradientSensitivity(solve.Norm(w), clip)), err
+}
+
+// Gradients returns the function that answers with Gradient, for the given number
+// of questions. For the squared loss without clip the sums may come from second
+// moments, formed once: O(Dim²) a question instead of O(rows·Dim).
+func (s *Sums) Gradients(ctx context.Context, clip float64, questions int) (func(w []float64) (release.Answer, error), error) {
+	if !s.momentsPay(clip, questions) {
+		return func(w []float64) (release.Answer, error) { return s.Gradient(ctx, w, clip) }, nil
+	}
+	q, err := s.s.Quadratic(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(w []float64) (release.Answer, error) {
+		g := make([]float64, s.Dim())
+		q.Gradient(g, w)
+		return s.answer(g, q.Sensitivity(solve.Norm(w))), ctx.Err()
+	}, nil
+}
+
+// momentsPay reports whether second moments, which take the time of some d/4 passes,
+// apply and save time, at no more than 130 MiB a goroutine.
+func (s *Sums) momentsPay(clip float64, questions int) bool {
+	if _, ok := s.s.Loss().(losses.Squared); !ok || clip < math.MaxFloat64 || s.Dim() > 4096 {
+		return false
+	}
+	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(questions)
+	return d*(n/4+t) < n*t
+}
+
+// histogram is the L2 sensitivity of one histogram, √2 rounded up: a replaced row
+// moves from one count to another.
+const histogram = math.Sqrt2 * (1 + 1e-15)
+
+// GradientNorms is the histogram of the rows' gradient norms at w: counts[k] have
+// a norm of more than edges[k] and no more than edges[k−1], and the last count the
+// rest; edges are public and decrease.
+func (s *Sums) GradientNorms(edges, w []float64) release.Answer {
+	counts := make([]float64, len(edges)+1)
+	s.s.GradientNorms(counts, edges, w)
+	return s.answer(counts, histogram)
+}
+
+// RowNorms is the histogram of the rows' norms, with the constant feature.
+func (s *Sums) RowNorms(edges []float64) release.Answer {
+	counts := make([]float64, len(edges)+1)
+	s.s.RowNorms(counts, edges)
+	return s.answer(counts, histogram)
+}
+
+// Lengths is the histogram of the rows' norms without the constant feature and,
+// where labelEdges isn't nil, behind it that of the labels' magnitudes: counts[k]
+// are in (edges[k+1], edges[k]], and the last in [0, edges[len(edges)−1]]; edges[0] is
+// the bound. A replaced row moves two counts in each by 1.
+func (s *Sums) Lengths(edges, labelEdges []float64) release.Answer {
+	counts := make([]float64, len(edges)+len(labelEdges))
+	s.data.table.CountLengths(counts[:len(edges)], edges)
+	if labelEdges == nil {
+		return s.answer(counts, histogram)
+	}
+	s.s.CountLabels(counts[len(edges):], labelEdges)
+	return s.answer(counts, math.Sqrt2*histogram)
+}
+
+// Moments is the upper triangle of the second moments of the rows, those longer
+// than the given bound scaled down to it, row by row and entries off the diagonal
+// times √2: its L2 norm is the Frobenius norm of the matrix ([rows.Sums.PackedSensitivity]).
+func (s *Sums) Moments(ctx context.Context, longest float64) (release.Answer, error) {
+	packed, err := s.s.PackedMoments(ctx, longest)
+	return s.answer(packed, s.s.PackedSensitivity(longest)), err
+}
+
+// Unpack returns the matrix of packed moments that were released.
+func Unpack(packed []float64, dim int) *mat.SymDense { return rows.Unpack(packed, dim) }
+
+// MomentsDistance is the exact L2 sensitivity of packed second moments of rows whose
+// features have norm at most b, beside a constant feature c.
+func MomentsDistance(b, c float64) float64 { return rows.MomentsDistance(b, c) }
+
+// Losses are scores to select models by: score j is Σᵢ φ(⟨w_j, xᵢ⟩), each term held
+// to [0, caps_j], plus the public offset_j. A replaced row moves it by at most
+// caps_j and rounding, whatever the models are.
+func (s *Sums) Losses(ctx context.Context, models [][]float64, caps, offsets []float64) (release.Answer, error) {
+	scores, each := make([]float64, len(models)), make([]float64, len(models))
+	if err := s.s.Losses(ctx, scores, models, caps); err != nil {
+		return release.Answer{}, err
+	}
+	n := float64(s.Rows())
+	for j, c := range caps {
+		scores[j] += offsets[j]
+		// Either sum rounds once more.
+		each[j] = s.s.LossSensitivity(c) + 2.2*unit*(n*c+math.Abs(offsets[j]))
+	}
+	return release.NewScores(s.data.rows, scores, each), nil
+}
+
+// unit is the unit roundoff of float64.
+const unit = 0x1p-53
+
+// Errors are scores to select models by: the numbers of misclassified rows. A
+// replaced row moves each by at most 1, and counts are exact.
+func (s *Sums) Errors(ctx context.Context, models [][]float64) (release.Answer, error) {
+	scores, each := make([]float64, len(models)), make([]float64, len(models))
+	if err := s.s.Errors(ctx, scores, models); err != nil {
+		return release.Answer{}, err
+	}
+	for j := range each {
+		each[j] = 1
+	}
+	return release.NewScores(s.data.rows, scores, each), nil
+}

@@ -1,0 +1,63 @@
+package curator
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// Walk is the exponential projected walk over rows sorted by their one feature
+// [DF18, Figure 1]: v₀ = 0, v_i = clamp(v_{i−1} ± 1, −limit, limit), up for a positive
+// label. It can't be read.
+type Walk struct {
+	features []float64 // sorted
+	values   []int     // after each number of steps
+	data     *Data
+}
+
+// Format prints the shape, whatever the verb.
+func (w *Walk) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.Walk of %d steps", len(w.features))
+}
+
+// Walk makes the walk. Rows of equal features stand in the order of their numbers,
+// so that replacing a row doesn't change the order of the others.
+func (d *Data) Walk(limit int) *Walk {
+	features := d.table.First()
+	order := make([]int, len(features))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case features[i] < features[j]:
+			return -1
+		case features[i] > features[j]:
+			return 1
+		}
+		return 0
+	})
+	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d}
+	for k, i := range order {
+		step := -1
+		if d.labels[i] > 0 {
+			step = 1
+		}
+		w.features[k] = features[i]
+		w.values[k+1] = min(max(w.values[k]+step, -limit), limit)
+	}
+	return w
+}
+
+// Margin is the value after the last row whose feature is not above the encoded
+// query's. Remove the replaced row from both walks: they then take the same steps
+// up to the query, hence end at the same value. Putting one step back moves a walk
+// by at most 1 where the row stands, and each later step, a shift and a projection,
+// brings no two walks further apart: the value moves by at most 1 for either row, by
+// 2 in all [DF18, Lemma 5.1].
+func (w *Walk) Margin(u []float64) release.Answer {
+	steps := sort.Search(len(w.features), func(k int) bool { return w.features[k] > u[0] })
+	return release.NewAnswer(w.data.rows, []float64{float64(w.values[steps])}, 2)
+}

@@ -1,0 +1,212 @@
+package release
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Allowance is the right to make a schedule's releases from a set of rows, each of
+// them once. It refuses what isn't planned: one release too many, another
+// mechanism, another dimension, an answer from other rows. It is safe for
+// concurrent use.
+type Allowance struct {
+	schedule *Schedule
+	rows     *Rows
+	run      *run
+	regions  *regions // of a parallel node, shared by the copies that are woven
+
+	made []int // releases of a leaf; uses of each part of a node
+}
+
+// run is what all allowances of one schedule share.
+type run struct {
+	lock sync.Mutex
+	src  mechanisms.Source
+}
+
+// regions are the rows that the parts of a parallel node were given.
+type regions struct{ of []*Rows }
+
+// Allow returns the right to make the releases of the schedule once, from the
+// given rows and with noise from the given source.
+func (s *Schedule) Allow(rows *Rows, src mechanisms.Source) *Allowance {
+	return s.allow(rows, &run{src: src}, nil)
+}
+
+func (s *Schedule) allow(rows *Rows, r *run, shared *regions) *Allowance {
+	a := &Allowance{schedule: s, rows: rows, run: r, regions: shared}
+	switch s.how {
+	case parallel, replicated:
+		uses := len(s.parts)
+		if s.how == replicated {
+			uses = s.count
+		}
+		a.made = make([]int, uses)
+		if a.regions == nil {
+			a.regions = &regions{make([]*Rows, uses)}
+		}
+	case woven:
+		a.made = make([]int, len(s.parts))
+		a.regions = &regions{make([]*Rows, len(s.parts[0].split().parts))}
+	case sequential:
+		a.made = make([]int, len(s.parts))
+	default:
+		a.made = make([]int, 1)
+	}
+	return a
+}
+
+// Part returns the allowance of the i-th part of a composition on the same rows,
+// which is given once.
+func (a *Allowance) Part(i int) (*Allowance, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	s := a.schedule
+	if s.how != sequential && s.how != woven {
+		return nil, a.refuse("has no parts on the same rows")
+	}
+	if err := a.use(i); err != nil {
+		return nil, err
+	}
+	var shared *regions
+	if s.how == woven || len(s.parts) == 1 {
+		shared = a.regions
+	}
+	return s.parts[i].allow(a.rows, a.run, shared), nil
+}
+
+// On returns the allowance of the i-th part of a parallel composition, which is
+// given once, for rows that must be disjoint from those of the other parts.
+func (a *Allowance) On(i int, rows *Rows) (*Allowance, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	s := a.schedule
+	if s.how != parallel && s.how != replicated {
+		return nil, a.refuse("has no parts on disjoint rows")
+	}
+	if err := a.use(i); err != nil {
+		return nil, err
+	}
+	if rows == nil || !rows.within(a.rows) {
+		return nil, a.refuse("is for other rows")
+	}
+	for k, other := range a.regions.of {
+		if k != i && other != nil && !other.disjoint(rows) {
+			return nil, a.refuse(fmt.Sprintf("needs disjoint rows, and part %d may share some with part %d", i, k))
+		}
+	}
+	if known := a.regions.of[i]; known != nil && known != rows {
+		return nil, a.refuse(fmt.Sprintf("needs the same split each time, and part %d has other rows than before", i))
+	}
+	a.regions.of[i] = rows
+	if s.how == replicated {
+		i = 0
+	}
+	return s.parts[i].allow(rows, a.run, nil), nil
+}
+
+// use counts the i-th part, or a leaf's releases where i is 0.
+func (a *Allowance) use(i int) error {
+	planned := 1
+	if a.schedule.how == leafOnly {
+		planned = a.schedule.count
+	}
+	if i < 0 || i >= len(a.made) {
+		return a.refuse(fmt.Sprintf("has no part %d", i))
+	}
+	if a.made[i] >= planned {
+		return a.refuse(fmt.Sprintf("is planned %d times, all of which were made", planned))
+	}
+	a.made[i]++
+	return nil
+}
+
+// refuse is the error about a release that isn't planned. It depends on public
+// facts only.
+func (a *Allowance) refuse(why string) error {
+	return check.Fail(check.ErrUnplanned, fmt.Sprintf("release %q", a.schedule.label), nil, why)
+}
+
+// Skip counts releases of a leaf as made, which an earlier program made.
+func (a *Allowance) Skip(releases int) error {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	if a.schedule.how != leafOnly || releases < 0 || releases > a.schedule.count-a.made[0] {
+		return a.refuse(fmt.Sprintf("has no %d releases left", releases))
+	}
+	a.made[0] += releases
+	return nil
+}
+
+// AddNoise releases a vector by the planned Gaussian or Laplace mechanism.
+func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	m, ok := a.schedule.leaf.(additive)
+	if !ok || x.each != nil {
+		return nil, a.refuse("isn't planned as a vector with noise")
+	}
+	if err := a.admit(x.rows, len(x.values), m.coordinates()); err != nil {
+		return nil, err
+	}
+	v := append([]float64(nil), x.values...)
+	a.record(m.name(), v, x)
+	return v, m.release(v, x.l2, a.run.src)
+}
+
+// Select releases the index of one of several scores by the planned mechanism.
+func (a *Allowance) Select(x Answer) (int, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	m, ok := a.schedule.leaf.(selection)
+	if !ok || len(x.each) != len(x.values) {
+		return 0, a.refuse("isn't planned as a selection")
+	}
+	if err := a.admit(x.rows, 0, 0); err != nil {
+		return 0, err
+	}
+	v := append([]float64(nil), x.values...)
+	a.record(m.name(), v, x)
+	return m.choose(v, x.each, a.run.src)
+}
+
+// Vote releases yes or no by a margin.
+func (a *Allowance) Vote(x Answer) (bool, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	m, ok := a.schedule.leaf.(vote)
+	if !ok || x.each != nil || !(x.l2 <= 2) {
+		return false, a.refuse("isn't planned as a vote by a margin of sensitivity 2")
+	}
+	if err := a.admit(x.rows, len(x.values), 1); err != nil {
+		return false, err
+	}
+	v := append([]float64(nil), x.values...)
+	a.record(m.name(), v, x)
+	if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > 1<<52 {
+		return false, a.refuse("needs a whole number")
+	}
+	return m.Answer(int(v[0]), a.run.src)
+}
+
+// admit holds an answer's rows and length against the plan, and counts it.
+func (a *Allowance) admit(rows *Rows, dim, planned int) error {
+	if rows == nil || !rows.within(a.rows) {
+		return a.refuse("is for other rows")
+	}
+	if dim != planned {
+		return a.refuse(fmt.Sprintf("is planned for %d coordinates, not for %d", planned, dim))
+	}
+	return a.use(0)
+}
+
+// record shows values, a copy of an answer's, to a test.
+func (a *Allowance) record(mechanism string, values []float64, x Answer) {
+	if r, ok := a.run.src.(Recorder); ok {
+		r.Record(&Event{Label: a.schedule.label, Mechanism: mechanism, Rows: x.rows, Values: values, L2: x.l2, Each: x.each})
+	}
+}

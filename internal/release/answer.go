@@ -1,0 +1,62 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Answer is a value that was computed from rows, together with how far it moves
+// when one of them is replaced. It can't be read: an [Allowance] releases it, with
+// noise for that distance. Package curator makes answers, and answers for the
+// distance.
+type Answer struct {
+	rows   *Rows
+	values []float64
+	l2     float64   // bound on the L2 distance between answers on neighbours
+	each   []float64 // bound on each value's own distance, for scores; else nil
+}
+
+// NewAnswer returns a vector of the given L2 sensitivity; it keeps the slice.
+func NewAnswer(rows *Rows, values []float64, l2 float64) Answer {
+	return Answer{rows: rows, values: values, l2: l2}
+}
+
+// NewScores returns scores to select by, each with a sensitivity of its own; 0 is a
+// constant's. It keeps the slices.
+func NewScores(rows *Rows, scores, each []float64) Answer {
+	return Answer{rows: rows, values: scores, each: each}
+}
+
+// Format prints the shape, whatever the verb: fmt would print the fields.
+func (x Answer) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "release.Answer of %d numbers", len(x.values))
+}
+
+// Event is what a [Recorder] sees of a release, before noise is added.
+type Event struct {
+	Label     string // of the schedule's node
+	Mechanism string // gaussian, laplace, selection, vote, linear term, minimiser
+	Rows      *Rows
+	// Values are the raw answer's. What a Recorder writes there is released in its
+	// place.
+	Values []float64
+	L2     float64   // declared sensitivity of Values; 0 for scores
+	Each   []float64 // declared sensitivity of each score
+}
+
+// Recorder is a source of noise that sees each raw answer. Only tests have one:
+// records of runs on neighbours show whether declared sensitivities hold, and runs
+// with the same answers must end alike. No other package can implement it, since
+// it can't name Event.
+type Recorder interface {
+	mechanisms.Source
+	Record(*Event)
+}
+
+// WithConstant appends a public constant to scores.
+func (x Answer) WithConstant(score float64) Answer {
+	x.values = append(append([]float64(nil), x.values...), score)
+	x.each = append(append([]float64(nil), x.each...), 0)
+	return x
+}

@@ -1,0 +1,130 @@
+package release
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Gaussian plans releases of vectors of dim coordinates, each mu-GDP.
+func Gaussian(label string, mu float64, releases, dim int) (*Schedule, error) {
+	return newLeaf(label, gaussian{mechanisms.Gaussian{Mu: mu}, dim}, releases)
+}
+
+// Laplace plans releases of vectors of dim coordinates, each epsilon-DP.
+func Laplace(label string, epsilon float64, releases, dim int) (*Schedule, error) {
+	return newLeaf(label, laplace{mechanisms.Laplace{Epsilon: epsilon}, dim}, releases)
+}
+
+// Vote plans yes-or-no answers by margins of sensitivity 2.
+func Vote(label string, epsilon float64, releases int) (*Schedule, error) {
+	return newLeaf(label, vote{mechanisms.Vote{Epsilon: epsilon}}, releases)
+}
+
+// Selection plans one choice by scores that are to be small.
+func Selection(label string, m Selector) (*Schedule, error) {
+	return newLeaf(label, selection{m}, 1)
+}
+
+// Objective plans one release of a minimiser of dim coordinates by objective
+// perturbation.
+func Objective(label string, law mechanisms.ObjectivePerturbation, dim int) (*Schedule, error) {
+	return newLeaf(label, objective{law, dim}, 1)
+}
+
+// additive is noise that is added to vectors.
+type additive interface {
+	leaf
+	coordinates() int
+	release(values []float64, l2 float64, src mechanisms.Source) error
+}
+
+type gaussian struct {
+	mechanisms.Gaussian
+	dim int
+}
+
+func (g gaussian) name() string     { return "gaussian" }
+func (g gaussian) coordinates() int { return g.dim }
+
+func (g gaussian) entry(label string, count int) (*mechanisms.Ledger, error) {
+	return g.Ledger(label, count, g.dim)
+}
+
+func (g gaussian) release(values []float64, l2 float64, src mechanisms.Source) error {
+	return g.Release(values, values, l2, src)
+}
+
+type laplace struct {
+	mechanisms.Laplace
+	dim int
+}
+
+func (l laplace) name() string     { return "laplace" }
+func (l laplace) coordinates() int { return l.dim }
+
+func (l laplace) entry(label string, count int) (*mechanisms.Ledger, error) {
+	if l.dim < 1 {
+		return nil, check.Fail(check.ErrShape, "dim", l.dim, "must be at least 1")
+	}
+	return l.Ledger(label, count)
+}
+
+func (l laplace) release(values []float64, l2 float64, src mechanisms.Source) error {
+	return l.Release(values, values, L1(l2, l.dim), src)
+}
+
+// L1 bounds the L1 norm of a vector of dim coordinates by its L2 norm.
+func L1(l2 float64, dim int) float64 { return math.Sqrt(float64(dim)) * l2 * (1 + 1e-15) }
+
+type vote struct{ mechanisms.Vote }
+
+func (v vote) name() string { return "vote" }
+
+func (v vote) entry(label string, count int) (*mechanisms.Ledger, error) {
+	return v.Ledger(label, count)
+}
+
+// Selector is a mechanism of package mechanisms that selects one of several
+// candidates by scores.
+type Selector interface {
+	Ledger(label string) (*mechanisms.Ledger, error)
+}
+
+type selection struct{ by Selector }
+
+func (s selection) name() string { return "selection" }
+
+func (s selection) entry(label string, _ int) (*mechanisms.Ledger, error) { return s.by.Ledger(label) }
+
+// choose returns the index of the chosen score. Mechanisms with one sensitivity
+// for all scores get the largest.
+func (s selection) choose(scores, each []float64, src mechanisms.Source) (int, error) {
+	largest := 0.0
+	for _, v := range each {
+		largest = math.Max(largest, v)
+	}
+	switch m := s.by.(type) {
+	case mechanisms.GeneralizedExponential:
+		return m.Select(scores, each, src)
+	case mechanisms.Exponential:
+		return m.Select(scores, largest, src)
+	case mechanisms.PermuteAndFlip:
+		return m.Select(scores, largest, src)
+	case mechanisms.NoisyMax:
+		return m.Select(scores, largest, src)
+	}
+	return 0, check.Fail(check.ErrConfig, "selector", nil, "must be one of package mechanisms")
+}
+
+type objective struct {
+	law mechanisms.ObjectivePerturbation
+	dim int
+}
+
+func (o objective) name() string { return "objective" }
+
+func (o objective) entry(label string, _ int) (*mechanisms.Ledger, error) {
+	return o.law.Ledger(label, o.dim)
+}

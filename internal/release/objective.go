@@ -1,0 +1,85 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Minimand is a convex function of a row sum, Σ ℓᵢ(θ) + (λ/2)‖θ‖², that can only be
+// minimised with a random linear term. Package curator makes it, and answers for
+// its numbers.
+type Minimand struct {
+	Rows *Rows
+	Dim  int
+	// Slope bounds the norm of each row's gradient, and Curvature that of its
+	// Hessian, everywhere: L and HX² of [mechanisms.ObjectivePerturbation].
+	Slope, Curvature float64
+	Lambda           float64
+	// Minimise returns a point and a bound on its distance from the minimiser of the
+	// function plus ⟨b, θ⟩, the same for any rows, for any b of norm at most longest.
+	Minimise func(ctx context.Context, b []float64, longest float64) (theta []float64, distance float64, err error)
+}
+
+// Format prints the shape, whatever the verb.
+func (m Minimand) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "release.Minimand of %d variables", m.Dim)
+}
+
+// Minimise draws the linear term, minimises and adds the output noise.
+//
+// # Privacy
+//
+// Replace-one. The law of the exact minimiser is that of
+// [mechanisms.ObjectivePerturbation] with ratio Slope/σ and log-determinant
+// log(1 + Curvature/λ), which is held against the planned one. The computed θ lies
+// within distance of the exact minimiser, and b on a grid that moves that one by at
+// most g√d/(2λ): Gaussian noise that makes a difference of 2·distance + g√d/λ
+// OutputMu-GDP covers both.
+//
+// b is held to the norm σ(√d + 64 + 2·Ratio), so that the solver's certificate can
+// be reached for every b. The law of b is compared at two centres that are at most
+// 2·Slope = 2·Ratio·σ apart, so that b lies within the norm at both with probability
+// above 1 − e^-2048, also after e^ε has multiplied what lies beyond: that is under any
+// δ that a float64 can hold.
+func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	o, ok := a.schedule.leaf.(objective)
+	if !ok {
+		return nil, a.refuse("isn't planned as objective perturbation")
+	}
+	if logDet := math.Log1p(m.Curvature/m.Lambda) * (1 + 1e-15); !(m.Lambda > 0 && logDet <= o.law.LogDet) {
+		return nil, a.refuse("needs a log-determinant of at most the planned one")
+	}
+	if err := a.admit(m.Rows, m.Dim, o.dim); err != nil {
+		return nil, err
+	}
+	linear := mechanisms.Gaussian{Mu: o.law.Ratio}
+	sigma, err := linear.Sigma(m.Slope, m.Dim)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]float64, m.Dim)
+	if err := linear.Release(b, b, m.Slope, a.run.src); err != nil {
+		return nil, err
+	}
+	a.record("linear term", b, Answer{rows: m.Rows, l2: m.Slope})
+	longest := sigma * (math.Sqrt(float64(m.Dim)) + 64 + 2*o.law.Ratio)
+	if norm := floats.Norm(b, 2); norm > longest {
+		floats.Scale(longest/norm, b)
+	}
+	theta, distance, err := m.Minimise(ctx, b, longest)
+	if err != nil {
+		return nil, err
+	}
+	// b's grid has at least 2^40 steps for each σ.
+	grid := math.Sqrt(float64(m.Dim)) * math.Ldexp(sigma, -40) / m.Lambda
+	moves := 2*distance + grid
+	a.record("minimiser", theta, Answer{rows: m.Rows, l2: moves})
+	return theta, mechanisms.Gaussian{Mu: o.law.OutputMu}.Release(theta, theta, moves, a.run.src)
+}

@@ -1,0 +1,136 @@
+// Package release is the one door out: raw answers leave only through it, with
+// noise. An [Answer] carries its sensitivity and can't be read. A [Schedule] is the
+// list of planned releases, of which both the ledger and the [Allowance], the right
+// to make them, are made; so nothing is released that the ledger doesn't count.
+package release
+
+import (
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Schedule is a tree of planned releases. Its leaves are releases by one mechanism,
+// a fixed number of them; inner nodes compose parts, as those of a
+// [mechanisms.Ledger] do. It is immutable.
+type Schedule struct {
+	label  string
+	how    composition
+	leaf   leaf // of a leaf
+	count  int  // releases of a leaf
+	parts  []*Schedule
+	by     string // how rows are split for a parallel node
+	ledger *mechanisms.Ledger
+}
+
+type composition int
+
+const (
+	leafOnly   composition = iota
+	sequential             // parts one after the other on the same rows
+	parallel               // parts on disjoint rows
+	replicated             // many copies of one part on disjoint rows
+	woven                  // parallel schedules, one after the other on one split
+)
+
+// leaf is a mechanism with its parameters.
+type leaf interface {
+	name() string
+	entry(label string, count int) (*mechanisms.Ledger, error)
+}
+
+func newLeaf(label string, l leaf, count int) (*Schedule, error) {
+	ledger, err := l.entry(label, count)
+	if err != nil {
+		return nil, err
+	}
+	return &Schedule{label: label, leaf: l, count: count, ledger: ledger}, nil
+}
+
+// Ledger is what all planned releases spend together.
+func (s *Schedule) Ledger() *mechanisms.Ledger { return s.ledger }
+
+// Sequential composes schedules that run one after the other on the same rows.
+func Sequential(label string, parts ...*Schedule) (*Schedule, error) {
+	ledger, err := mechanisms.Sequential(label, ledgers(parts)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Schedule{label: label, how: sequential, parts: parts, ledger: ledger}, nil
+}
+
+// Parallel composes schedules on disjoint rows, split as by says in public
+// numbers.
+func Parallel(label, by string, parts ...*Schedule) (*Schedule, error) {
+	ledger, err := mechanisms.Parallel(label+", "+by, ledgers(parts)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Schedule{label: label, how: parallel, parts: parts, by: by, ledger: ledger}, nil
+}
+
+// Replicated is the parallel composition of copies of one schedule, on as many
+// disjoint sets of rows. It costs what one of them does.
+func Replicated(label string, copies int, part *Schedule) (*Schedule, error) {
+	if copies < 1 {
+		return nil, check.Fail(check.ErrConfig, "copies", copies, "must be at least 1")
+	}
+	ledger, err := mechanisms.Parallel(label, part.ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &Schedule{label: label, how: replicated, parts: []*Schedule{part}, count: copies, ledger: ledger}, nil
+}
+
+// Woven composes schedules that run one after the other on the same rows. Where
+// all of them are parallel and split these in the same way, a row lies in the same
+// part each time: the parts compose in sequence and the results in parallel, so
+// that a row meets either all first parts or all second ones. Elsewhere it is
+// Sequential.
+func Woven(label string, plans ...*Schedule) (*Schedule, error) {
+	splits := make([]*Schedule, len(plans))
+	for j, p := range plans {
+		if splits[j] = p.split(); splits[j] == nil || splits[j].by != splits[0].by || len(splits[j].parts) != len(splits[0].parts) {
+			return Sequential(label, plans...)
+		}
+	}
+	if len(plans) == 0 {
+		return Sequential(label)
+	}
+	merged := make([]*mechanisms.Ledger, len(splits[0].parts))
+	for i := range merged {
+		part := make([]*mechanisms.Ledger, len(plans))
+		for j, s := range splits {
+			part[j] = s.parts[i].ledger
+		}
+		var err error
+		if merged[i], err = mechanisms.Sequential(fmt.Sprintf("part %d, %d times", i+1, len(plans)), part...); err != nil {
+			return nil, err
+		}
+	}
+	ledger, err := mechanisms.Parallel(label+", "+splits[0].by, merged...)
+	if err != nil {
+		return nil, err
+	}
+	return &Schedule{label: label, how: woven, parts: plans, ledger: ledger}, nil
+}
+
+// split is the parallel node that all of a schedule runs in, nil if there is none.
+func (s *Schedule) split() *Schedule {
+	for s.how == sequential && len(s.parts) == 1 {
+		s = s.parts[0]
+	}
+	if s.how != parallel {
+		return nil
+	}
+	return s
+}
+
+func ledgers(parts []*Schedule) []*mechanisms.Ledger {
+	l := make([]*mechanisms.Ledger, len(parts))
+	for i, p := range parts {
+		l[i] = p.ledger
+	}
+	return l
+}
