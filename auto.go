@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
 var _ Learner = AutoConfig{}
@@ -70,7 +70,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	resolved, err := p.withDefault(s, 10).resolve(s)
+	resolved, err := p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +78,22 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := planScales(s, p.Loss.Labels(), mu)
 	if b.pure {
 		return OutputPerturbationConfig{}.Plan(s, p, b)
 	}
-	a := &auto{scales: m, asked: p, planned: newObjective(s, resolved, 0)}
+	a := &auto{scales: planScales(s, p.Loss.Labels(), mu), asked: p, planned: newObjective(s, resolved, 0)}
 	if err := solvable(a.planned.trained, s, resolved, 0); err != nil {
 		return nil, err
 	}
-	ledger, err := a.calibrate(b, mu, resolved)
+	schedule, err := a.calibrate(b, mu, resolved)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.covers(ledger); err != nil { // at a denormal δ
-		return nil, err
+	plan, err := newPlan(c, s, resolved, b, schedule, a.train)
+	if err == nil && a.descent != nil {
+		plan.weightBound = preconditionedBound * resolved.Radius
 	}
-	return &Plan{Learner: c, Problem: resolved, Ledger: ledger, shape: s, run: a.run, reach: a.reach(resolved)}, nil
+	return plan, err
 }
 
 // auto is a planned Auto that measures scales.
@@ -105,20 +105,23 @@ type auto struct {
 }
 
 // calibrate fits the training into what the release of the scales leaves of a budget
-// of μ, and returns the ledger of both.
-func (a *auto) calibrate(b Budget, mu float64, p Problem) (*Ledger, error) {
+// of μ, and returns the schedule of both: the last part is the training.
+func (a *auto) calibrate(b Budget, mu float64, p Problem) (*release.Schedule, error) {
 	training, err := a.calibrateTraining(b, mu, p)
-	if err != nil || a.scales.mu == 0 {
-		return training, err
-	}
-	histograms, err := mechanisms.Gaussian{Mu: a.scales.mu}.Ledger("histograms of norms and labels", 1, a.scales.cells())
 	if err != nil {
 		return nil, err
 	}
-	return mechanisms.Sequential("auto", histograms, training)
+	if a.scales.mu == 0 {
+		return release.Sequential("auto", training)
+	}
+	histograms, err := a.scales.schedule()
+	if err != nil {
+		return nil, err
+	}
+	return release.Sequential("auto", histograms, training)
 }
 
-func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, error) {
+func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*release.Schedule, error) {
 	if descends(a.planned.shape, p.Loss, b, mu) {
 		a.descent = newPreconditioned(a.planned.shape, p)
 		rest := math.Sqrt((mu-a.scales.mu)*(mu+a.scales.mu)) * (1 - 1e-9) // room for the grids' slack
@@ -127,7 +130,7 @@ func (a *auto) calibrateTraining(b Budget, mu float64, p Problem) (*Ledger, erro
 	if err := a.planned.calibrate(0, b, a.scales); err != nil {
 		return nil, err
 	}
-	return a.planned.law.Ledger("minimiser", a.planned.shape.Dim)
+	return release.Objective("minimiser", a.planned.law, a.planned.shape.Dim)
 }
 
 // descends reports where PreconditionedGD is, in trials, the better one.
@@ -136,61 +139,56 @@ func descends(s Shape, l losses.Loss, b Budget, mu float64) bool {
 	return s.Dim <= preconditionedDim && !objective
 }
 
-func (a *auto) reach(p Problem) float64 {
-	if a.descent != nil {
-		return preconditionedReach * p.Radius
-	}
-	return p.Radius
-}
-
-// run measures, and trains on the rows held to what was measured.
-func (a *auto) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-	s, src := a.planned.shape, env.noise()
-	m, err := a.measure(d, src)
+// train measures, and trains on the rows held to what was measured.
+func (a *auto) train(r *run) ([]float64, error) {
+	m, training, err := a.measure(r)
 	if err != nil {
 		return nil, err
 	}
 	_, exponent := math.Frexp(m.typical.row / 4)
 	constant := math.Ldexp(1, exponent-1)
-	table := d.table.Rebound(m.bound, constant)
-	o, p, err := a.at(m, table.Encoding())
-	if err != nil {
-		return nil, err
-	}
-	sums, err := rows.NewSums(table, d.labels, m.labelBound, o.trained)
+	d := r.data.Rebound(m.bound, constant, m.labelBound)
+	o, p, err := a.at(m, d.Encoding())
 	if err != nil {
 		return nil, err
 	}
 	var w []float64
 	if a.descent != nil {
-		w, err = a.descent.at(o.shape, p, o.clip).descend(ctx, sums, src, env)
+		w, err = a.descent.at(o.shape, p, o.clip).descend(r, d, training)
 	} else {
-		w, err = o.run(ctx, sums, src)
+		w, err = o.train(r, d, training)
 	}
-	if err == nil && s.Intercept {
-		w[s.Dim-1] *= constant
+	if err == nil && o.shape.Intercept {
+		w[o.shape.Dim-1] *= constant
 	}
 	return w, err
 }
 
-// measure returns the released scales, or what can be guessed without.
-func (a *auto) measure(d *Dataset, src mechanisms.Source) (measured, error) {
-	s, bound := a.planned.shape, d.table.Encoding().Bound
+// measure returns the released scales, or what can be guessed without, and the
+// allowance of the training.
+func (a *auto) measure(r *run) (measured, *release.Allowance, error) {
+	s, bound := a.planned.shape, r.data.Encoding().Bound
 	if a.scales.mu == 0 {
-		return measured{bound, s.LabelBound, typicalOf(a.asked.Loss.Labels(), typicalRow*bound, typicalLabel*s.LabelBound)}, nil
+		training, err := r.allow.Part(0)
+		return measured{bound, s.LabelBound, typicalOf(a.asked.Loss.Labels(), typicalRow*bound, typicalLabel*s.LabelBound)}, training, err
 	}
-	sums, err := d.sums(a.asked.Loss)
+	histograms, err := r.allow.Part(0)
 	if err != nil {
-		return measured{}, err
+		return measured{}, nil, err
 	}
-	return a.scales.release(d.table, sums, s, src)
+	m, err := a.scales.measure(r.data, s, a.asked.Loss, histograms)
+	if err != nil {
+		return m, nil, err
+	}
+	training, err := r.allow.Part(1)
+	return m, training, err
 }
 
 // at is the planned objective for rows of the measured scales: the same law.
-func (a *auto) at(m measured, enc *rows.Encoding) (*objective, Problem, error) {
+func (a *auto) at(m measured, enc *curator.Encoding) (*objective, Problem, error) {
 	s := a.planned.shape
 	s.FeatureBound, s.LabelBound = enc.FeatureBound(), m.labelBound
-	p := a.asked.withDefault(s, 10).withRadius(s) // of any size: only scores matter
+	p := a.asked.withRadius(s, nearScore) // of any size: only scores matter
 	if err := losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
 		return nil, p, err
 	}

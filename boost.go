@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -57,7 +59,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	asked := p // without a radius, the learner takes its own default
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -78,19 +80,16 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if x.epsilon, err = b.pureEpsilon(); err != nil {
 		return nil, err
 	}
-	parts, err := x.ledgers()
+	schedule, err := x.schedule()
 	if err != nil {
 		return nil, err
 	}
-	rows := &split{by: fmt.Sprintf("boosting, %d rows in %d chunks by seed %d", s.Rows, c.Chunks+1, c.Seed), parts: parts}
-	ledger, err := rows.ledger()
+	plan, err := newPlan(c, s, child.Problem, b, schedule, x.train)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.covers(ledger); err != nil {
-		return nil, err
-	}
-	return &Plan{Learner: c, Problem: child.Problem, Ledger: ledger, shape: s, run: x.run, split: rows, reach: child.reach, spread: child.spread}, nil
+	plan.weightBound, plan.spread = child.weightBound, child.spread
+	return plan, nil
 }
 
 func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {
@@ -98,7 +97,7 @@ func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {
 		return c, check.Fail(ErrConfig, "BoostConfig.Learner", nil, "must not be nil")
 	}
 	var err error
-	if c.Beta, err = share("BoostConfig.Beta", c.Beta, 0.05); err != nil {
+	if c.Beta, err = fraction("BoostConfig.Beta", c.Beta, 0.05); err != nil {
 		return c, err
 	}
 	if c.Chunks == 0 {
@@ -124,53 +123,66 @@ type boost struct {
 	epsilon float64 // of the selection
 }
 
-// ledgers returns the ledger of a chunk's training and that of the selection.
-func (x *boost) ledgers() ([]*Ledger, error) {
-	label := fmt.Sprintf("selection on the other %d rows", x.held)
-	selection, err := mechanisms.PermuteAndFlip{Epsilon: x.epsilon}.Ledger(label)
-	if x.NoisyMax {
-		selection, err = mechanisms.NoisyMax{Epsilon: x.epsilon}.Ledger(label)
-	}
+// schedule composes the chunks' trainings and the selection, on disjoint rows.
+func (x *boost) schedule() (*release.Schedule, error) {
+	size := x.child.shape.Rows
+	training, err := release.Replicated(fmt.Sprintf("each of %d chunks of %d rows", x.Chunks, size), x.Chunks, x.child.schedule)
 	if err != nil {
 		return nil, err
 	}
-	chunks := fmt.Sprintf("each of %d chunks of %d rows", x.Chunks, x.child.shape.Rows)
-	training, err := mechanisms.Sequential(chunks, x.child.Ledger)
-	return []*Ledger{training, selection}, err
+	var selector release.Selector = mechanisms.PermuteAndFlip{Epsilon: x.epsilon}
+	if x.NoisyMax {
+		selector = mechanisms.NoisyMax{Epsilon: x.epsilon}
+	}
+	selection, err := release.Selection(fmt.Sprintf("selection on the other %d rows", x.held), selector)
+	if err != nil {
+		return nil, err
+	}
+	by := fmt.Sprintf("%d rows in %d chunks by seed %d", x.shape.Rows, x.Chunks+1, x.Seed)
+	return release.Parallel("boosting", by, training, selection)
 }
 
-func (x *boost) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-	order, size := permutation(x.shape.Rows, x.Seed), x.child.shape.Rows
+func (x *boost) train(r *run) ([]float64, error) {
+	parts := r.data.Split(x.Seed, x.Chunks*x.child.shape.Rows, x.held)
+	training, err := r.allow.On(0, parts[0].Rows())
+	if err != nil {
+		return nil, err
+	}
 	ws := make([][]float64, x.Chunks)
-	for i := range ws {
-		w, err := x.child.weights(ctx, d.pick(order[i*size:(i+1)*size]), env.quiet())
+	for i, chunk := range parts[0].Cut(x.Chunks) {
+		allow, err := training.On(i, chunk.Rows())
 		if err != nil {
 			return nil, err
 		}
-		ws[i] = w
-		env.progress(i+1, x.Chunks)
+		if ws[i], err = x.child.weights(r, chunk, allow); err != nil {
+			return nil, err
+		}
+		r.progress(i+1, x.Chunks)
 	}
-	sums, err := d.pick(order[x.Chunks*size:]).sums(x.problem.Loss)
+	selection, err := r.allow.On(1, parts[1].Rows())
 	if err != nil {
 		return nil, err
 	}
-	scores, caps := make([]float64, x.Chunks), make([]float64, x.Chunks)
-	for i := range caps {
-		caps[i] = x.limit
-	}
-	if err := sums.Losses(ctx, scores, ws, caps); err != nil {
-		return nil, err
-	}
-	best, err := x.choose(scores, sums.LossSensitivity(x.limit), env.noise())
+	best, err := x.choose(r, parts[1], ws, selection)
 	if err != nil {
 		return nil, err
 	}
 	return ws[best], nil
 }
 
-func (x *boost) choose(scores []float64, sensitivity float64, src mechanisms.Source) (int, error) {
-	if x.NoisyMax {
-		return mechanisms.NoisyMax{Epsilon: x.epsilon}.Select(scores, sensitivity, src)
+// choose returns the index of the selected model.
+func (x *boost) choose(r *run, held *curator.Data, ws [][]float64, allow *release.Allowance) (int, error) {
+	sums, err := held.Under(x.problem.Loss)
+	if err != nil {
+		return 0, err
 	}
-	return mechanisms.PermuteAndFlip{Epsilon: x.epsilon}.Select(scores, sensitivity, src)
+	caps := make([]float64, len(ws))
+	for i := range caps {
+		caps[i] = x.limit
+	}
+	scores, err := sums.Losses(r.ctx, ws, caps, make([]float64, len(ws)))
+	if err != nil {
+		return 0, err
+	}
+	return allow.Select(scores)
 }

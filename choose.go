@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -32,8 +32,8 @@ import (
 // exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
 // takes one pass over the rows, O(N·n·d).
 func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, weights [][]float64, limit float64, env *Env) (int, *Ledger, error) {
-	if d == nil {
-		return 0, nil, check.Fail(ErrConfig, "dataset", nil, "must not be nil")
+	if err := d.given(ctx); err != nil {
+		return 0, nil, err
 	}
 	limit, err := lossLimit(d.Shape(), loss, weights, limit)
 	if err != nil {
@@ -43,31 +43,28 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	choice := mechanisms.Exponential(vote)
-	ledger, err := choice.Ledger(fmt.Sprintf("choice of one of %d models", len(weights)))
+	schedule, err := release.Selection(fmt.Sprintf("choice of one of %d models", len(weights)), mechanisms.Exponential(vote))
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := b.covers(ledger); err != nil {
+	if err := b.covers(schedule.Ledger()); err != nil {
 		return 0, nil, err
 	}
-	sums, err := d.sums(loss)
+	sums, err := d.data.Under(loss)
 	if err != nil {
 		return 0, nil, err
 	}
-	risks, limits := make([]float64, len(weights)), make([]float64, len(weights))
-	for j := range limits {
-		limits[j] = limit
+	ledger, caps := env.mark(schedule.Ledger()), make([]float64, len(weights))
+	for j := range caps {
+		caps[j] = limit
 	}
-	if err := sums.Losses(ctx, risks, weights, limits); err != nil {
-		return 0, nil, err
-	}
-	best, err := choice.Select(risks, sums.LossSensitivity(limit), env.noise())
+	scores, err := sums.Losses(ctx, weights, caps, make([]float64, len(weights)))
 	if err != nil {
 		return 0, nil, err
 	}
-	if env != nil && env.NoiseForTests != nil {
-		ledger = ledger.WithCallerNoise()
+	best, err := schedule.Allow(d.data.Rows(), env.noise()).Select(scores)
+	if err != nil {
+		return 0, nil, &Interrupted{ledger, err}
 	}
 	return best, ledger, nil
 }
@@ -88,7 +85,7 @@ func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (f
 		if len(w) != s.Dim {
 			return 0, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
 		}
-		r := solve.Norm(w)
+		r := norm(w)
 		if !(r <= check.MaxScale) {
 			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
 		}

@@ -1,22 +1,21 @@
 package dpglm
 
 import (
+	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/internal/curator"
 )
 
 // Facts are public facts about a matrix's columns and its labels: Bounds or a
 // Schema. They must not be derived from the data.
 type Facts interface {
-	encoding(columns int) (rows.Encoding, error)
+	encoding(columns int) (curator.Encoding, error)
 	labelBound() float64
 }
 
@@ -33,11 +32,11 @@ type Bounds struct {
 
 func (b Bounds) labelBound() float64 { return b.Label }
 
-func (b Bounds) encoding(columns int) (rows.Encoding, error) {
+func (b Bounds) encoding(columns int) (curator.Encoding, error) {
 	if err := check.Bound("Bounds.Feature", b.Feature); err != nil {
-		return rows.Encoding{}, err
+		return curator.Encoding{}, err
 	}
-	return rows.NewIdentity(columns, b.Feature, b.Intercept), nil
+	return curator.NewIdentity(columns, b.Feature, b.Intercept), nil
 }
 
 // Schema describes each column: numeric ranges, mapped linearly to [−1, 1], and
@@ -59,69 +58,59 @@ type Schema struct {
 
 func (s Schema) labelBound() float64 { return s.Label }
 
-func (s Schema) encoding(columns int) (rows.Encoding, error) {
+func (s Schema) encoding(columns int) (curator.Encoding, error) {
 	if len(s.Columns) != columns {
-		return rows.Encoding{}, check.Fail(ErrSchema, "len(Schema.Columns)", len(s.Columns), fmt.Sprintf("must equal the %d columns of the matrix", columns))
+		return curator.Encoding{}, check.Fail(ErrSchema, "len(Schema.Columns)", len(s.Columns), fmt.Sprintf("must equal the %d columns of the matrix", columns))
 	}
-	return rows.NewSchema(s.Columns, s.Numeric, s.OneHot, s.Intercept)
+	return curator.NewSchema(s.Columns, s.Numeric, s.OneHot, s.Intercept)
 }
 
 // Dataset is a table of bounded rows. It keeps a reference to the caller's
 // matrix, which it never changes and which must not be changed while the
-// Dataset is in use. It is safe for concurrent use.
+// Dataset is in use. It prints its shape only. It is safe for concurrent use.
 type Dataset struct {
-	table     *rows.Table
-	labels    []float64
-	facts     Facts
-	projected *projection // the last one, where a search keeps it; else nil
-}
-
-// Sparse is a matrix in compressed sparse rows, which NewDataset and a Model read
-// without making it dense.
-type Sparse = rows.Sparse
-
-// NewSparse makes a Sparse: row i has values[indptr[i]:indptr[i+1]] in the columns
-// indices[indptr[i]:indptr[i+1]], which increase strictly. The slices are kept,
-// not copied.
-func NewSparse(nrows, ncols int, indptr, indices []int, values []float64) (*Sparse, error) {
-	return rows.NewSparse(nrows, ncols, indptr, indices, values)
+	data  *curator.Data
+	facts Facts
 }
 
 // NewDataset checks x, n×d, and the n labels y, and bounds the rows by the
-// facts. It reads the matrix once. Sparse and gonum's dense matrices are read
-// where they lie, a mat.RowNonZeroDoer is compressed once, and any other
-// mat.Matrix works, element by element.
+// facts. It reads the matrix once. A [Sparse] and gonum's dense matrices are read
+// where they lie, gonum's matrices that know their nonzeros are compressed once, and
+// any other mat.Matrix works, element by element.
+//
+// Its errors are those of intake: they may depend on the data (they name the row
+// and the column, never a value), and are for the curator's eyes only.
 func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
-	if x == nil {
-		return nil, check.Fail(ErrConfig, "x", nil, "must not be nil")
-	}
-	facts, err := ownFacts(facts)
+	x, columns, err := raw(x)
 	if err != nil {
 		return nil, err
 	}
-	n, d := x.Dims()
-	if n != len(y) {
-		return nil, check.Fail(ErrShape, "len(y)", len(y), fmt.Sprintf("must equal the %d rows of x", n))
-	}
-	for i, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, check.Fail(ErrValue, fmt.Sprintf("label of row %d", i), nil, "must be finite")
-		}
+	if facts, err = ownFacts(facts); err != nil {
+		return nil, err
 	}
 	if b := facts.labelBound(); b != 0 {
 		if err := check.Bound("label bound", b); err != nil {
 			return nil, err
 		}
 	}
-	enc, err := facts.encoding(d)
+	enc, err := facts.encoding(columns)
 	if err != nil {
 		return nil, err
 	}
-	table, err := rows.NewTable(x, enc)
+	data, err := curator.Open(x, y, enc, facts.labelBound())
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{table: table, labels: slices.Clone(y), facts: facts}, nil
+	return &Dataset{data, facts}, nil
+}
+
+// raw returns the matrix that curator reads in place of x, and its columns.
+func raw(x mat.Matrix) (mat.Matrix, int, error) {
+	if s, ok := x.(*Sparse); ok && s != nil {
+		x = s.matrix
+	}
+	columns, err := curator.Columns(x)
+	return x, columns, err
 }
 
 // ownFacts returns a copy of the facts that the caller cannot change.
@@ -143,20 +132,30 @@ func ownFacts(facts Facts) (Facts, error) {
 
 // Shape returns the data set's public facts.
 func (d *Dataset) Shape() Shape {
-	e := d.table.Encoding()
-	return Shape{Rows: d.table.Rows(), Dim: e.Dim(), Intercept: e.Intercept, FeatureBound: e.FeatureBound(), LabelBound: d.facts.labelBound()}
-}
-
-// sums binds the labels to a loss.
-func (d *Dataset) sums(loss losses.Loss) (*rows.Sums, error) {
-	return rows.NewSums(d.table, d.labels, d.facts.labelBound(), loss)
-}
-
-// pick returns the data set of the given rows.
-func (d *Dataset) pick(order []int) *Dataset {
-	labels := make([]float64, len(order))
-	for k, i := range order {
-		labels[k] = d.labels[i]
+	if d == nil || d.data == nil {
+		return Shape{}
 	}
-	return &Dataset{table: d.table.Pick(order), labels: labels, facts: d.facts}
+	return shapeOf(d.data)
+}
+
+func shapeOf(d *curator.Data) Shape {
+	e := d.Encoding()
+	return Shape{Rows: d.Len(), Dim: e.Dim(), Intercept: e.Intercept, FeatureBound: e.FeatureBound(), LabelBound: d.LabelBound()}
+}
+
+// given refuses a data set or a context that is missing, and a cancelled one.
+func (d *Dataset) given(ctx context.Context) error {
+	if d == nil || d.data == nil {
+		return check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
+	}
+	if ctx == nil {
+		return check.Fail(ErrConfig, "context", nil, "must not be nil")
+	}
+	return ctx.Err()
+}
+
+// Format prints the shape, whatever the verb: fmt would print the rows.
+func (d *Dataset) Format(f fmt.State, _ rune) {
+	s := d.Shape()
+	fmt.Fprintf(f, "dpglm.Dataset of %d rows × %d weights", s.Rows, s.Dim)
 }

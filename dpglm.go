@@ -56,7 +56,6 @@
 package dpglm
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -145,15 +144,16 @@ type Problem struct {
 	Radius float64
 }
 
-// resolve checks the problem and fills in the default radius.
-func (p Problem) resolve(s Shape) (Problem, error) {
+// resolve checks the problem and fills in the default radius: that at which rows at
+// the feature bound reach the given score, if labels are binary.
+func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 	if err := losses.Check(p.Loss); err != nil {
 		return p, err
 	}
 	if err := losses.LabelBound(p.Loss.Labels(), s.LabelBound); err != nil {
 		return p, err
 	}
-	p = p.withRadius(s)
+	p = p.withRadius(s, score)
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
 		return p, err
 	}
@@ -161,33 +161,18 @@ func (p Problem) resolve(s Shape) (Problem, error) {
 }
 
 // withRadius returns p with the default radius where none is set.
-func (p Problem) withRadius(s Shape) Problem {
-	if p.Radius == 0 {
-		p.Radius = defaultScore(p.Loss.Labels(), s.LabelBound) / s.FeatureBound
+func (p Problem) withRadius(s Shape, score float64) Problem {
+	if p.Radius != 0 {
+		return p
 	}
-	return p
-}
-
-// withDefault returns p with the radius at which scores reach ±z where the radius
-// isn't set and labels are binary.
-func (p Problem) withDefault(s Shape, z float64) Problem {
-	if p.Radius == 0 && p.Loss != nil && p.Loss.Labels() == losses.Binary {
-		p.Radius = z / s.FeatureBound
-	}
-	return p
-}
-
-// defaultScore is the score that a row at the feature bound reaches on the
-// default ball.
-func defaultScore(l losses.Labels, labelBound float64) float64 {
-	switch l {
+	switch p.Loss.Labels() {
 	case losses.Real:
-		return 4 * labelBound
+		score = 4 * s.LabelBound
 	case losses.Count:
-		return 1 + math.Log1p(labelBound)
-	default:
-		return 100
+		score = 1 + math.Log1p(s.LabelBound)
 	}
+	p.Radius = score / s.FeatureBound
+	return p
 }
 
 // Env carries what is neither data nor parameters. nil is a valid Env: noise
@@ -208,99 +193,16 @@ func (e *Env) noise() mechanisms.Source {
 	return mechanisms.NewSecureSource()
 }
 
-// quiet returns e without progress, for what runs inside another computation.
-func (e *Env) quiet() *Env {
-	if e == nil {
-		return nil
+// mark says in a ledger where its noise was the caller's.
+func (e *Env) mark(l *Ledger) *Ledger {
+	if e != nil && e.NoiseForTests != nil {
+		return l.WithCallerNoise()
 	}
-	return &Env{NoiseForTests: e.NoiseForTests}
+	return l
 }
 
 func (e *Env) progress(done, total int) {
 	if e != nil && e.Progress != nil {
 		e.Progress(done, total)
 	}
-}
-
-// Learner is a private training algorithm with its parameters. Plan sees public
-// facts only, checks every argument and calibrates the noise.
-type Learner interface {
-	Plan(Shape, Problem, Budget) (*Plan, error)
-}
-
-// Plan is a calibrated computation that has not seen data yet: a dry run shows
-// what it would cost and how noisy it would be.
-type Plan struct {
-	// Learner is the learner with every default replaced by its value.
-	Learner Learner
-	// Problem is the problem with its default radius filled in; candidates of a grid
-	// search may have others.
-	Problem Problem
-	// Ledger is what a run spends.
-	Ledger *Ledger
-
-	shape Shape
-	// run returns the released weights of a data set of the plan's shape, whose
-	// labels have been checked against the loss.
-	run func(context.Context, *Dataset, *Env) ([]float64, error)
-	// split is set where the plan works on disjoint parts of the rows.
-	split *split
-	// The weights are a point of norm at most reach, plus noise of standard
-	// deviation spread in each coordinate.
-	reach, spread float64
-}
-
-// Run trains on d, which must have the shape of the plan. If ctx is cancelled
-// before the first noise is drawn, nothing is spent; after that the error is
-// *Interrupted.
-func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
-	if d == nil {
-		return nil, check.Fail(ErrConfig, "dataset", nil, "must not be nil")
-	}
-	if err := p.fits(d); err != nil {
-		return nil, err
-	}
-	if _, err := d.sums(p.Problem.Loss); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	w, err := p.run(ctx, d, env)
-	if err != nil {
-		return nil, &Interrupted{p.Ledger, err}
-	}
-	ledger := p.Ledger
-	if env != nil && env.NoiseForTests != nil {
-		ledger = ledger.WithCallerNoise()
-	}
-	return newModel(w, d.facts, d.table.Encoding(), p.Problem.Loss, ledger), nil
-}
-
-// fits refuses data that the plan's sensitivities are not for; by public facts.
-func (p *Plan) fits(d *Dataset) error {
-	if d.Shape() != p.shape {
-		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", d.Shape()), fmt.Sprintf("must have the plan's shape %+v", p.shape))
-	}
-	return nil
-}
-
-// weights runs a plan inside another one, on the data that this makes for it.
-func (p *Plan) weights(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-	if err := p.fits(d); err != nil {
-		return nil, err
-	}
-	return p.run(ctx, d, env)
-}
-
-// fit plans and runs.
-func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {
-	if d == nil {
-		return nil, check.Fail(ErrConfig, "dataset", nil, "must not be nil")
-	}
-	plan, err := l.Plan(d.Shape(), p, b)
-	if err != nil {
-		return nil, err
-	}
-	return plan.Run(ctx, d, env)
 }

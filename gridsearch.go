@@ -7,19 +7,21 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 var _ Learner = GridSearchConfig{}
 
-// Score is what a private selection compares models by, on rows held out.
-type Score string
+// Criterion is what a private selection compares models by, on rows held out.
+type Criterion string
 
-// The scores. The empty string means ValidationLoss.
+// The criteria. The empty string means ValidationLoss.
 const (
-	ValidationLoss Score = "loss"     // mean clipped loss, with a penalty for its uncertainty
-	ZeroOneError   Score = "zero-one" // share of misclassified rows; binary losses only
+	ValidationLoss Criterion = "loss"     // mean clipped loss, with a penalty for its uncertainty
+	ZeroOneError   Criterion = "zero-one" // fraction of misclassified rows; binary losses only
 )
 
 // Candidate is one model for a grid search to train.
@@ -37,9 +39,9 @@ type GridSearchConfig struct {
 	// Candidates, instead of Learner and Radii, may differ in anything: radius,
 	// clip, step size, algorithm.
 	Candidates []Candidate
-	// Score is what the models are compared by.
-	Score Score
-	// Validation is the share of the rows held out for the comparison, in
+	// Criterion is what the models are compared by.
+	Criterion Criterion
+	// Validation is the fraction of the rows held out for the comparison, in
 	// (0, 1); 0 takes the paper's half.
 	Validation float64
 	// Beta is the failure probability of the accuracy statement, in (0, 1); 0
@@ -93,7 +95,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	asked := p // without a radius, learners take their own defaults
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +116,13 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Learner: c, Problem: p, Ledger: g.ledger, shape: s, run: g.run}
+	plan, err := newPlan(c, s, p, b, g.schedule, g.train)
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound = 0
 	for _, child := range g.plans {
-		plan.reach = math.Max(plan.reach, child.reach)
+		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}
 	return plan, nil
@@ -124,22 +130,22 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 
 // resolve checks the configuration and writes it as a list of candidates.
 func (c GridSearchConfig) resolve(s Shape, p Problem) (GridSearchConfig, error) {
-	switch c.Score {
+	switch c.Criterion {
 	case "":
-		c.Score = ValidationLoss
+		c.Criterion = ValidationLoss
 	case ValidationLoss:
 	case ZeroOneError:
 		if p.Loss.Labels() != losses.Binary {
-			return c, check.Fail(ErrConfig, "GridSearchConfig.Score", c.Score, "needs a loss with binary labels")
+			return c, check.Fail(ErrConfig, "GridSearchConfig.Criterion", c.Criterion, "needs a loss with binary labels")
 		}
 	default:
-		return c, check.Fail(ErrConfig, "GridSearchConfig.Score", fmt.Sprintf("%q", c.Score), "must be loss or zero-one")
+		return c, check.Fail(ErrConfig, "GridSearchConfig.Criterion", fmt.Sprintf("%q", c.Criterion), "must be loss or zero-one")
 	}
 	var err error
-	if c.Validation, err = share("GridSearchConfig.Validation", c.Validation, 0.5); err != nil {
+	if c.Validation, err = fraction("GridSearchConfig.Validation", c.Validation, 0.5); err != nil {
 		return c, err
 	}
-	if c.Beta, err = share("GridSearchConfig.Beta", c.Beta, 0.05); err != nil {
+	if c.Beta, err = fraction("GridSearchConfig.Beta", c.Beta, 0.05); err != nil {
 		return c, err
 	}
 	if (c.Candidates == nil) == (c.Learner == nil) {
@@ -188,8 +194,8 @@ func (c GridSearchConfig) expand(p Problem) (GridSearchConfig, error) {
 	return c, nil
 }
 
-// share checks a number in (0, 1), where 0 stands for its default.
-func share(param string, v, otherwise float64) (float64, error) {
+// fraction checks a number in (0, 1), where 0 stands for its default.
+func fraction(param string, v, otherwise float64) (float64, error) {
 	if v == 0 {
 		return otherwise, nil
 	}
@@ -202,13 +208,13 @@ func share(param string, v, otherwise float64) (float64, error) {
 // gridSearch is a planned search.
 type gridSearch struct {
 	GridSearchConfig
-	shape   Shape
-	problem Problem // as given: its radius may be 0
-	held    int     // |S₂|
-	plans   []*Plan
-	caps    []float64
-	epsilon float64 // of the selection
-	ledger  *Ledger
+	shape    Shape
+	problem  Problem // as given: its radius may be 0
+	held     int     // |S₂|
+	plans    []*Plan
+	caps     []float64
+	epsilon  float64 // of the selection
+	schedule *release.Schedule
 }
 
 // plan plans the candidates with a share of the budget b each.
@@ -252,76 +258,82 @@ func lossCap(l losses.Loss, z, labelBound float64) (float64, error) {
 	return limit, check.Bound("twice the cap on the loss", 2*limit)
 }
 
-// compose makes the ledger and holds it against the budget.
+// compose makes the schedule and holds it against the budget.
 func (g *gridSearch) compose(b Budget) error {
-	training, err := sequence(fmt.Sprintf("%d candidates on %d rows", len(g.plans), g.shape.Rows-g.held), g.plans)
+	plans := make([]*release.Schedule, len(g.plans))
+	for j, plan := range g.plans {
+		plans[j] = plan.schedule
+	}
+	training, err := release.Woven(fmt.Sprintf("%d candidates on %d rows", len(g.plans), g.shape.Rows-g.held), plans...)
 	if err != nil {
 		return err
 	}
-	label := fmt.Sprintf("selection on the other %d rows", g.held)
-	var selection *Ledger
-	if g.Score == ZeroOneError {
-		selection, err = mechanisms.PermuteAndFlip{Epsilon: g.epsilon}.Ledger(label)
-	} else {
-		selection, err = mechanisms.GeneralizedExponential{Epsilon: g.epsilon, Beta: g.Beta}.Ledger(label)
+	var selector release.Selector = mechanisms.GeneralizedExponential{Epsilon: g.epsilon, Beta: g.Beta}
+	if g.Criterion == ZeroOneError {
+		selector = mechanisms.PermuteAndFlip{Epsilon: g.epsilon}
 	}
+	selection, err := release.Selection(fmt.Sprintf("selection on the other %d rows", g.held), selector)
 	if err != nil {
 		return err
 	}
-	if g.ledger, err = mechanisms.Parallel(fmt.Sprintf("grid search, split by seed %d", g.Seed), training, selection); err != nil {
+	if g.schedule, err = release.Parallel("grid search", fmt.Sprintf("split by seed %d", g.Seed), training, selection); err != nil {
 		return err
 	}
-	return b.covers(g.ledger)
+	return b.covers(g.schedule.Ledger())
 }
 
-func (g *gridSearch) run(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-	order := permutation(g.shape.Rows, g.Seed)
-	cut := g.shape.Rows - g.held
-	train, held := d.pick(order[:cut]), d.pick(order[cut:])
-	train.projected = new(projection)
-	ws := make([][]float64, len(g.plans))
+func (g *gridSearch) train(r *run) ([]float64, error) {
+	parts := r.data.Split(g.Seed, g.shape.Rows-g.held, g.held)
+	training, err := r.allow.On(0, parts[0].Rows())
+	if err != nil {
+		return nil, err
+	}
+	shared, ws := *r, make([][]float64, len(g.plans))
+	shared.projected = new(projection)
 	for j, plan := range g.plans {
-		w, err := plan.weights(ctx, train, env.quiet())
+		allow, err := training.Part(j)
 		if err != nil {
 			return nil, err
 		}
-		ws[j] = w
-		env.progress(j+1, len(g.plans))
+		if ws[j], err = plan.weights(&shared, parts[0], allow); err != nil {
+			return nil, err
+		}
+		r.progress(j+1, len(g.plans))
 	}
-	best, err := g.choose(ctx, held, ws, env.noise())
-	if err != nil || best < 0 {
+	selection, err := r.allow.On(1, parts[1].Rows())
+	if err != nil {
+		return nil, err
+	}
+	best, err := g.choose(r, parts[1], ws, selection)
+	if err != nil || best == len(ws) { // the zero model
 		return make([]float64, g.shape.Dim), err
 	}
 	return ws[best], nil
 }
 
-// choose returns the index of the selected model, −1 for the zero model.
-func (g *gridSearch) choose(ctx context.Context, held *Dataset, ws [][]float64, src mechanisms.Source) (int, error) {
-	sums, err := held.sums(g.problem.Loss)
+// choose returns the index of the selected model; the zero model's is behind the
+// others.
+func (g *gridSearch) choose(r *run, held *curator.Data, ws [][]float64, allow *release.Allowance) (int, error) {
+	sums, err := held.Under(g.problem.Loss)
 	if err != nil {
 		return 0, err
 	}
-	n, scores := float64(g.held), make([]float64, len(ws))
-	if g.Score == ZeroOneError {
-		if err := sums.Errors(ctx, scores, ws); err != nil {
+	if g.Criterion == ZeroOneError {
+		errors, err := sums.Errors(r.ctx, ws)
+		if err != nil {
 			return 0, err
 		}
-		return mechanisms.PermuteAndFlip{Epsilon: g.epsilon}.Select(scores, 1, src)
+		return allow.Select(errors)
 	}
-	if err := sums.Losses(ctx, scores, ws, g.caps); err != nil {
-		return 0, err
-	}
-	sensitivities := make([]float64, len(ws))
+	n, penalties := float64(g.held), make([]float64, len(ws))
 	zero := g.problem.Loss.Constants(0, g.shape.LabelBound).AtZero
 	logs := math.Log(2*float64(len(ws))) - math.Log(g.Beta)
 	for j, c := range g.caps {
-		scores[j] += math.Sqrt(2*c*zero*logs*n) + c*logs/3
-		sensitivities[j] = sums.LossSensitivity(c)
+		penalties[j] = math.Sqrt(2*c*zero*logs*n) + c*logs/3
 	}
-	scores, sensitivities = append(scores, zero*n), append(sensitivities, 0)
-	best, err := mechanisms.GeneralizedExponential{Epsilon: g.epsilon, Beta: g.Beta}.Select(scores, sensitivities, src)
-	if best == len(ws) {
-		best = -1
+	scores, err := sums.Losses(r.ctx, ws, g.caps, penalties)
+	if err != nil {
+		return 0, err
 	}
-	return best, err
+	return allow.Select(scores.WithConstant(zero * n))
 }

@@ -6,23 +6,23 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
 var _ Learner = JLConfig{}
 
-// Map is a kind of Johnson–Lindenstrauss map Φ: R^d → R^k.
-type Map string
+// JLMap is a kind of Johnson–Lindenstrauss map Φ: R^d → R^k.
+type JLMap string
 
 // The maps. The empty string means SparseMap. Gaussian and Rademacher maps store
 // d·k numbers, the others O(d + k).
 const (
-	GaussianMap   Map = "gaussian"   // independent N(0, 1/k) entries
-	RademacherMap Map = "rademacher" // independent entries ±1/√k
-	SparseMap     Map = "sparse"     // 8 entries ±1/√8 a column: 8 operations for each nonzero of a row
-	HadamardMap   Map = "hadamard"   // subsampled randomised Hadamard: O(d·log d) a row
+	GaussianMap   JLMap = "gaussian"   // independent N(0, 1/k) entries
+	RademacherMap JLMap = "rademacher" // independent entries ±1/√k
+	SparseMap     JLMap = "sparse"     // 8 entries ±1/√8 a column: 8 operations for each nonzero of a row
+	HadamardMap   JLMap = "hadamard"   // subsampled randomised Hadamard: O(d·log d) a row
 )
 
 // JLConfig holds the parameters of JL; it is the Learner.
@@ -30,7 +30,7 @@ type JLConfig struct {
 	// Learner is trained on the projected rows; nil is NoisyGDConfig{}.
 	Learner Learner
 	// Map is the kind of map.
-	Map Map
+	Map JLMap
 	// K is the dimension to project to; 0 takes the one that balances the error
 	// of the projection against that of the noise.
 	K int
@@ -75,7 +75,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan := *child
-		plan.Learner = c
-		plan.Ledger, err = mechanisms.Sequential(fmt.Sprintf("JL without projection, as k would reach d = %d", features), child.Ledger)
-		return &plan, err
+		label := fmt.Sprintf("JL without projection, as k would reach d = %d", features)
+		return c.wrap(label, s, child.Problem, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
+			return child.weights(r, r.data, allow)
+		})
 	}
 	inner, bound := s, s.rowBound()*(1+c.Slack)
 	inner.Dim += c.K - features
@@ -105,25 +105,40 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	label := fmt.Sprintf("JL to %d dimensions by a %s map of seed %d", c.K, c.Map, c.Seed)
-	ledger, err := mechanisms.Sequential(label, child.Ledger)
-	if err != nil {
-		return nil, err
-	}
-	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-		return c.run(ctx, d, child, bound, env)
-	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, split: child.split,
-		reach: child.reach * (1 + c.Slack), spread: child.spread}, nil
+	return c.wrap(label, s, p, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
+		return c.train(r, child, bound, allow)
+	})
 }
 
-func (c JLConfig) run(ctx context.Context, d *Dataset, child *Plan, bound float64, env *Env) ([]float64, error) {
-	features := d.Shape().features()
-	phi := c.phi(features)
-	table, err := c.project(ctx, d, phi, bound)
+// wrap is the plan around the inner learner's.
+func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, train func(*run, *release.Allowance) ([]float64, error)) (*Plan, error) {
+	schedule, err := release.Sequential(label, child.schedule)
 	if err != nil {
 		return nil, err
 	}
-	w, err := child.weights(ctx, &Dataset{table: table, labels: d.labels, facts: d.facts}, env)
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
+		allow, err := r.allow.Part(0)
+		if err != nil {
+			return nil, err
+		}
+		return train(r, allow)
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound, plan.spread = child.weightBound*(1+c.Slack), child.spread
+	return plan, nil
+}
+
+// train trains the inner learner on projected rows and maps its weights back.
+func (c JLConfig) train(r *run, child *Plan, bound float64, allow *release.Allowance) ([]float64, error) {
+	features := shapeOf(r.data).features()
+	phi := c.phi(features)
+	projected, err := c.project(r, phi, bound)
+	if err != nil {
+		return nil, err
+	}
+	w, err := child.weights(r, projected, allow)
 	if err != nil {
 		return nil, err
 	}
@@ -132,32 +147,32 @@ func (c JLConfig) run(ctx context.Context, d *Dataset, child *Plan, bound float6
 	return append(back, w[c.K:]...), nil
 }
 
-// projection is a projected table and all that it depends on beside the rows.
+// projection is projected data and all that it depends on beside the rows.
 type projection struct {
+	of    *curator.Data
 	k     int
-	kind  Map
+	kind  JLMap
 	seed  uint64
 	bound float64
-	table *rows.Table
+	data  *curator.Data
 }
 
-// project returns the projected rows of d. The candidates of a search mostly have
-// one map, so that its data keep the last projection for the next one: the table is
-// the same bits, made once.
-func (c JLConfig) project(ctx context.Context, d *Dataset, phi sketch.Map, bound float64) (*rows.Table, error) {
-	if d.projected == nil {
-		return d.table.Project(ctx, phi, bound)
+// project returns the projected rows. The candidates of a search mostly have one
+// map: they share the last projection, the same bits, made once.
+func (c JLConfig) project(r *run, phi sketch.Map, bound float64) (*curator.Data, error) {
+	if r.projected == nil {
+		return r.data.Project(r.ctx, phi, bound)
 	}
-	p := projection{k: c.K, kind: c.Map, seed: c.Seed, bound: bound, table: d.projected.table}
-	if p == *d.projected {
-		return p.table, nil
+	p := projection{of: r.data, k: c.K, kind: c.Map, seed: c.Seed, bound: bound, data: r.projected.data}
+	if p == *r.projected {
+		return p.data, nil
 	}
-	*d.projected = projection{} // lets go of its memory
+	*r.projected = projection{} // lets go of its memory
 	var err error
-	if p.table, err = d.table.Project(ctx, phi, bound); err == nil {
-		*d.projected = p
+	if p.data, err = r.data.Project(r.ctx, phi, bound); err == nil {
+		*r.projected = p
 	}
-	return p.table, err
+	return p.data, err
 }
 
 // phi draws the map.

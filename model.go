@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -26,8 +26,8 @@ type Model struct {
 	ledger  *Ledger
 }
 
-func newModel(w []float64, facts Facts, enc *rows.Encoding, loss losses.Loss, ledger *Ledger) *Model {
-	return &Model{w, facts, enc.Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), ledger}
+func newModel(w []float64, facts Facts, columns int, loss losses.Loss, ledger *Ledger) *Model {
+	return &Model{w, facts, columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), ledger}
 }
 
 // Weights returns a copy of the weights of the encoded features (scaled to
@@ -39,23 +39,21 @@ func (m *Model) Ledger() *Ledger { return m.ledger }
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training.
 func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
-	if x == nil {
-		return nil, check.Fail(ErrConfig, "x", nil, "must not be nil")
-	}
-	if m.facts == nil {
+	if m == nil || m.facts == nil {
 		return nil, check.Fail(ErrModel, "model", nil, "must be trained or decoded")
+	}
+	x, columns, err := raw(x)
+	if err != nil {
+		return nil, err
+	}
+	if columns != m.columns {
+		return nil, check.Fail(ErrShape, "columns of x", columns, fmt.Sprintf("must equal the %d that the model was trained on", m.columns))
 	}
 	enc, err := m.facts.encoding(m.columns)
 	if err != nil {
 		return nil, err
 	}
-	table, err := rows.NewTable(x, enc)
-	if err != nil {
-		return nil, err
-	}
-	z := make([]float64, table.Rows())
-	table.Scores(z, m.weights)
-	return z, nil
+	return curator.Scores(x, enc, m.weights)
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0

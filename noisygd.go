@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -30,16 +29,16 @@ const (
 	Theorem1 Schedule = "theorem1"
 )
 
-// Output chooses which function of the iterates Noisy GD returns. All of them
+// NoisyGDOutput chooses which function of the iterates Noisy GD returns. All of them
 // are post-processing.
-type Output string
+type NoisyGDOutput string
 
 // The outputs. The empty string means FullAverage under Theorem1 and
 // TailAverage otherwise.
 const (
-	TailAverage Output = "tail-average" // mean of the last half
-	FullAverage Output = "full-average" // mean of all
-	LastIterate Output = "last-iterate"
+	TailAverage NoisyGDOutput = "tail-average" // mean of the last half
+	FullAverage NoisyGDOutput = "full-average" // mean of all
+	LastIterate NoisyGDOutput = "last-iterate"
 )
 
 // NoClip is a clip beyond all gradients.
@@ -47,8 +46,8 @@ const NoClip = math.MaxFloat64
 
 // NoisyGDConfig holds the parameters of NoisyGD; it is the Learner.
 type NoisyGDConfig struct {
-	Schedule Schedule `json:"schedule"`
-	Output   Output   `json:"output"`
+	Schedule Schedule      `json:"schedule"`
+	Output   NoisyGDOutput `json:"output"`
 	// Steps is T, the number of passes; 0 takes the schedule's.
 	Steps int `json:"steps"`
 	// StepSize is η, for the mean gradient; 0 takes the schedule's.
@@ -115,7 +114,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -137,18 +136,11 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := c.checkScales(s, p, step, whole.Mu); err != nil {
 		return nil, err
 	}
-	ledger, err := step.Ledger("Noisy GD, gradient sums", c.Steps, s.Dim)
+	schedule, err := release.Gaussian("Noisy GD, gradient sums", step.Mu, c.Steps, s.Dim)
 	if err != nil {
 		return nil, err
 	}
-	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-		sums, err := d.sums(p.Loss)
-		if err != nil {
-			return nil, err
-		}
-		return c.descend(ctx, sums, p.Radius, step, env)
-	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: p.Radius}, nil
+	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return c.descend(r, p) })
 }
 
 func (c NoisyGDConfig) validate() error {
@@ -288,59 +280,35 @@ func practicalStep(k losses.Constants) float64 {
 }
 
 // descend runs the steps and returns the chosen function of the iterates.
-func (c NoisyGDConfig) descend(ctx context.Context, sums *rows.Sums, radius float64, noise mechanisms.Gaussian, env *Env) ([]float64, error) {
-	gradient, err := c.gradient(ctx, sums)
+func (c NoisyGDConfig) descend(r *run, p Problem) ([]float64, error) {
+	sums, err := r.data.Under(p.Loss)
 	if err != nil {
 		return nil, err
 	}
-	src, first := env.noise(), c.firstAveraged()
-	w, g, total := make([]float64, sums.Dim()), make([]float64, sums.Dim()), make([]float64, sums.Dim())
+	gradient, err := sums.Gradients(r.ctx, c.Clip, c.Steps)
+	if err != nil {
+		return nil, err
+	}
+	first := c.firstAveraged()
+	w, total := make([]float64, sums.Dim()), make([]float64, sums.Dim())
 	for t := 1; t <= c.Steps; t++ {
-		sensitivity, err := gradient(g, w)
+		answer, err := gradient(w)
 		if err != nil {
 			return nil, err
 		}
-		if err := noise.Release(g, g, sensitivity, src); err != nil {
+		g, err := r.allow.AddNoise(answer)
+		if err != nil {
 			return nil, err
 		}
 		floats.AddScaled(w, -c.StepSize/float64(sums.Rows()), g)
-		solve.Project(w, radius)
+		project(w, p.Radius)
 		if t >= first {
 			floats.Add(total, w)
 		}
-		env.progress(t, c.Steps)
+		r.progress(t, c.Steps)
 	}
 	floats.Scale(1/float64(c.Steps-first+1), total)
 	return total, nil
-}
-
-// gradient returns the function that sets g to the gradient sum at w and returns
-// its sensitivity. For the squared loss without clip the sum may come from second
-// moments, formed in one pass: O(d²) a step instead of O(n·d).
-func (c NoisyGDConfig) gradient(ctx context.Context, sums *rows.Sums) (func(g, w []float64) (float64, error), error) {
-	if !c.momentsPay(sums) {
-		return func(g, w []float64) (float64, error) {
-			return sums.GradientSensitivity(solve.Norm(w), c.Clip), sums.Gradient(ctx, g, w, c.Clip)
-		}, nil
-	}
-	quadratic, err := sums.Quadratic(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func(g, w []float64) (float64, error) {
-		quadratic.Gradient(g, w)
-		return quadratic.Sensitivity(solve.Norm(w)), ctx.Err()
-	}, nil
-}
-
-// momentsPay reports whether second moments, which take the time of some d/4 passes,
-// apply and save time, at no more than 130 MiB a goroutine.
-func (c NoisyGDConfig) momentsPay(sums *rows.Sums) bool {
-	if _, ok := sums.Loss().(losses.Squared); !ok || c.Clip < NoClip || sums.Dim() > 4096 {
-		return false
-	}
-	n, d, t := float64(sums.Rows()), float64(sums.Dim()), float64(c.Steps)
-	return d*(n/4+t) < n*t
 }
 
 // firstAveraged is the first step after which the iterate enters the average.

@@ -1,28 +1,25 @@
 package dpglm
 
 import (
-	"context"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // objective is a planned objective perturbation.
 type objective struct {
-	trained losses.Loss
-	shape   Shape
-	typical typical
-	offset  float64 // bound on rows.Encoding.Offset
-	clip    float64 // bound on a row's gradient norm
-	bend    float64 // β = HX²
-	lambda  float64
-	law     mechanisms.ObjectivePerturbation
+	trained    losses.Loss
+	shape      Shape
+	typical    typical
+	offset     float64 // bound on curator.Encoding.Offset
+	clip       float64 // bound on a row's gradient norm
+	smoothness float64 // of a row's loss in its weights, HX²
+	lambda     float64
+	law        mechanisms.ObjectivePerturbation
 }
 
 // typical is what accuracy, and nothing else, hopes of the rows.
@@ -56,7 +53,7 @@ const clipped = 0.8
 // newObjective plans for rows of which only bounds are known. The clip 0 stands
 // for its default.
 func newObjective(s Shape, p Problem, clip float64) *objective {
-	return objectiveFor(s, p, clip, typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound), rows.MaxOffset)
+	return objectiveFor(s, p, clip, typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound), curator.MaxOffset)
 }
 
 func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *objective {
@@ -71,7 +68,7 @@ func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *
 		k = o.trained.Constants(z, s.LabelBound)
 	}
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
-	o.bend = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
+	o.smoothness = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
 	return o
 }
 
@@ -96,7 +93,7 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	o.law.OutputMu = outputShare * mu
 	law := o.law
 	law.OutputMu = math.Hypot(law.OutputMu, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
-	law.LogDet = math.Log1p(o.bend/lambda) * (1 + 1e-15)
+	law.LogDet = math.Log1p(o.smoothness/lambda) * (1 + 1e-15)
 	if lambda == 0 {
 		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
@@ -120,7 +117,7 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 
 // lambdaOf is the λ at which the log-determinant is at most the given one.
 func (o *objective) lambdaOf(logDet float64) float64 {
-	return o.bend / math.Expm1(logDet) * (1 + 1e-12)
+	return o.smoothness / math.Expm1(logDet) * (1 + 1e-12)
 }
 
 // predict returns the log-determinant with the lowest predicted risk, for a budget
@@ -158,7 +155,7 @@ func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) 
 // risk is the sum in the comment of ObjectivePerturbation.
 func (o *objective) risk(lambda, sigma float64) float64 {
 	d, r, x := float64(o.shape.Dim), o.typical.row, o.shape.FeatureBound
-	trace := o.bend * (r / x) * (r / x) * float64(o.shape.Rows)
+	trace := o.smoothness * (r / x) * (r / x) * float64(o.shape.Rows)
 	if o.trained.Labels() == losses.Binary {
 		trace *= 0.6 // the largest curvature is at score 0
 	}
@@ -175,104 +172,33 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 }
 
 // outputNoise predicts the output noise's standard deviation from the rounding
-// error of a gradient (see rows.Sums.GradientError, with raw terms four times as
+// error of a gradient ( with raw terms four times as
 // large as the rows) at the largest ‖θ‖.
 func (o *objective) outputNoise(lambda, sigma float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
-	rounding := 4 * n * o.bend * 0x1p-53 * (d + 8) * o.reach(lambda, o.longest(sigma))
+	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * o.weightBound(lambda, o.longest(sigma))
 	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
 }
 
 // longest is the norm that b is held to.
 func (o *objective) longest(sigma float64) float64 {
-	return sigma * (math.Sqrt(float64(o.shape.Dim)) + 64)
+	return sigma * (math.Sqrt(float64(o.shape.Dim)) + 64 + 2*o.law.Ratio)
 }
 
-// reach bounds the norm of the minimiser, with some room: there
-// (λ/2)‖θ‖² ≤ n·φ(0) + (‖b‖ + n·D)‖θ‖, where each row's loss is at least −D‖θ‖:
-// losses that are continued linearly may fall below zero.
-func (o *objective) reach(lambda, longest float64) float64 {
-	n := float64(o.shape.Rows)
-	slope := longest + n*math.Min(o.shape.FeatureBound*losses.Descent(o.trained, o.shape.LabelBound), o.clip)
-	return 1.1 * (slope + math.Sqrt(slope*slope+2*lambda*n*o.trained.Constants(0, o.shape.LabelBound).AtZero)) / lambda
+// weightBound bounds the norm of the minimiser.
+func (o *objective) weightBound(lambda, longest float64) float64 {
+	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, longest)
 }
 
-// run draws the linear term, minimises and adds the output noise.
-func (o *objective) run(ctx context.Context, sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
-	b := make([]float64, o.shape.Dim)
-	noise := mechanisms.Gaussian{Mu: o.law.Ratio}
-	if err := noise.Release(b, b, o.clip*o.room(), src); err != nil {
-		return nil, err
-	}
-	sigma, err := noise.Sigma(o.clip*o.room(), o.shape.Dim)
+// train releases the minimiser.
+func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
+	sums, err := d.Under(o.trained)
 	if err != nil {
 		return nil, err
 	}
-	longest := o.longest(sigma)
-	solve.Project(b, longest)
-	problem, tolerance := o.problem(ctx, sums, b, longest)
-	w, err := problem.Minimize(ctx, tolerance)
+	minimand, err := sums.Objective(o.clip, o.lambda)
 	if err != nil {
 		return nil, err
 	}
-	// b's grid has at least 2^40 steps for each σ.
-	grid := math.Sqrt(float64(o.shape.Dim)) * math.Ldexp(sigma, -40) / o.lambda
-	return w, mechanisms.Gaussian{Mu: o.law.OutputMu}.Release(w, w, 2*tolerance+grid, src)
-}
-
-// problem is the perturbed objective and the tolerance to which it is solved: a
-// billionth of what one row's gradient can do, or the rounding floor.
-func (o *objective) problem(ctx context.Context, sums *rows.Sums, b []float64, longest float64) (*solve.Problem, float64) {
-	n, x := float64(sums.Rows()), sums.FeatureBound()
-	reach := o.reach(o.lambda, longest)
-	p := &solve.Problem{
-		Dim: o.shape.Dim, Radius: reach, Convexity: o.lambda,
-		Smoothness: n*sums.Constants(reach).Smoothness*x*x + o.lambda,
-		Error:      sums.GradientError(reach, o.clip) + 16*0x1p-53*(o.lambda*reach+longest),
-	}
-	p.Gradient = func(g, w []float64) error {
-		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
-			return err
-		}
-		floats.AddScaled(g, o.lambda, w)
-		floats.Add(g, b)
-		return nil
-	}
-	if sums.Curved() {
-		p.Newton = o.newton(ctx, sums)
-	}
-	return p, math.Max(1e-9*o.clip/o.lambda, p.Floor())
-}
-
-// newton solves with second moments of a sample of the rows in moderate
-// dimensions, with products in high ones.
-func (o *objective) newton(ctx context.Context, sums *rows.Sums) func(w []float64) (func(g []float64) ([]float64, error), error) {
-	stride := max(1, min(16, sums.Rows()/(40*o.shape.Dim)))
-	sample := sums.Every(stride)
-	return func(w []float64) (func(g []float64) ([]float64, error), error) {
-		if o.shape.Dim <= 2*newtonDim {
-			h, err := sample.Hessian(ctx, w, o.clip)
-			if err != nil {
-				return nil, err
-			}
-			h.ScaleSym(float64(stride), h)
-			for j := range w {
-				h.SetSym(j, j, h.At(j, j)+o.lambda)
-			}
-			if f, ok := solve.Factored(h); ok {
-				return f, nil
-			}
-		}
-		weights, err := sums.Curvatures(ctx, w, o.clip)
-		if err != nil {
-			return nil, err
-		}
-		return solve.Conjugate(func(dst, v []float64) error {
-			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
-				return err
-			}
-			floats.AddScaled(dst, o.lambda, v)
-			return nil
-		}), nil
-	}
+	return allow.Minimise(r.ctx, minimand)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
 )
 
 var _ Learner = ObjectivePerturbationConfig{}
@@ -72,7 +73,7 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	p, err := p.withDefault(s, 10).resolve(s)
+	p, err := p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
 	}
@@ -87,21 +88,11 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 		return nil, err
 	}
 	c.Clip, c.Lambda = o.clip, o.lambda
-	ledger, err := o.law.Ledger("objective perturbation", s.Dim)
+	schedule, err := release.Objective("objective perturbation", o.law, s.Dim)
 	if err != nil {
 		return nil, err
 	}
-	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-		sums, err := d.sums(o.trained)
-		if err != nil {
-			return nil, err
-		}
-		return o.run(ctx, sums, env.noise())
-	}
-	if err := b.covers(ledger); err != nil {
-		return nil, err
-	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: p.Radius}, nil
+	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return o.train(r, r.data, r.allow) })
 }
 
 func (c ObjectivePerturbationConfig) validate() error {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/internal/solve"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -50,11 +50,11 @@ type PreconditionedGDConfig struct {
 //
 //   - at most once a histogram of the norms of rows, and at most five times one of
 //     the norms of gradients: a row moves from one count to another, which is a
-//     sensitivity of √2 (rows.RowNorms, rows.GradientNorms);
+//     sensitivity of √2 (curator.Sums.RowNorms, GradientNorms);
 //   - at most once the second moments of the rows, shortened to a norm R, of Frobenius
-//     sensitivity √2·R² and rounding (rows.PackedSensitivity);
+//     sensitivity √2·R² and rounding (curator.Sums.Moments);
 //   - T sums of clipped gradients, of sensitivity min(X·D(X‖w_t‖), 2C_t) and
-//     rounding (rows.GradientSensitivity), whatever w_t and C_t are.
+//     rounding (curator.Sums.Gradient), whatever w_t and C_t are.
 //
 // R, V, w_t and C_t are functions of what was released before and of public facts, so
 // that the releases compose to √(Σμ²)-GDP [Dong, Roth, Su 2022, Corollary 3.3].
@@ -90,7 +90,7 @@ const (
 	preconditionedDim   = 1000 // the largest d with second moments
 	preconditionedShare = 0.05 // of μ², for the moments and for the gradients' counts
 	lengthsShare        = 0.02 // of μ², for the norms of rows
-	preconditionedReach = 64   // bound on ‖w‖ in radii
+	preconditionedBound = 64   // bound on ‖w‖ in radii
 	clipChoices         = 20   // edges of a histogram
 )
 
@@ -99,7 +99,7 @@ func (c PreconditionedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -110,21 +110,15 @@ func (c PreconditionedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error
 	if err := solvable(o.trained, s, p, 0); err != nil {
 		return nil, err
 	}
-	ledger, err := o.calibrate(&c, b)
+	schedule, err := o.calibrate(&c, b)
 	if err != nil {
 		return nil, err
 	}
-	run := func(ctx context.Context, d *Dataset, env *Env) ([]float64, error) {
-		sums, err := d.sums(o.trained)
-		if err != nil {
-			return nil, err
-		}
-		return o.descend(ctx, sums, env.noise(), env)
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return o.descend(r, r.data, r.allow) })
+	if err == nil {
+		plan.weightBound = preconditionedBound * p.Radius
 	}
-	if err := b.covers(ledger); err != nil {
-		return nil, err
-	}
-	return &Plan{Learner: c, Problem: p, Ledger: ledger, shape: s, run: run, reach: preconditionedReach * p.Radius}, nil
+	return plan, err
 }
 
 func (c PreconditionedGDConfig) validate() error {
@@ -139,30 +133,31 @@ func (c PreconditionedGDConfig) validate() error {
 
 // preconditioned is a planned descent.
 type preconditioned struct {
-	trained losses.Loss
-	shape   Shape
-	radius  float64
-	largest float64 // gradient at w = 0: the first edge of the histogram
-	bend    float64 // H
-	reach   float64 // expected ‖w‖, for the number of steps
-	cut     float64 // the largest share of the gradients that the clip may shorten
-	easy    bool    // classes, and no kinks
-	mu      float64 // of the whole
-	steps   int
-	clip    float64 // until one is chosen
-	// What is released; a Mu of 0 is of what is not.
-	lengths, moments, counts, gradients mechanisms.Gaussian
-	choose                              []int // the steps before which the clip is chosen
+	trained    losses.Loss
+	shape      Shape
+	radius     float64
+	largest    float64 // gradient at w = 0: the first edge of the histogram
+	smoothness float64 // H
+	expected   float64 // norm of w, for the number of steps
+	cut        float64 // the largest share of the gradients that the clip may shorten
+	easy       bool    // classes, and no kinks
+	mu         float64 // of the whole
+	steps      int
+	clip       float64 // until one is chosen
+	// μ of each release of a kind; 0 of what is not released.
+	lengths, moments, counts, gradients float64
+	choose                              []int             // the steps before which the clip is chosen
+	parts                               [descentParts]int // places in the schedule, −1 of what is not released
 }
 
 func newPreconditioned(s Shape, p Problem) *preconditioned {
 	z := s.FeatureBound * p.Radius
 	o := &preconditioned{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, radius: p.Radius}
 	o.largest = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope
-	o.bend = o.trained.Constants(z, s.LabelBound).Smoothness
-	o.reach, o.cut, o.easy = p.Radius, 0.5, smoothClasses(p.Loss)
+	o.smoothness = o.trained.Constants(z, s.LabelBound).Smoothness
+	o.expected, o.cut, o.easy = p.Radius, 0.5, smoothClasses(p.Loss)
 	if p.Loss.Labels() != losses.Real {
-		o.reach, o.cut = 0.3*p.Radius, 0.25
+		o.expected, o.cut = 0.3*p.Radius, 0.25
 	}
 	return o
 }
@@ -178,11 +173,12 @@ func (o *preconditioned) at(s Shape, p Problem, clip float64) *preconditioned {
 	moved := newPreconditioned(s, p)
 	moved.mu, moved.steps, moved.choose, moved.clip = o.mu, o.steps, o.choose, clip
 	moved.lengths, moved.moments, moved.counts, moved.gradients = o.lengths, o.moments, o.counts, o.gradients
+	moved.parts = o.parts
 	return moved
 }
 
-// calibrate splits the budget, fills in c and returns the ledger.
-func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*Ledger, error) {
+// calibrate splits the budget, fills in c and returns the schedule.
+func (o *preconditioned) calibrate(c *PreconditionedGDConfig, b Budget) (*release.Schedule, error) {
 	d, n, x := o.shape.Dim, float64(o.shape.Rows), o.shape.FeatureBound
 	whole, err := b.gaussian(1, d)
 	if err != nil {
@@ -222,14 +218,14 @@ func quiet(s Shape, mu float64) bool {
 // balanced is the number of steps without second moments.
 func (o *preconditioned) balanced(mu float64) int {
 	n, x := float64(o.shape.Rows), o.shape.FeatureBound
-	steps := o.bend * x * x * o.reach * n * mu / (o.largest * math.Sqrt(float64(o.shape.Dim)))
+	steps := o.smoothness * x * x * o.expected * n * mu / (o.largest * math.Sqrt(float64(o.shape.Dim)))
 	return int(min(max(math.Ceil(steps), 10), 1000))
 }
 
-// share divides μ² and returns the ledger. The releases together have no more
+// share divides μ² and returns the schedule. The releases together have no more
 // numbers than the budget is calibrated for, as the grid's slack goes with them.
-func (o *preconditioned) share(b Budget, useMoments bool) (*Ledger, error) {
-	d, releases, rest := o.shape.Dim, o.steps+len(o.choose), 1.0
+func (o *preconditioned) share(b Budget, useMoments bool) (*release.Schedule, error) {
+	d, x, releases, rest := o.shape.Dim, o.shape.FeatureBound, o.steps+len(o.choose), 1.0
 	if useMoments {
 		releases += d/2 + 2
 		rest -= preconditionedShare
@@ -239,141 +235,178 @@ func (o *preconditioned) share(b Budget, useMoments bool) (*Ledger, error) {
 		return nil, err
 	}
 	o.mu = each.Mu * math.Sqrt(float64(releases)) * (1 - 1e-12)
-	var parts []*Ledger
-	add := func(label string, releases, dim int, share float64, sensitivities ...float64) (mechanisms.Gaussian, error) {
-		g := mechanisms.Gaussian{Mu: o.mu * math.Sqrt(share/float64(releases))}
-		for _, s := range sensitivities {
-			if _, err := g.Sigma(s, dim); err != nil {
-				return g, err
-			}
-		}
-		l, err := g.Ledger("preconditioned GD, "+label, releases, dim)
-		parts = append(parts, l)
-		return g, err
-	}
-	if useMoments && 3*tailNoise(o.mu*math.Sqrt(lengthsShare), clipChoices) <= float64(o.shape.Rows)/10 {
-		rest -= lengthsShare
-		if o.lengths, err = add("row norms", 1, clipChoices+1, lengthsShare, math.Sqrt2); err != nil {
-			return nil, err
-		}
-	}
 	if useMoments {
-		x := o.shape.FeatureBound
-		if o.moments, err = add("second moments", 1, d*(d+1)/2, preconditionedShare, x*x, math.Ldexp(x*x, -clipChoices)); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.choose) > 0 {
-		rest -= preconditionedShare
-		if o.counts, err = add("gradient norms", len(o.choose), clipChoices+1, preconditionedShare, math.Sqrt2); err != nil {
-			return nil, err
+		o.moments = o.muOf(preconditionedShare, 1)
+		if 3*tailNoise(o.muOf(lengthsShare, 1), clipChoices) <= float64(o.shape.Rows)/10 {
+			o.lengths = o.muOf(lengthsShare, 1)
+			rest -= lengthsShare
 		}
 	}
 	least, most := o.clip, o.clip // the clips that there can be, with room
 	if len(o.choose) > 0 {
+		rest -= preconditionedShare
+		o.counts = o.muOf(preconditionedShare, len(o.choose))
 		least, most = math.Ldexp(o.largest, -clipChoices), math.Ldexp(o.largest, clipChoices)
 	}
-	if o.gradients, err = add("gradient sums", o.steps, d, rest, least, most); err != nil {
-		return nil, err
+	o.gradients = o.muOf(rest, o.steps)
+	for _, c := range []struct {
+		mu, sensitivity float64
+		dim             int
+	}{{o.moments, x * x, d * (d + 1) / 2}, {o.moments, math.Ldexp(x*x, -clipChoices), d * (d + 1) / 2}, {o.gradients, least, d}, {o.gradients, most, d}} {
+		if c.mu == 0 {
+			continue
+		}
+		if _, err := (mechanisms.Gaussian{Mu: c.mu}).Sigma(c.sensitivity, c.dim); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.checkStep(most); err != nil {
 		return nil, err
 	}
-	if len(parts) == 1 {
-		return parts[0], nil
+	return o.schedule()
+}
+
+// muOf is the μ of each of several releases that have a share of μ² together.
+func (o *preconditioned) muOf(share float64, releases int) float64 {
+	return o.mu * math.Sqrt(share/float64(releases))
+}
+
+// The parts of the schedule.
+const (
+	partLengths = iota
+	partMoments
+	partCounts
+	partGradients
+	descentParts
+)
+
+// schedule lists the releases; a part that isn't released is left out.
+func (o *preconditioned) schedule() (*release.Schedule, error) {
+	d := o.shape.Dim
+	var parts []*release.Schedule
+	o.parts = [descentParts]int{-1, -1, -1, -1}
+	for part, p := range [descentParts]struct {
+		label         string
+		mu            float64
+		releases, dim int
+	}{
+		{"row norms", o.lengths, 1, clipChoices + 1},
+		{"second moments", o.moments, 1, d * (d + 1) / 2},
+		{"gradient norms", o.counts, len(o.choose), clipChoices + 1},
+		{"gradient sums", o.gradients, o.steps, d},
+	} {
+		if p.mu == 0 {
+			continue
+		}
+		s, err := release.Gaussian("preconditioned GD, "+p.label, p.mu, p.releases, p.dim)
+		if err != nil {
+			return nil, err
+		}
+		o.parts[part] = len(parts)
+		parts = append(parts, s)
 	}
-	return mechanisms.Sequential("preconditioned GD", parts...)
+	return release.Sequential("preconditioned GD", parts...)
 }
 
 // checkStep refuses a problem in which a step could overflow.
 func (o *preconditioned) checkStep(clip float64) error {
 	n, x := float64(o.shape.Rows), o.shape.FeatureBound
-	noise := math.Ldexp(clip, 30) / o.gradients.Mu * math.Sqrt(float64(o.shape.Dim))
-	curvature := o.bend * n * x * x // and at least that times
+	noise := math.Ldexp(clip, 30) / o.gradients * math.Sqrt(float64(o.shape.Dim))
+	curvature := o.smoothness * n * x * x // and at least that times
 	const least = 1e-40
-	length := (n*clip+noise)/(curvature*least) + preconditionedReach*o.radius
+	length := (n*clip+noise)/(curvature*least) + preconditionedBound*o.radius
 	if !(length < 1e140 && curvature < 1e200) {
 		return check.Fail(ErrBound, "feature bound, label bound, radius", [3]float64{x, o.shape.LabelBound, o.radius}, "must not differ so much that a step could overflow")
 	}
 	return nil
 }
 
-// descend runs the steps and returns the average of the last half.
-func (o *preconditioned) descend(ctx context.Context, sums *rows.Sums, src mechanisms.Source, env *Env) ([]float64, error) {
-	d, clip := sums.Dim(), o.clip
-	metric, err := o.metric(ctx, sums, src)
+// descent is a run of the steps.
+type descent struct {
+	*preconditioned
+	*run
+	sums  *curator.Sums
+	allow [descentParts]*release.Allowance
+}
+
+// descend runs the steps on d and returns the average of the last half.
+func (o *preconditioned) descend(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
+	sums, err := d.Under(o.trained)
 	if err != nil {
 		return nil, err
 	}
-	w, g, total := make([]float64, d), make([]float64, d), make([]float64, d)
-	for t := range o.steps {
-		if slices.Contains(o.choose, t) {
-			if clip, err = o.chooseClip(sums, w, src); err != nil {
+	x := &descent{preconditioned: o, run: r, sums: sums}
+	for part, i := range o.parts {
+		if i < 0 {
+			continue
+		}
+		if x.allow[part], err = allow.Part(i); err != nil {
+			return nil, err
+		}
+	}
+	return x.iterate()
+}
+
+func (x *descent) iterate() ([]float64, error) {
+	d, clip, steps := x.sums.Dim(), x.clip, x.steps
+	metric, err := x.metric()
+	if err != nil {
+		return nil, err
+	}
+	w, total := make([]float64, d), make([]float64, d)
+	for t := range steps {
+		if slices.Contains(x.choose, t) {
+			if clip, err = x.chooseClip(w); err != nil {
 				return nil, err
 			}
 		}
-		if err := sums.Gradient(ctx, g, w, clip); err != nil {
+		answer, err := x.sums.Gradient(x.ctx, w, clip)
+		if err != nil {
 			return nil, err
 		}
-		if err := o.gradients.Release(g, g, sums.GradientSensitivity(solve.Norm(w), clip), src); err != nil {
+		g, err := x.allow[partGradients].AddNoise(answer)
+		if err != nil {
 			return nil, err
 		}
-		ridge := clip * math.Sqrt(float64(d)) / (2 * o.mu * o.radius)
+		ridge := clip * math.Sqrt(float64(d)) / (2 * x.mu * x.radius)
 		floats.AddScaled(g, ridge, w)
-		metric.Step(w, g, ridge)
-		solve.Project(w, preconditionedReach*o.radius)
-		if t >= o.steps/2 {
+		metric.step(w, g, ridge)
+		project(w, preconditionedBound*x.radius)
+		if t >= steps/2 {
 			floats.Add(total, w)
 		}
-		env.progress(t+1, o.steps)
+		x.progress(t+1, steps)
 	}
-	floats.Scale(1/float64(o.steps-o.steps/2), total)
+	floats.Scale(1/float64(steps-steps/2), total)
 	return total, nil
 }
 
-// chooseClip returns a clip from a private histogram of the gradients' norms at w.
-func (o *preconditioned) chooseClip(sums *rows.Sums, w []float64, src mechanisms.Source) (float64, error) {
-	counts, err := o.gradientNorms(sums, w, src)
+// chooseClip returns a clip from a private histogram of the gradients' norms at w,
+// in steps below their largest at zero.
+func (x *descent) chooseClip(w []float64) (float64, error) {
+	counts, err := x.allow[partCounts].AddNoise(x.sums.GradientNorms(halvings(x.largest), w))
 	if err != nil {
 		return 0, err
 	}
-	allowed := math.Min(o.cut*float64(o.shape.Rows), 80*math.Sqrt(float64(o.shape.Dim))/o.mu)
-	return smallest(o.largest, counts, func(int) float64 { return allowed }), nil
+	allowed := math.Min(x.cut*float64(x.shape.Rows), 80*math.Sqrt(float64(x.shape.Dim))/x.mu)
+	return smallest(x.largest, counts, func(int) float64 { return allowed }), nil
 }
 
 // longest returns the norm R to which rows are shortened for the second moments,
 // from a private histogram if one is planned.
-func (o *preconditioned) longest(sums *rows.Sums, src mechanisms.Source) (float64, error) {
-	x := o.shape.FeatureBound
-	if o.lengths.Mu == 0 {
-		return x, nil
+func (x *descent) longest() (float64, error) {
+	bound := x.shape.FeatureBound
+	if x.lengths == 0 {
+		return bound, nil
 	}
-	counts, err := o.rowNorms(sums, src)
+	counts, err := x.allow[partLengths].AddNoise(x.sums.RowNorms(halvings(bound)))
 	if err != nil {
 		return 0, err
 	}
-	return smallest(x, counts, func(bins int) float64 {
-		return math.Max(float64(o.shape.Rows)/200, 3*tailNoise(o.lengths.Mu, bins))
+	return smallest(bound, counts, func(bins int) float64 {
+		return math.Max(float64(x.shape.Rows)/200, 3*tailNoise(x.lengths, bins))
 	}), nil
 }
-
-// gradientNorms releases a histogram of the gradients' norms at w in steps below
-// their largest at zero.
-func (o *preconditioned) gradientNorms(sums *rows.Sums, w []float64, src mechanisms.Source) ([]float64, error) {
-	counts := make([]float64, clipChoices+1)
-	sums.GradientNorms(counts, halvings(o.largest), w)
-	return counts, o.counts.Release(counts, counts, histogramSensitivity, src)
-}
-
-// rowNorms releases a histogram of the rows' norms in steps below their bound.
-func (o *preconditioned) rowNorms(sums *rows.Sums, src mechanisms.Source) ([]float64, error) {
-	counts := make([]float64, clipChoices+1)
-	sums.RowNorms(counts, halvings(o.shape.FeatureBound))
-	return counts, o.lengths.Release(counts, counts, histogramSensitivity, src)
-}
-
-// histogramSensitivity is √2, rounded up.
-const histogramSensitivity = math.Sqrt2 * (1 + 1e-15)
 
 // tailNoise is the standard deviation of the sum of so many noisy counts.
 func tailNoise(mu float64, bins int) float64 { return math.Sqrt(2*float64(bins)) / mu }
@@ -403,27 +436,28 @@ func smallest(top float64, counts []float64, allowed func(bins int) float64) flo
 // damping is ρ for rows of norm at most x, √(2d) times the standard deviation of
 // their noisy second moments.
 func (o *preconditioned) damping(mu, x float64) float64 {
-	return math.Sqrt(2*float64(o.shape.Dim)) * rows.MomentsDistance(x, 0) / mu
+	return math.Sqrt(2*float64(o.shape.Dim)) * curator.MomentsDistance(x, 0) / mu
 }
 
 // metric releases the second moments, if they are planned, and returns V without κ.
-func (o *preconditioned) metric(ctx context.Context, sums *rows.Sums, src mechanisms.Source) (*solve.Metric, error) {
-	if o.moments.Mu == 0 {
-		x := o.shape.FeatureBound
-		return solve.NewRoundMetric(o.bend * float64(o.shape.Rows) * x * x / 1.5), nil
+func (x *descent) metric() (*metric, error) {
+	if x.moments == 0 {
+		bound := x.shape.FeatureBound
+		return roundMetric(x.smoothness * float64(x.shape.Rows) * bound * bound / 1.5), nil
 	}
-	longest, err := o.longest(sums, src)
+	longest, err := x.longest()
 	if err != nil {
 		return nil, err
 	}
-	packed, err := sums.PackedMoments(ctx, longest)
+	answer, err := x.sums.Moments(x.ctx, longest)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.moments.Release(packed, packed, sums.PackedSensitivity(longest), src); err != nil {
+	packed, err := x.allow[partMoments].AddNoise(answer)
+	if err != nil {
 		return nil, err
 	}
-	m, ok := solve.NewMetric(rows.Unpack(packed, sums.Dim()), o.bend, o.damping(o.moments.Mu, longest))
+	m, ok := newMetric(curator.Unpack(packed, x.sums.Dim()), x.smoothness, x.damping(x.moments, longest))
 	if !ok {
 		return nil, check.Fail(ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
 	}

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // scales is the private measurement of how long rows and labels are: two
@@ -69,23 +69,28 @@ type measured struct {
 	typical    typical // its row doesn't count the constant feature
 }
 
-// release draws the histograms of the table and the labels that sums is bound to,
-// and reads them.
-func (m scales) release(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.Source) (measured, error) {
-	counts, err := m.draw(t, sums, s, src)
+// schedule is of the one release.
+func (m scales) schedule() (*release.Schedule, error) {
+	return release.Gaussian("histograms of norms and labels", m.mu, 1, m.cells())
+}
+
+// measure releases the histograms of the rows and labels under a loss, and reads
+// them.
+func (m scales) measure(d *curator.Data, s Shape, loss losses.Loss, allow *release.Allowance) (measured, error) {
+	sums, err := d.Under(loss)
 	if err != nil {
 		return measured{}, err
 	}
-	return m.read(counts, t.Encoding().Bound, s, sums.Loss().Labels()), nil
-}
-
-func (m scales) draw(t *rows.Table, sums *rows.Sums, s Shape, src mechanisms.Source) ([]float64, error) {
-	counts := make([]float64, m.cells())
-	t.CountLengths(counts[:cells], steps(t.Encoding().Bound))
+	bound := d.Encoding().Bound
+	var labels []float64
 	if m.histograms == 2 {
-		sums.CountLabels(counts[cells:], steps(s.LabelBound))
+		labels = steps(s.LabelBound)
 	}
-	return counts, mechanisms.Gaussian{Mu: m.mu}.Release(counts, counts, m.sensitivity(), src)
+	counts, err := allow.AddNoise(sums.Lengths(steps(bound), labels))
+	if err != nil {
+		return measured{}, err
+	}
+	return m.read(counts, bound, s, loss.Labels()), nil
 }
 
 func (m scales) read(counts []float64, bound float64, s Shape, kind losses.Labels) measured {

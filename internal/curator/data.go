@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -64,6 +65,19 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, e
 		}
 	}
 	return &Data{table, append([]float64(nil), y...), labelBound, release.NewRows()}, nil
+}
+
+// Columns returns a matrix's number of columns, and an error for one that is
+// missing or empty.
+func Columns(x mat.Matrix) (columns int, err error) {
+	if v := reflect.ValueOf(x); x == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return 0, check.Fail(check.ErrConfig, "x", nil, "must not be nil")
+	}
+	n, d := x.Dims()
+	if n < 1 || d < 1 {
+		return 0, check.Fail(check.ErrShape, "matrix", fmt.Sprintf("%d×%d", n, d), "must have at least one row and one column")
+	}
+	return d, nil
 }
 
 // Format prints the shape, whatever the verb: fmt would print the rows.

@@ -9,9 +9,9 @@ import (
 // knows that an answer was computed from the rows that it is for, and that the
 // parts of a parallel composition are disjoint.
 type Rows struct {
-	whole  *Rows // of which this is a part; nil for a whole data set
-	part   int   // its place among the parts
-	by     string
+	whole *Rows // of which this is a part; nil for a whole data set
+	part  int   // its place among the parts
+	by    string
 
 	lock   sync.Mutex
 	splits map[string][]*Rows

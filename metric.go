@@ -1,4 +1,4 @@
-package solve
+package dpglm
 
 import (
 	"math"
@@ -7,23 +7,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Metric is a positive definite matrix by its eigenvectors.
-type Metric struct {
+// metric is a positive definite matrix by its eigenvectors.
+type metric struct {
 	values  []float64
 	vectors *mat.Dense // nil for the identity
 }
 
-// NewRoundMetric returns the given multiple of the identity, for any dimension.
-func NewRoundMetric(value float64) *Metric { return &Metric{values: []float64{value}} }
+// roundMetric returns the given multiple of the identity, for any dimension.
+func roundMetric(value float64) *metric { return &metric{values: []float64{value}} }
 
-// NewMetric returns scale·(M₊ + damping·I), M₊ being m with its negative eigenvalues
+// newMetric returns scale·(M₊ + damping·I), M₊ being m with its negative eigenvalues
 // set to zero. It is not ok where the eigenvalues' iteration does not converge.
-func NewMetric(m mat.Symmetric, scale, damping float64) (_ *Metric, ok bool) {
+func newMetric(m mat.Symmetric, scale, damping float64) (_ *metric, ok bool) {
 	var e mat.EigenSym
 	if !e.Factorize(m, true) {
 		return nil, false
 	}
-	v := &Metric{e.Values(nil), new(mat.Dense)}
+	v := &metric{e.Values(nil), new(mat.Dense)}
 	e.VectorsTo(v.vectors)
 	for i, x := range v.values {
 		v.values[i] = scale * (math.Max(x, 0) + damping)
@@ -31,8 +31,8 @@ func NewMetric(m mat.Symmetric, scale, damping float64) (_ *Metric, ok bool) {
 	return v, true
 }
 
-// Step sets w to w − (V + ridge·I)⁻¹g; g is overwritten.
-func (m *Metric) Step(w, g []float64, ridge float64) {
+// step sets w to w − (V + ridge·I)⁻¹g; g is overwritten.
+func (m *metric) step(w, g []float64, ridge float64) {
 	if m.vectors == nil {
 		floats.AddScaled(w, -1/(m.values[0]+ridge), g)
 		return

@@ -1,0 +1,144 @@
+package dpglm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// Learner is a private training algorithm with its parameters. Plan sees public
+// facts only, checks every argument and calibrates the noise.
+type Learner interface {
+	Plan(Shape, Problem, Budget) (*Plan, error)
+}
+
+// Plan is a calibrated computation that has not seen data yet: a dry run shows
+// what it would cost and how noisy it would be. Only the Learners of this package
+// make one.
+type Plan struct {
+	// Learner is the learner with every default replaced by its value.
+	Learner Learner
+	// Problem is the problem with its default radius filled in; candidates of a grid
+	// search may have others.
+	Problem Problem
+	// Ledger is what a run spends.
+	Ledger *Ledger
+
+	shape    Shape
+	schedule *release.Schedule
+	train    func(*run) ([]float64, error)
+	// The weights are a point of norm at most weightBound, plus noise of standard
+	// deviation spread in each coordinate.
+	weightBound, spread float64
+}
+
+// run is what a plan works with: the data, which only answer questions, and the
+// right to release the answers.
+type run struct {
+	ctx      context.Context
+	data     *curator.Data
+	allow    *release.Allowance
+	progress func(done, total int)
+	// projected is what the candidates of a search share, else nil.
+	projected *projection
+}
+
+// newPlan holds the schedule against the budget. Every plan is made here.
+func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) ([]float64, error)) (*Plan, error) {
+	if err := b.covers(schedule.Ledger()); err != nil {
+		return nil, err
+	}
+	return &Plan{Learner: l, Problem: p, Ledger: schedule.Ledger(), shape: s, schedule: schedule, train: train, weightBound: p.Radius}, nil
+}
+
+// Run trains on d, which must have the shape of the plan. If ctx is cancelled
+// before the first noise is drawn, nothing is spent; after that the error is
+// *Interrupted.
+func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
+	if p == nil || p.train == nil {
+		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a Learner")
+	}
+	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.fits(d.data); err != nil {
+		return nil, err
+	}
+	if err := d.data.Check(p.Problem.Loss); err != nil {
+		return nil, err
+	}
+	ledger := env.mark(p.Ledger)
+	w, err := p.train(&run{ctx: ctx, data: d.data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress})
+	if err != nil {
+		return nil, &Interrupted{ledger, err}
+	}
+	return newModel(w, d.facts, d.data.Encoding().Columns, p.Problem.Loss, ledger), nil
+}
+
+// fits refuses data that the plan's sensitivities are not for; by public facts.
+func (p *Plan) fits(d *curator.Data) error {
+	if s := shapeOf(d); s != p.shape {
+		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", s), fmt.Sprintf("must have the plan's shape %+v", p.shape))
+	}
+	return nil
+}
+
+// weights runs a plan inside another one, on the data and with the allowance that
+// this makes for it.
+func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
+	if err := p.fits(d); err != nil {
+		return nil, err
+	}
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: func(int, int) {}, projected: r.projected})
+}
+
+// fit plans and runs.
+func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {
+	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	plan, err := l.Plan(d.Shape(), p, b)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(ctx, d, env)
+}
+
+// planChild plans a learner inside another one and holds what it plans against
+// what was asked for: a Learner from elsewhere may plan another shape or a larger
+// budget.
+func planChild(l Learner, s Shape, p Problem, b Budget) (*Plan, error) {
+	if l == nil {
+		return nil, check.Fail(ErrConfig, "learner", nil, "must not be nil")
+	}
+	plan, err := l.Plan(s, p, b)
+	if err != nil {
+		return nil, err
+	}
+	if plan == nil || plan.train == nil {
+		return nil, check.Fail(ErrConfig, "learner", nil, "must return a plan made by this package")
+	}
+	if plan.shape != s {
+		return nil, check.Fail(ErrShape, "learner's plan", plan.shape, "must be for the shape that was asked for")
+	}
+	return plan, b.covers(plan.schedule.Ledger())
+}
+
+// scoreBound returns a public bound on |⟨w, x⟩| over the given number of rows that
+// holds with probability 1−beta over the output noise. Accuracy rests on it,
+// privacy does not.
+func (p *Plan) scoreBound(rows int, beta float64) float64 {
+	return p.shape.FeatureBound * (p.weightBound + p.spread*math.Sqrt(2*math.Log(2*float64(rows)/beta)))
+}
+
+// String prints what the plan is.
+func (p *Plan) String() string {
+	if p == nil || p.train == nil {
+		return "empty plan"
+	}
+	return fmt.Sprintf("plan of %T for %d rows × %d weights:\n%v", p.Learner, p.shape.Rows, p.shape.Dim, p.Ledger)
+}

@@ -1,0 +1,75 @@
+package dpglm
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// The scores of binary losses that default radii reach at the feature bound:
+// nearScore where noise or a certificate grows with the ball, farScore elsewhere, as
+// rows are often much shorter than their bound.
+const (
+	nearScore = 10
+	farScore  = 100
+)
+
+// everywhere is a score beyond all that are ever computed.
+const everywhere = 1e300
+
+// smoothed returns the loss to train with for scores up to z on the ball and the
+// given label bound: the loss itself, extended linearly unless its smoothness
+// holds at every score, or a Moreau envelope of a loss with kinks. Objective
+// perturbation has no ball, so that its guarantee rests on the smoothness there.
+func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
+	if e, ok := losses.Envelope(l, z/100); ok {
+		return e
+	}
+	if !(l.Constants(everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
+		return losses.Extend(l, z)
+	}
+	return l
+}
+
+// solvable refuses a loss whose smoothness is not known, and a λ so small (0 is
+// the default's) that a solver would not end in good time.
+func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
+	k := trained.Constants(s.FeatureBound*p.Radius, s.LabelBound)
+	if !(k.Smoothness > 0) || math.IsInf(k.Smoothness, 1) {
+		return check.Fail(ErrConfig, "loss", trained.Name(), "must have a known smoothness above zero, or be one that losses.Envelope can smooth")
+	}
+	if least := 1e-9 * k.Smoothness * s.FeatureBound * s.FeatureBound; lambda != 0 && lambda < least {
+		return check.Fail(ErrConfig, "Lambda", lambda, fmt.Sprintf("must be at least %.3g here, a billionth of the loss's smoothness", least))
+	}
+	return nil
+}
+
+// regularisation returns the λ with the lowest predicted risk; noise is the
+// standard deviation per unit of sensitivity.
+func regularisation(s Shape, l losses.Loss, radius, noise float64) float64 {
+	x, n := s.FeatureBound, float64(s.Rows)
+	k := l.Constants(x*radius, s.LabelBound)
+	perLambda := x * l.Diameter(x*radius, s.LabelBound) * noise / n // σ·λ
+	smooth := math.Cbrt(2*k.Smoothness*x*x*perLambda*perLambda) / math.Cbrt(radius*radius)
+	risk := smooth*radius*radius/2 + k.Smoothness*x*x*perLambda*perLambda/(2*smooth*smooth)
+	lipschitz := math.Sqrt(2*math.Sqrt(2/math.Pi)*x*k.Lipschitz*perLambda) / radius
+	if lipschitz*radius*radius < risk { // its two terms are equal at the optimum
+		return lipschitz
+	}
+	return smooth
+}
+
+// project scales w down to the given norm where it is longer.
+func project(w []float64, radius float64) {
+	if r := norm(w); r > radius {
+		floats.Scale(radius/r, w)
+	}
+}
+
+// norm is the Euclidean norm, by gonum's own code whatever BLAS is registered.
+func norm(w []float64) float64 { return gonum.Implementation{}.Dnrm2(len(w), w, 1) }
