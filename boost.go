@@ -16,18 +16,18 @@ var _ Learner = BoostConfig{}
 // BoostConfig holds the parameters of Boost; it is the Learner.
 type BoostConfig struct {
 	// Learner is trained on each chunk but the last.
-	Learner Learner
+	Learner Learner `json:"learner"`
 	// Chunks is m, the number of models; 0 takes ⌈log₂(4/Beta)⌉. The paper's
 	// analysis has ⌈4·log(4/Beta)⌉.
-	Chunks int
+	Chunks int `json:"chunks"`
 	// Beta is the failure probability that boosting aims at, in (0, 1); 0 takes
 	// 0.05. Privacy doesn't depend on it.
-	Beta float64
+	Beta float64 `json:"beta"`
 	// NoisyMax selects by report-noisy-max, as the paper does, instead of by
 	// permute-and-flip, which is never less accurate.
-	NoisyMax bool
+	NoisyMax bool `json:"noisy_max"`
 	// Seed makes the public random split of the rows.
-	Seed uint64
+	Seed uint64 `json:"seed"`
 }
 
 // Boost turns a learner whose risk is small in expectation into one whose risk is

@@ -65,7 +65,7 @@ import (
 )
 
 // The errors of this module, for errors.Is. Every error about an argument is
-// an *ArgumentError that unwraps to one of them.
+// an [ArgumentError] that unwraps to one of them.
 var (
 	ErrShape  = check.ErrShape  // sizes that don't fit together
 	ErrValue  = check.ErrValue  // data that is not finite
@@ -78,8 +78,17 @@ var (
 	ErrSpent  = check.ErrSpent  // a query after the last answer that the budget allows
 )
 
-// ArgumentError names a parameter, its value and the rule that it breaks.
-type ArgumentError = check.Error
+// ArgumentError is an error about an argument, for errors.As. None holds a value
+// taken from the data.
+type ArgumentError interface {
+	error
+	Param() string // the parameter's name
+	Value() string // its value as given; empty where it would be data
+	Rule() string  // what it must be
+	Unwrap() error // one of the errors above
+}
+
+var _ ArgumentError = (*check.Error)(nil)
 
 // Ledger lists the releases of a computation and is its privacy profile.
 type Ledger = mechanisms.Ledger

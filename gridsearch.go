@@ -26,29 +26,29 @@ const (
 
 // Candidate is one model for a grid search to train.
 type Candidate struct {
-	Learner Learner
-	Radius  float64 // 0 takes the problem's, or the learner's default
+	Learner Learner `json:"learner"`
+	Radius  float64 `json:"radius"` // 0 takes the problem's, or the learner's default
 }
 
 // GridSearchConfig holds the parameters of GridSearch; it is the Learner.
 type GridSearchConfig struct {
 	// Learner is trained at each of Radii. nil Radii are the problem's radius
 	// (or its default) divided by 1, 4, 16, 64 and 256.
-	Learner Learner
-	Radii   []float64
+	Learner Learner   `json:"learner"`
+	Radii   []float64 `json:"radii"`
 	// Candidates, instead of Learner and Radii, may differ in anything: radius,
 	// clip, step size, algorithm.
-	Candidates []Candidate
+	Candidates []Candidate `json:"candidates"`
 	// Criterion is what the models are compared by.
-	Criterion Criterion
+	Criterion Criterion `json:"criterion"`
 	// Validation is the fraction of the rows held out for the comparison, in
 	// (0, 1); 0 takes the paper's half.
-	Validation float64
+	Validation float64 `json:"validation"`
 	// Beta is the failure probability of the accuracy statement, in (0, 1); 0
 	// takes 0.05. Privacy doesn't depend on it.
-	Beta float64
+	Beta float64 `json:"beta"`
 	// Seed makes the public random split of the rows.
-	Seed uint64
+	Seed uint64 `json:"seed"`
 }
 
 // GridSearch trains several models on one part of the rows and selects one of

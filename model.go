@@ -34,6 +34,14 @@ func newModel(w []float64, facts Facts, columns int, loss losses.Loss, ledger *L
 // [−1, 1] where a Schema says so), the intercept last if there is one.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
 
+// String says what the model is.
+func (m *Model) String() string {
+	if m == nil || m.facts == nil {
+		return "empty model"
+	}
+	return fmt.Sprintf("%s model of %d weights\n%v", m.loss, len(m.weights), m.ledger)
+}
+
 // Ledger returns what training released, and how private that is.
 func (m *Model) Ledger() *Ledger { return m.ledger }
 

@@ -26,20 +26,27 @@ var (
 // Error reports a broken rule: which parameter, the value it had and the rule.
 // It never holds a value taken from the data.
 type Error struct {
-	Kind  error  // one of the sentinels above
-	Param string // the parameter's name
-	Value string // its value as given; empty where it would be data
-	Rule  string // what it must be
+	kind               error // one of the sentinels above
+	param, value, rule string
 }
+
+// Param is the parameter's name.
+func (e *Error) Param() string { return e.param }
+
+// Value is the parameter's value as given; empty where it would be data.
+func (e *Error) Value() string { return e.value }
+
+// Rule is what the parameter must be.
+func (e *Error) Rule() string { return e.rule }
 
 func (e *Error) Error() string {
-	if e.Value == "" {
-		return fmt.Sprintf("%v: %s %s", e.Kind, e.Param, e.Rule)
+	if e.value == "" {
+		return fmt.Sprintf("%v: %s %s", e.kind, e.param, e.rule)
 	}
-	return fmt.Sprintf("%v: %s = %s %s", e.Kind, e.Param, e.Value, e.Rule)
+	return fmt.Sprintf("%v: %s = %s %s", e.kind, e.param, e.value, e.rule)
 }
 
-func (e *Error) Unwrap() error { return e.Kind }
+func (e *Error) Unwrap() error { return e.kind }
 
 // Fail makes an Error; value may be any public value, or nil for none.
 func Fail(kind error, param string, value any, rule string) error {
@@ -47,7 +54,7 @@ func Fail(kind error, param string, value any, rule string) error {
 	if value != nil {
 		v = fmt.Sprint(value)
 	}
-	return &Error{Kind: kind, Param: param, Value: v, Rule: rule}
+	return &Error{kind, param, v, rule}
 }
 
 // Positive asks for a finite number above zero.
