@@ -148,7 +148,7 @@ func (a *auto) train(r *run) ([]float64, error) {
 	_, exponent := math.Frexp(m.typical.row / 4)
 	constant := math.Ldexp(1, exponent-1)
 	d := r.data.Rebound(m.bound, constant, m.labelBound)
-	o, p, err := a.at(m, d.Encoding())
+	o, p, err := a.at(m, d.Facts())
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (a *auto) train(r *run) ([]float64, error) {
 // measure returns the released scales, or what can be guessed without, and the
 // allowance of the training.
 func (a *auto) measure(r *run) (measured, *release.Allowance, error) {
-	s, bound := a.planned.shape, r.data.Encoding().Bound
+	s, bound := a.planned.shape, r.data.Facts().Bound
 	if a.scales.mu == 0 {
 		training, err := r.allow.Part(0)
 		return measured{bound, s.LabelBound, typicalOf(a.asked.Loss.Labels(), typicalRow*bound, typicalLabel*s.LabelBound)}, training, err
@@ -185,15 +185,15 @@ func (a *auto) measure(r *run) (measured, *release.Allowance, error) {
 }
 
 // at is the planned objective for rows of the measured scales: the same law.
-func (a *auto) at(m measured, enc *curator.Encoding) (*objective, Problem, error) {
+func (a *auto) at(m measured, facts curator.Facts) (*objective, Problem, error) {
 	s := a.planned.shape
-	s.FeatureBound, s.LabelBound = enc.FeatureBound(), m.labelBound
+	s.FeatureBound, s.LabelBound = facts.FeatureBound, m.labelBound
 	p := a.asked.withRadius(s, nearScore) // of any size: only scores matter
 	if err := losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
 		return nil, p, err
 	}
-	m.typical.row = math.Hypot(m.typical.row, enc.Constant)
-	o := objectiveFor(s, p, 0, m.typical, enc.Offset())
+	m.typical.row = math.Hypot(m.typical.row, facts.Constant)
+	o := objectiveFor(s, p, 0, m.typical, facts.Offset)
 	if err := solvable(o.trained, s, p, 0); err != nil {
 		return nil, p, err
 	}

@@ -139,8 +139,8 @@ func (d *Dataset) Shape() Shape {
 }
 
 func shapeOf(d *curator.Data) Shape {
-	e := d.Encoding()
-	return Shape{Rows: d.Len(), Dim: e.Dim(), Intercept: e.Intercept, FeatureBound: e.FeatureBound(), LabelBound: d.LabelBound()}
+	f := d.Facts()
+	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelBound: f.LabelBound}
 }
 
 // given refuses a data set or a context that is missing, and a cancelled one.

@@ -76,7 +76,7 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
-	return newModel(w, d.facts, d.data.Encoding().Columns, p.Problem.Loss, ledger), nil
+	return newModel(w, d.facts, d.data.Facts().Columns, p.Problem.Loss, ledger), nil
 }
 
 // fits refuses data that the plan's sensitivities are not for; by public facts.

@@ -81,7 +81,7 @@ func (m scales) measure(d *curator.Data, s Shape, loss losses.Loss, allow *relea
 	if err != nil {
 		return measured{}, err
 	}
-	bound := d.Encoding().Bound
+	bound := d.Facts().Bound
 	var labels []float64
 	if m.histograms == 2 {
 		labels = steps(s.LabelBound)

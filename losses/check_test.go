@@ -63,7 +63,7 @@ func TestCheckRefuses(t *testing.T) {
 	} {
 		err := Check(c.loss)
 		var e *check.Error
-		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || e.Param != c.param {
+		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || e.Param() != c.param {
 			t.Errorf("%T %+v: %v, want %s", c.loss, c.loss, err, c.param)
 		}
 	}
@@ -98,7 +98,7 @@ func TestUsableRefuses(t *testing.T) {
 	} {
 		err := Usable(c.loss, c.z, c.y)
 		var e *check.Error
-		if !errors.Is(err, check.ErrBound) || !errors.As(err, &e) || e.Param != c.name {
+		if !errors.Is(err, check.ErrBound) || !errors.As(err, &e) || e.Param() != c.name {
 			t.Errorf("%s at z = %g, y = %g: %v, want %s", c.loss.Name(), c.z, c.y, err, c.name)
 		}
 	}
@@ -177,7 +177,7 @@ func TestSpotFinds(t *testing.T) {
 	} {
 		err := Spot(c.loss, 3, 2)
 		var e *check.Error
-		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || !strings.HasSuffix(e.Param, ": "+c.what) {
+		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || !strings.HasSuffix(e.Param(), ": "+c.what) {
 			t.Errorf("%s, wrong %s: %v", c.loss.Name(), c.what, err)
 		}
 	}

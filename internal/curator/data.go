@@ -9,7 +9,6 @@
 package curator
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,14 +84,29 @@ func (d *Data) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "curator.Data of %d rows", d.table.Rows())
 }
 
-// Encoding is public.
-func (d *Data) Encoding() *Encoding { return d.table.Encoding() }
+// Facts are the public facts of a data set.
+type Facts struct {
+	Rows, Columns, Dim int
+	Intercept          bool
+	Bound              float64 // on a row's norm without the constant feature
+	Constant           float64 // 0 without intercept
+	FeatureBound       float64 // on a row's norm, with it
+	LabelBound         float64 // 0 where none was given
+	Offset             float64 // see [Encoding.Offset]
+}
+
+// Facts returns the public facts.
+func (d *Data) Facts() Facts {
+	e := d.table.Encoding()
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelBound, e.Offset()}
+}
 
 // Len is the number of rows, which is public.
 func (d *Data) Len() int { return d.table.Rows() }
 
-// LabelBound is the bound that labels are clamped to; 0 where none was given.
-func (d *Data) LabelBound() float64 { return d.labelBound }
+// Encode returns the bounded features of one raw row of the caller's own, as those
+// of private rows are.
+func (d *Data) Encode(x []float64) ([]float64, error) { return d.table.Encoding().Encode(x) }
 
 // Rows stands for the rows in allowances.
 func (d *Data) Rows() *release.Rows { return d.rows }
@@ -150,20 +164,6 @@ func (d *Data) pick(order []int, token *release.Rows) *Data {
 // intercept, and their labels clamped to another bound.
 func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
 	return &Data{d.table.Rebound(bound, constant), d.labels, labelBound, d.rows}
-}
-
-// Projection is a public linear map of encoded rows.
-type Projection = rows.Projection
-
-// Project returns the rows' images under a public linear map, scaled down to the
-// bound where they are longer, so that the bound holds for any row and map. Each
-// image depends on its own row only.
-func (d *Data) Project(ctx context.Context, phi Projection, bound float64) (*Data, error) {
-	table, err := d.table.Project(ctx, phi, bound)
-	if err != nil {
-		return nil, err
-	}
-	return &Data{table, d.labels, d.labelBound, d.rows}, nil
 }
 
 // Check reports whether the labels are in the loss's domain, an error of intake.

@@ -38,7 +38,7 @@ func (p Point) Score(u []float64) release.Answer {
 // the feature bound by rounding, and the error γ_d·‖u‖·r of either product.
 func (p Point) ScoreSensitivity() float64 {
 	d := float64(len(p.w))
-	x := p.data.Encoding().FeatureBound() * (1 + (d+16)*0x1p-52)
+	x := p.data.table.Encoding().FeatureBound() * (1 + (d+16)*0x1p-52)
 	return x * (p.moves*(1+1e-15) + 2.1*(d+2)*unit*p.norm)
 }
 

@@ -39,6 +39,8 @@ func NewHadamard(k, d int, seed uint64) Map {
 	return m
 }
 
+func (m *hadamard) oblivious() {}
+
 func (m *hadamard) Dims() (k, d int) { return m.k, m.d }
 
 func (m *hadamard) Apply(dst, x []float64) {

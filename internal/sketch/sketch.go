@@ -11,8 +11,10 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// Map is a linear map, safe for concurrent use.
+// Map is a linear map, safe for concurrent use. It is shown private rows: only this
+// package can implement it.
 type Map interface {
+	oblivious()
 	// Dims returns k and d.
 	Dims() (k, d int)
 	// Apply sets dst, of length k, to Φx.
@@ -57,6 +59,8 @@ func newDense(k, d int, entry func() float64) Map {
 	}
 	return m
 }
+
+func (m *dense) oblivious() {}
 
 func (m *dense) Dims() (k, d int) { return m.k, m.d }
 
@@ -106,6 +110,8 @@ func NewSparse(k, d int, seed uint64) Map {
 	}
 	return m
 }
+
+func (m *sparse) oblivious() {}
 
 func (m *sparse) Dims() (k, d int) { return m.k, m.d }
 
