@@ -194,3 +194,63 @@ func (b Budget) covers(l *Ledger) error {
 	}
 	return nil
 }
+
+// votes calibrates k answers of a vote, which compose as bounded-range releases:
+// under an (ε, δ) budget the best of the sum of all ε, of their Gaussian bound and
+// of numerical composition, which the ledger evaluates too.
+func (b Budget) votes(k int) (mechanisms.Vote, error) {
+	if err := b.validate(); err != nil {
+		return mechanisms.Vote{}, err
+	}
+	simple := b.epsilon / float64(k) * (1 - 1e-15)
+	if b.pure {
+		return mechanisms.Vote{Epsilon: simple}, nil
+	}
+	mu, err := b.gdp()
+	if err != nil {
+		return mechanisms.Vote{}, err
+	}
+	low := math.Max(simple, 2*mechanisms.PureEpsilonWithin(mu/math.Sqrt(float64(k))*(1-1e-11)))
+	if b.mu != 0 {
+		return mechanisms.Vote{Epsilon: low}, nil
+	}
+	together := func(epsilon float64) float64 {
+		l, err := mechanisms.Vote{Epsilon: epsilon}.Ledger("", k)
+		if err != nil {
+			return math.Inf(1)
+		}
+		e, err := l.Epsilon(b.delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return e
+	}
+	// The total grows a little faster than its share.
+	for step := math.Pow(b.epsilon/together(low), 0.8); step > 1.003; {
+		if total := together(low * step); total <= b.epsilon {
+			low *= step
+			step = math.Pow(b.epsilon/total, 0.8)
+		} else {
+			step = math.Sqrt(step)
+		}
+	}
+	return mechanisms.Vote{Epsilon: low}, nil
+}
+
+// numbers calibrates noise for k answers that are numbers: discrete Laplace or,
+// unless the budget is pure, Gaussian, whichever varies less.
+func (b Budget) numbers(k int) (additive, error) {
+	epsilon, err := b.share(k).pureEpsilon()
+	if err != nil {
+		return nil, err
+	}
+	l := laplace{mechanisms.Laplace{Epsilon: epsilon * (1 - 1e-15)}, 1}
+	if b.pure {
+		return l, nil
+	}
+	m, err := b.gaussian(k, 1)
+	if g := (gaussian{m, 1}); err != nil || g.perSensitivity() < l.perSensitivity() {
+		return g, err
+	}
+	return l, nil
+}

@@ -17,9 +17,9 @@
 // ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
 // GridSearch and Boost train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
-// nest. A Plan shows what a fit would spend before it sees data. NewVote, NewAverage,
-// NewStable, NewDescent and NewThreshold make a Predictor, which answers queries and
-// releases no model; SelectModel chooses among given models. Several fits on the same
+// nest. A Plan shows what a fit would spend before it sees data. NewPredictor makes a
+// Predictor, which answers queries and releases no model, by votes, averages, scores or
+// a walk; SelectModel chooses among given models. Several fits on the same
 // data add up in a mechanisms.Accountant.
 //
 // # Privacy
@@ -195,8 +195,11 @@ type Env struct {
 	Progress func(done, total int)
 }
 
+// callerNoise reports whether noise is the caller's.
+func (e *Env) callerNoise() bool { return e != nil && e.NoiseForTests != nil }
+
 func (e *Env) noise() mechanisms.Source {
-	if e != nil && e.NoiseForTests != nil {
+	if e.callerNoise() {
 		return e.NoiseForTests
 	}
 	return mechanisms.NewSecureSource()
@@ -204,7 +207,7 @@ func (e *Env) noise() mechanisms.Source {
 
 // mark says in a ledger where its noise was the caller's.
 func (e *Env) mark(l *Ledger) *Ledger {
-	if e != nil && e.NoiseForTests != nil {
+	if e.callerNoise() {
 		return l.WithCallerNoise()
 	}
 	return l

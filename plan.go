@@ -65,7 +65,7 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.fits(d.data); err != nil {
+	if err := p.shape.fits(d.data); err != nil {
 		return nil, err
 	}
 	if err := d.data.Check(p.Problem.Loss); err != nil {
@@ -79,10 +79,10 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	return newModel(w, d.facts, d.data.Facts().Columns, p.Problem.Loss, ledger), nil
 }
 
-// fits refuses data that the plan's sensitivities are not for; by public facts.
-func (p *Plan) fits(d *curator.Data) error {
-	if s := shapeOf(d); s != p.shape {
-		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", s), fmt.Sprintf("must have the plan's shape %+v", p.shape))
+// fits refuses data that a plan's sensitivities are not for; by public facts.
+func (s Shape) fits(d *curator.Data) error {
+	if other := shapeOf(d); other != s {
+		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", other), fmt.Sprintf("must have the plan's shape %+v", s))
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (p *Plan) fits(d *curator.Data) error {
 // weights runs a plan inside another one, on the data and with the allowance that
 // this makes for it.
 func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
-	if err := p.fits(d); err != nil {
+	if err := p.shape.fits(d); err != nil {
 		return nil, err
 	}
 	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: func(int, int) {}, projected: r.projected})

@@ -3,21 +3,94 @@ package dpglm
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/internal/release"
 )
 
+// PredictorConfig is a kind of predictor with its parameters: a [VoteConfig],
+// [AverageConfig], [StableConfig], [DescentConfig] or [ThresholdConfig]. Plan sees
+// public facts only, checks every argument and calibrates the noise.
+type PredictorConfig interface {
+	Plan(Shape, Problem, Budget) (*PredictorPlan, error)
+}
+
+// PredictorPlan is a calibrated predictor that has not seen data yet: a dry run
+// shows what its answers would cost. Only the configurations of this package make
+// one.
+type PredictorPlan struct {
+	// Config is the configuration with every default replaced by its value.
+	Config PredictorConfig
+	// Problem is the problem with its default radius filled in.
+	Problem Problem
+	// Ledger is what all answers spend together.
+	Ledger *Ledger
+
+	shape Shape
+	service
+}
+
+// service is what predictors of one plan have in common.
+type service struct {
+	schedule *release.Schedule // a leaf with a release for each answer
+	facts    predictorFacts
+	cache    bool
+	train    func(*run) (question, error)
+	release  func(*release.Allowance, release.Answer) (float64, error)
+}
+
+// question asks what was trained about a query, a row of raw features.
+type question func(x []float64) (release.Answer, error)
+
+// newPredictorPlan holds the schedule of all answers against the budget. Every plan
+// of a predictor is made here.
+func newPredictorPlan(c PredictorConfig, s Shape, p Problem, b Budget, x service) (*PredictorPlan, error) {
+	if err := b.covers(x.schedule.Ledger()); err != nil {
+		return nil, err
+	}
+	x.facts = x.facts.of(s, p, b)
+	return &PredictorPlan{Config: c, Problem: p, Ledger: x.schedule.Ledger(), shape: s, service: x}, nil
+}
+
+// Run trains on d, which must have the shape of the plan. Training spends nothing:
+// answers do.
+func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predictor, error) {
+	if p == nil || p.train == nil {
+		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a PredictorConfig")
+	}
+	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.shape.fits(d.data); err != nil {
+		return nil, err
+	}
+	ask, err := p.train(&run{ctx: ctx, data: d.data, progress: env.progress})
+	if err != nil {
+		return nil, err
+	}
+	q := &Predictor{service: p.service, ask: ask, allow: p.schedule.Allow(d.data.Rows(), env.noise()), callerNoise: env.callerNoise()}
+	if p.cache {
+		q.store = map[string]float64{}
+	}
+	return q, nil
+}
+
+// String prints what the plan is.
+func (p *PredictorPlan) String() string {
+	if p == nil || p.train == nil {
+		return "empty plan"
+	}
+	return fmt.Sprintf("plan of a predictor (%s) for %d rows × %d weights:\n%v", p.facts.Kind, p.shape.Rows, p.shape.Dim, p.schedule.Ledger())
+}
+
 // Predictor keeps a model, or several, inside and answers queries about single
-// rows privately [DF18]. It holds the budget of all answers, which is shared out
-// among them when it is made, and refuses with ErrSpent after the last. NewVote,
-// NewAverage, NewStable, NewDescent and NewThreshold make one. It is safe for
-// concurrent use.
+// rows privately [DF18]. Its budget is that of all answers, which is shared out
+// among them when it is planned; after the last it refuses with ErrSpent.
+// [NewPredictor] makes one. It is safe for concurrent use.
 //
 // # Privacy
 //
@@ -41,71 +114,66 @@ import (
 // bounded as its rows were. A query that is refused costs nothing.
 type Predictor struct {
 	service
-	encoding rows.Encoding
-	src      mechanisms.Source
-	seeded   bool
+	ask question
 
-	lock     sync.Mutex
-	answered int
-	store    map[string]float64 // nil if answers are not kept
+	lock        sync.Mutex
+	allow       *release.Allowance // which counts the answers
+	callerNoise bool
+	store       map[string]float64 // nil if answers are not kept
 }
 
-// service is what one kind of predictor consists of. All but value is planned
-// before there are data.
-type service struct {
-	plan    string // all public facts, to know the predictor again by
-	queries int
-	cache   bool
-	// ledger returns the entry of a number of answers.
-	ledger func(answers int) (*Ledger, error)
-	// value is a function of an encoded query. It holds the models. One training
-	// row moves it by no more than release covers.
-	value   func(u []float64) float64
-	release func(value float64, src mechanisms.Source) (float64, error)
-}
-
-// affordable holds all answers together against the budget.
-func (s *service) affordable(b Budget) error {
-	total, err := s.ledger(s.queries)
+// NewPredictor plans and trains a predictor.
+func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg PredictorConfig, env *Env) (*Predictor, error) {
+	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	if v := reflect.ValueOf(cfg); cfg == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, check.Fail(ErrConfig, "configuration", nil, "must not be nil")
+	}
+	plan, err := cfg.Plan(d.Shape(), p, b)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return b.covers(total)
-}
-
-func newPredictor(d *Dataset, s service, env *Env) *Predictor {
-	p := &Predictor{service: s, encoding: *d.table.Encoding(), src: env.noise(), seeded: env != nil && env.NoiseForTests != nil}
-	if s.cache {
-		p.store = map[string]float64{}
-	}
-	return p
+	return plan.Run(ctx, d, env)
 }
 
 // Answer answers a query. Its error is ErrSpent once the budget is spent, and
 // about x or ctx otherwise.
 func (p *Predictor) Answer(ctx context.Context, x []float64) (float64, error) {
+	if err := p.usable(); err != nil {
+		return 0, err
+	}
+	if ctx == nil {
+		return 0, check.Fail(ErrConfig, "context", nil, "must not be nil")
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	u, err := p.encoding.Encode(x)
+	value, err := p.ask(x)
 	if err != nil {
 		return 0, err
 	}
-	value := p.value(u)
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if answer, ok := p.store[bitsOf(x)]; ok {
 		return answer, nil
 	}
-	if p.answered >= p.queries {
-		return 0, check.Fail(ErrSpent, "answers", p.answered, "are all that the budget was planned for")
+	if made := p.allow.Made(); made >= p.facts.Queries {
+		return 0, check.Fail(ErrSpent, "answers", made, "are all that the budget was planned for")
 	}
-	p.answered++
-	answer, err := p.release(value, p.src)
+	answer, err := p.release(p.allow, value)
 	if err == nil && p.store != nil {
 		p.store[bitsOf(x)] = answer
 	}
 	return answer, err
+}
+
+// usable refuses a predictor that was not made by a plan.
+func (p *Predictor) usable() error {
+	if p == nil || p.ask == nil {
+		return check.Fail(ErrConfig, "predictor", nil, "must be made by NewPredictor or by a plan")
+	}
+	return nil
 }
 
 // bitsOf tells queries apart by their bits.
@@ -118,155 +186,92 @@ func bitsOf(x []float64) string {
 }
 
 // Planned returns the ledger of all answers that the budget was planned for.
-func (p *Predictor) Planned() *Ledger { return p.entry(p.queries) }
+func (p *Predictor) Planned() *Ledger {
+	if p.usable() != nil {
+		return nil
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.mark(p.schedule)
+}
 
 // Spent returns the ledger of the answers so far, nil before the first.
-func (p *Predictor) Spent() *Ledger { return p.entry(p.Answered()) }
+func (p *Predictor) Spent() *Ledger {
+	if p.usable() != nil {
+		return nil
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	made := p.allow.Made()
+	if made == 0 {
+		return nil
+	}
+	spent, err := p.schedule.First(made)
+	if err != nil { // then all counts as spent
+		spent = p.schedule
+	}
+	return p.mark(spent)
+}
+
+// mark says in a ledger that noise was the caller's, before a restart too.
+func (p *Predictor) mark(s *release.Schedule) *Ledger {
+	if p.callerNoise {
+		return s.Ledger().WithCallerNoise()
+	}
+	return s.Ledger()
+}
 
 // Answered returns the number of answers so far, those before a restart included.
 func (p *Predictor) Answered() int {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.answered
+	if p.usable() != nil {
+		return 0
+	}
+	return p.allow.Made()
 }
 
-func (p *Predictor) entry(answers int) *Ledger {
-	if answers == 0 {
-		return nil
+// Format prints the kind and the count of answers, whatever the verb.
+func (p *Predictor) Format(f fmt.State, _ rune) {
+	if p.usable() != nil {
+		fmt.Fprint(f, "empty predictor")
+		return
 	}
-	l, err := p.ledger(answers)
-	if err != nil { // not for a part of what was found affordable
-		return nil
-	}
-	if p.seeded {
-		l = l.WithCallerNoise()
-	}
-	return l
+	fmt.Fprintf(f, "dpglm.Predictor (%s) after %d of %d answers", p.facts.Kind, p.Answered(), p.facts.Queries)
 }
 
-type predictorState struct {
-	Plan     string `json:"plan"`
-	Answered int    `json:"answered"`
+// planQueries checks what all predictors with a loss are asked for.
+func planQueries(config string, queries int, s Shape, p Problem, score float64) (Problem, error) {
+	if err := s.validate(); err != nil {
+		return p, err
+	}
+	if err := checkQueries(config, queries); err != nil {
+		return p, err
+	}
+	return p.resolve(s, score)
 }
 
-// State returns what a predictor must remember over a restart: its count of
-// answers and, to know it again, its public facts. It holds no answers, stored
-// ones neither, and nothing else about the data.
-//
-// For the guarantee to survive any crash, an answer may leave the program only
-// after a State from after it has been written to where it lasts. Whoever can
-// write there can also reset the count: keep it where the data are kept.
-func (p *Predictor) State() ([]byte, error) {
-	return json.Marshal(predictorState{p.plan, p.Answered()})
-}
-
-// Restore takes up the count from a State of a predictor with the same public
-// facts, configuration and budget; it refuses any other, and a predictor that has
-// answered already. The noise is not continued but drawn from a fresh key.
-func (p *Predictor) Restore(state []byte) error {
-	var s predictorState
-	if err := json.Unmarshal(state, &s); err != nil {
-		return fmt.Errorf("%w: %w", ErrModel, err)
-	}
-	if s.Plan != p.plan {
-		return check.Fail(ErrModel, "state", nil, "must be of a predictor with the same data shape, problem, budget and configuration")
-	}
-	if s.Answered < 0 || s.Answered > p.queries {
-		return check.Fail(ErrModel, "state: answered", s.Answered, fmt.Sprintf("must lie between 0 and %d", p.queries))
-	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if p.answered > 0 {
-		return check.Fail(ErrConfig, "state", nil, "must be restored before the first answer")
-	}
-	p.answered = s.Answered
-	return nil
-}
-
-// facts writes down everything public that a predictor depends on.
-func facts(kind string, config any, s Shape, p Problem, b Budget) string {
-	return fmt.Sprintf("%s %+v; loss %s, radius %g; %v; data %+v", kind, config, p.Loss.Name(), p.Radius, b, s)
-}
-
-func checkQueries(param string, queries int) error {
+func checkQueries(config string, queries int) error {
 	if queries < 1 {
-		return check.Fail(ErrConfig, param, queries, "must be at least 1")
+		return check.Fail(ErrConfig, config+".Queries", queries, "must be at least 1")
 	}
 	return nil
 }
 
-// votes calibrates k answers of a vote, which compose as bounded-range releases:
-// under an (ε, δ) budget the best of the sum of all ε, of their Gaussian bound and
-// of numerical composition, which the ledger evaluates too.
-func (b Budget) votes(k int) (mechanisms.Vote, error) {
-	if err := b.validate(); err != nil {
-		return mechanisms.Vote{}, err
+// castVote releases a margin as the class 0 or 1.
+func castVote(a *release.Allowance, margin release.Answer) (float64, error) {
+	yes, err := a.Vote(margin)
+	if yes {
+		return 1, err
 	}
-	simple := b.epsilon / float64(k) * (1 - 1e-15)
-	if b.pure {
-		return mechanisms.Vote{Epsilon: simple}, nil
-	}
-	mu, err := b.gdp()
-	if err != nil {
-		return mechanisms.Vote{}, err
-	}
-	low := math.Max(simple, 2*mechanisms.PureEpsilonWithin(mu/math.Sqrt(float64(k))*(1-1e-11)))
-	if b.mu != 0 {
-		return mechanisms.Vote{Epsilon: low}, nil
-	}
-	together := func(epsilon float64) float64 {
-		l, err := mechanisms.Vote{Epsilon: epsilon}.Ledger("", k)
+	return 0, err
+}
+
+// noisy releases one number with noise and makes an answer of it.
+func noisy(finish func(float64) float64) func(*release.Allowance, release.Answer) (float64, error) {
+	return func(a *release.Allowance, x release.Answer) (float64, error) {
+		v, err := a.AddNoise(x)
 		if err != nil {
-			return math.Inf(1)
+			return 0, err
 		}
-		e, err := l.Epsilon(b.delta)
-		if err != nil {
-			return math.Inf(1)
-		}
-		return e
+		return finish(v[0]), nil
 	}
-	// The total grows a little faster than its share.
-	for step := math.Pow(b.epsilon/together(low), 0.8); step > 1.003; {
-		if total := together(low * step); total <= b.epsilon {
-			low *= step
-			step = math.Pow(b.epsilon/total, 0.8)
-		} else {
-			step = math.Sqrt(step)
-		}
-	}
-	return mechanisms.Vote{Epsilon: low}, nil
-}
-
-// numbers calibrates noise for k answers that are numbers: discrete Laplace or,
-// unless the budget is pure, Gaussian, whichever varies less.
-func (b Budget) numbers(k int) (additive, error) {
-	epsilon, err := b.share(k).pureEpsilon()
-	if err != nil {
-		return nil, err
-	}
-	l := laplace{mechanisms.Laplace{Epsilon: epsilon * (1 - 1e-15)}, 1}
-	if b.pure {
-		return l, nil
-	}
-	m, err := b.gaussian(k, 1)
-	if g := (gaussian{m, 1}); err != nil || g.perSensitivity() < l.perSensitivity() {
-		return g, err
-	}
-	return l, nil
-}
-
-// addTo releases one number of the given sensitivity.
-func addTo(value, sensitivity float64, noise additive, src mechanisms.Source) (float64, error) {
-	v := []float64{value}
-	err := noise.release(v, sensitivity, src)
-	return v[0], err
-}
-
-// scoreSensitivity bounds how far the computed score ⟨u, w⟩ of an encoded query u
-// moves when w, of norm at most r, moves by at most delta: ‖u‖·delta, ‖u‖ exceeding
-// the feature bound by rounding, and the error γ_d·‖u‖·r of either product.
-func (s Shape) scoreSensitivity(r, delta float64) float64 {
-	d := float64(s.Dim)
-	x := s.FeatureBound * (1 + (d+16)*0x1p-52)
-	return x * (delta*(1+1e-15) + 2.1*(d+2)*0x1p-53*r)
 }

@@ -104,10 +104,6 @@ func (d *Data) Facts() Facts {
 // Len is the number of rows, which is public.
 func (d *Data) Len() int { return d.table.Rows() }
 
-// Encode returns the bounded features of one raw row of the caller's own, as those
-// of private rows are.
-func (d *Data) Encode(x []float64) ([]float64, error) { return d.table.Encoding().Encode(x) }
-
 // Rows stands for the rows in allowances.
 func (d *Data) Rows() *release.Rows { return d.rows }
 

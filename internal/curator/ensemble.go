@@ -14,8 +14,10 @@ import (
 // Ensemble is a number of models that were trained without noise on disjoint parts
 // of the rows, one on each. They can't be read.
 type Ensemble struct {
-	models [][]float64
-	data   *Data
+	models    [][]float64
+	origin    origin
+	predict   func(score float64) float64
+	low, high float64
 }
 
 // Format prints the shape, whatever the verb.
@@ -26,9 +28,14 @@ func (e *Ensemble) Format(f fmt.State, _ rune) {
 // Ensemble trains the minimiser of the mean loss plus (λ/2)‖w‖² over the ball on
 // each of so many parts, split at random by the seed and the number of rows only,
 // whose sizes differ by at most one. Whatever a part's training does, it depends on
-// that part's rows alone.
+// that part's rows alone. A label outside the loss's domain is an error of intake.
 func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed uint64, radius, lambda float64, progress func(done, total int)) (*Ensemble, error) {
-	e, order := &Ensemble{make([][]float64, parts), d}, permutation(d.Len(), seed)
+	if err := d.Check(loss); err != nil {
+		return nil, err
+	}
+	e := &Ensemble{models: make([][]float64, parts), origin: d.origin(), predict: prediction(loss)}
+	e.low, e.high = LabelRange(loss.Labels(), d.labelBound)
+	order := permutation(d.Len(), seed)
 	for i, size := range evenly(d.Len(), parts) {
 		sums, err := d.pick(order[:size], nil).Under(loss)
 		if err != nil {
@@ -45,10 +52,13 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 	return e, nil
 }
 
-// Margin is the number of models that score an encoded query above 0, less the
-// number of the others. A replaced row changes one model, and the margin by at
-// most 2.
-func (e *Ensemble) Margin(u []float64) release.Answer {
+// Margin is the number of models that score a query above 0, less the number of
+// the others. A replaced row changes one model, and the margin by at most 2.
+func (e *Ensemble) Margin(x []float64) (release.Answer, error) {
+	u, err := e.origin.encoding.Encode(x)
+	if err != nil {
+		return release.Answer{}, err
+	}
 	margin := 0.0
 	for _, w := range e.models {
 		if floats.Dot(u, w) > 0 {
@@ -57,23 +67,52 @@ func (e *Ensemble) Margin(u []float64) release.Answer {
 			margin--
 		}
 	}
-	return release.NewAnswer(e.data.rows, []float64{margin}, 2)
+	return release.NewAnswer(e.origin.rows, []float64{margin}, 2), nil
 }
 
-// Mean is the mean of the models' predictions at an encoded query, each held to
-// [low, high]; predict turns a score into a prediction and must be a public
-// function. A replaced row changes one model.
-func (e *Ensemble) Mean(u []float64, predict func(score float64) float64, low, high float64) release.Answer {
+// Mean is the mean of the models' predictions at a query, each held to the labels'
+// range. A replaced row changes one model.
+func (e *Ensemble) Mean(x []float64) (release.Answer, error) {
+	u, err := e.origin.encoding.Encode(x)
+	if err != nil {
+		return release.Answer{}, err
+	}
 	var sum float64
 	for _, w := range e.models {
-		v := predict(floats.Dot(u, w))
-		if !(v >= low) { // NaN, too
-			v = low
+		v := e.predict(floats.Dot(u, w))
+		if !(v >= e.low) { // NaN, too
+			v = e.low
 		}
-		sum += math.Min(high, v)
+		sum += math.Min(e.high, v)
 	}
 	r := len(e.models)
-	return release.NewAnswer(e.data.rows, []float64{sum / float64(r)}, MeanSensitivity(low, high, r))
+	return release.NewAnswer(e.origin.rows, []float64{sum / float64(r)}, MeanSensitivity(e.low, e.high, r)), nil
+}
+
+// prediction is the label's mean at a score: the class where a binary loss gives
+// no probability.
+func prediction(loss losses.Loss) func(score float64) float64 {
+	link := losses.LinkOf(loss)
+	if loss.Labels() != losses.Binary || link == losses.Logit {
+		return link.Mean
+	}
+	return func(score float64) float64 {
+		if score > 0 {
+			return 1
+		}
+		return 0
+	}
+}
+
+// LabelRange is where labels lie: classes are 0 and 1.
+func LabelRange(l losses.Labels, bound float64) (low, high float64) {
+	switch l {
+	case losses.Real:
+		return -bound, bound
+	case losses.Count:
+		return 0, bound
+	}
+	return 0, 1
 }
 
 // MeanSensitivity bounds how far the computed mean of r numbers in [low, high]

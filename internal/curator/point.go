@@ -16,29 +16,33 @@ import (
 // Point is a weight vector that was computed from rows without noise. It can't be
 // read: its weights, and its score at a query, are answers.
 type Point struct {
-	w     []float64
-	moves float64 // L2 sensitivity of w
-	norm  float64 // bound on ‖w‖
-	data  *Data
+	w      []float64
+	moves  float64 // L2 sensitivity of w
+	norm   float64 // bound on ‖w‖
+	origin origin
 }
 
 // Format prints the shape, whatever the verb.
 func (p Point) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Point of %d weights", len(p.w)) }
 
 // Weights are the point's, with the distance by which a replaced row moves them.
-func (p Point) Weights() release.Answer { return release.NewAnswer(p.data.rows, p.w, p.moves) }
+func (p Point) Weights() release.Answer { return release.NewAnswer(p.origin.rows, p.w, p.moves) }
 
-// Score is ⟨w, u⟩ at an encoded query u ([Encoding.Encode]).
-func (p Point) Score(u []float64) release.Answer {
-	return release.NewAnswer(p.data.rows, []float64{floats.Dot(u, p.w)}, p.ScoreSensitivity())
+// Score is ⟨w, u⟩, u the query x, encoded and bounded as rows are.
+func (p Point) Score(x []float64) (release.Answer, error) {
+	u, err := p.origin.encoding.Encode(x)
+	if err != nil {
+		return release.Answer{}, err
+	}
+	return release.NewAnswer(p.origin.rows, []float64{floats.Dot(u, p.w)}, p.ScoreSensitivity()), nil
 }
 
-// ScoreSensitivity bounds how far the computed score ⟨w, u⟩ of an encoded query u
-// moves when w, of norm at most r, moves by at most Δ: ‖u‖·Δ, ‖u‖ exceeding
-// the feature bound by rounding, and the error γ_d·‖u‖·r of either product.
+// ScoreSensitivity bounds how far the computed score ⟨w, u⟩ moves when w, of norm
+// at most r, moves by at most Δ: ‖u‖·Δ, ‖u‖ exceeding the feature bound by
+// rounding, and the error γ_d·‖u‖·r of either product. It is public.
 func (p Point) ScoreSensitivity() float64 {
 	d := float64(len(p.w))
-	x := p.data.table.Encoding().FeatureBound() * (1 + (d+16)*0x1p-52)
+	x := p.origin.encoding.FeatureBound() * (1 + (d+16)*0x1p-52)
 	return x * (p.moves*(1+1e-15) + 2.1*(d+2)*unit*p.norm)
 }
 
@@ -57,7 +61,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
 	norm := radius * (1 + 1e-12)
-	return Point{w, math.Min(delta+2*tolerance, 2*norm), norm, s.data}, err
+	return Point{w, math.Min(delta+2*tolerance, 2*norm), norm, s.data.origin()}, err
 }
 
 // Descend returns the last of the given number of steps of projected gradient
@@ -84,7 +88,7 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
 	rounding := 2 * unit * ((d+16)*held + 8*eta*slope)
 	apart := t * (eta*(s.s.Diameter(held)+2*s.s.GradientError(held, math.Inf(1)))/n + rounding) * (1 + 4e-16*(t+8))
-	return Point{w, math.Min(apart, 2*held), held, s.data}, nil
+	return Point{w, math.Min(apart, 2*held), held, s.data.origin()}, nil
 }
 
 // newtonDim is the largest dimension in which the solvers use second moments.

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // Walk is the exponential projected walk over rows sorted by their one feature
@@ -14,7 +15,7 @@ import (
 type Walk struct {
 	features []float64 // sorted
 	values   []int     // after each number of steps
-	data     *Data
+	origin   origin
 }
 
 // Format prints the shape, whatever the verb.
@@ -23,8 +24,12 @@ func (w *Walk) Format(f fmt.State, _ rune) {
 }
 
 // Walk makes the walk. Rows of equal features stand in the order of their numbers,
-// so that replacing a row doesn't change the order of the others.
-func (d *Data) Walk(limit int) *Walk {
+// so that replacing a row doesn't change the order of the others. A label that is
+// not binary is an error of intake.
+func (d *Data) Walk(limit int) (*Walk, error) {
+	if err := d.Check(losses.Logistic{}); err != nil {
+		return nil, err
+	}
 	features := d.table.First()
 	order := make([]int, len(features))
 	for i := range order {
@@ -39,7 +44,7 @@ func (d *Data) Walk(limit int) *Walk {
 		}
 		return 0
 	})
-	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d}
+	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d.origin()}
 	for k, i := range order {
 		step := -1
 		if d.labels[i] > 0 {
@@ -48,16 +53,24 @@ func (d *Data) Walk(limit int) *Walk {
 		w.features[k] = features[i]
 		w.values[k+1] = min(max(w.values[k]+step, -limit), limit)
 	}
-	return w
+	return w, nil
 }
 
-// Margin is the value after the last row whose feature is not above the encoded
-// query's. Remove the replaced row from both walks: they then take the same steps
+// Margin is the value after the last row whose feature is not above the query's,
+// which is encoded as the rows are. Remove the replaced row from both walks: they then take the same steps
 // up to the query, hence end at the same value. Putting one step back moves a walk
 // by at most 1 where the row stands, and each later step, a shift and a projection,
 // brings no two walks further apart: the value moves by at most 1 for either row, by
 // 2 in all [DF18, Lemma 5.1].
-func (w *Walk) Margin(u []float64) release.Answer {
-	steps := sort.Search(len(w.features), func(k int) bool { return w.features[k] > u[0] })
-	return release.NewAnswer(w.data.rows, []float64{float64(w.values[steps])}, 2)
+func (w *Walk) Margin(x []float64) (release.Answer, error) {
+	u, err := w.origin.encoding.Encode(x)
+	if err != nil {
+		return release.Answer{}, err
+	}
+	return release.NewAnswer(w.origin.rows, []float64{float64(w.at(u[0]))}, 2), nil
+}
+
+// at is the value after the last row whose feature is not above the given one.
+func (w *Walk) at(feature float64) int {
+	return w.values[sort.Search(len(w.features), func(k int) bool { return w.features[k] > feature })]
 }

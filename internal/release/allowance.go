@@ -142,6 +142,13 @@ func (a *Allowance) Skip(releases int) error {
 	return nil
 }
 
+// Made is the number of a leaf's releases so far, those that were skipped included.
+func (a *Allowance) Made() int {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	return a.made[0]
+}
+
 // AddNoise releases a vector by the planned Gaussian or Laplace mechanism.
 func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 	a.run.lock.Lock()
