@@ -23,15 +23,15 @@ func TestAuditPredictions(t *testing.T) {
 	}{
 		"stable": {1, func(d *Dataset, b Budget, seed uint64) (*Predictor, error) {
 			p := Problem{Loss: losses.Squared{}, Radius: 0.03}
-			return NewStable(context.Background(), d, p, b, StableConfig{Queries: queries, Lambda: 50}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+			return serve(d, p, b, StableConfig{Queries: queries, Lambda: 50}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 		}},
 		"descent": {1, func(d *Dataset, b Budget, seed uint64) (*Predictor, error) {
 			p := Problem{Loss: losses.Squared{}, Radius: 0.01}
-			return NewDescent(context.Background(), d, p, b, DescentConfig{Queries: queries, Steps: 5, StepSize: 1e-3}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+			return serve(d, p, b, DescentConfig{Queries: queries, Steps: 5, StepSize: 1e-3}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 		}},
 		"average": {2, func(d *Dataset, b Budget, seed uint64) (*Predictor, error) {
 			p := Problem{Loss: losses.Squared{}, Radius: 4}
-			return NewAverage(context.Background(), d, p, b, AverageConfig{Queries: queries, Parts: 2, Lambda: 1e-3}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+			return serve(d, p, b, AverageConfig{Queries: queries, Parts: 2, Lambda: 1e-3}, &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
 		}},
 	}
 	for name, c := range makers {

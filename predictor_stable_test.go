@@ -11,15 +11,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/dpglm/dpglm/internal/solve"
 	"github.com/dpglm/dpglm/losses"
 )
+
+// descended returns the weights after a descent, and how far one row may move them.
+func descended(t *testing.T, d *Dataset, loss losses.Loss, radius float64, c DescentConfig) ([]float64, float64) {
+	t.Helper()
+	sums, err := d.data.Under(loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := sums.Descend(context.Background(), radius, c.Steps, c.StepSize, func(int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := watched(t, d.data, point.Weights(), sums.Dim())
+	return e.Values, e.L2
+}
 
 // [DF18, Theorem 4.12], for passes over all rows: T steps of projected gradient
 // descent lead to weights no further apart than claimed, for every loss and any
 // admitted step, the longest one included. The replaced row is searched.
 func TestDescentStability(t *testing.T) {
-	ctx := context.Background()
 	for _, loss := range trainable() {
 		for _, c := range []struct {
 			radius, step float64 // in units of 1/H̃
@@ -41,16 +54,9 @@ func TestDescentStability(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					sums, err := d.sums(trained)
-					if err != nil {
-						t.Fatal(err)
-					}
-					w, moves, err := config.descend(ctx, sums, c.radius, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if solve.Norm(w) > c.radius*(1+1e-12) {
-						t.Fatalf("weights of norm %g", solve.Norm(w))
+					w, moves := descended(t, d, trained, c.radius, config)
+					if norm(w) > c.radius*(1+1e-12) {
+						t.Fatalf("weights of norm %g", norm(w))
 					}
 					return w, moves
 				}
@@ -88,15 +94,7 @@ func TestDescentStabilityIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := d.sums(losses.Squared{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, moves, err := config.descend(context.Background(), sums, 0.01, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w, moves
+		return descended(t, d, losses.Squared{}, 0.01, config)
 	}
 	a, claimed := descend(1)
 	b, _ := descend(-1)
@@ -105,33 +103,9 @@ func TestDescentStabilityIsNearlyAttained(t *testing.T) {
 	}
 }
 
-// The computed score of a query moves by at most the claimed distance when the
-// weights move along it, which attains the bound.
-func TestScoreSensitivity(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	const d, radius, delta = 40, 2.0, 1e-9
-	s := Shape{Rows: 1, Dim: d, FeatureBound: 3}
-	claimed := s.scoreSensitivity(radius, delta)
-	worst := 0.0
-	for range 1000 {
-		u, w, moved := make([]float64, d), make([]float64, d), make([]float64, d)
-		for j := range d {
-			u[j], w[j] = r.NormFloat64(), r.NormFloat64()
-		}
-		floats.Scale(3/floats.Norm(u, 2), u)
-		floats.Scale((radius-delta)/floats.Norm(w, 2), w)
-		floats.AddScaledTo(moved, w, delta/3, u)
-		worst = math.Max(worst, math.Abs(floats.Dot(u, moved)-floats.Dot(u, w)))
-	}
-	if worst > claimed || worst < 3*delta || claimed > 3*delta*(1+1e-4) {
-		t.Errorf("scores move by %g, claimed %g", worst, claimed)
-	}
-}
-
 // Both predictors learn: with an ample budget their answers are those of the
 // minimiser, in the terms of each kind of label.
 func TestStableAnswers(t *testing.T) {
-	ctx := context.Background()
 	r := rand.New(rand.NewPCG(7, 8))
 	const n, ample = 500, 1e6
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
@@ -159,8 +133,8 @@ func TestStableAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Problem{Loss: c.loss, Radius: 3}
-		stable, errStable := NewStable(ctx, d, p, PureDP(ample), StableConfig{Queries: c.queries}, nil)
-		descent, errDescent := NewDescent(ctx, d, p, PureDP(ample), DescentConfig{Queries: c.queries}, nil)
+		stable, errStable := serve(d, p, PureDP(ample), StableConfig{Queries: c.queries}, nil)
+		descent, errDescent := serve(d, p, PureDP(ample), DescentConfig{Queries: c.queries}, nil)
 		if errStable != nil || errDescent != nil {
 			t.Fatal(errStable, errDescent)
 		}

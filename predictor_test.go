@@ -22,6 +22,11 @@ import (
 // of the time.
 func line(t *testing.T, n int) *Dataset {
 	t.Helper()
+	x, y := lineRows(n)
+	return dataset(t, x, y)
+}
+
+func lineRows(n int) (*mat.Dense, []float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
 	for i := range n {
@@ -31,6 +36,11 @@ func line(t *testing.T, n int) *Dataset {
 			y[i] = 1
 		}
 	}
+	return x, y
+}
+
+func dataset(t *testing.T, x mat.Matrix, y []float64) *Dataset {
+	t.Helper()
 	d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -42,24 +52,28 @@ func line(t *testing.T, n int) *Dataset {
 type maker func(d *Dataset, p Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error)
 
 func makers() map[string]maker {
-	ctx := context.Background()
 	return map[string]maker{
 		"vote": func(d *Dataset, p Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error) {
-			return NewVote(ctx, d, p, b, VoteConfig{Queries: queries, Cache: cache, Parts: 5}, env)
+			return serve(d, p, b, VoteConfig{Queries: queries, Cache: cache, Parts: 5}, env)
 		},
 		"average": func(d *Dataset, p Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error) {
-			return NewAverage(ctx, d, p, b, AverageConfig{Queries: queries, Cache: cache, Parts: 5}, env)
+			return serve(d, p, b, AverageConfig{Queries: queries, Cache: cache, Parts: 5}, env)
 		},
 		"stable": func(d *Dataset, p Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error) {
-			return NewStable(ctx, d, p, b, StableConfig{Queries: queries, Cache: cache}, env)
+			return serve(d, p, b, StableConfig{Queries: queries, Cache: cache}, env)
 		},
 		"descent": func(d *Dataset, p Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error) {
-			return NewDescent(ctx, d, p, b, DescentConfig{Queries: queries, Cache: cache}, env)
+			return serve(d, p, b, DescentConfig{Queries: queries, Cache: cache}, env)
 		},
 		"threshold": func(d *Dataset, _ Problem, b Budget, queries int, cache bool, env *Env) (*Predictor, error) {
-			return NewThreshold(ctx, d, b, ThresholdConfig{Queries: queries, Cache: cache}, env)
+			return serve(d, Problem{}, b, ThresholdConfig{Queries: queries, Cache: cache}, env)
 		},
 	}
+}
+
+// serve is NewPredictor in the background.
+func serve(d *Dataset, p Problem, b Budget, c PredictorConfig, env *Env) (*Predictor, error) {
+	return NewPredictor(context.Background(), d, p, b, c, env)
 }
 
 var logit = Problem{Loss: losses.Logistic{}}
@@ -233,14 +247,78 @@ func TestPredictorRestart(t *testing.T) {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(state, &fields); err != nil || len(fields) != 2 {
-		t.Fatalf("state %s: %v", state, err)
+}
+
+// A state is JSON with these names, which a change of the library must keep or give
+// another version; what this one doesn't know it refuses.
+func TestPredictorState(t *testing.T) {
+	d := line(t, 300)
+	start := func() *Predictor {
+		p, err := serve(d, logit, PureDP(1), VoteConfig{Queries: 4, Parts: 3, Lambda: 0.25, Seed: 1<<63 + 1, Cache: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
 	}
-	for _, bad := range []string{"", "{}", "[]", `{"plan":"x","answered":3}`, strings.Replace(string(state), `"answered":3`, `"answered":-1`, 1),
-		strings.Replace(string(state), `"answered":3`, `"answered":6`, 1), strings.Replace(string(state), `"answered":3`, `"answered":2.5`, 1)} {
-		if err := start(5, b).Restore([]byte(bad)); !errors.Is(err, ErrModel) {
-			t.Errorf("state %q gives %v", bad, err)
+	p := start()
+	ask(t, p, 0.2)
+	ask(t, p, 0.3)
+	state, err := p.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"version":1,"predictor":{"kind":"vote","queries":4,"answer_epsilon":0.24999999999999975,"parts":3,"seed":9223372036854775809,"lambda":0.25,"loss":"logistic","radius":100,"epsilon":1,"rows":300,"weights":1,"feature_bound":1,"label_bound":1},"answered":2,"caller_noise":false}`
+	if string(state) != want {
+		t.Errorf("state %s, want %s", state, want)
+	}
+	// Stores may write the fields in another order.
+	spaced := strings.Replace(strings.Replace(want, `"version":1,`, "", 1), `"caller_noise":false`, `"caller_noise": false, "version": 1`, 1)
+	if q := start(); q.Restore([]byte(spaced)) != nil || q.Answered() != 2 {
+		t.Errorf("%s gives %v", spaced, q)
+	}
+	for _, c := range [][2]string{
+		{`"version":1`, `"version":2`}, {`"version":1`, `"version":1,"more":1`}, {`"version":1,`, ``},
+		{`"kind":"vote"`, `"kind":"average"`}, {`"kind":"vote"`, `"kind":"vote","more":1`}, {`"kind":"vote",`, ``},
+		{`775809`, `775808`}, {`"answer_epsilon":0.24999999999999975`, `"answer_epsilon":0.25`},
+		{`"answered":2`, `"answered":-1`}, {`"answered":2`, `"answered":5`}, {`"answered":2`, `"answered":2.5`},
+		{`"answered":2`, `"answered":null`}, {`"answered":2,`, ``}, {`,"caller_noise":false`, ``}, {want, ``}, {want, `{}`}, {want, `[]`},
+		{want, `null`}, {want, want + `{}`}, {want, want[1:]},
+	} {
+		q := start()
+		bad := strings.Replace(want, c[0], c[1], 1)
+		if err := q.Restore([]byte(bad)); bad == want || !errors.Is(err, ErrModel) || q.Answered() != 0 {
+			t.Errorf("state %s gives %v", bad, err)
+		}
+	}
+}
+
+// A restored state knows that noise of earlier answers was the caller's.
+func TestPredictorRestoresCallerNoise(t *testing.T) {
+	d := line(t, 300)
+	for kind, make := range makers() {
+		p, err := make(d, logit, PureDP(1), 5, false, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(t, p, 0.5)
+		for restarts := range 3 {
+			state, err := p.State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err = make(d, logit, PureDP(1), 5, false, nil); err != nil {
+				t.Fatal(err)
+			}
+			if p.Planned().CallerNoise() {
+				t.Errorf("%s: a new predictor has the caller's noise", kind)
+			}
+			if err := p.Restore(state); err != nil {
+				t.Fatal(err)
+			}
+			ask(t, p, 0.5)
+			if !p.Spent().CallerNoise() || !p.Planned().CallerNoise() || p.Answered() != restarts+2 {
+				t.Errorf("%s: after %d restarts the ledger is %v", kind, restarts+1, p.Spent())
+			}
 		}
 	}
 }
@@ -249,35 +327,38 @@ func TestPredictorRestart(t *testing.T) {
 // and not the cache.
 func TestPredictorPlans(t *testing.T) {
 	d := line(t, 300)
-	plans := map[string]string{}
+	plans := map[predictorFacts]string{}
 	add := func(name string, p *Predictor, err error) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if other, ok := plans[p.plan]; ok {
+		if other, ok := plans[p.facts]; ok {
 			t.Errorf("%s and %s have the same plan", name, other)
 		}
-		plans[p.plan] = name
+		plans[p.facts] = name
 	}
 	for kind, make := range makers() {
 		p, err := make(d, logit, PureDP(1), 5, false, nil)
 		add(kind, p, err)
-		if q, err := make(d, logit, PureDP(1), 5, true, nil); err != nil || q.plan != p.plan {
+		if q, err := make(d, logit, PureDP(1), 5, true, nil); err != nil || q.facts != p.facts {
 			t.Errorf("%s: the cache makes another plan, %v", kind, err)
 		}
 	}
-	ctx := context.Background()
 	for name, c := range map[string]VoteConfig{"seed": {Seed: 1}, "parts": {Parts: 7}, "lambda": {Lambda: 0.1}} {
 		c.Queries = 5
-		p, err := NewVote(ctx, d, logit, PureDP(1), c, nil)
+		p, err := serve(d, logit, PureDP(1), c, nil)
 		add(name, p, err)
 	}
-	p, err := NewStable(ctx, d, Problem{Loss: losses.Logistic{}, Radius: 2}, PureDP(1), StableConfig{Queries: 5}, nil)
+	p, err := serve(d, Problem{Loss: losses.Logistic{}, Radius: 2}, PureDP(1), StableConfig{Queries: 5}, nil)
 	add("radius", p, err)
-	p, err = NewStable(ctx, d, Problem{Loss: losses.Hinge{}}, PureDP(1), StableConfig{Queries: 5}, nil)
+	p, err = serve(d, Problem{Loss: losses.Hinge{}}, PureDP(1), StableConfig{Queries: 5}, nil)
 	add("loss", p, err)
-	p, err = NewStable(ctx, line(t, 301), logit, PureDP(1), StableConfig{Queries: 5}, nil)
+	p, err = serve(line(t, 301), logit, PureDP(1), StableConfig{Queries: 5}, nil)
 	add("rows", p, err)
+	for name, b := range map[string]Budget{"ε": PureDP(2), "δ": ApproxDP(1, 1e-6), "another δ": ApproxDP(1, 1e-7), "μ": GDP(1)} {
+		p, err = serve(d, logit, b, StableConfig{Queries: 5}, nil)
+		add(name, p, err)
+	}
 }
 
 // What is printed, marshalled or stored of a predictor is public: it is the same
@@ -294,11 +375,14 @@ func TestPredictorShowsNoModel(t *testing.T) {
 		if errState != nil || errJSON != nil {
 			t.Fatal(errState, errJSON)
 		}
-		return fmt.Sprint(string(state), string(encoded), p.plan, p.Planned())
+		return fmt.Sprintf("%s %s %v %+v %#v %s %v", state, encoded, p, p, p, p, p.Planned())
 	}
 	d := line(t, 100)
-	other := d.pick(permutation(100, 1))
-	other.labels[3] = 1 - other.labels[3]
+	x, y := lineRows(100)
+	for i := range 50 {
+		y[i], y[99-i] = y[99-i], 1-y[i]
+	}
+	other := dataset(t, x, y)
 	for kind, make := range makers() {
 		if a, b := show(d, make), show(other, make); a != b {
 			t.Errorf("%s: %s differs from %s", kind, a, b)
@@ -324,6 +408,10 @@ func TestPredictorRefusesQueries(t *testing.T) {
 		if _, err := p.Answer(ctx, []float64{0}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", kind, err)
 		}
+		//lint:ignore SA1012 a caller's mistake must not panic
+		if _, err := p.Answer(nil, []float64{0}); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: no context: %v", kind, err)
+		}
 		if p.Answered() != 0 {
 			t.Errorf("%s: refused queries cost %d answers", kind, p.Answered())
 		}
@@ -331,16 +419,35 @@ func TestPredictorRefusesQueries(t *testing.T) {
 	}
 }
 
+// A predictor that no plan made answers nothing.
+func TestEmptyPredictor(t *testing.T) {
+	for _, p := range []*Predictor{nil, new(Predictor)} {
+		_, stateErr := p.State()
+		_, err := p.Answer(context.Background(), []float64{1})
+		for _, err := range []error{err, stateErr, p.Restore([]byte("{}"))} {
+			if !errors.Is(err, ErrConfig) {
+				t.Error(err)
+			}
+		}
+		if p.Planned() != nil || p.Spent() != nil || p.Answered() != 0 || fmt.Sprint(p) != "empty predictor" {
+			t.Errorf("%v has spent something", p)
+		}
+	}
+	for _, p := range []*PredictorPlan{nil, new(PredictorPlan)} {
+		if _, err := p.Run(context.Background(), line(t, 20), nil); !errors.Is(err, ErrConfig) || fmt.Sprint(p) != "empty plan" {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+}
+
 // What the makers refuse.
 func TestPredictorRefusesParameters(t *testing.T) {
 	ctx := context.Background()
 	d := line(t, 20)
-	bad := line(t, 20)
-	bad.labels[7] = 0.5
-	wide, err := NewDataset(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []float64{0, 1}, Bounds{Feature: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, y := lineRows(20)
+	y[7] = 0.5
+	bad := dataset(t, x, y)
+	wide := dataset(t, mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []float64{0, 1})
 	real := Problem{Loss: losses.Squared{}}
 	for kind, make := range makers() {
 		for _, c := range []struct {
@@ -369,59 +476,78 @@ func TestPredictorRefusesParameters(t *testing.T) {
 			t.Errorf("%s, no loss: %v", kind, err)
 		}
 	}
-	vote := func(d *Dataset, p Problem, c VoteConfig) error {
-		c.Queries = 1
-		_, err := NewVote(ctx, d, p, PureDP(1), c, nil)
+	plan := func(s Shape, p Problem, c PredictorConfig) error {
+		_, err := c.Plan(s, p, PureDP(1))
 		return err
+	}
+	make := func(ctx context.Context, c PredictorConfig) error {
+		_, err := NewPredictor(ctx, d, logit, PureDP(1), c, nil)
+		return err
+	}
+	shape := d.Shape()
+	vote := func(c VoteConfig) error {
+		c.Queries = 1
+		return plan(shape, logit, c)
 	}
 	average := func(c AverageConfig) error {
 		c.Queries = 1
-		_, err := NewAverage(ctx, d, logit, PureDP(1), c, nil)
-		return err
+		return plan(shape, logit, c)
 	}
 	descent := func(c DescentConfig) error {
 		c.Queries = 1
-		_, err := NewDescent(ctx, d, logit, PureDP(1), c, nil)
-		return err
+		return plan(shape, logit, c)
 	}
-	stable := func(lambda float64) error {
-		_, err := NewStable(ctx, d, logit, PureDP(1), StableConfig{Queries: 1, Lambda: lambda}, nil)
-		return err
-	}
-	threshold := func(d *Dataset, alpha float64) error {
-		_, err := NewThreshold(ctx, d, PureDP(1), ThresholdConfig{Queries: 1, Alpha: alpha}, nil)
-		return err
-	}
-	_, tiny := NewVote(ctx, d, logit, PureDP(1), VoteConfig{Queries: 10_000_000}, nil)
+	stable := func(lambda float64) error { return plan(shape, logit, StableConfig{Queries: 1, Lambda: lambda}) }
+	walk := ThresholdConfig{Queries: 1}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	_, stopped := NewStable(cancelled, d, logit, PureDP(1), StableConfig{Queries: 1}, nil)
-	_, stoppedWalk := NewThreshold(cancelled, d, PureDP(1), ThresholdConfig{Queries: 1}, nil)
+	planned, err := walk.Plan(shape, Problem{}, PureDP(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, otherShape := planned.Run(ctx, line(t, 21), nil)
+	var missing *VoteConfig
 	for name, c := range map[string]struct{ got, want error }{
-		"vote on real labels":     {vote(d, real, VoteConfig{}), ErrConfig},
-		"more parts than rows":    {vote(d, logit, VoteConfig{Parts: 21}), ErrConfig},
-		"negative parts":          {vote(d, logit, VoteConfig{Parts: -1}), ErrConfig},
-		"negative λ":              {vote(d, logit, VoteConfig{Lambda: -1}), ErrConfig},
-		"α = 1":                   {vote(d, logit, VoteConfig{Alpha: 1}), ErrConfig},
-		"ε of an answer":          {tiny, ErrBudget},
-		"average of too many":     {average(AverageConfig{Parts: 21}), ErrConfig},
-		"average, α":              {average(AverageConfig{Alpha: math.NaN()}), ErrConfig},
-		"stable, λ":               {stable(-1), ErrConfig},
-		"stable, infinite λ":      {stable(math.Inf(1)), ErrConfig},
-		"descent, negative steps": {descent(DescentConfig{Steps: -1}), ErrConfig},
-		"descent, long steps":     {descent(DescentConfig{StepSize: 8.1}), ErrConfig},
-		"descent, negative step":  {descent(DescentConfig{StepSize: -1}), ErrConfig},
-		"threshold of 2 columns":  {threshold(wide, 0.1), ErrShape},
-		"threshold, α":            {threshold(d, 2), ErrConfig},
-		"stopped":                 {stopped, context.Canceled},
-		"stopped walk":            {stoppedWalk, context.Canceled},
+		"vote on real labels":    {plan(shape, real, VoteConfig{Queries: 1}), ErrConfig},
+		"more parts than rows":   {vote(VoteConfig{Parts: 21}), ErrConfig},
+		"negative parts":         {vote(VoteConfig{Parts: -1}), ErrConfig},
+		"negative λ":             {vote(VoteConfig{Lambda: -1}), ErrConfig},
+		"α = 1":                  {vote(VoteConfig{Alpha: 1}), ErrConfig},
+		"ε of an answer":         {plan(shape, logit, VoteConfig{Queries: 10_000_000}), ErrBudget},
+		"average of too many":    {average(AverageConfig{Parts: 21}), ErrConfig},
+		"average, α":             {average(AverageConfig{Alpha: math.NaN()}), ErrConfig},
+		"stable, λ":              {stable(-1), ErrConfig},
+		"stable, infinite λ":     {stable(math.Inf(1)), ErrConfig},
+		"descent, steps":         {descent(DescentConfig{Steps: -1}), ErrConfig},
+		"descent, long steps":    {descent(DescentConfig{StepSize: 8.1}), ErrConfig},
+		"descent, negative step": {descent(DescentConfig{StepSize: -1}), ErrConfig},
+		"threshold of 2 columns": {plan(wide.Shape(), Problem{}, walk), ErrShape},
+		"threshold, α":           {plan(shape, Problem{}, ThresholdConfig{Queries: 1, Alpha: 2}), ErrConfig},
+		"threshold, real labels": {plan(shape, real, walk), ErrConfig},
+		"threshold, bad loss":    {plan(shape, Problem{Loss: losses.SmoothedHinge{}}, walk), ErrConfig},
+		"threshold, radius":      {plan(shape, Problem{Loss: losses.Logistic{}, Radius: 1}, walk), ErrConfig},
+		"another shape":          {otherShape, ErrShape},
+		"no configuration":       {make(ctx, nil), ErrConfig},
+		"nil configuration":      {make(ctx, missing), ErrConfig},
+		"stopped":                {make(cancelled, StableConfig{Queries: 1}), context.Canceled},
+		"stopped walk":           {make(cancelled, walk), context.Canceled},
+		"no context":             {make(nil, walk), ErrConfig},
 	} {
 		if !errors.Is(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
+	for kind, c := range map[string]PredictorConfig{"vote": VoteConfig{Queries: 1}, "average": AverageConfig{Queries: 1}, "stable": StableConfig{Queries: 1},
+		"descent": DescentConfig{Queries: 1}, "threshold": walk} {
+		if err := plan(Shape{}, logit, c); !errors.Is(err, ErrShape) {
+			t.Errorf("%s, empty shape: %v", kind, err)
+		}
+	}
 	if err := descent(DescentConfig{StepSize: 8}); err != nil { // 2/H̃
 		t.Errorf("the longest step: %v", err)
+	}
+	if err := plan(shape, logit, walk); err != nil {
+		t.Errorf("a walk with a binary loss: %v", err)
 	}
 }
 
@@ -446,11 +572,11 @@ func TestAnswersFillTheBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := noise.ledger("", k)
+			s, err := noise.schedule("", k)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.covers(l); err != nil {
+			if err := b.covers(s.Ledger()); err != nil {
 				t.Errorf("%v, %d numbers: %v", b, k, err)
 			}
 		}

@@ -1,7 +1,6 @@
 package dpglm
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -31,13 +30,20 @@ func TestThresholdNeighbours(t *testing.T) {
 		}
 		limit := 1 + r.IntN(n)
 		moved, ratio := worstRatio(t, x, y, queries, vote, func(d *Dataset) func([]float64) int {
-			w := newWalk(d.table.First(), d.labels, limit)
+			w, err := d.data.Walk(limit)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return func(q []float64) int {
-				u, err := d.table.Encoding().Encode(q)
+				margin, err := w.Margin(q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				v := w.at(u[0])
+				e := watched(t, d.data, margin, 1)
+				v := int(e.Values[0])
+				if e.L2 != 2 {
+					t.Fatalf("claimed sensitivity %g", e.L2)
+				}
 				if v > limit || v < -limit {
 					t.Fatalf("the walk is at %d beyond %d", v, limit)
 				}
@@ -52,86 +58,6 @@ func TestThresholdNeighbours(t *testing.T) {
 	}
 }
 
-// bestIntervals returns the least number of errors, on labels in the order of
-// distinct features, of a union of intervals with at most k ends.
-func bestIntervals(labels []float64, k int) int {
-	errors := make([]int, k+1) // with j ends passed; the class is 1 after odd j
-	for _, y := range labels {
-		for j := k; j >= 0; j-- {
-			if j > 0 {
-				errors[j] = min(errors[j], errors[j-1])
-			}
-		}
-		for j := range errors {
-			if (j%2 == 1) != (y > 0) {
-				errors[j]++
-			}
-		}
-	}
-	best := errors[0]
-	for _, e := range errors {
-		best = min(best, e)
-	}
-	return best
-}
-
-// The mean error over the training rows, exactly.
-func walkError(t *testing.T, w *walk, features, labels []float64, vote mechanisms.Vote) float64 {
-	t.Helper()
-	var sum float64
-	for i, x := range features {
-		v := w.at(x)
-		if labels[i] > 0 {
-			v = -v
-		}
-		p, err := vote.Probability(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += p
-	}
-	return sum / float64(len(features))
-}
-
-// [DF18, Lemma 5.2]: on rows of distinct features the mean error exceeds that of
-// the best union of intervals with k ends by at most (k+2)T/n + e^{−εT/2}.
-func TestThresholdErrorBound(t *testing.T) {
-	const n = 3000
-	slack := math.Inf(1)
-	for seed := range uint64(12) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		features, labels := make([]float64, n), make([]float64, n)
-		ends, noise := 1+int(seed%4), []float64{0, 0.1, 0.45}[seed%3]
-		for i, k := range r.Perm(n) {
-			features[k] = float64(i) / n
-			if (i*(ends+1)/n)%2 == 1 != (r.Float64() < noise) {
-				labels[k] = 1
-			}
-		}
-		sorted := make([]float64, n)
-		for i, x := range features {
-			sorted[int(math.Round(x*n))] = labels[i]
-		}
-		for _, epsilon := range []float64{0.05, 0.3, 2} {
-			for _, limit := range []int{1, 4, 20, 100} {
-				vote := mechanisms.Vote{Epsilon: epsilon}
-				got := walkError(t, newWalk(features, labels, limit), features, labels, vote)
-				for k := range 7 {
-					bound := float64(bestIntervals(sorted, k))/n + float64((k+2)*limit)/n + math.Exp(-epsilon*float64(limit)/2)
-					slack = math.Min(slack, bound-got)
-					if got > bound {
-						t.Errorf("seed %d, ε = %g, T = %d, k = %d: error %.4f, bound %.4f", seed, epsilon, limit, k, got, bound)
-					}
-				}
-			}
-		}
-	}
-	t.Logf("the bound is kept by %.4f at least", slack)
-	if slack > 0.05 {
-		t.Error("the bound is never tight enough to mean anything")
-	}
-}
-
 // The default T makes the lemma's last term small, an answer is 1 as often as the
 // walk says, and it takes the features as bounded.
 func TestThresholdAnswers(t *testing.T) {
@@ -143,7 +69,7 @@ func TestThresholdAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := &Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	p, err := NewThreshold(context.Background(), d, PureDP(0.5*queries), ThresholdConfig{Queries: queries}, env)
+	p, err := serve(d, Problem{}, PureDP(0.5*queries), ThresholdConfig{Queries: queries}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +87,8 @@ func TestThresholdAnswers(t *testing.T) {
 			t.Errorf("%g of %d answers to %g are 1, want about %g", ones, queries/4, c.x, want)
 		}
 	}
-	_, limit, err := ThresholdConfig{Queries: 1, Alpha: 0.01}.plan(Shape{Rows: 1000, Dim: 1, FeatureBound: 1}, PureDP(0.5))
-	if err != nil || limit != 22 { // ⌈2·log(200)/0.5⌉
-		t.Errorf("T = %d, %v", limit, err)
+	plan, err := ThresholdConfig{Queries: 1, Alpha: 0.01}.Plan(Shape{Rows: 1000, Dim: 1, FeatureBound: 1}, Problem{}, PureDP(0.5))
+	if err != nil || plan.facts.Limit != 22 { // ⌈2·log(200)/0.5⌉
+		t.Errorf("%v, %v", plan, err)
 	}
 }

@@ -1,7 +1,6 @@
 package dpglm
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -85,16 +84,14 @@ func TestVoteNeighbours(t *testing.T) {
 		}
 		queries := [][]float64{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0.3, -0.8}}
 		moved, ratio := worstRatio(t, x, y, queries, vote, func(d *Dataset) func([]float64) int {
-			p, err := NewVote(context.Background(), d, logit, PureDP(1.5), VoteConfig{Queries: 1, Parts: 1 + 2*trial, Lambda: 0.1}, nil)
+			w := newWatch()
+			p, err := serve(d, logit, PureDP(1.5), VoteConfig{Queries: len(queries), Parts: 1 + 2*trial, Lambda: 0.1}, &Env{NoiseForTests: w})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return func(q []float64) int {
-				u, err := p.encoding.Encode(q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return int(p.value(u))
+				ask(t, p, q...)
+				return int(w.last().Values[0])
 			}
 		})
 		largest, worst = max(largest, moved), math.Max(worst, ratio)
@@ -114,7 +111,7 @@ func TestVoteAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := &Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	p, err := NewVote(context.Background(), d, logit, PureDP(0.4*queries), VoteConfig{Queries: queries, Parts: 3}, env)
+	p, err := serve(d, logit, PureDP(0.4*queries), VoteConfig{Queries: queries, Parts: 3}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,21 +136,21 @@ func TestVoteParts(t *testing.T) {
 		rows, want     int
 	}{{1, 0, 10_000, 27}, {0.1, 0.01, 10_000, 360}, {0.1, 0.01, 1000, 125}, {1, 0, 3, 1}} {
 		s := Shape{Rows: c.rows, Dim: 2, FeatureBound: 1}
-		_, parts, err := VoteConfig{Queries: 1, Alpha: c.alpha}.plan(s, logit, PureDP(c.epsilon))
-		if err != nil || parts.parts != c.want {
-			t.Errorf("%+v: %d parts, %v", c, parts.parts, err)
+		plan, err := VoteConfig{Queries: 1, Alpha: c.alpha}.Plan(s, logit, PureDP(c.epsilon))
+		if err != nil || plan.Config.(VoteConfig).Parts != c.want {
+			t.Errorf("%+v: %v, %v", c, plan, err)
 		}
 	}
 }
 
 // On data with a clear rule votes follow it.
 func TestVoteIsAccurate(t *testing.T) {
-	plain := line(t, 4000)
-	d, err := NewDataset(mat.NewDense(4000, 1, plain.table.First()), plain.labels, Bounds{Feature: 1, Intercept: true})
+	x, y := lineRows(4000)
+	d, err := NewDataset(x, y, Bounds{Feature: 1, Intercept: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewVote(context.Background(), d, logit, PureDP(100), VoteConfig{Queries: 100}, &Env{NoiseForTests: mechanisms.NewSeededSource(2)})
+	p, err := serve(d, logit, PureDP(100), VoteConfig{Queries: 100}, &Env{NoiseForTests: mechanisms.NewSeededSource(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +177,7 @@ func TestAverageNeighbours(t *testing.T) {
 			x.Set(i, 0, r.Float64())
 			y[i] = label(loss, r.NormFloat64())
 		}
-		low, high := labelRange(loss.Labels(), bound)
+		claimed := 0.0
 		predict := func() float64 {
 			d, err := NewDataset(mat.DenseCopyOf(x), y, Bounds{Feature: 1, Label: bound})
 			if err != nil {
@@ -190,15 +187,14 @@ func TestAverageNeighbours(t *testing.T) {
 			if loss.Labels() == losses.Count { // whose slopes grow like e^z
 				problem.Radius = 3
 			}
-			p, err := NewAverage(context.Background(), d, problem, PureDP(1), AverageConfig{Queries: 1, Parts: n, Lambda: 1e-6}, nil)
+			w := newWatch()
+			p, err := serve(d, problem, PureDP(1), AverageConfig{Queries: 1, Parts: n, Lambda: 1e-6}, &Env{NoiseForTests: w})
 			if err != nil {
 				t.Fatal(err)
 			}
-			u, err := p.encoding.Encode([]float64{1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p.value(u)
+			ask(t, p, 1)
+			claimed = w.last().L2
+			return w.last().Values[0]
 		}
 		worst := 0.0
 		for _, from := range []float64{-9, 0, 9} {
@@ -210,7 +206,6 @@ func TestAverageNeighbours(t *testing.T) {
 				worst = math.Max(worst, math.Abs(predict()-here))
 			}
 		}
-		claimed := averageSensitivity(low, high, n)
 		t.Logf("%s: %g of %g", loss.Name(), worst, claimed)
 		if worst > claimed || worst < 0.9*claimed {
 			t.Errorf("%s: the mean moves by %g, claimed %g", loss.Name(), worst, claimed)

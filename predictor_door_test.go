@@ -1,0 +1,129 @@
+package dpglm
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// watch is a source of noise that sees what each release was given.
+type watch struct {
+	mechanisms.Source
+	seen []release.Event
+}
+
+func newWatch() *watch { return &watch{Source: mechanisms.NewSeededSource(1)} }
+
+func (w *watch) Record(e *release.Event) {
+	copied := *e
+	copied.Values = slices.Clone(e.Values)
+	w.seen = append(w.seen, copied)
+}
+
+func (w *watch) last() release.Event { return w.seen[len(w.seen)-1] }
+
+// watched returns what an answer to the data holds, a vector or a margin.
+func watched(t *testing.T, d *curator.Data, x release.Answer, dim int) release.Event {
+	t.Helper()
+	s, err := release.Gaussian("watched", 1, 1, dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch()
+	if _, err := s.Allow(d.Rows(), w).AddNoise(x); err != nil {
+		t.Fatal(err)
+	}
+	return w.last()
+}
+
+// Each answer of each kind is one release by the planned mechanism, with the label
+// of its ledger; after the last one the door refuses, whatever the predictor does,
+// and before it any other release.
+func TestPredictorsDoor(t *testing.T) {
+	d, other := line(t, 300), line(t, 300)
+	for kind, make := range makers() {
+		for _, b := range []Budget{PureDP(2), GDP(0.5)} {
+			w := newWatch()
+			p, err := make(d, logit, b, 3, false, &Env{NoiseForTests: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stranger, err := make(other, logit, b, 3, false, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine, err := p.ask([]float64{0.5})
+			foreign, errForeign := stranger.ask([]float64{0.5})
+			if err != nil || errForeign != nil {
+				t.Fatal(err, errForeign)
+			}
+			planned := map[string]string{"vote": "vote", "threshold": "vote"}[kind]
+			if planned == "" {
+				planned = map[bool]string{true: "laplace", false: "gaussian"}[b.pure]
+			}
+			unplanned := map[string]func() error{
+				"other rows": func() error { _, err := p.release(p.allow, foreign); return err },
+				"selection":  func() error { _, err := p.allow.Select(mine); return err },
+				"part":       func() error { _, err := p.allow.Part(0); return err },
+				"vote":       func() error { _, err := p.allow.Vote(mine); return err },
+				"noise":      func() error { _, err := p.allow.AddNoise(mine); return err },
+				"skip back":  func() error { return p.allow.Skip(-1) },
+			}
+			delete(unplanned, map[bool]string{true: "vote", false: "noise"}[planned == "vote"])
+			for name, try := range unplanned {
+				if err := try(); !errors.Is(err, check.ErrUnplanned) {
+					t.Errorf("%s, %s: %v", kind, name, err)
+				}
+			}
+			for k := range 3 {
+				if p.Answered() != k || len(w.seen) != k {
+					t.Errorf("%s: %d answers, %d releases, want %d", kind, p.Answered(), len(w.seen), k)
+				}
+				ask(t, p, 0.5)
+				if e := w.last(); e.Mechanism != planned || e.Rows != d.data.Rows() || len(e.Values) != 1 {
+					t.Errorf("%s: released %d numbers by %s, want one by %s", kind, len(e.Values), e.Mechanism, planned)
+				}
+			}
+			if _, err := p.release(p.allow, mine); !errors.Is(err, check.ErrUnplanned) {
+				t.Errorf("%s: a fourth release gives %v", kind, err)
+			}
+			refused(t, p, ErrSpent, 0.5)
+			if err := p.allow.Skip(1); !errors.Is(err, check.ErrUnplanned) || p.Answered() != 3 || len(w.seen) != 3 {
+				t.Errorf("%s: %d answers, %d releases, %v", kind, p.Answered(), len(w.seen), err)
+			}
+		}
+	}
+}
+
+// An answer counts before its noise is drawn: a source that breaks takes it along.
+func TestPredictorCountsBeforeNoise(t *testing.T) {
+	for kind, make := range makers() {
+		p, err := make(line(t, 100), logit, PureDP(1), 2, false, &Env{NoiseForTests: broken{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2 {
+			func() {
+				defer func() { _ = recover() }()
+				ask(t, p, 0.5)
+			}()
+			if p.Answered() != k+1 {
+				t.Errorf("%s: %d answers counted after %d", kind, p.Answered(), k+1)
+			}
+		}
+		refused(t, p, ErrSpent, 0.5)
+		if p.Spent() == nil || p.Spent().String() != p.Planned().String() {
+			t.Errorf("%s: spent %v", kind, p.Spent())
+		}
+	}
+}
+
+// broken is a source that panics.
+type broken struct{}
+
+func (broken) Uint64() uint64 { panic("no randomness") }
