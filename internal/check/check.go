@@ -3,6 +3,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -96,3 +97,16 @@ func Delta(v float64) error {
 
 // Mu asks for a Gaussian-DP parameter μ > 0 of a sane magnitude.
 func Mu(v float64) error { return Scale(ErrBudget, "mu", v) }
+
+// Cancelled is nil while ctx lives. Then it is ctx.Err(), and the cause of the
+// cancellation too where that is another: errors.Is finds both.
+func Cancelled(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != err {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}

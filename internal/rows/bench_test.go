@@ -70,3 +70,49 @@ func BenchmarkGradient(b *testing.B) {
 		}
 	}
 }
+
+// The check and the norms of dense rows, as they are, with numeric ranges, and with
+// ranges and one-hot groups.
+func BenchmarkIntake(b *testing.B) {
+	const n, d, levels = 100_000, 40, 5
+	r := rand.New(rand.NewPCG(5, 6))
+	names, numeric, half, groups := make([]string, d), map[string][2]float64{}, map[string][2]float64{}, map[string][]string{}
+	for j := range names {
+		names[j] = fmt.Sprint("c", j)
+		numeric[names[j]] = [2]float64{-1, 1}
+		if j < d/2 {
+			half[names[j]] = numeric[names[j]]
+		} else {
+			g := fmt.Sprint("g", (j-d/2)/levels)
+			groups[g] = append(groups[g], names[j])
+		}
+	}
+	ranges, err := NewSchema(names, numeric, nil, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	mixed, err := NewSchema(names, half, groups, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		row := x.RawRowView(i)
+		for j := range d / 2 {
+			row[j] = 0.2*r.Float64() - 0.1
+		}
+		for j := d / 2; j < d; j += levels {
+			row[j+r.IntN(levels)] = 1
+		}
+	}
+	for name, enc := range map[string]Encoding{"identity": NewIdentity(d, 10, false), "ranges": ranges, "one-hot": mixed} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(n * d * 8)
+			for b.Loop() {
+				if _, err := NewTable(x, enc); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // maxBlocks is the most blocks that a pass is cut into. Blocks depend on the
@@ -49,10 +51,16 @@ func (l layout) eachTile(block int, f func(lo, hi int)) {
 	}
 }
 
+// errExited reports a pass that lost a goroutine to runtime.Goexit, which a matrix
+// or a loss that calls testing.T.FailNow does, for instance.
+var errExited = check.Fail(check.ErrConfig, "matrix or loss", nil, "must not end the goroutine that calls it (runtime.Goexit)")
+
 // inOrder calls work for each block, on up to GOMAXPROCS goroutines, and merge
 // after it, for one block at a time and in the order of the blocks. Each
 // goroutine has an accumulator of its own from acquire, given back to release. A
-// panic in any of them continues on the caller's goroutine, after all have ended.
+// panic in any of them continues on the caller's goroutine, after all have ended,
+// and so does a runtime.Goexit of that goroutine; on another it makes an error.
+// Without an error all blocks were merged.
 func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
 	return inOrderAhead(ctx, blocks, 0, acquire, release, work, merge)
 }
@@ -62,32 +70,22 @@ func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release f
 func inOrderAhead[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	q := &queue[A]{
-		ctx: ctx, acquire: acquire, work: work, merge: merge,
+		ctx: ctx, acquire: acquire, release: release, work: work, merge: merge,
 		most: min(workers*(1+ahead), blocks), done: make([]A, blocks), ready: make([]bool, blocks),
 	}
 	q.changed.L = &q.mu
-	for range workers - 1 {
-		q.wg.Add(1)
-		go func() { defer q.wg.Done(); q.run() }()
-	}
-	q.run()
-	q.wg.Wait()
-	for _, a := range q.made {
-		release(a)
-	}
+	q.runAll(workers)
 	if q.panicked != nil {
 		panic(q.panicked)
 	}
-	if q.stopped {
-		return context.Cause(ctx)
-	}
-	return nil
+	return q.err
 }
 
 // queue hands out blocks in order, and merges finished ones in order.
 type queue[A any] struct {
 	ctx         context.Context
 	acquire     func() A
+	release     func(A)
 	work, merge func(block int, a A)
 	most        int // accumulators
 
@@ -98,35 +96,58 @@ type queue[A any] struct {
 	next, turn int    // blocks to work on and to merge
 	done       []A    // of finished blocks that wait for their turn
 	ready      []bool // which these are
-	stopped    bool
+	stopped    bool   // before the end, for one of these reasons
+	err        error
 	panicked   any
 }
 
-// run works on blocks until none is left.
+// runAll runs on the caller's goroutine and on workers−1 others. The accumulators
+// are released after all have ended, also where the caller's goroutine exits.
+func (q *queue[A]) runAll(workers int) {
+	defer func() {
+		q.wg.Wait()
+		for _, a := range q.made {
+			q.release(a)
+		}
+	}()
+	for range workers - 1 {
+		q.wg.Add(1)
+		go func() { defer q.wg.Done(); q.run() }()
+	}
+	q.run()
+}
+
+// run works on blocks until none is left. It ends early by a panic or an exit, of
+// the caller's matrix or loss, and only then without having returned.
 func (q *queue[A]) run() {
-	defer func() { // of the caller's matrix or loss
-		if p := recover(); p != nil {
-			q.stop(p)
+	returned := false
+	defer func() {
+		if !returned {
+			q.stop(errExited, recover())
 		}
 	}()
 	for {
 		b, a, ok := q.take()
 		if !ok {
-			return
+			break
 		}
-		if q.ctx.Err() != nil {
-			q.stop(nil)
-			return
+		if err := check.Cancelled(q.ctx); err != nil {
+			q.stop(err, nil)
+			break
 		}
 		q.work(b, a)
 		q.finish(b, a)
 	}
+	returned = true
 }
 
-func (q *queue[A]) stop(panicked any) {
+// stop ends the pass; the first reason counts, and a panic before all others.
+func (q *queue[A]) stop(err error, panicked any) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.stopped = true
+	if !q.stopped {
+		q.stopped, q.err = true, err
+	}
 	if q.panicked == nil {
 		q.panicked = panicked
 	}
@@ -156,16 +177,20 @@ func (q *queue[A]) take() (b int, a A, ok bool) {
 	return b, a, true
 }
 
-// finish merges all blocks whose turn it is, now that b is done.
+// finish merges all blocks whose turn it is, now that b is done, unless the pass was
+// stopped.
 func (q *queue[A]) finish(b int, a A) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.done[b], q.ready[b] = a, true
-	for q.turn < len(q.done) && q.ready[q.turn] && q.ctx.Err() == nil {
+	for q.turn < len(q.done) && q.ready[q.turn] && !q.stopped {
+		if err := check.Cancelled(q.ctx); err != nil {
+			q.stopped, q.err = true, err
+			break
+		}
 		q.merge(q.turn, q.done[q.turn])
 		q.free = append(q.free, q.done[q.turn])
 		q.turn++
 	}
-	q.stopped = q.stopped || q.ctx.Err() != nil
 	q.changed.Broadcast()
 }

@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -60,26 +63,156 @@ func TestBlocksAreMergedInOrder(t *testing.T) {
 	})
 }
 
-// A panic on any goroutine reaches the caller after all goroutines have ended.
-func TestPanicInABlock(t *testing.T) {
-	eachSchedule(t, func(t *testing.T, _, ahead int) {
-		var running atomic.Int64
-		defer func() {
-			if p := recover(); p != "broken" || running.Load() != 0 {
-				t.Errorf("recovered %v with %d blocks running", p, running.Load())
+// breakable are the places of a pass at which a function may break it, by block.
+var breakable = map[string]int{"acquire": 0, "work": 17, "last block": 99, "merge": 17}
+
+// breakingPass is a pass of 100 blocks that calls fail at one place.
+func breakingPass(place string, ahead int, running *atomic.Int64, fail func()) error {
+	at, acquired := breakable[place], new(atomic.Int64)
+	return inOrderAhead(ctx, 100, ahead,
+		func() bool {
+			if place == "acquire" && acquired.Add(1) == int64(at+1) {
+				fail()
 			}
-		}()
-		work := func(b int, _ bool) {
+			return true
+		}, func(bool) {
+			if running.Load() != 0 {
+				panic("released while blocks are worked on")
+			}
+		},
+		func(b int, _ bool) {
 			running.Add(1)
 			defer running.Add(-1)
 			lateness(b)
-			if b == 17 {
-				panic("broken")
+			if b == at && (place == "work" || place == "last block") {
+				fail()
+			}
+		}, func(b int, _ bool) {
+			if b == at && place == "merge" {
+				fail()
+			}
+		})
+}
+
+// A panic in any function of a pass reaches the caller after all goroutines have
+// ended.
+func TestPanicAnywhereInAPass(t *testing.T) {
+	eachSchedule(t, func(t *testing.T, _, ahead int) {
+		for place := range breakable {
+			func() {
+				var running atomic.Int64
+				defer func() {
+					if p := recover(); p != "broken" || running.Load() != 0 {
+						t.Errorf("%s: recovered %v with %d blocks running", place, p, running.Load())
+					}
+				}()
+				err := breakingPass(place, ahead, &running, func() { panic("broken") })
+				t.Errorf("%s: no panic, error %v", place, err)
+			}()
+		}
+	})
+}
+
+// A goroutine that is ended within a pass makes an error; where it is the caller's
+// own, it ends after all others have. A pass that lost a block never looks complete.
+func TestGoexitInAPass(t *testing.T) {
+	eachSchedule(t, func(t *testing.T, _, ahead int) {
+		for place := range breakable {
+			for range 10 {
+				var running atomic.Int64
+				var err error
+				returned, ended := false, make(chan bool)
+				go func() {
+					defer close(ended)
+					err = breakingPass(place, ahead, &running, runtime.Goexit)
+					returned = true
+				}()
+				<-ended
+				if returned && !errors.Is(err, check.ErrConfig) {
+					t.Fatalf("%s: a pass that lost a goroutine returns %v", place, err)
+				}
+				if running.Load() != 0 {
+					t.Fatalf("%s: %d blocks running after the end", place, running.Load())
+				}
 			}
 		}
-		_ = inOrderAhead(ctx, 100, ahead, func() bool { return true }, func(bool) {}, work, func(int, bool) {})
-		t.Error("no panic")
 	})
+}
+
+// exiting is a matrix that ends the goroutine that reads its row at, once armed.
+type exiting struct {
+	mat.Matrix
+	at    int
+	armed *atomic.Bool
+}
+
+func (x exiting) At(i, j int) float64 {
+	if i == x.at && x.armed.Load() {
+		runtime.Goexit()
+	}
+	return x.Matrix.At(i, j)
+}
+
+// An exit within the intake is an error, one in a pass that has no error to return
+// a panic: never an answer over part of the rows.
+func TestGoexitOfAMatrix(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	var armed atomic.Bool
+	x := exiting{mat.NewDense(20_000, 3, nil), 7_777, &armed}
+	for range 20 {
+		for _, name := range []string{"intake", "scores"} {
+			armed.Store(name == "intake")
+			var err any
+			ended := make(chan bool)
+			go func() {
+				defer close(ended)
+				err = "the caller's goroutine ended"
+				defer func() {
+					if p := recover(); p != nil {
+						err = p
+					}
+				}()
+				table, e := NewTable(x, NewIdentity(3, 1, false))
+				if e != nil {
+					err = e
+					return
+				}
+				armed.Store(true)
+				table.Scores(make([]float64, 20_000), make([]float64, 3))
+				err = nil
+			}()
+			<-ended
+			if err == nil {
+				t.Fatalf("%s: no error", name)
+			}
+		}
+	}
+}
+
+// A cancelled pass's error is context.Canceled and the cause that was given.
+func TestCauseOfCancellation(t *testing.T) {
+	cause := errors.New("the operator pressed a button")
+	for name, cancel := range map[string]func(context.CancelCauseFunc){
+		"before": func(c context.CancelCauseFunc) { c(cause) }, "within": func(context.CancelCauseFunc) {},
+	} {
+		cancelled, stop := context.WithCancelCause(ctx)
+		cancel(stop)
+		err := inOrder(cancelled, 100, func() bool { return true }, func(bool) {}, func(int, bool) {},
+			func(b int, _ bool) {
+				if b == 30 {
+					stop(cause)
+				}
+			})
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	expired, stop := context.WithTimeoutCause(ctx, 0, cause)
+	defer stop()
+	<-expired.Done()
+	if err := inOrder(expired, 3, func() bool { return true }, func(bool) {}, func(int, bool) {}, func(int, bool) {}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
+		t.Errorf("deadline: %v", err)
+	}
 }
 
 // A pass that is cancelled in the middle says so and merges nothing more.

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -148,7 +149,7 @@ func (in *intake) run() error {
 		}
 		return a
 	}
-	_ = inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
+	err := inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
 		func(b int, a *intakeBlock) {
 			in.t.layout.eachTile(b, func(lo, hi int) {
 				rows := in.t.src.tile(lo, hi, a.buf)
@@ -164,7 +165,7 @@ func (in *intake) run() error {
 				in.err = a.err
 			}
 		})
-	return in.err
+	return cmp.Or(in.err, err)
 }
 
 // measure checks row i, which is row k of a tile, and finds its norm.
@@ -219,15 +220,19 @@ func (e *Encoding) admit(v float64, i, j int) (float64, error) {
 	return v, nil
 }
 
-// Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row.
+// Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row. It panics where the
+// caller's matrix does, or ends a goroutine.
 func (t *Table) Scores(dst, w []float64) {
 	var f folded
 	t.enc.fold(w, &f)
-	_ = inOrder(context.Background(), t.layout.blocks, t.buffer, func([]float64) {},
+	err := inOrder(context.Background(), t.layout.blocks, t.buffer, func([]float64) {},
 		func(b int, buf []float64) {
 			t.layout.eachTile(b, func(lo, hi int) { t.score(dst[lo:hi], t.src.tile(lo, hi, buf), lo, &f) })
 		},
 		func(int, []float64) {})
+	if err != nil {
+		panic(err)
+	}
 }
 
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.

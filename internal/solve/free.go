@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // free minimises over the whole space by a Newton method that keeps a factor of
@@ -21,7 +23,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 			copy(s.plus, s.w)
 			return true, nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err := check.Cancelled(ctx); err != nil {
 			return false, err
 		}
 		fresh := direction == nil

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Problem is a Convexity-strongly convex function F, to be minimised over the ball
@@ -104,7 +106,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 		if done, err := s.certified(); done || err != nil {
 			return done, err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := check.Cancelled(ctx); err != nil {
 			return false, err
 		}
 		h, err := s.Hessian(s.w)
@@ -157,7 +159,7 @@ func (s *solver) accelerated(ctx context.Context) error {
 	copy(last, s.w)
 	copy(y, s.w)
 	for k := 1; ; k++ {
-		if err := ctx.Err(); err != nil {
+		if err := check.Cancelled(ctx); err != nil {
 			return err
 		}
 		if k%8 == 1 {
