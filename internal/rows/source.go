@@ -56,23 +56,6 @@ type source interface {
 	pick(order []int) source
 }
 
-// newSource picks the fastest source for x.
-func newSource(x mat.Matrix) (source, error) {
-	switch m := x.(type) {
-	case *Sparse:
-		return newSparseSource(m), nil
-	case mat.RawMatrixer:
-		return denseSource{m: m.RawMatrix()}, nil
-	case mat.RowNonZeroDoer:
-		s, err := compress(x, m)
-		if err != nil {
-			return nil, err
-		}
-		return newSparseSource(s), nil
-	}
-	return opaqueSource{m: x}, nil
-}
-
 // denseSource reads a gonum matrix where it lies, or a selection of its rows
 // through a copy of each tile.
 type denseSource struct {
@@ -98,24 +81,24 @@ func (s denseSource) pick(order []int) source { return denseSource{s.m, resolve(
 // opaqueSource copies an arbitrary matrix element by element.
 type opaqueSource struct {
 	m     mat.Matrix
+	cols  int
 	order []int
 }
 
 func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
-	_, cols := s.m.Dims()
 	for i := lo; i < hi; i++ {
 		row := i
 		if s.order != nil {
 			row = s.order[i]
 		}
-		for j := range cols {
-			buf[(i-lo)*cols+j] = s.m.At(row, j)
+		for j := range s.cols {
+			buf[(i-lo)*s.cols+j] = s.m.At(row, j)
 		}
 	}
-	return tile{rows: hi - lo, cols: cols, stride: cols, data: buf}
+	return tile{rows: hi - lo, cols: s.cols, stride: s.cols, data: buf}
 }
 
-func (s opaqueSource) pick(order []int) source { return opaqueSource{s.m, resolve(s.order, order)} }
+func (s opaqueSource) pick(order []int) source { return opaqueSource{s.m, s.cols, resolve(s.order, order)} }
 
 // clampedSource clamps the rows that hold out-of-range values, in a copy.
 type clampedSource struct {

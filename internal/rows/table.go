@@ -31,14 +31,14 @@ type Table struct {
 // NewTable checks and bounds the rows of x. The error names the first bad row
 // and column, and is for the curator's eyes.
 func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
-	n, d := x.Dims()
-	if n < 1 || d < 1 {
-		return nil, check.Fail(check.ErrShape, "matrix", fmt.Sprintf("%d×%d", n, d), "must have at least one row and one column")
+	n, d, err := Dims(x)
+	if err != nil {
+		return nil, err
 	}
 	if d != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	src, err := newSource(x)
+	src, err := newSource(x, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,11 @@ func (in *intake) run() error {
 	err := inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
 		func(b int, a *intakeBlock) {
 			in.t.layout.eachTile(b, func(lo, hi int) {
-				rows := in.t.src.tile(lo, hi, a.buf)
+				if a.err != nil {
+					return
+				}
+				var rows tile
+				a.err = unlessItPanics("At", func() { rows = in.t.src.tile(lo, hi, a.buf) })
 				for i := lo; i < hi && a.err == nil; i++ {
 					in.measure(a, rows, i, i-lo)
 				}
@@ -266,6 +270,9 @@ type Sums struct {
 func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (*Sums, error) {
 	if err := losses.LabelBound(loss.Labels(), labelBound); err != nil {
 		return nil, err
+	}
+	if len(labels) != t.Rows() {
+		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", t.Rows()))
 	}
 	mapped := make([]float64, len(labels))
 	for i, y := range labels {
