@@ -26,6 +26,8 @@ type Encoding struct {
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
+	groups    []group // of one-hot columns
+	ranged    []int   // the other columns, where there are groups
 	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
@@ -175,6 +177,9 @@ func (e *Encoding) feature(j int, v float64) float64 {
 func (e *Encoding) Encode(x []float64) ([]float64, error) {
 	if len(x) != e.Columns {
 		return nil, check.Fail(check.ErrShape, "len(x)", len(x), fmt.Sprintf("must equal the %d columns of the training rows", e.Columns))
+	}
+	if err := e.admitGroups(x, 0); err != nil {
+		return nil, err
 	}
 	u := make([]float64, e.Dim())
 	for j, v := range x {

@@ -15,7 +15,7 @@ const MaxOffset = 1 << 20
 
 // NewSchema returns the encoding of named columns: each numeric range is mapped
 // to [−1, 1], each one-hot column to [0, 1], and p numeric columns with g
-// groups have the bound √(p+g).
+// groups have the bound √(p+g). Names are unique and not empty.
 func NewSchema(names []string, numeric map[string][2]float64, groups map[string][]string, intercept bool) (Encoding, error) {
 	c, err := newColumns(names)
 	if err != nil {
@@ -23,18 +23,13 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 	}
 	for _, name := range slices.Sorted(maps.Keys(numeric)) {
 		r := numeric[name]
-		if err := c.describe(name, r[0], r[1], -1); err != nil {
+		if err := c.describeRange(name, r[0], r[1]); err != nil {
 			return Encoding{}, err
 		}
 	}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		if len(groups[group]) == 0 {
-			return Encoding{}, check.Fail(check.ErrSchema, "group", fmt.Sprintf("%q", group), "must have at least one column")
-		}
-		for _, name := range groups[group] {
-			if err := c.describe(name, 0, 1, 0); err != nil {
-				return Encoding{}, err
-			}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		if err := c.describeGroup(name, groups[name]); err != nil {
+			return Encoding{}, err
 		}
 	}
 	if j := slices.Index(c.known, false); j >= 0 {
@@ -42,22 +37,34 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 	}
 	e := NewAffine(math.Sqrt(float64(len(numeric)+len(groups))), intercept, c.scale, c.shift, c.min, c.max)
 	if e.Offset() > MaxOffset {
-		return Encoding{}, check.Fail(check.ErrSchema, "numeric ranges", nil, "must not be narrow and far from zero; subtract a public constant from the column")
+		j := c.farthest()
+		return Encoding{}, check.Fail(check.ErrSchema, fmt.Sprintf("range of %q", names[j]), [2]float64{c.min[j], c.max[j]},
+			"must not be narrow and far from zero; subtract a public constant from the column")
+	}
+	if e.groups = c.groups; e.groups != nil {
+		slices.Sort(c.ranged)
+		e.ranged = c.ranged
 	}
 	return e, nil
 }
 
-// columns collects the affine map and the range of each column.
+// columns collects the affine map and the range of each column, and the groups.
 type columns struct {
 	index                  map[string]int
 	known                  []bool
 	scale, shift, min, max []float64
+	ranged                 []int
+	groups                 []group
 }
 
 func newColumns(names []string) (*columns, error) {
 	n := len(names)
-	c := &columns{make(map[string]int, n), make([]bool, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	c := &columns{index: make(map[string]int, n), known: make([]bool, n), scale: make([]float64, n),
+		shift: make([]float64, n), min: make([]float64, n), max: make([]float64, n)}
 	for j, name := range names {
+		if name == "" {
+			return nil, check.Fail(check.ErrSchema, fmt.Sprintf("name of column %d", j), nil, "must not be empty")
+		}
 		if _, dup := c.index[name]; dup {
 			return nil, check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "must be listed once")
 		}
@@ -66,20 +73,65 @@ func newColumns(names []string) (*columns, error) {
 	return c, nil
 }
 
-// describe maps the range [lo, hi] of the named column to [bottom, 1].
-func (c *columns) describe(name string, lo, hi, bottom float64) error {
-	j, ok := c.index[name]
-	if !ok {
-		return check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "is unknown: the matrix has no such column")
-	}
-	if c.known[j] {
-		return check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "must be described once")
+// describeRange maps the range [lo, hi] of the named column to [−1, 1].
+func (c *columns) describeRange(name string, lo, hi float64) error {
+	j, err := c.claim(name)
+	if err != nil {
+		return err
 	}
 	if !(lo < hi) || math.Abs(lo) > check.MaxScale || math.Abs(hi) > check.MaxScale || hi-lo < check.MinScale {
-		return check.Fail(check.ErrBound, fmt.Sprintf("range of %q", name), [2]float64{lo, hi}, "must be finite with min < max")
+		return check.Fail(check.ErrBound, fmt.Sprintf("range of %q", name), [2]float64{lo, hi},
+			fmt.Sprintf("must be two finite numbers, min < max, at least %g apart and at most %g in magnitude", check.MinScale, check.MaxScale))
 	}
-	c.known[j], c.min[j], c.max[j] = true, lo, hi
-	c.scale[j] = (1 - bottom) / (hi - lo)
-	c.shift[j] = bottom - c.scale[j]*lo
+	c.min[j], c.max[j] = lo, hi
+	c.scale[j] = 2 / (hi - lo)
+	c.shift[j] = -1 - float64(c.scale[j]*lo)
+	c.ranged = append(c.ranged, j)
 	return nil
+}
+
+// describeGroup takes the one-hot columns of a group as they are.
+func (c *columns) describeGroup(name string, names []string) error {
+	if name == "" {
+		return check.Fail(check.ErrSchema, "name of a one-hot group", nil, "must not be empty")
+	}
+	if len(names) == 0 {
+		return check.Fail(check.ErrSchema, "group", fmt.Sprintf("%q", name), "must have at least one column")
+	}
+	g := group{name: name, names: names}
+	for _, column := range names {
+		j, err := c.claim(column)
+		if err != nil {
+			return err
+		}
+		c.max[j], c.scale[j] = 1, 1
+		g.columns = append(g.columns, j)
+	}
+	c.groups = append(c.groups, g)
+	return nil
+}
+
+// claim returns the index of the named column, which must not be described yet.
+func (c *columns) claim(name string) (int, error) {
+	j, ok := c.index[name]
+	if !ok {
+		return 0, check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "is unknown: the matrix has no such column")
+	}
+	if c.known[j] {
+		return 0, check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "must be described once")
+	}
+	c.known[j] = true
+	return j, nil
+}
+
+// farthest is the column whose raw terms cancel most.
+func (c *columns) farthest() int {
+	var worst int
+	var most float64
+	for j, scale := range c.scale {
+		if m := scale * math.Max(math.Abs(c.min[j]), math.Abs(c.max[j])); m > most {
+			worst, most = j, m
+		}
+	}
+	return worst
 }

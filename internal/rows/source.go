@@ -98,7 +98,9 @@ func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
 	return tile{rows: hi - lo, cols: s.cols, stride: s.cols, data: buf}
 }
 
-func (s opaqueSource) pick(order []int) source { return opaqueSource{s.m, s.cols, resolve(s.order, order)} }
+func (s opaqueSource) pick(order []int) source {
+	return opaqueSource{s.m, s.cols, resolve(s.order, order)}
+}
 
 // clampedSource clamps the rows that hold out-of-range values, in a copy.
 type clampedSource struct {

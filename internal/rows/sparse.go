@@ -118,6 +118,9 @@ func (e *Encoding) admitSparse(s sparseSource) (sparseSource, error) {
 			return s, check.Fail(check.ErrSchema, fmt.Sprintf("range of column %d", j), [2]float64{e.Min[j], e.Max[j]}, "must contain 0, as the matrix is sparse")
 		}
 	}
+	if err := e.admitSparseGroups(s); err != nil {
+		return s, err
+	}
 	clamped := false
 	for i := range s.start {
 		for k := s.start[i]; k < s.end[i]; k++ {

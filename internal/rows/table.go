@@ -193,8 +193,11 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 
 // admit checks the values of row i, in a.row, and clamps them there. Values within
 // their ranges, which are most, need two comparisons.
-func (in *intake) admit(a *intakeBlock, i int) (err error) {
+func (in *intake) admit(a *intakeBlock, i int) error {
 	e, lo, hi := &in.t.enc, -maxAbs, maxAbs
+	if e.groups != nil {
+		return in.admitMixed(a, i)
+	}
 	for j, v := range a.row {
 		if e.Min != nil {
 			lo, hi = e.Min[j], e.Max[j]
@@ -202,12 +205,32 @@ func (in *intake) admit(a *intakeBlock, i int) (err error) {
 		if v >= lo && v <= hi {
 			continue
 		}
-		if a.row[j], err = e.admit(v, i, j); err != nil {
+		if err := in.clamp(a, i, j); err != nil {
 			return err
 		}
-		in.outside[i], a.clamps = true, true
 	}
 	return nil
+}
+
+// admitMixed is admit for rows with one-hot groups.
+func (in *intake) admitMixed(a *intakeBlock, i int) error {
+	e := &in.t.enc
+	for _, j := range e.ranged {
+		if v := a.row[j]; v >= e.Min[j] && v <= e.Max[j] {
+			continue
+		}
+		if err := in.clamp(a, i, j); err != nil {
+			return err
+		}
+	}
+	return e.admitGroups(a.row, i)
+}
+
+// clamp clamps the value of row i in column j, which is out of its range.
+func (in *intake) clamp(a *intakeBlock, i, j int) (err error) {
+	a.row[j], err = in.t.enc.admit(a.row[j], i, j)
+	in.outside[i], a.clamps = true, true
+	return err
 }
 
 // admit checks a raw value and clamps it to its range.
