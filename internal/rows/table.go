@@ -194,15 +194,27 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 // admit checks the values of row i, in a.row, and clamps them there. Values within
 // their ranges, which are most, need two comparisons.
 func (in *intake) admit(a *intakeBlock, i int) error {
-	e, lo, hi := &in.t.enc, -maxAbs, maxAbs
-	if e.groups != nil {
+	e := &in.t.enc
+	switch {
+	case e.groups != nil:
 		return in.admitMixed(a, i)
+	case e.Min != nil:
+		return in.admitRanged(a, i)
 	}
 	for j, v := range a.row {
-		if e.Min != nil {
-			lo, hi = e.Min[j], e.Max[j]
+		if !(v >= -maxAbs && v <= maxAbs) {
+			_, err := e.admit(v, i, j)
+			return err
 		}
-		if v >= lo && v <= hi {
+	}
+	return nil
+}
+
+// admitRanged is admit for rows with ranges.
+func (in *intake) admitRanged(a *intakeBlock, i int) error {
+	lo, hi := in.t.enc.Min, in.t.enc.Max
+	for j, v := range a.row {
+		if v >= lo[j] && v <= hi[j] {
 			continue
 		}
 		if err := in.clamp(a, i, j); err != nil {
@@ -212,7 +224,7 @@ func (in *intake) admit(a *intakeBlock, i int) error {
 	return nil
 }
 
-// admitMixed is admit for rows with one-hot groups.
+// admitMixed is admit for rows with ranges and one-hot groups.
 func (in *intake) admitMixed(a *intakeBlock, i int) error {
 	e := &in.t.enc
 	for _, j := range e.ranged {
