@@ -13,7 +13,7 @@ import (
 // the Hessian, or an estimate of it, for as long as it serves. It stays in the ball,
 // in which alone Error holds, and reports false where it got stuck.
 func (s *solver) free(ctx context.Context) (bool, error) {
-	if err := s.Gradient(s.g, s.w); err != nil {
+	if err := s.gradient(s.g, s.w); err != nil {
 		return false, err
 	}
 	var direction func(g []float64) ([]float64, error)
@@ -63,7 +63,7 @@ func (s *solver) descend(d []float64) (moved bool, err error) {
 			t /= 2
 			continue
 		}
-		if err := s.Gradient(s.gPlus, s.plus); err != nil {
+		if err := s.gradient(s.gPlus, s.plus); err != nil {
 			return false, err
 		}
 		past := -floats.Dot(s.gPlus, d) // the slope at t, −start at 0

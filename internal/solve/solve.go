@@ -45,29 +45,56 @@ func (p *Problem) Floor() float64 { return 4 * p.Error / p.Convexity }
 //
 // Newton's method comes first where there is a Hessian. Behind it stands
 // accelerated projected gradient descent, whose rate 1 − √(λ/L) holds for any
-// data, so that the tolerance is always reached.
+// data, so that the tolerance is always reached. Where it isn't, or a gradient isn't
+// finite, Convexity or Smoothness can't be true, and that is the error.
 func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, error) {
 	s := &solver{Problem: p, tolerance: tolerance, w: make([]float64, p.Dim), g: make([]float64, p.Dim),
 		plus: make([]float64, p.Dim), gPlus: make([]float64, p.Dim)}
+	if !(s.Convexity > 0 && s.Smoothness >= s.Convexity) {
+		return nil, errFalse
+	}
+	if err := s.minimize(ctx); err != nil {
+		return nil, err
+	}
+	return s.plus, nil
+}
+
+func (s *solver) minimize(ctx context.Context) error {
 	second := s.newton
 	switch {
-	case p.Newton != nil:
+	case s.Newton != nil:
 		second = s.free
-	case p.Hessian == nil:
-		return s.plus, s.accelerated(ctx)
+	case s.Hessian == nil:
+		return s.accelerated(ctx)
 	}
 	if done, err := second(ctx); done || err != nil {
-		return s.plus, err
+		return err
 	}
 	Project(s.w, s.Radius)
-	return s.plus, s.accelerated(ctx)
+	return s.accelerated(ctx)
 }
+
+// errFalse reports that the loss's statements contradict each other or its values.
+var errFalse = check.Fail(check.ErrConfig, "the loss's constants", nil, "can't be true: its minimum is not where they say; check them with losses.Spot")
 
 type solver struct {
 	*Problem
 	tolerance   float64
 	w, g        []float64 // current point, its gradient
 	plus, gPlus []float64 // projected gradient step from w, its gradient
+}
+
+// gradient is Gradient, whose values must be finite.
+func (s *solver) gradient(g, w []float64) error {
+	if err := s.Gradient(g, w); err != nil {
+		return err
+	}
+	for _, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return check.Fail(check.ErrConfig, "the loss's derivative", nil, "must be finite")
+		}
+	}
+	return nil
 }
 
 // certified sets plus to the projected gradient step from w and reports whether it
@@ -81,13 +108,13 @@ func (s *solver) certified() (bool, error) {
 // subgradient of F plus the ball's indicator at plus, so strong convexity gives
 // ‖plus − w*‖ ≤ ‖subgradient‖/λ. The errors of two computed gradients are added.
 func (s *solver) distance() (float64, error) {
-	if err := s.Gradient(s.g, s.w); err != nil {
+	if err := s.gradient(s.g, s.w); err != nil {
 		return 0, err
 	}
 	copy(s.plus, s.w)
 	floats.AddScaled(s.plus, -1/s.Smoothness, s.g)
 	Project(s.plus, s.Radius)
-	if err := s.Gradient(s.gPlus, s.plus); err != nil {
+	if err := s.gradient(s.gPlus, s.plus); err != nil {
 		return 0, err
 	}
 	var sum float64
@@ -149,32 +176,4 @@ func (s *solver) search(target []float64) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// accelerated is Nesterov's method for strongly convex functions, projected.
-func (s *solver) accelerated(ctx context.Context) error {
-	q := math.Sqrt(s.Convexity / s.Smoothness)
-	momentum := (1 - q) / (1 + q)
-	last, y := make([]float64, s.Dim), make([]float64, s.Dim)
-	copy(last, s.w)
-	copy(y, s.w)
-	for k := 1; ; k++ {
-		if err := check.Cancelled(ctx); err != nil {
-			return err
-		}
-		if k%8 == 1 {
-			if done, err := s.certified(); done || err != nil {
-				return err
-			}
-		}
-		if err := s.Gradient(s.g, y); err != nil {
-			return err
-		}
-		copy(last, s.w)
-		floats.AddScaledTo(s.w, y, -1/s.Smoothness, s.g)
-		Project(s.w, s.Radius)
-		for j := range y {
-			y[j] = s.w[j] + momentum*(s.w[j]-last[j])
-		}
-	}
 }
