@@ -22,10 +22,14 @@ const keepNumbers = 1 << 27
 // scaled down to the bound where they are longer, so that the bound holds for
 // any row and map. The intercept stays.
 func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Table, error) {
+	return t.project(ctx, phi, bound, keepNumbers)
+}
+
+func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
 	k, _ := phi.Dims()
 	n := t.Rows()
 	var src source = newProjected(t, phi)
-	if n*k <= keepNumbers {
+	if n*k <= keep {
 		kept := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
 		err := inOrder(ctx, t.layout.blocks, func() bool { return true }, func(bool) {},
 			func(b int, _ bool) {

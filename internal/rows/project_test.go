@@ -85,7 +85,7 @@ func TestStreamedProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streamed, err := newTable(newProjected(table, phi), 700, NewIdentity(5, 2, true))
+	streamed, err := table.project(ctx, phi, 2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -297,7 +297,7 @@ type Sums struct {
 	loss       losses.Loss
 	labels     []float64
 	labelBound float64
-	workspaces sync.Pool
+	workspaces *sync.Pool
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
@@ -321,7 +321,7 @@ func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (
 
 func newSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) *Sums {
 	s := &Sums{t: t, loss: loss, labels: labels, labelBound: labelBound}
-	s.workspaces.New = func() any { return s.newWorkspace() }
+	s.workspaces = &sync.Pool{New: func() any { return s.newWorkspace() }}
 	return s
 }
 

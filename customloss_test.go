@@ -1,0 +1,56 @@
+package dpglm_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// A custom loss whose statement is false has no privacy guarantee, but training with
+// it ends: with an error where a solver can't keep its promise or a slope isn't a
+// number, and never with weights that aren't.
+func TestFalseCustomLosses(t *testing.T) {
+	x, y := mat.NewDense(500, 3, nil), make([]float64, 500)
+	for i := range y {
+		for j := range 3 {
+			x.Set(i, j, math.Sin(float64(7*i+3*j)))
+		}
+		y[i] = math.Cos(float64(i))
+	}
+	d := dataset(t, x, y, dpglm.Bounds{Feature: 1, Label: 1})
+	for name, c := range map[string]struct {
+		smoothness float64
+		slope      func(z, y float64) float64
+		fails      bool // for every learner
+	}{
+		"too smooth":     {1e-4, func(z, y float64) float64 { return z - y }, false},
+		"NaN":            {1, func(z, y float64) float64 { return math.NaN() }, true},
+		"NaN for some":   {1, func(z, y float64) float64 { return math.Sqrt(0.99-y) * 0 }, true},
+		"infinite slope": {1, func(z, y float64) float64 { return math.Inf(1) }, false},
+	} {
+		p := dpglm.Problem{Radius: 2, Loss: losses.Custom{Label: name, Domain: losses.Real,
+			Phi: func(z, y float64) float64 { return (z - y) * (z - y) / 2 }, DPhi: c.slope,
+			AtZero: func(y float64) float64 { return y * y / 2 }, SlopeAtZero: func(y float64) float64 { return y }, Smoothness: c.smoothness}}
+		for _, l := range []dpglm.Learner{dpglm.OutputPerturbationConfig{}, dpglm.ObjectivePerturbationConfig{}, dpglm.NoisyGDConfig{}, dpglm.PreconditionedGDConfig{}} {
+			plan, err := l.Plan(d.Shape(), p, dpglm.ApproxDP(1, 1e-6))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := plan.Run(ctx, d, seeded(1))
+			if (m == nil) != (err != nil) || c.fails && err == nil {
+				t.Errorf("%s, %T: error %v", name, l, err)
+			}
+			if m != nil {
+				for _, w := range m.Weights() {
+					if math.IsNaN(w) || math.IsInf(w, 0) {
+						t.Errorf("%s, %T: weights %v", name, l, m.Weights())
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/sketch"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// secret is a number that no printout may hold, nor digits of, in any base.
+const secret = 123456789
+
+// Whatever holds raw rows or labels prints its shape only, by every verb, as a pointer,
+// as a copy, and within other values.
+func TestPrintsItsShapeOnly(t *testing.T) {
+	x := mat.NewDense(5, 3, nil)
+	y := make([]float64, 5)
+	for i := range y {
+		y[i] = secret
+		for j := range 3 {
+			x.Set(i, j, secret)
+		}
+	}
+	sparse, err := NewSparse(2, 3, []int{0, 1, 2}, []int{1, 2}, []float64{secret, secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense := sumsOf(t, x, y, secret, NewIdentity(3, 1e12, true), losses.Squared{})
+	thin := sumsOf(t, sparse, y[:2], secret, NewIdentity(3, 1e12, false), losses.Squared{})
+	projected, err := dense.t.Project(ctx, sketch.NewGaussian(2, 3, 1), 1e12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := quadratic(t, dense)
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{dense.t, "table of 5 rows and 3 columns"}, {*dense.t, "table of 5 rows and 3 columns"},
+		{thin.t, "table of 2 rows and 3 columns"}, {dense.t.Pick([]int{1, 1}), "table of 2 rows and 3 columns"},
+		{projected, "table of 5 rows and 2 columns"}, {dense.t.Rebound(1, 1), "table of 5 rows and 3 columns"},
+		{dense, "sums over a table of 5 rows and 3 columns"}, {*dense, "sums over a table of 5 rows and 3 columns"},
+		{dense.Every(2), "sums over a table of 3 rows and 3 columns"},
+		{sparse, "2×3 sparse matrix"}, {*sparse, "2×3 sparse matrix"}, {sparse.T(), "2×3 sparse matrix"},
+		{q, "quadratic sums of 4 weights"}, {*q, "quadratic sums of 4 weights"},
+		{[]*Sums{dense}, "sums over"}, {map[string]Sparse{"a": *sparse}, "2×3 sparse matrix"},
+		{struct{ X mat.Matrix }{sparse}, "2×3 sparse matrix"}, {&struct{ T Table }{*dense.t}, "table of 5 rows"},
+		{new(Table), "table of 0 rows"}, {new(Sums), "sums over no rows"}, {new(Sparse), "0×0"}, {new(Quadratic), "0 weights"},
+		{(*Table)(nil), "nil"}, {(*Sums)(nil), "nil"}, {(*Sparse)(nil), "nil"},
+	} {
+		var logged strings.Builder
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "v", c.v)
+		texts := map[string]string{"Println": fmt.Sprintln(c.v), "Errorf": fmt.Errorf("x: %w %v", errors.New("y"), c.v).Error(), "slog": logged.String()}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X", "%b", "%o", "%e", "%g", "%6.2f"} {
+			texts[verb] = fmt.Sprintf(verb, c.v)
+		}
+		for verb, text := range texts {
+			if strings.Contains(text, "234") || strings.Contains(text, "1.23") || strings.Contains(strings.ToLower(text), "75bcd15") {
+				t.Errorf("%T, %s: holds data: %.200s", c.v, verb, text)
+			}
+			if !strings.Contains(text, c.want) {
+				t.Errorf("%T, %s: %.200q doesn't say %q", c.v, verb, text, c.want)
+			}
+		}
+	}
+}
