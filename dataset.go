@@ -74,9 +74,10 @@ type Dataset struct {
 }
 
 // NewDataset checks x, n×d, and the n labels y, and bounds the rows by the
-// facts. It reads the matrix once. A [Sparse] and gonum's dense matrices are read
-// where they lie, gonum's matrices that know their nonzeros are compressed once, and
-// any other mat.Matrix works, element by element.
+// facts. It reads the matrix once. A [Sparse] and a mat.Dense are read where they
+// lie, a type that declares a mat.RowNonZeroDoer's method itself is compressed once,
+// and any other mat.Matrix is read element by element, so that a type which embeds
+// one of these may override At.
 //
 // Its errors are those of intake: they may depend on the data (they name the row
 // and the column, never a value), and are for the curator's eyes only.

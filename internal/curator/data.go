@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -51,32 +50,30 @@ type Data struct {
 // Open checks and bounds the rows of x and takes their labels. Its errors are
 // those of intake: they may depend on the data, and are for the curator's eyes.
 func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, error) {
-	table, err := rows.NewTable(x, enc)
+	n, _, err := rows.Dims(x)
 	if err != nil {
 		return nil, err
 	}
-	if table.Rows() != len(y) {
-		return nil, check.Fail(check.ErrShape, "len(y)", len(y), fmt.Sprintf("must equal the %d rows of x", table.Rows()))
+	if n != len(y) {
+		return nil, check.Fail(check.ErrShape, "len(y)", len(y), fmt.Sprintf("must equal the %d rows of x", n))
 	}
 	for i, v := range y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, check.Fail(check.ErrValue, fmt.Sprintf("label of row %d", i), nil, "must be finite")
 		}
 	}
+	table, err := rows.NewTable(x, enc)
+	if err != nil {
+		return nil, err
+	}
 	return &Data{table, append([]float64(nil), y...), labelBound, release.NewRows()}, nil
 }
 
 // Columns returns a matrix's number of columns, and an error for one that is
 // missing or empty.
-func Columns(x mat.Matrix) (columns int, err error) {
-	if v := reflect.ValueOf(x); x == nil || v.Kind() == reflect.Pointer && v.IsNil() {
-		return 0, check.Fail(check.ErrConfig, "x", nil, "must not be nil")
-	}
-	n, d := x.Dims()
-	if n < 1 || d < 1 {
-		return 0, check.Fail(check.ErrShape, "matrix", fmt.Sprintf("%d×%d", n, d), "must have at least one row and one column")
-	}
-	return d, nil
+func Columns(x mat.Matrix) (int, error) {
+	_, columns, err := rows.Dims(x)
+	return columns, err
 }
 
 // Format prints the shape, whatever the verb: fmt would print the rows.
