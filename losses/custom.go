@@ -69,10 +69,10 @@ func (l Custom) Constants(z, y float64) Constants {
 	}
 	rise := 0.0
 	if z > 0 {
-		rise = c.Smoothness * z
+		rise = float64(c.Smoothness * z)
 	}
 	c.Slope = math.Min(atZero+rise, c.Lipschitz)
-	c.Value = c.AtZero + z*math.Min(atZero+rise/2, c.Slope)
+	c.Value = c.AtZero + float64(z*math.Min(atZero+float64(rise/2), c.Slope))
 	return c
 }
 

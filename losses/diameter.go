@@ -92,7 +92,7 @@ func (s *search) visit(a, b span, u float64) {
 
 // halve cuts a at a multiple of leaf.
 func (s *search) halve(a span) (span, span) {
-	m := s.at(a.left.t + s.leaf*math.Ceil(a.width()/s.leaf/2))
+	m := s.at(a.left.t + float64(s.leaf*math.Ceil(a.width()/s.leaf/2)))
 	return span{a.left, m}, span{m, a.right}
 }
 
@@ -109,18 +109,18 @@ func (a span) bound(b span) float64 {
 // squaredDistance is E for two slopes, given cos(α+β) and cos(α−β).
 func squaredDistance(f, g, sum, diff float64) float64 {
 	if f*g > 0 {
-		return f*f + g*g + 2*f*g*sum
+		return float64(f*f) + float64(g*g) + float64(2*f*g*sum)
 	}
-	return f*f + g*g - 2*f*g*diff
+	return float64(f*f) + float64(g*g) - float64(2*f*g*diff)
 }
 
 // cosSum is the largest cos(α+β).
 func (a span) cosSum(b span) float64 {
 	switch {
 	case a.left.sin+b.left.sin > 0:
-		return a.left.cos*b.left.cos - a.left.sin*b.left.sin
+		return float64(a.left.cos*b.left.cos) - float64(a.left.sin*b.left.sin)
 	case a.right.sin+b.right.sin < 0:
-		return a.right.cos*b.right.cos - a.right.sin*b.right.sin
+		return float64(a.right.cos*b.right.cos) - float64(a.right.sin*b.right.sin)
 	}
 	return 1
 }
@@ -129,9 +129,9 @@ func (a span) cosSum(b span) float64 {
 func (a span) cosDiff(b span) float64 {
 	switch {
 	case a.left.sin > b.right.sin:
-		return a.left.cos*b.right.cos + a.left.sin*b.right.sin
+		return float64(a.left.cos*b.right.cos) + float64(a.left.sin*b.right.sin)
 	case a.right.sin < b.left.sin:
-		return a.right.cos*b.left.cos + a.right.sin*b.left.sin
+		return float64(a.right.cos*b.left.cos) + float64(a.right.sin*b.left.sin)
 	}
 	return 1
 }

@@ -56,7 +56,7 @@ func (l envelope) Validate() error {
 // residual returns r and dr/dz.
 func (l envelope) residual(z, y float64) (r, sign float64) {
 	if l.Labels() == Binary {
-		return y*z - 1, y
+		return float64(y*z) - 1, y
 	}
 	return z - y, 1
 }
@@ -70,7 +70,7 @@ func (l envelope) slope(r float64) float64 {
 // of r, and v the sign of r, so that rounding can't make it negative.
 func (l envelope) at(r float64) float64 {
 	v := l.slope(r)
-	return v * (r - l.width*v/2)
+	return v * (r - float64(l.width*v/2))
 }
 
 func (l envelope) Value(z, y float64) float64 {

@@ -42,7 +42,7 @@ func (l extended) Value(z, y float64) float64 {
 	t := l.hold(z)
 	v := l.inner.Value(t, y)
 	if t != z {
-		v += l.inner.Deriv(t, y) * (z - t)
+		v += float64(l.inner.Deriv(t, y) * (z - t))
 	}
 	return v
 }
@@ -54,7 +54,7 @@ func (l extended) Deriv(z, y float64) float64 { return l.inner.Deriv(l.hold(z), 
 func (l extended) Constants(z, y float64) Constants {
 	c := l.inner.Constants(math.Min(z, l.limit), y)
 	if z > l.limit {
-		c.Value += c.Slope * (z - l.limit)
+		c.Value += float64(c.Slope * (z - l.limit))
 	}
 	c.Lipschitz = l.inner.Constants(l.limit, y).Slope
 	return c

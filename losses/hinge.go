@@ -12,7 +12,7 @@ func (Hinge) Name() string { return "hinge" }
 func (Hinge) Labels() Labels { return Binary }
 
 // Value is max(0, 1−yz).
-func (Hinge) Value(z, y float64) float64 { return math.Max(0, 1-y*z) }
+func (Hinge) Value(z, y float64) float64 { return math.Max(0, 1-float64(y*z)) }
 
 // Deriv is −y where yz < 1 and 0 elsewhere.
 func (Hinge) Deriv(z, y float64) float64 {

@@ -29,7 +29,7 @@ func (l Huber) Value(z, y float64) float64 {
 	if r <= l.Kappa {
 		return r * r / 2
 	}
-	return l.Kappa * (r - l.Kappa/2)
+	return l.Kappa * (r - float64(l.Kappa/2))
 }
 
 // Deriv is z−y held in [−κ, κ].

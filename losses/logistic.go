@@ -58,13 +58,13 @@ func (Logistic) Diameter(z, _ float64) float64 {
 	lo, hi := 0.0, 1.0
 	for range 60 {
 		c := (lo + hi) / 2
-		if z*sigmoid(-z*c)*(1-c*c) > c {
+		if z*sigmoid(-z*c)*(1-float64(c*c)) > c {
 			lo = c
 		} else {
 			hi = c
 		}
 	}
-	return 2 * math.Sqrt(1-lo*lo) * sigmoid(z*hi) * (1 + 1e-14)
+	return 2 * math.Sqrt(1-float64(lo*lo)) * sigmoid(z*hi) * (1 + 1e-14)
 }
 
 // sigmoid is 1/(1 + e^(−t)), without overflow.

@@ -23,7 +23,7 @@ func (Poisson) Link() Link { return Log }
 
 // Value is e^z − yz + y·log y − y, which rounding may not take below 0.
 func (Poisson) Value(z, y float64) float64 {
-	return math.Max(0, math.Exp(z)-y*z+entropy(y))
+	return math.Max(0, math.Exp(z)-float64(y*z)+entropy(y))
 }
 
 // Deriv is e^z − y.
@@ -73,5 +73,5 @@ func entropy(y float64) float64 {
 	if y == 0 {
 		return 0
 	}
-	return y*math.Log(y) - y
+	return float64(y*math.Log(y)) - y
 }

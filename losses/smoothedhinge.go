@@ -31,24 +31,24 @@ func (l SmoothedHinge) Validate() error {
 
 // Value is the loss at the margin yz.
 func (l SmoothedHinge) Value(z, y float64) float64 {
-	switch short := 1 - y*z; {
+	switch short := 1 - float64(y*z); {
 	case short <= 0:
 		return 0
 	case short < l.Width:
 		return short * (short / l.Width) / 2
 	default:
-		return short - l.Width/2
+		return short - float64(l.Width/2)
 	}
 }
 
 // Deriv is −y·(1−yz)/h, the factor of −y held in [0, 1].
 func (l SmoothedHinge) Deriv(z, y float64) float64 {
-	return -y * math.Min(1, math.Max(0, 1-y*z)/l.Width)
+	return -y * math.Min(1, math.Max(0, 1-float64(y*z))/l.Width)
 }
 
 // Curvature is 1/h where 1−h < yz < 1 and 0 elsewhere.
 func (l SmoothedHinge) Curvature(z, y float64) float64 {
-	if short := 1 - y*z; short > 0 && short < l.Width {
+	if short := 1 - float64(y*z); short > 0 && short < l.Width {
 		return 1 / l.Width
 	}
 	return 0
@@ -58,7 +58,7 @@ func (l SmoothedHinge) Curvature(z, y float64) float64 {
 // the loss is linear on smaller balls.
 func (l SmoothedHinge) Constants(z, _ float64) Constants {
 	h := l.Width
-	return Constants{AtZero: 1 - h/2, Value: 1 + z - h/2, Slope: 1, Smoothness: 1 / h, Lipschitz: 1}
+	return Constants{AtZero: 1 - float64(h/2), Value: 1 + z - float64(h/2), Slope: 1, Smoothness: 1 / h, Lipschitz: 1}
 }
 
 // Diameter is 2, twice the largest slope: since h ≤ 1, the slope is already 1

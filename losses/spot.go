@@ -61,7 +61,7 @@ func (s *spotter) labels() []float64 {
 	}
 	var ys []float64
 	for k := range 5 {
-		ys = append(ys, lo+(s.y-lo)*float64(k)/4)
+		ys = append(ys, lo+float64((s.y-lo)*float64(k)/4))
 	}
 	return ys
 }
@@ -69,25 +69,25 @@ func (s *spotter) labels() []float64 {
 // walk follows φ and φ' over increasing scores.
 func (s *spotter) walk(label float64) error {
 	const half = 32
-	scale := s.c.Value + s.c.Slope*s.z
+	scale := s.c.Value + float64(s.c.Slope*s.z)
 	var z0, v0, d0 float64
 	for k := -half; k <= half; k++ {
 		u := float64(k) / half
-		z := s.z * u * math.Abs(u)
+		z := float64(s.z * u * math.Abs(u))
 		v, d := s.l.Value(z, label), s.l.Deriv(z, label)
 		if err := s.point(z, v, d, label); err != nil {
 			return err
 		}
 		if k > -half {
-			rise, slack := v-v0, spotTolerance*scale
+			rise, slack, bent := v-v0, float64(spotTolerance*scale), float64(spotTolerance*s.c.Slope)
 			switch step := z - z0; {
-			case d < d0-spotTolerance*s.c.Slope:
+			case d < d0-bent:
 				return s.fail("convexity, φ' at least", d0, d, z, label)
-			case d-d0 > s.c.Smoothness*step+spotTolerance*s.c.Slope:
+			case d-d0 > float64(s.c.Smoothness*step)+bent:
 				return s.fail("Smoothness", s.c.Smoothness, (d-d0)/step, z, label)
-			case rise < d0*step-slack:
+			case rise < float64(d0*step)-slack:
 				return s.fail("rise of φ, at least", d0*step, rise, z, label)
-			case rise > d*step+slack:
+			case rise > float64(d*step)+slack:
 				return s.fail("rise of φ, at most", d*step, rise, z, label)
 			}
 		}

@@ -37,7 +37,7 @@ func (Squared) Constants(z, y float64) Constants {
 // of radius q* around p*, and ±q* is attained.
 func (Squared) Diameter(z, y float64) float64 {
 	c := squaredCosine(z, y)
-	return 2 * math.Sqrt(1-c*c) * (z*c + y) * (1 + 1e-14)
+	return 2 * math.Sqrt(1-float64(c*c)) * (float64(z*c) + y) * (1 + 1e-14)
 }
 
 // squaredCosine is c*, the root of 2zc² + yc = z in [0, 1/√2].
@@ -46,5 +46,5 @@ func squaredCosine(z, y float64) float64 {
 		return 0
 	}
 	t := y / z
-	return 2 / (t + math.Sqrt(t*t+8))
+	return 2 / (t + math.Sqrt(float64(t*t)+8))
 }

@@ -13,12 +13,12 @@ func (SquaredHinge) Labels() Labels { return Binary }
 
 // Value is max(0, 1−yz)².
 func (SquaredHinge) Value(z, y float64) float64 {
-	r := math.Max(0, 1-y*z)
+	r := math.Max(0, 1-float64(y*z))
 	return r * r
 }
 
 // Deriv is −2y·max(0, 1−yz).
-func (SquaredHinge) Deriv(z, y float64) float64 { return -2 * y * math.Max(0, 1-y*z) }
+func (SquaredHinge) Deriv(z, y float64) float64 { return -2 * y * math.Max(0, 1-float64(y*z)) }
 
 // Curvature is 2 where yz < 1 and 0 elsewhere.
 func (SquaredHinge) Curvature(z, y float64) float64 {
@@ -37,4 +37,4 @@ func (SquaredHinge) Constants(z, _ float64) Constants {
 // the sign of a row, a gradient is 2·max(0, 1+⟨w, x⟩)x, either zero or one of
 // that loss's. Zero is the gradient of the row 0 there, and the pair that
 // attains the diameter has 1+⟨w, x⟩ > 0.
-func (SquaredHinge) Diameter(z, _ float64) float64 { return 2 * Squared{}.Diameter(z, 1) }
+func (SquaredHinge) Diameter(z, _ float64) float64 { return 2 * float64(Squared{}.Diameter(z, 1)) }

@@ -98,7 +98,7 @@ func (e *Encoding) fold(w []float64, f *folded) {
 		return
 	}
 	for j, wj := range f.v {
-		f.offset += wj * e.Shift[j]
+		f.offset += float64(wj * e.Shift[j])
 		f.v[j] = wj * e.Scale[j]
 	}
 }
@@ -109,7 +109,7 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 	copy(dst, raw)
 	if e.Scale != nil {
 		for j := range raw {
-			dst[j] = raw[j]*e.Scale[j] + e.Shift[j]*sumE
+			dst[j] = float64(raw[j]*e.Scale[j]) + float64(e.Shift[j]*sumE)
 		}
 	}
 	if e.Intercept {
@@ -124,7 +124,7 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 // most 3·u·(‖Scale·x‖ + ‖Shift‖), and roundings relative to itself.
 func (e *Encoding) reach(length float64) float64 {
 	if e.Scale != nil {
-		length += 3 * unit * e.magnitude
+		length += float64(3 * unit * e.magnitude)
 	}
 	return math.Hypot(length, e.Constant)
 }
@@ -134,12 +134,12 @@ func (e *Encoding) norm(x []float64) float64 {
 	var sum float64
 	if e.Scale == nil {
 		for _, v := range x {
-			sum += v * v
+			sum += float64(v * v)
 		}
 	} else {
 		for j, v := range x {
-			u := e.Scale[j]*v + e.Shift[j]
-			sum += u * u
+			u := e.feature(j, v)
+			sum += float64(u * u)
 		}
 	}
 	if sum > 0x1p-900 && sum < 0x1p900 { // what underflows is nothing beside that
@@ -160,7 +160,7 @@ func (e *Encoding) scaledNorm(x []float64) float64 {
 	var sum float64 // of squares of features in units of the largest
 	for j, v := range x {
 		r := e.feature(j, v) / largest
-		sum += r * r
+		sum += float64(r * r)
 	}
 	return largest * math.Sqrt(sum)
 }
@@ -169,7 +169,7 @@ func (e *Encoding) feature(j int, v float64) float64 {
 	if e.Scale == nil {
 		return v
 	}
-	return e.Scale[j]*v + e.Shift[j]
+	return float64(e.Scale[j]*v) + e.Shift[j]
 }
 
 // Encode returns the bounded features of one raw row, as those of a Table's rows

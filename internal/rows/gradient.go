@@ -129,8 +129,8 @@ func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r, clip)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
-	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * (m*m + blocks*n + 8*n)
-	return exact + 2*b.row + sums
+	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * (float64(m*m) + float64(blocks*n) + float64(8*n))
+	return exact + float64(2*b.row) + float64(sums)
 }
 
 // Diameter bounds the L2 distance between the exact gradients of two rows of
@@ -144,7 +144,8 @@ func (s *Sums) Diameter(r float64) float64 { return s.boundsAt(r, math.Inf(1)).d
 func (s *Sums) GradientError(r, clip float64) float64 {
 	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r, clip)
-	return n*b.row + 1.1*unit*b.coefficient*s.t.enc.magnitude*n*(m+blocks+8)
+	sums := 1.1 * unit * b.coefficient * s.t.enc.magnitude * n * (m + blocks + 8)
+	return float64(n*b.row) + float64(sums)
 }
 
 // bounds are what GradientSensitivity's comment derives from a norm of w.

@@ -67,7 +67,7 @@ func (t *Table) momentsLayout() layout {
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
 	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	return x * x * (2.2*unit*(m*m+blocks*n) + 4.1*t.enc.slack())
+	return x * x * (float64(2.2*unit*(float64(m*m)+float64(blocks*n))) + float64(4.1*t.enc.slack()))
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.

@@ -76,7 +76,7 @@ func MomentsDistance(b, c float64) float64 {
 	if b < c {
 		return 2 * math.Sqrt2 * b * c * (1 + 1e-15)
 	}
-	return math.Sqrt2 * (b*b + c*c) * (1 + 1e-15)
+	return math.Sqrt2 * (float64(b*b) + float64(c*c)) * (1 + 1e-15)
 }
 
 // PackedSensitivity bounds the L2 distance between the answers of PackedMoments on
@@ -98,5 +98,6 @@ func (s *Sums) PackedSensitivity(longest float64) float64 {
 		x, exact = longest, math.Min(exact, MomentsDistance(longest, 0))
 	}
 	slack := s.boundsAt(0, math.Inf(1)).slack
-	return exact + x*x*(2*4.2*slack+2.2*unit*(m*m+blocks*n+4*n))
+	sums := 2.2 * unit * (float64(m*m) + float64(blocks*n) + float64(4*n))
+	return exact + float64(x*x*(float64(2*4.2*slack)+float64(sums)))
 }

@@ -53,6 +53,6 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 // zero.
 func (q *Quadratic) Sensitivity(r float64) float64 {
 	n, dim, x := float64(q.s.Rows()), float64(q.s.Dim()), q.s.FeatureBound()
-	product := (dim + 2) * n * x * (x*r + q.s.loss.Constants(0, q.s.labelBound).Slope)
-	return q.s.GradientSensitivity(r, math.Inf(1)) + r*q.s.t.momentsRounding() + 2.2*unit*product
+	product := (dim + 2) * n * x * (float64(x*r) + q.s.loss.Constants(0, q.s.labelBound).Slope)
+	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*unit*product)
 }

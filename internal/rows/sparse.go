@@ -149,8 +149,9 @@ func (e *Encoding) sparseNorm(indices []int, values []float64, base float64) flo
 	sum, magnitude := base, base
 	for k, j := range indices {
 		u := e.feature(j, values[k])
-		sum += u*u - e.Shift[j]*e.Shift[j]
-		magnitude += u*u + e.Shift[j]*e.Shift[j]
+		here, absent := float64(u*u), float64(e.Shift[j]*e.Shift[j])
+		sum += here - absent
+		magnitude += here + absent
 	}
-	return math.Sqrt(math.Max(0, sum) + 4*unit*float64(e.Columns)*magnitude)
+	return math.Sqrt(math.Max(0, sum) + float64(4*unit*float64(e.Columns)*magnitude))
 }

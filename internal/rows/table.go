@@ -145,7 +145,7 @@ func (in *intake) run() error {
 	acquire := func() *intakeBlock {
 		a := &intakeBlock{buf: in.t.buffer(), row: make([]float64, in.t.enc.Columns)}
 		for _, b := range in.t.enc.Shift {
-			a.base += b * b
+			a.base += float64(b * b)
 		}
 		return a
 	}
@@ -286,7 +286,7 @@ func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
 		return
 	}
 	for k, s := range t.shrink[lo : lo+len(z)] {
-		z[k] = s*(z[k]+f.offset) + f.intercept
+		z[k] = float64(s*(z[k]+f.offset)) + f.intercept
 	}
 }
 

@@ -117,7 +117,7 @@ func (m *sparse) Dims() (k, d int) { return m.k, m.d }
 
 func (m *sparse) add(dst []float64, j int, v float64) {
 	for i := j * m.s; i < (j+1)*m.s; i++ {
-		dst[m.rows[i]] += m.signs[i] * v
+		dst[m.rows[i]] += float64(m.signs[i] * v)
 	}
 }
 
@@ -141,7 +141,7 @@ func (m *sparse) Transpose(dst, w []float64) {
 	for j := range dst {
 		var sum float64
 		for i := j * m.s; i < (j+1)*m.s; i++ {
-			sum += m.signs[i] * w[m.rows[i]]
+			sum += float64(m.signs[i] * w[m.rows[i]])
 		}
 		dst[j] = sum
 	}

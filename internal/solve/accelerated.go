@@ -42,7 +42,7 @@ func (s *solver) accelerated(ctx context.Context) error {
 		floats.AddScaledTo(s.w, y, -1/s.Smoothness, s.g)
 		Project(s.w, s.Radius)
 		for j := range y {
-			y[j] = s.w[j] + momentum*(s.w[j]-last[j])
+			y[j] = s.w[j] + float64(momentum*(s.w[j]-last[j]))
 		}
 	}
 }

@@ -119,8 +119,8 @@ func (s *solver) distance() (float64, error) {
 	}
 	var sum float64
 	for j := range s.w {
-		r := s.gPlus[j] - s.g[j] + s.Smoothness*(s.w[j]-s.plus[j])
-		sum += r * r
+		r := s.gPlus[j] - s.g[j] + float64(s.Smoothness*(s.w[j]-s.plus[j]))
+		sum += float64(r * r)
 	}
 	return (math.Sqrt(sum) + 2*s.Error) / s.Convexity, nil
 }
@@ -170,7 +170,7 @@ func (s *solver) search(target []float64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if v <= start+1e-4*t*slope+1e-13*math.Abs(start) {
+		if v <= start+float64(1e-4*t*slope)+float64(1e-13*math.Abs(start)) {
 			copy(s.w, trial)
 			return true, nil
 		}
