@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rows"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -218,8 +217,8 @@ func read(data []float64) float64 {
 	for c := range cores {
 		part := data[len(data)*c/cores : len(data)*(c+1)/cores]
 		wg.Add(1)
-		go func() { defer wg.Done(); sums[c] = kernel.Sum(part) }()
+		go func() { defer wg.Done(); sums[c] = sum(part) }()
 	}
 	wg.Wait()
-	return kernel.Sum(sums)
+	return sum(sums)
 }

@@ -46,7 +46,6 @@ func TestNothingOutsideTheArguments(t *testing.T) {
 					LogisticSlopes(z, y)
 					Clip(z, norm, 1)
 					Exps(z)
-					Sum(data)
 					m := NewMoments(cols)
 					m.Sum = guarded(t, len(m.Sum), atEnd)
 					m.AddRows(guarded(t, (n-1)*m.Stride+(cols+momentsWidth-1)/momentsWidth*momentsWidth, atEnd), n)

@@ -3,12 +3,10 @@ package rows
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -24,24 +22,6 @@ func benchmarkData(mb int) []float64 {
 		data[i] = 0.2*r.Float64() - 0.1
 	}
 	return data
-}
-
-// The plain read of a matrix by two goroutines, the ceiling of any pass.
-func BenchmarkRead(b *testing.B) {
-	for _, mb := range benchmarkMB {
-		data := benchmarkData(mb)
-		b.Run(fmt.Sprintf("MB=%d", mb), func(b *testing.B) {
-			b.SetBytes(int64(8 * len(data)))
-			for b.Loop() {
-				var wg sync.WaitGroup
-				for _, half := range [][]float64{data[:len(data)/2], data[len(data)/2:]} {
-					wg.Add(1)
-					go func() { defer wg.Done(); kernel.Sum(half) }()
-				}
-				wg.Wait()
-			}
-		})
-	}
 }
 
 // The clipped gradient of the logistic loss, bytes as of the matrix alone.
