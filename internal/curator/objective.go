@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/internal/solve"
 	"github.com/dpglm/dpglm/losses"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/internal/rows"
-	"github.com/dpglm/dpglm/internal/solve"
 	"github.com/dpglm/dpglm/losses"
 )
 

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// bowl is λ/2·‖w − target‖², whose gradient is answered with the given error added. The
+// wrongBowl is λ/2·‖w − target‖², whose gradient is answered with the given error added. The
 // minimiser over the ball is the target, or where it is outside its projection.
-func bowl(target, wrong []float64, radius, lambda, smoothness float64) *Problem {
+func wrongBowl(target, wrong []float64, radius, lambda, smoothness float64) *Problem {
 	return &Problem{
 		Dim: len(target), Radius: radius, Convexity: lambda, Smoothness: smoothness, Error: Norm(wrong),
 		Gradient: func(g, w []float64) error {
@@ -45,7 +45,7 @@ func TestTermsOfTheCertificate(t *testing.T) {
 		{"all count, the ball cuts", 2, 0.7, 3, 8, []float64{1.9, 0.1}},
 	} {
 		target := []float64{3, 1}
-		p := bowl(target, []float64{0, 0}, c.radius, c.lambda, c.smoothness)
+		p := wrongBowl(target, []float64{0, 0}, c.radius, c.lambda, c.smoothness)
 		p.Error = c.error
 		s := &solver{Problem: p, w: c.w, g: make([]float64, 2), plus: make([]float64, 2), gPlus: make([]float64, 2)}
 		got, err := s.distance()
@@ -113,7 +113,7 @@ func TestSolversCountTheErrorOfGradients(t *testing.T) {
 	} {
 		for _, smoothness := range []float64{lambda, 50 * lambda} {
 			for _, tolerance := range []float64{2 * wrong / lambda, 4 * wrong / lambda, far - 0.25*wrong/lambda, far} {
-				p := bowl(target, bias, 5, lambda, smoothness)
+				p := wrongBowl(target, bias, 5, lambda, smoothness)
 				c.change(p)
 				what := fmt.Sprintf("%s, L = %g, tolerance %g", c.name, smoothness, tolerance)
 				w, err := p.Minimize(context.Background(), max(tolerance, p.Floor()))
@@ -142,7 +142,7 @@ func TestTermsOfTheFreeCertificate(t *testing.T) {
 		{"room for half of the error", (size + wrong/2) / lambda, false},
 	} {
 		steps := 0
-		p := bowl([]float64{size / lambda, 0}, []float64{0, 0}, 5, lambda, lambda)
+		p := wrongBowl([]float64{size / lambda, 0}, []float64{0, 0}, 5, lambda, lambda)
 		p.Error = wrong
 		p.Newton = func([]float64) (func([]float64) ([]float64, error), error) {
 			steps++
@@ -160,7 +160,7 @@ func TestTermsOfTheFreeCertificate(t *testing.T) {
 // A first-order certificate passes where the distance is within the tolerance, and not
 // beyond.
 func TestCertifiedComparesWithTheTolerance(t *testing.T) {
-	p := bowl([]float64{3, 1}, []float64{0, 0}, 10, 2, 5)
+	p := wrongBowl([]float64{3, 1}, []float64{0, 0}, 10, 2, 5)
 	s := &solver{Problem: p, w: []float64{1, -2}, g: make([]float64, 2), plus: make([]float64, 2), gPlus: make([]float64, 2)}
 	d, err := s.distance()
 	if err != nil {
