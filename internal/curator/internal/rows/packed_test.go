@@ -181,8 +181,7 @@ func TestGradientNorms(t *testing.T) {
 				want := 0.0
 				for i := range s.Rows() {
 					g := make([]float64, s.Dim())
-					one := &Sums{t: s.t.Pick([]int{i}), loss: loss, labels: s.labels[i : i+1], labelBound: searchLabel}
-					one.workspaces.New = func() any { return one.newWorkspace() }
+					one := newSums(s.t.Pick([]int{i}), s.labels[i:i+1], searchLabel, loss)
 					if err := one.Gradient(ctx, g, w, math.Inf(1)); err != nil {
 						t.Fatal(err)
 					}
