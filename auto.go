@@ -189,7 +189,7 @@ func (a *auto) at(m measured, facts curator.Facts) (*objective, Problem, error) 
 	s := a.planned.shape
 	s.FeatureBound, s.LabelBound = facts.FeatureBound, m.labelBound
 	p := a.asked.withRadius(s, nearScore) // of any size: only scores matter
-	if err := losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
+	if err := losses.Validate(p.Loss, s.FeatureBound*p.Radius, s.LabelBound); err != nil {
 		return nil, p, err
 	}
 	m.typical.row = math.Hypot(m.typical.row, facts.Constant)

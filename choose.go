@@ -71,12 +71,6 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 
 // lossLimit checks the models and fills in the default limit.
 func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (float64, error) {
-	if err := losses.Check(loss); err != nil {
-		return 0, err
-	}
-	if err := losses.LabelBound(loss.Labels(), s.LabelBound); err != nil {
-		return 0, err
-	}
 	if len(weights) == 0 {
 		return 0, check.Fail(ErrShape, "len(weights)", 0, "must be at least 1")
 	}
@@ -92,7 +86,7 @@ func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (f
 		longest = math.Max(longest, r)
 	}
 	largest := s.FeatureBound * longest
-	if err := losses.Usable(loss, largest, s.LabelBound); err != nil {
+	if err := losses.Validate(loss, largest, s.LabelBound); err != nil {
 		return 0, err
 	}
 	if limit == 0 {

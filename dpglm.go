@@ -156,17 +156,14 @@ type Problem struct {
 // resolve checks the problem and fills in the default radius: that at which rows at
 // the feature bound reach the given score, if labels are binary.
 func (p Problem) resolve(s Shape, score float64) (Problem, error) {
-	if err := losses.Check(p.Loss); err != nil {
-		return p, err
-	}
-	if err := losses.LabelBound(p.Loss.Labels(), s.LabelBound); err != nil {
+	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return p, err
 	}
 	p = p.withRadius(s, score)
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
 		return p, err
 	}
-	return p, losses.Usable(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+	return p, losses.Validate(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 }
 
 // withRadius returns p with the default radius where none is set.

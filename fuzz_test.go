@@ -46,7 +46,7 @@ func (c planCase) loss() losses.Loss {
 	case 7:
 		return losses.Quantile{Tau: c.B}
 	case 8:
-		return losses.Extend(losses.Poisson{}, c.B)
+		return losses.Extended{Inner: losses.Poisson{}, Limit: c.B}
 	}
 	return pick(fuzzLosses, c.Loss%9)
 }

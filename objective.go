@@ -64,7 +64,7 @@ func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *
 	}
 	k := o.trained.Constants(z, s.LabelBound)
 	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
-		o.trained = losses.Extend(o.trained, z)
+		o.trained = losses.Extended{Inner: o.trained, Limit: z}
 		k = o.trained.Constants(z, s.LabelBound)
 	}
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())

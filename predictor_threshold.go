@@ -97,7 +97,7 @@ func (c ThresholdConfig) check(s Shape, p Problem) error {
 	if p.Loss == nil {
 		return nil
 	}
-	if err := losses.Check(p.Loss); err != nil {
+	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return err
 	}
 	if p.Loss.Labels() != losses.Binary {

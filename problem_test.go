@@ -20,7 +20,7 @@ func TestDefaultRadius(t *testing.T) {
 		{losses.Squared{}, 3, 6},
 		{losses.Poisson{}, math.E - 1, 1},
 		{losses.Poisson{}, 1e6, (1 + math.Log1p(1e6)) / 2},
-		{losses.Extend(losses.Poisson{}, 1), math.E - 1, 1},
+		{losses.Extended{Inner: losses.Poisson{}, Limit: 1}, math.E - 1, 1},
 	} {
 		s := Shape{Rows: 10, Dim: 2, FeatureBound: 2, LabelBound: c.bound}
 		p, err := Problem{Loss: c.loss}.resolve(s)
@@ -68,7 +68,7 @@ func TestProblemRefuses(t *testing.T) {
 	}{
 		{Problem{}, ErrConfig},
 		{Problem{Loss: losses.Huber{}}, ErrConfig},
-		{Problem{Loss: losses.Extend(nil, 1)}, ErrConfig},
+		{Problem{Loss: losses.Extended{Inner: nil, Limit: 1}}, ErrConfig},
 		{Problem{Loss: losses.Poisson{}, Radius: 800}, ErrBound},
 		{Problem{Loss: losses.Squared{}, Radius: -1}, ErrBound},
 	} {

@@ -31,7 +31,7 @@ func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 		return e
 	}
 	if !(l.Constants(everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
-		return losses.Extend(l, z)
+		return losses.Extended{Inner: l, Limit: z}
 	}
 	return l
 }

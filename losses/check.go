@@ -6,8 +6,24 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// Check refuses a nil loss and one whose own parameters are out of range.
-func Check(l Loss) error {
+// Validate refuses a loss that can't be used for scores |z| ≤ z and labels within
+// the bound y: nil, one whose own parameters are out of range, one that needs a label
+// bound and has none, and bounds at which its constants are not numbers that one
+// can compute with. The Poisson loss's, for instance, grow like e^z and overflow.
+func Validate(l Loss, z, y float64) error {
+	if err := parameters(l); err != nil {
+		return err
+	}
+	if l.Labels() != Binary {
+		if err := check.Bound("label bound", y); err != nil {
+			return err
+		}
+	}
+	return computable(l, z, y)
+}
+
+// parameters refuses a nil loss and one whose own parameters are out of range.
+func parameters(l Loss) error {
 	if l == nil {
 		return check.Fail(check.ErrConfig, "loss", nil, "must not be nil")
 	}
@@ -17,10 +33,8 @@ func Check(l Loss) error {
 	return nil
 }
 
-// Usable refuses score and label bounds at which the constants of l are not
-// numbers that one can compute with. The Poisson loss's, for instance, grow like
-// e^z and overflow.
-func Usable(l Loss, z, y float64) error {
+// computable refuses bounds at which a constant overflows.
+func computable(l Loss, z, y float64) error {
 	c := l.Constants(z, y)
 	for _, k := range []struct {
 		name  string

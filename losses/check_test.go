@@ -35,12 +35,12 @@ func TestCheckRefuses(t *testing.T) {
 		{Quantile{}, "Quantile.Tau"},
 		{Quantile{1}, "Quantile.Tau"},
 		{Quantile{nan}, "Quantile.Tau"},
-		{Extend(nil, 1), "loss"},
-		{Extend(Huber{}, 1), "Huber.Kappa"},
-		{Extend(Poisson{}, 0), "limit of Extend"},
-		{Extend(Poisson{}, -1), "limit of Extend"},
-		{Extend(Poisson{}, inf), "limit of Extend"},
-		{Extend(Poisson{}, nan), "limit of Extend"},
+		{extend(nil, 1), "loss"},
+		{extend(Huber{}, 1), "Huber.Kappa"},
+		{extend(Poisson{}, 0), "limit of Extend"},
+		{extend(Poisson{}, -1), "limit of Extend"},
+		{extend(Poisson{}, inf), "limit of Extend"},
+		{extend(Poisson{}, nan), "limit of Extend"},
 		{envelopeOf(Quantile{2}, 1), "Quantile.Tau"},
 		{envelopeOf(Hinge{}, 0), "width of Envelope"},
 		{envelopeOf(Hinge{}, -1), "width of Envelope"},
@@ -61,7 +61,7 @@ func TestCheckRefuses(t *testing.T) {
 		{without(func(l *Custom) { l.Lipschitz = inf }), "Custom.Lipschitz"},
 		{without(func(l *Custom) { l.Lipschitz = -1 }), "Custom.Lipschitz"},
 	} {
-		err := Check(c.loss)
+		err := parameters(c.loss)
 		var e *check.Error
 		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || e.Param() != c.param {
 			t.Errorf("%T %+v: %v, want %s", c.loss, c.loss, err, c.param)
@@ -71,10 +71,10 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestCheckAccepts(t *testing.T) {
 	for _, c := range cases() {
-		if err := Check(c.loss); err != nil {
+		if err := parameters(c.loss); err != nil {
 			t.Error(err)
 		}
-		if err := Usable(c.loss, c.z, c.y); err != nil {
+		if err := computable(c.loss, c.z, c.y); err != nil {
 			t.Error(err)
 		}
 	}
@@ -89,14 +89,14 @@ func TestUsableRefuses(t *testing.T) {
 	}{
 		{Poisson{}, 710, 1, "poisson: Value"},
 		{Poisson{}, 400, 1, "poisson: Slope"},
-		{Extend(Poisson{}, 400), 1e6, 1, "poisson extended at 400: Slope"},
+		{extend(Poisson{}, 400), 1e6, 1, "poisson extended at 400: Slope"},
 		{Squared{}, 1e200, 1, "squared: Value"},
 		{Huber{1}, math.NaN(), 1, "huber(1): Value"},
 		{without(func(l *Custom) { l.AtZero = func(float64) float64 { return math.NaN() } }), 1, 1, "user's poisson: AtZero"},
 		{without(func(l *Custom) { l.SlopeAtZero = func(float64) float64 { return -9 } }), 1, 1, "user's poisson: Value"},
 		{without(func(l *Custom) { l.SmoothnessWithin = func(_, _ float64) float64 { return math.NaN() } }), 1, 1, "user's poisson: Value"},
 	} {
-		err := Usable(c.loss, c.z, c.y)
+		err := computable(c.loss, c.z, c.y)
 		var e *check.Error
 		if !errors.Is(err, check.ErrBound) || !errors.As(err, &e) || e.Param() != c.name {
 			t.Errorf("%s at z = %g, y = %g: %v, want %s", c.loss.Name(), c.z, c.y, err, c.name)
@@ -107,7 +107,7 @@ func TestUsableRefuses(t *testing.T) {
 // Spot finds nothing wrong with the losses of this package.
 func TestSpotAccepts(t *testing.T) {
 	for _, c := range cases() {
-		if err := Spot(c.loss, c.z, c.y); err != nil {
+		if err := CheckConstants(c.loss, c.z, c.y); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestSpotFinds(t *testing.T) {
 			deriv: func(z, _ float64) float64 { return -z / 10 },
 		}, "convexity, φ' at least"},
 	} {
-		err := Spot(c.loss, 3, 2)
+		err := CheckConstants(c.loss, 3, 2)
 		var e *check.Error
 		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || !strings.HasSuffix(e.Param(), ": "+c.what) {
 			t.Errorf("%s, wrong %s: %v", c.loss.Name(), c.what, err)
@@ -192,7 +192,7 @@ func TestSpotFinds(t *testing.T) {
 		{Poisson{}, 1e4, 1, check.ErrBound},
 		{without(func(l *Custom) { l.SmoothnessWithin = func(z, _ float64) float64 { return math.Exp(z / 2) } }), 3, 2, check.ErrConfig},
 	} {
-		if err := Spot(c.loss, c.z, c.y); !errors.Is(err, c.kind) {
+		if err := CheckConstants(c.loss, c.z, c.y); !errors.Is(err, c.kind) {
 			t.Errorf("%T: %v, want %v", c.loss, err, c.kind)
 		}
 	}

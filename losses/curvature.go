@@ -10,16 +10,16 @@ type Curved interface {
 	Curvature(z, y float64) float64
 }
 
-// CurvatureOf returns the curvature of l, and false if l has none. Extend makes
+// CurvatureOf returns the curvature of l, and false if l has none. Extended makes
 // it 0 beyond the limit and leaves it to the inner loss whether there is any.
 func CurvatureOf(l Loss) (func(z, y float64) float64, bool) {
-	if e, ok := l.(extended); ok {
-		inner, ok := CurvatureOf(e.inner)
+	if e, ok := l.(Extended); ok {
+		inner, ok := CurvatureOf(e.Inner)
 		if !ok {
 			return nil, false
 		}
 		return func(z, y float64) float64 {
-			if e.hold(z) != z {
+			if e.Hold(z) != z {
 				return 0
 			}
 			return inner(z, y)

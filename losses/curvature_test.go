@@ -34,12 +34,12 @@ func TestCurvatures(t *testing.T) {
 		{envelopeOf(Quantile{0.75}, 2), 2, 3, 0.5},
 		{envelopeOf(Quantile{0.75}, 2), 1, 3, 0},
 		{envelopeOf(Quantile{0.75}, 2), 3, 2, 0},
-		{Extend(Squared{}, 2), 2, 0, 1},
-		{Extend(Squared{}, 2), 2.1, 0, 0},
-		{Extend(Poisson{}, 2), -2.1, 0, 0},
-		{Extend(Extend(Poisson{}, 2), 1), 0.5, 0, math.Exp(0.5)},
-		{Extend(Extend(Poisson{}, 2), 1), 1.5, 0, 0},
-		{Extend(envelopeOf(Absolute{}, 2), 3), 1, 2, 0.5},
+		{extend(Squared{}, 2), 2, 0, 1},
+		{extend(Squared{}, 2), 2.1, 0, 0},
+		{extend(Poisson{}, 2), -2.1, 0, 0},
+		{extend(extend(Poisson{}, 2), 1), 0.5, 0, math.Exp(0.5)},
+		{extend(extend(Poisson{}, 2), 1), 1.5, 0, 0},
+		{extend(envelopeOf(Absolute{}, 2), 3), 1, 2, 0.5},
 	} {
 		curvature, ok := CurvatureOf(c.loss)
 		if !ok {
@@ -54,7 +54,7 @@ func TestCurvatures(t *testing.T) {
 
 // Losses whose derivative jumps have no curvature, nor has a user's.
 func TestNoCurvature(t *testing.T) {
-	for _, l := range []Loss{Hinge{}, Absolute{}, Quantile{0.3}, userSquared, Extend(Hinge{}, 2), Extend(userPoisson, 2), Extend(Extend(Absolute{}, 2), 1), nil} {
+	for _, l := range []Loss{Hinge{}, Absolute{}, Quantile{0.3}, userSquared, extend(Hinge{}, 2), extend(userPoisson, 2), extend(extend(Absolute{}, 2), 1), nil} {
 		if f, ok := CurvatureOf(l); ok || f != nil {
 			t.Errorf("%T has a curvature", l)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // Custom is a user's own loss. The privacy guarantee rests on what it states, for
-// the library can't prove it; Spot searches for a counterexample. For all scores
+// the library can't prove it; [CheckConstants] searches for a counterexample. For all scores
 // and all labels of the domain within a bound Y:
 //
 //   - Phi is finite, non-negative and convex in the score z, and DPhi is its

@@ -50,9 +50,9 @@ func TestDiameterOfExtensions(t *testing.T) {
 		loss     Loss
 		z, share float64
 	}{
-		{Extend(Logistic{}, 3), 2, 0.99}, {Extend(Logistic{}, 3), 5, 0.9}, {Extend(Logistic{}, 3), 50, 0.99},
-		{Extend(Squared{}, 3), 2, 0.99}, {Extend(Squared{}, 3), 5, 0.9}, {Extend(Squared{}, 3), 50, 0.99},
-		{Extend(Poisson{}, 2), 1, 0.99}, {Extend(Poisson{}, 2), 2.5, 0.6}, {Extend(Poisson{}, 2), 50, 0.99},
+		{extend(Logistic{}, 3), 2, 0.99}, {extend(Logistic{}, 3), 5, 0.9}, {extend(Logistic{}, 3), 50, 0.99},
+		{extend(Squared{}, 3), 2, 0.99}, {extend(Squared{}, 3), 5, 0.9}, {extend(Squared{}, 3), 50, 0.99},
+		{extend(Poisson{}, 2), 1, 0.99}, {extend(Poisson{}, 2), 2.5, 0.6}, {extend(Poisson{}, 2), 50, 0.99},
 	} {
 		b := testCase{c.loss, c.z, 3, true}
 		bound, found := c.loss.Diameter(c.z, 3), 0.0
@@ -142,7 +142,7 @@ func TestSpreadOfDegenerateSlopes(t *testing.T) {
 
 // The diameter does not decrease in z and is at most twice the largest slope.
 func TestDiameterIsMonotone(t *testing.T) {
-	all := append([]Loss{Extend(Logistic{}, 2), Extend(Squared{}, 1), Extend(Poisson{}, 1), userPoisson}, builtin...)
+	all := append([]Loss{extend(Logistic{}, 2), extend(Squared{}, 1), extend(Poisson{}, 1), userPoisson}, builtin...)
 	for _, l := range all {
 		for _, y := range []float64{0.3, 2, 40} {
 			last := 0.0

@@ -12,7 +12,7 @@ import (
 //
 //	φ_h(z) = min_u φ(u) + (u−z)²/(2h)
 //
-// and true. Any other loss, also one inside Extend, comes back as it is with
+// and true. Any other loss, also one inside [Extended], comes back as it is with
 // false. The envelope is convex, non-negative and 1/h-smooth, has the minima and
 // the Lipschitz constant s of φ, and
 //
@@ -47,7 +47,7 @@ func (l envelope) Name() string { return fmt.Sprintf("%s smoothed over %g", l.in
 func (l envelope) Labels() Labels { return l.inner.Labels() }
 
 func (l envelope) Validate() error {
-	if err := Check(l.inner); err != nil {
+	if err := parameters(l.inner); err != nil {
 		return err
 	}
 	return check.Scale(check.ErrConfig, "width of Envelope", l.width)

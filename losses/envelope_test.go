@@ -92,7 +92,7 @@ func TestEnvelopeOfHingeIsSmoothedHinge(t *testing.T) {
 
 // Nothing but a bare kinked loss is smoothed.
 func TestEnvelopeLeavesOthersAlone(t *testing.T) {
-	for _, l := range []Loss{Squared{}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5}, Huber{1}, Poisson{}, Extend(Hinge{}, 2), envelopeOf(Hinge{}, 1), nil} {
+	for _, l := range []Loss{Squared{}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5}, Huber{1}, Poisson{}, extend(Hinge{}, 2), envelopeOf(Hinge{}, 1), nil} {
 		if e, ok := Envelope(l, 0.1); ok || e != l {
 			t.Errorf("%T: got %T, %t", l, e, ok)
 		}

@@ -19,17 +19,17 @@ func ExampleCustom() {
 		Smoothness: 1,
 		Lipschitz:  1,
 	}
-	fmt.Println(losses.Spot(loss, 5, 3))
+	fmt.Println(losses.CheckConstants(loss, 5, 3))
 
 	loss.Smoothness = 0.5
-	fmt.Println(losses.Spot(loss, 5, 3) != nil)
+	fmt.Println(losses.CheckConstants(loss, 5, 3) != nil)
 	// Output:
 	// <nil>
 	// true
 }
 
-func ExampleExtend() {
-	loss := losses.Extend(losses.Poisson{}, 3)
+func ExampleExtended() {
+	loss := losses.Extended{Inner: losses.Poisson{}, Limit: 3}
 	fmt.Println(loss.Name())
 	fmt.Println(losses.Poisson{}.Constants(10, 5).Slope > 22000, loss.Constants(10, 5).Slope < 21)
 	// Output:

@@ -7,8 +7,8 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// Extend continues l linearly where |score| > limit: φ' is held at its values at
-// ±limit. The result is convex, as smooth as l is on |score| ≤ limit, and
+// Extended continues Inner linearly where |score| > Limit: φ' is held at its values
+// at ±Limit. It is convex, as smooth as Inner is on |score| ≤ Limit, and
 // Lipschitz; it serves arguments that leave the ball (noise added to weights,
 // extrapolation) for a loss whose constants hold only on the ball.
 //
@@ -16,47 +16,52 @@ import (
 // logistic loss of the label 1 falls for ever. Value is that continuation, so
 // that it stays convex with the derivative Deriv, and may therefore be negative
 // where |score| > limit. Whoever needs a bounded score clips it to [0, cap].
-func Extend(l Loss, limit float64) Loss { return extended{l, limit} }
-
-type extended struct {
-	inner Loss
-	limit float64
+type Extended struct {
+	Inner Loss
+	Limit float64 // positive and finite
 }
 
-func (l extended) Name() string { return fmt.Sprintf("%s extended at %g", l.inner.Name(), l.limit) }
+// Name is the inner loss's, with the limit.
+func (l Extended) Name() string { return fmt.Sprintf("%s extended at %g", l.Inner.Name(), l.Limit) }
 
-func (l extended) Labels() Labels { return l.inner.Labels() }
+// Labels are the inner loss's.
+func (l Extended) Labels() Labels { return l.Inner.Labels() }
 
-func (l extended) Link() Link { return LinkOf(l.inner) }
+// Link is the inner loss's.
+func (l Extended) Link() Link { return LinkOf(l.Inner) }
 
-func (l extended) Validate() error {
-	if err := Check(l.inner); err != nil {
+// Validate checks the inner loss and the limit.
+func (l Extended) Validate() error {
+	if err := parameters(l.Inner); err != nil {
 		return err
 	}
-	return check.Positive(check.ErrConfig, "limit of Extend", l.limit)
+	return check.Positive(check.ErrConfig, "Extended.Limit", l.Limit)
 }
 
-func (l extended) hold(z float64) float64 { return math.Max(-l.limit, math.Min(z, l.limit)) }
+// Hold is the nearest score within the limit.
+func (l Extended) Hold(z float64) float64 { return math.Max(-l.Limit, math.Min(z, l.Limit)) }
 
-func (l extended) Value(z, y float64) float64 {
-	t := l.hold(z)
-	v := l.inner.Value(t, y)
+// Value is the continued loss.
+func (l Extended) Value(z, y float64) float64 {
+	t := l.Hold(z)
+	v := l.Inner.Value(t, y)
 	if t != z {
-		v += float64(l.inner.Deriv(t, y) * (z - t))
+		v += float64(l.Inner.Deriv(t, y) * (z - t))
 	}
 	return v
 }
 
-func (l extended) Deriv(z, y float64) float64 { return l.inner.Deriv(l.hold(z), y) }
+// Deriv is the inner loss's at the nearest score within the limit.
+func (l Extended) Deriv(z, y float64) float64 { return l.Inner.Deriv(l.Hold(z), y) }
 
-// Constants are the inner loss's at min(Z, limit), the value raised by the
+// Constants are the inner loss's at min(Z, Limit), the value raised by the
 // largest slope times the distance beyond.
-func (l extended) Constants(z, y float64) Constants {
-	c := l.inner.Constants(math.Min(z, l.limit), y)
-	if z > l.limit {
-		c.Value += float64(c.Slope * (z - l.limit))
+func (l Extended) Constants(z, y float64) Constants {
+	c := l.Inner.Constants(math.Min(z, l.Limit), y)
+	if z > l.Limit {
+		c.Value += float64(c.Slope * (z - l.Limit))
 	}
-	c.Lipschitz = l.inner.Constants(l.limit, y).Slope
+	c.Lipschitz = l.Inner.Constants(l.Limit, y).Slope
 	return c
 }
 
@@ -68,26 +73,7 @@ func (l extended) Constants(z, y float64) Constants {
 // larger angle never becomes the smaller. So some pair with both |score| ≤ limit
 // is farthest apart, and there the two losses are the same. For z just above the
 // limit the bound is loose where the inner loss grows fast.
-func (l extended) Diameter(z, y float64) float64 {
-	slope := l.inner.Constants(math.Min(z, l.limit), y).Slope
-	return math.Min(l.inner.Diameter(z, y), 2*slope)
-}
-
-// Descent returns a D with φ_y(z) ≥ −D·|z| for all scores and for labels within the
-// bound y: 0, unless l comes from Extend.
-//
-// Proof. A continued loss falls at most as fast as the inner one does at the limit,
-// outwards. Where φ'(−limit) = D > 0, φ ≥ 0 rises at least as fast from there on, so
-// that φ(0) ≥ D·limit and φ'(0) ≥ D; likewise on the other side.
-func Descent(l Loss, y float64) float64 {
-	e, ok := l.(extended)
-	if !ok {
-		return 0
-	}
-	c := e.inner.Constants(0, y)
-	d := math.Min(c.AtZero/e.limit, c.Slope)
-	if _, ok := e.inner.(Poisson); ok { // φ' falls in y
-		d = math.Min(d, math.Max(math.Exp(-e.limit), y-math.Exp(e.limit)))
-	}
-	return d * (1 + 1e-15)
+func (l Extended) Diameter(z, y float64) float64 {
+	slope := l.Inner.Constants(math.Min(z, l.Limit), y).Slope
+	return math.Min(l.Inner.Diameter(z, y), 2*slope)
 }

@@ -9,7 +9,7 @@ import (
 func TestExtendIsTheTangentBeyondTheLimit(t *testing.T) {
 	for _, l := range builtin {
 		const limit = 1.25
-		e := Extend(l, limit)
+		e := extend(l, limit)
 		for _, y := range []float64{-1, 1, 2} {
 			if l.Labels() == Binary && y == 2 || l.Labels() == Count && y < 0 {
 				continue
@@ -32,21 +32,23 @@ func TestExtendIsTheTangentBeyondTheLimit(t *testing.T) {
 
 // Beyond the limit smoothness and slope stay those at the limit.
 func TestExtendBoundsSlopeAndSmoothness(t *testing.T) {
-	at, beyond := Poisson{}.Constants(2, 5), Extend(Poisson{}, 2).Constants(100, 5)
+	at, beyond := Poisson{}.Constants(2, 5), extend(Poisson{}, 2).Constants(100, 5)
 	if beyond.Slope != at.Slope || beyond.Lipschitz != at.Slope || beyond.Smoothness != at.Smoothness || beyond.AtZero != at.AtZero {
 		t.Errorf("beyond the limit %+v, at it %+v", beyond, at)
 	}
 	if want := at.Value + 98*at.Slope; math.Abs(beyond.Value-want) > 1e-12*want {
 		t.Errorf("value bound %g, want %g", beyond.Value, want)
 	}
-	if k := Extend(Logistic{}, 2).Constants(1, 0); k.Lipschitz != sigmoid(2) || k.Slope != sigmoid(1) {
+	if k := extend(Logistic{}, 2).Constants(1, 0); k.Lipschitz != sigmoid(2) || k.Slope != sigmoid(1) {
 		t.Errorf("logistic: %+v", k)
 	}
 }
 
 // The documented exception: a falling tangent ends below zero.
 func TestExtendedValueMayBeNegative(t *testing.T) {
-	if v := Extend(Logistic{}, 3).Value(10, 1); v >= 0 {
+	if v := extend(Logistic{}, 3).Value(10, 1); v >= 0 {
 		t.Errorf("logistic loss extended at 3 is %g at score 10", v)
 	}
 }
+
+func extend(l Loss, limit float64) Loss { return Extended{Inner: l, Limit: limit} }

@@ -13,11 +13,7 @@
 //	G     in z                Constants.Slope, Constants.Lipschitz
 package losses
 
-import (
-	"math"
-
-	"github.com/dpglm/dpglm/internal/check"
-)
+import "math"
 
 // Labels is a loss's label domain.
 type Labels string
@@ -68,9 +64,9 @@ func LinkOf(l Loss) Link {
 	return Identity
 }
 
-// Loss is a convex, non-negative loss φ_y(z); those of Extend may be negative
-// outside their limit. Implementations are immutable and safe for concurrent
-// use. One with parameters has a method Validate() error, which Check calls.
+// Loss is a convex, non-negative loss φ_y(z); an [Extended] one may be negative
+// outside its limit. Implementations are immutable and safe for concurrent
+// use. One with parameters has a method Validate() error, which Validate calls.
 type Loss interface {
 	// Name identifies the loss with its parameters.
 	Name() string
@@ -98,12 +94,4 @@ type Constants struct {
 	Slope      float64 // sup |φ'_y(z)|
 	Smoothness float64 // sup φ''_y(z); +Inf where φ' jumps
 	Lipschitz  float64 // sup |φ'_y(z)| over all z; +Inf where unbounded
-}
-
-// LabelBound checks the label bound that a loss with the given labels needs.
-func LabelBound(l Labels, y float64) error {
-	if l == Binary {
-		return nil
-	}
-	return check.Bound("label bound", y)
 }

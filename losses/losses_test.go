@@ -44,9 +44,9 @@ func TestValuesAndDerivatives(t *testing.T) {
 		{envelopeOf(Quantile{0.75}, 2), 0, 3, 1.6875, -0.75},
 		{envelopeOf(Quantile{0.75}, 2), 2, 3, 0.25, -0.5},
 		{envelopeOf(Quantile{0.75}, 2), 2, 0, 0.4375, 0.25},
-		{Extend(Squared{}, 2), 3, 0, 4, 2},
-		{Extend(Squared{}, 2), 1, 0, 0.5, 1},
-		{Extend(Poisson{}, 1), 3, 2, math.E - 2 + 2*math.Ln2 - 2 + 2*(math.E-2), math.E - 2},
+		{extend(Squared{}, 2), 3, 0, 4, 2},
+		{extend(Squared{}, 2), 1, 0, 0.5, 1},
+		{extend(Poisson{}, 1), 3, 2, math.E - 2 + 2*math.Ln2 - 2 + 2*(math.E-2), math.E - 2},
 	} {
 		value, slope := c.loss.Value(c.z, c.y), c.loss.Deriv(c.z, c.y)
 		if math.Abs(value-c.value) > 1e-14*(1+c.value) || math.Abs(slope-c.slope) > 1e-14*(1+math.Abs(c.slope)) {
@@ -73,7 +73,7 @@ func TestNamesDomainsAndLinks(t *testing.T) {
 		{Quantile{0.9}, "quantile(0.9)", Real, Identity},
 		{envelopeOf(Hinge{}, 0.1), "hinge smoothed over 0.1", Binary, Identity},
 		{envelopeOf(Absolute{}, 0.01), "absolute smoothed over 0.01", Real, Identity},
-		{Extend(Poisson{}, 3), "poisson extended at 3", Count, Log},
+		{extend(Poisson{}, 3), "poisson extended at 3", Count, Log},
 		{userPoisson, "user's poisson", Count, Identity},
 	} {
 		if c.loss.Name() != c.name || c.loss.Labels() != c.labels || LinkOf(c.loss) != c.link {
@@ -136,8 +136,8 @@ func TestConvexAndNonNegative(t *testing.T) {
 			if gap := c.loss.Value(b, y) - c.loss.Value(a, y) - c.loss.Deriv(a, y)*(b-a); gap < -tolerance {
 				t.Fatalf("%v: at %g, label %g, the loss is %g under its tangent from %g", c, b, y, -gap, a)
 			}
-			e, extends := c.loss.(extended)
-			if c.loss.Value(a, y) < 0 && !(extends && math.Abs(a) > e.limit) {
+			e, extends := c.loss.(Extended)
+			if c.loss.Value(a, y) < 0 && !(extends && math.Abs(a) > e.Limit) {
 				t.Fatalf("%v: negative at score %g, label %g", c, a, y)
 			}
 		}
@@ -147,7 +147,7 @@ func TestConvexAndNonNegative(t *testing.T) {
 // Constants stay finite for wide score ranges, or become +Inf where Poisson's
 // overflow; none is ever NaN.
 func TestConstantsOfWideRanges(t *testing.T) {
-	for _, l := range append([]Loss{Extend(Poisson{}, 5), userSquared, userLogistic, userPoisson}, builtin...) {
+	for _, l := range append([]Loss{extend(Poisson{}, 5), userSquared, userLogistic, userPoisson}, builtin...) {
 		for _, z := range []float64{0, 1e-300, 1e-9, 1, 300, 1000} {
 			for _, y := range []float64{1e-60, 1, 1e60} {
 				k := l.Constants(z, y)

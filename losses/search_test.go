@@ -72,12 +72,12 @@ func cases() []testCase {
 			for _, y := range []float64{0.2, 1, 5, 60} {
 				all = append(all, testCase{l, z, y, false})
 				for _, limit := range []float64{0.5, 3} {
-					all = append(all, testCase{Extend(l, limit), z, y, true})
+					all = append(all, testCase{extend(l, limit), z, y, true})
 				}
 			}
 		}
 	}
-	for _, l := range []Loss{userSquared, userLogistic, userPoisson, Extend(userPoisson, 2), Extend(Extend(Poisson{}, 2), 1)} {
+	for _, l := range []Loss{userSquared, userLogistic, userPoisson, extend(userPoisson, 2), extend(extend(Poisson{}, 2), 1)} {
 		for _, z := range []float64{0.1, 2, 6} {
 			all = append(all, testCase{l, z, 3, true})
 		}

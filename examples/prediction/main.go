@@ -130,13 +130,13 @@ func (s *survey) measure(c setting, env *dpglm.Env) (*result, error) {
 	}
 	for _, k := range counts {
 		vote, err := rehearse(x, y, k, budget, func(queries int, b dpglm.Budget) (*dpglm.Predictor, error) {
-			return dpglm.NewVote(ctx, data, problem, b, dpglm.VoteConfig{Queries: queries}, env)
+			return dpglm.NewPredictor(ctx, data, problem, b, dpglm.VoteConfig{Queries: queries}, env)
 		})
 		if err != nil {
 			return nil, err
 		}
 		stable, err := rehearse(x, y, k, budget, func(queries int, b dpglm.Budget) (*dpglm.Predictor, error) {
-			return dpglm.NewStable(ctx, data, problem, b, dpglm.StableConfig{Queries: queries}, env)
+			return dpglm.NewPredictor(ctx, data, problem, b, dpglm.StableConfig{Queries: queries}, env)
 		})
 		if err != nil {
 			return nil, err

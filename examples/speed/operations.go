@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -123,7 +123,7 @@ func moments(memory []float64, megabytes int, np *numPy) *group {
 		name: title("second moments", x), bytes: 8 * len(x.RawMatrix().Data),
 		prepare: func() error { return p.prepare(x) },
 		ops: []*op{{name: "second moments", ours: true, once: timed(func() error {
-			_, err := p.sums.Moments(context.Background(), nil)
+			_, err := p.sums.Moments(context.Background(), math.Inf(1))
 			return err
 		})}},
 	}
@@ -152,7 +152,7 @@ func sparse(memory []float64, megabytes int) *group {
 			}
 			indptr = append(indptr, len(indices))
 		}
-		s, err := rows.NewSparse(n, d, indptr, indices, values)
+		s, err := curator.NewSparse(n, d, indptr, indices, values)
 		if err != nil {
 			return err
 		}
@@ -182,32 +182,35 @@ func noise() *group {
 
 // pass is the gradient sum of the logistic loss, with Noisy GD's clip.
 type pass struct {
-	sums *rows.Sums
-	w, g []float64
+	sums *curator.Sums
+	w    []float64
 	clip float64
 }
 
 func (p *pass) prepare(x mat.Matrix) error {
 	n, d := x.Dims()
 	bound := math.Sqrt(float64(d)) / 2
-	t, err := rows.NewTable(x, rows.NewIdentity(d, bound, false))
-	if err != nil {
-		return err
-	}
 	r := rand.New(mechanisms.NewSeededSource(3))
 	labels := make([]float64, n)
 	for i := range labels {
 		labels[i] = float64(r.IntN(2))
 	}
-	p.w, p.g, p.clip = make([]float64, d), make([]float64, d), bound/2
+	p.w, p.clip = make([]float64, d), bound/2
 	for j := range p.w {
 		p.w[j] = (r.Float64() - 0.5) / math.Sqrt(float64(d))
 	}
-	p.sums, err = rows.NewSums(t, labels, 0, losses.Logistic{})
+	data, err := curator.Open(x, labels, curator.NewIdentity(d, bound, false), 0)
+	if err != nil {
+		return err
+	}
+	p.sums, err = data.Under(losses.Logistic{})
 	return err
 }
 
-func (p *pass) run() error { return p.sums.Gradient(context.Background(), p.g, p.w, p.clip) }
+func (p *pass) run() error {
+	_, err := p.sums.Gradient(context.Background(), p.w, p.clip)
+	return err
+}
 
 // read adds up all numbers, on all cores.
 func read(data []float64) float64 {

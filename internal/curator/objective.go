@@ -73,7 +73,7 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 // losses that are continued linearly may fall below zero.
 func WeightBound(loss losses.Loss, labelBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
 	rows := float64(n)
-	s := longest + rows*math.Min(featureBound*losses.Descent(loss, labelBound), clip)
+	s := longest + rows*math.Min(featureBound*descent(loss, labelBound), clip)
 	return 1.1 * (s + math.Sqrt(s*s+2*lambda*rows*loss.Constants(0, labelBound).AtZero)) / lambda
 }
 
@@ -111,3 +111,22 @@ func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []floa
 
 // Format prints the shape, whatever the verb.
 func (o *objective) Format(f fmt.State, _ rune) { fmt.Fprint(f, "curator.objective") }
+
+// descent returns a D with φ_y(z) ≥ −D·|z| for all scores and for labels within the
+// bound y: 0, unless l is Extended.
+//
+// Proof. A continued loss falls at most as fast as the inner one does at the limit,
+// outwards. Where φ'(−limit) = D > 0, φ ≥ 0 rises at least as fast from there on, so
+// that φ(0) ≥ D·limit and φ'(0) ≥ D; likewise on the other side.
+func descent(l losses.Loss, y float64) float64 {
+	e, ok := l.(losses.Extended)
+	if !ok {
+		return 0
+	}
+	c := e.Inner.Constants(0, y)
+	d := math.Min(c.AtZero/e.Limit, c.Slope)
+	if _, ok := e.Inner.(losses.Poisson); ok { // φ' falls in y
+		d = math.Min(d, math.Max(math.Exp(-e.Limit), y-math.Exp(e.Limit)))
+	}
+	return d * (1 + 1e-15)
+}

@@ -19,7 +19,7 @@ func TestLossesClipsBelowZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss := losses.Extend(losses.Logistic{}, 1)
+	loss := losses.Extended{Inner: losses.Logistic{}, Limit: 1}
 	sums, err := NewSums(table, []float64{1, 1}, 0, loss)
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
 	return s.combine(ctx, dst, w, func(z []float64, lo int) {
-		losses.Derivs(s.loss, z, s.labels[lo:lo+len(z)])
+		derivs(s.loss, z, s.labels[lo:lo+len(z)])
 		if !math.IsInf(clip, 1) {
 			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
 		}

@@ -303,8 +303,10 @@ type Sums struct {
 // NewSums binds labels to the rows, mapped into the loss's domain by public
 // rules: binary labels to ±1 by sign, the others clamped to the bound.
 func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (*Sums, error) {
-	if err := losses.LabelBound(loss.Labels(), labelBound); err != nil {
-		return nil, err
+	if loss.Labels() != losses.Binary {
+		if err := check.Bound("label bound", labelBound); err != nil {
+			return nil, err
+		}
 	}
 	if len(labels) != t.Rows() {
 		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", t.Rows()))

@@ -75,7 +75,7 @@ func (s *solver) minimize(ctx context.Context) error {
 }
 
 // errFalse reports that the loss's statements contradict each other or its values.
-var errFalse = check.Fail(check.ErrConfig, "the loss's constants", nil, "can't be true: its minimum is not where they say; check them with losses.Spot")
+var errFalse = check.Fail(check.ErrConfig, "the loss's constants", nil, "can't be true: its minimum is not where they say; check them with losses.CheckConstants")
 
 type solver struct {
 	*Problem

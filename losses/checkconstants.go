@@ -7,22 +7,16 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// Spot searches a grid of scores in [−z, z] and of labels within the bound y for
+// CheckConstants searches a grid of scores in [−z, z] and of labels within the bound y for
 // a point at which l contradicts its constants or its diameter, isn't convex or
 // non-negative, or isn't the integral of its derivative, and reports the first.
 // It is meant for tests of one's own loss: finding nothing proves nothing. It
 // evaluates the loss at a few hundred points.
-func Spot(l Loss, z, y float64) error {
-	if err := Check(l); err != nil {
+func CheckConstants(l Loss, z, y float64) error {
+	if err := Validate(l, z, y); err != nil {
 		return err
 	}
-	if err := LabelBound(l.Labels(), y); err != nil {
-		return err
-	}
-	if err := Usable(l, z, y); err != nil {
-		return err
-	}
-	s := spotter{l: l, c: l.Constants(z, y), z: z, y: y}
+	s := checker{l: l, c: l.Constants(z, y), z: z, y: y}
 	for _, label := range s.labels() {
 		if err := s.walk(label); err != nil {
 			return err
@@ -34,24 +28,24 @@ func Spot(l Loss, z, y float64) error {
 	return s.pairs()
 }
 
-// spotter is the state of Spot.
-type spotter struct {
+// checker is the state of CheckConstants.
+type checker struct {
 	l    Loss
 	c    Constants
 	z, y float64
 	seen []point // lo = hi = the slope
 }
 
-// spotTolerance is the relative excess that passes for rounding.
-const spotTolerance = 1e-9
+// constantsTolerance is the relative excess that passes for rounding.
+const constantsTolerance = 1e-9
 
 // fail reports the quantity got, which breaks the bound, at a score and label.
-func (s *spotter) fail(what string, bound, got, score, label float64) error {
+func (s *checker) fail(what string, bound, got, score, label float64) error {
 	return check.Fail(check.ErrConfig, s.l.Name()+": "+what, bound,
 		fmt.Sprintf("is contradicted by %g at score %g and label %g", got, score, label))
 }
 
-func (s *spotter) labels() []float64 {
+func (s *checker) labels() []float64 {
 	lo := -s.y
 	switch s.l.Labels() {
 	case Binary:
@@ -67,7 +61,7 @@ func (s *spotter) labels() []float64 {
 }
 
 // walk follows φ and φ' over increasing scores.
-func (s *spotter) walk(label float64) error {
+func (s *checker) walk(label float64) error {
 	const half = 32
 	scale := s.c.Value + float64(s.c.Slope*s.z)
 	var z0, v0, d0 float64
@@ -79,7 +73,7 @@ func (s *spotter) walk(label float64) error {
 			return err
 		}
 		if k > -half {
-			rise, slack, bent := v-v0, float64(spotTolerance*scale), float64(spotTolerance*s.c.Slope)
+			rise, slack, bent := v-v0, float64(constantsTolerance*scale), float64(constantsTolerance*s.c.Slope)
 			switch step := z - z0; {
 			case d < d0-bent:
 				return s.fail("convexity, φ' at least", d0, d, z, label)
@@ -97,16 +91,16 @@ func (s *spotter) walk(label float64) error {
 }
 
 // point checks φ = v and φ' = d at one score, and keeps them for pairs.
-func (s *spotter) point(z, v, d, label float64) error {
+func (s *checker) point(z, v, d, label float64) error {
 	floor := s.z
-	if e, ok := s.l.(extended); ok {
-		floor = e.limit
+	if e, ok := s.l.(Extended); ok {
+		floor = e.Limit
 	}
-	up := 1 + spotTolerance
+	up := 1 + constantsTolerance
 	switch {
 	case math.IsNaN(v) || math.IsNaN(d):
 		return s.fail("value and derivative", 0, math.NaN(), z, label)
-	case v < -spotTolerance*s.c.Value && math.Abs(z) <= floor:
+	case v < -constantsTolerance*s.c.Value && math.Abs(z) <= floor:
 		return s.fail("non-negativity", 0, v, z, label)
 	case v > s.c.Value*up:
 		return s.fail("Value", s.c.Value, v, z, label)
@@ -123,10 +117,10 @@ func (s *spotter) point(z, v, d, label float64) error {
 }
 
 // beyond checks the Lipschitz constant far outside the score bound.
-func (s *spotter) beyond(label float64) error {
+func (s *checker) beyond(label float64) error {
 	for z := s.z + 1; z < 1e6*(s.z+1) && !math.IsInf(s.c.Lipschitz, 1); z *= 10 {
 		for _, t := range []float64{-z, z} {
-			if d := s.l.Deriv(t, label); !(math.Abs(d) <= s.c.Lipschitz*(1+spotTolerance)) {
+			if d := s.l.Deriv(t, label); !(math.Abs(d) <= s.c.Lipschitz*(1+constantsTolerance)) {
 				return s.fail("Lipschitz", s.c.Lipschitz, d, t, label)
 			}
 		}
@@ -135,14 +129,14 @@ func (s *spotter) beyond(label float64) error {
 }
 
 // pairs checks the diameter on all pairs of points seen.
-func (s *spotter) pairs() error {
+func (s *checker) pairs() error {
 	d := s.l.Diameter(s.z, s.y)
 	for i, p := range s.seen {
 		a := span{p, p}
 		for _, q := range s.seen[:i+1] {
 			b := span{q, q}
 			got := math.Sqrt(squaredDistance(p.lo, q.lo, a.cosSum(b), a.cosDiff(b)))
-			if got > d*(1+spotTolerance) {
+			if got > d*(1+constantsTolerance) {
 				return s.fail("Diameter", d, got, p.t, s.y)
 			}
 		}

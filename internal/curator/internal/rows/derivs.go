@@ -1,26 +1,29 @@
-package losses
+package rows
 
-import "github.com/dpglm/dpglm/internal/kernel"
+import (
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/losses"
+)
 
-// Derivs sets z_k to φ'_{y_k}(z_k), the same bits that Deriv returns. The slices
+// derivs sets z_k to φ'_{y_k}(z_k), the same bits that Deriv returns. The slices
 // must have the same length.
 //
 // The faster forms go by the loss's own type, not by a method: a loss that embeds
 // one of these and has another Deriv would inherit the method.
-func Derivs(l Loss, z, y []float64) {
+func derivs(l losses.Loss, z, y []float64) {
 	switch l := l.(type) {
-	case Logistic:
+	case losses.Logistic:
 		kernel.LogisticSlopes(z, y)
-	case Poisson:
+	case losses.Poisson:
 		kernel.Exps(z)
 		subtract(z, y)
-	case Squared:
+	case losses.Squared:
 		subtract(z, y)
-	case extended:
+	case losses.Extended:
 		for k, score := range z {
-			z[k] = l.hold(score)
+			z[k] = l.Hold(score)
 		}
-		Derivs(l.inner, z, y)
+		derivs(l.Inner, z, y)
 	default:
 		for k, score := range z {
 			z[k] = l.Deriv(score, y[k])
