@@ -49,7 +49,8 @@ type Schema struct {
 	// are clamped.
 	Numeric map[string][2]float64 `json:"numeric,omitempty"`
 	// OneHot gives the columns of each group, of which a row has at most one
-	// equal to 1 and the others 0.
+	// equal to 1 and the others 0; any other value is an error, in training and
+	// in prediction.
 	OneHot map[string][]string `json:"onehot,omitempty"`
 	// Label and Intercept are as in Bounds.
 	Label     float64 `json:"label,omitempty"`

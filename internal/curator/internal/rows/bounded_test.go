@@ -128,10 +128,10 @@ func (p plain) check(t *testing.T) {
 	}
 	encoded := features(t, p.table)
 	for i, u := range encoded {
-		p.compare(t, "encoded", i, u)
 		if r := norm(u[:e.Columns]); r > e.Bound*(1+e.slack()) {
 			t.Fatalf("%s: row %d is not scaled down: norm %g, bound %g", p.name, i, r, e.Bound)
 		}
+		p.compare(t, "encoded", i, u)
 		if r := norm(u); p.table.norm[i] < r*(1-e.slack()) || p.table.norm[i] > r*(1+1e-9)+1e-9 {
 			t.Fatalf("%s: row %d of norm %g is clipped as if it had %g", p.name, i, r, p.table.norm[i])
 		}
