@@ -35,7 +35,7 @@ func AddScaled(g, data []float64, stride int, c []float64) {
 
 // fits panics unless n numbers hold the given rows: the assembly checks nothing.
 func fits(rows, n, stride, cols int) {
-	if rows > 0 && (stride < cols || n < cols || (n-cols)/max(stride, 1) < rows-1) {
+	if rows > 0 && (stride < cols || n < cols || stride > 0 && (n-cols)/stride < rows-1) {
 		panic("kernel: rows beyond the data")
 	}
 }

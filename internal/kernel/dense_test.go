@@ -13,12 +13,12 @@ type matrix struct {
 	data, w, c      []float64
 }
 
-func newMatrix(r *rand.Rand, n, cols, gap int) matrix {
+func newMatrix(r *rand.Rand, k kind, n, cols, gap int) matrix {
 	m := matrix{n: n, cols: cols, stride: cols + gap}
 	m.data = make([]float64, max(0, (n-1)*m.stride+cols))
 	m.w, m.c = make([]float64, cols), make([]float64, n)
 	for _, v := range [][]float64{m.data, m.w, m.c} {
-		fill(r, v)
+		k.fill(r, v)
 	}
 	return m
 }
@@ -27,15 +27,31 @@ func (m matrix) String() string { return fmt.Sprintf("%d×%d, stride %d", m.n, m
 
 func (m matrix) row(k int) []float64 { return m.data[k*m.stride : k*m.stride+m.cols] }
 
-// eachMatrix calls f for all numbers of columns up to 70 and some large ones.
+// longest is up to which all lengths of rows are tested.
+const longest = 200
+
+// heights are those of the tiles that passes make: all up to twice the assembly's groups
+// of rows, which all lengths are tested with, and the others up to the tallest.
+const groups, tallest = 17, 96
+
+// eachMatrix calls f for all lengths of rows and heights of tiles, and for long rows.
 func eachMatrix(f func(m matrix)) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for cols := range 71 {
-		f(newMatrix(r, r.IntN(20), cols, r.IntN(3)))
-	}
-	for _, cols := range []int{100, 127, 128, 1000, 4097} {
-		for n := range 18 {
-			f(newMatrix(r, n, cols, r.IntN(9)))
+	for _, k := range kinds {
+		for cols := range longest + 1 {
+			for n := range groups + 1 {
+				f(newMatrix(r, k, n, cols, r.IntN(3)))
+			}
+		}
+		for n := groups + 1; n <= tallest; n++ {
+			for _, cols := range []int{1, 8, 13, 16, 21, 100} {
+				f(newMatrix(r, k, n, cols, r.IntN(3)))
+			}
+		}
+		for _, cols := range []int{1000, 4097} {
+			for n := range groups + 1 {
+				f(newMatrix(r, k, n, cols, r.IntN(9)))
+			}
 		}
 	}
 }
@@ -68,7 +84,7 @@ func TestAddScaled(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		eachMatrix(func(m matrix) {
 			got := make([]float64, m.cols+8)
-			fill(rand.New(rand.NewPCG(3, 4)), got)
+			kinds[1].fill(rand.New(rand.NewPCG(3, 4)), got)
 			want := append([]float64{}, got...)
 			for k, c := range m.c {
 				for j, x := range m.row(k) {
@@ -85,7 +101,7 @@ func TestAddScaled(t *testing.T) {
 func TestDotsError(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		m := newMatrix(r, 1, 1+r.IntN(300), 0)
+		m := newMatrix(r, nasty, 1, 1+r.IntN(300), 0)
 		var exact, size float64 // integers below 2^53 add exactly
 		for j := range m.w {
 			m.data[j], m.w[j] = float64(r.IntN(1<<20)-1<<19), float64(r.IntN(1<<20)-1<<19)
@@ -123,7 +139,7 @@ var shapes = []struct{ n, cols int }{{256, 10}, {32, 100}, {4, 1000}}
 
 // newTile is a matrix of ordinary numbers, whose sums stay ordinary.
 func newTile(n, cols int) matrix {
-	m := newMatrix(rand.New(rand.NewPCG(1, 1)), n, cols, 0)
+	m := newMatrix(rand.New(rand.NewPCG(1, 1)), nasty, n, cols, 0)
 	for i := range m.data {
 		m.data[i] = float64(i%7) - 3
 	}

@@ -21,10 +21,32 @@ func at(t testing.TB, l level) {
 	active = l
 }
 
-// fill fills x with nasty numbers.
-func fill(r *rand.Rand, x []float64) {
+// kind draws numbers for an operation's arguments.
+type kind func(r *rand.Rand) float64
+
+// kinds are numbers that a sum in another order gets wrong, and numbers of one size, of
+// which none is lost beside the others.
+var kinds = []kind{nasty, func(r *rand.Rand) float64 { return r.Float64() - 0.5 }}
+
+// nasty draws numbers of all magnitudes whose products stay finite, denormals and
+// zeros among them.
+func nasty(r *rand.Rand) float64 {
+	switch v := math.Copysign(1+r.Float64(), r.Float64()-0.5); r.IntN(8) {
+	case 0:
+		return 0
+	case 1:
+		return math.Ldexp(v, -1074+r.IntN(60))
+	case 2:
+		return math.Ldexp(v, 400-r.IntN(800))
+	default:
+		return v
+	}
+}
+
+// fill fills x.
+func (k kind) fill(r *rand.Rand, x []float64) {
 	for i := range x {
-		x[i] = nasty(r)
+		x[i] = k(r)
 	}
 }
 
