@@ -273,19 +273,19 @@ func BenchmarkPredictor(b *testing.B) {
 		make    func(*dpglm.Dataset) (*dpglm.Predictor, error)
 	}{
 		{"Vote", whole, func(d *dpglm.Dataset) (*dpglm.Predictor, error) {
-			return dpglm.NewVote(ctx, d, logistic, benchBudget, dpglm.VoteConfig{Queries: 100}, nil)
+			return dpglm.NewPredictor(ctx, d, logistic, benchBudget, dpglm.VoteConfig{Queries: 100}, nil)
 		}},
 		{"Average", whole, func(d *dpglm.Dataset) (*dpglm.Predictor, error) {
-			return dpglm.NewAverage(ctx, d, logistic, benchBudget, dpglm.AverageConfig{Queries: 100}, nil)
+			return dpglm.NewPredictor(ctx, d, logistic, benchBudget, dpglm.AverageConfig{Queries: 100}, nil)
 		}},
 		{"Stable", whole, func(d *dpglm.Dataset) (*dpglm.Predictor, error) {
-			return dpglm.NewStable(ctx, d, logistic, benchBudget, dpglm.StableConfig{Queries: 100}, nil)
+			return dpglm.NewPredictor(ctx, d, logistic, benchBudget, dpglm.StableConfig{Queries: 100}, nil)
 		}},
 		{"Descent", whole, func(d *dpglm.Dataset) (*dpglm.Predictor, error) {
-			return dpglm.NewDescent(ctx, d, logistic, benchBudget, dpglm.DescentConfig{Queries: 100}, nil)
+			return dpglm.NewPredictor(ctx, d, logistic, benchBudget, dpglm.DescentConfig{Queries: 100}, nil)
 		}},
 		{"Threshold", (*benchTable).firstColumn, func(d *dpglm.Dataset) (*dpglm.Predictor, error) {
-			return dpglm.NewThreshold(ctx, d, benchBudget, dpglm.ThresholdConfig{Queries: 100}, nil)
+			return dpglm.NewPredictor(ctx, d, dpglm.Problem{}, benchBudget, dpglm.ThresholdConfig{Queries: 100}, nil)
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -206,11 +206,11 @@ func ExampleJL() {
 }
 
 // A vote answers queries instead of releasing a model, until its budget is spent.
-func ExampleNewVote() {
+func ExampleNewPredictor() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
 	problem := dpglm.Problem{Loss: losses.Logistic{}}
 	ctx := context.Background()
-	vote, err := dpglm.NewVote(ctx, bought(), problem, dpglm.PureDP(1), dpglm.VoteConfig{Queries: 2}, env)
+	vote, err := dpglm.NewPredictor(ctx, bought(), problem, dpglm.PureDP(1), dpglm.VoteConfig{Queries: 2}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -231,8 +231,8 @@ func ExampleNewVote() {
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 }
 
-// A threshold needs no model at all: it walks along the sorted rows.
-func ExampleNewThreshold() {
+// A threshold needs no loss: it walks along the sorted rows.
+func ExampleThresholdConfig() {
 	x, y := mat.NewDense(1000, 1, nil), make([]float64, 1000)
 	for i := range y {
 		x.Set(i, 0, float64(i))
@@ -246,7 +246,7 @@ func ExampleNewThreshold() {
 	}
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
 	ctx := context.Background()
-	p, err := dpglm.NewThreshold(ctx, data, dpglm.PureDP(2), dpglm.ThresholdConfig{Queries: 10}, env)
+	p, err := dpglm.NewPredictor(ctx, data, dpglm.Problem{}, dpglm.PureDP(2), dpglm.ThresholdConfig{Queries: 10}, env)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -207,12 +207,9 @@ func TestKinkedCustomLossIsRefused(t *testing.T) {
 		SmoothnessWithin: func(_, _ float64) float64 { return math.Inf(1) }, Lipschitz: 1}
 	d := objData(t, 100, 3, kinked, Bounds{Feature: 1, Label: 1})
 	s, p, b := d.Shape(), Problem{Loss: kinked}, ApproxDP(1, 1e-6)
-	_, stable := NewStable(context.Background(), d, p, b, StableConfig{Queries: 1}, nil)
-	_, descent := NewDescent(context.Background(), d, p, b, DescentConfig{Queries: 1}, nil)
-	_, average := NewAverage(context.Background(), d, p, b, AverageConfig{Queries: 1}, nil)
-	for _, err := range []error{stable, descent, average} {
-		if !errors.Is(err, ErrConfig) {
-			t.Errorf("a predictor gives %v", err)
+	for _, c := range []PredictorConfig{StableConfig{Queries: 1}, DescentConfig{Queries: 1}, AverageConfig{Queries: 1}} {
+		if _, err := c.Plan(s, p, b); !errors.Is(err, ErrConfig) {
+			t.Errorf("%T: got %v", c, err)
 		}
 	}
 	for _, l := range []Learner{OutputPerturbationConfig{}, ObjectivePerturbationConfig{}} {

@@ -128,16 +128,13 @@ func (s *survey) measure(c setting, env *dpglm.Env) (*result, error) {
 		}
 		r.released += metrics.Accuracy(classes, y) / fits
 	}
+	t := rehearsal{data, problem, budget, x, y, env}
 	for _, k := range counts {
-		vote, err := rehearse(x, y, k, budget, func(queries int, b dpglm.Budget) (*dpglm.Predictor, error) {
-			return dpglm.NewPredictor(ctx, data, problem, b, dpglm.VoteConfig{Queries: queries}, env)
-		})
+		vote, err := t.accuracy(k, func(queries int) dpglm.PredictorConfig { return dpglm.VoteConfig{Queries: queries} })
 		if err != nil {
 			return nil, err
 		}
-		stable, err := rehearse(x, y, k, budget, func(queries int, b dpglm.Budget) (*dpglm.Predictor, error) {
-			return dpglm.NewPredictor(ctx, data, problem, b, dpglm.StableConfig{Queries: queries}, env)
-		})
+		stable, err := t.accuracy(k, func(queries int) dpglm.PredictorConfig { return dpglm.StableConfig{Queries: queries} })
 		if err != nil {
 			return nil, err
 		}
@@ -146,32 +143,43 @@ func (s *survey) measure(c setting, env *dpglm.Env) (*result, error) {
 	return r, nil
 }
 
-// rehearse returns the accuracy, over all rows of x, of answers as noisy as those
-// of a predictor of which the budget must last for k. It asks another predictor
-// for them, with the same noise in each answer and a budget for all rows: the
-// holder of the data may do so, but not show the answers to anybody.
-func rehearse(x *mat.Dense, y []float64, k int, b dpglm.Budget, make func(int, dpglm.Budget) (*dpglm.Predictor, error)) (float64, error) {
-	planned, err := make(k, b)
+// rehearsal measures predictors on the rows of x.
+type rehearsal struct {
+	data    *dpglm.Dataset
+	problem dpglm.Problem
+	budget  dpglm.Budget
+	x       *mat.Dense
+	y       []float64
+	env     *dpglm.Env
+}
+
+// accuracy returns the accuracy, over all rows, of answers as noisy as those of a
+// predictor whose budget must last for k: the plan of that one says how noisy they
+// are, and another one has a budget for all rows. The holder of the data may ask it,
+// but not show the answers to anybody.
+func (t rehearsal) accuracy(k int, cfg func(queries int) dpglm.PredictorConfig) (float64, error) {
+	plan, err := cfg(k).Plan(t.data.Shape(), t.problem, t.budget)
 	if err != nil {
 		return 0, err
 	}
-	ample, err := manyTimes(planned.Planned(), len(y))
+	ample, err := manyTimes(plan.Ledger, len(t.y))
 	if err != nil {
 		return 0, err
 	}
-	p, err := make(len(y), ample)
+	ctx := context.Background()
+	p, err := dpglm.NewPredictor(ctx, t.data, t.problem, ample, cfg(len(t.y)), t.env)
 	if err != nil {
 		return 0, err
 	}
 	answers := []float64{}
-	for i := range y {
-		answer, err := p.Answer(context.Background(), x.RawRowView(i))
+	for i := range t.y {
+		answer, err := p.Answer(ctx, t.x.RawRowView(i))
 		if err != nil {
 			return 0, err
 		}
 		answers = append(answers, answer)
 	}
-	return metrics.Accuracy(answers, y), nil
+	return metrics.Accuracy(answers, t.y), nil
 }
 
 // manyTimes returns the budget of m answers like those in the ledger.
