@@ -18,9 +18,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 	}
 	var direction func(g []float64) ([]float64, error)
 	for range 300 {
-		norm := Norm(s.g)
-		if (norm+s.Error)/s.Convexity <= s.tolerance {
-			copy(s.plus, s.w)
+		if s.interior() {
 			return true, nil
 		}
 		if err := check.Cancelled(ctx); err != nil {
@@ -37,6 +35,7 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		norm := Norm(s.g)
 		moved, err := s.descend(d)
 		if err != nil || !moved && fresh {
 			return false, err

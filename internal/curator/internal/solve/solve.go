@@ -6,6 +6,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -56,9 +57,14 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) ([]float64, e
 	if err := s.minimize(ctx); err != nil {
 		return nil, err
 	}
-	return s.plus, nil
+	if s.accepted == nil {
+		return nil, errFalse
+	}
+	return s.accepted, nil
 }
 
+// minimize tries the methods, none of which is trusted: what counts is what
+// certified and interior accept.
 func (s *solver) minimize(ctx context.Context) error {
 	second := s.newton
 	switch {
@@ -82,6 +88,7 @@ type solver struct {
 	tolerance   float64
 	w, g        []float64 // current point, its gradient
 	plus, gPlus []float64 // projected gradient step from w, its gradient
+	accepted    []float64 // the answer: a point within tolerance of the minimiser
 }
 
 // gradient is Gradient, whose values must be finite.
@@ -97,11 +104,26 @@ func (s *solver) gradient(g, w []float64) error {
 	return nil
 }
 
-// certified sets plus to the projected gradient step from w and reports whether it
-// is within tolerance of the minimiser.
+// certified sets plus to the projected gradient step from w, and accepts it if it is
+// within tolerance of the minimiser.
 func (s *solver) certified() (bool, error) {
 	d, err := s.distance()
-	return d <= s.tolerance, err
+	if err != nil || !(d <= s.tolerance) {
+		return false, err
+	}
+	s.accepted = slices.Clone(s.plus)
+	return true, nil
+}
+
+// interior accepts w, a point of the ball, where its gradient g is so small that it
+// is within tolerance of the minimiser over the whole space, as strong convexity
+// has it.
+func (s *solver) interior() bool {
+	if !((Norm(s.g)+s.Error)/s.Convexity <= s.tolerance) {
+		return false
+	}
+	s.accepted = slices.Clone(s.w)
+	return true
 }
 
 // distance bounds ‖plus − w*‖ after setting plus. The vector ∇F(plus) − ∇F(w) + L(w − plus) is a
@@ -123,57 +145,4 @@ func (s *solver) distance() (float64, error) {
 		sum += float64(r * r)
 	}
 	return (math.Sqrt(sum) + 2*s.Error) / s.Convexity, nil
-}
-
-// newtonSteps is after how many steps Newton's method gives way.
-const newtonSteps = 30
-
-func (s *solver) newton(ctx context.Context) (bool, error) {
-	for range newtonSteps {
-		if done, err := s.certified(); done || err != nil {
-			return done, err
-		}
-		if err := check.Cancelled(ctx); err != nil {
-			return false, err
-		}
-		h, err := s.Hessian(s.w)
-		if err != nil {
-			return false, err
-		}
-		target := make([]float64, s.Dim) // minimises the quadratic model at w
-		mat.NewVecDense(s.Dim, target).MulVec(h, mat.NewVecDense(s.Dim, s.w))
-		floats.Sub(target, s.g)
-		if !BallQuadratic(target, h, s.Radius) {
-			return false, nil
-		}
-		if moved, err := s.search(target); !moved || err != nil {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// search moves w towards target until F falls by a fair part of what the slope
-// promises. Where rounding hides the fall, the full step is taken.
-func (s *solver) search(target []float64) (bool, error) {
-	start, err := s.Value(s.w)
-	if err != nil {
-		return false, err
-	}
-	floats.Sub(target, s.w)
-	slope := floats.Dot(s.g, target)
-	trial := make([]float64, s.Dim)
-	for t := 1.0; t > 1e-6; t /= 2 {
-		floats.AddScaledTo(trial, s.w, t, target)
-		Project(trial, s.Radius)
-		v, err := s.Value(trial)
-		if err != nil {
-			return false, err
-		}
-		if v <= start+float64(1e-4*t*slope)+float64(1e-13*math.Abs(start)) {
-			copy(s.w, trial)
-			return true, nil
-		}
-	}
-	return false, nil
 }
