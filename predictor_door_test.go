@@ -103,7 +103,7 @@ func TestPredictorsDoor(t *testing.T) {
 // An answer counts before its noise is drawn: a source that breaks takes it along.
 func TestPredictorCountsBeforeNoise(t *testing.T) {
 	for kind, make := range makers() {
-		p, err := make(line(t, 100), logit, PureDP(1), 2, false, &Env{NoiseForTests: broken{}})
+		p, err := make(line(t, 100), logit, PureDP(1), 2, false, &Env{NoiseForTests: brokenSource{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,38 @@ func TestPredictorCountsBeforeNoise(t *testing.T) {
 	}
 }
 
-// broken is a source that panics.
-type broken struct{}
+// brokenSource is a source that panics.
+type brokenSource struct{}
 
-func (broken) Uint64() uint64 { panic("no randomness") }
+func (brokenSource) Uint64() uint64 { panic("no randomness") }
+
+// Queries are bounded as rows are, by whoever vouches for the sensitivity.
+func TestPredictorBoundsQueries(t *testing.T) {
+	d := line(t, 300)
+	for kind, make := range makers() {
+		w := newWatch()
+		p, err := make(d, logit, PureDP(2), 2, false, &Env{NoiseForTests: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(t, p, 1)
+		ask(t, p, 1e90)
+		if a, b := w.seen[0].Values[0], w.seen[1].Values[0]; a != b {
+			t.Errorf("%s: %g at the bound, %g beyond it", kind, a, b)
+		}
+	}
+}
+
+// Whatever a configuration calibrates, its plan is held against the budget.
+func TestPredictorPlansFitTheBudget(t *testing.T) {
+	s := Shape{Rows: 20, Dim: 1, FeatureBound: 1}
+	for releases, want := range map[int]error{1: nil, 2: ErrBudget} {
+		schedule, err := release.Vote("votes", 1, releases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newPredictorPlan(VoteConfig{}, s, logit, PureDP(1), service{schedule: schedule}); !errors.Is(err, want) {
+			t.Errorf("%d votes of 1-DP within 1-DP: %v", releases, err)
+		}
+	}
+}

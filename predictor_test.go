@@ -292,6 +292,48 @@ func TestPredictorState(t *testing.T) {
 	}
 }
 
+// No state makes Restore panic or take up a count that was not planned; what it
+// accepts, it writes again.
+func FuzzPredictorState(f *testing.F) {
+	x, y := lineRows(20)
+	d, err := NewDataset(x, y, Bounds{Feature: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	start := func() *Predictor {
+		p, err := serve(d, Problem{}, PureDP(1), ThresholdConfig{Queries: 3}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		return p
+	}
+	fresh, err := start().State()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(fresh)
+	f.Add([]byte(strings.Replace(string(fresh), `"answered":0,"caller_noise":false`, `"caller_noise":true,"answered":3`, 1)))
+	f.Add([]byte(strings.Replace(string(fresh), `"answered":0`, `"answered":9223372036854775808`, 1)))
+	f.Add([]byte(`{"version":1,"predictor":null,"answered":1,"caller_noise":true}`))
+	f.Fuzz(func(t *testing.T, state []byte) {
+		p := start()
+		if err := p.Restore(state); err != nil {
+			if !errors.Is(err, ErrModel) || p.Answered() != 0 {
+				t.Fatalf("%v after %d answers", err, p.Answered())
+			}
+			return
+		}
+		again, err := p.State()
+		if err != nil || p.Answered() < 0 || p.Answered() > 3 {
+			t.Fatalf("%d answers, %v", p.Answered(), err)
+		}
+		q := start()
+		if err := q.Restore(again); err != nil || q.Answered() != p.Answered() || q.callerNoise != p.callerNoise {
+			t.Fatalf("%s becomes %s: %v", state, again, err)
+		}
+	})
+}
+
 // A restored state knows that noise of earlier answers was the caller's.
 func TestPredictorRestoresCallerNoise(t *testing.T) {
 	d := line(t, 300)
