@@ -7,9 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -17,7 +19,7 @@ import (
 // planAuto is the computation behind Auto's plan.
 func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 	t.Helper()
-	resolved, err := p.withDefault(s, 10).resolve(s)
+	resolved, err := p.resolve(s, nearScore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,50 +34,118 @@ func planAuto(t *testing.T, s Shape, p Problem, b Budget) *auto {
 	return a
 }
 
+// held are the facts of rows of a shape that were held to measured scales.
+func held(t *testing.T, s Shape, m measured, constant float64) curator.Facts {
+	t.Helper()
+	facts := Bounds{Feature: s.rowBound(), Label: s.LabelBound, Intercept: s.Intercept}
+	d, err := NewDataset(mat.NewDense(1, s.features(), nil), []float64{0}, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.data.Rebound(m.bound, constant, m.labelBound).Facts()
+}
+
 // Whatever was measured, the minimiser has the law that was planned: λ leaves the
 // log-determinant what it is, for the smoothness that the loss in use has at every
-// score. A descent has the releases that were planned, and they have no more than
-// the budget together with the histograms.
+// score of rows of the measured length.
 func TestAutoKeepsTheLaw(t *testing.T) {
+	checked := 0
 	for _, loss := range trainable() {
 		for _, icpt := range []bool{false, true} {
 			for _, epsilon := range []float64{0.1, 1, 8} {
 				s := Shape{Rows: 5000, Dim: 4, Intercept: icpt, FeatureBound: 3, LabelBound: 7}
-				b := ApproxDP(epsilon, 1e-6)
-				a := planAuto(t, s, Problem{Loss: loss}, b)
+				a := planAuto(t, s, Problem{Loss: loss}, ApproxDP(epsilon, 1e-6))
+				if a.descent != nil {
+					continue // TestAutoMakesItsReleases
+				}
 				for k, row := range steps(s.rowBound()) {
 					label := steps(s.LabelBound)[k]
 					m := measured{row, label, typicalOf(loss.Labels(), row/2, label/2)}
-					enc := rows.NewIdentity(s.features(), row, icpt)
-					o, p, err := a.at(m, &enc)
+					facts := held(t, s, m, 0x1p-3)
+					o, _, err := a.at(m, facts)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if a.descent != nil {
-						sameReleases(t, a, b, a.descent.at(o.shape, p, o.clip))
-						continue
-					}
-					bend := o.trained.Constants(everywhere, label).Smoothness * math.Pow(enc.FeatureBound(), 2)
-					if logDet := math.Log1p(bend / o.lambda); o.law != a.planned.law || logDet > o.law.LogDet || logDet < o.law.LogDet*(1-1e-9) {
+					smoothness := o.trained.Constants(everywhere, label).Smoothness * math.Pow(facts.FeatureBound, 2)
+					if logDet := math.Log1p(smoothness / o.lambda); o.law != a.planned.law || logDet > o.law.LogDet || logDet < o.law.LogDet*(1-1e-9) {
 						t.Errorf("%s, rows of %g: log-determinant %g, planned %g", loss.Name(), row, logDet, o.law.LogDet)
 					}
+					checked++
 				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d laws checked", checked)
+	}
+}
+
+// Whatever the histograms say, Auto makes the releases that its ledger counts, as
+// often and with as many numbers, none more; each has a sensitivity that rows held
+// to the measured bounds can't exceed.
+func TestAutoMakesItsReleases(t *testing.T) {
+	const n, bound, labelBound = 2000, 3.0, 7.0
+	for _, loss := range trainable() {
+		d := objData(t, n, 3, loss, Bounds{Feature: bound, Label: labelBound, Intercept: true})
+		plan, err := AutoConfig{}.Plan(d.Shape(), Problem{Loss: loss}, ApproxDP(1, 1e-6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range []int{0, 7, cells - 1} { // all rows and labels are said to lie in
+			planned, shortest := map[string]int{}, math.Inf(1)
+			for _, l := range leaves(t, plan.Ledger) {
+				planned[l.Label] += l.Releases
+			}
+			src := listener{mechanisms.NewSeededSource(1), func(e *release.Event) {
+				if e.Mechanism != "minimiser" { // which is of one release with the linear term
+					planned[e.Label]--
+				}
+				switch e.Label {
+				case "histograms of norms and labels":
+					for k := range e.Values {
+						e.Values[k] = 0
+						if k%cells == cell {
+							e.Values[k] = n
+						}
+					}
+				case "preconditioned GD, gradient sums":
+					shortest = math.Min(shortest, e.L2)
+				}
+			}}
+			if _, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src}); err != nil {
+				t.Fatalf("%s, cell %d: %v", loss.Name(), cell, err)
+			}
+			for label, missing := range planned {
+				if missing != 0 {
+					t.Errorf("%s, cell %d: %q has %d releases less than planned", loss.Name(), cell, label, missing)
+				}
+			}
+			if cell == cells-1 && shortest > bound*labelBound/10 && !math.IsInf(shortest, 1) {
+				t.Errorf("%s: tiny rows have gradients of sensitivity %g", loss.Name(), shortest)
 			}
 		}
 	}
 }
 
-// sameReleases compares a descent at measured scales with the planned one.
-func sameReleases(t *testing.T, a *auto, b Budget, o *preconditioned) {
-	t.Helper()
-	p := a.descent
-	if o.lengths != p.lengths || o.moments != p.moments || o.counts != p.counts || o.gradients != p.gradients || o.steps != p.steps || !slices.Equal(o.choose, p.choose) {
-		t.Errorf("releases of %+v, planned %+v", o, p)
-	}
-	sum := math.Pow(a.scales.mu, 2) + math.Pow(o.lengths.Mu, 2) + math.Pow(o.moments.Mu, 2) +
-		float64(len(o.choose))*math.Pow(o.counts.Mu, 2) + float64(o.steps)*math.Pow(o.gradients.Mu, 2)
-	if mu, err := b.gdp(); err != nil || sum > mu*mu {
-		t.Errorf("releases compose to μ = %g of %g (%v)", math.Sqrt(sum), mu, err)
+// The plan composes to no more than the budget, with the histograms.
+func TestAutoSharesItsBudget(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Hinge{}} {
+		s := Shape{Rows: 5000, Dim: 4, FeatureBound: 3, LabelBound: 7}
+		for _, epsilon := range []float64{0.1, 1, 8} {
+			b, sum := ApproxDP(epsilon, 1e-6), 0.0
+			plan, err := AutoConfig{}.Plan(s, Problem{Loss: loss}, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := leaves(t, plan.Ledger)
+			for _, l := range list {
+				sum += float64(l.Releases) * l.Mu * l.Mu
+			}
+			mu, err := b.gdp()
+			if share := sum / mu / mu; err != nil || share > 1 || share < 1-1e-6 || len(list) < 3 {
+				t.Errorf("%s, ε = %g: %d kinds of releases take %.9f of μ² (%v)", loss.Name(), epsilon, len(list), share, err)
+			}
+		}
 	}
 }
 
@@ -96,13 +166,13 @@ func TestAutoLawBySearch(t *testing.T) {
 			planned := newPerturbed(t, Problem{loss, 1}, 0, c.ratio, c.lambda).objective
 			a := &auto{asked: Problem{Loss: loss, Radius: 1}, planned: planned}
 			a.planned.shape = s
-			enc, held := rows.NewIdentity(1, c.bound, false), measured{c.bound, c.label, typicalOf(loss.Labels(), 0.8*c.bound, c.label/2)}
-			o, _, err := a.at(held, &enc)
+			m := measured{c.bound, c.label, typicalOf(loss.Labels(), 0.8*c.bound, c.label/2)}
+			o, _, err := a.at(m, held(t, s, m, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
 			q := lawOf(o)
-			q.held = held
+			q.held = m
 			share := q.search(t, c.epsilon, claim(t, o.law, c.epsilon))
 			if worst = math.Max(worst, share); share > 1+1e-9 {
 				t.Errorf("%s, %+v: neighbours reach %.4f of the claimed δ", loss.Name(), c, share)
@@ -137,8 +207,8 @@ func auditedAuto(t *testing.T) []audited {
 	t.Helper()
 	p := autoPair(AutoConfig{})
 	a := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget)
-	claimed := p.plan(t).Ledger.Mu()
-	both := math.Hypot(2*a.planned.law.Ratio, a.scales.mu) // λ is too large for a log-determinant to matter
+	plan := p.plan(t)
+	claimed, both := plan.Ledger.Mu(), reachOfAuto(t, p, plan)
 	return []audited{
 		{"Auto, histograms of rows and labels", inMu, 1, 1, 100_000, histograms(t, scales{mu: 1, histograms: 2}, 0)},
 		{"Auto, model", inMu, claimed, both, 100_000, p.sample(firstWeight)},
@@ -163,21 +233,22 @@ func autoStep(t *testing.T, loss losses.Loss, bound float64) func(*testing.T, in
 		}
 	}
 	a := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget)
-	a.descent.gradients.Mu, a.descent.lengths.Mu, a.descent.moments.Mu = 1, 0, 0
+	a.descent.gradients, a.descent.lengths, a.descent.moments, a.descent.counts = 1, 0, 0, 0
 	a.descent.steps, a.descent.choose = 1, nil
-	held := measured{1.2, 0.4, typicalOf(loss.Labels(), 1, 0.1)}
+	schedule, err := a.descent.schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := measured{1.2, 0.4, typicalOf(loss.Labels(), 1, 0.1)}
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
 		d := p.data(t, side)
-		table := d.table.Rebound(held.bound, 0)
-		o, resolved, err := a.at(held, table.Encoding())
+		rebound := d.data.Rebound(m.bound, 0, m.labelBound)
+		o, resolved, err := a.at(m, rebound.Facts())
 		if err != nil {
 			return 0, err
 		}
-		sums, err := rows.NewSums(table, d.labels, held.labelBound, o.trained)
-		if err != nil {
-			return 0, err
-		}
-		w, err := a.descent.at(o.shape, resolved, o.clip).descend(context.Background(), sums, src, nil)
+		r := alone(d, schedule, src)
+		w, err := a.descent.at(o.shape, resolved, o.clip).descend(r, rebound, r.allow)
 		if err != nil {
 			return 0, err
 		}
@@ -185,8 +256,25 @@ func autoStep(t *testing.T, loss losses.Loss, bound float64) func(*testing.T, in
 	})
 }
 
+// counted releases the histograms of the rows and labels under a loss.
+func counted(m scales, d *Dataset, loss losses.Loss, src mechanisms.Source) ([]float64, error) {
+	schedule, err := m.schedule()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := d.data.Under(loss)
+	if err != nil {
+		return nil, err
+	}
+	var labels []float64
+	if m.histograms == 2 {
+		labels = steps(d.Shape().LabelBound)
+	}
+	return schedule.Allow(d.data.Rows(), src).AddNoise(sums.Lengths(steps(d.data.Facts().Bound), labels))
+}
+
 // histograms samples a release of histograms, in which the pair moves two counts
-// each; or one with noise for another sensitivity, where that isn't 0.
+// each; or one by a schedule for another sensitivity, where that isn't 0.
 func histograms(t *testing.T, m scales, sensitivity float64) func(*testing.T, int, int) []float64 {
 	t.Helper()
 	const low = 0.1 // of the bounds
@@ -198,15 +286,43 @@ func histograms(t *testing.T, m scales, sensitivity float64) func(*testing.T, in
 	return func(t *testing.T, side, runs int) []float64 {
 		t.Helper()
 		d := p.data(t, side)
-		sums, err := d.sums(p.problem.Loss)
-		if err != nil {
-			t.Fatal(err)
-		}
 		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
-			counts, err := m.draw(d.table, sums, d.Shape(), src)
-			return movement(counts, cellOf(1, low)), err
+			counts, err := counted(m, d, p.problem.Loss, src)
+			if err != nil {
+				return 0, err
+			}
+			return movement(counts, cellOf(1, low)), nil
 		})(t, side, runs)
 	}
+}
+
+// reachOfAuto is what the best test of Auto's transcript reaches on a pair, by what
+// its runs release: the counts differ by so much of their declared sensitivity, and
+// the gradient goes from one end of the clip to the other. λ is too large for a
+// log-determinant to matter.
+func reachOfAuto(t *testing.T, p pair, plan *Plan) float64 {
+	t.Helper()
+	var counts [2][]float64
+	var declared float64
+	for side := range counts {
+		src := listener{mechanisms.NewSeededSource(1), func(e *release.Event) {
+			if e.Mechanism == "gaussian" {
+				counts[side], declared = slices.Clone(e.Values), e.L2
+			}
+		}}
+		if _, err := plan.Run(context.Background(), p.data(t, side), &Env{NoiseForTests: src}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := leaves(t, plan.Ledger)
+	if len(list) != 2 || len(counts[0]) != list[0].Dim {
+		t.Fatalf("not the releases of a histogram and a minimiser:\n%v", plan.Ledger)
+	}
+	moved := floats.Distance(counts[0], counts[1], 2)
+	if moved > declared {
+		t.Errorf("counts move by %g, declared %g", moved, declared)
+	}
+	return math.Hypot(2*list[1].Ratio, list[0].Mu*moved/declared)
 }
 
 // movement is the sum of the counts that the second side raises less those that it
@@ -230,21 +346,16 @@ func autoTranscripts(a *auto, p pair) func(*testing.T, int, int) []float64 {
 	return func(t *testing.T, side, runs int) []float64 {
 		t.Helper()
 		plan, d, out := p.plan(t), p.data(t, side), make([]float64, runs)
-		sums, err := d.sums(p.problem.Loss)
-		if err != nil {
-			t.Fatal(err)
-		}
 		src := &again{seed: uint64(7000 + side)}
 		for i := range out {
 			src.seed += 2
 			src.restart()
-			counts, err := a.scales.draw(d.table, sums, d.Shape(), src)
+			counts, err := counted(a.scales, d, p.problem.Loss, src)
 			if err != nil {
 				t.Fatal(err)
 			}
-			held := a.scales.read(counts, 8, d.Shape(), losses.Binary)
-			enc := rows.NewIdentity(1, held.bound, false)
-			o, _, err := a.at(held, &enc)
+			read := a.scales.read(counts, 8, d.Shape(), losses.Binary)
+			o, _, err := a.at(read, d.data.Rebound(read.bound, 0, read.labelBound).Facts())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,8 +364,8 @@ func autoTranscripts(a *auto, p pair) func(*testing.T, int, int) []float64 {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row, moved := math.Min(0.99, held.bound), counts[cellOf(8, 1.18)]-counts[cellOf(8, 0.99)]
-			b := -m.weights[0] * (float64(len(d.labels))*row*row/4 + o.lambda) // and a row's gradient
+			row, moved := math.Min(0.99, read.bound), counts[cellOf(8, 1.18)]-counts[cellOf(8, 0.99)]
+			b := -m.weights[0] * (float64(d.Shape().Rows)*row*row/4 + o.lambda) // and a row's gradient
 			out[i] = a.scales.mu*a.scales.mu*moved/2 - 2*o.law.Ratio*b*o.law.Ratio/o.clip
 		}
 		return out
@@ -306,8 +417,9 @@ func TestAuditCatchesBrokenAuto(t *testing.T) {
 			t.Helper()
 			a, d := planAuto(t, p.data(t, 0).Shape(), p.problem, p.budget), p.data(t, side)
 			a.scales.mu *= measure
+			schedule := histogramsAndMinimiser(t, a)
 			return repeated(func(_ int, src mechanisms.Source) (float64, error) {
-				w, err := a.run(context.Background(), d, &Env{NoiseForTests: src})
+				w, err := a.train(alone(d, schedule, src))
 				if err != nil {
 					return 0, err
 				}
@@ -317,4 +429,22 @@ func TestAuditCatchesBrokenAuto(t *testing.T) {
 	}
 	t.Run("scales without noise", func(t *testing.T) { caught(t, unmeasured(1e6)) })
 	t.Run("scales with noise", func(t *testing.T) { missed(t, unmeasured(1)) })
+}
+
+// histogramsAndMinimiser is Auto's schedule with whatever μ its histograms were given.
+func histogramsAndMinimiser(t *testing.T, a *auto) *release.Schedule {
+	t.Helper()
+	counts, err := a.scales.schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	minimiser, err := release.Objective("minimiser", a.planned.law, a.planned.shape.Dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := release.Sequential("auto", counts, minimiser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schedule
 }

@@ -2,38 +2,46 @@ package dpglm
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // The audits are audited: each of these variants has one of the bugs that privacy
-// libraries have had, and must be caught. All are caught by the short form, in
-// every go test.
+// libraries have had, planted in this library's own path by a doctored schedule, a
+// recorder that alters answers, a faulty source or a loss that misstates itself, and
+// must be caught. All are caught by the short form, in every go test.
 //
 //	variant                                   caught by
 //	half the noise                            TestAuditCatches, output
+//	half of a sensitivity                     TestAuditCatches, output
 //	sensitivity G where 2G is due             TestAuditCatches, output; TestSearchCatches (internal/rows)
 //	no row scaling                            TestAuditCatches, output; TestSearchCatches
 //	one noise vector used twice               TestAuditCatches, transcript
-//	a one-byte seed                           TestAuditCatches, repeated outputs
-//	noise redrawn until the solver converges  TestAuditCatches, output
+//	a key of few bits                         TestFitsNeverRepeat, TestDefaultSourcesNeverRepeat
+//	noise redrawn until the solver converges  TestMinimiseDrawsOnce (internal/release)
 //	selection with the wrong half's scores    TestAuditCatches, output
 //	an intercept left out of the bound        TestAuditCatches, output; TestSearchCatches
 //	no re-scaling after a projection          TestSearchCatches
 //	an unclipped score, an unclipped gradient TestSearchCatches
-//	a solver's tolerance ignored              TestSearchCatchesAnIgnoredTolerance
+//	a solver's tolerance ignored              TestMinimiserCountsTheTolerance (internal/curator), TestMinimiseOutputNoise (internal/release)
 //	Auto's histograms with half the noise     TestAuditCatchesBrokenAuto, histograms
 //	their sensitivity 1, or one row's of two  TestAuditCatchesBrokenAuto, histograms
 //	scales read from the data without noise   TestAuditCatchesBrokenAuto, output
 //	rows not shrunk to the measured bound     TestSearchCatches (internal/rows)
 //	G for 2G, or no log-determinant, in objective perturbation: TestObjectiveSearchCatches
 func TestAuditCatches(t *testing.T) {
-	t.Run("half the noise", func(t *testing.T) { caught(t, halfNoise()) })
+	t.Run("half the noise", func(t *testing.T) { caught(t, doctored(t, "half the noise", 2, unaltered)) })
+	t.Run("half of a sensitivity", func(t *testing.T) { caught(t, doctored(t, "half of a sensitivity", 1, louder)) })
+	t.Run("nothing doctored", func(t *testing.T) { missed(t, doctored(t, "nothing", 1, unaltered)) })
 	t.Run("G for 2G", func(t *testing.T) {
 		caught(t, broken(halved{losses.Squared{}}, Bounds{Feature: 1, Label: 2}, -2, 2, 1))
 	})
@@ -44,10 +52,7 @@ func TestAuditCatches(t *testing.T) {
 		caught(t, broken(stretched{losses.Logistic{}, math.Sqrt2}, Bounds{Feature: 1}, 0, 1, math.Sqrt2))
 	})
 	t.Run("wrong half's scores", func(t *testing.T) { caught(t, wrongHalf(t)) })
-	t.Run("redrawn noise", func(t *testing.T) { caught(t, redrawn(t, true)) })
-	t.Run("redrawn noise, mended", func(t *testing.T) { missed(t, redrawn(t, false)) })
 	t.Run("noise used twice", func(t *testing.T) { noiseUsedTwice(t) })
-	t.Run("one-byte seed", func(t *testing.T) { oneByteSeed(t) })
 }
 
 // caught requires that the audit refutes a claim.
@@ -68,12 +73,36 @@ func missed(t *testing.T, a audited) {
 	}
 }
 
-// halfNoise plans with twice the μ that it claims.
-func halfNoise() audited {
-	config := NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}
-	p := lone(config, Problem{losses.Logistic{}, 1e3}, GDP(2), 0, 1)
-	return audited{"half the noise", inMu, 1, 2, shortRuns, p.sample(firstWeight)}
+// doctored is one step of Noisy GD on the row (1) whose plan claims μ = 1, with
+// another schedule in its place, or answers that a recorder alters on their way out.
+func doctored(t *testing.T, name string, mu float64, alter func(*release.Event)) audited {
+	t.Helper()
+	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{losses.Logistic{}, 1e3}, GDP(1), 0, 1)
+	plan := p.plan(t)
+	claimed := plan.Ledger.Mu()
+	if mu != 1 {
+		var err error
+		if plan.schedule, err = release.Gaussian("doctored", mu, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return audited{name, inMu, claimed, math.Inf(1), shortRuns, func(t *testing.T, side, runs int) []float64 {
+		t.Helper()
+		d := p.data(t, side)
+		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
+			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: listener{src, alter}})
+			if err != nil {
+				return 0, err
+			}
+			return m.weights[0], nil
+		})(t, side, runs)
+	}}
 }
+
+func unaltered(*release.Event) {}
+
+// louder doubles an answer, as if it had been declared half as sensitive as it is.
+func louder(e *release.Event) { floats.Scale(2, e.Values) }
 
 // broken is one step of Noisy GD on the row (1), with a loss that misstates
 // itself.
@@ -99,12 +128,13 @@ type stretched struct {
 func (l stretched) Value(z, y float64) float64 { return l.Loss.Value(l.factor*z, y) }
 func (l stretched) Deriv(z, y float64) float64 { return l.factor * l.Loss.Deriv(l.factor*z, y) }
 
-// wrongHalf is a grid search that scores models on the rows that trained them. A
-// training row then meets a selection too: the second model wins with a
-// probability that falls by e^ε, and its noisy sum has the other ε/2.
+// wrongHalf is a grid search that scores models on the rows that trained them, by a
+// schedule that lets it. A training row then meets a selection too: the second model
+// wins with a probability that falls by e^ε, and its noisy sum has the other ε/2. The
+// search's own schedule refuses to.
 func wrongHalf(t *testing.T) audited {
 	t.Helper()
-	c := GridSearchConfig{Candidates: []Candidate{{worst{10}, 0}, {worst{-10}, 0}}, Score: ZeroOneError, Seed: 1}
+	c := GridSearchConfig{Candidates: []Candidate{{worst{10}, 0}, {worst{-10}, 0}}, Criterion: ZeroOneError, Seed: 1}
 	p := combined(c, []float64{1, 0, -1, -1}, 1)
 	s := p.data(t, 0).Shape()
 	c, err := c.resolve(s, p.problem)
@@ -117,19 +147,39 @@ func wrongHalf(t *testing.T) audited {
 	if err := g.plan(train, p.budget, p.budget.share(2)); err != nil {
 		t.Fatal(err)
 	}
-	return audited{"wrong half", inEpsilon, 1, 1.5, 20_000, func(t *testing.T, side, runs int) []float64 {
+	claimed, err := g.schedule.Ledger().Epsilon(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection, err := release.Selection("selection", mechanisms.PermuteAndFlip{Epsilon: g.epsilon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lax, err := release.Sequential("doctored", g.plans[0].schedule, g.plans[1].schedule, selection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusesWrongHalf(t, g, p.data(t, 0))
+	return audited{"wrong half", inEpsilon, claimed, 1.5, 20_000, func(t *testing.T, side, runs int) []float64 {
 		t.Helper()
-		half := p.data(t, side).pick(permutation(4, c.Seed)[:2])
+		d := p.data(t, side)
+		half := d.data.Split(c.Seed, 2, 2)[0]
 		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
-			ws, env := make([][]float64, 2), &Env{NoiseForTests: src}
+			r, ws := alone(d, lax, src), make([][]float64, 2)
 			for j, plan := range g.plans {
-				w, err := plan.run(context.Background(), half, env)
+				allow, err := r.allow.Part(j)
 				if err != nil {
 					return 0, err
 				}
-				ws[j] = w
+				if ws[j], err = plan.weights(r, half, allow); err != nil {
+					return 0, err
+				}
 			}
-			best, err := g.choose(context.Background(), half, ws, src)
+			allow, err := r.allow.Part(2)
+			if err != nil {
+				return 0, err
+			}
+			best, err := g.choose(r, half, ws, allow)
 			if err != nil {
 				return 0, err
 			}
@@ -138,38 +188,20 @@ func wrongHalf(t *testing.T) audited {
 	}}
 }
 
-// redrawn is objective perturbation of ½(xθ)² for a row x of 1 or 0 (λ = 1), by a
-// solver of ten gradient steps. It converges at once for the first row; for the
-// second it is close to θ̂ only if that is small, and if it isn't, a bad library
-// draws b again. What can then be released depends on the row.
-func redrawn(t *testing.T, again bool) audited {
+// refusesWrongHalf requires that a search's schedule gives no selection on the rows
+// that trained, nor on others of another split.
+func refusesWrongHalf(t *testing.T, g *gridSearch, d *Dataset) {
 	t.Helper()
-	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: math.Log(2), OutputMu: 0.1}
-	ledger, err := law.Ledger("redrawn", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	solve := func(x, b float64) (theta float64, converged bool) {
-		for range 10 {
-			theta -= ((x*x+1)*theta + b) / 2
+	halves, others := d.data.Split(g.Seed, 2, 2), d.data.Split(g.Seed+1, 2, 2)
+	for name, rows := range map[string]*release.Rows{"that trained": halves[0].Rows(), "of another split": others[1].Rows(), "all": d.data.Rows()} {
+		allow := g.schedule.Allow(d.data.Rows(), mechanisms.NewSeededSource(1))
+		if _, err := allow.On(0, halves[0].Rows()); err != nil {
+			t.Fatal(err)
 		}
-		return theta, math.Abs((x*x+1)*theta+b) <= 5e-3
-	}
-	return audited{"redrawn", inMu, ledger.Mu(), math.Inf(1), shortRuns, repeated(func(side int, src mechanisms.Source) (float64, error) {
-		noise := []float64{0}
-		for {
-			if err := (mechanisms.Gaussian{Mu: law.Ratio}).Release(noise, []float64{0}, 1, src); err != nil {
-				return 0, err
-			}
-			theta, converged := solve(1-float64(side), noise[0])
-			if !converged && !again {
-				theta, converged = -noise[0]/(1+(1-float64(side))), true
-			}
-			if converged {
-				return math.Abs(theta), nil
-			}
+		if _, err := allow.On(1, rows); !errors.Is(err, check.ErrUnplanned) {
+			t.Errorf("selection on the rows %s: %v", name, err)
 		}
-	})}
+	}
 }
 
 // again is a source that can start over.
@@ -241,49 +273,39 @@ func (p *pair) crowd(n int) {
 	}
 }
 
-// oneByteSeed seeds each run's noise with one byte of the system's choice: the 256
-// models of one neighbour are soon known, and the other's are others.
-func oneByteSeed(t *testing.T) {
-	t.Helper()
-	config := NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}
-	p := lone(config, Problem{losses.Logistic{}, 1e3}, GDP(1), 0, 1)
-	sample := func(side int, mask uint64) []float64 {
-		plan, d, system := p.plan(t), p.data(t, side), mechanisms.NewSeededSource(uint64(side))
-		out := make([]float64, shortRuns)
-		for i := range out {
-			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(system.Uint64() & mask)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			out[i] = m.weights[0]
+// Runs with the library's own source never have the same noise: 2000 models of one
+// release, on a grid of more than 2^40 steps a σ, are all different, but for a
+// probability below α = 1e-6. A key of 20 bits would give two equal ones, one of 16
+// bits thirty.
+func TestFitsNeverRepeat(t *testing.T) {
+	const runs = 2000
+	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{losses.Logistic{}, 1e3}, GDP(1), 0, 1)
+	plan, d, seen := p.plan(t), p.data(t, 0), map[float64]bool{}
+	for range runs {
+		m, err := plan.Run(context.Background(), d, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return out
+		if m.Ledger().CallerNoise() {
+			t.Fatal("noise of the library's own source is called the caller's")
+		}
+		seen[m.weights[0]] = true
 	}
-	const all = math.MaxUint64
-	if got := repeats(sample(0, 255), sample(1, 255)); got <= 1 {
-		t.Errorf("audit finds μ ≥ %.3f only, claimed 1: a one-byte seed goes unnoticed", got)
-	}
-	if got := repeats(sample(0, all), sample(1, all)); got > 1 {
-		t.Errorf("audit finds μ ≥ %.3f with full seeds, claimed 1", got)
+	if len(seen) != runs {
+		t.Errorf("%d runs have %d different models", runs, len(seen))
 	}
 }
 
-// Output perturbation of a solver that stops at a coarse certified tolerance: its
-// minimisers are further apart than those it stands for, unless the sensitivity
-// counts the tolerance for both. The solver takes gradient steps of 1.9 over the
-// smoothness, which overshoot.
-func TestSearchCatchesAnIgnoredTolerance(t *testing.T) {
-	const lambda, bound = 50.0, 2.0
-	exact := 2 * bound / (lambda + 1) // of the rows (1, ±bound), the worst pair
-	tolerance := 0.95 * exact / 2
-	solve := func(y float64) (w float64) {
-		for math.Abs((w-y)+lambda*w)/lambda > tolerance {
-			w -= 1.9 / (1 + lambda) * ((w - y) + lambda*w)
-		}
-		return w
+// The default source has a key that isn't repeated: of 100,000 first words of 64 bits
+// none is equal to another, but for a probability below 1e-9. A key of 28 bits would
+// give nearly twenty equal ones.
+func TestDefaultSourcesNeverRepeat(t *testing.T) {
+	const sources = 100_000
+	seen := map[uint64]bool{}
+	for k := range sources {
+		seen[[]*Env{nil, {}}[k%2].noise().Uint64()] = true
 	}
-	apart := math.Abs(solve(bound) - solve(-bound))
-	if sensitivity := 2 * bound / lambda; apart <= sensitivity || apart > sensitivity+2*tolerance {
-		t.Errorf("stopped minimisers are %g apart, exact ones at most %g, with the tolerance %g", apart, sensitivity, sensitivity+2*tolerance)
+	if len(seen) != sources {
+		t.Errorf("%d sources have %d different first words", sources, len(seen))
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -19,23 +21,53 @@ import (
 type worst struct{ Fixed float64 }
 
 func (l worst) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	return once(l, s, p, b, func(r *run) ([]float64, error) {
+		w := []float64{l.Fixed}
+		if l.Fixed == 0 {
+			first, err := labels(r.data.Cut(r.data.Facts().Rows)[0])
+			if err != nil {
+				return nil, err
+			}
+			w[0] = 10 * first
+		}
+		total, err := labels(r.data)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := r.allow.AddNoise(release.NewAnswer(r.data.Rows(), []float64{total}, 2))
+		return append(w, sum...), err
+	})
+}
+
+// once is the plan of a learner that may make one release of one number with
+// discrete Laplace noise.
+func once(l Learner, s Shape, p Problem, b Budget, train func(*run) ([]float64, error)) (*Plan, error) {
 	epsilon, err := b.pureEpsilon()
 	if err != nil {
 		return nil, err
 	}
-	noise := mechanisms.Laplace{Epsilon: epsilon}
-	ledger, err := noise.Ledger("sum of labels", 1)
-	run := func(_ context.Context, d *Dataset, env *Env) ([]float64, error) {
-		w, total := []float64{l.Fixed, 0}, 0.0
-		for _, y := range d.labels {
-			total += y
-		}
-		if l.Fixed == 0 {
-			w[0] = 10 * d.labels[0]
-		}
-		return w, noise.Release(w[1:], []float64{total}, 2, env.noise())
+	schedule, err := release.Laplace("sum of labels", epsilon, 1, 1)
+	if err != nil {
+		return nil, err
 	}
-	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, run: run, reach: 10}, err
+	return newPlan(l, s, p, b, schedule, train)
+}
+
+// labels is the sum of the labels, ±1, of rows (1, 0): their gradients at 0 are −y/2.
+func labels(d *curator.Data) (float64, error) {
+	sums, err := d.Under(losses.Logistic{})
+	if err != nil {
+		return 0, err
+	}
+	answer, err := sums.Gradient(context.Background(), []float64{0, 0}, NoClip)
+	if err != nil {
+		return 0, err
+	}
+	g, _, err := overhear(d.Rows(), answer, 2)
+	if err != nil {
+		return 0, err
+	}
+	return -2 * g[0], nil
 }
 
 // combined is a pair of four rows (1, 0) for a combinator over worst learners. The
@@ -44,7 +76,7 @@ func (l worst) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 func combined(l Learner, labels []float64, changed int) pair {
 	p := pair{learner: l, problem: Problem{losses.Logistic{}, 10}, budget: PureDP(1), facts: Bounds{Feature: 1}}
 	x := mat.NewDense(4, 2, []float64{1, 0, 1, 0, 1, 0, 1, 0})
-	order := permutation(4, 1)
+	order := shuffled(4, 1)
 	for side := range p.x {
 		p.x[side], p.y[side] = x, make([]float64, 4)
 		for k, y := range labels {
@@ -63,7 +95,7 @@ func auditedCombinators(t *testing.T) []audited {
 	t.Helper()
 	const epsilon = 1.0
 	candidates := []Candidate{{worst{10}, 0}, {worst{-10}, 0}}
-	byError := GridSearchConfig{Candidates: candidates, Score: ZeroOneError, Seed: 1}
+	byError := GridSearchConfig{Candidates: candidates, Criterion: ZeroOneError, Seed: 1}
 	boost := BoostConfig{Learner: worst{}, Chunks: 2, Seed: 1}
 	noisy := boost
 	noisy.NoisyMax = true
@@ -86,13 +118,7 @@ func auditedCombinators(t *testing.T) []audited {
 type constant []float64
 
 func (l constant) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	epsilon, err := b.pureEpsilon()
-	if err != nil {
-		return nil, err
-	}
-	ledger, err := mechanisms.Laplace{Epsilon: epsilon}.Ledger("nothing", 1)
-	run := func(context.Context, *Dataset, *Env) ([]float64, error) { return slices.Clone(l), nil }
-	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, run: run, reach: 10}, err
+	return once(l, s, p, b, func(*run) ([]float64, error) { return slices.Clone(l), nil })
 }
 
 // auditedByLoss is the selection between the weights (7, 7), (7, −7) and 0. All rows
@@ -103,7 +129,7 @@ func auditedByLoss(epsilon float64) audited {
 	const n, held = 800, 400
 	c := GridSearchConfig{Candidates: []Candidate{{constant{7, 7}, 0}, {constant{7, -7}, 0}}, Seed: 1}
 	p := pair{learner: c, problem: Problem{losses.Logistic{}, 10}, budget: PureDP(epsilon), facts: Bounds{Feature: 1}}
-	order := permutation(n, 1)
+	order := shuffled(n, 1)
 	for side := range p.x {
 		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 		for i := range y {

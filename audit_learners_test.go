@@ -194,15 +194,9 @@ func auditedPerturbations(t *testing.T) []audited {
 		var w [2]float64
 		var sensitivity float64
 		for side := range w {
-			sums, err := p.data(t, side).sums(problem.Loss)
-			if err != nil {
-				t.Fatal(err)
-			}
-			at, s, err := minimiser(context.Background(), sums, problem.Radius, config.Lambda)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w[side], sensitivity = at[0], s
+			var at []float64
+			at, sensitivity = minimiser(t, p.data(t, side), problem.Loss, problem.Radius, config.Lambda)
+			w[side] = at[0]
 		}
 		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 100_000, p.sample(firstWeight)}
 	}
@@ -224,7 +218,7 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 	t.Helper()
 	p := lone(c, Problem{losses.Logistic{}, 1}, b, 0, 1)
 	s := p.data(t, 0).Shape()
-	problem, err := p.problem.resolve(s)
+	problem, err := p.problem.resolve(s, nearScore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,6 +226,6 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 	if err := o.calibrate(c.Lambda, p.budget, scales{}); err != nil {
 		t.Fatal(err)
 	}
-	reach := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip
-	return audited{name, inMu, p.plan(t).Ledger.Mu(), reach, 200_000, p.sample(firstWeight)}
+	reachable := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip
+	return audited{name, inMu, p.plan(t).Ledger.Mu(), reachable, 200_000, p.sample(firstWeight)}
 }

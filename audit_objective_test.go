@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -30,23 +31,23 @@ type perturbed struct {
 func newPerturbed(t *testing.T, p Problem, clip, ratio, lambda float64) perturbed {
 	t.Helper()
 	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
-	p, err := p.resolve(s)
+	p, err := p.resolve(s, nearScore)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := newObjective(s, p, clip)
-	o.lambda = o.bend * lambda
-	o.law = mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: math.Log1p(o.bend / o.lambda), OutputMu: 1e-6}
+	o.lambda = o.smoothness * lambda
+	o.law = mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: math.Log1p(o.smoothness / o.lambda), OutputMu: 1e-6}
 	return lawOf(o)
 }
 
 // lawOf lays a grid over the law of a calibrated objective perturbation.
 func lawOf(o *objective) perturbed {
 	q := perturbed{objective: o, sigma: o.clip / o.law.Ratio}
-	const cells, bend = 200, 5.0
-	reach := (8*q.sigma + 2*o.clip) / o.lambda
+	const cells, steepness = 200, 5.0
+	farthest := (8*q.sigma + 2*o.clip) / o.lambda
 	for k := range cells + 1 { // finer near 0
-		q.grid = append(q.grid, reach*math.Sinh(bend*(2*float64(k)/cells-1))/math.Sinh(bend))
+		q.grid = append(q.grid, farthest*math.Sinh(steepness*(2*float64(k)/cells-1))/math.Sinh(steepness))
 	}
 	return q
 }
@@ -59,24 +60,26 @@ func (q perturbed) cumulative(t *testing.T, x, y float64) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, labelBound := d.table, 1.5
+	data := d.data
 	if q.held.bound > 0 {
-		table, labelBound = table.Rebound(q.held.bound, 0), q.held.labelBound
+		data = data.Rebound(q.held.bound, 0, q.held.labelBound)
 	}
-	sums, err := rows.NewSums(table, d.labels, labelBound, q.trained)
+	sums, err := data.Under(q.trained)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q.tails(t, sums)
+	return q.tails(t, data.Rows(), sums)
 }
 
-func (q perturbed) tails(t *testing.T, sums *rows.Sums) []float64 {
+func (q perturbed) tails(t *testing.T, rows *release.Rows, sums *curator.Sums) []float64 {
 	t.Helper()
-	out, g := make([]float64, len(q.grid)), []float64{0}
+	out := make([]float64, len(q.grid))
 	for k, at := range q.grid {
-		if err := sums.Gradient(context.Background(), g, []float64{at}, q.clip); err != nil {
+		answer, err := sums.Gradient(context.Background(), []float64{at}, q.clip)
+		if err != nil {
 			t.Fatal(err)
 		}
+		g, _ := overheard(t, rows, answer, 1)
 		out[k] = distuv.UnitNormal.CDF((g[0] + q.lambda*at) / q.sigma)
 	}
 	return out
@@ -175,12 +178,12 @@ func TestObjectiveCalibrationBySearch(t *testing.T) {
 		{0.3, 0.6, 1, 1e-2, false}, {NoClip, 0.6, 1, 1e-2, false}, {0.3, 0, 1, 1e-3, false},
 		{NoClip, 0, 4, 1e-6, false}, {0.3, 100, 1, 1e-3, false}, {0.3, 0.6, 1, 1e-4, true},
 	} {
-		p, err := Problem{losses.Squared{}, 1}.resolve(s)
+		p, err := Problem{losses.Squared{}, 1}.resolve(s, nearScore)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := newObjective(s, p, c.clip)
-		err = o.calibrate(c.lambda*o.bend, ApproxDP(c.epsilon, c.delta), scales{})
+		err = o.calibrate(c.lambda*o.smoothness, ApproxDP(c.epsilon, c.delta), scales{})
 		if errors.Is(err, ErrBudget) != c.refused || err != nil && !c.refused {
 			t.Fatalf("%+v: %v", c, err)
 		}

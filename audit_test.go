@@ -169,23 +169,3 @@ func epsilonOf(onA, onB, n int, alpha float64) float64 {
 	}
 	return math.Log(low / upperRate(onB, n, alpha/2))
 }
-
-// repeats returns a lower confidence bound on μ by the test "this output was seen
-// on the first neighbour", outputs seen among the first halves. Noise of full
-// entropy never repeats.
-func repeats(a, b []float64) float64 {
-	half := len(a) / 2
-	seen := map[float64]bool{}
-	for _, v := range a[:half] {
-		seen[v] = true
-	}
-	count := func(v []float64) (k int) {
-		for _, x := range v {
-			if seen[x] {
-				k++
-			}
-		}
-		return k
-	}
-	return muOf(count(a[half:]), count(b[half:]), len(a)-half, auditAlpha)
-}

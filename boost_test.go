@@ -15,15 +15,15 @@ import (
 
 // flaky is a learner that fails half the time: it returns the negative of good
 // weights.
-type flaky struct{}
+type flaky struct{ coin mechanisms.Source }
 
-func (flaky) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+func (f flaky) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	plan, err := NoisyGDConfig{Steps: 1}.Plan(s, p, b)
 	if err != nil {
 		return nil, err
 	}
-	plan.run = func(_ context.Context, _ *Dataset, env *Env) ([]float64, error) {
-		if env.noise().Uint64()%2 == 0 {
+	plan.train = func(*run) ([]float64, error) {
+		if f.coin.Uint64()%2 == 0 {
 			return []float64{-5, 0}, nil
 		}
 		return []float64{5, 0}, nil
@@ -51,7 +51,7 @@ func TestBoostingRaisesConfidence(t *testing.T) {
 	}
 	src := mechanisms.NewSeededSource(3)
 	for _, noisyMax := range []bool{false, true} {
-		plan, err := BoostConfig{Learner: flaky{}, Chunks: m, NoisyMax: noisyMax}.Plan(d.Shape(), Problem{Loss: losses.Logistic{}, Radius: 5}, ApproxDP(4, 1e-6))
+		plan, err := BoostConfig{Learner: flaky{src}, Chunks: m, NoisyMax: noisyMax}.Plan(d.Shape(), Problem{Loss: losses.Logistic{}, Radius: 5}, ApproxDP(4, 1e-6))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -158,8 +158,8 @@ func TestBadArguments(t *testing.T) {
 		if !errors.Is(err, c.want) || plan != nil {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
-		var named *dpglm.ArgumentError
-		if !errors.As(err, &named) || named.Param == "" || named.Rule == "" {
+		var named dpglm.ArgumentError
+		if !errors.As(err, &named) || named.Param() == "" || named.Rule() == "" {
 			t.Errorf("%s: %v does not name parameter and rule", name, err)
 		}
 	}

@@ -135,7 +135,7 @@ func ExamplePreconditionedGD() {
 func ExampleGridSearch() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
 	problem := dpglm.Problem{Loss: losses.Logistic{}}
-	search := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 100}, Radii: []float64{1, 5, 25}, Score: dpglm.ZeroOneError}
+	search := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 100}, Radii: []float64{1, 5, 25}, Criterion: dpglm.ZeroOneError}
 	plan, err := search.Plan(bought().Shape(), problem, dpglm.ApproxDP(1, 1e-6))
 	if err != nil {
 		log.Fatal(err)

@@ -66,7 +66,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 	}
 	return dpglm.NoisyGDConfig{
 		Schedule: pick([]dpglm.Schedule{"", dpglm.Theorem1}, c.Choice), Steps: n, StepSize: c.A, Clip: c.B,
-		Output: pick([]dpglm.Output{"", dpglm.FullAverage, dpglm.LastIterate}, c.Choice/2),
+		Output: pick([]dpglm.NoisyGDOutput{"", dpglm.FullAverage, dpglm.LastIterate}, c.Choice/2),
 	}
 }
 
@@ -74,9 +74,9 @@ func (c planCase) learner() dpglm.Learner {
 	n, inner := int(c.N), c.simple(c.Inner)
 	switch c.Learner % 10 {
 	case 3:
-		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.Map{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
+		return dpglm.JLConfig{Learner: inner, Map: pick([]dpglm.JLMap{"", dpglm.GaussianMap, dpglm.RademacherMap, dpglm.HadamardMap}, c.Choice), K: n, Slack: c.A, Seed: c.Seed}
 	case 4:
-		return dpglm.GridSearchConfig{Learner: inner, Validation: c.A, Beta: c.B, Score: pick([]dpglm.Score{"", dpglm.ZeroOneError}, c.Choice), Seed: c.Seed}
+		return dpglm.GridSearchConfig{Learner: inner, Validation: c.A, Beta: c.B, Criterion: pick([]dpglm.Criterion{"", dpglm.ZeroOneError}, c.Choice), Seed: c.Seed}
 	case 5:
 		return dpglm.BoostConfig{Learner: inner, Chunks: n, Beta: c.B, NoisyMax: c.Choice%2 == 1, Seed: c.Seed}
 	case 6:
@@ -129,7 +129,7 @@ func (c planCase) plan(t *testing.T, s dpglm.Shape) *dpglm.Plan {
 
 func mustBeArgument(t *testing.T, err error) {
 	t.Helper()
-	var argument *dpglm.ArgumentError
+	var argument dpglm.ArgumentError
 	if !errors.As(err, &argument) {
 		t.Errorf("not an error about an argument: %v", err)
 	}
@@ -170,7 +170,7 @@ func decodeCase(data []byte) (c planCase, ok bool) {
 	return c, err == nil
 }
 
-// Plan refuses arguments with an *ArgumentError or returns a plan that keeps to
+// Plan refuses arguments with an ArgumentError or returns a plan that keeps to
 // its budget, whatever the shape and the parameters.
 func FuzzPlan(f *testing.F) {
 	addCases(f)

@@ -77,8 +77,8 @@ func TestGridSearchFindsAGoodRadius(t *testing.T) {
 		m, _ := run(t, dpglm.NoisyGDConfig{Steps: 60}, d, dpglm.Problem{Loss: losses.Logistic{}, Radius: r}, dpglm.ApproxDP(1, 1e-6), 1)
 		best = math.Max(best, accuracy(t, m, 4000, 5, 9))
 	}
-	for _, score := range []dpglm.Score{dpglm.ValidationLoss, dpglm.ZeroOneError} {
-		c := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 60}, Radii: radii, Score: score}
+	for _, score := range []dpglm.Criterion{dpglm.ValidationLoss, dpglm.ZeroOneError} {
+		c := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 60}, Radii: radii, Criterion: score}
 		m, _ := run(t, c, d, logistic, dpglm.ApproxDP(1, 1e-6), 2)
 		if got := accuracy(t, m, 4000, 5, 9); got < best-0.03 {
 			t.Errorf("%s: accuracy %.3f, best radius %.3f", score, got, best)
@@ -140,8 +140,8 @@ func TestBadCombinations(t *testing.T) {
 		"validation":         {dpglm.GridSearchConfig{Learner: gd, Validation: 1}, logistic, dpglm.ErrConfig},
 		"validation NaN":     {dpglm.GridSearchConfig{Learner: gd, Validation: nan}, logistic, dpglm.ErrConfig},
 		"beta":               {dpglm.GridSearchConfig{Learner: gd, Beta: -0.1}, logistic, dpglm.ErrConfig},
-		"score":              {dpglm.GridSearchConfig{Learner: gd, Score: "auc"}, logistic, dpglm.ErrConfig},
-		"errors of numbers":  {dpglm.GridSearchConfig{Learner: gd, Score: dpglm.ZeroOneError}, squared, dpglm.ErrConfig},
+		"score":              {dpglm.GridSearchConfig{Learner: gd, Criterion: "auc"}, logistic, dpglm.ErrConfig},
+		"errors of numbers":  {dpglm.GridSearchConfig{Learner: gd, Criterion: dpglm.ZeroOneError}, squared, dpglm.ErrConfig},
 		"greedy child":       {dpglm.GridSearchConfig{Learner: greedy{}}, logistic, dpglm.ErrBudget},
 		"misfit child":       {dpglm.GridSearchConfig{Learner: misfit{}}, logistic, dpglm.ErrShape},
 		"empty child":        {dpglm.GridSearchConfig{Learner: empty{}}, logistic, dpglm.ErrConfig},

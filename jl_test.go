@@ -13,7 +13,7 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-var maps = []dpglm.Map{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap}
+var maps = []dpglm.JLMap{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap}
 
 // lowRank is a regression in d dimensions whose rows lie near a few directions,
 // so that a projection loses little.

@@ -112,7 +112,7 @@ func TestNoisyGDOutputs(t *testing.T) {
 	p := dpglm.Problem{Loss: losses.Logistic{}, Radius: 1}
 	budget := dpglm.GDP(1e6)
 	var all [][]float64
-	for _, out := range []dpglm.Output{dpglm.TailAverage, dpglm.LastIterate, dpglm.FullAverage} {
+	for _, out := range []dpglm.NoisyGDOutput{dpglm.TailAverage, dpglm.LastIterate, dpglm.FullAverage} {
 		c := dpglm.NoisyGDConfig{Output: out, Steps: 4000, StepSize: 4, Clip: inf}
 		all = append(all, noisyGD(t, d, p, budget, c, seeded(1)).Weights())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -79,10 +80,10 @@ func TestObjectiveRefusesFlatLosses(t *testing.T) {
 	}
 }
 
-// The minimiser lies within the reach that its certificate assumes, also where a
+// The minimiser lies within the bound that its certificate assumes, also where a
 // loss that is continued linearly falls below zero for all rows alike: counts of
 // zero under a label bound that is far from them.
-func TestMinimiserIsWithinReach(t *testing.T) {
+func TestMinimiserIsWithinWeightBound(t *testing.T) {
 	const n = 200_000
 	x := mat.NewDense(n, 1, nil)
 	for i := range n {
@@ -96,62 +97,63 @@ func TestMinimiserIsWithinReach(t *testing.T) {
 	if err := o.calibrate(0, ApproxDP(1, 1e-6), scales{}); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := d.sums(o.trained)
+	plan, err := ObjectivePerturbationConfig{}.Plan(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, ApproxDP(1, 1e-6))
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem, tolerance := o.problem(context.Background(), sums, make([]float64, 1), 0)
-	w, err := problem.Minimize(context.Background(), tolerance)
+	theta := math.NaN()
+	src := listener{mechanisms.NewSeededSource(1), func(e *release.Event) {
+		switch e.Mechanism {
+		case "linear term":
+			e.Values[0] = 0
+		case "minimiser":
+			theta = e.Values[0]
+		}
+	}}
+	if _, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src}); err != nil {
+		t.Fatal(err)
+	}
+	sigma, err := mechanisms.Gaussian{Mu: o.law.Ratio}.Sigma(o.clip*o.room(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := math.Sqrt(2*n*o.trained.Constants(0, 10).AtZero/o.lambda) * 1.1
-	if norm := math.Abs(w[0]); norm < zero || norm > problem.Radius/1.05 {
-		t.Errorf("‖θ‖ = %g: beyond %g if the loss were positive, reach %g", norm, zero, problem.Radius)
+	if bound := o.weightBound(o.lambda, o.longest(sigma)); !(math.Abs(theta) >= zero && math.Abs(theta) <= bound/1.05) {
+		t.Errorf("|θ| = %g: beyond %g if the loss were positive, bound %g", theta, zero, bound)
 	}
 }
 
 // The output noise, far too small to show beside b in an audit: what separates the
-// released weights from the closed form of the minimiser for the same b has the
-// standard deviation of twice the tolerance over μ. The bounds are five standard
-// errors and what an error of one tolerance adds: a false alarm has a probability below
-// 10⁻⁶.
+// released weights from the computed minimiser has the planned standard deviation, the
+// declared distance over μ, and the computed minimiser lies within half that distance
+// of the closed form for the same b. The bounds are five standard errors: a false
+// alarm has a probability below 10⁻⁶.
 func TestObjectiveOutputNoise(t *testing.T) {
 	const lambda, y, runs = 1000.0, 0.5, 2000
-	p := lone(ObjectivePerturbationConfig{}, Problem{losses.Squared{}, 1}, GDP(1), y, y)
-	d := p.data(t, 0)
-	o := newObjective(d.Shape(), p.problem, NoClip)
-	if err := o.calibrate(lambda, p.budget, scales{}); err != nil {
-		t.Fatal(err)
-	}
-	sums, err := d.sums(o.trained)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linear, src, sum := mechanisms.Gaussian{Mu: o.law.Ratio}, &again{}, 0.0
-	sigma, err := linear.Sigma(o.clip*o.room(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, tolerance := o.problem(context.Background(), sums, []float64{0}, o.longest(sigma))
-	planned := 2 * tolerance / o.law.OutputMu
-	for range runs {
-		src.seed++
-		src.restart()
-		b := []float64{0}
-		if err := linear.Release(b, b, o.clip*o.room(), src); err != nil {
-			t.Fatal(err)
+	p := lone(ObjectivePerturbationConfig{Lambda: lambda, Clip: NoClip}, Problem{losses.Squared{}, 1}, GDP(1), y, y)
+	plan, d := p.plan(t), p.data(t, 0)
+	outputMu := leaves(t, plan.Ledger)[0].Mu
+	var b, theta, moves, sum float64
+	src := listener{mechanisms.NewSeededSource(1), func(e *release.Event) {
+		switch e.Mechanism {
+		case "linear term":
+			b = e.Values[0]
+		case "minimiser":
+			theta, moves = e.Values[0], e.L2
 		}
-		src.restart()
-		w, err := o.run(context.Background(), sums, src)
+	}}
+	for range runs {
+		m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum += math.Pow((w[0]-(y-b[0])/(1+lambda))/planned, 2)
+		if off := math.Abs(theta - (y-b)/(1+lambda)); off > moves/2 {
+			t.Fatalf("minimiser is off by %g, declared distance %g", off, moves)
+		}
+		sum += math.Pow((m.weights[0]-theta)/(moves/outputMu), 2)
 	}
 	got, room := math.Sqrt(sum/runs), 5/math.Sqrt(2*runs)
-	t.Logf("%.3f of the planned standard deviation", got)
-	if got < 1-room || got > math.Hypot(1, o.law.OutputMu/2)+room {
+	if math.Abs(got-1) > room {
 		t.Errorf("output noise of %.3f times the planned standard deviation", got)
 	}
 }
@@ -164,7 +166,7 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 		GDP(0.05), GDP(0.5), GDP(4), GDP(0.5).share(3), ApproxDP(1, 1e-6).shareByMu(3),
 		ApproxDP(0.1, 1e-6), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), ApproxDP(1, 1e-6).share(3), ApproxDP(8, 1e-6).share(3),
 	} {
-		p, err := Problem{losses.Logistic{}, 10}.resolve(s)
+		p, err := Problem{losses.Logistic{}, 10}.resolve(s, nearScore)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -63,7 +62,7 @@ func TestObjectivePerturbationBudget(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %v: %v", name, b, err)
 			}
-			if r := solve.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+			if r := norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
 				t.Errorf("%s, %v: weights of norm %g", name, b, r)
 			}
 		}
@@ -82,14 +81,7 @@ func TestObjectivePerturbationMinimises(t *testing.T) {
 			t.Errorf("%s: %v", loss.Name(), err)
 			continue
 		}
-		sums, err := d.sums(smoothed(loss, 3, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, _, err := minimiser(context.Background(), sums, 1e3, 20.0/2000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, _ := minimiser(t, d, smoothed(loss, 3, 2), 1e3, 20.0/2000)
 		if dist := floats.Distance(m.Weights(), want, 2); dist > 0.25 {
 			t.Errorf("%s: weights %v, minimiser %v", loss.Name(), m.Weights(), want)
 		}
@@ -109,48 +101,10 @@ func TestObjectivePerturbationClips(t *testing.T) {
 				t.Fatal(err)
 			}
 			clip := newObjective(d.Shape(), Problem{Loss: loss, Radius: 3}, 0.3).clip
-			sums, err := d.sums(smoothed(loss, 3*d.Shape().FeatureBound, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, w := make([]float64, 3), []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
-			if err := sums.Gradient(context.Background(), g, w, clip); err != nil {
-				t.Fatal(err)
-			}
-			if n := solve.Norm(g); n > clip*(1+1e-12) {
+			w := []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
+			g, _ := gradient(t, d, smoothed(loss, 3*d.Shape().FeatureBound, 2), w, clip)
+			if n := norm(g); n > clip*(1+1e-12) {
 				t.Fatalf("%s: gradient of norm %g, clip %g", loss.Name(), n, clip)
-			}
-		}
-	}
-}
-
-// The computed minimiser is as near to the exact one as the output noise assumes,
-// in moderate and high dimensions, for small λ and long b.
-func TestObjectiveCertificate(t *testing.T) {
-	ctx := context.Background()
-	for _, dim := range []int{5, 1200} {
-		d := objData(t, 400, dim, losses.Logistic{}, Bounds{Feature: 1})
-		sums, err := d.sums(losses.Logistic{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, lambda := range []float64{0.01, 10} {
-			o := &objective{trained: losses.Logistic{}, shape: Shape{Dim: dim}, clip: 0.25, bend: 0.25, lambda: lambda}
-			b := make([]float64, dim)
-			for j := range b {
-				b[j] = math.Sin(float64(j))
-			}
-			problem, tolerance := o.problem(ctx, sums, b, 100)
-			w, err := problem.Minimize(ctx, tolerance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := make([]float64, dim)
-			if err := problem.Gradient(g, w); err != nil {
-				t.Fatal(err)
-			}
-			if dist := solve.Norm(g) / lambda; dist > tolerance {
-				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, tolerance %g", dim, lambda, dist, tolerance)
 			}
 		}
 	}

@@ -32,7 +32,6 @@ func trainable() []losses.Loss {
 // row and its label are searched by optimisation, at small n, where the bound is
 // nearest to being attained.
 func TestMinimiserStability(t *testing.T) {
-	ctx := context.Background()
 	for _, loss := range trainable() {
 		for _, radius := range []float64{0.3, 2} {
 			t.Run(fmt.Sprintf("%s, radius %g", loss.Name(), radius), func(t *testing.T) {
@@ -50,15 +49,7 @@ func TestMinimiserStability(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					sums, err := d.sums(trained)
-					if err != nil {
-						t.Fatal(err)
-					}
-					w, sensitivity, err := minimiser(ctx, sums, radius, lambda)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return w, sensitivity
+					return minimiser(t, d, trained, radius, lambda)
 				}
 				_, claimed := minimise([]float64{0, 0, 0})
 				apart := func(p []float64) float64 {
@@ -91,7 +82,6 @@ func TestMinimiserStability(t *testing.T) {
 // The same for sparse and projected rows, and with an intercept.
 func TestMinimiserStabilityOfForms(t *testing.T) {
 	const radius, lambda = 0.5, 3.0
-	ctx := context.Background()
 	phi := sketch.NewGaussian(2, 3, 4)
 	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
 		for _, form := range []string{"dense", "sparse", "projected"} {
@@ -107,19 +97,11 @@ func TestMinimiserStabilityOfForms(t *testing.T) {
 						t.Fatal(err)
 					}
 					if form == "projected" {
-						if d.table, err = d.table.Project(ctx, phi, 0.8); err != nil {
+						if d.data, err = d.data.Project(context.Background(), phi, 0.8); err != nil {
 							t.Fatal(err)
 						}
 					}
-					sums, err := d.sums(loss)
-					if err != nil {
-						t.Fatal(err)
-					}
-					w, sensitivity, err := minimiser(ctx, sums, radius, lambda)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return w, sensitivity
+					return minimiser(t, d, loss, radius, lambda)
 				}
 				_, claimed := minimise(make([]float64, 4))
 				apart := func(p []float64) float64 {
@@ -174,15 +156,7 @@ func TestMinimiserStabilityIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := d.sums(losses.Squared{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, sensitivity, err := minimiser(context.Background(), sums, 0.03, lambda)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w, sensitivity
+		return minimiser(t, d, losses.Squared{}, 0.03, lambda)
 	}
 	a, claimed := solve(1)
 	b, _ := solve(-1)
@@ -254,47 +228,43 @@ func TestOutputPerturbationBudgets(t *testing.T) {
 	}
 }
 
-// The noise of each of d coordinates: Δ/μ in root mean square, or √d·Δ/ε in the mean of
-// absolute values, as an L2 ball of radius Δ reaches √d·Δ in L1 norm. Rows of zeros have
-// the minimiser zero. The bounds are five standard errors: a false alarm has
-// a probability below 10⁻⁵ in all.
+// The noise of each of d coordinates, the intercept's included: Δ/μ in root mean
+// square, or √d·Δ/ε in the mean of absolute values, as an L2 ball of radius Δ reaches
+// √d·Δ in L1 norm. What is released without noise, and Δ, come from the door. The
+// bounds are five and a half standard errors: a false alarm has a probability below
+// 10⁻⁶ in all.
 func TestOutputPerturbationNoise(t *testing.T) {
 	const n, dim, runs = 10, 5, 4000
-	d, err := NewDataset(mat.NewDense(n, dim, nil), make([]float64, n), Bounds{Feature: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := objData(t, n, dim-1, losses.Logistic{}, Bounds{Feature: 1, Intercept: true})
 	c, p := OutputPerturbationConfig{Lambda: 2}, Problem{losses.Logistic{}, 3}
-	sums, err := d.sums(p.Loss)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, sensitivity, err := minimiser(context.Background(), sums, p.Radius, c.Lambda)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want, sensitivity := minimiser(t, d, p.Loss, p.Radius, c.Lambda)
 	src := mechanisms.NewSeededSource(5)
-	mean := func(b Budget, power float64) (sum float64) {
+	means := func(b Budget, power float64) []float64 {
 		plan, err := c.Plan(d.Shape(), p, b)
 		if err != nil {
 			t.Fatal(err)
 		}
+		sums := make([]float64, dim)
 		for range runs {
 			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, w := range m.weights {
-				sum += math.Pow(math.Abs(w), power)
+			for j, w := range m.weights {
+				sums[j] += math.Pow(math.Abs(w-want[j]), power) / runs
 			}
 		}
-		return sum / (runs * dim)
+		return sums
 	}
-	const room = 5 / 141.4 // over √(runs·dim)
-	if got := math.Sqrt(mean(GDP(0.7), 2)) / (sensitivity / 0.7); math.Abs(got-1) > room/math.Sqrt2 {
-		t.Errorf("Gaussian noise of %.3f times Δ/μ", got)
+	const room = 5.5 / 63.2 // over √runs
+	for j, v := range means(GDP(0.7), 2) {
+		if got := math.Sqrt(v) / (sensitivity / 0.7); math.Abs(got-1) > room/math.Sqrt2 {
+			t.Errorf("coordinate %d: Gaussian noise of %.3f times Δ/μ", j, got)
+		}
 	}
-	if got := mean(PureDP(0.7), 1) / (math.Sqrt(dim) * sensitivity / 0.7); math.Abs(got-1) > room {
-		t.Errorf("Laplace noise of %.3f times √d·Δ/ε", got)
+	for j, v := range means(PureDP(0.7), 1) {
+		if got := v / (math.Sqrt(dim) * sensitivity / 0.7); math.Abs(got-1) > room {
+			t.Errorf("coordinate %d: Laplace noise of %.3f times √d·Δ/ε", j, got)
+		}
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
-	"github.com/dpglm/dpglm/internal/curator/internal/solve"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -47,7 +46,7 @@ func TestPreconditionedGDBudget(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %v: %v", name, b, err)
 			}
-			if r := solve.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+			if r := norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
 				t.Errorf("%s, %v: weights of norm %g", name, b, r)
 			}
 		}
@@ -78,20 +77,18 @@ func TestPreconditionedGDMinimises(t *testing.T) {
 			continue
 		}
 		trained := smoothed(loss, 45, 2)
-		sums, err := d.sums(trained)
+		g, _ := gradient(t, d, trained, m.weights, math.Inf(1))
+		sums, err := d.data.Under(trained)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := make([]float64, 3)
-		if err := sums.Gradient(ctx, g, m.weights, math.Inf(1)); err != nil {
-			t.Fatal(err)
-		}
-		moments, err := sums.Moments(ctx, nil)
+		answer, err := sums.Moments(ctx, d.Shape().FeatureBound)
 		if err != nil {
 			t.Fatal(err)
 		}
+		packed, _ := overheard(t, d.data.Rows(), answer, 6)
 		var chol mat.Cholesky
-		chol.Factorize(moments)
+		chol.Factorize(curator.Unpack(packed, 3))
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, mat.NewVecDense(3, g)); err != nil {
 			t.Fatal(err)
@@ -126,7 +123,7 @@ func TestPreconditionedGDDefaults(t *testing.T) {
 		if _, err := o.calibrate(&config, GDP(c.mu)); err != nil {
 			t.Fatal(err)
 		}
-		if got := (o.moments.Mu > 0); got != c.moments {
+		if got := (o.moments > 0); got != c.moments {
 			t.Errorf("%+v: second moments %v", c, got)
 		}
 		if got := len(o.choose) > 0; got != c.counts {
@@ -175,12 +172,12 @@ func TestPreconditionedGDClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := d.sums(losses.Squared{})
+		o := &preconditioned{trained: losses.Squared{}, shape: d.Shape(), largest: 2, cut: c.cut, mu: 0.05, counts: 100, choose: []int{0}}
+		run, err := o.starting(d, mechanisms.NewSeededSource(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &preconditioned{shape: d.Shape(), largest: 2, cut: c.cut, mu: 0.05, counts: mechanisms.Gaussian{Mu: 100}}
-		clip, err := o.chooseClip(sums, []float64{0}, mechanisms.NewSeededSource(1))
+		clip, err := run.chooseClip([]float64{0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,6 +185,27 @@ func TestPreconditionedGDClip(t *testing.T) {
 			t.Errorf("%d long gradients: clip %g, want %g", c.long, clip, c.want)
 		}
 	}
+}
+
+// starting is a descent before its first step, by a schedule of its own.
+func (o *preconditioned) starting(d *Dataset, src mechanisms.Source) (*descent, error) {
+	schedule, err := o.schedule()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := d.data.Under(o.trained)
+	if err != nil {
+		return nil, err
+	}
+	x := &descent{preconditioned: o, run: alone(d, schedule, src), sums: sums}
+	for part, i := range o.parts {
+		if i >= 0 {
+			if x.allow[part], err = x.run.allow.Part(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return x, nil
 }
 
 // With small residuals and columns of different scales it comes closer to the
@@ -270,27 +288,33 @@ func auditedPreconditioned(t *testing.T) []audited {
 	for _, part := range []struct {
 		name string
 		last float64 // the last row is (1, 0) on one side and (0, last) on the other
-		of   func(o *preconditioned) mechanisms.Gaussian
-		run  func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error)
+		of   func(o *preconditioned) float64
+		run  func(x *descent) (float64, error)
 	}{
-		{"second moments", 1, func(o *preconditioned) mechanisms.Gaussian { return o.moments }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
-			m, err := o.metric(context.Background(), sums, src)
+		{"second moments", 1, func(o *preconditioned) float64 { return o.moments }, func(x *descent) (float64, error) {
+			m, err := x.metric()
 			if err != nil {
 				return 0, err
 			}
 			first, second := []float64{0, 0}, []float64{0, 0} // columns of −V⁻¹
-			m.Step(first, []float64{1, 0}, 0)
-			m.Step(second, []float64{0, 1}, 0)
+			m.step(first, []float64{1, 0}, 0)
+			m.step(second, []float64{0, 1}, 0)
 			det := first[0]*second[1] - first[1]*second[0]
 			return (first[0] - second[1]) / det, nil // V₀₀ − V₁₁
 		}},
-		{"gradient norms", 1, func(o *preconditioned) mechanisms.Gaussian { return o.counts }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
-			counts, err := o.gradientNorms(sums, []float64{0, 0}, src)
-			return counts[0] - counts[clipChoices-5], err // above √2 and in (2^-7, 2^-6.5]
+		{"gradient norms", 1, func(o *preconditioned) float64 { return o.counts }, func(x *descent) (float64, error) {
+			counts, err := x.allow[partCounts].AddNoise(x.sums.GradientNorms(halvings(x.largest), []float64{0, 0}))
+			if err != nil {
+				return 0, err
+			}
+			return counts[0] - counts[clipChoices-5], nil // above √2 and in (2^-7, 2^-6.5]
 		}},
-		{"row norms", 0.3, func(o *preconditioned) mechanisms.Gaussian { return o.lengths }, func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error) {
-			counts, err := o.rowNorms(sums, src)
-			return counts[0] - counts[3], err // in (2^-0.5, 1] and (2^-2, 2^-1.5]
+		{"row norms", 0.3, func(o *preconditioned) float64 { return o.lengths }, func(x *descent) (float64, error) {
+			counts, err := x.allow[partLengths].AddNoise(x.sums.RowNorms(halvings(x.shape.FeatureBound)))
+			if err != nil {
+				return 0, err
+			}
+			return counts[0] - counts[3], nil // in (2^-0.5, 1] and (2^-2, 2^-1.5]
 		}},
 	} {
 		data := lastRows(t, part.last)
@@ -298,8 +322,15 @@ func auditedPreconditioned(t *testing.T) []audited {
 		if _, err := o.calibrate(&PreconditionedGDConfig{Steps: 1}, GDP(4)); err != nil {
 			t.Fatal(err)
 		}
-		mu := part.of(o).Mu
-		list = append(list, audited{fmt.Sprintf("PreconditionedGD, %s", part.name), inMu, mu, mu * (1 - 1e-9), 200_000, repeated2(data, o, part.run)})
+		mu := part.of(o)
+		list = append(list, audited{fmt.Sprintf("PreconditionedGD, %s", part.name), inMu, mu, mu * (1 - 1e-9), 200_000,
+			repeated(func(side int, src mechanisms.Source) (float64, error) {
+				x, err := o.starting(data[side], src)
+				if err != nil {
+					return 0, err
+				}
+				return part.run(x)
+			})})
 	}
 	return list
 }
@@ -323,17 +354,6 @@ func lastRows(t *testing.T, last float64) (data [2]*Dataset) {
 		data[side] = d
 	}
 	return data
-}
-
-// repeated2 samples a release on either data set.
-func repeated2(data [2]*Dataset, o *preconditioned, run func(o *preconditioned, sums *rows.Sums, src mechanisms.Source) (float64, error)) func(*testing.T, int, int) []float64 {
-	return repeated(func(side int, src mechanisms.Source) (float64, error) {
-		sums, err := data[side].sums(o.trained)
-		if err != nil {
-			return 0, err
-		}
-		return run(o, sums, src)
-	})
 }
 
 // A plan that runs on several data sets at once gives each what it gives it alone:

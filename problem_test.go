@@ -23,7 +23,7 @@ func TestDefaultRadius(t *testing.T) {
 		{losses.Extended{Inner: losses.Poisson{}, Limit: 1}, math.E - 1, 1},
 	} {
 		s := Shape{Rows: 10, Dim: 2, FeatureBound: 2, LabelBound: c.bound}
-		p, err := Problem{Loss: c.loss}.resolve(s)
+		p, err := Problem{Loss: c.loss}.resolve(s, farScore)
 		if err != nil || math.Abs(p.Radius-c.want) > 1e-14*c.want {
 			t.Errorf("%s, label bound %g: radius %g, want %g (%v)", c.loss.Name(), c.bound, p.Radius, c.want, err)
 		}

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
 )
 
-// A search's data keep the projection that its candidates share, and no other; the
+// A search's run keeps the projection that its candidates share, and no other; the
 // rows are those of a projection of its own.
 func TestCandidatesShareAProjection(t *testing.T) {
 	ctx, r := context.Background(), rand.New(rand.NewPCG(41, 42))
@@ -25,17 +27,16 @@ func TestCandidatesShareAProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, shared := all.pick(permutation(n, 1)), all.pick(permutation(n, 1))
-	shared.projected = new(projection)
+	data := all.data.Split(1, n)[0]
+	own, shared := &run{ctx: ctx, data: data}, &run{ctx: ctx, data: data, projected: new(projection)}
 
-	scores := func(c JLConfig, data *Dataset, bound float64) []float64 {
-		table, err := c.project(ctx, data, c.phi(d), bound)
+	sum := func(c JLConfig, r *run, bound float64) []float64 {
+		projected, err := c.project(r, c.phi(d), bound)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z := make([]float64, n)
-		table.Scores(z, slices.Repeat([]float64{1}, c.K))
-		return z
+		g, _ := gradient(t, &Dataset{data: projected}, losses.Logistic{}, slices.Repeat([]float64{1}, c.K), NoClip)
+		return g
 	}
 	base := JLConfig{K: 5, Map: SparseMap, Learner: NoisyGDConfig{Steps: 3}}
 	for name, c := range map[string]struct {
@@ -50,13 +51,13 @@ func TestCandidatesShareAProjection(t *testing.T) {
 		"other bound":   {func(_ *JLConfig, bound *float64) { *bound = 2 }, false},
 	} {
 		config, bound := base, 1.0
-		scores(base, shared, bound)
-		before := shared.projected.table
+		sum(base, shared, bound)
+		before := shared.projected.data
 		c.change(&config, &bound)
-		if !slices.Equal(scores(config, alone, bound), scores(config, shared, bound)) {
+		if !slices.Equal(sum(config, own, bound), sum(config, shared, bound)) {
 			t.Errorf("%s: the shared projection differs", name)
 		}
-		if got := shared.projected.table == before; got != c.same {
+		if got := shared.projected.data == before; got != c.same {
 			t.Errorf("%s: shared with the one before: %t", name, got)
 		}
 	}

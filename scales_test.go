@@ -144,7 +144,7 @@ func TestPlanScales(t *testing.T) {
 	}
 }
 
-// What release derives from histograms without noise: the scales of the rows and
+// What measure derives from histograms without noise: the scales of the rows and
 // the labels, within a step above them, and bounds that never exceed the public
 // ones.
 func TestReleasedScales(t *testing.T) {
@@ -170,18 +170,11 @@ func TestReleasedScales(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := d.sums(c.loss)
-		if err != nil {
-			t.Fatal(err)
-		}
 		m := scales{mu: 1e6, histograms: 2}
 		if c.loss.Labels() == losses.Binary {
 			m.histograms = 1
 		}
-		got, err := m.release(d.table, sums, d.Shape(), mechanisms.NewSeededSource(64))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := measuredBy(t, m, d, c.loss, 64)
 		within := func(what string, v, want float64) {
 			if v < want*(1-1e-9) || v > want*step {
 				t.Errorf("%s, rows of %g, labels of %g: %s %g, want between %g and %g", c.loss.Name(), c.row, c.size, what, v, want, want*step)
@@ -205,12 +198,22 @@ func TestScalesOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := d.sums(losses.Squared{})
+	got := measuredBy(t, scales{mu: 1e6, histograms: 2}, d, losses.Squared{}, 65)
+	if last := steps(1)[cells-1]; got.typical.row != last || got.bound <= last || got.labelBound != 4*last {
+		t.Errorf("rows at zero: %s", fmt.Sprint(got))
+	}
+}
+
+// measuredBy are the scales of a data set by a schedule of their own.
+func measuredBy(t *testing.T, m scales, d *Dataset, loss losses.Loss, seed uint64) measured {
+	t.Helper()
+	schedule, err := m.schedule()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := scales{mu: 1e6, histograms: 2}.release(d.table, sums, d.Shape(), mechanisms.NewSeededSource(65))
-	if last := steps(1)[cells-1]; err != nil || got.typical.row != last || got.bound <= last || got.labelBound != 4*last {
-		t.Errorf("rows at zero: %s (%v)", fmt.Sprint(got), err)
+	got, err := m.measure(d.data, d.Shape(), loss, schedule.Allow(d.data.Rows(), mechanisms.NewSeededSource(seed)))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return got
 }
