@@ -8,8 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -105,12 +105,8 @@ func (c planCase) budget() (dpglm.Budget, func(*dpglm.Ledger) bool) {
 // plan plans the case for a shape and checks what every plan must be.
 func (c planCase) plan(t *testing.T, s dpglm.Shape) *dpglm.Plan {
 	t.Helper()
-	start := time.Now()
 	budget, within := c.budget()
 	plan, err := c.learner().Plan(s, dpglm.Problem{Loss: c.loss(), Radius: c.Radius}, budget)
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("planning %+v took %v", c, took)
-	}
 	if err != nil {
 		if plan != nil {
 			t.Errorf("an error and a plan: %v", err)
@@ -240,9 +236,7 @@ func (c planCase) fit(t *testing.T) {
 	if plan == nil {
 		return
 	}
-	soon, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	m, err := plan.Run(soon, d, seeded(c.Seed))
+	m, err := plan.Run(newPatience(100_000), d, seeded(c.Seed))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded): // ill-conditioned
 	case errors.Is(err, dpglm.ErrLabel):
@@ -252,6 +246,26 @@ func (c planCase) fit(t *testing.T) {
 	default:
 		checkModel(t, m, x)
 	}
+}
+
+// patience is a context that ends after it was asked a number of times whether it
+// has: a deadline that doesn't depend on how fast the machine is.
+type patience struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func newPatience(questions int64) patience {
+	p := patience{context.Background(), new(atomic.Int64)}
+	p.left.Store(questions)
+	return p
+}
+
+func (p patience) Err() error {
+	if p.left.Add(-1) < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // checkModel predicts, and encodes and decodes.

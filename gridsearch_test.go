@@ -1,6 +1,7 @@
 package dpglm_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -53,16 +54,24 @@ func TestGridSearchBudget(t *testing.T) {
 	if e, err := plan.Ledger.Epsilon(1e-6); err != nil || e > 1 || e < 1-1e-6 {
 		t.Errorf("spends ε = %.9g (%v)", e, err)
 	}
-	ours, err := mechanisms.GaussianMu(1, 1e-6)
+	var ledger struct {
+		Parts []struct{ Parts []struct{ Mu float64 } } // training and selection; the five trainings
+	}
+	data, err := json.Marshal(plan.Ledger)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &ledger); err != nil || len(ledger.Parts) != 2 || len(ledger.Parts[0].Parts) != 5 {
+		t.Fatalf("not five trainings beside a selection: %v\n%v", err, plan.Ledger)
 	}
 	papers, err := mechanisms.GaussianMu(1.0/10, 1e-6/10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gain := ours / math.Sqrt(5) / papers; math.Abs(gain-4.375) > 0.001 {
-		t.Errorf("gain over the paper's split %.3f", gain)
+	for j, training := range ledger.Parts[0].Parts {
+		if gain := training.Mu / papers; math.Abs(gain-4.375) > 0.001 {
+			t.Errorf("candidate %d: gain over the paper's split %.3f", j, gain)
+		}
 	}
 }
 
@@ -140,7 +149,7 @@ func TestBadCombinations(t *testing.T) {
 		"validation":         {dpglm.GridSearchConfig{Learner: gd, Validation: 1}, logistic, dpglm.ErrConfig},
 		"validation NaN":     {dpglm.GridSearchConfig{Learner: gd, Validation: nan}, logistic, dpglm.ErrConfig},
 		"beta":               {dpglm.GridSearchConfig{Learner: gd, Beta: -0.1}, logistic, dpglm.ErrConfig},
-		"score":              {dpglm.GridSearchConfig{Learner: gd, Criterion: "auc"}, logistic, dpglm.ErrConfig},
+		"criterion":          {dpglm.GridSearchConfig{Learner: gd, Criterion: "auc"}, logistic, dpglm.ErrConfig},
 		"errors of numbers":  {dpglm.GridSearchConfig{Learner: gd, Criterion: dpglm.ZeroOneError}, squared, dpglm.ErrConfig},
 		"greedy child":       {dpglm.GridSearchConfig{Learner: greedy{}}, logistic, dpglm.ErrBudget},
 		"misfit child":       {dpglm.GridSearchConfig{Learner: misfit{}}, logistic, dpglm.ErrShape},
@@ -183,7 +192,7 @@ func TestTheorem8Nesting(t *testing.T) {
 		t.Errorf("spends ε = %.9g (%v)", e, err)
 	}
 	text := plan.Ledger.String()
-	for _, want := range []string{"grid search", "boosting, 3000 rows in 4 chunks", "each of 3 chunks of 750 rows", "selection on the other 750 rows", "selection on the other 3000 rows"} {
+	for _, want := range []string{"grid search", "2 candidates on 3000 rows, 3000 rows in 4 chunks by seed 0", "each of 3 chunks of 750 rows", "selection on the other 750 rows", "selection on the other 3000 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("ledger lacks %q:\n%s", want, text)
 		}
