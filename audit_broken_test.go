@@ -43,13 +43,13 @@ func TestAuditCatches(t *testing.T) {
 	t.Run("half of a sensitivity", func(t *testing.T) { caught(t, doctored(t, "half of a sensitivity", 1, louder)) })
 	t.Run("nothing doctored", func(t *testing.T) { missed(t, doctored(t, "nothing", 1, unaltered)) })
 	t.Run("G for 2G", func(t *testing.T) {
-		caught(t, broken(halved{losses.Squared{}}, Bounds{Feature: 1, Label: 2}, -2, 2, 1))
+		caught(t, misstated(halved{losses.Squared{}}, Bounds{Feature: 1, Label: 2}, -2, 2, 1))
 	})
 	t.Run("no row scaling", func(t *testing.T) {
-		caught(t, broken(stretched{losses.Logistic{}, 3}, Bounds{Feature: 1}, 0, 1, 3))
+		caught(t, misstated(stretched{losses.Logistic{}, 3}, Bounds{Feature: 1}, 0, 1, 3))
 	})
 	t.Run("intercept left out", func(t *testing.T) {
-		caught(t, broken(stretched{losses.Logistic{}, math.Sqrt2}, Bounds{Feature: 1}, 0, 1, math.Sqrt2))
+		caught(t, misstated(stretched{losses.Logistic{}, math.Sqrt2}, Bounds{Feature: 1}, 0, 1, math.Sqrt2))
 	})
 	t.Run("wrong half's scores", func(t *testing.T) { caught(t, wrongHalf(t)) })
 	t.Run("noise used twice", func(t *testing.T) { noiseUsedTwice(t) })
@@ -104,9 +104,9 @@ func unaltered(*release.Event) {}
 // louder doubles an answer, as if it had been declared half as sensitive as it is.
 func louder(e *release.Event) { floats.Scale(2, e.Values) }
 
-// broken is one step of Noisy GD on the row (1), with a loss that misstates
+// misstated is one step of Noisy GD on the row (1), with a loss that misstates
 // itself.
-func broken(l losses.Loss, facts Facts, y0, y1, reach float64) audited {
+func misstated(l losses.Loss, facts Facts, y0, y1, reach float64) audited {
 	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{l, 1e3}, GDP(1), y0, y1)
 	p.facts = facts
 	return audited{l.Name(), inMu, 1, reach, shortRuns, p.sample(firstWeight)}
