@@ -1,4 +1,4 @@
-package dpglm
+package curator
 
 import (
 	"slices"
@@ -16,17 +16,17 @@ func TestPickedRowsKeepTheirLabels(t *testing.T) {
 		x.Set(i, 0, float64(i))
 		y[i] = -float64(i)
 	}
-	d, err := NewDataset(x, y, Bounds{Feature: 10, Label: n})
+	d, err := Open(x, y, NewIdentity(1, 10, false), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := []int{30, 2, 39, 0, 5, 5, 12, 9, 10, 11}
 	second := []int{9, 0, 3, 1, 1}
 	for name, c := range map[string]struct {
-		part *Dataset
+		part *Data
 		rows []int
 	}{
-		"part": {d.pick(first), first}, "part of a part": {d.pick(first).pick(second), []int{11, 30, 0, 2, 2}},
+		"part": {d.pick(first, nil), first}, "part of a part": {d.pick(first, nil).pick(second, nil), []int{11, 30, 0, 2, 2}},
 	} {
 		var labels, features []float64
 		for _, i := range c.rows {
