@@ -120,5 +120,5 @@ func LabelRange(l losses.Labels, bound float64) (low, high float64) {
 // largest magnitude, and either quotient by u·M.
 func MeanSensitivity(low, high float64, r int) float64 {
 	m := math.Max(math.Abs(low), math.Abs(high))
-	return (high-low)/float64(r)*(1+1e-15) + 2.1*float64(r+1)*unit*m
+	return float64((high-low)/float64(r)*(1+1e-15)) + float64(2.1*float64(r+1)*unit*m)
 }

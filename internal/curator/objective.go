@@ -48,8 +48,8 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, sums.Rows(), x, o.clip, o.lambda, longest)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
-		Smoothness: n*sums.Constants(radius).Smoothness*x*x + o.lambda,
-		Error:      sums.GradientError(radius, o.clip) + 16*unit*(o.lambda*radius+longest),
+		Smoothness: float64(n*sums.Constants(radius).Smoothness*x*x) + o.lambda,
+		Error:      sums.GradientError(radius, o.clip) + float64(16*unit*(float64(o.lambda*radius)+longest)),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
@@ -73,8 +73,8 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 // losses that are continued linearly may fall below zero.
 func WeightBound(loss losses.Loss, labelBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
 	rows := float64(n)
-	s := longest + rows*math.Min(featureBound*descent(loss, labelBound), clip)
-	return 1.1 * (s + math.Sqrt(s*s+2*lambda*rows*loss.Constants(0, labelBound).AtZero)) / lambda
+	s := longest + float64(rows*math.Min(featureBound*descent(loss, labelBound), clip))
+	return 1.1 * (s + math.Sqrt(float64(s*s)+float64(2*lambda*rows*loss.Constants(0, labelBound).AtZero))) / lambda
 }
 
 // Format prints the shape, whatever the verb.

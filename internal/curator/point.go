@@ -42,8 +42,8 @@ func (p Point) Score(x []float64) (release.Answer, error) {
 // rounding, and the error γ_d·‖u‖·r of either product. It is public.
 func (p Point) ScoreSensitivity() float64 {
 	d := float64(len(p.w))
-	x := p.origin.encoding.FeatureBound() * (1 + (d+16)*0x1p-52)
-	return x * (p.moves*(1+1e-15) + 2.1*(d+2)*unit*p.norm)
+	x := p.origin.encoding.FeatureBound() * (1 + float64((d+16)*0x1p-52))
+	return x * (float64(p.moves*(1+1e-15)) + float64(2.1*(d+2)*unit*p.norm))
 }
 
 // Minimiser returns a point within τ of the minimiser of the mean loss plus
@@ -60,8 +60,8 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 	delta := s.s.Diameter(radius) / (lambda * float64(s.Rows()))
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
-	norm := radius * (1 + 1e-12)
-	return Point{w, math.Min(delta+2*tolerance, 2*norm), norm, s.data.origin()}, err
+	norm := float64(radius * (1 + 1e-12))
+	return Point{w, math.Min(delta+float64(2*tolerance), 2*norm), norm, s.data.origin()}, err
 }
 
 // Descend returns the last of the given number of steps of projected gradient
@@ -74,7 +74,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 // rounding of the update and the projection [DF18, Theorem 4.12].
 func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size float64, progress func(done, total int)) (Point, error) {
 	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(steps)
-	held := radius * (1 + (d+16)*0x1p-52) // of what Project returns
+	held := float64(radius * (1 + float64((d+16)*0x1p-52))) // of what Project returns
 	eta := min(size, 2/s.s.GradientSmoothness(held)*(1-1e-15))
 	w, g := make([]float64, s.Dim()), make([]float64, s.Dim())
 	for k := range steps {
@@ -86,8 +86,8 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 		progress(k+1, steps)
 	}
 	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
-	rounding := 2 * unit * ((d+16)*held + 8*eta*slope)
-	apart := t * (eta*(s.s.Diameter(held)+2*s.s.GradientError(held, math.Inf(1)))/n + rounding) * (1 + 4e-16*(t+8))
+	rounding := 2 * unit * (float64((d+16)*held) + float64(8*eta*slope))
+	apart := t * (float64(eta*(float64(s.s.Diameter(held))+float64(2*float64(s.s.GradientError(held, math.Inf(1)))))/n) + rounding) * (1 + float64(4e-16*(t+8)))
 	return Point{w, math.Min(apart, 2*held), held, s.data.origin()}, nil
 }
 
@@ -97,9 +97,9 @@ const newtonDim = 500
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
 func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *solve.Problem {
 	n, x := float64(sums.Rows()), sums.FeatureBound()
-	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: sums.Constants(3*radius).Smoothness*x*x + lambda}
+	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: float64(sums.Constants(3*radius).Smoothness*x*x) + lambda}
 	// The mean, the regulariser and the certificate's own arithmetic round too.
-	p.Error = sums.GradientError(radius, math.Inf(1))/n + 16*unit*(p.Smoothness*radius+sums.Constants(radius).Slope*x)
+	p.Error = sums.GradientError(radius, math.Inf(1))/n + float64(16*unit*(float64(p.Smoothness*radius)+float64(sums.Constants(radius).Slope*x)))
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, w, math.Inf(1)); err != nil {
 			return err
@@ -111,7 +111,7 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 	p.Value = func(w []float64) (float64, error) {
 		v := make([]float64, 1)
 		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
-		return v[0]/n + lambda/2*floats.Dot(w, w), err
+		return v[0]/n + float64(lambda/2*floats.Dot(w, w)), err
 	}
 	if sums.Curved() && sums.Dim() <= newtonDim {
 		p.Hessian = func(w []float64) (*mat.SymDense, error) {

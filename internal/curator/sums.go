@@ -78,7 +78,7 @@ func (s *Sums) momentsPay(clip float64, questions int) bool {
 		return false
 	}
 	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(questions)
-	return d*(n/4+t) < n*t
+	return float64(d*(float64(n/4)+t)) < n*t
 }
 
 // histogram is the L2 sensitivity of one histogram, √2 rounded up: a replaced row
@@ -142,7 +142,7 @@ func (s *Sums) Losses(ctx context.Context, models [][]float64, caps, offsets []f
 	for j, c := range caps {
 		scores[j] += offsets[j]
 		// Either sum rounds once more.
-		each[j] = s.s.LossSensitivity(c) + 2.2*unit*(n*c+math.Abs(offsets[j]))
+		each[j] = float64(s.s.LossSensitivity(c)) + float64(2.2*unit*(float64(n*c)+math.Abs(offsets[j])))
 	}
 	return release.NewScores(s.data.rows, scores, each), nil
 }

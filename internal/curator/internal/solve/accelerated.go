@@ -67,5 +67,5 @@ func (s *solver) accelerated(ctx context.Context) error {
 func (s *solver) steps(gradient float64) float64 {
 	q := math.Sqrt(s.Convexity / s.Smoothness)
 	fall := math.Log(8*math.Sqrt2) + math.Log(s.Smoothness/s.Convexity) + math.Log((gradient+s.Error)/s.Convexity) - math.Log(s.tolerance)
-	return 2*(2/q)*math.Max(fall, 0) + 100
+	return float64(2*(2/q)*math.Max(fall, 0)) + 100
 }
