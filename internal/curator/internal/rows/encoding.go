@@ -117,12 +117,12 @@ func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
 	}
 }
 
-// reach bounds the norm of a bounded row, the constant feature included, by the
+// normBound bounds the norm of a bounded row, the constant feature included, by the
 // computed norm of its features, for clips: these must hold for short rows too, to
 // which the rounding of raw terms that cancel is large. A feature's two roundings
 // are those of a raw term and of its sum with the shift, so that the norm misses at
 // most 3·u·(‖Scale·x‖ + ‖Shift‖), and roundings relative to itself.
-func (e *Encoding) reach(length float64) float64 {
+func (e *Encoding) normBound(length float64) float64 {
 	if e.Scale != nil {
 		length += float64(3 * unit * e.magnitude)
 	}

@@ -19,18 +19,18 @@ func (s *Sums) Curved() bool {
 // where the clip holds the gradient. The loss must be Curved.
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
 	curvatures := make([]float64, s.Rows())
-	bend := s.bend(w, clip)
+	weigh := s.weighByCurvature(w, clip)
 	err := inOrder(ctx, s.t.layout.blocks, s.t.buffer, func([]float64) {},
 		func(b int, buf []float64) {
-			s.t.layout.eachTile(b, func(lo, hi int) { bend(curvatures[lo:hi], s.t.src.tile(lo, hi, buf), lo) })
+			s.t.layout.eachTile(b, func(lo, hi int) { weigh(curvatures[lo:hi], s.t.src.tile(lo, hi, buf), lo) })
 		},
 		func(int, []float64) {})
 	return curvatures, err
 }
 
-// bend returns the function that sets its first argument to the Curvatures of a
+// weighByCurvature returns the function that sets its first argument to the Curvatures of a
 // tile's rows.
-func (s *Sums) bend(w []float64, clip float64) weigh {
+func (s *Sums) weighByCurvature(w []float64, clip float64) weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	clips := !math.IsInf(clip, 1)
 	var f folded
@@ -50,7 +50,7 @@ func (s *Sums) bend(w []float64, clip float64) weigh {
 
 // Hessian returns the sum of xᵢxᵢᵀ weighted by Curvatures.
 func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.SymDense, error) {
-	return s.t.moments(ctx, s.bend(w, clip))
+	return s.t.moments(ctx, s.weighByCurvature(w, clip))
 }
 
 // Every returns the sums over each k-th row, a sample for solvers.

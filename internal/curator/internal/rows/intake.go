@@ -75,7 +75,7 @@ func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
 	a.shrinks = a.shrinks || norm > e.Bound
 	in.shrink[i] = e.shrink(norm)
 	in.t.length[i] = math.Min(norm, e.Bound)
-	in.t.norm[i] = e.reach(in.t.length[i])
+	in.t.norm[i] = e.normBound(in.t.length[i])
 }
 
 // admit checks the values of row i, in a.row, and clamps them there. Values within

@@ -18,7 +18,7 @@ func (t *Table) Rebound(bound, constant float64) *Table {
 			r.shrink[i] *= t.shrink[i]
 		}
 		r.length[i] = math.Min(length, bound)
-		r.norm[i] = r.enc.reach(r.length[i])
+		r.norm[i] = r.enc.normBound(r.length[i])
 	}
 	return r
 }

@@ -20,7 +20,7 @@ type Table struct {
 	layout layout
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
 	length []float64 // norm of the bounded row without the constant feature
-	norm   []float64 // bound on it with the constant feature: Encoding.reach
+	norm   []float64 // bound on it with the constant feature: Encoding.normBound
 }
 
 // NewTable checks and bounds the rows of x. The error names the first bad row

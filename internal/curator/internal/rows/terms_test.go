@@ -332,7 +332,7 @@ func TestTermsOfReach(t *testing.T) {
 			if s.width != 0 {
 				features[1].value = 3 * unit * s.magnitude
 			}
-			c, got := s.encoding.Constant, s.encoding.reach(length)
+			c, got := s.encoding.Constant, s.encoding.normBound(length)
 			if want := math.Sqrt(total(features)*total(features) + c*c); math.Abs(got-want) > 8*unit*want {
 				t.Errorf("%s, length %g: reach is %.17g, want %.17g from %v and the constant %g", s.name, length, got, want, features, c)
 			}
