@@ -102,3 +102,61 @@ func TestThresholdErrorBound(t *testing.T) {
 		t.Error("the bound is never tight enough to mean anything")
 	}
 }
+
+// The walk is a loop over the rows in the order of their features, those of equal
+// features in their own order; a replaced row moves no value by more than 2.
+func TestWalkByLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	values := func(features, labels []float64, limit int, query float64) int {
+		order := make([]int, len(features))
+		for i := range order {
+			order[i] = i
+		}
+		for i := range order { // insertion sort, which is stable
+			for k := i; k > 0 && features[order[k]] < features[order[k-1]]; k-- {
+				order[k], order[k-1] = order[k-1], order[k]
+			}
+		}
+		v := 0
+		for _, i := range order {
+			if features[i] > query {
+				break
+			}
+			if labels[i] > 0 && v < limit {
+				v++
+			} else if !(labels[i] > 0) && v > -limit {
+				v--
+			}
+		}
+		return v
+	}
+	farthest := 0.0
+	for range 200 {
+		n, limit := 1+r.IntN(12), 1+r.IntN(4)
+		features, labels := make([]float64, n), make([]float64, n)
+		for i := range n {
+			features[i], labels[i] = float64(r.IntN(5))/5, float64(r.IntN(2))
+		}
+		w := walkOver(t, features, labels, limit)
+		moved, changed := append([]float64(nil), features...), append([]float64(nil), labels...)
+		k := r.IntN(n)
+		moved[k], changed[k] = float64(r.IntN(5))/5, float64(r.IntN(2))
+		other := walkOver(t, moved, changed, limit)
+		for _, query := range []float64{-1, 0, 0.1, 0.4, 0.75, 1} {
+			if got, want := w.at(query), values(features, labels, limit, query); got != want {
+				t.Fatalf("%v, %v, limit %d: %d at %g, want %d", features, labels, limit, got, query, want)
+			}
+			farthest = math.Max(farthest, math.Abs(float64(w.at(query)-other.at(query))))
+		}
+		answer, err := w.Margin([]float64{0.4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := overheard(t, w.origin.rows, answer, 1); e.Values[0] != float64(w.at(0.4)) || e.L2 != 2 {
+			t.Errorf("margin %v with sensitivity %g, value %d", e.Values, e.L2, w.at(0.4))
+		}
+	}
+	if farthest != 2 {
+		t.Errorf("neighbours are %g apart, should reach 2", farthest)
+	}
+}

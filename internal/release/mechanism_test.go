@@ -1,0 +1,333 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// flat is ½λ‖θ‖², whose minimiser with a linear term b is −b/λ.
+func flat(rows *Rows, dim int) Minimand {
+	const lambda = 2.0
+	return Minimand{Rows: rows, Dim: dim, Slope: 1, Curvature: 0.5, Lambda: lambda,
+		Minimise: func(_ context.Context, b []float64, _ float64) ([]float64, float64, error) {
+			theta := make([]float64, len(b))
+			for j, v := range b {
+				theta[j] = -v / lambda
+			}
+			return theta, 1e-9, nil
+		}}
+}
+
+// What is released is the answer with the mechanism's noise for the answer's own
+// sensitivity, bit by bit: the Gaussian one's for L2, discrete Laplace's for √d·L2.
+func TestAddNoiseIsTheMechanism(t *testing.T) {
+	rows, values := NewRows(), []float64{1, -2, 3.5}
+	for _, l2 := range []float64{0.1, 7} {
+		got, err := must(Gaussian("", 0.3, 1, 3)).Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(NewAnswer(rows, values, l2))
+		want := make([]float64, 3)
+		if err := (mechanisms.Gaussian{Mu: 0.3}).Release(want, values, l2, mechanisms.NewSeededSource(4)); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Gaussian, L2 = %g: %v, want %v (%v)", l2, got, want, err)
+		}
+		got, err = must(Laplace("", 0.3, 1, 3)).Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(NewAnswer(rows, values, l2))
+		l1 := math.Nextafter(math.Sqrt(3)*l2, math.Inf(1))
+		if bound := L1(l2, 3); bound < l1 || bound > l1*(1+1e-14) {
+			t.Errorf("L1 bound %g of √3·%g", bound, l2)
+		}
+		if e := (mechanisms.Laplace{Epsilon: 0.3}).Release(want, values, L1(l2, 3), mechanisms.NewSeededSource(4)); e != nil {
+			t.Fatal(e)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Laplace, L2 = %g: %v, want %v (%v)", l2, got, want, err)
+		}
+	}
+	if !slices.Equal(values, []float64{1, -2, 3.5}) {
+		t.Errorf("the answer's own numbers became %v", values)
+	}
+	if _, err := must(Gaussian("", 1, 1, 3)).Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(NewAnswer(rows, values, 0)); err == nil {
+		t.Error("an answer without a sensitivity is released")
+	}
+}
+
+// Two releases of one allowance, and of two parts, have different noise.
+func TestNoiseIsDrawnAnew(t *testing.T) {
+	rows, src := NewRows(), mechanisms.NewSeededSource(1)
+	root := must(Sequential("all", gaussianOf("a", 50, 3), gaussianOf("b", 50, 3))).Allow(rows, src)
+	seen := map[float64]bool{}
+	for i := range 2 {
+		part, err := root.Part(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			v, err := part.AddNoise(NewAnswer(rows, numbers(3), 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range v {
+				seen[x] = true
+			}
+		}
+	}
+	if len(seen) != 300 { // of a grid of 2^40 steps a σ
+		t.Errorf("300 draws have %d different values", len(seen))
+	}
+}
+
+// A selection is that of its mechanism, with each score's own sensitivity where it
+// takes one and the largest otherwise.
+func TestSelectIsTheMechanism(t *testing.T) {
+	rows, scores, each := NewRows(), []float64{0, 1, 2, 3}, []float64{0.1, 3, 0, 1}
+	same := func(name string, m Selector, of func(src mechanisms.Source) (int, error)) {
+		s := must(Selection(name, m))
+		for seed := range uint64(40) {
+			got, err := s.Allow(rows, mechanisms.NewSeededSource(seed)).Select(NewScores(rows, scores, each))
+			want, errWant := of(mechanisms.NewSeededSource(seed))
+			if err != nil || errWant != nil || got != want {
+				t.Fatalf("%s: %d, want %d (%v, %v)", name, got, want, err, errWant)
+			}
+		}
+	}
+	g, e := mechanisms.GeneralizedExponential{Epsilon: 1, Beta: 0.1}, mechanisms.Exponential{Epsilon: 1}
+	f, m := mechanisms.PermuteAndFlip{Epsilon: 1}, mechanisms.NoisyMax{Epsilon: 1}
+	same("generalized", g, func(src mechanisms.Source) (int, error) { return g.Select(scores, each, src) })
+	same("exponential", e, func(src mechanisms.Source) (int, error) { return e.Select(scores, 3, src) })
+	same("permute", f, func(src mechanisms.Source) (int, error) { return f.Select(scores, 3, src) })
+	same("noisy", m, func(src mechanisms.Source) (int, error) { return m.Select(scores, 3, src) })
+	v := mechanisms.Vote{Epsilon: 0.7}
+	for seed := range uint64(40) {
+		got, err := must(Vote("vote", 0.7, 1)).Allow(rows, mechanisms.NewSeededSource(seed)).Vote(NewAnswer(rows, []float64{1}, 2))
+		if want, _ := v.Answer(1, mechanisms.NewSeededSource(seed)); err != nil || got != want {
+			t.Fatalf("vote: %v, want %v (%v)", got, want, err)
+		}
+	}
+	if _, err := must(Selection("own", mine{})).Allow(rows, mechanisms.NewSeededSource(1)).Select(NewScores(rows, scores, each)); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("an unknown mechanism: %v", err)
+	}
+}
+
+// mine is a selector from elsewhere.
+type mine struct{}
+
+func (mine) Ledger(label string) (*mechanisms.Ledger, error) {
+	return mechanisms.NoisyMax{Epsilon: 1}.Ledger(label)
+}
+
+// A constant among scores has sensitivity 0 and leaves the others what they are.
+func TestWithConstant(t *testing.T) {
+	scores, each := make([]float64, 2, 9), make([]float64, 2, 9)
+	scores[1], each[0], each[1] = 5, 1, 2
+	x := NewScores(NewRows(), scores, each)
+	y, z := x.WithConstant(7), x.WithConstant(8)
+	if !slices.Equal(y.values, []float64{0, 5, 7}) || !slices.Equal(y.each, []float64{1, 2, 0}) || y.rows != x.rows {
+		t.Errorf("%v with sensitivities %v", y.values, y.each)
+	}
+	if !slices.Equal(z.values, []float64{0, 5, 8}) || len(x.values) != 2 || len(x.each) != 2 {
+		t.Errorf("one answer's constant reaches another's: %v, %v", x.values, z.values)
+	}
+}
+
+// Objective perturbation is refused where its curvature or its λ isn't what was
+// planned for, before anything is drawn.
+func TestMinimiseRefuses(t *testing.T) {
+	rows := NewRows()
+	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: math.Log1p(0.25) * (1 + 1e-14), OutputMu: 0.1}
+	for name, c := range map[string]struct {
+		change func(m *Minimand)
+		why    string
+	}{
+		"planned":        {func(*Minimand) {}, ""},
+		"less curvature": {func(m *Minimand) { m.Curvature = 0.1 }, ""},
+		"more curvature": {func(m *Minimand) { m.Curvature *= 1 + 1e-12 }, "log-determinant"},
+		"a smaller λ":    {func(m *Minimand) { m.Lambda *= 1 - 1e-12 }, "log-determinant"},
+		"no λ":           {func(m *Minimand) { m.Lambda = 0 }, "log-determinant"},
+		"a negative λ":   {func(m *Minimand) { m.Lambda = -1e9 }, "log-determinant"},
+		"NaN":            {func(m *Minimand) { m.Curvature = math.NaN() }, "log-determinant"},
+		"infinite":       {func(m *Minimand) { m.Curvature = math.Inf(1) }, "log-determinant"},
+		"one coordinate": {func(m *Minimand) { m.Dim = 1 }, "2 coordinates"},
+		"other rows":     {func(m *Minimand) { m.Rows = NewRows() }, "other rows"},
+	} {
+		src, m := newRecorder(), flat(rows, 2)
+		c.change(&m)
+		_, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m)
+		if c.why == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		unplanned(t, err, "objective", c.why)
+		if len(src.seen) != 0 {
+			t.Errorf("%s: draws before it refuses", name)
+		}
+	}
+}
+
+// The linear term has standard deviation Slope/Ratio in each coordinate, and is held to
+// a norm that it practically never reaches; the bounds on the sum of squares each fail
+// with a probability below 1e-6.
+func TestMinimiseLinearTerm(t *testing.T) {
+	const dim, runs, ratio = 3, 2000, 0.2
+	rows, src := NewRows(), newRecorder()
+	law := mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: 1, OutputMu: 0.1}
+	s, m := must(Objective("objective", law, dim)), flat(rows, dim)
+	m.Slope = 1.5
+	var longest float64
+	inner := m.Minimise
+	m.Minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
+		longest = l
+		return inner(ctx, b, l)
+	}
+	for range runs {
+		if _, err := s.Allow(rows, src).Minimise(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var squares [dim]float64
+	for k := 0; k < len(src.seen); k += 2 {
+		e := src.seen[k]
+		if e.Mechanism != "linear term" || e.L2 != m.Slope || e.Label != "objective" || e.Rows != rows {
+			t.Fatalf("release %d is %+v", k, e)
+		}
+		for j, v := range e.Values {
+			squares[j] += v * v * ratio * ratio / m.Slope / m.Slope
+		}
+	}
+	for j, v := range squares {
+		if math.Abs(v/runs-1) > 5.2*math.Sqrt(2.0/runs) {
+			t.Errorf("coordinate %d: variance %.3f times the planned", j, v/runs)
+		}
+	}
+	if least := m.Slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); longest < least || longest > least*1.001 {
+		t.Errorf("held to the norm %g, want σ(√d + 64 + 2·ratio) = %g", longest, least)
+	}
+}
+
+// A linear term that is too long is shortened, not drawn again.
+func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
+	rows, src := NewRows(), newRecorder()
+	src.alter = func(e *Event) {
+		if e.Mechanism == "linear term" {
+			e.Values[0], e.Values[1] = 3e9, -4e9
+		}
+	}
+	m := flat(rows, 2)
+	inner := m.Minimise
+	m.Minimise = func(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
+		if r := math.Hypot(b[0], b[1]); r > longest*(1+1e-12) || r < longest*(1-1e-12) || math.Abs(b[0]/b[1]+0.75) > 1e-12 {
+			t.Errorf("b = %v, to be held to the norm %g", b, longest)
+		}
+		return inner(ctx, b, longest)
+	}
+	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
+	if _, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A solver that fails ends the release, which counts as made: b isn't drawn again.
+func TestMinimiseDrawsOnce(t *testing.T) {
+	rows, src, calls := NewRows(), newRecorder(), 0
+	m := flat(rows, 2)
+	m.Minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
+		calls++
+		return nil, 0, context.Canceled
+	}
+	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
+	a := must(Objective("objective", law, 2)).Allow(rows, src)
+	if _, err := a.Minimise(t.Context(), m); !errors.Is(err, context.Canceled) || calls != 1 || len(src.seen) != 1 || a.Made() != 1 {
+		t.Errorf("%v after %d calls and %d draws, %d made", err, calls, len(src.seen), a.Made())
+	}
+	_, err := a.Minimise(t.Context(), flat(rows, 2))
+	unplanned(t, err, "objective", "1 times")
+}
+
+// The output noise is that of a Gaussian mechanism for twice the solver's distance and
+// what b's grid can do.
+func TestMinimiseOutputNoise(t *testing.T) {
+	rows := NewRows()
+	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.25}
+	for _, distance := range []float64{0, 1e-9, 3} {
+		src, m := newRecorder(), flat(rows, 2)
+		inner := m.Minimise
+		m.Minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
+			theta, _, err := inner(ctx, b, l)
+			return theta, distance, err
+		}
+		got, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid := math.Sqrt2 * m.Slope / law.Ratio * 0x1p-40 / m.Lambda
+		e := src.seen[1]
+		if least := 2*distance + grid*(1-1e-9); e.Mechanism != "minimiser" || e.L2 < least || e.L2 > 2*distance+2*grid {
+			t.Errorf("%s of sensitivity %g, want at least %g", e.Mechanism, e.L2, least)
+		}
+		again := mechanisms.NewSeededSource(1)
+		b, want := make([]float64, 2), make([]float64, 2)
+		if err := (mechanisms.Gaussian{Mu: law.Ratio}).Release(b, b, m.Slope, again); err != nil {
+			t.Fatal(err)
+		}
+		if err := (mechanisms.Gaussian{Mu: law.OutputMu}).Release(want, e.Values, e.L2, again); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("distance %g: released %v, want %v", distance, got, want)
+		}
+	}
+}
+
+// What holds raw numbers prints its shape, whatever the verb.
+func TestAnswersPrintTheirShape(t *testing.T) {
+	const secret = 123456789.25
+	x := NewAnswer(NewRows(), []float64{secret, secret}, secret)
+	m := flat(NewRows(), 2)
+	m.Slope = secret
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%f"} {
+		for _, value := range []any{x, &x, m, &m, []Answer{x}, struct{ X Answer }{x}, map[int]Answer{1: x}} {
+			text := fmt.Sprintf(verb, value)
+			if strings.Contains(text, "1234567") || strings.Contains(text, "1.2345") || strings.Contains(text, "75bcd15") || strings.Contains(text, "1.d6f345") {
+				t.Errorf("%s of %T prints %s", verb, value, text)
+			}
+			if !strings.Contains(text, "release.") {
+				t.Errorf("%s of %T prints %s, not a shape", verb, value, text)
+			}
+		}
+	}
+}
+
+// Rows are the same set where they are split by the same words, and others otherwise.
+func TestRowsSplit(t *testing.T) {
+	r := NewRows()
+	a, b, c := r.Split("by seed 1", 2), r.Split("by seed 1", 2), r.Split("by seed 1", 3)
+	if !slices.Equal(a, b) || a[0] == a[1] || a[0] == c[0] || len(c) != 3 {
+		t.Errorf("splits %p, %p, %p", a, b, c)
+	}
+	inner := a[0].Split("by seed 1", 2)
+	for name, v := range map[string]struct{ got, want bool }{
+		"part within the whole":          {inner[1].within(r), true},
+		"part within its part":           {inner[1].within(a[0]), true},
+		"part within another":            {inner[1].within(a[1]), false},
+		"whole within a part":            {r.within(a[0]), false},
+		"parts disjoint":                 {a[0].disjoint(a[1]), true},
+		"parts of a part and another":    {inner[0].disjoint(a[1]), true},
+		"a part of a part and that":      {inner[0].disjoint(a[0]), false},
+		"parts of splits of other words": {a[0].disjoint(c[1]), false},
+		"parts of other data":            {a[0].disjoint(NewRows().Split("by seed 1", 2)[1]), false},
+		"the whole and a part":           {r.disjoint(a[1]), false},
+	} {
+		if v.got != v.want {
+			t.Errorf("%s: %v", name, v.got)
+		}
+	}
+}
