@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -79,7 +80,7 @@ func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (f
 		if len(w) != s.Dim {
 			return 0, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
 		}
-		r := norm(w)
+		r := vector.Norm(w)
 		if !(r <= check.MaxScale) {
 			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
 		}

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // metric is a positive definite matrix by its eigenvectors.
@@ -34,7 +36,7 @@ func newMetric(m mat.Symmetric, scale, damping float64) (_ *metric, ok bool) {
 // step sets w to w − (V + ridge·I)⁻¹g; g is overwritten.
 func (m *metric) step(w, g []float64, ridge float64) {
 	if m.vectors == nil {
-		floats.AddScaled(w, -1/(m.values[0]+ridge), g)
+		vector.AddScaled(w, -1/(m.values[0]+ridge), g)
 		return
 	}
 	step, along := mat.NewVecDense(len(g), g), mat.NewVecDense(len(g), nil)

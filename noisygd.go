@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -300,8 +301,8 @@ func (c NoisyGDConfig) descend(r *run, p Problem) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		floats.AddScaled(w, -c.StepSize/float64(sums.Rows()), g)
-		project(w, p.Radius)
+		vector.AddScaled(w, -c.StepSize/float64(sums.Rows()), g)
+		vector.Project(w, p.Radius)
 		if t >= first {
 			floats.Add(total, w)
 		}

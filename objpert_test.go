@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -62,7 +63,7 @@ func TestObjectivePerturbationBudget(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %v: %v", name, b, err)
 			}
-			if r := norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+			if r := vector.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
 				t.Errorf("%s, %v: weights of norm %g", name, b, r)
 			}
 		}
@@ -103,7 +104,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 			clip := newObjective(d.Shape(), Problem{Loss: loss, Radius: 3}, 0.3).clip
 			w := []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
 			g, _ := gradient(t, d, smoothed(loss, 3*d.Shape().FeatureBound, 2), w, clip)
-			if n := norm(g); n > clip*(1+1e-12) {
+			if n := vector.Norm(g); n > clip*(1+1e-12) {
 				t.Fatalf("%s: gradient of norm %g, clip %g", loss.Name(), n, clip)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -117,7 +118,7 @@ func (c OutputPerturbationConfig) train(r *run, trained losses.Loss, radius floa
 	}
 	w, err := r.allow.AddNoise(point.Weights())
 	if err == nil && c.Project {
-		project(w, radius)
+		vector.Project(w, radius)
 	}
 	return w, err
 }

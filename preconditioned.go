@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -369,9 +370,9 @@ func (x *descent) iterate() ([]float64, error) {
 			return nil, err
 		}
 		ridge := clip * math.Sqrt(float64(d)) / (2 * x.mu * x.radius)
-		floats.AddScaled(g, ridge, w)
+		vector.AddScaled(g, ridge, w)
 		metric.step(w, g, ridge)
-		project(w, preconditionedBound*x.radius)
+		vector.Project(w, preconditionedBound*x.radius)
 		if t >= steps/2 {
 			floats.Add(total, w)
 		}

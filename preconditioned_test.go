@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -46,7 +47,7 @@ func TestPreconditionedGDBudget(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %v: %v", name, b, err)
 			}
-			if r := norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+			if r := vector.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
 				t.Errorf("%s, %v: weights of norm %g", name, b, r)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -55,8 +56,8 @@ func TestDescentStability(t *testing.T) {
 						t.Fatal(err)
 					}
 					w, moves := descended(t, d, trained, c.radius, config)
-					if norm(w) > c.radius*(1+1e-12) {
-						t.Fatalf("weights of norm %g", norm(w))
+					if vector.Norm(w) > c.radius*(1+1e-12) {
+						t.Fatalf("weights of norm %g", vector.Norm(w))
 					}
 					return w, moves
 				}

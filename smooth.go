@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/gonum"
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -63,13 +60,3 @@ func regularisation(s Shape, l losses.Loss, radius, noise float64) float64 {
 	}
 	return smooth
 }
-
-// project scales w down to the given norm where it is longer.
-func project(w []float64, radius float64) {
-	if r := norm(w); r > radius {
-		floats.Scale(radius/r, w)
-	}
-}
-
-// norm is the Euclidean norm, by gonum's own code whatever BLAS is registered.
-func norm(w []float64) float64 { return gonum.Implementation{}.Dnrm2(len(w), w, 1) }

@@ -356,7 +356,7 @@ func TestSelectionErrors(t *testing.T) {
 		}
 	}
 	_, err := Exponential{1}.Select([]float64{0, 5, nan}, 1, NewSeededSource(1))
-	if want := "scores[2]"; err == nil || !errors.Is(err, check.ErrValue) || err.(*check.Error).Param != want {
+	if want := "scores[2]"; err == nil || !errors.Is(err, check.ErrValue) || err.(*check.Error).Param() != want {
 		t.Errorf("got %v, want an error about %s", err, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -164,7 +165,7 @@ func TestReboundIsAsBounded(t *testing.T) {
 		x, y := s.bounded(losses.Real, 0.4, constant, 0.7)
 		want := make([]float64, len(x[0]))
 		for i, row := range x {
-			floats.AddScaled(want, -y[i], row) // the squared loss at 0
+			vector.AddScaled(want, -y[i], row) // the squared loss at 0
 		}
 		answer, err := under(t, d, losses.Squared{}).Gradient(ctx, make([]float64, len(want)), noClip)
 		if err != nil {

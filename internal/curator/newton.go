@@ -3,9 +3,8 @@ package curator
 import (
 	"context"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // newton solves with second moments of a sample of the rows in moderate
@@ -34,7 +33,7 @@ func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []floa
 			if err := sums.Weighted(ctx, dst, v, weights); err != nil {
 				return err
 			}
-			floats.AddScaled(dst, o.lambda, v)
+			vector.AddScaled(dst, o.lambda, v)
 			return nil
 		}), nil
 	}

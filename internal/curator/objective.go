@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -55,7 +56,7 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
 			return err
 		}
-		floats.AddScaled(g, o.lambda, w)
+		vector.AddScaled(g, o.lambda, w)
 		floats.Add(g, b)
 		return nil
 	}

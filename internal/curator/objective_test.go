@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -101,7 +102,7 @@ func TestObjectiveCertificate(t *testing.T) {
 			if err := sums.s.Gradient(ctx, g, w, clip); err != nil {
 				t.Fatal(err)
 			}
-			floats.AddScaled(g, lambda, w)
+			vector.AddScaled(g, lambda, w)
 			floats.Add(g, b)
 			if off := floats.Norm(g, 2) / lambda; off > distance {
 				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, declared %g", dim, lambda, off, distance)

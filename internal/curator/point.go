@@ -11,6 +11,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // Point is a weight vector that was computed from rows without noise. It can't be
@@ -81,8 +82,8 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 		if err := s.s.Gradient(ctx, g, w, math.Inf(1)); err != nil {
 			return Point{}, err
 		}
-		floats.AddScaled(w, -eta/n, g)
-		solve.Project(w, radius)
+		vector.AddScaled(w, -eta/n, g)
+		vector.Project(w, radius)
 		progress(k+1, steps)
 	}
 	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
@@ -105,7 +106,7 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 			return err
 		}
 		floats.Scale(1/n, g)
-		floats.AddScaled(g, lambda, w)
+		vector.AddScaled(g, lambda, w)
 		return nil
 	}
 	p.Value = func(w []float64) (float64, error) {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -102,9 +103,9 @@ func TestDescendByLoop(t *testing.T) {
 				for range steps {
 					g := make([]float64, 3)
 					for i, row := range x {
-						floats.AddScaled(g, loss.Deriv(floats.Dot(row, w), y[i])/n, row)
+						vector.AddScaled(g, loss.Deriv(floats.Dot(row, w), y[i])/n, row)
 					}
-					floats.AddScaled(w, -eta, g)
+					vector.AddScaled(w, -eta, g)
 					if norm := floats.Norm(w, 2); norm > radius {
 						floats.Scale(radius/norm, w)
 					}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
-	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -50,7 +50,7 @@ func (s *Sums) answer(values []float64, l2 float64) release.Answer {
 func (s *Sums) Gradient(ctx context.Context, w []float64, clip float64) (release.Answer, error) {
 	g := make([]float64, s.Dim())
 	err := s.s.Gradient(ctx, g, w, clip)
-	return s.answer(g, s.s.GradientSensitivity(solve.Norm(w), clip)), err
+	return s.answer(g, s.s.GradientSensitivity(vector.Norm(w), clip)), err
 }
 
 // Gradients returns the function that answers with Gradient, for the given number
@@ -67,7 +67,7 @@ func (s *Sums) Gradients(ctx context.Context, clip float64, questions int) (func
 	return func(w []float64) (release.Answer, error) {
 		g := make([]float64, s.Dim())
 		q.Gradient(g, w)
-		return s.answer(g, q.Sensitivity(solve.Norm(w))), ctx.Err()
+		return s.answer(g, q.Sensitivity(vector.Norm(w))), ctx.Err()
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -178,7 +179,7 @@ func TestAnswersByLoops(t *testing.T) {
 			for i, row := range x {
 				for name, at := range map[string][]float64{"gradient": w, "gradient, clip": w, "gradient at 0": make([]float64, dim), "gradients by moments": w} {
 					g := make([]float64, dim)
-					floats.AddScaled(g, loss.Deriv(floats.Dot(row, at), y[i]), row)
+					vector.AddScaled(g, loss.Deriv(floats.Dot(row, at), y[i]), row)
 					if n := floats.Norm(g, 2); name == "gradient, clip" && n > 0.3 {
 						floats.Scale(0.3/n, g)
 					}

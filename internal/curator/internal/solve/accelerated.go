@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // accelerated is Nesterov's method for strongly convex functions, projected.
@@ -29,7 +30,7 @@ func (s *solver) accelerated(ctx context.Context) error {
 				return err
 			}
 			if k == 0 {
-				most = s.steps(Norm(s.g))
+				most = s.steps(vector.Norm(s.g))
 			}
 			if !(float64(k) < most) {
 				return errFalse
@@ -40,7 +41,7 @@ func (s *solver) accelerated(ctx context.Context) error {
 		}
 		copy(last, s.w)
 		floats.AddScaledTo(s.w, y, -1/s.Smoothness, s.g)
-		Project(s.w, s.Radius)
+		vector.Project(s.w, s.Radius)
 		for j := range y {
 			y[j] = s.w[j] + float64(momentum*(s.w[j]-last[j]))
 		}

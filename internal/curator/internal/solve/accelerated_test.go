@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // bowl is ½Σ hⱼ(wⱼ−cⱼ)² with constants that are true for it.
@@ -76,7 +77,7 @@ func TestStepsSuffice(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := solver{Problem: p, tolerance: tolerance}
-			taken, most := float64(calls)*8/10, s.steps(Norm(g)) // 2 more for each 8
+			taken, most := float64(calls)*8/10, s.steps(vector.Norm(g)) // 2 more for each 8
 			t.Logf("condition %g, radius %g: %.0f of %.0f steps", condition, radius, taken, most)
 			if taken > most/2+100 {
 				t.Errorf("condition %g, radius %g: %.0f steps, half of %.0f should be enough", condition, radius, taken, most)

@@ -3,20 +3,10 @@ package solve
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/gonum"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/vector"
 )
-
-// Norm is the Euclidean norm, by gonum's own code whatever BLAS is registered.
-func Norm(w []float64) float64 { return gonum.Implementation{}.Dnrm2(len(w), w, 1) }
-
-// Project scales w down to the given norm where it is longer.
-func Project(w []float64, radius float64) {
-	if r := Norm(w); r > radius {
-		floats.Scale(radius/r, w)
-	}
-}
 
 // BallQuadratic replaces b by the minimiser of ½uᵀHu − bᵀu over ‖u‖ ≤ radius, for
 // a positive definite H, in O(d³). Where H⁻¹b lies outside, the multiplier ν ≥ 0
@@ -38,7 +28,7 @@ func BallQuadratic(b []float64, h *mat.SymDense, radius float64) bool {
 		if !chol.Factorize(shifted) || chol.SolveVecTo(u, rhs) != nil {
 			return false
 		}
-		r := Norm(u.RawVector().Data)
+		r := vector.Norm(u.RawVector().Data)
 		if r <= radius*(1+1e-14) {
 			break
 		}
@@ -52,6 +42,6 @@ func BallQuadratic(b []float64, h *mat.SymDense, radius float64) bool {
 		nu += step
 	}
 	copy(b, u.RawVector().Data)
-	Project(b, radius)
+	vector.Project(b, radius)
 	return true
 }

@@ -8,13 +8,15 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // wrongBowl is λ/2·‖w − target‖², whose gradient is answered with the given error added. The
 // minimiser over the ball is the target, or where it is outside its projection.
 func wrongBowl(target, wrong []float64, radius, lambda, smoothness float64) *Problem {
 	return &Problem{
-		Dim: len(target), Radius: radius, Convexity: lambda, Smoothness: smoothness, Error: Norm(wrong),
+		Dim: len(target), Radius: radius, Convexity: lambda, Smoothness: smoothness, Error: vector.Norm(wrong),
 		Gradient: func(g, w []float64) error {
 			floats.SubTo(g, w, target)
 			floats.Scale(lambda, g)

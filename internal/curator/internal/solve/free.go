@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // free minimises over the whole space by a Newton method that keeps a factor of
@@ -35,12 +36,12 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		norm := Norm(s.g)
+		norm := vector.Norm(s.g)
 		moved, err := s.descend(d)
 		if err != nil || !moved && fresh {
 			return false, err
 		}
-		if !moved || Norm(s.g) > 0.3*norm { // the Hessian has changed
+		if !moved || vector.Norm(s.g) > 0.3*norm { // the Hessian has changed
 			direction = nil
 		}
 	}
@@ -58,7 +59,7 @@ func (s *solver) descend(d []float64) (moved bool, err error) {
 	t := 1.0
 	for range 30 {
 		floats.AddScaledTo(s.plus, s.w, -t, d)
-		if Norm(s.plus) > s.Radius {
+		if vector.Norm(s.plus) > s.Radius {
 			t /= 2
 			continue
 		}
@@ -111,8 +112,8 @@ func Conjugate(product func(dst, v []float64) error) func(g []float64) ([]float6
 				return nil, err
 			}
 			alpha := rr / floats.Dot(p, hp)
-			floats.AddScaled(d, alpha, p)
-			floats.AddScaled(r, -alpha, hp)
+			vector.AddScaled(d, alpha, p)
+			vector.AddScaled(r, -alpha, hp)
 			next := floats.Dot(r, r)
 			floats.Scale(next/rr, p)
 			floats.Add(p, r)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // newtonSteps is after how many steps Newton's method gives way.
@@ -50,7 +51,7 @@ func (s *solver) search(target []float64) (bool, error) {
 	trial := make([]float64, s.Dim)
 	for t := 1.0; t > 1e-6; t /= 2 {
 		floats.AddScaledTo(trial, s.w, t, target)
-		Project(trial, s.Radius)
+		vector.Project(trial, s.Radius)
 		v, err := s.Value(trial)
 		if err != nil {
 			return false, err

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // Problem is a Convexity-strongly convex function F, to be minimised over the ball
@@ -76,7 +76,7 @@ func (s *solver) minimize(ctx context.Context) error {
 	if done, err := second(ctx); done || err != nil {
 		return err
 	}
-	Project(s.w, s.Radius)
+	vector.Project(s.w, s.Radius)
 	return s.accelerated(ctx)
 }
 
@@ -119,7 +119,7 @@ func (s *solver) certified() (bool, error) {
 // is within tolerance of the minimiser over the whole space, as strong convexity
 // has it.
 func (s *solver) interior() bool {
-	if !((Norm(s.g)+s.Error)/s.Convexity <= s.tolerance) {
+	if !((vector.Norm(s.g)+s.Error)/s.Convexity <= s.tolerance) {
 		return false
 	}
 	s.accepted = slices.Clone(s.w)
@@ -134,8 +134,8 @@ func (s *solver) distance() (float64, error) {
 		return 0, err
 	}
 	copy(s.plus, s.w)
-	floats.AddScaled(s.plus, -1/s.Smoothness, s.g)
-	Project(s.plus, s.Radius)
+	vector.AddScaled(s.plus, -1/s.Smoothness, s.g)
+	vector.Project(s.plus, s.Radius)
 	if err := s.gradient(s.gPlus, s.plus); err != nil {
 		return 0, err
 	}

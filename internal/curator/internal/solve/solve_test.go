@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 func randomPD(r *rand.Rand, d int, least float64) (*mat.SymDense, []float64) {
@@ -45,12 +47,12 @@ func TestBallQuadratic(t *testing.T) {
 		rest := make([]float64, d) // b − Hu = νu
 		floats.SubTo(rest, b, res.RawVector().Data)
 		nu := floats.Dot(rest, u) / floats.Dot(u, u)
-		if inside := Norm(u) < radius*(1-1e-9); inside && math.Abs(nu) > 1e-8 || nu < -1e-8 {
-			t.Errorf("multiplier %g at norm %g of %g", nu, Norm(u), radius)
+		if inside := vector.Norm(u) < radius*(1-1e-9); inside && math.Abs(nu) > 1e-8 || nu < -1e-8 {
+			t.Errorf("multiplier %g at norm %g of %g", nu, vector.Norm(u), radius)
 		}
 		floats.AddScaled(rest, -nu, u)
-		if Norm(rest) > 1e-8*Norm(b) || Norm(u) > radius*(1+1e-12) {
-			t.Errorf("residual %g, norm %g of %g", Norm(rest), Norm(u), radius)
+		if vector.Norm(rest) > 1e-8*vector.Norm(b) || vector.Norm(u) > radius*(1+1e-12) {
+			t.Errorf("residual %g, norm %g of %g", vector.Norm(rest), vector.Norm(u), radius)
 		}
 	}
 	if BallQuadratic([]float64{1, 1}, mat.NewSymDense(2, []float64{1, 2, 2, 1}), 1) {
@@ -124,8 +126,8 @@ func TestMinimize(t *testing.T) {
 			if d := floats.Distance(a, b, 2); d > 2*tolerance {
 				t.Errorf("radius %g, λ %g: gradient and Newton answers are %g apart", radius, lambda, d)
 			}
-			if Norm(a) > radius*(1+1e-12) {
-				t.Errorf("norm %g of %g", Norm(a), radius)
+			if vector.Norm(a) > radius*(1+1e-12) {
+				t.Errorf("norm %g of %g", vector.Norm(a), radius)
 			}
 		}
 	}
@@ -189,7 +191,7 @@ func TestCertificate(t *testing.T) {
 		for j := range s.w {
 			s.w[j] += scale * r.NormFloat64()
 		}
-		Project(s.w, p.Radius)
+		vector.Project(s.w, p.Radius)
 		claim, err := s.distance()
 		if err != nil {
 			t.Fatal(err)

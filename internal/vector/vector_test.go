@@ -1,0 +1,46 @@
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Norm is the Euclidean norm, of numbers whose squares overflow or vanish too.
+func TestNorm(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 40 {
+		for _, exponent := range []int{0, 900, -900, -1070} {
+			w := make([]float64, n)
+			for j := range w {
+				w[j] = math.Ldexp(r.NormFloat64(), exponent)
+			}
+			if got, want := Norm(w), floats.Norm(w, 2); math.Abs(got-want) > 1e-14*want+5e-324 {
+				t.Errorf("norm of %v is %g, want %g", w, got, want)
+			}
+		}
+	}
+	for _, c := range []struct{ v, want float64 }{{math.Inf(-1), math.Inf(1)}, {math.NaN(), math.NaN()}} {
+		if got := Norm([]float64{1, c.v, 2}); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("norm with a %g is %g", c.v, got)
+		}
+	}
+}
+
+// AddScaled rounds each product and each sum, as gonum does on some processors.
+func TestAddScaled(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 40 {
+		w, v, want := make([]float64, n), make([]float64, n), make([]float64, n)
+		for j := range w {
+			w[j], v[j] = r.NormFloat64(), r.NormFloat64()
+			product := 0.3 * v[j]
+			want[j] = math.Float64frombits(math.Float64bits(product)) + w[j]
+		}
+		if AddScaled(w, 0.3, v); !floats.Equal(w, want) {
+			t.Errorf("%d numbers: %v, want %v", n, w, want)
+		}
+	}
+}
