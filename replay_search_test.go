@@ -1,0 +1,249 @@
+package dpglm_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// design says what rows a trial has.
+type design struct {
+	n       int
+	facts   dpglm.Facts
+	columns int // as given, without the intercept
+	labels  losses.Labels
+	form    string // of the matrix: dense, sparse, other
+}
+
+// row is a raw row with its label.
+type row struct {
+	x []float64
+	y float64
+}
+
+func (r row) String() string { return fmt.Sprintf("(%g, label %g)", r.x, r.y) }
+
+// table is a data set of raw rows, one of which is replaced.
+type table struct {
+	rows []row
+	at   int // of the row that is replaced
+}
+
+func (r table) replaced() row  { return r.rows[r.at] }
+func (r table) String() string { return fmt.Sprintf("row %d = %v", r.at, r.replaced()) }
+
+// with returns the table with another row in the place.
+func (r table) with(at int, u row) table {
+	rows := slices.Clone(r.rows)
+	rows[at] = u
+	return table{rows, at}
+}
+
+// opaque is a matrix of which nothing but its elements is known.
+type opaque struct{ mat.Matrix }
+
+func (r table) dataset(d design) (*dpglm.Dataset, error) {
+	x, y := mat.NewDense(len(r.rows), d.columns, nil), make([]float64, len(r.rows))
+	for i, u := range r.rows {
+		x.SetRow(i, u.x)
+		y[i] = u.y
+	}
+	switch d.form {
+	case "dense":
+		return dpglm.NewDataset(x, y, d.facts)
+	case "sparse":
+		s, err := compressed(x)
+		if err != nil {
+			return nil, err
+		}
+		return dpglm.NewDataset(s, y, d.facts)
+	default:
+		return dpglm.NewDataset(opaque{x}, y, d.facts)
+	}
+}
+
+func compressed(x *mat.Dense) (*dpglm.Sparse, error) {
+	n, d := x.Dims()
+	starts, columns, values := []int{0}, []int{}, []float64{}
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if v != 0 {
+				columns, values = append(columns, j), append(values, v)
+			}
+		}
+		starts = append(starts, len(columns))
+	}
+	return dpglm.NewSparse(n, d, starts, columns, values)
+}
+
+// label draws one: a usual one, one at the bound or one beyond it.
+func (d design) label(r *rand.Rand) float64 {
+	bound := labelBound(d.facts)
+	switch d.labels {
+	case losses.Binary:
+		return float64(r.IntN(2))
+	case losses.Count:
+		return []float64{math.Floor(r.Float64() * (bound + 1)), 0, bound, 3 * bound}[r.IntN(4)]
+	}
+	return []float64{bound * r.NormFloat64() / 3, 0, bound, -bound, 3 * bound, -1e9 * bound}[r.IntN(6)]
+}
+
+func labelBound(f dpglm.Facts) float64 {
+	switch f := f.(type) {
+	case dpglm.Bounds:
+		return f.Label
+	case dpglm.Schema:
+		return f.Label
+	}
+	return 0
+}
+
+// usual draws a row well within the bounds, extreme one at or beyond them, or zero.
+func (d design) usual(r *rand.Rand) row {
+	u := row{make([]float64, d.columns), d.label(r)}
+	switch f := d.facts.(type) {
+	case dpglm.Schema:
+		fillSchema(u.x, f, r, func(lo, hi float64) float64 { return lo + (hi-lo)*r.Float64() })
+	case dpglm.Bounds:
+		for j := range u.x {
+			u.x[j] = f.Feature * r.NormFloat64() / float64(2*d.columns)
+		}
+	}
+	return u
+}
+
+func (d design) extreme(r *rand.Rand) row {
+	u := row{make([]float64, d.columns), d.label(r)}
+	switch f := d.facts.(type) {
+	case dpglm.Schema:
+		fillSchema(u.x, f, r, func(lo, hi float64) float64 {
+			return []float64{lo, hi, (lo + hi) / 2, lo - 100*(hi-lo), hi + 1e9*(hi-lo)}[r.IntN(5)]
+		})
+	case dpglm.Bounds:
+		for j := range u.x {
+			u.x[j] = r.NormFloat64()
+		}
+		switch r.IntN(6) {
+		case 0: // an axis
+			clear(u.x)
+			u.x[r.IntN(d.columns)] = f.Feature * float64(1-2*r.IntN(2))
+		case 1: // zero, or nearly
+			floats.Scale([]float64{0, 1e-9 * f.Feature}[r.IntN(2)], u.x)
+		case 2:
+			floats.Scale(f.Feature*[]float64{1e3, 1e9, 1e90}[r.IntN(3)], u.x)
+		default: // at the bound
+			floats.Scale(f.Feature/floats.Norm(u.x, 2), u.x)
+		}
+	}
+	return u
+}
+
+// fillSchema draws numeric columns by draw, and of each group one column or none.
+func fillSchema(x []float64, f dpglm.Schema, r *rand.Rand, draw func(lo, hi float64) float64) {
+	for j, name := range f.Columns {
+		if limits, ok := f.Numeric[name]; ok {
+			x[j] = draw(limits[0], limits[1])
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(f.OneHot)) {
+		if k := r.IntN(len(f.OneHot[group]) + 1); k < len(f.OneHot[group]) {
+			x[slices.Index(f.Columns, f.OneHot[group][k])] = 1
+		}
+	}
+}
+
+// pair is a row and its replacement, and their place.
+type pair struct {
+	of [2]row
+	at int
+}
+
+func (d design) pair(r *rand.Rand) pair {
+	p := [2]row{d.extreme(r), d.extreme(r)}
+	_, schema := d.facts.(dpglm.Schema)
+	switch r.IntN(4) {
+	case 0: // another label
+		p[1].x = p[0].x
+	case 1: // the opposite row
+		if !schema {
+			p[1] = row{make([]float64, d.columns), p[0].y}
+			floats.AddScaled(p[1].x, -1, p[0].x)
+		}
+	case 2:
+		p[0] = d.usual(r)
+	}
+	return pair{p, r.IntN(d.n)}
+}
+
+// changed is a pair near p.
+func (d design) changed(p pair, r *rand.Rand) pair {
+	q, k := p.of, r.IntN(2)
+	q[k].x = slices.Clone(q[k].x)
+	_, schema := d.facts.(dpglm.Schema)
+	switch c := r.IntN(8); {
+	case c == 0:
+		q[k].y = d.label(r)
+	case c == 1 || schema && c < 5:
+		q[k] = d.extreme(r)
+	case schema: // one column of another row, of those that are numeric
+		j := slices.IndexFunc(d.facts.(dpglm.Schema).Columns, func(name string) bool {
+			_, ok := d.facts.(dpglm.Schema).Numeric[name]
+			return ok && r.IntN(2) == 0
+		})
+		if j >= 0 {
+			q[k].x[j] = d.extreme(r).x[j]
+		}
+	default:
+		size := []float64{1, 0.3, 0.1, 0.03}[r.IntN(4)] * d.facts.(dpglm.Bounds).Feature
+		q[k].x[r.IntN(d.columns)] += size * r.NormFloat64()
+	}
+	return pair{q, p.at}
+}
+
+// search runs a trial on many neighbours and returns, by label, the largest ratio of
+// measured to declared sensitivity. It begins with random pairs, most of them at the
+// bounds, and climbs from the worst one for each label.
+func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
+	t.Helper()
+	draws, climbs := 25, 15
+	if c.reaches != nil {
+		climbs = 60
+	}
+	if audits() {
+		draws, climbs = 400, 1000
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	base := table{rows: make([]row, c.design.n)}
+	for i := range base.rows {
+		base.rows[i] = c.design.usual(r)
+	}
+	best, worst := map[string]float64{}, map[string]pair{}
+	try := func(p pair) {
+		for label, v := range c.neighbours(t, base.with(p.at, p.of[0]), base.with(p.at, p.of[1]), seed) {
+			if _, ok := worst[label]; !ok || v > best[label] {
+				best[label], worst[label] = v, p
+			}
+		}
+	}
+	for range draws {
+		try(c.design.pair(r))
+	}
+	for _, label := range slices.Sorted(maps.Keys(worst)) {
+		if want, ok := c.reaches[label]; ok && best[label] >= want && !audits() {
+			continue
+		}
+		for range climbs {
+			try(c.design.changed(worst[label], r))
+		}
+	}
+	return best
+}
