@@ -136,12 +136,12 @@ func mine() losses.Loss {
 }
 
 func noisyGDs() []learned {
-	few := dpglm.NoisyGDConfig{Steps: 5, StepSize: 0.02}
+	few := dpglm.NoisyGDConfig{Steps: 5, StepSize: 2}
 	plain := few
 	plain.Clip = dpglm.NoClip
 	direct := few
 	direct.Clip = 1e50
-	full := map[string]float64{gradientSums: 0.95}
+	full := map[string]float64{gradientSums: 0.90}
 	list := []learned{
 		{"NoisyGD, default clip", 24, few, losses.Logistic{}, 5, dpglm.GDP(1), nil, full},
 		{"NoisyGD, logistic", 24, plain, losses.Logistic{}, 5, dpglm.GDP(1), nil, full},
@@ -196,7 +196,7 @@ func projections() []learned {
 	var list []learned
 	step := dpglm.NoisyGDConfig{Steps: 3, Clip: dpglm.NoClip}
 	for _, kind := range []dpglm.JLMap{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap} {
-		list = append(list, learned{"JL by " + string(kind), 24, dpglm.JLConfig{K: 2, Map: kind, Slack: -1, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, map[string]float64{gradientSums: 0.8}})
+		list = append(list, learned{"JL by " + string(kind), 24, dpglm.JLConfig{K: 2, Map: kind, Slack: -1, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, map[string]float64{gradientSums: 0.5}})
 	}
 	return append(list,
 		learned{"JL, preconditioned", 24, dpglm.JLConfig{K: 2, Slack: 0.5, Learner: dpglm.PreconditionedGDConfig{Steps: 4}}, losses.Squared{}, 1, dpglm.GDP(60), nil, nil},
@@ -233,7 +233,7 @@ func autos() []learned {
 	one, two := map[string]float64{"histograms of norms and labels": 1 - 1e-12}, map[string]float64{"histograms of norms and labels": 1 - 1e-12}
 	return []learned{
 		{"Auto, classes, descent", 40, auto, losses.Logistic{}, 0, dpglm.GDP(3), nil, one},
-		{"Auto, real labels", 40, auto, losses.Squared{}, 0, dpglm.ApproxDP(4, 1e-6), nil, two},
+		{"Auto, real labels", 40, auto, losses.Squared{}, 0, dpglm.GDP(3), nil, two},
 		{"Auto, counts", 40, auto, losses.Poisson{}, 0, dpglm.ApproxDP(4, 1e-6), nil, nil},
 		{"Auto, few rows", 8, auto, losses.Hinge{}, 0, dpglm.GDP(0.5), nil, nil},
 		{"Auto, pure", 24, auto, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},

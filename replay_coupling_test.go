@@ -25,7 +25,12 @@ import (
 // record), the row is not among those of the objective, and b stays.
 func (c *trial) coupling(t *testing.T, record, plain []heard, first, second table, ratios map[string]float64) func(int, *release.Event) {
 	t.Helper()
+	after := replay(record)
 	return func(k int, e *release.Event) {
+		if e.Mechanism != "linear term" {
+			after(k, e)
+			return
+		}
 		if k+1 >= min(len(record), len(plain)) || len(record[k+1].values) != len(e.Values) {
 			return
 		}

@@ -107,6 +107,15 @@ func labelBound(f dpglm.Facts) float64 {
 	return 0
 }
 
+// base is a table of usual rows.
+func (d design) base(seed uint64) table {
+	r, t := rand.New(rand.NewPCG(seed, 1)), table{rows: make([]row, d.n)}
+	for i := range t.rows {
+		t.rows[i] = d.usual(r)
+	}
+	return t
+}
+
 // usual draws a row well within the bounds, extreme one at or beyond them, or zero.
 func (d design) usual(r *rand.Rand) row {
 	u := row{make([]float64, d.columns), d.label(r)}
@@ -209,40 +218,36 @@ func (d design) changed(p pair, r *rand.Rand) pair {
 	return pair{q, p.at}
 }
 
-// search runs a trial on many neighbours and returns, by label, the largest ratio of
-// measured to declared sensitivity. It begins with random pairs, most of them at the
-// bounds, and climbs from the worst one for each label.
+// search runs a trial on many neighbours and returns, for each release, the largest
+// ratio of measured to declared sensitivity. It begins with random pairs, most of
+// them at the bounds, and climbs from the worst one for each release.
 func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 	t.Helper()
-	draws, climbs := 25, 15
-	if c.reaches != nil {
-		climbs = 60
-	}
+	draws, climbs := 30, 30
 	if audits() {
-		draws, climbs = 400, 1000
+		draws, climbs = 500, 5000
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
-	base := table{rows: make([]row, c.design.n)}
-	for i := range base.rows {
-		base.rows[i] = c.design.usual(r)
-	}
+	base := c.design.base(seed)
 	best, worst := map[string]float64{}, map[string]pair{}
 	try := func(p pair) {
-		for label, v := range c.neighbours(t, base.with(p.at, p.of[0]), base.with(p.at, p.of[1]), seed) {
-			if _, ok := worst[label]; !ok || v > best[label] {
-				best[label], worst[label] = v, p
+		for release, v := range c.neighbours(t, base.with(p.at, p.of[0]), base.with(p.at, p.of[1]), seed) {
+			if _, ok := worst[release]; !ok || v > best[release] {
+				best[release], worst[release] = v, p
 			}
 		}
 	}
 	for range draws {
 		try(c.design.pair(r))
 	}
-	for _, label := range slices.Sorted(maps.Keys(worst)) {
-		if want, ok := c.reaches[label]; ok && best[label] >= want && !audits() {
-			continue
-		}
-		for range climbs {
-			try(c.design.changed(worst[label], r))
+	releases := slices.Sorted(maps.Keys(worst))
+	for range climbs {
+		try(c.design.changed(worst[releases[r.IntN(len(releases))]], r))
+	}
+	for _, release := range releases {
+		_, want := c.reach(release)
+		for k := 0; k < 300 && best[release] < want; k++ {
+			try(c.design.changed(worst[release], r))
 		}
 	}
 	return best
