@@ -8,9 +8,11 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,26 +31,14 @@ type source struct {
 // what the compiler exports of it.
 func parsed(t *testing.T, path string) *source {
 	t.Helper()
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("needs the go tool")
-	}
-	list := func(format string, args ...string) []string {
-		out, err := exec.Command(tool, append([]string{"list", "-f", format}, args...)...).Output()
-		if err != nil {
-			t.Fatalf("go list %v: %v", args, err)
-		}
-		return strings.Fields(string(out))
-	}
 	exports := map[string]string{}
-	for _, line := range list("{{if .Export}}{{.ImportPath}}={{.Export}}{{end}}", "-export", "-deps", path) {
+	for _, line := range listed(t, "{{if .Export}}{{.ImportPath}}={{.Export}}\n{{end}}", "-export", "-deps", path) {
 		name, file, _ := strings.Cut(line, "=")
 		exports[name] = file
 	}
 	s := &source{fset: token.NewFileSet()}
-	dir := list("{{.Dir}}", path)[0]
-	for _, name := range list(`{{range .GoFiles}}{{.}} {{end}}`, path) {
-		f, err := parser.ParseFile(s.fset, filepath.Join(dir, name), nil, parser.ParseComments)
+	for _, name := range listed(t, "{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}\n{{end}}", path) {
+		f, err := parser.ParseFile(s.fset, name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +51,7 @@ func parsed(t *testing.T, path string) *source {
 		return os.Open(exports[path])
 	})}
 	s.info = types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	var err error
 	if s.pkg, err = config.Check(path, s.fset, s.files, &s.info); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +75,7 @@ func used(o types.Object) string {
 	return o.Pkg().Name() + "." + name
 }
 
+// named is the name of a type or of what it points to.
 func named(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
@@ -94,24 +86,171 @@ func named(t types.Type) string {
 	return t.String()
 }
 
-func TestPrintUses(t *testing.T) {
-	s := parsed(t, module)
-	seen := map[string]string{}
-	for id, o := range s.info.Uses {
-		if o.Pkg() != nil && o.Pkg() != s.pkg && strings.HasPrefix(o.Pkg().Path(), module) {
-			if v, ok := o.(*types.Var); ok && v.IsField() {
-				seen[used(o)+" (field)"] = s.at(id.Pos())
-			} else {
-				seen[used(o)] = s.at(id.Pos())
+// inside calls f with each identifier that stands for an object of another package, and
+// with the function that it stands in.
+func (s *source) inside(f func(id *ast.Ident, o types.Object, function string)) {
+	for _, file := range s.files {
+		for _, decl := range file.Decls {
+			function := "no function"
+			if d, ok := decl.(*ast.FuncDecl); ok {
+				function = d.Name.Name
+				if d.Recv != nil {
+					function = named(s.info.TypeOf(d.Recv.List[0].Type)) + "." + function
+				}
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && s.info.Uses[id] != nil && s.info.Uses[id].Pkg() != nil {
+					f(id, s.info.Uses[id], function)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// mayUse are the packages with numbers that were computed from rows, or that draw noise,
+// and all that the root package may use of them. What is missing here is what could
+// read a raw answer, make an answer with another sensitivity, or release outside of a
+// schedule.
+var mayUse = map[string][]string{
+	module + "/internal/release": {
+		"Answer", "Answer.WithConstant",
+		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Allow", "Selector", "L1",
+		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Sequential", "Parallel", "Replicated", "Woven",
+		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
+		"Allowance.AddNoise", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
+	},
+	module + "/mechanisms": {
+		"Ledger", "Ledger.Epsilon", "Ledger.Mu", "Ledger.Within", "Ledger.WithCallerNoise", "Ledger.CallerNoise",
+		"Gaussian", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
+		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
+		"CalibrateGaussian", "CalibrateObjectiveGDP", "CalibrateObjectiveShares", "GaussianMu", "PureEpsilonWithin",
+		"Source", "NewSecureSource",
+		// Fields of the mechanisms, which are parameters.
+		"Mu", "Epsilon", "Beta", "Ratio", "LogDet", "OutputMu",
+	},
+}
+
+// onlyIn are the functions that alone may use something.
+var onlyIn = map[string]struct {
+	functions []string
+	why       string
+}{
+	"mechanisms.NewSecureSource":        {[]string{"Env.noise"}, "noise has one source in a run"},
+	"mechanisms.Ledger.WithCallerNoise": {[]string{"Env.mark", "Predictor.mark"}, "a ledger says where its noise came from"},
+	"release.Schedule.Allow":            {[]string{"Plan.Run", "PredictorPlan.Run", "SelectModel"}, "a schedule that is allowed twice releases twice what its ledger counts"},
+	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
+}
+
+// TestDoorHoldsTheRoot holds what the root package uses of others against the lists
+// above: the package has no number that was computed from rows and has not passed a
+// mechanism.
+func TestDoorHoldsTheRoot(t *testing.T) {
+	s, seen := parsed(t, module), map[string]bool{}
+	s.inside(func(id *ast.Ident, o types.Object, function string) {
+		name := used(o)
+		if allowed, ok := mayUse[o.Pkg().Path()]; ok {
+			seen[o.Pkg().Path()] = true
+			if _, bare, _ := strings.Cut(name, "."); !slices.Contains(allowed, bare) {
+				t.Errorf("%s: %s uses %s, which isn't among what the root package may use: raw answers leave by allowances only", s.at(id.Pos()), function, name)
+			}
+		}
+		if only, ok := onlyIn[name]; ok {
+			seen[name] = true
+			if !slices.Contains(only.functions, function) {
+				t.Errorf("%s: %s uses %s, which only %v may: %s", s.at(id.Pos()), function, name, only.functions, only.why)
+			}
+		}
+	})
+	for path := range mayUse {
+		if !seen[path] {
+			t.Errorf("nothing of %s is used: this test looks past it", path)
+		}
+	}
+	for name := range onlyIn {
+		if !seen[name] {
+			t.Errorf("%s is used nowhere: this test looks past it", name)
+		}
+	}
+}
+
+// imports are all that the packages between rows and noise may import beside the module's
+// own and gonum. None of them prints, logs, dials, reads clocks, looks under the
+// compiler's hood or draws randomness of its own; curator's random order is public,
+// from mechanisms' seeded source.
+var imports = map[string][]string{
+	module:                       {"bytes", "context", "encoding/binary", "encoding/json", "errors", "fmt", "io", "maps", "math", "reflect", "slices", "sort", "strings", "sync"},
+	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync"},
+	module + "/internal/curator": {"context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
+}
+
+// importers are the only packages that may import those that hold raw numbers.
+var importers = map[string][]string{
+	module + "/internal/curator": {module},
+	module + "/internal/release": {module, module + "/internal/curator"},
+}
+
+// below lists what a package must not import, directly or not: whoever reads it needs
+// not read those.
+var below = map[string][]string{
+	module + "/mechanisms":       {module, module + "/internal/release", module + "/internal/curator"},
+	module + "/internal/release": {module, module + "/internal/curator"},
+	module + "/internal/curator": {module},
+}
+
+func TestDoorImports(t *testing.T) {
+	for path, allowed := range imports {
+		s := parsed(t, path)
+		for _, f := range s.files {
+			for _, i := range f.Imports {
+				name := strings.Trim(i.Path.Value, `"`)
+				if !slices.Contains(allowed, name) && !under(name, module) && !under(name, "gonum.org/v1/gonum") {
+					t.Errorf("%s imports %s, which isn't among what package %s may: raw numbers leave by the door only", s.at(i.Pos()), name, s.pkg.Name())
+				}
+			}
+			for _, g := range f.Comments {
+				if strings.Contains(g.Text(), "go:linkname") || strings.Contains(g.List[0].Text, "go:linkname") {
+					t.Errorf("%s: go:linkname reaches what isn't exported", s.at(g.Pos()))
+				}
 			}
 		}
 	}
-	for k, v := range seen {
-		fmt.Println("USE", k, v)
-	}
-	for _, f := range s.files {
-		for _, i := range f.Imports {
-			fmt.Println("IMP", i.Path.Value)
+	found := map[string]bool{}
+	for _, line := range listed(t, "{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}\n{{end}}", "./...") {
+		from, to, _ := strings.Cut(line, " ")
+		if allowed, ok := importers[to]; ok {
+			found[to] = true
+			if !slices.Contains(allowed, from) {
+				t.Errorf("%s imports %s, which only %v may", from, to, allowed)
+			}
 		}
 	}
+	if len(found) != len(importers) {
+		t.Fatalf("imports of %v only were found", found)
+	}
+	low := maps.Clone(below)
+	if accounting := module + "/internal/accounting"; slices.Contains(listed(t, "{{.ImportPath}}\n", "./..."), accounting) {
+		low[accounting] = []string{module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"}
+	}
+	for path, high := range low {
+		for _, dep := range listed(t, "{{.ImportPath}}\n", "-deps", path) {
+			if slices.Contains(high, dep) {
+				t.Errorf("%s depends on %s: what is below must be readable alone", path, dep)
+			}
+		}
+	}
+}
+
+// listed are the lines of go list.
+func listed(t *testing.T, format string, args ...string) []string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("needs the go tool")
+	}
+	out, err := exec.Command(tool, append([]string{"list", "-f", format}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
 }

@@ -1,0 +1,196 @@
+package dpglm_test
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDoorPlans finds every place that makes a plan.
+func TestDoorPlans(t *testing.T) {
+	s := parsed(t, module)
+	makers, found := map[string]string{"Plan": "newPlan", "PredictorPlan": "newPredictorPlan"}, 0
+	for _, file := range s.files {
+		for _, decl := range file.Decls {
+			ast.Inspect(decl, func(n ast.Node) bool {
+				var made ast.Expr
+				switch n := n.(type) {
+				case *ast.CompositeLit:
+					made = n
+				case *ast.CallExpr: // new(Plan)
+					if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "new" {
+						made = n.Args[0]
+					}
+				}
+				if made == nil {
+					return true
+				}
+				if maker, ok := makers[named(s.info.TypeOf(made))]; ok {
+					found++
+					if f, ok := decl.(*ast.FuncDecl); !ok || f.Name.Name != maker {
+						t.Errorf("%s makes a %s: only %s may, which holds the ledger against the budget", s.at(made.Pos()), named(s.info.TypeOf(made)), maker)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if found < len(makers) {
+		t.Errorf("only %d places that make plans were found", found)
+	}
+}
+
+// TestDoorFields lists the fields of what a caller gets, or hands back: the types that
+// outlive a run have no room for a number that was computed from rows.
+func TestDoorFields(t *testing.T) {
+	s := parsed(t, module)
+	for name, want := range map[string]string{
+		"Dataset": "data *curator.Data, facts dpglm.Facts",
+		"Model":   "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, ledger *dpglm.Ledger",
+	} {
+		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
+		var got []string
+		for f := range fields.Fields() {
+			got = append(got, f.Name()+" "+types.TypeString(f.Type(), (*types.Package).Name))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s has the fields\n%s, want\n%s: a field more needs a reason why it holds nothing from rows but what was released", name, strings.Join(got, ", "), want)
+		}
+	}
+}
+
+// matrices are the functions that take one: private rows come in by NewDataset, other
+// matrices are the caller's queries or were released.
+var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "newMetric"}
+
+func TestDoorMatrices(t *testing.T) {
+	s, found := parsed(t, module), 0
+	for _, o := range s.info.Defs {
+		f, ok := o.(*types.Func)
+		if !ok || f.Pkg() == nil {
+			continue
+		}
+		for p := range f.Signature().Params().Variables() {
+			if !strings.Contains(types.TypeString(p.Type(), (*types.Package).Name), "mat.") {
+				continue
+			}
+			found++
+			if _, name, _ := strings.Cut(used(f), "."); !slices.Contains(matrices, name) {
+				t.Errorf("%s: %s takes a matrix: private rows come in by NewDataset only", s.at(f.Pos()), name)
+			}
+		}
+	}
+	if found < len(matrices) {
+		t.Errorf("only %d functions that take matrices were found", found)
+	}
+}
+
+// TestDoorIn follows the rows and labels that NewDataset is given: they go to the
+// curator, and nothing else is done with them.
+func TestDoorIn(t *testing.T) {
+	s, found := parsed(t, module), 0
+	for _, file := range s.files {
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Name.Name != "NewDataset" {
+				continue
+			}
+			private := map[types.Object]bool{}
+			for _, field := range f.Type.Params.List[:2] {
+				for _, id := range field.Names {
+					private[s.info.Defs[id]] = true
+				}
+			}
+			passed := map[*ast.Ident]bool{}
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					var callee types.Object
+					switch fun := n.Fun.(type) {
+					case *ast.Ident:
+						callee = s.info.Uses[fun]
+					case *ast.SelectorExpr:
+						callee = s.info.Uses[fun.Sel]
+					}
+					for _, arg := range n.Args {
+						if id, ok := arg.(*ast.Ident); ok && callee != nil && callee.Pkg() != nil && slices.Contains([]string{"dpglm.raw", "curator.Open"}, used(callee)) {
+							passed[id] = true
+						}
+					}
+				case *ast.AssignStmt:
+					for _, left := range n.Lhs {
+						if id, ok := left.(*ast.Ident); ok {
+							passed[id] = true // x, columns, err = raw(x)
+						}
+					}
+				}
+				return true
+			})
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && private[s.info.Uses[id]] {
+					if found++; !passed[id] {
+						t.Errorf("%s: NewDataset uses %s other than as an argument of raw or curator.Open", s.at(id.Pos()), id.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if found < 3 {
+		t.Errorf("NewDataset uses its rows and labels %d times only", found)
+	}
+}
+
+// TestDoorCallbacks finds what code of the root package the curator could call with raw
+// numbers: there is none. Losses, maps and sources of noise are made elsewhere, and
+// functions that are handed to the curator or to the door take counters.
+func TestDoorCallbacks(t *testing.T) {
+	s := parsed(t, module)
+	// Methods of the interfaces that raw numbers are given to: losses.Loss,
+	// sketch.Map, mechanisms.Source, release.Recorder.
+	given, kinds := []string{"Deriv", "Value", "Apply", "Uint64", "Record"}, 0
+	for _, name := range s.pkg.Scope().Names() {
+		o, ok := s.pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || types.IsInterface(o.Type()) {
+			continue
+		}
+		kinds++
+		set := types.NewMethodSet(types.NewPointer(o.Type()))
+		for _, method := range given {
+			if set.Lookup(s.pkg, method) != nil {
+				t.Errorf("%s: %s has a method %s, by which it could be given raw numbers", s.at(o.Pos()), name, method)
+			}
+		}
+	}
+	if kinds < 20 {
+		t.Fatalf("only %d types were found", kinds)
+	}
+	asked := 0
+	for _, file := range s.files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			var callee types.Object
+			if fun, ok := call.Fun.(*ast.SelectorExpr); ok {
+				callee = s.info.Uses[fun.Sel]
+			}
+			if callee == nil || callee.Pkg() == nil || !strings.HasSuffix(callee.Pkg().Path(), "internal/curator") && !strings.HasSuffix(callee.Pkg().Path(), "internal/release") {
+				return true
+			}
+			asked++
+			for _, arg := range call.Args {
+				if f, ok := s.info.TypeOf(arg).Underlying().(*types.Signature); ok && f.String() != "func(done int, total int)" && f.String() != "func(done, total int)" {
+					t.Errorf("%s: a function of type %v is handed to %s, which could call it with raw numbers", s.at(arg.Pos()), f, used(callee))
+				}
+			}
+			return true
+		})
+	}
+	if asked < 20 {
+		t.Errorf("only %d calls of the curator and the door were found", asked)
+	}
+}
