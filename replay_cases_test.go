@@ -60,15 +60,7 @@ func (l learned) on(t *testing.T, form string, d design) *trial {
 	if form == "dense" {
 		c.reaches = l.reaches
 	}
-	zero := table{rows: make([]row, d.n)}
-	for i := range zero.rows {
-		zero.rows[i].x = make([]float64, d.columns)
-	}
-	empty, err := zero.dataset(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shape := empty.Shape()
+	shape := d.shape(t)
 	plan, err := l.learner.Plan(shape, dpglm.Problem{Loss: l.loss, Radius: l.radius}, l.budget)
 	if err != nil {
 		t.Fatalf("%s: %v", c.name, err)
@@ -102,6 +94,9 @@ func trials(t *testing.T) []*trial {
 		for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse, intercept", "schema", "sparse schema, intercept", "any matrix"} {
 			all = append(all, l.on(t, form, forms[form]))
 		}
+	}
+	for _, a := range predictors() {
+		all = append(all, a.trial(t))
 	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3

@@ -35,8 +35,8 @@ type node struct {
 // written returns the ledger of a result that marshals with one.
 func written(t *testing.T, out any) *node {
 	t.Helper()
-	if pair, ok := out.([]any); ok { // SelectModel's
-		out = map[string]any{"ledger": pair[1]}
+	if list, ok := out.([]any); ok { // of SelectModel or a predictor
+		out = map[string]any{"ledger": list[1]}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -237,10 +237,18 @@ func (c *trial) moved(t *testing.T, first ran, ledger *node, released [][]float6
 	if err != nil {
 		t.Fatalf("%s: %v", c.name, err)
 	}
-	want, got := first.result.(*dpglm.Model).Weights(), out.(*dpglm.Model).Weights()
+	want, got := numbers(first.result), numbers(out)
 	if far := floats.Distance(want, got, 2); !(far <= 1e-6*floats.Norm(want, 2)) {
 		t.Errorf("%s: a run whose raw answers plus noise are those of another run ends at %v instead of %v: what is released is not the raw answer plus the ledger's noise in each coordinate", c.name, got, want)
 	}
+}
+
+// numbers are a model's weights or a predictor's answers.
+func numbers(result any) []float64 {
+	if m, ok := result.(*dpglm.Model); ok {
+		return m.Weights()
+	}
+	return result.([]any)[0].([]float64)
 }
 
 // TestNoiseHasItsLaw measures over many seeds the noise in each released coordinate,

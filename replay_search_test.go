@@ -48,6 +48,20 @@ func (r table) with(at int, u row) table {
 	return table{rows, at}
 }
 
+// shape is that of the design's data sets.
+func (d design) shape(t *testing.T) dpglm.Shape {
+	t.Helper()
+	empty := table{rows: make([]row, d.n)}
+	for i := range empty.rows {
+		empty.rows[i].x = make([]float64, d.columns)
+	}
+	data, err := empty.dataset(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data.Shape()
+}
+
 // opaque is a matrix of which nothing but its elements is known.
 type opaque struct{ mat.Matrix }
 
