@@ -100,7 +100,7 @@ func trials(t *testing.T) []*trial {
 	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
-	return append(all, stopped, selectModel(), projectedObjective(t))
+	return append(all, stopped, selectModel(), projectedObjective(t), autoObjective(t))
 }
 
 func allLearned() []learned {
@@ -258,4 +258,49 @@ func projectedObjective(t *testing.T) *trial {
 		return encoded(bound, v)
 	}
 	return c
+}
+
+// autoObjective is Auto where it perturbs an objective. It measures the rows' lengths
+// first: from these the rows' bound, the intercept's constant and the clip follow
+// as Auto's comment says, here in plain code.
+func autoObjective(t *testing.T) *trial {
+	t.Helper()
+	l := learned{"Auto, classes, objective", 500, dpglm.AutoConfig{}, losses.Logistic{}, 0, dpglm.ApproxDP(8, 1e-6), same(logisticSlope), nil}
+	c := l.on(t, "dense, intercept", designs(l.n, losses.Binary)["dense, intercept"])
+	c.reaches = map[string]float64{`"minimiser" (linear term)`: 1 - 1e-9, "histograms of norms and labels": 1 - 1e-12}
+	c.adapt = func(c *trial, first ran) {
+		h := first.tape.heard[0]
+		counts := noised(t, written(t, first.result).leafOf(t, h), h, &words{seed: first.tape.seed})
+		for j, v := range h.values {
+			counts[j] += v
+		}
+		norm := fourInFive(counts, 2, float64(l.n))
+		bound := math.Min(norm*math.Exp2(0.25), 2)
+		_, exponent := math.Frexp(norm / 4)
+		constant := math.Ldexp(1, exponent-1)
+		c.clip = math.Min(0.8*math.Hypot(norm, constant)/2, math.Hypot(bound, constant))
+		c.features = func(u []float64) []float64 {
+			v := encoded(dpglm.Bounds{Feature: bound}, u[:3])
+			return append(v, constant)
+		}
+	}
+	return c
+}
+
+// fourInFive is the smallest edge of Auto's histogram of lengths up to a bound with
+// four of five of n rows below it. Edges are quarters of an octave apart down to an
+// eighth of the bound, then halves; noisy counts are moved to sum to n.
+func fourInFive(counts []float64, bound, n float64) float64 {
+	missing, best := n, bound
+	for _, v := range counts {
+		missing -= v
+	}
+	below := n
+	for k, v := range counts {
+		if below >= 0.8*n {
+			best = bound * math.Exp2(-math.Min(float64(k)/4, 3)-math.Max(0, float64(k-12)/2))
+		}
+		below -= v + missing/float64(len(counts))
+	}
+	return best
 }

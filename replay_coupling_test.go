@@ -121,3 +121,35 @@ func hingeSlope(h float64) func(z, y float64) float64 {
 func absoluteSlope(h float64) func(z, y float64) float64 {
 	return func(z, y float64) float64 { return math.Max(-1, math.Min(1, (z-y)/h)) }
 }
+
+// TestObjectiveDeclaresItsHessian holds the planned log-determinant against the largest
+// curvature of a row's loss, H·X², worked out by hand: at least log(1 + HX²/λ), and no
+// more than rounding above it.
+func TestObjectiveDeclaresItsHessian(t *testing.T) {
+	for _, c := range []struct {
+		loss       losses.Loss
+		smoothness func(z float64) float64 // for scores of at most z
+	}{
+		{losses.Logistic{}, func(float64) float64 { return 0.25 }},
+		{losses.Squared{}, func(float64) float64 { return 1 }},
+		{losses.Poisson{}, math.Exp},
+		{losses.Hinge{}, func(z float64) float64 { return 100 / z }},
+		{losses.Absolute{}, func(z float64) float64 { return 100 / z }},
+	} {
+		for form, d := range designs(24, c.loss.Labels()) {
+			s := d.shape(t)
+			for _, lambda := range []float64{0, 500} {
+				plan, err := dpglm.ObjectivePerturbationConfig{Lambda: lambda}.Plan(s, dpglm.Problem{Loss: c.loss}, dpglm.GDP(3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := s.FeatureBound
+				least := math.Log1p(c.smoothness(x*plan.Problem.Radius) * x * x / plan.Learner.(dpglm.ObjectivePerturbationConfig).Lambda)
+				law := written(t, map[string]any{"ledger": plan.Ledger})
+				if !(law.LogDet >= least && law.LogDet <= least*(1+1e-6)) {
+					t.Errorf("%s, %s: the plan counts a log-determinant of %.17g, and a row can reach %.17g", c.loss.Name(), form, law.LogDet, least)
+				}
+			}
+		}
+	}
+}

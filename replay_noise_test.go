@@ -134,7 +134,11 @@ func TestReleasesAreTheLedgers(t *testing.T) {
 // once runs a trial on usual rows.
 func (c *trial) once(t *testing.T, seed uint64) ran {
 	t.Helper()
-	return c.play(t, c.design.base(seed), seed, nil)
+	r := c.play(t, c.design.base(seed), seed, nil)
+	if r.err != nil && c.stopAt == 0 {
+		t.Fatalf("%s: after %d releases: %v", c.name, len(r.tape.heard), r.err)
+	}
+	return r
 }
 
 // noised is what a release of h adds to its values, drawn from src by the mechanism

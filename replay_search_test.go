@@ -239,7 +239,7 @@ func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 	t.Helper()
 	draws, climbs := 30, 30
 	if audits() {
-		draws, climbs = 500, 5000
+		draws, climbs = 300, 1000
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	base := c.design.base(seed)

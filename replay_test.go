@@ -86,10 +86,11 @@ type trial struct {
 	run func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error)
 	// slope is the loss's derivative in the score, for objective perturbation, clip
 	// the bound on a row's gradient, and features are the row that it sees; nil is the
-	// encoded one.
+	// encoded one. Auto chooses the last two after its first release, in adapt.
 	slope    func(score, y float64) float64
 	clip     float64
 	features func(encoded []float64) []float64
+	adapt    func(c *trial, first ran)
 	// stopAt interrupts the run at this call of Progress, from 1 on.
 	stopAt int
 	// reaches lists, by label, which part of a declared sensitivity the search has to
@@ -101,6 +102,7 @@ type trial struct {
 type ran struct {
 	out    string // all of it, bit by bit
 	result any
+	err    error
 	tape   *tape
 }
 
@@ -120,7 +122,7 @@ func (c *trial) play(t *testing.T, rows table, seed uint64, overwrite func(int, 
 			cancel()
 		}
 	}})
-	return ran{fmt.Sprintf("%s\nprogress %v", describe(out, err), calls), out, p}
+	return ran{fmt.Sprintf("%s\nprogress %v", describe(out, err), calls), out, err, p}
 }
 
 // describe writes down a result with all its bits.
@@ -145,8 +147,14 @@ func describe(out any, err error) string {
 func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[string]float64 {
 	t.Helper()
 	a := c.play(t, first, seed, nil)
+	if a.err != nil && c.stopAt == 0 {
+		t.Fatalf("%s: after %d releases: %v, on %v", c.name, len(a.tape.heard), a.err, first)
+	}
 	ratios, count := map[string]float64{}, map[string]int{}
 	b := c.play(t, second, seed, replay(a.tape.heard))
+	if c.adapt != nil {
+		c.adapt(c, a)
+	}
 	if c.slope != nil {
 		b = c.play(t, second, seed, c.coupling(t, a.tape.heard, b.tape.heard, first, second, ratios))
 	}
