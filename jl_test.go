@@ -13,7 +13,7 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-var maps = []dpglm.JLMap{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap}
+var jlMaps = []dpglm.JLMap{dpglm.GaussianMap, dpglm.RademacherMap, dpglm.SparseMap, dpglm.HadamardMap}
 
 // lowRank is a regression in d dimensions whose rows lie near a few directions,
 // so that a projection loses little.
@@ -60,7 +60,7 @@ func TestJLKeepsTheSignal(t *testing.T) {
 	x, y := lowRank(1200, 300, 3, 1)
 	train, test := x.Slice(0, 1000, 0, 300), x.Slice(1000, 1200, 0, 300)
 	d := dataset(t, train, y[:1000], dpglm.Bounds{Feature: 2, Label: 3})
-	for _, m := range maps {
+	for _, m := range jlMaps {
 		for _, intercept := range []bool{false, true} {
 			if intercept {
 				d = dataset(t, train, y[:1000], dpglm.Bounds{Feature: 2, Label: 3, Intercept: true})
@@ -103,7 +103,7 @@ func TestJLForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, facts := range []dpglm.Facts{dpglm.Bounds{Feature: 1, Intercept: true}, unitSchema(d)} {
-		for _, m := range maps {
+		for _, m := range jlMaps {
 			var want []float64
 			for name, form := range map[string]mat.Matrix{"dense": x, "sparse": sparse, "opaque": struct{ mat.Matrix }{x}} {
 				c := dpglm.JLConfig{K: 10, Map: m, Learner: dpglm.NoisyGDConfig{Steps: 20}}
