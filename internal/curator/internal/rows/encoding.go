@@ -138,7 +138,7 @@ func (e *Encoding) norm(x []float64) float64 {
 		}
 	} else {
 		for j, v := range x {
-			u := e.feature(j, v)
+			u := float64(e.Scale[j]*v) + e.Shift[j]
 			sum += float64(u * u)
 		}
 	}
