@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -125,7 +126,7 @@ func (b Budget) pureEpsilon() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	within := mechanisms.PureEpsilonWithin(mu)
+	within := accounting.PureEpsilonWithin(mu)
 	if b.byMu {
 		return within, nil
 	}
@@ -136,15 +137,18 @@ func (b Budget) pureEpsilon() (float64, error) {
 // log-determinant and output noise. Several parts of an ε beyond 1000 get one that fits
 // their μ, as loss distributions would take seconds.
 func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
+	one := accounting.Objective{LogDet: law.LogDet, OutputMu: law.OutputMu, Dim: dim, Releases: 1}
+	shares := one
+	shares.Releases = b.parts
 	if b.inMu() || b.parts > 1 && b.epsilon > 1000 {
 		mu, err := b.gdp()
 		if err != nil {
 			return 0, err
 		}
-		return mechanisms.CalibrateObjectiveGDP(mu, law.LogDet, law.OutputMu)
+		return one.RatioForGDP(mu)
 	}
 	find := func() (float64, error) {
-		return mechanisms.CalibrateObjectiveShares(b.epsilon, b.delta, b.parts, law.LogDet, law.OutputMu, dim)
+		return shares.RatioFor(b.epsilon, b.delta)
 	}
 	if b.ratios == nil {
 		return find()
@@ -210,7 +214,7 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 	if err != nil {
 		return mechanisms.Vote{}, err
 	}
-	low := math.Max(simple, 2*mechanisms.PureEpsilonWithin(mu/math.Sqrt(float64(k))*(1-1e-11)))
+	low := math.Max(simple, 2*accounting.PureEpsilonWithin(mu/math.Sqrt(float64(k))*(1-1e-11)))
 	if b.mu != 0 {
 		return mechanisms.Vote{Epsilon: low}, nil
 	}

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"math"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
@@ -145,7 +146,7 @@ func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 // of δ is for each half of a normal law (see mechanisms.ObjectivePerturbation).
 func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) (float64, error) {
 	if b.inMu() {
-		return mechanisms.CalibrateObjectiveGDP(mu, logDet, gaussian)
+		return accounting.Objective{LogDet: logDet, OutputMu: gaussian, Dim: o.shape.Dim, Releases: 1}.RatioForGDP(mu)
 	}
 	parts := float64(b.parts)
 	both, err := mechanisms.GaussianMu(b.epsilon-logDet*parts, b.delta/2)

@@ -11,11 +11,11 @@ import (
 
 // Accountant adds up the ledgers of several fits on the same data and refuses
 // what would exceed a total (ε, δ). It is safe for concurrent use, and marshals
-// to JSON so that it outlives the program. Make one with NewAccountant.
+// to JSON so that it outlives the program. Make one with [NewAccountant].
 //
 // # Privacy
 //
-// Replace-one. All that was spent together is (ε, δ)-DP, as one Sequential
+// Replace-one. All that was spent together is (ε, δ)-DP, as one [Sequential]
 // ledger. A fit may use the results of earlier ones in any way, except that the
 // numbers in its ledger (budget, number of steps and so on) must not depend on
 // them: composition theorems fix these in advance. Where every ledger is
@@ -44,8 +44,12 @@ func NewAccountant(epsilon, delta float64) (*Accountant, error) {
 }
 
 // Spend adds a ledger. If the sum would exceed the total, nothing is added and
-// the error is one about the budget. Call it before the fit runs.
+// the error is one about the budget. Call it before the fit runs. Checking and
+// adding are one step: whoever spends at the same time waits.
 func (a *Accountant) Spend(l *Ledger) error {
+	if a == nil {
+		return check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")
+	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	var parts []*Ledger
@@ -66,12 +70,35 @@ func (a *Accountant) Spend(l *Ledger) error {
 
 // Spent returns the sum of what was spent, nil before the first Spend.
 func (a *Accountant) Spent() *Ledger {
+	if a == nil {
+		return nil
+	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	return a.spent
 }
 
+// String says what the total is and how much of it was spent.
+func (a *Accountant) String() string {
+	if a == nil {
+		return "no accountant"
+	}
+	a.lock.Lock()
+	epsilon, delta, spent := a.epsilon, a.delta, a.spent
+	a.lock.Unlock()
+	total := Claim{Epsilon: epsilon, Delta: delta}.budget()
+	if spent == nil {
+		return fmt.Sprintf("nothing spent of %s", total)
+	}
+	so, _ := spent.promise(Claim{Delta: delta})
+	return fmt.Sprintf("%s spent of %s, in %d parts", so, total, len(spent.children))
+}
+
+// GoString is String: an accountant's fields are nobody's business.
+func (a *Accountant) GoString() string { return a.String() }
+
 type accountantJSON struct {
+	Version int     `json:"version"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	Spent   *Ledger `json:"spent,omitempty"`
@@ -79,17 +106,27 @@ type accountantJSON struct {
 
 // MarshalJSON writes the total and what was spent.
 func (a *Accountant) MarshalJSON() ([]byte, error) {
+	if a == nil {
+		return nil, check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")
+	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	return json.Marshal(accountantJSON{a.epsilon, a.delta, a.spent})
+	return json.Marshal(accountantJSON{version, a.epsilon, a.delta, a.spent})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and refuses any other, such as one
-// that has spent more than its total.
+// that has spent more than its total. It replaces what the accountant held, so it
+// isn't for one that is in use.
 func (a *Accountant) UnmarshalJSON(data []byte) error {
+	if a == nil {
+		return check.Fail(check.ErrModel, "accountant", nil, "must not be nil")
+	}
 	var j accountantJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("%w: %w", check.ErrModel, err)
+	if err := decodeStrictly(data, &j); err != nil {
+		return err
+	}
+	if err := knownVersion(j.Version); err != nil {
+		return err
 	}
 	if _, err := NewAccountant(j.Epsilon, j.Delta); err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)

@@ -14,7 +14,7 @@ type exponent struct {
 }
 
 // coinExp is true with probability exp(−num/den), exactly.
-func coinExp(num, den uint64, src Source) bool {
+func coinExp(num, den uint64, src *words) bool {
 	return num == 0 || exponent{num: num, den: den}.above(0, 0, src)
 }
 
@@ -30,7 +30,7 @@ func coinExp(num, den uint64, src Source) bool {
 // that it lies strictly on one side of every stretch of f's bits that is long
 // enough. No decision depends on how float64 operations round, nor does the number
 // of words that it takes.
-func (x exponent) above(m, s uint64, src Source) bool {
+func (x exponent) above(m, s uint64, src *words) bool {
 	word := src.Uint64()
 	if s < 1000 {
 		scale := math.Float64frombits((1023 + s) << 52)
@@ -59,7 +59,7 @@ func (x exponent) float() float64 {
 // aboveExactly is above, the first 64 bits of f being given. It reads another
 // word if and only if exp(−x) lies between the words that are possible so far, but
 // for a probability of 2^-60, in which the word decides nothing.
-func (x exponent) aboveExactly(m, s, word uint64, src Source) bool {
+func (x exponent) aboveExactly(m, s, word uint64, src *words) bool {
 	num, den := x.rational()
 	height := new(big.Int).Lsh(new(big.Int).SetUint64(m), 64)
 	height.Add(height, new(big.Int).SetUint64(word)) // in units of 2^-known
@@ -90,7 +90,7 @@ func (x exponent) rational() (num, den *big.Int) {
 // uniform draws an integer from {0, …, n−1}, n ≥ 1, without bias: the high word
 // of a 64×64-bit product, redrawn in the 2^64 mod n cases that would be
 // counted twice.
-func uniform(n uint64, src Source) uint64 {
+func uniform(n uint64, src *words) uint64 {
 	hi, lo := bits.Mul64(src.Uint64(), n)
 	if lo < n {
 		for threshold := -n % n; lo < threshold; {

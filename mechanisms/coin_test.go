@@ -9,7 +9,7 @@ import (
 // The coins and the uniform integers that the sampler is made of.
 func TestCoinsAreExact(t *testing.T) {
 	const draws = 1_000_000
-	src := NewSeededSource(7)
+	src := unlimited(NewSeededSource(7))
 	check := func(name string, p float64, coin func() bool) {
 		heads := 0.0
 		for range draws {
@@ -24,7 +24,7 @@ func TestCoinsAreExact(t *testing.T) {
 	check("exp(−2/7)", math.Exp(-2.0/7), func() bool { return coinExp(2, 7, src) })
 	check("exp(−(5/8)²/2)", math.Exp(-25.0/128), func() bool { return exponent{5, 8, true}.above(0, 0, src) })
 	check("4·exp(−1/2) − 2", 4*math.Exp(-0.5)-2, func() bool { return exponent{1, 2, false}.above(2, 2, src) })
-	if !coinExp(0, 5, constantSource(math.MaxUint64)) {
+	if !coinExp(0, 5, unlimited(constantSource(math.MaxUint64))) {
 		t.Error("exp(0) must be certain")
 	}
 	counts := make([]float64, 6)
@@ -41,11 +41,11 @@ func (c constantSource) Uint64() uint64 { return uint64(c) }
 
 func TestUniformEdges(t *testing.T) {
 	for _, n := range []uint64{1, 2, 3, 1 << 41, 1<<63 + 1} {
-		if got := uniform(n, constantSource(math.MaxUint64)); got != n-1 {
+		if got := uniform(n, unlimited(constantSource(math.MaxUint64))); got != n-1 {
 			t.Errorf("uniform(%d) at the top = %d", n, got)
 		}
 	}
-	if got := uniform(1<<63+1, &script{t, []uint64{0, 1 << 63}}); got != 1<<62 {
+	if got := uniform(1<<63+1, unlimited(&script{t, []uint64{0, 1 << 63}})); got != 1<<62 {
 		t.Errorf("uniform(2^63 + 1) = %d from a word that is redrawn", got)
 	}
 }
@@ -130,7 +130,7 @@ func TestCoinsDecideTies(t *testing.T) {
 					continue // the word is the least or the largest
 				}
 				src := &script{t, words}
-				if got := c.x.above(c.m, c.s, src); got != (step < 0) || len(src.words) > 0 {
+				if got := c.x.above(c.m, c.s, unlimited(src)); got != (step < 0) || len(src.words) > 0 {
 					t.Errorf("%+v: word %d moved by %d gives %v, %d words left", c, last, step, got, len(src.words))
 				}
 			}
@@ -175,11 +175,11 @@ func TestExpBracket(t *testing.T) {
 func TestExpFixed(t *testing.T) {
 	src := NewSeededSource(9)
 	for range 2000 {
-		num, den := src.Uint64()>>uniform(64, src), src.Uint64()>>uniform(64, src)+1
+		num, den := src.Uint64()>>uniform(64, unlimited(src)), src.Uint64()>>uniform(64, unlimited(src))+1
 		if num/den > 1000 {
 			num %= 1000
 		}
-		width := 64 + uint(uniform(250, src))
+		width := 64 + uint(uniform(250, unlimited(src)))
 		lo, hi := expFixed(new(big.Int).SetUint64(num), new(big.Int).SetUint64(den), width)
 		e := bigExp(exponent{num: num, den: den}.rat())
 		e.SetMantExp(e, int(width))

@@ -81,7 +81,7 @@ func newDiscreteGaussian(sigma uint64) discreteGaussian {
 	return discreteGaussian{sigma: sigma, width: width, surplus: -n % n}
 }
 
-func (g *discreteGaussian) draw(src Source) int64 {
+func (g *discreteGaussian) draw(src *words) int64 {
 	for {
 		index, rest := bits.Mul64(src.Uint64(), signedBricks)
 		offset, low := bits.Mul64(rest, g.width)
@@ -104,7 +104,7 @@ func (g *discreteGaussian) draw(src Source) int64 {
 
 // keep draws the height of a brick and reports whether it lies under the curve at
 // y, which it moves to its block if the brick is one of the tail's.
-func (g *discreteGaussian) keep(y *uint64, level uint8, src Source) bool {
+func (g *discreteGaussian) keep(y *uint64, level uint8, src *words) bool {
 	m, s := uint64(level), uint64(levelBits)
 	if level == tailLevel {
 		block := zeros(src)
@@ -116,7 +116,7 @@ func (g *discreteGaussian) keep(y *uint64, level uint8, src Source) bool {
 
 // zeros is k with probability 2^-(k+1): how many random bits are 0 before the
 // first 1.
-func zeros(src Source) uint64 {
+func zeros(src *words) uint64 {
 	for k := uint64(0); ; k += 64 {
 		if word := src.Uint64(); word != 0 {
 			return k + uint64(bits.TrailingZeros64(word))

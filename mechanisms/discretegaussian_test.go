@@ -39,7 +39,7 @@ func chiSquare(t *testing.T, name string, counts, probs []float64) {
 func TestDiscreteGaussianIsExact(t *testing.T) {
 	const draws = 400_000
 	for _, sigma := range []uint64{1, 2, 3, 17} {
-		src, g := NewSeededSource(uint64(sigma)), newDiscreteGaussian(sigma)
+		src, g := unlimited(NewSeededSource(uint64(sigma))), newDiscreteGaussian(sigma)
 		edge := int64(3*sigma + 1) // beyond: one cell a side
 		mass := func(y int64) float64 { r := float64(y) / float64(sigma); return math.Exp(-r * r / 2) }
 		var total, beyond float64
@@ -74,7 +74,7 @@ func TestDiscreteGaussianIsExact(t *testing.T) {
 func TestDiscreteGaussianAtLargeScales(t *testing.T) {
 	const draws, bins = 400_000, 200
 	for _, sigma := range []uint64{1000, 1 << 40, 1<<40 + 12345, 1<<46 - 1, 1<<52 - 1} {
-		src, g := NewSeededSource(sigma), newDiscreteGaussian(sigma)
+		src, g := unlimited(NewSeededSource(sigma)), newDiscreteGaussian(sigma)
 		counts, low := make([]float64, bins), make([]float64, 64)
 		for range draws {
 			y := g.draw(src)
@@ -132,7 +132,7 @@ func (p *prompter) Uint64() uint64 {
 // drawn returns what the words lead to, and whether they suffice.
 func (g *discreteGaussian) drawn(words ...uint64) (y int64, complete bool) {
 	src := &prompter{words: words, last: g.wordOf(0, 0)}
-	y = g.draw(src)
+	y = g.draw(unlimited(src))
 	return y, src.further == 0
 }
 
@@ -288,7 +288,7 @@ func TestWallCoversTheCurve(t *testing.T) {
 }
 
 func BenchmarkDiscreteGaussian(b *testing.B) {
-	src, g := NewSecureSource(), newDiscreteGaussian(1<<40+12345)
+	src, g := unlimited(NewSecureSource()), newDiscreteGaussian(1<<40+12345)
 	for b.Loop() {
 		g.draw(src)
 	}

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 // ledgerJSON is the encoded form of a node. It decodes its parts in one pass:
 // with a decoder for each part, deep nesting would be read over and over.
 type ledgerJSON struct {
+	Version     int           `json:"version,omitempty"` // of the root
 	Kind        Kind          `json:"kind"`
 	Label       string        `json:"label,omitempty"`
 	Mu          float64       `json:"mu,omitempty"`
@@ -19,27 +21,50 @@ type ledgerJSON struct {
 	Releases    int           `json:"releases,omitempty"`
 	Dim         int           `json:"dim,omitempty"`
 	CallerNoise bool          `json:"caller_noise,omitempty"`
+	Claim       *Claim        `json:"claim,omitempty"`
 	Parts       []*ledgerJSON `json:"parts,omitempty"`
 }
 
+// version is the format of encoded ledgers and accountants.
+const version = 1
+
 // MarshalJSON writes the tree.
-func (l *Ledger) MarshalJSON() ([]byte, error) { return json.Marshal(l.encode()) }
+func (l *Ledger) MarshalJSON() ([]byte, error) {
+	if _, err := l.composition(); err != nil {
+		return nil, err
+	}
+	j := l.encode()
+	j.Version = version
+	return json.Marshal(j)
+}
 
 func (l *Ledger) encode() *ledgerJSON {
-	j := &ledgerJSON{l.kind, l.label, l.mu, l.epsilon, l.ratio, l.logDet, l.releases, l.dim, l.seeded, nil}
+	j := &ledgerJSON{Kind: l.kind, Label: l.label, Mu: l.mu, Epsilon: l.epsilon, Ratio: l.ratio, LogDet: l.logDet,
+		Releases: l.releases, Dim: l.dim, CallerNoise: l.seeded, Claim: l.claim}
 	for _, c := range l.children {
 		j.Parts = append(j.Parts, c.encode())
 	}
 	return j
 }
 
-// UnmarshalJSON reads a tree that MarshalJSON wrote, and refuses one that no
-// computation of this library could have made.
+// UnmarshalJSON reads a tree that MarshalJSON wrote. It refuses one that no
+// computation of this library could have made, another version, and fields that
+// this one doesn't have.
 func (l *Ledger) UnmarshalJSON(data []byte) error {
-	var j *ledgerJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("%w: %w", check.ErrModel, err)
+	if l == nil {
+		return check.Fail(check.ErrModel, "ledger", nil, "must not be nil")
 	}
+	var j *ledgerJSON
+	if err := decodeStrictly(data, &j); err != nil {
+		return err
+	}
+	if j == nil {
+		return check.Fail(check.ErrModel, "ledger", nil, "must not be empty")
+	}
+	if err := knownVersion(j.Version); err != nil {
+		return err
+	}
+	j.Version = 0
 	decoded, err := j.decode(0)
 	if err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)
@@ -48,11 +73,32 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
-	if j == nil || depth > maxDepth {
-		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have no empty part and be nested at most %d deep", maxDepth))
+func decodeStrictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, ratio: j.Ratio, logDet: j.LogDet, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise}
+	return nil
+}
+
+func knownVersion(v int) error {
+	if v != version {
+		return check.Fail(check.ErrModel, "version", v, fmt.Sprintf("must be %d", version))
+	}
+	return nil
+}
+
+func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
+	if j == nil || depth > maxDepth || j.Version != 0 {
+		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have no empty part, be nested at most %d deep and have one version", maxDepth))
+	}
+	if j.Claim != nil {
+		if err := j.Claim.validate(); err != nil {
+			return nil, err
+		}
+	}
+	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, ratio: j.Ratio, logDet: j.LogDet, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise, claim: j.Claim}
 	for _, p := range j.Parts {
 		c, err := p.decode(depth + 1)
 		if err != nil {

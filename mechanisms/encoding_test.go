@@ -38,14 +38,14 @@ func TestEveryKindSurvivesJSON(t *testing.T) {
 
 func TestLeavesRefuseNonsense(t *testing.T) {
 	for _, s := range []string{
-		`{"kind":"pure"}`, `{"kind":"pure","epsilon":1}`, `{"kind":"pure","epsilon":-1,"releases":1}`,
-		`{"kind":"pure","epsilon":1,"releases":-1}`, `{"kind":"pure","epsilon":1e200,"releases":1}`,
-		`{"kind":"pure","epsilon":1,"releases":9000000000000000000}`, `{"kind":"pure","epsilon":1,"releases":1,"mu":1}`,
-		`{"kind":"pure","epsilon":1,"releases":1,"dim":1}`, `{"kind":"bounded-range","epsilon":0,"releases":1}`,
-		`{"kind":"pure","epsilon":1,"releases":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,
-		`{"kind":"gaussian","mu":1,"epsilon":1,"releases":1,"dim":1}`,
-		`{"kind":"sequential","epsilon":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,
-		`{"kind":"parallel","parts":[{"kind":"pure","epsilon":1,"releases":1},{}]}`,
+		`{"version":1,"kind":"pure"}`, `{"version":1,"kind":"pure","epsilon":1}`, `{"version":1,"kind":"pure","epsilon":-1,"releases":1}`,
+		`{"version":1,"kind":"pure","epsilon":1,"releases":-1}`, `{"version":1,"kind":"pure","epsilon":1e200,"releases":1}`,
+		`{"version":1,"kind":"pure","epsilon":1,"releases":9000000000000000000}`, `{"version":1,"kind":"pure","epsilon":1,"releases":1,"mu":1}`,
+		`{"version":1,"kind":"pure","epsilon":1,"releases":1,"dim":1}`, `{"version":1,"kind":"bounded-range","epsilon":0,"releases":1}`,
+		`{"version":1,"kind":"pure","epsilon":1,"releases":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,
+		`{"version":1,"kind":"gaussian","mu":1,"epsilon":1,"releases":1,"dim":1}`,
+		`{"version":1,"kind":"sequential","epsilon":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,
+		`{"version":1,"kind":"parallel","parts":[{"kind":"pure","epsilon":1,"releases":1},{}]}`,
 	} {
 		var l Ledger
 		if err := json.Unmarshal([]byte(s), &l); !errors.Is(err, check.ErrModel) {
@@ -65,10 +65,10 @@ func TestLeavesRefuseNonsense(t *testing.T) {
 
 // Hostile trees are refused or answered, quickly either way.
 func TestHostileTrees(t *testing.T) {
-	deep := strings.Repeat(`{"kind":"sequential","parts":[`, 2000) + `{"kind":"pure","epsilon":1,"releases":1}` + strings.Repeat(`]}`, 2000)
-	wide := `{"kind":"sequential","parts":[` + strings.Repeat(`{"kind":"pure","epsilon":1,"releases":1},`, 1<<17) + `{"kind":"pure","epsilon":1,"releases":1}]}`
+	deep := `{"version":1,"kind":"sequential","parts":[` + strings.Repeat(`{"kind":"sequential","parts":[`, 2000) + `{"kind":"pure","epsilon":1,"releases":1}` + strings.Repeat(`]}`, 2001)
+	wide := `{"version":1,"kind":"sequential","parts":[` + strings.Repeat(`{"kind":"pure","epsilon":1,"releases":1},`, 1<<17) + `{"kind":"pure","epsilon":1,"releases":1}]}`
 	var many strings.Builder
-	many.WriteString(`{"kind":"sequential","parts":[`)
+	many.WriteString(`{"version":1,"kind":"sequential","parts":[`)
 	for i := range 3000 {
 		b, err := json.Marshal(map[string]any{"kind": "bounded-range", "epsilon": 1e-3 * float64(i+1), "releases": 1 << 30})
 		if err != nil {

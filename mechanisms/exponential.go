@@ -40,7 +40,11 @@ func (m Exponential) Select(scores []float64, sensitivity float64, src Source) (
 	if err != nil {
 		return 0, err
 	}
-	return exponential(gaps, unit, src), nil
+	random, err := selectionWords(src, len(gaps))
+	if err != nil {
+		return 0, err
+	}
+	return random.chosen(exponential(gaps, unit, random))
 }
 
 // Ledger returns the entry of one selection.
@@ -53,7 +57,7 @@ func (m Exponential) Ledger(label string) (*Ledger, error) {
 
 // exponential draws i with probability proportional to exp(−gaps[i]/unit), by
 // rejection; it is quick where the smallest gap is 0.
-func exponential(gaps []uint64, unit uint64, src Source) int {
+func exponential(gaps []uint64, unit uint64, src *words) int {
 	for {
 		i := uniform(uint64(len(gaps)), src)
 		if coinExp(gaps[i], unit, src) {

@@ -63,7 +63,11 @@ func (m GeneralizedExponential) Select(scores, sensitivities []float64, src Sour
 	}
 	kept := withoutLosingConstants(scores, sensitivities)
 	gaps, unit := m.gaps(scores, sensitivities, kept)
-	return kept[exponential(gaps, unit, src)], nil
+	random, err := selectionWords(src, len(gaps))
+	if err != nil {
+		return 0, err
+	}
+	return random.chosen(kept[exponential(gaps, unit, random)])
 }
 
 // Ledger returns the entry of one selection.

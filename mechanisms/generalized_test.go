@@ -239,8 +239,8 @@ func TestGeneralizedBestGapIsZero(t *testing.T) {
 func TestScaledQuotient(t *testing.T) {
 	src := NewSeededSource(46)
 	for range 10_000 {
-		num := src.Uint64() >> (8 + uniform(56, src))
-		den := src.Uint64()>>(27+uniform(36, src)) + 1
+		num := src.Uint64() >> (8 + uniform(56, unlimited(src)))
+		den := src.Uint64()>>(27+uniform(36, unlimited(src))) + 1
 		want := new(big.Int).Lsh(new(big.Int).SetUint64(num), scoreBits)
 		want.Div(want, new(big.Int).SetUint64(den))
 		if !want.IsUint64() || want.Uint64() > maxGap {

@@ -47,13 +47,17 @@ func (l Laplace) Release(dst, value []float64, l1Sensitivity float64, src Source
 	if err := allFinite("value", value); err != nil {
 		return err
 	}
+	random, err := newWords(src, 16*uint64(len(value))+4000)
+	if err != nil {
+		return err
+	}
 	for i, v := range value {
 		if math.Abs(v) < 0x1p53*step { // larger ones are multiples of the step
 			v = math.RoundToEven(v/step) * step
 		}
-		dst[i] = addSteps(v, discreteLaplace(scale, src), step)
+		dst[i] = addSteps(v, discreteLaplace(scale, random), step)
 	}
-	return nil
+	return random.spent(dst)
 }
 
 // grid returns the grid's step, a power of two, and the noise's integer scale
@@ -83,7 +87,7 @@ func (l Laplace) grid(sensitivity float64, dim int) (step float64, scale uint64,
 // coordinates; its mean absolute value is the scale, its standard deviation √2
 // times the scale.
 func (l Laplace) Scale(l1Sensitivity float64, dim int) (float64, error) {
-	if err := releasesAndDim(1, dim); err != nil {
+	if err := check.Releases(1, dim); err != nil {
 		return 0, err
 	}
 	step, scale, err := l.grid(l1Sensitivity, dim)
@@ -96,7 +100,7 @@ func (l Laplace) Ledger(label string, releases int) (*Ledger, error) {
 	if err := check.Epsilon(l.Epsilon); err != nil {
 		return nil, err
 	}
-	if err := releasesAndDim(releases, 1); err != nil {
+	if err := check.Releases(releases, 1); err != nil {
 		return nil, err
 	}
 	return pureLedger(label, l.Epsilon, releases)
@@ -104,7 +108,7 @@ func (l Laplace) Ledger(label string, releases int) (*Ledger, error) {
 
 // discreteLaplace draws an integer with probability proportional to
 // exp(−|y|/scale), of any size.
-func discreteLaplace(scale uint64, src Source) *big.Int {
+func discreteLaplace(scale uint64, src *words) *big.Int {
 	u, v, negative := discreteLaplaceParts(scale, src)
 	y := new(big.Int).SetUint64(v)
 	y.Mul(y, new(big.Int).SetUint64(scale))
@@ -117,7 +121,7 @@ func discreteLaplace(scale uint64, src Source) *big.Int {
 
 // discreteLaplaceParts draws y with probability proportional to exp(−|y|/t) and
 // returns |y| = u + t·v with 0 ≤ u < t, and y's sign [CKS20, Algorithm 2].
-func discreteLaplaceParts(t uint64, src Source) (u, v uint64, negative bool) {
+func discreteLaplaceParts(t uint64, src *words) (u, v uint64, negative bool) {
 	for {
 		u = uniform(t, src)
 		if !coinExp(u, t, src) {

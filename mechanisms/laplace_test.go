@@ -26,7 +26,7 @@ func TestDiscreteLaplaceIsExact(t *testing.T) {
 		probs[len(probs)-1] = probs[0]
 		counts := make([]float64, len(probs))
 		for range draws {
-			y := discreteLaplace(scale, src).Int64()
+			y := discreteLaplace(scale, unlimited(src)).Int64()
 			counts[min(max(y, -edge-1), edge+1)+edge+1]++
 		}
 		chiSquare(t, fmt.Sprintf("scale %d", scale), counts, probs)
@@ -70,7 +70,7 @@ func uniformProbs(n int) []float64 {
 // probabilities of every output. The bound is nearly attained.
 func TestLaplaceIsPurelyPrivate(t *testing.T) {
 	src := NewSeededSource(8)
-	unit := func() float64 { return float64(uniform(1<<53, src)) / (1 << 53) }
+	unit := func() float64 { return float64(uniform(1<<53, unlimited(src))) / (1 << 53) }
 	for _, epsilon := range []float64{1e-3, 0.7, 5, 300} {
 		for _, d := range []int{1, 3, 50} {
 			const sensitivity = 0.3

@@ -116,13 +116,13 @@ func TestLedgerJSON(t *testing.T) {
 
 func TestLedgerRefusesNonsense(t *testing.T) {
 	for _, s := range []string{
-		`{}`, `[]`, `{"kind":"gaussian"}`, `{"kind":"magic","mu":1}`,
-		`{"kind":"gaussian","mu":-1,"releases":1,"dim":1}`,
-		`{"kind":"gaussian","mu":1,"releases":0,"dim":1}`,
-		`{"kind":"gaussian","mu":1,"releases":1,"dim":-5}`,
-		`{"kind":"gaussian","mu":1,"releases":1,"dim":1,"parts":[{"kind":"gaussian","mu":1,"releases":1,"dim":1}]}`,
-		`{"kind":"sequential"}`, `{"kind":"sequential","parts":[null]}`, `{"kind":"parallel","parts":[]}`,
-		`{"kind":"sequential","mu":0.1,"parts":[{"kind":"gaussian","mu":1,"releases":1,"dim":1}]}`,
+		`{}`, `[]`, `{"version":1,"kind":"gaussian"}`, `{"version":1,"kind":"magic","mu":1}`,
+		`{"version":1,"kind":"gaussian","mu":-1,"releases":1,"dim":1}`,
+		`{"version":1,"kind":"gaussian","mu":1,"releases":0,"dim":1}`,
+		`{"version":1,"kind":"gaussian","mu":1,"releases":1,"dim":-5}`,
+		`{"version":1,"kind":"gaussian","mu":1,"releases":1,"dim":1,"parts":[{"kind":"gaussian","mu":1,"releases":1,"dim":1}]}`,
+		`{"version":1,"kind":"sequential"}`, `{"version":1,"kind":"sequential","parts":[null]}`, `{"version":1,"kind":"parallel","parts":[]}`,
+		`{"version":1,"kind":"sequential","mu":0.1,"parts":[{"kind":"gaussian","mu":1,"releases":1,"dim":1}]}`,
 	} {
 		var l Ledger
 		if err := json.Unmarshal([]byte(s), &l); err == nil || !errors.Is(err, check.ErrModel) && !strings.Contains(err.Error(), "json") {

@@ -41,7 +41,11 @@ func (m NoisyMax) Select(scores []float64, sensitivity float64, src Source) (int
 	if err != nil {
 		return 0, err
 	}
-	return noisyMin(gaps, unit, src), nil
+	random, err := selectionWords(src, len(gaps))
+	if err != nil {
+		return 0, err
+	}
+	return random.chosen(noisyMin(gaps, unit, random))
 }
 
 // Ledger returns the entry of one selection.
@@ -54,7 +58,7 @@ func (m NoisyMax) Ledger(label string) (*Ledger, error) {
 
 // noisyMin returns the index of the smallest gap + discrete Laplace noise of
 // scale unit, the lower one of equals.
-func noisyMin(gaps []uint64, unit uint64, src Source) int {
+func noisyMin(gaps []uint64, unit uint64, src *words) int {
 	best, least := 0, noisyGap{}
 	for i, gap := range gaps {
 		if g := drawNoisyGap(gap, unit, src); i == 0 || g.less(least) {
@@ -71,7 +75,7 @@ type noisyGap struct {
 	rest  uint64
 }
 
-func drawNoisyGap(gap, unit uint64, src Source) noisyGap {
+func drawNoisyGap(gap, unit uint64, src *words) noisyGap {
 	u, v, negative := discreteLaplaceParts(unit, src)
 	g := noisyGap{units: int64(gap / unit), rest: gap % unit}
 	if negative {

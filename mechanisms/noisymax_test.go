@@ -75,7 +75,7 @@ func TestNoisyMinLawWithTies(t *testing.T) {
 					t.Fatalf("unit %d, %v: P(%d) = %g is too small to test", unit, k, i, p)
 				}
 			}
-			counts := countSelections(t, 100_000, len(k), func() (int, error) { return noisyMin(gaps, uint64(unit), src), nil })
+			counts := countSelections(t, 100_000, len(k), func() (int, error) { return noisyMin(gaps, uint64(unit), unlimited(src)), nil })
 			chiSquare(t, fmt.Sprint(unit, k), counts, law)
 		}
 	}
@@ -124,8 +124,8 @@ func TestNoisyMinIsPrivate(t *testing.T) {
 func TestNoisyGapParts(t *testing.T) {
 	for seed := range uint64(2000) {
 		const gap, unit = 17, 5
-		g := drawNoisyGap(gap, unit, NewSeededSource(seed))
-		u, v, negative := discreteLaplaceParts(unit, NewSeededSource(seed))
+		g := drawNoisyGap(gap, unit, unlimited(NewSeededSource(seed)))
+		u, v, negative := discreteLaplaceParts(unit, unlimited(NewSeededSource(seed)))
 		want := int64(u + unit*v)
 		if negative {
 			want = -want

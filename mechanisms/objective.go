@@ -1,12 +1,5 @@
 package mechanisms
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/dpglm/dpglm/internal/check"
-)
-
 // ObjectivePerturbation accounts for the release of a noisily perturbed minimiser
 //
 //	θ̂ = argmin_θ Σ ℓ_i(θ) + (λ/2)‖θ‖² + ⟨b, θ⟩,   b ~ N(0, σ²I)
@@ -61,6 +54,17 @@ import (
 // (2r/s)-GDP. The Ledger composes both, and the slack of the grids (see
 // Gaussian) of two vectors, b and the output noise.
 //
+// A solver wants a bound on ‖b‖, so the learner draws b and projects it to the ball of
+// radius B = σ(√d + 64 + 2a), d coordinates. Let A be the event that the first data set's b
+// is no longer than σ(√d + 64); outside of it lies less than e^-2048. In A neither
+// b nor the b' that leads to the same θ̂ on the neighbour is projected, because b' − b
+// is a difference of two gradients and 2L = 2aσ long at most. Hence, for a set S of
+// outputs, P(S) ≤ P(S∩A) + e^-2048 ≤ e^ε·P'(S∩A) + δ + e^-2048 ≤ e^ε·P'(S) + δ + e^-2048,
+// with P' the neighbour's law, projection included. With B = σ(√d + 64) instead, the
+// neighbour's own truncated mass would enter, as (1 + e^ε)·e^-2048, and that is a
+// guarantee no more where ε exceeds 2000: outputs could be disjoint. As in Gaussian,
+// the tail must be counted from one centre, and the other's distance added.
+//
 // # Sources
 //
 // [KST12] Kifer, Smith and Thakurta, Private Convex Empirical Risk Minimization
@@ -76,97 +80,7 @@ type ObjectivePerturbation struct {
 	OutputMu float64 // μ of the output noise: twice the error of the minimiser, over the noise's standard deviation
 }
 
-// Limits of the numbers, so that none of the sums here overflows or vanishes.
-const (
-	minObjective = 1e-12
-	maxObjective = 1e6
-)
-
-func (o ObjectivePerturbation) validate() error {
-	for _, c := range []struct {
-		param      string
-		value, min float64
-	}{{"ratio", o.Ratio, minObjective}, {"log det", o.LogDet, 0}, {"output mu", o.OutputMu, minObjective}} {
-		if !(c.value >= c.min && c.value <= maxObjective) {
-			return check.Fail(check.ErrBudget, c.param, c.value, fmt.Sprintf("must lie between %g and %g", c.min, maxObjective))
-		}
-	}
-	return nil
-}
-
 // Ledger returns the entry for one release of a minimiser with dim coordinates.
 func (o ObjectivePerturbation) Ledger(label string, dim int) (*Ledger, error) {
 	return (&Ledger{kind: KindObjective, label: label, ratio: o.Ratio, logDet: o.LogDet, mu: o.OutputMu, releases: 1, dim: dim}).complete()
 }
-
-// sequence returns the profile of the given number of releases.
-func (o ObjectivePerturbation) sequence(releases, dim int) *sequence {
-	r := float64(releases)
-	return newSequence(
-		gaussian{mu: o.OutputMu * math.Sqrt(r) * up, kappa: gridSlack(2 * r * float64(dim))},
-		part{newObjective(o.Ratio, o.LogDet), int64(releases)})
-}
-
-// objective is the profile of θ̂. Where x ≥ d + ν²/2 the expectation in
-// ObjectivePerturbation is 2δ_GDP(x − d; ν), as two halves of a normal law. That
-// bound, with its mirror image for x < 0, isn't convex in e^x, which the true
-// profile is: between −corner and corner, where a line in e^x touches both, the
-// line is taken. It is the profile of (corner, δ(corner))-DP.
-type objective struct {
-	nu, logDet float64
-	corner     pure
-	top        float64 // δ(corner)
-}
-
-// newObjective finds the corner, at the least (1 − δ(x))/(1 + e^x). Any other
-// point beyond d + ν²/2 would serve too.
-func newObjective(ratio, logDet float64) objective {
-	o := objective{nu: 2 * ratio, logDet: logDet}
-	from := (logDet + o.nu*o.nu/2) * up
-	rises := func(x float64) bool {
-		y := x - logDet
-		slope := 2 * math.Exp(y+logPhi(-o.nu/2-y/o.nu)) // −δ'
-		return slope*(1+math.Exp(-x)) > 1-o.fold(x)
-	}
-	lo, hi := 0.0, 1.0
-	for rises(from + hi*o.nu) {
-		lo, hi = hi, 2*hi
-	}
-	for range 40 {
-		if mid := lo + (hi-lo)/2; rises(from + mid*o.nu) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	o.corner = pure{from + hi*o.nu}
-	o.top = o.fold(o.corner.eps)
-	return o
-}
-
-// logFold returns an upper bound on log 2δ_GDP(x − d; ν).
-func (o objective) logFold(x float64) float64 {
-	y := x - o.logDet
-	y -= 2e-16 * math.Abs(x) // the profile falls
-	return math.Ln2 + 4e-16 + logGaussianDelta(o.nu, y)
-}
-
-func (o objective) fold(x float64) float64 { return math.Min(1, math.Exp(o.logFold(x))*up) }
-
-func (o objective) delta(x float64) float64 {
-	switch {
-	case x >= o.corner.eps:
-		return o.fold(x)
-	case x > -o.corner.eps:
-		return math.Min(1, (o.top+(1-o.top)*o.corner.delta(x))*up)
-	}
-	return math.Min(1, (-math.Expm1(x)+math.Exp(x+o.logFold(-x)))*up)
-}
-
-func (o objective) epsilon(d float64) float64       { return smallestEpsilon(o.delta, d) }
-func (o objective) loss() float64                   { return math.Inf(1) }
-func (o objective) spread() float64                 { return o.nu + o.corner.eps }
-func (o objective) curve(int) func(float64) float64 { return o.delta }
-func (o objective) group(k float64) profile         { return grouped{o, k} }
-func (o objective) weight() int                     { return 1 }
-func (o objective) key() string                     { return fmt.Sprintf("objective %x, %x", o.nu, o.logDet) }

@@ -38,7 +38,11 @@ func (m PermuteAndFlip) Select(scores []float64, sensitivity float64, src Source
 	if err != nil {
 		return 0, err
 	}
-	return permuteAndFlip(gaps, unit, src), nil
+	random, err := selectionWords(src, len(gaps))
+	if err != nil {
+		return 0, err
+	}
+	return random.chosen(permuteAndFlip(gaps, unit, random))
 }
 
 // Ledger returns the entry of one selection.
@@ -51,7 +55,7 @@ func (m PermuteAndFlip) Ledger(label string) (*Ledger, error) {
 
 // permuteAndFlip draws the permutation as it goes. One gap is 0, and its coin
 // always shows heads, so the loop ends before the candidates do.
-func permuteAndFlip(gaps []uint64, unit uint64, src Source) int {
+func permuteAndFlip(gaps []uint64, unit uint64, src *words) int {
 	left := make([]int, len(gaps))
 	for i := range left {
 		left[i] = i

@@ -251,7 +251,7 @@ func TestCoinExpOfGaps(t *testing.T) {
 	for _, c := range []struct{ gap, unit uint64 }{{0, 5}, {3, 5}, {5, 5}, {13, 5}, {1 << 40, 1<<39 + 7}} {
 		heads := 0.0
 		for range draws {
-			if coinExp(c.gap, c.unit, src) {
+			if coinExp(c.gap, c.unit, unlimited(src)) {
 				heads++
 			}
 		}
@@ -264,7 +264,7 @@ func TestCoinExpOfGaps(t *testing.T) {
 		}
 		chiSquare(t, fmt.Sprint(c), []float64{heads, draws - heads}, []float64{p, 1 - p})
 	}
-	if coinExp(maxGap, 1, src) {
+	if coinExp(maxGap, 1, unlimited(src)) {
 		t.Error("exp(−2^53) came up heads")
 	}
 }

@@ -2,6 +2,8 @@ package mechanisms
 
 import (
 	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Vote answers yes or no by an integer margin v, such as the votes for minus the
@@ -40,7 +42,12 @@ func (m Vote) Answer(v int, src Source) (bool, error) {
 		return false, err
 	}
 	gaps := []uint64{marginInSteps(v), marginInSteps(-v)} // of no, of yes
-	return exponential(gaps, m.unit(), src) == 1, nil
+	random, err := selectionWords(src, len(gaps))
+	if err != nil {
+		return false, err
+	}
+	yes := exponential(gaps, m.unit(), random) == 1
+	return yes && !random.over, random.spent(nil)
 }
 
 // Probability returns the probability that Answer is yes.
@@ -61,7 +68,7 @@ func (m Vote) Ledger(label string, releases int) (*Ledger, error) {
 	if err := selectionEpsilon(m.Epsilon); err != nil {
 		return nil, err
 	}
-	if err := releasesAndDim(releases, 1); err != nil {
+	if err := check.Releases(releases, 1); err != nil {
 		return nil, err
 	}
 	return boundedRangeLedger(label, m.Epsilon, releases)

@@ -95,6 +95,25 @@ func Delta(v float64) error {
 	return nil
 }
 
+// EpsilonDelta asks for both.
+func EpsilonDelta(epsilon, delta float64) error {
+	if err := Epsilon(epsilon); err != nil {
+		return err
+	}
+	return Delta(delta)
+}
+
+// Releases asks for at least one release, and one coordinate in each.
+func Releases(releases, dim int) error {
+	if releases < 1 {
+		return Fail(ErrConfig, "releases", releases, "must be at least 1")
+	}
+	if dim < 1 {
+		return Fail(ErrShape, "dim", dim, "must be at least 1")
+	}
+	return nil
+}
+
 // Mu asks for a Gaussian-DP parameter μ > 0 of a sane magnitude.
 func Mu(v float64) error { return Scale(ErrBudget, "mu", v) }
 

@@ -196,7 +196,7 @@ def main():
         for delta in (1e-3, 1e-6, 1e-12):
             eps = solve(f, mp.mpf(delta))
             if eps > 0.005:
-                records.append({"ledger": ledger, "delta": delta, "epsilon": float(mp.nstr(eps, 17))})
+                records.append({"ledger": {"version": 1, **ledger}, "delta": delta, "epsilon": float(mp.nstr(eps, 17))})
     print("[\n" + ",\n".join(json.dumps(r) for r in records) + "\n]")
 
 

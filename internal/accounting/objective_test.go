@@ -1,13 +1,11 @@
-package mechanisms
+package accounting
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -88,7 +86,7 @@ func TestObjectiveWorstAngle(t *testing.T) {
 
 // With output noise, against an independent program's integrals.
 func TestNoisyObjectiveReferenceValues(t *testing.T) {
-	file, err := os.Open("../testdata/accounting/objective.csv")
+	file, err := os.Open("../../testdata/accounting/objective.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,20 +102,15 @@ func TestNoisyObjectiveReferenceValues(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		l := objectiveLeaf(t, v[0], v[1], v[2])
-		if got := deltaOf(t, l, v[3]); got < v[4]*(1-1e-15) || got > v[4]*(1+1e-8) {
+		l := fit(v[0], v[1], v[2])
+		if got := l.Delta(v[3]); got < v[4]*(1-1e-15) || got > v[4]*(1+1e-8) {
 			t.Errorf("%v: δ = %.17g (off by %.2g)", r, got, got/v[4]-1)
 		}
 	}
 }
 
-func objectiveLeaf(t *testing.T, ratio, logDet, outputMu float64) *Ledger {
-	t.Helper()
-	l, err := ObjectivePerturbation{ratio, logDet, outputMu}.Ledger("fit", 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+func fit(ratio, logDet, outputMu float64) *Sequence {
+	return Objective{Ratio: ratio, LogDet: logDet, OutputMu: outputMu, Dim: 10, Releases: 1}.Profile()
 }
 
 // Whatever the magnitudes, the integral lies between sums over cells of the
@@ -158,10 +151,7 @@ func TestNoisyObjectiveEverywhere(t *testing.T) {
 func TestObjectivesCompose(t *testing.T) {
 	const outputMu = 0.02
 	for _, c := range []struct{ ratio, logDet float64 }{{0.05, 0.1}, {0.3, 0.02}} {
-		l, err := Sequential("two", objectiveLeaf(t, c.ratio, c.logDet, outputMu), objectiveLeaf(t, c.ratio, c.logDet, outputMu))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := Compose(fit(c.ratio, c.logDet, outputMu), fit(c.ratio, c.logDet, outputMu))
 		o := newObjective(c.ratio, c.logDet)
 		rest := noisyObjective{o, gaussian{mu: outputMu * math.Sqrt2}}
 		corner := (o.corner.eps-c.logDet)/o.nu - o.nu/2 // |N| there
@@ -171,7 +161,7 @@ func TestObjectivesCompose(t *testing.T) {
 				loss := c.logDet + o.nu*o.nu/2 + o.nu*z
 				return 2 * normalDensity(z) * (rest.delta(x-loss) + math.Exp(-loss)*rest.delta(x+loss))
 			}, corner, corner+12, 400)
-			if got := deltaOf(t, l, x); got < want*(1-1e-7) || got > want*(1+2e-3) {
+			if got := l.Delta(x); got < want*(1-1e-7) || got > want*(1+2e-3) {
 				t.Errorf("%v: δ(%g) = %g, want %g", c, x, got, want)
 			}
 		}
@@ -180,6 +170,7 @@ func TestObjectivesCompose(t *testing.T) {
 
 // The least μ: a Gaussian profile above the whole one.
 func TestObjectiveMu(t *testing.T) {
+	looks := maxLooks
 	for _, c := range []struct{ ratio, logDet float64 }{{1e-5, 1e-7}, {0.01, 0.002}, {0.1, 0.15}, {0.1, 0}, {1, 0.4}, {0.3, 5}, {1e-12, 1e6}, {1e6, 0}} {
 		o := newObjective(c.ratio, c.logDet)
 		g := o.gdp()
@@ -196,7 +187,7 @@ func TestObjectiveMu(t *testing.T) {
 			}
 			closest = math.Min(closest, lower.delta(x)/want)
 		}
-		if nearer := o.nu * (1 + 1e-6); c.ratio < 1e5 && o.below(nearer, o.corner.eps, 2*o.corner.eps, 30) {
+		if nearer := o.nu * (1 + 1e-6); c.ratio < 1e5 && o.below(nearer, o.corner.eps, 2*o.corner.eps, &looks) {
 			t.Errorf("%v: 2δ_GDP(x − d; ν) is said to be below δ_GDP(x; ν)", c)
 		}
 		if closest > 1 && !math.IsInf(g.mu, 1) && c.ratio < 1e5 {
@@ -205,25 +196,25 @@ func TestObjectiveMu(t *testing.T) {
 	}
 }
 
-func TestCalibrateObjective(t *testing.T) {
+func TestRatioFor(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta, logDet, outputMu float64 }{
 		{1e-3, 1e-6, 1e-4, 1e-6}, {0.1, 1e-6, 0.015, 0.002}, {1, 1e-12, 0.15, 0.01}, {1, 1e-3, 0, 0.1}, {8, 1e-6, 3, 0.2},
 	} {
-		a, err := CalibrateObjective(c.epsilon, c.delta, c.logDet, c.outputMu, 10)
+		a, err := Objective{LogDet: c.logDet, OutputMu: c.outputMu, Dim: 10, Releases: 1}.RatioFor(c.epsilon, c.delta)
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		if l := objectiveLeaf(t, a, c.logDet, c.outputMu); !l.Within(c.epsilon, c.delta) || deltaOf(t, l, c.epsilon) > c.delta {
+		if l := fit(a, c.logDet, c.outputMu); !l.Within(c.epsilon, c.delta) || l.Delta(c.epsilon) > c.delta {
 			t.Errorf("%v: ratio %g exceeds the budget", c, a)
 		}
-		if objectiveLeaf(t, a*(1+1e-8), c.logDet, c.outputMu).Within(c.epsilon, c.delta) {
+		if fit(a*(1+1e-8), c.logDet, c.outputMu).Within(c.epsilon, c.delta) {
 			t.Errorf("%v: ratio %g is too small", c, a)
 		}
 	}
 }
 
-func TestCalibrateObjectiveShares(t *testing.T) {
+func TestRatioForShares(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta, logDet, outputMu float64
 		shares                           int
@@ -233,20 +224,16 @@ func TestCalibrateObjectiveShares(t *testing.T) {
 		{0.1, 1e-7, 0.004, 1e-3, 3},
 		{8, 1e-6, 0.5, 0.05, 2},
 	} {
-		a, err := CalibrateObjectiveShares(c.epsilon, c.delta, c.shares, c.logDet, c.outputMu, 10)
+		a, err := Objective{LogDet: c.logDet, OutputMu: c.outputMu, Dim: 10, Releases: c.shares}.RatioFor(c.epsilon, c.delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		total := func(a float64) *Ledger {
-			parts := make([]*Ledger, c.shares)
+		total := func(a float64) *Sequence {
+			parts := make([]*Sequence, c.shares)
 			for i := range parts {
-				parts[i] = objectiveLeaf(t, a, c.logDet, c.outputMu)
+				parts[i] = fit(a, c.logDet, c.outputMu)
 			}
-			l, err := Sequential("all", parts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
+			return Compose(parts...)
 		}
 		if !total(a).Within(c.epsilon, c.delta) || total(a*(1+2e-4)).Within(c.epsilon, c.delta) {
 			t.Errorf("%+v: ratio %g doesn't fill the budget", c, a)
@@ -254,14 +241,14 @@ func TestCalibrateObjectiveShares(t *testing.T) {
 	}
 }
 
-func TestCalibrateObjectiveGDP(t *testing.T) {
+func TestRatioForGDP(t *testing.T) {
 	for _, c := range []struct{ mu, logDet, outputMu float64 }{{0.2, 0.01, 0.01}, {0.2, 0.15, 1e-3}, {1, 0, 0.2}, {5, 1, 1}} {
-		a, err := CalibrateObjectiveGDP(c.mu, c.logDet, c.outputMu)
+		a, err := Objective{LogDet: c.logDet, OutputMu: c.outputMu, Dim: 10, Releases: 1}.RatioForGDP(c.mu)
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		if mu := objectiveLeaf(t, a, c.logDet, c.outputMu).Mu(); mu > c.mu*(1+1e-12) || mu < c.mu*(1-1e-6) {
+		if mu := fit(a, c.logDet, c.outputMu).Mu(); mu > c.mu*(1+1e-12) || mu < c.mu*(1-1e-6) {
 			t.Errorf("%v: ratio %g is %g-GDP", c, a, mu)
 		}
 	}
@@ -269,14 +256,14 @@ func TestCalibrateObjectiveGDP(t *testing.T) {
 
 func TestObjectiveErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, o := range []ObjectivePerturbation{
+	for _, o := range [][3]float64{
 		{}, {0, 0, 1}, {1, -1, 1}, {1, 0, 0}, {nan, 0, 1}, {1, nan, 1}, {1, 0, nan}, {inf, 0, 1}, {1, inf, 1}, {1, 0, inf}, {1e-13, 0, 1}, {1, 0, 1e7},
 	} {
-		if _, err := o.Ledger("", 1); !errors.Is(err, check.ErrBudget) {
+		if err := (Objective{o[0], o[1], o[2], 1, 1}).Validate(); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%v gives %v", o, err)
 		}
 	}
-	if _, err := (ObjectivePerturbation{1, 1, 1}).Ledger("", 0); !errors.Is(err, check.ErrShape) {
+	if err := (Objective{1, 1, 1, 0, 1}).Validate(); !errors.Is(err, check.ErrShape) {
 		t.Errorf("no coordinates give %v", err)
 	}
 	for _, c := range []struct {
@@ -296,63 +283,22 @@ func TestObjectiveErrors(t *testing.T) {
 		{"no releases", 1, 1e-6, 0.1, 0.1, 0, 1, check.ErrConfig},
 		{"no coordinates", 1, 1e-6, 0.1, 0.1, 1, 0, check.ErrShape},
 	} {
-		if _, err := CalibrateObjectiveShares(c.epsilon, c.delta, c.releases, c.logDet, c.outputMu, c.dim); !errors.Is(err, c.want) {
+		if _, err := (Objective{LogDet: c.logDet, OutputMu: c.outputMu, Dim: c.dim, Releases: c.releases}).RatioFor(c.epsilon, c.delta); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
 	for _, c := range [][3]float64{{0, 0.1, 0.1}, {nan, 0.1, 0.1}, {1, -1, 0.1}, {1, 0.1, 0}, {1, 1, 0.1}, {1, 0.1, 1}} {
-		if _, err := CalibrateObjectiveGDP(c[0], c[1], c[2]); !errors.Is(err, check.ErrBudget) {
-			t.Errorf("CalibrateObjectiveGDP%v gives %v", c, err)
-		}
-	}
-}
-
-func TestObjectiveJSON(t *testing.T) {
-	l, err := Parallel("halves", objectiveLeaf(t, 0.1, 0.05, 0.01), leaf(t, 0.2, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Ledger
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
-	if back.String() != l.String() || deltaOf(t, &back, 1) != deltaOf(t, l, 1) {
-		t.Errorf("round trip gives\n%v\nwant\n%v", &back, l)
-	}
-	if want := "fit: objective perturbation in 10 dimensions, σ = 10 × gradient bound, log det ≤ 0.05, output noise 0.01-GDP"; !strings.Contains(l.String(), want) {
-		t.Errorf("prints as\n%v", l)
-	}
-	for _, s := range []string{
-		`{"kind":"objective"}`,
-		`{"kind":"objective","ratio":0.1,"log_det":-1,"mu":0.1,"releases":1,"dim":1}`,
-		`{"kind":"objective","ratio":0.1,"log_det":1,"mu":0.1,"releases":2,"dim":1}`,
-		`{"kind":"objective","ratio":0.1,"log_det":1,"mu":0.1,"releases":1}`,
-		`{"kind":"objective","ratio":0.1,"log_det":1,"mu":0.1,"epsilon":1,"releases":1,"dim":1}`,
-		`{"kind":"gaussian","ratio":0.1,"mu":0.1,"releases":1,"dim":1}`,
-		`{"kind":"pure","log_det":0.1,"epsilon":0.1,"releases":1}`,
-	} {
-		if err := json.Unmarshal([]byte(s), &back); !errors.Is(err, check.ErrModel) {
-			t.Errorf("%s: %v", s, err)
+		if _, err := (Objective{LogDet: c[1], OutputMu: c[2], Dim: 1, Releases: 1}).RatioForGDP(c[0]); !errors.Is(err, check.ErrBudget) {
+			t.Errorf("RatioForGDP of %v gives %v", c, err)
 		}
 	}
 }
 
 // A group of k rows costs more than one, in a sequence with Gaussian releases too.
 func TestObjectiveGroups(t *testing.T) {
-	l, err := Sequential("both", objectiveLeaf(t, 0.05, 0.02, 0.01), leaf(t, 0.1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := l.GroupEpsilon(1, 1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	three, err := l.GroupEpsilon(3, 1e-6)
-	if err != nil || !(three >= 3*one) || math.IsInf(three, 1) {
-		t.Errorf("ε = %g for one row, %g for three, %v", one, three, err)
+	l := Compose(fit(0.05, 0.02, 0.01), Gaussian(0.1, 1, 10))
+	one, three := l.Epsilon(1e-6), l.Group(3).Epsilon(1e-6)
+	if !(three >= 3*one) || math.IsInf(three, 1) {
+		t.Errorf("ε = %g for one row, %g for three", one, three)
 	}
 }

@@ -1,4 +1,4 @@
-package mechanisms
+package accounting
 
 import (
 	"math"
@@ -22,8 +22,11 @@ type noisyObjective struct {
 }
 
 func (p noisyObjective) delta(x float64) float64 {
-	return math.Min(1, math.Exp(p.noise.kappa)*p.centred(x-2*p.noise.kappa)*up)
+	kappa := p.noise.slack()
+	return math.Max(leastDelta, capped(math.Exp(kappa)*p.centred(x-2*kappa)))
 }
+
+func (p noisyObjective) logDelta(x float64) float64 { return toLog(p.delta(x)) }
 
 func (p noisyObjective) epsilon(d float64) float64 { return smallestEpsilon(p.delta, d) }
 
@@ -100,18 +103,9 @@ func (p noisyObjective) peak(x, end float64) float64 {
 	if lo == end || p.slope(x, end) > 0 {
 		return end
 	}
-	for range 60 {
-		mid := lo + (hi-lo)/2
-		if p.slope(x, mid) > 0 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-		if hi-lo < math.Min(p.nu, mu)/16 {
-			break
-		}
-	}
-	return lo
+	tolerance := math.Min(p.nu, mu) / 16 / math.Max(math.Abs(hi), 1e-300)
+	at, _ := bisect(lo, hi, hi, tolerance, func(l float64) bool { return p.slope(x, l) > 0 })
+	return at
 }
 
 // slope returns (log g)'(ℓ).

@@ -1,4 +1,4 @@
-package mechanisms
+package accounting
 
 import "math"
 

@@ -1,4 +1,4 @@
-package mechanisms
+package accounting
 
 import (
 	"math"
@@ -6,32 +6,15 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// CalibrateObjective returns the largest ratio a of a row's gradient bound to the
-// noise's standard deviation for which ObjectivePerturbation with that LogDet and
-// OutputMu, in dim coordinates, is (ε, δ)-DP. It errs towards more noise, by a
-// relative 1e-9 or so, and takes a few milliseconds. A budget that the
-// log-determinant or the output noise alone exceeds is an error: raise λ, or the
+// RatioFor returns the largest ratio, in place of o.Ratio, for which the releases
+// together are (ε, δ)-DP. It errs towards more noise: by a relative 1e-9 or so and
+// in a few milliseconds for one release; more are composed through their privacy
+// loss distributions, and the ratio may be 1e-4 below the largest. A budget that the
+// log-determinants or the output noise alone exceed is an error: raise λ, or the
 // output noise.
-func CalibrateObjective(epsilon, delta, logDet, outputMu float64, dim int) (float64, error) {
-	return CalibrateObjectiveShares(epsilon, delta, 1, logDet, outputMu, dim)
-}
-
-// CalibrateObjectiveShares is CalibrateObjective for the given number of
-// (adaptive) releases that together are (ε, δ)-DP, each with that LogDet and
-// OutputMu, in dim coordinates. More than one are composed through their privacy
-// loss distributions: the result may be 1e-4 below the largest ratio, and takes
-// some tenths of a second.
-func CalibrateObjectiveShares(epsilon, delta float64, releases int, logDet, outputMu float64, dim int) (float64, error) {
-	if err := check.Epsilon(epsilon); err != nil {
-		return 0, err
-	}
-	if err := check.Delta(delta); err != nil {
-		return 0, err
-	}
-	if err := releasesAndDim(releases, dim); err != nil {
-		return 0, err
-	}
-	if err := (ObjectivePerturbation{1, logDet, outputMu}).validate(); err != nil {
+func (o Objective) RatioFor(epsilon, delta float64) (float64, error) {
+	o.Ratio = 1
+	if err := o.Validate(); err != nil {
 		return 0, err
 	}
 	// The profile lies above that of 2a-GDP.
@@ -39,14 +22,14 @@ func CalibrateObjectiveShares(epsilon, delta float64, releases int, logDet, outp
 	if err != nil {
 		return 0, err
 	}
-	most := math.Min(maxObjective, mu/2/math.Sqrt(float64(releases)))
+	most := math.Min(maxObjective, mu/2/math.Sqrt(float64(o.Releases)))
 	excess := func(accuracy float64) func(a float64) float64 {
 		return func(a float64) float64 {
-			s := ObjectivePerturbation{a, logDet, outputMu}.sequence(releases, dim)
-			return math.Log1p((s.deltaTo(accuracy, epsilon) - delta) / delta)
+			o.Ratio = a
+			return math.Log1p((o.Profile().deltaTo(accuracy, epsilon) - delta) / delta)
 		}
 	}
-	if releases == 1 {
+	if o.Releases == 1 {
 		return largestRatio(most, 1e-10, excess(tight))
 	}
 	return climb(most, 5e-5, excess(50*tight), excess(tight))
@@ -74,22 +57,23 @@ func climb(most, tolerance float64, rough, excess func(a float64) float64) (floa
 	return largestRatio(most, tolerance, excess) // the rough one is too rough
 }
 
-// CalibrateObjectiveGDP returns the largest ratio for which ObjectivePerturbation
-// with that LogDet and OutputMu is μ-GDP, up to the slack of the grids: its
-// profile lies below the Gaussian one at every ε. Such releases compose with each
-// other and with Gaussian ones to √Σμ², but not as tightly as
-// CalibrateObjectiveShares does: at ε = 0 the log-determinant alone needs
-// μ ≈ 1.25·LogDet, though it matters little to small δ.
-func CalibrateObjectiveGDP(mu, logDet, outputMu float64) (float64, error) {
+// RatioForGDP returns the largest ratio, in place of o.Ratio, for which the releases
+// together are μ-GDP, up to the slack of the grids: their profile lies below the
+// Gaussian one at every ε. Such releases compose with each other and with Gaussian
+// ones to √Σμ², but not as tightly as RatioFor does: at ε = 0 the log-determinant
+// alone needs μ ≈ 1.25·LogDet, though it matters little to small δ.
+func (o Objective) RatioForGDP(mu float64) (float64, error) {
+	o.Ratio = 1
+	if err := o.Validate(); err != nil {
+		return 0, err
+	}
 	if err := check.Mu(mu); err != nil {
 		return 0, err
 	}
-	if err := (ObjectivePerturbation{1, logDet, outputMu}).validate(); err != nil {
-		return 0, err
-	}
 	mu *= 1 - 1e-11 // for the rounding of a ledger's sums
-	return largestRatio(math.Min(maxObjective, mu/2), 1e-9, func(a float64) float64 {
-		return gaussian{mu: outputMu}.then(newObjective(a, logDet).gdp()).mu - mu
+	return largestRatio(math.Min(maxObjective, mu/2/math.Sqrt(float64(o.Releases))), 1e-9, func(a float64) float64 {
+		o.Ratio = a
+		return o.Profile().Mu() - mu
 	})
 }
 

@@ -1,24 +1,10 @@
-package mechanisms
+package accounting
 
 import "math"
 
 // gdp returns a μ, close to the least, for which θ̂ is μ-GDP.
 func (o objective) gdp() gaussian {
-	lo := o.nu
-	hi := 2*o.nu + pureMu(o.corner.eps)
-	for !o.within(hi) {
-		lo, hi = hi, 2*hi
-		if hi > 1e9 {
-			return gaussian{mu: math.Inf(1)}
-		}
-	}
-	for hi-lo > 1e-9*hi {
-		if mid := lo + (hi-lo)/2; o.within(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
+	_, hi := bisect(o.nu, 2*o.nu+pureMu(o.corner.eps), 1e9, 1e-9, func(mu float64) bool { return !o.within(mu) })
 	return gaussian{mu: hi}
 }
 
@@ -42,20 +28,24 @@ func (o objective) within(mu float64) bool {
 		return false
 	}
 	last := (o.logDet/o.nu - (mu-o.nu)/2) / (1/o.nu - 1/mu) * (1 + 1e-9)
-	return last <= c || o.below(mu, c, last, 30)
+	looks := maxLooks
+	return last <= c || o.below(mu, c, last, &looks)
 }
+
+// maxLooks limits the intervals that are searched; after them nothing is claimed.
+const maxLooks = 1000
 
 // below reports that 2δ_GDP(x − d; ν) ≤ δ_GDP(x; μ) on [from, to]. Both are
 // convex in e^x, so it compares the chord of the one with the tangent of the
 // other, and halves the interval if these don't decide.
-func (o objective) below(mu, from, to float64, depth int) bool {
+func (o objective) below(mu, from, to float64, looks *int) bool {
 	mid := from + (to-from)/2
 	log := logGaussianDelta(mu, mid)
 	// What logGaussianDelta may be too high, and more.
 	z := mid/mu + mu/2
 	margin := 1 - 1e-10 - 1e-12*(10+z)/mu - 4e-15*z*z
 	relative := func(x float64) float64 { return math.Exp(o.logFold(x) - log) }
-	if !(relative(mid) <= margin) || depth == 0 {
+	if *looks--; !(relative(mid) <= margin) || *looks < 0 || mid == from {
 		return false
 	}
 	slope := math.Exp(mid + logPhi(-mu/2-mid/mu) - log)
@@ -64,5 +54,5 @@ func (o objective) below(mu, from, to float64, depth int) bool {
 	if relative(from) <= left && relative(to) <= right {
 		return true
 	}
-	return o.below(mu, from, mid, depth-1) && o.below(mu, mid, to, depth-1)
+	return o.below(mu, from, mid, looks) && o.below(mu, mid, to, looks)
 }

@@ -1,7 +1,8 @@
-package mechanisms
+package accounting
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -103,7 +104,7 @@ func TestObjectiveAudit(t *testing.T) {
 		shift   = 0.001
 		out     = 0.05
 	)
-	normal := distuv.Normal{Mu: 0, Sigma: 1, Src: NewSeededSource(41)}
+	normal := distuv.Normal{Mu: 0, Sigma: 1, Src: rand.NewPCG(41, 0)}
 	histogram := func(p line, shift float64) map[int]float64 {
 		bins := map[int]float64{}
 		for range draws {
@@ -128,7 +129,7 @@ func TestObjectiveAudit(t *testing.T) {
 	}
 	excess := inP - math.Exp(epsilon)*inQ
 	deviation := math.Sqrt((inP*(1-inP) + math.Exp(2*epsilon)*inQ*(1-inQ)) / draws)
-	claimed := deltaOf(t, objectiveLeaf(t, 1.0/sigma, math.Log1p(1.0/ridge), 2*shift/out), epsilon)
+	claimed := fit(1.0/sigma, math.Log1p(1.0/ridge), 2*shift/out).Delta(epsilon)
 	if excess-z*deviation > claimed {
 		t.Errorf("seed 41: P − e^ε·Q = %g ± %g, claimed δ = %g", excess, deviation, claimed)
 	}

@@ -1,0 +1,89 @@
+package accounting
+
+import (
+	"math"
+	"testing"
+)
+
+// [DRS22, Theorem 2.14]: μ-GDP for one row is kμ-GDP for k; ε-DP is kε-DP.
+func TestGroupsOfKnownProfiles(t *testing.T) {
+	g := Gaussian(0.2, 9, 10)
+	p := Pure(0.3, 1)
+	b := BoundedRange(0.3, 1)
+	for _, k := range []int{1, 2, 10} {
+		for _, x := range []float64{0, 0.5, 3} {
+			want := gaussian{mu: 0.6 * float64(k)}.delta(x)
+			if got := g.Group(float64(k)).Delta(x); got < want*(1-1e-12) || got > want*(1+1e-9) {
+				t.Errorf("Gaussian, %d rows: δ(%g) = %g, want %g", k, x, got, want)
+			}
+			want = pure{0.3 * float64(k)}.delta(x)
+			if got := p.Group(float64(k)).Delta(x); got < want || got > want+1e-14 {
+				t.Errorf("pure, %d rows: δ(%g) = %g, want %g", k, x, got, want)
+			}
+			want = boundedRange{0.3 * float64(k)}.delta(x)
+			if got := b.Group(float64(k)).Delta(x); got < want || got > want+1e-14 {
+				t.Errorf("bounded range, %d rows: δ(%g) = %g, want %g", k, x, got, want)
+			}
+		}
+	}
+	e := Compose(p, p).Group(5).Epsilon(1e-30)
+	if e < 3*(1-1e-9) || e > 3*(1+1e-12) {
+		t.Errorf("two 0.3-DP releases, 5 rows: ε = %g", e)
+	}
+}
+
+// The rows of a group fall into the parts of a parallel node in the worst way:
+// several into one, or some into each.
+func TestGroupsAcrossParallelParts(t *testing.T) {
+	p, g := Pure(0.5, 1), Gaussian(0.4, 1, 10)
+	par := Parallel(p, g)
+	for _, x := range []float64{0, 0.1, 0.7, 2, 5} {
+		for k := 1.0; k <= 6; k++ {
+			want := math.Max(p.Group(k).Delta(x), g.Group(k).Delta(x))
+			for j := 1.0; j < k; j++ {
+				want = math.Max(want, Compose(p.Group(j), g.Group(k-j)).Delta(x))
+			}
+			if got := par.Group(k).Delta(x); got < want*(1-1e-12) || got > want*(1+1e-3) {
+				t.Errorf("%g rows: δ(%g) = %g, want %g", k, x, got, want)
+			}
+		}
+	}
+	// Inside a sequence it composes like any other profile.
+	seq := Compose(par, g)
+	for _, k := range []int{1, 2, 3} {
+		alone, composed := par.Group(float64(k)).Delta(1), seq.Group(float64(k)).Delta(1)
+		if composed < alone {
+			t.Errorf("%d rows: %g alone, %g with another part", k, alone, composed)
+		}
+	}
+	if d := seq.Group(float64(1_000_000)).Delta(1e3); d > 1 || d < 0.99 {
+		t.Errorf("a million rows have δ(1000) = %g", d)
+	}
+}
+
+// Where δ(x/k) underflows it is not 0. 100-GDP is (5474, 1e-6)-DP, and it is the
+// Gaussian part's claim; the grid search's at ε = 8 is 3295 for 50 rows and 189 for 10,
+// in which the chain over any profile has 452.
+func TestGroupsBeyondUnderflow(t *testing.T) {
+	mu, err := GaussianMu(8, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := Parallel(Gaussian(mu, 1, 1), Pure(8, 1))
+	for _, c := range []struct {
+		s          *Sequence
+		k          float64
+		least, top float64
+	}{
+		{Parallel(Gaussian(1, 1, 1), Pure(1, 1)), 100, 5474, 5475},
+		{search, 50, 3295, 3296}, {search, 10, 189, 190},
+	} {
+		s := c.s.Group(c.k)
+		if e := s.Epsilon(1e-6); !(e >= c.least && e <= c.top) {
+			t.Errorf("%s, %g rows: ε = %.7g, want %g to %g", c.s.key(), c.k, e, c.least, c.top)
+		}
+		if s.Within(c.least*(1-1e-3), 1e-6) {
+			t.Errorf("%s, %g rows: within ε = %g", c.s.key(), c.k, c.least*(1-1e-3))
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package accounting
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Sequence is the profile of adaptive releases on the same rows: Gaussian ones
+// (μ = 0: none) and parts of any other kind. Gaussian sequences, single releases and
+// one objective perturbation with Gaussian releases have their exact profiles. Others
+// are composed through privacy loss distributions, on grids that are refined until
+// the bound is tight to about 1e-5 of ε.
+type Sequence struct {
+	gauss gaussian
+	parts []part // distinct
+
+	above func() gaussian // gdp, computed once
+
+	lock  sync.Mutex
+	grids map[int]*pld // by exponent; a cache
+}
+
+// part is a number of releases with one profile.
+type part struct {
+	profile
+	copies int64
+}
+
+// newSequence merges parts of equal profiles.
+func newSequence(g gaussian, parts ...part) *Sequence {
+	keys := make(map[string]int64, len(parts))
+	s := &Sequence{gauss: g, grids: map[int]*pld{}}
+	for _, p := range parts {
+		key := p.key()
+		if keys[key] == 0 {
+			s.parts = append(s.parts, p)
+		}
+		keys[key] += p.copies
+	}
+	for i, p := range s.parts {
+		s.parts[i].copies = keys[p.key()]
+	}
+	s.above = sync.OnceValue(s.gaussianAbove)
+	return s
+}
+
+// one is a sequence of one release.
+func one(p profile) *Sequence { return newSequence(gaussian{}, part{p, 1}) }
+
+// Gaussian returns the profile of releases with Gaussian noise at the ratio mu of
+// sensitivity to standard deviation, of dim coordinates each.
+func Gaussian(mu float64, releases, dim int) *Sequence {
+	return newSequence(noise(mu, releases, dim))
+}
+
+// Pure returns the profile of ε-DP releases.
+func Pure(epsilon float64, releases int) *Sequence {
+	return newSequence(gaussian{}, part{pure{epsilon}, int64(releases)})
+}
+
+// BoundedRange returns the profile of releases whose log-likelihood ratio between
+// neighbours varies over the outcomes by at most epsilon.
+func BoundedRange(epsilon float64, releases int) *Sequence {
+	return newSequence(gaussian{}, part{boundedRange{epsilon}, int64(releases)})
+}
+
+// Compose returns the profile of adaptive releases of all the given ones. What is
+// composed is fixed in advance: each part's profile must hold whatever was released
+// before it. Then a pair of laws that has the profile dominates the part, and
+// sequences of dominating pairs dominate [ZDW22, Theorem 10].
+func Compose(of ...*Sequence) *Sequence {
+	var g gaussian
+	var parts []part
+	for i, s := range of {
+		if i == 0 {
+			g = s.gauss
+		} else {
+			g = g.then(s.gauss)
+		}
+		parts = append(parts, s.parts...)
+	}
+	return newSequence(g, parts...)
+}
+
+// IsGaussian reports that there are Gaussian releases only.
+func (s *Sequence) IsGaussian() bool { return len(s.parts) == 0 }
+
+// Size counts the different parts.
+func (s *Sequence) Size() int { return len(s.parts) }
+
+// Mu returns a μ for which the releases are μ-GDP, but for the slack of the grids;
+// +Inf where none is known.
+func (s *Sequence) Mu() float64 { return s.gdp().mu }
+
+// Within reports whether the releases are known to be (epsilon, delta)-DP. It asks
+// both curves: each is an upper bound, and they were refined at different points.
+func (s *Sequence) Within(epsilon, delta float64) bool {
+	return s.Delta(epsilon) <= delta || delta > 0 && s.Epsilon(delta) <= epsilon
+}
+
+// single returns the only part if it is a single release, else nil.
+func (s *Sequence) single() profile {
+	if len(s.parts) == 1 && s.parts[0].copies == 1 && s.gauss.mu == 0 {
+		return s.parts[0].profile
+	}
+	return nil
+}
+
+// noisy returns the sequence as one objective perturbation with Gaussian
+// releases, if it is that.
+func (s *Sequence) noisy() (noisyObjective, bool) {
+	if len(s.parts) != 1 || s.parts[0].copies != 1 || s.gauss.mu == 0 {
+		return noisyObjective{}, false
+	}
+	o, ok := s.parts[0].profile.(objective)
+	return noisyObjective{o, s.gauss}, ok
+}
+
+// Loss is the largest privacy loss, +Inf with a Gaussian part.
+func (s *Sequence) Loss() float64 {
+	if s.gauss.mu > 0 {
+		return math.Inf(1)
+	}
+	return s.partsLoss()
+}
+
+func (s *Sequence) partsLoss() float64 {
+	var sum float64
+	for _, p := range s.parts {
+		sum = addUp(sum, multiplyUp(float64(p.copies), p.loss()))
+	}
+	return sum
+}
+
+// gdp bounds the sequence by a Gaussian profile.
+func (s *Sequence) gdp() gaussian { return s.above() }
+
+func (s *Sequence) gaussianAbove() gaussian {
+	g := s.gauss
+	for _, p := range s.parts {
+		g = g.then(p.gdp().times(p.copies))
+	}
+	return g
+}
+
+// weight counts the numerical compositions.
+func (s *Sequence) weight() int {
+	w := 0
+	for _, p := range s.parts {
+		w += p.weight() * bits.Len64(uint64(p.copies))
+	}
+	return w
+}
+
+func (s *Sequence) key() string {
+	keys := make([]string, len(s.parts))
+	for i, p := range s.parts {
+		keys[i] = fmt.Sprintf("%d × %s", p.copies, p.key())
+	}
+	slices.Sort(keys)
+	return fmt.Sprintf("gaussian %x; %s", s.gauss, strings.Join(keys, "; "))
+}
+
+// exact is a profile that needs no composition.
+type exact interface {
+	delta(x float64) float64
+	logDelta(x float64) float64
+	epsilon(d float64) float64
+}
+
+// closed returns the sequence's profile if it needs no composition, else nil.
+func (s *Sequence) closed() exact {
+	if s.IsGaussian() {
+		return s.gauss
+	}
+	if p := s.single(); p != nil {
+		return p
+	}
+	if p, ok := s.noisy(); ok {
+		return p
+	}
+	return nil
+}
+
+// Delta returns the δ for which the releases are (x, δ)-DP, at any real x, rounded
+// up.
+func (s *Sequence) Delta(x float64) float64 { return s.deltaTo(tight, x) }
+
+// deltaTo is Delta, where it is numerical to about the given accuracy of ε.
+func (s *Sequence) deltaTo(accuracy, x float64) float64 {
+	if p := s.closed(); p != nil {
+		return p.delta(x)
+	}
+	best := s.quickDelta(x)
+	if best > 0 {
+		s.refine(accuracy, func(p *pld) float64 {
+			best = math.Min(best, p.delta(x))
+			return x
+		})
+	}
+	return best
+}
+
+func (s *Sequence) logDelta(x float64) float64 {
+	if p := s.closed(); p != nil {
+		return p.logDelta(x)
+	}
+	return math.Min(toLog(s.Delta(x)), s.gdp().logDelta(x))
+}
+
+// Epsilon returns the smallest known ε ≥ 0 for which the releases are (ε, d)-DP,
+// d > 0, rounded up; +Inf where none is known.
+func (s *Sequence) Epsilon(d float64) float64 {
+	if p := s.closed(); p != nil {
+		return p.epsilon(d)
+	}
+	best := s.quickEpsilon(d)
+	s.refine(tight, func(p *pld) float64 {
+		e := smallestEpsilon(p.delta, d)
+		best = math.Min(best, e)
+		return e
+	})
+	return best
+}
+
+// quickDelta is an upper bound on Delta: by the largest loss, by a Gaussian profile
+// above all, and by the Gaussian part moved by the largest loss of the others.
+func (s *Sequence) quickDelta(x float64) float64 {
+	if x >= s.Loss() {
+		return 0
+	}
+	d := s.gdp().delta(x)
+	if loss := s.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
+		d = math.Min(d, s.gauss.delta(x-loss-4e-16*(math.Abs(x)+loss)))
+	}
+	return d
+}
+
+func (s *Sequence) quickEpsilon(d float64) float64 {
+	e := math.Min(s.Loss(), s.gdp().epsilon(d))
+	if loss := s.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
+		e = math.Min(e, (s.gauss.epsilon(d)+loss)*up)
+	}
+	return e
+}
+
+// curve returns the exact profile where it is quick, else that of a grid.
+func (s *Sequence) curve(exponent int) func(float64) float64 {
+	if s.IsGaussian() {
+		return s.gauss.delta
+	}
+	if p := s.single(); p != nil {
+		return p.curve(exponent)
+	}
+	return s.grid(exponent).delta
+}
+
+// tight is the accuracy of the profile that ledgers have.
+const tight = 2e-5
+
+// maxWeight limits the numerical compositions of a query, milliseconds each; a
+// sequence with more has the bounds of loss and gdp.
+const maxWeight = 1000
+
+// refine shows visit ever finer grids. Visit returns the ε that it is after.
+//
+// Putting a loss on a grid of step s spreads it over two points, which adds at
+// most s²/8·(θ + θ²) to the cumulant at θ, so (θ + 1)·s²/8, and never more than
+// s, to ε, where θ = −(log δ)'(ε). The grid is made fine enough for that, over
+// all parts and squarings, to be below accuracy·ε (or a hundredth of the spread
+// in place of ε, if ε is less). This decides about accuracy only; each grid gives an
+// upper bound.
+func (s *Sequence) refine(accuracy float64, visit func(*pld) float64) {
+	spread := s.spread()
+	if !(spread < 1e100) || s.weight() > maxWeight {
+		return
+	}
+	finest := s.finest()
+	exponent := max(finest, math.Ilogb(spread)-4)
+	for range 8 {
+		p := s.grid(exponent)
+		eps := visit(p)
+		next := exponent
+		if tolerance := accuracy * math.Max(eps, spread/100) / s.splits(); !math.IsInf(tolerance, 1) {
+			step := math.Max(tolerance, math.Sqrt(8*tolerance/(p.decline(eps)+1)))
+			next = math.Ilogb(step)
+		}
+		// Not beyond 2^17 cells, fewer where they are gone through often, and not
+		// in leaps: a coarse grid exaggerates θ.
+		limit := 17 - math.Ilogb(s.splits())/2
+		next = max(next, finest, exponent-4, exponent+bits.Len(uint(len(p.mass)))-limit)
+		if next >= exponent {
+			return
+		}
+		exponent = next
+	}
+}
+
+// spread estimates the standard deviation of the total privacy loss.
+func (s *Sequence) spread() float64 {
+	v := s.gauss.mu
+	for _, p := range s.parts {
+		v = math.Hypot(v, math.Sqrt(float64(p.copies))*p.spread())
+	}
+	return v
+}
+
+// finest is an exponent below which grids would have too many cells.
+func (s *Sequence) finest() int {
+	e := -200
+	for _, p := range s.parts {
+		if l := p.loss(); !math.IsInf(l, 1) {
+			e = max(e, math.Ilogb(l)-15+bits.Len64(uint64(p.copies))/2)
+		}
+	}
+	return e
+}
+
+// splits counts how often a loss is put on a grid.
+func (s *Sequence) splits() float64 {
+	n := 1
+	for _, p := range s.parts {
+		n += bits.Len64(uint64(p.copies))
+	}
+	return float64(n)
+}
+
+// grid composes everything on the grid of step 2^exponent, short distributions
+// first.
+func (s *Sequence) grid(exponent int) *pld {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if p := s.grids[exponent]; p != nil {
+		return p
+	}
+	var all []*pld
+	if s.gauss.mu > 0 {
+		all = append(all, discretise(s.gauss.delta, exponent))
+	}
+	for _, p := range s.parts {
+		all = append(all, power(p.curve, p.copies, exponent))
+	}
+	slices.SortStableFunc(all, func(p, q *pld) int { return len(p.mass) - len(q.mass) })
+	sum := all[0]
+	for _, p := range all[1:] {
+		sum = convolve(sum, p)
+	}
+	sum.tabulate()
+	s.grids[exponent] = sum
+	return sum
+}

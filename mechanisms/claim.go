@@ -1,0 +1,133 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Claim is what a [Ledger] says of itself in a line: the budget that it was planned
+// for, who is protected by it, and among how many. Its numbers are what was asked
+// for; what the releases are follows from the ledger's tree, and printing says so
+// where that is more.
+type Claim struct {
+	Unit    string  `json:"unit,omitempty"`    // what is protected; "" stands for one row, replaced by another
+	Rows    int     `json:"rows,omitempty"`    // n; 0 where it isn't known
+	Epsilon float64 `json:"epsilon,omitempty"` // ε, with Delta, or
+	Delta   float64 `json:"delta,omitempty"`
+	Mu      float64 `json:"mu,omitempty"` // μ of Gaussian DP
+}
+
+// WithClaim returns a copy that prints and marshals the claim.
+func (l *Ledger) WithClaim(c Claim) *Ledger {
+	if l == nil {
+		return nil
+	}
+	with := *l
+	with.claim = &c
+	return &with
+}
+
+// Claim returns what WithClaim set.
+func (l *Ledger) Claim() (Claim, bool) {
+	if l == nil || l.claim == nil {
+		return Claim{}, false
+	}
+	return *l.claim, true
+}
+
+func (c Claim) validate() error {
+	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || c.Rows < 0 {
+		return check.Fail(check.ErrModel, "ledger.claim", nil, "must hold no negative number and a delta below 1")
+	}
+	return nil
+}
+
+// describe returns the claim's line, with the numbers that the ledger has, and notes
+// about it.
+func (l *Ledger) describe() []string {
+	c := *l.claim
+	unit := c.Unit
+	if unit == "" {
+		unit = "one row (replace-one)"
+	}
+	promise, kept := l.promise(c)
+	line := fmt.Sprintf("%s, unit: %s", promise, unit)
+	if c.Rows > 0 {
+		line += ", n = " + thousands(c.Rows)
+	}
+	lines := []string{line}
+	note := func(when bool, text string) {
+		if when {
+			lines = append(lines, "NOTE: "+text)
+		}
+	}
+	note(!kept, fmt.Sprintf("more than the %s that it was planned for", c.budget()))
+	note(c.Rows > 0 && c.Delta >= 1/float64(c.Rows), "δ is no smaller than 1/n: may publish whole rows")
+	note(c.Epsilon > maxTelling || c.Mu > maxTellingMu, "so large a budget promises next to nothing")
+	note(c.Mu == 0 && c.Epsilon < c.Delta, "ε is smaller than δ: were they swapped?")
+	return lines
+}
+
+// Beyond these ε and μ, which at δ = 1e-6 is an ε of 12, whoever guesses whether
+// a row is there may well be right.
+const (
+	maxTelling   = 10
+	maxTellingMu = 2
+)
+
+// promise returns the claim if the ledger keeps it, else what it keeps instead.
+func (l *Ledger) promise(c Claim) (text string, kept bool) {
+	switch {
+	case c.Mu > 0:
+		if mu := l.Mu(); mu > c.Mu {
+			c.Mu, kept = mu, mu <= c.Mu*claimMargin
+			break
+		}
+		kept = true
+	case l.Within(c.Epsilon, c.Delta):
+		kept = true
+	default:
+		epsilon := math.Inf(1)
+		if c.Delta > 0 {
+			epsilon, _ = l.Epsilon(c.Delta)
+		} else if s, err := l.composition(); err == nil {
+			epsilon = s.Loss()
+		}
+		c.Epsilon, kept = epsilon, epsilon <= c.Epsilon*claimMargin
+	}
+	return c.budget(), kept
+}
+
+// claimMargin is for another processor's rounding.
+const claimMargin = 1 + 1e-6
+
+func (c Claim) budget() string {
+	switch {
+	case c.Mu > 0:
+		return roundedUp(c.Mu) + "-GDP"
+	case c.Delta == 0:
+		return roundedUp(c.Epsilon) + "-DP"
+	}
+	return fmt.Sprintf("(ε = %s, δ = %s)-DP", roundedUp(c.Epsilon), roundedUp(c.Delta))
+}
+
+// roundedUp writes six digits.
+func roundedUp(v float64) string {
+	s := strconv.FormatFloat(v, 'g', 6, 64)
+	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v {
+		s = strconv.FormatFloat(v*(1+5e-6), 'g', 6, 64)
+	}
+	return s
+}
+
+// thousands writes 28155 as 28,155.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}

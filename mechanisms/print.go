@@ -1,0 +1,57 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// String prints the claim, if there is one, and the tree, one node a line.
+func (l *Ledger) String() string {
+	if _, err := l.composition(); err != nil {
+		return "empty ledger"
+	}
+	var b strings.Builder
+	if l.claim != nil {
+		for _, line := range l.describe() {
+			b.WriteString(line + "\n")
+		}
+	}
+	l.print(&b, "", "")
+	if l.CallerNoise() {
+		b.WriteString("NOTE: noise came from the caller's source; private only if that source is secret and secure\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (l *Ledger) print(b *strings.Builder, first, rest string) {
+	fmt.Fprintf(b, "%s%s\n", first, l.line())
+	for i, c := range l.children {
+		if i < len(l.children)-1 {
+			c.print(b, rest+"├─ ", rest+"│  ")
+		} else {
+			c.print(b, rest+"└─ ", rest+"   ")
+		}
+	}
+}
+
+func (l *Ledger) line() string {
+	s := l.profile
+	switch {
+	case l.kind == KindGaussian:
+		return fmt.Sprintf("%s: %d × Gaussian in %d dimensions, σ = %.6g × sensitivity, together %.6g-GDP",
+			l.label, l.releases, l.dim, 1/l.mu, s.Mu())
+	case l.kind == KindPure:
+		return fmt.Sprintf("%s: %d × %.6g-DP", l.label, l.releases, l.epsilon)
+	case l.kind == KindBoundedRange:
+		return fmt.Sprintf("%s: %d × bounded range %.6g", l.label, l.releases, l.epsilon)
+	case l.kind == KindObjective:
+		return fmt.Sprintf("%s: objective perturbation in %d dimensions, σ = %.6g × gradient bound, log det ≤ %.6g, output noise %.6g-GDP",
+			l.label, l.dim, 1/l.ratio, l.logDet, l.mu)
+	case s.IsGaussian():
+		return fmt.Sprintf("%s: %s, %.6g-GDP", l.label, l.kind, s.Mu())
+	case !math.IsInf(s.Loss(), 1):
+		return fmt.Sprintf("%s: %s, %.6g-DP", l.label, l.kind, s.Loss())
+	}
+	return fmt.Sprintf("%s: %s", l.label, l.kind)
+}
