@@ -303,7 +303,7 @@ func checkModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
 
 // A decoded model is refused, or it is as good as one that was trained.
 func FuzzModelJSON(f *testing.F) {
-	const ledger = `"ledger":{"kind":"gaussian","mu":0.5,"releases":3,"dim":4}`
+	const ledger = `"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4}`
 	for _, s := range []string{
 		`{"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
 		`{"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,

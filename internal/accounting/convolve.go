@@ -202,13 +202,17 @@ func cumulant(logs []float64, theta float64) (k, mean float64) {
 // power composes the given number of copies by repeated squaring. Four times
 // the copies have twice the spread, so the grid's step is doubled with every
 // second squaring, up to 2^exponent: each squaring then adds the same small
-// share to the variance and costs the same.
+// share to the variance and costs the same. Where that fails, since all the mass lies
+// in few cells and the others fill with bounds on the transforms' errors, it gives up.
 func power(curve func(int) func(float64) float64, copies int64, exponent int) *pld {
 	squarings := bits.Len64(uint64(copies)) - 1
 	at := func(j int) int { return exponent - (squarings-j)/2 }
 	square := discretise(curve(at(0)), at(0))
 	var product *pld
 	for j := 0; ; j++ {
+		if len(square.mass)*squarings > 1<<(maxWork+1) {
+			return atInfinity(exponent)
+		}
 		if copies>>j&1 == 1 {
 			if product == nil {
 				product = square

@@ -75,7 +75,7 @@ func (p parallel) epsilon(d float64) float64 {
 }
 
 // maxExact limits the branches that are composed numerically for one answer.
-const maxExact = 4
+const maxExact = 2
 
 // largest returns the largest of what exact says of the branches. It asks those
 // first of which quick, which is never less, says the most; where more than a few

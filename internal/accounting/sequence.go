@@ -205,11 +205,12 @@ func (s *Sequence) deltaTo(accuracy, x float64) float64 {
 	return best
 }
 
+// logDelta is the quick bound where the profile would have to be composed.
 func (s *Sequence) logDelta(x float64) float64 {
 	if p := s.closed(); p != nil {
 		return p.logDelta(x)
 	}
-	return math.Min(toLog(s.Delta(x)), s.gdp().logDelta(x))
+	return math.Min(toLog(s.quickDelta(x)), s.gdp().logDelta(x))
 }
 
 // Epsilon returns the smallest known ε ≥ 0 for which the releases are (ε, d)-DP,
@@ -262,9 +263,13 @@ func (s *Sequence) curve(exponent int) func(float64) float64 {
 // tight is the accuracy of the profile that ledgers have.
 const tight = 2e-5
 
-// maxWeight limits the numerical compositions of a query, milliseconds each; a
-// sequence with more has the bounds of loss and gdp.
-const maxWeight = 1000
+// maxWeight limits the numerical compositions of a query; a sequence with more has
+// the quick bounds. maxWork limits the compositions times the cells of their grid,
+// which is some tenths of a second.
+const (
+	maxWeight = 256
+	maxWork   = 18 // log2
+)
 
 // refine shows visit ever finer grids. Visit returns the ε that it is after.
 //
@@ -291,7 +296,7 @@ func (s *Sequence) refine(accuracy float64, visit func(*pld) float64) {
 		}
 		// Not beyond 2^17 cells, fewer where they are gone through often, and not
 		// in leaps: a coarse grid exaggerates θ.
-		limit := 17 - math.Ilogb(s.splits())/2
+		limit := min(17, maxWork-bits.Len(uint(s.weight()-1)))
 		next = max(next, finest, exponent-4, exponent+bits.Len(uint(len(p.mass)))-limit)
 		if next >= exponent {
 			return
@@ -309,12 +314,17 @@ func (s *Sequence) spread() float64 {
 	return v
 }
 
-// finest is an exponent below which grids would have too many cells.
+// finest is an exponent below which grids would have too many cells. Where a part is
+// repeated, its range grows before what is negligible of it can be dropped.
 func (s *Sequence) finest() int {
 	e := -200
 	for _, p := range s.parts {
+		cells := 15
+		if p.copies > 1 {
+			cells = 11
+		}
 		if l := p.loss(); !math.IsInf(l, 1) {
-			e = max(e, math.Ilogb(l)-15+bits.Len64(uint64(p.copies))/2)
+			e = max(e, math.Ilogb(l)-cells+bits.Len64(uint64(p.copies))/2)
 		}
 	}
 	return e
