@@ -32,7 +32,7 @@ func (o Objective) RatioFor(epsilon, delta float64) (float64, error) {
 	if o.Releases == 1 {
 		return largestRatio(most, 1e-10, excess(tight))
 	}
-	return climb(most, 5e-5, excess(50*tight), excess(tight))
+	return climb(most, 5e-5, excess(50*tight), excess(2*tight))
 }
 
 // climb is largestRatio for an excess that takes long to compute, beside a rough
