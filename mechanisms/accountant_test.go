@@ -3,8 +3,10 @@ package mechanisms
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -74,27 +76,59 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 	}
 }
 
-func TestAccountantIsSafeForConcurrentUse(t *testing.T) {
-	a := accountant(t, 1, 0)
-	l := built(t)(pureLedger("", 1.0/16, 1))
-	var wg sync.WaitGroup
-	var lock sync.Mutex
-	accepted := 0
-	for range 40 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if a.Spend(l) == nil {
-				lock.Lock()
-				accepted++
-				lock.Unlock()
-			}
-			a.Spent()
-		}()
+// Checking and adding are one step. The check composes numerically and takes
+// milliseconds, so that, were they two, those who spend at once would all pass it; only
+// one of them fits.
+func TestSpendingIsOneStep(t *testing.T) {
+	for round := range 10 {
+		mixed := built(t)(Sequential("", leaf(t, 0.2+0.001*float64(round), 1), built(t)(boundedRangeLedger("", 0.01, 1000))))
+		a := accountant(t, epsilonOf(t, mixed, 1e-6)*1.05, 1e-6)
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		var accepted atomic.Int64
+		for range 16 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				<-start
+				if a.Spend(mixed) == nil {
+					accepted.Add(1)
+				}
+				if s := a.Spent(); s != nil && !s.Within(a.epsilon, a.delta) {
+					t.Error("overspent")
+				}
+			}()
+		}
+		close(start)
+		wg.Wait()
+		if n := accepted.Load(); n != 1 {
+			t.Fatalf("%d of 16 were accepted where one fits", n)
+		}
 	}
-	wg.Wait()
-	if accepted != 16 {
-		t.Errorf("%d of 40 sixteenths were accepted", accepted)
+}
+
+func TestAccountantPrints(t *testing.T) {
+	a := accountant(t, 1, 1e-6)
+	if s := fmt.Sprintf("%v|%s|%#v", a, a, a); s != strings.Repeat("nothing spent of (ε = 1, δ = 1e-06)-DP|", 2)+"nothing spent of (ε = 1, δ = 1e-06)-DP" {
+		t.Error(s)
+	}
+	if err := a.Spend(built(t)(pureLedger("", 0.25, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, in 1 parts") {
+		t.Error(s)
+	}
+}
+
+// Under δ = 0 nothing Gaussian fits, though its δ may be too small for a float64.
+func TestNoGaussianUnderPureTotals(t *testing.T) {
+	for _, l := range []*Ledger{leaf(t, 1e-3, 1), built(t)(Sequential("", leaf(t, 1e-3, 1), built(t)(pureLedger("", 1, 2)))), built(t)(Parallel("", leaf(t, 1e-3, 1), built(t)(pureLedger("", 1, 2))))} {
+		if l.Within(1e6, 0) {
+			t.Errorf("%v: within (1e6, 0)-DP", l)
+		}
+		if err := accountant(t, 1e6, 0).Spend(l); !errors.Is(err, check.ErrBudget) {
+			t.Errorf("%v: %v", l, err)
+		}
 	}
 }
 

@@ -114,10 +114,10 @@ func (c Claim) budget() string {
 	return fmt.Sprintf("(ε = %s, δ = %s)-DP", roundedUp(c.Epsilon), roundedUp(c.Delta))
 }
 
-// roundedUp writes six digits.
+// roundedUp writes six digits; the last bits of a sum don't change them.
 func roundedUp(v float64) string {
 	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v {
+	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v*(1-1e-12) {
 		s = strconv.FormatFloat(v*(1+5e-6), 'g', 6, 64)
 	}
 	return s

@@ -55,7 +55,7 @@ type Ledger struct {
 // Limits of a tree, so that printing, decoding and accounting end soon.
 const (
 	maxDepth    = 100
-	maxSize     = 1 << 15 // nodes, and different parts of each
+	maxSize     = 1 << 13 // nodes, and different parts of each
 	maxReleases = 1 << 40 // of one leaf that isn't Gaussian
 	maxEpsilon  = 1e100
 )

@@ -29,7 +29,7 @@ func (s *Sequence) Group(k float64) *Sequence {
 
 // maxSplits limits the ways in which the rows of a group are taken to fall into
 // the branches of a parallel node.
-const maxSplits = 100
+const maxSplits = 40
 
 // group takes the maximum over how k rows fall into the branches: k_i of them into
 // branch i, Σk_i = k. Given the split by index, the branches' releases are

@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -54,6 +55,7 @@ type objective struct {
 	nu, logDet float64
 	corner     pure
 	top        float64 // δ(corner)
+	above      func() gaussian
 }
 
 // newObjective finds the corner, at the least (1 − δ(x))/(1 + e^x). Any other
@@ -69,6 +71,7 @@ func newObjective(ratio, logDet float64) objective {
 	_, hi := bisect(0, 1, 1e300, 1e-12, func(z float64) bool { return rises(from + z*o.nu) })
 	o.corner = pure{from + hi*o.nu}
 	o.top = o.fold(o.corner.eps)
+	o.above = sync.OnceValue(objective{nu: o.nu, logDet: o.logDet, corner: o.corner, top: o.top}.leastGDP)
 	return o
 }
 
@@ -99,6 +102,7 @@ func (o objective) logDelta(x float64) float64 {
 }
 
 func (o objective) epsilon(d float64) float64       { return smallestEpsilon(o.delta, d) }
+func (o objective) gdp() gaussian                   { return o.above() }
 func (o objective) loss() float64                   { return math.Inf(1) }
 func (o objective) spread() float64                 { return o.nu + o.corner.eps }
 func (o objective) curve(int) func(float64) float64 { return o.delta }

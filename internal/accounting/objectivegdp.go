@@ -2,8 +2,8 @@ package accounting
 
 import "math"
 
-// gdp returns a μ, close to the least, for which θ̂ is μ-GDP.
-func (o objective) gdp() gaussian {
+// leastGDP returns a μ, close to the least, for which θ̂ is μ-GDP.
+func (o objective) leastGDP() gaussian {
 	_, hi := bisect(o.nu, 2*o.nu+pureMu(o.corner.eps), 1e9, 1e-9, func(mu float64) bool { return !o.within(mu) })
 	return gaussian{mu: hi}
 }
