@@ -205,21 +205,23 @@ func TestAllowanceRefusesOverlaps(t *testing.T) {
 		"the other quarter":    {quarters[0], quarters[1], ""},
 	} {
 		for _, s := range []*Schedule{must(Parallel("parallel", "somehow", one, one)), must(Replicated("parallel", 2, one))} {
-			a := s.Allow(rows, mechanisms.NewSeededSource(1))
-			if _, err := a.On(0, c.first); err != nil {
-				t.Fatal(err)
+			for i := range 2 { // in either order
+				a := s.Allow(rows, mechanisms.NewSeededSource(1))
+				if _, err := a.On(i, c.first); err != nil {
+					t.Fatal(err)
+				}
+				second, err := a.On(1-i, c.second)
+				if c.why != "" {
+					unplanned(t, err, "parallel", c.why)
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					continue
+				}
+				_, err = second.AddNoise(NewAnswer(c.first, numbers(1), 1))
+				unplanned(t, err, "one", "other rows")
 			}
-			second, err := a.On(1, c.second)
-			if c.why != "" {
-				unplanned(t, err, "parallel", c.why)
-				continue
-			}
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			_, err = second.AddNoise(NewAnswer(c.first, numbers(1), 1))
-			unplanned(t, err, "one", "other rows")
 		}
 	}
 }
@@ -256,6 +258,21 @@ func TestWovenSplitsAgree(t *testing.T) {
 		unplanned(t, err, "boost", "")
 		_, err = then.On(1, halves[0])
 		unplanned(t, err, "boost", "")
+	}
+	// Also where only one part was met before, and its rows aren't those of any other.
+	for _, other := range []*Rows{again[0], halves[1], halves[0].Split("by seed 1", 2)[0], rows} {
+		a := must(Woven("search", parallel, parallel)).Allow(rows, mechanisms.NewSeededSource(1))
+		for j, half := range []*Rows{halves[0], other} {
+			part, err := a.Part(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = part.On(0, half); j == 1 {
+				unplanned(t, err, "boost", "same split")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	a := must(Woven("search", parallel, parallel)).Allow(rows, mechanisms.NewSeededSource(1))
 	for j := range 2 {
