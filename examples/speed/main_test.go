@@ -45,7 +45,7 @@ func TestNumPy(t *testing.T) {
 	}
 	defer np.stop()
 	for _, operation := range []string{"pass", "moments"} {
-		if s, err := np.seconds(operation, 10, 1); err != nil || !(s > 0 && s < 10) {
+		if s, err := np.seconds(operation, 10, 1); err != nil || !(s > 0) {
 			t.Errorf("%s took %g s (%v)", operation, s, err)
 		}
 	}
