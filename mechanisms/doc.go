@@ -3,9 +3,9 @@
 //
 // A mechanism is a plain value, calibrated from public numbers; its Release
 // method is the only place where noise meets data. Noise is drawn by exact
-// integer samplers and added on a grid (see Gaussian), so that a guarantee
+// integer samplers and added on a grid (see [Gaussian]), so that a guarantee
 // proved for real numbers holds for the float64 values that leave the program.
-// A Ledger lists what was released; it is a privacy profile δ(ε) and can be
+// A [Ledger] lists what was released; it is a privacy profile δ(ε) and can be
 // recomputed from its JSON form by anyone.
 //
 // # Conventions

@@ -25,7 +25,7 @@ package mechanisms
 // With probability at least 1−β: q_î ≤ min_i q_i + 2Δ·log(N/β)/ε. The grid
 // adds at most 2^-30·Δ·log(N/β)·(1 + 1/ε), and the bound must stay below 2^18·Δ,
 // where differences are capped. A selection takes O(N) time and at most N
-// proposals in the mean. PermuteAndFlip's expected distance from the best score is
+// proposals in the mean. [PermuteAndFlip]'s expected distance from the best score is
 // never larger, and may be half of this one's.
 type Exponential struct {
 	Epsilon float64 // ε of one selection, at least 1e-6

@@ -18,7 +18,7 @@ import (
 //
 //	s_i = max_j ((q_i + tΔ_i) − (q_j + tΔ_j)) / (Δ_i + Δ_j).
 //
-// Where all Δ_i are equal, Exponential is used instead: s_i is then
+// Where all Δ_i are equal, [Exponential] is used instead: s_i is then
 // (q_i − min_j q_j)/(2Δ), which would waste half of ε. Which of the
 // two it is depends on the sensitivities only, which are public. Candidates with
 // Δ_i = 0 are constants: one that loses to another constant is excluded; a tie
@@ -27,7 +27,7 @@ import (
 // # Privacy
 //
 // Replace-one. Let one row change q_i by at most Δ_i, each in any direction. A
-// selection is Epsilon-DP and Epsilon-bounded-range (see Exponential). The caller
+// selection is Epsilon-DP and Epsilon-bounded-range (see [Exponential]). The caller
 // answers for the Δ_i; for a constant, also for its not depending on the data.
 //
 // Proof. Scores are rounded to integers k_i on a public grid; a row moves them by
@@ -35,14 +35,14 @@ import (
 // at most D_i + D_j, the offsets that stand for tΔ_i are public integers, so each
 // fraction, an exact rational, moves by at most 1; so does their maximum s_i, and
 // ⌊2^34·s_i⌋, capped, by at most D = 2^34. (Excluded candidates are so on either
-// neighbour. A pair with D_i + D_j = 0 is a tie.) The rest is Exponential's proof
+// neighbour. A pair with D_i + D_j = 0 is a tie.) The rest is [Exponential]'s proof
 // for these integers. The factor ½ is needed, since one s_i can rise by 1 while
 // another falls by 1: without it a search finds neighbours at 1.6·ε.
 //
 // # Accuracy
 //
 // With probability at least 1−β: q_î ≤ min_i (q_i + 4Δ_i·log(N/β)/ε), because
-// s_î ≤ t then, by Exponential's bound, min_i s_i = 0, and all fractions of î are
+// s_î ≤ t then, by [Exponential]'s bound, min_i s_i = 0, and all fractions of î are
 // at most t. With Δ the largest Δ_i, the grid adds at most
 // 2^-28·Δ·log(N/β)·(1 + 1/ε), and the bound must stay below 2^18·Δ, where
 // differences are capped. A selection takes O(N²) time, 7 ms for N = 1000.

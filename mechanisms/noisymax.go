@@ -26,7 +26,7 @@ package mechanisms
 // # Accuracy
 //
 // With probability at least 1−β: q_î ≤ min_i q_i + 4Δ·log(N/β)/ε, with the
-// same allowance for the grid as Exponential's. PermuteAndFlip, which amounts to
+// same allowance for the grid as [Exponential]'s. [PermuteAndFlip], which amounts to
 // one-sided noise, is the better default. Time O(N).
 type NoisyMax struct {
 	Epsilon float64 // ε of one selection, at least 1e-6

@@ -51,7 +51,7 @@ package mechanisms
 //
 // The output noise: the computed θ lies within some r of θ̂ whatever the data, so
 // adding N(0, s²I) to it, given θ̂, is a release of sensitivity 2r and
-// (2r/s)-GDP. The Ledger composes both, and the slack of the grids (see
+// (2r/s)-GDP. The [Ledger] composes both, and the slack of the grids (see
 // Gaussian) of two vectors, b and the output noise.
 //
 // A solver wants a bound on ‖b‖, so the learner draws b and projects it to the ball of

@@ -9,7 +9,7 @@ package mechanisms
 //
 // Replace-one. Let one row change each score by at most Δ, in any direction. A
 // selection is Epsilon-DP. It isn't Epsilon-bounded-range: within a
-// sequence of selections Exponential composes better. The caller answers for Δ.
+// sequence of selections [Exponential] composes better. The caller answers for Δ.
 //
 // Proof, for the integer scores k_i on a public grid, which a row moves by at
 // most D steps, rounding included, and unit ≥ 2D/ε. The output has the law of

@@ -7,8 +7,8 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// The mechanisms that select (Exponential, PermuteAndFlip, NoisyMax and
-// GeneralizedExponential) share what is in this file: a score becomes an
+// The mechanisms that select (Exponential, [PermuteAndFlip], [NoisyMax] and
+// [GeneralizedExponential]) share what is in this file: a score becomes an
 // integer, and a difference of scores a coin that is exact.
 //
 // With D the largest change of an integer score between neighbours, each of them

@@ -14,7 +14,7 @@ import (
 // # Privacy
 //
 // Replace-one. Let one row change v by at most 2. An answer is Epsilon-DP and
-// Epsilon-bounded-range (see Exponential). The caller answers for the 2.
+// Epsilon-bounded-range (see [Exponential]). The caller answers for the 2.
 //
 // Proof. The sampler gives the odds e^{v·2^34/unit} for an integer
 // unit ≥ 2^35/ε, exactly: it proposes yes or no with equal probability and accepts

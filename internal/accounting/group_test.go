@@ -87,3 +87,53 @@ func TestGroupsBeyondUnderflow(t *testing.T) {
 		}
 	}
 }
+
+// Every way in which k rows fall into the branches lies below one of the splits, and
+// with lots of one row each split is one of these ways.
+func TestSplitsCoverEveryWay(t *testing.T) {
+	branches := []*Sequence{Pure(1, 1), BoundedRange(1, 1), Pure(1000, 1)}
+	rows := func(s *Sequence) (k [3]float64) {
+		for _, p := range s.parts {
+			switch of := p.profile.(type) {
+			case pure:
+				if of.eps >= 1000 {
+					k[2] = math.Floor(of.eps / 1000)
+				} else {
+					k[0] = math.Floor(of.eps)
+				}
+			case boundedRange:
+				k[1] = math.Floor(of.eps)
+			}
+		}
+		return k
+	}
+	for _, m := range []int{2, 3} {
+		for k := 1.0; k <= 9; k++ {
+			for _, lot := range []float64{1, 2, 4, 16} {
+				all := splits(branches[3-m:], k, lot)
+				covered := func(a, b, c float64) bool {
+					for _, s := range all {
+						if n := rows(s); n[0] >= a && n[1] >= b && n[2] >= c {
+							return true
+						}
+					}
+					return false
+				}
+				for a := 0.0; a <= k && (m == 3 || a == 0); a++ {
+					for b := 0.0; a+b <= k; b++ {
+						if !covered(a, b, k-a-b) {
+							t.Errorf("%g rows in lots of %g: (%g, %g, %g) is not covered", k, lot, a, b, k-a-b)
+						}
+					}
+				}
+				for _, s := range all {
+					n := rows(s)
+					alone := math.Max(n[0], math.Max(n[1], n[2])) == k
+					if sum := n[0] + n[1] + n[2]; sum != k && (lot == 1 || alone) {
+						t.Errorf("%g rows in lots of %g: %v", k, lot, n)
+					}
+				}
+			}
+		}
+	}
+}
