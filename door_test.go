@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,9 +192,10 @@ var importers = map[string][]string{
 // below lists what a package must not import, directly or not: whoever reads it needs
 // not read those.
 var below = map[string][]string{
-	module + "/mechanisms":       {module, module + "/internal/release", module + "/internal/curator"},
-	module + "/internal/release": {module, module + "/internal/curator"},
-	module + "/internal/curator": {module},
+	module + "/internal/accounting": {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
+	module + "/mechanisms":          {module, module + "/internal/release", module + "/internal/curator"},
+	module + "/internal/release":    {module, module + "/internal/curator"},
+	module + "/internal/curator":    {module},
 }
 
 func TestDoorImports(t *testing.T) {
@@ -229,11 +229,11 @@ func TestDoorImports(t *testing.T) {
 	if len(found) != len(importers) {
 		t.Fatalf("imports of %v only were found", found)
 	}
-	low := maps.Clone(below)
-	if accounting := module + "/internal/accounting"; slices.Contains(listed(t, "{{.ImportPath}}\n", "./..."), accounting) {
-		low[accounting] = []string{module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"}
-	}
-	for path, high := range low {
+	packages := listed(t, "{{.ImportPath}}\n", "./...")
+	for path, high := range below {
+		if !slices.Contains(packages, path) {
+			continue // internal/accounting is on its way
+		}
 		for _, dep := range listed(t, "{{.ImportPath}}\n", "-deps", path) {
 			if slices.Contains(high, dep) {
 				t.Errorf("%s depends on %s: what is below must be readable alone", path, dep)

@@ -136,7 +136,7 @@ func noisyGDs() []learned {
 	plain.Clip = dpglm.NoClip
 	direct := few
 	direct.Clip = 1e50
-	full := map[string]float64{gradientSums: 0.90}
+	full := map[string]float64{gradientSums: 0.85}
 	list := []learned{
 		{"NoisyGD, default clip", 24, few, losses.Logistic{}, 5, dpglm.GDP(1), nil, full},
 		{"NoisyGD, logistic", 24, plain, losses.Logistic{}, 5, dpglm.GDP(1), nil, full},

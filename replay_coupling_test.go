@@ -1,7 +1,6 @@
 package dpglm_test
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -85,7 +84,7 @@ func encoded(f dpglm.Facts, x []float64) []float64 {
 				u = append(u, math.Max(0, math.Min(1, x[j])))
 			}
 		}
-		bound, intercept = math.Sqrt(float64(len(f.Numeric)+len(slices.Collect(maps.Keys(f.OneHot))))), f.Intercept
+		bound, intercept = math.Sqrt(float64(len(f.Numeric)+len(f.OneHot))), f.Intercept
 	}
 	if r := floats.Norm(u, 2); r > bound {
 		floats.Scale(bound/r, u)

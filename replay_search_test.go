@@ -2,7 +2,6 @@ package dpglm_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -177,7 +176,7 @@ func fillSchema(x []float64, f dpglm.Schema, r *rand.Rand, draw func(lo, hi floa
 			x[j] = draw(limits[0], limits[1])
 		}
 	}
-	for _, group := range slices.Sorted(maps.Keys(f.OneHot)) {
+	for _, group := range sortedKeys(f.OneHot) {
 		if k := r.IntN(len(f.OneHot[group]) + 1); k < len(f.OneHot[group]) {
 			x[slices.Index(f.Columns, f.OneHot[group][k])] = 1
 		}
@@ -254,7 +253,7 @@ func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 	for range draws {
 		try(c.design.pair(r))
 	}
-	releases := slices.Sorted(maps.Keys(worst))
+	releases := sortedKeys(worst)
 	for range climbs {
 		try(c.design.changed(worst[releases[r.IntN(len(releases))]], r))
 	}
@@ -265,4 +264,12 @@ func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 		}
 	}
 	return best
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
