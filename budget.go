@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -184,9 +185,8 @@ func (b Budget) gdp() (float64, error) {
 	return mu / parts, err
 }
 
-// covers holds a plan's ledger against the budget. A share is not held against
-// anything here: whoever shares a budget composes the parts and holds the whole
-// against it.
+// covers holds a ledger against the budget. A share is not held against anything
+// here: whoever shares a budget composes the parts and holds the whole against it.
 func (b Budget) covers(l *Ledger) error {
 	switch {
 	case b.parts > 1:
@@ -197,6 +197,15 @@ func (b Budget) covers(l *Ledger) error {
 		return check.Fail(ErrBudget, "ledger", nil, fmt.Sprintf("must not exceed the budget of %v", b))
 	}
 	return nil
+}
+
+// ledger holds a schedule for data of the given shape against the budget, and
+// returns its ledger, which says for what budget and how many rows it was planned.
+func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
+	if err := b.covers(schedule.Ledger()); err != nil {
+		return nil, err
+	}
+	return schedule.Ledger().WithClaim(mechanisms.Claim{Rows: s.Rows, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}), nil
 }
 
 // votes calibrates k answers of a vote, which compose as bounded-range releases:
@@ -257,4 +266,15 @@ func (b Budget) numbers(k int) (additive, error) {
 		return g, err
 	}
 	return l, nil
+}
+
+// additive calibrates noise for one vector of dim coordinates: discrete Laplace
+// under a pure budget, Gaussian otherwise.
+func (b Budget) additive(dim int) (additive, error) {
+	if b.pure {
+		epsilon, err := b.pureEpsilon()
+		return laplace{mechanisms.Laplace{Epsilon: epsilon}, dim}, err
+	}
+	g, err := b.gaussian(1, dim)
+	return gaussian{g, dim}, err
 }

@@ -48,14 +48,15 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := b.covers(schedule.Ledger()); err != nil {
+	ledger, err := b.ledger(schedule, d.Shape())
+	if err != nil {
 		return 0, nil, err
 	}
 	sums, err := d.data.Under(loss)
 	if err != nil {
 		return 0, nil, err
 	}
-	ledger, caps := env.mark(schedule.Ledger()), make([]float64, len(weights))
+	ledger, caps := env.mark(ledger), make([]float64, len(weights))
 	for j := range caps {
 		caps[j] = limit
 	}

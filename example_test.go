@@ -74,6 +74,7 @@ func ExampleNoisyGDConfig_Plan() {
 	fmt.Println(plan.Ledger)
 	fmt.Printf("clip %.3g, step size %.3g\n", plan.Learner.(dpglm.NoisyGDConfig).Clip, plan.Learner.(dpglm.NoisyGDConfig).StepSize)
 	// Output:
+	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 10,000
 	// Noisy GD, gradient sums: 100 × Gaussian in 20 dimensions, σ = 42.2468 × sensitivity, together 0.236704-GDP
 	// clip 0.25, step size 64
 }
@@ -124,6 +125,7 @@ func ExamplePreconditionedGD() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
 	report(dpglm.PreconditionedGD(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), dpglm.PreconditionedGDConfig{}, env))
 	// Output:
+	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
 	// preconditioned GD: sequential, 0.236704-GDP
 	// ├─ preconditioned GD, second moments: 1 × Gaussian in 6 dimensions, σ = 18.8933 × sensitivity, together 0.0529287-GDP
 	// ├─ preconditioned GD, gradient norms: 5 × Gaussian in 21 dimensions, σ = 42.2468 × sensitivity, together 0.0529287-GDP
@@ -143,6 +145,7 @@ func ExampleGridSearch() {
 	fmt.Println(plan.Ledger)
 	report(dpglm.GridSearch(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), search, env))
 	// Output:
+	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
 	// grid search, split by seed 0: parallel
 	// ├─ 3 candidates on 2500 rows: sequential, 0.236704-GDP
 	// │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
@@ -199,6 +202,7 @@ func ExampleJL() {
 	fmt.Println(model.Ledger())
 	fmt.Printf("more than 75 %% right: %v\n", right > n*3/4)
 	// Output:
+	// (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one), n = 2,000
 	// JL to 50 dimensions by a sparse map of seed 7: sequential, 0.837859-GDP
 	// └─ Noisy GD, gradient sums: 1000 × Gaussian in 50 dimensions, σ = 37.7424 × sensitivity, together 0.837859-GDP
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
@@ -278,6 +282,7 @@ func ExampleSelectModel() {
 	fmt.Println(ledger)
 	// Output:
 	// 1
+	// 0.1-DP, unit: one row (replace-one), n = 5,000
 	// choice of one of 3 models: 1 × bounded range 0.1
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 }

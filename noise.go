@@ -17,17 +17,6 @@ type additive interface {
 	schedule(label string, releases int) (*release.Schedule, error)
 }
 
-// additive calibrates noise for one vector of dim coordinates: discrete Laplace
-// under a pure budget, Gaussian otherwise.
-func (b Budget) additive(dim int) (additive, error) {
-	if b.pure {
-		epsilon, err := b.pureEpsilon()
-		return laplace{mechanisms.Laplace{Epsilon: epsilon}, dim}, err
-	}
-	g, err := b.gaussian(1, dim)
-	return gaussian{g, dim}, err
-}
-
 type gaussian struct {
 	mechanisms.Gaussian
 	dim int

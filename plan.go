@@ -49,10 +49,11 @@ type run struct {
 
 // newPlan holds the schedule against the budget. Every plan is made here.
 func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) ([]float64, error)) (*Plan, error) {
-	if err := b.covers(schedule.Ledger()); err != nil {
+	ledger, err := b.ledger(schedule, s)
+	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: l, Problem: p, Ledger: schedule.Ledger(), shape: s, schedule: schedule, train: train, weightBound: p.Radius}, nil
+	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, weightBound: p.Radius}, nil
 }
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled

@@ -49,11 +49,12 @@ type question func(x []float64) (release.Answer, error)
 // newPredictorPlan holds the schedule of all answers against the budget. Every plan
 // of a predictor is made here.
 func newPredictorPlan(c PredictorConfig, s Shape, p Problem, b Budget, x service) (*PredictorPlan, error) {
-	if err := b.covers(x.schedule.Ledger()); err != nil {
+	ledger, err := b.ledger(x.schedule, s)
+	if err != nil {
 		return nil, err
 	}
 	x.facts = x.facts.of(s, p, b)
-	return &PredictorPlan{Config: c, Problem: p, Ledger: x.schedule.Ledger(), shape: s, service: x}, nil
+	return &PredictorPlan{Config: c, Problem: p, Ledger: ledger, shape: s, service: x}, nil
 }
 
 // Run trains on d, which must have the shape of the plan. Training spends nothing:
@@ -84,7 +85,7 @@ func (p *PredictorPlan) String() string {
 	if p == nil || p.train == nil {
 		return "empty plan"
 	}
-	return fmt.Sprintf("plan of a predictor (%s) for %d rows × %d weights:\n%v", p.facts.Kind, p.shape.Rows, p.shape.Dim, p.schedule.Ledger())
+	return fmt.Sprintf("plan of a predictor (%s) for %d rows × %d weights:\n%v", p.facts.Kind, p.shape.Rows, p.shape.Dim, p.Ledger)
 }
 
 // Predictor keeps a model, or several, inside and answers queries about single
