@@ -3,7 +3,6 @@ package dpglm
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
@@ -18,24 +17,6 @@ type Budget struct {
 	pure               bool
 	parts              int  // a share: one of parts equal ones, composed in sequence
 	byMu               bool // a share by μ alone, which composes whatever the parts are
-	ratios             *ratios
-}
-
-// ratios keeps what objectiveRatio found for shares of one budget, as the candidates of
-// a search mostly ask for the same.
-type ratios struct {
-	sync.Mutex
-	of map[ratioKey]ratio
-}
-
-type ratioKey struct {
-	epsilon, delta, logDet, outputMu float64
-	parts, dim                       int
-}
-
-type ratio struct {
-	value float64
-	err   error
 }
 
 // ApproxDP is (ε, δ)-differential privacy.
@@ -68,9 +49,6 @@ func (b Budget) String() string {
 // all are Gaussian.
 func (b Budget) share(k int) Budget {
 	b.parts *= k
-	if b.ratios == nil {
-		b.ratios = &ratios{of: map[ratioKey]ratio{}}
-	}
 	return b
 }
 
@@ -138,31 +116,16 @@ func (b Budget) pureEpsilon() (float64, error) {
 // log-determinant and output noise. Several parts of an ε beyond 1000 get one that fits
 // their μ, as loss distributions would take seconds.
 func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (float64, error) {
-	one := accounting.Objective{LogDet: law.LogDet, OutputMu: law.OutputMu, Dim: dim, Releases: 1}
-	shares := one
-	shares.Releases = b.parts
+	o := accounting.Objective{LogDet: law.LogDet, OutputMu: law.OutputMu, Dim: dim, Releases: 1}
 	if b.inMu() || b.parts > 1 && b.epsilon > 1000 {
 		mu, err := b.gdp()
 		if err != nil {
 			return 0, err
 		}
-		return one.RatioForGDP(mu)
+		return o.RatioForGDP(mu)
 	}
-	find := func() (float64, error) {
-		return shares.RatioFor(b.epsilon, b.delta)
-	}
-	if b.ratios == nil {
-		return find()
-	}
-	b.ratios.Lock()
-	defer b.ratios.Unlock()
-	key := ratioKey{b.epsilon, b.delta, law.LogDet, law.OutputMu, b.parts, dim}
-	found, ok := b.ratios.of[key]
-	if !ok {
-		found.value, found.err = find()
-		b.ratios.of[key] = found
-	}
-	return found.value, found.err
+	o.Releases = b.parts
+	return o.RatioFor(b.epsilon, b.delta)
 }
 
 // inMu reports whether the budget is one of Gaussian differential privacy.

@@ -13,6 +13,13 @@ import (
 // log-determinants or the output noise alone exceed is an error: raise λ, or the
 // output noise.
 func (o Objective) RatioFor(epsilon, delta float64) (float64, error) {
+	if o.Ratio = 0; o.Releases == 1 {
+		return o.ratioFor(epsilon, delta)
+	}
+	return ratios.get(query{o, epsilon, delta}, func() (float64, error) { return o.ratioFor(epsilon, delta) })
+}
+
+func (o Objective) ratioFor(epsilon, delta float64) (float64, error) {
 	o.Ratio = 1
 	if err := o.Validate(); err != nil {
 		return 0, err
