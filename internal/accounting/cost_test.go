@@ -35,7 +35,7 @@ func odd() map[string]*Sequence {
 		"2^40 small": Pure(1e-6, 1<<40), "2^40 large": Pure(7*(1+1e-15), 1<<40), "2^40 ranges": BoundedRange(1e-7, 1<<40-1),
 		"wide beside narrow": Compose(Pure(1e-9, 3), Gaussian(300, 1, 1)), "1000 minimisers": Objective{0.1, 0.05, 0.01, 10, 1000}.Profile(),
 	}
-	for _, n := range []int{1, 3, 30, 300} {
+	for _, n := range []int{1, 3, 30, 100} {
 		cases[fmt.Sprint(n, " in sequence")] = Compose(of(n, kind)...)
 		cases[fmt.Sprint(n, " in parallel")] = Parallel(of(n, mixed)...)
 		cases[fmt.Sprint(n, " both")] = Compose(of(n, mixed)...)
