@@ -36,8 +36,7 @@ func TestAddScaled(t *testing.T) {
 		w, v, want := make([]float64, n), make([]float64, n), make([]float64, n)
 		for j := range w {
 			w[j], v[j] = r.NormFloat64(), r.NormFloat64()
-			product := 0.3 * v[j]
-			want[j] = math.Float64frombits(math.Float64bits(product)) + w[j]
+			want[j] = w[j] + float64(0.3*v[j])
 		}
 		if AddScaled(w, 0.3, v); !floats.Equal(w, want) {
 			t.Errorf("%d numbers: %v, want %v", n, w, want)
