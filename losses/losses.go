@@ -13,8 +13,6 @@
 //	G     in z                Constants.Slope, Constants.Lipschitz
 package losses
 
-import "math"
-
 // Labels is a loss's label domain.
 type Labels string
 
@@ -27,42 +25,6 @@ const (
 
 // Valid reports whether l is one of the domains above.
 func (l Labels) Valid() bool { return l == Binary || l == Real || l == Count }
-
-// Link maps a score to the mean of the label.
-type Link string
-
-// The links.
-const (
-	Identity Link = "identity" // the score itself
-	Logit    Link = "logit"    // the probability of class 1, 1/(1 + e^(−z))
-	Log      Link = "log"      // the mean count e^z
-)
-
-// Suits reports whether l is one of the links above and can belong to a loss with
-// the given labels.
-func (l Link) Suits(labels Labels) bool {
-	return l == Identity || l == Logit && labels == Binary || l == Log && labels == Count
-}
-
-// Mean is the label's mean at the score z.
-func (l Link) Mean(z float64) float64 {
-	switch l {
-	case Logit:
-		return sigmoid(z)
-	case Log:
-		return math.Exp(z)
-	}
-	return z
-}
-
-// LinkOf returns the link of a loss: what its method Link says, if it has one,
-// and otherwise Identity.
-func LinkOf(l Loss) Link {
-	if k, ok := l.(interface{ Link() Link }); ok {
-		return k.Link()
-	}
-	return Identity
-}
 
 // Loss is a convex, non-negative loss φ_y(z); an [Extended] one may be negative
 // outside its limit. Implementations are immutable and safe for concurrent

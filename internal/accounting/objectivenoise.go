@@ -96,18 +96,6 @@ func (p noisyObjective) logRight(x float64) float64 {
 	return best + math.Log(sum) + 1e-15*(1e3+math.Abs(best))
 }
 
-// peak returns roughly where the integrand is largest on (−∞, end].
-func (p noisyObjective) peak(x, end float64) float64 {
-	mu := p.noise.mu
-	lo, hi := math.Min(end, mu*mu/2), end
-	if lo == end || p.slope(x, end) > 0 {
-		return end
-	}
-	tolerance := math.Min(p.nu, mu) / 16 / math.Max(math.Abs(hi), 1e-300)
-	at, _ := bisect(lo, hi, hi, tolerance, func(l float64) bool { return p.slope(x, l) > 0 })
-	return at
-}
-
 // slope returns (log g)'(ℓ).
 func (p noisyObjective) slope(x, l float64) float64 {
 	y := x - l - p.logDet

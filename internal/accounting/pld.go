@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"math"
-	"sort"
 )
 
 // A pld is a privacy loss distribution: mass[i] lies at loss (low+i)·2^exponent
@@ -75,16 +74,6 @@ func discretise(curve func(float64) float64, exponent int) *pld {
 		return atInfinity(exponent)
 	}
 	return p
-}
-
-// firstIndex returns the first i ≥ 0 at which ok, which stays true once it is,
-// or a limit.
-func firstIndex(ok func(int) bool) int {
-	n := 1
-	for n < maxCells/2 && !ok(n) {
-		n *= 2
-	}
-	return sort.Search(n, ok)
 }
 
 // fromHull sets the masses of the lower convex hull, in α, of the points
@@ -181,15 +170,6 @@ func (p *pld) delta(x float64) float64 {
 		d = p.at[i] - math.Expm1(-gap)*p.slope[i]
 	}
 	return math.Min(1, d*(1+p.rounding()))
-}
-
-// decline returns −(log δ)'(x).
-func (p *pld) decline(x float64) float64 {
-	i, gap := p.cell(x)
-	if i == len(p.mass) {
-		return 0
-	}
-	return math.Exp(-gap) * p.slope[i] / (p.at[i] - math.Expm1(-gap)*p.slope[i])
 }
 
 // coarsen moves the distribution to the grid of multiples of 2^exponent. A mass

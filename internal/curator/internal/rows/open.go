@@ -89,3 +89,21 @@ func unlessItPanics(method string, f func()) (err error) {
 	f()
 	return nil
 }
+
+// compress copies a matrix that knows its nonzeros, which it must name in order.
+func compress(x mat.RowNonZeroDoer, n, d int) (*Sparse, error) {
+	indptr, indices, values := make([]int, 1, n+1), []int{}, []float64{}
+	for i := range n {
+		astray := false
+		x.DoRowNonZero(i, func(row, j int, v float64) {
+			astray = astray || row != i
+			indices = append(indices, j)
+			values = append(values, v)
+		})
+		if astray {
+			return nil, check.Fail(check.ErrShape, "DoRowNonZero of the matrix", nil, fmt.Sprintf("must name entries of row %d when asked for them", i))
+		}
+		indptr = append(indptr, len(indices))
+	}
+	return NewSparse(n, d, indptr, indices, values)
+}

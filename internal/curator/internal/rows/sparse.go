@@ -71,24 +71,6 @@ func (s *Sparse) At(i, j int) float64 {
 // T returns the transpose.
 func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
 
-// compress copies a matrix that knows its nonzeros, which it must name in order.
-func compress(x mat.RowNonZeroDoer, n, d int) (*Sparse, error) {
-	indptr, indices, values := make([]int, 1, n+1), []int{}, []float64{}
-	for i := range n {
-		astray := false
-		x.DoRowNonZero(i, func(row, j int, v float64) {
-			astray = astray || row != i
-			indices = append(indices, j)
-			values = append(values, v)
-		})
-		if astray {
-			return nil, check.Fail(check.ErrShape, "DoRowNonZero of the matrix", nil, fmt.Sprintf("must name entries of row %d when asked for them", i))
-		}
-		indptr = append(indptr, len(indices))
-	}
-	return NewSparse(n, d, indptr, indices, values)
-}
-
 // sparseSource reads the rows of a Sparse, which may be a selection: row i lies
 // between start[i] and end[i].
 type sparseSource struct {
