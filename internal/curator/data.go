@@ -22,22 +22,6 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// Encoding is how raw rows become features, in public numbers.
-type Encoding = rows.Encoding
-
-// Sparse is a matrix in compressed sparse rows.
-type Sparse = rows.Sparse
-
-// The constructors of encodings and sparse matrices are those of the table.
-var (
-	NewSparse   = rows.NewSparse
-	NewIdentity = rows.NewIdentity
-	NewSchema   = rows.NewSchema
-)
-
-// MaxOffset is the largest Encoding.Offset of a schema.
-const MaxOffset = rows.MaxOffset
-
 // Data is a table of bounded rows with their labels. It is safe for concurrent
 // use.
 type Data struct {
@@ -67,18 +51,6 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, e
 		return nil, err
 	}
 	return &Data{table, append([]float64(nil), y...), labelBound, release.NewRows()}, nil
-}
-
-// Columns returns a matrix's number of columns, and an error for one that is
-// missing or empty.
-func Columns(x mat.Matrix) (int, error) {
-	_, columns, err := rows.Dims(x)
-	return columns, err
-}
-
-// Format prints the shape, whatever the verb: fmt would print the rows.
-func (d *Data) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Data of %d rows", d.table.Rows())
 }
 
 // Facts are the public facts of a data set.
@@ -163,16 +135,4 @@ func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
 func (d *Data) Check(loss losses.Loss) error {
 	_, err := d.Under(loss)
 	return err
-}
-
-// Scores returns ⟨w, u⟩ for each row of x, encoded and bounded as private rows
-// are; x is the caller's own.
-func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
-	table, err := rows.NewTable(x, enc)
-	if err != nil {
-		return nil, err
-	}
-	z := make([]float64, table.Rows())
-	table.Scores(z, w)
-	return z, nil
 }

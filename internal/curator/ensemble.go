@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -18,11 +17,6 @@ type Ensemble struct {
 	origin    origin
 	predict   func(score float64) float64
 	low, high float64
-}
-
-// Format prints the shape, whatever the verb.
-func (e *Ensemble) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Ensemble of %d models", len(e.models))
 }
 
 // Ensemble trains the minimiser of the mean loss plus (λ/2)‖w‖² over the ball on

@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -77,9 +76,6 @@ func WeightBound(loss losses.Loss, labelBound float64, n int, featureBound, clip
 	s := longest + float64(rows*math.Min(featureBound*descent(loss, labelBound), clip))
 	return 1.1 * (s + math.Sqrt(float64(s*s)+float64(2*lambda*rows*loss.Constants(0, labelBound).AtZero))) / lambda
 }
-
-// Format prints the shape, whatever the verb.
-func (o *objective) Format(f fmt.State, _ rune) { fmt.Fprint(f, "curator.objective") }
 
 // descent returns a D with φ_y(z) ≥ −D·|z| for all scores and for labels within the
 // bound y: 0, unless l is Extended.

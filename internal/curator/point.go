@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,9 +21,6 @@ type Point struct {
 	norm   float64 // bound on ‖w‖
 	origin origin
 }
-
-// Format prints the shape, whatever the verb.
-func (p Point) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Point of %d weights", len(p.w)) }
 
 // Weights are the point's, with the distance by which a replaced row moves them.
 func (p Point) Weights() release.Answer { return release.NewAnswer(p.origin.rows, p.w, p.moves) }

@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,11 +26,6 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 		return nil, err
 	}
 	return &Sums{s, d}, nil
-}
-
-// Format prints the shape, whatever the verb.
-func (s *Sums) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Sums over %d rows", s.s.Rows())
 }
 
 // Rows is the number of rows, and Dim that of weights.

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 
@@ -16,11 +15,6 @@ type Walk struct {
 	features []float64 // sorted
 	values   []int     // after each number of steps
 	origin   origin
-}
-
-// Format prints the shape, whatever the verb.
-func (w *Walk) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Walk of %d steps", len(w.features))
 }
 
 // Walk makes the walk. Rows of equal features stand in the order of their numbers,

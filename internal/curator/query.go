@@ -1,0 +1,42 @@
+package curator
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+)
+
+// Encoding is how raw rows become features, in public numbers.
+type Encoding = rows.Encoding
+
+// Sparse is a matrix in compressed sparse rows.
+type Sparse = rows.Sparse
+
+// The constructors of encodings and sparse matrices are those of the table.
+var (
+	NewSparse   = rows.NewSparse
+	NewIdentity = rows.NewIdentity
+	NewSchema   = rows.NewSchema
+)
+
+// MaxOffset is the largest Encoding.Offset of a schema.
+const MaxOffset = rows.MaxOffset
+
+// Columns returns a matrix's number of columns, and an error for one that is
+// missing or empty.
+func Columns(x mat.Matrix) (int, error) {
+	_, columns, err := rows.Dims(x)
+	return columns, err
+}
+
+// Scores returns ⟨w, u⟩ for each row of x, encoded and bounded as private rows
+// are; x is the caller's own.
+func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
+	table, err := rows.NewTable(x, enc)
+	if err != nil {
+		return nil, err
+	}
+	z := make([]float64, table.Rows())
+	table.Scores(z, w)
+	return z, nil
+}
