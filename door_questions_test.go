@@ -2,6 +2,7 @@ package dpglm_test
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"slices"
 	"strings"
@@ -147,5 +148,39 @@ func TestAnswersCannotBeRead(t *testing.T) {
 	}
 	if found < 15 {
 		t.Errorf("only %d functions were found", found)
+	}
+}
+
+// TestDoorDoesNotLook finds where package release touches what an Answer holds: it is
+// counted and copied, never compared, so that nothing is refused, redrawn or stopped
+// for a raw number, however seldom.
+func TestDoorDoesNotLook(t *testing.T) {
+	s, found := parsed(t, module+"/internal/release"), 0
+	for _, file := range s.files {
+		fine := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "len" || id.Name == "append") {
+					for _, arg := range n.Args {
+						fine[arg] = true
+					}
+				}
+			case *ast.AssignStmt:
+				for _, left := range n.Lhs {
+					fine[left] = true
+				}
+			case *ast.SelectorExpr:
+				if n.Sel.Name == "values" && named(s.info.TypeOf(n.X)) == "Answer" {
+					if found++; !fine[n] {
+						t.Errorf("%s: a raw answer's values are used other than to count or copy them", s.at(n.Pos()))
+					}
+				}
+			}
+			return true
+		})
+	}
+	if found < 3 {
+		t.Errorf("values of answers are used %d times only", found)
 	}
 }
