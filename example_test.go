@@ -146,7 +146,7 @@ func ExampleGridSearch() {
 	report(dpglm.GridSearch(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), search, env))
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
-	// grid search, split by seed 0: parallel
+	// grid search, 2500 and 2500 rows by seed 0: parallel
 	// ├─ 3 candidates on 2500 rows: sequential, 0.236704-GDP
 	// │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
 	// │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP

@@ -276,7 +276,8 @@ func (g *gridSearch) compose(b Budget) error {
 	if err != nil {
 		return err
 	}
-	if g.schedule, err = release.Parallel("grid search", fmt.Sprintf("split by seed %d", g.Seed), training, selection); err != nil {
+	by := fmt.Sprintf("%d and %d rows by seed %d", g.shape.Rows-g.held, g.held, g.Seed)
+	if g.schedule, err = release.Parallel("grid search", by, training, selection); err != nil {
 		return err
 	}
 	return b.covers(g.schedule.Ledger())

@@ -108,6 +108,35 @@ func TestGridSearchMayReturnZero(t *testing.T) {
 	}
 }
 
+// Searches inside a search compose in parallel only where they split the rows in the
+// same way; with other fractions, as with other seeds, one comes after the other, and
+// all that is planned can be released.
+func TestGridSearchesNest(t *testing.T) {
+	x, y := separable(200, 2, 1)
+	d := dataset(t, x, y, dpglm.Bounds{Feature: 2})
+	inner := func(validation float64, seed uint64) dpglm.Candidate {
+		return dpglm.Candidate{Learner: dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 3}, Radii: []float64{1}, Validation: validation, Seed: seed}}
+	}
+	for name, c := range map[string]struct {
+		other dpglm.Candidate
+		want  string
+	}{
+		"same split":     {inner(0.5, 1), "rows, 50 and 50 rows by seed 1: parallel"},
+		"other fraction": {inner(0.25, 1), "rows: sequential"},
+		"other seed":     {inner(0.5, 2), "rows: sequential"},
+	} {
+		search := dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{inner(0.5, 1), c.other}}
+		m, err := dpglm.GridSearch(t.Context(), d, logistic, dpglm.ApproxDP(1, 1e-6), search, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if want := "2 candidates on 100 " + c.want; !strings.Contains(m.Ledger().String(), want) {
+			t.Errorf("%s: no %q in\n%v", name, want, m.Ledger())
+		}
+	}
+}
+
 // greedy plans with more than it was given.
 type greedy struct{ dpglm.NoisyGDConfig }
 
