@@ -162,7 +162,10 @@ func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 	}
 	v := append([]float64(nil), x.values...)
 	a.record(m.name(), v, x)
-	return v, m.release(v, x.l2, a.run.src)
+	if err := m.release(v, x.l2, a.run.src); err != nil {
+		return nil, err // v may be raw
+	}
+	return v, nil
 }
 
 // Select releases the index of one of several scores by the planned mechanism.

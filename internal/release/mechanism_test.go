@@ -54,8 +54,30 @@ func TestAddNoiseIsTheMechanism(t *testing.T) {
 	if !slices.Equal(values, []float64{1, -2, 3.5}) {
 		t.Errorf("the answer's own numbers became %v", values)
 	}
-	if _, err := must(Gaussian("", 1, 1, 3)).Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(NewAnswer(rows, values, 0)); err == nil {
-		t.Error("an answer without a sensitivity is released")
+}
+
+// A release that fails hands out nothing: what its noise was to be added to is raw.
+func TestFailedReleasesAreEmpty(t *testing.T) {
+	rows := NewRows()
+	far := flat(rows, 2)
+	far.Minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
+		return []float64{1, 2}, math.Inf(1), nil
+	}
+	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
+	got, err := must(Objective("", law, 2)).Allow(rows, mechanisms.NewSeededSource(4)).Minimise(t.Context(), far)
+	if got != nil || err == nil {
+		t.Errorf("a minimiser at any distance: %v (%v)", got, err)
+	}
+	for _, s := range []*Schedule{gaussianOf("", 1, 2), must(Laplace("", 1, 1, 2))} {
+		for name, x := range map[string]Answer{
+			"no sensitivity":  NewAnswer(rows, []float64{1, 2}, 0),
+			"any sensitivity": NewAnswer(rows, []float64{1, 2}, math.Inf(1)),
+			"infinite":        NewAnswer(rows, []float64{1, math.Inf(1)}, 1),
+		} {
+			if got, err := s.Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(x); got != nil || err == nil {
+				t.Errorf("%s, %s: %v (%v)", s.leaf.name(), name, got, err)
+			}
+		}
 	}
 }
 

@@ -81,5 +81,8 @@ func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error)
 	grid := math.Sqrt(float64(m.Dim)) * math.Ldexp(sigma, -40) / m.Lambda
 	moves := 2*distance + grid
 	a.record("minimiser", theta, Answer{rows: m.Rows, l2: moves})
-	return theta, mechanisms.Gaussian{Mu: o.law.OutputMu}.Release(theta, theta, moves, a.run.src)
+	if err := (mechanisms.Gaussian{Mu: o.law.OutputMu}).Release(theta, theta, moves, a.run.src); err != nil {
+		return nil, err // theta may be raw
+	}
+	return theta, nil
 }
