@@ -2,6 +2,8 @@ package dpglm_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -29,6 +31,31 @@ func TestUnreadableMatrices(t *testing.T) {
 	} {
 		if d, err := dpglm.NewDataset(c.x, []float64{0, 1}, dpglm.Bounds{Feature: 1}); d != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A data set prints no row and no label, whatever the verb, by value too, and where it
+// lies in a field that fmt can't call methods of.
+func TestDatasetPrintsNoData(t *testing.T) {
+	const feature, label = 1234.5678, 4321.8765
+	x := mat.NewDense(2, 1, []float64{feature, -feature})
+	d, err := dpglm.NewDataset(x, []float64{label, -label}, dpglm.Bounds{Feature: 1e6, Label: 1e6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct {
+		byValue   dpglm.Dataset
+		byPointer *dpglm.Dataset
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%f", "%t", "%z"} {
+		for _, v := range []any{d, *d, &d, holder{*d, d}, &holder{*d, d}, []dpglm.Dataset{*d}, map[int]holder{1: {*d, d}}} {
+			printed := fmt.Sprintf(verb, v)
+			for _, digits := range []string{"1234.5678", "4321.8765", fmt.Sprintf("%x", feature), fmt.Sprintf("%x", label)} {
+				if strings.Contains(printed, digits) {
+					t.Errorf("%s of a %T shows data: %.200s", verb, v, printed)
+				}
+			}
 		}
 	}
 }

@@ -24,7 +24,11 @@ import (
 
 // Data is a table of bounded rows with their labels. It is safe for concurrent
 // use.
-type Data struct {
+type Data struct{ *held }
+
+// held lies behind a pointer: where fmt can't call Format, as in a caller's own
+// structs, it follows one pointer and prints the next as an address.
+type held struct {
 	table      *rows.Table
 	labels     []float64
 	labelBound float64 // 0 where none was given
@@ -50,7 +54,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, e
 	if err != nil {
 		return nil, err
 	}
-	return &Data{table, append([]float64(nil), y...), labelBound, release.NewRows()}, nil
+	return &Data{&held{table, append([]float64(nil), y...), labelBound, release.NewRows()}}, nil
 }
 
 // Facts are the public facts of a data set.
@@ -121,14 +125,14 @@ func (d *Data) pick(order []int, token *release.Rows) *Data {
 	for k, i := range order {
 		labels[k] = d.labels[i]
 	}
-	return &Data{d.table.Pick(order), labels, d.labelBound, token}
+	return &Data{&held{d.table.Pick(order), labels, d.labelBound, token}}
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are
 // longer, with another constant feature, a power of two, where there is an
 // intercept, and their labels clamped to another bound.
 func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
-	return &Data{d.table.Rebound(bound, constant), d.labels, labelBound, d.rows}
+	return &Data{&held{d.table.Rebound(bound, constant), d.labels, labelBound, d.rows}}
 }
 
 // Check reports whether the labels are in the loss's domain, an error of intake.
