@@ -337,6 +337,25 @@ func TestModelRefusesNonsense(t *testing.T) {
 	}
 }
 
+// A model that was neither trained nor decoded is an error, not a panic.
+func TestEmptyModel(t *testing.T) {
+	x := mat.NewDense(1, 1, nil)
+	for _, m := range []*dpglm.Model{nil, new(dpglm.Model)} {
+		_, scores := m.Scores(x)
+		_, predict := m.Predict(x)
+		_, probabilities := m.Probabilities(x)
+		_, encoded := m.MarshalJSON()
+		for _, err := range []error{scores, predict, probabilities, encoded, m.UnmarshalJSON([]byte("{}"))} {
+			if !errors.Is(err, dpglm.ErrModel) {
+				t.Error(err)
+			}
+		}
+		if m.Weights() != nil || m.Ledger() != nil || m.String() != "empty model" {
+			t.Errorf("%v has weights or a ledger", m)
+		}
+	}
+}
+
 // What the caller does to a schema after training does not reach the model.
 func TestModelOwnsItsSchema(t *testing.T) {
 	s := dpglm.Schema{Columns: []string{"a"}, Numeric: map[string][2]float64{"a": {0, 1}}}

@@ -32,23 +32,41 @@ func newModel(w []float64, facts Facts, columns int, loss losses.Loss, ledger *L
 
 // Weights returns a copy of the weights of the encoded features (scaled to
 // [−1, 1] where a Schema says so), the intercept last if there is one.
-func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
+func (m *Model) Weights() []float64 {
+	if m == nil {
+		return nil
+	}
+	return slices.Clone(m.weights)
+}
+
+// usable refuses a model that was neither trained nor decoded.
+func (m *Model) usable() error {
+	if m == nil || m.facts == nil {
+		return check.Fail(ErrModel, "model", nil, "must be trained or decoded")
+	}
+	return nil
+}
 
 // String says what the model is.
 func (m *Model) String() string {
-	if m == nil || m.facts == nil {
+	if m.usable() != nil {
 		return "empty model"
 	}
 	return fmt.Sprintf("%s model of %d weights\n%v", m.loss, len(m.weights), m.ledger)
 }
 
 // Ledger returns what training released, and how private that is.
-func (m *Model) Ledger() *Ledger { return m.ledger }
+func (m *Model) Ledger() *Ledger {
+	if m == nil {
+		return nil
+	}
+	return m.ledger
+}
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training.
 func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
-	if m == nil || m.facts == nil {
-		return nil, check.Fail(ErrModel, "model", nil, "must be trained or decoded")
+	if err := m.usable(); err != nil {
+		return nil, err
 	}
 	x, columns, err := raw(x)
 	if err != nil {
@@ -92,6 +110,9 @@ func prediction(labels losses.Labels, link losses.Link, score float64) float64 {
 // Probabilities returns the probability of class 1 for each row of raw
 // features; only the logistic loss defines one.
 func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
 	if m.link != losses.Logit {
 		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities")
 	}
@@ -115,6 +136,9 @@ type modelJSON struct {
 
 // MarshalJSON writes the model.
 func (m *Model) MarshalJSON() ([]byte, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
 	j := modelJSON{Loss: m.loss, Labels: m.labels, Link: m.link, Columns: m.columns, Weights: m.weights, Ledger: m.ledger}
 	switch f := m.facts.(type) {
 	case Bounds:
@@ -127,6 +151,9 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a model that MarshalJSON wrote and refuses any other.
 func (m *Model) UnmarshalJSON(data []byte) error {
+	if m == nil {
+		return check.Fail(ErrModel, "model", nil, "must not be nil")
+	}
 	var j modelJSON
 	if err := json.Unmarshal(data, &j); err != nil {
 		return fmt.Errorf("%w: %w", ErrModel, err)
