@@ -113,8 +113,8 @@ func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *E
 // what was asked for: a Learner from elsewhere may plan another shape or a larger
 // budget.
 func planChild(l Learner, s Shape, p Problem, b Budget) (*Plan, error) {
-	if l == nil {
-		return nil, check.Fail(ErrConfig, "learner", nil, "must not be nil")
+	if err := check.Given("learner", l); err != nil {
+		return nil, err
 	}
 	plan, err := l.Plan(s, p, b)
 	if err != nil {

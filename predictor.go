@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"reflect"
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -128,8 +127,8 @@ func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Pred
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if v := reflect.ValueOf(cfg); cfg == nil || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil, check.Fail(ErrConfig, "configuration", nil, "must not be nil")
+	if err := check.Given("configuration", cfg); err != nil {
+		return nil, err
 	}
 	plan, err := cfg.Plan(d.Shape(), p, b)
 	if err != nil {

@@ -1,9 +1,7 @@
 package losses
 
 import (
-	"fmt"
 	"math"
-	"reflect"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -26,11 +24,8 @@ func Validate(l Loss, z, y float64) error {
 
 // parameters refuses a nil loss, a nil pointer to one, and one whose own parameters are out of range.
 func parameters(l Loss) error {
-	if l == nil {
-		return check.Fail(check.ErrConfig, "loss", nil, "must not be nil")
-	}
-	if v := reflect.ValueOf(l); v.Kind() == reflect.Pointer && v.IsNil() {
-		return check.Fail(check.ErrConfig, "loss", fmt.Sprintf("(%T)(nil)", l), "must not be nil")
+	if err := check.Given("loss", l); err != nil {
+		return err
 	}
 	if v, ok := l.(interface{ Validate() error }); ok {
 		return v.Validate()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // The sentinels that every Error unwraps to. Package dpglm exports them.
@@ -56,6 +57,17 @@ func Fail(kind error, param string, value any, rule string) error {
 		v = fmt.Sprint(value)
 	}
 	return &Error{kind, param, v, rule}
+}
+
+// Given asks for an argument that is neither nil nor a nil pointer.
+func Given(param string, v any) error {
+	if v == nil {
+		return Fail(ErrConfig, param, nil, "must not be nil")
+	}
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+		return Fail(ErrConfig, param, fmt.Sprintf("(%T)(nil)", v), "must not be nil")
+	}
+	return nil
 }
 
 // Positive asks for a finite number above zero.

@@ -12,11 +12,8 @@ import (
 // Dims returns the shape of the caller's matrix, or says why it has none: it is nil,
 // or a nil pointer, or empty, or its method panics.
 func Dims(x mat.Matrix) (n, d int, err error) {
-	if x == nil {
-		return 0, 0, check.Fail(check.ErrConfig, "matrix", nil, "must not be nil")
-	}
-	if v := reflect.ValueOf(x); v.Kind() == reflect.Pointer && v.IsNil() {
-		return 0, 0, check.Fail(check.ErrConfig, "matrix", fmt.Sprintf("(%T)(nil)", x), "must not be nil")
+	if err := check.Given("matrix", x); err != nil {
+		return 0, 0, err
 	}
 	if err := unlessItPanics("Dims", func() { n, d = x.Dims() }); err != nil {
 		return 0, 0, err
