@@ -231,6 +231,7 @@ func ExampleNewPredictor() {
 	// class 1
 	// class 0
 	// dpglm: privacy budget spent: answers = 2 are all that the budget was planned for
+	// 1-DP, unit: one row (replace-one), n = 5,000
 	// votes of 53 models, split by seed 0: 2 × bounded range 0.5
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 }

@@ -36,6 +36,7 @@ type PredictorPlan struct {
 // service is what predictors of one plan have in common.
 type service struct {
 	schedule *release.Schedule // a leaf with a release for each answer
+	planned  *Ledger           // the schedule's, with the budget
 	facts    predictorFacts
 	cache    bool
 	train    func(*run) (question, error)
@@ -52,7 +53,7 @@ func newPredictorPlan(c PredictorConfig, s Shape, p Problem, b Budget, x service
 	if err != nil {
 		return nil, err
 	}
-	x.facts = x.facts.of(s, p, b)
+	x.facts, x.planned = x.facts.of(s, p, b), ledger
 	return &PredictorPlan{Config: c, Problem: p, Ledger: ledger, shape: s, service: x}, nil
 }
 
@@ -192,7 +193,7 @@ func (p *Predictor) Planned() *Ledger {
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.mark(p.schedule)
+	return p.mark(p.planned)
 }
 
 // Spent returns the ledger of the answers so far, nil before the first.
@@ -207,18 +208,18 @@ func (p *Predictor) Spent() *Ledger {
 		return nil
 	}
 	spent, err := p.schedule.First(made)
-	if err != nil { // then all counts as spent
-		spent = p.schedule
+	if err != nil || made == p.facts.Queries { // an error counts as all
+		return p.mark(p.planned)
 	}
-	return p.mark(spent)
+	return p.mark(spent.Ledger())
 }
 
 // mark says in a ledger that noise was the caller's, before a restart too.
-func (p *Predictor) mark(s *release.Schedule) *Ledger {
+func (p *Predictor) mark(l *Ledger) *Ledger {
 	if p.callerNoise {
-		return s.Ledger().WithCallerNoise()
+		return l.WithCallerNoise()
 	}
-	return s.Ledger()
+	return l
 }
 
 // Answered returns the number of answers so far, those before a restart included.

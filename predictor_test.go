@@ -109,6 +109,9 @@ func TestPredictorSpendsItsBudget(t *testing.T) {
 			if err := b.covers(p.Planned()); err != nil {
 				t.Errorf("%s: plans %v", kind, err)
 			}
+			if c, _ := p.Planned().Claim(); c.Rows != 400 || c.Epsilon != b.epsilon || c.Delta != b.delta || c.Mu != b.mu {
+				t.Errorf("%s: says that it was planned for %+v, not for %v", kind, c, b)
+			}
 			if p.Spent() != nil || p.Answered() != 0 {
 				t.Errorf("%s has spent %v at the start", kind, p.Spent())
 			}
