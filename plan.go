@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // Learner is a private training algorithm with its parameters. Plan sees public
@@ -31,6 +32,9 @@ type Plan struct {
 	shape    Shape
 	schedule *release.Schedule
 	train    func(*run) ([]float64, error)
+	// What Run goes by: whoever has a Plan can change the fields above.
+	loss   losses.Loss
+	ledger *Ledger
 	// The weights are a point of norm at most weightBound, plus noise of standard
 	// deviation spread in each coordinate.
 	weightBound, spread float64
@@ -53,7 +57,7 @@ func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, weightBound: p.Radius}, nil
+	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, ledger: ledger, weightBound: p.Radius}, nil
 }
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled
@@ -69,15 +73,15 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if err := p.shape.fits(d.data); err != nil {
 		return nil, err
 	}
-	if err := d.data.Check(p.Problem.Loss); err != nil {
+	if err := d.data.Check(p.loss); err != nil {
 		return nil, err
 	}
-	ledger := env.mark(p.Ledger)
+	ledger := env.mark(p.ledger)
 	w, err := p.train(&run{ctx: ctx, data: d.data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
-	return newModel(w, d.facts, d.data.Facts().Columns, p.Problem.Loss, ledger), nil
+	return newModel(w, d.facts, d.data.Facts().Columns, p.loss, ledger), nil
 }
 
 // fits refuses data that a plan's sensitivities are not for; by public facts.
@@ -141,5 +145,5 @@ func (p *Plan) String() string {
 	if p == nil || p.train == nil {
 		return "empty plan"
 	}
-	return fmt.Sprintf("plan of %T for %d rows × %d weights:\n%v", p.Learner, p.shape.Rows, p.shape.Dim, p.Ledger)
+	return fmt.Sprintf("plan of %T for %d rows × %d weights:\n%v", p.Learner, p.shape.Rows, p.shape.Dim, p.ledger)
 }

@@ -2,6 +2,7 @@ package dpglm_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -42,5 +43,22 @@ func TestPlanRefusesTinyCaps(t *testing.T) {
 		if _, err := l.Plan(s, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrBound) {
 			t.Errorf("%T: %v", l, err)
 		}
+	}
+}
+
+// A model's ledger and loss are those that its plan was made with, whatever a caller
+// does to the plan's fields.
+func TestPlanRunsAsPlanned(t *testing.T) {
+	x, y := separable(100, 2, 1)
+	d := dataset(t, x, y, dpglm.Bounds{Feature: 2})
+	plan, err := dpglm.NoisyGDConfig{Steps: 3}.Plan(d.Shape(), logistic, dpglm.GDP(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Ledger
+	plan.Ledger, plan.Problem, plan.Learner = nil, dpglm.Problem{}, nil
+	m, err := plan.Run(t.Context(), d, nil)
+	if err != nil || m.Ledger() != want || !strings.Contains(m.String(), "logistic model") {
+		t.Errorf("%v (%v), want a logistic model and\n%v", m, err, want)
 	}
 }
