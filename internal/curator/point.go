@@ -57,7 +57,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 	delta := s.s.Diameter(radius) / (lambda * float64(s.Rows()))
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
-	norm := float64(radius * (1 + 1e-12))
+	norm := float64(radius * (1 + float64(float64(s.Dim()+16)*0x1p-52))) // of what Project returns
 	return Point{w, math.Min(delta+float64(2*tolerance), 2*norm), norm, s.data.origin()}, err
 }
 

@@ -3,9 +3,14 @@ package curator
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/vector"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // The computed score of a query moves by at most the claimed distance when the
@@ -28,5 +33,35 @@ func TestScoreSensitivity(t *testing.T) {
 	}
 	if worst > claimed || worst < 3*delta || claimed > 3*delta*(1+1e-4) {
 		t.Errorf("scores move by %g, claimed %g", worst, claimed)
+	}
+}
+
+// The norm that a minimiser is said to have bounds what Project returns, in any
+// dimension: squares that each round away from a sum leave a vector too long.
+func TestMinimiserNorm(t *testing.T) {
+	const d, radius = 1 << 16, 1.0
+	x := mat.NewDense(2, d, nil)
+	x.Set(0, 0, 1)
+	data, err := Open(x, []float64{0, 1}, NewIdentity(d, 1, false), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := data.Under(losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := sums.Minimiser(ctx, radius, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := slices.Repeat([]float64{math.Exp2(-26.5) * (1 - 1e-9)}, d)
+	w[0] = 1
+	for j := range w {
+		w[j] *= 1 + 1e-3
+	}
+	vector.Project(w, radius)
+	slices.Reverse(w) // small ones first
+	if r := vector.Norm(w); !(r > radius*(1+1e-12) && r <= point.norm) {
+		t.Errorf("projected to norm 1 + %g, said to be 1 + %g at most", r-1, point.norm-1)
 	}
 }

@@ -28,7 +28,8 @@ func AddScaled(w []float64, factor float64, v []float64) {
 	}
 }
 
-// Project scales w down to the given norm where it is longer.
+// Project scales w down to the given norm where it is longer. As computed, norms of d
+// numbers are at most radius·(1 + (d+16)·2^-52) then.
 func Project(w []float64, radius float64) {
 	r := Norm(w)
 	if !(r > radius) {
