@@ -153,7 +153,7 @@ func (d *Dataset) given(ctx context.Context) error {
 	if ctx == nil {
 		return check.Fail(ErrConfig, "context", nil, "must not be nil")
 	}
-	return ctx.Err()
+	return check.Cancelled(ctx)
 }
 
 // Format prints the shape, whatever the verb: fmt would print the rows.

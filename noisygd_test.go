@@ -145,22 +145,23 @@ func TestProgressAndCancellation(t *testing.T) {
 		t.Errorf("progress %v", seen)
 	}
 
-	cancelled, cancel := context.WithCancel(ctx)
+	cause := errors.New("a caller's cause")
+	cancelled, cancel := context.WithCancelCause(ctx)
 	env.Progress = func(done, _ int) {
 		if done == 3 {
-			cancel()
+			cancel(cause)
 		}
 	}
 	m, err := dpglm.NoisyGD(cancelled, d, logistic, dpglm.ApproxDP(1, 1e-6), config, env)
 	var stopped *dpglm.Interrupted
-	if m != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &stopped) {
+	if m != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || !errors.As(err, &stopped) {
 		t.Fatalf("cancelled in step 4: %v, %v", m, err)
 	}
 	if e, err := stopped.Ledger.Epsilon(1e-6); err != nil || math.Abs(e-1) > 1e-6 {
 		t.Errorf("a stopped run reports ε = %g, not the full plan", e)
 	}
 	_, err = dpglm.NoisyGD(cancelled, d, logistic, dpglm.ApproxDP(1, 1e-6), config, nil)
-	if !errors.Is(err, context.Canceled) || errors.As(err, &stopped) {
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || errors.As(err, &stopped) {
 		t.Errorf("cancelled before the start: %v", err)
 	}
 }

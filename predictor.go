@@ -147,7 +147,7 @@ func (p *Predictor) Answer(ctx context.Context, x []float64) (float64, error) {
 	if ctx == nil {
 		return 0, check.Fail(ErrConfig, "context", nil, "must not be nil")
 	}
-	if err := ctx.Err(); err != nil {
+	if err := check.Cancelled(ctx); err != nil {
 		return 0, err
 	}
 	value, err := p.ask(x)

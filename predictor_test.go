@@ -249,9 +249,10 @@ func TestPredictorRefusesQueries(t *testing.T) {
 		refused(t, p, ErrValue, math.NaN())
 		refused(t, p, ErrValue, math.Inf(1))
 		refused(t, p, ErrValue, 1e200)
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if _, err := p.Answer(ctx, []float64{0}); !errors.Is(err, context.Canceled) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cause := errors.New("a caller's cause")
+		cancel(cause)
+		if _, err := p.Answer(ctx, []float64{0}); !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 			t.Errorf("%s: cancelled: %v", kind, err)
 		}
 		//lint:ignore SA1012 a caller's mistake must not panic
