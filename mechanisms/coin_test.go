@@ -191,3 +191,15 @@ func TestExpFixed(t *testing.T) {
 		}
 	}
 }
+
+// The bounds hold beside a value that they can't tell from e^−x: e^−x < 1 for any
+// x > 0, though the series has no term left in the digits that are kept.
+func TestExpFixedCountsTheSeries(t *testing.T) {
+	for _, digits := range []uint{64, 128} {
+		lo, hi := expFixed(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2*digits), digits)
+		one := new(big.Int).Lsh(big.NewInt(1), digits)
+		if lo.Cmp(one) >= 0 || hi.Cmp(one) < 0 {
+			t.Errorf("%d digits: exp(−2^−%d) lies below 1, its bounds are %v and %v in units of 2^−%d", digits, 2*digits, lo, hi, digits)
+		}
+	}
+}

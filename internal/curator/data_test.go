@@ -244,6 +244,9 @@ func TestCuratorPrintsShapes(t *testing.T) {
 			"curator.Walk of 4 steps": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1},
 			"release.Answer of 1 numbers": point.Weights(),
 		} {
+			if text := fmt.Sprintf(verb, value); verb != "%p" && text != want {
+				t.Errorf("%s of %T prints %q, want %q and nothing else", verb, value, text, want)
+			}
 			for _, text := range []string{fmt.Sprintf(verb, value), fmt.Sprintf(verb, []any{value}), fmt.Sprintf(verb, struct{ V any }{value})} {
 				if verb != "%p" && !strings.Contains(text, want) || strings.Contains(text, "765") || strings.Contains(text, "0xc0") && verb != "%p" {
 					t.Errorf("%s of %T prints %s", verb, value, text)

@@ -33,6 +33,11 @@ func TestObjectiveDeclares(t *testing.T) {
 						t.Fatal(err)
 					}
 					slope, declared = m.Slope, m.Curvature
+					room := 1 + sums.s.Slack() // computed rows may be longer by that
+					x, k := sums.s.FeatureBound()*room, loss.Constants(everywhere, sampleLabel)
+					if m.Curvature < k.Smoothness*x*x*(1-4*unit) || m.Slope < math.Min(clip*room, k.Lipschitz*x)*(1-4*unit) {
+						t.Fatalf("%s: slope %.17g and curvature %.17g leave out the rounding of rows", loss.Name(), m.Slope, m.Curvature)
+					}
 					w, size := make([]float64, sums.Dim()), 20*math.Exp2(-9*r.Float64())
 					for j := range w {
 						w[j] = size * r.NormFloat64()
@@ -113,6 +118,65 @@ func TestObjectiveCertificate(t *testing.T) {
 			if _, also, err := (&objective{other, clip, lambda}).minimise(ctx, b, 100); err != nil || also != distance {
 				t.Errorf("d = %d, λ = %g: distance %g, and %g of a neighbour (%v)", dim, lambda, distance, also, err)
 			}
+		}
+	}
+}
+
+// No minimiser lies beyond the bound on its norm, where a row's gradient and b draw
+// it as far as they can: rows are all alike, in one dimension.
+func TestWeightBoundHoldsMinimisers(t *testing.T) {
+	const n, label = 1000.0, 1.5
+	for _, loss := range []losses.Loss{losses.SmoothedHinge{Width: 1e-3}, losses.Logistic{}, losses.SquaredHinge{}, losses.Squared{}, losses.Huber{Kappa: 0.1},
+		losses.Extended{Inner: losses.Poisson{}, Limit: 2}} {
+		y, closest := 1.0, 0.0
+		if loss.Labels() != losses.Binary {
+			y = label
+		}
+		for _, lambda := range []float64{1e-3, 1, 100} {
+			for _, b := range []float64{0, 1, 100} {
+				for x := 1e-3; x < 10; x *= 1.1 {
+					bound := WeightBound(loss, label, n, x, 1e300, lambda, b)
+					lo, hi := 0.0, 1e9 // the minimiser of n·φ(xw) − bw + λw²/2
+					for range 200 {
+						if w := (lo + hi) / 2; n*x*loss.Deriv(x*w, y)-b+lambda*w < 0 {
+							lo = w
+						} else {
+							hi = w
+						}
+					}
+					if closest = math.Max(closest, lo/bound); lo > bound {
+						t.Fatalf("%s, λ = %g, b = %g, x = %g: minimiser at %g, beyond the weight bound %g", loss.Name(), lambda, b, x, lo, bound)
+					}
+				}
+			}
+		}
+		if closest < 0.2 {
+			t.Errorf("%s: minimisers come no nearer to the bound than %g times it", loss.Name(), closest)
+		}
+	}
+}
+
+// The distance that a minimiser may be off counts the rounding of gradients: of their
+// sums, which grows with n², and of a long b that is added.
+func TestSolversCountRounding(t *testing.T) {
+	const clip, n = 1e-3, 3000
+	d := newSample(rand.New(rand.NewPCG(1, 2)), n, 2, losses.Binary).open(t, false)
+	sums := under(t, d, losses.Logistic{})
+	for _, c := range []struct{ longest, lambda float64 }{{1, 1e-3}, {1e8, 1e10}} {
+		longest, lambda := c.longest, c.lambda
+		_, distance, err := (&objective{sums, clip, lambda}).minimise(ctx, []float64{longest, 0}, longest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := (sums.s.GradientError(1, clip) + 2*unit*longest) / lambda; distance < least {
+			t.Errorf("‖b‖ = %g: distance %g, but rounding moves the minimiser by %g", longest, distance, least)
+		}
+	}
+	for _, radius := range []float64{1, 1e8} {
+		const lambda = 1e-3
+		p := regularised(ctx, sums.s, radius, lambda)
+		if least := sums.s.GradientError(radius, math.Inf(1))/n + 2*unit*lambda*radius; p.Error < least {
+			t.Errorf("radius %g: error of the gradient %g, of sums and the regulariser %g", radius, p.Error, least)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -63,5 +64,33 @@ func TestMinimiserNorm(t *testing.T) {
 	slices.Reverse(w) // small ones first
 	if r := vector.Norm(w); !(r > radius*(1+1e-12) && r <= point.norm) {
 		t.Errorf("projected to norm 1 + %g, said to be 1 + %g at most", r-1, point.norm-1)
+	}
+}
+
+// A query's computed norm may fall short, here by 4000 squares that are lost beside
+// the first; its score is counted as moving by its true length.
+func TestScoreSensitivityCoversTheQuery(t *testing.T) {
+	const d = 4000
+	x := make([]float64, d)
+	for j := range x {
+		x[j] = 0x1p-27
+	}
+	x[0] = 1
+	p := Point{w: make([]float64, d), moves: 1, origin: origin{encoding: NewIdentity(d, 0.5, false)}}
+	u, err := p.origin.encoding.Encode(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	square := new(big.Float).SetPrec(500)
+	for _, v := range u {
+		f := new(big.Float).SetPrec(500).SetFloat64(v)
+		square.Add(square, f.Mul(f, f))
+	}
+	length, _ := square.Sqrt(square).Float64()
+	if length <= 0.5*(1+1e-14) {
+		t.Fatalf("the query's true length %.17g is no longer than its bound", length)
+	}
+	if p.ScoreSensitivity() < length {
+		t.Errorf("a query of length %.17g moves its score by that times the weights' move, claimed %.17g", length, p.ScoreSensitivity())
 	}
 }
