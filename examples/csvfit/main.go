@@ -11,7 +11,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/dpglm/dpglm"
@@ -55,6 +57,10 @@ func fit(ctx context.Context, o *options, whole *task.Sample, stderr io.Writer) 
 	if err != nil {
 		return nil, err
 	}
+	warnings := notes(plan.Ledger)
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", w)
+	}
 	// The baseline may fail, so it comes before the fit that spends the budget.
 	nonPrivate, err := trial.NonPrivate()
 	if err != nil {
@@ -66,9 +72,22 @@ func fit(ctx context.Context, o *options, whole *task.Sample, stderr io.Writer) 
 		return nil, err
 	}
 	r := &report{options: o, shape: trial.Train.Shape(), testRows: len(trial.Held), inferred: whole.Inferred,
-		radius: plan.Problem.Radius, ledger: model.Ledger(), seconds: time.Since(start).Seconds(), nonPrivate: nonPrivate}
+		radius: plan.Problem.Radius, warnings: warnings, ledger: model.Ledger(), seconds: time.Since(start).Seconds(),
+		nonPrivate: nonPrivate, constant: trial.Constant()}
 	r.private, err = trial.Score(model)
 	return r, err
+}
+
+// notes are what a ledger says about a budget that is too large to protect, or
+// whose numbers were swapped.
+func notes(l *dpglm.Ledger) []string {
+	var found []string
+	for _, line := range strings.Split(l.String(), "\n") {
+		if text, ok := strings.CutPrefix(line, "NOTE: "); ok {
+			found = append(found, text)
+		}
+	}
+	return found
 }
 
 func environment(o *options, stderr io.Writer) *dpglm.Env {

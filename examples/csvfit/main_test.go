@@ -102,9 +102,11 @@ type printed struct {
 	Epsilon      float64
 	Delta        float64
 	Guarantee    string
+	Warnings     []string
 	Ledger       dpglm.Ledger
 	Private      map[string]float64
 	NonPrivate   map[string]float64 `json:"non_private"`
+	Constant     map[string]float64
 	Note         string
 }
 
@@ -147,7 +149,7 @@ func TestFitsACSVWithASchema(t *testing.T) {
 		{"Huber", "huber", pay, nil, "r2", .9, false},
 		{"absolute", "absolute", pay, nil, "r2", .9, true},
 		{"quantile", "quantile", pay, nil, "r2", .85, true},
-		{"counts", "poisson", `{"label": "visits", "label_bound": 20, ` + columns + `}`, nil, "r2", .75, false},
+		{"counts", "poisson", `{"label": "visits", "label_bound": 20, ` + columns + `}`, nil, "deviance_explained", .3, false},
 	} {
 		tested[c.loss] = true
 		args := append([]string{"-data", data, "-schema", write(t, "schema.json", c.schema), "-loss", c.loss,
@@ -380,6 +382,81 @@ func TestPrivacyParametersAreNotGuessed(t *testing.T) {
 		err := run(context.Background(), args, io.Discard, io.Discard)
 		if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v: %v, want %v with %q", c.args, err, c.kind, c.says)
+		}
+	}
+}
+
+// A budget that is most likely a mistake is said to be one, before it is spent.
+func TestWarnsAboutBudgets(t *testing.T) {
+	args := []string{"-data", people(t, 500), "-label", "pay", "-loss", "squared", "-schema",
+		write(t, "s.json", `{"label_bound": 100, `+columns+`}`)}
+	for _, c := range []struct {
+		epsilon, delta string
+		want           []string
+	}{
+		{"10", "1e-5", nil},
+		{"10.5", "1e-5", []string{"so large a budget"}},
+		{"1", "0.0025", []string{"no smaller than 1/n"}}, // 1/n is 1/400
+		{"1e-5", "0.002", []string{"swapped"}},
+		{"1e-5", "0.5", []string{"no smaller than 1/n", "swapped"}},
+	} {
+		p, stderr := runJSON(t, append(args, "-epsilon", c.epsilon, "-delta", c.delta)...)
+		if len(p.Warnings) != len(c.want) || strings.Count(stderr, "WARNING") != len(c.want) {
+			t.Errorf("ε = %s, δ = %s: warnings %q and %q, want %q", c.epsilon, c.delta, p.Warnings, stderr, c.want)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(p.Warnings[i], want) || !strings.Contains(stderr, "csvfit: WARNING: "+p.Warnings[i]) {
+				t.Errorf("ε = %s, δ = %s: %q and %q, want %q", c.epsilon, c.delta, p.Warnings[i], stderr, want)
+			}
+		}
+	}
+}
+
+// Every kind of label has its metrics, the private model's beside the others'. What
+// isn't defined, such as the slope of equal scores, is null and a dash.
+func TestMetrics(t *testing.T) {
+	data := people(t, 500)
+	for _, c := range []struct {
+		loss, label string
+		names       []string
+	}{
+		{"logistic", `"label": "rich", "positive": "yes"`, []string{"log_loss", "auc", "calibration_slope", "mean_error", "accuracy"}},
+		{"squaredhinge", `"label": "rich", "positive": "yes"`, []string{"accuracy", "auc", "mean_loss"}},
+		{"poisson", `"label": "visits", "label_bound": 20`, []string{"deviance", "deviance_explained", "mean_error"}},
+		{"squared", `"label": "pay", "label_bound": 100`, []string{"r2", "rmse", "mean_error", "mean_loss"}},
+	} {
+		args := []string{"-data", data, "-schema", write(t, "s.json", "{"+c.label+", "+columns+"}"), "-loss", c.loss, "-epsilon", "4"}
+		var object struct {
+			Private, Constant map[string]*float64
+			NonPrivate        map[string]*float64 `json:"non_private"`
+		}
+		var out bytes.Buffer
+		if err := run(context.Background(), append(args, "-json"), &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &object); err != nil {
+			t.Fatal(err)
+		}
+		for _, model := range []map[string]*float64{object.Private, object.NonPrivate, object.Constant} {
+			if len(model) != len(c.names) {
+				t.Errorf("%s: %d metrics, want %q", c.loss, len(model), c.names)
+			}
+			for _, name := range c.names {
+				if v, ok := model[name]; !ok || v == nil && name != "calibration_slope" {
+					t.Errorf("%s: no %s", c.loss, name)
+				}
+			}
+		}
+		if slope, ok := object.Constant["calibration_slope"]; slope != nil || ok != (c.loss == "logistic") {
+			t.Errorf("%s: a constant's slope is %v", c.loss, slope)
+		}
+		out.Reset()
+		if err := run(context.Background(), args, &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if head := "hold-out     " + c.names[0]; !strings.Contains(out.String(), head) || strings.Contains(out.String(), "–") != (c.loss == "logistic") {
+			t.Errorf("%s: want %q, and a dash for a slope only:\n%s", c.loss, head, &out)
 		}
 	}
 }

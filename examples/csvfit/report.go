@@ -4,25 +4,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 )
 
 const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
 
 // report is the outcome of a fit.
 type report struct {
-	options             *options
-	shape               dpglm.Shape
-	testRows            int
-	inferred            []string
-	radius              float64
-	ledger              *dpglm.Ledger
-	seconds             float64
-	private, nonPrivate []task.Metric
+	options  *options
+	shape    dpglm.Shape
+	testRows int
+	inferred []string
+	radius   float64
+	warnings []string // about the budget
+	ledger   *dpglm.Ledger
+	seconds  float64
+
+	private, nonPrivate, constant []metrics.Metric
 }
 
 // guarantee is what the ledger says, which is at most what was asked for, with
@@ -65,14 +68,15 @@ func (r *report) print(w io.Writer) error {
 	} else {
 		line(t, "non-private", r.nonPrivate)
 	}
+	line(t, "constant", r.constant)
 	fmt.Fprintf(t, "\n\nNote: %s.\n", curatorNote)
 	return t.Flush()
 }
 
-func line(w io.Writer, name string, scores []task.Metric) {
+func line(w io.Writer, name string, scores []metrics.Metric) {
 	fmt.Fprintf(w, "\n%s", name)
 	for _, m := range scores {
-		fmt.Fprintf(w, "\t%.4f", m.Value)
+		fmt.Fprintf(w, "\t%v", m)
 	}
 }
 
@@ -82,35 +86,42 @@ func (r *report) printJSON(w io.Writer) error {
 		return err
 	}
 	return json.NewEncoder(w).Encode(struct {
-		Data         string             `json:"data"`
-		TrainingRows int                `json:"training_rows"`
-		TestRows     int                `json:"test_rows"`
-		Weights      int                `json:"weights"`
-		FeatureBound float64            `json:"feature_bound"`
-		Loss         string             `json:"loss"`
-		Method       string             `json:"method"`
-		Radius       float64            `json:"radius"`
-		Epsilon      float64            `json:"epsilon"`
-		Delta        float64            `json:"delta"`
-		Guarantee    string             `json:"guarantee"`
-		Ledger       *dpglm.Ledger      `json:"ledger"`
-		Seconds      float64            `json:"fit_seconds"`
-		Private      map[string]float64 `json:"private"`
-		NonPrivate   map[string]float64 `json:"non_private"`
-		Note         string             `json:"note"`
+		Data         string              `json:"data"`
+		TrainingRows int                 `json:"training_rows"`
+		TestRows     int                 `json:"test_rows"`
+		Weights      int                 `json:"weights"`
+		FeatureBound float64             `json:"feature_bound"`
+		Loss         string              `json:"loss"`
+		Method       string              `json:"method"`
+		Radius       float64             `json:"radius"`
+		Epsilon      float64             `json:"epsilon"`
+		Delta        float64             `json:"delta"`
+		Guarantee    string              `json:"guarantee"`
+		Warnings     []string            `json:"warnings,omitempty"`
+		Ledger       *dpglm.Ledger       `json:"ledger"`
+		Seconds      float64             `json:"fit_seconds"`
+		Private      map[string]*float64 `json:"private"`
+		NonPrivate   map[string]*float64 `json:"non_private"`
+		Constant     map[string]*float64 `json:"constant"`
+		Note         string              `json:"note"`
 	}{
 		r.options.source.Path, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.source.Loss.Name(), r.options.method, r.radius,
-		r.options.epsilon, r.options.delta, guarantee, r.ledger, r.seconds, named(r.private), named(r.nonPrivate), curatorNote,
+		r.options.epsilon, r.options.delta, guarantee, r.warnings, r.ledger, r.seconds,
+		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})
 }
 
-func named(scores []task.Metric) map[string]float64 {
+// named has null where a metric isn't a finite number.
+func named(scores []metrics.Metric) map[string]*float64 {
 	if scores == nil {
 		return nil
 	}
-	m := make(map[string]float64, len(scores))
+	m := make(map[string]*float64, len(scores))
 	for _, s := range scores {
-		m[s.Name] = s.Value
+		m[s.Name] = nil
+		if !math.IsNaN(s.Value) && !math.IsInf(s.Value, 0) {
+			m[s.Name] = &s.Value
+		}
 	}
 	return m
 }

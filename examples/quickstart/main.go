@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
+	"text/tabwriter"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -94,12 +96,12 @@ func load(path string) (*survey, error) {
 	return &survey{x, y, schema}, nil
 }
 
-// outcome is a private model and the hold-out accuracy of three predictors.
+// outcome is a private model, and the hold-out metrics of three.
 type outcome struct {
 	model                         *dpglm.Model
 	rows                          int
 	delta                         float64
-	private, nonPrivate, majority float64
+	private, nonPrivate, constant []metrics.Metric
 }
 
 // trial fits on four fifths of the rows and scores on the others.
@@ -119,7 +121,7 @@ func (s *survey) trial(epsilon float64, split uint64, env *dpglm.Env) (*outcome,
 	if err != nil {
 		return nil, err
 	}
-	predicted, err := model.Predict(xTest)
+	scores, err := model.Scores(xTest)
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +130,50 @@ func (s *survey) trial(epsilon float64, split uint64, env *dpglm.Env) (*outcome,
 	if err != nil {
 		return nil, err
 	}
+	same := slices.Repeat([]float64{baseline.Constant(yTrain, losses.Logistic{})}, len(yTest))
 	return &outcome{
 		model: model, rows: len(train), delta: delta,
-		private:    metrics.Accuracy(predicted, yTest),
-		nonPrivate: metrics.Accuracy(plain.Scores(baseline.Dense{Dense: xTest}), yTest),
-		majority:   metrics.Accuracy(make([]float64, len(yTest)), yTest),
+		private:    metrics.Of(losses.Logistic{}, scores, yTest),
+		nonPrivate: metrics.Of(losses.Logistic{}, plain.Scores(baseline.Dense{Dense: xTest}), yTest),
+		constant:   metrics.Of(losses.Logistic{}, same, yTest),
 	}, nil
+}
+
+// table holds mean metrics of models.
+type table struct {
+	names []string
+	rows  map[string][]metrics.Metric
+}
+
+// add adds the share of a split to the means of a model.
+func (t *table) add(name string, scores []metrics.Metric, share float64) {
+	if t.rows[name] == nil {
+		t.names = append(t.names, name)
+		for _, m := range scores {
+			t.rows[name] = append(t.rows[name], metrics.Metric{Name: m.Name})
+		}
+	}
+	for j, m := range scores {
+		t.rows[name][j].Value += m.Value * share
+	}
+}
+
+func (t *table) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, name := range t.names {
+		if i == 0 {
+			for _, m := range t.rows[name] {
+				fmt.Fprintf(w, "\t%s", m.Name)
+			}
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "  %s", name)
+		for _, m := range t.rows[name] {
+			fmt.Fprintf(w, "\t%v", m)
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
 }
 
 func run(out io.Writer, path string, epsilon float64, repeat int) error {
@@ -145,15 +185,16 @@ func run(out io.Writer, path string, epsilon float64, repeat int) error {
 		return err
 	}
 	var last *outcome
-	var private, nonPrivate, majority float64
+	means := table{rows: map[string][]metrics.Metric{}}
 	for k := range repeat {
 		// A nil Env draws the noise from a cryptographic source.
 		if last, err = s.trial(epsilon, uint64(k+1), nil); err != nil {
 			return err
 		}
-		private += last.private / float64(repeat)
-		nonPrivate += last.nonPrivate / float64(repeat)
-		majority += last.majority / float64(repeat)
+		share := 1 / float64(repeat)
+		means.add("private", last.private, share)
+		means.add("non-private", last.nonPrivate, share)
+		means.add("constant", last.constant, share)
 	}
 	spent, err := last.model.Ledger().Epsilon(last.delta)
 	if err != nil {
@@ -161,9 +202,11 @@ func run(out io.Writer, path string, epsilon float64, repeat int) error {
 	}
 	fmt.Fprintf(out, "Guarantee of each fit: (ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows\n", spent, last.delta, last.rows)
 	fmt.Fprintf(out, "Ledger: %v\n\n", last.model.Ledger())
-	fmt.Fprintf(out, "Hold-out accuracy, mean over %d split(s) and fit(s):\n", repeat)
-	fmt.Fprintf(out, "  private       %.1f %%\n  non-private   %.1f %%\n  always \"no\"   %.1f %%\n\n", 100*private, 100*nonPrivate, 100*majority)
-	fmt.Fprintln(out, "The accuracies are computed from raw rows: they are for the curator, not for release.")
+	fmt.Fprintf(out, "On the rows held out, mean over %d split(s) and fit(s):\n", repeat)
+	if err := means.print(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nThese numbers are computed from raw rows: they are for the curator, not for release.")
 	if repeat > 1 {
 		fmt.Fprintf(out, "So are the other fits: releasing all %d models would cost more than the guarantee above.\n", repeat)
 	}

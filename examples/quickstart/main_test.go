@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -29,9 +30,9 @@ func TestPrivateAccuracyIsWithinOnePointOfNonPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		private += o.private / runs
-		nonPrivate += o.nonPrivate / runs
-		majority += o.majority / runs
+		private += metrics.Value(o.private, "accuracy") / runs
+		nonPrivate += metrics.Value(o.nonPrivate, "accuracy") / runs
+		majority += metrics.Value(o.constant, "accuracy") / runs
 	}
 	t.Logf("private %.4f, non-private %.4f, majority %.4f", private, nonPrivate, majority)
 	if math.Abs(private-nonPrivate) > .01 {
@@ -47,7 +48,7 @@ func TestRunPrintsTheGuarantee(t *testing.T) {
 	if err := run(&out, data, 4, 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"ε = 4,", "δ = 2.96e-07", "replacing one of 22524 rows", "objective perturbation in 14 dimensions", "not for release"} {
+	for _, want := range []string{"ε = 4,", "δ = 2.96e-07", "replacing one of 22524 rows", "objective perturbation in 14 dimensions", "log_loss", "calibration_slope", "non-private", "not for release"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

@@ -1,126 +1,115 @@
 // Package metrics scores predictions on labels that were held out. Nothing in
 // it is private: these numbers are for whoever holds the data.
 //
+// Accuracy alone doesn't show that probabilities, means and coefficients are
+// wrong, so [Of] has what is defined for a loss: how good the predictions are
+// (log-loss, deviance, R²), how well they order the rows (AUC), whether they are
+// too bold or too timid (calibration slope), and whether they are right on average
+// (mean error).
+//
 // Binary labels and classes follow one rule, y > 0 is class 1 and the rest is
 // class 0, so that 0/1, −1/1 and scores all fit. Slices must have equal lengths
-// above 0.
+// above 0. What is not defined is NaN.
 package metrics
 
 import (
-	"cmp"
+	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dpglm/dpglm/losses"
 )
 
-// Accuracy is the share of predictions, classes or scores, in the right class.
-func Accuracy(predicted, y []float64) float64 {
-	var right float64
-	for i, p := range predicted {
-		if (p > 0) == (y[i] > 0) {
-			right++
-		}
-	}
-	return right / float64(len(y))
+// Metric is one number; Value is NaN where it isn't defined.
+type Metric struct {
+	Name  string
+	Value float64
 }
 
-// AUC is the probability that a random row of class 1 has a higher score than
-// one of class 0, ties counting half, by the rank-sum formula. It is not
-// defined, and ok is false, unless both classes occur.
-func AUC(scores, y []float64) (auc float64, ok bool) {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
+// Defined reports whether there is a value.
+func (m Metric) Defined() bool { return !math.IsNaN(m.Value) }
+
+// String is the value with four digits after the point, fewer for large numbers,
+// or a dash.
+func (m Metric) String() string {
+	switch {
+	case !m.Defined():
+		return "–"
+	case math.Abs(m.Value) < 1000:
+		return fmt.Sprintf("%.4f", m.Value)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	var ranks, ones float64
-	for lo := 0; lo < len(order); {
-		hi := lo
-		for hi < len(order) && scores[order[hi]] == scores[order[lo]] {
-			hi++
-		}
-		shared := float64(lo+1+hi) / 2 // mean of the ranks lo+1 … hi
-		for _, i := range order[lo:hi] {
-			if y[i] > 0 {
-				ranks += shared
-				ones++
-			}
-		}
-		lo = hi
-	}
-	zeros := float64(len(y)) - ones
-	if ones == 0 || zeros == 0 {
-		return 0, false
-	}
-	return (ranks - ones*(ones+1)/2) / (ones * zeros), true
+	return fmt.Sprintf("%.4g", m.Value)
 }
 
-// LogLoss is the mean of −log p over the probabilities that scores give to the
-// right class, 1/(1 + e^(−z)) being that of class 1.
-func LogLoss(scores, y []float64) float64 {
+// Value returns the metric of that name, NaN if there is none.
+func Value(metrics []Metric, name string) float64 {
+	if i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name }); i >= 0 {
+		return metrics[i].Value
+	}
+	return math.NaN()
+}
+
+// Of compares the scores of a linear model with labels. Which metrics there are
+// depends on the loss only, and the first is the one to judge by:
+//
+//	probabilities    log_loss, auc, calibration_slope, mean_error, accuracy
+//	other classes    accuracy, auc, mean_loss
+//	counts           deviance, deviance_explained, mean_error
+//	other labels     r2, rmse, mean_error, mean_loss
+//
+// The mean error is the mean prediction minus the mean label. No metric is defined
+// if a score is NaN.
+func Of(loss losses.Loss, z, y []float64) []Metric {
+	var m []Metric
+	link, mean := losses.LinkOf(loss), make([]float64, len(z))
+	for i, v := range z {
+		mean[i] = link.Mean(v)
+	}
+	switch labels := loss.Labels(); {
+	case labels == losses.Binary && link == losses.Logit:
+		m = []Metric{{"log_loss", LogLoss(z, y)}, {"auc", AUC(z, y)}, {"calibration_slope", CalibrationSlope(z, y)},
+			{"mean_error", MeanError(mean, indicators(y))}, {"accuracy", Accuracy(z, y)}}
+	case labels == losses.Binary:
+		m = []Metric{{"accuracy", Accuracy(z, y)}, {"auc", AUC(z, y)}, {"mean_loss", meanLoss(loss, z, signs(y))}}
+	case labels == losses.Count:
+		m = []Metric{{"deviance", Deviance(mean, y)}, {"deviance_explained", DevianceExplained(mean, y)}, {"mean_error", MeanError(mean, y)}}
+	default:
+		m = []Metric{{"r2", R2(mean, y)}, {"rmse", RMSE(mean, y)}, {"mean_error", MeanError(mean, y)}, {"mean_loss", meanLoss(loss, z, y)}}
+	}
+	if slices.ContainsFunc(z, math.IsNaN) {
+		for i := range m {
+			m[i].Value = math.NaN()
+		}
+	}
+	return m
+}
+
+// LowerIsBetter reports whether the metric of that name is an error.
+func LowerIsBetter(name string) bool {
+	return slices.Contains([]string{"log_loss", "deviance", "mean_loss", "rmse"}, name)
+}
+
+func meanLoss(loss losses.Loss, z, y []float64) float64 {
 	var sum float64
-	for i, z := range scores {
-		if y[i] > 0 {
-			z = -z
-		}
-		sum += max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
+	for i, v := range z {
+		sum += loss.Value(v, y[i])
 	}
-	return sum / float64(len(y))
+	return sum / float64(len(z))
 }
 
-// RMSE is the root of the mean squared error.
-func RMSE(predicted, y []float64) float64 {
-	return math.Sqrt(squaredError(predicted, y) / float64(len(y)))
-}
+// indicators are 1 for class 1 and 0 for class 0.
+func indicators(y []float64) []float64 { return classes(y, 0) }
 
-// R2 is 1 minus the squared error's share of the squared error of the mean of
-// y. It is not defined, and ok is false, if all labels are equal.
-func R2(predicted, y []float64) (r2 float64, ok bool) {
-	var mean float64
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	var spread float64
-	for _, v := range y {
-		spread += (v - mean) * (v - mean)
-	}
-	if slices.Min(y) == slices.Max(y) {
-		return 0, false
-	}
-	return 1 - squaredError(predicted, y)/spread, true
-}
+// signs are 1 for class 1 and −1 for class 0.
+func signs(y []float64) []float64 { return classes(y, -1) }
 
-// DevianceExplained is 1 minus the Poisson deviance's share of the deviance of
-// the mean of y, for counts y and positive predicted means. It is not defined,
-// and ok is false, if all counts are equal.
-func DevianceExplained(predicted, y []float64) (d2 float64, ok bool) {
-	if slices.Min(y) == slices.Max(y) {
-		return 0, false
-	}
-	var mean float64
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	var left, whole float64
+func classes(y []float64, other float64) []float64 {
+	c := make([]float64, len(y))
 	for i, v := range y {
-		left += deviance(v, predicted[i])
-		whole += deviance(v, mean)
+		c[i] = other
+		if v > 0 {
+			c[i] = 1
+		}
 	}
-	return 1 - left/whole, true
-}
-
-// deviance is half the Poisson deviance of a count at a mean.
-func deviance(y, mean float64) float64 {
-	d := mean - y
-	if y > 0 {
-		d += y * math.Log(y/mean)
-	}
-	return d
-}
-
-func squaredError(predicted, y []float64) float64 {
-	var sum float64
-	for i, p := range predicted {
-		sum += (p - y[i]) * (p - y[i])
-	}
-	return sum
+	return c
 }

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/tabular"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -64,17 +66,17 @@ func (s *Sample) take(rows []int) *Sample {
 }
 
 // Score scores a model on the rows that were held out.
-func (t *Trial) Score(model *dpglm.Model) ([]Metric, error) {
+func (t *Trial) Score(model *dpglm.Model) ([]metrics.Metric, error) {
 	z, err := model.Scores(t.xTest)
 	if err != nil {
 		return nil, err
 	}
-	return Score(t.loss, z, t.Held), nil
+	return metrics.Of(t.loss, z, t.Held), nil
 }
 
 // NonPrivate scores a model that is fitted without privacy; there is none, and
 // no scores, for a loss with a kink.
-func (t *Trial) NonPrivate() ([]Metric, error) {
+func (t *Trial) NonPrivate() ([]metrics.Metric, error) {
 	model, err := baseline.Fit(t.train.rows, t.train.labels, t.loss)
 	if errors.Is(err, baseline.ErrNotSmooth) {
 		return nil, nil
@@ -82,5 +84,11 @@ func (t *Trial) NonPrivate() ([]Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Score(t.loss, model.Scores(t.test), t.Held), nil
+	return metrics.Of(t.loss, model.Scores(t.test), t.Held), nil
+}
+
+// Constant scores the best model of the training labels that ignores the features.
+func (t *Trial) Constant() []metrics.Metric {
+	z := baseline.Constant(t.train.labels, t.loss)
+	return metrics.Of(t.loss, slices.Repeat([]float64{z}, len(t.Held)), t.Held)
 }
