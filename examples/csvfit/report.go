@@ -58,26 +58,14 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
-	fmt.Fprint(t, "hold-out")
-	for _, m := range r.private {
-		fmt.Fprintf(t, "\t%s", m.Name)
+	err = metrics.Print(w, "hold-out", metrics.Row{Name: "private", Metrics: r.private},
+		metrics.Row{Name: "non-private", Metrics: r.nonPrivate, Reason: "not fitted: the loss has a kink"},
+		metrics.Row{Name: "constant", Metrics: r.constant})
+	if err != nil {
+		return err
 	}
-	line(t, "private", r.private)
-	if r.nonPrivate == nil {
-		fmt.Fprint(t, "\nnon-private\tnot fitted: the loss has a kink")
-	} else {
-		line(t, "non-private", r.nonPrivate)
-	}
-	line(t, "constant", r.constant)
-	fmt.Fprintf(t, "\n\nNote: %s.\n", curatorNote)
-	return t.Flush()
-}
-
-func line(w io.Writer, name string, scores []metrics.Metric) {
-	fmt.Fprintf(w, "\n%s", name)
-	for _, m := range scores {
-		fmt.Fprintf(w, "\t%v", m)
-	}
+	_, err = fmt.Fprintf(w, "\nNote: %s.\n", curatorNote)
+	return err
 }
 
 func (r *report) printJSON(w io.Writer) error {

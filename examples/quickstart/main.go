@@ -15,7 +15,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -139,43 +138,6 @@ func (s *survey) trial(epsilon float64, split uint64, env *dpglm.Env) (*outcome,
 	}, nil
 }
 
-// table holds mean metrics of models.
-type table struct {
-	names []string
-	rows  map[string][]metrics.Metric
-}
-
-// add adds the share of a split to the means of a model.
-func (t *table) add(name string, scores []metrics.Metric, share float64) {
-	if t.rows[name] == nil {
-		t.names = append(t.names, name)
-		for _, m := range scores {
-			t.rows[name] = append(t.rows[name], metrics.Metric{Name: m.Name})
-		}
-	}
-	for j, m := range scores {
-		t.rows[name][j].Value += m.Value * share
-	}
-}
-
-func (t *table) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, name := range t.names {
-		if i == 0 {
-			for _, m := range t.rows[name] {
-				fmt.Fprintf(w, "\t%s", m.Name)
-			}
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "  %s", name)
-		for _, m := range t.rows[name] {
-			fmt.Fprintf(w, "\t%v", m)
-		}
-		fmt.Fprintln(w)
-	}
-	return w.Flush()
-}
-
 func run(out io.Writer, path string, epsilon float64, repeat int) error {
 	if repeat < 1 {
 		return fmt.Errorf("-repeat is %d and must be at least 1", repeat)
@@ -185,16 +147,15 @@ func run(out io.Writer, path string, epsilon float64, repeat int) error {
 		return err
 	}
 	var last *outcome
-	means := table{rows: map[string][]metrics.Metric{}}
+	var private, nonPrivate, constant [][]metrics.Metric
 	for k := range repeat {
 		// A nil Env draws the noise from a cryptographic source.
 		if last, err = s.trial(epsilon, uint64(k+1), nil); err != nil {
 			return err
 		}
-		share := 1 / float64(repeat)
-		means.add("private", last.private, share)
-		means.add("non-private", last.nonPrivate, share)
-		means.add("constant", last.constant, share)
+		private = append(private, last.private)
+		nonPrivate = append(nonPrivate, last.nonPrivate)
+		constant = append(constant, last.constant)
 	}
 	spent, err := last.model.Ledger().Epsilon(last.delta)
 	if err != nil {
@@ -203,7 +164,8 @@ func run(out io.Writer, path string, epsilon float64, repeat int) error {
 	fmt.Fprintf(out, "Guarantee of each fit: (ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows\n", spent, last.delta, last.rows)
 	fmt.Fprintf(out, "Ledger: %v\n\n", last.model.Ledger())
 	fmt.Fprintf(out, "On the rows held out, mean over %d split(s) and fit(s):\n", repeat)
-	if err := means.print(out); err != nil {
+	if err := metrics.Print(out, "", metrics.Row{Name: "private", Metrics: metrics.Mean(private)},
+		metrics.Row{Name: "non-private", Metrics: metrics.Mean(nonPrivate)}, metrics.Row{Name: "constant", Metrics: metrics.Mean(constant)}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "\nThese numbers are computed from raw rows: they are for the curator, not for release.")
