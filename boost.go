@@ -55,11 +55,12 @@ func Boost(ctx context.Context, d *Dataset, p Problem, b Budget, cfg BoostConfig
 
 // Plan plans one chunk's training and the selection.
 func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
 	asked := p // without a radius, the learner takes its own default
-	p, err := p.resolve(s, farScore)
+	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}

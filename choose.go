@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
@@ -27,7 +28,8 @@ import (
 // # Parameters
 //
 // weights are those of models of the features as encoded for d (Model.Weights), the
-// intercept last. limit is public; 0 takes the largest loss that any of the models can
+// intercept last. Without an intercept, scores for real labels are taken from the
+// middle of the labels' range, as those of a model trained on d. limit is public; 0 takes the largest loss that any of the models can
 // have on a row and label within the bounds, at which nothing is clipped; a smaller
 // one lets through less noise. With N models the chosen one's mean clipped loss
 // exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
@@ -36,8 +38,14 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err := d.given(ctx); err != nil {
 		return 0, nil, err
 	}
-	limit, err := lossLimit(d.Shape(), loss, weights, limit)
+	shape, err := d.Shape().under(loss)
 	if err != nil {
+		return 0, nil, err
+	}
+	if weights, err = centred(weights, shape, loss); err != nil {
+		return 0, nil, err
+	}
+	if limit, err = lossLimit(shape, loss, weights, limit); err != nil {
 		return 0, nil, err
 	}
 	vote, err := b.votes(1)
@@ -48,7 +56,7 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	ledger, err := b.ledger(schedule, d.Shape())
+	ledger, err := b.ledger(schedule, shape)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -71,6 +79,22 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	return best, ledger, nil
 }
 
+// centred checks the number of weights and moves an intercept to the scale of centred
+// labels.
+func centred(weights [][]float64, s Shape, loss losses.Loss) ([][]float64, error) {
+	moved := make([][]float64, len(weights))
+	for j, w := range weights {
+		if len(w) != s.Dim {
+			return nil, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
+		}
+		moved[j] = slices.Clone(w)
+		if s.Intercept {
+			moved[j][s.Dim-1] -= s.shift(loss.Labels())
+		}
+	}
+	return moved, nil
+}
+
 // lossLimit checks the models and fills in the default limit.
 func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (float64, error) {
 	if len(weights) == 0 {
@@ -78,9 +102,6 @@ func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (f
 	}
 	longest := 0.0
 	for j, w := range weights {
-		if len(w) != s.Dim {
-			return 0, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
-		}
 		r := vector.Norm(w)
 		if !(r <= check.MaxScale) {
 			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))

@@ -16,21 +16,33 @@ import (
 // Schema. They must not be derived from the data.
 type Facts interface {
 	encoding(columns int) (curator.Encoding, error)
-	labelBound() float64
+	// labels returns the middle of the labels' public range and half its width, 0 and
+	// 0 where none was given.
+	labels() (centre, bound float64, err error)
+	intercept() bool
 }
 
 // Bounds are the plainest facts: a bound on each row's norm.
 type Bounds struct {
 	// Feature bounds each row's L2 norm; longer rows are scaled down to it.
 	Feature float64 `json:"feature"`
-	// Label bounds |y| for real labels and y for counts, which are clamped to
-	// it. Binary losses don't read it; 0 means not given.
+	// LabelRange is the public range [lo, hi] that labels are clamped to; zeros mean
+	// not given. Real labels are centred at its middle, publicly, so that a
+	// one-sided range serves them twice as well as a bound: predictions are on the
+	// labels' own scale. That of counts must begin at 0. Binary losses don't read it.
+	LabelRange [2]float64 `json:"label_range,omitzero"`
+	// Label Y is short for the range [−Y, Y] of real labels and [0, Y] of counts; 0
+	// means not given. Only one of the two may be given.
 	Label float64 `json:"label,omitempty"`
 	// Intercept appends the constant 1 to each row.
 	Intercept bool `json:"intercept,omitempty"`
 }
 
-func (b Bounds) labelBound() float64 { return b.Label }
+func (b Bounds) labels() (centre, bound float64, err error) {
+	return labelsIn("Bounds", b.Label, b.LabelRange)
+}
+
+func (b Bounds) intercept() bool { return b.Intercept }
 
 func (b Bounds) encoding(columns int) (curator.Encoding, error) {
 	if err := check.Bound("Bounds.Feature", b.Feature); err != nil {
@@ -52,18 +64,40 @@ type Schema struct {
 	// equal to 1 and the others 0; any other value is an error, in training and
 	// in prediction.
 	OneHot map[string][]string `json:"onehot,omitempty"`
-	// Label and Intercept are as in Bounds.
-	Label     float64 `json:"label,omitempty"`
-	Intercept bool    `json:"intercept,omitempty"`
+	// LabelRange, Label and Intercept are as in Bounds.
+	LabelRange [2]float64 `json:"label_range,omitzero"`
+	Label      float64    `json:"label,omitempty"`
+	Intercept  bool       `json:"intercept,omitempty"`
 }
 
-func (s Schema) labelBound() float64 { return s.Label }
+func (s Schema) labels() (centre, bound float64, err error) {
+	return labelsIn("Schema", s.Label, s.LabelRange)
+}
+
+func (s Schema) intercept() bool { return s.Intercept }
 
 func (s Schema) encoding(columns int) (curator.Encoding, error) {
 	if len(s.Columns) != columns {
 		return curator.Encoding{}, check.Fail(ErrSchema, "len(Schema.Columns)", len(s.Columns), fmt.Sprintf("must equal the %d columns of the matrix", columns))
 	}
 	return curator.NewSchema(s.Columns, s.Numeric, s.OneHot, s.Intercept)
+}
+
+// labelsIn returns the middle of the labels' range and half its width. Rounding may
+// move the ends a little: labels are held to the range that the two numbers make.
+func labelsIn(facts string, bound float64, ends [2]float64) (float64, float64, error) {
+	lo, hi := ends[0], ends[1]
+	switch {
+	case ends == [2]float64{} && bound == 0:
+		return 0, 0, nil
+	case ends == [2]float64{}:
+		return 0, bound, check.Bound("label bound", bound)
+	case bound != 0:
+		return 0, 0, check.Fail(ErrBound, facts+".LabelRange", ends, "must not be given beside Label")
+	case !(lo < hi && -lo <= check.MaxScale && hi <= check.MaxScale):
+		return 0, 0, check.Fail(ErrBound, facts+".LabelRange", ends, fmt.Sprintf("must be two numbers within ±%g, the first below the second", check.MaxScale))
+	}
+	return (lo + hi) / 2, (hi - lo) / 2, check.Bound("half the width of "+facts+".LabelRange", (hi-lo)/2)
 }
 
 // Dataset is a table of bounded rows. It keeps a reference to the caller's
@@ -90,16 +124,15 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 	if facts, err = ownFacts(facts); err != nil {
 		return nil, err
 	}
-	if b := facts.labelBound(); b != 0 {
-		if err := check.Bound("label bound", b); err != nil {
-			return nil, err
-		}
+	centre, bound, err := facts.labels()
+	if err != nil {
+		return nil, err
 	}
 	enc, err := facts.encoding(columns)
 	if err != nil {
 		return nil, err
 	}
-	data, err := curator.Open(x, y, enc, facts.labelBound())
+	data, err := curator.Open(x, y, enc, centre, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +175,7 @@ func (d *Dataset) Shape() Shape {
 
 func shapeOf(d *curator.Data) Shape {
 	f := d.Facts()
-	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelBound: f.LabelBound}
+	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound}
 }
 
 // given refuses a data set or a context that is missing, and a cancelled one.

@@ -48,7 +48,7 @@ func TestDoorFields(t *testing.T) {
 	s := parsed(t, module)
 	for name, want := range map[string]string{
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
-		"Model":   "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, ledger *dpglm.Ledger",
+		"Model":   "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
 		var got []string

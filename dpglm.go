@@ -43,7 +43,9 @@
 //	n           Shape.Rows             number of rows, public
 //	d           Shape.Dim              number of weights, the intercept included
 //	‖X‖         Shape.FeatureBound     bound on a row's L2 norm, enforced
-//	–           Shape.LabelBound       bound Y on a label, enforced by clamping
+//	–           Shape.LabelCentre      middle of the labels' range, which real labels are
+//	                                   shifted by: 0 for a plain bound
+//	–           Shape.LabelBound       bound Y on a shifted label, enforced by clamping
 //	B           Problem.Radius         radius of the constraint ball
 //	‖Y‖²        Constants.AtZero       sup_y φ_y(0) (not the label bound)
 //	H, H̃        Constants.Smoothness   sup φ''; H̃ = H‖X‖²
@@ -112,7 +114,8 @@ type Shape struct {
 	Dim          int     // number of weights, the intercept's included
 	Intercept    bool    // whether the last weight is an intercept's
 	FeatureBound float64 // bound on a row's L2 norm, the intercept included
-	LabelBound   float64 // bound on a label; 0 where none was given
+	LabelCentre  float64 // middle of the labels' range
+	LabelBound   float64 // half the width of the labels' range; 0 where none was given
 }
 
 // features is the number of weights without the intercept's.
@@ -138,7 +141,36 @@ func (s Shape) validate() error {
 	if s.Intercept && (s.Dim < 2 || s.FeatureBound < 1) {
 		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), "must have a column besides the intercept, and a feature bound of at least 1")
 	}
+	if !(math.Abs(s.LabelCentre) <= check.MaxScale) {
+		return check.Fail(ErrBound, "label centre", s.LabelCentre, fmt.Sprintf("must be within ±%g", check.MaxScale))
+	}
 	return check.Bound("feature bound", s.FeatureBound)
+}
+
+// under checks the shape and returns it as a loss takes labels: the range of counts
+// begins at 0, and its upper end is their bound.
+func (s Shape) under(l losses.Loss) (Shape, error) {
+	if err := s.validate(); err != nil {
+		return s, err
+	}
+	if err := losses.Validate(l, 0, s.LabelBound); err != nil {
+		return s, err
+	}
+	if l.Labels() == losses.Count && s.LabelCentre != 0 {
+		if s.LabelCentre != s.LabelBound {
+			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts")
+		}
+		s.LabelCentre, s.LabelBound = 0, s.LabelCentre+s.LabelBound
+	}
+	return s, nil
+}
+
+// shift is what predictions of a loss are moved by: the centre of real labels.
+func (s Shape) shift(l losses.Labels) float64 {
+	if l == losses.Real {
+		return s.LabelCentre
+	}
+	return 0
 }
 
 // Problem is what to minimise: the mean loss over the ball ‖w‖₂ ≤ Radius.
@@ -146,8 +178,9 @@ type Problem struct {
 	Loss losses.Loss
 	// Radius of the ball; 0 takes the default, which lets the scores of rows at
 	// the feature bound reach ±100 for binary losses (±10 in Auto, objective and
-	// output perturbation and stable scores, unless JL or Radii set it) and ±4 label bounds Y for real
-	// labels: rows are often much shorter than their bound. For counts it is
+	// output perturbation and stable scores, unless JL or Radii set it) and ±4Y around
+	// the middle of the labels' range for real labels, Y being half its width: rows
+	// are often much shorter than their bound. For counts it is
 	// ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
 	// largest mean.
 	Radius float64
@@ -158,6 +191,9 @@ type Problem struct {
 func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return p, err
+	}
+	if p.Loss.Labels() == losses.Count && s.LabelCentre != 0 { // see under
+		return p, check.Fail(ErrBound, "label centre", s.LabelCentre, "must be 0 for counts")
 	}
 	p = p.withRadius(s, score)
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {

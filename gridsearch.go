@@ -91,11 +91,12 @@ func GridSearch(ctx context.Context, d *Dataset, p Problem, b Budget, cfg GridSe
 
 // Plan plans all candidates and the selection.
 func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
 	asked := p // without a radius, learners take their own defaults
-	p, err := p.resolve(s, farScore)
+	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}

@@ -72,10 +72,11 @@ func JL(ctx context.Context, d *Dataset, p Problem, b Budget, cfg JLConfig, env 
 
 // Plan chooses the dimension and plans the inner learner there.
 func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s, farScore)
+	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -23,15 +24,26 @@ type Model struct {
 	loss    string
 	labels  losses.Labels
 	link    losses.Link
+	offset  float64 // of all scores: the labels' centre, where no intercept holds it
 	ledger  *Ledger
 }
 
-func newModel(w []float64, facts Facts, columns int, loss losses.Loss, ledger *Ledger) *Model {
-	return &Model{w, facts, columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), ledger}
+// newModel moves the scores of real labels to the labels' own scale.
+func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
+	s := d.Shape()
+	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger}
+	if s.Intercept {
+		m.weights = slices.Clone(w)
+		m.weights[s.Dim-1] += m.offset
+		m.offset = 0
+	}
+	return m
 }
 
 // Weights returns a copy of the weights of the encoded features (scaled to
-// [−1, 1] where a Schema says so), the intercept last if there is one.
+// [−1, 1] where a Schema says so), the intercept last if there is one. Where real
+// labels were given a range, the intercept includes its middle; without an intercept
+// the weights are those of labels less the middle, which Scores adds.
 func (m *Model) Weights() []float64 {
 	if m == nil {
 		return nil
@@ -63,7 +75,8 @@ func (m *Model) Ledger() *Ledger {
 	return m.ledger
 }
 
-// Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training.
+// Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the
+// scale of the labels where they are real.
 func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -79,7 +92,11 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return curator.Scores(x, enc, m.weights)
+	z, err := curator.Scores(x, enc, m.weights)
+	if err == nil && m.offset != 0 {
+		floats.AddConst(m.offset, z)
+	}
+	return z, err
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0
@@ -131,6 +148,7 @@ type modelJSON struct {
 	Bounds  *Bounds       `json:"bounds,omitempty"`
 	Schema  *Schema       `json:"schema,omitempty"`
 	Weights []float64     `json:"weights"`
+	Offset  float64       `json:"offset,omitempty"`
 	Ledger  *Ledger       `json:"ledger"`
 }
 
@@ -139,7 +157,7 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	j := modelJSON{Loss: m.loss, Labels: m.labels, Link: m.link, Columns: m.columns, Weights: m.weights, Ledger: m.ledger}
+	j := modelJSON{Loss: m.loss, Labels: m.labels, Link: m.link, Columns: m.columns, Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
 	switch f := m.facts.(type) {
 	case Bounds:
 		j.Bounds = &f
@@ -158,7 +176,7 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return fmt.Errorf("%w: %w", ErrModel, err)
 	}
-	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Ledger}
+	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger}
 	switch {
 	case j.Bounds != nil && j.Schema == nil:
 		d.facts = *j.Bounds
@@ -196,8 +214,15 @@ func (m *Model) validate() error {
 	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
 		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
 	}
-	if b := m.facts.labelBound(); b != 0 {
-		return check.Bound("label bound", b)
+	centre, _, err := m.facts.labels()
+	if err != nil {
+		return err
+	}
+	if m.labels != losses.Real || m.facts.intercept() {
+		centre = 0
+	}
+	if m.offset != centre {
+		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
 	}
 	return nil
 }

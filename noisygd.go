@@ -112,10 +112,11 @@ func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDCo
 
 // Plan calibrates Noisy GD.
 func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s, farScore)
+	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}

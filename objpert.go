@@ -70,10 +70,11 @@ func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget,
 
 // Plan chooses λ and σ.
 func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s, nearScore)
+	p, err = p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
 	}

@@ -65,10 +65,11 @@ func OutputPerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cf
 
 // Plan calibrates output perturbation.
 func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s, nearScore)
+	p, err = p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
 	}

@@ -70,18 +70,19 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.shape.fits(d.data); err != nil {
+	data := d.data.For(p.loss)
+	if err := p.shape.fits(data); err != nil {
 		return nil, err
 	}
-	if err := d.data.Check(p.loss); err != nil {
+	if err := data.Check(p.loss); err != nil {
 		return nil, err
 	}
 	ledger := env.mark(p.ledger)
-	w, err := p.train(&run{ctx: ctx, data: d.data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress})
+	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
-	return newModel(w, d.facts, d.data.Facts().Columns, p.loss, ledger), nil
+	return newModel(w, d, p.loss, ledger), nil
 }
 
 // fits refuses data that a plan's sensitivities are not for; by public facts.

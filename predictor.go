@@ -66,10 +66,11 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.shape.fits(d.data); err != nil {
+	data := d.data.For(p.Problem.Loss)
+	if err := p.shape.fits(data); err != nil {
 		return nil, err
 	}
-	ask, err := p.train(&run{ctx: ctx, data: d.data, progress: env.progress})
+	ask, err := p.train(&run{ctx: ctx, data: data, progress: env.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (p *PredictorPlan) String() string {
 // # Parameters
 //
 // A query is a row of raw features, in the order of the training matrix, and is
-// bounded as its rows were. A query that is refused costs nothing.
+// bounded as its rows were. Answers for real labels are on the labels' own scale. A query that is refused costs nothing.
 type Predictor struct {
 	service
 	ask question
@@ -239,15 +240,21 @@ func (p *Predictor) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "dpglm.Predictor (%s) after %d of %d answers", p.facts.Kind, p.Answered(), p.facts.Queries)
 }
 
-// planQueries checks what all predictors with a loss are asked for.
-func planQueries(config string, queries int, s Shape, p Problem, score float64) (Problem, error) {
+// planQueries checks what all predictors with a loss are asked for, and returns the
+// shape and the problem to plan for.
+func planQueries(config string, queries int, s Shape, p Problem, score float64) (Shape, Problem, error) {
 	if err := s.validate(); err != nil {
-		return p, err
+		return s, p, err
 	}
 	if err := checkQueries(config, queries); err != nil {
-		return p, err
+		return s, p, err
 	}
-	return p.resolve(s, score)
+	s, err := s.under(p.Loss)
+	if err != nil {
+		return s, p, err
+	}
+	p, err = p.resolve(s, score)
+	return s, p, err
 }
 
 func checkQueries(config string, queries int) error {

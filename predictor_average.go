@@ -19,7 +19,7 @@ var _ PredictorConfig = AverageConfig{}
 // # Privacy
 //
 // Replace-one. A row is in one part (see [VoteConfig]), whose prediction moves by
-// at most the length R of the label's range, 1, 2Y or Y: the mean moves by R/r,
+// at most the length R of the label's range (1 for classes): the mean moves by R/r,
 // plus the rounding of two sums. Laplace or Gaussian noise is added by package
 // mechanisms, whichever varies less for Queries answers within the budget.
 //
@@ -49,7 +49,7 @@ type AverageConfig struct {
 
 // Plan calibrates the noise of the means.
 func (c AverageConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
-	p, err := planQueries("AverageConfig", c.Queries, s, p, farScore)
+	s, p, err := planQueries("AverageConfig", c.Queries, s, p, farScore)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,7 @@ func (c AverageConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error
 	}
 	c.Parts, c.Lambda = x.parts, x.lambda
 	low, high := curator.LabelRange(p.Loss.Labels(), s.LabelBound)
+	shift := s.shift(p.Loss.Labels())
 	if err := noise.check(curator.MeanSensitivity(low, high, c.Parts)); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (c AverageConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error
 	facts := predictorFacts{Kind: "average", Queries: c.Queries, Parts: c.Parts, Seed: c.Seed, Lambda: c.Lambda}
 	return newPredictorPlan(c, s, p, b, service{
 		schedule: schedule, cache: c.Cache, facts: facts.with(noise),
-		release: noisy(func(v float64) float64 { return math.Max(low, math.Min(high, v)) }),
+		release: noisy(func(v float64) float64 { return math.Max(low, math.Min(high, v)) + shift }),
 		train: func(r *run) (question, error) {
 			e, err := x.train(r)
 			if err != nil {

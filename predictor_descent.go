@@ -45,7 +45,7 @@ func (c DescentConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error
 	if err != nil {
 		return nil, err
 	}
-	smoothness := s.FeatureBound * s.FeatureBound * x.trained.Constants(x.limit, s.LabelBound).Smoothness
+	smoothness := x.shape.FeatureBound * x.shape.FeatureBound * x.trained.Constants(x.limit, x.shape.LabelBound).Smoothness
 	if c, err = c.resolve(smoothness, x.lambda); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c DescentConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error
 		return nil, err
 	}
 	facts := predictorFacts{Kind: "descent", Queries: c.Queries, Steps: c.Steps, StepSize: c.StepSize}
-	return newPredictorPlan(c, s, x.problem, b, service{
+	return newPredictorPlan(c, x.shape, x.problem, b, service{
 		schedule: schedule, cache: c.Cache, facts: facts.with(x.noise), release: noisy(x.finish),
 		train: func(r *run) (question, error) {
 			return x.train(r, func(sums *curator.Sums) (curator.Point, error) {

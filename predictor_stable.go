@@ -27,7 +27,8 @@ var _ PredictorConfig = StableConfig{}
 // X moves by at most X(Δ + 2τ), plus the rounding of two scalar products. Laplace
 // or Gaussian noise is added by package mechanisms, whichever varies less for
 // Queries answers within the budget. All else is done to the noisy score, which
-// is first clamped to the largest possible one, XB.
+// is first clamped to the largest possible one, XB. The middle of a range of real
+// labels, which is public, is added last.
 //
 // # Parameters
 //
@@ -55,7 +56,7 @@ func (c StableConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error)
 	if err := check.Scale(ErrConfig, "StableConfig.Lambda", c.Lambda); err != nil {
 		return nil, err
 	}
-	if err := solvable(x.trained, s, x.problem, c.Lambda); err != nil {
+	if err := solvable(x.trained, x.shape, x.problem, c.Lambda); err != nil {
 		return nil, err
 	}
 	schedule, err := x.noise.schedule("scores of a regularised minimiser", c.Queries)
@@ -63,7 +64,7 @@ func (c StableConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error)
 		return nil, err
 	}
 	facts := predictorFacts{Kind: "stable", Queries: c.Queries, Lambda: c.Lambda}
-	return newPredictorPlan(c, s, x.problem, b, service{
+	return newPredictorPlan(c, x.shape, x.problem, b, service{
 		schedule: schedule, cache: c.Cache, facts: facts.with(x.noise), release: noisy(x.finish),
 		train: func(r *run) (question, error) {
 			return x.train(r, func(sums *curator.Sums) (curator.Point, error) {
@@ -75,6 +76,7 @@ func (c StableConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error)
 
 // scores is what predictors by the scores of one model have in common.
 type scores struct {
+	shape   Shape
 	problem Problem
 	trained losses.Loss
 	noise   additive
@@ -84,7 +86,7 @@ type scores struct {
 
 // planScores checks what these predictors are asked for and calibrates the noise.
 func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scores, error) {
-	p, err := planQueries(config, queries, s, p, nearScore)
+	s, p, err := planQueries(config, queries, s, p, nearScore)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scor
 	if err != nil {
 		return nil, err
 	}
-	return &scores{p, trained, noise, regularisation(s, trained, p.Radius, noise.perSensitivity()), limit}, nil
+	return &scores{s, p, trained, noise, regularisation(s, trained, p.Radius, noise.perSensitivity()), limit}, nil
 }
 
 // train returns the scores of the point that is fitted. Its sensitivity, which is
@@ -117,5 +119,6 @@ func (x *scores) train(r *run, fit func(*curator.Sums) (curator.Point, error)) (
 // finish makes an answer of a noisy score.
 func (x *scores) finish(score float64) float64 {
 	loss := x.problem.Loss
-	return prediction(loss.Labels(), losses.LinkOf(loss), math.Max(-x.limit, math.Min(x.limit, score)))
+	score = math.Max(-x.limit, math.Min(x.limit, score)) + x.shape.shift(loss.Labels())
+	return prediction(loss.Labels(), losses.LinkOf(loss), score)
 }

@@ -38,6 +38,7 @@ type predictorFacts struct {
 	Weights      int     `json:"weights"`
 	Intercept    bool    `json:"intercept,omitempty"`
 	FeatureBound float64 `json:"feature_bound"`
+	LabelCentre  float64 `json:"label_centre,omitempty"`
 	LabelBound   float64 `json:"label_bound,omitempty"`
 }
 
@@ -47,7 +48,8 @@ func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 		f.Loss, f.Radius = p.Loss.Name(), p.Radius
 	}
 	f.Epsilon, f.Delta, f.Mu = b.epsilon, b.delta, b.mu
-	f.Rows, f.Weights, f.Intercept, f.FeatureBound, f.LabelBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound, s.LabelBound
+	f.Rows, f.Weights, f.Intercept, f.FeatureBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound
+	f.LabelCentre, f.LabelBound = s.LabelCentre, s.LabelBound
 	return f
 }
 

@@ -54,7 +54,7 @@ type VoteConfig struct {
 
 // Plan calibrates the votes.
 func (c VoteConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
-	p, err := planQueries("VoteConfig", c.Queries, s, p, farScore)
+	s, p, err := planQueries("VoteConfig", c.Queries, s, p, farScore)
 	if err != nil {
 		return nil, err
 	}

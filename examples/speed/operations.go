@@ -199,7 +199,7 @@ func (p *pass) prepare(x mat.Matrix) error {
 	for j := range p.w {
 		p.w[j] = (r.Float64() - 0.5) / math.Sqrt(float64(d))
 	}
-	data, err := curator.Open(x, labels, curator.NewIdentity(d, bound, false), 0)
+	data, err := curator.Open(x, labels, curator.NewIdentity(d, bound, false), 0, 0)
 	if err != nil {
 		return err
 	}

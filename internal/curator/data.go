@@ -29,15 +29,17 @@ type Data struct{ *held }
 // held lies behind a pointer: where fmt can't call Format, as in a caller's own
 // structs, it follows one pointer and prints the next as an address.
 type held struct {
-	table      *rows.Table
-	labels     []float64
-	labelBound float64 // 0 where none was given
-	rows       *release.Rows
+	table  *rows.Table
+	labels []float64
+	// Real labels less the centre are held to the bound, counts to the bound alone.
+	labelCentre, labelBound float64 // 0 where none was given
+	rows                    *release.Rows
 }
 
-// Open checks and bounds the rows of x and takes their labels. Its errors are
-// those of intake: they may depend on the data, and are for the curator's eyes.
-func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, error) {
+// Open checks and bounds the rows of x and takes their labels, of a public range
+// labelCentre ± labelBound. Its errors are those of intake: they may depend on the
+// data, and are for the curator's eyes.
+func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float64) (*Data, error) {
 	n, _, err := rows.Dims(x)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelBound float64) (*Data, e
 	if err != nil {
 		return nil, err
 	}
-	return &Data{&held{table, append([]float64(nil), y...), labelBound, release.NewRows()}}, nil
+	return &Data{&held{table, append([]float64(nil), y...), labelCentre, labelBound, release.NewRows()}}, nil
 }
 
 // Facts are the public facts of a data set.
@@ -64,14 +66,15 @@ type Facts struct {
 	Bound              float64 // on a row's norm without the constant feature
 	Constant           float64 // 0 without intercept
 	FeatureBound       float64 // on a row's norm, with it
-	LabelBound         float64 // 0 where none was given
+	LabelCentre        float64 // middle of the labels' range
+	LabelBound         float64 // half its width, the upper end for counts; 0 where none was given
 	Offset             float64 // see [Encoding.Offset]
 }
 
 // Facts returns the public facts.
 func (d *Data) Facts() Facts {
 	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelBound, e.Offset()}
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset()}
 }
 
 // Len is the number of rows, which is public.
@@ -125,18 +128,29 @@ func (d *Data) pick(order []int, token *release.Rows) *Data {
 	for k, i := range order {
 		labels[k] = d.labels[i]
 	}
-	return &Data{&held{d.table.Pick(order), labels, d.labelBound, token}}
+	return &Data{&held{d.table.Pick(order), labels, d.labelCentre, d.labelBound, token}}
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are
 // longer, with another constant feature, a power of two, where there is an
-// intercept, and their labels clamped to another bound.
+// intercept, and their labels clamped to another bound, around the same centre.
 func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
-	return &Data{&held{d.table.Rebound(bound, constant), d.labels, labelBound, d.rows}}
+	return &Data{&held{d.table.Rebound(bound, constant), d.labels, d.labelCentre, labelBound, d.rows}}
 }
 
 // Check reports whether the labels are in the loss's domain, an error of intake.
 func (d *Data) Check(loss losses.Loss) error {
 	_, err := d.Under(loss)
 	return err
+}
+
+// For returns the same rows, with the facts about labels as a loss takes them: a
+// range of counts begins at 0, and its upper end is their bound.
+func (d *Data) For(loss losses.Loss) *Data {
+	if loss == nil || loss.Labels() != losses.Count {
+		return d
+	}
+	counts := *d.held
+	counts.labelCentre, counts.labelBound = 0, d.labelCentre+d.labelBound
+	return &Data{&counts}
 }

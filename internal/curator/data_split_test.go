@@ -16,7 +16,7 @@ func TestPickedRowsKeepTheirLabels(t *testing.T) {
 		x.Set(i, 0, float64(i))
 		y[i] = -float64(i)
 	}
-	d, err := Open(x, y, NewIdentity(1, 10, false), n)
+	d, err := Open(x, y, NewIdentity(1, 10, false), 0, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func numbered(t *testing.T, n int, backwards bool) *Data {
 		x.Set(i, 0, float64(k)/float64(n))
 		y[i] = float64(k)
 	}
-	d, err := Open(x, y, NewIdentity(1, 1, false), float64(n))
+	d, err := Open(x, y, NewIdentity(1, 1, false), 0, float64(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestProjectIsRowByRow(t *testing.T) {
 func TestCuratorPrintsShapes(t *testing.T) {
 	const secret = 0.7654321
 	x := mat.NewDense(4, 1, []float64{secret, -secret, secret, secret})
-	d, err := Open(x, []float64{1, 0, 1, 1}, NewIdentity(1, 1, false), 1)
+	d, err := Open(x, []float64{1, 0, 1, 1}, NewIdentity(1, 1, false), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 		return nil, err
 	}
 	e := &Ensemble{models: make([][]float64, parts), origin: d.origin(), predict: prediction(loss)}
-	e.low, e.high = LabelRange(loss.Labels(), d.labelBound)
+	e.low, e.high = LabelRange(loss.Labels(), d.For(loss).labelBound)
 	order := permutation(d.Len(), seed)
 	for i, size := range evenly(d.Len(), parts) {
 		sums, err := d.pick(order[:size], nil).Under(loss)
@@ -65,7 +65,7 @@ func (e *Ensemble) Margin(x []float64) (release.Answer, error) {
 }
 
 // Mean is the mean of the models' predictions at a query, each held to the labels'
-// range. A replaced row changes one model.
+// range: of real labels less their centre. A replaced row changes one model.
 func (e *Ensemble) Mean(x []float64) (release.Answer, error) {
 	u, err := e.origin.encoding.Encode(x)
 	if err != nil {
@@ -98,7 +98,7 @@ func prediction(loss losses.Loss) func(score float64) float64 {
 	}
 }
 
-// LabelRange is where labels lie: classes are 0 and 1.
+// LabelRange is where labels lie: classes are 0 and 1, real ones less their centre.
 func LabelRange(l losses.Labels, bound float64) (low, high float64) {
 	switch l {
 	case losses.Real:

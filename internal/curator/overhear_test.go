@@ -111,7 +111,7 @@ func (s sample) neighbour(r *rand.Rand, i int, kind losses.Labels) sample {
 func (s sample) open(t *testing.T, intercept bool) *Data {
 	t.Helper()
 	_, d := s.x.Dims()
-	data, err := Open(s.x, s.y, NewIdentity(d, sampleBound, intercept), sampleLabel)
+	data, err := Open(s.x, s.y, NewIdentity(d, sampleBound, intercept), 0, sampleLabel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,5 +18,5 @@ func (d *Data) Project(ctx context.Context, phi sketch.Map, bound float64) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	return &Data{&held{table, d.labels, d.labelBound, d.rows}}, nil
+	return &Data{&held{table, d.labels, d.labelCentre, d.labelBound, d.rows}}, nil
 }

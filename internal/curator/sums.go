@@ -18,10 +18,13 @@ type Sums struct {
 	data *Data
 }
 
-// Under binds the labels to a loss: binary labels become ±1, others are clamped to
-// their bound. A label outside the loss's domain is an error of intake.
+// Under binds the labels to a loss: binary labels become ±1, real ones are shifted by
+// the public middle of their range, and these and counts are clamped to their bound.
+// What becomes of a label depends on that label and public numbers only. One outside
+// the loss's domain is an error of intake.
 func (d *Data) Under(loss losses.Loss) (*Sums, error) {
-	s, err := rows.NewSums(d.table, d.labels, d.labelBound, loss)
+	d = d.For(loss)
+	s, err := rows.NewSums(d.table, d.labels, d.labelCentre, d.labelBound, loss)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 func walkOver(t *testing.T, features, labels []float64, limit int) *Walk {
 	t.Helper()
-	d, err := Open(mat.NewDense(len(features), 1, features), labels, NewIdentity(1, 1, false), 0)
+	d, err := Open(mat.NewDense(len(features), 1, features), labels, NewIdentity(1, 1, false), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

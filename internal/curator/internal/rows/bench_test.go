@@ -35,7 +35,7 @@ func BenchmarkGradient(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				s, err := NewSums(table, make([]float64, n), 0, losses.Logistic{})
+				s, err := NewSums(table, make([]float64, n), 0, 0, losses.Logistic{})
 				if err != nil {
 					b.Fatal(err)
 				}

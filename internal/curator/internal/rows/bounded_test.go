@@ -185,7 +185,7 @@ func (p plain) checkSums(t *testing.T) {
 	for _, i := range []int{0, 1, 2, 3, n / 2, n/2 + 1, n - 2, n - 1} {
 		labels, u := make([]float64, n), make([]float64, dim)
 		labels[i] = -1
-		s, err := NewSums(p.table, labels, 1, losses.Squared{})
+		s, err := NewSums(p.table, labels, 0, 1, losses.Squared{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestEveryKeepsRowsAndLabels(t *testing.T) {
 		for i := range labels {
 			labels[i] = float64(i)
 		}
-		s, err := NewSums(p.table, labels, 1000, losses.Squared{})
+		s, err := NewSums(p.table, labels, 0, 1000, losses.Squared{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestLossesClipsBelowZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	loss := losses.Extended{Inner: losses.Logistic{}, Limit: 1}
-	sums, err := NewSums(table, []float64{1, 1}, 0, loss)
+	sums, err := NewSums(table, []float64{1, 1}, 0, 0, loss)
 	if err != nil {
 		t.Fatal(err)
 	}

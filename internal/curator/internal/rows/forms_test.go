@@ -202,7 +202,7 @@ func TestPick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := NewSums(table.Pick(first).Pick(second), labels, c.label, c.loss)
+			s, err := NewSums(table.Pick(first).Pick(second), labels, 0, c.label, c.loss)
 			if err != nil {
 				t.Fatal(err)
 			}

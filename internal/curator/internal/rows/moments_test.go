@@ -192,7 +192,7 @@ func BenchmarkQuadratic(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := NewSums(table, make([]float64, n), 1, losses.Squared{})
+	s, err := NewSums(table, make([]float64, n), 0, 1, losses.Squared{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func TestLabelsForEachRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{0, 2, 4} {
-		if _, err := NewSums(table, make([]float64, n), 0, losses.Logistic{}); !errors.Is(err, check.ErrShape) {
+		if _, err := NewSums(table, make([]float64, n), 0, 0, losses.Logistic{}); !errors.Is(err, check.ErrShape) {
 			t.Errorf("%d labels for 3 rows give %v", n, err)
 		}
 	}

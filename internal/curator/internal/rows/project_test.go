@@ -39,7 +39,7 @@ func TestProjectedRowsAreBoundedAgain(t *testing.T) {
 				if limit := p.enc.FeatureBound() * (1 + 1e-12); p.norm[0] > limit {
 					t.Fatalf("%s: a projected row has norm %g, bound %g", name, p.norm[0], limit)
 				}
-				s, err := NewSums(p, []float64{label}, 0, losses.Logistic{})
+				s, err := NewSums(p, []float64{label}, 0, 0, losses.Logistic{})
 				if err != nil {
 					t.Fatal(err)
 				}

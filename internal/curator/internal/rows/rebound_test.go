@@ -88,7 +88,7 @@ func sameTables(t *testing.T, name string, got, want *Table, c testCase, y, w []
 	var g [2][]float64
 	var h [2]*mat.SymDense
 	for k, table := range []*Table{got, want} {
-		s, err := NewSums(table, y, c.label, c.loss)
+		s, err := NewSums(table, y, 0, c.label, c.loss)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestCountLabels(t *testing.T) {
 				if loss.Labels() != losses.Real {
 					y = v
 				}
-				s, err := NewSums(mustTable(t, mat.NewDense(3, 1, nil), NewIdentity(1, 1, false)), []float64{0, y, 1}, edges[0], loss)
+				s, err := NewSums(mustTable(t, mat.NewDense(3, 1, nil), NewIdentity(1, 1, false)), []float64{0, y, 1}, 0, edges[0], loss)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -78,7 +78,7 @@ func sumsOf(t *testing.T, x mat.Matrix, y []float64, labelBound float64, enc Enc
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSums(table, y, labelBound, loss)
+	s, err := NewSums(table, y, 0, labelBound, loss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestSumsMatchTheirDefinitions(t *testing.T) {
 			wantG, wantL := make([]float64, enc.Dim()), 0.0
 			for i := range n {
 				u := encode(&enc, x.RawRowView(i))
-				label, _ := mapLabel(c.loss.Labels(), y[i], c.label)
+				label, _ := mapLabel(c.loss.Labels(), y[i], 0, c.label)
 				var z float64
 				for j := range u {
 					z += w[j] * u[j]
@@ -437,7 +437,7 @@ func BenchmarkAccumulation(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s, err := NewSums(table, make([]float64, n), 0, loss)
+		s, err := NewSums(table, make([]float64, n), 0, 0, loss)
 		if err != nil {
 			b.Fatal(err)
 		}

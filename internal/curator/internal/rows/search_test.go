@@ -114,7 +114,7 @@ func (f form) sums(t *testing.T, loss losses.Loss, row []float64, u float64) *Su
 	case losses.Count:
 		labels[2] = math.Abs(u)
 	}
-	s, err := NewSums(f.table(t, row), labels, searchLabel, loss)
+	s, err := NewSums(f.table(t, row), labels, 0, searchLabel, loss)
 	if err != nil {
 		t.Fatal(err)
 	}

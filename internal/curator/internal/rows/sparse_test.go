@@ -142,7 +142,7 @@ func (p plain) checkLengthSums(t *testing.T, entries []int) {
 		}
 		labels, g := make([]float64, n), make([]float64, dim)
 		labels[i] = -1
-		s, err := NewSums(p.table, labels, 1, losses.Squared{})
+		s, err := NewSums(p.table, labels, 0, 1, losses.Squared{})
 		if err != nil {
 			t.Fatal(err)
 		}

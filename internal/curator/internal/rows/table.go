@@ -162,8 +162,9 @@ type Sums struct {
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
-// rules: binary labels to ±1 by sign, the others clamped to the bound.
-func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (*Sums, error) {
+// rules: binary labels to ±1 by sign, counts clamped to the bound, and real labels
+// less the centre clamped to it on either side.
+func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss losses.Loss) (*Sums, error) {
 	if loss.Labels() != losses.Binary {
 		if err := check.Bound("label bound", labelBound); err != nil {
 			return nil, err
@@ -175,7 +176,7 @@ func NewSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) (
 	mapped := make([]float64, len(labels))
 	for i, y := range labels {
 		var ok bool
-		if mapped[i], ok = mapLabel(loss.Labels(), y, labelBound); !ok {
+		if mapped[i], ok = mapLabel(loss.Labels(), y, labelCentre, labelBound); !ok {
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
 		}
 	}
@@ -188,7 +189,7 @@ func newSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) *
 	return s
 }
 
-func mapLabel(kind losses.Labels, y, bound float64) (float64, bool) {
+func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	switch kind {
 	case losses.Binary:
 		if y > 0 {
@@ -198,7 +199,7 @@ func mapLabel(kind losses.Labels, y, bound float64) (float64, bool) {
 	case losses.Count:
 		return min(y, bound), y >= 0
 	default:
-		return min(max(y, -bound), bound), true
+		return min(max(y-centre, -bound), bound), true
 	}
 }
 
