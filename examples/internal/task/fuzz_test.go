@@ -22,6 +22,7 @@ func FuzzSchema(f *testing.F) {
 	for _, s := range []string{
 		`{"label":"y","numeric":{"a":[0,1]}}`,
 		`{"label":"y","label_bound":2,"numeric":{"a":[0,1]},"categorical":{"c":["u","v"]},"onehot_prefixes":["z="]}`,
+		`{"label":"y","label_range":[-1,2.5],"numeric":{"a":[0,1]}}`,
 		`{"label":"c","positive":"u","numeric":{"a":[-1e60,1e60],"y":[1,2]}}`,
 		`{"label":"y","threshold":0.5,"onehot_prefixes":["z","z=","a"]}`,
 		`{"label":"y","numeric":{"c":[0,0]},"categorical":{"a":[]}}`,

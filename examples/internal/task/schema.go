@@ -29,7 +29,10 @@ var ErrSchema = errors.New("schema")
 type fileSchema struct {
 	// Label is the label's column.
 	Label string `json:"label"`
-	// LabelBound bounds the size of a label, for losses with real labels.
+	// LabelRange is the range [lo, hi] of real labels or of counts, which begins at
+	// 0; labels outside are clamped.
+	LabelRange [2]float64 `json:"label_range"`
+	// LabelBound Y is short for the range [−Y, Y], or [0, Y] for counts.
 	LabelBound float64 `json:"label_bound"`
 	// Threshold makes the label 1 where the column exceeds it and 0 elsewhere.
 	Threshold *float64 `json:"threshold"`
@@ -108,6 +111,9 @@ func (s *fileSchema) merge(o *Source) error {
 		}
 		s.LabelBound = o.labelBound
 	}
+	if s.LabelBound != 0 && s.LabelRange != [2]float64{} {
+		return fmt.Errorf("%w: its label_range is %g, and a label_bound, %g, excludes it", ErrSchema, s.LabelRange, s.LabelBound)
+	}
 	if s.Label == "" {
 		return fmt.Errorf("%w: it names no label, and -label is missing", ErrSchema)
 	}
@@ -148,7 +154,7 @@ func (s *fileSchema) encode(t *tabular.Table) (schema *dpglm.Schema, unused []st
 	if err := s.check(t); err != nil {
 		return nil, nil, err
 	}
-	schema = &dpglm.Schema{Numeric: s.Numeric, OneHot: map[string][]string{}, Label: s.LabelBound, Intercept: true}
+	schema = &dpglm.Schema{Numeric: s.Numeric, OneHot: map[string][]string{}, LabelRange: s.LabelRange, Label: s.LabelBound, Intercept: true}
 	for _, name := range without(t.Names(), s.Label) {
 		if levels, ok := s.Categorical[name]; ok {
 			made, err := t.OneHot(name, levels)

@@ -35,7 +35,7 @@ func NewSource(f *flag.FlagSet) *Source {
 	f.StringVar(&s.schema, "schema", "", "JSON `file` with public facts about the columns (CSV)")
 	f.BoolVar(&s.schemaFromData, "schema-from-data", false, "take these facts from the data instead: not private")
 	f.Float64Var(&s.bound, "bound", 0, "public bound on the `norm` of a row's features, instead of a schema")
-	f.Float64Var(&s.labelBound, "label-bound", 0, "public bound on the `size` of a label, unless the schema states it")
+	f.Float64Var(&s.labelBound, "label-bound", 0, "public bound on the `size` of a label, unless the schema states it or a range")
 	f.IntVar(&s.features, "features", 0, "public `number` of features (LIBSVM)")
 	f.StringVar(&s.lossName, "loss", "logistic", "`name` of the loss: "+known(lossTable)+
 		"; huber is linear beyond an error of 1, quantile is that of order 0.9, smoothedhinge has the width 0.5")
