@@ -35,6 +35,19 @@ func designs(n int, labels losses.Labels) map[string]design {
 	}
 }
 
+// ranged is a design with a public range of labels, far from 0, for learners with real
+// labels, and for those with counts that plan for such a range.
+func ranged(l learned) (design, bool) {
+	b := dpglm.Bounds{Feature: 2, LabelRange: [2]float64{7.25, 10.25}, Intercept: l.n%8 == 0}
+	switch _, descent := l.learner.(dpglm.NoisyGDConfig); {
+	case l.loss.Labels() == losses.Binary, l.loss.Labels() == losses.Count && !descent:
+		return design{}, false
+	case l.loss.Labels() == losses.Count:
+		b.LabelRange = [2]float64{0, 6}
+	}
+	return design{l.n, b, 3, l.loss.Labels(), "dense"}, true
+}
+
 // learned is a learner to try on all designs.
 type learned struct {
 	name    string
@@ -98,9 +111,14 @@ func trials(t *testing.T) []*trial {
 	for _, a := range predictors() {
 		all = append(all, a.trial(t))
 	}
+	for _, l := range allLearned() {
+		if d, ok := ranged(l); ok {
+			all = append(all, l.on(t, "dense, range of labels", d))
+		}
+	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
-	return append(all, stopped, selectModel(), projectedObjective(t), autoObjective(t))
+	return append(all, stopped, selectModel(), selectCentred(), projectedObjective(t), autoObjective(t))
 }
 
 func allLearned() []learned {
@@ -241,6 +259,18 @@ func selectModel() *trial {
 	c := &trial{name: "SelectModel", design: designs(24, losses.Binary)["dense"], reaches: map[string]float64{"choice of one of 3 models": 0.9}}
 	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		best, ledger, err := dpglm.SelectModel(ctx, d, losses.Logistic{}, dpglm.ApproxDP(1, 1e-6), models, 0, env)
+		return []any{best, ledger}, err
+	}
+	return c
+}
+
+// selectCentred chooses among models with intercepts on the labels' own scale.
+func selectCentred() *trial {
+	models := [][]float64{{0, 0, 8.75}, {0.5, -0.5, 9}, {-1, 0, 7}}
+	d := design{24, dpglm.Bounds{Feature: 2, LabelRange: [2]float64{7.25, 10.25}, Intercept: true}, 2, losses.Real, "dense"}
+	c := &trial{name: "SelectModel, range of labels", design: d, reaches: map[string]float64{"choice of one of 3 models": 0.8}}
+	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		best, ledger, err := dpglm.SelectModel(ctx, d, losses.Absolute{}, dpglm.GDP(1), models, 0, env)
 		return []any{best, ledger}, err
 	}
 	return c

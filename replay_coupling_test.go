@@ -97,14 +97,14 @@ func encoded(f dpglm.Facts, x []float64) []float64 {
 
 // encodedLabel is a label as losses take it.
 func encodedLabel(d design, y float64) float64 {
-	bound := labelBound(d.facts)
+	centre, bound := d.labelRange()
 	switch d.labels {
 	case losses.Binary:
 		return math.Copysign(1, y-0.5)
 	case losses.Count:
 		return math.Min(y, bound)
 	}
-	return math.Max(-bound, math.Min(bound, y))
+	return math.Max(-bound, math.Min(bound, y-centre))
 }
 
 // The derivatives of losses in the score, and of the envelopes of width h by which

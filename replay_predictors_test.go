@@ -26,6 +26,9 @@ func predictors() []answering {
 	kept := vote
 	kept.Cache = true
 	few := designs(4, losses.Real)["dense"]
+	centred, fewCentred := reals["dense"], few
+	centred.facts = dpglm.Bounds{Feature: 2, LabelRange: [2]float64{7.25, 10.25}}
+	fewCentred.facts = centred.facts
 	line := dpglm.Bounds{Feature: 2}
 	walk := design{24, line, 1, losses.Binary, "dense"}
 	flips := map[string]float64{"votes of 5 models, split by seed 1": 1 - 1e-12}
@@ -34,8 +37,10 @@ func predictors() []answering {
 		{"VoteConfig, kept, hinge", classes["sparse schema, intercept"], kept, losses.Hinge{}, 5, dpglm.ApproxDP(1, 1e-6), nil},
 		{"VoteConfig, intercept", classes["sparse, intercept"], vote, losses.Logistic{}, 5, dpglm.GDP(1), flips},
 		{"AverageConfig", reals["dense"], average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}},
+		{"AverageConfig, range of labels", centred, average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}},
 		{"AverageConfig, pure, counts", counts["schema"], average, losses.Poisson{}, 1, dpglm.PureDP(1), nil},
 		{"StableConfig", few, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}},
+		{"StableConfig, range of labels", fewCentred, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}},
 		{"StableConfig, pure, intercept", classes["sparse, intercept"], dpglm.StableConfig{Queries: 3}, losses.Logistic{}, 5, dpglm.PureDP(1), nil},
 		{"DescentConfig", few, dpglm.DescentConfig{Queries: 3, Steps: 2, StepSize: 1e-3}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores after 2 steps of descent": 0.8}},
 		{"DescentConfig, schema", classes["sparse schema, intercept"], dpglm.DescentConfig{Queries: 3, Steps: 4}, losses.Hinge{}, 5, dpglm.PureDP(1), nil},

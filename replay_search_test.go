@@ -100,24 +100,32 @@ func compressed(x *mat.Dense) (*dpglm.Sparse, error) {
 
 // label draws one: a usual one, one at the bound or one beyond it.
 func (d design) label(r *rand.Rand) float64 {
-	bound := labelBound(d.facts)
+	centre, bound := d.labelRange()
 	switch d.labels {
 	case losses.Binary:
 		return float64(r.IntN(2))
 	case losses.Count:
 		return []float64{math.Floor(r.Float64() * (bound + 1)), 0, bound, 3 * bound}[r.IntN(4)]
 	}
-	return []float64{bound * r.NormFloat64() / 3, 0, bound, -bound, 3 * bound, -1e9 * bound}[r.IntN(6)]
+	return centre + []float64{bound * r.NormFloat64() / 3, 0, bound, -bound, 3 * bound, -1e9 * bound}[r.IntN(6)]
 }
 
-func labelBound(f dpglm.Facts) float64 {
-	switch f := f.(type) {
+// labelRange returns what real labels are shifted by, and the bound on what is left, or
+// on a count.
+func (d design) labelRange() (centre, bound float64) {
+	switch f := d.facts.(type) {
 	case dpglm.Bounds:
-		return f.Label
+		bound, centre = f.Label, (f.LabelRange[0]+f.LabelRange[1])/2
+		if f.LabelRange[1] != 0 {
+			bound = f.LabelRange[1] - centre
+		}
 	case dpglm.Schema:
-		return f.Label
+		bound = f.Label
 	}
-	return 0
+	if d.labels == losses.Count {
+		return 0, bound + centre
+	}
+	return centre, bound
 }
 
 // base is a table of usual rows.
