@@ -104,7 +104,7 @@ func run(out io.Writer, n, d, repeat int) error {
 				if err != nil {
 					return err
 				}
-				r2, _ := metrics.R2(predicted, yTest)
+				r2 := metrics.R2(predicted, yTest)
 				score[i][j] += r2 / float64(repeat)
 			}
 		}
@@ -112,7 +112,7 @@ func run(out io.Writer, n, d, repeat int) error {
 		if err != nil {
 			return err
 		}
-		r2, _ := metrics.R2(fit.Scores(baseline.Dense{Dense: test.(*mat.Dense)}), yTest)
+		r2 := metrics.R2(fit.Scores(baseline.Dense{Dense: test.(*mat.Dense)}), yTest)
 		plain += r2 / float64(repeat)
 	}
 	return print(out, n, d, score, plain)

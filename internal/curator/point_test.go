@@ -43,7 +43,7 @@ func TestMinimiserNorm(t *testing.T) {
 	const d, radius = 1 << 16, 1.0
 	x := mat.NewDense(2, d, nil)
 	x.Set(0, 0, 1)
-	data, err := Open(x, []float64{0, 1}, NewIdentity(d, 1, false), 1)
+	data, err := Open(x, []float64{0, 1}, NewIdentity(d, 1, false), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
