@@ -436,3 +436,28 @@ func TestAnswersFillTheBudget(t *testing.T) {
 		}
 	}
 }
+
+// A budget covers what it promises and nothing more, be it by a millionth.
+func TestBudgetCoversNoMore(t *testing.T) {
+	mu, err := mechanisms.GaussianMu(1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pure := func(epsilon float64) (*Ledger, error) { return mechanisms.Laplace{Epsilon: epsilon}.Ledger("", 1) }
+	normal := func(mu float64) (*Ledger, error) { return mechanisms.Gaussian{Mu: mu}.Ledger("", 1, 3) }
+	for _, c := range []struct {
+		budget Budget
+		most   float64
+		ledger func(float64) (*Ledger, error)
+	}{{PureDP(1), 1, pure}, {ApproxDP(1, 1e-6), mu, normal}, {GDP(0.7), 0.7 * (1 - 1e-12), normal}} {
+		for factor, fits := range map[float64]bool{1 - 1e-9: true, 1 + 1e-6: false} {
+			l, err := c.ledger(c.most * factor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.budget.covers(l); (err == nil) != fits || !fits && !errors.Is(err, ErrBudget) {
+				t.Errorf("%v and a ledger of %v times that: %v, want it covered: %v", c.budget, factor, err, fits)
+			}
+		}
+	}
+}

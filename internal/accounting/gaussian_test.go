@@ -57,3 +57,22 @@ func TestGaussianProfileCountsTheGrid(t *testing.T) {
 		}
 	}
 }
+
+// Slack follows the releases: coordinates add up, and so do the squares of how far a
+// row moves them, which k rows move k times as far in each of k steps.
+func TestSlackIsCarriedAlong(t *testing.T) {
+	g, h := gaussian{3, 5, 7}, gaussian{4, 11, 2}
+	for name, c := range map[string]struct{ got, want gaussian }{
+		"then": {g.then(h), gaussian{5, 16, 9}}, "or": {g.or(h), gaussian{4, 11, 7}}, "or, the other way": {h.or(g), gaussian{4, 11, 7}},
+		"times 4": {g.times(4), gaussian{6, 20, 28}}, "group of 3": {g.group(3), gaussian{9, 15, 189}},
+		"4 releases of 5 coordinates": {noise(2, 4, 5), gaussian{4, 20, 80}},
+	} {
+		for field, v := range map[string][2]float64{
+			"μ": {c.got.mu, c.want.mu}, "coordinates": {c.got.coordinates, c.want.coordinates}, "moved": {c.got.moved, c.want.moved},
+		} {
+			if v[0] < v[1] || v[0] > v[1]*(1+1e-14) {
+				t.Errorf("%s: %s = %.17g, want %g", name, field, v[0], v[1])
+			}
+		}
+	}
+}
