@@ -56,6 +56,9 @@ func TestGaussianProfileCountsTheGrid(t *testing.T) {
 			t.Errorf("log δ(%g) = %.12g, want %.12g: κ = %g in δ, and 2κ in ε", x, got, want, kappa)
 		}
 	}
+	if got := noise(1, 1, 1).logDelta(1e6); got < -1900 {
+		t.Errorf("log δ(1e6) = %g, but no sampler's tail is claimed below −1900", got)
+	}
 }
 
 // Slack follows the releases: coordinates add up, and so do the squares of how far a
@@ -72,6 +75,17 @@ func TestSlackIsCarriedAlong(t *testing.T) {
 		} {
 			if v[0] < v[1] || v[0] > v[1]*(1+1e-14) {
 				t.Errorf("%s: %s = %.17g, want %g", name, field, v[0], v[1])
+			}
+		}
+	}
+}
+
+// An ε that is given for a δ suffices for it, in the last digit too.
+func TestEpsilonSuffices(t *testing.T) {
+	for _, s := range []*Sequence{Gaussian(0.7, 3, 2), Pure(0.4, 1), BoundedRange(0.9, 1), Objective{0.1, 0.05, 0.01, 10, 1}.Profile(), Parallel(Pure(1, 1), Gaussian(0.5, 1, 1))} {
+		for _, delta := range []float64{0.3, 0.01, 1e-6, 1e-15} {
+			if epsilon := s.Epsilon(delta); s.Delta(epsilon) > delta {
+				t.Errorf("%s: ε(%g) = %.17g, where δ = %.17g", s.key(), delta, epsilon, s.Delta(epsilon))
 			}
 		}
 	}

@@ -1,0 +1,100 @@
+package accounting
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+func exactly(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+
+// exactExp is e^x with some 60 digits.
+func exactExp(x float64) *big.Float {
+	sum, term := exactly(1), exactly(1)
+	part := exactly(x / 1024) // exact
+	for k := 1.0; k < 30; k++ {
+		term.Quo(term.Mul(term, part), exactly(k))
+		sum.Add(sum, term)
+	}
+	for range 10 {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// exactDelta is the profile that p's masses have.
+func exactDelta(p *pld, x float64) *big.Float {
+	sum := exactly(p.top)
+	for i, m := range p.mass {
+		if z := math.Ldexp(float64(p.low+i), p.exponent); z > x {
+			part := exactly(1)
+			sum.Add(sum, part.Sub(part, exactExp(x-z)).Mul(part, exactly(m)))
+		}
+	}
+	return sum
+}
+
+// manySmall is a 1 among n masses that its last digit doesn't show.
+func manySmall(n int) []float64 {
+	mass := make([]float64, n)
+	for i := range mass {
+		mass[i] = 0x1p-54
+	}
+	mass[0] = 1
+	return mass
+}
+
+// What is summed in floating point is never less than the exact sum: a profile of many
+// masses, their total, and the sums that convolve them.
+func TestSumsOfMassesAreRoundedUp(t *testing.T) {
+	const n = 3000
+	mass, truth := manySmall(n), 1+float64(n-1)*0x1p-54
+	if got := total(mass); got < truth {
+		t.Errorf("total %.17g, exactly %.17g", got, truth)
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	for i, v := range direct(ones, mass)[:n] {
+		if want := exactly(float64(i) * 0x1p-54); exactly(v).Cmp(want.Add(want, exactly(1))) < 0 {
+			t.Fatalf("convolved mass %d is %.17g, below the exact sum", i, v)
+		}
+	}
+	for _, exponent := range []int{-12, -4} {
+		p := &pld{exponent: exponent, low: -50, mass: make([]float64, 150), top: 1e-9}
+		for i := range p.mass {
+			p.mass[i] = math.Abs(math.Sin(float64(i*i))) / 150
+		}
+		p.tabulate()
+		for i := -60; i < 100; i += 16 {
+			for _, part := range []float64{0, 0.3} {
+				x := math.Ldexp(float64(i)+part, exponent)
+				if got, want := p.delta(x), exactDelta(p, x); exactly(got).Cmp(want) < 0 && got < 1 {
+					t.Errorf("step 2^%d: δ(%g) = %.17g, exactly %.17g", exponent, x, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Mass that moves to a coarser grid keeps its profile or raises it, at every x, and
+// what is at infinity in either of two parts is at infinity in their sum.
+func TestMassIsMovedUp(t *testing.T) {
+	fine := &pld{exponent: -3, low: -7, mass: []float64{0.2, 0.1, 0, 0.3, 0.15, 0, 0.1, 0.05}, top: 0.1}
+	coarse := fine.coarsen(-1)
+	coarse.tabulate()
+	for i := -20; i < 20; i++ {
+		x := float64(i) / 10
+		if got, want := coarse.delta(x), exactDelta(fine, x); exactly(got).Cmp(want) < 0 {
+			t.Errorf("coarser by 4: δ(%g) = %.17g, was %.17g", x, got, want)
+		}
+	}
+	a, b := &pld{mass: manySmall(3000), top: 0x1p-60}, &pld{mass: []float64{0.25, 0.25}, top: 0.5}
+	want := exactly(0x1p-60) // a.top·1 + total(a.mass)·b.top
+	want.Add(want, exactly(0.5))
+	want.Add(want, exactly(2999*0x1p-55))
+	if c := convolve(a, b); exactly(c.top).Cmp(want) < 0 {
+		t.Errorf("%.17g is at infinity, exactly %.17g", c.top, want)
+	}
+}
