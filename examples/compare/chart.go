@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 )
 
 // The picture is width × height dots, dpi to the inch, with the legend's share
@@ -29,9 +31,9 @@ var palette = []color.Color{
 	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff}, color.RGBA{0x80, 0x50, 0x30, 0xff},
 }
 
-// draw draws the first measure against ε.
+// draw draws the first metric against ε.
 func (e *experiment) draw(path string) (err error) {
-	p, legend, err := e.chart(e.measures[0])
+	p, legend, err := e.chart(e.metrics[0])
 	if err != nil {
 		return err
 	}
@@ -54,24 +56,24 @@ func (e *experiment) draw(path string) (err error) {
 
 func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }
 
-func (e *experiment) chart(m measure) (*plot.Plot, *plot.Legend, error) {
+func (e *experiment) chart(metric string) (*plot.Plot, *plot.Legend, error) {
 	p, legend := plot.New(), plot.NewLegend()
 	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
 	p.Title.Text = fmt.Sprintf("%s, %s loss, %s", e.data, e.problem.Loss.Name(), e.spread())
-	p.X.Label.Text, p.Y.Label.Text = fmt.Sprintf("ε, at δ = %.3g", e.delta), "held-out "+m.title
+	p.X.Label.Text, p.Y.Label.Text = fmt.Sprintf("ε, at δ = %.3g", e.delta), "held-out "+title(metric)
 	x := e.xAxis(p)
 	grid := plotter.NewGrid()
 	grid.Vertical.Color = nil
 	p.Add(grid)
 	for i, r := range e.table() {
-		if err := addCurve(p, &legend, m, i, r, x.shifted(i, len(e.cells)/len(e.epsilons))); err != nil {
+		if err := addCurve(p, &legend, metric, i, r, x.shifted(i, len(e.cells)/len(e.epsilons))); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := e.addLevels(p, &legend, m, x); err != nil {
+	if err := e.addLevels(p, &legend, metric, x); err != nil {
 		return nil, nil, err
 	}
-	p.Y.Min, p.Y.Max = e.yRange(m)
+	p.Y.Min, p.Y.Max = e.yRange(metric)
 	p.Y.Tick.Marker = plot.TickerFunc(ticks)
 	p.X.Min, p.X.Max = x.lo, x.hi
 	return p, &legend, nil
@@ -113,18 +115,18 @@ func ticks(lo, hi float64) []plot.Tick {
 	return t
 }
 
-// points are the means with their deviations.
+// points are the means with their standard errors.
 type points struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-func addCurve(p *plot.Plot, legend *plot.Legend, m measure, i int, r row, shift float64) error {
+func addCurve(p *plot.Plot, legend *plot.Legend, metric string, i int, r row, shift float64) error {
 	var pts points
 	for _, c := range r.cells {
-		if s, ok := m.summarise(c); ok && finite(s.mean) && finite(s.deviation) {
+		if s, ok := c.summarise(metric); ok && s.finite() {
 			pts.XYs = append(pts.XYs, plotter.XY{X: c.epsilon * shift, Y: s.mean})
-			pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{s.deviation, s.deviation})
+			pts.YErrors = append(pts.YErrors, struct{ Low, High float64 }{s.spread(), s.spread()})
 		}
 	}
 	if len(pts.XYs) == 0 {
@@ -148,14 +150,14 @@ func addCurve(p *plot.Plot, legend *plot.Legend, m measure, i int, r row, shift 
 }
 
 // addLevels draws the models that know no ε as horizontal lines.
-func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, m measure, x axis) error {
+func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, metric string, x axis) error {
 	for _, level := range []struct {
 		name string
 		cell *cell
 		dash []vg.Length
-	}{{"non-private", &e.plain, nil}, {m.floor, &e.constant, []vg.Length{vg.Points(4), vg.Points(3)}}} {
-		s, ok := m.summarise(level.cell)
-		if !ok || !finite(s.mean) {
+	}{{"non-private", &e.plain, nil}, {"constant", &e.constant, []vg.Length{vg.Points(4), vg.Points(3)}}} {
+		s, ok := level.cell.summarise(metric)
+		if !ok || !s.finite() {
 			continue
 		}
 		line, err := plotter.NewLine(plotter.XYs{{X: x.lo, Y: s.mean}, {X: x.hi, Y: s.mean}})
@@ -169,25 +171,32 @@ func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, m measure, x a
 	return nil
 }
 
-// yRange holds every mean and deviation, unless some models are much worse than
-// one that ignores the features: those may leave the picture.
-func (e *experiment) yRange(m measure) (lo, hi float64) {
-	floor, _ := m.summarise(&e.constant)
-	lo, hi = floor.mean, floor.mean
-	best := floor.mean
+// yRange holds every mean and standard error, unless some models are much worse
+// than one that ignores the features: those may leave the picture.
+func (e *experiment) yRange(metric string) (lo, hi float64) {
+	sign := 1.0 // times the metric, higher is better
+	if metrics.LowerIsBetter(metric) {
+		sign = -1
+	}
+	floor, _ := e.constant.summarise(metric)
+	level := sign * floor.mean
+	lo, hi = level, level
+	best := level
 	for _, c := range append([]*cell{&e.plain}, e.cells...) {
-		if s, ok := m.summarise(c); ok && finite(s.mean) && finite(s.deviation) {
-			lo, hi, best = min(lo, s.mean-s.deviation), max(hi, s.mean+s.deviation), max(best, s.mean)
+		if s, ok := c.summarise(metric); ok && s.finite() {
+			mean := sign * s.mean
+			lo, hi, best = min(lo, mean-s.spread()), max(hi, mean+s.spread()), max(best, mean)
 		}
 	}
 	if lo == hi {
-		return lo - m.unit, hi + m.unit
+		lo, hi = lo-0.01, hi+0.01
 	}
-	if gain := best - floor.mean; gain > 0 {
-		lo, hi = max(lo, floor.mean-gain/2), min(hi, best+gain/4)
+	if gain := best - level; gain > 0 {
+		lo, hi = max(lo, level-gain/2), min(hi, best+gain/4)
 	}
 	beyond := 0.04 * (hi - lo)
-	return lo - beyond, hi + beyond
+	lo, hi = sign*(lo-beyond), sign*(hi+beyond)
+	return min(lo, hi), max(lo, hi)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func (s summary) finite() bool { return !math.IsInf(s.mean, 0) && !math.IsInf(s.spread(), 0) }

@@ -6,19 +6,22 @@ import (
 	"testing"
 )
 
-// A model that is far worse than the mean doesn't flatten the other curves, and
-// one that has no score at all doesn't end the drawing.
+// A model that is far worse than the mean doesn't flatten the other curves, in
+// either direction, and one that has no score at all doesn't end the drawing.
 func TestRangeOfThePicture(t *testing.T) {
-	e := example()
-	lo, hi := e.yRange(e.measures[0])
-	if lo > -.4 || lo < -.5 || hi < .87 || hi > 1 {
-		t.Errorf("from %v to %v, want about -0.4 to 0.87 and a margin", lo, hi)
+	e := example("r2", 1)
+	lo, hi := e.yRange("r2")
+	if lo > -.4 || lo < -.5 || hi < .85 || hi > 1 {
+		t.Errorf("from %v to %v, want about -0.4 to 0.85 and a margin", lo, hi)
 	}
-	e.cells[2].scores["r2"] = []float64{-9, 9}
-	if _, hi := e.yRange(e.measures[0]); hi < 1 || hi > 1.1 {
+	if down, up := example("log_loss", -1).yRange("log_loss"); down != -hi || up != -lo {
+		t.Errorf("where less is better: from %v to %v, want %v to %v", down, up, -hi, -lo)
+	}
+	e.cells[2] = scored("much longer", .5, "r2", -9, 9)
+	if _, hi := e.yRange("r2"); hi < 1 || hi > 1.1 {
 		t.Errorf("up to %v, want about 1 and a margin", hi)
 	}
-	e.cells[0].scores["r2"] = []float64{math.Inf(-1), 1}
+	e.cells[0] = scored("good", .5, "r2", math.Inf(-1), 1)
 	path := filepath.Join(t.TempDir(), "a.png")
 	if err := e.draw(path); err != nil {
 		t.Fatal(err)

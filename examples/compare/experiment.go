@@ -6,25 +6,31 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// experiment is fits of every method at every ε on several splits.
+// experiment is fits of every method at every ε on several splits of a data set.
 type experiment struct {
-	data     string
+	name     string // of the set, short
+	data     string // the files
 	problem  dpglm.Problem
-	measures []measure
+	metrics  []string // the one to judge by first
 	epsilons []float64
 	seeds    int
 
 	cells    []*cell // a method's in a row, by ε; then the next method's
 	plain    cell    // without privacy
-	constant cell    // the best models that ignore the features
+	constant cell    // the best model that ignores the features
 	rows     int     // to train on
 	delta    float64
+	inferred []string // facts that were taken from the data
 }
 
 // cell is one method at one ε.
@@ -32,14 +38,17 @@ type cell struct {
 	method
 	epsilon float64
 	plan    *dpglm.Plan
-	scores  map[string][]float64 // by the measure's name, one for each seed
-	refusal error                // why there are none
+	runs    [][]metrics.Metric // one for each seed
+	refusal error              // why there are none
 }
 
-func newExperiment(o *options) *experiment {
-	loss := o.source.Loss
-	e := &experiment{data: filepath.Base(o.source.Path), problem: dpglm.Problem{Loss: loss}, measures: measures(loss.Labels()),
-		epsilons: o.epsilons, seeds: o.seeds}
+func newExperiment(o *options, source *task.Source) *experiment {
+	e := &experiment{data: filepath.Base(source.Path), problem: dpglm.Problem{Loss: source.Loss}, epsilons: o.epsilons, seeds: o.seeds}
+	e.name, _, _ = strings.Cut(e.data, ".")
+	if source.Schema != "" {
+		e.data += " with " + filepath.Base(source.Schema)
+		e.name, _, _ = strings.Cut(filepath.Base(source.Schema), ".")
+	}
 	for _, m := range o.methods {
 		for _, epsilon := range o.epsilons {
 			e.cells = append(e.cells, &cell{method: m, epsilon: epsilon})
@@ -51,36 +60,60 @@ func newExperiment(o *options) *experiment {
 // fits is the number of fits, those without privacy included.
 func (e *experiment) fits() int { return e.seeds * (len(e.cells) + 1) }
 
-// run does all fits, and calls show after each. A method that can't be used is
-// none the less an outcome, unless all are like that.
-func (e *experiment) run(ctx context.Context, sample *task.Sample, show func(done int)) error {
-	done := 0
-	count := func() { done++; show(done) }
-	for seed := range e.seeds {
-		trial, err := sample.Trial(uint64(seed + 1))
+// run does all fits, as many at a time as there are processors, and calls count
+// after each. A method that can't be used is none the less an outcome, unless all
+// are like that.
+func (e *experiment) run(ctx context.Context, sample *task.Sample, count func()) error {
+	e.inferred = sample.Inferred
+	for seed := range uint64(e.seeds) {
+		trial, err := sample.Trial(seed + 1)
 		if err != nil {
 			return err
 		}
 		e.rows, e.delta = trial.Train.Shape().Rows, trial.Delta
-		e.withoutPrivacy(trial)
-		count()
+		tasks := []func(){func() { e.withoutPrivacy(trial) }}
 		for _, c := range e.cells {
-			if c.refusal == nil {
-				c.refusal = c.fit(ctx, e.problem, trial, uint64(seed+1))
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			count()
+			tasks = append(tasks, func() {
+				if c.refusal == nil {
+					c.refusal = c.fit(ctx, e.problem, trial, seed+1)
+				}
+			})
+		}
+		inParallel(tasks, count)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 	return e.allRefused()
 }
 
+// inParallel does the tasks, and calls done, which needs no lock, after each.
+func inParallel(tasks []func(), done func()) {
+	var all sync.WaitGroup
+	var one sync.Mutex
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, t := range tasks {
+		free <- struct{}{}
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			t()
+			<-free
+			one.Lock()
+			defer one.Unlock()
+			done()
+		}()
+	}
+	all.Wait()
+}
+
 // withoutPrivacy scores the models to compare with.
 func (e *experiment) withoutPrivacy(trial *task.Trial) {
-	for _, m := range e.measures {
-		e.constant.add(task.Metric{Name: m.name, Value: m.constant(trial.Held)})
+	constant := trial.Constant()
+	e.constant.runs = append(e.constant.runs, constant)
+	e.metrics = nil
+	for _, m := range constant {
+		e.metrics = append(e.metrics, m.Name)
 	}
 	scores, err := trial.NonPrivate()
 	if err == nil && scores == nil {
@@ -90,7 +123,7 @@ func (e *experiment) withoutPrivacy(trial *task.Trial) {
 		e.plain.refusal = err
 		return
 	}
-	e.plain.add(scores...)
+	e.plain.runs = append(e.plain.runs, scores)
 }
 
 // fit fits on one split. The plan serves all of them: it knows public facts only.
@@ -109,7 +142,7 @@ func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial
 	if err != nil {
 		return err
 	}
-	c.add(scores...)
+	c.runs = append(c.runs, scores)
 	return nil
 }
 
@@ -119,15 +152,6 @@ func (c *cell) noiseSeed(seed uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %g %d", c.name, c.epsilon, seed)
 	return h.Sum64()
-}
-
-func (c *cell) add(scores ...task.Metric) {
-	if c.scores == nil {
-		c.scores = map[string][]float64{}
-	}
-	for _, s := range scores {
-		c.scores[s.Name] = append(c.scores[s.Name], s.Value)
-	}
 }
 
 // allRefused is an error if there is nothing to compare.

@@ -1,12 +1,23 @@
 // Compare fits every method of the library to a CSV or LIBSVM file at several ε
-// and prints how well the models do on rows that were held out, with their spread
-// over seeds, next to a model without privacy. It draws the same as a PNG:
+// and prints how well the models do on rows that were held out, with the standard
+// errors over seeds, next to a model without privacy and a constant. It draws the
+// first metric as a PNG:
 //
 //	go -C examples/compare run . -data ../../testdata/cps1988.csv.gz -schema ../csvfit/cps1988.json
 //
 // The program is a module of its own, so that drawing adds nothing to what the
 // library depends on. go -C runs it in its own directory: relative paths start
 // there. The flags for the data are csvfit's; see -h.
+//
+// To judge defaults, give it several sets, each with its own flags for the data
+// after a +; a table over all sets comes last. In a directory of files NAME.csv.gz
+// and NAME.schema.json, where the schemas of numbers have a label_bound and the
+// names of counts end in _count:
+//
+//	sets=(); for s in $DIR/*.schema.json; do loss=logistic
+//	  grep -q label_bound $s && loss=squared; [[ $s == *_count.* ]] && loss=poisson
+//	  sets+=(-data ${s%.schema.json}.csv.gz -schema $s -loss $loss +); done
+//	go -C examples/compare run . -methods auto -csv all.csv "${sets[@]}"
 package main
 
 import (
@@ -17,6 +28,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -29,7 +41,37 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sample, err := o.source.Load()
+	var all []*experiment
+	total, done := 0, 0
+	for _, source := range o.sources {
+		all = append(all, newExperiment(o, source))
+		total += all[len(all)-1].fits()
+	}
+	show := progress.Count(stderr, "fits", total)
+	for i, e := range all {
+		if err := e.runOn(ctx, o.sources[i], func() { done++; show(done) }); err != nil {
+			return err
+		}
+		if err := e.print(stdout); err != nil {
+			return err
+		}
+		if err := e.picture(stdout, o.plotOf(e)); err != nil {
+			return err
+		}
+	}
+	if len(all) > 1 {
+		if err := printOverall(stdout, all); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(stdout, "\n"+note); err != nil || o.csv == "" {
+		return err
+	}
+	return writeCSV(o.csv, all)
+}
+
+func (e *experiment) runOn(ctx context.Context, source *task.Source, count func()) error {
+	sample, err := source.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, _ := os.Getwd() // only part of a message
 		return fmt.Errorf("%w (relative paths start at %s)", err, dir)
@@ -37,20 +79,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	e := newExperiment(o)
-	if err := e.run(ctx, sample, progress.Count(stderr, "fits", e.fits())); err != nil {
+	return e.run(ctx, sample, count)
+}
+
+// plotOf is the file for the picture of one set.
+func (o *options) plotOf(e *experiment) string {
+	if len(o.sources) == 1 {
+		return o.plot
+	}
+	return fmt.Sprintf("%s-%s-%s.png", strings.TrimSuffix(o.plot, ".png"), e.name, e.problem.Loss.Name())
+}
+
+func (e *experiment) picture(stdout io.Writer, path string) error {
+	if err := e.draw(path); err != nil {
 		return err
 	}
-	if err := e.print(stdout, sample.Inferred); err != nil {
-		return err
-	}
-	if err := e.draw(o.plot); err != nil {
-		return err
-	}
-	path, err := filepath.Abs(o.plot)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "\nThe first table as a picture: %s\n", path)
+	_, err = fmt.Fprintf(stdout, "\nThe first metric as a picture: %s\n", path)
 	return err
 }

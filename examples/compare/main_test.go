@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"image/color"
@@ -13,10 +14,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -55,8 +58,8 @@ func schema(t *testing.T, label string) string {
 	return path
 }
 
-// compare runs the program and returns what it prints, but for the last line,
-// and the picture's path.
+// compare runs the program and returns what it prints before the picture's path, and
+// that path.
 func compare(t *testing.T, args ...string) (table, picture string) {
 	t.Helper()
 	picture = filepath.Join(t.TempDir(), "a.png")
@@ -64,51 +67,115 @@ func compare(t *testing.T, args ...string) (table, picture string) {
 	if err := run(context.Background(), append(args, "-plot", picture), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	table, last, ok := strings.Cut(out.String(), "\nThe first table as a picture: ")
-	if !ok || strings.TrimSpace(last) != picture {
-		t.Errorf("the output ends in %q, want %s", last, picture)
+	table, last, ok := strings.Cut(out.String(), "\nThe first metric as a picture: ")
+	if !ok || strings.TrimSpace(last) != picture+"\n\n"+strings.TrimSpace(note) {
+		t.Errorf("the output ends in %q, want %s and the note", last, picture)
 	}
 	return table, picture
 }
 
-// line returns the fields of a method's first line.
-func line(t *testing.T, table, method string) []string {
+// line returns the fields of the first line that begins with the given ones.
+func line(t *testing.T, table string, first ...string) []string {
 	t.Helper()
 	for _, l := range strings.Split(table, "\n") {
-		if strings.HasPrefix(l, method+" ") {
-			return strings.Fields(strings.ReplaceAll(l, " ± ", "±"))
+		fields := strings.Fields(strings.ReplaceAll(l, " ± ", "±"))
+		if len(fields) >= len(first) && slices.Equal(fields[:len(first)], first) {
+			return fields
 		}
 	}
-	t.Fatalf("no line for %s in\n%s", method, table)
+	t.Fatalf("no line for %s in\n%s", first, table)
 	return nil
 }
 
 func TestComparesForEachKindOfLabel(t *testing.T) {
 	data := people(t)
-	for _, c := range []struct{ label, loss, title string }{
-		{"rich", "logistic", "Held-out accuracy in %, mean ± standard deviation of 2 seeds"},
-		{"rich", "logistic", "Held-out AUC"},
-		{"rich", "hinge", "non-private: the loss has a kink"},
-		{"pay", "squared", "Held-out R²"},
-		{"visits", "poisson", "Held-out share of the Poisson deviance explained"},
+	for _, c := range []struct {
+		label, loss string
+		metrics     []string
+	}{
+		{"rich", "logistic", []string{"log_loss", "auc", "calibration_slope", "mean_error", "accuracy"}},
+		{"rich", "hinge", []string{"accuracy", "auc", "mean_loss"}},
+		{"pay", "squared", []string{"r2", "rmse", "mean_error", "mean_loss"}},
+		{"visits", "poisson", []string{"deviance", "deviance_explained", "mean_error"}},
 	} {
 		table, picture := compare(t, "-data", data, "-schema", schema(t, c.label), "-loss", c.loss, "-seeds", "2", "-methods", "objpert,noisygd", "-epsilon", "4,1")
-		if !strings.Contains(table, c.title) {
-			t.Errorf("%s: no %q in\n%s", c.loss, c.title, table)
+		if head := line(t, table, "method"); !slices.Equal(head[2:], c.metrics) {
+			t.Errorf("%s: columns %q, want %q", c.loss, head[2:], c.metrics)
 		}
-		if head := line(t, table, "method"); !slices.Equal(head, []string{"method", "ε", "=", "1", "ε", "=", "4", "ε", "=", "∞"}) {
-			t.Errorf("%s: columns %q", c.loss, head)
-		}
-		for _, method := range []string{"objpert", "noisygd"} {
-			if got := line(t, table, method); len(got) != 3 || !strings.Contains(got[2], "±") {
+		for _, model := range [][]string{{"objpert", "1"}, {"objpert", "4"}, {"noisygd", "1"}, {"noisygd", "4"}, {"non-private", "∞"}} {
+			if got := line(t, table, model...); len(got) != 2+len(c.metrics) || !strings.Contains(got[2], "±") && !(c.loss == "hinge" && (model[0] == "objpert" || model[0] == "non-private")) {
 				t.Errorf("%s: %q", c.loss, got)
 			}
 		}
-		checkPicture(t, picture)
+		if got := line(t, table, "constant"); len(got) != 1+len(c.metrics) || !strings.Contains(got[1], "±") {
+			t.Errorf("%s: %q", c.loss, got)
+		}
+		if kinked := strings.Contains(table, "non-private: the loss has a kink"); kinked != (c.loss == "hinge") {
+			t.Errorf("%s: says of a kink: %v", c.loss, kinked)
+		}
+		checkPicture(t, picture, 2)
 	}
 }
 
-func checkPicture(t *testing.T, path string) {
+// Several sets have a table and a picture each, then one for all, and every score in
+// a file.
+func TestSeveralSets(t *testing.T) {
+	data, dir := people(t), t.TempDir()
+	plot, scores := filepath.Join(dir, "a.png"), filepath.Join(dir, "a.csv")
+	var out bytes.Buffer
+	err := run(context.Background(), []string{"-methods", "noisygd", "-epsilon", "1,4", "-seeds", "3", "-plot", plot, "-csv", scores,
+		"-data", data, "-schema", schema(t, "rich"), "+", "-data", data, "-label", "pay", "-bound", "1.5", "-label-bound", "2", "-loss", "squared", "+"}, &out, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"people.csv with schema.json, logistic loss", "people.csv, squared loss", "Held-out log-loss of 1 set(s)", "Held-out R² of 1 set(s)"} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("not once: %q in\n%s", want, &out)
+		}
+	}
+	if strings.Count(out.String(), note) != 1 || !strings.HasSuffix(out.String(), note) {
+		t.Errorf("the note should come once, at the end, in\n%s", &out)
+	}
+	checkPicture(t, filepath.Join(dir, "a-schema-logistic.png"), 1)
+	checkPicture(t, filepath.Join(dir, "a-people-squared.png"), 1)
+	each := line(t, out.String(), "noisygd", "4")[2]
+	if all := line(t, out.String(), "schema", "noisygd"); len(all) != 6 || all[3] != each {
+		t.Errorf("over all sets %q, alone %s", all, each)
+	}
+	checkCSV(t, scores, each)
+}
+
+// checkCSV looks for the mean log-loss at ε = 4 and counts lines.
+func checkCSV(t *testing.T, path, want string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if models, seeds := 4, 3; len(lines) != 1+models*seeds*(5+4) {
+		t.Errorf("%d lines", len(lines))
+	}
+	var values []float64
+	for _, l := range lines {
+		if slices.Equal(l[:4], []string{"schema", "logistic", "noisygd", "4"}) && l[5] == "log_loss" {
+			v, err := strconv.ParseFloat(l[6], 64)
+			if seed := fmt.Sprint(len(values) + 1); err != nil || l[4] != seed {
+				t.Fatalf("%q: %v, want seed %s", l, err, seed)
+			}
+			values = append(values, v)
+		}
+	}
+	if mean, _ := metrics.Summary(values); !strings.HasPrefix(want, fmt.Sprintf("%.4f", mean)) {
+		t.Errorf("the file's mean log-loss is %v, the table's %s", mean, want)
+	}
+}
+
+func checkPicture(t *testing.T, path string, curves int) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -122,7 +189,7 @@ func checkPicture(t *testing.T, path string) {
 	if size := img.Bounds().Size(); size.X != width || size.Y != height {
 		t.Errorf("the picture is %v, want %d × %d", size, width, height)
 	}
-	for _, hue := range palette[:2] {
+	for _, hue := range palette[:curves] {
 		dots := 0
 		for x := range width - legendWidth {
 			for y := range height {
@@ -154,8 +221,8 @@ func TestNumbersRepeat(t *testing.T) {
 		t.Errorf("two runs differ:\n%s\n%s", a, b)
 	}
 	c, _ := compare(t, append(args, "-epsilon", "0.5,1", "-methods", "outputpert")...)
-	if alone, both := line(t, c, "outputpert"), line(t, a, "outputpert"); alone[2] != both[1] {
-		t.Errorf("outputpert at ε = 1 has %s alone and %s in company", alone[2], both[1])
+	if alone, both := line(t, c, "outputpert", "1"), line(t, a, "outputpert", "1"); !slices.Equal(alone, both) {
+		t.Errorf("outputpert at ε = 1 has %s alone and %s in company", alone, both)
 	}
 }
 
@@ -195,25 +262,27 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, err := o.source.Load()
+	sample, err := o.sources[0].Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.methods = []method{{"first", refusing{1}}, {"second", refusing{0}}}
-	e := newExperiment(o)
-	var counts []int
-	if err := e.run(context.Background(), sample, func(done int) { counts = append(counts, done) }); err != nil {
+	e := newExperiment(o, o.sources[0])
+	count := 0
+	if err := e.run(context.Background(), sample, func() { count++ }); err != nil {
 		t.Fatal(err)
 	}
-	if len(counts) != 14 || counts[13] != e.fits() {
-		t.Errorf("progress %v, want 1 to %d", counts, e.fits())
+	if count != 14 || count != e.fits() {
+		t.Errorf("%d fits were counted, want %d", count, e.fits())
 	}
 	var b bytes.Buffer
-	if err := e.print(&b, nil); err != nil {
+	if err := e.print(&b); err != nil {
 		t.Fatal(err)
 	}
-	if got := line(t, b.String(), "first"); len(got) != 4 || got[1] == "–" || got[2] != "–" || got[3] != "–" {
-		t.Errorf("%q, want a number and two dashes", got)
+	for epsilon, dash := range map[string]bool{"1": false, "2": true, "4": true} {
+		if got := line(t, b.String(), "first", epsilon); (got[2] == "–") != dash {
+			t.Errorf("%q: a dash should be there: %v", got, dash)
+		}
 	}
 	for _, want := range []string{"first at ε = 2, 4: a learner for tests\n", "second at ε = 1, 2, 4: a learner for tests\n"} {
 		if !strings.Contains(b.String(), want) {
@@ -221,7 +290,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	o.methods = o.methods[1:]
-	if err := newExperiment(o).run(context.Background(), sample, func(int) {}); !errors.Is(err, errRefusing) {
+	if err := newExperiment(o, o.sources[0]).run(context.Background(), sample, func() {}); !errors.Is(err, errRefusing) {
 		t.Errorf("where nothing can be used: %v, want %v", err, errRefusing)
 	}
 }
@@ -267,7 +336,7 @@ func TestDefaultsOfFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.methods) != len(task.Methods()) || o.seeds != 10 || !slices.Equal(o.epsilons, []float64{.1, .5, 1, 4, 8}) || o.source.Loss != (losses.Logistic{}) {
+	if len(o.methods) != len(task.Methods()) || o.seeds != 10 || !slices.Equal(o.epsilons, []float64{.1, .5, 1, 4, 8}) || o.sources[0].Loss != (losses.Logistic{}) {
 		t.Errorf("%+v", o)
 	}
 }

@@ -1,79 +1,57 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
-	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 )
 
-// measure is a score that models are compared by.
-type measure struct {
-	name  string // as in task.Metric
-	title string
-	unit  float64 // what one unit of the printed numbers is
-	// constant is the score of the best model that ignores the features.
-	constant func(y []float64) float64
-	floor    string // that model's name
-}
+// summary is a mean over seeds and its standard error, which is NaN for one seed.
+type summary struct{ mean, standardError float64 }
 
-// measures are the scores for a kind of labels, the one to draw first.
-func measures(l losses.Labels) []measure {
-	zero := func([]float64) float64 { return 0 }
-	switch l {
-	case losses.Real:
-		return []measure{{"r2", "R²", 1, zero, "the mean"}}
-	case losses.Count:
-		return []measure{{"deviance_explained", "share of the Poisson deviance explained", 1, zero, "the mean"}}
-	}
-	half := func([]float64) float64 { return 0.5 }
-	return []measure{{"accuracy", "accuracy in %", 0.01, majority, "majority class"}, {"auc", "AUC", 1, half, "majority class"}}
-}
-
-// majority is the share of the more frequent class.
-func majority(y []float64) float64 {
-	var ones float64
-	for _, v := range y {
-		if v > 0 {
-			ones++
-		}
-	}
-	share := ones / float64(len(y))
-	return max(share, 1-share)
-}
-
-// summary is a mean over seeds and the standard deviation of one of them.
-type summary struct{ mean, deviation float64 }
-
-// summarise returns ok = false if there is no score, or a fit failed.
-func (m measure) summarise(c *cell) (s summary, ok bool) {
-	scores := c.scores[m.name]
-	if c.refusal != nil || len(scores) == 0 {
+// summarise returns ok = false if a fit failed or the metric isn't defined.
+func (c *cell) summarise(metric string) (s summary, ok bool) {
+	if c.refusal != nil {
 		return s, false
 	}
-	s.mean, s.deviation = stat.MeanStdDev(scores, nil)
-	if len(scores) == 1 {
-		s.deviation = 0
+	var values []float64
+	for _, run := range c.runs {
+		values = append(values, metrics.Value(run, metric))
 	}
-	return summary{s.mean / m.unit, s.deviation / m.unit}, true
+	s.mean, s.standardError = metrics.Summary(values)
+	return s, !math.IsNaN(s.mean)
 }
 
-func (m measure) format(c *cell) string {
-	s, ok := m.summarise(c)
-	if !ok {
+// spread is the standard error for a picture, 0 where there is none.
+func (s summary) spread() float64 {
+	if math.IsNaN(s.standardError) {
+		return 0
+	}
+	return s.standardError
+}
+
+func (c *cell) format(metric string) string {
+	s, ok := c.summarise(metric)
+	switch {
+	case !ok:
 		return "–"
+	case math.IsNaN(s.standardError):
+		return number(s.mean)
 	}
-	verb := "%.3f"
-	if m.unit != 1 {
-		verb = "%.1f"
+	return number(s.mean) + " ± " + number(s.standardError)
+}
+
+func number(v float64) string { return metrics.Metric{Value: v}.String() }
+
+// title is a metric's name for people.
+func title(metric string) string {
+	switch metric {
+	case "log_loss":
+		return "log-loss"
+	case "r2":
+		return "R²"
+	case "deviance":
+		return "Poisson deviance of a row"
 	}
-	if !(math.Abs(s.mean) < 100) || !(s.deviation < 100) {
-		verb = "%.3g"
-	}
-	if len(c.scores[m.name]) == 1 {
-		return fmt.Sprintf(verb, s.mean)
-	}
-	return fmt.Sprintf(verb+" ± "+verb, s.mean, s.deviation)
+	return metric
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,11 +16,12 @@ import (
 
 // options are the flags.
 type options struct {
-	source   *task.Source
+	sources  []*task.Source
 	methods  []method
 	epsilons []float64 // ascending
 	seeds    int
 	plot     string
+	csv      string
 }
 
 type method struct {
@@ -27,26 +29,44 @@ type method struct {
 	learner dpglm.Learner
 }
 
+// parseOptions parses the first set's flags, those for all sets among them, and then
+// each further set's.
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	o := &options{source: task.NewSource(f)}
+	o := &options{}
 	methods := f.String("methods", strings.Join(task.Methods(), ","), "`names` of the methods, with commas")
 	epsilons := f.String("epsilon", "0.1,0.5,1,4,8", "`values` of the privacy parameter ε, with commas")
 	f.IntVar(&o.seeds, "seeds", 10, "`number` of splits, each with fresh noise in every fit")
-	f.StringVar(&o.plot, "plot", "compare.png", "PNG `file` to draw to")
-	if err := o.source.Parse(f, args, stderr); err != nil {
-		return nil, err
+	f.StringVar(&o.plot, "plot", "compare.png", "PNG `file` to draw to, with the set's name in its own if there are several")
+	f.StringVar(&o.csv, "csv", "", "CSV `file` for every score of every fit")
+	for _, set := range sets(args) {
+		source := task.NewSource(f)
+		if err := source.Parse(f, set, stderr); err != nil {
+			return nil, err
+		}
+		o.sources = append(o.sources, source)
+		f = flag.NewFlagSet("compare", flag.ContinueOnError)
 	}
-	if o.seeds < 1 {
+	switch {
+	case o.seeds < 1:
 		return nil, fmt.Errorf("-seeds %d must be at least 1", o.seeds)
-	}
-	if !strings.HasSuffix(o.plot, ".png") {
+	case !strings.HasSuffix(o.plot, ".png"):
 		return nil, fmt.Errorf("-plot %q must end in .png", o.plot)
 	}
-	if err := o.setMethods(*methods); err != nil {
-		return nil, err
+	return o, errors.Join(o.setMethods(*methods), o.setEpsilons(*epsilons))
+}
+
+// sets splits arguments at each +, which a last set may have after it.
+func sets(args []string) [][]string {
+	found := [][]string{nil}
+	for i, a := range args {
+		if a != "+" {
+			found[len(found)-1] = append(found[len(found)-1], a)
+		} else if i < len(args)-1 {
+			found = append(found, nil)
+		}
 	}
-	return o, o.setEpsilons(*epsilons)
+	return found
 }
 
 func (o *options) setMethods(list string) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,8 +12,7 @@ and a choice made by them is not private. The noise is drawn from known seeds, s
 numbers can be repeated: none of these models protects anybody.
 `
 
-// row is a line of a table: a name, and the scores of cells by column. The last
-// column is ε = ∞.
+// row is a method and its cells by ε.
 type row struct {
 	name  string
 	cells []*cell
@@ -29,25 +27,28 @@ func (e *experiment) table() []row {
 	return rows
 }
 
-// print writes a table for each measure, and what must be known to read them.
-func (e *experiment) print(w io.Writer, inferred []string) error {
+// print writes a line for each method and ε, with all metrics, and what must be
+// known to read them.
+func (e *experiment) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s loss: each fit is (ε, %.3g)-differentially private for replacing one of %d rows,\n", e.data, e.problem.Loss.Name(), e.delta, e.rows)
 	b.WriteString("every parameter at its default.\n")
-	if len(inferred) > 0 {
-		fmt.Fprintf(&b, "NOT COVERED by the guarantee, taken from the data: %s.\n", strings.Join(inferred, ", "))
+	if len(e.inferred) > 0 {
+		fmt.Fprintf(&b, "NOT COVERED by the guarantee, taken from the data: %s.\n", strings.Join(e.inferred, ", "))
 	}
-	for _, m := range e.measures {
-		fmt.Fprintf(&b, "\nHeld-out %s, %s\n", m.title, e.spread())
-		e.printMeasure(&b, m)
+	fmt.Fprintf(&b, "\nOn the rows held out, %s\n", e.spread())
+	lines := [][]string{append([]string{"method", "ε"}, e.metrics...)}
+	for _, c := range e.cells {
+		lines = append(lines, e.line(c.name, fmt.Sprintf("%g", c.epsilon), c))
 	}
+	lines = append(lines, e.line("non-private", "∞", &e.plain), e.line("constant", "", &e.constant))
+	align(&b, lines)
 	if reasons := e.reasons(); len(reasons) > 0 {
 		fmt.Fprintf(&b, "\n– stands for no result:\n")
 		for _, r := range reasons {
 			fmt.Fprintf(&b, "  %s\n", r)
 		}
 	}
-	b.WriteString("\n" + note)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -56,31 +57,15 @@ func (e *experiment) spread() string {
 	if e.seeds == 1 {
 		return "one seed"
 	}
-	return fmt.Sprintf("mean ± standard deviation of %d seeds", e.seeds)
+	return fmt.Sprintf("mean ± standard error over %d seeds", e.seeds)
 }
 
-func (e *experiment) printMeasure(b *strings.Builder, m measure) {
-	lines := [][]string{{"method"}}
-	for _, epsilon := range e.epsilons {
-		lines[0] = append(lines[0], fmt.Sprintf("ε = %g", epsilon))
+func (e *experiment) line(name, epsilon string, c *cell) []string {
+	line := []string{name, epsilon}
+	for _, m := range e.metrics {
+		line = append(line, c.format(m))
 	}
-	lines[0] = append(lines[0], "ε = ∞")
-	for _, r := range e.table() {
-		line := []string{r.name}
-		for _, c := range r.cells {
-			line = append(line, m.format(c))
-		}
-		lines = append(lines, append(line, ""))
-	}
-	blank := make([]string, len(e.epsilons))
-	for _, last := range []struct {
-		name string
-		cell *cell
-	}{{"non-private", &e.plain}, {m.floor, &e.constant}} {
-		line := append([]string{last.name}, blank...)
-		lines = append(lines, append(line, m.format(last.cell)))
-	}
-	align(b, lines)
+	return line
 }
 
 // align writes the first column to the left and the others to the right.
@@ -101,7 +86,7 @@ func align(b *strings.Builder, lines [][]string) {
 	}
 }
 
-// reasons says why scores are missing.
+// reasons says why all scores of a model are missing.
 func (e *experiment) reasons() []string {
 	var out []string
 	for _, r := range e.table() {
@@ -114,11 +99,6 @@ func (e *experiment) reasons() []string {
 			if first.refusal != nil {
 				out = append(out, fmt.Sprintf("%s at ε = %s: %s", r.name, strings.Join(at, ", "), says(first)))
 			}
-		}
-	}
-	for _, m := range e.measures {
-		if slices.ContainsFunc(e.cells, func(c *cell) bool { return c.refusal == nil && c.scores[m.name] == nil }) {
-			out = append(out, m.title+" is not defined: the labels held out are all alike")
 		}
 	}
 	if e.plain.refusal != nil {

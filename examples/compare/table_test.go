@@ -7,24 +7,35 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// scored is a cell with the given scores of one measure.
-func scored(name string, epsilon float64, measure string, scores ...float64) *cell {
-	return &cell{method: method{name: name}, epsilon: epsilon, scores: map[string][]float64{measure: scores}}
+// scored is a cell with the given scores of one metric.
+func scored(name string, epsilon float64, metric string, scores ...float64) *cell {
+	c := &cell{method: method{name: name}, epsilon: epsilon}
+	for _, s := range scores {
+		c.runs = append(c.runs, []metrics.Metric{{Name: metric, Value: s}})
+	}
+	return c
 }
 
-func example() *experiment {
-	const r2 = "r2"
+// example has R², or another metric with the opposite sign.
+func example(metric string, sign float64) *experiment {
+	of := func(name string, epsilon float64, scores ...float64) *cell {
+		for i := range scores {
+			scores[i] *= sign
+		}
+		return scored(name, epsilon, metric, scores...)
+	}
 	return &experiment{
-		data: "a.csv", problem: dpglm.Problem{Loss: losses.Squared{}}, measures: measures(losses.Real), epsilons: []float64{.5, 10}, seeds: 2,
-		rows: 100, delta: 1e-3,
+		name: "a", data: "a.csv", problem: dpglm.Problem{Loss: losses.Squared{}}, metrics: []string{metric, "rmse"}, epsilons: []float64{.5, 10}, seeds: 2,
+		rows: 100, delta: 1e-3, inferred: []string{"the ranges"},
 		cells: []*cell{
-			scored("good", .5, r2, .25, .75), scored("good", 10, r2, .7, .7),
-			scored("much longer", .5, r2, -2000, -3000), {method: method{name: "much longer"}, epsilon: 10, refusal: errors.New("too long")},
+			of("good", .5, .25, .75), of("good", 10, .7, .7),
+			of("much longer", .5, -2000, -3000), {method: method{name: "much longer"}, epsilon: 10, refusal: errors.New("too long")},
 		},
-		plain: *scored("", 0, r2, .75, .85), constant: *scored("", 0, r2, 0, 0),
+		plain: *of("", 0, .75, .85), constant: *of("", 0, 0, 0),
 	}
 }
 
@@ -33,19 +44,55 @@ func TestTable(t *testing.T) {
 every parameter at its default.
 NOT COVERED by the guarantee, taken from the data: the ranges.
 
-Held-out R², mean ± standard deviation of 2 seeds
-method              ε = 0.5         ε = 10          ε = ∞
-good          0.500 ± 0.354  0.700 ± 0.000
-much longer  -2.5e+03 ± 707              –
-non-private                                 0.800 ± 0.071
-the mean                                    0.000 ± 0.000
+On the rows held out, mean ± standard error over 2 seeds
+method         ε                r2  rmse
+good         0.5   0.5000 ± 0.2500     –
+good          10   0.7000 ± 0.0000     –
+much longer  0.5  -2500 ± 500.0000     –
+much longer   10                 –     –
+non-private    ∞   0.8000 ± 0.0500     –
+constant           0.0000 ± 0.0000     –
 
 – stands for no result:
   much longer at ε = 10: too long
-
-` + note
+`
 	var b bytes.Buffer
-	if err := example().print(&b, []string{"the ranges"}); err != nil {
+	if err := example("r2", 1).print(&b); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
+// The mean excess counts what is lost against the model without privacy, whichever
+// direction is better, over the sets where both have a result.
+func TestOverall(t *testing.T) {
+	first, second, other := example("r2", 1), example("r2", 1), example("log_loss", -1)
+	second.name, other.name = "b", "c"
+	second.plain = *scored("", 0, "r2", .5, .7)
+	second.cells[3] = scored("much longer", 10, "r2", .4, .4)
+	const want = `
+Held-out R² of 2 set(s), mean ± standard error over 2 seeds
+set               method           ε = 0.5           ε = 10      non-private         constant
+a                   good   0.5000 ± 0.2500  0.7000 ± 0.0000  0.8000 ± 0.0500  0.0000 ± 0.0000
+a            much longer  -2500 ± 500.0000                –  0.8000 ± 0.0500  0.0000 ± 0.0000
+b                   good   0.5000 ± 0.2500  0.7000 ± 0.0000  0.6000 ± 0.1000  0.0000 ± 0.0000
+b            much longer  -2500 ± 500.0000  0.4000 ± 0.0000  0.6000 ± 0.1000  0.0000 ± 0.0000
+mean excess         good            0.2000           0.0000
+mean excess  much longer              2501           0.2000
+
+Held-out log-loss of 1 set(s), mean ± standard error over 2 seeds
+set               method           ε = 0.5            ε = 10       non-private         constant
+c                   good  -0.5000 ± 0.2500  -0.7000 ± 0.0000  -0.8000 ± 0.0500  0.0000 ± 0.0000
+c            much longer   2500 ± 500.0000                 –  -0.8000 ± 0.0500  0.0000 ± 0.0000
+mean excess         good            0.3000            0.1000
+mean excess  much longer              2501                 –
+
+The mean excess is how much worse than the non-private model, over sets where both have a result.
+`
+	var b bytes.Buffer
+	if err := printOverall(&b, []*experiment{first, second, other}); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != want {
@@ -54,32 +101,20 @@ the mean                                    0.000 ± 0.000
 }
 
 func TestFormat(t *testing.T) {
-	accuracy, auc := measures(losses.Binary)[0], measures(losses.Binary)[1]
 	for _, c := range []struct {
-		m      measure
 		scores []float64
 		want   string
 	}{
-		{accuracy, []float64{.8449}, "84.5"},
-		{accuracy, []float64{.8, .9}, "85.0 ± 7.1"},
-		{auc, []float64{.8449, .8449}, "0.845 ± 0.000"},
-		{auc, []float64{-123456}, "-1.23e+05"},
-		{auc, []float64{math.Inf(-1)}, "-Inf"},
-		{auc, nil, "–"},
+		{[]float64{.8449}, "0.8449"},
+		{[]float64{.8, .9}, "0.8500 ± 0.0500"},
+		{[]float64{.8, math.NaN()}, "0.8000"},
+		{[]float64{math.NaN()}, "–"},
+		{[]float64{-123456}, "-1.235e+05"},
+		{[]float64{math.Inf(-1)}, "-Inf"},
+		{nil, "–"},
 	} {
-		if got := c.m.format(scored("a", 1, c.m.name, c.scores...)); got != c.want {
+		if got := scored("a", 1, "auc", c.scores...).format("auc"); got != c.want {
 			t.Errorf("%v: %q, want %q", c.scores, got, c.want)
-		}
-	}
-}
-
-func TestMajority(t *testing.T) {
-	for _, c := range []struct {
-		y    []float64
-		want float64
-	}{{[]float64{0, 1, 1, 1}, .75}, {[]float64{-1, -1, 1}, 2. / 3}, {[]float64{0}, 1}} {
-		if got := majority(c.y); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("%v: %v, want %v", c.y, got, c.want)
 		}
 	}
 }

@@ -104,16 +104,14 @@ func run(out io.Writer, n, d, repeat int) error {
 				if err != nil {
 					return err
 				}
-				r2 := metrics.R2(predicted, yTest)
-				score[i][j] += r2 / float64(repeat)
+				score[i][j] += metrics.R2(predicted, yTest) / float64(repeat)
 			}
 		}
 		fit, err := baseline.Fit(baseline.Dense{Dense: x.Slice(0, n, 0, d).(*mat.Dense)}, y[:n], losses.Squared{})
 		if err != nil {
 			return err
 		}
-		r2 := metrics.R2(fit.Scores(baseline.Dense{Dense: test.(*mat.Dense)}), yTest)
-		plain += r2 / float64(repeat)
+		plain += metrics.R2(fit.Scores(baseline.Dense{Dense: test.(*mat.Dense)}), yTest) / float64(repeat)
 	}
 	return print(out, n, d, score, plain)
 }

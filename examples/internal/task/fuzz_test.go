@@ -39,7 +39,7 @@ func FuzzSchema(f *testing.F) {
 		if err := os.WriteFile(path, schema, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		source := &Source{schema: path, heldOut: 0.5, stderr: io.Discard}
+		source := &Source{Schema: path, heldOut: 0.5, stderr: io.Discard}
 		s, err := source.withSchema(table)
 		if err != nil {
 			return

@@ -116,7 +116,7 @@ func (s *Source) loadCSV() (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.schema != "" {
+	if s.Schema != "" {
 		return s.withSchema(table)
 	}
 	if s.label == "" {

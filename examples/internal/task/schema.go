@@ -67,7 +67,7 @@ func readSchema(path string) (*fileSchema, error) {
 }
 
 func (s *Source) withSchema(t *tabular.Table) (*Sample, error) {
-	f, err := readSchema(s.schema)
+	f, err := readSchema(s.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,11 @@ import (
 // Source is what flags say about a data file, the public facts about it, and the
 // task: which loss, and how many rows are held out.
 type Source struct {
-	Path string
-	Loss losses.Loss
+	Path   string
+	Schema string // the file, "" for none
+	Loss   losses.Loss
 
-	label, schema     string
+	label             string
 	schemaFromData    bool
 	bound, labelBound float64
 	features          int
@@ -32,7 +33,7 @@ func NewSource(f *flag.FlagSet) *Source {
 	s := &Source{given: map[string]bool{}}
 	f.StringVar(&s.Path, "data", "", "data `file`: .csv or .libsvm, or either with .gz")
 	f.StringVar(&s.label, "label", "", "the label's `column`, unless the schema names it (CSV)")
-	f.StringVar(&s.schema, "schema", "", "JSON `file` with public facts about the columns (CSV)")
+	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns (CSV)")
 	f.BoolVar(&s.schemaFromData, "schema-from-data", false, "take these facts from the data instead: not private")
 	f.Float64Var(&s.bound, "bound", 0, "public bound on the `norm` of a row's features, instead of a schema")
 	f.Float64Var(&s.labelBound, "label-bound", 0, "public bound on the `size` of a label, unless the schema states it or a range")
