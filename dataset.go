@@ -27,9 +27,10 @@ type Bounds struct {
 	// Feature bounds each row's L2 norm; longer rows are scaled down to it.
 	Feature float64 `json:"feature"`
 	// LabelRange is the public range [lo, hi] that labels are clamped to; zeros mean
-	// not given. Real labels are centred at its middle, publicly, so that a
-	// one-sided range serves them twice as well as a bound: predictions are on the
-	// labels' own scale. That of counts must begin at 0. Binary losses don't read it.
+	// not given. Learners see real labels less its middle, and predictions are on the
+	// labels' own scale: a range on one side of 0 makes half the noise that a bound
+	// does, as far as noise grows with the bound. That of counts must begin at 0.
+	// Binary losses don't read it.
 	LabelRange [2]float64 `json:"label_range,omitzero"`
 	// Label Y is short for the range [−Y, Y] of real labels and [0, Y] of counts; 0
 	// means not given. Only one of the two may be given.
