@@ -11,7 +11,7 @@ import (
 
 var _ Learner = AutoConfig{}
 
-// AutoConfig has no parameters; it is the Learner of Auto.
+// AutoConfig has no parameters; it is the Learner of [Auto].
 type AutoConfig struct{}
 
 // Auto trains with the method and the parameters that public numbers recommend. It
@@ -19,8 +19,8 @@ type AutoConfig struct{}
 // user can state are often several times larger than the data, and noise grows
 // with them.
 //
-// Under an ApproxDP or GDP budget it is PreconditionedGD, with two exceptions that are
-// ObjectivePerturbation: more than 1000 weights, where second moments cost too much; and
+// Under an [ApproxDP] or [GDP] budget it is [PreconditionedGD], with two exceptions that are
+// [ObjectivePerturbation]: more than 1000 weights, where second moments cost too much; and
 // classes, if the loss is smooth, the budget ApproxDP and n·μ ≥ 300√d, where it is as
 // accurate and quicker. Either runs at scales that are measured first, privately, with
 // a small part of the budget:
@@ -41,12 +41,12 @@ type AutoConfig struct{}
 // Where the rows are too few to measure anything, the bounds stay, R is three
 // quarters and s a quarter of them.
 //
-// Under a PureDP budget it is OutputPerturbation.
+// Under a [PureDP] budget it is [OutputPerturbation].
 //
 // # Privacy
 //
 // Replace-one. The histograms' L2 sensitivity is √2, or 2 for two of them; they
-// are released by mechanisms.Gaussian with between a tenth and 35 % of the
+// are released by [mechanisms.Gaussian] with between a tenth and 35 % of the
 // budget's μ. All that is set from them is post-processing. The law of objective
 // perturbation's minimiser depends on the ratio of clip to noise and on the
 // log-determinant only, and that of preconditioned descent on the μ of each of its
@@ -60,7 +60,7 @@ type AutoConfig struct{}
 // few rows that are much longer than the others count for less than in the plain
 // loss, as do labels far from the others: that is Huber's loss in place of the
 // squared one, and for counts a mean that the largest counts don't reach. Who
-// wants the plain loss uses ObjectivePerturbation with NoClip and pays for it.
+// wants the plain loss uses ObjectivePerturbation with [NoClip] and pays for it.
 func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {
 	return fit(ctx, AutoConfig{}, d, p, b, env)
 }

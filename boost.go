@@ -13,7 +13,7 @@ import (
 
 var _ Learner = BoostConfig{}
 
-// BoostConfig holds the parameters of Boost; it is the Learner.
+// BoostConfig holds the parameters of [Boost]; it is the Learner.
 type BoostConfig struct {
 	// Learner is trained on each chunk but the last.
 	Learner Learner `json:"learner"`
@@ -46,7 +46,7 @@ type BoostConfig struct {
 //
 // # Parameters
 //
-// c is a cap on the loss as in GridSearch. Chunks have
+// c is a cap on the loss as in [GridSearch]. Chunks have
 // ⌊n/(m+1)⌋ rows, the last one the remainder too. It costs as much as one
 // training on all rows.
 func Boost(ctx context.Context, d *Dataset, p Problem, b Budget, cfg BoostConfig, env *Env) (*Model, error) {

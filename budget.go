@@ -11,7 +11,7 @@ import (
 )
 
 // Budget is how much privacy may be spent. There is no default: make one with
-// ApproxDP, PureDP or GDP.
+// [ApproxDP], [PureDP] or [GDP].
 type Budget struct {
 	epsilon, delta, mu float64
 	pure               bool

@@ -20,10 +20,10 @@ import (
 // # Privacy
 //
 // Replace-one. Each row's loss is clipped to [0, limit], so one row moves a sum of
-// losses by at most the limit, plus its rounding. The choice is mechanisms.Exponential,
+// losses by at most the limit, plus its rounding. The choice is [mechanisms.Exponential],
 // of the largest ε that the budget has for one bounded-range release. The weights
 // must not have been computed from the rows of d, unless privately: then their
-// ledgers and this one add up (mechanisms.Sequential).
+// ledgers and this one add up ([mechanisms.Sequential]).
 //
 // # Parameters
 //

@@ -13,14 +13,14 @@
 //
 // # Learners
 //
-// Auto chooses the method and its parameters; begin with it. PreconditionedGD,
-// ObjectivePerturbation, NoisyGD, OutputPerturbation and JL train one model;
-// GridSearch and Boost train several and select one. Each has a configuration, a
+// [Auto] chooses the method and its parameters; begin with it. [PreconditionedGD],
+// [ObjectivePerturbation], [NoisyGD], [OutputPerturbation] and [JL] train one model;
+// [GridSearch] and [Boost] train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
-// nest. A Plan shows what a fit would spend before it sees data. NewPredictor makes a
+// nest. A [Plan] shows what a fit would spend before it sees data. [NewPredictor] makes a
 // Predictor, which answers queries and releases no model, by votes, averages, scores or
-// a walk; SelectModel chooses among given models. Several fits on the same
-// data add up in a mechanisms.Accountant.
+// a walk; [SelectModel] chooses among given models. Several fits on the same
+// data add up in a [mechanisms.Accountant].
 //
 // # Privacy
 //
@@ -29,7 +29,7 @@
 // the float64 values that are released: noise is drawn from an exact sampler on
 // a grid, and sensitivities include the rounding of sums. A Model holds nothing
 // that was computed from raw data except through a mechanism. Errors at intake
-// (NewDataset, and the check of labels against a loss) may depend on the data
+// ([NewDataset], and the check of labels against a loss) may depend on the data
 // and are for the curator only; after them nothing that is returned does.
 // Running time and memory are outside the threat model.
 //

@@ -30,7 +30,7 @@ type Candidate struct {
 	Radius  float64 `json:"radius"` // 0 takes the problem's, or the learner's default
 }
 
-// GridSearchConfig holds the parameters of GridSearch; it is the Learner.
+// GridSearchConfig holds the parameters of [GridSearch]; it is the Learner.
 type GridSearchConfig struct {
 	// Learner is trained at each of Radii. nil Radii are the problem's radius
 	// (or its default) divided by 1, 4, 16, 64 and 256.
@@ -59,7 +59,7 @@ type GridSearchConfig struct {
 //	q_j = mean over S₂ of clip(ℓ(w_j), 0, c_j) + penalty_j,  q₀ = sup_y φ_y(0) for w₀ = 0
 //
 // and selects by the generalized exponential mechanism, as the c_j differ.
-// ZeroOneError compares error rates, by permute-and-flip, without w₀.
+// [ZeroOneError] compares error rates, by permute-and-flip, without w₀.
 //
 // # Privacy
 //

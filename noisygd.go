@@ -45,7 +45,7 @@ const (
 // NoClip is a clip beyond all gradients.
 const NoClip = math.MaxFloat64
 
-// NoisyGDConfig holds the parameters of NoisyGD; it is the Learner.
+// NoisyGDConfig holds the parameters of [NoisyGD]; it is the Learner.
 type NoisyGDConfig struct {
 	Schedule Schedule      `json:"schedule"`
 	Output   NoisyGDOutput `json:"output"`
@@ -72,8 +72,8 @@ type NoisyGDConfig struct {
 //
 // Replace-one. The gradient sum at w_t moves by at most
 // Δ_t = min(X·D(X‖w_t‖), 2C) plus the bound on its rounding, D being the loss's
-// gradient diameter (losses.Loss): the true sensitivity instead of 2G. It is
-// released with σ = Δ_t/μ_step by mechanisms.Gaussian, so each step is
+// gradient diameter ([losses.Loss]): the true sensitivity instead of 2G. It is
+// released with σ = Δ_t/μ_step by [mechanisms.Gaussian], so each step is
 // μ_step-GDP whatever w_t is; w_t itself was released before. T adaptive steps
 // compose to exactly √T·μ_step-GDP [Dong, Roth, Su 2022, Corollary 3.3], which
 // is calibrated to the budget. The paper's σ² = 8G²T·log(1/δ)/(n²ε²) is not

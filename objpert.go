@@ -9,7 +9,7 @@ import (
 
 var _ Learner = ObjectivePerturbationConfig{}
 
-// ObjectivePerturbationConfig holds the parameters of ObjectivePerturbation; it
+// ObjectivePerturbationConfig holds the parameters of [ObjectivePerturbation]; it
 // is the Learner.
 type ObjectivePerturbationConfig struct {
 	// Clip bounds the norm of each row's gradient; 0 takes the default, which
@@ -27,16 +27,16 @@ type ObjectivePerturbationConfig struct {
 //
 // (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
-// OutputPerturbation, and where a loss that is not globally smooth or Lipschitz is
+// [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
 // continued linearly. With a clip C, each row's φ is continued linearly where its
-// gradient would be longer than C. In trials this is as accurate as PreconditionedGD,
+// gradient would be longer than C. In trials this is as accurate as [PreconditionedGD],
 // and quicker, for classes, a smooth loss, an (ε, δ) budget and much data; its
 // guarantee costs more noise in a GDP budget.
 //
 // # Privacy
 //
 // Replace-one. Every gradient is at most C long and every φ” at most H, enforced
-// for every row; the law of θ̂ is that of mechanisms.ObjectivePerturbation with
+// for every row; the law of θ̂ is that of [mechanisms.ObjectivePerturbation] with
 // ratio C/σ and log-determinant log(1 + HX²/λ), whose comment has the proof. The
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, and b lies on a grid that moves θ̂ by g√d/(2λ) at most; Gaussian noise that
@@ -48,7 +48,7 @@ type ObjectivePerturbationConfig struct {
 // # Parameters
 //
 // x is n×d. The guess is that rows have norm r = ¾X and that labels, unless they
-// are binary, have the scale s = Y/4; Auto measures both. Then
+// are binary, have the scale s = Y/4; [Auto] measures both. Then
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|: gradients of most rows at w = 0 are just clipped.
 //
 // λ and σ are chosen together: for each log-determinant e from a hundredth of the

@@ -11,7 +11,7 @@ import (
 
 var _ Learner = OutputPerturbationConfig{}
 
-// OutputPerturbationConfig holds the parameters of OutputPerturbation; it is the
+// OutputPerturbationConfig holds the parameters of [OutputPerturbation]; it is the
 // Learner.
 type OutputPerturbationConfig struct {
 	// Lambda is the weight λ of the regulariser (λ/2)‖w‖²; 0 takes the one that
@@ -41,9 +41,9 @@ type OutputPerturbationConfig struct {
 // The computed minimiser is certified to lie within τ of the exact one for any
 // data, so the sensitivity is Δ + 2τ; τ is public, a millionth of Δ or the
 // gradient's rounding floor, whichever is larger. (Two points of the ball are
-// never further apart than 2B, which is taken where it is less.) Gaussian noise (an ApproxDP or
-// GDP budget) is mechanisms.Gaussian; under PureDP each coordinate gets discrete
-// Laplace noise of scale √d(Δ+2τ)/ε (mechanisms.Laplace). The paper's
+// never further apart than 2B, which is taken where it is less.) Gaussian noise (an [ApproxDP] or
+// [GDP] budget) is [mechanisms.Gaussian]; under [PureDP] each coordinate gets discrete
+// Laplace noise of scale √d(Δ+2τ)/ε ([mechanisms.Laplace]). The paper's
 // σ² = 4G²‖X‖²log(1/δ)/(λ²n²ε²) is not used: it breaks its promise for ε above
 // 0.14 at δ = 1e-6.
 //

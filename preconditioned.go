@@ -17,7 +17,7 @@ import (
 
 var _ Learner = PreconditionedGDConfig{}
 
-// PreconditionedGDConfig holds the parameters of PreconditionedGD; it is the
+// PreconditionedGDConfig holds the parameters of [PreconditionedGD]; it is the
 // Learner.
 type PreconditionedGDConfig struct {
 	// Steps is T; 0 takes 200 or 100, or what balances step and noise where second
@@ -40,14 +40,14 @@ type PreconditionedGDConfig struct {
 // and the clip follows the residuals down, which neither sufficient statistics
 // [Wang 2018] nor a single noisy objective can do. In trials it is the most accurate
 // learner for real labels, for counts, for losses with kinks and at a small ε, and
-// elsewhere as good as any. Losses with kinks are replaced as in OutputPerturbation.
-// With its clip the loss is Huberised, as in NoisyGD. The ball does not bind:
+// elsewhere as good as any. Losses with kinks are replaced as in [OutputPerturbation].
+// With its clip the loss is Huberised, as in [NoisyGD]. The ball does not bind:
 // Problem.Radius is the scale of ‖w‖ that κ and T assume, and w is held to 64 times it.
 //
 // # Privacy
 //
 // Replace-one. Four kinds of Gaussian releases, one after the other
-// (mechanisms.Gaussian), each with a share of μ² that is fixed in advance:
+// ([mechanisms.Gaussian]), each with a share of μ² that is fixed in advance:
 //
 //   - at most once a histogram of the norms of rows, and at most five times one of
 //     the norms of gradients: a row moves from one count to another, which is a

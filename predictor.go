@@ -91,7 +91,7 @@ func (p *PredictorPlan) String() string {
 
 // Predictor keeps a model, or several, inside and answers queries about single
 // rows privately [DF18]. Its budget is that of all answers, which is shared out
-// among them when it is planned; after the last it refuses with ErrSpent.
+// among them when it is planned; after the last it refuses with [ErrSpent].
 // [NewPredictor] makes one. It is safe for concurrent use.
 //
 // # Privacy
@@ -139,7 +139,7 @@ func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Pred
 	return plan.Run(ctx, d, env)
 }
 
-// Answer answers a query. Its error is ErrSpent once the budget is spent, and
+// Answer answers a query. Its error is [ErrSpent] once the budget is spent, and
 // about x or ctx otherwise.
 func (p *Predictor) Answer(ctx context.Context, x []float64) (float64, error) {
 	if err := p.usable(); err != nil {

@@ -25,7 +25,7 @@ var _ PredictorConfig = AverageConfig{}
 //
 // # Parameters
 //
-// As for VoteConfig, with labels of any kind. Noise does not change an answer's
+// As for [VoteConfig], with labels of any kind. Noise does not change an answer's
 // mean, but for the clamping at the ends: it adds at most its mean absolute value
 // to a 1-Lipschitz loss of the answer, and half its variance to the squared loss.
 type AverageConfig struct {

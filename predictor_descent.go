@@ -21,7 +21,7 @@ var _ PredictorConfig = DescentConfig{}
 // w ↦ Π_B(w − η∇L̂(w)) with η ≤ 2/H̃ brings no two points further apart. At one
 // point the gradients of neighbouring data sets differ by at most D/n, D their
 // diameter, hence T steps lead to weights at most T·η·D/n apart, plus the rounding
-// of each step on either side. The rest is as for StableConfig. A loss with kinks
+// of each step on either side. The rest is as for [StableConfig]. A loss with kinks
 // is replaced by its Moreau envelope, as for [OutputPerturbation].
 //
 // # Parameters

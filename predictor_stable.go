@@ -18,7 +18,7 @@ var _ PredictorConfig = StableConfig{}
 //
 // of which the class is given for binary losses and the mean for counts, as by
 // Model.Predict. The noise does not grow with the dimension, as
-// OutputPerturbation's does, but with the number of answers.
+// [OutputPerturbation]'s does, but with the number of answers.
 //
 // # Privacy
 //

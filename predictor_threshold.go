@@ -28,7 +28,7 @@ var _ PredictorConfig = ThresholdConfig{}
 // v. Putting one step back moves a walk by at most 1 where the row stands, and
 // each later step, a shift and a projection, brings no two walks further apart: v
 // moves by at most 1 for either row, by 2 in all [DF18, Lemma 5.1]. An answer is
-// ε-DP and ε-bounded-range (mechanisms.Vote). That holds for any T and any order
+// ε-DP and ε-bounded-range ([mechanisms.Vote]). That holds for any T and any order
 // of features that each row decides for itself.
 //
 // # Parameters

@@ -23,7 +23,7 @@ var _ PredictorConfig = VoteConfig{}
 // number of rows only, so that a row is in one part, whichever rows there are. A
 // part's classifier is a function of its rows: it may change in any way, and v by
 // at most 2, whatever the training does. An answer is ε-DP and ε-bounded-range
-// (mechanisms.Vote); Queries of them compose to at most the budget, by the sum of
+// ([mechanisms.Vote]); Queries of them compose to at most the budget, by the sum of
 // all ε, by Gaussian DP or numerically, whichever allows the largest ε.
 //
 // # Parameters

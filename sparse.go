@@ -8,7 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 )
 
-// Sparse is a matrix in compressed sparse rows, which NewDataset and a [Model] read
+// Sparse is a matrix in compressed sparse rows, which [NewDataset] and a [Model] read
 // without making it dense. It is read-only, and prints its shape only.
 type Sparse struct{ matrix *curator.Sparse }
 
@@ -17,7 +17,7 @@ var _ mat.Matrix = (*Sparse)(nil)
 // NewSparse makes a Sparse: row i has values[indptr[i]:indptr[i+1]] in the columns
 // indices[indptr[i]:indptr[i+1]], which increase strictly. The slices are kept,
 // not copied. It checks that they describe a rows×cols matrix, in
-// O(rows + nonzeros); the error wraps ErrShape.
+// O(rows + nonzeros); the error wraps [ErrShape].
 func NewSparse(rows, cols int, indptr, indices []int, values []float64) (*Sparse, error) {
 	m, err := curator.NewSparse(rows, cols, indptr, indices, values)
 	if err != nil {
