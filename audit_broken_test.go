@@ -23,7 +23,7 @@ import (
 //	variant                                   caught by
 //	half the noise                            TestAuditCatches, output
 //	half of a sensitivity                     TestAuditCatches, output
-//	sensitivity G where 2G is due             TestAuditCatches, output; TestSearchCatches (internal/rows)
+//	sensitivity G where 2G is due             TestAuditCatches, output; TestSearchCatches (rows)
 //	no row scaling                            TestAuditCatches, output; TestSearchCatches
 //	one noise vector used twice               TestAuditCatches, transcript
 //	a key of few bits                         TestFitsNeverRepeat, TestDefaultSourcesNeverRepeat
@@ -36,7 +36,7 @@ import (
 //	Auto's histograms with half the noise     TestAuditCatchesBrokenAuto, histograms
 //	their sensitivity 1, or one row's of two  TestAuditCatchesBrokenAuto, histograms
 //	scales read from the data without noise   TestAuditCatchesBrokenAuto, output
-//	rows not shrunk to the measured bound     TestSearchCatches (internal/rows)
+//	rows not shrunk to the measured bound     TestSearchCatches (rows)
 //	G for 2G, or no log-determinant, in objective perturbation: TestObjectiveSearchCatches
 func TestAuditCatches(t *testing.T) {
 	t.Run("half the noise", func(t *testing.T) { caught(t, doctored(t, "half the noise", 2, unaltered)) })

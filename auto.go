@@ -28,11 +28,10 @@ type AutoConfig struct{}
 //   - two histograms are released, of the norms of the rows and of the magnitudes
 //     of the labels (the first alone where labels are binary), in steps of a
 //     quarter octave below their bounds;
-//   - rows are held to 1.2 times the norm R that four in five don't exceed, and
-//     the intercept's constant becomes a power of two near R/5;
-//   - real labels are held to four times the magnitude s that three in five don't
-//     exceed; counts to 1.2 times what 97 in 100 don't, s being what four in five
-//     don't;
+//   - with R the 0.8 quantile of the rows' norms, rows are held to 1.2·R and the
+//     intercept's constant becomes a power of two near R/5;
+//   - real labels are held to 4s, s the 0.6 quantile of their magnitudes; counts to
+//     1.2 times their 0.97 quantile, and s is their 0.8 quantile;
 //   - the clip is 0.8·R·sup_{|y|≤s}|φ'_y(0)|, so that most rows' gradients at w = 0
 //     are just clipped, until PreconditionedGD measures gradients and chooses its
 //     own; the λ of ObjectivePerturbation follows from the share of ε that the

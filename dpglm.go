@@ -176,13 +176,13 @@ func (s Shape) shift(l losses.Labels) float64 {
 // Problem is what to minimise: the mean loss over the ball ‖w‖₂ ≤ Radius.
 type Problem struct {
 	Loss losses.Loss
-	// Radius of the ball; 0 takes the default, which lets the scores of rows at
-	// the feature bound reach ±100 for binary losses (±10 in Auto, objective and
-	// output perturbation and stable scores, unless JL or Radii set it) and ±4Y around
-	// the middle of the labels' range for real labels, Y being half its width: rows
-	// are often much shorter than their bound. For counts it is
-	// ±(1 + log(1+Y)), means from 1/(e(1+Y)) to e(1+Y): noise grows with the
-	// largest mean.
+	// Radius of the ball; 0 takes the default, at which rows at the feature bound
+	// have scores up to ±100 for binary losses and, around the middle of the labels'
+	// range, ±4Y for real labels, Y being half its width: rows are often much shorter
+	// than their bound. For counts it is ±(1 + log(1+Y)), means from 1/(e(1+Y)) to
+	// e(1+Y), as noise grows with the largest mean. In ObjectivePerturbation,
+	// OutputPerturbation, StableConfig and DescentConfig binary losses have ±10, unless
+	// JL or Radii set it.
 	Radius float64
 }
 

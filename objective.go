@@ -172,9 +172,8 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 	return risk
 }
 
-// outputNoise predicts the output noise's standard deviation from the rounding
-// error of a gradient ( with raw terms four times as
-// large as the rows) at the largest ‖θ‖.
+// outputNoise predicts the output noise's standard deviation from the rounding error
+// of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
 func (o *objective) outputNoise(lambda, sigma float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
 	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * o.weightBound(lambda, o.longest(sigma))

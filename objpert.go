@@ -41,9 +41,9 @@ type ObjectivePerturbationConfig struct {
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
 // b, and b lies on a grid that moves θ̂ by g√d/(2λ) at most; Gaussian noise that
 // makes a difference of 2τ + g√d/λ μ_out-GDP covers both, and the ledger counts
-// it. b is held to the norm σ(√d + 64), so that the certificate can be reached for
-// every b; the Gaussian exceeds it with probability below e^-2048, under any δ
-// that a float64 can hold. Nothing is drawn twice.
+// it. b is held to the norm σ(√d + 64) + 2C, so that the certificate can be reached
+// for every b; that costs less than e^-2048, under any δ that a float64 can hold.
+// Nothing is drawn twice.
 //
 // # Parameters
 //

@@ -107,8 +107,8 @@ func TestUsableRefuses(t *testing.T) {
 	}
 }
 
-// Spot finds nothing wrong with the losses of this package.
-func TestSpotAccepts(t *testing.T) {
+// CheckConstants finds nothing wrong with the losses of this package.
+func TestCheckConstantsAccepts(t *testing.T) {
 	for _, c := range cases() {
 		if err := CheckConstants(c.loss, c.z, c.y); err != nil {
 			t.Errorf("%v: %v", c, err)
@@ -153,8 +153,8 @@ func (l wrong) Diameter(z, y float64) float64 {
 	return l.Loss.Diameter(z, y)
 }
 
-// Spot reports each claim that a few per cent make false.
-func TestSpotFinds(t *testing.T) {
+// CheckConstants reports each claim that a few per cent make false.
+func TestCheckConstantsFinds(t *testing.T) {
 	nan := func(float64, float64) float64 { return math.NaN() }
 	for _, c := range []struct {
 		loss wrong

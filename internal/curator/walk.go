@@ -51,11 +51,11 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 }
 
 // Margin is the value after the last row whose feature is not above the query's,
-// which is encoded as the rows are. Remove the replaced row from both walks: they then take the same steps
-// up to the query, hence end at the same value. Putting one step back moves a walk
-// by at most 1 where the row stands, and each later step, a shift and a projection,
-// brings no two walks further apart: the value moves by at most 1 for either row, by
-// 2 in all [DF18, Lemma 5.1].
+// which is encoded as the rows are. Remove the replaced row from both walks: they then
+// take the same steps up to the query, hence end at the same value. Putting one step
+// back moves a walk by at most 1 where the row stands, and each later step, a shift
+// and a projection, brings no two walks further apart: the value moves by at most 1
+// for either row, by 2 in all [DF18, Lemma 5.1].
 func (w *Walk) Margin(x []float64) (release.Answer, error) {
 	u, err := w.origin.encoding.Encode(x)
 	if err != nil {
