@@ -31,7 +31,6 @@ var readable = map[string]string{
 	"Sums.Dim":               "the number of columns is public",
 	"Point.ScoreSensitivity": "a sensitivity, of public bounds",
 	"Data.Len":               "the number of rows is public",
-	"Data.LabelBound":        "a public bound",
 	"NewSparse":              "the matrix is the caller's own",
 	"NewIdentity":            "of public bounds",
 	"NewSchema":              "of a public schema",
@@ -79,6 +78,11 @@ func TestQuestionsHaveAnswers(t *testing.T) {
 	}
 	if len(seen) < 25 {
 		t.Errorf("only %d questions were found: %v", len(seen), seen)
+	}
+	for name := range readable {
+		if !seen[name] {
+			t.Errorf("curator.%s isn't there: the list must not allow more than there is", name)
+		}
 	}
 }
 
