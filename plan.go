@@ -131,6 +131,9 @@ func planChild(l Learner, s Shape, p Problem, b Budget) (*Plan, error) {
 	if plan.shape != s {
 		return nil, check.Fail(ErrShape, "learner's plan", plan.shape, "must be for the shape that was asked for")
 	}
+	if plan.loss.Labels() != p.Loss.Labels() {
+		return nil, check.Fail(ErrConfig, "learner's plan", plan.loss.Name(), "must have labels of the kind that was asked for")
+	}
 	return plan, b.covers(plan.schedule.Ledger())
 }
 

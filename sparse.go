@@ -37,8 +37,8 @@ func (s *Sparse) At(i, j int) float64 { return s.matrix.At(i, j) }
 func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
 
 // Format prints the shape, whatever the verb.
-func (s *Sparse) Format(f fmt.State, _ rune) {
-	if s == nil || s.matrix == nil {
+func (s Sparse) Format(f fmt.State, _ rune) {
+	if s.matrix == nil {
 		fmt.Fprint(f, "dpglm.Sparse, empty")
 		return
 	}

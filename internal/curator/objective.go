@@ -27,11 +27,11 @@ func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
 	x := s.s.FeatureBound() * room
 	k := s.s.Loss().Constants(everywhere, s.data.labelBound)
 	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda}
-	m := release.Minimand{Rows: s.data.rows, Dim: s.Dim(), Slope: o.clip * room, Curvature: k.Smoothness * x * x, Lambda: lambda, Minimise: o.minimise}
-	if !(m.Slope > 0 && m.Slope <= check.MaxScale && m.Curvature > 0 && m.Curvature <= check.MaxScale && lambda > 0) {
-		return m, check.Fail(check.ErrConfig, "loss", s.s.Loss().Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
+	slope, curvature := o.clip*room, k.Smoothness*x*x
+	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
+		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Loss().Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
 	}
-	return m, nil
+	return release.NewMinimand(s.data.rows, s.Dim(), slope, curvature, lambda, o.minimise), nil
 }
 
 // objective is what Objective hands to package release.

@@ -32,11 +32,11 @@ func TestObjectiveDeclares(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					slope, declared = m.Slope, m.Curvature
+					slope, declared = m.Slope(), m.Curvature()
 					room := 1 + sums.s.Slack() // computed rows may be longer by that
 					x, k := sums.s.FeatureBound()*room, loss.Constants(everywhere, sampleLabel)
-					if m.Curvature < k.Smoothness*x*x*(1-4*unit) || m.Slope < math.Min(clip*room, k.Lipschitz*x)*(1-4*unit) {
-						t.Fatalf("%s: slope %.17g and curvature %.17g leave out the rounding of rows", loss.Name(), m.Slope, m.Curvature)
+					if m.Curvature() < k.Smoothness*x*x*(1-4*unit) || m.Slope() < math.Min(clip*room, k.Lipschitz*x)*(1-4*unit) {
+						t.Fatalf("%s: slope %.17g and curvature %.17g leave out the rounding of rows", loss.Name(), m.Slope(), m.Curvature())
 					}
 					w, size := make([]float64, sums.Dim()), 20*math.Exp2(-9*r.Float64())
 					for j := range w {

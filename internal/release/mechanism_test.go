@@ -16,8 +16,8 @@ import (
 // flat is ½λ‖θ‖², whose minimiser with a linear term b is −b/λ.
 func flat(rows *Rows, dim int) Minimand {
 	const lambda = 2.0
-	return Minimand{Rows: rows, Dim: dim, Slope: 1, Curvature: 0.5, Lambda: lambda,
-		Minimise: func(_ context.Context, b []float64, _ float64) ([]float64, float64, error) {
+	return Minimand{rows: rows, dim: dim, slope: 1, curvature: 0.5, lambda: lambda,
+		minimise: func(_ context.Context, b []float64, _ float64) ([]float64, float64, error) {
 			theta := make([]float64, len(b))
 			for j, v := range b {
 				theta[j] = -v / lambda
@@ -60,7 +60,7 @@ func TestAddNoiseIsTheMechanism(t *testing.T) {
 func TestFailedReleasesAreEmpty(t *testing.T) {
 	rows := NewRows()
 	far := flat(rows, 2)
-	far.Minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
+	far.minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
 		return []float64{1, 2}, math.Inf(1), nil
 	}
 	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
@@ -169,15 +169,15 @@ func TestMinimiseRefuses(t *testing.T) {
 		why    string
 	}{
 		"planned":        {func(*Minimand) {}, ""},
-		"less curvature": {func(m *Minimand) { m.Curvature = 0.1 }, ""},
-		"more curvature": {func(m *Minimand) { m.Curvature *= 1 + 1e-12 }, "log-determinant"},
-		"a smaller λ":    {func(m *Minimand) { m.Lambda *= 1 - 1e-12 }, "log-determinant"},
-		"no λ":           {func(m *Minimand) { m.Lambda = 0 }, "log-determinant"},
-		"a negative λ":   {func(m *Minimand) { m.Lambda = -1e9 }, "log-determinant"},
-		"NaN":            {func(m *Minimand) { m.Curvature = math.NaN() }, "log-determinant"},
-		"infinite":       {func(m *Minimand) { m.Curvature = math.Inf(1) }, "log-determinant"},
-		"one coordinate": {func(m *Minimand) { m.Dim = 1 }, "2 coordinates"},
-		"other rows":     {func(m *Minimand) { m.Rows = NewRows() }, "other rows"},
+		"less curvature": {func(m *Minimand) { m.curvature = 0.1 }, ""},
+		"more curvature": {func(m *Minimand) { m.curvature *= 1 + 1e-12 }, "log-determinant"},
+		"a smaller λ":    {func(m *Minimand) { m.lambda *= 1 - 1e-12 }, "log-determinant"},
+		"no λ":           {func(m *Minimand) { m.lambda = 0 }, "log-determinant"},
+		"a negative λ":   {func(m *Minimand) { m.lambda = -1e9 }, "log-determinant"},
+		"NaN":            {func(m *Minimand) { m.curvature = math.NaN() }, "log-determinant"},
+		"infinite":       {func(m *Minimand) { m.curvature = math.Inf(1) }, "log-determinant"},
+		"one coordinate": {func(m *Minimand) { m.dim = 1 }, "2 coordinates"},
+		"other rows":     {func(m *Minimand) { m.rows = NewRows() }, "other rows"},
 	} {
 		src, m := newRecorder(), flat(rows, 2)
 		c.change(&m)
@@ -203,10 +203,10 @@ func TestMinimiseLinearTerm(t *testing.T) {
 	rows, src := NewRows(), newRecorder()
 	law := mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: 1, OutputMu: 0.1}
 	s, m := must(Objective("objective", law, dim)), flat(rows, dim)
-	m.Slope = 1.5
+	m.slope = 1.5
 	var longest float64
-	inner := m.Minimise
-	m.Minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
+	inner := m.minimise
+	m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
 		longest = l
 		return inner(ctx, b, l)
 	}
@@ -218,11 +218,11 @@ func TestMinimiseLinearTerm(t *testing.T) {
 	var squares [dim]float64
 	for k := 0; k < len(src.seen); k += 2 {
 		e := src.seen[k]
-		if e.Mechanism != "linear term" || e.L2 != m.Slope || e.Label != "objective" || e.Rows != rows {
+		if e.Mechanism != "linear term" || e.L2 != m.slope || e.Label != "objective" || e.Rows != rows {
 			t.Fatalf("release %d is %+v", k, e)
 		}
 		for j, v := range e.Values {
-			squares[j] += v * v * ratio * ratio / m.Slope / m.Slope
+			squares[j] += v * v * ratio * ratio / m.slope / m.slope
 		}
 	}
 	for j, v := range squares {
@@ -230,7 +230,7 @@ func TestMinimiseLinearTerm(t *testing.T) {
 			t.Errorf("coordinate %d: variance %.3f times the planned", j, v/runs)
 		}
 	}
-	if least := m.Slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); longest < least || longest > least*1.001 {
+	if least := m.slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); longest < least || longest > least*1.001 {
 		t.Errorf("held to the norm %g, want σ(√d + 64 + 2·ratio) = %g", longest, least)
 	}
 }
@@ -244,8 +244,8 @@ func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
 		}
 	}
 	m := flat(rows, 2)
-	inner := m.Minimise
-	m.Minimise = func(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
+	inner := m.minimise
+	m.minimise = func(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
 		if r := math.Hypot(b[0], b[1]); r > longest*(1+1e-12) || r < longest*(1-1e-12) || math.Abs(b[0]/b[1]+0.75) > 1e-12 {
 			t.Errorf("b = %v, to be held to the norm %g", b, longest)
 		}
@@ -261,7 +261,7 @@ func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
 func TestMinimiseDrawsOnce(t *testing.T) {
 	rows, src, calls := NewRows(), newRecorder(), 0
 	m := flat(rows, 2)
-	m.Minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
+	m.minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
 		calls++
 		return nil, 0, context.Canceled
 	}
@@ -281,8 +281,8 @@ func TestMinimiseOutputNoise(t *testing.T) {
 	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.25}
 	for _, distance := range []float64{0, 1e-9, 3} {
 		src, m := newRecorder(), flat(rows, 2)
-		inner := m.Minimise
-		m.Minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
+		inner := m.minimise
+		m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
 			theta, _, err := inner(ctx, b, l)
 			return theta, distance, err
 		}
@@ -290,14 +290,14 @@ func TestMinimiseOutputNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grid := math.Sqrt2 * m.Slope / law.Ratio * 0x1p-40 / m.Lambda
+		grid := math.Sqrt2 * m.slope / law.Ratio * 0x1p-40 / m.lambda
 		e := src.seen[1]
 		if least := 2*distance + grid*(1-1e-9); e.Mechanism != "minimiser" || e.L2 < least || e.L2 > 2*distance+2*grid {
 			t.Errorf("%s of sensitivity %g, want at least %g", e.Mechanism, e.L2, least)
 		}
 		again := mechanisms.NewSeededSource(1)
 		b, want := make([]float64, 2), make([]float64, 2)
-		if err := (mechanisms.Gaussian{Mu: law.Ratio}).Release(b, b, m.Slope, again); err != nil {
+		if err := (mechanisms.Gaussian{Mu: law.Ratio}).Release(b, b, m.slope, again); err != nil {
 			t.Fatal(err)
 		}
 		if err := (mechanisms.Gaussian{Mu: law.OutputMu}).Release(want, e.Values, e.L2, again); err != nil {
@@ -314,7 +314,7 @@ func TestAnswersPrintTheirShape(t *testing.T) {
 	const secret = 123456789.25
 	x := NewAnswer(NewRows(), []float64{secret, secret}, secret)
 	m := flat(NewRows(), 2)
-	m.Slope = secret
+	m.slope = secret
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%f"} {
 		for _, value := range []any{x, &x, m, &m, []Answer{x}, struct{ X Answer }{x}, map[int]Answer{1: x}} {
 			text := fmt.Sprintf(verb, value)

@@ -14,20 +14,33 @@ import (
 // minimised with a random linear term. Package curator makes it, and answers for
 // its numbers.
 type Minimand struct {
-	Rows *Rows
-	Dim  int
-	// Slope bounds the norm of each row's gradient, and Curvature that of its
-	// Hessian, everywhere: L and HX² of [mechanisms.ObjectivePerturbation].
-	Slope, Curvature float64
-	Lambda           float64
-	// Minimise returns a point and a bound on its distance from the minimiser of the
-	// function plus ⟨b, θ⟩, the same for any rows, for any b of norm at most longest.
-	Minimise func(ctx context.Context, b []float64, longest float64) (theta []float64, distance float64, err error)
+	rows             *Rows
+	dim              int
+	slope, curvature float64
+	lambda           float64
+	minimise         Minimiser
 }
+
+// Minimiser returns a point and a bound on its distance from the minimiser of the
+// function plus ⟨b, θ⟩, the same for any rows, for any b of norm at most longest.
+type Minimiser func(ctx context.Context, b []float64, longest float64) (theta []float64, distance float64, err error)
+
+// NewMinimand returns a function of dim variables. slope bounds the norm of each row's
+// gradient, and curvature that of its Hessian, everywhere: L and HX² of
+// [mechanisms.ObjectivePerturbation]. lambda is λ.
+func NewMinimand(rows *Rows, dim int, slope, curvature, lambda float64, minimise Minimiser) Minimand {
+	return Minimand{rows, dim, slope, curvature, lambda, minimise}
+}
+
+// Slope and Curvature are the public bounds that NewMinimand was given.
+func (m Minimand) Slope() float64 { return m.slope }
+
+// Curvature is explained at Slope.
+func (m Minimand) Curvature() float64 { return m.curvature }
 
 // Format prints the shape, whatever the verb.
 func (m Minimand) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "release.Minimand of %d variables", m.Dim)
+	fmt.Fprintf(f, "release.Minimand of %d variables", m.dim)
 }
 
 // Minimise draws the linear term, minimises and adds the output noise.
@@ -43,7 +56,7 @@ func (m Minimand) Format(f fmt.State, _ rune) {
 //
 // b is held to the norm σ(√d + 64 + 2·Ratio), so that the solver's certificate can
 // be reached for every b. The law of b is compared at two centres that are at most
-// 2·Slope = 2·Ratio·σ apart, so that b lies within the norm at both with probability
+// 2L = 2·Ratio·σ apart, so that b lies within the norm at both with probability
 // above 1 − e^-2048, also after e^ε has multiplied what lies beyond: that is under any
 // δ that a float64 can hold.
 func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error) {
@@ -53,34 +66,34 @@ func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error)
 	if !ok {
 		return nil, a.refuse("isn't planned as objective perturbation")
 	}
-	if logDet := math.Log1p(m.Curvature/m.Lambda) * (1 + 1e-15); !(m.Lambda > 0 && logDet <= o.law.LogDet) {
+	if logDet := math.Log1p(m.curvature/m.lambda) * (1 + 1e-15); !(m.lambda > 0 && logDet <= o.law.LogDet) {
 		return nil, a.refuse("needs a log-determinant of at most the planned one")
 	}
-	if err := a.admit(m.Rows, m.Dim, o.dim); err != nil {
+	if err := a.admit(m.rows, m.dim, o.dim); err != nil {
 		return nil, err
 	}
 	linear := mechanisms.Gaussian{Mu: o.law.Ratio}
-	sigma, err := linear.Sigma(m.Slope, m.Dim)
+	sigma, err := linear.Sigma(m.slope, m.dim)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]float64, m.Dim)
-	if err := linear.Release(b, b, m.Slope, a.run.src); err != nil {
+	b := make([]float64, m.dim)
+	if err := linear.Release(b, b, m.slope, a.run.src); err != nil {
 		return nil, err
 	}
-	a.record("linear term", b, Answer{rows: m.Rows, l2: m.Slope})
-	longest := sigma * (math.Sqrt(float64(m.Dim)) + 64 + 2*o.law.Ratio)
+	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope})
+	longest := sigma * (math.Sqrt(float64(m.dim)) + 64 + 2*o.law.Ratio)
 	if norm := floats.Norm(b, 2); norm > longest {
 		floats.Scale(longest/norm, b)
 	}
-	theta, distance, err := m.Minimise(ctx, b, longest)
+	theta, distance, err := m.minimise(ctx, b, longest)
 	if err != nil {
 		return nil, err
 	}
 	// b's grid has at least 2^40 steps for each σ.
-	grid := math.Sqrt(float64(m.Dim)) * math.Ldexp(sigma, -40) / m.Lambda
+	grid := math.Sqrt(float64(m.dim)) * math.Ldexp(sigma, -40) / m.lambda
 	moves := 2*distance + grid
-	a.record("minimiser", theta, Answer{rows: m.Rows, l2: moves})
+	a.record("minimiser", theta, Answer{rows: m.rows, l2: moves})
 	if err := (mechanisms.Gaussian{Mu: o.law.OutputMu}).Release(theta, theta, moves, a.run.src); err != nil {
 		return nil, err // theta may be raw
 	}
