@@ -92,12 +92,17 @@ func TestSplitPartitions(t *testing.T) {
 	}
 }
 
-// A cut has the rows in their order, in parts whose sizes differ by at most one.
+// A cut has the rows in their order, whatever their labels, in parts whose sizes differ
+// by at most one.
 func TestCutPartitions(t *testing.T) {
 	for _, n := range []int{1, 5, 23} {
 		for parts := 1; parts <= n; parts++ {
 			next := 0.0
+			backwards := numbered(t, n, true).Cut(parts)
 			for k, part := range numbered(t, n, false).Cut(parts) {
+				if first := contents(t, backwards[k], n)[0]; first != float64(n-1)-next {
+					t.Fatalf("part %d of %d starts at row %g for one order of labels, at %g for another", k, parts, next, float64(n-1)-first)
+				}
 				if part.Len() != n/parts && part.Len() != (n+parts-1)/parts {
 					t.Errorf("part %d of %d has %d of %d rows", k, parts, part.Len(), n)
 				}
@@ -210,6 +215,26 @@ func TestProjectIsRowByRow(t *testing.T) {
 	}
 	if _, err := s.open(t, false).Project(ctx, sketch.NewGaussian(2, 4, 1), bound); !errors.Is(err, check.ErrShape) {
 		t.Errorf("a map of other rows: %v", err)
+	}
+}
+
+// Labels are the data's own from the start: they are checked once, and what the caller
+// writes later changes nothing. A label that isn't finite is named by its row only.
+func TestLabelsAreTakenOver(t *testing.T) {
+	y := []float64{1, 2}
+	d, err := Open(mat.NewDense(2, 1, nil), y, NewIdentity(1, 1, false), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y[0] = 1e9
+	if d.labels[0] != 1 {
+		t.Errorf("the caller's later write makes a label %g", d.labels[0])
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		_, err := Open(mat.NewDense(2, 1, nil), []float64{0, v}, NewIdentity(1, 1, false), 3)
+		if !errors.Is(err, check.ErrValue) || strings.Contains(err.Error(), "=") {
+			t.Errorf("label %g: %v, want an error that names its row and not its value", v, err)
+		}
 	}
 }
 

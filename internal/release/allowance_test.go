@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -401,5 +402,57 @@ func TestAllowanceUnderConcurrentCallers(t *testing.T) {
 	wg.Wait()
 	if made.Load() != 2*planned || len(src.seen) != 2*planned {
 		t.Errorf("%d releases, %d recorded, %d planned", made.Load(), len(src.seen), 2*planned)
+	}
+}
+
+// watched is a source that notes when it is read while a lock is free.
+type watched struct {
+	mechanisms.Source
+	lock *sync.Mutex
+	free bool
+}
+
+func (w *watched) Uint64() uint64 {
+	if w.lock.TryLock() {
+		w.free = true
+		w.lock.Unlock()
+	}
+	return w.Source.Uint64()
+}
+
+// All allowances of a run draw from its source one at a time, those of parts too: two
+// that read the same words would give two releases the same noise.
+func TestReleasesHoldTheLock(t *testing.T) {
+	rows := NewRows()
+	part := rows.Split("somehow", 1)[0]
+	for name, c := range map[string]struct {
+		schedule *Schedule
+		release  func(*Allowance) error
+	}{
+		"a vector": {gaussianOf("", 1, 2), func(a *Allowance) error { _, err := a.AddNoise(NewAnswer(part, numbers(2), 1)); return err }},
+		"a vote":   {must(Vote("", 1, 1)), func(a *Allowance) error { _, err := a.Vote(NewAnswer(part, numbers(1), 2)); return err }},
+		"a selection": {must(Selection("", mechanisms.Exponential{Epsilon: 1})), func(a *Allowance) error {
+			_, err := a.Select(NewScores(part, []float64{1, 2}, []float64{1, 1}))
+			return err
+		}},
+		"a minimiser": {must(Objective("", mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}, 2)), func(a *Allowance) error {
+			_, err := a.Minimise(context.Background(), flat(part, 2))
+			return err
+		}},
+	} {
+		src := &watched{Source: mechanisms.NewSeededSource(1)}
+		whole := must(Parallel("", "somehow", must(Sequential("", c.schedule)))).Allow(rows, src)
+		src.lock = &whole.run.lock
+		split, err := whole.On(0, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, err := split.Part(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.release(leaf); err != nil || src.free {
+			t.Errorf("%s: noise is drawn without the run's lock: %v (%v)", name, src.free, err)
+		}
 	}
 }
