@@ -137,3 +137,45 @@ func TestSplitsCoverEveryWay(t *testing.T) {
 		}
 	}
 }
+
+// The chain over k rows, one after the other, lies above k rows of a Gaussian release,
+// which are k·μ-GDP; and what it computes is not below its formula, here for
+// δ = e^(−2kε), by 60 digits (mpmath).
+func TestChainsOfRows(t *testing.T) {
+	for _, k := range []float64{2, 5, 30} {
+		g := grouped{k: k}
+		for x := 0.0; x < 60; x += 0.37 {
+			got := g.chain(func(y float64) float64 { return logGaussianDelta(0.2, y) }, x)
+			if want := logGaussianDelta(0.2*k, x); got < want-1e-12 {
+				t.Errorf("%g rows: log δ(%g) = %g, below %g of Gaussian releases", k, x, got, want)
+			}
+		}
+	}
+	for _, c := range []struct{ k, x, log float64 }{
+		{3, 0.001, 1.0969456590384796}, {3, 0.7, -0.04998792704002995}, {3, 13.37, -17.8149994429116}, {3, 777.7, -1036.9333333333334}, {3, 4321.1, -5761.466666666667}, {3, 54321.1, -72428.13333333333}, {3, 98765.4, -131687.19999999998},
+		{7, 0.001, 1.944338761300211}, {7, 0.7, 0.8658274582357057}, {7, 13.37, -15.119738454220073}, {7, 777.7, -888.8000000000001}, {7, 4321.1, -4938.400000000001}, {7, 54321.1, -62081.25714285714}, {7, 98765.4, -112874.74285714285},
+		{50, 0.001, 3.9105130470781457}, {50, 0.7, 2.8753487799051656}, {50, 13.37, -12.18766945542898}, {50, 777.7, -793.2539998242142}, {50, 4321.1, -4407.522}, {50, 54321.1, -55407.522}, {50, 98765.4, -100740.708},
+		{1000, 0.001, 6.906254820648762}, {1000, 0.7, 5.877739199695818}, {1000, 13.37, -9.061952121613125}, {1000, 777.7, -777.8625104775936}, {1000, 4321.1, -4325.407725699717}, {1000, 54321.1, -54375.4211}, {1000, 98765.4, -98864.1654},
+	} {
+		got := grouped{k: c.k}.chain(func(y float64) float64 { return -2 * c.k * y }, c.x)
+		if want := min(0, c.log); got < want || got > want+1e-10+1e-14*c.x {
+			t.Errorf("%g rows: log δ(%g) = %.17g, by the formula %.17g", c.k, c.x, got, want)
+		}
+	}
+	o := newObjective(0.1, 0.05)
+	if got, want := (grouped{o, 5}).gdp().mu, 5*o.gdp().mu; got < want || got > want*(1+1e-9) {
+		t.Errorf("5 rows of an objective: %g-GDP, want %g", got, want)
+	}
+}
+
+// Copies of a part count in a group, too, where the group of one is Gaussian: 5 rows of
+// these branches are 5-GDP, and of two copies 5√2-GDP.
+func TestGroupsCountCopies(t *testing.T) {
+	part := Parallel(Gaussian(1, 1, 1), Pure(0.85, 1))
+	if got := part.Group(5); !got.IsGaussian() {
+		t.Fatalf("5 rows: %s", got.key())
+	}
+	if got, want := Compose(part, part).Group(5).Mu(), 5*math.Sqrt2; got < want || got > want*(1+1e-9) {
+		t.Errorf("5 rows of two copies: %g-GDP, want %g", got, want)
+	}
+}
