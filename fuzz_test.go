@@ -172,7 +172,8 @@ func FuzzPlan(f *testing.F) {
 	addCases(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if c, ok := decodeCase(data); ok {
-			c.plan(t, dpglm.Shape{Rows: int(c.Rows), Dim: int(c.Dim), Intercept: c.Intercept, FeatureBound: c.FeatureBound, LabelBound: c.LabelBound})
+			c.plan(t, dpglm.Shape{Rows: int(c.Rows), Dim: int(c.Dim), Intercept: c.Intercept, FeatureBound: c.FeatureBound, LabelBound: c.LabelBound,
+				LabelCentre: pick([]float64{0, c.LabelBound, c.A}, c.Loss/16+uint8(c.N))})
 		}
 	})
 }
