@@ -16,7 +16,6 @@ type objective struct {
 	trained    losses.Loss
 	shape      Shape
 	typical    typical
-	offset     float64 // bound on curator.Encoding.Offset
 	clip       float64 // bound on a row's gradient norm
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
@@ -54,12 +53,9 @@ const clipped = 0.8
 // newObjective plans for rows of which only bounds are known. The clip 0 stands
 // for its default.
 func newObjective(s Shape, p Problem, clip float64) *objective {
-	return objectiveFor(s, p, clip, typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound), curator.MaxOffset)
-}
-
-func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *objective {
 	z := s.FeatureBound * p.Radius
-	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, typical: t, offset: offset, clip: clip}
+	t := typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
+	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
 	}
@@ -75,15 +71,16 @@ func objectiveFor(s Shape, p Problem, clip float64, t typical, offset float64) *
 
 // room is by how much rounding may lengthen a row or a clipped gradient: the slack
 // of package rows.
-func (o *objective) room() float64 { return 1 + math.Ldexp(float64(o.shape.Dim)+16, -50)*o.offset }
+func (o *objective) room() float64 {
+	return 1 + math.Ldexp(float64(o.shape.Dim)+16, -50)*curator.MaxOffset
+}
 
 // outputShare is the part of the budget's μ that the output noise has. As squares
 // add, it costs half a percent of the other noise.
 const outputShare = 0.1
 
-// calibrate sets λ, where none is given, and the law of the minimiser, so that it
-// and the release of the scales fit the budget together.
-func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
+// calibrate sets λ, where none is given, and the law of the minimiser.
+func (o *objective) calibrate(lambda float64, b Budget) error {
 	if b.pure {
 		return check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
 	}
@@ -93,13 +90,12 @@ func (o *objective) calibrate(lambda float64, b Budget, beside scales) error {
 	}
 	o.law.OutputMu = outputShare * mu
 	law := o.law
-	law.OutputMu = math.Hypot(law.OutputMu, beside.mu*(1+1e-9)) // the ledger rounds otherwise than this
 	law.LogDet = math.Log1p(o.smoothness/lambda) * (1 + 1e-15)
 	if lambda == 0 {
 		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
 	for range 5 {
-		law.Ratio, err = b.objectiveRatio(law, o.shape.Dim+beside.cells())
+		law.Ratio, err = b.objectiveRatio(law, o.shape.Dim)
 		if err == nil || lambda != 0 {
 			break
 		}

@@ -85,7 +85,7 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
 		return nil, err
 	}
-	if err := o.calibrate(c.Lambda, b, scales{}); err != nil {
+	if err := o.calibrate(c.Lambda, b); err != nil {
 		return nil, err
 	}
 	c.Clip, c.Lambda = o.clip, o.lambda

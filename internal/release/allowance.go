@@ -19,7 +19,8 @@ type Allowance struct {
 	run      *run
 	regions  *regions // of a parallel node, shared by the copies that are woven
 
-	made []int // releases of a leaf; uses of each part of a node
+	made  []int   // releases of a leaf; uses of each part of a node
+	drawn float64 // shares of a pool's μ² that were used
 }
 
 // run is what all allowances of one schedule share.
@@ -166,6 +167,30 @@ func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 		return nil, err // v may be raw
 	}
 	return v, nil
+}
+
+// Draw releases a vector by a planned pool of Gaussian releases, with a share of its μ².
+// All shares add up to 1 at most.
+func (a *Allowance) Draw(share float64, x Answer) ([]float64, error) {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	m, ok := a.schedule.leaf.(pool)
+	if !ok || x.each != nil {
+		return nil, a.refuse("isn't planned as a pool of vectors with noise")
+	}
+	if len(x.values) > m.dim {
+		return nil, a.refuse(fmt.Sprintf("is planned for at most %d coordinates, not for %d", m.dim, len(x.values)))
+	}
+	if !(share > 0 && a.drawn+share <= 1+1e-12) {
+		return nil, a.refuse("has too little of its μ² left")
+	}
+	if err := a.admit(x.rows, m.dim, m.dim); err != nil {
+		return nil, err
+	}
+	a.drawn += share
+	v := append([]float64(nil), x.values...)
+	a.record(m.name(), v, x)
+	return v, m.of(share).Release(v, v, x.l2, a.run.src)
 }
 
 // Select releases the index of one of several scores by the planned mechanism.

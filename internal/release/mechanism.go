@@ -128,3 +128,29 @@ func (o objective) name() string { return "objective" }
 func (o objective) entry(label string, _ int) (*mechanisms.Ledger, error) {
 	return o.law.Ledger(label, o.dim)
 }
+
+// Pool plans at most so many Gaussian releases of vectors of at most dim coordinates,
+// which together are mu-GDP. Each takes a share of μ² when it is made; the shares may
+// depend on earlier releases, as Σμ² ≤ mu² is a valid filter for Gaussian ones (Smith and
+// Thakurta, Fully Adaptive Composition for Gaussian Differential Privacy, 2022).
+func Pool(label string, mu float64, releases, dim int) (*Schedule, error) {
+	return newLeaf(label, pool{mu, dim}, releases)
+}
+
+type pool struct {
+	mu  float64 // of all
+	dim int     // at most
+}
+
+func (p pool) name() string { return "gaussian" }
+
+func (p pool) entry(label string, count int) (*mechanisms.Ledger, error) {
+	each := mechanisms.Gaussian{Mu: p.mu / math.Sqrt(float64(count))}
+	return each.Ledger("at most, "+label, count, p.dim)
+}
+
+// of is the mechanism of a release with a share of μ². The margin is for the rounding
+// of many shares' sum.
+func (p pool) of(share float64) mechanisms.Gaussian {
+	return mechanisms.Gaussian{Mu: p.mu * math.Sqrt(share) * (1 - 1e-11)}
+}

@@ -17,6 +17,12 @@ func derivs(l losses.Loss, z, y []float64) {
 	case losses.Poisson:
 		kernel.Exps(z)
 		subtract(z, y)
+	case losses.CappedPoisson:
+		for k, score := range z {
+			z[k] = l.Hold(score)
+		}
+		kernel.Exps(z)
+		subtract(z, y)
 	case losses.Squared:
 		subtract(z, y)
 	case losses.Extended:

@@ -3,6 +3,8 @@ package rows
 import (
 	"math"
 	"sort"
+
+	"github.com/dpglm/dpglm/losses"
 )
 
 // GradientNorms counts the rows by the norm of their gradient φ'(⟨w, xᵢ⟩)xᵢ, as
@@ -42,4 +44,25 @@ func histogram(counts, edges, norms []float64) {
 	for _, r := range norms {
 		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
 	}
+}
+
+// LabelSum is the sum of the labels, or the number of ones where they are binary, and a
+// bound on how far it moves when a row is replaced: a label's range, and the rounding of
+// a chain of additions in either sum.
+func (s *Sums) LabelSum() (sum, l2 float64) {
+	spread, largest := 2*s.labelBound, s.labelBound
+	switch s.loss.Labels() {
+	case losses.Binary:
+		spread, largest = 1, 0 // counts are exact
+	case losses.Count:
+		spread = s.labelBound
+	}
+	for _, y := range s.labels {
+		if s.loss.Labels() == losses.Binary {
+			y = math.Max(y, 0)
+		}
+		sum += y
+	}
+	n := float64(len(s.labels))
+	return sum, float64(spread*(1+1e-15)) + float64(2.2*unit*n*n*largest)
 }

@@ -16,7 +16,12 @@ func (s *Sums) PackedMoments(ctx context.Context, longest float64) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	d := s.Dim()
+	return pack(m), nil
+}
+
+// pack is the upper triangle of m, entries off the diagonal times √2.
+func pack(m *mat.SymDense) []float64 {
+	d := m.SymmetricDim()
 	packed := make([]float64, 0, d*(d+1)/2)
 	for i := range d {
 		for j := i; j < d; j++ {
@@ -27,7 +32,7 @@ func (s *Sums) PackedMoments(ctx context.Context, longest float64) ([]float64, e
 			packed = append(packed, v)
 		}
 	}
-	return packed, nil
+	return packed
 }
 
 // shortening returns the weights (longest/‖xᵢ‖)² ≤ 1 of the rows' outer products, or

@@ -1,0 +1,230 @@
+package rows
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Moments returns the packed second moments (see PackedMoments) of the rows'
+// coordinates, those longer than the given norm scaled down to it, and a bound on
+// how far they move when a row is replaced: √2·longest² and rounding.
+func (r *Framed) Moments(ctx context.Context, longest float64) ([]float64, float64, error) {
+	weights := make([]float64, r.s.Rows())
+	for i, v := range r.length {
+		weights[i] = square(math.Min(1, longest/v))
+	}
+	return r.packed(ctx, weights, 0, longest)
+}
+
+// Curvatures sets dst to √φ”·‖(x̃ᵢ, constant)‖ of each row at the score ⟨u, x̃ᵢ⟩ + offset,
+// φ” held to at most most, and returns the φ”. The loss must tell its curvature.
+func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, most float64) (norms, curvatures []float64, err error) {
+	norms, curvatures = make([]float64, r.s.Rows()), make([]float64, r.s.Rows())
+	curvature, _ := losses.CurvatureOf(r.s.loss)
+	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+		for k, score := range z {
+			c := math.Max(0, math.Min(most, curvature(score, r.s.labels[lo+k])))
+			curvatures[lo+k] = c
+			norms[lo+k] = math.Sqrt(c) * math.Hypot(r.length[lo+k], constant) * (1 + 8*unit)
+		}
+	})
+	return norms, curvatures, err
+}
+
+// CurvatureNorms counts the rows by their √φ”·‖(x̃ᵢ, constant)‖.
+func (r *Framed) CurvatureNorms(ctx context.Context, counts, edges, u []float64, offset, constant, most float64) error {
+	norms, _, err := r.curvatures(ctx, u, offset, constant, most)
+	histogram(counts, edges, norms)
+	return err
+}
+
+// Hessian returns the packed Σ φ”ᵢ(x̃ᵢ, constant)(x̃ᵢ, constant)ᵀ, rows with a longer
+// √φ”(x̃, constant) scaled down to the given norm, and a bound on how far it moves when a
+// row is replaced.
+func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) ([]float64, float64, error) {
+	norms, weights, err := r.curvatures(ctx, u, offset, constant, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, v := range norms {
+		if v > longest {
+			weights[i] *= square(longest / v)
+		}
+	}
+	return r.packed(ctx, weights, constant, longest)
+}
+
+func square(v float64) float64 { return v * v }
+
+// packed returns Σ weightsᵢ·(x̃ᵢ, constant)(x̃ᵢ, constant)ᵀ, packed, each term of norm at most
+// longest², the constant left out where it is 0. In exact arithmetic a replaced row
+// moves it by at most √2·longest² (MomentsDistance). Rounding adds:
+//
+//   - the sum in the old coordinates, as momentsRounding has it, of rows of norm at most
+//     Z = X + ‖m‖ + constant and weights of at most W, times ‖A‖², ‖A‖ at least 1 for
+//     the constant's sake;
+//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², times ‖A‖²,
+//     and the packing, in each answer;
+//   - a row's weight, off by a few units.
+func (r *Framed) packed(ctx context.Context, weights []float64, constant, longest float64) ([]float64, float64, error) {
+	e, d := &r.s.t.enc, r.Dim()
+	m, l, err := r.moments(ctx, weights, constant)
+	if err != nil {
+		return nil, 0, err
+	}
+	most := largestWeight(constant, longest)
+	r.transform(m, d)
+	n, rows, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
+	sum := float64(rows*rows) + float64(blocks*n) + float64(4*n) + float64(n*float64(4*(d+8)))
+	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
+	return pack(m), float64(MomentsDistance(longest, 0)*(1+32*unit)) + rounding, nil
+}
+
+// largestWeight is a public bound on the weights: 1 for Moments; a weight times the
+// squared constant is at most longest² for Hessian.
+func largestWeight(constant, longest float64) float64 {
+	if constant == 0 {
+		return 1
+	}
+	return longest * longest / (constant * constant)
+}
+
+// moments returns Σ weightsᵢ·(xᵢ−m, constant)(xᵢ−m, constant)ᵀ.
+func (r *Framed) moments(ctx context.Context, weights []float64, constant float64) (*mat.SymDense, layout, error) {
+	t, d := r.s.t, r.Dim()
+	dim := d
+	if constant > 0 {
+		dim++
+	}
+	type workspace struct {
+		buf, row, encoded []float64
+		sum               *kernel.Moments
+	}
+	l, total := t.momentsLayout(), kernel.NewMoments(dim)
+	acquire := func() *workspace {
+		a := &workspace{row: make([]float64, t.enc.Dim()), sum: kernel.NewMoments(dim)}
+		a.encoded = make([]float64, l.tileRows*a.sum.Stride)
+		if !t.isSparse() {
+			a.buf = make([]float64, l.tileRows*t.enc.Columns)
+		}
+		return a
+	}
+	err := inOrder(ctx, l.blocks, acquire, func(*workspace) {},
+		func(b int, a *workspace) {
+			clear(a.sum.Sum)
+			l.eachTile(b, func(lo, hi int) {
+				rows, kept := t.src.tile(lo, hi, a.buf), 0
+				for k, weight := range weights[lo:hi] {
+					if weight == 0 {
+						continue
+					}
+					r.features(a.row, rows, lo, k)
+					u := a.encoded[kept*a.sum.Stride:][:dim]
+					copy(u, a.row[:d])
+					if constant > 0 {
+						u[d] = constant
+					}
+					scale(u, math.Sqrt(weight)*r.factor(lo+k))
+					kept++
+				}
+				a.sum.AddRows(a.encoded, kept)
+			})
+		},
+		func(_ int, a *workspace) { total.Add(a.sum) })
+	if err != nil {
+		return nil, l, err
+	}
+	var m mat.SymDense
+	m.SetRawSymmetric(blas64.Symmetric{N: total.Dim, Stride: total.Stride, Data: total.Sum, Uplo: blas.Upper})
+	return &m, l, nil
+}
+
+// transform replaces m by BᵀmB, B being A beside the constant's 1.
+func (r *Framed) transform(m *mat.SymDense, d int) {
+	n := m.SymmetricDim()
+	if r.axes == nil && r.f.Scale == nil {
+		return
+	}
+	// Row i of half is Bᵀ times row i of m.
+	half := make([]float64, n*n)
+	row := make([]float64, n)
+	apply := func(dst, src []float64) {
+		copy(dst[:d], r.into(append([]float64(nil), src[:d]...)))
+		copy(dst[d:], src[d:])
+	}
+	for i := range n {
+		for j := range n {
+			row[j] = m.At(i, j)
+		}
+		apply(half[i*n:(i+1)*n], row)
+	}
+	column, out := make([]float64, n), make([]float64, n)
+	for j := range n {
+		for i := range n {
+			column[i] = half[i*n+j]
+		}
+		apply(out, column)
+		for i := 0; i <= j; i++ {
+			m.SetSym(i, j, out[i])
+		}
+	}
+}
+
+// Squares returns Σ x̃ⱼ² over the rows, for each coordinate, of rows without Matrix or
+// Centre, and a bound on how far they move when a row is replaced: for two rows of norm
+// at most R the vectors of squares are at most √2·R² apart, as their L2 norms are at
+// most R² and no entry is negative.
+func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
+	t, e := r.s.t, &r.s.t.enc
+	type workspace struct{ buf, row, sum []float64 }
+	total := make([]float64, e.Columns)
+	err := inOrder(ctx, t.layout.blocks, func() *workspace {
+		return &workspace{t.buffer(), make([]float64, e.Dim()), make([]float64, e.Columns)}
+	}, func(*workspace) {},
+		func(b int, a *workspace) {
+			clear(a.sum)
+			t.layout.eachTile(b, func(lo, hi int) {
+				rows := t.src.tile(lo, hi, a.buf)
+				for k := range rows.rows {
+					r.addSquares(a.sum, a.row, rows, lo, k)
+				}
+			})
+		},
+		func(_ int, a *workspace) {
+			for j, v := range a.sum {
+				total[j] += v
+			}
+		})
+	l := t.layout
+	n, rows, blocks, x := float64(l.n), float64(l.blockRows()), float64(l.blocks), e.Bound
+	rounding := x * x * (float64(2.2*unit*(float64(rows*rows)+float64(blocks*n)+float64(4*n))) + float64(16*e.slack()))
+	return total, float64(MomentsDistance(x, 0)*(1+8*unit)) + rounding, err
+}
+
+// addSquares adds the squares of row k of a tile.
+func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
+	t := r.s.t
+	if !rows.sparse || t.enc.Scale != nil {
+		t.encode(row, rows, lo, k)
+		for j, v := range row[:t.enc.Columns] {
+			sum[j] += float64(v * v)
+		}
+		return
+	}
+	s := 1.0
+	if t.shrink != nil {
+		s = t.shrink[lo+k]
+	}
+	for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
+		v := s * rows.data[rows.start[k]+i]
+		sum[j] += float64(v * v)
+	}
+}

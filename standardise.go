@@ -1,0 +1,172 @@
+package dpglm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// The shares of μ² that standardising takes.
+const (
+	lengthsShare = 0.01 // each histogram of norms
+	centreShare  = 0.04
+	momentsShare = 0.10
+	againShare   = 0.07 // the second round of moments
+)
+
+// standardise releases the frame. It reports where the features are many and no
+// direction stands out of the noise.
+func (x *standardising) standardise() (few bool, err error) {
+	d, nmu := float64(x.d), x.nmu()
+	bound := x.data.Facts().Bound
+	plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+	if err != nil {
+		return false, err
+	}
+	top := bound
+	if x.shape.Intercept {
+		if err := x.centre(plain, bound); err != nil {
+			return false, err
+		}
+		top += vector.Norm(x.frame.Centre)
+		if plain, err = x.sums.Frame(x.ctx, x.frame); err != nil {
+			return false, err
+		}
+	}
+	edges := cells(top, math.Sqrt2, 20)
+	h, err := x.read(lengthsShare, edges, plain.Lengths(edges), nil)
+	if err != nil {
+		return false, err
+	}
+	longest := h.smallest(x.n*x.fading(200), 2)
+	if x.big() {
+		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
+	}
+	if 2*math.Sqrt(d)/(nmu*math.Sqrt(momentsShare)) > 0.3 {
+		return false, x.roundFrame(2 / longest)
+	}
+	top, err = x.whitenBy(plain, longest, momentsShare)
+	if err != nil {
+		return false, err
+	}
+	if x.d > 150 && top < 0.1 {
+		return true, nil
+	}
+	return false, x.again()
+}
+
+// fading is the fraction of rows that may be longer than the bound on them: from a fifth
+// to a fivehundredth, as more data drown the noise.
+func (x *standardising) fading(factor float64) float64 {
+	return math.Min(0.2, math.Max(factor*math.Sqrt(float64(x.d))/x.nmu(), 0.002))
+}
+
+// big is where noise can't matter and bounds let go.
+func (x *standardising) big() bool { return x.nmu() > 10_000*math.Pow(float64(x.d), 1.5) }
+
+// centre releases the features' mean.
+func (x *standardising) centre(plain *curator.Framed, bound float64) error {
+	edges := cells(bound, math.Sqrt2, 20)
+	h, err := x.read(lengthsShare, edges, plain.Lengths(edges), nil)
+	if err != nil {
+		return err
+	}
+	longest := h.smallest(0.1*x.n, 2)
+	answer, err := plain.Sum(x.ctx, longest)
+	sum, err := x.pool.draw(centreShare, answer, err)
+	if err != nil {
+		return err
+	}
+	for j := range sum {
+		sum[j] /= x.n
+	}
+	x.spread = 2 * longest / (x.nmu() * math.Sqrt(centreShare))
+	factor := shrunk(sum, x.spread*x.spread)
+	for j := range sum {
+		sum[j] *= factor
+	}
+	x.spread *= factor
+	x.frame.Centre = sum
+	return nil
+}
+
+// roundFrame scales all features alike.
+func (x *standardising) roundFrame(scale float64) (err error) {
+	x.frame.Scale = make([]float64, x.d)
+	for j := range x.frame.Scale {
+		x.frame.Scale[j] = scale
+	}
+	x.effective = 3
+	x.framed, err = x.sums.Frame(x.ctx, x.frame)
+	return err
+}
+
+// whitenBy releases second moments in a frame and moves to the one in which they are
+// round. It returns the fraction of the moments in directions that stand out of the
+// noise.
+func (x *standardising) whitenBy(in *curator.Framed, longest, share float64) (float64, error) {
+	answer, err := in.Moments(x.ctx, longest)
+	packed, err := x.pool.draw(share, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	rho := math.Sqrt(2*float64(x.d)) * math.Sqrt2 * longest * longest / (x.mu * math.Sqrt(share))
+	a, known, values, ok := whiten(packed, x.d, x.n, rho)
+	if !ok {
+		return 0, errEigen
+	}
+	if x.frame.Matrix != nil {
+		var both mat.Dense
+		both.Mul(x.frame.Matrix, a)
+		a = &both
+	}
+	x.frame.Matrix, x.known, x.effective = a, known, 1
+	var out, all float64
+	for k, v := range values {
+		x.effective += known[k]
+		all += v
+		if v > 1.5*rho {
+			out += v
+		}
+	}
+	x.framed, err = x.sums.Frame(x.ctx, x.frame)
+	return out / math.Max(all, 1e-300), err
+}
+
+// errEigen is about moments whose eigenvectors aren't found.
+var errEigen = check.Fail(ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
+
+// again releases a second round of moments where it promises something, and settles
+// whether the Hessian will be released.
+func (x *standardising) again() error {
+	d, nmu := float64(x.d), x.nmu()
+	edges := cells(32*math.Sqrt(d), math.Sqrt2, 20)
+	h, err := x.read(lengthsShare, edges, x.framed.Lengths(edges), nil)
+	if err != nil {
+		return err
+	}
+	longest := h.smallest(x.n*x.fading(100), 2)
+	if x.big() {
+		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
+	}
+	drowned := 2 * math.Sqrt(d) * longest * longest / (nmu * math.Sqrt(againShare))
+	if drowned <= 0.3 && (x.effective-1 < d/2 || x.big()) {
+		if _, err := x.whitenBy(x.framed, longest, againShare); err != nil {
+			return err
+		}
+	}
+	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.sums.Curved(); !x.hessian {
+		return nil
+	}
+	edges = cells(8*math.Sqrt(d), math.Sqrt2, 16)
+	if h, err = x.read(lengthsShare, edges, x.framed.Lengths(edges), nil); err != nil {
+		return err
+	}
+	long := h.smallest(0.01*x.n, 3)
+	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
+	return nil
+}

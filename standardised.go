@@ -1,0 +1,377 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+)
+
+var _ Learner = StandardisedGDConfig{}
+
+// StandardisedGDConfig is the Learner of StandardisedGD. It has no parameters.
+type StandardisedGDConfig struct{}
+
+// StandardisedGD standardises the features privately and descends along noisy clipped
+// gradients in the new coordinates, with a clip that lets go as data and budget grow, so
+// that the result tends to the minimiser of the loss itself. It estimates: probabilities
+// are calibrated and coefficients tend to the non-private ones.
+//
+//	x̃ = Aᵀ(x − m),   score ⟨u, x̃⟩ + b
+//	(u, b) ← (u, b) − η·(Σ clip_C(∇ℓᵢ) + noise)/n + momentum,   u ← u/(1 + ηκh)
+//
+// It goes through these steps, all of which look only at what was released before:
+//
+//  1. The labels' mean starts the intercept and says how curved the loss is there. With
+//     n·μ below max(47, 17√d) there is nothing else: the constant model, fitted with the
+//     whole budget.
+//  2. Features are centred at m, their mean shortened by James and Stein's rule, and
+//     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
+//     noise; a second round in the first one's coordinates follows where the first
+//     one's moments leave much to the noise. Where moments would drown, A is 2I/R.
+//  3. Descent: 12 to 30 steps with momentum ½, of which the last half is averaged. The clip
+//     comes from histograms of the gradients' norms, at up to four steps, and may shorten
+//     a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in the
+//     limit. For classes and counts the intercept's sum is released unclipped beside the
+//     clipped gradients. The result is shortened by James and Stein's rule.
+//  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
+//     loss's Hessian, which is released, and six more steps follow.
+//
+// With more than 1000 features, or where no direction of many stands out of the moments'
+// noise, columns are scaled by their own noisy sums of squares instead (see Auto).
+//
+// # Privacy
+//
+// Replace-one. All releases are Gaussian and come from one pool of μ, the budget's: each
+// takes a share of μ², which may depend on earlier results, and the shares add up to 1 at
+// most: a valid filter (Smith and Thakurta 2022), which package release enforces.
+// Sensitivities are: a label's range; √2 for a histogram; 2R for a sum of rows shortened
+// to R; √2·R² for their second moments, and for a Hessian's; 2C for clipped gradients, or
+// 2√(C² + k²) beside an intercept of range k (curator.Framed). Everything else follows
+// from what was released and from public facts.
+//
+// # Parameters
+//
+// x is n×d. It makes at most 45 passes over the rows, O(n·d²) flops for moments and
+// norms, O(d³) for eigenvectors. The ball does not bind, and Problem.Radius isn't used
+// but for the width of smoothed kinks.
+func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StandardisedGDConfig, env *Env) (*Model, error) {
+	return fit(ctx, cfg, d, p, b, env)
+}
+
+// standardisedDim is the largest number of features with second moments.
+const standardisedDim = 1000
+
+// Plan calibrates the pool.
+func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	p, err := p.resolve(s, nearScore)
+	if err != nil {
+		return nil, err
+	}
+	o := &standardised{shape: s, loss: estimated(p.Loss, s)}
+	if err := solvable(o.loss, s, p, 0); err != nil {
+		return nil, err
+	}
+	d := s.features()
+	releases, dim := 128, max(64, s.Dim)
+	if d <= standardisedDim {
+		dim = max(dim, (d+1)*(d+2)/2)
+	} else {
+		releases = maxColumnSteps + 16
+	}
+	each, err := b.gaussian(releases, dim)
+	if err != nil {
+		return nil, err
+	}
+	o.mu = each.Mu * math.Sqrt(float64(releases)) * (1 - 1e-9)
+	if err := o.checkScales(); err != nil {
+		return nil, err
+	}
+	schedule, err := release.Pool("standardised GD", o.mu, releases, dim)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(c, s, p, b, schedule, o.train)
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound = 64 * p.Radius // an expectation: nothing holds the weights to it
+	return plan, nil
+}
+
+// checkScales refuses bounds and budgets with which noise would overflow or vanish.
+func (o *standardised) checkScales() error {
+	x, y := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1)
+	for _, v := range []float64{x * x / o.mu, y * x / o.mu, x / o.mu, y / o.mu} {
+		if !(v > 1e-100 && v < 1e100) {
+			return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, o.mu}, "must not differ so much that noise could overflow")
+		}
+	}
+	return nil
+}
+
+// estimated is the loss to descend along. Kinks are smoothed over a width that is small
+// beside what labels vary by, and the Poisson loss is continued linearly where the mean
+// exceeds the largest label.
+func estimated(l losses.Loss, s Shape) losses.Loss {
+	width := 0.5
+	if l.Labels() == losses.Real {
+		width = s.LabelBound / 30
+	}
+	if e, ok := losses.Envelope(l, width); ok {
+		return e
+	}
+	if _, ok := l.(losses.Poisson); ok {
+		return losses.CappedPoisson{Cap: math.Max(1, s.LabelBound)}
+	}
+	return smoothed(l, farScore, s.LabelBound)
+}
+
+// standardised is a planned descent.
+type standardised struct {
+	shape Shape
+	loss  losses.Loss
+	mu    float64
+}
+
+// train releases what the comment of StandardisedGD lists.
+func (o *standardised) train(r *run) ([]float64, error) {
+	x := &standardising{standardised: o, run: r, data: r.data, pool: &pool{allow: r.allow, left: 1}}
+	x.n, x.d = float64(o.shape.Rows), o.shape.features()
+	var err error
+	if x.sums, err = r.data.Under(o.loss); err != nil {
+		return nil, err
+	}
+	if err := x.start(); err != nil {
+		return nil, err
+	}
+	if x.pool.left <= 0 { // the constant model
+		return x.model(make([]float64, x.d), x.bias), nil
+	}
+	if x.d > standardisedDim {
+		return x.byColumns()
+	}
+	few, err := x.standardise()
+	if err != nil {
+		return nil, err
+	}
+	if few {
+		return x.byColumns()
+	}
+	return x.descend()
+}
+
+// standardising is a run.
+type standardising struct {
+	*standardised
+	*run
+	data *curator.Data
+	sums *curator.Sums
+	pool *pool
+	n    float64
+	d    int
+
+	facts labelFacts
+	bias  float64 // the intercept at the start
+
+	frame     curator.Frame
+	framed    *curator.Framed
+	known     []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
+	effective float64   // dimension
+	spread    float64   // noise of the centre, in each coordinate
+	hessian   bool      // whether a second stage is planned
+}
+
+// pool draws releases with shares of μ².
+type pool struct {
+	allow *release.Allowance
+	left  float64
+}
+
+func (p *pool) draw(share float64, x release.Answer, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	p.left -= share
+	return p.allow.Draw(share, x)
+}
+
+// nmu is n·μ, by which noise is measured against sums.
+func (x *standardising) nmu() float64 { return x.n * x.mu }
+
+// labelFacts is what the labels' mean tells of the loss.
+type labelFacts struct {
+	curvature float64 // φ'' under the constant model
+	steepest  float64 // the largest φ'' anywhere
+	minority  float64 // the rarer class's fraction, at most 1
+	apart     float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
+	typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
+	residual  float64 // variance of φ', roughly
+	mean      float64
+}
+
+// start releases the labels' mean.
+func (x *standardising) start() error {
+	s, nmu := x.shape, x.nmu()
+	low, high := -s.LabelBound, s.LabelBound
+	scale := 1.0
+	switch x.loss.Labels() {
+	case losses.Binary:
+		low, high = 0, 1
+	case losses.Count:
+		low, scale = 0, s.LabelBound
+	}
+	share := math.Min(math.Max(math.Pow(33*scale/nmu, 2), 0.005), 0.2)
+	constant := nmu < math.Max(47, 17*math.Sqrt(float64(x.d)))
+	if constant {
+		share = 1
+	}
+	sum, err := x.pool.draw(share, x.sums.Labels(), nil)
+	if err != nil {
+		return err
+	}
+	if constant {
+		x.pool.left = 0
+	}
+	x.facts, x.bias = x.labels(sum[0]/x.n, (high-low)/(nmu*math.Sqrt(share)), low, high)
+	if !s.Intercept {
+		x.bias, x.facts.apart = 0, 0
+	}
+	return nil
+}
+
+// labels reads the labels' noisy mean, of the given standard error.
+func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, float64) {
+	k := x.loss.Constants(everywhere, x.shape.LabelBound)
+	f := labelFacts{steepest: k.Smoothness, minority: 1}
+	if x.loss.Labels() != losses.Real && !math.IsInf(k.Lipschitz, 1) {
+		f.apart = k.Lipschitz
+	}
+	switch x.loss.Labels() {
+	case losses.Binary:
+		floor := math.Min(0.5, math.Max(noise, 2/x.n))
+		q := math.Min(math.Max(mean, floor), 1-floor)
+		f.mean, f.minority, f.typical = q, math.Min(q, 1-q), 0.5
+		bias := math.Log(q / (1 - q))
+		if losses.LinkOf(x.loss) == losses.Logit {
+			f.curvature = q * (1 - q)
+		} else {
+			f.curvature = f.steepest
+			bias = math.Copysign(math.Min(1, math.Abs(bias)), bias)
+		}
+		f.residual = f.curvature
+		return f, bias
+	case losses.Count:
+		q := math.Min(math.Max(mean, math.Min(noise, high/2)), high)
+		f.mean, f.curvature, f.minority, f.typical, f.residual = q, q, math.Min(1, q), q+math.Sqrt(q), q
+		return f, math.Log(q)
+	}
+	width := high - low
+	f.mean = math.Min(math.Max(mean, low), high)
+	f.curvature, f.typical = f.steepest, 0.15*width
+	f.residual = math.Pow(width/20*f.steepest, 2)
+	if !math.IsInf(k.Lipschitz, 1) {
+		f.typical, f.residual = math.Min(f.typical, k.Lipschitz), math.Min(f.residual, k.Lipschitz*k.Lipschitz)
+	}
+	return f, f.mean
+}
+
+// cells is a histogram's edges, top/step^j for j from 0 to k.
+func cells(top, step float64, k int) []float64 {
+	edges := make([]float64, k+1)
+	for j := range edges {
+		edges[j] = top * math.Pow(step, -float64(j))
+	}
+	return edges
+}
+
+// reading is a released histogram.
+type reading struct {
+	edges, tails []float64 // tails[j] is the noisy number above edges[j]
+	noise        float64   // standard deviation of a count
+	n            float64
+	wide         bool // not around an edge that was read before
+}
+
+// read draws a histogram.
+func (x *standardising) read(share float64, edges []float64, answer release.Answer, err error) (reading, error) {
+	counts, err := x.pool.draw(share, answer, err)
+	if err != nil {
+		return reading{}, err
+	}
+	h := reading{edges: edges, noise: math.Sqrt2 / (x.mu * math.Sqrt(share)), n: x.n, wide: true}
+	above := 0.0
+	for _, c := range counts[:len(edges)] {
+		above += c
+		h.tails = append(h.tails, above)
+	}
+	return h, nil
+}
+
+// sd is the standard deviation of the j-th tail.
+func (h reading) sd(j int) float64 { return h.noise * math.Sqrt(float64(j+1)) }
+
+// smallest returns the smallest edge above which lie no more rows than allowed, or than
+// z standard deviations of the noise may hide. A wide histogram is read no further than
+// to where these hide a quarter of the rows.
+func (h reading) smallest(allowed, z float64) float64 {
+	best := h.edges[0]
+	for j, edge := range h.edges {
+		if h.wide && z*h.sd(j) > h.n/4 || h.tails[j] > math.Max(allowed, z*h.sd(j)) {
+			break
+		}
+		best = edge
+	}
+	return best
+}
+
+// shrunk is James and Stein's factor for v with noise of the given variance in each of
+// its coordinates.
+func shrunk(v []float64, variance float64) float64 {
+	var sum float64
+	for _, a := range v {
+		sum += float64(a * a)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return math.Max(0, 1-float64(len(v))*variance/sum)
+}
+
+// model maps weights of the features and an intercept to those of encoded rows.
+func (x *standardising) model(w []float64, b float64) []float64 {
+	if x.shape.Intercept {
+		return append(slices.Clone(w), b)
+	}
+	return w
+}
+
+// whiten returns the frame's matrix and the fraction of each direction that is known.
+func whiten(packed []float64, d int, n, rho float64) (*mat.Dense, []float64, []float64, bool) {
+	var e mat.EigenSym
+	if !e.Factorize(curator.Unpack(packed, d), true) {
+		return nil, nil, nil, false
+	}
+	values := e.Values(nil)
+	var a mat.Dense
+	e.VectorsTo(&a)
+	known := make([]float64, d)
+	for k, v := range values {
+		positive := math.Max(v, 0)
+		known[k] = positive / (positive + rho)
+		scale := math.Sqrt(n / (positive + rho))
+		for i := range d {
+			a.Set(i, k, a.At(i, k)*scale)
+		}
+	}
+	return &a, known, values, true
+}

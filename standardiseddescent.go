@@ -1,0 +1,251 @@
+package dpglm
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/vector"
+	"github.com/dpglm/dpglm/losses"
+)
+
+const (
+	clipsShare   = 0.03 // histograms of gradient norms
+	hessianShare = 0.06
+	stageShare   = 0.45 // of what is left, for the second stage
+)
+
+// stage is a number of steps in one frame.
+type stage struct {
+	framed          *curator.Framed
+	steps, averaged int     // all, and the last ones, which are averaged
+	size, momentum  float64 // η
+	ridge           float64 // κh
+	share           float64 // of μ², for the gradients
+	clips           float64 // and for the histograms
+	choose          []int   // the steps before which the clip is chosen
+	allowed         float64 // rows that the clip may shorten
+	curvature       float64 // for the clip that costs nothing
+	effective       float64
+}
+
+// iterate is a point and the clip that it goes on with, 0 before the first.
+type iterate struct {
+	u     []float64
+	b     float64
+	clip  float64
+	noise []float64 // of each step's mean gradient
+}
+
+// descend runs the stages and maps the result back.
+func (x *standardising) descend() ([]float64, error) {
+	f, nmu := x.facts, x.nmu()
+	curvature := math.Min(f.steepest, 4*f.curvature)
+	if x.loss.Labels() == losses.Count {
+		curvature = math.Min(f.steepest, 8*f.curvature)
+	}
+	s := stage{framed: x.framed, momentum: 0.5, clips: clipsShare, effective: x.effective, curvature: f.residual}
+	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
+	s.steps = int(math.Min(math.Max(nmu/8, 8), 16))
+	if x.known != nil {
+		s.steps = int(math.Round(math.Min(math.Max(12+18*math.Log(nmu/(30*x.effective))/math.Log(30), 12), 30)))
+	}
+	if x.hessian {
+		s.steps = min(s.steps, 20)
+	}
+	s.averaged = s.steps - s.steps/2
+	s.ridge = 32 * math.Pow(x.effective/nmu, 2) * curvature
+	later := 0.0
+	if x.hessian {
+		later = x.pool.left * stageShare
+	}
+	s.share = x.pool.left - later - s.clips
+	s.choose = slices.Compact([]int{0, s.steps / 8, s.steps / 4, s.steps / 2})
+	if x.n <= 2000 {
+		s.choose = slices.Compact([]int{0, s.steps / 4})
+	}
+	s.allowed = x.n * math.Min(40*math.Sqrt(x.effective)/nmu, x.most())
+	at, err := x.walk(s, iterate{u: make([]float64, x.d), b: x.bias})
+	if err != nil {
+		return nil, err
+	}
+	if x.hessian {
+		return x.rewhitened(s, at)
+	}
+	k := x.shrinkage(s, at)
+	for j := range at.u {
+		at.u[j] *= k
+	}
+	at.b = x.bias + k*(at.b-x.bias)
+	return x.back(at), nil
+}
+
+// most is the largest fraction of gradients that a clip may shorten.
+func (x *standardising) most() float64 { return 0.5 * x.facts.minority }
+
+// frobenius is ‖A‖.
+func (x *standardising) frobenius() float64 {
+	if x.frame.Matrix != nil {
+		return mat.Norm(x.frame.Matrix, 2)
+	}
+	return vector.Norm(x.frame.Scale)
+}
+
+// back maps coordinates to weights.
+func (x *standardising) back(at iterate) []float64 {
+	w := make([]float64, x.d)
+	if x.frame.Matrix != nil {
+		mat.NewVecDense(x.d, w).MulVec(x.frame.Matrix, mat.NewVecDense(x.d, at.u))
+	} else {
+		for j, a := range x.frame.Scale {
+			w[j] = a * at.u[j]
+		}
+	}
+	b := at.b
+	for j, m := range x.frame.Centre {
+		b -= float64(m * w[j])
+	}
+	return x.model(w, b)
+}
+
+// walk runs a stage.
+func (x *standardising) walk(s stage, at iterate) (iterate, error) {
+	d := len(at.u)
+	u := append(slices.Clone(at.u), at.b)
+	v, tail := make([]float64, d+1), make([]float64, d+1)
+	at.noise = make([]float64, s.steps)
+	fresh := true
+	for t := range s.steps {
+		if slices.Contains(s.choose, t) {
+			if err := x.chooseClip(s, &at, u, fresh); err != nil {
+				return at, err
+			}
+			fresh = false
+		}
+		slope := x.slope(at.clip)
+		answer, err := s.framed.Gradient(x.ctx, u[:d], u[d], slope)
+		g, err := x.pool.draw(s.share/float64(s.steps), answer, err)
+		if err != nil {
+			return at, err
+		}
+		reach := slope.Clip
+		if slope.Apart > 0 {
+			reach = math.Hypot(slope.Clip, slope.Constant)
+			g[d] *= slope.Apart / slope.Constant
+		}
+		at.noise[t] = 2 * reach / (x.nmu() * math.Sqrt(s.share/float64(s.steps)))
+		for j := range v {
+			if j == d && !x.shape.Intercept {
+				continue
+			}
+			next := s.momentum*v[j] - s.size*g[j]/x.n
+			moved := u[j] + next
+			if j < d {
+				moved /= 1 + s.size*s.ridge
+			}
+			v[j], u[j] = moved-u[j], moved
+			if t >= s.steps-s.averaged {
+				tail[j] += moved / float64(s.averaged)
+			}
+		}
+		x.progress(t+1, s.steps)
+	}
+	at.u, at.b = tail[:d], tail[d]
+	return at, nil
+}
+
+// slope is how gradients are held to a clip.
+func (x *standardising) slope(clip float64) curator.Slope {
+	switch {
+	case !x.shape.Intercept:
+		return curator.Slope{Clip: clip}
+	case x.facts.apart > 0:
+		return curator.Slope{Clip: clip, Constant: 0.4 * clip, Apart: x.facts.apart}
+	}
+	return curator.Slope{Clip: clip, Constant: 1}
+}
+
+// chooseClip reads a histogram of the gradients' norms at u: a wide one at first, later
+// one around the last clip.
+func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool) error {
+	d, f := len(u)-1, x.facts
+	steepest := math.Min(x.loss.Constants(everywhere, x.shape.LabelBound).Lipschitz, 2*math.Max(x.shape.LabelBound, 1))
+	edges := cells(4*at.clip, math.Sqrt2, 8)
+	if first {
+		top := 2 * steepest * math.Sqrt(float64(d+1))
+		if at.clip > 0 {
+			top *= 4
+		}
+		edges = cells(top, 2, 15)
+	}
+	share := s.clips / float64(len(s.choose))
+	answer, err := s.framed.GradientNorms(x.ctx, edges, u[:d], u[d], x.slope(1))
+	h, err := x.read(share, edges, answer, err)
+	if err != nil {
+		return err
+	}
+	h.wide = first
+	middle, effective := h.sd(len(edges)/2), s.effective
+	if x.known == nil {
+		effective = 4
+	}
+	if 2*middle <= x.n/4 {
+		at.clip = h.smallest(s.allowed, 3)
+	} else if at.clip == 0 {
+		at.clip = f.typical * math.Sqrt(1+effective)
+	}
+	if f.minority < 1 && x.most()*x.n < 2*middle { // too few to be seen
+		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
+	}
+	// Noise that is small beside a standard error costs nothing.
+	at.clip = math.Max(at.clip, 0.007*x.mu*math.Sqrt(s.share)*math.Sqrt(x.n*s.curvature))
+	return nil
+}
+
+// shrinkage is James and Stein's factor in the norm of scores: the noise in the average
+// is that of the linear recursion.
+func (x *standardising) shrinkage(s stage, at iterate) float64 {
+	f, h := x.facts, x.facts.curvature
+	if x.loss.Labels() == losses.Binary {
+		h *= 2
+	}
+	h = math.Min(h, math.Min(f.steepest, 8*f.curvature))
+	if x.known == nil {
+		return shrunk(at.u, s.variance(at.noise, 0.5*h))
+	}
+	var noise, all float64
+	for j, known := range x.known {
+		noise += float64(known * s.variance(at.noise, known*h))
+		all += float64(known * at.u[j] * at.u[j])
+	}
+	return math.Max(0, 1-noise/math.Max(all, 1e-300))
+}
+
+// variance is that of the average of a linear recursion with curvature h, driven by
+// noise of the given standard deviations.
+func (s stage) variance(noise []float64, h float64) float64 {
+	response := make([]float64, s.steps)
+	var at, v float64
+	for t := range response {
+		force := h * at
+		if t == 0 {
+			force++
+		}
+		next := (at + s.momentum*v - s.size*force) / (1 + s.size*s.ridge)
+		v, at = next-at, next
+		response[t] = at
+	}
+	var total float64
+	first := s.steps - s.averaged
+	for t, sd := range noise {
+		var sum float64
+		for k := max(first-t, 0); k < s.steps-t; k++ {
+			sum += response[k]
+		}
+		sum *= sd / float64(s.averaged)
+		total += float64(sum * sum)
+	}
+	return total
+}

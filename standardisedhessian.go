@@ -1,0 +1,124 @@
+package dpglm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// rewhitened goes on from a first stage in coordinates in which the loss's Hessian is
+// round, centred where the intercept is independent of the other coordinates.
+func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
+	d, nmu, f := float64(x.d), x.nmu(), x.facts
+	constant := 0.0
+	if x.shape.Intercept {
+		constant = 1
+	}
+	most := math.Min(f.steepest, 8*f.curvature)
+	edges := cells(4*math.Sqrt(most*(d+1)), math.Sqrt2, 20)
+	answer, err := x.framed.CurvatureNorms(x.ctx, edges, at.u, at.b, math.Max(constant, 1e-6), f.steepest)
+	h, err := x.read(lengthsShare, edges, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	longest := h.smallest(math.Min(0.05*x.n, 20*math.Sqrt(d)/x.mu), 3)
+	longest = math.Max(longest, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.curvature/(2*math.Sqrt(d+1))))
+	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * longest * longest / (nmu * math.Sqrt(hessianShare))
+	if rho/f.curvature > 0.15 || !x.shape.Intercept {
+		return x.goOn(first, at)
+	}
+	answer, err = x.framed.Hessian(x.ctx, at.u, at.b, constant, f.steepest, longest)
+	packed, err := x.pool.draw(hessianShare, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	curvature, moved, err := x.recentre(packed, rho, &at)
+	if err != nil {
+		return nil, err
+	}
+	s := stage{framed: x.framed, steps: 6, averaged: 3, size: 1 / curvature, clips: 0.015, choose: []int{0, 2}, curvature: curvature, effective: moved}
+	if x.loss.Labels() == losses.Real {
+		s.curvature = f.residual
+	}
+	s.share = x.pool.left - s.clips
+	s.allowed = x.n * math.Min(10*math.Sqrt(moved)/nmu, x.most())
+	if at, err = x.walk(s, at); err != nil {
+		return nil, err
+	}
+	return x.back(at), nil
+}
+
+// goOn spends what is left on more steps of the first stage.
+func (x *standardising) goOn(s stage, at iterate) ([]float64, error) {
+	s.steps /= 2
+	s.averaged = s.steps - s.steps/2
+	s.choose, s.clips = []int{0, 2}, 0.015
+	s.share = x.pool.left - s.clips
+	at, err := x.walk(s, at)
+	if err != nil {
+		return nil, err
+	}
+	return x.back(at), nil
+}
+
+// recentre moves the frame and the point to the Hessian's coordinates. It returns the
+// curvature along the intercept, which all directions then have, and the effective
+// dimension.
+func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (curvature, effective float64, err error) {
+	d := x.d
+	h := curator.Unpack(packed, d+1)
+	h.ScaleSym(1/x.n, h)
+	curvature = math.Max(h.At(d, d), rho)
+	shift := make([]float64, d) // of the centre, in coordinates
+	for j := range d {
+		shift[j] = h.At(j, d) / curvature
+	}
+	inner := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			inner.SetSym(i, j, h.At(i, j)-float64(shift[i]*shift[j]*curvature))
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(inner, true) {
+		return 0, 0, errEigen
+	}
+	values := e.Values(nil)
+	var a, both, solved mat.Dense
+	e.VectorsTo(&a)
+	effective = 1
+	u := make([]float64, d)
+	for k, v := range values {
+		positive := math.Max(v, 0)
+		effective += positive / (positive + rho)
+		scale := math.Sqrt(curvature / (positive + rho))
+		for i := range d {
+			u[k] += float64(a.At(i, k)*at.u[i]) / scale // A' has orthogonal columns
+			a.Set(i, k, a.At(i, k)*scale)
+		}
+	}
+	// x̃ − shift = Aᵀ(x − m) − shift: the old centre moves by A^(−T)·shift.
+	if err := solved.Solve(x.frame.Matrix.T(), mat.NewDense(d, 1, shift)); err != nil {
+		if _, inaccurate := err.(mat.Condition); !inaccurate {
+			return 0, 0, errEigen
+		}
+	}
+	centre := make([]float64, d)
+	for j := range centre {
+		centre[j] = solved.At(j, 0)
+		if x.frame.Centre != nil {
+			centre[j] += x.frame.Centre[j]
+		}
+	}
+	both.Mul(x.frame.Matrix, &a)
+	for j, m := range shift {
+		at.b += float64(m * at.u[j])
+	}
+	at.u = u
+	x.frame = curator.Frame{Centre: centre, Matrix: &both}
+	x.framed, err = x.sums.Frame(x.ctx, x.frame)
+	return curvature, effective, err
+}
