@@ -88,9 +88,9 @@ type NoisyGDConfig struct {
 // x is n×d. With Δ the largest Δ_t over the ball, μ the budget's, H̃ = X²·sup φ”
 // over the ball and σ the noise of a mean gradient, the practical schedule has
 //
-//	C = ½X·sup_y|φ'_y(0)|, half of that unless labels are binary
+//	C = X·sup_y|φ'_y(0)|·min(2, ½·max(1, √(nμ/(150√d)))), ¼ for ½ unless labels are binary
 //	T = ⌈H̃·B·n·μ/(Δ√d)⌉, at least 10 and at most n and 1000
-//	η = min(B/(√T·σ√d), 16/H̃), or 1.5/H̃ where φ' is unbounded
+//	η = min(B/(√T·σ√d), 4/H̃), or 1.5/H̃ where φ' is unbounded
 //
 // T balances the optimisation error H̃B²/T against the noise; all of it is
 // public. For a loss with kinks, subgradients of norm at most
@@ -188,16 +188,26 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 	if c.Clip == 0 {
 		c.Clip = NoClip
 		if c.Schedule == Practical {
-			c.Clip = s.FeatureBound * p.Loss.Constants(0, s.LabelBound).Slope / 2
-			if p.Loss.Labels() != losses.Binary {
-				c.Clip /= 2 // labels, too, are usually shorter than their bound
-			}
+			c.Clip = practicalClip(s, p, mu)
 		}
 	}
 	if c.Schedule == Theorem1 {
 		return c.theorem1(s, p, k, mu)
 	}
 	return c.practical(s, p, k, mu)
+}
+
+// practicalClip is C of NoisyGD's comment: half of what gradients at w = 0 can measure
+// where noise is large, and growing with the root of nμ/√d to where no gradient of a
+// Lipschitz loss is clipped. Clipping bends what is estimated.
+func practicalClip(s Shape, p Problem, mu float64) float64 {
+	k := p.Loss.Constants(0, s.LabelBound)
+	least := 0.5
+	if p.Loss.Labels() != losses.Binary {
+		least = 0.25 // labels, too, are usually shorter than their bound
+	}
+	quiet := math.Sqrt(float64(s.Rows) * mu / (150 * math.Sqrt(float64(s.Dim))))
+	return s.FeatureBound * k.Slope * math.Min(2, least*math.Max(1, quiet))
 }
 
 // theorem1 fills in the steps and the step size of [AB+22, Theorem 1].
@@ -272,13 +282,14 @@ func (c NoisyGDConfig) checkScales(s Shape, p Problem, step mechanisms.Gaussian,
 const maxSteps = 1000
 
 // practicalStep is the largest practical step in units of 1/H̃. Gradient descent
-// converges for any rows below 2. A Lipschitz loss allows far more: its
-// gradients cannot blow up, and rows are usually much shorter than their bound.
+// converges for any rows below 2. A Lipschitz loss allows more: its
+// gradients cannot blow up, and rows are usually shorter than their bound. Steps that are
+// longer than that classify as well, and overstate scores.
 func practicalStep(k losses.Constants) float64 {
 	if math.IsInf(k.Lipschitz, 1) {
 		return 1.5
 	}
-	return 16
+	return 4
 }
 
 // descend runs the steps and returns the chosen function of the iterates.
