@@ -132,10 +132,14 @@ func (a *Allowance) refuse(why string) error {
 	return check.Fail(check.ErrUnplanned, fmt.Sprintf("release %q", a.schedule.label), nil, why)
 }
 
-// Skip counts releases of a leaf as made, which an earlier program made.
+// Skip counts releases of a leaf as made, which an earlier program made. A pool doesn't
+// know what shares these took.
 func (a *Allowance) Skip(releases int) error {
 	a.run.lock.Lock()
 	defer a.run.lock.Unlock()
+	if _, shared := a.schedule.leaf.(pool); shared {
+		return a.refuse("can't skip releases of a pool")
+	}
 	if a.schedule.how != leafOnly || releases < 0 || releases > a.schedule.count-a.made[0] {
 		return a.refuse(fmt.Sprintf("has no %d releases left", releases))
 	}

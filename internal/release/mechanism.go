@@ -133,13 +133,21 @@ func (o objective) entry(label string, _ int) (*mechanisms.Ledger, error) {
 // which together are mu-GDP. Each takes a share of μ² when it is made; the shares may
 // depend on earlier releases, as Σμ² ≤ mu² is a valid filter for Gaussian ones (Smith and
 // Thakurta, Fully Adaptive Composition for Gaussian Differential Privacy, 2022).
+//
+// The ledger's entry is that of as many equal releases of dim coordinates. Its slack for
+// the grid ([mechanisms.Gaussian]) is a constant for each coordinate and another for each
+// coordinate's μ², so that fewer releases, shorter ones and other shares have no more:
+// Σ dimᵢ·(178 + 1.4·μᵢ²) ≤ dim·(178·releases + 1.4·mu²).
 func Pool(label string, mu float64, releases, dim int) (*Schedule, error) {
-	return newLeaf(label, pool{mu, dim}, releases)
+	return newLeaf(label, pool{mu, dim, 1e-11 + float64(float64(releases)*0x1p-50)}, releases)
 }
 
 type pool struct {
 	mu  float64 // of all
 	dim int     // at most
+	// margin is for the rounding of many shares' sum, and for the excess over 1 that
+	// Draw lets pass.
+	margin float64
 }
 
 func (p pool) name() string { return "gaussian" }
@@ -149,8 +157,7 @@ func (p pool) entry(label string, count int) (*mechanisms.Ledger, error) {
 	return each.Ledger("at most, "+label, count, p.dim)
 }
 
-// of is the mechanism of a release with a share of μ². The margin is for the rounding
-// of many shares' sum.
+// of is the mechanism of a release with a share of μ².
 func (p pool) of(share float64) mechanisms.Gaussian {
-	return mechanisms.Gaussian{Mu: p.mu * math.Sqrt(share) * (1 - 1e-11)}
+	return mechanisms.Gaussian{Mu: p.mu * math.Sqrt(share) * (1 - p.margin)}
 }

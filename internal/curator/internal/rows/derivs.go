@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"math"
+
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -18,9 +20,7 @@ func derivs(l losses.Loss, z, y []float64) {
 		kernel.Exps(z)
 		subtract(z, y)
 	case losses.CappedPoisson:
-		for k, score := range z {
-			z[k] = l.Hold(score)
-		}
+		holdMeans(l, z, y)
 		kernel.Exps(z)
 		subtract(z, y)
 	case losses.Squared:
@@ -33,6 +33,19 @@ func derivs(l losses.Loss, z, y []float64) {
 	default:
 		for k, score := range z {
 			z[k] = l.Deriv(score, y[k])
+		}
+	}
+}
+
+// holdMeans holds scores as CappedPoisson does, with one logarithm for the labels that
+// the cap is meant for.
+func holdMeans(l losses.CappedPoisson, z, y []float64) {
+	top := l.Hold(math.Inf(1), 0)
+	for k, score := range z {
+		if y[k] > l.Cap {
+			z[k] = l.Hold(score, y[k])
+		} else {
+			z[k] = math.Min(score, top)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/vector"
 )
@@ -27,27 +28,24 @@ type Framed struct {
 	s       *Sums
 	f       Frame
 	axes    []float64 // A's columns, one after the other; nil without Matrix
-	offsets []float64 // of these, ⟨a, m⟩
 	size    float64   // bound on the operator norm of A: the Frobenius norm of a Matrix
 	centre  float64   // ‖m‖, rounded up
 	length  []float64 // bound on ‖Aᵀ(xᵢ−m)‖ before shortening
 	shorten []float64 // factor ≤ 1; nil if all are 1
 }
 
-// Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix.
+// Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
+// that changes nothing needs none.
 func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 	d := s.t.enc.Columns
-	r := &Framed{s: s, f: f, size: 1, centre: vector.Norm(f.Centre) * (1 + 1e-12), length: make([]float64, s.Rows())}
+	r := &Framed{s: s, f: f, size: 1, length: make([]float64, s.Rows())}
 	switch {
 	case f.Matrix != nil:
-		r.axes, r.offsets, r.size = make([]float64, d*d), make([]float64, d), 0
+		r.axes, r.size = make([]float64, d*d), 0
 		for k := range d {
 			axis := r.axes[k*d : (k+1)*d]
 			mat.Col(axis, k, f.Matrix)
 			r.size = math.Hypot(r.size, vector.Norm(axis))
-			if f.Centre != nil {
-				kernel.Dots(r.offsets[k:k+1], axis, d, f.Centre)
-			}
 		}
 	case f.Scale != nil:
 		r.size = 0
@@ -55,7 +53,12 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 			r.size = math.Max(r.size, math.Abs(a))
 		}
 	}
-	r.size *= 1 + 1e-12
+	up := 1 + float64(4*unit*float64(d+16)) // Norm and the chain of Hypot
+	r.size, r.centre = r.size*up, vector.Norm(f.Centre)*up
+	// Between these no square overflows, and what vanishes is nothing beside missed.
+	if reach := r.size * (s.t.enc.magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
+		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
+	}
 	if err := r.measure(ctx); err != nil {
 		return nil, err
 	}
@@ -68,13 +71,28 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 	return r, nil
 }
 
-// measure finds the rows' norms. What it computes of a row is off by d+16 roundings of
-// the raw terms and of m, times A, and by those of the row's own features (slack): the
-// norm is raised by a bound on both, so that it is never too small.
+// measure finds the rows' norms, never too small: each is raised by a bound on its
+// rounding, whether the row is taken to be its raw terms times their factor, as combine
+// takes it, or its rounded features, as moments does. Both, and what is computed here,
+// differ by
+//
+//   - d+16 roundings of the raw terms, of norm magnitude, and of m, times ‖A‖, with room
+//     for both ways in the factor 4;
+//   - the row's own features, times ‖A‖: a slack each.
+//
+// The sum of d squares and its root add d+16 roundings, relative to the norm itself.
 func (r *Framed) measure(ctx context.Context) error {
 	t, e := r.s.t, &r.s.t.enc
 	d := float64(e.Columns)
 	missed := r.size * (float64(4*(d+16)*unit*(e.magnitude+r.centre)) + float64(2*e.slack()*e.Bound))
+	up := 1 + float64((d+16)*2*unit)
+	if r.axes == nil && r.f.Scale == nil && r.f.Centre == nil {
+		for i, v := range t.length {
+			r.length[i] = float64(v*up) + missed
+		}
+		return nil
+	}
+	axes := r.foldAxes()
 	type workspace struct{ buf, row, z, sum []float64 }
 	return inOrder(ctx, t.layout.blocks, func() *workspace {
 		n := t.layout.tileRows
@@ -83,52 +101,90 @@ func (r *Framed) measure(ctx context.Context) error {
 		func(b int, a *workspace) {
 			t.layout.eachTile(b, func(lo, hi int) {
 				rows, sum := t.src.tile(lo, hi, a.buf), a.sum[:hi-lo]
-				if r.axes != nil {
-					r.squares(sum, a.z[:hi-lo], rows, lo)
+				if axes != nil {
+					r.squares(sum, a.z[:hi-lo], rows, lo, axes)
 				} else {
 					for k := range sum {
 						sum[k] = r.square(a.row, rows, lo, k)
 					}
 				}
 				for k, v := range sum {
-					r.length[lo+k] = float64(math.Sqrt(v)*(1+float64((d+16)*2*unit))) + missed
+					r.length[lo+k] = float64(math.Sqrt(v)*up) + missed
 				}
 			})
 		},
 		func(int, *workspace) {})
 }
 
+// foldAxes returns A's columns a, in terms of raw rows, whose scores less their
+// intercepts −⟨a, m⟩ are coordinates; nil without Matrix.
+func (r *Framed) foldAxes() []folded {
+	if r.axes == nil {
+		return nil
+	}
+	d := r.Dim()
+	axes, w, offset := make([]folded, d), make([]float64, r.s.t.enc.Dim()), make([]float64, 1)
+	for k := range axes {
+		axis := r.axes[k*d : (k+1)*d]
+		copy(w, axis)
+		r.s.t.enc.fold(w, &axes[k])
+		if r.f.Centre != nil {
+			kernel.Dots(offset, axis, d, r.f.Centre)
+			axes[k].intercept = -offset[0]
+		}
+	}
+	return axes
+}
+
 // squares sets sum to the squared norms of a tile's rows, axis by axis.
-func (r *Framed) squares(sum, z []float64, rows tile, lo int) {
+func (r *Framed) squares(sum, z []float64, rows tile, lo int, axes []folded) {
 	clear(sum)
-	d := r.s.t.enc.Columns
-	var f folded
-	w := make([]float64, r.s.t.enc.Dim())
-	for k := range d {
-		copy(w, r.axes[k*d:(k+1)*d])
-		r.s.t.enc.fold(w, &f)
-		r.s.t.score(z, rows, lo, &f)
+	for k := range axes {
+		r.s.t.score(z, rows, lo, &axes[k])
 		for i, v := range z {
-			v -= r.offsets[k]
 			sum[i] += float64(v * v)
 		}
 	}
 }
 
-// square is the squared norm of row k of a tile, where A is diagonal.
-func (r *Framed) square(row []float64, rows tile, lo, k int) float64 {
+// square is the squared norm of row k of a tile, where A is diagonal. Absent entries of
+// a sparse row add nothing, unless they have shifts or a centre.
+func (r *Framed) square(row []float64, rows tile, lo, k int) (sum float64) {
+	if t := r.s.t; rows.sparse && t.enc.Scale == nil && r.f.Centre == nil {
+		s := t.factor(lo + k)
+		for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
+			v := s * rows.data[rows.start[k]+i] * r.f.Scale[j]
+			sum += float64(v * v)
+		}
+		return sum
+	}
 	r.features(row, rows, lo, k)
-	var sum float64
-	for j, v := range row[:r.s.t.enc.Columns] {
-		if v == 0 {
-			continue
+	row = row[:r.Dim()]
+	if r.f.Scale != nil {
+		for j, a := range r.f.Scale {
+			row[j] *= a
 		}
-		if r.f.Scale != nil {
-			v *= r.f.Scale[j]
-		}
+	}
+	for _, v := range row {
 		sum += float64(v * v)
 	}
 	return sum
+}
+
+// factor brings row i to the bound.
+func (t *Table) factor(i int) float64 {
+	if t.shrink == nil {
+		return 1
+	}
+	return t.shrink[i]
+}
+
+// reach bounds the norm of row i's coordinates, shortened.
+func (r *Framed) reach(i int) float64 {
+	if r.shorten == nil {
+		return r.length[i]
+	}
+	return math.Min(r.length[i], r.f.Longest*(1+4*unit))
 }
 
 // features sets row to x − m for row k of a tile.
@@ -192,8 +248,8 @@ func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z [
 					z[k] = r.factor(lo+k) * (v - c)
 				}
 				a.k += coefficients(z, lo)
-				for k := range z {
-					z[k] *= r.factor(lo + k)
+				for k, v := range z {
+					z[k] = float64(v * r.factor(lo+k))
 					a.t += z[k]
 				}
 				s.t.addTile(a.workspace, z, rows, lo)
@@ -251,15 +307,15 @@ func (r *Framed) sumRounding(most float64) float64 {
 	n, m, blocks, d := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(r.Dim())
 	chains := float64(float64(m*m)+float64(blocks*n)+float64(8*n)) * (e.magnitude + r.centre)
 	product := n * (d + 8) * (e.Bound*2 + r.centre)
-	return most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound))
+	return float64(most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound)))
 }
 
-// Sum returns Σ tᵢx̃ᵢ, each row shortened to the given norm as well, and a bound on how far it
-// moves when a row is replaced: 2·longest and rounding.
+// Sum returns Σ tᵢx̃ᵢ, those longer than the given norm shortened to it, and a bound on
+// how far it moves when a row is replaced: 2·longest and rounding.
 func (r *Framed) Sum(ctx context.Context, longest float64) ([]float64, float64, error) {
 	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z []float64, lo int) float64 {
 		for k := range z {
-			z[k] = math.Min(1, longest/r.length[lo+k])
+			z[k] = math.Min(1, longest/r.reach(lo+k))
 		}
 		return 0
 	})
@@ -289,10 +345,7 @@ func (p Slope) coefficient() float64 {
 
 // norm is what a row's |φ'| is multiplied by to be held against the clip.
 func (r *Framed) norm(i int, p Slope) float64 {
-	t := r.length[i]
-	if r.shorten != nil {
-		t = math.Min(t, r.f.Longest*(1+4*unit))
-	}
+	t := r.reach(i)
 	switch {
 	case p.Apart > 0:
 		return t

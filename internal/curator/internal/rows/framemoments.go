@@ -12,19 +12,19 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Moments returns the packed second moments (see PackedMoments) of the rows'
+// Moments returns the packed second moments (see PackedMoments) of the rows' shortened
 // coordinates, those longer than the given norm scaled down to it, and a bound on
 // how far they move when a row is replaced: √2·longest² and rounding.
 func (r *Framed) Moments(ctx context.Context, longest float64) ([]float64, float64, error) {
 	weights := make([]float64, r.s.Rows())
-	for i, v := range r.length {
-		weights[i] = square(math.Min(1, longest/v))
+	for i := range weights {
+		weights[i] = square(math.Min(1, longest/r.reach(i)))
 	}
-	return r.packed(ctx, weights, 0, longest)
+	return r.packed(ctx, weights, 1, 0, longest)
 }
 
-// Curvatures sets dst to √φ”·‖(x̃ᵢ, constant)‖ of each row at the score ⟨u, x̃ᵢ⟩ + offset,
-// φ” held to at most most, and returns the φ”. The loss must tell its curvature.
+// curvatures returns √φ”·‖(tᵢx̃ᵢ, constant)‖ of each row at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
+// φ” held to [0, most], and the φ”. The loss must tell its curvature.
 func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, most float64) (norms, curvatures []float64, err error) {
 	norms, curvatures = make([]float64, r.s.Rows()), make([]float64, r.s.Rows())
 	curvature, _ := losses.CurvatureOf(r.s.loss)
@@ -32,22 +32,23 @@ func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, 
 		for k, score := range z {
 			c := math.Max(0, math.Min(most, curvature(score, r.s.labels[lo+k])))
 			curvatures[lo+k] = c
-			norms[lo+k] = math.Sqrt(c) * math.Hypot(r.length[lo+k], constant) * (1 + 8*unit)
+			norms[lo+k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*unit)
 		}
 	})
 	return norms, curvatures, err
 }
 
-// CurvatureNorms counts the rows by their √φ”·‖(x̃ᵢ, constant)‖.
+// CurvatureNorms counts the rows by their √φ”·‖(tᵢx̃ᵢ, constant)‖.
 func (r *Framed) CurvatureNorms(ctx context.Context, counts, edges, u []float64, offset, constant, most float64) error {
 	norms, _, err := r.curvatures(ctx, u, offset, constant, most)
 	histogram(counts, edges, norms)
 	return err
 }
 
-// Hessian returns the packed Σ φ”ᵢ(x̃ᵢ, constant)(x̃ᵢ, constant)ᵀ, rows with a longer
-// √φ”(x̃, constant) scaled down to the given norm, and a bound on how far it moves when a
-// row is replaced.
+// Hessian returns the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
+// √φ”(tx̃, constant) scaled down to the given norm, and a bound on how far it moves when a
+// row is replaced: √2·longest² and rounding. A weight is at most the largest φ” and, times
+// the squared constant, at most longest². Where the constant is 0 it has no coordinate.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) ([]float64, float64, error) {
 	norms, weights, err := r.curvatures(ctx, u, offset, constant, most)
 	if err != nil {
@@ -58,46 +59,41 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 			weights[i] *= square(longest / v)
 		}
 	}
-	return r.packed(ctx, weights, constant, longest)
+	if constant > 0 {
+		most = math.Min(most, square(longest/constant))
+	}
+	return r.packed(ctx, weights, most, constant, longest)
 }
 
 func square(v float64) float64 { return v * v }
 
-// packed returns Σ weightsᵢ·(x̃ᵢ, constant)(x̃ᵢ, constant)ᵀ, packed, each term of norm at most
-// longest², the constant left out where it is 0. In exact arithmetic a replaced row
-// moves it by at most √2·longest² (MomentsDistance). Rounding adds:
+// packed returns Σ weightsᵢ·(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, packed, each term of norm
+// at most longest², the constant left out where it is 0. In exact arithmetic a replaced
+// row moves it by at most √2·longest² (MomentsDistance). Rounding adds:
 //
-//   - the sum in the old coordinates, as momentsRounding has it, of rows of norm at most
-//     Z = X + ‖m‖ + constant and weights of at most W, times ‖A‖², ‖A‖ at least 1 for
-//     the constant's sake;
-//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², times ‖A‖²,
-//     and the packing, in each answer;
-//   - a row's weight, off by a few units.
-func (r *Framed) packed(ctx context.Context, weights []float64, constant, longest float64) ([]float64, float64, error) {
+//   - a row's weight and factor, off by fewer than 16 units;
+//   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
+//     most Z = X + ‖m‖ + constant and weights of at most W = most: γ_m·m·W·Z² for the block
+//     with the row and u·n·W·Z² for each of the B merges, in each answer, times ‖A‖², ‖A‖
+//     taken to be at least 1 for the constant's sake;
+//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
+//     packing, two roundings with room, in each answer, times ‖A‖²;
+//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖².
+func (r *Framed) packed(ctx context.Context, weights []float64, most, constant, longest float64) ([]float64, float64, error) {
 	e, d := &r.s.t.enc, r.Dim()
 	m, l, err := r.moments(ctx, weights, constant)
 	if err != nil {
 		return nil, 0, err
 	}
-	most := largestWeight(constant, longest)
 	r.transform(m, d)
 	n, rows, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
 	sum := float64(rows*rows) + float64(blocks*n) + float64(4*n) + float64(n*float64(4*(d+8)))
 	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
-	return pack(m), float64(MomentsDistance(longest, 0)*(1+32*unit)) + rounding, nil
+	return pack(m), float64(MomentsDistance(longest, 0)*(1+32*unit)) + float64(rounding), nil
 }
 
-// largestWeight is a public bound on the weights: 1 for Moments; a weight times the
-// squared constant is at most longest² for Hessian.
-func largestWeight(constant, longest float64) float64 {
-	if constant == 0 {
-		return 1
-	}
-	return longest * longest / (constant * constant)
-}
-
-// moments returns Σ weightsᵢ·(xᵢ−m, constant)(xᵢ−m, constant)ᵀ.
+// moments returns Σ weightsᵢ·(tᵢ(xᵢ−m), constant)(tᵢ(xᵢ−m), constant)ᵀ.
 func (r *Framed) moments(ctx context.Context, weights []float64, constant float64) (*mat.SymDense, layout, error) {
 	t, d := r.s.t, r.Dim()
 	dim := d
@@ -127,12 +123,12 @@ func (r *Framed) moments(ctx context.Context, weights []float64, constant float6
 						continue
 					}
 					r.features(a.row, rows, lo, k)
-					u := a.encoded[kept*a.sum.Stride:][:dim]
+					u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
 					copy(u, a.row[:d])
+					scale(u[:d], root*r.factor(lo+k))
 					if constant > 0 {
-						u[d] = constant
+						u[d] = root * constant
 					}
-					scale(u, math.Sqrt(weight)*r.factor(lo+k))
 					kept++
 				}
 				a.sum.AddRows(a.encoded, kept)
@@ -178,10 +174,11 @@ func (r *Framed) transform(m *mat.SymDense, d int) {
 	}
 }
 
-// Squares returns Σ x̃ⱼ² over the rows, for each coordinate, of rows without Matrix or
-// Centre, and a bound on how far they move when a row is replaced: for two rows of norm
-// at most R the vectors of squares are at most √2·R² apart, as their L2 norms are at
-// most R² and no entry is negative.
+// Squares returns Σ xⱼ² over the bounded rows, for each feature, whatever the frame, and a
+// bound on how far they move when a row is replaced. For two rows of norm at most X the
+// vectors p and q of squares are at most √2·X² apart: their L2 norms are at most their L1
+// norms, ‖x‖² ≤ X², and ‖p − q‖² = ‖p‖² + ‖q‖² − 2⟨p, q⟩ with ⟨p, q⟩ ≥ 0. Rounding adds what
+// it adds to second moments without a frame (packed).
 func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 	t, e := r.s.t, &r.s.t.enc
 	type workspace struct{ buf, row, sum []float64 }
@@ -206,7 +203,7 @@ func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 	l := t.layout
 	n, rows, blocks, x := float64(l.n), float64(l.blockRows()), float64(l.blocks), e.Bound
 	rounding := x * x * (float64(2.2*unit*(float64(rows*rows)+float64(blocks*n)+float64(4*n))) + float64(16*e.slack()))
-	return total, float64(MomentsDistance(x, 0)*(1+8*unit)) + rounding, err
+	return total, float64(MomentsDistance(x, 0)*(1+8*unit)) + float64(rounding), err
 }
 
 // addSquares adds the squares of row k of a tile.
@@ -219,10 +216,7 @@ func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
 		}
 		return
 	}
-	s := 1.0
-	if t.shrink != nil {
-		s = t.shrink[lo+k]
-	}
+	s := t.factor(lo + k)
 	for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
 		v := s * rows.data[rows.start[k]+i]
 		sum[j] += float64(v * v)

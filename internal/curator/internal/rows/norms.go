@@ -47,8 +47,9 @@ func histogram(counts, edges, norms []float64) {
 }
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
-// bound on how far it moves when a row is replaced: a label's range, and the rounding of
-// a chain of additions in either sum.
+// bound on how far it moves when a row is replaced: a label's range and, where sums
+// aren't exact, the rounding of either sum. That is, with m rows a block, B blocks and
+// labels of at most Y, γ_m·m·Y for the block with the row and u·n·Y for each merge.
 func (s *Sums) LabelSum() (sum, l2 float64) {
 	spread, largest := 2*s.labelBound, s.labelBound
 	switch s.loss.Labels() {
@@ -57,12 +58,19 @@ func (s *Sums) LabelSum() (sum, l2 float64) {
 	case losses.Count:
 		spread = s.labelBound
 	}
-	for _, y := range s.labels {
-		if s.loss.Labels() == losses.Binary {
-			y = math.Max(y, 0)
-		}
-		sum += y
+	l := s.t.layout
+	for b := range l.blocks {
+		var block float64
+		l.eachTile(b, func(lo, hi int) {
+			for _, y := range s.labels[lo:hi] {
+				if s.loss.Labels() == losses.Binary {
+					y = math.Max(y, 0)
+				}
+				block += y
+			}
+		})
+		sum += block
 	}
-	n := float64(len(s.labels))
-	return sum, float64(spread*(1+1e-15)) + float64(2.2*unit*n*n*largest)
+	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+	return sum, float64(spread*(1+1e-15)) + float64(2.2*unit*largest*(float64(m*m)+float64(blocks*n)))
 }
