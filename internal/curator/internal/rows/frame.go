@@ -54,7 +54,7 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 		}
 	}
 	up := 1 + float64(4*unit*float64(d+16)) // Norm and the chain of Hypot
-	r.size, r.centre = r.size*up, vector.Norm(f.Centre)*up
+	r.size, r.centre = float64(r.size*up), float64(vector.Norm(f.Centre)*up)
 	// Between these no square overflows, and what vanishes is nothing beside missed.
 	if reach := r.size * (s.t.enc.magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
 		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
@@ -71,21 +71,24 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 	return r, nil
 }
 
-// measure finds the rows' norms, never too small: each is raised by a bound on its
-// rounding, whether the row is taken to be its raw terms times their factor, as combine
-// takes it, or its rounded features, as moments does. Both, and what is computed here,
-// differ by
+// missed bounds what rounding may hide of a row's norm, whether the row is taken to be its
+// raw terms times their factor, as combine takes it, or its rounded features, as moments
+// does. Both, and what measure computes, differ by
 //
 //   - d+16 roundings of the raw terms, of norm magnitude, and of m, times ‖A‖, with room
 //     for both ways in the factor 4;
 //   - the row's own features, times ‖A‖: a slack each.
-//
-// The sum of d squares and its root add d+16 roundings, relative to the norm itself.
-func (r *Framed) measure(ctx context.Context) error {
-	t, e := r.s.t, &r.s.t.enc
+func (r *Framed) missed() float64 {
+	e := &r.s.t.enc
 	d := float64(e.Columns)
-	missed := r.size * (float64(4*(d+16)*unit*(e.magnitude+r.centre)) + float64(2*e.slack()*e.Bound))
-	up := 1 + float64((d+16)*2*unit)
+	return r.size * (float64(4*(d+16)*unit*(e.magnitude+r.centre)) + float64(2*e.slack()*e.Bound))
+}
+
+// measure finds the rows' norms, which are never too small: it adds missed, and for the
+// sum of d squares and its root d+16 roundings relative to the norm itself.
+func (r *Framed) measure(ctx context.Context) error {
+	t, e, missed := r.s.t, &r.s.t.enc, r.missed()
+	up := 1 + float64(2*unit*float64(e.Columns+16))
 	if r.axes == nil && r.f.Scale == nil && r.f.Centre == nil {
 		for i, v := range t.length {
 			r.length[i] = float64(v*up) + missed
@@ -222,58 +225,6 @@ func (r *Framed) weights(u []float64) (w []float64, c float64) {
 	return w, c
 }
 
-// combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
-// coefficients is given the scores ⟨u, tᵢx̃ᵢ⟩ of the rows from lo on, turns them into the
-// cᵢ and returns the sum of their kᵢ.
-func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z []float64, lo int) float64) ([]float64, float64, error) {
-	s, d := r.s, r.Dim()
-	w, c := r.weights(u)
-	var f folded
-	s.t.enc.fold(w, &f)
-	total := s.newWorkspace()
-	var sumT, sumK float64
-	type sums struct {
-		*workspace
-		t, k float64
-	}
-	acquire := func() *sums { return &sums{workspace: s.acquire()} }
-	err := inOrderAhead(ctx, s.t.layout.blocks, 2, acquire, func(a *sums) { s.release(a.workspace) },
-		func(b int, a *sums) {
-			clear(a.raw)
-			a.sumE, a.sumC, a.t, a.k = 0, 0, 0, 0
-			s.t.layout.eachTile(b, func(lo, hi int) {
-				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
-				s.t.score(z, rows, lo, &f)
-				for k, v := range z {
-					z[k] = r.factor(lo+k) * (v - c)
-				}
-				a.k += coefficients(z, lo)
-				for k, v := range z {
-					z[k] = float64(v * r.factor(lo+k))
-					a.t += z[k]
-				}
-				s.t.addTile(a.workspace, z, rows, lo)
-			})
-		},
-		func(_ int, a *sums) {
-			for j, v := range a.raw {
-				total.raw[j] += v
-			}
-			total.sumE += a.sumE
-			sumT += a.t
-			sumK += a.k
-		})
-	if err != nil {
-		return nil, 0, err
-	}
-	sum := make([]float64, s.t.enc.Dim())
-	s.t.enc.unfold(sum, total.raw, total.sumE, 0)
-	for j, m := range r.f.Centre {
-		sum[j] -= float64(m * sumT)
-	}
-	return r.into(sum[:d]), sumK, nil
-}
-
 func (r *Framed) factor(i int) float64 {
 	if r.shorten == nil {
 		return 1
@@ -294,141 +245,4 @@ func (r *Framed) into(v []float64) []float64 {
 		}
 	}
 	return v
-}
-
-// sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
-// arithmetic with the computed coefficients, when a row is replaced; these are at most
-// most in magnitude. With A = ‖A‖, M the raw terms and m the centre: the chains and
-// merges of GradientSensitivity, for the raw sum and for Σcᵢtᵢ; the product with m, the
-// difference and the product with A, d+8 roundings of a sum of norm n·most·(X + ‖m‖), in
-// each answer; and the two rows' own features, off by a slack each.
-func (r *Framed) sumRounding(most float64) float64 {
-	e, l := &r.s.t.enc, r.s.t.layout
-	n, m, blocks, d := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(r.Dim())
-	chains := float64(float64(m*m)+float64(blocks*n)+float64(8*n)) * (e.magnitude + r.centre)
-	product := n * (d + 8) * (e.Bound*2 + r.centre)
-	return float64(most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound)))
-}
-
-// Sum returns Σ tᵢx̃ᵢ, those longer than the given norm shortened to it, and a bound on
-// how far it moves when a row is replaced: 2·longest and rounding.
-func (r *Framed) Sum(ctx context.Context, longest float64) ([]float64, float64, error) {
-	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z []float64, lo int) float64 {
-		for k := range z {
-			z[k] = math.Min(1, longest/r.reach(lo+k))
-		}
-		return 0
-	})
-	return v, float64(2*longest*(1+4*unit)) + r.sumRounding(1), err
-}
-
-// Slope is how Gradient holds its coefficients.
-type Slope struct {
-	Clip     float64 // C: a row's gradient in the coordinates is at most so long
-	Constant float64 // k: the constant coordinate, 0 for none
-	// Apart, where it isn't 0, is S: the constant's sum is that of φ' held to ±S, times
-	// k/S, and is not clipped with the others.
-	Apart float64
-}
-
-// coefficient bounds |cᵢ|: where the constant belongs to the row's norm, or no row is
-// taken to be shorter than 1, by the clip.
-func (p Slope) coefficient() float64 {
-	switch {
-	case p.Apart > 0:
-		return p.Apart
-	case p.Constant > 0:
-		return p.Clip / p.Constant
-	}
-	return p.Clip
-}
-
-// norm is what a row's |φ'| is multiplied by to be held against the clip.
-func (r *Framed) norm(i int, p Slope) float64 {
-	t := r.reach(i)
-	switch {
-	case p.Apart > 0:
-		return t
-	case p.Constant > 0:
-		return math.Hypot(t, p.Constant) * (1 + 4*unit)
-	}
-	return math.Max(t, 1)
-}
-
-// Gradient returns Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
-// coordinate last if there is one, and a bound on how far it moves when a row is
-// replaced: in exact arithmetic 2C, as each row's term is at most C long whatever its
-// slope is; with the constant apart 2√(C² + k²). Rounding adds sumRounding and the chains
-// of the constant's sum.
-func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) ([]float64, float64, error) {
-	s, most := r.s, p.coefficient()
-	v, constant, err := r.combine(ctx, u, func(z []float64, lo int) float64 {
-		for k := range z {
-			z[k] += offset
-		}
-		derivs(s.loss, z, s.labels[lo:lo+len(z)])
-		var sum float64
-		for k, c := range z {
-			if p.Apart > 0 {
-				c = math.Max(-p.Apart, math.Min(p.Apart, c))
-				sum += c
-			}
-			if bound := p.Clip / r.norm(lo+k, p); math.Abs(c) > bound {
-				c = math.Copysign(bound, c)
-			}
-			if p.Apart == 0 {
-				sum += c
-			}
-			z[k] = c
-		}
-		return sum
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	reach, scale := p.Clip, p.Constant
-	if p.Apart > 0 {
-		reach, scale = math.Hypot(p.Clip, p.Constant), p.Constant/p.Apart
-	}
-	if p.Constant > 0 {
-		v = append(v, constant*scale)
-	}
-	l := s.t.layout
-	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	chains := 2.2 * unit * most * scale * (float64(m*m) + float64(blocks*n) + float64(4*n))
-	return v, float64(2*reach*(1+8*unit)) + r.sumRounding(most) + float64(chains), nil
-}
-
-// GradientNorms counts the rows by |φ'|·norm, which Gradient holds to its clip.
-func (r *Framed) GradientNorms(ctx context.Context, counts, edges, u []float64, offset float64, p Slope) error {
-	norms := make([]float64, r.s.Rows())
-	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
-		for k, c := range z {
-			norms[lo+k] = math.Abs(c) * r.norm(lo+k, p)
-		}
-	})
-	histogram(counts, edges, norms)
-	return err
-}
-
-// eachScore calls f with the scores of each tile.
-func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f func(z []float64, lo int)) error {
-	t := r.s.t
-	w, c := r.weights(u)
-	var folds folded
-	t.enc.fold(w, &folds)
-	type workspace struct{ buf, z []float64 }
-	return inOrder(ctx, t.layout.blocks, func() *workspace { return &workspace{t.buffer(), make([]float64, t.layout.tileRows)} }, func(*workspace) {},
-		func(b int, a *workspace) {
-			t.layout.eachTile(b, func(lo, hi int) {
-				z := a.z[:hi-lo]
-				t.score(z, t.src.tile(lo, hi, a.buf), lo, &folds)
-				for k, v := range z {
-					z[k] = float64(r.factor(lo+k)*(v-c)) + offset
-				}
-				f(z, lo)
-			})
-		},
-		func(int, *workspace) {})
 }

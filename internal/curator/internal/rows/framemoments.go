@@ -20,7 +20,8 @@ func (r *Framed) Moments(ctx context.Context, longest float64) ([]float64, float
 	for i := range weights {
 		weights[i] = square(math.Min(1, longest/r.reach(i)))
 	}
-	return r.packed(ctx, weights, 1, 0, longest)
+	packed, err := r.packed(ctx, weights, 0)
+	return packed, r.momentsSensitivity(1, 0, longest), err
 }
 
 // curvatures returns √φ”·‖(tᵢx̃ᵢ, constant)‖ of each row at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
@@ -62,14 +63,15 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 	if constant > 0 {
 		most = math.Min(most, square(longest/constant))
 	}
-	return r.packed(ctx, weights, most, constant, longest)
+	packed, err := r.packed(ctx, weights, constant)
+	return packed, r.momentsSensitivity(most, constant, longest), err
 }
 
 func square(v float64) float64 { return v * v }
 
-// packed returns Σ weightsᵢ·(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, packed, each term of norm
-// at most longest², the constant left out where it is 0. In exact arithmetic a replaced
-// row moves it by at most √2·longest² (MomentsDistance). Rounding adds:
+// momentsSensitivity is that of packed moments of rows whose weights are at most most and
+// whose terms are at most longest² long: in exact arithmetic √2·longest²
+// (MomentsDistance). Rounding adds:
 //
 //   - a row's weight and factor, off by fewer than 16 units;
 //   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
@@ -79,22 +81,28 @@ func square(v float64) float64 { return v * v }
 //   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
 //     packing, two roundings with room, in each answer, times ‖A‖²;
 //   - two rows' features, twice a slack each with room, times W·Z²·‖A‖².
-func (r *Framed) packed(ctx context.Context, weights []float64, most, constant, longest float64) ([]float64, float64, error) {
-	e, d := &r.s.t.enc, r.Dim()
-	m, l, err := r.moments(ctx, weights, constant)
-	if err != nil {
-		return nil, 0, err
-	}
-	r.transform(m, d)
-	n, rows, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
+	e, d, l := &r.s.t.enc, float64(r.Dim()), r.s.t.momentsLayout()
+	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
-	sum := float64(rows*rows) + float64(blocks*n) + float64(4*n) + float64(n*float64(4*(d+8)))
+	sum := float64(m*m) + float64(blocks*n) + float64(4*n) + float64(n*float64(4*(d+8)))
 	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
-	return pack(m), float64(MomentsDistance(longest, 0)*(1+32*unit)) + float64(rounding), nil
+	return float64(MomentsDistance(longest, 0)*(1+32*unit)) + float64(rounding)
+}
+
+// packed returns Σ weightsᵢ·(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, packed, the constant left out
+// where it is 0.
+func (r *Framed) packed(ctx context.Context, weights []float64, constant float64) ([]float64, error) {
+	m, err := r.moments(ctx, weights, constant)
+	if err != nil {
+		return nil, err
+	}
+	r.transform(m, r.Dim())
+	return pack(m), nil
 }
 
 // moments returns Σ weightsᵢ·(tᵢ(xᵢ−m), constant)(tᵢ(xᵢ−m), constant)ᵀ.
-func (r *Framed) moments(ctx context.Context, weights []float64, constant float64) (*mat.SymDense, layout, error) {
+func (r *Framed) moments(ctx context.Context, weights []float64, constant float64) (*mat.SymDense, error) {
 	t, d := r.s.t, r.Dim()
 	dim := d
 	if constant > 0 {
@@ -136,11 +144,11 @@ func (r *Framed) moments(ctx context.Context, weights []float64, constant float6
 		},
 		func(_ int, a *workspace) { total.Add(a.sum) })
 	if err != nil {
-		return nil, l, err
+		return nil, err
 	}
 	var m mat.SymDense
 	m.SetRawSymmetric(blas64.Symmetric{N: total.Dim, Stride: total.Stride, Data: total.Sum, Uplo: blas.Upper})
-	return &m, l, nil
+	return &m, nil
 }
 
 // transform replaces m by BᵀmB, B being A beside the constant's 1.
@@ -174,11 +182,20 @@ func (r *Framed) transform(m *mat.SymDense, d int) {
 	}
 }
 
+// squaresSensitivity is that of Squares. For two rows of norm at most X the vectors p and
+// q of squares are at most √2·X² apart: their L2 norms are at most their L1 norms,
+// ‖x‖² ≤ X², and ‖p − q‖² = ‖p‖² + ‖q‖² − 2⟨p, q⟩ with ⟨p, q⟩ ≥ 0. Rounding adds, in each
+// answer, γ_m·m·X² for the block with the row, u·n·X² for each merge and for the squares
+// themselves (room for four), and two rows' slacks.
+func (r *Framed) squaresSensitivity() float64 {
+	e, l := &r.s.t.enc, r.s.t.layout
+	n, m, blocks, x := float64(l.n), float64(l.blockRows()), float64(l.blocks), e.Bound
+	sums := float64(2.2 * unit * (float64(m*m) + float64(blocks*n) + float64(4*n)))
+	return float64(MomentsDistance(x, 0)*(1+8*unit)) + float64(x*x*(sums+float64(16*e.slack())))
+}
+
 // Squares returns Σ xⱼ² over the bounded rows, for each feature, whatever the frame, and a
-// bound on how far they move when a row is replaced. For two rows of norm at most X the
-// vectors p and q of squares are at most √2·X² apart: their L2 norms are at most their L1
-// norms, ‖x‖² ≤ X², and ‖p − q‖² = ‖p‖² + ‖q‖² − 2⟨p, q⟩ with ⟨p, q⟩ ≥ 0. Rounding adds what
-// it adds to second moments without a frame (packed).
+// bound on how far they move when a row is replaced.
 func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 	t, e := r.s.t, &r.s.t.enc
 	type workspace struct{ buf, row, sum []float64 }
@@ -200,10 +217,7 @@ func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 				total[j] += v
 			}
 		})
-	l := t.layout
-	n, rows, blocks, x := float64(l.n), float64(l.blockRows()), float64(l.blocks), e.Bound
-	rounding := x * x * (float64(2.2*unit*(float64(rows*rows)+float64(blocks*n)+float64(4*n))) + float64(16*e.slack()))
-	return total, float64(MomentsDistance(x, 0)*(1+8*unit)) + float64(rounding), err
+	return total, r.squaresSensitivity(), err
 }
 
 // addSquares adds the squares of row k of a tile.

@@ -46,11 +46,10 @@ func histogram(counts, edges, norms []float64) {
 	}
 }
 
-// LabelSum is the sum of the labels, or the number of ones where they are binary, and a
-// bound on how far it moves when a row is replaced: a label's range and, where sums
-// aren't exact, the rounding of either sum. That is, with m rows a block, B blocks and
-// labels of at most Y, γ_m·m·Y for the block with the row and u·n·Y for each merge.
-func (s *Sums) LabelSum() (sum, l2 float64) {
+// labelSensitivity is that of LabelSum: a label's range and, where sums aren't exact,
+// their rounding. That is, with m rows a block, B blocks and labels of at most Y, γ_m·m·Y
+// for the block with the row and u·n·Y for each merge, in each answer.
+func (s *Sums) labelSensitivity() float64 {
 	spread, largest := 2*s.labelBound, s.labelBound
 	switch s.loss.Labels() {
 	case losses.Binary:
@@ -58,6 +57,14 @@ func (s *Sums) LabelSum() (sum, l2 float64) {
 	case losses.Count:
 		spread = s.labelBound
 	}
+	l := s.t.layout
+	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
+	return float64(spread*(1+1e-15)) + float64(2.2*unit*largest*(float64(m*m)+float64(blocks*n)))
+}
+
+// LabelSum is the sum of the labels, or the number of ones where they are binary, and a
+// bound on how far it moves when a row is replaced.
+func (s *Sums) LabelSum() (sum, l2 float64) {
 	l := s.t.layout
 	for b := range l.blocks {
 		var block float64
@@ -71,6 +78,5 @@ func (s *Sums) LabelSum() (sum, l2 float64) {
 		})
 		sum += block
 	}
-	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	return sum, float64(spread*(1+1e-15)) + float64(2.2*unit*largest*(float64(m*m)+float64(blocks*n)))
+	return sum, s.labelSensitivity()
 }
