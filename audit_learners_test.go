@@ -67,7 +67,7 @@ func firstWeight(w []float64) float64 { return w[0] }
 // auditedLearners are the learners that train one model.
 func auditedLearners(t *testing.T) []audited {
 	t.Helper()
-	return slices.Concat(auditedDescents(t), auditedPerturbations(t), auditedPreconditioned(t))
+	return slices.Concat(auditedDescents(t), auditedPerturbations(t), auditedStandardised(t))
 }
 
 // auditedDescents are Noisy GD's, by output and by transcript. Steps are so short
@@ -223,7 +223,7 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 		t.Fatal(err)
 	}
 	o := newObjective(s, problem, c.Clip)
-	if err := o.calibrate(c.Lambda, p.budget, scales{}); err != nil {
+	if err := o.calibrate(c.Lambda, p.budget); err != nil {
 		t.Fatal(err)
 	}
 	reachable := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip

@@ -23,7 +23,6 @@ type perturbed struct {
 	*objective
 	sigma float64
 	grid  []float64
-	held  measured // what Auto holds rows and labels to; nothing where its bound is 0
 }
 
 // newPerturbed plans it; lambda is in units of HX², so that the log-determinant
@@ -60,15 +59,11 @@ func (q perturbed) cumulative(t *testing.T, x, y float64) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := d.data
-	if q.held.bound > 0 {
-		data = data.Rebound(q.held.bound, 0, q.held.labelBound)
-	}
-	sums, err := data.Under(q.trained)
+	sums, err := d.data.Under(q.trained)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q.tails(t, data.Rows(), sums)
+	return q.tails(t, d.data.Rows(), sums)
 }
 
 func (q perturbed) tails(t *testing.T, rows *release.Rows, sums *curator.Sums) []float64 {
@@ -183,7 +178,7 @@ func TestObjectiveCalibrationBySearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := newObjective(s, p, c.clip)
-		err = o.calibrate(c.lambda*o.smoothness, ApproxDP(c.epsilon, c.delta), scales{})
+		err = o.calibrate(c.lambda*o.smoothness, ApproxDP(c.epsilon, c.delta))
 		if errors.Is(err, ErrBudget) != c.refused || err != nil && !c.refused {
 			t.Fatalf("%+v: %v", c, err)
 		}

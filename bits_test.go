@@ -35,7 +35,7 @@ func TestSeededFits(t *testing.T) {
 	}{
 		{"Auto", dpglm.AutoConfig{}},
 		{"NoisyGD", dpglm.NoisyGDConfig{}},
-		{"PreconditionedGD", dpglm.PreconditionedGDConfig{}},
+		{"StandardisedGD", dpglm.StandardisedGDConfig{}},
 		{"OutputPerturbation", dpglm.OutputPerturbationConfig{}},
 		{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}},
 		{"JL, sparse map", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{}, K: 3}},

@@ -115,15 +115,15 @@ func ExampleOutputPerturbation() {
 }
 
 // The ledger of a plan shows what is released before the data is seen.
-func ExamplePreconditionedGD() {
+func ExampleStandardisedGD() {
 	problem := dpglm.Problem{Loss: losses.Logistic{}}
-	plan, err := dpglm.PreconditionedGDConfig{}.Plan(bought().Shape(), problem, dpglm.ApproxDP(1, 1e-6))
+	plan, err := dpglm.StandardisedGDConfig{}.Plan(bought().Shape(), problem, dpglm.ApproxDP(1, 1e-6))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(plan.Ledger)
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	report(dpglm.PreconditionedGD(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), dpglm.PreconditionedGDConfig{}, env))
+	report(dpglm.StandardisedGD(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), dpglm.StandardisedGDConfig{}, env))
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
 	// preconditioned GD: sequential, 0.236704-GDP

@@ -62,7 +62,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 	case 3:
 		return dpglm.AutoConfig{}
 	case 4:
-		return dpglm.PreconditionedGDConfig{Steps: n, Clip: c.B}
+		return dpglm.StandardisedGDConfig{}
 	}
 	return dpglm.NoisyGDConfig{
 		Schedule: pick([]dpglm.Schedule{"", dpglm.Theorem1}, c.Choice), Steps: n, StepSize: c.A, Clip: c.B,

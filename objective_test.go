@@ -94,7 +94,7 @@ func TestMinimiserIsWithinWeightBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := newObjective(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, 0)
-	if err := o.calibrate(0, ApproxDP(1, 1e-6), scales{}); err != nil {
+	if err := o.calibrate(0, ApproxDP(1, 1e-6)); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := ObjectivePerturbationConfig{}.Plan(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, ApproxDP(1, 1e-6))
@@ -172,7 +172,7 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 		}
 		risk := func(lambda float64) (risk, chosen float64) {
 			o := newObjective(s, p, 0)
-			if err := o.calibrate(lambda, b, scales{}); err != nil {
+			if err := o.calibrate(lambda, b); err != nil {
 				return math.Inf(1), 0
 			}
 			return o.risk(o.lambda, o.clip/o.law.Ratio), o.lambda

@@ -118,17 +118,17 @@ func trials(t *testing.T) []*trial {
 	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
-	return append(all, stopped, selectModel(), selectCentred(), projectedObjective(t), autoObjective(t))
+	return append(all, stopped, selectModel(), selectCentred(), projectedObjective(t), manyColumns(t))
 }
 
 func allLearned() []learned {
 	var all []learned
 	all = append(all, noisyGDs()...)
-	all = append(all, preconditioned()...)
+	all = append(all, standardised()...)
 	all = append(all, perturbations()...)
 	all = append(all, projections()...)
 	all = append(all, combinators()...)
-	return append(all, autos()...)
+	return all
 }
 
 const (
@@ -169,22 +169,6 @@ func noisyGDs() []learned {
 	return list
 }
 
-func preconditioned() []learned {
-	chosen, fixed := dpglm.PreconditionedGDConfig{Steps: 8}, dpglm.PreconditionedGDConfig{Steps: 4, Clip: 0.5}
-	all := map[string]float64{
-		"preconditioned GD, row norms": 1 - 1e-12, "preconditioned GD, second moments": 0.95,
-		"preconditioned GD, gradient norms": 1 - 1e-12, "preconditioned GD, gradient sums": 0.95,
-	}
-	return []learned{
-		{"PreconditionedGD, logistic", 24, chosen, losses.Logistic{}, 3, dpglm.GDP(60), nil, all},
-		{"PreconditionedGD, squared", 24, chosen, losses.Squared{}, 3, dpglm.GDP(60), nil, nil},
-		{"PreconditionedGD, poisson", 24, chosen, losses.Poisson{}, 1, dpglm.GDP(60), nil, nil},
-		{"PreconditionedGD, hinge", 24, chosen, losses.Hinge{}, 3, dpglm.GDP(60), nil, nil},
-		{"PreconditionedGD, fixed clip", 24, fixed, losses.Absolute{}, 3, dpglm.GDP(10), nil, nil},
-		{"PreconditionedGD, without moments", 24, fixed, losses.Logistic{}, 3, dpglm.ApproxDP(0.5, 1e-6), nil, nil},
-	}
-}
-
 func perturbations() []learned {
 	objective, noClip := dpglm.ObjectivePerturbationConfig{}, dpglm.ObjectivePerturbationConfig{Clip: dpglm.NoClip}
 	clip := dpglm.ObjectivePerturbationConfig{Clip: 0.3, Lambda: 2}
@@ -212,7 +196,7 @@ func projections() []learned {
 		list = append(list, learned{"JL by " + string(kind), 24, dpglm.JLConfig{K: 2, Map: kind, Slack: -1, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, map[string]float64{gradientSums: 0.5}})
 	}
 	return append(list,
-		learned{"JL, preconditioned", 24, dpglm.JLConfig{K: 2, Slack: 0.5, Learner: dpglm.PreconditionedGDConfig{Steps: 4}}, losses.Squared{}, 1, dpglm.GDP(60), nil, nil},
+		learned{"JL, standardised", 24, dpglm.JLConfig{K: 2, Slack: 0.5, Learner: dpglm.StandardisedGDConfig{}}, losses.Squared{}, 1, dpglm.GDP(60), nil, nil},
 		learned{"JL without projection", 24, dpglm.JLConfig{K: 9, Learner: step}, losses.Logistic{}, 5, dpglm.GDP(1), nil, nil})
 }
 
@@ -222,7 +206,7 @@ func combinators() []learned {
 	boost := dpglm.BoostConfig{Learner: output, Chunks: 3, Seed: 2}
 	noisyMax := boost
 	noisyMax.NoisyMax = true
-	mixed := []dpglm.Candidate{{step, 1}, {output, 2}, {dpglm.PreconditionedGDConfig{Steps: 2, Clip: 1}, 1}}
+	mixed := []dpglm.Candidate{{step, 1}, {output, 2}, {dpglm.StandardisedGDConfig{}, 1}}
 	projected := dpglm.JLConfig{K: 2, Learner: step}
 	grid := dpglm.GridSearchConfig{Learner: step, Radii: []float64{0.5, 2}}
 	chosen := "selection on the other 8 rows"
@@ -238,18 +222,6 @@ func combinators() []learned {
 		{"Boost over GridSearch", 32, dpglm.BoostConfig{Learner: grid, Chunks: 2}, losses.Logistic{}, 0, dpglm.GDP(1), nil, nil},
 		{"JL, Boost", 32, dpglm.JLConfig{K: 2, Learner: boost}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 		{"GridSearch over ObjectivePerturbation", 24, dpglm.GridSearchConfig{Learner: dpglm.ObjectivePerturbationConfig{Clip: innerClip}, Radii: []float64{2, 4}}, losses.Logistic{}, 0, dpglm.GDP(2), same(logisticSlope), map[string]float64{linearTerm: 1 - 1e-9}},
-	}
-}
-
-func autos() []learned {
-	auto := dpglm.AutoConfig{}
-	one, two := map[string]float64{"histograms of norms and labels": 1 - 1e-12}, map[string]float64{"histograms of norms and labels": 1 - 1e-12}
-	return []learned{
-		{"Auto, classes, descent", 40, auto, losses.Logistic{}, 0, dpglm.GDP(3), nil, one},
-		{"Auto, real labels", 40, auto, losses.Squared{}, 0, dpglm.GDP(3), nil, two},
-		{"Auto, counts", 40, auto, losses.Poisson{}, 0, dpglm.ApproxDP(4, 1e-6), nil, nil},
-		{"Auto, few rows", 8, auto, losses.Hinge{}, 0, dpglm.GDP(0.5), nil, nil},
-		{"Auto, pure", 24, auto, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},
 	}
 }
 
@@ -288,49 +260,4 @@ func projectedObjective(t *testing.T) *trial {
 		return encoded(bound, v)
 	}
 	return c
-}
-
-// autoObjective is Auto where it perturbs an objective. It measures the rows' lengths
-// first: from these the rows' bound, the intercept's constant and the clip follow
-// as Auto's comment says, here in plain code.
-func autoObjective(t *testing.T) *trial {
-	t.Helper()
-	l := learned{"Auto, classes, objective", 500, dpglm.AutoConfig{}, losses.Logistic{}, 0, dpglm.ApproxDP(8, 1e-6), same(logisticSlope), nil}
-	c := l.on(t, "dense, intercept", designs(l.n, losses.Binary)["dense, intercept"])
-	c.reaches = map[string]float64{`"minimiser" (linear term)`: 1 - 1e-9, "histograms of norms and labels": 1 - 1e-12}
-	c.adapt = func(c *trial, first ran) {
-		h := first.tape.heard[0]
-		counts := noised(t, written(t, first.result).leafOf(t, h), h, &words{seed: first.tape.seed})
-		for j, v := range h.values {
-			counts[j] += v
-		}
-		norm := fourInFive(counts, 2, float64(l.n))
-		bound := math.Min(norm*math.Exp2(0.25), 2)
-		_, exponent := math.Frexp(norm / 4)
-		constant := math.Ldexp(1, exponent-1)
-		c.clip = math.Min(0.8*math.Hypot(norm, constant)/2, math.Hypot(bound, constant))
-		c.features = func(u []float64) []float64 {
-			v := encoded(dpglm.Bounds{Feature: bound}, u[:3])
-			return append(v, constant)
-		}
-	}
-	return c
-}
-
-// fourInFive is the smallest edge of Auto's histogram of lengths up to a bound with
-// four of five of n rows below it. Edges are quarters of an octave apart down to an
-// eighth of the bound, then halves; noisy counts are moved to sum to n.
-func fourInFive(counts []float64, bound, n float64) float64 {
-	missing, best := n, bound
-	for _, v := range counts {
-		missing -= v
-	}
-	below := n
-	for k, v := range counts {
-		if below >= 0.8*n {
-			best = bound * math.Exp2(-math.Min(float64(k)/4, 3)-math.Max(0, float64(k-12)/2))
-		}
-		below -= v + missing/float64(len(counts))
-	}
-	return best
 }

@@ -71,7 +71,7 @@ func (n *node) leafOf(t *testing.T, h heard) *node {
 	t.Helper()
 	var found *node
 	n.leaves(1, func(leaf *node, _ int) {
-		if leaf.Label == h.label && (leaf.Dim == 0 || leaf.Dim == len(h.values)) {
+		if leaf.Label == h.label && (leaf.Dim == 0 || leaf.Dim == len(h.values)) || h.mu > 0 && leaf.Label == atMost+h.label {
 			found = leaf
 		}
 	})
@@ -80,6 +80,10 @@ func (n *node) leafOf(t *testing.T, h heard) *node {
 	}
 	return found
 }
+
+// atMost begins the label of a pool's leaf: it counts the most releases and the most
+// numbers of each, and the μ of all of them.
+const atMost = "at most, "
 
 // mechanismsOf are what a ledger's leaf may stand for, release by release.
 var mechanismsOf = map[mechanisms.Kind][][]string{
@@ -99,10 +103,16 @@ func TestReleasesAreTheLedgers(t *testing.T) {
 		r := c.once(t, uint64(i+1))
 		heardOf, planned := map[string]int{}, map[string]int{}
 		for _, h := range r.tape.heard {
-			heardOf[fmt.Sprintf("%s of %d numbers", h, len(h.values))]++
+			if h.mu == 0 {
+				heardOf[fmt.Sprintf("%s of %d numbers", h, len(h.values))]++
+			}
 		}
 		ledger := written(t, r.result)
 		ledger.leaves(1, func(leaf *node, times int) {
+			if strings.HasPrefix(leaf.Label, atMost) {
+				r.tape.poolKeepsTo(t, c.name, leaf, times)
+				return
+			}
 			for _, names := range mechanismsOf[leaf.Kind] {
 				for _, name := range names {
 					key := heard{label: leaf.Label, mechanism: name}.String()
@@ -131,6 +141,33 @@ func TestReleasesAreTheLedgers(t *testing.T) {
 	}
 }
 
+// poolKeepsTo holds the releases of a pool against its leaf of the ledger, for each set
+// of rows: there are no more, none of more numbers, and their μ² add up to no more. Less
+// than 0.9 of μ² would be a waste.
+func (p *tape) poolKeepsTo(t *testing.T, name string, leaf *node, sets int) {
+	t.Helper()
+	most := float64(leaf.Releases) * leaf.Mu * leaf.Mu
+	releases, squares := map[int]int{}, map[int]float64{}
+	for _, h := range p.heard {
+		if h.mu == 0 {
+			continue
+		}
+		if h.mechanism != "gaussian" || atMost+h.label != leaf.Label || len(h.values) > leaf.Dim {
+			t.Errorf("%s: release %v of %d numbers isn't in %+v", name, h, len(h.values), leaf)
+		}
+		releases[h.rows]++
+		squares[h.rows] += h.mu * h.mu
+	}
+	if len(releases) != sets {
+		t.Errorf("%s: pools on %d sets of rows, the ledger has %d", name, len(releases), sets)
+	}
+	for rows, n := range releases {
+		if share := squares[rows] / most; n > leaf.Releases || share > 1 || share < 0.9 {
+			t.Errorf("%s: %d releases take %.12g of μ², the ledger counts %d", name, n, share, leaf.Releases)
+		}
+	}
+}
+
 // once runs a trial on usual rows.
 func (c *trial) once(t *testing.T, seed uint64) ran {
 	t.Helper()
@@ -147,6 +184,8 @@ func noised(t *testing.T, leaf *node, h heard, src mechanisms.Source) []float64 
 	t.Helper()
 	v, err := make([]float64, len(h.values)), error(nil)
 	switch {
+	case h.mu > 0:
+		err = mechanisms.Gaussian{Mu: h.mu}.Release(v, v, h.l2, src)
 	case h.mechanism == "gaussian" || h.mechanism == "minimiser":
 		err = mechanisms.Gaussian{Mu: leaf.Mu}.Release(v, v, h.l2, src)
 	case h.mechanism == "linear term":

@@ -30,8 +30,8 @@ type heard struct {
 	label, mechanism string
 	rows             int // number of the set of rows, in the order of their first release
 	values, each     []float64
-	l2               float64
-	noise            uint64 // words of noise drawn before
+	l2, mu           float64 // mu of a pool's release
+	noise            uint64  // words of noise drawn before
 }
 
 func (h heard) String() string { return fmt.Sprintf("%q (%s)", h.label, h.mechanism) }
@@ -63,7 +63,7 @@ func (t *tape) Record(e *release.Event) {
 	if k < 0 {
 		k, t.rows = len(t.rows), append(t.rows, e.Rows)
 	}
-	t.heard = append(t.heard, heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, t.drawn})
+	t.heard = append(t.heard, heard{e.Label, e.Mechanism, k, slices.Clone(e.Values), slices.Clone(e.Each), e.L2, e.Mu, t.drawn})
 	if t.overwrite != nil {
 		t.overwrite(len(t.heard)-1, e)
 	}
@@ -86,15 +86,14 @@ type trial struct {
 	run func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error)
 	// slope is the loss's derivative in the score, for objective perturbation, clip
 	// the bound on a row's gradient, and features are the row that it sees; nil is the
-	// encoded one. Auto chooses the last two after its first release, in adapt.
+	// encoded one.
 	slope    func(score, y float64) float64
 	clip     float64
 	features func(encoded []float64) []float64
-	adapt    func(c *trial, first ran)
 	// stopAt interrupts the run at this call of Progress, from 1 on.
 	stopAt int
-	// reaches lists, by label, which part of a declared sensitivity the search has to
-	// reach: what theory says that a row can do.
+	// reaches lists, by label or by label and number, which part of a declared
+	// sensitivity the search has to reach: what theory says that a row can do.
 	reaches map[string]float64
 }
 
@@ -152,9 +151,6 @@ func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[s
 	}
 	ratios, count := map[string]float64{}, map[string]int{}
 	b := c.play(t, second, seed, replay(a.tape.heard))
-	if c.adapt != nil {
-		c.adapt(c, a)
-	}
 	if c.slope != nil {
 		b = c.play(t, second, seed, c.coupling(t, a.tape.heard, b.tape.heard, first, second, ratios))
 	}
@@ -167,7 +163,7 @@ func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[s
 		if h.noise != g.noise {
 			t.Fatalf("%s: before release %d, %v, %d words of noise were drawn on one table and %d on its neighbour: noise depends on a row", c.name, k, h, h.noise, g.noise)
 		}
-		if h.l2 != g.l2 || !slices.Equal(h.each, g.each) {
+		if h.l2 != g.l2 || h.mu != g.mu || !slices.Equal(h.each, g.each) {
 			t.Fatalf("%s: release %d, %v, declares the sensitivity %g %g on one table and %g %g on its neighbour: it depends on a row", c.name, k, h, h.l2, h.each, g.l2, g.each)
 		}
 		moved := h.moved(g)
@@ -191,6 +187,9 @@ func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[s
 
 // reach is the label of a release and what the search has to reach for it.
 func (c *trial) reach(release string) (string, float64) {
+	if want, ok := c.reaches[release]; ok {
+		return release, want
+	}
 	label, _, _ := strings.Cut(release, " #")
 	return label, c.reaches[label]
 }

@@ -166,7 +166,7 @@ func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 		return nil, err
 	}
 	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x)
+	a.record(m.name(), v, x, 0)
 	if err := m.release(v, x.l2, a.run.src); err != nil {
 		return nil, err // v may be raw
 	}
@@ -192,9 +192,9 @@ func (a *Allowance) Draw(share float64, x Answer) ([]float64, error) {
 		return nil, err
 	}
 	a.drawn += share
-	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x)
-	return v, m.of(share).Release(v, v, x.l2, a.run.src)
+	v, of := append([]float64(nil), x.values...), m.of(share)
+	a.record(m.name(), v, x, of.Mu)
+	return v, of.Release(v, v, x.l2, a.run.src)
 }
 
 // Select releases the index of one of several scores by the planned mechanism.
@@ -209,7 +209,7 @@ func (a *Allowance) Select(x Answer) (int, error) {
 		return 0, err
 	}
 	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x)
+	a.record(m.name(), v, x, 0)
 	return m.choose(v, x.each, a.run.src)
 }
 
@@ -225,7 +225,7 @@ func (a *Allowance) Vote(x Answer) (bool, error) {
 		return false, err
 	}
 	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x)
+	a.record(m.name(), v, x, 0)
 	if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > 1<<52 {
 		return false, a.refuse("needs a whole number")
 	}
@@ -243,9 +243,9 @@ func (a *Allowance) admit(rows *Rows, dim, planned int) error {
 	return a.use(0)
 }
 
-// record shows values, a copy of an answer's, to a test.
-func (a *Allowance) record(mechanism string, values []float64, x Answer) {
+// record shows values, a copy of an answer's, to a test, and the μ of a pool's release.
+func (a *Allowance) record(mechanism string, values []float64, x Answer, mu float64) {
 	if r, ok := a.run.src.(Recorder); ok {
-		r.Record(&Event{Label: a.schedule.label, Mechanism: mechanism, Rows: x.rows, Values: values, L2: x.l2, Each: x.each})
+		r.Record(&Event{Label: a.schedule.label, Mechanism: mechanism, Rows: x.rows, Values: values, L2: x.l2, Each: x.each, Mu: mu})
 	}
 }

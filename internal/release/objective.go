@@ -81,7 +81,7 @@ func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error)
 	if err := linear.Release(b, b, m.slope, a.run.src); err != nil {
 		return nil, err
 	}
-	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope})
+	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope}, 0)
 	longest := sigma * (math.Sqrt(float64(m.dim)) + 64 + 2*o.law.Ratio)
 	if norm := floats.Norm(b, 2); norm > longest {
 		floats.Scale(longest/norm, b)
@@ -93,7 +93,7 @@ func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error)
 	// b's grid has at least 2^40 steps for each σ.
 	grid := math.Sqrt(float64(m.dim)) * math.Ldexp(sigma, -40) / m.lambda
 	moves := 2*distance + grid
-	a.record("minimiser", theta, Answer{rows: m.rows, l2: moves})
+	a.record("minimiser", theta, Answer{rows: m.rows, l2: moves}, 0)
 	if err := (mechanisms.Gaussian{Mu: o.law.OutputMu}).Release(theta, theta, moves, a.run.src); err != nil {
 		return nil, err // theta may be raw
 	}

@@ -25,14 +25,14 @@ var (
 		"squaredhinge":  losses.SquaredHinge{},
 	}
 	methodTable = map[string]dpglm.Learner{
-		"auto":       dpglm.AutoConfig{},
-		"noisygd":    dpglm.NoisyGDConfig{},
-		"precgd":     dpglm.PreconditionedGDConfig{},
-		"outputpert": dpglm.OutputPerturbationConfig{},
-		"jl":         dpglm.JLConfig{},
-		"gridsearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
-		"objpert":    dpglm.ObjectivePerturbationConfig{},
-		"boost":      dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
+		"auto":         dpglm.AutoConfig{},
+		"noisygd":      dpglm.NoisyGDConfig{},
+		"standardised": dpglm.StandardisedGDConfig{},
+		"outputpert":   dpglm.OutputPerturbationConfig{},
+		"jl":           dpglm.JLConfig{},
+		"gridsearch":   dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
+		"objpert":      dpglm.ObjectivePerturbationConfig{},
+		"boost":        dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}},
 	}
 )
 

@@ -1,0 +1,200 @@
+package dpglm
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// auditedStandardised are the kinds of releases of StandardisedGD, each on its own worst
+// pair: its constant model as a whole, and the others alone, each with all of μ.
+func auditedStandardised(t *testing.T) []audited {
+	t.Helper()
+	binary, real := constantPair(losses.Logistic{}, 0, 1), constantPair(losses.Squared{}, -2, 2)
+	lengths := func(x *standardising) (release.Answer, error) {
+		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return plain.Lengths([]float64{2, 1, 0.5}), nil
+	}
+	moments := func(x *standardising) (release.Answer, error) {
+		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return plain.Moments(x.ctx, 1)
+	}
+	apart := math.Hypot(1, 0.2) / math.Hypot(1, 0.4) // logistic slopes go from −½ to ½ at zero, of ±1
+	return []audited{
+		{"StandardisedGD, constant model, classes", inMu, 1, 1, 100_000, binary.sample(firstOf(1))},
+		{"StandardisedGD, constant model, real labels", inMu, 1, 1, 100_000, real.sample(firstOf(1))},
+		{"StandardisedGD, histogram", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
+		{"StandardisedGD, second moments", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
+		{"StandardisedGD, a step, classes", inMu, 1, apart, 100_000, stepped(t, losses.Logistic{}, 1)},
+		{"StandardisedGD, a step, real labels", inMu, 1, 1, 100_000, stepped(t, losses.Squared{}, 1)},
+	}
+}
+
+// firstOf is the k-th weight.
+func firstOf(k int) func(w []float64) float64 { return func(w []float64) float64 { return w[k] } }
+
+// constantPair has 40 rows, of which half have either label and one changes its own. At
+// μ = 1 the model is the constant one.
+func constantPair(loss losses.Loss, low, high float64) pair {
+	const n = 40
+	p := pair{learner: StandardisedGDConfig{}, problem: Problem{Loss: loss}, budget: GDP(1), facts: Bounds{Feature: 1, Label: 2, Intercept: true}}
+	for side := range p.x {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = []float64{low, high}[i%2]
+		}
+		y[0] = []float64{low, high}[side]
+		p.x[side], p.y[side] = mat.NewDense(n, 1, nil), y
+	}
+	return p
+}
+
+// standardisingAlone is a run before its first release, by a pool of its own.
+func standardisingAlone(t *testing.T, d *Dataset, loss losses.Loss, mu float64, src mechanisms.Source) (*standardising, error) {
+	t.Helper()
+	schedule, err := release.Pool("standardised GD", mu, 1, 8)
+	if err != nil {
+		return nil, err
+	}
+	r := alone(d, schedule, src)
+	o := &standardised{shape: d.Shape(), loss: loss, mu: mu}
+	x := &standardising{standardised: o, run: r, data: d.data, pool: &pool{allow: r.allow, left: 1}, n: float64(o.shape.Rows), d: o.shape.features()}
+	x.sums, err = d.data.Under(loss)
+	return x, err
+}
+
+// lastRow are two data sets of 100 rows that differ in the last one: it is (2, 0) with
+// the lowest label, or (0, ½) with the highest; alike tells to change the label alone.
+func lastRow(t *testing.T, loss losses.Loss, alike bool) (data [2]*Dataset) {
+	t.Helper()
+	const n = 100
+	for side := range data {
+		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+		x.SetRow(n-1, [][]float64{{2, 0}, {0, 1}}[side])
+		if alike {
+			x.SetRow(n-1, []float64{2, 0})
+		}
+		if y[n-1] = float64(side); loss.Labels() == losses.Real {
+			y[n-1] = 10*float64(side) - 5
+		}
+		d, err := NewDataset(x, y, Bounds{Feature: 2, Label: 5, Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[side] = d
+	}
+	return data
+}
+
+// drawn samples a release of an answer by a pool of μ, seen along a direction.
+func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*standardising) (release.Answer, error), along ...float64) func(*testing.T, int, int) []float64 {
+	t.Helper()
+	data := lastRow(t, loss, false)
+	return repeated(func(side int, src mechanisms.Source) (float64, error) {
+		x, err := standardisingAlone(t, data[side], loss, mu, src)
+		if err != nil {
+			return 0, err
+		}
+		answer, err := ask(x)
+		v, err := x.pool.draw(1, answer, err)
+		if err != nil {
+			return 0, err
+		}
+		return floats.Dot(v, along), nil
+	})
+}
+
+// stepped samples a step of the descent from zero by a pool of μ, at a clip that the
+// last row's gradient exceeds with either label.
+func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, int) []float64 {
+	t.Helper()
+	data := lastRow(t, loss, true)
+	const clip = 0.3
+	return repeated(func(side int, src mechanisms.Source) (float64, error) {
+		x, err := standardisingAlone(t, data[side], loss, mu, src)
+		if err != nil {
+			return 0, err
+		}
+		along := []float64{2, 1} // of feature and constant, as the clip has them
+		if loss.Labels() == losses.Binary {
+			x.facts.apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
+		}
+		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
+			return 0, err
+		}
+		at, err := x.walk(stage{framed: x.framed, steps: 1, averaged: 1, size: 1, share: 1}, iterate{u: make([]float64, 2), clip: clip})
+		if err != nil {
+			return 0, err
+		}
+		return along[0]*at.u[0] + along[1]*at.b, nil
+	})
+}
+
+// Variants with bugs are caught: a pool that gives away more μ than it claims, a
+// histogram whose noise is that of sensitivity 1, and a clip chosen without noise.
+func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
+	const runs = 40_000
+	wrong := func(name string, sample func(*testing.T, int, int) []float64) {
+		t.Run(name, func(t *testing.T) { caught(t, audited{name, inMu, 1, math.Inf(1), runs, sample}) })
+	}
+	histogram := func(x *standardising) (release.Answer, error) {
+		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return plain.Lengths([]float64{2, 1, 0.5}), nil
+	}
+	wrong("sensitivity 1 for √2", drawn(t, losses.Logistic{}, math.Sqrt2, histogram, 1, -1, 0, 0))
+	wrong("a step with half the noise", stepped(t, losses.Logistic{}, 2))
+	wrong("a clip chosen without noise", chosenClip(t, 1e6))
+	t.Run("a clip chosen with noise", func(t *testing.T) {
+		missed(t, audited{"clip", inMu, 1, math.Inf(1), runs, chosenClip(t, 1)})
+	})
+}
+
+// chosenClip samples the clip where one row's label decides between two edges: with the
+// row's gradient one too many are long.
+func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
+	t.Helper()
+	const n = 200
+	var data [2]*Dataset
+	for side := range data {
+		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+		for i := range n {
+			if y[i] = 0.1; i < 20+side {
+				y[i] = 4
+			}
+		}
+		d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 5, Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[side] = d
+	}
+	return repeated(func(side int, src mechanisms.Source) (float64, error) {
+		x, err := standardisingAlone(t, data[side], losses.Squared{}, mu, src)
+		if err != nil {
+			return 0, err
+		}
+		x.facts.minority = 1
+		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
+			return 0, err
+		}
+		at := iterate{}
+		err = x.chooseClip(stage{framed: x.framed, choose: []int{0}, clips: 1, allowed: 20}, &at, []float64{0, 0}, true)
+		return at.clip, err
+	})
+}
