@@ -65,7 +65,7 @@ func constantPair(loss losses.Loss, low, high float64) pair {
 // standardisingAlone is a run before its first release, by a pool of its own.
 func standardisingAlone(t *testing.T, d *Dataset, loss losses.Loss, mu float64, src mechanisms.Source) (*standardising, error) {
 	t.Helper()
-	schedule, err := release.Pool("standardised GD", mu, 1, 8)
+	schedule, err := release.Pool("standardised GD", mu, 1, 32)
 	if err != nil {
 		return nil, err
 	}

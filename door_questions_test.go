@@ -13,7 +13,7 @@ import (
 // rows, or hold public facts.
 var harmless = []string{
 	"release.Answer", "release.Minimand", "*release.Rows",
-	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk",
+	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk", "*curator.Framed",
 	"curator.Encoding", "curator.Facts", "error",
 }
 
@@ -28,6 +28,7 @@ var readable = map[string]string{
 	"LabelRange":             "of a public bound",
 	"WeightBound":            "of public bounds",
 	"Sums.Rows":              "the number of rows is public",
+	"Sums.Curved":            "a property of the loss",
 	"Sums.Dim":               "the number of columns is public",
 	"Point.ScoreSensitivity": "a sensitivity, of public bounds",
 	"Data.Len":               "the number of rows is public",
@@ -111,7 +112,7 @@ func checkResults(t *testing.T, name string, f *types.Signature) {
 func TestAnswersCannotBeRead(t *testing.T) {
 	s := parsed(t, module+"/internal/release")
 	noisy := map[string]string{
-		"Allowance.AddNoise": "[]float64", "Allowance.Minimise": "[]float64", "Allowance.Select": "int", "Allowance.Vote": "bool",
+		"Allowance.AddNoise": "[]float64", "Allowance.Draw": "[]float64", "Allowance.Minimise": "[]float64", "Allowance.Select": "int", "Allowance.Vote": "bool",
 		"Allowance.Made": "int", "L1": "float64", "Minimand.Slope": "float64", "Minimand.Curvature": "float64", // public counts and bounds
 	}
 	public := []string{"release.Answer", "release.Minimand", "*release.Allowance", "*release.Schedule", "*release.Rows", "[]*release.Rows", "*mechanisms.Ledger", "error"}

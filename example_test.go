@@ -126,10 +126,7 @@ func ExampleStandardisedGD() {
 	report(dpglm.StandardisedGD(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), dpglm.StandardisedGDConfig{}, env))
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
-	// preconditioned GD: sequential, 0.236704-GDP
-	// ├─ preconditioned GD, second moments: 1 × Gaussian in 6 dimensions, σ = 18.8933 × sensitivity, together 0.0529287-GDP
-	// ├─ preconditioned GD, gradient norms: 5 × Gaussian in 21 dimensions, σ = 42.2468 × sensitivity, together 0.0529287-GDP
-	// └─ preconditioned GD, gradient sums: 200 × Gaussian in 3 dimensions, σ = 62.9778 × sensitivity, together 0.224557-GDP
+	// at most, standardised GD: 128 × Gaussian in 64 dimensions, σ = 47.7968 × sensitivity, together 0.236704-GDP
 	// young and rich: 1 old and poor: 0
 }
 

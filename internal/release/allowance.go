@@ -194,7 +194,10 @@ func (a *Allowance) Draw(share float64, x Answer) ([]float64, error) {
 	a.drawn += share
 	v, of := append([]float64(nil), x.values...), m.of(share)
 	a.record(m.name(), v, x, of.Mu)
-	return v, of.Release(v, v, x.l2, a.run.src)
+	if err := of.Release(v, v, x.l2, a.run.src); err != nil {
+		return nil, err // v may be raw
+	}
+	return v, nil
 }
 
 // Select releases the index of one of several scores by the planned mechanism.
