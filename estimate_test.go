@@ -1,0 +1,321 @@
+package dpglm_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// world is synthetic data whose truth is known: scores b + ⟨w, x⟩ of normal columns, cut
+// at ±4, and labels drawn with them.
+type world struct {
+	loss losses.Loss
+	x    *mat.Dense
+	y    []float64
+	unit []float64 // by which columns and their ranges are multiplied
+	most float64   // label bound
+}
+
+var truth = []float64{1, -0.6, 0.3, 0}
+
+// newWorld draws n rows. The first two columns are correlated by the given number.
+func newWorld(n int, loss losses.Loss, bias, correlation float64) *world {
+	r := rand.New(rand.NewPCG(91, uint64(n)))
+	w := &world{loss, mat.NewDense(n, len(truth), nil), make([]float64, n), []float64{1, 1, 1, 1}, 20}
+	for i := range n {
+		u, score := w.x.RawRowView(i), bias
+		for j := range u {
+			u[j] = r.NormFloat64()
+		}
+		u[1] = correlation*u[0] + math.Sqrt(1-correlation*correlation)*u[1]
+		for j := range u {
+			u[j] = math.Max(-4, math.Min(4, u[j]))
+			score += truth[j] * u[j]
+		}
+		w.y[i] = draw(r, loss.Labels(), score)
+	}
+	return w
+}
+
+// draw draws a label: a class, a count of mean e^(score/2), or the score and noise.
+func draw(r *rand.Rand, kind losses.Labels, score float64) float64 {
+	switch kind {
+	case losses.Binary:
+		if r.Float64()*(1+math.Exp(-score)) < 1 {
+			return 1
+		}
+		return 0
+	case losses.Count:
+		k, left := 0.0, math.Exp(score/2)
+		for left -= r.ExpFloat64(); left > 0; left -= r.ExpFloat64() {
+			k++
+		}
+		return math.Min(k, 20)
+	}
+	return math.Max(-20, math.Min(20, score+r.NormFloat64()))
+}
+
+// data is the world as a data set, its columns in their units.
+func (w *world) data(t *testing.T) *dpglm.Dataset {
+	t.Helper()
+	s := dpglm.Schema{Numeric: map[string][2]float64{}, Label: w.most, Intercept: true}
+	if w.loss.Labels() == losses.Binary {
+		s.Label = 0
+	}
+	n, d := w.x.Dims()
+	x := mat.NewDense(n, d, nil)
+	for j, u := range w.unit {
+		name := fmt.Sprint("x", j)
+		s.Columns = append(s.Columns, name)
+		s.Numeric[name] = [2]float64{-4 * u, 4 * u}
+		for i := range n {
+			x.Set(i, j, u*w.x.At(i, j))
+		}
+	}
+	data, err := dpglm.NewDataset(x, w.y, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// family are the mean of a label at a score, and its derivative.
+func family(kind losses.Labels, z float64) (mean, slope float64) {
+	switch kind {
+	case losses.Binary:
+		p := 1 / (1 + math.Exp(-z))
+		return p, p * (1 - p)
+	case losses.Count:
+		return math.Exp(z), math.Exp(z)
+	}
+	return z, 1
+}
+
+// plain is the non-private fit by Newton's method, with standard errors; the intercept
+// is last. A ridge that costs nothing keeps it defined.
+func (w *world) plain(t *testing.T) (beta, errors []float64) {
+	t.Helper()
+	n, d := w.x.Dims()
+	beta, errors = make([]float64, d+1), make([]float64, d+1)
+	for range 9 {
+		h, g := mat.NewSymDense(d+1, nil), mat.NewVecDense(d+1, nil)
+		noise := 0.0
+		for i := range n {
+			u := mat.NewVecDense(d+1, append(append([]float64(nil), w.x.RawRowView(i)...), 1))
+			mean, slope := family(w.loss.Labels(), mat.Dot(u, mat.NewVecDense(d+1, beta)))
+			h.SymRankOne(h, slope, u)
+			g.AddScaledVec(g, w.y[i]-mean, u)
+			noise += (w.y[i] - mean) * (w.y[i] - mean) / float64(n)
+		}
+		var c mat.Cholesky
+		if !c.Factorize(h) {
+			t.Fatal("a singular Hessian")
+		}
+		var step mat.VecDense
+		var inverse mat.SymDense
+		if err := c.SolveVecTo(&step, g); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.InverseTo(&inverse); err != nil {
+			t.Fatal(err)
+		}
+		if w.loss.Labels() != losses.Real {
+			noise = 1
+		}
+		for j := range beta {
+			beta[j] += step.AtVec(j)
+			errors[j] = math.Sqrt(inverse.At(j, j) * noise)
+		}
+	}
+	return beta, errors
+}
+
+// risk is the mean loss and the mean of the predictions at scores.
+func (w *world) risk(scores []float64) (risk, mean float64) {
+	for i, z := range scores {
+		y := w.y[i]
+		if w.loss.Labels() == losses.Binary {
+			y = 2*y - 1
+		}
+		risk += w.loss.Value(z, y) / float64(len(scores))
+		m, _ := family(w.loss.Labels(), z)
+		mean += m / float64(len(scores))
+	}
+	return risk, mean
+}
+
+// scores are those of weights, the intercept's last, in the columns' plain units.
+func (w *world) scores(beta []float64) []float64 {
+	n, d := w.x.Dims()
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = beta[d]
+		for j, v := range w.x.RawRowView(i) {
+			out[i] += beta[j] * v
+		}
+	}
+	return out
+}
+
+// fitted are a model's weights in plain units, read off its scores.
+func (w *world) fitted(t *testing.T, data *dpglm.Dataset, b dpglm.Budget, seed uint64) []float64 {
+	t.Helper()
+	m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: w.loss}, b, seeded(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := len(truth)
+	probes := mat.NewDense(d+1, d, nil)
+	for j, u := range w.unit {
+		probes.Set(j, j, u)
+	}
+	z, err := m.Scores(probes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range d {
+		z[j] -= z[d]
+	}
+	return z
+}
+
+// reference is the non-private fit, which the others are held against.
+type reference struct {
+	*world
+	data      *dpglm.Dataset
+	beta, sd  []float64
+	risk0     float64
+	meanLabel float64
+}
+
+func (w *world) reference(t *testing.T) *reference {
+	t.Helper()
+	r := &reference{world: w, data: w.data(t)}
+	r.beta, r.sd = w.plain(t)
+	r.risk0, r.meanLabel = w.risk(w.scores(r.beta))
+	return r
+}
+
+// errorsOf are, over seeds, a fit's mean excess risk; the root mean square of the mean
+// prediction less the mean label, over the latter; and the largest distance of a
+// coefficient to the non-private one, in standard errors.
+func (r *reference) errorsOf(t *testing.T, b dpglm.Budget, seeds int) (excess, bias, far float64) {
+	t.Helper()
+	for seed := range seeds {
+		got := r.fitted(t, r.data, b, uint64(seed))
+		risk, mean := r.risk(r.scores(got))
+		excess += (risk - r.risk0) / float64(seeds)
+		bias += math.Pow((mean-r.meanLabel)/r.meanLabel, 2) / float64(seeds)
+		for j, v := range got {
+			far = math.Max(far, math.Abs(v-r.beta[j])/r.sd[j])
+		}
+	}
+	return excess, math.Sqrt(bias), far
+}
+
+// TestAutoEstimates holds Auto against the non-private fit where the truth is known: as
+// rows and budget grow, excess risk falls as (nμ)⁻², calibration as (nμ)⁻¹, and
+// coefficients end within a tenth of a standard error. Seeds are fixed, and the bounds are
+// two to five times what was measured.
+func TestAutoEstimates(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		loss       losses.Loss
+		bias       float64 // of the scores
+		risk, mean float64 // bounds, times (nμ)² and nμ·min(1, mean label)
+	}{
+		{"1 in 2", losses.Logistic{}, 0, 6000, 40},
+		{"1 in 5", losses.Logistic{}, -1.7, 8000, 40},
+		{"1 in 100", losses.Logistic{}, -5.3, 80_000, 40},
+		{"counts", losses.Poisson{}, 0.5, 40_000, 250},
+		{"real labels", losses.Squared{}, 2, 8000, 60},
+	} {
+		for n, mus := range map[int][]float64{2000: {2, 20}, 20_000: {0.25, 2, 20, 200}} {
+			r := newWorld(n, c.loss, c.bias, 0).reference(t)
+			for _, mu := range mus {
+				excess, bias, far := r.errorsOf(t, dpglm.GDP(mu), 2)
+				nmu := float64(n) * mu
+				atMost := math.Max(0.1, 400/math.Sqrt(nmu*mu)) // noise over standard errors
+				if excess > c.risk/(nmu*nmu)+1e-6 || bias > c.mean/(nmu*math.Min(1, r.meanLabel))+3e-4 || far > atMost {
+					t.Errorf("%s, n = %d, μ = %g: excess risk %.3g, mean off by %.3g, coefficients by %.3g standard errors", c.name, n, mu, excess, bias, far)
+				}
+			}
+		}
+	}
+}
+
+// Results don't depend on the units of columns and of their declared ranges.
+func TestAutoKeepsToUnits(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		w := newWorld(4000, loss, 0.5, 0)
+		for _, b := range []dpglm.Budget{dpglm.GDP(0.1), dpglm.GDP(1), dpglm.GDP(300)} {
+			w.unit = []float64{1, 1, 1, 1}
+			want := w.fitted(t, w.data(t), b, 1)
+			w.unit = []float64{1e4, 1e-4, 1, 1e4}
+			for j, v := range w.fitted(t, w.data(t), b, 1) {
+				if math.Abs(v-want[j]) > 1e-6*math.Abs(want[j]) {
+					t.Errorf("%s, %v: coefficient %d is %g, in other units %g", loss.Name(), b, j, want[j], v)
+				}
+			}
+		}
+	}
+}
+
+// Two columns that are correlated at 0.99 cost no more than others.
+func TestAutoOnCorrelatedColumns(t *testing.T) {
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		r := newWorld(20_000, loss, 0.5, 0.99).reference(t)
+		for mu, most := range map[float64]float64{1: 5e-3, 100: 1e-6} {
+			if excess, _, _ := r.errorsOf(t, dpglm.GDP(mu), 2); excess > most {
+				t.Errorf("%s, μ = %g: excess risk %.3g", loss.Name(), mu, excess)
+			}
+		}
+	}
+}
+
+// Where the budget is too small for a model, or there is nothing to be found, the result is
+// about as good as the constant model.
+func TestAutoIsNoWorseThanTheConstant(t *testing.T) {
+	const seeds = 30
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		w := newWorld(1000, loss, -0.5, 0)
+		for _, signal := range []bool{true, false} {
+			if !signal {
+				rand.New(rand.NewPCG(5, 6)).Shuffle(len(w.y), func(i, j int) { w.y[i], w.y[j] = w.y[j], w.y[i] })
+			}
+			data, constant := w.data(t), w.constant()
+			for _, mu := range []float64{0.02, 0.05, 0.1, 0.3} {
+				excess := 0.0
+				for seed := range uint64(seeds) {
+					risk, _ := w.risk(w.scores(w.fitted(t, data, dpglm.GDP(mu), seed)))
+					excess += (risk - constant) / seeds
+				}
+				t.Logf("%s, signal %v, μ = %g: %.4f above the constant's risk", loss.Name(), signal, mu, excess)
+			}
+		}
+	}
+}
+
+// constant is the risk of the best constant model.
+func (w *world) constant() float64 {
+	var mean float64
+	for _, y := range w.y {
+		mean += y / float64(len(w.y))
+	}
+	beta := make([]float64, len(truth)+1)
+	switch w.loss.Labels() {
+	case losses.Binary:
+		mean = math.Log(mean / (1 - mean))
+	case losses.Count:
+		mean = math.Log(mean)
+	}
+	beta[len(truth)] = mean
+	risk, _ := w.risk(w.scores(beta))
+	return risk
+}
