@@ -222,7 +222,7 @@ func TestProjectIsRowByRow(t *testing.T) {
 // writes later changes nothing. A label that isn't finite is named by its row only.
 func TestLabelsAreTakenOver(t *testing.T) {
 	y := []float64{1, 2}
-	d, err := Open(mat.NewDense(2, 1, nil), y, NewIdentity(1, 1, false), 3)
+	d, err := Open(mat.NewDense(2, 1, nil), y, NewIdentity(1, 1, false), 0, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestLabelsAreTakenOver(t *testing.T) {
 		t.Errorf("the caller's later write makes a label %g", d.labels[0])
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		_, err := Open(mat.NewDense(2, 1, nil), []float64{0, v}, NewIdentity(1, 1, false), 3)
+		_, err := Open(mat.NewDense(2, 1, nil), []float64{0, v}, NewIdentity(1, 1, false), 0, 3)
 		if !errors.Is(err, check.ErrValue) || strings.Contains(err.Error(), "=") {
 			t.Errorf("label %g: %v, want an error that names its row and not its value", v, err)
 		}

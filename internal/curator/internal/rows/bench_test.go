@@ -131,7 +131,7 @@ func BenchmarkFramed(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := NewSums(table, y, 0, losses.Logistic{})
+	s, err := NewSums(table, y, 0, 0, losses.Logistic{})
 	if err != nil {
 		b.Fatal(err)
 	}
