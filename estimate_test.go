@@ -279,24 +279,29 @@ func TestAutoOnCorrelatedColumns(t *testing.T) {
 	}
 }
 
-// Where the budget is too small for a model, or there is nothing to be found, the result is
-// about as good as the constant model.
+// Where the budget is too small for a model, or there is nothing to be found, the result
+// is worse than the best constant model by noise only. That of the labels' mean alone
+// is (range/nμ)²/2, in real labels, at the first budget; bounds are twice what was measured.
 func TestAutoIsNoWorseThanTheConstant(t *testing.T) {
-	const seeds = 30
-	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+	const seeds = 10
+	for loss, atMost := range map[losses.Loss][]float64{
+		losses.Logistic{}: {0.02, 0.12, 0.01}, losses.Squared{}: {6, 2, 0.3}, losses.Poisson{}: {0.7, 2, 0.1},
+	} {
 		w := newWorld(1000, loss, -0.5, 0)
 		for _, signal := range []bool{true, false} {
 			if !signal {
 				rand.New(rand.NewPCG(5, 6)).Shuffle(len(w.y), func(i, j int) { w.y[i], w.y[j] = w.y[j], w.y[i] })
 			}
 			data, constant := w.data(t), w.constant()
-			for _, mu := range []float64{0.02, 0.05, 0.1, 0.3} {
+			for k, mu := range []float64{0.02, 0.1, 0.3} {
 				excess := 0.0
 				for seed := range uint64(seeds) {
 					risk, _ := w.risk(w.scores(w.fitted(t, data, dpglm.GDP(mu), seed)))
 					excess += (risk - constant) / seeds
 				}
-				t.Logf("%s, signal %v, μ = %g: %.4f above the constant's risk", loss.Name(), signal, mu, excess)
+				if excess > atMost[k] || signal && k == 2 && excess > 0 {
+					t.Errorf("%s, signal %v, μ = %g: %.4f above the constant's risk", loss.Name(), signal, mu, excess)
+				}
 			}
 		}
 	}

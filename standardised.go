@@ -217,6 +217,7 @@ type labelFacts struct {
 	typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
 	residual  float64 // variance of φ', roughly
 	mean      float64
+	noise     float64 // standard deviation of the mean
 }
 
 // start releases the labels' mean.
@@ -252,7 +253,7 @@ func (x *standardising) start() error {
 // labels reads the labels' noisy mean, of the given standard error.
 func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, float64) {
 	k := x.loss.Constants(everywhere, x.shape.LabelBound)
-	f := labelFacts{steepest: k.Smoothness, minority: 1}
+	f := labelFacts{steepest: k.Smoothness, minority: 1, noise: noise}
 	if x.loss.Labels() != losses.Real && !math.IsInf(k.Lipschitz, 1) {
 		f.apart = k.Lipschitz
 	}

@@ -78,8 +78,19 @@ func (x *standardising) descend() ([]float64, error) {
 	for j := range at.u {
 		at.u[j] *= k
 	}
-	at.b = x.bias + k*(at.b-x.bias)
+	at.b = x.bias + x.trusted(s, at, k)*(at.b-x.bias)
 	return x.back(at), nil
+}
+
+// trusted is the weight of the descent's intercept against the start's, which is k, that
+// of the other coordinates, with which it goes. Real labels' intercept is independent of
+// these, and has the weight that its noise and the start's give it.
+func (x *standardising) trusted(s stage, at iterate, k float64) float64 {
+	if x.loss.Labels() != losses.Real {
+		return k
+	}
+	start := x.facts.noise * x.facts.noise
+	return start / (start + s.variance(at.noise, x.facts.curvature))
 }
 
 // most is the largest fraction of gradients that a clip may shorten.
