@@ -76,7 +76,7 @@ func ExampleNoisyGDConfig_Plan() {
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 10,000
 	// Noisy GD, gradient sums: 100 × Gaussian in 20 dimensions, σ = 42.2468 × sensitivity, together 0.236704-GDP
-	// clip 0.25, step size 64
+	// clip 0.47, step size 16
 }
 
 // bought is customers as a data set with its public facts.

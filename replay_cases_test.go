@@ -118,7 +118,7 @@ func trials(t *testing.T) []*trial {
 	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
-	return append(all, stopped, selectModel(), selectCentred(), projectedObjective(t), manyColumns(t))
+	return append(append(all, stopped, selectModel(), selectCentred(), projectedObjective(t)), onFrames(t)...)
 }
 
 func allLearned() []learned {
