@@ -219,6 +219,16 @@ func audits() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
+// short reports whether a search has reached less than theory says.
+func (c *trial) short(best map[string]float64) bool {
+	for release, got := range best {
+		if _, want := c.reach(release); got < want {
+			return true
+		}
+	}
+	return false
+}
+
 // TestReplay searches for neighbours on which some release moves by more than it
 // declares, or anything leaves beside the releases. Where theory says how far a row
 // can move a release, the search must get there: a sensitivity that is twice too
@@ -227,6 +237,11 @@ func TestReplay(t *testing.T) {
 	for i, c := range trials(t) {
 		t.Run(c.name, func(t *testing.T) {
 			best := c.search(t, uint64(i+1))
+			for again := uint64(1); again < 3 && c.short(best); again++ { // of luck, or of power
+				for release, got := range c.search(t, uint64(i+1)+1000*again) {
+					best[release] = max(best[release], got)
+				}
+			}
 			found := map[string]bool{}
 			for release, got := range best {
 				label, want := c.reach(release)

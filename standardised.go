@@ -111,7 +111,10 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 // checkScales refuses bounds and budgets with which noise would overflow or vanish.
 func (o *standardised) checkScales() error {
 	x, y := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1)
-	for _, v := range []float64{x * x / o.mu, y * x / o.mu, x / o.mu, y / o.mu, y / x} {
+	if y/x > 1e100 {
+		return check.Fail(ErrBound, "label bound", o.shape.LabelBound, "must not exceed the feature bound so much that weights could overflow")
+	}
+	for _, v := range []float64{x * x / o.mu, y * x / o.mu, x / o.mu, y / o.mu} {
 		if !(v > 1e-200 && v < 1e200) {
 			return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, o.mu}, "must not differ so much that noise could overflow")
 		}
