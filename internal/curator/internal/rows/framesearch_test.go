@@ -1,0 +1,130 @@
+package rows
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// framedQuestion is a question to a frame, with the sensitivity that it declares.
+type framedQuestion struct {
+	ask   func(r *Framed) ([]float64, float64, error)
+	tight bool // whether rows attain the bound in every frame whose rows are long enough
+}
+
+func framedQuestions(u []float64) map[string]framedQuestion {
+	gradient := func(p Slope) framedQuestion {
+		return framedQuestion{func(r *Framed) ([]float64, float64, error) { return r.Gradient(ctx, u, 0.2, p) }, true}
+	}
+	counts := func(f func(r *Framed, counts, edges []float64) error) framedQuestion {
+		return framedQuestion{func(r *Framed) ([]float64, float64, error) {
+			c := make([]float64, 6)
+			return c, math.Sqrt2 * (1 + 1e-15), f(r, c, []float64{2.5, 1.1, 0.9, 0.6, 0.1})
+		}, true}
+	}
+	norms := counts(func(r *Framed, c, edges []float64) error { return r.CurvatureNorms(ctx, c, edges, u, 0.2, 1, 0.3) })
+	return map[string]framedQuestion{
+		"sum":           {func(r *Framed) ([]float64, float64, error) { return r.Sum(ctx, 0.3) }, true},
+		"moments":       {func(r *Framed) ([]float64, float64, error) { return r.Moments(ctx, 0.35) }, true},
+		"squares":       {func(r *Framed) ([]float64, float64, error) { return r.Squares(ctx) }, false},
+		"gradient":      gradient(Slope{Clip: 0.1}),
+		"with constant": gradient(Slope{Clip: 0.1, Constant: 0.25}),
+		"apart":         gradient(Slope{Clip: 0.1, Constant: 0.2, Apart: 0.45}),
+		"gradient norms": counts(func(r *Framed, c, edges []float64) error {
+			return r.GradientNorms(ctx, c, edges, u, 0.2, Slope{Clip: 1, Constant: 1})
+		}),
+		"lengths":         counts(func(r *Framed, c, edges []float64) error { r.Lengths(c, edges); return nil }),
+		"Hessian":         {func(r *Framed) ([]float64, float64, error) { return r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15) }, true},
+		"with constants":  {func(r *Framed) ([]float64, float64, error) { return r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3) }, false},
+		"curvature norms": norms,
+	}
+}
+
+// searchFrames are frames in which some rows are long.
+func searchFrames() map[string]Frame {
+	list := testFrames(searchColumns)
+	for name, f := range list {
+		if f.Longest > 0 {
+			f.Longest *= 2
+			list[name] = f
+		}
+	}
+	return list
+}
+
+// No neighbour moves an answer by more than it declares, in any frame, form and loss; and
+// of rows as they are, some neighbour moves most of them by 95 % of that.
+func TestFramedBySearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	u := []float64{0.5, -0.4, 0.3}
+	for _, f := range searchForms(t) {
+		for frame, coordinates := range searchFrames() {
+			if columns := f.sums(t, losses.Logistic{}, []float64{0, 0, 0}, 0).t.enc.Columns; columns != searchColumns {
+				continue // projected
+			}
+			for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.CappedPoisson{Cap: searchLabel}} {
+				for name, q := range framedQuestions(u) {
+					claimed := 0.0
+					of := func(s *Sums) []float64 {
+						r, err := s.Frame(ctx, coordinates)
+						if err != nil {
+							t.Fatal(err)
+						}
+						v, l2, err := q.ask(r)
+						if err != nil || claimed != 0 && l2 != claimed {
+							t.Fatalf("sensitivity %g, was %g (%v)", l2, claimed, err)
+						}
+						claimed = l2
+						return v
+					}
+					attained := f.name == "dense" && q.tight && loss == (losses.Squared{})
+					if name == "gradient" && coordinates.Longest > 0 && coordinates.Longest < 1 {
+						attained = false // no row is taken to be shorter than 1
+					}
+					tries := 20
+					if attained {
+						tries = 150
+					}
+					worst := f.worstNeighbours(t, loss, of, tries)
+					if worst > claimed {
+						t.Errorf("%s, %s, %s, %s: neighbours move it by %g, claimed %g", f.name, frame, loss.Name(), name, worst, claimed)
+					}
+					if attained && worst < 0.95*claimed {
+						t.Errorf("%s, %s, %s, %s: the search finds %g of %g only", f.name, frame, loss.Name(), name, worst, claimed)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The sum of labels moves by their range; the number of ones by exactly one.
+func TestLabelSumBySearch(t *testing.T) {
+	f := searchForms(t)[0]
+	for _, c := range []struct {
+		loss losses.Loss
+		want float64
+	}{{losses.Logistic{}, 1}, {losses.Squared{}, 2 * searchLabel}, {losses.Poisson{}, searchLabel}} {
+		claimed := 0.0
+		of := func(s *Sums) []float64 {
+			v, l2 := s.LabelSum()
+			claimed = l2
+			return []float64{v}
+		}
+		worst := f.worstNeighbours(t, c.loss, of, 60)
+		if worst > claimed || worst < 0.999*claimed || math.Abs(claimed-c.want) > 1e-12 {
+			t.Errorf("%s: neighbours move the sum by %g, claimed %g, want %g", c.loss.Name(), worst, claimed, c.want)
+		}
+	}
+	s := f.sums(t, losses.Logistic{}, []float64{0, 0, 0}, 0)
+	if sum, _ := s.LabelSum(); sum != 1 {
+		t.Errorf("%g ones among the labels 0, 1, 0", sum)
+	}
+	s = f.sums(t, losses.Squared{}, []float64{0, 0, 0}, -0.75)
+	if sum, _ := s.LabelSum(); sum != 0.25 {
+		t.Errorf("the labels 0, 1, −0.75 have the sum %g", sum)
+	}
+}
