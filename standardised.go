@@ -70,10 +70,11 @@ const standardisedDim = 1000
 
 // Plan calibrates the pool.
 func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if err := s.validate(); err != nil {
+	s, err := s.under(p.Loss)
+	if err != nil {
 		return nil, err
 	}
-	p, err := p.resolve(s, nearScore)
+	p, err = p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,13 @@ func TestValuesAndDerivatives(t *testing.T) {
 		{Poisson{}, 0, 1, 0, 0},
 		{Poisson{}, math.Log(5), 5, 0, 0},
 		{Poisson{}, 0, 3, 1 + 3*math.Log(3) - 3, -2},
+		{CappedPoisson{5}, 0, 3, 1 + 3*math.Log(3) - 3, -2},
+		{CappedPoisson{5}, math.Log(5), 5, 0, 0},
+		{CappedPoisson{5}, math.Log(5) + 2, 5, 0, 0},
+		{CappedPoisson{5}, math.Log(5) + 2, 1, 5 - math.Log(5) - 1 + 2*4, 4},
+		{CappedPoisson{5}, math.Log(7), 7, 0, 0},
+		{CappedPoisson{5}, math.Log(6), 7, 6 - 7*math.Log(6) + 7*math.Log(7) - 7, -1},
+		{CappedPoisson{5}, 9, 7, 0, 0},
 		{Hinge{}, 0.5, 1, 0.5, -1},
 		{Hinge{}, 0.5, -1, 1.5, 1},
 		{Hinge{}, 1, 1, 0, 0},
@@ -68,6 +75,7 @@ func TestNamesDomainsAndLinks(t *testing.T) {
 		{SmoothedHinge{0.5}, "smoothed hinge(0.5)", Binary, Identity},
 		{Huber{1.345}, "huber(1.345)", Real, Identity},
 		{Poisson{}, "poisson", Count, Log},
+		{CappedPoisson{5}, "poisson capped at 5", Count, Log},
 		{Hinge{}, "hinge", Binary, Identity},
 		{Absolute{}, "absolute", Real, Identity},
 		{Quantile{0.9}, "quantile(0.9)", Real, Identity},
@@ -147,7 +155,7 @@ func TestConvexAndNonNegative(t *testing.T) {
 // Constants stay finite for wide score ranges, or become +Inf where Poisson's
 // overflow; none is ever NaN.
 func TestConstantsOfWideRanges(t *testing.T) {
-	for _, l := range append([]Loss{extend(Poisson{}, 5), userSquared, userLogistic, userPoisson}, builtin...) {
+	for _, l := range append([]Loss{extend(Poisson{}, 5), CappedPoisson{1}, CappedPoisson{1e60}, userSquared, userLogistic, userPoisson}, builtin...) {
 		for _, z := range []float64{0, 1e-300, 1e-9, 1, 300, 1000} {
 			for _, y := range []float64{1e-60, 1, 1e60} {
 				k := l.Constants(z, y)

@@ -77,6 +77,13 @@ func cases() []testCase {
 			}
 		}
 	}
+	for _, limit := range []float64{1, 2.5, 60} {
+		for _, z := range []float64{0.03, 0.7, 3, 8} {
+			for _, y := range []float64{0.2, 1, 5, 60} {
+				all = append(all, testCase{CappedPoisson{limit}, z, y, z > math.Log(limit)}, testCase{extend(CappedPoisson{limit}, 1.5), z, y, true})
+			}
+		}
+	}
 	for _, l := range []Loss{userSquared, userLogistic, userPoisson, extend(userPoisson, 2), extend(extend(Poisson{}, 2), 1)} {
 		for _, z := range []float64{0.1, 2, 6} {
 			all = append(all, testCase{l, z, 3, true})

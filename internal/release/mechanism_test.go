@@ -353,3 +353,56 @@ func TestRowsSplit(t *testing.T) {
 		}
 	}
 }
+
+func poolOf(mu float64, releases, dim int) *Schedule { return must(Pool("pool", mu, releases, dim)) }
+
+// A pool's release is the Gaussian mechanism at μ times the share's root, less a margin,
+// for the answer's own sensitivity and dimension.
+func TestDrawIsTheMechanism(t *testing.T) {
+	rows, values := NewRows(), []float64{1, -2, 3.5}
+	for _, share := range []float64{1, 0.25, 1e-6} {
+		got, err := poolOf(0.8, 4, 5).Allow(rows, mechanisms.NewSeededSource(4)).Draw(share, NewAnswer(rows, values, 7))
+		mu := 0.8 * math.Sqrt(share) * (1 - 1e-11 - 4*0x1p-50)
+		want := make([]float64, 3)
+		if err := (mechanisms.Gaussian{Mu: mu}).Release(want, values, 7, mechanisms.NewSeededSource(4)); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("share %g: %v, want %v (%v)", share, got, want, err)
+		}
+	}
+	if !slices.Equal(values, []float64{1, -2, 3.5}) {
+		t.Errorf("the answer's own numbers became %v", values)
+	}
+}
+
+// The entry of a pool is that of as many equal releases, which has at least the slack of
+// any others: fewer, shorter, of unequal shares.
+func TestPoolLedger(t *testing.T) {
+	const mu, releases, dim = 1.3, 128, 500
+	pool := poolOf(mu, releases, dim)
+	equal := must(Gaussian("at most, pool", mu/math.Sqrt(releases), releases, dim))
+	if pool.Ledger().String() != equal.Ledger().String() {
+		t.Errorf("pool:\n%s\nequal releases:\n%s", pool.Ledger(), equal.Ledger())
+	}
+	unequal := must(Sequential("unequal",
+		must(Gaussian("a", mu*math.Sqrt(0.9), 1, dim)), must(Gaussian("b", mu*math.Sqrt(0.1/100), 100, 3))))
+	for _, delta := range []float64{1e-5, 1e-9, 1e-15} {
+		planned, err := pool.Ledger().Epsilon(delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := unequal.Ledger().Epsilon(delta)
+		if err != nil || made > planned {
+			t.Errorf("δ = %g: the releases made have ε = %g, planned %g (%v)", delta, made, planned, err)
+		}
+	}
+	for _, bad := range []struct {
+		mu            float64
+		releases, dim int
+	}{{0, 1, 1}, {math.NaN(), 1, 1}, {-1, 1, 1}, {1, 0, 1}, {1, -1, 1}, {1, 1, 0}} {
+		if _, err := Pool("pool", bad.mu, bad.releases, bad.dim); err == nil {
+			t.Errorf("a pool of %+v is planned", bad)
+		}
+	}
+}

@@ -13,18 +13,21 @@ type (
 	halfLogistic struct{ losses.Logistic }
 	halfSquared  struct{ losses.Squared }
 	halfPoisson  struct{ losses.Poisson }
+	halfCapped   struct{ losses.CappedPoisson }
 )
 
 func (l halfLogistic) Deriv(z, y float64) float64 { return l.Logistic.Deriv(z, y) / 2 }
 func (l halfSquared) Deriv(z, y float64) float64  { return l.Squared.Deriv(z, y) / 2 }
 func (l halfPoisson) Deriv(z, y float64) float64  { return l.Poisson.Deriv(z, y) / 2 }
+func (l halfCapped) Deriv(z, y float64) float64   { return l.CappedPoisson.Deriv(z, y) / 2 }
 
 // derivs returns the bits of Deriv, for every loss and length, at scores of all
 // magnitudes.
 func TestDerivs(t *testing.T) {
 	others := []losses.Loss{
 		losses.Extended{Inner: losses.Poisson{}, Limit: 5}, losses.Extended{Inner: losses.Logistic{}, Limit: 2},
-		halfLogistic{}, halfSquared{}, halfPoisson{}, losses.Extended{Inner: halfLogistic{}, Limit: 2},
+		halfLogistic{}, halfSquared{}, halfPoisson{}, losses.CappedPoisson{Cap: 20}, losses.CappedPoisson{Cap: 1e6},
+		halfCapped{losses.CappedPoisson{Cap: 20}}, losses.Extended{Inner: losses.CappedPoisson{Cap: 20}, Limit: 2}, losses.Extended{Inner: halfLogistic{}, Limit: 2},
 	}
 	for _, l := range append(others, every...) {
 		r := rand.New(rand.NewPCG(1, 2))

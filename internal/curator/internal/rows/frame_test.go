@@ -257,7 +257,7 @@ func TestFramedMatchesItsDefinition(t *testing.T) {
 			want := byDefinition(f, losses.Logistic{}, encoded, y, u)
 			var first map[string][]float64
 			for form, table := range framedForms(t, x, sp, enc) {
-				s, err := NewSums(table, y, 0, losses.Logistic{})
+				s, err := NewSums(table, y, 0, 0, losses.Logistic{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -84,6 +84,9 @@ func TestFramedBySearch(t *testing.T) {
 					if name == "gradient" && coordinates.Longest > 0 && coordinates.Longest < 1 {
 						attained = false // no row is taken to be shorter than 1
 					}
+					if name == "curvature norms" && coordinates.Longest > 0 {
+						attained = false // nearly all rows are as long as can be, which gives no slope to climb
+					}
 					tries := 20
 					if attained {
 						tries = 150

@@ -15,7 +15,7 @@ import (
 // every holds all losses, with constants that hold on balls where they must.
 var every = []losses.Loss{
 	losses.Logistic{}, losses.Squared{}, losses.SquaredHinge{}, losses.SmoothedHinge{Width: 0.5}, losses.Huber{Kappa: 0.7},
-	losses.Poisson{}, losses.Hinge{}, losses.Absolute{}, losses.Quantile{Tau: 0.3}, losses.Extended{Inner: losses.Squared{}, Limit: 0.8},
+	losses.Poisson{}, losses.CappedPoisson{Cap: 4}, losses.Hinge{}, losses.Absolute{}, losses.Quantile{Tau: 0.3}, losses.Extended{Inner: losses.Squared{}, Limit: 0.8},
 }
 
 const (
