@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // PredictorConfig is a kind of predictor with its parameters: a [VoteConfig],
@@ -38,6 +39,7 @@ type service struct {
 	schedule *release.Schedule // a leaf with a release for each answer
 	planned  *Ledger           // the schedule's, with the budget
 	facts    predictorFacts
+	loss     losses.Loss // nil where none was planned for
 	cache    bool
 	train    func(*run) (question, error)
 	release  func(*release.Allowance, release.Answer) (float64, error)
@@ -53,7 +55,7 @@ func newPredictorPlan(c PredictorConfig, s Shape, p Problem, b Budget, x service
 	if err != nil {
 		return nil, err
 	}
-	x.facts, x.planned = x.facts.of(s, p, b), ledger
+	x.facts, x.planned, x.loss = x.facts.of(s, p, b), ledger, p.Loss
 	return &PredictorPlan{Config: c, Problem: p, Ledger: ledger, shape: s, service: x}, nil
 }
 
@@ -66,7 +68,7 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	data := d.data.For(p.Problem.Loss)
+	data := d.data.For(p.loss)
 	if err := p.shape.fits(data); err != nil {
 		return nil, err
 	}
