@@ -369,3 +369,32 @@ func TestModelStoresItsOffset(t *testing.T) {
 		}
 	}
 }
+
+// A run of a predictor reads the labels as the planned loss takes them, whatever the
+// caller makes of the plan's exported fields.
+func TestPredictorPlansKeepTheirLoss(t *testing.T) {
+	x, y := realRows(50)
+	d := dataset(t, x, plus(y, 3), dpglm.Bounds{Feature: 2, LabelRange: [2]float64{0, 6}})
+	ask := func(change func(*dpglm.PredictorPlan)) float64 {
+		plan, err := dpglm.StableConfig{Queries: 1}.Plan(d.Shape(), dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(plan)
+		p, err := plan.Run(ctx, d, seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := p.Answer(ctx, []float64{1, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	want := ask(func(*dpglm.PredictorPlan) {})
+	for _, loss := range []losses.Loss{nil, (*losses.Squared)(nil), losses.Poisson{}} {
+		if got := ask(func(p *dpglm.PredictorPlan) { p.Problem.Loss = loss }); got != want {
+			t.Errorf("%T: answer %g, want %g", loss, got, want)
+		}
+	}
+}
