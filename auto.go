@@ -1,6 +1,10 @@
 package dpglm
 
-import "context"
+import (
+	"context"
+
+	"github.com/dpglm/dpglm/losses"
+)
 
 var _ Learner = AutoConfig{}
 
@@ -22,6 +26,8 @@ type AutoConfig struct{}
 //   - descent makes 60 to 300 steps, as many as raise the noise in a typical row's score
 //     to about 1, at a clip of a third of a typical row's norm.
 //
+// With more than 1000 features and labels that aren't binary it is
+// [ObjectivePerturbation], which doesn't need to know how the features are correlated.
 // Under a PureDP budget it is [OutputPerturbation].
 //
 // # Privacy
@@ -41,11 +47,14 @@ func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Mode
 // Plan chooses the method and calibrates it.
 func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	var l Learner = StandardisedGDConfig{}
-	if b.pure {
+	switch {
+	case b.pure:
 		l = OutputPerturbationConfig{}
+	case s.features() > standardisedDim && p.Loss != nil && p.Loss.Labels() != losses.Binary:
+		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)
-	if err != nil || b.pure {
+	if _, ok := l.(StandardisedGDConfig); err != nil || !ok {
 		return plan, err
 	}
 	plan.Learner = c

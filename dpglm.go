@@ -13,7 +13,7 @@
 //
 // # Learners
 //
-// [Auto] chooses the method and its parameters; begin with it. [PreconditionedGD],
+// [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],
 // [ObjectivePerturbation], [NoisyGD], [OutputPerturbation] and [JL] train one model;
 // [GridSearch] and [Boost] train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they

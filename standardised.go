@@ -30,7 +30,7 @@ type StandardisedGDConfig struct{}
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
 //     n·μ below max(47, 17√d) there is nothing else: the constant model, fitted with the
-//     whole budget.
+//     whole budget (47 for more than 1000 features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
@@ -236,7 +236,11 @@ func (x *standardising) start() error {
 		low, scale = 0, s.LabelBound
 	}
 	share := math.Min(math.Max(math.Pow(33*scale/nmu, 2), 0.005), 0.2)
-	constant := nmu < math.Max(47, 17*math.Sqrt(float64(x.d)))
+	least := 47.0
+	if x.d <= standardisedDim {
+		least = math.Max(least, 17*math.Sqrt(float64(x.d)))
+	}
+	constant := nmu < least
 	if constant {
 		share = 1
 	}
