@@ -117,4 +117,8 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.scores, got, c.want)
 		}
 	}
+	failed := scored("a", 1, "auc", .8)
+	if failed.refusal = errors.New("in a later run"); failed.format("auc") != "–" {
+		t.Errorf("a method that failed prints %q", failed.format("auc"))
+	}
 }

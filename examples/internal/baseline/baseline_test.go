@@ -132,6 +132,9 @@ func TestCollinearColumns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", loss.Name(), err)
 		}
+		if constant, empty := all.Weights[7], all.Weights[8]; constant != 0 || empty != 0 {
+			t.Errorf("%s: columns that are constant have the weights %v and %v", loss.Name(), constant, empty)
+		}
 		few, err := Fit(Dense{reduced}, y, loss)
 		if err != nil {
 			t.Fatal(err)
