@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 func exactly(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
@@ -96,5 +98,39 @@ func TestMassIsMovedUp(t *testing.T) {
 	want.Add(want, exactly(2999*0x1p-55))
 	if c := convolve(a, b); exactly(c.top).Cmp(want) < 0 {
 		t.Errorf("%.17g is at infinity, exactly %.17g", c.top, want)
+	}
+}
+
+// On its grid a discretised profile isn't below the curve, in exact arithmetic.
+func TestDiscretisedMassesCoverTheCurve(t *testing.T) {
+	for _, c := range testCurves {
+		for _, exponent := range []int{0, -3} {
+			p := discretise(c.curve, exponent)
+			for i := 0; i < len(p.mass); i += 1 + len(p.mass)/20 {
+				x := math.Ldexp(float64(p.low+i), exponent)
+				if got, want := exactDelta(p, x), c.curve(x); got.Cmp(exactly(want)) < 0 {
+					t.Errorf("%s, step 2^%d: δ(%g) = %.17g, below %.17g", c.name, exponent, x, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The transform's error, in the norm of its parts, is added to each mass, where there
+// is none as well.
+func TestTransformAddsItsError(t *testing.T) {
+	one := []float64{1, 0, 0, 0, 0}
+	f := fourier.NewFFT(16)
+	part := transform(f, one, logs(one), 0)
+	c := make([]float64, 9)
+	for i := range c {
+		c[i] = math.Inf(1)
+	}
+	lowerTo(c, f, part, part, 0)
+	eta := 64 * 4 * 0x1p-53 // 64u·log2 16
+	for i, v := range c {
+		if least := 2*eta + 4*0x1p-53; v < least {
+			t.Errorf("mass %d is %g, but the transforms are off by %g", i, v, least)
+		}
 	}
 }
