@@ -160,6 +160,9 @@ func TestProgressAndCancellation(t *testing.T) {
 	if e, err := stopped.Ledger.Epsilon(1e-6); err != nil || math.Abs(e-1) > 1e-6 {
 		t.Errorf("a stopped run reports ε = %g, not the full plan", e)
 	}
+	if !stopped.Ledger.CallerNoise() {
+		t.Error("the ledger of a stopped run doesn't say that its noise was the caller's")
+	}
 	_, err = dpglm.NoisyGD(cancelled, d, logistic, dpglm.ApproxDP(1, 1e-6), config, nil)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || errors.As(err, &stopped) {
 		t.Errorf("cancelled before the start: %v", err)

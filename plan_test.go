@@ -62,3 +62,23 @@ func TestPlanRunsAsPlanned(t *testing.T) {
 		t.Errorf("%v (%v), want a logistic model and\n%v", m, err, want)
 	}
 }
+
+// askew is a learner that plans for one row more than it was asked to.
+type askew struct{}
+
+func (askew) Plan(s dpglm.Shape, p dpglm.Problem, b dpglm.Budget) (*dpglm.Plan, error) {
+	s.Rows++
+	return dpglm.OutputPerturbationConfig{}.Plan(s, p, b)
+}
+
+// Combinators refuse a part's plan for other rows before anything is spent.
+func TestPlansOfPartsHaveTheirShape(t *testing.T) {
+	s := dpglm.Shape{Rows: 100, Dim: 3, FeatureBound: 1}
+	for _, l := range []dpglm.Learner{
+		dpglm.GridSearchConfig{Learner: askew{}}, dpglm.BoostConfig{Learner: askew{}}, dpglm.JLConfig{Learner: askew{}, K: 2}, dpglm.JLConfig{Learner: askew{}, K: 5},
+	} {
+		if _, err := l.Plan(s, logistic, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrShape) {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+}

@@ -122,3 +122,37 @@ func BenchmarkStepsAndSelection(b *testing.B) {
 		newSequence(gaussian{mu: 0.01 * math.Sqrt(500)}, part{pure{0.1}, 1}).Epsilon(1e-6)
 	}
 }
+
+// Branches on disjoint rows cost what the dearest of them costs, at each ε and in any
+// order: none is forgotten beside another.
+func TestParallelIsTheLargest(t *testing.T) {
+	for _, branches := range [][]*Sequence{
+		{Gaussian(1, 1, 1), Gaussian(2, 1, 1), Gaussian(0.5, 1, 1)}, {Gaussian(1, 1, 1), Pure(0.9, 1)}, {Gaussian(1, 1, 1), BoundedRange(1.75, 1)},
+		{Gaussian(1, 1, 1), Pure(0.7, 1), Gaussian(0.7, 1, 1)}, {Pure(1, 1), BoundedRange(1.5, 1), Pure(0.5, 1)},
+		{Objective{0.1, 0.05, 0.01, 10, 1}.Profile(), Gaussian(0.4, 1, 1), Pure(0.3, 1)},
+	} {
+		for range branches {
+			branches = append(branches[1:], branches[0])
+			all := Parallel(branches...)
+			for _, b := range branches {
+				for _, x := range []float64{0, 0.2, 0.6, 1, 3} {
+					if got, want := all.Delta(x), b.Delta(x); got < want*(1-1e-9) {
+						t.Errorf("δ(%g) = %g of %s, but its branch %s has %g", x, got, all.key(), b.key(), want)
+					}
+					if got, want := all.logDelta(x), b.logDelta(x); got < want-1e-9 {
+						t.Errorf("log δ(%g) = %g of %s, but its branch %s has %g", x, got, all.key(), b.key(), want)
+					}
+					if got, want := all.curve(-9)(x), b.Delta(x); got < want*(1-1e-9) {
+						t.Errorf("δ(%g) = %g of %s where it is composed, but its branch %s has %g", x, got, all.key(), b.key(), want)
+					}
+				}
+				if got, want := all.Loss(), b.Loss(); got < want {
+					t.Errorf("loss %g of %s, but its branch %s has %g", got, all.key(), b.key(), want)
+				}
+				if got, want := all.Mu(), b.Mu(); got < want {
+					t.Errorf("%g-GDP of %s, but its branch %s is %g-GDP", got, all.key(), b.key(), want)
+				}
+			}
+		}
+	}
+}

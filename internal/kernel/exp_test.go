@@ -212,3 +212,27 @@ func BenchmarkElementwise(b *testing.B) {
 		}
 	}
 }
+
+// What is a little beyond the limit is held to it, on both sides, and what is on it stays.
+func TestClipAtTheLimit(t *testing.T) {
+	for _, sign := range []float64{1, -1} {
+		for _, excess := range []float64{-1e-6, 0, 0x1p-52, 1e-9, 1e-5} {
+			for n := 1; n <= 17; n++ {
+				c, portable, norm := make([]float64, n), make([]float64, n), make([]float64, n)
+				for k := range c {
+					norm[k] = 1 + float64(k)/8
+					c[k] = sign * 0.5 / norm[k] * (1 + excess)
+				}
+				copy(portable, c)
+				Clip(c, norm, 0.5)
+				clipGo(portable, norm, 0.5)
+				for k, v := range c {
+					most := 0.5 / norm[k]
+					if want := sign * most * min(1, 1+excess); v != portable[k] || math.Abs(v) > most || math.Abs(v-want) > 1e-15 {
+						t.Errorf("%g beyond %g: %.17g, and %.17g without assembly", excess, sign*most, v, portable[k])
+					}
+				}
+			}
+		}
+	}
+}

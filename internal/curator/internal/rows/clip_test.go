@@ -69,3 +69,23 @@ func TestClipHoldsWhereRowsCancel(t *testing.T) {
 		}
 	}
 }
+
+// Labels become what the loss's constants are for: ±1, within [−Y, Y], or within
+// [0, Y]; nothing else is let in.
+func TestLabelsMeetTheDomain(t *testing.T) {
+	const bound = 1.5
+	for _, c := range []struct {
+		kind    losses.Labels
+		y, want float64
+		ok      bool
+	}{
+		{losses.Binary, 1, 1, true}, {losses.Binary, 0, -1, true}, {losses.Binary, -1, -1, true},
+		{losses.Binary, 2, 0, false}, {losses.Binary, 0.5, 0, false}, {losses.Binary, -0.5, 0, false}, {losses.Binary, -2, 0, false},
+		{losses.Real, 7, bound, true}, {losses.Real, -7, -bound, true}, {losses.Real, -1.2, -1.2, true},
+		{losses.Count, 7, bound, true}, {losses.Count, 0, 0, true}, {losses.Count, 1.2, 1.2, true}, {losses.Count, -1e-9, 0, false}, {losses.Count, -1, 0, false},
+	} {
+		if got, ok := mapLabel(c.kind, c.y, bound); ok != c.ok || ok && got != c.want {
+			t.Errorf("%s label %g: %g (%v), want %g (%v)", c.kind, c.y, got, ok, c.want, c.ok)
+		}
+	}
+}
