@@ -134,3 +134,21 @@ func TestTransformAddsItsError(t *testing.T) {
 		}
 	}
 }
+
+// Sums and products of pure ε are not below the exact ones, and exact where those are
+// floating-point numbers.
+func TestPureSumsAreRoundedUp(t *testing.T) {
+	for _, a := range []float64{0.1, 1, 1.0 / 3, 7e-5, 123.456} {
+		for _, b := range []float64{0.2, 3, 0x1p-60, 1e-9, 17.7} {
+			if got, want := addUp(a, b), new(big.Float).Add(exactly(a), exactly(b)); exactly(got).Cmp(want) < 0 {
+				t.Errorf("%g + %g = %.17g, below the exact sum", a, b, got)
+			}
+			if got, want := multiplyUp(a, b), new(big.Float).Mul(exactly(a), exactly(b)); exactly(got).Cmp(want) < 0 {
+				t.Errorf("%g · %g = %.17g, below the exact product", a, b, got)
+			}
+		}
+	}
+	if addUp(0.25, 0.5) != 0.75 || multiplyUp(3, 0.25) != 0.75 {
+		t.Error("an exact sum or product was rounded")
+	}
+}

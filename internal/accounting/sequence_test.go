@@ -45,6 +45,11 @@ func TestPureWithGaussianClosedForm(t *testing.T) {
 			p := 1 / (1 + math.Exp(-eps))
 			g := gaussian{mu: mu}
 			exact := func(x float64) float64 { return p*g.delta(x-eps) + (1-p)*g.delta(x+eps) }
+			for _, x := range []float64{0, eps / 2, eps, eps + mu, 2*eps + 3*mu} {
+				if got, want := l.Delta(x), exact(x); got < want*(1-1e-9) {
+					t.Errorf("%s: δ(%g) = %g, want %g", l.key(), x, got, want)
+				}
+			}
 			for _, delta := range []float64{1e-2, 1e-6, 1e-20} {
 				if want := smallestEpsilon(exact, delta); want > 0.01 {
 					fromAbove(t, l.key(), l.Epsilon(delta), want)

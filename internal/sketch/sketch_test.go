@@ -37,10 +37,16 @@ func TestMapsAreLinearWithTheirAdjoint(t *testing.T) {
 			y, _, _ := randomVector(r, d, d)
 			w, _, _ := randomVector(r, k, k)
 			a, b, c, back := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, d)
+			for i := range a { // what was in the destination before, another row's image, is gone
+				a[i], b[i], c[i] = 1e9, 1e9, 1e9
+			}
 			m.Apply(a, x)
 			m.ApplySparse(b, indices, values)
 			if floats.Distance(a, b, 2) > 1e-12 {
 				t.Errorf("%s %v: sparse and dense images differ", name, shape)
+			}
+			for j := range back {
+				back[j] = 1e9
 			}
 			m.Transpose(back, w)
 			if l, r := floats.Dot(a, w), floats.Dot(x, back); math.Abs(l-r) > 1e-11*(1+math.Abs(l)) {

@@ -43,3 +43,28 @@ func TestAddScaled(t *testing.T) {
 		}
 	}
 }
+
+// Project keeps what is within the radius, bit for bit, and brings to it what is beyond,
+// be it by little; only the last digits may exceed it.
+func TestProject(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := 1; n < 40; n++ {
+		for _, factor := range []float64{0.5, 1 - 1e-9, 1 + 1e-9, 1 + 1e-5, 3, 1e200} {
+			w := make([]float64, n)
+			for j := range w {
+				w[j] = r.NormFloat64()
+			}
+			floats.Scale(factor*0.7/floats.Norm(w, 2), w)
+			p := append([]float64(nil), w...)
+			Project(p, 0.7)
+			switch norm := floats.Norm(p, 2); {
+			case factor < 1 && !floats.Equal(p, w):
+				t.Errorf("%g times the radius: moved", factor)
+			case norm > 0.7*(1+float64(n+16)*0x1p-52):
+				t.Errorf("%g times the radius: norm %.17g of 0.7 at most", factor, norm)
+			case factor > 1 && floats.Distance(p, w, 2) > floats.Norm(w, 2)-0.7+1e-12*floats.Norm(w, 2):
+				t.Errorf("%g times the radius: not the nearest point of the ball", factor)
+			}
+		}
+	}
+}
