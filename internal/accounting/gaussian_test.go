@@ -1,6 +1,9 @@
 package accounting
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // No computed profile of a Gaussian release lies below the exact one, whose logarithms
 // were computed with 150 digits (mpmath): where two numbers cancel, as for small μ, and
@@ -68,7 +71,8 @@ func TestSlackIsCarriedAlong(t *testing.T) {
 	for name, c := range map[string]struct{ got, want gaussian }{
 		"then": {g.then(h), gaussian{5, 16, 9}}, "or": {g.or(h), gaussian{4, 11, 7}}, "or, the other way": {h.or(g), gaussian{4, 11, 7}},
 		"times 4": {g.times(4), gaussian{6, 20, 28}}, "group of 3": {g.group(3), gaussian{9, 15, 189}},
-		"4 releases of 5 coordinates": {noise(2, 4, 5), gaussian{4, 20, 80}},
+		"objective perturbation, b and output": {Objective{0.1, 0.05, 0.01, 10, 3}.Profile().gauss, gaussian{0.01 * math.Sqrt(3) * (1 - 1e-15), 60, 30 * (0.01*0.01 + 0.2*0.2) * (1 - 1e-15)}},
+		"4 releases of 5 coordinates":          {noise(2, 4, 5), gaussian{4, 20, 80}},
 	} {
 		for field, v := range map[string][2]float64{
 			"μ": {c.got.mu, c.want.mu}, "coordinates": {c.got.coordinates, c.want.coordinates}, "moved": {c.got.moved, c.want.moved},
