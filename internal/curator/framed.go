@@ -23,7 +23,10 @@ type Framed struct {
 // Frame measures the rows in a frame, in one pass.
 func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 	r, err := s.s.Frame(ctx, f)
-	return &Framed{r, s.data}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Framed{r, s.data}, nil
 }
 
 // Labels is the sum of the labels, as the loss has them, or the number of ones where
@@ -58,7 +61,7 @@ func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, 
 	return r.answer(v, l2), err
 }
 
-// Squares are the sums of the coordinates' squares, without Matrix or Centre.
+// Squares are the sums of the features' squares, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	v, l2, err := r.f.Squares(ctx)
 	return r.answer(v, l2), err

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -86,7 +87,9 @@ func TestDeclaredSensitivities(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 8))
 			base := newSample(r, 12, 3, loss.Labels())
 			dim := base.open(t, intercept).Facts().Dim
-			for name, q := range questions(loss, dim) {
+			all := questions(loss, dim)
+			maps.Copy(all, framedQuestions())
+			for name, q := range all {
 				worst, declared := 0.0, math.NaN()
 				for k := range 60 {
 					a, b := base, base.neighbour(r, k%12, loss.Labels())
