@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,6 +33,10 @@ type Framed struct {
 	centre  float64   // ‖m‖, rounded up
 	length  []float64 // bound on ‖Aᵀ(xᵢ−m)‖ before shortening
 	shorten []float64 // factor ≤ 1; nil if all are 1
+
+	lock    sync.Mutex
+	kept    []float64 // norms, of the last kind of slope
+	keptFor Slope
 }
 
 // Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
@@ -223,6 +228,16 @@ func (r *Framed) weights(u []float64) (w []float64, c float64) {
 		c += float64(w[j] * m)
 	}
 	return w, c
+}
+
+// hold multiplies numbers of the rows from lo on by their factors.
+func (r *Framed) hold(z []float64, lo int) {
+	if r.shorten == nil {
+		return
+	}
+	for k, t := range r.shorten[lo : lo+len(z)] {
+		z[k] = float64(z[k] * t)
+	}
 }
 
 func (r *Framed) factor(i int) float64 {

@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
@@ -27,13 +29,14 @@ func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z [
 			s.t.layout.eachTile(b, func(lo, hi int) {
 				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
 				s.t.score(z, rows, lo, &f)
-				for k, v := range z {
-					z[k] = r.factor(lo+k) * (v - c)
+				for k := range z {
+					z[k] -= c
 				}
+				r.hold(z, lo)
 				a.k += coefficients(z, lo)
-				for k, v := range z {
-					z[k] = float64(v * r.factor(lo+k))
-					a.t += z[k]
+				r.hold(z, lo)
+				for _, v := range z {
+					a.t += v
 				}
 				s.t.addTile(a.workspace, z, rows, lo)
 			})
@@ -109,7 +112,23 @@ func (p Slope) coefficient() float64 {
 	return p.Clip
 }
 
-// norm is what a row's |φ'| is multiplied by to be held against the clip.
+// norms are what the rows' |φ'| are multiplied by to be held against the clip. The last
+// ones are kept, as a descent asks for the same at each step.
+func (r *Framed) norms(p Slope) []float64 {
+	if p.Apart > 0 && r.shorten == nil {
+		return r.length
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if kind := (Slope{Constant: p.Constant, Apart: p.Apart}); r.kept == nil || r.keptFor != kind {
+		r.kept, r.keptFor = make([]float64, len(r.length)), kind
+		for i := range r.kept {
+			r.kept[i] = r.norm(i, p)
+		}
+	}
+	return r.kept
+}
+
 func (r *Framed) norm(i int, p Slope) float64 {
 	t := r.reach(i)
 	switch {
@@ -119,6 +138,21 @@ func (r *Framed) norm(i int, p Slope) float64 {
 		return math.Hypot(t, p.Constant) * (1 + 4*unit)
 	}
 	return math.Max(t, 1)
+}
+
+// holdTo holds each number to ±limit and returns their sum.
+func holdTo(z []float64, limit float64) (sum float64) {
+	for k, c := range z {
+		if c > limit {
+			c = limit
+		}
+		if c < -limit {
+			c = -limit
+		}
+		z[k] = c
+		sum += c
+	}
+	return sum
 }
 
 // gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
@@ -140,25 +174,21 @@ func (r *Framed) gradientSensitivity(p Slope) float64 {
 // coordinate last if there is one, and a bound on how far it moves when a row is
 // replaced.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) ([]float64, float64, error) {
-	s := r.s
+	s, norms := r.s, r.norms(p)
 	v, constant, err := r.combine(ctx, u, func(z []float64, lo int) float64 {
 		for k := range z {
 			z[k] += offset
 		}
 		derivs(s.loss, z, s.labels[lo:lo+len(z)])
+		if p.Apart > 0 {
+			sum := holdTo(z, p.Apart)
+			kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
+			return sum
+		}
+		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
 		var sum float64
-		for k, c := range z {
-			if p.Apart > 0 {
-				c = math.Max(-p.Apart, math.Min(p.Apart, c))
-				sum += c
-			}
-			if bound := p.Clip / r.norm(lo+k, p); math.Abs(c) > bound {
-				c = math.Copysign(bound, c)
-			}
-			if p.Apart == 0 {
-				sum += c
-			}
-			z[k] = c
+		for _, c := range z {
+			sum += c
 		}
 		return sum
 	})
@@ -177,10 +207,11 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 // GradientNorms counts the rows by |φ'|·norm, which Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, counts, edges, u []float64, offset float64, p Slope) error {
 	norms := make([]float64, r.s.Rows())
+	own := r.norms(p)
 	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
 		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
 		for k, c := range z {
-			norms[lo+k] = math.Abs(c) * r.norm(lo+k, p)
+			norms[lo+k] = math.Abs(c) * own[lo+k]
 		}
 	})
 	histogram(counts, edges, norms)
