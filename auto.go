@@ -37,7 +37,8 @@ type AutoConfig struct{}
 //
 // # Limits
 //
-// With few rows or a small budget (n·μ below 47, or 17√d) it returns the constant model.
+// With few rows or a small budget (n·μ below max(90, 17√d), or 47 with more than
+// 1000 features) it returns the constant model.
 // Rows far longer than all others, and labels far from all others, count for less than
 // in the plain loss, until n·μ is so large that the clip lets them go.
 func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {

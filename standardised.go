@@ -29,7 +29,7 @@ type StandardisedGDConfig struct{}
 // It goes through these steps, all of which look only at what was released before:
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
-//     n·μ below max(47, 17√d) there is nothing else: the constant model, fitted with the
+//     n·μ below max(90, 17√d) there is nothing else: the constant model, fitted with the
 //     whole budget (47 for more than 1000 features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
@@ -109,16 +109,16 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	return plan, nil
 }
 
-// checkScales refuses bounds and budgets with which noise would overflow or vanish.
+// checkScales refuses bounds and budgets with which noise would overflow or vanish, or
+// weights leave the range of a model's.
 func (o *standardised) checkScales() error {
 	x, y := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1)
-	if y/x > 1e100 {
-		return check.Fail(ErrBound, "label bound", o.shape.LabelBound, "must not exceed the feature bound so much that weights could overflow")
-	}
+	fine := y/x < 1e-10*check.MaxScale*check.MaxScale
 	for _, v := range []float64{x * x / o.mu, y * x / o.mu, x / o.mu, y / o.mu} {
-		if !(v > 1e-200 && v < 1e200) {
-			return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, o.mu}, "must not differ so much that noise could overflow")
-		}
+		fine = fine && v > 1e-200 && v < 1e200
+	}
+	if !fine {
+		return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, o.mu}, "must not differ so much that noise or weights could overflow")
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (x *standardising) start() error {
 	share := math.Min(math.Max(math.Pow(33*scale/nmu, 2), 0.005), 0.2)
 	least := 47.0
 	if x.d <= standardisedDim {
-		least = math.Max(least, 17*math.Sqrt(float64(x.d)))
+		least = math.Max(90, 17*math.Sqrt(float64(x.d)))
 	}
 	constant := nmu < least
 	if constant {
