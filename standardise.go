@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/vector"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // The shares of μ² that standardising takes.
@@ -159,7 +160,7 @@ func (x *standardising) again() error {
 			return err
 		}
 	}
-	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.sums.Curved(); !x.hessian {
+	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.sums.Curved() && !x.kinked(); !x.hessian {
 		return nil
 	}
 	edges = cells(8*math.Sqrt(d), math.Sqrt2, 16)
@@ -169,4 +170,10 @@ func (x *standardising) again() error {
 	long := h.smallest(0.01*x.n, 3)
 	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
 	return nil
+}
+
+// kinked is for a loss whose curvature near its minimum may be far above that at the
+// start, so that a step by the latter could be too long.
+func (x *standardising) kinked() bool {
+	return x.loss.Labels() == losses.Real && !math.IsInf(x.loss.Constants(everywhere, x.shape.LabelBound).Lipschitz, 1)
 }

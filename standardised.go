@@ -289,6 +289,7 @@ func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, floa
 	f.curvature, f.typical = f.steepest, 0.15*width
 	f.residual = math.Pow(width/20*f.steepest, 2)
 	if !math.IsInf(k.Lipschitz, 1) {
+		f.curvature = math.Min(f.steepest, 10*k.Lipschitz/width)
 		f.typical, f.residual = math.Min(f.typical, k.Lipschitz), math.Min(f.residual, k.Lipschitz*k.Lipschitz)
 	}
 	return f, f.mean

@@ -89,6 +89,9 @@ func (x *standardising) trusted(s stage, at iterate, k float64) float64 {
 	if x.loss.Labels() != losses.Real {
 		return k
 	}
+	if x.kinked() {
+		return 1
+	}
 	start := x.facts.noise * x.facts.noise
 	return start / (start + s.variance(at.noise, x.facts.curvature))
 }

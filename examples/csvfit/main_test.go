@@ -268,7 +268,7 @@ func TestPrintsAReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"4 training rows, 1 held out, 3 weights", "auto, logistic loss", "ε = 3, δ = 0.001", "Gaussian in 3 dimensions", "accuracy", "log_loss", "non-private", "not for release"} {
+	for _, want := range []string{"4 training rows, 1 held out, 3 weights", "auto, logistic loss", "ε = 3, δ = 0.001", "standardised GD: ", "accuracy", "log_loss", "non-private", "not for release"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

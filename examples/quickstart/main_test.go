@@ -48,7 +48,7 @@ func TestRunPrintsTheGuarantee(t *testing.T) {
 	if err := run(&out, data, 4, 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"ε = 4,", "δ = 2.96e-07", "replacing one of 22524 rows", "objective perturbation in 14 dimensions", "log_loss", "calibration_slope", "non-private", "not for release"} {
+	for _, want := range []string{"ε = 4,", "δ = 2.96e-07", "replacing one of 22524 rows", "standardised GD: ", "log_loss", "calibration_slope", "non-private", "not for release"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

@@ -84,7 +84,7 @@ func TestLabelsMeetTheDomain(t *testing.T) {
 		{losses.Real, 7, bound, true}, {losses.Real, -7, -bound, true}, {losses.Real, -1.2, -1.2, true},
 		{losses.Count, 7, bound, true}, {losses.Count, 0, 0, true}, {losses.Count, 1.2, 1.2, true}, {losses.Count, -1e-9, 0, false}, {losses.Count, -1, 0, false},
 	} {
-		if got, ok := mapLabel(c.kind, c.y, bound); ok != c.ok || ok && got != c.want {
+		if got, ok := mapLabel(c.kind, c.y, 0, bound); ok != c.ok || ok && got != c.want {
 			t.Errorf("%s label %g: %g (%v), want %g (%v)", c.kind, c.y, got, ok, c.want, c.ok)
 		}
 	}
