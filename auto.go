@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"math"
 
 	"github.com/dpglm/dpglm/losses"
 )
@@ -28,6 +29,8 @@ type AutoConfig struct{}
 //
 // With more than 1000 features and labels that aren't binary it is
 // [ObjectivePerturbation], which doesn't need to know how the features are correlated.
+// So it is for a [losses.Quantile] far from the median, down whose flat side a few steps
+// get nowhere.
 // Under a PureDP budget it is [OutputPerturbation].
 //
 // # Privacy
@@ -51,7 +54,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	switch {
 	case b.pure:
 		l = OutputPerturbationConfig{}
-	case s.features() > standardisedDim && p.Loss != nil && p.Loss.Labels() != losses.Binary:
+	case s.features() > standardisedDim && p.Loss != nil && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)
@@ -60,4 +63,10 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	plan.Learner = c
 	return plan, nil
+}
+
+// lopsided is for a loss that is much steeper on one side than on the other.
+func lopsided(l losses.Loss) bool {
+	q, ok := l.(losses.Quantile)
+	return ok && math.Abs(q.Tau-0.5) > 0.2
 }

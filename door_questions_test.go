@@ -23,7 +23,6 @@ var readable = map[string]string{
 	"Columns":                "the shape of a matrix is public",
 	"Scores":                 "the rows are the caller's queries and the weights were released",
 	"Unpack":                 "of moments that were released",
-	"MomentsDistance":        "of public bounds",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",
 	"WeightBound":            "of public bounds",

@@ -123,7 +123,7 @@ func moments(memory []float64, megabytes int, np *numPy) *group {
 		name: title("second moments", x), bytes: 8 * len(x.RawMatrix().Data),
 		prepare: func() error { return p.prepare(x) },
 		ops: []*op{{name: "second moments", ours: true, once: timed(func() error {
-			_, err := p.sums.Moments(context.Background(), math.Inf(1))
+			_, err := p.framed.Moments(context.Background(), math.Inf(1))
 			return err
 		})}},
 	}
@@ -182,9 +182,10 @@ func noise() *group {
 
 // pass is the gradient sum of the logistic loss, with Noisy GD's clip.
 type pass struct {
-	sums *curator.Sums
-	w    []float64
-	clip float64
+	sums   *curator.Sums
+	framed *curator.Framed // as they are
+	w      []float64
+	clip   float64
 }
 
 func (p *pass) prepare(x mat.Matrix) error {
@@ -203,7 +204,10 @@ func (p *pass) prepare(x mat.Matrix) error {
 	if err != nil {
 		return err
 	}
-	p.sums, err = data.Under(losses.Logistic{})
+	if p.sums, err = data.Under(losses.Logistic{}); err != nil {
+		return err
+	}
+	p.framed, err = p.sums.Frame(context.Background(), curator.Frame{})
 	return err
 }
 

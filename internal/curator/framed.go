@@ -36,64 +36,54 @@ func (s *Sums) Labels() release.Answer {
 	return s.answer([]float64{sum}, l2)
 }
 
-func (r *Framed) answer(values []float64, l2 float64) release.Answer {
-	return release.NewAnswer(r.data.rows, values, l2)
+func (r *Framed) answer(values []float64, l2 float64, err error) (release.Answer, error) {
+	return release.NewAnswer(r.data.rows, values, l2), err
 }
 
 // Lengths is the histogram of ‖Aᵀ(x−m)‖, before rows are shortened: counts[k] have
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
 func (r *Framed) Lengths(edges []float64) release.Answer {
-	counts := make([]float64, len(edges)+1)
-	r.f.Lengths(counts, edges)
-	return r.answer(counts, histogram)
+	counts, l2 := r.f.Lengths(edges)
+	return release.NewAnswer(r.data.rows, counts, l2)
 }
 
 // Sum is Σ x̃ᵢ, rows longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
-	v, l2, err := r.f.Sum(ctx, longest)
-	return r.answer(v, l2), err
+	return r.answer(r.f.Sum(ctx, longest))
 }
 
 // Moments are the packed second moments of the coordinates, rows longer than the given
 // norm shortened to it.
 func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	v, l2, err := r.f.Moments(ctx, longest)
-	return r.answer(v, l2), err
+	return r.answer(r.f.Moments(ctx, longest))
 }
 
 // Squares are the sums of the features' squares, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
-	v, l2, err := r.f.Squares(ctx)
-	return r.answer(v, l2), err
+	return r.answer(r.f.Squares(ctx))
 }
 
 // Gradient is the sum of the rows' gradients in the coordinates and, last, of the
 // constant's, at the score ⟨u, x̃⟩ + offset, held as slope says.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, slope Slope) (release.Answer, error) {
-	v, l2, err := r.f.Gradient(ctx, u, offset, slope)
-	return r.answer(v, l2), err
+	return r.answer(r.f.Gradient(ctx, u, offset, slope))
 }
 
 // GradientNorms is the histogram of what Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, slope Slope) (release.Answer, error) {
-	counts := make([]float64, len(edges)+1)
-	err := r.f.GradientNorms(ctx, counts, edges, u, offset, slope)
-	return r.answer(counts, histogram), err
+	return r.answer(r.f.GradientNorms(ctx, edges, u, offset, slope))
 }
 
 // CurvatureNorms is the histogram of √φ”·‖(x̃, constant)‖ at the score ⟨u, x̃⟩ + offset,
 // φ” held to at most most.
 func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
-	counts := make([]float64, len(edges)+1)
-	err := r.f.CurvatureNorms(ctx, counts, edges, u, offset, constant, most)
-	return r.answer(counts, histogram), err
+	return r.answer(r.f.CurvatureNorms(ctx, edges, u, offset, constant, most))
 }
 
 // Hessian is the packed sum of φ”·(x̃, constant)(x̃, constant)ᵀ, rows with a larger
 // √φ”·‖(x̃, constant)‖ scaled down to the given one.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
-	v, l2, err := r.f.Hessian(ctx, u, offset, constant, most, longest)
-	return r.answer(v, l2), err
+	return r.answer(r.f.Hessian(ctx, u, offset, constant, most, longest))
 }
 
 // Curved reports whether the loss tells its second derivative, as Hessian needs.

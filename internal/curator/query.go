@@ -1,6 +1,8 @@
 package curator
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
@@ -39,4 +41,21 @@ func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
 	z := make([]float64, table.Rows())
 	table.Scores(z, w)
 	return z, nil
+}
+
+// Unpack returns the matrix of packed moments that were released: its upper triangle row
+// by row, entries off the diagonal times √2.
+func Unpack(packed []float64, dim int) *mat.SymDense {
+	m := mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for j := i; j < dim; j++ {
+			v := packed[0]
+			packed = packed[1:]
+			if i != j {
+				v /= math.Sqrt2
+			}
+			m.SetSym(i, j, v)
+		}
+	}
+	return m
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -77,55 +75,6 @@ func (s *Sums) momentsPay(clip float64, questions int) bool {
 	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(questions)
 	return float64(d*(float64(n/4)+t)) < n*t
 }
-
-// histogram is the L2 sensitivity of one histogram, √2 rounded up: a replaced row
-// moves from one count to another.
-const histogram = math.Sqrt2 * (1 + 1e-15)
-
-// GradientNorms is the histogram of the rows' gradient norms at w: counts[k] have
-// a norm of more than edges[k] and no more than edges[k−1], and the last count the
-// rest; edges are public and decrease.
-func (s *Sums) GradientNorms(edges, w []float64) release.Answer {
-	counts := make([]float64, len(edges)+1)
-	s.s.GradientNorms(counts, edges, w)
-	return s.answer(counts, histogram)
-}
-
-// RowNorms is the histogram of the rows' norms, with the constant feature.
-func (s *Sums) RowNorms(edges []float64) release.Answer {
-	counts := make([]float64, len(edges)+1)
-	s.s.RowNorms(counts, edges)
-	return s.answer(counts, histogram)
-}
-
-// Lengths is the histogram of the rows' norms without the constant feature and,
-// where labelEdges isn't nil, behind it that of the labels' magnitudes: counts[k]
-// are in (edges[k+1], edges[k]], and the last in [0, edges[len(edges)−1]]; edges[0] is
-// the bound. A replaced row moves two counts in each by 1.
-func (s *Sums) Lengths(edges, labelEdges []float64) release.Answer {
-	counts := make([]float64, len(edges)+len(labelEdges))
-	s.data.table.CountLengths(counts[:len(edges)], edges)
-	if labelEdges == nil {
-		return s.answer(counts, histogram)
-	}
-	s.s.CountLabels(counts[len(edges):], labelEdges)
-	return s.answer(counts, math.Sqrt2*histogram)
-}
-
-// Moments is the upper triangle of the second moments of the rows, those longer
-// than the given bound scaled down to it, row by row and entries off the diagonal
-// times √2: its L2 norm is the Frobenius norm of the matrix ([rows.Sums.PackedSensitivity]).
-func (s *Sums) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	packed, err := s.s.PackedMoments(ctx, longest)
-	return s.answer(packed, s.s.PackedSensitivity(longest)), err
-}
-
-// Unpack returns the matrix of packed moments that were released.
-func Unpack(packed []float64, dim int) *mat.SymDense { return rows.Unpack(packed, dim) }
-
-// MomentsDistance is the exact L2 sensitivity of packed second moments of rows whose
-// features have norm at most b, beside a constant feature c.
-func MomentsDistance(b, c float64) float64 { return rows.MomentsDistance(b, c) }
 
 // Losses are scores to select models by: score j is Σᵢ φ(⟨w_j, xᵢ⟩), each term held
 // to [0, caps_j], plus the public offset_j. A replaced row moves it by at most

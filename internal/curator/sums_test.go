@@ -19,12 +19,10 @@ type question struct {
 	ask func(t *testing.T, s *Sums) release.Answer
 }
 
-func halvings(top float64) []float64 {
-	return []float64{top, top / 2, top / 4, top / 8}
-}
+// rowEdges lie where rows do, and their gradients.
+var rowEdges = []float64{0.8, 0.5, 0.35, 0.2}
 
-// rowEdges lie where rows do, with the constant 1 and without.
-var rowEdges = []float64{1.5, 1.2, 1.05, 0.5}
+var testSlope = Slope{Clip: 0.3, Constant: 0.5}
 
 func gradientAt(w []float64, clip float64) question {
 	return question{len(w), func(t *testing.T, s *Sums) release.Answer {
@@ -41,17 +39,17 @@ func questions(loss losses.Loss, dim int) map[string]question {
 	w := make([]float64, dim)
 	w[0], w[1] = 0.5, -0.4
 	list := map[string]question{
-		"gradient":       gradientAt(w, noClip),
-		"gradient, clip": gradientAt(w, 0.3),
-		"gradient at 0":  gradientAt(make([]float64, dim), noClip),
-		"gradient norms": {5, func(_ *testing.T, s *Sums) release.Answer { return s.GradientNorms(halvings(1), w) }},
-		"row norms":      {5, func(_ *testing.T, s *Sums) release.Answer { return s.RowNorms(rowEdges) }},
-		"lengths":        {4, func(_ *testing.T, s *Sums) release.Answer { return s.Lengths(halvings(sampleBound), nil) }},
-		"lengths, labels": {8, func(_ *testing.T, s *Sums) release.Answer {
-			return s.Lengths(halvings(sampleBound), halvings(sampleLabel))
-		}},
-		"moments":           momentsTo(dim, 0.5),
-		"moments, no bound": momentsTo(dim, 9),
+		"gradient":          gradientAt(w, noClip),
+		"gradient, clip":    gradientAt(w, 0.3),
+		"gradient at 0":     gradientAt(make([]float64, dim), noClip),
+		"labels":            {1, func(_ *testing.T, s *Sums) release.Answer { return s.Labels() }},
+		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(rowEdges), nil }),
+		"gradient norms":    framed(5, func(r *Framed) (release.Answer, error) { return r.GradientNorms(ctx, rowEdges, w[:3], 0.1, testSlope) }),
+		"framed gradient":   framed(4, func(r *Framed) (release.Answer, error) { return r.Gradient(ctx, w[:3], 0.1, testSlope) }),
+		"sum":               framed(3, func(r *Framed) (release.Answer, error) { return r.Sum(ctx, 0.4) }),
+		"squares":           framed(3, func(r *Framed) (release.Answer, error) { return r.Squares(ctx) }),
+		"moments":           framed(6, func(r *Framed) (release.Answer, error) { return r.Moments(ctx, 0.5) }),
+		"moments, no bound": framed(6, func(r *Framed) (release.Answer, error) { return r.Moments(ctx, sampleBound) }),
 	}
 	if _, ok := loss.(losses.Squared); ok {
 		list["gradients by moments"] = question{dim, func(t *testing.T, s *Sums) release.Answer {
@@ -69,9 +67,14 @@ func questions(loss losses.Loss, dim int) map[string]question {
 	return list
 }
 
-func momentsTo(dim int, longest float64) question {
-	return question{dim * (dim + 1) / 2, func(t *testing.T, s *Sums) release.Answer {
-		a, err := s.Moments(ctx, longest)
+// framed asks of the rows as they are.
+func framed(dim int, ask func(r *Framed) (release.Answer, error)) question {
+	return question{dim, func(t *testing.T, s *Sums) release.Answer {
+		r, err := s.Frame(ctx, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ask(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,14 +171,14 @@ func TestAnswersByLoops(t *testing.T) {
 					floats.Add(want[name], v)
 				}
 			}
-			count := func(name string, bins, offset, size int, edges []float64, v float64) {
+			count := func(name string, v float64) {
 				k := 0
-				for k < bins-1 && v <= edges[k] {
+				for k < len(rowEdges) && v <= rowEdges[k] {
 					k++
 				}
-				one := make([]float64, size)
-				one[offset+k] = 1
-				add(name, one, size)
+				one := make([]float64, 5)
+				one[k] = 1
+				add(name, one, 5)
 			}
 			w := make([]float64, dim)
 			w[0], w[1] = 0.5, -0.4
@@ -188,20 +191,30 @@ func TestAnswersByLoops(t *testing.T) {
 					}
 					add(name, g, dim)
 				}
-				norm := floats.Norm(row, 2)
-				count("gradient norms", 5, 0, 5, halvings(1), math.Abs(loss.Deriv(floats.Dot(row, w), y[i]))*norm)
-				count("row norms", 5, 0, 5, rowEdges, norm)
-				length := floats.Norm(row[:3], 2)
-				count("lengths", 4, 0, 4, halvings(sampleBound)[1:], length)
-				count("lengths, labels", 4, 0, 8, halvings(sampleBound)[1:], length)
-				if loss.Labels() != losses.Binary {
-					count("lengths, labels", 4, 4, 8, halvings(sampleLabel)[1:], math.Abs(y[i]))
+				label := y[i]
+				if loss.Labels() == losses.Binary {
+					label = math.Max(label, 0)
 				}
-				for name, longest := range map[string]float64{"moments": 0.5, "moments, no bound": 9} {
-					short := math.Min(1, longest/norm)
+				add("labels", []float64{label}, 1)
+				features := row[:3]
+				length := floats.Norm(features, 2)
+				count("lengths", length)
+				slope := loss.Deriv(floats.Dot(features, w[:3])+0.1, y[i])
+				whole := math.Abs(slope) * math.Hypot(length, testSlope.Constant)
+				count("gradient norms", whole)
+				g := append(append([]float64(nil), features...), testSlope.Constant)
+				floats.Scale(slope*math.Min(1, testSlope.Clip/whole), g)
+				add("framed gradient", g, 4)
+				short, squares := append([]float64(nil), features...), make([]float64, 3)
+				floats.Scale(math.Min(1, 0.4/length), short)
+				add("sum", short, 3)
+				floats.MulTo(squares, features, features)
+				add("squares", squares, 3)
+				for name, longest := range map[string]float64{"moments": 0.5, "moments, no bound": sampleBound} {
+					short := math.Min(1, longest/length)
 					var packed []float64
-					for j := range dim {
-						for k := j; k < dim; k++ {
+					for j := range features {
+						for k := j; k < len(features); k++ {
 							v := row[j] * row[k] * short * short
 							if k > j {
 								v *= math.Sqrt2
@@ -213,29 +226,11 @@ func TestAnswersByLoops(t *testing.T) {
 				}
 			}
 			for name, q := range questions(loss, dim) {
-				if name == "lengths, labels" && loss.Labels() == losses.Binary {
-					continue // nobody asks
-				}
 				e := overheard(t, d.Rows(), q.ask(t, under(t, d, loss)), q.dim)
 				if !near(e.Values, want[name], 1e-10) {
 					t.Errorf("%s, %s, intercept %v: %v, want %v", loss.Name(), name, intercept, e.Values, want[name])
 				}
 			}
-		}
-	}
-}
-
-// A replaced row takes 1 from one count and adds it to another: √2, and 2 for two
-// histograms, neither less by a rounding.
-func TestHistogramSensitivities(t *testing.T) {
-	d := newSample(rand.New(rand.NewPCG(1, 2)), 9, 3, losses.Real).open(t, false)
-	for name, q := range questions(losses.Squared{}, 3) {
-		want := map[string]float64{"gradient norms": math.Sqrt2, "row norms": math.Sqrt2, "lengths": math.Sqrt2, "lengths, labels": 2}[name]
-		if want == 0 {
-			continue
-		}
-		if e := overheard(t, d.Rows(), q.ask(t, under(t, d, losses.Squared{})), q.dim); e.L2 < want || e.L2*e.L2 < math.Round(want*want) || e.L2 > want*(1+1e-12) {
-			t.Errorf("%s: sensitivity %.17g, want %.17g", name, e.L2, want)
 		}
 	}
 }

@@ -157,9 +157,10 @@ func BenchmarkFramed(b *testing.B) {
 			return err
 		}},
 		{"gradient norms", func() error {
-			return framed.GradientNorms(ctx, make([]float64, 3), []float64{2, 1}, u, 0.1, Slope{Clip: 4, Constant: 1})
+			_, _, err := framed.GradientNorms(ctx, []float64{2, 1}, u, 0.1, Slope{Clip: 4, Constant: 1})
+			return err
 		}},
-		{"moments of sums", func() error { _, err := s.Moments(ctx, nil); return err }},
+		{"moments of sums", func() error { _, err := table.Moments(ctx, nil); return err }},
 		{"moments", func() error { _, _, err := framed.Moments(ctx, 3); return err }},
 		{"frame", func() error { _, err := s.Frame(ctx, f); return err }},
 		{"frame, no matrix", func() error { _, err := s.Frame(ctx, Frame{Centre: f.Centre}); return err }},

@@ -65,8 +65,8 @@ func TestSparseEqualsDense(t *testing.T) {
 			if math.Abs(l[0][0]-l[1][0]) > 1e-10 {
 				t.Errorf("losses %v and %v", l[0], l[1])
 			}
-			a, errA := dense.Moments(ctx, nil)
-			b, errB := sparse.Moments(ctx, nil)
+			a, errA := dense.t.Moments(ctx, nil)
+			b, errB := sparse.t.Moments(ctx, nil)
 			if errA != nil || errB != nil || !mat.EqualApprox(a, b, 1e-10) {
 				t.Errorf("moments differ (%v, %v)", errA, errB)
 			}
@@ -233,7 +233,7 @@ func TestMoments(t *testing.T) {
 	for i := range n {
 		want.SymRankOne(want, weights[i], mat.NewVecDense(d+1, encode(&enc, x.RawRowView(i))))
 	}
-	got, err := s.Moments(ctx, weights)
+	got, err := s.t.Moments(ctx, weights)
 	if err != nil {
 		t.Fatal(err)
 	}

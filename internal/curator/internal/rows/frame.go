@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"math"
+	"sort"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -101,27 +102,19 @@ func (r *Framed) measure(ctx context.Context) error {
 		return nil
 	}
 	axes := r.foldAxes()
-	type workspace struct{ buf, row, z, sum []float64 }
-	return inOrder(ctx, t.layout.blocks, func() *workspace {
-		n := t.layout.tileRows
-		return &workspace{t.buffer(), make([]float64, e.Dim()), make([]float64, n), make([]float64, n)}
-	}, func(*workspace) {},
-		func(b int, a *workspace) {
-			t.layout.eachTile(b, func(lo, hi int) {
-				rows, sum := t.src.tile(lo, hi, a.buf), a.sum[:hi-lo]
-				if axes != nil {
-					r.squares(sum, a.z[:hi-lo], rows, lo, axes)
-				} else {
-					for k := range sum {
-						sum[k] = r.square(a.row, rows, lo, k)
-					}
-				}
-				for k, v := range sum {
-					r.length[lo+k] = float64(math.Sqrt(v)*up) + missed
-				}
-			})
-		},
-		func(int, *workspace) {})
+	return t.each(ctx, func(a *scratch, rows tile, lo int) {
+		sum := r.length[lo : lo+rows.rows]
+		if axes != nil {
+			r.squares(sum, a.z[:rows.rows], rows, lo, axes)
+		} else {
+			for k := range sum {
+				sum[k] = r.square(a.row, rows, lo, k)
+			}
+		}
+		for k, v := range sum {
+			sum[k] = float64(math.Sqrt(v)*up) + missed
+		}
+	})
 }
 
 // foldAxes returns A's columns a, in terms of raw rows, whose scores less their
@@ -203,9 +196,22 @@ func (r *Framed) features(row []float64, rows tile, lo, k int) {
 	}
 }
 
-// Lengths counts the rows by the norm of their coordinates, before shortening, as
-// GradientNorms counts gradients.
-func (r *Framed) Lengths(counts, edges []float64) { histogram(counts, edges, r.length) }
+// Lengths counts the rows by the norm of their coordinates, before shortening.
+func (r *Framed) Lengths(edges []float64) (counts []float64, l2 float64) {
+	return histogram(edges, r.length)
+}
+
+// histogram counts norms: counts[k] are more than edges[k] and no more than edges[k−1], and
+// counts[len(edges)] the rest; edges decrease. A row's place depends on that row only, so
+// that replacing it takes 1 from one count and adds 1 to another: the L2 sensitivity is
+// √2, rounded up, whatever the edges.
+func histogram(edges, norms []float64) (counts []float64, l2 float64) {
+	counts = make([]float64, len(edges)+1)
+	for _, r := range norms {
+		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
+	}
+	return counts, math.Sqrt2 * (1 + 1e-15)
+}
 
 // Dim is the number of coordinates, without the constant one.
 func (r *Framed) Dim() int { return r.s.t.enc.Columns }

@@ -90,20 +90,17 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 	for name, p := range testSlopes {
 		v, l2, err = r.Gradient(ctx, u, 0.3, p)
 		keep("gradient, "+name, v, l2, err)
-		counts := make([]float64, 4)
-		err = r.GradientNorms(ctx, counts, testEdges, u, 0.3, p)
-		keep("gradient norms, "+name, counts, 1, err)
+		v, l2, err = r.GradientNorms(ctx, testEdges, u, 0.3, p)
+		keep("gradient norms, "+name, v, l2, err)
 	}
 	for _, constant := range []float64{0, 1} {
 		v, l2, err = r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6)
 		keep(fmt.Sprintf("Hessian, constant %g", constant), v, l2, err)
-		counts := make([]float64, 4)
-		err = r.CurvatureNorms(ctx, counts, testEdges, u, 0.3, constant, 0.2)
-		keep(fmt.Sprintf("curvature norms, constant %g", constant), counts, 1, err)
+		v, l2, err = r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2)
+		keep(fmt.Sprintf("curvature norms, constant %g", constant), v, l2, err)
 	}
-	counts := make([]float64, 4)
-	r.Lengths(counts, testEdges)
-	answers["lengths"] = counts
+	v, l2 = r.Lengths(testEdges)
+	keep("lengths", v, l2, nil)
 	return answers
 }
 
@@ -124,8 +121,7 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 		}
 	}
 	count := func(name string, v float64) {
-		cell := make([]float64, 4)
-		histogram(cell, testEdges, []float64{v})
+		cell, _ := histogram(testEdges, []float64{v})
 		add(name, cell)
 	}
 	for i, row := range rows {
@@ -339,16 +335,16 @@ func TestFramedIsCancelled(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	counts, p := make([]float64, 4), testSlopes["apart"]
+	p := testSlopes["apart"]
 	for name, pass := range map[string]func() error{
 		"frame":           func() error { _, err := s.Frame(done, f); return err },
 		"sum":             func() error { _, _, err := framed.Sum(done, 1); return err },
 		"moments":         func() error { _, _, err := framed.Moments(done, 1); return err },
 		"squares":         func() error { _, _, err := framed.Squares(done); return err },
 		"gradient":        func() error { _, _, err := framed.Gradient(done, u, 0, p); return err },
-		"gradient norms":  func() error { return framed.GradientNorms(done, counts, testEdges, u, 0, p) },
+		"gradient norms":  func() error { _, _, err := framed.GradientNorms(done, testEdges, u, 0, p); return err },
 		"Hessian":         func() error { _, _, err := framed.Hessian(done, u, 0, 1, 1, 1); return err },
-		"curvature norms": func() error { return framed.CurvatureNorms(done, counts, testEdges, u, 0, 1, 1) },
+		"curvature norms": func() error { _, _, err := framed.CurvatureNorms(done, testEdges, u, 0, 1, 1); return err },
 	} {
 		if err := pass(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

@@ -11,53 +11,23 @@ import (
 // coefficients is given the scores ⟨u, tᵢx̃ᵢ⟩ of the rows from lo on, turns them into the
 // cᵢ and returns the sum of their kᵢ.
 func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z []float64, lo int) float64) ([]float64, float64, error) {
-	s, d := r.s, r.Dim()
 	w, c := r.weights(u)
-	var f folded
-	s.t.enc.fold(w, &f)
-	total := s.newWorkspace()
-	var sumT, sumK float64
-	type sums struct {
-		*workspace
-		t, k float64
-	}
-	acquire := func() *sums { return &sums{workspace: s.acquire()} }
-	err := inOrderAhead(ctx, s.t.layout.blocks, 2, acquire, func(a *sums) { s.release(a.workspace) },
-		func(b int, a *sums) {
-			clear(a.raw)
-			a.sumE, a.sumC, a.t, a.k = 0, 0, 0, 0
-			s.t.layout.eachTile(b, func(lo, hi int) {
-				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
-				s.t.score(z, rows, lo, &f)
-				for k := range z {
-					z[k] -= c
-				}
-				r.hold(z, lo)
-				a.k += coefficients(z, lo)
-				r.hold(z, lo)
-				for _, v := range z {
-					a.t += v
-				}
-				s.t.addTile(a.workspace, z, rows, lo)
-			})
-		},
-		func(_ int, a *sums) {
-			for j, v := range a.raw {
-				total.raw[j] += v
-			}
-			total.sumE += a.sumE
-			sumT += a.t
-			sumK += a.k
-		})
-	if err != nil {
-		return nil, 0, err
-	}
-	sum := make([]float64, s.t.enc.Dim())
-	s.t.enc.unfold(sum, total.raw, total.sumE, 0)
+	sum := make([]float64, len(w))
+	sumT, sumK, err := r.s.combine(ctx, sum, w, func(a *workspace, z []float64, lo int) {
+		for k := range z {
+			z[k] -= c
+		}
+		r.hold(z, lo)
+		a.sumK += coefficients(z, lo)
+		r.hold(z, lo)
+		for _, v := range z {
+			a.sumT += v
+		}
+	})
 	for j, m := range r.f.Centre {
 		sum[j] -= float64(m * sumT)
 	}
-	return r.into(sum[:d]), sumK, nil
+	return r.into(sum[:r.Dim()]), sumK, err
 }
 
 // sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
@@ -68,9 +38,8 @@ func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z [
 // each answer; and the two rows' own features, off by a slack each.
 func (r *Framed) sumRounding(most float64) float64 {
 	e, l := &r.s.t.enc, r.s.t.layout
-	n, m, blocks, d := float64(l.n), float64(l.blockRows()), float64(l.blocks), float64(r.Dim())
-	chains := float64((float64(m*m) + float64(blocks*n) + float64(8*n)) * (e.magnitude + r.centre))
-	product := float64(n * (d + 8) * (float64(2*e.Bound) + r.centre))
+	chains := float64(l.chain(8) * (e.magnitude + r.centre))
+	product := float64(float64(l.n) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
 	return float64(most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound)))
 }
 
@@ -164,9 +133,7 @@ func (r *Framed) gradientSensitivity(p Slope) float64 {
 	if p.Apart > 0 {
 		reach, scale = math.Hypot(p.Clip, p.Constant), p.Constant/p.Apart
 	}
-	l := r.s.t.layout
-	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	chains := 2.2 * unit * most * scale * (float64(m*m) + float64(blocks*n) + float64(4*n))
+	chains := 2.2 * unit * most * scale * r.s.t.layout.chain(4)
 	return float64(2*reach*(1+8*unit)) + r.sumRounding(most) + float64(chains)
 }
 
@@ -205,17 +172,17 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 }
 
 // GradientNorms counts the rows by |φ'|·norm, which Gradient holds to its clip.
-func (r *Framed) GradientNorms(ctx context.Context, counts, edges, u []float64, offset float64, p Slope) error {
+func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (counts []float64, l2 float64, err error) {
 	norms := make([]float64, r.s.Rows())
 	own := r.norms(p)
-	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
 		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
 		for k, c := range z {
 			norms[lo+k] = math.Abs(c) * own[lo+k]
 		}
 	})
-	histogram(counts, edges, norms)
-	return err
+	counts, l2 = histogram(edges, norms)
+	return counts, l2, err
 }
 
 // eachScore calls f with the scores of each tile.
@@ -224,17 +191,12 @@ func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f f
 	w, c := r.weights(u)
 	var folds folded
 	t.enc.fold(w, &folds)
-	type workspace struct{ buf, z []float64 }
-	return inOrder(ctx, t.layout.blocks, func() *workspace { return &workspace{t.buffer(), make([]float64, t.layout.tileRows)} }, func(*workspace) {},
-		func(b int, a *workspace) {
-			t.layout.eachTile(b, func(lo, hi int) {
-				z := a.z[:hi-lo]
-				t.score(z, t.src.tile(lo, hi, a.buf), lo, &folds)
-				for k, v := range z {
-					z[k] = float64(r.factor(lo+k)*(v-c)) + offset
-				}
-				f(z, lo)
-			})
-		},
-		func(int, *workspace) {})
+	return t.each(ctx, func(a *scratch, rows tile, lo int) {
+		z := a.z[:rows.rows]
+		t.score(z, rows, lo, &folds)
+		for k, v := range z {
+			z[k] = float64(r.factor(lo+k)*(v-c)) + offset
+		}
+		f(z, lo)
+	})
 }

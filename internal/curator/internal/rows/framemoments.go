@@ -4,15 +4,12 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Moments returns the packed second moments (see PackedMoments) of the rows' shortened
+// Moments returns the packed second moments (see pack) of the rows' shortened
 // coordinates, those longer than the given norm scaled down to it, and a bound on
 // how far they move when a row is replaced: √2·longest² and rounding.
 func (r *Framed) Moments(ctx context.Context, longest float64) ([]float64, float64, error) {
@@ -40,10 +37,10 @@ func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, 
 }
 
 // CurvatureNorms counts the rows by their √φ”·‖(tᵢx̃ᵢ, constant)‖.
-func (r *Framed) CurvatureNorms(ctx context.Context, counts, edges, u []float64, offset, constant, most float64) error {
+func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (counts []float64, l2 float64, err error) {
 	norms, _, err := r.curvatures(ctx, u, offset, constant, most)
-	histogram(counts, edges, norms)
-	return err
+	counts, l2 = histogram(edges, norms)
+	return counts, l2, err
 }
 
 // Hessian returns the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
@@ -69,9 +66,17 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 
 func square(v float64) float64 { return v * v }
 
+// momentsDistance is the exact L2 sensitivity of packed second moments of rows of norm at
+// most x: for two rows u, v it is
+//
+//	‖uuᵀ − vvᵀ‖_F = √(‖u‖⁴ + ‖v‖⁴ − 2⟨u, v⟩²) ≤ √2·x²
+//
+// with equality for orthogonal rows at the bound.
+func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 + 1e-15) }
+
 // momentsSensitivity is that of packed moments of rows whose weights are at most most and
 // whose terms are at most longest² long: in exact arithmetic √2·longest²
-// (MomentsDistance). Rounding adds:
+// (momentsDistance). Rounding adds:
 //
 //   - a row's weight and factor, off by fewer than 16 units;
 //   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
@@ -83,103 +88,78 @@ func square(v float64) float64 { return v * v }
 //   - two rows' features, twice a slack each with room, times W·Z²·‖A‖².
 func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 	e, d, l := &r.s.t.enc, float64(r.Dim()), r.s.t.momentsLayout()
-	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
-	sum := float64(m*m) + float64(blocks*n) + float64(4*n) + float64(n*float64(4*(d+8)))
+	sum := l.chain(4) + float64(float64(l.n)*float64(4*(d+8)))
 	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
-	return float64(MomentsDistance(longest, 0)*(1+32*unit)) + float64(rounding)
+	return float64(momentsDistance(longest)*(1+32*unit)) + float64(rounding)
 }
 
 // packed returns Σ weightsᵢ·(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, packed, the constant left out
 // where it is 0.
 func (r *Framed) packed(ctx context.Context, weights []float64, constant float64) ([]float64, error) {
-	m, err := r.moments(ctx, weights, constant)
-	if err != nil {
-		return nil, err
-	}
-	r.transform(m, r.Dim())
-	return pack(m), nil
-}
-
-// moments returns Σ weightsᵢ·(tᵢ(xᵢ−m), constant)(tᵢ(xᵢ−m), constant)ᵀ.
-func (r *Framed) moments(ctx context.Context, weights []float64, constant float64) (*mat.SymDense, error) {
-	t, d := r.s.t, r.Dim()
-	dim := d
+	t, d, dim := r.s.t, r.Dim(), r.Dim()
 	if constant > 0 {
 		dim++
 	}
-	type workspace struct {
-		buf, row, encoded []float64
-		sum               *kernel.Moments
-	}
-	l, total := t.momentsLayout(), kernel.NewMoments(dim)
-	acquire := func() *workspace {
-		a := &workspace{row: make([]float64, t.enc.Dim()), sum: kernel.NewMoments(dim)}
-		a.encoded = make([]float64, l.tileRows*a.sum.Stride)
-		if !t.isSparse() {
-			a.buf = make([]float64, l.tileRows*t.enc.Columns)
+	m, err := t.sumMoments(ctx, dim, func(a *momentsWorkspace, lo, hi int) {
+		rows, kept := t.src.tile(lo, hi, a.buf), 0
+		for k, weight := range weights[lo:hi] {
+			if weight == 0 {
+				continue
+			}
+			r.features(a.row, rows, lo, k)
+			u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
+			copy(u, a.row[:d])
+			scale(u[:d], root*r.factor(lo+k))
+			if constant > 0 {
+				u[d] = root * constant
+			}
+			kept++
 		}
-		return a
-	}
-	err := inOrder(ctx, l.blocks, acquire, func(*workspace) {},
-		func(b int, a *workspace) {
-			clear(a.sum.Sum)
-			l.eachTile(b, func(lo, hi int) {
-				rows, kept := t.src.tile(lo, hi, a.buf), 0
-				for k, weight := range weights[lo:hi] {
-					if weight == 0 {
-						continue
-					}
-					r.features(a.row, rows, lo, k)
-					u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
-					copy(u, a.row[:d])
-					scale(u[:d], root*r.factor(lo+k))
-					if constant > 0 {
-						u[d] = root * constant
-					}
-					kept++
-				}
-				a.sum.AddRows(a.encoded, kept)
-			})
-		},
-		func(_ int, a *workspace) { total.Add(a.sum) })
+		a.sum.AddRows(a.encoded, kept)
+	})
 	if err != nil {
 		return nil, err
 	}
-	var m mat.SymDense
-	m.SetRawSymmetric(blas64.Symmetric{N: total.Dim, Stride: total.Stride, Data: total.Sum, Uplo: blas.Upper})
-	return &m, nil
+	return pack(r.transform(m)), nil
 }
 
-// transform replaces m by BᵀmB, B being A beside the constant's 1.
-func (r *Framed) transform(m *mat.SymDense, d int) {
-	n := m.SymmetricDim()
+// transform returns BᵀmB, B being A beside the constant's 1.
+func (r *Framed) transform(m *mat.SymDense) *mat.SymDense {
 	if r.axes == nil && r.f.Scale == nil {
-		return
+		return m
 	}
-	// Row i of half is Bᵀ times row i of m.
-	half := make([]float64, n*n)
-	row := make([]float64, n)
-	apply := func(dst, src []float64) {
-		copy(dst[:d], r.into(append([]float64(nil), src[:d]...)))
-		copy(dst[d:], src[d:])
-	}
-	for i := range n {
-		for j := range n {
-			row[j] = m.At(i, j)
-		}
-		apply(half[i*n:(i+1)*n], row)
-	}
-	column, out := make([]float64, n), make([]float64, n)
-	for j := range n {
+	n, d, full := m.SymmetricDim(), r.Dim(), mat.DenseCopyOf(m).RawMatrix().Data
+	for range 2 { // Bᵀ times each row becomes a column
+		next := make([]float64, n*n)
 		for i := range n {
-			column[i] = half[i*n+j]
+			row := full[i*n : (i+1)*n]
+			copy(row, r.into(row[:d]))
+			for j, v := range row {
+				next[j*n+i] = v
+			}
 		}
-		apply(out, column)
-		for i := 0; i <= j; i++ {
-			m.SetSym(i, j, out[i])
+		full = next
+	}
+	return mat.NewSymDense(n, full)
+}
+
+// pack is the upper triangle of m, row by row and entries off the diagonal times √2: its L2
+// norm is the Frobenius norm of the matrix, so that noise of one size in each number is
+// isotropic among symmetric matrices.
+func pack(m *mat.SymDense) []float64 {
+	d := m.SymmetricDim()
+	packed := make([]float64, 0, d*(d+1)/2)
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := m.At(i, j)
+			if i != j {
+				v *= math.Sqrt2
+			}
+			packed = append(packed, v)
 		}
 	}
+	return packed
 }
 
 // squaresSensitivity is that of Squares. For two rows of norm at most X the vectors p and
@@ -188,10 +168,9 @@ func (r *Framed) transform(m *mat.SymDense, d int) {
 // answer, γ_m·m·X² for the block with the row, u·n·X² for each merge and for the squares
 // themselves (room for four), and two rows' slacks.
 func (r *Framed) squaresSensitivity() float64 {
-	e, l := &r.s.t.enc, r.s.t.layout
-	n, m, blocks, x := float64(l.n), float64(l.blockRows()), float64(l.blocks), e.Bound
-	sums := float64(2.2 * unit * (float64(m*m) + float64(blocks*n) + float64(4*n)))
-	return float64(MomentsDistance(x, 0)*(1+8*unit)) + float64(x*x*(sums+float64(16*e.slack())))
+	e, x := &r.s.t.enc, r.s.t.enc.Bound
+	sums := float64(2.2 * unit * r.s.t.layout.chain(4))
+	return float64(momentsDistance(x)*(1+8*unit)) + float64(x*x*(sums+float64(16*e.slack())))
 }
 
 // Squares returns Σ xⱼ² over the bounded rows, for each feature, whatever the frame, and a

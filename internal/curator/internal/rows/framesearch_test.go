@@ -17,13 +17,7 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 	gradient := func(p Slope) framedQuestion {
 		return framedQuestion{func(r *Framed) ([]float64, float64, error) { return r.Gradient(ctx, u, 0.2, p) }, true}
 	}
-	counts := func(f func(r *Framed, counts, edges []float64) error) framedQuestion {
-		return framedQuestion{func(r *Framed) ([]float64, float64, error) {
-			c := make([]float64, 6)
-			return c, math.Sqrt2 * (1 + 1e-15), f(r, c, []float64{2.5, 1.1, 0.9, 0.6, 0.1})
-		}, true}
-	}
-	norms := counts(func(r *Framed, c, edges []float64) error { return r.CurvatureNorms(ctx, c, edges, u, 0.2, 1, 0.3) })
+	edges := []float64{2.5, 1.1, 0.9, 0.6, 0.1}
 	return map[string]framedQuestion{
 		"sum":           {func(r *Framed) ([]float64, float64, error) { return r.Sum(ctx, 0.3) }, true},
 		"moments":       {func(r *Framed) ([]float64, float64, error) { return r.Moments(ctx, 0.35) }, true},
@@ -31,13 +25,13 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		"gradient":      gradient(Slope{Clip: 0.1}),
 		"with constant": gradient(Slope{Clip: 0.1, Constant: 0.25}),
 		"apart":         gradient(Slope{Clip: 0.1, Constant: 0.2, Apart: 0.45}),
-		"gradient norms": counts(func(r *Framed, c, edges []float64) error {
-			return r.GradientNorms(ctx, c, edges, u, 0.2, Slope{Clip: 1, Constant: 1})
-		}),
-		"lengths":         counts(func(r *Framed, c, edges []float64) error { r.Lengths(c, edges); return nil }),
+		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
+			return r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1})
+		}, true},
+		"lengths":         {func(r *Framed) ([]float64, float64, error) { c, l2 := r.Lengths(edges); return c, l2, nil }, true},
 		"Hessian":         {func(r *Framed) ([]float64, float64, error) { return r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15) }, true},
 		"with constants":  {func(r *Framed) ([]float64, float64, error) { return r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3) }, false},
-		"curvature norms": norms,
+		"curvature norms": {func(r *Framed) ([]float64, float64, error) { return r.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.3) }, true},
 	}
 }
 

@@ -14,6 +14,7 @@ type workspace struct {
 	z          []float64 // scores, then coefficients, of a tile
 	raw        []float64 // Σ eᵢxᵢ over raw rows
 	sumE, sumC float64   // Σ eᵢ and Σ cᵢ
+	sumT, sumK float64   // of a frame: Σ cᵢtᵢ and Σ kᵢ
 	totals     []float64 // loss sums
 }
 
@@ -31,31 +32,32 @@ func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	return s.combine(ctx, dst, w, func(z []float64, lo int) {
+	_, _, err := s.combine(ctx, dst, w, func(_ *workspace, z []float64, lo int) {
 		derivs(s.loss, z, s.labels[lo:lo+len(z)])
 		if !math.IsInf(clip, 1) {
 			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
 		}
 	})
+	return err
 }
 
 // combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
-// rows from lo on into their cᵢ.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(z []float64, lo int)) error {
+// rows from lo on into their cᵢ; what it adds to sumT and sumK is added up beside.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(a *workspace, z []float64, lo int)) (sumT, sumK float64, err error) {
 	total := s.acquire()
 	defer s.release(total)
 	clear(total.raw)
 	total.sumE, total.sumC = 0, 0
 	var f folded
 	s.t.enc.fold(w, &f)
-	err := inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
+	err = inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
 		func(b int, a *workspace) {
 			clear(a.raw)
-			a.sumE, a.sumC = 0, 0
+			a.sumE, a.sumC, a.sumT, a.sumK = 0, 0, 0, 0
 			s.t.layout.eachTile(b, func(lo, hi int) {
 				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
 				s.t.score(z, rows, lo, &f)
-				coefficients(z, lo)
+				coefficients(a, z, lo)
 				s.t.addTile(a, z, rows, lo)
 			})
 		},
@@ -65,12 +67,13 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(
 			}
 			total.sumE += a.sumE
 			total.sumC += a.sumC
+			sumT += a.sumT
+			sumK += a.sumK
 		})
-	if err != nil {
-		return err
+	if err == nil {
+		s.t.enc.unfold(dst, total.raw, total.sumE, total.sumC)
 	}
-	s.t.enc.unfold(dst, total.raw, total.sumE, total.sumC)
-	return nil
+	return sumT, sumK, err
 }
 
 // addTile adds Σ c_k x_k over a tile to the sums of a; c is overwritten.
@@ -126,10 +129,9 @@ const unit = 0x1p-53
 // any order, the pass is 3 to 4 times faster (BenchmarkAccumulation), and for
 // n = 10⁶ the bound costs a relative 1e-7 of the noise.
 func (s *Sums) GradientSensitivity(r, clip float64) float64 {
-	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r, clip)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
-	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * (float64(m*m) + float64(blocks*n) + float64(8*n))
+	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * s.t.layout.chain(8)
 	return exact + float64(2*b.row) + float64(sums)
 }
 

@@ -20,11 +20,7 @@ func (s *Sums) Curved() bool {
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
 	curvatures := make([]float64, s.Rows())
 	weigh := s.weighByCurvature(w, clip)
-	err := inOrder(ctx, s.t.layout.blocks, s.t.buffer, func([]float64) {},
-		func(b int, buf []float64) {
-			s.t.layout.eachTile(b, func(lo, hi int) { weigh(curvatures[lo:hi], s.t.src.tile(lo, hi, buf), lo) })
-		},
-		func(int, []float64) {})
+	err := s.t.each(ctx, func(_ *scratch, rows tile, lo int) { weigh(curvatures[lo:lo+rows.rows], rows, lo) })
 	return curvatures, err
 }
 
@@ -68,11 +64,12 @@ func (s *Sums) Every(k int) *Sums {
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
 // moments, in one pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
-	return s.combine(ctx, dst, v, func(z []float64, lo int) {
+	_, _, err := s.combine(ctx, dst, v, func(_ *workspace, z []float64, lo int) {
 		for k := range z {
 			z[k] *= weights[lo+k]
 		}
 	})
+	return err
 }
 
 // Constants are the loss's at weights of norm r, rounding of scores included.

@@ -51,8 +51,7 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 // row is replaced: each term lies in [0, cap], and rounding adds what
 // GradientSensitivity explains.
 func (s *Sums) LossSensitivity(limit float64) float64 {
-	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
-	return limit * (1 + float64(2.2*unit*(float64(m*m)+float64(blocks*n))))
+	return limit * (1 + float64(2.2*unit*s.t.layout.chain(0)))
 }
 
 // Errors sets dst_j to the number of rows whose label, ±1, is not the sign of the

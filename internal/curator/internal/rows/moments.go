@@ -31,11 +31,16 @@ func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, 
 }
 
 func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
-	l, total := t.momentsLayout(), kernel.NewMoments(t.enc.Dim())
-	err := inOrder(ctx, l.blocks, func() *momentsWorkspace { return t.momentsWorkspace(l) }, func(*momentsWorkspace) {},
+	return t.sumMoments(ctx, t.enc.Dim(), func(a *momentsWorkspace, lo, hi int) { t.momentsTile(a, lo, hi, f) })
+}
+
+// sumMoments merges the dim×dim sums of all blocks, to which add adds a tile.
+func (t *Table) sumMoments(ctx context.Context, dim int, add func(a *momentsWorkspace, lo, hi int)) (*mat.SymDense, error) {
+	l, total := t.momentsLayout(), kernel.NewMoments(dim)
+	err := inOrder(ctx, l.blocks, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
 		func(b int, a *momentsWorkspace) {
 			clear(a.sum.Sum)
-			l.eachTile(b, func(lo, hi int) { t.momentsTile(a, lo, hi, f) })
+			l.eachTile(b, func(lo, hi int) { add(a, lo, hi) })
 		},
 		func(_ int, a *momentsWorkspace) { total.Add(a.sum) })
 	if err != nil {
@@ -66,22 +71,22 @@ func (t *Table) momentsLayout() layout {
 //   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
-	n, m, blocks := float64(l.n), float64(l.blockRows()), float64(l.blocks)
-	return x * x * (float64(2.2*unit*(float64(m*m)+float64(blocks*n))) + float64(4.1*t.enc.slack()))
+	return x * x * (float64(2.2*unit*l.chain(0)) + float64(4.1*t.enc.slack()))
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.
 type momentsWorkspace struct {
 	buf     []float64 // a tile of raw rows, where they must be copied
 	weights []float64 // of the tile's rows
+	row     []float64 // one row in a frame
 	encoded []float64 // encoded rows, times the roots of their weights
 	values  []float64 // of a sparse row, likewise
 	columns []int     // of these values, the intercept's included
 	sum     *kernel.Moments
 }
 
-func (t *Table) momentsWorkspace(l layout) *momentsWorkspace {
-	a := &momentsWorkspace{weights: make([]float64, l.tileRows), sum: kernel.NewMoments(t.enc.Dim())}
+func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
+	a := &momentsWorkspace{weights: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), sum: kernel.NewMoments(dim)}
 	a.encoded = make([]float64, l.tileRows*a.sum.Stride)
 	if !t.isSparse() {
 		a.buf = make([]float64, l.tileRows*t.enc.Columns)

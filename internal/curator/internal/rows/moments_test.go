@@ -134,7 +134,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 		}
 		l := table.momentsLayout()
 		for b := range l.blocks {
-			a := table.momentsWorkspace(l)
+			a := table.momentsWorkspace(l, table.enc.Dim())
 			l.eachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones) })
 			sums = append(sums, a.sum.Sum)
 		}
@@ -158,7 +158,7 @@ func TestCancelledMoments(t *testing.T) {
 	cancel()
 	s := sumsOf(t, mat.NewDense(5000, 3, nil), make([]float64, 5000), 1, NewIdentity(3, 1, false), losses.Squared{})
 	w := make([]float64, 3)
-	_, moments := s.Moments(cancelled, nil)
+	_, moments := s.t.Moments(cancelled, nil)
 	_, hessian := s.Hessian(cancelled, w, 1)
 	_, curvatures := s.Curvatures(cancelled, w, 1)
 	_, quadratic := s.Quadratic(cancelled)

@@ -43,6 +43,14 @@ func (l layout) cut(blocks int) layout {
 // blockRows is the largest number of rows in a block.
 func (l layout) blockRows() int { return min(l.n, l.blockTiles*l.tileRows) }
 
+// chain is m² + B·n + more·n for m rows a block and B blocks: u times that, times a bound on
+// a term, bounds the rounding of what a sum's answer has of the block with the replaced row,
+// a chain of m additions; of the B merges; and of so many more roundings of the sum.
+func (l layout) chain(more float64) float64 {
+	n, m := float64(l.n), float64(l.blockRows())
+	return float64(m*m) + float64(float64(l.blocks)*n) + float64(more*n)
+}
+
 // eachTile calls f for the tiles [lo, hi) of a block.
 func (l layout) eachTile(block int, f func(lo, hi int)) {
 	first := block * l.blockTiles

@@ -125,14 +125,25 @@ func (t *Table) First() []float64 {
 func (t *Table) Scores(dst, w []float64) {
 	var f folded
 	t.enc.fold(w, &f)
-	err := inOrder(context.Background(), t.layout.blocks, t.buffer, func([]float64) {},
-		func(b int, buf []float64) {
-			t.layout.eachTile(b, func(lo, hi int) { t.score(dst[lo:hi], t.src.tile(lo, hi, buf), lo, &f) })
-		},
-		func(int, []float64) {})
+	err := t.each(context.Background(), func(_ *scratch, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
 	if err != nil {
 		panic(err)
 	}
+}
+
+// scratch is what one goroutine needs for a pass without sums: room for a tile of raw rows
+// where they must be copied, for one encoded row, and for a number a row of a tile.
+type scratch struct{ buf, row, z []float64 }
+
+// each calls f for each tile, which starts at row lo.
+func (t *Table) each(ctx context.Context, f func(a *scratch, rows tile, lo int)) error {
+	return inOrder(ctx, t.layout.blocks, func() *scratch {
+		return &scratch{t.buffer(), make([]float64, t.enc.Dim()), make([]float64, t.layout.tileRows)}
+	}, func(*scratch) {},
+		func(b int, a *scratch) {
+			t.layout.eachTile(b, func(lo, hi int) { f(a, t.src.tile(lo, hi, a.buf), lo) })
+		},
+		func(int, *scratch) {})
 }
 
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
@@ -215,11 +226,6 @@ func (s *Sums) Rows() int { return s.t.Rows() }
 
 // Loss is the loss that the labels are bound to.
 func (s *Sums) Loss() losses.Loss { return s.loss }
-
-// Moments is Table.Moments.
-func (s *Sums) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
-	return s.t.Moments(ctx, weights)
-}
 
 // Dim is the number of weights.
 func (s *Sums) Dim() int { return s.t.enc.Dim() }

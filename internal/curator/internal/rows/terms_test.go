@@ -67,7 +67,6 @@ type shape struct {
 	constant              float64 // after Rebound to half of the bound, where it isn't 0
 	loss                  losses.Loss
 	label, radius, clip   float64
-	longest               float64 // that PackedMoments shortens rows to
 	sparse                bool
 	encoding              Encoding
 	table                 *Table
@@ -80,20 +79,20 @@ type shape struct {
 func termShapes() []*shape {
 	inf, squared, logistic := math.Inf(1), losses.Squared{}, losses.Logistic{}
 	list := []*shape{
-		{name: "few rows", n: 3, columns: 2, bound: 1, loss: logistic, radius: 1, clip: inf, longest: inf},
-		{name: "many rows", n: 3_000_000, columns: 2, bound: 1, loss: logistic, radius: 1, clip: inf, longest: 0.5},
-		{name: "many sparse rows", n: 2_000_000, columns: 700, bound: 1, loss: logistic, radius: 1, clip: inf, longest: inf, sparse: true},
-		{name: "wide rows", n: 50, columns: 40_000, bound: 3, loss: squared, label: 2, radius: 2, clip: inf, longest: 1},
-		{name: "intercept", n: 40_000, columns: 9, bound: 0.5, intercept: true, loss: logistic, radius: 3, clip: inf, longest: 0.9},
-		{name: "a large offset", n: 10_000, columns: 5, bound: math.Sqrt(5), centre: 1e6, width: 2, loss: squared, label: 3, radius: 2, clip: inf, longest: inf},
-		{name: "a large offset, intercept, clip", n: 10_000, columns: 5, bound: math.Sqrt(5), intercept: true, centre: -3e5, width: 4, loss: squared, label: 3, radius: 2, clip: 0.1, longest: 1},
-		{name: "a large offset, clip", n: 10_000, columns: 5, bound: math.Sqrt(5), centre: 2e5, width: 2, loss: squared, label: 3, radius: 2, clip: 0.1, longest: inf},
-		{name: "a clip that binds", n: 100_000, columns: 20, bound: 2, loss: squared, label: 5, radius: 10, clip: 1e-2, longest: 2},
-		{name: "a clip that binds, intercept", n: 100_000, columns: 20, bound: 2, intercept: true, loss: squared, label: 5, radius: 10, clip: 1e-2, longest: inf},
-		{name: "long weights", n: 10, columns: 3, bound: 1, loss: squared, label: 1, radius: 1e8, clip: inf, longest: inf},
-		{name: "a steep score", n: 10, columns: 3, bound: math.Sqrt(3), centre: 1e9, width: 2, loss: losses.Huber{Kappa: 1e-3}, label: 1, radius: 1e6, clip: inf, longest: inf},
-		{name: "a kink", n: 1000, columns: 3, bound: 1, loss: losses.Hinge{}, radius: 1, clip: inf, longest: inf},
-		{name: "rebound", n: 1000, columns: 4, bound: 2, centre: 1e4, width: 2, intercept: true, constant: 0.25, loss: squared, label: 1, radius: 1, clip: 0.2, longest: 0.3},
+		{name: "few rows", n: 3, columns: 2, bound: 1, loss: logistic, radius: 1, clip: inf},
+		{name: "many rows", n: 3_000_000, columns: 2, bound: 1, loss: logistic, radius: 1, clip: inf},
+		{name: "many sparse rows", n: 2_000_000, columns: 700, bound: 1, loss: logistic, radius: 1, clip: inf, sparse: true},
+		{name: "wide rows", n: 50, columns: 40_000, bound: 3, loss: squared, label: 2, radius: 2, clip: inf},
+		{name: "intercept", n: 40_000, columns: 9, bound: 0.5, intercept: true, loss: logistic, radius: 3, clip: inf},
+		{name: "a large offset", n: 10_000, columns: 5, bound: math.Sqrt(5), centre: 1e6, width: 2, loss: squared, label: 3, radius: 2, clip: inf},
+		{name: "a large offset, intercept, clip", n: 10_000, columns: 5, bound: math.Sqrt(5), intercept: true, centre: -3e5, width: 4, loss: squared, label: 3, radius: 2, clip: 0.1},
+		{name: "a large offset, clip", n: 10_000, columns: 5, bound: math.Sqrt(5), centre: 2e5, width: 2, loss: squared, label: 3, radius: 2, clip: 0.1},
+		{name: "a clip that binds", n: 100_000, columns: 20, bound: 2, loss: squared, label: 5, radius: 10, clip: 1e-2},
+		{name: "a clip that binds, intercept", n: 100_000, columns: 20, bound: 2, intercept: true, loss: squared, label: 5, radius: 10, clip: 1e-2},
+		{name: "long weights", n: 10, columns: 3, bound: 1, loss: squared, label: 1, radius: 1e8, clip: inf},
+		{name: "a steep score", n: 10, columns: 3, bound: math.Sqrt(3), centre: 1e9, width: 2, loss: losses.Huber{Kappa: 1e-3}, label: 1, radius: 1e6, clip: inf},
+		{name: "a kink", n: 1000, columns: 3, bound: 1, loss: losses.Hinge{}, radius: 1, clip: inf},
+		{name: "rebound", n: 1000, columns: 4, bound: 2, centre: 1e4, width: 2, intercept: true, constant: 0.25, loss: squared, label: 1, radius: 1, clip: 0.2},
 	}
 	for _, s := range list {
 		s.prepare()
@@ -229,14 +228,6 @@ func (s *shape) moments(x, slack float64) []term {
 		term{"the moments' merges", sum * s.momentsB * float64(s.n)})
 }
 
-// momentsDistance is MomentsDistance of the table's rows.
-func (s *shape) momentsDistance() float64 {
-	if c := s.encoding.Constant; s.bound < c {
-		return 2 * math.Sqrt2 * s.bound * c
-	}
-	return math.Sqrt2 * s.x * s.x
-}
-
 // Each bound is the sum of its terms.
 func TestTermsOfBounds(t *testing.T) {
 	bounds := []struct {
@@ -261,13 +252,6 @@ func TestTermsOfBounds(t *testing.T) {
 		}, 3},
 		{"momentsRounding", func(s *shape) float64 { return s.table.momentsRounding() },
 			func(s *shape) []term { return s.moments(s.x, 4.1) }, 4},
-		{"PackedSensitivity", func(s *shape) float64 { return s.sums.PackedSensitivity(s.longest) }, func(s *shape) []term {
-			x, exact := s.x, s.momentsDistance()
-			if s.longest < x {
-				x, exact = s.longest, math.Min(exact, math.Sqrt2*s.longest*s.longest)
-			}
-			return append(s.moments(x, 2*4.2), term{"the exact distance", exact}, term{"packing", x * x * 2.2 * unit * 4 * float64(s.n)})
-		}, 6},
 		{"GradientSmoothness", func(s *shape) float64 { return s.sums.GradientSmoothness(s.radius) }, func(s *shape) []term {
 			slack := total(s.slack())
 			x := s.x * (1 + slack)
