@@ -14,7 +14,7 @@ import (
 )
 
 // mostToRead is how many lines a review may have to read.
-const mostToRead = 5500
+const mostToRead = 6200
 
 // docs/PRIVACY.md lists the files that a review must read, package by package. The list
 // names files that exist, in all packages that the root's guarantee rests on, and says
