@@ -461,3 +461,28 @@ func TestBudgetCoversNoMore(t *testing.T) {
 		}
 	}
 }
+
+// A stored answer is given to its own query only, whichever feature tells it apart.
+func TestPredictorCacheTellsQueriesApart(t *testing.T) {
+	x, y := mat.NewDense(40, 2, nil), make([]float64, 40)
+	for i := range y {
+		y[i] = float64(i % 2)
+		x.Set(i, i%2, 0.5)
+	}
+	d, err := NewDataset(x, y, Bounds{Feature: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := serve(d, logit, PureDP(1), StableConfig{Queries: 4, Cache: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range [][]float64{{0.5, 0}, {0.5, 0.1}, {0.4, 0.1}, {0.1, 0.4}, {0.5, 0.1}} {
+		if _, err := p.Answer(context.Background(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.Answered() != 4 {
+		t.Errorf("four queries had %d answers of their own", p.Answered())
+	}
+}
