@@ -89,3 +89,33 @@ func TestLabelsMeetTheDomain(t *testing.T) {
 		}
 	}
 }
+
+// A row that is a little longer than the bound is brought to it as well, in a table and
+// as a query, and one on it stays.
+func TestRowsBarelyBeyondTheBound(t *testing.T) {
+	const bound = 1.3
+	enc := NewIdentity(3, bound, false)
+	room := bound * (1 + enc.slack())
+	for _, excess := range []float64{-1e-9, 0, 1e-12, 1e-9, 1e-5, 1e-2} {
+		row := []float64{0.48 * bound * (1 + excess), 0.6 * bound * (1 + excess), 0.64 * bound * (1 + excess)}
+		u, err := enc.Encode(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := NewTable(mat.NewDense(1, 3, row), enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded := make([]float64, 3)
+		table.encode(encoded, table.src.tile(0, 1, table.buffer()), 0, 0)
+		want := bound * min(1, 1+excess)
+		for name, v := range map[string][]float64{"query": u, "row": encoded} {
+			if norm := enc.norm(v); norm > room || norm < want*(1-1e-12) {
+				t.Errorf("%s, %g beyond the bound: norm %.17g, want %.17g", name, excess, norm, want)
+			}
+		}
+		if table.length[0] > room || table.norm[0] > room {
+			t.Errorf("%g beyond the bound: the row counts as %.17g and %.17g long", excess, table.length[0], table.norm[0])
+		}
+	}
+}
