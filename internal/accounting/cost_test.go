@@ -31,8 +31,9 @@ func odd() map[string]*Sequence {
 		}
 		return s
 	}
+	const many = min(1<<40, math.MaxInt)
 	cases := map[string]*Sequence{
-		"2^40 small": Pure(1e-6, 1<<40), "2^40 large": Pure(7*(1+1e-15), 1<<40), "2^40 ranges": BoundedRange(1e-7, 1<<40-1),
+		"many small": Pure(1e-6, many), "many large": Pure(7*(1+1e-15), many), "many ranges": BoundedRange(1e-7, many-1),
 		"wide beside narrow": Compose(Pure(1e-9, 3), Gaussian(300, 1, 1)), "1000 minimisers": Objective{0.1, 0.05, 0.01, 10, 1000}.Profile(),
 	}
 	for _, n := range []int{1, 3, 30, 100} {
