@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/accounting"
@@ -83,6 +84,11 @@ const outputShare = 0.1
 func (o *objective) calibrate(lambda float64, b Budget) error {
 	if b.pure {
 		return check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
+	}
+	for _, v := range []float64{o.clip, o.smoothness} {
+		if !(v > 0 && v <= check.MaxScale/2) {
+			return check.Fail(ErrBound, "feature bound", o.shape.FeatureBound, fmt.Sprintf("must be so small that the clip, %g, and the curvature of a row's loss, %g, are positive and at most %g", o.clip, o.smoothness, check.MaxScale/2))
+		}
 	}
 	mu, err := b.gdp()
 	if err != nil {
