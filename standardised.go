@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -96,6 +97,9 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	o.mu = each.Mu * math.Sqrt(float64(releases)) * (1 - 1e-9)
 	if err := o.checkScales(); err != nil {
 		return nil, err
+	}
+	if least := 1e-11 * math.Sqrt(float64(dim)); o.mu < least { // a release has a ten-thousandth of μ² or more
+		return nil, check.Fail(ErrBudget, "mu", o.mu, fmt.Sprintf("must be at least %g for %d coordinates", least, dim))
 	}
 	schedule, err := release.Pool("standardised GD", o.mu, releases, dim)
 	if err != nil {
