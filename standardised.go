@@ -94,7 +94,7 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	o.mu = each.Mu * math.Sqrt(float64(releases)) * (1 - 1e-9)
+	o.mu = math.Min(each.Mu*math.Sqrt(float64(releases))*(1-1e-9), largestMu)
 	if err := o.checkScales(); err != nil {
 		return nil, err
 	}
@@ -112,6 +112,9 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	plan.weightBound = 64 * p.Radius // an expectation: nothing holds the weights to it
 	return plan, nil
 }
+
+// largestMu is more than the last digit of a float64 needs: what is beyond isn't spent.
+const largestMu = 1e9
 
 // checkScales refuses bounds and budgets with which noise would overflow or vanish, or
 // weights leave the range of a model's.
@@ -284,7 +287,7 @@ func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, floa
 		f.residual = f.curvature
 		return f, bias
 	case losses.Count:
-		q := math.Min(math.Max(mean, math.Min(noise, high/2)), high)
+		q := math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), 1e-9)
 		f.mean, f.curvature, f.minority, f.typical, f.residual = q, q, math.Min(1, q), q+math.Sqrt(q), q
 		return f, math.Log(q)
 	}
