@@ -18,7 +18,7 @@ type AutoConfig struct{}
 // or budget grow.
 //
 // Under an ApproxDP or GDP budget it is [StandardisedGD], with one exception: rows of more
-// than 1000 features, and rows of more than 150 of which no direction stands out of the
+// than 1000 features, and rows of more than 200 of which no direction stands out of the
 // noise, are not whitened. There
 //
 //   - rows are shortened to the norm that nine in ten don't exceed;
@@ -40,8 +40,9 @@ type AutoConfig struct{}
 //
 // # Limits
 //
-// With few rows or a small budget (n·μ below max(90, 17√d), or 47 with more than
-// 1000 features) it returns the constant model.
+// With few rows or a small budget (n·μ below max(45, 8.5√d), or below 3√d over the rarer
+// class's fraction, or below 47 with more than 1000 features) it returns the constant
+// model.
 // Rows far longer than all others, and labels far from all others, count for less than
 // in the plain loss, until n·μ is so large that the clip lets them go.
 func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {

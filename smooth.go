@@ -33,6 +33,16 @@ func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 	return l
 }
 
+// everywhereSmooth is smoothed for learners whose scores have no bound: the Poisson loss is
+// continued linearly where the mean exceeds the largest label, and not below any score,
+// so that means far from 1 are still estimated.
+func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
+	if _, ok := l.(losses.Poisson); ok {
+		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
+	}
+	return smoothed(l, z, labelBound)
+}
+
 // solvable refuses a loss whose smoothness is not known, and a λ so small (0 is
 // the default's) that a solver would not end in good time.
 func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {

@@ -47,14 +47,14 @@ func (x *standardising) standardise() (few bool, err error) {
 	if x.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
-	if 2*math.Sqrt(d)/(nmu*math.Sqrt(momentsShare)) > 0.3 {
+	if 2*math.Sqrt(d)/(nmu*math.Sqrt(momentsShare)) > 0.15 {
 		return false, x.roundFrame(2 / longest)
 	}
 	top, err = x.whitenBy(plain, longest, momentsShare)
 	if err != nil {
 		return false, err
 	}
-	if x.d > 150 && top < 0.1 {
+	if x.d > 200 && top < 0.1 {
 		return true, nil
 	}
 	return false, x.again()
@@ -116,19 +116,19 @@ func (x *standardising) whitenBy(in *curator.Framed, longest, share float64) (fl
 		return 0, err
 	}
 	rho := math.Sqrt(2*float64(x.d)) * math.Sqrt2 * longest * longest / (x.mu * math.Sqrt(share))
-	a, known, values, ok := whiten(packed, x.d, x.n, rho)
+	w, ok := whiten(packed, x.d, x.n, rho)
 	if !ok {
 		return 0, errEigen
 	}
 	if x.frame.Matrix != nil {
 		var both mat.Dense
-		both.Mul(x.frame.Matrix, a)
-		a = &both
+		both.Mul(x.frame.Matrix, w.axes)
+		w.axes = &both
 	}
-	x.frame.Matrix, x.known, x.effective = a, known, 1
+	x.frame.Matrix, x.known, x.effective, x.round = w.axes, w.known, 1, x.round || w.round
 	var out, all float64
-	for k, v := range values {
-		x.effective += known[k]
+	for k, v := range w.values {
+		x.effective += w.known[k]
 		all += v
 		if v > 1.5*rho {
 			out += v

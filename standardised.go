@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
@@ -30,17 +28,21 @@ type StandardisedGDConfig struct{}
 // It goes through these steps, all of which look only at what was released before:
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
-//     n·μ below max(90, 17√d) there is nothing else: the constant model, fitted with the
-//     whole budget (47 for more than 1000 features).
+//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, there is
+//     nothing else: the constant model, fitted with the whole budget (47 for more than 1000
+//     features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
-//     one's moments leave much to the noise. Where moments would drown, A is 2I/R.
-//  3. Descent: 12 to 30 steps with momentum ½, of which the last half is averaged. The clip
-//     comes from histograms of the gradients' norms, at up to four steps, and may shorten
-//     a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in the
-//     limit. For classes and counts the intercept's sum is released unclipped beside the
-//     clipped gradients. The result is shortened by James and Stein's rule.
+//     one's moments leave much to the noise. Where moments would drown, A is 2I/R; where
+//     they are round already, but for noise, A is one scale.
+//  3. Descent: 12 to 29 steps with momentum ½, or from 4 on without momentum where moments
+//     were round; the last half is averaged. The clip comes from histograms of the
+//     gradients' norms, at up to four steps, and may shorten a fraction 40√d_eff/(nμ) of
+//     the gradients, at most half the minority's: zero in the limit. For classes and
+//     counts the intercept's sum is released unclipped beside the clipped gradients. The
+//     result is shortened by James and Stein's rule, and for the logistic loss lengthened
+//     where the gradients say that it stopped short.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
 //     loss's Hessian, which is released, and six more steps follow.
 //
@@ -59,7 +61,7 @@ type StandardisedGDConfig struct{}
 //
 // # Parameters
 //
-// x is n×d. It makes at most 45 passes over the rows, O(n·d²) flops for moments and
+// x is n×d. It makes at most 40 passes over the rows, O(n·d²) flops for moments and
 // norms, O(d³) for eigenvectors. The ball does not bind, and Problem.Radius isn't used
 // but for the width of smoothed kinks.
 func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StandardisedGDConfig, env *Env) (*Model, error) {
@@ -131,8 +133,7 @@ func (o *standardised) checkScales() error {
 }
 
 // estimated is the loss to descend along. Kinks are smoothed over a width that is small
-// beside what labels vary by, and the Poisson loss is continued linearly where the mean
-// exceeds the largest label.
+// beside what labels vary by.
 func estimated(l losses.Loss, s Shape) losses.Loss {
 	width := 0.5
 	if l.Labels() == losses.Real {
@@ -141,10 +142,7 @@ func estimated(l losses.Loss, s Shape) losses.Loss {
 	if e, ok := losses.Envelope(l, width); ok {
 		return e
 	}
-	if _, ok := l.(losses.Poisson); ok {
-		return losses.CappedPoisson{Cap: math.Max(1, s.LabelBound)}
-	}
-	return smoothed(l, farScore, s.LabelBound)
+	return everywhereSmooth(l, farScore, s.LabelBound)
 }
 
 // standardised is a planned descent.
@@ -165,7 +163,7 @@ func (o *standardised) train(r *run) ([]float64, error) {
 	if err := x.start(); err != nil {
 		return nil, err
 	}
-	if x.pool.left <= 0 { // the constant model
+	if x.constant {
 		return x.model(make([]float64, x.d), x.bias), nil
 	}
 	if x.d > standardisedDim {
@@ -191,13 +189,15 @@ type standardising struct {
 	n    float64
 	d    int
 
-	facts labelFacts
-	bias  float64 // the intercept at the start
+	facts    labelFacts
+	bias     float64 // the intercept at the start
+	constant bool    // whether nothing is left for a model of the features
 
 	frame     curator.Frame
 	framed    *curator.Framed
 	known     []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
 	effective float64   // dimension
+	round     bool      // whether moments are those of one scale in all directions
 	spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
 }
@@ -231,35 +231,42 @@ type labelFacts struct {
 	noise     float64 // standard deviation of the mean
 }
 
-// start releases the labels' mean.
+// start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *standardising) start() error {
-	s, nmu := x.shape, x.nmu()
-	low, high := -s.LabelBound, s.LabelBound
+	low, high := -x.shape.LabelBound, x.shape.LabelBound
 	scale := 1.0
 	switch x.loss.Labels() {
 	case losses.Binary:
 		low, high = 0, 1
 	case losses.Count:
-		low, scale = 0, s.LabelBound
+		low, scale = 0, x.shape.LabelBound
 	}
-	share := math.Min(math.Max(math.Pow(33*scale/nmu, 2), 0.005), 0.2)
+	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), 0.005), 0.2)
 	least := 47.0
 	if x.d <= standardisedDim {
-		least = math.Max(90, 17*math.Sqrt(float64(x.d)))
+		least = math.Max(45, 8.5*math.Sqrt(float64(x.d)))
 	}
-	constant := nmu < least
-	if constant {
+	if x.nmu() < least {
 		share = 1
 	}
+	if err := x.level(share, low, high); err != nil || share == 1 {
+		return err
+	}
+	if x.d <= standardisedDim && x.facts.minority*x.nmu() < 3*math.Sqrt(float64(x.d)) {
+		return x.level(x.pool.left, low, high) // so few of the rarer class
+	}
+	return nil
+}
+
+// level draws the labels' mean with a share.
+func (x *standardising) level(share, low, high float64) error {
 	sum, err := x.pool.draw(share, x.sums.Labels(), nil)
 	if err != nil {
 		return err
 	}
-	if constant {
-		x.pool.left = 0
-	}
-	x.facts, x.bias = x.labels(sum[0]/x.n, (high-low)/(nmu*math.Sqrt(share)), low, high)
-	if !s.Intercept {
+	x.constant = x.pool.left <= 0
+	x.facts, x.bias = x.labels(sum[0]/x.n, (high-low)/(x.nmu()*math.Sqrt(share)), low, high)
+	if !x.shape.Intercept {
 		x.bias, x.facts.apart = 0, 0
 	}
 	return nil
@@ -370,25 +377,4 @@ func (x *standardising) model(w []float64, b float64) []float64 {
 		return append(slices.Clone(w), b)
 	}
 	return w
-}
-
-// whiten returns the frame's matrix and the fraction of each direction that is known.
-func whiten(packed []float64, d int, n, rho float64) (*mat.Dense, []float64, []float64, bool) {
-	var e mat.EigenSym
-	if !e.Factorize(curator.Unpack(packed, d), true) {
-		return nil, nil, nil, false
-	}
-	values := e.Values(nil)
-	var a mat.Dense
-	e.VectorsTo(&a)
-	known := make([]float64, d)
-	for k, v := range values {
-		positive := math.Max(v, 0)
-		known[k] = positive / (positive + rho)
-		scale := math.Sqrt(n / (positive + rho))
-		for i := range d {
-			a.Set(i, k, a.At(i, k)*scale)
-		}
-	}
-	return &a, known, values, true
 }

@@ -37,6 +37,7 @@ type iterate struct {
 	b     float64
 	clip  float64
 	noise []float64 // of each step's mean gradient
+	slope []float64 // the mean gradient over the averaged steps, as released
 }
 
 // descend runs the stages and maps the result back.
@@ -49,14 +50,18 @@ func (x *standardising) descend() ([]float64, error) {
 	s := stage{framed: x.framed, momentum: 0.5, clips: clipsShare, effective: x.effective, curvature: f.residual}
 	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
 	s.steps = int(math.Min(math.Max(nmu/8, 8), 16))
+	least, ridge := 12.0, 32.0
+	if x.round { // a few steps reach everywhere
+		least, ridge, s.momentum = 4, 4, 0
+	}
 	if x.known != nil {
-		s.steps = int(math.Round(math.Min(math.Max(12+18*math.Log(nmu/(30*x.effective))/math.Log(30), 12), 30)))
+		s.steps = int(math.Round(math.Min(math.Max(least+18*math.Log(nmu/(30*x.effective))/math.Log(30), least), 29)))
 	}
 	if x.hessian {
-		s.steps = min(s.steps, 20)
+		s.steps = min(s.steps, 18)
 	}
 	s.averaged = s.steps - s.steps/2
-	s.ridge = 32 * math.Pow(x.effective/nmu, 2) * curvature
+	s.ridge = ridge * math.Pow(x.effective/nmu, 2) * curvature
 	later := 0.0
 	if x.hessian {
 		later = x.pool.left * stageShare
@@ -75,6 +80,7 @@ func (x *standardising) descend() ([]float64, error) {
 		return x.rewhitened(s, at)
 	}
 	k := x.shrinkage(s, at)
+	x.lengthen(s, &at)
 	for j := range at.u {
 		at.u[j] *= k
 	}
@@ -129,7 +135,7 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 	d := len(at.u)
 	u := append(slices.Clone(at.u), at.b)
 	v, tail := make([]float64, d+1), make([]float64, d+1)
-	at.noise = make([]float64, s.steps)
+	at.noise, at.slope = make([]float64, s.steps), make([]float64, d)
 	fresh := true
 	for t := range s.steps {
 		if slices.Contains(s.choose, t) {
@@ -151,6 +157,9 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 		}
 		at.noise[t] = 2 * reach / (x.nmu() * math.Sqrt(s.share/float64(s.steps)))
 		for j := range v {
+			if j < d && t >= s.steps-s.averaged {
+				at.slope[j] += g[j] / (x.n * float64(s.averaged))
+			}
 			if j == d && !x.shape.Intercept {
 				continue
 			}
@@ -227,7 +236,7 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	}
 	h = math.Min(h, math.Min(f.steepest, 8*f.curvature))
 	if x.known == nil {
-		return shrunk(at.u, s.variance(at.noise, 0.5*h))
+		return shrunk(at.u, s.variance(at.noise, 0.1*h))
 	}
 	var noise, all float64
 	for j, known := range x.known {
@@ -240,6 +249,15 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 // variance is that of the average of a linear recursion with curvature h, driven by
 // noise of the given standard deviations.
 func (s stage) variance(noise []float64, h float64) float64 {
+	var total float64
+	for t, effect := range s.effects(h) {
+		total += float64(effect * noise[t] * effect * noise[t])
+	}
+	return total
+}
+
+// effects are by how much the average falls for each unit of each step's noise.
+func (s stage) effects(h float64) []float64 {
 	response := make([]float64, s.steps)
 	var at, v float64
 	for t := range response {
@@ -251,15 +269,12 @@ func (s stage) variance(noise []float64, h float64) float64 {
 		v, at = next-at, next
 		response[t] = at
 	}
-	var total float64
+	effects := make([]float64, s.steps)
 	first := s.steps - s.averaged
-	for t, sd := range noise {
-		var sum float64
+	for t := range effects {
 		for k := max(first-t, 0); k < s.steps-t; k++ {
-			sum += response[k]
+			effects[t] -= response[k] / float64(s.averaged)
 		}
-		sum *= sd / float64(s.averaged)
-		total += float64(sum * sum)
 	}
-	return total
+	return effects
 }

@@ -1,0 +1,98 @@
+package dpglm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// lengthen scales a point up where the gradients that were released on the way say that
+// the descent has stopped short of the minimum: where scores must become large, the
+// logistic loss is so flat that a few steps don't get there.
+//
+// In whitened coordinates scores are about b + rZ for a normal Z and r² = Σ known·u².
+// With ψ(r) = E[Z/(1 + e^{−b−rZ})] the derivative of the mean loss in r is ψ(r) − ψ*,
+// where ψ* depends on the labels only, so that the minimum is at the r* with
+// ψ(r*) = ψ(r) − s, s being the gradient at u along u/r. The mean of the released
+// gradients estimates s; its noise has driven u, against itself, by a known amount. What
+// counts is what exceeds one and a half times that amount and a standard deviation. A
+// point is at most doubled, and keeps its mean prediction.
+func (x *standardising) lengthen(s stage, at *iterate) {
+	if x.known == nil || losses.LinkOf(x.loss) != losses.Logit {
+		return
+	}
+	var square, variance, driven float64
+	for j, known := range x.known {
+		square += float64(known * at.u[j] * at.u[j])
+	}
+	if !(square > 0) {
+		return
+	}
+	r, first, m := math.Sqrt(square), s.steps-s.averaged, float64(s.averaged)
+	h := logistic{at.b, r}.curvature()
+	for _, sd := range at.noise[first:] {
+		variance += float64(sd*sd) / float64(m*m)
+	}
+	for _, known := range x.known {
+		for t, effect := range s.effects(known * h) {
+			if t >= first {
+				driven += float64(effect*at.noise[t]*at.noise[t]) / m
+			}
+		}
+	}
+	sd := math.Sqrt(variance) * floats.Norm(at.u, 2)
+	slope := (floats.Dot(at.slope, at.u) + float64(1.5*driven) + sd) / r
+	if slope >= 0 {
+		return
+	}
+	goal := logistic{at.b, r}.projection() - slope
+	longer := crossing(r, 2*r, func(r float64) bool { return logistic{at.b, r}.projection() < goal })
+	mean := logistic{at.b, r}.mean()
+	floats.Scale(longer/r, at.u)
+	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, longer}.mean() < mean })
+}
+
+// logistic are probabilities 1/(1 + e^{−b−rZ}) for a normal Z.
+type logistic struct{ b, r float64 }
+
+// projection is ψ(r), the mean of Z times the probability; it increases in r.
+func (l logistic) projection() float64 {
+	return normalMean(func(z float64) float64 { return z * l.at(z) })
+}
+
+// mean is the mean probability; it increases in b.
+func (l logistic) mean() float64 { return normalMean(l.at) }
+
+// curvature is the mean of p(1 − p).
+func (l logistic) curvature() float64 {
+	return normalMean(func(z float64) float64 { return l.at(z) * (1 - l.at(z)) })
+}
+
+func (l logistic) at(z float64) float64 { return 1 / (1 + math.Exp(-l.b-float64(l.r*z))) }
+
+// normalMean is the mean of f(Z) for a normal Z, by Gauss and Hermite's rule.
+func normalMean(f func(z float64) float64) float64 {
+	const nodes = 48
+	var sum float64
+	var x, weight [nodes]float64
+	quad.Hermite{}.FixedLocations(x[:], weight[:], math.Inf(-1), math.Inf(1))
+	for i, v := range x {
+		sum += float64(weight[i] * f(math.Sqrt2*v))
+	}
+	return sum / math.Sqrt(math.Pi)
+}
+
+// crossing returns about the last point from low to high up to which below holds.
+func crossing(low, high float64, below func(float64) bool) float64 {
+	for range 40 {
+		if middle := (low + high) / 2; below(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
