@@ -206,7 +206,7 @@ func practicalClip(s Shape, p Problem, mu float64) float64 {
 	if p.Loss.Labels() != losses.Binary {
 		least = 0.25 // labels, too, are usually shorter than their bound
 	}
-	quiet := math.Sqrt(float64(s.Rows) * mu / (150 * math.Sqrt(float64(s.Dim))))
+	quiet := lettingGo(s, mu)
 	return s.FeatureBound * k.Slope * math.Min(2, least*math.Max(1, quiet))
 }
 

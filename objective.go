@@ -56,18 +56,32 @@ const clipped = 0.8
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
 	t := typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
-	o := &objective{trained: smoothed(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
+	o := &objective{trained: everywhereSmooth(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
 	}
-	k := o.trained.Constants(z, s.LabelBound)
+	k := o.trained.Constants(everywhere, s.LabelBound)
 	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
 		o.trained = losses.Extended{Inner: o.trained, Limit: z}
-		k = o.trained.Constants(z, s.LabelBound)
+		k = o.trained.Constants(everywhere, s.LabelBound)
 	}
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
 	o.smoothness = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
 	return o
+}
+
+// letGo lets the default clip grow as data and a budget of about μ-GDP drown the noise,
+// which then still falls as the root of n·μ.
+func (o *objective) letGo(mu float64) {
+	s := o.shape
+	o.clip *= math.Max(1, lettingGo(s, mu))
+	k := o.trained.Constants(everywhere, s.LabelBound)
+	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
+}
+
+// lettingGo grows with data and budget, and is 1 where a default clip may begin to.
+func lettingGo(s Shape, mu float64) float64 {
+	return math.Sqrt(float64(s.Rows) * mu / (150 * math.Sqrt(float64(s.Dim))))
 }
 
 // room is by how much rounding may lengthen a row or a clipped gradient: the slack

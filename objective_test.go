@@ -79,23 +79,24 @@ func TestObjectiveRefusesFlatLosses(t *testing.T) {
 }
 
 // The minimiser lies within the bound that its certificate assumes, also where a
-// loss that is continued linearly falls below zero for all rows alike: counts of
-// zero under a label bound that is far from them.
+// loss that is continued linearly falls below zero for all rows alike: labels far from
+// the scores up to which the loss is kept.
 func TestMinimiserIsWithinWeightBound(t *testing.T) {
 	const n = 200_000
-	x := mat.NewDense(n, 1, nil)
+	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
 	for i := range n {
 		x.Set(i, 0, 1)
+		y[i] = 10
 	}
-	d, err := NewDataset(x, make([]float64, n), Bounds{Feature: 1, Label: 10})
+	d, err := NewDataset(x, y, Bounds{Feature: 1, Label: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newObjective(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, 0)
+	o := newObjective(d.Shape(), Problem{Loss: losses.Squared{}, Radius: 1}, NoClip)
 	if err := o.calibrate(0, ApproxDP(1, 1e-6)); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := ObjectivePerturbationConfig{}.Plan(d.Shape(), Problem{Loss: losses.Poisson{}, Radius: 1}, ApproxDP(1, 1e-6))
+	plan, err := ObjectivePerturbationConfig{Clip: NoClip}.Plan(d.Shape(), Problem{Loss: losses.Squared{}, Radius: 1}, ApproxDP(1, 1e-6))
 	if err != nil {
 		t.Fatal(err)
 	}

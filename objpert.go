@@ -13,8 +13,8 @@ var _ Learner = ObjectivePerturbationConfig{}
 // is the Learner.
 type ObjectivePerturbationConfig struct {
 	// Clip bounds the norm of each row's gradient; 0 takes the default, which
-	// guesses how much shorter rows and labels are than their bounds. NoClip, or
-	// math.Inf(1), leaves the loss's own bound.
+	// guesses how much shorter rows and labels are than their bounds, and lets go as
+	// data and budget grow. NoClip, or math.Inf(1), leaves the loss's own bound.
 	Clip float64 `json:"clip"`
 	// Lambda is the weight λ of (λ/2)‖θ‖² beside the sum of the losses; 0 takes
 	// the one with the lowest predicted risk.
@@ -28,9 +28,9 @@ type ObjectivePerturbationConfig struct {
 // (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
-// continued linearly. With a clip C, each row's φ is continued linearly where its
+// continued linearly; the Poisson loss is where the mean exceeds the largest label. With a clip C, each row's φ is continued linearly where its
 // gradient would be longer than C. In trials this classifies about as well
-// as [StandardisedGD] and estimates worse, since the clip bends the loss; its guarantee
+// as [StandardisedGD] and estimates worse, since it guesses its clip; its guarantee
 // costs more noise in a GDP budget.
 //
 // # Privacy
@@ -49,7 +49,8 @@ type ObjectivePerturbationConfig struct {
 //
 // x is n×d. The guess is that rows have norm r = ¾X and that labels, unless they
 // are binary, have the scale s = Y/4; [Auto] measures both. Then
-// C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|: gradients of most rows at w = 0 are just clipped.
+// C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|·max(1, √(nμ/(150√d))): gradients of most rows at w = 0
+// are just clipped, until data and budget drown the noise.
 //
 // λ and σ are chosen together: for each log-determinant e from a hundredth of the
 // budget's ε or μ (or 0.01, if that is less) to what leaves nothing, λ = HX²/(exp(e) − 1)
@@ -82,6 +83,13 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 		return nil, err
 	}
 	o := newObjective(s, p, c.Clip)
+	if c.Clip == 0 {
+		mu, err := b.gdp()
+		if err != nil {
+			return nil, err
+		}
+		o.letGo(mu)
+	}
 	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
 		return nil, err
 	}

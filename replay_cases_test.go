@@ -56,14 +56,14 @@ type learned struct {
 	loss    losses.Loss
 	radius  float64
 	budget  dpglm.Budget
-	// slope is that of a trial, for scores of at most z on the ball.
-	slope func(z float64) func(score, y float64) float64
+	// slope is that of a trial, for scores of at most z on the ball and the label bound.
+	slope func(z, bound float64) func(score, y float64) float64
 	// reaches are those of the trial on dense rows.
 	reaches map[string]float64
 }
 
-func same(slope func(z, y float64) float64) func(float64) func(z, y float64) float64 {
-	return func(float64) func(z, y float64) float64 { return slope }
+func same(slope func(z, y float64) float64) func(_, _ float64) func(z, y float64) float64 {
+	return func(_, _ float64) func(z, y float64) float64 { return slope }
 }
 
 // on is the trial of a learner on a design.
@@ -90,7 +90,7 @@ func (l learned) on(t *testing.T, form string, d design) *trial {
 		return m, err
 	}
 	if l.slope != nil {
-		c.slope, c.clip = l.slope(shape.FeatureBound*plan.Problem.Radius), innerClip
+		c.slope, c.clip = l.slope(shape.FeatureBound*plan.Problem.Radius, shape.LabelBound), innerClip
 		if o, ok := plan.Learner.(dpglm.ObjectivePerturbationConfig); ok {
 			c.clip = o.Clip
 		}
@@ -179,8 +179,8 @@ func perturbations() []learned {
 		{"ObjectivePerturbation, logistic, no clip", 24, noClip, losses.Logistic{}, 0, dpglm.GDP(1), same(logisticSlope), nil},
 		{"ObjectivePerturbation, squared, clip", 24, clip, losses.Squared{}, 0, dpglm.GDP(3), same(squaredSlope), far},
 		{"ObjectivePerturbation, poisson", 24, objective, losses.Poisson{}, 0, dpglm.GDP(3), poissonSlope, nil},
-		{"ObjectivePerturbation, hinge", 24, objective, losses.Hinge{}, 0, dpglm.GDP(3), func(z float64) func(float64, float64) float64 { return hingeSlope(z / 100) }, nil},
-		{"ObjectivePerturbation, absolute", 24, objective, losses.Absolute{}, 0, dpglm.ApproxDP(2, 1e-6), func(z float64) func(float64, float64) float64 { return absoluteSlope(z / 100) }, nil},
+		{"ObjectivePerturbation, hinge", 24, objective, losses.Hinge{}, 0, dpglm.GDP(3), func(z, _ float64) func(float64, float64) float64 { return hingeSlope(z / 100) }, nil},
+		{"ObjectivePerturbation, absolute", 24, objective, losses.Absolute{}, 0, dpglm.ApproxDP(2, 1e-6), func(z, _ float64) func(float64, float64) float64 { return absoluteSlope(z / 100) }, nil},
 		{"OutputPerturbation, GDP", 4, dpglm.OutputPerturbationConfig{Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), nil, near},
 		{"OutputPerturbation, pure", 4, dpglm.OutputPerturbationConfig{Lambda: 100}, losses.Squared{}, 0.03, dpglm.PureDP(1), nil, near},
 		{"OutputPerturbation, logistic, projected", 24, dpglm.OutputPerturbationConfig{Project: true}, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},

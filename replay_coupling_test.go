@@ -111,8 +111,8 @@ func encodedLabel(d design, y float64) float64 {
 // those with kinks are replaced.
 func logisticSlope(z, y float64) float64 { return -y / (1 + math.Exp(y*z)) }
 func squaredSlope(z, y float64) float64  { return z - y }
-func poissonSlope(limit float64) func(z, y float64) float64 {
-	return func(z, y float64) float64 { return math.Exp(math.Max(-limit, math.Min(limit, z))) - y }
+func poissonSlope(_, most float64) func(z, y float64) float64 { // of labels up to most
+	return func(z, y float64) float64 { return math.Min(math.Exp(z), most) - y }
 }
 func hingeSlope(h float64) func(z, y float64) float64 {
 	return func(z, y float64) float64 { return y * math.Max(-1, math.Min(0, (y*z-1)/h)) }
@@ -127,13 +127,13 @@ func absoluteSlope(h float64) func(z, y float64) float64 {
 func TestObjectiveDeclaresItsHessian(t *testing.T) {
 	for _, c := range []struct {
 		loss       losses.Loss
-		smoothness func(z float64) float64 // for scores of at most z
+		smoothness func(z, y float64) float64 // for scores of at most z and labels of at most y
 	}{
-		{losses.Logistic{}, func(float64) float64 { return 0.25 }},
-		{losses.Squared{}, func(float64) float64 { return 1 }},
-		{losses.Poisson{}, math.Exp},
-		{losses.Hinge{}, func(z float64) float64 { return 100 / z }},
-		{losses.Absolute{}, func(z float64) float64 { return 100 / z }},
+		{losses.Logistic{}, func(_, _ float64) float64 { return 0.25 }},
+		{losses.Squared{}, func(_, _ float64) float64 { return 1 }},
+		{losses.Poisson{}, func(_, y float64) float64 { return y }},
+		{losses.Hinge{}, func(z, _ float64) float64 { return 100 / z }},
+		{losses.Absolute{}, func(z, _ float64) float64 { return 100 / z }},
 	} {
 		for form, d := range designs(24, c.loss.Labels()) {
 			s := d.shape(t)
@@ -143,7 +143,7 @@ func TestObjectiveDeclaresItsHessian(t *testing.T) {
 					t.Fatal(err)
 				}
 				x := s.FeatureBound
-				least := math.Log1p(c.smoothness(x*plan.Problem.Radius) * x * x / plan.Learner.(dpglm.ObjectivePerturbationConfig).Lambda)
+				least := math.Log1p(c.smoothness(x*plan.Problem.Radius, s.LabelBound) * x * x / plan.Learner.(dpglm.ObjectivePerturbationConfig).Lambda)
 				law := written(t, map[string]any{"ledger": plan.Ledger})
 				if !(law.LogDet >= least && law.LogDet <= least*(1+1e-6)) {
 					t.Errorf("%s, %s: the plan counts a log-determinant of %.17g, and a row can reach %.17g", c.loss.Name(), form, law.LogDet, least)
