@@ -143,12 +143,12 @@ func ExampleGridSearch() {
 	report(dpglm.GridSearch(context.Background(), bought(), problem, dpglm.ApproxDP(1, 1e-6), search, env))
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 5,000
-	// grid search, 2500 and 2500 rows by seed 0: parallel
-	// ├─ 3 candidates on 2500 rows: sequential, 0.236704-GDP
+	// grid search, 4000 and 1000 rows by seed 0: parallel
+	// ├─ 3 candidates on 4000 rows: sequential, 0.236704-GDP
 	// │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
 	// │  ├─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
 	// │  └─ Noisy GD, gradient sums: 100 × Gaussian in 3 dimensions, σ = 73.1736 × sensitivity, together 0.136661-GDP
-	// └─ selection on the other 2500 rows: 1 × 1-DP
+	// └─ selection on the other 1000 rows: 1 × 1-DP
 	// young and rich: 1 old and poor: 0
 }
 

@@ -47,7 +47,7 @@ func accuracy(t *testing.T, m *dpglm.Model, n, d int, seed uint64) float64 {
 func TestGridSearchBudget(t *testing.T) {
 	shape := dpglm.Shape{Rows: 4000, Dim: 10, FeatureBound: 1}
 	b := dpglm.ApproxDP(1, 1e-6)
-	plan, err := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 1}}.Plan(shape, logistic, b)
+	plan, err := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 1}, Radii: []float64{1, 2, 4, 8, 16}}.Plan(shape, logistic, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestGridSearchesNest(t *testing.T) {
 		"other fraction": {inner(0.25, 1), "rows: sequential"},
 		"other seed":     {inner(0.5, 2), "rows: sequential"},
 	} {
-		search := dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{inner(0.5, 1), c.other}}
+		search := dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{inner(0.5, 1), c.other}, Validation: 0.5}
 		m, err := dpglm.GridSearch(t.Context(), d, logistic, dpglm.ApproxDP(1, 1e-6), search, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -225,7 +225,7 @@ func TestTheorem8Nesting(t *testing.T) {
 		t.Errorf("spends ε = %.9g (%v)", e, err)
 	}
 	text := plan.Ledger.String()
-	for _, want := range []string{"grid search", "2 candidates on 3000 rows, 3000 rows in 4 chunks by seed 0", "each of 3 chunks of 750 rows", "selection on the other 750 rows", "selection on the other 3000 rows"} {
+	for _, want := range []string{"grid search", "2 candidates on 4800 rows, 4800 rows in 4 chunks by seed 0", "each of 3 chunks of 1200 rows", "selection on the other 1200 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("ledger lacks %q:\n%s", want, text)
 		}
