@@ -1,0 +1,222 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// CSV reads records of comma-separated values, or of values separated by another
+// character, as RFC 4180 has them: with a header, lines that end by LF or CRLF, and
+// fields in quotes where they hold the delimiter, a quote or the end of a line. Text is
+// UTF-8; a byte order mark, empty lines, and spaces around fields don't count.
+type CSV struct {
+	header []string
+	r      *csv.Reader
+	line   int
+	close  func() error
+	size   int64 // of the file, 0 if not known
+	read   func() int64
+}
+
+// delimiters are those that a header is searched for.
+const delimiters = ",;\t|"
+
+// peeked is how much of a file is searched for a header, and for other formats.
+const peeked = 1 << 18
+
+// OpenCSV opens a CSV file, which is gzipped if its name ends in .gz, and reads its
+// header. Delimiter 0 is the one of comma, semicolon, tab and bar that the header has
+// most of. The caller closes it.
+func OpenCSV(path string, delimiter rune) (*CSV, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewCSV(f, delimiter)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c.close, c.size, c.read = f.Close, f.size, f.consumed
+	return c, nil
+}
+
+// NewCSV is OpenCSV for an open file, or whatever can be read, not gzipped.
+func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
+	if delimiter == '\r' || delimiter == '\n' || delimiter == '"' || delimiter == utf8.RuneError || delimiter != 0 && !utf8.ValidRune(delimiter) {
+		return nil, fmt.Errorf("%w: delimiter %q: it must be a character other than a quote and the end of a line", ErrFile, delimiter)
+	}
+	buffered := bufio.NewReaderSize(r, peeked)
+	start, err := buffered.Peek(peeked)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := checkStart(start); err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(start, []byte(bom)) {
+		if _, err := buffered.Discard(len(bom)); err != nil {
+			return nil, err
+		}
+		start = start[len(bom):]
+	}
+	first := firstLine(start)
+	if delimiter == 0 {
+		if delimiter, err = guess(first); err != nil {
+			return nil, err
+		}
+	}
+	c := &CSV{r: csv.NewReader(buffered), close: func() error { return nil }, read: func() int64 { return 0 }}
+	c.r.Comma, c.r.FieldsPerRecord, c.r.ReuseRecord = delimiter, -1, true
+	fields, err := c.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fileError(0, "it is empty; it must begin with a header, a line with the columns' names")
+	case err != nil:
+		return nil, err
+	}
+	for _, name := range fields {
+		c.header = append(c.header, trim(name))
+	}
+	if len(c.header) == 1 {
+		if other, err := guess(first); err == nil && other != delimiter && bytes.ContainsRune(first, other) {
+			return nil, fileError(c.line, "the header is one field, %s; the delimiter seems to be %q, not %q", quote(c.header[0]), other, delimiter)
+		}
+	}
+	return c, checkHeader(c.header)
+}
+
+const bom = "\ufeff"
+
+// checkStart looks for what isn't CSV.
+func checkStart(start []byte) error {
+	switch {
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+		return fileError(0, "it is compressed by gzip; open it by a name that ends in .gz, or decompress it")
+	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
+		return fileError(0, "it is a zip archive or a spreadsheet; export the table as CSV")
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")), bytes.IndexByte(firstLine(start), 0) >= 0:
+		return fileError(0, "it is UTF-16, not UTF-8; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)")
+	}
+	if i := bytes.IndexByte(start, '\r'); i >= 0 && i+1 < len(start) && start[i+1] != '\n' && bytes.IndexByte(start[:i], '\n') < 0 {
+		return fileError(0, `its lines end by bare carriage returns; convert them to newlines (tr '\r' '\n')`)
+	}
+	return nil
+}
+
+// firstLine is what comes before the first end of a line that isn't in quotes.
+func firstLine(start []byte) []byte {
+	inside := false
+	for i, c := range start {
+		switch {
+		case c == '"':
+			inside = !inside
+		case c == '\n' && !inside && len(bytes.TrimSpace(start[:i])) > 0:
+			return start[:i]
+		}
+	}
+	return start
+}
+
+// guess returns the delimiter that a header has most of, outside quotes; a comma if it
+// has none.
+func guess(header []byte) (rune, error) {
+	var counts [len(delimiters)]int
+	inside := false
+	for _, c := range header {
+		if c == '"' {
+			inside = !inside
+		}
+		if i := strings.IndexByte(delimiters, c); i >= 0 && !inside {
+			counts[i]++
+		}
+	}
+	most := slices.Max(counts[:])
+	if most == 0 {
+		return ',', nil
+	}
+	at := slices.Index(counts[:], most)
+	if other := slices.Index(counts[at+1:], most); other >= 0 {
+		return 0, fileError(1, "the header has as many %q as %q; name the delimiter", delimiters[at], delimiters[at+1+other])
+	}
+	return rune(delimiters[at]), nil
+}
+
+// checkHeader asks for names, each once.
+func checkHeader(header []string) error {
+	if len(header) == 0 {
+		return columnError("the header has no column")
+	}
+	numbers := 0
+	seen := map[string]int{}
+	for i, name := range header {
+		switch first, dup := seen[name]; {
+		case name == "":
+			return columnError("column %d of the header has no name; give it one, even if it is an index to be ignored", i+1)
+		case dup:
+			return columnError("columns %d and %d of the header are both named %s; rename one", first+1, i+1, quote(name))
+		case !utf8.ValidString(name):
+			return columnError("column %d of the header, %s, is not UTF-8; save the file as UTF-8", i+1, quote(name))
+		}
+		seen[name] = i
+		if isFloat(name) {
+			numbers++
+		}
+	}
+	if numbers == len(header) {
+		return columnError("the header has numbers only, %s; put a line with the columns' names before the first row", list(quoted(header), "and"))
+	}
+	return nil
+}
+
+// Header returns the columns' names.
+func (c *CSV) Header() []string { return slices.Clone(c.header) }
+
+// Next returns the next record, and io.EOF after the last. The slice is valid until
+// the next call.
+func (c *CSV) Next() ([]string, error) {
+	fields, err := c.r.Read()
+	if err != nil {
+		return nil, csvError(err)
+	}
+	c.line, _ = c.r.FieldPos(0)
+	return fields, nil
+}
+
+// Place is the line where the last record begins.
+func (c *CSV) Place() (unit string, number int) { return "line", c.line }
+
+// Close closes the file that OpenCSV opened.
+func (c *CSV) Close() error { return c.close() }
+
+// expected guesses the number of rows from how much of the file was read for some. It
+// may be called while Next is.
+func (c *CSV) expected(rows int) int {
+	if read := c.read(); read > 0 {
+		return int(float64(rows) * float64(c.size) / float64(read))
+	}
+	return 0
+}
+
+func csvError(err error) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return err
+	}
+	switch {
+	case errors.Is(err, csv.ErrBareQuote):
+		return fileError(p.Line, `there is a quote (") inside a field that isn't in quotes; put the field in quotes and double the quotes inside`)
+	case errors.Is(err, csv.ErrQuote) && p.StartLine != p.Line:
+		return fileError(p.StartLine, `a quote (") opens a field that is not closed by line %d; close it, or double the quotes inside`, p.Line)
+	case errors.Is(err, csv.ErrQuote):
+		return fileError(p.Line, `a quote (") inside a field in quotes, or no closing quote; double the quotes inside`)
+	}
+	return fileError(p.Line, "%v", p.Err)
+}

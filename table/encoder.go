@@ -1,0 +1,258 @@
+package table
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Encoder turns records into features as a schema says, for training and for
+// prediction alike. Each feature lies in [−1, 1]:
+//
+//   - a number x of the range [lo, hi], or its logarithm, is u = 2(x−lo)/(hi−lo) − 1;
+//     days since the origin too. A missing one with an indicator is u = 0.
+//   - its square is 2u² − 1, and the splines of u are a basis without the first.
+//   - a level is 1 and the others 0, the reference being all 0.
+//   - an interaction is a product: u·v, u where the level is that one, or 1 where both
+//     levels are.
+//
+// An Encoder is immutable, and safe for concurrent use.
+type Encoder struct {
+	schema   Schema
+	inputs   []*input
+	fields   []field
+	blocks   []block
+	features []Feature
+	splines  []basis // by block
+	label    *labelField
+}
+
+// NewEncoder makes the encoder of a valid schema.
+func NewEncoder(s Schema) (*Encoder, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	e := &Encoder{schema: s.clone()}
+	e.blocks, e.features = blocks(&e.schema), layout(&e.schema)
+	e.label = newLabelField(&e.schema, e.schema.column(s.Label))
+	e.splines = make([]basis, len(e.blocks))
+	for i, b := range e.blocks {
+		if b.a.at == len(e.inputs) { // each input begins with a block of its own
+			e.inputs = append(e.inputs, b.a)
+			e.fields = append(e.fields, newField(&e.schema, b.a))
+		}
+		if b.shape == spline {
+			e.splines[i] = newBasis(b.a.knots())
+		}
+	}
+	return e, nil
+}
+
+// knots are those of a spline, mapped as the numbers are.
+func (in *input) knots() []float64 {
+	r := in.interval()
+	knots := make([]float64, len(in.column.Knots))
+	for i, k := range in.column.Knots {
+		if in.column.Log {
+			k = math.Log(k)
+		}
+		knots[i] = r.unit(k)
+	}
+	return knots
+}
+
+// interval is what is mapped to [−1, 1]: the range, or that of the logarithm or of the
+// days.
+func (in *input) interval() interval {
+	c := in.column
+	switch {
+	case c.Kind == Date:
+		d := newDays(c)
+		from, _ := parseDay(c.From)
+		to, _ := parseDay(c.To)
+		return interval{float64(from - d.origin), float64(to - d.origin)}
+	case c.Log:
+		return interval{math.Log(c.Range[0]), math.Log(c.Range[1])}
+	}
+	return interval{c.Range[0], c.Range[1]}
+}
+
+// Schema returns a copy of the encoder's schema.
+func (e *Encoder) Schema() Schema { return e.schema.clone() }
+
+// Label says how labels are read.
+func (e *Encoder) Label() Label { return e.label.facts }
+
+// Features describes the features, in their order.
+func (e *Encoder) Features() []Feature {
+	out := slices.Clone(e.features)
+	for i, f := range out {
+		out[i].Columns, out[i].Levels = slices.Clone(f.Columns), slices.Clone(f.Levels)
+	}
+	return out
+}
+
+// Bound is a bound on the L2 norm of every encoded row: the root of the number of
+// blocks, each of which adds at most 1 to the norm's square. It follows from the
+// schema alone.
+func (e *Encoder) Bound() float64 { return math.Sqrt(float64(len(e.blocks))) }
+
+// Inputs are the columns that a record needs for prediction.
+func (e *Encoder) Inputs() []string {
+	names := make([]string, len(e.inputs))
+	for i, in := range e.inputs {
+		names[i] = in.column.Name
+	}
+	return names
+}
+
+// Encode writes the features of one record into dst. It reads the record's fields by
+// their columns' names, and passes over those it doesn't need.
+func (e *Encoder) Encode(dst []float64, record map[string]string) error {
+	b := e.binding()
+	for i, in := range e.inputs {
+		text, ok := record[in.column.Name]
+		if !ok {
+			return absentColumn(in.column.Name, slices.Sorted(maps.Keys(record)), "the record")
+		}
+		if err := b.read(i, text); err != nil {
+			return err
+		}
+	}
+	return b.write(dst)
+}
+
+// absentColumn is the error of a column that isn't there.
+func absentColumn(name string, names []string, where string) error {
+	return columnError("column %s is not in %s%s, which has %s", quote(name), where, didYouMean(name, names), list(quoted(names), "and"))
+}
+
+// Binding is an Encoder for records whose fields come in a certain order. It is for
+// one goroutine at a time.
+type Binding struct {
+	encoder *Encoder
+	columns int   // fields in a record
+	at      []int // the field of each input
+	cells   []cell
+	indices []int // of the features that aren't 0, ascending
+	values  []float64
+	clamped []int // values outside the range of each input
+}
+
+func (e *Encoder) binding() *Binding {
+	return &Binding{encoder: e, cells: make([]cell, len(e.inputs)), clamped: make([]int, len(e.inputs))}
+}
+
+// Bind returns an Encoder for records with the given header, in any order; columns
+// that it doesn't need are passed over.
+func (e *Encoder) Bind(header []string) (*Binding, error) {
+	if err := checkHeader(header); err != nil {
+		return nil, err
+	}
+	b := e.binding()
+	b.columns = len(header)
+	for _, in := range e.inputs {
+		at := slices.Index(header, in.column.Name)
+		if at < 0 {
+			return nil, absentColumn(in.column.Name, header, "the header")
+		}
+		b.at = append(b.at, at)
+	}
+	return b, nil
+}
+
+// Encode writes the features of one record into dst.
+func (b *Binding) Encode(dst []float64, fields []string) error {
+	if len(fields) != b.columns {
+		return &Error{kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
+	}
+	for i, at := range b.at {
+		if err := b.read(i, fields[at]); err != nil {
+			return err
+		}
+	}
+	return b.write(dst)
+}
+
+// read takes the field of input i.
+func (b *Binding) read(i int, text string) (err error) {
+	if b.cells[i], err = b.encoder.fields[i].read(text); err != nil {
+		return err
+	}
+	if b.cells[i].clamped {
+		b.clamped[i]++
+	}
+	return nil
+}
+
+// write writes the features of the cells into dst.
+func (b *Binding) write(dst []float64) error {
+	if len(dst) != len(b.encoder.features) {
+		return fmt.Errorf("%w: dst has %d elements; there are %d features", ErrValue, len(dst), len(b.encoder.features))
+	}
+	b.encode()
+	clear(dst)
+	for k, j := range b.indices {
+		dst[j] = b.values[k]
+	}
+	return nil
+}
+
+func (b *Binding) add(j int, v float64) {
+	if v != 0 {
+		b.indices, b.values = append(b.indices, j), append(b.values, v)
+	}
+}
+
+// encode makes features of the cells.
+func (b *Binding) encode() {
+	b.indices, b.values = b.indices[:0], b.values[:0]
+	for i := range b.encoder.blocks {
+		k := &b.encoder.blocks[i]
+		x := &b.cells[k.a.at]
+		switch k.shape {
+		case line:
+			b.add(k.first, x.u)
+			b.indicate(k, x)
+		case square:
+			b.add(k.first, float64(2*float64(x.u*x.u))-1)
+		case spline:
+			b.bend(k, x, b.encoder.splines[i])
+		case onehot:
+			if x.level > 0 {
+				b.add(k.first+x.level-1, 1)
+			}
+		case product:
+			b.add(k.first, x.u*b.cells[k.b.at].u)
+		case slopes:
+			if level := b.cells[k.b.at].level; level > 0 {
+				b.add(k.first+level-1, x.u)
+			}
+		case pairs:
+			if level := b.cells[k.b.at].level; x.level > 0 && level > 0 {
+				b.add(k.first+(x.level-1)*len(k.b.levels)+level-1, 1)
+			}
+		}
+	}
+}
+
+// indicate sets the last feature of a block where a number is missing.
+func (b *Binding) indicate(k *block, x *cell) {
+	if x.missing {
+		b.add(k.first+k.width()-1, 1)
+	}
+}
+
+// bend writes the splines, of which a missing number has none.
+func (b *Binding) bend(k *block, x *cell, s basis) {
+	if !x.missing {
+		first, values := s.at(x.u)
+		for i, v := range values {
+			if first+i > 0 {
+				b.add(k.first+first+i-1, v)
+			}
+		}
+	}
+	b.indicate(k, x)
+}

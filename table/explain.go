@@ -1,0 +1,113 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// explainNumber says why a text is not a number, and what to write.
+func explainNumber(c *Column, text string) error {
+	switch shown := quote(text); {
+	case isFloat(text):
+		return valueError(c.Name, `%s is not a finite number; list it under the schema's "missing" if it stands for a missing value, or write a finite number`, shown)
+	case tooLarge(text):
+		return valueError(c.Name, `%s is larger than any number of 64 bits; write a finite number (it will be clamped to the range)`, shown)
+	case !utf8.ValidString(text):
+		return valueError(c.Name, "%s is not a number, and not UTF-8; save the file as UTF-8", shown)
+	case dateLayout(text) != "":
+		return valueError(c.Name, `%s is a date, not a number; declare the column's kind as "date"`, shown)
+	}
+	if plain := plainNumber(text); plain != "" {
+		return valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
+	}
+	return valueError(c.Name, `%s is not a number; write one such as 12.5, list it under the schema's "missing" if it stands for a missing value, or declare the column's kind as "categorical"`, quote(text))
+}
+
+func isFloat(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+func tooLarge(text string) bool {
+	x, err := strconv.ParseFloat(text, 64)
+	return err != nil && math.IsInf(x, 0)
+}
+
+// plainNumber is a number that was written for people to read: with a currency, a
+// unit, separators of thousands or a decimal comma. It is empty for other texts.
+func plainNumber(text string) string {
+	if len(text) > maxQuoted {
+		return ""
+	}
+	s := strings.TrimFunc(text, func(r rune) bool {
+		return !unicode.IsDigit(r) && !strings.ContainsRune(".,-+", r)
+	})
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), r == '\'', r == '’', r == '_':
+			return -1
+		case r == '−':
+			return '-'
+		}
+		return r
+	}, s)
+	s = strings.TrimRight(s, ".,-+")
+	comma, dot := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.')
+	switch {
+	case comma < 0 && strings.Count(s, ".") < 2:
+	case comma > dot && (dot >= 0 || strings.Count(s, ",") == 1 && len(s)-comma != 4): // a decimal comma
+		s = strings.ReplaceAll(s[:comma], ".", "") + "." + s[comma+1:]
+	case dot > comma && comma < 0:
+		s = strings.ReplaceAll(s, ".", "")
+	default:
+		s = strings.ReplaceAll(s, ",", "")
+	}
+	if !isFloat(s) {
+		return ""
+	}
+	return s
+}
+
+// layouts are common ways to write a date, for suggestions.
+var layouts = []string{
+	isoDay, "2006-01-02 15:04:05", time.RFC3339, "2006/01/02", "20060102", "02.01.2006", "2.1.2006",
+	"02/01/2006", "01/02/2006", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006", "2 Jan 2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006",
+}
+
+// dateLayout returns the layout of a text that looks like a date, empty for others.
+func dateLayout(text string) string {
+	for _, l := range layouts {
+		if _, err := time.Parse(l, text); err == nil {
+			return l
+		}
+	}
+	return ""
+}
+
+// explainDate says why a text is not a date.
+func explainDate(c *Column, declared []string, text string) error {
+	if l := dateLayout(text); l != "" {
+		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l))
+	}
+	return valueError(c.Name, `%s is not a date; write one as %s, or list it under the schema's "missing" if it stands for a missing value`, quote(text), list(quoted(declared), "or"))
+}
+
+// explainLevel says why a text is no level, and which level is near.
+func explainLevel(c *Column, text string) error {
+	levels, what := c.Levels, "one of the column's levels"
+	remedy := `correct it, add it to the schema's "levels", or let one of them stand for it by "other"`
+	if c.Kind == Binary {
+		levels = slices.Concat(c.Positive, c.Negative)
+		what = "among the column's positive or negative texts"
+		remedy = `correct it, or add it to the schema's "positive" or "negative"`
+	}
+	if name, how := nearest(text, levels); name != "" {
+		return valueError(c.Name, "%s is not %s; the nearest is %s (%s): %s", quote(text), what, quote(name), how, remedy)
+	}
+	return valueError(c.Name, "%s is not %s, %s: %s", quote(text), what, list(quoted(levels), "and"), remedy)
+}

@@ -1,0 +1,284 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cell is what a field of an input holds.
+type cell struct {
+	u       float64 // the number, mapped to [−1, 1]
+	level   int     // 1 + the index of the level among those with a feature; 0 for the reference
+	missing bool    // the number is; u is 0
+	clamped bool    // the number was outside its range
+}
+
+// field reads the fields of one column.
+type field interface {
+	// read returns an *Error without a place if the text isn't what the schema says.
+	// Neither it nor the cell keeps the text.
+	read(text string) (cell, error)
+}
+
+// trim removes the spaces around a field, of which most have none.
+func trim(s string) string {
+	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
+		return strings.TrimSpace(s)
+	}
+	return s
+}
+
+// absent is a column's rule for missing values.
+type absent struct {
+	column *Column
+	texts  []string
+	codes  []float64 // the texts that are numbers, such as −99
+	cell   *cell     // what to read; nil refuses
+}
+
+func (s *Schema) missingTexts() []string {
+	if s.Missing == nil {
+		return DefaultMissing()
+	}
+	return s.Missing
+}
+
+func newAbsent(s *Schema, c *Column) absent {
+	a := absent{column: c, texts: s.missingTexts()}
+	for _, t := range a.texts {
+		if x, err := strconv.ParseFloat(t, 64); err == nil && !math.IsNaN(x) {
+			a.codes = append(a.codes, x)
+		}
+	}
+	switch c.Missing {
+	case MissingIndicator:
+		a.cell = &cell{missing: true, level: 2} // a Binary's levels are positive and missing
+	case MissingLevel:
+		a.cell = &cell{level: len(c.Levels)} // the last, after all levels but the reference
+	}
+	return a
+}
+
+// is reports whether a trimmed text stands for a missing value.
+func (a *absent) is(text string) bool { return text == "" || slices.Contains(a.texts, text) }
+
+func (a *absent) read(text string) (cell, error) {
+	if a.cell == nil {
+		return cell{}, a.refuse(text)
+	}
+	return *a.cell, nil
+}
+
+func (a *absent) refuse(text string) error {
+	what := "the field is empty"
+	if text != "" {
+		what = quote(text) + " stands for a missing value"
+	}
+	rules := `"indicator" or "constant"`
+	if a.column.Kind == Categorical {
+		rules = `"level" or "constant"`
+	}
+	return valueError(a.column.Name, `%s; fill it in, or give the column a rule for missing values in the schema: "missing": %s`, what, rules)
+}
+
+// newField returns the reader of an input of a valid schema.
+func newField(s *Schema, in *input) field {
+	c := in.column
+	missing := newAbsent(s, c)
+	var f interface {
+		field
+		rule() *absent
+	}
+	switch c.Kind {
+	case Numeric:
+		f = &numberField{number: newNumber(c, missing), mapped: in.interval(), log: c.Log}
+	case Date:
+		f = &dateField{in.interval(), newDays(c), missing}
+	case Binary:
+		f = newLevelField(missing, [][]string{c.Negative, c.Positive}, "")
+	default:
+		levels := [][]string{{c.reference()}}
+		for _, l := range in.levels[:len(c.Levels)-1] {
+			levels = append(levels, []string{l})
+		}
+		f = newLevelField(missing, levels, c.Other)
+	}
+	if c.Missing == MissingConstant {
+		v, err := f.read(c.Constant)
+		if err == nil {
+			f.rule().cell = &v
+		}
+	}
+	return f
+}
+
+// interval is a range that numbers are clamped to and mapped from.
+type interval struct{ lo, hi float64 }
+
+// unit maps [lo, hi] to [−1, 1].
+func (r interval) unit(x float64) float64 {
+	return min(1, max(-1, float64(2*((x-r.lo)/(r.hi-r.lo)))-1))
+}
+
+// affine returns s and t such that unit(x) = s·x + t.
+func (r interval) affine() (s, t float64) {
+	s = 2 / (r.hi - r.lo)
+	return s, -(r.lo + r.hi) / (r.hi - r.lo)
+}
+
+// number reads numbers, and clamps them.
+type number struct {
+	interval
+	missing absent
+}
+
+func newNumber(c *Column, missing absent) number {
+	return number{interval{c.Range[0], c.Range[1]}, missing}
+}
+
+// value returns a number in the range, or ok = false for a missing one.
+func (n *number) value(text string) (x float64, clamped, ok bool, err error) {
+	x, err = strconv.ParseFloat(text, 64)
+	if err != nil || x-x != 0 || n.missing.codes != nil && slices.Contains(n.missing.codes, x) {
+		if err == nil && x-x == 0 || n.missing.is(text) {
+			return 0, false, false, nil
+		}
+		return 0, false, false, explainNumber(n.missing.column, text)
+	}
+	y := min(max(x, n.lo), n.hi)
+	return y, y != x, true, nil
+}
+
+type numberField struct {
+	number
+	mapped interval // of the numbers or their logarithms
+	log    bool
+}
+
+func (f *numberField) rule() *absent { return &f.missing }
+
+func (f *numberField) read(text string) (cell, error) {
+	text = trim(text)
+	x, clamped, ok, err := f.value(text)
+	switch {
+	case err != nil:
+		return cell{}, err
+	case !ok:
+		return f.missing.read(text)
+	case f.log:
+		x = math.Log(x)
+	}
+	return cell{u: f.mapped.unit(x), clamped: clamped}, nil
+}
+
+// levelField reads one of a few levels, each of which may be written in several ways.
+type levelField struct {
+	missing absent
+	index   map[string]int
+	other   int // the level of all other texts; −1 refuses them
+}
+
+func newLevelField(missing absent, levels [][]string, other string) *levelField {
+	f := &levelField{missing: missing, index: map[string]int{}, other: -1}
+	for i, texts := range levels {
+		for _, t := range texts {
+			f.index[t] = i
+		}
+	}
+	if other != "" {
+		f.other = f.index[other]
+	}
+	return f
+}
+
+func (f *levelField) rule() *absent { return &f.missing }
+
+func (f *levelField) read(text string) (cell, error) {
+	text = trim(text)
+	level, ok := f.index[text]
+	switch {
+	case ok:
+	case f.missing.is(text):
+		return f.missing.read(text)
+	case f.other < 0:
+		return cell{}, explainLevel(f.missing.column, text)
+	default:
+		level = f.other
+	}
+	return cell{level: level}, nil
+}
+
+// dateField reads days.
+type dateField struct {
+	interval
+	days    days
+	missing absent
+}
+
+func (f *dateField) rule() *absent { return &f.missing }
+
+func (f *dateField) read(text string) (cell, error) {
+	text = trim(text)
+	x, err := f.days.number(text)
+	switch {
+	case err == nil:
+		y := min(max(x, f.lo), f.hi)
+		return cell{u: f.unit(y), clamped: y != x}, nil
+	case f.missing.is(text):
+		return f.missing.read(text)
+	}
+	return cell{}, explainDate(f.missing.column, f.days.layouts, text)
+}
+
+// isoDay is the layout of the schema's own days.
+const isoDay = "2006-01-02"
+
+const secondsADay = 24 * 60 * 60
+
+// days turns dates into numbers: days since the origin, with the time of day as a
+// fraction where a layout has it.
+type days struct {
+	layouts []string
+	origin  int64
+}
+
+func newDays(c *Column) days {
+	origin, _ := parseDay(c.Origin)
+	layouts := c.Layouts
+	if len(layouts) == 0 {
+		layouts = []string{isoDay}
+	}
+	return days{layouts, origin}
+}
+
+func (d days) number(text string) (float64, error) {
+	var first error
+	for _, layout := range d.layouts {
+		t, err := time.Parse(layout, text)
+		if err == nil {
+			// The wall clock's, whatever the zone: the day that the file shows.
+			_, offset := t.Zone()
+			return float64(t.Unix()+int64(offset)-d.origin*secondsADay) / secondsADay, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return 0, first
+}
+
+// parseDay returns the days from 1970-01-01 to an ISO date.
+func parseDay(text string) (int64, error) {
+	t, err := time.Parse(isoDay, text)
+	return t.Unix() / secondsADay, err
+}
+
+// readsDays reports whether a layout tells year, month and day.
+func readsDays(layout string) bool {
+	t := time.Date(2013, 11, 22, 0, 0, 0, 0, time.UTC)
+	back, err := time.Parse(layout, t.Format(layout))
+	return err == nil && back.Year() == 2013 && back.Month() == 11 && back.Day() == 22
+}

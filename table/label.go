@@ -1,0 +1,76 @@
+package table
+
+import (
+	"math"
+)
+
+// Label says how labels are to be read.
+type Label struct {
+	// Column is the label's name.
+	Column string
+	// Kind is Binary, with labels 0 and 1, Count, with whole numbers, or Numeric.
+	Kind Kind
+	// Range holds all labels: [0, cap] of a Count, [lo, hi] of a Numeric, zeros of a
+	// Binary. It is what dpglm calls LabelRange.
+	Range [2]float64
+}
+
+// labelField reads labels, of a column that was validated.
+type labelField struct {
+	facts  Label
+	number number      // of a Numeric or a Count
+	levels *levelField // of a Binary
+}
+
+func newLabelField(s *Schema, c *Column) *labelField {
+	f := &labelField{facts: Label{Column: c.Name, Kind: c.Kind}}
+	missing := newAbsent(s, c)
+	switch c.Kind {
+	case Binary:
+		f.levels = newLevelField(missing, [][]string{c.Negative, c.Positive}, "")
+		return f
+	case Count:
+		f.number = number{interval{0, float64(c.Cap)}, missing}
+	default:
+		f.number = newNumber(c, missing)
+	}
+	f.facts.Range = [2]float64{f.number.lo, f.number.hi}
+	return f
+}
+
+// read returns a label, and whether it was outside its range.
+func (f *labelField) read(text string) (y float64, clamped bool, err error) {
+	text = trim(text)
+	if f.levels != nil {
+		if level, ok := f.levels.index[text]; ok {
+			return float64(level), false, nil
+		}
+		c := f.levels.missing.column
+		if f.levels.missing.is(text) {
+			return 0, false, missingRole(c.Name, text, "a label")
+		}
+		return 0, false, explainLevel(c, text)
+	}
+	y, clamped, err = f.number.required(text, "a label")
+	if err == nil && f.facts.Kind == Count && (y != math.Trunc(y) || clamped && y == 0) {
+		return 0, false, valueError(f.facts.Column, `%s is not a count, a whole number of 0 or more; correct it, or declare the label's kind as "numeric"`, quote(text))
+	}
+	return y, clamped, err
+}
+
+// required is value for a number that must be there.
+func (n *number) required(text, what string) (x float64, clamped bool, err error) {
+	x, clamped, ok, err := n.value(text)
+	if err == nil && !ok {
+		return 0, false, missingRole(n.missing.column.Name, text, what)
+	}
+	return x, clamped, err
+}
+
+// missingRole is the error of a missing label, person or exposure.
+func missingRole(column, text, what string) error {
+	if text == "" {
+		return valueError(column, "%s is missing: the field is empty; fill it in, or leave out the row", what)
+	}
+	return valueError(column, "%s is missing: %s stands for a missing value; fill it in, or leave out the row", what, quote(text))
+}

@@ -1,0 +1,86 @@
+package table
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// file is an open file, decompressed if its name says so.
+type file struct {
+	io.Reader
+	io.Closer
+	size int64 // on the disk
+	raw  *counted
+}
+
+// consumed is how much of size was read.
+func (f *file) consumed() int64 { return f.raw.n.Load() }
+
+// counted counts what is read.
+type counted struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// openFile opens a file for reading and decompresses it if its name ends in .gz. The
+// name and the content must agree.
+func openFile(path string) (*file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	raw := &counted{r: f}
+	r, err := decompress(bufio.NewReader(raw), strings.HasSuffix(path, ".gz"))
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := &file{Reader: r, Closer: f, raw: raw}
+	if info, err := f.Stat(); err == nil {
+		out.size = info.Size()
+	}
+	return out, nil
+}
+
+func decompress(r *bufio.Reader, zipped bool) (io.Reader, error) {
+	magic, _ := r.Peek(2)
+	switch isZipped := string(magic) == "\x1f\x8b"; {
+	case zipped && !isZipped:
+		return nil, fileError(0, "its name ends in .gz but it is not compressed by gzip; rename it")
+	case !zipped && isZipped:
+		return nil, fileError(0, "it is compressed by gzip but its name does not end in .gz; rename it")
+	case !zipped:
+		return r, nil
+	}
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return unzipped{z}, nil
+}
+
+// unzipped marks the errors of a damaged or truncated gzip stream.
+type unzipped struct{ z *gzip.Reader }
+
+func (u unzipped) Read(p []byte) (int, error) {
+	n, err := u.z.Read(p)
+	if err != nil && err != io.EOF {
+		err = damaged(err)
+	}
+	return n, err
+}
+
+func damaged(err error) error {
+	return fmt.Errorf("%w: the gzip file is damaged or cut short: %w", ErrFile, err)
+}

@@ -1,0 +1,362 @@
+package table
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Source gives records one by one. *CSV and *SQL are Sources.
+type Source interface {
+	// Header returns the columns' names.
+	Header() []string
+	// Next returns the fields of the next record, in the header's order, and io.EOF
+	// after the last. The slice is valid until the next call.
+	Next() ([]string, error)
+	// Place says where the record of the last call is: in line 7, or in row 6.
+	Place() (unit string, number int)
+}
+
+// ReadCSVFile reads the rows of a CSV file, which is gzipped if its name ends in .gz.
+// The delimiter is the one that the header has most of.
+func ReadCSVFile(path string, s Schema) (*Table, error) {
+	c, err := OpenCSV(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	t, err := Read(c, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// ReadCSV reads the rows of a CSV, with the delimiter that the header has most of.
+func ReadCSV(r io.Reader, s Schema) (*Table, error) {
+	c, err := NewCSV(r, 0)
+	if err != nil {
+		return nil, err
+	}
+	return Read(c, s)
+}
+
+// ReadSQL reads the rows of a database query, which the caller closes.
+func ReadSQL(rows *sql.Rows, s Schema) (*Table, error) {
+	src, err := NewSQL(rows)
+	if err != nil {
+		return nil, err
+	}
+	return Read(src, s)
+}
+
+// Read reads all records of a source once, for training: each with its label, and with
+// its person and exposure if the schema names columns for them. Its errors are those of
+// intake: they quote the table's values, and are for the curator only.
+func Read(src Source, s Schema) (*Table, error) { return read(src, s, true) }
+
+// ReadFeatures reads the features only, for prediction: the label's, the person's and
+// the exposure's columns need not be there.
+func ReadFeatures(src Source, s Schema) (*Table, error) { return read(src, s, false) }
+
+func read(src Source, s Schema, training bool) (*Table, error) {
+	e, err := NewEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(e, src, training)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.drain(src); err != nil {
+		return nil, err
+	}
+	return r.table()
+}
+
+// reader encodes records and keeps the result.
+type reader struct {
+	encoder *Encoder
+	binding *Binding
+	header  []string
+	wanted  []int // the fields to keep of each record: those of the inputs first
+	store   *store
+
+	label, person, exposure int // where they are among the wanted fields; −1 if not read
+	labels                  []float64
+	persons                 []int
+	exposures               []float64
+	people                  map[string]int
+	exposed                 number
+	labelClamped            int
+	exposureClamped         int
+}
+
+func newReader(e *Encoder, src Source, training bool) (*reader, error) {
+	header := slices.Clone(src.Header())
+	b, err := e.Bind(header)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1}
+	expected := func(int) int { return 0 }
+	if sized, ok := src.(interface{ expected(rows int) int }); ok {
+		expected = sized.expected
+	}
+	entries := 0
+	for i := range e.blocks {
+		entries += e.blocks[i].entries()
+	}
+	r.store = newStore(len(e.features), entries, expected)
+	if !training {
+		return r, nil
+	}
+	s := &e.schema
+	for _, role := range []struct {
+		name string
+		at   *int
+	}{{s.Label, &r.label}, {s.Person, &r.person}, {s.Exposure, &r.exposure}} {
+		if role.name == "" {
+			continue
+		}
+		at := slices.Index(header, role.name)
+		if at < 0 {
+			return nil, absentColumn(role.name, header, "the header")
+		}
+		*role.at = len(r.wanted)
+		r.wanted = append(r.wanted[:len(r.wanted):len(r.wanted)], at)
+	}
+	if s.Person != "" {
+		r.people = map[string]int{}
+	}
+	if s.Exposure != "" {
+		c := s.column(s.Exposure)
+		r.exposed = newNumber(c, newAbsent(s, c))
+	}
+	return r, nil
+}
+
+// entries is how many of a block's features can be other than 0 in one row.
+func (b *block) entries() int {
+	if b.shape == spline {
+		return degree + 1
+	}
+	return 1
+}
+
+// batch is a number of records, only of their wanted fields.
+type batch struct {
+	fields  []string
+	numbers []int // each record's place
+	unit    string
+	err     error // after these records
+}
+
+const batchRows = 256
+
+// drain reads all records: one goroutine takes them apart, and this one encodes them,
+// in their order.
+func (r *reader) drain(src Source) error {
+	ctx, stop := context.WithCancel(context.Background())
+	full, empty := make(chan *batch, 4), make(chan *batch, 4)
+	for range cap(empty) {
+		empty <- new(batch)
+	}
+	go func() {
+		defer close(full)
+		for {
+			var b *batch
+			select {
+			case b = <-empty:
+			case <-ctx.Done():
+				return
+			}
+			r.fill(b, src)
+			full <- b // never blocks: it has room for all there are
+			if b.err != nil {
+				return
+			}
+		}
+	}()
+	var failed error
+	for b := range full { // until src is no longer in use
+		if failed != nil {
+			continue
+		}
+		if failed = r.encode(b); failed == nil {
+			failed = b.err
+		}
+		if failed != nil {
+			stop()
+			continue
+		}
+		empty <- b
+	}
+	stop()
+	if errors.Is(failed, io.EOF) {
+		return nil
+	}
+	return failed
+}
+
+// fill reads the next records.
+func (r *reader) fill(b *batch, src Source) {
+	b.fields, b.numbers, b.err = b.fields[:0], b.numbers[:0], nil
+	for range batchRows {
+		fields, err := src.Next()
+		unit, number := src.Place()
+		if err == nil && len(fields) != len(r.header) {
+			err = ragged(unit, number, len(fields), len(r.header))
+		}
+		if err != nil {
+			b.err = err
+			return
+		}
+		for _, at := range r.wanted {
+			b.fields = append(b.fields, fields[at])
+		}
+		b.unit, b.numbers = unit, append(b.numbers, number)
+	}
+}
+
+func ragged(unit string, number, fields, header int) error {
+	e := fileError(number, `it has %d fields where the header has %d; put a field that holds the delimiter in quotes ("), or correct the row`, fields, header)
+	e.Unit = unit
+	return e
+}
+
+func (r *reader) encode(b *batch) error {
+	n := len(r.wanted)
+	for i, number := range b.numbers {
+		if err := r.record(b.fields[i*n : (i+1)*n]); err != nil {
+			var e *Error
+			if errors.As(err, &e) {
+				e.Unit, e.Number = b.unit, number
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// record encodes one record, of the wanted fields.
+func (r *reader) record(fields []string) error {
+	for i := range r.encoder.inputs {
+		if err := r.binding.read(i, fields[i]); err != nil {
+			return err
+		}
+	}
+	if r.label >= 0 {
+		y, clamped, err := r.encoder.label.read(fields[r.label])
+		if err != nil {
+			return err
+		}
+		r.labels = append(grow(r.store, r.labels, 1), y)
+		count(&r.labelClamped, clamped)
+	}
+	if r.person >= 0 {
+		code, err := r.code(trim(fields[r.person]))
+		if err != nil {
+			return err
+		}
+		r.persons = append(grow(r.store, r.persons, 1), code)
+	}
+	if r.exposure >= 0 {
+		x, clamped, err := r.exposed.required(trim(fields[r.exposure]), "an exposure")
+		if err != nil {
+			return err
+		}
+		r.exposures = append(grow(r.store, r.exposures, 1), x)
+		count(&r.exposureClamped, clamped)
+	}
+	r.binding.encode()
+	r.store.add(r.binding.indices, r.binding.values)
+	return nil
+}
+
+func count(n *int, yes bool) {
+	if yes {
+		*n++
+	}
+}
+
+// code numbers the persons in the order of their first rows.
+func (r *reader) code(id string) (int, error) {
+	if id == "" || slices.Contains(r.encoder.schema.missingTexts(), id) {
+		return 0, missingRole(r.encoder.schema.Person, id, "a person")
+	}
+	code, ok := r.people[id]
+	if !ok {
+		code = len(r.people)
+		r.people[string([]byte(id))] = code // a copy: id may be part of a longer record
+	}
+	return code, nil
+}
+
+// table hands over what was read.
+func (r *reader) table() (*Table, error) {
+	if r.store.rows == 0 {
+		return nil, fileError(0, "there is no row after the header")
+	}
+	e := r.encoder
+	t := &Table{encoder: e, rows: r.store.rows, features: len(e.features), label: e.label.facts, labels: r.labels,
+		persons: r.persons, exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}
+	t.dense, t.sparse = r.store.finish()
+	return t, nil
+}
+
+// warnings says what is odd, though not wrong.
+func (r *reader) warnings() []string {
+	var out []string
+	s := &r.encoder.schema
+	var left []string
+	for _, name := range r.header {
+		if s.column(name) == nil {
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
+	}
+	if r.label >= 0 {
+		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, r.labelClamped)...)
+	}
+	for i, in := range r.encoder.inputs {
+		out = append(out, clampWarning(in.column, r.binding.clamped[i], r.store.rows)...)
+	}
+	if r.exposure >= 0 {
+		out = append(out, clampWarning(s.column(s.Exposure), r.exposureClamped, r.store.rows)...)
+	}
+	return out
+}
+
+// labelWarnings looks for a class that never occurs, and for clamped labels.
+func labelWarnings(l Label, c *Column, labels []float64, clamped int) []string {
+	if l.Kind != Binary {
+		return clampWarning(c, clamped, len(labels))
+	}
+	switch {
+	case !slices.Contains(labels, 1):
+		return []string{fmt.Sprintf("label %s: no row is positive (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Positive), "or"))}
+	case !slices.Contains(labels, 0):
+		return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Negative), "or"))}
+	}
+	return nil
+}
+
+func clampWarning(c *Column, clamped, rows int) []string {
+	if clamped == 0 {
+		return nil
+	}
+	where := compact(c.Range)
+	switch c.Kind {
+	case Count:
+		where = fmt.Sprintf("[0, %d]", c.Cap)
+	case Date:
+		where = fmt.Sprintf("[%s, %s]", c.From, c.To)
+	}
+	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it", quote(c.Name), clamped, rows, where)}
+}

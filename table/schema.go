@@ -1,0 +1,257 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Version is the version of the schema's JSON format that this package writes and
+// reads.
+const Version = 1
+
+// Schema says what is publicly known of a table: which column is the label, what the
+// others may hold, and how they become features. All of it must be known without
+// looking at the rows; the package's documentation says why, and shows the JSON.
+type Schema struct {
+	// Version is that of the format, [Version].
+	Version int `json:"version"`
+	// Label names the column to predict, of kind [Numeric], [Count] or [Binary].
+	Label string `json:"label"`
+	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
+	// how many rows one person may have. Both are given or neither.
+	Person  string `json:"person,omitempty"`
+	MaxRows int    `json:"max_rows,omitempty"`
+	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
+	// with a range above 0 and no transformation.
+	Exposure string `json:"exposure,omitempty"`
+	// Missing lists the texts that stand for a missing value; nil is DefaultMissing.
+	// An empty field and a database's NULL are always missing.
+	Missing []string `json:"missing,omitempty"`
+	// Columns are those of the table, by name: their order is that of the features,
+	// not that of the file. Columns that aren't listed are left out.
+	Columns []Column `json:"columns"`
+	// Interactions are pairs of columns whose product becomes features as well.
+	Interactions [][]string `json:"interactions,omitempty"`
+}
+
+// Kind says what a column holds.
+type Kind string
+
+// The kinds of columns.
+const (
+	Numeric     Kind = "numeric"     // numbers in a public range
+	Count       Kind = "count"       // whole numbers from 0 to a cap: for the label
+	Categorical Kind = "categorical" // one of a few public levels
+	Binary      Kind = "binary"      // yes or no
+	Date        Kind = "date"        // a day in a public range
+	ID          Kind = "id"          // whose row it is: for the person's column
+	Ignored     Kind = "ignored"     // read by nobody
+)
+
+// Missing says what becomes of a missing value.
+type Missing string
+
+// The rules for missing values.
+const (
+	// MissingRefuse makes it an error, as does the empty rule.
+	MissingRefuse Missing = "refuse"
+	// MissingIndicator adds a feature that is 1 where the value is missing. The value
+	// itself reads as the middle of its range, or as negative.
+	MissingIndicator Missing = "indicator"
+	// MissingLevel makes it a level of its own, named "missing", of a Categorical.
+	MissingLevel Missing = "level"
+	// MissingConstant reads Column.Constant in its place.
+	MissingConstant Missing = "constant"
+)
+
+// missingLevel is the name of the level that MissingLevel adds.
+const missingLevel = "missing"
+
+// DefaultMissing are the texts that stand for a missing value unless a schema says
+// otherwise. A level may not be one of them: a schema that needs it as a level lists
+// its own.
+func DefaultMissing() []string {
+	return []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"}
+}
+
+// Column says what is publicly known of one column. Which fields there are depends on
+// its kind; the others must be absent.
+type Column struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+
+	// Range is [lo, hi] of a Numeric; values outside are clamped.
+	Range []float64 `json:"range,omitempty"`
+	// Log takes the logarithm of a Numeric, whose lo must be above 0, before all else.
+	Log bool `json:"log,omitempty"`
+	// Square adds the square of a Numeric.
+	Square bool `json:"square,omitempty"`
+	// Knots, inside the range of a Numeric and ascending, put a cubic spline in the
+	// place of a straight line.
+	Knots []float64 `json:"knots,omitempty"`
+
+	// Cap is the largest Count; larger ones are clamped to it.
+	Cap int `json:"cap,omitempty"`
+
+	// Levels are the texts that a Categorical may hold, at least two.
+	Levels []string `json:"levels,omitempty"`
+	// Reference is the level that gets no feature: the others' coefficients are
+	// differences from it. Empty is the first level.
+	Reference string `json:"reference,omitempty"`
+	// Other is the one of Levels that stands for all texts that aren't listed. Empty
+	// refuses them.
+	Other string `json:"other,omitempty"`
+
+	// Positive and Negative are the texts that mean yes and no in a Binary.
+	Positive []string `json:"positive,omitempty"`
+	Negative []string `json:"negative,omitempty"`
+
+	// Origin is day 0 of a Date, and From and To are its range, all as 2006-01-02.
+	Origin string `json:"origin,omitempty"`
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	// Layouts are the ways in which the file writes a Date, each shown by how it would
+	// write 2 January 2006: "02.01.2006". Empty is 2006-01-02.
+	Layouts []string `json:"layouts,omitempty"`
+
+	// Missing says what becomes of a missing value; empty refuses it. Constant is what
+	// MissingConstant reads in its place, written as in the file.
+	Missing  Missing `json:"missing,omitempty"`
+	Constant string  `json:"constant,omitempty"`
+}
+
+// toFill is what Init writes where a person has to.
+const toFill = "FILL IN"
+
+// Init writes the schema of a table with the given header, for a person to fill in:
+// it reads no values, so it can know nothing else. Validate says what is left to do.
+func Init(header []string) (Schema, error) {
+	if err := checkHeader(header); err != nil {
+		return Schema{}, err
+	}
+	s := Schema{Version: Version, Label: toFill + ": the name of the column to predict"}
+	for _, name := range header {
+		s.Columns = append(s.Columns, Column{Name: name, Kind: Kind(toFill + ": " + list(kinds(), "or"))})
+	}
+	return s, nil
+}
+
+func kinds() []string {
+	return []string{string(Numeric), string(Count), string(Categorical), string(Binary), string(Date), string(ID), string(Ignored)}
+}
+
+// String returns the schema as JSON, a column a line.
+func (s Schema) String() string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\n  \"version\": %d,\n  \"label\": %s", s.Version, compact(s.Label))
+	if s.Person != "" {
+		fmt.Fprintf(&b, ",\n  \"person\": %s", compact(s.Person))
+	}
+	if s.MaxRows != 0 {
+		fmt.Fprintf(&b, ",\n  \"max_rows\": %d", s.MaxRows)
+	}
+	if s.Exposure != "" {
+		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
+	}
+	if len(s.Missing) > 0 {
+		fmt.Fprintf(&b, ",\n  \"missing\": %s", compact(s.Missing))
+	}
+	b.WriteString(",\n  \"columns\": [")
+	lines(&b, s.Columns)
+	b.WriteString("]")
+	if len(s.Interactions) > 0 {
+		b.WriteString(",\n  \"interactions\": [")
+		lines(&b, s.Interactions)
+		b.WriteString("]")
+	}
+	b.WriteString("\n}\n")
+	return b.String()
+}
+
+// lines writes the elements of a JSON list, each on a line of its own.
+func lines[T any](b *bytes.Buffer, list []T) {
+	for i, v := range list {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n    " + compact(v))
+	}
+	if len(list) > 0 {
+		b.WriteString("\n  ")
+	}
+}
+
+// compact is JSON on one line, with a space after commas and colons. What JSON can't
+// hold, such as a NaN that Validate would refuse, is shown as Go does.
+func compact(v any) string {
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return strconv.Quote(fmt.Sprintf("%+v", v))
+	}
+	var b strings.Builder
+	inside, escaped := false, false
+	for _, c := range strings.TrimSuffix(raw.String(), "\n") {
+		b.WriteRune(c)
+		switch {
+		case escaped:
+			escaped = false
+		case inside && c == '\\':
+			escaped = true
+		case c == '"':
+			inside = !inside
+		case !inside && (c == ',' || c == ':'):
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// column returns the column of that name, nil if there is none.
+func (s *Schema) column(name string) *Column {
+	for i := range s.Columns {
+		if s.Columns[i].Name == name {
+			return &s.Columns[i]
+		}
+	}
+	return nil
+}
+
+// feature reports whether features are made of the column.
+func (s *Schema) feature(c *Column) bool {
+	switch c.Kind {
+	case Numeric, Categorical, Binary, Date:
+		return c.Name != s.Label && c.Name != s.Exposure
+	}
+	return false
+}
+
+// LabelColumn returns the label's column; its zero value if the schema has none.
+func (s Schema) LabelColumn() Column {
+	if c := s.column(s.Label); c != nil {
+		return *c
+	}
+	return Column{}
+}
+
+// clone returns a schema that shares no memory with s.
+func (s Schema) clone() Schema {
+	s.Missing = slices.Clone(s.Missing)
+	s.Columns = slices.Clone(s.Columns)
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		c.Range, c.Knots = slices.Clone(c.Range), slices.Clone(c.Knots)
+		c.Levels, c.Positive, c.Negative = slices.Clone(c.Levels), slices.Clone(c.Positive), slices.Clone(c.Negative)
+		c.Layouts = slices.Clone(c.Layouts)
+	}
+	s.Interactions = slices.Clone(s.Interactions)
+	for i, pair := range s.Interactions {
+		s.Interactions[i] = slices.Clone(pair)
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Table holds rows that were read, encoded as features, and their labels. It is what
+// dpglm trains on; it prints its shape only. What its methods return is the table's
+// own memory, not to be changed.
+type Table struct {
+	encoder  *Encoder // nil for LIBSVM
+	rows     int
+	features int
+	dense    *mat.Dense // or sparse
+	sparse   *CSR
+	label    Label
+	labels   []float64
+	persons  []int
+	exposure []float64
+	bound    float64
+	warnings []string
+}
+
+// Dims returns the number of rows and of features.
+func (t *Table) Dims() (rows, features int) { return t.rows, t.features }
+
+// Matrix returns the encoded rows: a *mat.Dense or a *CSR, whichever is the smaller by
+// the schema.
+func (t *Table) Matrix() mat.Matrix {
+	if t.sparse != nil {
+		return t.sparse
+	}
+	return t.dense
+}
+
+// Dense returns the encoded rows, nil if they are kept sparse.
+func (t *Table) Dense() *mat.Dense { return t.dense }
+
+// Sparse returns the encoded rows, nil if they are kept dense.
+func (t *Table) Sparse() *CSR { return t.sparse }
+
+// Labels returns the labels, nil if they weren't read.
+func (t *Table) Labels() []float64 { return t.labels }
+
+// Label says how the labels are to be read.
+func (t *Table) Label() Label { return t.label }
+
+// Persons returns a number for each row that is the same for rows of the same person;
+// nil if the schema names no such column.
+func (t *Table) Persons() []int { return t.persons }
+
+// Exposure returns each row's exposure, clamped to its range; nil if the schema has
+// none.
+func (t *Table) Exposure() []float64 { return t.exposure }
+
+// Encoder returns the encoder of the rows, nil if they were read by [ReadLIBSVM].
+func (t *Table) Encoder() *Encoder { return t.encoder }
+
+// Bound is the public bound on each row's L2 norm: [Encoder.Bound], or LIBSVM.Bound,
+// which only dpglm enforces.
+func (t *Table) Bound() float64 { return t.bound }
+
+// Warnings says what the curator should look at: labels that are all alike, values
+// that were clamped, columns of the file that were left out. It is computed from the
+// rows and must not be released.
+func (t *Table) Warnings() []string { return t.warnings }
+
+// String returns the shape.
+func (t *Table) String() string {
+	return fmt.Sprintf("table.Table of %d rows × %d features", t.rows, t.features)
+}
+
+// GoString returns the shape.
+func (t *Table) GoString() string { return t.String() }
+
+// Format prints the shape, whatever the verb: fmt would print the rows.
+func (t *Table) Format(f fmt.State, _ rune) { io.WriteString(f, t.String()) }
+
+var _ mat.Matrix = (*CSR)(nil)
+
+// CSR is a matrix in compressed sparse rows, as dpglm.NewSparse takes it: row i has
+// Values[Indptr[i]:Indptr[i+1]] in the columns Indices[Indptr[i]:Indptr[i+1]], which
+// ascend. It prints its shape only.
+type CSR struct {
+	Rows, Cols int
+	Indptr     []int
+	Indices    []int
+	Values     []float64
+}
+
+// Dims returns the shape.
+func (c *CSR) Dims() (rows, columns int) { return c.Rows, c.Cols }
+
+// At returns one element, in logarithmic time.
+func (c *CSR) At(i, j int) float64 {
+	if i < 0 || i >= c.Rows {
+		panic(mat.ErrRowAccess)
+	}
+	if j < 0 || j >= c.Cols {
+		panic(mat.ErrColAccess)
+	}
+	row := c.Indices[c.Indptr[i]:c.Indptr[i+1]]
+	if k := sort.SearchInts(row, j); k < len(row) && row[k] == j {
+		return c.Values[c.Indptr[i]+k]
+	}
+	return 0
+}
+
+// T returns the transpose.
+func (c *CSR) T() mat.Matrix { return mat.Transpose{Matrix: c} }
+
+// Format prints the shape, whatever the verb.
+func (c *CSR) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "table.CSR of %d rows × %d columns", c.Rows, c.Cols)
+}

@@ -1,0 +1,424 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+const (
+	maxFeatures = 1 << 20 // that a schema may make: each has a name
+	maxKnots    = 100
+)
+
+// Validate reports all that is wrong with a schema, or left to fill in, each with what
+// is allowed. It is nil for a schema that can be read with.
+func (s Schema) Validate() error {
+	v := validator{s: &s}
+	v.schema()
+	for i := range s.Columns {
+		v.column(&s.Columns[i], i)
+	}
+	v.roles()
+	v.interactions()
+	if len(v.problems) == 0 {
+		v.features()
+	}
+	return errors.Join(v.problems...)
+}
+
+// validator collects what is wrong.
+type validator struct {
+	s        *Schema
+	problems []error
+}
+
+func (v *validator) fail(where, format string, args ...any) {
+	v.problems = append(v.problems, fmt.Errorf("%w: %s: %s", ErrSchema, where, fmt.Sprintf(format, args...)))
+}
+
+func (v *validator) schema() {
+	s := v.s
+	if s.Version != Version {
+		v.fail(`"version"`, "is %d; this library reads version %d only", s.Version, Version)
+	}
+	if len(s.Columns) == 0 {
+		v.fail(`"columns"`, "is empty; list the table's columns, each with its name and kind")
+	}
+	seen := map[string]bool{}
+	for i, c := range s.Columns {
+		switch {
+		case c.Name == "":
+			v.fail(fmt.Sprintf(`"columns", element %d`, i+1), "has no name")
+		case seen[c.Name]:
+			v.fail("column "+quote(c.Name), "is listed twice; describe it once")
+		}
+		seen[c.Name] = true
+	}
+	v.texts(`"missing"`, s.Missing)
+}
+
+// texts checks a list of texts that fields are compared with: spaces around a field
+// don't count, so a text with some would never occur.
+func (v *validator) texts(where string, texts []string) {
+	seen := map[string]bool{}
+	for _, t := range texts {
+		switch {
+		case t == "":
+			v.fail(where, "holds an empty text; an empty field is a missing value already")
+		case strings.TrimSpace(t) != t:
+			v.fail(where, "holds %s; write it without the spaces around it, which are removed from fields too", quote(t))
+		case !utf8.ValidString(t):
+			v.fail(where, "holds %s, which is not UTF-8", quote(t))
+		case seen[t]:
+			v.fail(where, "holds %s twice", quote(t))
+		}
+		seen[t] = true
+	}
+}
+
+func (v *validator) column(c *Column, i int) {
+	where := "column " + quote(c.Name)
+	if c.Name == "" {
+		where = fmt.Sprintf("column %d", i+1)
+	} else if strings.TrimSpace(c.Name) != c.Name || !utf8.ValidString(c.Name) {
+		v.fail(where, "must be UTF-8 and without spaces around it")
+	}
+	if !slices.Contains(kinds(), string(c.Kind)) {
+		what := `"kind" is ` + quote(string(c.Kind))
+		switch {
+		case c.Kind == "":
+			what = `"kind" is missing`
+		case strings.HasPrefix(string(c.Kind), toFill):
+			what = `"kind" is still to be filled in`
+		}
+		v.fail(where, "%s; it must be %s", what, list(kinds(), "or"))
+		return
+	}
+	v.foreign(where, c)
+	switch c.Kind {
+	case Numeric:
+		v.numeric(where, c)
+	case Count:
+		if c.Cap < 1 {
+			v.fail(where, `"cap" is %d; it must be a public number of 1 or more, to which larger counts are clamped`, c.Cap)
+		}
+	case Categorical:
+		v.categorical(where, c)
+	case Binary:
+		v.binary(where, c)
+	case Date:
+		v.date(where, c)
+	}
+	v.missing(where, c)
+}
+
+// keysOf are the fields that a column of each kind may have beside name and kind.
+var keysOf = map[Kind][]string{
+	Numeric:     {"range", "log", "square", "knots", "missing", "constant"},
+	Count:       {"cap", "missing"},
+	Categorical: {"levels", "reference", "other", "missing", "constant"},
+	Binary:      {"positive", "negative", "missing", "constant"},
+	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},
+	ID:          {"missing"},
+	Ignored:     {},
+}
+
+// foreign looks for fields of other kinds.
+func (v *validator) foreign(where string, c *Column) {
+	value := reflect.ValueOf(*c)
+	for i, key := range fieldNames(value.Type()) {
+		if key == "name" || key == "kind" || value.Field(i).IsZero() || slices.Contains(keysOf[c.Kind], key) {
+			continue
+		}
+		v.fail(where, "has %q, which is not for the kind %s; it may have %s", key, c.Kind, list(keysOf[c.Kind], "and"))
+	}
+}
+
+func (v *validator) numeric(where string, c *Column) {
+	if len(c.Range) == 0 {
+		v.fail(where, `"range" is missing; give the public range [lo, hi] of its values, which are clamped to it, such as [18, 100]`)
+		return
+	}
+	if !v.interval(where, c.Range) {
+		return
+	}
+	lo, hi := c.Range[0], c.Range[1]
+	if c.Log && (lo <= 0 || math.Log(lo) == math.Log(hi)) {
+		v.fail(where, `"log" needs a "range" above 0 in which logarithms differ, and it is %s; raise lo, to which smaller values are clamped`, compact(c.Range))
+	}
+	if c.Square && len(c.Knots) > 0 {
+		v.fail(where, `has both "square" and "knots"; a spline bends already, so leave out "square"`)
+	}
+	if len(c.Knots) > maxKnots {
+		v.fail(where, `"knots" are %d; at most %d are allowed`, len(c.Knots), maxKnots)
+	}
+	last := lo
+	for _, k := range c.Knots {
+		if !(k > last && k < hi) {
+			v.fail(where, `"knots" are %s; they must ascend, strictly inside the range %s`, compact(c.Knots), compact(c.Range))
+			break
+		}
+		last = k
+	}
+}
+
+// interval checks a range.
+func (v *validator) interval(where string, r []float64) bool {
+	ok := len(r) == 2 && r[0] >= -check.MaxScale && r[1] <= check.MaxScale && r[1]-r[0] >= check.MinScale
+	if !ok {
+		v.fail(where, `"range" is %s; it must be two finite numbers [lo, hi], lo below hi, within ±%g`, compact(r), check.MaxScale)
+	}
+	return ok
+}
+
+func (v *validator) categorical(where string, c *Column) {
+	if len(c.Levels) == 0 {
+		v.fail(where, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`)
+		return
+	}
+	v.texts(where+`, "levels"`, c.Levels)
+	if len(c.Levels) < 2 {
+		v.fail(where, `"levels" has one level; there must be at least two, or nothing to learn`)
+	}
+	for _, role := range []struct{ key, level string }{{"reference", c.Reference}, {"other", c.Other}} {
+		if role.level != "" && !slices.Contains(c.Levels, role.level) {
+			v.fail(where, `%q is %s, which is not one of its levels%s; add it to "levels" or name another`, role.key, quote(role.level), didYouMean(role.level, c.Levels))
+		}
+	}
+	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
+		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
+	}
+	v.notMissing(where, c.Levels)
+}
+
+// notMissing refuses texts that stand for missing values as well.
+func (v *validator) notMissing(where string, texts []string) {
+	for _, t := range texts {
+		if !slices.Contains(v.s.missingTexts(), t) {
+			continue
+		}
+		if v.s.Missing == nil {
+			v.fail(where, `%s stands for a missing value by default; give the schema a list "missing" of the texts that do, without it`, quote(t))
+		} else {
+			v.fail(where, `%s stands for a missing value by the schema's list "missing"; leave it out there or here`, quote(t))
+		}
+	}
+}
+
+func (v *validator) binary(where string, c *Column) {
+	for _, part := range []struct {
+		key   string
+		texts []string
+	}{{"positive", c.Positive}, {"negative", c.Negative}} {
+		if len(part.texts) == 0 {
+			v.fail(where, `%q is missing; list the texts that mean so, such as "positive": ["yes"] and "negative": ["no"]`, part.key)
+		}
+		v.texts(fmt.Sprintf("%s, %q", where, part.key), part.texts)
+		v.notMissing(where, part.texts)
+	}
+	for _, t := range c.Positive {
+		if slices.Contains(c.Negative, t) {
+			v.fail(where, "%s is both positive and negative", quote(t))
+		}
+	}
+}
+
+func (v *validator) date(where string, c *Column) {
+	days := map[string]int64{}
+	for _, part := range []struct{ key, text string }{{"origin", c.Origin}, {"from", c.From}, {"to", c.To}} {
+		day, err := parseDay(part.text)
+		switch {
+		case part.text == "":
+			v.fail(where, `%q is missing; a date needs "origin" (day 0), "from" and "to" (its public range), each written as %s`, part.key, isoDay)
+			return
+		case err != nil:
+			v.fail(where, "%q is %s; it must be a day written as %s", part.key, quote(part.text), isoDay)
+			return
+		}
+		days[part.key] = day
+	}
+	if days["from"] >= days["to"] {
+		v.fail(where, `"from" is %s and "to" is %s; the first must be earlier`, c.From, c.To)
+	}
+	for i, layout := range c.Layouts {
+		if !readsDays(layout) {
+			v.fail(where, `"layouts" has %s; write how the file would write 2 January 2006, such as "02.01.2006" or "1/2/2006"`, quote(layout))
+		}
+		if slices.Contains(c.Layouts[:i], layout) {
+			v.fail(where, `"layouts" has %s twice`, quote(layout))
+		}
+	}
+}
+
+// missing checks the rule for missing values.
+func (v *validator) missing(where string, c *Column) {
+	rules := []string{string(MissingRefuse), string(MissingIndicator), string(MissingConstant)}
+	if c.Kind == Categorical {
+		rules[1] = string(MissingLevel) // which is an indicator
+	}
+	role := c.Kind == Count || c.Kind == ID || c.Name == v.s.Label || c.Name == v.s.Exposure
+	switch {
+	case c.Missing == "" || c.Missing == MissingRefuse:
+	case role:
+		v.fail(where, `"missing" is %s; values of the label, the person and the exposure may not be missing: leave it out`, quote(string(c.Missing)))
+		return
+	case !slices.Contains(rules, string(c.Missing)):
+		v.fail(where, `"missing" is %s; for the kind %s it must be %s`, quote(string(c.Missing)), c.Kind, list(rules, "or"))
+		return
+	}
+	if (c.Missing == MissingConstant) != (c.Constant != "") {
+		v.fail(where, `"missing": "constant" and "constant" go together: the second is what is read where the value is missing`)
+		return
+	}
+	if c.Constant != "" {
+		v.constant(where, c)
+	}
+}
+
+// constant checks that the constant is a value that the column may have.
+func (v *validator) constant(where string, c *Column) {
+	ok, want := true, ""
+	switch c.Kind {
+	case Numeric:
+		x, err := strconv.ParseFloat(c.Constant, 64)
+		ok = err == nil && len(c.Range) == 2 && x >= c.Range[0] && x <= c.Range[1]
+		want = "a number in the range " + compact(c.Range)
+	case Categorical:
+		ok, want = slices.Contains(c.Levels, c.Constant), "one of the levels"
+	case Binary:
+		ok, want = slices.Contains(c.Positive, c.Constant) || slices.Contains(c.Negative, c.Constant), "a positive or a negative text"
+	case Date:
+		_, err := newDays(c).number(c.Constant)
+		ok, want = err == nil, "a date in one of its layouts"
+	}
+	if !ok {
+		v.fail(where, `"constant" is %s; it must be %s`, quote(c.Constant), want)
+	}
+}
+
+// roles checks that label, person and exposure name columns that can be that.
+func (v *validator) roles() {
+	s := v.s
+	if s.Label == "" || strings.HasPrefix(s.Label, toFill) {
+		v.fail(`"label"`, "is to be filled in: name the column to predict")
+	} else if c := v.named(`"label"`, s.Label); c != nil && known(c.Kind) {
+		switch c.Kind {
+		case Numeric:
+			v.plain(`"label"`, c)
+		case Count, Binary:
+		default:
+			v.fail(`"label"`, "names %s of kind %s; a label must be numeric, count or binary", quote(c.Name), c.Kind)
+		}
+	}
+	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
+		v.fail(`"person"`, `and "max_rows", a number of 1 or more, go together: a person's rows are limited to it`)
+	}
+	if s.Person != "" {
+		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
+			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)
+		}
+	}
+	if s.Exposure != "" {
+		if c := v.named(`"exposure"`, s.Exposure); c != nil && known(c.Kind) {
+			v.exposure(c)
+		}
+	}
+	for _, c := range s.Columns {
+		if c.Kind == Count && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
+		}
+		if c.Kind == ID && c.Name != s.Person {
+			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
+		}
+	}
+}
+
+func known(k Kind) bool { return slices.Contains(kinds(), string(k)) }
+
+func (v *validator) exposure(c *Column) {
+	switch {
+	case c.Name == v.s.Label:
+		v.fail(`"exposure"`, "names the label")
+	case c.Kind != Numeric || len(c.Range) == 2 && c.Range[0] <= 0:
+		v.fail(`"exposure"`, "names %s; it must be numeric with a range above 0", quote(c.Name))
+	default:
+		v.plain(`"exposure"`, c)
+	}
+}
+
+// plain refuses transformations of a column that is no feature.
+func (v *validator) plain(where string, c *Column) {
+	if c.Log || c.Square || len(c.Knots) > 0 {
+		v.fail(where, `names %s, which has "log", "square" or "knots"; they are for features`, quote(c.Name))
+	}
+}
+
+// named returns the column of that name, which must be listed.
+func (v *validator) named(where, name string) *Column {
+	c := v.s.column(name)
+	if c == nil {
+		v.fail(where, `names %s, which is not in "columns"%s; they are %s`, quote(name), didYouMean(name, v.s.names()), list(quoted(v.s.names()), "and"))
+	}
+	return c
+}
+
+func (s *Schema) names() []string {
+	names := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+func (v *validator) interactions() {
+	seen := map[[2]string]bool{}
+	for i, pair := range v.s.Interactions {
+		where := fmt.Sprintf(`"interactions", element %d`, i+1)
+		if len(pair) != 2 || pair[0] == pair[1] {
+			v.fail(where, `is %s; it must be the names of two different columns ("square" is for one with itself)`, compact(pair))
+			continue
+		}
+		if seen[[2]string{pair[0], pair[1]}] || seen[[2]string{pair[1], pair[0]}] {
+			v.fail(where, "is %s, which is listed twice", compact(pair))
+		}
+		seen[[2]string{pair[0], pair[1]}] = true
+		for _, name := range pair {
+			c := v.named(where, name)
+			switch {
+			case c == nil || !known(c.Kind):
+			case !v.s.feature(c):
+				v.fail(where, "names %s, which is no feature", quote(name))
+			case len(c.Knots) > 0:
+				v.fail(where, "names %s, which is a spline; only columns without knots interact", quote(name))
+			}
+		}
+	}
+}
+
+// features checks what the columns become, which must have distinct names.
+func (v *validator) features() {
+	count, seen := 0, map[string]bool{}
+	for _, b := range blocks(v.s) {
+		if count += b.width(); count > maxFeatures {
+			v.fail("columns", "make more than %d features", maxFeatures)
+			return
+		}
+	}
+	if count == 0 {
+		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary or date")
+	}
+	for _, f := range layout(v.s) {
+		if seen[f.Name] {
+			v.fail("feature "+quote(f.Name), "is made twice, of columns and levels whose names are alike; rename one")
+		}
+		seen[f.Name] = true
+	}
+}
