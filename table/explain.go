@@ -45,7 +45,7 @@ func plainNumber(text string) string {
 		return ""
 	}
 	s := strings.TrimFunc(text, func(r rune) bool {
-		return !unicode.IsDigit(r) && !strings.ContainsRune(".,-+", r)
+		return !unicode.IsDigit(r) && !strings.ContainsRune(".,-+−", r)
 	})
 	s = strings.Map(func(r rune) rune {
 		switch {

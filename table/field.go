@@ -139,17 +139,23 @@ func newNumber(c *Column, missing absent) number {
 	return number{interval{c.Range[0], c.Range[1]}, missing}
 }
 
-// value returns a number in the range, or ok = false for a missing one.
-func (n *number) value(text string) (x float64, clamped, ok bool, err error) {
+// value returns a number, or ok = false for a missing one.
+func (n *number) value(text string) (x float64, ok bool, err error) {
 	x, err = strconv.ParseFloat(text, 64)
-	if err != nil || x-x != 0 || n.missing.codes != nil && slices.Contains(n.missing.codes, x) {
-		if err == nil && x-x == 0 || n.missing.is(text) {
-			return 0, false, false, nil
-		}
-		return 0, false, false, explainNumber(n.missing.column, text)
+	finite := err == nil && x-x == 0
+	switch {
+	case finite && !slices.Contains(n.missing.codes, x):
+		return x, true, nil
+	case finite || n.missing.is(text):
+		return 0, false, nil
 	}
-	y := min(max(x, n.lo), n.hi)
-	return y, y != x, true, nil
+	return 0, false, explainNumber(n.missing.column, text)
+}
+
+// clamp returns the nearest number in the range, and whether it is another.
+func (r interval) clamp(x float64) (y float64, clamped bool) {
+	y = min(max(x, r.lo), r.hi)
+	return y, y != x
 }
 
 type numberField struct {
@@ -162,13 +168,15 @@ func (f *numberField) rule() *absent { return &f.missing }
 
 func (f *numberField) read(text string) (cell, error) {
 	text = trim(text)
-	x, clamped, ok, err := f.value(text)
+	x, ok, err := f.value(text)
 	switch {
 	case err != nil:
 		return cell{}, err
 	case !ok:
 		return f.missing.read(text)
-	case f.log:
+	}
+	x, clamped := f.clamp(x)
+	if f.log {
 		x = math.Log(x)
 	}
 	return cell{u: f.mapped.unit(x), clamped: clamped}, nil
@@ -225,8 +233,8 @@ func (f *dateField) read(text string) (cell, error) {
 	x, err := f.days.number(text)
 	switch {
 	case err == nil:
-		y := min(max(x, f.lo), f.hi)
-		return cell{u: f.unit(y), clamped: y != x}, nil
+		y, clamped := f.clamp(x)
+		return cell{u: f.unit(y), clamped: clamped}, nil
 	case f.missing.is(text):
 		return f.missing.read(text)
 	}

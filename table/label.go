@@ -1,8 +1,6 @@
 package table
 
-import (
-	"math"
-)
+import "math"
 
 // Label says how labels are to be read.
 type Label struct {
@@ -51,20 +49,24 @@ func (f *labelField) read(text string) (y float64, clamped bool, err error) {
 		}
 		return 0, false, explainLevel(c, text)
 	}
-	y, clamped, err = f.number.required(text, "a label")
-	if err == nil && f.facts.Kind == Count && (y != math.Trunc(y) || clamped && y == 0) {
+	y, err = f.number.required(text, "a label")
+	if err != nil {
+		return 0, false, err
+	}
+	if f.facts.Kind == Count && (y != math.Trunc(y) || y < 0) {
 		return 0, false, valueError(f.facts.Column, `%s is not a count, a whole number of 0 or more; correct it, or declare the label's kind as "numeric"`, quote(text))
 	}
-	return y, clamped, err
+	y, clamped = f.number.clamp(y)
+	return y, clamped, nil
 }
 
 // required is value for a number that must be there.
-func (n *number) required(text, what string) (x float64, clamped bool, err error) {
-	x, clamped, ok, err := n.value(text)
+func (n *number) required(text, what string) (float64, error) {
+	x, ok, err := n.value(text)
 	if err == nil && !ok {
-		return 0, false, missingRole(n.missing.column.Name, text, what)
+		return 0, missingRole(n.missing.column.Name, text, what)
 	}
-	return x, clamped, err
+	return x, err
 }
 
 // missingRole is the error of a missing label, person or exposure.

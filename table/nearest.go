@@ -29,7 +29,7 @@ func nearest(s string, names []string) (name, how string) {
 			return n, "with other spaces, signs or case"
 		}
 	}
-	best := 1 + min(2, len(want)/3)
+	best := 1 + min(2, 2*len(want)/5) // no near name for one or two letters
 	for _, n := range names {
 		if d := distance(want, skeleton(n), best); d < best {
 			best, name = d, n

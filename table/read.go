@@ -265,10 +265,11 @@ func (r *reader) record(fields []string) error {
 		r.persons = append(grow(r.store, r.persons, 1), code)
 	}
 	if r.exposure >= 0 {
-		x, clamped, err := r.exposed.required(trim(fields[r.exposure]), "an exposure")
+		x, err := r.exposed.required(trim(fields[r.exposure]), "an exposure")
 		if err != nil {
 			return err
 		}
+		x, clamped := r.exposed.clamp(x)
 		r.exposures = append(grow(r.store, r.exposures, 1), x)
 		count(&r.exposureClamped, clamped)
 	}

@@ -44,8 +44,9 @@ func (s *store) add(indices []int, values []float64) {
 	s.rows++
 }
 
-// guessFrom is the number of rows after which a guess of their number is trusted.
-const guessFrom = 1 << 14
+// guessFrom is the number of rows after which a guess of their number is trusted: then
+// what has been read ahead, which spoils it, is a few percent of what has been used.
+const guessFrom = 1 << 17
 
 // grow makes room for more elements: at once for all that are expected, so that large
 // tables are not copied over and over, or for half as many again.
@@ -56,7 +57,7 @@ func grow[T any](s *store, list []T, more int) []T {
 	size := max(cap(list)+cap(list)/2, len(list)+more, 1024)
 	if s.rows >= guessFrom {
 		perRow := float64(len(list)) / float64(s.rows)
-		if guess := int(1.02 * perRow * float64(s.expected(s.rows))); guess > len(list)+more {
+		if guess := int(1.05 * perRow * float64(s.expected(s.rows))); guess > len(list)+more {
 			size = guess
 		}
 	}

@@ -415,10 +415,13 @@ func (v *validator) features() {
 	if count == 0 {
 		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary or date")
 	}
+	groups := map[string]int{}
 	for _, f := range layout(v.s) {
-		if seen[f.Name] {
-			v.fail("feature "+quote(f.Name), "is made twice, of columns and levels whose names are alike; rename one")
+		block, dup := groups[f.Group]
+		if seen[f.Name] || f.Group != "" && dup && block != f.Block {
+			v.fail("feature "+quote(f.Name), "has the name of another, or its group has, as columns and levels have names that are alike; rename one")
 		}
 		seen[f.Name] = true
+		groups[f.Group] = f.Block
 	}
 }

@@ -1,0 +1,78 @@
+// Package table reads tables of people, from files and databases, for package dpglm:
+// columns of numbers, levels, answers of yes or no, and dates become bounded features,
+// in training and in prediction by the same rules.
+//
+//	schema, err := table.ReadSchemaFile("hospital.schema.json")
+//	t, err := table.ReadCSVFile("hospital.csv", schema)
+//	data, err := dpglm.NewDataset(t.Matrix(), t.Labels(),
+//		dpglm.Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true})
+//
+// # The schema is public
+//
+// A [Schema] says what is known of the table by those who have never seen its rows:
+// from a codebook, a questionnaire, the law, or common sense. Nothing in it may be
+// taken from the rows. A range that ends at the largest income gives that income away,
+// and so does a level that one person alone has; no noise that is added later covers
+// it, as a model is published together with its schema. So this package never fills in
+// a range or a level by itself: Init asks for them.
+//
+// Choose ranges that most values are sure to lie in: those outside are clamped, and
+// too wide a range costs accuracy.
+//
+// # The schema as JSON
+//
+//	{
+//	  "version": 1,
+//	  "label": "readmitted",
+//	  "missing": ["NA", "-99"],
+//	  "columns": [
+//	    {"name": "age", "kind": "numeric", "range": [18, 100], "square": true},
+//	    {"name": "income", "kind": "numeric", "range": [1000, 500000], "log": true, "missing": "indicator"},
+//	    {"name": "bmi", "kind": "numeric", "range": [12, 60], "knots": [18.5, 25, 30], "missing": "constant", "constant": "25"},
+//	    {"name": "ward", "kind": "categorical", "levels": ["medicine", "surgery", "other"], "reference": "medicine", "other": "other", "missing": "level"},
+//	    {"name": "smoker", "kind": "binary", "positive": ["yes", "Y"], "negative": ["no", "N"]},
+//	    {"name": "admitted", "kind": "date", "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31", "layouts": ["02.01.2006"]},
+//	    {"name": "remarks", "kind": "ignored"},
+//	    {"name": "readmitted", "kind": "binary", "positive": ["yes"], "negative": ["no"]}
+//	  ],
+//	  "interactions": [["age", "ward"]]
+//	}
+//
+// The order of the columns is that of the features. In the file, they may come in any
+// order; a column of the file that isn't listed is left out, and a warning says so.
+//
+//   - "numeric" needs "range". "log" takes the logarithm of the value first, "square"
+//     adds its square, and "knots" makes it a cubic spline that bends there.
+//   - "categorical" needs "levels". The "reference", by default the first, gets no
+//     feature, so that the others' coefficients are differences from it. "other" names
+//     the level that any text gets which isn't listed; without it, such a text is an
+//     error.
+//   - "binary" needs "positive" and "negative", the texts that mean yes and no.
+//   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
+//     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
+//     in package time.
+//   - "count" is for a label that is a whole number from 0 to "cap".
+//   - "id" is for the column that "person" names: it tells whose row it is, and a person
+//     may have "max_rows" rows.
+//   - "ignored" is for a column that isn't used.
+//
+// The "label" is a column of kind binary, numeric or count. The "exposure" may name a
+// numeric column whose range is above 0.
+//
+// A missing value, which is an empty field, NULL, or one of the texts in "missing" (see
+// DefaultMissing), is an error unless the column has a rule, "missing": "indicator" for
+// a feature of its own, "level" for a level of its own, or "constant" to read the
+// column's "constant" instead. Labels, persons and exposures may not be missing.
+//
+// # Features
+//
+// Each feature lies in [−1, 1], and each row has a norm of at most [Encoder.Bound]. How
+// they are made is described at [Encoder], and their names and origins by
+// [Encoder.Features]; [Encoder.Units] turns weights into coefficients in the columns'
+// own units.
+//
+// # Errors
+//
+// Errors about fields name the line, the column, the value and a remedy, so they are
+// for the curator, who holds the table, and not for release; so are [Table.Warnings].
+package table
