@@ -53,7 +53,7 @@
 //     in package time.
 //   - "count" is for a label that is a whole number from 0 to "cap".
 //   - "id" is for the column that "person" names: it tells whose row it is, and a person
-//     may have "max_rows" rows.
+//     may have "max_rows" rows, which reading doesn't enforce.
 //   - "ignored" is for a column that isn't used.
 //
 // The "label" is a column of kind binary, numeric or count. The "exposure" may name a

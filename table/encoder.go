@@ -152,9 +152,13 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 	}
 	b := e.binding()
 	b.columns = len(header)
+	index := make(map[string]int, len(header))
+	for i, name := range header {
+		index[name] = i
+	}
 	for _, in := range e.inputs {
-		at := slices.Index(header, in.column.Name)
-		if at < 0 {
+		at, ok := index[in.column.Name]
+		if !ok {
 			return nil, absentColumn(in.column.Name, header, "the header")
 		}
 		b.at = append(b.at, at)

@@ -35,7 +35,7 @@ func FuzzParseSchema(f *testing.F) {
 			return
 		}
 		again, err := ParseSchema([]byte(s.String()))
-		if err != nil || again.String() != s.String() {
+		if err != nil || again.String() != s.String() || !slices.Equal(again.missingTexts(), s.missingTexts()) {
 			t.Fatalf("String: %v\n%s", err, s)
 		}
 		raw, err := json.Marshal(s)

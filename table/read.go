@@ -313,12 +313,11 @@ func (r *reader) table() (*Table, error) {
 func (r *reader) warnings() []string {
 	var out []string
 	s := &r.encoder.schema
-	var left []string
-	for _, name := range r.header {
-		if s.column(name) == nil {
-			left = append(left, name)
-		}
+	listed := map[string]bool{}
+	for _, c := range s.Columns {
+		listed[c.Name] = true
 	}
+	left := slices.DeleteFunc(slices.Clone(r.header), func(name string) bool { return listed[name] })
 	if len(left) > 0 {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
 	}

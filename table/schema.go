@@ -22,15 +22,16 @@ type Schema struct {
 	// Label names the column to predict, of kind [Numeric], [Count] or [Binary].
 	Label string `json:"label"`
 	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
-	// how many rows one person may have. Both are given or neither.
+	// how many rows one person may have: it is not enforced by reading. Both are given
+	// or neither.
 	Person  string `json:"person,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
-	// Missing lists the texts that stand for a missing value; nil is DefaultMissing.
-	// An empty field and a database's NULL are always missing.
-	Missing []string `json:"missing,omitempty"`
+	// Missing lists the texts that stand for a missing value, none if it is empty; nil
+	// is DefaultMissing. An empty field and a database's NULL are always missing.
+	Missing []string `json:"missing,omitzero"`
 	// Columns are those of the table, by name: their order is that of the features,
 	// not that of the file. Columns that aren't listed are left out.
 	Columns []Column `json:"columns"`
@@ -157,7 +158,7 @@ func (s Schema) String() string {
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
 	}
-	if len(s.Missing) > 0 {
+	if s.Missing != nil {
 		fmt.Fprintf(&b, ",\n  \"missing\": %s", compact(s.Missing))
 	}
 	b.WriteString(",\n  \"columns\": [")

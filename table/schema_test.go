@@ -74,6 +74,20 @@ func TestSchemaRoundTrip(t *testing.T) {
 	}
 }
 
+// A list of no texts is another than the default, so that "NA" can be a level.
+func TestNothingIsMissing(t *testing.T) {
+	s := parse(t, `{"version":1,"label":"y","missing":[],"columns":[{"name":"y","kind":"count","cap":1},{"name":"x","kind":"categorical","levels":["NA","ZA"]}]}`)
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{s.String(), string(raw)} {
+		if back := parse(t, text); back.Missing == nil || len(back.Missing) != 0 {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
 func TestReadSchemaFileNamesTheFile(t *testing.T) {
 	if _, err := ReadSchemaFile("none.json"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
