@@ -109,5 +109,8 @@ func explainLevel(c *Column, text string) error {
 	if name, how := nearest(text, levels); name != "" {
 		return valueError(c.Name, "%s is not %s; the nearest is %s (%s): %s", quote(text), what, quote(name), how, remedy)
 	}
+	if !utf8.ValidString(text) {
+		return valueError(c.Name, "%s is not UTF-8, and not %s; save the file as UTF-8", quote(text), what)
+	}
 	return valueError(c.Name, "%s is not %s, %s: %s", quote(text), what, list(quoted(levels), "and"), remedy)
 }

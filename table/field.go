@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // cell is what a field of an input holds.
@@ -14,6 +15,7 @@ type cell struct {
 	level   int     // 1 + the index of the level among those with a feature; 0 for the reference
 	missing bool    // the number is; u is 0
 	clamped bool    // the number was outside its range
+	other   bool    // the text was not listed
 }
 
 // field reads the fields of one column.
@@ -209,14 +211,13 @@ func (f *levelField) read(text string) (cell, error) {
 	level, ok := f.index[text]
 	switch {
 	case ok:
+		return cell{level: level}, nil
 	case f.missing.is(text):
 		return f.missing.read(text)
-	case f.other < 0:
+	case f.other < 0 || !utf8.ValidString(text):
 		return cell{}, explainLevel(f.missing.column, text)
-	default:
-		level = f.other
 	}
-	return cell{level: level}, nil
+	return cell{level: f.other, other: true}, nil
 }
 
 // dateField reads days.

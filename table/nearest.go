@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// otherLetters is the most that two names which are near may differ in.
+const otherLetters = "with other letters"
+
 // nearest returns the name that s was most likely meant to be and how they differ; an
 // empty name if none is near.
 func nearest(s string, names []string) (name, how string) {
@@ -35,7 +38,7 @@ func nearest(s string, names []string) (name, how string) {
 			best, name = d, n
 		}
 	}
-	return name, "with other letters"
+	return name, otherLetters
 }
 
 // didYouMean is a question to add to a message; empty if no name is near.

@@ -93,6 +93,7 @@ type reader struct {
 	exposed                 number
 	labelClamped            int
 	exposureClamped         int
+	others                  []map[string]bool // of each input: texts that aren't listed, the first few
 }
 
 func newReader(e *Encoder, src Source, training bool) (*reader, error) {
@@ -101,7 +102,8 @@ func newReader(e *Encoder, src Source, training bool) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1}
+	r := &reader{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1,
+		others: make([]map[string]bool, len(e.inputs))}
 	expected := func(int) int { return 0 }
 	if sized, ok := src.(interface{ expected(rows int) int }); ok {
 		expected = sized.expected
@@ -248,6 +250,9 @@ func (r *reader) record(fields []string) error {
 		if err := r.binding.read(i, fields[i]); err != nil {
 			return err
 		}
+		if r.binding.cells[i].other {
+			r.note(i, trim(fields[i]))
+		}
 	}
 	if r.label >= 0 {
 		y, clamped, err := r.encoder.label.read(fields[r.label])
@@ -307,56 +312,4 @@ func (r *reader) table() (*Table, error) {
 		persons: r.persons, exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}
 	t.dense, t.sparse = r.store.finish()
 	return t, nil
-}
-
-// warnings says what is odd, though not wrong.
-func (r *reader) warnings() []string {
-	var out []string
-	s := &r.encoder.schema
-	listed := map[string]bool{}
-	for _, c := range s.Columns {
-		listed[c.Name] = true
-	}
-	left := slices.DeleteFunc(slices.Clone(r.header), func(name string) bool { return listed[name] })
-	if len(left) > 0 {
-		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
-	}
-	if r.label >= 0 {
-		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, r.labelClamped)...)
-	}
-	for i, in := range r.encoder.inputs {
-		out = append(out, clampWarning(in.column, r.binding.clamped[i], r.store.rows)...)
-	}
-	if r.exposure >= 0 {
-		out = append(out, clampWarning(s.column(s.Exposure), r.exposureClamped, r.store.rows)...)
-	}
-	return out
-}
-
-// labelWarnings looks for a class that never occurs, and for clamped labels.
-func labelWarnings(l Label, c *Column, labels []float64, clamped int) []string {
-	if l.Kind != Binary {
-		return clampWarning(c, clamped, len(labels))
-	}
-	switch {
-	case !slices.Contains(labels, 1):
-		return []string{fmt.Sprintf("label %s: no row is positive (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Positive), "or"))}
-	case !slices.Contains(labels, 0):
-		return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Negative), "or"))}
-	}
-	return nil
-}
-
-func clampWarning(c *Column, clamped, rows int) []string {
-	if clamped == 0 {
-		return nil
-	}
-	where := compact(c.Range)
-	switch c.Kind {
-	case Count:
-		where = fmt.Sprintf("[0, %d]", c.Cap)
-	case Date:
-		where = fmt.Sprintf("[%s, %s]", c.From, c.To)
-	}
-	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it", quote(c.Name), clamped, rows, where)}
 }

@@ -60,6 +60,7 @@ func TestBadFields(t *testing.T) {
 		{ward, "day-clinic", []string{`nearest is "day clinic" (with other spaces, signs or case)`}},
 		{ward, "surgrey", []string{`nearest is "surgery" (with other letters)`}},
 		{ward, "urology", []string{`"urology" is not one of the column's levels, "surgery", "Pädiatrie" and "day clinic"`}},
+		{ward, "\xff\xfe\xfd\xfc", []string{`"\xff\xfe\xfd\xfc" is not UTF-8`, "save the file as UTF-8"}},
 		{ward, "", []string{"empty", `"level" or "constant"`}},
 		{sex, "Female", []string{`"Female" is not among`, `nearest is "female"`, `"positive" or "negative"`}},
 		{sex, "x", []string{`"female" and "male"`}},
@@ -258,6 +259,29 @@ func TestWarnings(t *testing.T) {
 		if err != nil || !slices.Equal(table.Warnings(), c.want) {
 			t.Errorf("%s: %q, %v", c.name, table.Warnings(), err)
 		}
+	}
+}
+
+// A text that becomes the other level for a matter of spelling is no surprise, unless
+// it isn't even text.
+func TestOtherLevelsThatAreNear(t *testing.T) {
+	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"y","kind":"count","cap":1},{"name":"w","kind":"categorical","levels":["surgery","day clinic","rest"],"other":"rest"}]}`)
+	table, err := ReadCSV(strings.NewReader("w,y\nSurgery,0\nday-clinic,0\nurology,1\nsurgeri,0\nSurgery,1\n"), s)
+	want := []string{`column "w": "Surgery" is not listed and reads as "rest", though it is "surgery" in another case`,
+		`column "w": "day-clinic" is not listed and reads as "rest", though it is "day clinic" with other spaces, signs or case`}
+	if err != nil || !slices.Equal(table.Warnings(), want) {
+		t.Errorf("%q, %v", table.Warnings(), err)
+	}
+	_, err = ReadCSV(strings.NewReader("w,y\nsurg\xe9ry,0\n"), s)
+	says(t, "encoding", err, ErrValue, `line 2, column "w"`, `"surg\xe9ry"`)
+	var text strings.Builder
+	text.WriteString("w,y\n")
+	for i := range 5 * maxOthers {
+		fmt.Fprintf(&text, "SURGERY%s,0\n", strings.Repeat("!", i))
+	}
+	table, err = ReadCSV(strings.NewReader(text.String()), s)
+	if err != nil || len(table.Warnings()) != maxOthers {
+		t.Errorf("%d warnings, %v", len(table.Warnings()), err)
 	}
 }
 
