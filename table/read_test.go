@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,6 +171,7 @@ func TestGoodCSV(t *testing.T) {
 		"spaces":             "a , y\n 1, yes \n2 ,no\t\n",
 		"quoted newlines":    "a,y,note\n1,yes,\"one\ntwo, three\"\n2,no,\"\"\"\"\n",
 		"delimiter in names": "a;\"b, c, d\";y\n1;;yes\n2;;no\n",
+		"newline in names":   "\"b\nc\";a;y\n;1;yes\n;2;no\n",
 		"empty lines":        "\na,y\n\n1,yes\n\n2,no\n\n",
 		"numbers in style":   "a,y\n+1.0e0,yes\n.2E1,no\n",
 	} {
@@ -328,5 +330,16 @@ func TestLargeFilesAreAllocatedOnce(t *testing.T) {
 	}
 	if table.Labels()[rows-1] != 0 || table.Labels()[rows-2] != 1 {
 		t.Error("the last labels are wrong")
+	}
+}
+
+// A guess that is far off allocates no more than a few times what is there.
+func TestGuessesAreLimited(t *testing.T) {
+	s := newStore(1, 1, func(int) int { return math.MaxInt })
+	for range guessFrom + 1<<16 {
+		s.add([]int{0}, []float64{1})
+	}
+	if c := cap(s.values); c < 8*s.rows || c > 2*maxGrowth*s.rows {
+		t.Errorf("room for %d rows of %d", c, s.rows)
 	}
 }

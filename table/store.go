@@ -48,6 +48,9 @@ func (s *store) add(indices []int, values []float64) {
 // what has been read ahead, which spoils it, is a few percent of what has been used.
 const guessFrom = 1 << 17
 
+// maxGrowth limits what a guess may allocate, as a compressed file can mislead it.
+const maxGrowth = 16
+
 // grow makes room for more elements: at once for all that are expected, so that large
 // tables are not copied over and over, or for half as many again.
 func grow[T any](s *store, list []T, more int) []T {
@@ -57,8 +60,9 @@ func grow[T any](s *store, list []T, more int) []T {
 	size := max(cap(list)+cap(list)/2, len(list)+more, 1024)
 	if s.rows >= guessFrom {
 		perRow := float64(len(list)) / float64(s.rows)
-		if guess := int(1.05 * perRow * float64(s.expected(s.rows))); guess > len(list)+more {
-			size = guess
+		guess := min(1.05*perRow*float64(s.expected(s.rows)), maxGrowth*float64(len(list)))
+		if guess > float64(len(list)+more) {
+			size = int(guess)
 		}
 	}
 	bigger := make([]T, len(list), size)
