@@ -208,18 +208,18 @@ func TestPlaceIsTheFilesLine(t *testing.T) {
 func TestRoles(t *testing.T) {
 	s := parse(t, `{"version":1,"label":"n","person":"who","max_rows":2,"exposure":"years","columns":[{"name":"who","kind":"id"},
 		{"name":"years","kind":"numeric","range":[0.5,10]},{"name":"n","kind":"count","cap":3},{"name":"x","kind":"numeric","range":[0,1]}]}`)
-	const text = "n,who,years,x\n0,b,1,0\n2, a ,0.25,1\n7,b,20,0.5\n"
+	const text = "n,who,years,x\n0,b,1,0\n2, a ,0.25,1\n7,b,20,0.5\n1,c,1,1\n"
 	table, err := ReadCSV(strings.NewReader(text), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(table.Labels(), []float64{0, 2, 3}) || !slices.Equal(table.Persons(), []int{0, 1, 0}) || !slices.Equal(table.Exposure(), []float64{1, .5, 10}) {
+	if !slices.Equal(table.Labels(), []float64{0, 2, 3, 1}) || !slices.Equal(table.Persons(), []int{0, 1, 0, 2}) || !slices.Equal(table.Exposure(), []float64{1, .5, 10, 1}) {
 		t.Error(table.Labels(), table.Persons(), table.Exposure())
 	}
 	if want := (Label{"n", Count, [2]float64{0, 3}}); table.Label() != want || table.Encoder().Label() != want {
 		t.Error(table.Label())
 	}
-	want := []string{`column "n": 1 of 3 values lie outside the range [0, 3] and were clamped to it`, `column "years": 2 of 3 values lie outside the range [0.5, 10] and were clamped to it`}
+	want := []string{`column "n": 1 of 4 values lie outside the range [0, 3] and were clamped to it`, `column "years": 2 of 4 values lie outside the range [0.5, 10] and were clamped to it`}
 	if !slices.Equal(table.Warnings(), want) {
 		t.Error(table.Warnings())
 	}

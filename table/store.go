@@ -34,11 +34,9 @@ func (s *store) add(indices []int, values []float64) {
 		s.indptr = append(grow(s, s.indptr, 1), len(s.indices))
 	} else {
 		at := len(s.values)
-		s.values = grow(s, s.values, s.columns)[:at+s.columns]
-		row := s.values[at:]
-		clear(row)
+		s.values = grow(s, s.values, s.columns)[:at+s.columns] // zeros, as nothing was there before
 		for k, j := range indices {
-			row[j] = values[k]
+			s.values[at+j] = values[k]
 		}
 	}
 	s.rows++
