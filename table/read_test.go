@@ -343,3 +343,15 @@ func TestGuessesAreLimited(t *testing.T) {
 		t.Errorf("room for %d rows of %d", c, s.rows)
 	}
 }
+
+// Rows are kept in whichever form takes less memory when all their entries are there.
+func TestTheSmallerForm(t *testing.T) {
+	for _, c := range []struct {
+		columns, entries int
+		sparse           bool
+	}{{1, 1, false}, {5, 2, false}, {6, 2, true}, {30, 14, true}, {30, 15, false}} {
+		if s := newStore(c.columns, c.entries, nil); s.sparse != c.sparse {
+			t.Errorf("%d of %d columns: sparse is %t", c.entries, c.columns, s.sparse)
+		}
+	}
+}
