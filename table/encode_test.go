@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // person is a record of the hospital, to change one field at a time.
@@ -238,7 +240,7 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%v: %g by the weights, %g by the coefficients", record, score, want)
 		}
 	}
-	if _, _, err := e.Units(weights[1:], 0); !errors.Is(err, ErrValue) {
+	if _, _, err := e.Units(weights[1:], 0); !errors.Is(err, check.ErrShape) {
 		t.Error(err)
 	}
 }
@@ -339,7 +341,7 @@ func TestEncodeRefuses(t *testing.T) {
 	lacking["Ward"] = "icu"
 	says(t, "no ward", e.Encode(x, lacking), ErrColumn, `column "ward" is not in the record (did you mean "Ward"?)`, `"Ward"`, `"age"`)
 	says(t, "bad age", e.Encode(x, person("age", "old")), ErrValue, `column "age": "old" is not a number`)
-	says(t, "short dst", e.Encode(x[1:], person()), ErrValue, "29 elements", "30 features")
+	says(t, "short dst", e.Encode(x[1:], person()), check.ErrShape, "len(dst) = 29", "features, 30")
 	_, err := e.Bind([]string{"age"})
 	says(t, "short header", err, ErrColumn, `column "income" is not in the header, which has "age"`)
 	_, err = e.Bind([]string{"age", "age"})
@@ -402,5 +404,46 @@ func TestSparseRows(t *testing.T) {
 	}
 	if rows, columns := x.T().Dims(); rows != len(at) || columns != 3 {
 		t.Errorf("the transpose is %d×%d", rows, columns)
+	}
+}
+
+// Missing values of each kind, by each rule.
+func TestMissingValues(t *testing.T) {
+	const days = `"kind":"date","origin":"2020-01-01","from":"2020-01-01","to":"2020-01-11"`
+	for _, c := range []struct {
+		column string
+		want   map[string]float64 // of a missing value
+		same   string             // the value that it reads as, but for an indicator
+	}{
+		{`"kind":"numeric","range":[0,10],"missing":"indicator"`, map[string]float64{"x=missing": 1}, ""},
+		{`"kind":"numeric","range":[0,10],"square":true,"missing":"indicator"`, map[string]float64{"x^2": -1, "x=missing": 1}, ""},
+		{`"kind":"numeric","range":[0,10],"knots":[2,6],"missing":"indicator"`, map[string]float64{"x=missing": 1}, ""},
+		{`"kind":"numeric","range":[0,10],"knots":[2,6],"missing":"constant","constant":"3"`, nil, "3"},
+		{`"kind":"numeric","range":[0,10],"missing":"constant","constant":" 7.5"`, map[string]float64{"x": .5}, "7.5"},
+		{days + `,"missing":"indicator"`, map[string]float64{"x=missing": 1}, ""},
+		{days + `,"missing":"constant","constant":"2020-01-11"`, map[string]float64{"x": 1}, "2020-01-11"},
+		{`"kind":"categorical","levels":["a","b","c"],"missing":"level"`, map[string]float64{"x=missing": 1}, ""},
+		{`"kind":"categorical","levels":["a","b","c"],"other":"c","missing":"constant","constant":"b"`, map[string]float64{"x=b": 1}, "b"},
+		{`"kind":"categorical","levels":["a","b","c"],"missing":"constant","constant":"a"`, map[string]float64{}, "a"},
+		{`"kind":"binary","positive":["y"],"negative":["n"],"missing":"indicator"`, map[string]float64{"x=missing": 1}, ""},
+		{`"kind":"binary","positive":["y"],"negative":["n"],"missing":"constant","constant":"y"`, map[string]float64{"x=y": 1}, "y"},
+		{`"kind":"binary","positive":["y"],"negative":["n"],"missing":"constant","constant":"n"`, map[string]float64{}, "n"},
+	} {
+		text := `{"version":1,"label":"l","columns":[{"name":"l","kind":"count","cap":1},{"name":"x",` + c.column + `}]}`
+		if strings.Contains(c.column, `" 7.5"`) {
+			_, err := ParseSchema([]byte(text))
+			says(t, "space", err, ErrSchema, `"constant" is " 7.5"`)
+			text = strings.Replace(text, `" 7.5"`, `"7.5"`, 1)
+		}
+		e := encoder(t, text)
+		for _, missing := range []string{"", " ", "NA", "null"} {
+			got := named(t, e, map[string]string{"x": missing})
+			if c.want != nil && !maps.Equal(got, c.want) {
+				t.Errorf("%s: %q is %v, want %v", c.column, missing, got, c.want)
+			}
+			if c.same != "" && !maps.Equal(got, named(t, e, map[string]string{"x": c.same})) {
+				t.Errorf("%s: %q is %v, want that of %s", c.column, missing, got, c.same)
+			}
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Encoder turns records into features as a schema says, for training and for
@@ -193,7 +195,7 @@ func (b *Binding) read(i int, text string) (err error) {
 // write writes the features of the cells into dst.
 func (b *Binding) write(dst []float64) error {
 	if len(dst) != len(b.encoder.features) {
-		return fmt.Errorf("%w: dst has %d elements; there are %d features", ErrValue, len(dst), len(b.encoder.features))
+		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal the number of features, %d", len(b.encoder.features)))
 	}
 	b.encode()
 	clear(dst)

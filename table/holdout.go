@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // HoldOut removes the given rows, which ascend from 0, and returns them as a table of
@@ -11,12 +13,12 @@ import (
 // second copy of it is made: slices and matrices that were returned before are void.
 func (t *Table) HoldOut(rows []int) (*Table, error) {
 	if len(rows) == 0 || len(rows) >= t.rows {
-		return nil, fmt.Errorf("%w: %d rows to hold out of %d; at least one must be held out, and one must stay", ErrValue, len(rows), t.rows)
+		return nil, check.Fail(check.ErrConfig, "len(rows)", len(rows), fmt.Sprintf("must be at least 1, and leave at least one of the %d rows", t.rows))
 	}
 	last := -1
 	for _, i := range rows {
 		if i <= last || i >= t.rows {
-			return nil, fmt.Errorf("%w: row %d to hold out comes after row %d; rows must ascend from 0 to at most %d", ErrValue, i, last, t.rows-1)
+			return nil, check.Fail(check.ErrConfig, "rows", i, fmt.Sprintf("must lie in [0, %d) and be larger than the one before it", t.rows))
 		}
 		last = i
 	}

@@ -1,10 +1,13 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // The rows that stay and those that are held out are all the rows, in their order,
@@ -48,7 +51,7 @@ func TestHoldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rows := range [][]int{nil, {0, 1}, {2}, {-1}} {
-		if _, err := table.HoldOut(rows); err == nil {
+		if _, err := table.HoldOut(rows); !errors.Is(err, check.ErrConfig) {
 			t.Errorf("rows %v are held out of 2", rows)
 		}
 	}
@@ -58,7 +61,7 @@ func TestHoldOut(t *testing.T) {
 	}
 	for _, rows := range [][]int{{1, 1}, {1, 0}} {
 		_, err := whole.HoldOut(rows)
-		says(t, "order", err, ErrValue, "ascend")
+		says(t, "order", err, check.ErrConfig, "rows", "[0, 3)")
 	}
 }
 

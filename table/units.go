@@ -2,6 +2,8 @@ package table
 
 import (
 	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Units turns the weights of the features, and the intercept, into coefficients in the
@@ -14,7 +16,7 @@ import (
 // It is a linear map, so that it can be applied to a covariance's columns too.
 func (e *Encoder) Units(weights []float64, intercept float64) (coefficients []float64, shifted float64, err error) {
 	if len(weights) != len(e.features) {
-		return nil, 0, fmt.Errorf("%w: %d weights; there are %d features", ErrValue, len(weights), len(e.features))
+		return nil, 0, check.Fail(check.ErrShape, "len(weights)", len(weights), fmt.Sprintf("must equal the number of features, %d", len(e.features)))
 	}
 	out := make([]float64, len(weights))
 	main := e.mainEffects()
