@@ -1,0 +1,129 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// roles checks that label, person and exposure name columns that can be that.
+func (v *validator) roles() {
+	s := v.s
+	if s.Label == "" || strings.HasPrefix(s.Label, toFill) {
+		v.fail(`"label"`, "is to be filled in: name the column to predict")
+	} else if c := v.named(`"label"`, s.Label); c != nil && known(c.Kind) {
+		switch c.Kind {
+		case Numeric:
+			v.plain(`"label"`, c)
+		case Count, Binary:
+		default:
+			v.fail(`"label"`, "names %s of kind %s; a label must be numeric, count or binary", quote(c.Name), c.Kind)
+		}
+	}
+	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
+		v.fail(`"person"`, `and "max_rows", a number of 1 or more, go together: a person's rows are limited to it`)
+	}
+	if s.Person != "" {
+		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
+			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)
+		}
+	}
+	if s.Exposure != "" {
+		if c := v.named(`"exposure"`, s.Exposure); c != nil && known(c.Kind) {
+			v.exposure(c)
+		}
+	}
+	for _, c := range s.Columns {
+		if c.Kind == Count && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
+		}
+		if c.Kind == ID && c.Name != s.Person {
+			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
+		}
+	}
+}
+
+func known(k Kind) bool { return slices.Contains(kinds(), string(k)) }
+
+func (v *validator) exposure(c *Column) {
+	switch {
+	case c.Name == v.s.Label:
+		v.fail(`"exposure"`, "names the label")
+	case c.Kind != Numeric || len(c.Range) == 2 && c.Range[0] <= 0:
+		v.fail(`"exposure"`, "names %s; it must be numeric with a range above 0", quote(c.Name))
+	default:
+		v.plain(`"exposure"`, c)
+	}
+}
+
+// plain refuses transformations of a column that is no feature.
+func (v *validator) plain(where string, c *Column) {
+	if c.Log || c.Square || len(c.Knots) > 0 {
+		v.fail(where, `names %s, which has "log", "square" or "knots"; they are for features`, quote(c.Name))
+	}
+}
+
+// named returns the column of that name, which must be listed.
+func (v *validator) named(where, name string) *Column {
+	c := v.s.column(name)
+	if c == nil {
+		v.fail(where, `names %s, which is not in "columns"%s; they are %s`, quote(name), didYouMean(name, v.s.names()), list(quoted(v.s.names()), "and"))
+	}
+	return c
+}
+
+func (s *Schema) names() []string {
+	names := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+func (v *validator) interactions() {
+	seen := map[[2]string]bool{}
+	for i, pair := range v.s.Interactions {
+		where := fmt.Sprintf(`"interactions", element %d`, i+1)
+		if len(pair) != 2 || pair[0] == pair[1] {
+			v.fail(where, `is %s; it must be the names of two different columns ("square" is for one with itself)`, compact(pair))
+			continue
+		}
+		if seen[[2]string{pair[0], pair[1]}] || seen[[2]string{pair[1], pair[0]}] {
+			v.fail(where, "is %s, which is listed twice", compact(pair))
+		}
+		seen[[2]string{pair[0], pair[1]}] = true
+		for _, name := range pair {
+			c := v.named(where, name)
+			switch {
+			case c == nil || !known(c.Kind):
+			case !v.s.feature(c):
+				v.fail(where, "names %s, which is no feature", quote(name))
+			case len(c.Knots) > 0:
+				v.fail(where, "names %s, which is a spline; only columns without knots interact", quote(name))
+			}
+		}
+	}
+}
+
+// features checks what the columns become, which must have distinct names.
+func (v *validator) features() {
+	count, seen := 0, map[string]bool{}
+	for _, b := range blocks(v.s) {
+		if count += b.width(); count > maxFeatures {
+			v.fail("columns", "make more than %d features", maxFeatures)
+			return
+		}
+	}
+	if count == 0 {
+		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary or date")
+	}
+	groups := map[string]int{}
+	for _, f := range layout(v.s) {
+		block, dup := groups[f.Group]
+		if seen[f.Name] || f.Group != "" && dup && block != f.Block {
+			v.fail("feature "+quote(f.Name), "has the name of another, or its group has, as columns and levels have names that are alike; rename one")
+		}
+		seen[f.Name] = true
+		groups[f.Group] = f.Block
+	}
+}
