@@ -89,7 +89,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound, plan.spread = child.weightBound, child.spread
+	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, after(child, 1)
 	return plan, nil
 }
 

@@ -122,8 +122,9 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound = 0
+	plan.weightBound, plan.Passes = 0, 1
 	for _, child := range g.plans {
+		plan.Passes = after(child, plan.Passes)
 		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}

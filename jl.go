@@ -127,7 +127,7 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound, plan.spread = child.weightBound*(1+c.Slack), child.spread
+	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
 	return plan, nil
 }
 

@@ -142,7 +142,12 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return c.descend(r, p) })
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return c.descend(r, p) })
+	if err != nil {
+		return nil, err
+	}
+	plan.Passes = max(c.Steps, 2) // two for second moments, where they pay
+	return plan, nil
 }
 
 func (c NoisyGDConfig) validate() error {

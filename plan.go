@@ -28,6 +28,9 @@ type Plan struct {
 	Problem Problem
 	// Ledger is what a run spends.
 	Ledger *Ledger
+	// Passes is a bound on how often a run goes over the rows, once a tile counting for
+	// the whole; 0 where a solver iterates until it converges.
+	Passes int
 
 	shape    Shape
 	schedule *release.Schedule
@@ -58,6 +61,14 @@ func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule
 		return nil, err
 	}
 	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, ledger: ledger, weightBound: p.Radius}, nil
+}
+
+// after is the bound on the passes of a plan and others, 0 where one isn't known.
+func after(child *Plan, others int) int {
+	if child.Passes == 0 || others == 0 {
+		return 0
+	}
+	return child.Passes + others
 }
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled

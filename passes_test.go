@@ -1,0 +1,81 @@
+package dpglm_test
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// counting is a matrix that counts how often an element is read.
+type counting struct {
+	*mat.Dense
+	reads atomic.Int64
+}
+
+func (c *counting) At(i, j int) float64 {
+	c.reads.Add(1)
+	return c.Dense.At(i, j)
+}
+
+func (c *counting) T() mat.Matrix { return mat.Transpose{Matrix: c} }
+
+// No fit goes over the rows more often than its plan says; descents in standardised
+// coordinates come near that.
+func TestPlansBoundPasses(t *testing.T) {
+	const n, d = 1500, 3
+	r := rand.New(rand.NewPCG(8, 8))
+	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		if x.Dense.At(i, 0)+r.NormFloat64()/4 > 0 {
+			y[i] = 1
+		}
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, Label: 1, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gd := dpglm.NoisyGDConfig{Steps: 3}
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		b       dpglm.Budget
+		least   int // passes made
+		none    bool
+	}{
+		"Auto, small budget":           {dpglm.AutoConfig{}, dpglm.GDP(0.2), 20, false},
+		"Auto":                         {dpglm.AutoConfig{}, dpglm.GDP(2), 30, false},
+		"Auto, large budget":           {dpglm.AutoConfig{}, dpglm.GDP(20), 30, false},
+		"Auto, huge budget":            {dpglm.AutoConfig{}, dpglm.GDP(1e6), 36, false},
+		"Noisy GD":                     {gd, dpglm.GDP(1), 2, false},
+		"JL":                           {dpglm.JLConfig{K: 2, Learner: gd}, dpglm.GDP(1), 1, false},
+		"grid search":                  {dpglm.GridSearchConfig{Learner: gd}, dpglm.GDP(1), 5, false},
+		"boosting":                     {dpglm.BoostConfig{Learner: gd}, dpglm.GDP(1), 2, false},
+		"objective perturbation":       {dpglm.ObjectivePerturbationConfig{}, dpglm.GDP(1), 1, true},
+		"grid search with a solver's":  {dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: gd}, {Learner: dpglm.OutputPerturbationConfig{}}}}, dpglm.GDP(1), 1, true},
+		"Noisy GD from second moments": {dpglm.NoisyGDConfig{Steps: 400, Clip: dpglm.NoClip}, dpglm.GDP(1), 1, false},
+	} {
+		problem := dpglm.Problem{Loss: losses.Logistic{}}
+		if name == "Noisy GD from second moments" {
+			problem.Loss = losses.Squared{}
+		}
+		plan, err := c.learner.Plan(data.Shape(), problem, c.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.reads.Store(0)
+		if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
+			t.Fatal(err)
+		}
+		made := float64(x.reads.Load()) / (n * d)
+		if c.none != (plan.Passes == 0) || plan.Passes > 0 && made > float64(plan.Passes) || made < float64(c.least) {
+			t.Errorf("%s: %.2f passes of at most %d, and at least %d", name, made, plan.Passes, c.least)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package dpglm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// stoppedShort is a point of scores b + rZ in whitened coordinates, and what the gradients
+// of a logistic loss tell there where scores should be b + goal·Z.
+func stoppedShort(r, goal, b, noise float64) (*standardising, stage, iterate) {
+	const d = 8
+	x := &standardising{standardised: &standardised{loss: losses.Logistic{}}, known: make([]float64, d), d: d}
+	s := stage{steps: 10, averaged: 5, size: 4, momentum: 0.5}
+	at := iterate{u: make([]float64, d), b: b, noise: make([]float64, s.steps), slope: make([]float64, d)}
+	for t := range at.noise {
+		at.noise[t] = noise
+	}
+	for j := range at.u {
+		x.known[j] = 1
+		at.u[j] = r / math.Sqrt(d)
+		at.slope[j] = (logistic{b, r}.projection() - logistic{b, goal}.projection()) / math.Sqrt(d)
+	}
+	return x, s, at
+}
+
+// A point is scaled to where the gradients vanish, but not by more than they say beyond
+// their noise, nor more than twice, never down, and not for other losses; its mean
+// prediction stays.
+func TestLengthen(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		r, goal, b, noise    float64
+		loss                 losses.Loss
+		least, most, changed float64 // bounds on the scale
+	}{
+		{"short", 2, 3, 0, 0, losses.Logistic{}, 1.499, 1.501, 1},
+		{"short, rare", 2, 3, -2, 0, losses.Logistic{}, 1.499, 1.501, 1},
+		{"far too short", 2, 9, 1, 0, losses.Logistic{}, 2 * (1 - 1e-9), 2, 1},
+		{"some noise", 2, 3, 0.5, 0.02, losses.Logistic{}, 1.02, 1.4, 1},
+		{"much noise", 2, 3, 0.5, 0.2, losses.Logistic{}, 1, 1, 0},
+		{"long", 3, 2, 0.5, 0, losses.Logistic{}, 1, 1, 0},
+		{"another loss", 2, 3, 0.5, 0, losses.Squared{}, 1, 1, 0},
+	} {
+		x, s, at := stoppedShort(c.r, c.goal, c.b, c.noise)
+		x.loss = c.loss
+		x.lengthen(s, &at)
+		scale := floats.Norm(at.u, 2) / c.r
+		if !(scale >= c.least && scale <= c.most) {
+			t.Errorf("%s: scaled by %.6g, want %g to %g", c.name, scale, c.least, c.most)
+		}
+		if c.changed == 0 && at.b != c.b {
+			t.Errorf("%s: the intercept moved to %g", c.name, at.b)
+		}
+		if before, after := (logistic{c.b, c.r}).mean(), (logistic{at.b, c.r * scale}).mean(); math.Abs(after-before) > 1e-6 {
+			t.Errorf("%s: the mean prediction went from %.6g to %.6g", c.name, before, after)
+		}
+	}
+}
+
+// The effects of noise on the average are those of the recursion, played through for one
+// unit of noise in one step.
+func TestEffectsOfNoise(t *testing.T) {
+	s := stage{steps: 7, averaged: 3, size: 1.5, momentum: 0.4, ridge: 0.05}
+	const h = 0.3
+	effects := s.effects(h)
+	for noisy := range s.steps {
+		var u, v, average float64
+		for t := range s.steps {
+			g := h * u
+			if t == noisy {
+				g++
+			}
+			next := (u + s.momentum*v - s.size*g) / (1 + s.size*s.ridge)
+			v, u = next-u, next
+			if t >= s.steps-s.averaged {
+				average += u / float64(s.averaged)
+			}
+		}
+		if math.Abs(effects[noisy]+average) > 1e-12 {
+			t.Errorf("step %d: effect %g, want %g", noisy, effects[noisy], -average)
+		}
+	}
+}
+
+// Moments count as round where only noise tells their directions apart: in 40 draws of
+// noise at most a few are missed, and a direction with a tenth of the whole, or noise in
+// which it could hide, is always seen.
+func TestRoundMoments(t *testing.T) {
+	const d, draws = 40, 40
+	r := rand.New(rand.NewPCG(3, 1))
+	count := func(mean, large, sd float64) (n int) {
+		rho := math.Sqrt(2*d) * sd
+		for range draws {
+			m := mat.NewSymDense(d, nil)
+			for i := range d {
+				for j := i; j < d; j++ {
+					v := sd * r.NormFloat64()
+					if i != j {
+						v /= math.Sqrt2
+					} else {
+						v += mean
+					}
+					m.SetSym(i, j, v)
+				}
+			}
+			m.SetSym(0, 0, m.At(0, 0)+large)
+			var e mat.EigenSym
+			e.Factorize(m, false)
+			if round(e.Values(nil), rho) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(10, 0, 1); n < draws*3/4 {
+		t.Errorf("round moments: %d of %d", n, draws)
+	}
+	if n := count(10, 40, 1); n != 0 {
+		t.Errorf("a tenth in one direction: %d of %d are round", n, draws)
+	}
+	if n := count(10, 0, 10); n != 0 {
+		t.Errorf("drowned: %d of %d are round", n, draws)
+	}
+	if round(make([]float64, 10), 0) {
+		t.Error("ten directions are too few to tell")
+	}
+}
