@@ -36,9 +36,11 @@ func (l CappedPoisson) Validate() error {
 func (l CappedPoisson) Hold(z, y float64) float64 { return math.Min(z, math.Log(math.Max(l.Cap, y))) }
 
 // Value is the continued loss.
-func (l CappedPoisson) Value(z, y float64) float64 {
+func (l CappedPoisson) Value(z, y float64) float64 { return l.at(z, y) }
+
+func (l CappedPoisson) at(z, y float64) float64 {
 	t := l.Hold(z, y)
-	v := Poisson{}.Value(t, y)
+	v := Poisson{}.at(t, y)
 	if t < z {
 		v += float64(math.Max(0, l.Cap-y) * (z - t))
 	}
@@ -68,7 +70,7 @@ func (l CappedPoisson) Constants(z, y float64) Constants {
 	steepest := math.Min(top, l.Cap*(1+logCapError))
 	return Constants{
 		AtZero:     math.Max(1, 1+entropy(y)),
-		Value:      max(l.Value(z, 0), l.Value(z, y), l.Value(-z, y), l.Value(-z, 0)),
+		Value:      max(l.at(z, 0), l.at(z, y), l.at(-z, y), l.at(-z, 0)),
 		Slope:      math.Max(steepest, y-math.Exp(-z)),
 		Smoothness: top,
 		Lipschitz:  math.Max(l.Cap*(1+logCapError), y),

@@ -24,8 +24,10 @@ func (Huber) Labels() Labels { return Real }
 func (l Huber) Validate() error { return check.Positive(check.ErrConfig, "Huber.Kappa", l.Kappa) }
 
 // Value is r²/2, or κ(|r| − κ/2) where |r| > κ.
-func (l Huber) Value(z, y float64) float64 {
-	r := math.Abs(z - y)
+func (l Huber) Value(z, y float64) float64 { return l.at(math.Abs(z - y)) }
+
+// at is the loss at |r|.
+func (l Huber) at(r float64) float64 {
 	if r <= l.Kappa {
 		return r * r / 2
 	}
@@ -48,8 +50,8 @@ func (l Huber) Curvature(z, y float64) float64 {
 // Constants are attained at z = −y = ±Z, the curvature at z = y.
 func (l Huber) Constants(z, y float64) Constants {
 	return Constants{
-		AtZero:     l.Value(0, y),
-		Value:      l.Value(z, -y),
+		AtZero:     l.at(y),
+		Value:      l.at(z + y),
 		Slope:      math.Min(l.Kappa, z+y),
 		Smoothness: 1,
 		Lipschitz:  l.Kappa,

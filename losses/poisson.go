@@ -22,7 +22,9 @@ func (Poisson) Labels() Labels { return Count }
 func (Poisson) Link() Link { return Log }
 
 // Value is e^z − yz + y·log y − y, which rounding may not take below 0.
-func (Poisson) Value(z, y float64) float64 {
+func (l Poisson) Value(z, y float64) float64 { return l.at(z, y) }
+
+func (Poisson) at(z, y float64) float64 {
 	return math.Max(0, math.Exp(z)-float64(y*z)+entropy(y))
 }
 
@@ -39,7 +41,7 @@ func (p Poisson) Constants(z, y float64) Constants {
 	top := math.Exp(z)
 	return Constants{
 		AtZero:     math.Max(1, 1+entropy(y)),
-		Value:      max(top, p.Value(z, y), p.Value(-z, y)),
+		Value:      max(top, p.at(z, y), p.at(-z, y)),
 		Slope:      math.Max(top, y-math.Exp(-z)),
 		Smoothness: top,
 		Lipschitz:  math.Inf(1),

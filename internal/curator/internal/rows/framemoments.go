@@ -28,7 +28,7 @@ func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, 
 	curvature, _ := losses.CurvatureOf(r.s.loss)
 	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
 		for k, score := range z {
-			c := math.Max(0, math.Min(most, curvature(score, r.s.labels[lo+k])))
+			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[lo+k] = c
 			norms[lo+k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*unit)
 		}

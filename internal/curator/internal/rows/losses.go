@@ -13,12 +13,21 @@ func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps [
 		for k, score := range z {
 			v := s.loss.Value(score, s.labels[lo+k])
 			if !math.IsInf(caps[j], 1) {
-				v = max(0, min(v, caps[j]))
+				v = withinCap(v, caps[j])
 			}
 			sum += v
 		}
 		return sum
 	})
+}
+
+// withinCap holds what a loss says of itself to [0, most]. No bound may rest on it: NaN
+// becomes most.
+func withinCap(v, most float64) float64 {
+	if !(v < most) {
+		return most
+	}
+	return max(0, v)
 }
 
 // total sets dst_j to the sum over tiles of what f makes of the scores at w_j of
