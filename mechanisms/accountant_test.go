@@ -42,7 +42,7 @@ func TestAccountantRefusesBeyondItsTotal(t *testing.T) {
 	if after := epsilonOf(t, a.Spent(), 1e-6); after != before || after > 1.5 {
 		t.Errorf("spent %g before the refusal, %g after", before, after)
 	}
-	if err := a.Spend(built(t)(pureLedger("", 0.001, 1))); err != nil {
+	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.001, 1))); err != nil {
 		t.Errorf("a small release after a refusal gives %v", err)
 	}
 }
@@ -52,11 +52,11 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 	for _, c := range [][2]float64{{0.01, 1e-9}, {1, 1e-6}, {3, 1e-5}, {20, 1e-12}} {
 		a := accountant(t, c[0], c[1])
 		fit := built(t)(calibrated(t, c[0], c[1]))
-		selection := built(t)(pureLedger("", c[0], 1))
+		selection := built(t)(epsilonLedger(KindPure, "", c[0], 1))
 		if err := a.Spend(built(t)(Parallel("", fit, selection))); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
-		if err := a.Spend(built(t)(pureLedger("", 1e-3, 1))); !errors.Is(err, check.ErrBudget) {
+		if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 1e-3, 1))); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%v: more than the whole gives %v", c, err)
 		}
 		// What Epsilon says is spent can be spent.
@@ -67,7 +67,7 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 	}
 	a := accountant(t, 1, 0)
 	for range 4 {
-		if err := a.Spend(built(t)(pureLedger("", 0.25, 1))); err != nil {
+		if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
 			t.Error(err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 // one of them fits.
 func TestSpendingIsOneStep(t *testing.T) {
 	for round := range 10 {
-		mixed := built(t)(Sequential("", leaf(t, 0.2+0.001*float64(round), 1), built(t)(boundedRangeLedger("", 0.01, 1000))))
+		mixed := built(t)(Sequential("", leaf(t, 0.2+0.001*float64(round), 1), built(t)(epsilonLedger(KindBoundedRange, "", 0.01, 1000))))
 		a := accountant(t, epsilonOf(t, mixed, 1e-6)*1.05, 1e-6)
 		start := make(chan struct{})
 		var wg sync.WaitGroup
@@ -112,7 +112,7 @@ func TestAccountantPrints(t *testing.T) {
 	if s := fmt.Sprintf("%v|%s|%#v", a, a, a); s != strings.Repeat("nothing spent of (ε = 1, δ = 1e-06)-DP|", 2)+"nothing spent of (ε = 1, δ = 1e-06)-DP" {
 		t.Error(s)
 	}
-	if err := a.Spend(built(t)(pureLedger("", 0.25, 1))); err != nil {
+	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
 		t.Fatal(err)
 	}
 	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, in 1 parts") {
@@ -122,7 +122,7 @@ func TestAccountantPrints(t *testing.T) {
 
 // Under δ = 0 nothing Gaussian fits, though its δ may be too small for a float64.
 func TestNoGaussianUnderPureTotals(t *testing.T) {
-	for _, l := range []*Ledger{leaf(t, 1e-3, 1), built(t)(Sequential("", leaf(t, 1e-3, 1), built(t)(pureLedger("", 1, 2)))), built(t)(Parallel("", leaf(t, 1e-3, 1), built(t)(pureLedger("", 1, 2))))} {
+	for _, l := range []*Ledger{leaf(t, 1e-3, 1), built(t)(Sequential("", leaf(t, 1e-3, 1), built(t)(epsilonLedger(KindPure, "", 1, 2)))), built(t)(Parallel("", leaf(t, 1e-3, 1), built(t)(epsilonLedger(KindPure, "", 1, 2))))} {
 		if l.Within(1e6, 0) {
 			t.Errorf("%v: within (1e6, 0)-DP", l)
 		}
@@ -134,7 +134,7 @@ func TestNoGaussianUnderPureTotals(t *testing.T) {
 
 func TestAccountantJSON(t *testing.T) {
 	a := accountant(t, 2, 1e-6)
-	if err := a.Spend(built(t)(Parallel("", leaf(t, 0.2, 3), built(t)(boundedRangeLedger("", 0.5, 2))))); err != nil {
+	if err := a.Spend(built(t)(Parallel("", leaf(t, 0.2, 3), built(t)(epsilonLedger(KindBoundedRange, "", 0.5, 2))))); err != nil {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(a)

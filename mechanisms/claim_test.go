@@ -25,8 +25,8 @@ func TestClaimPrints(t *testing.T) {
 		{fit, Claim{Epsilon: 1e-6, Delta: 0.99}, []string{"(ε = 1e-06, δ = 0.99)-DP, unit: one row (replace-one)", "NOTE: ε is smaller than δ: were they swapped?"}},
 		{leaf(t, 0.5, 1), Claim{Mu: 0.5}, []string{"0.5-GDP, unit: one row (replace-one)"}},
 		{leaf(t, 0.5, 1), Claim{Mu: 0.25}, []string{"0.5-GDP, unit: one row (replace-one)", "NOTE: more than the 0.25-GDP that it was planned for"}},
-		{built(t)(pureLedger("", 0.5, 2)), Claim{Epsilon: 1}, []string{"1-DP, unit: one row (replace-one)"}},
-		{built(t)(pureLedger("", 0.5, 2)), Claim{Epsilon: 0.7}, []string{"1-DP, unit: one row (replace-one)", "NOTE: more than the 0.7-DP that it was planned for"}},
+		{built(t)(epsilonLedger(KindPure, "", 0.5, 2)), Claim{Epsilon: 1}, []string{"1-DP, unit: one row (replace-one)"}},
+		{built(t)(epsilonLedger(KindPure, "", 0.5, 2)), Claim{Epsilon: 0.7}, []string{"1-DP, unit: one row (replace-one)", "NOTE: more than the 0.7-DP that it was planned for"}},
 	} {
 		l := c.l.WithClaim(c.claim)
 		want := strings.Join(c.want, "\n") + "\n" + c.l.String()

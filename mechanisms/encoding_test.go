@@ -11,8 +11,8 @@ import (
 
 func TestEveryKindSurvivesJSON(t *testing.T) {
 	l := built(t)(Sequential("all",
-		built(t)(Parallel("stages", leaf(t, 0.3, 4), built(t)(pureLedger("choice", 0.5, 1)))),
-		built(t)(boundedRangeLedger("votes", 0.1, 20)), leaf(t, 0.1, 3)))
+		built(t)(Parallel("stages", leaf(t, 0.3, 4), built(t)(epsilonLedger(KindPure, "choice", 0.5, 1)))),
+		built(t)(epsilonLedger(KindBoundedRange, "votes", 0.1, 20)), leaf(t, 0.1, 3)))
 	data, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
@@ -54,10 +54,10 @@ func TestLeavesRefuseNonsense(t *testing.T) {
 			t.Errorf("%s leaves a ledger whose δ is %v", s, err)
 		}
 	}
-	if _, err := pureLedger("", 0, 1); !errors.Is(err, check.ErrBudget) {
+	if _, err := epsilonLedger(KindPure, "", 0, 1); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("ε = 0 gives %v", err)
 	}
-	if _, err := boundedRangeLedger("", 1, 0); !errors.Is(err, check.ErrConfig) {
+	if _, err := epsilonLedger(KindBoundedRange, "", 1, 0); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("no releases give %v", err)
 	}
 }

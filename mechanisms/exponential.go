@@ -36,23 +36,12 @@ type Exponential struct {
 // sensitivity Δ is common to all scores; 0 says that they are constants, of which
 // the smallest is taken, a tie at random.
 func (m Exponential) Select(scores []float64, sensitivity float64, src Source) (int, error) {
-	gaps, unit, err := gapsToBest(scores, sensitivity, m.Epsilon)
-	if err != nil {
-		return 0, err
-	}
-	random, err := selectionWords(src, len(gaps))
-	if err != nil {
-		return 0, err
-	}
-	return random.chosen(exponential(gaps, unit, random))
+	return sampler(exponential).best(scores, sensitivity, m.Epsilon, src)
 }
 
 // Ledger returns the entry of one selection.
 func (m Exponential) Ledger(label string) (*Ledger, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return nil, err
-	}
-	return boundedRangeLedger(label, m.Epsilon, 1)
+	return selectionLedger(KindBoundedRange, label, m.Epsilon, 1)
 }
 
 // exponential draws i with probability proportional to exp(−gaps[i]/unit), by

@@ -63,19 +63,16 @@ func (m GeneralizedExponential) Select(scores, sensitivities []float64, src Sour
 	}
 	kept := withoutLosingConstants(scores, sensitivities)
 	gaps, unit := m.gaps(scores, sensitivities, kept)
-	random, err := selectionWords(src, len(gaps))
+	i, err := sampler(exponential).index(gaps, unit, src)
 	if err != nil {
 		return 0, err
 	}
-	return random.chosen(kept[exponential(gaps, unit, random)])
+	return kept[i], nil
 }
 
 // Ledger returns the entry of one selection.
 func (m GeneralizedExponential) Ledger(label string) (*Ledger, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return nil, err
-	}
-	return boundedRangeLedger(label, m.Epsilon, 1)
+	return selectionLedger(KindBoundedRange, label, m.Epsilon, 1)
 }
 
 func (m GeneralizedExponential) validate(scores, sensitivities []float64) error {

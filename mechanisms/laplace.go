@@ -83,27 +83,13 @@ func (l Laplace) grid(sensitivity float64, dim int) (step float64, scale uint64,
 	return step, uint64(steps), nil
 }
 
-// Scale returns the scale of the noise that Release adds to each of dim
-// coordinates; its mean absolute value is the scale, its standard deviation √2
-// times the scale.
-func (l Laplace) Scale(l1Sensitivity float64, dim int) (float64, error) {
-	if err := check.Releases(1, dim); err != nil {
-		return 0, err
-	}
-	step, scale, err := l.grid(l1Sensitivity, dim)
-	return step * float64(scale), err
-}
-
 // Ledger returns the entry for the given number of releases, each of them
 // Epsilon-DP; values and sensitivities may be chosen from earlier releases.
 func (l Laplace) Ledger(label string, releases int) (*Ledger, error) {
 	if err := check.Epsilon(l.Epsilon); err != nil {
 		return nil, err
 	}
-	if err := check.Releases(releases, 1); err != nil {
-		return nil, err
-	}
-	return pureLedger(label, l.Epsilon, releases)
+	return epsilonLedger(KindPure, label, l.Epsilon, releases)
 }
 
 // discreteLaplace draws an integer with probability proportional to

@@ -60,15 +60,10 @@ const (
 	maxEpsilon  = 1e100
 )
 
-// pureLedger returns the entry for (adaptive) releases that are epsilon-DP each.
-func pureLedger(label string, epsilon float64, releases int) (*Ledger, error) {
-	return (&Ledger{kind: KindPure, label: label, epsilon: epsilon, releases: releases}).complete()
-}
-
-// boundedRangeLedger returns the entry for (adaptive) releases of each of which
-// the log-likelihood ratio between neighbours has at most the range epsilon.
-func boundedRangeLedger(label string, epsilon float64, releases int) (*Ledger, error) {
-	return (&Ledger{kind: KindBoundedRange, label: label, epsilon: epsilon, releases: releases}).complete()
+// epsilonLedger returns the entry for (adaptive) releases that are epsilon-DP each, or of
+// each of which the log-likelihood ratio between neighbours has at most that range.
+func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Ledger, error) {
+	return (&Ledger{kind: kind, label: label, epsilon: epsilon, releases: releases}).complete()
 }
 
 // Sequential composes ledgers of releases on the same rows, adaptive ones

@@ -37,23 +37,12 @@ type NoisyMax struct {
 // sensitivity Δ is common to all scores; 0 says that they are constants, of which
 // a smallest is taken.
 func (m NoisyMax) Select(scores []float64, sensitivity float64, src Source) (int, error) {
-	gaps, unit, err := gapsToBest(scores, sensitivity, m.Epsilon)
-	if err != nil {
-		return 0, err
-	}
-	random, err := selectionWords(src, len(gaps))
-	if err != nil {
-		return 0, err
-	}
-	return random.chosen(noisyMin(gaps, unit, random))
+	return sampler(noisyMin).best(scores, sensitivity, m.Epsilon, src)
 }
 
 // Ledger returns the entry of one selection.
 func (m NoisyMax) Ledger(label string) (*Ledger, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return nil, err
-	}
-	return pureLedger(label, m.Epsilon, 1)
+	return selectionLedger(KindPure, label, m.Epsilon, 1)
 }
 
 // noisyMin returns the index of the smallest gap + discrete Laplace noise of

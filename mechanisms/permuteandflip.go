@@ -34,23 +34,12 @@ type PermuteAndFlip struct {
 // sensitivity Δ is common to all scores; 0 says that they are constants, of which
 // the smallest is taken, a tie at random.
 func (m PermuteAndFlip) Select(scores []float64, sensitivity float64, src Source) (int, error) {
-	gaps, unit, err := gapsToBest(scores, sensitivity, m.Epsilon)
-	if err != nil {
-		return 0, err
-	}
-	random, err := selectionWords(src, len(gaps))
-	if err != nil {
-		return 0, err
-	}
-	return random.chosen(permuteAndFlip(gaps, unit, random))
+	return sampler(permuteAndFlip).best(scores, sensitivity, m.Epsilon, src)
 }
 
 // Ledger returns the entry of one selection.
 func (m PermuteAndFlip) Ledger(label string) (*Ledger, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return nil, err
-	}
-	return pureLedger(label, m.Epsilon, 1)
+	return selectionLedger(KindPure, label, m.Epsilon, 1)
 }
 
 // permuteAndFlip draws the permutation as it goes. One gap is 0, and its coin

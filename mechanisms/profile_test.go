@@ -65,13 +65,13 @@ func calibrated(t *testing.T, epsilon, delta float64) (*Ledger, error) {
 // A composition of compositions is the flat one; mixed sequences in parallel
 // and then in sequence keep bounds in the right order.
 func TestNestedTrees(t *testing.T) {
-	p, b, g := built(t)(pureLedger("", 0.3, 2)), built(t)(boundedRangeLedger("", 0.2, 3)), leaf(t, 0.2, 4)
+	p, b, g := built(t)(epsilonLedger(KindPure, "", 0.3, 2)), built(t)(epsilonLedger(KindBoundedRange, "", 0.2, 3)), leaf(t, 0.2, 4)
 	flat := built(t)(Sequential("", p, b, g))
 	nested := built(t)(Sequential("", built(t)(Sequential("", p, built(t)(Parallel("", b)))), g))
 	if d, e := deltaOf(t, flat, 1), deltaOf(t, nested, 1); math.Abs(d/e-1) > 1e-12 {
 		t.Errorf("flat %g, nested %g", d, e)
 	}
-	mixed := built(t)(Parallel("", flat, built(t)(Sequential("", p, g)), built(t)(pureLedger("", 0.4, 1))))
+	mixed := built(t)(Parallel("", flat, built(t)(Sequential("", p, g)), built(t)(epsilonLedger(KindPure, "", 0.4, 1))))
 	if d, e := deltaOf(t, flat, 1), deltaOf(t, mixed, 1); d != e {
 		t.Errorf("the largest branch has %g, the parallel node %g", d, e)
 	}
@@ -84,9 +84,9 @@ func TestNestedTrees(t *testing.T) {
 // Adding a part never lowers δ, up to the grids' errors.
 func TestPartsOnlyAdd(t *testing.T) {
 	parts := []*Ledger{
-		built(t)(pureLedger("", 0.2, 1)), leaf(t, 0.3, 2), built(t)(boundedRangeLedger("", 0.5, 4)),
-		built(t)(Parallel("", leaf(t, 0.4, 1), built(t)(pureLedger("", 0.3, 1)))),
-		built(t)(pureLedger("", 1e-6, 1)), built(t)(boundedRangeLedger("", 0.02, 200)),
+		built(t)(epsilonLedger(KindPure, "", 0.2, 1)), leaf(t, 0.3, 2), built(t)(epsilonLedger(KindBoundedRange, "", 0.5, 4)),
+		built(t)(Parallel("", leaf(t, 0.4, 1), built(t)(epsilonLedger(KindPure, "", 0.3, 1)))),
+		built(t)(epsilonLedger(KindPure, "", 1e-6, 1)), built(t)(epsilonLedger(KindBoundedRange, "", 0.02, 200)),
 	}
 	for _, x := range []float64{0, 0.3, 2} {
 		var last float64

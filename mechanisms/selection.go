@@ -122,3 +122,36 @@ func gapsToBest(scores []float64, sensitivity, epsilon float64) (gaps []uint64, 
 	}
 	return gaps, selectionUnit(sensitivityInSteps(sensitivity, step), epsilon), nil
 }
+
+// sampler draws one of n candidates by their gaps.
+type sampler func(gaps []uint64, unit uint64, src *words) int
+
+// best draws by scores that have one sensitivity.
+func (draw sampler) best(scores []float64, sensitivity, epsilon float64, src Source) (int, error) {
+	gaps, unit, err := gapsToBest(scores, sensitivity, epsilon)
+	if err != nil {
+		return 0, err
+	}
+	return draw.index(gaps, unit, src)
+}
+
+// index draws with words for a selection among so many candidates (see words).
+func (draw sampler) index(gaps []uint64, unit uint64, src Source) (int, error) {
+	random, err := newWords(src, 2400*uint64(len(gaps))+4000)
+	if err != nil {
+		return 0, err
+	}
+	i := draw(gaps, unit, random)
+	if err := random.spent(nil); err != nil {
+		return 0, err
+	}
+	return i, nil
+}
+
+// selectionLedger is the entry of selections.
+func selectionLedger(kind Kind, label string, epsilon float64, releases int) (*Ledger, error) {
+	if err := selectionEpsilon(epsilon); err != nil {
+		return nil, err
+	}
+	return epsilonLedger(kind, label, epsilon, releases)
+}

@@ -1,11 +1,5 @@
 package mechanisms
 
-import (
-	"math"
-
-	"github.com/dpglm/dpglm/internal/check"
-)
-
 // Vote answers yes or no by an integer margin v, such as the votes for minus the
 // votes against: yes with probability e^{εv/2}/(1 + e^{εv/2}). It is the
 // exponential mechanism with two candidates, of which the better one loses only
@@ -42,36 +36,14 @@ func (m Vote) Answer(v int, src Source) (bool, error) {
 		return false, err
 	}
 	gaps := []uint64{marginInSteps(v), marginInSteps(-v)} // of no, of yes
-	random, err := selectionWords(src, len(gaps))
-	if err != nil {
-		return false, err
-	}
-	yes := exponential(gaps, m.unit(), random) == 1
-	return yes && !random.over, random.spent(nil)
-}
-
-// Probability returns the probability that Answer is yes.
-func (m Vote) Probability(v int) (float64, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return 0, err
-	}
-	log := (float64(marginInSteps(v)) - float64(marginInSteps(-v))) / float64(m.unit())
-	if log < 0 {
-		return math.Exp(log) / (1 + math.Exp(log)), nil
-	}
-	return 1 / (1 + math.Exp(-log)), nil
+	i, err := sampler(exponential).index(gaps, m.unit(), src)
+	return i == 1, err
 }
 
 // Ledger returns the entry for the given number of answers; margins may depend on
 // earlier answers.
 func (m Vote) Ledger(label string, releases int) (*Ledger, error) {
-	if err := selectionEpsilon(m.Epsilon); err != nil {
-		return nil, err
-	}
-	if err := check.Releases(releases, 1); err != nil {
-		return nil, err
-	}
-	return boundedRangeLedger(label, m.Epsilon, releases)
+	return selectionLedger(KindBoundedRange, label, m.Epsilon, releases)
 }
 
 func (m Vote) unit() uint64 { return selectionUnit(1<<scoreBits, m.Epsilon) }

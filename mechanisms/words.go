@@ -33,11 +33,6 @@ func newWords(src Source, limit uint64) (*words, error) {
 	return &words{from: src, left: limit}, nil
 }
 
-// selectionWords is for a selection among n candidates.
-func selectionWords(src Source, n int) (*words, error) {
-	return newWords(src, 2400*uint64(n)+4000)
-}
-
 func (w *words) Uint64() uint64 {
 	if w.left == 0 {
 		w.end()
@@ -58,12 +53,4 @@ func (w *words) spent(result []float64) error {
 	}
 	clear(result)
 	return check.Fail(check.ErrConfig, "source", nil, "must give random words; a sampler rejected all it got")
-}
-
-// chosen is spent for a selection.
-func (w *words) chosen(i int) (int, error) {
-	if err := w.spent(nil); err != nil {
-		return 0, err
-	}
-	return i, nil
 }

@@ -120,9 +120,3 @@ func (g gaussian) times(copies int64) gaussian {
 func (g gaussian) or(h gaussian) gaussian {
 	return gaussian{math.Max(g.mu, h.mu), math.Max(g.coordinates, h.coordinates), math.Max(g.moved, h.moved)}
 }
-
-// group is the profile for k rows, kμ-GDP [DRS22, Theorem 2.14]. They may lie in k
-// parts of a parallel node, each with all the coordinates, moved k times as far.
-func (g gaussian) group(k float64) gaussian {
-	return gaussian{k * g.mu * up, k * g.coordinates * up, k * k * k * g.moved * up}
-}

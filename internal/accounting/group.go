@@ -136,3 +136,13 @@ func (g grouped) curve(exponent int) func(float64) float64 {
 func (g grouped) group(k float64) *Sequence { return one(grouped{g.of, g.k * k}) }
 func (g grouped) weight() int               { return g.of.weight() }
 func (g grouped) key() string               { return fmt.Sprintf("%g rows of %s", g.k, g.of.key()) }
+
+// group is the profile for k rows, kμ-GDP [DRS22, Theorem 2.14]. They may lie in k
+// parts of a parallel node, each with all the coordinates, moved k times as far.
+func (g gaussian) group(k float64) gaussian {
+	return gaussian{k * g.mu * up, k * g.coordinates * up, k * k * k * g.moved * up}
+}
+
+func (p pure) group(k float64) *Sequence         { return one(pure{k * p.eps * up}) }
+func (b boundedRange) group(k float64) *Sequence { return one(boundedRange{k * b.eps * up}) }
+func (o objective) group(k float64) *Sequence    { return one(grouped{o, k}) }

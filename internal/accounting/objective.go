@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-
-	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Objective describes releases of noisily perturbed minimisers. What its numbers
@@ -17,25 +15,6 @@ type Objective struct {
 	OutputMu float64 // μ of the output noise of one release
 	Dim      int
 	Releases int
-}
-
-// Limits of the numbers, so that none of the sums here overflows or vanishes.
-const (
-	minObjective = 1e-12
-	maxObjective = 1e6
-)
-
-// Validate asks for numbers that the profile is proved and computed for.
-func (o Objective) Validate() error {
-	for _, c := range []struct {
-		param      string
-		value, min float64
-	}{{"ratio", o.Ratio, minObjective}, {"log det", o.LogDet, 0}, {"output mu", o.OutputMu, minObjective}} {
-		if !(c.value >= c.min && c.value <= maxObjective) {
-			return check.Fail(check.ErrBudget, c.param, c.value, fmt.Sprintf("must lie between %g and %g", c.min, maxObjective))
-		}
-	}
-	return check.Releases(o.Releases, o.Dim)
 }
 
 // Profile returns the releases' profile. Two vectors are on grids: the output, and b,
@@ -104,8 +83,5 @@ func (o objective) logDelta(x float64) float64 {
 func (o objective) epsilon(d float64) float64       { return smallestEpsilon(o.delta, d) }
 func (o objective) gdp() gaussian                   { return o.above() }
 func (o objective) loss() float64                   { return math.Inf(1) }
-func (o objective) spread() float64                 { return o.nu + o.corner.eps }
 func (o objective) curve(int) func(float64) float64 { return o.delta }
-func (o objective) group(k float64) *Sequence       { return one(grouped{o, k}) }
-func (o objective) weight() int                     { return 1 }
 func (o objective) key() string                     { return fmt.Sprintf("objective %x, %x", o.nu, o.logDet) }

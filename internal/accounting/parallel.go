@@ -119,8 +119,7 @@ func (p parallel) each(f func(*Sequence) float64) float64 {
 	return v
 }
 
-func (p parallel) spread() float64 { return p.each((*Sequence).spread) }
-func (p parallel) loss() float64   { return p.each((*Sequence).Loss) }
+func (p parallel) loss() float64 { return p.each((*Sequence).Loss) }
 
 func (p parallel) gdp() gaussian {
 	var g gaussian
@@ -142,14 +141,6 @@ func (p parallel) curve(exponent int) func(float64) float64 {
 		}
 		return d
 	}
-}
-
-func (p parallel) weight() int {
-	w := 1
-	for _, s := range p.branches {
-		w += s.weight()
-	}
-	return w
 }
 
 func (p parallel) key() string { return p.name }

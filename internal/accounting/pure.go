@@ -23,10 +23,7 @@ func (p pure) logDelta(x float64) float64      { return toLog(p.delta(x)) }
 func (p pure) epsilon(d float64) float64       { return math.Min(p.eps, smallestEpsilon(p.delta, d)) }
 func (p pure) loss() float64                   { return p.eps }
 func (p pure) gdp() gaussian                   { return gaussian{mu: pureMu(p.eps)} }
-func (p pure) spread() float64                 { return pureMu(p.eps) }
 func (p pure) curve(int) func(float64) float64 { return p.delta }
-func (p pure) group(k float64) *Sequence       { return one(pure{k * p.eps * up}) }
-func (p pure) weight() int                     { return 1 }
 func (p pure) key() string                     { return fmt.Sprintf("pure %x", p.eps) }
 
 // boundedRange is the profile of releases whose log-likelihood ratio between
@@ -56,10 +53,7 @@ func (b boundedRange) logDelta(x float64) float64      { return toLog(b.delta(x)
 func (b boundedRange) epsilon(d float64) float64       { return math.Min(b.eps, smallestEpsilon(b.delta, d)) }
 func (b boundedRange) loss() float64                   { return b.eps }
 func (b boundedRange) gdp() gaussian                   { return gaussian{mu: pureMu(b.eps / 2)} }
-func (b boundedRange) spread() float64                 { return pureMu(b.eps / 2) }
 func (b boundedRange) curve(int) func(float64) float64 { return b.delta }
-func (b boundedRange) group(k float64) *Sequence       { return one(boundedRange{k * b.eps * up}) }
-func (b boundedRange) weight() int                     { return 1 }
 func (b boundedRange) key() string                     { return fmt.Sprintf("range %x", b.eps) }
 
 // pureMu returns an upper bound on −2Φ⁻¹(1/(1+e^ε)), the least μ for which

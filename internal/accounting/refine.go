@@ -147,3 +147,31 @@ func (p noisyObjective) peak(x, end float64) float64 {
 	at, _ := bisect(lo, hi, hi, tolerance, func(l float64) bool { return p.slope(x, l) > 0 })
 	return at
 }
+
+// What single releases and parallel ones have for spread and weight, see profile.
+
+func (o objective) spread() float64    { return o.nu + o.corner.eps }
+func (p pure) spread() float64         { return pureMu(p.eps) }
+func (b boundedRange) spread() float64 { return pureMu(b.eps / 2) }
+func (p parallel) spread() float64     { return p.each((*Sequence).spread) }
+
+func (o objective) weight() int    { return 1 }
+func (p pure) weight() int         { return 1 }
+func (b boundedRange) weight() int { return 1 }
+
+func (p parallel) weight() int {
+	w := 1
+	for _, s := range p.branches {
+		w += s.weight()
+	}
+	return w
+}
+
+// weight counts the numerical compositions.
+func (s *Sequence) weight() int {
+	w := 0
+	for _, p := range s.parts {
+		w += p.weight() * bits.Len64(uint64(p.copies))
+	}
+	return w
+}

@@ -3,7 +3,6 @@ package accounting
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -145,15 +144,6 @@ func (s *Sequence) gaussianAbove() gaussian {
 		g = g.then(p.gdp().times(p.copies))
 	}
 	return g
-}
-
-// weight counts the numerical compositions.
-func (s *Sequence) weight() int {
-	w := 0
-	for _, p := range s.parts {
-		w += p.weight() * bits.Len64(uint64(p.copies))
-	}
-	return w
 }
 
 func (s *Sequence) key() string {

@@ -1,0 +1,37 @@
+package mechanisms
+
+import "github.com/dpglm/dpglm/internal/check"
+
+// GroupDelta returns the δ for which the releases are (epsilon, δ)-DP towards
+// groups: neighbours differ in the values of up to the given number of rows.
+// It is rounded up. For parallel nodes it is the largest over how these rows may
+// fall into the parts.
+func (l *Ledger) GroupDelta(rows int, epsilon float64) (float64, error) {
+	g, err := l.group(rows)
+	if err != nil {
+		return 0, err
+	}
+	return g.Delta(epsilon)
+}
+
+// GroupEpsilon returns the smallest known ε ≥ 0 for which the releases are
+// (ε, delta)-DP towards groups of the given number of rows, rounded up.
+func (l *Ledger) GroupEpsilon(rows int, delta float64) (float64, error) {
+	g, err := l.group(rows)
+	if err != nil {
+		return 0, err
+	}
+	return g.Epsilon(delta)
+}
+
+// group is a ledger that has the profile for so many rows.
+func (l *Ledger) group(rows int) (*Ledger, error) {
+	s, err := l.composition()
+	if err != nil {
+		return nil, err
+	}
+	if rows < 1 {
+		return nil, check.Fail(check.ErrConfig, "rows", rows, "must be at least 1")
+	}
+	return &Ledger{profile: s.Group(float64(rows))}, nil
+}
