@@ -49,38 +49,33 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 // Margin is the number of models that score a query above 0, less the number of
 // the others. A replaced row changes one model, and the margin by at most 2.
 func (e *Ensemble) Margin(x []float64) (release.Answer, error) {
-	u, err := e.origin.encoding.Encode(x)
-	if err != nil {
-		return release.Answer{}, err
-	}
-	margin := 0.0
-	for _, w := range e.models {
-		if floats.Dot(u, w) > 0 {
-			margin++
-		} else {
-			margin--
+	return e.origin.answer(x, 2, func(u []float64) (margin float64) {
+		for _, w := range e.models {
+			if floats.Dot(u, w) > 0 {
+				margin++
+			} else {
+				margin--
+			}
 		}
-	}
-	return release.NewAnswer(e.origin.rows, []float64{margin}, 2), nil
+		return margin
+	})
 }
 
 // Mean is the mean of the models' predictions at a query, each held to the labels'
 // range: of real labels less their centre. A replaced row changes one model.
 func (e *Ensemble) Mean(x []float64) (release.Answer, error) {
-	u, err := e.origin.encoding.Encode(x)
-	if err != nil {
-		return release.Answer{}, err
-	}
-	var sum float64
-	for _, w := range e.models {
-		v := e.predict(floats.Dot(u, w))
-		if !(v >= e.low) { // NaN, too
-			v = e.low
-		}
-		sum += math.Min(e.high, v)
-	}
 	r := len(e.models)
-	return release.NewAnswer(e.origin.rows, []float64{sum / float64(r)}, MeanSensitivity(e.low, e.high, r)), nil
+	return e.origin.answer(x, MeanSensitivity(e.low, e.high, r), func(u []float64) float64 {
+		var sum float64
+		for _, w := range e.models {
+			v := e.predict(floats.Dot(u, w))
+			if !(v >= e.low) { // NaN, too
+				v = e.low
+			}
+			sum += math.Min(e.high, v)
+		}
+		return sum / float64(r)
+	})
 }
 
 // prediction is the label's mean at a score: the class where a binary loss gives

@@ -2,10 +2,18 @@ package curator
 
 import (
 	"context"
+	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/vector"
 )
+
+// newtonDim is the largest dimension in which the solvers use second moments.
+const newtonDim = 500
 
 // newton solves with second moments of a sample of the rows in moderate
 // dimensions, with products in high ones.
@@ -36,5 +44,34 @@ func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []floa
 			vector.AddScaled(dst, o.lambda, v)
 			return nil
 		}), nil
+	}
+}
+
+// proposals are the objective of regularised and, where Newton's method serves, its
+// Hessian.
+func proposals(ctx context.Context, sums *rows.Sums, lambda float64) (value func(w []float64) (float64, error), hessian func(w []float64) (*mat.SymDense, error)) {
+	n := float64(sums.Rows())
+	value = func(w []float64) (float64, error) {
+		v := make([]float64, 1)
+		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
+		return v[0]/n + float64(lambda/2*floats.Dot(w, w)), err
+	}
+	if !sums.Curved() || sums.Dim() > newtonDim {
+		return value, nil
+	}
+	return value, func(w []float64) (*mat.SymDense, error) {
+		h, err := sums.Hessian(ctx, w, math.Inf(1))
+		if err != nil {
+			return nil, err
+		}
+		h.ScaleSym(1/n, h)
+		addToDiagonal(h, lambda)
+		return h, nil
+	}
+}
+
+func addToDiagonal(h *mat.SymDense, v float64) {
+	for j := range h.SymmetricDim() {
+		h.SetSym(j, j, h.At(j, j)+v)
 	}
 }

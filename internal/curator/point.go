@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
@@ -27,11 +26,7 @@ func (p Point) Weights() release.Answer { return release.NewAnswer(p.origin.rows
 
 // Score is ⟨w, u⟩, u the query x, encoded and bounded as rows are.
 func (p Point) Score(x []float64) (release.Answer, error) {
-	u, err := p.origin.encoding.Encode(x)
-	if err != nil {
-		return release.Answer{}, err
-	}
-	return release.NewAnswer(p.origin.rows, []float64{floats.Dot(u, p.w)}, p.ScoreSensitivity()), nil
+	return p.origin.answer(x, p.ScoreSensitivity(), func(u []float64) float64 { return floats.Dot(u, p.w) })
 }
 
 // ScoreSensitivity bounds how far the computed score ⟨w, u⟩ moves when w, of norm
@@ -88,9 +83,6 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 	return Point{w, math.Min(apart, 2*held), held, s.data.origin()}, nil
 }
 
-// newtonDim is the largest dimension in which the solvers use second moments.
-const newtonDim = 500
-
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
 func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *solve.Problem {
 	n, x := float64(sums.Rows()), sums.FeatureBound()
@@ -105,27 +97,6 @@ func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *
 		vector.AddScaled(g, lambda, w)
 		return nil
 	}
-	p.Value = func(w []float64) (float64, error) {
-		v := make([]float64, 1)
-		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
-		return v[0]/n + float64(lambda/2*floats.Dot(w, w)), err
-	}
-	if sums.Curved() && sums.Dim() <= newtonDim {
-		p.Hessian = func(w []float64) (*mat.SymDense, error) {
-			h, err := sums.Hessian(ctx, w, math.Inf(1))
-			if err != nil {
-				return nil, err
-			}
-			h.ScaleSym(1/n, h)
-			addToDiagonal(h, lambda)
-			return h, nil
-		}
-	}
+	p.Value, p.Hessian = proposals(ctx, sums, lambda)
 	return p
-}
-
-func addToDiagonal(h *mat.SymDense, v float64) {
-	for j := range h.SymmetricDim() {
-		h.SetSym(j, j, h.At(j, j)+v)
-	}
 }

@@ -57,11 +57,7 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 // and a projection, brings no two walks further apart: the value moves by at most 1
 // for either row, by 2 in all [DF18, Lemma 5.1].
 func (w *Walk) Margin(x []float64) (release.Answer, error) {
-	u, err := w.origin.encoding.Encode(x)
-	if err != nil {
-		return release.Answer{}, err
-	}
-	return release.NewAnswer(w.origin.rows, []float64{float64(w.at(u[0]))}, 2), nil
+	return w.origin.answer(x, 2, func(u []float64) float64 { return float64(w.at(u[0])) })
 }
 
 // at is the value after the last row whose feature is not above the given one.

@@ -4,14 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
-
-var _ mat.Matrix = (*Sparse)(nil)
 
 // Sparse is a matrix in compressed sparse rows: row i has the values
 // values[indptr[i]:indptr[i+1]] in the columns indices[indptr[i]:indptr[i+1]],
@@ -49,27 +44,6 @@ func NewSparse(rows, cols int, indptr, indices []int, values []float64) (*Sparse
 	}
 	return &Sparse{rows, cols, indptr, indices, values}, nil
 }
-
-// Dims returns the shape.
-func (s *Sparse) Dims() (r, c int) { return s.rows, s.cols }
-
-// At returns one element, in logarithmic time.
-func (s *Sparse) At(i, j int) float64 {
-	if i < 0 || i >= s.rows {
-		panic(mat.ErrRowAccess)
-	}
-	if j < 0 || j >= s.cols {
-		panic(mat.ErrColAccess)
-	}
-	row := s.indices[s.indptr[i]:s.indptr[i+1]]
-	if k := sort.SearchInts(row, j); k < len(row) && row[k] == j {
-		return s.values[s.indptr[i]+k]
-	}
-	return 0
-}
-
-// T returns the transpose.
-func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
 
 // sparseSource reads the rows of a Sparse, which may be a selection: row i lies
 // between start[i] and end[i].

@@ -120,17 +120,6 @@ func (t *Table) First() []float64 {
 	return first
 }
 
-// Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row. It panics where the
-// caller's matrix does, or ends a goroutine.
-func (t *Table) Scores(dst, w []float64) {
-	var f folded
-	t.enc.fold(w, &f)
-	err := t.each(context.Background(), func(_ *scratch, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
-	if err != nil {
-		panic(err)
-	}
-}
-
 // scratch is what one goroutine needs for a pass without sums: room for a tile of raw rows
 // where they must be copied, for one encoded row, and for a number a row of a tile.
 type scratch struct{ buf, row, z []float64 }

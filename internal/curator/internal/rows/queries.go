@@ -1,0 +1,44 @@
+package rows
+
+import (
+	"context"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// What callers ask of matrices of their own.
+
+// Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row. It panics where the
+// caller's matrix does, or ends a goroutine.
+func (t *Table) Scores(dst, w []float64) {
+	var f folded
+	t.enc.fold(w, &f)
+	err := t.each(context.Background(), func(_ *scratch, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
+	if err != nil {
+		panic(err)
+	}
+}
+
+var _ mat.Matrix = (*Sparse)(nil)
+
+// Dims returns the shape.
+func (s *Sparse) Dims() (r, c int) { return s.rows, s.cols }
+
+// At returns one element, in logarithmic time.
+func (s *Sparse) At(i, j int) float64 {
+	if i < 0 || i >= s.rows {
+		panic(mat.ErrRowAccess)
+	}
+	if j < 0 || j >= s.cols {
+		panic(mat.ErrColAccess)
+	}
+	row := s.indices[s.indptr[i]:s.indptr[i+1]]
+	if k := sort.SearchInts(row, j); k < len(row) && row[k] == j {
+		return s.values[s.indptr[i]+k]
+	}
+	return 0
+}
+
+// T returns the transpose.
+func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
