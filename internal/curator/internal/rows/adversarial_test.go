@@ -81,7 +81,7 @@ func (c adversarialCase) sums(t *testing.T, x *mat.Dense, y []float64, label flo
 	if c.part == 0 {
 		return s
 	}
-	return newSums(s.t.Rebound(c.rebound(t)), s.labels, label, losses.Squared{})
+	return &Sums{s.t.Rebound(c.rebound(t)), losses.Squared{}, s.labels, label}
 }
 
 // row is a raw row of arbitrary magnitude: near an end of the range, or where the

@@ -102,7 +102,8 @@ func (r *Framed) measure(ctx context.Context) error {
 		return nil
 	}
 	axes := r.foldAxes()
-	return t.each(ctx, func(a *scratch, rows tile, lo int) {
+	return t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
+		a.row = zeros(a.row, e.Dim())
 		sum := r.length[lo : lo+rows.rows]
 		if axes != nil {
 			r.squares(sum, a.z[:rows.rows], rows, lo, axes)
@@ -170,14 +171,6 @@ func (r *Framed) square(row []float64, rows tile, lo, k int) (sum float64) {
 		sum += float64(v * v)
 	}
 	return sum
-}
-
-// factor brings row i to the bound.
-func (t *Table) factor(i int) float64 {
-	if t.shrink == nil {
-		return 1
-	}
-	return t.shrink[i]
 }
 
 // reach bounds the norm of row i's coordinates, shortened.

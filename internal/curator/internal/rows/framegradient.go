@@ -13,21 +13,21 @@ import (
 func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z []float64, lo int) float64) ([]float64, float64, error) {
 	w, c := r.weights(u)
 	sum := make([]float64, len(w))
-	sumT, sumK, err := r.s.combine(ctx, sum, w, func(a *workspace, z []float64, lo int) {
+	beside, err := r.s.combine(ctx, sum, w, func(z []float64, lo int, beside []float64) {
 		for k := range z {
 			z[k] -= c
 		}
 		r.hold(z, lo)
-		a.sumK += coefficients(z, lo)
+		beside[1] += coefficients(z, lo)
 		r.hold(z, lo)
 		for _, v := range z {
-			a.sumT += v
+			beside[0] += v
 		}
 	})
 	for j, m := range r.f.Centre {
-		sum[j] -= float64(m * sumT)
+		sum[j] -= float64(m * beside[0])
 	}
-	return r.into(sum[:r.Dim()]), sumK, err
+	return r.into(sum[:r.Dim()]), beside[1], err
 }
 
 // sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
@@ -191,7 +191,7 @@ func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f f
 	w, c := r.weights(u)
 	var folds folded
 	t.enc.fold(w, &folds)
-	return t.each(ctx, func(a *scratch, rows tile, lo int) {
+	return t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
 		z := a.z[:rows.rows]
 		t.score(z, rows, lo, &folds)
 		for k, v := range z {

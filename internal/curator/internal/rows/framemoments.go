@@ -176,26 +176,13 @@ func (r *Framed) squaresSensitivity() float64 {
 // Squares returns Σ xⱼ² over the bounded rows, for each feature, whatever the frame, and a
 // bound on how far they move when a row is replaced.
 func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
-	t, e := r.s.t, &r.s.t.enc
-	type workspace struct{ buf, row, sum []float64 }
-	total := make([]float64, e.Columns)
-	err := inOrder(ctx, t.layout.blocks, func() *workspace {
-		return &workspace{t.buffer(), make([]float64, e.Dim()), make([]float64, e.Columns)}
-	}, func(*workspace) {},
-		func(b int, a *workspace) {
-			clear(a.sum)
-			t.layout.eachTile(b, func(lo, hi int) {
-				rows := t.src.tile(lo, hi, a.buf)
-				for k := range rows.rows {
-					r.addSquares(a.sum, a.row, rows, lo, k)
-				}
-			})
-		},
-		func(_ int, a *workspace) {
-			for j, v := range a.sum {
-				total[j] += v
-			}
-		})
+	total := make([]float64, r.Dim())
+	err := r.s.t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
+		a.row = zeros(a.row, r.s.Dim())
+		for k := range rows.rows {
+			r.addSquares(a.sum, a.row, rows, lo, k)
+		}
+	})
 	return total, r.squaresSensitivity(), err
 }
 

@@ -115,7 +115,7 @@ func TestLengthsAtEdges(t *testing.T) {
 		for _, v := range candidates {
 			x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
 			table := mustTable(t, x, NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
-			framed, err := newSums(table, make([]float64, 4), 0, losses.Logistic{}).Frame(ctx, Frame{})
+			framed, err := (&Sums{table, losses.Logistic{}, make([]float64, 4), 0}).Frame(ctx, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}

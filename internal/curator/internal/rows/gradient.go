@@ -8,31 +8,10 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// workspace is what one goroutine needs for a pass.
-type workspace struct {
-	buf        []float64 // a tile of raw rows, where they must be copied
-	z          []float64 // scores, then coefficients, of a tile
-	raw        []float64 // Σ eᵢxᵢ over raw rows
-	sumE, sumC float64   // Σ eᵢ and Σ cᵢ
-	sumT, sumK float64   // of a frame: Σ cᵢtᵢ and Σ kᵢ
-	totals     []float64 // loss sums
-}
-
-func (s *Sums) newWorkspace() *workspace {
-	return &workspace{
-		buf: s.t.buffer(),
-		z:   make([]float64, s.t.layout.tileRows),
-		raw: make([]float64, s.t.enc.Columns),
-	}
-}
-
-func (s *Sums) acquire() *workspace  { return s.workspaces.Get().(*workspace) }
-func (s *Sums) release(a *workspace) { s.workspaces.Put(a) }
-
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	_, _, err := s.combine(ctx, dst, w, func(_ *workspace, z []float64, lo int) {
+	_, err := s.combine(ctx, dst, w, func(z []float64, lo int, _ []float64) {
 		derivs(s.loss, z, s.labels[lo:lo+len(z)])
 		if !math.IsInf(clip, 1) {
 			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
@@ -42,45 +21,32 @@ func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) err
 }
 
 // combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
-// rows from lo on into their cᵢ; what it adds to sumT and sumK is added up beside.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(a *workspace, z []float64, lo int)) (sumT, sumK float64, err error) {
-	total := s.acquire()
-	defer s.release(total)
-	clear(total.raw)
-	total.sumE, total.sumC = 0, 0
+// rows from lo on into their cᵢ; what it adds to beside is added up, too.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(z []float64, lo int, beside []float64)) (beside [2]float64, err error) {
+	total, p := s.t.acquire(), s.t.enc.Columns
+	defer s.t.workspaces.Put(total)
+	total.sum = zeros(total.sum, p+4)
 	var f folded
 	s.t.enc.fold(w, &f)
-	err = inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
-		func(b int, a *workspace) {
-			clear(a.raw)
-			a.sumE, a.sumC, a.sumT, a.sumK = 0, 0, 0, 0
-			s.t.layout.eachTile(b, func(lo, hi int) {
-				z, rows := a.z[:hi-lo], s.t.src.tile(lo, hi, a.buf)
-				s.t.score(z, rows, lo, &f)
-				coefficients(a, z, lo)
-				s.t.addTile(a, z, rows, lo)
-			})
-		},
-		func(_ int, a *workspace) {
-			for j, v := range a.raw {
-				total.raw[j] += v
-			}
-			total.sumE += a.sumE
-			total.sumC += a.sumC
-			sumT += a.sumT
-			sumK += a.sumK
-		})
+	err = s.t.pass(ctx, total.sum, func(a *workspace, rows tile, lo int) {
+		z := a.z[:rows.rows]
+		s.t.score(z, rows, lo, &f)
+		coefficients(z, lo, a.sum[p+2:])
+		s.t.addTile(a.sum, z, rows, lo)
+	})
 	if err == nil {
-		s.t.enc.unfold(dst, total.raw, total.sumE, total.sumC)
+		s.t.enc.unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])
 	}
-	return sumT, sumK, err
+	return [2]float64(total.sum[p+2:]), err
 }
 
-// addTile adds Σ c_k x_k over a tile to the sums of a; c is overwritten.
-func (t *Table) addTile(a *workspace, c []float64, rows tile, lo int) {
+// addTile adds Σ e_k x_k over the raw rows of a tile to sum, e_k being c_k times the row's
+// factor, and behind it Σ e_k and Σ c_k; c is overwritten.
+func (t *Table) addTile(sum, c []float64, rows tile, lo int) {
+	p := t.enc.Columns
 	if t.enc.Intercept {
 		for _, v := range c {
-			a.sumC += v
+			sum[p+1] += v
 		}
 	}
 	if t.shrink != nil {
@@ -90,10 +56,10 @@ func (t *Table) addTile(a *workspace, c []float64, rows tile, lo int) {
 	}
 	if t.enc.Scale != nil {
 		for _, v := range c {
-			a.sumE += v
+			sum[p] += v
 		}
 	}
-	rows.addScaled(a.raw, c)
+	rows.addScaled(sum, c)
 }
 
 // unit is the unit roundoff of float64.

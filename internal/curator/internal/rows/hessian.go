@@ -20,7 +20,7 @@ func (s *Sums) Curved() bool {
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
 	curvatures := make([]float64, s.Rows())
 	weigh := s.weighByCurvature(w, clip)
-	err := s.t.each(ctx, func(_ *scratch, rows tile, lo int) { weigh(curvatures[lo:lo+rows.rows], rows, lo) })
+	err := s.t.pass(ctx, nil, func(_ *workspace, rows tile, lo int) { weigh(curvatures[lo:lo+rows.rows], rows, lo) })
 	return curvatures, err
 }
 
@@ -58,13 +58,13 @@ func (s *Sums) Every(k int) *Sums {
 	for i := 0; i < s.Rows(); i += k {
 		order = append(order, i)
 	}
-	return newSums(s.t.Pick(order), gather(s.labels, order), s.labelBound, s.loss)
+	return &Sums{s.t.Pick(order), s.loss, gather(s.labels, order), s.labelBound}
 }
 
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
 // moments, in one pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
-	_, _, err := s.combine(ctx, dst, v, func(_ *workspace, z []float64, lo int) {
+	_, err := s.combine(ctx, dst, v, func(z []float64, lo int, _ []float64) {
 		for k := range z {
 			z[k] *= weights[lo+k]
 		}

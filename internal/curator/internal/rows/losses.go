@@ -33,27 +33,17 @@ func withinCap(v, most float64) float64 {
 // total sets dst_j to the sum over tiles of what f makes of the scores at w_j of
 // the rows from lo on.
 func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(z []float64, lo, j int) float64) error {
-	clear(dst)
 	fs := make([]folded, len(ws))
 	for j, w := range ws {
 		s.t.enc.fold(w, &fs[j])
 	}
-	return inOrderAhead(ctx, s.t.layout.blocks, 2, s.acquire, s.release,
-		func(b int, a *workspace) {
-			a.totals = append(a.totals[:0], make([]float64, len(ws))...)
-			s.t.layout.eachTile(b, func(lo, hi int) {
-				rows, z := s.t.src.tile(lo, hi, a.buf), a.z[:hi-lo]
-				for j := range fs {
-					s.t.score(z, rows, lo, &fs[j])
-					a.totals[j] += f(z, lo, j)
-				}
-			})
-		},
-		func(_ int, a *workspace) {
-			for j, v := range a.totals {
-				dst[j] += v
-			}
-		})
+	return s.t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
+		z := a.z[:rows.rows]
+		for j := range fs {
+			s.t.score(z, rows, lo, &fs[j])
+			a.sum[j] += f(z, lo, j)
+		}
+	})
 }
 
 // LossSensitivity bounds how far a loss sum with the given cap moves when one

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"context"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -28,14 +27,13 @@ func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Ta
 func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
 	k, _ := phi.Dims()
 	n := t.Rows()
-	var src source = newProjected(t, phi)
+	images := projected{t, phi}
+	var src source = images
 	if n*k <= keep {
 		kept := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-		err := inOrder(ctx, t.layout.blocks, func() bool { return true }, func(bool) {},
-			func(b int, _ bool) {
-				t.layout.eachTile(b, func(lo, hi int) { src.tile(lo, hi, kept.Data[lo*k:hi*k]) })
-			},
-			func(int, bool) {})
+		err := t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
+			images.draw(a, kept.Data[lo*k:(lo+rows.rows)*k], rows, lo)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -46,30 +44,28 @@ func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep
 
 // projected is the source of projected rows.
 type projected struct {
-	t       *Table
-	phi     Projection
-	scratch *sync.Pool // of the original's buffers and one encoded row
-}
-
-type projectedScratch struct{ buf, row []float64 }
-
-func newProjected(t *Table, phi Projection) projected {
-	pool := &sync.Pool{New: func() any { return &projectedScratch{row: make([]float64, t.enc.Dim())} }}
-	return projected{t, phi, pool}
+	t   *Table
+	phi Projection
 }
 
 func (p projected) tile(lo, hi int, buf []float64) tile {
-	s := p.scratch.Get().(*projectedScratch)
-	defer p.scratch.Put(s)
-	if need := (hi - lo) * p.t.enc.Columns; len(s.buf) < need && !p.t.isSparse() {
-		s.buf = make([]float64, need)
+	a := p.t.acquire()
+	defer p.t.workspaces.Put(a)
+	if need := (hi - lo) * p.t.enc.Columns; len(a.buf) < need && !p.t.isSparse() {
+		a.buf = make([]float64, need)
 	}
 	k, _ := p.phi.Dims()
-	rows := p.t.src.tile(lo, hi, s.buf)
+	p.draw(a, buf, p.t.src.tile(lo, hi, a.buf), lo)
+	return tile{rows: hi - lo, cols: k, stride: k, data: buf}
+}
+
+// draw writes the images of a tile that starts at row lo, one after the other.
+func (p projected) draw(a *workspace, dst []float64, rows tile, lo int) {
+	k, _ := p.phi.Dims()
+	a.row = zeros(a.row, p.t.enc.Dim())
 	for i := range rows.rows {
-		p.project(buf[i*k:(i+1)*k], rows, lo, i, s.row)
+		p.project(dst[i*k:(i+1)*k], rows, lo, i, a.row)
 	}
-	return tile{rows: rows.rows, cols: k, stride: k, data: buf}
 }
 
 // project writes the image of row i of a tile that starts at row lo.
@@ -80,9 +76,7 @@ func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
 		return
 	}
 	p.phi.ApplySparse(dst, rows.indices[rows.start[i]:rows.end[i]], rows.data[rows.start[i]:rows.end[i]])
-	if p.t.shrink != nil {
-		scale(dst, p.t.shrink[lo+i])
-	}
+	scale(dst, p.t.factor(lo+i))
 }
 
-func (p projected) pick(order []int) source { return newProjected(p.t.Pick(order), p.phi) }
+func (p projected) pick(order []int) source { return projected{p.t.Pick(order), p.phi} }

@@ -14,7 +14,7 @@ import (
 func (t *Table) Scores(dst, w []float64) {
 	var f folded
 	t.enc.fold(w, &f)
-	err := t.each(context.Background(), func(_ *scratch, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
+	err := t.pass(context.Background(), nil, func(_ *workspace, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
 	if err != nil {
 		panic(err)
 	}

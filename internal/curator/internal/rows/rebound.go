@@ -10,13 +10,9 @@ import "math"
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
 	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout,
-		length: make([]float64, t.Rows()), norm: make([]float64, t.Rows())}
-	r.shrink = make([]float64, t.Rows())
+		shrink: make([]float64, t.Rows()), length: make([]float64, t.Rows()), norm: make([]float64, t.Rows()), workspaces: t.workspaces}
 	for i, length := range t.length {
-		r.shrink[i] = r.enc.shrink(length)
-		if t.shrink != nil {
-			r.shrink[i] *= t.shrink[i]
-		}
+		r.shrink[i] = r.enc.shrink(length) * t.factor(i)
 		r.length[i] = math.Min(length, bound)
 		r.norm[i] = r.enc.normBound(r.length[i])
 	}

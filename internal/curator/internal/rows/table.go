@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -21,6 +20,8 @@ type Table struct {
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
 	length []float64 // norm of the bounded row without the constant feature
 	norm   []float64 // bound on it with the constant feature: Encoding.normBound
+
+	workspaces *sync.Pool
 }
 
 // NewTable checks and bounds the rows of x. The error names the first bad row
@@ -41,7 +42,7 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 }
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
-	t := &Table{enc: enc, src: src, length: make([]float64, n), norm: make([]float64, n)}
+	t := &Table{enc: enc, src: src, length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
 	t.layout = newLayout(n, enc.Columns, t.isSparse())
 	if sp, ok := src.(sparseSource); ok {
 		admitted, err := enc.admitSparse(sp)
@@ -71,7 +72,7 @@ func (t *Table) isSparse() bool {
 // Pick returns the table of the given rows, in that order. It copies O(1)
 // numbers a row.
 func (t *Table) Pick(order []int) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), length: gather(t.length, order), norm: gather(t.norm, order)}
+	p := &Table{enc: t.enc, src: t.src.pick(order), length: gather(t.length, order), norm: gather(t.norm, order), workspaces: t.workspaces}
 	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
 	if t.shrink != nil {
 		p.shrink = gather(t.shrink, order)
@@ -97,11 +98,15 @@ func (t *Table) buffer() []float64 {
 // dst, which has Dim numbers.
 func (t *Table) encode(dst []float64, rows tile, lo, k int) {
 	rows.copyRow(dst[:t.enc.Columns], k)
-	s := 1.0
-	if t.shrink != nil {
-		s = t.shrink[lo+k]
+	t.enc.bound(dst, t.factor(lo+k))
+}
+
+// factor brings row i to the bound.
+func (t *Table) factor(i int) float64 {
+	if t.shrink == nil {
+		return 1
 	}
-	t.enc.bound(dst, s)
+	return t.shrink[i]
 }
 
 // First returns the first feature of each bounded row, with the same bits as
@@ -118,21 +123,6 @@ func (t *Table) First() []float64 {
 		})
 	}
 	return first
-}
-
-// scratch is what one goroutine needs for a pass without sums: room for a tile of raw rows
-// where they must be copied, for one encoded row, and for a number a row of a tile.
-type scratch struct{ buf, row, z []float64 }
-
-// each calls f for each tile, which starts at row lo.
-func (t *Table) each(ctx context.Context, f func(a *scratch, rows tile, lo int)) error {
-	return inOrder(ctx, t.layout.blocks, func() *scratch {
-		return &scratch{t.buffer(), make([]float64, t.enc.Dim()), make([]float64, t.layout.tileRows)}
-	}, func(*scratch) {},
-		func(b int, a *scratch) {
-			t.layout.eachTile(b, func(lo, hi int) { f(a, t.src.tile(lo, hi, a.buf), lo) })
-		},
-		func(int, *scratch) {})
 }
 
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
@@ -158,7 +148,6 @@ type Sums struct {
 	loss       losses.Loss
 	labels     []float64
 	labelBound float64
-	workspaces *sync.Pool
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
@@ -180,13 +169,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
 		}
 	}
-	return newSums(t, mapped, labelBound, loss), nil
-}
-
-func newSums(t *Table, labels []float64, labelBound float64, loss losses.Loss) *Sums {
-	s := &Sums{t: t, loss: loss, labels: labels, labelBound: labelBound}
-	s.workspaces = &sync.Pool{New: func() any { return s.newWorkspace() }}
-	return s
+	return &Sums{t, loss, mapped, labelBound}, nil
 }
 
 func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {

@@ -131,7 +131,7 @@ func (s *shape) prepare() {
 	s.magnitude, s.x = raw+constant, math.Sqrt(s.bound*s.bound+constant*constant)
 	s.block, s.blocks = measureBlocks(s.table.layout)
 	s.momentsRows, s.momentsB = measureBlocks(s.table.momentsLayout())
-	s.sums = newSums(s.table, nil, s.label, s.loss)
+	s.sums = &Sums{s.table, s.loss, nil, s.label}
 	s.s0 = s.loss.Constants(0, s.label).Slope
 }
 

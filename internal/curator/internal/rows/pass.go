@@ -1,0 +1,37 @@
+package rows
+
+import "context"
+
+// workspace is what one goroutine needs for a pass.
+type workspace struct {
+	buf []float64 // a tile of raw rows, where they must be copied
+	row []float64 // an encoded row, for those who make room
+	z   []float64 // scores, then coefficients, of a tile
+	sum []float64 // of a block
+}
+
+func (t *Table) acquire() *workspace {
+	if a, ok := t.workspaces.Get().(*workspace); ok {
+		return a
+	}
+	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.tileRows)}
+}
+
+// pass calls add for each tile, which starts at row lo, and sets dst to the sum of what it
+// adds to a.sum: of a block's tiles first, then of the blocks in their order.
+func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, rows tile, lo int)) error {
+	clear(dst)
+	return inOrderAhead(ctx, t.layout.blocks, 2, t.acquire, func(a *workspace) { t.workspaces.Put(a) },
+		func(b int, a *workspace) {
+			a.sum = zeros(a.sum, len(dst))
+			t.layout.eachTile(b, func(lo, hi int) { add(a, t.src.tile(lo, hi, a.buf), lo) })
+		},
+		func(_ int, a *workspace) {
+			for j, v := range a.sum {
+				dst[j] += v
+			}
+		})
+}
+
+// zeros returns n zeros, in place of v where there is room.
+func zeros(v []float64, n int) []float64 { return append(v[:0], make([]float64, n)...) }
