@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -58,7 +59,7 @@ func (m GeneralizedExponential) Select(scores, sensitivities []float64, src Sour
 	if err := m.validate(scores, sensitivities); err != nil {
 		return 0, err
 	}
-	if allEqual(sensitivities) {
+	if slices.Min(sensitivities) == slices.Max(sensitivities) {
 		return Exponential{Epsilon: m.Epsilon}.Select(scores, sensitivities[0], src)
 	}
 	kept := withoutLosingConstants(scores, sensitivities)
@@ -96,15 +97,6 @@ func (m GeneralizedExponential) validate(scores, sensitivities []float64) error 
 	return nil
 }
 
-func allEqual(values []float64) bool {
-	for _, v := range values {
-		if v != values[0] {
-			return false
-		}
-	}
-	return true
-}
-
 // withoutLosingConstants returns the indices of the candidates that aren't
 // excluded.
 func withoutLosingConstants(scores, sensitivities []float64) []int {
@@ -127,11 +119,7 @@ func withoutLosingConstants(scores, sensitivities []float64) []int {
 // with it. One gap is 0: offsets differ by at most maxGap, so for the candidate
 // with the least score + offset the cap changes no sign of a fraction.
 func (m GeneralizedExponential) gaps(scores, sensitivities []float64, kept []int) ([]uint64, uint64) {
-	var largest float64
-	for _, d := range sensitivities {
-		largest = math.Max(largest, d)
-	}
-	step := scoreStep(largest)
+	step := scoreStep(slices.Max(sensitivities))
 	t := 2 * (math.Log(float64(len(scores))) - math.Log(m.Beta)) / m.Epsilon
 	candidates := make([]candidate, len(kept))
 	for i, at := range kept {

@@ -3,6 +3,7 @@ package mechanisms
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -103,10 +104,7 @@ func gapsToBest(scores []float64, sensitivity, epsilon float64) (gaps []uint64, 
 	if err := scoreSensitivity("sensitivity", sensitivity); err != nil {
 		return nil, 0, err
 	}
-	best := math.Inf(1)
-	for _, q := range scores {
-		best = math.Min(best, q)
-	}
+	best := slices.Min(scores)
 	gaps = make([]uint64, len(scores))
 	if sensitivity == 0 {
 		for i, q := range scores {

@@ -73,13 +73,6 @@ func (o objective) delta(x float64) float64 {
 	return capped(-math.Expm1(x) + math.Exp(x+o.logFold(-x)))
 }
 
-func (o objective) logDelta(x float64) float64 {
-	if x >= o.corner.eps {
-		return math.Min(0, o.logFold(x))
-	}
-	return toLog(o.delta(x))
-}
-
 func (o objective) epsilon(d float64) float64       { return smallestEpsilon(o.delta, d) }
 func (o objective) gdp() gaussian                   { return o.above() }
 func (o objective) loss() float64                   { return math.Inf(1) }

@@ -26,8 +26,6 @@ func (p noisyObjective) delta(x float64) float64 {
 	return math.Max(leastDelta, capped(math.Exp(kappa)*p.centred(x-2*kappa)))
 }
 
-func (p noisyObjective) logDelta(x float64) float64 { return toLog(p.delta(x)) }
-
 func (p noisyObjective) epsilon(d float64) float64 { return smallestEpsilon(p.delta, d) }
 
 func (p noisyObjective) centred(x float64) float64 {

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -62,14 +63,6 @@ func (p parallel) delta(x float64) float64 {
 	return p.largest(func(s *Sequence) float64 { return s.quickDelta(x) }, func(s *Sequence) float64 { return s.Delta(x) })
 }
 
-func (p parallel) logDelta(x float64) float64 {
-	v := math.Inf(-1)
-	for _, s := range p.branches {
-		v = math.Max(v, s.logDelta(x))
-	}
-	return v
-}
-
 func (p parallel) epsilon(d float64) float64 {
 	return p.largest(func(s *Sequence) float64 { return s.quickEpsilon(d) }, func(s *Sequence) float64 { return s.Epsilon(d) })
 }
@@ -86,15 +79,7 @@ func (p parallel) largest(quick, exact func(*Sequence) float64) float64 {
 	for i, s := range p.branches {
 		bounds[i], order[i] = quick(s), i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case bounds[i] > bounds[j]:
-			return -1
-		case bounds[i] < bounds[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(bounds[j], bounds[i]) })
 	var v float64
 	numerical := 0
 	for _, i := range order {

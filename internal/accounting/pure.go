@@ -19,7 +19,6 @@ func (p pure) delta(x float64) float64 {
 	return capped(-math.Expm1(x-p.eps) / (1 + math.Exp(-p.eps)))
 }
 
-func (p pure) logDelta(x float64) float64      { return toLog(p.delta(x)) }
 func (p pure) epsilon(d float64) float64       { return math.Min(p.eps, smallestEpsilon(p.delta, d)) }
 func (p pure) loss() float64                   { return p.eps }
 func (p pure) gdp() gaussian                   { return gaussian{mu: pureMu(p.eps)} }
@@ -49,7 +48,6 @@ func (b boundedRange) delta(x float64) float64 {
 	return capped(root * root / -math.Expm1(-b.eps))
 }
 
-func (b boundedRange) logDelta(x float64) float64      { return toLog(b.delta(x)) }
 func (b boundedRange) epsilon(d float64) float64       { return math.Min(b.eps, smallestEpsilon(b.delta, d)) }
 func (b boundedRange) loss() float64                   { return b.eps }
 func (b boundedRange) gdp() gaussian                   { return gaussian{mu: pureMu(b.eps / 2)} }

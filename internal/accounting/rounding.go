@@ -19,15 +19,6 @@ func fromLog(log float64) float64 {
 	return capped(math.Max(leastDelta, math.Exp(log)))
 }
 
-// toLog returns an upper bound on log d.
-func toLog(d float64) float64 {
-	v := math.Log(d)
-	if math.IsInf(v, -1) {
-		return v
-	}
-	return v + 4e-16*math.Abs(v)
-}
-
 // addUp and multiplyUp round up, and not where the result is exact.
 func addUp(a, b float64) float64 {
 	s := a + b

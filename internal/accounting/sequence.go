@@ -195,14 +195,6 @@ func (s *Sequence) deltaTo(accuracy, x float64) float64 {
 	return best
 }
 
-// logDelta is the quick bound where the profile would have to be composed.
-func (s *Sequence) logDelta(x float64) float64 {
-	if p := s.closed(); p != nil {
-		return p.logDelta(x)
-	}
-	return math.Min(toLog(s.quickDelta(x)), s.gdp().logDelta(x))
-}
-
 // Epsilon returns the smallest known ε ≥ 0 for which the releases are (ε, d)-DP,
 // d > 0, rounded up; +Inf where none is known.
 func (s *Sequence) Epsilon(d float64) float64 {

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -29,15 +30,7 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case features[i] < features[j]:
-			return -1
-		case features[i] > features[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(features[i], features[j]) })
 	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d.origin()}
 	for k, i := range order {
 		step := -1

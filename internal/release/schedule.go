@@ -41,11 +41,15 @@ type leaf interface {
 }
 
 func newLeaf(label string, l leaf, count int) (*Schedule, error) {
-	ledger, err := l.entry(label, count)
+	return Schedule{label: label, leaf: l, count: count}.with(l.entry(label, count))
+}
+
+func (s Schedule) with(ledger *mechanisms.Ledger, err error) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schedule{label: label, leaf: l, count: count, ledger: ledger}, nil
+	s.ledger = ledger
+	return &s, nil
 }
 
 // Ledger is what all planned releases spend together.
@@ -61,21 +65,13 @@ func (s *Schedule) First(releases int) (*Schedule, error) {
 
 // Sequential composes schedules that run one after the other on the same rows.
 func Sequential(label string, parts ...*Schedule) (*Schedule, error) {
-	ledger, err := mechanisms.Sequential(label, ledgers(parts)...)
-	if err != nil {
-		return nil, err
-	}
-	return &Schedule{label: label, how: sequential, parts: parts, ledger: ledger}, nil
+	return Schedule{label: label, how: sequential, parts: parts}.with(mechanisms.Sequential(label, ledgers(parts)...))
 }
 
 // Parallel composes schedules on disjoint rows, split as by says in public
 // numbers.
 func Parallel(label, by string, parts ...*Schedule) (*Schedule, error) {
-	ledger, err := mechanisms.Parallel(label+", "+by, ledgers(parts)...)
-	if err != nil {
-		return nil, err
-	}
-	return &Schedule{label: label, how: parallel, parts: parts, by: by, ledger: ledger}, nil
+	return Schedule{label: label, how: parallel, parts: parts, by: by}.with(mechanisms.Parallel(label+", "+by, ledgers(parts)...))
 }
 
 // Replicated is the parallel composition of copies of one schedule, on as many
@@ -84,11 +80,7 @@ func Replicated(label string, copies int, part *Schedule) (*Schedule, error) {
 	if copies < 1 {
 		return nil, check.Fail(check.ErrConfig, "copies", copies, "must be at least 1")
 	}
-	ledger, err := mechanisms.Parallel(label, part.ledger)
-	if err != nil {
-		return nil, err
-	}
-	return &Schedule{label: label, how: replicated, parts: []*Schedule{part}, count: copies, ledger: ledger}, nil
+	return Schedule{label: label, how: replicated, parts: []*Schedule{part}, count: copies}.with(mechanisms.Parallel(label, part.ledger))
 }
 
 // Woven composes schedules that run one after the other on the same rows. Where
@@ -117,11 +109,7 @@ func Woven(label string, plans ...*Schedule) (*Schedule, error) {
 			return nil, err
 		}
 	}
-	ledger, err := mechanisms.Parallel(label+", "+splits[0].by, merged...)
-	if err != nil {
-		return nil, err
-	}
-	return &Schedule{label: label, how: woven, parts: plans, ledger: ledger}, nil
+	return Schedule{label: label, how: woven, parts: plans}.with(mechanisms.Parallel(label+", "+splits[0].by, merged...))
 }
 
 // split is the parallel node that all of a schedule runs in, nil if there is none.

@@ -103,7 +103,7 @@ func (r *Framed) measure(ctx context.Context) error {
 	}
 	axes := r.foldAxes()
 	return t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
-		a.row = zeros(a.row, e.Dim())
+		a.row = room(a.row, e.Dim())
 		sum := r.length[lo : lo+rows.rows]
 		if axes != nil {
 			r.squares(sum, a.z[:rows.rows], rows, lo, axes)

@@ -178,7 +178,7 @@ func (r *Framed) squaresSensitivity() float64 {
 func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 	total := make([]float64, r.Dim())
 	err := r.s.t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
-		a.row = zeros(a.row, r.s.Dim())
+		a.row = room(a.row, r.s.Dim())
 		for k := range rows.rows {
 			r.addSquares(a.sum, a.row, rows, lo, k)
 		}

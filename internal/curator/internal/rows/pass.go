@@ -1,6 +1,9 @@
 package rows
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // workspace is what one goroutine needs for a pass.
 type workspace struct {
@@ -33,5 +36,8 @@ func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, 
 		})
 }
 
-// zeros returns n zeros, in place of v where there is room.
+// zeros returns n zeros, in place of v where it has room.
 func zeros(v []float64, n int) []float64 { return append(v[:0], make([]float64, n)...) }
+
+// room returns a slice of n numbers, of any value, in place of v likewise.
+func room(v []float64, n int) []float64 { return slices.Grow(v[:0], n)[:n] }

@@ -62,7 +62,7 @@ func (p projected) tile(lo, hi int, buf []float64) tile {
 // draw writes the images of a tile that starts at row lo, one after the other.
 func (p projected) draw(a *workspace, dst []float64, rows tile, lo int) {
 	k, _ := p.phi.Dims()
-	a.row = zeros(a.row, p.t.enc.Dim())
+	a.row = room(a.row, p.t.enc.Dim())
 	for i := range rows.rows {
 		p.project(dst[i*k:(i+1)*k], rows, lo, i, a.row)
 	}
