@@ -26,36 +26,30 @@ type Encoding struct {
 	Shift     []float64
 	Min, Max  []float64
 	groups    []group // of one-hot columns
-	ranged    []int   // the other columns, where there are groups
 	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
 // NewIdentity returns the encoding that only scales rows to the given bound.
 func NewIdentity(columns int, bound float64, intercept bool) Encoding {
-	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept, Constant: constant(intercept)}
+	e := Encoding{Columns: columns, Bound: bound, Intercept: intercept}
+	if intercept {
+		e.Constant = 1
+	}
 	e.magnitude = bound + e.Constant
 	return e
 }
 
 // NewAffine returns the encoding with the given affine maps and ranges.
 func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) Encoding {
+	e := NewIdentity(len(scale), bound, intercept)
+	e.Scale, e.Shift, e.Min, e.Max = scale, shift, lo, hi
 	var raw, off float64
 	for j := range scale {
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
 	}
-	e := Encoding{Columns: len(scale), Bound: bound, Intercept: intercept, Constant: constant(intercept),
-		Scale: scale, Shift: shift, Min: lo, Max: hi}
 	e.magnitude = math.Max(raw+off, bound) + e.Constant
 	return e
-}
-
-// constant is the constant feature of a new encoding, 0 where there is none.
-func constant(intercept bool) float64 {
-	if intercept {
-		return 1
-	}
-	return 0
 }
 
 // Dim is the number of weights: one a column, and one for the intercept.
@@ -136,8 +130,9 @@ func (e *Encoding) norm(x []float64) float64 {
 			sum += float64(v * v)
 		}
 	} else {
+		scale, shift := e.Scale[:len(x)], e.Shift[:len(x)]
 		for j, v := range x {
-			u := float64(e.Scale[j]*v) + e.Shift[j]
+			u := float64(scale[j]*v) + shift[j]
 			sum += float64(u * u)
 		}
 	}

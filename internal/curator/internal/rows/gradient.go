@@ -24,7 +24,7 @@ func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) err
 // rows from lo on into their cᵢ; what it adds to beside is added up, too.
 func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(z []float64, lo int, beside []float64)) (beside [2]float64, err error) {
 	total, p := s.t.acquire(), s.t.enc.Columns
-	defer s.t.workspaces.Put(total)
+	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
 	var f folded
 	s.t.enc.fold(w, &f)

@@ -14,122 +14,82 @@ const maxAbs = 1e100
 
 // intake is the pass that checks dense rows and measures all.
 type intake struct {
-	t               *Table
-	shrink          []float64
-	outside         []bool
-	shrinks, clamps bool
-	err             error
-}
-
-type intakeBlock struct {
-	buf, row        []float64
-	base            float64 // Σ Shift², for sparse rows
-	shrinks, clamps bool
-	err             error
+	t       *Table
+	shrink  []float64
+	outside []bool
+	base    float64 // Σ Shift², for sparse rows
 }
 
 func (in *intake) run() error {
-	acquire := func() *intakeBlock {
-		a := &intakeBlock{buf: in.t.buffer(), row: make([]float64, in.t.enc.Columns)}
-		for _, b := range in.t.enc.Shift {
-			a.base += float64(b * b)
-		}
-		return a
+	for _, b := range in.t.enc.Shift {
+		in.base += float64(b * b)
 	}
-	err := inOrder(context.Background(), in.t.layout.blocks, acquire, func(*intakeBlock) {},
-		func(b int, a *intakeBlock) {
+	errs := make([]error, in.t.layout.blocks)
+	err := inOrder(context.Background(), len(errs), in.t.acquire, in.t.release,
+		func(b int, a *workspace) {
 			in.t.layout.eachTile(b, func(lo, hi int) {
-				if a.err != nil {
-					return
-				}
-				var rows tile
-				a.err = unlessItPanics("At", func() { rows = in.t.src.tile(lo, hi, a.buf) })
-				for i := lo; i < hi && a.err == nil; i++ {
-					in.measure(a, rows, i, i-lo)
+				if errs[b] == nil {
+					errs[b] = in.measureTile(a, lo, hi)
 				}
 			})
 		},
-		func(_ int, a *intakeBlock) {
-			in.shrinks = in.shrinks || a.shrinks
-			in.clamps = in.clamps || a.clamps
-			if in.err == nil {
-				in.err = a.err
+		func(int, *workspace) {})
+	return cmp.Or(append(errs, err)...)
+}
+
+// measureTile checks the rows [lo, hi) and finds their norms.
+func (in *intake) measureTile(a *workspace, lo, hi int) error {
+	var rows tile
+	if err := unlessItPanics("At", func() { rows = in.t.src.tile(lo, hi, a.buf) }); err != nil {
+		return err
+	}
+	e := &in.t.enc
+	a.row = room(a.row, e.Columns)
+	for i := lo; i < hi; i++ {
+		var norm float64
+		if k := i - lo; rows.sparse {
+			norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], in.base)
+		} else {
+			rows.copyRow(a.row, k)
+			if err := in.admit(a.row, i); err != nil {
+				return err
 			}
-		})
-	return cmp.Or(in.err, err)
-}
-
-// measure checks row i, which is row k of a tile, and finds its norm.
-func (in *intake) measure(a *intakeBlock, rows tile, i, k int) {
-	e := &in.t.enc
-	var norm float64
-	if rows.sparse {
-		norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], a.base)
-	} else {
-		rows.copyRow(a.row, k)
-		if a.err = in.admit(a, i); a.err != nil {
-			return
+			norm = e.norm(a.row)
 		}
-		norm = e.norm(a.row)
-	}
-	a.shrinks = a.shrinks || norm > e.Bound
-	in.shrink[i] = e.shrink(norm)
-	in.t.length[i] = math.Min(norm, e.Bound)
-	in.t.norm[i] = e.normBound(in.t.length[i])
-}
-
-// admit checks the values of row i, in a.row, and clamps them there. Values within
-// their ranges, which are most, need two comparisons.
-func (in *intake) admit(a *intakeBlock, i int) error {
-	e := &in.t.enc
-	switch {
-	case e.groups != nil:
-		return in.admitMixed(a, i)
-	case e.Min != nil:
-		return in.admitRanged(a, i)
-	}
-	for j, v := range a.row {
-		if !(v >= -maxAbs && v <= maxAbs) {
-			_, err := e.admit(v, i, j)
-			return err
-		}
+		in.shrink[i] = e.shrink(norm)
+		in.t.length[i] = math.Min(norm, e.Bound)
+		in.t.norm[i] = e.normBound(in.t.length[i])
 	}
 	return nil
 }
 
-// admitRanged is admit for rows with ranges.
-func (in *intake) admitRanged(a *intakeBlock, i int) error {
-	lo, hi := in.t.enc.Min, in.t.enc.Max
-	for j, v := range a.row {
-		if v >= lo[j] && v <= hi[j] {
+// admit checks the values of row i and clamps them. Values within their ranges, which are
+// most, need two comparisons.
+func (in *intake) admit(row []float64, i int) (err error) {
+	e := &in.t.enc
+	if e.Min == nil {
+		for j, v := range row {
+			if !(v >= -maxAbs && v <= maxAbs) {
+				_, err := e.admit(v, i, j)
+				return err
+			}
+		}
+		return nil
+	}
+	if err := e.admitGroups(row, i); err != nil {
+		return err
+	}
+	least, most := e.Min[:len(row)], e.Max[:len(row)]
+	for j, v := range row {
+		if v >= least[j] && v <= most[j] {
 			continue
 		}
-		if err := in.clamp(a, i, j); err != nil {
+		in.outside[i] = true
+		if row[j], err = e.admit(v, i, j); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// admitMixed is admit for rows with ranges and one-hot groups.
-func (in *intake) admitMixed(a *intakeBlock, i int) error {
-	e := &in.t.enc
-	for _, j := range e.ranged {
-		if v := a.row[j]; v >= e.Min[j] && v <= e.Max[j] {
-			continue
-		}
-		if err := in.clamp(a, i, j); err != nil {
-			return err
-		}
-	}
-	return e.admitGroups(a.row, i)
-}
-
-// clamp clamps the value of row i in column j, which is out of its range.
-func (in *intake) clamp(a *intakeBlock, i, j int) (err error) {
-	a.row[j], err = in.t.enc.admit(a.row[j], i, j)
-	in.outside[i], a.clamps = true, true
-	return err
 }
 
 // admit checks a raw value and clamps it to its range.

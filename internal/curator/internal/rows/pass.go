@@ -20,11 +20,13 @@ func (t *Table) acquire() *workspace {
 	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.tileRows)}
 }
 
+func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
+
 // pass calls add for each tile, which starts at row lo, and sets dst to the sum of what it
 // adds to a.sum: of a block's tiles first, then of the blocks in their order.
 func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, rows tile, lo int)) error {
 	clear(dst)
-	return inOrderAhead(ctx, t.layout.blocks, 2, t.acquire, func(a *workspace) { t.workspaces.Put(a) },
+	return inOrderAhead(ctx, t.layout.blocks, 2, t.acquire, t.release,
 		func(b int, a *workspace) {
 			a.sum = zeros(a.sum, len(dst))
 			t.layout.eachTile(b, func(lo, hi int) { add(a, t.src.tile(lo, hi, a.buf), lo) })

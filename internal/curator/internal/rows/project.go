@@ -50,7 +50,7 @@ type projected struct {
 
 func (p projected) tile(lo, hi int, buf []float64) tile {
 	a := p.t.acquire()
-	defer p.t.workspaces.Put(a)
+	defer p.t.release(a)
 	if need := (hi - lo) * p.t.enc.Columns; len(a.buf) < need && !p.t.isSparse() {
 		a.buf = make([]float64, need)
 	}

@@ -41,10 +41,7 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 		return Encoding{}, check.Fail(check.ErrSchema, fmt.Sprintf("range of %q", names[j]), [2]float64{c.min[j], c.max[j]},
 			"must not be narrow and far from zero; subtract a public constant from the column")
 	}
-	if e.groups = c.groups; e.groups != nil {
-		slices.Sort(c.ranged)
-		e.ranged = c.ranged
-	}
+	e.groups = c.groups
 	return e, nil
 }
 
@@ -53,7 +50,6 @@ type columns struct {
 	index                  map[string]int
 	known                  []bool
 	scale, shift, min, max []float64
-	ranged                 []int
 	groups                 []group
 }
 
@@ -86,7 +82,6 @@ func (c *columns) describeRange(name string, lo, hi float64) error {
 	c.min[j], c.max[j] = lo, hi
 	c.scale[j] = 2 / (hi - lo)
 	c.shift[j] = -1 - float64(c.scale[j]*lo)
-	c.ranged = append(c.ranged, j)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -55,10 +56,10 @@ func newTable(src source, n int, enc Encoding) (*Table, error) {
 	if err := in.run(); err != nil {
 		return nil, err
 	}
-	if in.shrinks {
+	if slices.Min(in.shrink) < 1 {
 		t.shrink = in.shrink
 	}
-	if in.clamps {
+	if slices.Contains(in.outside, true) {
 		t.src = clampedSource{t.src, enc.Min, enc.Max, in.outside}
 	}
 	return t, nil
