@@ -25,7 +25,7 @@ func (in *intake) run() error {
 		in.base += float64(b * b)
 	}
 	errs := make([]error, in.t.layout.blocks)
-	err := inOrder(context.Background(), len(errs), in.t.acquire, in.t.release,
+	err := inOrder(context.Background(), len(errs), 0, in.t.acquire, in.t.release,
 		func(b int, a *workspace) {
 			in.t.layout.eachTile(b, func(lo, hi int) {
 				if errs[b] == nil {

@@ -37,7 +37,7 @@ func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
 // sumMoments merges the dim×dim sums of all blocks, to which add adds a tile.
 func (t *Table) sumMoments(ctx context.Context, dim int, add func(a *momentsWorkspace, lo, hi int)) (*mat.SymDense, error) {
 	l, total := t.momentsLayout(), kernel.NewMoments(dim)
-	err := inOrder(ctx, l.blocks, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
+	err := inOrder(ctx, l.blocks, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
 		func(b int, a *momentsWorkspace) {
 			clear(a.sum.Sum)
 			l.eachTile(b, func(lo, hi int) { add(a, lo, hi) })

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -65,64 +66,54 @@ var errExited = check.Fail(check.ErrConfig, "matrix or loss", nil, "must not end
 
 // inOrder calls work for each block, on up to GOMAXPROCS goroutines, and merge
 // after it, for one block at a time and in the order of the blocks. Each
-// goroutine has an accumulator of its own from acquire, given back to release. A
+// goroutine has an accumulator of its own from acquire, given back to release, and
+// so many more ahead that one that is ahead of its turn goes on to another block. A
 // panic in any of them continues on the caller's goroutine, after all have ended,
 // and so does a runtime.Goexit of that goroutine; on another it makes an error.
 // Without an error all blocks were merged.
-func inOrder[A any](ctx context.Context, blocks int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
-	return inOrderAhead(ctx, blocks, 0, acquire, release, work, merge)
-}
-
-// inOrderAhead is inOrder with more accumulators, the given number for each
-// goroutine, so that one that is ahead of its turn goes on to another block.
-func inOrderAhead[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
+func inOrder[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	q := &queue[A]{
-		ctx: ctx, acquire: acquire, release: release, work: work, merge: merge,
+		ctx: ctx, acquire: acquire, work: work, merge: merge,
 		most: min(workers*(1+ahead), blocks), done: make([]A, blocks), ready: make([]bool, blocks),
 	}
-	q.changed.L = &q.mu
-	q.runAll(workers)
+	q.changed.L = &q.lock
+	func() {
+		defer func() { // also where the caller's goroutine exits
+			q.others.Wait()
+			for _, a := range q.made {
+				release(a)
+			}
+		}()
+		for range workers - 1 {
+			q.others.Add(1)
+			go func() { defer q.others.Done(); q.run() }()
+		}
+		q.run()
+	}()
 	if q.panicked != nil {
 		panic(q.panicked)
 	}
 	return q.err
 }
 
-// queue hands out blocks in order, and merges finished ones in order.
+// queue hands out blocks in order, and merges finished ones in order. Each block
+// between turn and next has an accumulator.
 type queue[A any] struct {
 	ctx         context.Context
 	acquire     func() A
-	release     func(A)
 	work, merge func(block int, a A)
 	most        int // accumulators
 
-	wg         sync.WaitGroup
-	mu         sync.Mutex
+	others     sync.WaitGroup
+	lock       sync.Mutex
 	changed    sync.Cond
 	made, free []A
 	next, turn int    // blocks to work on and to merge
 	done       []A    // of finished blocks that wait for their turn
 	ready      []bool // which these are
-	stopped    bool   // before the end, for one of these reasons
-	err        error
+	err        error  // why the pass stopped before the end
 	panicked   any
-}
-
-// runAll runs on the caller's goroutine and on workers−1 others. The accumulators
-// are released after all have ended, also where the caller's goroutine exits.
-func (q *queue[A]) runAll(workers int) {
-	defer func() {
-		q.wg.Wait()
-		for _, a := range q.made {
-			q.release(a)
-		}
-	}()
-	for range workers - 1 {
-		q.wg.Add(1)
-		go func() { defer q.wg.Done(); q.run() }()
-	}
-	q.run()
 }
 
 // run works on blocks until none is left. It ends early by a panic or an exit, of
@@ -131,71 +122,59 @@ func (q *queue[A]) run() {
 	returned := false
 	defer func() {
 		if !returned {
-			q.stop(errExited, recover())
+			q.stop(recover())
 		}
 	}()
-	for {
-		b, a, ok := q.take()
-		if !ok {
-			break
-		}
-		if err := check.Cancelled(q.ctx); err != nil {
-			q.stop(err, nil)
-			break
-		}
+	for b, a, ok := q.take(); ok; b, a, ok = q.take() {
 		q.work(b, a)
 		q.finish(b, a)
 	}
 	returned = true
 }
 
-// stop ends the pass; the first reason counts, and a panic before all others.
-func (q *queue[A]) stop(err error, panicked any) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.stopped {
-		q.stopped, q.err = true, err
-	}
-	if q.panicked == nil {
-		q.panicked = panicked
-	}
+// stop ends the pass because a goroutine ended.
+func (q *queue[A]) stop(panicked any) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	q.err, q.panicked = cmp.Or(q.err, errExited), cmp.Or(q.panicked, panicked)
 	q.changed.Broadcast()
 }
 
+// goesOn reports whether nothing has stopped the pass.
+func (q *queue[A]) goesOn() bool {
+	q.err = cmp.Or(q.err, check.Cancelled(q.ctx))
+	return q.err == nil
+}
+
 // take returns the next block and an accumulator for it. It waits only while all
-// accumulators hold blocks after the one whose turn it is, which another goroutine
+// accumulators hold blocks from the one on whose turn it is, which another goroutine
 // works on.
 func (q *queue[A]) take() (b int, a A, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.free) == 0 && len(q.made) == q.most && !q.stopped && q.next < len(q.done) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	for q.next-q.turn == q.most && q.next < len(q.done) && q.err == nil {
 		q.changed.Wait()
 	}
-	if q.stopped || q.next == len(q.done) {
+	if q.next == len(q.done) || !q.goesOn() {
 		return 0, a, false
 	}
-	b = q.next
-	q.next++
-	if last := len(q.free) - 1; last >= 0 {
-		a, q.free = q.free[last], q.free[:last]
-		return b, a, true
+	if len(q.free) == 0 {
+		a = q.acquire()
+		q.made, q.free = append(q.made, a), append(q.free, a)
 	}
-	a = q.acquire()
-	q.made = append(q.made, a)
-	return b, a, true
+	last := len(q.free) - 1
+	a, q.free = q.free[last], q.free[:last]
+	q.next++
+	return q.next - 1, a, true
 }
 
 // finish merges all blocks whose turn it is, now that b is done, unless the pass was
 // stopped.
 func (q *queue[A]) finish(b int, a A) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock.Lock()
+	defer q.lock.Unlock()
 	q.done[b], q.ready[b] = a, true
-	for q.turn < len(q.done) && q.ready[q.turn] && !q.stopped {
-		if err := check.Cancelled(q.ctx); err != nil {
-			q.stopped, q.err = true, err
-			break
-		}
+	for q.turn < len(q.done) && q.ready[q.turn] && q.goesOn() {
 		q.merge(q.turn, q.done[q.turn])
 		q.free = append(q.free, q.done[q.turn])
 		q.turn++

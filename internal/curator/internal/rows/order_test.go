@@ -51,7 +51,7 @@ func TestBlocksAreMergedInOrder(t *testing.T) {
 			}
 			merged = append(merged, b)
 		}
-		if err := inOrderAhead(ctx, blocks, ahead, acquire, func(*int) { released++ }, work, merge); err != nil {
+		if err := inOrder(ctx, blocks, ahead, acquire, func(*int) { released++ }, work, merge); err != nil {
 			t.Fatal(err)
 		}
 		if len(merged) != blocks || !slices.IsSorted(merged) {
@@ -69,7 +69,7 @@ var breakable = map[string]int{"acquire": 0, "work": 17, "last block": 99, "merg
 // breakingPass is a pass of 100 blocks that calls fail at one place.
 func breakingPass(place string, ahead int, running *atomic.Int64, fail func()) error {
 	at, acquired := breakable[place], new(atomic.Int64)
-	return inOrderAhead(ctx, 100, ahead,
+	return inOrder(ctx, 100, ahead,
 		func() bool {
 			if place == "acquire" && acquired.Add(1) == int64(at+1) {
 				fail()
@@ -197,7 +197,7 @@ func TestCauseOfCancellation(t *testing.T) {
 	} {
 		cancelled, stop := context.WithCancelCause(ctx)
 		cancel(stop)
-		err := inOrder(cancelled, 100, func() bool { return true }, func(bool) {}, func(int, bool) {},
+		err := inOrder(cancelled, 100, 0, func() bool { return true }, func(bool) {}, func(int, bool) {},
 			func(b int, _ bool) {
 				if b == 30 {
 					stop(cause)
@@ -210,7 +210,7 @@ func TestCauseOfCancellation(t *testing.T) {
 	expired, stop := context.WithTimeoutCause(ctx, 0, cause)
 	defer stop()
 	<-expired.Done()
-	if err := inOrder(expired, 3, func() bool { return true }, func(bool) {}, func(int, bool) {}, func(int, bool) {}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
+	if err := inOrder(expired, 3, 0, func() bool { return true }, func(bool) {}, func(int, bool) {}, func(int, bool) {}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
 		t.Errorf("deadline: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestCancelledInABlock(t *testing.T) {
 		cancelled, cancel := context.WithCancel(ctx)
 		defer cancel()
 		last := 0
-		err := inOrderAhead(cancelled, 100, ahead, func() bool { return true }, func(bool) {},
+		err := inOrder(cancelled, 100, ahead, func() bool { return true }, func(bool) {},
 			func(b int, _ bool) { lateness(b) },
 			func(b int, _ bool) {
 				if last = b; b == 30 {

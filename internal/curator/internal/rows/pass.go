@@ -26,7 +26,7 @@ func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
 // adds to a.sum: of a block's tiles first, then of the blocks in their order.
 func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, rows tile, lo int)) error {
 	clear(dst)
-	return inOrderAhead(ctx, t.layout.blocks, 2, t.acquire, t.release,
+	return inOrder(ctx, t.layout.blocks, 2, t.acquire, t.release,
 		func(b int, a *workspace) {
 			a.sum = zeros(a.sum, len(dst))
 			t.layout.eachTile(b, func(lo, hi int) { add(a, t.src.tile(lo, hi, a.buf), lo) })
