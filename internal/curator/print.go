@@ -27,8 +27,3 @@ func (w *Walk) Format(f fmt.State, _ rune) {
 
 // Format prints the shape, whatever the verb.
 func (o *objective) Format(f fmt.State, _ rune) { fmt.Fprint(f, "curator.objective") }
-
-// Format prints the shape, whatever the verb.
-func (r *Framed) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Framed of %d rows", r.data.Len())
-}

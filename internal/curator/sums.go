@@ -29,6 +29,26 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 	return &Sums{s, d}, nil
 }
 
+// Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope
+// is how gradients in one are held to a clip.
+type (
+	Frame  = rows.Frame
+	Framed = rows.Framed
+	Slope  = rows.Slope
+)
+
+// Frame measures the rows in a frame, in one pass.
+func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
+	return s.s.Frame(ctx, s.data.rows, f)
+}
+
+// Labels is the sum of the labels, as the loss has them, or the number of ones where
+// they are binary.
+func (s *Sums) Labels() release.Answer { return s.answer(s.s.LabelSum()) }
+
+// Curved reports whether the loss tells its second derivative, as Framed.Hessian needs.
+func (s *Sums) Curved() bool { return s.s.Curved() }
+
 // Rows is the number of rows, and Dim that of weights.
 func (s *Sums) Rows() int { return s.s.Rows() }
 

@@ -142,7 +142,7 @@ func BenchmarkFramed(b *testing.B) {
 		}
 	}
 	f := Frame{Centre: randomVector(r, d, 1), Matrix: a}
-	framed, err := s.Frame(ctx, f)
+	framed, err := s.Frame(ctx, whole, f)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -153,17 +153,17 @@ func BenchmarkFramed(b *testing.B) {
 	}{
 		{"gradient of sums", func() error { return s.Gradient(ctx, g, w, 0.5) }},
 		{"gradient", func() error {
-			_, _, err := framed.Gradient(ctx, u, 0.1, Slope{Clip: 4, Constant: 1, Apart: 1})
+			_, _, err := heard(framed.Gradient(ctx, u, 0.1, Slope{Clip: 4, Constant: 1, Apart: 1}))
 			return err
 		}},
 		{"gradient norms", func() error {
-			_, _, err := framed.GradientNorms(ctx, []float64{2, 1}, u, 0.1, Slope{Clip: 4, Constant: 1})
+			_, _, err := heard(framed.GradientNorms(ctx, []float64{2, 1}, u, 0.1, Slope{Clip: 4, Constant: 1}))
 			return err
 		}},
 		{"moments of sums", func() error { _, err := table.Moments(ctx, nil); return err }},
-		{"moments", func() error { _, _, err := framed.Moments(ctx, 3); return err }},
-		{"frame", func() error { _, err := s.Frame(ctx, f); return err }},
-		{"frame, no matrix", func() error { _, err := s.Frame(ctx, Frame{Centre: f.Centre}); return err }},
+		{"moments", func() error { _, _, err := heard(framed.Moments(ctx, 3)); return err }},
+		{"frame", func() error { _, err := s.Frame(ctx, whole, f); return err }},
+		{"frame, no matrix", func() error { _, err := s.Frame(ctx, whole, Frame{Centre: f.Centre}); return err }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

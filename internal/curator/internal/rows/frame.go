@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 )
 
@@ -24,10 +25,11 @@ type Frame struct {
 	Longest float64
 }
 
-// Framed answers questions about rows in a frame. The coordinates of a row are never
-// stored, but for their norm.
+// Framed answers questions about the rows in a frame, which must be made of public facts
+// and of what was released. The coordinates of a row are never stored, but for their norm.
 type Framed struct {
 	s       *Sums
+	rows    *release.Rows // whose answers these are
 	f       Frame
 	axes    []float64 // A's columns, one after the other; nil without Matrix
 	size    float64   // bound on the operator norm of A: the Frobenius norm of a Matrix
@@ -42,9 +44,9 @@ type Framed struct {
 
 // Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
 // that changes nothing needs none.
-func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
+func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed, error) {
 	d := s.t.enc.Columns
-	r := &Framed{s: s, f: f, size: 1, length: make([]float64, s.Rows())}
+	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, s.Rows())}
 	switch {
 	case f.Matrix != nil:
 		r.axes, r.size = make([]float64, d*d), 0
@@ -189,21 +191,23 @@ func (r *Framed) features(row []float64, rows tile, lo, k int) {
 	}
 }
 
-// Lengths counts the rows by the norm of their coordinates, before shortening.
-func (r *Framed) Lengths(edges []float64) (counts []float64, l2 float64) {
-	return histogram(edges, r.length)
+func (r *Framed) answer(values []float64, l2 float64) release.Answer {
+	return release.NewAnswer(r.rows, values, l2)
 }
 
-// histogram counts norms: counts[k] are more than edges[k] and no more than edges[k−1], and
-// counts[len(edges)] the rest; edges decrease. A row's place depends on that row only, so
-// that replacing it takes 1 from one count and adds 1 to another: the L2 sensitivity is
-// √2, rounded up, whatever the edges.
-func histogram(edges, norms []float64) (counts []float64, l2 float64) {
-	counts = make([]float64, len(edges)+1)
+// Lengths is the histogram of ‖Aᵀ(x−m)‖, before rows are shortened: counts[k] have
+// more than edges[k] and no more than edges[k−1]; edges are public and decrease.
+func (r *Framed) Lengths(edges []float64) release.Answer { return r.histogram(edges, r.length) }
+
+// histogram counts norms as Lengths does, counts[len(edges)] being the rest. A row's place
+// depends on that row only, so that replacing it takes 1 from one count and adds 1 to
+// another: the L2 sensitivity is √2, rounded up, whatever the edges.
+func (r *Framed) histogram(edges, norms []float64) release.Answer {
+	counts := make([]float64, len(edges)+1)
 	for _, r := range norms {
 		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
 	}
-	return counts, math.Sqrt2 * (1 + 1e-15)
+	return r.answer(counts, math.Sqrt2*(1+1e-15))
 }
 
 // Dim is the number of coordinates, without the constant one.

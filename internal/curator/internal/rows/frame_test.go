@@ -79,28 +79,28 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 		}
 		answers[name] = v
 	}
-	v, l2, err := r.Sum(ctx, 0.7)
+	v, l2, err := heard(r.Sum(ctx, 0.7))
 	keep("sum", v, l2, err)
-	v, l2, err = r.Moments(ctx, 0.9)
+	v, l2, err = heard(r.Moments(ctx, 0.9))
 	keep("moments", v, l2, err)
 	if squares {
-		v, l2, err = r.Squares(ctx)
+		v, l2, err = heard(r.Squares(ctx))
 		keep("squares", v, l2, err)
 	}
 	for name, p := range testSlopes {
-		v, l2, err = r.Gradient(ctx, u, 0.3, p)
+		v, l2, err = heard(r.Gradient(ctx, u, 0.3, p))
 		keep("gradient, "+name, v, l2, err)
-		v, l2, err = r.GradientNorms(ctx, testEdges, u, 0.3, p)
+		v, l2, err = heard(r.GradientNorms(ctx, testEdges, u, 0.3, p))
 		keep("gradient norms, "+name, v, l2, err)
 	}
 	for _, constant := range []float64{0, 1} {
-		v, l2, err = r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6)
+		v, l2, err = heard(r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6))
 		keep(fmt.Sprintf("Hessian, constant %g", constant), v, l2, err)
-		v, l2, err = r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2)
+		v, l2, err = heard(r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2))
 		keep(fmt.Sprintf("curvature norms, constant %g", constant), v, l2, err)
 	}
-	v, l2 = r.Lengths(testEdges)
-	keep("lengths", v, l2, nil)
+	v, l2, err = heard(r.Lengths(testEdges), nil)
+	keep("lengths", v, l2, err)
 	return answers
 }
 
@@ -121,7 +121,7 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 		}
 	}
 	count := func(name string, v float64) {
-		cell, _ := histogram(testEdges, []float64{v})
+		cell, _, _ := heard((&Framed{rows: whole}).histogram(testEdges, []float64{v}), nil)
 		add(name, cell)
 	}
 	for i, row := range rows {
@@ -257,7 +257,7 @@ func TestFramedMatchesItsDefinition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				framed, err := s.Frame(ctx, f)
+				framed, err := s.Frame(ctx, whole, f)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -310,7 +310,7 @@ func TestFramedBits(t *testing.T) {
 	for _, procs := range []int{1, 2, 7} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-			framed, err := s.Frame(ctx, f)
+			framed, err := s.Frame(ctx, whole, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +329,7 @@ func TestFramedBits(t *testing.T) {
 // A cancelled context ends every pass with its error.
 func TestFramedIsCancelled(t *testing.T) {
 	s, f, u := framedSample(t, losses.Logistic{}, 0)
-	framed, err := s.Frame(ctx, f)
+	framed, err := s.Frame(ctx, whole, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,14 +337,14 @@ func TestFramedIsCancelled(t *testing.T) {
 	cancel()
 	p := testSlopes["apart"]
 	for name, pass := range map[string]func() error{
-		"frame":           func() error { _, err := s.Frame(done, f); return err },
-		"sum":             func() error { _, _, err := framed.Sum(done, 1); return err },
-		"moments":         func() error { _, _, err := framed.Moments(done, 1); return err },
-		"squares":         func() error { _, _, err := framed.Squares(done); return err },
-		"gradient":        func() error { _, _, err := framed.Gradient(done, u, 0, p); return err },
-		"gradient norms":  func() error { _, _, err := framed.GradientNorms(done, testEdges, u, 0, p); return err },
-		"Hessian":         func() error { _, _, err := framed.Hessian(done, u, 0, 1, 1, 1); return err },
-		"curvature norms": func() error { _, _, err := framed.CurvatureNorms(done, testEdges, u, 0, 1, 1); return err },
+		"frame":           func() error { _, err := s.Frame(done, whole, f); return err },
+		"sum":             func() error { _, _, err := heard(framed.Sum(done, 1)); return err },
+		"moments":         func() error { _, _, err := heard(framed.Moments(done, 1)); return err },
+		"squares":         func() error { _, _, err := heard(framed.Squares(done)); return err },
+		"gradient":        func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
+		"gradient norms":  func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },
+		"Hessian":         func() error { _, _, err := heard(framed.Hessian(done, u, 0, 1, 1, 1)); return err },
+		"curvature norms": func() error { _, _, err := heard(framed.CurvatureNorms(done, testEdges, u, 0, 1, 1)); return err },
 	} {
 		if err := pass(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
@@ -363,13 +363,13 @@ func TestFrameRefusesExtremes(t *testing.T) {
 			scale[j], centre[j] = v, v
 		}
 		for part, frame := range map[string]Frame{"matrix": {Matrix: a}, "scale": {Scale: scale}, "centre": {Centre: centre}} {
-			_, err := s.Frame(ctx, frame)
+			_, err := s.Frame(ctx, whole, frame)
 			if refused := errors.Is(err, check.ErrBound); refused != (name != "tiny" || part != "centre") {
 				t.Errorf("%s, %s: %v", part, name, err)
 			}
 		}
 	}
-	if _, err := s.Frame(ctx, Frame{Scale: make([]float64, d)}); err != nil {
+	if _, err := s.Frame(ctx, whole, Frame{Scale: make([]float64, d)}); err != nil {
 		t.Errorf("a frame in which all rows are 0: %v", err)
 	}
 }
@@ -400,7 +400,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 		s := sumsOf(t, x, make([]float64, n), 0, enc, losses.Logistic{})
 		a := randomMatrix(r, d, d, 1e4)
 		for name, f := range map[string]Frame{"plain": {}, "centre": {Centre: near}, "matrix": {Centre: near, Matrix: a}, "scale": {Centre: near, Scale: a.RawRowView(0)}} {
-			framed, err := s.Frame(ctx, f)
+			framed, err := s.Frame(ctx, whole, f)
 			if err != nil {
 				t.Fatal(err)
 			}

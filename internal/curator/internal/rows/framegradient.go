@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/release"
 )
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
@@ -43,21 +44,20 @@ func (r *Framed) sumRounding(most float64) float64 {
 	return float64(most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound)))
 }
 
-// sumSensitivity is that of Sum.
+// sumSensitivity is that of Sum: 2·longest and rounding.
 func (r *Framed) sumSensitivity(longest float64) float64 {
 	return float64(2*longest*(1+4*unit)) + r.sumRounding(1)
 }
 
-// Sum returns Σ tᵢx̃ᵢ, those longer than the given norm shortened to it, and a bound on
-// how far it moves when a row is replaced: 2·longest and rounding.
-func (r *Framed) Sum(ctx context.Context, longest float64) ([]float64, float64, error) {
+// Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
+func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
 	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z []float64, lo int) float64 {
 		for k := range z {
 			z[k] = math.Min(1, longest/r.reach(lo+k))
 		}
 		return 0
 	})
-	return v, r.sumSensitivity(longest), err
+	return r.answer(v, r.sumSensitivity(longest)), err
 }
 
 // Slope is how Gradient holds its coefficients.
@@ -137,10 +137,9 @@ func (r *Framed) gradientSensitivity(p Slope) float64 {
 	return float64(2*reach*(1+8*unit)) + r.sumRounding(most) + float64(chains)
 }
 
-// Gradient returns Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
-// coordinate last if there is one, and a bound on how far it moves when a row is
-// replaced.
-func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) ([]float64, float64, error) {
+// Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
+// coordinate last if there is one.
+func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	s, norms := r.s, r.norms(p)
 	v, constant, err := r.combine(ctx, u, func(z []float64, lo int) float64 {
 		for k := range z {
@@ -160,7 +159,7 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 		return sum
 	})
 	if err != nil {
-		return nil, 0, err
+		return release.Answer{}, err
 	}
 	if p.Apart > 0 {
 		constant /= p.Apart
@@ -168,21 +167,20 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 	if p.Constant > 0 {
 		v = append(v, constant*p.Constant)
 	}
-	return v, r.gradientSensitivity(p), nil
+	return r.answer(v, r.gradientSensitivity(p)), nil
 }
 
-// GradientNorms counts the rows by |φ'|·norm, which Gradient holds to its clip.
-func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (counts []float64, l2 float64, err error) {
+// GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
+func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
 	norms := make([]float64, r.s.Rows())
 	own := r.norms(p)
-	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
 		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
 		for k, c := range z {
 			norms[lo+k] = math.Abs(c) * own[lo+k]
 		}
 	})
-	counts, l2 = histogram(edges, norms)
-	return counts, l2, err
+	return r.histogram(edges, norms), err
 }
 
 // eachScore calls f with the scores of each tile.

@@ -6,19 +6,20 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Moments returns the packed second moments (see pack) of the rows' shortened
-// coordinates, those longer than the given norm scaled down to it, and a bound on
-// how far they move when a row is replaced: √2·longest² and rounding.
-func (r *Framed) Moments(ctx context.Context, longest float64) ([]float64, float64, error) {
+// Moments are the packed second moments (see pack) of the rows' shortened coordinates,
+// those longer than the given norm scaled down to it. They move by √2·longest² and
+// rounding when a row is replaced.
+func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
 	weights := make([]float64, r.s.Rows())
 	for i := range weights {
 		weights[i] = square(math.Min(1, longest/r.reach(i)))
 	}
 	packed, err := r.packed(ctx, weights, 0)
-	return packed, r.momentsSensitivity(1, 0, longest), err
+	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
 }
 
 // curvatures returns √φ”·‖(tᵢx̃ᵢ, constant)‖ of each row at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
@@ -36,21 +37,21 @@ func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, 
 	return norms, curvatures, err
 }
 
-// CurvatureNorms counts the rows by their √φ”·‖(tᵢx̃ᵢ, constant)‖.
-func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (counts []float64, l2 float64, err error) {
+// CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
+// φ” held to at most most.
+func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
 	norms, _, err := r.curvatures(ctx, u, offset, constant, most)
-	counts, l2 = histogram(edges, norms)
-	return counts, l2, err
+	return r.histogram(edges, norms), err
 }
 
-// Hessian returns the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
-// √φ”(tx̃, constant) scaled down to the given norm, and a bound on how far it moves when a
-// row is replaced: √2·longest² and rounding. A weight is at most the largest φ” and, times
+// Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
+// √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·longest² and rounding
+// when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most longest². Where the constant is 0 it has no coordinate.
-func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) ([]float64, float64, error) {
+func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
 	norms, weights, err := r.curvatures(ctx, u, offset, constant, most)
 	if err != nil {
-		return nil, 0, err
+		return release.Answer{}, err
 	}
 	for i, v := range norms {
 		if v > longest {
@@ -61,7 +62,7 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 		most = math.Min(most, square(longest/constant))
 	}
 	packed, err := r.packed(ctx, weights, constant)
-	return packed, r.momentsSensitivity(most, constant, longest), err
+	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
 }
 
 func square(v float64) float64 { return v * v }
@@ -173,9 +174,8 @@ func (r *Framed) squaresSensitivity() float64 {
 	return float64(momentsDistance(x)*(1+8*unit)) + float64(x*x*(sums+float64(16*e.slack())))
 }
 
-// Squares returns Σ xⱼ² over the bounded rows, for each feature, whatever the frame, and a
-// bound on how far they move when a row is replaced.
-func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
+// Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
+func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	total := make([]float64, r.Dim())
 	err := r.s.t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
 		a.row = room(a.row, r.s.Dim())
@@ -183,7 +183,7 @@ func (r *Framed) Squares(ctx context.Context) ([]float64, float64, error) {
 			r.addSquares(a.sum, a.row, rows, lo, k)
 		}
 	})
-	return total, r.squaresSensitivity(), err
+	return r.answer(total, r.squaresSensitivity()), err
 }
 
 // addSquares adds the squares of row k of a tile.

@@ -29,11 +29,11 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 		var rounding float64
 		for side, row := range pair {
 			x.SetRow(at, row)
-			framed, err := sumsOf(t, c.matrix(t, x), y, 1, e, losses.Squared{}).Frame(ctx, Frame{})
+			framed, err := sumsOf(t, c.matrix(t, x), y, 1, e, losses.Squared{}).Frame(ctx, whole, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if packed[side], rounding, err = framed.Moments(ctx, longest); err != nil {
+			if packed[side], rounding, err = heard(framed.Moments(ctx, longest)); err != nil {
 				t.Fatal(err)
 			}
 			rounding -= momentsDistance(longest)
@@ -115,11 +115,11 @@ func TestLengthsAtEdges(t *testing.T) {
 		for _, v := range candidates {
 			x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
 			table := mustTable(t, x, NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
-			framed, err := (&Sums{table, losses.Logistic{}, make([]float64, 4), 0}).Frame(ctx, Frame{})
+			framed, err := (&Sums{table, losses.Logistic{}, make([]float64, 4), 0}).Frame(ctx, whole, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			counts, _ := framed.Lengths(edges)
+			counts, _, _ := heard(framed.Lengths(edges), nil)
 			for k, e := range edges {
 				longer, above := 0, 0.0
 				for _, length := range framed.length {
@@ -148,7 +148,7 @@ func TestLengthsAtEdges(t *testing.T) {
 // Histograms have the edges to the cell below them, and a sensitivity that is no less
 // than √2 by a rounding.
 func TestHistogram(t *testing.T) {
-	counts, l2 := histogram([]float64{2, 1}, []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7})
+	counts, l2, _ := heard((&Framed{rows: whole}).histogram([]float64{2, 1}, []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7}), nil)
 	if !slices.Equal(counts, []float64{3, 2, 2}) {
 		t.Errorf("counts %v", counts)
 	}

@@ -156,7 +156,7 @@ func TestSizesOfFrames(t *testing.T) {
 		{f, frobenius, norm(f.Centre)}, {Frame{Matrix: f.Matrix}, frobenius, 0}, {Frame{Centre: f.Centre}, 1, norm(f.Centre)},
 		{Frame{Scale: []float64{0, 1, -5, 2, 4, 3, 0.1}}, 5, 0},
 	} {
-		r, err := s.Frame(ctx, c.frame)
+		r, err := s.Frame(ctx, whole, c.frame)
 		if err != nil {
 			t.Fatal(err)
 		}

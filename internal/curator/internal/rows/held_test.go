@@ -42,11 +42,11 @@ func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
 		if err := s.Losses(ctx, scores, [][]float64{w}, []float64{limit}); err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.Frame(ctx, Frame{})
+		f, err := s.Frame(ctx, whole, Frame{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hessian, distance, err = f.Hessian(ctx, w, 0, 0.3, most, longest); err != nil {
+		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, longest)); err != nil {
 			t.Fatal(err)
 		}
 		return scores, hessian, s.LossSensitivity(limit), distance

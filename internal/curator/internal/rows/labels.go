@@ -22,7 +22,8 @@ func (s *Sums) labelSensitivity() float64 {
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
 // bound on how far it moves when a row is replaced.
-func (s *Sums) LabelSum() (sum, l2 float64) {
+func (s *Sums) LabelSum() (values []float64, l2 float64) {
+	var sum float64
 	l := s.t.layout
 	for b := range l.blocks {
 		var block float64
@@ -36,5 +37,5 @@ func (s *Sums) LabelSum() (sum, l2 float64) {
 		})
 		sum += block
 	}
-	return sum, s.labelSensitivity()
+	return []float64{sum}, s.labelSensitivity()
 }

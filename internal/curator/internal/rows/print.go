@@ -51,3 +51,8 @@ func (s Sparse) GoString() string { return s.String() }
 
 // Format writes the shape, whatever the verb.
 func (s Sparse) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+
+// Format prints the shape, whatever the verb.
+func (r *Framed) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.Framed of %d rows", r.s.Rows())
+}
