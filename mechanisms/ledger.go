@@ -132,28 +132,3 @@ func (l *Ledger) composition() (*accounting.Sequence, error) {
 	}
 	return l.profile, nil
 }
-
-// WithCallerNoise returns a copy that says that its noise was drawn from a
-// source which the caller injected: the guarantee then holds only against those
-// who cannot predict that source.
-func (l *Ledger) WithCallerNoise() *Ledger {
-	if l == nil {
-		return nil
-	}
-	c := *l
-	c.seeded = true
-	return &c
-}
-
-// CallerNoise reports whether the noise came from a caller's source.
-func (l *Ledger) CallerNoise() bool {
-	if l == nil {
-		return false
-	}
-	for _, c := range l.children {
-		if c.CallerNoise() {
-			return true
-		}
-	}
-	return l.seeded
-}

@@ -9,6 +9,7 @@
 package curator
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -124,11 +126,7 @@ func (d *Data) cut(order, sizes []int, tokens []*release.Rows) []*Data {
 }
 
 func (d *Data) pick(order []int, token *release.Rows) *Data {
-	labels := make([]float64, len(order))
-	for k, i := range order {
-		labels[k] = d.labels[i]
-	}
-	return &Data{&held{d.table.Pick(order), labels, d.labelCentre, d.labelBound, token}}
+	return &Data{&held{d.table.Pick(order), rows.Gather(d.labels, order), d.labelCentre, d.labelBound, token}}
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are
@@ -153,4 +151,18 @@ func (d *Data) For(loss losses.Loss) *Data {
 	counts := *d.held
 	counts.labelCentre, counts.labelBound = 0, d.labelCentre+d.labelBound
 	return &Data{&counts}
+}
+
+// Project returns the rows' images under a public linear map, scaled down to the
+// bound where they are longer, so that the bound holds for any row and map. Each
+// image depends on its own row only. The intercept stays.
+func (d *Data) Project(ctx context.Context, phi sketch.Map, bound float64) (*Data, error) {
+	if _, columns := phi.Dims(); columns != d.table.Encoding().Columns {
+		return nil, check.Fail(check.ErrShape, "map", columns, "must be for the rows' columns")
+	}
+	table, err := d.table.Project(ctx, phi, bound)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{&held{table, d.labels, d.labelCentre, d.labelBound, d.rows}}, nil
 }

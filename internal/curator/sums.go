@@ -72,7 +72,7 @@ func (s *Sums) Gradient(ctx context.Context, w []float64, clip float64) (release
 // of questions. For the squared loss without clip the sums may come from second
 // moments, formed once: O(Dim²) a question instead of O(rows·Dim).
 func (s *Sums) Gradients(ctx context.Context, clip float64, questions int) (func(w []float64) (release.Answer, error), error) {
-	if !s.momentsPay(clip, questions) {
+	if _, ok := s.s.Loss().(losses.Squared); !ok || clip < math.MaxFloat64 || !s.momentsPay(questions) {
 		return func(w []float64) (release.Answer, error) { return s.Gradient(ctx, w, clip) }, nil
 	}
 	q, err := s.s.Quadratic(ctx)
@@ -84,16 +84,6 @@ func (s *Sums) Gradients(ctx context.Context, clip float64, questions int) (func
 		q.Gradient(g, w)
 		return s.answer(g, q.Sensitivity(vector.Norm(w))), ctx.Err()
 	}, nil
-}
-
-// momentsPay reports whether second moments, which take the time of some d/4 passes,
-// apply and save time, at no more than 130 MiB a goroutine.
-func (s *Sums) momentsPay(clip float64, questions int) bool {
-	if _, ok := s.s.Loss().(losses.Squared); !ok || clip < math.MaxFloat64 || s.Dim() > 4096 {
-		return false
-	}
-	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(questions)
-	return float64(d*(float64(n/4)+t)) < n*t
 }
 
 // Losses are scores to select models by: score j is Σᵢ φ(⟨w_j, xᵢ⟩), each term held

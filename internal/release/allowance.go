@@ -17,7 +17,7 @@ type Allowance struct {
 	schedule *Schedule
 	rows     *Rows
 	run      *run
-	regions  *regions // of a parallel node, shared by the copies that are woven
+	regions  []*Rows // that the parts of a parallel node were given, shared by the copies that are woven
 
 	made  []int   // releases of a leaf; uses of each part of a node
 	drawn float64 // shares of a pool's μ² that were used
@@ -29,34 +29,23 @@ type run struct {
 	src  mechanisms.Source
 }
 
-// regions are the rows that the parts of a parallel node were given.
-type regions struct{ of []*Rows }
-
 // Allow returns the right to make the releases of the schedule once, from the
 // given rows and with noise from the given source.
 func (s *Schedule) Allow(rows *Rows, src mechanisms.Source) *Allowance {
 	return s.allow(rows, &run{src: src}, nil)
 }
 
-func (s *Schedule) allow(rows *Rows, r *run, shared *regions) *Allowance {
-	a := &Allowance{schedule: s, rows: rows, run: r, regions: shared}
-	switch s.how {
-	case parallel, replicated:
-		uses := len(s.parts)
-		if s.how == replicated {
-			uses = s.count
-		}
-		a.made = make([]int, uses)
-		if a.regions == nil {
-			a.regions = &regions{make([]*Rows, uses)}
-		}
-	case woven:
-		a.made = make([]int, len(s.parts))
-		a.regions = &regions{make([]*Rows, len(s.parts[0].split().parts))}
-	case sequential:
-		a.made = make([]int, len(s.parts))
-	default:
-		a.made = make([]int, 1)
+func (s *Schedule) allow(rows *Rows, r *run, shared []*Rows) *Allowance {
+	uses := max(len(s.parts), 1)
+	if s.how == replicated {
+		uses = s.count
+	}
+	a := &Allowance{schedule: s, rows: rows, run: r, regions: shared, made: make([]int, uses)}
+	switch {
+	case s.how == woven:
+		a.regions = make([]*Rows, len(s.parts[0].split().parts))
+	case a.regions == nil && (s.how == parallel || s.how == replicated):
+		a.regions = make([]*Rows, uses)
 	}
 	return a
 }
@@ -73,7 +62,7 @@ func (a *Allowance) Part(i int) (*Allowance, error) {
 	if err := a.use(i); err != nil {
 		return nil, err
 	}
-	var shared *regions
+	var shared []*Rows
 	if s.how == woven || len(s.parts) == 1 {
 		shared = a.regions
 	}
@@ -95,15 +84,15 @@ func (a *Allowance) On(i int, rows *Rows) (*Allowance, error) {
 	if rows == nil || !rows.within(a.rows) {
 		return nil, a.refuse("is for other rows")
 	}
-	for k, other := range a.regions.of {
+	for k, other := range a.regions {
 		if k != i && other != nil && !other.disjoint(rows) {
 			return nil, a.refuse(fmt.Sprintf("needs disjoint rows, and part %d may share some with part %d", i, k))
 		}
 	}
-	if known := a.regions.of[i]; known != nil && known != rows {
+	if known := a.regions[i]; known != nil && known != rows {
 		return nil, a.refuse(fmt.Sprintf("needs the same split each time, and part %d has other rows than before", i))
 	}
-	a.regions.of[i] = rows
+	a.regions[i] = rows
 	if s.how == replicated {
 		i = 0
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -56,10 +57,7 @@ func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed,
 			r.size = math.Hypot(r.size, vector.Norm(axis))
 		}
 	case f.Scale != nil:
-		r.size = 0
-		for _, a := range f.Scale {
-			r.size = math.Max(r.size, math.Abs(a))
-		}
+		r.size = floats.Norm(f.Scale, math.Inf(1))
 	}
 	up := 1 + float64(4*unit*float64(d+16)) // Norm and the chain of Hypot
 	r.size, r.centre = float64(r.size*up), float64(vector.Norm(f.Centre)*up)

@@ -103,21 +103,15 @@ func (r *Framed) packed(ctx context.Context, weights []float64, constant float64
 		dim++
 	}
 	m, err := t.sumMoments(ctx, dim, func(a *momentsWorkspace, lo, hi int) {
-		rows, kept := t.src.tile(lo, hi, a.buf), 0
-		for k, weight := range weights[lo:hi] {
-			if weight == 0 {
-				continue
-			}
+		rows := t.src.tile(lo, hi, a.buf)
+		a.add(weights[lo:hi], func(u []float64, k int, root float64) {
 			r.features(a.row, rows, lo, k)
-			u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
 			copy(u, a.row[:d])
 			scale(u[:d], root*r.factor(lo+k))
 			if constant > 0 {
 				u[d] = root * constant
 			}
-			kept++
-		}
-		a.sum.AddRows(a.encoded, kept)
+		})
 	})
 	if err != nil {
 		return nil, err

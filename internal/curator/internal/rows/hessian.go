@@ -58,7 +58,7 @@ func (s *Sums) Every(k int) *Sums {
 	for i := 0; i < s.Rows(); i += k {
 		order = append(order, i)
 	}
-	return &Sums{s.t.Pick(order), s.loss, gather(s.labels, order), s.labelBound}
+	return &Sums{s.t.Pick(order), s.loss, Gather(s.labels, order), s.labelBound}
 }
 
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
@@ -84,4 +84,16 @@ func (s *Sums) GradientSmoothness(r float64) float64 {
 	b := s.boundsAt(r, math.Inf(1))
 	x := s.t.enc.FeatureBound() * (1 + b.slack)
 	return x * x * b.Smoothness
+}
+
+// scatterPays reports whether the rows of a sparse tile are so sparse that adding the
+// products of their entries one by one takes less time than full rows do.
+func (t *Table) scatterPays(rows tile) bool {
+	const perProduct = 8 // products of full rows in the time of one by itself
+	products, dim := 0, t.enc.Dim()
+	for k := range rows.rows {
+		entries := rows.end[k] - rows.start[k] + dim - t.enc.Columns
+		products += entries * entries
+	}
+	return perProduct*products < rows.rows*dim*dim
 }

@@ -20,16 +20,9 @@ func ones(weights []float64, _ tile, _ int) {
 	}
 }
 
-// Moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim; nil weights
-// are ones, others must not be negative. It takes O(n·Dim²) time, less for
-// sparse rows without a schema, and for each goroutine Dim² numbers.
-func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
-	if weights == nil {
-		return t.moments(ctx, ones)
-	}
-	return t.moments(ctx, func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) })
-}
-
+// moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim, with weights of 0 or
+// more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
+// goroutine Dim² numbers.
 func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
 	return t.sumMoments(ctx, t.enc.Dim(), func(a *momentsWorkspace, lo, hi int) { t.momentsTile(a, lo, hi, f) })
 }
@@ -98,36 +91,26 @@ func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
 func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 	rows, weights := t.src.tile(lo, hi, a.buf), a.weights[:hi-lo]
 	f(weights, rows, lo)
-	if t.scatters(rows) {
+	if rows.sparse && t.enc.Scale == nil && t.scatterPays(rows) {
 		t.scatterTile(a, rows, lo, weights)
 		return
 	}
-	kept := 0
-	for k, weight := range weights {
-		if weight == 0 {
-			continue
-		}
-		u := a.encoded[kept*a.sum.Stride:][:a.sum.Dim]
+	a.add(weights, func(u []float64, k int, root float64) {
 		t.encode(u, rows, lo, k)
-		scale(u, math.Sqrt(weight))
-		kept++
-	}
-	a.sum.AddRows(a.encoded, kept)
+		scale(u, root)
+	})
 }
 
-// scatters reports whether the rows of a tile are so sparse that adding the products
-// of their entries one by one takes less time than full rows do.
-func (t *Table) scatters(rows tile) bool {
-	if !rows.sparse || t.enc.Scale != nil {
-		return false
+// add adds the outer products of rows that write sets, each times the root of its weight.
+func (a *momentsWorkspace) add(weights []float64, write func(u []float64, k int, root float64)) {
+	kept := 0
+	for k, weight := range weights {
+		if weight != 0 {
+			write(a.encoded[kept*a.sum.Stride:][:a.sum.Dim], k, math.Sqrt(weight))
+			kept++
+		}
 	}
-	const perProduct = 8 // products of full rows in the time of one by itself
-	products, dim := 0, t.enc.Dim()
-	for k := range rows.rows {
-		entries := rows.end[k] - rows.start[k] + dim - t.enc.Columns
-		products += entries * entries
-	}
-	return perProduct*products < rows.rows*dim*dim
+	a.sum.AddRows(a.encoded, kept)
 }
 
 func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []float64) {
@@ -153,4 +136,54 @@ func scale(v []float64, factor float64) {
 	for j := range v {
 		v[j] *= factor
 	}
+}
+
+// Quadratic answers with the gradient sum of the squared loss without clip, in
+// O(Dim²) for each w, from second moments and the gradient sum at zero.
+type Quadratic struct {
+	s       *Sums
+	stride  int
+	moments []float64 // both triangles, rows stride apart
+	atZero  []float64
+}
+
+// Quadratic forms the moments, in two passes. The loss must be losses.Squared.
+func (s *Sums) Quadratic(ctx context.Context) (*Quadratic, error) {
+	dim := s.Dim()
+	q := &Quadratic{s: s, atZero: make([]float64, dim)}
+	if err := s.Gradient(ctx, q.atZero, make([]float64, dim), math.Inf(1)); err != nil {
+		return nil, err
+	}
+	m, err := s.t.moments(ctx, ones)
+	if err != nil {
+		return nil, err
+	}
+	upper := m.RawSymmetric()
+	q.stride, q.moments = upper.Stride, upper.Data
+	for j := range dim {
+		for k := range j {
+			q.moments[j*q.stride+k] = q.moments[k*q.stride+j]
+		}
+	}
+	return q, nil
+}
+
+// Gradient sets dst to the gradient sum at w, moments·w + atZero.
+func (q *Quadratic) Gradient(dst, w []float64) {
+	kernel.Dots(dst, q.moments, q.stride, w)
+	for j, v := range q.atZero {
+		dst[j] += v
+	}
+}
+
+// Sensitivity bounds the L2 distance between Gradient's answers at a w of norm r
+// on neighbouring tables, as computed. In exact arithmetic the answer is the
+// gradient sum. To what GradientSensitivity counts for the sum at zero, rounding
+// adds that of the moments, times r, and that of the product and its sum with the
+// one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
+// zero.
+func (q *Quadratic) Sensitivity(r float64) float64 {
+	n, dim, x := float64(q.s.Rows()), float64(q.s.Dim()), q.s.FeatureBound()
+	product := (dim + 2) * n * x * (float64(x*r) + q.s.loss.Constants(0, q.s.labelBound).Slope)
+	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*unit*product)
 }

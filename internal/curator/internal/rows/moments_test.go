@@ -40,7 +40,7 @@ func TestMomentsOfFewEntries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !table.scatters(table.src.tile(0, 128, nil)) {
+			if !table.scatterPays(table.src.tile(0, 128, nil)) {
 				t.Error("rows with 3 entries of 60 are multiplied in full")
 			}
 			for _, table := range []*Table{table, table.Rebound(bound/2, 0.125)} {

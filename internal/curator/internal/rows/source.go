@@ -129,11 +129,11 @@ func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 }
 
 func (s clampedSource) pick(order []int) source {
-	return clampedSource{s.source.pick(order), s.min, s.max, gather(s.outside, order)}
+	return clampedSource{s.source.pick(order), s.min, s.max, Gather(s.outside, order)}
 }
 
-// gather returns v[i] for each i of order.
-func gather[T any](v []T, order []int) []T {
+// Gather returns v[i] for each i of order.
+func Gather[T any](v []T, order []int) []T {
 	out := make([]T, len(order))
 	for k, i := range order {
 		out[k] = v[i]
@@ -147,5 +147,5 @@ func resolve(first, second []int) []int {
 	if first == nil {
 		return second
 	}
-	return gather(first, second)
+	return Gather(first, second)
 }

@@ -63,7 +63,7 @@ func (s sparseSource) tile(lo, hi int, _ []float64) tile {
 }
 
 func (s sparseSource) pick(order []int) source {
-	return sparseSource{s.cols, gather(s.start, order), gather(s.end, order), s.indices, s.values}
+	return sparseSource{s.cols, Gather(s.start, order), Gather(s.end, order), s.indices, s.values}
 }
 
 // admitSparse checks the values of all rows, clamps them in a copy where a range

@@ -92,7 +92,7 @@ func testRowsOfEachLength(t *testing.T, cols int) {
 				if how != "" {
 					p.table = table.Pick(order)
 				}
-				lengths := gather(entries, order)
+				lengths := Gather(entries, order)
 				for _, i := range order {
 					p.want = append(p.want, encode(&enc, x.RawRowView(i))[:cols])
 				}

@@ -73,10 +73,10 @@ func (t *Table) isSparse() bool {
 // Pick returns the table of the given rows, in that order. It copies O(1)
 // numbers a row.
 func (t *Table) Pick(order []int) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), length: gather(t.length, order), norm: gather(t.norm, order), workspaces: t.workspaces}
+	p := &Table{enc: t.enc, src: t.src.pick(order), length: Gather(t.length, order), norm: Gather(t.norm, order), workspaces: t.workspaces}
 	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
 	if t.shrink != nil {
-		p.shrink = gather(t.shrink, order)
+		p.shrink = Gather(t.shrink, order)
 	}
 	return p
 }

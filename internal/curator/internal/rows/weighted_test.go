@@ -1,0 +1,15 @@
+package rows
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Moments are the moments with the given weights of rows; nil weights are ones.
+func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
+	if weights == nil {
+		return t.moments(ctx, ones)
+	}
+	return t.moments(ctx, func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) })
+}
