@@ -44,17 +44,11 @@ func (g Gaussian) Release(dst, value []float64, sensitivity float64, src Source)
 	if err := check.Mu(g.Mu); err != nil {
 		return err
 	}
-	if len(dst) != len(value) {
-		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal len(value) = %d", len(value)))
-	}
-	if err := allFinite("value", value); err != nil {
-		return err
-	}
 	step, scale, err := g.grid(sensitivity, len(value))
 	if err != nil {
 		return err
 	}
-	random, err := newWords(src, 16*uint64(len(value))+4000)
+	random, err := vectorWords(dst, value, src)
 	if err != nil {
 		return err
 	}

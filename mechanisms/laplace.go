@@ -41,13 +41,7 @@ func (l Laplace) Release(dst, value []float64, l1Sensitivity float64, src Source
 	if err != nil {
 		return err
 	}
-	if len(dst) != len(value) {
-		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal len(value) = %d", len(value)))
-	}
-	if err := allFinite("value", value); err != nil {
-		return err
-	}
-	random, err := newWords(src, 16*uint64(len(value))+4000)
+	random, err := vectorWords(dst, value, src)
 	if err != nil {
 		return err
 	}
@@ -135,14 +129,4 @@ func addSteps(v float64, n *big.Int, step float64) float64 {
 	// v and the step lie in the range of float64: 2200 bits hold their sum.
 	sum, _ := new(big.Float).SetPrec(2200).Add(big.NewFloat(v), noise).Float64()
 	return sum
-}
-
-// allFinite asks for finite numbers; the error names the place, not the number.
-func allFinite(param string, values []float64) error {
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return check.Fail(check.ErrValue, fmt.Sprintf("%s[%d]", param, i), nil, "must be finite")
-		}
-	}
-	return nil
 }

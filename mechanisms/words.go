@@ -1,6 +1,8 @@
 package mechanisms
 
 import (
+	"fmt"
+	"math"
 	mrand "math/rand/v2"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -53,4 +55,25 @@ func (w *words) spent(result []float64) error {
 	}
 	clear(result)
 	return check.Fail(check.ErrConfig, "source", nil, "must give random words; a sampler rejected all it got")
+}
+
+// vectorWords checks what Release is given, and allows the words for as many coordinates.
+func vectorWords(dst, value []float64, src Source) (*words, error) {
+	if len(dst) != len(value) {
+		return nil, check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal len(value) = %d", len(value)))
+	}
+	if err := allFinite("value", value); err != nil {
+		return nil, err
+	}
+	return newWords(src, 16*uint64(len(value))+4000)
+}
+
+// allFinite asks for finite numbers; the error names the place, not the number.
+func allFinite(param string, values []float64) error {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return check.Fail(check.ErrValue, fmt.Sprintf("%s[%d]", param, i), nil, "must be finite")
+		}
+	}
+	return nil
 }

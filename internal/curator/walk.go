@@ -25,7 +25,10 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 	if err := d.Check(losses.Logistic{}); err != nil {
 		return nil, err
 	}
-	features := d.table.First()
+	features, err := d.table.First()
+	if err != nil {
+		return nil, err
+	}
 	order := make([]int, len(features))
 	for i := range order {
 		order[i] = i

@@ -151,7 +151,7 @@ func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 	if !ok || x.each != nil {
 		return nil, a.refuse("isn't planned as a vector with noise")
 	}
-	if err := a.admit(x.rows, len(x.values), m.coordinates()); err != nil {
+	if err := a.admit(x.rows, len(x.values), m.dim); err != nil {
 		return nil, err
 	}
 	v := append([]float64(nil), x.values...)

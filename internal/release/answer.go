@@ -1,10 +1,6 @@
 package release
 
-import (
-	"fmt"
-
-	"github.com/dpglm/dpglm/mechanisms"
-)
+import "github.com/dpglm/dpglm/mechanisms"
 
 // Answer is a value that was computed from rows, together with how far it moves
 // when one of them is replaced. It can't be read: an [Allowance] releases it, with
@@ -26,11 +22,6 @@ func NewAnswer(rows *Rows, values []float64, l2 float64) Answer {
 // constant's. It keeps the slices.
 func NewScores(rows *Rows, scores, each []float64) Answer {
 	return Answer{rows: rows, values: scores, each: each}
-}
-
-// Format prints the shape, whatever the verb: fmt would print the fields.
-func (x Answer) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "release.Answer of %d numbers", len(x.values))
 }
 
 // Event is what a [Recorder] sees of a release, before noise is added.

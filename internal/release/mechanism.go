@@ -9,12 +9,20 @@ import (
 
 // Gaussian plans releases of vectors of dim coordinates, each mu-GDP.
 func Gaussian(label string, mu float64, releases, dim int) (*Schedule, error) {
-	return newLeaf(label, gaussian{mechanisms.Gaussian{Mu: mu}, dim}, releases)
+	g := mechanisms.Gaussian{Mu: mu}
+	return newLeaf(label, additive{"gaussian", dim, func(label string, releases int) (*mechanisms.Ledger, error) {
+		return g.Ledger(label, releases, dim)
+	}, func(values []float64, l2 float64, src mechanisms.Source) error {
+		return g.Release(values, values, l2, src)
+	}}, releases)
 }
 
 // Laplace plans releases of vectors of dim coordinates, each epsilon-DP.
 func Laplace(label string, epsilon float64, releases, dim int) (*Schedule, error) {
-	return newLeaf(label, laplace{mechanisms.Laplace{Epsilon: epsilon}, dim}, releases)
+	l := mechanisms.Laplace{Epsilon: epsilon}
+	return newLeaf(label, additive{"laplace", dim, l.Ledger, func(values []float64, l2 float64, src mechanisms.Source) error {
+		return l.Release(values, values, L1(l2, dim), src)
+	}}, releases)
 }
 
 // Vote plans yes-or-no answers by margins of sensitivity 2.
@@ -34,45 +42,19 @@ func Objective(label string, law mechanisms.ObjectivePerturbation, dim int) (*Sc
 }
 
 // additive is noise that is added to vectors.
-type additive interface {
-	leaf
-	coordinates() int
-	release(values []float64, l2 float64, src mechanisms.Source) error
+type additive struct {
+	kind    string
+	dim     int
+	ledger  func(label string, releases int) (*mechanisms.Ledger, error)
+	release func(values []float64, l2 float64, src mechanisms.Source) error
 }
 
-type gaussian struct {
-	mechanisms.Gaussian
-	dim int
-}
-
-func (g gaussian) name() string     { return "gaussian" }
-func (g gaussian) coordinates() int { return g.dim }
-
-func (g gaussian) entry(label string, count int) (*mechanisms.Ledger, error) {
-	return g.Ledger(label, count, g.dim)
-}
-
-func (g gaussian) release(values []float64, l2 float64, src mechanisms.Source) error {
-	return g.Release(values, values, l2, src)
-}
-
-type laplace struct {
-	mechanisms.Laplace
-	dim int
-}
-
-func (l laplace) name() string     { return "laplace" }
-func (l laplace) coordinates() int { return l.dim }
-
-func (l laplace) entry(label string, count int) (*mechanisms.Ledger, error) {
-	if l.dim < 1 {
-		return nil, check.Fail(check.ErrShape, "dim", l.dim, "must be at least 1")
+func (m additive) name() string { return m.kind }
+func (m additive) entry(label string, count int) (*mechanisms.Ledger, error) {
+	if m.dim < 1 {
+		return nil, check.Fail(check.ErrShape, "dim", m.dim, "must be at least 1")
 	}
-	return l.Ledger(label, count)
-}
-
-func (l laplace) release(values []float64, l2 float64, src mechanisms.Source) error {
-	return l.Release(values, values, L1(l2, l.dim), src)
+	return m.ledger(label, count)
 }
 
 // L1 bounds the L1 norm of a vector of dim coordinates by its L2 norm.

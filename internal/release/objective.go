@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -37,11 +36,6 @@ func (m Minimand) Slope() float64 { return m.slope }
 
 // Curvature is explained at Slope.
 func (m Minimand) Curvature() float64 { return m.curvature }
-
-// Format prints the shape, whatever the verb.
-func (m Minimand) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "release.Minimand of %d variables", m.dim)
-}
 
 // Minimise draws the linear term, minimises and adds the output noise.
 //

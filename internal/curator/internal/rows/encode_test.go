@@ -26,7 +26,11 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, z, first := randomVector(r, enc.Dim(), 1), make([]float64, n), table.First()
+		first, err := table.First()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, z := randomVector(r, enc.Dim(), 1), make([]float64, n)
 		table.Scores(z, w)
 		for i := range n {
 			u, err := enc.Encode(x.RawRowView(i))

@@ -153,7 +153,7 @@ func (r *Framed) squares(sum, z []float64, rows tile, lo int, axes []folded) {
 // a sparse row add nothing, unless they have shifts or a centre.
 func (r *Framed) square(row []float64, rows tile, lo, k int) (sum float64) {
 	if t := r.s.t; rows.sparse && t.enc.Scale == nil && r.f.Centre == nil {
-		s := t.factor(lo + k)
+		s := factor(t.shrink, lo+k)
 		for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
 			v := s * rows.data[rows.start[k]+i] * r.f.Scale[j]
 			sum += float64(v * v)
@@ -239,13 +239,6 @@ func (r *Framed) hold(z []float64, lo int) {
 	for k, t := range r.shorten[lo : lo+len(z)] {
 		z[k] = float64(z[k] * t)
 	}
-}
-
-func (r *Framed) factor(i int) float64 {
-	if r.shorten == nil {
-		return 1
-	}
-	return r.shorten[i]
 }
 
 // into returns Aᵀv.

@@ -406,7 +406,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 			}
 			row := make([]float64, enc.Dim())
 			for i := range n {
-				factor := s.t.factor(i)
+				factor := factor(s.t.shrink, i)
 				rows := s.t.src.tile(i, i+1, s.t.buffer())
 				framed.features(row, rows, i, 0)
 				exact, rounded := make([]*big.Float, d), make([]*big.Float, d)

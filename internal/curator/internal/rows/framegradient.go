@@ -187,7 +187,7 @@ func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f f
 		z := a.z[:rows.rows]
 		t.score(z, rows, lo, &folds)
 		for k, v := range z {
-			z[k] = float64(r.factor(lo+k)*(v-c)) + offset
+			z[k] = float64(factor(r.shorten, lo+k)*(v-c)) + offset
 		}
 		f(z, lo)
 	})

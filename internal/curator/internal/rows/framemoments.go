@@ -107,7 +107,7 @@ func (r *Framed) packed(ctx context.Context, weights []float64, constant float64
 		a.add(weights[lo:hi], func(u []float64, k int, root float64) {
 			r.features(a.row, rows, lo, k)
 			copy(u, a.row[:d])
-			scale(u[:d], root*r.factor(lo+k))
+			scale(u[:d], root*factor(r.shorten, lo+k))
 			if constant > 0 {
 				u[d] = root * constant
 			}
@@ -190,7 +190,7 @@ func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
 		}
 		return
 	}
-	s := t.factor(lo + k)
+	s := factor(t.shrink, lo+k)
 	for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
 		v := s * rows.data[rows.start[k]+i]
 		sum[j] += float64(v * v)

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/losses"
 )
@@ -87,18 +88,15 @@ func (s *Sums) labelSensitivity() float64 {
 // bound on how far it moves when a row is replaced.
 func (s *Sums) LabelSum() (values []float64, l2 float64) {
 	var sum float64
-	l := s.t.layout
-	for b := range l.blocks {
-		var block float64
-		l.eachTile(b, func(lo, hi int) {
-			for _, y := range s.labels[lo:hi] {
-				if s.loss.Labels() == losses.Binary {
-					y = math.Max(y, 0)
-				}
-				block += y
+	for block := range slices.Chunk(s.labels, s.t.layout.blockRows()) {
+		var of float64
+		for _, y := range block {
+			if s.loss.Labels() == losses.Binary {
+				y = math.Max(y, 0)
 			}
-		})
-		sum += block
+			of += y
+		}
+		sum += of
 	}
 	return []float64{sum}, s.labelSensitivity()
 }

@@ -120,7 +120,7 @@ func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []fl
 		}
 		a.values = append(a.values[:0], rows.data[rows.start[k]:rows.end[k]]...)
 		a.columns = append(a.columns[:0], rows.indices[rows.start[k]:rows.end[k]]...)
-		scale(a.values, t.factor(lo+k))
+		scale(a.values, factor(t.shrink, lo+k))
 		if t.enc.Intercept {
 			a.values, a.columns = append(a.values, t.enc.Constant), append(a.columns, t.enc.Columns)
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // Dims returns the shape of the caller's matrix, or says why it has none: it is nil,
@@ -103,4 +104,11 @@ func compress(x mat.RowNonZeroDoer, n, d int) (*Sparse, error) {
 		indptr = append(indptr, len(indices))
 	}
 	return NewSparse(n, d, indptr, indices, values)
+}
+
+func labelRule(kind losses.Labels) string {
+	if kind == losses.Binary {
+		return "must be 0 or 1, or −1 or 1"
+	}
+	return "must not be negative"
 }

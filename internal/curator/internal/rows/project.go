@@ -76,7 +76,7 @@ func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
 		return
 	}
 	p.phi.ApplySparse(dst, rows.indices[rows.start[i]:rows.end[i]], rows.data[rows.start[i]:rows.end[i]])
-	scale(dst, p.t.factor(lo+i))
+	scale(dst, factor(p.t.shrink, lo+i))
 }
 
 func (p projected) pick(order []int) source { return projected{p.t.Pick(order), p.phi} }

@@ -12,7 +12,7 @@ func (t *Table) Rebound(bound, constant float64) *Table {
 	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout,
 		shrink: make([]float64, t.Rows()), length: make([]float64, t.Rows()), norm: make([]float64, t.Rows()), workspaces: t.workspaces}
 	for i, length := range t.length {
-		r.shrink[i] = r.enc.shrink(length) * t.factor(i)
+		r.shrink[i] = r.enc.shrink(length) * factor(t.shrink, i)
 		r.length[i] = math.Min(length, bound)
 		r.norm[i] = r.enc.normBound(r.length[i])
 	}

@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -111,11 +113,7 @@ type clampedSource struct {
 
 func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 	t := s.source.tile(lo, hi, buf)
-	inside := true
-	for _, o := range s.outside[lo:hi] {
-		inside = inside && !o
-	}
-	if inside {
+	if !slices.Contains(s.outside[lo:hi], true) {
 		return t
 	}
 	for k, o := range s.outside[lo:hi] {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -99,31 +100,28 @@ func (t *Table) buffer() []float64 {
 // dst, which has Dim numbers.
 func (t *Table) encode(dst []float64, rows tile, lo, k int) {
 	rows.copyRow(dst[:t.enc.Columns], k)
-	t.enc.bound(dst, t.factor(lo+k))
+	t.enc.bound(dst, factor(t.shrink, lo+k))
 }
 
-// factor brings row i to the bound.
-func (t *Table) factor(i int) float64 {
-	if t.shrink == nil {
+// factor is row i's of factors that are nil if all are 1.
+func factor(factors []float64, i int) float64 {
+	if factors == nil {
 		return 1
 	}
-	return t.shrink[i]
+	return factors[i]
 }
 
 // First returns the first feature of each bounded row, with the same bits as
 // Encode has for the same dense row.
-func (t *Table) First() []float64 {
-	first, row, buf := make([]float64, t.Rows()), make([]float64, t.enc.Dim()), t.buffer()
-	for b := range t.layout.blocks {
-		t.layout.eachTile(b, func(lo, hi int) {
-			rows := t.src.tile(lo, hi, buf)
-			for i := lo; i < hi; i++ {
-				t.encode(row, rows, lo, i-lo)
-				first[i] = row[0]
-			}
-		})
-	}
-	return first
+func (t *Table) First() ([]float64, error) {
+	first := make([]float64, t.Rows())
+	return first, t.pass(context.Background(), nil, func(a *workspace, rows tile, lo int) {
+		a.row = room(a.row, t.enc.Dim())
+		for k := range rows.rows {
+			t.encode(a.row, rows, lo, k)
+			first[lo+k] = a.row[0]
+		}
+	})
 }
 
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
@@ -185,13 +183,6 @@ func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	default:
 		return min(max(y-centre, -bound), bound), true
 	}
-}
-
-func labelRule(kind losses.Labels) string {
-	if kind == losses.Binary {
-		return "must be 0 or 1, or −1 or 1"
-	}
-	return "must not be negative"
 }
 
 // Rows is the number of rows.
