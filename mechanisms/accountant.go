@@ -66,13 +66,3 @@ func (a *Accountant) Spend(l *Ledger) error {
 	a.spent = sum
 	return nil
 }
-
-// Spent returns the sum of what was spent, nil before the first Spend.
-func (a *Accountant) Spent() *Ledger {
-	if a == nil {
-		return nil
-	}
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	return a.spent
-}

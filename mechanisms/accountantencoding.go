@@ -68,3 +68,13 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 	a.epsilon, a.delta, a.spent = j.Epsilon, j.Delta, j.Spent
 	return nil
 }
+
+// Spent returns the sum of what was spent, nil before the first Spend.
+func (a *Accountant) Spent() *Ledger {
+	if a == nil {
+		return nil
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return a.spent
+}

@@ -151,3 +151,17 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 // Slack bounds by how much, relatively, rounding may lengthen a bounded row or a
 // clipped gradient.
 func (s *Sums) Slack() float64 { return s.t.enc.slack() }
+
+// Constants are the loss's at weights of norm r, rounding of scores included.
+func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r, math.Inf(1)).Constants }
+
+// FeatureBound bounds the norm of a row.
+func (s *Sums) FeatureBound() float64 { return s.t.enc.FeatureBound() }
+
+// GradientSmoothness is a Lipschitz constant of the exact mean gradient at weights
+// of norm at most r.
+func (s *Sums) GradientSmoothness(r float64) float64 {
+	b := s.boundsAt(r, math.Inf(1))
+	x := s.t.enc.FeatureBound() * (1 + b.slack)
+	return x * x * b.Smoothness
+}

@@ -72,20 +72,6 @@ func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
 	return err
 }
 
-// Constants are the loss's at weights of norm r, rounding of scores included.
-func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r, math.Inf(1)).Constants }
-
-// FeatureBound bounds the norm of a row.
-func (s *Sums) FeatureBound() float64 { return s.t.enc.FeatureBound() }
-
-// GradientSmoothness is a Lipschitz constant of the exact mean gradient at weights
-// of norm at most r.
-func (s *Sums) GradientSmoothness(r float64) float64 {
-	b := s.boundsAt(r, math.Inf(1))
-	x := s.t.enc.FeatureBound() * (1 + b.slack)
-	return x * x * b.Smoothness
-}
-
 // scatterPays reports whether the rows of a sparse tile are so sparse that adding the
 // products of their entries one by one takes less time than full rows do.
 func (t *Table) scatterPays(rows tile) bool {

@@ -12,84 +12,79 @@ import (
 // maxAbs is the largest magnitude of a raw value without a range.
 const maxAbs = 1e100
 
-// intake is the pass that checks dense rows and measures all.
-type intake struct {
-	t       *Table
-	shrink  []float64
-	outside []bool
-	base    float64 // Σ Shift², for sparse rows
-}
-
-func (in *intake) run() error {
-	for _, b := range in.t.enc.Shift {
-		in.base += float64(b * b)
+// intake checks dense rows and measures all. It tells which ones have values outside of
+// their ranges.
+func (t *Table) intake() (outside []bool, err error) {
+	outside = make([]bool, t.Rows())
+	var base float64 // Σ Shift², for sparse rows
+	for _, b := range t.enc.Shift {
+		base += float64(b * b)
 	}
-	errs := make([]error, in.t.layout.blocks)
-	err := inOrder(context.Background(), len(errs), 0, in.t.acquire, in.t.release,
+	errs := make([]error, t.layout.blocks)
+	err = inOrder(context.Background(), len(errs), 0, t.acquire, t.release,
 		func(b int, a *workspace) {
-			in.t.layout.eachTile(b, func(lo, hi int) {
+			t.layout.eachTile(b, func(lo, hi int) {
 				if errs[b] == nil {
-					errs[b] = in.measureTile(a, lo, hi)
+					errs[b] = t.measureTile(a, lo, hi, base, outside)
 				}
 			})
 		},
 		func(int, *workspace) {})
-	return cmp.Or(append(errs, err)...)
+	return outside, cmp.Or(append(errs, err)...)
 }
 
 // measureTile checks the rows [lo, hi) and finds their norms.
-func (in *intake) measureTile(a *workspace, lo, hi int) error {
+func (t *Table) measureTile(a *workspace, lo, hi int, base float64, outside []bool) (err error) {
 	var rows tile
-	if err := unlessItPanics("At", func() { rows = in.t.src.tile(lo, hi, a.buf) }); err != nil {
+	if err := unlessItPanics("At", func() { rows = t.src.tile(lo, hi, a.buf) }); err != nil {
 		return err
 	}
-	e := &in.t.enc
+	e := &t.enc
 	a.row = room(a.row, e.Columns)
 	for i := lo; i < hi; i++ {
 		var norm float64
 		if k := i - lo; rows.sparse {
-			norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], in.base)
+			norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], base)
 		} else {
 			rows.copyRow(a.row, k)
-			if err := in.admit(a.row, i); err != nil {
+			if outside[i], err = e.admitRow(a.row, i); err != nil {
 				return err
 			}
 			norm = e.norm(a.row)
 		}
-		in.shrink[i] = e.shrink(norm)
-		in.t.length[i] = math.Min(norm, e.Bound)
-		in.t.norm[i] = e.normBound(in.t.length[i])
+		t.shrink[i] = e.shrink(norm)
+		t.length[i] = math.Min(norm, e.Bound)
+		t.norm[i] = e.normBound(t.length[i])
 	}
 	return nil
 }
 
-// admit checks the values of row i and clamps them. Values within their ranges, which are
-// most, need two comparisons.
-func (in *intake) admit(row []float64, i int) (err error) {
-	e := &in.t.enc
+// admitRow checks the values of row i and clamps them, and reports whether it had to.
+// Values within their ranges, which are most, need two comparisons.
+func (e *Encoding) admitRow(row []float64, i int) (outside bool, err error) {
 	if e.Min == nil {
 		for j, v := range row {
 			if !(v >= -maxAbs && v <= maxAbs) {
 				_, err := e.admit(v, i, j)
-				return err
+				return false, err
 			}
 		}
-		return nil
+		return false, nil
 	}
 	if err := e.admitGroups(row, i); err != nil {
-		return err
+		return false, err
 	}
 	least, most := e.Min[:len(row)], e.Max[:len(row)]
 	for j, v := range row {
 		if v >= least[j] && v <= most[j] {
 			continue
 		}
-		in.outside[i] = true
 		if row[j], err = e.admit(v, i, j); err != nil {
-			return err
+			return false, err
 		}
+		outside = true
 	}
-	return nil
+	return outside, nil
 }
 
 // admit checks a raw value and clamps it to its range.

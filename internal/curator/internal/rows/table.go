@@ -44,7 +44,7 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 }
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
-	t := &Table{enc: enc, src: src, length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
+	t := &Table{enc: enc, src: src, shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
 	t.layout = newLayout(n, enc.Columns, t.isSparse())
 	if sp, ok := src.(sparseSource); ok {
 		admitted, err := enc.admitSparse(sp)
@@ -53,15 +53,15 @@ func newTable(src source, n int, enc Encoding) (*Table, error) {
 		}
 		t.src = admitted
 	}
-	in := intake{t: t, shrink: make([]float64, n), outside: make([]bool, n)}
-	if err := in.run(); err != nil {
+	outside, err := t.intake()
+	if err != nil {
 		return nil, err
 	}
-	if slices.Min(in.shrink) < 1 {
-		t.shrink = in.shrink
+	if slices.Min(t.shrink) == 1 {
+		t.shrink = nil
 	}
-	if slices.Contains(in.outside, true) {
-		t.src = clampedSource{t.src, enc.Min, enc.Max, in.outside}
+	if slices.Contains(outside, true) {
+		t.src = clampedSource{t.src, enc.Min, enc.Max, outside}
 	}
 	return t, nil
 }
