@@ -112,8 +112,14 @@ func (r *Framed) norm(i int, p Slope) float64 {
 // holdTo holds each number to ±limit and returns their sum.
 func holdTo(z []float64, limit float64) (sum float64) {
 	for k, c := range z {
-		z[k] = max(-limit, min(c, limit))
-		sum += z[k]
+		if c > limit {
+			c = limit
+		}
+		if c < -limit {
+			c = -limit
+		}
+		z[k] = c
+		sum += c
 	}
 	return sum
 }

@@ -103,15 +103,21 @@ func (r *Framed) packed(ctx context.Context, weights []float64, constant float64
 		dim++
 	}
 	m, err := t.sumMoments(ctx, dim, func(a *momentsWorkspace, lo, hi int) {
-		rows := t.src.tile(lo, hi, a.buf)
-		a.add(weights[lo:hi], func(u []float64, k int, root float64) {
+		rows, kept := t.src.tile(lo, hi, a.buf), 0
+		for k, weight := range weights[lo:hi] {
+			if weight == 0 {
+				continue
+			}
 			r.features(a.row, rows, lo, k)
+			u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
 			copy(u, a.row[:d])
 			scale(u[:d], root*factor(r.shorten, lo+k))
 			if constant > 0 {
 				u[d] = root * constant
 			}
-		})
+			kept++
+		}
+		a.sum.AddRows(a.encoded, kept)
 	})
 	if err != nil {
 		return nil, err

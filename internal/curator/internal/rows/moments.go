@@ -95,18 +95,12 @@ func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 		t.scatterTile(a, rows, lo, weights)
 		return
 	}
-	a.add(weights, func(u []float64, k int, root float64) {
-		t.encode(u, rows, lo, k)
-		scale(u, root)
-	})
-}
-
-// add adds the outer products of rows that write sets, each times the root of its weight.
-func (a *momentsWorkspace) add(weights []float64, write func(u []float64, k int, root float64)) {
 	kept := 0
 	for k, weight := range weights {
 		if weight != 0 {
-			write(a.encoded[kept*a.sum.Stride:][:a.sum.Dim], k, math.Sqrt(weight))
+			u := a.encoded[kept*a.sum.Stride:][:a.sum.Dim]
+			t.encode(u, rows, lo, k)
+			scale(u, math.Sqrt(weight))
 			kept++
 		}
 	}
