@@ -26,6 +26,7 @@ type Encoding struct {
 	Shift     []float64
 	Min, Max  []float64
 	groups    []group // of one-hot columns
+	ranged    []int   // the other columns, where there are ranges
 	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
@@ -47,6 +48,7 @@ func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) En
 	for j := range scale {
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
+		e.ranged = append(e.ranged, j)
 	}
 	e.magnitude = math.Max(raw+off, bound) + e.Constant
 	return e

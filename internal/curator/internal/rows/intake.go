@@ -75,7 +75,8 @@ func (e *Encoding) admitRow(row []float64, i int) (outside bool, err error) {
 		return false, err
 	}
 	least, most := e.Min[:len(row)], e.Max[:len(row)]
-	for j, v := range row {
+	for _, j := range e.ranged {
+		v := row[j]
 		if v >= least[j] && v <= most[j] {
 			continue
 		}

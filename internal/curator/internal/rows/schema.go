@@ -41,7 +41,8 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 		return Encoding{}, check.Fail(check.ErrSchema, fmt.Sprintf("range of %q", names[j]), [2]float64{c.min[j], c.max[j]},
 			"must not be narrow and far from zero; subtract a public constant from the column")
 	}
-	e.groups = c.groups
+	slices.Sort(c.ranged)
+	e.groups, e.ranged = c.groups, c.ranged
 	return e, nil
 }
 
@@ -50,6 +51,7 @@ type columns struct {
 	index                  map[string]int
 	known                  []bool
 	scale, shift, min, max []float64
+	ranged                 []int
 	groups                 []group
 }
 
@@ -82,6 +84,7 @@ func (c *columns) describeRange(name string, lo, hi float64) error {
 	c.min[j], c.max[j] = lo, hi
 	c.scale[j] = 2 / (hi - lo)
 	c.shift[j] = -1 - float64(c.scale[j]*lo)
+	c.ranged = append(c.ranged, j)
 	return nil
 }
 
