@@ -45,6 +45,7 @@ type learner struct {
 }
 
 var (
+	auto      = learner{"Auto", dpglm.AutoConfig{}}
 	objective = learner{"objective perturbation", dpglm.ObjectivePerturbationConfig{}}
 	descent   = learner{"Noisy GD", dpglm.NoisyGDConfig{}}
 )
@@ -79,13 +80,13 @@ func run(out io.Writer, full bool, megabytes int) error {
 			skipped++
 			continue
 		}
-		if err := row(out, s, objective, descent); err != nil {
+		if err := row(out, s, auto, objective, descent); err != nil {
 			return err
 		}
 	}
 	if full {
 		const d = 100
-		if err := row(out, size{megabytes * 1_000_000 / 8 / d, d}, objective); err != nil {
+		if err := row(out, size{megabytes * 1_000_000 / 8 / d, d}, auto, objective); err != nil {
 			return err
 		}
 	}

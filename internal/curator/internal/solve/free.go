@@ -19,8 +19,8 @@ func (s *solver) free(ctx context.Context) (bool, error) {
 	}
 	var direction func(g []float64) ([]float64, error)
 	for range 300 {
-		if s.interior() {
-			return true, nil
+		if done, err := s.interior(); done || err != nil {
+			return done, err
 		}
 		if err := check.Cancelled(ctx); err != nil {
 			return false, err

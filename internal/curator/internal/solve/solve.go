@@ -115,15 +115,22 @@ func (s *solver) certified() (bool, error) {
 	return true, nil
 }
 
-// interior accepts w, a point of the ball, where its gradient g is so small that it
-// is within tolerance of the minimiser over the whole space, as strong convexity
-// has it.
-func (s *solver) interior() bool {
-	if !((vector.Norm(s.g)+s.Error)/s.Convexity <= s.tolerance) {
-		return false
+// interior accepts w if it lies in the ball and its gradient is so small that it is
+// within tolerance of the minimiser over the whole space, as strong convexity has it. What
+// a method says of the gradient, g, only saves computing it in vain.
+func (s *solver) interior() (bool, error) {
+	if !s.small() || vector.Norm(s.w) > s.Radius {
+		return false, nil
+	}
+	if err := s.gradient(s.g, s.w); err != nil || !s.small() {
+		return false, err
 	}
 	s.accepted = slices.Clone(s.w)
-	return true
+	return true, nil
+}
+
+func (s *solver) small() bool {
+	return (vector.Norm(s.g)+s.Error)/s.Convexity <= s.tolerance
 }
 
 // distance bounds ‖plus − w*‖ after setting plus. The vector ∇F(plus) − ∇F(w) + L(w − plus) is a

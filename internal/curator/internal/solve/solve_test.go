@@ -234,3 +234,25 @@ func TestNoCertificateOutsideTheBall(t *testing.T) {
 		t.Errorf("%g, %v", w, err)
 	}
 }
+
+// What is accepted has a gradient that was computed there: one that was small by mistake,
+// when a method asked, isn't believed.
+func TestAcceptedPointsHaveTheirOwnGradient(t *testing.T) {
+	p, calls := bowl([]float64{1, 1}, []float64{1, -2}, 10), 0
+	plain := p.Gradient
+	p.Gradient = func(g, w []float64) error {
+		if calls++; calls == 1 {
+			clear(g)
+			return nil
+		}
+		return plain(g, w)
+	}
+	secondOrder["Newton"](p)
+	w, err := p.Minimize(context.Background(), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if far := floats.Distance(w, []float64{1, -2}, 2); far > 1e-6 {
+		t.Errorf("accepted a point %g from the minimiser", far)
+	}
+}
