@@ -54,7 +54,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if x.d > 200 && top < 0.1 {
+	if x.d > whitenedDim && top < 0.1 {
 		return true, nil
 	}
 	return false, x.again()

@@ -68,8 +68,12 @@ func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg St
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// standardisedDim is the largest number of features with second moments.
-const standardisedDim = 1000
+// standardisedDim is the largest number of features with second moments, and whitenedDim
+// the largest for which they are always used.
+const (
+	standardisedDim = 1000
+	whitenedDim     = 200
+)
 
 // Plan calibrates the pool.
 func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
@@ -89,8 +93,9 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	releases, dim := 128, max(64, s.Dim)
 	if d <= standardisedDim {
 		dim = max(dim, (d+1)*(d+2)/2)
-	} else {
-		releases = maxColumnSteps + 16
+	}
+	if d > whitenedDim {
+		releases = maxColumnSteps + 20
 	}
 	each, err := b.gaussian(releases, dim)
 	if err != nil {
@@ -112,7 +117,7 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 		return nil, err
 	}
 	plan.weightBound = 64 * p.Radius // an expectation: nothing holds the weights to it
-	if plan.Passes = 40; d > 200 {
+	if plan.Passes = 40; d > whitenedDim {
 		plan.Passes = maxColumnSteps + 10
 	}
 	return plan, nil
