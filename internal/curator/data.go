@@ -61,24 +61,6 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 	return &Data{&held{table, append([]float64(nil), y...), labelCentre, labelBound, release.NewRows()}}, nil
 }
 
-// Facts are the public facts of a data set.
-type Facts struct {
-	Rows, Columns, Dim int
-	Intercept          bool
-	Bound              float64 // on a row's norm without the constant feature
-	Constant           float64 // 0 without intercept
-	FeatureBound       float64 // on a row's norm, with it
-	LabelCentre        float64 // middle of the labels' range
-	LabelBound         float64 // half its width, the upper end for counts; 0 where none was given
-	Offset             float64 // see [Encoding.Offset]
-}
-
-// Facts returns the public facts.
-func (d *Data) Facts() Facts {
-	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset()}
-}
-
 // Len is the number of rows, which is public.
 func (d *Data) Len() int { return d.table.Rows() }
 

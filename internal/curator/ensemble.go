@@ -78,21 +78,6 @@ func (e *Ensemble) Mean(x []float64) (release.Answer, error) {
 	})
 }
 
-// prediction is the label's mean at a score: the class where a binary loss gives
-// no probability.
-func prediction(loss losses.Loss) func(score float64) float64 {
-	link := losses.LinkOf(loss)
-	if loss.Labels() != losses.Binary || link == losses.Logit {
-		return link.Mean
-	}
-	return func(score float64) float64 {
-		if score > 0 {
-			return 1
-		}
-		return 0
-	}
-}
-
 // LabelRange is where labels lie: classes are 0 and 1, real ones less their centre.
 func LabelRange(l losses.Labels, bound float64) (low, high float64) {
 	switch l {

@@ -1,0 +1,36 @@
+package curator
+
+import "github.com/dpglm/dpglm/losses"
+
+// Facts are the public facts of a data set.
+type Facts struct {
+	Rows, Columns, Dim int
+	Intercept          bool
+	Bound              float64 // on a row's norm without the constant feature
+	Constant           float64 // 0 without intercept
+	FeatureBound       float64 // on a row's norm, with it
+	LabelCentre        float64 // middle of the labels' range
+	LabelBound         float64 // half its width, the upper end for counts; 0 where none was given
+	Offset             float64 // see [Encoding.Offset]
+}
+
+// Facts returns the public facts.
+func (d *Data) Facts() Facts {
+	e := d.table.Encoding()
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset()}
+}
+
+// prediction is the label's mean at a score: the class where a binary loss gives
+// no probability.
+func prediction(loss losses.Loss) func(score float64) float64 {
+	link := losses.LinkOf(loss)
+	if loss.Labels() != losses.Binary || link == losses.Logit {
+		return link.Mean
+	}
+	return func(score float64) float64 {
+		if score > 0 {
+			return 1
+		}
+		return 0
+	}
+}
