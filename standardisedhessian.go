@@ -1,7 +1,9 @@
 package dpglm
 
 import (
+	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,7 +37,12 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	here, frame, framed := iterate{u: slices.Clone(at.u), b: at.b, clip: at.clip}, x.frame, x.framed
 	curvature, moved, err := x.recentre(packed, rho, &at)
+	if errors.Is(err, ErrBound) { // a Hessian of nothing but noise
+		x.frame, x.framed = frame, framed
+		return x.goOn(first, here)
+	}
 	if err != nil {
 		return nil, err
 	}
