@@ -35,6 +35,7 @@ func framedQuestions() map[string]question {
 		"gradient apart": in(4, func(f *Framed) (release.Answer, error) {
 			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Apart: 0.4})
 		}),
+		"framed scatter":        in(10, func(f *Framed) (release.Answer, error) { return f.Scatter(ctx, u, 0.1, slope) }),
 		"framed gradient norms": in(5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u, 0.1, slope) }),
 		"framed Hessian":        in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4) }),
 		"no constant":           in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4) }),

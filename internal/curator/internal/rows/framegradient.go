@@ -183,6 +183,27 @@ func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset f
 	return r.histogram(edges, norms), err
 }
 
+// Scatter is the packed Σ gᵢgᵢᵀ of the gradients that Gradient sums, each held to the clip,
+// the constant's coordinate, which is never apart, last if there is one. In exact
+// arithmetic it moves by √2·C² when a row is replaced (momentsDistance), as gᵢ is at most C
+// long; rounding is that of moments whose weights are squares of coefficients.
+func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
+	p.Apart = 0
+	norms, weights := r.norms(p), make([]float64, r.s.Rows())
+	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
+		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
+		for k, c := range z {
+			weights[lo+k] = square(c)
+		}
+	})
+	if err != nil {
+		return release.Answer{}, err
+	}
+	packed, err := r.packed(ctx, weights, p.Constant)
+	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
+}
+
 // eachScore calls f with the scores of each tile.
 func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f func(z []float64, lo int)) error {
 	t := r.s.t

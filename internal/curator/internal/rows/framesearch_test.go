@@ -19,8 +19,12 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 	}
 	edges := []float64{2.5, 1.1, 0.9, 0.6, 0.1}
 	return map[string]framedQuestion{
-		"sum":           {func(r *Framed) ([]float64, float64, error) { return heard(r.Sum(ctx, 0.3)) }, true},
-		"moments":       {func(r *Framed) ([]float64, float64, error) { return heard(r.Moments(ctx, 0.35)) }, true},
+		"sum":     {func(r *Framed) ([]float64, float64, error) { return heard(r.Sum(ctx, 0.3)) }, true},
+		"moments": {func(r *Framed) ([]float64, float64, error) { return heard(r.Moments(ctx, 0.35)) }, true},
+		"scatter": {func(r *Framed) ([]float64, float64, error) { return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1})) }, true},
+		"scatter, constant": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1, Constant: 0.25, Apart: 0.4}))
+		}, false},
 		"squares":       {func(r *Framed) ([]float64, float64, error) { return heard(r.Squares(ctx)) }, false},
 		"gradient":      gradient(Slope{Clip: 0.1}),
 		"with constant": gradient(Slope{Clip: 0.1, Constant: 0.25}),
@@ -77,7 +81,7 @@ func TestFramedBySearch(t *testing.T) {
 						return v
 					}
 					attained := f.name == "dense" && q.tight && loss == (losses.Squared{})
-					if name == "gradient" && coordinates.Longest > 0 && coordinates.Longest < 1 {
+					if (name == "gradient" || name == "scatter") && coordinates.Longest > 0 && coordinates.Longest < 1 {
 						attained = false // no row is taken to be shorter than 1
 					}
 					if name == "curvature norms" && coordinates.Longest > 0 {
