@@ -13,7 +13,7 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// auditedStandardised are the kinds of releases of StandardisedGD, each on its own worst
+// auditedStandardised are the kinds of releases of StandardisedGD and Infer, each on its own worst
 // pair: its constant model as a whole, and the others alone, each with all of μ.
 func auditedStandardised(t *testing.T) []audited {
 	t.Helper()
@@ -32,12 +32,20 @@ func auditedStandardised(t *testing.T) []audited {
 		}
 		return plain.Moments(x.ctx, 1)
 	}
+	scatter := func(x *standardising) (release.Answer, error) {
+		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return plain.Scatter(x.ctx, make([]float64, 2), 0, curator.Slope{Clip: 0.3})
+	}
 	apart := math.Hypot(1, 0.2) / math.Hypot(1, 0.4) // logistic slopes go from −½ to ½ at zero, of ±1
 	return []audited{
 		{"StandardisedGD, constant model, classes", inMu, 1, 1, 100_000, binary.sample(firstOf(1))},
 		{"StandardisedGD, constant model, real labels", inMu, 1, 1, 100_000, real.sample(firstOf(1))},
 		{"StandardisedGD, histogram", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
 		{"StandardisedGD, second moments", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
+		{"Infer, gradients' products", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, scatter, 1, 0, -1)},
 		{"StandardisedGD, a step, classes", inMu, 1, apart, 100_000, stepped(t, losses.Logistic{}, 1)},
 		{"StandardisedGD, a step, real labels", inMu, 1, 1, 100_000, stepped(t, losses.Squared{}, 1)},
 	}
@@ -71,7 +79,7 @@ func standardisingAlone(t *testing.T, d *Dataset, loss losses.Loss, mu float64, 
 	}
 	r := alone(d, schedule, src)
 	o := &standardised{shape: d.Shape(), loss: loss, mu: mu}
-	x := &standardising{standardised: o, run: r, data: d.data, pool: &pool{allow: r.allow, left: 1}, n: float64(o.shape.Rows), d: o.shape.features()}
+	x := &standardising{standardised: o, run: r, data: d.data, pool: &pool{r.allow, 1, 1}, n: float64(o.shape.Rows), d: o.shape.features()}
 	x.sums, err = d.data.Under(loss)
 	return x, err
 }

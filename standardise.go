@@ -47,7 +47,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if x.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
-	if 2*math.Sqrt(d)/(nmu*math.Sqrt(momentsShare)) > 0.15 {
+	if x.drowned() {
 		return false, x.roundFrame(2 / longest)
 	}
 	top, err = x.whitenBy(plain, longest, momentsShare)
@@ -155,10 +155,13 @@ func (x *standardising) again() error {
 		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
 	}
 	drowned := 2 * math.Sqrt(d) * longest * longest / (nmu * math.Sqrt(againShare))
-	if drowned <= 0.3 && (x.effective-1 < d/2 || x.big()) {
+	if drowned <= 0.3 && (x.effective-1 < d/2 || x.big() || x.pilot) {
 		if _, err := x.whitenBy(x.framed, longest, againShare); err != nil {
 			return err
 		}
+	}
+	if x.pilot {
+		return nil
 	}
 	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.sums.Curved() && !x.kinked(); !x.hessian {
 		return nil

@@ -77,6 +77,15 @@ const (
 
 // Plan calibrates the pool.
 func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	o, err := newStandardised(s, p, b)
+	if err != nil {
+		return nil, err
+	}
+	return o.plan(c, "standardised GD", b, 40, o.train)
+}
+
+// newStandardised checks the arguments and calibrates the pool.
+func newStandardised(s Shape, p Problem, b Budget) (*standardised, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
@@ -85,39 +94,44 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	o := &standardised{shape: s, loss: estimated(p.Loss, s)}
+	o := &standardised{shape: s, problem: p, loss: estimated(p.Loss, s)}
 	if err := solvable(o.loss, s, p, 0); err != nil {
 		return nil, err
 	}
 	d := s.features()
-	releases, dim := 128, max(64, s.Dim)
+	o.releases, o.dim = 128, max(64, s.Dim)
 	if d <= standardisedDim {
-		dim = max(dim, (d+1)*(d+2)/2)
+		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}
 	if d > whitenedDim {
-		releases = maxColumnSteps + 20
+		o.releases = maxColumnSteps + 20
 	}
-	each, err := b.gaussian(releases, dim)
+	each, err := b.gaussian(o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
-	o.mu = math.Min(each.Mu*math.Sqrt(float64(releases))*(1-1e-9), largestMu)
+	o.mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-1e-9), largestMu)
 	if err := o.checkScales(); err != nil {
 		return nil, err
 	}
-	if least := 1e-11 * math.Sqrt(float64(dim)); o.mu < least { // a release has a ten-thousandth of μ² or more
-		return nil, check.Fail(ErrBudget, "mu", o.mu, fmt.Sprintf("must be at least %g for %d coordinates", least, dim))
+	if least := 1e-11 * math.Sqrt(float64(o.dim)); o.mu < least { // a release has a ten-thousandth of μ² or more
+		return nil, check.Fail(ErrBudget, "mu", o.mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
 	}
-	schedule, err := release.Pool("standardised GD", o.mu, releases, dim)
+	return o, nil
+}
+
+// plan is that of a learner whose releases come from the pool.
+func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) ([]float64, error)) (*Plan, error) {
+	schedule, err := release.Pool(label, o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, p, b, schedule, o.train)
+	plan, err := newPlan(l, o.shape, o.problem, b, schedule, train)
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound = 64 * p.Radius // an expectation: nothing holds the weights to it
-	if plan.Passes = 40; d > whitenedDim {
+	plan.weightBound = 64 * o.problem.Radius // an expectation: nothing holds the weights to it
+	if plan.Passes = passes; o.shape.features() > whitenedDim {
 		plan.Passes = maxColumnSteps + 10
 	}
 	return plan, nil
@@ -155,17 +169,17 @@ func estimated(l losses.Loss, s Shape) losses.Loss {
 
 // standardised is a planned descent.
 type standardised struct {
-	shape Shape
-	loss  losses.Loss
-	mu    float64
+	shape         Shape
+	problem       Problem
+	loss          losses.Loss
+	mu            float64
+	releases, dim int // of the pool, at most
 }
 
 // train releases what the comment of StandardisedGD lists.
 func (o *standardised) train(r *run) ([]float64, error) {
-	x := &standardising{standardised: o, run: r, data: r.data, pool: &pool{allow: r.allow, left: 1}}
-	x.n, x.d = float64(o.shape.Rows), o.shape.features()
-	var err error
-	if x.sums, err = r.data.Under(o.loss); err != nil {
+	x, err := o.begin(r, 1)
+	if err != nil {
 		return nil, err
 	}
 	if err := x.start(); err != nil {
@@ -185,6 +199,17 @@ func (o *standardised) train(r *run) ([]float64, error) {
 		return x.byColumns()
 	}
 	return x.descend()
+}
+
+// begin is a run, before its first release, with a fraction of all μ².
+func (o *standardised) begin(r *run, whole float64) (*standardising, error) {
+	part := *o
+	part.mu *= math.Sqrt(whole)
+	x := &standardising{standardised: &part, run: r, data: r.data, pool: &pool{r.allow, whole, 1}}
+	x.n, x.d = float64(o.shape.Rows), o.shape.features()
+	var err error
+	x.sums, err = r.data.Under(o.loss)
+	return x, err
 }
 
 // standardising is a run.
@@ -208,11 +233,13 @@ type standardising struct {
 	round     bool      // whether moments are those of one scale in all directions
 	spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
+	pilot     bool      // whether this is but the beginning of an inference
 }
 
 // pool draws releases with shares of μ².
 type pool struct {
 	allow *release.Allowance
+	whole float64 // fraction of all μ² that shares are taken of
 	left  float64
 }
 
@@ -221,7 +248,7 @@ func (p *pool) draw(share float64, x release.Answer, err error) ([]float64, erro
 		return nil, err
 	}
 	p.left -= share
-	return p.allow.Draw(share, x)
+	return p.allow.Draw(share*p.whole, x)
 }
 
 // nmu is n·μ, by which noise is measured against sums.
@@ -250,11 +277,7 @@ func (x *standardising) start() error {
 		low, scale = 0, x.shape.LabelBound
 	}
 	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), 0.005), 0.2)
-	least := 47.0
-	if x.d <= standardisedDim {
-		least = math.Max(45, 8.5*math.Sqrt(float64(x.d)))
-	}
-	if x.nmu() < least {
+	if x.hopeless() {
 		share = 1
 	}
 	if err := x.level(share, low, high); err != nil || share == 1 {
@@ -264,6 +287,19 @@ func (x *standardising) start() error {
 		return x.level(x.pool.left, low, high) // so few of the rarer class
 	}
 	return nil
+}
+
+// hopeless reports whether rows and budget make for no more than the constant model.
+func (x *standardising) hopeless() bool {
+	if x.d > standardisedDim {
+		return x.nmu() < 47
+	}
+	return x.nmu() < math.Max(45, 8.5*math.Sqrt(float64(x.d)))
+}
+
+// drowned reports whether second moments would drown in their noise.
+func (x *standardising) drowned() bool {
+	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > 0.15
 }
 
 // level draws the labels' mean with a share.

@@ -42,6 +42,20 @@ type iterate struct {
 
 // descend runs the stages and maps the result back.
 func (x *standardising) descend() ([]float64, error) {
+	s := x.firstStage()
+	at, err := x.walk(s, iterate{u: make([]float64, x.d), b: x.bias})
+	if err != nil {
+		return nil, err
+	}
+	if x.hessian {
+		return x.rewhitened(s, at)
+	}
+	x.settle(s, &at)
+	return x.back(at), nil
+}
+
+// firstStage is planned by what was released so far.
+func (x *standardising) firstStage() stage {
 	f, nmu := x.facts, x.nmu()
 	curvature := math.Min(f.steepest, 4*f.curvature)
 	if x.loss.Labels() == losses.Count {
@@ -72,20 +86,18 @@ func (x *standardising) descend() ([]float64, error) {
 		s.choose = slices.Compact([]int{0, s.steps / 4})
 	}
 	s.allowed = x.n * math.Min(40*math.Sqrt(x.effective)/nmu, x.most())
-	at, err := x.walk(s, iterate{u: make([]float64, x.d), b: x.bias})
-	if err != nil {
-		return nil, err
-	}
-	if x.hessian {
-		return x.rewhitened(s, at)
-	}
-	k := x.shrinkage(s, at)
-	x.lengthen(s, &at)
+	return s
+}
+
+// settle shortens the result of a stage for its noise, and lengthens it where it stopped
+// short.
+func (x *standardising) settle(s stage, at *iterate) {
+	k := x.shrinkage(s, *at)
+	x.lengthen(s, at)
 	for j := range at.u {
 		at.u[j] *= k
 	}
-	at.b = x.bias + x.trusted(s, at, k)*(at.b-x.bias)
-	return x.back(at), nil
+	at.b = x.bias + x.trusted(s, *at, k)*(at.b-x.bias)
 }
 
 // trusted is the weight of the descent's intercept against the start's, which is k, that

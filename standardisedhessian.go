@@ -38,7 +38,7 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 		return nil, err
 	}
 	here, frame, framed := iterate{u: slices.Clone(at.u), b: at.b, clip: at.clip}, x.frame, x.framed
-	curvature, moved, err := x.recentre(packed, rho, &at)
+	curvature, moved, _, err := x.recentre(packed, rho, &at)
 	if errors.Is(err, ErrBound) { // a Hessian of nothing but noise
 		x.frame, x.framed = frame, framed
 		return x.goOn(first, here)
@@ -72,16 +72,24 @@ func (x *standardising) goOn(s stage, at iterate) ([]float64, error) {
 }
 
 // recentre moves the frame and the point to the Hessian's coordinates. It returns the
-// curvature along the intercept, which all directions then have, and the effective
-// dimension.
-func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (curvature, effective float64, err error) {
+// curvature along the intercept, which all directions then have, the effective
+// dimension, and the matrix S of (x̃, 1) = S·(x̃', 1), x̃' being the new coordinates.
+func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (curvature, effective float64, s *mat.Dense, err error) {
 	d := x.d
-	h := curator.Unpack(packed, d+1)
+	dim := d
+	if x.shape.Intercept {
+		dim++
+	}
+	h := curator.Unpack(packed, dim)
 	h.ScaleSym(1/x.n, h)
-	curvature = math.Max(h.At(d, d), rho)
 	shift := make([]float64, d) // of the centre, in coordinates
-	for j := range d {
-		shift[j] = h.At(j, d) / curvature
+	if x.shape.Intercept {
+		curvature = math.Max(h.At(d, d), rho)
+		for j := range d {
+			shift[j] = h.At(j, d) / curvature
+		}
+	} else {
+		curvature = math.Max(mat.Trace(h)/float64(d), rho)
 	}
 	inner := mat.NewSymDense(d, nil)
 	for i := range d {
@@ -91,12 +99,13 @@ func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (cu
 	}
 	var e mat.EigenSym
 	if !e.Factorize(inner, true) {
-		return 0, 0, errEigen
+		return 0, 0, nil, errEigen
 	}
 	values := e.Values(nil)
-	var a, both, solved mat.Dense
+	var a, both mat.Dense
 	e.VectorsTo(&a)
 	effective = 1
+	s = mat.NewDense(dim, dim, nil)
 	u := make([]float64, d)
 	for k, v := range values {
 		positive := math.Max(v, 0)
@@ -104,28 +113,43 @@ func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (cu
 		scale := math.Sqrt(curvature / (positive + rho))
 		for i := range d {
 			u[k] += float64(a.At(i, k)*at.u[i]) / scale // A' has orthogonal columns
+			s.Set(i, k, a.At(i, k)/scale)
 			a.Set(i, k, a.At(i, k)*scale)
 		}
 	}
-	// x̃ − shift = Aᵀ(x − m) − shift: the old centre moves by A^(−T)·shift.
-	if err := solved.Solve(x.frame.Matrix.T(), mat.NewDense(d, 1, shift)); err != nil {
+	both.Mul(x.frame.Matrix, &a)
+	centre := x.frame.Centre
+	if x.shape.Intercept {
+		if centre, err = x.moved(shift); err != nil {
+			return 0, 0, nil, err
+		}
+		for j, m := range shift {
+			at.b += float64(m * at.u[j])
+			s.Set(j, d, m)
+		}
+		s.Set(d, d, 1)
+	}
+	at.u = u
+	x.frame = curator.Frame{Centre: centre, Matrix: &both}
+	x.framed, err = x.sums.Frame(x.ctx, x.frame)
+	return curvature, effective, s, err
+}
+
+// moved is the centre that lies at the given coordinates: x̃ − shift = Aᵀ(x − m) − shift,
+// so that m moves by A^(−T)·shift.
+func (x *standardising) moved(shift []float64) ([]float64, error) {
+	var solved mat.Dense
+	if err := solved.Solve(x.frame.Matrix.T(), mat.NewDense(x.d, 1, shift)); err != nil {
 		if _, inaccurate := err.(mat.Condition); !inaccurate {
-			return 0, 0, errEigen
+			return nil, errEigen
 		}
 	}
-	centre := make([]float64, d)
+	centre := make([]float64, x.d)
 	for j := range centre {
 		centre[j] = solved.At(j, 0)
 		if x.frame.Centre != nil {
 			centre[j] += x.frame.Centre[j]
 		}
 	}
-	both.Mul(x.frame.Matrix, &a)
-	for j, m := range shift {
-		at.b += float64(m * at.u[j])
-	}
-	at.u = u
-	x.frame = curator.Frame{Centre: centre, Matrix: &both}
-	x.framed, err = x.sums.Frame(x.ctx, x.frame)
-	return curvature, effective, err
+	return centre, nil
 }
