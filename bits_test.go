@@ -36,6 +36,7 @@ func TestSeededFits(t *testing.T) {
 		{"Auto", dpglm.AutoConfig{}},
 		{"NoisyGD", dpglm.NoisyGDConfig{}},
 		{"StandardisedGD", dpglm.StandardisedGDConfig{}},
+		{"Infer", dpglm.InferConfig{}},
 		{"OutputPerturbation", dpglm.OutputPerturbationConfig{}},
 		{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}},
 		{"JL, sparse map", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{}, K: 3}},

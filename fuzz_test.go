@@ -62,6 +62,9 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 	case 3:
 		return dpglm.AutoConfig{}
 	case 4:
+		if c.Choice%4 == 3 {
+			return dpglm.InferConfig{Level: c.A}
+		}
 		return dpglm.StandardisedGDConfig{}
 	}
 	return dpglm.NoisyGDConfig{

@@ -38,7 +38,7 @@ func plus(y []float64, c float64) []float64 {
 
 // realLearners are all learners of real labels.
 var realLearners = map[string]dpglm.Learner{
-	"Auto": dpglm.AutoConfig{}, "NoisyGD": dpglm.NoisyGDConfig{}, "PreconditionedGD": dpglm.StandardisedGDConfig{},
+	"Auto": dpglm.AutoConfig{}, "NoisyGD": dpglm.NoisyGDConfig{}, "PreconditionedGD": dpglm.StandardisedGDConfig{}, "Infer": dpglm.InferConfig{},
 	"ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}, "OutputPerturbation": dpglm.OutputPerturbationConfig{},
 	"JL": dpglm.JLConfig{K: 1}, "GridSearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
 	"Boost": dpglm.BoostConfig{Learner: dpglm.OutputPerturbationConfig{}},

@@ -52,6 +52,8 @@ type run struct {
 	progress func(done, total int)
 	// projected is what the candidates of a search share, else nil.
 	projected *projection
+	// observe, where it isn't nil, is given what inference finds beside the weights.
+	observe func(*law)
 }
 
 // newPlan holds the schedule against the budget. Every plan is made here.
@@ -75,6 +77,11 @@ func after(child *Plan, others int) int {
 // before the first noise is drawn, nothing is spent; after that the error is
 // *Interrupted.
 func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
+	return p.observed(ctx, d, env, nil)
+}
+
+// observed runs and hands what inference finds to observe.
+func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*law)) (*Model, error) {
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a Learner")
 	}
@@ -89,7 +96,7 @@ func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 		return nil, err
 	}
 	ledger := env.mark(p.ledger)
-	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress})
+	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}

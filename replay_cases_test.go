@@ -118,13 +118,15 @@ func trials(t *testing.T) []*trial {
 	}
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
-	return append(append(all, stopped, selectModel(), selectCentred(), projectedObjective(t)), onFrames(t)...)
+	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
+	return append(append(all, onFrames(t)...), wholly(t)...)
 }
 
 func allLearned() []learned {
 	var all []learned
 	all = append(all, noisyGDs()...)
 	all = append(all, standardised()...)
+	all = append(all, inferences()...)
 	all = append(all, perturbations()...)
 	all = append(all, projections()...)
 	all = append(all, combinators()...)

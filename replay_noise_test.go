@@ -42,8 +42,15 @@ func written(t *testing.T, out any) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m struct{ Ledger *node }
-	if err := json.Unmarshal(text, &m); err != nil || m.Ledger == nil {
+	var m struct {
+		Ledger *node
+		Model  struct{ Ledger *node } // of an inference
+	}
+	err = json.Unmarshal(text, &m)
+	if m.Ledger == nil {
+		m.Ledger = m.Model.Ledger
+	}
+	if err != nil || m.Ledger == nil {
 		t.Fatalf("no ledger in %s: %v", text, err)
 	}
 	return m.Ledger
@@ -286,10 +293,21 @@ func (c *trial) moved(t *testing.T, first ran, ledger *node, released [][]float6
 	}
 }
 
-// numbers are a model's weights or a predictor's answers.
+// numbers are a model's weights, an inference's estimates with their standard errors
+// where these are finite, or a predictor's answers.
 func numbers(result any) []float64 {
-	if m, ok := result.(*dpglm.Model); ok {
-		return m.Weights()
+	switch r := result.(type) {
+	case *dpglm.Model:
+		return r.Weights()
+	case *dpglm.Inference:
+		var list []float64
+		for _, c := range r.Coefficients() {
+			list = append(list, c.Estimate)
+			if !c.Undetermined() {
+				list = append(list, c.StandardError)
+			}
+		}
+		return list
 	}
 	return result.([]any)[0].([]float64)
 }

@@ -1,0 +1,197 @@
+package dpglm
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+)
+
+var _ Learner = InferConfig{}
+
+// InferConfig is the Learner of Infer.
+type InferConfig struct {
+	// Level is the confidence level of the intervals; 0 means 0.95.
+	Level float64 `json:"level"`
+}
+
+// Infer fits a model and tells how far its coefficients can be trusted: an estimate, a
+// standard error, a confidence interval and a p value for each, in the units of the raw
+// columns, and tests of several together. The loss is losses.Squared, Logistic or Poisson.
+//
+// # What an interval covers
+//
+// The coefficients that minimise the expected loss in the population that the rows were
+// drawn from, independently, after each is held to its public bounds: numeric columns and
+// labels clamped to their ranges, rows to the bound on their norm, the Poisson loss
+// continued linearly above the largest count. No model needs to be true for that, nor
+// errors to have one variance: standard errors are sandwiches. They hold sampling and
+// privacy noise together; without privacy they would be those that statistics packages
+// call robust (HC0).
+//
+// A coefficient has an infinite standard error where the data, under this much noise,
+// don't determine it: one of a direction in which the released Hessian doesn't stand out
+// of its noise, as are all levels of a group beside an intercept, whatever n is. Others
+// keep their intervals. With n·μ too small for second moments nothing is determined, which
+// public numbers tell beforehand, and the model is that of [StandardisedGD]. Nor is anything
+// for counts whose scores the noise moves by more than some .3.
+//
+// Intervals are wrong where a small part of the rows, less than what noise hides in a
+// histogram of gradients (some 15/μ rows), carries much of a coefficient's information:
+// their gradients are clipped. And they say nothing about choices among several fits.
+//
+// # Method
+//
+//  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ²
+//     at most, after two rounds of
+//     second moments where they promise something.
+//  2. The Hessian H̃ per row at the pilot, in whose coordinates a wide clip C is chosen from
+//     two histograms of gradient norms: so that privacy noise and what it cuts off, taken
+//     to fall exponentially beyond the counts that the noise lets see, are small together.
+//  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
+//     and move to the mean of the estimates so far, shortened by James and Stein's rule.
+//     An estimate is u − H̃⁻¹g̃/n; the result is their mean.
+//  4. J̃, the sum of products ggᵀ of clipped gradients, at the last point.
+//
+// The covariance is
+//
+//	H̃⁻¹(J̃₊/n + σ_g²·I + bias²)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹]
+//
+// J̃₊ being J̃ without negative eigenvalues, bias² what the clip may cut off, N the noise of
+// H̃ and e how far the points were from the result: a point's error is not undone where H̃
+// is off. Standard errors are longer than its diagonal by a factor that makes up, to second
+// order in the noise of H̃ and J̃, whose law is known, for the coverage that it costs.
+//
+// # Privacy
+//
+// Replace-one. As for [StandardisedGD]: all releases are Gaussian, from one pool of μ, each
+// with a share of μ² that may depend on earlier results. Beside its releases there are the
+// sums of the gradients' products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients
+// of norm at most C). All else follows from what was released and from public facts.
+//
+// # Parameters
+//
+// x is n×d, d at most 1000. It makes at most 50 passes over the rows, O(n·d²) flops for
+// moments, the Hessian and products, and O(d³) for eigenvectors.
+func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
+	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	plan, err := cfg.Plan(d.Shape(), p, b)
+	if err != nil {
+		return nil, err
+	}
+	var found *law
+	model, err := plan.observed(ctx, d, env, func(l *law) { found = l })
+	if err != nil {
+		return nil, err
+	}
+	return newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
+}
+
+// Plan calibrates the pool. The plan's Run returns the model alone.
+func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if c.Level == 0 {
+		c.Level = 0.95
+	}
+	if !(c.Level >= 0.5 && c.Level <= 1-1e-9) {
+		return nil, check.Fail(ErrConfig, "InferConfig.Level", c.Level, "must be at least 0.5 and below 1")
+	}
+	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
+		return nil, err
+	}
+	switch p.Loss.(type) {
+	case losses.Squared, losses.Logistic, losses.Poisson:
+	default:
+		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic or Poisson")
+	}
+	if d := s.features(); d > standardisedDim {
+		return nil, check.Fail(ErrShape, "columns", d, "must be at most 1000: second moments are released")
+	}
+	o, err := newStandardised(s, p, b)
+	if err != nil {
+		return nil, err
+	}
+	return o.plan(c, "inference", b, 50, (&inference{o, c.Level}).train)
+}
+
+// inference is a planned one.
+type inference struct {
+	*standardised
+	level float64
+}
+
+// train releases a pilot, and what the steps and the covariance need.
+func (o *inference) train(r *run) ([]float64, error) {
+	pilot, err := o.begin(r, o.pilotShare())
+	if err != nil {
+		return nil, err
+	}
+	if pilot.hopeless() || pilot.drowned() {
+		return o.standardised.train(r)
+	}
+	pilot.pilot = true
+	if err := pilot.start(); err != nil {
+		return nil, err
+	}
+	if pilot.constant {
+		return pilot.model(make([]float64, pilot.d), pilot.bias), nil
+	}
+	few, err := pilot.standardise()
+	if err != nil {
+		return nil, err
+	}
+	if few {
+		return pilot.byColumns()
+	}
+	within, s := *r, pilot.firstStage()
+	within.progress = func(done, total int) { r.progress(done, total+len(newtonShares)) }
+	pilot.run = &within
+	at, err := pilot.walk(s, iterate{u: make([]float64, pilot.d), b: pilot.bias})
+	if err != nil {
+		return nil, err
+	}
+	pilot.settle(s, &at)
+	v, err := o.after(pilot, r, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.curve(); err != nil {
+		return nil, err
+	}
+	if err := v.widen(); err != nil {
+		return nil, err
+	}
+	if err := v.newton(s.steps); err != nil {
+		return nil, err
+	}
+	l := v.law(o.level)
+	if r.observe != nil {
+		r.observe(l)
+	}
+	return l.of(v.theta), nil
+}
+
+// pilotShare is the pilot's, which is near enough with less where noise is little.
+func (o *inference) pilotShare() float64 {
+	nmu := float64(o.shape.Rows) * o.mu
+	return math.Min(math.Max(0.25*math.Sqrt(7000/nmu), 0.12), 0.25)
+}
+
+// after is a run in the pilot's frame, with what the pilot leaves of μ².
+func (o *inference) after(pilot *standardising, r *run, at iterate) (*inferring, error) {
+	x, err := o.begin(r, 1)
+	if err != nil {
+		return nil, err
+	}
+	x.pool.left = 1 - o.pilotShare()
+	x.facts, x.bias = pilot.facts, pilot.bias
+	x.frame, x.framed, x.known, x.effective = pilot.frame, pilot.framed, pilot.known, pilot.effective
+	v := &inferring{standardising: x, frame: x.frame, pilot: at.u}
+	if x.shape.Intercept {
+		v.constant, v.pilot = 1, append(at.u, at.b)
+	}
+	v.more = math.Min(math.Max(3500/x.nmu(), 1), 3)
+	return v, nil
+}

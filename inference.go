@@ -1,0 +1,215 @@
+package dpglm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/linalg"
+)
+
+// Inference is a model with what is known of its coefficients, in the units of the raw
+// columns. It is made of released numbers only, immutable and safe for concurrent use.
+type Inference struct {
+	model        *Model
+	level        float64
+	budget       string
+	rows         int
+	coefficients []Coefficient
+	law          *law // nil where nothing is determined
+	// columns are those of law's coordinates that a coefficient is a combination of.
+	columns *mat.Dense
+}
+
+// Coefficient is an estimate with its interval.
+type Coefficient struct {
+	// Name is the column's: as the Schema has it, x1, x2, … without one, (Intercept) for
+	// the intercept; or what a combination or contrast was called.
+	Name string
+	// Group and Level are those of a one-hot column: the level is the column's name, less
+	// a prefix "group=". A coefficient is against the rows with no level of the group.
+	Group, Level string
+	// Estimate is the coefficient, per unit of the raw column.
+	Estimate float64
+	// StandardError includes sampling and privacy noise. It is +Inf where the data, under
+	// this much noise, don't determine the coefficient; then Low and High are infinite, Z
+	// is 0 and P is 1.
+	StandardError float64
+	// Low and High are the confidence interval.
+	Low, High float64
+	// Z is Estimate/StandardError, and P the two-sided p value of its being 0.
+	Z, P float64
+}
+
+// Undetermined reports whether the data say nothing of the coefficient.
+func (c Coefficient) Undetermined() bool { return math.IsInf(c.StandardError, 1) }
+
+// InterceptName is the name of an intercept's Coefficient. Numeric columns of a Schema are
+// mapped to [−1, 1], so that even without an intercept raw columns have one that follows
+// from the other coefficients.
+const InterceptName = "(Intercept)"
+
+func newInference(m *Model, level float64, budget string, rows int, l *law) (*Inference, error) {
+	enc, err := m.facts.encoding(m.columns)
+	if err != nil {
+		return nil, err
+	}
+	f := &Inference{model: m, level: level, budget: budget, rows: rows, law: l}
+	raw := rawUnits(enc.Scale, enc.Shift, m.columns, len(m.weights))
+	names := f.names(raw.RawMatrix().Rows)
+	estimates := make([]float64, len(names))
+	mat.NewVecDense(len(names), estimates).MulVec(raw, mat.NewVecDense(len(m.weights), m.weights))
+	if m.offset != 0 && len(names) > m.columns {
+		estimates[m.columns] += m.offset
+	}
+	if l != nil {
+		f.columns = linalg.Product(raw, l.weights)
+	}
+	for j, c := range names {
+		var along []float64
+		if l != nil {
+			along = mat.Row(nil, j, f.columns)
+		}
+		f.coefficients = append(f.coefficients, f.about(c, estimates[j], along))
+	}
+	return f, nil
+}
+
+// rawUnits are the rows that turn weights of encoded rows into coefficients of raw
+// columns, and the intercept's last.
+func rawUnits(scale, shift []float64, columns, weights int) *mat.Dense {
+	rows := weights
+	if scale != nil && slices.ContainsFunc(shift, func(v float64) bool { return v != 0 }) {
+		rows = columns + 1
+	}
+	l := mat.NewDense(rows, weights, nil)
+	for j := range weights {
+		l.Set(j, j, 1)
+	}
+	for j := range scale {
+		l.Set(j, j, scale[j])
+		if rows > columns {
+			l.Set(columns, j, shift[j])
+		}
+	}
+	return l
+}
+
+// names are the coefficients', without estimates.
+func (f *Inference) names(count int) []Coefficient {
+	list := make([]Coefficient, count)
+	for j := range list {
+		list[j].Name = fmt.Sprintf("x%d", j+1)
+		if j == f.model.columns {
+			list[j].Name = InterceptName
+		}
+	}
+	s, ok := f.model.facts.(Schema)
+	if !ok {
+		return list
+	}
+	for j, name := range s.Columns {
+		list[j].Name = name
+	}
+	for group, columns := range s.OneHot {
+		for _, name := range columns {
+			c := &list[slices.Index(s.Columns, name)]
+			c.Group, c.Level = group, strings.TrimPrefix(name, group+"=")
+		}
+	}
+	return list
+}
+
+// about fills in what is known of the estimate of a combination of coordinates.
+func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coefficient {
+	c.Estimate, c.StandardError = estimate, math.Inf(1)
+	if f.law != nil {
+		c.StandardError = f.law.standardError(along)
+	}
+	half := distuv.UnitNormal.Quantile((1+f.level)/2) * c.StandardError
+	c.Low, c.High, c.Z = estimate-half, estimate+half, estimate/c.StandardError
+	c.P = 2 * distuv.UnitNormal.CDF(-math.Abs(c.Z))
+	return c
+}
+
+// Model is the model, whose weights are those that the coefficients come from.
+func (f *Inference) Model() *Model {
+	if f == nil {
+		return nil
+	}
+	return f.model
+}
+
+// Level is that of the intervals.
+func (f *Inference) Level() float64 {
+	if f == nil {
+		return 0
+	}
+	return f.level
+}
+
+// Coefficients are those of the columns, in their order, and the intercept's last.
+func (f *Inference) Coefficients() []Coefficient {
+	if f == nil {
+		return nil
+	}
+	return slices.Clone(f.coefficients)
+}
+
+// Coefficient is that of the given name.
+func (f *Inference) Coefficient(name string) (Coefficient, error) {
+	j, err := f.index(name)
+	if err != nil {
+		return Coefficient{}, err
+	}
+	return f.coefficients[j], nil
+}
+
+// made refuses what Infer didn't make.
+func (f *Inference) made() error {
+	if f == nil || f.model == nil {
+		return check.Fail(ErrModel, "inference", nil, "must be made by Infer")
+	}
+	return nil
+}
+
+func (f *Inference) index(name string) (int, error) {
+	if err := f.made(); err != nil {
+		return 0, err
+	}
+	j := slices.IndexFunc(f.coefficients, func(c Coefficient) bool { return c.Name == name })
+	if j < 0 {
+		return 0, check.Fail(ErrConfig, "coefficient", fmt.Sprintf("%q", name), "must be the name of a column or of the intercept")
+	}
+	return j, nil
+}
+
+// Covariance is the covariance matrix of the estimates of Coefficients; the diagonal has
+// the squared standard errors. Rows and columns of what isn't determined hold NaN, but for
+// +Inf on the diagonal.
+func (f *Inference) Covariance() *mat.SymDense {
+	if f == nil {
+		return nil
+	}
+	n := len(f.coefficients)
+	m := mat.NewSymDense(n, nil)
+	for i, a := range f.coefficients {
+		for j := i; j < n; j++ {
+			b := f.coefficients[j]
+			switch {
+			case i == j:
+				m.SetSym(i, i, a.StandardError*a.StandardError)
+			case a.Undetermined() || b.Undetermined():
+				m.SetSym(i, j, math.NaN())
+			default:
+				m.SetSym(i, j, f.law.covarianceOf(f.columns.RawRowView(i), f.columns.RawRowView(j)))
+			}
+		}
+	}
+	return m
+}

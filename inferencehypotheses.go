@@ -1,0 +1,163 @@
+package dpglm
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Combination is a linear combination of coefficients, given by name, with its interval:
+// say the slope of a quadratic at some point.
+func (f *Inference) Combination(name string, factors map[string]float64) (Coefficient, error) {
+	estimate, along, err := f.combine(factors)
+	if err != nil {
+		return Coefficient{}, err
+	}
+	return f.about(Coefficient{Name: name}, estimate, along), nil
+}
+
+// combine is the estimate of a combination, and its coordinates.
+func (f *Inference) combine(factors map[string]float64) (estimate float64, along []float64, err error) {
+	if err := f.made(); err != nil {
+		return 0, nil, err
+	}
+	if len(factors) == 0 {
+		return 0, nil, check.Fail(ErrConfig, "factors", nil, "must name at least one coefficient")
+	}
+	for _, name := range slices.Sorted(maps.Keys(factors)) {
+		j, err := f.index(name)
+		if err != nil {
+			return 0, nil, err
+		}
+		factor := factors[name]
+		if math.IsNaN(factor) || math.IsInf(factor, 0) {
+			return 0, nil, check.Fail(ErrConfig, fmt.Sprintf("factor of %q", name), factor, "must be finite")
+		}
+		estimate += factor * f.coefficients[j].Estimate
+		if f.law == nil {
+			continue
+		}
+		if along == nil {
+			along = make([]float64, f.columns.RawMatrix().Cols)
+		}
+		for k, v := range f.columns.RawRowView(j) {
+			along[k] += factor * v
+		}
+	}
+	return estimate, along, nil
+}
+
+// Contrast is the difference between two levels of a group of one-hot columns. A level
+// without a column, which rows that are 0 in the whole group have, is "". Differences are
+// determined also where all levels have columns beside an intercept, and the levels' own
+// coefficients are not.
+func (f *Inference) Contrast(group, level, base string) (Coefficient, error) {
+	if err := f.made(); err != nil {
+		return Coefficient{}, err
+	}
+	factors := map[string]float64{}
+	for k, name := range []string{level, base} {
+		if name == "" {
+			continue
+		}
+		column, err := f.column(group, name)
+		if err != nil {
+			return Coefficient{}, err
+		}
+		factors[column] += float64(1 - 2*k)
+	}
+	if level == base {
+		return Coefficient{}, check.Fail(ErrConfig, "level, base", [2]string{level, base}, "must differ")
+	}
+	c, err := f.Combination(fmt.Sprintf("%s: %s − %s", group, level, base), factors)
+	c.Group = group
+	return c, err
+}
+
+// column is the name of a level's column.
+func (f *Inference) column(group, level string) (string, error) {
+	for _, c := range f.coefficients {
+		if c.Group == group && c.Group != "" && (c.Level == level || c.Name == level) {
+			return c.Name, nil
+		}
+	}
+	return "", check.Fail(ErrConfig, "group, level", fmt.Sprintf("%q, %q", group, level), "must be a one-hot group of the schema and a level of it")
+}
+
+// Restriction says that a linear combination of coefficients has a value.
+type Restriction struct {
+	Factors map[string]float64 `json:"factors"` // by the coefficients' names
+	Value   float64            `json:"value"`
+}
+
+// AllZero are the restrictions that each of the named coefficients is 0.
+func AllZero(names ...string) []Restriction {
+	list := make([]Restriction, len(names))
+	for j, name := range names {
+		list[j] = Restriction{Factors: map[string]float64{name: 1}}
+	}
+	return list
+}
+
+// WaldTest is the result of a test that restrictions hold.
+type WaldTest struct {
+	// Statistic is (Rb − r)ᵀ(RVRᵀ)⁻¹(Rb − r), χ² with Freedom degrees where they hold.
+	Statistic float64
+	Freedom   int
+	P         float64
+	// Undetermined tells that the data don't determine some combination; Statistic is 0
+	// then and P is 1.
+	Undetermined bool
+}
+
+// String prints the test as others do.
+func (w WaldTest) String() string {
+	if w.Undetermined {
+		return fmt.Sprintf("Wald test of %d restrictions: undetermined", w.Freedom)
+	}
+	return fmt.Sprintf("Wald test: χ²(%d) = %.4g, p = %.4g", w.Freedom, w.Statistic, w.P)
+}
+
+// Wald tests that all restrictions hold together. None may follow from the others.
+func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
+	q := len(restrictions)
+	if q == 0 {
+		return WaldTest{}, check.Fail(ErrConfig, "restrictions", q, "must be at least one")
+	}
+	w := WaldTest{Freedom: q, P: 1}
+	gap, rows := make([]float64, q), make([][]float64, q)
+	for k, r := range restrictions {
+		estimate, along, err := f.combine(r.Factors)
+		if err != nil {
+			return WaldTest{}, err
+		}
+		if math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
+			return WaldTest{}, check.Fail(ErrConfig, "Restriction.Value", r.Value, "must be finite")
+		}
+		gap[k], rows[k] = estimate-r.Value, along
+		w.Undetermined = w.Undetermined || f.law == nil || !f.law.determines(along)
+	}
+	if w.Undetermined {
+		return w, nil
+	}
+	m := mat.NewSymDense(q, nil)
+	for i := range rows {
+		for j := i; j < q; j++ {
+			m.SetSym(i, j, f.law.covarianceOf(rows[i], rows[j]))
+		}
+	}
+	var factor mat.Cholesky
+	var solved mat.VecDense
+	if !factor.Factorize(m) || factor.Cond() > 1e12 || factor.SolveVecTo(&solved, mat.NewVecDense(q, gap)) != nil {
+		return WaldTest{}, check.Fail(ErrConfig, "restrictions", q, "must not follow from one another")
+	}
+	w.Statistic = mat.Dot(&solved, mat.NewVecDense(q, gap))
+	w.P = distuv.ChiSquared{K: float64(q)}.Survival(w.Statistic)
+	return w, nil
+}

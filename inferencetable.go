@@ -1,0 +1,103 @@
+package dpglm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// String prints the table that statistics packages print, and what isn't determined.
+func (f *Inference) String() string {
+	if f.made() != nil {
+		return "empty inference"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s regression, %d rows, %s\n", f.model.loss, f.rows, f.budget)
+	tail := 100 * (1 - f.level) / 2
+	lines, unknown := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}, 0
+	for _, c := range f.coefficients {
+		line := []string{c.Name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
+		if c.Undetermined() {
+			unknown++
+		} else {
+			line = append(line[:2], fmt.Sprintf("%.4g", c.StandardError), fmt.Sprintf("%.2f", c.Z), fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.4g", c.Low), fmt.Sprintf("%.4g", c.High))
+		}
+		lines = append(lines, line)
+	}
+	align(&b, lines)
+	b.WriteString("Standard errors are robust and include the noise for privacy. Intervals cover the\n" +
+		"coefficients of the population whose rows are held to their public bounds.\n")
+	if unknown > 0 {
+		fmt.Fprintf(&b, "inf: the data, under this much noise, don't determine %d of the coefficients.\n", unknown)
+	}
+	return b.String()
+}
+
+// align writes lines of cells, the first to the left and the others to the right.
+func align(b *strings.Builder, lines [][]string) {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for k, cell := range line {
+			widths[k] = max(widths[k], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		text := fmt.Sprintf("%-*s", widths[0], line[0])
+		for k, cell := range line[1:] {
+			text += fmt.Sprintf("  %*s", widths[k+1], cell)
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+}
+
+// coefficientJSON is a Coefficient without infinities, which JSON doesn't have.
+type coefficientJSON struct {
+	Name          string   `json:"name"`
+	Group         string   `json:"group,omitempty"`
+	Level         string   `json:"level,omitempty"`
+	Estimate      float64  `json:"estimate"`
+	StandardError *float64 `json:"standard_error"`
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Z             float64  `json:"z"`
+	P             float64  `json:"p"`
+}
+
+// finite is nil for what is infinite or not a number.
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// MarshalJSON writes null for what is infinite.
+func (c Coefficient) MarshalJSON() ([]byte, error) {
+	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), c.Z, c.P})
+}
+
+// MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for
+// what isn't determined, and the model with its ledger.
+func (f *Inference) MarshalJSON() ([]byte, error) {
+	if err := f.made(); err != nil {
+		return nil, err
+	}
+	m := f.Covariance()
+	covariance := make([][]*float64, len(f.coefficients))
+	for i := range covariance {
+		covariance[i] = make([]*float64, len(f.coefficients))
+		for j := range covariance[i] {
+			covariance[i][j] = finite(m.At(i, j))
+		}
+	}
+	return json.Marshal(struct {
+		Level        float64       `json:"level"`
+		Rows         int           `json:"rows"`
+		Budget       string        `json:"budget"`
+		Coefficients []Coefficient `json:"coefficients"`
+		Covariance   [][]*float64  `json:"covariance"`
+		Model        *Model        `json:"model"`
+	}{f.level, f.rows, f.budget, f.coefficients, covariance, f.model})
+}

@@ -1,0 +1,154 @@
+package dpglm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// law is what is known of the error of an estimate θ: made of released numbers. A
+// combination of coordinates, ⟨c, θ⟩, is given by its factors c.
+type law struct {
+	weights    *mat.Dense // of encoded rows, by θ
+	covariance *mat.SymDense
+	drowned    [][]float64 // orthonormal directions of which the data say nothing
+
+	inverse          *mat.SymDense // of H̃
+	round            *mat.Dense    // S, for the scatter's coordinates
+	hessian, scatter float64       // noise of H̃ and of J̃/n
+	quantile         float64       // of the normal law, for the intervals' level
+}
+
+// law is that of the run's estimate.
+func (v *inferring) law(level float64) *law {
+	dim := len(v.theta)
+	l := &law{
+		weights: v.toWeights(), inverse: v.inverse, round: v.round,
+		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n,
+		quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+	}
+	lost := v.lost()
+	for k, value := range v.spectrum.Values {
+		if lost || value < v.floor {
+			l.drowned = append(l.drowned, v.spectrum.Vector(k))
+		}
+	}
+	bread := linalg.Product(v.inverse, v.round)
+	l.covariance = linalg.Sandwich(1/v.n, bread, v.scatter)
+	// Noise, and what the clip cuts off. The points' mean error is what H̃'s noise multiplies.
+	variance, gap := v.excess/v.n/v.n, mat.NewDense(dim, 1, nil)
+	for _, s := range v.steps {
+		variance += math.Pow(s.weight*s.noise, 2)
+		for j, at := range s.from {
+			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
+		}
+	}
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, bread, linalg.Identity(dim)))
+	var far mat.SymDense
+	far.SymOuterK(v.shrunk, gap)
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, linalg.Shaken(&far, l.hessian*l.hessian)))
+	return l
+}
+
+// lost reports whether noise moves scores so far that a count's mean is no longer close to
+// linear in them, and no estimate is: by a standard deviation of .3 in a typical row.
+func (v *inferring) lost() bool {
+	if v.loss.Labels() != losses.Count {
+		return false
+	}
+	var variance float64
+	for _, s := range v.steps {
+		variance += math.Pow(s.weight*s.noise, 2)
+	}
+	bread := linalg.Product(v.inverse, v.round)
+	return mat.Trace(linalg.Product(bread, bread.T()))*variance > 0.3*0.3
+}
+
+// toWeights are the rows that turn θ into the weights of encoded rows.
+func (v *inferring) toWeights() *mat.Dense {
+	l := mat.NewDense(v.shape.Dim, len(v.theta), nil)
+	for k := range v.d {
+		var shift float64
+		for j := range v.d {
+			a := v.frame.Matrix.At(j, k)
+			l.Set(j, k, a)
+			if v.frame.Centre != nil {
+				shift += float64(a * v.frame.Centre[j])
+			}
+		}
+		if v.constant > 0 {
+			l.Set(v.d, k, -shift)
+		}
+	}
+	if v.constant > 0 {
+		l.Set(v.d, v.d, 1)
+	}
+	return l
+}
+
+// of are the weights of encoded rows at a point.
+func (l *law) of(theta []float64) []float64 {
+	rows, _ := l.weights.Dims()
+	w := mat.NewVecDense(rows, nil)
+	w.MulVec(l.weights, mat.NewVecDense(len(theta), theta))
+	return w.RawVector().Data
+}
+
+// undetermined is the part of a combination that may lie in drowned directions: that
+// much noise in the eigenvectors can bring about, where a coefficient is determined.
+const undetermined = 0.3
+
+// determines reports whether the data determine a combination.
+func (l *law) determines(c []float64) bool {
+	var inside, all float64
+	for _, v := range c {
+		all += v * v
+	}
+	for _, direction := range l.drowned {
+		inside += math.Pow(mat.Dot(mat.NewVecDense(len(c), direction), mat.NewVecDense(len(c), c)), 2)
+	}
+	return inside <= undetermined*undetermined*all
+}
+
+// standardError is that of a combination, +Inf where it isn't determined.
+func (l *law) standardError(c []float64) float64 {
+	if !l.determines(c) {
+		return math.Inf(1)
+	}
+	return math.Sqrt(l.covarianceOf(c, c))
+}
+
+// covarianceOf is that of two combinations, each made longer by its factor.
+func (l *law) covarianceOf(a, b []float64) float64 {
+	v := mat.Inner(mat.NewVecDense(len(a), a), l.covariance, mat.NewVecDense(len(b), b))
+	return v * l.longer(a) * l.longer(b)
+}
+
+// longer is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
+// the computed one is 1 + m + s·Z times the right one, m and s small, an interval of z of
+// them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
+// brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
+// of H̃ and by aᵀSN'Sᵀa for that of J̃/n, whose means and variances are known.
+func (l *law) longer(c []float64) float64 {
+	var a, b, shaken, scattered mat.VecDense
+	v := mat.NewVecDense(len(c), c)
+	a.MulVec(l.inverse, v)
+	b.MulVec(l.covariance, v)
+	variance := mat.Dot(v, &b)
+	if variance == 0 {
+		return 1
+	}
+	scattered.MulVec(l.round.T(), &a)
+	ab := mat.Dot(&a, &b)
+	curve := 2 * l.hessian * l.hessian * (mat.Dot(&a, &a)*mat.Dot(&b, &b) + ab*ab)
+	spread := math.Pow(l.scatter*mat.Dot(&scattered, &scattered), 2)
+	s2 := (curve + spread) / (4 * variance * variance)
+	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
+	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)
+	m := second/(2*variance) - s2/2
+	return 1 + math.Min(1, math.Max(0, l.quantile*l.quantile*s2/2-m))
+}

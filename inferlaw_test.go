@@ -1,0 +1,139 @@
+package dpglm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
+)
+
+// packedNoise is a matrix of which each packed number has variance 1.
+func packedNoise(r *rand.Rand, dim int) *mat.SymDense {
+	packed := make([]float64, dim*(dim+1)/2)
+	for k := range packed {
+		packed[k] = r.NormFloat64()
+	}
+	return curator.Unpack(packed, dim)
+}
+
+// knownLaw is a law whose H, S and J are given, and the covariance's root.
+func knownLaw(t *testing.T, hessian, scatter float64) (l *law, h, j *mat.SymDense) {
+	t.Helper()
+	h = mat.NewSymDense(3, []float64{0.3, 0.05, 0, 0.05, 0.2, 0.04, 0, 0.04, 0.25})
+	j = mat.NewSymDense(3, []float64{0.4, 0.1, 0.05, 0.1, 0.3, 0, 0.05, 0, 0.2})
+	var factor mat.Cholesky
+	factor.Factorize(h)
+	inverse := new(mat.SymDense)
+	if err := factor.InverseTo(inverse); err != nil {
+		t.Fatal(err)
+	}
+	round := mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0, 0.1, 0, 1})
+	l = &law{inverse: inverse, round: round, hessian: hessian, scatter: scatter, quantile: distuv.UnitNormal.Quantile(0.975)}
+	l.covariance = linalg.Sandwich(1, linalg.Product(inverse, round), j)
+	return l, h, j
+}
+
+// Intervals whose H̃ and J̃ are noisy cover 95 % once they are longer, and less before. Of
+// 40,000 an α of 1e-6 lets coverage be .0053 off by chance; the formula is of second order,
+// which .005 more are for.
+func TestLongerIntervalsCover(t *testing.T) {
+	const draws = 40_000
+	for _, c := range []struct {
+		name             string
+		hessian, scatter float64
+		gains            bool // whether it matters at all
+	}{{"no noise", 0, 0, false}, {"noise of H", 0.03, 0, false}, {"noise of J", 0, 0.12, true}, {"both", 0.025, 0.08, true}} {
+		r := rand.New(rand.NewPCG(3, 4))
+		truth, h, j := knownLaw(t, c.hessian, c.scatter)
+		along := []float64{1, -0.5, 0.3}
+		sd := math.Sqrt(mat.Inner(mat.NewVecDense(3, along), truth.covariance, mat.NewVecDense(3, along)))
+		covered, before := 0, 0
+		for range draws {
+			noise := packedNoise(r, 3)
+			noise.ScaleSym(c.hessian, noise)
+			noise.AddSym(noise, h)
+			l := &law{round: truth.round, hessian: c.hessian, scatter: c.scatter, quantile: truth.quantile, inverse: new(mat.SymDense)}
+			var factor mat.Cholesky
+			if !factor.Factorize(noise) {
+				continue
+			}
+			if err := factor.InverseTo(l.inverse); err != nil {
+				t.Fatal(err)
+			}
+			noise = packedNoise(r, 3)
+			noise.ScaleSym(c.scatter, noise)
+			noise.AddSym(noise, j)
+			l.covariance = linalg.Sandwich(1, linalg.Product(l.inverse, l.round), noise)
+			z := math.Abs(r.NormFloat64()) * sd / l.quantile
+			se := l.standardError(along)
+			if z <= se {
+				covered++
+			}
+			if z <= se/l.longer(along) {
+				before++
+			}
+		}
+		got, was := float64(covered)/draws, float64(before)/draws
+		t.Logf("%s: %.4f, %.4f before", c.name, got, was)
+		if math.Abs(got-0.95) > 0.0103 {
+			t.Errorf("%s: intervals cover %.4f", c.name, got)
+		}
+		if c.gains && was > 0.943 {
+			t.Errorf("%s: intervals would cover %.4f anyway, so that nothing is tested", c.name, was)
+		}
+	}
+}
+
+// What lies along a drowned direction is not determined, and the rest is.
+func TestDrownedDirections(t *testing.T) {
+	l, _, _ := knownLaw(t, 0.01, 0.01)
+	l.drowned = [][]float64{{0, 0.6, 0.8}}
+	for _, c := range []struct {
+		along []float64
+		want  bool
+	}{{[]float64{1, 0, 0}, true}, {[]float64{0, 1, 0}, false}, {[]float64{0, 0.8, -0.6}, true}, {[]float64{1, 0.1, 0.1}, true}, {[]float64{0, 0.6, 0.8}, false}} {
+		if got := l.determines(c.along); got != c.want || math.IsInf(l.standardError(c.along), 1) == c.want {
+			t.Errorf("%v: determined %v, standard error %g", c.along, got, l.standardError(c.along))
+		}
+	}
+}
+
+// A histogram is read past what noise adds to one edge, and not past a few long rows that
+// stand alone below it.
+func TestLevelOfReading(t *testing.T) {
+	edges := cells(64, 2, 8) // 64 to 0.25
+	h := reading{edges: edges, noise: 1, n: 1000}
+	for _, c := range []struct {
+		name  string
+		tails []float64
+		from  float64 // the edges that the level lies between
+		to    float64
+	}{
+		{"one group", []float64{0, 0, 0, 0, 1, 50, 400, 900, 1000}, 2, 4},
+		{"a spike of noise", []float64{0, 9, 0, 0, 1, 50, 400, 900, 1000}, 2, 4},
+		{"a small group far above", []float64{0, 0, 40, 50, 50, 50, 50, 900, 1000}, 16, 32},
+		{"everything above", []float64{500, 900, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 64, 64},
+		{"nothing above", make([]float64, 9), 0.25, 0.25},
+	} {
+		h.tails = c.tails
+		got, count := h.level(1)
+		if got < c.from || got > c.to || count <= 0 {
+			t.Errorf("%s: %g with %g rows above, want %g to %g", c.name, got, count, c.from, c.to)
+		}
+	}
+	h.tails = []float64{0, 0, 0, 0, 1, 50, 400, 900, 1000}
+	near, _ := h.level(1)
+	quiet, _ := h.balanced(1e-3, 0.05)
+	loud, _ := h.balanced(1e3, 0.05)
+	if !(near <= loud && loud < quiet) {
+		t.Errorf("from the edge %g clips %g where noise is little and %g where it is much", near, quiet, loud)
+	}
+	if edge := h.seen(60, 1); edge != 2 {
+		t.Errorf("at most 60 rows are above %g, want 2", edge)
+	}
+}

@@ -1,0 +1,122 @@
+package dpglm
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
+)
+
+// newton releases gradients with the wide clip, the Hessian once more after the first of
+// them where it depends on the point, and before the last their scatter. It sets theta to
+// the mean of the estimates u − H̃⁻¹g̃/n. The points u are shortened towards the pilot: the
+// noise of a step, fed back, would leave the range in which the loss is close to a
+// parabola.
+func (v *inferring) newton(done int) error {
+	again := curveShare * math.Min(v.more, 2)
+	left, at, total := v.pool.left-scatterShare, v.pilot, 0.0
+	if v.bent() {
+		left -= again
+	}
+	var first shaky
+	for t, fraction := range newtonShares {
+		u, b := v.inRound(at)
+		if t == len(newtonShares)-1 {
+			if err := v.spread(u, b); err != nil {
+				return err
+			}
+		}
+		share := left * fraction
+		answer, err := v.framed.Gradient(v.ctx, u, b, v.wide(v.clip))
+		g, err := v.pool.draw(share, answer, err)
+		if err != nil {
+			return err
+		}
+		floats.Scale(1/v.n, g)
+		v.steps = append(v.steps, newtonStep{at, g, v.gradientNoise(share), fraction})
+		total += fraction
+		if err := v.combine(first); err != nil {
+			return err
+		}
+		at = v.shortened(v.gradientNoise(left * total))
+		if t == 0 && v.bent() {
+			first = v.hessian
+			if _, err := v.curveAt(v.flat, at, again); err != nil {
+				return err
+			}
+		}
+		v.progress(done+t+1, done+len(newtonShares))
+	}
+	return nil
+}
+
+// combine sets theta to the mean of the steps' estimates. That of the first takes the
+// mean of the Hessians at its point and at the next, where both are known: the mean over
+// the way that it goes, up to second order.
+func (v *inferring) combine(first shaky) error {
+	v.theta = make([]float64, len(v.pilot))
+	var total float64
+	for t, s := range v.steps {
+		inverse := v.inverse
+		if t == 0 && first.SymDense != nil {
+			var mean mat.SymDense
+			mean.AddSym(first, v.hessian)
+			mean.ScaleSym(0.5, &mean)
+			spectrum, ok := linalg.Decompose(&mean)
+			if !ok {
+				return errEigen
+			}
+			inverse = spectrum.Map(v.inverted)
+		}
+		var old, step mat.VecDense
+		old.MulVec(v.round, mat.NewVecDense(len(s.mean), s.mean))
+		step.MulVec(inverse, &old)
+		for j := range v.theta {
+			v.theta[j] += s.weight * (s.from[j] - step.AtVec(j))
+		}
+		total += s.weight
+	}
+	floats.Scale(1/total, v.theta)
+	return nil
+}
+
+// gradientNoise is the standard deviation of a mean gradient's coordinates.
+func (v *inferring) gradientNoise(share float64) float64 {
+	return 2 * v.clip / (v.nmu() * math.Sqrt(share))
+}
+
+// shortened is theta, its distance from the pilot shortened by James and Stein's rule in
+// the norm of scores.
+func (v *inferring) shortened(noise float64) []float64 {
+	gap := slices.Clone(v.theta)
+	floats.Sub(gap, v.pilot)
+	h := v.spectrum.Map(func(l float64) float64 { return math.Max(l, v.floor) })
+	g := mat.NewVecDense(len(gap), gap)
+	variance := noise * noise * mat.Trace(linalg.Product(v.inverse, linalg.Product(v.round, v.round.T())))
+	v.shrunk = math.Max(0, 1-variance/math.Max(mat.Inner(g, h, g), 1e-300))
+	at := slices.Clone(v.pilot)
+	floats.AddScaled(at, v.shrunk, gap)
+	return at
+}
+
+// spread releases the scatter of clipped gradients at a point of the round frame.
+func (v *inferring) spread(u []float64, b float64) error {
+	answer, err := v.framed.Scatter(v.ctx, u, b, v.wide(v.clip))
+	packed, err := v.pool.draw(scatterShare, answer, err)
+	if err != nil {
+		return err
+	}
+	m := curator.Unpack(packed, len(v.pilot))
+	m.ScaleSym(1/v.n, m)
+	spectrum, ok := linalg.Decompose(m)
+	if !ok {
+		return errEigen
+	}
+	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
+	v.scatter = shaky{positive, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}
+	return nil
+}
