@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// source is a population to draw rows from, each within its public bounds.
+type source interface {
+	name() string
+	facts(losses.Loss) dpglm.Schema
+	sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []float64)
+	// truth are the coefficients that minimise the expected loss.
+	truth(losses.Loss) ([]float64, error)
+}
+
+// cell is a line of the study.
+type cell struct {
+	source
+	loss    losses.Loss
+	rows    int
+	epsilon float64
+}
+
+// study runs all cells and prints a line for each.
+func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats int) error {
+	fmt.Fprintf(stdout, "%-9s %-12s %7s %4s  %-21s %-21s %-22s %s\n", "loss", "population", "rows", "ε",
+		"coverage (not private)", "worst coefficient's", "width ratio, its largest", "determined")
+	step, done := progress.Count(stderr, "fits", len(cells)*repeats), 0
+	truths := map[string][]float64{}
+	for _, c := range cells {
+		key := c.name() + c.loss.Name()
+		if truths[key] == nil {
+			truth, err := c.truth(c.loss)
+			if err != nil {
+				return err
+			}
+			truths[key] = truth
+		}
+		t := newTally(truths[key])
+		for k := range repeats {
+			if err := c.once(ctx, t, uint64(k)); err != nil {
+				return err
+			}
+			done++
+			step(done)
+		}
+		fmt.Fprintf(stdout, "%-9s %-12s %7d %4g  %v\n", c.loss.Name(), c.name(), c.rows, c.epsilon, t)
+	}
+	return nil
+}
+
+// once draws a sample and fits it with and without privacy.
+func (c *cell) once(ctx context.Context, t *tally, seed uint64) error {
+	x, y := c.sample(c.rows, c.loss, 1000+seed)
+	facts := c.facts(c.loss)
+	plain, err := fitExactly(x, y, capped(c.loss, facts))
+	if err != nil {
+		return err
+	}
+	data, err := dpglm.NewDataset(x, y, facts)
+	if err != nil {
+		return err
+	}
+	budget := dpglm.ApproxDP(c.epsilon, math.Pow(float64(c.rows), -1.5))
+	// Seeded noise: the samples are made up, and the study is to be reproducible.
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
+	private, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: c.loss}, budget, dpglm.InferConfig{}, env)
+	if err != nil {
+		return err
+	}
+	t.add(private.Coefficients(), plain)
+	return nil
+}
+
+// capped is the loss that Infer minimises: counts have one that is linear above the
+// largest.
+func capped(loss losses.Loss, s dpglm.Schema) losses.Loss {
+	if loss.Labels() == losses.Count {
+		return losses.CappedPoisson{Cap: s.LabelRange[1]}
+	}
+	return loss
+}
+
+// tally counts what intervals cover.
+type tally struct {
+	truth         []float64
+	fits          int
+	plain         int // covered without privacy, of all coefficients
+	found, finite []int
+	ratios        []float64 // of standard errors
+}
+
+func newTally(truth []float64) *tally {
+	return &tally{truth: truth, found: make([]int, len(truth)), finite: make([]int, len(truth))}
+}
+
+func (t *tally) add(private []dpglm.Coefficient, plain *exact) {
+	t.fits++
+	for j, c := range private {
+		if math.Abs(plain.coefficients[j]-t.truth[j]) <= 1.959964*plain.errors[j] {
+			t.plain++
+		}
+		if c.Undetermined() {
+			continue
+		}
+		t.finite[j]++
+		if c.Low <= t.truth[j] && t.truth[j] <= c.High {
+			t.found[j]++
+		}
+		t.ratios = append(t.ratios, c.StandardError/plain.errors[j])
+	}
+}
+
+// String is the rest of a line. Coverage is that of the finite intervals.
+func (t *tally) String() string {
+	found, finite, worst := 0, 0, 1.0
+	for j := range t.truth {
+		found, finite = found+t.found[j], finite+t.finite[j]
+		if t.finite[j] > 0 {
+			worst = math.Min(worst, float64(t.found[j])/float64(t.finite[j]))
+		}
+	}
+	all := float64(t.fits * len(t.truth))
+	if finite == 0 {
+		return fmt.Sprintf("nothing determined (%.3f)", float64(t.plain)/all)
+	}
+	slices.Sort(t.ratios)
+	return fmt.Sprintf("%.3f (%.3f)          %.3f                 %5.2f %6.2f           %.3f",
+		float64(found)/float64(finite), float64(t.plain)/all, worst, t.ratios[len(t.ratios)/2], t.ratios[len(t.ratios)-1], float64(finite)/all)
+}

@@ -1,0 +1,169 @@
+// Inference estimates a wage equation privately, with standard errors and tests, beside
+// the estimates without privacy: how do education, experience, ethnicity, region and the
+// kind of job go together with the wages of men in the March 1988 Current Population
+// Survey? Run it from the root of the repository:
+//
+//	go run ./examples/inference
+//	go run ./examples/inference -coverage -repeats 1000   # hours
+//
+// With -coverage it counts how many of many intervals cover what they are to cover.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "inference:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what flags say.
+type options struct {
+	data                              string
+	coverage                          bool
+	repeats                           int
+	rows, epsilon, losses, population string
+	seed                              uint64
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o options
+	f := flag.NewFlagSet("inference", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.data, "data", "testdata/cps1988.csv.gz", "the survey's `file`")
+	f.StringVar(&o.epsilon, "epsilon", "1", "ε, or with -coverage several, separated by commas; δ is rows^-1.5")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of the noise, for a table that can be reproduced but isn't private; 0 for none")
+	f.BoolVar(&o.coverage, "coverage", false, "count what intervals cover instead")
+	f.IntVar(&o.repeats, "repeats", 100, "fits a line of -coverage")
+	f.StringVar(&o.rows, "rows", "10000,50000", "rows of the samples of -coverage")
+	f.StringVar(&o.losses, "losses", "logistic,squared,poisson", "losses of -coverage")
+	f.StringVar(&o.population, "populations", "", "populations of -coverage, all by default")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	s, err := load(o.data)
+	if err != nil {
+		return err
+	}
+	if o.coverage {
+		cells, err := o.cells(s)
+		if err != nil {
+			return err
+		}
+		return study(ctx, stdout, stderr, cells, o.repeats)
+	}
+	epsilon, err := strconv.ParseFloat(o.epsilon, 64)
+	if err != nil {
+		return fmt.Errorf("-epsilon %q is not a number", o.epsilon)
+	}
+	return equation(ctx, stdout, s, epsilon, o.seed)
+}
+
+// cells are the lines of the study that flags ask for.
+func (o *options) cells(s *survey) ([]cell, error) {
+	rows, err := numbers("rows", o.rows)
+	if err != nil {
+		return nil, err
+	}
+	epsilons, err := numbers("epsilon", o.epsilon)
+	if err != nil {
+		return nil, err
+	}
+	var cells []cell
+	add := func(p source, l losses.Loss, n float64) {
+		if !asked(o.losses, l.Name()) || !asked(o.population, p.name()) {
+			return
+		}
+		for _, epsilon := range epsilons {
+			cells = append(cells, cell{p, l, int(n), epsilon})
+		}
+	}
+	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		for _, n := range rows {
+			for _, p := range populations() {
+				add(p, l, n)
+			}
+		}
+		if l.Labels() != losses.Count {
+			add(s, l, float64(len(s.y)))
+		}
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("there is no population %q with losses %q", o.population, o.losses)
+	}
+	return cells, nil
+}
+
+// asked reports whether a list is empty or has a name.
+func asked(list, name string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), name)
+}
+
+func numbers(flag, list string) ([]float64, error) {
+	var all []float64
+	for _, text := range strings.Split(list, ",") {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v > 0) {
+			return nil, fmt.Errorf("-%s %q is not a list of positive numbers", flag, list)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// equation prints the wage equation with and without privacy.
+func equation(ctx context.Context, w io.Writer, s *survey, epsilon float64, seed uint64) error {
+	loss := losses.Squared{}
+	data, err := dpglm.NewDataset(s.x, s.labels(loss), s.facts(loss))
+	if err != nil {
+		return err
+	}
+	var env *dpglm.Env
+	if seed != 0 {
+		env = &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
+	}
+	budget := dpglm.ApproxDP(epsilon, math.Pow(float64(len(s.y)), -1.5))
+	private, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: loss}, budget, dpglm.InferConfig{}, env)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, "log(weekly wage)\n\n", private)
+	region, err := private.Contrast("region", "south", "west")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nsouth less west: %.4f ± %.4f\n", region.Estimate, region.StandardError)
+	test, err := private.Wald(dpglm.AllZero("region=midwest", "region=south", "region=west")...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "no difference between regions: %v\n\n", test)
+	plain, err := fitExactly(s.x, s.labels(loss), loss)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%-16s %22s %22s %7s\n", "", "private", "not private", "ratio")
+	for j, c := range private.Coefficients() {
+		fmt.Fprintf(w, "%-16s %12.5f ± %.5f %12.5f ± %.5f %7.2f\n", c.Name, c.Estimate, c.StandardError, plain.coefficients[j], plain.errors[j], c.StandardError/plain.errors[j])
+	}
+	fmt.Fprintln(w, "Only the private columns may be published.")
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/baseline"
+	"github.com/dpglm/dpglm/losses"
+)
+
+const data = "../../testdata/cps1988.csv.gz"
+
+func running(args ...string) (string, error) {
+	var out strings.Builder
+	err := run(context.Background(), append([]string{"-data", data}, args...), &out, io.Discard)
+	return out.String(), err
+}
+
+// The program prints the table, a contrast, a test and the estimates without privacy.
+func TestWageEquation(t *testing.T) {
+	out, err := running("-seed", "1", "-epsilon", "4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"squared regression, 28155 rows, (ε = 4", "education ", "ethnicity=afam", "south less west", "χ²(3)", "Only the private columns"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "inf") {
+		t.Errorf("something isn't determined:\n%s", out)
+	}
+}
+
+// A short study: coverage without privacy is near 95 %, and lines say what they should.
+func TestCoverageStudy(t *testing.T) {
+	out, err := running("-coverage", "-populations", "survey", "-losses", "squared", "-epsilon", "1,4", "-repeats", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "squared   survey         28155    1") || !strings.HasSuffix(lines[2], "1.000") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, args := range [][]string{{"-epsilon", "x"}, {"-coverage", "-rows", "0"}, {"-coverage", "-epsilon", "1,a"}, {"-coverage", "-populations", "nobody"}, {"-nonsense"}} {
+		if _, err := running(args...); err == nil {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+	if err := run(context.Background(), []string{"-data", "nowhere.csv"}, io.Discard, io.Discard); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that doesn't exist: %v", err)
+	}
+}
+
+// The exact fit is that of package baseline, and its errors those of repeated samples: of
+// 100, whose standard deviation has a standard error of 7 %.
+func TestExactFit(t *testing.T) {
+	p := populations()[0]
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		x, y := p.sample(2000, loss, 1)
+		f, err := fitExactly(x, y, loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := baseline.Fit(baseline.Dense{Dense: x}, y, loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, w := range append(m.Weights, m.Intercept) {
+			if math.Abs(w-f.coefficients[j]) > 0.02*f.errors[j] {
+				t.Errorf("%s: coefficient %d is %g ± %g, by the baseline %g", loss.Name(), j, f.coefficients[j], f.errors[j], w)
+			}
+		}
+		var sum, squares float64
+		for k := range 100 {
+			x, y := p.sample(2000, loss, uint64(k))
+			g, err := fitExactly(x, y, loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += g.coefficients[0] / 100
+			squares += g.coefficients[0] * g.coefficients[0] / 100
+		}
+		if ratio := math.Sqrt(squares-sum*sum) / f.errors[0]; ratio < 0.65 || ratio > 1.35 {
+			t.Errorf("%s: coefficients vary %.2f times as much as their standard error says", loss.Name(), ratio)
+		}
+	}
+	if _, err := fitExactly(mat.NewDense(3, 1, []float64{1, 1, 1}), []float64{1, 2, 3}, losses.Squared{}); !errors.Is(err, errNoFit) {
+		t.Errorf("a singular Hessian: %v", err)
+	}
+}
+
+// Rows and labels of all populations lie within their public bounds.
+func TestPopulationsKeepTheirBounds(t *testing.T) {
+	for _, p := range populations() {
+		for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+			facts := p.facts(loss)
+			x, y := p.sample(500, loss, 3)
+			if _, err := dpglm.NewDataset(x, y, facts); err != nil {
+				t.Errorf("%s, %s: %v", p.name(), loss.Name(), err)
+			}
+			for i, v := range y {
+				for j, name := range facts.Columns {
+					if ends, ok := facts.Numeric[name]; ok && !(x.At(i, j) >= ends[0] && x.At(i, j) <= ends[1]) {
+						t.Fatalf("%s: %s is %g", p.name(), name, x.At(i, j))
+					}
+				}
+				if ends := facts.LabelRange; ends != [2]float64{} && !(v >= ends[0] && v <= ends[1]) {
+					t.Fatalf("%s, %s: a label is %g", p.name(), loss.Name(), v)
+				}
+			}
+		}
+	}
+}
+
+// The tally counts finite intervals that cover, and finds the worst coefficient.
+func TestTally(t *testing.T) {
+	tally := newTally([]float64{1, 2})
+	plain := &exact{[]float64{1.1, 5}, []float64{0.1, 0.1}}
+	near := dpglm.Coefficient{StandardError: 0.2, Low: 0.5, High: 1.5}
+	far := dpglm.Coefficient{StandardError: 0.3, Low: 3, High: 4}
+	tally.add([]dpglm.Coefficient{near, far}, plain)
+	tally.add([]dpglm.Coefficient{near, {StandardError: math.Inf(1), Low: math.Inf(-1), High: math.Inf(1)}}, plain)
+	if got, want := strings.Join(strings.Fields(tally.String()), " "), "0.667 (0.500) 0.000 2.00 3.00 0.750"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
