@@ -3,6 +3,7 @@ package dpglm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
@@ -167,10 +168,12 @@ func (o *inference) train(r *run) ([]float64, error) {
 		return nil, err
 	}
 	l := v.law(o.level)
-	if r.observe != nil {
+	w := l.of(v.theta)
+	weights := held(w)
+	if r.observe != nil && slices.Equal(w, weights) && l.finite() { // else nothing is determined
 		r.observe(l)
 	}
-	return l.of(v.theta), nil
+	return weights, nil
 }
 
 // pilotShare is the pilot's, which is near enough with less where noise is little.

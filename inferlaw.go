@@ -90,6 +90,12 @@ func (v *inferring) toWeights() *mat.Dense {
 	return l
 }
 
+// finite reports whether the covariance is one.
+func (l *law) finite() bool {
+	sum := mat.Sum(l.covariance)
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
 // of are the weights of encoded rows at a point.
 func (l *law) of(theta []float64) []float64 {
 	rows, _ := l.weights.Dims()

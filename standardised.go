@@ -415,13 +415,18 @@ func shrunk(v []float64, variance float64) float64 {
 	return math.Max(0, 1-float64(len(v))*variance/sum)
 }
 
-// model maps weights of the features and an intercept to those of encoded rows. They are
-// held to what a model may have, where bounds that differ by a hundred orders of magnitude
-// leave nothing but noise.
+// model maps weights of the features and an intercept to those of encoded rows.
 func (x *standardising) model(w []float64, b float64) []float64 {
 	if w = slices.Clone(w); x.shape.Intercept {
 		w = append(w, b)
 	}
+	return held(w)
+}
+
+// held holds weights to what a model may have, where bounds that differ by a hundred
+// orders of magnitude leave nothing but noise.
+func held(w []float64) []float64 {
+	w = slices.Clone(w)
 	for j, v := range w {
 		if w[j] = math.Max(-largestWeight, math.Min(v, largestWeight)); math.IsNaN(v) {
 			w[j] = 0
