@@ -69,7 +69,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	chunk := s
 	chunk.Rows = s.Rows / (c.Chunks + 1)
-	child, err := planChild(c.Learner, chunk, asked, b)
+	child, err := planChild(c.Learner, chunk, asked, b.beside())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if x.limit, err = lossCap(p.Loss, child.scoreBound(x.held, c.Beta), s.LabelBound); err != nil {
 		return nil, err
 	}
-	if x.epsilon, err = b.pureEpsilon(); err != nil {
+	if x.epsilon, err = b.beside().pureEpsilon(); err != nil {
 		return nil, err
 	}
 	schedule, err := x.schedule()

@@ -11,22 +11,25 @@ import (
 )
 
 // Budget is how much privacy may be spent. There is no default: make one with
-// [ApproxDP], [PureDP] or [GDP].
+// [ApproxDP], [PureDP] or [GDP]. It protects one row, or with ForGroups several.
 type Budget struct {
 	epsilon, delta, mu float64
 	pure               bool
 	parts              int  // a share: one of parts equal ones, composed in sequence
 	byMu               bool // a share by μ alone, which composes whatever the parts are
+	group              int  // how many rows are protected together
 }
 
 // ApproxDP is (ε, δ)-differential privacy.
-func ApproxDP(epsilon, delta float64) Budget { return Budget{epsilon: epsilon, delta: delta, parts: 1} }
+func ApproxDP(epsilon, delta float64) Budget {
+	return Budget{epsilon: epsilon, delta: delta, parts: 1, group: 1}
+}
 
 // PureDP is ε-differential privacy, for learners whose noise is not Gaussian.
-func PureDP(epsilon float64) Budget { return Budget{epsilon: epsilon, pure: true, parts: 1} }
+func PureDP(epsilon float64) Budget { return Budget{epsilon: epsilon, pure: true, parts: 1, group: 1} }
 
 // GDP is μ-Gaussian differential privacy.
-func GDP(mu float64) Budget { return Budget{mu: mu, parts: 1} }
+func GDP(mu float64) Budget { return Budget{mu: mu, parts: 1, group: 1} }
 
 func (b Budget) String() string {
 	var s string
@@ -37,6 +40,9 @@ func (b Budget) String() string {
 		s = fmt.Sprintf("%g-DP", b.epsilon)
 	default:
 		s = fmt.Sprintf("(ε = %g, δ = %g)-DP", b.epsilon, b.delta)
+	}
+	if b.group > 1 {
+		s += fmt.Sprintf(" for any %d rows", b.group)
 	}
 	if b.parts > 1 {
 		s = fmt.Sprintf("1/%d of %s", b.parts, s)
@@ -64,6 +70,8 @@ func (b Budget) validate() error {
 	switch {
 	case b.parts < 1:
 		return check.Fail(ErrBudget, "budget", nil, "must be made by ApproxDP, PureDP or GDP")
+	case b.group < 1 || b.group > maxGroup:
+		return check.Fail(ErrBudget, "rows of a group", b.group, fmt.Sprintf("must lie between 1 and %d", maxGroup))
 	case b.pure:
 		return check.Epsilon(b.epsilon)
 	case b.epsilon == 0 && b.delta == 0:
@@ -84,7 +92,10 @@ func (b Budget) gaussian(releases, dim int) (mechanisms.Gaussian, error) {
 		return mechanisms.Gaussian{}, check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
 	}
 	if b.mu != 0 {
-		return mechanisms.Gaussian{Mu: b.mu / math.Sqrt(float64(releases)*float64(b.parts)) * (1 - 1e-11)}, nil
+		return mechanisms.Gaussian{Mu: b.mu / float64(b.group) / math.Sqrt(float64(releases)*float64(b.parts)) * (1 - 1e-11)}, nil
+	}
+	if b.group > 1 {
+		return b.groupGaussian(releases, dim)
 	}
 	return mechanisms.CalibrateGaussian(b.epsilon, b.delta, releases*b.parts, dim)
 }
@@ -94,9 +105,9 @@ func (b Budget) pureEpsilon() (float64, error) {
 	if err := b.validate(); err != nil {
 		return 0, err
 	}
-	parts := float64(b.parts)
+	parts := float64(b.parts) * float64(b.group)
 	switch {
-	case b.pure && b.parts == 1:
+	case b.pure && parts == 1:
 		return b.epsilon, nil
 	case b.pure:
 		return b.epsilon / parts * (1 - 1e-11), nil // for the rounding of their sum
@@ -124,20 +135,24 @@ func (b Budget) objectiveRatio(law mechanisms.ObjectivePerturbation, dim int) (f
 		}
 		return o.RatioForGDP(mu)
 	}
+	if b.group > 1 {
+		return o.RatioForGroup(b.epsilon, b.delta, float64(b.group))
+	}
 	o.Releases = b.parts
 	return o.RatioFor(b.epsilon, b.delta)
 }
 
-// inMu reports whether the budget is one of Gaussian differential privacy.
-func (b Budget) inMu() bool { return b.mu != 0 || b.byMu }
+// inMu reports whether the budget is one of Gaussian differential privacy, or planned
+// as one, as shares for groups are: Gaussian curves scale with their rows.
+func (b Budget) inMu() bool { return b.mu != 0 || b.byMu || b.group > 1 && b.parts > 1 }
 
-// gdp is the μ of the budget's Gaussian releases together; what Gaussian noise
+// gdp is the μ of the budget's Gaussian releases together, for one row; what Gaussian noise
 // pure ε-DP would allow, if it did, where the budget is pure.
 func (b Budget) gdp() (float64, error) {
 	if err := b.validate(); err != nil {
 		return 0, err
 	}
-	parts := math.Sqrt(float64(b.parts))
+	parts := math.Sqrt(float64(b.parts)) * float64(b.group)
 	switch {
 	case b.mu != 0:
 		return b.mu / parts, nil
@@ -154,9 +169,9 @@ func (b Budget) covers(l *Ledger) error {
 	switch {
 	case b.parts > 1:
 		return nil
-	case b.mu != 0 && l.Mu() > b.mu:
-		return check.Fail(ErrBudget, "ledger", fmt.Sprintf("%.6g-GDP", l.Mu()), fmt.Sprintf("must not exceed the budget of %v", b))
-	case b.mu == 0 && !l.Within(b.epsilon, b.delta):
+	case b.mu != 0 && l.GroupMu(b.group) > b.mu:
+		return check.Fail(ErrBudget, "ledger", fmt.Sprintf("%.6g-GDP", l.GroupMu(b.group)), fmt.Sprintf("must not exceed the budget of %v", b))
+	case b.mu == 0 && !l.GroupWithin(b.group, b.epsilon, b.delta):
 		return check.Fail(ErrBudget, "ledger", nil, fmt.Sprintf("must not exceed the budget of %v", b))
 	}
 	return nil
@@ -168,7 +183,11 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	if err := b.covers(schedule.Ledger()); err != nil {
 		return nil, err
 	}
-	return schedule.Ledger().WithClaim(mechanisms.Claim{Rows: s.Rows, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}), nil
+	claim := mechanisms.Claim{Rows: s.Rows, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}
+	if b.group > 1 {
+		claim.Group = b.group
+	}
+	return schedule.Ledger().WithClaim(claim), nil
 }
 
 // votes calibrates k answers of a vote, which compose as bounded-range releases:
@@ -178,7 +197,7 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 	if err := b.validate(); err != nil {
 		return mechanisms.Vote{}, err
 	}
-	simple := b.epsilon / float64(k) * (1 - 1e-15)
+	simple := b.epsilon / (float64(k) * float64(b.group)) * (1 - 1e-15)
 	if b.pure {
 		return mechanisms.Vote{Epsilon: simple}, nil
 	}
@@ -195,7 +214,7 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 		if err != nil {
 			return math.Inf(1)
 		}
-		e, err := l.Epsilon(b.delta)
+		e, err := l.GroupEpsilon(b.group, b.delta)
 		if err != nil {
 			return math.Inf(1)
 		}

@@ -120,8 +120,8 @@ var mayUse = map[string][]string{
 		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
-		"Ledger", "Ledger.Epsilon", "Ledger.Mu", "Ledger.Within", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim",
-		"Gaussian", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
+		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.GroupWithin", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim",
+		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
 		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",
 		"Source", "NewSecureSource",

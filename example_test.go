@@ -309,3 +309,27 @@ func ExampleSelectModel() {
 	// choice of one of 3 models: 1 × bounded range 0.1
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 }
+
+// Where a person may have several rows, a budget for groups protects them together.
+func ExampleBudget_ForGroups() {
+	shape := dpglm.Shape{Rows: 100_000, Dim: 8, FeatureBound: 1}
+	budget := dpglm.ApproxDP(1, 1e-6).ForGroups(4) // nobody has more than four rows
+	plan, err := dpglm.OutputPerturbationConfig{}.Plan(shape, dpglm.Problem{Loss: losses.Logistic{}}, budget)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plan.Ledger)
+	for _, rows := range []int{1, 4, 5} {
+		epsilon, err := plan.Ledger.GroupEpsilon(rows, 1e-6)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d rows: ε = %.2f\n", rows, epsilon)
+	}
+	// Output:
+	// (ε = 1, δ = 1e-06)-DP, unit: any 4 rows (replace-one), n = 100,000
+	// output perturbation, minimiser: 1 × Gaussian in 8 dimensions, σ = 16.8987 × sensitivity, together 0.0591761-GDP
+	// 1 rows: ε = 0.23
+	// 4 rows: ε = 1.00
+	// 5 rows: ε = 1.27
+}

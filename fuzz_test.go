@@ -96,13 +96,14 @@ func (c planCase) learner() dpglm.Learner {
 
 // budget also returns the test of whether a ledger keeps to it.
 func (c planCase) budget() (dpglm.Budget, func(*dpglm.Ledger) bool) {
+	rows := pick([]int{1, 2, 7, 100, -1}, c.Budget/3)
 	switch c.Budget % 3 {
 	case 1:
-		return dpglm.PureDP(c.Epsilon), func(l *dpglm.Ledger) bool { return l.Within(c.Epsilon, 0) }
+		return dpglm.PureDP(c.Epsilon).ForGroups(rows), func(l *dpglm.Ledger) bool { return l.GroupWithin(rows, c.Epsilon, 0) }
 	case 2:
-		return dpglm.GDP(c.Epsilon), func(l *dpglm.Ledger) bool { return l.Mu() <= c.Epsilon }
+		return dpglm.GDP(c.Epsilon).ForGroups(rows), func(l *dpglm.Ledger) bool { return l.GroupMu(rows) <= c.Epsilon }
 	}
-	return dpglm.ApproxDP(c.Epsilon, c.Delta), func(l *dpglm.Ledger) bool { return l.Within(c.Epsilon, c.Delta) }
+	return dpglm.ApproxDP(c.Epsilon, c.Delta).ForGroups(rows), func(l *dpglm.Ledger) bool { return l.GroupWithin(rows, c.Epsilon, c.Delta) }
 }
 
 // plan plans the case for a shape and checks what every plan must be.
@@ -151,6 +152,8 @@ func addCases(f *testing.F) {
 		if k%7 > 0 {
 			continue
 		}
+		c.Budget = uint8(i / 5 % 15) // the same, for groups
+		add(c)
 		c.N, c.A, c.B = 0, 0, 0
 		add(c)
 		c.FeatureBound, c.Radius, c.Epsilon, c.A = 1e60, 1e-60, 1e-9, 1e60

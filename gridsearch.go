@@ -112,7 +112,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	g := &gridSearch{GridSearchConfig: c, shape: s, problem: asked, held: held}
 	k := len(c.Candidates)
-	if err = g.plan(train, b, b.share(k)); errors.Is(err, ErrBudget) {
+	if err = g.plan(train, b, b.beside().share(k)); errors.Is(err, ErrBudget) {
 		err = g.plan(train, b, b.shareByMu(k))
 	}
 	if err != nil {
@@ -241,7 +241,7 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		g.caps = append(g.caps, limit)
 	}
 	var err error
-	if g.epsilon, err = b.pureEpsilon(); err != nil {
+	if g.epsilon, err = b.beside().pureEpsilon(); err != nil {
 		return err
 	}
 	return g.compose(b)

@@ -140,7 +140,7 @@ func (o *objective) lambdaOf(logDet float64) float64 {
 // predict returns the log-determinant with the lowest predicted risk, for a budget
 // that as a whole is about μ-GDP and is for other Gaussian releases, too.
 func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
-	whole := b.epsilon / float64(b.parts)
+	whole := b.epsilon / (float64(b.parts) * float64(b.group))
 	if b.inMu() {
 		whole = mu
 	}
@@ -164,9 +164,9 @@ func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) 
 	if b.inMu() {
 		return accounting.Objective{LogDet: logDet, OutputMu: gaussian, Dim: o.shape.Dim, Releases: 1}.RatioForGDP(mu)
 	}
-	parts := float64(b.parts)
-	both, err := mechanisms.GaussianMu(b.epsilon-logDet*parts, b.delta/2)
-	return both / 2 / math.Sqrt(parts), err
+	parts, group := float64(b.parts), float64(b.group)
+	both, err := mechanisms.GaussianMu(b.epsilon-logDet*parts*group, b.delta/2)
+	return both / 2 / math.Sqrt(parts) / group, err
 }
 
 // risk is the sum in the comment of ObjectivePerturbation.

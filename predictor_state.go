@@ -33,6 +33,7 @@ type predictorFacts struct {
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
 	Mu      float64 `json:"mu,omitempty"`
+	Group   int     `json:"group,omitempty"`
 
 	Rows         int     `json:"rows"`
 	Weights      int     `json:"weights"`
@@ -48,6 +49,9 @@ func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 		f.Loss, f.Radius = p.Loss.Name(), p.Radius
 	}
 	f.Epsilon, f.Delta, f.Mu = b.epsilon, b.delta, b.mu
+	if b.group > 1 {
+		f.Group = b.group
+	}
 	f.Rows, f.Weights, f.Intercept, f.FeatureBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound
 	f.LabelCentre, f.LabelBound = s.LabelCentre, s.LabelBound
 	return f

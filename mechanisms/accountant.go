@@ -1,16 +1,17 @@
 package mechanisms
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 )
 
 // Accountant adds up the ledgers of several fits on the same data and refuses
 // what would exceed a total (ε, δ). It is safe for concurrent use, and marshals
-// to JSON so that it outlives the program. Make one with [NewAccountant].
+// to JSON so that it outlives the program; package budgetfile keeps one in a file
+// that several programs share. Make one with [NewAccountant].
 //
 // # Privacy
 //
@@ -23,46 +24,46 @@ import (
 // also alter it; keep the file where the data is kept.
 type Accountant struct {
 	epsilon, delta float64
+	mu             float64 // in place of both, for one row: a share's total
+	group          int     // rows that the total protects together
 
 	lock  sync.Mutex
 	spent *Ledger // sequential; nil at first
 }
 
-// NewAccountant returns an accountant for a total of (epsilon, delta)-DP, with
-// epsilon > 0 and 0 ≤ delta < 1. With delta = 0 only ledgers of pure ε fit.
-func NewAccountant(epsilon, delta float64) (*Accountant, error) {
-	if err := check.Epsilon(epsilon); err != nil {
-		return nil, err
-	}
-	if delta != 0 {
-		if err := check.Delta(delta); err != nil {
-			return nil, err
-		}
-	}
-	return &Accountant{epsilon: epsilon, delta: delta}, nil
-}
-
 // Spend adds a ledger. If the sum would exceed the total, nothing is added and
-// the error is one about the budget. Call it before the fit runs. Checking and
-// adding are one step: whoever spends at the same time waits.
+// the error is one about the budget, with the amounts. Call it before the fit runs.
+// Checking and adding are one step: whoever spends at the same time waits.
 func (a *Accountant) Spend(l *Ledger) error {
 	if a == nil {
 		return check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	var parts []*Ledger
-	if a.spent != nil {
-		parts = a.spent.children
-	}
-	sum, err := Sequential("spent", append(slices.Clone(parts), l)...)
+	sum, err := a.with(l)
 	if err != nil {
 		return err
 	}
-	if !sum.Within(a.epsilon, a.delta) {
-		return check.Fail(check.ErrBudget, "ledger", l.label,
-			fmt.Sprintf("must not, with what was spent before, exceed the total (ε = %g, δ = %g)", a.epsilon, a.delta))
+	if !a.fits(sum) {
+		return a.refusal(l)
 	}
 	a.spent = sum
 	return nil
+}
+
+// with is the sum of what was spent and of what is given.
+func (a *Accountant) with(more ...*Ledger) (*Ledger, error) {
+	if a.spent != nil {
+		more = slices.Concat(a.spent.children, more)
+	}
+	return Sequential("spent", more...)
+}
+
+// fits reports whether a sum is within the total. Of a share, that is to be below the
+// release that was set aside for it.
+func (a *Accountant) fits(sum *Ledger) bool {
+	if a.mu == 0 {
+		return sum.GroupWithin(a.group, a.epsilon, a.delta)
+	}
+	return sum.profile.Below(accounting.Gaussian(a.mu, 1, mostCoordinates))
 }

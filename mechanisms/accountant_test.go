@@ -152,7 +152,7 @@ func TestAccountantJSON(t *testing.T) {
 		t.Errorf("the decoded accountant gives %v", err)
 	}
 	for _, s := range []string{
-		`{}`, `{"version":1}`, `{"epsilon":1,"delta":0}`, `{"version":2,"epsilon":1,"delta":0}`, `{"version":1,"epsilon":1,"delta":0,"more":1}`, `{"version":1,"epsilon":-1,"delta":0.1}`, `{"version":1,"epsilon":1,"delta":1}`, `{"version":1,"epsilon":1,"delta":1e-6,"spent":{}}`,
+		`{}`, `{"version":1}`, `{"epsilon":1,"delta":0}`, `{"version":2,"epsilon":1,"delta":0}`, `{"version":1,"epsilon":1,"delta":0,"more":1}`, `{"version":1,"epsilon":1,"delta":0,"mu":1}`, `{"version":1,"epsilon":0,"delta":0,"mu":-1}`, `{"version":1,"epsilon":0,"delta":0,"mu":1,"group":-1}`, `{"version":1,"epsilon":1,"delta":0,"group":-1}`, `{"version":1,"epsilon":-1,"delta":0.1}`, `{"version":1,"epsilon":1,"delta":1}`, `{"version":1,"epsilon":1,"delta":1e-6,"spent":{}}`,
 		`{"version":1,"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"pure","epsilon":0.1,"releases":1}}`,
 		`{"version":1,"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"sequential","parts":[{"kind":"pure","epsilon":2,"releases":1}]}}`,
 	} {

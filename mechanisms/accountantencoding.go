@@ -3,6 +3,7 @@ package mechanisms
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -13,14 +14,30 @@ func (a *Accountant) String() string {
 		return "no accountant"
 	}
 	a.lock.Lock()
-	epsilon, delta, spent := a.epsilon, a.delta, a.spent
-	a.lock.Unlock()
-	total := Claim{Epsilon: epsilon, Delta: delta}.budget()
-	if spent == nil {
-		return fmt.Sprintf("nothing spent of %s", total)
+	defer a.lock.Unlock()
+	if a.spent == nil {
+		return fmt.Sprintf("nothing spent of %s", a.total())
 	}
-	so, _ := spent.promise(Claim{Delta: delta})
-	return fmt.Sprintf("%s spent of %s, in %d parts", so, total, len(spent.children))
+	return fmt.Sprintf("%s spent of %s, in %d parts", a.amount(a.spent), a.total(), len(a.spent.children))
+}
+
+// total says what may be spent.
+func (a *Accountant) total() string {
+	s := Claim{Epsilon: a.epsilon, Delta: a.delta, Mu: float64(max(a.group, 1)) * a.mu}.budget()
+	if a.group > 1 {
+		s += fmt.Sprintf(" for any %s rows", thousands(a.group))
+	}
+	return s
+}
+
+// amount says what a ledger costs, in terms of the total.
+func (a *Accountant) amount(l *Ledger) string {
+	c := Claim{Delta: a.delta, Group: a.group}
+	if a.mu > 0 {
+		c.Mu = math.SmallestNonzeroFloat64
+	}
+	s, _ := l.promise(c)
+	return s
 }
 
 // GoString is String: an accountant's fields are nobody's business.
@@ -30,6 +47,8 @@ type accountantJSON struct {
 	Version int     `json:"version"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
+	Mu      float64 `json:"mu,omitempty"`    // of a share, whose ε and δ are 0
+	Group   int     `json:"group,omitempty"` // where it isn't one row
 	Spent   *Ledger `json:"spent,omitempty"`
 }
 
@@ -40,7 +59,11 @@ func (a *Accountant) MarshalJSON() ([]byte, error) {
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	return json.Marshal(accountantJSON{version, a.epsilon, a.delta, a.spent})
+	j := accountantJSON{Version: version, Epsilon: a.epsilon, Delta: a.delta, Mu: a.mu, Spent: a.spent}
+	if a.group > 1 {
+		j.Group = a.group
+	}
+	return json.Marshal(j)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and refuses any other, such as one
@@ -57,16 +80,31 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 	if err := knownVersion(j.Version); err != nil {
 		return err
 	}
-	if _, err := NewAccountant(j.Epsilon, j.Delta); err != nil {
+	b, err := j.empty()
+	if err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	if j.Spent != nil && (j.Spent.kind != KindSequential || !j.Spent.Within(j.Epsilon, j.Delta)) {
+	if j.Spent != nil && (j.Spent.kind != KindSequential || !b.fits(j.Spent)) {
 		return check.Fail(check.ErrModel, "accountant.spent", nil, "must be sequential and within the total")
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	a.epsilon, a.delta, a.spent = j.Epsilon, j.Delta, j.Spent
+	a.epsilon, a.delta, a.mu, a.group, a.spent = b.epsilon, b.delta, b.mu, b.group, j.Spent
 	return nil
+}
+
+// empty is the accountant that has not spent yet.
+func (j accountantJSON) empty() (*Accountant, error) {
+	if j.Group == 0 {
+		j.Group = 1
+	}
+	if j.Mu == 0 {
+		return NewGroupAccountant(j.Group, j.Epsilon, j.Delta)
+	}
+	if j.Epsilon != 0 || j.Delta != 0 || j.Group < 1 {
+		return nil, check.Fail(check.ErrModel, "accountant.mu", j.Mu, "must be without epsilon and delta, and for a group of rows")
+	}
+	return &Accountant{mu: j.Mu, group: j.Group}, check.Mu(j.Mu)
 }
 
 // Spent returns the sum of what was spent, nil before the first Spend.

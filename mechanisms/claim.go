@@ -14,6 +14,7 @@ import (
 // where that is more.
 type Claim struct {
 	Unit    string  `json:"unit,omitempty"`    // what is protected; "" stands for one row, replaced by another
+	Group   int     `json:"group,omitempty"`   // rows that are protected together, where that is more than one
 	Rows    int     `json:"rows,omitempty"`    // n; 0 where it isn't known
 	Epsilon float64 `json:"epsilon,omitempty"` // ε, with Delta, or
 	Delta   float64 `json:"delta,omitempty"`
@@ -39,7 +40,7 @@ func (l *Ledger) Claim() (Claim, bool) {
 }
 
 func (c Claim) validate() error {
-	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || c.Rows < 0 {
+	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || c.Rows < 0 || c.Group < 0 {
 		return check.Fail(check.ErrModel, "ledger.claim", nil, "must hold no negative number and a delta below 1")
 	}
 	return nil
@@ -50,7 +51,10 @@ func (c Claim) validate() error {
 func (l *Ledger) describe() []string {
 	c := *l.claim
 	unit := c.Unit
-	if unit == "" {
+	switch {
+	case unit == "" && c.Group > 1:
+		unit = fmt.Sprintf("any %s rows (replace-one)", thousands(c.Group))
+	case unit == "":
 		unit = "one row (replace-one)"
 	}
 	promise, kept := l.promise(c)
@@ -80,21 +84,22 @@ const (
 
 // promise returns the claim if the ledger keeps it, else what it keeps instead.
 func (l *Ledger) promise(c Claim) (text string, kept bool) {
+	group := max(c.Group, 1)
 	switch {
 	case c.Mu > 0:
-		if mu := l.Mu(); mu > c.Mu {
+		if mu := l.GroupMu(group); mu > c.Mu {
 			c.Mu, kept = mu, mu <= c.Mu*claimMargin
 			break
 		}
 		kept = true
-	case l.Within(c.Epsilon, c.Delta):
+	case l.GroupWithin(group, c.Epsilon, c.Delta):
 		kept = true
 	default:
 		epsilon := math.Inf(1)
 		if c.Delta > 0 {
-			epsilon, _ = l.Epsilon(c.Delta)
-		} else if s, err := l.composition(); err == nil {
-			epsilon = s.Loss()
+			epsilon, _ = l.GroupEpsilon(group, c.Delta)
+		} else if g, err := l.group(group); err == nil {
+			epsilon = g.profile.Loss()
 		}
 		c.Epsilon, kept = epsilon, epsilon <= c.Epsilon*claimMargin
 	}

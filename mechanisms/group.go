@@ -1,6 +1,10 @@
 package mechanisms
 
-import "github.com/dpglm/dpglm/internal/check"
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
 
 // GroupDelta returns the δ for which the releases are (epsilon, δ)-DP towards
 // groups: neighbours differ in the values of up to the given number of rows.
@@ -34,4 +38,21 @@ func (l *Ledger) group(rows int) (*Ledger, error) {
 		return nil, check.Fail(check.ErrConfig, "rows", rows, "must be at least 1")
 	}
 	return &Ledger{profile: s.Group(float64(rows))}, nil
+}
+
+// GroupWithin reports whether the releases are known to be (epsilon, delta)-DP towards
+// groups of the given number of rows, as Within does for one; delta may be 0.
+func (l *Ledger) GroupWithin(rows int, epsilon, delta float64) bool {
+	s, err := l.composition()
+	return err == nil && rows >= 1 && s.GroupWithin(float64(rows), epsilon, delta)
+}
+
+// GroupMu returns a μ for which the releases are μ-GDP towards groups of the given
+// number of rows, as Mu does for one; +Inf where none is known.
+func (l *Ledger) GroupMu(rows int) float64 {
+	s, err := l.composition()
+	if err != nil || rows < 1 {
+		return math.Inf(1)
+	}
+	return s.GroupMu(float64(rows))
 }

@@ -64,6 +64,28 @@ func climb(most, tolerance float64, rough, excess func(a float64) float64) (floa
 	return largestRatio(most, tolerance, excess) // the rough one is too rough
 }
 
+// RatioForGroup is RatioFor for neighbours that differ in k rows. It is up to a hundredth
+// below the largest ratio that the ledger's own composition allows, or it is that of the
+// Gaussian curve, RatioForGDP(μ/k), where that is larger.
+func (o Objective) RatioForGroup(epsilon, delta, k float64) (float64, error) {
+	mu, err := GaussianMu(epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	byGDP, failed := o.RatioForGDP(mu / k)
+	ratio, err := largestRatio(math.Min(maxObjective, mu/2/k), 1e-2, func(a float64) float64 {
+		o.Ratio = a
+		if o.Profile().GroupWithin(k, epsilon, delta) {
+			return -1
+		}
+		return 1
+	})
+	if err != nil || failed == nil && byGDP > ratio {
+		return byGDP, failed
+	}
+	return ratio, nil
+}
+
 // RatioForGDP returns the largest ratio, in place of o.Ratio, for which the releases
 // together are μ-GDP, up to the slack of the grids: their profile lies below the
 // Gaussian one at every ε. Such releases compose with each other and with Gaussian

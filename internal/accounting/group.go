@@ -27,6 +27,25 @@ func (s *Sequence) Group(k float64) *Sequence {
 	return newSequence(g, parts...)
 }
 
+// GroupWithin reports whether the releases are known to be (epsilon, delta)-DP for
+// neighbours that differ in k rows: by Group or by what holds for any releases, that
+// ε-DP ones are kε-DP and μ-GDP ones kμ-GDP. Group may be above these where it takes
+// rows in lots.
+func (s *Sequence) GroupWithin(k, epsilon, delta float64) bool {
+	if k == 1 {
+		return s.Within(epsilon, delta)
+	}
+	return multiplyUp(k, s.Loss()) <= epsilon || delta > 0 && s.gdp().group(k).delta(epsilon) <= delta || s.Group(k).Within(epsilon, delta)
+}
+
+// GroupMu is Mu for neighbours that differ in k rows.
+func (s *Sequence) GroupMu(k float64) float64 {
+	if k == 1 {
+		return s.Mu()
+	}
+	return math.Min(s.Group(k).Mu(), s.gdp().group(k).mu)
+}
+
 // maxSplits limits the ways in which the rows of a group are taken to fall into
 // the branches of a parallel node.
 const maxSplits = 40

@@ -1,0 +1,91 @@
+package mechanisms_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// planned is what a fit on a hundred thousand rows would spend.
+func planned(b dpglm.Budget) *mechanisms.Ledger {
+	shape := dpglm.Shape{Rows: 100_000, Dim: 8, FeatureBound: 1}
+	plan, err := dpglm.NoisyGDConfig{Steps: 100}.Plan(shape, dpglm.Problem{Loss: losses.Logistic{}}, b)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return plan.Ledger
+}
+
+// Several fits on one table have one total. Spend comes before the fit, and what remains
+// is the budget of the last one.
+func ExampleAccountant() {
+	total, err := mechanisms.NewAccountant(2, 1e-6)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		if err := total.Spend(planned(dpglm.ApproxDP(1, 1e-6))); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(total)
+	fmt.Println(total.Spend(planned(dpglm.ApproxDP(1.5, 1e-6))))
+	left, err := total.Remaining()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(total.Spend(planned(dpglm.GDP(left.Mu))))
+	fmt.Println(total)
+	// Output:
+	// (ε = 1.45468, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 2 parts
+	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must not, with what was spent before, exceed the total (ε = 2, δ = 1e-06)-DP: it asks for (ε = 1.5, δ = 1e-06)-DP, (ε = 1.45468, δ = 1e-06)-DP is spent, 0.2982-GDP is left
+	// <nil>
+	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 3 parts
+}
+
+// Teams get accountants of their own, the last of them twice the weight of another.
+func ExampleAccountant_Split() {
+	total, err := mechanisms.NewAccountant(2, 1e-6)
+	if err != nil {
+		log.Fatal(err)
+	}
+	shares, err := total.Split(1, 1, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, share := range shares {
+		left, err := share.Remaining()
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := share.Spend(planned(dpglm.GDP(left.Mu))); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(share)
+	}
+	fmt.Println(total)
+	// Output:
+	// 0.224168-GDP spent of 0.224168-GDP, in 1 parts
+	// 0.224168-GDP spent of 0.224168-GDP, in 1 parts
+	// 0.317021-GDP spent of 0.317021-GDP, in 1 parts
+	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 3 parts
+}
+
+// The ledger of a fit is a curve: each δ has its ε.
+func ExampleLedger_Epsilon() {
+	ledger := planned(dpglm.ApproxDP(1, 1e-6))
+	for _, delta := range []float64{1e-4, 1e-6, 1e-9} {
+		epsilon, err := ledger.Epsilon(delta)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("δ = %g: ε = %.3f\n", delta, epsilon)
+	}
+	// Output:
+	// δ = 0.0001: ε = 0.727
+	// δ = 1e-06: ε = 1.000
+	// δ = 1e-09: ε = 1.318
+}
