@@ -21,7 +21,7 @@
 // nest. A [Plan] shows what a fit would spend before it sees data. [NewPredictor] makes a
 // Predictor, which answers queries and releases no model, by votes, averages, scores or
 // a walk; [SelectModel] chooses among given models. Several fits on the same
-// data add up in a [mechanisms.Accountant].
+// data add up in a [mechanisms.Accountant], which package budgetfile keeps in a file.
 //
 // # Privacy
 //

@@ -1,0 +1,57 @@
+package budgetfile_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms/budgetfile"
+)
+
+// The file is made once. Each program opens it, plans, spends and then runs its plan.
+func Example() {
+	dir, err := os.MkdirTemp("", "budget")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "hospital.budget.json")
+	if _, err := budgetfile.Create(path, 1, 1, 1e-6); err != nil {
+		log.Fatal(err)
+	}
+
+	file, err := budgetfile.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	shape := dpglm.Shape{Rows: 100_000, Dim: 8, FeatureBound: 1}
+	plan, err := dpglm.AutoConfig{}.Plan(shape, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(0.6, 1e-6))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := file.Spend("readmission, first model", plan.Ledger); err != nil {
+		log.Fatal(err)
+	}
+	// plan.Run(ctx, data, nil)
+
+	entries, err := file.Entries()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range entries {
+		fmt.Println(e.Label)
+	}
+	left, err := file.Remaining()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(file)
+	fmt.Printf("left: %.4f-GDP\n", left.Mu)
+	// Output:
+	// readmission, first model
+	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, in 1 parts
+	// left: 0.1854-GDP
+}

@@ -1,0 +1,334 @@
+package budgetfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// fit is the ledger of a μ-GDP release.
+func fit(t testing.TB, mu float64) *mechanisms.Ledger {
+	t.Helper()
+	l, err := mechanisms.Gaussian{Mu: mu}.Ledger("fit", 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// tenth is the μ of which exactly ten fit a new file's total.
+func tenth(t testing.TB) float64 {
+	t.Helper()
+	g, err := mechanisms.CalibrateGaussian(1, 1e-6, 10, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.Mu
+}
+
+func created(t testing.TB) (*File, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "budget.json")
+	f, err := Create(path, 1, 1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, path
+}
+
+func opened(t testing.TB, path string) *File {
+	t.Helper()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func entries(t testing.TB, f *File) []Entry {
+	t.Helper()
+	list, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// What one File spends another one knows: entries with their times, labels and ledgers,
+// what remains, and the refusal with its amounts.
+func TestSpendingIsKept(t *testing.T) {
+	f, path := created(t)
+	if got := f.String(); got != "nothing spent of (ε = 1, δ = 1e-06)-DP" {
+		t.Error(got)
+	}
+	before := time.Now().Add(-2 * time.Second)
+	for i := range 9 {
+		if err := f.Spend(fmt.Sprintf("fit <%d>", i), fit(t, tenth(t))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := opened(t, path)
+	list := entries(t, other)
+	if len(list) != 9 || list[8].Label != "fit <8>" || list[8].Time.Before(before) || list[8].Ledger.String() != fit(t, tenth(t)).String() {
+		t.Errorf("entries are %v", list)
+	}
+	left, err := other.Remaining()
+	if err != nil || math.Abs(left.Mu/tenth(t)-1) > 1e-6 {
+		t.Errorf("%v remain, want %g (%v)", left, tenth(t), err)
+	}
+	err = other.Spend("too much", fit(t, 2*tenth(t)))
+	if !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "-GDP is left") {
+		t.Errorf("two more where one fits give %v", err)
+	}
+	if err := other.Spend("the last", fit(t, left.Mu)); err != nil {
+		t.Error(err)
+	}
+	if got := len(entries(t, f)); got != 10 {
+		t.Errorf("%d entries, want 10", got)
+	}
+	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is left beside the file: %v", err)
+	}
+}
+
+// Goroutines that spend at once, by Files of their own, get ten tenths and no more, and
+// no entry is lost.
+func TestGoroutinesShareAFile(t *testing.T) {
+	_, path := created(t)
+	var accepted atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		f := opened(t, path)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 3 {
+				switch err := f.Spend("", fit(t, tenth(t))); {
+				case err == nil:
+					accepted.Add(1)
+				case !errors.Is(err, check.ErrBudget):
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	if n := accepted.Load(); n != 10 || len(entries(t, opened(t, path))) != 10 {
+		t.Errorf("%d were accepted and %d are there, want 10", n, len(entries(t, opened(t, path))))
+	}
+}
+
+// A path by symbolic links leads to the same lock and the same file, and a link stays one.
+func TestSymbolicLinks(t *testing.T) {
+	f, path := created(t)
+	elsewhere := t.TempDir()
+	link := filepath.Join(elsewhere, "link.json")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	dir := filepath.Join(elsewhere, "dir")
+	if err := os.Symlink(filepath.Dir(path), dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link, filepath.Join(dir, "budget.json")} {
+		g := opened(t, name)
+		if err := g.Spend("by a link", fit(t, tenth(t))); err != nil {
+			t.Fatal(err)
+		}
+		if g.path != f.path {
+			t.Errorf("%s is taken for another file than %s", g.path, f.path)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v (%v)", info.Mode(), err)
+	}
+	if n := len(entries(t, f)); n != 2 {
+		t.Errorf("%d entries by the file's own name, want 2", n)
+	}
+	dangling := filepath.Join(elsewhere, "dangling")
+	if err := os.Symlink(filepath.Join(elsewhere, "nothing"), dangling); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dangling, 1, 1, 1e-6); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("a link to nothing was taken: %v", err)
+	}
+}
+
+// A second name of the file would keep what it held before.
+func TestHardLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("hard links aren't counted here")
+	}
+	f, path := created(t)
+	if err := os.Link(path, path+".copy"); err != nil {
+		t.Skip(err)
+	}
+	if err := f.Spend("", fit(t, tenth(t))); !errors.Is(err, check.ErrConfig) || !strings.Contains(err.Error(), "hard link") {
+		t.Errorf("a file with two names: %v", err)
+	}
+	if err := os.Remove(path + ".copy"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Spend("", fit(t, tenth(t))); err != nil {
+		t.Error(err)
+	}
+}
+
+// In a directory that can't be written to a budget can be read, and nothing spent.
+func TestReadOnlyDirectory(t *testing.T) {
+	f, path := created(t)
+	if err := f.Spend("", fit(t, tenth(t))); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o700) })
+	if probe, err := os.Create(filepath.Join(dir, "probe")); err == nil {
+		probe.Close()
+		os.Remove(probe.Name())
+		// Whoever may write anywhere meets a directory in the place of the lock.
+		if err := os.Mkdir(path+".lock", 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := opened(t, path)
+	if err := g.Spend("", fit(t, tenth(t))); err == nil || !strings.Contains(err.Error(), "nothing was spent") {
+		t.Errorf("spending gives %v", err)
+	}
+	if n := len(entries(t, g)); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}
+
+// What can't be written is not spent, and what a dead writer left is in nobody's way.
+func TestWhatAWriterLeft(t *testing.T) {
+	f, path := created(t)
+	if err := os.WriteFile(path+".new", []byte(`{"dpglm_bud`), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Spend("", fit(t, tenth(t))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(path+".new", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Spend("", fit(t, tenth(t))); err == nil || !strings.Contains(err.Error(), "nothing was spent") {
+		t.Errorf("a write that fails gives %v", err)
+	}
+	if n := len(entries(t, opened(t, path))); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}
+
+// The file's mode stays as its owner set it.
+func TestModeIsKept(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such modes")
+	}
+	f, path := created(t)
+	for _, mode := range []fs.FileMode{0o600, 0o664} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Spend("", fit(t, tenth(t))); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("mode is %v, want %v (%v)", info.Mode(), mode, err)
+		}
+	}
+}
+
+func TestFilesForGroups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "budget.json")
+	if _, err := Create(path, 4, 1, 1e-6); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, path)
+	if err := f.Spend("", fit(t, tenth(t))); !errors.Is(err, check.ErrBudget) {
+		t.Errorf("a tenth of μ² for a row is too much for four, but gives %v", err)
+	}
+	if err := f.Spend("", fit(t, tenth(t)/2)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	f, path := created(t)
+	if _, err := Create(path, 1, 1, 1e-6); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("a path that is taken: %v", err)
+	}
+	for _, c := range []struct {
+		rows           int
+		epsilon, delta float64
+	}{{0, 1, 1e-6}, {1, 0, 1e-6}, {1, 1, 1}} {
+		if _, err := Create(path+"2", c.rows, c.epsilon, c.delta); err == nil {
+			t.Errorf("%v was taken", c)
+		}
+	}
+	if _, err := Create(filepath.Join(path, "in a file"), 1, 1, 0); err == nil {
+		t.Error("a budget inside a file")
+	}
+	if _, err := Open(path + "2"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := Open(filepath.Dir(path)); !errors.Is(err, check.ErrModel) {
+		t.Errorf("a directory: %v", err)
+	}
+	if err := f.Spend("", nil); !errors.Is(err, check.ErrModel) || len(entries(t, f)) != 0 {
+		t.Errorf("no ledger: %v", err)
+	}
+}
+
+// A ledger so deep that it couldn't be read again isn't spent.
+func TestDeepLedgers(t *testing.T) {
+	f, path := created(t)
+	l := fit(t, 1e-3)
+	for err := error(nil); err == nil; {
+		var deeper *mechanisms.Ledger
+		if deeper, err = mechanisms.Sequential("", l); err == nil {
+			l = deeper
+		}
+	}
+	for ; ; l = unwrap(t, l) {
+		err := f.Spend("deep", l)
+		opened(t, path)
+		if err == nil {
+			break
+		}
+	}
+	if len(entries(t, f)) != 1 {
+		t.Error("no depth was accepted")
+	}
+}
+
+// unwrap takes a ledger's outermost node away.
+func unwrap(t *testing.T, l *mechanisms.Ledger) *mechanisms.Ledger {
+	t.Helper()
+	depth := strings.Count(l.String(), "\n")
+	l = fit(t, 1e-3)
+	for range depth - 1 {
+		var err error
+		if l, err = mechanisms.Sequential("", l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
