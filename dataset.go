@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/table"
 )
 
 // Facts are public facts about a matrix's columns and its labels: Bounds or a
@@ -110,8 +111,8 @@ type Dataset struct {
 }
 
 // NewDataset checks x, n×d, and the n labels y, and bounds the rows by the
-// facts. It reads the matrix once. A [Sparse] and a mat.Dense are read where they
-// lie, a type that declares a mat.RowNonZeroDoer's method itself is compressed once,
+// facts. It reads the matrix once. A [Sparse], a table.CSR and a mat.Dense are read where
+// they lie, a type that declares a mat.RowNonZeroDoer's method itself is compressed once,
 // and any other mat.Matrix is read element by element, so that a type which embeds
 // one of these may override At.
 //
@@ -142,8 +143,19 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 
 // raw returns the matrix that curator reads in place of x, and its columns.
 func raw(x mat.Matrix) (mat.Matrix, int, error) {
-	if s, ok := x.(*Sparse); ok && s != nil {
-		x = s.matrix
+	switch s := x.(type) {
+	case *Sparse:
+		if s != nil {
+			x = s.matrix
+		}
+	case *table.CSR:
+		if s != nil {
+			m, err := NewSparse(s.Rows, s.Cols, s.Indptr, s.Indices, s.Values)
+			if err != nil {
+				return nil, 0, err
+			}
+			x = m.matrix
+		}
 	}
 	columns, err := curator.Columns(x)
 	return x, columns, err
@@ -152,7 +164,7 @@ func raw(x mat.Matrix) (mat.Matrix, int, error) {
 // ownFacts returns a copy of the facts that the caller cannot change.
 func ownFacts(facts Facts) (Facts, error) {
 	switch f := facts.(type) {
-	case Bounds:
+	case Bounds, tableFacts:
 		return f, nil
 	case Schema:
 		f.Columns = slices.Clone(f.Columns)

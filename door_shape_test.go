@@ -48,7 +48,8 @@ func TestDoorFields(t *testing.T) {
 	s := parsed(t, module)
 	for name, want := range map[string]string{
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
-		"Model":   "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger",
+		// library is a constant of the program that trained.
+		"Model": "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
 		var got []string
@@ -63,7 +64,7 @@ func TestDoorFields(t *testing.T) {
 
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
-var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities"}
+var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means"}
 
 func TestDoorMatrices(t *testing.T) {
 	s, found := parsed(t, module), 0
@@ -140,6 +141,41 @@ func TestDoorIn(t *testing.T) {
 	}
 	if found < 3 {
 		t.Errorf("NewDataset uses its rows and labels %d times only", found)
+	}
+}
+
+// TestDoorTables follows what a table gives of its rows: it goes to NewDataset, and
+// nothing else is done with it but to ask whether it is there.
+func TestDoorTables(t *testing.T) {
+	s, found := parsed(t, module), 0
+	public := []string{"Table.Encoder", "Table.Bound", "Table.Label"}
+	for _, file := range s.files {
+		fine := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if id, ok := n.Y.(*ast.Ident); ok && id.Name == "nil" {
+					fine[n.X] = true
+				}
+			case *ast.CallExpr:
+				if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "NewDataset" {
+					for _, arg := range n.Args {
+						fine[arg] = true
+					}
+				}
+				fun, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || s.info.Selections[fun] == nil || named(s.info.Selections[fun].Recv()) != "Table" {
+					return true
+				}
+				if found++; !fine[n] && !slices.Contains(public, "Table."+fun.Sel.Name) {
+					t.Errorf("%s: what Table.%s returns is used other than as an argument of NewDataset", s.at(n.Pos()), fun.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if found < 5 {
+		t.Errorf("only %d calls of a table's methods were found", found)
 	}
 }
 

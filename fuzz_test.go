@@ -306,18 +306,23 @@ func checkModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
 	if _, err := back.Probabilities(x); err != nil {
 		mustBeArgument(t, err)
 	}
+	if c, err := back.Coefficients(); err != nil || len(c) < len(m.Weights()) {
+		t.Fatalf("%d coefficients of %d weights: %v", len(c), len(m.Weights()), err)
+	}
 }
 
 // A decoded model is refused, or it is as good as one that was trained.
 func FuzzModelJSON(f *testing.F) {
-	const ledger = `"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4}`
+	const head, claim = `{"format":"dpglm model","version":1,"library":"0.1.0",`, `"rows":9,"unit":"one row (replace-one)","mu":2,`
+	const ledger = claim + `"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}`
 	for _, s := range []string{
-		`{"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
-		`{"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,
-		`{"loss":"squared","labels":"real","link":"identity","columns":3,"schema":{"columns":["a","b","c"],"numeric":{"a":[0,9]},"onehot":{"g":["b","c"]},"label":2},"weights":[1,2,3],` + ledger + `}`,
-		`{"loss":"squared","labels":"real","link":"identity","columns":1,"schema":{"columns":["a"],"numeric":{"a":[-1e60,1e60]}},"weights":[-1e120],` + ledger + `}`,
-		`{"loss":"x","labels":"real","link":"log","columns":1,"bounds":{"feature":1},"weights":[1],` + ledger + `}`,
-		`{"loss":"x","labels":"real","link":"identity","columns":1,"bounds":{"feature":1},"weights":[1],"ledger":null}`,
+		head + `"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
+		head + `"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,
+		head + `"loss":"squared","labels":"real","link":"identity","columns":3,"schema":{"columns":["a","b","c"],"numeric":{"a":[0,9]},"onehot":{"g":["b","c"]},"label":2},"weights":[1,2,3],` + ledger + `}`,
+		head + `"loss":"squared","labels":"real","link":"identity","columns":1,"schema":{"columns":["a"],"numeric":{"a":[-1e60,1e60]}},"weights":[-1e120],` + ledger + `}`,
+		head + `"loss":"x","labels":"real","link":"log","columns":1,"bounds":{"feature":1},"weights":[1],` + ledger + `}`,
+		head + `"loss":"x","labels":"real","link":"identity","columns":1,"bounds":{"feature":1},"weights":[1],"ledger":null}`,
+		head + `"loss":"logistic","labels":"binary","link":"logit","columns":2,"table":{"version":1,"label":"y","columns":[{"name":"a","kind":"numeric","range":[0,9],"missing":"indicator"},{"name":"y","kind":"binary","above":3}]},"weights":[1,-2,3],` + ledger + `}`,
 		`{"columns":-1,"bounds":{},"schema":{}}`, `null`, `[]`, `{}`,
 	} {
 		f.Add([]byte(s))

@@ -1,9 +1,7 @@
 package dpglm
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,6 +15,9 @@ import (
 // Model is a released linear model. It holds the weights, the public facts that
 // it needs to predict on raw features, and the ledger; nothing else that was
 // computed from data. It is immutable and safe for concurrent use.
+//
+// As JSON it can be stored and published. The format has a version, and says which
+// library wrote it, what was protected, among how many rows, and by what budget.
 type Model struct {
 	weights []float64
 	facts   Facts
@@ -26,12 +27,13 @@ type Model struct {
 	link    losses.Link
 	offset  float64 // of all scores: the labels' centre, where no intercept holds it
 	ledger  *Ledger
+	library string // version of the library that trained it
 }
 
 // newModel moves the scores of real labels to the labels' own scale.
 func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
 	s := d.Shape()
-	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger}
+	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, libraryVersion}
 	if s.Intercept {
 		m.weights = slices.Clone(w)
 		m.weights[s.Dim-1] += m.offset
@@ -67,12 +69,55 @@ func (m *Model) String() string {
 	return fmt.Sprintf("%s model of %d weights\n%v", m.loss, len(m.weights), m.ledger)
 }
 
-// Ledger returns what training released, and how private that is.
+// Ledger returns what training released, and how private that is. Its Claim has the
+// number of rows, what is protected, and the budget.
 func (m *Model) Ledger() *Ledger {
 	if m == nil {
 		return nil
 	}
 	return m.ledger
+}
+
+// Facts returns the public facts about the columns that the model was trained with: a
+// Schema, or Bounds, also of rows that a table's [Model.Encoder] made.
+func (m *Model) Facts() Facts {
+	if m.usable() != nil {
+		return nil
+	}
+	if f, ok := m.facts.(tableFacts); ok {
+		return f.Bounds
+	}
+	facts, _ := ownFacts(m.facts)
+	return facts
+}
+
+// Loss returns the name of the loss.
+func (m *Model) Loss() string {
+	if m == nil {
+		return ""
+	}
+	return m.loss
+}
+
+// Link returns what turns scores into means.
+func (m *Model) Link() losses.Link {
+	if m == nil {
+		return ""
+	}
+	return m.link
+}
+
+// Label says what is predicted, such as "readmitted = yes" for the probability of that,
+// or the name of a column of numbers; "class 1" or "label" for a model that was trained
+// on a plain matrix.
+func (m *Model) Label() string {
+	switch e := m.Encoder(); {
+	case e != nil:
+		return e.Label().String()
+	case m.usable() == nil && m.labels == losses.Binary:
+		return "class 1"
+	}
+	return "label"
 }
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the
@@ -133,96 +178,22 @@ func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 	if m.link != losses.Logit {
 		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities")
 	}
+	return m.Means(x)
+}
+
+// Means returns what is expected of the label for each row of raw features: the
+// probability of class 1, the mean count, or the score, which is the mean for the squared
+// loss and the quantile for another. Binary losses other than the logistic have none.
+func (m *Model) Means(x mat.Matrix) ([]float64, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	if m.labels == losses.Binary && m.link != losses.Logit {
+		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no means; Predict has classes")
+	}
 	z, err := m.Scores(x)
 	for i, v := range z {
 		z[i] = m.link.Mean(v)
 	}
 	return z, err
-}
-
-type modelJSON struct {
-	Loss    string        `json:"loss"`
-	Labels  losses.Labels `json:"labels"`
-	Link    losses.Link   `json:"link"`
-	Columns int           `json:"columns"`
-	Bounds  *Bounds       `json:"bounds,omitempty"`
-	Schema  *Schema       `json:"schema,omitempty"`
-	Weights []float64     `json:"weights"`
-	Offset  float64       `json:"offset,omitempty"`
-	Ledger  *Ledger       `json:"ledger"`
-}
-
-// MarshalJSON writes the model.
-func (m *Model) MarshalJSON() ([]byte, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	j := modelJSON{Loss: m.loss, Labels: m.labels, Link: m.link, Columns: m.columns, Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
-	switch f := m.facts.(type) {
-	case Bounds:
-		j.Bounds = &f
-	case Schema:
-		j.Schema = &f
-	}
-	return json.Marshal(j)
-}
-
-// UnmarshalJSON reads a model that MarshalJSON wrote and refuses any other.
-func (m *Model) UnmarshalJSON(data []byte) error {
-	if m == nil {
-		return check.Fail(ErrModel, "model", nil, "must not be nil")
-	}
-	var j modelJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("%w: %w", ErrModel, err)
-	}
-	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger}
-	switch {
-	case j.Bounds != nil && j.Schema == nil:
-		d.facts = *j.Bounds
-	case j.Schema != nil && j.Bounds == nil:
-		d.facts = *j.Schema
-	default:
-		return check.Fail(ErrModel, "bounds, schema", nil, "must have exactly one of them")
-	}
-	if err := d.validate(); err != nil {
-		return fmt.Errorf("%w: %w", ErrModel, err)
-	}
-	*m = d
-	return nil
-}
-
-func (m *Model) validate() error {
-	if m.ledger == nil {
-		return check.Fail(ErrModel, "ledger", nil, "is missing")
-	}
-	if m.columns < 1 || m.columns > len(m.weights) {
-		return check.Fail(ErrShape, "columns", m.columns, "must fit the weights")
-	}
-	enc, err := m.facts.encoding(m.columns)
-	if err != nil {
-		return err
-	}
-	if len(m.weights) != enc.Dim() {
-		return check.Fail(ErrShape, "weights", len(m.weights), fmt.Sprintf("must have length %d", enc.Dim()))
-	}
-	for j, w := range m.weights {
-		if math.IsNaN(w) || math.Abs(w) > check.MaxScale*check.MaxScale {
-			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
-		}
-	}
-	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
-		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
-	}
-	centre, _, err := m.facts.labels()
-	if err != nil {
-		return err
-	}
-	if m.labels != losses.Real || m.facts.intercept() {
-		centre = 0
-	}
-	if m.offset != centre {
-		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
-	}
-	return nil
 }

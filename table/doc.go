@@ -47,7 +47,8 @@
 //     feature, so that the others' coefficients are differences from it. "other" names
 //     the level that any text gets which isn't listed; without it, such a text is an
 //     error.
-//   - "binary" needs "positive" and "negative", the texts that mean yes and no.
+//   - "binary" needs "positive" and "negative", the texts that mean yes and no; for the
+//     label, "above" may take their place: yes is a number above it.
 //   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
 //     in package time.

@@ -1,6 +1,9 @@
 package table
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Label says how labels are to be read.
 type Label struct {
@@ -11,13 +14,24 @@ type Label struct {
 	// Range holds all labels: [0, cap] of a Count, [lo, hi] of a Numeric, zeros of a
 	// Binary. It is what dpglm calls LabelRange.
 	Range [2]float64
+	// Class says what 1 is of a Binary, such as "readmitted = yes" or "wage > 600".
+	Class string
+}
+
+// String is the class, or the column's name.
+func (l Label) String() string {
+	if l.Class != "" {
+		return l.Class
+	}
+	return l.Column
 }
 
 // labelField reads labels, of a column that was validated.
 type labelField struct {
 	facts  Label
-	number number      // of a Numeric or a Count
-	levels *levelField // of a Binary
+	number number      // of a Numeric, a Count, or a Binary that has a threshold
+	levels *levelField // of another Binary
+	above  *float64    // the threshold
 }
 
 func newLabelField(s *Schema, c *Column) *labelField {
@@ -25,7 +39,13 @@ func newLabelField(s *Schema, c *Column) *labelField {
 	missing := newAbsent(s, c)
 	switch c.Kind {
 	case Binary:
+		if f.above = c.Above; c.Above != nil {
+			f.number = number{interval{math.Inf(-1), math.Inf(1)}, missing}
+			f.facts.Class = fmt.Sprintf("%s > %v", c.Name, *c.Above)
+			return f
+		}
 		f.levels = newLevelField(missing, [][]string{c.Negative, c.Positive}, "")
+		f.facts.Class = c.Name + " = " + c.Positive[0]
 		return f
 	case Count:
 		f.number = number{interval{0, float64(c.Cap)}, missing}
@@ -52,6 +72,12 @@ func (f *labelField) read(text string) (y float64, clamped bool, err error) {
 	y, err = f.number.required(text, "a label")
 	if err != nil {
 		return 0, false, err
+	}
+	if f.above != nil {
+		if y > *f.above {
+			return 1, false, nil
+		}
+		return 0, false, nil
 	}
 	if f.facts.Kind == Count && (y != math.Trunc(y) || y < 0) {
 		return 0, false, valueError(f.facts.Column, `%s is not a count, a whole number of 0 or more; correct it, or declare the label's kind as "numeric"`, quote(text))

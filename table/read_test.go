@@ -216,7 +216,7 @@ func TestRoles(t *testing.T) {
 	if !slices.Equal(table.Labels(), []float64{0, 2, 3, 1}) || !slices.Equal(table.Persons(), []int{0, 1, 0, 2}) || !slices.Equal(table.Exposure(), []float64{1, .5, 10, 1}) {
 		t.Error(table.Labels(), table.Persons(), table.Exposure())
 	}
-	if want := (Label{"n", Count, [2]float64{0, 3}}); table.Label() != want || table.Encoder().Label() != want {
+	if want := (Label{"n", Count, [2]float64{0, 3}, ""}); table.Label() != want || table.Encoder().Label() != want {
 		t.Error(table.Label())
 	}
 	want := []string{`column "n": 1 of 4 values lie outside the range [0, 3] and were clamped to it`, `column "years": 2 of 4 values lie outside the range [0.5, 10] and were clamped to it`}
@@ -240,7 +240,7 @@ func TestRoles(t *testing.T) {
 func TestNumericLabels(t *testing.T) {
 	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"y","kind":"numeric","range":[-1,5]},{"name":"x","kind":"numeric","range":[0,1]}]}`)
 	table, err := ReadCSV(strings.NewReader("x,y\n0,-0.5\n0,9\n"), s)
-	if err != nil || !slices.Equal(table.Labels(), []float64{-.5, 5}) || table.Label() != (Label{"y", Numeric, [2]float64{-1, 5}}) {
+	if err != nil || !slices.Equal(table.Labels(), []float64{-.5, 5}) || table.Label() != (Label{"y", Numeric, [2]float64{-1, 5}, ""}) {
 		t.Error(table.Labels(), err)
 	}
 }

@@ -110,6 +110,9 @@ type Column struct {
 	// Positive and Negative are the texts that mean yes and no in a Binary.
 	Positive []string `json:"positive,omitempty"`
 	Negative []string `json:"negative,omitempty"`
+	// Above takes their place in a Binary label that is a number in the file: yes is what
+	// lies above it.
+	Above *float64 `json:"above,omitempty"`
 
 	// Origin is day 0 of a Date, and From and To are its range, all as 2006-01-02.
 	Origin string `json:"origin,omitempty"`
@@ -249,6 +252,10 @@ func (s Schema) clone() Schema {
 		c.Range, c.Knots = slices.Clone(c.Range), slices.Clone(c.Knots)
 		c.Levels, c.Positive, c.Negative = slices.Clone(c.Levels), slices.Clone(c.Positive), slices.Clone(c.Negative)
 		c.Layouts = slices.Clone(c.Layouts)
+		if c.Above != nil {
+			above := *c.Above
+			c.Above = &above
+		}
 	}
 	s.Interactions = slices.Clone(s.Interactions)
 	for i, pair := range s.Interactions {

@@ -125,7 +125,7 @@ var keysOf = map[Kind][]string{
 	Numeric:     {"range", "log", "square", "knots", "missing", "constant"},
 	Count:       {"cap", "missing"},
 	Categorical: {"levels", "reference", "other", "missing", "constant"},
-	Binary:      {"positive", "negative", "missing", "constant"},
+	Binary:      {"positive", "negative", "above", "missing", "constant"},
 	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},
 	ID:          {"missing"},
 	Ignored:     {},
@@ -214,6 +214,10 @@ func (v *validator) notMissing(where string, texts []string) {
 }
 
 func (v *validator) binary(where string, c *Column) {
+	if c.Above != nil {
+		v.threshold(where, c)
+		return
+	}
 	for _, part := range []struct {
 		key   string
 		texts []string
@@ -228,6 +232,18 @@ func (v *validator) binary(where string, c *Column) {
 		if slices.Contains(c.Negative, t) {
 			v.fail(where, "%s is both positive and negative", quote(t))
 		}
+	}
+}
+
+// threshold checks a Binary that is a number in the file.
+func (v *validator) threshold(where string, c *Column) {
+	switch {
+	case c.Name != v.s.Label:
+		v.fail(where, `has "above", which is for the label; a feature of the kind binary needs "positive" and "negative", or the kind numeric`)
+	case len(c.Positive)+len(c.Negative) > 0:
+		v.fail(where, `has "above" beside "positive" or "negative"; the label is a number or a text`)
+	case math.IsNaN(*c.Above) || math.IsInf(*c.Above, 0):
+		v.fail(where, `"above" is %g; it must be a finite number`, *c.Above)
 	}
 }
 

@@ -49,11 +49,15 @@ func labelWarnings(l Label, c *Column, labels []float64, clamped int) []string {
 	if l.Kind != Binary {
 		return clampWarning(c, clamped, len(labels))
 	}
+	positive, negative := list(quoted(c.Positive), "or"), list(quoted(c.Negative), "or")
+	if c.Above != nil {
+		positive, negative = fmt.Sprintf("above %g", *c.Above), fmt.Sprintf("at most %g", *c.Above)
+	}
 	switch {
 	case !slices.Contains(labels, 1):
-		return []string{fmt.Sprintf("label %s: no row is positive (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Positive), "or"))}
+		return []string{fmt.Sprintf("label %s: no row is positive (%s); a model of these rows learns nothing", quote(l.Column), positive)}
 	case !slices.Contains(labels, 0):
-		return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.Column), list(quoted(c.Negative), "or"))}
+		return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.Column), negative)}
 	}
 	return nil
 }

@@ -1,0 +1,56 @@
+package dpglm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+)
+
+// Files of earlier versions stay readable: they predict what they did, and what they
+// say is not lost when they are written again.
+func TestStoredModelsStayReadable(t *testing.T) {
+	found, err := filepath.Glob("testdata/model-v*.json")
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m dpglm.Model
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, text); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := json.Marshal(&m); err != nil || !bytes.Equal(again, compact.Bytes()) {
+			t.Errorf("%s is written again as\n%s (%v)", path, again, err)
+		}
+		x, want := mat.NewDense(1, 2, []float64{0.5, -0.25}), 0.0
+		switch filepath.Base(path) {
+		case "model-v1-table.json":
+			want = 0.8894066199581686
+			if x, err = m.Encode(map[string]string{"age": "70", "days": "10", "ward": "surgery"}); err != nil {
+				t.Fatal(err)
+			}
+		case "model-v1-schema.json":
+			want = 10 + 0.5001421491092066*0.5 + 0.08629021644703518*-0.125
+		default:
+			t.Fatalf("%s: say here what it predicts", path)
+		}
+		if got, err := m.Means(x); err != nil || math.Abs(got[0]-want) > 1e-12 {
+			t.Errorf("%s predicts %v (%v), want %v", path, got, err, want)
+		}
+	}
+}

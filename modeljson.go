@@ -1,0 +1,221 @@
+package dpglm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+// modelFormat and modelVersion are those of the JSON that this package writes and reads;
+// libraryVersion is the package's own, for the reader of a file.
+const (
+	modelFormat    = "dpglm model"
+	modelVersion   = 1
+	libraryVersion = "0.1.0"
+)
+
+// oneRow is the unit that ledgers don't name.
+const oneRow = "one row (replace-one)"
+
+// modelJSON has its facts in one of Bounds, Schema and Table. What a reader without this
+// library wants to know of the guarantee stands beside the ledger, which claims the same.
+type modelJSON struct {
+	Format  string        `json:"format"`
+	Version int           `json:"version"`
+	Library string        `json:"library"`
+	Loss    string        `json:"loss"`
+	Labels  losses.Labels `json:"labels"`
+	Link    losses.Link   `json:"link"`
+	Rows    int           `json:"rows"`
+	Unit    string        `json:"unit"`
+	Epsilon float64       `json:"epsilon,omitempty"`
+	Delta   float64       `json:"delta,omitempty"`
+	Mu      float64       `json:"mu,omitempty"`
+	Columns int           `json:"columns"`
+	Bounds  *Bounds       `json:"bounds,omitempty"`
+	Schema  *Schema       `json:"schema,omitempty"`
+	Table   *table.Schema `json:"table,omitempty"`
+	Weights []float64     `json:"weights"`
+	Offset  float64       `json:"offset,omitempty"`
+	Ledger  *Ledger       `json:"ledger"`
+}
+
+// claim fills in what a ledger claims.
+func (j *modelJSON) claim(l *Ledger) {
+	c, _ := l.Claim()
+	j.Rows, j.Unit, j.Epsilon, j.Delta, j.Mu = c.Rows, c.Unit, c.Epsilon, c.Delta, c.Mu
+	if j.Unit == "" {
+		j.Unit = oneRow
+	}
+}
+
+// MarshalJSON writes the model.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
+		Columns: m.columns, Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
+	j.claim(m.ledger)
+	switch f := m.facts.(type) {
+	case Bounds:
+		j.Bounds = &f
+	case Schema:
+		j.Schema = &f
+	case tableFacts:
+		s := f.encoder.Schema()
+		j.Table = &s
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a model that MarshalJSON wrote. It refuses another format or
+// version, fields that it doesn't know or that are repeated, and numbers that contradict
+// one another.
+func (m *Model) UnmarshalJSON(data []byte) error {
+	if m == nil {
+		return check.Fail(ErrModel, "model", nil, "must not be nil")
+	}
+	j, err := decodeModel(data)
+	if err != nil {
+		return err
+	}
+	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger, j.Library}
+	if d.facts, err = j.facts(); err != nil {
+		return err
+	}
+	if err := d.validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	claimed := *j
+	if claimed.claim(d.ledger); claimed.Rows != j.Rows || claimed.Unit != j.Unit || claimed.Epsilon != j.Epsilon || claimed.Delta != j.Delta || claimed.Mu != j.Mu {
+		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
+	}
+	*m = d
+	return nil
+}
+
+// decodeModel reads the fields, each of which must be known and occur once.
+func decodeModel(data []byte) (*modelJSON, error) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	if head.Format != modelFormat {
+		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", modelFormat))
+	}
+	if head.Version != modelVersion {
+		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", libraryVersion, modelVersion))
+	}
+	if err := onceEach(json.NewDecoder(bytes.NewReader(data))); err != nil {
+		return nil, err
+	}
+	j, d := new(modelJSON), json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(j); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	return j, nil
+}
+
+// onceEach refuses a key that is repeated in its object, the last of which encoding/json
+// would take.
+func onceEach(d *json.Decoder) error {
+	var open []map[string]bool // nil for a list
+	key := false               // whether a key comes next
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrModel, err)
+		}
+		if name, ok := token.(string); ok && key {
+			seen := open[len(open)-1]
+			if seen[name] {
+				return check.Fail(ErrModel, "field", fmt.Sprintf("%q", name), "must not be repeated")
+			}
+			seen[name], key = true, false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
+}
+
+// facts returns the one kind of facts that there is.
+func (j *modelJSON) facts() (Facts, error) {
+	var found []Facts
+	if j.Bounds != nil {
+		found = append(found, *j.Bounds)
+	}
+	if j.Schema != nil {
+		found = append(found, *j.Schema)
+	}
+	if j.Table != nil {
+		e, err := table.NewEncoder(*j.Table)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		}
+		found = append(found, newTableFacts(e))
+	}
+	if len(found) != 1 {
+		return nil, check.Fail(ErrModel, "bounds, schema, table", nil, "must have exactly one of them")
+	}
+	return found[0], nil
+}
+
+func (m *Model) validate() error {
+	if m.ledger == nil {
+		return check.Fail(ErrModel, "ledger", nil, "is missing")
+	}
+	if c, ok := m.ledger.Claim(); !ok || c.Rows < 1 {
+		return check.Fail(ErrModel, "rows", c.Rows, "must be at least 1, by the ledger's claim")
+	}
+	if m.columns < 1 || m.columns > len(m.weights) {
+		return check.Fail(ErrShape, "columns", m.columns, "must fit the weights")
+	}
+	enc, err := m.facts.encoding(m.columns)
+	if err != nil {
+		return err
+	}
+	if len(m.weights) != enc.Dim() {
+		return check.Fail(ErrShape, "weights", len(m.weights), fmt.Sprintf("must have length %d", enc.Dim()))
+	}
+	for j, w := range m.weights {
+		if math.IsNaN(w) || math.Abs(w) > check.MaxScale*check.MaxScale {
+			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
+		}
+	}
+	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
+		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
+	}
+	centre, _, err := m.facts.labels()
+	if err != nil {
+		return err
+	}
+	if m.labels != losses.Real || m.facts.intercept() {
+		centre = 0
+	}
+	if m.offset != centre {
+		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
+	}
+	return nil
+}

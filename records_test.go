@@ -1,0 +1,330 @@
+package dpglm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	tables "github.com/dpglm/dpglm/table"
+)
+
+const clinicSchema = `{
+  "version": 1,
+  "label": "readmitted",
+  "columns": [
+    {"name": "age", "kind": "numeric", "range": [20, 100], "square": true},
+    {"name": "days", "kind": "numeric", "range": [1, 100], "log": true, "missing": "indicator"},
+    {"name": "ward", "kind": "categorical", "levels": ["medicine", "surgery", "other"], "other": "other"},
+    {"name": "readmitted", "kind": "binary", "positive": ["yes"], "negative": ["no"]}
+  ],
+  "interactions": [["age", "ward"]]
+}`
+
+// clinic is a made-up table of so many rows: the old, and surgery's patients, come back.
+func clinic(t testing.TB, schema string, rows int) *tables.Table {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("ward,readmitted,age,days\n")
+	for range rows {
+		ward, age, days := r.IntN(4), 20+80*r.Float64(), "NA"
+		if r.IntN(5) > 0 {
+			days = fmt.Sprint(1 + r.IntN(99))
+		}
+		label := "no"
+		if age+20*float64(ward%2)+20*r.NormFloat64() > 70 {
+			label = "yes"
+		}
+		fmt.Fprintf(&b, "%s,%s,%.1f,%s\n", []string{"medicine", "surgery", "eyes", "other"}[ward], label, age, days)
+	}
+	s, err := tables.ParseSchema([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := tables.ReadCSV(strings.NewReader(b.String()), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func clinicModel(t testing.TB) *dpglm.Model {
+	t.Helper()
+	data, err := dpglm.NewTableDataset(clinic(t, clinicSchema, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Auto(ctx, data, logistic, dpglm.ApproxDP(2, 1e-6), seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Records are read by name: the order of the columns, other columns and the label's
+// absence change nothing, and unknown levels and missing values follow the schema.
+func TestRecordsByName(t *testing.T) {
+	m := clinicModel(t)
+	x, err := m.Encode(
+		map[string]string{"age": "70", "days": "10", "ward": "surgery"},
+		map[string]string{"ward": "moon base", "days": "", "age": "1e9", "name": "Ada"},
+		map[string]string{"ward": "other", "days": "NA", "age": "100"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.EncodeRows([]string{"days", "ward", "readmitted", "age"}, []string{"10", "surgery", "?", "70"}, []string{"NULL", "sea", "", "100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x.RawRowView(0), y.RawRowView(0)) || !slices.Equal(x.RawRowView(1), y.RawRowView(1)) || !slices.Equal(x.RawRowView(1), x.RawRowView(2)) {
+		t.Errorf("the same people are read as\n%v and\n%v", mat.Formatted(x), mat.Formatted(y))
+	}
+	p, errA := m.Probabilities(x)
+	means, errB := m.Means(x)
+	if errA != nil || errB != nil || !slices.Equal(p, means) || !(p[0] > 0.5) {
+		t.Errorf("probabilities %v (%v), means %v (%v)", p, errA, means, errB)
+	}
+}
+
+// An error about a record says which, and where in it; nothing is encoded halfway.
+func TestRecordsThatCantBeRead(t *testing.T) {
+	m := clinicModel(t)
+	good := map[string]string{"age": "70", "days": "10", "ward": "surgery"}
+	for _, c := range []struct {
+		bad  map[string]string
+		kind error
+		says string
+	}{
+		{map[string]string{"age": "old", "days": "1", "ward": "surgery"}, tables.ErrValue, `record 2, column "age": "old"`},
+		{map[string]string{"age": "", "days": "1", "ward": "surgery"}, tables.ErrValue, `record 2, column "age": the field is empty`},
+		{map[string]string{"Age": "70", "days": "1", "ward": "surgery"}, tables.ErrColumn, `"Age"`},
+	} {
+		if x, err := m.Encode(good, c.bad); x != nil || !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v, want %q", c.bad, err, c.says)
+		}
+	}
+	if x, err := m.EncodeRows([]string{"age", "ward"}, []string{"70", "surgery"}); x != nil || !errors.Is(err, tables.ErrColumn) {
+		t.Errorf("a header without a column: %v", err)
+	}
+	if x, err := m.EncodeRows([]string{"age", "ward", "days"}, []string{"70", "surgery"}); x != nil || !errors.Is(err, tables.ErrFile) {
+		t.Errorf("a short record: %v", err)
+	}
+	if x, err := m.Encode(); x != nil || !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("no record: %v", err)
+	}
+	plain, _ := trained(t)
+	if x, err := plain.Encode(good); x != nil || !errors.Is(err, dpglm.ErrModel) || plain.Encoder() != nil {
+		t.Errorf("records for a model of a plain matrix: %v", err)
+	}
+	if x, err := new(dpglm.Model).EncodeRows([]string{"age"}, []string{"70"}); x != nil || !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("records for no model: %v", err)
+	}
+}
+
+// What a model of a table says of itself.
+func TestTableModelsDescribeThemselves(t *testing.T) {
+	m := clinicModel(t)
+	if m.Label() != "readmitted = yes" || m.Loss() != "logistic" || m.Link() != losses.Logit || m.Encoder().Schema().Label != "readmitted" {
+		t.Errorf("%q, %q, %q", m.Label(), m.Loss(), m.Link())
+	}
+	if b, ok := m.Facts().(dpglm.Bounds); !ok || b.Feature != m.Encoder().Bound() || !b.Intercept {
+		t.Errorf("facts %+v", m.Facts())
+	}
+	if c, ok := m.Ledger().Claim(); !ok || c.Rows != 3000 || c.Epsilon != 2 || c.Delta != 1e-6 {
+		t.Errorf("claim %+v", c)
+	}
+	plain, _ := trained(t)
+	if plain.Label() != "class 1" || new(dpglm.Model).Label() != "label" || plain.Facts() != (dpglm.Bounds{Feature: 2, Intercept: true}) || new(dpglm.Model).Facts() != nil {
+		t.Errorf("%q, %+v", plain.Label(), plain.Facts())
+	}
+	if (*dpglm.Model)(nil).Loss() != "" || (*dpglm.Model)(nil).Link() != "" || (*dpglm.Model)(nil).Encoder() != nil {
+		t.Error("no model has a loss, a link or an encoder")
+	}
+	wage := strings.Replace(clinicSchema, `"kind": "binary", "positive": ["yes"], "negative": ["no"]`, `"kind": "binary", "above": 0.5`, 1)
+	s, err := tables.ParseSchema([]byte(wage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := tables.ReadCSV(strings.NewReader("age,days,ward,readmitted\n30,1,surgery,0.4\n40,2,eyes,0.6\n"), s)
+	if err != nil || read.Label().String() != "readmitted > 0.5" || !slices.Equal(read.Labels(), []float64{0, 1}) {
+		t.Errorf("%v, labels %v (%v)", read.Label(), read.Labels(), err)
+	}
+}
+
+// A stored model of a table is the same model: it reads records, predicts and is stored
+// again as before.
+func TestTableModelRoundTrip(t *testing.T) {
+	m := clinicModel(t)
+	record := map[string]string{"age": "70", "days": "10", "ward": "surgery"}
+	x, err := m.Encode(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkModel(t, m, x)
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back dpglm.Model
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if y, err := back.Encode(record); err != nil || !mat.Equal(x, y) || back.Label() != m.Label() {
+		t.Errorf("the decoded model reads a record as %v (%v)", y, err)
+	}
+	for _, c := range [][2]string{
+		{`"columns":8`, `"columns":9`}, {`[20,100]`, `[100,20]`}, {`"square":true`, `"squared":true`}, {`"table":{`, `"bounds":{"feature":1},"table":{`}, {`"label":"readmitted"`, `"label":"age"`},
+	} {
+		bad := strings.Replace(string(text), c[0], c[1], 1)
+		if bad == string(text) {
+			t.Fatalf("%s is not in %s", c[0], text)
+		}
+		if err := json.Unmarshal([]byte(bad), new(dpglm.Model)); !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+}
+
+// Sparse rows of a table are read as NewSparse's are.
+func TestSparseTables(t *testing.T) {
+	var levels, rows strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&levels, `"l%d",`, i)
+		fmt.Fprintf(&rows, "%d,l%d\n", i%3, 39-i)
+	}
+	s, err := tables.ParseSchema([]byte(`{"version": 1, "label": "y", "columns": [{"name": "y", "kind": "numeric", "range": [0, 2]}, {"name": "g", "kind": "categorical", "levels": [` + strings.TrimSuffix(levels.String(), ",") + `]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := tables.ReadCSV(strings.NewReader("y,g\n"+rows.String()), s)
+	if err != nil || read.Sparse() == nil {
+		t.Fatal("not sparse", err)
+	}
+	c := read.Sparse()
+	x, err := dpglm.NewSparse(c.Rows, c.Cols, c.Indptr, c.Indices, c.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := dpglm.Problem{Loss: losses.Squared{}}
+	fitted := func(d *dpglm.Dataset, err error) *dpglm.Model {
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.NoisyGD(ctx, d, problem, dpglm.GDP(5), dpglm.NoisyGDConfig{Steps: 20}, seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	a := fitted(dpglm.NewTableDataset(read))
+	b := fitted(dpglm.NewDataset(x, read.Labels(), dpglm.Bounds{Feature: read.Bound(), LabelRange: [2]float64{0, 2}, Intercept: true}))
+	if !slices.Equal(a.Weights(), b.Weights()) || !slices.Equal(predicted(t, a, c), predicted(t, b, x)) {
+		t.Errorf("weights %v, of the same rows by NewSparse %v", a.Weights(), b.Weights())
+	}
+}
+
+// What can't be trained on is refused.
+func TestTablesThatCantBeTrainedOn(t *testing.T) {
+	read := clinic(t, clinicSchema, 10)
+	header := "age,days,ward,readmitted\n"
+	features, err := tables.NewCSV(strings.NewReader(header+"30,1,surgery,\n"), ',')
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlabelled, err := tables.ReadFeatures(features, read.Encoder().Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rated, err := tables.ParseSchema([]byte(strings.Replace(strings.Replace(clinicSchema, `"version": 1,`, `"version": 1, "exposure": "days",`, 1), `"log": true, "missing": "indicator"`, `"missing": "refuse"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exposed, err := tables.ReadCSV(strings.NewReader(header+"30,1,surgery,no\n"), rated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		t    *tables.Table
+		want error
+	}{"nil": {nil, dpglm.ErrConfig}, "empty": {new(tables.Table), dpglm.ErrLabel}, "no labels": {unlabelled, dpglm.ErrLabel}, "exposure": {exposed, dpglm.ErrConfig}} {
+		if d, err := dpglm.NewTableDataset(c.t); d != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Coefficients, times what the raw columns hold, are the scores.
+func TestCoefficientsAreInOriginalUnits(t *testing.T) {
+	m := clinicModel(t)
+	values := coefficients(t, m)
+	x, err := m.Encode(map[string]string{"age": "70", "days": "10", "ward": "surgery"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := values["(Intercept)"] + 70*values["age"] + 4900*values["age^2"] + math.Log(10)*values["log(days)"] + values["ward=surgery"] + 70*values["age:ward=surgery"]
+	if z, err := m.Scores(x); err != nil || math.Abs(z[0]-want) > 1e-9*math.Abs(want) {
+		t.Errorf("score %v (%v), by the coefficients %g: %v", z, err, want, values)
+	}
+	plain, y := realRows(50)
+	for name, f := range map[string]dpglm.Facts{
+		"bounds":               dpglm.Bounds{Feature: 9, LabelRange: [2]float64{8, 12}},
+		"bounds, intercept":    dpglm.Bounds{Feature: 9, LabelRange: [2]float64{8, 12}, Intercept: true},
+		"schema":               dpglm.Schema{Columns: []string{"x1", "x2"}, Numeric: map[string][2]float64{"x1": {-3, 5}, "x2": {-9, 2}}, LabelRange: [2]float64{8, 12}},
+		"schema and intercept": dpglm.Schema{Columns: []string{"x1", "x2"}, Numeric: map[string][2]float64{"x1": {-3, 5}, "x2": {-9, 2}}, LabelRange: [2]float64{8, 12}, Intercept: true},
+	} {
+		m, err := dpglm.NoisyGD(ctx, dataset(t, plain, plus(y, 10), f), dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 20}, seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := coefficients(t, m)
+		z, err := m.Scores(mat.NewDense(1, 2, []float64{0.5, -0.25}))
+		if want := values["(Intercept)"] + 0.5*values["x1"] - 0.25*values["x2"]; err != nil || math.Abs(z[0]-want) > 1e-12*math.Abs(want) {
+			t.Errorf("%s: score %v (%v), by the coefficients %g: %v", name, z, err, want, values)
+		}
+	}
+}
+
+// Columns of a group are named by group and level.
+func TestCoefficientsOfGroups(t *testing.T) {
+	s := dpglm.Schema{Columns: []string{"town=york", "size", "hull"}, Numeric: map[string][2]float64{"size": {0, 4}}, OneHot: map[string][]string{"town": {"town=york", "hull"}}}
+	x := mat.NewDense(2, 3, []float64{1, 2, 0, 0, 3, 1})
+	m, err := dpglm.NoisyGD(ctx, dataset(t, x, []float64{0, 1}, s), logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 5}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.Coefficients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := m.Weights()
+	if len(c) != 4 || c[0].Columns[0] != "town" || c[0].Levels[0] != "york" || c[2].Levels[0] != "hull" || c[2].Block != c[0].Block || c[1].Block == c[0].Block ||
+		c[0].Value != w[0] || c[1].Value != w[1]/2 || c[3].Value != -w[1] || c[3].Name != tables.Intercept {
+		t.Errorf("coefficients %+v of weights %v", c, w)
+	}
+}
+
+func coefficients(t *testing.T, m *dpglm.Model) map[string]float64 {
+	t.Helper()
+	list, err := m.Coefficients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, c := range list {
+		values[c.Name] = c.Value
+	}
+	if len(values) != len(list) {
+		t.Fatalf("names are repeated: %v", list)
+	}
+	return values
+}

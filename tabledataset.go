@@ -1,0 +1,53 @@
+package dpglm
+
+import (
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/table"
+)
+
+// NewTableDataset takes the rows, labels and public facts of a table that was read for
+// training, and adds an intercept. Models that are trained on it carry the table's
+// schema: [Model.Encode] reads records by the names of their columns, and
+// [Model.Coefficients] are in the columns' units.
+//
+// The guarantee is for one row, also where the schema names persons, of whom each may
+// have several. A table with an exposure is refused, as losses don't take one.
+func NewTableDataset(t *table.Table) (*Dataset, error) {
+	if t == nil {
+		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")
+	}
+	if t.Labels() == nil {
+		return nil, check.Fail(ErrLabel, "table", nil, "has no labels; read it by table.Read, not by table.ReadFeatures")
+	}
+	if t.Exposure() != nil {
+		return nil, check.Fail(ErrConfig, "table", nil, "has an exposure, which losses don't take; make its column a feature or an ignored one")
+	}
+	return NewDataset(t.Matrix(), t.Labels(), factsOf(t))
+}
+
+// factsOf are a table's, with its encoder where there is one.
+func factsOf(t *table.Table) Facts {
+	if e := t.Encoder(); e != nil {
+		return newTableFacts(e)
+	}
+	return Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true}
+}
+
+// tableFacts are those of rows that an encoder made of records, all of which follow from
+// its schema.
+type tableFacts struct {
+	Bounds
+	encoder *table.Encoder
+}
+
+func newTableFacts(e *table.Encoder) tableFacts {
+	return tableFacts{Bounds{Feature: e.Bound(), LabelRange: e.Label().Range, Intercept: true}, e}
+}
+
+func (f tableFacts) encoding(columns int) (curator.Encoding, error) {
+	if features := len(f.encoder.Features()); columns != features {
+		return curator.Encoding{}, check.Fail(ErrSchema, "features of the table's schema", features, "must equal the number of the matrix's columns")
+	}
+	return f.Bounds.encoding(columns)
+}
