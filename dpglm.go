@@ -11,6 +11,17 @@
 // The user states public facts (bounds or a Schema, a radius, a budget), never
 // anything computed from the data; everything else has a default made of those.
 //
+// Rows in a file or a database, with texts, dates and missing values, are read by package
+// [table], to which [NewTableDataset] is the way from here. Such a [Model] reads records
+// by the names of their columns, and is stored as JSON with all that it needs:
+//
+//	schema, err := table.ReadSchemaFile("hospital.schema.json")
+//	t, err := table.ReadCSVFile("hospital.csv", schema)
+//	data, err := dpglm.NewTableDataset(t)
+//	model, err := dpglm.Auto(ctx, data, problem, budget, nil)
+//	x, err := model.Encode(map[string]string{"age": "64", "ward": "surgery"})
+//	p, err := model.Probabilities(x)
+//
 // # Learners
 //
 // [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],

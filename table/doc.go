@@ -4,8 +4,7 @@
 //
 //	schema, err := table.ReadSchemaFile("hospital.schema.json")
 //	t, err := table.ReadCSVFile("hospital.csv", schema)
-//	data, err := dpglm.NewDataset(t.Matrix(), t.Labels(),
-//		dpglm.Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true})
+//	data, err := dpglm.NewTableDataset(t)
 //
 // # The schema is public
 //

@@ -25,8 +25,7 @@ const clinic = `{
 // A table with strings, answers of yes and no, and missing values is read in a few
 // lines. Then, with dpglm:
 //
-//	data, err := dpglm.NewDataset(t.Matrix(), t.Labels(),
-//		dpglm.Bounds{Feature: t.Bound(), Intercept: true})
+//	data, err := dpglm.NewTableDataset(t)
 func Example() {
 	schema, err := table.ParseSchema([]byte(clinic)) // or ReadSchemaFile
 	if err != nil {
