@@ -21,7 +21,7 @@ func NewTableDataset(t *table.Table) (*Dataset, error) {
 		return nil, check.Fail(ErrLabel, "table", nil, "has no labels; read it by table.Read, not by table.ReadFeatures")
 	}
 	if t.Exposure() != nil {
-		return nil, check.Fail(ErrConfig, "table", nil, "has an exposure, which losses don't take; make its column a feature or an ignored one")
+		return nil, check.Fail(ErrConfig, "table", nil, "has an exposure, which losses don't take; leave it out of the schema")
 	}
 	return NewDataset(t.Matrix(), t.Labels(), factsOf(t))
 }

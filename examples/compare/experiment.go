@@ -30,7 +30,6 @@ type experiment struct {
 	constant cell    // the best model that ignores the features
 	rows     int     // to train on
 	delta    float64
-	inferred []string // facts that were taken from the data
 }
 
 // cell is one method at one ε.
@@ -63,10 +62,9 @@ func (e *experiment) fits() int { return e.seeds * (len(e.cells) + 1) }
 // run does all fits, as many at a time as there are processors, and calls count
 // after each. A method that can't be used is none the less an outcome, unless all
 // are like that.
-func (e *experiment) run(ctx context.Context, sample *task.Sample, count func()) error {
-	e.inferred = sample.Inferred
+func (e *experiment) run(ctx context.Context, source *task.Source, count func()) error {
 	for seed := range uint64(e.seeds) {
-		trial, err := sample.Trial(seed + 1)
+		trial, err := source.Trial(seed + 1)
 		if err != nil {
 			return err
 		}

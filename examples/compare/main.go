@@ -11,12 +11,10 @@
 //
 // To judge defaults, give it several sets, each with its own flags for the data
 // after a +; a table over all sets comes last. In a directory of files NAME.csv.gz
-// and NAME.schema.json, where the schemas of numbers have a label_bound and the
-// names of counts end in _count:
+// and NAME.schema.json:
 //
-//	sets=(); for s in $DIR/*.schema.json; do loss=logistic
-//	  grep -q label_bound $s && loss=squared; [[ $s == *_count.* ]] && loss=poisson
-//	  sets+=(-data ${s%.schema.json}.csv.gz -schema $s -loss $loss +); done
+//	sets=(); for s in $DIR/*.schema.json; do
+//	  sets+=(-data ${s%.schema.json}.csv.gz -schema $s +); done
 //	go -C examples/compare run . -methods auto -csv all.csv "${sets[@]}"
 package main
 
@@ -49,8 +47,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	show := progress.Count(stderr, "fits", total)
 	for i, e := range all {
-		if err := e.runOn(ctx, o.sources[i], func() { done++; show(done) }); err != nil {
-			return err
+		if err := e.run(ctx, o.sources[i], func() { done++; show(done) }); err != nil {
+			return located(err)
 		}
 		if err := e.print(stdout); err != nil {
 			return err
@@ -70,16 +68,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return writeCSV(o.csv, all)
 }
 
-func (e *experiment) runOn(ctx context.Context, source *task.Source, count func()) error {
-	sample, err := source.Load()
+// located says where a path that leads nowhere starts.
+func located(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, _ := os.Getwd() // only part of a message
 		return fmt.Errorf("%w (relative paths start at %s)", err, dir)
 	}
-	if err != nil {
-		return err
-	}
-	return e.run(ctx, sample, count)
+	return err
 }
 
 // plotOf is the file for the picture of one set.

@@ -50,8 +50,9 @@ func people(t *testing.T) string {
 // schema writes a schema for people, with one of the labels.
 func schema(t *testing.T, label string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "schema.json")
-	text := fmt.Sprintf(`{"label": %q, "label_bound": 9, "numeric": {"age": [-1, 1]}}`, label)
+	path := filepath.Join(t.TempDir(), label+".json")
+	kind := map[string]string{"rich": `"binary", "above": 0`, "pay": `"numeric", "range": [-9, 9]`, "visits": `"count", "cap": 9`}[label]
+	text := fmt.Sprintf(`{"version": 1, "label": %q, "columns": [{"name": "age", "kind": "numeric", "range": [-1, 1]}, {"name": %q, "kind": %s}]}`, label, label, kind)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +125,11 @@ func TestSeveralSets(t *testing.T) {
 	plot, scores := filepath.Join(dir, "a.png"), filepath.Join(dir, "a.csv")
 	var out bytes.Buffer
 	err := run(context.Background(), []string{"-methods", "noisygd", "-epsilon", "1,4", "-seeds", "3", "-plot", plot, "-csv", scores,
-		"-data", data, "-schema", schema(t, "rich"), "+", "-data", data, "-label", "pay", "-bound", "1.5", "-label-bound", "2", "-loss", "squared", "+"}, &out, io.Discard)
+		"-data", data, "-schema", schema(t, "rich"), "+", "-data", data, "-schema", schema(t, "pay"), "+"}, &out, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"people.csv with schema.json, logistic loss", "people.csv, squared loss", "Held-out log-loss of 1 set(s)", "Held-out R² of 1 set(s)"} {
+	for _, want := range []string{"people.csv with rich.json, logistic loss", "people.csv with pay.json, squared loss", "Held-out log-loss of 1 set(s)", "Held-out R² of 1 set(s)"} {
 		if strings.Count(out.String(), want) != 1 {
 			t.Errorf("not once: %q in\n%s", want, &out)
 		}
@@ -136,10 +137,10 @@ func TestSeveralSets(t *testing.T) {
 	if strings.Count(out.String(), note) != 1 || !strings.HasSuffix(out.String(), note) {
 		t.Errorf("the note should come once, at the end, in\n%s", &out)
 	}
-	checkPicture(t, filepath.Join(dir, "a-schema-logistic.png"), 1)
-	checkPicture(t, filepath.Join(dir, "a-people-squared.png"), 1)
+	checkPicture(t, filepath.Join(dir, "a-rich-logistic.png"), 1)
+	checkPicture(t, filepath.Join(dir, "a-pay-squared.png"), 1)
 	each := line(t, out.String(), "noisygd", "4")[2]
-	if all := line(t, out.String(), "schema", "noisygd"); len(all) != 6 || all[3] != each {
+	if all := line(t, out.String(), "rich", "noisygd"); len(all) != 6 || all[3] != each {
 		t.Errorf("over all sets %q, alone %s", all, each)
 	}
 	checkCSV(t, scores, each)
@@ -162,7 +163,7 @@ func checkCSV(t *testing.T, path, want string) {
 	}
 	var values []float64
 	for _, l := range lines {
-		if slices.Equal(l[:4], []string{"schema", "logistic", "noisygd", "4"}) && l[5] == "log_loss" {
+		if slices.Equal(l[:4], []string{"rich", "logistic", "noisygd", "4"}) && l[5] == "log_loss" {
 			v, err := strconv.ParseFloat(l[6], 64)
 			if seed := fmt.Sprint(len(values) + 1); err != nil || l[4] != seed {
 				t.Fatalf("%q: %v, want seed %s", l, err, seed)
@@ -262,14 +263,10 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, err := o.sources[0].Load()
-	if err != nil {
-		t.Fatal(err)
-	}
 	o.methods = []method{{"first", refusing{1}}, {"second", refusing{0}}}
 	e := newExperiment(o, o.sources[0])
 	count := 0
-	if err := e.run(context.Background(), sample, func() { count++ }); err != nil {
+	if err := e.run(context.Background(), o.sources[0], func() { count++ }); err != nil {
 		t.Fatal(err)
 	}
 	if count != 14 || count != e.fits() {
@@ -290,7 +287,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	o.methods = o.methods[1:]
-	if err := newExperiment(o, o.sources[0]).run(context.Background(), sample, func() {}); !errors.Is(err, errRefusing) {
+	if err := newExperiment(o, o.sources[0]).run(context.Background(), o.sources[0], func() {}); !errors.Is(err, errRefusing) {
 		t.Errorf("where nothing can be used: %v, want %v", err, errRefusing)
 	}
 }
@@ -321,7 +318,9 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-plot", "a.svg"}, ".png"},
 		{[]string{"-data", "none.csv"}, "relative paths start at"},
 		{[]string{"-test", "2"}, "-test"},
-		{[]string{"-bound", "1"}, "exactly one"},
+		{[]string{"-schema", "none.json"}, "relative paths start at"},
+		{[]string{"-schema", ""}, "-schema is missing"},
+		{[]string{"-loss", "squared"}, "\"rich\" is binary"},
 		{[]string{"more"}, `"more"`},
 	} {
 		err := run(context.Background(), append(slices.Clone(good), c.args...), io.Discard, io.Discard)
@@ -332,7 +331,7 @@ func TestBadFlags(t *testing.T) {
 }
 
 func TestDefaultsOfFlags(t *testing.T) {
-	o, err := parseOptions([]string{"-data", "a.csv", "-bound", "1"}, io.Discard)
+	o, err := parseOptions([]string{"-data", "a.csv", "-schema", schema(t, "rich")}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

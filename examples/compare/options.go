@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -41,17 +40,24 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.csv, "csv", "", "CSV `file` for every score of every fit")
 	for _, set := range sets(args) {
 		source := task.NewSource(f)
-		if err := source.Parse(f, set, stderr); err != nil {
+		f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
+		if _, err := task.Parse(f, set, stderr); err != nil {
 			return nil, err
+		}
+		if err := located(source.ResolveData("compare", stderr)); err != nil {
+			return nil, err
+		}
+		if !(source.HeldOut > 0 && source.HeldOut < 1) {
+			return nil, task.Usage("-test %g must lie strictly between 0 and 1", source.HeldOut)
 		}
 		o.sources = append(o.sources, source)
 		f = flag.NewFlagSet("compare", flag.ContinueOnError)
 	}
 	switch {
 	case o.seeds < 1:
-		return nil, fmt.Errorf("-seeds %d must be at least 1", o.seeds)
+		return nil, task.Usage("-seeds %d must be at least 1", o.seeds)
 	case !strings.HasSuffix(o.plot, ".png"):
-		return nil, fmt.Errorf("-plot %q must end in .png", o.plot)
+		return nil, task.Usage("-plot %q must end in .png", o.plot)
 	}
 	return o, errors.Join(o.setMethods(*methods), o.setEpsilons(*epsilons))
 }
@@ -76,7 +82,7 @@ func (o *options) setMethods(list string) error {
 			return err
 		}
 		if slices.ContainsFunc(o.methods, func(m method) bool { return m.name == name }) {
-			return fmt.Errorf("-methods names %s twice", name)
+			return task.Usage("-methods names %s twice", name)
 		}
 		o.methods = append(o.methods, method{name, learner})
 	}
@@ -87,7 +93,7 @@ func (o *options) setEpsilons(list string) error {
 	for _, s := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("-epsilon: %q must be a positive number", s)
+			return task.Usage("-epsilon: %q must be a positive number", s)
 		}
 		o.epsilons = append(o.epsilons, v)
 	}

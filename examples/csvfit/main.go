@@ -1,99 +1,78 @@
-// Csvfit fits a private model to a CSV or LIBSVM file and scores it on rows
-// that were held out, next to a model without privacy:
+// Csvfit takes a CSV file to a private model and its predictions:
 //
-//	go run ./examples/csvfit -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
-//	go run ./examples/csvfit -data words.libsvm.gz -bound 5 -features 20000 -epsilon 1
+//	go run ./examples/csvfit init -data people.csv -o people.schema.json     # then fill it in
+//	go run ./examples/csvfit fit -data people.csv -schema people.schema.json -epsilon 1 -o model.json
+//	go run ./examples/csvfit predict -model model.json -data new.csv -o predictions.csv
 //
-// The schema states what is publicly known of the columns; see the type
-// fileSchema of examples/internal/task, and -h for the flags. Bad input ends the
-// program with a message and exit code 1.
+// The schema states what is publicly known of the columns; see package table. Before that,
+//
+//	go run ./examples/csvfit plan -schema people.schema.json -rows 20000 -epsilon 1
+//
+// shows what will be released and how noisily, and afterwards
+//
+//	go run ./examples/csvfit show -model model.json
+//
+// what the model says. Whoever holds the data can see how well models predict on rows that
+// were held out, next to a model without privacy:
+//
+//	go run ./examples/csvfit fit -test 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
+//	go run ./examples/csvfit compare -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
+//
+// Files may be gzipped, with any delimiter. A LIBSVM file's schema has the form
+// {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}.
+//
+// The exit code is 0, 1 where something is wrong with a file or in between, and 2 where the
+// command line is. Messages go to standard error; they may quote the data, and are for
+// whoever holds them. See -h of each command for its flags.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
-	"time"
 
-	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
-func main() { task.Main("csvfit", run) }
+// commands are what csvfit does.
+var commands = []struct {
+	name, does string
+	run        func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+}{
+	{"init", "write a schema to fill in, from a file's header", initialise},
+	{"plan", "show what a fit would release, and how noisily, before there are data", plan},
+	{"fit", "train a private model on a file", fit},
+	{"show", "show a model's coefficients, guarantee and schema", show},
+	{"predict", "predict for the rows of a file", predict},
+	{"compare", "score methods on rows held out, for the curator", compare},
+}
+
+func main() {
+	// Half of the default: a file's rows are kept once, so that there is little to collect.
+	debug.SetGCPercent(50)
+	task.Main("csvfit", run)
+}
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, err := parseOptions(args, stderr)
-	if err != nil {
-		return err
-	}
-	whole, err := o.source.Load()
-	if err != nil {
-		return err
-	}
-	r, err := fit(ctx, o, whole, stderr)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return r.printJSON(stdout)
-	}
-	return r.print(stdout)
-}
-
-// fit trains on one part of the sample and scores on the other.
-func fit(ctx context.Context, o *options, whole *task.Sample, stderr io.Writer) (*report, error) {
-	trial, err := whole.Trial(o.seed)
-	if err != nil {
-		return nil, err
-	}
-	if !o.source.Given("delta") {
-		o.delta = trial.Delta
-	}
-	problem := dpglm.Problem{Loss: o.source.Loss, Radius: o.radius}
-	plan, err := o.learner.Plan(trial.Train.Shape(), problem, dpglm.ApproxDP(o.epsilon, o.delta))
-	if err != nil {
-		return nil, err
-	}
-	warnings := notes(plan.Ledger)
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", w)
-	}
-	// The baseline may fail, so it comes before the fit that spends the budget.
-	nonPrivate, err := trial.NonPrivate()
-	if err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	model, err := plan.Run(ctx, trial.Train, environment(o, stderr))
-	if err != nil {
-		return nil, err
-	}
-	r := &report{options: o, shape: trial.Train.Shape(), testRows: len(trial.Held), inferred: whole.Inferred,
-		radius: plan.Problem.Radius, warnings: warnings, ledger: model.Ledger(), seconds: time.Since(start).Seconds(),
-		nonPrivate: nonPrivate, constant: trial.Constant()}
-	r.private, err = trial.Score(model)
-	return r, err
-}
-
-// notes are what a ledger says about a budget that is too large to protect, or
-// whose numbers were swapped.
-func notes(l *dpglm.Ledger) []string {
-	var found []string
-	for _, line := range strings.Split(l.String(), "\n") {
-		if text, ok := strings.CutPrefix(line, "NOTE: "); ok {
-			found = append(found, text)
+	var names []string
+	for _, c := range commands {
+		if names = append(names, c.name); len(args) > 0 && args[0] == c.name {
+			return c.run(ctx, args[1:], stdout, stderr)
 		}
 	}
-	return found
-}
-
-func environment(o *options, stderr io.Writer) *dpglm.Env {
-	env := &dpglm.Env{Progress: progress.Steps(stderr, "steps")}
-	if o.source.Given("insecure-noise-seed") {
-		env.NoiseForTests = mechanisms.NewSeededSource(o.noiseSeed)
+	list := strings.Join(names, ", ")
+	switch {
+	case len(args) == 0:
+		return task.Usage("say what to do: %s; -h explains", list)
+	case strings.TrimLeft(args[0], "-") == "h" || strings.TrimLeft(args[0], "-") == "help":
+		fmt.Fprintln(stderr, "csvfit COMMAND [FLAGS], where -h after a command lists its flags:")
+		for _, c := range commands {
+			fmt.Fprintf(stderr, "  %-8s %s\n", c.name, c.does)
+		}
+		return flag.ErrHelp
 	}
-	return env
+	return task.Usage("%q is not a command; there are %s", args[0], list)
 }

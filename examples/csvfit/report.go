@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
@@ -14,32 +13,27 @@ import (
 
 const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
 
-// report is the outcome of a fit.
+// report is the outcome of a fit, with scores where rows were held out.
 type report struct {
-	options  *options
+	*fitting
+	model    *dpglm.Model
 	shape    dpglm.Shape
 	testRows int
-	inferred []string
 	radius   float64
 	warnings []string // about the budget
-	ledger   *dpglm.Ledger
 	seconds  float64
 
 	private, nonPrivate, constant []metrics.Metric
 }
 
-// guarantee is what the ledger says, which is at most what was asked for, with
-// what it doesn't cover.
+// guarantee is what the ledger says, which is at most what was asked for.
 func (r *report) guarantee() (string, error) {
-	epsilon, err := r.ledger.Epsilon(r.options.delta)
+	epsilon, err := r.model.Ledger().Epsilon(r.delta)
 	if err != nil {
 		return "", err
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.options.delta, r.shape.Rows)
-	if len(r.inferred) > 0 {
-		s += ", NOT COVERING what was taken from the data: " + strings.Join(r.inferred, ", ")
-	}
-	if r.ledger.CallerNoise() {
+	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.delta, r.shape.Rows)
+	if r.model.Ledger().CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
 	return s, nil
@@ -52,14 +46,21 @@ func (r *report) print(w io.Writer) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound)
-	fmt.Fprintf(t, "fit\t%s, %s loss, radius %.4g, %.1f s\n", r.options.method, r.options.source.Loss.Name(), r.radius, r.seconds)
+	fmt.Fprintf(t, "fit\t%s, %s loss of %s, radius %.4g, %.1f s\n", r.method, r.model.Loss(), r.model.Label(), r.radius, r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
+	if r.output != "" {
+		fmt.Fprintf(t, "model\t%s\n", r.output)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
+	fmt.Fprintf(w, "\n%v\n\n", r.model.Ledger())
+	if err := printCoefficients(w, r.model); err != nil || r.private == nil {
+		return err
+	}
+	fmt.Fprintln(w)
 	err = metrics.Print(w, "hold-out", metrics.Row{Name: "private", Metrics: r.private},
-		metrics.Row{Name: "non-private", Metrics: r.nonPrivate, Reason: "not fitted: the loss has a kink"},
+		metrics.Row{Name: "non-private", Metrics: r.nonPrivate, Reason: noBaseline},
 		metrics.Row{Name: "constant", Metrics: r.constant})
 	if err != nil {
 		return err
@@ -68,17 +69,25 @@ func (r *report) print(w io.Writer) error {
 	return err
 }
 
+const noBaseline = "not fitted: the loss has a kink"
+
 func (r *report) printJSON(w io.Writer) error {
 	guarantee, err := r.guarantee()
 	if err != nil {
 		return err
 	}
+	coefficients, err := coefficientsOf(r.model)
+	if err != nil {
+		return err
+	}
 	return json.NewEncoder(w).Encode(struct {
 		Data         string              `json:"data"`
+		Model        string              `json:"model,omitempty"`
 		TrainingRows int                 `json:"training_rows"`
 		TestRows     int                 `json:"test_rows"`
 		Weights      int                 `json:"weights"`
 		FeatureBound float64             `json:"feature_bound"`
+		Label        string              `json:"label"`
 		Loss         string              `json:"loss"`
 		Method       string              `json:"method"`
 		Radius       float64             `json:"radius"`
@@ -87,14 +96,15 @@ func (r *report) printJSON(w io.Writer) error {
 		Guarantee    string              `json:"guarantee"`
 		Warnings     []string            `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger       `json:"ledger"`
+		Coefficients []coefficient       `json:"coefficients"`
 		Seconds      float64             `json:"fit_seconds"`
-		Private      map[string]*float64 `json:"private"`
-		NonPrivate   map[string]*float64 `json:"non_private"`
-		Constant     map[string]*float64 `json:"constant"`
+		Private      map[string]*float64 `json:"private,omitempty"`
+		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
+		Constant     map[string]*float64 `json:"constant,omitempty"`
 		Note         string              `json:"note"`
 	}{
-		r.options.source.Path, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.options.source.Loss.Name(), r.options.method, r.radius,
-		r.options.epsilon, r.options.delta, guarantee, r.warnings, r.ledger, r.seconds,
+		r.source.Path, r.output, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
+		r.epsilon, r.delta, guarantee, r.warnings, r.model.Ledger(), coefficients, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})
 }

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -48,7 +47,7 @@ func Method(flag, name string) (dpglm.Learner, error) { return lookUp(methodTabl
 func lookUp[T any](table map[string]T, flag, name string) (T, error) {
 	v, ok := table[name]
 	if !ok {
-		return v, fmt.Errorf("-%s %q is not one of %s", flag, name, known(table))
+		return v, Usage("-%s %q is not one of %s", flag, name, known(table))
 	}
 	return v, nil
 }

@@ -14,34 +14,50 @@ import (
 	"os/signal"
 )
 
+// ErrUsage is the kind of errors about the command line: the program was not told what
+// to do.
+var ErrUsage = errors.New("usage")
+
+// usage is such an error; its kind is not part of the message.
+type usage struct{ error }
+
+func (usage) Is(target error) bool { return target == ErrUsage }
+
+// Usage makes an error of the kind [ErrUsage].
+func Usage(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+
 // Main runs a program until it ends or is interrupted. Its error goes to standard
-// error, and makes the exit code 1.
+// error, and makes the exit code 1, or 2 if it is about the command line.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
-		os.Exit(1)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	if errors.Is(err, ErrUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
 
-// Parse parses flags, the source's among them, and looks for contradictions. It
-// prints the flags' descriptions if they are asked for. What there is to say about
-// the data will go to stderr too, but not errors, which are for Main.
-func (s *Source) Parse(f *flag.FlagSet, args []string, stderr io.Writer) error {
+// Parse parses flags and returns the names of those that were set. It prints the flags'
+// descriptions if they are asked for; errors are for Main.
+func Parse(f *flag.FlagSet, args []string, stderr io.Writer) (given map[string]bool, err error) {
 	f.SetOutput(io.Discard)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
 			f.PrintDefaults()
+			return nil, err
 		}
-		return err
+		return nil, usage{err}
 	}
 	if f.NArg() > 0 {
-		return fmt.Errorf("%q is not a flag", f.Arg(0))
+		return nil, Usage("%q is not a flag", f.Arg(0))
 	}
-	s.program, s.stderr = f.Name(), stderr
-	f.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
-	return s.resolve()
+	given = map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	return given, nil
 }

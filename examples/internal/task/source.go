@@ -1,80 +1,172 @@
 package task
 
 import (
-	"errors"
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
 )
 
-// Source is what flags say about a data file, the public facts about it, and the
-// task: which loss, and how many rows are held out.
+// Source is what flags say about a data file, the public facts about it, and the loss.
 type Source struct {
 	Path   string
-	Schema string // the file, "" for none
+	Schema string // the file
 	Loss   losses.Loss
+	// HeldOut is the share of the rows to score on, a flag of the program's.
+	HeldOut float64
 
-	label             string
-	schemaFromData    bool
-	bound, labelBound float64
-	features          int
-	lossName          string
-	heldOut           float64 // share of the rows
+	lossName string
+	facts    *table.Schema
+	libsvm   *table.LIBSVM // instead of facts
 
 	program string
 	stderr  io.Writer
-	given   map[string]bool // by name, the flags that were set
+	noted   bool // what is odd about the data
 }
 
-// NewSource adds the source's flags to f.
+// NewSource adds the flags for a file, its schema and the loss to f.
 func NewSource(f *flag.FlagSet) *Source {
-	s := &Source{given: map[string]bool{}}
-	f.StringVar(&s.Path, "data", "", "data `file`: .csv or .libsvm, or either with .gz")
-	f.StringVar(&s.label, "label", "", "the label's `column`, unless the schema names it (CSV)")
-	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns (CSV)")
-	f.BoolVar(&s.schemaFromData, "schema-from-data", false, "take these facts from the data instead: not private")
-	f.Float64Var(&s.bound, "bound", 0, "public bound on the `norm` of a row's features, instead of a schema")
-	f.Float64Var(&s.labelBound, "label-bound", 0, "public bound on the `size` of a label, unless the schema states it or a range")
-	f.IntVar(&s.features, "features", 0, "public `number` of features (LIBSVM)")
-	f.StringVar(&s.lossName, "loss", "logistic", "`name` of the loss: "+known(lossTable)+
-		"; huber is linear beyond an error of 1, quantile is that of order 0.9, smoothedhinge has the width 0.5")
-	f.Float64Var(&s.heldOut, "test", 0.2, "`share` of the rows to hold out")
+	s := NewFacts(f)
+	f.StringVar(&s.Path, "data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
 	return s
 }
 
-// Given reports whether the flag of that name was set.
-func (s *Source) Given(name string) bool { return s.given[name] }
-
-// resolve looks up the loss and finds contradictions.
-func (s *Source) resolve() error {
-	var err error
-	if s.Loss, err = lookUp(lossTable, "loss", s.lossName); err != nil {
-		return err
-	}
-	switch {
-	case !s.given["data"]:
-		return errors.New("-data is missing")
-	case !(s.heldOut > 0 && s.heldOut < 1):
-		return fmt.Errorf("-test %g must lie strictly between 0 and 1", s.heldOut)
-	}
-	return s.oneOrigin()
+// NewFacts adds the flags for a schema and the loss only.
+func NewFacts(f *flag.FlagSet) *Source {
+	s := new(Source)
+	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns; see package table")
+	f.StringVar(&s.lossName, "loss", "", "`name` of the loss: "+known(lossTable)+
+		"; huber is linear beyond an error of 1, quantile is that of order 0.9, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared)")
+	return s
 }
 
-// oneOrigin asks for exactly one origin of the facts about the columns.
-func (s *Source) oneOrigin() error {
-	origins := 0
-	for _, name := range []string{"schema", "bound", "schema-from-data"} {
-		if s.given[name] {
-			origins++
+// Resolve reads the schema, chooses the loss and finds contradictions, for the program
+// of that name. What there is to say about the data will go to stderr.
+func (s *Source) Resolve(program string, stderr io.Writer) error {
+	s.program, s.stderr = program, stderr
+	if s.Schema == "" {
+		return Usage("-schema is missing: name a file that says what is publicly known of the columns (csvfit init writes one to fill in)")
+	}
+	if err := s.readFacts(); err != nil {
+		return err
+	}
+	label := s.label()
+	if s.lossName == "" {
+		s.lossName = map[table.Kind]string{table.Binary: "logistic", table.Count: "poisson", table.Numeric: "squared"}[label.Kind]
+	}
+	loss, err := lookUp(lossTable, "loss", s.lossName)
+	if err != nil {
+		return err
+	}
+	s.Loss = loss
+	return s.suits(label)
+}
+
+// ResolveData is Resolve for a source with a data file.
+func (s *Source) ResolveData(program string, stderr io.Writer) error {
+	if s.Path == "" {
+		return Usage("-data is missing: name a data file")
+	}
+	if _, err := IsLIBSVM(s.Path); err != nil {
+		return err
+	}
+	return s.Resolve(program, stderr)
+}
+
+// IsLIBSVM tells the two formats apart, by the ending of the file's name.
+func IsLIBSVM(path string) (bool, error) {
+	name := strings.TrimSuffix(path, ".gz")
+	for _, ending := range []string{".csv", ".tsv", ".txt"} {
+		if strings.HasSuffix(name, ending) {
+			return false, nil
 		}
 	}
-	if origins != 1 {
-		return errors.New("the ranges of the columns must be public, and " + s.program + " does not guess them: state them with -schema or -bound, " +
-			"or take them from the data, which is not private, with -schema-from-data; exactly one of the three")
+	if strings.HasSuffix(name, ".libsvm") {
+		return true, nil
+	}
+	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz", path)
+}
+
+func (s *Source) readFacts() error {
+	libsvm := false
+	if s.Path != "" {
+		libsvm, _ = IsLIBSVM(s.Path)
+	}
+	if !libsvm {
+		schema, err := table.ReadSchemaFile(s.Schema)
+		if err == nil && schema.Exposure != "" {
+			err = fmt.Errorf(`%s: %w: "exposure" is %q, and losses don't take one; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, schema.Exposure)
+		}
+		s.facts = &schema
+		return err
+	}
+	text, err := os.ReadFile(s.Schema)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	s.libsvm = new(table.LIBSVM)
+	if err := d.Decode(s.libsvm); err != nil {
+		return fmt.Errorf(`%s: %w: the schema of a LIBSVM file is {"features": …, "bound": …, "label": {"kind": …}}: %w`, s.Schema, table.ErrSchema, err)
+	}
+	if err := s.libsvm.Validate(); err != nil {
+		return fmt.Errorf("%s: %w", s.Schema, err)
 	}
 	return nil
+}
+
+// Facts returns the schema of a file with columns, nil for LIBSVM.
+func (s *Source) Facts() *table.Schema { return s.facts }
+
+func (s *Source) label() table.Column {
+	if s.libsvm != nil {
+		return s.libsvm.Label
+	}
+	return s.facts.LabelColumn()
+}
+
+// suits refuses a loss that is not for the label, before the data are read.
+func (s *Source) suits(label table.Column) error {
+	binary := s.Loss.Labels() == losses.Binary
+	switch {
+	case binary == (label.Kind == table.Binary) && (s.Loss.Labels() != losses.Count || label.Kind == table.Count):
+		return nil
+	case binary:
+		return Usage(`-loss %s is for a label of the kind binary, and %q is %s: leave out -loss, or declare the label as binary with "positive" and "negative", or "above"`, s.lossName, label.Name, label.Kind)
+	case label.Kind == table.Binary:
+		return Usage(`-loss %s is for a label that is a number, and %q is binary: leave out -loss, or declare the label as numeric with its "range"`, s.lossName, label.Name)
+	}
+	return Usage(`-loss %s is for a label of the kind count, and %q is %s: leave out -loss, or declare the label as count with its "cap"`, s.lossName, label.Name, label.Kind)
+}
+
+// Load reads the data file and, for the first time, says what is odd about it.
+func (s *Source) Load() (*table.Table, error) {
+	t, err := s.read()
+	if err != nil || s.noted {
+		return t, err
+	}
+	s.noted = true
+	for _, w := range t.Warnings() {
+		s.note("%s", w)
+	}
+	if s.facts != nil && s.facts.Person != "" {
+		s.note("the guarantee is for one row, not for a person (%q) with up to %d of them", s.facts.Person, s.facts.MaxRows)
+	}
+	return t, nil
+}
+
+func (s *Source) read() (*table.Table, error) {
+	if s.libsvm != nil {
+		return table.ReadLIBSVMFile(s.Path, *s.libsvm)
+	}
+	return table.ReadCSVFile(s.Path, *s.facts)
 }
 
 // note writes a line about the data to standard error.

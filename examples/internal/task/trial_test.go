@@ -1,27 +1,100 @@
 package task
 
 import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/losses"
 )
 
-// The constant is that of the training rows, scored on the others.
+// source writes a file of eight labels and its schema, and returns its source.
+func source(t *testing.T, label string, args ...string) (*Source, *bytes.Buffer, error) {
+	t.Helper()
+	dir := t.TempDir()
+	data, schema := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.json")
+	for path, text := range map[string]string{
+		data:   "y,x,z\n0,1,1\n1,2,1\n2,3,1\n4,4,1\n8,5,1\n16,6,1\n32,7,1\n64,8,1\n",
+		schema: `{"version": 1, "label": "y", "columns": [{"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", ` + label + `}]}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, stderr := flag.NewFlagSet("test", flag.ContinueOnError), new(bytes.Buffer)
+	s := NewSource(f)
+	if _, err := Parse(f, append([]string{"-data", data, "-schema", schema}, args...), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	s.HeldOut = 0.25
+	return s, stderr, s.ResolveData("test", stderr)
+}
+
+// The constant is that of the training rows, scored on the others; the same seed has the
+// same split, and what is odd about the file is said once.
 func TestConstantIsFittedToTrainingRows(t *testing.T) {
-	y, sum := []float64{0, 1, 2, 4, 8, 16, 32, 64}, 127.0
-	s := &Sample{source: &Source{Loss: losses.Squared{}, heldOut: 0.25}, rows: newDense(mat.NewDense(8, 1, y)), labels: y,
-		facts: dpglm.Bounds{Feature: 64, Label: 64, Intercept: true}}
-	trial, err := s.Trial(1)
+	s, stderr, err := source(t, `"kind": "numeric", "range": [0, 64]`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := trial.Held[0] + trial.Held[1]
-	if got, want := metrics.Value(trial.Constant(), "mean_error"), (sum-held)/6-held/2; math.Abs(got-want) > 1e-9 {
-		t.Errorf("labels %v held out: mean error %v, want %v", trial.Held, got, want)
+	const sum = 127.0
+	var held []float64
+	for range 2 {
+		trial, err := s.Trial(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(trial.Held) != 2 || trial.Train.Shape().Rows != 6 || trial.Delta != math.Pow(6, -1.5) || held != nil && !slices.Equal(trial.Held, held) {
+			t.Fatalf("%v of %v, before %v", trial.Held, trial.Train, held)
+		}
+		held = trial.Held
+		if got, want := metrics.Value(trial.Constant(), "mean_error"), (sum-held[0]-held[1])/6-(held[0]+held[1])/2; math.Abs(got-want) > 1e-9 {
+			t.Errorf("labels %v held out: mean error %v, want %v", held, got, want)
+		}
+	}
+	if strings.Count(stderr.String(), `left out: "z"`) != 1 {
+		t.Errorf("on stderr: %s", stderr)
+	}
+}
+
+// The loss is for the label's kind, or refused before the data are read.
+func TestLossSuitsTheLabel(t *testing.T) {
+	for _, c := range []struct{ label, loss, want, says string }{
+		{`"kind": "numeric", "range": [0, 64]`, "", "squared", ""},
+		{`"kind": "count", "cap": 64`, "", "poisson", ""},
+		{`"kind": "binary", "above": 4`, "", "logistic", ""},
+		{`"kind": "binary", "above": 4`, "hinge", "hinge", ""},
+		{`"kind": "count", "cap": 64`, "squared", "squared", ""},
+		{`"kind": "count", "cap": 64`, "logistic", "", `"y" is count`},
+		{`"kind": "numeric", "range": [0, 64]`, "logistic", "", `"y" is numeric`},
+		{`"kind": "numeric", "range": [0, 64]`, "poisson", "", `"cap"`},
+		{`"kind": "binary", "above": 4`, "squared", "", `"y" is binary`},
+		{`"kind": "binary", "above": 4`, "cubic", "", "poisson, quantile"},
+	} {
+		s, _, err := source(t, c.label, "-loss", c.loss)
+		switch {
+		case c.says == "" && (err != nil || s.Loss.Name() != c.want):
+			t.Errorf("%+v: %v", c, err)
+		case c.says != "" && (!errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// The two parts of a split are all rows, in order, and depend on the seed.
+func TestSplit(t *testing.T) {
+	a, b := Split(1000, 0.2004, 1), Split(1000, 0.2004, 2)
+	if len(a) != 200 || !slices.IsSorted(a) || len(slices.Compact(slices.Clone(a))) != 200 || a[0] < 0 || a[199] > 999 {
+		t.Errorf("%v", a)
+	}
+	if slices.Equal(a, b) || !slices.Equal(a, Split(1000, 0.2004, 1)) {
+		t.Error("the seed doesn't decide")
 	}
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each bad input gives a message on stderr that says where it is wrong, nothing on stdout,
+// and exit code 1, or 2 where the command line is to blame.
+func TestBadInput(t *testing.T) {
+	file := func(text string) string { return write(t, "a.csv", text) }
+	good := file("a,town,y\n1,york,1\n2,leeds,0\n3,york,0\n4,york,0\n5,york,0\n")
+	facts := func(label string) string {
+		return write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "numeric", "range": [0, 9]}, {"name": "y", `+label+`}]}`)
+	}
+	binary := facts(`"kind": "binary", "positive": ["1"], "negative": ["0"]`)
+	fit := func(data, schema string, more ...string) []string {
+		return append([]string{"fit", "-test", "0.4", "-epsilon", "1", "-data", data, "-schema", schema}, more...)
+	}
+	read := func(text string) []string { return fit(file(text), binary) }
+	broken := func(schema string) []string { return fit(good, write(t, "s.json", schema)) }
+	model := filepath.Join(t.TempDir(), "model.json")
+	csvfit(t, "fit", "-data", good, "-schema", binary, "-epsilon", "1", "-o", model)
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"duplicate columns", read("a,a,y\n1,2,1\n"), 1, `"a"`},
+		{"ragged", read("a,y\n1,1\n2\n"), 1, "line 3: it has 1 fields"},
+		{"not a number", read("a,y\n1,1\nx,0\n"), 1, `line 3, column "a": "x"`},
+		{"currency", read("a,y\n$12.5,1\n"), 1, "write 12.5"},
+		{"NaN", read("a,y\n1,1\n1e400,0\n"), 1, `line 3, column "a"`},
+		{"label not binary", read("a,y\n1,1\n2,7\n"), 1, `line 3, column "y": "7"`},
+		{"missing label", read("a,b\n1,1\n"), 1, `"y"`},
+		{"no rows", read("a,y\n"), 1, "no row"},
+		{"empty", read(""), 1, "empty"},
+		{"one row", read("a,y\n1,1\n"), 2, "-test"},
+		{"count", fit(file("a,y\n1,-3\n"), facts(`"kind": "count", "cap": 5`)), 1, `"-3"`},
+		{"wrong gzip", fit(writeRaw(t, "a.csv.gz", []byte("a,y\n1,1\n")), binary), 1, "gzip"},
+		{"missing file", fit(filepath.Join(dir, "none.csv"), binary), 1, "none.csv"},
+		{"unknown ending", fit("a.parquet", binary), 2, ".libsvm"},
+
+		{"index 0", fit(write(t, "a.libsvm", "1 0:1\n"), write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "binary", "positive": ["1"], "negative": ["0"]}}`)), 1, "line 1"},
+		{"table's schema for LIBSVM", fit(write(t, "a.libsvm", "1 1:1\n"), binary), 1, `"features"`},
+
+		{"missing schema", fit(good, filepath.Join(dir, "none.json")), 1, "none.json"},
+		{"empty schema", broken(""), 1, "empty"},
+		{"to fill in", broken(`{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "FILL IN"}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, "filled in"},
+		{"long range", fit(good, facts(`"kind": "numeric", "range": [0, 1, 2]`)), 1, "[0, 1, 2]"},
+		{"short range", fit(good, facts(`"kind": "numeric", "range": [18]`)), 1, "[18]"},
+		{"repeated key", broken(`{"version": 1, "label": "y", "label": "a", "columns": []}`), 1, "repeated"},
+		{"unknown key", broken(`{"version": 1, "lable": "y", "columns": []}`), 1, `did you mean "label"`},
+		{"exposure", broken(`{"version": 1, "label": "y", "exposure": "a", "columns": [{"name": "a", "kind": "numeric", "range": [1, 9]}, {"name": "town", "kind": "categorical", "levels": ["york", "leeds"]}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, `"exposure" is "a"`},
+
+		{"no command", nil, 2, "init, plan, fit"},
+		{"unknown command", []string{"train"}, 2, `"train" is not a command; there are init`},
+		{"no data", []string{"fit", "-epsilon", "1", "-o", "m"}, 2, "-data is missing"},
+		{"no schema", []string{"fit", "-epsilon", "1", "-o", "m", "-data", good}, 2, "csvfit init"},
+		{"no epsilon", []string{"fit", "-o", "m", "-data", good, "-schema", binary}, 2, "-epsilon is missing"},
+		{"no output", []string{"fit", "-epsilon", "1", "-data", good, "-schema", binary}, 2, "-o is missing"},
+		{"output is there", fit(good, binary, "-o", model), 1, "exists already"},
+		{"no directory", fit(good, binary, "-o", filepath.Join(dir, "none", "m.json")), 1, "none"},
+		{"epsilon 0", fit(good, binary, "-epsilon", "0"), 1, "epsilon"},
+		{"epsilon NaN", fit(good, binary, "-epsilon", "nan"), 1, "epsilon"},
+		{"delta 0", fit(good, binary, "-delta", "0"), 2, "-delta"},
+		{"delta 1", fit(good, binary, "-delta", "1"), 1, "delta"},
+		{"radius", fit(good, binary, "-radius", "-1"), 1, "Radius"},
+		{"unknown loss", fit(good, binary, "-loss", "cubic"), 2, "poisson, quantile"},
+		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
+		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},
+		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
+		{"unknown flag", fit(good, binary, "-x"), 2, "-x"},
+		{"stray argument", fit(good, binary, "file"), 2, `"file"`},
+
+		{"plan without rows", []string{"plan", "-schema", binary, "-epsilon", "1"}, 2, "-rows"},
+		{"compare nothing", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-methods", "auto,magic"}, 2, `"magic"`},
+		{"compare all", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-test", "1"}, 2, "-test 1"},
+		{"init without data", []string{"init"}, 2, "-data is missing"},
+		{"init of LIBSVM", []string{"init", "-data", "a.libsvm"}, 2, "names no columns"},
+		{"init over a schema", []string{"init", "-data", good, "-o", binary}, 1, "exists already"},
+		{"no model", []string{"show"}, 2, "-model is missing"},
+		{"missing model", []string{"show", "-model", filepath.Join(dir, "none.json")}, 1, "none.json"},
+		{"not a model", []string{"show", "-model", binary}, 1, `must be "dpglm model"`},
+		{"newer model", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm model", "version": 2}`)}, 1, "version = 2 is not known"},
+		{"predict nothing", []string{"predict", "-model", model}, 2, "-data is missing"},
+		{"predict without a column", []string{"predict", "-model", model, "-data", file("b\n1\n")}, 1, `"a" is not in the header`},
+		{"predict a bad field", []string{"predict", "-model", model, "-data", file("a\n1\n2\nx\n"), "-o", filepath.Join(dir, "p.csv")}, 1, `line 4, column "a": "x"`},
+		{"predict again", []string{"predict", "-model", model, "-data", file("a,class\n1,1\n")}, 1, `"class"`},
+		{"predict LIBSVM", []string{"predict", "-model", model, "-data", write(t, "a.libsvm", "1 1:1\n")}, 2, "other format"},
+	} {
+		checkExit(t, c.name, c.args, c.code, c.says)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func checkExit(t *testing.T, name string, args []string, code int, says string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	program := exec.Command(os.Args[0], args...)
+	program.Env = append(os.Environ(), asProgram+"=1")
+	program.Stdout, program.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := program.Run(); !errors.As(err, &exit) || exit.ExitCode() != code {
+		t.Errorf("%s: %v, want exit code %d: %s", name, err, code, &stderr)
+	}
+	if stdout.Len() > 0 || !strings.Contains(stderr.String(), "csvfit: ") || !strings.Contains(stderr.String(), says) {
+		t.Errorf("%s: stdout %q, stderr %q, want %q", name, &stdout, &stderr, says)
+	}
+}
+
+func TestHelpIsNoError(t *testing.T) {
+	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "-epsilon", "predict": "-model"} {
+		args := []string{command, "-h"}
+		program := exec.Command(os.Args[0], args...)
+		program.Env = append(os.Environ(), asProgram+"=1")
+		if out, err := program.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
+	}
+}

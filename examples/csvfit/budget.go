@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+)
+
+// budget is what flags say about how to train, and how privately.
+type budget struct {
+	method                 string
+	learner                dpglm.Learner
+	epsilon, delta, radius float64
+}
+
+// addTo adds the flags.
+func (b *budget) addTo(f *flag.FlagSet) {
+	f.StringVar(&b.method, "method", "auto", "`name` of the method: "+strings.Join(task.Methods(), ", "))
+	b.addNumbersTo(f)
+}
+
+// addNumbersTo adds all flags but the method's.
+func (b *budget) addNumbersTo(f *flag.FlagSet) {
+	f.Float64Var(&b.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
+	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on to the power -1.5)")
+	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")
+}
+
+// check finds what is missing among the flags that were given.
+func (b *budget) check(given map[string]bool) error {
+	if !given["epsilon"] {
+		return task.Usage("-epsilon is missing: how much privacy to spend is for you to say")
+	}
+	if given["delta"] && b.delta == 0 {
+		return task.Usage("-delta 0 must be above 0: leave it out for the default")
+	}
+	var err error
+	b.learner, err = task.Method("method", b.method)
+	return err
+}
+
+// of plans for a shape, with the default δ where none was given, and warns of budgets that
+// are most likely mistakes.
+func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpglm.Plan, []string, error) {
+	if b.delta == 0 {
+		b.delta = task.DefaultDelta(s.Rows)
+	}
+	plan, err := b.learner.Plan(s, dpglm.Problem{Loss: source.Loss, Radius: b.radius}, dpglm.ApproxDP(b.epsilon, b.delta))
+	if err != nil {
+		return nil, nil, err
+	}
+	var warnings []string
+	for _, line := range strings.Split(plan.Ledger.String(), "\n") {
+		if text, ok := strings.CutPrefix(line, "NOTE: "); ok {
+			warnings = append(warnings, text)
+			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
+		}
+	}
+	return plan, warnings, nil
+}

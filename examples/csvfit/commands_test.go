@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+)
+
+// From a header to predictions: a schema to fill in, a plan, a model in a file, what it
+// says, and its predictions for a file whose columns come in another order.
+func TestFromHeaderToPredictions(t *testing.T) {
+	data, dir := people(t, 2000), t.TempDir()
+	empty, model, output := filepath.Join(dir, "schema.json"), filepath.Join(dir, "model.json"), filepath.Join(dir, "out.csv")
+	csvfit(t, "init", "-data", data, "-o", empty)
+	text, err := os.ReadFile(empty)
+	if shown, _ := csvfit(t, "init", "-data", data); err != nil || string(text) != shown || strings.Count(shown, "FILL IN") != 8 || strings.Contains(shown, "york") {
+		t.Errorf("%v: schema to fill in\n%s", err, text)
+	}
+	filled := schema(t, "rich", rich)
+	planned, _ := csvfit(t, "plan", "-schema", filled, "-rows", "2000", "-epsilon", "2")
+	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", filled, "-epsilon", "2", "-o", model)
+	_, ledger, _ := strings.Cut(planned, "\n")
+	if !strings.Contains(fitted, strings.TrimSpace(ledger)) || !strings.Contains(fitted, "0 held out") || strings.Contains(fitted, "log_loss") {
+		t.Errorf("planned\n%s\nand did\n%s", planned, fitted)
+	}
+	shown, _ := csvfit(t, "show", "-model", model)
+	for _, want := range []string{"logistic model of rich = yes", "ε = 2", "age  ", "town=hull", "sector=b", "(Intercept)", "predicts from age, town, sector", `"label": "rich"`} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the model doesn't show %q:\n%s", want, shown)
+		}
+	}
+	queries := write(t, "new.csv", "\ufeffname;sector;town;age\n\"A;B\";b;york;69\nC;a;hull;20\n")
+	csvfit(t, "predict", "-model", model, "-data", queries, "-o", output)
+	text, err = os.ReadFile(output)
+	if streamed, _ := csvfit(t, "predict", "-model", model, "-data", queries); err != nil || streamed != string(text) {
+		t.Errorf("%v: predictions\n%s, on standard output\n%s", err, text, streamed)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 3 || strings.Join(rows[0], ",") != "name,sector,town,age,probability,class" || rows[1][0] != "A;B" || rows[1][5] != "yes" || rows[2][5] != "no" {
+		t.Fatalf("%v: predictions %q", err, rows)
+	}
+	m, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Encode(map[string]string{"age": "69", "town": "york", "sector": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Probabilities(x)
+	if got, _ := strconv.ParseFloat(rows[1][4], 64); err != nil || math.Abs(got-p[0]) > 1e-6 {
+		t.Errorf("probability %v in the file, %v (%v) by the library", got, p, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".csvfit-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+// More rows than are predicted at a time come out in their order.
+func TestPredictsFilesOfAnyLength(t *testing.T) {
+	const rows = 2*batch + 7
+	data, model := people(t, rows), filepath.Join(t.TempDir(), "model.json")
+	csvfit(t, "fit", "-data", data, "-schema", schema(t, "pay", pay), "-epsilon", "2", "-o", model, "-insecure-noise-seed", "1")
+	out, _ := csvfit(t, "predict", "-model", model, "-data", data)
+	read, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || len(read) != rows+1 || read[0][7] != "prediction" {
+		t.Fatalf("%v: %d rows, %q", err, len(read), read[0])
+	}
+	m, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range read[1:] {
+		x, err := m.EncodeRows(read[0], row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, err := m.Means(x)
+		if got, _ := strconv.ParseFloat(row[7], 64); err != nil || row[0] != strconv.Itoa(i) || math.Abs(got-mean[0]) > 1e-5*math.Abs(mean[0]) {
+			t.Fatalf("row %d is %q, want %v (%v)", i, row, mean, err)
+		}
+	}
+}
+
+// What is predicted has a name that says what it is, also for models of other losses.
+func TestNamesOfPredictions(t *testing.T) {
+	data := people(t, 300)
+	for _, c := range []struct{ label, kind, loss, want, value string }{
+		{"rich", rich, "hinge", "class", "yes no"},
+		{"rich", rich, "logistic", "probability,class", "yes no"},
+		{"pay", `"kind": "binary", "above": 55`, "logistic", "probability,class", "1 0"},
+		{"visits", visits, "poisson", "prediction", ""},
+	} {
+		model := filepath.Join(t.TempDir(), "model.json")
+		csvfit(t, "fit", "-data", data, "-schema", schema(t, c.label, c.kind), "-loss", c.loss, "-epsilon", "3", "-o", model)
+		out, _ := csvfit(t, "predict", "-model", model, "-data", data)
+		lines := strings.Split(out, "\n")
+		last := lines[1][strings.LastIndex(lines[1], ",")+1:]
+		if !strings.HasSuffix(lines[0], ",visits,"+c.want) || c.value != "" && !strings.Contains(c.value, last) {
+			t.Errorf("%+v: %s\n%s", c, lines[0], lines[1])
+		}
+	}
+}
+
+func TestPredictsLIBSVM(t *testing.T) {
+	data, schema := libsvm(t, 500)
+	model := filepath.Join(t.TempDir(), "model.json")
+	csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "4", "-o", model)
+	out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "b.libsvm", "0 1:1 5:1\n0 3:1 5:1\n"))
+	lines := strings.Fields(out)
+	if len(lines) != 3 || lines[0] != "probability,class" || !strings.HasSuffix(lines[1], ",0") || !strings.HasSuffix(lines[2], ",1") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Methods are scored on the same rows.
+func TestComparesMethods(t *testing.T) {
+	args := []string{"compare", "-data", people(t, 500), "-schema", schema(t, "rich", rich), "-epsilon", "4", "-methods", "auto,objpert"}
+	out, _ := csvfit(t, args...)
+	for _, want := range []string{"400 training rows, 100 held out, each fit at ε = 4", "constant", "non-private", "auto", "objpert", "log_loss", "not for release"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	out, _ = csvfit(t, append(args, "-json", "-loss", "hinge")...)
+	var object struct {
+		HoldOut []struct {
+			Method  string
+			Metrics map[string]float64
+			Reason  string
+		} `json:"hold_out"`
+	}
+	if err := json.Unmarshal([]byte(out), &object); err != nil || len(object.HoldOut) != 4 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for i, method := range []string{"constant", "non-private", "auto", "objpert"} {
+		if r := object.HoldOut[i]; r.Method != method || (r.Metrics == nil) != (i == 1) || (r.Reason == "") != (r.Metrics != nil) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if out, _ = csvfit(t, append(args, "-radius", "-1")...); strings.Count(out, "Problem.Radius = -1") != 2 {
+		t.Errorf("methods that can't be used don't say why:\n%s", out)
+	}
+}
+
+// Scripts get what people do.
+func TestJSON(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "model.json")
+	filled := schema(t, "rich", rich)
+	planned, _ := csvfit(t, "plan", "-schema", filled, "-rows", "300", "-epsilon", "2", "-json")
+	fitted, _ := csvfit(t, "fit", "-data", people(t, 300), "-schema", filled, "-epsilon", "2", "-o", model, "-json")
+	shown, _ := csvfit(t, "show", "-model", model, "-json")
+	var plan, fit, show struct {
+		Label        string
+		Rows         int
+		Ledger       *dpglm.Ledger
+		Coefficients []coefficient
+		Model        string
+		Private      map[string]float64
+	}
+	for text, into := range map[string]any{planned: &plan, fitted: &fit, shown: &show} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	if plan.Ledger.String() != fit.Ledger.String() || show.Ledger.String() != fit.Ledger.String() || plan.Rows != 300 || fit.Private != nil || fit.Model != model {
+		t.Errorf("planned\n%s\ndid\n%s\nand shows\n%s", planned, fitted, shown)
+	}
+	if len(show.Coefficients) != 5 || show.Label != "rich = yes" || show.Coefficients[0].Value != fit.Coefficients[0].Value {
+		t.Errorf("%s", shown)
+	}
+}

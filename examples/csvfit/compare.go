@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/progress"
+	"github.com/dpglm/dpglm/examples/internal/task"
+)
+
+// compare scores methods on the same rows that were held out. What it prints is for the
+// curator: none of the fits is counted against a budget.
+func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit compare", flag.ContinueOnError)
+	source, b := task.NewSource(f), new(budget)
+	b.addNumbersTo(f)
+	methods := f.String("methods", strings.Join(task.Methods(), ","), "`names` of the methods, with commas")
+	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
+	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
+	asJSON := f.Bool("json", false, "print one JSON object")
+	given, err := task.Parse(f, args, stderr)
+	if err != nil {
+		return err
+	}
+	names := strings.Split(*methods, ",")
+	for _, b.method = range names {
+		if err := b.check(given); err != nil {
+			return err
+		}
+	}
+	if !(source.HeldOut > 0 && source.HeldOut < 1) {
+		return task.Usage("-test %g must lie strictly between 0 and 1", source.HeldOut)
+	}
+	if err := source.ResolveData("csvfit", stderr); err != nil {
+		return err
+	}
+	t, err := source.Load()
+	if err != nil {
+		return err
+	}
+	trial, err := source.Divide(t, *seed)
+	if err != nil {
+		return err
+	}
+	rows, err := b.scores(ctx, names, source, trial, stderr)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return compareJSON(stdout, rows)
+	}
+	fmt.Fprintf(stdout, "%d training rows, %d held out, each fit at ε = %g, δ = %.3g\n\n", trial.Train.Shape().Rows, len(trial.Held), b.epsilon, b.delta)
+	if err := metrics.Print(stdout, "hold-out", rows...); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\nNote: %s. A model to release is trained once more, by fit.\n", curatorNote)
+	return err
+}
+
+// scores are those of each method, of the model without privacy and of the constant.
+func (b *budget) scores(ctx context.Context, names []string, source *task.Source, trial *task.Trial, stderr io.Writer) ([]metrics.Row, error) {
+	rows := []metrics.Row{{Name: "constant", Metrics: trial.Constant()}}
+	plain, err := trial.NonPrivate()
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, metrics.Row{Name: "non-private", Metrics: plain, Reason: noBaseline})
+	count := progress.Count(stderr, "fits", len(names))
+	given := map[string]bool{"epsilon": true}
+	for i, name := range names {
+		b.method = name
+		if err := b.check(given); err != nil {
+			return nil, err
+		}
+		row := metrics.Row{Name: name}
+		plan, _, err := b.of(trial.Train.Shape(), source, io.Discard)
+		if err != nil {
+			row.Reason = err.Error()
+		} else if model, err := plan.Run(ctx, trial.Train, nil); err != nil {
+			return nil, err
+		} else if row.Metrics, err = trial.Score(model); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+		count(i + 1)
+	}
+	return rows, nil
+}
+
+func compareJSON(w io.Writer, rows []metrics.Row) error {
+	type row struct {
+		Method  string              `json:"method"`
+		Metrics map[string]*float64 `json:"metrics,omitempty"`
+		Reason  string              `json:"reason,omitempty"`
+	}
+	var out struct {
+		HoldOut []row  `json:"hold_out"`
+		Note    string `json:"note"`
+	}
+	out.Note = curatorNote
+	for _, r := range rows {
+		reason := r.Reason
+		if r.Metrics != nil {
+			reason = ""
+		}
+		out.HoldOut = append(out.HoldOut, row{r.Name, named(r.Metrics), reason})
+	}
+	return json.NewEncoder(w).Encode(out)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// fitting are the flags of fit.
+type fitting struct {
+	budget
+	source          *task.Source
+	output          string
+	seed, noiseSeed uint64
+	seeded, json    bool
+}
+
+func parseFit(args []string, stderr io.Writer) (*fitting, error) {
+	f := flag.NewFlagSet("csvfit fit", flag.ContinueOnError)
+	o := &fitting{source: task.NewSource(f)}
+	o.addTo(f)
+	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
+	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on (default: none)")
+	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the split; the noise doesn't use it")
+	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	given, err := task.Parse(f, args, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(given); err != nil {
+		return nil, err
+	}
+	o.seeded = given["insecure-noise-seed"]
+	switch {
+	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
+		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
+	case o.source.HeldOut == 0 && o.output == "":
+		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
+	}
+	return o, o.source.ResolveData("csvfit", stderr)
+}
+
+func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parseFit(args, stderr)
+	if err != nil {
+		return err
+	}
+	out, err := newFile(o.output)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	r, err := o.train(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	if err := out.keepModel(r.model); err != nil {
+		return fmt.Errorf("the budget is spent, but the model can't be written: %w", err)
+	}
+	if o.json {
+		return r.printJSON(stdout)
+	}
+	return r.print(stdout)
+}
+
+// train trains on the rows of the file but those to hold out.
+func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) {
+	t, err := o.source.Load()
+	if err != nil {
+		return nil, err
+	}
+	var trial *task.Trial
+	var data *dpglm.Dataset
+	if o.source.HeldOut > 0 {
+		if trial, err = o.source.Divide(t, o.seed); err != nil {
+			return nil, err
+		}
+		data = trial.Train
+	} else if data, err = dpglm.NewTableDataset(t); err != nil {
+		return nil, err
+	}
+	plan, warnings, err := o.of(data.Shape(), o.source, stderr)
+	if err != nil {
+		return nil, err
+	}
+	r := &report{fitting: o, shape: data.Shape(), radius: plan.Problem.Radius, warnings: warnings}
+	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
+		r.testRows, r.constant = len(trial.Held), trial.Constant()
+		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
+			return nil, err
+		}
+	}
+	start := time.Now()
+	if r.model, err = plan.Run(ctx, data, o.environment(stderr)); err != nil {
+		return nil, err
+	}
+	r.seconds = time.Since(start).Seconds()
+	if trial != nil {
+		r.private, err = trial.Score(r.model)
+	}
+	return r, err
+}
+
+func (o *fitting) environment(stderr io.Writer) *dpglm.Env {
+	env := &dpglm.Env{Progress: progress.Steps(stderr, "steps")}
+	if o.seeded {
+		env.NoiseForTests = mechanisms.NewSeededSource(o.noiseSeed)
+	}
+	return env
+}
+
+// keepModel writes a model, indented, for people to read.
+func (f *file) keepModel(m *dpglm.Model) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil || f == nil {
+		return err
+	}
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return f.keep()
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// printed is what fit -json prints.
+type printed struct {
+	TrainingRows int     `json:"training_rows"`
+	TestRows     int     `json:"test_rows"`
+	Weights      int     `json:"weights"`
+	FeatureBound float64 `json:"feature_bound"`
+	Label        string
+	Epsilon      float64
+	Delta        float64
+	Guarantee    string
+	Warnings     []string
+	Ledger       dpglm.Ledger
+	Coefficients []coefficient
+	Private      map[string]float64
+	NonPrivate   map[string]float64 `json:"non_private"`
+	Constant     map[string]float64
+	Note         string
+}
+
+// fitJSON fits with a fifth of the rows held out.
+func fitJSON(t *testing.T, args ...string) (printed, string) {
+	t.Helper()
+	out, warnings := csvfit(t, append([]string{"fit", "-test", "0.2", "-json"}, args...)...)
+	var p printed
+	d := json.NewDecoder(strings.NewReader(out))
+	if err := d.Decode(&p); err != nil {
+		t.Fatal(err)
+	}
+	if d.More() || !strings.Contains(p.Note, "not for release") {
+		t.Errorf("want one object with a note, got %+v", p)
+	}
+	return p, warnings
+}
+
+// csvfit runs a command that must succeed.
+func csvfit(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, warnings bytes.Buffer
+	if err := run(context.Background(), args, &out, &warnings); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String(), warnings.String()
+}
+
+func TestFitsForEveryLoss(t *testing.T) {
+	data, tested := people(t, 3000), map[string]bool{}
+	for _, c := range []struct {
+		name, loss, label, kind string
+		args                    []string
+		metric                  string
+		least                   float64
+		kinked                  bool
+	}{
+		{"label as text", "logistic", "rich", rich, nil, "accuracy", .94, false},
+		{"label above a threshold", "logistic", "pay", `"kind": "binary", "above": 55`, nil, "auc", .98, false},
+		{"range of labels", "squared", "pay", pay, nil, "r2", .9, false},
+		{"counts by another method", "poisson", "visits", visits, []string{"-method", "objpert"}, "deviance_explained", .75, false},
+		{"squared hinge", "squaredhinge", "rich", rich, nil, "accuracy", .94, false},
+		{"smoothed hinge", "smoothedhinge", "rich", rich, nil, "accuracy", .94, false},
+		{"hinge", "hinge", "rich", rich, nil, "accuracy", .94, true},
+		{"Huber", "huber", "pay", pay, nil, "r2", .9, false},
+		{"absolute", "absolute", "pay", pay, nil, "r2", .9, true},
+		{"quantile", "quantile", "pay", pay, nil, "r2", .8, true},
+		{"counts", "poisson", "visits", visits, nil, "deviance_explained", .75, false},
+	} {
+		tested[c.loss] = true
+		p, warnings := fitJSON(t, append([]string{"-data", data, "-schema", schema(t, c.label, c.kind), "-loss", c.loss,
+			"-epsilon", "2", "-delta", "1e-5", "-insecure-noise-seed", "5"}, c.args...)...)
+		if p.TrainingRows != 2400 || p.TestRows != 600 || p.Weights != 5 || p.FeatureBound != 2 || len(p.Coefficients) != 5 || p.Coefficients[4].Name != "(Intercept)" {
+			t.Errorf("%s: shape %+v", c.name, p)
+		}
+		if p.Private[c.metric] < c.least {
+			t.Errorf("%s: private %v, want at least %v", c.name, p.Private, c.least)
+		}
+		switch {
+		case c.kinked && p.NonPrivate != nil:
+			t.Errorf("%s: non-private %v, want none", c.name, p.NonPrivate)
+		case !c.kinked && (p.NonPrivate[c.metric] < c.least || p.Private[c.metric] > p.NonPrivate[c.metric]+.02):
+			t.Errorf("%s: private %v, non-private %v, want at least %v", c.name, p.Private, p.NonPrivate, c.least)
+		}
+		if eps, err := p.Ledger.Epsilon(1e-5); err != nil || eps > 2 || eps < 1.99 {
+			t.Errorf("%s: the ledger says ε = %v, %v, want 2", c.name, eps, err)
+		}
+		if !strings.Contains(p.Guarantee, "VOID") {
+			t.Errorf("%s: guarantee %q should say that the noise is seeded", c.name, p.Guarantee)
+		}
+		if !strings.Contains(warnings, `left out: "id", `) || strings.Contains(warnings, "WARNING") {
+			t.Errorf("%s: on stderr: %s", c.name, warnings)
+		}
+	}
+	for _, name := range task.Losses() {
+		if !tested[name] {
+			t.Errorf("loss %s is not tested", name)
+		}
+	}
+}
+
+// The report says why there is no model to compare with.
+func TestKinkedLossHasNoBaseline(t *testing.T) {
+	out, _ := csvfit(t, "fit", "-test", "0.2", "-data", people(t, 100), "-schema", schema(t, "pay", pay), "-loss", "quantile", "-epsilon", "5")
+	for _, want := range []string{"quantile(0.9) loss", "mean_loss", "not fitted: the loss has a kink"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// libsvm writes rows of which column 1 or 3 gives the label away, and their schema.
+func libsvm(t *testing.T, rows int) (data, schema string) {
+	r := rand.New(mechanisms.NewSeededSource(12))
+	var b strings.Builder
+	for range rows {
+		label := 2*r.IntN(2) - 1
+		fmt.Fprintf(&b, "%d %d:1 %d:1\n", label, 2+label, 4+r.IntN(6))
+	}
+	return write(t, "a.libsvm.gz", b.String()), write(t, "s.json", `{"features": 12, "bound": 1.5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}`)
+}
+
+func TestFitsLIBSVM(t *testing.T) {
+	data, schema := libsvm(t, 2000)
+	p, warnings := fitJSON(t, "-data", data, "-schema", schema, "-epsilon", "1")
+	if p.Weights != 13 || p.Private["accuracy"] < .99 || p.NonPrivate["accuracy"] != 1 || warnings != "" {
+		t.Errorf("%+v, on stderr %q", p, warnings)
+	}
+}
+
+// The command of the package comment, on the survey that comes with the project.
+func TestFitsTheSurvey(t *testing.T) {
+	p, warnings := fitJSON(t, "-data", "../../testdata/cps1988.csv.gz", "-schema", "cps1988.json", "-epsilon", "4", "-insecure-noise-seed", "1")
+	if p.TrainingRows != 22524 || p.Weights != 9 || p.Label != "wage > 600" || p.Private["accuracy"] < .71 || p.NonPrivate["accuracy"] < .72 || warnings != "" {
+		t.Errorf("%+v, on stderr %q", p, warnings)
+	}
+}
+
+func TestTheSeedIsForTheSplitOnly(t *testing.T) {
+	args := []string{"-data", people(t, 200), "-schema", schema(t, "pay", pay), "-epsilon", "1", "-seed", "3"}
+	a, _ := fitJSON(t, args...)
+	b, _ := fitJSON(t, args...)
+	if a.NonPrivate["rmse"] != b.NonPrivate["rmse"] || a.Private["rmse"] == b.Private["rmse"] {
+		t.Errorf("non-private %v and %v should be equal, private %v and %v should not", a.NonPrivate, b.NonPrivate, a.Private, b.Private)
+	}
+	if want := 1. / 2023.857; a.TrainingRows != 160 || a.Delta < want*.999 || a.Delta > want*1.001 {
+		t.Errorf("default δ = %v, want 160^-1.5", a.Delta)
+	}
+	args = append(args, "-insecure-noise-seed", "0")
+	a, _ = fitJSON(t, args...)
+	b, _ = fitJSON(t, args...)
+	if a.Private["rmse"] != b.Private["rmse"] {
+		t.Errorf("with seeded noise %v and %v should be equal", a.Private, b.Private)
+	}
+}
+
+func TestPrintsAReport(t *testing.T) {
+	out, _ := csvfit(t, "fit", "-test", "0.2", "-data", people(t, 5), "-schema", schema(t, "rich", rich), "-epsilon", "3", "-delta", "1e-3")
+	for _, want := range []string{"4 training rows, 1 held out, 5 weights", "auto, logistic loss of rich = yes", "ε = 3, δ = 0.001", "standardised GD: ", "town=hull", "accuracy", "log_loss", "non-private", "not for release"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// A budget that is most likely a mistake is said to be one, before it is spent.
+func TestWarnsAboutBudgets(t *testing.T) {
+	args := []string{"-data", people(t, 500), "-schema", schema(t, "pay", pay)}
+	for _, c := range []struct {
+		epsilon, delta string
+		want           []string
+	}{
+		{"10", "1e-5", nil},
+		{"10.5", "1e-5", []string{"so large a budget"}},
+		{"1", "0.0025", []string{"no smaller than 1/n"}}, // 1/n is 1/400
+		{"1e-5", "0.002", []string{"swapped"}},
+		{"1e-5", "0.5", []string{"no smaller than 1/n", "swapped"}},
+	} {
+		p, stderr := fitJSON(t, append(args, "-epsilon", c.epsilon, "-delta", c.delta)...)
+		if len(p.Warnings) != len(c.want) || strings.Count(stderr, "WARNING") != len(c.want) {
+			t.Errorf("ε = %s, δ = %s: warnings %q and %q, want %q", c.epsilon, c.delta, p.Warnings, stderr, c.want)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(p.Warnings[i], want) || !strings.Contains(stderr, "csvfit: WARNING: "+p.Warnings[i]) {
+				t.Errorf("ε = %s, δ = %s: %q and %q, want %q", c.epsilon, c.delta, p.Warnings[i], stderr, want)
+			}
+		}
+	}
+}
+
+// Every kind of label has its metrics, the private model's beside the others'. What
+// isn't defined, such as the slope of equal scores, is null and a dash.
+func TestMetrics(t *testing.T) {
+	data := people(t, 500)
+	for _, c := range []struct {
+		loss, label, kind string
+		names             []string
+	}{
+		{"logistic", "rich", rich, []string{"log_loss", "auc", "calibration_slope", "mean_error", "accuracy"}},
+		{"squaredhinge", "rich", rich, []string{"accuracy", "auc", "mean_loss"}},
+		{"poisson", "visits", visits, []string{"deviance", "deviance_explained", "mean_error"}},
+		{"squared", "pay", pay, []string{"r2", "rmse", "mean_error", "mean_loss"}},
+	} {
+		args := []string{"fit", "-test", "0.2", "-data", data, "-schema", schema(t, c.label, c.kind), "-loss", c.loss, "-epsilon", "4"}
+		var object struct {
+			Private, Constant map[string]*float64
+			NonPrivate        map[string]*float64 `json:"non_private"`
+		}
+		out, _ := csvfit(t, append(args, "-json")...)
+		if err := json.Unmarshal([]byte(out), &object); err != nil {
+			t.Fatal(err)
+		}
+		for _, model := range []map[string]*float64{object.Private, object.NonPrivate, object.Constant} {
+			if len(model) != len(c.names) {
+				t.Errorf("%s: %d metrics, want %q", c.loss, len(model), c.names)
+			}
+			for _, name := range c.names {
+				if v, ok := model[name]; !ok || v == nil && name != "calibration_slope" {
+					t.Errorf("%s: no %s", c.loss, name)
+				}
+			}
+		}
+		if slope, ok := object.Constant["calibration_slope"]; slope != nil || ok != (c.loss == "logistic") {
+			t.Errorf("%s: a constant's slope is %v", c.loss, slope)
+		}
+		out, _ = csvfit(t, args...)
+		if head := "hold-out     " + c.names[0]; !strings.Contains(out, head) || strings.Contains(out, "–") != (c.loss == "logistic") {
+			t.Errorf("%s: want %q, and a dash for a slope only:\n%s", c.loss, head, out)
+		}
+	}
+}
+
+func TestACancelledRunStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := run(ctx, []string{"fit", "-test", "0.2", "-data", people(t, 100), "-schema", schema(t, "pay", pay), "-epsilon", "1"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/table"
+)
+
+// initialise writes a schema to fill in. It reads the header and no row: ranges and levels
+// that came from rows would give some of them away.
+func initialise(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit init", flag.ContinueOnError)
+	path := f.String("data", "", "data `file`: .csv, .tsv or .txt, or any of them with .gz")
+	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")
+	if _, err := task.Parse(f, args, stderr); err != nil {
+		return err
+	}
+	if *path == "" {
+		return task.Usage("-data is missing: name the file whose header is to be described")
+	}
+	libsvm, err := task.IsLIBSVM(*path)
+	if err != nil {
+		return err
+	}
+	if libsvm {
+		return task.Usage(`a LIBSVM file names no columns; its schema has the form {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}`)
+	}
+	c, err := table.OpenCSV(*path, 0)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	schema, err := table.Init(c.Header())
+	if err != nil {
+		return fmt.Errorf("%s: %w", *path, err)
+	}
+	out, err := newFile(*output)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if out == nil {
+		_, err := fmt.Fprint(stdout, schema)
+		return err
+	}
+	if _, err := fmt.Fprint(out, schema); err != nil {
+		return err
+	}
+	return out.keep()
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/table"
+)
+
+// plan needs no data: what is released, and how noisily, follows from public facts.
+func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit plan", flag.ContinueOnError)
+	source, b := task.NewFacts(f), new(budget)
+	b.addTo(f)
+	rows := f.Int("rows", 0, "`number` of rows to train on")
+	asJSON := f.Bool("json", false, "print one JSON object")
+	given, err := task.Parse(f, args, stderr)
+	if err != nil {
+		return err
+	}
+	if err := b.check(given); err != nil {
+		return err
+	}
+	if *rows < 1 {
+		return task.Usage("-rows %d must be the number of rows to train on, which is public", *rows)
+	}
+	if err := source.Resolve("csvfit", stderr); err != nil {
+		return err
+	}
+	shape, err := shapeOf(source.Facts(), *rows)
+	if err != nil {
+		return err
+	}
+	p, warnings, err := b.of(shape, source, stderr)
+	if err != nil {
+		return err
+	}
+	if !*asJSON {
+		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d rows, %d weights, feature bound %.4g, radius %.4g\n%v\n",
+			b.method, source.Loss.Name(), shape.Rows, shape.Dim, shape.FeatureBound, p.Problem.Radius, p.Ledger)
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(struct {
+		Rows         int           `json:"rows"`
+		Weights      int           `json:"weights"`
+		FeatureBound float64       `json:"feature_bound"`
+		Loss         string        `json:"loss"`
+		Method       string        `json:"method"`
+		Radius       float64       `json:"radius"`
+		Epsilon      float64       `json:"epsilon"`
+		Delta        float64       `json:"delta"`
+		Warnings     []string      `json:"warnings,omitempty"`
+		Ledger       *dpglm.Ledger `json:"ledger"`
+	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, warnings, p.Ledger})
+}
+
+// shapeOf is the shape of a data set of so many rows of a schema.
+func shapeOf(schema *table.Schema, rows int) (dpglm.Shape, error) {
+	e, err := table.NewEncoder(*schema)
+	if err != nil {
+		return dpglm.Shape{}, err
+	}
+	lo, hi := e.Label().Range[0], e.Label().Range[1]
+	return dpglm.Shape{Rows: rows, Dim: len(e.Features()) + 1, Intercept: true, FeatureBound: math.Hypot(e.Bound(), 1),
+		LabelCentre: (lo + hi) / 2, LabelBound: (hi - lo) / 2}, nil
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+// predict adds a model's predictions to the rows of a file, of which it keeps few at a
+// time.
+func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit predict", flag.ContinueOnError)
+	model := f.String("model", "", "`file` of a model")
+	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
+	output := f.String("o", "", "CSV `file` for the predictions; there must be none of that name (default: standard output)")
+	if _, err := task.Parse(f, args, stderr); err != nil {
+		return err
+	}
+	if *path == "" {
+		return task.Usage("-data is missing: name the file whose rows are to be predicted")
+	}
+	libsvm, err := task.IsLIBSVM(*path)
+	if err != nil {
+		return err
+	}
+	m, err := readModel(*model)
+	if err != nil {
+		return err
+	}
+	if libsvm != (m.Encoder() == nil) {
+		return task.Usage("-data %s: the model was trained on a file of the other format; CSV has columns, and LIBSVM has numbers of features", *path)
+	}
+	out, err := newFile(*output)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	w := csv.NewWriter(stdout)
+	if out != nil {
+		w = csv.NewWriter(out)
+	}
+	p := newPredictions(m, w)
+	if libsvm {
+		err = p.libsvm(*path)
+	} else {
+		err = p.columns(ctx, *path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", *path, err)
+	}
+	if w.Flush(); w.Error() != nil || out == nil {
+		return w.Error()
+	}
+	return out.keep()
+}
+
+// predictions writes rows with what a model predicts of them.
+type predictions struct {
+	model   *dpglm.Model
+	w       *csv.Writer
+	names   []string  // of the columns that are added
+	mean    bool      // the first is a probability or another mean
+	classes [2]string // for the last; empty where it is no class
+}
+
+func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
+	p := &predictions{model: m, w: w, names: []string{"prediction"}, mean: m.Link() == losses.Logit || m.Encoder() != nil}
+	e := m.Encoder()
+	switch {
+	case m.Link() == losses.Logit:
+		p.names, p.classes = []string{"probability", "class"}, [2]string{"0", "1"}
+	case e != nil && e.Label().Kind == table.Binary:
+		p.names, p.mean, p.classes = []string{"class"}, false, [2]string{"0", "1"}
+	}
+	if e != nil && p.classes[1] != "" {
+		if c := e.Schema().LabelColumn(); c.Above == nil {
+			p.classes = [2]string{c.Negative[0], c.Positive[0]}
+		}
+	}
+	return p
+}
+
+// batch is how many rows are predicted at a time.
+const batch = 1024
+
+// columns predicts for the rows of a CSV file, and writes its columns as well.
+func (p *predictions) columns(ctx context.Context, path string) error {
+	src, err := table.OpenCSV(path, 0)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	e, header := p.model.Encoder(), src.Header()
+	b, err := e.Bind(header)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.names {
+		if slices.Contains(header, name) {
+			return fmt.Errorf("column %q is in the file, and would be that of the predictions; rename it", name)
+		}
+	}
+	if err := p.w.Write(append(header, p.names...)); err != nil {
+		return err
+	}
+	x, rows := mat.NewDense(batch, len(e.Features()), nil), make([][]string, 0, batch)
+	for {
+		fields, err := src.Next()
+		if errors.Is(err, io.EOF) {
+			return p.write(x, rows)
+		}
+		if err == nil {
+			err = b.Encode(x.RawRowView(len(rows)), fields)
+		}
+		if err != nil {
+			return placed(err, src)
+		}
+		if rows = append(rows, slices.Clone(fields)); len(rows) < batch {
+			continue
+		}
+		if err := errors.Join(ctx.Err(), p.write(x, rows)); err != nil {
+			return err
+		}
+		rows = rows[:0]
+	}
+}
+
+// placed says where in the file a field is.
+func placed(err error, src table.Source) error {
+	var e *table.Error
+	if errors.As(err, &e) && e.Number == 0 {
+		e.Unit, e.Number = src.Place()
+	}
+	return err
+}
+
+// libsvm predicts for the rows of a LIBSVM file, whose labels don't matter.
+func (p *predictions) libsvm(path string) error {
+	bounds, ok := p.model.Facts().(dpglm.Bounds)
+	if !ok {
+		return errors.New("the model was not trained on a LIBSVM file")
+	}
+	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.model.Weights()) - 1, Bound: bounds.Feature,
+		Label: table.Column{Kind: table.Numeric, Range: []float64{-1, 1}}})
+	if err != nil {
+		return err
+	}
+	if err := p.w.Write(p.names); err != nil {
+		return err
+	}
+	n, _ := t.Dims()
+	return p.write(t.Matrix(), make([][]string, n))
+}
+
+// write predicts for the first rows of x, and writes them after the given fields.
+func (p *predictions) write(x mat.Matrix, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if d, ok := x.(*mat.Dense); ok {
+		x = d.Slice(0, len(rows), 0, d.RawMatrix().Cols)
+	}
+	class, err := p.model.Predict(x)
+	if err != nil {
+		return err
+	}
+	mean := class
+	if p.mean {
+		if mean, err = p.model.Means(x); err != nil {
+			return err
+		}
+	}
+	for i, fields := range rows {
+		if p.mean || p.classes[1] == "" {
+			fields = append(fields, strconv.FormatFloat(mean[i], 'g', 6, 64))
+		}
+		if p.classes[1] != "" {
+			fields = append(fields, p.classes[int(class[i])])
+		}
+		if err := p.w.Write(fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
+)
+
+// coefficient is one of a model, as JSON.
+type coefficient struct {
+	Name  string   `json:"name"`
+	From  []string `json:"columns,omitempty"`
+	Level []string `json:"levels,omitempty"` // of each column, "" for a number
+	Value float64  `json:"value"`            // in the columns' own units
+}
+
+func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
+	list, err := m.Coefficients()
+	var out []coefficient
+	for _, c := range list {
+		out = append(out, coefficient{c.Name, c.Columns, c.Levels, c.Value})
+	}
+	return out, err
+}
+
+func printCoefficients(w io.Writer, m *dpglm.Model) error {
+	list, err := coefficientsOf(m)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "coefficient\tvalue\n")
+	for _, c := range list {
+		fmt.Fprintf(t, "%s\t%.6g\n", c.Name, c.Value)
+	}
+	return t.Flush()
+}
+
+// show prints what a model says: all of it may be published with the model.
+func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit show", flag.ContinueOnError)
+	path := f.String("model", "", "`file` of a model")
+	asJSON := f.Bool("json", false, "print one JSON object")
+	if _, err := task.Parse(f, args, stderr); err != nil {
+		return err
+	}
+	m, err := readModel(*path)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return showJSON(stdout, m)
+	}
+	fmt.Fprintf(stdout, "%s model of %s\n%v\n\n", m.Loss(), m.Label(), m.Ledger())
+	if err := printCoefficients(stdout, m); err != nil {
+		return err
+	}
+	if e := m.Encoder(); e != nil {
+		_, err = fmt.Fprintf(stdout, "\npredicts from %s, by the schema\n%v", strings.Join(e.Inputs(), ", "), e.Schema())
+	}
+	return err
+}
+
+func showJSON(w io.Writer, m *dpglm.Model) error {
+	coefficients, err := coefficientsOf(m)
+	if err != nil {
+		return err
+	}
+	claim, _ := m.Ledger().Claim()
+	out := struct {
+		Label        string           `json:"label"`
+		Loss         string           `json:"loss"`
+		Link         string           `json:"link"`
+		Guarantee    mechanisms.Claim `json:"guarantee"`
+		Coefficients []coefficient    `json:"coefficients"`
+		Ledger       *dpglm.Ledger    `json:"ledger"`
+		Schema       *table.Schema    `json:"schema,omitempty"`
+	}{m.Label(), m.Loss(), string(m.Link()), claim, coefficients, m.Ledger(), nil}
+	if e := m.Encoder(); e != nil {
+		s := e.Schema()
+		out.Schema = &s
+	}
+	return json.NewEncoder(w).Encode(out)
+}
