@@ -1,0 +1,75 @@
+// Serve answers predictions of a stored model over HTTP:
+//
+//	go run ./examples/csvfit fit -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o model.json
+//	go run ./examples/serve -model model.json
+//	curl localhost:8080/predict -d '{"education": 16, "experience": 10, "ethnicity": "cauc", "smsa": "yes", "region": "west", "parttime": "no"}'
+//
+// POST /predict takes a record, or a list of them; GET /model says what is predicted from
+// which columns, and how private it is. A model is released: answering queries with it
+// spends nothing more, however many there are.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/dpglm/dpglm"
+)
+
+func main() {
+	path := flag.String("model", "model.json", "`file` of a model that was trained on a table")
+	address := flag.String("listen", "localhost:8080", "`address` to listen at")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *path, *address); err != nil {
+		fmt.Fprintln(os.Stderr, "serve:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx is cancelled.
+func run(ctx context.Context, path, address string) error {
+	handler, err := load(path)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "serving at http://"+listener.Addr().String())
+	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		server.Close()
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// load reads a model and returns what serves it.
+func load(path string) (http.Handler, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	model := new(dpglm.Model)
+	if err := json.Unmarshal(text, model); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if model.Encoder() == nil {
+		return nil, fmt.Errorf("%s: the model was not trained on a table, so it knows no records", path)
+	}
+	return newServer(model), nil
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+// server answers for one model, which any number of requests may use at the same time.
+type server struct {
+	model   *dpglm.Model
+	kind    string // of the predictions
+	predict func(x mat.Matrix) ([]float64, error)
+}
+
+func newServer(m *dpglm.Model) http.Handler {
+	s := &server{m, "mean", m.Means}
+	switch {
+	case m.Link() == losses.Logit:
+		s.kind = "probability"
+	case m.Encoder().Label().Kind == table.Binary: // a loss without probabilities
+		s.kind, s.predict = "class", m.Predict
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /model", s.describe)
+	mux.HandleFunc("POST /predict", s.answer)
+	return mux
+}
+
+// describe says what is predicted, from what, and under which guarantee.
+func (s *server) describe(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, struct {
+		Label   string        `json:"label"`
+		Kind    string        `json:"kind"`
+		Columns []string      `json:"columns"`
+		Ledger  *dpglm.Ledger `json:"ledger"`
+	}{s.model.Label(), s.kind, s.model.Encoder().Inputs(), s.model.Ledger()})
+}
+
+// maxBody is how many bytes a request may have.
+const maxBody = 1 << 20
+
+// answer predicts for the records of a request.
+func (s *server) answer(w http.ResponseWriter, r *http.Request) {
+	records, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	x, err := s.model.Encode(records...)
+	if err != nil { // it names the record, the column and what is wrong
+		refuse(w, err)
+		return
+	}
+	predictions, err := s.predict(x)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	reply(w, http.StatusOK, struct {
+		Label       string    `json:"label"`
+		Kind        string    `json:"kind"`
+		Predictions []float64 `json:"predictions"`
+	}{s.model.Label(), s.kind, predictions})
+}
+
+// decode reads a record or a list of records, whose fields are texts, numbers, or null for
+// a missing value.
+func decode(body io.Reader) ([]map[string]string, error) {
+	var text json.RawMessage
+	if err := json.NewDecoder(body).Decode(&text); err != nil {
+		return nil, err
+	}
+	var fields []map[string]any
+	if bytes.HasPrefix(text, []byte("{")) {
+		text = bytes.Join([][]byte{[]byte("["), text, []byte("]")}, nil)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return nil, fmt.Errorf(`give a record such as {"age": 64, "ward": "icu"}, or a list of records: %w`, err)
+	}
+	records := make([]map[string]string, len(fields))
+	for i, f := range fields {
+		records[i] = make(map[string]string, len(f))
+		for name, v := range f {
+			switch v := v.(type) {
+			case nil:
+				records[i][name] = ""
+			case string:
+				records[i][name] = v
+			case json.Number:
+				records[i][name] = v.String()
+			default:
+				return nil, fmt.Errorf("record %d, column %q: a field must be a text, a number or null", i+1, name)
+			}
+		}
+	}
+	return records, nil
+}
+
+// refuse says what is wrong with a request.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	reply(w, status, map[string]string{"error": err.Error()})
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(text, '\n')) // whoever asked may be gone
+}
