@@ -3,16 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/tabular"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // survey is the data of the wage equation: raw features with their public description,
@@ -23,51 +26,81 @@ type survey struct {
 	schema dpglm.Schema
 }
 
-// load reads the survey; ranges and levels are those of its codebook. One level of each
-// group has no column: it is what the others are compared with.
+// groups are the columns of levels. The first level of each has no column: it is what the
+// others are compared with.
+var groups = []struct {
+	name   string
+	levels []string
+}{
+	{"ethnicity", []string{"cauc", "afam"}}, {"smsa", []string{"no", "yes"}},
+	{"region", []string{"northeast", "midwest", "south", "west"}}, {"parttime", []string{"no", "yes"}},
+}
+
+// load reads the survey; ranges and levels are those of its codebook. Its columns stay in
+// their own units, in which it is known what coefficients should be.
 func load(path string) (*survey, error) {
-	table, err := tabular.ReadCSVFile(path)
+	file, err := table.OpenCSV(path, ',')
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := table.Derive("experience²", "experience", func(v float64) float64 { return v * v }); err != nil {
-		return nil, err
-	}
-	s := dpglm.Schema{
+	defer file.Close()
+	s := &survey{schema: dpglm.Schema{
 		Columns:   []string{"education", "experience", "experience²"},
 		Numeric:   map[string][2]float64{"education": {0, 18}, "experience": {-4, 63}, "experience²": {0, 63 * 63}},
 		OneHot:    map[string][]string{},
 		Intercept: true,
+	}}
+	for _, g := range groups {
+		for _, level := range g.levels[1:] {
+			s.schema.OneHot[g.name] = append(s.schema.OneHot[g.name], g.name+"="+level)
+		}
+		s.schema.Columns = append(s.schema.Columns, s.schema.OneHot[g.name]...)
 	}
-	for _, g := range []struct {
-		name   string
-		levels []string
-	}{
-		{"ethnicity", []string{"cauc", "afam"}}, {"smsa", []string{"no", "yes"}},
-		{"region", []string{"northeast", "midwest", "south", "west"}}, {"parttime", []string{"no", "yes"}},
-	} {
-		columns, err := table.OneHot(g.name, g.levels)
+	var rows []float64
+	for {
+		fields, err := file.Next()
+		if err == io.EOF {
+			s.x = mat.NewDense(len(s.y), len(s.schema.Columns), rows)
+			return s, nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		s.Columns = append(s.Columns, columns[1:]...)
-		s.OneHot[g.name] = columns[1:]
+		if rows, err = s.add(rows, file.Header(), fields); err != nil {
+			_, line := file.Place()
+			return nil, fmt.Errorf("%s: line %d: %w", path, line, err)
+		}
 	}
-	x, err := table.Matrix(s.Columns)
-	if err != nil {
-		return nil, err
+}
+
+// add appends a record's features to the rows, and its label to the labels.
+func (s *survey) add(rows []float64, header, fields []string) ([]float64, error) {
+	text := map[string]string{}
+	for i, name := range header {
+		text[name] = fields[i]
 	}
-	y, err := table.Numbers("wage")
-	if err != nil {
-		return nil, err
+	var numbers [3]float64
+	for i, name := range []string{"education", "experience", "wage"} {
+		var err error
+		if numbers[i], err = strconv.ParseFloat(text[name], 64); err != nil {
+			return nil, fmt.Errorf("column %q: %w", name, err)
+		}
 	}
-	for i, wage := range y {
-		y[i] = math.Log(wage)
+	rows = append(rows, numbers[0], numbers[1], numbers[1]*numbers[1])
+	s.y = append(s.y, math.Log(numbers[2]))
+	for _, g := range groups {
+		at := slices.Index(g.levels, text[g.name])
+		if at < 0 {
+			return nil, fmt.Errorf("column %q: %q is not one of %q", g.name, text[g.name], g.levels)
+		}
+		indicators := make([]float64, len(g.levels))
+		indicators[at] = 1
+		rows = append(rows, indicators[1:]...)
 	}
-	return &survey{x, y, s}, nil
+	return rows, nil
 }
 
 func (s *survey) name() string { return "survey" }
@@ -98,11 +131,14 @@ func (s *survey) labels(loss losses.Loss) []float64 {
 // sample draws rows with replacement, so that the survey is the population.
 func (s *survey) sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []float64) {
 	r := rand.New(mechanisms.NewSeededSource(seed))
-	rows, all := make([]int, n), s.labels(loss)
-	for i := range rows {
-		rows[i] = r.IntN(len(all))
+	all := s.labels(loss)
+	x, y := mat.NewDense(n, len(s.schema.Columns), nil), make([]float64, n)
+	for i := range y {
+		row := r.IntN(len(all))
+		x.SetRow(i, s.x.RawRowView(row))
+		y[i] = all[row]
 	}
-	return tabular.Take(s.x, rows), tabular.TakeLabels(all, rows)
+	return x, y
 }
 
 func (s *survey) truth(loss losses.Loss) ([]float64, error) {

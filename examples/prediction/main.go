@@ -21,9 +21,10 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/examples/internal/tabular"
+	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 func main() {
@@ -35,54 +36,42 @@ func main() {
 	}
 }
 
-// survey is the data: raw features with their public description, and 0/1 labels.
-type survey struct {
-	x      *mat.Dense
-	y      []float64
-	schema dpglm.Schema
+// schema is from the survey's public codebook.
+var schema = table.Schema{
+	Version: table.Version,
+	Label:   "wage",
+	Columns: []table.Column{
+		{Name: "wage", Kind: table.Binary, Above: &threshold},
+		{Name: "education", Kind: table.Numeric, Range: []float64{0, 18}},
+		{Name: "experience", Kind: table.Numeric, Range: []float64{-4, 63}, Square: true},
+		{Name: "smsa", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}},
+		{Name: "parttime", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}},
+	},
 }
 
-// load reads the survey; ranges and levels are those of its codebook.
-func load(path string) (*survey, error) {
-	table, err := tabular.ReadCSVFile(path)
+var threshold = 600.0 // dollars a week
+
+// load reads the survey, holds out a fifth of its rows, and keeps the first of the others.
+func load(path string, rows int) (train, test *table.Table, err error) {
+	train, err = table.ReadCSVFile(path, schema)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
+		return nil, nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := table.Derive("experience²", "experience", func(v float64) float64 { return v * v }); err != nil {
-		return nil, err
+	n, _ := train.Dims()
+	if test, err = train.HoldOut(task.Split(n, 0.2, 1)); err != nil {
+		return nil, nil, err
 	}
-	schema := dpglm.Schema{
-		Columns:   []string{"education", "experience", "experience²"},
-		Numeric:   map[string][2]float64{"education": {0, 18}, "experience": {-4, 63}, "experience²": {0, 63 * 63}},
-		OneHot:    map[string][]string{},
-		Intercept: true,
+	var rest []int
+	for n, _ = train.Dims(); rows < n; rows++ {
+		rest = append(rest, rows)
 	}
-	for _, column := range []string{"smsa", "parttime"} {
-		columns, err := table.OneHot(column, []string{"no", "yes"})
-		if err != nil {
-			return nil, err
-		}
-		schema.Columns = append(schema.Columns, columns...)
-		schema.OneHot[column] = columns
+	if rest != nil {
+		_, err = train.HoldOut(rest)
 	}
-	x, err := table.Matrix(schema.Columns)
-	if err != nil {
-		return nil, err
-	}
-	y, err := table.Numbers("wage")
-	if err != nil {
-		return nil, err
-	}
-	for i, wage := range y {
-		y[i] = 0
-		if wage > 600 {
-			y[i] = 1
-		}
-	}
-	return &survey{x, y, schema}, nil
+	return train, test, err
 }
 
 // setting is one part of the table: the rows to train on, and ε.
@@ -106,16 +95,18 @@ type result struct {
 // fits is how many released models are averaged, as one may be lucky.
 const fits = 3
 
-func (s *survey) measure(c setting, env *dpglm.Env) (*result, error) {
-	train, test := tabular.Split(len(s.y), 0.2, 1)
-	train = train[:c.rows]
-	data, err := dpglm.NewDataset(tabular.Take(s.x, train), tabular.TakeLabels(s.y, train), s.schema)
+func measure(path string, c setting, env *dpglm.Env) (*result, error) {
+	train, test, err := load(path, c.rows)
 	if err != nil {
 		return nil, err
 	}
-	x, y := tabular.Take(s.x, test), tabular.TakeLabels(s.y, test)
+	data, err := dpglm.NewTableDataset(train)
+	if err != nil {
+		return nil, err
+	}
+	x, y := test.Dense(), test.Labels()
 	ctx, problem := context.Background(), dpglm.Problem{Loss: losses.Logistic{}}
-	budget := dpglm.ApproxDP(c.epsilon, math.Pow(float64(c.rows), -1.5))
+	budget := dpglm.ApproxDP(c.epsilon, task.DefaultDelta(c.rows))
 	r := &result{}
 	for range fits {
 		model, err := dpglm.Auto(ctx, data, problem, budget, env)
@@ -202,13 +193,9 @@ func manyTimes(l *dpglm.Ledger, m int) (dpglm.Budget, error) {
 }
 
 func run(out io.Writer, path string, env *dpglm.Env) error {
-	s, err := load(path)
-	if err != nil {
-		return err
-	}
 	fmt.Fprintln(out, "Hold-out accuracy in %, at the same (ε, n^-1.5)-DP for all answers together as for the model.")
 	for _, c := range settings {
-		r, err := s.measure(c, env)
+		r, err := measure(path, c, env)
 		if err != nil {
 			return err
 		}

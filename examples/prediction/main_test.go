@@ -20,15 +20,11 @@ const data = "../../testdata/cps1988.csv.gz"
 func TestWhenAnsweringWins(t *testing.T) {
 	defer func(k []int) { counts = k }(counts)
 	counts = []int{1, 10, 1000}
-	s, err := load(data)
+	few, err := measure(data, setting{1000, 1}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := s.measure(setting{1000, 1}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := s.measure(setting{22524, 1}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(2)})
+	many, err := measure(data, setting{22524, 1}, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(2)})
 	if err != nil {
 		t.Fatal(err)
 	}

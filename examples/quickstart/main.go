@@ -12,17 +12,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/examples/internal/tabular"
+	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
 )
 
 func main() {
@@ -36,64 +34,23 @@ func main() {
 	}
 }
 
-// survey is the data: raw features with their public description, and 0/1 labels.
-type survey struct {
-	x      *mat.Dense
-	y      []float64
-	schema dpglm.Schema
+// schema is from the survey's public codebook: a range that was computed from the rows
+// would give some of them away.
+var schema = table.Schema{
+	Version: table.Version,
+	Label:   "wage",
+	Columns: []table.Column{
+		{Name: "wage", Kind: table.Binary, Above: &threshold},
+		{Name: "education", Kind: table.Numeric, Range: []float64{0, 18}},
+		{Name: "experience", Kind: table.Numeric, Range: []float64{-4, 63}, Square: true},
+		{Name: "ethnicity", Kind: table.Categorical, Levels: []string{"cauc", "afam"}},
+		{Name: "smsa", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}},
+		{Name: "region", Kind: table.Categorical, Levels: []string{"northeast", "midwest", "south", "west"}},
+		{Name: "parttime", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}},
+	},
 }
 
-// load reads the survey. Ranges and levels come from its public codebook: a
-// range that was computed from the rows would give some of them away.
-func load(path string) (*survey, error) {
-	table, err := tabular.ReadCSVFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := table.Derive("experience²", "experience", func(v float64) float64 { return v * v }); err != nil {
-		return nil, err
-	}
-	schema := dpglm.Schema{
-		Columns:   []string{"education", "experience", "experience²"},
-		Numeric:   map[string][2]float64{"education": {0, 18}, "experience": {-4, 63}, "experience²": {0, 63 * 63}},
-		OneHot:    map[string][]string{},
-		Intercept: true,
-	}
-	for _, group := range []struct {
-		column string
-		levels []string
-	}{
-		{"ethnicity", []string{"cauc", "afam"}},
-		{"smsa", []string{"no", "yes"}},
-		{"region", []string{"northeast", "midwest", "south", "west"}},
-		{"parttime", []string{"no", "yes"}},
-	} {
-		columns, err := table.OneHot(group.column, group.levels)
-		if err != nil {
-			return nil, err
-		}
-		schema.Columns = append(schema.Columns, columns...)
-		schema.OneHot[group.column] = columns
-	}
-	x, err := table.Matrix(schema.Columns)
-	if err != nil {
-		return nil, err
-	}
-	y, err := table.Numbers("wage")
-	if err != nil {
-		return nil, err
-	}
-	for i, wage := range y {
-		y[i] = 0
-		if wage > 600 {
-			y[i] = 1
-		}
-	}
-	return &survey{x, y, schema}, nil
-}
+var threshold = 600.0 // dollars a week
 
 // outcome is a private model, and the hold-out metrics of three.
 type outcome struct {
@@ -104,37 +61,45 @@ type outcome struct {
 }
 
 // trial fits on four fifths of the rows and scores on the others.
-func (s *survey) trial(epsilon float64, split uint64, env *dpglm.Env) (*outcome, error) {
-	train, test := tabular.Split(len(s.y), 0.2, split)
-	xTrain, yTrain := tabular.Take(s.x, train), tabular.TakeLabels(s.y, train)
-	xTest, yTest := tabular.Take(s.x, test), tabular.TakeLabels(s.y, test)
-
-	data, err := dpglm.NewDataset(xTrain, yTrain, s.schema)
+func trial(path string, epsilon float64, split uint64, env *dpglm.Env) (*outcome, error) {
+	train, err := table.ReadCSVFile(path, schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	delta := math.Pow(float64(len(train)), -1.5) // well below 1/n, and public as n is
+	n, _ := train.Dims()
+	test, err := train.HoldOut(task.Split(n, 0.2, split))
+	if err != nil {
+		return nil, err
+	}
+	data, err := dpglm.NewTableDataset(train)
+	if err != nil {
+		return nil, err
+	}
+	delta := task.DefaultDelta(data.Shape().Rows) // n^-1.5: well below 1/n, and public as n is
 	model, err := dpglm.Auto(context.Background(), data,
 		dpglm.Problem{Loss: losses.Logistic{}},
 		dpglm.ApproxDP(epsilon, delta), env)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := model.Scores(xTest)
+	scores, err := model.Scores(test.Matrix())
 	if err != nil {
 		return nil, err
 	}
 
-	plain, err := baseline.Fit(baseline.Dense{Dense: xTrain}, yTrain, losses.Logistic{})
+	plain, err := baseline.Fit(baseline.Dense{Dense: train.Dense()}, train.Labels(), losses.Logistic{})
 	if err != nil {
 		return nil, err
 	}
-	same := slices.Repeat([]float64{baseline.Constant(yTrain, losses.Logistic{})}, len(yTest))
+	same := slices.Repeat([]float64{baseline.Constant(train.Labels(), losses.Logistic{})}, len(test.Labels()))
 	return &outcome{
-		model: model, rows: len(train), delta: delta,
-		private:    metrics.Of(losses.Logistic{}, scores, yTest),
-		nonPrivate: metrics.Of(losses.Logistic{}, plain.Scores(baseline.Dense{Dense: xTest}), yTest),
-		constant:   metrics.Of(losses.Logistic{}, same, yTest),
+		model: model, rows: data.Shape().Rows, delta: delta,
+		private:    metrics.Of(losses.Logistic{}, scores, test.Labels()),
+		nonPrivate: metrics.Of(losses.Logistic{}, plain.Scores(baseline.Dense{Dense: test.Dense()}), test.Labels()),
+		constant:   metrics.Of(losses.Logistic{}, same, test.Labels()),
 	}, nil
 }
 
@@ -142,15 +107,12 @@ func run(out io.Writer, path string, epsilon float64, repeat int) error {
 	if repeat < 1 {
 		return fmt.Errorf("-repeat is %d and must be at least 1", repeat)
 	}
-	s, err := load(path)
-	if err != nil {
-		return err
-	}
 	var last *outcome
+	var err error
 	var private, nonPrivate, constant [][]metrics.Metric
 	for k := range repeat {
 		// A nil Env draws the noise from a cryptographic source.
-		if last, err = s.trial(epsilon, uint64(k+1), nil); err != nil {
+		if last, err = trial(path, epsilon, uint64(k+1), nil); err != nil {
 			return err
 		}
 		private = append(private, last.private)

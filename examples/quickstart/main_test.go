@@ -19,14 +19,10 @@ const data = "../../testdata/cps1988.csv.gz"
 // The claim that the README makes for this program. Splits and noise are
 // seeded, so this can't fail by chance.
 func TestPrivateAccuracyIsWithinOnePointOfNonPrivate(t *testing.T) {
-	s, err := load(data)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const runs = 10
 	var private, nonPrivate, majority float64
 	for seed := range uint64(runs) {
-		o, err := s.trial(1, seed, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed + 1000)})
+		o, err := trial(data, 1, seed, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed + 1000)})
 		if err != nil {
 			t.Fatal(err)
 		}
