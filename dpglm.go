@@ -236,7 +236,9 @@ type Env struct {
 	// reproducible tests and experiments. The model's ledger then says that the
 	// guarantee depends on the secrecy of this source.
 	NoiseForTests mechanisms.Source
-	// Progress, if set, is called after each step with public counters only.
+	// Progress, if set, is called after each step with public counters only: every Learner
+	// calls it at least once, the last time with done = total, but where it returns the
+	// constant model.
 	Progress func(done, total int)
 }
 

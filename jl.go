@@ -92,7 +92,9 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		}
 		label := fmt.Sprintf("JL without projection, as k would reach d = %d", features)
 		return c.wrap(label, s, child.Problem, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
-			return child.weights(r, r.data, allow)
+			shown := *r
+			shown.inner = r.progress
+			return child.weights(&shown, r.data, allow)
 		})
 	}
 	inner, bound := s, s.rowBound()*(1+c.Slack)
@@ -139,7 +141,9 @@ func (c JLConfig) train(r *run, child *Plan, bound float64, allow *release.Allow
 	if err != nil {
 		return nil, err
 	}
-	w, err := child.weights(r, projected, allow)
+	shown := *r
+	shown.inner = r.progress
+	w, err := child.weights(&shown, projected, allow)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -20,8 +21,8 @@ const (
 	libraryVersion = "0.1.0"
 )
 
-// oneRow is the unit that ledgers don't name.
-const oneRow = "one row (replace-one)"
+// row is the unit that ledgers don't name.
+const row = "row (replace-one)"
 
 // modelJSON has its facts in one of Bounds, Schema and Table. What a reader without this
 // library wants to know of the guarantee stands beside the ledger, which claims the same.
@@ -32,11 +33,8 @@ type modelJSON struct {
 	Loss    string        `json:"loss"`
 	Labels  losses.Labels `json:"labels"`
 	Link    losses.Link   `json:"link"`
-	Rows    int           `json:"rows"`
-	Unit    string        `json:"unit"`
-	Epsilon float64       `json:"epsilon,omitempty"`
-	Delta   float64       `json:"delta,omitempty"`
-	Mu      float64       `json:"mu,omitempty"`
+	Unit    string        `json:"unit"` // in place of the claim's, which may be empty
+	mechanisms.Claim
 	Columns int           `json:"columns"`
 	Bounds  *Bounds       `json:"bounds,omitempty"`
 	Schema  *Schema       `json:"schema,omitempty"`
@@ -46,13 +44,13 @@ type modelJSON struct {
 	Ledger  *Ledger       `json:"ledger"`
 }
 
-// claim fills in what a ledger claims.
-func (j *modelJSON) claim(l *Ledger) {
-	c, _ := l.Claim()
-	j.Rows, j.Unit, j.Epsilon, j.Delta, j.Mu = c.Rows, c.Unit, c.Epsilon, c.Delta, c.Mu
-	if j.Unit == "" {
-		j.Unit = oneRow
+// claimed returns what a ledger claims, and its unit's name.
+func claimed(l *Ledger) (c mechanisms.Claim, unit string) {
+	c, _ = l.Claim()
+	if unit, c.Unit = c.Unit, ""; unit == "" {
+		unit = row
 	}
+	return c, unit
 }
 
 // MarshalJSON writes the model.
@@ -62,7 +60,7 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	}
 	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
 		Columns: m.columns, Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
-	j.claim(m.ledger)
+	j.Claim, j.Unit = claimed(m.ledger)
 	switch f := m.facts.(type) {
 	case Bounds:
 		j.Bounds = &f
@@ -93,8 +91,7 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if err := d.validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrModel, err)
 	}
-	claimed := *j
-	if claimed.claim(d.ledger); claimed.Rows != j.Rows || claimed.Unit != j.Unit || claimed.Epsilon != j.Epsilon || claimed.Delta != j.Delta || claimed.Mu != j.Mu {
+	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
 		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
 	}
 	*m = d

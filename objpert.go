@@ -101,7 +101,13 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return o.train(r, r.data, r.allow) })
+	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
+		w, err := o.train(r, r.data, r.allow)
+		if err == nil {
+			r.progress(1, 1) // how many steps the solver took is not public
+		}
+		return w, err
+	})
 }
 
 func (c ObjectivePerturbationConfig) validate() error {

@@ -99,7 +99,11 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 		return nil, err
 	}
 	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
-		return c.train(r, trained, p.Radius)
+		w, err := c.train(r, trained, p.Radius)
+		if err == nil {
+			r.progress(1, 1) // how many steps the solver took is not public
+		}
+		return w, err
 	})
 	if err == nil && !c.Project {
 		plan.spread = sensitivity * noise.perSensitivity()

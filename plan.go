@@ -50,6 +50,7 @@ type run struct {
 	data     *curator.Data
 	allow    *release.Allowance
 	progress func(done, total int)
+	inner    func(done, total int) // of a learner inside this one; nil is silence
 	// projected is what the candidates of a search share, else nil.
 	projected *projection
 	// observe, where it isn't nil, is given what inference finds beside the weights.
@@ -117,7 +118,11 @@ func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]flo
 	if err := p.shape.fits(d); err != nil {
 		return nil, err
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: func(int, int) {}, projected: r.projected})
+	progress := r.inner
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, projected: r.projected})
 }
 
 // fit plans and runs.
