@@ -77,8 +77,12 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 // a missing value.
 func decode(body io.Reader) ([]map[string]string, error) {
 	var text json.RawMessage
-	if err := json.NewDecoder(body).Decode(&text); err != nil {
+	whole := json.NewDecoder(body)
+	if err := whole.Decode(&text); err != nil {
 		return nil, err
+	}
+	if _, err := whole.Token(); err != io.EOF {
+		return nil, errors.New("something follows the record; put records into a list")
 	}
 	var fields []map[string]any
 	if bytes.HasPrefix(text, []byte("{")) {
