@@ -130,6 +130,9 @@ func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *E
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.suits(p.Loss); err != nil {
+		return nil, err
+	}
 	plan, err := l.Plan(d.Shape(), p, b)
 	if err != nil {
 		return nil, err

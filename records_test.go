@@ -263,6 +263,25 @@ func TestTablesThatCantBeTrainedOn(t *testing.T) {
 	}
 }
 
+// A loss for other labels than the schema's is refused by name, before anything is spent.
+func TestLossesThatDontSuitATable(t *testing.T) {
+	data, err := dpglm.NewTableDataset(clinic(t, clinicSchema, 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []losses.Loss{losses.Squared{}, losses.Poisson{}} {
+		m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), seeded(1))
+		if m != nil || !errors.Is(err, dpglm.ErrLabel) || !strings.Contains(err.Error(), `"readmitted" is binary`) {
+			t.Errorf("%s: %v", l.Name(), err)
+		}
+	}
+	for _, l := range []losses.Loss{nil, (*losses.Squared)(nil)} {
+		if _, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), seeded(1)); !errors.Is(err, dpglm.ErrConfig) {
+			t.Errorf("%T: %v", l, err)
+		}
+	}
+}
+
 // Coefficients, times what the raw columns hold, are the scores.
 func TestCoefficientsAreInOriginalUnits(t *testing.T) {
 	m := clinicModel(t)

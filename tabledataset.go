@@ -1,8 +1,11 @@
 package dpglm
 
 import (
+	"fmt"
+
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -32,6 +35,22 @@ func factsOf(t *table.Table) Facts {
 		return newTableFacts(e)
 	}
 	return Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true}
+}
+
+// suits refuses a loss that is not for the label as a table's schema describes it.
+func (d *Dataset) suits(l losses.Loss) error {
+	f, ok := d.facts.(tableFacts)
+	if !ok {
+		return nil
+	}
+	if err := check.Given("Problem.Loss", l); err != nil {
+		return err
+	}
+	kind, label := l.Labels(), f.encoder.Label()
+	if (kind == losses.Binary) != (label.Kind == table.Binary) || kind == losses.Count && label.Kind != table.Count {
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
+	}
+	return nil
 }
 
 // tableFacts are those of rows that an encoder made of records, all of which follow from
