@@ -79,6 +79,9 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.suits(p.Loss); err != nil {
+		return nil, err
+	}
 	plan, err := cfg.Plan(d.Shape(), p, b)
 	if err != nil {
 		return nil, err

@@ -28,8 +28,9 @@ type Inference struct {
 
 // Coefficient is an estimate with its interval.
 type Coefficient struct {
-	// Name is the column's: as the Schema has it, x1, x2, … without one, (Intercept) for
-	// the intercept; or what a combination or contrast was called.
+	// Name is the column's: as the Schema has it, or the feature's of a table, x1, x2, …
+	// without one, (Intercept) for the intercept; or what a combination or contrast was
+	// called.
 	Name string
 	// Group and Level are those of a one-hot column: the level is the column's name, less
 	// a prefix "group=". A coefficient is against the rows with no level of the group.
@@ -62,6 +63,11 @@ func newInference(m *Model, level float64, budget string, rows int, l *law) (*In
 	f := &Inference{model: m, level: level, budget: budget, rows: rows, law: l}
 	raw := rawUnits(enc.Scale, enc.Shift, m.columns, len(m.weights))
 	names := f.names(raw.RawMatrix().Rows)
+	if e := m.Encoder(); e != nil {
+		if raw, names, err = tableUnits(e); err != nil {
+			return nil, err
+		}
+	}
 	estimates := make([]float64, len(names))
 	mat.NewVecDense(len(names), estimates).MulVec(raw, mat.NewVecDense(len(m.weights), m.weights))
 	if m.offset != 0 && len(names) > m.columns {

@@ -274,6 +274,9 @@ func TestLossesThatDontSuitATable(t *testing.T) {
 		if m != nil || !errors.Is(err, dpglm.ErrLabel) || !strings.Contains(err.Error(), `"readmitted" is binary`) {
 			t.Errorf("%s: %v", l.Name(), err)
 		}
+		if _, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), dpglm.InferConfig{}, seeded(1)); !errors.Is(err, dpglm.ErrLabel) {
+			t.Errorf("Infer, %s: %v", l.Name(), err)
+		}
 	}
 	for _, l := range []losses.Loss{nil, (*losses.Squared)(nil)} {
 		if _, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), seeded(1)); !errors.Is(err, dpglm.ErrConfig) {
@@ -310,6 +313,34 @@ func TestCoefficientsAreInOriginalUnits(t *testing.T) {
 		if want := values["(Intercept)"] + 0.5*values["x1"] - 0.25*values["x2"]; err != nil || math.Abs(z[0]-want) > 1e-12*math.Abs(want) {
 			t.Errorf("%s: score %v (%v), by the coefficients %g: %v", name, z, err, want, values)
 		}
+	}
+}
+
+// Inference on a table has the features' names, and the coefficients of its model.
+func TestInferenceOfTables(t *testing.T) {
+	data, err := dpglm.NewTableDataset(clinic(t, clinicSchema, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := dpglm.Infer(ctx, data, logistic, dpglm.ApproxDP(8, 1e-5), dpglm.InferConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := found.Model().Coefficients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := found.Coefficients()
+	if len(list) != len(want) {
+		t.Fatalf("%d coefficients, want %d", len(list), len(want))
+	}
+	for j, c := range list {
+		if c.Name != want[j].Name || math.Abs(c.Estimate-want[j].Value) > 1e-9*(1+math.Abs(c.Estimate)) || c.Group != want[j].Group {
+			t.Errorf("%+v, want %+v", c, want[j])
+		}
+	}
+	if c := list[5]; c.Name != "ward=other" || c.Level != "other" || !(c.StandardError > 0) {
+		t.Errorf("%+v", c)
 	}
 }
 
