@@ -121,6 +121,27 @@ func TestPredictsLIBSVM(t *testing.T) {
 	}
 }
 
+// Fits spend from a budget in a file, and none that it has no room for is run.
+func TestSpendsABudget(t *testing.T) {
+	dir := t.TempDir()
+	budget, model := filepath.Join(dir, "budget.json"), filepath.Join(dir, "model.json")
+	csvfit(t, "budget", "-file", budget, "-epsilon", "2", "-delta", "1e-4")
+	args := []string{"fit", "-data", people(t, 300), "-schema", schema(t, "rich", rich), "-delta", "1e-5", "-budget", budget}
+	csvfit(t, append(args, "-epsilon", "1.5", "-o", model)...)
+	shown, _ := csvfit(t, "budget", "-file", budget)
+	if !strings.Contains(shown, "to "+model) || !strings.Contains(shown, "ε = 1.5") {
+		t.Errorf("the budget shows\n%s", shown)
+	}
+	second := filepath.Join(dir, "second.json")
+	checkExit(t, "spent", append(args, "-epsilon", "2", "-o", second), 1, "budget")
+	if _, err := os.Stat(second); err == nil {
+		t.Error("a model was trained beyond the budget")
+	}
+	checkExit(t, "made twice", []string{"budget", "-file", budget, "-epsilon", "2", "-delta", "1e-4"}, 1, "budget.json")
+	checkExit(t, "half a budget", []string{"budget", "-file", budget, "-epsilon", "2"}, 2, "go together")
+	checkExit(t, "no budget", []string{"budget"}, 2, "-file is missing")
+}
+
 // Methods are scored on the same rows.
 func TestComparesMethods(t *testing.T) {
 	args := []string{"compare", "-data", people(t, 500), "-schema", schema(t, "rich", rich), "-epsilon", "4", "-methods", "auto,objpert"}

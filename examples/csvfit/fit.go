@@ -12,13 +12,14 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
 // fitting are the flags of fit.
 type fitting struct {
 	budget
 	source          *task.Source
-	output          string
+	output, file    string // of the model, and of the budget
 	seed, noiseSeed uint64
 	seeded, json    bool
 }
@@ -28,6 +29,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	o := &fitting{source: task.NewSource(f)}
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
+	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on (default: none)")
 	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the split; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
@@ -96,6 +98,15 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
 		r.testRows, r.constant = len(trial.Held), trial.Constant()
 		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
+			return nil, err
+		}
+	}
+	if o.file != "" { // before any noise is drawn
+		b, err := budgetfile.Open(o.file)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Spend("fit of "+o.source.Path+" to "+o.output, plan.Ledger); err != nil {
 			return nil, err
 		}
 	}

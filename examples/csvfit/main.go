@@ -47,6 +47,7 @@ var commands = []struct {
 	{"fit", "train a private model on a file", fit},
 	{"show", "show a model's coefficients, guarantee and schema", show},
 	{"predict", "predict for the rows of a file", predict},
+	{"budget", "make a file that fits spend from, or show what they spent", keepBudget},
 	{"compare", "score methods on rows held out, for the curator", compare},
 }
 

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/mechanisms/budgetfile"
+)
+
+// keepBudget makes a file with a budget that several fits share, or shows what they spent.
+func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit budget", flag.ContinueOnError)
+	path := f.String("file", "", "`file` of the budget; with -epsilon it is made, and there must be none of that name")
+	epsilon := f.Float64("epsilon", 0, "the `ε` that all fits may spend together")
+	delta := f.Float64("delta", 0, "the `δ` that all fits may spend together")
+	rows := f.Int("group", 1, "`number` of rows that are protected together, such as one person's")
+	given, err := task.Parse(f, args, stderr)
+	if err != nil {
+		return err
+	}
+	var b *budgetfile.File
+	switch {
+	case *path == "":
+		return task.Usage("-file is missing: name the budget's file")
+	case given["epsilon"] != given["delta"]:
+		return task.Usage("-epsilon and -delta go together: they make the file")
+	case given["epsilon"]:
+		b, err = budgetfile.Create(*path, *rows, *epsilon, *delta)
+	default:
+		b, err = budgetfile.Open(*path)
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := b.Entries()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, b)
+	for _, e := range entries {
+		fmt.Fprintf(stdout, "\n%s %s\n%v\n", e.Time.Format(time.DateTime), e.Label, e.Ledger)
+	}
+	return nil
+}
