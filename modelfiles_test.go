@@ -54,3 +54,21 @@ func TestStoredModelsStayReadable(t *testing.T) {
 		}
 	}
 }
+
+// What a budget for groups protects stands beside the rows, and comes back.
+func TestModelsOfGroupsSayWhatIsProtected(t *testing.T) {
+	x, y := separable(400, 3, 2)
+	d := dataset(t, x, y, dpglm.Bounds{Feature: 2, Intercept: true})
+	m, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.ApproxDP(4, 1e-6).ForGroups(3), dpglm.NoisyGDConfig{Steps: 5}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(m)
+	if err != nil || !bytes.Contains(text, []byte(`"unit":"row (replace-one)","group":3,"rows":400,"epsilon":4`)) {
+		t.Errorf("stored as %s (%v)", text, err)
+	}
+	checkModel(t, m, x)
+	if err := json.Unmarshal(bytes.Replace(text, []byte(`"group":3,"rows":400,"epsilon"`), []byte(`"group":2,"rows":400,"epsilon"`), 1), new(dpglm.Model)); err == nil {
+		t.Error("a group that contradicts the ledger is taken")
+	}
+}
