@@ -31,8 +31,9 @@
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
 // nest. A [Plan] shows what a fit would spend before it sees data. [NewPredictor] makes a
 // Predictor, which answers queries and releases no model, by votes, averages, scores or
-// a walk; [SelectModel] chooses among given models. Several fits on the same
-// data add up in a [mechanisms.Accountant], which package budgetfile keeps in a file.
+// a walk; [SelectModel] chooses among given models, and [Evaluate] tells how good one is,
+// on rows held out by [Dataset.Split]. Several fits on the same data add up in a
+// [mechanisms.Accountant], which package budgetfile keeps in a file.
 //
 // # Privacy
 //

@@ -333,3 +333,32 @@ func ExampleBudget_ForGroups() {
 	// 4 rows: ε = 1.00
 	// 5 rows: ε = 1.27
 }
+
+// How good the model is on rows held out leaves as privately as the model, at no extra cost.
+func ExampleEvaluate() {
+	train, held, err := bought().Split(0.3, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	ctx, budget := context.Background(), dpglm.ApproxDP(1, 1e-6)
+	model, err := dpglm.Auto(ctx, train, dpglm.Problem{Loss: losses.Logistic{}}, budget, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	both, err := mechanisms.Parallel("fit and evaluation, split by seed 1", model.Ledger(), e.Ledger)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("accuracy %.2f to %.2f\n", e.Accuracy.Low, e.Accuracy.High)
+	fmt.Printf("AUC %.2f to %.2f\n", e.AUC.Low, e.AUC.High)
+	fmt.Println("together within the budget:", both.Within(1, 1e-6))
+	// Output:
+	// accuracy 0.88 to 0.93
+	// AUC 0.94 to 1.00
+	// together within the budget: true
+}

@@ -37,8 +37,11 @@ func framedQuestions() map[string]question {
 		}),
 		"framed scatter":        in(10, func(f *Framed) (release.Answer, error) { return f.Scatter(ctx, u, 0.1, slope) }),
 		"framed gradient norms": in(5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u, 0.1, slope) }),
-		"framed Hessian":        in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4) }),
-		"no constant":           in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4) }),
+		"framed slopes": in(6, func(f *Framed) (release.Answer, error) {
+			return f.Slopes(ctx, []float64{0.8, 0.4, 0, -0.4, -0.8}, u, 0.1)
+		}),
+		"framed Hessian": in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4) }),
+		"no constant":    in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4) }),
 		"curvature norms": in(5, func(f *Framed) (release.Answer, error) {
 			return f.CurvatureNorms(ctx, []float64{1.5, 0.9, 0.6, 0.3}, u, 0.1, 0.3, 1)
 		}),

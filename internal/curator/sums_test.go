@@ -45,6 +45,7 @@ func questions(loss losses.Loss, dim int) map[string]question {
 		"labels":            {1, func(_ *testing.T, s *Sums) release.Answer { return s.Labels() }},
 		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(rowEdges), nil }),
 		"gradient norms":    framed(5, func(r *Framed) (release.Answer, error) { return r.GradientNorms(ctx, rowEdges, w[:3], 0.1, testSlope) }),
+		"slopes":            framed(5, func(r *Framed) (release.Answer, error) { return r.Slopes(ctx, rowEdges, w[:3], 0.1) }),
 		"framed gradient":   framed(4, func(r *Framed) (release.Answer, error) { return r.Gradient(ctx, w[:3], 0.1, testSlope) }),
 		"sum":               framed(3, func(r *Framed) (release.Answer, error) { return r.Sum(ctx, 0.4) }),
 		"squares":           framed(3, func(r *Framed) (release.Answer, error) { return r.Squares(ctx) }),
@@ -202,6 +203,7 @@ func TestAnswersByLoops(t *testing.T) {
 				slope := loss.Deriv(floats.Dot(features, w[:3])+0.1, y[i])
 				whole := math.Abs(slope) * math.Hypot(length, testSlope.Constant)
 				count("gradient norms", whole)
+				count("slopes", slope)
 				g := append(append([]float64(nil), features...), testSlope.Constant)
 				floats.Scale(slope*math.Min(1, testSlope.Clip/whole), g)
 				add("framed gradient", g, 4)

@@ -197,7 +197,7 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
 func (r *Framed) Lengths(edges []float64) release.Answer { return r.histogram(edges, r.length) }
 
-// histogram counts norms as Lengths does, counts[len(edges)] being the rest. A row's place
+// histogram counts numbers of the rows, norms or slopes, as Lengths does, counts[len(edges)] being the rest. A row's place
 // depends on that row only, so that replacing it takes 1 from one count and adds 1 to
 // another: the L2 sensitivity is √2, rounded up, whatever the edges.
 func (r *Framed) histogram(edges, norms []float64) release.Answer {

@@ -204,6 +204,17 @@ func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slo
 	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
 }
 
+// Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
+// of probabilities less labels under the logistic loss, of residuals under the squared one.
+func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
+	slopes := make([]float64, r.s.Rows())
+	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
+		copy(slopes[lo:], z)
+	})
+	return r.histogram(edges, slopes), err
+}
+
 // eachScore calls f with the scores of each tile.
 func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f func(z []float64, lo int)) error {
 	t := r.s.t

@@ -32,7 +32,10 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1}))
 		}, true},
-		"lengths":        {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(edges), nil) }, true},
+		"lengths": {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(edges), nil) }, true},
+		"slopes": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Slopes(ctx, []float64{0.5, 0, -0.5}, u, 0.2))
+		}, true},
 		"Hessian":        {func(r *Framed) ([]float64, float64, error) { return heard(r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15)) }, true},
 		"with constants": {func(r *Framed) ([]float64, float64, error) { return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3)) }, false},
 		"curvature norms": {func(r *Framed) ([]float64, float64, error) {

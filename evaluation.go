@@ -1,0 +1,168 @@
+package dpglm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Interval is a figure with an interval of the level of its [Evaluation].
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Evaluation is what [Evaluate] released of a model: figures for the labels that it has,
+// the others being zero. One that drowned in the noise is zero too, its interval
+// included. It prints as a table.
+type Evaluation struct {
+	Rows  int     `json:"rows"`
+	Level float64 `json:"level"` // of the intervals
+
+	// Of classes: Rate is that of ones, AUC the area under the ROC curve.
+	Accuracy Interval `json:"accuracy,omitzero"`
+	AUC      Interval `json:"auc,omitzero"`
+	Rate     Interval `json:"rate,omitzero"`
+	// Of probabilities: the mean logistic loss and squared error, and the intercept and
+	// slope of a logistic regression of the classes on the scores, 0 and 1 if all is well.
+	LogLoss              Interval `json:"log_loss,omitzero"`
+	Brier                Interval `json:"brier,omitzero"`
+	CalibrationIntercept Interval `json:"calibration_intercept,omitzero"`
+	CalibrationSlope     Interval `json:"calibration_slope,omitzero"`
+	// Of real labels and counts: the mean of prediction less label, the root of the mean
+	// square of that, and 1 less the latter's square over the labels' variance. The interval
+	// of R2 takes errors and labels to be independent, which makes it too wide if anything.
+	MeanError Interval `json:"mean_error,omitzero"`
+	RMSE      Interval `json:"rmse,omitzero"`
+	R2        Interval `json:"r2,omitzero"`
+
+	// ROC has false and true positive rates, at thresholds that decrease.
+	ROC [][2]Interval `json:"roc,omitempty"`
+	// Calibration has mean probabilities and rates of ones, of groups of rows by score.
+	Calibration [][2]Interval `json:"calibration,omitempty"`
+
+	Ledger *Ledger `json:"ledger"`
+}
+
+// String prints the figures that there are as a table, and the ledger.
+func (e *Evaluation) String() string {
+	if e == nil {
+		return "no evaluation"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rows%14s%18.4g %% interval\n", e.Rows, "estimate", 100*e.Level)
+	for _, row := range []struct {
+		name string
+		v    Interval
+	}{
+		{"accuracy", e.Accuracy}, {"AUC", e.AUC}, {"rate of ones", e.Rate}, {"log-loss", e.LogLoss}, {"Brier score", e.Brier},
+		{"calibration: intercept", e.CalibrationIntercept}, {"calibration: slope", e.CalibrationSlope},
+		{"mean error", e.MeanError}, {"RMSE", e.RMSE}, {"R²", e.R2},
+	} {
+		if row.v != (Interval{}) {
+			fmt.Fprintf(&b, "%-22s %9.4g   [%.4g, %.4g]\n", row.name, row.v.Value, row.v.Low, row.v.High)
+		}
+	}
+	fmt.Fprintf(&b, "%v", e.Ledger)
+	return b.String()
+}
+
+// sampled are histograms of the same n rows, with noise of known spreads.
+type sampled struct {
+	n       int
+	level   float64
+	counts  [][]float64
+	spreads []float64
+}
+
+// simulations are as many as make the ends of 95 % intervals certain to a tenth of their
+// width.
+const simulations = 600
+
+// intervals returns figures of the counts as they were released, which noise doesn't bias
+// as far as they are sums, with basic bootstrap intervals: rows are drawn from the counts
+// made nonnegative, noise is added, and the figures' differences from those of what was
+// drawn from are turned around. A drawn count is normal, as the noise is.
+func (r *sampled) intervals(figures func(counts [][]float64) []float64) []Interval {
+	released := figures(r.counts)
+	pure := make([][]float64, len(r.counts))
+	for i, x := range r.counts {
+		pure[i] = nonnegative(x, float64(r.n))
+	}
+	centre, drawn, public := figures(pure), make([][]float64, len(released)), normals{}
+	for range simulations {
+		counts := make([][]float64, len(pure))
+		for i := range pure {
+			counts[i] = r.draw(pure[i], r.spreads[i], &public)
+		}
+		for k, v := range figures(counts) {
+			drawn[k] = append(drawn[k], v-centre[k])
+		}
+	}
+	out := make([]Interval, len(released))
+	for k, v := range released {
+		slices.Sort(drawn[k]) // NaN first
+		at := int(math.Round((1 - r.level) / 2 * simulations))
+		at = min(max(at, 1), simulations/2)
+		x := Interval{v, v - drawn[k][simulations-at], v - drawn[k][at-1]}
+		if sum := x.Value + x.Low + x.High; !math.IsNaN(sum) && !math.IsInf(sum, 0) {
+			out[k] = x
+		}
+	}
+	return out
+}
+
+// draw returns counts of n new rows, with noise that is taken away from their sum.
+func (r *sampled) draw(counts []float64, spread float64, public *normals) []float64 {
+	out, sum, excess := make([]float64, len(counts)), 0.0, 0.0
+	for k, c := range counts {
+		out[k] = float64(math.Sqrt(c) * public.next())
+		sum += out[k]
+	}
+	for k, c := range counts {
+		noise := float64(spread * public.next())
+		out[k] += c - float64(c/float64(r.n)*sum) + noise
+		excess += noise
+	}
+	for k := range out {
+		out[k] -= excess / float64(len(out))
+	}
+	return out
+}
+
+// nonnegative returns the nearest nonnegative numbers to x of the given sum.
+func nonnegative(x []float64, total float64) []float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	var sum, less float64
+	for k, v := range sorted {
+		sum += v
+		if by := (sum - total) / float64(k+1); v > by {
+			less = by
+		}
+	}
+	out := make([]float64, len(x))
+	for k, v := range x {
+		out[k] = math.Max(0, v-less)
+	}
+	return out
+}
+
+// normals are public numbers of the normal law: SplitMix64 (Steele, Lea and Flood 2014)
+// through the transform of Box and Muller.
+type normals struct{ state uint64 }
+
+func (s *normals) uniform() float64 {
+	s.state += 0x9e3779b97f4a7c15
+	z := (s.state ^ s.state>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return (float64((z^z>>31)>>11) + 0.5) * 0x1p-53
+}
+
+func (s *normals) next() float64 {
+	length := math.Sqrt(-2 * math.Log(s.uniform()))
+	return length * math.Cos(2*math.Pi*s.uniform())
+}

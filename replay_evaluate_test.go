@@ -1,0 +1,90 @@
+package dpglm_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// evaluations are of models that were trained on other rows, and of one that is trained on
+// a part of the same, with both ledgers in parallel.
+func evaluations(t *testing.T) []*trial {
+	t.Helper()
+	var all []*trial
+	for _, of := range []struct {
+		loss   losses.Loss
+		form   string
+		budget dpglm.Budget
+	}{
+		{losses.Logistic{}, "dense", dpglm.GDP(3)},
+		{losses.Hinge{}, "sparse schema, intercept", dpglm.ApproxDP(1, 1e-6)},
+		{losses.Squared{}, "dense, intercept", dpglm.GDP(3)},
+		{losses.Poisson{}, "sparse", dpglm.GDP(3)},
+	} {
+		d := designs(24, of.loss.Labels())[of.form]
+		c := &trial{name: "Evaluate, " + of.loss.Name(), design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9}}
+		m := fitted(t, d, of.loss)
+		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			e, err := dpglm.Evaluate(ctx, d, m, of.budget, dpglm.EvaluateConfig{Threshold: 0.4}, env)
+			if err != nil {
+				return nil, err
+			}
+			return []any{figures(e), e.Ledger, e, fmt.Sprint(e)}, nil
+		}
+		all = append(all, c)
+	}
+	return append(all, trainedAndEvaluated())
+}
+
+// figures are an evaluation's, those that it hasn't included.
+func figures(e *dpglm.Evaluation) (list []float64) {
+	for _, v := range []dpglm.Interval{e.Accuracy, e.AUC, e.Rate, e.LogLoss, e.Brier, e.MeanError, e.RMSE, e.R2} {
+		list = append(list, v.Value, v.Low, v.High)
+	}
+	for _, v := range e.ROC {
+		list = append(list, v[0].Value, v[1].Value)
+	}
+	return list
+}
+
+// fitted is a model of usual rows of a design.
+func fitted(t *testing.T, of design, loss losses.Loss) *dpglm.Model {
+	t.Helper()
+	d, err := of.base(99).dataset(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &dpglm.Env{NoiseForTests: &words{seed: 1}}
+	m, err := dpglm.NoisyGD(t.Context(), d, dpglm.Problem{Loss: loss, Radius: 1}, dpglm.GDP(20), dpglm.NoisyGDConfig{Steps: 9}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func trainedAndEvaluated() *trial {
+	d := designs(48, losses.Binary)["dense"]
+	c := &trial{name: "a fit and its evaluation", design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9, gradientSums: 0.5}}
+	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		train, held, err := d.Split(0.5, 3)
+		if err != nil {
+			return nil, err
+		}
+		b := dpglm.GDP(2)
+		m, err := dpglm.NoisyGD(ctx, train, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, b, dpglm.NoisyGDConfig{Steps: 3, StepSize: 2, Clip: dpglm.NoClip}, env)
+		if err != nil {
+			return nil, err
+		}
+		e, err := dpglm.Evaluate(ctx, held, m, b, dpglm.EvaluateConfig{}, env)
+		if err != nil {
+			return nil, err
+		}
+		both, err := mechanisms.Parallel("fit and evaluation", m.Ledger(), e.Ledger)
+		return []any{append(figures(e), m.Weights()...), both, e, m}, err
+	}
+	return c
+}

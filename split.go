@@ -1,0 +1,34 @@
+package dpglm
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Split returns two disjoint parts of the rows, to train on and to evaluate on: the
+// second has the given fraction of them, in (0, 1), rounded up. Which rows these are
+// depends on the seed and the number of rows only.
+//
+// # Privacy
+//
+// Replace-one. A row lies in one part, whatever it is, so what is computed from the
+// first part and what from the second compose in parallel ([mechanisms.Parallel]), also
+// where the second computation depends on what the first released: each may have the
+// whole budget. That holds for parts of one call only: parts of two calls with other
+// seeds share rows, and their ledgers add up.
+func (d *Dataset) Split(fraction float64, seed uint64) (train, held *Dataset, err error) {
+	if d == nil || d.data == nil {
+		return nil, nil, check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
+	}
+	if !(fraction > 0 && fraction < 1) {
+		return nil, nil, check.Fail(ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
+	}
+	n := d.data.Len()
+	second := int(math.Ceil(fraction * float64(n)))
+	if second >= n {
+		return nil, nil, check.Fail(ErrShape, "rows", n, "must suffice for two parts")
+	}
+	parts := d.data.Split(seed, n-second, second)
+	return &Dataset{parts[0], d.facts}, &Dataset{parts[1], d.facts}, nil
+}
