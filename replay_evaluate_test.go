@@ -3,6 +3,7 @@ package dpglm_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -87,4 +88,45 @@ func trainedAndEvaluated() *trial {
 		return []any{append(figures(e), m.Weights()...), both, e, m}, err
 	}
 	return c
+}
+
+// A row lies in one part of a split: replacing it changes the first counts of that part,
+// and none of the other's.
+func TestSplitPartsAreDisjoint(t *testing.T) {
+	d := designs(12, losses.Binary)["dense"]
+	m, base := fitted(t, d, losses.Logistic{}), d.base(5)
+	counts := func(rows table) (parts [2][]float64) {
+		data, err := rows.dataset(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		train, held, err := data.Split(0.4, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, part := range []*dpglm.Dataset{train, held} {
+			p := &tape{words: words{seed: 1}}
+			if _, err := dpglm.Evaluate(t.Context(), part, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, &dpglm.Env{NoiseForTests: p}); err != nil {
+				t.Fatal(err)
+			}
+			parts[k] = p.heard[0].values
+		}
+		return parts
+	}
+	before, changed := counts(base), [2]int{}
+	for i, u := range base.rows {
+		after := counts(base.with(i, row{u.x, 1 - u.y}))
+		first, second := !slices.Equal(before[0], after[0]), !slices.Equal(before[1], after[1])
+		if first == second {
+			t.Errorf("row %d is in the first part: %v, in the second: %v", i, first, second)
+		}
+		if first {
+			changed[0]++
+		} else {
+			changed[1]++
+		}
+	}
+	if changed != [2]int{7, 5} {
+		t.Errorf("parts of %v rows", changed)
+	}
 }
