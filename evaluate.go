@@ -157,7 +157,9 @@ func (c EvaluateConfig) plan(s Shape, m *Model, b Budget) (*evaluation, error) {
 	if len(m.weights) != p.shape.Dim {
 		return nil, check.Fail(ErrShape, "model", len(m.weights), fmt.Sprintf("must have %d weights", p.shape.Dim))
 	}
-	p.take(m)
+	if p.take(m); !(p.reach <= check.MaxScale) {
+		return nil, check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
+	}
 	dim = max(dim, 2*(mostCells+4))
 	each, err := b.gaussian(releases, dim)
 	if err != nil {
