@@ -33,7 +33,8 @@ type Evaluation struct {
 	CalibrationSlope     Interval `json:"calibration_slope,omitzero"`
 	// Of real labels and counts: the mean of prediction less label, the root of the mean
 	// square of that, and 1 less the latter's square over the labels' variance. The interval
-	// of R2 takes errors and labels to be independent, which makes it too wide if anything.
+	// of R2 takes errors and labels to be independent; with heavy tails, which errors and
+	// labels share, it may miss.
 	MeanError Interval `json:"mean_error,omitzero"`
 	RMSE      Interval `json:"rmse,omitzero"`
 	R2        Interval `json:"r2,omitzero"`
