@@ -41,10 +41,10 @@ type AutoConfig struct{}
 // # Limits
 //
 // With few rows or a small budget (n·μ below max(45, 8.5√d), or below 3√d over the rarer
-// class's fraction, or below 47 with more than 1000 features) it returns the constant
-// model.
-// Rows far longer than all others, and labels far from all others, count for less than
-// in the plain loss, until n·μ is so large that the clip lets them go.
+// class's fraction, or 20√d over a mean count below 1, or below 47 with more than 1000
+// features) it returns the constant model. Rows far longer than all others, and labels
+// far from all others, count for less than in the plain loss, until n·μ is so large that
+// the clip lets them go.
 func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {
 	return fit(ctx, AutoConfig{}, d, p, b, env)
 }

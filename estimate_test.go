@@ -307,6 +307,20 @@ func TestAutoIsNoWorseThanTheConstant(t *testing.T) {
 	}
 }
 
+// Nor is it where counts are rare, although there are many rows.
+func TestAutoOnRareCounts(t *testing.T) {
+	w := newWorld(20_000, losses.Poisson{}, -7, 0)
+	w.most = 4
+	data, constant, excess := w.data(t), w.constant(), 0.0
+	for seed := range uint64(5) {
+		risk, _ := w.risk(w.scores(w.fitted(t, data, dpglm.GDP(0.03), seed)))
+		excess += (risk - constant) / 5
+	}
+	if excess > 0.003 {
+		t.Errorf("%.4f above the constant's risk", excess)
+	}
+}
+
 // constant is the risk of the best constant model.
 func (w *world) constant() float64 {
 	var mean float64

@@ -28,9 +28,9 @@ type StandardisedGDConfig struct{}
 // It goes through these steps, all of which look only at what was released before:
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
-//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, there is
-//     nothing else: the constant model, fitted with the whole budget (47 for more than 1000
-//     features).
+//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, or 20√d over
+//     a mean count below 1, there is nothing else: the constant model, fitted with the
+//     whole budget (47 for more than 1000 features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
@@ -283,7 +283,11 @@ func (x *standardising) start() error {
 	if err := x.level(share, low, high); err != nil || share == 1 {
 		return err
 	}
-	if x.d <= standardisedDim && x.facts.minority*x.nmu() < 3*math.Sqrt(float64(x.d)) {
+	rare := 3.0
+	if x.loss.Labels() == losses.Count {
+		rare = 20
+	}
+	if x.d <= standardisedDim && x.facts.minority*x.nmu() < rare*math.Sqrt(float64(x.d)) {
 		return x.level(x.pool.left, low, high) // so few of the rarer class
 	}
 	return nil
