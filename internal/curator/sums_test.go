@@ -151,6 +151,26 @@ func TestGradientSensitivityIsOfTheQuestion(t *testing.T) {
 	}
 }
 
+// However many questions are announced, gradients with a clip are clipped.
+func TestManyGradientsAreClipped(t *testing.T) {
+	d := newSample(rand.New(rand.NewPCG(1, 2)), 9, 3, losses.Real).open(t, false)
+	s, w := under(t, d, losses.Squared{}), []float64{0.5, -0.4, 2}
+	for _, clip := range []float64{0.05, 0.3} {
+		by, err := s.Gradients(ctx, clip, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := by(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := overheard(t, d.Rows(), answer, 3), overheard(t, d.Rows(), gradientAt(w, clip).ask(t, s), 3)
+		if !near(got.Values, want.Values, 1e-12) || got.L2 != want.L2 {
+			t.Errorf("clip %g: %v moves by %g, one question %v by %g", clip, got.Values, got.L2, want.Values, want.L2)
+		}
+	}
+}
+
 // Answers are what loops over the bounded rows say.
 func TestAnswersByLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
