@@ -63,8 +63,14 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	p, err := cfg.plan(d.Shape(), m, b)
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	p, err := cfg.plan(d.Shape(), m.labels, m.link, b)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.take(m); err != nil {
 		return nil, err
 	}
 	if !sameFeatures(d.facts, m.facts) {
@@ -91,9 +97,13 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	return e, nil
 }
 
-// Ledger is what [Evaluate] would spend on data of the given shape: a dry run.
-func (c EvaluateConfig) Ledger(s Shape, m *Model, b Budget) (*Ledger, error) {
-	p, err := c.plan(s, m, b)
+// Ledger is what [Evaluate] would spend on data of the given shape, for a model of the
+// loss: a dry run, before there is a model.
+func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error) {
+	if err := check.Given("loss", l); err != nil {
+		return nil, err
+	}
+	p, err := c.plan(s, l.Labels(), losses.LinkOf(l), b)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +137,7 @@ const (
 	labelPart  = 0.4
 )
 
-func (c EvaluateConfig) plan(s Shape, m *Model, b Budget) (*evaluation, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
+func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b Budget) (*evaluation, error) {
 	var err error
 	if c.Threshold, err = fraction("EvaluateConfig.Threshold", c.Threshold, 0.5); err != nil {
 		return nil, err
@@ -140,25 +147,19 @@ func (c EvaluateConfig) plan(s Shape, m *Model, b Budget) (*evaluation, error) {
 	}
 	p := &evaluation{EvaluateConfig: c}
 	releases, dim := 4, len(rangeEdges(1))+1
-	switch m.labels {
+	switch labels {
 	case losses.Binary:
 		p.loss, releases, dim = losses.Logistic{}, 2, 2*(len(scoreEdges(1))+1)
 	case losses.Count:
 		p.loss = losses.Poisson{}
-		if m.link != losses.Log {
-			return nil, check.Fail(ErrConfig, "loss", m.loss, "must have the logarithm as its link, for counts")
+		if link != losses.Log {
+			return nil, check.Fail(ErrConfig, "link of the loss", link, "must have the logarithm as its link, for counts")
 		}
 	default:
 		p.loss = losses.Squared{}
 	}
 	if p.shape, err = s.under(p.loss); err != nil {
 		return nil, err
-	}
-	if len(m.weights) != p.shape.Dim {
-		return nil, check.Fail(ErrShape, "model", len(m.weights), fmt.Sprintf("must have %d weights", p.shape.Dim))
-	}
-	if p.take(m); !(p.reach <= check.MaxScale) {
-		return nil, check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
 	}
 	dim = max(dim, 2*(mostCells+4))
 	each, err := b.gaussian(releases, dim)
@@ -184,14 +185,20 @@ const (
 // take splits the model's weights from its intercept, and moves scores for real labels to
 // the curator's labels, which are less their centre. Where classes' scores may lie beyond
 // ±30, where probabilities round to 1, all are scaled, and the edges between them too.
-func (p *evaluation) take(m *Model) {
+func (p *evaluation) take(m *Model) error {
 	s := p.shape
+	if len(m.weights) != s.Dim {
+		return check.Fail(ErrShape, "model", len(m.weights), fmt.Sprintf("must have %d weights", s.Dim))
+	}
 	p.weights, p.offset, p.scale = make([]float64, s.features()), m.offset-s.shift(m.labels), 1
 	copy(p.weights, m.weights)
 	if s.Intercept {
 		p.offset += m.weights[s.Dim-1]
 	}
 	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset)
+	if !(p.reach <= check.MaxScale) {
+		return check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
+	}
 	if m.labels == losses.Binary && p.reach > farthest {
 		p.scale = farthest / p.reach
 		for j := range p.weights {
@@ -199,6 +206,7 @@ func (p *evaluation) take(m *Model) {
 		}
 		p.offset *= p.scale
 	}
+	return nil
 }
 
 // farthest is the largest score of classes that is told from larger ones.
@@ -214,6 +222,9 @@ func sameFeatures(a, b Facts) bool {
 		b, ok := b.(Schema)
 		return ok && slices.Equal(a.Columns, b.Columns) && maps.Equal(a.Numeric, b.Numeric) &&
 			maps.EqualFunc(a.OneHot, b.OneHot, slices.Equal) && a.Intercept == b.Intercept
+	case tableFacts:
+		b, ok := b.(tableFacts)
+		return ok && a.encoder.Schema().String() == b.encoder.Schema().String()
 	}
 	return false
 }

@@ -243,7 +243,7 @@ func TestEvaluationCovers(t *testing.T) {
 func TestEvaluationPrints(t *testing.T) {
 	d, m, _, _ := classesOf(0).draw(t, 500, rand.New(rand.NewPCG(1, 1)))
 	b := ApproxDP(1, 1e-6)
-	planned, err := EvaluateConfig{}.Ledger(d.Shape(), m, b)
+	planned, err := EvaluateConfig{}.Ledger(d.Shape(), losses.Logistic{}, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,6 +253,9 @@ func TestEvaluationPrints(t *testing.T) {
 	}
 	if e.Ledger.String() != planned.String() || !e.Ledger.Within(1, 1e-6) {
 		t.Errorf("spent\n%v\nplanned\n%v", e.Ledger, planned)
+	}
+	if _, err := (EvaluateConfig{}).Ledger(d.Shape(), nil, b); !errors.Is(err, ErrConfig) {
+		t.Errorf("without a loss: %v", err)
 	}
 	if s := e.String(); !strings.Contains(s, "AUC") || strings.Contains(s, "RMSE") {
 		t.Errorf("printed as\n%s", s)

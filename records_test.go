@@ -378,3 +378,28 @@ func coefficients(t *testing.T, m *dpglm.Model) map[string]float64 {
 	}
 	return values
 }
+
+// A model of a table is evaluated on rows of the same table, also after it was stored, and
+// not on those of another schema: features would mean something else.
+func TestEvaluationOfTables(t *testing.T) {
+	data, err := dpglm.NewTableDataset(clinic(t, clinicSchema, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := json.Marshal(clinicModel(t))
+	m := new(dpglm.Model)
+	if err := errors.Join(err, json.Unmarshal(stored, m)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := dpglm.Evaluate(ctx, data, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(1))
+	if err != nil || !(e.AUC.Low > 0.6) || e.Calibration == nil {
+		t.Errorf("%v (%v)", e, err)
+	}
+	moved, err := dpglm.NewTableDataset(clinic(t, strings.Replace(clinicSchema, "[20, 100]", "[10, 100]", 1), 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := dpglm.Evaluate(ctx, moved, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(1)); e != nil || !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("another range: %v", err)
+	}
+}
