@@ -335,7 +335,7 @@ func TestDefaultsOfFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.methods) != len(task.Methods()) || o.seeds != 10 || !slices.Equal(o.epsilons, []float64{.1, .5, 1, 4, 8}) || o.sources[0].Loss != (losses.Logistic{}) {
+	if len(o.methods) != len(task.Compared()) || o.seeds != 10 || !slices.Equal(o.epsilons, []float64{.1, .5, 1, 4, 8}) || o.sources[0].Loss != (losses.Logistic{}) {
 		t.Errorf("%+v", o)
 	}
 }

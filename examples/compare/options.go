@@ -33,7 +33,7 @@ type method struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	o := &options{}
-	methods := f.String("methods", strings.Join(task.Methods(), ","), "`names` of the methods, with commas")
+	methods := f.String("methods", strings.Join(task.Compared(), ","), "`names` of the methods, with commas")
 	epsilons := f.String("epsilon", "0.1,0.5,1,4,8", "`values` of the privacy parameter ε, with commas")
 	f.IntVar(&o.seeds, "seeds", 10, "`number` of splits, each with fresh noise in every fit")
 	f.StringVar(&o.plot, "plot", "compare.png", "PNG `file` to draw to, with the set's name in its own if there are several")

@@ -19,7 +19,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := flag.NewFlagSet("csvfit compare", flag.ContinueOnError)
 	source, b := task.NewSource(f), new(budget)
 	b.addNumbersTo(f)
-	methods := f.String("methods", strings.Join(task.Methods(), ","), "`names` of the methods, with commas")
+	methods := f.String("methods", strings.Join(task.Compared(), ","), "`names` of the methods, with commas")
 	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
 	asJSON := f.Bool("json", false, "print one JSON object")

@@ -25,6 +25,7 @@ var (
 	}
 	methodTable = map[string]dpglm.Learner{
 		"auto":         dpglm.AutoConfig{},
+		"infer":        dpglm.InferConfig{},
 		"noisygd":      dpglm.NoisyGDConfig{},
 		"standardised": dpglm.StandardisedGDConfig{},
 		"outputpert":   dpglm.OutputPerturbationConfig{},
@@ -40,6 +41,12 @@ func Losses() []string { return slices.Sorted(maps.Keys(lossTable)) }
 
 // Methods are the names of the methods, sorted.
 func Methods() []string { return slices.Sorted(maps.Keys(methodTable)) }
+
+// Compared are the methods that are there for their predictions, sorted: all but infer,
+// which is there for its intervals.
+func Compared() []string {
+	return slices.DeleteFunc(Methods(), func(name string) bool { return name == "infer" })
+}
 
 // Method returns the learner that a flag names.
 func Method(flag, name string) (dpglm.Learner, error) { return lookUp(methodTable, flag, name) }
