@@ -77,6 +77,11 @@ func TestBadInput(t *testing.T) {
 		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
 		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},
 		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
+		{"evaluated share", fit(good, binary, "-evaluate", "1"), 2, "-evaluate 1"},
+		{"evaluated rows", fit(good, binary, "-evaluate", "0.9"), 1, "-evaluate 0.9"},
+		{"report is there", fit(good, binary, "-report", model), 1, "-report " + model + " exists already"},
+		{"no directory for a report", fit(good, binary, "-report", filepath.Join(dir, "none", "r.html")), 1, "-report"},
+		{"inference for a kink", fit(good, binary, "-loss", "hinge", "-method", "infer"), 1, "Squared, Logistic or Poisson"},
 		{"unknown flag", fit(good, binary, "-x"), 2, "-x"},
 		{"stray argument", fit(good, binary, "file"), 2, `"file"`},
 

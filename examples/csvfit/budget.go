@@ -49,7 +49,7 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 	if b.delta == 0 {
 		b.delta = task.DefaultDelta(s.Rows)
 	}
-	plan, err := b.learner.Plan(s, dpglm.Problem{Loss: source.Loss, Radius: b.radius}, dpglm.ApproxDP(b.epsilon, b.delta))
+	plan, err := b.learner.Plan(s, dpglm.Problem{Loss: source.Loss, Radius: b.radius}, b.total())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,3 +62,6 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 	}
 	return plan, warnings, nil
 }
+
+// total is the library's budget.
+func (b *budget) total() dpglm.Budget { return dpglm.ApproxDP(b.epsilon, b.delta) }

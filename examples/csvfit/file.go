@@ -18,22 +18,22 @@ type file struct {
 	path string
 }
 
-// newFile opens an output before work begins that would be lost without it; nil for no
-// path. A file of that name is refused: what it holds may have cost a budget, or a
+// newFile opens the output of a flag before work begins that would be lost without it; nil
+// for no path. A file of that name is refused: what it holds may have cost a budget, or a
 // person's time.
-func newFile(path string) (*file, error) {
+func newFile(flag, path string) (*file, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = fmt.Errorf("-o %s exists already: remove it, or name another file", path)
+			err = fmt.Errorf("-%s %s exists already: remove it, or name another file", flag, path)
 		}
 		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".csvfit-*")
 	if err != nil {
-		return nil, fmt.Errorf("-o %s: %w", path, err)
+		return nil, fmt.Errorf("-%s %s: %w", flag, path, err)
 	}
 	return &file{f, path}, nil
 }

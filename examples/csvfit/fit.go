@@ -12,14 +12,15 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
-	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
 // fitting are the flags of fit.
 type fitting struct {
 	budget
 	source          *task.Source
-	output, file    string // of the model, and of the budget
+	output, file    string  // of the model, and of the budget
+	evaluated       float64 // the share of the rows to evaluate on privately
+	page            string  // for reviewers
 	seed, noiseSeed uint64
 	seeded, json    bool
 }
@@ -30,8 +31,10 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
-	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on (default: none)")
-	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the split; the noise doesn't use it")
+	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
+	f.Float64Var(&o.evaluated, "evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
+	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
+	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the splits; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stderr)
@@ -45,7 +48,9 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
-	case o.source.HeldOut == 0 && o.output == "":
+	case o.evaluated < 0 || o.evaluated >= 1:
+		return nil, task.Usage("-evaluate %g must lie between 0 and 1", o.evaluated)
+	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
 	return o, o.source.ResolveData("csvfit", stderr)
@@ -56,17 +61,28 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out, err := newFile(o.output)
+	out, err := newFile("o", o.output)
 	if err != nil {
 		return err
 	}
 	defer out.discard()
+	page, err := newFile("report", o.page)
+	if err != nil {
+		return err
+	}
+	defer page.discard()
 	r, err := o.train(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	if err := out.keepModel(r.model); err != nil {
 		return fmt.Errorf("the budget is spent, but the model can't be written: %w", err)
+	}
+	if err := r.evaluate(ctx); err != nil { // what was trained is kept
+		return err
+	}
+	if err := r.keepPage(page); err != nil {
+		return fmt.Errorf("the budget is spent, but the report can't be written: %w", err)
 	}
 	if o.json {
 		return r.printJSON(stdout)
@@ -90,35 +106,49 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	} else if data, err = dpglm.NewTableDataset(t); err != nil {
 		return nil, err
 	}
-	plan, warnings, err := o.of(data.Shape(), o.source, stderr)
+	r := &report{fitting: o, env: o.environment(stderr)}
+	if o.evaluated > 0 {
+		if data, r.held, err = data.Split(o.evaluated, o.seed); err != nil {
+			return nil, fmt.Errorf("-evaluate %g: %w", o.evaluated, err)
+		}
+	}
+	r.shape = data.Shape()
+	plan, warnings, err := o.of(r.shape, o.source, stderr)
 	if err != nil {
 		return nil, err
 	}
-	r := &report{fitting: o, shape: data.Shape(), radius: plan.Problem.Radius, warnings: warnings}
+	r.radius, r.warnings = plan.Problem.Radius, warnings
 	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
 		r.testRows, r.constant = len(trial.Held), trial.Constant()
 		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
 			return nil, err
 		}
 	}
-	if o.file != "" { // before any noise is drawn
-		b, err := budgetfile.Open(o.file)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.Spend("fit of "+o.source.Path+" to "+o.output, plan.Ledger); err != nil {
-			return nil, err
-		}
-	}
-	start := time.Now()
-	if r.model, err = plan.Run(ctx, data, o.environment(stderr)); err != nil {
+	if err := r.spend(plan.Ledger); err != nil { // before any noise is drawn
 		return nil, err
 	}
-	r.seconds = time.Since(start).Seconds()
+	if err := r.run(ctx, plan, data); err != nil {
+		return nil, err
+	}
 	if trial != nil {
 		r.private, err = trial.Score(r.model)
 	}
 	return r, err
+}
+
+// run trains a model, and by -method infer finds intervals with it.
+func (r *report) run(ctx context.Context, plan *dpglm.Plan, data *dpglm.Dataset) (err error) {
+	start := time.Now()
+	if cfg, ok := r.learner.(dpglm.InferConfig); ok {
+		if r.inference, err = dpglm.Infer(ctx, data, plan.Problem, r.total(), cfg, r.env); err != nil {
+			return err
+		}
+		r.model = r.inference.Model()
+	} else if r.model, err = plan.Run(ctx, data, r.env); err != nil {
+		return err
+	}
+	r.ledger, r.seconds = r.model.Ledger(), time.Since(start).Seconds()
+	return nil
 }
 
 func (o *fitting) environment(stderr io.Writer) *dpglm.Env {

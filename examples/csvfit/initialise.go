@@ -38,7 +38,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
-	out, err := newFile(*output)
+	out, err := newFile("o", *output)
 	if err != nil {
 		return err
 	}

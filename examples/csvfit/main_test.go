@@ -98,3 +98,22 @@ const (
 	pay    = `"kind": "numeric", "range": [0, 100]`
 	visits = `"kind": "count", "cap": 20`
 )
+
+// unzipped reads what write wrote.
+func unzipped(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

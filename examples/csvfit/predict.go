@@ -42,7 +42,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if libsvm != (m.Encoder() == nil) {
 		return task.Usage("-data %s: the model was trained on a file of the other format; CSV has columns, and LIBSVM has numbers of features", *path)
 	}
-	out, err := newFile(*output)
+	out, err := newFile("o", *output)
 	if err != nil {
 		return err
 	}

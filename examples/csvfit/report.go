@@ -5,18 +5,25 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 )
 
-const curatorNote = "hold-out metrics and times are computed from raw data: they are for the curator, not for release"
+const curatorNote = "metrics by -test, and times, are computed from raw data: they are for the curator, not for release"
 
 // report is the outcome of a fit, with scores where rows were held out.
 type report struct {
 	*fitting
-	model    *dpglm.Model
+	env        *dpglm.Env
+	model      *dpglm.Model
+	inference  *dpglm.Inference  // by -method infer
+	evaluation *dpglm.Evaluation // by -evaluate, of held
+	held       *dpglm.Dataset
+	ledger     *dpglm.Ledger // of all that was released
+
 	shape    dpglm.Shape
 	testRows int
 	radius   float64
@@ -28,16 +35,21 @@ type report struct {
 
 // guarantee is what the ledger says, which is at most what was asked for.
 func (r *report) guarantee() (string, error) {
-	epsilon, err := r.model.Ledger().Epsilon(r.delta)
+	epsilon, err := r.ledger.Epsilon(r.delta)
 	if err != nil {
 		return "", err
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.delta, r.shape.Rows)
-	if r.model.Ledger().CallerNoise() {
+	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.delta, r.rows())
+	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
 	return s, nil
 }
+
+// rows are those that the ledger is about.
+func (r *report) rows() int { return r.shape.Rows + r.evaluatedRows() }
+
+func (r *report) evaluatedRows() int { return r.held.Shape().Rows }
 
 func (r *report) print(w io.Writer) error {
 	guarantee, err := r.guarantee()
@@ -45,21 +57,41 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound)
+	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows+r.evaluatedRows(), r.shape.Dim, r.shape.FeatureBound)
 	fmt.Fprintf(t, "fit\t%s, %s loss of %s, radius %.4g, %.1f s\n", r.method, r.model.Loss(), r.model.Label(), r.radius, r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if r.output != "" {
 		fmt.Fprintf(t, "model\t%s\n", r.output)
 	}
+	if r.page != "" {
+		fmt.Fprintf(t, "report\t%s\n", r.page)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%v\n\n", r.model.Ledger())
-	if err := printCoefficients(w, r.model); err != nil || r.private == nil {
+	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
+	if r.inference != nil {
+		_, err = fmt.Fprint(w, r.inference)
+	} else {
+		err = printCoefficients(w, r.model)
+	}
+	if err != nil {
 		return err
 	}
+	if e := r.evaluation; e != nil {
+		figures := strings.TrimSuffix(e.String(), e.Ledger.String()) // which is in the one above
+		fmt.Fprintf(w, "\nevaluation, private: its figures may be published with the model\n%s", figures)
+	}
+	return r.printTest(w)
+}
+
+// printTest prints what is for the curator, if rows were held out for that.
+func (r *report) printTest(w io.Writer) error {
+	if r.private == nil {
+		return nil
+	}
 	fmt.Fprintln(w)
-	err = metrics.Print(w, "hold-out", metrics.Row{Name: "private", Metrics: r.private},
+	err := metrics.Print(w, "hold-out", metrics.Row{Name: "private", Metrics: r.private},
 		metrics.Row{Name: "non-private", Metrics: r.nonPrivate, Reason: noBaseline},
 		metrics.Row{Name: "constant", Metrics: r.constant})
 	if err != nil {
@@ -84,6 +116,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Data         string              `json:"data"`
 		Model        string              `json:"model,omitempty"`
 		TrainingRows int                 `json:"training_rows"`
+		Evaluated    int                 `json:"evaluation_rows,omitempty"`
 		TestRows     int                 `json:"test_rows"`
 		Weights      int                 `json:"weights"`
 		FeatureBound float64             `json:"feature_bound"`
@@ -97,14 +130,16 @@ func (r *report) printJSON(w io.Writer) error {
 		Warnings     []string            `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger       `json:"ledger"`
 		Coefficients []coefficient       `json:"coefficients"`
+		Inference    *dpglm.Inference    `json:"inference,omitempty"`
+		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
 		Seconds      float64             `json:"fit_seconds"`
 		Private      map[string]*float64 `json:"private,omitempty"`
 		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
 		Constant     map[string]*float64 `json:"constant,omitempty"`
 		Note         string              `json:"note"`
 	}{
-		r.source.Path, r.output, r.shape.Rows, r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
-		r.epsilon, r.delta, guarantee, r.warnings, r.model.Ledger(), coefficients, r.seconds,
+		r.source.Path, r.output, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
+		r.epsilon, r.delta, guarantee, r.warnings, r.ledger, coefficients, r.inference, r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})
 }

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/dpglm/dpglm/examples/internal/page"
+)
+
+// keepPage writes the page for reviewers. It is given what was released and what is
+// public, and nothing else: no scores by -test, times or warnings about the data.
+func (r *report) keepPage(f *file) error {
+	if f == nil {
+		return nil
+	}
+	if err := page.Write(f, page.Content{
+		Data:       filepath.Base(r.source.Path),
+		Method:     r.method,
+		Radius:     r.radius,
+		Shape:      r.shape,
+		Model:      r.model,
+		Inference:  r.inference,
+		Evaluation: r.evaluation,
+		Ledger:     r.ledger,
+	}); err != nil {
+		return err
+	}
+	return f.keep()
+}

@@ -1,0 +1,179 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+// effects are the coefficients, drawn per step of their columns and listed per unit.
+type effects struct {
+	Level        string // of the intervals; empty where there are none
+	Scale        string // what a coefficient is added to
+	Rows         []effect
+	Coefficients []coefficient
+	Undetermined int    // how many coefficients
+	Left         string // how many aren't shown
+	Zero         float64
+	Ticks        []tick
+}
+
+// effect is a line of the forest plot: a heading, a reference level, or what is estimated
+// for a step or a level. Positions are in percent of the plot's width.
+type effect struct {
+	Heading, Reference, Inside bool
+	Name, Unit                 string
+	Together                   string // a test of all levels, for a heading
+	Undetermined, Point        bool   // no interval is known, or none was asked for
+	Value, Interval            string
+	At, From, To               float64
+	CutLow, CutHigh            bool // the interval goes on
+
+	value, low, high float64
+}
+
+// coefficient is a line of the table, in the columns' own units.
+type coefficient struct {
+	Name, Value, Error, Z, P, Interval string
+	Undetermined                       bool
+}
+
+// mostEffects is how many a page shows; beyond, it shows the largest.
+const mostEffects = 200
+
+func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
+	list, err := m.Coefficients()
+	if err != nil {
+		return nil, err
+	}
+	v := &effects{Scale: scaleOf(m)}
+	known := make([]dpglm.Coefficient, len(list))
+	if found != nil {
+		v.Level, known = percent(found.Level(), 0), found.Coefficients()
+	}
+	if len(known) != len(list) {
+		return nil, fmt.Errorf("the inference has %d coefficients and the model %d", len(known), len(list))
+	}
+	shown := largest(list)
+	if left := len(list) - 1 - len(shown); left > 0 {
+		v.Left = fmt.Sprintf("The page shows the %s largest of %s coefficients; the model’s file has all.", grouped(len(shown)), grouped(len(list)-1))
+	}
+	p := newParts(m.Encoder())
+	for _, at := range shown {
+		v.Rows = append(v.Rows, p.headings(list, at, found)...)
+		v.Rows = append(v.Rows, p.effect(list[at], known[at], found != nil))
+	}
+	for _, at := range append(shown, len(list)-1) {
+		v.Coefficients = append(v.Coefficients, line(list[at], known[at], found != nil))
+		if found != nil && known[at].Undetermined() {
+			v.Undetermined++
+		}
+	}
+	v.place()
+	return v, nil
+}
+
+// scaleOf says what coefficients are changes of.
+func scaleOf(m *dpglm.Model) string {
+	switch {
+	case m.Link() == losses.Logit:
+		return "change in the log-odds of “" + m.Label() + "”"
+	case m.Link() == losses.Log:
+		return "change in the logarithm of the mean of “" + m.Label() + "”"
+	case m.Loss() == "squared":
+		return "change in “" + m.Label() + "”, in its own units"
+	}
+	return "change in the score for “" + m.Label() + "”"
+}
+
+// largest returns the places of the features that are shown, in order.
+func largest(list []table.Coefficient) []int {
+	places := make([]int, len(list)-1)
+	for i := range places {
+		places[i] = i
+	}
+	if len(places) > mostEffects {
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(math.Abs(list[b].Value), math.Abs(list[a].Value)) })
+		places = places[:mostEffects]
+		slices.Sort(places)
+	}
+	return places
+}
+
+func (p *parts) effect(c table.Coefficient, known dpglm.Coefficient, inferred bool) effect {
+	name, unit, step := p.describe(c.Feature)
+	e := effect{Name: name, Unit: unit, Inside: p.grouped(c.Feature), value: step * c.Value}
+	switch {
+	case !inferred:
+		e.Point, e.low, e.high = true, e.value, e.value
+		e.Value = significant(e.value, 3)
+	case known.Undetermined():
+		e.Undetermined = true
+	default:
+		e.low, e.high = step*known.Low, step*known.High
+		e.Value, e.Interval = estimate(e.value, e.low, e.high)
+	}
+	return e
+}
+
+func line(c table.Coefficient, known dpglm.Coefficient, inferred bool) coefficient {
+	l := coefficient{Name: c.Name, Value: significant(c.Value, 4)}
+	switch {
+	case !inferred:
+	case known.Undetermined():
+		l.Undetermined = true
+	default:
+		l.Value, l.Interval = estimate(c.Value, known.Low, known.High)
+		l.Error, l.Z, l.P = significant(known.StandardError, 2), fixed(known.Z, 1), pValue(known.P)
+	}
+	return l
+}
+
+func pValue(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fixed(p, 3)
+}
+
+// place lays out the axis: it holds zero and all estimates, and intervals as far as most
+// reach.
+func (v *effects) place() {
+	var size float64
+	var halves []float64
+	for _, e := range v.Rows {
+		if e.drawn() {
+			size, halves = math.Max(size, math.Abs(e.value)), append(halves, (e.high-e.low)/2)
+		}
+	}
+	if v.Zero = 50; size == 0 {
+		return
+	}
+	slices.Sort(halves)
+	reach := math.Max(1.25*size, 4*halves[len(halves)/2])
+	low, high := 0.0, 0.0
+	for _, e := range v.Rows {
+		if e.drawn() {
+			low, high = math.Min(low, math.Max(e.low, -reach)), math.Max(high, math.Min(e.high, reach))
+		}
+	}
+	margin := 0.04 * (high - low)
+	low, high = low-margin, high+margin
+	at := func(x float64) float64 { return tenth(100 * within((x-low)/(high-low))) }
+	v.Zero = at(0)
+	for _, x := range niceSteps(low, high, 7) {
+		v.Ticks = append(v.Ticks, tick{at(x), plain(tidy(x))})
+	}
+	for i := range v.Rows {
+		e := &v.Rows[i]
+		e.At, e.From, e.To = at(e.value), at(e.low), at(e.high)
+		e.CutLow, e.CutHigh = e.drawn() && e.low < low, e.drawn() && e.high > high
+	}
+}
+
+func (e *effect) drawn() bool { return !e.Heading && !e.Undetermined }

@@ -1,0 +1,153 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// evaluation are the figures of rows held out.
+type evaluation struct {
+	Rows, Level      string
+	Figures          []figure
+	Lost             string // names of those that drowned in the noise
+	ROC, Calibration *chart
+	Hidden           string // about groups of the calibration curve that aren't drawn
+}
+
+type figure struct{ Name, Meaning, Value, Interval string }
+
+func newEvaluation(e *dpglm.Evaluation, m *dpglm.Model) *evaluation {
+	v := &evaluation{Rows: grouped(e.Rows), Level: percent(e.Level, 0)}
+	var lost []string
+	for _, f := range measures(e, m) {
+		if f.of == (dpglm.Interval{}) || f.unit && f.of.Low <= 0 && f.of.High >= 1 {
+			lost = append(lost, f.name)
+			continue
+		}
+		value, interval := estimate(f.of.Value, f.of.Low, f.of.High)
+		if f.share {
+			value, interval = estimate(100*f.of.Value, 100*f.of.Low, 100*f.of.High)
+			value, interval = value+space+"%", interval+space+"%"
+		}
+		v.Figures = append(v.Figures, figure{f.name, f.meaning, value, interval})
+	}
+	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
+		v.ROC = rocChart(e)
+	}
+	v.Calibration, v.Hidden = calibrationChart(e, m.Label())
+	v.Lost = strings.Join(lost, ", ")
+	return v
+}
+
+// measure is a figure that a model of its kind has.
+type measure struct {
+	name, meaning string
+	unit          bool // it lies between 0 and 1
+	share         bool // of rows, shown in percent
+	of            dpglm.Interval
+}
+
+func measures(e *dpglm.Evaluation, m *dpglm.Model) []measure {
+	if len(e.ROC) == 0 {
+		return []measure{
+			{"R²", "part of the label’s variance that is explained", false, false, e.R2},
+			{"RMSE", "root of the mean squared error, in units of the label", false, false, e.RMSE},
+			{"mean error", "prediction less label, in units of the label; 0 is right", false, false, e.MeanError},
+		}
+	}
+	list := []measure{
+		{"accuracy", "rows that are classified rightly at a probability of ½", true, true, e.Accuracy},
+		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind", true, false, e.AUC},
+		{"rate", "rows for which it holds that " + m.Label(), true, true, e.Rate},
+	}
+	if m.Link() != losses.Logit {
+		list[0].meaning = "rows that are classified rightly"
+		return list
+	}
+	return append(list,
+		measure{"log-loss", "mean of −log probability of what was right, in nats", false, false, e.LogLoss},
+		measure{"Brier score", "mean squared error of the probability", true, false, e.Brier},
+		measure{"calibration intercept", "0 is right; above, probabilities are too low", false, false, e.CalibrationIntercept},
+		measure{"calibration slope", "1 is right; below, probabilities are too extreme", false, false, e.CalibrationSlope})
+}
+
+// headline is the figure for the page's top.
+func (v *evaluation) headline() []tile {
+	for _, f := range v.Figures {
+		if f.Name == "AUC" || f.Name == "R²" {
+			return []tile{{f.Name, f.Value, v.Level + " interval " + f.Interval}}
+		}
+	}
+	return nil
+}
+
+// rocChart draws the curve, and as its band all boxes of both rates' intervals.
+func rocChart(e *dpglm.Evaluation) *chart {
+	c := unitChart("roc", "false positive rate", "true positive rate")
+	c.Title = "ROC curve"
+	c.Description = fmt.Sprintf("True positive rate against false positive rate at %d thresholds, with a band of both rates’ %s intervals. Blind guessing is the diagonal.", len(e.ROC), percent(e.Level, 0))
+	upper, curve, lower := []point{{0, 0}}, []point{{0, 0}}, []point{{0, 0}}
+	for _, p := range e.ROC {
+		fpr, tpr := p[0], p[1]
+		if fpr == (dpglm.Interval{}) || tpr == (dpglm.Interval{}) {
+			continue
+		}
+		upper = append(upper, point{fpr.Low, tpr.High})
+		curve = append(curve, point{fpr.Value, tpr.Value})
+		lower = append(lower, point{fpr.High, tpr.Low})
+	}
+	end := point{1, 1}
+	upper, curve, lower = rising(append(upper, end)), rising(append(curve, end)), rising(append(lower, end))
+	c.band(upper, lower)
+	c.line("curve", curve...)
+	return c
+}
+
+// rising holds rates to those before them, as they are without noise.
+func rising(list []point) []point {
+	for i := 1; i < len(list); i++ {
+		list[i] = point{math.Max(list[i].x, list[i-1].x), math.Max(list[i].y, list[i-1].y)}
+		list[i] = point{within(list[i].x), within(list[i].y)}
+	}
+	return list
+}
+
+// widest is the interval beyond which a group says nothing.
+const widest = 0.5
+
+// calibrationChart draws the groups of rows that stand out from the noise, if any do.
+func calibrationChart(e *dpglm.Evaluation, label string) (*chart, string) {
+	c := unitChart("calibration", "predicted probability", "rate among the rows")
+	c.Title = "Calibration"
+	groups := slices.Clone(e.Calibration)
+	slices.SortStableFunc(groups, func(a, b [2]dpglm.Interval) int { return cmp.Compare(a[0].Value, b[0].Value) })
+	drawn, curve, upper, lower := 0, []point(nil), []point(nil), []point(nil)
+	for _, g := range groups {
+		mean, rate := g[0], g[1]
+		if rate == (dpglm.Interval{}) || rate.High-rate.Low > widest || mean.High-mean.Low > widest {
+			continue
+		}
+		drawn++
+		at := within(mean.Value)
+		curve = append(curve, point{at, rate.Value})
+		upper, lower = append(upper, point{at, rate.High}), append(lower, point{at, rate.Low})
+		c.whisker(at, rate.Low, rate.High)
+		c.dot("point", point{at, rate.Value})
+	}
+	if drawn == 0 {
+		return nil, ""
+	}
+	c.band(upper, lower)
+	c.line("thin", curve...)
+	c.Description = fmt.Sprintf("Rate of “%s” against the predicted probability for %d groups of rows, with %s intervals. On the diagonal probabilities are right.", label, drawn, percent(e.Level, 0))
+	if hidden := len(e.Calibration) - drawn; hidden > 0 {
+		return c, fmt.Sprintf("%d of %d groups hold too few rows to stand out from the noise, and aren’t drawn.", hidden, len(e.Calibration))
+	}
+	return c, ""
+}

@@ -1,0 +1,150 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpglm/dpglm/table"
+)
+
+// facts are what was publicly known before there were data.
+type facts struct {
+	Settings     []setting
+	Columns      []column
+	Interactions string
+}
+
+type setting struct{ Name, Value string }
+
+// column is what the schema says of one.
+type column struct{ Name, Role, Values, Missing string }
+
+func newFacts(c Content) *facts {
+	f := &facts{}
+	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
+	add("rows to train on", grouped(c.Shape.Rows))
+	if c.Evaluation != nil {
+		add("rows to evaluate on", grouped(c.Evaluation.Rows))
+	}
+	add("weights", grouped(c.Shape.Dim))
+	add("bound on a row’s norm", significant(c.Shape.FeatureBound, 4))
+	if b := c.Shape.LabelBound; b > 0 {
+		add("range of the label", plain(c.Shape.LabelCentre-b)+" to "+plain(c.Shape.LabelCentre+b))
+	}
+	add("loss", c.Model.Loss())
+	add("method", c.Method)
+	add("bound on the weights’ norm", significant(c.Radius, 4))
+	e := c.Model.Encoder()
+	if e == nil {
+		return f
+	}
+	s := e.Schema()
+	for _, col := range s.Columns {
+		f.Columns = append(f.Columns, describe(s, col))
+	}
+	slices.SortStableFunc(f.Columns, func(a, b column) int { return rank(a) - rank(b) })
+	var pairs []string
+	for _, pair := range s.Interactions {
+		pairs = append(pairs, strings.Join(pair, " × "))
+	}
+	f.Interactions = strings.Join(pairs, ", ")
+	return f
+}
+
+// rank puts the label first and what isn't used last.
+func rank(c column) int {
+	return slices.Index([]string{"label", "", "person", "not used"}, c.Role)
+}
+
+func describe(s table.Schema, c table.Column) column {
+	d := column{Name: c.Name, Values: valuesOf(c), Missing: missingOf(c)}
+	switch {
+	case c.Name == s.Label:
+		d.Role = "label"
+	case c.Name == s.Person:
+		d.Role = "person"
+		d.Values = fmt.Sprintf("whose row it is; up to %s rows each", grouped(s.MaxRows))
+	case c.Kind == table.Ignored || c.Kind == table.ID || c.Kind == table.Count:
+		d.Role = "not used"
+	}
+	if d.Role == "not used" || d.Role == "person" {
+		d.Missing = ""
+	}
+	return d
+}
+
+// valuesOf says what a column may hold, and how it enters.
+func valuesOf(c table.Column) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch c.Kind {
+	case table.Numeric:
+		add("%s to %s", plain(c.Range[0]), plain(c.Range[1]))
+		if c.Log {
+			add("as logarithm")
+		}
+		if c.Square {
+			add("with its square")
+		}
+		if len(c.Knots) > 0 {
+			knots := make([]string, len(c.Knots))
+			for i, k := range c.Knots {
+				knots[i] = plain(k)
+			}
+			add("cubic spline with knots at %s", strings.Join(knots, ", "))
+		}
+	case table.Count:
+		add("0 to %s, whole", grouped(c.Cap))
+	case table.Categorical:
+		add("%s", levelsOf(c))
+		if c.Other != "" {
+			add("others read as %s", c.Other)
+		}
+	case table.Binary:
+		if c.Above != nil {
+			add("yes above %s, no up to it", plain(*c.Above))
+			break
+		}
+		add("%s, or %s", strings.Join(c.Positive, "/"), strings.Join(c.Negative, "/"))
+	case table.Date:
+		add("%s to %s, in days from %s", c.From, c.To, c.Origin)
+	}
+	return strings.Join(parts, "; ")
+}
+
+const mostLevels = 24 // that are listed
+
+func levelsOf(c table.Column) string {
+	shown := c.Levels[:min(len(c.Levels), mostLevels)]
+	text := strings.Join(shown, ", ")
+	if more := len(c.Levels) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + " (reference: " + reference(c) + ")"
+}
+
+// reference is the level that the others are compared with.
+func reference(c table.Column) string {
+	switch {
+	case c.Kind == table.Binary && len(c.Negative) > 0:
+		return c.Negative[0]
+	case c.Reference != "":
+		return c.Reference
+	case len(c.Levels) > 0:
+		return c.Levels[0]
+	}
+	return ""
+}
+
+func missingOf(c table.Column) string {
+	switch c.Missing {
+	case table.MissingIndicator:
+		return "a feature of its own"
+	case table.MissingLevel:
+		return "a level of its own"
+	case table.MissingConstant:
+		return "reads as " + c.Constant
+	}
+	return "refused"
+}

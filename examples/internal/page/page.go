@@ -1,0 +1,128 @@
+// Package page writes a page about a private model that its curator hands to a reviewer:
+// the guarantee, the releases, the coefficients, how well it predicts, and the public
+// facts. It is one HTML file with its style and pictures inside, for screens and paper.
+//
+// # Privacy
+//
+// A [Content] has no rows, and no figure that was computed from them without a mechanism:
+// what the page shows follows from released and from public values, so it costs nothing
+// more. Each section says which of both it is.
+package page
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+)
+
+// Content is what a page is made of.
+type Content struct {
+	Data   string // what the rows are called
+	Method string
+	Radius float64
+	Shape  dpglm.Shape // of the rows that were trained on
+	Model  *dpglm.Model
+
+	Inference  *dpglm.Inference  // of the model; nil if it was trained without
+	Evaluation *dpglm.Evaluation // of the model; nil if there was none
+
+	// Ledger is of all that was released, and claims (ε, δ).
+	Ledger *dpglm.Ledger
+}
+
+// view is what the template shows.
+type view struct {
+	Style                     template.CSS
+	Label, Kind, Data, Method string
+	Rows                      string
+	Seeded                    bool
+	Notes                     []string // about the budget
+	Tiles                     []tile
+	Guarantee                 *guarantee
+	Effects                   *effects
+	Evaluation                *evaluation
+	Releases                  []release
+	Scaling                   string
+	Facts                     *facts
+}
+
+// tile is a number that comes first.
+type tile struct{ Name, Value, Note string }
+
+//go:embed page.html
+var source string
+
+//go:embed page.css
+var style string
+
+var sheet = template.Must(template.New("page").Parse(source))
+
+// Write writes the page, or nothing but an error.
+func Write(w io.Writer, c Content) error {
+	v, err := c.view()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := sheet.Execute(&b, v); err != nil {
+		return err
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
+func (c Content) view() (*view, error) {
+	claim, ok := c.Ledger.Claim()
+	if !ok || c.Model == nil || !(claim.Delta > 0) {
+		return nil, fmt.Errorf("a page is about a model and a ledger that claims (ε, δ), not about %v", c.Ledger)
+	}
+	v := &view{Style: template.CSS(style), Label: c.Model.Label(), Kind: kindOf(c.Model.Loss()), Data: c.Data, Method: c.Method,
+		Rows: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+	for line := range strings.Lines(c.Ledger.String()) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
+			v.Notes = append(v.Notes, text)
+		}
+	}
+	var err error
+	if v.Guarantee, err = newGuarantee(c.Ledger, claim, c.Model.Encoder()); err != nil {
+		return nil, err
+	}
+	if v.Effects, err = newEffects(c.Model, c.Inference); err != nil {
+		return nil, err
+	}
+	if c.Evaluation != nil {
+		v.Evaluation = newEvaluation(c.Evaluation, c.Model)
+	}
+	if v.Releases, err = releasesOf(c.Ledger); err != nil {
+		return nil, err
+	}
+	v.Scaling = scaling(c.Ledger, claim)
+	v.Facts = newFacts(c)
+	v.Tiles = []tile{
+		{"ε", v.Guarantee.Epsilon, "privacy loss, at most"},
+		{"δ", v.Guarantee.Delta, "probability of more than that"},
+		{"rows", v.Rows, "each protected"},
+	}
+	if v.Evaluation != nil {
+		v.Tiles = append(v.Tiles, v.Evaluation.headline()...)
+	}
+	return v, nil
+}
+
+// kindOf names the model by its loss.
+func kindOf(loss string) string {
+	switch loss {
+	case "logistic":
+		return "Logistic regression"
+	case "squared":
+		return "Linear regression"
+	case "poisson":
+		return "Poisson regression"
+	}
+	return "Linear model with the " + loss + " loss"
+}
