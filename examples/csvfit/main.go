@@ -18,6 +18,11 @@
 //	go run ./examples/csvfit fit -test 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //	go run ./examples/csvfit compare -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //
+// What may be published with a model are its intervals (-method infer) and figures of rows
+// that are held out for a private evaluation (-evaluate), on a page for reviewers:
+//
+//	go run ./examples/csvfit fit -method infer -evaluate 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o model.json -report report.html
+//
 // Files may be gzipped, with any delimiter. A LIBSVM file's schema has the form
 // {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}.
 //

@@ -56,7 +56,7 @@ type measure struct {
 func measures(e *dpglm.Evaluation, m *dpglm.Model) []measure {
 	if len(e.ROC) == 0 {
 		return []measure{
-			{"R²", "part of the label’s variance that is explained", false, false, e.R2},
+			{"R²", "part of the label’s variance that is explained; with heavy tails the interval may miss", false, false, e.R2},
 			{"RMSE", "root of the mean squared error, in units of the label", false, false, e.RMSE},
 			{"mean error", "prediction less label, in units of the label; 0 is right", false, false, e.MeanError},
 		}
