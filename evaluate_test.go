@@ -270,6 +270,19 @@ func TestEvaluationPrints(t *testing.T) {
 	}
 }
 
+// However few the rows, rates are rates.
+func TestRatesStayRates(t *testing.T) {
+	d, m, _, _ := classesOf(0).draw(t, 20, rand.New(rand.NewPCG(1, 1)))
+	for seed := range uint64(10) {
+		e := evaluatedBy(t, d, m, 0.1, seed+1)
+		for k, v := range []Interval{e.Accuracy, e.AUC, e.Rate, e.Brier, e.ROC[3][0], e.ROC[3][1], {Value: math.Min(1, e.LogLoss.Value)}} {
+			if math.Min(v.Value, v.Low) < 0 || math.Max(v.Value, v.High) > 1 {
+				t.Errorf("figure %d is %+v", k, v)
+			}
+		}
+	}
+}
+
 func TestEvaluateRefuses(t *testing.T) {
 	p := classesOf(0)
 	d, m, _, _ := p.draw(t, 50, rand.New(rand.NewPCG(1, 1)))

@@ -234,8 +234,15 @@ func (c *classed) calibrate(zeros, ones []float64) (a, b float64) {
 // fill writes the figures where they belong.
 func (c *classed) fill(e *Evaluation, v []Interval) {
 	for k := range v {
-		if k < 3 || k == 4 || k >= plainFigures { // a share of rows
-			v[k].Low, v[k].High = math.Max(0, v[k].Low), math.Min(1, v[k].High)
+		most := 1.0
+		switch {
+		case k == 3: // log-loss
+			most = math.Inf(1)
+		case k > 4 && k < plainFigures: // of calibration
+			continue
+		}
+		for _, x := range []*float64{&v[k].Value, &v[k].Low, &v[k].High} {
+			*x = math.Max(0, math.Min(most, *x)) // noise may lead beyond
 		}
 	}
 	e.Accuracy, e.AUC, e.Rate = v[0], v[1], v[2]
