@@ -115,6 +115,7 @@ func (r *report) printJSON(w io.Writer) error {
 	return json.NewEncoder(w).Encode(struct {
 		Data         string              `json:"data"`
 		Model        string              `json:"model,omitempty"`
+		Report       string              `json:"report,omitempty"`
 		TrainingRows int                 `json:"training_rows"`
 		Evaluated    int                 `json:"evaluation_rows,omitempty"`
 		TestRows     int                 `json:"test_rows"`
@@ -138,7 +139,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Constant     map[string]*float64 `json:"constant,omitempty"`
 		Note         string              `json:"note"`
 	}{
-		r.source.Path, r.output, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
+		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
 		r.epsilon, r.delta, guarantee, r.warnings, r.ledger, coefficients, r.inference, r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})

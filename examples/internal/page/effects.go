@@ -54,7 +54,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	v := &effects{Scale: scaleOf(m)}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
-		v.Level, known = percent(found.Level(), 0), found.Coefficients()
+		v.Level, known = level(found.Level()), found.Coefficients()
 	}
 	if len(known) != len(list) {
 		return nil, fmt.Errorf("the inference has %d coefficients and the model %d", len(known), len(list))

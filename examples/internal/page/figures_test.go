@@ -2,11 +2,18 @@ package page
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // number reads what the page shows.
@@ -26,7 +33,7 @@ func near(t *testing.T, shown string, want, half float64) bool {
 	return math.Abs(number(t, shown)-want) <= 0.05*half+1e-12
 }
 
-// line is the text of the cells of a table's row that begins with a name.
+// cells are the texts of the cells of a table's row that begins with a name.
 func cells(page *element, table int, name string) []string {
 	for _, row := range page.all("table")[table].all("tr") {
 		if len(row.children) == 0 || !strings.HasPrefix(row.children[0].text, name) {
@@ -132,5 +139,85 @@ func TestNumbers(t *testing.T) {
 	}
 	if value, interval := estimate(0.352262, 0.3412, 0.3631); value != "0.352" || interval != "[0.341,"+space+"0.363]" {
 		t.Errorf("%s %s", value, interval)
+	}
+}
+
+// Of many coefficients a page shows the largest, in their order, and says so; without a
+// schema they have names only.
+func TestManyCoefficients(t *testing.T) {
+	const columns = mostEffects + 50
+	r := rand.New(rand.NewPCG(3, 4))
+	x, y := mat.NewDense(200, columns, nil), make([]float64, 200)
+	for i := range y {
+		for j := range columns {
+			x.Set(i, j, r.Float64())
+		}
+		y[i] = float64(i % 2)
+	}
+	d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 20, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.NoisyGD(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{Steps: 2},
+		&dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := m.Coefficients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := largest(list)
+	least := math.Inf(1)
+	for _, at := range shown {
+		least = math.Min(least, math.Abs(list[at].Value))
+	}
+	for at, c := range list[:columns] {
+		if math.Abs(c.Value) > least && !slices.Contains(shown, at) {
+			t.Errorf("%s = %g isn't shown, and %g is", c.Name, c.Value, least)
+		}
+	}
+	page, text := written(t, Content{Data: "x", Shape: d.Shape(), Model: m, Ledger: m.Ledger()})
+	if rows := page.all("table")[0].all("tbody")[0].all("tr"); len(rows) != mostEffects || !slices.IsSorted(shown) || !strings.Contains(text, "200 largest of 250 coefficients") {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// Persons with several rows learn what the guarantee is for all of theirs.
+func TestPersons(t *testing.T) {
+	l, err := mechanisms.Gaussian{Mu: 0.4}.Ledger("g", 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := mechanisms.Claim{Rows: 9, Epsilon: 2, Delta: 1e-6}
+	three, _ := l.GroupEpsilon(3, 1e-6)
+	text, err := personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
+	if err != nil || !strings.Contains(text, "“patient”") || !strings.Contains(text, "up to 3 rows") || !strings.Contains(text, "ε = "+atMost(three, 3)+" ") {
+		t.Errorf("%s (%v), want ε = %g", text, err, three)
+	}
+	if text, err = personOf(l, claim, table.Schema{}); text != "" || err != nil {
+		t.Errorf("%s (%v)", text, err)
+	}
+}
+
+// Every rule of a schema is said.
+func TestColumnsAreDescribed(t *testing.T) {
+	above := 600.0
+	s := table.Schema{Label: "wage", Person: "who", MaxRows: 2}
+	for want, c := range map[string]table.Column{
+		"a||1 to 1,000; as logarithm|a feature of its own":             {Name: "a", Kind: table.Numeric, Range: []float64{1, 1000}, Log: true, Missing: table.MissingIndicator},
+		"b||−4 to 0.5; with its square|refused":                        {Name: "b", Kind: table.Numeric, Range: []float64{-4, 0.5}, Square: true},
+		"c||0 to 9; cubic spline with knots at 3, 6|reads as 5":        {Name: "c", Kind: table.Numeric, Range: []float64{0, 9}, Knots: []float64{3, 6}, Missing: table.MissingConstant, Constant: "5"},
+		"d||x, y (reference: y); others read as x|a level of its own":  {Name: "d", Kind: table.Categorical, Levels: []string{"x", "y"}, Reference: "y", Other: "x", Missing: table.MissingLevel},
+		"e||yes/Y, or no|refused":                                      {Name: "e", Kind: table.Binary, Positive: []string{"yes", "Y"}, Negative: []string{"no"}},
+		"f||2020-01-01 to 2021-01-01, in days from 2019-01-01|refused": {Name: "f", Kind: table.Date, Origin: "2019-01-01", From: "2020-01-01", To: "2021-01-01"},
+		"wage|label|yes above 600, no up to it|refused":                {Name: "wage", Kind: table.Binary, Above: &above},
+		"who|person|whose row it is; up to 2 rows each|":               {Name: "who", Kind: table.ID},
+		"g|not used||": {Name: "g", Kind: table.Ignored},
+	} {
+		d := describe(s, c)
+		if got := d.Name + "|" + d.Role + "|" + d.Values + "|" + d.Missing; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

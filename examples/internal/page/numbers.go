@@ -92,6 +92,9 @@ func grouped(n int) string {
 // percent writes a share.
 func percent(v float64, decimals int) string { return fixed(100*v, decimals) + space + "%" }
 
+// level writes that of an interval, such as 99.9 %.
+func level(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + space + "%" }
+
 // estimate writes a value and its interval, to two digits of the interval's half width.
 func estimate(v, low, high float64) (value, interval string) {
 	half := (high - low) / 2

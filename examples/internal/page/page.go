@@ -105,7 +105,7 @@ func (c Content) view() (*view, error) {
 	v.Facts = newFacts(c)
 	v.Tiles = []tile{
 		{"ε", v.Guarantee.Epsilon, "privacy loss, at most"},
-		{"δ", v.Guarantee.Delta, "probability of more than that"},
+		{"δ", v.Guarantee.Delta, "but for this probability"},
 		{"rows", v.Rows, "each protected"},
 	}
 	if v.Evaluation != nil {
