@@ -131,7 +131,7 @@ func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{significant(0.9999999, 3), "1.00"}, {significant(-12345.6, 3), "−12346"}, {significant(2.5e-7, 2), "2.5 × 10⁻⁷"},
 		{atMost(1.2341, 3), "1.24"}, {atMost(0.99999999999, 3), "1"}, {atMost(2.951e-7, 3), "2.96 × 10⁻⁷"}, {atMost(54.31, 3), "54.4"},
-		{fixed(-0.0001, 2), "0.00"}, {fixed(-1.5, 1), "−1.5"}, {plain(-28155), "−28,155"}, {plain(0.05), "0.05"}, {grouped(999), "999"},
+		{fixed(-0.0001, 2), "0.00"}, {fixed(-1.5, 1), "−1.5"}, {plain(-28155), "−28,155"}, {plain(5e9), "5,000,000,000"}, {plain(0.05), "0.05"}, {grouped(999), "999"},
 	} {
 		if strings.ReplaceAll(c.got, space, " ") != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

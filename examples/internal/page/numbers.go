@@ -67,9 +67,9 @@ func plain(v float64) string {
 		mantissa, power, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
 		return signed(mantissa) + space + "×" + space + "10" + raised(power)
 	case v == math.Trunc(v) && v < 0:
-		return minus + grouped(int(-v))
+		return minus + commas(fixed(-v, 0))
 	case v == math.Trunc(v):
-		return grouped(int(v))
+		return commas(fixed(v, 0))
 	}
 	return signed(strconv.FormatFloat(v, 'f', -1, 64))
 }
@@ -81,8 +81,9 @@ func tidy(v float64) float64 {
 }
 
 // grouped writes 28155 as 28,155.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
+func grouped(n int) string { return commas(strconv.Itoa(n)) }
+
+func commas(s string) string {
 	for at := len(s) - 3; at > 0; at -= 3 {
 		s = s[:at] + "," + s[at:]
 	}
