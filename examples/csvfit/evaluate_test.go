@@ -153,16 +153,23 @@ func TestReportKeepsTheCuratorsFigures(t *testing.T) {
 	}
 }
 
-// A report stands for the model, needs no seed, and is only there when it is complete.
+// A report stands for the model, of every method, needs no seed, and is only there when it
+// is complete.
 func TestReports(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "report.html")
-	out, _ := csvfit(t, "fit", "-data", people(t, 300), "-schema", schema(t, "pay", pay), "-epsilon", "1", "-report", path)
-	text, err := os.ReadFile(path)
-	if err != nil || strings.Contains(string(text), "Void.") || !strings.Contains(out, path) {
-		t.Errorf("%v:\n%s", err, out)
+	data, filled := people(t, 400), schema(t, "rich", rich)
+	for _, method := range task.Methods() {
+		path := filepath.Join(dir, method+".html")
+		out, _ := csvfit(t, "fit", "-data", data, "-schema", filled, "-epsilon", "2", "-evaluate", "0.3", "-method", method, "-report", path)
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(text), "Void.") || !strings.Contains(out, path) {
+			t.Errorf("%s: %v:\n%s", method, err, out)
+		}
+		if strings.Contains(string(text), "<b>without intervals</b>") == (method == "infer") {
+			t.Errorf("%s: the page should say whether there are intervals", method)
+		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != len(task.Methods()) {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
