@@ -318,7 +318,7 @@ func (c NoisyGDConfig) descend(r *run, p Problem) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		vector.AddScaled(w, -c.StepSize/float64(sums.Rows()), g)
+		vector.AddScaled(w, -c.StepSize/float64(sums.Len()), g)
 		vector.Project(w, p.Radius)
 		if t >= first {
 			floats.Add(total, w)

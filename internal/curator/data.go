@@ -36,6 +36,9 @@ type held struct {
 	// Real labels less the centre are held to the bound, counts to the bound alone.
 	labelCentre, labelBound float64 // 0 where none was given
 	rows                    *release.Rows
+
+	offsets     []float64 // of the rows' scores, held to ±offsetBound; nil if all are 0
+	offsetBound float64
 }
 
 // Open checks and bounds the rows of x and takes their labels, of a public range
@@ -58,23 +61,64 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 	if err != nil {
 		return nil, err
 	}
-	return &Data{&held{table, append([]float64(nil), y...), labelCentre, labelBound, release.NewRows()}}, nil
+	return &Data{&held{table: table, labels: append([]float64(nil), y...), labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}, nil
 }
 
-// Len is the number of rows, which is public.
-func (d *Data) Len() int { return d.table.Rows() }
+// Owners says whose the rows are, and their weights.
+type Owners = rows.Owners
+
+// Own returns the rows that count, of which a person may have several. Its errors are those
+// of intake.
+func (d *Data) Own(facts Owners) (*Data, error) {
+	table, order, err := d.table.Own(facts)
+	if err != nil {
+		return nil, err
+	}
+	return d.with(table, order, release.NewRows()), nil
+}
+
+// Shift returns the same rows, whose scores have the given numbers added to them, each held
+// to a public range. Its errors are those of intake.
+func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
+	if len(offsets) != len(d.labels) {
+		return nil, check.Fail(check.ErrShape, "offsets", len(offsets), fmt.Sprintf("must be one for each of the %d rows", len(d.labels)))
+	}
+	shifted := *d.held
+	shifted.offsets, shifted.offsetBound = make([]float64, len(offsets)), math.Max(math.Abs(low), math.Abs(high))
+	for i, v := range offsets {
+		if math.IsNaN(v) {
+			return nil, check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d", i), nil, "must be a number")
+		}
+		shifted.offsets[i] = min(max(v, low), high)
+	}
+	return &Data{&shifted}, nil
+}
+
+// with returns a table of the given rows of d, in that order, with what belongs to them.
+func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
+	of := *d.held
+	of.table, of.labels, of.rows = table, rows.Gather(d.labels, order), token
+	if d.offsets != nil {
+		of.offsets = rows.Gather(d.offsets, order)
+	}
+	return &Data{&of}
+}
+
+// Len is the number of persons, which is public: that of rows where each is a person's only
+// one.
+func (d *Data) Len() int { return d.table.Len() }
 
 // Rows stands for the rows in allowances.
 func (d *Data) Rows() *release.Rows { return d.rows }
 
-// Split cuts the rows into disjoint parts of the given sizes, in a random order
-// that depends on the seed and on the number of rows only.
+// Split cuts the persons, each with all rows, into disjoint parts of the given sizes, in a
+// random order that depends on the seed and on their number only.
 func (d *Data) Split(seed uint64, sizes ...int) []*Data {
 	tokens := d.rows.Split(fmt.Sprintf("permuted by seed %d, sizes %d", seed, sizes), len(sizes))
 	return d.cut(permutation(d.Len(), seed), sizes, tokens)
 }
 
-// Cut cuts the rows, in their order, into disjoint parts whose sizes differ by at
+// Cut cuts the persons, in their order, into disjoint parts whose sizes differ by at
 // most one.
 func (d *Data) Cut(parts int) []*Data {
 	order := make([]int, d.Len())
@@ -84,12 +128,12 @@ func (d *Data) Cut(parts int) []*Data {
 	return d.cut(order, evenly(d.Len(), parts), d.rows.Split("in order", parts))
 }
 
-// permutation returns a public random order of n rows.
+// permutation returns a public random order of n persons.
 func permutation(n int, seed uint64) []int {
 	return rand.New(mechanisms.NewSeededSource(seed)).Perm(n)
 }
 
-// evenly returns the sizes of so many parts of n rows.
+// evenly returns the sizes of so many parts of n persons.
 func evenly(n, parts int) []int {
 	sizes := make([]int, parts)
 	for k := range sizes {
@@ -107,15 +151,17 @@ func (d *Data) cut(order, sizes []int, tokens []*release.Rows) []*Data {
 	return parts
 }
 
-func (d *Data) pick(order []int, token *release.Rows) *Data {
-	return &Data{&held{d.table.Pick(order), rows.Gather(d.labels, order), d.labelCentre, d.labelBound, token}}
+func (d *Data) pick(persons []int, token *release.Rows) *Data {
+	return d.with(d.table.Pick(persons), d.table.RowsOf(persons), token)
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are
 // longer, with another constant feature, a power of two, where there is an
 // intercept, and their labels clamped to another bound, around the same centre.
 func (d *Data) Rebound(bound, constant, labelBound float64) *Data {
-	return &Data{&held{d.table.Rebound(bound, constant), d.labels, d.labelCentre, labelBound, d.rows}}
+	of := *d.held
+	of.table, of.labelBound = d.table.Rebound(bound, constant), labelBound
+	return &Data{&of}
 }
 
 // Check reports whether the labels are in the loss's domain, an error of intake.
@@ -146,5 +192,7 @@ func (d *Data) Project(ctx context.Context, phi sketch.Map, bound float64) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	return &Data{&held{table, d.labels, d.labelCentre, d.labelBound, d.rows}}, nil
+	of := *d.held
+	of.table = table
+	return &Data{&of}, nil
 }

@@ -266,7 +266,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%p"} {
 		for want, value := range map[string]any{
 			"curator.Data of 4 rows": d, "curator.Sums over 4 rows": sums, "curator.Point of 1 weights": point, "curator.Ensemble of 2 models": ensemble,
-			"curator.Walk of 4 steps": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1},
+			"curator.Walk": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1},
 			"release.Answer of 1 numbers": point.Weights(),
 		} {
 			if text := fmt.Sprintf(verb, value); verb != "%p" && text != want {

@@ -19,7 +19,7 @@ const newtonDim = 500
 // dimensions, with products in high ones.
 func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []float64) ([]float64, error), error) {
 	sums := o.sums.s
-	stride := max(1, min(16, sums.Rows()/(40*sums.Dim())))
+	stride := max(1, min(16, sums.Len()/(40*sums.Dim())))
 	sample := sums.Every(stride)
 	return func(w []float64) (func(g []float64) ([]float64, error), error) {
 		if sums.Dim() <= 2*newtonDim {
@@ -50,7 +50,7 @@ func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []floa
 // proposals are the objective of regularised and, where Newton's method serves, its
 // Hessian.
 func proposals(ctx context.Context, sums *rows.Sums, lambda float64) (value func(w []float64) (float64, error), hessian func(w []float64) (*mat.SymDense, error)) {
-	n := float64(sums.Rows())
+	n := float64(sums.Len())
 	value = func(w []float64) (float64, error) {
 		v := make([]float64, 1)
 		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
@@ -79,6 +79,6 @@ func addToDiagonal(h *mat.SymDense, v float64) {
 // momentsPay reports whether second moments, which take the time of some d/4 passes,
 // save time, at no more than 130 MiB a goroutine.
 func (s *Sums) momentsPay(questions int) bool {
-	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(questions)
+	n, d, t := float64(s.Len()), float64(s.Dim()), float64(questions)
 	return d <= 4096 && float64(d*(float64(n/4)+t)) < n*t
 }

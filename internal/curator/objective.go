@@ -22,7 +22,11 @@ const everywhere = 1e300
 // There is no ball: the loss's smoothness H and, without a clip, its Lipschitz
 // constant must hold at every score, or else it is refused. Rounding may lengthen
 // a row or a clipped gradient by a relative slack, which both bounds include.
+//
+// Of a person with several rows it takes one: the law of the minimiser is known where a
+// replaced person changes one row's term, whose gradients all lie on one line.
 func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
+	s = &Sums{s.s.Single(), s.data}
 	room := 1 + s.s.Slack()
 	x := s.s.FeatureBound() * room
 	k := s.s.Loss().Constants(everywhere, s.data.labelBound)
@@ -44,8 +48,8 @@ type objective struct {
 // plus ⟨b, θ⟩: a billionth of what one row's gradient can do, or the rounding floor.
 func (o *objective) minimise(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
 	sums := o.sums.s
-	n, x := float64(sums.Rows()), sums.FeatureBound()
-	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, sums.Rows(), x, o.clip, o.lambda, longest)
+	n, x := float64(sums.Len()), sums.FeatureBound()
+	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetBound, sums.Len(), x, o.clip, o.lambda, longest)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
 		Smoothness: float64(n*sums.Constants(radius).Smoothness*x*x) + o.lambda,
@@ -70,11 +74,14 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 // WeightBound bounds the norm of the minimiser of n rows' objective with a linear
 // term of norm at most longest, with some room: there
 // (λ/2)‖θ‖² ≤ n·φ(0) + (‖b‖ + n·D)‖θ‖, where each row's loss is at least −D‖θ‖:
-// losses that are continued linearly may fall below zero.
-func WeightBound(loss losses.Loss, labelBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
-	rows := float64(n)
-	s := longest + float64(rows*math.Min(featureBound*descent(loss, labelBound), clip))
-	return 1.1 * (s + math.Sqrt(float64(s*s)+float64(2*lambda*rows*loss.Constants(0, labelBound).AtZero))) / lambda
+// losses that are continued linearly may fall below zero. With offsets of at most O in
+// magnitude a row's loss is at most φ(0) + O·S at 0, S the largest slope in between, and at
+// least −D(‖θ‖ + O).
+func WeightBound(loss losses.Loss, labelBound, offsetBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
+	rows, k, d := float64(n), loss.Constants(offsetBound, labelBound), descent(loss, labelBound)
+	s := longest + float64(rows*math.Min(featureBound*d, clip))
+	atZero := k.AtZero + float64(offsetBound*(k.Slope+d))
+	return 1.1 * (s + math.Sqrt(float64(s*s)+float64(2*lambda*rows*atZero))) / lambda
 }
 
 // descent returns a D with φ_y(z) ≥ −D·|z| for all scores and for labels within the

@@ -112,7 +112,7 @@ func TestObjectiveCertificate(t *testing.T) {
 			if off := floats.Norm(g, 2) / lambda; off > distance {
 				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, declared %g", dim, lambda, off, distance)
 			}
-			if bound := WeightBound(losses.Logistic{}, 0, 400, sampleBound, clip, lambda, 100); floats.Norm(w, 2) > bound/1.05 {
+			if bound := WeightBound(losses.Logistic{}, 0, 0, 400, sampleBound, clip, lambda, 100); floats.Norm(w, 2) > bound/1.05 {
 				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g", dim, lambda, floats.Norm(w, 2), bound)
 			}
 			if _, also, err := (&objective{other, clip, lambda}).minimise(ctx, b, 100); err != nil || also != distance {
@@ -135,7 +135,7 @@ func TestWeightBoundHoldsMinimisers(t *testing.T) {
 		for _, lambda := range []float64{1e-3, 1, 100} {
 			for _, b := range []float64{0, 1, 100} {
 				for x := 1e-3; x < 10; x *= 1.1 {
-					bound := WeightBound(loss, label, n, x, 1e300, lambda, b)
+					bound := WeightBound(loss, label, 0, n, x, 1e300, lambda, b)
 					lo, hi := 0.0, 1e9 // the minimiser of n·φ(xw) − bw + λw²/2
 					for range 200 {
 						if w := (lo + hi) / 2; n*x*loss.Deriv(x*w, y)-b+lambda*w < 0 {

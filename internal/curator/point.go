@@ -67,7 +67,7 @@ func (p Point) ScoreSensitivity() float64 {
 // floor, whichever is larger.
 func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, error) {
 	problem := regularised(ctx, s.s, radius, lambda)
-	delta := s.s.Diameter(radius) / (lambda * float64(s.Rows()))
+	delta := s.s.Diameter(radius) / (lambda * float64(s.Len()))
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
 	norm := float64(radius * (1 + float64(float64(s.Dim()+16)*0x1p-52))) // of what Project returns
@@ -83,7 +83,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 // each step adds η(D + 2E)/n for the error E of a computed sum, and twice the
 // rounding of the update and the projection [DF18, Theorem 4.12].
 func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size float64, progress func(done, total int)) (Point, error) {
-	n, d, t := float64(s.Rows()), float64(s.Dim()), float64(steps)
+	n, d, t := float64(s.Len()), float64(s.Dim()), float64(steps)
 	held := float64(radius * (1 + float64((d+16)*0x1p-52))) // of what Project returns
 	eta := min(size, 2/s.s.GradientSmoothness(held)*(1-1e-15))
 	w, g := make([]float64, s.Dim()), make([]float64, s.Dim())
@@ -103,7 +103,7 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
 func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *solve.Problem {
-	n, x := float64(sums.Rows()), sums.FeatureBound()
+	n, x := float64(sums.Len()), sums.FeatureBound()
 	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: float64(sums.Constants(3*radius).Smoothness*x*x) + lambda}
 	// The mean, the regulariser and the certificate's own arithmetic round too.
 	p.Error = sums.GradientError(radius, math.Inf(1))/n + float64(16*unit*(float64(p.Smoothness*radius)+float64(sums.Constants(radius).Slope*x)))

@@ -4,12 +4,12 @@ import "fmt"
 
 // Format prints the shape, whatever the verb: fmt would print the rows.
 func (d *Data) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Data of %d rows", d.table.Rows())
+	fmt.Fprintf(f, "curator.Data of %d rows", d.Len())
 }
 
 // Format prints the shape, whatever the verb.
 func (s *Sums) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Sums over %d rows", s.s.Rows())
+	fmt.Fprintf(f, "curator.Sums over %d rows", s.s.Len())
 }
 
 // Format prints the shape, whatever the verb.
@@ -22,7 +22,7 @@ func (e *Ensemble) Format(f fmt.State, _ rune) {
 
 // Format prints the shape, whatever the verb.
 func (w *Walk) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Walk of %d steps", len(w.features))
+	fmt.Fprint(f, "curator.Walk")
 }
 
 // Format prints the shape, whatever the verb.

@@ -38,7 +38,7 @@ func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := make([]float64, table.Rows())
+	z := make([]float64, table.Len())
 	table.Scores(z, w)
 	return z, nil
 }

@@ -26,7 +26,7 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sums{s, d}, nil
+	return &Sums{s.Shift(d.offsets, d.offsetBound), d}, nil
 }
 
 // Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope
@@ -49,8 +49,8 @@ func (s *Sums) Labels() release.Answer { return s.answer(s.s.LabelSum()) }
 // Curved reports whether the loss tells its second derivative, as Framed.Hessian needs.
 func (s *Sums) Curved() bool { return s.s.Curved() }
 
-// Rows is the number of rows, and Dim that of weights.
-func (s *Sums) Rows() int { return s.s.Rows() }
+// Len is the number of persons: that of rows where each is a person's only one.
+func (s *Sums) Len() int { return s.s.Len() }
 
 // Dim is the number of weights.
 func (s *Sums) Dim() int { return s.s.Dim() }
@@ -94,7 +94,7 @@ func (s *Sums) Losses(ctx context.Context, models [][]float64, caps, offsets []f
 	if err := s.s.Losses(ctx, scores, models, caps); err != nil {
 		return release.Answer{}, err
 	}
-	n := float64(s.Rows())
+	n := float64(s.Len())
 	for j, c := range caps {
 		scores[j] += offsets[j]
 		// Either sum rounds once more.

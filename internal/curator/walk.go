@@ -20,10 +20,15 @@ type Walk struct {
 
 // Walk makes the walk. Rows of equal features stand in the order of their numbers,
 // so that replacing a row doesn't change the order of the others. A label that is
-// not binary is an error of intake.
+// not binary is an error of intake. Of a person with several rows it takes one, and weights
+// don't matter.
 func (d *Data) Walk(limit int) (*Walk, error) {
 	if err := d.Check(losses.Logistic{}); err != nil {
 		return nil, err
+	}
+	if d.table.MostRows() > 1 {
+		table, order := d.table.Single()
+		d = d.with(table, order, d.rows)
 	}
 	features, err := d.table.First()
 	if err != nil {

@@ -81,7 +81,7 @@ func (c adversarialCase) sums(t *testing.T, x *mat.Dense, y []float64, label flo
 	if c.part == 0 {
 		return s
 	}
-	return &Sums{s.t.Rebound(c.rebound(t)), losses.Squared{}, s.labels, label}
+	return &Sums{t: s.t.Rebound(c.rebound(t)), loss: losses.Squared{}, labels: s.labels, labelBound: label}
 }
 
 // row is a raw row of arbitrary magnitude: near an end of the range, or where the

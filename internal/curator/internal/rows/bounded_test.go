@@ -74,7 +74,7 @@ func plainSources(t *testing.T, n int) []plain {
 func (p plain) derived(t *testing.T) []plain {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
-	n, e := p.table.Rows(), p.table.Encoding()
+	n, e := p.table.Len(), p.table.Encoding()
 	order := append(r.Perm(n)[:n/2], 0, 1, 2, 3, 3, n-1)
 	picked := plain{p.name + ", picked", p.table.Pick(order), Gather(p.want, order)}
 	rebound := plain{p.name + ", rebound", p.table.Rebound(e.Bound/3, e.Constant/4), nil}
@@ -120,8 +120,8 @@ func TestEveryRowIsBoundedInEverySource(t *testing.T) {
 func (p plain) check(t *testing.T) {
 	t.Helper()
 	e, n := p.table.Encoding(), len(p.want)
-	if p.table.Rows() != n {
-		t.Fatalf("%s: %d rows, want %d", p.name, p.table.Rows(), n)
+	if p.table.Len() != n {
+		t.Fatalf("%s: %d rows, want %d", p.name, p.table.Len(), n)
 	}
 	if len(p.table.norm) != n || len(p.table.length) != n || p.table.shrink != nil && len(p.table.shrink) != n {
 		t.Fatalf("%s: %d norms, %d lengths and %d factors for %d rows", p.name, len(p.table.norm), len(p.table.length), len(p.table.shrink), n)

@@ -47,7 +47,7 @@ type Framed struct {
 // that changes nothing needs none.
 func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed, error) {
 	d := s.t.enc.Columns
-	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, s.Rows())}
+	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, len(s.t.length))}
 	switch {
 	case f.Matrix != nil:
 		r.axes, r.size = make([]float64, d*d), 0
@@ -197,13 +197,15 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
 func (r *Framed) Lengths(edges []float64) release.Answer { return r.histogram(edges, r.length) }
 
-// histogram counts numbers of the rows, norms or slopes, as Lengths does, counts[len(edges)] being the rest. A row's place
-// depends on that row only, so that replacing it takes 1 from one count and adds 1 to
-// another: the L2 sensitivity is √2, rounded up, whatever the edges.
+// histogram counts numbers of the rows, norms or slopes, as Lengths does,
+// counts[len(edges)] being the rest. A row's place depends on that row only, so that what a
+// person adds, shares of 1, is a vector without negative entries whose sum is at most 1, and
+// hence its length, too: two are at most √2 apart, rounded up, whatever the edges. Counts
+// are exact.
 func (r *Framed) histogram(edges, norms []float64) release.Answer {
 	counts := make([]float64, len(edges)+1)
-	for _, r := range norms {
-		counts[sort.Search(len(edges), func(k int) bool { return r > edges[k] })]++
+	for i, v := range norms {
+		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += r.s.t.owners.share(i)
 	}
 	return r.answer(counts, math.Sqrt2*(1+1e-15))
 }

@@ -121,7 +121,7 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 		}
 	}
 	count := func(name string, v float64) {
-		cell, _, _ := heard((&Framed{rows: whole}).histogram(testEdges, []float64{v}), nil)
+		cell, _, _ := heard((&Framed{s: &Sums{t: new(Table)}, rows: whole}).histogram(testEdges, []float64{v}), nil)
 		add(name, cell)
 	}
 	for i, row := range rows {

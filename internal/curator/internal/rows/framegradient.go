@@ -10,25 +10,22 @@ import (
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
 // coefficients is given the scores ⟨u, tᵢx̃ᵢ⟩ of the rows from lo on, turns them into the
-// cᵢ and returns the sum of their kᵢ.
-func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z []float64, lo int) float64) ([]float64, float64, error) {
+// cᵢ and sets the kᵢ. Each row counts its share.
+func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z, beside []float64, lo int)) ([]float64, float64, error) {
 	w, c := r.weights(u)
 	sum := make([]float64, len(w))
-	beside, err := r.s.combine(ctx, sum, w, func(z []float64, lo int, beside []float64) {
+	total, constant, err := r.s.combine(ctx, sum, w, true, func(z, beside []float64, lo int) {
 		for k := range z {
 			z[k] -= c
 		}
 		r.hold(z, lo)
-		beside[1] += coefficients(z, lo)
+		coefficients(z, beside, lo)
 		r.hold(z, lo)
-		for _, v := range z {
-			beside[0] += v
-		}
 	})
 	for j, m := range r.f.Centre {
-		sum[j] -= float64(m * beside[0])
+		sum[j] -= float64(m * total)
 	}
-	return r.into(sum[:r.Dim()]), beside[1], err
+	return r.into(sum[:r.Dim()]), constant, err
 }
 
 // sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
@@ -51,11 +48,10 @@ func (r *Framed) sumSensitivity(longest float64) float64 {
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
-	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z []float64, lo int) float64 {
+	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z, beside []float64, lo int) {
 		for k := range z {
-			z[k] = math.Min(1, longest/r.reach(lo+k))
+			z[k], beside[k] = math.Min(1, longest/r.reach(lo+k)), 0
 		}
-		return 0
 	})
 	return r.answer(v, r.sumSensitivity(longest)), err
 }
@@ -109,8 +105,8 @@ func (r *Framed) norm(i int, p Slope) float64 {
 	return math.Max(t, 1)
 }
 
-// holdTo holds each number to ±limit and returns their sum.
-func holdTo(z []float64, limit float64) (sum float64) {
+// holdTo holds each number to ±limit.
+func holdTo(z []float64, limit float64) {
 	for k, c := range z {
 		if c > limit {
 			c = limit
@@ -119,9 +115,7 @@ func holdTo(z []float64, limit float64) (sum float64) {
 			c = -limit
 		}
 		z[k] = c
-		sum += c
 	}
-	return sum
 }
 
 // gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
@@ -141,22 +135,19 @@ func (r *Framed) gradientSensitivity(p Slope) float64 {
 // coordinate last if there is one.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	s, norms := r.s, r.norms(p)
-	v, constant, err := r.combine(ctx, u, func(z []float64, lo int) float64 {
+	v, constant, err := r.combine(ctx, u, func(z, beside []float64, lo int) {
 		for k := range z {
 			z[k] += offset
 		}
-		derivs(s.loss, z, s.labels[lo:lo+len(z)])
+		s.slopes(z, lo)
 		if p.Apart > 0 {
-			sum := holdTo(z, p.Apart)
-			kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-			return sum
+			holdTo(z, p.Apart)
+			copy(beside, z)
 		}
 		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-		var sum float64
-		for _, c := range z {
-			sum += c
+		if p.Apart == 0 {
+			copy(beside, z)
 		}
-		return sum
 	})
 	if err != nil {
 		return release.Answer{}, err
@@ -172,10 +163,10 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 
 // GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
-	norms := make([]float64, r.s.Rows())
 	own := r.norms(p)
+	norms := make([]float64, len(own))
 	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
+		r.s.slopes(z, lo)
 		for k, c := range z {
 			norms[lo+k] = math.Abs(c) * own[lo+k]
 		}
@@ -183,33 +174,32 @@ func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset f
 	return r.histogram(edges, norms), err
 }
 
-// Scatter is the packed Σ gᵢgᵢᵀ of the gradients that Gradient sums, each held to the clip,
-// the constant's coordinate, which is never apart, last if there is one. In exact
-// arithmetic it moves by √2·C² when a row is replaced (momentsDistance), as gᵢ is at most C
-// long; rounding is that of moments whose weights are squares of coefficients.
+// Scatter is the packed Σ gₚgₚᵀ of what each person adds to Gradient's sum, the constant's
+// coordinate, which is never apart, last if there is one. In exact arithmetic it moves by
+// √2·C² when a person is replaced (momentsDistance), as gₚ is at most C long; rounding is
+// that of moments whose weights are squares of coefficients.
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	p.Apart = 0
-	norms, weights := r.norms(p), make([]float64, r.s.Rows())
+	norms := r.norms(p)
+	coefficients := make([]float64, len(norms))
 	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
+		r.s.slopes(z, lo)
 		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-		for k, c := range z {
-			weights[lo+k] = square(c)
-		}
+		copy(coefficients[lo:], z)
 	})
 	if err != nil {
 		return release.Answer{}, err
 	}
-	packed, err := r.packed(ctx, weights, p.Constant)
+	packed, err := r.packed(ctx, coefficients, p.Constant, true)
 	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
 }
 
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
 // of probabilities less labels under the logistic loss, of residuals under the squared one.
 func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
-	slopes := make([]float64, r.s.Rows())
+	slopes := make([]float64, len(r.length))
 	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		derivs(r.s.loss, z, r.s.labels[lo:lo+len(z)])
+		r.s.slopes(z, lo)
 		copy(slopes[lo:], z)
 	})
 	return r.histogram(edges, slopes), err

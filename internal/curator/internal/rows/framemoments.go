@@ -14,20 +14,21 @@ import (
 // those longer than the given norm scaled down to it. They move by √2·longest² and
 // rounding when a row is replaced.
 func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	weights := make([]float64, r.s.Rows())
-	for i := range weights {
-		weights[i] = square(math.Min(1, longest/r.reach(i)))
+	factors := make([]float64, len(r.length))
+	for i := range factors {
+		factors[i] = math.Min(1, longest/r.reach(i))
 	}
-	packed, err := r.packed(ctx, weights, 0)
+	packed, err := r.packed(ctx, factors, 0, false)
 	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
 }
 
 // curvatures returns √φ”·‖(tᵢx̃ᵢ, constant)‖ of each row at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
 // φ” held to [0, most], and the φ”. The loss must tell its curvature.
 func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, most float64) (norms, curvatures []float64, err error) {
-	norms, curvatures = make([]float64, r.s.Rows()), make([]float64, r.s.Rows())
+	norms, curvatures = make([]float64, len(r.length)), make([]float64, len(r.length))
 	curvature, _ := losses.CurvatureOf(r.s.loss)
 	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+		r.s.addOffsets(z, lo)
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[lo+k] = c
@@ -49,19 +50,20 @@ func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset,
 // when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most longest². Where the constant is 0 it has no coordinate.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
-	norms, weights, err := r.curvatures(ctx, u, offset, constant, most)
+	norms, factors, err := r.curvatures(ctx, u, offset, constant, most)
 	if err != nil {
 		return release.Answer{}, err
 	}
 	for i, v := range norms {
+		factors[i] = math.Sqrt(factors[i])
 		if v > longest {
-			weights[i] *= square(longest / v)
+			factors[i] *= longest / v
 		}
 	}
 	if constant > 0 {
 		most = math.Min(most, square(longest/constant))
 	}
-	packed, err := r.packed(ctx, weights, constant)
+	packed, err := r.packed(ctx, factors, constant, false)
 	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
 }
 
@@ -86,36 +88,42 @@ func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 
 //     taken to be at least 1 for the constant's sake;
 //   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
 //     packing, two roundings with room, in each answer, times ‖A‖²;
-//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖².
+//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
+//   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at
+//     most, for each row after the first, twice in each product, in each answer.
 func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 	e, d, l := &r.s.t.enc, float64(r.Dim()), r.s.t.momentsLayout()
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
-	sum := l.chain(4) + float64(float64(l.n)*float64(4*(d+8)))
+	sum := l.chain(4) + float64(float64(l.n)*float64(4*(d+8))) + float64(2*(l.owners.mostRows()-1))
 	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
 	return float64(momentsDistance(longest)*(1+32*unit)) + float64(rounding)
 }
 
-// packed returns Σ weightsᵢ·(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, packed, the constant left out
-// where it is 0.
-func (r *Framed) packed(ctx context.Context, weights []float64, constant float64) ([]float64, error) {
-	t, d, dim := r.s.t, r.Dim(), r.Dim()
+// packed returns Σ vᵢvᵢᵀ, packed, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
+// left out where it is 0, each row counting its share; or, where persons' rows go together,
+// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
+func (r *Framed) packed(ctx context.Context, factors []float64, constant float64, together bool) ([]float64, error) {
+	t, dim := r.s.t, r.Dim()
 	if constant > 0 {
 		dim++
 	}
 	m, err := t.sumMoments(ctx, dim, func(a *momentsWorkspace, lo, hi int) {
 		rows, kept := t.src.tile(lo, hi, a.buf), 0
-		for k, weight := range weights[lo:hi] {
-			if weight == 0 {
-				continue
+		for k, f := range factors[lo:hi] {
+			if share := t.owners.share(lo + k); together {
+				f *= share
+			} else {
+				f *= math.Sqrt(share)
 			}
-			r.features(a.row, rows, lo, k)
-			u, root := a.encoded[kept*a.sum.Stride:][:dim], math.Sqrt(weight)
-			copy(u, a.row[:d])
-			scale(u[:d], root*factor(r.shorten, lo+k))
-			if constant > 0 {
-				u[d] = root * constant
+			if f != 0 {
+				r.features(a.row, rows, lo, k)
+				r.addTo(a.open[:dim], a.row, f*factor(r.shorten, lo+k), f*constant)
 			}
-			kept++
+			if !together || t.owners.last(lo+k) {
+				copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
+				clear(a.open)
+				kept++
+			}
 		}
 		a.sum.AddRows(a.encoded, kept)
 	})
@@ -123,6 +131,18 @@ func (r *Framed) packed(ctx context.Context, weights []float64, constant float64
 		return nil, err
 	}
 	return pack(r.transform(m)), nil
+}
+
+// addTo adds factor times a row's features to sum, and the constant's coordinate if there is
+// one.
+func (r *Framed) addTo(sum, row []float64, factor, constant float64) {
+	d := r.Dim()
+	for j, v := range row[:d] {
+		sum[j] += float64(factor * v)
+	}
+	if len(sum) > d {
+		sum[d] += constant
+	}
 }
 
 // transform returns BᵀmB, B being A beside the constant's 1.
@@ -189,16 +209,17 @@ func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 // addSquares adds the squares of row k of a tile.
 func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
 	t := r.s.t
+	share := t.owners.share(lo + k)
 	if !rows.sparse || t.enc.Scale != nil {
 		t.encode(row, rows, lo, k)
 		for j, v := range row[:t.enc.Columns] {
-			sum[j] += float64(v * v)
+			sum[j] += float64(share * float64(v*v))
 		}
 		return
 	}
 	s := factor(t.shrink, lo+k)
 	for i, j := range rows.indices[rows.start[k]:rows.end[k]] {
 		v := s * rows.data[rows.start[k]+i]
-		sum[j] += float64(v * v)
+		sum[j] += float64(share * float64(v*v))
 	}
 }

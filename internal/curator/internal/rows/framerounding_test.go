@@ -115,7 +115,7 @@ func TestLengthsAtEdges(t *testing.T) {
 		for _, v := range candidates {
 			x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
 			table := mustTable(t, x, NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
-			framed, err := (&Sums{table, losses.Logistic{}, make([]float64, 4), 0}).Frame(ctx, whole, Frame{})
+			framed, err := (&Sums{t: table, loss: losses.Logistic{}, labels: make([]float64, 4)}).Frame(ctx, whole, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestLengthsAtEdges(t *testing.T) {
 // Histograms have the edges to the cell below them, and a sensitivity that is no less
 // than √2 by a rounding.
 func TestHistogram(t *testing.T) {
-	counts, l2, _ := heard((&Framed{rows: whole}).histogram([]float64{2, 1}, []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7}), nil)
+	counts, l2, _ := heard((&Framed{s: &Sums{t: new(Table)}, rows: whole}).histogram([]float64{2, 1}, []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7}), nil)
 	if !slices.Equal(counts, []float64{3, 2, 2}) {
 		t.Errorf("counts %v", counts)
 	}

@@ -11,8 +11,8 @@ import (
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	_, err := s.combine(ctx, dst, w, func(z []float64, lo int, _ []float64) {
-		derivs(s.loss, z, s.labels[lo:lo+len(z)])
+	_, _, err := s.combine(ctx, dst, w, false, func(z, _ []float64, lo int) {
+		s.slopes(z, lo)
 		if !math.IsInf(clip, 1) {
 			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
 		}
@@ -20,24 +20,47 @@ func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) err
 	return err
 }
 
+// slopes turns the scores ⟨w, xᵢ⟩ of the rows from lo on into φ' at these and the offsets.
+func (s *Sums) slopes(z []float64, lo int) {
+	s.addOffsets(z, lo)
+	derivs(s.loss, z, s.labels[lo:lo+len(z)])
+}
+
+// addOffsets adds those of the rows from lo on to scores.
+func (s *Sums) addOffsets(z []float64, lo int) {
+	if s.offsets == nil {
+		return
+	}
+	for k, offset := range s.offsets[lo : lo+len(z)] {
+		z[k] += offset
+	}
+}
+
 // combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
-// rows from lo on into their cᵢ; what it adds to beside is added up, too.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, coefficients func(z []float64, lo int, beside []float64)) (beside [2]float64, err error) {
+// rows from lo on into their cᵢ, each of which then counts its share. Where totals are
+// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what coefficients sets besides.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, coefficients func(z, beside []float64, lo int)) (c, k float64, err error) {
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
 	var f folded
 	s.t.enc.fold(w, &f)
 	err = s.t.pass(ctx, total.sum, func(a *workspace, rows tile, lo int) {
-		z := a.z[:rows.rows]
+		z, beside := a.z[:rows.rows], a.beside[:rows.rows]
 		s.t.score(z, rows, lo, &f)
-		coefficients(z, lo, a.sum[p+2:])
+		coefficients(z, beside, lo)
+		s.t.owners.weigh(z, lo)
+		if totals {
+			s.t.owners.weigh(beside, lo)
+			a.sum[p+2] += sum(z)
+			a.sum[p+3] += sum(beside)
+		}
 		s.t.addTile(a.sum, z, rows, lo)
 	})
 	if err == nil {
 		s.t.enc.unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])
 	}
-	return [2]float64(total.sum[p+2:]), err
+	return total.sum[p+2], total.sum[p+3], err
 }
 
 // addTile adds Σ e_k x_k over the raw rows of a tile to sum, e_k being c_k times the row's
@@ -82,7 +105,8 @@ const unit = 0x1p-53
 //     sparse row whose shifts cancel may be taken to be longer than it is, by more:
 //     what is then released lies between 0 and a row's gradient, and such points
 //     are no further apart than gradients;)
-//   - a score is off by (p+8)·u·r·M, which moves the slope by H times that;
+//   - a score is off by (p+8)·u·r·M, and by u of it and its offset, at most O, where there
+//     are offsets, which moves the slope by H times that;
 //   - blocks without the replaced row have the same bits in both sums, as a row's
 //     score doesn't depend on the rows around it (kernel.Dots). The block with it,
 //     a chain of m fused multiply-adds, is off by at most γ_m·m·S·M in each, and
@@ -110,7 +134,7 @@ func (s *Sums) Diameter(r float64) float64 { return s.boundsAt(r, math.Inf(1)).d
 // a summation in which a term passes through at most a block's rows, all merges
 // and the change of coordinates.
 func (s *Sums) GradientError(r, clip float64) float64 {
-	n, m, blocks := float64(s.t.Rows()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
+	n, m, blocks := float64(s.Len()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r, clip)
 	sums := 1.1 * unit * b.coefficient * s.t.enc.magnitude * n * (m + blocks + 8)
 	return float64(n*b.row) + float64(sums)
@@ -130,14 +154,18 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	p := float64(e.Columns)
 	b := bounds{slack: e.slack()}
 	x := e.FeatureBound() * (1 + b.slack)
-	z := x * r * (1 + b.slack)
+	z := float64(x*r*(1+b.slack)) + s.offsetBound
 	b.Constants = s.loss.Constants(z, s.labelBound)
 	b.diameter = x * s.loss.Diameter(z, s.labelBound)
+	if s.t.owners != nil { // averages of gradients and 0
+		b.diameter = math.Max(b.diameter, x*b.Slope)
+	}
 
 	longest := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient
 	b.row = b.slack * longest
 	if !math.IsInf(b.Smoothness, 1) {
-		b.row += math.Min(x*b.Smoothness*unit*(p+8)*r*e.magnitude, 2*longest)
+		score := float64(unit*(p+8)*r*e.magnitude) + float64(2*unit*s.offsetBound)
+		b.row += math.Min(float64(x*b.Smoothness*score), 2*longest)
 	}
 	switch b.coefficient = b.Slope; {
 	case e.Intercept: // a row's norm is at least the constant

@@ -18,7 +18,7 @@ func (s *Sums) Curved() bool {
 // Curvatures returns the second derivative of each row's loss in its score, 0
 // where the clip holds the gradient. The loss must be Curved.
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
-	curvatures := make([]float64, s.Rows())
+	curvatures := make([]float64, len(s.labels))
 	weigh := s.weighByCurvature(w, clip)
 	err := s.t.pass(ctx, nil, func(_ *workspace, rows tile, lo int) { weigh(curvatures[lo:lo+rows.rows], rows, lo) })
 	return curvatures, err
@@ -33,6 +33,7 @@ func (s *Sums) weighByCurvature(w []float64, clip float64) weigh {
 	s.t.enc.fold(w, &f)
 	return func(z []float64, rows tile, lo int) {
 		s.t.score(z, rows, lo, &f)
+		s.addOffsets(z, lo)
 		for k, score := range z {
 			y := s.labels[lo+k]
 			if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
@@ -49,22 +50,22 @@ func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.Sym
 	return s.t.moments(ctx, s.weighByCurvature(w, clip))
 }
 
-// Every returns the sums over each k-th row, a sample for solvers.
+// Every returns the sums over each k-th person's rows, a sample for solvers.
 func (s *Sums) Every(k int) *Sums {
 	if k == 1 {
 		return s
 	}
-	order := make([]int, 0, (s.Rows()+k-1)/k)
-	for i := 0; i < s.Rows(); i += k {
-		order = append(order, i)
+	persons := make([]int, 0, (s.Len()+k-1)/k)
+	for i := 0; i < s.Len(); i += k {
+		persons = append(persons, i)
 	}
-	return &Sums{s.t.Pick(order), s.loss, Gather(s.labels, order), s.labelBound}
+	return s.of(s.t.Pick(persons), s.t.RowsOf(persons))
 }
 
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
 // moments, in one pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
-	_, err := s.combine(ctx, dst, v, func(z []float64, lo int, _ []float64) {
+	_, _, err := s.combine(ctx, dst, v, false, func(z, _ []float64, lo int) {
 		for k := range z {
 			z[k] *= weights[lo+k]
 		}

@@ -15,7 +15,7 @@ const maxAbs = 1e100
 // intake checks dense rows and measures all. It tells which ones have values outside of
 // their ranges.
 func (t *Table) intake() (outside []bool, err error) {
-	outside = make([]bool, t.Rows())
+	outside = make([]bool, len(t.length))
 	var base float64 // Σ Shift², for sparse rows
 	for _, b := range t.enc.Shift {
 		base += float64(b * b)

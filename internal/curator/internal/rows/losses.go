@@ -3,7 +3,6 @@ package rows
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/dpglm/dpglm/losses"
 )
@@ -12,15 +11,12 @@ import (
 // several weight vectors in one pass. cap = +Inf clips nothing: it gives the
 // plain objective, which has no bounded sensitivity of its own.
 func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps []float64) error {
-	return s.total(ctx, dst, ws, func(z []float64, lo, j int) (sum float64) {
-		for k, score := range z {
-			v := s.loss.Value(score, s.labels[lo+k])
-			if !math.IsInf(caps[j], 1) {
-				v = withinCap(v, caps[j])
-			}
-			sum += v
+	return s.total(ctx, dst, ws, func(score, label float64, j int) float64 {
+		v := s.loss.Value(score, label)
+		if !math.IsInf(caps[j], 1) {
+			v = withinCap(v, caps[j])
 		}
-		return sum
+		return v
 	})
 }
 
@@ -33,9 +29,9 @@ func withinCap(v, most float64) float64 {
 	return max(0, v)
 }
 
-// total sets dst_j to the sum over tiles of what f makes of the scores at w_j of
-// the rows from lo on.
-func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(z []float64, lo, j int) float64) error {
+// total sets dst_j to the sum over rows of what f makes of their scores at w_j and their
+// labels, each row counting its share.
+func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(score, label float64, j int) float64) error {
 	fs := make([]folded, len(ws))
 	for j, w := range ws {
 		s.t.enc.fold(w, &fs[j])
@@ -44,7 +40,12 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 		z := a.z[:rows.rows]
 		for j := range fs {
 			s.t.score(z, rows, lo, &fs[j])
-			a.sum[j] += f(z, lo, j)
+			s.addOffsets(z, lo)
+			for k, score := range z {
+				z[k] = f(score, s.labels[lo+k], j)
+			}
+			s.t.owners.weigh(z, lo)
+			a.sum[j] += sum(z)
 		}
 	})
 }
@@ -60,13 +61,11 @@ func (s *Sums) LossSensitivity(limit float64) float64 {
 // score ⟨w_j, xᵢ⟩ (a score of 0 counts as −1). One row moves it by at most 1, and
 // counts are exact.
 func (s *Sums) Errors(ctx context.Context, dst []float64, ws [][]float64) error {
-	return s.total(ctx, dst, ws, func(z []float64, lo, _ int) (count float64) {
-		for k, score := range z {
-			if (score > 0) != (s.labels[lo+k] > 0) {
-				count++
-			}
+	return s.total(ctx, dst, ws, func(score, label float64, _ int) float64 {
+		if (score > 0) != (label > 0) {
+			return 1
 		}
-		return count
+		return 0
 	})
 }
 
@@ -88,14 +87,17 @@ func (s *Sums) labelSensitivity() float64 {
 // bound on how far it moves when a row is replaced.
 func (s *Sums) LabelSum() (values []float64, l2 float64) {
 	var sum float64
-	for block := range slices.Chunk(s.labels, s.t.layout.blockRows()) {
+	for block := range s.t.layout.blocks {
 		var of float64
-		for _, y := range block {
-			if s.loss.Labels() == losses.Binary {
-				y = math.Max(y, 0)
+		s.t.layout.eachTile(block, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				y := s.labels[i]
+				if s.loss.Labels() == losses.Binary {
+					y = math.Max(y, 0)
+				}
+				of += float64(s.t.owners.share(i) * y)
 			}
-			of += y
-		}
+		})
 		sum += of
 	}
 	return []float64{sum}, s.labelSensitivity()

@@ -48,7 +48,7 @@ func (t *Table) sumMoments(ctx context.Context, dim int, add func(a *momentsWork
 // at least so many rows a tile that reading and writing all sums for them is cheap.
 func (t *Table) momentsLayout() layout {
 	const tileRows = 128
-	l := layout{n: t.layout.n, tileRows: tileRows}
+	l := layout{n: t.layout.n, tileRows: tileRows, owners: t.owners}
 	return l.cut(min(max(l.n/max(4*tileRows, 2*t.enc.Dim()), 2), 64))
 }
 
@@ -72,6 +72,7 @@ type momentsWorkspace struct {
 	buf     []float64 // a tile of raw rows, where they must be copied
 	weights []float64 // of the tile's rows
 	row     []float64 // one row in a frame
+	open    []float64 // of a person's rows, what has been added up so far
 	encoded []float64 // encoded rows, times the roots of their weights
 	values  []float64 // of a sparse row, likewise
 	columns []int     // of these values, the intercept's included
@@ -79,7 +80,7 @@ type momentsWorkspace struct {
 }
 
 func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
-	a := &momentsWorkspace{weights: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), sum: kernel.NewMoments(dim)}
+	a := &momentsWorkspace{weights: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
 	a.encoded = make([]float64, l.tileRows*a.sum.Stride)
 	if !t.isSparse() {
 		a.buf = make([]float64, l.tileRows*t.enc.Columns)
@@ -91,6 +92,7 @@ func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
 func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 	rows, weights := t.src.tile(lo, hi, a.buf), a.weights[:hi-lo]
 	f(weights, rows, lo)
+	t.owners.weigh(weights, lo)
 	if rows.sparse && t.enc.Scale == nil && t.scatterPays(rows) {
 		t.scatterTile(a, rows, lo, weights)
 		return
@@ -177,7 +179,7 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 // one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
 // zero.
 func (q *Quadratic) Sensitivity(r float64) float64 {
-	n, dim, x := float64(q.s.Rows()), float64(q.s.Dim()), q.s.FeatureBound()
+	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.FeatureBound()
 	product := (dim + 2) * n * x * (float64(x*r) + q.s.loss.Constants(0, q.s.labelBound).Slope)
 	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*unit*product)
 }

@@ -139,7 +139,7 @@ func TestMatrixIsWhatItsAtSays(t *testing.T) {
 // features are the bounded rows of a table, with the constant, one by one.
 func features(t *testing.T, table *Table) [][]float64 {
 	t.Helper()
-	u, buf := make([][]float64, table.Rows()), table.buffer()
+	u, buf := make([][]float64, table.Len()), table.buffer()
 	for b := range table.layout.blocks {
 		table.layout.eachTile(b, func(lo, hi int) {
 			rows := table.src.tile(lo, hi, buf)

@@ -14,49 +14,53 @@ import (
 // bits for any number of goroutines.
 const maxBlocks = 256
 
-// layout cuts n rows into tiles that stay in cache between their two uses, and
-// tiles into blocks.
+// layout cuts the rows of n persons, of one row each unless owners tells otherwise, into
+// blocks of so many persons, and these into tiles that stay in cache between their two uses.
 type layout struct {
-	n, tileRows, tiles, blockTiles, blocks int
+	n, tileRows, blockPersons, blocks int
+	owners                            *owners
 }
 
 // newLayout makes blocks so long that starting and merging one, which costs O(cols)
 // and some microseconds, is small against its work, and no longer, as the rounding
 // bound grows with their length.
-func newLayout(n, cols int, sparse bool) layout {
+func newLayout(n, cols int, sparse bool, o *owners) layout {
 	if sparse { // many short rows must pay for a merge
-		l := layout{n: n, tileRows: 256}
+		l := layout{n: n, tileRows: 256, owners: o}
 		return l.cut(min(max(4*n/cols, 8), n/2048+1, maxBlocks))
 	}
 	const tileNumbers, blockNumbers = 1 << 11, 1 << 17 // 16 KiB and 1 MiB
-	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 96)}
+	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 96), owners: o}
 	return l.cut(min(n/min(max(blockNumbers/cols, 64), 4096)+1, maxBlocks))
 }
 
 // cut sets the blocks, at most the given number.
 func (l layout) cut(blocks int) layout {
-	l.tiles = (l.n + l.tileRows - 1) / l.tileRows
-	l.blockTiles = (l.tiles + blocks - 1) / blocks
-	l.blocks = (l.tiles + l.blockTiles - 1) / l.blockTiles
+	tiles := (l.n + l.tileRows - 1) / l.tileRows
+	perBlock := (tiles + blocks - 1) / blocks
+	l.blocks, l.blockPersons = (tiles+perBlock-1)/perBlock, min(l.n, perBlock*l.tileRows)
 	return l
 }
 
 // blockRows is the largest number of rows in a block.
-func (l layout) blockRows() int { return min(l.n, l.blockTiles*l.tileRows) }
+func (l layout) blockRows() int { return l.blockPersons * l.owners.mostRows() }
 
-// chain is m² + B·n + more·n for m rows a block and B blocks: u times that, times a bound on
-// a term, bounds the rounding of what a sum's answer has of the block with the replaced row,
-// a chain of m additions; of the B merges; and of so many more roundings of the sum.
+// chain is m·r + B·n + more·n for m persons and r rows a block and B blocks: u times that,
+// times a bound on a term, bounds the rounding of what a sum's answer has of the block with
+// the replaced row, a chain of r additions of terms that m bounds; of the B merges; and of
+// so many more roundings of the sum.
 func (l layout) chain(more float64) float64 {
-	n, m := float64(l.n), float64(l.blockRows())
-	return float64(m*m) + float64(float64(l.blocks)*n) + float64(more*n)
+	n, m := float64(l.n), float64(l.blockPersons)
+	return float64(m*float64(l.blockRows())) + float64(float64(l.blocks)*n) + float64(more*n)
 }
 
-// eachTile calls f for the tiles [lo, hi) of a block.
+// eachTile calls f for the tiles [lo, hi) of a block's rows. Where these begin has no part
+// in how they are cut.
 func (l layout) eachTile(block int, f func(lo, hi int)) {
-	first := block * l.blockTiles
-	for t := first; t < min(first+l.blockTiles, l.tiles); t++ {
-		f(t*l.tileRows, min((t+1)*l.tileRows, l.n))
+	first := block * l.blockPersons
+	lo, hi := l.owners.rows(first, min(first+l.blockPersons, l.n))
+	for ; lo < hi; lo += l.tileRows {
+		f(lo, min(lo+l.tileRows, hi))
 	}
 }
 

@@ -11,13 +11,15 @@ type workspace struct {
 	row []float64 // an encoded row, for those who make room
 	z   []float64 // scores, then coefficients, of a tile
 	sum []float64 // of a block
+
+	beside []float64 // other coefficients of a tile
 }
 
 func (t *Table) acquire() *workspace {
 	if a, ok := t.workspaces.Get().(*workspace); ok {
 		return a
 	}
-	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.tileRows)}
+	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.tileRows), beside: make([]float64, t.layout.tileRows)}
 }
 
 func (t *Table) release(a *workspace) { t.workspaces.Put(a) }

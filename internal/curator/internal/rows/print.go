@@ -11,6 +11,9 @@ import (
 
 // String is the shape.
 func (t Table) String() string {
+	if t.owners != nil {
+		return fmt.Sprintf("table of %d persons and %d columns", t.layout.n, t.enc.Columns)
+	}
 	return fmt.Sprintf("table of %d rows and %d columns", t.layout.n, t.enc.Columns)
 }
 
@@ -54,5 +57,5 @@ func (s Sparse) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // Format prints the shape, whatever the verb.
 func (r *Framed) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "curator.Framed of %d rows", r.s.Rows())
+	fmt.Fprintf(f, "curator.Framed of a %v", r.s.t)
 }

@@ -26,7 +26,7 @@ func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Ta
 
 func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
 	k, _ := phi.Dims()
-	n := t.Rows()
+	n := len(t.length)
 	images := projected{t, phi}
 	var src source = images
 	if n*k <= keep {
@@ -39,7 +39,12 @@ func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep
 		}
 		src = denseSource{m: kept}
 	}
-	return newTable(src, n, NewIdentity(k, bound, t.enc.Intercept))
+	p, err := newTable(src, n, NewIdentity(k, bound, t.enc.Intercept))
+	if err != nil {
+		return nil, err
+	}
+	p.owners, p.layout = t.owners, newLayout(t.Len(), k, false, t.owners)
+	return p, nil
 }
 
 // projected is the source of projected rows.
@@ -79,4 +84,6 @@ func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
 	scale(dst, factor(p.t.shrink, lo+i))
 }
 
-func (p projected) pick(order []int) source { return projected{p.t.Pick(order), p.phi} }
+func (p projected) pick(order []int) source {
+	return projected{p.t.arrange(len(order), order, nil), p.phi}
+}

@@ -4,13 +4,14 @@ import "math"
 
 // Rebound returns the table of the same rows, scaled down to a smaller bound where
 // they are longer, with another constant feature, a power of two, where there is
-// an intercept. It takes O(n): the matrix isn't read.
+// an intercept. It takes O(rows): the matrix isn't read.
 //
 // The factor of a row and its norm have two roundings more than in a table that
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
-	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout,
-		shrink: make([]float64, t.Rows()), length: make([]float64, t.Rows()), norm: make([]float64, t.Rows()), workspaces: t.workspaces}
+	n := len(t.length)
+	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners,
+		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: t.workspaces}
 	for i, length := range t.length {
 		r.shrink[i] = r.enc.shrink(length) * factor(t.shrink, i)
 		r.length[i] = math.Min(length, bound)

@@ -77,7 +77,7 @@ func sameTables(t *testing.T, name string, got, want *Table, c testCase, y, w []
 	if got.enc.FeatureBound() != x || got.enc.Constant != want.enc.Constant {
 		t.Errorf("%s: bound %g and constant %g, want %g and %g", name, got.enc.FeatureBound(), got.enc.Constant, x, want.enc.Constant)
 	}
-	a, b := make([]float64, got.Rows()), make([]float64, got.Rows())
+	a, b := make([]float64, got.Len()), make([]float64, got.Len())
 	got.Scores(a, w)
 	want.Scores(b, w)
 	for i := range a {
@@ -97,7 +97,7 @@ func sameTables(t *testing.T, name string, got, want *Table, c testCase, y, w []
 			t.Fatal(err)
 		}
 	}
-	n := float64(got.Rows())
+	n := float64(got.Len())
 	if diff := distance(g[0], g[1]); diff > rounding*x*n*(1+x*norm(w)) {
 		t.Errorf("%s: gradients %g apart", name, diff)
 	}

@@ -451,7 +451,7 @@ func BenchmarkAccumulation(b *testing.B) {
 	})
 	b.Run("fixed point", func(b *testing.B) {
 		g := make([]int64, d)
-		src, l, z := denseSource{m: x.RawMatrix()}, newLayout(n, d, false), make([]float64, n)
+		src, l, z := denseSource{m: x.RawMatrix()}, newLayout(n, d, false, nil), make([]float64, n)
 		b.SetBytes(n * d * 8)
 		for b.Loop() {
 			for lo := 0; lo < n; lo += l.tileRows {

@@ -22,6 +22,7 @@ type Table struct {
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
 	length []float64 // norm of the bounded row without the constant feature
 	norm   []float64 // bound on it with the constant feature: Encoding.normBound
+	owners *owners   // whose the rows are; nil if each is a person's only one
 
 	workspaces *sync.Pool
 }
@@ -45,7 +46,7 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 
 func newTable(src source, n int, enc Encoding) (*Table, error) {
 	t := &Table{enc: enc, src: src, shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
-	t.layout = newLayout(n, enc.Columns, t.isSparse())
+	t.layout = newLayout(n, enc.Columns, t.isSparse(), nil)
 	if sp, ok := src.(sparseSource); ok {
 		admitted, err := enc.admitSparse(sp)
 		if err != nil {
@@ -71,19 +72,34 @@ func (t *Table) isSparse() bool {
 	return ok
 }
 
-// Pick returns the table of the given rows, in that order. It copies O(1)
+// Pick returns the table of the given persons' rows, in that order. It copies O(1)
 // numbers a row.
-func (t *Table) Pick(order []int) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), length: Gather(t.length, order), norm: Gather(t.norm, order), workspaces: t.workspaces}
-	p.layout = newLayout(len(order), t.enc.Columns, p.isSparse())
+func (t *Table) Pick(persons []int) *Table {
+	return t.arrange(len(persons), t.owners.rowsOf(persons), t.owners.pick(persons))
+}
+
+// arrange returns the table of the given rows of n persons, in that order.
+func (t *Table) arrange(n int, order []int, o *owners) *Table {
+	p := &Table{enc: t.enc, src: t.src.pick(order), length: Gather(t.length, order), norm: Gather(t.norm, order), owners: o, workspaces: t.workspaces}
+	p.layout = newLayout(n, t.enc.Columns, p.isSparse(), o)
 	if t.shrink != nil {
 		p.shrink = Gather(t.shrink, order)
 	}
 	return p
 }
 
-// Rows is the number of rows.
-func (t *Table) Rows() int { return t.layout.n }
+// Len is the number of persons, which is public: that of rows where each is a person's only
+// one.
+func (t *Table) Len() int { return t.layout.n }
+
+// MostRows is the largest number of rows that a person may have, which is public.
+func (t *Table) MostRows() int { return t.owners.mostRows() }
+
+// Weighted reports whether rows have weights.
+func (t *Table) Weighted() bool { return t.owners != nil && t.owners.weighted }
+
+// RowsOf are the rows of persons, in their order.
+func (t *Table) RowsOf(persons []int) []int { return t.owners.rowsOf(persons) }
 
 // Encoding is how rows become features.
 func (t *Table) Encoding() *Encoding { return &t.enc }
@@ -114,7 +130,7 @@ func factor(factors []float64, i int) float64 {
 // First returns the first feature of each bounded row, with the same bits as
 // Encode has for the same dense row.
 func (t *Table) First() ([]float64, error) {
-	first := make([]float64, t.Rows())
+	first := make([]float64, len(t.length))
 	return first, t.pass(context.Background(), nil, func(a *workspace, rows tile, lo int) {
 		a.row = room(a.row, t.enc.Dim())
 		for k := range rows.rows {
@@ -143,10 +159,12 @@ func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
 // Sums answers questions about the rows of a Table under one loss. Each answer
 // is a sum over rows of something bounded by public numbers.
 type Sums struct {
-	t          *Table
-	loss       losses.Loss
-	labels     []float64
-	labelBound float64
+	t           *Table
+	loss        losses.Loss
+	labels      []float64
+	labelBound  float64
+	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
+	offsetBound float64
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
@@ -158,8 +176,8 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, err
 		}
 	}
-	if len(labels) != t.Rows() {
-		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", t.Rows()))
+	if len(labels) != len(t.length) {
+		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.length)))
 	}
 	mapped := make([]float64, len(labels))
 	for i, y := range labels {
@@ -168,7 +186,15 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
 		}
 	}
-	return &Sums{t, loss, mapped, labelBound}, nil
+	return &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}, nil
+}
+
+// Shift returns the same sums, whose scores have offsets of at most the given bound added to
+// them; nil offsets are zeros.
+func (s *Sums) Shift(offsets []float64, bound float64) *Sums {
+	shifted := *s
+	shifted.offsets, shifted.offsetBound = offsets, bound
+	return &shifted
 }
 
 func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
@@ -185,8 +211,8 @@ func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	}
 }
 
-// Rows is the number of rows.
-func (s *Sums) Rows() int { return s.t.Rows() }
+// Len is the table's.
+func (s *Sums) Len() int { return s.t.Len() }
 
 // Loss is the loss that the labels are bound to.
 func (s *Sums) Loss() losses.Loss { return s.loss }

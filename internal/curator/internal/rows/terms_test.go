@@ -122,7 +122,7 @@ func (s *shape) prepare() {
 		root := math.Sqrt(float64(s.columns))
 		raw = root*scale*math.Max(math.Abs(lo), math.Abs(hi)) + root*math.Abs(shift)
 	}
-	s.table = &Table{enc: s.encoding, layout: newLayout(s.n, s.columns, s.sparse)}
+	s.table = &Table{enc: s.encoding, layout: newLayout(s.n, s.columns, s.sparse, nil)}
 	if s.constant != 0 {
 		s.bound, constant = s.bound/2, s.constant
 		s.encoding = s.encoding.rebound(s.bound, constant)
@@ -131,7 +131,7 @@ func (s *shape) prepare() {
 	s.magnitude, s.x = raw+constant, math.Sqrt(s.bound*s.bound+constant*constant)
 	s.block, s.blocks = measureBlocks(s.table.layout)
 	s.momentsRows, s.momentsB = measureBlocks(s.table.momentsLayout())
-	s.sums = &Sums{s.table, s.loss, nil, s.label}
+	s.sums = &Sums{t: s.table, loss: s.loss, labelBound: s.label}
 	s.s0 = s.loss.Constants(0, s.label).Slope
 }
 

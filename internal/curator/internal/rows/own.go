@@ -1,0 +1,137 @@
+package rows
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Owners says whose the rows of a matrix are, and their weights.
+type Owners struct {
+	Persons []int  // of each row, from 0 to Count−1; nil if each row is a person's only one
+	Count   int    // of persons, which is public
+	Most    int    // rows of a person that count; of more, so many are chosen
+	Seed    uint64 // of the choice, which is public
+
+	Weights []float64 // of each row; nil if all are the same
+	Heavy   float64   // the largest weight, which is public; larger ones are held to it
+}
+
+// maxPersons keeps counts of shares exact.
+const maxPersons = 1 << 30
+
+// Own returns the table of the rows that count, person by person, and which rows these are.
+// A row's share is its weight over the largest one and over the number of its person's
+// rows. Which of a person's rows count depends on the seed, the person's number and the
+// number of the person's rows only. Its errors are those of intake.
+func (t *Table) Own(facts Owners) (*Table, []int, error) {
+	n := len(t.length)
+	if err := facts.check(n); err != nil {
+		return nil, nil, err
+	}
+	if facts.Persons == nil {
+		facts.Count, facts.Most, facts.Persons = n, 1, make([]int, n)
+		for i := range n {
+			facts.Persons[i] = i
+		}
+	}
+	of := make([][]int, facts.Count)
+	for i, p := range facts.Persons {
+		of[p] = append(of[p], i)
+	}
+	o := &owners{start: make([]int, 1, facts.Count+1), most: facts.Most, weighted: facts.Weights != nil}
+	var order []int
+	for p, rows := range of {
+		rows = choose(rows, facts.Most, facts.Seed, uint64(p))
+		for _, i := range rows {
+			weight := 1.0
+			if facts.Weights != nil {
+				weight = facts.Weights[i] / facts.Heavy
+			}
+			o.shares = append(o.shares, shareOf(weight, len(rows)))
+		}
+		order = append(order, rows...)
+		o.start = append(o.start, len(order))
+	}
+	return t.arrange(facts.Count, order, o), order, nil
+}
+
+// Single returns the table of one row of each person, who counts as all of them together
+// did, and which rows these are.
+func (t *Table) Single() (*Table, []int) {
+	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, weighted: t.Weighted()}
+	var order []int
+	for p := range t.Len() {
+		if rows := t.owners.rowsOf([]int{p}); len(rows) > 0 {
+			i := choose(rows, 1, 0, uint64(p))[0]
+			order = append(order, i)
+			o.shares = append(o.shares, shareOf(t.owners.share(i)*float64(len(rows)), 1))
+		}
+		o.start = append(o.start, len(order))
+	}
+	return t.arrange(t.Len(), order, o), order
+}
+
+// Single returns the sums over the rows of [Table.Single].
+func (s *Sums) Single() *Sums {
+	if s.t.MostRows() == 1 {
+		return s
+	}
+	return s.of(s.t.Single())
+}
+
+// of returns the sums over a table of the given rows of s.
+func (s *Sums) of(t *Table, order []int) *Sums {
+	picked := *s
+	picked.t, picked.labels = t, Gather(s.labels, order)
+	if s.offsets != nil {
+		picked.offsets = Gather(s.offsets, order)
+	}
+	return &picked
+}
+
+// choose returns so many of a person's rows, in their order.
+func choose(rows []int, most int, seed, person uint64) []int {
+	if len(rows) <= most {
+		return rows
+	}
+	chosen := rand.New(mechanisms.NewSeededSource(seed ^ person*0x9e3779b97f4a7c15)).Perm(len(rows))[:most]
+	slices.Sort(chosen)
+	return Gather(rows, chosen)
+}
+
+func (f *Owners) check(rows int) error {
+	if f.Persons != nil {
+		if len(f.Persons) != rows {
+			return check.Fail(check.ErrShape, "persons", len(f.Persons), fmt.Sprintf("must be one for each of the %d rows", rows))
+		}
+		if f.Count < 1 || f.Count > maxPersons {
+			return check.Fail(check.ErrConfig, "number of persons", f.Count, fmt.Sprintf("must lie between 1 and %d", maxPersons))
+		}
+		if f.Most < 1 || f.Most > 1<<20 {
+			return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must lie between 1 and %d", 1<<20))
+		}
+		for i, p := range f.Persons {
+			if p < 0 || p >= f.Count {
+				return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d", i), p, fmt.Sprintf("must lie between 0 and %d", f.Count-1))
+			}
+		}
+	}
+	if f.Weights != nil {
+		if len(f.Weights) != rows {
+			return check.Fail(check.ErrShape, "weights", len(f.Weights), fmt.Sprintf("must be one for each of the %d rows", rows))
+		}
+		if err := check.Bound("largest weight", f.Heavy); err != nil {
+			return err
+		}
+		for i, w := range f.Weights {
+			if !(w >= 0) {
+				return check.Fail(check.ErrValue, fmt.Sprintf("weight of row %d", i), nil, "must be a number of 0 or more")
+			}
+		}
+	}
+	return nil
+}
