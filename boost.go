@@ -127,7 +127,7 @@ type boost struct {
 // schedule composes the chunks' trainings and the selection, on disjoint rows.
 func (x *boost) schedule() (*release.Schedule, error) {
 	size := x.child.shape.Rows
-	training, err := release.Replicated(fmt.Sprintf("each of %d chunks of %d rows", x.Chunks, size), x.Chunks, x.child.schedule)
+	training, err := release.Replicated(fmt.Sprintf("each of %d chunks of %s", x.Chunks, x.shape.units(size)), x.Chunks, x.child.schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +135,11 @@ func (x *boost) schedule() (*release.Schedule, error) {
 	if x.NoisyMax {
 		selector = mechanisms.NoisyMax{Epsilon: x.epsilon}
 	}
-	selection, err := release.Selection(fmt.Sprintf("selection on the other %d rows", x.held), selector)
+	selection, err := release.Selection(fmt.Sprintf("selection on the other %s", x.shape.units(x.held)), selector)
 	if err != nil {
 		return nil, err
 	}
-	by := fmt.Sprintf("%d rows in %d chunks by seed %d", x.shape.Rows, x.Chunks+1, x.Seed)
+	by := fmt.Sprintf("%s in %d chunks by seed %d", x.shape.units(x.shape.Rows), x.Chunks+1, x.Seed)
 	return release.Parallel("boosting", by, training, selection)
 }
 

@@ -187,6 +187,9 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	if b.group > 1 {
 		claim.Group = b.group
 	}
+	if s.PersonRows > 0 {
+		claim.Unit = personUnit(s.PersonRows, b.group)
+	}
 	return schedule.Ledger().WithClaim(claim), nil
 }
 

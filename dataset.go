@@ -116,9 +116,12 @@ type Dataset struct {
 // and any other mat.Matrix is read element by element, so that a type which embeds
 // one of these may override At.
 //
+// Each row is a person's only one, unless [Persons] are given with it; rows may have
+// [Weights] and [Offsets], too.
+//
 // Its errors are those of intake: they may depend on the data (they name the row
 // and the column, never a value), and are for the curator's eyes only.
-func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
+func NewDataset(x mat.Matrix, y []float64, facts Facts, more ...RowDetail) (*Dataset, error) {
 	x, columns, err := raw(x)
 	if err != nil {
 		return nil, err
@@ -136,6 +139,9 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts) (*Dataset, error) {
 	}
 	data, err := curator.Open(x, y, enc, centre, bound)
 	if err != nil {
+		return nil, err
+	}
+	if data, err = apply(data, more); err != nil {
 		return nil, err
 	}
 	return &Dataset{data, facts}, nil
@@ -188,7 +194,8 @@ func (d *Dataset) Shape() Shape {
 
 func shapeOf(d *curator.Data) Shape {
 	f := d.Facts()
-	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound}
+	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound,
+		PersonRows: f.PersonRows, Weighted: f.Weighted, OffsetBound: f.ScoreOffset}
 }
 
 // given refuses a data set or a context that is missing, and a cancelled one.
@@ -205,5 +212,5 @@ func (d *Dataset) given(ctx context.Context) error {
 // Format prints the shape, whatever the verb: fmt would print the rows.
 func (d *Dataset) Format(f fmt.State, _ rune) {
 	s := d.Shape()
-	fmt.Fprintf(f, "dpglm.Dataset of %d rows × %d weights", s.Rows, s.Dim)
+	fmt.Fprintf(f, "dpglm.Dataset of %s × %d weights", s.units(s.Rows), s.Dim)
 }

@@ -80,10 +80,17 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err != nil {
 		return nil, err
 	}
+	plain, err := d.data.Unshifted().Under(p.loss)
+	if err != nil {
+		return nil, err
+	}
 	ledger := env.mark(p.ledger)
 	e := &Evaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
 	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
-	if p.plain, err = sums.Frame(ctx, curator.Frame{}); err != nil {
+	if p.shifted, err = sums.Frame(ctx, curator.Frame{}); err != nil {
+		return nil, err
+	}
+	if p.plain, err = plain.Frame(ctx, curator.Frame{}); err != nil {
 		return nil, err
 	}
 	if m.labels == losses.Binary {
@@ -126,8 +133,9 @@ type evaluation struct {
 	scale   float64   // of both, in terms of the model's
 
 	ctx   context.Context
-	plain *curator.Framed
 	allow *release.Allowance
+
+	shifted, plain *curator.Framed // rows with their offsets, and without
 }
 
 // Shares of μ²: of the first histogram, which finds the range, and of the second. Where
@@ -157,6 +165,9 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 		}
 	default:
 		p.loss = losses.Squared{}
+	}
+	if m.labels == losses.Binary && s.OffsetBound != 0 {
+		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
 	}
 	if p.shape, err = s.under(p.loss); err != nil {
 		return nil, err
@@ -195,7 +206,7 @@ func (p *evaluation) take(m *Model) error {
 	if s.Intercept {
 		p.offset += m.weights[s.Dim-1]
 	}
-	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset)
+	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset) + s.OffsetBound
 	if !(p.reach <= check.MaxScale) {
 		return check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
 	}
@@ -230,15 +241,19 @@ func sameFeatures(a, b Facts) bool {
 }
 
 // histogram releases the counts of rows by the model's φ', or by that of another model,
-// between decreasing edges. The number of rows is public: what noise adds to it is taken
-// away. spread is the noise's standard deviation.
-func (p *evaluation) histogram(share float64, edges, weights []float64, offset float64) (counts []float64, spread float64, err error) {
-	answer, err := p.plain.Slopes(p.ctx, edges, weights, offset)
+// between decreasing edges. Where the number of rows is public, what noise adds to it is
+// taken away. spread is the noise's standard deviation.
+func (p *evaluation) histogram(in *curator.Framed, share float64, edges, weights []float64, offset float64) (counts []float64, spread float64, err error) {
+	answer, err := in.Slopes(p.ctx, edges, weights, offset)
 	if err != nil {
 		return nil, 0, err
 	}
 	if counts, err = p.allow.Draw(share, answer); err != nil {
 		return nil, 0, err
+	}
+	spread = math.Sqrt2 / (p.mu * math.Sqrt(share))
+	if p.shape.Weighted || p.shape.PersonRows > 0 {
+		return counts, spread, nil
 	}
 	excess := -float64(p.shape.Rows)
 	for _, v := range counts {
@@ -247,5 +262,5 @@ func (p *evaluation) histogram(share float64, edges, weights []float64, offset f
 	for k := range counts {
 		counts[k] -= excess / float64(len(counts))
 	}
-	return counts, math.Sqrt2 / (p.mu * math.Sqrt(share)), nil
+	return counts, spread, nil
 }

@@ -37,7 +37,7 @@ func (p *evaluation) classes(e *Evaluation, m *Model) error {
 		return err
 	}
 	c := newClassed(edges, beyond, cut, m.link == losses.Logit)
-	r := &sampled{n: p.shape.Rows, level: p.Level, counts: [][]float64{append(zeros, ones...)}, spreads: []float64{spread}}
+	r := &sampled{level: p.Level, counts: [][]float64{append(zeros, ones...)}, spreads: []float64{spread}}
 	c.fill(e, r.intervals(c.figures))
 	return nil
 }
@@ -53,7 +53,7 @@ func (p *evaluation) scores(share float64, edges []float64) (zeros, ones []float
 		slopes[k-1-i] = losses.Logit.Mean(e)
 		slopes[2*k-i] = -losses.Logit.Mean(-e)
 	}
-	counts, spread, err := p.histogram(share, slopes, p.weights, p.offset)
+	counts, spread, err := p.histogram(p.plain, share, slopes, p.weights, p.offset)
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -25,19 +26,20 @@ func (p *evaluation) residuals(e *Evaluation) error {
 	if p.loss.Labels() == losses.Count { // means beyond a million labels are one cell
 		reach = bound + math.Min(math.Exp(math.Min(p.reach, 700)), 1e6*(1+bound))
 	}
-	r := &sampled{n: p.shape.Rows, level: p.Level}
+	r := &sampled{level: p.Level}
 	var grids []grid
 	for _, of := range []struct {
+		in            *curator.Framed
 		weights       []float64
 		offset, reach float64
 		part          float64
 		whole         bool
 	}{
-		{p.weights, p.offset, reach, 1 - labelPart, false},
+		{p.shifted, p.weights, p.offset, reach, 1 - labelPart, false},
 		// 0 or 1, less the label
-		{make([]float64, len(p.weights)), 0, bound + 1, labelPart, p.loss.Labels() == losses.Count},
+		{p.plain, make([]float64, len(p.weights)), 0, bound + 1, labelPart, p.loss.Labels() == losses.Count},
 	} {
-		g, err := p.grid(r, of.weights, of.offset, of.reach, of.part, of.whole)
+		g, err := p.grid(r, of.in, of.weights, of.offset, of.reach, of.part, of.whole)
 		if err != nil {
 			return err
 		}
@@ -62,9 +64,9 @@ type grid struct {
 // grid releases φ' of a model in cells over the range that stands out from noise, with a
 // part of μ², and adds the counts to those that are sampled. Cells of whole numbers begin
 // and end between them.
-func (p *evaluation) grid(r *sampled, weights []float64, offset, reach, part float64, whole bool) (grid, error) {
+func (p *evaluation) grid(r *sampled, in *curator.Framed, weights []float64, offset, reach, part float64, whole bool) (grid, error) {
 	edges := rangeEdges(reach)
-	counts, spread, err := p.histogram(part*rangeShare, edges, weights, offset)
+	counts, spread, err := p.histogram(in, part*rangeShare, edges, weights, offset)
 	if err != nil {
 		return grid{}, err
 	}
@@ -82,7 +84,7 @@ func (p *evaluation) grid(r *sampled, weights []float64, offset, reach, part flo
 	for k := range within {
 		within[k] = g.high - float64(float64(k)*g.step)
 	}
-	if counts, spread, err = p.histogram(part*(1-rangeShare), within, weights, offset); err != nil {
+	if counts, spread, err = p.histogram(in, part*(1-rangeShare), within, weights, offset); err != nil {
 		return grid{}, err
 	}
 	r.counts, r.spreads = append(r.counts, counts), append(r.spreads, spread)

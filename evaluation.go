@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Interval is a figure with an interval of the level of its [Evaluation].
@@ -72,7 +74,6 @@ func (e *Evaluation) String() string {
 
 // sampled are histograms of the same n rows, with noise of known spreads.
 type sampled struct {
-	n       int
 	level   float64
 	counts  [][]float64
 	spreads []float64
@@ -90,7 +91,7 @@ func (r *sampled) intervals(figures func(counts [][]float64) []float64) []Interv
 	released := figures(r.counts)
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
-		pure[i] = nonnegative(x, float64(r.n))
+		pure[i] = nonnegative(x, math.Max(1, floats.Sum(x)))
 	}
 	centre, drawn, public := figures(pure), make([][]float64, len(released)), normals{}
 	for range simulations {
@@ -115,16 +116,16 @@ func (r *sampled) intervals(figures func(counts [][]float64) []float64) []Interv
 	return out
 }
 
-// draw returns counts of n new rows, with noise that is taken away from their sum.
+// draw returns counts of as many new rows, with noise that is taken away from their sum.
 func (r *sampled) draw(counts []float64, spread float64, public *normals) []float64 {
-	out, sum, excess := make([]float64, len(counts)), 0.0, 0.0
+	out, sum, excess, n := make([]float64, len(counts)), 0.0, 0.0, floats.Sum(counts)
 	for k, c := range counts {
 		out[k] = float64(math.Sqrt(c) * public.next())
 		sum += out[k]
 	}
 	for k, c := range counts {
 		noise := float64(spread * public.next())
-		out[k] += c - float64(c/float64(r.n)*sum) + noise
+		out[k] += c - float64(c/n*sum) + noise
 		excess += noise
 	}
 	for k := range out {

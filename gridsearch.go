@@ -267,7 +267,7 @@ func (g *gridSearch) compose(b Budget) error {
 	for j, plan := range g.plans {
 		plans[j] = plan.schedule
 	}
-	training, err := release.Woven(fmt.Sprintf("%d candidates on %d rows", len(g.plans), g.shape.Rows-g.held), plans...)
+	training, err := release.Woven(fmt.Sprintf("%d candidates on %s", len(g.plans), g.shape.units(g.shape.Rows-g.held)), plans...)
 	if err != nil {
 		return err
 	}
@@ -275,11 +275,11 @@ func (g *gridSearch) compose(b Budget) error {
 	if g.Criterion == ZeroOneError {
 		selector = mechanisms.PermuteAndFlip{Epsilon: g.epsilon}
 	}
-	selection, err := release.Selection(fmt.Sprintf("selection on the other %d rows", g.held), selector)
+	selection, err := release.Selection(fmt.Sprintf("selection on the other %s", g.shape.units(g.held)), selector)
 	if err != nil {
 		return err
 	}
-	by := fmt.Sprintf("%d and %d rows by seed %d", g.shape.Rows-g.held, g.held, g.Seed)
+	by := fmt.Sprintf("%d and %s by seed %d", g.shape.Rows-g.held, g.shape.units(g.held), g.Seed)
 	if g.schedule, err = release.Parallel("grid search", by, training, selection); err != nil {
 		return err
 	}

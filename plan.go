@@ -175,5 +175,5 @@ func (p *Plan) String() string {
 	if p == nil || p.train == nil {
 		return "empty plan"
 	}
-	return fmt.Sprintf("plan of %T for %d rows × %d weights:\n%v", p.Learner, p.shape.Rows, p.shape.Dim, p.ledger)
+	return fmt.Sprintf("plan of %T for %s × %d weights:\n%v", p.Learner, p.shape.units(p.shape.Rows), p.shape.Dim, p.ledger)
 }

@@ -88,7 +88,7 @@ func (p *PredictorPlan) String() string {
 	if p == nil || p.train == nil {
 		return "empty plan"
 	}
-	return fmt.Sprintf("plan of a predictor (%s) for %d rows × %d weights:\n%v", p.facts.Kind, p.shape.Rows, p.shape.Dim, p.Ledger)
+	return fmt.Sprintf("plan of a predictor (%s) for %s × %d weights:\n%v", p.facts.Kind, p.shape.units(p.shape.Rows), p.shape.Dim, p.Ledger)
 }
 
 // Predictor keeps a model, or several, inside and answers queries about single

@@ -41,6 +41,9 @@ type predictorFacts struct {
 	FeatureBound float64 `json:"feature_bound"`
 	LabelCentre  float64 `json:"label_centre,omitempty"`
 	LabelBound   float64 `json:"label_bound,omitempty"`
+	PersonRows   int     `json:"person_rows,omitempty"`
+	Weighted     bool    `json:"weighted,omitempty"`
+	OffsetBound  float64 `json:"offset_bound,omitempty"`
 }
 
 // of fills in what the caller asked for.
@@ -54,6 +57,7 @@ func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 	}
 	f.Rows, f.Weights, f.Intercept, f.FeatureBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound
 	f.LabelCentre, f.LabelBound = s.LabelCentre, s.LabelBound
+	f.PersonRows, f.Weighted, f.OffsetBound = s.PersonRows, s.Weighted, s.OffsetBound
 	return f
 }
 

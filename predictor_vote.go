@@ -106,7 +106,7 @@ func newPartition(config string, s Shape, p Problem, x partition, wanted float64
 		x.parts = int(min(max(math.Ceil(wanted), 1), float64(max(s.Rows/(4*s.Dim), 1))))
 	}
 	if x.parts < 1 || x.parts > s.Rows {
-		return x, check.Fail(ErrConfig, config+".Parts", x.parts, fmt.Sprintf("must lie between 1 and the %d rows, or be 0 for the default", s.Rows))
+		return x, check.Fail(ErrConfig, config+".Parts", x.parts, fmt.Sprintf("must lie between 1 and the %s, or be 0 for the default", s.units(s.Rows)))
 	}
 	z := s.FeatureBound * p.Radius
 	x.trained, x.radius = smoothed(p.Loss, z, s.LabelBound), p.Radius

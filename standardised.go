@@ -224,6 +224,7 @@ type standardising struct {
 
 	facts    labelFacts
 	bias     float64 // the intercept at the start
+	shifted  float64 // mean offset of the scores
 	constant bool    // whether nothing is left for a model of the features
 
 	frame     curator.Frame
@@ -276,11 +277,14 @@ func (x *standardising) start() error {
 	case losses.Count:
 		low, scale = 0, x.shape.LabelBound
 	}
+	if err := x.total(); err != nil {
+		return err
+	}
 	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), 0.005), 0.2)
 	if x.hopeless() {
-		share = 1
+		share = x.pool.left
 	}
-	if err := x.level(share, low, high); err != nil || share == 1 {
+	if err := x.level(share, low, high); err != nil || x.constant {
 		return err
 	}
 	rare := 3.0
@@ -290,6 +294,27 @@ func (x *standardising) start() error {
 	if x.d <= standardisedDim && x.facts.minority*x.nmu() < rare*math.Sqrt(float64(x.d)) {
 		return x.level(x.pool.left, low, high) // so few of the rarer class
 	}
+	return nil
+}
+
+// totalShare is what the rows' weights and offsets are summed with.
+const totalShare = 0.01
+
+// total releases how many rows of the largest weight all come to, and the mean offset, where
+// these aren't known.
+func (x *standardising) total() error {
+	if !x.shape.Weighted && x.shape.OffsetBound == 0 {
+		return nil
+	}
+	sums, err := x.pool.draw(totalShare, x.sums.Totals(), nil)
+	if err != nil {
+		return err
+	}
+	noise, rows := 2/(x.mu*math.Sqrt(totalShare)), x.n
+	if x.shape.Weighted {
+		x.n = math.Min(rows, math.Max(sums[0], math.Max(1, noise)))
+	}
+	x.shifted = x.shape.OffsetBound * math.Max(-1, math.Min(1, sums[1]/x.n))
 	return nil
 }
 
@@ -314,6 +339,7 @@ func (x *standardising) level(share, low, high float64) error {
 	}
 	x.constant = x.pool.left <= 0
 	x.facts, x.bias = x.labels(sum[0]/x.n, (high-low)/(x.nmu()*math.Sqrt(share)), low, high)
+	x.bias -= x.shifted
 	if !x.shape.Intercept {
 		x.bias, x.facts.apart = 0, 0
 	}

@@ -94,6 +94,13 @@ func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
 	return &Data{&shifted}, nil
 }
 
+// Unshifted returns the same rows without offsets.
+func (d *Data) Unshifted() *Data {
+	of := *d.held
+	of.offsets, of.offsetBound = nil, 0
+	return &Data{&of}
+}
+
 // with returns a table of the given rows of d, in that order, with what belongs to them.
 func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held

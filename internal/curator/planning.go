@@ -12,7 +12,7 @@ type Facts struct {
 	LabelCentre        float64 // middle of the labels' range
 	LabelBound         float64 // half its width, the upper end for counts; 0 where none was given
 	Offset             float64 // see [Encoding.Offset]
-	PersonRows         int     // rows of a person at most
+	PersonRows         int     // rows of a person at most; 0 where each has one
 	Weighted           bool    // whether rows have weights
 	ScoreOffset        float64 // largest magnitude of the offsets of rows' scores
 }
@@ -20,7 +20,7 @@ type Facts struct {
 // Facts returns the public facts.
 func (d *Data) Facts() Facts {
 	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.MostRows(), d.table.Weighted(), d.offsetBound}
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.Weighted(), d.offsetBound}
 }
 
 // prediction is the label's mean at a score: the class where a binary loss gives

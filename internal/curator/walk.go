@@ -26,7 +26,7 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 	if err := d.Check(losses.Logistic{}); err != nil {
 		return nil, err
 	}
-	if d.table.MostRows() > 1 {
+	if d.table.PersonRows() > 1 {
 		table, order := d.table.Single()
 		d = d.with(table, order, d.rows)
 	}

@@ -117,7 +117,7 @@ func (r *Framed) packed(ctx context.Context, factors []float64, constant float64
 			}
 			if f != 0 {
 				r.features(a.row, rows, lo, k)
-				r.addTo(a.open[:dim], a.row, f*factor(r.shorten, lo+k), f*constant)
+				r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*constant))
 			}
 			if !together || t.owners.last(lo+k) {
 				copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])

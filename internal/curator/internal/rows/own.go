@@ -32,7 +32,8 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 	if err := facts.check(n); err != nil {
 		return nil, nil, err
 	}
-	if facts.Persons == nil {
+	persons := facts.Persons != nil
+	if !persons {
 		facts.Count, facts.Most, facts.Persons = n, 1, make([]int, n)
 		for i := range n {
 			facts.Persons[i] = i
@@ -42,7 +43,7 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 	for i, p := range facts.Persons {
 		of[p] = append(of[p], i)
 	}
-	o := &owners{start: make([]int, 1, facts.Count+1), most: facts.Most, weighted: facts.Weights != nil}
+	o := &owners{start: make([]int, 1, facts.Count+1), most: facts.Most, persons: persons, weighted: facts.Weights != nil}
 	var order []int
 	for p, rows := range of {
 		rows = choose(rows, facts.Most, facts.Seed, uint64(p))
@@ -62,7 +63,7 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 // Single returns the table of one row of each person, who counts as all of them together
 // did, and which rows these are.
 func (t *Table) Single() (*Table, []int) {
-	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, weighted: t.Weighted()}
+	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, persons: true, weighted: t.owners.weighted}
 	var order []int
 	for p := range t.Len() {
 		if rows := t.owners.rowsOf([]int{p}); len(rows) > 0 {
@@ -77,7 +78,7 @@ func (t *Table) Single() (*Table, []int) {
 
 // Single returns the sums over the rows of [Table.Single].
 func (s *Sums) Single() *Sums {
-	if s.t.MostRows() == 1 {
+	if s.t.PersonRows() <= 1 {
 		return s
 	}
 	return s.of(s.t.Single())

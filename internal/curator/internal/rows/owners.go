@@ -20,7 +20,7 @@ type owners struct {
 	most   int       // rows of a person at most, which is public
 	shares []float64 // of the rows
 
-	weighted bool // whether these also depend on weights
+	persons, weighted bool // whether persons and weights were given
 }
 
 // mostRows is the largest number of rows that a person may have.
@@ -58,7 +58,7 @@ func (o *owners) pick(persons []int) *owners {
 	if o == nil {
 		return nil
 	}
-	picked := &owners{start: []int{0}, most: o.most, weighted: o.weighted, shares: Gather(o.shares, o.rowsOf(persons))}
+	picked := &owners{start: []int{0}, most: o.most, persons: o.persons, weighted: o.weighted, shares: Gather(o.shares, o.rowsOf(persons))}
 	for _, p := range persons {
 		picked.start = append(picked.start, picked.start[len(picked.start)-1]+o.start[p+1]-o.start[p])
 	}
