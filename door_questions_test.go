@@ -26,7 +26,7 @@ var readable = map[string]string{
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",
 	"WeightBound":            "of public bounds",
-	"Sums.Rows":              "the number of rows is public",
+	"Sums.Len":               "the number of rows is public",
 	"Sums.Curved":            "a property of the loss",
 	"Sums.Dim":               "the number of columns is public",
 	"Framed.Dim":             "the number of columns is public",

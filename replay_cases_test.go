@@ -32,6 +32,9 @@ func designs(n int, labels losses.Labels) map[string]design {
 		"schema":                   {n, schema, 5, labels, "dense"},
 		"sparse schema, intercept": {n, mixed, 5, labels, "sparse"},
 		"any matrix":               {n, plain, 3, labels, "other"},
+		"persons":                  {n, one, 3, labels, "persons"},
+		"persons, schema":          {n, mixed, 5, labels, "persons"},
+		"detailed":                 {n, one, 3, labels, "detailed"},
 	}
 }
 
@@ -107,6 +110,10 @@ func trials(t *testing.T) []*trial {
 		for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse, intercept", "schema", "sparse schema, intercept", "any matrix"} {
 			all = append(all, l.on(t, form, forms[form]))
 		}
+		if l.slope == nil { // objective perturbation takes one row of each person
+			all = append(all, l.on(t, "persons", forms["persons"]), l.on(t, "persons, schema", forms["persons, schema"]))
+		}
+		all = append(all, l.on(t, "detailed", forms["detailed"]))
 	}
 	for _, a := range predictors() {
 		all = append(all, a.trial(t))

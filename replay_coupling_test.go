@@ -59,12 +59,16 @@ func (c *trial) gradient(r row, theta []float64) []float64 {
 	if c.features != nil {
 		u = c.features(u)
 	}
-	score := floats.Dot(u, theta)
+	score, share := floats.Dot(u, theta), 1.0
+	if c.design.form == "detailed" {
+		score += math.Max(-offsetEnd, math.Min(r.offset, offsetEnd))
+		share = math.Floor(math.Min(r.weight/heavy, 1)*(1<<20)) / (1 << 20)
+	}
 	slope := c.slope(score, encodedLabel(c.design, r.y))
 	if length := floats.Norm(u, 2); math.Abs(slope)*length > c.clip {
 		slope = math.Copysign(c.clip/length, slope)
 	}
-	floats.Scale(slope, u)
+	floats.Scale(slope*share, u)
 	return u
 }
 

@@ -115,7 +115,7 @@ func TestSplitPartsAreDisjoint(t *testing.T) {
 	}
 	before, changed := counts(base), [2]int{}
 	for i, u := range base.rows {
-		after := counts(base.with(i, row{u.x, 1 - u.y}))
+		after := counts(base.with(i, row{x: u.x, y: 1 - u.y}))
 		first, second := !slices.Equal(before[0], after[0]), !slices.Equal(before[1], after[1])
 		if first == second {
 			t.Errorf("row %d is in the first part: %v, in the second: %v", i, first, second)

@@ -20,14 +20,26 @@ type design struct {
 	facts   dpglm.Facts
 	columns int // as given, without the intercept
 	labels  losses.Labels
-	form    string // of the matrix: dense, sparse, other
+	form    string // of the matrix: dense, sparse, other; or persons or detailed, see below
 }
 
-// row is a raw row with its label.
+// row is a raw row with its label: in the form "persons" the first of a person's, of whom
+// mostRows count, and in the form "detailed" with a weight and an offset.
 type row struct {
 	x []float64
 	y float64
+
+	others         []row
+	none           bool // whether there is none, nor others
+	weight, offset float64
 }
+
+// What is public of persons, weights and offsets.
+const (
+	mostRows  = 3
+	heavy     = 2.0
+	offsetEnd = 0.7
+)
 
 func (r row) String() string { return fmt.Sprintf("(%g, label %g)", r.x, r.y) }
 
@@ -39,6 +51,41 @@ type table struct {
 
 func (r table) replaced() row  { return r.rows[r.at] }
 func (r table) String() string { return fmt.Sprintf("row %d = %v", r.at, r.replaced()) }
+
+// persons are the raw rows of all, the first of each, then the second of each, and so on,
+// with their persons.
+func (r table) persons() (rows []row, persons []int) {
+	for k, found := 0, true; found; k++ {
+		found = false
+		for i, u := range r.rows {
+			if k > len(u.others) || u.none {
+				continue
+			}
+			found = true
+			if k > 0 {
+				u = u.others[k-1]
+			}
+			rows, persons = append(rows, u), append(persons, i)
+		}
+	}
+	return rows, persons
+}
+
+// details of the rows in the design's form, and the rows.
+func (r table) details(d design) ([]row, []dpglm.RowDetail) {
+	switch d.form {
+	case "persons":
+		rows, persons := r.persons()
+		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: mostRows, Seed: 5}}
+	case "detailed":
+		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
+		for i, u := range r.rows {
+			weights[i], offsets[i] = u.weight, u.offset
+		}
+		return r.rows, []dpglm.RowDetail{dpglm.Weights{Of: weights, Max: heavy}, dpglm.Offsets{Of: offsets, Range: [2]float64{-offsetEnd, offsetEnd}}}
+	}
+	return r.rows, nil
+}
 
 // with returns the table with another row in the place.
 func (r table) with(at int, u row) table {
@@ -65,14 +112,15 @@ func (d design) shape(t *testing.T) dpglm.Shape {
 type opaque struct{ mat.Matrix }
 
 func (r table) dataset(d design) (*dpglm.Dataset, error) {
-	x, y := mat.NewDense(len(r.rows), d.columns, nil), make([]float64, len(r.rows))
-	for i, u := range r.rows {
+	rows, details := r.details(d)
+	x, y := mat.NewDense(len(rows), d.columns, nil), make([]float64, len(rows))
+	for i, u := range rows {
 		x.SetRow(i, u.x)
 		y[i] = u.y
 	}
 	switch d.form {
-	case "dense":
-		return dpglm.NewDataset(x, y, d.facts)
+	case "dense", "persons", "detailed":
+		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)
 		if err != nil {
@@ -132,14 +180,14 @@ func (d design) labelRange() (centre, bound float64) {
 func (d design) base(seed uint64) table {
 	r, t := rand.New(rand.NewPCG(seed, 1)), table{rows: make([]row, d.n)}
 	for i := range t.rows {
-		t.rows[i] = d.usual(r)
+		t.rows[i] = d.several(d.usual(r), r)
 	}
 	return t
 }
 
 // usual draws a row well within the bounds, extreme one at or beyond them, or zero.
 func (d design) usual(r *rand.Rand) row {
-	u := row{make([]float64, d.columns), d.label(r)}
+	u := row{x: make([]float64, d.columns), y: d.label(r), weight: heavy * r.Float64(), offset: offsetEnd * r.NormFloat64() / 2}
 	switch f := d.facts.(type) {
 	case dpglm.Schema:
 		fillSchema(u.x, f, r, func(lo, hi float64) float64 { return lo + (hi-lo)*r.Float64() })
@@ -151,8 +199,31 @@ func (d design) usual(r *rand.Rand) row {
 	return u
 }
 
+// several adds rows to a person's first one, if it is a person's: any number up to two more
+// than count, some of them alike.
+func (d design) several(u row, r *rand.Rand) row {
+	if d.form != "persons" {
+		return u
+	}
+	u.none = r.IntN(8) == 0
+	for range r.IntN(mostRows + 2) {
+		other := d.extreme(r)
+		if r.IntN(2) == 0 {
+			other.x, other.y = u.x, u.y
+		}
+		u.others = append(u.others, other)
+	}
+	return u
+}
+
 func (d design) extreme(r *rand.Rand) row {
-	u := row{make([]float64, d.columns), d.label(r)}
+	u := row{x: make([]float64, d.columns), y: d.label(r), weight: heavy, offset: offsetEnd * float64(1-2*r.IntN(2))}
+	switch r.IntN(6) {
+	case 0:
+		u.weight = 0
+	case 1:
+		u.weight, u.offset = 10*heavy, 100*u.offset
+	}
 	switch f := d.facts.(type) {
 	case dpglm.Schema:
 		fillSchema(u.x, f, r, func(lo, hi float64) float64 {
@@ -205,12 +276,14 @@ func (d design) pair(r *rand.Rand) pair {
 		p[1].x = p[0].x
 	case 1: // the opposite row
 		if !schema {
-			p[1] = row{make([]float64, d.columns), p[0].y}
+			p[1] = p[0]
+			p[1].x = make([]float64, d.columns)
 			floats.AddScaled(p[1].x, -1, p[0].x)
 		}
 	case 2:
 		p[0] = d.usual(r)
 	}
+	p[0], p[1] = d.several(p[0], r), d.several(p[1], r)
 	return pair{p, r.IntN(d.n)}
 }
 
@@ -220,6 +293,12 @@ func (d design) changed(p pair, r *rand.Rand) pair {
 	q[k].x = slices.Clone(q[k].x)
 	_, schema := d.facts.(dpglm.Schema)
 	switch c := r.IntN(8); {
+	case d.form == "persons" && c < 2:
+		q[k].others, q[k].none = nil, false
+		q[k] = d.several(q[k], r)
+	case d.form == "detailed" && c == 1:
+		e := d.extreme(r)
+		q[k].weight, q[k].offset = e.weight, e.offset
 	case c == 0:
 		q[k].y = d.label(r)
 	case c == 1 || schema && c < 5:

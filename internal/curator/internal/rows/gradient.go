@@ -157,7 +157,10 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	z := float64(x*r*(1+b.slack)) + s.offsetBound
 	b.Constants = s.loss.Constants(z, s.labelBound)
 	b.diameter = x * s.loss.Diameter(z, s.labelBound)
-	if s.t.owners != nil { // averages of gradients and 0
+	switch {
+	case s.offsetBound > 0: // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
+		b.diameter = 2 * x * b.Slope
+	case s.t.owners != nil: // averages of gradients and 0
 		b.diameter = math.Max(b.diameter, x*b.Slope)
 	}
 
