@@ -117,6 +117,12 @@ func trials(t *testing.T) []*trial {
 	}
 	for _, a := range predictors() {
 		all = append(all, a.trial(t))
+		if a.design.form == "dense" {
+			all = append(all, a.of("persons").trial(t))
+		}
+		if _, walk := a.config.(dpglm.ThresholdConfig); a.design.form == "dense" && !walk {
+			all = append(all, a.of("detailed").trial(t))
+		}
 	}
 	for _, l := range allLearned() {
 		if d, ok := ranged(l); ok {

@@ -25,9 +25,16 @@ func evaluations(t *testing.T) []*trial {
 		{losses.Hinge{}, "sparse schema, intercept", dpglm.ApproxDP(1, 1e-6)},
 		{losses.Squared{}, "dense, intercept", dpglm.GDP(3)},
 		{losses.Poisson{}, "sparse", dpglm.GDP(3)},
+		{losses.Logistic{}, "persons", dpglm.GDP(3)},
+		{losses.Squared{}, "persons, schema", dpglm.GDP(3)},
+		{losses.Squared{}, "detailed", dpglm.GDP(3)},
+		{losses.Poisson{}, "detailed", dpglm.GDP(3)},
 	} {
 		d := designs(24, of.loss.Labels())[of.form]
-		c := &trial{name: "Evaluate, " + of.loss.Name(), design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9}}
+		c := &trial{name: "Evaluate, " + of.loss.Name() + ", " + of.form, design: d}
+		if d.form != "persons" && d.form != "detailed" {
+			c.reaches = map[string]float64{"evaluation": 1 - 1e-9}
+		}
 		m := fitted(t, d, of.loss)
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			e, err := dpglm.Evaluate(ctx, d, m, of.budget, dpglm.EvaluateConfig{Threshold: 0.4}, env)

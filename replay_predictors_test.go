@@ -49,6 +49,12 @@ func predictors() []answering {
 	}
 }
 
+// of is the same on rows in another form.
+func (a answering) of(form string) answering {
+	a.name, a.design.form, a.reaches = a.name+", "+form, form, nil
+	return a
+}
+
 // trial is one of three queries.
 func (a answering) trial(t *testing.T) *trial {
 	t.Helper()
