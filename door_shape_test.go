@@ -148,7 +148,7 @@ func TestDoorIn(t *testing.T) {
 // nothing else is done with it but to ask whether it is there.
 func TestDoorTables(t *testing.T) {
 	s, found := parsed(t, module), 0
-	public := []string{"Table.Encoder", "Table.Bound", "Table.Label"}
+	public := []string{"Table.Encoder", "Table.Bound", "Table.Label", "Table.PersonCount"}
 	for _, file := range s.files {
 		fine := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -156,6 +156,10 @@ func TestDoorTables(t *testing.T) {
 			case *ast.BinaryExpr:
 				if id, ok := n.Y.(*ast.Ident); ok && id.Name == "nil" {
 					fine[n.X] = true
+				}
+			case *ast.KeyValueExpr: // of a detail of rows
+				if id, ok := n.Key.(*ast.Ident); ok && id.Name == "Of" {
+					fine[n.Value] = true
 				}
 			case *ast.CallExpr:
 				if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "NewDataset" {
@@ -176,6 +180,52 @@ func TestDoorTables(t *testing.T) {
 	}
 	if found < 5 {
 		t.Errorf("only %d calls of a table's methods were found", found)
+	}
+}
+
+// TestDoorDetails follows persons, weights and offsets: they are handed on to the curator,
+// and nothing else is done with them but to ask whether they are there.
+func TestDoorDetails(t *testing.T) {
+	s, found := parsed(t, module), 0
+	raw := []string{"Persons.Of", "Weights.Of", "Offsets.Of", "details.persons", "details.weights", "details.offsets"}
+	for _, file := range s.files {
+		fine := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if id, ok := n.Y.(*ast.Ident); ok && id.Name == "nil" {
+					fine[n.X] = true
+				}
+			case *ast.AssignStmt: // details of one kind
+				for k := range n.Lhs {
+					if to, ok := n.Lhs[k].(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) {
+						fine[to], fine[n.Rhs[k]] = true, true
+					}
+				}
+			case *ast.KeyValueExpr:
+				if id, ok := n.Key.(*ast.Ident); ok && slices.Contains([]string{"Persons", "Weights"}, id.Name) {
+					fine[n.Value] = true
+				}
+			case *ast.CallExpr:
+				if fun, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Own", "Shift"}, fun.Sel.Name) {
+					for _, arg := range n.Args {
+						fine[arg] = true
+					}
+				}
+			case *ast.SelectorExpr:
+				of := s.info.Selections[n]
+				if of == nil || !slices.Contains(raw, named(of.Recv())+"."+n.Sel.Name) {
+					return true
+				}
+				if found++; !fine[n] {
+					t.Errorf("%s: %s is used other than to be handed on", s.at(n.Pos()), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if found < 12 {
+		t.Errorf("only %d uses were found", found)
 	}
 }
 

@@ -185,6 +185,23 @@ func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 // probability of class 1, the mean count, or the score, which is the mean for the squared
 // loss and the quantile for another. Binary losses other than the logistic have none.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
+	return m.means(x, func([]float64) error { return nil })
+}
+
+// MeansAt is Means with an offset added to the score of each row: for counts, the logarithm
+// of its exposure.
+func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
+	return m.means(x, func(z []float64) error {
+		if len(offsets) != len(z) {
+			return check.Fail(ErrShape, "len(offsets)", len(offsets), fmt.Sprintf("must equal the %d rows of x", len(z)))
+		}
+		floats.Add(z, offsets)
+		return nil
+	})
+}
+
+// means are those at scores that move may have moved.
+func (m *Model) means(x mat.Matrix, move func(z []float64) error) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
@@ -192,8 +209,14 @@ func (m *Model) Means(x mat.Matrix) ([]float64, error) {
 		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no means; Predict has classes")
 	}
 	z, err := m.Scores(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := move(z); err != nil {
+		return nil, err
+	}
 	for i, v := range z {
 		z[i] = m.link.Mean(v)
 	}
-	return z, err
+	return z, nil
 }

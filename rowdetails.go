@@ -34,13 +34,13 @@ type Persons struct {
 }
 
 func (p Persons) detail(d *details) error {
-	if d.owners.Persons != nil {
+	if d.persons != nil {
 		return check.Fail(ErrConfig, "Persons", nil, "must be given once")
 	}
 	if p.Of == nil {
 		return check.Fail(ErrShape, "Persons.Of", nil, "must have a number for each row")
 	}
-	d.owners.Persons, d.owners.Count, d.owners.Most, d.owners.Seed = p.Of, p.Count, p.MaxRows, p.Seed
+	d.persons, d.count, d.most, d.seed = p.Of, p.Count, p.MaxRows, p.Seed
 	return nil
 }
 
@@ -56,13 +56,13 @@ type Weights struct {
 }
 
 func (w Weights) detail(d *details) error {
-	if d.owners.Weights != nil {
+	if d.weights != nil {
 		return check.Fail(ErrConfig, "Weights", nil, "must be given once")
 	}
 	if w.Of == nil {
 		return check.Fail(ErrShape, "Weights.Of", nil, "must have a weight for each row")
 	}
-	d.owners.Weights, d.owners.Heavy = w.Of, w.Max
+	d.weights, d.heavy = w.Of, w.Max
 	return nil
 }
 
@@ -96,7 +96,11 @@ const mostOffset = 100
 
 // details are what was given of the rows.
 type details struct {
-	owners      curator.Owners
+	persons     []int
+	count, most int
+	seed        uint64
+	weights     []float64
+	heavy       float64
 	offsets     []float64
 	offsetRange [2]float64
 }
@@ -118,10 +122,10 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 			return nil, err
 		}
 	}
-	if d.owners.Persons != nil || d.owners.Weights != nil {
-		return data.Own(d.owners)
+	if d.persons == nil && d.weights == nil {
+		return data, nil
 	}
-	return data, nil
+	return data.Own(curator.Owners{Persons: d.persons, Count: d.count, Most: d.most, Seed: d.seed, Weights: d.weights, Heavy: d.heavy})
 }
 
 // personUnit names who is protected, persons or groups of them, in a ledger's claim.

@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -14,8 +15,11 @@ import (
 // schema: [Model.Encode] reads records by the names of their columns, and
 // [Model.Coefficients] are in the columns' units.
 //
-// The guarantee is for one row, also where the schema names persons, of whom each may
-// have several. A table with an exposure is refused, as losses don't take one.
+// Where the schema names persons, the guarantee is for a person with all rows, of which at
+// most its max_rows count ([Persons]). The ids that occur are public, as the number of
+// persons is: neighbours differ in the rows of one id. Where the schema names an exposure,
+// its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
+// proportion to it.
 func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if t == nil {
 		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")
@@ -23,10 +27,23 @@ func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if t.Labels() == nil {
 		return nil, check.Fail(ErrLabel, "table", nil, "has no labels; read it by table.Read, not by table.ReadFeatures")
 	}
-	if t.Exposure() != nil {
-		return nil, check.Fail(ErrConfig, "table", nil, "has an exposure, which losses don't take; leave it out of the schema")
+	if t.Exposure() != nil && t.Label().Kind != table.Count {
+		return nil, check.Fail(ErrConfig, "exposure", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
 	}
-	return NewDataset(t.Matrix(), t.Labels(), factsOf(t))
+	return NewDataset(t.Matrix(), t.Labels(), factsOf(t), rowDetails(t)...)
+}
+
+// rowDetails are the persons and exposures of a table.
+func rowDetails(t *table.Table) (details []RowDetail) {
+	e := t.Encoder()
+	if t.Persons() != nil {
+		details = append(details, Persons{Of: t.Persons(), Count: t.PersonCount(), MaxRows: e.Schema().MaxRows})
+	}
+	if t.Exposure() != nil {
+		lo, hi := e.Exposure()
+		details = append(details, Offsets{Of: t.LogExposure(), Range: [2]float64{math.Log(lo), math.Log(hi)}})
+	}
+	return details
 }
 
 // factsOf are a table's, with its encoder where there is one.

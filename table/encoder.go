@@ -86,6 +86,14 @@ func (e *Encoder) Schema() Schema { return e.schema.clone() }
 // Label says how labels are read.
 func (e *Encoder) Label() Label { return e.label.facts }
 
+// Exposure returns the public range of the exposure; zeros if the schema has none.
+func (e *Encoder) Exposure() (low, high float64) {
+	if c := e.schema.column(e.schema.Exposure); c != nil {
+		return c.Range[0], c.Range[1]
+	}
+	return 0, 0
+}
+
 // Features describes the features, in their order.
 func (e *Encoder) Features() []Feature {
 	out := slices.Clone(e.features)

@@ -10,7 +10,8 @@ import (
 
 // HoldOut removes the given rows, which ascend from 0, and returns them as a table of
 // their own; at least one row must stay. What stays moves up in its place, so that no
-// second copy of it is made: slices and matrices that were returned before are void.
+// second copy of it is made: slices and matrices that were returned before are void. Persons
+// are numbered anew in both tables; give all rows of one or none.
 func (t *Table) HoldOut(rows []int) (*Table, error) {
 	if len(rows) == 0 || len(rows) >= t.rows {
 		return nil, check.Fail(check.ErrConfig, "len(rows)", len(rows), fmt.Sprintf("must be at least 1, and leave at least one of the %d rows", t.rows))
@@ -27,6 +28,8 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 	t.labels, out.labels = divide(t.labels, rows, 1)
 	t.persons, out.persons = divide(t.persons, rows, 1)
 	t.exposure, out.exposure = divide(t.exposure, rows, 1)
+	t.renumber()
+	out.renumber()
 	if t.sparse != nil {
 		out.sparse = t.sparse.divide(rows)
 		return out, nil

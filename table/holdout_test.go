@@ -72,8 +72,17 @@ func sameRows(t *testing.T, whole, part *Table, rows []int) {
 	if r, c := part.Matrix().Dims(); n != len(rows) || r != n || c != d || len(part.Labels()) != n || len(part.Persons()) != n || len(part.Exposure()) != n || part.Label() != whole.Label() || part.Bound() != whole.Bound() {
 		t.Fatalf("%v for the rows %v", part, rows)
 	}
+	numbers := map[int]int{} // without gaps
+	for _, i := range rows {
+		if _, ok := numbers[whole.Persons()[i]]; !ok {
+			numbers[whole.Persons()[i]] = len(numbers)
+		}
+	}
+	if part.PersonCount() != len(numbers) {
+		t.Errorf("%d persons in rows %v", part.PersonCount(), rows)
+	}
 	for k, i := range rows {
-		if part.Labels()[k] != whole.Labels()[i] || part.Persons()[k] != whole.Persons()[i] || part.Exposure()[k] != whole.Exposure()[i] {
+		if part.Labels()[k] != whole.Labels()[i] || part.Persons()[k] != numbers[whole.Persons()[i]] || part.Exposure()[k] != whole.Exposure()[i] {
 			t.Errorf("rows %v: row %d is not row %d", rows, k, i)
 		}
 		for j := range d {

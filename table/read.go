@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 )
 
@@ -289,7 +290,20 @@ func count(n *int, yes bool) {
 	}
 }
 
-// code numbers the persons in the order of their first rows.
+// rank numbers the persons in the order of their ids, so that nobody's number depends on
+// where others' rows stand, or on how many they have.
+func (r *reader) rank() {
+	ids := slices.Sorted(maps.Keys(r.people))
+	ranks := make([]int, len(ids))
+	for k, id := range ids {
+		ranks[r.people[id]] = k
+	}
+	for i, code := range r.persons {
+		r.persons[i] = ranks[code]
+	}
+}
+
+// code numbers the persons in the order of their first rows, for the time being.
 func (r *reader) code(id string) (int, error) {
 	if id == "" || slices.Contains(r.encoder.schema.missingTexts(), id) {
 		return 0, missingRole(r.encoder.schema.Person, id, "a person")
@@ -307,9 +321,11 @@ func (r *reader) table() (*Table, error) {
 	if r.store.rows == 0 {
 		return nil, fileError(0, "there is no row after the header")
 	}
+	r.rank()
 	e := r.encoder
 	t := &Table{encoder: e, rows: r.store.rows, features: len(e.features), label: e.label.facts, labels: r.labels,
 		persons: r.persons, exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}
+	t.renumber()
 	t.dense, t.sparse = r.store.finish()
 	return t, nil
 }

@@ -22,7 +22,7 @@ type Schema struct {
 	// Label names the column to predict, of kind [Numeric], [Count] or [Binary].
 	Label string `json:"label"`
 	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
-	// how many rows one person may have: it is not enforced by reading. Both are given
+	// how many rows one person may have: reading doesn't enforce it, training does. Both are given
 	// or neither.
 	Person  string `json:"person,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`

@@ -3,6 +3,8 @@ package table
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,17 +14,18 @@ import (
 // dpglm trains on; it prints its shape only. What its methods return is the table's
 // own memory, not to be changed.
 type Table struct {
-	encoder  *Encoder // nil for LIBSVM
-	rows     int
-	features int
-	dense    *mat.Dense // or sparse
-	sparse   *CSR
-	label    Label
-	labels   []float64
-	persons  []int
-	exposure []float64
-	bound    float64
-	warnings []string
+	encoder     *Encoder // nil for LIBSVM
+	rows        int
+	features    int
+	dense       *mat.Dense // or sparse
+	sparse      *CSR
+	label       Label
+	labels      []float64
+	persons     []int
+	personCount int
+	exposure    []float64
+	bound       float64
+	warnings    []string
 }
 
 // Dims returns the number of rows and of features.
@@ -49,13 +52,38 @@ func (t *Table) Labels() []float64 { return t.labels }
 // Label says how the labels are to be read.
 func (t *Table) Label() Label { return t.label }
 
-// Persons returns a number for each row that is the same for rows of the same person;
-// nil if the schema names no such column.
+// Persons returns the number of each row's person, in the order of their ids and from 0; nil
+// if the schema names no such column.
 func (t *Table) Persons() []int { return t.persons }
+
+// PersonCount is the number of persons.
+func (t *Table) PersonCount() int { return t.personCount }
 
 // Exposure returns each row's exposure, clamped to its range; nil if the schema has
 // none.
 func (t *Table) Exposure() []float64 { return t.exposure }
+
+// LogExposure returns the logarithm of each row's exposure.
+func (t *Table) LogExposure() []float64 {
+	logs := make([]float64, len(t.exposure))
+	for i, v := range t.exposure {
+		logs[i] = math.Log(v)
+	}
+	return logs
+}
+
+// renumber numbers the persons anew, in their order and without gaps: a part of a table has
+// a part of its persons.
+func (t *Table) renumber() {
+	if t.persons == nil {
+		return
+	}
+	occur := slices.Compact(slices.Sorted(slices.Values(t.persons)))
+	for i, p := range t.persons {
+		t.persons[i], _ = slices.BinarySearch(occur, p)
+	}
+	t.personCount = len(occur)
+}
 
 // Encoder returns the encoder of the rows, nil if they were read by [ReadLIBSVM].
 func (t *Table) Encoder() *Encoder { return t.encoder }

@@ -1,0 +1,327 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// owned are rows of persons with weights and offsets, in no order.
+type owned struct {
+	x       *mat.Dense
+	y, off  []float64
+	persons []int
+	weights []float64
+}
+
+const offsetEnd = 0.5
+
+func randomOwned(r *rand.Rand, n, persons int) owned {
+	o := owned{x: mat.NewDense(n, 3, nil)}
+	for i := range n {
+		for j := range 3 {
+			o.x.Set(i, j, r.NormFloat64())
+		}
+		o.y, o.off = append(o.y, float64(r.IntN(2))), append(o.off, offsetEnd*(2*r.Float64()-1))
+		o.persons, o.weights = append(o.persons, r.IntN(persons)), append(o.weights, r.Float64()*1.2)
+	}
+	return o
+}
+
+// of are the given rows alone, each a person's only one.
+func (o owned) of(t *testing.T, rows []int, sparse bool) *Sums {
+	t.Helper()
+	x, y, off := mat.NewDense(len(rows), 3, nil), Gather(o.y, rows), Gather(o.off, rows)
+	for k, i := range rows {
+		x.SetRow(k, o.x.RawRowView(i))
+	}
+	var m mat.Matrix = x
+	if sparse {
+		m = sparseOf(t, x)
+	}
+	s, err := NewSums(mustTable(t, m, NewIdentity(3, 1.5, true)), y, 0, 0, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Shift(off, offsetEnd)
+}
+
+func sparseOf(t *testing.T, x *mat.Dense) *Sparse {
+	t.Helper()
+	n, d := x.Dims()
+	starts, columns, values := []int{0}, []int{}, []float64{}
+	for i := range n {
+		for j := range d {
+			columns, values = append(columns, j), append(values, x.At(i, j))
+		}
+		starts = append(starts, len(values))
+	}
+	s, err := NewSparse(n, d, starts, columns, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// questions are all that is a sum over rows, by name.
+func questions(t *testing.T, s *Sums) map[string][]float64 {
+	t.Helper()
+	w, u := []float64{0.3, -0.7, 0.2, 0.4}, []float64{0.5, 0.1, -0.6}
+	out := map[string][]float64{}
+	numbers := func(name string, n int, f func(dst []float64) error) {
+		dst := make([]float64, n)
+		if err := f(dst); err != nil {
+			t.Fatal(err)
+		}
+		out[name] = dst
+	}
+	numbers("gradient", 4, func(dst []float64) error { return s.Gradient(ctx, dst, w, math.Inf(1)) })
+	numbers("clipped gradient", 4, func(dst []float64) error { return s.Gradient(ctx, dst, w, 0.4) })
+	numbers("losses", 2, func(dst []float64) error {
+		return s.Losses(ctx, dst, [][]float64{w, {1, 1, 1, 0}}, []float64{0.6, math.Inf(1)})
+	})
+	numbers("errors", 1, func(dst []float64) error { return s.Errors(ctx, dst, [][]float64{w}) })
+	out["labels"], _ = s.LabelSum()
+	out["totals"], _ = s.Totals()
+	hessian, err := s.Hessian(ctx, w, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["solver's Hessian"] = pack(hessian)
+	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), Longest: 1.2}
+	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}} {
+		framed, err := s.Frame(ctx, whole, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := func(what string, v []float64, _ float64, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[name+" "+what] = v
+		}
+		ask := func(what string, v []float64, l2 float64, err error) { answer(what, v, l2, err) }
+		edges := []float64{2, 1, 0.5, 0.25}
+		wide, apart := Slope{Clip: 0.5, Constant: 1}, Slope{Clip: 0.3, Constant: 1, Apart: 0.6}
+		v, l2, err := heard(framed.Lengths(edges), nil)
+		ask("lengths", v, l2, err)
+		v, l2, err = heard(framed.Sum(ctx, 0.9))
+		ask("sum", v, l2, err)
+		v, l2, err = heard(framed.Moments(ctx, 0.9))
+		ask("moments", v, l2, err)
+		v, l2, err = heard(framed.Squares(ctx))
+		ask("squares", v, l2, err)
+		v, l2, err = heard(framed.Gradient(ctx, u, 0.2, wide))
+		ask("gradient", v, l2, err)
+		v, l2, err = heard(framed.Gradient(ctx, u, 0.2, apart))
+		ask("gradient, constant apart", v, l2, err)
+		v, l2, err = heard(framed.GradientNorms(ctx, edges, u, 0.2, wide))
+		ask("gradient norms", v, l2, err)
+		v, l2, err = heard(framed.Slopes(ctx, edges, u, 0.2))
+		ask("slopes", v, l2, err)
+		v, l2, err = heard(framed.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.25))
+		ask("curvature norms", v, l2, err)
+		v, l2, err = heard(framed.Hessian(ctx, u, 0.2, 1, 0.25, 0.6))
+		ask("Hessian", v, l2, err)
+	}
+	return out
+}
+
+// Each answer is the sum of what rows alone answer, times their shares: the definition of
+// shares, for every question, dense and sparse, whole and picked.
+func TestAnswersAreSumsOfShares(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, sparse := range []bool{false, true} {
+		o := randomOwned(r, 700, 300)
+		all := make([]int, 700)
+		for i := range all {
+			all[i] = i
+		}
+		plain := o.of(t, all, sparse)
+		table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 300, Most: 3, Seed: 4, Weights: o.weights, Heavy: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := plain.of(table, order)
+		persons := []int{4, 0, 299, 17, 100, 101, 102}
+		for k := range 200 {
+			persons = append(persons, 103+k%190)
+		}
+		picked := s.of(s.t.Pick(persons), s.t.RowsOf(persons))
+		pickedRows := Gather(order, s.t.RowsOf(persons))
+		for name, c := range map[string]struct {
+			s    *Sums
+			rows []int
+		}{"all": {s, order}, "picked": {picked, pickedRows}} {
+			got, want := questions(t, c.s), map[string][]float64{}
+			for k, i := range c.rows {
+				share := c.s.t.owners.share(k)
+				for q, v := range questions(t, o.of(t, []int{i}, sparse)) {
+					if want[q] == nil {
+						want[q] = make([]float64, len(v))
+					}
+					floats.AddScaled(want[q], share, v)
+				}
+			}
+			for q, v := range want {
+				if !floats.EqualApprox(got[q], v, 1e-9) {
+					t.Errorf("%s, sparse %v, %s: %v, the rows' shares are %v", name, sparse, q, got[q], v)
+				}
+			}
+		}
+	}
+}
+
+// Scatter is the sum of products of what persons add, as shares of their rows'.
+func TestScatterIsOfPersons(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	o := randomOwned(r, 900, 250)
+	all := make([]int, 900)
+	for i := range all {
+		all[i] = i
+	}
+	plain := o.of(t, all, false)
+	table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := plain.of(table, order)
+	u, slope := []float64{0.5, 0.1, -0.6}, Slope{Clip: 0.5, Constant: 1}
+	framed, err := s.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := heard(framed.Scatter(ctx, u, 0.1, slope))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewSymDense(4, nil)
+	for p := range 250 {
+		one := s.of(s.t.Pick([]int{p}), s.t.RowsOf([]int{p}))
+		if len(one.labels) == 0 {
+			continue
+		}
+		f, err := one.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := heard(f.Gradient(ctx, u, 0.1, slope))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.SymRankOne(want, 1, mat.NewVecDense(4, g))
+	}
+	if !floats.EqualApprox(got, pack(want), 1e-9) {
+		t.Errorf("%v, persons' gradients have %v", got, pack(want))
+	}
+}
+
+// A person's shares add up to 1 at most, and to exactly 1 only as powers of two.
+func TestSharesAddUp(t *testing.T) {
+	for rows := 1; rows <= 1000; rows++ {
+		for _, weight := range []float64{1, 0.999999, 1.0 / 3, 1e-3, 2, math.Inf(1)} {
+			share := shareOf(weight, rows)
+			total := share * float64(rows)
+			if power := rows&(rows-1) == 0 && weight >= 1; power && total != 1 || !power && !(total <= 1-0x1p-20) {
+				t.Errorf("%d rows of weight %g have shares of %g, together %g", rows, weight, share, total)
+			}
+			if share*(1<<20) != math.Trunc(share*(1<<20)) || share > weight/float64(rows) {
+				t.Errorf("%d rows of weight %g have shares of %g", rows, weight, share)
+			}
+		}
+	}
+}
+
+// Which rows count, and in which blocks they are added, depends on nothing but the persons
+// before them being so many: other persons' rows don't matter.
+func TestOwnDependsOnThePersonOnly(t *testing.T) {
+	const persons = 30000
+	rows := func(more int) ([]int, *Table, []int) { // person 7 has so many rows more
+		var of []int
+		for p := range persons {
+			for range 1 + p%4 {
+				of = append(of, p)
+			}
+		}
+		for range more {
+			of = append(of, 7)
+		}
+		x := mat.NewDense(len(of), 1, nil)
+		for i := range of {
+			x.Set(i, 0, 1)
+		}
+		table, order, err := mustTable(t, x, NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Seed: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of, table, order
+	}
+	_, before, chosen := rows(0)
+	_, after, moved := rows(900)
+	if before.layout.n != after.layout.n || before.layout.blocks != after.layout.blocks || before.layout.blockRows() != after.layout.blockRows() {
+		t.Errorf("layouts %+v and %+v", before.layout, after.layout)
+	}
+	if before.layout.blocks < 2 {
+		t.Error("one block only")
+	}
+	for p := range persons {
+		a, b := before.RowsOf([]int{p}), after.RowsOf([]int{p})
+		if p != 7 && !slices.Equal(Gather(chosen, a), Gather(moved, b)) {
+			t.Errorf("person %d has the rows %v, and %v where another has more", p, Gather(chosen, a), Gather(moved, b))
+		}
+		if len(b) > 3 {
+			t.Errorf("%d rows of person %d count", len(b), p)
+		}
+	}
+	for b := range before.layout.blocks {
+		tiles := func(l layout) (sizes []int, first int) {
+			l.eachTile(b, func(lo, hi int) {
+				if sizes = append(sizes, hi-lo); len(sizes) == 1 {
+					first = lo
+				}
+			})
+			return sizes, first
+		}
+		x, _ := tiles(before.layout)
+		y, _ := tiles(after.layout)
+		if b > 0 && !slices.Equal(x, y) {
+			t.Errorf("block %d has tiles of %v rows, and %v where a person of the first block has more", b, x, y)
+		}
+	}
+}
+
+// What can't be is refused.
+func TestOwnRefuses(t *testing.T) {
+	table := mustTable(t, mat.NewDense(2, 1, []float64{1, 1}), NewIdentity(1, 1, false))
+	for name, c := range map[string]struct {
+		facts Owners
+		kind  error
+	}{
+		"persons of others": {Owners{Persons: []int{0}, Count: 1, Most: 1}, check.ErrShape},
+		"no count":          {Owners{Persons: []int{0, 0}, Most: 1}, check.ErrConfig},
+		"too many":          {Owners{Persons: []int{0, 0}, Count: maxPersons + 1, Most: 1}, check.ErrConfig},
+		"no cap":            {Owners{Persons: []int{0, 0}, Count: 1}, check.ErrConfig},
+		"negative":          {Owners{Persons: []int{0, -1}, Count: 2, Most: 1}, check.ErrValue},
+		"beyond":            {Owners{Persons: []int{0, 2}, Count: 2, Most: 1}, check.ErrValue},
+		"weights of others": {Owners{Weights: []float64{1}, Heavy: 1}, check.ErrShape},
+		"no largest":        {Owners{Weights: []float64{1, 1}}, check.ErrBound},
+		"negative weight":   {Owners{Weights: []float64{1, -1}, Heavy: 1}, check.ErrValue},
+		"NaN":               {Owners{Weights: []float64{1, math.NaN()}, Heavy: 1}, check.ErrValue},
+	} {
+		if _, _, err := table.Own(c.facts); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if owned, order, err := table.Own(Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.owners.shares) != "[0.25 1]" {
+		t.Errorf("%v, rows %v: %v", owned, order, err)
+	}
+}
