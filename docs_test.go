@@ -30,7 +30,31 @@ func TestReviewList(t *testing.T) {
 		t.Fatal("the page has no such list")
 	}
 	list, _, _ = strings.Cut(list, "\n## ")
-	packages, total := 0, 0
+	list, more, _ := strings.Cut(list, "**For answers to queries**")
+	queries, details, found := strings.Cut(more, "**With persons, weights or offsets**")
+	if !found {
+		t.Fatal("the page doesn't say what more there is to read")
+	}
+	packages, total := countedIn(t, list)
+	if packages < 9 {
+		t.Errorf("the list has %d packages only", packages)
+	}
+	if total >= mostToRead {
+		t.Errorf("a review must read %d lines, and should be spared from %d on", total, mostToRead)
+	}
+	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
+		t.Errorf("the page should say %q", says)
+	}
+	for _, part := range []string{queries, details} {
+		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
+			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
+		}
+	}
+}
+
+// countedIn counts the packages of a list and the lines to read.
+func countedIn(t *testing.T, list string) (packages, total int) {
+	t.Helper()
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*) \\|$").FindAllStringSubmatch(list, -1) {
 		packages++
 		var named, methods []string
@@ -43,15 +67,7 @@ func TestReviewList(t *testing.T) {
 		}
 		total += linesToRead(t, row[1], named, methods, strings.HasPrefix(row[2], "all"))
 	}
-	if packages < 9 {
-		t.Errorf("the list has %d packages only", packages)
-	}
-	if total >= mostToRead {
-		t.Errorf("a review must read %d lines, and should be spared from %d on", total, mostToRead)
-	}
-	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
-		t.Errorf("the page should say %q", says)
-	}
+	return packages, total
 }
 
 // linesToRead counts the lines of a package's files, all but the named ones or these

@@ -38,7 +38,8 @@
 // # Privacy
 //
 // Neighbouring data sets differ in the whole value of one row, features and
-// label (replace-one); the number of rows is public. Every guarantee holds for
+// label (replace-one); the number of rows is public. With [Persons] they differ in all
+// rows of one person, and the number of persons is public. Every guarantee holds for
 // the float64 values that are released: noise is drawn from an exact sampler on
 // a grid, and sensitivities include the rounding of sums. A Model holds nothing
 // that was computed from raw data except through a mechanism. Errors at intake
@@ -53,7 +54,7 @@
 // [DF18] is Dwork, Feldman, Privacy-preserving Prediction, COLT 2018. [W21] is
 // Wang, Redberg, Lecture 10: Objective Perturbation, 2021.
 //
-//	n           Shape.Rows             number of rows, public
+//	n           Shape.Rows             number of rows, or of persons, public
 //	d           Shape.Dim              number of weights, the intercept included
 //	‖X‖         Shape.FeatureBound     bound on a row's L2 norm, enforced
 //	–           Shape.LabelCentre      middle of the labels' range, which real labels are

@@ -64,43 +64,6 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 	return &Data{&held{table: table, labels: append([]float64(nil), y...), labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}, nil
 }
 
-// Owners says whose the rows are, and their weights.
-type Owners = rows.Owners
-
-// Own returns the rows that count, of which a person may have several. Its errors are those
-// of intake.
-func (d *Data) Own(facts Owners) (*Data, error) {
-	table, order, err := d.table.Own(facts)
-	if err != nil {
-		return nil, err
-	}
-	return d.with(table, order, release.NewRows()), nil
-}
-
-// Shift returns the same rows, whose scores have the given numbers added to them, each held
-// to a public range. Its errors are those of intake.
-func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
-	if len(offsets) != len(d.labels) {
-		return nil, check.Fail(check.ErrShape, "offsets", len(offsets), fmt.Sprintf("must be one for each of the %d rows", len(d.labels)))
-	}
-	shifted := *d.held
-	shifted.offsets, shifted.offsetBound = make([]float64, len(offsets)), math.Max(math.Abs(low), math.Abs(high))
-	for i, v := range offsets {
-		if math.IsNaN(v) {
-			return nil, check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d", i), nil, "must be a number")
-		}
-		shifted.offsets[i] = min(max(v, low), high)
-	}
-	return &Data{&shifted}, nil
-}
-
-// Unshifted returns the same rows without offsets.
-func (d *Data) Unshifted() *Data {
-	of := *d.held
-	of.offsets, of.offsetBound = nil, 0
-	return &Data{&of}
-}
-
 // with returns a table of the given rows of d, in that order, with what belongs to them.
 func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held

@@ -46,11 +46,6 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 // they are binary.
 func (s *Sums) Labels() release.Answer { return s.answer(s.s.LabelSum()) }
 
-// Totals are the sum of what rows count, and the sum of their offsets, each over the bound
-// on them and times what its row counts. What a person adds lies within the triangle of 0,
-// (1, 1) and (1, −1), of diameter 2.
-func (s *Sums) Totals() release.Answer { return s.answer(s.s.Totals()) }
-
 // Curved reports whether the loss tells its second derivative, as Framed.Hessian needs.
 func (s *Sums) Curved() bool { return s.s.Curved() }
 

@@ -26,16 +26,6 @@ func (s *Sums) slopes(z []float64, lo int) {
 	derivs(s.loss, z, s.labels[lo:lo+len(z)])
 }
 
-// addOffsets adds those of the rows from lo on to scores.
-func (s *Sums) addOffsets(z []float64, lo int) {
-	if s.offsets == nil {
-		return
-	}
-	for k, offset := range s.offsets[lo : lo+len(z)] {
-		z[k] += offset
-	}
-}
-
 // combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
 // rows from lo on into their cᵢ, each of which then counts its share. Where totals are
 // asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what coefficients sets besides.

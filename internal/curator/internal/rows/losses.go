@@ -83,22 +83,6 @@ func (s *Sums) labelSensitivity() float64 {
 	return float64(spread*(1+1e-15)) + float64(2.2*unit*largest*s.t.layout.chain(0))
 }
 
-// Totals are the sum of the rows' shares, and of shares times offsets over their bound, and a
-// bound on how far these move when a person is replaced: the diameter of the triangle of 0,
-// (1, 1) and (1, −1), in which lies what a person adds, and the second sum's rounding, the
-// first being exact.
-func (s *Sums) Totals() (values []float64, l2 float64) {
-	values = make([]float64, 2)
-	s.blockSums(values, func(i int, sum []float64) {
-		share := s.t.owners.share(i)
-		sum[0] += share
-		if s.offsetBound > 0 {
-			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
-		}
-	})
-	return values, 2*(1+1e-15) + float64(2.2*unit*s.t.layout.chain(4))
-}
-
 // blockSums sets dst to the sum of what add adds for each row, block by block.
 func (s *Sums) blockSums(dst []float64, add func(i int, sum []float64)) {
 	of := make([]float64, len(dst))

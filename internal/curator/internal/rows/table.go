@@ -195,14 +195,6 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 	return &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}, nil
 }
 
-// Shift returns the same sums, whose scores have offsets of at most the given bound added to
-// them; nil offsets are zeros.
-func (s *Sums) Shift(offsets []float64, bound float64) *Sums {
-	shifted := *s
-	shifted.offsets, shifted.offsetBound = offsets, bound
-	return &shifted
-}
-
 func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	switch kind {
 	case losses.Binary:

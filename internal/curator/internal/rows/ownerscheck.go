@@ -1,0 +1,42 @@
+package rows
+
+import (
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// check refuses facts that are not for a matrix of so many rows, and persons and weights that
+// can't be.
+func (f *Owners) check(rows int) error {
+	if f.Persons != nil {
+		if len(f.Persons) != rows {
+			return check.Fail(check.ErrShape, "persons", len(f.Persons), fmt.Sprintf("must be one for each of the %d rows", rows))
+		}
+		if f.Count < 1 || f.Count > maxPersons {
+			return check.Fail(check.ErrConfig, "number of persons", f.Count, fmt.Sprintf("must lie between 1 and %d", maxPersons))
+		}
+		if f.Most < 1 || f.Most > 1<<20 {
+			return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must lie between 1 and %d", 1<<20))
+		}
+		for i, p := range f.Persons {
+			if p < 0 || p >= f.Count {
+				return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d", i), p, fmt.Sprintf("must lie between 0 and %d", f.Count-1))
+			}
+		}
+	}
+	if f.Weights != nil {
+		if len(f.Weights) != rows {
+			return check.Fail(check.ErrShape, "weights", len(f.Weights), fmt.Sprintf("must be one for each of the %d rows", rows))
+		}
+		if err := check.Bound("largest weight", f.Heavy); err != nil {
+			return err
+		}
+		for i, w := range f.Weights {
+			if !(w >= 0) {
+				return check.Fail(check.ErrValue, fmt.Sprintf("weight of row %d", i), nil, "must be a number of 0 or more")
+			}
+		}
+	}
+	return nil
+}
