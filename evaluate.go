@@ -166,7 +166,7 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	default:
 		p.loss = losses.Squared{}
 	}
-	if m.labels == losses.Binary && s.OffsetBound != 0 {
+	if labels == losses.Binary && s.OffsetBound != 0 {
 		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
 	}
 	if p.shape, err = s.under(p.loss); err != nil {
