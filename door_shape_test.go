@@ -64,7 +64,7 @@ func TestDoorFields(t *testing.T) {
 
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
-var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means"}
+var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means"}
 
 func TestDoorMatrices(t *testing.T) {
 	s, found := parsed(t, module), 0
