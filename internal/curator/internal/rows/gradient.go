@@ -149,7 +149,7 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	b.diameter = x * s.loss.Diameter(z, s.labelBound)
 	switch {
 	case s.offsetBound > 0: // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
-		b.diameter = float64(2 * x * b.Slope)
+		b.diameter = 2 * float64(x*b.Slope)
 	case s.t.owners != nil: // averages of gradients and 0
 		b.diameter = math.Max(b.diameter, x*b.Slope)
 	}
