@@ -124,15 +124,20 @@ func (e *Interrupted) Unwrap() error { return e.Err }
 
 // Shape is what a Learner may know of a data set: public numbers.
 type Shape struct {
-	Rows         int     // n; the number of persons where PersonRows isn't 0
-	Dim          int     // number of weights, the intercept's included
-	Intercept    bool    // whether the last weight is an intercept's
-	FeatureBound float64 // bound on a row's L2 norm, the intercept included
-	LabelCentre  float64 // middle of the labels' range
-	LabelBound   float64 // half the width of the labels' range; 0 where none was given
-	PersonRows   int     // rows of a person at most (see Persons); 0 where each has one
-	Weighted     bool    // whether rows have Weights
-	OffsetBound  float64 // largest magnitude of Offsets
+	Rows         int        // n; the number of persons where PersonRows isn't 0
+	Dim          int        // number of weights, the intercept's included
+	Intercept    bool       // whether the last weight is an intercept's
+	FeatureBound float64    // bound on a row's L2 norm, the intercept included
+	LabelCentre  float64    // middle of the labels' range
+	LabelBound   float64    // half the width of the labels' range; 0 where none was given
+	PersonRows   int        // rows of a person at most (see Persons); 0 where each has one
+	Weighted     bool       // whether rows have Weights
+	OffsetRange  [2]float64 // of Offsets; zeros where there are none
+}
+
+// largestOffset is the largest magnitude of an offset.
+func (s Shape) largestOffset() float64 {
+	return math.Max(math.Abs(s.OffsetRange[0]), math.Abs(s.OffsetRange[1]))
 }
 
 // units are so many of what the guarantee is for.
@@ -166,8 +171,8 @@ func (s Shape) validate() error {
 	if s.Intercept && (s.Dim < 2 || s.FeatureBound < 1) {
 		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), "must have a column besides the intercept, and a feature bound of at least 1")
 	}
-	if s.PersonRows < 0 || !(s.OffsetBound >= 0 && s.OffsetBound <= mostOffset) {
-		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), fmt.Sprintf("must have no negative number of rows of a person, and an offset bound in [0, %d]", mostOffset))
+	if s.PersonRows < 0 || !(s.OffsetRange[0] <= s.OffsetRange[1] && s.largestOffset() <= mostOffset) {
+		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), fmt.Sprintf("must have no negative number of rows of a person, and an offset range within ±%d", mostOffset))
 	}
 	if !(math.Abs(s.LabelCentre) <= check.MaxScale) {
 		return check.Fail(ErrBound, "label centre", s.LabelCentre, fmt.Sprintf("must be within ±%g", check.MaxScale))

@@ -166,7 +166,7 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	default:
 		p.loss = losses.Squared{}
 	}
-	if labels == losses.Binary && s.OffsetBound != 0 {
+	if labels == losses.Binary && s.largestOffset() != 0 {
 		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
 	}
 	if p.shape, err = s.under(p.loss); err != nil {
@@ -206,7 +206,7 @@ func (p *evaluation) take(m *Model) error {
 	if s.Intercept {
 		p.offset += m.weights[s.Dim-1]
 	}
-	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset) + s.OffsetBound
+	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset) + s.largestOffset()
 	if !(p.reach <= check.MaxScale) {
 		return check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
 	}

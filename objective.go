@@ -203,7 +203,7 @@ func (o *objective) longest(sigma float64) float64 {
 
 // weightBound bounds the norm of the minimiser.
 func (o *objective) weightBound(lambda, longest float64) float64 {
-	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.OffsetBound, o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, longest)
+	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, longest)
 }
 
 // train releases the minimiser.

@@ -35,15 +35,15 @@ type predictorFacts struct {
 	Mu      float64 `json:"mu,omitempty"`
 	Group   int     `json:"group,omitempty"`
 
-	Rows         int     `json:"rows"`
-	Weights      int     `json:"weights"`
-	Intercept    bool    `json:"intercept,omitempty"`
-	FeatureBound float64 `json:"feature_bound"`
-	LabelCentre  float64 `json:"label_centre,omitempty"`
-	LabelBound   float64 `json:"label_bound,omitempty"`
-	PersonRows   int     `json:"person_rows,omitempty"`
-	Weighted     bool    `json:"weighted,omitempty"`
-	OffsetBound  float64 `json:"offset_bound,omitempty"`
+	Rows         int        `json:"rows"`
+	Weights      int        `json:"weights"`
+	Intercept    bool       `json:"intercept,omitempty"`
+	FeatureBound float64    `json:"feature_bound"`
+	LabelCentre  float64    `json:"label_centre,omitempty"`
+	LabelBound   float64    `json:"label_bound,omitempty"`
+	PersonRows   int        `json:"person_rows,omitempty"`
+	Weighted     bool       `json:"weighted,omitempty"`
+	OffsetRange  [2]float64 `json:"offset_range,omitzero"`
 }
 
 // of fills in what the caller asked for.
@@ -57,7 +57,7 @@ func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 	}
 	f.Rows, f.Weights, f.Intercept, f.FeatureBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound
 	f.LabelCentre, f.LabelBound = s.LabelCentre, s.LabelBound
-	f.PersonRows, f.Weighted, f.OffsetBound = s.PersonRows, s.Weighted, s.OffsetBound
+	f.PersonRows, f.Weighted, f.OffsetRange = s.PersonRows, s.Weighted, s.OffsetRange
 	return f
 }
 

@@ -91,7 +91,7 @@ func (c ThresholdConfig) check(s Shape, p Problem) error {
 	if s.features() != 1 {
 		return check.Fail(ErrShape, "columns", s.features(), "must be 1, as the rows are sorted by it")
 	}
-	if s.Weighted || s.OffsetBound != 0 {
+	if s.Weighted || s.largestOffset() != 0 {
 		return check.Fail(ErrConfig, "dataset", nil, "must have no weights or offsets, as the walk takes whole steps")
 	}
 	if p.Radius != 0 {

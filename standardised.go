@@ -301,20 +301,24 @@ func (x *standardising) start() error {
 const totalShare = 0.01
 
 // total releases how many rows of the largest weight all come to, and the mean offset, where
-// these aren't known.
+// these aren't known: that of the mean exposure for counts, as a constant rate has it.
 func (x *standardising) total() error {
-	if !x.shape.Weighted && x.shape.OffsetBound == 0 {
+	if !x.shape.Weighted && x.shape.largestOffset() == 0 {
 		return nil
 	}
 	sums, err := x.pool.draw(totalShare, x.sums.Totals(), nil)
 	if err != nil {
 		return err
 	}
-	noise, rows := 2/(x.mu*math.Sqrt(totalShare)), x.n
+	noise := 2 / (x.mu * math.Sqrt(totalShare))
 	if x.shape.Weighted {
-		x.n = math.Min(rows, math.Max(sums[0], math.Max(1, noise)))
+		x.n = math.Min(x.n, math.Max(sums[0], math.Max(1, noise)))
 	}
-	x.shifted = x.shape.OffsetBound * math.Max(-1, math.Min(1, sums[1]/x.n))
+	low, high := x.shape.OffsetRange[0], x.shape.OffsetRange[1]
+	if x.shifted = x.shape.largestOffset() * sums[1] / x.n; x.loss.Labels() == losses.Count {
+		x.shifted = high + math.Log(math.Max(sums[1], noise)/x.n)
+	}
+	x.shifted = math.Min(math.Max(x.shifted, low), high)
 	return nil
 }
 

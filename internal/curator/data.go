@@ -37,8 +37,8 @@ type held struct {
 	labelCentre, labelBound float64 // 0 where none was given
 	rows                    *release.Rows
 
-	offsets     []float64 // of the rows' scores, held to ±offsetBound; nil if all are 0
-	offsetBound float64
+	offsets      []float64 // of the rows' scores; nil if all are 0
+	offsetsRange rows.Range
 }
 
 // Open checks and bounds the rows of x and takes their labels, of a public range

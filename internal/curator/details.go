@@ -29,7 +29,7 @@ func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
 		return nil, check.Fail(check.ErrShape, "offsets", len(offsets), fmt.Sprintf("must be one for each of the %d rows", len(d.labels)))
 	}
 	shifted := *d.held
-	shifted.offsets, shifted.offsetBound = make([]float64, len(offsets)), math.Max(math.Abs(low), math.Abs(high))
+	shifted.offsets, shifted.offsetsRange = make([]float64, len(offsets)), rows.Range{low, high}
 	for i, v := range offsets {
 		if math.IsNaN(v) {
 			return nil, check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d", i), nil, "must be a number")
@@ -42,7 +42,7 @@ func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
 // Unshifted returns the same rows without offsets.
 func (d *Data) Unshifted() *Data {
 	of := *d.held
-	of.offsets, of.offsetBound = nil, 0
+	of.offsets, of.offsetsRange = nil, rows.Range{}
 	return &Data{&of}
 }
 

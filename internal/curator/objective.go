@@ -49,7 +49,7 @@ type objective struct {
 func (o *objective) minimise(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
 	sums := o.sums.s
 	n, x := float64(sums.Len()), sums.FeatureBound()
-	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetBound, sums.Len(), x, o.clip, o.lambda, longest)
+	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest(), sums.Len(), x, o.clip, o.lambda, longest)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
 		Smoothness: float64(n*sums.Constants(radius).Smoothness*x*x) + o.lambda,

@@ -1,26 +1,29 @@
 package curator
 
-import "github.com/dpglm/dpglm/losses"
+import (
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+)
 
 // Facts are the public facts of a data set.
 type Facts struct {
 	Rows, Columns, Dim int // Rows are persons where these may have several
 	Intercept          bool
-	Bound              float64 // on a row's norm without the constant feature
-	Constant           float64 // 0 without intercept
-	FeatureBound       float64 // on a row's norm, with it
-	LabelCentre        float64 // middle of the labels' range
-	LabelBound         float64 // half its width, the upper end for counts; 0 where none was given
-	Offset             float64 // see [Encoding.Offset]
-	PersonRows         int     // rows of a person at most; 0 where each has one
-	Weighted           bool    // whether rows have weights
-	ScoreOffset        float64 // largest magnitude of the offsets of rows' scores
+	Bound              float64    // on a row's norm without the constant feature
+	Constant           float64    // 0 without intercept
+	FeatureBound       float64    // on a row's norm, with it
+	LabelCentre        float64    // middle of the labels' range
+	LabelBound         float64    // half its width, the upper end for counts; 0 where none was given
+	Offset             float64    // see [Encoding.Offset]
+	PersonRows         int        // rows of a person at most; 0 where each has one
+	Weighted           bool       // whether rows have weights
+	Offsets            rows.Range // of scores; zeros where there are none
 }
 
 // Facts returns the public facts.
 func (d *Data) Facts() Facts {
 	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.Weighted(), d.offsetBound}
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.Weighted(), d.offsetsRange}
 }
 
 // prediction is the label's mean at a score: the class where a binary loss gives

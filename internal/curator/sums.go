@@ -26,7 +26,7 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sums{s.Shift(d.offsets, d.offsetBound), d}, nil
+	return &Sums{s.Shift(d.offsets, d.offsetsRange), d}, nil
 }
 
 // Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope

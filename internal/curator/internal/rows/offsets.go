@@ -1,10 +1,22 @@
 package rows
 
-// Shift returns the same sums, whose scores have offsets of at most the given bound added to
-// them; nil offsets are zeros.
-func (s *Sums) Shift(offsets []float64, bound float64) *Sums {
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Range is a public one, of numbers that are held to it.
+type Range [2]float64
+
+// Largest is the largest magnitude.
+func (r Range) Largest() float64 { return math.Max(math.Abs(r[0]), math.Abs(r[1])) }
+
+// Shift returns the same sums, whose scores have offsets within a range added to them; nil
+// offsets are zeros.
+func (s *Sums) Shift(offsets []float64, within Range) *Sums {
 	shifted := *s
-	shifted.offsets, shifted.offsetBound = offsets, bound
+	shifted.offsets, shifted.offsetTop, shifted.offsetBound = offsets, within[1], within.Largest()
 	return &shifted
 }
 
@@ -18,16 +30,20 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 	}
 }
 
-// Totals are the sum of the rows' shares, and of shares times offsets over their bound, and a
-// bound on how far these move when a person is replaced: the diameter of the triangle of 0,
-// (1, 1) and (1, −1), in which lies what a person adds, and the second sum's rounding, the
-// first being exact.
+// Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
+// over its bound, or for counts the exposure whose logarithm it is, over the largest one. A
+// person moves them by no more than the diameter of the triangle of 0, (1, 1) and (1, −1), in
+// which lies what a person adds, and the second sum's rounding, the first being exact.
 func (s *Sums) Totals() (values []float64, l2 float64) {
 	values = make([]float64, 2)
 	s.blockSums(values, func(i int, sum []float64) {
 		share := s.t.owners.share(i)
 		sum[0] += share
-		if s.offsetBound > 0 {
+		switch {
+		case s.offsetBound == 0:
+		case s.loss.Labels() == losses.Count:
+			sum[1] += float64(share * math.Exp(s.offsets[i]-s.offsetTop))
+		default:
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})

@@ -52,7 +52,7 @@ func (o owned) of(t *testing.T, rows []int, sparse bool) *Sums {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Shift(off, offsetEnd)
+	return s.Shift(off, Range{-offsetEnd, offsetEnd})
 }
 
 func sparseOf(t *testing.T, x *mat.Dense) *Sparse {

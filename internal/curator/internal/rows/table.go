@@ -170,7 +170,8 @@ type Sums struct {
 	labels      []float64
 	labelBound  float64
 	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
-	offsetBound float64
+	offsetBound float64   // on their magnitude
+	offsetTop   float64   // and on themselves
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
