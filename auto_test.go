@@ -104,15 +104,15 @@ func TestAutoWeightsAreForTheOriginalRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	x, y := mat.NewDense(n, d, nil), map[losses.Labels][]float64{}
 	truth := map[losses.Labels][]float64{losses.Binary: {30, -20, 1.5}, losses.Real: {10, -20, 5}, losses.Count: {10, -20, 1}}
-	for range n {
-		for kind := range truth {
-			y[kind] = append(y[kind], 0)
-		}
+	kinds := []losses.Labels{losses.Binary, losses.Real, losses.Count} // the order in which they draw
+	for _, kind := range kinds {
+		y[kind] = make([]float64, n)
 	}
 	for i := range n {
 		u := []float64{0.05 * (2*r.Float64() - 1), 0.05 * (2*r.Float64() - 1)}
 		x.SetRow(i, u)
-		for kind, w := range truth {
+		for _, kind := range kinds {
+			w := truth[kind]
 			z := floats.Dot(u, w[:d]) + w[d]
 			switch kind {
 			case losses.Real:

@@ -247,11 +247,11 @@ func TestEvaluationPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Evaluate(context.Background(), d, m, b, EvaluateConfig{}, nil)
+	e, err := Evaluate(context.Background(), d, m, b, EvaluateConfig{}, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Ledger.String() != planned.String() || !e.Ledger.Within(1, 1e-6) {
+	if e.Ledger.String() != planned.WithCallerNoise().String() || !e.Ledger.Within(1, 1e-6) {
 		t.Errorf("spent\n%v\nplanned\n%v", e.Ledger, planned)
 	}
 	if _, err := (EvaluateConfig{}).Ledger(d.Shape(), nil, b); !errors.Is(err, ErrConfig) {

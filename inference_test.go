@@ -334,23 +334,23 @@ func TestEmptyInference(t *testing.T) {
 // negative.
 func TestInferExtremes(t *testing.T) {
 	const n = 300
-	r := rand.New(rand.NewPCG(9, 10))
-	for name, fill := range map[string]func(row []float64){
-		"zeros":     func(row []float64) { clear(row) },
-		"constants": func(row []float64) { row[0], row[1], row[2] = 1, -1, 0.5 },
-		"a column twice": func(row []float64) {
+	for name, fill := range map[string]func(r *rand.Rand, row []float64){
+		"zeros":     func(_ *rand.Rand, row []float64) { clear(row) },
+		"constants": func(_ *rand.Rand, row []float64) { row[0], row[1], row[2] = 1, -1, 0.5 },
+		"a column twice": func(r *rand.Rand, row []float64) {
 			row[0], row[2] = r.NormFloat64(), r.NormFloat64()
 			row[1] = row[0]
 		},
-		"one long row": func(row []float64) { row[0], row[1], row[2] = math.Pow(10, 6*r.Float64()), 0, 1e-9 },
+		"one long row": func(r *rand.Rand, row []float64) { row[0], row[1], row[2] = math.Pow(10, 6*r.Float64()), 0, 1e-9 },
 	} {
+		r := rand.New(rand.NewPCG(9, 10)) // one for each, as a map has no order
 		for _, loss := range inferredLosses {
 			for _, label := range []float64{0, 1} {
 				for _, b := range []dpglm.Budget{dpglm.GDP(1e-4), dpglm.GDP(2), dpglm.GDP(50), dpglm.GDP(1e9)} {
 					for _, facts := range []dpglm.Bounds{{Feature: 1e-5, Label: 1, Intercept: true}, {Feature: 1, Label: 2}, {Feature: 1e5, Label: 3, Intercept: true}} {
 						x, y := mat.NewDense(n, 3, nil), make([]float64, n)
 						for i := range n {
-							fill(x.RawRowView(i))
+							fill(r, x.RawRowView(i))
 							y[i] = label
 						}
 						d, err := dpglm.NewDataset(x, y, facts)

@@ -172,17 +172,17 @@ func FuzzSelect(f *testing.F) {
 	f.Add(1e-6, 1e-300, 1e308, -1e308, 5e-324, 1e60, 1e-60, 0.0, uint64(2))
 	f.Add(700.0, 0.999, math.NaN(), 0.0, math.Inf(1), -1.0, math.NaN(), 1e61, uint64(3))
 	f.Fuzz(func(t *testing.T, epsilon, beta, q0, q1, q2, d0, d1, d2 float64, seed uint64) {
-		src, scores := NewSeededSource(seed), []float64{q0, q1, q2}
+		scores := []float64{q0, q1, q2}
 		var argument *check.Error
-		for name, choose := range map[string]func() (int, error){
-			"exponential":      func() (int, error) { return Exponential{epsilon}.Select(scores, d0, src) },
-			"permute-and-flip": func() (int, error) { return PermuteAndFlip{epsilon}.Select(scores, d0, src) },
-			"noisy max":        func() (int, error) { return NoisyMax{epsilon}.Select(scores, d0, src) },
-			"generalized": func() (int, error) {
+		for name, choose := range map[string]func(src Source) (int, error){
+			"exponential":      func(src Source) (int, error) { return Exponential{epsilon}.Select(scores, d0, src) },
+			"permute-and-flip": func(src Source) (int, error) { return PermuteAndFlip{epsilon}.Select(scores, d0, src) },
+			"noisy max":        func(src Source) (int, error) { return NoisyMax{epsilon}.Select(scores, d0, src) },
+			"generalized": func(src Source) (int, error) {
 				return GeneralizedExponential{epsilon, beta}.Select(scores, []float64{d0, d1, d2}, src)
 			},
 		} {
-			if i, err := choose(); err == nil && (i < 0 || i > 2) {
+			if i, err := choose(NewSeededSource(seed)); err == nil && (i < 0 || i > 2) {
 				t.Errorf("%s: selects %d of 3", name, i)
 			} else if err != nil && !errors.As(err, &argument) {
 				t.Errorf("%s: %v", name, err)

@@ -26,7 +26,7 @@ func TestFromHeaderToPredictions(t *testing.T) {
 	}
 	filled := schema(t, "rich", rich)
 	planned, _ := csvfit(t, "plan", "-schema", filled, "-rows", "2000", "-epsilon", "2")
-	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", filled, "-epsilon", "2", "-o", model)
+	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", filled, "-epsilon", "2", "-o", model, "-insecure-noise-seed", "1")
 	_, ledger, _ := strings.Cut(planned, "\n")
 	if !strings.Contains(fitted, strings.TrimSpace(ledger)) || !strings.Contains(fitted, "0 held out") || strings.Contains(fitted, "log_loss") {
 		t.Errorf("planned\n%s\nand did\n%s", planned, fitted)
@@ -113,7 +113,7 @@ func TestNamesOfPredictions(t *testing.T) {
 func TestPredictsLIBSVM(t *testing.T) {
 	data, schema := libsvm(t, 500)
 	model := filepath.Join(t.TempDir(), "model.json")
-	csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "4", "-o", model)
+	csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "4", "-o", model, "-insecure-noise-seed", "1")
 	out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "b.libsvm", "0 1:1 5:1\n0 3:1 5:1\n"))
 	lines := strings.Fields(out)
 	if len(lines) != 3 || lines[0] != "probability,class" || !strings.HasSuffix(lines[1], ",0") || !strings.HasSuffix(lines[2], ",1") {

@@ -94,6 +94,7 @@ func TestDeclaredSensitivities(t *testing.T) {
 			all := questions(loss, dim)
 			maps.Copy(all, framedQuestions())
 			for name, q := range all {
+				r := rand.New(rand.NewPCG(7, 9)) // one for each, as a map has no order
 				worst, declared := 0.0, math.NaN()
 				for k := range 60 {
 					a, b := base, base.neighbour(r, k%12, loss.Labels())

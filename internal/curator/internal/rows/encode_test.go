@@ -30,7 +30,7 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, z := randomVector(r, enc.Dim(), 1), make([]float64, n)
+		w, z := randomVector(rand.New(rand.NewPCG(3, 4)), enc.Dim(), 1), make([]float64, n)
 		table.Scores(z, w)
 		for i := range n {
 			u, err := enc.Encode(x.RawRowView(i))

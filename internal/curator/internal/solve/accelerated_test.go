@@ -93,7 +93,6 @@ func TestStepsSuffice(t *testing.T) {
 // answer: steeper than stated, with a jump, or another one at each call. A second-order
 // method may get by without the constants, and its answer is certified.
 func TestFalseConstantsEnd(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
 	for name, c := range map[string]struct {
 		spoil func(p *Problem)
 		all   bool // the methods fail
@@ -104,7 +103,10 @@ func TestFalseConstantsEnd(t *testing.T) {
 		"NaN":     {func(p *Problem) { p.Smoothness = math.NaN() }, true, "can't be true"},
 		"flatter": {func(p *Problem) { p.Smoothness = p.Convexity / 2 }, true, "can't be true"},
 		"jump":    {func(p *Problem) { spoilGradient(p, func(g, w []float64) { g[2] = math.Copysign(1, w[2]-0.3) }) }, true, "can't be true"},
-		"fickle":  {func(p *Problem) { spoilGradient(p, func(g, _ []float64) { g[0] += r.NormFloat64() }) }, true, "can't be true"},
+		"fickle": {func(p *Problem) {
+			r := rand.New(rand.NewPCG(3, 4))
+			spoilGradient(p, func(g, _ []float64) { g[0] += r.NormFloat64() })
+		}, true, "can't be true"},
 	} {
 		for method, add := range secondOrder {
 			for _, radius := range []float64{1, 100} {
