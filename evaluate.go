@@ -19,9 +19,9 @@ import (
 type EvaluateConfig struct {
 	// Threshold is the probability above which a row is classified as 1, in (0, 1), or the
 	// same of 1/(1 + e^(−score)) where a model has no probabilities; 0 takes ½.
-	Threshold float64
+	Threshold float64 `json:"threshold"`
 	// Level is that of the intervals, in (0, 1); 0 takes 0.95.
-	Level float64
+	Level float64 `json:"level"`
 }
 
 // Evaluate tells how good a model is on the rows of d, privately, with intervals.
