@@ -92,7 +92,11 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 		keep("gradient, "+name, v, l2, err)
 		v, l2, err = heard(r.GradientNorms(ctx, testEdges, u, 0.3, p))
 		keep("gradient norms, "+name, v, l2, err)
+		v, l2, err = heard(r.Scatter(ctx, u, 0.3, p)) // after a gradient, whose norms are kept
+		keep("scatter, "+name, v, l2, err)
 	}
+	v, l2, err = heard(r.Slopes(ctx, slopeEdges, u, 0.3))
+	keep("slopes", v, l2, err)
 	for _, constant := range []float64{0, 1} {
 		v, l2, err = heard(r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6))
 		keep(fmt.Sprintf("Hessian, constant %g", constant), v, l2, err)
@@ -107,6 +111,7 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 var (
 	testSlopes = map[string]Slope{"with the constant": {Clip: 0.5, Constant: 1}, "no constant": {Clip: 0.4}, "apart": {Clip: 0.5, Constant: 0.3, Apart: 0.45}}
 	testEdges  = []float64{1.1, 0.6, 0.3}
+	slopeEdges = []float64{0.5, 0.2, -0.1, -0.6}
 )
 
 // byDefinition are the same answers by plain loops over encoded rows.
@@ -123,6 +128,14 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 	count := func(name string, v float64) {
 		cell, _, _ := heard((&Framed{s: &Sums{t: new(Table)}, rows: whole}).histogram(testEdges, []float64{v}), nil)
 		add(name, cell)
+	}
+	place := func(v float64) []float64 {
+		cell, at := make([]float64, len(slopeEdges)+1), 0
+		for at < len(slopeEdges) && v <= slopeEdges[at] {
+			at++
+		}
+		cell[at] = 1
+		return cell
 	}
 	for i, row := range rows {
 		whole, x := f.coordinates(row)
@@ -143,7 +156,18 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 		}
 		add("squares", squares)
 		slope := loss.Deriv(z, y[i])
+		add("slopes", place(slope))
 		for name, p := range testSlopes {
+			gradient := slices.Clone(x)
+			if p.Constant > 0 {
+				gradient = append(gradient, p.Constant)
+			}
+			least := 0.0
+			if p.Constant == 0 {
+				least = 1 // no row is taken to be shorter
+			}
+			c := math.Min(math.Abs(slope), p.Clip/math.Max(least, norm(gradient)))
+			add("scatter, "+name, outer(gradient, c*c))
 			with := append(slices.Clone(x), p.Constant)
 			held, reach := slope, norm(with)
 			switch {
@@ -154,7 +178,7 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 				reach = math.Max(size, 1)
 			}
 			count("gradient norms, "+name, math.Abs(slope)*reach)
-			c := math.Copysign(math.Min(math.Abs(held), p.Clip/reach), held)
+			c = math.Copysign(math.Min(math.Abs(held), p.Clip/reach), held)
 			for j := range with {
 				with[j] *= c
 			}
@@ -343,6 +367,8 @@ func TestFramedIsCancelled(t *testing.T) {
 		"squares":         func() error { _, _, err := heard(framed.Squares(done)); return err },
 		"gradient":        func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
 		"gradient norms":  func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },
+		"scatter":         func() error { _, _, err := heard(framed.Scatter(done, u, 0, p)); return err },
+		"slopes":          func() error { _, _, err := heard(framed.Slopes(done, slopeEdges, u, 0)); return err },
 		"Hessian":         func() error { _, _, err := heard(framed.Hessian(done, u, 0, 1, 1, 1)); return err },
 		"curvature norms": func() error { _, _, err := heard(framed.CurvatureNorms(done, testEdges, u, 0, 1, 1)); return err },
 	} {

@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -163,6 +164,59 @@ func TestSizesOfFrames(t *testing.T) {
 		within := func(got, want float64) bool { return got >= want*(1-1e-15) && got <= want*(1+1e-13) }
 		if !within(r.size, c.size) || !within(r.centre, c.centre) {
 			t.Errorf("size %g, centre %g, want %g and %g", r.size, r.centre, c.size, c.centre)
+		}
+	}
+}
+
+// The answers that are packed moments declare what the terms above are summed for.
+func TestPackedAnswersDeclareTheirBound(t *testing.T) {
+	s, f, u := framedSample(t, losses.Logistic{}, 0)
+	r, err := s.Frame(ctx, whole, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := func(what string, want float64) func(_ []float64, l2 float64, err error) {
+		return func(_ []float64, l2 float64, err error) {
+			t.Helper()
+			if l2 != want || err != nil {
+				t.Errorf("%s declares %.17g, want %.17g (%v)", what, l2, want, err)
+			}
+		}
+	}
+	declared("moments", r.momentsSensitivity(1, 0, 0.3))(heard(r.Moments(ctx, 0.3)))
+	declared("a Hessian", r.momentsSensitivity(0.2, 0.5, 0.4))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.4)))
+	declared("a Hessian of short rows", r.momentsSensitivity(0.04, 0.5, 0.1))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.1)))
+	declared("a scatter", r.momentsSensitivity(0.09, 0, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3})))
+	declared("a scatter with the constant", r.momentsSensitivity(0.36, 0.5, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3, Constant: 0.5, Apart: 2})))
+}
+
+// A measured norm is the computed one with room for what missed bounds and, beside that,
+// for the roundings of its own squares and their sum, in every kind of frame.
+func TestMeasuredNormsHaveRoom(t *testing.T) {
+	const d = 1000
+	r := rand.New(rand.NewPCG(49, 50))
+	s := sumsOf(t, randomMatrix(r, 3, d, 0.01), make([]float64, 3), 0, NewIdentity(d, 1, false), losses.Logistic{})
+	ones, one := make([]float64, d), mat.NewDense(d, d, nil)
+	for j := range ones {
+		ones[j] = 1
+		one.Set(j, j, 1)
+	}
+	for name, f := range map[string]Frame{"nothing": {}, "scale": {Scale: ones}, "matrix": {Matrix: one}} {
+		framed, err := s.Frame(ctx, whole, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, length := range framed.length {
+			row := make([]float64, d)
+			s.t.encode(row, s.t.src.tile(i, i+1, s.t.buffer()), i, 0)
+			sum := exactly(0)
+			for _, v := range row {
+				sum.Add(sum, product(v, v))
+			}
+			own, _ := sum.Sqrt(sum).Float64()
+			if room := length - framed.missed() - own; room < own*unit*(d+16) || room > own*unit*4*(d+16) {
+				t.Errorf("%s: a row of norm %g has room for %g roundings of it beside what is missed, want %d to %d", name, own, room/own/unit, d+16, 4*(d+16))
+			}
 		}
 	}
 }
