@@ -138,7 +138,9 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 		c.StandardError = f.law.standardError(along)
 	}
 	half := distuv.UnitNormal.Quantile((1+f.level)/2) * c.StandardError
-	c.Low, c.High, c.Z = estimate-half, estimate+half, estimate/c.StandardError
+	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 { // an error may underflow to 0
+		c.Z = estimate / c.StandardError
+	}
 	c.P = 2 * distuv.UnitNormal.CDF(-math.Abs(c.Z))
 	return c
 }

@@ -463,3 +463,12 @@ func TestInferenceNames(t *testing.T) {
 		t.Errorf("90 %% intervals are %g standard errors", z)
 	}
 }
+
+// Under bounds and budgets that are sixty orders of magnitude apart a standard error may
+// underflow to 0, and z be infinite; the coefficient can still be written.
+func TestCoefficientsOfNoError(t *testing.T) {
+	text, err := json.Marshal(dpglm.Coefficient{Name: "x1", Estimate: 1, Z: math.Inf(1)})
+	if want := `{"name":"x1","estimate":1,"standard_error":0,"low":0,"high":0,"z":null,"p":0}`; err != nil || string(text) != want {
+		t.Errorf("%s (%v), want %s", text, err, want)
+	}
+}

@@ -61,7 +61,7 @@ type coefficientJSON struct {
 	StandardError *float64 `json:"standard_error"`
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
-	Z             float64  `json:"z"`
+	Z             *float64 `json:"z"`
 	P             float64  `json:"p"`
 }
 
@@ -75,7 +75,7 @@ func finite(v float64) *float64 {
 
 // MarshalJSON writes null for what is infinite.
 func (c Coefficient) MarshalJSON() ([]byte, error) {
-	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), c.Z, c.P})
+	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), c.P})
 }
 
 // MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for
