@@ -38,7 +38,7 @@ func (p *evaluation) classes(e *Evaluation, m *Model) error {
 	}
 	c := newClassed(edges, beyond, cut, m.link == losses.Logit)
 	r := &sampled{level: p.Level, counts: [][]float64{append(zeros, ones...)}, spreads: []float64{spread}}
-	c.fill(e, r.intervals(c.figures))
+	c.fill(e, r.intervals(c.figures, rangeOf))
 	return nil
 }
 
@@ -201,6 +201,17 @@ func (c *classed) figures(counts [][]float64) []float64 {
 	return out
 }
 
+// rangeOf is what the k-th of these figures can be.
+func rangeOf(k int) (low, high float64) {
+	switch {
+	case k < 3 || k == 4 || k >= plainFigures: // a share of rows, or a mean of what lies in [0, 1]
+		return 0, 1
+	case k == 3:
+		return 0, math.Inf(1)
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
 // calibrate fits classes to an intercept and a slope of the cells' mean scores, by
 // Newton's method; NaN where counts drown in noise.
 func (c *classed) calibrate(zeros, ones []float64) (a, b float64) {
@@ -233,18 +244,6 @@ func (c *classed) calibrate(zeros, ones []float64) (a, b float64) {
 
 // fill writes the figures where they belong.
 func (c *classed) fill(e *Evaluation, v []Interval) {
-	for k := range v {
-		most := 1.0
-		switch {
-		case k == 3: // log-loss
-			most = math.Inf(1)
-		case k > 4 && k < plainFigures: // of calibration
-			continue
-		}
-		for _, x := range []*float64{&v[k].Value, &v[k].Low, &v[k].High} {
-			*x = math.Max(0, math.Min(most, *x)) // noise may lead beyond
-		}
-	}
 	e.Accuracy, e.AUC, e.Rate = v[0], v[1], v[2]
 	if c.probabilities {
 		e.LogLoss, e.Brier, e.CalibrationIntercept, e.CalibrationSlope = v[3], v[4], v[5], v[6]

@@ -49,9 +49,10 @@ func (p *evaluation) residuals(e *Evaluation) error {
 		mean, square := grids[0].moments(counts[0])
 		labelMean, labelSquare := grids[1].moments(counts[1])
 		return []float64{mean, math.Sqrt(square), 1 - square/(labelSquare-float64(labelMean*labelMean))}
+	}, func(k int) (low, high float64) {
+		return []float64{math.Inf(-1), 0, math.Inf(-1)}[k], []float64{math.Inf(1), math.Inf(1), 1}[k]
 	})
 	e.MeanError, e.RMSE, e.R2 = v[0], v[1], v[2]
-	e.RMSE.Low, e.R2.High = math.Max(0, e.RMSE.Low), math.Min(1, e.R2.High)
 	return nil
 }
 

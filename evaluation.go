@@ -17,8 +17,8 @@ type Interval struct {
 }
 
 // Evaluation is what [Evaluate] released of a model: figures for the labels that it has,
-// the others being zero. One that drowned in the noise is zero too, its interval
-// included. It prints as a table.
+// the others being zero. All are held to what they can be, such as shares to [0, 1]; one
+// that drowned in the noise is zero too, its interval included. It prints as a table.
 type Evaluation struct {
 	Rows  int     `json:"rows"`
 	Level float64 `json:"level"` // of the intervals
@@ -86,8 +86,10 @@ const simulations = 600
 // intervals returns figures of the counts as they were released, which noise doesn't bias
 // as far as they are sums, with basic bootstrap intervals: rows are drawn from the counts
 // made nonnegative, noise is added, and the figures' differences from those of what was
-// drawn from are turned around. A drawn count is normal, as the noise is.
-func (r *sampled) intervals(figures func(counts [][]float64) []float64) []Interval {
+// drawn from are turned around. A drawn count is normal, as the noise is. Figures are held
+// to their ranges. One whose range all simulations together miss has drowned: noise made
+// counts negative that it is a ratio of, and the interval says nothing.
+func (r *sampled) intervals(figures func(counts [][]float64) []float64, ranges func(k int) (low, high float64)) []Interval {
 	released := figures(r.counts)
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
@@ -109,11 +111,19 @@ func (r *sampled) intervals(figures func(counts [][]float64) []float64) []Interv
 		at := int(math.Round((1 - r.level) / 2 * simulations))
 		at = min(max(at, 1), simulations/2)
 		x := Interval{v, v - drawn[k][simulations-at], v - drawn[k][at-1]}
-		if sum := x.Value + x.Low + x.High; !math.IsNaN(sum) && !math.IsInf(sum, 0) {
-			out[k] = x
+		low, high := ranges(k)
+		drowned := v-drawn[k][simulations-1] > high || v-drawn[k][0] < low
+		if sum := x.Value + x.Low + x.High; !drowned && !math.IsNaN(sum) && !math.IsInf(sum, 0) {
+			out[k] = x.within(low, high)
 		}
 	}
 	return out
+}
+
+// within is the figure and the ends of its interval, held to a range.
+func (x Interval) within(low, high float64) Interval {
+	hold := func(v float64) float64 { return math.Max(low, math.Min(v, high)) }
+	return Interval{hold(x.Value), hold(x.Low), hold(x.High)}
 }
 
 // draw returns counts of as many new rows, with noise that is taken away from their sum.

@@ -1,0 +1,81 @@
+package dpglm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// stopper ends a run when its first noise is drawn.
+type stopper struct {
+	mechanisms.Source
+	stop func()
+}
+
+func (s stopper) Uint64() uint64 {
+	s.stop()
+	return s.Source.Uint64()
+}
+
+// An evaluation that stops after noise was drawn has spent: its error carries the ledger,
+// which says whose noise it was.
+func TestStoppedEvaluationsAreSpent(t *testing.T) {
+	for name, p := range map[string]population{"classes": classesOf(0), "reals": realsOf(), "counts": countsOf()} {
+		d, m, _, _ := p.draw(t, 50, rand.New(rand.NewPCG(1, 1)))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		env := &Env{NoiseForTests: stopper{mechanisms.NewSeededSource(1), cancel}}
+		e, err := Evaluate(ctx, d, m, GDP(1), EvaluateConfig{}, env)
+		var stopped *Interrupted
+		if e != nil || !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %v, %v", name, e, err)
+		}
+		if l := stopped.Ledger; l == nil || !l.CallerNoise() || l.Mu() > 1 || l.Mu() < 1-1e-6 {
+			t.Errorf("%s: the ledger is %v", name, l)
+		}
+	}
+}
+
+// However small n·μ is, figures lie in the ranges that they can have, and within intervals
+// that have a lower and an upper end; what lies far outside has drowned and is zero.
+func TestFiguresLieInTheirRanges(t *testing.T) {
+	for _, p := range []population{classesOf(0), realsOf(), countsOf()} {
+		for _, n := range []int{1, 4, 60} {
+			for seed := range uint64(5) {
+				d, m, _, _ := p.draw(t, n, rand.New(rand.NewPCG(seed, 1)))
+				for _, mu := range []float64{1e-6, 0.01, 0.5, 50} {
+					env := &Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
+					e, err := Evaluate(t.Context(), d, m, GDP(mu), EvaluateConfig{}, env)
+					if err != nil {
+						t.Fatal(err)
+					}
+					check := func(what string, v Interval, low, high float64) {
+						t.Helper()
+						for _, a := range []float64{v.Value, v.Low, v.High} {
+							if !(low <= a && a <= high) {
+								t.Errorf("%d rows, μ = %g: %s is %+v", n, mu, what, v)
+							}
+						}
+						if v.Low > v.High {
+							t.Errorf("%d rows, μ = %g: %s is %+v", n, mu, what, v)
+						}
+					}
+					for _, v := range []Interval{e.Accuracy, e.AUC, e.Rate, e.Brier} {
+						check("a share", v, 0, 1)
+					}
+					for _, pair := range append(e.ROC, e.Calibration...) {
+						check("a point's first", pair[0], 0, 1)
+						check("a point's second", pair[1], 0, 1)
+					}
+					check("log-loss", e.LogLoss, 0, math.Inf(1))
+					check("RMSE", e.RMSE, 0, math.Inf(1))
+					check("R²", e.R2, math.Inf(-1), 1)
+				}
+			}
+		}
+	}
+}
