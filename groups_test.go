@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // groupLearners is every way in which a learner composes releases.
@@ -76,6 +77,46 @@ func TestGroupsFitTheirBudget(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where a group's rows lie in both parts of a split, two Gaussian parts with the whole
+// budget each fit it together, as do two pure ones; objective perturbation beside one does
+// not, and the ledger of both says so.
+func TestPartsOfASplitForGroups(t *testing.T) {
+	s := dpglm.Shape{Rows: 50_000, Dim: 4, FeatureBound: 1}
+	both := func(b dpglm.Budget, learners ...dpglm.Learner) *dpglm.Ledger {
+		t.Helper()
+		var parts []*dpglm.Ledger
+		for _, l := range learners {
+			plan, err := l.Plan(s, logistic, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, plan.Ledger)
+		}
+		l, err := mechanisms.Parallel("fit and evaluation", parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	objective, output, gaussian := dpglm.ObjectivePerturbationConfig{}, dpglm.OutputPerturbationConfig{}, dpglm.NoisyGDConfig{Steps: 4}
+	for _, k := range []int{2, 5, 20} {
+		for _, l := range []dpglm.Learner{dpglm.AutoConfig{}, dpglm.NoisyGDConfig{Steps: 9}, output} {
+			if both := both(dpglm.ApproxDP(1, 1e-6).ForGroups(k), l, gaussian); !protected(t, both, k, 1, 1e-6, 0) {
+				t.Errorf("%T for %d rows: both parts spend more:\n%v", l, k, both)
+			}
+			if both := both(dpglm.GDP(0.7).ForGroups(k), l, gaussian); !protected(t, both, k, 0, 0, 0.7) {
+				t.Errorf("%T for %d rows: both parts spend more:\n%v", l, k, both)
+			}
+		}
+		if both := both(dpglm.PureDP(2).ForGroups(k), output, output); !protected(t, both, k, 2, 0, 0) {
+			t.Errorf("pure, for %d rows: both parts spend more:\n%v", k, both)
+		}
+	}
+	if both := both(dpglm.ApproxDP(1, 1e-6).ForGroups(20), objective, gaussian); protected(t, both, 20, 1, 1e-6, 0) {
+		t.Errorf("objective perturbation has the whole budget beside another part:\n%v", both)
 	}
 }
 

@@ -16,7 +16,11 @@ import (
 // first part and what from the second compose in parallel ([mechanisms.Parallel]), also
 // where the second computation depends on what the first released: each may have the
 // whole budget. That holds for parts of one call only: parts of two calls with other
-// seeds share rows, and their ledgers add up.
+// seeds share rows, and their ledgers add up. The rows of a group may lie in both parts.
+// Under a budget for groups ([Budget.ForGroups]) two parts with Gaussian noise still fit
+// together, and two with pure ε-DP, as √(k₁² + k₂²) and k₁ + k₂ are at most k for
+// k₁ + k₂ = k. Others, as [ObjectivePerturbation] under (ε, δ), may not: hold the ledger
+// of both against the budget, by [mechanisms.Ledger.GroupWithin].
 func (d *Dataset) Split(fraction float64, seed uint64) (train, held *Dataset, err error) {
 	if d == nil || d.data == nil {
 		return nil, nil, check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
