@@ -123,20 +123,23 @@ func roundTrip(t *testing.T, a *Accountant) *Accountant {
 	return back
 }
 
-// Whatever the shares spend is within the total, and all of each can be spent.
+// Whatever the shares spend is within the total, and all of each can be spent; beside them
+// the total has nothing left but what Remaining errs by.
 func TestSharesFitTheTotal(t *testing.T) {
+	pure := func(epsilon float64) *Ledger { return built(t)(epsilonLedger(KindPure, "", epsilon, 1)) }
 	for _, c := range []struct {
 		rows           int
 		epsilon, delta float64
 		before         *Ledger
 		weights        []float64
+		more           *Ledger // than what is left
 	}{
-		{1, 1, 1e-6, nil, []float64{1, 1, 1}},
-		{1, 1, 1e-6, leaf(t, 0.1, 3), []float64{1, 2, 5, 0.25}},
-		{5, 3, 1e-9, built(t)(epsilonLedger(KindPure, "", 0.05, 1)), []float64{1, 3}},
-		{1, 2, 0, built(t)(epsilonLedger(KindPure, "", 0.5, 1)), []float64{1, 3}},
-		{3, 2, 0, nil, []float64{1, 1}},
-		{1, 1, 1e-6, nil, equal()},
+		{1, 1, 1e-6, nil, []float64{1, 1, 1}, leaf(t, 1e-3, 1)},
+		{1, 1, 1e-6, leaf(t, 0.1, 3), []float64{1, 2, 5, 0.25}, leaf(t, 1e-3, 1)},
+		{5, 3, 1e-9, pure(0.05), []float64{1, 3}, leaf(t, 0.1, 1)},
+		{1, 2, 0, pure(0.5), []float64{1, 3}, pure(1e-7)},
+		{3, 2, 0, nil, []float64{1, 1}, pure(1e-7)},
+		{1, 1, 1e-6, nil, equal(), leaf(t, 1e-3, 1)},
 	} {
 		a, err := NewGroupAccountant(c.rows, c.epsilon, c.delta)
 		if err != nil {
@@ -162,7 +165,7 @@ func TestSharesFitTheTotal(t *testing.T) {
 		if sum := built(t)(Sequential("", all...)); !sum.GroupWithin(c.rows, c.epsilon, c.delta) {
 			t.Errorf("%v: together the shares spend\n%v", a, sum)
 		}
-		if err := a.Spend(leaf(t, 0.1, 1)); !errors.Is(err, check.ErrBudget) {
+		if err := a.Spend(c.more); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%v: after the split it takes more: %v", a, err)
 		}
 	}
