@@ -171,6 +171,27 @@ func TestSharesFitTheTotal(t *testing.T) {
 	}
 }
 
+// What is set aside for a share has the slack of so many coordinates' grids: the share takes
+// no more of them, however little their noise spends.
+func TestSharesHoldCoordinates(t *testing.T) {
+	shares, err := accountant(t, 1, 1e-6).Split(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := built(t)(Gaussian{Mu: 1e-3}.Ledger("", 1, mostCoordinates))
+	if err := shares[0].Spend(wide); err != nil {
+		t.Error(err)
+	}
+	for name, l := range map[string]*Ledger{"as many again": wide, "one more": leaf(t, 1e-3, 1)} {
+		if err := shares[0].Spend(l); !errors.Is(err, check.ErrBudget) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := shares[1].Spend(built(t)(Gaussian{Mu: 1e-3}.Ledger("", 2, mostCoordinates))); !errors.Is(err, check.ErrBudget) {
+		t.Errorf("two releases of all: %v", err)
+	}
+}
+
 func equal() []float64 {
 	w := make([]float64, 12)
 	for i := range w {
