@@ -219,12 +219,13 @@ func TestReadOnlyDirectory(t *testing.T) {
 // What can't be written is not spent, and what a dead writer left is in nobody's way.
 func TestWhatAWriterLeft(t *testing.T) {
 	f, path := created(t)
-	if err := os.WriteFile(path+".new", []byte(`{"dpglm_bud`), 0o400); err != nil {
+	if err := os.WriteFile(path+".new", []byte(`{"dpglm_bud`+strings.Repeat(" of a longer file", 1000)), 0o400); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Spend("", fit(t, tenth(t))); err != nil {
 		t.Fatal(err)
 	}
+	opened(t, path)
 	if err := os.MkdirAll(filepath.Join(path+".new", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
