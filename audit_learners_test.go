@@ -21,17 +21,49 @@ type pair struct {
 	facts   Facts
 	x       [2]mat.Matrix
 	y       [2][]float64
+	// copies of each row on the first side are a person's, of whom so many count; 0 where
+	// rows are nobody's.
+	copies int
+}
+
+// ofPersons is the same pair of persons: on the first side they have many copies of their
+// rows, half of which count, and on the second one row each.
+func (p pair) ofPersons() pair {
+	p.copies = 4
+	return p
+}
+
+// details are the data of a side, with persons if there are any.
+func (p pair) details(side int) (mat.Matrix, []float64, []RowDetail) {
+	if p.copies == 0 {
+		return p.x[side], p.y[side], nil
+	}
+	n, d := p.x[side].Dims()
+	times := 1
+	if side == 0 {
+		times = 2 * p.copies
+	}
+	x, y, of := mat.NewDense(n*times, d, nil), make([]float64, n*times), make([]int, n*times)
+	for k := range y {
+		i := k % n
+		for j := range d {
+			x.Set(k, j, p.x[side].At(i, j))
+		}
+		y[k], of[k] = p.y[side][i], i
+	}
+	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies}}
 }
 
 // lone is a pair of data sets of one row (1), with two labels.
 func lone(l Learner, p Problem, b Budget, y0, y1 float64) pair {
 	row := mat.NewDense(1, 1, []float64{1})
-	return pair{l, p, b, Bounds{Feature: 1, Label: 2}, [2]mat.Matrix{row, row}, [2][]float64{{y0}, {y1}}}
+	return pair{l, p, b, Bounds{Feature: 1, Label: 2}, [2]mat.Matrix{row, row}, [2][]float64{{y0}, {y1}}, 0}
 }
 
 func (p pair) data(t *testing.T, side int) *Dataset {
 	t.Helper()
-	d, err := NewDataset(p.x[side], p.y[side], p.facts)
+	x, y, more := p.details(side)
+	d, err := NewDataset(x, y, p.facts, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +143,7 @@ func auditedDescents(t *testing.T) []audited {
 		{"NoisyGD, logistic", lone(steps(1, NoClip), logistic, budget, 0, 1), firstWeight},
 		{"NoisyGD, squared", lone(steps(1, NoClip), squared, budget, -2, 2), firstWeight},
 		{"NoisyGD, clip", lone(steps(1, 0.1), logistic, budget, 0, 1), firstWeight},
+		{"NoisyGD, logistic, persons", lone(steps(1, NoClip), logistic, budget, 0, 1).ofPersons(), firstWeight},
 		{"NoisyGD, clip, intercept", intercept, func(w []float64) float64 { return (w[0] + w[1]) / both }},
 		{"NoisyGD, sparse row beyond its bound", sparse, firstWeight},
 		{"NoisyGD, squared, 4 steps by second moments", several, firstWeight},
@@ -189,8 +222,7 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 func auditedPerturbations(t *testing.T) []audited {
 	t.Helper()
 	config, problem := OutputPerturbationConfig{Lambda: 50}, Problem{losses.Squared{}, 0.03}
-	output := func(name string, unit unit, b Budget) audited {
-		p := lone(config, problem, b, -2, 2)
+	output := func(name string, unit unit, p pair) audited {
 		var w [2]float64
 		var sensitivity float64
 		for side := range w {
@@ -201,8 +233,9 @@ func auditedPerturbations(t *testing.T) []audited {
 		return audited{name, unit, 1, math.Abs(w[0]-w[1]) / sensitivity, 100_000, p.sample(firstWeight)}
 	}
 	return []audited{
-		output("OutputPerturbation, Gaussian", inMu, GDP(1)),
-		output("OutputPerturbation, pure", inEpsilon, PureDP(1)),
+		output("OutputPerturbation, Gaussian", inMu, lone(config, problem, GDP(1), -2, 2)),
+		output("OutputPerturbation, pure", inEpsilon, lone(config, problem, PureDP(1), -2, 2)),
+		output("OutputPerturbation, persons", inMu, lone(config, problem, GDP(1), -2, 2).ofPersons()),
 		auditedObjective(t, "ObjectivePerturbation, clip", GDP(1.5), ObjectivePerturbationConfig{Lambda: 1000}),
 		auditedObjective(t, "ObjectivePerturbation, no clip", GDP(2.8), ObjectivePerturbationConfig{Lambda: 1000, Clip: NoClip}),
 	}

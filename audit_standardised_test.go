@@ -43,6 +43,7 @@ func auditedStandardised(t *testing.T) []audited {
 	return []audited{
 		{"StandardisedGD, constant model, classes", inMu, 1, 1, 100_000, binary.sample(firstOf(1))},
 		{"StandardisedGD, constant model, real labels", inMu, 1, 1, 100_000, real.sample(firstOf(1))},
+		{"StandardisedGD, constant model, persons", inMu, 1, 1, 100_000, binary.ofPersons().sample(firstOf(1))},
 		{"StandardisedGD, histogram", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, lengths, 1, -1, 0, 0)},
 		{"StandardisedGD, second moments", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, moments, 1, 0, -1)},
 		{"Infer, gradients' products", inMu, 1, 1, 100_000, drawn(t, losses.Logistic{}, 1, scatter, 1, 0, -1)},
