@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -64,12 +65,13 @@ func (s *Schema) UnmarshalJSON(data []byte) error {
 // jsonError says on which line the error is, and what was expected.
 func jsonError(data []byte, err error) error {
 	var syntax *json.SyntaxError
-	var wrong *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrong):
-		return fmt.Errorf("%w: line %d: %q is %s; it must be %s", ErrSchema, lineOf(data, wrong.Offset), wrong.Field, article(wrong.Value), describe(wrong.Type))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%w: line %d: not JSON: %w", ErrSchema, lineOf(data, syntax.Offset), err)
+		hint := ""
+		if before := bytes.TrimSpace(data[:min(max(syntax.Offset-1, 0), int64(len(data)))]); bytes.HasSuffix(before, []byte(",")) {
+			hint = "; the comma before it is one too many"
+		}
+		return fmt.Errorf("%w: line %d: not JSON: %w%s", ErrSchema, lineOf(data, syntax.Offset), err, hint)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: not JSON: it ends too early", ErrSchema)
 	}
@@ -80,40 +82,36 @@ func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(max(offset, 0), int64(len(data)))], []byte("\n"))
 }
 
-func article(s string) string {
-	if strings.HasPrefix(s, "array") || strings.HasPrefix(s, "object") {
-		return "an " + s
-	}
-	return "a " + s
-}
-
 // describe says what JSON stands for a Go type.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
+	case reflect.Pointer:
+		return describe(t.Elem())
 	case reflect.String:
-		return "a string"
+		return `a text in quotes, such as "1"`
 	case reflect.Int:
-		return "a whole number"
+		return "a whole number, without quotes"
 	case reflect.Float64:
-		return "a finite number"
+		return "a finite number, without quotes"
 	case reflect.Bool:
-		return "true or false"
+		return "true or false, without quotes"
 	case reflect.Slice:
-		return "a list, each element " + describe(t.Elem())
+		return "a list in brackets, each element " + describe(t.Elem())
 	}
-	return "an object"
+	return "an object, in braces"
 }
 
-// checkKeys looks at the keys of all objects: each must be a field of the Go type that
-// the object stands for, spelled alike, and occur once.
+// checkKeys looks at the keys of all objects, each of which must be a field of the Go type
+// that the object stands for, spelled alike, and occur once; and at their values, which
+// must be what JSON has for such a field.
 func checkKeys(data []byte) error {
 	k := keyChecker{data: data, d: json.NewDecoder(bytes.NewReader(data))}
 	k.d.UseNumber()
-	if err := k.value(reflect.TypeFor[Schema](), "the schema"); err != nil {
+	if err := k.value(reflect.TypeFor[Schema](), "", "the schema"); err != nil {
 		return err
 	}
 	if _, err := k.d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: line %d: something follows the object; a schema is one JSON object", ErrSchema, lineOf(data, k.d.InputOffset()))
+		return k.fail("something follows the object; a schema is one JSON object")
 	}
 	return nil
 }
@@ -121,24 +119,30 @@ func checkKeys(data []byte) error {
 type keyChecker struct {
 	data []byte
 	d    *json.Decoder
+	last json.Token // read by value
 }
 
-// value consumes one value, which is to become a t.
-func (k *keyChecker) value(t reflect.Type, what string) error {
+func (k *keyChecker) fail(format string, args ...any) error {
+	return fmt.Errorf("%w: line %d: %s", ErrSchema, lineOf(k.data, k.d.InputOffset()), fmt.Sprintf(format, args...))
+}
+
+// value consumes one value, what, which is to become a t. The object that it belongs to
+// is of, with a colon and a space after it, or empty.
+func (k *keyChecker) value(t reflect.Type, of, what string) error {
 	token, err := k.d.Token()
 	if err != nil {
 		return jsonError(k.data, err)
 	}
+	k.last = token
+	if is := misfit(token, t); is != "" {
+		return k.fail("%s%s is %s; it must be %s", of, what, is, describe(t))
+	}
 	switch token {
 	case json.Delim('{'):
-		return k.object(t, what)
+		return k.object(t, of, what)
 	case json.Delim('['):
-		element := t
-		if t.Kind() == reflect.Slice {
-			element = t.Elem()
-		}
 		for i := 1; k.d.More(); i++ {
-			if err := k.value(element, fmt.Sprintf("element %d of %s", i, what)); err != nil {
+			if err := k.value(t.Elem(), of, fmt.Sprintf("element %d of %s", i, what)); err != nil {
 				return err
 			}
 		}
@@ -150,31 +154,75 @@ func (k *keyChecker) value(t reflect.Type, what string) error {
 	return nil
 }
 
-// object consumes what follows a brace. A type without fields, where an object is out
-// of place, is left to json.Unmarshal.
-func (k *keyChecker) object(t reflect.Type, what string) error {
+// misfit shows a token that can't become a t; it is empty for one that can. A null leaves
+// any field as it is.
+func misfit(token json.Token, t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	ok, shown := false, ""
+	switch v := token.(type) {
+	case json.Delim:
+		ok, shown = t.Kind() == reflect.Struct, "an object"
+		if v == '[' {
+			ok, shown = t.Kind() == reflect.Slice, "a list"
+		}
+	case string:
+		ok, shown = t.Kind() == reflect.String, quote(v)
+	case json.Number:
+		shown = v.String()
+		if len(shown) > maxQuoted {
+			shown = shown[:maxQuoted] + "…"
+		}
+		var err error
+		switch t.Kind() {
+		case reflect.Int:
+			_, err = strconv.Atoi(v.String())
+			ok = err == nil
+		case reflect.Float64:
+			_, err = v.Float64()
+			ok = err == nil
+		}
+	case bool:
+		ok, shown = t.Kind() == reflect.Bool, strconv.FormatBool(v)
+	default:
+		ok = true
+	}
+	if ok {
+		return ""
+	}
+	return shown
+}
+
+// object consumes what follows a brace. A column is called by its name as soon as that was
+// read.
+func (k *keyChecker) object(t reflect.Type, of, what string) error {
 	fields := jsonFields(t)
 	seen := map[string]bool{}
+	where := of
+	if t == reflect.TypeFor[Column]() {
+		where = what + ": "
+	}
 	for k.d.More() {
 		token, err := k.d.Token()
 		if err != nil {
 			return jsonError(k.data, err)
 		}
 		key, _ := token.(string)
-		at := lineOf(k.data, k.d.InputOffset())
 		if seen[key] {
-			return fmt.Errorf("%w: line %d: key %s is repeated in %s; write it once", ErrSchema, at, quote(key), what)
+			return k.fail("key %s is repeated in %s; write it once", quote(key), what)
 		}
 		seen[key] = true
 		field, ok := fields[key]
-		if !ok && fields != nil {
-			return fmt.Errorf("%w: line %d: %s has no key %s%s; it may have %s", ErrSchema, at, what, quote(key), didYouMean(key, fieldNames(t)), list(fieldNames(t), "and"))
-		}
 		if !ok {
-			field = t
+			return k.fail("%s has no key %s%s; it may have %s", what, quote(key), didYouMean(key, fieldNames(t)), list(fieldNames(t), "and"))
 		}
-		if err := k.value(field, "key "+quote(key)); err != nil {
+		if err := k.value(field, where, "key "+quote(key)); err != nil {
 			return err
+		}
+		if name, ok := k.last.(string); ok && key == "name" {
+			what = "column " + quote(name)
+			where = what + ": "
 		}
 	}
 	_, err := k.d.Token()
@@ -184,12 +232,8 @@ func (k *keyChecker) object(t reflect.Type, what string) error {
 	return nil
 }
 
-// jsonFields returns the types of a struct's fields by their JSON keys; nil for other
-// types.
+// jsonFields returns the types of a struct's fields by their JSON keys.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
 	fields := map[string]reflect.Type{}
 	for i, name := range fieldNames(t) {
 		fields[name] = t.Field(i).Type

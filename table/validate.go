@@ -46,7 +46,11 @@ func (v *validator) fail(where, format string, args ...any) {
 
 func (v *validator) schema() {
 	s := v.s
-	if s.Version != Version {
+	switch s.Version {
+	case Version:
+	case 0:
+		v.fail(`"version"`, `is missing; write "version": %d`, Version)
+	default:
 		v.fail(`"version"`, "is %d; this library reads version %d only", s.Version, Version)
 	}
 	if len(s.Columns) == 0 {

@@ -49,8 +49,10 @@ func (v *validator) exposure(c *Column) {
 	switch {
 	case c.Name == v.s.Label:
 		v.fail(`"exposure"`, "names the label")
-	case c.Kind != Numeric || len(c.Range) == 2 && c.Range[0] <= 0:
-		v.fail(`"exposure"`, "names %s; it must be numeric with a range above 0", quote(c.Name))
+	case c.Kind != Numeric:
+		v.fail(`"exposure"`, "names %s of kind %s; it must be numeric with a range above 0", quote(c.Name), c.Kind)
+	case len(c.Range) == 2 && c.Range[0] <= 0:
+		v.fail(`"exposure"`, "names %s, whose range is %s; it must lie above 0", quote(c.Name), compact(c.Range))
 	default:
 		v.plain(`"exposure"`, c)
 	}
