@@ -117,7 +117,7 @@ func ExampleModel_Encode() {
 	// Output:
 	// likely, unlikely: true true
 	// record 1, column "age": "85 years" is not a number; write 85
-	// column "age" is not in the header (did you mean "Age"?), which has "ward" and "Age"
+	// column "age" is not in the header (did you mean "Age"?), which has "ward" and "Age"; add it, or correct its name
 }
 
 // Coefficients are per year, and per level in place of the reference.

@@ -144,7 +144,7 @@ func guess(header []byte) (rune, error) {
 	}
 	at := slices.Index(counts[:], most)
 	if other := slices.Index(counts[at+1:], most); other >= 0 {
-		return 0, fileError(1, "the header has as many %q as %q; name the delimiter", delimiters[at], delimiters[at+1+other])
+		return 0, fileError(1, "the header has as many %q as %q; put names that hold one of them in quotes, or give OpenCSV the delimiter", delimiters[at], delimiters[at+1+other])
 	}
 	return rune(delimiters[at]), nil
 }
@@ -161,7 +161,7 @@ func checkHeader(header []string) error {
 		case name == "":
 			return columnError("column %d of the header has no name; give it one, even if it is an index to be ignored", i+1)
 		case dup:
-			return columnError("columns %d and %d of the header are both named %s; rename one", first+1, i+1, quote(name))
+			return columnError("columns %d and %d of the header are both named %s; rename one%s", first+1, i+1, quote(name), noHeader(header))
 		case !utf8.ValidString(name):
 			return columnError("column %d of the header, %s, is not UTF-8; save the file as UTF-8", i+1, quote(name))
 		}
@@ -174,6 +174,14 @@ func checkHeader(header []string) error {
 		return columnError("the header has numbers only, %s; put a line with the columns' names before the first row", list(quoted(header), "and"))
 	}
 	return nil
+}
+
+// noHeader asks for a header where one of the names is a number, as in a row.
+func noHeader(names []string) string {
+	if !slices.ContainsFunc(names, isFloat) {
+		return ""
+	}
+	return "; if these are the values of a row, put a line with the columns' names before it"
 }
 
 // Header returns the columns' names.

@@ -135,7 +135,7 @@ func (e *Encoder) Encode(dst []float64, record map[string]string) error {
 
 // absentColumn is the error of a column that isn't there.
 func absentColumn(name string, names []string, where string) error {
-	return columnError("column %s is not in %s%s, which has %s", quote(name), where, didYouMean(name, names), list(quoted(names), "and"))
+	return columnError("column %s is not in %s%s, which has %s; add it, or correct its name%s", quote(name), where, didYouMean(name, names), list(quoted(names), "and"), noHeader(names))
 }
 
 // Binding is an Encoder for records whose fields come in a certain order. It is for

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -75,7 +76,7 @@ func plainNumber(text string) string {
 
 // layouts are common ways to write a date, for suggestions.
 var layouts = []string{
-	isoDay, "2006-01-02 15:04:05", time.RFC3339, "2006/01/02", "20060102", "02.01.2006", "2.1.2006",
+	isoDay, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.RFC3339, "2006/01/02", "20060102", "02.01.2006", "2.1.2006",
 	"02/01/2006", "01/02/2006", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006", "2 Jan 2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006",
 }
 
@@ -93,6 +94,12 @@ func dateLayout(text string) string {
 func explainDate(c *Column, declared []string, text string) error {
 	if l := dateLayout(text); l != "" {
 		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l))
+	}
+	for _, l := range slices.Concat(declared, layouts) {
+		var wrong *time.ParseError
+		if _, err := time.Parse(l, text); errors.As(err, &wrong) && strings.Contains(wrong.Message, "out of range") {
+			return valueError(c.Name, `%s is a date that the calendar doesn't have; correct it, or list it under the schema's "missing" if it stands for a missing value`, quote(text))
+		}
 	}
 	return valueError(c.Name, `%s is not a date; write one as %s, or list it under the schema's "missing" if it stands for a missing value`, quote(text), list(quoted(declared), "or"))
 }

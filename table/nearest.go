@@ -38,6 +38,9 @@ func nearest(s string, names []string) (name, how string) {
 			best, name = d, n
 		}
 	}
+	if strings.ContainsFunc(s, unicode.IsMark) != strings.ContainsFunc(name, unicode.IsMark) {
+		return name, "with a letter and its accent as one character here and as two there: save both as Unicode's form NFC"
+	}
 	return name, otherLetters
 }
 
@@ -73,28 +76,29 @@ func skeleton(s string) string {
 	return b.String()
 }
 
-// distance is the number of letters to insert, remove or replace between a and b, or
-// at least most if it isn't below.
+// distance is the number of letters to insert, remove, replace or swap with the next
+// between a and b, or at least most if it isn't below.
 func distance(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if max(len(x)-len(y), len(y)-len(x)) >= most {
 		return most
 	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		before := row[0] // of row i, column j
-		row[0] = i + 1
-		for j, s := range y {
-			replaced := before
-			if r != s {
-				replaced++
-			}
-			before = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, before+1)
+	width := len(y) + 1
+	d := make([]int, (len(x)+1)*width) // between the first i of x and the first j of y
+	for k := range d {
+		i, j := k/width, k%width
+		if i == 0 || j == 0 {
+			d[k] = i + j
+			continue
+		}
+		replaced := d[k-width-1]
+		if x[i-1] != y[j-1] {
+			replaced++
+		}
+		d[k] = min(replaced, d[k-1]+1, d[k-width]+1)
+		if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+			d[k] = min(d[k], d[k-2*width-2]+1)
 		}
 	}
-	return row[len(y)]
+	return d[len(d)-1]
 }

@@ -82,5 +82,5 @@ func (u unzipped) Read(p []byte) (int, error) {
 }
 
 func damaged(err error) error {
-	return fmt.Errorf("%w: the gzip file is damaged or cut short: %w", ErrFile, err)
+	return fmt.Errorf("%w: %w", fileError(0, "the gzip file is damaged or cut short; copy it again"), err)
 }

@@ -176,6 +176,7 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"no label, version, columns", `{}`, []string{`"version": is missing; write "version": 1`, `"label"`, `"columns": is empty`}},
 		{"later version", `{"version":2}`, []string{"is 2", "version 1 only"}},
 		{"unknown key", `{"version":1,"lable":"y"}`, []string{`no key "lable"`, `did you mean "label"?`, "max_rows"}},
+		{"letters swapped", column(`"kind":"numeric","rnage":[1,2]`), []string{`column "x" has no key "rnage" (did you mean "range"?)`}},
 		{"another case", `{"version":1,"Label":"y"}`, []string{`no key "Label"`, `did you mean "label"?`}},
 		{"unknown key of a column", "{\n\"columns\":[{\n\"nam\":1}]}", []string{"line 3", `element 1 of key "columns" has no key "nam"`, "levels"}},
 		{"repeated key", "{\"version\":1,\n\"version\":1}", []string{"line 2", `"version" is repeated`}},
