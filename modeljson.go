@@ -3,6 +3,7 @@ package dpglm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -89,13 +90,21 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if err := d.validate(); err != nil {
-		return fmt.Errorf("%w: %w", ErrModel, err)
+		return ofModel(err)
 	}
 	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
 		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
 	}
 	*m = d
 	return nil
+}
+
+// ofModel makes an error that of an encoded model, unless it is one.
+func ofModel(err error) error {
+	if errors.Is(err, ErrModel) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrModel, err)
 }
 
 // decodeModel reads the fields, each of which must be known and occur once.
@@ -105,7 +114,7 @@ func decodeModel(data []byte) (*modelJSON, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		return nil, ofModel(err)
 	}
 	if head.Format != modelFormat {
 		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", modelFormat))
@@ -119,7 +128,7 @@ func decodeModel(data []byte) (*modelJSON, error) {
 	j, d := new(modelJSON), json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(j); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		return nil, ofModel(err)
 	}
 	return j, nil
 }
@@ -135,7 +144,7 @@ func onceEach(d *json.Decoder) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrModel, err)
+			return ofModel(err)
 		}
 		if name, ok := token.(string); ok && key {
 			seen := open[len(open)-1]
@@ -169,7 +178,7 @@ func (j *modelJSON) facts() (Facts, error) {
 	if j.Table != nil {
 		e, err := table.NewEncoder(*j.Table)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrModel, err)
+			return nil, ofModel(err)
 		}
 		found = append(found, newTableFacts(e))
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ func TestCoefficientsHaveNames(t *testing.T) {
 	c, err := e.Coefficients([]float64{2, 3}, 5)
 	if err != nil || len(c) != 3 || c[0].Name != "x" || c[0].Value != 1 || c[1].Levels[0] != "b" || c[1].Value != 3 || c[2].Name != Intercept || c[2].Value != 3 {
 		t.Errorf("%+v (%v)", c, err)
+	}
+	if got := fmt.Sprint(c[0]); got != "x 1" {
+		t.Errorf("printed %q", got)
 	}
 	if c, err := e.Coefficients([]float64{2}, 5); c != nil || err == nil {
 		t.Errorf("too few weights: %v, %v", c, err)

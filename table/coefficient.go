@@ -1,5 +1,7 @@
 package table
 
+import "fmt"
+
 // Intercept is the name of the intercept's [Coefficient].
 const Intercept = "(Intercept)"
 
@@ -9,6 +11,9 @@ type Coefficient struct {
 	Feature
 	Value float64
 }
+
+// String returns the name and the value.
+func (c Coefficient) String() string { return fmt.Sprintf("%s %.6g", c.Name, c.Value) }
 
 // Coefficients is [Encoder.Units] with the features' names, the intercept last.
 func (e *Encoder) Coefficients(weights []float64, intercept float64) ([]Coefficient, error) {

@@ -147,11 +147,17 @@ type Binding struct {
 	cells   []cell
 	indices []int // of the features that aren't 0, ascending
 	values  []float64
-	clamped []int // values outside the range of each input
+
+	unit    string // the place of the next record
+	number  int
+	rows    int               // encoded so far
+	clamped []clamped         // values outside the range of each input
+	others  []map[string]bool // texts of each input that aren't listed, the first few
 }
 
 func (e *Encoder) binding() *Binding {
-	return &Binding{encoder: e, cells: make([]cell, len(e.inputs)), clamped: make([]int, len(e.inputs))}
+	n := len(e.inputs)
+	return &Binding{encoder: e, cells: make([]cell, n), clamped: make([]clamped, n), others: make([]map[string]bool, n)}
 }
 
 // Bind returns an Encoder for records with the given header, in any order; columns
@@ -176,10 +182,24 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 	return b, nil
 }
 
+// At says where the next record is, such as in line 7, for its errors and for Warnings.
+func (b *Binding) At(unit string, number int) { b.unit, b.number = unit, number }
+
+// Warnings says what the holder of the records that were encoded should look at: values
+// that were clamped, and texts that were meant to be a level. It quotes them.
+func (b *Binding) Warnings() []string {
+	var out []string
+	for i, in := range b.encoder.inputs {
+		out = append(out, b.clamped[i].warning(in.column, b.rows)...)
+		out = append(out, otherWarnings(in.column, b.others[i])...)
+	}
+	return out
+}
+
 // Encode writes the features of one record into dst.
 func (b *Binding) Encode(dst []float64, fields []string) error {
 	if len(fields) != b.columns {
-		return &Error{kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
+		return &Error{Unit: b.unit, Number: b.number, kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
 	}
 	for i, at := range b.at {
 		if err := b.read(i, fields[at]); err != nil {
@@ -191,11 +211,15 @@ func (b *Binding) Encode(dst []float64, fields []string) error {
 
 // read takes the field of input i.
 func (b *Binding) read(i int, text string) (err error) {
-	if b.cells[i], err = b.encoder.fields[i].read(text); err != nil {
-		return err
+	c := &b.cells[i]
+	if *c, err = b.encoder.fields[i].read(text); err != nil {
+		return placed(err, b.unit, b.number)
 	}
-	if b.cells[i].clamped {
-		b.clamped[i]++
+	if c.clamped {
+		b.clamped[i].add(text, b.unit, b.number)
+	}
+	if c.other {
+		b.note(i, trim(text))
 	}
 	return nil
 }
@@ -221,6 +245,7 @@ func (b *Binding) add(j int, v float64) {
 
 // encode makes features of the cells.
 func (b *Binding) encode() {
+	b.rows++
 	b.indices, b.values = b.indices[:0], b.values[:0]
 	for i := range b.encoder.blocks {
 		k := &b.encoder.blocks[i]

@@ -54,6 +54,15 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// placed adds the place to an *Error about a field.
+func placed(err error, unit string, number int) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Unit, e.Number = unit, number
+	}
+	return err
+}
+
 func (e *Error) Unwrap() error { return e.kind }
 
 // valueError is about a field of the named column.

@@ -85,7 +85,7 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 	}
 	x := &CSR{Cols: l.Features, Indptr: []int{0}}
 	var labels []float64
-	clamped := 0
+	var outside clamped
 	for number, last := 1, false; !last; number++ {
 		text, err := lines.ReadString('\n')
 		if last = errors.Is(err, io.EOF); err != nil && !last {
@@ -99,21 +99,23 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		if first == "" {
 			continue
 		}
-		y, outside, err := label.read(first)
+		y, clamp, err := label.read(first)
 		if err == nil {
 			err = x.addPairs(rest)
 		}
 		if err != nil {
-			return nil, atLine(err, number)
+			return nil, placed(err, "line", number)
 		}
 		labels = append(labels, y)
-		count(&clamped, outside)
+		if clamp {
+			outside.add(first, "line", number)
+		}
 	}
 	if x.Rows == 0 {
 		return nil, fileError(0, "it has no row")
 	}
 	return &Table{rows: x.Rows, features: x.Cols, sparse: x, label: label.facts, labels: labels, bound: l.Bound,
-		warnings: labelWarnings(label.facts, &column, labels, clamped)}, nil
+		warnings: labelWarnings(label.facts, &column, labels, &outside)}, nil
 }
 
 // nextWord cuts a text after its first word.
@@ -123,14 +125,6 @@ func nextWord(s string) (word, rest string) {
 		return s[:i], s[i:]
 	}
 	return s, ""
-}
-
-func atLine(err error, number int) error {
-	var e *Error
-	if errors.As(err, &e) {
-		e.Unit, e.Number = "line", number
-	}
-	return err
 }
 
 // addPairs adds the row of the pairs "index:value".

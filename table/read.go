@@ -92,9 +92,8 @@ type reader struct {
 	exposures               []float64
 	people                  map[string]int
 	exposed                 number
-	labelClamped            int
-	exposureClamped         int
-	others                  []map[string]bool // of each input: texts that aren't listed, the first few
+	labelClamped            clamped
+	exposureClamped         clamped
 }
 
 func newReader(e *Encoder, src Source, training bool) (*reader, error) {
@@ -103,8 +102,7 @@ func newReader(e *Encoder, src Source, training bool) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1,
-		others: make([]map[string]bool, len(e.inputs))}
+	r := &reader{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1}
 	expected := func(int) int { return 0 }
 	if sized, ok := src.(interface{ expected(rows int) int }); ok {
 		expected = sized.expected
@@ -234,12 +232,9 @@ func ragged(unit string, number, fields, header int) error {
 func (r *reader) encode(b *batch) error {
 	n := len(r.wanted)
 	for i, number := range b.numbers {
+		r.binding.At(b.unit, number)
 		if err := r.record(b.fields[i*n : (i+1)*n]); err != nil {
-			var e *Error
-			if errors.As(err, &e) {
-				e.Unit, e.Number = b.unit, number
-			}
-			return err
+			return placed(err, b.unit, number)
 		}
 	}
 	return nil
@@ -251,9 +246,6 @@ func (r *reader) record(fields []string) error {
 		if err := r.binding.read(i, fields[i]); err != nil {
 			return err
 		}
-		if r.binding.cells[i].other {
-			r.note(i, trim(fields[i]))
-		}
 	}
 	if r.label >= 0 {
 		y, clamped, err := r.encoder.label.read(fields[r.label])
@@ -261,7 +253,9 @@ func (r *reader) record(fields []string) error {
 			return err
 		}
 		r.labels = append(grow(r.store, r.labels, 1), y)
-		count(&r.labelClamped, clamped)
+		if clamped {
+			r.labelClamped.add(fields[r.label], r.binding.unit, r.binding.number)
+		}
 	}
 	if r.person >= 0 {
 		code, err := r.code(trim(fields[r.person]))
@@ -277,17 +271,13 @@ func (r *reader) record(fields []string) error {
 		}
 		x, clamped := r.exposed.clamp(x)
 		r.exposures = append(grow(r.store, r.exposures, 1), x)
-		count(&r.exposureClamped, clamped)
+		if clamped {
+			r.exposureClamped.add(fields[r.exposure], r.binding.unit, r.binding.number)
+		}
 	}
 	r.binding.encode()
 	r.store.add(r.binding.indices, r.binding.values)
 	return nil
-}
-
-func count(n *int, yes bool) {
-	if yes {
-		*n++
-	}
 }
 
 // rank numbers the persons in the order of their ids, so that nobody's number depends on

@@ -225,7 +225,7 @@ func TestRoles(t *testing.T) {
 	if want := (Label{"n", Count, [2]float64{0, 3}, ""}); table.Label() != want || table.Encoder().Label() != want {
 		t.Error(table.Label())
 	}
-	want := []string{`column "n": 1 of 4 values lie outside the range [0, 3] and were clamped to it`, `column "years": 2 of 4 values lie outside the range [0.5, 10] and were clamped to it`}
+	want := []string{`column "n": 1 of 4 values lie outside the range [0, 3] and were clamped to it, first "7" in line 4` + harmless, `column "years": 2 of 4 values lie outside the range [0.5, 10] and were clamped to it, first "0.25" in line 3` + harmless}
 	if !slices.Equal(table.Warnings(), want) {
 		t.Error(table.Warnings())
 	}
@@ -242,6 +242,9 @@ func TestRoles(t *testing.T) {
 		t.Error(features, err)
 	}
 }
+
+// harmless ends the warnings of clamped values.
+const harmless = "; if that is no surprise, it does no harm; else look for a code of missing values, another unit, or swapped columns"
 
 func TestNumericLabels(t *testing.T) {
 	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"y","kind":"numeric","range":[-1,5]},{"name":"x","kind":"numeric","range":[0,1]}]}`)
@@ -260,7 +263,7 @@ func TestWarnings(t *testing.T) {
 		{"nothing", "a,y\n1,yes\n2,no\n", nil},
 		{"no positive", "a,y\n1,no\n2,no\n", []string{`label "y": no row is positive ("yes"); a model of these rows learns nothing`}},
 		{"no negative", "a,y\n1,yes\n", []string{`label "y": no row is negative ("no"); a model of these rows learns nothing`}},
-		{"clamped", "a,y\n-1,yes\n2,no\n11,no\n", []string{`column "a": 2 of 3 values lie outside the range [0, 10] and were clamped to it`}},
+		{"clamped", "a,y\n-1,yes\n2,no\n11,no\n", []string{`column "a": 2 of 3 values lie outside the range [0, 10] and were clamped to it, first "-1" in line 2` + harmless}},
 		{"left out", "a,y,b,c\n1,yes,,\n2,no,,\n", []string{`columns that the schema doesn't mention are left out: "b" and "c"`}},
 	} {
 		table, err := ReadCSV(strings.NewReader(c.text), parse(t, small))

@@ -4,19 +4,53 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // maxOthers is how many texts that aren't listed are looked at in a column.
 const maxOthers = 100
 
 // note keeps a text of input i that wasn't listed.
-func (r *reader) note(i int, text string) {
-	if r.others[i] == nil {
-		r.others[i] = map[string]bool{}
+func (b *Binding) note(i int, text string) {
+	if b.others[i] == nil {
+		b.others[i] = map[string]bool{}
 	}
-	if known := r.others[i]; len(known) < maxOthers && !known[text] {
-		known[string([]byte(text))] = true // a copy: text is part of a longer record
+	if known := b.others[i]; len(known) < maxOthers && !known[text] {
+		known[strings.Clone(text)] = true // text is part of a longer record
 	}
+}
+
+// clamped counts the values of a column that were outside its range, and keeps the first.
+type clamped struct {
+	count  int
+	text   string
+	unit   string
+	number int
+}
+
+func (c *clamped) add(text, unit string, number int) {
+	if c.count++; c.count == 1 {
+		c.text, c.unit, c.number = strings.Clone(trim(text)), unit, number
+	}
+}
+
+func (c *clamped) warning(column *Column, rows int) []string {
+	if c.count == 0 {
+		return nil
+	}
+	where := compact(column.Range)
+	switch column.Kind {
+	case Count:
+		where = fmt.Sprintf("[0, %d]", column.Cap)
+	case Date:
+		where = fmt.Sprintf("[%s, %s]", column.From, column.To)
+	}
+	first := quote(c.text)
+	if c.number > 0 {
+		first += fmt.Sprintf(" in %s %d", c.unit, c.number)
+	}
+	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it, first %s; if that is no surprise, it does no harm; else look for a code of missing values, another unit, or swapped columns",
+		quote(column.Name), c.count, rows, where, first)}
 }
 
 // warnings says what is odd, though not wrong.
@@ -32,22 +66,16 @@ func (r *reader) warnings() []string {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
 	}
 	if r.label >= 0 {
-		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, r.labelClamped)...)
+		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, &r.labelClamped)...)
 	}
-	for i, in := range r.encoder.inputs {
-		out = append(out, clampWarning(in.column, r.binding.clamped[i], r.store.rows)...)
-		out = append(out, otherWarnings(in.column, r.others[i])...)
-	}
-	if r.exposure >= 0 {
-		out = append(out, clampWarning(s.column(s.Exposure), r.exposureClamped, r.store.rows)...)
-	}
-	return out
+	out = append(out, r.binding.Warnings()...)
+	return append(out, r.exposureClamped.warning(s.column(s.Exposure), r.store.rows)...)
 }
 
 // labelWarnings looks for a class that never occurs, and for clamped labels.
-func labelWarnings(l Label, c *Column, labels []float64, clamped int) []string {
+func labelWarnings(l Label, c *Column, labels []float64, outside *clamped) []string {
 	if l.Kind != Binary {
-		return clampWarning(c, clamped, len(labels))
+		return outside.warning(c, len(labels))
 	}
 	positive, negative := list(quoted(c.Positive), "or"), list(quoted(c.Negative), "or")
 	if c.Above != nil {
@@ -60,20 +88,6 @@ func labelWarnings(l Label, c *Column, labels []float64, clamped int) []string {
 		return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.Column), negative)}
 	}
 	return nil
-}
-
-func clampWarning(c *Column, clamped, rows int) []string {
-	if clamped == 0 {
-		return nil
-	}
-	where := compact(c.Range)
-	switch c.Kind {
-	case Count:
-		where = fmt.Sprintf("[0, %d]", c.Cap)
-	case Date:
-		where = fmt.Sprintf("[%s, %s]", c.From, c.To)
-	}
-	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it", quote(c.Name), clamped, rows, where)}
 }
 
 // otherWarnings looks for texts that became the other level but were most likely meant

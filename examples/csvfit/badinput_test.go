@@ -85,7 +85,8 @@ func TestBadInput(t *testing.T) {
 		{"unknown flag", fit(good, binary, "-x"), 2, "-x"},
 		{"stray argument", fit(good, binary, "file"), 2, `"file"`},
 
-		{"plan without rows", []string{"plan", "-schema", binary, "-epsilon", "1"}, 2, "-rows"},
+		{"plan without rows", []string{"plan", "-schema", binary, "-epsilon", "1"}, 2, "-rows is missing"},
+		{"plan no rows", []string{"plan", "-schema", binary, "-epsilon", "1", "-rows", "0"}, 2, "-rows 0"},
 		{"compare nothing", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-methods", "auto,magic"}, 2, `"magic"`},
 		{"compare all", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-test", "1"}, 2, "-test 1"},
 		{"init without data", []string{"init"}, 2, "-data is missing"},
@@ -94,10 +95,12 @@ func TestBadInput(t *testing.T) {
 		{"no model", []string{"show"}, 2, "-model is missing"},
 		{"missing model", []string{"show", "-model", filepath.Join(dir, "none.json")}, 1, "none.json"},
 		{"not a model", []string{"show", "-model", binary}, 1, `must be "dpglm model"`},
+		{"model cut short", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm`)}, 1, "m.json: it ends too early"},
 		{"newer model", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm model", "version": 2}`)}, 1, "version = 2 is not known"},
 		{"predict nothing", []string{"predict", "-model", model}, 2, "-data is missing"},
 		{"predict without a column", []string{"predict", "-model", model, "-data", file("b\n1\n")}, 1, `"a" is not in the header`},
 		{"predict a bad field", []string{"predict", "-model", model, "-data", file("a\n1\n2\nx\n"), "-o", filepath.Join(dir, "p.csv")}, 1, `line 4, column "a": "x"`},
+		{"predict a missing value", []string{"predict", "-model", model, "-data", file("a\n1\nNA\n")}, 1, "fit again"},
 		{"predict again", []string{"predict", "-model", model, "-data", file("a,class\n1,1\n")}, 1, `"class"`},
 		{"predict LIBSVM", []string{"predict", "-model", model, "-data", write(t, "a.libsvm", "1 1:1\n")}, 2, "other format"},
 	} {

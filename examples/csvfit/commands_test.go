@@ -19,7 +19,9 @@ import (
 func TestFromHeaderToPredictions(t *testing.T) {
 	data, dir := people(t, 2000), t.TempDir()
 	empty, model, output := filepath.Join(dir, "schema.json"), filepath.Join(dir, "model.json"), filepath.Join(dir, "out.csv")
-	csvfit(t, "init", "-data", data, "-o", empty)
+	if _, said := csvfit(t, "init", "-data", data, "-o", empty); !strings.Contains(said, `"range": [18, 100]`) {
+		t.Errorf("init says %q", said)
+	}
 	text, err := os.ReadFile(empty)
 	if shown, _ := csvfit(t, "init", "-data", data); err != nil || string(text) != shown || strings.Count(shown, "FILL IN") != 8 || strings.Contains(shown, "york") {
 		t.Errorf("%v: schema to fill in\n%s", err, text)
@@ -107,6 +109,23 @@ func TestNamesOfPredictions(t *testing.T) {
 		if !strings.HasSuffix(lines[0], ",visits,"+c.want) || c.value != "" && !strings.Contains(c.value, last) {
 			t.Errorf("%+v: %s\n%s", c, lines[0], lines[1])
 		}
+	}
+}
+
+// Columns that were swapped, where both are numbers, are no error, but they are said.
+func TestPredictSaysWhatWasClamped(t *testing.T) {
+	facts := write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "age", "kind": "numeric", "range": [18, 100]},
+		{"name": "pay", "kind": "numeric", "range": [1000, 9000]}, {"name": "y", "kind": "binary", "above": 0}]}`)
+	model := filepath.Join(t.TempDir(), "model.json")
+	csvfit(t, "fit", "-data", write(t, "a.csv", "age,pay,y\n20,2000,0\n30,3000,1\n40,4000,1\n"), "-schema", facts, "-epsilon", "1", "-o", model)
+	_, said := csvfit(t, "predict", "-model", model, "-data", write(t, "b.csv", "pay,age\n\n20,2000\n30,30\n"))
+	for _, want := range []string{`column "age": 1 of 2 values lie outside the range [18, 100]`, `first "2000" in line 3`, `column "pay": 2 of 2 values`, "swapped columns"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
+	}
+	if _, said := csvfit(t, "predict", "-model", model, "-data", write(t, "b.csv", "pay,age\n2000,20\n")); said != "" {
+		t.Errorf("%q about nothing", said)
 	}
 }
 

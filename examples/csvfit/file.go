@@ -64,7 +64,10 @@ func readModel(path string) (*dpglm.Model, error) {
 		return nil, err
 	}
 	m := new(dpglm.Model)
-	if err := json.Unmarshal(text, m); err != nil {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(text, m); errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
+		return nil, fmt.Errorf("%s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil

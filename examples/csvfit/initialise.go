@@ -10,6 +10,16 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
+// toFill says what a schema needs beside the kinds; package table has the rest.
+const toFill = `replace each FILL IN, and add to the columns what their kinds need
+  numeric      "range": [18, 100]
+  categorical  "levels": ["north", "south", "else"], "other": "else"
+  binary       "positive": ["yes"], "negative": ["no"]
+  date         "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31"
+  count        "cap": 20, for a label
+by what is publicly known of them, not by what the file holds
+`
+
 // initialise writes a schema to fill in. It reads the header and no row: ranges and levels
 // that came from rows would give some of them away.
 func initialise(_ context.Context, args []string, stdout, stderr io.Writer) error {
@@ -43,6 +53,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	defer out.discard()
+	fmt.Fprint(stderr, "csvfit: ", toFill)
 	if out == nil {
 		_, err := fmt.Fprint(stdout, schema)
 		return err

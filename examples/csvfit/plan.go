@@ -27,6 +27,9 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.check(given); err != nil {
 		return err
 	}
+	if !given["rows"] {
+		return task.Usage("-rows is missing: the number of rows to train on, which is public")
+	}
 	if *rows < 1 {
 		return task.Usage("-rows %d must be the number of rows to train on, which is public", *rows)
 	}

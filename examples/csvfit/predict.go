@@ -60,6 +60,9 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
+	for _, warning := range p.warnings {
+		fmt.Fprintln(stderr, "csvfit: "+warning)
+	}
 	if w.Flush(); w.Error() != nil || out == nil {
 		return w.Error()
 	}
@@ -73,6 +76,8 @@ type predictions struct {
 	names   []string  // of the columns that are added
 	mean    bool      // the first is a probability or another mean
 	classes [2]string // for the last; empty where it is no class
+
+	warnings []string // of what was odd in the file
 }
 
 func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
@@ -119,13 +124,15 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 	for {
 		fields, err := src.Next()
 		if errors.Is(err, io.EOF) {
+			p.warnings = b.Warnings()
 			return p.write(x, rows)
 		}
 		if err == nil {
+			b.At(src.Place())
 			err = b.Encode(x.RawRowView(len(rows)), fields)
 		}
 		if err != nil {
-			return placed(err, src)
+			return remedied(err)
 		}
 		if rows = append(rows, slices.Clone(fields)); len(rows) < batch {
 			continue
@@ -137,11 +144,10 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 	}
 }
 
-// placed says where in the file a field is.
-func placed(err error, src table.Source) error {
-	var e *table.Error
-	if errors.As(err, &e) && e.Number == 0 {
-		e.Unit, e.Number = src.Place()
+// remedied adds what it would take to do as an error about a field says.
+func remedied(err error) error {
+	if errors.Is(err, table.ErrValue) {
+		return fmt.Errorf("%w (the schema is the model's: with another, fit again)", err)
 	}
 	return err
 }
