@@ -119,8 +119,9 @@ type Dataset struct {
 // Each row is a person's only one, unless [Persons] are given with it; rows may have
 // [Weights] and [Offsets], too.
 //
-// Its errors are those of intake: they may depend on the data (they name the row
-// and the column, never a value), and are for the curator's eyes only.
+// Its errors are those of intake: they may depend on the data (they name the row, counted
+// from 1 as package table does, and the column, never a value), and are for the curator's
+// eyes only.
 func NewDataset(x mat.Matrix, y []float64, facts Facts, more ...RowDetail) (*Dataset, error) {
 	x, columns, err := raw(x)
 	if err != nil {

@@ -54,7 +54,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 	}
 	for i, v := range y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, check.Fail(check.ErrValue, fmt.Sprintf("label of row %d", i), nil, "must be finite")
+			return nil, check.Fail(check.ErrValue, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, "must be finite")
 		}
 	}
 	table, err := rows.NewTable(x, enc)

@@ -32,7 +32,7 @@ func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
 	shifted.offsets, shifted.offsetsRange = make([]float64, len(offsets)), rows.Range{low, high}
 	for i, v := range offsets {
 		if math.IsNaN(v) {
-			return nil, check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d", i), nil, "must be a number")
+			return nil, check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d (counted from 1)", i+1), nil, "must be a number")
 		}
 		shifted.offsets[i] = min(max(v, low), high)
 	}

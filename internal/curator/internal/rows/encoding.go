@@ -25,9 +25,10 @@ type Encoding struct {
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
-	groups    []group // of one-hot columns
-	ranged    []int   // the other columns, where there are ranges
-	magnitude float64 // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
+	groups    []group  // of one-hot columns
+	names     []string // of the columns, where there are any
+	ranged    []int    // the other columns, where there are ranges
+	magnitude float64  // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
 // NewIdentity returns the encoding that only scales rows to the given bound.

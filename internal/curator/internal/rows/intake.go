@@ -3,7 +3,6 @@ package rows
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -91,13 +90,13 @@ func (e *Encoding) admitRow(row []float64, i int) (outside bool, err error) {
 // admit checks a raw value and clamps it to its range.
 func (e *Encoding) admit(v float64, i, j int) (float64, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return v, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, "must be finite")
+		return v, check.Fail(check.ErrValue, e.cell(i, j), nil, "must be finite")
 	}
 	if e.Min != nil {
 		return min(max(v, e.Min[j]), e.Max[j]), nil
 	}
 	if math.Abs(v) > maxAbs {
-		return v, check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %d", i, j), nil, fmt.Sprintf("must not exceed %g in magnitude", maxAbs))
+		return v, check.Fail(check.ErrValue, e.cell(i, j), nil, tooLong)
 	}
 	return v, nil
 }

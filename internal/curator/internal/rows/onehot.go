@@ -45,11 +45,11 @@ func (g *group) explain(row []float64, i int) error {
 }
 
 func (g *group) notOneHot(i, k int) error {
-	return check.Fail(check.ErrValue, fmt.Sprintf("row %d, column %q", i, g.names[k]), nil, fmt.Sprintf("must be 0 or 1, as a column of the one-hot group %q", g.name))
+	return check.Fail(check.ErrValue, fmt.Sprintf("row %d (counted from 1), column %q", i+1, g.names[k]), nil, fmt.Sprintf("must be 0 or 1, as a column of the one-hot group %q", g.name))
 }
 
 func (g *group) notOne(i int) error {
-	return check.Fail(check.ErrValue, fmt.Sprintf("row %d, one-hot group %q", i, g.name), nil, "must have at most one column equal to 1")
+	return check.Fail(check.ErrValue, fmt.Sprintf("row %d (counted from 1), one-hot group %q", i+1, g.name), nil, "must have at most one column equal to 1")
 }
 
 // admitSparseGroups is admitGroups for all rows of a sparse matrix.

@@ -59,7 +59,7 @@ func TestOneHotRows(t *testing.T) {
 		sparse := sparsify(t, rand.New(rand.NewPCG(1, 1)), mat.DenseCopyOf(dense), 1)
 		for form, x := range map[string]mat.Matrix{"dense": dense, "sparse": sparse, "opaque": opaque{dense}} {
 			table, err := NewTable(x, enc)
-			checkOneHot(t, name+", "+form, err, "row 2100", c.says)
+			checkOneHot(t, name+", "+form, err, "row 2101 (counted from 1)", c.says)
 			if err == nil {
 				for _, p := range []*Table{table.Pick([]int{at, 0}), table.Rebound(0.1, 1)} {
 					if p.enc.groups == nil {
@@ -69,7 +69,7 @@ func TestOneHotRows(t *testing.T) {
 			}
 		}
 		_, err := enc.Encode(c.row)
-		checkOneHot(t, name+", query", err, "row 0", c.says)
+		checkOneHot(t, name+", query", err, "row 1 (counted from 1)", c.says)
 	}
 }
 

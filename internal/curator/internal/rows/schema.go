@@ -42,8 +42,28 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 			"must not be narrow and far from zero; subtract a public constant from the column")
 	}
 	slices.Sort(c.ranged)
-	e.groups, e.ranged = c.groups, c.ranged
+	e.groups, e.ranged, e.names = c.groups, c.ranged, names
 	return e, nil
+}
+
+// tooLong is the rule about magnitudes.
+var tooLong = fmt.Sprintf("must not exceed %g in magnitude", maxAbs)
+
+// cell is the place of a value, for the curator's messages. Rows and columns are counted
+// from 1, as lines of a file are.
+func (e *Encoding) cell(i, j int) string {
+	if e.names == nil {
+		return fmt.Sprintf("row %d, column %d (counted from 1)", i+1, j+1)
+	}
+	return fmt.Sprintf("row %d (counted from 1), column %q", i+1, e.names[j])
+}
+
+// column is what messages call a column.
+func (e *Encoding) column(j int) string {
+	if e.names == nil {
+		return fmt.Sprintf("column %d (counted from 1)", j+1)
+	}
+	return fmt.Sprintf("%q", e.names[j])
 }
 
 // columns collects the affine map and the range of each column, and the groups.
@@ -61,7 +81,7 @@ func newColumns(names []string) (*columns, error) {
 		shift: make([]float64, n), min: make([]float64, n), max: make([]float64, n)}
 	for j, name := range names {
 		if name == "" {
-			return nil, check.Fail(check.ErrSchema, fmt.Sprintf("name of column %d", j), nil, "must not be empty")
+			return nil, check.Fail(check.ErrSchema, fmt.Sprintf("name of column %d (counted from 1)", j+1), nil, "must not be empty")
 		}
 		if _, dup := c.index[name]; dup {
 			return nil, check.Fail(check.ErrSchema, "column", fmt.Sprintf("%q", name), "must be listed once")

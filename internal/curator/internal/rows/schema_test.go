@@ -24,7 +24,7 @@ func TestSchemaErrors(t *testing.T) {
 	}{
 		"good":               {ab, ok, nil, nil, ""},
 		"listed twice":       {[]string{"a", "b", "a"}, ok, nil, check.ErrSchema, `"a" must be listed once`},
-		"no name":            {[]string{"a", ""}, ranges{"a": {0, 1}, "": {0, 1}}, nil, check.ErrSchema, "name of column 1 must not be empty"},
+		"no name":            {[]string{"a", ""}, ranges{"a": {0, 1}, "": {0, 1}}, nil, check.ErrSchema, "name of column 2 (counted from 1) must not be empty"},
 		"unknown range":      {ab, ranges{"a": {0, 1}, "b": {0, 1}, "c": {0, 1}}, nil, check.ErrSchema, `"c" is unknown`},
 		"unknown level":      {ab, ranges{"a": {0, 1}}, groups{"g": {"b", "c"}}, check.ErrSchema, `"c" is unknown`},
 		"undescribed":        {ab, ranges{"a": {0, 1}}, nil, check.ErrSchema, `"b" must have a numeric range`},

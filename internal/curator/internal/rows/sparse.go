@@ -71,7 +71,7 @@ func (s sparseSource) pick(order []int) source {
 func (e *Encoding) admitSparse(s sparseSource) (sparseSource, error) {
 	for j := range e.Min {
 		if e.Min[j] > 0 || e.Max[j] < 0 {
-			return s, check.Fail(check.ErrSchema, fmt.Sprintf("range of column %d", j), [2]float64{e.Min[j], e.Max[j]}, "must contain 0, as the matrix is sparse")
+			return s, check.Fail(check.ErrSchema, "range of "+e.column(j), [2]float64{e.Min[j], e.Max[j]}, "must contain 0, as the matrix is sparse")
 		}
 	}
 	if err := e.admitSparseGroups(s); err != nil {

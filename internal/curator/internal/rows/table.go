@@ -190,7 +190,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 	for i, y := range labels {
 		var ok bool
 		if mapped[i], ok = mapLabel(loss.Labels(), y, labelCentre, labelBound); !ok {
-			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, labelRule(loss.Labels()))
+			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(loss.Labels()))
 		}
 	}
 	return &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}, nil
