@@ -15,6 +15,7 @@ type budget struct {
 	method                 string
 	learner                dpglm.Learner
 	epsilon, delta, radius float64
+	group                  int // rows that are protected together
 }
 
 // addTo adds the flags.
@@ -27,6 +28,7 @@ func (b *budget) addTo(f *flag.FlagSet) {
 func (b *budget) addNumbersTo(f *flag.FlagSet) {
 	f.Float64Var(&b.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
 	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on to the power -1.5)")
+	f.IntVar(&b.group, "group", 1, "protect any `k` rows together, such as all those of one person, who must not have more")
 	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")
 }
 
@@ -38,9 +40,20 @@ func (b *budget) check(given map[string]bool) error {
 	if given["delta"] && b.delta == 0 {
 		return task.Usage("-delta 0 must be above 0: leave it out for the default")
 	}
+	if b.group < 1 {
+		return task.Usage("-group %d must be at least 1: the most rows that one person has", b.group)
+	}
 	var err error
 	b.learner, err = task.Method("method", b.method)
 	return err
+}
+
+// groups says whose budget it is, if not one row's.
+func (b *budget) groups() string {
+	if b.group == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" for any %d rows", b.group)
 }
 
 // of plans for a shape, with the default δ where none was given, and warns of budgets that
@@ -64,4 +77,6 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 }
 
 // total is the library's budget.
-func (b *budget) total() dpglm.Budget { return dpglm.ApproxDP(b.epsilon, b.delta) }
+func (b *budget) total() dpglm.Budget {
+	return dpglm.ApproxDP(b.epsilon, b.delta).ForGroups(b.group)
+}

@@ -32,13 +32,20 @@ func (r *report) spend(planned *dpglm.Ledger) error {
 }
 
 // together composes a fit and an evaluation. Their rows are disjoint, so that each may
-// spend the whole budget.
+// spend the whole budget; but a group may have rows in both, so that theirs is checked.
 func (r *report) together(fit, evaluation *dpglm.Ledger) (*dpglm.Ledger, error) {
 	both, err := mechanisms.Parallel(fmt.Sprintf("fit and evaluation, split by seed %d", r.seed), fit, evaluation)
 	if err != nil {
 		return nil, err
 	}
-	return both.WithClaim(mechanisms.Claim{Rows: r.shape.Rows + r.held.Shape().Rows, Epsilon: r.epsilon, Delta: r.delta}), nil
+	claim := mechanisms.Claim{Rows: r.shape.Rows + r.held.Shape().Rows, Epsilon: r.epsilon, Delta: r.delta}
+	if r.group > 1 {
+		claim.Group = r.group
+		if !both.GroupWithin(r.group, r.epsilon, r.delta) {
+			return nil, fmt.Errorf("-group %d: a group with rows in the fit and in the evaluation would spend more than -epsilon %g; with -method auto it doesn't, nor without -evaluate", r.group, r.epsilon)
+		}
+	}
+	return both.WithClaim(claim), nil
 }
 
 // evaluate releases how good the model is on the rows that -evaluate held out.

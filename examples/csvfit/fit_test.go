@@ -178,6 +178,33 @@ func TestPrintsAReport(t *testing.T) {
 	}
 }
 
+// A budget for groups costs noise: the ledger says for one row what is left of it, and a
+// schema that says how many rows a person has is told whether the group is as large.
+func TestFitsForGroups(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("who,x,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "%d,%d,%d\n", i/2, i%10, i%10/5)
+	}
+	data := write(t, "visits.csv", b.String())
+	facts := write(t, "s.json", `{"version": 1, "label": "y", "person": "who", "max_rows": 2, "columns": [
+		{"name": "who", "kind": "id"}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`)
+	for _, c := range []struct{ group, guarantee, ledger, said string }{
+		{"1", "replacing one of 320 rows", "unit: one row", "is for one row, not for a person"},
+		{"2", "replacing up to 2 of 320 rows", "unit: any 2 rows", `is for a person ("who") if none has more than 2 rows`},
+	} {
+		args := []string{"-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-group", c.group}
+		out, said := csvfit(t, append([]string{"fit", "-data", data, "-test", "0.2"}, args...)...)
+		if !strings.Contains(out, c.guarantee) || !strings.Contains(out, c.ledger) || !strings.Contains(said, c.said) {
+			t.Errorf("group %s:\n%s\non stderr %s", c.group, out, said)
+		}
+		planned, _ := csvfit(t, append([]string{"plan", "-rows", "320"}, args...)...)
+		if _, ledger, _ := strings.Cut(planned, "\n"); !strings.Contains(out, strings.TrimSpace(ledger)) {
+			t.Errorf("group %s: planned\n%s\nand did\n%s", c.group, planned, out)
+		}
+	}
+}
+
 // A budget that is most likely a mistake is said to be one, before it is spent.
 func TestWarnsAboutBudgets(t *testing.T) {
 	args := []string{"-data", people(t, 500), "-schema", schema(t, "pay", pay)}

@@ -58,9 +58,10 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		Radius       float64       `json:"radius"`
 		Epsilon      float64       `json:"epsilon"`
 		Delta        float64       `json:"delta"`
+		Group        int           `json:"group"`
 		Warnings     []string      `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger `json:"ledger"`
-	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, warnings, p.Ledger})
+	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, b.group, warnings, p.Ledger})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.

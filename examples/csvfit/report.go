@@ -35,11 +35,15 @@ type report struct {
 
 // guarantee is what the ledger says, which is at most what was asked for.
 func (r *report) guarantee() (string, error) {
-	epsilon, err := r.ledger.Epsilon(r.delta)
+	epsilon, err := r.ledger.GroupEpsilon(r.group, r.delta)
 	if err != nil {
 		return "", err
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows", epsilon, r.delta, r.rows())
+	replaced := "one"
+	if r.group > 1 {
+		replaced = fmt.Sprintf("up to %d", r.group)
+	}
+	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing %s of %d rows", epsilon, r.delta, replaced, r.rows())
 	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
@@ -127,6 +131,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Radius       float64             `json:"radius"`
 		Epsilon      float64             `json:"epsilon"`
 		Delta        float64             `json:"delta"`
+		Group        int                 `json:"group"`
 		Guarantee    string              `json:"guarantee"`
 		Warnings     []string            `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger       `json:"ledger"`
@@ -140,7 +145,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
-		r.epsilon, r.delta, guarantee, r.warnings, r.ledger, coefficients, r.inference, r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, r.inference, r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})
 }
