@@ -48,6 +48,13 @@
 //     error.
 //   - "binary" needs "positive" and "negative", the texts that mean yes and no; for the
 //     label, "above" may take their place: yes is a number above it.
+//   - "onehot" stands for columns of 0 and 1 that belong together, such as "region=north"
+//     and "region=south": {"name": "region", "kind": "onehot", "levels": ["north", "south"]}.
+//     A row has one 1 at most, or it is an error, and so the group adds no more to the
+//     norm than one column. "prefix" takes the place of "region=" where the names begin
+//     otherwise. Columns that some program made of the rows say which levels occur:
+//     list those that are known without the rows; the others are left out. Where each row
+//     has a 1, name a "reference", which gets no feature, if coefficients matter.
 //   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
 //     in package time.

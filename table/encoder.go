@@ -15,7 +15,8 @@ import (
 //   - a number x of the range [lo, hi], or its logarithm, is u = 2(x−lo)/(hi−lo) − 1;
 //     days since the origin too. A missing one with an indicator is u = 0.
 //   - its square is 2u² − 1, and the splines of u are a basis without the first.
-//   - a level is 1 and the others 0, the reference being all 0.
+//   - a level is 1 and the others 0, the reference being all 0; so are the columns of a
+//     one-hot group.
 //   - an interaction is a product: u·v, u where the level is that one, or 1 where both
 //     levels are.
 //
@@ -23,7 +24,8 @@ import (
 type Encoder struct {
 	schema   Schema
 	inputs   []*input
-	fields   []field
+	fields   []field        // of the inputs, nil for a OneHot
+	oneHots  []*oneHotField // nil for the others
 	blocks   []block
 	features []Feature
 	splines  []basis // by block
@@ -42,7 +44,14 @@ func NewEncoder(s Schema) (*Encoder, error) {
 	for i, b := range e.blocks {
 		if b.a.at == len(e.inputs) { // each input begins with a block of its own
 			e.inputs = append(e.inputs, b.a)
-			e.fields = append(e.fields, newField(&e.schema, b.a))
+			var f field
+			var g *oneHotField
+			if b.a.column.Kind == OneHot {
+				g = newOneHotField(&e.schema, b.a)
+			} else {
+				f = newField(&e.schema, b.a)
+			}
+			e.fields, e.oneHots = append(e.fields, f), append(e.oneHots, g)
 		}
 		if b.shape == spline {
 			e.splines[i] = newBasis(b.a.knots())
@@ -110,9 +119,9 @@ func (e *Encoder) Bound() float64 { return math.Sqrt(float64(len(e.blocks))) }
 
 // Inputs are the columns that a record needs for prediction.
 func (e *Encoder) Inputs() []string {
-	names := make([]string, len(e.inputs))
-	for i, in := range e.inputs {
-		names[i] = in.column.Name
+	var names []string
+	for _, in := range e.inputs {
+		names = append(names, in.files...)
 	}
 	return names
 }
@@ -120,15 +129,19 @@ func (e *Encoder) Inputs() []string {
 // Encode writes the features of one record into dst. It reads the record's fields by
 // their columns' names, and passes over those it doesn't need.
 func (e *Encoder) Encode(dst []float64, record map[string]string) error {
+	var fields []string
+	for _, in := range e.inputs {
+		for _, name := range in.files {
+			text, ok := record[name]
+			if !ok {
+				return absentColumn(name, slices.Sorted(maps.Keys(record)), "the record")
+			}
+			fields = append(fields, text)
+		}
+	}
 	b := e.binding()
-	for i, in := range e.inputs {
-		text, ok := record[in.column.Name]
-		if !ok {
-			return absentColumn(in.column.Name, slices.Sorted(maps.Keys(record)), "the record")
-		}
-		if err := b.read(i, text); err != nil {
-			return err
-		}
+	if err := b.read(fields); err != nil {
+		return err
 	}
 	return b.write(dst)
 }
@@ -143,7 +156,8 @@ func absentColumn(name string, names []string, where string) error {
 type Binding struct {
 	encoder *Encoder
 	columns int   // fields in a record
-	at      []int // the field of each input
+	at      []int // the fields that the inputs need
+	wanted  []string
 	cells   []cell
 	indices []int // of the features that aren't 0, ascending
 	values  []float64
@@ -172,10 +186,10 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 	for i, name := range header {
 		index[name] = i
 	}
-	for _, in := range e.inputs {
-		at, ok := index[in.column.Name]
+	for _, name := range e.Inputs() {
+		at, ok := index[name]
 		if !ok {
-			return nil, absentColumn(in.column.Name, header, "the header")
+			return nil, absentColumn(name, header, "the header")
 		}
 		b.at = append(b.at, at)
 	}
@@ -201,25 +215,36 @@ func (b *Binding) Encode(dst []float64, fields []string) error {
 	if len(fields) != b.columns {
 		return &Error{Unit: b.unit, Number: b.number, kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
 	}
-	for i, at := range b.at {
-		if err := b.read(i, fields[at]); err != nil {
-			return err
-		}
+	b.wanted = b.wanted[:0]
+	for _, at := range b.at {
+		b.wanted = append(b.wanted, fields[at])
+	}
+	if err := b.read(b.wanted); err != nil {
+		return err
 	}
 	return b.write(dst)
 }
 
-// read takes the field of input i.
-func (b *Binding) read(i int, text string) (err error) {
-	c := &b.cells[i]
-	if *c, err = b.encoder.fields[i].read(text); err != nil {
-		return placed(err, b.unit, b.number)
-	}
-	if c.clamped {
-		b.clamped[i].add(text, b.unit, b.number)
-	}
-	if c.other {
-		b.note(i, trim(text))
+// read takes the fields that the inputs need, in their order.
+func (b *Binding) read(fields []string) (err error) {
+	e := b.encoder
+	for i, in := range e.inputs {
+		c := &b.cells[i]
+		if g := e.oneHots[i]; g != nil {
+			*c, err = g.readAll(fields[:len(in.files)])
+		} else {
+			*c, err = e.fields[i].read(fields[0])
+		}
+		if err != nil {
+			return placed(err, b.unit, b.number)
+		}
+		if c.clamped {
+			b.clamped[i].add(fields[0], b.unit, b.number)
+		}
+		if c.other {
+			b.note(i, trim(fields[0]))
+		}
+		fields = fields[len(in.files):]
 	}
 	return nil
 }

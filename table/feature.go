@@ -48,6 +48,7 @@ type block struct {
 type input struct {
 	column  *Column
 	at      int      // among the inputs
+	files   []string // the columns of the file: one, but for a OneHot
 	name    string   // "age" or "log(age)"
 	numeric bool     // a number u in [−1, 1]; else a level
 	levels  []string // with a feature each: all but the reference
@@ -55,7 +56,7 @@ type input struct {
 }
 
 func newInput(c *Column, at int) *input {
-	in := &input{column: c, at: at, name: c.Name, numeric: c.Kind == Numeric || c.Kind == Date}
+	in := &input{column: c, at: at, files: c.files(), name: c.Name, numeric: c.Kind == Numeric || c.Kind == Date}
 	switch {
 	case in.numeric:
 		in.missing = c.Missing == MissingIndicator
@@ -77,9 +78,9 @@ func newInput(c *Column, at int) *input {
 	return in
 }
 
-// reference is the level without a feature.
+// reference is the level without a feature; empty if all have one.
 func (c *Column) reference() string {
-	if c.Reference != "" {
+	if c.Reference != "" || c.Kind == OneHot {
 		return c.Reference
 	}
 	return c.Levels[0]

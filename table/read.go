@@ -242,10 +242,8 @@ func (r *reader) encode(b *batch) error {
 
 // record encodes one record, of the wanted fields.
 func (r *reader) record(fields []string) error {
-	for i := range r.encoder.inputs {
-		if err := r.binding.read(i, fields[i]); err != nil {
-			return err
-		}
+	if err := r.binding.read(fields); err != nil {
+		return err
 	}
 	if r.label >= 0 {
 		y, clamped, err := r.encoder.label.read(fields[r.label])

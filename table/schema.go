@@ -48,6 +48,7 @@ const (
 	Count       Kind = "count"       // whole numbers from 0 to a cap: for the label
 	Categorical Kind = "categorical" // one of a few public levels
 	Binary      Kind = "binary"      // yes or no
+	OneHot      Kind = "onehot"      // columns of 0 and 1 that belong together
 	Date        Kind = "date"        // a day in a public range
 	ID          Kind = "id"          // whose row it is: for the person's column
 	Ignored     Kind = "ignored"     // read by nobody
@@ -98,11 +99,16 @@ type Column struct {
 	// Cap is the largest Count; larger ones are clamped to it.
 	Cap int `json:"cap,omitempty"`
 
-	// Levels are the texts that a Categorical may hold, at least two.
+	// Levels are the texts that a Categorical may hold, at least two; or the levels of
+	// a OneHot, each of which has a column in the file.
 	Levels []string `json:"levels,omitempty"`
 	// Reference is the level that gets no feature: the others' coefficients are
-	// differences from it. Empty is the first level.
+	// differences from it. Empty is the first level of a Categorical; of a OneHot it is
+	// none of them, so that the coefficients are differences from a row of zeros.
 	Reference string `json:"reference,omitempty"`
+	// Prefix is what the names of a OneHot's columns begin with, before the level; nil
+	// is its own name and "=", as in "region=north".
+	Prefix *string `json:"prefix,omitempty"`
 	// Other is the one of Levels that stands for all texts that aren't listed. Empty
 	// refuses them.
 	Other string `json:"other,omitempty"`
@@ -138,14 +144,15 @@ func Init(header []string) (Schema, error) {
 		return Schema{}, err
 	}
 	s := Schema{Version: Version, Label: toFill + ": the name of the column to predict"}
+	single := slices.DeleteFunc(kinds(), func(k string) bool { return k == string(OneHot) })
 	for _, name := range header {
-		s.Columns = append(s.Columns, Column{Name: name, Kind: Kind(toFill + ": " + list(kinds(), "or"))})
+		s.Columns = append(s.Columns, Column{Name: name, Kind: Kind(toFill + ": " + list(single, "or"))})
 	}
 	return s, nil
 }
 
 func kinds() []string {
-	return []string{string(Numeric), string(Count), string(Categorical), string(Binary), string(Date), string(ID), string(Ignored)}
+	return []string{string(Numeric), string(Count), string(Categorical), string(Binary), string(OneHot), string(Date), string(ID), string(Ignored)}
 }
 
 // String returns the schema as JSON, a column a line.
@@ -229,7 +236,7 @@ func (s *Schema) column(name string) *Column {
 // feature reports whether features are made of the column.
 func (s *Schema) feature(c *Column) bool {
 	switch c.Kind {
-	case Numeric, Categorical, Binary, Date:
+	case Numeric, Categorical, Binary, OneHot, Date:
 		return c.Name != s.Label && c.Name != s.Exposure
 	}
 	return false
@@ -255,6 +262,10 @@ func (s Schema) clone() Schema {
 		if c.Above != nil {
 			above := *c.Above
 			c.Above = &above
+		}
+		if c.Prefix != nil {
+			prefix := *c.Prefix
+			c.Prefix = &prefix
 		}
 	}
 	s.Interactions = slices.Clone(s.Interactions)

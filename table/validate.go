@@ -26,6 +26,7 @@ func (s Schema) Validate() error {
 	for i := range s.Columns {
 		v.column(&s.Columns[i], i)
 	}
+	v.members()
 	v.roles()
 	v.interactions()
 	if len(v.problems) == 0 {
@@ -118,6 +119,8 @@ func (v *validator) column(c *Column, i int) {
 		v.categorical(where, c)
 	case Binary:
 		v.binary(where, c)
+	case OneHot:
+		v.oneHot(where, c)
 	case Date:
 		v.date(where, c)
 	}
@@ -130,6 +133,7 @@ var keysOf = map[Kind][]string{
 	Count:       {"cap", "missing"},
 	Categorical: {"levels", "reference", "other", "missing", "constant"},
 	Binary:      {"positive", "negative", "above", "missing", "constant"},
+	OneHot:      {"levels", "reference", "prefix"},
 	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},
 	ID:          {"missing"},
 	Ignored:     {},
@@ -184,8 +188,17 @@ func (v *validator) interval(where string, r []float64) bool {
 }
 
 func (v *validator) categorical(where string, c *Column) {
+	v.levels(where, c, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`)
+	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
+		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
+	}
+	v.notMissing(where, c.Levels)
+}
+
+// levels checks the levels, and those that have a role.
+func (v *validator) levels(where string, c *Column, ifNone string) {
 	if len(c.Levels) == 0 {
-		v.fail(where, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`)
+		v.fail(where, "%s", ifNone)
 		return
 	}
 	v.texts(where+`, "levels"`, c.Levels)
@@ -197,10 +210,6 @@ func (v *validator) categorical(where string, c *Column) {
 			v.fail(where, `%q is %s, which is not one of its levels%s; add it to "levels" or name another`, role.key, quote(role.level), didYouMean(role.level, c.Levels))
 		}
 	}
-	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
-		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
-	}
-	v.notMissing(where, c.Levels)
 }
 
 // notMissing refuses texts that stand for missing values as well.

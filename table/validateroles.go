@@ -117,7 +117,7 @@ func (v *validator) features() {
 		}
 	}
 	if count == 0 {
-		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary or date")
+		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary, onehot or date")
 	}
 	groups := map[string]int{}
 	for _, f := range layout(v.s) {

@@ -59,7 +59,9 @@ func (r *reader) warnings() []string {
 	s := &r.encoder.schema
 	listed := map[string]bool{}
 	for _, c := range s.Columns {
-		listed[c.Name] = true
+		for _, name := range c.files() {
+			listed[name] = true
+		}
 	}
 	left := slices.DeleteFunc(slices.Clone(r.header), func(name string) bool { return listed[name] })
 	if len(left) > 0 {

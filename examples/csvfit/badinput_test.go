@@ -54,6 +54,7 @@ func TestBadInput(t *testing.T) {
 		{"missing schema", fit(good, filepath.Join(dir, "none.json")), 1, "none.json"},
 		{"empty schema", broken(""), 1, "empty"},
 		{"to fill in", broken(`{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "FILL IN"}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, "filled in"},
+		{"two ones", fit(file("t=a,t=b,y\n1,0,1\n1,1,0\n"), write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "t", "kind": "onehot", "levels": ["a", "b"]}, {"name": "y", "kind": "binary", "above": 0}]}`)), 1, `line 3, column "t=b": it is 1, and so is column "t=a"`},
 		{"long range", fit(good, facts(`"kind": "numeric", "range": [0, 1, 2]`)), 1, "[0, 1, 2]"},
 		{"short range", fit(good, facts(`"kind": "numeric", "range": [18]`)), 1, "[18]"},
 		{"repeated key", broken(`{"version": 1, "label": "y", "label": "a", "columns": []}`), 1, "repeated"},

@@ -17,7 +17,9 @@ const toFill = `replace each FILL IN, and add to the columns what their kinds ne
   binary       "positive": ["yes"], "negative": ["no"]
   date         "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31"
   count        "cap": 20, for a label
-by what is publicly known of them, not by what the file holds
+and put one line in the place of columns of 0 and 1 that belong together, "town=york", "town=hull":
+    {"name": "town", "kind": "onehot", "levels": ["york", "hull"]}
+all by what is publicly known of them, not by what the file holds
 `
 
 // initialise writes a schema to fill in. It reads the header and no row: ranges and levels

@@ -1,0 +1,114 @@
+package table
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// members are the file's columns of a OneHot, one for each level.
+func (c *Column) members() []string {
+	prefix := c.Name + "="
+	if c.Prefix != nil {
+		prefix = *c.Prefix
+	}
+	names := make([]string, len(c.Levels))
+	for i, level := range c.Levels {
+		names[i] = prefix + level
+	}
+	return names
+}
+
+// files are the columns of the file that a column of the schema stands for.
+func (c *Column) files() []string {
+	if c.Kind == OneHot {
+		return c.members()
+	}
+	return []string{c.Name}
+}
+
+// oneHotField reads a level from columns of 0 and 1, of which a row has one 1 at most: two
+// would lie outside of the bound that a group has, and other numbers are no levels.
+type oneHotField struct {
+	column *Column
+	names  []string // of the columns
+	levels []int    // the level that each column stands for, 0 for the reference
+	absent absent
+}
+
+func newOneHotField(s *Schema, in *input) *oneHotField {
+	c := in.column
+	f := &oneHotField{column: c, names: c.members(), absent: newAbsent(s, c)}
+	for _, level := range c.Levels {
+		f.levels = append(f.levels, slices.Index(in.levels, level)+1)
+	}
+	return f
+}
+
+// readAll returns the level of the column that is 1; the reference if none is.
+func (f *oneHotField) readAll(texts []string) (cell, error) {
+	one := -1
+	for i, text := range texts {
+		is, err := f.bit(i, text)
+		switch {
+		case err != nil:
+			return cell{}, err
+		case !is:
+		case one >= 0:
+			return cell{}, valueError(f.names[i], `it is 1, and so is column %s, where a row of the one-hot group %s has one level at most; correct the row, or declare these columns one by one as binary`, quote(f.names[one]), quote(f.column.Name))
+		default:
+			one = i
+		}
+	}
+	if one < 0 {
+		return cell{}, nil
+	}
+	return cell{level: f.levels[one]}, nil
+}
+
+// bit reads the field of column i.
+func (f *oneHotField) bit(i int, text string) (bool, error) {
+	switch text = trim(text); text {
+	case "0", "false", "False", "FALSE":
+		return false, nil
+	case "1", "true", "True", "TRUE":
+		return true, nil
+	}
+	if f.absent.is(text) {
+		what := "the field is empty"
+		if text != "" {
+			what = quote(text) + " stands for a missing value"
+		}
+		return false, valueError(f.names[i], "%s; write 0 or 1, as for the other columns of the one-hot group %s", what, quote(f.column.Name))
+	}
+	if x, err := strconv.ParseFloat(text, 64); err == nil && (x == 0 || x == 1) { // 1.0
+		return x == 1, nil
+	}
+	return false, valueError(f.names[i], "%s is neither 0 nor 1, as the fields of the one-hot group %s must be; correct it, or leave the column out of the group", quote(text), quote(f.column.Name))
+}
+
+// oneHot checks a group of columns.
+func (v *validator) oneHot(where string, c *Column) {
+	if i := slices.Index(c.Levels, ""); i >= 0 {
+		v.fail(where, `"levels" holds an empty text; leave it out: a row that has its 1 in the column %s then has no level`, quote(c.members()[i]))
+		return
+	}
+	v.levels(where, c, `"levels" is missing; list the ends of the columns' names, such as ["north", "south"] of "region=north" and "region=south"`)
+	if c.Prefix != nil && strings.TrimLeft(*c.Prefix, " \t\r\n") != *c.Prefix {
+		v.fail(where, `"prefix" is %s; write it without the spaces before it, which are removed from the file's names too`, quote(*c.Prefix))
+	}
+}
+
+// members checks that each column of the file is described once.
+func (v *validator) members() {
+	owner := map[string]*Column{}
+	for i := range v.s.Columns {
+		c := &v.s.Columns[i]
+		for _, name := range c.files() {
+			if other := owner[name]; other != nil && other.Name != c.Name {
+				v.fail("column "+quote(name), "is described by %s and by %s; a column of a one-hot group belongs to it alone", quote(other.Name), quote(c.Name))
+			}
+			owner[name] = c
+		}
+	}
+}
