@@ -20,21 +20,22 @@ func (m *Model) Encoder() *table.Encoder {
 }
 
 // Encode turns records, each its columns' texts by name, into rows for [Model.Predict],
-// [Model.Probabilities], [Model.Means] and [Model.Scores]. The names that it needs are
-// Encoder().Inputs(); it passes over others. Missing values and levels that aren't listed
-// are treated by the schema's rules. An error is a [*table.Error] that names the record,
-// counted from 1, and the column.
+// [Model.Probabilities], [Model.Means] and [Model.Scores]. For a model of a table, the names
+// that it needs are Encoder().Inputs(), and missing values and levels that aren't listed are
+// treated by the table's schema; for a model of a matrix with a [Schema], they are its
+// Columns, all of them numbers. It passes over other names. An error about a field is a
+// [*table.Error] that names the record, counted from 1, and the column.
 func (m *Model) Encode(records ...map[string]string) (*mat.Dense, error) {
-	e, err := m.encoder(len(records))
+	e, columns, err := m.reader(len(records))
 	if err != nil {
 		return nil, err
 	}
-	return encoded(e, len(records), func(i int, dst []float64) error { return e.Encode(dst, records[i]) })
+	return encoded(columns, len(records), func(i int, dst []float64) error { return e.Encode(dst, records[i]) })
 }
 
 // EncodeRows is Encode for records whose fields come in the order of a header.
 func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
-	e, err := m.encoder(len(rows))
+	e, columns, err := m.reader(len(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -42,26 +43,35 @@ func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error
 	if err != nil {
 		return nil, err
 	}
-	return encoded(e, len(rows), func(i int, dst []float64) error { return b.Encode(dst, rows[i]) })
+	return encoded(columns, len(rows), func(i int, dst []float64) error { return b.Encode(dst, rows[i]) })
 }
 
-// encoder returns the encoder for a number of records.
-func (m *Model) encoder(records int) (*table.Encoder, error) {
+// reader makes rows of records.
+type reader interface {
+	Encode(dst []float64, record map[string]string) error
+	Bind(header []string) (*table.Binding, error)
+}
+
+// reader returns the reader for a number of records, and the columns of its rows.
+func (m *Model) reader(records int) (reader, int, error) {
 	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	if m.Encoder() == nil {
-		return nil, check.Fail(ErrModel, "model", nil, "was not trained on a table.Table, so it knows no records; give Predict, Probabilities, Means or Scores a matrix as in training")
+		return nil, 0, err
 	}
 	if records == 0 {
-		return nil, check.Fail(ErrShape, "records", records, "must be at least 1")
+		return nil, 0, check.Fail(ErrShape, "records", records, "must be at least 1")
 	}
-	return m.Encoder(), nil
+	switch f := m.facts.(type) {
+	case tableFacts:
+		return f.encoder, len(f.encoder.Features()), nil
+	case Schema:
+		return table.NewRaw(f.Columns), len(f.Columns), nil
+	}
+	return nil, 0, check.Fail(ErrModel, "model", nil, "was trained on a matrix whose columns have no names; give Predict, Probabilities, Means or Scores a matrix as in training, or train with a Schema or a table.Table")
 }
 
 // encoded makes a row of each record.
-func encoded(e *table.Encoder, records int, encode func(i int, dst []float64) error) (*mat.Dense, error) {
-	x := mat.NewDense(records, len(e.Features()), nil)
+func encoded(columns, records int, encode func(i int, dst []float64) error) (*mat.Dense, error) {
+	x := mat.NewDense(records, columns, nil)
 	for i := range records {
 		if err := encode(i, x.RawRowView(i)); err != nil {
 			var at *table.Error

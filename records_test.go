@@ -131,6 +131,56 @@ func TestRecordsThatCantBeRead(t *testing.T) {
 	}
 }
 
+// A model of a matrix with named columns reads records, too: their numbers as they are, so
+// that it predicts as of the matrix.
+func TestRecordsOfAMatrix(t *testing.T) {
+	people := dpglm.Schema{Columns: []string{"age", "town=york", "town=hull"}, Numeric: map[string][2]float64{"age": {20, 60}},
+		OneHot: map[string][]string{"town": {"town=york", "town=hull"}}, Intercept: true}
+	x := mat.NewDense(400, 3, slices.Repeat([]float64{20, 1, 0, 30, 0, 1, 50, 0, 0, 60, 1, 0}, 100))
+	data, err := dpglm.NewDataset(x, slices.Repeat([]float64{0, 0, 1, 1}, 100), people)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Auto(ctx, data, logistic, dpglm.ApproxDP(20, 1e-2), seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m = new(dpglm.Model); json.Unmarshal(text, m) != nil {
+		t.Fatal("not decoded")
+	}
+	want := mat.NewDense(2, 3, []float64{30, 0, 1, -500, 0, 0})
+	byName, err := m.Encode(map[string]string{"age": " 30", "town=york": "0", "town=hull": "1.0", "name": "Ada"}, map[string]string{"town=york": "0", "age": "-5e2", "town=hull": "0"})
+	if err != nil || !mat.Equal(byName, want) {
+		t.Errorf("%v (%v)", byName, err)
+	}
+	byHeader, err := m.EncodeRows([]string{"town=hull", "age", "id", "town=york"}, []string{"1", "30", "7", "0"}, []string{"0", "-500", "", "-0"})
+	if err != nil || !mat.Equal(byHeader, want) {
+		t.Errorf("%v (%v)", byHeader, err)
+	}
+	p, err := m.Probabilities(byName)
+	if again, errX := m.Probabilities(want); err != nil || errX != nil || !slices.Equal(p, again) || p[0] == p[1] {
+		t.Errorf("probabilities %v (%v), %v (%v)", p, err, again, errX)
+	}
+	for _, c := range []struct{ age, says string }{
+		{"", `record 1, column "age": the field is empty`}, {"NaN", `"NaN" is not a finite number`}, {"1e400", `"1e400" is not a finite number`},
+		{"$1,234", `"$1,234" is not a number; write 1234`}, {"old", `"old" is not a number; write one such as 12.5`}, {"\xe4", "not UTF-8"},
+	} {
+		if x, err := m.Encode(map[string]string{"age": c.age, "town=york": "0", "town=hull": "0"}); x != nil || !errors.Is(err, tables.ErrValue) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %q", c.age, err, c.says)
+		}
+	}
+	if x, err := m.Encode(map[string]string{"Age": "30", "town=york": "0", "town=hull": "0"}); x != nil || !errors.Is(err, tables.ErrColumn) || !strings.Contains(err.Error(), `did you mean "Age"`) {
+		t.Error(err)
+	}
+	if x, err := m.EncodeRows([]string{"age", "age", "town=york", "town=hull"}, []string{"1", "2", "0", "0"}); x != nil || !errors.Is(err, tables.ErrColumn) {
+		t.Error(err)
+	}
+}
+
 // What a model of a table says of itself.
 func TestTableModelsDescribeThemselves(t *testing.T) {
 	m := clinicModel(t)
