@@ -67,15 +67,24 @@ func jsonError(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		hint := ""
-		if before := bytes.TrimSpace(data[:min(max(syntax.Offset-1, 0), int64(len(data)))]); bytes.HasSuffix(before, []byte(",")) {
-			hint = "; the comma before it is one too many"
-		}
-		return fmt.Errorf("%w: line %d: not JSON: %w%s", ErrSchema, lineOf(data, syntax.Offset), err, hint)
+		return fmt.Errorf("%w: line %d: not JSON: %w%s", ErrSchema, lineOf(data, syntax.Offset), err, commonSlip(err.Error()))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: not JSON: it ends too early", ErrSchema)
 	}
 	return fmt.Errorf("%w: not JSON: %w", ErrSchema, err)
+}
+
+// commonSlip says what most likely is behind a syntax error of encoding/json.
+func commonSlip(text string) string {
+	switch what, where, _ := strings.Cut(strings.TrimPrefix(text, "invalid character "), " "); {
+	case strings.HasPrefix(where, "looking for beginning") && (what == "'}'" || what == "']'"):
+		return "; the comma before it is one too many"
+	case strings.HasPrefix(where, "after "):
+		return "; a comma seems to be missing before it"
+	case what == `'\''`:
+		return `; JSON has its texts in quotes "`
+	}
+	return ""
 }
 
 func lineOf(data []byte, offset int64) int {
