@@ -56,7 +56,8 @@ func ReadSQL(rows *sql.Rows, s Schema) (*Table, error) {
 
 // Read reads all records of a source once, for training: each with its label, and with
 // its person and exposure if the schema names columns for them. Its errors are those of
-// intake: they quote the table's values, and are for the curator only.
+// intake: they quote the table's values, and are for the curator only. Of fields that
+// aren't what the schema says, it names the first of each column.
 func Read(src Source, s Schema) (*Table, error) { return read(src, s, true) }
 
 // ReadFeatures reads the features only, for prediction: the label's, the person's and
@@ -92,6 +93,7 @@ type reader struct {
 	exposures               []float64
 	people                  map[string]int
 	exposed                 number
+	problems                problems
 	labelClamped            clamped
 	exposureClamped         clamped
 }
@@ -198,9 +200,9 @@ func (r *reader) drain(src Source) error {
 	}
 	stop()
 	if errors.Is(failed, io.EOF) {
-		return nil
+		failed = nil
 	}
-	return failed
+	return r.problems.with(failed)
 }
 
 // fill reads the next records.
@@ -234,7 +236,9 @@ func (r *reader) encode(b *batch) error {
 	for i, number := range b.numbers {
 		r.binding.At(b.unit, number)
 		if err := r.record(b.fields[i*n : (i+1)*n]); err != nil {
-			return placed(err, b.unit, number)
+			if err := r.problems.add(placed(err, b.unit, number)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

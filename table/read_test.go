@@ -364,3 +364,28 @@ func TestTheSmallerForm(t *testing.T) {
 		}
 	}
 }
+
+// All columns with bad fields are named at once, each with the first of them, and what else
+// is wrong with the file.
+func TestAllProblemsAtOnce(t *testing.T) {
+	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"a","kind":"numeric","range":[0,10]},{"name":"b","kind":"binary","positive":["yes"],"negative":["no"]},
+		{"name":"y","kind":"binary","positive":["1"],"negative":["0"]}]}`)
+	_, err := ReadCSV(strings.NewReader("a,b,y\n1,yes,1\nx,maybe,1\n2,no,?\n-,no,0\n.,no,0\n3,Yes,0\n4\n"), s)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i, want := range []string{`line 3, column "a": "x"`, `line 4, column "y": "?"`, `line 7, column "b": "Yes"`, "line 8: it has 1 fields"} {
+		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "2 more rows") != (i == 0) {
+			t.Errorf("%q lacks %q", lines, want)
+		}
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.Number != 3 || e.Column != "a" || !errors.Is(err, ErrValue) || !errors.Is(err, ErrFile) {
+		t.Errorf("%+v", e)
+	}
+	_, err = ReadCSV(strings.NewReader("a,b,y\n"+strings.Repeat("x,yes,1\n", 2000)+"1,2,3\n"), s)
+	if want := fmt.Sprintf("(%d more rows have an error in this column, and the rest was not read)", maxProblems-1); err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
