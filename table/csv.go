@@ -105,6 +105,12 @@ func checkStart(start []byte) error {
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")), bytes.IndexByte(firstLine(start), 0) >= 0:
 		return fileError(0, "it is UTF-16, not UTF-8; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)")
 	}
+	switch text := string(bytes.TrimLeft(start[:min(len(start), 64)], " \t\r\n")); {
+	case strings.HasPrefix(text, `[{`), strings.HasPrefix(text, `{"`):
+		return fileError(0, "it is JSON; export the table as CSV")
+	case strings.HasPrefix(text, "<?xml"), strings.HasPrefix(strings.ToLower(text), "<html"), strings.HasPrefix(strings.ToLower(text), "<!doctype"):
+		return fileError(0, "it is HTML or XML; export the table as CSV")
+	}
 	if i := bytes.IndexByte(start, '\r'); i >= 0 && i+1 < len(start) && start[i+1] != '\n' && bytes.IndexByte(start[:i], '\n') < 0 {
 		return fileError(0, `its lines end by bare carriage returns; convert them to newlines (tr '\r' '\n')`)
 	}
@@ -159,7 +165,7 @@ func checkHeader(header []string) error {
 	for i, name := range header {
 		switch first, dup := seen[name]; {
 		case name == "":
-			return columnError("column %d of the header has no name; give it one, even if it is an index to be ignored", i+1)
+			return columnError("column %d of the header has no name; give it one, even if it is an index to be ignored%s", i+1, noHeader(header))
 		case dup:
 			return columnError("columns %d and %d of the header are both named %s; rename one%s", first+1, i+1, quote(name), noHeader(header))
 		case !utf8.ValidString(name):
@@ -176,12 +182,13 @@ func checkHeader(header []string) error {
 	return nil
 }
 
-// noHeader asks for a header where one of the names is a number, as in a row.
+// noHeader asks for a header where the first line seems to be a row, as it has a number,
+// or something that programs write before the header.
 func noHeader(names []string) string {
-	if !slices.ContainsFunc(names, isFloat) {
-		return ""
+	if slices.ContainsFunc(names, isFloat) || len(names) > 0 && (strings.HasPrefix(names[0], "#") || strings.HasPrefix(names[0], "sep=")) {
+		return "; the first line must be the header, with the columns' names: put it there, and remove what comes before it"
 	}
-	return "; if these are the values of a row, put a line with the columns' names before it"
+	return ""
 }
 
 // Header returns the columns' names.

@@ -24,6 +24,9 @@ func explainNumber(c *Column, text string) error {
 		return valueError(c.Name, `%s is a date, not a number; declare the column's kind as "date"`, shown)
 	}
 	if plain := plainNumber(text); plain != "" {
+		if thousands(text) {
+			plain += ", or " + strings.Replace(text, ",", ".", 1) + " if that is what its comma means"
+		}
 		return valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
 	}
 	return valueError(c.Name, `%s is not a number; write one such as 12.5, list it under the schema's "missing" if it stands for a missing value, or declare the column's kind as "categorical"`, quote(text))
@@ -40,14 +43,23 @@ func tooLarge(text string) bool {
 }
 
 // plainNumber is a number that was written for people to read: with a currency, a
-// unit, separators of thousands or a decimal comma. It is empty for other texts.
+// unit, separators of thousands or a decimal comma, or in parentheses as a negative one.
+// It is empty for other texts, and for those that say something else by the same signs:
+// "<5", "#1", "12k".
 func plainNumber(text string) string {
-	if len(text) > maxQuoted {
+	if inside, ok := strings.CutPrefix(text, "("); ok && strings.HasSuffix(inside, ")") && !strings.ContainsAny(inside, "-−") {
+		text = "-" + strings.TrimLeftFunc(inside[:len(inside)-1], func(r rune) bool { return !unicode.IsDigit(r) })
+	}
+	if len(text) > maxQuoted || strings.ContainsAny(text, "<>≤≥~#/=*?@&|^:;()[]") {
 		return ""
 	}
 	s := strings.TrimFunc(text, func(r rune) bool {
 		return !unicode.IsDigit(r) && !strings.ContainsRune(".,-+−", r)
 	})
+	before, after, _ := strings.Cut(text, s)
+	if multiple(after) || letters(before) == 1 || letters(before) > 3 {
+		return ""
+	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r), r == '\'', r == '’', r == '_':
@@ -74,6 +86,20 @@ func plainNumber(text string) string {
 	return s
 }
 
+// multiple reports whether what follows a number multiplies it.
+func multiple(unit string) bool {
+	return slices.Contains([]string{"k", "t", "m", "b", "bn", "mio", "mrd", "tsd", "thousand", "million", "billion"}, skeleton(unit))
+}
+
+// letters is how many there are: two or three may be a currency.
+func letters(s string) int { return len([]rune(skeleton(s))) }
+
+// thousands reports whether a comma may as well be a decimal one.
+func thousands(text string) bool {
+	whole, digits, _ := strings.Cut(text, ",")
+	return len(digits) == 3 && isFloat(digits) && isFloat(whole) && !strings.Contains(whole, ".")
+}
+
 // layouts are common ways to write a date, for suggestions.
 var layouts = []string{
 	isoDay, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.RFC3339, "2006/01/02", "20060102", "02.01.2006", "2.1.2006",
@@ -95,7 +121,7 @@ func explainDate(c *Column, declared []string, text string) error {
 	if l := dateLayout(text); l != "" {
 		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l))
 	}
-	for _, l := range slices.Concat(declared, layouts) {
+	for _, l := range declared {
 		var wrong *time.ParseError
 		if _, err := time.Parse(l, text); errors.As(err, &wrong) && strings.Contains(wrong.Message, "out of range") {
 			return valueError(c.Name, `%s is a date that the calendar doesn't have; correct it, or list it under the schema's "missing" if it stands for a missing value`, quote(text))

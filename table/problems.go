@@ -44,7 +44,7 @@ func (p *problems) with(last error) error {
 	var all []error
 	for _, e := range p.first {
 		if n := p.more[e.Column]; n > 0 {
-			e.message += fmt.Sprintf(" (%d more rows have an error in this column", n)
+			e.message += fmt.Sprintf(" (%d rows have an error in this column", n+1)
 			if p.rows == maxProblems {
 				e.message += ", and the rest was not read"
 			}

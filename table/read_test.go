@@ -34,7 +34,16 @@ func TestBadFields(t *testing.T) {
 		{numeric, "12 %", []string{`write 12`}},
 		{numeric, "-12.5kg", []string{`write -12.5`}},
 		{numeric, "1,234.50", []string{`"1,234.50"`, `write 1234.50`}},
-		{numeric, "1,234", []string{`write 1234`}},
+		{numeric, "1,234", []string{`write 1234, or 1.234 if that is what its comma means`}},
+		{numeric, "(1,234.5)", []string{`"(1,234.5)" is not a number; write -1234.5`}},
+		{numeric, "($7)", []string{`write -7`}},
+		{numeric, "CHF 7.50", []string{`write 7.50`}},
+		{numeric, ">90", []string{`">90" is not a number; write one such as 12.5`}},
+		{numeric, "#DIV/0!", []string{`"#DIV/0!" is not a number; write one such as 12.5`}},
+		{numeric, "12k", []string{`"12k" is not a number; write one such as 12.5`}},
+		{numeric, "1.5 Mio.", []string{`"1.5 Mio." is not a number; write one such as 12.5`}},
+		{numeric, "A12", []string{`"A12" is not a number; write one such as 12.5`}},
+		{numeric, "ward 12", []string{`"ward 12" is not a number; write one such as 12.5`}},
 		{numeric, "1.234,5", []string{`write 1234.5`}},
 		{numeric, "1.234.567", []string{`write 1234567`}},
 		{numeric, "12,5", []string{`write 12.5`}},
@@ -69,6 +78,7 @@ func TestBadFields(t *testing.T) {
 		{date, "31.12.2020", []string{`"31.12.2020" is not a date as the schema's "layouts" write it, "2006-01-02"; add "02.01.2006"`}},
 		{date, "2020-02-30", []string{`"2020-02-30" is a date that the calendar doesn't have`}},
 		{date, "2020-13-01", []string{`"2020-13-01" is a date that the calendar doesn't have`}},
+		{date, "44927", []string{`"44927" is not a date; write one as "2006-01-02"`}},
 		{date, "someday", []string{`"someday" is not a date; write one as "2006-01-02"`}},
 		{date, "2020-12-31 10:00", []string{`add "2006-01-02 15:04" to them`}},
 		{date, "", []string{"empty", `"indicator" or "constant"`}},
@@ -133,8 +143,12 @@ func TestBadCSV(t *testing.T) {
 		{"column not there", "A,y\n1,yes\n", ErrColumn, []string{`column "a" is not in the header`, `did you mean "A"?`, `"A" and "y"; add it, or correct its name`}},
 		{"label not there", "a,z\n1,yes\n", ErrColumn, []string{`column "y" is not in the header`, `"a" and "z"`}},
 		{"two delimiters", "a;y,z\n1,yes\n", ErrFile, []string{"line 1", `','`, `';'`, "in quotes"}},
-		{"a row for a header", "1,x,x\n2,y,z\n", ErrColumn, []string{"columns 2 and 3", "put a line with the columns' names"}},
-		{"another row for a header", "1,x\n2,y\n", ErrColumn, []string{`column "a" is not in the header`, "put a line with the columns' names"}},
+		{"a comment", "# by X\na,y\n1,yes\n", ErrColumn, []string{`column "a" is not in the header`, "the first line must be the header"}},
+		{"a spreadsheet's hint", "sep=,\na,y\n1,yes\n", ErrColumn, []string{"column 2 of the header has no name", "the first line must be the header"}},
+		{"JSON", "[{\"a\": 1}]\n", ErrFile, []string{"JSON", "CSV"}},
+		{"HTML", " <!DOCTYPE html>\n", ErrFile, []string{"HTML", "CSV"}},
+		{"a row for a header", "1,x,x\n2,y,z\n", ErrColumn, []string{"columns 2 and 3", "the first line must be the header"}},
+		{"another row for a header", "1,x\n2,y\n", ErrColumn, []string{`column "a" is not in the header`, "the first line must be the header"}},
 		{"too few", "a,y\n1,yes\n2\n", ErrFile, []string{"line 3", "1 fields where the header has 2"}},
 		{"too many", "a,y\n1,yes\n1,234,no\n", ErrFile, []string{"line 3", "3 fields", "in quotes"}},
 		{"bare quote", "a,y\n1,yes\n2,n\"o\n", ErrFile, []string{"line 3", "quote", "double"}},
@@ -376,7 +390,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	lines := strings.Split(err.Error(), "\n")
 	for i, want := range []string{`line 3, column "a": "x"`, `line 4, column "y": "?"`, `line 7, column "b": "Yes"`, "line 8: it has 1 fields"} {
-		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "2 more rows") != (i == 0) {
+		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "3 rows have") != (i == 0) {
 			t.Errorf("%q lacks %q", lines, want)
 		}
 	}
@@ -385,7 +399,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err = ReadCSV(strings.NewReader("a,b,y\n"+strings.Repeat("x,yes,1\n", 2000)+"1,2,3\n"), s)
-	if want := fmt.Sprintf("(%d more rows have an error in this column, and the rest was not read)", maxProblems-1); err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := fmt.Sprintf("(%d rows have an error in this column, and the rest was not read)", maxProblems); err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
