@@ -29,6 +29,9 @@ func explainNumber(c *Column, text string) error {
 		}
 		return valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
 	}
+	if c.Above != nil {
+		return valueError(c.Name, `%s is not a number; write one such as 12.5, or give the label "positive" and "negative" texts in the place of "above"`, quote(text))
+	}
 	return valueError(c.Name, `%s is not a number; write one such as 12.5, list it under the schema's "missing" if it stands for a missing value, or declare the column's kind as "categorical"`, quote(text))
 }
 

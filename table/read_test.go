@@ -85,6 +85,7 @@ func TestBadFields(t *testing.T) {
 		{label(`"kind":"binary","positive":["1"],"negative":["0"]`), "2", []string{`"2" is not among the column's positive or negative texts, "1" and "0"`}},
 		{label(`"kind":"binary","positive":["ill"],"negative":["well"]`), "Ill", []string{`nearest is "ill"`}},
 		{label(`"kind":"binary","positive":["ill"],"negative":["well"]`), "NA", []string{`a label is missing: "NA"`}},
+		{label(`"kind":"binary","above":5`), "high", []string{`"high" is not a number`, `"positive" and "negative"`}},
 		{label(`"kind":"numeric","range":[0,1]`), "high", []string{`"high" is not a number`}},
 		{label(`"kind":"numeric","range":[0,1]`), "", []string{`a label is missing`, "empty"}},
 		{count, "2.5", []string{`"2.5" is not a count`, `"numeric"`}},
