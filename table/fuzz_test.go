@@ -22,6 +22,7 @@ func FuzzParseSchema(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"version":1,"version":1}`, `{"columns":[{"name":"a","kind":"numeric","range":[1,2,3]}]}`, `[`, `{"interactions":[["a"],[]]}`,
 		`{"version":1,"label":"y","columns":[{"name":"y","kind":"count","cap":2},{"name":"d","kind":"date","origin":"2000-01-01","from":"0001-01-01","to":"9999-12-31","layouts":["2 Jan 06"],"missing":"indicator"}]}`,
+		`{"version":1,"label":"y","missing":["1"],"columns":[{"name":"y","kind":"count","cap":2},{"name":"d","kind":"onehot","levels":["a","b"],"prefix":"","reference":"b"},{"name":"x","kind":"numeric","range":[0,1]}],"interactions":[["d","x"]]}`,
 		`{"version":1,"label":"y","columns":[{"name":"y","kind":"numeric","range":[-1e60,1e60]},{"name":"d","kind":"numeric","range":[1e-60,2e-60],"log":true,"knots":[1.5e-60],"missing":"constant","constant":"0x1p-200"}]}`,
 	} {
 		f.Add([]byte(s))
@@ -51,8 +52,20 @@ func FuzzParseSchema(f *testing.F) {
 			t.Fatal(err)
 		}
 		record := map[string]string{}
-		for _, name := range e.Inputs() {
-			record[name] = good(s.column(name))
+		for i := range s.Columns {
+			c := &s.Columns[i]
+			for k, name := range c.files() {
+				switch {
+				case !s.feature(c):
+				case c.Kind == OneHot:
+					record[name] = []string{"1", "0"}[min(k, 1)]
+				default:
+					record[name] = good(c)
+				}
+			}
+		}
+		if len(record) != len(e.Inputs()) {
+			t.Fatalf("%d fields for %q", len(record), e.Inputs())
 		}
 		x := make([]float64, len(e.Features()))
 		if err := e.Encode(x, record); err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // members are the file's columns of a OneHot, one for each level.
@@ -94,8 +96,8 @@ func (v *validator) oneHot(where string, c *Column) {
 		return
 	}
 	v.levels(where, c, `"levels" is missing; list the ends of the columns' names, such as ["north", "south"] of "region=north" and "region=south"`)
-	if c.Prefix != nil && strings.TrimLeft(*c.Prefix, " \t\r\n") != *c.Prefix {
-		v.fail(where, `"prefix" is %s; write it without the spaces before it, which are removed from the file's names too`, quote(*c.Prefix))
+	if c.Prefix != nil && (strings.TrimLeftFunc(*c.Prefix, unicode.IsSpace) != *c.Prefix || !utf8.ValidString(*c.Prefix)) {
+		v.fail(where, `"prefix" is %s; write it in UTF-8 and without the spaces before it, which are removed from the file's names too`, quote(*c.Prefix))
 	}
 }
 

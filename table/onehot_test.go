@@ -105,7 +105,7 @@ func TestOneHotSchemasThatAreRefused(t *testing.T) {
 		{`"kind":"onehot","levels":["a","b"],"reference":"c"`, `"reference" is "c", which is not one of its levels`},
 		{`"kind":"onehot","levels":["a","b"],"other":"b"`, `has "other", which is not for the kind onehot; it may have levels, reference and prefix`},
 		{`"kind":"onehot","levels":["a","b"],"missing":"level"`, `has "missing"`},
-		{`"kind":"onehot","levels":["a","b"],"prefix":" w="`, `"prefix" is " w="; write it without the spaces`},
+		{`"kind":"onehot","levels":["a","b"],"prefix":" w="`, `"prefix" is " w="; write it in UTF-8 and without the spaces`},
 		{`"kind":"onehot","levels":["a","b"],"prefix":1`, `column "ward": key "prefix" is 1; it must be a text`},
 		{`"kind":"onehot","levels":["ge","b"],"prefix":"a"`, `column "age": is described by "age" and by "ward"`},
 		{`"kind":"binary","positive":["a"],"negative":["b"],"prefix":"a"`, `has "prefix", which is not for the kind binary`},
