@@ -10,8 +10,8 @@ type Feature struct {
 	// Name is unique, such as "age", "log(income)", "age^2", "bs(age)1", "ward=icu",
 	// "age=missing", "age:weight", "age:ward=icu" or "sex=f:ward=icu".
 	Name string
-	// Columns are the one or two columns that it is made of, and Levels the level of
-	// each that it stands for, empty where it is the number.
+	// Columns are the one or two columns of the schema that it is made of, and Levels the
+	// level of each that it stands for, empty where it is the number.
 	Columns []string
 	Levels  []string
 	// OneHot features are 0 or 1; the others lie in [−1, 1].

@@ -259,7 +259,7 @@ func TestRoles(t *testing.T) {
 }
 
 // harmless ends the warnings of clamped values.
-const harmless = "; if that is no surprise, it does no harm; else look for a code of missing values, another unit, or swapped columns"
+const harmless = " (if unexpected: a code of missing values, another unit, swapped columns?)"
 
 func TestNumericLabels(t *testing.T) {
 	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"y","kind":"numeric","range":[-1,5]},{"name":"x","kind":"numeric","range":[0,1]}]}`)

@@ -49,7 +49,7 @@ func (c *clamped) warning(column *Column, rows int) []string {
 	if c.number > 0 {
 		first += fmt.Sprintf(" in %s %d", c.unit, c.number)
 	}
-	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it, first %s; if that is no surprise, it does no harm; else look for a code of missing values, another unit, or swapped columns",
+	return []string{fmt.Sprintf("column %s: %d of %d values lie outside the range %s and were clamped to it, first %s (if unexpected: a code of missing values, another unit, swapped columns?)",
 		quote(column.Name), c.count, rows, where, first)}
 }
 
