@@ -101,6 +101,9 @@ func valuesOf(c table.Column) string {
 		if c.Other != "" {
 			add("others read as %s", c.Other)
 		}
+	case table.OneHot:
+		add("%s", levelsOf(c))
+		add("each a column of 0 and 1")
 	case table.Binary:
 		if c.Above != nil {
 			add("yes above %s, no up to it", plain(*c.Above))
@@ -131,6 +134,8 @@ func reference(c table.Column) string {
 		return c.Negative[0]
 	case c.Reference != "":
 		return c.Reference
+	case c.Kind == table.OneHot:
+		return "none of them"
 	case len(c.Levels) > 0:
 		return c.Levels[0]
 	}

@@ -183,6 +183,24 @@ func TestManyCoefficients(t *testing.T) {
 	}
 }
 
+// A budget for groups is said to be one, with what it is for them.
+func TestGroups(t *testing.T) {
+	l, err := mechanisms.Gaussian{Mu: 0.2}.Ledger("g", 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := mechanisms.Claim{Rows: 9, Epsilon: 2, Delta: 1e-6, Group: 3}
+	g, err := newGuarantee(l.WithClaim(claim), claim, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := l.Epsilon(1e-6)
+	three, _ := l.GroupEpsilon(3, 1e-6)
+	if !strings.Contains(g.Group, "any 3 rows") || !strings.Contains(g.Group, "ε = "+atMost(three, 3)+" ") || g.Epsilon != atMost(one, 3) || !strings.Contains(g.Profile.Description, "the pair of one row") {
+		t.Errorf("%s; ε = %s; %s", g.Group, g.Epsilon, g.Profile.Description)
+	}
+}
+
 // Persons with several rows learn what the guarantee is for all of theirs.
 func TestPersons(t *testing.T) {
 	l, err := mechanisms.Gaussian{Mu: 0.4}.Ledger("g", 1, 3)
@@ -205,14 +223,15 @@ func TestColumnsAreDescribed(t *testing.T) {
 	above := 600.0
 	s := table.Schema{Label: "wage", Person: "who", MaxRows: 2}
 	for want, c := range map[string]table.Column{
-		"a||1 to 1,000; as logarithm|a feature of its own":             {Name: "a", Kind: table.Numeric, Range: []float64{1, 1000}, Log: true, Missing: table.MissingIndicator},
-		"b||−4 to 0.5; with its square|refused":                        {Name: "b", Kind: table.Numeric, Range: []float64{-4, 0.5}, Square: true},
-		"c||0 to 9; cubic spline with knots at 3, 6|reads as 5":        {Name: "c", Kind: table.Numeric, Range: []float64{0, 9}, Knots: []float64{3, 6}, Missing: table.MissingConstant, Constant: "5"},
-		"d||x, y (reference: y); others read as x|a level of its own":  {Name: "d", Kind: table.Categorical, Levels: []string{"x", "y"}, Reference: "y", Other: "x", Missing: table.MissingLevel},
-		"e||yes/Y, or no|refused":                                      {Name: "e", Kind: table.Binary, Positive: []string{"yes", "Y"}, Negative: []string{"no"}},
-		"f||2020-01-01 to 2021-01-01, in days from 2019-01-01|refused": {Name: "f", Kind: table.Date, Origin: "2019-01-01", From: "2020-01-01", To: "2021-01-01"},
-		"wage|label|yes above 600, no up to it|refused":                {Name: "wage", Kind: table.Binary, Above: &above},
-		"who|person|whose row it is; up to 2 rows each|":               {Name: "who", Kind: table.ID},
+		"a||1 to 1,000; as logarithm|a feature of its own":                    {Name: "a", Kind: table.Numeric, Range: []float64{1, 1000}, Log: true, Missing: table.MissingIndicator},
+		"b||−4 to 0.5; with its square|refused":                               {Name: "b", Kind: table.Numeric, Range: []float64{-4, 0.5}, Square: true},
+		"c||0 to 9; cubic spline with knots at 3, 6|reads as 5":               {Name: "c", Kind: table.Numeric, Range: []float64{0, 9}, Knots: []float64{3, 6}, Missing: table.MissingConstant, Constant: "5"},
+		"d||x, y (reference: y); others read as x|a level of its own":         {Name: "d", Kind: table.Categorical, Levels: []string{"x", "y"}, Reference: "y", Other: "x", Missing: table.MissingLevel},
+		"e||yes/Y, or no|refused":                                             {Name: "e", Kind: table.Binary, Positive: []string{"yes", "Y"}, Negative: []string{"no"}},
+		"f||2020-01-01 to 2021-01-01, in days from 2019-01-01|refused":        {Name: "f", Kind: table.Date, Origin: "2019-01-01", From: "2020-01-01", To: "2021-01-01"},
+		"h||x, y (reference: none of them); each a column of 0 and 1|refused": {Name: "h", Kind: table.OneHot, Levels: []string{"x", "y"}},
+		"wage|label|yes above 600, no up to it|refused":                       {Name: "wage", Kind: table.Binary, Above: &above},
+		"who|person|whose row it is; up to 2 rows each|":                      {Name: "who", Kind: table.ID},
 		"g|not used||": {Name: "g", Kind: table.Ignored},
 	} {
 		d := describe(s, c)

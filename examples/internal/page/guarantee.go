@@ -15,6 +15,7 @@ type guarantee struct {
 	Factor         string // e^ε
 	Guess          string // how often the best guess among two candidates is right
 	Power          string // what the best test finds that is wrong one time in twenty
+	Group          string // about groups of rows
 	Person         string // about persons with several rows
 	Profile, Test  *chart
 }
@@ -37,7 +38,11 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 	if epsilon < 20 {
 		g.Factor = atMost(math.Exp(epsilon), 3)
 	}
-	if g.Profile, err = profile(l, epsilon, claim.Delta); err != nil {
+	pair := "the budget"
+	if claim.Group > 1 {
+		pair = "one row"
+	}
+	if g.Profile, err = profile(l, epsilon, claim.Delta, pair); err != nil {
 		return nil, err
 	}
 	power, err := powerOf(l)
@@ -45,10 +50,25 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 		return nil, err
 	}
 	g.Power, g.Test = atMost(100*power(falseAlarms), 2)+space+"%", testChart(power)
+	if g.Group, err = groupOf(l, claim); err != nil {
+		return nil, err
+	}
 	if e != nil {
 		g.Person, err = personOf(l, claim, e.Schema())
 	}
 	return g, err
+}
+
+// groupOf says what the guarantee is for the groups that the budget was for.
+func groupOf(l *dpglm.Ledger, claim mechanisms.Claim) (string, error) {
+	if claim.Group < 2 {
+		return "", nil
+	}
+	epsilon, err := l.GroupEpsilon(claim.Group, claim.Delta)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The budget was for any %s rows together, such as those of one person: for these, ε = %s at the same δ.", grouped(claim.Group), atMost(epsilon, 3)), nil
 }
 
 // personOf says what the guarantee for a row is for a person with several.
@@ -69,8 +89,8 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 
 const samples = 48 // of each curve
 
-// profile draws δ against ε, as the ledger has it.
-func profile(l *dpglm.Ledger, epsilon, delta float64) (*chart, error) {
+// profile draws δ against ε for one row, as the ledger has it, and marks a pair by name.
+func profile(l *dpglm.Ledger, epsilon, delta float64, pair string) (*chart, error) {
 	floor := math.Pow(10, math.Floor(math.Log10(delta))-3)
 	far, err := l.Epsilon(floor)
 	if err != nil {
@@ -79,8 +99,8 @@ func profile(l *dpglm.Ledger, epsilon, delta float64) (*chart, error) {
 	far = math.Min(far, 2*epsilon)
 	c := newChart("profile", [2]float64{0, far}, [2]float64{floor, 1}, true)
 	c.Title = "δ against ε"
-	c.Description = fmt.Sprintf("The guarantee holds for all pairs (ε, δ) on the curve, which falls from δ = %s at ε = 0 through the pair of the budget, (%s, %s).",
-		atZero(l), atMost(epsilon, 3), atMost(delta, 3))
+	c.Description = fmt.Sprintf("The guarantee holds for all pairs (ε, δ) on the curve, which falls from δ = %s at ε = 0 through the pair of %s, (%s, %s).",
+		atZero(l), pair, atMost(epsilon, 3), atMost(delta, 3))
 	c.XLabel, c.YLabel = "ε", "δ"
 	for _, v := range niceSteps(0, far, 5) {
 		c.XTicks = append(c.XTicks, tick{c.at(point{v, 1}).x, plain(tidy(v))})
@@ -100,7 +120,7 @@ func profile(l *dpglm.Ledger, epsilon, delta float64) (*chart, error) {
 	}
 	c.line("curve", curve...)
 	c.dot("point", point{epsilon, delta})
-	c.note(point{epsilon, delta}, -9, 16, "end", "the budget")
+	c.note(point{epsilon, delta}, -9, 16, "end", pair)
 	return c, nil
 }
 
