@@ -28,7 +28,7 @@ func (b *budget) addTo(f *flag.FlagSet) {
 func (b *budget) addNumbersTo(f *flag.FlagSet) {
 	f.Float64Var(&b.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
 	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on to the power -1.5)")
-	f.IntVar(&b.group, "group", 1, "protect any `k` rows together, such as all those of one person, who must not have more")
+	f.IntVar(&b.group, "group", 1, "protect any `k` rows together, such as those of a household; or persons, where the schema names them")
 	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")
 }
 
@@ -41,19 +41,27 @@ func (b *budget) check(given map[string]bool) error {
 		return task.Usage("-delta 0 must be above 0: leave it out for the default")
 	}
 	if b.group < 1 {
-		return task.Usage("-group %d must be at least 1: the most rows that one person has", b.group)
+		return task.Usage("-group %d must be at least 1: the most rows that belong together", b.group)
 	}
 	var err error
 	b.learner, err = task.Method("method", b.method)
 	return err
 }
 
-// groups says whose budget it is, if not one row's.
-func (b *budget) groups() string {
+// units are what a guarantee is for.
+func units(s dpglm.Shape) string {
+	if s.PersonRows > 0 {
+		return "persons"
+	}
+	return "rows"
+}
+
+// groups says whose budget it is, if not one row's or one person's.
+func (b *budget) groups(s dpglm.Shape) string {
 	if b.group == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" for any %d rows", b.group)
+	return fmt.Sprintf(" for any %d %s", b.group, units(s))
 }
 
 // of plans for a shape, with the default δ where none was given, and warns of budgets that

@@ -38,13 +38,11 @@ func (r *report) together(fit, evaluation *dpglm.Ledger) (*dpglm.Ledger, error) 
 	if err != nil {
 		return nil, err
 	}
-	claim := mechanisms.Claim{Rows: r.shape.Rows + r.held.Shape().Rows, Epsilon: r.epsilon, Delta: r.delta}
-	if r.group > 1 {
-		claim.Group = r.group
-		if !both.GroupWithin(r.group, r.epsilon, r.delta) {
-			return nil, fmt.Errorf("-group %d: a group with rows in the fit and in the evaluation would spend more than -epsilon %g; with -method auto it doesn't, nor without -evaluate", r.group, r.epsilon)
-		}
+	if r.group > 1 && !both.GroupWithin(r.group, r.epsilon, r.delta) {
+		return nil, fmt.Errorf("-group %d: a group with rows in the fit and in the evaluation would spend more than -epsilon %g; with -method auto it doesn't, nor without -evaluate", r.group, r.epsilon)
 	}
+	claim, _ := fit.Claim() // whose budget it is, too
+	claim.Rows, claim.Epsilon, claim.Delta = r.rows(), r.epsilon, r.delta
 	return both.WithClaim(claim), nil
 }
 

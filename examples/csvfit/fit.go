@@ -44,7 +44,6 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	if err := o.check(given); err != nil {
 		return nil, err
 	}
-	o.source.Group = o.group
 	o.seeded = given["insecure-noise-seed"]
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:

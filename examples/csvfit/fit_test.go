@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -178,8 +179,8 @@ func TestPrintsAReport(t *testing.T) {
 	}
 }
 
-// A budget for groups costs noise: the ledger says for one row what is left of it, and a
-// schema that says how many rows a person has is told whether the group is as large.
+// A budget for groups is spent on groups, of persons where the schema names them; the ledger
+// is that which was planned.
 func TestFitsForGroups(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("who,x,y\n")
@@ -187,18 +188,21 @@ func TestFitsForGroups(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,%d\n", i/2, i%10, i%10/5)
 	}
 	data := write(t, "visits.csv", b.String())
-	facts := write(t, "s.json", `{"version": 1, "label": "y", "person": "who", "max_rows": 2, "columns": [
-		{"name": "who", "kind": "id"}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`)
-	for _, c := range []struct{ group, guarantee, ledger, said string }{
-		{"1", "replacing one of 320 rows", "unit: one row", "is for one row, not for a person"},
-		{"2", "replacing up to 2 of 320 rows", "unit: any 2 rows", `is for a person ("who") if none has more than 2 rows`},
+	facts := `{"version": 1, "label": "y", %s "columns": [{"name": "who", "kind": %q}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`
+	rows, persons := fmt.Sprintf(facts, "", "ignored"), fmt.Sprintf(facts, `"person": "who", "max_rows": 2,`, "id")
+	for _, c := range []struct{ schema, count, group, guarantee, ledger, said string }{
+		{rows, "400", "1", "replacing one of 400 rows", "unit: one row", ""},
+		{rows, "400", "2", "replacing up to 2 of 400 rows", "unit: any 2 rows", ""},
+		{persons, "200", "1", "replacing one of 200 persons", "unit: one person", `is for a person ("who") with all rows, of which at most 2 count`},
+		{persons, "200", "3", "replacing up to 3 of 200 persons", "unit: any 3 persons", "all rows"},
 	} {
-		args := []string{"-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-group", c.group}
-		out, said := csvfit(t, append([]string{"fit", "-data", data, "-test", "0.2"}, args...)...)
+		args := []string{"-schema", write(t, "s.json", c.schema), "-epsilon", "1", "-delta", "1e-5", "-group", c.group}
+		model := filepath.Join(t.TempDir(), "m.json")
+		out, said := csvfit(t, append([]string{"fit", "-data", data, "-o", model}, args...)...)
 		if !strings.Contains(out, c.guarantee) || !strings.Contains(out, c.ledger) || !strings.Contains(said, c.said) {
 			t.Errorf("group %s:\n%s\non stderr %s", c.group, out, said)
 		}
-		planned, _ := csvfit(t, append([]string{"plan", "-rows", "320"}, args...)...)
+		planned, _ := csvfit(t, append([]string{"plan", "-rows", c.count}, args...)...)
 		if _, ledger, _ := strings.Cut(planned, "\n"); !strings.Contains(out, strings.TrimSpace(ledger)) {
 			t.Errorf("group %s: planned\n%s\nand did\n%s", c.group, planned, out)
 		}

@@ -18,7 +18,7 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit plan", flag.ContinueOnError)
 	source, b := task.NewFacts(f), new(budget)
 	b.addTo(f)
-	rows := f.Int("rows", 0, "`number` of rows to train on")
+	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them")
 	asJSON := f.Bool("json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stderr)
 	if err != nil {
@@ -45,8 +45,8 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if !*asJSON {
-		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d rows, %d weights, feature bound %.4g, radius %.4g\n%v\n",
-			b.method, source.Loss.Name(), shape.Rows, shape.Dim, shape.FeatureBound, p.Problem.Radius, p.Ledger)
+		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d %s, %d weights, feature bound %.4g, radius %.4g\n%v\n",
+			b.method, source.Loss.Name(), shape.Rows, units(shape), shape.Dim, shape.FeatureBound, p.Problem.Radius, p.Ledger)
 		return err
 	}
 	return json.NewEncoder(stdout).Encode(struct {
@@ -71,6 +71,6 @@ func shapeOf(schema *table.Schema, rows int) (dpglm.Shape, error) {
 		return dpglm.Shape{}, err
 	}
 	lo, hi := e.Label().Range[0], e.Label().Range[1]
-	return dpglm.Shape{Rows: rows, Dim: len(e.Features()) + 1, Intercept: true, FeatureBound: math.Hypot(e.Bound(), 1),
+	return dpglm.Shape{Rows: rows, PersonRows: schema.MaxRows, Dim: len(e.Features()) + 1, Intercept: true, FeatureBound: math.Hypot(e.Bound(), 1),
 		LabelCentre: (lo + hi) / 2, LabelBound: (hi - lo) / 2}, nil
 }

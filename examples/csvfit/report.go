@@ -43,7 +43,7 @@ func (r *report) guarantee() (string, error) {
 	if r.group > 1 {
 		replaced = fmt.Sprintf("up to %d", r.group)
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing %s of %d rows", epsilon, r.delta, replaced, r.rows())
+	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing %s of %d %s", epsilon, r.delta, replaced, r.rows(), units(r.shape))
 	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
@@ -61,7 +61,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "data\t%d training rows, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, r.testRows+r.evaluatedRows(), r.shape.Dim, r.shape.FeatureBound)
+	fmt.Fprintf(t, "data\t%d training %s, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), r.shape.Dim, r.shape.FeatureBound)
 	fmt.Fprintf(t, "fit\t%s, %s loss of %s, radius %.4g, %.1f s\n", r.method, r.model.Loss(), r.model.Label(), r.radius, r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if r.output != "" {

@@ -196,7 +196,7 @@ func TestGroups(t *testing.T) {
 	}
 	one, _ := l.Epsilon(1e-6)
 	three, _ := l.GroupEpsilon(3, 1e-6)
-	if !strings.Contains(g.Group, "any 3 rows") || !strings.Contains(g.Group, "ε = "+atMost(three, 3)+" ") || g.Epsilon != atMost(one, 3) || !strings.Contains(g.Profile.Description, "the pair of one row") {
+	if !strings.Contains(g.Group, "any 3 rows") || !strings.Contains(g.Group, "ε = "+atMost(three, 3)+" ") || g.Epsilon != atMost(one, 3) || !strings.Contains(g.Profile.Description, "the pair of one alone") {
 		t.Errorf("%s; ε = %s; %s", g.Group, g.Epsilon, g.Profile.Description)
 	}
 }
@@ -212,6 +212,11 @@ func TestPersons(t *testing.T) {
 	text, err := personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
 	if err != nil || !strings.Contains(text, "“patient”") || !strings.Contains(text, "up to 3 rows") || !strings.Contains(text, "ε = "+atMost(three, 3)+" ") {
 		t.Errorf("%s (%v), want ε = %g", text, err, three)
+	}
+	claim.Unit = "one person"
+	text, err = personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
+	if err != nil || !strings.Contains(text, "for a person with all rows") || strings.Contains(text, "ε") {
+		t.Errorf("%s (%v)", text, err)
 	}
 	if text, err = personOf(l, claim, table.Schema{}); text != "" || err != nil {
 		t.Errorf("%s (%v)", text, err)

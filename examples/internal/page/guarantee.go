@@ -40,7 +40,7 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 	}
 	pair := "the budget"
 	if claim.Group > 1 {
-		pair = "one row"
+		pair = "one alone"
 	}
 	if g.Profile, err = profile(l, epsilon, claim.Delta, pair); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 	return g, err
 }
 
-// groupOf says what the guarantee is for the groups that the budget was for.
+// groupOf says what the guarantee is for the groups of rows, or persons, that the budget was for.
 func groupOf(l *dpglm.Ledger, claim mechanisms.Claim) (string, error) {
 	if claim.Group < 2 {
 		return "", nil
@@ -68,13 +68,21 @@ func groupOf(l *dpglm.Ledger, claim mechanisms.Claim) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The budget was for any %s rows together, such as those of one person: for these, ε = %s at the same δ.", grouped(claim.Group), atMost(epsilon, 3)), nil
+	units := "rows"
+	if claim.Unit != "" {
+		units = "persons"
+	}
+	return fmt.Sprintf("The budget was for any %s %s together: for these, ε = %s at the same δ.", grouped(claim.Group), units, atMost(epsilon, 3)), nil
 }
 
-// personOf says what the guarantee for a row is for a person with several.
+// personOf says what the guarantee is for a person with several rows: one for persons, or
+// one for rows.
 func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, error) {
 	if s.Person == "" {
 		return "", nil
+	}
+	if claim.Unit != "" {
+		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each. What is said of a row holds for a person with all rows.", s.Person, grouped(s.MaxRows)), nil
 	}
 	epsilon, err := l.GroupEpsilon(s.MaxRows, claim.Delta)
 	if err != nil {
@@ -89,7 +97,7 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 
 const samples = 48 // of each curve
 
-// profile draws δ against ε for one row, as the ledger has it, and marks a pair by name.
+// profile draws δ against ε, as the ledger has it, and marks a pair by name.
 func profile(l *dpglm.Ledger, epsilon, delta float64, pair string) (*chart, error) {
 	floor := math.Pow(10, math.Floor(math.Log10(delta))-3)
 	far, err := l.Epsilon(floor)

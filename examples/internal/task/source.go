@@ -20,8 +20,6 @@ type Source struct {
 	Loss   losses.Loss
 	// HeldOut is the share of the rows to score on, a flag of the program's.
 	HeldOut float64
-	// Group is how many rows a program's guarantee is for together; 0 is one.
-	Group int
 
 	lossName string
 	facts    *table.Schema
@@ -158,12 +156,8 @@ func (s *Source) Load() (*table.Table, error) {
 	for _, w := range t.Warnings() {
 		s.note("%s", w)
 	}
-	switch {
-	case s.facts == nil || s.facts.Person == "":
-	case s.facts.MaxRows <= s.Group:
-		s.note("the guarantee is for a person (%q) if none has more than %d rows, which isn't checked", s.facts.Person, s.Group)
-	default:
-		s.note("the guarantee is for one row, not for a person (%q) with up to %d of them", s.facts.Person, s.facts.MaxRows)
+	if s.facts != nil && s.facts.Person != "" {
+		s.note("the guarantee is for a person (%q) with all rows, of which at most %d count", s.facts.Person, s.facts.MaxRows)
 	}
 	return t, nil
 }
