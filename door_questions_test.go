@@ -13,7 +13,7 @@ import (
 // rows, or hold public facts.
 var harmless = []string{
 	"release.Answer", "release.Minimand", "*release.Rows",
-	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk", "*curator.Framed",
+	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk", "*curator.Framed", "*curator.Classes", "*curator.ClassFramed",
 	"curator.Encoding", "curator.Facts", "error",
 }
 

@@ -49,7 +49,8 @@ func TestDoorFields(t *testing.T) {
 	for name, want := range map[string]string{
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
 		// library is a constant of the program that trained.
-		"Model": "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string",
+		"Model":      "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string",
+		"ClassModel": "weights [][]float64, facts dpglm.Facts, columns int, ledger *dpglm.Ledger, library string",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
 		var got []string
@@ -64,7 +65,8 @@ func TestDoorFields(t *testing.T) {
 
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
-var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means"}
+var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
+	"ClassModel.Scores", "ClassModel.Probabilities", "ClassModel.Predict"}
 
 func TestDoorMatrices(t *testing.T) {
 	s, found := parsed(t, module), 0

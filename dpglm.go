@@ -26,7 +26,8 @@
 //
 // [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],
 // [ObjectivePerturbation], [NoisyGD], [OutputPerturbation] and [JL] train one model; [Infer]
-// estimates one with standard errors, intervals and tests of its coefficients;
+// estimates one with standard errors, intervals and tests of its coefficients; [Softmax]
+// trains a [ClassModel] of several classes;
 // [GridSearch] and [Boost] train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
 // nest. A [Plan] shows what a fit would spend before it sees data. [NewPredictor] makes a

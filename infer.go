@@ -113,7 +113,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if d := s.features(); d > standardisedDim {
 		return nil, check.Fail(ErrShape, "columns", d, "must be at most 1000: second moments are released")
 	}
-	o, err := newStandardised(s, p, b)
+	o, err := newStandardised(s, p, b, s.Dim)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ const (
 // row is the unit that ledgers don't name.
 const row = "row (replace-one)"
 
-// modelJSON has its facts in one of Bounds, Schema and Table. What a reader without this
+// modelJSON is a model. What a reader without this
 // library wants to know of the guarantee stands beside the ledger, which claims the same.
 type modelJSON struct {
 	Format  string        `json:"format"`
@@ -36,13 +36,31 @@ type modelJSON struct {
 	Link    losses.Link   `json:"link"`
 	Unit    string        `json:"unit"` // in place of the claim's, which may be empty
 	mechanisms.Claim
-	Columns int           `json:"columns"`
-	Bounds  *Bounds       `json:"bounds,omitempty"`
-	Schema  *Schema       `json:"schema,omitempty"`
-	Table   *table.Schema `json:"table,omitempty"`
-	Weights []float64     `json:"weights"`
-	Offset  float64       `json:"offset,omitempty"`
-	Ledger  *Ledger       `json:"ledger"`
+	Columns int `json:"columns"`
+	factsJSON
+	Weights []float64 `json:"weights"`
+	Offset  float64   `json:"offset,omitempty"`
+	Ledger  *Ledger   `json:"ledger"`
+}
+
+// factsJSON has the facts in one of its fields.
+type factsJSON struct {
+	Bounds *Bounds       `json:"bounds,omitempty"`
+	Schema *Schema       `json:"schema,omitempty"`
+	Table  *table.Schema `json:"table,omitempty"`
+}
+
+func newFactsJSON(facts Facts) (j factsJSON) {
+	switch f := facts.(type) {
+	case Bounds:
+		j.Bounds = &f
+	case Schema:
+		j.Schema = &f
+	case tableFacts:
+		s := f.encoder.Schema()
+		j.Table = &s
+	}
+	return j
 }
 
 // claimed returns what a ledger claims, and its unit's name.
@@ -60,17 +78,8 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
-		Columns: m.columns, Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
+		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
 	j.Claim, j.Unit = claimed(m.ledger)
-	switch f := m.facts.(type) {
-	case Bounds:
-		j.Bounds = &f
-	case Schema:
-		j.Schema = &f
-	case tableFacts:
-		s := f.encoder.Schema()
-		j.Table = &s
-	}
 	return json.Marshal(j)
 }
 
@@ -81,7 +90,7 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if m == nil {
 		return check.Fail(ErrModel, "model", nil, "must not be nil")
 	}
-	j, err := decodeModel(data)
+	j, err := decodeModel[modelJSON](data, modelFormat)
 	if err != nil {
 		return err
 	}
@@ -108,7 +117,7 @@ func ofModel(err error) error {
 }
 
 // decodeModel reads the fields, each of which must be known and occur once.
-func decodeModel(data []byte) (*modelJSON, error) {
+func decodeModel[T any](data []byte, format string) (*T, error) {
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
@@ -116,8 +125,8 @@ func decodeModel(data []byte) (*modelJSON, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, ofModel(err)
 	}
-	if head.Format != modelFormat {
-		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", modelFormat))
+	if head.Format != format {
+		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", format))
 	}
 	if head.Version != modelVersion {
 		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", libraryVersion, modelVersion))
@@ -125,7 +134,7 @@ func decodeModel(data []byte) (*modelJSON, error) {
 	if err := onceEach(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return nil, err
 	}
-	j, d := new(modelJSON), json.NewDecoder(bytes.NewReader(data))
+	j, d := new(T), json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(j); err != nil {
 		return nil, ofModel(err)
@@ -167,7 +176,7 @@ func onceEach(d *json.Decoder) error {
 }
 
 // facts returns the one kind of facts that there is.
-func (j *modelJSON) facts() (Facts, error) {
+func (j *factsJSON) facts() (Facts, error) {
 	var found []Facts
 	if j.Bounds != nil {
 		found = append(found, *j.Bounds)
@@ -188,27 +197,35 @@ func (j *modelJSON) facts() (Facts, error) {
 	return found[0], nil
 }
 
-func (m *Model) validate() error {
-	if m.ledger == nil {
+// stored refuses a ledger, facts and weights of a score that contradict one another.
+func stored(ledger *Ledger, facts Facts, columns int, weights []float64) error {
+	if ledger == nil {
 		return check.Fail(ErrModel, "ledger", nil, "is missing")
 	}
-	if c, ok := m.ledger.Claim(); !ok || c.Rows < 1 {
+	if c, ok := ledger.Claim(); !ok || c.Rows < 1 {
 		return check.Fail(ErrModel, "rows", c.Rows, "must be at least 1, by the ledger's claim")
 	}
-	if m.columns < 1 || m.columns > len(m.weights) {
-		return check.Fail(ErrShape, "columns", m.columns, "must fit the weights")
+	if columns < 1 || columns > len(weights) {
+		return check.Fail(ErrShape, "columns", columns, "must fit the weights")
 	}
-	enc, err := m.facts.encoding(m.columns)
+	enc, err := facts.encoding(columns)
 	if err != nil {
 		return err
 	}
-	if len(m.weights) != enc.Dim() {
-		return check.Fail(ErrShape, "weights", len(m.weights), fmt.Sprintf("must have length %d", enc.Dim()))
+	if len(weights) != enc.Dim() {
+		return check.Fail(ErrShape, "weights", len(weights), fmt.Sprintf("must have length %d", enc.Dim()))
 	}
-	for j, w := range m.weights {
+	for j, w := range weights {
 		if math.IsNaN(w) || math.Abs(w) > check.MaxScale*check.MaxScale {
 			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
 		}
+	}
+	return nil
+}
+
+func (m *Model) validate() error {
+	if err := stored(m.ledger, m.facts, m.columns, m.weights); err != nil {
+		return err
 	}
 	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
 		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")

@@ -132,6 +132,7 @@ func trials(t *testing.T) []*trial {
 	stopped := noisyGDs()[0].on(t, "stopped at step 3", designs(24, losses.Binary)["dense"])
 	stopped.stopAt = 3
 	all = append(all, evaluations(t)...)
+	all = append(all, softmaxes()...)
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	return append(append(all, onFrames(t)...), wholly(t)...)
 }

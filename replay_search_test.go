@@ -152,6 +152,8 @@ func (d design) label(r *rand.Rand) float64 {
 	switch d.labels {
 	case losses.Binary:
 		return float64(r.IntN(2))
+	case classLabels:
+		return float64(r.IntN(3))
 	case losses.Count:
 		return []float64{math.Floor(r.Float64() * (bound + 1)), 0, bound, 3 * bound}[r.IntN(4)]
 	}

@@ -77,15 +77,16 @@ const (
 
 // Plan calibrates the pool.
 func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	o, err := newStandardised(s, p, b)
+	o, err := newStandardised(s, p, b, s.Dim)
 	if err != nil {
 		return nil, err
 	}
 	return o.plan(c, "standardised GD", b, 40, o.train)
 }
 
-// newStandardised checks the arguments and calibrates the pool.
-func newStandardised(s Shape, p Problem, b Budget) (*standardised, error) {
+// newStandardised checks the arguments and calibrates the pool, whose releases may have the
+// given number of coordinates, or those of second moments.
+func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardised, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func newStandardised(s Shape, p Problem, b Budget) (*standardised, error) {
 		return nil, err
 	}
 	d := s.features()
-	o.releases, o.dim = 128, max(64, s.Dim)
+	o.releases, o.dim = 128, max(64, coordinates)
 	if d <= standardisedDim {
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}

@@ -27,3 +27,6 @@ func (w *Walk) Format(f fmt.State, _ rune) {
 
 // Format prints the shape, whatever the verb.
 func (o *objective) Format(f fmt.State, _ rune) { fmt.Fprint(f, "curator.objective") }
+
+// Format prints the shape, whatever the verb.
+func (c *Classes) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%v", c.c) }

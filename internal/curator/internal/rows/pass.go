@@ -13,6 +13,7 @@ type workspace struct {
 	sum []float64 // of a block
 
 	beside []float64 // other coefficients of a tile
+	many   []float64 // scores of a tile for several classes, for those who make room
 }
 
 func (t *Table) acquire() *workspace {

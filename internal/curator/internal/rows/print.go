@@ -59,3 +59,13 @@ func (s Sparse) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 func (r *Framed) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "curator.Framed of a %v", r.s.t)
 }
+
+// Format prints the shape, whatever the verb.
+func (c *Classes) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.Classes of a %v, %d of them", c.s.t, c.k)
+}
+
+// Format prints the shape, whatever the verb.
+func (c *ClassFramed) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.ClassFramed of a %v, %d classes", c.r.s.t, c.k)
+}

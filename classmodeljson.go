@@ -1,0 +1,66 @@
+package dpglm
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// classModelFormat is that of the JSON of models of several classes, whose versions are
+// those of other models.
+const classModelFormat = "dpglm class model"
+
+// classModelJSON is a model of several classes.
+type classModelJSON struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Library string `json:"library"`
+	Unit    string `json:"unit"`
+	mechanisms.Claim
+	Columns int `json:"columns"`
+	factsJSON
+	Weights [][]float64 `json:"weights"` // of each class
+	Ledger  *Ledger     `json:"ledger"`
+}
+
+// MarshalJSON writes the model.
+func (m *ClassModel) MarshalJSON() ([]byte, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	j := classModelJSON{Format: classModelFormat, Version: modelVersion, Library: m.library, Columns: m.columns,
+		factsJSON: newFactsJSON(m.facts), Weights: m.weights, Ledger: m.ledger}
+	j.Claim, j.Unit = claimed(m.ledger)
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a model that MarshalJSON wrote, and refuses what [Model.UnmarshalJSON]
+// refuses.
+func (m *ClassModel) UnmarshalJSON(data []byte) error {
+	if m == nil {
+		return check.Fail(ErrModel, "model", nil, "must not be nil")
+	}
+	j, err := decodeModel[classModelJSON](data, classModelFormat)
+	if err != nil {
+		return err
+	}
+	d := ClassModel{j.Weights, nil, j.Columns, j.Ledger, j.Library}
+	if d.facts, err = j.facts(); err != nil {
+		return err
+	}
+	if len(d.weights) < 2 || len(d.weights) > maxClasses {
+		return check.Fail(ErrModel, "weights", len(d.weights), fmt.Sprintf("must be of 2 to %d classes", maxClasses))
+	}
+	for _, w := range d.weights {
+		if err := stored(d.ledger, d.facts, d.columns, w); err != nil {
+			return fmt.Errorf("%w: %w", ErrModel, err)
+		}
+	}
+	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
+		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
+	}
+	*m = d
+	return nil
+}

@@ -1,0 +1,182 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// Classes are rows whose labels are one of K classes, 0 to K−1.
+type Classes struct {
+	s *Sums
+	k int
+}
+
+// NewClasses binds labels to the rows. Its error is one of intake.
+func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
+	for i, y := range labels {
+		if !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
+			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
+		}
+	}
+	return &Classes{&Sums{t: t, labels: labels}, k}, nil
+}
+
+// Counts are how many rows each class has. A person adds shares of 1 to them: see
+// Framed.histogram.
+func (c *Classes) Counts(rows *release.Rows) release.Answer {
+	counts := make([]float64, c.k)
+	for i, y := range c.s.labels {
+		counts[int(y)] += c.s.t.owners.share(i)
+	}
+	return release.NewAnswer(rows, counts, math.Sqrt2*(1+1e-15))
+}
+
+// Frame measures the rows in a frame.
+func (c *Classes) Frame(ctx context.Context, rows *release.Rows, f Frame) (*ClassFramed, error) {
+	r, err := c.s.Frame(ctx, rows, f)
+	if err != nil {
+		return nil, err
+	}
+	return &ClassFramed{r, c.k}, nil
+}
+
+// ClassFramed answers questions about the classes of rows in a frame, for linear scores of
+// each class, whose probabilities are p_k = e^{z_k}/Σe^{z_j}. The gradient of a row's loss
+// −log p_y is (p − e_y) ⊗ (tx̃, constant), and as long as ‖p − e_y‖ ≤ √2 times the row.
+type ClassFramed struct {
+	r *Framed
+	k int
+}
+
+// scores are points and intercepts, of each class.
+type ClassPoint struct {
+	U [][]float64
+	B []float64
+}
+
+// eachTile calls f with p − e_y at a point, class by class, for each tile of the rows.
+func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, errors [][]float64, rows tile, lo int)) error {
+	t, folds, shifts := c.r.s.t, make([]folded, c.k), make([]float64, c.k)
+	for k, u := range at.U {
+		w, shift := c.r.weights(u)
+		t.enc.fold(w, &folds[k])
+		shifts[k] = shift
+	}
+	return t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
+		n := rows.rows
+		a.many = room(a.many, c.k*n+c.k)
+		z, row := make([][]float64, c.k), a.many[c.k*n:]
+		for k := range z {
+			z[k] = a.many[k*n : (k+1)*n]
+			t.score(z[k], rows, lo, &folds[k])
+			for i, v := range z[k] {
+				z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
+			}
+		}
+		for i := range n {
+			softmax(row, z, i)
+			z[int(c.r.s.labels[lo+i])][i]--
+		}
+		f(a, z, rows, lo)
+	})
+}
+
+// softmax turns column i of scores into probabilities.
+func softmax(row []float64, z [][]float64, i int) {
+	for k := range z {
+		row[k] = z[k][i]
+	}
+	top := slices.Max(row)
+	for k := range row {
+		row[k] -= top
+	}
+	kernel.Exps(row)
+	total := sum(row)
+	for k := range z {
+		z[k][i] = row[k] / total
+	}
+}
+
+// length is the norm of column i.
+func length(z [][]float64, i int) float64 {
+	var square float64
+	for _, of := range z {
+		square += float64(of[i] * of[i])
+	}
+	return math.Sqrt(square)
+}
+
+// Gradient is the sum of the rows' gradients, class by class, the constant's coordinate of
+// each last if there is one; each row's is held to the clip, all classes together.
+//
+// In exact arithmetic a replaced row moves it by at most 2C. Rounding adds, for each class,
+// what it adds to [Framed.Gradient], whose coefficients have the same bound: over K classes
+// √K times that. The length of p − e_y is off by fewer than K + 8 units.
+func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (release.Answer, error) {
+	r, t := c.r, c.r.s.t
+	norms, d, columns := r.norms(p), r.Dim(), t.enc.Columns
+	stride := columns + 4
+	sums := make([]float64, c.k*stride)
+	err := c.eachTile(ctx, sums, at, func(a *workspace, z [][]float64, rows tile, lo int) {
+		for i := range rows.rows {
+			scale := 1.0
+			if long := length(z, i) * norms[lo+i]; long > p.Clip {
+				scale = p.Clip / long
+			}
+			for k := range z {
+				z[k][i] *= scale
+			}
+		}
+		for k, coefficients := range z {
+			of := a.sum[k*stride : (k+1)*stride]
+			t.owners.weigh(coefficients, lo)
+			of[columns+3] += sum(coefficients)
+			r.hold(coefficients, lo)
+			of[columns+2] += sum(coefficients)
+			t.addTile(of, coefficients, rows, lo)
+		}
+	})
+	if err != nil {
+		return release.Answer{}, err
+	}
+	var values []float64
+	g := make([]float64, t.enc.Dim())
+	for k := range c.k {
+		of := sums[k*stride : (k+1)*stride]
+		t.enc.unfold(g, of[:columns], of[columns], of[columns+1])
+		for j, m := range r.f.Centre {
+			g[j] -= float64(m * of[columns+2])
+		}
+		values = append(values, r.into(g[:d])...)
+		if p.Constant > 0 {
+			values = append(values, of[columns+3]*p.Constant)
+		}
+	}
+	return r.answer(values, c.gradientSensitivity(p)), nil
+}
+
+func (c *ClassFramed) gradientSensitivity(p Slope) float64 {
+	p.Apart = 0
+	exact := 2 * p.Clip
+	rounding := c.r.gradientSensitivity(p) - exact
+	classes := float64(c.k)
+	return float64(exact*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*rounding)
+}
+
+// GradientNorms is the histogram of the lengths that Gradient holds to its clip.
+func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p Slope) (release.Answer, error) {
+	own := c.r.norms(p)
+	lengths := make([]float64, len(own))
+	err := c.eachTile(ctx, nil, at, func(_ *workspace, z [][]float64, rows tile, lo int) {
+		for i := range rows.rows {
+			lengths[lo+i] = length(z, i) * own[lo+i]
+		}
+	})
+	return c.r.histogram(edges, lengths), err
+}

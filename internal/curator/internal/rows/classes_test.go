@@ -1,0 +1,131 @@
+package rows
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Gradients, their norms and counts of classes are what loops make of rows' coordinates, of
+// rows and of persons, with an intercept and without.
+func TestClassesByLoops(t *testing.T) {
+	const n, k = 500, 3
+	r := rand.New(rand.NewPCG(7, 1))
+	o := randomOwned(r, n, 200)
+	for i := range o.y {
+		o.y[i] = float64(r.IntN(k))
+	}
+	plain := mustTable(t, o.x, NewIdentity(3, 1.5, true))
+	owned, order, err := plain.Own(Owners{Persons: o.persons, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, centre := mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), []float64{0.1, 0.2, -0.1}
+	frame := Frame{Centre: centre, Matrix: a, Longest: 1.1}
+	at := ClassPoint{U: [][]float64{{0.5, -0.3, 0.2}, {-0.4, 0.1, 0.6}, {0, 0.9, -0.2}}, B: []float64{0.1, -0.2, 0.3}}
+	for name, c := range map[string]struct {
+		table  *Table
+		labels []float64
+	}{"rows": {plain, o.y}, "persons": {owned, Gather(o.y, order)}} {
+		for _, constant := range []float64{1, 0} {
+			classes, err := NewClasses(c.table, c.labels, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			framed, err := classes.Frame(ctx, whole, frame)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slope, edges := Slope{Clip: 0.7, Constant: constant}, []float64{1.2, 0.8, 0.4}
+			dim := 3
+			if constant > 0 {
+				dim = 4
+			}
+			want, norms, counts := make([]float64, k*dim), make([]float64, len(edges)+1), make([]float64, k)
+			for i, y := range c.labels {
+				row := make([]float64, c.table.enc.Dim())
+				tile := c.table.src.tile(i, i+1, make([]float64, 3))
+				c.table.encode(row, tile, i, 0)
+				x := make([]float64, 3)
+				for j := range x {
+					for l := range 3 {
+						x[j] += a.At(l, j) * (row[l] - centre[l])
+					}
+				}
+				if long := floats.Norm(x, 2); long > frame.Longest {
+					floats.Scale(frame.Longest/long, x)
+				}
+				var p [k]float64
+				total := 0.0
+				for m := range p {
+					p[m] = math.Exp(floats.Dot(x, at.U[m]) + at.B[m])
+					total += p[m]
+				}
+				for m := range p {
+					p[m] /= total
+				}
+				p[int(y)]--
+				reach := math.Hypot(floats.Norm(x, 2), constant)
+				if constant == 0 {
+					reach = math.Max(1, floats.Norm(x, 2))
+				}
+				long, share := floats.Norm(p[:], 2)*reach, c.table.owners.share(i)
+				scale := math.Min(1, slope.Clip/long) * share
+				for m, v := range p {
+					floats.AddScaled(want[m*dim:m*dim+3], scale*v, x)
+					if constant > 0 {
+						want[m*dim+3] += scale * v * constant
+					}
+				}
+				cell := 0
+				for cell < len(edges) && long <= edges[cell] {
+					cell++
+				}
+				norms[cell] += share
+				counts[int(y)] += share
+			}
+			got, _, err := heard(framed.Gradient(ctx, at, slope))
+			if err != nil || !floats.EqualApprox(got, want, 1e-9) {
+				t.Errorf("%s, constant %g: gradient %v, by loops %v (%v)", name, constant, got, want, err)
+			}
+			got, _, err = heard(framed.GradientNorms(ctx, edges, at, slope))
+			if err != nil || !floats.EqualApprox(got, norms, 1e-9) {
+				t.Errorf("%s, constant %g: norms %v, by loops %v (%v)", name, constant, got, norms, err)
+			}
+			if got, _, _ = heard(classes.Counts(whole), nil); !floats.EqualApprox(got, counts, 1e-9) {
+				t.Errorf("%s: counts %v, by loops %v", name, got, counts)
+			}
+		}
+	}
+}
+
+// Scores however large make probabilities, and labels that are no classes are refused.
+func TestClassesAtTheEnds(t *testing.T) {
+	table := mustTable(t, mat.NewDense(2, 1, []float64{1, -1}), NewIdentity(1, 1, true))
+	for _, y := range [][]float64{{0, 3}, {-1, 0}, {0.5, 0}, {0, math.NaN()}, {0, math.Inf(1)}} {
+		if _, err := NewClasses(table, y, 3); !errors.Is(err, check.ErrLabel) {
+			t.Errorf("labels %v: %v", y, err)
+		}
+	}
+	classes, err := NewClasses(table, []float64{0, 2}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	framed, err := classes.Frame(ctx, whole, Frame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []float64{1e3, 1e100} {
+		at := ClassPoint{U: [][]float64{{size}, {-size}, {0}}, B: []float64{0, 0, size}}
+		got, l2, err := heard(framed.Gradient(ctx, at, Slope{Clip: 0.5, Constant: 1}))
+		if err != nil || math.IsNaN(floats.Sum(got)) || !(floats.Norm(got, 2) <= l2) {
+			t.Errorf("scores of %g: %v, %v", size, got, err)
+		}
+	}
+}

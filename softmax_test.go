@@ -1,0 +1,228 @@
+package dpglm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// fourClasses are rows whose classes follow a softmax model, the last of which is rare.
+var fourClasses = [][]float64{{0.9, -0.4, 0.2, 0}, {-0.7, 0.6, 0.3, 0.2}, {0.1, 0.5, -0.8, 0.1}, {-0.3, -0.7, 0.3, -1.5}}
+
+func classified(n int, seed uint64) (*mat.Dense, []float64) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	x, y := mat.NewDense(n, 3, nil), make([]float64, n)
+	for i := range n {
+		for j := range 3 {
+			x.Set(i, j, r.NormFloat64())
+		}
+		best := math.Inf(-1)
+		for c, w := range fourClasses {
+			if z := floats.Dot(w[:3], x.RawRowView(i)) + w[3] - math.Log(-math.Log(r.Float64())); z > best {
+				best, y[i] = z, float64(c)
+			}
+		}
+	}
+	return x, y
+}
+
+var inBall = dpglm.Bounds{Feature: 5, Intercept: true}
+
+func softmaxOf(t *testing.T, n int, b dpglm.Budget, more ...dpglm.RowDetail) *dpglm.ClassModel {
+	t.Helper()
+	x, y := classified(n, 1)
+	d, err := dpglm.NewDataset(x, y, inBall, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Softmax(t.Context(), d, b, dpglm.SoftmaxConfig{Classes: 4}, seeded(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// classLoss is the mean −log p of the labels, and the part that is predicted rightly.
+func classLoss(t *testing.T, m *dpglm.ClassModel, x mat.Matrix, y []float64) (loss, right float64) {
+	t.Helper()
+	p, err := m.Probabilities(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range y {
+		row := p.RawRowView(i)
+		if total := floats.Sum(row); !(math.Abs(total-1) < 1e-12) || floats.MaxIdx(row) != classes[i] {
+			t.Fatalf("row %d has probabilities %v and the class %d", i, row, classes[i])
+		}
+		loss -= math.Log(row[int(c)]) / float64(len(y))
+		if classes[i] == int(c) {
+			right += 1 / float64(len(y))
+		}
+	}
+	return loss, right
+}
+
+// Where noise can't matter the coefficients' differences between classes are those that the
+// classes were made with, within five standard errors or so of 20,000 rows; at ε = 1 the
+// log-loss is within a hundredth of the truth's.
+func TestSoftmaxEstimates(t *testing.T) {
+	m := softmaxOf(t, 20000, dpglm.GDP(300))
+	for j := range 4 {
+		var got, want []float64
+		for c, w := range m.Weights() {
+			got, want = append(got, w[j]), append(want, fourClasses[c][j])
+		}
+		floats.AddConst(-floats.Sum(got)/4, got)
+		floats.AddConst(-floats.Sum(want)/4, want)
+		if !(floats.Distance(got, want, math.Inf(1)) < 0.1) {
+			t.Errorf("coefficient %d: %.3f of the classes, %.3f were true", j, got, want)
+		}
+	}
+	x, y := classified(20000, 5)
+	best, _ := classLoss(t, m, x, y)
+	private, right := classLoss(t, softmaxOf(t, 20000, dpglm.ApproxDP(1, 1e-6)), x, y)
+	if !(private < best+0.01 && right > 0.5) {
+		t.Errorf("log-loss %.4f at ε = 1, %.4f without noise to speak of; %.3f right", private, best, right)
+	}
+	if constant, _ := classLoss(t, softmaxOf(t, 100, dpglm.GDP(0.2)), x, y); !(constant < 1.5) {
+		t.Errorf("log-loss %.4f where rows and budget suffice for nothing", constant)
+	}
+	persons := make([]int, 20000)
+	for i := range persons {
+		persons[i] = i / 2
+	}
+	private, _ = classLoss(t, softmaxOf(t, 20000, dpglm.ApproxDP(1, 1e-6), dpglm.Persons{Of: persons, Count: 10000, MaxRows: 2}), x, y)
+	if !(private < best+0.02) {
+		t.Errorf("log-loss %.4f of persons with two rows", private)
+	}
+}
+
+// A stored model predicts as before, and says what it is; nonsense is refused.
+func TestClassModelJSON(t *testing.T) {
+	m := softmaxOf(t, 500, dpglm.GDP(1))
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back dpglm.ClassModel
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(back.Weights()) != fmt.Sprint(m.Weights()) || back.Classes() != 4 || fmt.Sprint(&back) != fmt.Sprint(m) {
+		t.Errorf("%v\n%v", &back, m)
+	}
+	for _, want := range []string{`"format":"dpglm class model"`, `"version":1`, `"unit":"row (replace-one)"`, `"mu":1`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	for name, change := range map[string][2]string{
+		"format": {"dpglm class model", "dpglm model"}, "version": {`"version":1`, `"version":2`}, "field": {`"library"`, `"more":1,"library"`},
+		"claim": {`"mu":1`, `"mu":0.5`}, "columns": {`"columns":3`, `"columns":9`},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if err := json.Unmarshal([]byte(changed), &back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	one := strings.Index(string(text), `"weights":[[`) + len(`"weights":[`)
+	end := one + strings.Index(string(text[one:]), "]]") + 1
+	first := one + strings.Index(string(text[one:]), "]") + 1
+	if err := json.Unmarshal([]byte(string(text[:first])+string(text[end:])), &back); !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("a model of one class: %v", err)
+	}
+	var other dpglm.Model
+	if err := json.Unmarshal(text, &other); !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("read as another model: %v", err)
+	}
+}
+
+// What can't be is refused before anything is spent.
+func TestSoftmaxRefuses(t *testing.T) {
+	x, y := classified(50, 1)
+	d, err := dpglm.NewDataset(x, y, inBall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shifted, err := dpglm.NewDataset(x, y, inBall, dpglm.Offsets{Of: make([]float64, 50), Range: [2]float64{-1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		d       *dpglm.Dataset
+		b       dpglm.Budget
+		classes int
+		kind    error
+	}{
+		"one class":       {d, dpglm.GDP(1), 1, dpglm.ErrConfig},
+		"many classes":    {d, dpglm.GDP(1), 1e6, dpglm.ErrConfig},
+		"labels beyond":   {d, dpglm.GDP(1), 3, dpglm.ErrLabel},
+		"no data":         {nil, dpglm.GDP(1), 4, dpglm.ErrConfig},
+		"pure":            {d, dpglm.PureDP(1), 4, dpglm.ErrBudget},
+		"offsets":         {shifted, dpglm.GDP(1), 4, dpglm.ErrConfig},
+		"no budget":       {d, dpglm.GDP(0), 4, dpglm.ErrBudget},
+		"a budget of NaN": {d, dpglm.GDP(math.NaN()), 4, dpglm.ErrBudget},
+	} {
+		var spent *dpglm.Interrupted
+		_, err := dpglm.Softmax(t.Context(), c.d, c.b, dpglm.SoftmaxConfig{Classes: c.classes}, nil)
+		if !errors.Is(err, c.kind) || errors.As(err, &spent) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	planned, err := dpglm.SoftmaxConfig{Classes: 4}.Ledger(d.Shape(), dpglm.GDP(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Softmax(t.Context(), d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 4}, nil)
+	if err != nil || fmt.Sprint(m.Ledger()) != fmt.Sprint(planned) {
+		t.Errorf("planned\n%v\nspent\n%v (%v)", planned, m.Ledger(), err)
+	}
+	if _, err := m.Scores(mat.NewDense(2, 2, nil)); !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("other columns: %v", err)
+	}
+	var none *dpglm.ClassModel
+	if _, err := none.Predict(x); !errors.Is(err, dpglm.ErrModel) || none.Classes() != 0 || none.Weights() != nil || none.Ledger() != nil {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+// Two classes are the logistic loss's: where noise can't matter the difference of weights is
+// its model's.
+func TestSoftmaxOfTwoClasses(t *testing.T) {
+	x, y := classified(20000, 1)
+	for i, c := range y {
+		y[i] = math.Min(c, 1)
+	}
+	d, err := dpglm.NewDataset(x, y, inBall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Softmax(t.Context(), d, dpglm.GDP(1000), dpglm.SoftmaxConfig{Classes: 2}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := dpglm.StandardisedGD(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(1000), dpglm.StandardisedGDConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	difference := slices.Clone(m.Weights()[1])
+	floats.Sub(difference, m.Weights()[0])
+	if !(floats.Distance(difference, plain.Weights(), math.Inf(1)) < 0.03) {
+		t.Errorf("%.4f by two classes, %.4f by the logistic loss", difference, plain.Weights())
+	}
+}
