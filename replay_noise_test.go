@@ -293,7 +293,7 @@ func (c *trial) moved(t *testing.T, first ran, ledger *node, released [][]float6
 	}
 }
 
-// numbers are a model's weights, an inference's estimates with their standard errors
+// numbers are a model's weights, of all classes, an inference's estimates with their standard errors
 // where these are finite, or a predictor's answers.
 func numbers(result any) []float64 {
 	switch r := result.(type) {
@@ -308,6 +308,8 @@ func numbers(result any) []float64 {
 			}
 		}
 		return list
+	case *dpglm.ClassModel:
+		return slices.Concat(r.Weights()...)
 	}
 	return result.([]any)[0].([]float64)
 }
