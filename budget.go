@@ -35,11 +35,11 @@ func (b Budget) String() string {
 	var s string
 	switch {
 	case b.mu != 0:
-		s = fmt.Sprintf("%g-GDP", b.mu)
+		s = fmt.Sprintf("%.6g-GDP", b.mu)
 	case b.pure:
-		s = fmt.Sprintf("%g-DP", b.epsilon)
+		s = fmt.Sprintf("%.6g-DP", b.epsilon)
 	default:
-		s = fmt.Sprintf("(ε = %g, δ = %g)-DP", b.epsilon, b.delta)
+		s = fmt.Sprintf("(ε = %.6g, δ = %.6g)-DP", b.epsilon, b.delta)
 	}
 	if b.group > 1 {
 		s += fmt.Sprintf(" for any %d rows", b.group)

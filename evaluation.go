@@ -55,7 +55,7 @@ func (e *Evaluation) String() string {
 		return "no evaluation"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows%14s%18.4g %% interval\n", e.Rows, "estimate", 100*e.Level)
+	fmt.Fprintf(&b, "%-22s%s%18.4g %% interval\n", fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
 	for _, row := range []struct {
 		name string
 		v    Interval

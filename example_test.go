@@ -145,7 +145,7 @@ func ExampleInfer() {
 	}
 	fmt.Println(test)
 	// Output:
-	// logistic regression, 5000 rows, (ε = 4, δ = 1e-06)-DP
+	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
 	// age          -0.1749  0.004928  -35.50  0.000  -0.1846  -0.1653
 	// income         0.178  0.005046   35.28  0.000   0.1682   0.1879

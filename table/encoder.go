@@ -162,6 +162,9 @@ type Binding struct {
 	indices []int // of the features that aren't 0, ascending
 	values  []float64
 
+	exposure int    // the field of the exposure; −1 if there is none
+	exposed  number // how it is read
+
 	unit    string // the place of the next record
 	number  int
 	rows    int               // encoded so far
@@ -181,7 +184,11 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 		return nil, err
 	}
 	b := e.binding()
-	b.columns = len(header)
+	b.columns, b.exposure = len(header), slices.Index(header, e.schema.Exposure)
+	if b.exposure >= 0 {
+		c := e.schema.column(e.schema.Exposure)
+		b.exposed = newNumber(c, newAbsent(&e.schema, c))
+	}
 	index := make(map[string]int, len(header))
 	for i, name := range header {
 		index[name] = i
@@ -194,6 +201,21 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 		b.at = append(b.at, at)
 	}
 	return b, nil
+}
+
+// Exposure returns the exposure of a record with as many fields as the header, within its
+// range; 1 where the schema or the header has none, so that a mean times it is that of a
+// record.
+func (b *Binding) Exposure(fields []string) (float64, error) {
+	if b.exposure < 0 {
+		return 1, nil
+	}
+	x, err := b.exposed.required(trim(fields[b.exposure]), "an exposure")
+	if err != nil {
+		return 0, placed(err, b.unit, b.number)
+	}
+	x, _ = b.exposed.clamp(x)
+	return x, nil
 }
 
 // At says where the next record is, such as in line 7, for its errors and for Warnings.

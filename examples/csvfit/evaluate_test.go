@@ -77,7 +77,7 @@ func TestEvaluationSpendsOnce(t *testing.T) {
 func TestInfers(t *testing.T) {
 	args := []string{"fit", "-data", people(t, 3000), "-schema", schema(t, "pay", pay), "-epsilon", "8", "-delta", "1e-4", "-method", "infer", "-test", "0.1", "-insecure-noise-seed", "1"}
 	out, _ := csvfit(t, args...)
-	for _, want := range []string{"std err", "[2.5%", "squared regression, 2700 rows", "sector=b"} {
+	for _, want := range []string{"std err", "[2.5%", "squared regression, n = 2700", "sector=b"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

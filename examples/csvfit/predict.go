@@ -77,7 +77,8 @@ type predictions struct {
 	mean    bool      // the first is a probability or another mean
 	classes [2]string // for the last; empty where it is no class
 
-	warnings []string // of what was odd in the file
+	exposures []float64 // of the batch's rows, where there are columns
+	warnings  []string  // of what was odd in the file
 }
 
 func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
@@ -129,7 +130,7 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 		}
 		if err == nil {
 			b.At(src.Place())
-			err = b.Encode(x.RawRowView(len(rows)), fields)
+			err = p.encode(b, x.RawRowView(len(rows)), fields, len(rows))
 		}
 		if err != nil {
 			return remedied(err)
@@ -142,6 +143,16 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 		}
 		rows = rows[:0]
 	}
+}
+
+// encode reads the k-th record of a batch.
+func (p *predictions) encode(b *table.Binding, dst []float64, fields []string, k int) error {
+	if err := b.Encode(dst, fields); err != nil {
+		return err
+	}
+	exposure, err := b.Exposure(fields)
+	p.exposures = append(p.exposures[:k], exposure)
+	return err
 }
 
 // remedied adds what it would take to do as an error about a field says.
@@ -189,6 +200,9 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 		}
 	}
 	for i, fields := range rows {
+		if i < len(p.exposures) { // of counts
+			mean[i] *= p.exposures[i]
+		}
 		if p.mean || p.classes[1] == "" {
 			fields = append(fields, strconv.FormatFloat(mean[i], 'g', 6, 64))
 		}

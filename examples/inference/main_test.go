@@ -30,7 +30,7 @@ func TestWageEquation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"squared regression, 28155 rows, (ε = 4", "education ", "ethnicity=afam", "south less west", "χ²(3)", "Only the private columns"} {
+	for _, want := range []string{"squared regression, n = 28155, (ε = 4", "education ", "ethnicity=afam", "south less west", "χ²(3)", "Only the private columns"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

@@ -100,8 +100,8 @@ func (s *Source) readFacts() error {
 	}
 	if !libsvm {
 		schema, err := table.ReadSchemaFile(s.Schema)
-		if err == nil && schema.Exposure != "" {
-			err = fmt.Errorf(`%s: %w: "exposure" is %q, and losses don't take one; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, schema.Exposure)
+		if err == nil && schema.Exposure != "" && schema.LabelColumn().Kind != table.Count {
+			err = fmt.Errorf(`%s: %w: "exposure" is %q, and is for labels of kind "count"; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, schema.Exposure)
 		}
 		s.facts = &schema
 		return err

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
@@ -43,7 +45,7 @@ func (s *Source) Trial(seed uint64) (*Trial, error) {
 // out.
 func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	n, _ := t.Dims()
-	held := Split(n, s.HeldOut, seed)
+	held := heldOut(t, s.HeldOut, seed)
 	if len(held) == 0 || len(held) == n {
 		return nil, Usage("-test %g leaves no row on one side of the split of %d rows", s.HeldOut, n)
 	}
@@ -55,7 +57,23 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trial{Train: data, Delta: DefaultDelta(n - len(held)), Held: test.Labels(), loss: s.Loss, train: t, test: test}, nil
+	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, train: t, test: test}, nil
+}
+
+// heldOut are the rows to hold out: all of a person, or none.
+func heldOut(t *table.Table, share float64, seed uint64) []int {
+	n, _ := t.Dims()
+	if t.Persons() == nil {
+		return Split(n, share, seed)
+	}
+	var rows []int
+	persons := Split(t.PersonCount(), share, seed)
+	for i, p := range t.Persons() {
+		if _, held := slices.BinarySearch(persons, p); held {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // Split returns the rows, of 0 … n−1 in ascending order, that are held out: a share of
@@ -72,26 +90,35 @@ func (t *Trial) Score(model *dpglm.Model) ([]metrics.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	return metrics.Of(t.loss, z, t.Held), nil
+	return t.of(z), nil
+}
+
+// of are the metrics of scores of the rows that were held out, at an exposure of 1.
+func (t *Trial) of(z []float64) []metrics.Metric {
+	if t.test.Exposure() != nil {
+		floats.Add(z, t.test.LogExposure())
+	}
+	return metrics.Of(t.loss, z, t.Held)
 }
 
 // NonPrivate scores a model that is fitted without privacy; there is none, and
 // no scores, for a loss with a kink.
 func (t *Trial) NonPrivate() ([]metrics.Metric, error) {
-	model, err := baseline.Fit(rowsOf(t.train), t.train.Labels(), t.loss)
+	loss, labels := atRisk(t.train, t.loss)
+	model, err := baseline.Fit(rowsOf(t.train), labels, loss)
 	if errors.Is(err, baseline.ErrNotSmooth) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return metrics.Of(t.loss, model.Scores(rowsOf(t.test)), t.Held), nil
+	return t.of(model.Scores(rowsOf(t.test))), nil
 }
 
 // Constant scores the best model of the training labels that ignores the features.
 func (t *Trial) Constant() []metrics.Metric {
-	z := baseline.Constant(t.train.Labels(), t.loss)
-	return metrics.Of(t.loss, slices.Repeat([]float64{z}, len(t.Held)), t.Held)
+	loss, labels := atRisk(t.train, t.loss)
+	return t.of(slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held)))
 }
 
 // rowsOf are a table's rows for package baseline.

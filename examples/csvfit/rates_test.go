@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const risks = `{"version":1,"label":"claims","person":"policy","max_rows":3,"exposure":"years","columns":[
+	{"name":"policy","kind":"id"},{"name":"age","kind":"numeric","range":[18,80]},{"name":"years","kind":"numeric","range":[0.1,1]},
+	{"name":"claims","kind":"count","cap":5}]}`
+
+// policies are made-up claims of 3,000 policies, of one to three years each, whose rate falls
+// with age.
+func policies(t *testing.T) string {
+	t.Helper()
+	r, text := rand.New(rand.NewPCG(3, 1)), "policy,age,years,claims\n"
+	for p := range 3000 {
+		age := 18 + 62*r.Float64()
+		for range 1 + r.IntN(3) {
+			years, claims := 0.1+0.9*r.Float64(), 0
+			for rest := years * math.Exp(0.5-0.03*(age-18)); rest > 0; claims++ {
+				rest += math.Log(1 - r.Float64())
+			}
+			text += fmt.Sprintf("P%d,%.1f,%.3f,%d\n", p, age, years, claims-1)
+		}
+	}
+	return write(t, "claims.csv", text)
+}
+
+// Rates of persons: fitted with exposures, judged with them, and predictions are in
+// proportion to a row's exposure, or for one of 1 where the file has no such column.
+func TestRates(t *testing.T) {
+	data, model := policies(t), filepath.Join(t.TempDir(), "model.json")
+	filled := write(t, "risks.json", risks)
+	planned, _ := csvfit(t, "plan", "-schema", filled, "-rows", "3000", "-epsilon", "4", "-loss", "poisson")
+	if !strings.Contains(planned, "one person, of whom at most 3 rows count") {
+		t.Errorf("planned\n%s", planned)
+	}
+	fitted, _ := csvfit(t, "fit", "-test", "0.2", "-data", data, "-schema", filled, "-epsilon", "4", "-loss", "poisson", "-o", model, "-insecure-noise-seed", "1")
+	if !strings.Contains(fitted, "2400 training persons") {
+		t.Errorf("a fifth of 3,000 persons was held out:\n%s", fitted)
+	}
+	explained := map[string]float64{}
+	for line := range strings.Lines(fitted) {
+		if f := strings.Fields(line); len(f) == 4 && (f[0] == "private" || f[0] == "non-private" || f[0] == "constant") {
+			v, err := strconv.ParseFloat(f[1], 64)
+			if err != nil {
+				t.Fatal(line)
+			}
+			explained[f[0]] = v
+		}
+	}
+	if len(explained) != 3 || !(explained["non-private"] < explained["constant"] && explained["private"] < explained["constant"] && explained["private"] < explained["non-private"]+0.02) {
+		t.Errorf("deviances %v in\n%s", explained, fitted)
+	}
+	predicted := func(text string) (values []float64) {
+		out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", text))
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			v, err := strconv.ParseFloat(row[len(row)-1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, v)
+		}
+		return values
+	}
+	at, one := predicted("years,age\n0.5,30\n1,30\n5,30\n"), predicted("age\n30\n")
+	if !(math.Abs(at[0]/one[0]-0.5) < 1e-4 && at[1] == one[0] && at[2] == one[0]) {
+		t.Errorf("predictions %v at exposures of a half, 1 and beyond the range, %v without", at, one)
+	}
+	for want, args := range map[string][]string{
+		"line 3": {"predict", "-model", model, "-data", write(t, "bad.csv", "years,age\n1,30\nlong,30\n")},
+		`labels of kind "count"`: {"fit", "-data", data, "-epsilon", "1", "-loss", "squared", "-o", model + "2",
+			"-schema", write(t, "real.json", strings.Replace(risks, `"kind":"count","cap":5`, `"kind":"numeric","range":[0,5]`, 1))},
+	} {
+		var out, warnings bytes.Buffer
+		if err := run(context.Background(), args, &out, &warnings); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, which doesn't say %q", args, err, want)
+		}
+	}
+}
