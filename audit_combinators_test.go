@@ -112,7 +112,6 @@ func auditedCombinators(t *testing.T) []audited {
 	add("Boost by noisy max, selection", noisyMaxReach(epsilon), combined(noisy, even, 3), firstWeight)
 	add("Boost, training", epsilon, combined(single, []float64{0, 1, 1, 1}, 0), secondWeight)
 	add("Boost, training, persons", epsilon, combined(single, []float64{0, 1, 1, 1}, 0).ofPersons(), secondWeight)
-	add("GridSearch by error, selection, persons", epsilon, combined(byError, even, 3).ofPersons(), firstWeight)
 	return append(list, auditedByLoss(epsilon))
 }
 

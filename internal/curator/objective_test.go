@@ -133,12 +133,13 @@ func TestWeightBoundHoldsMinimisers(t *testing.T) {
 			y = label
 		}
 		for _, lambda := range []float64{1e-3, 1, 100} {
-			for _, b := range []float64{0, 1, 100} {
+			for k, b := range []float64{0, 1, 100, 1, 1} {
+				offset := []float64{0, 0, 0, -3, -0.5}[k]
 				for x := 1e-3; x < 10; x *= 1.1 {
-					bound := WeightBound(loss, label, 0, n, x, 1e300, lambda, b)
+					bound := WeightBound(loss, label, math.Abs(offset), n, x, 1e300, lambda, b)
 					lo, hi := 0.0, 1e9 // the minimiser of n·φ(xw) − bw + λw²/2
 					for range 200 {
-						if w := (lo + hi) / 2; n*x*loss.Deriv(x*w, y)-b+lambda*w < 0 {
+						if w := (lo + hi) / 2; n*x*loss.Deriv(x*w+offset, y)-b+lambda*w < 0 {
 							lo = w
 						} else {
 							hi = w

@@ -147,11 +147,8 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	z := float64(x*r*(1+b.slack)) + s.offsetBound
 	b.Constants = s.loss.Constants(z, s.labelBound)
 	b.diameter = x * s.loss.Diameter(z, s.labelBound)
-	switch {
-	case s.offsetBound > 0: // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
+	if s.offsetBound > 0 { // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
 		b.diameter = 2 * float64(x*b.Slope)
-	case s.t.owners != nil: // averages of gradients and 0
-		b.diameter = math.Max(b.diameter, x*b.Slope)
 	}
 
 	longest := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient

@@ -8,8 +8,8 @@ import (
 // owners says whose the rows are, where a person may have several, and what they count. A
 // person's rows stand one after the other, and their shares add up to 1 at most, so that
 // what a person adds to a sum Σ shareᵢ·f(rowᵢ) lies among the averages of what single rows
-// add, and of 0. These averages are no further apart than single rows and 0 are, in any norm
-// and whatever the rows: a person who is replaced whole moves a sum no further than a
+// add, and of 0, which a row of zeros adds to a gradient. These averages are no further apart
+// than single rows and 0 are, in any norm and whatever the rows: a person who is replaced whole moves a sum no further than a
 // replaced row does where each row is a person's only one. No owners stand for these.
 //
 // Shares are multiples of 2^-20, so that counts of 2^30 persons or fewer are exact. They

@@ -325,3 +325,52 @@ func TestOwnRefuses(t *testing.T) {
 		t.Errorf("%v, rows %v: %v", owned, order, err)
 	}
 }
+
+// Bounds on rounding grow with the rows that a person may have: a block's chain is so much
+// longer, and a person's rows are added up before their products are.
+func TestRoundingOfPersons(t *testing.T) {
+	const n = 500
+	x, of := mat.NewDense(n, 2, nil), make([]int, n)
+	for i := range n {
+		x.Set(i, 0, 1)
+		of[i] = i
+	}
+	framed := func(most int) *Framed {
+		table, order, err := mustTable(t, x, NewIdentity(2, 1, false)).Own(Owners{Persons: of, Count: n, Most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(table, make([]float64, len(order)), 0, 0, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Frame(ctx, whole, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	one, nine := framed(1), framed(9)
+	m := float64(one.s.t.layout.blockPersons)
+	if got, want := nine.s.t.layout.chain(0)-one.s.t.layout.chain(0), 8*m*m; got != want {
+		t.Errorf("chains of nine rows a person are longer by %g, want %g", got, want)
+	}
+	moments := float64(one.s.t.momentsLayout().blockPersons)
+	got := nine.momentsSensitivity(1, 0, 1e-9) - one.momentsSensitivity(1, 0, 1e-9)
+	if want := 2.2 * unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
+		t.Errorf("products of sums of nine rows may be off by %g more, want %g", got, want)
+	}
+}
+
+// One row of a person counts as much as all did: its weight, whatever their number.
+func TestSingleKeepsWeights(t *testing.T) {
+	of, weights := []int{0, 0, 0, 0, 1, 1, 2}, []float64{1, 1, 1, 1, 0.5, 0.5, 0.25}
+	table, order, err := mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, rows := table.Single()
+	if got := fmt.Sprint(single.owners.shares, single.owners.start, len(order), len(rows)); got != "[1 0.5 0.25] [0 1 2 3 3] 7 3" {
+		t.Errorf("shares, starts and rows %s", got)
+	}
+}
