@@ -146,13 +146,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
-	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1749  0.004928  -35.50  0.000  -0.1846  -0.1653
-	// income         0.178  0.005046   35.28  0.000   0.1682   0.1879
-	// (Intercept)  -0.1415    0.1834   -0.77  0.440  -0.5009   0.2179
+	//                  coef   std err       z  P>|z|    [2.5%  97.5%]
+	// age           -0.1705  0.008924  -19.10  0.000  -0.1879  -0.153
+	// income         0.1718  0.008143   21.09  0.000   0.1558  0.1877
+	// (Intercept)  -0.01543    0.1991   -0.08  0.938  -0.4057  0.3748
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 1455, p = 1.344e-316
+	// Wald test: χ²(2) = 445.1, p = 2.256e-97
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -2,7 +2,9 @@ package dpglm
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -16,6 +18,7 @@ type law struct {
 	weights    *mat.Dense // of encoded rows, by θ
 	covariance *mat.SymDense
 	drowned    [][]float64 // orthonormal directions of which the data say nothing
+	hidden     float64     // square of what the estimate may miss along each of them
 
 	inverse          *mat.SymDense // of H̃
 	round            *mat.Dense    // S, for the scatter's coordinates
@@ -51,7 +54,30 @@ func (v *inferring) law(level float64) *law {
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, linalg.Shaken(&far, l.hessian*l.hessian)))
+	l.hidden = v.typical(lost)
 	return l
+}
+
+// typical is the squared coefficient of a direction that moves scores as much as those do
+// that are determined, on average, if its curvature is the floor. A drowned direction's
+// estimate is held back, and may miss as much.
+func (v *inferring) typical(lost bool) float64 {
+	if lost {
+		return 0
+	}
+	from := slices.Clone(v.theta)
+	if v.constant > 0 {
+		from[v.d] -= v.bias
+	}
+	var moved, directions float64
+	for k, value := range v.spectrum.Values {
+		if value >= v.floor {
+			along := floats.Dot(from, v.spectrum.Vector(k))
+			moved += value * along * along
+			directions++
+		}
+	}
+	return moved / math.Max(directions, 1) / v.floor
 }
 
 // lost reports whether noise moves scores so far that a count's mean is no longer close to
@@ -108,16 +134,27 @@ func (l *law) of(theta []float64) []float64 {
 // much noise in the eigenvectors can bring about, where a coefficient is determined.
 const undetermined = 0.3
 
-// determines reports whether the data determine a combination.
+// determines reports whether the data determine a combination: little of it lies in
+// drowned directions, and what that may add to its error, beyond what noise in the
+// eigenvectors makes of nothing, is a quarter of its variance at most. In a part such noise
+// has the variance ½σ²·‖Λ⁻¹c‖², Λ being H̃ without these directions and σ its noise.
 func (l *law) determines(c []float64) bool {
 	var inside, all float64
-	for _, v := range c {
-		all += v * v
+	var a mat.VecDense
+	v := mat.NewVecDense(len(c), c)
+	a.MulVec(l.inverse, v)
+	for _, x := range c {
+		all += x * x
 	}
 	for _, direction := range l.drowned {
-		inside += math.Pow(mat.Dot(mat.NewVecDense(len(c), direction), mat.NewVecDense(len(c), c)), 2)
+		part := mat.NewVecDense(len(c), direction)
+		along := mat.Dot(part, v)
+		inside += along * along
+		a.AddScaledVec(&a, -mat.Dot(part, &a), part)
 	}
-	return inside <= undetermined*undetermined*all
+	noise := float64(len(l.drowned)) * l.hessian * l.hessian / 2 * mat.Dot(&a, &a)
+	return inside <= undetermined*undetermined*all &&
+		4*l.hidden*(inside-noise) <= math.Max(0, mat.Inner(v, l.covariance, v))
 }
 
 // standardError is that of a combination, +Inf where it isn't determined.

@@ -13,11 +13,11 @@ import (
 
 // The shares of μ² that inference takes beside the pilot's. What is left is for the gradients.
 const (
-	reachShare   = 0.01 // the histogram of √φ”·‖x̃‖
-	curveShare   = 0.08 // the Hessian
-	firstShare   = 0.04 // the one at the pilot, where there is another at a later point
-	wideShare    = 0.03 // the first histogram of gradient norms
-	clipShare    = 0.04 // the one by which the wide clip is chosen
+	reachShare   = 0.015 // the histogram of √φ”·‖x̃‖
+	curveShare   = 0.08  // the Hessian
+	firstShare   = 0.04  // the one at the pilot, where there is another at a later point
+	wideShare    = 0.03  // the first histogram of gradient norms
+	clipShare    = 0.04  // the one by which the wide clip is chosen
 	scatterShare = 0.05
 )
 
@@ -82,7 +82,7 @@ func (v *inferring) curve() error {
 	if err != nil {
 		return err
 	}
-	v.longest = h.seen(0.02*v.n, 1)
+	v.longest = h.seen(0.02*v.n, 3)
 	share := curveShare * math.Min(v.more, 2)
 	if v.bent() {
 		share = firstShare * math.Min(v.more, 2)
@@ -162,14 +162,17 @@ func (v *inferring) widen() error {
 			edges = cells(3*edge, math.Pow(2, 0.25), 12)
 		}
 	}
-	aligned := 0.5 // large counts exceed their means by more than small ones fall short
+	aligned := 0.2 // large counts exceed their means by more than small ones fall short
 	switch v.loss.Labels() {
 	case losses.Binary: // ones among rows that have few, as long as these hide in the noise
 		aligned = math.Min(0.5, math.Max(0.05, 2000/v.nmu()))
 	case losses.Real:
-		aligned = 0.05
+		aligned = 0.04
 	}
 	v.clip, v.excess = h.balanced(2/(v.mu*math.Sqrt(v.pool.left-scatterShare)), aligned)
+	if v.loss.Labels() == losses.Binary {
+		v.clip *= 1.06 // such ones have one direction and are long
+	}
 	if h.sd(4) > 0.05*v.facts.minority*v.n { // the rarer class may hide in the noise
 		return v.coverMinority()
 	}
@@ -188,7 +191,7 @@ func (v *inferring) coverMinority() error {
 	if v.loss.Labels() == losses.Count {
 		slope = 2
 	}
-	v.clip = math.Max(v.clip, slope*math.Hypot(h.seen(0.001*v.n, 1), v.constant))
+	v.clip = math.Max(v.clip, slope*math.Hypot(h.seen(0.01*v.n, 2), v.constant))
 	return nil
 }
 
@@ -214,14 +217,15 @@ func (h reading) balanced(noise, aligned float64) (clip, excess float64) {
 
 // level is where, seen from above, counts begin to exceed a thousandth of the rows and
 // 2.5 standard deviations of their noise, so many times, and that count; between edges it
-// interpolates logarithms. An edge counts that isn't alone: counts below it are no smaller.
+// interpolates logarithms. An edge counts that isn't alone: counts below it are not much
+// smaller.
 func (h reading) level(times float64) (edge, count float64) {
 	limit := func(j int) float64 { return times * math.Max(0.001*h.n, 2.5*h.sd(j)) }
 	last := len(h.edges) - 1
 	for j, e := range h.edges {
-		alone := false
-		for k := j; k <= min(j+2, last); k++ {
-			alone = alone || h.tails[k] <= limit(k)
+		alone := h.tails[j] <= limit(j)
+		for k := j + 1; k <= min(j+2, last); k++ {
+			alone = alone || h.tails[k] <= 0.7*limit(k)
 		}
 		if alone {
 			continue
