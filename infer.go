@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -162,13 +163,11 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.curve(); err != nil {
-		return nil, err
-	}
-	if err := v.widen(); err != nil {
-		return nil, err
-	}
-	if err := v.newton(s.steps); err != nil {
+	if err := v.estimate(s.steps); errors.Is(err, ErrBound) {
+		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
+		// sensitivities that no number holds. All follow from what was released.
+		return pilot.back(at), nil
+	} else if err != nil {
 		return nil, err
 	}
 	l := v.law(o.level)

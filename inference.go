@@ -135,7 +135,9 @@ func (f *Inference) names(count int) []Coefficient {
 func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coefficient {
 	c.Estimate, c.StandardError = estimate, math.Inf(1)
 	if f.law != nil {
-		c.StandardError = f.law.standardError(along)
+		if se := f.law.standardError(along); se >= 0 { // not where all of it is rounding
+			c.StandardError = se
+		}
 	}
 	half := distuv.UnitNormal.Quantile((1+f.level)/2) * c.StandardError
 	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 { // an error may underflow to 0

@@ -376,6 +376,60 @@ func TestInferExtremes(t *testing.T) {
 	}
 }
 
+// No bounds that a plan takes make a run fail once budget is spent, however far they are
+// from each other and from the rows.
+func TestInferFarBounds(t *testing.T) {
+	const n = 200
+	r := rand.New(rand.NewPCG(1, 2))
+	runs, known := 0, 0
+	for _, loss := range inferredLosses {
+		for _, feature := range []float64{1e-80, 1e-40, 1, 1e20, 1e40, 1e60} {
+			for _, label := range []float64{1e-50, 1, 1e20, 1e50} {
+				for _, far := range []float64{1, 1e-10, 1e-50} {
+					for k, b := range []dpglm.Budget{dpglm.GDP(2), dpglm.GDP(1e5), dpglm.GDP(1e9)} {
+						facts := dpglm.Bounds{Feature: feature, Label: label, Intercept: k != 1}
+						x, y := mat.NewDense(n, 3, nil), make([]float64, n)
+						for i := range n {
+							for j := range 3 {
+								x.Set(i, j, far*feature*(r.Float64()-0.5))
+							}
+							if loss.Labels() == losses.Real {
+								y[i] = label * r.Float64()
+							} else if r.IntN(2) == 0 {
+								y[i] = 1
+							}
+						}
+						d, err := dpglm.NewDataset(x, y, facts)
+						if err != nil {
+							continue // a count above its bound
+						}
+						problem, cfg := dpglm.Problem{Loss: loss}, dpglm.InferConfig{}
+						if _, err := cfg.Plan(d.Shape(), problem, b); err != nil {
+							continue
+						}
+						f, err := dpglm.Infer(ctx, d, problem, b, cfg, seeded(1))
+						if err != nil {
+							t.Fatalf("%s, %v, %+v, rows of %g of it: %v", loss.Name(), b, facts, far, err)
+						}
+						runs++
+						for _, c := range f.Coefficients() {
+							if math.IsNaN(c.Estimate) || math.IsInf(c.Estimate, 0) || !(c.StandardError >= 0) {
+								t.Errorf("%s, %v, %+v: %+v", loss.Name(), b, facts, c)
+							}
+							if !c.Undetermined() {
+								known++
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if runs < 100 || known < 100 {
+		t.Errorf("only %d runs, with %d intervals", runs, known)
+	}
+}
+
 // Plans refuse what isn't theirs, before data.
 func TestInferRefuses(t *testing.T) {
 	shape := dpglm.Shape{Rows: 1000, Dim: 4, Intercept: true, FeatureBound: 2, LabelBound: 3}

@@ -63,6 +63,17 @@ type newtonStep struct {
 	weight float64 // of its estimate
 }
 
+// estimate releases what the estimate and its law are made of; done steps were before it.
+func (v *inferring) estimate(done int) error {
+	if err := v.curve(); err != nil {
+		return err
+	}
+	if err := v.widen(); err != nil {
+		return err
+	}
+	return v.newton(done)
+}
+
 // apart is the point of θ.
 func (v *inferring) apart(theta []float64) (u []float64, b float64) {
 	if v.constant > 0 {
@@ -167,7 +178,7 @@ func (v *inferring) widen() error {
 	case losses.Binary: // ones among rows that have few, as long as these hide in the noise
 		aligned = math.Min(0.5, math.Max(0.05, 2000/v.nmu()))
 	case losses.Real:
-		aligned = 0.04
+		aligned = 0.035
 	}
 	v.clip, v.excess = h.balanced(2/(v.mu*math.Sqrt(v.pool.left-scatterShare)), aligned)
 	if v.loss.Labels() == losses.Binary {

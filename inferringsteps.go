@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
 )
@@ -25,6 +26,9 @@ func (v *inferring) newton(done int) error {
 	var first shaky
 	for t, fraction := range newtonShares {
 		u, b := v.inRound(at)
+		if sum := floats.Sum(u) + b; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return check.Fail(ErrBound, "point", sum, "must be finite")
+		}
 		if t == len(newtonShares)-1 {
 			if err := v.spread(u, b); err != nil {
 				return err
