@@ -146,13 +146,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
-	//                  coef   std err       z  P>|z|    [2.5%  97.5%]
-	// age           -0.1705  0.008924  -19.10  0.000  -0.1879  -0.153
-	// income         0.1718  0.008143   21.09  0.000   0.1558  0.1877
-	// (Intercept)  -0.01543    0.1991   -0.08  0.938  -0.4057  0.3748
+	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
+	// age          -0.1741  0.006266  -27.78  0.000  -0.1863  -0.1618
+	// income        0.1761  0.005117   34.41  0.000   0.1661   0.1861
+	// (Intercept)  -0.1026    0.1852   -0.55  0.580  -0.4656   0.2604
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 445.1, p = 2.256e-97
+	// Wald test: χ²(2) = 1186, p = 2.634e-258
 }
 
 // The radius need not be known: a grid search selects one, privately.

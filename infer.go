@@ -183,10 +183,10 @@ func (o *inference) train(r *run) ([]float64, error) {
 // whose Hessian is the same everywhere. Of this, the shares below and the constants of
 // widen, trials on made-up populations, the survey and ten other sets of data chose.
 func (o *inference) pilotShare() float64 {
-	nmu, d := float64(o.shape.Rows)*o.mu, float64(o.shape.features())
+	nmu, d := float64(o.shape.Rows)*o.mu, math.Max(6, float64(o.shape.features()))
 	near, least := 60.0, 0.12
 	if o.loss.Labels() == losses.Real {
-		near, least = 35, 0.08
+		near, least = 25, 0.08
 	}
 	return math.Min(math.Max(0.25*d*math.Sqrt(near/nmu), least), 0.25)
 }

@@ -128,8 +128,8 @@ func TestLevelOfReading(t *testing.T) {
 	}
 	h.tails = []float64{0, 0, 0, 0, 1, 50, 400, 900, 1000}
 	near, _ := h.level(1)
-	quiet, _ := h.balanced(1e-3, 0.05)
-	loud, _ := h.balanced(1e3, 0.05)
+	quiet, _ := h.balanced(near, 1e-3, 0.05)
+	loud, _ := h.balanced(near, 1e3, 0.05)
 	if !(near <= loud && loud < quiet) {
 		t.Errorf("from the edge %g clips %g where noise is little and %g where it is much", near, quiet, loud)
 	}

@@ -163,14 +163,15 @@ func (v *inferring) widen() error {
 	steepest := math.Min(v.loss.Constants(everywhere, v.shape.LabelBound).Lipschitz, 2*math.Max(v.shape.LabelBound, 1))
 	edges := cells(4*steepest*math.Sqrt(float64(v.d+1)), 2, 12)
 	var h reading
+	var rough float64 // the first one's result
 	for _, share := range []float64{wideShare * v.more, clipShare * v.more} {
 		answer, err := v.framed.GradientNorms(v.ctx, edges, u, b, v.wide(1))
 		if h, err = v.read(share, edges, answer, err); err != nil {
 			return err
 		}
 		if share == wideShare*v.more {
-			edge, _ := h.level(1)
-			edges = cells(3*edge, math.Pow(2, 0.25), 12)
+			rough, _ = h.level(1)
+			edges = cells(3*rough, math.Pow(2, 0.25), 12)
 		}
 	}
 	aligned := 0.2 // large counts exceed their means by more than small ones fall short
@@ -178,9 +179,9 @@ func (v *inferring) widen() error {
 	case losses.Binary: // ones among rows that have few, as long as these hide in the noise
 		aligned = math.Min(0.5, math.Max(0.05, 2000/v.nmu()))
 	case losses.Real:
-		aligned = 0.035
+		aligned = 0.03
 	}
-	v.clip, v.excess = h.balanced(2/(v.mu*math.Sqrt(v.pool.left-scatterShare)), aligned)
+	v.clip, v.excess = h.balanced(rough, 2/(v.mu*math.Sqrt(v.pool.left-scatterShare)), aligned)
 	if v.loss.Labels() == losses.Binary {
 		v.clip *= 1.06 // such ones have one direction and are long
 	}
@@ -210,9 +211,11 @@ func (v *inferring) coverMinority() error {
 // of what it cuts off along a direction are smallest together, and the latter; aligned is
 // the part of that square which is taken to lie in any one direction. Beyond the edge
 // from which the noise hides counts these are taken to fall exponentially, as they did
-// from four times as many.
-func (h reading) balanced(noise, aligned float64) (clip, excess float64) {
+// from four times as many. That edge is no further from another histogram's, rough, than
+// different noise makes likely.
+func (h reading) balanced(rough, noise, aligned float64) (clip, excess float64) {
 	near, count := h.level(1)
+	near = math.Min(math.Max(near, 0.5*rough), 1.6*rough)
 	far, _ := h.level(4)
 	scale := math.Max((near-far)/math.Log(4), 0.05*near)
 	best := math.Inf(1)

@@ -24,19 +24,19 @@ type source interface {
 	truth(losses.Loss) ([]float64, error)
 }
 
-// cell is a line of the study.
+// cell is what several lines of the study have in common: budgets share samples.
 type cell struct {
 	source
-	loss    losses.Loss
-	rows    int
-	epsilon float64
+	loss     losses.Loss
+	rows     int
+	epsilons []float64
 }
 
-// study runs all cells and prints a line for each.
+// study runs all cells and prints their lines.
 func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats int) error {
 	fmt.Fprintf(stdout, "%-9s %-12s %7s %4s  %-21s %-21s %-22s %s\n", "loss", "population", "rows", "ε",
 		"coverage (not private)", "worst coefficient's", "width ratio, its largest", "determined")
-	step, done := progress.Count(stderr, "fits", len(cells)*repeats), 0
+	step, done := progress.Count(stderr, "samples", len(cells)*repeats), 0
 	truths := map[string][]float64{}
 	for _, c := range cells {
 		key := c.name() + c.loss.Name()
@@ -47,21 +47,26 @@ func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats 
 			}
 			truths[key] = truth
 		}
-		t := newTally(truths[key])
+		var tallies []*tally
+		for range c.epsilons {
+			tallies = append(tallies, newTally(truths[key]))
+		}
 		for k := range repeats {
-			if err := c.once(ctx, t, uint64(k)); err != nil {
+			if err := c.once(ctx, tallies, uint64(k)); err != nil {
 				return err
 			}
 			done++
 			step(done)
 		}
-		fmt.Fprintf(stdout, "%-9s %-12s %7d %4g  %v\n", c.loss.Name(), c.name(), c.rows, c.epsilon, t)
+		for k, t := range tallies {
+			fmt.Fprintf(stdout, "%-9s %-12s %7d %4g  %v\n", c.loss.Name(), c.name(), c.rows, c.epsilons[k], t)
+		}
 	}
 	return nil
 }
 
-// once draws a sample and fits it with and without privacy.
-func (c *cell) once(ctx context.Context, t *tally, seed uint64) error {
+// once draws a sample and fits it without privacy and with each budget.
+func (c *cell) once(ctx context.Context, tallies []*tally, seed uint64) error {
 	x, y := c.sample(c.rows, c.loss, 1000+seed)
 	facts := c.facts(c.loss)
 	plain, err := fitExactly(x, y, capped(c.loss, facts))
@@ -72,14 +77,16 @@ func (c *cell) once(ctx context.Context, t *tally, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	budget := dpglm.ApproxDP(c.epsilon, math.Pow(float64(c.rows), -1.5))
-	// Seeded noise: the samples are made up, and the study is to be reproducible.
-	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
-	private, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: c.loss}, budget, dpglm.InferConfig{}, env)
-	if err != nil {
-		return err
+	for k, epsilon := range c.epsilons {
+		budget := dpglm.ApproxDP(epsilon, math.Pow(float64(c.rows), -1.5))
+		// Seeded noise: the samples are made up, and the study is to be reproducible.
+		env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
+		private, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: c.loss}, budget, dpglm.InferConfig{}, env)
+		if err != nil {
+			return err
+		}
+		tallies[k].add(private.Coefficients(), plain)
 	}
-	t.add(private.Coefficients(), plain)
 	return nil
 }
 

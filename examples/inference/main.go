@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&o.epsilon, "epsilon", "1", "ε, or with -coverage several, separated by commas; δ is rows^-1.5")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the noise, for a table that can be reproduced but isn't private; 0 for none")
 	f.BoolVar(&o.coverage, "coverage", false, "count what intervals cover instead")
-	f.IntVar(&o.repeats, "repeats", 100, "fits a line of -coverage")
+	f.IntVar(&o.repeats, "repeats", 100, "samples for each line of -coverage")
 	f.StringVar(&o.rows, "rows", "10000,50000", "rows of the samples of -coverage")
 	f.StringVar(&o.losses, "losses", "logistic,squared,poisson", "losses of -coverage")
 	f.StringVar(&o.population, "populations", "", "populations of -coverage, all by default")
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return equation(ctx, stdout, s, epsilon, o.seed)
 }
 
-// cells are the lines of the study that flags ask for.
+// cells are those of the study that flags ask for.
 func (o *options) cells(s *survey) ([]cell, error) {
 	rows, err := numbers("rows", o.rows)
 	if err != nil {
@@ -92,9 +92,7 @@ func (o *options) cells(s *survey) ([]cell, error) {
 		if !asked(o.losses, l.Name()) || !asked(o.population, p.name()) {
 			return
 		}
-		for _, epsilon := range epsilons {
-			cells = append(cells, cell{p, l, int(n), epsilon})
-		}
+		cells = append(cells, cell{p, l, int(n), epsilons})
 	}
 	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 		for _, n := range rows {
