@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // packedNoise is a matrix of which each packed number has variance 1.
@@ -135,5 +138,41 @@ func TestLevelOfReading(t *testing.T) {
 	}
 	if edge := h.seen(60, 1); edge != 2 {
 		t.Errorf("at most 60 rows are above %g, want 2", edge)
+	}
+}
+
+// A run's law knows the noise of the matrices that it is made of, which falls as 1/μ.
+func TestLawKnowsItsNoise(t *testing.T) {
+	const n = 4000
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, 2*r.Float64()-1)
+		x.Set(i, 1, 2*r.Float64()-1)
+		y[i] = x.At(i, 0) + r.NormFloat64()/2
+	}
+	d, err := NewDataset(x, y, Bounds{Feature: 1.5, Label: 4, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var laws []*law
+	for _, mu := range []float64{20, 200} {
+		plan, err := InferConfig{}.Plan(d.Shape(), Problem{Loss: losses.Squared{}}, GDP(mu))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plan.observed(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(1)}, func(l *law) { laws = append(laws, l) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(laws) != 2 {
+		t.Fatalf("%d laws, want 2", len(laws))
+	}
+	for name, noise := range map[string][2]float64{
+		"Hessian": {laws[0].hessian, laws[1].hessian}, "scatter": {laws[0].scatter, laws[1].scatter},
+	} {
+		if ratio := noise[0] / noise[1]; !(ratio > 5 && ratio < 20) {
+			t.Errorf("%s: noise %g at μ = 20 and %g at 200", name, noise[0], noise[1])
+		}
 	}
 }
