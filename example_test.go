@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1741  0.006266  -27.78  0.000  -0.1863  -0.1618
-	// income        0.1761  0.005117   34.41  0.000   0.1661   0.1861
-	// (Intercept)  -0.1026    0.1852   -0.55  0.580  -0.4656   0.2604
+	// age          -0.1739   0.00644  -27.01  0.000  -0.1866  -0.1613
+	// income        0.1759  0.005269   33.39  0.000   0.1656   0.1863
+	// (Intercept)  -0.1032    0.1889   -0.55  0.585  -0.4734    0.267
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 1186, p = 2.634e-258
+	// Wald test: χ²(2) = 1117, p = 2.192e-243
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -54,16 +54,17 @@ type InferConfig struct {
 //     to fall exponentially beyond the counts that the noise lets see, are small together.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
-//     An estimate is u − H̃⁻¹g̃/n; the result is their mean.
+//     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
+//     counts less.
 //  4. J̃, the sum of products ggᵀ of clipped gradients, at the last point.
 //
 // The covariance is
 //
-//	H̃⁻¹(J̃₊/n + σ_g²·I + bias²)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹]
+//	H̃⁻¹(J̃₊/n + σ_g²·I + bias²)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
 //
 // J̃₊ being J̃ without negative eigenvalues, bias² what the clip may cut off, N the noise of
 // H̃ and e how far the points were from the result: a point's error is not undone where H̃
-// is off. Standard errors are longer than its diagonal by a factor that makes up, to second
+// is off, and bow² is what steps may miss as the Hessian changes on their way. Standard errors are longer than its diagonal by a factor that makes up, to second
 // order in the noise of H̃ and J̃, whose law is known, for the coverage that it costs.
 //
 // # Privacy

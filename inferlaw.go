@@ -42,10 +42,12 @@ func (v *inferring) law(level float64) *law {
 	}
 	bread := linalg.Product(v.inverse, v.round)
 	l.covariance = linalg.Sandwich(1/v.n, bread, v.scatter)
-	// Noise, and what the clip cuts off. The points' mean error is what H̃'s noise multiplies.
-	variance, gap := v.excess/v.n/v.n, mat.NewDense(dim, 1, nil)
+	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
+	// error is what H̃'s noise multiplies.
+	variance, gap, bow := v.excess/v.n/v.n, mat.NewDense(dim, 1, nil), 0.0
 	for _, s := range v.steps {
 		variance += math.Pow(s.weight*s.noise, 2)
+		bow += s.weight * math.Sqrt(s.bow)
 		for j, at := range s.from {
 			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
 		}
@@ -54,6 +56,9 @@ func (v *inferring) law(level float64) *law {
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, linalg.Shaken(&far, l.hessian*l.hessian)))
+	var bent mat.SymDense
+	bent.ScaleSym(bow*bow/float64(dim), v.inverse)
+	l.covariance.AddSym(l.covariance, &bent)
 	l.hidden = v.typical(lost)
 	return l
 }

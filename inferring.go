@@ -60,7 +60,9 @@ type newtonStep struct {
 	from   []float64
 	mean   []float64 // g̃/n
 	noise  float64
+	share  float64 // of the gradients' part of the budget
 	weight float64 // of its estimate
+	bow    float64 // square of what it may miss, in the norm of scores
 }
 
 // estimate releases what the estimate and its law are made of; done steps were before it.
@@ -170,7 +172,7 @@ func (v *inferring) widen() error {
 			return err
 		}
 		if share == wideShare*v.more {
-			rough, _ = h.level(1)
+			rough = h.rough()
 			edges = cells(3*rough, math.Pow(2, 0.25), 12)
 		}
 	}
@@ -179,11 +181,11 @@ func (v *inferring) widen() error {
 	case losses.Binary: // ones among rows that have few, as long as these hide in the noise
 		aligned = math.Min(0.5, math.Max(0.05, 2000/v.nmu()))
 	case losses.Real:
-		aligned = 0.03
+		aligned = 0.025
 	}
 	v.clip, v.excess = h.balanced(rough, 2/(v.mu*math.Sqrt(v.pool.left-scatterShare)), aligned)
 	if v.loss.Labels() == losses.Binary {
-		v.clip *= 1.06 // such ones have one direction and are long
+		v.clip *= 1.08 // such ones have one direction and are long
 	}
 	if h.sd(4) > 0.05*v.facts.minority*v.n { // the rarer class may hide in the noise
 		return v.coverMinority()
@@ -215,6 +217,9 @@ func (v *inferring) coverMinority() error {
 // different noise makes likely.
 func (h reading) balanced(rough, noise, aligned float64) (clip, excess float64) {
 	near, count := h.level(1)
+	if near == h.edges[len(h.edges)-1] { // nothing seen
+		near = rough
+	}
 	near = math.Min(math.Max(near, 0.5*rough), 1.6*rough)
 	far, _ := h.level(4)
 	scale := math.Max((near-far)/math.Log(4), 0.05*near)
@@ -227,6 +232,16 @@ func (h reading) balanced(rough, noise, aligned float64) (clip, excess float64) 
 		}
 	}
 	return clip, excess
+}
+
+// rough is a level that is hardly noise, where there is one, and else the next best.
+func (h reading) rough() (edge float64) {
+	for _, times := range []float64{1.4, 1, 0.7, 0.5} {
+		if edge, _ = h.level(times); edge > h.edges[len(h.edges)-1] {
+			break
+		}
+	}
+	return edge
 }
 
 // level is where, seen from above, counts begin to exceed a thousandth of the rows and

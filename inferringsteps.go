@@ -41,7 +41,7 @@ func (v *inferring) newton(done int) error {
 			return err
 		}
 		floats.Scale(1/v.n, g)
-		v.steps = append(v.steps, newtonStep{at, g, v.gradientNoise(share), fraction})
+		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: fraction})
 		total += fraction
 		if err := v.combine(first); err != nil {
 			return err
@@ -58,34 +58,84 @@ func (v *inferring) newton(done int) error {
 	return nil
 }
 
-// combine sets theta to the mean of the steps' estimates. That of the first takes the
-// mean of the Hessians at its point and at the next, where both are known: the mean over
-// the way that it goes, up to second order.
+// combine sets theta to the mean of the steps' estimates, each weighted by its share of
+// the budget, and less where it began so far off that a parabola isn't close.
 func (v *inferring) combine(first shaky) error {
-	v.theta = make([]float64, len(v.pilot))
-	var total float64
+	estimates := make([][]float64, len(v.steps))
 	for t, s := range v.steps {
+		v.steps[t].weight = s.share
 		inverse := v.inverse
 		if t == 0 && first.SymDense != nil {
-			var mean mat.SymDense
-			mean.AddSym(first, v.hessian)
-			mean.ScaleSym(0.5, &mean)
-			spectrum, ok := linalg.Decompose(&mean)
-			if !ok {
-				return errEigen
+			var err error
+			if inverse, err = v.between(first); err != nil {
+				return err
 			}
-			inverse = spectrum.Map(v.inverted)
 		}
 		var old, step mat.VecDense
 		old.MulVec(v.round, mat.NewVecDense(len(s.mean), s.mean))
 		step.MulVec(inverse, &old)
-		for j := range v.theta {
-			v.theta[j] += s.weight * (s.from[j] - step.AtVec(j))
-		}
+		estimates[t] = slices.Clone(s.from)
+		floats.Sub(estimates[t], step.RawVector().Data)
+	}
+	v.average(estimates)
+	if !v.bent() {
+		return nil
+	}
+	for t := range v.steps {
+		s := &v.steps[t]
+		s.bow = v.bowAt(s.from)
+		s.weight = s.share / (1 + s.bow/v.scoreVariance(s.noise))
+	}
+	v.average(estimates)
+	return nil
+}
+
+// between is the inverse of the mean of the Hessians at the first step's point and the
+// next: that over the way it goes, up to second order.
+func (v *inferring) between(first shaky) (*mat.SymDense, error) {
+	var mean mat.SymDense
+	mean.AddSym(first, v.hessian)
+	mean.ScaleSym(0.5, &mean)
+	spectrum, ok := linalg.Decompose(&mean)
+	if !ok {
+		return nil, errEigen
+	}
+	return spectrum.Map(v.inverted), nil
+}
+
+// average sets theta to the estimates' mean, and makes weights sum to 1.
+func (v *inferring) average(estimates [][]float64) {
+	v.theta = make([]float64, len(v.pilot))
+	var total float64
+	for _, s := range v.steps {
 		total += s.weight
 	}
-	floats.Scale(1/total, v.theta)
-	return nil
+	for t := range v.steps {
+		v.steps[t].weight /= total
+		floats.AddScaled(v.theta, v.steps[t].weight, estimates[t])
+	}
+}
+
+// bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
+// a square in the norm of scores: it does so by a fraction as large as scores move, of
+// which the step sees half, and half again where it knows the Hessian at both ends.
+func (v *inferring) bowAt(from []float64) float64 {
+	square := v.scoreNorm(from)
+	return square * square / (16 * mat.Trace(v.hessian) / float64(len(from)))
+}
+
+// scoreNorm is the square of a point's distance from theta in the norm of H̃.
+func (v *inferring) scoreNorm(from []float64) float64 {
+	gap := slices.Clone(v.theta)
+	floats.Sub(gap, from)
+	h := v.spectrum.Map(func(l float64) float64 { return math.Max(l, v.floor) })
+	g := mat.NewVecDense(len(gap), gap)
+	return mat.Inner(g, h, g)
+}
+
+// scoreVariance is that of an estimate in the same norm, for the noise of its mean gradient.
+func (v *inferring) scoreVariance(noise float64) float64 {
+	return noise * noise * mat.Trace(linalg.Product(v.inverse, linalg.Product(v.round, v.round.T())))
 }
 
 // gradientNoise is the standard deviation of a mean gradient's coordinates.
@@ -96,12 +146,9 @@ func (v *inferring) gradientNoise(share float64) float64 {
 // shortened is theta, its distance from the pilot shortened by James and Stein's rule in
 // the norm of scores.
 func (v *inferring) shortened(noise float64) []float64 {
+	v.shrunk = math.Max(0, 1-v.scoreVariance(noise)/math.Max(v.scoreNorm(v.pilot), 1e-300))
 	gap := slices.Clone(v.theta)
 	floats.Sub(gap, v.pilot)
-	h := v.spectrum.Map(func(l float64) float64 { return math.Max(l, v.floor) })
-	g := mat.NewVecDense(len(gap), gap)
-	variance := noise * noise * mat.Trace(linalg.Product(v.inverse, linalg.Product(v.round, v.round.T())))
-	v.shrunk = math.Max(0, 1-variance/math.Max(mat.Inner(g, h, g), 1e-300))
 	at := slices.Clone(v.pilot)
 	floats.AddScaled(at, v.shrunk, gap)
 	return at
