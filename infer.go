@@ -34,8 +34,8 @@ type InferConfig struct {
 //
 // A coefficient has an infinite standard error where the data, under this much noise,
 // don't determine it: one of a direction in which the released Hessian doesn't stand out
-// of its noise, as are all levels of a group beside an intercept, whatever n is, and any
-// of which such a direction may hold a good part. Others
+// of its noise, as are all levels of a group beside an intercept, whatever n is, and one
+// to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
 // public numbers tell beforehand, and the model is that of [StandardisedGD]. Nor is anything
 // for counts whose scores the noise moves by more than some .3.
@@ -46,9 +46,8 @@ type InferConfig struct {
 //
 // # Method
 //
-//  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ²
-//     at most, after two rounds of
-//     second moments where they promise something.
+//  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ² at most, after two
+//     rounds of second moments where they promise something.
 //  2. The Hessian H̃ per row at the pilot, in whose coordinates a wide clip C is chosen from
 //     two histograms of gradient norms: so that privacy noise and what it cuts off, taken
 //     to fall exponentially beyond the counts that the noise lets see, are small together.
@@ -64,8 +63,9 @@ type InferConfig struct {
 //
 // J̃₊ being J̃ without negative eigenvalues, bias² what the clip may cut off, N the noise of
 // H̃ and e how far the points were from the result: a point's error is not undone where H̃
-// is off, and bow² is what steps may miss as the Hessian changes on their way. Standard errors are longer than its diagonal by a factor that makes up, to second
-// order in the noise of H̃ and J̃, whose law is known, for the coverage that it costs.
+// is off; and bow² what steps may miss as the Hessian changes on their way. Standard errors
+// are longer than its diagonal by a factor that makes up, to second order in the noise of
+// H̃ and J̃, whose law is known, for the coverage that it costs.
 //
 // # Privacy
 //

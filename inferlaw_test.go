@@ -104,6 +104,48 @@ func TestDrownedDirections(t *testing.T) {
 			t.Errorf("%v: determined %v, standard error %g", c.along, got, l.standardError(c.along))
 		}
 	}
+	// A part that lies there counts by what it may add.
+	l.hidden = 1000
+	for _, c := range []struct {
+		along []float64
+		want  bool
+	}{{[]float64{1, 0, 0}, true}, {[]float64{0, 0.8, -0.6}, true}, {[]float64{1, 0.1, 0.1}, false}} {
+		if got := l.determines(c.along); got != c.want {
+			t.Errorf("%v: determined %v where a hidden direction may add much", c.along, got)
+		}
+	}
+}
+
+// An estimate from far off counts less where the Hessian changes, by its noise, and weights
+// sum to 1.
+func TestFarStepsCountLess(t *testing.T) {
+	for _, c := range []struct {
+		loss  losses.Loss
+		least float64 // ratio of the near step's weight to the far one's
+		most  float64
+	}{{losses.Squared{}, 1, 1}, {losses.Logistic{}, 10, 1000}} {
+		h := mat.NewSymDense(2, []float64{0.25, 0, 0, 0.2})
+		v := &inferring{
+			standardising: &standardising{standardised: &standardised{loss: c.loss}},
+			pilot:         []float64{0, 0}, hessian: shaky{SymDense: h, noise: 0.01}, floor: 0.02,
+			round: mat.NewDense(2, 2, []float64{1, 0, 0, 1}),
+		}
+		v.spectrum, _ = linalg.Decompose(h)
+		v.inverse = v.spectrum.Map(v.inverted)
+		v.steps = []newtonStep{ // both estimates are (0.1, 0)
+			{from: []float64{2.1, 0}, mean: []float64{0.5, 0}, noise: 0.02, share: 0.5},
+			{from: []float64{0, 0}, mean: []float64{-0.025, 0}, noise: 0.02, share: 0.5},
+		}
+		for range 2 {
+			if err := v.combine(shaky{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		far, near := v.steps[0].weight, v.steps[1].weight
+		if math.Abs(far+near-1) > 1e-12 || !(near/far >= c.least && near/far <= c.most) || math.Abs(v.theta[0]-0.1) > 1e-12 {
+			t.Errorf("%s: weights %g and %g, estimate %v", c.loss.Name(), far, near, v.theta)
+		}
+	}
 }
 
 // A histogram is read past what noise adds to one edge, and not past a few long rows that
