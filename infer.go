@@ -37,7 +37,7 @@ type InferConfig struct {
 // of its noise, as are all levels of a group beside an intercept, whatever n is, and one
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
-// public numbers tell beforehand, and the model is that of [StandardisedGD]. Nor is anything
+// the plan's String tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
 // for counts whose scores the noise moves by more than some .3.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
@@ -97,7 +97,8 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	return newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
 }
 
-// Plan calibrates the pool. The plan's Run returns the model alone.
+// Plan calibrates the pool, and its String says so where nothing will be determined. The
+// plan's Run returns the model alone.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c.Level == 0 {
 		c.Level = 0.95
@@ -120,7 +121,12 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.plan(c, "inference", b, 50, (&inference{o, c.Level}).train)
+	inference := &inference{o, c.Level}
+	plan, err := o.plan(c, "inference", b, 50, inference.train)
+	if err == nil && inference.futile() {
+		plan.note = "n·μ is too small: no coefficient will have an interval"
+	}
+	return plan, err
 }
 
 // inference is a planned one.
@@ -131,12 +137,12 @@ type inference struct {
 
 // train releases a pilot, and what the steps and the covariance need.
 func (o *inference) train(r *run) ([]float64, error) {
+	if o.futile() {
+		return o.standardised.train(r)
+	}
 	pilot, err := o.begin(r, o.pilotShare())
 	if err != nil {
 		return nil, err
-	}
-	if pilot.hopeless() || pilot.drowned() {
-		return o.standardised.train(r)
 	}
 	pilot.pilot = true
 	if err := pilot.start(); err != nil {
@@ -178,6 +184,15 @@ func (o *inference) train(r *run) ([]float64, error) {
 		r.observe(l)
 	}
 	return weights, nil
+}
+
+// futile reports whether public numbers tell that nothing will be determined: no more than
+// the constant model is to be had, or second moments would drown.
+func (o *inference) futile() bool {
+	part := *o.standardised
+	part.mu *= math.Sqrt(o.pilotShare())
+	x := &standardising{standardised: &part, n: float64(o.shape.Rows), d: o.shape.features()}
+	return x.hopeless() || x.drowned()
 }
 
 // pilotShare is the pilot's: less where noise is little, and less for the squared loss,

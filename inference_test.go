@@ -254,6 +254,15 @@ func TestInferenceOfLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range []struct {
+		b    dpglm.Budget
+		said bool
+	}{{dpglm.GDP(0.5), true}, {dpglm.GDP(50), false}} {
+		plan, err := dpglm.InferConfig{}.Plan(d.Shape(), dpglm.Problem{Loss: losses.Logistic{}}, c.b)
+		if err != nil || strings.Contains(plan.String(), "no coefficient will have an interval") != c.said {
+			t.Errorf("%v: %v (%v), want it to say that nothing will be determined: %v", c.b, plan, err, c.said)
+		}
+	}
 	m, err := dpglm.StandardisedGD(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.5), dpglm.StandardisedGDConfig{}, seeded(4))
 	if err != nil || !slices.Equal(m.Weights(), f.Model().Weights()) {
 		t.Errorf("weights %v, want %v (%v)", f.Model().Weights(), m.Weights(), err)

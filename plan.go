@@ -41,6 +41,7 @@ type Plan struct {
 	// The weights are a point of norm at most weightBound, plus noise of standard
 	// deviation spread in each coordinate.
 	weightBound, spread float64
+	note                string // what String adds
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -175,5 +176,9 @@ func (p *Plan) String() string {
 	if p == nil || p.train == nil {
 		return "empty plan"
 	}
-	return fmt.Sprintf("plan of %T for %s × %d weights:\n%v", p.Learner, p.shape.units(p.shape.Rows), p.shape.Dim, p.ledger)
+	text := fmt.Sprintf("plan of %T for %s × %d weights:\n%v", p.Learner, p.shape.units(p.shape.Rows), p.shape.Dim, p.ledger)
+	if p.note != "" {
+		text += "\n" + p.note
+	}
+	return text
 }
