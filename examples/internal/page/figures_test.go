@@ -50,7 +50,7 @@ func cells(page *element, table int, name string) []string {
 
 // The figures are the evaluation's, and the coefficients the inference's.
 func TestFiguresAreThoseReleased(t *testing.T) {
-	c := contentOf(t, 6000, "classes", true)
+	c := contentOf(t, 8000, "classes", true)
 	page, _ := written(t, c)
 	e := c.Evaluation
 	for name, of := range map[string]struct {
