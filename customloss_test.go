@@ -54,3 +54,22 @@ func TestFalseCustomLosses(t *testing.T) {
 		}
 	}
 }
+
+// A custom loss of amounts is trained, as one of counts is.
+func TestCustomLossOfAmounts(t *testing.T) {
+	x, y := mat.NewDense(500, 1, nil), make([]float64, 500)
+	for i := range y {
+		x.Set(i, 0, math.Sin(float64(7*i)))
+		y[i] = 6 + 3*x.At(i, 0)
+	}
+	loss := losses.Custom{Label: "squared", Domain: losses.Amount, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
+		AtZero: func(y float64) float64 { return y * y / 2 }}
+	d := dataset(t, x, y, dpglm.Bounds{Feature: 1, LabelRange: [2]float64{0, 9}, Intercept: true})
+	m, err := dpglm.StandardisedGD(ctx, d, dpglm.Problem{Loss: loss}, dpglm.GDP(100), dpglm.StandardisedGDConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := m.Weights(); math.Abs(w[0]-3) > 0.3 || math.Abs(w[1]-6) > 0.3 {
+		t.Errorf("weights %v, want 3 and 6", w)
+	}
+}

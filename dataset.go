@@ -30,10 +30,10 @@ type Bounds struct {
 	// LabelRange is the public range [lo, hi] that labels are clamped to; zeros mean
 	// not given. Learners see real labels less its middle, and predictions are on the
 	// labels' own scale: a range on one side of 0 makes half the noise that a bound
-	// does, as far as noise grows with the bound. That of counts must begin at 0.
+	// does, as far as noise grows with the bound. That of counts and amounts must begin at 0.
 	// Binary losses don't read it.
 	LabelRange [2]float64 `json:"label_range,omitzero"`
-	// Label Y is short for the range [−Y, Y] of real labels and [0, Y] of counts; 0
+	// Label Y is short for the range [−Y, Y] of real labels and [0, Y] of counts and amounts; 0
 	// means not given. Only one of the two may be given.
 	Label float64 `json:"label,omitempty"`
 	// Intercept appends the constant 1 to each row.

@@ -32,8 +32,9 @@ func TestReviewList(t *testing.T) {
 	list, _, _ = strings.Cut(list, "\n## ")
 	list, more, _ := strings.Cut(list, "**For answers to queries**")
 	queries, more, _ := strings.Cut(more, "**For several classes**")
-	classes, details, found := strings.Cut(more, "**With persons, weights or offsets**")
-	if !found {
+	classes, more, found := strings.Cut(more, "**With persons, weights or offsets**")
+	details, families, also := strings.Cut(more, "**With the losses of other families**")
+	if !found || !also {
 		t.Fatal("the page doesn't say what more there is to read")
 	}
 	packages, total := countedIn(t, list)
@@ -46,7 +47,7 @@ func TestReviewList(t *testing.T) {
 	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
 		t.Errorf("the page should say %q", says)
 	}
-	for _, part := range []string{queries, classes, details} {
+	for _, part := range []string{queries, classes, details, families} {
 		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
 			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
 		}

@@ -181,8 +181,8 @@ func (s Shape) validate() error {
 	return check.Bound("feature bound", s.FeatureBound)
 }
 
-// under checks the shape and returns it as a loss takes labels: the range of counts
-// begins at 0, and its upper end is their bound.
+// under checks the shape and returns it as a loss takes labels: the range of counts and
+// amounts begins at 0, and its upper end is their bound.
 func (s Shape) under(l losses.Loss) (Shape, error) {
 	if err := s.validate(); err != nil {
 		return s, err
@@ -190,9 +190,9 @@ func (s Shape) under(l losses.Loss) (Shape, error) {
 	if err := losses.Validate(l, 0, s.LabelBound); err != nil {
 		return s, err
 	}
-	if l.Labels() == losses.Count && s.LabelCentre != 0 {
+	if l.Labels().FromZero() && s.LabelCentre != 0 {
 		if s.LabelCentre != s.LabelBound {
-			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts")
+			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts and amounts")
 		}
 		s.LabelCentre, s.LabelBound = 0, s.LabelCentre+s.LabelBound
 	}
@@ -214,9 +214,10 @@ type Problem struct {
 	// have scores up to ±100 for binary losses and, around the middle of the labels'
 	// range, ±4Y for real labels, Y being half its width: rows are often much shorter
 	// than their bound. For counts it is ±(1 + log(1+Y)), means from 1/(e(1+Y)) to
-	// e(1+Y), as noise grows with the largest mean. In ObjectivePerturbation,
-	// OutputPerturbation, StableConfig and DescentConfig binary losses have ±10, unless
-	// JL or Radii set it.
+	// e(1+Y), as noise grows with the largest mean; for losses.Gamma the means go down to
+	// Least/e. losses.Ordinal has binary losses' scores, beyond its thresholds. In
+	// ObjectivePerturbation, OutputPerturbation, StableConfig and DescentConfig binary losses
+	// have ±10, unless JL or Radii set it.
 	Radius float64
 }
 
@@ -226,8 +227,8 @@ func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return p, err
 	}
-	if p.Loss.Labels() == losses.Count && s.LabelCentre != 0 { // see under
-		return p, check.Fail(ErrBound, "label centre", s.LabelCentre, "must be 0 for counts")
+	if p.Loss.Labels().FromZero() && s.LabelCentre != 0 { // see under
+		return p, check.Fail(ErrBound, "label centre", s.LabelCentre, "must be 0 for counts and amounts")
 	}
 	p = p.withRadius(s, score)
 	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
@@ -241,11 +242,18 @@ func (p Problem) withRadius(s Shape, score float64) Problem {
 	if p.Radius != 0 {
 		return p
 	}
-	switch p.Loss.Labels() {
-	case losses.Real:
-		score = 4 * s.LabelBound
-	case losses.Count:
-		score = 1 + math.Log1p(s.LabelBound)
+	switch l := p.Loss.(type) {
+	case losses.Ordinal: // as for classes, and the thresholds lie within
+		score += math.Max(math.Abs(l.Thresholds[0]), math.Abs(l.Thresholds[len(l.Thresholds)-1]))
+	case losses.Gamma:
+		score = 1 + math.Max(math.Log1p(s.LabelBound), -math.Log(l.Least))
+	default:
+		switch l.Labels() {
+		case losses.Real:
+			score = 4 * s.LabelBound
+		case losses.Count, losses.Amount:
+			score = 1 + math.Log1p(s.LabelBound)
+		}
 	}
 	p.Radius = score / s.FeatureBound
 	return p

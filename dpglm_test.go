@@ -324,7 +324,7 @@ func TestModelRefusesNonsense(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{`"columns":3`, `"columns":4`}, {`"columns":3`, `"columns":-1`}, {`"columns":3`, `"columns":0`},
-		{`"weights":[`, `"weights":[1,`}, {`"link":"logit"`, `"link":"probit"`}, {`"labels":"binary"`, `"labels":""`},
+		{`"weights":[`, `"weights":[1,`}, {`"link":"logit"`, `"link":"cauchit"`}, {`"labels":"binary"`, `"labels":""`},
 		{`"feature":2`, `"feature":-2`}, {`"feature":2`, `"feature":2,"label":-5`}, {`"link":"logit"`, `"link":"log"`}, {`"loss":"logistic"`, `"loss":""`}, {`"bounds"`, `"bonds"`}, {`"ledger"`, `"ledgers"`}, {`"kind":"gaussian"`, `"kind":"none"`},
 		{`"format":"dpglm model"`, `"format":"model"`}, {`"version":1`, `"version":2`}, {`"version":1,`, ``}, {`"loss"`, `"comment":"","loss"`}, {`"columns":3`, `"columns":3,"columns":3`},
 		{`"rows":400`, `"rows":401`}, {`"unit":"row`, `"unit":"rows`}, {`"epsilon":1`, `"epsilon":0.1`}, {`"delta":0.000001`, `"delta":0`}, {`"columns"`, `"mu":1,"columns"`},

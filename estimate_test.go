@@ -26,7 +26,11 @@ var truth = []float64{1, -0.6, 0.3, 0}
 
 // newWorld draws n rows. The first two columns are correlated by the given number.
 func newWorld(n int, loss losses.Loss, bias, correlation float64) *world {
-	r := rand.New(rand.NewPCG(91, uint64(n)))
+	return worldOf(91, n, loss, bias, correlation)
+}
+
+func worldOf(seed uint64, n int, loss losses.Loss, bias, correlation float64) *world {
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	w := &world{loss, mat.NewDense(n, len(truth), nil), make([]float64, n), []float64{1, 1, 1, 1}, 20}
 	for i := range n {
 		u, score := w.x.RawRowView(i), bias
@@ -38,27 +42,51 @@ func newWorld(n int, loss losses.Loss, bias, correlation float64) *world {
 			u[j] = math.Max(-4, math.Min(4, u[j]))
 			score += truth[j] * u[j]
 		}
-		w.y[i] = draw(r, loss.Labels(), score)
+		w.y[i] = draw(r, loss, score)
 	}
 	return w
 }
 
-// draw draws a label: a class, a count of mean e^(score/2), or the score and noise.
-func draw(r *rand.Rand, kind losses.Labels, score float64) float64 {
-	switch kind {
-	case losses.Binary:
+// draw draws a label: a class, a count or an amount of mean e^(score/2), a level, or the
+// score and noise. Amounts are exponential, and the dispersion of counts is ½.
+func draw(r *rand.Rand, loss losses.Loss, score float64) float64 {
+	mean := math.Exp(score / 2)
+	switch l := loss.(type) {
+	case losses.Probit:
+		if r.NormFloat64() < score {
+			return 1
+		}
+		return 0
+	case losses.Logistic:
 		if r.Float64()*(1+math.Exp(-score)) < 1 {
 			return 1
 		}
 		return 0
-	case losses.Count:
-		k, left := 0.0, math.Exp(score/2)
-		for left -= r.ExpFloat64(); left > 0; left -= r.ExpFloat64() {
-			k++
+	case losses.Gamma:
+		return mean * r.ExpFloat64()
+	case losses.Ordinal:
+		z, level := score-math.Log(math.Expm1(r.ExpFloat64())), 0.0
+		for _, v := range l.Thresholds {
+			if z > v {
+				level++
+			}
 		}
-		return math.Min(k, 20)
+		return level
+	case losses.NegativeBinomial:
+		return count(r, mean*(r.ExpFloat64()+r.ExpFloat64())/2)
+	case losses.Poisson:
+		return count(r, mean)
 	}
 	return math.Max(-20, math.Min(20, score+r.NormFloat64()))
+}
+
+// count draws a number of Poisson's law, at most 20.
+func count(r *rand.Rand, left float64) float64 {
+	k := 0.0
+	for left -= r.ExpFloat64(); left > 0; left -= r.ExpFloat64() {
+		k++
+	}
+	return math.Min(k, 20)
 }
 
 // data is the world as a data set, its columns in their units.
@@ -85,16 +113,24 @@ func (w *world) data(t *testing.T) *dpglm.Dataset {
 	return data
 }
 
-// family are the mean of a label at a score, and its derivative.
-func family(kind losses.Labels, z float64) (mean, slope float64) {
-	switch kind {
-	case losses.Binary:
-		p := 1 / (1 + math.Exp(-z))
-		return p, p * (1 - p)
-	case losses.Count:
-		return math.Exp(z), math.Exp(z)
+// label is that of row i as the loss takes it.
+func (w *world) label(i int) float64 {
+	if w.loss.Labels() == losses.Binary {
+		return 2*w.y[i] - 1
 	}
-	return z, 1
+	return w.y[i]
+}
+
+// mean is that of a label at a score.
+func (w *world) mean(z float64) float64 {
+	if l, ok := w.loss.(losses.Ordinal); ok {
+		var mean float64
+		for k, p := range l.Probabilities(z) {
+			mean += float64(k) * p
+		}
+		return mean
+	}
+	return losses.LinkOf(w.loss).Mean(z)
 }
 
 // plain is the non-private fit by Newton's method, with standard errors; the intercept
@@ -103,15 +139,17 @@ func (w *world) plain(t *testing.T) (beta, errors []float64) {
 	t.Helper()
 	n, d := w.x.Dims()
 	beta, errors = make([]float64, d+1), make([]float64, d+1)
+	curvature, _ := losses.CurvatureOf(w.loss)
 	for range 9 {
 		h, g := mat.NewSymDense(d+1, nil), mat.NewVecDense(d+1, nil)
 		noise := 0.0
 		for i := range n {
 			u := mat.NewVecDense(d+1, append(append([]float64(nil), w.x.RawRowView(i)...), 1))
-			mean, slope := family(w.loss.Labels(), mat.Dot(u, mat.NewVecDense(d+1, beta)))
-			h.SymRankOne(h, slope, u)
-			g.AddScaledVec(g, w.y[i]-mean, u)
-			noise += (w.y[i] - mean) * (w.y[i] - mean) / float64(n)
+			z, y := mat.Dot(u, mat.NewVecDense(d+1, beta)), w.label(i)
+			slope := w.loss.Deriv(z, y)
+			h.SymRankOne(h, curvature(z, y), u)
+			g.AddScaledVec(g, -slope, u)
+			noise += slope * slope / float64(n)
 		}
 		var c mat.Cholesky
 		if !c.Factorize(h) {
@@ -139,13 +177,8 @@ func (w *world) plain(t *testing.T) (beta, errors []float64) {
 // risk is the mean loss and the mean of the predictions at scores.
 func (w *world) risk(scores []float64) (risk, mean float64) {
 	for i, z := range scores {
-		y := w.y[i]
-		if w.loss.Labels() == losses.Binary {
-			y = 2*y - 1
-		}
-		risk += w.loss.Value(z, y) / float64(len(scores))
-		m, _ := family(w.loss.Labels(), z)
-		mean += m / float64(len(scores))
+		risk += w.loss.Value(z, w.label(i)) / float64(len(scores))
+		mean += w.mean(z) / float64(len(scores))
 	}
 	return risk, mean
 }

@@ -122,6 +122,7 @@ type evaluation struct {
 	EvaluateConfig
 	shape    Shape
 	loss     losses.Loss // whose slope tells what is counted
+	whole    bool        // whether labels are whole numbers
 	mu       float64     // of all releases
 	cells    int         // bins of the later histograms
 	schedule *release.Schedule
@@ -158,10 +159,10 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	switch labels {
 	case losses.Binary:
 		p.loss, releases, dim = losses.Logistic{}, 2, 2*(len(scoreEdges(1))+1)
-	case losses.Count:
-		p.loss = losses.Poisson{}
+	case losses.Count, losses.Amount: // the slope is the mean less the label, for both
+		p.loss, p.whole = losses.Poisson{}, labels == losses.Count
 		if link != losses.Log {
-			return nil, check.Fail(ErrConfig, "link of the loss", link, "must have the logarithm as its link, for counts")
+			return nil, check.Fail(ErrConfig, "link of the loss", link, "must be the logarithm, for counts and amounts")
 		}
 	default:
 		p.loss = losses.Squared{}

@@ -87,6 +87,26 @@ func classesOf(shift float64) population {
 	}
 }
 
+// probitOf are classes of a probit model that is off.
+func probitOf() population {
+	return population{
+		loss: losses.Probit{}, facts: Bounds{Feature: 6, Intercept: true}, model: []float64{1, -0.7, 0.3},
+		label: func(r *rand.Rand, x [2]float64) float64 {
+			return coin(r, losses.ProbitLink.Mean(0.8*x[0]-0.56*x[1]))
+		},
+	}
+}
+
+// amountsOf are of a gamma law of shape 4, of a model that is off.
+func amountsOf() population {
+	p := countsOf()
+	p.loss = losses.Gamma{Least: 0.01}
+	p.label = func(r *rand.Rand, x [2]float64) float64 {
+		return math.Min(50, math.Exp(0.5+0.4*x[0]-0.3*x[1])*(r.ExpFloat64()+r.ExpFloat64()+r.ExpFloat64()+r.ExpFloat64())/4)
+	}
+	return p
+}
+
 func realsOf() population {
 	return population{
 		loss: losses.Squared{}, facts: Bounds{Feature: 6, LabelRange: [2]float64{-20, 40}, Intercept: true}, model: []float64{1.5, -1, 3.2},
@@ -121,7 +141,9 @@ func (p population) exact(z, y []float64) []float64 {
 			right += 1 / n
 		}
 		rate += y[i] / n
-		loss += losses.Logistic{}.Value(v, 2*y[i]-1) / n
+		if p.loss.Labels() == losses.Binary {
+			loss += p.loss.Value(v, 2*y[i]-1) / n
+		}
 	}
 	if p.loss.Labels() == losses.Binary {
 		return []float64{right, auc(z, y), rate, loss, square}
@@ -156,6 +178,8 @@ func TestEvaluationByLoops(t *testing.T) {
 		"rare":    {classesOf(-3), []float64{1e-4, 2e-3, 1e-4, 2e-3, 1e-3}},
 		"reals":   {realsOf(), []float64{0.01, 0.01, 0.005}},
 		"counts":  {countsOf(), []float64{0.02, 0.02, 0.03}},
+		"probit":  {probitOf(), []float64{1e-4, 1e-3, 1e-4, 2e-3, 1e-3}},
+		"amounts": {amountsOf(), []float64{0.02, 0.03, 0.03}},
 	} {
 		d, m, z, y := c.p.draw(t, 4000, rand.New(rand.NewPCG(1, 2)))
 		e := evaluatedBy(t, d, m, 100, 1)
@@ -169,7 +193,7 @@ func TestEvaluationByLoops(t *testing.T) {
 			continue
 		}
 		// The classes' score is 0.8·(z − 0.3 − shift) + shift, by construction; five
-		// standard errors.
+		// standard errors. Log-odds of a probit model are about 1.7 times its score.
 		shift := c.p.model[2] - 0.3
 		if e.CalibrationSlope.Value < 0.65 || e.CalibrationSlope.Value > 0.95 || math.Abs(e.CalibrationIntercept.Value-(shift-0.8*(shift+0.3))) > 0.35 {
 			t.Errorf("%s: calibration %v, %v", name, e.CalibrationIntercept, e.CalibrationSlope)
@@ -217,7 +241,7 @@ func TestEvaluationCovers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}
-	for name, p := range map[string]population{"classes": classesOf(0), "reals": realsOf(), "counts": countsOf()} {
+	for name, p := range map[string]population{"classes": classesOf(0), "reals": realsOf(), "counts": countsOf(), "probit": probitOf(), "amounts": amountsOf()} {
 		r := rand.New(rand.NewPCG(7, 8))
 		_, _, z, y := p.draw(t, 300_000, r)
 		truth := p.exact(z, y)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -31,12 +33,16 @@ func (p *evaluation) classes(e *Evaluation, m *Model) error {
 	for k := range both {
 		both[k] = zeros[k] + ones[k]
 	}
+	g := gradedBy(m.link)
 	cut := math.Log(p.Threshold) - math.Log1p(-p.Threshold)
+	if m.link == losses.ProbitLink {
+		cut = distuv.UnitNormal.Quantile(p.Threshold)
+	}
 	edges, beyond := cuts(first, both, float64(spread*math.Sqrt2), p.cells, cut)
 	if zeros, ones, spread, err = p.scores(1-rangeShare, edges); err != nil {
 		return err
 	}
-	c := newClassed(edges, beyond, cut, m.link == losses.Logit)
+	c := newClassed(edges, beyond, cut, g)
 	r := &sampled{level: p.Level, counts: [][]float64{append(zeros, ones...)}, spreads: []float64{spread}}
 	c.fill(e, r.intervals(c.figures, rangeOf))
 	return nil
@@ -117,19 +123,35 @@ func standOut(counts []float64, spread float64) (low, high int) {
 
 const outstanding = 4 // standard deviations
 
+// graded are a model's probabilities at scores, or those of a logistic model where it has
+// none.
+type graded struct {
+	probabilities bool
+	loss          losses.Loss // −log of a class's probability
+	mean, logOdds func(z float64) float64
+}
+
+func gradedBy(link losses.Link) graded {
+	if link != losses.ProbitLink {
+		return graded{link == losses.Logit, losses.Logistic{}, losses.Logit.Mean, func(z float64) float64 { return z }}
+	}
+	loss := losses.Probit{}
+	return graded{true, loss, link.Mean, func(z float64) float64 { return loss.Value(z, -1) - loss.Value(z, 1) }}
+}
+
 // classed makes figures of counts of zeros, then ones, between edges.
 type classed struct {
 	edges         []float64
 	cut           int // the cells from here on are classified as 1
 	probabilities bool
-	// Of each cell, of rows spread evenly over it: the mean score, probability,
+	// Of each cell, of rows spread evenly over it: the mean log-odds, probability,
 	// squared probability and the losses of ones and of zeros.
 	score, mean, square, one, zero []float64
 	groups                         [][2]int // of the calibration curve
 }
 
-func newClassed(edges []float64, beyond, cut float64, probabilities bool) *classed {
-	c := &classed{edges: edges, cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: probabilities}
+func newClassed(edges []float64, beyond, cut float64, g graded) *classed {
+	c := &classed{edges: edges, cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: g.probabilities}
 	const points = 8
 	ends := append(append([]float64{edges[0] - beyond}, edges...), edges[len(edges)-1]+beyond)
 	for k := range len(ends) - 1 {
@@ -137,12 +159,12 @@ func newClassed(edges []float64, beyond, cut float64, probabilities bool) *class
 		var score, mean, square, one, zero float64
 		for i := range points {
 			z := low + float64((high-low)*(float64(i)+0.5)/points)
-			q := losses.Logit.Mean(z)
-			score += z / points
+			q := g.mean(z)
+			score += g.logOdds(z) / points
 			mean += q / points
 			square += float64(q*q) / points
-			one += losses.Logistic{}.Value(z, 1) / points
-			zero += losses.Logistic{}.Value(z, -1) / points
+			one += g.loss.Value(z, 1) / points
+			zero += g.loss.Value(z, -1) / points
 		}
 		c.score, c.mean, c.square = append(c.score, score), append(c.mean, mean), append(c.square, square)
 		c.one, c.zero = append(c.one, one), append(c.zero, zero)
@@ -212,7 +234,7 @@ func rangeOf(k int) (low, high float64) {
 	return math.Inf(-1), math.Inf(1)
 }
 
-// calibrate fits classes to an intercept and a slope of the cells' mean scores, by
+// calibrate fits classes to an intercept and a slope of the cells' mean log-odds, by
 // Newton's method; NaN where counts drown in noise.
 func (c *classed) calibrate(zeros, ones []float64) (a, b float64) {
 	b = 1

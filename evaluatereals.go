@@ -37,7 +37,7 @@ func (p *evaluation) residuals(e *Evaluation) error {
 	}{
 		{p.shifted, p.weights, p.offset, reach, 1 - labelPart, false},
 		// 0 or 1, less the label
-		{p.plain, make([]float64, len(p.weights)), 0, bound + 1, labelPart, p.loss.Labels() == losses.Count},
+		{p.plain, make([]float64, len(p.weights)), 0, bound + 1, labelPart, p.whole},
 	} {
 		g, err := p.grid(r, of.in, of.weights, of.offset, of.reach, of.part, of.whole)
 		if err != nil {

@@ -27,13 +27,14 @@ type Evaluation struct {
 	Accuracy Interval `json:"accuracy,omitzero"`
 	AUC      Interval `json:"auc,omitzero"`
 	Rate     Interval `json:"rate,omitzero"`
-	// Of probabilities: the mean logistic loss and squared error, and the intercept and
-	// slope of a logistic regression of the classes on the scores, 0 and 1 if all is well.
+	// Of probabilities: the mean of −log of the class's own, the mean squared error, and the
+	// intercept and slope of a logistic regression of the classes on the log-odds that were
+	// predicted, 0 and 1 if all is well.
 	LogLoss              Interval `json:"log_loss,omitzero"`
 	Brier                Interval `json:"brier,omitzero"`
 	CalibrationIntercept Interval `json:"calibration_intercept,omitzero"`
 	CalibrationSlope     Interval `json:"calibration_slope,omitzero"`
-	// Of real labels and counts: the mean of prediction less label, the root of the mean
+	// Of real labels, counts and amounts: the mean of prediction less label, the root of the mean
 	// square of that, and 1 less the latter's square over the labels' variance. The interval
 	// of R2 takes errors and labels to be independent; with heavy tails, which errors and
 	// labels share, it may miss.

@@ -318,6 +318,8 @@ func FuzzModelJSON(f *testing.F) {
 	for _, s := range []string{
 		head + `"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
 		head + `"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,
+		head + `"loss":"probit","labels":"binary","link":"probit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
+		head + `"loss":"gamma above 0.01","labels":"amount","link":"log","columns":1,"bounds":{"feature":1,"label_range":[0,9]},"weights":[1],` + ledger + `}`,
 		head + `"loss":"squared","labels":"real","link":"identity","columns":3,"schema":{"columns":["a","b","c"],"numeric":{"a":[0,9]},"onehot":{"g":["b","c"]},"label":2},"weights":[1,2,3],` + ledger + `}`,
 		head + `"loss":"squared","labels":"real","link":"identity","columns":1,"schema":{"columns":["a"],"numeric":{"a":[-1e60,1e60]}},"weights":[-1e120],` + ledger + `}`,
 		head + `"loss":"x","labels":"real","link":"log","columns":1,"bounds":{"feature":1},"weights":[1],` + ledger + `}`,

@@ -20,14 +20,16 @@ type InferConfig struct {
 
 // Infer fits a model and tells how far its coefficients can be trusted: an estimate, a
 // standard error, a confidence interval and a p value for each, in the units of the raw
-// columns, and tests of several together. The loss is losses.Squared, Logistic or Poisson.
+// columns, and tests of several together. The loss is losses.Squared, Logistic, Probit,
+// Poisson, NegativeBinomial, Gamma or Ordinal.
 //
 // # What an interval covers
 //
 // The coefficients that minimise the expected loss in the population that the rows were
 // drawn from, independently, after each is held to its public bounds: numeric columns and
 // labels clamped to their ranges, rows to the bound on their norm, the Poisson loss
-// continued linearly above the largest count. No model needs to be true for that, nor
+// continued linearly above the largest count, and the gamma loss where the largest amount is
+// more than as many times the mean as the least. No model needs to be true for that, nor
 // errors to have one variance: standard errors are sandwiches. They hold sampling and
 // privacy noise together; without privacy they would be those that statistics packages
 // call robust (HC0).
@@ -38,7 +40,7 @@ type InferConfig struct {
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
 // the plan's String tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
-// for counts whose scores the noise moves by more than some .3.
+// for counts and amounts whose scores the noise moves by more than some .3.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
 // histogram of gradients (some 15/μ rows), carries much of a coefficient's information:
@@ -110,9 +112,9 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	switch p.Loss.(type) {
-	case losses.Squared, losses.Logistic, losses.Poisson:
+	case losses.Squared, losses.Logistic, losses.Probit, losses.Poisson, losses.NegativeBinomial, losses.Gamma, losses.Ordinal:
 	default:
-		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic or Poisson")
+		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic, Probit, Poisson, NegativeBinomial, Gamma or Ordinal")
 	}
 	if d := s.features(); d > standardisedDim {
 		return nil, check.Fail(ErrShape, "columns", d, "must be at most 1000: second moments are released")
@@ -150,6 +152,9 @@ func (o *inference) train(r *run) ([]float64, error) {
 	}
 	if pilot.constant {
 		return pilot.model(make([]float64, pilot.d), pilot.bias), nil
+	}
+	if pilot.drowned() { // the rows' weights, now known, come to too little
+		return o.within(r, 1-o.pilotShare()*(1-pilot.pool.left))
 	}
 	few, err := pilot.standardise()
 	if err != nil {

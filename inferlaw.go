@@ -85,10 +85,11 @@ func (v *inferring) typical(lost bool) float64 {
 	return moved / math.Max(directions, 1) / v.floor
 }
 
-// lost reports whether noise moves scores so far that a count's mean is no longer close to
-// linear in them, and no estimate is: by a standard deviation of .3 in a typical row.
+// lost reports whether noise moves scores so far that the mean of a count or an amount is no
+// longer close to linear in them, and no estimate is: by a standard deviation of .3 in a
+// typical row.
 func (v *inferring) lost() bool {
-	if v.loss.Labels() != losses.Count {
+	if losses.LinkOf(v.loss) != losses.Log {
 		return false
 	}
 	var variance float64

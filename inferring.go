@@ -162,8 +162,7 @@ func (v *inferring) wide(clip float64) curator.Slope {
 // around its result.
 func (v *inferring) widen() error {
 	u, b := v.inRound(v.pilot)
-	steepest := math.Min(v.loss.Constants(everywhere, v.shape.LabelBound).Lipschitz, 2*math.Max(v.shape.LabelBound, 1))
-	edges := cells(4*steepest*math.Sqrt(float64(v.d+1)), 2, 12)
+	edges := cells(4*v.longestSlope()*math.Sqrt(float64(v.d+1)), 2, 12)
 	var h reading
 	var rough float64 // the first one's result
 	for _, share := range []float64{wideShare * v.more, clipShare * v.more} {
@@ -194,7 +193,7 @@ func (v *inferring) widen() error {
 }
 
 // coverMinority raises the clip to the norm of a row's coordinates, times a slope that
-// the rarer class has: 1, or 2 for counts.
+// the rarer class has: 1, or 2 for counts, or that of the probit loss at the start.
 func (v *inferring) coverMinority() error {
 	edges := cells(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
 	h, err := v.read(wideShare, edges, v.framed.Lengths(edges), nil)
@@ -202,8 +201,11 @@ func (v *inferring) coverMinority() error {
 		return err
 	}
 	slope := 1.0
-	if v.loss.Labels() == losses.Count {
+	switch losses.LinkOf(v.loss) {
+	case losses.Log:
 		slope = 2
+	case losses.ProbitLink:
+		slope = v.facts.typical
 	}
 	v.clip = math.Max(v.clip, slope*math.Hypot(h.seen(0.01*v.n, 2), v.constant))
 	return nil

@@ -252,6 +252,9 @@ func TestRangesOfOtherLabels(t *testing.T) {
 	}
 	for _, f := range []dpglm.Bounds{bounds(1, 5), bounds(-1, 5)} {
 		d := dataset(t, x, y, f)
+		if _, err := dpglm.Auto(ctx, d, dpglm.Problem{Loss: losses.Gamma{Least: 0.1}}, dpglm.GDP(1), nil); !errors.Is(err, dpglm.ErrBound) || !strings.Contains(err.Error(), "begin at 0") {
+			t.Errorf("%v: %v", f.LabelRange, err)
+		}
 		if _, err := dpglm.NoisyGD(ctx, d, poisson, dpglm.GDP(1), config, nil); !errors.Is(err, dpglm.ErrBound) || !strings.Contains(err.Error(), "begin at 0") {
 			t.Errorf("%v: %v", f.LabelRange, err)
 		}
@@ -261,6 +264,10 @@ func TestRangesOfOtherLabels(t *testing.T) {
 		if _, err := dpglm.NewPredictor(ctx, d, poisson, dpglm.GDP(1), dpglm.StableConfig{Queries: 1}, nil); !errors.Is(err, dpglm.ErrBound) {
 			t.Errorf("%v: %v", f.LabelRange, err)
 		}
+	}
+	y[3] = -0.5
+	if _, err := dpglm.Auto(ctx, dataset(t, x, y, bounds(0, 5)), dpglm.Problem{Loss: losses.Gamma{Least: 0.1}}, dpglm.GDP(1), nil); !errors.Is(err, dpglm.ErrLabel) {
+		t.Errorf("a negative amount: %v", err)
 	}
 	for i := range y {
 		y[i] = float64(i % 2)

@@ -145,7 +145,7 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0
-// for binary losses, the mean count for counts, the score otherwise.
+// for binary losses, the mean for counts and amounts, the score otherwise.
 func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 	z, err := m.Scores(x)
 	if err != nil {
@@ -170,20 +170,21 @@ func prediction(labels losses.Labels, link losses.Link, score float64) float64 {
 }
 
 // Probabilities returns the probability of class 1 for each row of raw
-// features; only the logistic loss defines one.
+// features; only the logistic and the probit loss define one.
 func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if m.link != losses.Logit {
+	if !m.link.Probability() {
 		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities")
 	}
 	return m.Means(x)
 }
 
 // Means returns what is expected of the label for each row of raw features: the
-// probability of class 1, the mean count, or the score, which is the mean for the squared
-// loss and the quantile for another. Binary losses other than the logistic have none.
+// probability of class 1, the mean count or amount, or the score, which is the mean for the
+// squared loss, the quantile for another, and on the scale of the thresholds for
+// losses.Ordinal. Binary losses other than the logistic and the probit loss have none.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
 	return m.means(x, func([]float64) error { return nil })
 }
@@ -205,7 +206,7 @@ func (m *Model) means(x mat.Matrix, move func(z []float64) error) ([]float64, er
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if m.labels == losses.Binary && m.link != losses.Logit {
+	if m.labels == losses.Binary && !m.link.Probability() {
 		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no means; Predict has classes")
 	}
 	z, err := m.Scores(x)

@@ -46,6 +46,11 @@ func TestStoredModelsStayReadable(t *testing.T) {
 			}
 		case "model-v1-schema.json":
 			want = 10 + 0.5001421491092066*0.5 + 0.08629021644703518*-0.125
+		case "model-v1-probit.json":
+			x = mat.NewDense(1, 4, []float64{0.5, -0.25, 1, 0})
+			want = math.Erfc(-1.471140019742751/math.Sqrt2) / 2
+		case "model-v1-gamma.json":
+			x, want = mat.NewDense(1, 4, []float64{0.5, -0.25, 1, 0}), math.Exp(0.6275552418314672)
 		default:
 			t.Fatalf("%s: say here what it predicts", path)
 		}

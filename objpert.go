@@ -28,9 +28,10 @@ type ObjectivePerturbationConfig struct {
 // (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
-// continued linearly; the Poisson loss is where the mean exceeds the largest label. With a clip C, each row's φ is continued linearly where its
-// gradient would be longer than C. In trials this classifies about as well
-// as [StandardisedGD] and estimates worse, since it guesses its clip; its guarantee
+// continued linearly; the Poisson loss is where the mean exceeds the largest label, and
+// the gamma loss where the label exceeds 30 means. With a clip C, each row's φ is continued
+// linearly where its gradient would be longer than C. In trials this classifies about as
+// well as [StandardisedGD] and estimates worse, since it guesses its clip; its guarantee
 // costs more noise in a GDP budget.
 //
 // # Privacy

@@ -319,7 +319,7 @@ func TestLossesThatDontSuitATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []losses.Loss{losses.Squared{}, losses.Poisson{}} {
+	for _, l := range []losses.Loss{losses.Squared{}, losses.Poisson{}, losses.Gamma{Least: 1}, losses.Ordinal{Thresholds: []float64{0}}} {
 		m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), seeded(1))
 		if m != nil || !errors.Is(err, dpglm.ErrLabel) || !strings.Contains(err.Error(), `"readmitted" is binary`) {
 			t.Errorf("%s: %v", l.Name(), err)

@@ -13,7 +13,7 @@ import (
 
 // designs are the kinds of data that every learner is tried on.
 func designs(n int, labels losses.Labels) map[string]design {
-	y := map[losses.Labels]float64{losses.Binary: 0, losses.Real: 1.5, losses.Count: 6}[labels]
+	y := map[losses.Labels]float64{losses.Binary: 0, losses.Real: 1.5, losses.Count: 6, losses.Amount: 6}[labels]
 	plain := dpglm.Bounds{Feature: 2, Label: y}
 	one := dpglm.Bounds{Feature: 2, Label: y, Intercept: true}
 	schema := dpglm.Schema{
@@ -43,9 +43,9 @@ func designs(n int, labels losses.Labels) map[string]design {
 func ranged(l learned) (design, bool) {
 	b := dpglm.Bounds{Feature: 2, LabelRange: [2]float64{7.25, 10.25}, Intercept: l.n%8 == 0}
 	switch _, descent := l.learner.(dpglm.NoisyGDConfig); {
-	case l.loss.Labels() == losses.Binary, l.loss.Labels() == losses.Count && !descent:
+	case l.loss.Labels() == losses.Binary, l.loss.Labels().FromZero() && !descent:
 		return design{}, false
-	case l.loss.Labels() == losses.Count:
+	case l.loss.Labels().FromZero():
 		b.LabelRange = [2]float64{0, 6}
 	}
 	return design{l.n, b, 3, l.loss.Labels(), "dense"}, true
@@ -183,6 +183,9 @@ func noisyGDs() []learned {
 		losses.SmoothedHinge{Width: 0.5}, losses.SquaredHinge{}, losses.Poisson{}, mine()} {
 		list = append(list, learned{"NoisyGD, " + loss.Name(), 24, plain, loss, 1, dpglm.GDP(1), nil, nil})
 	}
+	for _, loss := range append(families(), losses.Gamma{Least: 0.1, Ratio: 3}) {
+		list = append(list, learned{"NoisyGD, " + loss.Name(), 24, plain, loss, 1, dpglm.GDP(1), nil, nil})
+	}
 	return list
 }
 
@@ -196,6 +199,7 @@ func perturbations() []learned {
 		{"ObjectivePerturbation, logistic, no clip", 24, noClip, losses.Logistic{}, 0, dpglm.GDP(1), same(logisticSlope), nil},
 		{"ObjectivePerturbation, squared, clip", 24, clip, losses.Squared{}, 0, dpglm.GDP(3), same(squaredSlope), far},
 		{"ObjectivePerturbation, poisson", 24, objective, losses.Poisson{}, 0, dpglm.GDP(3), poissonSlope, nil},
+		{"ObjectivePerturbation, amounts", 24, objective, losses.Gamma{Least: 0.1}, 0, dpglm.GDP(3), gammaSlope, nil},
 		{"ObjectivePerturbation, hinge", 24, objective, losses.Hinge{}, 0, dpglm.GDP(3), func(z, _ float64) func(float64, float64) float64 { return hingeSlope(z / 100) }, nil},
 		{"ObjectivePerturbation, absolute", 24, objective, losses.Absolute{}, 0, dpglm.ApproxDP(2, 1e-6), func(z, _ float64) func(float64, float64) float64 { return absoluteSlope(z / 100) }, nil},
 		{"OutputPerturbation, GDP", 4, dpglm.OutputPerturbationConfig{Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), nil, near},

@@ -105,7 +105,7 @@ func encodedLabel(d design, y float64) float64 {
 	switch d.labels {
 	case losses.Binary:
 		return math.Copysign(1, y-0.5)
-	case losses.Count:
+	case losses.Count, losses.Amount:
 		return math.Min(y, bound)
 	}
 	return math.Max(-bound, math.Min(bound, y-centre))
@@ -117,6 +117,9 @@ func logisticSlope(z, y float64) float64 { return -y / (1 + math.Exp(y*z)) }
 func squaredSlope(z, y float64) float64  { return z - y }
 func poissonSlope(_, most float64) func(z, y float64) float64 { // of labels up to most
 	return func(z, y float64) float64 { return math.Min(math.Exp(z), most) - y }
+}
+func gammaSlope(_, _ float64) func(z, y float64) float64 { // of amounts from 0.1 on
+	return func(z, y float64) float64 { return 1 - math.Min(math.Max(0.1, y)*math.Exp(-z), 30) }
 }
 func hingeSlope(h float64) func(z, y float64) float64 {
 	return func(z, y float64) float64 { return y * math.Max(-1, math.Min(0, (y*z-1)/h)) }

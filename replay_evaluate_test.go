@@ -25,6 +25,8 @@ func evaluations(t *testing.T) []*trial {
 		{losses.Hinge{}, "sparse schema, intercept", dpglm.ApproxDP(1, 1e-6)},
 		{losses.Squared{}, "dense, intercept", dpglm.GDP(3)},
 		{losses.Poisson{}, "sparse", dpglm.GDP(3)},
+		{losses.Probit{}, "dense", dpglm.GDP(3)},
+		{losses.Gamma{Least: 0.1}, "sparse", dpglm.GDP(3)},
 		{losses.Logistic{}, "persons", dpglm.GDP(3)},
 		{losses.Squared{}, "persons, schema", dpglm.GDP(3)},
 		{losses.Squared{}, "detailed", dpglm.GDP(3)},

@@ -17,6 +17,8 @@ func inferences() []learned {
 		{"Infer, classes", 24, few, losses.Logistic{}, 0, dpglm.GDP(25), nil, nil},
 		{"Infer, approximate", 40, few, losses.Squared{}, 0, dpglm.ApproxDP(60, 1e-6), nil, tight},
 		{"Infer, counts", 40, few, losses.Poisson{}, 0, dpglm.GDP(40), nil, nil},
+		{"Infer, probit", 24, few, losses.Probit{}, 0, dpglm.GDP(25), nil, nil},
+		{"Infer, amounts", 40, few, losses.Gamma{Least: 0.1}, 0, dpglm.GDP(40), nil, nil},
 		{"Infer, classes, large budget", 24, few, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
 		{"Infer, real labels, large budget", 40, few, losses.Squared{}, 0, dpglm.GDP(3000), nil, nil},
 	}

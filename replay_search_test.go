@@ -156,6 +156,8 @@ func (d design) label(r *rand.Rand) float64 {
 		return float64(r.IntN(3))
 	case losses.Count:
 		return []float64{math.Floor(r.Float64() * (bound + 1)), 0, bound, 3 * bound}[r.IntN(4)]
+	case losses.Amount:
+		return []float64{r.Float64() * bound, 0, bound, 1e9 * bound}[r.IntN(4)]
 	}
 	return centre + []float64{bound * r.NormFloat64() / 3, 0, bound, -bound, 3 * bound, -1e9 * bound}[r.IntN(6)]
 }
@@ -172,7 +174,7 @@ func (d design) labelRange() (centre, bound float64) {
 	case dpglm.Schema:
 		bound = f.Label
 	}
-	if d.labels == losses.Count {
+	if d.labels.FromZero() {
 		return 0, bound + centre
 	}
 	return centre, bound

@@ -32,7 +32,15 @@ func standardised() []learned {
 			learned{fmt.Sprintf("Auto, %s", loss.Name()), 24, auto, loss, 0, dpglm.GDP(20), nil, tight},
 			learned{fmt.Sprintf("Auto, %s, large budget", loss.Name()), 24, auto, loss, 0, dpglm.GDP(3000), nil, first})
 	}
-	return list
+	for _, loss := range families() {
+		list = append(list, learned{fmt.Sprintf("Auto, %s", loss.Name()), 24, auto, loss, 0, dpglm.GDP(20), nil, nil})
+	}
+	return append(list, learned{"Auto, amounts, Hessian", 24, auto, losses.Gamma{Least: 0.1}, 0, dpglm.GDP(3000), nil, first})
+}
+
+// families are likelihoods of other kinds of labels.
+func families() []losses.Loss {
+	return []losses.Loss{losses.Probit{}, losses.NegativeBinomial{Dispersion: 0.5}, losses.Gamma{Least: 0.1}, losses.Ordinal{Thresholds: []float64{-1, 0, 2}}}
 }
 
 // onFrames are trials of frames of their own: of rows of more columns than second moments

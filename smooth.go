@@ -35,10 +35,19 @@ func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 
 // everywhereSmooth is smoothed for learners whose scores have no bound: the Poisson loss is
 // continued linearly where the mean exceeds the largest label, and not below any score,
-// so that means far from 1 are still estimated.
+// so that means far from 1 are still estimated. The gamma loss is where the label exceeds
+// the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
 func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
-	if _, ok := l.(losses.Poisson); ok {
+	switch l := l.(type) {
+	case losses.Poisson:
 		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
+	case losses.Gamma:
+		if l.Ratio == 0 {
+			l.Ratio = 30
+		}
+		return l
+	case losses.Probit: // as smooth everywhere as it can be on any ball
+		return l
 	}
 	return smoothed(l, z, labelBound)
 }

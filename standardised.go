@@ -40,7 +40,8 @@ type StandardisedGDConfig struct{}
 //     were round; the last half is averaged. The clip comes from histograms of the
 //     gradients' norms, at up to four steps, and may shorten a fraction 40√d_eff/(nμ) of
 //     the gradients, at most half the minority's: zero in the limit. For classes and
-//     counts the intercept's sum is released unclipped beside the clipped gradients. The
+//     counts the intercept's sum is released unclipped beside the clipped gradients, but
+//     under the probit loss, whose slopes have no bound. The
 //     result is shortened by James and Stein's rule, and for the logistic loss lengthened
 //     where the gradients say that it stopped short.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
@@ -165,6 +166,10 @@ func estimated(l losses.Loss, s Shape) losses.Loss {
 	if e, ok := losses.Envelope(l, width); ok {
 		return e
 	}
+	if g, ok := l.(losses.Gamma); ok && g.Ratio == 0 { // no mean lies below the least label
+		g.Ratio = math.Max(2, s.LabelBound/g.Least)
+		return g
+	}
 	return everywhereSmooth(l, farScore, s.LabelBound)
 }
 
@@ -178,8 +183,11 @@ type standardised struct {
 }
 
 // train releases what the comment of StandardisedGD lists.
-func (o *standardised) train(r *run) ([]float64, error) {
-	x, err := o.begin(r, 1)
+func (o *standardised) train(r *run) ([]float64, error) { return o.within(r, 1) }
+
+// within is train with a fraction of all μ².
+func (o *standardised) within(r *run, whole float64) ([]float64, error) {
+	x, err := o.begin(r, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -277,6 +285,8 @@ func (x *standardising) start() error {
 		low, high = 0, 1
 	case losses.Count:
 		low, scale = 0, x.shape.LabelBound
+	case losses.Amount:
+		low, scale = 0, 30 // of the range over usual amounts, which have no unit
 	}
 	if err := x.total(); err != nil {
 		return err
@@ -302,7 +312,8 @@ func (x *standardising) start() error {
 const totalShare = 0.01
 
 // total releases how many rows of the largest weight all come to, and the mean offset, where
-// these aren't known: that of the mean exposure for counts, as a constant rate has it.
+// these aren't known: that of the mean exposure for counts and amounts, as a constant
+// rate has it.
 func (x *standardising) total() error {
 	if !x.shape.Weighted && x.shape.largestOffset() == 0 {
 		return nil
@@ -316,7 +327,7 @@ func (x *standardising) total() error {
 		x.n = math.Min(x.n, math.Max(sums[0], math.Max(1, noise)))
 	}
 	low, high := x.shape.OffsetRange[0], x.shape.OffsetRange[1]
-	if x.shifted = x.shape.largestOffset() * sums[1] / x.n; x.loss.Labels() == losses.Count {
+	if x.shifted = x.shape.largestOffset() * sums[1] / x.n; x.loss.Labels().FromZero() {
 		x.shifted = high + math.Log(math.Max(sums[1], noise)/x.n)
 	}
 	x.shifted = math.Min(math.Max(x.shifted, low), high)
@@ -355,7 +366,7 @@ func (x *standardising) level(share, low, high float64) error {
 func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, float64) {
 	k := x.loss.Constants(everywhere, x.shape.LabelBound)
 	f := labelFacts{steepest: k.Smoothness, minority: 1, noise: noise}
-	if x.loss.Labels() != losses.Real && !math.IsInf(k.Lipschitz, 1) {
+	if kind := x.loss.Labels(); (kind == losses.Binary || kind == losses.Count) && !math.IsInf(k.Lipschitz, 1) {
 		f.apart = k.Lipschitz
 	}
 	switch x.loss.Labels() {
@@ -363,19 +374,15 @@ func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, floa
 		floor := math.Min(0.5, math.Max(noise, 2/x.n))
 		q := math.Min(math.Max(mean, floor), 1-floor)
 		f.mean, f.minority, f.typical = q, math.Min(q, 1-q), 0.5
-		bias := math.Log(q / (1 - q))
-		if losses.LinkOf(x.loss) == losses.Logit {
-			f.curvature = q * (1 - q)
-		} else {
-			f.curvature = f.steepest
-			bias = math.Copysign(math.Min(1, math.Abs(bias)), bias)
-		}
+		bias := f.constant(x.loss)
 		f.residual = f.curvature
 		return f, bias
-	case losses.Count:
-		q := math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), 1e-9)
-		f.mean, f.curvature, f.minority, f.typical, f.residual = q, q, math.Min(1, q), q+math.Sqrt(q), q
-		return f, math.Log(q)
+	case losses.Count, losses.Amount:
+		f.mean = math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), 1e-9)
+		f.minority = math.Min(1, f.mean)
+		bias := f.constant(x.loss)
+		f.residual = f.curvature
+		return f, bias
 	}
 	width := high - low
 	f.mean = math.Min(math.Max(mean, low), high)

@@ -58,7 +58,7 @@ func (x *standardising) descend() ([]float64, error) {
 func (x *standardising) firstStage() stage {
 	f, nmu := x.facts, x.nmu()
 	curvature := math.Min(f.steepest, 4*f.curvature)
-	if x.loss.Labels() == losses.Count {
+	if x.loss.Labels() == losses.Count && losses.LinkOf(x.loss) == losses.Log {
 		curvature = math.Min(f.steepest, 8*f.curvature)
 	}
 	s := stage{framed: x.framed, momentum: 0.5, clips: clipsShare, effective: x.effective, curvature: f.residual}
@@ -206,10 +206,9 @@ func (x *standardising) slope(clip float64) curator.Slope {
 // one around the last clip.
 func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool) error {
 	d, f := len(u)-1, x.facts
-	steepest := math.Min(x.loss.Constants(everywhere, x.shape.LabelBound).Lipschitz, 2*math.Max(x.shape.LabelBound, 1))
 	edges := cells(4*at.clip, math.Sqrt2, 8)
 	if first {
-		top := 2 * steepest * math.Sqrt(float64(d+1))
+		top := 2 * x.longestSlope() * math.Sqrt(float64(d+1))
 		if at.clip > 0 {
 			top *= 4
 		}

@@ -47,10 +47,10 @@ func (s *checker) fail(what string, bound, got, score, label float64) error {
 
 func (s *checker) labels() []float64 {
 	lo := -s.y
-	switch s.l.Labels() {
-	case Binary:
+	switch {
+	case s.l.Labels() == Binary:
 		return []float64{-1, 1}
-	case Count:
+	case s.l.Labels().FromZero():
 		lo = 0
 	}
 	var ys []float64

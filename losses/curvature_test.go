@@ -33,6 +33,14 @@ func TestCurvatures(t *testing.T) {
 		{CappedPoisson{5}, 1.7, 0, 0},
 		{CappedPoisson{5}, 1.7, 6, math.Exp(1.7)},
 		{CappedPoisson{5}, 1.8, 6, 0},
+		{NegativeBinomial{0.5}, math.Log(6), 1, 1.5 * 6 / 16},
+		{NegativeBinomial{0.5}, 800, 1, 0},
+		{Gamma{Least: 0.5}, math.Log(4), 2, 0.5},
+		{Gamma{Least: 0.5}, math.Log(4), 0, 0.125},
+		{Gamma{Least: 0.5, Ratio: 2}, 0, 3, 0},
+		{Probit{}, 0, 1, 2 / math.Pi},
+		{Ordinal{[]float64{0, math.Log(9)}}, math.Log(3), 1, 0.375},
+		{Ordinal{[]float64{0, math.Log(9)}}, math.Log(3), 2, 0.1875},
 		{envelopeOf(Hinge{}, 2), 0, 1, 0.5},
 		{envelopeOf(Hinge{}, 2), 3, -1, 0},
 		{envelopeOf(Hinge{}, 2), 3, 1, 0},
@@ -82,14 +90,17 @@ func TestCurvatureIsTheSlopeOfTheDerivative(t *testing.T) {
 			got, d := curvature(z, y), c.loss.Deriv(z, y)
 			right := (c.loss.Deriv(z+step, y) - d) / step
 			left := (d - c.loss.Deriv(z-step, y)) / step
-			// Where φ'' exists |φ'''| ≤ φ''; rounding moves z and φ' by a few
-			// units in the last place.
+			// Where φ'' exists |φ'''| ≤ (1 + |z|)φ'', or without |z| but for the probit
+			// loss; rounding moves z and φ' by a few units in the last place.
 			tolerance := step*got + 1e-15*(1+math.Abs(d)+(c.z+c.y)*(1+k.Smoothness))/step
+			if LinkOf(c.loss) == ProbitLink {
+				tolerance += step * got * math.Abs(z)
+			}
 			if math.Min(math.Abs(got-right), math.Abs(got-left)) > tolerance {
 				t.Fatalf("%v: at z = %g, label %g, the curvature is %g, the slope of φ' %g and %g", c, z, y, got, left, right)
 			}
 		}
-		largest := s.maximise(2, 100, func(u []float64) float64 {
+		largest := s.maximise(2, 200, func(u []float64) float64 {
 			z, y := c.z*u[0], c.label(u[1])
 			if c.loss.Labels() == Real && math.Abs(z) <= c.y {
 				y = z

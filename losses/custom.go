@@ -85,7 +85,7 @@ func (l Custom) Validate() error {
 	case l.Label == "":
 		return check.Fail(check.ErrConfig, "Custom.Label", nil, "must not be empty")
 	case !l.Domain.Valid():
-		return check.Fail(check.ErrConfig, "Custom.Domain", l.Domain, "must be Binary, Real or Count")
+		return check.Fail(check.ErrConfig, "Custom.Domain", l.Domain, "must be Binary, Real, Count or Amount")
 	case l.Phi == nil || l.DPhi == nil:
 		return check.Fail(check.ErrConfig, "Custom.Phi, Custom.DPhi", nil, "must not be nil")
 	case l.AtZero == nil:

@@ -7,22 +7,28 @@ type Link string
 
 // The links.
 const (
-	Identity Link = "identity" // the score itself
-	Logit    Link = "logit"    // the probability of class 1, 1/(1 + e^(−z))
-	Log      Link = "log"      // the mean count e^z
+	Identity   Link = "identity" // the score itself
+	Logit      Link = "logit"    // the probability of class 1, 1/(1 + e^(−z))
+	ProbitLink Link = "probit"   // the probability of class 1, Φ(z)
+	Log        Link = "log"      // the mean count or amount e^z
 )
 
 // Suits reports whether l is one of the links above and can belong to a loss with
 // the given labels.
 func (l Link) Suits(labels Labels) bool {
-	return l == Identity || l == Logit && labels == Binary || l == Log && labels == Count
+	return l == Identity || l.Probability() && labels == Binary || l == Log && labels.FromZero()
 }
+
+// Probability reports whether means are probabilities.
+func (l Link) Probability() bool { return l == Logit || l == ProbitLink }
 
 // Mean is the label's mean at the score z.
 func (l Link) Mean(z float64) float64 {
 	switch l {
 	case Logit:
 		return sigmoid(z)
+	case ProbitLink:
+		return math.Erfc(-z/math.Sqrt2) / 2
 	case Log:
 		return math.Exp(z)
 	}

@@ -21,10 +21,14 @@ const (
 	Binary Labels = "binary" // given as 0/1 or −1/1; a fixed rule maps y > 0 to +1, the rest to −1
 	Real   Labels = "real"   // clamped to [−Y, Y]
 	Count  Labels = "count"  // ≥ 0, clamped to [0, Y]
+	Amount Labels = "amount" // ≥ 0, such as money; clamped to [0, Y]
 )
 
 // Valid reports whether l is one of the domains above.
-func (l Labels) Valid() bool { return l == Binary || l == Real || l == Count }
+func (l Labels) Valid() bool { return l == Binary || l == Real || l.FromZero() }
+
+// FromZero reports whether labels lie in [0, Y].
+func (l Labels) FromZero() bool { return l == Count || l == Amount }
 
 // Loss is a convex, non-negative loss φ_y(z); an [Extended] one may be negative
 // outside its limit. Implementations are immutable and safe for concurrent

@@ -34,6 +34,24 @@ func TestValuesAndDerivatives(t *testing.T) {
 		{CappedPoisson{5}, math.Log(7), 7, 0, 0},
 		{CappedPoisson{5}, math.Log(6), 7, 6 - 7*math.Log(6) + 7*math.Log(7) - 7, -1},
 		{CappedPoisson{5}, 9, 7, 0, 0},
+		{NegativeBinomial{0.5}, 0, 0, 2 * math.Log(1.5), 1 / 1.5},
+		{NegativeBinomial{0.5}, math.Log(5), 5, 0, 0},
+		{NegativeBinomial{0.5}, 0, 4, 6*math.Log(1.5) + 4*math.Log(4) - 6*math.Log(3), -2},
+		{NegativeBinomial{0.5}, 2000, 4, 4*math.Log(4) - 6*math.Log(3) + 6*math.Log(0.5) + 2*2000, 2},
+		{NegativeBinomial{0.5}, -2000, 4, 4*math.Log(4) - 6*math.Log(3) + 4*2000, -4},
+		{NegativeBinomial{1e-40}, 0, 3, 1 + 3*math.Log(3) - 3, -2},
+		{Gamma{Least: 0.5}, 0, 2, 1 - math.Ln2, -1},
+		{Gamma{Least: 0.5}, math.Log(2), 2, 0, 0},
+		{Gamma{Least: 0.5}, 3, 0, 2 + 0.5*math.Exp(-3) + math.Ln2, 1 - 0.5*math.Exp(-3)},
+		{Gamma{Least: 0.5, Ratio: 4}, 0, 4, 3 - math.Log(4), -3},
+		{Gamma{Least: 0.5, Ratio: 4}, 0, 8, 3 - math.Log(4) + 3*math.Ln2, -3},
+		{Gamma{Least: 0.5, Ratio: 4}, -2000, 1, 3 - math.Log(4) + 3*(2000-math.Log(4)), -3},
+		{Probit{}, 0, 1, math.Ln2, -math.Sqrt(2 / math.Pi)},
+		{Ordinal{[]float64{0}}, 0, 0, math.Ln2, 0.5},
+		{Ordinal{[]float64{0, math.Log(9)}}, math.Log(3), 0, math.Log(4), 0.75},
+		{Ordinal{[]float64{0, math.Log(9)}}, math.Log(3), 1, math.Ln2, 0},
+		{Ordinal{[]float64{0, math.Log(9)}}, math.Log(3), 7, math.Log(4), -0.75},
+		{Ordinal{[]float64{0, 1}}, 2000, 1, 1999 - math.Log1p(-math.Exp(-1)), 1},
 		{Hinge{}, 0.5, 1, 0.5, -1},
 		{Hinge{}, 0.5, -1, 1.5, 1},
 		{Hinge{}, 1, 1, 0, 0},
@@ -76,6 +94,12 @@ func TestNamesDomainsAndLinks(t *testing.T) {
 		{Huber{1.345}, "huber(1.345)", Real, Identity},
 		{Poisson{}, "poisson", Count, Log},
 		{CappedPoisson{5}, "poisson capped at 5", Count, Log},
+		{Probit{}, "probit", Binary, ProbitLink},
+		{NegativeBinomial{0.5}, "negative binomial(0.5)", Count, Log},
+		{Gamma{Least: 0.5}, "gamma above 0.5", Amount, Log},
+		{Gamma{Least: 0.5, Ratio: 20}, "gamma above 0.5, linear beyond 20 means", Amount, Log},
+		{Ordinal{[]float64{-1, 0.5}}, "ordinal[-1 0.5]", Count, Identity},
+		{extend(Probit{}, 3), "probit extended at 3", Binary, ProbitLink},
 		{Hinge{}, "hinge", Binary, Identity},
 		{Absolute{}, "absolute", Real, Identity},
 		{Quantile{0.9}, "quantile(0.9)", Real, Identity},
@@ -160,7 +184,7 @@ func TestConstantsOfWideRanges(t *testing.T) {
 			for _, y := range []float64{1e-60, 1, 1e60} {
 				k := l.Constants(z, y)
 				d := l.Diameter(z, y)
-				overflows := l.Labels() == Count && z > 700 && LinkOf(l) == Log && l.Name() == "poisson" || l.Name() == "user's poisson" && z > 700
+				overflows := l.Labels() == Count && z > 700 && LinkOf(l) == Log && l.Name() == "poisson" || z > 700 && l.Labels() == Amount || l.Name() == "user's poisson" && z > 700
 				for _, v := range []float64{k.AtZero, k.Value, k.Slope, d} {
 					if math.IsNaN(v) || v < 0 || math.IsInf(v, 1) && !overflows {
 						t.Errorf("%s, z = %g, y = %g: %+v, diameter %g", l.Name(), z, y, k, d)

@@ -23,10 +23,10 @@ func (c testCase) smooth() bool { return !math.IsInf(c.loss.Constants(c.z, c.y).
 
 // label maps u ∈ [−1, 1] onto the labels within the bound.
 func (c testCase) label(u float64) float64 {
-	switch c.loss.Labels() {
-	case Binary:
+	switch {
+	case c.loss.Labels() == Binary:
 		return math.Copysign(1, u)
-	case Count:
+	case c.loss.Labels().FromZero():
 		return c.y * (u + 1) / 2
 	}
 	return c.y * u
@@ -36,8 +36,12 @@ var builtin = []Loss{
 	Squared{}, Logistic{}, SquaredHinge{}, SmoothedHinge{0.5}, SmoothedHinge{1}, Huber{0.3}, Huber{1.5}, Huber{4},
 	Poisson{}, Hinge{}, Absolute{}, Quantile{0.1}, Quantile{0.5}, Quantile{0.8},
 	envelopeOf(Hinge{}, 0.4), envelopeOf(Hinge{}, 3), envelopeOf(Absolute{}, 0.01), envelopeOf(Absolute{}, 2),
-	envelopeOf(Quantile{0.8}, 4),
+	envelopeOf(Quantile{0.8}, 4), Probit{}, NegativeBinomial{0.4}, NegativeBinomial{3}, Gamma{Least: 0.1},
 }
+
+// families are losses whose constants need not all be attained in every box.
+var families = []Loss{Ordinal{[]float64{0}}, Ordinal{[]float64{-1, 0.5, 3}}, Ordinal{[]float64{4, 4.01}},
+	NegativeBinomial{1e-5}, NegativeBinomial{200}, Gamma{0.1, 1.5}, Gamma{0.3, 30}}
 
 func envelopeOf(l Loss, width float64) Loss {
 	e, _ := Envelope(l, width)
@@ -81,6 +85,13 @@ func cases() []testCase {
 		for _, z := range []float64{0.03, 0.7, 3, 8} {
 			for _, y := range []float64{0.2, 1, 5, 60} {
 				all = append(all, testCase{CappedPoisson{limit}, z, y, z > math.Log(limit)}, testCase{extend(CappedPoisson{limit}, 1.5), z, y, true})
+			}
+		}
+	}
+	for _, l := range families {
+		for _, z := range []float64{0.03, 0.7, 3, 8} {
+			for _, y := range []float64{0.2, 1, 5, 60} {
+				all = append(all, testCase{l, z, y, true}, testCase{extend(l, 1.5), z, y, true})
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func TestBadInput(t *testing.T) {
 		{"group in both parts", fit(good, binary, "-group", "5", "-evaluate", "0.4", "-method", "objpert", "-delta", "1e-5"), 1, "-group 5: a group with rows in the fit and in the evaluation"},
 		{"huge group", fit(good, binary, "-group", "2000000000"), 1, "rows of a group = 2000000000"},
 		{"radius", fit(good, binary, "-radius", "-1"), 1, "Radius"},
-		{"unknown loss", fit(good, binary, "-loss", "cubic"), 2, "poisson, quantile"},
+		{"unknown loss", fit(good, binary, "-loss", "cubic"), 2, "poisson, probit, quantile"},
 		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
 		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},
 		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
@@ -85,7 +85,7 @@ func TestBadInput(t *testing.T) {
 		{"evaluated rows", fit(good, binary, "-evaluate", "0.9"), 1, "-evaluate 0.9"},
 		{"report is there", fit(good, binary, "-report", model), 1, "-report " + model + " exists already"},
 		{"no directory for a report", fit(good, binary, "-report", filepath.Join(dir, "none", "r.html")), 1, "-report"},
-		{"inference for a kink", fit(good, binary, "-loss", "hinge", "-method", "infer"), 1, "Squared, Logistic or Poisson"},
+		{"inference for a kink", fit(good, binary, "-loss", "hinge", "-method", "infer"), 1, "Squared, Logistic, Probit, Poisson"},
 		{"unknown flag", fit(good, binary, "-x"), 2, "-x"},
 		{"stray argument", fit(good, binary, "file"), 2, `"file"`},
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // budget is what flags say about how to train, and how privately.
@@ -81,7 +83,32 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 		}
 	}
+	if text := b.coarse(s, source.Loss.Labels()); text != "" {
+		warnings = append(warnings, text)
+		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
+	}
 	return plan, warnings, nil
+}
+
+// coarse warns where noise, which grows with the labels' range, may hide what they differ by:
+// where their mean alone, with the whole budget, would be known no better than to a hundredth
+// of the range; of counts and amounts, which mostly lie near 0, to a thousandth.
+func (b *budget) coarse(s dpglm.Shape, labels losses.Labels) string {
+	mu, err := mechanisms.GaussianMu(b.epsilon, b.delta)
+	if labels == losses.Binary || err != nil {
+		return ""
+	}
+	share := 100.0
+	if labels.FromZero() {
+		share = 1000
+	}
+	low, high := s.LabelCentre-s.LabelBound, s.LabelCentre+s.LabelBound
+	noise := (high - low) * float64(b.group) / (float64(s.Rows) * mu)
+	if noise < (high-low)/share {
+		return ""
+	}
+	return fmt.Sprintf("labels lie in [%.4g, %.4g] by the schema, and noise grows with that range: even their mean alone is known up to a standard deviation of %.2g only; "+
+		"if most labels differ by less, a narrower range, from public knowledge, may gain more than it clamps", low, high, noise)
 }
 
 // total is the library's budget.

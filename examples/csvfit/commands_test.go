@@ -100,6 +100,8 @@ func TestNamesOfPredictions(t *testing.T) {
 		{"rich", rich, "logistic", "probability,class", "yes no"},
 		{"pay", `"kind": "binary", "above": 55`, "logistic", "probability,class", "1 0"},
 		{"visits", visits, "poisson", "prediction", ""},
+		{"rich", rich, "probit", "probability,class", "yes no"},
+		{"pay", pay, "gamma", "prediction", ""},
 	} {
 		model := filepath.Join(t.TempDir(), "model.json")
 		csvfit(t, "fit", "-data", data, "-schema", schema(t, c.label, c.kind), "-loss", c.loss, "-epsilon", "3", "-o", model)

@@ -80,6 +80,9 @@ func TestFitsForEveryLoss(t *testing.T) {
 		{"absolute", "absolute", "pay", pay, nil, "r2", .9, true},
 		{"quantile", "quantile", "pay", pay, nil, "r2", .8, true},
 		{"counts", "poisson", "visits", visits, nil, "deviance_explained", .75, false},
+		{"spread counts", "negbinomial", "visits", visits, nil, "deviance_explained", .7, false},
+		{"amounts", "gamma", "pay", pay, nil, "r2", .85, false},
+		{"probit", "probit", "rich", rich, nil, "accuracy", .94, false},
 	} {
 		tested[c.loss] = true
 		p, warnings := fitJSON(t, append([]string{"-data", data, "-schema", schema(t, c.label, c.kind), "-loss", c.loss,
@@ -219,8 +222,9 @@ func TestWarnsAboutBudgets(t *testing.T) {
 		{"10", "1e-5", nil},
 		{"10.5", "1e-5", []string{"so large a budget"}},
 		{"1", "0.0025", []string{"no smaller than 1/n"}}, // 1/n is 1/400
-		{"1e-5", "0.002", []string{"swapped"}},
+		{"1e-5", "0.002", []string{"swapped", "labels lie in [0, 100] by the schema"}},
 		{"1e-5", "0.5", []string{"no smaller than 1/n", "swapped"}},
+		{"0.2", "1e-5", []string{"labels lie in [0, 100] by the schema"}},
 	} {
 		p, stderr := fitJSON(t, append(args, "-epsilon", c.epsilon, "-delta", c.delta)...)
 		if len(p.Warnings) != len(c.want) || strings.Count(stderr, "WARNING") != len(c.want) {
@@ -244,6 +248,8 @@ func TestMetrics(t *testing.T) {
 		names             []string
 	}{
 		{"logistic", "rich", rich, []string{"log_loss", "auc", "calibration_slope", "mean_error", "accuracy"}},
+		{"probit", "rich", rich, []string{"log_loss", "auc", "calibration_slope", "mean_error", "accuracy"}},
+		{"gamma", "pay", pay, []string{"r2", "rmse", "mean_error", "mean_loss"}},
 		{"squaredhinge", "rich", rich, []string{"accuracy", "auc", "mean_loss"}},
 		{"poisson", "visits", visits, []string{"deviance", "deviance_explained", "mean_error"}},
 		{"squared", "pay", pay, []string{"r2", "rmse", "mean_error", "mean_loss"}},
@@ -267,11 +273,11 @@ func TestMetrics(t *testing.T) {
 				}
 			}
 		}
-		if slope, ok := object.Constant["calibration_slope"]; slope != nil || ok != (c.loss == "logistic") {
+		if slope, ok := object.Constant["calibration_slope"]; slope != nil || ok != (c.names[0] == "log_loss") {
 			t.Errorf("%s: a constant's slope is %v", c.loss, slope)
 		}
 		out, _ = csvfit(t, args...)
-		if head := "hold-out     " + c.names[0]; !strings.Contains(out, head) || strings.Contains(out, "–") != (c.loss == "logistic") {
+		if head := "hold-out     " + c.names[0]; !strings.Contains(out, head) || strings.Contains(out, "–") != (c.names[0] == "log_loss") {
 			t.Errorf("%s: want %q, and a dash for a slope only:\n%s", c.loss, head, out)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
-	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -82,10 +81,10 @@ type predictions struct {
 }
 
 func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
-	p := &predictions{model: m, w: w, names: []string{"prediction"}, mean: m.Link() == losses.Logit || m.Encoder() != nil}
+	p := &predictions{model: m, w: w, names: []string{"prediction"}, mean: m.Link().Probability() || m.Encoder() != nil}
 	e := m.Encoder()
 	switch {
-	case m.Link() == losses.Logit:
+	case m.Link().Probability():
 		p.names, p.classes = []string{"probability", "class"}, [2]string{"0", "1"}
 	case e != nil && e.Label().Kind == table.Binary:
 		p.names, p.mean, p.classes = []string{"class"}, false, [2]string{"0", "1"}

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -25,7 +24,7 @@ type server struct {
 func newServer(m *dpglm.Model) http.Handler {
 	s := &server{m, "mean", m.Means}
 	switch {
-	case m.Link() == losses.Logit:
+	case m.Link().Probability():
 		s.kind = "probability"
 	case m.Encoder().Label().Kind == table.Binary: // a loss without probabilities
 		s.kind, s.predict = "class", m.Predict

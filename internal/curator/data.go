@@ -141,9 +141,9 @@ func (d *Data) Check(loss losses.Loss) error {
 }
 
 // For returns the same rows, with the facts about labels as a loss takes them: a
-// range of counts begins at 0, and its upper end is their bound.
+// range of counts or amounts begins at 0, and its upper end is their bound.
 func (d *Data) For(loss losses.Loss) *Data {
-	if loss == nil || loss.Labels() != losses.Count {
+	if loss == nil || !loss.Labels().FromZero() {
 		return d
 	}
 	counts := *d.held

@@ -83,7 +83,7 @@ func LabelRange(l losses.Labels, bound float64) (low, high float64) {
 	switch l {
 	case losses.Real:
 		return -bound, bound
-	case losses.Count:
+	case losses.Count, losses.Amount:
 		return 0, bound
 	}
 	return 0, 1

@@ -30,7 +30,7 @@ func (d *Data) Facts() Facts {
 // no probability.
 func prediction(loss losses.Loss) func(score float64) float64 {
 	link := losses.LinkOf(loss)
-	if loss.Labels() != losses.Binary || link == losses.Logit {
+	if loss.Labels() != losses.Binary || link.Probability() {
 		return link.Mean
 	}
 	return func(score float64) float64 {

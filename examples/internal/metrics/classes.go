@@ -52,7 +52,7 @@ func AUC(scores, y []float64) float64 {
 // than −log(10⁻¹⁵) ≈ 34.5.
 const Saturated = 1e-15
 
-// LogLoss is the mean of −log p over the probabilities that scores give to the
+// LogLoss is the mean of −log p over the probabilities that log-odds give to the
 // right class, 1/(1 + e^(−z)) being that of class 1 and [Saturated] the least.
 func LogLoss(scores, y []float64) float64 {
 	most := -math.Log(Saturated)

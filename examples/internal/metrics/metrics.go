@@ -55,7 +55,7 @@ func Value(metrics []Metric, name string) float64 {
 //	probabilities    log_loss, auc, calibration_slope, mean_error, accuracy
 //	other classes    accuracy, auc, mean_loss
 //	counts           deviance, deviance_explained, mean_error
-//	other labels     r2, rmse, mean_error, mean_loss
+//	amounts, others     r2, rmse, mean_error, mean_loss
 //
 // The mean error is the mean prediction minus the mean label. No metric is defined
 // if a score is NaN.
@@ -66,12 +66,13 @@ func Of(loss losses.Loss, z, y []float64) []Metric {
 		mean[i] = link.Mean(v)
 	}
 	switch labels := loss.Labels(); {
-	case labels == losses.Binary && link == losses.Logit:
+	case link.Probability():
+		z = logOdds(loss, z)
 		m = []Metric{{"log_loss", LogLoss(z, y)}, {"auc", AUC(z, y)}, {"calibration_slope", CalibrationSlope(z, y)},
 			{"mean_error", MeanError(mean, indicators(y))}, {"accuracy", Accuracy(z, y)}}
 	case labels == losses.Binary:
 		m = []Metric{{"accuracy", Accuracy(z, y)}, {"auc", AUC(z, y)}, {"mean_loss", meanLoss(loss, z, signs(y))}}
-	case labels == losses.Count:
+	case labels == losses.Count && link == losses.Log:
 		m = []Metric{{"deviance", Deviance(mean, y)}, {"deviance_explained", DevianceExplained(mean, y)}, {"mean_error", MeanError(mean, y)}}
 	default:
 		m = []Metric{{"r2", R2(mean, y)}, {"rmse", RMSE(mean, y)}, {"mean_error", MeanError(mean, y)}, {"mean_loss", meanLoss(loss, z, y)}}
@@ -82,6 +83,18 @@ func Of(loss losses.Loss, z, y []float64) []Metric {
 		}
 	}
 	return m
+}
+
+// logOdds are those of the probabilities at scores.
+func logOdds(loss losses.Loss, z []float64) []float64 {
+	if losses.LinkOf(loss) == losses.Logit {
+		return z
+	}
+	odds := make([]float64, len(z))
+	for i, v := range z {
+		odds[i] = loss.Value(v, -1) - loss.Value(v, 1)
+	}
+	return odds
 }
 
 // LowerIsBetter reports whether the metric of that name is an error.

@@ -83,6 +83,8 @@ func scaleOf(m *dpglm.Model) string {
 	switch {
 	case m.Link() == losses.Logit:
 		return "change in the log-odds of “" + m.Label() + "”"
+	case m.Link() == losses.ProbitLink:
+		return "change in the normal quantile of the probability of “" + m.Label() + "”"
 	case m.Link() == losses.Log:
 		return "change in the logarithm of the mean of “" + m.Label() + "”"
 	case m.Loss() == "squared":

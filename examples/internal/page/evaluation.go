@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // evaluation are the figures of rows held out.
@@ -66,7 +65,7 @@ func measures(e *dpglm.Evaluation, m *dpglm.Model) []measure {
 		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind", true, false, e.AUC},
 		{"rate", "rows for which it holds that " + m.Label(), true, true, e.Rate},
 	}
-	if m.Link() != losses.Logit {
+	if !m.Link().Probability() {
 		list[0].meaning = "rows that are classified rightly"
 		return list
 	}

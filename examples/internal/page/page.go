@@ -119,6 +119,8 @@ func kindOf(loss string) string {
 	switch loss {
 	case "logistic":
 		return "Logistic regression"
+	case "probit":
+		return "Probit regression"
 	case "squared":
 		return "Linear regression"
 	case "poisson":

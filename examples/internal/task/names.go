@@ -14,10 +14,13 @@ import (
 var (
 	lossTable = map[string]losses.Loss{
 		"absolute":      losses.Absolute{},
+		"gamma":         losses.Gamma{Least: 0.01},
 		"hinge":         losses.Hinge{},
 		"huber":         losses.Huber{Kappa: 1},
 		"logistic":      losses.Logistic{},
+		"negbinomial":   losses.NegativeBinomial{Dispersion: 1},
 		"poisson":       losses.Poisson{},
+		"probit":        losses.Probit{},
 		"quantile":      losses.Quantile{Tau: 0.9},
 		"smoothedhinge": losses.SmoothedHinge{Width: 0.5},
 		"squared":       losses.Squared{},

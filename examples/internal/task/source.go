@@ -42,7 +42,7 @@ func NewFacts(f *flag.FlagSet) *Source {
 	s := new(Source)
 	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns; see package table")
 	f.StringVar(&s.lossName, "loss", "", "`name` of the loss: "+known(lossTable)+
-		"; huber is linear beyond an error of 1, quantile is that of order 0.9, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared)")
+		"; gamma takes amounts below 0.01 for 0.01, huber is linear beyond an error of 1, negbinomial has the dispersion 1, quantile is that of order 0.9, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared)")
 	return s
 }
 
@@ -136,6 +136,8 @@ func (s *Source) label() table.Column {
 func (s *Source) suits(label table.Column) error {
 	binary := s.Loss.Labels() == losses.Binary
 	switch {
+	case s.Loss.Labels() == losses.Amount && label.Kind == table.Numeric && label.Range[0] != 0:
+		return Usage(`-loss %s is for amounts, whose range begins at 0, and that of %q at %g: declare it so, or leave out -loss`, s.lossName, label.Name, label.Range[0])
 	case binary == (label.Kind == table.Binary) && (s.Loss.Labels() != losses.Count || label.Kind == table.Count):
 		return nil
 	case binary:

@@ -75,8 +75,15 @@ func TestLossSuitsTheLabel(t *testing.T) {
 		{`"kind": "count", "cap": 64`, "logistic", "", `"y" is count`},
 		{`"kind": "numeric", "range": [0, 64]`, "logistic", "", `"y" is numeric`},
 		{`"kind": "numeric", "range": [0, 64]`, "poisson", "", `"cap"`},
+		{`"kind": "numeric", "range": [0, 64]`, "gamma", "gamma above 0.01", ""},
+		{`"kind": "count", "cap": 64`, "gamma", "gamma above 0.01", ""},
+		{`"kind": "numeric", "range": [2, 64]`, "gamma", "", "begins at 0"},
+		{`"kind": "binary", "above": 4`, "gamma", "", `"y" is binary`},
+		{`"kind": "count", "cap": 64`, "negbinomial", "negative binomial(1)", ""},
+		{`"kind": "numeric", "range": [0, 64]`, "negbinomial", "", `"cap"`},
+		{`"kind": "binary", "above": 4`, "probit", "probit", ""},
 		{`"kind": "binary", "above": 4`, "squared", "", `"y" is binary`},
-		{`"kind": "binary", "above": 4`, "cubic", "", "poisson, quantile"},
+		{`"kind": "binary", "above": 4`, "cubic", "", "poisson, probit, quantile"},
 	} {
 		s, _, err := source(t, c.label, "-loss", c.loss)
 		switch {

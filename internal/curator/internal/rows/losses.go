@@ -77,7 +77,7 @@ func (s *Sums) labelSensitivity() float64 {
 	switch s.loss.Labels() {
 	case losses.Binary:
 		spread, largest = 1, 0 // counts are exact
-	case losses.Count:
+	case losses.Count, losses.Amount:
 		spread = s.labelBound
 	}
 	return float64(spread*(1+1e-15)) + float64(2.2*unit*largest*s.t.layout.chain(0))

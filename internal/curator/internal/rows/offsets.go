@@ -1,10 +1,6 @@
 package rows
 
-import (
-	"math"
-
-	"github.com/dpglm/dpglm/losses"
-)
+import "math"
 
 // Range is a public one, of numbers that are held to it.
 type Range [2]float64
@@ -31,9 +27,10 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 }
 
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
-// over its bound, or for counts the exposure whose logarithm it is, over the largest one. A
-// person moves them by no more than the diameter of the triangle of 0, (1, 1) and (1, −1), in
-// which lies what a person adds, and the second sum's rounding, the first being exact.
+// over its bound, or for counts and amounts the exposure whose logarithm it is, over the
+// largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)
+// and (1, −1), in which lies what a person adds, and the second sum's rounding, the first
+// being exact.
 func (s *Sums) Totals() (values []float64, l2 float64) {
 	values = make([]float64, 2)
 	s.blockSums(values, func(i int, sum []float64) {
@@ -41,7 +38,7 @@ func (s *Sums) Totals() (values []float64, l2 float64) {
 		sum[0] += share
 		switch {
 		case s.offsetBound == 0:
-		case s.loss.Labels() == losses.Count:
+		case s.loss.Labels().FromZero():
 			sum[1] += float64(share * math.Exp(s.offsets[i]-s.offsetTop))
 		default:
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))

@@ -175,7 +175,7 @@ type Sums struct {
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public
-// rules: binary labels to ±1 by sign, counts clamped to the bound, and real labels
+// rules: binary labels to ±1 by sign, counts and amounts clamped to the bound, and real labels
 // less the centre clamped to it on either side.
 func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss losses.Loss) (*Sums, error) {
 	if loss.Labels() != losses.Binary {
@@ -203,7 +203,7 @@ func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 			return 1, y == 1
 		}
 		return -1, y == 0 || y == -1
-	case losses.Count:
+	case losses.Count, losses.Amount:
 		return min(y, bound), y >= 0
 	default:
 		return min(max(y-centre, -bound), bound), true
