@@ -29,7 +29,7 @@ func (b *budget) addTo(f *flag.FlagSet) {
 // addNumbersTo adds all flags but the method's.
 func (b *budget) addNumbersTo(f *flag.FlagSet) {
 	f.Float64Var(&b.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
-	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on to the power -1.5)")
+	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on, or of persons, where the schema names them, to the power -1.5)")
 	f.IntVar(&b.group, "group", 1, "protect any `k` rows together, such as those of a household; or persons, where the schema names them")
 	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")
 }

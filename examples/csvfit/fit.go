@@ -119,7 +119,7 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	}
 	r.radius, r.warnings = plan.Problem.Radius, warnings
 	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
-		r.testRows, r.constant = len(trial.Held), trial.Constant()
+		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
 		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func TestRates(t *testing.T) {
 		t.Errorf("planned\n%s", planned)
 	}
 	fitted, _ := csvfit(t, "fit", "-test", "0.2", "-data", data, "-schema", filled, "-epsilon", "4", "-loss", "poisson", "-o", model, "-insecure-noise-seed", "1")
-	if !strings.Contains(fitted, "2400 training persons") {
+	if !strings.Contains(fitted, "2400 training persons, 600 held out") {
 		t.Errorf("a fifth of 3,000 persons was held out:\n%s", fitted)
 	}
 	explained := map[string]float64{}

@@ -12,7 +12,7 @@ import (
 
 // evaluation are the figures of rows held out.
 type evaluation struct {
-	Rows, Level      string
+	Count, Level     string // of rows or persons; of the intervals
 	Figures          []figure
 	Lost             string // names of those that drowned in the noise
 	ROC, Calibration *chart
@@ -22,7 +22,7 @@ type evaluation struct {
 type figure struct{ Name, Meaning, Value, Interval string }
 
 func newEvaluation(e *dpglm.Evaluation, m *dpglm.Model) *evaluation {
-	v := &evaluation{Rows: grouped(e.Rows), Level: level(e.Level)}
+	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Level)}
 	var lost []string
 	for _, f := range measures(e, m) {
 		if f.of == (dpglm.Interval{}) || f.unit && f.of.Low <= 0 && f.of.High >= 1 {

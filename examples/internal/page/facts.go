@@ -20,12 +20,12 @@ type setting struct{ Name, Value string }
 // column is what the schema says of one.
 type column struct{ Name, Role, Values, Missing string }
 
-func newFacts(c Content) *facts {
+func newFacts(c Content, units string) *facts {
 	f := &facts{}
 	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
-	add("rows to train on", grouped(c.Shape.Rows))
+	add(units+" to train on", grouped(c.Shape.Rows))
 	if c.Evaluation != nil {
-		add("rows to evaluate on", grouped(c.Evaluation.Rows))
+		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
 	}
 	add("weights", grouped(c.Shape.Dim))
 	add("bound on a row’s norm", significant(c.Shape.FeatureBound, 4))
@@ -64,7 +64,7 @@ func describe(s table.Schema, c table.Column) column {
 		d.Role = "label"
 	case c.Name == s.Person:
 		d.Role = "person"
-		d.Values = fmt.Sprintf("whose row it is; up to %s rows each", grouped(s.MaxRows))
+		d.Values = fmt.Sprintf("whose row it is; at most %s rows of each person count", grouped(s.MaxRows))
 	case c.Kind == table.Ignored || c.Kind == table.ID || c.Kind == table.Count:
 		d.Role = "not used"
 	}

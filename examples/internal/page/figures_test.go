@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -215,11 +216,60 @@ func TestPersons(t *testing.T) {
 	}
 	claim.Unit = "one person"
 	text, err = personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
-	if err != nil || !strings.Contains(text, "for a person with all rows") || strings.Contains(text, "ε") {
+	if err != nil || !strings.Contains(text, "for all rows of one person, however many") || strings.Contains(text, "ε") {
 		t.Errorf("%s (%v)", text, err)
 	}
 	if text, err = personOf(l, claim, table.Schema{}); text != "" || err != nil {
 		t.Errorf("%s (%v)", text, err)
+	}
+}
+
+// A page about persons says persons wherever the guarantee is meant, and has no number of
+// rows, which is private; one about rows says rows.
+func TestPageOfPersons(t *testing.T) {
+	const persons, each = 150, 3
+	var b strings.Builder
+	b.WriteString("who,x,y\n")
+	for i := range persons * each {
+		fmt.Fprintf(&b, "p%d,%d,%d\n", i/each, i%10, i%10/5)
+	}
+	s := table.Schema{Version: table.Version, Label: "y", Person: "who", MaxRows: 2, Columns: []table.Column{{Name: "who", Kind: table.ID},
+		{Name: "x", Kind: table.Numeric, Range: []float64{0, 9}}, {Name: "y", Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}}}
+	for _, ofPersons := range []bool{true, false} {
+		if !ofPersons {
+			s.Person, s.MaxRows, s.Columns[0].Kind = "", 0, table.Ignored
+		}
+		read, err := table.ReadCSV(strings.NewReader(b.String()), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := dpglm.NewTableDataset(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.Auto(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, text := written(t, Content{Data: "x", Shape: d.Shape(), Model: m, Ledger: m.Ledger()})
+		of := map[bool][]string{
+			true: {"all rows of one of the 150 persons hold, however many", "each protected with all rows", "persons to train on", "two equally likely persons",
+				"of the persons.", "a given person’s rows", "how far all rows of one person", "This holds for each person"},
+			false: {"one of the 450 rows holds", "each protected", "rows to train on", "two equally likely rows", "of the rows.", "a given row", "how far one row", "This holds for each row"},
+		}
+		for _, want := range of[ofPersons] {
+			if !strings.Contains(page.text, want) {
+				t.Errorf("persons %v: no %q on the page", ofPersons, want)
+			}
+		}
+		for k, other := range of[!ofPersons] {
+			if k != 1 && strings.Contains(page.text, other) { // the second begins alike
+				t.Errorf("persons %v: %q on the page", ofPersons, other)
+			}
+		}
+		if ofPersons && strings.Contains(text, "450") {
+			t.Error("the page has the number of rows, which is private")
+		}
 	}
 }
 
@@ -236,7 +286,7 @@ func TestColumnsAreDescribed(t *testing.T) {
 		"f||2020-01-01 to 2021-01-01, in days from 2019-01-01|refused":        {Name: "f", Kind: table.Date, Origin: "2019-01-01", From: "2020-01-01", To: "2021-01-01"},
 		"h||x, y (reference: none of them); each a column of 0 and 1|refused": {Name: "h", Kind: table.OneHot, Levels: []string{"x", "y"}},
 		"wage|label|yes above 600, no up to it|refused":                       {Name: "wage", Kind: table.Binary, Above: &above},
-		"who|person|whose row it is; up to 2 rows each|":                      {Name: "who", Kind: table.ID},
+		"who|person|whose row it is; at most 2 rows of each person count|":    {Name: "who", Kind: table.ID},
 		"g|not used||": {Name: "g", Kind: table.Ignored},
 	} {
 		d := describe(s, c)

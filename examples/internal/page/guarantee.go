@@ -49,7 +49,7 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 	if err != nil {
 		return nil, err
 	}
-	g.Power, g.Test = atMost(100*power(falseAlarms), 2)+space+"%", testChart(power)
+	g.Power, g.Test = atMost(100*power(falseAlarms), 2)+space+"%", testChart(power, one(claim))
 	if g.Group, err = groupOf(l, claim); err != nil {
 		return nil, err
 	}
@@ -68,11 +68,7 @@ func groupOf(l *dpglm.Ledger, claim mechanisms.Claim) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	units := "rows"
-	if claim.Unit != "" {
-		units = "persons"
-	}
-	return fmt.Sprintf("The budget was for any %s %s together: for these, ε = %s at the same δ.", grouped(claim.Group), units, atMost(epsilon, 3)), nil
+	return fmt.Sprintf("The budget was for any %s %s together: for these, ε = %s at the same δ.", grouped(claim.Group), unitsOf(claim), atMost(epsilon, 3)), nil
 }
 
 // personOf says what the guarantee is for a person with several rows: one for persons, or
@@ -82,7 +78,7 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 		return "", nil
 	}
 	if claim.Unit != "" {
-		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each. What is said of a row holds for a person with all rows.", s.Person, grouped(s.MaxRows)), nil
+		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows)), nil
 	}
 	epsilon, err := l.GroupEpsilon(s.MaxRows, claim.Delta)
 	if err != nil {
@@ -93,6 +89,14 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 		return text + "the ledger promises nothing at this δ.", nil
 	}
 	return text + fmt.Sprintf("it is ε = %s at the same δ.", atMost(epsilon, 3)), nil
+}
+
+// one is whom an attacker asks about.
+func one(claim mechanisms.Claim) string {
+	if claim.Unit != "" {
+		return "a given person’s rows, however many, are"
+	}
+	return "a given row is"
 }
 
 const samples = 48 // of each curve
@@ -175,11 +179,11 @@ func powerOf(l *dpglm.Ledger) (func(alarms float64) float64, error) {
 }
 
 // testChart draws what the best test finds against its false alarms.
-func testChart(power func(float64) float64) *chart {
+func testChart(power func(float64) float64, one string) *chart {
 	c := unitChart("test", "false alarms", "found, at most")
 	c.Title = "What an attacker can tell"
-	c.Description = fmt.Sprintf("For each rate of false alarms, the largest rate at which any test of whether a given row is among the data is right when it is: %s at %s of false alarms. Blind guessing is the diagonal.",
-		atMost(100*power(falseAlarms), 2)+space+"%", percent(falseAlarms, 0))
+	c.Description = fmt.Sprintf("For each rate of false alarms, the largest rate at which any test of whether %s among the data is right when so: %s at %s of false alarms. Blind guessing is the diagonal.",
+		one, atMost(100*power(falseAlarms), 2)+space+"%", percent(falseAlarms, 0))
 	var curve []point
 	for k := range samples + 1 {
 		a := math.Pow(float64(k)/samples, 1.5)

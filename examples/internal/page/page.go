@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // Content is what a page is made of.
@@ -39,7 +40,9 @@ type Content struct {
 type view struct {
 	Style                     template.CSS
 	Label, Kind, Data, Method string
-	Rows                      string
+	Units                     string // what is protected
+	Persons                   bool
+	Count                     string // of the units
 	Seeded                    bool
 	Notes                     []string // about the budget
 	Tiles                     []tile
@@ -82,7 +85,7 @@ func (c Content) view() (*view, error) {
 		return nil, fmt.Errorf("a page is about a model and a ledger that claims (ε, δ), not about %v", c.Ledger)
 	}
 	v := &view{Style: template.CSS(style), Label: c.Model.Label(), Kind: kindOf(c.Model.Loss()), Data: c.Data, Method: c.Method,
-		Rows: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+		Units: unitsOf(claim), Persons: claim.Unit != "", Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
 			v.Notes = append(v.Notes, text)
@@ -102,16 +105,31 @@ func (c Content) view() (*view, error) {
 		return nil, err
 	}
 	v.Scaling = scaling(c.Ledger, claim)
-	v.Facts = newFacts(c)
+	v.Facts = newFacts(c, v.Units)
 	v.Tiles = []tile{
 		{"ε", v.Guarantee.Epsilon, "privacy loss, at most"},
 		{"δ", v.Guarantee.Delta, "but for this probability"},
-		{"rows", v.Rows, "each protected"},
+		{v.Units, v.Count, protected(v.Persons)},
 	}
 	if v.Evaluation != nil {
 		v.Tiles = append(v.Tiles, v.Evaluation.headline()...)
 	}
 	return v, nil
+}
+
+// unitsOf are those that the ledger's claim counts: a claim about rows names no unit.
+func unitsOf(claim mechanisms.Claim) string {
+	if claim.Unit != "" {
+		return "persons"
+	}
+	return "rows"
+}
+
+func protected(persons bool) string {
+	if persons {
+		return "each protected with all rows, however many"
+	}
+	return "each protected"
 }
 
 // kindOf names the model by its loss.

@@ -29,8 +29,16 @@ type Trial struct {
 	train, test *table.Table
 }
 
-// DefaultDelta is the number of rows to the power -1.5.
-func DefaultDelta(rows int) float64 { return math.Pow(float64(rows), -1.5) }
+// HeldOut is how many rows were held out, or persons, where the table has them.
+func (t *Trial) HeldOut() int {
+	if t.test.Persons() != nil {
+		return t.test.PersonCount()
+	}
+	return len(t.Held)
+}
+
+// DefaultDelta is the number of rows, or persons, to the power -1.5.
+func DefaultDelta(units int) float64 { return math.Pow(float64(units), -1.5) }
 
 // Trial reads the file and holds out the share of its rows by a public seed.
 func (s *Source) Trial(seed uint64) (*Trial, error) {
