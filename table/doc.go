@@ -81,6 +81,7 @@
 // # Errors
 //
 // Errors about fields name the line, the column, the value and a remedy: of each column
-// the first, and how many rows have one. So they are for the curator, who holds the table,
+// the first, how many of the rows have one, and of texts that aren't listed which they are.
+// So they are for the curator, who holds the table,
 // and not for release; as are [Table.Warnings].
 package table

@@ -252,12 +252,7 @@ func (b *Binding) read(fields []string) (err error) {
 	e := b.encoder
 	for i, in := range e.inputs {
 		c := &b.cells[i]
-		if g := e.oneHots[i]; g != nil {
-			*c, err = g.readAll(fields[:len(in.files)])
-		} else {
-			*c, err = e.fields[i].read(fields[0])
-		}
-		if err != nil {
+		if *c, err = e.cell(i, fields[:len(in.files)]); err != nil {
 			return placed(err, b.unit, b.number)
 		}
 		if c.clamped {
@@ -269,6 +264,14 @@ func (b *Binding) read(fields []string) (err error) {
 		fields = fields[len(in.files):]
 	}
 	return nil
+}
+
+// cell reads the fields of input i.
+func (e *Encoder) cell(i int, fields []string) (cell, error) {
+	if g := e.oneHots[i]; g != nil {
+		return g.readAll(fields)
+	}
+	return e.fields[i].read(fields[0])
 }
 
 // write writes the features of the cells into dst.

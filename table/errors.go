@@ -34,6 +34,9 @@ type Error struct {
 
 	kind    error
 	message string
+
+	unlisted  string // the field, where it should be one of a few texts
+	separated bool   // the field is a number with separators of thousands
 }
 
 func (e *Error) Error() string {

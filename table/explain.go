@@ -27,7 +27,9 @@ func explainNumber(c *Column, text string) error {
 		if thousands(text) {
 			plain += ", or " + strings.Replace(text, ",", ".", 1) + " if that is what its comma means"
 		}
-		return valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
+		e := valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
+		e.separated = separator(text) != ""
+		return e
 	}
 	if c.Above != nil {
 		return valueError(c.Name, `%s is not a number; write one such as 12.5, or give the label "positive" and "negative" texts in the place of "above"`, quote(text))
@@ -97,6 +99,17 @@ func multiple(unit string) bool {
 // letters is how many there are: two or three may be a currency.
 func letters(s string) int { return len([]rune(skeleton(s))) }
 
+// separator is what separates the thousands of a number, which has groups of three digits;
+// empty for other texts.
+func separator(text string) string {
+	for _, s := range separators {
+		if withoutThousands(text, s) != text {
+			return s
+		}
+	}
+	return ""
+}
+
 // thousands reports whether a comma may as well be a decimal one.
 func thousands(text string) bool {
 	whole, digits, _ := strings.Cut(text, ",")
@@ -135,6 +148,12 @@ func explainDate(c *Column, declared []string, text string) error {
 
 // explainLevel says why a text is no level, and which level is near.
 func explainLevel(c *Column, text string) error {
+	e := levelError(c, text)
+	e.unlisted = text
+	return e
+}
+
+func levelError(c *Column, text string) *Error {
 	levels, what := c.Levels, "one of the column's levels"
 	remedy := `correct it, add it to the schema's "levels", or let one of them stand for it by "other"`
 	if c.Kind == Binary {

@@ -1,54 +1,86 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
-// maxProblems is how many bad rows are read, so that a wrong schema fails soon.
-const maxProblems = 1000
+const (
+	maxProblems = 1000 // bad rows that are read, so that a wrong schema fails soon
+	maxUnlisted = 8    // texts that an error shows of a column
+	maxDistinct = 1000 // texts that are counted of a column
+)
 
-// problems are the errors about fields: of each column the first, so that a table is put
-// right in a few rounds, and how many rows follow.
+// problems are the errors about fields: of each column the first, and what the rows that
+// were looked at have in it, so that a table is put right in a few rounds.
 type problems struct {
-	first []*Error
-	more  map[string]int // by column
-	rows  int
+	columns []*problem // in the order of their first rows
+	rows    int        // that were looked at
+	bad     int        // of them
 }
 
-// add takes an error about a row. It returns it if reading can't go on, and io.EOF if
-// enough was seen.
-func (p *problems) add(err error) error {
-	var e *Error
-	if !errors.As(err, &e) || e.Column == "" {
-		return err
-	}
-	if slices.ContainsFunc(p.first, func(f *Error) bool { return f.Column == e.Column }) {
-		p.more[e.Column]++
-	} else {
-		p.first = append(p.first, e)
-		if p.more == nil {
-			p.more = map[string]int{}
+// problem is what is wrong in one column.
+type problem struct {
+	first     *Error
+	rows      int
+	unlisted  map[string]int // texts that are no level, and how often
+	separated int            // numbers with separators of thousands
+}
+
+// add takes all errors about a row, which has some. It returns one if reading can't go on,
+// and io.EOF if enough was seen.
+func (p *problems) add(faults []error) error {
+	for _, err := range faults {
+		var e *Error
+		if !errors.As(err, &e) || e.Column == "" {
+			return err
 		}
+		p.of(e).count(e)
 	}
-	if p.rows++; p.rows == maxProblems {
+	if p.bad++; p.bad == maxProblems {
 		return io.EOF
 	}
 	return nil
 }
 
+// of is the problem of an error's column.
+func (p *problems) of(e *Error) *problem {
+	for _, c := range p.columns {
+		if c.first.Column == e.Column {
+			return c
+		}
+	}
+	p.columns = append(p.columns, &problem{first: e, unlisted: map[string]int{}})
+	return p.columns[len(p.columns)-1]
+}
+
+func (c *problem) count(e *Error) {
+	c.rows++
+	if e.separated {
+		c.separated++
+	}
+	if text := strings.Clone(e.unlisted); text != "" && (len(c.unlisted) < maxDistinct || c.unlisted[text] > 0) {
+		c.unlisted[text]++
+	}
+}
+
 // with returns all problems, and the error that ended reading, which may be nil.
 func (p *problems) with(last error) error {
 	var all []error
-	for _, e := range p.first {
-		if n := p.more[e.Column]; n > 0 {
-			e.message += fmt.Sprintf(" (%d rows have an error in this column", n+1)
-			if p.rows == maxProblems {
-				e.message += ", and the rest was not read"
-			}
-			e.message += ")"
+	of := fmt.Sprintf("%d", p.rows)
+	if last != nil || p.bad == maxProblems {
+		of = "the first " + of
+	}
+	for _, c := range p.columns {
+		e := c.first
+		if c.rows > 1 {
+			e.message += fmt.Sprintf(" (%d of %s rows have an error in this column%s)", c.rows, of, c.kinds())
 		}
 		all = append(all, e)
 	}
@@ -56,4 +88,30 @@ func (p *problems) with(last error) error {
 		return all[0]
 	}
 	return errors.Join(all...)
+}
+
+// kinds says what the errors of a column are, if there is more to say than the first tells.
+func (c *problem) kinds() string {
+	if c.separated > 0 {
+		return fmt.Sprintf("; %d are numbers with separators of thousands", c.separated)
+	}
+	if len(c.unlisted) < 2 {
+		return ""
+	}
+	texts := slices.SortedFunc(maps.Keys(c.unlisted), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.unlisted[b], c.unlisted[a]), cmp.Compare(a, b))
+	})
+	more := ""
+	if n := len(texts) - maxUnlisted; n > 0 {
+		texts, more = texts[:maxUnlisted], fmt.Sprintf(", and %d more", n)
+	}
+	var shown, counts []string
+	for _, t := range texts {
+		written := quote(t)
+		if len(t) <= maxQuoted && utf8.ValidString(t) {
+			written = compact(t) // as in a schema
+		}
+		shown, counts = append(shown, written), append(counts, fmt.Sprint(c.unlisted[t]))
+	}
+	return fmt.Sprintf("; not listed are %s%s, in %s rows: list those that are publicly known to occur", strings.Join(shown, ", "), more, list(counts, "and"))
 }

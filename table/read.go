@@ -235,8 +235,13 @@ func (r *reader) encode(b *batch) error {
 	n := len(r.wanted)
 	for i, number := range b.numbers {
 		r.binding.At(b.unit, number)
-		if err := r.record(b.fields[i*n : (i+1)*n]); err != nil {
-			if err := r.problems.add(placed(err, b.unit, number)); err != nil {
+		r.problems.rows++
+		if fields := b.fields[i*n : (i+1)*n]; r.record(fields) != nil {
+			faults := r.faults(fields)
+			for _, err := range faults {
+				placed(err, b.unit, number)
+			}
+			if err := r.problems.add(faults); err != nil {
 				return err
 			}
 		}
@@ -244,7 +249,35 @@ func (r *reader) encode(b *batch) error {
 	return nil
 }
 
-// record encodes one record, of the wanted fields.
+// faults are all errors of a record that has one: of each column, and of a one-hot group the
+// first.
+func (r *reader) faults(fields []string) (all []error) {
+	add := func(err error) {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	if r.label >= 0 {
+		_, _, err := r.encoder.label.read(fields[r.label])
+		add(err)
+	}
+	if r.person >= 0 {
+		_, err := r.code(trim(fields[r.person]))
+		add(err)
+	}
+	if r.exposure >= 0 {
+		_, err := r.exposed.required(trim(fields[r.exposure]), "an exposure")
+		add(err)
+	}
+	for i, in := range r.encoder.inputs {
+		_, err := r.encoder.cell(i, fields[:len(in.files)])
+		add(err)
+		fields = fields[len(in.files):]
+	}
+	return all
+}
+
+// record encodes one record, of the wanted fields, up to its first error.
 func (r *reader) record(fields []string) error {
 	if err := r.binding.read(fields); err != nil {
 		return err

@@ -390,8 +390,13 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	for i, want := range []string{`line 3, column "a": "x"`, `line 4, column "y": "?"`, `line 7, column "b": "Yes"`, "line 8: it has 1 fields"} {
-		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) || strings.Contains(lines[i], "3 rows have") != (i == 0) {
+	for i, want := range [][2]string{
+		{`line 3, column "a": "x"`, "(3 of the first 6 rows have an error in this column)"},
+		{`line 3, column "b": "maybe"`, `(2 of the first 6 rows have an error in this column; not listed are "Yes", "maybe", in 1 and 1 rows: list those that are publicly known to occur)`},
+		{`line 4, column "y": "?"`, `"negative"`},
+		{"line 8: it has 1 fields", ""},
+	} {
+		if len(lines) != 4 || !strings.HasPrefix(lines[i], want[0]) || !strings.HasSuffix(lines[i], want[1]) {
 			t.Errorf("%q lacks %q", lines, want)
 		}
 	}
@@ -400,7 +405,49 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err = ReadCSV(strings.NewReader("a,b,y\n"+strings.Repeat("x,yes,1\n", 2000)+"1,2,3\n"), s)
-	if want := fmt.Sprintf("(%d rows have an error in this column, and the rest was not read)", maxProblems); err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := fmt.Sprintf("(%d of the first %d rows have an error in this column)", maxProblems, maxProblems); err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// Errors count the rows of their own column, whatever else is wrong with these, and show the
+// texts of a column that aren't listed as a schema has them, the most frequent first.
+func TestProblemsAreCounted(t *testing.T) {
+	s := parse(t, `{"version":1,"label":"y","columns":[{"name":"a","kind":"numeric","range":[0,10000]},{"name":"town","kind":"categorical","levels":["york","hull"]},
+		{"name":"y","kind":"binary","positive":["1"],"negative":["0"]}]}`)
+	var b strings.Builder
+	b.WriteString("a,town,y\n")
+	for i := range 30 {
+		town := fmt.Sprintf("\"to\"\"wn %d\"", i/3)
+		if i >= 27 {
+			town = "york"
+		}
+		fmt.Fprintf(&b, "%s,%s,%d\n", []string{"\"1,893.06\"", "12", "x"}[i%3], town, i%2+i/20)
+	}
+	b.WriteString("1,leeds,0\n1,leeds,0\n1,leeds,0\n1,leeds,0\n")
+	_, err := ReadCSV(strings.NewReader(b.String()), s)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for i, want := range [][2]string{
+		{`line 2, column "a"`, "(20 of 34 rows have an error in this column; 10 are numbers with separators of thousands)"},
+		{`line 2, column "town"`, `(31 of 34 rows have an error in this column; not listed are "leeds", "to\"wn 0", "to\"wn 1", "to\"wn 2", "to\"wn 3", "to\"wn 4", "to\"wn 5", "to\"wn 6", and 2 more, in 4, 3, 3, 3, 3, 3, 3 and 3 rows: list those that are publicly known to occur)`},
+		{`line 23, column "y"`, "(5 of 34 rows have an error in this column)"},
+	} {
+		if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[i], want[0]) || !strings.HasSuffix(lines[i], want[1]) {
+			t.Errorf("%s\nlacks %q", err, want)
+		}
+	}
+}
+
+// Only groups of three digits after one of up to three are thousands.
+func TestThousands(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,893.06": "1893.06", "-12,345,678": "-12345678", "+1,000": "+1000", "1,893.": "1893.", "999": "999",
+		"0,125": "0,125", "1,89": "1,89", "1234,567": "1234,567", "1,234,56": "1,234,56", ",123": ",123", "1,,234": "1,,234", "1,234.5,6": "1,234.5,6", "1,234e3": "1,234e3", "1,2a4": "1,2a4", "1'000": "1'000", "": "",
+	} {
+		if got := withoutThousands(text, ","); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
 	}
 }
