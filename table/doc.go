@@ -41,13 +41,16 @@
 // order; a column of the file that isn't listed is left out, and a warning says so.
 //
 //   - "numeric" needs "range". "log" takes the logarithm of the value first, "square"
-//     adds its square, and "knots" makes it a cubic spline that bends there.
-//   - "categorical" needs "levels". The "reference", by default the first, gets no
+//     adds its square, and "knots" makes it a cubic spline that bends there. "thousands"
+//     names what separates groups of three digits, as in 1,893.06: a comma, an apostrophe
+//     or a space. Without it, such a number is an error.
+//   - "categorical" needs "levels"; "fold_case": true reads them in any case of their letters. The "reference", by default the first, gets no
 //     feature, so that the others' coefficients are differences from it. "other" names
 //     the level that any text gets which isn't listed; without it, such a text is an
 //     error.
 //   - "binary" needs "positive" and "negative", the texts that mean yes and no; for the
-//     label, "above" may take their place: yes is a number above it.
+//     label, "above" may take their place: yes is a number above it. The texts may have
+//     "fold_case", and the number "thousands".
 //   - "onehot" stands for columns of 0 and 1 that belong together, such as "region=north"
 //     and "region=south": {"name": "region", "kind": "onehot", "levels": ["north", "south"]}.
 //     A row has one 1 at most, or it is an error, and so the group adds no more to the
@@ -58,7 +61,7 @@
 //   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
 //     in package time.
-//   - "count" is for a label that is a whole number from 0 to "cap".
+//   - "count" is for a label that is a whole number from 0 to "cap"; it may have "thousands".
 //   - "id" is for the column that "person" names: it tells whose row it is, and a person
 //     may have "max_rows" rows, which reading doesn't enforce.
 //   - "ignored" is for a column that isn't used.

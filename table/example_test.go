@@ -64,7 +64,7 @@ func Example_errors() {
 	// Output:
 	// line 2, column "age": "$60" is not a number; write 60
 	// line 2, column "age": the field is empty; fill it in, or give the column a rule for missing values in the schema: "missing": "indicator" or "constant"
-	// line 2, column "smoker": "Yes" is not among the column's positive or negative texts; the nearest is "yes" (in another case): correct it, or add it to the schema's "positive" or "negative"
+	// line 2, column "smoker": "Yes" is not among the column's positive or negative texts; the nearest is "yes" (in another case): correct it, or add it to the schema's "positive" or "negative"; or give the column "fold_case": true
 	// line 2, column "readmitted": "maybe" is not among the column's positive or negative texts, "yes" and "no": correct it, or add it to the schema's "positive" or "negative"
 }
 

@@ -28,7 +28,10 @@ func explainNumber(c *Column, text string) error {
 			plain += ", or " + strings.Replace(text, ",", ".", 1) + " if that is what its comma means"
 		}
 		e := valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
-		e.separated = separator(text) != ""
+		if s := separator(text); s != "" && c.Thousands == "" {
+			e.separated = true
+			e.message += `, or declare the separator of all of them: "thousands": ` + quote(s)
+		}
 		return e
 	}
 	if c.Above != nil {
@@ -162,6 +165,9 @@ func levelError(c *Column, text string) *Error {
 		remedy = `correct it, or add it to the schema's "positive" or "negative"`
 	}
 	if name, how := nearest(text, levels); name != "" {
+		if !c.FoldCase && how == inAnotherCase {
+			remedy += `; or give the column "fold_case": true`
+		}
 		return valueError(c.Name, "%s is not %s; the nearest is %s (%s): %s", quote(text), what, quote(name), how, remedy)
 	}
 	if !utf8.ValidString(text) {

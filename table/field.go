@@ -3,9 +3,9 @@ package table
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -51,7 +51,7 @@ func (s *Schema) missingTexts() []string {
 func newAbsent(s *Schema, c *Column) absent {
 	a := absent{column: c, texts: s.missingTexts()}
 	for _, t := range a.texts {
-		if x, err := strconv.ParseFloat(t, 64); err == nil && !math.IsNaN(x) {
+		if x, err := c.parse(t); err == nil && !math.IsNaN(x) {
 			a.codes = append(a.codes, x)
 		}
 	}
@@ -143,7 +143,7 @@ func newNumber(c *Column, missing absent) number {
 
 // value returns a number, or ok = false for a missing one.
 func (n *number) value(text string) (x float64, ok bool, err error) {
-	x, err = strconv.ParseFloat(text, 64)
+	x, err = n.missing.column.parse(text)
 	finite := err == nil && x-x == 0
 	switch {
 	case finite && !slices.Contains(n.missing.codes, x):
@@ -188,7 +188,8 @@ func (f *numberField) read(text string) (cell, error) {
 type levelField struct {
 	missing absent
 	index   map[string]int
-	other   int // the level of all other texts; −1 refuses them
+	folded  map[string]int // by folded texts; nil where the case of letters matters
+	other   int            // the level of all other texts; −1 refuses them
 }
 
 func newLevelField(missing absent, levels [][]string, other string) *levelField {
@@ -201,14 +202,41 @@ func newLevelField(missing absent, levels [][]string, other string) *levelField 
 	if other != "" {
 		f.other = f.index[other]
 	}
+	if missing.column.FoldCase {
+		f.folded = make(map[string]int, len(f.index))
+		for t, i := range f.index {
+			f.folded[fold(t)] = i
+		}
+	}
 	return f
+}
+
+// level is that of a trimmed text, if it is listed.
+func (f *levelField) level(text string) (level int, ok bool) {
+	level, ok = f.index[text]
+	if !ok && f.folded != nil && utf8.ValidString(text) {
+		level, ok = f.folded[fold(text)]
+	}
+	return level, ok
+}
+
+// fold maps texts that differ in the case of letters only to the same one, as
+// strings.EqualFold has it.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
 }
 
 func (f *levelField) rule() *absent { return &f.missing }
 
 func (f *levelField) read(text string) (cell, error) {
 	text = trim(text)
-	level, ok := f.index[text]
+	level, ok := f.level(text)
 	switch {
 	case ok:
 		return cell{level: level}, nil

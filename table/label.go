@@ -60,7 +60,7 @@ func newLabelField(s *Schema, c *Column) *labelField {
 func (f *labelField) read(text string) (y float64, clamped bool, err error) {
 	text = trim(text)
 	if f.levels != nil {
-		if level, ok := f.levels.index[text]; ok {
+		if level, ok := f.levels.level(text); ok {
 			return float64(level), false, nil
 		}
 		c := f.levels.missing.column

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// inAnotherCase is how two names that fold_case would read as one differ.
+const inAnotherCase = "in another case"
+
 // otherLetters is the most that two names which are near may differ in.
 const otherLetters = "with other letters"
 
@@ -21,7 +24,7 @@ func nearest(s string, names []string) (name, how string) {
 		case strings.TrimFunc(s, unicode.IsSpace) == n || strings.ReplaceAll(s, "\u00a0", " ") == n:
 			return n, "without the spaces around it"
 		case strings.EqualFold(s, n):
-			return n, "in another case"
+			return n, inAnotherCase
 		case latin != s && strings.EqualFold(latin, n):
 			return n, "in another encoding: save the file as UTF-8"
 		}

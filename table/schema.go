@@ -74,8 +74,8 @@ const (
 const missingLevel = "missing"
 
 // DefaultMissing are the texts that stand for a missing value unless a schema says
-// otherwise. A level may not be one of them: a schema that needs it as a level lists
-// its own.
+// otherwise: NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null and None, in these cases only.
+// A level may not be one of them: a schema that needs it as a level lists its own.
 func DefaultMissing() []string {
 	return []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"}
 }
@@ -96,6 +96,10 @@ type Column struct {
 	// place of a straight line.
 	Knots []float64 `json:"knots,omitempty"`
 
+	// Thousands is what may separate the thousands of a number: "," reads "1,893.06".
+	// It may also be "'" or a space.
+	Thousands string `json:"thousands,omitempty"`
+
 	// Cap is the largest Count; larger ones are clamped to it.
 	Cap int `json:"cap,omitempty"`
 
@@ -112,6 +116,10 @@ type Column struct {
 	// Other is the one of Levels that stands for all texts that aren't listed. Empty
 	// refuses them.
 	Other string `json:"other,omitempty"`
+
+	// FoldCase reads the texts of a Categorical or a Binary in any case of their letters,
+	// by Unicode's simple folding.
+	FoldCase bool `json:"fold_case,omitempty"`
 
 	// Positive and Negative are the texts that mean yes and no in a Binary.
 	Positive []string `json:"positive,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -108,6 +107,9 @@ func (v *validator) column(c *Column, i int) {
 		return
 	}
 	v.foreign(where, c)
+	if c.Thousands != "" && !slices.Contains(separators, c.Thousands) {
+		v.fail(where, `"thousands" is %s; it must be %s`, quote(c.Thousands), list(quoted(separators), "or"))
+	}
 	switch c.Kind {
 	case Numeric:
 		v.numeric(where, c)
@@ -129,10 +131,10 @@ func (v *validator) column(c *Column, i int) {
 
 // keysOf are the fields that a column of each kind may have beside name and kind.
 var keysOf = map[Kind][]string{
-	Numeric:     {"range", "log", "square", "knots", "missing", "constant"},
-	Count:       {"cap", "missing"},
-	Categorical: {"levels", "reference", "other", "missing", "constant"},
-	Binary:      {"positive", "negative", "above", "missing", "constant"},
+	Numeric:     {"range", "log", "square", "knots", "thousands", "missing", "constant"},
+	Count:       {"cap", "thousands", "missing"},
+	Categorical: {"levels", "reference", "other", "fold_case", "missing", "constant"},
+	Binary:      {"positive", "negative", "above", "fold_case", "thousands", "missing", "constant"},
 	OneHot:      {"levels", "reference", "prefix"},
 	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},
 	ID:          {"missing"},
@@ -192,7 +194,19 @@ func (v *validator) categorical(where string, c *Column) {
 	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
 		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
 	}
-	v.notMissing(where, c.Levels)
+	v.notMissing(where, c, c.Levels)
+	v.folded(where, c, c.Levels)
+}
+
+// folded refuses texts that are one where the case of letters doesn't matter.
+func (v *validator) folded(where string, c *Column, texts []string) {
+	seen := map[string]string{}
+	for _, t := range texts {
+		if first, dup := seen[fold(t)]; c.FoldCase && dup && first != t {
+			v.fail(where, `has %s and %s, which are the same by "fold_case"; leave one out, or "fold_case"`, quote(first), quote(t))
+		}
+		seen[fold(t)] = t
+	}
 }
 
 // levels checks the levels, and those that have a role.
@@ -213,11 +227,14 @@ func (v *validator) levels(where string, c *Column, ifNone string) {
 }
 
 // notMissing refuses texts that stand for missing values as well.
-func (v *validator) notMissing(where string, texts []string) {
+func (v *validator) notMissing(where string, c *Column, texts []string) {
+	missing := v.s.missingTexts()
 	for _, t := range texts {
-		if !slices.Contains(v.s.missingTexts(), t) {
+		i := slices.IndexFunc(missing, func(m string) bool { return m == t || c.FoldCase && fold(m) == fold(t) })
+		if i < 0 {
 			continue
 		}
+		t = missing[i]
 		if v.s.Missing == nil {
 			v.fail(where, `%s stands for a missing value by default; give the schema a list "missing" of the texts that do, without it`, quote(t))
 		} else {
@@ -231,6 +248,10 @@ func (v *validator) binary(where string, c *Column) {
 		v.threshold(where, c)
 		return
 	}
+	if c.Thousands != "" {
+		v.fail(where, `has "thousands", which is for numbers; give the label "above", or leave it out`)
+	}
+	v.folded(where, c, slices.Concat(c.Positive, c.Negative))
 	for _, part := range []struct {
 		key   string
 		texts []string
@@ -239,7 +260,7 @@ func (v *validator) binary(where string, c *Column) {
 			v.fail(where, `%q is missing; list the texts that mean so, such as "positive": ["yes"] and "negative": ["no"]`, part.key)
 		}
 		v.texts(fmt.Sprintf("%s, %q", where, part.key), part.texts)
-		v.notMissing(where, part.texts)
+		v.notMissing(where, c, part.texts)
 	}
 	for _, t := range c.Positive {
 		if slices.Contains(c.Negative, t) {
@@ -255,6 +276,8 @@ func (v *validator) threshold(where string, c *Column) {
 		v.fail(where, `has "above", which is for the label; a feature of the kind binary needs "positive" and "negative", or the kind numeric`)
 	case len(c.Positive)+len(c.Negative) > 0:
 		v.fail(where, `has "above" beside "positive" or "negative"; the label is a number or a text`)
+	case c.FoldCase:
+		v.fail(where, `has "above" beside "fold_case", which is for texts; leave one out`)
 	case math.IsNaN(*c.Above) || math.IsInf(*c.Above, 0):
 		v.fail(where, `"above" is %g; it must be a finite number`, *c.Above)
 	}
@@ -317,7 +340,7 @@ func (v *validator) constant(where string, c *Column) {
 	ok, want := true, ""
 	switch c.Kind {
 	case Numeric:
-		x, err := strconv.ParseFloat(c.Constant, 64)
+		x, err := c.parse(c.Constant)
 		ok = err == nil && len(c.Range) == 2 && x >= c.Range[0] && x <= c.Range[1]
 		want = "a number in the range " + compact(c.Range)
 	case Categorical:

@@ -113,6 +113,9 @@ func valuesOf(c table.Column) string {
 	case table.Date:
 		add("%s to %s, in days from %s", c.From, c.To, c.Origin)
 	}
+	if c.FoldCase {
+		add("in any case of letters")
+	}
 	return strings.Join(parts, "; ")
 }
 
