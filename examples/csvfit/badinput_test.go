@@ -45,13 +45,13 @@ func TestBadInput(t *testing.T) {
 		{"one row", read("a,y\n1,1\n"), 2, "-test"},
 		{"count", fit(file("a,y\n1,-3\n"), facts(`"kind": "count", "cap": 5`)), 1, `"-3"`},
 		{"wrong gzip", fit(writeRaw(t, "a.csv.gz", []byte("a,y\n1,1\n")), binary), 1, "gzip"},
-		{"missing file", fit(filepath.Join(dir, "none.csv"), binary), 1, "none.csv"},
+		{"missing file", fit(filepath.Join(dir, "none.csv"), binary), 1, "-data " + filepath.Join(dir, "none.csv") + ": there is no such file"},
 		{"unknown ending", fit("a.parquet", binary), 2, ".libsvm"},
 
 		{"index 0", fit(write(t, "a.libsvm", "1 0:1\n"), write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "binary", "positive": ["1"], "negative": ["0"]}}`)), 1, "line 1"},
 		{"table's schema for LIBSVM", fit(write(t, "a.libsvm", "1 1:1\n"), binary), 1, `"features"`},
 
-		{"missing schema", fit(good, filepath.Join(dir, "none.json")), 1, "none.json"},
+		{"missing schema", fit(good, filepath.Join(dir, "none.json")), 1, "-schema " + filepath.Join(dir, "none.json") + ": there is no such file"},
 		{"empty schema", broken(""), 1, "empty"},
 		{"to fill in", broken(`{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "FILL IN"}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, "filled in"},
 		{"two ones", fit(file("t=a,t=b,y\n1,0,1\n1,1,0\n"), write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "t", "kind": "onehot", "levels": ["a", "b"]}, {"name": "y", "kind": "binary", "above": 0}]}`)), 1, `line 3, column "t=b": it is 1, and so is column "t=a"`},
@@ -62,15 +62,16 @@ func TestBadInput(t *testing.T) {
 		{"exposure", broken(`{"version": 1, "label": "y", "exposure": "a", "columns": [{"name": "a", "kind": "numeric", "range": [1, 9]}, {"name": "town", "kind": "categorical", "levels": ["york", "leeds"]}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, `"exposure" is "a"`},
 
 		{"no command", nil, 2, "init, plan, fit"},
-		{"unknown command", []string{"train"}, 2, `"train" is not a command; there are init`},
+		{"unknown command", []string{"train"}, 2, `"train" is not a command (did you mean fit?); there are init`},
+		{"unknown command that is far", []string{"frobnicate"}, 2, `"frobnicate" is not a command; there are init`},
 		{"no data", []string{"fit", "-epsilon", "1", "-o", "m"}, 2, "-data is missing"},
 		{"no schema", []string{"fit", "-epsilon", "1", "-o", "m", "-data", good}, 2, "csvfit init"},
 		{"no epsilon", []string{"fit", "-o", "m", "-data", good, "-schema", binary}, 2, "-epsilon is missing"},
 		{"no output", []string{"fit", "-epsilon", "1", "-data", good, "-schema", binary}, 2, "-o is missing"},
 		{"output is there", fit(good, binary, "-o", model), 1, "exists already"},
 		{"no directory", fit(good, binary, "-o", filepath.Join(dir, "none", "m.json")), 1, "none"},
-		{"epsilon 0", fit(good, binary, "-epsilon", "0"), 1, "epsilon"},
-		{"epsilon NaN", fit(good, binary, "-epsilon", "nan"), 1, "epsilon"},
+		{"epsilon 0", fit(good, binary, "-epsilon", "0"), 2, "-epsilon 0 must be a number above 0; usual are 0.1 to 10"},
+		{"epsilon NaN", fit(good, binary, "-epsilon", "nan"), 2, "-epsilon NaN"},
 		{"delta 0", fit(good, binary, "-delta", "0"), 2, "-delta"},
 		{"delta 1", fit(good, binary, "-delta", "1"), 1, "delta"},
 		{"no group", fit(good, binary, "-group", "0"), 2, "-group 0 must be at least 1"},
@@ -86,8 +87,18 @@ func TestBadInput(t *testing.T) {
 		{"report is there", fit(good, binary, "-report", model), 1, "-report " + model + " exists already"},
 		{"no directory for a report", fit(good, binary, "-report", filepath.Join(dir, "none", "r.html")), 1, "-report"},
 		{"inference for a kink", fit(good, binary, "-loss", "hinge", "-method", "infer"), 1, "Squared, Logistic, Probit, Poisson"},
-		{"unknown flag", fit(good, binary, "-x"), 2, "-x"},
-		{"stray argument", fit(good, binary, "file"), 2, `"file"`},
+		{"unknown flag", fit(good, binary, "-x"), 2, "-x is not a flag; -h lists all"},
+		{"misspelled flag", fit(good, binary, "-epsilom", "1"), 2, "-epsilom is not a flag (did you mean -epsilon?); -h lists all"},
+		{"not a number for a flag", fit(good, binary, "-epsilon", "one: \"1\""), 2, `-epsilon one: "1": must be a number, such as 1`},
+		{"not a whole number", fit(good, binary, "-group", "1.5"), 2, "-group 1.5: must be a whole number, such as 1"},
+		{"a negative seed", fit(good, binary, "-seed", "-1"), 2, "-seed -1: must be a whole number that is not negative"},
+		{"not yes or no", fit(good, binary, "-json=maybe"), 2, "-json maybe: must be left out, true or false"},
+		{"a flag without its value", fit(good, binary, "-delta"), 2, "-delta must be followed by its value"},
+		{"stray argument", fit(good, binary, "file"), 2, `"file" is not a flag`},
+		{"a file without its flag", []string{"fit", good, "-schema", binary}, 2, "did you mean -data " + good},
+		{"a schema without its flag", []string{"fit", binary, "-epsilon", "1"}, 2, "did you mean -schema " + binary},
+		{"a model without its flag", []string{"show", model}, 2, "did you mean -model " + model},
+		{"a flag without its dash", fit(good, binary, "epsilon", "1"), 2, "did you mean -epsilon?"},
 
 		{"plan without rows", []string{"plan", "-schema", binary, "-epsilon", "1"}, 2, "-rows is missing"},
 		{"plan no rows", []string{"plan", "-schema", binary, "-epsilon", "1", "-rows", "0"}, 2, "-rows 0"},
@@ -97,8 +108,13 @@ func TestBadInput(t *testing.T) {
 		{"init of LIBSVM", []string{"init", "-data", "a.libsvm"}, 2, "names no columns"},
 		{"init over a schema", []string{"init", "-data", good, "-o", binary}, 1, "exists already"},
 		{"no model", []string{"show"}, 2, "-model is missing"},
-		{"missing model", []string{"show", "-model", filepath.Join(dir, "none.json")}, 1, "none.json"},
-		{"not a model", []string{"show", "-model", binary}, 1, `must be "dpglm model"`},
+		{"missing model", []string{"show", "-model", filepath.Join(dir, "none.json")}, 1, "-model " + filepath.Join(dir, "none.json") + ": there is no such file"},
+		{"directory", []string{"show", "-model", dir}, 1, "it is a directory"},
+		{"missing budget to show", []string{"budget", "-file", filepath.Join(dir, "none.json")}, 1, "-file " + filepath.Join(dir, "none.json") + ": there is no such file"},
+		{"missing budget", fit(good, binary, "-budget", filepath.Join(dir, "none.json")), 1, "-budget " + filepath.Join(dir, "none.json") + ": there is no such file"},
+		{"not a model", []string{"show", "-model", write(t, "m.json", `{"format": "x"}`)}, 1, `must be "dpglm model"`},
+		{"a schema as a model", []string{"show", "-model", binary}, 1, "this is a schema; -model wants what csvfit fit -o wrote"},
+		{"a model as a schema", fit(good, model), 1, "this is a model; -schema wants"},
 		{"model cut short", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm`)}, 1, "m.json: it ends too early"},
 		{"newer model", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm model", "version": 2}`)}, 1, "version = 2 is not known"},
 		{"predict nothing", []string{"predict", "-model", model}, 2, "-data is missing"},
@@ -131,7 +147,8 @@ func checkExit(t *testing.T, name string, args []string, code int, says string) 
 }
 
 func TestHelpIsNoError(t *testing.T) {
-	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "-epsilon", "predict": "-model"} {
+	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "-epsilon", "predict": "-model",
+		"init": "unless the schema lists others in \"missing\": [...] before \"columns\",\n  NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null, None\n"} {
 		args := []string{command, "-h"}
 		program := exec.Command(os.Args[0], args...)
 		program.Env = append(os.Environ(), asProgram+"=1")

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/dpglm/dpglm"
@@ -38,6 +39,9 @@ func (b *budget) addNumbersTo(f *flag.FlagSet) {
 func (b *budget) check(given map[string]bool) error {
 	if !given["epsilon"] {
 		return task.Usage("-epsilon is missing: how much privacy to spend is for you to say")
+	}
+	if !(b.epsilon > 0) || math.IsInf(b.epsilon, 1) {
+		return task.Usage("-epsilon %g must be a number above 0; usual are 0.1 to 10, of which the smaller protect more", b.epsilon)
 	}
 	if given["delta"] && b.delta == 0 {
 		return task.Usage("-delta 0 must be above 0: leave it out for the default")

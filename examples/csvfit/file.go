@@ -59,6 +59,12 @@ func readModel(path string) (*dpglm.Model, error) {
 	if path == "" {
 		return nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
 	}
+	if err := task.Exists("model", path); err != nil {
+		return nil, err
+	}
+	if task.IsSchema(path) {
+		return nil, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,11 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
+	if o.file != "" {
+		if err := task.Exists("budget", o.file); err != nil {
+			return nil, err
+		}
+	}
 	return o, o.source.ResolveData("csvfit", stderr)
 }
 

@@ -56,6 +56,12 @@ var commands = []struct {
 	{"compare", "score methods on rows held out, for the curator", compare},
 }
 
+// meantBy are commands that others call so.
+var meantBy = map[string]string{
+	"train": "fit", "learn": "fit", "model": "fit", "infer": "fit -method infer", "evaluate": "fit -evaluate", "test": "fit -test", "report": "fit -report",
+	"score": "predict", "apply": "predict", "print": "show", "describe": "show", "inspect": "show", "schema": "init", "new": "init",
+}
+
 func main() {
 	// Half of the default: a file's rows are kept once, so that there is little to collect.
 	debug.SetGCPercent(50)
@@ -79,6 +85,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stderr, "  %-8s %s\n", c.name, c.does)
 		}
 		return flag.ErrHelp
+	}
+	if meant := meantBy[args[0]]; meant != "" {
+		return task.Usage("%q is not a command (did you mean %s?); there are %s", args[0], meant, list)
 	}
 	return task.Usage("%q is not a command; there are %s", args[0], list)
 }

@@ -34,6 +34,9 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
+	if err := task.Exists("data", *path); err != nil {
+		return err
+	}
 	m, err := readModel(*model)
 	if err != nil {
 		return err

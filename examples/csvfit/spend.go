@@ -31,6 +31,9 @@ func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	case given["epsilon"]:
 		b, err = budgetfile.Create(*path, *rows, *epsilon, *delta)
 	default:
+		if err := task.Exists("file", *path); err != nil {
+			return err
+		}
 		b, err = budgetfile.Open(*path)
 	}
 	if err != nil {

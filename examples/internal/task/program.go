@@ -52,10 +52,10 @@ func Parse(f *flag.FlagSet, args []string, stderr io.Writer) (given map[string]b
 			f.PrintDefaults()
 			return nil, err
 		}
-		return nil, usage{err}
+		return nil, explain(f, err)
 	}
 	if f.NArg() > 0 {
-		return nil, Usage("%q is not a flag", f.Arg(0))
+		return nil, stray(f, f.Arg(0))
 	}
 	given = map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })

@@ -53,7 +53,13 @@ func (s *Source) Resolve(program string, stderr io.Writer) error {
 	if s.Schema == "" {
 		return Usage("-schema is missing: name a file that says what is publicly known of the columns (csvfit init writes one to fill in)")
 	}
+	if err := Exists("schema", s.Schema); err != nil {
+		return err
+	}
 	if err := s.readFacts(); err != nil {
+		if IsModel(s.Schema) {
+			return fmt.Errorf("-schema %s: this is a model; -schema wants the file that says what is publicly known of the columns (csvfit init writes one to fill in)", s.Schema)
+		}
 		return err
 	}
 	label := s.label()
@@ -76,7 +82,35 @@ func (s *Source) ResolveData(program string, stderr io.Writer) error {
 	if _, err := IsLIBSVM(s.Path); err != nil {
 		return err
 	}
+	if err := Exists("data", s.Path); err != nil {
+		return err
+	}
 	return s.Resolve(program, stderr)
+}
+
+// IsModel reports whether a file is a model, or should be one.
+func IsModel(path string) bool {
+	var file struct {
+		Format string `json:"format"`
+	}
+	return of(path, &file) && strings.HasPrefix(file.Format, "dpglm")
+}
+
+// IsSchema reports whether a file is a schema, of columns or of a LIBSVM file.
+func IsSchema(path string) bool {
+	var file struct {
+		Format  string          `json:"format"`
+		Label   json.RawMessage `json:"label"`
+		Columns json.RawMessage `json:"columns"`
+		Bound   float64         `json:"bound"`
+	}
+	return of(path, &file) && file.Format == "" && file.Label != nil && (file.Columns != nil || file.Bound > 0)
+}
+
+// of reads a JSON file.
+func of(path string, v any) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && json.Unmarshal(text, v) == nil
 }
 
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
