@@ -22,6 +22,9 @@ func TestFromHeaderToPredictions(t *testing.T) {
 	if _, said := csvfit(t, "init", "-data", data, "-o", empty); !strings.Contains(said, `"range": [18, 100]`) {
 		t.Errorf("init says %q", said)
 	}
+	if _, said := csvfit(t, "init", "-data", data); !strings.Contains(said, `"max_rows": 5`) || !strings.Contains(said, `"missing": "indicator"`) || !strings.Contains(said, "fold_case") {
+		t.Errorf("init says %q", said)
+	}
 	text, err := os.ReadFile(empty)
 	if shown, _ := csvfit(t, "init", "-data", data); err != nil || string(text) != shown || strings.Count(shown, "FILL IN") != 8 || strings.Contains(shown, "york") {
 		t.Errorf("%v: schema to fill in\n%s", err, text)

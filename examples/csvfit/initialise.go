@@ -2,25 +2,36 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/table"
 )
 
 // toFill says what a schema needs beside the kinds; package table has the rest.
-const toFill = `replace each FILL IN, and add to the columns what their kinds need
+var toFill = `replace each FILL IN, and add to the columns what their kinds need
   numeric      "range": [18, 100]
   categorical  "levels": ["north", "south", "else"], "other": "else"
   binary       "positive": ["yes"], "negative": ["no"]
   date         "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31"
   count        "cap": 20, for a label
+  id           whose row it is: with "person": its name and "max_rows": 5, before "columns", all rows
+               of a person are protected together, of which at most so many count
+  ignored      nothing
 and put one line in the place of columns of 0 and 1 that belong together, "town=york", "town=hull":
     {"name": "town", "kind": "onehot", "levels": ["york", "hull"]}
-all by what is publicly known of them, not by what the file holds
-`
+all by what is publicly known of them, not by what the file holds. Where they apply, add, too
+  "missing": "indicator"                     a missing number, date or yes or no is a feature of its own
+  "missing": "level"                         ... level is a level of its own
+  "missing": "constant", "constant": "25"    ... value reads as this one; without a rule it is an error
+  "thousands": ","                           numbers are written as 1,893.06
+  "fold_case": true                          levels, or yes and no, in any case of their letters
+Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",
+  ` + strings.Join(table.DefaultMissing(), ", ") + "\n"
 
 // initialise writes a schema to fill in. It reads the header and no row: ranges and levels
 // that came from rows would give some of them away.
@@ -29,6 +40,9 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	path := f.String("data", "", "data `file`: .csv, .tsv or .txt, or any of them with .gz")
 	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")
 	if _, err := task.Parse(f, args, stderr); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(stderr, "It writes a schema from the file's header: ", toFill)
+		}
 		return err
 	}
 	if *path == "" {
@@ -40,6 +54,9 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	if libsvm {
 		return task.Usage(`a LIBSVM file names no columns; its schema has the form {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}`)
+	}
+	if err := task.Exists("data", *path); err != nil {
+		return err
 	}
 	c, err := table.OpenCSV(*path, 0)
 	if err != nil {
