@@ -44,10 +44,17 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	note := foreseen(b.learner, shape, p.Ledger)
 	if !*asJSON {
-		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d %s, %d weights, feature bound %.4g, radius %.4g\n%v\n",
-			b.method, source.Loss.Name(), shape.Rows, units(shape), shape.Dim, shape.FeatureBound, p.Problem.Radius, p.Ledger)
+		if note != "" {
+			note = "NOTE: " + note + ".\n"
+		}
+		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d %s, %d weights, feature bound %.4g, radius %.4g\n%s\n%s",
+			b.method, source.Loss.Name(), shape.Rows, units(shape), shape.Dim, shape.FeatureBound, p.Problem.Radius, explained(p.Ledger), note)
 		return err
+	}
+	if note != "" {
+		warnings = append(warnings, note)
 	}
 	return json.NewEncoder(stdout).Encode(struct {
 		Rows         int           `json:"rows"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -43,7 +44,7 @@ func (r *report) guarantee() (string, error) {
 	if r.group > 1 {
 		replaced = fmt.Sprintf("up to %d", r.group)
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %.3g)-differential privacy for replacing %s of %d %s", epsilon, r.delta, replaced, r.rows(), units(r.shape))
+	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for replacing %s of %d %s", epsilon, sixDigits(r.delta), replaced, r.rows(), units(r.shape))
 	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
@@ -73,13 +74,14 @@ func (r *report) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%v\n\n", r.ledger)
+	fmt.Fprintf(w, "\n%s\n\n", explained(r.ledger))
 	if r.inference != nil {
 		_, err = fmt.Fprint(w, r.inference)
+		err = errors.Join(err, noteInference(w, r.inference, r.shape))
 	} else {
 		err = printCoefficients(w, r.model)
 	}
-	if err != nil {
+	if err = errors.Join(err, noteModel(w, r.model)); err != nil {
 		return err
 	}
 	if e := r.evaluation; e != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -60,8 +61,8 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		return showJSON(stdout, m)
 	}
-	fmt.Fprintf(stdout, "%s model of %s\n%v\n\n", m.Loss(), m.Label(), m.Ledger())
-	if err := printCoefficients(stdout, m); err != nil {
+	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", m.Loss(), m.Label(), explained(m.Ledger()))
+	if err := errors.Join(printCoefficients(stdout, m), noteModel(stdout, m)); err != nil {
 		return err
 	}
 	if e := m.Encoder(); e != nil {

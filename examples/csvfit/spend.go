@@ -45,7 +45,7 @@ func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	fmt.Fprintln(stdout, b)
 	for _, e := range entries {
-		fmt.Fprintf(stdout, "\n%s %s\n%v\n", e.Time.Format(time.DateTime), e.Label, e.Ledger)
+		fmt.Fprintf(stdout, "\n%s %s\n%s\n", e.Time.Format(time.DateTime), e.Label, explained(e.Ledger))
 	}
 	return nil
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/table"
+)
+
+// explained is a ledger, with a word before its tree of what that lists.
+func explained(l *dpglm.Ledger) string {
+	claim, tree, more := strings.Cut(l.String(), "\n")
+	if !more || strings.HasPrefix(tree, "NOTE: ") {
+		return l.String()
+	}
+	return claim + "\nreleases, as planned before any noise was drawn:\n" + tree
+}
+
+// sixDigits writes δ as ledgers do: rounded up.
+func sixDigits(v float64) string {
+	s := strconv.FormatFloat(v, 'g', 6, 64)
+	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v*(1-1e-12) {
+		s = strconv.FormatFloat(v*(1+5e-6), 'g', 6, 64)
+	}
+	return s
+}
+
+// noteModel says what to know of a model's coefficients: it needs no more than the model.
+func noteModel(w io.Writer, m *dpglm.Model) error {
+	text := ""
+	if e := m.Encoder(); e != nil {
+		var days []string
+		for _, c := range e.Schema().Columns {
+			if c.Kind == table.Date {
+				days = append(days, strconv.Quote(c.Name))
+			}
+		}
+		if len(days) > 0 {
+			text += fmt.Sprintf("Coefficients of numbers from %s are per day.\n", strings.Join(days, ", "))
+		}
+	}
+	if constant(m) {
+		claim, _ := m.Ledger().Claim()
+		text += fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.\n", helps(claim.Unit != ""))
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// constant reports whether a model predicts the same for all. Its last weight is the
+// intercept.
+func constant(m *dpglm.Model) bool {
+	weights := m.Weights()
+	return !slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
+}
+
+// helps is what would make for more than noise.
+func helps(persons bool) string {
+	more := "rows"
+	if persons {
+		more = "persons"
+	}
+	return "a larger -epsilon, more " + more + ", or fewer columns"
+}
+
+// foreseen says that a fit can only come to the constant model, if that follows from what is
+// public: the limits that dpglm.Auto documents for n·μ.
+func foreseen(learner dpglm.Learner, s dpglm.Shape, l *dpglm.Ledger) string {
+	switch learner.(type) {
+	case dpglm.AutoConfig, dpglm.StandardisedGDConfig:
+	default:
+		return ""
+	}
+	features := s.Dim - 1
+	least := math.Max(45, 8.5*math.Sqrt(float64(features)))
+	if features > 1000 {
+		least = 47
+	}
+	if have := float64(s.Rows) * l.Mu(); have < least {
+		return fmt.Sprintf("the budget and n suffice for the constant model only (n·μ = %.3g, where more takes %.3g). What helps: %s", have, least, helps(s.PersonRows > 0))
+	}
+	return ""
+}
+
+// noteInference says what helps where most coefficients aren't determined.
+func noteInference(w io.Writer, found *dpglm.Inference, s dpglm.Shape) error {
+	list, unknown := found.Coefficients(), 0
+	for _, c := range list {
+		if c.Undetermined() {
+			unknown++
+		}
+	}
+	if 2*unknown <= len(list) {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "To determine more of them, what helps: %s. If predictions are all you need: -method auto.\n", helps(s.PersonRows > 0))
+	return err
+}

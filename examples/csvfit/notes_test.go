@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// visitsOn are balanced labels of 400 rows, with a date and a number.
+func visitsOn(t *testing.T) (data, facts string) {
+	var b strings.Builder
+	b.WriteString("day,x,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "2024-01-%02d,%d,%d\n", 1+i%28, i%10, i%10/5)
+	}
+	return write(t, "visits.csv", b.String()), write(t, "s.json", `{"version": 1, "label": "y", "columns": [{"name": "day", "kind": "date", "origin": "2024-01-01", "from": "2024-01-01", "to": "2024-12-31"},
+		{"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`)
+}
+
+// A plan foresees the constant model exactly where the fit comes to it, and the fit and the
+// model say so; the limit lies between these budgets.
+func TestConstantModelsAreSaid(t *testing.T) {
+	data, facts := visitsOn(t)
+	const says = "suffice for the constant model only"
+	said := 0
+	for k := range 13 {
+		args := []string{"-schema", facts, "-epsilon", fmt.Sprint(0.2 + 0.05*float64(k)), "-delta", "1e-5"}
+		model := filepath.Join(t.TempDir(), "m.json")
+		planned, _ := csvfit(t, append([]string{"plan", "-rows", "400"}, args...)...)
+		fitted, _ := csvfit(t, append([]string{"fit", "-data", data, "-o", model, "-insecure-noise-seed", "1"}, args...)...)
+		shown, _ := csvfit(t, "show", "-model", model)
+		is := strings.Contains(planned, says)
+		if strings.Contains(fitted, says) != is || strings.Contains(shown, says) != is || strings.Contains(fitted, "\nx            0\n") != is {
+			t.Errorf("planned\n%s\nand did\n%s\n%s", planned, fitted, shown)
+		}
+		if is {
+			said++
+		}
+	}
+	if said == 0 || said == 13 {
+		t.Errorf("said for %d of 13 budgets", said)
+	}
+	planned, _ := csvfit(t, "plan", "-rows", "400", "-schema", facts, "-epsilon", "0.2", "-method", "noisygd")
+	if strings.Contains(planned, says) {
+		t.Errorf("not a method that comes to it:\n%s", planned)
+	}
+}
+
+// What is printed says per what its coefficients are, has one δ, and a word before the
+// ledger's tree.
+func TestPrintsExplainThemselves(t *testing.T) {
+	data, facts := visitsOn(t)
+	model := filepath.Join(t.TempDir(), "m.json")
+	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", facts, "-epsilon", "2", "-delta", "1.2345678e-5", "-o", model, "-insecure-noise-seed", "1")
+	shown, _ := csvfit(t, "show", "-model", model)
+	for _, out := range []string{fitted, shown} {
+		for _, want := range []string{`Coefficients of numbers from "day" are per day.`, "releases, as planned before any noise was drawn:\nat most, "} {
+			if strings.Count(out, want) != 1 {
+				t.Errorf("%q lacks %q", out, want)
+			}
+		}
+	}
+	if strings.Count(fitted, "δ = 1.23457e-05)") != 2 || strings.Count(fitted, "δ = ") != 2 {
+		t.Errorf("δ has several forms:\n%s", fitted)
+	}
+	const helps = "To determine more of them, what helps: a larger -epsilon, more rows, or fewer columns. If predictions are all you need: -method auto."
+	for epsilon, want := range map[string]bool{"0.01": true, "50": false} {
+		inferred, _ := csvfit(t, "fit", "-method", "infer", "-data", people(t, 2000), "-schema", schema(t, "pay", pay), "-epsilon", epsilon, "-o", filepath.Join(t.TempDir(), "m.json"), "-insecure-noise-seed", "1")
+		if strings.Contains(inferred, helps) != want {
+			t.Errorf("ε = %s: %s", epsilon, inferred)
+		}
+	}
+}
