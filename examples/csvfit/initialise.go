@@ -25,9 +25,9 @@ var toFill = `replace each FILL IN, and add to the columns what their kinds need
 and put one line in the place of columns of 0 and 1 that belong together, "town=york", "town=hull":
     {"name": "town", "kind": "onehot", "levels": ["york", "hull"]}
 all by what is publicly known of them, not by what the file holds. Where they apply, add, too
-  "missing": "indicator"                     a missing number, date or yes or no is a feature of its own
-  "missing": "level"                         ... level is a level of its own
-  "missing": "constant", "constant": "25"    ... value reads as this one; without a rule it is an error
+  "missing": "indicator"                     where a number, a date, or yes or no is missing is a feature of its own
+  "missing": "level"                         where a level is missing is a level of its own
+  "missing": "constant", "constant": "25"    what is missing reads as this; without a rule it is an error
   "thousands": ","                           numbers are written as 1,893.06
   "fold_case": true                          levels, or yes and no, in any case of their letters
 Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",

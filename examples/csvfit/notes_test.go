@@ -52,7 +52,7 @@ func TestConstantModelsAreSaid(t *testing.T) {
 func TestPrintsExplainThemselves(t *testing.T) {
 	data, facts := visitsOn(t)
 	model := filepath.Join(t.TempDir(), "m.json")
-	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", facts, "-epsilon", "2", "-delta", "1.2345678e-5", "-o", model, "-insecure-noise-seed", "1")
+	fitted, _ := csvfit(t, "fit", "-data", data, "-schema", facts, "-epsilon", "2", "-delta", "1.2345641e-5", "-o", model, "-insecure-noise-seed", "1")
 	shown, _ := csvfit(t, "show", "-model", model)
 	for _, out := range []string{fitted, shown} {
 		for _, want := range []string{`Coefficients of numbers from "day" are per day.`, "releases, as planned before any noise was drawn:\nat most, "} {
