@@ -178,6 +178,16 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// No line breaks inside a flag.
+func TestFlagsAreWhole(t *testing.T) {
+	for rule := range strings.Lines(style) {
+		if strings.HasPrefix(rule, "code {") && strings.Contains(rule, "white-space: nowrap;") {
+			return
+		}
+	}
+	t.Error("a line may break in code, as after the sign of -method")
+}
+
 // checkElements refuses what a page may not have, and pictures and tables without words.
 func checkElements(t *testing.T, name string, e *element) {
 	for _, c := range e.children {
