@@ -163,10 +163,8 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (rel
 
 func (c *ClassFramed) gradientSensitivity(p Slope) float64 {
 	p.Apart = 0
-	exact := 2 * p.Clip
-	rounding := c.r.gradientSensitivity(p) - exact
 	classes := float64(c.k)
-	return float64(exact*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*rounding)
+	return float64(2*p.Clip*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p))
 }
 
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.

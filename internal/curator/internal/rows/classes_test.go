@@ -129,3 +129,32 @@ func TestClassesAtTheEnds(t *testing.T) {
 		}
 	}
 }
+
+// A gradient's declared sensitivity is twice the clip, and √K times the rounding of one
+// class.
+func TestClassesDeclareTheirRounding(t *testing.T) {
+	table := mustTable(t, mat.NewDense(600, 2, nil), NewIdentity(2, 1, true))
+	for _, k := range []int{2, 9} {
+		classes, err := NewClasses(table, make([]float64, 600), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		framed, err := classes.Frame(ctx, whole, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Slope{Clip: 0.7, Constant: 0.5}
+		at := ClassPoint{U: make([][]float64, k), B: make([]float64, k)}
+		for c := range at.U {
+			at.U[c] = make([]float64, 2)
+		}
+		_, l2, err := heard(framed.Gradient(ctx, at, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := framed.r.gradientSensitivity(p) - 1.4
+		if got := (l2 - 1.4) / one; !(math.Abs(got/math.Sqrt(float64(k))-1) < 1e-3) {
+			t.Errorf("%d classes: declared %g beyond twice the clip, %g times that of one", k, l2-1.4, got)
+		}
+	}
+}

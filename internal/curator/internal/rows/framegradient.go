@@ -123,12 +123,19 @@ func holdTo(z []float64, limit float64) {
 // sumRounding and, for the constant's sum, γ_m·m·most for the block with the row, u·n·most
 // for each merge and for the product with the constant (room for four), in each answer.
 func (r *Framed) gradientSensitivity(p Slope) float64 {
-	reach, scale, most := p.Clip, p.Constant, p.coefficient()
+	reach := p.Clip
 	if p.Apart > 0 {
-		reach, scale = math.Hypot(p.Clip, p.Constant), p.Constant/p.Apart
+		reach = math.Hypot(p.Clip, p.Constant)
 	}
-	chains := 2.2 * unit * most * scale * r.s.t.layout.chain(4)
-	return float64(2*reach*(1+8*unit)) + r.sumRounding(most) + float64(chains)
+	return float64(2*reach*(1+8*unit)) + r.gradientRounding(p)
+}
+
+func (r *Framed) gradientRounding(p Slope) float64 {
+	scale, most := p.Constant, p.coefficient()
+	if p.Apart > 0 {
+		scale = p.Constant / p.Apart
+	}
+	return r.sumRounding(most) + float64(2.2*unit*most*scale*r.s.t.layout.chain(4))
 }
 
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
