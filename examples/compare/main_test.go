@@ -331,7 +331,7 @@ func TestBadFlags(t *testing.T) {
 }
 
 func TestDefaultsOfFlags(t *testing.T) {
-	o, err := parseOptions([]string{"-data", "a.csv", "-schema", schema(t, "rich")}, io.Discard)
+	o, err := parseOptions([]string{"-data", people(t), "-schema", schema(t, "rich")}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,11 +76,18 @@ func stray(f *flag.FlagSet, arg string) error {
 	return Usage("%q is not a flag, which begin with -; -h lists them", arg)
 }
 
+// absent is the error of a flag that names no file.
+type absent struct{ flag, path string }
+
+func (e absent) Error() string { return fmt.Sprintf("-%s %s: there is no such file", e.flag, e.path) }
+
+func (absent) Unwrap() error { return fs.ErrNotExist }
+
 // Exists refuses the name of a file to read that isn't there, or is a directory.
 func Exists(flag, path string) error {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("-%s %s: there is no such file", flag, path)
+		return absent{flag, path}
 	case err == nil && info.IsDir():
 		return fmt.Errorf("-%s %s: it is a directory; name a file", flag, path)
 	}

@@ -18,8 +18,8 @@ type Owners struct {
 	Heavy   float64   // the largest weight, which is public; larger ones are held to it
 }
 
-// maxPersons keeps counts of shares exact.
-const maxPersons = 1 << 30
+// maxPersons keeps counts of shares exact, and the list of persons in memory.
+const maxPersons = 1 << 27
 
 // Own returns the table of the rows that count, person by person, and which rows these are.
 // A row's share is its weight over the largest one and over the number of its person's
