@@ -16,8 +16,9 @@ import (
 // privacy are estimated, which this loss of one score can't do. With two levels and the
 // threshold 0 it is the logistic loss.
 //
-// It is the sum of the logistic losses at both thresholds, and a constant. The derivative is σ(z − θ_y) + σ(z − θ_{y−1}) − 1, where the outer terms
-// are 0 and 1; hence between −1 and 1, and the second derivative, σ' twice, at most ½.
+// It is the sum of the logistic losses at both thresholds, and a constant. The derivative is
+// σ(z − θ_y) + σ(z − θ_{y−1}) − 1, where the outer terms are 0 and 1; hence between −1 and 1,
+// and the second derivative, σ' twice, at most ½.
 //
 // Labels are counts: a number between two levels is rounded down, and one above the last
 // level counts as it. Scores are on the thresholds' scale; Probabilities makes levels of them.

@@ -87,7 +87,8 @@ func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint
 	})
 }
 
-// softmax turns column i of scores into probabilities.
+// softmax turns column i of scores into probabilities, which are all alike where scores are
+// no numbers: one row must not make a sum none.
 func softmax(row []float64, z [][]float64, i int) {
 	for k := range z {
 		row[k] = z[k][i]
@@ -99,7 +100,9 @@ func softmax(row []float64, z [][]float64, i int) {
 	kernel.Exps(row)
 	total := sum(row)
 	for k := range z {
-		z[k][i] = row[k] / total
+		if z[k][i] = row[k] / total; !(total >= 1) {
+			z[k][i] = 1 / float64(len(z))
+		}
 	}
 }
 

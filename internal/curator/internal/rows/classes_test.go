@@ -121,8 +121,8 @@ func TestClassesAtTheEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range []float64{1e3, 1e100} {
-		at := ClassPoint{U: [][]float64{{size}, {-size}, {0}}, B: []float64{0, 0, size}}
+	for _, size := range []float64{1e3, 1e100, 1.5e308} {
+		at := ClassPoint{U: [][]float64{{size}, {size}, {-size}}, B: []float64{size, size, 0}}
 		got, l2, err := heard(framed.Gradient(ctx, at, Slope{Clip: 0.5, Constant: 1}))
 		if err != nil || math.IsNaN(floats.Sum(got)) || !(floats.Norm(got, 2) <= l2) {
 			t.Errorf("scores of %g: %v, %v", size, got, err)
