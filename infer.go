@@ -39,7 +39,7 @@ type InferConfig struct {
 // of its noise, as are all levels of a group beside an intercept, whatever n is, and one
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
-// the plan's String tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
+// the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
 // for counts and amounts whose scores the noise moves by more than some .3.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
@@ -99,7 +99,7 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	return newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
 }
 
-// Plan calibrates the pool, and its String says so where nothing will be determined. The
+// Plan calibrates the pool, and its Note says so where nothing will be determined. The
 // plan's Run returns the model alone.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c.Level == 0 {
@@ -126,7 +126,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	inference := &inference{o, c.Level}
 	plan, err := o.plan(c, "inference", b, 50, inference.train)
 	if err == nil && inference.futile() {
-		plan.note = "n·μ is too small: no coefficient will have an interval"
+		plan.Note = "n·μ is too small: no coefficient will have an interval"
 	}
 	return plan, err
 }
@@ -196,7 +196,7 @@ func (o *inference) train(r *run) ([]float64, error) {
 func (o *inference) futile() bool {
 	part := *o.standardised
 	part.mu *= math.Sqrt(o.pilotShare())
-	x := &standardising{standardised: &part, n: float64(o.shape.Rows), d: o.shape.features()}
+	x := part.foreseen()
 	return x.hopeless() || x.drowned()
 }
 

@@ -31,6 +31,9 @@ type Plan struct {
 	// Passes is a bound on how often a run goes over the rows, once a tile counting for
 	// the whole; 0 where a solver iterates until it converges.
 	Passes int
+	// Note says so where public numbers tell that little is to be had: no more than the
+	// constant model, or no interval. It is empty elsewhere.
+	Note string
 
 	shape    Shape
 	schedule *release.Schedule
@@ -41,7 +44,6 @@ type Plan struct {
 	// The weights are a point of norm at most weightBound, plus noise of standard
 	// deviation spread in each coordinate.
 	weightBound, spread float64
-	note                string // what String adds
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -177,8 +179,8 @@ func (p *Plan) String() string {
 		return "empty plan"
 	}
 	text := fmt.Sprintf("plan of %T for %s × %d weights:\n%v", p.Learner, p.shape.units(p.shape.Rows), p.shape.Dim, p.ledger)
-	if p.note != "" {
-		text += "\n" + p.note
+	if p.Note != "" {
+		text += "\n" + p.Note
 	}
 	return text
 }

@@ -82,7 +82,16 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return o.plan(c, "standardised GD", b, 40, o.train)
+	plan, err := o.plan(c, "standardised GD", b, 40, o.train)
+	if x := o.foreseen(); err == nil && x.hopeless() {
+		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.nmu(), x.least())
+	}
+	return plan, err
+}
+
+// foreseen is a run as far as public numbers tell: weights of rows can but make for less.
+func (o *standardised) foreseen() *standardising {
+	return &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features()}
 }
 
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
@@ -335,11 +344,14 @@ func (x *standardising) total() error {
 }
 
 // hopeless reports whether rows and budget make for no more than the constant model.
-func (x *standardising) hopeless() bool {
+func (x *standardising) hopeless() bool { return x.nmu() < x.least() }
+
+// least is the n·μ that a model of the features takes.
+func (x *standardising) least() float64 {
 	if x.d > standardisedDim {
-		return x.nmu() < 47
+		return 47
 	}
-	return x.nmu() < math.Max(45, 8.5*math.Sqrt(float64(x.d)))
+	return math.Max(45, 8.5*math.Sqrt(float64(x.d)))
 }
 
 // drowned reports whether second moments would drown in their noise.

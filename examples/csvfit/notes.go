@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,25 +65,6 @@ func helps(persons bool) string {
 		more = "persons"
 	}
 	return "a larger -epsilon, more " + more + ", or fewer columns"
-}
-
-// foreseen says that a fit can only come to the constant model, if that follows from what is
-// public: the limits that dpglm.Auto documents for n·μ.
-func foreseen(learner dpglm.Learner, s dpglm.Shape, l *dpglm.Ledger) string {
-	switch learner.(type) {
-	case dpglm.AutoConfig, dpglm.StandardisedGDConfig:
-	default:
-		return ""
-	}
-	features := s.Dim - 1
-	least := math.Max(45, 8.5*math.Sqrt(float64(features)))
-	if features > 1000 {
-		least = 47
-	}
-	if have := float64(s.Rows) * l.Mu(); have < least {
-		return fmt.Sprintf("the budget and n suffice for the constant model only (n·μ = %.3g, where more takes %.3g). What helps: %s", have, least, helps(s.PersonRows > 0))
-	}
-	return ""
 }
 
 // noteInference says what helps where most coefficients aren't determined.

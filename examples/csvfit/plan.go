@@ -44,7 +44,10 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	note := foreseen(b.learner, shape, p.Ledger)
+	note := ""
+	if p.Note != "" {
+		note = fmt.Sprintf("%s. What helps: %s", p.Note, helps(shape.PersonRows > 0))
+	}
 	if !*asJSON {
 		if note != "" {
 			note = "NOTE: " + note + ".\n"
