@@ -73,14 +73,7 @@ func (m *ClassModel) Scores(x mat.Matrix) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	x, columns, err := raw(x)
-	if err != nil {
-		return nil, err
-	}
-	if columns != m.columns {
-		return nil, check.Fail(ErrShape, "columns of x", columns, fmt.Sprintf("must equal the %d that the model was trained on", m.columns))
-	}
-	enc, err := m.facts.encoding(m.columns)
+	x, enc, err := queries(x, m.facts, m.columns)
 	if err != nil {
 		return nil, err
 	}

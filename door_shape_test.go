@@ -65,7 +65,7 @@ func TestDoorFields(t *testing.T) {
 
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
-var matrices = []string{"NewDataset", "raw", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
+var matrices = []string{"NewDataset", "raw", "queries", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
 	"ClassModel.Scores", "ClassModel.Probabilities", "ClassModel.Predict"}
 
 func TestDoorMatrices(t *testing.T) {

@@ -126,14 +126,7 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	x, columns, err := raw(x)
-	if err != nil {
-		return nil, err
-	}
-	if columns != m.columns {
-		return nil, check.Fail(ErrShape, "columns of x", columns, fmt.Sprintf("must equal the %d that the model was trained on", m.columns))
-	}
-	enc, err := m.facts.encoding(m.columns)
+	x, enc, err := queries(x, m.facts, m.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +135,20 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 		floats.AddConst(m.offset, z)
 	}
 	return z, err
+}
+
+// queries returns the matrix that curator reads in place of a caller's, and how its rows are
+// encoded by a model that was trained on so many columns.
+func queries(x mat.Matrix, facts Facts, trained int) (mat.Matrix, curator.Encoding, error) {
+	x, columns, err := raw(x)
+	if err != nil {
+		return nil, curator.Encoding{}, err
+	}
+	if columns != trained {
+		return nil, curator.Encoding{}, check.Fail(ErrShape, "columns of x", columns, fmt.Sprintf("must equal the %d that the model was trained on", trained))
+	}
+	enc, err := facts.encoding(trained)
+	return x, enc, err
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0

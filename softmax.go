@@ -290,14 +290,7 @@ func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, clip float64) (
 		return 0, err
 	}
 	h.wide = first
-	middle := h.sd(len(edges) / 2)
-	if 2*middle <= x.n/4 {
-		clip = h.smallest(s.allowed, 3)
-	} else if first {
-		clip = math.Sqrt(1 + x.effective)
-	}
-	// Noise that is small beside a standard error costs nothing.
-	return math.Max(clip, 0.007*x.mu*math.Sqrt(s.share)*math.Sqrt(x.n*s.curvature)), nil
+	return math.Max(s.readClip(h, clip, math.Sqrt(1+x.effective)), x.freeClip(s)), nil
 }
 
 // shorten is James and Stein's: by the noise of the average in the norm of scores.

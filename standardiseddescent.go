@@ -225,17 +225,29 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 	if x.known == nil {
 		effective = 4
 	}
-	if 2*middle <= x.n/4 {
-		at.clip = h.smallest(s.allowed, 3)
-	} else if at.clip == 0 {
-		at.clip = f.typical * math.Sqrt(1+effective)
-	}
+	at.clip = s.readClip(h, at.clip, f.typical*math.Sqrt(1+effective))
 	if f.minority < 1 && x.most()*x.n < 2*middle { // too few to be seen
 		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
 	}
-	// Noise that is small beside a standard error costs nothing.
-	at.clip = math.Max(at.clip, 0.007*x.mu*math.Sqrt(s.share)*math.Sqrt(x.n*s.curvature))
+	at.clip = math.Max(at.clip, x.freeClip(s))
 	return nil
+}
+
+// readClip is the clip that a histogram of gradient norms allows; where its noise hides too
+// much, the last one, or at first a typical one.
+func (s stage) readClip(h reading, last, typical float64) float64 {
+	switch {
+	case 2*h.sd(len(h.edges)/2) <= h.n/4:
+		return h.smallest(s.allowed, 3)
+	case last == 0:
+		return typical
+	}
+	return last
+}
+
+// freeClip is one whose noise is small beside a standard error, and costs nothing.
+func (x *standardising) freeClip(s stage) float64 {
+	return 0.007 * x.mu * math.Sqrt(s.share) * math.Sqrt(x.n*s.curvature)
 }
 
 // shrinkage is James and Stein's factor in the norm of scores: the noise in the average
