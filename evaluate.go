@@ -120,11 +120,11 @@ func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error
 // evaluation is a planned one.
 type evaluation struct {
 	EvaluateConfig
-	shape    Shape
-	loss     losses.Loss // whose slope tells what is counted
-	whole    bool        // whether labels are whole numbers
-	mu       float64     // of all releases
-	cells    int         // bins of the later histograms
+	shape Shape
+	loss  losses.Loss // whose slope tells what is counted
+	whole bool        // whether labels are whole numbers
+	counting
+	cells    int // bins of the later histograms
 	schedule *release.Schedule
 	ledger   *Ledger
 
@@ -132,9 +132,6 @@ type evaluation struct {
 	offset  float64   // of scores, on the scale of the curator's labels
 	reach   float64   // bound on a score
 	scale   float64   // of both, in terms of the model's
-
-	ctx   context.Context
-	allow *release.Allowance
 
 	shifted, plain *curator.Framed // rows with their offsets, and without
 }
@@ -178,7 +175,7 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	if err != nil {
 		return nil, err
 	}
-	p.mu = each.Mu * math.Sqrt(float64(releases)) * (1 - 1e-9)
+	p.counting = counts(p.shape, each.Mu*math.Sqrt(float64(releases))*(1-1e-9))
 	p.cells = min(max(int(math.Sqrt(float64(p.shape.Rows)*p.mu)/2.5), leastCells), mostCells)
 	if p.schedule, err = release.Pool(evaluated, p.mu, releases, dim); err != nil {
 		return nil, err
@@ -242,26 +239,11 @@ func sameFeatures(a, b Facts) bool {
 }
 
 // histogram releases the counts of rows by the model's φ', or by that of another model,
-// between decreasing edges. Where the number of rows is public, what noise adds to it is
-// taken away. spread is the noise's standard deviation.
+// between decreasing edges.
 func (p *evaluation) histogram(in *curator.Framed, share float64, edges, weights []float64, offset float64) (counts []float64, spread float64, err error) {
 	answer, err := in.Slopes(p.ctx, edges, weights, offset)
 	if err != nil {
 		return nil, 0, err
 	}
-	if counts, err = p.allow.Draw(share, answer); err != nil {
-		return nil, 0, err
-	}
-	spread = math.Sqrt2 / (p.mu * math.Sqrt(share))
-	if p.shape.Weighted || p.shape.PersonRows > 0 {
-		return counts, spread, nil
-	}
-	excess := -float64(p.shape.Rows)
-	for _, v := range counts {
-		excess += v
-	}
-	for k := range counts {
-		counts[k] -= excess / float64(len(counts))
-	}
-	return counts, spread, nil
+	return p.count(share, 1, 1, answer)
 }

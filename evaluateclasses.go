@@ -38,7 +38,9 @@ func (p *evaluation) classes(e *Evaluation, m *Model) error {
 	if m.link == losses.ProbitLink {
 		cut = distuv.UnitNormal.Quantile(p.Threshold)
 	}
-	edges, beyond := cuts(first, both, float64(spread*math.Sqrt2), p.cells, cut)
+	edges, beyond := cuts(first, both, float64(spread*math.Sqrt2), p.cells)
+	edges = append(edges, cut)
+	sort.Float64s(edges)
 	if zeros, ones, spread, err = p.scores(1-rangeShare, edges); err != nil {
 		return err
 	}
@@ -72,9 +74,9 @@ func (p *evaluation) scores(share float64, edges []float64) (zeros, ones []float
 
 // cuts returns increasing edges over the range in which scores stand out from noise: so
 // many cells that each has at most twice its share of the rows and twice its share of
-// the range, and a cut at the threshold; and how far rows beyond are taken to reach: ¾ of
-// the standard deviation, as a normal law's last two or three hundredths do in the mean.
-func cuts(edges, counts []float64, spread float64, cells int, cut float64) (list []float64, beyond float64) {
+// the range; and how far rows beyond are taken to reach: ¾ of the standard deviation, as a
+// normal law's last two or three hundredths do in the mean.
+func cuts(edges, counts []float64, spread float64, cells int) (list []float64, beyond float64) {
 	low, high := standOut(counts, spread)
 	low, high = max(low-1, 0), min(high, len(edges)-1)
 	if low >= high {
@@ -93,7 +95,7 @@ func cuts(edges, counts []float64, spread float64, cells int, cut float64) (list
 	for k := range rising {
 		rising[k] = (rising[k]/total + (ends[k]-ends[0])/width) / 2
 	}
-	list = []float64{ends[0], ends[len(ends)-1], cut}
+	list = []float64{ends[0], ends[len(ends)-1]}
 	for i, k := 1, 1; i < cells; i++ {
 		level := float64(i) / float64(cells)
 		for k < len(ends)-1 && rising[k] < level {

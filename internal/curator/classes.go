@@ -19,6 +19,16 @@ type (
 	ClassPoint  = rows.ClassPoint
 )
 
+// Counted says in which classes' histograms a row is counted.
+type Counted = rows.Counted
+
+// A row is counted in that of its own class, in those of all others, or in all.
+const (
+	Own    = rows.Own
+	Others = rows.Others
+	Every  = rows.Every
+)
+
 // Classes takes the labels to be classes, 0 to k−1. Another label is an error of intake.
 func (d *Data) Classes(k int) (*Classes, error) {
 	c, err := rows.NewClasses(d.table, d.labels, k)

@@ -60,8 +60,8 @@ type ClassPoint struct {
 	B []float64
 }
 
-// eachTile calls f with p − e_y at a point, class by class, for each tile of the rows.
-func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, errors [][]float64, rows tile, lo int)) error {
+// eachScored calls f with the scores at a point, class by class, for each tile of the rows.
+func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, z [][]float64, rows tile, lo int)) error {
 	t, folds, shifts := c.r.s.t, make([]folded, c.k), make([]float64, c.k)
 	for k, u := range at.U {
 		w, shift := c.r.weights(u)
@@ -71,7 +71,7 @@ func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint
 	return t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
 		n := rows.rows
 		a.many = room(a.many, c.k*n+c.k)
-		z, row := make([][]float64, c.k), a.many[c.k*n:]
+		z := make([][]float64, c.k)
 		for k := range z {
 			z[k] = a.many[k*n : (k+1)*n]
 			t.score(z[k], rows, lo, &folds[k])
@@ -79,7 +79,15 @@ func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint
 				z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
 			}
 		}
-		for i := range n {
+		f(a, z, rows, lo)
+	})
+}
+
+// eachTile calls f with p − e_y at a point in place of the scores.
+func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, errors [][]float64, rows tile, lo int)) error {
+	return c.eachScored(ctx, dst, at, func(a *workspace, z [][]float64, rows tile, lo int) {
+		row := a.many[c.k*rows.rows:]
+		for i := range rows.rows {
 			softmax(row, z, i)
 			z[int(c.r.s.labels[lo+i])][i]--
 		}

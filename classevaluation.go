@@ -1,0 +1,146 @@
+package dpglm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// ClassEvaluation is what [EvaluateClasses] released of a model of several classes. All
+// figures are held to what they can be; one that drowned in the noise is zero, its interval
+// included. It prints as a table.
+type ClassEvaluation struct {
+	Rows  int     `json:"rows"`
+	Level float64 `json:"level"` // of the intervals
+
+	Accuracy Interval `json:"accuracy,omitzero"` // the part of the rows whose class is predicted
+	LogLoss  Interval `json:"log_loss,omitzero"` // the mean of −log p of a row's own class
+	Brier    Interval `json:"brier,omitzero"`    // the mean of Σ(p_k − 1[k = y])², at most 2
+	AUC      Interval `json:"auc,omitzero"`      // the mean of the classes'
+
+	Classes []ClassFigures `json:"classes"` // of each
+	// Confusion has how many rows of each class were predicted to be of each, as far as noise
+	// lets see: no count is negative, and they add up to the number of rows.
+	Confusion [][]float64 `json:"confusion"`
+
+	Ledger *Ledger `json:"ledger"`
+}
+
+// ClassFigures are those of one class against the rest.
+type ClassFigures struct {
+	Rate      Interval `json:"rate,omitzero"`      // the part of the rows that are of it
+	Recall    Interval `json:"recall,omitzero"`    // the part of these that are predicted to be
+	Precision Interval `json:"precision,omitzero"` // the part of those predicted that are of it
+	AUC       Interval `json:"auc,omitzero"`       // the area under the ROC curve of its probability
+}
+
+// String prints the figures as a table, and the ledger.
+func (e *ClassEvaluation) String() string {
+	if e == nil {
+		return "no evaluation"
+	}
+	var b strings.Builder
+	line := func(name string, v Interval) {
+		if v != (Interval{}) {
+			fmt.Fprintf(&b, "%-22s %9.4g   [%.4g, %.4g]\n", name, v.Value, v.Low, v.High)
+		}
+	}
+	fmt.Fprintf(&b, "%-22s%s%18.4g %% interval\n", fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
+	line("accuracy", e.Accuracy)
+	line("log-loss", e.LogLoss)
+	line("Brier score", e.Brier)
+	line("mean AUC", e.AUC)
+	for k, c := range e.Classes {
+		line(fmt.Sprintf("class %d: rate", k), c.Rate)
+		line("         recall", c.Recall)
+		line("         precision", c.Precision)
+		line("         AUC", c.AUC)
+	}
+	fmt.Fprintf(&b, "%v", e.Ledger)
+	return b.String()
+}
+
+// share is what a part of the rows can be.
+func share(int) (low, high float64) { return 0, 1 }
+
+// confuse makes figures of counts by class and predicted class.
+func (e *ClassEvaluation) confuse(r *sampled, classes int) {
+	v := r.intervals(func(counts [][]float64) []float64 {
+		c := counts[0]
+		all, right := floats.Sum(c), 0.0
+		var figures []float64
+		for k := range classes {
+			own, predicted, both := floats.Sum(c[k*classes:(k+1)*classes]), 0.0, c[k*classes+k]
+			for j := range classes {
+				predicted += c[j*classes+k]
+			}
+			right += both
+			figures = append(figures, own/all, both/own, both/predicted)
+		}
+		return append(figures, right/all)
+	}, share)
+	e.Classes = make([]ClassFigures, classes)
+	for k := range e.Classes {
+		c := &e.Classes[k]
+		c.Rate, c.Recall, c.Precision = v[3*k], v[3*k+1], v[3*k+2]
+	}
+	e.Accuracy = v[3*classes]
+	pure := nonnegative(r.counts[0], math.Max(1, floats.Sum(r.counts[0])))
+	for k := range classes {
+		e.Confusion = append(e.Confusion, pure[k*classes:(k+1)*classes])
+	}
+}
+
+// areas are those under the ROC curve of each class, of the counts of its rows and of all
+// others, cell by cell, and their mean.
+func areas(own, others []float64, starts []int) []float64 {
+	var list []float64
+	for k := range len(starts) - 1 {
+		var ones, zeros, pairs float64
+		for j := starts[k]; j < starts[k+1]; j++ {
+			pairs += float64(own[j] * (zeros + others[j]/2))
+			zeros += others[j]
+			ones += own[j]
+		}
+		list = append(list, pairs/(ones*zeros))
+	}
+	return append(list, floats.Sum(list)/float64(len(list)))
+}
+
+// rank makes areas under curves of the counts of classes' rows, and of all others.
+//
+// A row's own rank is in one class's area, and rows of different classes are independent; but
+// it is among the others of all other classes, and these ranks depend on each other and on
+// its own. So the mean's error is taken to be that of the classes' own ranks, which are drawn
+// together, plus the mean of those that the ranks of others make, as if they all were alike.
+func (e *ClassEvaluation) rank(r *sampled, starts []int) {
+	classes := len(starts) - 1
+	both := r.intervals(func(counts [][]float64) []float64 { return areas(counts[0], counts[1], starts) }, share)
+	for k := range classes {
+		e.Classes[k].AUC = both[k]
+	}
+	part := func(i int, figures func(counts []float64) []float64) []Interval {
+		one := &sampled{r.level, r.counts[i : i+1], r.spreads[i : i+1]}
+		return one.intervals(func(counts [][]float64) []float64 { return figures(counts[0]) }, share)
+	}
+	own := part(0, func(counts []float64) []float64 { return areas(counts, r.counts[1], starts) })[classes]
+	mean := both[classes]
+	low, high := own.Value-own.Low, own.High-own.Value
+	for _, of := range part(1, func(counts []float64) []float64 { return areas(r.counts[0], counts, starts) })[:classes] {
+		low += (of.Value - of.Low) / float64(classes)
+		high += (of.High - of.Value) / float64(classes)
+	}
+	if mean != (Interval{}) {
+		e.AUC = Interval{mean.Value, mean.Value - low, mean.Value + high}.within(0, 1)
+	}
+}
+
+// meanOf is the mean of a number that is known of each cell, and at least 0.
+func meanOf(counts []float64, spread float64, of []float64, level, most float64) Interval {
+	r := &sampled{level, [][]float64{counts}, []float64{spread}}
+	return r.intervals(func(counts [][]float64) []float64 {
+		return []float64{floats.Dot(counts[0], of) / floats.Sum(counts[0])}
+	}, func(int) (low, high float64) { return 0, most })[0]
+}
