@@ -42,7 +42,9 @@ type EvaluateClassesConfig struct {
 // times that of all other rows, so that K areas under curves cost hardly more than one. The
 // interval of their mean takes errors in the ranks of other classes' rows to be alike for all
 // classes, and is too wide rather than too narrow. It takes eight passes over the rows, of
-// O(n·d·K). There may be at most 100 classes.
+// O(n·d·K). There may be at most 100 classes. A model without probabilities has neither
+// log-loss nor Brier score, and its curves rank rows by 1/(1 + e^(−score)) over the sum of
+// all classes'.
 func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, cfg EvaluateClassesConfig, env *Env) (*ClassEvaluation, error) {
 	if err := d.given(ctx); err != nil {
 		return nil, err
@@ -98,6 +100,7 @@ type classEvaluation struct {
 
 	at    curator.ClassPoint
 	loss  losses.Loss // of one class against the rest; nil for softmax
+	used  float64     // the sum of the shares: less than 1 without probabilities
 	reach float64     // bound on log-odds that are told apart
 	in    *curator.ClassFramed
 }
@@ -121,11 +124,11 @@ func (c EvaluateClassesConfig) plan(s Shape, classes int, b Budget) (*classEvalu
 	if c.Level, err = fraction("EvaluateClassesConfig.Level", c.Level, 0.95); err != nil {
 		return nil, err
 	}
-	if classes < 2 || classes > mostEvaluated {
-		return nil, check.Fail(ErrConfig, "classes", classes, fmt.Sprintf("must lie between 2 and %d, to be evaluated", mostEvaluated))
+	if classes > mostEvaluated {
+		return nil, check.Fail(ErrConfig, "classes", classes, fmt.Sprintf("must be at most %d, to be evaluated", mostEvaluated))
 	}
-	if s.largestOffset() != 0 {
-		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
+	if err := ofClasses("classes", classes, s); err != nil {
+		return nil, err
 	}
 	p := &classEvaluation{EvaluateClassesConfig: c, k: classes}
 	if p.shape, err = s.under(losses.Logistic{}); err != nil {
@@ -149,6 +152,9 @@ func (c EvaluateClassesConfig) plan(s Shape, classes int, b Budget) (*classEvalu
 // take splits the model's weights from its intercepts.
 func (p *classEvaluation) take(m *ClassModel) error {
 	s, reach := p.shape, 0.0
+	if p.loss, p.used = m.against(), 1; !m.probable() {
+		p.used -= ownShare + brierShare
+	}
 	for _, of := range m.weights {
 		if len(of) != s.Dim {
 			return check.Fail(ErrShape, "model", len(of), fmt.Sprintf("must have %d weights", s.Dim))
@@ -176,7 +182,7 @@ func (p *classEvaluation) evaluate(e *ClassEvaluation) error {
 	for j := range first { // around what even probabilities have
 		first[j] -= math.Log(float64(p.k - 1))
 	}
-	if err := p.ranks(e, first); err != nil {
+	if err := p.ranks(e, first); err != nil || p.used < 1 {
 		return err
 	}
 	if err := p.logLoss(e, first); err != nil {
@@ -191,7 +197,7 @@ func (p *classEvaluation) confusion(e *ClassEvaluation) error {
 	if err != nil {
 		return err
 	}
-	counts, spread, err := p.count(confusionShare, 1, 1, answer)
+	counts, spread, err := p.count(confusionShare/p.used, 1, 1, answer)
 	if err != nil {
 		return err
 	}
@@ -212,7 +218,7 @@ func (p *classEvaluation) logOdds(of curator.Counted, share float64, edges [][]f
 	if err != nil {
 		return nil, 0, err
 	}
-	if list, spread, err = p.count(share, float64(in), float64(in), answer); err != nil {
+	if list, spread, err = p.count(share/p.used, float64(in), float64(in), answer); err != nil {
 		return nil, 0, err
 	}
 	for _, v := range edges {
@@ -289,7 +295,7 @@ func (p *classEvaluation) numbers(ask classQuestion, first []float64, share floa
 		if err != nil {
 			return nil, 0, err
 		}
-		counts, spread, err := p.count(share, 1, 1, answer)
+		counts, spread, err := p.count(share/p.used, 1, 1, answer)
 		slices.Reverse(counts)
 		return counts, spread, err
 	}

@@ -10,17 +10,29 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/losses"
 )
 
-// ClassModel is a released model of several classes, by [Softmax]: linear scores of each,
-// the public facts that it needs to predict on raw features, and the ledger. It is immutable
-// and safe for concurrent use.
+// ClassModel is a released model of several classes, by [Softmax] or [OneAgainstRest]: linear
+// scores of each, the public facts that it needs to predict on raw features, and the ledger.
+// It is immutable and safe for concurrent use.
 type ClassModel struct {
 	weights [][]float64 // of each class
+	loss    string      // of each class against the rest, and its link; none for softmax
+	link    losses.Link
 	facts   Facts
 	columns int
 	ledger  *Ledger
 	library string // version of the library that trained it
+}
+
+// newClassModel has the loss of each class against the rest, or nil.
+func newClassModel(weights [][]float64, d *Dataset, loss losses.Loss, ledger *Ledger) *ClassModel {
+	m := &ClassModel{weights: weights, facts: d.facts, columns: d.data.Facts().Columns, ledger: ledger, library: libraryVersion}
+	if loss != nil {
+		m.loss, m.link = loss.Name(), losses.LinkOf(loss)
+	}
+	return m
 }
 
 func (m *ClassModel) usable() error {
@@ -38,8 +50,8 @@ func (m *ClassModel) Classes() int {
 	return len(m.weights)
 }
 
-// Weights returns a copy of the weights of each class, as [Model.Weights] has them. Adding
-// the same vector to all changes nothing.
+// Weights returns a copy of the weights of each class, as [Model.Weights] has them. By
+// [Softmax], adding the same vector to all changes nothing.
 func (m *ClassModel) Weights() [][]float64 {
 	if m == nil {
 		return nil
@@ -64,7 +76,11 @@ func (m *ClassModel) String() string {
 	if m.usable() != nil {
 		return "empty model"
 	}
-	return fmt.Sprintf("softmax model of %d classes × %d weights\n%v", len(m.weights), len(m.weights[0]), m.ledger)
+	kind := "softmax model"
+	if m.loss != "" {
+		kind = "one-against-rest " + m.loss + " model"
+	}
+	return fmt.Sprintf("%s of %d classes × %d weights\n%v", kind, len(m.weights), len(m.weights[0]), m.ledger)
 }
 
 // Scores returns ⟨w_k, x⟩ for each row of raw features, bounded as in training, and each
@@ -91,12 +107,31 @@ func (m *ClassModel) Scores(x mat.Matrix) (*mat.Dense, error) {
 	return z, nil
 }
 
+// against is the loss −log p of a class against the rest, by which probabilities go: nil
+// for softmax.
+func (m *ClassModel) against() losses.Loss {
+	if m.loss == "" {
+		return nil
+	}
+	return gradedBy(m.link).loss
+}
+
+// probable reports whether there are probabilities.
+func (m *ClassModel) probable() bool { return m.loss == "" || m.link.Probability() }
+
 // Probabilities returns the probability of each class for each row of raw features, n×K;
-// those of a row sum to 1.
+// those of a row sum to 1. By [OneAgainstRest] they are the classes' own, over their sum;
+// where the loss has none, such as the hinge loss, it fails.
 func (m *ClassModel) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 	p, err := m.Scores(x)
 	if err != nil {
 		return nil, err
+	}
+	if !m.probable() {
+		return nil, check.Fail(ErrModel, "model", m.loss, "must be of a loss that has probabilities")
+	}
+	if loss := m.against(); loss != nil {
+		p.Apply(func(_, _ int, z float64) float64 { return -loss.Value(z, 1) }, p)
 	}
 	n, _ := p.Dims()
 	for i := range n {

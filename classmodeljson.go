@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -17,7 +18,10 @@ type classModelJSON struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Library string `json:"library"`
-	Unit    string `json:"unit"`
+	// Loss and Link are those of one class against the rest, and missing for softmax.
+	Loss string      `json:"loss,omitempty"`
+	Link losses.Link `json:"link,omitempty"`
+	Unit string      `json:"unit"`
 	mechanisms.Claim
 	Columns int `json:"columns"`
 	factsJSON
@@ -30,7 +34,7 @@ func (m *ClassModel) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	j := classModelJSON{Format: classModelFormat, Version: modelVersion, Library: m.library, Columns: m.columns,
+	j := classModelJSON{Format: classModelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Link: m.link, Columns: m.columns,
 		factsJSON: newFactsJSON(m.facts), Weights: m.weights, Ledger: m.ledger}
 	j.Claim, j.Unit = claimed(m.ledger)
 	return json.Marshal(j)
@@ -46,9 +50,12 @@ func (m *ClassModel) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	d := ClassModel{j.Weights, nil, j.Columns, j.Ledger, j.Library}
+	d := ClassModel{j.Weights, j.Loss, j.Link, nil, j.Columns, j.Ledger, j.Library}
 	if d.facts, err = j.facts(); err != nil {
 		return err
+	}
+	if (d.loss == "") != (d.link == "") || d.link != "" && !d.link.Suits(losses.Binary) {
+		return check.Fail(ErrModel, "loss, link", fmt.Sprintf("%q, %q", d.loss, d.link), "must be those of a loss with binary labels, or both missing")
 	}
 	if len(d.weights) < 2 || len(d.weights) > maxClasses {
 		return check.Fail(ErrModel, "weights", len(d.weights), fmt.Sprintf("must be of 2 to %d classes", maxClasses))

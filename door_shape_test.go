@@ -50,7 +50,7 @@ func TestDoorFields(t *testing.T) {
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
 		// library is a constant of the program that trained.
 		"Model":      "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string",
-		"ClassModel": "weights [][]float64, facts dpglm.Facts, columns int, ledger *dpglm.Ledger, library string",
+		"ClassModel": "weights [][]float64, loss string, link losses.Link, facts dpglm.Facts, columns int, ledger *dpglm.Ledger, library string",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
 		var got []string

@@ -133,7 +133,7 @@ func trials(t *testing.T) []*trial {
 	stopped.stopAt = 3
 	all = append(all, evaluations(t)...)
 	all = append(all, softmaxes()...)
-	all = append(all, classEvaluations(t)...)
+	all = append(append(all, againstRests()...), classEvaluations(t)...)
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	return append(append(all, onFrames(t)...), wholly(t)...)
 }

@@ -31,6 +31,37 @@ func softmaxes() []*trial {
 	return all
 }
 
+// againstRests are learners of one class against the rest, together: a row that changes its
+// class moves the sums of two models as far as they declare.
+func againstRests() []*trial {
+	var all []*trial
+	forms := designs(24, classLabels)
+	steps := dpglm.NoisyGDConfig{Steps: 2, StepSize: 2, Clip: dpglm.NoClip}
+	for _, c := range []struct {
+		name, form string
+		loss       losses.Loss
+		learner    dpglm.Learner
+		budget     dpglm.Budget
+	}{
+		{"NoisyGD", "dense", losses.Logistic{}, steps, dpglm.GDP(1)},
+		{"NoisyGD", "sparse schema, intercept", losses.Hinge{}, steps, dpglm.GDP(1)},
+		{"NoisyGD", "persons", losses.Logistic{}, steps, dpglm.GDP(1)},
+		{"Auto", "dense, intercept", losses.Logistic{}, nil, dpglm.GDP(60)},
+		{"OutputPerturbation", "dense", losses.Logistic{}, dpglm.OutputPerturbationConfig{}, dpglm.PureDP(1)},
+		{"GridSearch", "dense", losses.Probit{}, dpglm.GridSearchConfig{Learner: steps, Radii: []float64{0.5, 2}}, dpglm.GDP(1)},
+	} {
+		t := &trial{name: fmt.Sprintf("OneAgainstRest, %s, %s, %s", c.name, c.loss.Name(), c.form), design: forms[c.form]}
+		if c.form == "dense" && c.name == "NoisyGD" {
+			t.reaches = map[string]float64{gradientSums: 0.85}
+		}
+		t.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.OneAgainstRest(ctx, d, dpglm.Problem{Loss: c.loss, Radius: 2}, c.budget, dpglm.OneAgainstRestConfig{Classes: 3, Learner: c.learner}, env)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
 // classEvaluations are of a model that was trained on other rows: each of the histograms
 // moves by as much as it declares, but where a row is half a person's.
 func classEvaluations(t *testing.T) []*trial {

@@ -58,7 +58,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
-	return &ClassModel{weights, d.facts, d.data.Facts().Columns, ledger, libraryVersion}, nil
+	return newClassModel(weights, d, nil, ledger), nil
 }
 
 // Ledger is what [Softmax] would spend on data of the given shape: a dry run.
@@ -68,14 +68,11 @@ func (c SoftmaxConfig) Ledger(s Shape, b Budget) (*Ledger, error) {
 }
 
 func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule, *Ledger, error) {
-	if c.Classes < 2 || c.Classes > maxClasses {
-		return nil, nil, nil, check.Fail(ErrConfig, "SoftmaxConfig.Classes", c.Classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
+	if err := ofClasses("SoftmaxConfig.Classes", c.Classes, s); err != nil {
+		return nil, nil, nil, err
 	}
 	if s.features() > standardisedDim {
 		return nil, nil, nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", standardisedDim))
-	}
-	if s.largestOffset() != 0 {
-		return nil, nil, nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
 	}
 	o, err := newStandardised(s, Problem{Loss: losses.Logistic{}}, b, c.Classes*s.Dim)
 	if err != nil {
@@ -87,6 +84,18 @@ func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule
 	}
 	ledger, err := b.ledger(schedule, o.shape)
 	return o, schedule, ledger, err
+}
+
+// ofClasses refuses a number of classes, and data that aren't for classes: scores of all of
+// them may have a number added without effect, so that offsets say nothing.
+func ofClasses(param string, classes int, s Shape) error {
+	if classes < 2 || classes > maxClasses {
+		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
+	}
+	if s.largestOffset() != 0 {
+		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
+	}
+	return nil
 }
 
 // softmaxing is a run.
