@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// setting is one of full-batch noisy gradient descent, to be found by hand.
+type setting struct {
+	steps      int
+	clip, rate float64
+}
+
+// settings are three of steps, clips and learning rates each: clips and steps of a length
+// in terms of how long rows typically are.
+func settings(typical float64) (all []setting) {
+	for _, steps := range []int{75, 150, 300} {
+		for _, clip := range []float64{0.25, 0.5, 1} {
+			for _, rate := range []float64{20, 40, 80} {
+				all = append(all, setting{steps, clip * typical, rate / (typical * typical)})
+			}
+		}
+	}
+	return all
+}
+
+// descents runs noisy gradient descent on the multinomial loss for several settings of the
+// same number of steps, side by side: the mean of the rows' gradients, each scaled down to
+// the clip, with noise of standard deviation 2·clip·√steps/(nμ), so that all steps together
+// are μ-GDP as to replacing a row. It is the method that people write by hand, to compare
+// with: its noise is rounded like any float64, and whoever chooses the best setting by looking
+// at labels spends more than μ. It returns weights of the features and of a constant for each
+// setting, d+1 rows of K.
+func descents(train *rows, classes int, mu float64, of []setting, r *rand.Rand) []*mat.Dense {
+	n, d := train.x.Dims()
+	width := classes * len(of)
+	w, g := mat.NewDense(d+1, width, nil), mat.NewDense(d+1, width, nil)
+	for range of[0].steps {
+		g.Zero()
+		z := make([]float64, width)
+		for i := range n {
+			x := train.x.RawRowView(i)
+			copy(z, w.RawRowView(d))
+			square := 1.0
+			for j, v := range x {
+				if v != 0 {
+					floats.AddScaled(z, v, w.RawRowView(j))
+					square += v * v
+				}
+			}
+			for s, c := range of {
+				clipped(z[s*classes:(s+1)*classes], int(train.y[i]), math.Sqrt(square), c.clip)
+			}
+			floats.Add(g.RawRowView(d), z)
+			for j, v := range x {
+				if v != 0 {
+					floats.AddScaled(g.RawRowView(j), v, z)
+				}
+			}
+		}
+		for j := range d + 1 {
+			row, slope := w.RawRowView(j), g.RawRowView(j)
+			for s, c := range of {
+				spread := 2 * c.clip * math.Sqrt(float64(c.steps)) / mu
+				for k := s * classes; k < (s+1)*classes; k++ {
+					row[k] -= c.rate * (slope[k] + spread*r.NormFloat64()) / float64(n)
+				}
+			}
+		}
+	}
+	var models []*mat.Dense
+	for s := range of {
+		models = append(models, mat.DenseCopyOf(w.Slice(0, d+1, s*classes, (s+1)*classes)))
+	}
+	return models
+}
+
+// clipped turns scores into p − e_y, scaled so that the row's gradient is no longer than
+// the clip.
+func clipped(z []float64, y int, length, clip float64) {
+	probabilities(z)
+	z[y]--
+	if long := floats.Norm(z, 2) * length; long > clip {
+		floats.Scale(clip/long, z)
+	}
+}
+
+// probabilities turns scores into probabilities.
+func probabilities(z []float64) {
+	top := floats.Max(z)
+	for k, v := range z {
+		z[k] = math.Exp(v - top)
+	}
+	floats.Scale(1/floats.Sum(z), z)
+}
+
+// predicted are the probabilities that a model of d+1 rows of K weights has.
+func predicted(x, w *mat.Dense) *mat.Dense {
+	n, d := x.Dims()
+	_, classes := w.Dims()
+	z := mat.NewDense(n, classes, nil)
+	z.Mul(x, w.Slice(0, d, 0, classes))
+	for i := range n {
+		row := z.RawRowView(i)
+		floats.Add(row, w.RawRowView(d))
+		probabilities(row)
+	}
+	return z
+}
+
+// scored are the accuracy and the log-loss of probabilities.
+func scored(p *mat.Dense, y []float64) (s score) {
+	for i, c := range y {
+		row := p.RawRowView(i)
+		if floats.MaxIdx(row) == int(c) {
+			s.right += 1 / float64(len(y))
+		}
+		s.loss -= math.Log(math.Max(row[int(c)], 1e-15)) / float64(len(y))
+	}
+	return s
+}
+
+// ranked returns which scores have the best accuracy, and the median one.
+func ranked(all []score) (best, middle int) {
+	order := make([]int, len(all))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].right, all[a].right) })
+	return order[0], order[len(order)/2]
+}
