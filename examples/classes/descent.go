@@ -16,13 +16,12 @@ type setting struct {
 	clip, rate float64
 }
 
-// settings are three of steps, clips and learning rates each: clips and steps of a length
-// in terms of how long rows typically are.
-func settings(typical float64) (all []setting) {
-	for _, steps := range []int{75, 150, 300} {
-		for _, clip := range []float64{0.25, 0.5, 1} {
-			for _, rate := range []float64{20, 40, 80} {
-				all = append(all, setting{steps, clip * typical, rate / (typical * typical)})
+// settings are three of steps, clips and learning rates each.
+func settings(steps []int, clips, rates []float64) (all []setting) {
+	for _, s := range steps {
+		for _, clip := range clips {
+			for _, rate := range rates {
+				all = append(all, setting{s, clip, rate})
 			}
 		}
 	}

@@ -54,8 +54,8 @@ type rows struct {
 type contest struct {
 	train, test *rows
 	classes     int
-	bound       float64 // public, on the features of a row
-	length      float64 // of a typical row, in terms of which settings are chosen by hand
+	bound       float64   // public, on the features of a row
+	settings    []setting // to choose from by hand
 }
 
 func run(out io.Writer, path, dir string, first int, epsilons string, repeat int, rest bool) error {
@@ -106,8 +106,7 @@ func (c *contest) compare(w io.Writer, epsilon, delta float64, repeat int, rest 
 		return err
 	}
 	var one, many score
-	all := settings(c.length)
-	tuned := make([]score, len(all))
+	tuned := make([]score, len(c.settings))
 	for k := range repeat {
 		m, err := c.softmax(budget)
 		if err != nil {
@@ -124,14 +123,14 @@ func (c *contest) compare(w io.Writer, epsilon, delta float64, repeat int, rest 
 				return err
 			}
 		}
-		c.byHand(tuned, all, mu, rand.New(rand.NewPCG(uint64(k), 1)))
+		c.byHand(tuned, mu, rand.New(rand.NewPCG(uint64(k), 1)))
 	}
 	against := "-"
 	if rest {
 		against = many.over(repeat)
 	}
 	best, middle := ranked(tuned)
-	s := all[best]
+	s := c.settings[best]
 	fmt.Fprintf(w, "%g\t%s\t%s\t%s (%d steps, clip %.3g, rate %.2g)\t%s\n", epsilon, one.over(repeat), against,
 		tuned[best].over(repeat), s.steps, s.clip, s.rate, tuned[middle].over(repeat))
 	return nil
@@ -170,7 +169,8 @@ func (c *contest) add(to *score, m *dpglm.ClassModel) error {
 }
 
 // byHand adds the scores of noisy gradient descent by each setting.
-func (c *contest) byHand(to []score, all []setting, mu float64, r *rand.Rand) {
+func (c *contest) byHand(to []score, mu float64, r *rand.Rand) {
+	all := c.settings
 	for from := 0; from < len(all); {
 		next := from
 		for next < len(all) && all[next].steps == all[from].steps {

@@ -45,9 +45,8 @@ func survey(path string) (*contest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{train: banded(train), test: banded(test), classes: len(bands) + 1, bound: train.Bound()}
-	c.length = typical(c.train.x)
-	return c, nil
+	tried := settings([]int{75, 150, 300}, []float64{0.4, 0.8, 1.6}, []float64{0.75, 3, 12})
+	return &contest{banded(train), banded(test), len(bands) + 1, train.Bound(), tried}, nil
 }
 
 // banded turns wages into classes.
@@ -85,14 +84,6 @@ func pictures(dir string, first int) (*contest, error) {
 		train = &rows{train.x.Slice(0, first, 0, d).(*mat.Dense), train.y[:first]}
 	}
 	classes := int(math.Max(floats.Max(train.y), floats.Max(test.y))) + 1
-	return &contest{train, test, classes, math.Sqrt(float64(d)), typical(train.x)}, nil
-}
-
-// typical is the mean norm of rows. Whoever tunes by hand looks at such things.
-func typical(x *mat.Dense) (mean float64) {
-	n, _ := x.Dims()
-	for i := range n {
-		mean += floats.Norm(x.RawRowView(i), 2) / float64(n)
-	}
-	return mean
+	tried := settings([]int{75, 150, 300}, []float64{2.5, 5, 10}, []float64{0.2, 0.4, 0.8})
+	return &contest{train, test, classes, math.Sqrt(float64(d)), tried}, nil
 }
