@@ -77,7 +77,7 @@ func TestAudit(t *testing.T) {
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%-48s %12s %12s %12s\n", "", "claimed", "reachable", "audited")
-	for _, a := range slices.Concat(auditedMechanisms(t), auditedLearners(t), auditedCombinators(t)) {
+	for _, a := range slices.Concat(auditedMechanisms(t), auditedLearners(t), auditedCombinators(t), auditedClasses(t)) {
 		runs, power := a.shortRuns(), shortPower
 		if *longAudit {
 			runs, power = a.runs, longPower
