@@ -1,0 +1,185 @@
+package forecast
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Forecast is what fits of made-up rows were worth: medians over the repetitions. It is
+// public, as nothing private went into it.
+type Forecast struct {
+	// Loss is the loss's name, and Learner what was fitted.
+	Loss, Learner string
+	// Rows is n, or the number of persons, and Simulated how many were made up each time.
+	Rows, Simulated int
+	// Features is the number of the encoded rows' columns, without the intercept.
+	Features int
+	// LabelMean is that of the made-up labels, Delta, Group and Repeats as in the Scenario,
+	// with their defaults.
+	LabelMean, Delta float64
+	Group, Repeats   int
+	// Plain and Constant are the mean losses of the fit without privacy and of the best
+	// constant model: log-loss where the loss is logistic. PlainAccuracy and
+	// ConstantAccuracy are NaN but for classes.
+	Plain, Constant                 float64
+	PlainAccuracy, ConstantAccuracy float64
+	// At are the forecasts, in ascending order of ε.
+	At []Expectation
+}
+
+// Expectation is the forecast for one ε.
+type Expectation struct {
+	Epsilon float64
+	// Excess is the mean loss less that of the fit without privacy, on rows that neither
+	// was trained on.
+	Excess float64
+	// Lost is the excess over what features gain without privacy, compared with the best
+	// constant model: 0 for nothing, 1 for all of it.
+	Lost float64
+	// AccuracyLost is the accuracy without privacy less the private one; NaN but for classes.
+	AccuracyLost float64
+	// Width is the median ratio, over coefficients, of an interval's width to that without
+	// privacy; +Inf where half of them have no interval, NaN unless the learner infers.
+	Width float64
+	// Determined is the fraction of the coefficients that have an interval, of those that
+	// have one without privacy; NaN unless the learner infers.
+	Determined float64
+}
+
+// forecast is what was found.
+func (r *rehearsal) forecast() *Forecast {
+	f := &Forecast{Loss: r.Problem.Loss.Name(), Learner: strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", r.Learner), "dpglm."), "Config"),
+		Rows: r.Rows, Simulated: r.simulated, Features: r.features, LabelMean: r.LabelMean, Delta: r.Delta, Group: r.Group, Repeats: r.Repeats}
+	if _, ok := r.Problem.Loss.(losses.Ordinal); ok {
+		f.LabelMean = math.NaN()
+	}
+	over := func(of func(p *repetition) float64) float64 {
+		var all []float64
+		for _, p := range r.repetitions {
+			all = append(all, of(p))
+		}
+		return median(all)
+	}
+	f.Plain = over(func(p *repetition) float64 { return p.plain.loss })
+	f.Constant = over(func(p *repetition) float64 { return p.constant.loss })
+	f.PlainAccuracy = over(func(p *repetition) float64 { return p.plain.accuracy })
+	f.ConstantAccuracy = over(func(p *repetition) float64 { return p.constant.accuracy })
+	f.At = slices.Clone(r.found)
+	slices.SortFunc(f.At, func(a, b Expectation) int {
+		if a.Epsilon < b.Epsilon {
+			return -1
+		}
+		return 1
+	})
+	return f
+}
+
+// figure is a column of the table that String prints.
+type figure struct {
+	title, form string
+	of          func(e Expectation) float64
+}
+
+var figures = []figure{
+	{"excess loss", "%.2g", func(e Expectation) float64 { return e.Excess }},
+	{"gain lost", "%.1f %%", func(e Expectation) float64 { return 100 * e.Lost }},
+	{"accuracy lost", "%.2f points", func(e Expectation) float64 { return 100 * e.AccuracyLost }},
+	{"width ratio", "%.2f", func(e Expectation) float64 { return e.Width }},
+	{"determined", "%.0f %%", func(e Expectation) float64 { return 100 * e.Determined }},
+}
+
+// write is a value in the figure's form.
+func (g figure) write(e Expectation) string {
+	v := g.of(e)
+	if math.IsInf(v, 0) {
+		return "inf"
+	}
+	text := fmt.Sprintf(g.form, v)
+	if zero := fmt.Sprintf(g.form, 0.0); text == "-"+zero {
+		return zero
+	}
+	return text
+}
+
+// String prints what the forecast is for, and a table with a line for each ε.
+func (f *Forecast) String() string {
+	if f == nil {
+		return "empty forecast"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "forecast, by made-up rows, of %s with %s loss: n = %d, %d features\n", f.Learner, f.Loss, f.Rows, f.Features)
+	fmt.Fprintf(&b, "without privacy: mean loss %.4f, a constant has %.4f", f.Plain, f.Constant)
+	if !math.IsNaN(f.PlainAccuracy) {
+		fmt.Fprintf(&b, "; accuracy %.1f %%, a constant has %.1f %%", 100*f.PlainAccuracy, 100*f.ConstantAccuracy)
+	}
+	shown := slices.DeleteFunc(slices.Clone(figures), func(g figure) bool {
+		return !slices.ContainsFunc(f.At, func(e Expectation) bool { return !math.IsNaN(g.of(e)) })
+	})
+	lines := []string{"ε"}
+	for _, g := range shown {
+		lines[0] += "\t" + g.title
+	}
+	for _, e := range f.At {
+		line := fmt.Sprintf("%.4g", e.Epsilon)
+		for _, g := range shown {
+			line += "\t" + g.write(e)
+		}
+		lines = append(lines, line)
+	}
+	b.WriteString("\n")
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join(lines, "\t\n")+"\t")
+	t.Flush()
+	b.WriteString("Real rows are others: what is lost may well be twice or half of that.\n")
+	return b.String()
+}
+
+// number is a float64 that JSON writes as null where it isn't a finite one.
+type number float64
+
+// MarshalJSON writes null for NaN and infinities.
+func (v number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
+
+// MarshalJSON writes null for what isn't a finite number.
+func (e Expectation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Epsilon      number `json:"epsilon"`
+		Excess       number `json:"excess_loss"`
+		Lost         number `json:"gain_lost"`
+		AccuracyLost number `json:"accuracy_lost"`
+		Width        number `json:"width_ratio"`
+		Determined   number `json:"determined"`
+	}{number(e.Epsilon), number(e.Excess), number(e.Lost), number(e.AccuracyLost), number(e.Width), number(e.Determined)})
+}
+
+// MarshalJSON writes null for what isn't a finite number.
+func (f *Forecast) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Loss             string        `json:"loss"`
+		Learner          string        `json:"learner"`
+		Rows             int           `json:"rows"`
+		Simulated        int           `json:"simulated_rows"`
+		Features         int           `json:"features"`
+		LabelMean        number        `json:"label_mean"`
+		Delta            float64       `json:"delta"`
+		Group            int           `json:"group"`
+		Repeats          int           `json:"repeats"`
+		Plain            number        `json:"loss_without_privacy"`
+		Constant         number        `json:"loss_of_constant"`
+		PlainAccuracy    number        `json:"accuracy_without_privacy"`
+		ConstantAccuracy number        `json:"accuracy_of_constant"`
+		At               []Expectation `json:"at"`
+	}{f.Loss, f.Learner, f.Rows, f.Simulated, f.Features, number(f.LabelMean), f.Delta, f.Group, f.Repeats,
+		number(f.Plain), number(f.Constant), number(f.PlainAccuracy), number(f.ConstantAccuracy), f.At})
+}

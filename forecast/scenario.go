@@ -1,0 +1,228 @@
+// Package forecast tells, before there are data, what a private fit will be worth: how wide
+// its intervals will be beside those without privacy, how much log-loss and accuracy the noise
+// will cost, and which ε buys a given width or loss.
+//
+//	s := forecast.Scenario{Table: &schema, Rows: 30_000, Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6}
+//	f, err := s.At(ctx, []float64{0.5, 1, 4}, nil)
+//	fmt.Print(f)
+//
+// It makes rows up from public facts, and fits them as often as it takes. It can't be given a
+// data set, reads nothing but a Scenario's fields, and spends no budget: made-up rows are
+// nobody's. What it finds is public, and a forecast for rows such as these.
+//
+// # The made-up rows
+//
+// Numbers are skewed: exponential from the lower end of their range, with a mean of an eighth
+// of its width, and weakly correlated. Levels have the Proportions that are given, or fall
+// off as 1, 1/2, 1/3 in the order in which they are listed; of a one-hot group without a
+// reference none comes first. One value in twenty is missing where a rule makes a feature
+// of that. Persons have any number of rows up to the largest. Labels follow the loss's model,
+// or a logistic or normal one, with scores whose weights are drawn at random: for classes
+// they have a standard deviation of 1.5, for real labels they explain half of the variance,
+// the standard deviation being an eighth of the range, and for counts and amounts they have
+// a standard deviation of a half.
+//
+// All fits of a repetition share the rows and the noise's seed, so that lines of a Forecast
+// differ by ε alone. They are compared with the fit without privacy and its robust standard
+// errors, on rows that were made up apart.
+//
+// # How far it can be off
+//
+// Real columns are collinear, levels rare, and models don't hold. On 20 public data sets, of
+// 800 to 130,000 training rows and 4 to 100 features, at ε = 0.5, 1 and 4 and with the
+// labels' mean given for classes and counts, the forecast of what AutoConfig loses of the
+// features' gain was 0.8 times what became of it in the median, 0.4 to 1.35 times in half of the cases and 0.24 to
+// 1.6 in four of five; as the loss goes with 1/ε², that is a factor of 1.6 in ε at most, in
+// half of them. Where half of the coefficients had an interval in both, in 11 of 57 cases,
+// forecasts of widths were 0.97 to 1.35 times what they became. But in 11 others they had one
+// in the forecast only, as real columns were too nearly collinear to be told apart in the
+// noise; in one it was the other way round, and in 34 there was none in either.
+//
+// # Many rows
+//
+// Beyond 2²¹ values, or ten rows for each feature if that is more, fewer rows are made up, and
+// noise stays what it is beside the sums: m rows have μ·n/m, or ε·n/m of a pure budget. The
+// privacy noise in coefficients and losses is that of n rows then, and a width's ratio r
+// among m rows is √(1 + (r²−1)·n/m) among n, as squared sampling errors are n/m times as
+// large among m. With n/m = 4 that has read 0.95 to 1.3 times what n rows give, with 16 up
+// to 1.7 times: widths of very many rows are read too wide.
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
+)
+
+// Scenario is a fit that is planned: public facts, all of them known without the rows.
+type Scenario struct {
+	// Table is the schema of a table; or Facts are those of a matrix.
+	Table *table.Schema
+	// Facts are a dpglm.Schema or Bounds. Bounds tell nothing of columns: they are taken to
+	// have equal scales, and rows to be half as long as the bound, mostly.
+	Facts dpglm.Facts
+	// Columns is how many the matrix of Bounds has.
+	Columns int
+	// Rows is n; the number of persons where the table's schema names a person's column.
+	Rows int
+	// Problem is what to minimise.
+	Problem dpglm.Problem
+	// Learner is what to fit with; nil means AutoConfig. InferConfig forecasts widths, too.
+	Learner dpglm.Learner
+	// Delta is δ; 0 means pure ε-DP, for learners whose noise isn't Gaussian.
+	Delta float64
+	// Group is how many rows, or persons, are protected together; 0 means 1.
+	Group int
+	// LabelMean is the labels' mean, for classes the fraction of ones, as far as it is publicly
+	// known. 0 means 0.3 for classes, the middle of the range of real labels, a tenth of the
+	// range of counts and amounts, but for counts at most 1. losses.Ordinal doesn't need it.
+	LabelMean float64
+	// Proportions are those of levels, as far as they are publicly known, by the name of a
+	// column of levels or of a one-hot group and in the order in which these are listed; of
+	// no and yes for a column of answers. What those of a one-hot group without a reference
+	// lack of 1 is that of rows with none of its levels; others count against each other.
+	Proportions map[string][]float64
+	// Repeats is how often rows are made up; a Forecast has medians over these. 0 means 5.
+	Repeats int
+	// Seed makes up the rows and the noise.
+	Seed uint64
+}
+
+// At forecasts the fits with each of the given ε, in ascending order. progress, if it isn't
+// nil, is called after each fit.
+func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done, total int)) (*Forecast, error) {
+	if len(epsilons) == 0 {
+		return nil, check.Fail(dpglm.ErrBudget, "epsilons", nil, "must have at least one")
+	}
+	r, err := s.rehearsal(ctx, epsilons...)
+	if err != nil {
+		return nil, err
+	}
+	epsilons = slices.Compact(slices.Sorted(slices.Values(epsilons)))
+	r.progress, r.total = progress, (len(epsilons)+1)*r.Repeats
+	for _, epsilon := range epsilons {
+		if _, err := r.expect(ctx, epsilon); err != nil {
+			return nil, err
+		}
+	}
+	return r.forecast(), nil
+}
+
+// rehearsal is a scenario with its defaults, and what was found so far.
+type rehearsal struct {
+	Scenario
+	*scene
+	simulated   int // rows, or persons, that are made up each time
+	repetitions []*repetition
+	found       []Expectation
+	progress    func(done, total int)
+	done, total int
+}
+
+// step counts a fit.
+func (r *rehearsal) step() {
+	r.done++
+	if r.total = max(r.total, r.done); r.progress != nil {
+		r.progress(r.done, r.total)
+	}
+}
+
+// mostMadeUp is how many values the made-up rows of a repetition have.
+const mostMadeUp = 1 << 21
+
+// mostFeatures are those of second moments.
+const mostFeatures = 1000
+
+// rehearsal checks all that can be, the learner's plans for n rows too, before any fit.
+func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsal, error) {
+	if ctx == nil {
+		return nil, check.Fail(dpglm.ErrConfig, "context", nil, "must not be nil")
+	}
+	if err := check.Given("Problem.Loss", s.Problem.Loss); err != nil {
+		return nil, err
+	}
+	if s.Learner == nil {
+		s.Learner = dpglm.AutoConfig{}
+	}
+	s.Group, s.Repeats = cmp.Or(s.Group, 1), cmp.Or(s.Repeats, 5)
+	if s.Repeats < 1 || s.Repeats > 1000 {
+		return nil, check.Fail(dpglm.ErrConfig, "Scenario.Repeats", s.Repeats, "must lie between 1 and 1000")
+	}
+	if s.Rows < 1 {
+		return nil, check.Fail(dpglm.ErrShape, "Scenario.Rows", s.Rows, "must be at least 1")
+	}
+	scene, err := s.scene()
+	if err != nil {
+		return nil, err
+	}
+	if d := scene.features; d > mostFeatures {
+		return nil, check.Fail(dpglm.ErrShape, "features", d, fmt.Sprintf("must be at most %d", mostFeatures))
+	}
+	shape, err := scene.shape(s.Rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, epsilon := range epsilons {
+		if _, err := s.Learner.Plan(shape, s.Problem, s.budget(epsilon)); err != nil {
+			return nil, err
+		}
+	}
+	if s.LabelMean, err = s.labelMean(shape); err != nil {
+		return nil, err
+	}
+	d := scene.features
+	simulated := min(s.Rows, max(int(mostMadeUp/(float64(d)*scene.rowsEach())), 10*d))
+	return &rehearsal{Scenario: s, scene: scene, simulated: simulated}, nil
+}
+
+// budget is that of n rows.
+func (s *Scenario) budget(epsilon float64) dpglm.Budget {
+	if s.Delta == 0 {
+		return dpglm.PureDP(epsilon).ForGroups(s.Group)
+	}
+	return dpglm.ApproxDP(epsilon, s.Delta).ForGroups(s.Group)
+}
+
+// scaled is the budget of the made-up rows.
+func (r *rehearsal) scaled(epsilon float64) (dpglm.Budget, error) {
+	if r.simulated == r.Rows {
+		return r.budget(epsilon), nil
+	}
+	fewer := float64(r.Rows) / float64(r.simulated) / float64(r.Group)
+	if r.Delta == 0 {
+		return dpglm.PureDP(epsilon * fewer), nil
+	}
+	mu, err := mechanisms.GaussianMu(epsilon, r.Delta)
+	return dpglm.GDP(mu * fewer), err
+}
+
+// labelMean is the mean that labels are to have.
+func (s *Scenario) labelMean(shape dpglm.Shape) (float64, error) {
+	low, high := shape.LabelCentre-shape.LabelBound, shape.LabelCentre+shape.LabelBound
+	mean := s.LabelMean
+	switch kind := s.Problem.Loss.Labels(); kind {
+	case losses.Binary:
+		low, high, mean = 0, 1, cmp.Or(mean, 0.3)
+	case losses.Real:
+		mean = cmp.Or(mean, shape.LabelCentre)
+	default:
+		if low = 0; mean == 0 {
+			mean = high / 10
+			if kind == losses.Count {
+				mean = math.Min(mean, 1)
+			}
+		}
+	}
+	if !(mean > low && mean < high) {
+		return 0, check.Fail(dpglm.ErrLabel, "Scenario.LabelMean", mean, fmt.Sprintf("must lie between %.4g and %.4g", low, high))
+	}
+	return mean, nil
+}

@@ -1,0 +1,221 @@
+package forecast
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
+)
+
+// everything has all kinds of columns, rules and transformations.
+func everything(label table.Column) *table.Schema {
+	label.Name = "y"
+	prefix := "at_"
+	return &table.Schema{Version: table.Version, Label: "y", Person: "id", MaxRows: 3, Columns: []table.Column{
+		{Name: "id", Kind: table.ID},
+		{Name: "age", Kind: table.Numeric, Range: []float64{18, 100}, Square: true},
+		{Name: "income", Kind: table.Numeric, Range: []float64{1e3, 5e5}, Log: true, Missing: table.MissingIndicator},
+		{Name: "bmi", Kind: table.Numeric, Range: []float64{12, 60}, Knots: []float64{18.5, 25, 30}},
+		{Name: "ward", Kind: table.Categorical, Levels: []string{"medicine", "surgery", "icu"}, Missing: table.MissingLevel},
+		{Name: "smoker", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}, Missing: table.MissingIndicator},
+		{Name: "day", Kind: table.Date, Origin: "2020-01-01", From: "2020-01-01", To: "2021-12-31", Layouts: []string{"02.01.2006"}},
+		{Name: "place", Kind: table.OneHot, Levels: []string{"north", "south"}, Prefix: &prefix},
+		{Name: "school", Kind: table.OneHot, Levels: []string{"1", "2", "3"}, Reference: "2"},
+		{Name: "note", Kind: table.Ignored},
+		label,
+	}, Interactions: [][]string{{"age", "ward"}, {"age", "day"}}}
+}
+
+// Rows of each kind of facts can be made up, lie within their bound without being scaled
+// down, and have labels with the mean that was asked for. The tolerance is five standard
+// errors of the mean of some 2,000 labels, of which persons have up to three.
+func TestMadeUpRows(t *testing.T) {
+	for name, s := range map[string]Scenario{
+		"table":  {Table: everything(table.Column{Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1},
+		"schema": {Facts: numbers(4), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1, Proportions: map[string][]float64{"g": {0.2, 0.3}}},
+		"bounds": {Facts: dpglm.Bounds{Feature: 3, Intercept: true}, Columns: 5, Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1},
+	} {
+		s.Rows, s.Delta = 1000, 1e-6
+		r, err := s.rehearsal(context.Background(), 1)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		random := rand.New(mechanisms.NewSeededSource(1))
+		d := r.details(random, 1000)
+		x, err := r.draw(random, d.rows)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		n, columns := x.Dims()
+		if n != d.rows || columns != r.features || n < 1000 || (name == "table") != (n > 1800) {
+			t.Errorf("%s: %d×%d of %d rows and %d features", name, n, columns, d.rows, r.features)
+		}
+		longer := 0
+		for i := range n {
+			if floats.Norm(x.RawRowView(i), 2) > r.facts.Feature*(1+1e-9) {
+				longer++
+			}
+		}
+		if longer > n/100 {
+			t.Errorf("%s: %d of %d rows are longer than the bound", name, longer, n)
+		}
+		for j := range columns {
+			if sd := stat.StdDev(mat.Col(nil, j, x), nil); !(sd > 0) {
+				t.Errorf("%s: feature %d doesn't vary", name, j)
+			}
+		}
+		law := r.truth(random, x, nil)
+		var mean float64
+		for _, z := range law.scores(x, nil) {
+			mean += law.label(random, z+law.intercept) / float64(n)
+		}
+		if math.Abs(mean-0.1) > 5*math.Sqrt(0.09/float64(n)) {
+			t.Errorf("%s: the labels' mean is %v", name, mean)
+		}
+	}
+}
+
+// Proportions are kept, with rows of none where they lack of 1; the standard error of each is
+// below 0.5 %.
+func TestProportions(t *testing.T) {
+	s := study()
+	s.Proportions = map[string][]float64{"g": {0.5, 0.2}}
+	r, err := s.rehearsal(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := r.draw(rand.New(mechanisms.NewSeededSource(1)), 20_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{0.5, 0.2} {
+		if got := stat.Mean(mat.Col(nil, 3+j, x), nil); math.Abs(got-want) > 0.02 {
+			t.Errorf("level %d has %v, want %v", j, got, want)
+		}
+	}
+	schema := everything(table.Column{Kind: table.Count, Cap: 5})
+	s = Scenario{Table: schema, Rows: 100, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6,
+		Proportions: map[string][]float64{"smoker": {3, 1}, "ward": {0, 1, 1}, "school": {1, 1, 2}}}
+	if r, err = s.rehearsal(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = r.draw(rand.New(mechanisms.NewSeededSource(2)), 20_000); err != nil {
+		t.Fatal(err)
+	}
+	e, err := table.NewEncoder(*schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"smoker=yes": 0.95 / 4, "smoker=missing": 0.05, "ward=surgery": 0.95 / 2, "ward=icu": 0.95 / 2, "ward=missing": 0.05, "school=1": 0.25, "school=3": 0.5, "income=missing": 0.05}
+	for j, f := range e.Features() {
+		if p, ok := want[f.Name]; ok {
+			delete(want, f.Name)
+			if got := stat.Mean(mat.Col(nil, j, x), nil); math.Abs(got-p) > 0.02 {
+				t.Errorf("%s has %v, want %v", f.Name, got, p)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("%v are no features", want)
+	}
+}
+
+// Every loss can be forecast, and features gain something without privacy; a table with
+// persons, missing values and an exposure, too.
+func TestEveryLoss(t *testing.T) {
+	real := dpglm.Bounds{Feature: 1, LabelRange: [2]float64{-5, 15}, Intercept: true}
+	for _, loss := range []losses.Loss{losses.Probit{}, losses.Hinge{}, losses.SmoothedHinge{Width: 0.5}, losses.SquaredHinge{}, losses.Huber{Kappa: 1}, losses.Absolute{}, losses.Quantile{Tau: 0.8},
+		losses.NegativeBinomial{Dispersion: 1}, losses.Gamma{Least: 0.01}, losses.Ordinal{Thresholds: []float64{-1, 0, 2}},
+		losses.Custom{Label: "pseudo-Huber", Domain: losses.Real, Phi: func(z, y float64) float64 { return math.Sqrt(1+(z-y)*(z-y)) - 1 },
+			DPhi: func(z, y float64) float64 { return (z - y) / math.Sqrt(1+(z-y)*(z-y)) }, AtZero: func(y float64) float64 { return y }, Smoothness: 1, Lipschitz: 1}} {
+		facts := real
+		if loss.Labels().FromZero() {
+			facts.LabelRange[0], facts.LabelRange[1] = 0, 8
+		}
+		if _, ordinal := loss.(losses.Ordinal); ordinal {
+			facts.LabelRange[1] = 3
+		}
+		f := at(t, Scenario{Facts: facts, Columns: 3, Rows: 2000, Problem: dpglm.Problem{Loss: loss}, Delta: 1e-6, Repeats: 1}, 20)
+		if !(f.Plain < f.Constant) || math.Abs(f.At[0].Lost) > 0.3 {
+			t.Errorf("%s: %v", loss.Name(), f)
+		}
+	}
+	schema := everything(table.Column{Kind: table.Count, Cap: 10})
+	schema.Columns = append(schema.Columns, table.Column{Name: "years", Kind: table.Numeric, Range: []float64{0.1, 1}})
+	schema.Exposure = "years"
+	f := at(t, Scenario{Table: schema, Rows: 2000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, Repeats: 1, LabelMean: 2, Learner: dpglm.InferConfig{}}, 1, 50)
+	if !(f.Plain < f.Constant) || !(f.At[1].Lost < f.At[0].Lost) || math.Abs(f.At[1].Lost) > 0.1 || !slices.IsSortedFunc(f.At, func(a, b Expectation) int { return int(b.Determined - a.Determined) }) {
+		t.Error(f)
+	}
+}
+
+// The fit without privacy is least squares, and its errors those that repeated samples
+// vary by: of 60, whose standard deviation has a standard error of 9 %. Rows that a person
+// has twice tell no more than once.
+func TestFitWithoutPrivacy(t *testing.T) {
+	random := rand.New(mechanisms.NewSeededSource(5))
+	const n, d = 300, 2
+	draw := func() *sample {
+		s := &sample{x: mat.NewDense(n, d, nil), y: make([]float64, n), loss: losses.Squared{}, width: 1}
+		for i := range n {
+			row := s.x.RawRowView(i)
+			row[0], row[1] = random.NormFloat64(), random.Float64()
+			s.y[i] = 1 + row[0] - 2*row[1] + (0.5+math.Abs(row[0]))*random.NormFloat64()
+		}
+		return s
+	}
+	var slopes []float64
+	var s *sample
+	var f *plain
+	for range 60 {
+		s = draw()
+		var err error
+		if f, err = s.fit(context.Background(), true); err != nil {
+			t.Fatal(err)
+		}
+		slopes = append(slopes, f.weights[0])
+	}
+	if ratio := stat.StdDev(slopes, nil) / f.errors[0]; ratio < 0.6 || ratio > 1.5 {
+		t.Errorf("slopes vary %v times as much as their standard error says", ratio)
+	}
+	design := mat.NewDense(n, d+1, nil)
+	design.Slice(0, n, 0, d).(*mat.Dense).Copy(s.x)
+	for i := range n {
+		design.Set(i, d, 1)
+	}
+	var exact mat.VecDense
+	if err := exact.SolveVec(design, mat.NewVecDense(n, s.y)); err != nil {
+		t.Fatal(err)
+	}
+	for j, w := range f.weights {
+		if math.Abs(w-exact.AtVec(j)) > 1e-4 {
+			t.Errorf("weight %d is %v, by least squares %v", j, w, exact.AtVec(j))
+		}
+	}
+	twice := &sample{x: mat.NewDense(2*n, d, nil), loss: s.loss, width: 1}
+	for i := range n {
+		for k := range 2 {
+			twice.x.SetRow(2*i+k, s.x.RawRowView(i))
+			twice.y, twice.details.persons = append(twice.y, s.y[i]), append(twice.details.persons, i)
+		}
+	}
+	g, err := twice.fit(context.Background(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range f.weights {
+		if math.Abs(g.weights[j]-f.weights[j]) > 1e-9 || math.Abs(g.errors[j]-f.errors[j]) > 1e-9 {
+			t.Errorf("coefficient %d: %v ± %v of rows twice, %v ± %v once", j, g.weights[j], g.errors[j], f.weights[j], f.errors[j])
+		}
+	}
+}
