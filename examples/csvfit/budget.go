@@ -40,7 +40,12 @@ func (b *budget) check(given map[string]bool) error {
 	if !given["epsilon"] {
 		return task.Usage("-epsilon is missing: how much privacy to spend is for you to say")
 	}
-	if !(b.epsilon > 0) || math.IsInf(b.epsilon, 1) {
+	return b.checkAll(given)
+}
+
+// checkAll is check where an ε may be missing, too.
+func (b *budget) checkAll(given map[string]bool) error {
+	if given["epsilon"] && !(b.epsilon > 0) || given["epsilon"] && math.IsInf(b.epsilon, 1) {
 		return task.Usage("-epsilon %g must be a number above 0; usual are 0.1 to 10, of which the smaller protect more", b.epsilon)
 	}
 	if given["delta"] && b.delta == 0 {

@@ -8,12 +8,14 @@
 //
 //	go run ./examples/csvfit plan -schema people.schema.json -rows 20000 -epsilon 1
 //
-// shows what will be released and how noisily, and afterwards
+// shows what will be released and how noisily. With -expect it forecasts what the noise will
+// cost, by made-up rows, and with -width 1.5 in the place of -epsilon it finds the ε whose
+// intervals are half as wide again as without privacy. Afterwards
 //
 //	go run ./examples/csvfit show -model model.json
 //
-// what the model says. Whoever holds the data can see how well models predict on rows that
-// were held out, next to a model without privacy:
+// tells what the model says. Whoever holds the data can see how well models predict on rows
+// that were held out, next to a model without privacy:
 //
 //	go run ./examples/csvfit fit -test 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //	go run ./examples/csvfit compare -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1

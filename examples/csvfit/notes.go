@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/page"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -29,9 +29,18 @@ func sixDigits(v float64) string {
 	return s
 }
 
-// noteModel says what to know of a model's coefficients: it needs no more than the model.
+// noteModel prints what to know of a model's coefficients.
 func noteModel(w io.Writer, m *dpglm.Model) error {
-	text := ""
+	var b strings.Builder
+	for _, note := range modelNotes(m) {
+		b.WriteString(note + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// modelNotes say what to know of a model's coefficients: they need no more than the model.
+func modelNotes(m *dpglm.Model) (notes []string) {
 	if e := m.Encoder(); e != nil {
 		var days []string
 		for _, c := range e.Schema().Columns {
@@ -40,22 +49,14 @@ func noteModel(w io.Writer, m *dpglm.Model) error {
 			}
 		}
 		if len(days) > 0 {
-			text += fmt.Sprintf("Coefficients of numbers from %s are per day.\n", strings.Join(days, ", "))
+			notes = append(notes, fmt.Sprintf("Coefficients of numbers from %s are per day.", strings.Join(days, ", ")))
 		}
 	}
-	if constant(m) {
+	if page.Constant(m) {
 		claim, _ := m.Ledger().Claim()
-		text += fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.\n", helps(claim.Unit != ""))
+		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(claim.Unit != "")))
 	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// constant reports whether a model predicts the same for all. Its last weight is the
-// intercept.
-func constant(m *dpglm.Model) bool {
-	weights := m.Weights()
-	return !slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
+	return notes
 }
 
 // helps is what would make for more than noise.

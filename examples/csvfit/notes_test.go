@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,7 +31,17 @@ func TestConstantModelsAreSaid(t *testing.T) {
 		planned, _ := csvfit(t, append([]string{"plan", "-rows", "400"}, args...)...)
 		fitted, _ := csvfit(t, append([]string{"fit", "-data", data, "-o", model, "-insecure-noise-seed", "1"}, args...)...)
 		shown, _ := csvfit(t, "show", "-model", model)
+		report, output := filepath.Join(t.TempDir(), "r.html"), filepath.Join(t.TempDir(), "m2.json")
+		fittedJSON, _ := csvfit(t, append([]string{"fit", "-data", data, "-o", output, "-report", report, "-insecure-noise-seed", "1", "-json"}, args...)...)
+		shownJSON, _ := csvfit(t, "show", "-model", model, "-json")
+		page, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
 		is := strings.Contains(planned, says)
+		if strings.Contains(fittedJSON, says) != is || strings.Contains(shownJSON, says) != is || strings.Contains(string(page), "Constant model.") != is {
+			t.Errorf("constant: %v; by JSON\n%s\n%s", is, fittedJSON, shownJSON)
+		}
 		if strings.Contains(fitted, says) != is || strings.Contains(shown, says) != is || strings.Contains(fitted, "\nx            0\n") != is {
 			t.Errorf("planned\n%s\nand did\n%s\n%s", planned, fitted, shown)
 		}

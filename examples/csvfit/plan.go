@@ -10,21 +10,24 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/table"
 )
 
-// plan needs no data: what is released, and how noisily, follows from public facts.
-func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
+// plan needs no data: what is released, and how noisily, follows from public facts, and
+// what it will be worth can be tried on made-up rows.
+func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit plan", flag.ContinueOnError)
-	source, b := task.NewFacts(f), new(budget)
+	source, b, e := task.NewFacts(f), new(budget), new(expected)
 	b.addTo(f)
+	e.addTo(f)
 	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them")
 	asJSON := f.Bool("json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stderr)
 	if err != nil {
 		return err
 	}
-	if err := b.check(given); err != nil {
+	if err := e.check(given, b); err != nil {
 		return err
 	}
 	if !given["rows"] {
@@ -35,6 +38,9 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if err := source.Resolve("csvfit", stderr); err != nil {
 		return err
+	}
+	if e.sought() {
+		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
 	}
 	shape, err := shapeOf(source.Facts(), *rows)
 	if err != nil {
@@ -48,9 +54,16 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if p.Note != "" {
 		note = fmt.Sprintf("%s. What helps: %s", p.Note, helps(shape.PersonRows > 0))
 	}
+	made, err := e.around(ctx, b, source, *rows, stderr)
+	if err != nil {
+		return err
+	}
 	if !*asJSON {
 		if note != "" {
 			note = "NOTE: " + note + ".\n"
+		}
+		if made != nil {
+			note += "\n" + made.String()
 		}
 		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d %s, %d weights, feature bound %.4g, radius %.4g\n%s\n%s",
 			b.method, source.Loss.Name(), shape.Rows, units(shape), shape.Dim, shape.FeatureBound, p.Problem.Radius, explained(p.Ledger), note)
@@ -60,18 +73,19 @@ func plan(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		warnings = append(warnings, note)
 	}
 	return json.NewEncoder(stdout).Encode(struct {
-		Rows         int           `json:"rows"`
-		Weights      int           `json:"weights"`
-		FeatureBound float64       `json:"feature_bound"`
-		Loss         string        `json:"loss"`
-		Method       string        `json:"method"`
-		Radius       float64       `json:"radius"`
-		Epsilon      float64       `json:"epsilon"`
-		Delta        float64       `json:"delta"`
-		Group        int           `json:"group"`
-		Warnings     []string      `json:"warnings,omitempty"`
-		Ledger       *dpglm.Ledger `json:"ledger"`
-	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, b.group, warnings, p.Ledger})
+		Rows         int                `json:"rows"`
+		Weights      int                `json:"weights"`
+		FeatureBound float64            `json:"feature_bound"`
+		Loss         string             `json:"loss"`
+		Method       string             `json:"method"`
+		Radius       float64            `json:"radius"`
+		Epsilon      float64            `json:"epsilon"`
+		Delta        float64            `json:"delta"`
+		Group        int                `json:"group"`
+		Warnings     []string           `json:"warnings,omitempty"`
+		Ledger       *dpglm.Ledger      `json:"ledger"`
+		Forecast     *forecast.Forecast `json:"forecast,omitempty"`
+	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, b.group, warnings, p.Ledger, made})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.

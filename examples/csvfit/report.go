@@ -138,6 +138,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Warnings     []string            `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger       `json:"ledger"`
 		Coefficients []coefficient       `json:"coefficients"`
+		Notes        []string            `json:"notes,omitempty"` // on the coefficients
 		Inference    *dpglm.Inference    `json:"inference,omitempty"`
 		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
 		Seconds      float64             `json:"fit_seconds"`
@@ -147,7 +148,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, r.inference, r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
 	})
 }

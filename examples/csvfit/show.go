@@ -83,9 +83,10 @@ func showJSON(w io.Writer, m *dpglm.Model) error {
 		Link         string           `json:"link"`
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
+		Notes        []string         `json:"notes,omitempty"` // on the coefficients
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), m.Loss(), string(m.Link()), claim, coefficients, m.Ledger(), nil}
+	}{m.Label(), m.Loss(), string(m.Link()), claim, coefficients, modelNotes(m), m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

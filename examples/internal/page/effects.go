@@ -18,6 +18,7 @@ type effects struct {
 	Rows         []effect
 	Coefficients []coefficient
 	Undetermined int    // how many coefficients
+	Constant     bool   // whether the model predicts the same for all
 	Left         string // how many aren't shown
 	Zero         float64
 	Ticks        []tick
@@ -51,7 +52,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &effects{Scale: scaleOf(m)}
+	v := &effects{Scale: scaleOf(m), Constant: Constant(m)}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
 		v.Level, known = level(found.Level()), found.Coefficients()
@@ -76,6 +77,13 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	}
 	v.place()
 	return v, nil
+}
+
+// Constant reports whether a model predicts the same for all. Its last weight is the
+// intercept.
+func Constant(m *dpglm.Model) bool {
+	weights := m.Weights()
+	return !slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
 }
 
 // scaleOf says what coefficients are changes of.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/forecast"
+)
+
+// expected is what flags ask of a forecast, by made-up rows.
+type expected struct {
+	table  bool
+	mean   float64 // of the labels
+	target forecast.Target
+}
+
+func (e *expected) addTo(f *flag.FlagSet) {
+	f.BoolVar(&e.table, "expect", false, "forecast what is lost at this and other ε, by made-up rows that follow the schema: no data are read, no budget is spent")
+	f.Float64Var(&e.target.Width, "width", 0, "find the ε at which intervals of -method infer are, in the median, this `ratio` times as wide as without privacy")
+	f.Float64Var(&e.target.Excess, "excess", 0, "find the ε at which the mean loss, such as log-loss, is this `much` above that without privacy")
+	f.Float64Var(&e.target.Lost, "lost", 0, "find the ε at which this `fraction` is lost of what features gain over the constant model")
+	f.Float64Var(&e.mean, "mean", 0, "the labels' `mean` to forecast with, such as the fraction of ones, if it is publicly known (default: that of package forecast)")
+}
+
+// sought reports whether it is an ε that is asked for.
+func (e *expected) sought() bool { return e.target != forecast.Target{} }
+
+// check is the budget's, too, which needs no ε where one is sought.
+func (e *expected) check(given map[string]bool, b *budget) error {
+	var seeks []string
+	for _, name := range []string{"width", "excess", "lost"} {
+		if given[name] {
+			seeks = append(seeks, "-"+name)
+		}
+	}
+	all := strings.Join(seeks, " and ")
+	switch {
+	case len(seeks) == 0 && given["mean"] && !e.table:
+		return task.Usage("-mean is for a forecast: give -expect, -width, -excess or -lost with it")
+	case len(seeks) == 0:
+		return b.check(given)
+	case given["epsilon"]:
+		return task.Usage("%s looks for an ε: leave out -epsilon, or give -expect in its place", all)
+	case e.table:
+		return task.Usage("%s looks for an ε, and -expect takes one: leave one of them out", all)
+	case given["width"] && !(e.target.Width > 1 && e.target.Width < 1e6):
+		return task.Usage("-width %g must be above 1, which is the width without privacy: 1.5 is half as wide again", e.target.Width)
+	case given["excess"] && !(e.target.Excess > 0 && e.target.Excess < 1e300):
+		return task.Usage("-excess %g must be a number above 0, such as 0.005", e.target.Excess)
+	case given["lost"] && !(e.target.Lost > 0 && e.target.Lost < 1):
+		return task.Usage("-lost %g must lie between 0 and 1: 0.05 is a twentieth", e.target.Lost)
+	case given["width"] && given["method"] && b.method != "infer":
+		return task.Usage("-width is for -method infer: %s has no intervals", b.method)
+	}
+	if given["width"] {
+		b.method = "infer"
+	}
+	return b.checkAll(given)
+}
+
+// scenario is what is planned.
+func (e *expected) scenario(b *budget, source *task.Source, rows int) forecast.Scenario {
+	if b.delta == 0 {
+		b.delta = task.DefaultDelta(rows)
+	}
+	return forecast.Scenario{Table: source.Facts(), Rows: rows, Problem: dpglm.Problem{Loss: source.Loss, Radius: b.radius},
+		Learner: b.learner, Delta: b.delta, Group: b.group, LabelMean: e.mean}
+}
+
+// around forecasts for the ε that was given, and for smaller and larger ones; nil unless it
+// was asked for.
+func (e *expected) around(ctx context.Context, b *budget, source *task.Source, rows int, stderr io.Writer) (*forecast.Forecast, error) {
+	if !e.table {
+		return nil, nil
+	}
+	var epsilons []float64
+	for _, times := range []float64{0.125, 0.25, 0.5, 1, 2, 4, 8} {
+		epsilons = append(epsilons, times*b.epsilon)
+	}
+	return e.scenario(b, source, rows).At(ctx, epsilons, progress.Steps(stderr, "fits of made-up rows"))
+}
+
+// seek finds an ε and says what else was tried.
+func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, rows int, asJSON bool, stdout, stderr io.Writer) error {
+	epsilon, tried, err := e.scenario(b, source, rows).EpsilonFor(ctx, e.target, progress.Steps(stderr, "fits of made-up rows"))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(stdout).Encode(struct {
+			Epsilon  float64            `json:"epsilon"`
+			Delta    float64            `json:"delta"`
+			Group    int                `json:"group"`
+			Method   string             `json:"method"`
+			Forecast *forecast.Forecast `json:"forecast"`
+		}{epsilon, b.delta, b.group, b.method, tried})
+	}
+	_, err = fmt.Fprintf(stdout, "-epsilon %.4g with -method %s, by a forecast (δ = %s)\n\n%s", epsilon, b.method, sixDigits(b.delta), tried)
+	return err
+}
