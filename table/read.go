@@ -10,7 +10,8 @@ import (
 	"slices"
 )
 
-// Source gives records one by one. *CSV and *SQL are Sources.
+// Source gives records one by one. *CSV and *SQL are Sources, and so are the readers of the
+// nested module table/columnar, for Parquet and Arrow.
 type Source interface {
 	// Header returns the columns' names.
 	Header() []string

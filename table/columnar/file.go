@@ -1,0 +1,224 @@
+package columnar
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/dpglm/dpglm/table"
+)
+
+// batchRows is how many rows of a Parquet file are decoded at a time.
+const batchRows = 8192
+
+// File is a Reader of an open file.
+type File struct {
+	*Reader
+	close []func() error
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	var all []error
+	for _, c := range slices.Backward(f.close) {
+		all = append(all, c())
+	}
+	f.close = nil
+	return errors.Join(all...)
+}
+
+// ReadParquetFile reads the rows of a Parquet file for training, of the columns that the
+// schema needs.
+func ReadParquetFile(path string, s table.Schema) (*table.Table, error) {
+	return read(path, s, OpenParquet)
+}
+
+// ReadArrowFile reads the rows of an Arrow file, which are also called IPC or Feather files, or
+// of an Arrow stream that was written to a file, of the columns that the schema needs.
+func ReadArrowFile(path string, s table.Schema) (*table.Table, error) {
+	return read(path, s, OpenArrow)
+}
+
+func read(path string, s table.Schema, open func(path string, columns ...string) (*File, error)) (*table.Table, error) {
+	columns, err := Needed(s)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(path, columns...)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := table.Read(f, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Needed are the columns of a file that a schema reads for training.
+func Needed(s table.Schema) ([]string, error) {
+	e, err := table.NewEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	columns := e.Inputs()
+	for _, name := range []string{s.Label, s.Person, s.Exposure} {
+		if name != "" {
+			columns = append(columns, name)
+		}
+	}
+	return columns, nil
+}
+
+// OpenParquet opens a Parquet file, of whose columns it reads those that are named, or all.
+func OpenParquet(path string, columns ...string) (*File, error) {
+	return open(path, columns, inParquet)
+}
+
+// OpenArrow opens an Arrow file, or a file with an Arrow stream, of whose columns it reads
+// those that are named, or all.
+func OpenArrow(path string, columns ...string) (*File, error) { return open(path, columns, inArrow) }
+
+// source is what a file is read from.
+type source interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+}
+
+func open(path string, columns []string, begin func(*File, source, []string) error) (*File, error) {
+	disk, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{close: []func() error{disk.Close}}
+	if err := guarded(func() error { return begin(f, disk, columns) }); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// guarded turns the panics of decoders into errors.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			err = damaged(fmt.Errorf("%v", failed))
+		}
+	}()
+	return do()
+}
+
+// damaged is the error of a file that can't be opened.
+func damaged(err error) error {
+	return fault{table.ErrFile, fmt.Sprintf("it can't be decoded, as it is damaged, cut short or no such file; copy or write it again: %v", err)}
+}
+
+// inParquet begins to read a Parquet file.
+func inParquet(f *File, disk source, columns []string) error {
+	if err := begins(disk, "PAR1", "a Parquet file"); err != nil {
+		return err
+	}
+	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
+	properties.BufferedStreamEnabled = true // not whole row groups at once
+	p, err := file.NewParquetReader(disk, file.WithReadProps(properties))
+	if err != nil {
+		return damaged(err)
+	}
+	f.close = append(f.close, func() error { return guarded(p.Close) })
+	r, err := pqarrow.NewFileReader(p, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
+	if err != nil {
+		return damaged(err)
+	}
+	var header []string
+	var leaves []int
+	for i := range r.Manifest.Fields {
+		field := &r.Manifest.Fields[i]
+		name := field.Field.Name
+		header = append(header, name)
+		if len(columns) > 0 && !slices.Contains(columns, name) {
+			continue
+		}
+		if !field.IsLeaf() || !readable(field.Field.Type) {
+			return unreadable(name, field.Field.Type.String())
+		}
+		leaves = append(leaves, field.ColIndex)
+	}
+	if len(leaves) == 0 {
+		return fault{table.ErrColumn, fmt.Sprintf("none of the columns %q is in the file, which has %q", columns, header)}
+	}
+	batches, err := r.GetRecordReader(context.Background(), leaves, nil)
+	if err != nil {
+		return damaged(err)
+	}
+	f.close = append(f.close, released(batches))
+	f.Reader, err = newReader(batches, header, columns)
+	return err
+}
+
+// begins asks for the first bytes of a file.
+func begins(disk source, magic, what string) error {
+	first := make([]byte, len(magic))
+	if n, err := disk.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	} else if string(first[:n]) != magic {
+		return fault{table.ErrFile, fmt.Sprintf("it is not %s, which begins with %q", what, magic)}
+	}
+	return nil
+}
+
+// released is what closes a reader of batches.
+func released(batches array.RecordReader) func() error {
+	return func() error {
+		return guarded(func() error {
+			batches.Release()
+			return nil
+		})
+	}
+}
+
+// inArrow begins to read an Arrow file or stream.
+func inArrow(f *File, disk source, columns []string) error {
+	magic := []byte("ARROW1")
+	first := make([]byte, len(magic))
+	if _, err := disk.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !bytes.Equal(first, magic) {
+		r, err := ipc.NewReader(disk)
+		if err != nil {
+			return damaged(err)
+		}
+		f.close = append(f.close, released(r))
+		f.Reader, err = NewReader(r, columns...)
+		return err
+	}
+	r, err := ipc.NewFileReader(disk)
+	if err != nil {
+		return damaged(err)
+	}
+	f.close = append(f.close, func() error { return guarded(r.Close) })
+	batches := array.ReaderFromIter(r.Schema(), func(yield func(arrow.RecordBatch, error) bool) {
+		for k := range r.NumRecords() {
+			if batch, err := r.RecordBatchAt(k); !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	})
+	f.close = append(f.close, released(batches))
+	f.Reader, err = NewReader(batches, columns...)
+	return err
+}
