@@ -116,7 +116,7 @@ func TestProportions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"smoker=yes": 0.95 / 4, "smoker=missing": 0.05, "ward=surgery": 0.95 / 2, "ward=icu": 0.95 / 2, "ward=missing": 0.05, "school=1": 0.25, "school=3": 0.5, "income=missing": 0.05}
+	want := map[string]float64{"smoker=yes": 0.95 / 4, "smoker=missing": 0.05, "ward=surgery": 0.95 / 2, "ward=icu": 0.95 / 2, "ward=missing": 0.05, "school=1": 0.25, "school=3": 0.5, "place=north": 3.0 / 11, "place=south": 2.0 / 11, "income=missing": 0.05}
 	for j, f := range e.Features() {
 		if p, ok := want[f.Name]; ok {
 			delete(want, f.Name)
@@ -202,13 +202,15 @@ func TestFitWithoutPrivacy(t *testing.T) {
 			t.Errorf("weight %d is %v, by least squares %v", j, w, exact.AtVec(j))
 		}
 	}
-	twice := &sample{x: mat.NewDense(2*n, d, nil), loss: s.loss, width: 1}
+	twice := &sample{loss: s.loss, width: 1}
+	var rows []float64
 	for i := range n {
-		for k := range 2 {
-			twice.x.SetRow(2*i+k, s.x.RawRowView(i))
+		for range 1 + i%2 {
+			rows = append(rows, s.x.RawRowView(i)...)
 			twice.y, twice.details.persons = append(twice.y, s.y[i]), append(twice.details.persons, i)
 		}
 	}
+	twice.x = mat.NewDense(len(twice.y), d, rows)
 	g, err := twice.fit(context.Background(), true)
 	if err != nil {
 		t.Fatal(err)
