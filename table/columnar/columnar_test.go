@@ -81,8 +81,14 @@ func schema() table.Schema {
 	}}
 }
 
-// write writes batches as a Parquet file, an Arrow file and an Arrow stream.
+// write writes batches as a Parquet file with the Arrow schema in it, an Arrow file and an Arrow
+// stream.
 func write(t testing.TB, batches ...arrow.RecordBatch) (paths []string) {
+	t.Helper()
+	return writeWith(t, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()), batches...)
+}
+
+func writeWith(t testing.TB, properties pqarrow.ArrowWriterProperties, batches ...arrow.RecordBatch) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
 	create := func(name string) *os.File {
@@ -95,7 +101,7 @@ func write(t testing.TB, batches ...arrow.RecordBatch) (paths []string) {
 		return f
 	}
 	of := batches[0].Schema()
-	p, err := pqarrow.NewFileWriter(of, create("t.parquet"), parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	p, err := pqarrow.NewFileWriter(of, create("t.parquet"), parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)), properties)
 	if err != nil {
 		t.Fatal(err)
 	}

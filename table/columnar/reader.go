@@ -26,8 +26,10 @@
 // # Errors
 //
 // They name the column, its type and the row, counted from 1, as those of package table do.
-// They may quote values, and are for the curator only. Files that contradict themselves are
-// errors, too, also where the library that decodes them panics.
+// They may quote values, and are for the curator only. Damaged files are errors, too, also
+// where Arrow's decoder panics; but it believes the sizes that an Arrow schema gives, and one
+// that was damaged, or made to do harm, may ask for more memory than there is. An Arrow stream
+// need not say where it ends: that one was cut short between two batches can't be seen.
 package columnar
 
 import (
