@@ -136,7 +136,7 @@ func (f *Forecast) String() string {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join(lines, "\t\n")+"\t")
 	t.Flush()
-	b.WriteString("Real rows are others: what is lost may well be twice or half of that.\n")
+	b.WriteString("Real rows are others: what is lost may well be three times, or a third of, that.\n")
 	return b.String()
 }
 
