@@ -40,7 +40,8 @@ type Expectation struct {
 	// was trained on.
 	Excess float64
 	// Lost is the excess over what features gain without privacy, compared with the best
-	// constant model: 0 for nothing, 1 for all of it.
+	// constant model: 0 for nothing, 1 for all of it. It is NaN where they mostly gain nothing,
+	// as too few rows do.
 	Lost float64
 	// AccuracyLost is the accuracy without privacy less the private one; NaN but for classes.
 	AccuracyLost float64
@@ -97,8 +98,11 @@ var figures = []figure{
 // write is a value in the figure's form.
 func (g figure) write(e Expectation) string {
 	v := g.of(e)
-	if math.IsInf(v, 0) {
+	switch {
+	case math.IsInf(v, 0):
 		return "inf"
+	case math.IsNaN(v):
+		return "–"
 	}
 	text := fmt.Sprintf(g.form, v)
 	if zero := fmt.Sprintf(g.form, 0.0); text == "-"+zero {
@@ -114,7 +118,7 @@ func (f *Forecast) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "forecast, by made-up rows, of %s with %s loss: n = %d, %d features\n", f.Learner, f.Loss, f.Rows, f.Features)
-	fmt.Fprintf(&b, "without privacy: mean loss %.4f, a constant has %.4f", f.Plain, f.Constant)
+	fmt.Fprintf(&b, "without privacy: mean loss %.5g, a constant has %.5g", f.Plain, f.Constant)
 	if !math.IsNaN(f.PlainAccuracy) {
 		fmt.Fprintf(&b, "; accuracy %.1f %%, a constant has %.1f %%", 100*f.PlainAccuracy, 100*f.ConstantAccuracy)
 	}

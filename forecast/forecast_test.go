@@ -272,7 +272,11 @@ func TestPrinting(t *testing.T) {
 	if out := f.String(); !strings.Contains(out, "accuracy lost") || strings.Contains(out, "width") || strings.Contains(out, "NaN") || !strings.Contains(out, "made-up rows") {
 		t.Error(out)
 	}
-	s.Learner = dpglm.InferConfig{}
+	s.Rows = 1
+	if f := at(t, s, 0.5); !math.IsNaN(f.At[0].Lost) || f.Plain < f.Constant || strings.Contains(f.String(), "gain") {
+		t.Errorf("one row gains something: %v", f)
+	}
+	s.Rows, s.Learner = 500, dpglm.InferConfig{}
 	if out := at(t, s, 0.5).String(); !strings.Contains(out, "width ratio") || !strings.Contains(out, " inf ") {
 		t.Error(out)
 	}

@@ -102,7 +102,7 @@ func (r *rehearsal) fit(ctx context.Context, p *repetition, l dpglm.Learner, b d
 
 // trial makes rows up to score on.
 func (r *rehearsal) trial(random *rand.Rand, law *truth) (*trial, error) {
-	n := max(100, min(mostTrial, mostMadeUp/r.features))
+	n := max(100, min(mostTrial, mostMadeUp/(r.features+8)))
 	alone := *r.scene
 	alone.personRows = 0
 	details := alone.details(random, n)
@@ -217,7 +217,9 @@ func (r *rehearsal) expect(ctx context.Context, epsilon float64) (Expectation, e
 			return Expectation{}, err
 		}
 		excess = append(excess, s.loss-p.plain.loss)
-		lost = append(lost, (s.loss-p.plain.loss)/(p.constant.loss-p.plain.loss))
+		if gain := p.constant.loss - p.plain.loss; gain > 0 {
+			lost = append(lost, (s.loss-p.plain.loss)/gain)
+		}
 		accuracy = append(accuracy, p.plain.accuracy-s.accuracy)
 		if infers {
 			widths = append(widths, r.widths(errors, p.errors)...)
@@ -226,6 +228,9 @@ func (r *rehearsal) expect(ctx context.Context, epsilon float64) (Expectation, e
 	e := Expectation{Epsilon: epsilon, Excess: median(excess), Lost: median(lost), AccuracyLost: median(accuracy), Width: math.NaN(), Determined: math.NaN()}
 	if infers {
 		e.Width, e.Determined = median(widths), finite(widths)
+	}
+	if 2*len(lost) < len(excess) {
+		e.Lost = math.NaN()
 	}
 	r.found = append(r.found, e)
 	return e, nil

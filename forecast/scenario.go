@@ -41,7 +41,7 @@
 //
 // # Many rows
 //
-// Beyond 2²¹ values, or ten rows for each feature if that is more, fewer rows are made up, and
+// Beyond 3·2²⁰/(8+d) rows of d features (116,508 for 19), or 10·d, fewer rows are made up, and
 // noise stays what it is beside the sums: m rows have μ·n/m, or ε·n/m of a pure budget. The
 // privacy noise in coefficients and losses is that of n rows then, and a width's ratio r
 // among m rows is √(1 + (r²−1)·n/m) among n, as squared sampling errors are n/m times as
@@ -136,8 +136,9 @@ func (r *rehearsal) step() {
 	}
 }
 
-// mostMadeUp is how many values the made-up rows of a repetition have.
-const mostMadeUp = 1 << 21
+// mostMadeUp is how many values the made-up rows of a repetition have, where a row counts
+// for eight more than its features, which is about what its label costs.
+const mostMadeUp = 3 << 20
 
 // mostFeatures are those of second moments.
 const mostFeatures = 1000
@@ -180,7 +181,7 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 		return nil, err
 	}
 	d := scene.features
-	simulated := min(s.Rows, max(int(mostMadeUp/(float64(d)*scene.rowsEach())), 10*d))
+	simulated := min(s.Rows, max(int(mostMadeUp/(float64(d+8)*scene.rowsEach())), 10*d))
 	return &rehearsal{Scenario: s, scene: scene, simulated: simulated}, nil
 }
 
