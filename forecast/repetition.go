@@ -33,6 +33,7 @@ type trial struct {
 	x        *mat.Dense
 	offsets  []float64
 	outcomes [][]outcome
+	base     float64 // what losses of labels have more in the mean than those of outcomes, whatever the scores are
 }
 
 // mostTrial is how many rows are scored on: what is left of the chance of who these are
@@ -112,7 +113,12 @@ func (r *rehearsal) trial(random *rand.Rand, law *truth) (*trial, error) {
 	}
 	t := &trial{truth: law, x: x, offsets: details.offsets}
 	for _, z := range law.scores(x, t.offsets) {
-		t.outcomes = append(t.outcomes, law.outcomes(random, z+law.intercept))
+		z += law.intercept
+		all := law.outcomes(random, z)
+		if len(all) == 1 { // the mean, beside which a loss that is linear in labels has terms of the label alone
+			t.base += (law.loss.Value(z, law.label(random, z)) - law.loss.Value(z, all[0].y)) / float64(n)
+		}
+		t.outcomes = append(t.outcomes, all)
 	}
 	return t, nil
 }
@@ -151,7 +157,7 @@ func (t *trial) of(z []float64) score {
 		}
 	}
 	n := float64(len(z))
-	if s.loss /= n; math.IsNaN(s.loss) {
+	if s.loss = s.loss/n + t.base; math.IsNaN(s.loss) {
 		s.loss = math.Inf(1)
 	}
 	if s.accuracy /= n; !t.truth.classes() {

@@ -159,6 +159,23 @@ func TestEveryLoss(t *testing.T) {
 	}
 }
 
+// The mean loss of counts is that of labels, half of their deviance, which hardly depends on
+// the means around 2 that rows have; its standard error here is some 1 %.
+func TestLossOfCounts(t *testing.T) {
+	var want float64 // E[y·log(y/2) − (y − 2)]
+	for y, p := 0.0, math.Exp(-2); y < 40; y++ {
+		if want += 2 * p; y > 0 {
+			want += p * (y*math.Log(y/2) - y)
+		}
+		p *= 2 / (y + 1)
+	}
+	facts := dpglm.Bounds{Feature: 1, Label: 40, Intercept: true}
+	f := at(t, Scenario{Facts: facts, Columns: 1, Rows: 5000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, LabelMean: 2, Repeats: 3}, 10)
+	if math.Abs(f.Plain/want-1) > 0.05 || f.Constant < 1.1*f.Plain {
+		t.Errorf("mean loss %v without privacy, %v of a constant; of the law %v", f.Plain, f.Constant, want)
+	}
+}
+
 // The fit without privacy is least squares, and its errors those that repeated samples
 // vary by: of 60, whose standard deviation has a standard error of 9 %. Rows that a person
 // has twice tell no more than once.
