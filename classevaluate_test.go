@@ -285,8 +285,8 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	huge := withWeights(t, m, [][]float64{{1e100, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})
 	other := slices.Clone(y)
 	other[7] = 4
-	shifted := dataset(t, x, y, inBall)
-	if shifted, err = dpglm.NewDataset(x, y, inBall, dpglm.Offsets{Of: make([]float64, 200), Range: [2]float64{-1, 1}}); err != nil {
+	shifted, err := dpglm.NewDataset(x, y, inBall, dpglm.Offsets{Of: make([]float64, 200), Range: [2]float64{-1, 1}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

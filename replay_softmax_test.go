@@ -3,6 +3,7 @@ package dpglm_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -84,9 +85,23 @@ func classEvaluations(t *testing.T) []*trial {
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			e, err := dpglm.EvaluateClasses(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateClassesConfig{}, env)
-			return []any{e, fmt.Sprint(e)}, err
+			if err != nil {
+				return nil, err
+			}
+			return []any{evaluatedNumbers(e), e.Ledger, e, fmt.Sprint(e)}, nil
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// evaluatedNumbers are all numbers of an evaluation that are computed from what was released.
+func evaluatedNumbers(e *dpglm.ClassEvaluation) (list []float64) {
+	for _, v := range []dpglm.Interval{e.Accuracy, e.LogLoss, e.Brier, e.AUC} {
+		list = append(list, v.Value, v.Low, v.High)
+	}
+	for _, c := range e.Classes {
+		list = append(list, c.Rate.Value, c.Recall.Value, c.Precision.Value, c.AUC.Value)
+	}
+	return append(list, slices.Concat(e.Confusion...)...)
 }
