@@ -66,8 +66,16 @@
 //     may have "max_rows" rows, which reading doesn't enforce.
 //   - "ignored" is for a column that isn't used.
 //
-// The "label" is a column of kind binary, numeric or count. The "exposure" may name a
-// numeric column whose range is above 0.
+// The "label" is a column of kind binary, numeric, count or, with three levels or more,
+// categorical:
+//
+//	{"name": "outcome", "kind": "categorical", "levels": ["home", "ward", "died"], "ordered": true, "shares": [70, 25, 5]}
+//
+// Its "reference" is the level that others are compared with. "ordered" says that the levels
+// ascend as they are listed, and "shares", in any unit, what part of the rows each is
+// expected to have: a guess from public knowledge, for losses that need thresholds
+// (losses.OrdinalFromShares). Without it all are taken to have the same. The "exposure" may
+// name a numeric column whose range is above 0.
 //
 // A missing value, which is an empty field, NULL, or one of the texts in "missing" (see
 // DefaultMissing), is an error unless the column has a rule, "missing": "indicator" for

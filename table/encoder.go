@@ -93,7 +93,11 @@ func (in *input) interval() interval {
 func (e *Encoder) Schema() Schema { return e.schema.clone() }
 
 // Label says how labels are read.
-func (e *Encoder) Label() Label { return e.label.facts }
+func (e *Encoder) Label() Label {
+	l := e.label.facts
+	l.Levels, l.Shares = slices.Clone(l.Levels), slices.Clone(l.Shares)
+	return l
+}
 
 // Exposure returns the public range of the exposure; zeros if the schema has none.
 func (e *Encoder) Exposure() (low, high float64) {
@@ -167,14 +171,14 @@ type Binding struct {
 
 	unit    string // the place of the next record
 	number  int
-	rows    int               // encoded so far
-	clamped []clamped         // values outside the range of each input
-	others  []map[string]bool // texts of each input that aren't listed, the first few
+	rows    int        // encoded so far
+	clamped []clamped  // values outside the range of each input
+	others  []unlisted // of each input
 }
 
 func (e *Encoder) binding() *Binding {
 	n := len(e.inputs)
-	return &Binding{encoder: e, cells: make([]cell, n), clamped: make([]clamped, n), others: make([]map[string]bool, n)}
+	return &Binding{encoder: e, cells: make([]cell, n), clamped: make([]clamped, n), others: make([]unlisted, n)}
 }
 
 // Bind returns an Encoder for records with the given header, in any order; columns
@@ -259,7 +263,7 @@ func (b *Binding) read(fields []string) (err error) {
 			b.clamped[i].add(fields[0], b.unit, b.number)
 		}
 		if c.other {
-			b.note(i, trim(fields[0]))
+			b.others[i].add(trim(fields[0]))
 		}
 		fields = fields[len(in.files):]
 	}

@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestHoldOut(t *testing.T) {
 func sameRows(t *testing.T, whole, part *Table, rows []int) {
 	t.Helper()
 	n, d := part.Dims()
-	if r, c := part.Matrix().Dims(); n != len(rows) || r != n || c != d || len(part.Labels()) != n || len(part.Persons()) != n || len(part.Exposure()) != n || part.Label() != whole.Label() || part.Bound() != whole.Bound() {
+	if r, c := part.Matrix().Dims(); n != len(rows) || r != n || c != d || len(part.Labels()) != n || len(part.Persons()) != n || len(part.Exposure()) != n || !reflect.DeepEqual(part.Label(), whole.Label()) || part.Bound() != whole.Bound() {
 		t.Fatalf("%v for the rows %v", part, rows)
 	}
 	numbers := map[int]int{} // without gaps

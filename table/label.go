@@ -3,17 +3,28 @@ package table
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Label says how labels are to be read.
 type Label struct {
 	// Column is the label's name.
 	Column string
-	// Kind is Binary, with labels 0 and 1, Count, with whole numbers, or Numeric.
+	// Kind is Binary, with labels 0 and 1, Count, with whole numbers, Numeric, or
+	// Categorical, with the levels' places among Levels, from 0.
 	Kind Kind
-	// Range holds all labels: [0, cap] of a Count, [lo, hi] of a Numeric, zeros of a
-	// Binary. It is what dpglm calls LabelRange.
+	// Range holds all labels: [0, cap] of a Count, [lo, hi] of a Numeric, [0, K−1] of a
+	// Categorical with K levels, zeros of a Binary. It is what dpglm calls LabelRange.
 	Range [2]float64
+	// Levels are those of a Categorical, and Reference is the place of the one that others
+	// are compared with. Ordered says that they ascend, and Shares, which sum to 1, what
+	// part of the rows each is expected to have, equal ones if the schema doesn't say.
+	Levels    []string
+	Reference int
+	Ordered   bool
+	Shares    []float64
 	// Class says what 1 is of a Binary, such as "readmitted = yes" or "wage > 600".
 	Class string
 }
@@ -30,7 +41,7 @@ func (l Label) String() string {
 type labelField struct {
 	facts  Label
 	number number      // of a Numeric, a Count, or a Binary that has a threshold
-	levels *levelField // of another Binary
+	levels *levelField // of another Binary, or a Categorical
 	above  *float64    // the threshold
 }
 
@@ -47,6 +58,12 @@ func newLabelField(s *Schema, c *Column) *labelField {
 		f.levels = newLevelField(missing, [][]string{c.Negative, c.Positive}, "")
 		f.facts.Class = c.Name + " = " + c.Positive[0]
 		return f
+	case Categorical:
+		f.levels = newLevelField(missing, each(c.Levels), c.Other)
+		f.facts.Levels, f.facts.Reference = slices.Clone(c.Levels), slices.Index(c.Levels, c.reference())
+		f.facts.Ordered, f.facts.Shares = c.Ordered, c.shares()
+		f.facts.Range[1] = float64(len(c.Levels) - 1)
+		return f
 	case Count:
 		f.number = number{interval{0, float64(c.Cap)}, missing}
 	default:
@@ -56,18 +73,35 @@ func newLabelField(s *Schema, c *Column) *labelField {
 	return f
 }
 
-// read returns a label, and whether it was outside its range.
-func (f *labelField) read(text string) (y float64, clamped bool, err error) {
+// each puts each text into a list of its own: the ways to write a level.
+func each(levels []string) [][]string {
+	out := make([][]string, len(levels))
+	for i, l := range levels {
+		out[i] = []string{l}
+	}
+	return out
+}
+
+// shares are the public ones, scaled to a sum of 1, or equal ones.
+func (c *Column) shares() []float64 {
+	shares := slices.Clone(c.Shares)
+	if shares == nil {
+		shares = slices.Repeat([]float64{1}, len(c.Levels))
+	}
+	floats.Scale(1/floats.Sum(shares), shares)
+	return shares
+}
+
+// read returns a label, and whether it was clamped to its range or, not being listed, reads
+// as the other level.
+func (f *labelField) read(text string) (y float64, odd bool, err error) {
 	text = trim(text)
 	if f.levels != nil {
-		if level, ok := f.levels.level(text); ok {
-			return float64(level), false, nil
+		if _, ok := f.levels.level(text); !ok && f.levels.missing.is(text) {
+			return 0, false, missingRole(f.facts.Column, text, "a label")
 		}
-		c := f.levels.missing.column
-		if f.levels.missing.is(text) {
-			return 0, false, missingRole(c.Name, text, "a label")
-		}
-		return 0, false, explainLevel(c, text)
+		c, err := f.levels.read(text)
+		return float64(c.level), c.other, err
 	}
 	y, err = f.number.required(text, "a label")
 	if err != nil {
@@ -82,8 +116,8 @@ func (f *labelField) read(text string) (y float64, clamped bool, err error) {
 	if f.facts.Kind == Count && (y != math.Trunc(y) || y < 0) {
 		return 0, false, valueError(f.facts.Column, `%s is not a count, a whole number of 0 or more; correct it, or declare the label's kind as "numeric"`, quote(text))
 	}
-	y, clamped = f.number.clamp(y)
-	return y, clamped, nil
+	y, odd = f.number.clamp(y)
+	return y, odd, nil
 }
 
 // required is value for a number that must be there.

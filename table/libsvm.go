@@ -25,7 +25,8 @@ type LIBSVM struct {
 	// scales down longer rows.
 	Bound float64 `json:"bound"`
 	// Label says how labels are written and read, as a Schema's label column does: of
-	// kind Binary, such as Positive "+1" and "1" and Negative "-1", Numeric or Count.
+	// kind Binary, such as Positive "+1" and "1" and Negative "-1", Numeric, Count or
+	// Categorical.
 	// It needs no name.
 	Label Column `json:"label"`
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestReadLIBSVM(t *testing.T) {
 		!slices.Equal(x.Values, []float64{.5, -2, 1000}) || !slices.Equal(table.Labels(), []float64{1, 0, 1}) {
 		t.Errorf("%+v, labels %v", *x, table.Labels())
 	}
-	if table.Bound() != 2 || table.Label() != (Label{Column: "label", Kind: Binary, Class: "label = " + libsvm.Label.Positive[0]}) || table.Encoder() != nil || table.Dense() != nil {
+	if table.Bound() != 2 || !reflect.DeepEqual(table.Label(), Label{Column: "label", Kind: Binary, Class: "label = " + libsvm.Label.Positive[0]}) || table.Encoder() != nil || table.Dense() != nil {
 		t.Error(table.Bound(), table.Label())
 	}
 	counts := LIBSVM{Features: 1, Bound: 1, Label: Column{Name: "visits", Kind: Count, Cap: 2}}

@@ -96,6 +96,7 @@ type reader struct {
 	exposed                 number
 	problems                problems
 	labelClamped            clamped
+	labelOthers             unlisted
 	exposureClamped         clamped
 }
 
@@ -284,12 +285,15 @@ func (r *reader) record(fields []string) error {
 		return err
 	}
 	if r.label >= 0 {
-		y, clamped, err := r.encoder.label.read(fields[r.label])
+		y, odd, err := r.encoder.label.read(fields[r.label])
 		if err != nil {
 			return err
 		}
 		r.labels = append(grow(r.store, r.labels, 1), y)
-		if clamped {
+		switch {
+		case odd && r.encoder.label.levels != nil:
+			r.labelOthers.add(trim(fields[r.label]))
+		case odd:
 			r.labelClamped.add(fields[r.label], r.binding.unit, r.binding.number)
 		}
 	}

@@ -19,7 +19,8 @@ const Version = 1
 type Schema struct {
 	// Version is that of the format, [Version].
 	Version int `json:"version"`
-	// Label names the column to predict, of kind [Numeric], [Count] or [Binary].
+	// Label names the column to predict, of kind [Numeric], [Count], [Binary] or, with three
+	// levels or more, [Categorical].
 	Label string `json:"label"`
 	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
 	// how many rows one person may have: reading doesn't enforce it, training does. Both are given
@@ -108,7 +109,8 @@ type Column struct {
 	Levels []string `json:"levels,omitempty"`
 	// Reference is the level that gets no feature: the others' coefficients are
 	// differences from it. Empty is the first level of a Categorical; of a OneHot it is
-	// none of them, so that the coefficients are differences from a row of zeros.
+	// none of them, so that the coefficients are differences from a row of zeros. Of a
+	// label it is the level whose coefficients the others' are differences from.
 	Reference string `json:"reference,omitempty"`
 	// Prefix is what the names of a OneHot's columns begin with, before the level; nil
 	// is its own name and "=", as in "region=north".
@@ -116,6 +118,12 @@ type Column struct {
 	// Other is the one of Levels that stands for all texts that aren't listed. Empty
 	// refuses them.
 	Other string `json:"other,omitempty"`
+	// Ordered says that the levels of a Categorical label ascend as they are listed, as
+	// losses.Ordinal wants them. Shares are how many of the rows each of them is publicly
+	// expected to have, in any unit: a guess, from which that loss makes its thresholds; nil
+	// takes equal ones.
+	Ordered bool      `json:"ordered,omitempty"`
+	Shares  []float64 `json:"shares,omitempty"`
 
 	// FoldCase reads the texts of a Categorical or a Binary in any case of their letters,
 	// by Unicode's simple folding.
@@ -266,7 +274,7 @@ func (s Schema) clone() Schema {
 		c := &s.Columns[i]
 		c.Range, c.Knots = slices.Clone(c.Range), slices.Clone(c.Knots)
 		c.Levels, c.Positive, c.Negative = slices.Clone(c.Levels), slices.Clone(c.Positive), slices.Clone(c.Negative)
-		c.Layouts = slices.Clone(c.Layouts)
+		c.Layouts, c.Shares = slices.Clone(c.Layouts), slices.Clone(c.Shares)
 		if c.Above != nil {
 			above := *c.Above
 			c.Above = &above

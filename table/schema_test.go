@@ -249,7 +249,7 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"constant is no date", date(`,"missing":"constant","constant":"x"`), []string{`"constant" is "x"`, "date"}},
 
 		{"label isn't there", `{"version":1,"label":"why","columns":[{"name":"y","kind":"count","cap":1}]}`, []string{`names "why"`, `they are "y"`}},
-		{"label of levels", `{"label":"y","columns":[{"name":"y","kind":"categorical","levels":["a","b"]}]}`, []string{"of kind categorical", "numeric, count or binary"}},
+		{"label of levels that belong together", `{"label":"y","columns":[{"name":"y","kind":"onehot","levels":["a","b"]}]}`, []string{"of kind onehot", "numeric, count, binary or categorical"}},
 		{"label with log", `{"label":"y","columns":[{"name":"y","kind":"numeric","range":[1,2],"log":true}]}`, []string{"are for features"}},
 		{"label may be missing", `{"label":"y","columns":[{"name":"y","kind":"count","cap":3,"missing":"indicator"}]}`, []string{`"missing" is "indicator"`, "may not be missing"}},
 		{"cap", `{"label":"y","columns":[{"name":"y","kind":"count"}]}`, []string{`"cap" is 0`}},

@@ -2,8 +2,11 @@ package table
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // roles checks that label, person and exposure name columns that can be that.
@@ -15,9 +18,11 @@ func (v *validator) roles() {
 		switch c.Kind {
 		case Numeric:
 			v.plain(`"label"`, c)
+		case Categorical:
+			v.levelled(c)
 		case Count, Binary:
 		default:
-			v.fail(`"label"`, "names %s of kind %s; a label must be numeric, count or binary", quote(c.Name), c.Kind)
+			v.fail(`"label"`, "names %s of kind %s; a label must be numeric, count, binary or categorical", quote(c.Name), c.Kind)
 		}
 	}
 	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
@@ -37,6 +42,9 @@ func (v *validator) roles() {
 		if c.Kind == Count && c.Name != s.Label {
 			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
 		}
+		if (c.Ordered || c.Shares != nil) && c.Kind == Categorical && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), `has "ordered" or "shares", which are for the label; leave them out`)
+		}
 		if c.Kind == ID && c.Name != s.Person {
 			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
 		}
@@ -55,6 +63,29 @@ func (v *validator) exposure(c *Column) {
 		v.fail(`"exposure"`, "names %s, whose range is %s; it must lie above 0", quote(c.Name), compact(c.Range))
 	default:
 		v.plain(`"exposure"`, c)
+	}
+}
+
+// leastShare is the least part of all that a level may be expected to have.
+const leastShare = 1e-6
+
+// levelled checks a label of several levels.
+func (v *validator) levelled(c *Column) {
+	where := "column " + quote(c.Name)
+	if len(c.Levels) == 2 {
+		v.fail(where, `is a label of two levels; make it the kind binary, with "positive": [%s] and "negative": [%s]`, quote(c.Levels[1]), quote(c.Levels[0]))
+	}
+	if c.Shares == nil {
+		return
+	}
+	sum := floats.Sum(c.Shares)
+	switch {
+	case !c.Ordered:
+		v.fail(where, `has "shares", which are for levels that ascend; add "ordered": true, or leave them out`)
+	case len(c.Shares) != len(c.Levels):
+		v.fail(where, `"shares" are %d; there must be one for each of the %d levels, or none at all`, len(c.Shares), len(c.Levels))
+	case !(floats.Min(c.Shares) >= leastShare*sum) || !(sum > 0) || math.IsInf(sum, 1):
+		v.fail(where, `"shares" are %s; they must be positive numbers, none below %g of their sum`, compact(c.Shares), leastShare)
 	}
 }
 

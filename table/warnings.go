@@ -10,13 +10,15 @@ import (
 // maxOthers is how many texts that aren't listed are looked at in a column.
 const maxOthers = 100
 
-// note keeps a text of input i that wasn't listed.
-func (b *Binding) note(i int, text string) {
-	if b.others[i] == nil {
-		b.others[i] = map[string]bool{}
+// unlisted are texts of a column that weren't listed, the first few.
+type unlisted map[string]bool
+
+func (u *unlisted) add(text string) {
+	if *u == nil {
+		*u = unlisted{}
 	}
-	if known := b.others[i]; len(known) < maxOthers && !known[text] {
-		known[strings.Clone(text)] = true // text is part of a longer record
+	if len(*u) < maxOthers && !(*u)[text] {
+		(*u)[strings.Clone(text)] = true // text is part of a longer record
 	}
 }
 
@@ -69,13 +71,17 @@ func (r *reader) warnings() []string {
 	}
 	if r.label >= 0 {
 		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, &r.labelClamped)...)
+		out = append(out, otherWarnings(s.column(s.Label), r.labelOthers)...)
 	}
 	out = append(out, r.binding.Warnings()...)
 	return append(out, r.exposureClamped.warning(s.column(s.Exposure), r.store.rows)...)
 }
 
-// labelWarnings looks for a class that never occurs, and for clamped labels.
+// labelWarnings looks for classes that never occur, and for clamped labels.
 func labelWarnings(l Label, c *Column, labels []float64, outside *clamped) []string {
+	if l.Kind == Categorical {
+		return absentLevels(l, labels)
+	}
 	if l.Kind != Binary {
 		return outside.warning(c, len(labels))
 	}
@@ -92,9 +98,27 @@ func labelWarnings(l Label, c *Column, labels []float64, outside *clamped) []str
 	return nil
 }
 
+// absentLevels looks for levels of the label that no row has.
+func absentLevels(l Label, labels []float64) []string {
+	seen := make([]bool, len(l.Levels))
+	for _, y := range labels {
+		seen[int(y)] = true
+	}
+	var never []string
+	for k, name := range l.Levels {
+		if !seen[k] {
+			never = append(never, quote(name))
+		}
+	}
+	if never == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("label %s: no row has the level %s; a model of these rows learns nothing of it", quote(l.Column), list(never, "or"))}
+}
+
 // otherWarnings looks for texts that became the other level but were most likely meant
 // to be one that is listed.
-func otherWarnings(c *Column, texts map[string]bool) []string {
+func otherWarnings(c *Column, texts unlisted) []string {
 	var out []string
 	for _, text := range slices.Sorted(maps.Keys(texts)) {
 		if name, how := nearest(text, c.Levels); name != "" && how != otherLetters {
