@@ -50,6 +50,15 @@ func (m *ClassModel) Classes() int {
 	return len(m.weights)
 }
 
+// Label is the name of the column that is predicted; "label" for a model that was trained on a
+// plain matrix.
+func (m *ClassModel) Label() string {
+	if e := m.Encoder(); e != nil {
+		return e.Label().Column
+	}
+	return "label"
+}
+
 // Weights returns a copy of the weights of each class, as [Model.Weights] has them. By
 // [Softmax], adding the same vector to all changes nothing.
 func (m *ClassModel) Weights() [][]float64 {

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
@@ -25,6 +26,7 @@ type classModelJSON struct {
 	mechanisms.Claim
 	Columns int `json:"columns"`
 	factsJSON
+	Levels  []string    `json:"levels"`  // the classes' names
 	Weights [][]float64 `json:"weights"` // of each class
 	Ledger  *Ledger     `json:"ledger"`
 }
@@ -35,7 +37,7 @@ func (m *ClassModel) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	j := classModelJSON{Format: classModelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Link: m.link, Columns: m.columns,
-		factsJSON: newFactsJSON(m.facts), Weights: m.weights, Ledger: m.ledger}
+		factsJSON: newFactsJSON(m.facts), Levels: m.Levels(), Weights: m.weights, Ledger: m.ledger}
 	j.Claim, j.Unit = claimed(m.ledger)
 	return json.Marshal(j)
 }
@@ -59,6 +61,9 @@ func (m *ClassModel) UnmarshalJSON(data []byte) error {
 	}
 	if len(d.weights) < 2 || len(d.weights) > maxClasses {
 		return check.Fail(ErrModel, "weights", len(d.weights), fmt.Sprintf("must be of 2 to %d classes", maxClasses))
+	}
+	if names := d.Levels(); len(names) != len(d.weights) || !slices.Equal(names, j.Levels) {
+		return check.Fail(ErrModel, "levels", j.Levels, fmt.Sprintf("must be %q, of %d classes", names, len(d.weights)))
 	}
 	for _, w := range d.weights {
 		if err := stored(d.ledger, d.facts, d.columns, w); err != nil {

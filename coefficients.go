@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -19,32 +21,65 @@ func (m *Model) Coefficients() ([]table.Coefficient, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
+	return coefficients(m.facts, m.columns, m.weights, m.offset)
+}
+
+// Reference is the place among Levels of the class that [ClassModel.Coefficients] compare
+// the others with: that of the table's schema, else the first.
+func (m *ClassModel) Reference() int {
 	if e := m.Encoder(); e != nil {
-		last := len(m.weights) - 1
-		return e.Coefficients(m.weights[:last], m.weights[last])
+		return e.Label().Reference
 	}
-	enc, err := m.facts.encoding(m.columns)
+	return 0
+}
+
+// Coefficients returns those of each class, in the order of Levels, less those of the
+// reference: what one more year, or one level in place of another, changes the logarithm of
+// this class's probability over that of the reference by. The reference's own are 0. Units
+// and names are those of [Model.Coefficients], the intercept last.
+func (m *ClassModel) Coefficients() ([][]table.Coefficient, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	reference, out := m.weights[m.Reference()], make([][]table.Coefficient, len(m.weights))
+	for k, w := range m.weights {
+		var err error
+		if out[k], err = coefficients(m.facts, m.columns, floats.SubTo(make([]float64, len(w)), w, reference), 0); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// coefficients are the weights of the encoded features in the columns' own units; offset is
+// added to scores.
+func coefficients(facts Facts, columns int, weights []float64, offset float64) ([]table.Coefficient, error) {
+	if e := encoderOf(facts); e != nil {
+		last := len(weights) - 1
+		return e.Coefficients(weights[:last], weights[last])
+	}
+	enc, err := facts.encoding(columns)
 	if err != nil {
 		return nil, err
 	}
-	out, intercept := m.named(), m.offset
-	if m.facts.intercept() {
-		intercept += m.weights[m.columns]
+	out, intercept := named(facts, columns), offset
+	if facts.intercept() {
+		intercept += weights[columns]
 	}
 	for j := range out {
-		out[j].Value = m.weights[j]
+		out[j].Value = weights[j]
 		if enc.Scale != nil {
 			out[j].Value *= enc.Scale[j]
-			intercept += float64(m.weights[j] * enc.Shift[j])
+			intercept += float64(weights[j] * enc.Shift[j])
 		}
 	}
 	return append(out, table.Coefficient{Feature: table.Feature{Name: table.Intercept}, Value: intercept}), nil
 }
 
 // named are the coefficients of a matrix's columns, without values.
-func (m *Model) named() []table.Coefficient {
-	out := make([]table.Coefficient, m.columns)
-	schema, ok := m.facts.(Schema)
+func named(facts Facts, columns int) []table.Coefficient {
+	out := make([]table.Coefficient, columns)
+	schema, ok := facts.(Schema)
 	for j := range out {
 		name := fmt.Sprintf("x%d", j+1)
 		if ok {

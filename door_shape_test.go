@@ -48,8 +48,8 @@ func TestDoorFields(t *testing.T) {
 	s := parsed(t, module)
 	for name, want := range map[string]string{
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
-		// library is a constant of the program that trained.
-		"Model":      "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string",
+		// library is a constant of the program that trained, and thresholds are the loss's.
+		"Model":      "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string, thresholds []float64",
 		"ClassModel": "weights [][]float64, loss string, link losses.Link, facts dpglm.Facts, columns int, ledger *dpglm.Ledger, library string",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
@@ -66,6 +66,7 @@ func TestDoorFields(t *testing.T) {
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
 var matrices = []string{"NewDataset", "raw", "queries", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
+	"Model.LevelProbabilities", "predictLevels",
 	"ClassModel.Scores", "ClassModel.Probabilities", "ClassModel.Predict"}
 
 func TestDoorMatrices(t *testing.T) {

@@ -28,12 +28,17 @@ type Model struct {
 	offset  float64 // of all scores: the labels' centre, where no intercept holds it
 	ledger  *Ledger
 	library string // version of the library that trained it
+
+	thresholds []float64 // of losses.Ordinal
 }
 
 // newModel moves the scores of real labels to the labels' own scale.
 func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
 	s := d.Shape()
-	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, libraryVersion}
+	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, libraryVersion, nil}
+	if o, ok := loss.(losses.Ordinal); ok {
+		m.thresholds = slices.Clone(o.Thresholds)
+	}
 	if s.Intercept {
 		m.weights = slices.Clone(w)
 		m.weights[s.Dim-1] += m.offset

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
@@ -41,6 +42,9 @@ type modelJSON struct {
 	Weights []float64 `json:"weights"`
 	Offset  float64   `json:"offset,omitempty"`
 	Ledger  *Ledger   `json:"ledger"`
+	// Of losses.Ordinal: its parameter, and the names of the levels between.
+	Thresholds []float64 `json:"thresholds,omitempty"`
+	Levels     []string  `json:"levels,omitempty"`
 }
 
 // factsJSON has the facts in one of its fields.
@@ -78,7 +82,7 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
-		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger}
+		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger, Thresholds: m.thresholds, Levels: m.Levels()}
 	j.Claim, j.Unit = claimed(m.ledger)
 	return json.Marshal(j)
 }
@@ -94,12 +98,15 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger, j.Library}
+	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger, j.Library, j.Thresholds}
 	if d.facts, err = j.facts(); err != nil {
 		return err
 	}
 	if err := d.validate(); err != nil {
 		return ofModel(err)
+	}
+	if !slices.Equal(d.Levels(), j.Levels) {
+		return check.Fail(ErrModel, "levels", j.Levels, fmt.Sprintf("must be %q", d.Levels()))
 	}
 	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
 		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
@@ -230,6 +237,9 @@ func (m *Model) validate() error {
 	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
 		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
 	}
+	if err := m.validateLevels(); err != nil {
+		return err
+	}
 	centre, _, err := m.facts.labels()
 	if err != nil {
 		return err
@@ -239,6 +249,20 @@ func (m *Model) validate() error {
 	}
 	if m.offset != centre {
 		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
+	}
+	return nil
+}
+
+// validateLevels refuses thresholds that aren't the loss's, and levels without them.
+func (m *Model) validateLevels() error {
+	loss := losses.Ordinal{Thresholds: m.thresholds}
+	if m.thresholds != nil && (loss.Validate() != nil || loss.Name() != m.loss || m.labels != losses.Count || m.link != losses.Identity) {
+		return check.Fail(ErrModel, "thresholds", m.thresholds, fmt.Sprintf("must be those of the loss, %q", m.loss))
+	}
+	if f, ok := m.facts.(tableFacts); ok {
+		if levels := f.encoder.Label().Levels; levels != nil && len(levels) != len(m.thresholds)+1 {
+			return check.Fail(ErrModel, "thresholds", m.thresholds, fmt.Sprintf("must be one less than the label's %d levels", len(levels)))
+		}
 	}
 	return nil
 }

@@ -15,7 +15,19 @@ func (m *Model) Encoder() *table.Encoder {
 	if m == nil {
 		return nil
 	}
-	f, _ := m.facts.(tableFacts)
+	return encoderOf(m.facts)
+}
+
+// Encoder returns what [Model.Encoder] does.
+func (m *ClassModel) Encoder() *table.Encoder {
+	if m == nil {
+		return nil
+	}
+	return encoderOf(m.facts)
+}
+
+func encoderOf(facts Facts) *table.Encoder {
+	f, _ := facts.(tableFacts)
 	return f.encoder
 }
 
@@ -26,7 +38,23 @@ func (m *Model) Encoder() *table.Encoder {
 // Columns, all of them numbers. It passes over other names. An error about a field is a
 // [*table.Error] that names the record, counted from 1, and the column.
 func (m *Model) Encode(records ...map[string]string) (*mat.Dense, error) {
-	e, columns, err := m.reader(len(records))
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	return encode(m.facts, records)
+}
+
+// Encode turns records into rows for [ClassModel.Predict], [ClassModel.Probabilities] and
+// [ClassModel.Scores], as [Model.Encode] does.
+func (m *ClassModel) Encode(records ...map[string]string) (*mat.Dense, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	return encode(m.facts, records)
+}
+
+func encode(facts Facts, records []map[string]string) (*mat.Dense, error) {
+	e, columns, err := readerOf(facts, len(records))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +63,22 @@ func (m *Model) Encode(records ...map[string]string) (*mat.Dense, error) {
 
 // EncodeRows is Encode for records whose fields come in the order of a header.
 func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
-	e, columns, err := m.reader(len(rows))
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	return encodeRows(m.facts, header, rows)
+}
+
+// EncodeRows is Encode for records whose fields come in the order of a header.
+func (m *ClassModel) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	return encodeRows(m.facts, header, rows)
+}
+
+func encodeRows(facts Facts, header []string, rows [][]string) (*mat.Dense, error) {
+	e, columns, err := readerOf(facts, len(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -52,15 +95,12 @@ type reader interface {
 	Bind(header []string) (*table.Binding, error)
 }
 
-// reader returns the reader for a number of records, and the columns of its rows.
-func (m *Model) reader(records int) (reader, int, error) {
-	if err := m.usable(); err != nil {
-		return nil, 0, err
-	}
+// readerOf returns the reader for a number of records, and the columns of its rows.
+func readerOf(facts Facts, records int) (reader, int, error) {
 	if records == 0 {
 		return nil, 0, check.Fail(ErrShape, "records", records, "must be at least 1")
 	}
-	switch f := m.facts.(type) {
+	switch f := facts.(type) {
 	case tableFacts:
 		return f.encoder, len(f.encoder.Features()), nil
 	case Schema:

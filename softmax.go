@@ -17,7 +17,8 @@ import (
 
 // SoftmaxConfig configures [Softmax].
 type SoftmaxConfig struct {
-	// Classes is how many there are, 2 or more: labels are 0 to Classes−1. It is public.
+	// Classes is how many there are, 2 or more: labels are 0 to Classes−1. It is public. Of a
+	// table it is the number of the label's levels.
 	Classes int `json:"classes"`
 }
 
@@ -42,6 +43,9 @@ const maxClasses = 1000
 // against the rest, in place of this one, would have √K times as much.
 func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *Env) (*ClassModel, error) {
 	if err := d.given(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.suitsClasses(cfg.Classes); err != nil {
 		return nil, err
 	}
 	o, schedule, ledger, err := cfg.plan(d.Shape(), b)

@@ -20,6 +20,9 @@ import (
 // persons is: neighbours differ in the rows of one id. Where the schema names an exposure,
 // its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
 // proportion to it.
+//
+// Where the label has several levels, they are the classes of [Softmax], in their order, or
+// those of losses.Ordinal.
 func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if t == nil {
 		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")
@@ -64,6 +67,9 @@ func (d *Dataset) suits(l losses.Loss) error {
 		return err
 	}
 	kind, label := l.Labels(), f.encoder.Label()
+	if label.Levels != nil {
+		return suitsLevels(l, label)
+	}
 	if (kind == losses.Binary) != (label.Kind == table.Binary) || kind == losses.Count && label.Kind != table.Count {
 		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
 	}

@@ -1,0 +1,35 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// OrdinalFromShares returns the loss for K levels whose shares of the rows are publicly
+// expected to be about these, in any unit: 70, 20, 10 as well as 7, 2, 1. Its thresholds are
+// such that a score of 0 gives each level its share,
+//
+//	θ_k = log((s_0 + … + s_k)/(s_{k+1} + … + s_{K−1}))
+//
+// so that coefficients say what moves a row away from that. Shares are a guess that must not
+// come from the rows: an intercept corrects what it gets wrong of all levels together, and
+// nothing what it gets wrong of the distances between them. Equal ones are right where
+// nothing is known.
+func OrdinalFromShares(shares ...float64) (Ordinal, error) {
+	all := floats.Sum(shares)
+	if len(shares) < 2 || !(floats.Min(shares) > 0) || math.IsInf(all, 1) {
+		return Ordinal{}, check.Fail(check.ErrConfig, "shares", shares, "must be those of two levels or more, positive and finite")
+	}
+	l := Ordinal{Thresholds: make([]float64, len(shares)-1)}
+	for k := range l.Thresholds {
+		l.Thresholds[k] = math.Log(floats.Sum(shares[:k+1])) - math.Log(floats.Sum(shares[k+1:]))
+	}
+	if l.Validate() != nil {
+		return Ordinal{}, check.Fail(check.ErrConfig, "shares", shares, fmt.Sprintf("must not be so small that thresholds, %g, differ by less than %g", l.Thresholds, leastGap))
+	}
+	return l, nil
+}
