@@ -51,11 +51,45 @@ func TestStoredModelsStayReadable(t *testing.T) {
 			want = math.Erfc(-1.471140019742751/math.Sqrt2) / 2
 		case "model-v1-gamma.json":
 			x, want = mat.NewDense(1, 4, []float64{0.5, -0.25, 1, 0}), math.Exp(0.6275552418314672)
+		case "model-v1-ordinal.json":
+			want = 1.5366321075397062
+			if x, err = m.Encode(map[string]string{"age": "70", "ward": "surgery"}); err != nil {
+				t.Fatal(err)
+			}
 		default:
 			t.Fatalf("%s: say here what it predicts", path)
 		}
 		if got, err := m.Means(x); err != nil || math.Abs(got[0]-want) > 1e-12 {
 			t.Errorf("%s predicts %v (%v), want %v", path, got, err, want)
+		}
+	}
+}
+
+// So do those of models of several classes.
+func TestStoredClassModelsStayReadable(t *testing.T) {
+	text, err := os.ReadFile("testdata/classmodel-v1-table.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m dpglm.ClassModel
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(&m); err != nil || !bytes.Equal(again, compact.Bytes()) {
+		t.Errorf("written again as\n%s (%v)", again, err)
+	}
+	p, err := m.PredictLevels(map[string]string{"age": "70", "ward": "surgery"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"home": 0.18433605645403248, "rehab": 0.20459455133466037, "long stay": 0.26930687609233694, "died": 0.34176251611897024}
+	for level, v := range want {
+		if !(math.Abs(p[0].Probabilities[level]-v) < 1e-12) || p[0].Level != "died" {
+			t.Errorf("predicts %v, want %v", p[0], want)
 		}
 	}
 }
