@@ -19,6 +19,7 @@ var (
 		"huber":         losses.Huber{Kappa: 1},
 		"logistic":      losses.Logistic{},
 		"negbinomial":   losses.NegativeBinomial{Dispersion: 1},
+		"ordinal":       losses.Ordinal{}, // of thresholds that the schema makes
 		"poisson":       losses.Poisson{},
 		"probit":        losses.Probit{},
 		"quantile":      losses.Quantile{Tau: 0.9},

@@ -20,6 +20,9 @@ type Source struct {
 	Loss   losses.Loss
 	// HeldOut is the share of the rows to score on, a flag of the program's.
 	HeldOut float64
+	// Softmax says, once resolved, that the label has several levels and no loss of one
+	// score was named: there is no Loss. A program that can do so sets Levels before.
+	Levels, Softmax bool
 
 	lossName string
 	facts    *table.Schema
@@ -42,7 +45,7 @@ func NewFacts(f *flag.FlagSet) *Source {
 	s := new(Source)
 	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns; see package table")
 	f.StringVar(&s.lossName, "loss", "", "`name` of the loss: "+known(lossTable)+
-		"; gamma takes amounts below 0.01 for 0.01, huber is linear beyond an error of 1, negbinomial has the dispersion 1, quantile is that of order 0.9, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared)")
+		"; gamma takes amounts below 0.01 for 0.01, huber is linear beyond an error of 1, negbinomial has the dispersion 1, quantile is that of order 0.9, ordinal has the thresholds of the shares in the schema, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared; that of softmax for levels)")
 	return s
 }
 
@@ -63,6 +66,9 @@ func (s *Source) Resolve(program string, stderr io.Writer) error {
 		return err
 	}
 	label := s.label()
+	if label.Kind == table.Categorical {
+		return s.resolveLevels(label)
+	}
 	if s.lossName == "" {
 		s.lossName = map[table.Kind]string{table.Binary: "logistic", table.Count: "poisson", table.Numeric: "squared"}[label.Kind]
 	}
@@ -169,7 +175,10 @@ func (s *Source) label() table.Column {
 // suits refuses a loss that is not for the label, before the data are read.
 func (s *Source) suits(label table.Column) error {
 	binary := s.Loss.Labels() == losses.Binary
+	_, ordinal := s.Loss.(losses.Ordinal)
 	switch {
+	case ordinal:
+		return Usage(`-loss ordinal is for a label of levels that ascend, and %q is %s: leave out -loss, or declare the label as categorical with its "levels" and "ordered": true`, label.Name, label.Kind)
 	case s.Loss.Labels() == losses.Amount && label.Kind == table.Numeric && label.Range[0] != 0:
 		return Usage(`-loss %s is for amounts, whose range begins at 0, and that of %q at %g: declare it so, or leave out -loss`, s.lossName, label.Name, label.Range[0])
 	case binary == (label.Kind == table.Binary) && (s.Loss.Labels() != losses.Count || label.Kind == table.Count):

@@ -25,7 +25,8 @@ type Trial struct {
 	// Held are the labels that were held out.
 	Held []float64
 
-	loss        losses.Loss
+	loss        losses.Loss // nil for softmax
+	levels      []string    // of the label, if it has several
 	train, test *table.Table
 }
 
@@ -65,7 +66,7 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, train: t, test: test}, nil
+	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, levels: t.Label().Levels, train: t, test: test}, nil
 }
 
 // heldOut are the rows to hold out: all of a person, or none.
@@ -112,6 +113,9 @@ func (t *Trial) of(z []float64) []metrics.Metric {
 // NonPrivate scores a model that is fitted without privacy; there is none, and
 // no scores, for a loss with a kink.
 func (t *Trial) NonPrivate() ([]metrics.Metric, error) {
+	if t.levels != nil {
+		return t.nonPrivateLevels()
+	}
 	loss, labels := atRisk(t.train, t.loss)
 	model, err := baseline.Fit(rowsOf(t.train), labels, loss)
 	if errors.Is(err, baseline.ErrNotSmooth) {
@@ -125,6 +129,9 @@ func (t *Trial) NonPrivate() ([]metrics.Metric, error) {
 
 // Constant scores the best model of the training labels that ignores the features.
 func (t *Trial) Constant() []metrics.Metric {
+	if t.levels != nil {
+		return t.constantLevels()
+	}
 	loss, labels := atRisk(t.train, t.loss)
 	return t.of(slices.Repeat([]float64{baseline.Constant(labels, loss)}, len(t.Held)))
 }

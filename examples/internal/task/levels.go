@@ -1,0 +1,105 @@
+package task
+
+import (
+	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/baseline"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+// resolveLevels chooses the loss for a label of several levels: none, which is softmax's, or
+// that of levels that ascend.
+func (s *Source) resolveLevels(label table.Column) error {
+	switch {
+	case !s.Levels:
+		return Usage(`the label %q has several levels, which %s doesn't do: csvfit does, or declare the label as binary with "positive" and "negative"`, label.Name, s.program)
+	case s.libsvm != nil:
+		return Usage("-schema %s: a label of several levels needs a file with columns, and a LIBSVM file has none: write it as CSV", s.Schema)
+	case s.lossName == "softmax":
+		return Usage("-loss softmax: softmax is a method; leave out -loss, and it is the default for a label of several levels")
+	case s.lossName == "":
+		s.Softmax = true
+		return nil
+	}
+	if _, err := lookUp(lossTable, "loss", s.lossName); err != nil {
+		return err
+	}
+	switch {
+	case s.lossName != "ordinal":
+		return Usage(`-loss %s is for one number or class a row, and %q has several levels: leave out -loss or, where levels ascend ("ordered": true in the schema), take -loss ordinal`, s.lossName, label.Name)
+	case !label.Ordered:
+		return Usage(`-loss ordinal is for levels that ascend, and the schema doesn't say so of %q: add "ordered": true to it, with "levels" from the lowest to the highest, or leave out -loss`, label.Name)
+	}
+	e, err := table.NewEncoder(*s.facts)
+	if err != nil {
+		return err
+	}
+	s.Loss, err = losses.OrdinalFromShares(e.Label().Shares...)
+	return err
+}
+
+// LevelModel gives probabilities of levels: a *dpglm.ClassModel or, for levels that ascend, a
+// *dpglm.Model.
+type LevelModel interface{ Levels() []string }
+
+// probabilities are those of the levels of rows of a matrix.
+func probabilities(m LevelModel, x mat.Matrix) (*mat.Dense, error) {
+	switch m := m.(type) {
+	case *dpglm.ClassModel:
+		return m.Probabilities(x)
+	case *dpglm.Model:
+		return m.LevelProbabilities(x)
+	}
+	return nil, errors.New("the model has no levels")
+}
+
+// LevelFigures say how well each level of the rows that were held out is told from others.
+type LevelFigures struct {
+	Levels    []string
+	AUC       []float64 // against all others; NaN where it isn't defined
+	Confusion [][]int   // by the row's level, then the most likely one
+}
+
+// ScoreLevels are a model's metrics and figures of levels on the rows that were held out.
+func (t *Trial) ScoreLevels(m LevelModel) ([]metrics.Metric, *LevelFigures, error) {
+	p, err := probabilities(m, t.test.Matrix())
+	if err != nil {
+		return nil, nil, err
+	}
+	return metrics.OfLevels(p, t.Held), &LevelFigures{m.Levels(), metrics.LevelAUC(p, t.Held), metrics.Confusion(p, t.Held)}, nil
+}
+
+// nonPrivateLevels scores a model of the same kind that is fitted without privacy.
+func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
+	if t.loss == nil {
+		m, err := baseline.FitClasses(rowsOf(t.train), t.train.Labels(), len(t.levels))
+		if err != nil {
+			return nil, err
+		}
+		return metrics.OfLevels(m.Probabilities(rowsOf(t.test)), t.Held), nil
+	}
+	m, err := baseline.Fit(rowsOf(t.train), t.train.Labels(), t.loss)
+	if err != nil {
+		return nil, err
+	}
+	p := mat.NewDense(len(t.Held), len(t.levels), nil)
+	for i, z := range m.Scores(rowsOf(t.test)) {
+		p.SetRow(i, t.loss.(losses.Ordinal).Probabilities(z))
+	}
+	return metrics.OfLevels(p, t.Held), nil
+}
+
+// constantLevels scores the levels' shares among the training rows.
+func (t *Trial) constantLevels() []metrics.Metric {
+	shares := make([]float64, len(t.levels))
+	for _, y := range t.train.Labels() {
+		shares[int(y)] += 1 / float64(len(t.train.Labels()))
+	}
+	return metrics.OfLevels(mat.NewDense(len(t.Held), len(shares), slices.Repeat(shares, len(t.Held))), t.Held)
+}
