@@ -23,7 +23,7 @@ type budget struct {
 
 // addTo adds the flags.
 func (b *budget) addTo(f *flag.FlagSet) {
-	f.StringVar(&b.method, "method", "auto", "`name` of the method: "+strings.Join(task.Methods(), ", "))
+	f.StringVar(&b.method, "method", "auto", "`name` of the method: "+strings.Join(methods(), ", ")+"; for a label of several levels, auto is softmax")
 	b.addNumbersTo(f)
 }
 
@@ -54,9 +54,7 @@ func (b *budget) checkAll(given map[string]bool) error {
 	if b.group < 1 {
 		return task.Usage("-group %d must be at least 1: the most rows that belong together", b.group)
 	}
-	var err error
-	b.learner, err = task.Method("method", b.method)
-	return err
+	return b.find()
 }
 
 // units are what a guarantee is for.
@@ -77,22 +75,22 @@ func (b *budget) groups(s dpglm.Shape) string {
 
 // of plans for a shape, with the default δ where none was given, and warns of budgets that
 // are most likely mistakes.
-func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpglm.Plan, []string, error) {
+func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*planned, []string, error) {
 	if b.delta == 0 {
 		b.delta = task.DefaultDelta(s.Rows)
 	}
-	plan, err := b.learner.Plan(s, dpglm.Problem{Loss: source.Loss, Radius: b.radius}, b.total())
+	plan, err := b.plan(s, source)
 	if err != nil {
 		return nil, nil, err
 	}
 	var warnings []string
-	for _, line := range strings.Split(plan.Ledger.String(), "\n") {
+	for _, line := range strings.Split(plan.ledger.String(), "\n") {
 		if text, ok := strings.CutPrefix(line, "NOTE: "); ok {
 			warnings = append(warnings, text)
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 		}
 	}
-	if text := b.coarse(s, source.Loss.Labels()); text != "" {
+	if text := b.coarse(s, source); text != "" {
 		warnings = append(warnings, text)
 		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 	}
@@ -102,13 +100,13 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 // coarse warns where noise, which grows with the labels' range, may hide what they differ by:
 // where their mean alone, with the whole budget, would be known no better than to a hundredth
 // of the range; of counts and amounts, which mostly lie near 0, to a thousandth.
-func (b *budget) coarse(s dpglm.Shape, labels losses.Labels) string {
+func (b *budget) coarse(s dpglm.Shape, source *task.Source) string {
 	mu, err := mechanisms.GaussianMu(b.epsilon, b.delta)
-	if labels == losses.Binary || err != nil {
+	if source.Levels() != nil || source.Loss.Labels() == losses.Binary || err != nil {
 		return ""
 	}
 	share := 100.0
-	if labels.FromZero() {
+	if source.Loss.Labels().FromZero() {
 		share = 1000
 	}
 	low, high := s.LabelCentre-s.LabelBound, s.LabelCentre+s.LabelBound

@@ -52,10 +52,11 @@ func TestFromHeaderToPredictions(t *testing.T) {
 	if err != nil || len(rows) != 3 || strings.Join(rows[0], ",") != "name,sector,town,age,probability,class" || rows[1][0] != "A;B" || rows[1][5] != "yes" || rows[2][5] != "no" {
 		t.Fatalf("%v: predictions %q", err, rows)
 	}
-	m, err := readModel(model)
+	stored, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := stored.(*dpglm.Model)
 	x, err := m.Encode(map[string]string{"age": "69", "town": "york", "sector": "b"})
 	if err != nil {
 		t.Fatal(err)
@@ -79,10 +80,11 @@ func TestPredictsFilesOfAnyLength(t *testing.T) {
 	if err != nil || len(read) != rows+1 || read[0][7] != "prediction" {
 		t.Fatalf("%v: %d rows, %q", err, len(read), read[0])
 	}
-	m, err := readModel(model)
+	stored, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := stored.(*dpglm.Model)
 	for i, row := range read[1:] {
 		x, err := m.EncodeRows(read[0], row)
 		if err != nil {

@@ -18,8 +18,9 @@ import (
 func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit compare", flag.ContinueOnError)
 	source, b := task.NewSource(f), new(budget)
+	source.TakesLevels = true
 	b.addNumbersTo(f)
-	methods := f.String("methods", strings.Join(task.Compared(), ","), "`names` of the methods, with commas")
+	methods := f.String("methods", "", "`names` of the methods, with commas (default: "+strings.Join(task.Compared(), ",")+"; softmax where the label has several levels)")
 	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
 	asJSON := f.Bool("json", false, "print one JSON object")
@@ -28,6 +29,9 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	names := strings.Split(*methods, ",")
+	if *methods == "" {
+		names = []string{"auto"}
+	}
 	for _, b.method = range names {
 		if err := b.check(given); err != nil {
 			return err
@@ -37,6 +41,9 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return task.Usage("-test %g must lie strictly between 0 and 1", source.HeldOut)
 	}
 	if err := source.ResolveData("csvfit", stderr); err != nil {
+		return err
+	}
+	if names, err = b.compared(names, *methods == "", source); err != nil {
 		return err
 	}
 	t, err := source.Load()
@@ -71,19 +78,18 @@ func (b *budget) scores(ctx context.Context, names []string, source *task.Source
 	}
 	rows = append(rows, metrics.Row{Name: "non-private", Metrics: plain, Reason: noBaseline})
 	count := progress.Count(stderr, "fits", len(names))
-	given := map[string]bool{"epsilon": true}
 	for i, name := range names {
 		b.method = name
-		if err := b.check(given); err != nil {
+		if err := b.find(); err != nil {
 			return nil, err
 		}
 		row := metrics.Row{Name: name}
 		plan, _, err := b.of(trial.Train.Shape(), source, io.Discard)
 		if err != nil {
 			row.Reason = err.Error()
-		} else if model, err := plan.Run(ctx, trial.Train, nil); err != nil {
+		} else if model, _, err := plan.run(ctx, trial.Train, nil); err != nil {
 			return nil, err
-		} else if row.Metrics, err = trial.Score(model); err != nil {
+		} else if row.Metrics, _, err = score(trial, model); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)

@@ -51,7 +51,11 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 	if r.held == nil {
 		return nil
 	}
-	if r.evaluation, err = dpglm.Evaluate(ctx, r.held, r.model, r.total(), dpglm.EvaluateConfig{}, r.env); err != nil {
+	m, ok := r.model.(*dpglm.Model)
+	if !ok {
+		return fmt.Errorf("-evaluate: not of %T", r.model)
+	}
+	if r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, r.env); err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
 	r.ledger, err = r.together(r.ledger, r.evaluation.Ledger)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
@@ -55,7 +54,7 @@ func (f *file) discard() {
 }
 
 // readModel reads the model that -model names.
-func readModel(path string) (*dpglm.Model, error) {
+func readModel(path string) (model, error) {
 	if path == "" {
 		return nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
 	}
@@ -69,7 +68,7 @@ func readModel(path string) (*dpglm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := new(dpglm.Model)
+	m := newModel(text)
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(text, m); errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
 		return nil, fmt.Errorf("%s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)

@@ -28,6 +28,7 @@ type fitting struct {
 func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	f := flag.NewFlagSet("csvfit fit", flag.ContinueOnError)
 	o := &fitting{source: task.NewSource(f)}
+	o.source.TakesLevels = true
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
@@ -58,7 +59,13 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 			return nil, err
 		}
 	}
-	return o, o.source.ResolveData("csvfit", stderr)
+	if err := o.source.ResolveData("csvfit", stderr); err != nil {
+		return nil, err
+	}
+	if o.evaluated > 0 && o.source.Levels() != nil {
+		return nil, task.Usage("-evaluate is not for a label of several levels: leave it out")
+	}
+	return o, o.choose(o.source)
 }
 
 func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -122,34 +129,29 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.radius, r.warnings = plan.Problem.Radius, warnings
+	r.radius, r.warnings = plan.radius, warnings
 	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
 		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
 		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.spend(plan.Ledger); err != nil { // before any noise is drawn
+	if err := r.spend(plan.ledger); err != nil { // before any noise is drawn
 		return nil, err
 	}
 	if err := r.run(ctx, plan, data); err != nil {
 		return nil, err
 	}
 	if trial != nil {
-		r.private, err = trial.Score(r.model)
+		r.private, r.levels, err = score(trial, r.model)
 	}
 	return r, err
 }
 
 // run trains a model, and by -method infer finds intervals with it.
-func (r *report) run(ctx context.Context, plan *dpglm.Plan, data *dpglm.Dataset) (err error) {
+func (r *report) run(ctx context.Context, plan *planned, data *dpglm.Dataset) (err error) {
 	start := time.Now()
-	if cfg, ok := r.learner.(dpglm.InferConfig); ok {
-		if r.inference, err = dpglm.Infer(ctx, data, plan.Problem, r.total(), cfg, r.env); err != nil {
-			return err
-		}
-		r.model = r.inference.Model()
-	} else if r.model, err = plan.Run(ctx, data, r.env); err != nil {
+	if r.model, r.inference, err = plan.run(ctx, data, r.env); err != nil {
 		return err
 	}
 	r.ledger, r.seconds = r.model.Ledger(), time.Since(start).Seconds()
@@ -165,7 +167,7 @@ func (o *fitting) environment(stderr io.Writer) *dpglm.Env {
 }
 
 // keepModel writes a model, indented, for people to read.
-func (f *file) keepModel(m *dpglm.Model) error {
+func (f *file) keepModel(m model) error {
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil || f == nil {
 		return err

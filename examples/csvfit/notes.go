@@ -30,7 +30,7 @@ func sixDigits(v float64) string {
 }
 
 // noteModel prints what to know of a model's coefficients.
-func noteModel(w io.Writer, m *dpglm.Model) error {
+func noteModel(w io.Writer, m model) error {
 	var b strings.Builder
 	for _, note := range modelNotes(m) {
 		b.WriteString(note + "\n")
@@ -40,7 +40,7 @@ func noteModel(w io.Writer, m *dpglm.Model) error {
 }
 
 // modelNotes say what to know of a model's coefficients: they need no more than the model.
-func modelNotes(m *dpglm.Model) (notes []string) {
+func modelNotes(m model) (notes []string) {
 	if e := m.Encoder(); e != nil {
 		var days []string
 		for _, c := range e.Schema().Columns {
@@ -52,7 +52,7 @@ func modelNotes(m *dpglm.Model) (notes []string) {
 			notes = append(notes, fmt.Sprintf("Coefficients of numbers from %s are per day.", strings.Join(days, ", ")))
 		}
 	}
-	if page.Constant(m) {
+	if page.Constant(weightsOf(m)...) {
 		claim, _ := m.Ledger().Claim()
 		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(claim.Unit != "")))
 	}

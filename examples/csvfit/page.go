@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/page"
 )
 
@@ -12,16 +13,18 @@ func (r *report) keepPage(f *file) error {
 	if f == nil {
 		return nil
 	}
-	if err := page.Write(f, page.Content{
+	c := page.Content{
 		Data:       filepath.Base(r.source.Path),
 		Method:     r.method,
 		Radius:     r.radius,
 		Shape:      r.shape,
-		Model:      r.model,
 		Inference:  r.inference,
 		Evaluation: r.evaluation,
 		Ledger:     r.ledger,
-	}); err != nil {
+	}
+	c.Model, _ = r.model.(*dpglm.Model)
+	c.Classes, _ = r.model.(*dpglm.ClassModel)
+	if err := page.Write(f, c); err != nil {
 		return err
 	}
 	return f.keep()

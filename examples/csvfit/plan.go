@@ -19,6 +19,7 @@ import (
 func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit plan", flag.ContinueOnError)
 	source, b, e := task.NewFacts(f), new(budget), new(expected)
+	source.TakesLevels = true
 	b.addTo(f)
 	e.addTo(f)
 	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them")
@@ -39,6 +40,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := source.Resolve("csvfit", stderr); err != nil {
 		return err
 	}
+	if err := b.choose(source); err != nil {
+		return err
+	}
 	if e.sought() {
 		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
 	}
@@ -51,8 +55,8 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	note := ""
-	if p.Note != "" {
-		note = fmt.Sprintf("%s. What helps: %s", p.Note, helps(shape.PersonRows > 0))
+	if p.note != "" {
+		note = fmt.Sprintf("%s. What helps: %s", p.note, helps(shape.PersonRows > 0))
 	}
 	made, err := e.around(ctx, b, source, *rows, stderr)
 	if err != nil {
@@ -65,8 +69,8 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if made != nil {
 			note += "\n" + made.String()
 		}
-		_, err := fmt.Fprintf(stdout, "%s, %s loss, %d %s, %d weights, feature bound %.4g, radius %.4g\n%s\n%s",
-			b.method, source.Loss.Name(), shape.Rows, units(shape), shape.Dim, shape.FeatureBound, p.Problem.Radius, explained(p.Ledger), note)
+		_, err := fmt.Fprintf(stdout, "%s, %d %s, %s weights, feature bound %.4g%s\n%s\n%s",
+			b.named(source), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(p.radius), explained(p.ledger), note)
 		return err
 	}
 	if note != "" {
@@ -78,14 +82,14 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		FeatureBound float64            `json:"feature_bound"`
 		Loss         string             `json:"loss"`
 		Method       string             `json:"method"`
-		Radius       float64            `json:"radius"`
+		Radius       float64            `json:"radius,omitempty"` // softmax has none
 		Epsilon      float64            `json:"epsilon"`
 		Delta        float64            `json:"delta"`
 		Group        int                `json:"group"`
 		Warnings     []string           `json:"warnings,omitempty"`
 		Ledger       *dpglm.Ledger      `json:"ledger"`
 		Forecast     *forecast.Forecast `json:"forecast,omitempty"`
-	}{shape.Rows, shape.Dim, shape.FeatureBound, source.Loss.Name(), b.method, p.Problem.Radius, b.epsilon, b.delta, b.group, warnings, p.Ledger, made})
+	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
@@ -73,7 +74,8 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 // predictions writes rows with what a model predicts of them.
 type predictions struct {
-	model   *dpglm.Model
+	model
+	one     *dpglm.Model // nil for one of several scores
 	w       *csv.Writer
 	names   []string  // of the columns that are added
 	mean    bool      // the first is a probability or another mean
@@ -83,9 +85,18 @@ type predictions struct {
 	warnings  []string  // of what was odd in the file
 }
 
-func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
-	p := &predictions{model: m, w: w, names: []string{"prediction"}, mean: m.Link().Probability() || m.Encoder() != nil}
-	e := m.Encoder()
+func newPredictions(any model, w *csv.Writer) *predictions {
+	m, _ := any.(*dpglm.Model)
+	p, e := &predictions{model: any, one: m, w: w, names: []string{"prediction"}}, any.Encoder()
+	if levels := any.Levels(); levels != nil {
+		p.names = nil
+		for _, level := range levels {
+			p.names = append(p.names, "probability="+level)
+		}
+		p.names = append(p.names, "class")
+		return p
+	}
+	p.mean = m.Link().Probability() || e != nil
 	switch {
 	case m.Link().Probability():
 		p.names, p.classes = []string{"probability", "class"}, [2]string{"0", "1"}
@@ -110,7 +121,7 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 		return err
 	}
 	defer src.Close()
-	e, header := p.model.Encoder(), src.Header()
+	e, header := p.Encoder(), src.Header()
 	b, err := e.Bind(header)
 	if err != nil {
 		return err
@@ -167,11 +178,14 @@ func remedied(err error) error {
 
 // libsvm predicts for the rows of a LIBSVM file, whose labels don't matter.
 func (p *predictions) libsvm(path string) error {
-	bounds, ok := p.model.Facts().(dpglm.Bounds)
+	if p.one == nil {
+		return errors.New("the model of several classes was not trained on a file")
+	}
+	bounds, ok := p.one.Facts().(dpglm.Bounds)
 	if !ok {
 		return errors.New("the model was not trained on a LIBSVM file")
 	}
-	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.model.Weights()) - 1, Bound: bounds.Feature,
+	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.one.Weights()) - 1, Bound: bounds.Feature,
 		Label: table.Column{Kind: table.Numeric, Range: []float64{-1, 1}}})
 	if err != nil {
 		return err
@@ -191,13 +205,16 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 	if d, ok := x.(*mat.Dense); ok {
 		x = d.Slice(0, len(rows), 0, d.RawMatrix().Cols)
 	}
-	class, err := p.model.Predict(x)
+	if levels := p.Levels(); levels != nil {
+		return p.writeLevels(x, rows, levels)
+	}
+	class, err := p.one.Predict(x)
 	if err != nil {
 		return err
 	}
 	mean := class
 	if p.mean {
-		if mean, err = p.model.Means(x); err != nil {
+		if mean, err = p.one.Means(x); err != nil {
 			return err
 		}
 	}
@@ -212,6 +229,25 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 			fields = append(fields, p.classes[int(class[i])])
 		}
 		if err := p.w.Write(fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeLevels is write for a label of several levels: the probability of each, and the most
+// likely one.
+func (p *predictions) writeLevels(x mat.Matrix, rows [][]string, levels []string) error {
+	of, err := task.Probabilities(p.model, x)
+	if err != nil {
+		return err
+	}
+	for i, fields := range rows {
+		row := of.RawRowView(i)
+		for _, v := range row {
+			fields = append(fields, strconv.FormatFloat(v, 'g', 6, 64))
+		}
+		if err := p.w.Write(append(fields, levels[floats.MaxIdx(row)])); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 const curatorNote = "metrics by -test, and times, are computed from raw data: they are for the curator, not for release"
@@ -19,7 +20,7 @@ const curatorNote = "metrics by -test, and times, are computed from raw data: th
 type report struct {
 	*fitting
 	env        *dpglm.Env
-	model      *dpglm.Model
+	model      model
 	inference  *dpglm.Inference  // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
 	held       *dpglm.Dataset
@@ -32,6 +33,7 @@ type report struct {
 	seconds  float64
 
 	private, nonPrivate, constant []metrics.Metric
+	levels                        *task.LevelFigures // with private, for a label of several levels
 }
 
 // guarantee is what the ledger says, which is at most what was asked for.
@@ -62,8 +64,8 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "data\t%d training %s, %d held out, %d weights, feature bound %.4g\n", r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), r.shape.Dim, r.shape.FeatureBound)
-	fmt.Fprintf(t, "fit\t%s, %s loss of %s, radius %.4g, %.1f s\n", r.method, r.model.Loss(), r.model.Label(), r.radius, r.seconds)
+	fmt.Fprintf(t, "data\t%d training %s, %d held out, %s weights, feature bound %.4g\n", r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), weights(r.source, r.shape), r.shape.FeatureBound)
+	fmt.Fprintf(t, "fit\t%s of %s%s, %.1f s\n", r.named(r.source), r.model.Label(), radiusOf(r.radius), r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if r.output != "" {
 		fmt.Fprintf(t, "model\t%s\n", r.output)
@@ -76,8 +78,9 @@ func (r *report) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%s\n\n", explained(r.ledger))
 	if r.inference != nil {
-		_, err = fmt.Fprint(w, r.inference)
-		err = errors.Join(err, noteInference(w, r.inference, r.shape))
+		err = sayOrdinal(w, r.model)
+		_, failed := fmt.Fprint(w, r.inference)
+		err = errors.Join(err, failed, noteInference(w, r.inference, r.shape))
 	} else {
 		err = printCoefficients(w, r.model)
 	}
@@ -101,6 +104,9 @@ func (r *report) printTest(w io.Writer) error {
 		metrics.Row{Name: "non-private", Metrics: r.nonPrivate, Reason: noBaseline},
 		metrics.Row{Name: "constant", Metrics: r.constant})
 	if err != nil {
+		return err
+	}
+	if err := printLevels(w, r.levels); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\nNote: %s.\n", curatorNote)
@@ -130,7 +136,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Label        string              `json:"label"`
 		Loss         string              `json:"loss"`
 		Method       string              `json:"method"`
-		Radius       float64             `json:"radius"`
+		Radius       float64             `json:"radius,omitempty"` // softmax has none
 		Epsilon      float64             `json:"epsilon"`
 		Delta        float64             `json:"delta"`
 		Group        int                 `json:"group"`
@@ -145,11 +151,12 @@ func (r *report) printJSON(w io.Writer) error {
 		Private      map[string]*float64 `json:"private,omitempty"`
 		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
 		Constant     map[string]*float64 `json:"constant,omitempty"`
+		Levels       *levelFigures       `json:"levels,omitempty"` // of the private model
 		Note         string              `json:"note"`
 	}{
-		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, r.shape.Dim, r.shape.FeatureBound, r.model.Label(), r.model.Loss(), r.method, r.radius,
+		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.radius,
 		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, r.evaluation, r.seconds,
-		named(r.private), named(r.nonPrivate), named(r.constant), curatorNote,
+		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
 	})
 }
 

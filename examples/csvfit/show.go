@@ -18,22 +18,31 @@ import (
 
 // coefficient is one of a model, as JSON.
 type coefficient struct {
+	Class string   `json:"class,omitempty"` // of several, compared with the reference
 	Name  string   `json:"name"`
 	From  []string `json:"columns,omitempty"`
 	Level []string `json:"levels,omitempty"` // of each column, "" for a number
 	Value float64  `json:"value"`            // in the columns' own units
 }
 
-func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
-	list, err := m.Coefficients()
+func coefficientsOf(m model) ([]coefficient, error) {
+	classes, lists, err := coefficientLists(m)
 	var out []coefficient
-	for _, c := range list {
-		out = append(out, coefficient{c.Name, c.Columns, c.Levels, c.Value})
+	for k, list := range lists {
+		for _, c := range list {
+			out = append(out, coefficient{classes[k], c.Name, c.Columns, c.Levels, c.Value})
+		}
 	}
 	return out, err
 }
 
-func printCoefficients(w io.Writer, m *dpglm.Model) error {
+func printCoefficients(w io.Writer, m model) error {
+	if m, ok := m.(*dpglm.ClassModel); ok {
+		return printClasses(w, m)
+	}
+	if err := sayOrdinal(w, m); err != nil {
+		return err
+	}
 	list, err := coefficientsOf(m)
 	if err != nil {
 		return err
@@ -61,7 +70,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		return showJSON(stdout, m)
 	}
-	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", m.Loss(), m.Label(), explained(m.Ledger()))
+	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", lossOf(m), m.Label(), explained(m.Ledger()))
 	if err := errors.Join(printCoefficients(stdout, m), noteModel(stdout, m)); err != nil {
 		return err
 	}
@@ -71,7 +80,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func showJSON(w io.Writer, m *dpglm.Model) error {
+func showJSON(w io.Writer, m model) error {
 	coefficients, err := coefficientsOf(m)
 	if err != nil {
 		return err
@@ -80,13 +89,14 @@ func showJSON(w io.Writer, m *dpglm.Model) error {
 	out := struct {
 		Label        string           `json:"label"`
 		Loss         string           `json:"loss"`
-		Link         string           `json:"link"`
+		Link         string           `json:"link,omitempty"`
+		Levels       []string         `json:"levels,omitempty"`
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
 		Notes        []string         `json:"notes,omitempty"` // on the coefficients
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), m.Loss(), string(m.Link()), claim, coefficients, modelNotes(m), m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), claim, coefficients, modelNotes(m), m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -52,7 +52,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &effects{Scale: scaleOf(m), Constant: Constant(m)}
+	v := &effects{Scale: scaleOf(m), Constant: Constant(m.Weights())}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
 		v.Level, known = level(found.Level()), found.Coefficients()
@@ -62,7 +62,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	}
 	shown := largest(list)
 	if left := len(list) - 1 - len(shown); left > 0 {
-		v.Left = fmt.Sprintf("The page shows the %s largest of %s coefficients; the model’s file has all.", grouped(len(shown)), grouped(len(list)-1))
+		v.Left = leftOut(len(shown), len(list)-1)
 	}
 	p := newParts(m.Encoder())
 	for _, at := range shown {
@@ -79,16 +79,24 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	return v, nil
 }
 
-// Constant reports whether a model predicts the same for all. Its last weight is the
-// intercept.
-func Constant(m *dpglm.Model) bool {
-	weights := m.Weights()
-	return !slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
+// Constant reports whether a model, of the weights of each score, predicts the same for all.
+// The last weight of a score is its intercept.
+func Constant(scores ...[]float64) bool {
+	return !slices.ContainsFunc(scores, func(weights []float64) bool {
+		return slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
+	})
+}
+
+// leftOut says that not all coefficients are shown.
+func leftOut(shown, all int) string {
+	return fmt.Sprintf("The page shows the %s largest of %s coefficients; the model’s file has all.", grouped(shown), grouped(all))
 }
 
 // scaleOf says what coefficients are changes of.
 func scaleOf(m *dpglm.Model) string {
 	switch {
+	case m.Levels() != nil:
+		return "change in the log-odds of a higher level of “" + m.Label() + "”"
 	case m.Link() == losses.Logit:
 		return "change in the log-odds of “" + m.Label() + "”"
 	case m.Link() == losses.ProbitLink:

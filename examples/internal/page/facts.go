@@ -27,15 +27,21 @@ func newFacts(c Content, units string) *facts {
 	if c.Evaluation != nil {
 		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
 	}
-	add("weights", grouped(c.Shape.Dim))
+	weights := grouped(c.Shape.Dim)
+	if c.Classes != nil {
+		weights = grouped(c.Classes.Classes()) + " × " + weights
+	}
+	add("weights", weights)
 	add("bound on a row’s norm", significant(c.Shape.FeatureBound, 4))
-	if b := c.Shape.LabelBound; b > 0 {
+	e := c.model().Encoder()
+	if b := c.Shape.LabelBound; b > 0 && (e == nil || e.Label().Levels == nil) {
 		add("range of the label", plain(c.Shape.LabelCentre-b)+" to "+plain(c.Shape.LabelCentre+b))
 	}
-	add("loss", c.Model.Loss())
+	add("loss", c.loss())
 	add("method", c.Method)
-	add("bound on the weights’ norm", significant(c.Radius, 4))
-	e := c.Model.Encoder()
+	if c.Radius > 0 {
+		add("bound on the weights’ norm", significant(c.Radius, 4))
+	}
 	if e == nil {
 		return f
 	}
@@ -100,6 +106,16 @@ func valuesOf(c table.Column) string {
 		add("%s", levelsOf(c))
 		if c.Other != "" {
 			add("others read as %s", c.Other)
+		}
+		if c.Ordered {
+			add("ascending")
+		}
+		if len(c.Shares) > 0 {
+			shares := make([]string, len(c.Shares))
+			for i, s := range c.Shares {
+				shares[i] = plain(s)
+			}
+			add("expected in the proportions %s", strings.Join(shares, " : "))
 		}
 	case table.OneHot:
 		add("%s", levelsOf(c))

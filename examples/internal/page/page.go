@@ -19,15 +19,18 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // Content is what a page is made of.
 type Content struct {
 	Data   string // what the rows are called
 	Method string
-	Radius float64
+	Radius float64     // 0 where there is none
 	Shape  dpglm.Shape // of the rows that were trained on
-	Model  *dpglm.Model
+	// One of the two, a model of one score or of several classes.
+	Model   *dpglm.Model
+	Classes *dpglm.ClassModel
 
 	Inference  *dpglm.Inference  // of the model; nil if it was trained without
 	Evaluation *dpglm.Evaluation // of the model; nil if there was none
@@ -47,7 +50,8 @@ type view struct {
 	Notes                     []string // about the budget
 	Tiles                     []tile
 	Guarantee                 *guarantee
-	Effects                   *effects
+	Effects                   *effects      // of a model of one score
+	Classes                   *classEffects // of one of several
 	Evaluation                *evaluation
 	Releases                  []release
 	Scaling                   string
@@ -81,10 +85,11 @@ func Write(w io.Writer, c Content) error {
 
 func (c Content) view() (*view, error) {
 	claim, ok := c.Ledger.Claim()
-	if !ok || c.Model == nil || !(claim.Delta > 0) {
-		return nil, fmt.Errorf("a page is about a model and a ledger that claims (ε, δ), not about %v", c.Ledger)
+	if !ok || (c.Model == nil) == (c.Classes == nil) || !(claim.Delta > 0) {
+		return nil, fmt.Errorf("a page is about one model and a ledger that claims (ε, δ), not about %v", c.Ledger)
 	}
-	v := &view{Style: template.CSS(style), Label: c.Model.Label(), Kind: kindOf(c.Model.Loss()), Data: c.Data, Method: c.Method,
+	m := c.model()
+	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
 		Units: unitsOf(claim), Persons: claim.Unit != "", Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
@@ -92,10 +97,15 @@ func (c Content) view() (*view, error) {
 		}
 	}
 	var err error
-	if v.Guarantee, err = newGuarantee(c.Ledger, claim, c.Model.Encoder()); err != nil {
+	if v.Guarantee, err = newGuarantee(c.Ledger, claim, m.Encoder()); err != nil {
 		return nil, err
 	}
-	if v.Effects, err = newEffects(c.Model, c.Inference); err != nil {
+	if c.Classes != nil {
+		v.Classes, err = newClassEffects(c.Classes)
+	} else {
+		v.Effects, err = newEffects(c.Model, c.Inference)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.Evaluation != nil {
@@ -132,9 +142,37 @@ func protected(persons bool) string {
 	return "each protected"
 }
 
-// kindOf names the model by its loss.
-func kindOf(loss string) string {
-	switch loss {
+// model is what both kinds of models say of themselves.
+func (c Content) model() interface {
+	Label() string
+	Encoder() *table.Encoder
+} {
+	if c.Classes != nil {
+		return c.Classes
+	}
+	return c.Model
+}
+
+// loss is the loss's name without thresholds, of several classes softmax.
+func (c Content) loss() string {
+	switch {
+	case c.Classes != nil:
+		return "softmax"
+	case c.Model.Levels() != nil:
+		return "ordinal"
+	}
+	return c.Model.Loss()
+}
+
+// kind names the model by its loss.
+func (c Content) kind() string {
+	if c.Classes != nil {
+		return fmt.Sprintf("Softmax regression of %d levels", c.Classes.Classes())
+	}
+	if levels := c.Model.Levels(); levels != nil {
+		return fmt.Sprintf("Ordinal regression (proportional odds) of %d levels", len(levels))
+	}
+	switch loss := c.Model.Loss(); loss {
 	case "logistic":
 		return "Logistic regression"
 	case "probit":
@@ -143,6 +181,7 @@ func kindOf(loss string) string {
 		return "Linear regression"
 	case "poisson":
 		return "Poisson regression"
+	default:
+		return "Linear model with the " + loss + " loss"
 	}
-	return "Linear model with the " + loss + " loss"
 }

@@ -17,7 +17,7 @@ import (
 // that of levels that ascend.
 func (s *Source) resolveLevels(label table.Column) error {
 	switch {
-	case !s.Levels:
+	case !s.TakesLevels:
 		return Usage(`the label %q has several levels, which %s doesn't do: csvfit does, or declare the label as binary with "positive" and "negative"`, label.Name, s.program)
 	case s.libsvm != nil:
 		return Usage("-schema %s: a label of several levels needs a file with columns, and a LIBSVM file has none: write it as CSV", s.Schema)
@@ -48,8 +48,8 @@ func (s *Source) resolveLevels(label table.Column) error {
 // *dpglm.Model.
 type LevelModel interface{ Levels() []string }
 
-// probabilities are those of the levels of rows of a matrix.
-func probabilities(m LevelModel, x mat.Matrix) (*mat.Dense, error) {
+// Probabilities are those of the levels of rows of a matrix.
+func Probabilities(m LevelModel, x mat.Matrix) (*mat.Dense, error) {
 	switch m := m.(type) {
 	case *dpglm.ClassModel:
 		return m.Probabilities(x)
@@ -68,7 +68,7 @@ type LevelFigures struct {
 
 // ScoreLevels are a model's metrics and figures of levels on the rows that were held out.
 func (t *Trial) ScoreLevels(m LevelModel) ([]metrics.Metric, *LevelFigures, error) {
-	p, err := probabilities(m, t.test.Matrix())
+	p, err := Probabilities(m, t.test.Matrix())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,9 +20,10 @@ type Source struct {
 	Loss   losses.Loss
 	// HeldOut is the share of the rows to score on, a flag of the program's.
 	HeldOut float64
-	// Softmax says, once resolved, that the label has several levels and no loss of one
-	// score was named: there is no Loss. A program that can do so sets Levels before.
-	Levels, Softmax bool
+	// TakesLevels is for a program to set, before, that can do labels of several levels.
+	// Softmax says, once resolved, that the label is such a one and no loss of one score
+	// was named: there is no Loss.
+	TakesLevels, Softmax bool
 
 	lossName string
 	facts    *table.Schema
@@ -164,6 +165,14 @@ func (s *Source) readFacts() error {
 
 // Facts returns the schema of a file with columns, nil for LIBSVM.
 func (s *Source) Facts() *table.Schema { return s.facts }
+
+// Levels are the label's, nil if it hasn't several.
+func (s *Source) Levels() []string {
+	if label := s.label(); label.Kind == table.Categorical {
+		return label.Levels
+	}
+	return nil
+}
 
 func (s *Source) label() table.Column {
 	if s.libsvm != nil {

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// survey writes a file of people's health, of four levels in any case of their letters: that
+// of the young, and of those with a job, is better. Some ages and towns are missing.
+func survey(t *testing.T, rows int) string {
+	t.Helper()
+	r := rand.New(mechanisms.NewSeededSource(13))
+	var b strings.Builder
+	b.WriteString("age,town,job,health\n")
+	for range rows {
+		years := 18 + r.IntN(72)
+		age, job, u := strconv.Itoa(years), r.IntN(2), r.Float64()
+		if r.IntN(10) == 0 {
+			age = ""
+		}
+		z := 2*float64(job) - 0.1*float64(years-50) + math.Log(u/(1-u))
+		level := []string{"Bad", "bad", "BAD"}[r.IntN(3)]
+		for k, name := range []string{"so-so", "Good", " excellent "} {
+			if z > []float64{-1, 0.5, 2}[k] {
+				level = name
+			}
+		}
+		fmt.Fprintf(&b, "%s,%s,%d,%s\n", age, []string{"York", "hull", "", "Whitby"}[r.IntN(4)], job, level)
+	}
+	return write(t, "survey.csv", b.String())
+}
+
+// health is a schema of survey, its label with the keys given beside its levels.
+func health(t *testing.T, keys string) string {
+	t.Helper()
+	return write(t, "health.json", `{"version": 1, "label": "health", "columns": [
+		{"name": "age", "kind": "numeric", "range": [18, 90], "missing": "indicator"},
+		{"name": "town", "kind": "categorical", "levels": ["York", "Hull", "else"], "other": "else", "fold_case": true, "missing": "level"},
+		{"name": "job", "kind": "binary", "positive": ["1"], "negative": ["0"]},
+		{"name": "health", "kind": "categorical", "levels": ["bad", "so-so", "good", "excellent"], "fold_case": true`+keys+`}]}`)
+}
+
+const ascending = `, "ordered": true, "shares": [20, 30, 30, 20]`
+
+// levelsPrinted is what fit -json prints of a label of several levels.
+type levelsPrinted struct {
+	Weights      int
+	Loss         string
+	Method       string
+	Radius       float64
+	Coefficients []coefficient
+	Private      map[string]float64
+	NonPrivate   map[string]float64 `json:"non_private"`
+	Constant     map[string]float64
+	Levels       struct {
+		Names     []string
+		AUC       []float64
+		Confusion [][]int
+	}
+}
+
+// From one schema a label of several levels is fitted by softmax and, in order, by the ordinal
+// loss: both beat the constant and nearly reach the model without privacy; figures agree
+// with one another.
+func TestFitsLevels(t *testing.T) {
+	data := survey(t, 5000)
+	for _, c := range []struct {
+		keys               string
+		args               []string
+		loss, method       string
+		weights, reference int
+	}{
+		{"", nil, "softmax", "softmax", 4 * 7, 0},
+		{ascending + `, "reference": "good"`, []string{"-method", "softmax"}, "softmax", "softmax", 4 * 7, 2},
+		{ascending, []string{"-loss", "ordinal"}, "ordinal", "auto", 7, -1},
+	} {
+		out, _ := csvfit(t, append([]string{"fit", "-data", data, "-schema", health(t, c.keys), "-test", "0.2", "-json", "-epsilon", "2", "-insecure-noise-seed", "3"}, c.args...)...)
+		var p levelsPrinted
+		if err := json.Unmarshal([]byte(out), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Loss != c.loss || p.Method != c.method || p.Weights != c.weights || len(p.Coefficients) != c.weights || (p.Radius == 0) != (c.loss == "softmax") {
+			t.Errorf("%v: %+v", c.args, p)
+		}
+		if !(p.Private["log_loss"] < p.NonPrivate["log_loss"]+0.03 && p.NonPrivate["log_loss"] < p.Constant["log_loss"]-0.2) || !(p.Private["auc"] > 0.7) || p.Constant["auc"] != 0.5 {
+			t.Errorf("%v: private %v, non-private %v, constant %v", c.args, p.Private, p.NonPrivate, p.Constant)
+		}
+		var rows, right int
+		var mean float64
+		for k, of := range p.Levels.Confusion {
+			for j, n := range of {
+				if rows += n; j == k {
+					right += n
+				}
+			}
+			mean += p.Levels.AUC[k] / 4
+		}
+		if rows != 1000 || math.Abs(float64(right)/1000-p.Private["accuracy"]) > 1e-9 || math.Abs(mean-p.Private["auc"]) > 1e-9 || !slices.Equal(p.Levels.Names, []string{"bad", "so-so", "good", "excellent"}) {
+			t.Errorf("%v: %+v of accuracy %v", c.args, p.Levels, p.Private)
+		}
+		for _, of := range p.Coefficients {
+			if c.reference >= 0 && (of.Class == p.Levels.Names[c.reference]) != (of.Value == 0) {
+				t.Errorf("%v: %+v", c.args, of)
+			}
+		}
+	}
+}
+
+// Predictions have a column for each level and the most likely one, by either model, and for
+// rows without a label; what is printed names levels.
+func TestLevelsFromFitToPredictions(t *testing.T) {
+	data := survey(t, 3000)
+	queries := write(t, "new.csv", "town;name;job;age\nYORK;A;1;20\nnowhere;B;0;89\n;C;0;\n")
+	for _, c := range []struct {
+		fit, show, page []string // what is printed, besides the arguments of the first
+		args            []string
+	}{
+		{[]string{"softmax of health, ", "4 × 7 weights", `log-odds of each level against "bad"`}, []string{"softmax model of health"},
+			[]string{"Softmax regression of 4 levels", "<th scope=\"col\" class=\"number\">so-so</th>", "over that of “bad”", "4 × 7", "town = Hull <span class=\"unit\">against York</span>"}, nil},
+		{[]string{"auto, ordinal loss of health, radius", "a higher level, of bad &lt; so-so"}, []string{"ordinal model of health", "of bad < so-so < good < excellent"},
+			[]string{"Ordinal regression (proportional odds) of 4 levels", "expected in the proportions 20 : 30 : 30 : 20", "log-odds of a higher level"}, []string{"-loss", "ordinal"}},
+	} {
+		model, page := filepath.Join(t.TempDir(), "model.json"), filepath.Join(t.TempDir(), "report.html")
+		fitted, _ := csvfit(t, slices.Concat([]string{"fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-o", model, "-report", page, "-insecure-noise-seed", "1"}, c.args)...)
+		shown, _ := csvfit(t, "show", "-model", model)
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, printed := range map[string]struct {
+			text string
+			want []string
+		}{"fit": {strings.ReplaceAll(fitted, "<", "&lt;"), c.fit}, "show": {shown, c.show}, "page": {string(text), c.page}} {
+			for _, want := range printed.want {
+				if !strings.Contains(printed.text, want) {
+					t.Errorf("%v: %s lacks %q:\n%.3000s", c.args, name, want, printed.text)
+				}
+			}
+		}
+		out, _ := csvfit(t, "predict", "-model", model, "-data", queries)
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if err != nil || strings.Join(rows[0], ",") != "town,name,job,age,probability=bad,probability=so-so,probability=good,probability=excellent,class" || len(rows) != 4 {
+			t.Fatalf("%v: %q", err, rows)
+		}
+		for _, row := range rows[1:] {
+			sum, best, of := 0.0, 0.0, ""
+			for k, field := range row[4:8] {
+				p, err := strconv.ParseFloat(field, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sum += p; p > best {
+					best, of = p, []string{"bad", "so-so", "good", "excellent"}[k]
+				}
+			}
+			if !(math.Abs(sum-1) < 1e-5) || row[8] != of {
+				t.Errorf("%v: %q", c.args, row)
+			}
+		}
+		if rows[1][8] != "excellent" || rows[2][8] != "bad" {
+			t.Errorf("%v: the young are %s, the old %s", c.args, rows[1][8], rows[2][8])
+		}
+	}
+}
+
+// Methods and losses that can't do levels are refused before the data are read, with what
+// can.
+func TestMethodsThatCantDoLevels(t *testing.T) {
+	data, plain, ordered := survey(t, 40), health(t, ""), health(t, ascending)
+	for _, c := range []struct {
+		schema string
+		args   []string
+		says   string
+	}{
+		{plain, []string{"-method", "noisygd"}, `-method noisygd is for one score a row, and the label has 4 levels: leave out -method`},
+		{ordered, []string{"-method", "infer"}, "add -loss ordinal"},
+		{plain, []string{"-loss", "logistic"}, `-loss logistic is for one number or class a row, and "health" has several levels`},
+		{plain, []string{"-loss", "softmax"}, "softmax is a method"},
+		{plain, []string{"-loss", "ordinal"}, `add "ordered": true to it`},
+		{plain, []string{"-loss", "cubic"}, `"cubic" is not one of absolute`},
+		{ordered, []string{"-loss", "ordinal", "-method", "softmax"}, "softmax has a loss of its own"},
+		{plain, []string{"-radius", "2"}, "-radius 2 is for methods of one score"},
+		{plain, []string{"-method", "sofmax"}, "outputpert, softmax, standardised"},
+		{schema(t, "rich", rich), []string{"-method", "softmax"}, "three levels or more"},
+		{schema(t, "visits", visits), []string{"-loss", "ordinal"}, `and "visits" is count`},
+	} {
+		for _, command := range [][]string{{"fit", "-data", data, "-test", "0.5"}, {"plan", "-rows", "99"}} {
+			checkExit(t, c.says, slices.Concat(command, []string{"-schema", c.schema, "-epsilon", "1"}, c.args), 2, c.says)
+		}
+	}
+	checkExit(t, "LIBSVM", []string{"fit", "-test", "0.5", "-epsilon", "1", "-data", write(t, "a.libsvm", "1 1:1\n2 2:1\n3 1:1\n"),
+		"-schema", write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "categorical", "levels": ["1", "2", "3"]}}`)}, 2, "write it as CSV")
+}
+
+// The best methods for levels are compared on the same rows, with and without an order.
+func TestComparesMethodsForLevels(t *testing.T) {
+	data := survey(t, 2000)
+	out, _ := csvfit(t, "compare", "-data", data, "-schema", health(t, ascending), "-epsilon", "2")
+	for _, name := range []string{"constant", "non-private", softmax} {
+		if !strings.Contains(out, "\n"+name+" ") {
+			t.Errorf("no %s in\n%s", name, out)
+		}
+	}
+	out, _ = csvfit(t, "compare", "-data", data, "-schema", health(t, ascending), "-epsilon", "2", "-loss", "ordinal", "-methods", "auto,softmax", "-json")
+	var compared struct {
+		HoldOut []struct {
+			Method  string
+			Metrics map[string]float64
+		} `json:"hold_out"`
+	}
+	if err := json.Unmarshal([]byte(out), &compared); err != nil || len(compared.HoldOut) != 4 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, row := range compared.HoldOut[2:] {
+		if !(row.Metrics["log_loss"] < compared.HoldOut[0].Metrics["log_loss"]) {
+			t.Errorf("%s: %v, the constant has %v", row.Method, row.Metrics, compared.HoldOut[0].Metrics)
+		}
+	}
+	for _, methods := range []string{"auto,noisygd", "infer"} {
+		checkExit(t, methods, []string{"compare", "-data", data, "-schema", health(t, ""), "-epsilon", "2", "-methods", methods}, 2, "is for one score a row")
+	}
+}

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/table"
+)
+
+// classEffects are the coefficients of several classes, compared with a reference. They have
+// no intervals, so that nothing is drawn.
+type classEffects struct {
+	Reference string
+	Names     []string // of the other classes
+	Left      string   // how many aren't shown
+	Tables    []classTable
+}
+
+// classTable has a line for each feature and a column for each class but the reference.
+type classTable struct {
+	Title string
+	Rows  []classRow
+}
+
+type classRow struct {
+	Name, Unit string
+	Values     []string
+}
+
+func newClassEffects(m *dpglm.ClassModel) (*classEffects, error) {
+	lists, err := m.Coefficients()
+	if err != nil {
+		return nil, err
+	}
+	levels, compared := m.Levels(), m.Reference()
+	v := &classEffects{Reference: levels[compared]}
+	var others [][]table.Coefficient
+	for k, list := range lists {
+		if k != compared {
+			v.Names, others = append(v.Names, levels[k]), append(others, list)
+		}
+	}
+	sizes := make([]table.Coefficient, len(lists[compared])) // of each feature, the largest
+	for j := range sizes {
+		for _, list := range others {
+			sizes[j].Value = math.Max(sizes[j].Value, math.Abs(list[j].Value))
+		}
+	}
+	shown := largest(sizes)
+	if left := len(sizes) - 1 - len(shown); left > 0 {
+		v.Left = leftOut(len(shown), len(sizes)-1)
+	}
+	p := newParts(m.Encoder())
+	steps, units := classTable{Title: "Per step of the columns"}, classTable{Title: "Per unit of the columns"}
+	for _, at := range append(shown, len(sizes)-1) {
+		f := others[0][at].Feature
+		units.Rows = append(units.Rows, classRow{f.Name, "", valuesAt(others, at, 1, 4)})
+		if at == len(sizes)-1 { // the intercept
+			continue
+		}
+		name, unit, step := p.describe(f)
+		if p.grouped(f) {
+			c := p.columns[f.Columns[0]]
+			name, unit = c.Name+" = "+name, "against "+reference(c)
+		}
+		steps.Rows = append(steps.Rows, classRow{name, unit, valuesAt(others, at, step, 3)})
+	}
+	v.Tables = []classTable{steps, units}
+	return v, nil
+}
+
+// valuesAt are the coefficients of one feature, for each class.
+func valuesAt(lists [][]table.Coefficient, at int, step float64, digits int) []string {
+	values := make([]string, len(lists))
+	for k, list := range lists {
+		values[k] = significant(step*list[at].Value, digits)
+	}
+	return values
+}
