@@ -13,7 +13,8 @@ import (
 // function: −log(σ(θ_y − z) − σ(θ_{y−1} − z)), the first term being 1 for the last level and
 // the second 0 for the first. Thresholds are public, such as 0, 2, 4: an intercept moves all
 // together, and how far apart they lie says how the levels compare; those of a model without
-// privacy are estimated, which this loss of one score can't do. With two levels and the
+// privacy are estimated, which this loss of one score can't do. [OrdinalFromShares] makes them
+// of what part of the rows each level is expected to have. With two levels and the
 // threshold 0 it is the logistic loss.
 //
 // It is the sum of the logistic losses at both thresholds, and a constant. The derivative is

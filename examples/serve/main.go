@@ -4,7 +4,8 @@
 //	go run ./examples/serve -model model.json
 //	curl localhost:8080/predict -d '{"education": 16, "experience": 10, "ethnicity": "cauc", "smsa": "yes", "region": "west", "parttime": "no"}'
 //
-// POST /predict takes a record, or a list of them; GET /model says what is predicted from
+// POST /predict takes a record, or a list of them, and answers with a number for each or, of a
+// label with several levels, their probabilities and the most likely one; GET /model says what is predicted from
 // which columns, and how private it is. A model is released: answering queries with it
 // spends nothing more, however many there are.
 package main
@@ -64,12 +65,18 @@ func load(path string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := new(dpglm.Model)
-	if err := json.Unmarshal(text, model); err != nil {
+	var file struct {
+		Format string `json:"format"`
+	}
+	var m model = new(dpglm.Model)
+	if json.Unmarshal(text, &file) == nil && file.Format == "dpglm class model" {
+		m = new(dpglm.ClassModel)
+	}
+	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if model.Encoder() == nil {
+	if m.Encoder() == nil {
 		return nil, fmt.Errorf("%s: the model was not trained on a table, so it knows no records", path)
 	}
-	return newServer(model), nil
+	return newServer(m), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -136,6 +137,47 @@ func TestServesClasses(t *testing.T) {
 	defer s.Close()
 	if status, answer := ask(t, s, `{"age": 90, "ward": "icu"}`); status != http.StatusOK || !strings.Contains(answer, `"kind":"class","predictions":[1]`) {
 		t.Errorf("%d %s", status, answer)
+	}
+}
+
+// Models of several levels answer with a probability for each, as the library does.
+func TestServesLevels(t *testing.T) {
+	for _, path := range []string{"../../testdata/classmodel-v1-table.json", "../../testdata/model-v1-ordinal.json"} {
+		handler, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(handler)
+		defer s.Close()
+		var got struct {
+			Label, Kind string
+			Predictions []dpglm.LevelPrediction
+		}
+		status, answer := ask(t, s, `[{"age": 95, "ward": "surgery"}, {"ward": "moon base", "age": "21"}]`)
+		if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK || got.Label != "outcome" || got.Kind != "levels" || len(got.Predictions) != 2 {
+			t.Fatalf("%s: %d %s (%v)", path, status, answer, err)
+		}
+		for i, p := range got.Predictions {
+			sum := 0.0
+			for _, v := range p.Probabilities {
+				sum += v
+			}
+			if p.Level != []string{"died", "home"}[i] || len(p.Probabilities) != 4 || !(math.Abs(sum-1) < 1e-9) {
+				t.Errorf("%s: record %d has %+v", path, i+1, p)
+			}
+		}
+		if status, answer := ask(t, s, `{"age": "old", "ward": "surgery"}`); status != http.StatusBadRequest || !strings.Contains(answer, `record 1, column \"age\": \"old\" is not a number`) {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+		r, err := http.Get(s.URL + "/model")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		var model struct{ Levels []string }
+		if err := json.NewDecoder(r.Body).Decode(&model); err != nil || strings.Join(model.Levels, ", ") != "home, rehab, long stay, died" {
+			t.Errorf("%s: %+v (%v)", path, model, err)
+		}
 	}
 }
 

@@ -14,20 +14,32 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// server answers for one model, which any number of requests may use at the same time.
-type server struct {
-	model   *dpglm.Model
-	kind    string // of the predictions
-	predict func(x mat.Matrix) ([]float64, error)
+// model is a *dpglm.Model or, of several classes, a *dpglm.ClassModel.
+type model interface {
+	Label() string
+	Levels() []string
+	Ledger() *dpglm.Ledger
+	Encoder() *table.Encoder
+	PredictLevels(records ...map[string]string) ([]dpglm.LevelPrediction, error)
 }
 
-func newServer(m *dpglm.Model) http.Handler {
-	s := &server{m, "mean", m.Means}
-	switch {
-	case m.Link().Probability():
-		s.kind = "probability"
-	case m.Encoder().Label().Kind == table.Binary: // a loss without probabilities
-		s.kind, s.predict = "class", m.Predict
+// server answers for one model, which any number of requests may use at the same time.
+type server struct {
+	model
+	kind    string // of the predictions
+	predict func(records []map[string]string) (any, error)
+}
+
+func newServer(m model) http.Handler {
+	s := &server{model: m, kind: "levels", predict: func(records []map[string]string) (any, error) { return m.PredictLevels(records...) }}
+	if one, ok := m.(*dpglm.Model); ok && m.Levels() == nil {
+		s.kind, s.predict = "mean", numbers(one, one.Means)
+		switch {
+		case one.Link().Probability():
+			s.kind = "probability"
+		case one.Encoder().Label().Kind == table.Binary: // a loss without probabilities
+			s.kind, s.predict = "class", numbers(one, one.Predict)
+		}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /model", s.describe)
@@ -35,14 +47,26 @@ func newServer(m *dpglm.Model) http.Handler {
 	return mux
 }
 
+// numbers predicts one for each record.
+func numbers(m *dpglm.Model, predict func(x mat.Matrix) ([]float64, error)) func(records []map[string]string) (any, error) {
+	return func(records []map[string]string) (any, error) {
+		x, err := m.Encode(records...)
+		if err != nil { // it names the record, the column and what is wrong
+			return nil, err
+		}
+		return predict(x)
+	}
+}
+
 // describe says what is predicted, from what, and under which guarantee.
 func (s *server) describe(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, struct {
 		Label   string        `json:"label"`
 		Kind    string        `json:"kind"`
+		Levels  []string      `json:"levels,omitempty"`
 		Columns []string      `json:"columns"`
 		Ledger  *dpglm.Ledger `json:"ledger"`
-	}{s.model.Label(), s.kind, s.model.Encoder().Inputs(), s.model.Ledger()})
+	}{s.Label(), s.kind, s.Levels(), s.Encoder().Inputs(), s.Ledger()})
 }
 
 // maxBody is how many bytes a request may have.
@@ -55,21 +79,16 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	x, err := s.model.Encode(records...)
-	if err != nil { // it names the record, the column and what is wrong
-		refuse(w, err)
-		return
-	}
-	predictions, err := s.predict(x)
+	predictions, err := s.predict(records)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	reply(w, http.StatusOK, struct {
-		Label       string    `json:"label"`
-		Kind        string    `json:"kind"`
-		Predictions []float64 `json:"predictions"`
-	}{s.model.Label(), s.kind, predictions})
+		Label       string `json:"label"`
+		Kind        string `json:"kind"`
+		Predictions any    `json:"predictions"`
+	}{s.Label(), s.kind, predictions})
 }
 
 // decode reads a record or a list of records, whose fields are texts, numbers, or null for

@@ -83,6 +83,8 @@ func TestLossSuitsTheLabel(t *testing.T) {
 		{`"kind": "numeric", "range": [0, 64]`, "negbinomial", "", `"cap"`},
 		{`"kind": "binary", "above": 4`, "probit", "probit", ""},
 		{`"kind": "binary", "above": 4`, "squared", "", `"y" is binary`},
+		{`"kind": "count", "cap": 64`, "ordinal", "", `declare the label as categorical with its "levels" and "ordered": true`},
+		{`"kind": "categorical", "levels": ["1", "2", "3"]`, "", "", `the label "y" has several levels, which test doesn't do`},
 		{`"kind": "binary", "above": 4`, "cubic", "", "poisson, probit, quantile"},
 	} {
 		s, _, err := source(t, c.label, "-loss", c.loss)
