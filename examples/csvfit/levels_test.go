@@ -231,3 +231,16 @@ func TestComparesMethodsForLevels(t *testing.T) {
 		checkExit(t, methods, []string{"compare", "-data", data, "-schema", health(t, ""), "-epsilon", "2", "-methods", methods}, 2, "is for one score a row")
 	}
 }
+
+// The survey's regions, of which wages and towns tell little, are fitted about as well as
+// without privacy.
+func TestFitsTheSurveysRegions(t *testing.T) {
+	out, _ := csvfit(t, "fit", "-data", "../../testdata/cps1988.csv.gz", "-schema", "cps1988-region.json", "-test", "0.2", "-json", "-epsilon", "1", "-insecure-noise-seed", "3")
+	var p levelsPrinted
+	if err := json.Unmarshal([]byte(out), &p); err != nil {
+		t.Fatal(err)
+	}
+	if !(p.Private["log_loss"] < p.NonPrivate["log_loss"]+0.01 && p.Private["log_loss"] < p.Constant["log_loss"]-0.02) {
+		t.Errorf("private %v, non-private %v, constant %v", p.Private, p.NonPrivate, p.Constant)
+	}
+}
