@@ -75,6 +75,9 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 	if err := p.evaluate(e); err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
+	for k, name := range m.Levels() {
+		e.Classes[k].Name = name
+	}
 	return e, nil
 }
 

@@ -30,6 +30,7 @@ type ClassEvaluation struct {
 
 // ClassFigures are those of one class against the rest.
 type ClassFigures struct {
+	Name      string   `json:"name"`               // of the class, as ClassModel.Levels has it
 	Rate      Interval `json:"rate,omitzero"`      // the part of the rows that are of it
 	Recall    Interval `json:"recall,omitzero"`    // the part of these that are predicted to be
 	Precision Interval `json:"precision,omitzero"` // the part of those predicted that are of it
@@ -52,8 +53,8 @@ func (e *ClassEvaluation) String() string {
 	line("log-loss", e.LogLoss)
 	line("Brier score", e.Brier)
 	line("mean AUC", e.AUC)
-	for k, c := range e.Classes {
-		line(fmt.Sprintf("class %d: rate", k), c.Rate)
+	for _, c := range e.Classes {
+		line(fmt.Sprintf("class %s: rate", c.Name), c.Rate)
 		line("         recall", c.Recall)
 		line("         precision", c.Precision)
 		line("         AUC", c.AUC)

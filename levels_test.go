@@ -274,3 +274,19 @@ func TestLossesThatDontSuitLevels(t *testing.T) {
 		t.Errorf("records of a matrix: %v", err)
 	}
 }
+
+// An evaluation calls classes by the names of their levels.
+func TestEvaluationsNameLevels(t *testing.T) {
+	train, held, err := staysData(t, outcomes, 5000).Split(0.3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Softmax(t.Context(), train, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 4}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.GDP(1), dpglm.EvaluateClassesConfig{}, seeded(2))
+	if err != nil || len(e.Classes) != 4 || e.Classes[2].Name != "long stay" || !strings.Contains(e.String(), "class long stay: rate") {
+		t.Errorf("%v (%v)", e, err)
+	}
+}

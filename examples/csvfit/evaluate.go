@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -13,7 +14,7 @@ import (
 // if there is one.
 func (r *report) spend(planned *dpglm.Ledger) error {
 	if r.held != nil {
-		evaluation, err := dpglm.EvaluateConfig{}.Ledger(r.held.Shape(), r.source.Loss, r.total())
+		evaluation, err := r.evaluationLedger()
 		if err != nil {
 			return fmt.Errorf("-evaluate: %w", err)
 		}
@@ -29,6 +30,14 @@ func (r *report) spend(planned *dpglm.Ledger) error {
 		return err
 	}
 	return b.Spend("fit of "+r.source.Path+" to "+r.output, planned)
+}
+
+// evaluationLedger is what the evaluation will spend.
+func (r *report) evaluationLedger() (*dpglm.Ledger, error) {
+	if r.source.Softmax {
+		return dpglm.EvaluateClassesConfig{}.Ledger(r.held.Shape(), len(r.source.Levels()), r.total())
+	}
+	return dpglm.EvaluateConfig{}.Ledger(r.held.Shape(), r.source.Loss, r.total())
 }
 
 // together composes a fit and an evaluation. Their rows are disjoint, so that each may
@@ -51,13 +60,28 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 	if r.held == nil {
 		return nil
 	}
-	m, ok := r.model.(*dpglm.Model)
-	if !ok {
-		return fmt.Errorf("-evaluate: not of %T", r.model)
+	var ledger *dpglm.Ledger
+	if m, ok := r.model.(*dpglm.ClassModel); ok {
+		if r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env); err == nil {
+			ledger = r.classEvaluation.Ledger
+		}
+	} else if r.evaluation, err = dpglm.Evaluate(ctx, r.held, r.model.(*dpglm.Model), r.total(), dpglm.EvaluateConfig{}, r.env); err == nil {
+		ledger = r.evaluation.Ledger
 	}
-	if r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, r.env); err != nil {
+	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
-	r.ledger, err = r.together(r.ledger, r.evaluation.Ledger)
+	r.ledger, err = r.together(r.ledger, ledger)
 	return err
+}
+
+// figures are those of the evaluation, as they are printed; the ledger is above them.
+func (r *report) figures() string {
+	switch {
+	case r.evaluation != nil:
+		return strings.TrimSuffix(r.evaluation.String(), r.evaluation.Ledger.String())
+	case r.classEvaluation != nil:
+		return strings.TrimSuffix(r.classEvaluation.String(), r.classEvaluation.Ledger.String())
+	}
+	return ""
 }

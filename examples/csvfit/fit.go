@@ -62,8 +62,8 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	if err := o.source.ResolveData("csvfit", stderr); err != nil {
 		return nil, err
 	}
-	if o.evaluated > 0 && o.source.Levels() != nil {
-		return nil, task.Usage("-evaluate is not for a label of several levels: leave it out")
+	if o.evaluated > 0 && o.source.Levels() != nil && !o.source.Softmax {
+		return nil, task.Usage("-evaluate is not for -loss ordinal: leave it out, or -loss: softmax of the same levels can be evaluated")
 	}
 	return o, o.choose(o.source)
 }

@@ -20,6 +20,7 @@ func (r *report) keepPage(f *file) error {
 		Shape:      r.shape,
 		Inference:  r.inference,
 		Evaluation: r.evaluation,
+		OfClasses:  r.classEvaluation,
 		Ledger:     r.ledger,
 	}
 	c.Model, _ = r.model.(*dpglm.Model)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dpglm/dpglm"
@@ -24,7 +23,9 @@ type report struct {
 	inference  *dpglm.Inference  // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
 	held       *dpglm.Dataset
-	ledger     *dpglm.Ledger // of all that was released
+	// classEvaluation is in the place of evaluation for a model of several classes.
+	classEvaluation *dpglm.ClassEvaluation
+	ledger          *dpglm.Ledger // of all that was released
 
 	shape    dpglm.Shape
 	testRows int
@@ -87,8 +88,7 @@ func (r *report) print(w io.Writer) error {
 	if err = errors.Join(err, noteModel(w, r.model)); err != nil {
 		return err
 	}
-	if e := r.evaluation; e != nil {
-		figures := strings.TrimSuffix(e.String(), e.Ledger.String()) // which is in the one above
+	if figures := r.figures(); figures != "" {
 		fmt.Fprintf(w, "\nevaluation, private: its figures may be published with the model\n%s", figures)
 	}
 	return r.printTest(w)
@@ -124,6 +124,13 @@ func (r *report) printJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var evaluation any
+	switch {
+	case r.evaluation != nil:
+		evaluation = r.evaluation
+	case r.classEvaluation != nil:
+		evaluation = r.classEvaluation
+	}
 	return json.NewEncoder(w).Encode(struct {
 		Data         string              `json:"data"`
 		Model        string              `json:"model,omitempty"`
@@ -146,7 +153,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Coefficients []coefficient       `json:"coefficients"`
 		Notes        []string            `json:"notes,omitempty"` // on the coefficients
 		Inference    *dpglm.Inference    `json:"inference,omitempty"`
-		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
+		Evaluation   any                 `json:"evaluation,omitempty"` // an Evaluation or a ClassEvaluation
 		Seconds      float64             `json:"fit_seconds"`
 		Private      map[string]*float64 `json:"private,omitempty"`
 		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
@@ -155,7 +162,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
 	})
 }

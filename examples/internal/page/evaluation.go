@@ -17,14 +17,25 @@ type evaluation struct {
 	Lost             string // names of those that drowned in the noise
 	ROC, Calibration *chart
 	Hidden           string // about groups of the calibration curve that aren't drawn
+	Classes          []classFigures
+	Confusion        *confusion
 }
 
 type figure struct{ Name, Meaning, Value, Interval string }
 
 func newEvaluation(e *dpglm.Evaluation, m *dpglm.Model) *evaluation {
 	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Level)}
-	var lost []string
-	for _, f := range measures(e, m) {
+	lost := v.add(measures(e, m))
+	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
+		v.ROC = rocChart(e)
+	}
+	v.Calibration, v.Hidden = calibrationChart(e, m.Label())
+	return v
+}
+
+// add lists figures, and returns the names of those that drowned in the noise.
+func (v *evaluation) add(list []measure) (lost []string) {
+	for _, f := range list {
 		if f.of == (dpglm.Interval{}) || f.unit && f.of.Low <= 0 && f.of.High >= 1 {
 			lost = append(lost, f.name)
 			continue
@@ -36,12 +47,8 @@ func newEvaluation(e *dpglm.Evaluation, m *dpglm.Model) *evaluation {
 		}
 		v.Figures = append(v.Figures, figure{f.name, f.meaning, value, interval})
 	}
-	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
-		v.ROC = rocChart(e)
-	}
-	v.Calibration, v.Hidden = calibrationChart(e, m.Label())
 	v.Lost = strings.Join(lost, ", ")
-	return v
+	return lost
 }
 
 // measure is a figure that a model of its kind has.
@@ -79,7 +86,7 @@ func measures(e *dpglm.Evaluation, m *dpglm.Model) []measure {
 // headline is the figure for the page's top.
 func (v *evaluation) headline() []tile {
 	for _, f := range v.Figures {
-		if f.Name == "AUC" || f.Name == "R²" {
+		if f.Name == "AUC" || f.Name == "mean AUC" || f.Name == "R²" {
 			return []tile{{f.Name, f.Value, v.Level + " interval " + f.Interval}}
 		}
 	}

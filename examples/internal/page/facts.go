@@ -24,8 +24,11 @@ func newFacts(c Content, units string) *facts {
 	f := &facts{}
 	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
 	add(units+" to train on", grouped(c.Shape.Rows))
-	if c.Evaluation != nil {
+	switch {
+	case c.Evaluation != nil:
 		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
+	case c.OfClasses != nil:
+		add(units+" to evaluate on", grouped(c.OfClasses.Rows))
 	}
 	weights := grouped(c.Shape.Dim)
 	if c.Classes != nil {

@@ -34,6 +34,7 @@ type Content struct {
 
 	Inference  *dpglm.Inference  // of the model; nil if it was trained without
 	Evaluation *dpglm.Evaluation // of the model; nil if there was none
+	OfClasses  *dpglm.ClassEvaluation
 
 	// Ledger is of all that was released, and claims (ε, δ).
 	Ledger *dpglm.Ledger
@@ -53,6 +54,7 @@ type view struct {
 	Effects                   *effects      // of a model of one score
 	Classes                   *classEffects // of one of several
 	Evaluation                *evaluation
+	Evaluable                 bool // by -evaluate
 	Releases                  []release
 	Scaling                   string
 	Facts                     *facts
@@ -108,9 +110,13 @@ func (c Content) view() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Evaluation != nil {
+	switch {
+	case c.Evaluation != nil:
 		v.Evaluation = newEvaluation(c.Evaluation, c.Model)
+	case c.OfClasses != nil:
+		v.Evaluation = newClassEvaluation(c.OfClasses)
 	}
+	v.Evaluable = c.Classes != nil || c.Model.Levels() == nil
 	if v.Releases, err = releasesOf(c.Ledger); err != nil {
 		return nil, err
 	}
