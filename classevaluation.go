@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -43,12 +44,16 @@ func (e *ClassEvaluation) String() string {
 		return "no evaluation"
 	}
 	var b strings.Builder
+	width := 22
+	for _, c := range e.Classes {
+		width = max(width, len("class : rate")+utf8.RuneCountInString(c.Name))
+	}
 	line := func(name string, v Interval) {
 		if v != (Interval{}) {
-			fmt.Fprintf(&b, "%-22s %9.4g   [%.4g, %.4g]\n", name, v.Value, v.Low, v.High)
+			fmt.Fprintf(&b, "%-*s %9.4g   [%.4g, %.4g]\n", width, name, v.Value, v.Low, v.High)
 		}
 	}
-	fmt.Fprintf(&b, "%-22s%s%18.4g %% interval\n", fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
+	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
 	line("accuracy", e.Accuracy)
 	line("log-loss", e.LogLoss)
 	line("Brier score", e.Brier)

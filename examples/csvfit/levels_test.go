@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -243,4 +244,42 @@ func TestFitsTheSurveysRegions(t *testing.T) {
 	if !(p.Private["log_loss"] < p.NonPrivate["log_loss"]+0.01 && p.Private["log_loss"] < p.Constant["log_loss"]-0.02) {
 		t.Errorf("private %v, non-private %v, constant %v", p.Private, p.NonPrivate, p.Constant)
 	}
+}
+
+// A private evaluation names the levels, holds rows of its own and spends no more than the
+// fit; all of its figures are on the page, and the curator's aren't.
+func TestEvaluatesLevels(t *testing.T) {
+	data, filled, page := survey(t, 4000), health(t, ""), filepath.Join(t.TempDir(), "report.html")
+	args := []string{"fit", "-data", data, "-schema", filled, "-epsilon", "3", "-delta", "1e-6", "-evaluate", "0.25", "-test", "0.2", "-insecure-noise-seed", "1"}
+	out, _ := csvfit(t, append(args, "-report", page)...)
+	for _, want := range []string{"2400 training rows, 1600 held out", "(ε = 3, δ = 1e-06)", "class so-so: rate", "mean AUC", "its figures may be published"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	out, _ = csvfit(t, append(args, "-json")...)
+	var p struct {
+		levelsPrinted
+		Evaluated  int `json:"evaluation_rows"`
+		Evaluation dpglm.ClassEvaluation
+	}
+	if err := json.Unmarshal([]byte(out), &p); err != nil || p.Evaluated != 800 || p.Evaluation.Rows != 800 {
+		t.Fatalf("%v: %+v", err, p)
+	}
+	if of := p.Evaluation.AUC; !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1].Name != "so-so" {
+		t.Errorf("%+v, held out %v", p.Evaluation, p.Private)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Of each level", "<dd>800</dd>", fmt.Sprintf("%.3f", p.Evaluation.LogLoss.Value)} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if secret := fmt.Sprintf("%.4f", p.Private["log_loss"]); strings.Contains(string(text), secret) {
+		t.Errorf("the page has the curator's %s", secret)
+	}
+	checkExit(t, "ordinal", []string{"fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-test", "0.2", "-loss", "ordinal", "-evaluate", "0.2"}, 2, "softmax of the same levels can be evaluated")
 }

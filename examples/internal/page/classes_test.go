@@ -36,10 +36,14 @@ func levelled(t *testing.T, rows int) *table.Table {
 	return read
 }
 
-// classesOf fits softmax.
+// classesOf fits softmax, and evaluates it on a part of the rows.
 func classesOf(t *testing.T, rows int) Content {
 	t.Helper()
-	data, err := dpglm.NewTableDataset(levelled(t, rows))
+	all, err := dpglm.NewTableDataset(levelled(t, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, held, err := all.Split(0.4, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +52,11 @@ func classesOf(t *testing.T, rows int) Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Classes: m, Ledger: m.Ledger()}
+	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.ApproxDP(3, 1e-6), dpglm.EvaluateClassesConfig{}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Classes: m, OfClasses: e, Ledger: m.Ledger()}
 }
 
 // ordinalOf fits the same rows by one score, with intervals.
@@ -120,5 +128,39 @@ func TestCoefficientsOfClasses(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("table %d has %q, want %q", k, got, want)
 		}
+	}
+}
+
+// Figures of each level are the evaluation's, and shares of each level's rows add up; figures
+// that drowned in the noise are named so. An ordinal model doesn't ask for an evaluation.
+func TestEvaluationsOfClasses(t *testing.T) {
+	c := classesOf(t, 6000)
+	page, _ := written(t, c)
+	tables := page.all("table")
+	value, interval := estimate(c.OfClasses.Classes[1].Recall.Value, c.OfClasses.Classes[1].Recall.Low, c.OfClasses.Classes[1].Recall.High)
+	if row := tables[3].all("tr")[2]; row.all("th")[0].text != hostile[4] || row.all("td")[1].text != value+" "+interval {
+		t.Errorf("of level 1: %q, recall %+v", row.text, c.OfClasses.Classes[1].Recall)
+	}
+	for _, row := range tables[4].all("tr")[1:] {
+		sum := 0
+		for _, cell := range row.all("td") {
+			n := 0
+			if _, err := fmt.Sscan(cell.text, &n); err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+		}
+		if sum < 99 || sum > 101 { // each is rounded
+			t.Errorf("shares %q", row.text)
+		}
+	}
+	if !strings.Contains(tables[2].text, "accuracy") || !strings.Contains(page.text, "mean AUC") {
+		t.Errorf("figures of all: %q", tables[2].text)
+	}
+	if few, _ := written(t, classesOf(t, 30)); !strings.Contains(few.text, "not determined") || !strings.Contains(few.text, "say anything of") {
+		t.Error("figures of 12 rows are shown")
+	}
+	if ordinal, _ := written(t, ordinalOf(t, 300)); strings.Contains(ordinal.text, "-evaluate") || !strings.Contains(ordinal.text, "Not evaluated.") {
+		t.Error("-evaluate isn't for the ordinal loss")
 	}
 }
