@@ -51,15 +51,7 @@ func stays(t testing.TB, schema string, persons int) *tables.Table {
 		}
 		fmt.Fprintf(&b, "%s,%.1f,%s,p%d\n", level, age, []string{"medicine", "surgery", "eyes"}[ward], i/2)
 	}
-	s, err := tables.ParseSchema([]byte(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := tables.ReadCSV(strings.NewReader(b.String()), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read
+	return readTable(t, schema, b.String())
 }
 
 func staysData(t testing.TB, schema string, persons int) *dpglm.Dataset {

@@ -46,11 +46,17 @@ func clinic(t testing.TB, schema string, rows int) *tables.Table {
 		}
 		fmt.Fprintf(&b, "%s,%s,%.1f,%s\n", []string{"medicine", "surgery", "eyes", "other"}[ward], label, age, days)
 	}
+	return readTable(t, schema, b.String())
+}
+
+// readTable reads a CSV by a schema.
+func readTable(t testing.TB, schema, text string) *tables.Table {
+	t.Helper()
 	s, err := tables.ParseSchema([]byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := tables.ReadCSV(strings.NewReader(b.String()), s)
+	read, err := tables.ReadCSV(strings.NewReader(text), s)
 	if err != nil {
 		t.Fatal(err)
 	}

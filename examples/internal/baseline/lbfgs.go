@@ -17,10 +17,20 @@ import (
 func lbfgs(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	_, d := x.Dims()
 	o := &objective{x: x, y: y, loss: loss, scale: scales(x), w: make([]float64, d)}
-	start, g := make([]float64, d+1), make([]float64, d+1)
-	o.gradient(g, start)
+	start := make([]float64, d+1)
+	v, err := minimise(o.value, o.gradient, start)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{Weights: floats.MulTo(make([]float64, d), v[:d], o.scale), Intercept: v[d]}, nil
+}
+
+// minimise finds a minimum of a smooth convex function.
+func minimise(value func([]float64) float64, gradient func(g, v []float64), start []float64) ([]float64, error) {
+	g := make([]float64, len(start))
+	gradient(g, start)
 	steep := floats.Norm(g, 2)
-	result, err := optimize.Minimize(optimize.Problem{Func: o.value, Grad: o.gradient}, start,
+	result, err := optimize.Minimize(optimize.Problem{Func: value, Grad: gradient}, start,
 		&optimize.Settings{MajorIterations: 1000, Converger: &optimize.FunctionConverge{Relative: 1e-9, Iterations: 20}},
 		&optimize.LBFGS{Store: 20})
 	if result == nil {
@@ -28,11 +38,10 @@ func lbfgs(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	}
 	// At the limit of rounding a line search may fail though the fit is good, so
 	// what counts is how flat the objective has become.
-	if o.gradient(g, result.X); !(floats.Norm(g, 2) <= 1e-3*steep) {
+	if gradient(g, result.X); !(floats.Norm(g, 2) <= 1e-3*steep) {
 		return nil, fmt.Errorf("baseline: no convergence, %v: %w", result.Status, err)
 	}
-	v := result.X
-	return &Model{Weights: floats.MulTo(make([]float64, d), v[:d], o.scale), Intercept: v[d]}, nil
+	return result.X, nil
 }
 
 // objective is the function that lbfgs minimises, of the weights v of the scaled

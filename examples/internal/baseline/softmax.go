@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 )
 
 // Classes is a softmax model: a linear score for each class.
@@ -45,21 +44,13 @@ func FitClasses(x Rows, y []float64, k int) (Classes, error) {
 		return nil, fmt.Errorf("baseline: %d labels for %d rows", len(y), n)
 	}
 	o := &classObjective{x: x, y: y, k: k, scale: scales(x)}
-	start, g := make([]float64, k*(d+1)), make([]float64, k*(d+1))
-	o.gradient(g, start)
-	steep := floats.Norm(g, 2)
-	result, err := optimize.Minimize(optimize.Problem{Func: o.value, Grad: o.gradient}, start,
-		&optimize.Settings{MajorIterations: 1000, Converger: &optimize.FunctionConverge{Relative: 1e-9, Iterations: 20}},
-		&optimize.LBFGS{Store: 20})
-	if result == nil {
-		return nil, fmt.Errorf("baseline: %w", err)
-	}
-	if o.gradient(g, result.X); !(floats.Norm(g, 2) <= 1e-3*steep) { // as in lbfgs
-		return nil, fmt.Errorf("baseline: no convergence, %v: %w", result.Status, err)
+	v, err := minimise(o.value, o.gradient, make([]float64, k*(d+1)))
+	if err != nil {
+		return nil, err
 	}
 	m := make(Classes, k)
 	for c := range m {
-		w, b := o.of(result.X, c)
+		w, b := o.of(v, c)
 		m[c] = Model{Weights: floats.MulTo(make([]float64, d), w, o.scale), Intercept: b}
 	}
 	return m, nil

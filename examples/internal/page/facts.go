@@ -97,11 +97,7 @@ func valuesOf(c table.Column) string {
 			add("with its square")
 		}
 		if len(c.Knots) > 0 {
-			knots := make([]string, len(c.Knots))
-			for i, k := range c.Knots {
-				knots[i] = plain(k)
-			}
-			add("cubic spline with knots at %s", strings.Join(knots, ", "))
+			add("cubic spline with knots at %s", plains(c.Knots, ", "))
 		}
 	case table.Count:
 		add("0 to %s, whole", grouped(c.Cap))
@@ -114,11 +110,7 @@ func valuesOf(c table.Column) string {
 			add("ascending")
 		}
 		if len(c.Shares) > 0 {
-			shares := make([]string, len(c.Shares))
-			for i, s := range c.Shares {
-				shares[i] = plain(s)
-			}
-			add("expected in the proportions %s", strings.Join(shares, " : "))
+			add("expected in the proportions %s", plains(c.Shares, " : "))
 		}
 	case table.OneHot:
 		add("%s", levelsOf(c))

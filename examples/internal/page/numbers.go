@@ -74,6 +74,15 @@ func plain(v float64) string {
 	return signed(strconv.FormatFloat(v, 'f', -1, 64))
 }
 
+// plains writes several, with a text between.
+func plains(list []float64, between string) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = plain(v)
+	}
+	return strings.Join(texts, between)
+}
+
 // tidy undoes the rounding of multiples of a decimal step.
 func tidy(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
