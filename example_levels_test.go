@@ -1,0 +1,88 @@
+package dpglm_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+	tables "github.com/dpglm/dpglm/table"
+)
+
+// answers is a made-up file of how content people of different ages are.
+func answers() *dpglm.Dataset {
+	var file strings.Builder
+	file.WriteString("age,content\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		age := 20 + r.IntN(70)
+		level := min(2, max(0, (age+r.IntN(60)-35)/28))
+		fmt.Fprintf(&file, "%d,%s\n", age, []string{"No", "so so", "YES"}[level])
+	}
+	schema, err := tables.ParseSchema([]byte(`{
+	  "version": 1,
+	  "label": "content",
+	  "columns": [
+	    {"name": "age", "kind": "numeric", "range": [18, 100]},
+	    {"name": "content", "kind": "categorical", "levels": ["no", "so so", "yes"], "fold_case": true, "ordered": true, "shares": [20, 40, 40]}
+	  ]
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tables.ReadCSV(strings.NewReader(file.String()), schema)
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := dpglm.NewTableDataset(t)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return data
+}
+
+// A label of several levels becomes a model with a probability for each, by its name.
+func ExampleClassModel_PredictLevels() {
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // nil in a real fit
+	model, err := dpglm.Softmax(context.Background(), answers(), dpglm.ApproxDP(1, 1e-6), dpglm.SoftmaxConfig{Classes: 3}, env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	predicted, err := model.PredictLevels(map[string]string{"age": "85"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, level := range model.Levels() {
+		fmt.Printf("%-6s %.1f\n", level, predicted[0].Probabilities[level])
+	}
+	fmt.Println("most likely:", predicted[0].Level)
+	// Output:
+	// no     0.0
+	// so so  0.1
+	// yes    0.9
+	// most likely: yes
+}
+
+// Where levels ascend one score does: its thresholds are made of what part of the rows each
+// level is expected to have, and its coefficients raise the odds of all higher levels.
+func ExampleModel_PredictLevels() {
+	loss, err := losses.OrdinalFromShares(20, 40, 40)
+	if err != nil {
+		log.Fatal(err)
+	}
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // nil in a real fit
+	model, err := dpglm.Auto(context.Background(), answers(), dpglm.Problem{Loss: loss}, dpglm.ApproxDP(1, 1e-6), env)
+	if err != nil {
+		log.Fatal(err)
+	}
+	predicted, err := model.PredictLevels(map[string]string{"age": "25"}, map[string]string{"age": "85"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(predicted[0].Level, "at 25,", predicted[1].Level, "at 85")
+	// Output: no at 25, yes at 85
+}
