@@ -216,6 +216,12 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 		if err != nil || errBack != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v (%v), stored %v (%v)", want, err, got, errBack)
 		}
+		if of, first := strings.Index(string(text), `"weights":[[`), strings.Index(string(text), "],["); of > 0 { // a class too few
+			cut := string(text[:of+len(`"weights":[`)]) + string(text[first+2:])
+			if err := json.Unmarshal([]byte(cut), c.back); !errors.Is(err, dpglm.ErrModel) {
+				t.Errorf("a class too few: %v", err)
+			}
+		}
 		for _, change := range c.changes {
 			changed := strings.Replace(string(text), change[0], change[1], 1)
 			if err := json.Unmarshal([]byte(changed), c.back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {

@@ -257,7 +257,10 @@ func TestEvaluatesLevels(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	out, _ = csvfit(t, append(args, "-json")...)
+	budget := filepath.Join(t.TempDir(), "budget.json")
+	csvfit(t, "budget", "-file", budget, "-epsilon", "3", "-delta", "1e-6")
+	out, _ = csvfit(t, append(args, "-json", "-budget", budget)...)
+	spent, _ := csvfit(t, "budget", "-file", budget)
 	var p struct {
 		levelsPrinted
 		Evaluated  int `json:"evaluation_rows"`
@@ -265,6 +268,9 @@ func TestEvaluatesLevels(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &p); err != nil || p.Evaluated != 800 || p.Evaluation.Rows != 800 {
 		t.Fatalf("%v: %+v", err, p)
+	}
+	if planned := strings.Split(p.Evaluation.Ledger.String(), "\n")[1]; !strings.Contains(spent, planned) {
+		t.Errorf("%s was released, and entered\n%s", planned, spent)
 	}
 	if of := p.Evaluation.AUC; !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1].Name != "so-so" {
 		t.Errorf("%+v, held out %v", p.Evaluation, p.Private)
