@@ -29,6 +29,14 @@ func (m *Model) Levels() []string {
 	return levelNames(m.facts, len(m.thresholds)+1)
 }
 
+// kind is the loss's name without thresholds, for people to read.
+func (m *Model) kind() string {
+	if m.thresholds != nil {
+		return "ordinal"
+	}
+	return m.loss
+}
+
 // levelNames are a schema's, or numbers.
 func levelNames(facts Facts, k int) []string {
 	if f, ok := facts.(tableFacts); ok && f.encoder.Label().Levels != nil {

@@ -126,6 +126,9 @@ func TestLevelsOfATable(t *testing.T) {
 			}
 		}
 	}
+	if text := ordinal.String(); !strings.HasPrefix(text, "ordinal model of 4 weights") || !strings.HasPrefix(ordinal.Loss(), "ordinal[0 1.09") {
+		t.Errorf("%s, %s", text, ordinal.Loss())
+	}
 	if classes.Label() != "outcome" || ordinal.Label() != "outcome" || classes.Encoder().Label().Column != "outcome" {
 		t.Errorf("%q, %q", classes.Label(), ordinal.Label())
 	}

@@ -71,7 +71,7 @@ func (m *Model) String() string {
 	if m.usable() != nil {
 		return "empty model"
 	}
-	return fmt.Sprintf("%s model of %d weights\n%v", m.loss, len(m.weights), m.ledger)
+	return fmt.Sprintf("%s model of %d weights\n%v", m.kind(), len(m.weights), m.ledger)
 }
 
 // Ledger returns what training released, and how private that is. Its Claim has the

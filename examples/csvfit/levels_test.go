@@ -127,7 +127,7 @@ func TestLevelsFromFitToPredictions(t *testing.T) {
 		fit, show, page []string // what is printed, besides the arguments of the first
 		args            []string
 	}{
-		{[]string{"softmax of health, ", "4 × 7 weights", `log-odds of each level against "bad"`}, []string{"softmax model of health"},
+		{[]string{"softmax of health, ", "4 × 7 weights", `log-odds of each level against "bad"`, "The levels ascend by the schema: -loss ordinal"}, []string{"softmax model of health"},
 			[]string{"Softmax regression of 4 levels", "<th scope=\"col\" class=\"number\">so-so</th>", "over that of “bad”", "4 × 7", "town = Hull <span class=\"unit\">against York</span>"}, nil},
 		{[]string{"auto, ordinal loss of health, radius", "a higher level, of bad &lt; so-so"}, []string{"ordinal model of health", "of bad < so-so < good < excellent"},
 			[]string{"Ordinal regression (proportional odds) of 4 levels", "expected in the proportions 20 : 30 : 30 : 20", "log-odds of a higher level"}, []string{"-loss", "ordinal"}},

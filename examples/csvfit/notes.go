@@ -51,6 +51,9 @@ func modelNotes(m model) (notes []string) {
 		if len(days) > 0 {
 			notes = append(notes, fmt.Sprintf("Coefficients of numbers from %s are per day.", strings.Join(days, ", ")))
 		}
+		if lossOf(m) == softmax && e.Label().Ordered {
+			notes = append(notes, "The levels ascend by the schema: -loss ordinal fits one score for all, with less noise and, by -method infer, intervals.")
+		}
 	}
 	if page.Constant(weightsOf(m)...) {
 		claim, _ := m.Ledger().Claim()
