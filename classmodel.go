@@ -59,6 +59,17 @@ func (m *ClassModel) Label() string {
 	return "label"
 }
 
+// Loss is the name of the loss: softmax, or that of each class against the rest.
+func (m *ClassModel) Loss() string {
+	switch {
+	case m.usable() != nil:
+		return ""
+	case m.loss == "":
+		return "softmax"
+	}
+	return m.loss
+}
+
 // Weights returns a copy of the weights of each class, as [Model.Weights] has them. By
 // [Softmax], adding the same vector to all changes nothing.
 func (m *ClassModel) Weights() [][]float64 {

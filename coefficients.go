@@ -25,9 +25,13 @@ func (m *Model) Coefficients() ([]table.Coefficient, error) {
 }
 
 // Reference is the place among Levels of the class that [ClassModel.Coefficients] compare
-// the others with: that of the table's schema, else the first.
+// the others with: that of the table's schema, else the first; −1 by [OneAgainstRest], where
+// each is compared with all others.
 func (m *ClassModel) Reference() int {
-	if e := m.Encoder(); e != nil {
+	switch e := m.Encoder(); {
+	case m != nil && m.loss != "":
+		return -1
+	case e != nil:
 		return e.Label().Reference
 	}
 	return 0
@@ -35,13 +39,17 @@ func (m *ClassModel) Reference() int {
 
 // Coefficients returns those of each class, in the order of Levels, less those of the
 // reference: what one more year, or one level in place of another, changes the logarithm of
-// this class's probability over that of the reference by. The reference's own are 0. Units
-// and names are those of [Model.Coefficients], the intercept last.
+// this class's probability over that of the reference by. The reference's own are 0. By
+// [OneAgainstRest] they are those of the model that tells a class from all others. Units and
+// names are those of [Model.Coefficients], the intercept last.
 func (m *ClassModel) Coefficients() ([][]table.Coefficient, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	reference, out := m.weights[m.Reference()], make([][]table.Coefficient, len(m.weights))
+	reference, out := make([]float64, len(m.weights[0])), make([][]table.Coefficient, len(m.weights))
+	if k := m.Reference(); k >= 0 {
+		reference = m.weights[k]
+	}
 	for k, w := range m.weights {
 		var err error
 		if out[k], err = coefficients(m.facts, m.columns, floats.SubTo(make([]float64, len(w)), w, reference), 0); err != nil {

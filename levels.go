@@ -93,7 +93,8 @@ func (m *ClassModel) Levels() []string {
 }
 
 // PredictLevels returns the probability of each class by its name, and the most likely one,
-// for records, each its columns' texts by name, which it reads as Encode does.
+// for records, each its columns' texts by name, which it reads as Encode does. Where
+// Probabilities has none, it fails.
 func (m *ClassModel) PredictLevels(records ...map[string]string) ([]LevelPrediction, error) {
 	x, err := m.Encode(records...)
 	if err != nil {
@@ -135,13 +136,13 @@ func suitsLevels(l losses.Loss, label table.Label) error {
 }
 
 // suitsClasses refuses a number of classes that is not that of the levels of a table's label.
-func (d *Dataset) suitsClasses(classes int) error {
+func (d *Dataset) suitsClasses(param string, classes int) error {
 	f, ok := d.facts.(tableFacts)
 	if !ok || f.encoder.Label().Levels == nil {
 		return nil
 	}
 	if label := f.encoder.Label(); len(label.Levels) != classes {
-		return check.Fail(ErrConfig, "SoftmaxConfig.Classes", classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", len(label.Levels), label.Column))
+		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", len(label.Levels), label.Column))
 	}
 	return nil
 }

@@ -291,3 +291,25 @@ func TestEvaluationsNameLevels(t *testing.T) {
 		t.Errorf("%v (%v)", e, err)
 	}
 }
+
+// One model of each level against the rest has coefficients of its own, and the levels' names.
+func TestLevelsAgainstTheRest(t *testing.T) {
+	data := staysData(t, outcomes, 3000)
+	m, err := dpglm.OneAgainstRest(t.Context(), data, logistic, dpglm.GDP(100), dpglm.OneAgainstRestConfig{Classes: 4}, seeded(1))
+	if err != nil || m.Reference() != -1 || m.Loss() != "logistic" || staysModel(t, dpglm.GDP(1)).Loss() != "softmax" {
+		t.Fatalf("%v (%v), compared with %d", m, err, m.Reference())
+	}
+	p, err := m.PredictLevels(map[string]string{"age": "95", "ward": "surgery"})
+	if err != nil || p[0].Level != "died" || len(p[0].Probabilities) != 4 {
+		t.Errorf("%+v (%v)", p, err)
+	}
+	for k, of := range coefficientsOfClasses(t, m) {
+		if w := m.Weights()[k]; of[1].Name != "ward=surgery" || of[1].Value != w[1] || (of[0].Value > 0) != (w[0] > 0) {
+			t.Errorf("%s: %v, weights %v", m.Levels()[k], of, w)
+		}
+	}
+	_, err = dpglm.OneAgainstRest(t.Context(), data, logistic, dpglm.GDP(1), dpglm.OneAgainstRestConfig{Classes: 3}, nil)
+	if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `OneAgainstRestConfig.Classes = 3 must be 4, the levels of "outcome"`) {
+		t.Errorf("three classes: %v", err)
+	}
+}

@@ -39,6 +39,9 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.suitsClasses("OneAgainstRestConfig.Classes", cfg.Classes); err != nil {
+		return nil, err
+	}
 	o, err := cfg.plan(d.Shape(), p, b)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.suitsClasses(cfg.Classes); err != nil {
+	if err := d.suitsClasses("SoftmaxConfig.Classes", cfg.Classes); err != nil {
 		return nil, err
 	}
 	o, schedule, ledger, err := cfg.plan(d.Shape(), b)

@@ -36,14 +36,16 @@ func newModel(text []byte) model {
 
 // lossOf is the loss's name without thresholds, of softmax the method's.
 func lossOf(m model) string {
-	one, ok := m.(*dpglm.Model)
+	several, ok := m.(*dpglm.ClassModel)
 	switch {
-	case !ok:
-		return softmax
+	case ok && several.Reference() < 0:
+		return several.Loss() + ", each level against the rest,"
+	case ok:
+		return several.Loss()
 	case m.Levels() != nil:
 		return ordinal
 	}
-	return one.Loss()
+	return m.(*dpglm.Model).Loss()
 }
 
 func linkOf(m model) string {
@@ -87,7 +89,11 @@ func printClasses(w io.Writer, m *dpglm.ClassModel) error {
 		return err
 	}
 	names, reference := m.Levels(), m.Reference()
-	fmt.Fprintf(w, "coefficients of the log-odds of each level against %q:\n", names[reference])
+	against := "the rest"
+	if reference >= 0 {
+		against = strconv.Quote(names[reference])
+	}
+	fmt.Fprintf(w, "coefficients of the log-odds of each level against %s:\n", against)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "coefficient")
 	for k, name := range names {
@@ -96,7 +102,7 @@ func printClasses(w io.Writer, m *dpglm.ClassModel) error {
 		}
 	}
 	fmt.Fprintln(t)
-	for j, c := range lists[reference] {
+	for j, c := range lists[0] {
 		fmt.Fprint(t, c.Name)
 		for k := range lists {
 			if k != reference {

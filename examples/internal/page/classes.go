@@ -7,11 +7,11 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// classEffects are the coefficients of several classes, compared with a reference. They have
+// classEffects are the coefficients of several classes, compared with a reference or the rest. They have
 // no intervals, so that nothing is drawn.
 type classEffects struct {
-	Reference string
-	Names     []string // of the other classes
+	Reference string   // empty where each class is compared with all others
+	Names     []string // of the classes that are compared
 	Left      string   // how many aren't shown
 	Tables    []classTable
 }
@@ -33,14 +33,17 @@ func newClassEffects(m *dpglm.ClassModel) (*classEffects, error) {
 		return nil, err
 	}
 	levels, compared := m.Levels(), m.Reference()
-	v := &classEffects{Reference: levels[compared]}
+	v := &classEffects{}
+	if compared >= 0 {
+		v.Reference = levels[compared]
+	}
 	var others [][]table.Coefficient
 	for k, list := range lists {
 		if k != compared {
 			v.Names, others = append(v.Names, levels[k]), append(others, list)
 		}
 	}
-	sizes := make([]table.Coefficient, len(lists[compared])) // of each feature, the largest
+	sizes := make([]table.Coefficient, len(lists[0])) // of each feature, the largest
 	for j := range sizes {
 		for _, list := range others {
 			sizes[j].Value = math.Max(sizes[j].Value, math.Abs(list[j].Value))

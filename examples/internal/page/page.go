@@ -163,7 +163,7 @@ func (c Content) model() interface {
 func (c Content) loss() string {
 	switch {
 	case c.Classes != nil:
-		return "softmax"
+		return c.Classes.Loss()
 	case c.Model.Levels() != nil:
 		return "ordinal"
 	}
@@ -172,7 +172,10 @@ func (c Content) loss() string {
 
 // kind names the model by its loss.
 func (c Content) kind() string {
-	if c.Classes != nil {
+	switch {
+	case c.Classes != nil && c.Classes.Reference() < 0:
+		return fmt.Sprintf("Models of each of %d levels against the rest", c.Classes.Classes())
+	case c.Classes != nil:
 		return fmt.Sprintf("Softmax regression of %d levels", c.Classes.Classes())
 	}
 	if levels := c.Model.Levels(); levels != nil {
