@@ -289,3 +289,13 @@ func TestEvaluatesLevels(t *testing.T) {
 	}
 	checkExit(t, "ordinal", []string{"fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-test", "0.2", "-loss", "ordinal", "-evaluate", "0.2"}, 2, "softmax of the same levels can be evaluated")
 }
+
+// Forecasts are for levels that ascend.
+func TestForecastsOfLevels(t *testing.T) {
+	common := []string{"plan", "-rows", "2000", "-epsilon", "1", "-expect", "-schema"}
+	out, _ := csvfit(t, append(common, health(t, ascending), "-loss", "ordinal")...)
+	if !strings.Contains(out, "by made-up rows") {
+		t.Error(out)
+	}
+	checkExit(t, "softmax", append(common, health(t, "")), 2, "softmax has one for each level")
+}

@@ -43,6 +43,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
+	if source.Softmax && (e.table || e.sought()) {
+		return task.Usage(`a forecast is for one score a row, and softmax has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`)
+	}
 	if e.sought() {
 		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
 	}

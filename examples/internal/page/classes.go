@@ -13,6 +13,7 @@ type classEffects struct {
 	Reference string   // empty where each class is compared with all others
 	Names     []string // of the classes that are compared
 	Left      string   // how many aren't shown
+	Constant  bool     // whether the model predicts the same for all
 	Tables    []classTable
 }
 
@@ -33,7 +34,7 @@ func newClassEffects(m *dpglm.ClassModel) (*classEffects, error) {
 		return nil, err
 	}
 	levels, compared := m.Levels(), m.Reference()
-	v := &classEffects{}
+	v := &classEffects{Constant: Constant(m.Weights()...)}
 	if compared >= 0 {
 		v.Reference = levels[compared]
 	}

@@ -90,6 +90,9 @@ func TestPagesOfLevels(t *testing.T) {
 				t.Errorf("%s: %q isn't on the page", name, want)
 			}
 		}
+		if strings.Contains(page.text, "Constant model.") != (name == "too few rows") {
+			t.Errorf("%s: the page should say whether the model is constant", name)
+		}
 		if strings.Contains(text, "range of the label") || strings.Contains(page.text, "weights’ norm") != (name == "ordinal") {
 			t.Errorf("%s: facts of another kind of label:\n%s", name, page.text)
 		}
