@@ -22,15 +22,28 @@ func Dots(z, data []float64, stride int, w []float64) {
 	dots(z, data, stride, w)
 }
 
+// narrow is the largest number of columns for which AddScaled has partial sums.
+const narrow = 16
+
 // AddScaled adds Σ_k c_k·x_k to g for the rows x_k = data[k·stride :
 // k·stride+len(g)]: each element of g takes one fused multiply-add a row, in the
-// order of the rows.
+// order of the rows. For up to 16 columns, where additions would wait for each other, the
+// rows go to eight partial sums s_0 to s_7 that begin at zero, row k to s_(k mod 8), and g
+// gets ((s_0+s_1) + (s_2+s_3)) + ((s_4+s_5) + (s_6+s_7)).
+//
+// Where g is a sum over m rows, of which all calls but the last add 8 or more, an element
+// passes through at most m roundings: in the last call of k rows through ⌈k/8⌉, one for
+// each time that k is doubled from 1 up to 8, and one if others came before; in those
+// before through fewer than they have rows.
 func AddScaled(g, data []float64, stride int, c []float64) {
 	fits(len(c), len(data), stride, len(g))
-	if len(c) == 0 || len(g) == 0 {
-		return
+	switch {
+	case len(c) == 0 || len(g) == 0:
+	case len(g) <= narrow:
+		addNarrow(g, data, stride, c)
+	default:
+		addScaled(g, data, stride, c)
 	}
-	addScaled(g, data, stride, c)
 }
 
 // fits panics unless n numbers hold the given rows: the assembly checks nothing.
@@ -77,5 +90,18 @@ func addScaledGo(g, data []float64, stride int, c []float64) {
 		for j := range g {
 			g[j] = math.FMA(v, x[j], g[j])
 		}
+	}
+}
+
+func addNarrowGo(g, data []float64, stride int, c []float64) {
+	var s [8][narrow]float64
+	for k, v := range c {
+		x, sum := data[k*stride:k*stride+len(g)], s[k%8][:len(g)]
+		for j := range sum {
+			sum[j] = math.FMA(v, x[j], sum[j])
+		}
+	}
+	for j := range g {
+		g[j] += ((s[0][j] + s[1][j]) + (s[2][j] + s[3][j])) + ((s[4][j] + s[5][j]) + (s[6][j] + s[7][j]))
 	}
 }

@@ -23,3 +23,17 @@ func addScaled(g, data []float64, stride int, c []float64) {
 		addScaledGo(g, data, stride, c)
 	}
 }
+
+// addNarrow gives the assembly as many columns at a time as it has registers for.
+func addNarrow(g, data []float64, stride int, c []float64) {
+	switch active {
+	case avx512:
+		addNarrowAVX512(&g[0], len(g), &data[0], stride, &c[0], len(c))
+	case avx2:
+		for j := 0; j < len(g); j += 4 {
+			addNarrowAVX2(&g[j], min(len(g)-j, 4), &data[j], stride, &c[0], len(c))
+		}
+	default:
+		addNarrowGo(g, data, stride, c)
+	}
+}

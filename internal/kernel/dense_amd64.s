@@ -170,7 +170,7 @@ rows1done:
 	RET
 
 // func addScaledAVX2(sum *float64, cols int, data *float64, stride int, c *float64, n int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·addScaledAVX2(SB), NOSPLIT, $0-48
 	MOVQ    sum+0(FP), AX
 	MOVQ    cols+8(FP), CX
@@ -181,8 +181,6 @@ TEXT ·addScaledAVX2(SB), NOSPLIT, $0-48
 	SHLQ    $0x03, BX
 	MOVQ    DI, R8
 	IMULQ   BX, R8
-	CMPQ    CX, $0x10
-	JL      narrow
 	MOVQ    CX, R9
 	ANDQ    $0x07, R9
 	SHRQ    $0x03, CX
@@ -304,57 +302,363 @@ rows1done:
 	VZEROUPPER
 	RET
 
-narrow:
-	MOVQ       $0x00000008, R9
-	CMPQ       CX, R9
-	CMOVQLT    CX, R9
-	SUBQ       R9, CX
-	LEAQ       (DX)(R8*1), R8
-	LEAQ       masks<>+64(SB), R10
-	NEGQ       R9
-	VMOVUPD    (R10)(R9*8), Y0
-	VMOVUPD    32(R10)(R9*8), Y1
-	LEAQ       masks<>+64(SB), R9
-	NEGQ       CX
-	VMOVUPD    (R9)(CX*8), Y2
-	VMOVUPD    32(R9)(CX*8), Y3
-	VMASKMOVPD (AX), Y0, Y4
-	VMASKMOVPD 32(AX), Y1, Y5
-	VMASKMOVPD 64(AX), Y2, Y6
-	VMASKMOVPD 96(AX), Y3, Y7
+// func addNarrowAVX2(sum *float64, cols int, data *float64, stride int, c *float64, n int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·addNarrowAVX2(SB), NOSPLIT, $0-48
+	MOVQ    sum+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    data+16(FP), DX
+	MOVQ    stride+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    CX, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	XORQ    R9, R9
+	CMPQ    R8, R9
+	CMOVQLT R9, R8
+	LEAQ    masks<>+64(SB), R9
+	NEGQ    R8
+	VMOVUPD (R9)(R8*8), Y0
+	VMOVUPD 32(R9)(R8*8), Y1
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	SHLQ    $0x03, BX
+	MOVQ    DI, R8
+	IMULQ   BX, R8
+	LEAQ    -8(R8)(CX*8), R8
+	LEAQ    (BX)(BX*2), CX
+	LEAQ    (CX)(BX*2), R9
+	LEAQ    (R9)(BX*2), R10
+	LEAQ    (DX)(R8*1), R8
 
-narrowloop:
-	VBROADCASTSD (SI), Y8
-	VMASKMOVPD   (DX), Y0, Y9
-	VMASKMOVPD   32(DX), Y1, Y10
-	VFMADD231PD  Y9, Y8, Y4
-	VFMADD231PD  Y10, Y8, Y5
-	VMASKMOVPD   64(DX), Y2, Y9
-	VMASKMOVPD   96(DX), Y3, Y10
-	VFMADD231PD  Y9, Y8, Y6
-	VFMADD231PD  Y10, Y8, Y7
+all:
+	CMPQ         DI, $0x08
+	JL           rest
+	VBROADCASTSD (SI), Y9
+	VMASKMOVPD   (DX), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y1
 	PREFETCHT1   (R8)
-	ADDQ         BX, DX
-	ADDQ         BX, R8
-	ADDQ         $0x08, SI
-	DECQ         DI
-	JNZ          narrowloop
-	VMASKMOVPD   Y4, Y0, (AX)
-	VMASKMOVPD   Y5, Y1, 32(AX)
-	VMASKMOVPD   Y6, Y2, 64(AX)
-	VMASKMOVPD   Y7, Y3, 96(AX)
+	VBROADCASTSD 8(SI), Y9
+	VMASKMOVPD   (DX)(BX*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y2
+	PREFETCHT1   (R8)(BX*1)
+	VBROADCASTSD 16(SI), Y9
+	VMASKMOVPD   (DX)(BX*2), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y3
+	PREFETCHT1   (R8)(BX*2)
+	VBROADCASTSD 24(SI), Y9
+	VMASKMOVPD   (DX)(CX*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y4
+	PREFETCHT1   (R8)(CX*1)
+	VBROADCASTSD 32(SI), Y9
+	VMASKMOVPD   (DX)(BX*4), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y5
+	PREFETCHT1   (R8)(BX*4)
+	VBROADCASTSD 40(SI), Y9
+	VMASKMOVPD   (DX)(R9*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y6
+	PREFETCHT1   (R8)(R9*1)
+	VBROADCASTSD 48(SI), Y9
+	VMASKMOVPD   (DX)(CX*2), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y7
+	PREFETCHT1   (R8)(CX*2)
+	VBROADCASTSD 56(SI), Y9
+	VMASKMOVPD   (DX)(R10*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y8
+	PREFETCHT1   (R8)(R10*1)
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (R8)(BX*8), R8
+	ADDQ         $0x40, SI
+	SUBQ         $0x08, DI
+	JMP          all
+
+rest:
+	CMPQ         DI, $0x01
+	JL           done
+	VBROADCASTSD (SI), Y9
+	VMASKMOVPD   (DX), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y1
+	CMPQ         DI, $0x02
+	JL           done
+	VBROADCASTSD 8(SI), Y9
+	VMASKMOVPD   (DX)(BX*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y2
+	CMPQ         DI, $0x03
+	JL           done
+	VBROADCASTSD 16(SI), Y9
+	VMASKMOVPD   (DX)(BX*2), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y3
+	CMPQ         DI, $0x04
+	JL           done
+	VBROADCASTSD 24(SI), Y9
+	VMASKMOVPD   (DX)(CX*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y4
+	CMPQ         DI, $0x05
+	JL           done
+	VBROADCASTSD 32(SI), Y9
+	VMASKMOVPD   (DX)(BX*4), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y5
+	CMPQ         DI, $0x06
+	JL           done
+	VBROADCASTSD 40(SI), Y9
+	VMASKMOVPD   (DX)(R9*1), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y6
+	CMPQ         DI, $0x07
+	JL           done
+	VBROADCASTSD 48(SI), Y9
+	VMASKMOVPD   (DX)(CX*2), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y7
+
+done:
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y6, Y5, Y5
+	VADDPD     Y8, Y7, Y7
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y7, Y5, Y5
+	VADDPD     Y5, Y1, Y1
+	VMASKMOVPD (AX), Y0, Y2
+	VADDPD     Y1, Y2, Y2
+	VMASKMOVPD Y2, Y0, (AX)
 	VZEROUPPER
 	RET
 
 // func dotsAVX512(z *float64, n int, data *float64, stride int, w *float64, cols int)
-// Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·dotsAVX512(SB), NOSPLIT, $0-48
-	MOVQ  z+0(FP), AX
-	MOVQ  n+8(FP), CX
-	MOVQ  data+16(FP), DX
-	MOVQ  stride+24(FP), BX
-	MOVQ  w+32(FP), SI
-	MOVQ  cols+40(FP), DI
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·dotsAVX512(SB), NOSPLIT, $8-48
+	MOVQ      z+0(FP), AX
+	MOVQ      n+8(FP), CX
+	MOVQ      data+16(FP), DX
+	MOVQ      stride+24(FP), BX
+	MOVQ      w+32(FP), SI
+	MOVQ      cols+40(FP), DI
+	CMPQ      DI, $0x08
+	JG        past1
+	MOVQ      DI, DI
+	MOVQ      $0x00000008, R8
+	CMPQ      DI, R8
+	CMOVQGT   R8, DI
+	XORQ      R8, R8
+	CMPQ      DI, R8
+	CMOVQLT   R8, DI
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (SI), K1, Z0
+	SHLQ      $0x03, BX
+	MOVQ      CX, SI
+	IMULQ     BX, SI
+	LEAQ      (BX)(BX*2), DI
+	LEAQ      (DI)(BX*2), R8
+	LEAQ      (R8)(BX*2), R9
+	LEAQ      (DX)(SI*1), SI
+
+narrow1rows8:
+	CMPQ        CX, $0x08
+	JL          narrow1rows8done
+	VPXORQ      Z1, Z1, Z1
+	VFMADD231PD (DX), Z0, K1, Z1
+	PREFETCHT1  (SI)
+	VPXORQ      Z2, Z2, Z2
+	VFMADD231PD (DX)(BX*1), Z0, K1, Z2
+	PREFETCHT1  (SI)(BX*1)
+	VPXORQ      Z3, Z3, Z3
+	VFMADD231PD (DX)(BX*2), Z0, K1, Z3
+	PREFETCHT1  (SI)(BX*2)
+	VPXORQ      Z4, Z4, Z4
+	VFMADD231PD (DX)(DI*1), Z0, K1, Z4
+	PREFETCHT1  (SI)(DI*1)
+	VPXORQ      Z5, Z5, Z5
+	VFMADD231PD (DX)(BX*4), Z0, K1, Z5
+	PREFETCHT1  (SI)(BX*4)
+	VPXORQ      Z6, Z6, Z6
+	VFMADD231PD (DX)(R8*1), Z0, K1, Z6
+	PREFETCHT1  (SI)(R8*1)
+	VPXORQ      Z7, Z7, Z7
+	VFMADD231PD (DX)(DI*2), Z0, K1, Z7
+	PREFETCHT1  (SI)(DI*2)
+	VPXORQ      Z8, Z8, Z8
+	VFMADD231PD (DX)(R9*1), Z0, K1, Z8
+	PREFETCHT1  (SI)(R9*1)
+	LEAQ        (SI)(BX*8), SI
+	VSHUFF64X2  $0x44, Z3, Z1, Z9
+	VSHUFF64X2  $0xee, Z3, Z1, Z10
+	VADDPD      Z9, Z10, Z9
+	VSHUFF64X2  $0x44, Z7, Z5, Z10
+	VSHUFF64X2  $0xee, Z7, Z5, Z12
+	VADDPD      Z10, Z12, Z10
+	VSHUFF64X2  $0x88, Z10, Z9, Z12
+	VSHUFF64X2  $0xdd, Z10, Z9, Z9
+	VADDPD      Z12, Z9, Z12
+	VSHUFF64X2  $0x44, Z4, Z2, Z9
+	VSHUFF64X2  $0xee, Z4, Z2, Z10
+	VADDPD      Z9, Z10, Z9
+	VSHUFF64X2  $0x44, Z8, Z6, Z10
+	VSHUFF64X2  $0xee, Z8, Z6, Z13
+	VADDPD      Z10, Z13, Z10
+	VSHUFF64X2  $0x88, Z10, Z9, Z13
+	VSHUFF64X2  $0xdd, Z10, Z9, Z9
+	VADDPD      Z13, Z9, Z13
+	VUNPCKLPD   Z13, Z12, Z9
+	VUNPCKHPD   Z13, Z12, Z10
+	VADDPD      Z9, Z10, Z9
+	VMOVUPD     Z9, (AX)
+	LEAQ        (DX)(BX*8), DX
+	ADDQ        $0x40, AX
+	SUBQ        $0x08, CX
+	JMP         narrow1rows8
+
+narrow1rows8done:
+narrow1rows1:
+	CMPQ          CX, $0x01
+	JL            narrow1rows1done
+	VPXORQ        Z11, Z11, Z11
+	VFMADD231PD   (DX), Z0, K1, Z11
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPD        Y11, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X1, X2, X2
+	VHADDPD       X2, X2, X2
+	VMOVSD        X2, (AX)
+	ADDQ          BX, DX
+	ADDQ          $0x08, AX
+	SUBQ          $0x01, CX
+	JMP           narrow1rows1
+
+narrow1rows1done:
+	VZEROUPPER
+	RET
+
+past1:
+	CMPQ      DI, $0x10
+	JG        past2
+	MOVQ      DI, R8
+	MOVQ      $0x00000008, R9
+	CMPQ      R8, R9
+	CMOVQGT   R9, R8
+	XORQ      R9, R9
+	CMPQ      R8, R9
+	CMOVQLT   R9, R8
+	MOVQ      $-1, R9
+	SHLXQ     R8, R9, R9
+	NOTQ      R9
+	KMOVW     R9, K1
+	SUBQ      $0x08, DI
+	MOVQ      $0x00000008, R8
+	CMPQ      DI, R8
+	CMOVQGT   R8, DI
+	XORQ      R8, R8
+	CMPQ      DI, R8
+	CMOVQLT   R8, DI
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K2
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z 64(SI), K2, Z1
+	SHLQ      $0x03, BX
+	MOVQ      CX, SI
+	IMULQ     BX, SI
+	LEAQ      (BX)(BX*2), DI
+	LEAQ      (DI)(BX*2), R8
+	LEAQ      (R8)(BX*2), R9
+	LEAQ      (DX)(SI*1), SI
+
+narrow2rows8:
+	CMPQ        CX, $0x08
+	JL          narrow2rows8done
+	VPXORQ      Z2, Z2, Z2
+	VFMADD231PD (DX), Z0, K1, Z2
+	VFMADD231PD 64(DX), Z1, K2, Z2
+	PREFETCHT1  (SI)
+	VPXORQ      Z3, Z3, Z3
+	VFMADD231PD (DX)(BX*1), Z0, K1, Z3
+	VFMADD231PD 64(DX)(BX*1), Z1, K2, Z3
+	PREFETCHT1  (SI)(BX*1)
+	VPXORQ      Z4, Z4, Z4
+	VFMADD231PD (DX)(BX*2), Z0, K1, Z4
+	VFMADD231PD 64(DX)(BX*2), Z1, K2, Z4
+	PREFETCHT1  (SI)(BX*2)
+	VPXORQ      Z5, Z5, Z5
+	VFMADD231PD (DX)(DI*1), Z0, K1, Z5
+	VFMADD231PD 64(DX)(DI*1), Z1, K2, Z5
+	PREFETCHT1  (SI)(DI*1)
+	VPXORQ      Z6, Z6, Z6
+	VFMADD231PD (DX)(BX*4), Z0, K1, Z6
+	VFMADD231PD 64(DX)(BX*4), Z1, K2, Z6
+	PREFETCHT1  (SI)(BX*4)
+	VPXORQ      Z7, Z7, Z7
+	VFMADD231PD (DX)(R8*1), Z0, K1, Z7
+	VFMADD231PD 64(DX)(R8*1), Z1, K2, Z7
+	PREFETCHT1  (SI)(R8*1)
+	VPXORQ      Z8, Z8, Z8
+	VFMADD231PD (DX)(DI*2), Z0, K1, Z8
+	VFMADD231PD 64(DX)(DI*2), Z1, K2, Z8
+	PREFETCHT1  (SI)(DI*2)
+	VPXORQ      Z9, Z9, Z9
+	VFMADD231PD (DX)(R9*1), Z0, K1, Z9
+	VFMADD231PD 64(DX)(R9*1), Z1, K2, Z9
+	PREFETCHT1  (SI)(R9*1)
+	LEAQ        (SI)(BX*8), SI
+	VSHUFF64X2  $0x44, Z4, Z2, Z10
+	VSHUFF64X2  $0xee, Z4, Z2, Z11
+	VADDPD      Z10, Z11, Z10
+	VSHUFF64X2  $0x44, Z8, Z6, Z11
+	VSHUFF64X2  $0xee, Z8, Z6, Z13
+	VADDPD      Z11, Z13, Z11
+	VSHUFF64X2  $0x88, Z11, Z10, Z13
+	VSHUFF64X2  $0xdd, Z11, Z10, Z10
+	VADDPD      Z13, Z10, Z13
+	VSHUFF64X2  $0x44, Z5, Z3, Z10
+	VSHUFF64X2  $0xee, Z5, Z3, Z11
+	VADDPD      Z10, Z11, Z10
+	VSHUFF64X2  $0x44, Z9, Z7, Z11
+	VSHUFF64X2  $0xee, Z9, Z7, Z14
+	VADDPD      Z11, Z14, Z11
+	VSHUFF64X2  $0x88, Z11, Z10, Z14
+	VSHUFF64X2  $0xdd, Z11, Z10, Z10
+	VADDPD      Z14, Z10, Z14
+	VUNPCKLPD   Z14, Z13, Z10
+	VUNPCKHPD   Z14, Z13, Z11
+	VADDPD      Z10, Z11, Z10
+	VMOVUPD     Z10, (AX)
+	LEAQ        (DX)(BX*8), DX
+	ADDQ        $0x40, AX
+	SUBQ        $0x08, CX
+	JMP         narrow2rows8
+
+narrow2rows8done:
+narrow2rows1:
+	CMPQ          CX, $0x01
+	JL            narrow2rows1done
+	VPXORQ        Z12, Z12, Z12
+	VFMADD231PD   (DX), Z0, K1, Z12
+	VFMADD231PD   64(DX), Z1, K2, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y2
+	VADDPD        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPD        X2, X3, X3
+	VHADDPD       X3, X3, X3
+	VMOVSD        X3, (AX)
+	ADDQ          BX, DX
+	ADDQ          $0x08, AX
+	SUBQ          $0x01, CX
+	JMP           narrow2rows1
+
+narrow2rows1done:
+	VZEROUPPER
+	RET
+
+past2:
 	SHLQ  $0x03, BX
 	MOVQ  DI, R8
 	ANDQ  $0x07, R8
@@ -366,77 +670,103 @@ TEXT ·dotsAVX512(SB), NOSPLIT, $0-48
 	MOVQ  CX, R9
 	IMULQ BX, R9
 	LEAQ  (BX)(BX*2), R11
+	LEAQ  (R11)(BX*2), R12
+	LEAQ  (R12)(BX*2), R13
 
-rows4:
-	CMPQ   CX, $0x04
-	JL     rows4done
+rows8:
+	CMPQ   CX, $0x08
+	JL     rows8done
 	MOVQ   DX, R10
-	LEAQ   (R10)(R9*1), R12
+	LEAQ   (R10)(R9*1), R14
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
-	MOVQ   SI, R13
-	MOVQ   DI, R14
-	TESTQ  R14, R14
-	JZ     tail4
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	MOVQ   SI, R15
+	MOVQ   DI, BP
+	TESTQ  BP, BP
+	JZ     tail8
 
-cols4:
-	VMOVUPD     (R13), Z4
-	VFMADD231PD (R10), Z4, Z0
-	PREFETCHT1  (R12)
-	VFMADD231PD (R10)(BX*1), Z4, Z1
-	VFMADD231PD (R10)(BX*2), Z4, Z2
-	PREFETCHT1  (R12)(BX*2)
-	VFMADD231PD (R10)(R11*1), Z4, Z3
-	ADDQ        $0x40, R12
-	ADDQ        $0x40, R13
+cols8:
+	VMOVUPD     (R15), Z8
+	VFMADD231PD (R10), Z8, Z0
+	PREFETCHT1  (R14)
+	VFMADD231PD (R10)(BX*1), Z8, Z1
+	VFMADD231PD (R10)(BX*2), Z8, Z2
+	PREFETCHT1  (R14)(BX*2)
+	VFMADD231PD (R10)(R11*1), Z8, Z3
+	VFMADD231PD (R10)(BX*4), Z8, Z4
+	PREFETCHT1  (R14)(BX*4)
+	VFMADD231PD (R10)(R12*1), Z8, Z5
+	VFMADD231PD (R10)(R11*2), Z8, Z6
+	PREFETCHT1  (R14)(R11*2)
+	VFMADD231PD (R10)(R13*1), Z8, Z7
+	ADDQ        $0x40, R14
+	ADDQ        $0x40, R15
 	ADDQ        $0x40, R10
-	DECQ        R14
-	JNZ         cols4
+	DECQ        BP
+	JNZ         cols8
 
-tail4:
+tail8:
 	TESTQ       R8, R8
-	JZ          cols4done
-	VMOVUPD.Z   (R13), K1, Z4
-	VMOVUPD.Z   (R10), K1, Z5
-	VFMADD231PD Z5, Z4, Z0
-	VMOVUPD.Z   (R10)(BX*1), K1, Z5
-	VFMADD231PD Z5, Z4, Z1
-	VMOVUPD.Z   (R10)(BX*2), K1, Z5
-	VFMADD231PD Z5, Z4, Z2
-	VMOVUPD.Z   (R10)(R11*1), K1, Z5
-	VFMADD231PD Z5, Z4, Z3
+	JZ          cols8done
+	VMOVUPD.Z   (R15), K1, Z8
+	VMOVUPD.Z   (R10), K1, Z9
+	VFMADD231PD Z9, Z8, Z0
+	VMOVUPD.Z   (R10)(BX*1), K1, Z9
+	VFMADD231PD Z9, Z8, Z1
+	VMOVUPD.Z   (R10)(BX*2), K1, Z9
+	VFMADD231PD Z9, Z8, Z2
+	VMOVUPD.Z   (R10)(R11*1), K1, Z9
+	VFMADD231PD Z9, Z8, Z3
+	VMOVUPD.Z   (R10)(BX*4), K1, Z9
+	VFMADD231PD Z9, Z8, Z4
+	VMOVUPD.Z   (R10)(R12*1), K1, Z9
+	VFMADD231PD Z9, Z8, Z5
+	VMOVUPD.Z   (R10)(R11*2), K1, Z9
+	VFMADD231PD Z9, Z8, Z6
+	VMOVUPD.Z   (R10)(R13*1), K1, Z9
+	VFMADD231PD Z9, Z8, Z7
 
-cols4done:
-	VEXTRACTF64X4 $0x01, Z0, Y4
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF64X4 $0x01, Z1, Y5
-	VADDPD        Y1, Y5, Y5
-	VEXTRACTF64X4 $0x01, Z2, Y7
-	VADDPD        Y2, Y7, Y7
-	VEXTRACTF64X4 $0x01, Z3, Y8
-	VADDPD        Y3, Y8, Y8
-	VPERM2F128    $0x20, Y7, Y4, Y9
-	VPERM2F128    $0x31, Y7, Y4, Y4
-	VADDPD        Y9, Y4, Y9
-	VPERM2F128    $0x20, Y8, Y5, Y4
-	VPERM2F128    $0x31, Y8, Y5, Y5
-	VADDPD        Y4, Y5, Y4
-	VHADDPD       Y4, Y9, Y9
-	VMOVUPD       Y9, (AX)
-	LEAQ          (DX)(BX*4), DX
-	ADDQ          $0x20, AX
-	SUBQ          $0x04, CX
-	JMP           rows4
+cols8done:
+	VSHUFF64X2 $0x44, Z2, Z0, Z8
+	VSHUFF64X2 $0xee, Z2, Z0, Z9
+	VADDPD     Z8, Z9, Z8
+	VSHUFF64X2 $0x44, Z6, Z4, Z9
+	VSHUFF64X2 $0xee, Z6, Z4, Z11
+	VADDPD     Z9, Z11, Z9
+	VSHUFF64X2 $0x88, Z9, Z8, Z11
+	VSHUFF64X2 $0xdd, Z9, Z8, Z8
+	VADDPD     Z11, Z8, Z11
+	VSHUFF64X2 $0x44, Z3, Z1, Z8
+	VSHUFF64X2 $0xee, Z3, Z1, Z9
+	VADDPD     Z8, Z9, Z8
+	VSHUFF64X2 $0x44, Z7, Z5, Z9
+	VSHUFF64X2 $0xee, Z7, Z5, Z12
+	VADDPD     Z9, Z12, Z9
+	VSHUFF64X2 $0x88, Z9, Z8, Z12
+	VSHUFF64X2 $0xdd, Z9, Z8, Z8
+	VADDPD     Z12, Z8, Z12
+	VUNPCKLPD  Z12, Z11, Z8
+	VUNPCKHPD  Z12, Z11, Z9
+	VADDPD     Z8, Z9, Z8
+	VMOVUPD    Z8, (AX)
+	LEAQ       (DX)(BX*8), DX
+	ADDQ       $0x40, AX
+	SUBQ       $0x08, CX
+	JMP        rows8
 
-rows4done:
+rows8done:
 rows1:
 	CMPQ   CX, $0x01
 	JL     rows1done
 	MOVQ   DX, R10
 	LEAQ   (R10)(R9*1), R11
-	VPXORQ Z6, Z6, Z6
+	VPXORQ Z10, Z10, Z10
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 	TESTQ  R12, R12
@@ -444,7 +774,7 @@ rows1:
 
 cols1:
 	VMOVUPD     (R11), Z0
-	VFMADD231PD (R10), Z0, Z6
+	VFMADD231PD (R10), Z0, Z10
 	ADDQ        $0x40, R11
 	ADDQ        $0x40, R10
 	DECQ        R12
@@ -455,11 +785,11 @@ tail1:
 	JZ          cols1done
 	VMOVUPD.Z   (R11), K1, Z0
 	VMOVUPD.Z   (R10), K1, Z1
-	VFMADD231PD Z1, Z0, Z6
+	VFMADD231PD Z1, Z0, Z10
 
 cols1done:
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VADDPD        Y6, Y0, Y0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y10, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
 	VADDPD        X0, X1, X1
 	VHADDPD       X1, X1, X1
@@ -474,7 +804,7 @@ rows1done:
 	RET
 
 // func addScaledAVX512(sum *float64, cols int, data *float64, stride int, c *float64, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·addScaledAVX512(SB), NOSPLIT, $8-48
 	MOVQ  sum+0(FP), AX
 	MOVQ  cols+8(FP), CX
@@ -485,8 +815,6 @@ TEXT ·addScaledAVX512(SB), NOSPLIT, $8-48
 	SHLQ  $0x03, BX
 	MOVQ  DI, R8
 	IMULQ BX, R8
-	CMPQ  CX, $0x10
-	JL    narrow
 	MOVQ  CX, R9
 	ANDQ  $0x07, R9
 	SHRQ  $0x03, CX
@@ -604,36 +932,161 @@ rows1done:
 	VZEROUPPER
 	RET
 
-narrow:
-	MOVQ      $0x00000008, R9
-	CMPQ      CX, R9
-	CMOVQLT   CX, R9
-	SUBQ      R9, CX
-	LEAQ      (DX)(R8*1), R8
-	MOVQ      $-1, R10
-	SHLXQ     R9, R10, R10
-	NOTQ      R10
-	KMOVW     R10, K1
-	MOVQ      $-1, R9
-	SHLXQ     CX, R9, R9
-	NOTQ      R9
-	KMOVW     R9, K2
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z 64(AX), K2, Z1
+// func addNarrowAVX512(sum *float64, cols int, data *float64, stride int, c *float64, n int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·addNarrowAVX512(SB), NOSPLIT, $0-48
+	MOVQ    sum+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    data+16(FP), DX
+	MOVQ    stride+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    CX, R8
+	MOVQ    R8, R9
+	MOVQ    $0x00000008, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	XORQ    R10, R10
+	CMPQ    R9, R10
+	CMOVQLT R10, R9
+	MOVQ    $-1, R10
+	SHLXQ   R9, R10, R10
+	NOTQ    R10
+	KMOVW   R10, K1
+	SUBQ    $0x08, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	XORQ    R9, R9
+	CMPQ    R8, R9
+	CMOVQLT R9, R8
+	MOVQ    $-1, R9
+	SHLXQ   R8, R9, R9
+	NOTQ    R9
+	KMOVW   R9, K2
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	VPXORQ  Z8, Z8, Z8
+	VPXORQ  Z9, Z9, Z9
+	VPXORQ  Z10, Z10, Z10
+	VPXORQ  Z11, Z11, Z11
+	VPXORQ  Z12, Z12, Z12
+	VPXORQ  Z13, Z13, Z13
+	VPXORQ  Z14, Z14, Z14
+	VPXORQ  Z15, Z15, Z15
+	SHLQ    $0x03, BX
+	MOVQ    DI, R8
+	IMULQ   BX, R8
+	LEAQ    -8(R8)(CX*8), R8
+	LEAQ    (BX)(BX*2), CX
+	LEAQ    (CX)(BX*2), R9
+	LEAQ    (R9)(BX*2), R10
+	LEAQ    (DX)(R8*1), R8
 
-narrowloop:
-	VBROADCASTSD (SI), Z2
-	VMOVUPD.Z    (DX), K1, Z3
-	VFMADD231PD  Z3, Z2, Z0
-	VMOVUPD.Z    64(DX), K2, Z3
-	VFMADD231PD  Z3, Z2, Z1
+all:
+	CMPQ         DI, $0x08
+	JL           rest
+	VBROADCASTSD (SI), Z16
+	VFMADD231PD  (DX), Z16, K1, Z0
+	VFMADD231PD  64(DX), Z16, K2, Z1
 	PREFETCHT1   (R8)
-	ADDQ         BX, DX
-	ADDQ         BX, R8
-	ADDQ         $0x08, SI
-	DECQ         DI
-	JNZ          narrowloop
-	VMOVUPD      Z0, K1, (AX)
-	VMOVUPD      Z1, K2, 64(AX)
+	VBROADCASTSD 8(SI), Z16
+	VFMADD231PD  (DX)(BX*1), Z16, K1, Z2
+	VFMADD231PD  64(DX)(BX*1), Z16, K2, Z3
+	PREFETCHT1   (R8)(BX*1)
+	VBROADCASTSD 16(SI), Z16
+	VFMADD231PD  (DX)(BX*2), Z16, K1, Z4
+	VFMADD231PD  64(DX)(BX*2), Z16, K2, Z5
+	PREFETCHT1   (R8)(BX*2)
+	VBROADCASTSD 24(SI), Z16
+	VFMADD231PD  (DX)(CX*1), Z16, K1, Z6
+	VFMADD231PD  64(DX)(CX*1), Z16, K2, Z7
+	PREFETCHT1   (R8)(CX*1)
+	VBROADCASTSD 32(SI), Z16
+	VFMADD231PD  (DX)(BX*4), Z16, K1, Z8
+	VFMADD231PD  64(DX)(BX*4), Z16, K2, Z9
+	PREFETCHT1   (R8)(BX*4)
+	VBROADCASTSD 40(SI), Z16
+	VFMADD231PD  (DX)(R9*1), Z16, K1, Z10
+	VFMADD231PD  64(DX)(R9*1), Z16, K2, Z11
+	PREFETCHT1   (R8)(R9*1)
+	VBROADCASTSD 48(SI), Z16
+	VFMADD231PD  (DX)(CX*2), Z16, K1, Z12
+	VFMADD231PD  64(DX)(CX*2), Z16, K2, Z13
+	PREFETCHT1   (R8)(CX*2)
+	VBROADCASTSD 56(SI), Z16
+	VFMADD231PD  (DX)(R10*1), Z16, K1, Z14
+	VFMADD231PD  64(DX)(R10*1), Z16, K2, Z15
+	PREFETCHT1   (R8)(R10*1)
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (R8)(BX*8), R8
+	ADDQ         $0x40, SI
+	SUBQ         $0x08, DI
+	JMP          all
+
+rest:
+	CMPQ         DI, $0x01
+	JL           done
+	VBROADCASTSD (SI), Z16
+	VFMADD231PD  (DX), Z16, K1, Z0
+	VFMADD231PD  64(DX), Z16, K2, Z1
+	CMPQ         DI, $0x02
+	JL           done
+	VBROADCASTSD 8(SI), Z16
+	VFMADD231PD  (DX)(BX*1), Z16, K1, Z2
+	VFMADD231PD  64(DX)(BX*1), Z16, K2, Z3
+	CMPQ         DI, $0x03
+	JL           done
+	VBROADCASTSD 16(SI), Z16
+	VFMADD231PD  (DX)(BX*2), Z16, K1, Z4
+	VFMADD231PD  64(DX)(BX*2), Z16, K2, Z5
+	CMPQ         DI, $0x04
+	JL           done
+	VBROADCASTSD 24(SI), Z16
+	VFMADD231PD  (DX)(CX*1), Z16, K1, Z6
+	VFMADD231PD  64(DX)(CX*1), Z16, K2, Z7
+	CMPQ         DI, $0x05
+	JL           done
+	VBROADCASTSD 32(SI), Z16
+	VFMADD231PD  (DX)(BX*4), Z16, K1, Z8
+	VFMADD231PD  64(DX)(BX*4), Z16, K2, Z9
+	CMPQ         DI, $0x06
+	JL           done
+	VBROADCASTSD 40(SI), Z16
+	VFMADD231PD  (DX)(R9*1), Z16, K1, Z10
+	VFMADD231PD  64(DX)(R9*1), Z16, K2, Z11
+	CMPQ         DI, $0x07
+	JL           done
+	VBROADCASTSD 48(SI), Z16
+	VFMADD231PD  (DX)(CX*2), Z16, K1, Z12
+	VFMADD231PD  64(DX)(CX*2), Z16, K2, Z13
+
+done:
+	VADDPD    Z2, Z0, Z0
+	VADDPD    Z6, Z4, Z4
+	VADDPD    Z10, Z8, Z8
+	VADDPD    Z14, Z12, Z12
+	VADDPD    Z4, Z0, Z0
+	VADDPD    Z12, Z8, Z8
+	VADDPD    Z8, Z0, Z0
+	VMOVUPD.Z (AX), K1, Z2
+	VADDPD    Z0, Z2, Z2
+	VMOVUPD   Z2, K1, (AX)
+	VADDPD    Z3, Z1, Z1
+	VADDPD    Z7, Z5, Z5
+	VADDPD    Z11, Z9, Z9
+	VADDPD    Z15, Z13, Z13
+	VADDPD    Z5, Z1, Z1
+	VADDPD    Z13, Z9, Z9
+	VADDPD    Z9, Z1, Z1
+	VMOVUPD.Z 64(AX), K2, Z0
+	VADDPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K2, 64(AX)
 	VZEROUPPER
 	RET

@@ -11,7 +11,13 @@ func dotsAVX2(z *float64, n int, data *float64, stride int, w *float64, cols int
 func addScaledAVX2(sum *float64, cols int, data *float64, stride int, c *float64, n int)
 
 //go:noescape
+func addNarrowAVX2(sum *float64, cols int, data *float64, stride int, c *float64, n int)
+
+//go:noescape
 func dotsAVX512(z *float64, n int, data *float64, stride int, w *float64, cols int)
 
 //go:noescape
 func addScaledAVX512(sum *float64, cols int, data *float64, stride int, c *float64, n int)
+
+//go:noescape
+func addNarrowAVX512(sum *float64, cols int, data *float64, stride int, c *float64, n int)

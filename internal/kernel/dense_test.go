@@ -86,10 +86,18 @@ func TestAddScaled(t *testing.T) {
 			got := make([]float64, m.cols+8)
 			kinds[1].fill(rand.New(rand.NewPCG(3, 4)), got)
 			want := append([]float64{}, got...)
-			for k, c := range m.c {
-				for j, x := range m.row(k) {
-					want[j] = math.FMA(c, x, want[j])
+			for j := range m.cols {
+				if m.cols > 16 {
+					for k, c := range m.c {
+						want[j] = math.FMA(c, m.row(k)[j], want[j])
+					}
+					continue
 				}
+				var s [8]float64
+				for k, c := range m.c {
+					s[k%8] = math.FMA(c, m.row(k)[j], s[k%8])
+				}
+				want[j] += ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 			}
 			AddScaled(got[:m.cols], m.data, m.stride, m.c)
 			sameBits(t, m.String(), got, want)

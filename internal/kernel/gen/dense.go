@@ -13,6 +13,7 @@ func dense() {
 	for _, s := range []isa{avx2, avx512} {
 		s.dots(table)
 		s.addScaled(table)
+		s.addNarrow(table)
 	}
 }
 
@@ -53,33 +54,99 @@ func (r rows) at(k int) Mem {
 	return Mem{Base: r.p, Index: r.strides[k], Scale: uint8(scale)}
 }
 
-// dots writes z_k = ⟨x_k, w⟩, four rows at a time, which share the loads of w.
+// dots writes z_k = ⟨x_k, w⟩, several rows at a time, which share the loads of w.
 func (s isa) dots(table Mem) {
 	TEXT("dots"+s.name, NOSPLIT, "func(z *float64, n int, data *float64, stride int, w *float64, cols int)")
 	Pragma("noescape")
 	z, n := Load(Param("z"), GP64()).(reg.GPVirtual), Load(Param("n"), GP64()).(reg.GPVirtual)
 	data, stride := Load(Param("data"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual)
 	w, cols := Load(Param("w"), GP64()).(reg.GPVirtual), Load(Param("cols"), GP64()).(reg.GPVirtual)
+	if s.wide {
+		for vectors := 1; vectors <= 2; vectors++ {
+			past := fmt.Sprintf("past%d", vectors)
+			CMPQ(cols, U8(8*vectors))
+			JG(LabelRef(past))
+			s.dotsNarrow(z, n, data, stride, w, cols, vectors, table)
+			Label(past)
+		}
+	}
 	SHLQ(U8(3), stride)
 	rest, whole, k := s.split(cols, table)
 	tile := GP64()
 	MOVQ(n, tile)
 	IMULQ(stride, tile)
 
-	const group = 4
 	p := GP64()
-	x := newRows(p, stride, group)
-	inGroups(group, n, data, stride, z, func(size int) {
+	x := newRows(p, stride, s.together())
+	inGroups(s.together(), n, data, stride, z, "", func(size int) {
 		MOVQ(data, p)
-		sums := s.products(x, x.ahead(tile), w, whole, rest, k, size)
-		if size == group {
-			storeSums(sums, z)
-		} else {
-			storeSum(sums[0], z)
-		}
+		s.storeTotals(s.products(x, x.ahead(tile), w, whole, rest, k, size), z)
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// together is how many rows dots works on at a time.
+func (s isa) together() int {
+	if s.wide {
+		return 8
+	}
+	return 4
+}
+
+// dotsNarrow is dots for rows of one or two vectors, with w in registers.
+func (s isa) dotsNarrow(z, n, data, stride, w, cols reg.GPVirtual, vectors int, table Mem) {
+	masks, ws := s.maskRow(cols, vectors, table), make([]vector, vectors)
+	for v := range ws {
+		ws[v] = s.vector()
+		ws[v].loadMasked(Mem{Base: w}.Offset(64*v), masks[v])
+	}
+	SHLQ(U8(3), stride)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
+	x := newRows(data, stride, 8)
+	ahead := x.ahead(tile)
+	inGroups(8, n, data, stride, z, fmt.Sprintf("narrow%d", vectors), func(size int) {
+		sums := make([]vector, size)
+		for i := range sums {
+			sums[i] = s.vector()
+			sums[i].zero()
+			for v := range ws {
+				sums[i].fuseMasked(ws[v], x.at(i).Offset(64*v), masks[v])
+			}
+			if size > 1 {
+				PREFETCHT1(ahead.at(i))
+			}
+		}
+		if size > 1 {
+			LEAQ(Mem{Base: ahead.p, Index: stride, Scale: 8}, ahead.p)
+		}
+		s.storeTotals(sums, z)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// maskRow returns the masks of a row's vectors.
+func (s isa) maskRow(cols reg.GPVirtual, vectors int, table Mem) []mask {
+	masks, left := make([]mask, vectors), GP64()
+	MOVQ(cols, left)
+	for v := range masks {
+		if v > 0 {
+			SUBQ(U8(8), left)
+		}
+		here, end := GP64(), GP64()
+		MOVQ(left, here)
+		MOVQ(U32(8), end)
+		CMPQ(here, end)
+		CMOVQGT(end, here)
+		XORQ(end, end)
+		CMPQ(here, end)
+		CMOVQLT(end, here)
+		masks[v] = s.first(here, table)
+	}
+	return masks
 }
 
 // split returns how many numbers of a row are beyond its whole vectors, how many
@@ -94,10 +161,10 @@ func (s isa) split(cols reg.GPVirtual, table Mem) (rest, whole reg.GPVirtual, k 
 }
 
 // inGroups does n rows in groups of the given size and the last ones singly; beside is
-// an array with one number a row.
-func inGroups(group int, n, data, stride, beside reg.GPVirtual, body func(size int)) {
+// an array with one number a row. The name tells labels apart.
+func inGroups(group int, n, data, stride, beside reg.GPVirtual, name string, body func(size int)) {
 	for _, size := range []int{group, 1} {
-		loop, done := fmt.Sprintf("rows%d", size), fmt.Sprintf("rows%ddone", size)
+		loop, done := fmt.Sprintf("%srows%d", name, size), fmt.Sprintf("%srows%ddone", name, size)
 		Label(loop)
 		CMPQ(n, U8(size))
 		JL(LabelRef(done))
@@ -155,8 +222,20 @@ func (s isa) products(x, ahead rows, w, whole, rest reg.GPVirtual, k mask, size 
 	return sums
 }
 
-// storeSums writes the totals of four vectors.
-func storeSums(sums []vector, z reg.GPVirtual) {
+// storeTotals writes the totals of one vector, or of as many as dots has together.
+func (s isa) storeTotals(sums []vector, z reg.GPVirtual) {
+	switch len(sums) {
+	case 1:
+		storeSum(sums[0], z)
+	case 4:
+		storeFour(sums, z)
+	default:
+		storeEight(sums, z)
+	}
+}
+
+// storeFour writes the totals of four vectors.
+func storeFour(sums []vector, z reg.GPVirtual) {
 	half := make([]reg.VecVirtual, 4)
 	for i, v := range sums {
 		half[i] = v.fold()
@@ -171,6 +250,26 @@ func storeSums(sums []vector, z reg.GPVirtual) {
 	even, odd := pair(half[0], half[2]), pair(half[1], half[3])
 	VHADDPD(odd, even, even)
 	VMOVUPD(even, Mem{Base: z})
+}
+
+// storeEight writes the totals of eight vectors of AVX-512: two become one three times.
+func storeEight(sums []vector, z reg.GPVirtual) {
+	// add adds the quarters of a and b that two selections name.
+	add := func(a, b reg.VecVirtual, first, second uint8) reg.VecVirtual {
+		f, g := ZMM(), ZMM()
+		VSHUFF64X2(U8(first), b, a, f)
+		VSHUFF64X2(U8(second), b, a, g)
+		VADDPD(f, g, f)
+		return f
+	}
+	halves := func(i, j int) reg.VecVirtual { return add(sums[i][0], sums[j][0], 0x44, 0xEE) }
+	quarters := func(a, b reg.VecVirtual) reg.VecVirtual { return add(a, b, 0x88, 0xDD) }
+	even, odd := quarters(halves(0, 2), halves(4, 6)), quarters(halves(1, 3), halves(5, 7))
+	low, high := ZMM(), ZMM()
+	VUNPCKLPD(odd, even, low)
+	VUNPCKHPD(odd, even, high)
+	VADDPD(low, high, low)
+	VMOVUPD(low, Mem{Base: z})
 }
 
 // storeSum writes the total of one vector.
@@ -194,8 +293,6 @@ func (s isa) addScaled(table Mem) {
 	tile := GP64()
 	MOVQ(n, tile)
 	IMULQ(stride, tile)
-	CMPQ(cols, U8(16))
-	JL(LabelRef("narrow"))
 	rest, whole, k := s.split(cols, table)
 
 	group := 4
@@ -204,49 +301,81 @@ func (s isa) addScaled(table Mem) {
 	}
 	p := GP64()
 	x := newRows(p, stride, group)
-	inGroups(group, n, data, stride, c, func(size int) {
+	inGroups(group, n, data, stride, c, "", func(size int) {
 		MOVQ(data, p)
 		s.accumulate(x, x.ahead(tile), g, c, whole, rest, k, size)
 	})
 	VZEROUPPER()
 	RET()
-	Label("narrow")
-	s.addNarrow(g, cols, data, stride, c, n, tile, table)
-	VZEROUPPER()
-	RET()
 }
 
-// addNarrow adds rows of less than 16 numbers, with g in registers.
-func (s isa) addNarrow(g, cols, data, stride, c, n, tile reg.GPVirtual, table Mem) {
-	low, high := GP64(), GP64() // of the columns
-	MOVQ(U32(8), low)
-	CMPQ(cols, low)
-	CMOVQLT(cols, low)
-	MOVQ(cols, high)
-	SUBQ(low, high)
-	x := rows{p: data}
-	ahead := x.ahead(tile)
-	masks := []mask{s.first(low, table), s.first(high, table)}
-	sums := []vector{s.vector(), s.vector()}
-	for i, sum := range sums {
-		sum.loadMasked(Mem{Base: g}.Offset(64*i), masks[i])
+// addNarrow adds c_k·x_k to g, which has 16 numbers or less, and 4 for AVX2, in partial
+// sums that stay in registers: row k goes to that of k mod 8.
+func (s isa) addNarrow(table Mem) {
+	TEXT("addNarrow"+s.name, NOSPLIT, "func(sum *float64, cols int, data *float64, stride int, c *float64, n int)")
+	Pragma("noescape")
+	g, cols := Load(Param("sum"), GP64()).(reg.GPVirtual), Load(Param("cols"), GP64()).(reg.GPVirtual)
+	data, stride := Load(Param("data"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual)
+	c, n := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("n"), GP64()).(reg.GPVirtual)
+	vectors, part := 1, s.half
+	if s.wide {
+		vectors, part = 2, s.vector
 	}
-	factor, xv := s.broadcast(), s.vector()
-	Label("narrowloop")
-	VBROADCASTSD(Mem{Base: c}, factor[0])
-	for i, sum := range sums {
-		xv.loadMasked(x.at(0).Offset(64*i), masks[i])
-		sum.fuseVector(factor, xv)
+	masks := s.maskRow(cols, vectors, table)
+	sums := make([][]vector, 8)
+	for i := range sums {
+		for range vectors {
+			v := part()
+			v.zero()
+			sums[i] = append(sums[i], v)
+		}
 	}
-	PREFETCHT1(ahead.at(0))
-	ADDQ(stride, data)
-	ADDQ(stride, ahead.p)
-	ADDQ(U8(8), c)
-	DECQ(n)
-	JNZ(LabelRef("narrowloop"))
-	for i, sum := range sums {
-		sum.storeMasked(Mem{Base: g}.Offset(64*i), masks[i])
+	SHLQ(U8(3), stride)
+	tile := GP64()
+	MOVQ(n, tile)
+	IMULQ(stride, tile)
+	LEAQ(Mem{Base: tile, Index: cols, Scale: 8, Disp: -8}, tile)
+	x, factor := newRows(data, stride, len(sums)), s.broadcast()
+	ends := x.ahead(tile) // of the rows of the next tile, as dots fetches their beginnings
+	add := func(row int) {
+		VBROADCASTSD(Mem{Base: c}.Offset(8*row), factor[0])
+		for v, sum := range sums[row] {
+			sum.fuseMasked(factor, x.at(row).Offset(64*v), masks[v])
+		}
 	}
+	Label("all")
+	CMPQ(n, U8(len(sums)))
+	JL(LabelRef("rest"))
+	for row := range sums {
+		add(row)
+		PREFETCHT1(ends.at(row))
+	}
+	LEAQ(Mem{Base: data, Index: stride, Scale: 8}, data)
+	LEAQ(Mem{Base: ends.p, Index: stride, Scale: 8}, ends.p)
+	ADDQ(U8(64), c)
+	SUBQ(U8(len(sums)), n)
+	JMP(LabelRef("all"))
+	Label("rest")
+	for row := range len(sums) - 1 {
+		CMPQ(n, U8(row+1))
+		JL(LabelRef("done"))
+		add(row)
+	}
+	Label("done")
+	for v, k := range masks {
+		for step := 1; step < len(sums); step *= 2 {
+			for i := 0; i < len(sums); i += 2 * step {
+				a := sums[i][v]
+				a.update(VADDPD, a, sums[i+step][v])
+			}
+		}
+		sum := part()
+		sum.loadMasked(Mem{Base: g}.Offset(64*v), k)
+		sum.update(VADDPD, sum, sums[0][v])
+		sum.storeMasked(Mem{Base: g}.Offset(64*v), k)
+	}
+	VZEROUPPER()
+	RET()
 }
 
 // broadcast returns registers for a vector of equal numbers, one in fact.

@@ -151,6 +151,9 @@ func (s isa) exp(x vector, c *constants) vector {
 	p.update(VFMADD213PD, square, x)
 	p = s.apply(VADDPD, p, number(1))
 
+	if s.wide { // the same: p·2^n, rounded once
+		return s.apply(VSCALEFPD, p, n)
+	}
 	m = s.copy(number(magic))
 	m.update(VFMADD231PD, n, number(0.5))
 	p = s.apply(VMULPD, p, s.power(m, c))

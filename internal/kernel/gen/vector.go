@@ -28,12 +28,15 @@ func (s isa) vector() vector {
 	return vector{YMM(), YMM()}
 }
 
+// half is the first register of an AVX2 vector: 4 numbers.
+func (s isa) half() vector { return vector{YMM()} }
+
 // bytes is the size of a vector's registers.
 func (v vector) bytes() int { return 64 / len(v) }
 
 func (v vector) zero() {
 	for _, r := range v {
-		if len(v) == 1 {
+		if r.Size() == 64 {
 			VPXORQ(r, r, r)
 		} else {
 			VXORPD(r, r, r)
@@ -109,7 +112,7 @@ func (s isa) first(n reg.GPVirtual, table Mem) mask {
 
 // loadMasked loads the numbers that the mask selects, and zeros.
 func (v vector) loadMasked(m Mem, k mask) {
-	if len(v) == 1 {
+	if k.k != nil {
 		VMOVUPD_Z(m, k.k, v[0])
 		return
 	}
@@ -118,9 +121,23 @@ func (v vector) loadMasked(m Mem, k mask) {
 	}
 }
 
+// fuseMasked adds a·b to v, where b lies in memory and zeros stand for numbers that the mask
+// doesn't select.
+func (v vector) fuseMasked(a vector, b Mem, k mask) {
+	if k.k != nil {
+		VFMADD231PD(b, a[0], k.k, v[0])
+		return
+	}
+	for i, r := range v {
+		x := YMM()
+		VMASKMOVPD(b.Offset(i*v.bytes()), k.lanes[i], x)
+		VFMADD231PD(x, a[i], r)
+	}
+}
+
 // storeMasked stores the numbers that the mask selects.
 func (v vector) storeMasked(m Mem, k mask) {
-	if len(v) == 1 {
+	if k.k != nil {
 		VMOVUPD(v[0], k.k, m)
 		return
 	}
