@@ -57,6 +57,9 @@ func TestNothingOutsideTheArguments(t *testing.T) {
 					LogisticSlopes(z, y)
 					Clip(z, norm, 1)
 					Exps(z)
+					const many = 5
+					DotsMany(guarded(t, many*n, atEnd), data, stride, guarded(t, many*cols, atEnd), cols)
+					AddScaledMany(guarded(t, (many-1)*(cols+3)+cols, atEnd), cols+3, cols, data, stride, guarded(t, many*n, atEnd), n)
 					m := NewMoments(cols)
 					m.Sum = guarded(t, len(m.Sum), atEnd)
 					m.AddRows(guarded(t, (n-1)*m.Stride+(cols+momentsWidth-1)/momentsWidth*momentsWidth, atEnd), n)

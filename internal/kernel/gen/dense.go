@@ -230,7 +230,7 @@ func (s isa) storeTotals(sums []vector, z reg.GPVirtual) {
 	case 4:
 		storeFour(sums, z)
 	default:
-		storeEight(sums, z)
+		VMOVUPD(totals(sums), Mem{Base: z})
 	}
 }
 
@@ -252,8 +252,8 @@ func storeFour(sums []vector, z reg.GPVirtual) {
 	VMOVUPD(even, Mem{Base: z})
 }
 
-// storeEight writes the totals of eight vectors of AVX-512: two become one three times.
-func storeEight(sums []vector, z reg.GPVirtual) {
+// totals returns those of eight vectors of AVX-512: two become one three times.
+func totals(sums []vector) reg.VecVirtual {
 	// add adds the quarters of a and b that two selections name.
 	add := func(a, b reg.VecVirtual, first, second uint8) reg.VecVirtual {
 		f, g := ZMM(), ZMM()
@@ -269,7 +269,7 @@ func storeEight(sums []vector, z reg.GPVirtual) {
 	VUNPCKLPD(odd, even, low)
 	VUNPCKHPD(odd, even, high)
 	VADDPD(low, high, low)
-	VMOVUPD(low, Mem{Base: z})
+	return low
 }
 
 // storeSum writes the total of one vector.

@@ -15,6 +15,7 @@ import (
 var ops = map[string]func(){
 	"dense":   dense,
 	"exp":     exp,
+	"many":    many,
 	"moments": moments,
 	"sum":     sum,
 }
