@@ -62,19 +62,18 @@ type ClassPoint struct {
 
 // eachScored calls f with the scores at a point, class by class, for each tile of the rows.
 func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, z [][]float64, rows tile, lo int)) error {
-	t, folds, shifts := c.r.s.t, make([]folded, c.k), make([]float64, c.k)
+	t, ws, shifts := c.r.s.t, make([][]float64, c.k), make([]float64, c.k)
 	for k, u := range at.U {
-		w, shift := c.r.weights(u)
-		t.enc.fold(w, &folds[k])
-		shifts[k] = shift
+		ws[k], shifts[k] = c.r.weights(u)
 	}
+	folds, v := t.enc.foldAll(ws)
 	return t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
 		n := rows.rows
 		a.many = room(a.many, c.k*n+c.k)
 		z := make([][]float64, c.k)
+		t.scores(a.many[:c.k*n], rows, lo, folds, v)
 		for k := range z {
 			z[k] = a.many[k*n : (k+1)*n]
-			t.score(z[k], rows, lo, &folds[k])
 			for i, v := range z[k] {
 				z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
 			}
@@ -150,8 +149,8 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (rel
 			of[columns+3] += sum(coefficients)
 			r.hold(coefficients, lo)
 			of[columns+2] += sum(coefficients)
-			t.addTile(of, coefficients, rows, lo)
 		}
+		t.addTiles(a.sum, stride, a.many[:c.k*rows.rows], rows, lo)
 	})
 	if err != nil {
 		return release.Answer{}, err

@@ -30,6 +30,9 @@ func (s *Sums) slopes(z []float64, lo int) {
 // rows from lo on into their cᵢ, each of which then counts its share. Where totals are
 // asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what coefficients sets besides.
 func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, coefficients func(z, beside []float64, lo int)) (c, k float64, err error) {
+	if s.ask != nil {
+		return s.askFor(dst, w, totals, coefficients)
+	}
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
@@ -53,14 +56,18 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, coeff
 	return total.sum[p+2], total.sum[p+3], err
 }
 
-// addTile adds Σ e_k x_k over the raw rows of a tile to sum, e_k being c_k times the row's
+// addTile adds Σ e_k x_k over the raw rows of a tile to g, e_k being c_k times the row's
 // factor, and behind it Σ e_k and Σ c_k; c is overwritten.
-func (t *Table) addTile(sum, c []float64, rows tile, lo int) {
+func (t *Table) addTile(g, c []float64, rows tile, lo int) {
+	t.weighTile(g, c, lo)
+	rows.addScaled(g, c)
+}
+
+// weighTile turns c_k into e_k and adds both up behind the sum g.
+func (t *Table) weighTile(g, c []float64, lo int) {
 	p := t.enc.Columns
 	if t.enc.Intercept {
-		for _, v := range c {
-			sum[p+1] += v
-		}
+		g[p+1] += sum(c)
 	}
 	if t.shrink != nil {
 		for k, s := range t.shrink[lo : lo+len(c)] {
@@ -68,11 +75,8 @@ func (t *Table) addTile(sum, c []float64, rows tile, lo int) {
 		}
 	}
 	if t.enc.Scale != nil {
-		for _, v := range c {
-			sum[p] += v
-		}
+		g[p] += sum(c)
 	}
-	rows.addScaled(sum, c)
 }
 
 // unit is the unit roundoff of float64.

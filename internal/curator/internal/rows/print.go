@@ -69,3 +69,6 @@ func (c *Classes) Format(f fmt.State, _ rune) {
 func (c *ClassFramed) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "curator.ClassFramed of a %v, %d classes", c.r.s.t, c.k)
 }
+
+// Format prints the shape, whatever the verb.
+func (q Question) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Question to a %v", q.t) }

@@ -37,7 +37,7 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := quadratic(t, dense)
+	q, asked := quadratic(t, dense), Question{t: dense.t, raw: []float64{secret}}
 	for _, c := range []struct {
 		v    any
 		want string
@@ -49,6 +49,7 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 		{dense.Every(2), "sums over a table of 3 rows and 3 columns"},
 		{sparse, "2×3 sparse matrix"}, {*sparse, "2×3 sparse matrix"}, {sparse.T(), "2×3 sparse matrix"},
 		{q, "quadratic sums of 4 weights"}, {*q, "quadratic sums of 4 weights"},
+		{asked, "Question to a table of 5 rows and 3 columns"}, {&asked, "Question to a table of 5 rows and 3 columns"},
 		{[]*Sums{dense}, "sums over"}, {map[string]Sparse{"a": *sparse}, "2×3 sparse matrix"},
 		{struct{ X mat.Matrix }{sparse}, "2×3 sparse matrix"}, {&struct{ T Table }{*dense.t}, "table of 5 rows"},
 		{new(Table), "table of 0 rows"}, {new(Sums), "sums over no rows"}, {new(Sparse), "0×0"}, {new(Quadratic), "0 weights"},

@@ -151,6 +151,11 @@ func (t *Table) First() ([]float64, error) {
 // must not change the rounding of the others.
 func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
 	rows.dot(z, f.v)
+	t.place(z, lo, f)
+}
+
+// place turns products with raw rows into scores.
+func (t *Table) place(z []float64, lo int, f *folded) {
 	if t.shrink == nil {
 		for k := range z {
 			z[k] = (z[k] + f.offset) + f.intercept
@@ -172,6 +177,7 @@ type Sums struct {
 	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
 	offsetBound float64   // on their magnitude
 	offsetTop   float64   // and on themselves
+	ask         func(*Question) error
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public

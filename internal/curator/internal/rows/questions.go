@@ -1,0 +1,126 @@
+package rows
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Question asks for what combine returns, without an answer yet. It can't be read.
+type Question struct {
+	t            *Table
+	w            []float64
+	totals       bool
+	coefficients func(z, beside []float64, lo int)
+	raw          []float64 // the answer: what addTile adds, then the totals
+}
+
+// Asking returns the same sums under a loss with labels of the same kind, whose questions
+// go to ask, which has them answered by Answer.
+func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
+	asking := *s
+	asking.loss, asking.ask = loss, ask
+	return &asking
+}
+
+// askFor is combine by way of ask.
+func (s *Sums) askFor(dst, w []float64, totals bool, coefficients func(z, beside []float64, lo int)) (c, k float64, err error) {
+	q, p := &Question{s.t, w, totals, coefficients, nil}, s.t.enc.Columns
+	if err := s.ask(q); err != nil {
+		return 0, 0, err
+	}
+	s.t.enc.unfold(dst, q.raw[:p], q.raw[p], q.raw[p+1])
+	return q.raw[p+2], q.raw[p+3], nil
+}
+
+// Answer answers questions, those about the same rows in one pass over them. What one is
+// told depends on its own alone, and has the bits of combine's.
+func Answer(ctx context.Context, questions []*Question) error {
+	for len(questions) > 0 {
+		var same, others []*Question
+		for _, q := range questions {
+			if q.t == questions[0].t {
+				same = append(same, q)
+			} else {
+				others = append(others, q)
+			}
+		}
+		if err := same[0].t.answer(ctx, same); err != nil {
+			return err
+		}
+		questions = others
+	}
+	return nil
+}
+
+func (t *Table) answer(ctx context.Context, questions []*Question) error {
+	p, ws := t.enc.Columns, make([][]float64, len(questions))
+	for j, q := range questions {
+		ws[j] = q.w
+	}
+	folds, v := t.enc.foldAll(ws)
+	size := p + 4
+	total := make([]float64, len(ws)*size)
+	err := t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
+		n := rows.rows
+		a.many = room(a.many, len(ws)*n)
+		t.scores(a.many, rows, lo, folds, v)
+		for j, q := range questions {
+			z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
+			q.coefficients(z, beside, lo)
+			t.owners.weigh(z, lo)
+			if q.totals {
+				t.owners.weigh(beside, lo)
+				of[p+2] += sum(z)
+				of[p+3] += sum(beside)
+			}
+		}
+		t.addTiles(a.sum, size, a.many, rows, lo)
+	})
+	for j, q := range questions {
+		q.raw = total[j*size : (j+1)*size]
+	}
+	return err
+}
+
+// foldAll writes several weight vectors in terms of raw rows, and the v of all, one after
+// the other.
+func (e *Encoding) foldAll(ws [][]float64) (fs []folded, v []float64) {
+	fs = make([]folded, len(ws))
+	for j, w := range ws {
+		e.fold(w, &fs[j])
+		v = append(v, fs[j].v...)
+	}
+	return fs, v
+}
+
+// scores is score for all that foldAll wrote, whose scores stand one after the other.
+func (t *Table) scores(z []float64, rows tile, lo int, fs []folded, v []float64) {
+	n := rows.rows
+	if !rows.sparse {
+		kernel.DotsMany(z, rows.data, rows.stride, v, rows.cols)
+	}
+	for j := range fs {
+		z := z[j*n : (j+1)*n]
+		if rows.sparse {
+			rows.dot(z, fs[j].v)
+		}
+		t.place(z, lo, &fs[j])
+	}
+}
+
+// addTiles is addTile for several sums, that begin so far apart, and whose c stand one after
+// the other.
+func (t *Table) addTiles(g []float64, apart int, c []float64, rows tile, lo int) {
+	n := rows.rows
+	for j := 0; j*n < len(c); j++ {
+		t.weighTile(g[j*apart:], c[j*n:(j+1)*n], lo)
+		if rows.sparse {
+			rows.addScaled(g[j*apart:], c[j*n:(j+1)*n])
+		}
+	}
+	if !rows.sparse {
+		kernel.AddScaledMany(g, apart, rows.cols, rows.data, rows.stride, c, n)
+	}
+}
