@@ -33,8 +33,9 @@ func TestReviewList(t *testing.T) {
 	list, more, _ := strings.Cut(list, "**For answers to queries**")
 	queries, more, _ := strings.Cut(more, "**For several classes**")
 	classes, more, found := strings.Cut(more, "**With persons, weights or offsets**")
-	details, families, also := strings.Cut(more, "**With the losses of other families**")
-	if !found || !also {
+	details, more, also := strings.Cut(more, "**With the losses of other families**")
+	families, together, last := strings.Cut(more, "**For candidates that train together**")
+	if !found || !also || !last {
 		t.Fatal("the page doesn't say what more there is to read")
 	}
 	packages, total := countedIn(t, list)
@@ -47,7 +48,7 @@ func TestReviewList(t *testing.T) {
 	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
 		t.Errorf("the page should say %q", says)
 	}
-	for _, part := range []string{queries, classes, details, families} {
+	for _, part := range []string{queries, classes, details, families, together} {
 		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
 			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
 		}

@@ -54,7 +54,7 @@ func TestQuestionsHaveAnswers(t *testing.T) {
 			continue
 		}
 		n, ok := types.Unalias(o.Type()).(*types.Named)
-		if _, constant := o.(*types.Const); constant || !ok || n.Obj().Pkg() != s.pkg && name != "Framed" {
+		if _, constant := o.(*types.Const); constant || !ok || n.Obj().Pkg() != s.pkg && name != "Framed" && name != "Question" {
 			if _, variable := o.(*types.Var); variable {
 				t.Errorf("curator.%s is a variable: it may hold a raw number", name)
 			}
@@ -100,10 +100,17 @@ func checkResults(t *testing.T, name string, f *types.Signature) {
 		}
 	}
 	for p := range f.Params().Variables() { // what is called with raw numbers can keep them
-		if g, ok := p.Type().Underlying().(*types.Signature); ok && g.String() != "func(done int, total int)" {
+		if g, ok := p.Type().Underlying().(*types.Signature); ok && !harmlessCallback(g) {
 			t.Errorf("curator.%s takes a function of type %v, which it could call with raw numbers", name, g)
 		}
 	}
+}
+
+// harmlessCallback reports whether a function takes counters, or a question: that has no
+// exported field and no method but Format, as TestQuestionsHaveAnswers holds.
+func harmlessCallback(f *types.Signature) bool {
+	text := types.TypeString(f, func(p *types.Package) string { return p.Name() })
+	return slices.Contains([]string{"func(done int, total int)", "func(done, total int)", "func(*curator.Question) error", "func(q *curator.Question) error"}, text)
 }
 
 // TestAnswersCannotBeRead does the same for package release: what an Answer or a

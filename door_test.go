@@ -181,7 +181,7 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // compiler's hood or draws randomness of its own; curator's random order is public,
 // from mechanisms' seeded source.
 var imports = map[string][]string{
-	module:                       {"bytes", "context", "encoding/binary", "encoding/json", "errors", "fmt", "io", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
+	module:                       {"bytes", "context", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
 	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync"},
 	module + "/internal/curator": {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }

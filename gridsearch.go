@@ -122,9 +122,10 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound, plan.Passes = 0, 1
+	if plan.weightBound, plan.Passes = 0, passes(g.plans); plan.Passes > 0 {
+		plan.Passes++
+	}
 	for _, child := range g.plans {
-		plan.Passes = after(child, plan.Passes)
 		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}
@@ -292,17 +293,9 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, ws := *r, make([][]float64, len(g.plans))
-	shared.projected = new(projection)
-	for j, plan := range g.plans {
-		allow, err := training.Part(j)
-		if err != nil {
-			return nil, err
-		}
-		if ws[j], err = plan.weights(&shared, parts[0], allow); err != nil {
-			return nil, err
-		}
-		r.progress(j+1, len(g.plans))
+	ws, err := g.candidates(r, parts[0], training)
+	if err != nil {
+		return nil, err
 	}
 	selection, err := r.allow.On(1, parts[1].Rows())
 	if err != nil {
@@ -313,6 +306,34 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 		return make([]float64, g.shape.Dim), err
 	}
 	return ws[best], nil
+}
+
+// candidates trains the candidates, those together that can be.
+func (g *gridSearch) candidates(r *run, d *curator.Data, training *release.Allowance) ([][]float64, error) {
+	ws, done := make([][]float64, len(g.plans)), 0
+	for _, batch := range batches(g.plans) {
+		plans, allow := make([]*Plan, len(batch)), make([]*release.Allowance, len(batch))
+		for k, j := range batch {
+			part, err := training.Part(j)
+			if err != nil {
+				return nil, err
+			}
+			plans[k], allow[k] = g.plans[j], part
+		}
+		of := *r
+		of.shared = &shared{}
+		trained, err := together(&of, plans, d, allow, func() {
+			done++
+			r.progress(done, len(g.plans))
+		})
+		if err != nil {
+			return nil, err
+		}
+		for k, j := range batch {
+			ws[j] = trained[k]
+		}
+	}
+	return ws, nil
 }
 
 // choose returns the index of the selected model; the zero model's is behind the

@@ -108,9 +108,13 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	label := fmt.Sprintf("JL to %d dimensions by a %s map of seed %d", c.K, c.Map, c.Seed)
-	return c.wrap(label, s, p, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
+	plan, err := c.wrap(label, s, p, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
 		return c.train(r, child, bound, allow)
 	})
+	if err == nil {
+		plan.projects = c.projection(bound)
+	}
+	return plan, err
 }
 
 // wrap is the plan around the inner learner's.
@@ -130,6 +134,7 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
+	plan.joint, plan.holds = child.joint, child.holds
 	return plan, nil
 }
 
@@ -165,19 +170,24 @@ type projection struct {
 // project returns the projected rows. The candidates of a search mostly have one
 // map: they share the last projection, the same bits, made once.
 func (c JLConfig) project(r *run, phi sketch.Map, bound float64) (*curator.Data, error) {
-	if r.projected == nil {
+	if r.shared == nil {
 		return r.data.Project(r.ctx, phi, bound)
 	}
-	p := projection{of: r.data, k: c.K, kind: c.Map, seed: c.Seed, bound: bound, data: r.projected.data}
-	if p == *r.projected {
+	p, last := c.projection(bound), &r.shared.projection
+	if p.of, p.data = r.data, last.data; p == *last {
 		return p.data, nil
 	}
-	*r.projected = projection{} // lets go of its memory
+	*last = projection{} // lets go of its memory
 	var err error
 	if p.data, err = r.data.Project(r.ctx, phi, bound); err == nil {
-		*r.projected = p
+		*last = p
 	}
 	return p.data, err
+}
+
+// projection is the configuration's, of no rows yet.
+func (c JLConfig) projection(bound float64) projection {
+	return projection{k: c.K, kind: c.Map, seed: c.Seed, bound: bound}
 }
 
 // phi draws the map.

@@ -147,6 +147,9 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.Passes = max(c.Steps, 2) // two for second moments, where they pay
+	if _, squared := p.Loss.(losses.Squared); !squared || c.Clip < NoClip {
+		plan.joint = c.Steps
+	}
 	return plan, nil
 }
 
@@ -299,7 +302,7 @@ func practicalStep(k losses.Constants) float64 {
 
 // descend runs the steps and returns the chosen function of the iterates.
 func (c NoisyGDConfig) descend(r *run, p Problem) ([]float64, error) {
-	sums, err := r.data.Under(p.Loss)
+	sums, err := r.under(p.Loss)
 	if err != nil {
 		return nil, err
 	}

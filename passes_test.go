@@ -57,7 +57,9 @@ func TestPlansBoundPasses(t *testing.T) {
 		"Infer, huge budget":           {dpglm.InferConfig{}, dpglm.GDP(1e6), 40, false},
 		"Noisy GD":                     {gd, dpglm.GDP(1), 2, false},
 		"JL":                           {dpglm.JLConfig{K: 2, Learner: gd}, dpglm.GDP(1), 1, false},
-		"grid search":                  {dpglm.GridSearchConfig{Learner: gd}, dpglm.GDP(1), 5, false},
+		"grid search":                  {dpglm.GridSearchConfig{Learner: gd}, dpglm.GDP(1), 2, false},
+		"grid search over JL":          {dpglm.GridSearchConfig{Learner: dpglm.JLConfig{K: 2, Learner: gd}}, dpglm.GDP(1), 1, false},
+		"grid search, standardised":    {dpglm.GridSearchConfig{Learner: dpglm.StandardisedGDConfig{}}, dpglm.GDP(2), 30, false},
 		"boosting":                     {dpglm.BoostConfig{Learner: gd}, dpglm.GDP(1), 2, false},
 		"objective perturbation":       {dpglm.ObjectivePerturbationConfig{}, dpglm.GDP(1), 1, true},
 		"grid search with a solver's":  {dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: gd}, {Learner: dpglm.OutputPerturbationConfig{}}}}, dpglm.GDP(1), 1, true},
@@ -78,6 +80,37 @@ func TestPlansBoundPasses(t *testing.T) {
 		made := float64(x.reads.Load()) / (n * d)
 		if c.none != (plan.Passes == 0) || plan.Passes > 0 && made > float64(plan.Passes) || made < float64(c.least) {
 			t.Errorf("%s: %.2f passes of at most %d, and at least %d", name, made, plan.Passes, c.least)
+		}
+	}
+}
+
+// A search reads the rows as often for many candidates as for one: their questions are
+// answered in one reading, and so are those of the selection.
+func TestCandidatesShareReadings(t *testing.T) {
+	const n, d = 500, 3
+	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		y[i] = float64(r.IntN(2))
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, candidates := range []int{1, 2, 8} {
+		search := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}
+		for k := range candidates {
+			search.Radii = append(search.Radii, float64(k+1))
+		}
+		x.reads.Store(0)
+		if _, err := dpglm.GridSearch(ctx, data, logistic, dpglm.GDP(1), search, seeded(1)); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.reads.Load(); got != (5*400+100)*d {
+			t.Errorf("%d candidates: %d numbers read, want 5 times those of 400 rows and once those of 100, %d", candidates, got, (5*400+100)*d)
 		}
 	}
 }

@@ -44,6 +44,10 @@ type Plan struct {
 	// The weights are a point of norm at most weightBound, plus noise of standard
 	// deviation spread in each coordinate.
 	weightBound, spread float64
+
+	joint    int        // of the passes at least so many can answer other plans' questions, too
+	projects projection // what it makes of the rows, if anything, without these
+	holds    int        // numbers for each row that training keeps beside labels
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -54,8 +58,10 @@ type run struct {
 	allow    *release.Allowance
 	progress func(done, total int)
 	inner    func(done, total int) // of a learner inside this one; nil is silence
-	// projected is what the candidates of a search share, else nil.
-	projected *projection
+	// shared is what the candidates of a search share, else nil, and ask has the questions of
+	// one answered with the others'.
+	shared *shared
+	ask    func(*curator.Question) error
 	// observe, where it isn't nil, is given what inference finds beside the weights.
 	observe func(*law)
 }
@@ -125,7 +131,7 @@ func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]flo
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, projected: r.projected})
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask})
 }
 
 // fit plans and runs.

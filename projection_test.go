@@ -28,7 +28,7 @@ func TestCandidatesShareAProjection(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := all.data.Split(1, n)[0]
-	own, shared := &run{ctx: ctx, data: data}, &run{ctx: ctx, data: data, projected: new(projection)}
+	own, shared := &run{ctx: ctx, data: data}, &run{ctx: ctx, data: data, shared: &shared{}}
 
 	sum := func(c JLConfig, r *run, bound float64) []float64 {
 		projected, err := c.project(r, c.phi(d), bound)
@@ -52,12 +52,12 @@ func TestCandidatesShareAProjection(t *testing.T) {
 	} {
 		config, bound := base, 1.0
 		sum(base, shared, bound)
-		before := shared.projected.data
+		before := shared.shared.projection.data
 		c.change(&config, &bound)
 		if !slices.Equal(sum(config, own, bound), sum(config, shared, bound)) {
 			t.Errorf("%s: the shared projection differs", name)
 		}
-		if got := shared.projected.data == before; got != c.same {
+		if got := shared.shared.projection.data == before; got != c.same {
 			t.Errorf("%s: shared with the one before: %t", name, got)
 		}
 	}

@@ -142,9 +142,12 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 		return nil, err
 	}
 	plan.weightBound = 64 * o.problem.Radius // an expectation: nothing holds the weights to it
-	if plan.Passes = passes; o.shape.features() > whitenedDim {
+	if o.shape.features() > whitenedDim {
 		plan.Passes = maxColumnSteps + 10
+		return plan, nil
 	}
+	// The shortest descent has four steps, and a frame keeps the rows' norms and factors.
+	plan.Passes, plan.joint, plan.holds = passes, 4, 4
 	return plan, nil
 }
 
@@ -226,7 +229,7 @@ func (o *standardised) begin(r *run, whole float64) (*standardising, error) {
 	x := &standardising{standardised: &part, run: r, data: r.data, pool: &pool{r.allow, whole, 1}}
 	x.n, x.d = float64(o.shape.Rows), o.shape.features()
 	var err error
-	x.sums, err = r.data.Under(o.loss)
+	x.sums, err = r.under(o.loss)
 	return x, err
 }
 

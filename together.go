@@ -1,0 +1,139 @@
+package dpglm
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// shared is what plans have in common that train on the same rows, one of which at a time
+// runs.
+type shared struct {
+	projection projection
+	// sums are the last ones asked for, whose labels serve all losses of their kind.
+	sums *curator.Sums
+	of   *curator.Data
+	kind losses.Labels
+}
+
+// under returns the sums of the run's rows under a loss. Where plans train together, their
+// questions are answered with those of the others.
+func (r *run) under(loss losses.Loss) (*curator.Sums, error) {
+	if r.shared == nil {
+		return r.data.Under(loss)
+	}
+	if h := r.shared; h.sums == nil || h.of != r.data || h.kind != loss.Labels() {
+		sums, err := r.data.Under(loss)
+		if err != nil {
+			return nil, err
+		}
+		h.sums, h.of, h.kind = sums, r.data, loss.Labels()
+	}
+	return r.shared.sums.Asking(loss, r.ask), nil
+}
+
+// trainee is a plan in training, which goes on from one question to the next.
+type trainee struct {
+	next func() (*curator.Question, bool)
+	stop func()
+	w    []float64
+	err  error
+}
+
+// begin makes a trainee, which has not begun before it is asked for its first question.
+func (p *Plan) begin(r *run, d *curator.Data, allow *release.Allowance) *trainee {
+	t := &trainee{}
+	t.next, t.stop = iter.Pull(func(yield func(*curator.Question) bool) {
+		of := *r
+		of.ask = func(q *curator.Question) error {
+			if !yield(q) {
+				return errStopped
+			}
+			return nil
+		}
+		t.w, t.err = p.weights(&of, d, allow)
+	})
+	return t
+}
+
+// errStopped ends a trainee when another one failed.
+var errStopped = errors.New("training stopped")
+
+// together trains plans on the same rows, each with its allowance, and returns their
+// weights. They take turns: each goes on to its next question for a sum over rows, and when
+// all have asked theirs, these are answered, in one reading where the rows are the same. So
+// one runs at a time, and noise is drawn in an order that depends on the plans alone. An
+// error ends them all. It calls finished when one has its weights.
+func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance, finished func()) ([][]float64, error) {
+	trainees, ws := make([]*trainee, len(plans)), make([][]float64, len(plans))
+	for i, p := range plans {
+		trainees[i] = p.begin(r, d, allow[i])
+		defer trainees[i].stop()
+	}
+	for left := len(plans); left > 0; {
+		var questions []*curator.Question
+		for i, t := range trainees {
+			if ws[i] != nil {
+				continue
+			}
+			if q, asks := t.next(); asks {
+				questions = append(questions, q)
+				continue
+			}
+			if t.err != nil {
+				return nil, t.err
+			}
+			ws[i] = t.w
+			left--
+			finished()
+		}
+		if err := curator.Answer(r.ctx, questions); err != nil {
+			return nil, err
+		}
+	}
+	return ws, nil
+}
+
+// mostHeld is how many numbers for each row plans that train together may hold at once,
+// beside labels, of which they have the same.
+const mostHeld = 24
+
+// batches cuts plans into those that train together, as lists of their places: on the same
+// rows or the same projection of them. Plans of which others can't answer questions train
+// alone, as they may hold many numbers.
+func batches(plans []*Plan) (all [][]int) {
+	var held []int
+	for i, p := range plans {
+		b := 0
+		for ; b < len(all); b++ {
+			if first := plans[all[b][0]]; p.joint > 0 && first.joint > 0 && first.projects == p.projects && held[b]+p.holds <= mostHeld {
+				break
+			}
+		}
+		if b == len(all) {
+			all, held = append(all, nil), append(held, 0)
+		}
+		all[b], held[b] = append(all[b], i), held[b]+p.holds
+	}
+	return all
+}
+
+// passes bounds those of plans that are trained in batches; 0 where one has no bound.
+func passes(plans []*Plan) int {
+	total := 0
+	for _, batch := range batches(plans) {
+		most := 0
+		for _, i := range batch {
+			if plans[i].Passes == 0 {
+				return 0
+			}
+			most = max(most, plans[i].joint)
+			total += plans[i].Passes - plans[i].joint
+		}
+		total += most
+	}
+	return total
+}
