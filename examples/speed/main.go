@@ -5,6 +5,7 @@
 // runs, and medians over the rounds are printed.
 //
 //	go run ./examples/speed
+//	go run ./examples/speed -candidates
 package main
 
 import (
@@ -20,9 +21,10 @@ func main() {
 	flag.IntVar(&o.small, "small", 80, "size of the smaller matrices in `MB`")
 	flag.IntVar(&o.large, "large", 800, "size of the larger matrices in `MB`")
 	flag.IntVar(&o.rounds, "rounds", 7, "`number` of rounds")
+	flag.BoolVar(&o.candidates, "candidates", false, "measure grid searches of 1, 4 and 32 candidates on the larger matrices instead")
 	flag.StringVar(&o.python, "python", "", "a Python with NumPy (default: python3 or /usr/bin/python3, whichever has it)")
 	flag.Parse()
-	if o.python == "" {
+	if o.python == "" && !o.candidates {
 		o.python = findNumPy("python3", "/usr/bin/python3")
 	}
 	if err := run(os.Stdout, os.Stderr, o); err != nil {
@@ -33,6 +35,7 @@ func main() {
 
 type options struct {
 	small, large, rounds int
+	candidates           bool   // grid searches instead
 	python               string // empty: without NumPy
 }
 
@@ -48,7 +51,7 @@ func run(out, log io.Writer, o options) error {
 			return err
 		}
 		defer np.stop()
-	} else {
+	} else if !o.candidates {
 		fmt.Fprintln(log, "no Python with NumPy found: measuring without")
 	}
 	fmt.Fprintln(log, "filling memory")

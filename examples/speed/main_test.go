@@ -25,6 +25,17 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Searches of 4 and 32 candidates are compared with one's, for three widths.
+func TestRunCandidates(t *testing.T) {
+	var out strings.Builder
+	if err := run(&out, io.Discard, options{small: 1, large: 1, rounds: 1, candidates: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "times one candidate"); got != 6 || strings.Count(out.String(), "32 candidates") != 3 {
+		t.Errorf("%d searches are compared, want 6:\n%s", got, out.String())
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	for _, o := range []options{{}, {small: 2, large: 1, rounds: 1}, {small: 1, large: 1}} {
 		if err := run(io.Discard, io.Discard, o); err == nil {

@@ -32,8 +32,11 @@ func (t *table) add(g *group) {
 	}
 }
 
-// compare says how much faster o is than the others of its group.
+// compare says how much faster o is than the others of its group, or what it costs.
 func (g *group) compare(o *op) string {
+	if o.costs {
+		return fmt.Sprintf("%.2f times %s", ratio(o, g.ops[0]), g.ops[0].name)
+	}
 	var ratios []string
 	for _, other := range g.ops {
 		if o.ours && other != o {
