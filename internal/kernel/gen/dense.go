@@ -114,9 +114,9 @@ func (s isa) dotsNarrow(z, n, data, stride, w, cols reg.GPVirtual, vectors int, 
 			sums[i].zero()
 			for v := range ws {
 				sums[i].fuseMasked(ws[v], x.at(i).Offset(64*v), masks[v])
-			}
-			if size > 1 {
-				PREFETCHT1(ahead.at(i))
+				if size > 1 {
+					PREFETCHT1(ahead.at(i).Offset(64 * v))
+				}
 			}
 		}
 		if size > 1 {
@@ -198,7 +198,7 @@ func (s isa) products(x, ahead rows, w, whole, rest reg.GPVirtual, k mask, size 
 	wv.load(Mem{Base: at})
 	for i, sum := range sums {
 		sum.fuse(wv, x.at(i))
-		if size > 1 && i%2 == 0 {
+		if size > 1 {
 			PREFETCHT1(ahead.at(i))
 		}
 	}
@@ -217,6 +217,9 @@ func (s isa) products(x, ahead rows, w, whole, rest reg.GPVirtual, k mask, size 
 	for i, sum := range sums {
 		xv.loadMasked(x.at(i), k)
 		sum.fuseVector(wv, xv)
+		if size > 1 {
+			PREFETCHT1(ahead.at(i))
+		}
 	}
 	Label(done)
 	return sums
@@ -334,9 +337,8 @@ func (s isa) addNarrow(table Mem) {
 	tile := GP64()
 	MOVQ(n, tile)
 	IMULQ(stride, tile)
-	LEAQ(Mem{Base: tile, Index: cols, Scale: 8, Disp: -8}, tile)
 	x, factor := newRows(data, stride, len(sums)), s.broadcast()
-	ends := x.ahead(tile) // of the rows of the next tile, as dots fetches their beginnings
+	ahead := x.ahead(tile)
 	add := func(row int) {
 		VBROADCASTSD(Mem{Base: c}.Offset(8*row), factor[0])
 		for v, sum := range sums[row] {
@@ -348,10 +350,14 @@ func (s isa) addNarrow(table Mem) {
 	JL(LabelRef("rest"))
 	for row := range sums {
 		add(row)
-		PREFETCHT1(ends.at(row))
+		for v := range vectors {
+			if row >= 0 {
+				PREFETCHT1(ahead.at(row).Offset(64 * v))
+			}
+		}
 	}
 	LEAQ(Mem{Base: data, Index: stride, Scale: 8}, data)
-	LEAQ(Mem{Base: ends.p, Index: stride, Scale: 8}, ends.p)
+	LEAQ(Mem{Base: ahead.p, Index: stride, Scale: 8}, ahead.p)
 	ADDQ(U8(64), c)
 	SUBQ(U8(len(sums)), n)
 	JMP(LabelRef("all"))
