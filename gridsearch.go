@@ -85,7 +85,9 @@ type GridSearchConfig struct {
 // and a model is no better for its largest losses. By Bernstein's
 // inequality penalty_j = √(2c_j·q₀·log(2K/β)/|S₂|) + c_j·log(2K/β)/(3|S₂|), with
 // which q_j bounds the risk, as far as the risk is below q₀ (the paper's second
-// term has the wrong dimension). It costs K trainings on S₁ and one pass over S₂.
+// term has the wrong dimension). It costs K trainings on S₁ and one pass over S₂. Candidates
+// whose steps are sums of gradients ([NoisyGD], [StandardisedGD], and [JL] by one map) train
+// together: each step reads the rows once for all of them.
 func GridSearch(ctx context.Context, d *Dataset, p Problem, b Budget, cfg GridSearchConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
