@@ -32,10 +32,11 @@ func newRows(p, stride reg.GPVirtual, n int) rows {
 	return r
 }
 
-// ahead is what lies as far behind x as x's tile is long: the next tile, mostly.
-// While this one is worked on that one is fetched, its even rows by dots and its
-// odd ones by addScaled, into the second cache level, so that memory never idles.
-// Fetching can't fault.
+// ahead is what lies as far behind x as x's tile is long: the next tile, mostly. While this
+// one is worked on that one is fetched into the second cache level, all of it by dots, in the
+// order of memory, and by addNarrow once more, or of wider rows the odd ones by addScaled, so
+// that memory never idles: measured, this is faster than either fetching a part. Fetching
+// can't fault.
 func (r rows) ahead(tile reg.GPVirtual) rows {
 	p := GP64()
 	LEAQ(Mem{Base: r.p, Index: tile, Scale: 1}, p)

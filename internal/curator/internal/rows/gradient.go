@@ -103,7 +103,8 @@ const unit = 0x1p-53
 //     are offsets, which moves the slope by H times that;
 //   - blocks without the replaced row have the same bits in both sums, as a row's
 //     score doesn't depend on the rows around it (kernel.Dots). The block with it,
-//     a chain of m fused multiply-adds, is off by at most γ_m·m·S·M in each, and
+//     m fused multiply-adds of which a term passes through m roundings at most
+//     (kernel.AddScaled), is off by at most γ_m·m·S·M in each, and
 //     every later one of the B merges, as well as the final change of coordinates,
 //     by u·n·S·M (Higham, Accuracy and Stability of Numerical Algorithms, section
 //     4.2). With a clip C, S is at most C/X without shift and intercept, and C over
