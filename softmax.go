@@ -195,22 +195,33 @@ func (x *softmaxing) steepest() float64 {
 	return e.Values(nil)[x.k-1]
 }
 
-// stage is planned by what was released so far, as firstStage is.
+// stage is planned by what was released so far, as firstStage is. The clip shortens the
+// gradients of all classes alike, and may do so for a fifth of the rows where these are even.
 func (x *softmaxing) stage() stage {
 	nmu, effective := x.nmu(), 1+(x.effective-1)*float64(x.k-1)
-	curvature := math.Min(0.5, 4*x.steepest())
-	s := stage{momentum: 0.5, clips: clipsShare, effective: effective, curvature: curvature}
-	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
+	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
+	s := stage{momentum: 0.5, clips: clipsShare, effective: effective, curvature: math.Min(0.5, (4-3*even)*x.steepest())}
 	s.steps = int(math.Round(math.Min(math.Max(12+18*math.Log(nmu/(30*x.effective))/math.Log(30), 12), 29)))
 	if x.known == nil {
 		s.steps = int(math.Min(math.Max(nmu/8, 8), 16))
 	}
 	s.averaged = s.steps - s.steps/2
-	s.ridge = 32 * math.Pow(x.effective/nmu, 2) * curvature
 	s.share = x.pool.left - s.clips
 	s.choose = slices.Compact([]int{0, s.steps / 8, s.steps / 4, s.steps / 2})
-	s.allowed = x.n * math.Min(40*math.Sqrt(effective)/nmu, 0.5*slices.Min(x.rates))
+	s.allowed = x.n * math.Min(40*math.Sqrt(effective)/nmu, 0.2*even)
 	return s
+}
+
+// pace sets the length of steps, now that the first clip tells how long gradients are. Where
+// classes are even the curvature hardly exceeds that at the rates, and steps may be as long;
+// but not where noise in a typical score would exceed about 1, for then probabilities are
+// near 0 or 1, the curvature is gone, and nothing holds the noise.
+func (x *softmaxing) pace(s *stage, clip float64) {
+	careful := math.Min(0.5, 4*x.steepest())
+	drowning := float64(4*float64(s.steps)*clip*clip) / (1.5 * math.Sqrt(3*s.share) * x.nmu())
+	curvature := math.Min(careful, math.Max(s.curvature, drowning))
+	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
+	s.ridge = 32 * math.Pow(x.effective/x.nmu()*curvature, 2) / careful
 }
 
 // walkClasses runs the steps and shortens the result for its noise.
@@ -224,6 +235,9 @@ func (x *softmaxing) walkClasses(start curator.ClassPoint) (curator.ClassPoint, 
 			if clip, err = x.clipClasses(s, at, clip); err != nil {
 				return at, err
 			}
+		}
+		if t == 0 {
+			x.pace(&s, clip)
 		}
 		slope := curator.Slope{Clip: clip}
 		if x.shape.Intercept {
