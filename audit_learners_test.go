@@ -99,7 +99,7 @@ func firstWeight(w []float64) float64 { return w[0] }
 // auditedLearners are the learners that train one model.
 func auditedLearners(t *testing.T) []audited {
 	t.Helper()
-	return slices.Concat(auditedDescents(t), auditedPerturbations(t), auditedStandardised(t))
+	return slices.Concat(auditedDescents(t), auditedPerturbations(t), auditedStandardised(t), auditedSelecting(t))
 }
 
 // auditedDescents are Noisy GD's, by output and by transcript. Steps are so short

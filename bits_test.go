@@ -37,6 +37,7 @@ func TestSeededFits(t *testing.T) {
 		{"NoisyGD", dpglm.NoisyGDConfig{}},
 		{"StandardisedGD", dpglm.StandardisedGDConfig{}},
 		{"Infer", dpglm.InferConfig{}},
+		{"FrankWolfe", dpglm.FrankWolfeConfig{}},
 		{"OutputPerturbation", dpglm.OutputPerturbationConfig{}},
 		{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}},
 		{"JL, sparse map", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{}, K: 3}},

@@ -212,8 +212,16 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 	if b.mu != 0 {
 		return mechanisms.Vote{Epsilon: low}, nil
 	}
+	return mechanisms.Vote{Epsilon: b.grown(low, 0.8, func(epsilon float64) (*Ledger, error) {
+		return mechanisms.Vote{Epsilon: epsilon}.Ledger("", k)
+	})}, nil
+}
+
+// grown returns an ε of releases, at least the given one, for which an (ε, δ) budget covers
+// the ledger that they are part of. The budget's ε grows with about 1/power of theirs.
+func (b Budget) grown(low, power float64, ledger func(epsilon float64) (*Ledger, error)) float64 {
 	together := func(epsilon float64) float64 {
-		l, err := mechanisms.Vote{Epsilon: epsilon}.Ledger("", k)
+		l, err := ledger(epsilon)
 		if err != nil {
 			return math.Inf(1)
 		}
@@ -224,15 +232,40 @@ func (b Budget) votes(k int) (mechanisms.Vote, error) {
 		return e
 	}
 	// The total grows a little faster than its share.
-	for step := math.Pow(b.epsilon/together(low), 0.8); step > 1.003; {
+	for step := math.Pow(b.epsilon/together(low), power); step > 1.003; {
 		if total := together(low * step); total <= b.epsilon {
 			low *= step
-			step = math.Pow(b.epsilon/total, 0.8)
+			step = math.Pow(b.epsilon/total, power)
 		} else {
 			step = math.Sqrt(step)
 		}
 	}
-	return mechanisms.Vote{Epsilon: low}, nil
+	return low
+}
+
+// selections calibrates k selections, which compose as bounded-range releases, to a share
+// of μ² beside other parts: under an (ε, δ) budget by their Gaussian bound or by numerical
+// composition, which the ledger evaluates too.
+func (b Budget) selections(k int, share float64, others []*release.Schedule) (mechanisms.Exponential, error) {
+	mu, err := b.gdp()
+	if err != nil {
+		return mechanisms.Exponential{}, err
+	}
+	epsilon := 2 * accounting.PureEpsilonWithin(mu*math.Sqrt(share/float64(k))*(1-1e-9))
+	if b.inMu() || b.parts > 1 || b.epsilon > 100 { // where loss distributions take long
+		return mechanisms.Exponential{Epsilon: epsilon}, nil
+	}
+	return mechanisms.Exponential{Epsilon: b.grown(epsilon, 0.8/share, func(epsilon float64) (*Ledger, error) {
+		chosen, err := release.Rankings("", mechanisms.Exponential{Epsilon: epsilon}, k)
+		if err != nil {
+			return nil, err
+		}
+		all, err := release.Sequential("", append([]*release.Schedule{chosen}, others...)...)
+		if err != nil {
+			return nil, err
+		}
+		return all.Ledger(), nil
+	})}, nil
 }
 
 // numbers calibrates noise for k answers that are numbers: discrete Laplace or,

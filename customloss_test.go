@@ -35,7 +35,7 @@ func TestFalseCustomLosses(t *testing.T) {
 		p := dpglm.Problem{Radius: 2, Loss: losses.Custom{Label: name, Domain: losses.Real,
 			Phi: func(z, y float64) float64 { return (z - y) * (z - y) / 2 }, DPhi: c.slope,
 			AtZero: func(y float64) float64 { return y * y / 2 }, SlopeAtZero: func(y float64) float64 { return y }, Smoothness: c.smoothness}}
-		for _, l := range []dpglm.Learner{dpglm.OutputPerturbationConfig{}, dpglm.ObjectivePerturbationConfig{}, dpglm.NoisyGDConfig{}, dpglm.StandardisedGDConfig{}} {
+		for _, l := range []dpglm.Learner{dpglm.OutputPerturbationConfig{}, dpglm.ObjectivePerturbationConfig{}, dpglm.NoisyGDConfig{}, dpglm.StandardisedGDConfig{}, dpglm.FrankWolfeConfig{}} {
 			plan, err := l.Plan(d.Shape(), p, dpglm.ApproxDP(1, 1e-6))
 			if err != nil {
 				t.Fatal(err)

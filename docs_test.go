@@ -35,7 +35,8 @@ func TestReviewList(t *testing.T) {
 	classes, more, found := strings.Cut(more, "**With persons, weights or offsets**")
 	details, more, also := strings.Cut(more, "**With the losses of other families**")
 	families, together, last := strings.Cut(more, "**For candidates that train together**")
-	if !found || !also || !last {
+	classes, selections, apart := strings.Cut(classes, "**For sparse selection**")
+	if !found || !also || !last || !apart {
 		t.Fatal("the page doesn't say what more there is to read")
 	}
 	packages, total := countedIn(t, list)
@@ -48,7 +49,7 @@ func TestReviewList(t *testing.T) {
 	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
 		t.Errorf("the page should say %q", says)
 	}
-	for _, part := range []string{queries, classes, details, families, together} {
+	for _, part := range []string{queries, classes, selections, details, families, together} {
 		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
 			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
 		}

@@ -115,9 +115,9 @@ var mayUse = map[string][]string{
 	module + "/internal/release": {
 		"Answer", "Answer.WithConstant",
 		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Allow", "Selector", "L1",
-		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Pool", "Sequential", "Parallel", "Replicated", "Woven",
+		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
-		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
+		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
 		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim",

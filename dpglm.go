@@ -26,8 +26,9 @@
 //
 // [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],
 // [ObjectivePerturbation], [NoisyGD], [OutputPerturbation] and [JL] train one model; [Infer]
-// estimates one with standard errors, intervals and tests of its coefficients; [Softmax]
-// trains a [ClassModel] of several classes, and [OneAgainstRest] makes one of any of these;
+// estimates one with standard errors, intervals and tests of its coefficients; [FrankWolfe]
+// selects a few of many columns; [Softmax] trains a [ClassModel] of several classes, and
+// [OneAgainstRest] makes one of any of these;
 // [GridSearch] and [Boost] train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
 // nest. A [Plan] shows what a fit would spend before it sees data, and package forecast what

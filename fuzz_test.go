@@ -65,6 +65,9 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 		if c.Choice%4 == 3 {
 			return dpglm.InferConfig{Level: c.A}
 		}
+		if c.Choice%4 == 2 {
+			return dpglm.FrankWolfeConfig{Output: pick([]dpglm.FrankWolfeOutput{"", dpglm.WithinBall}, c.Choice/4), Steps: n, EntryBound: c.A, Clip: c.B}
+		}
 		return dpglm.StandardisedGDConfig{}
 	}
 	return dpglm.NoisyGDConfig{

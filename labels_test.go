@@ -39,6 +39,7 @@ func plus(y []float64, c float64) []float64 {
 // realLearners are all learners of real labels.
 var realLearners = map[string]dpglm.Learner{
 	"Auto": dpglm.AutoConfig{}, "NoisyGD": dpglm.NoisyGDConfig{}, "PreconditionedGD": dpglm.StandardisedGDConfig{}, "Infer": dpglm.InferConfig{},
+	"FrankWolfe": dpglm.FrankWolfeConfig{Steps: 1}, "FrankWolfe within the ball": dpglm.FrankWolfeConfig{Output: dpglm.WithinBall},
 	"ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}, "OutputPerturbation": dpglm.OutputPerturbationConfig{},
 	"JL": dpglm.JLConfig{K: 1}, "GridSearch": dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}},
 	"Boost": dpglm.BoostConfig{Learner: dpglm.OutputPerturbationConfig{}},

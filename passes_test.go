@@ -55,6 +55,7 @@ func TestPlansBoundPasses(t *testing.T) {
 		"Auto, huge budget":            {dpglm.AutoConfig{}, dpglm.GDP(1e6), 36, false},
 		"Infer":                        {dpglm.InferConfig{}, dpglm.GDP(2), 30, false},
 		"Infer, huge budget":           {dpglm.InferConfig{}, dpglm.GDP(1e6), 40, false},
+		"Frank–Wolfe":                  {dpglm.FrankWolfeConfig{Steps: 3}, dpglm.GDP(40), 5, false},
 		"Noisy GD":                     {gd, dpglm.GDP(1), 2, false},
 		"JL":                           {dpglm.JLConfig{K: 2, Learner: gd}, dpglm.GDP(1), 1, false},
 		"grid search":                  {dpglm.GridSearchConfig{Learner: gd}, dpglm.GDP(1), 2, false},

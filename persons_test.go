@@ -104,7 +104,8 @@ func datasetOf(t *testing.T, v visits, facts dpglm.Facts, more ...dpglm.RowDetai
 func TestPersonsOfOneRow(t *testing.T) {
 	single, several := visitsOf(700, 1, 1, class), visitsOf(500, 5, 2, class)
 	for _, l := range []dpglm.Learner{dpglm.StandardisedGDConfig{}, dpglm.NoisyGDConfig{Steps: 4}, dpglm.OutputPerturbationConfig{},
-		dpglm.ObjectivePerturbationConfig{}, dpglm.BoostConfig{Learner: dpglm.OutputPerturbationConfig{}, Chunks: 3}, dpglm.InferConfig{}} {
+		dpglm.ObjectivePerturbationConfig{}, dpglm.BoostConfig{Learner: dpglm.OutputPerturbationConfig{}, Chunks: 3}, dpglm.InferConfig{},
+		dpglm.FrankWolfeConfig{}, dpglm.FrankWolfeConfig{Output: dpglm.WithinBall}} {
 		name := fmt.Sprintf("%T", l)
 		rows := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single, two))
 		persons := dpglm.Persons{Of: single.persons, Count: 700, MaxRows: 1}

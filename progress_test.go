@@ -18,6 +18,7 @@ func TestEveryLearnerShowsProgress(t *testing.T) {
 	}{
 		"Auto": {dpglm.AutoConfig{}, 0}, "StandardisedGD": {dpglm.StandardisedGDConfig{}, 0}, "NoisyGD": {steps, 7},
 		"ObjectivePerturbation": {dpglm.ObjectivePerturbationConfig{}, 1}, "OutputPerturbation": {dpglm.OutputPerturbationConfig{}, 1},
+		"FrankWolfe": {dpglm.FrankWolfeConfig{Steps: 3}, 6}, "FrankWolfe within the ball": {dpglm.FrankWolfeConfig{Output: dpglm.WithinBall, Steps: 5}, 5},
 		"JL": {dpglm.JLConfig{Learner: steps, K: 2}, 7}, "JL without projection": {dpglm.JLConfig{Learner: steps, K: 9}, 7},
 		"GridSearch": {dpglm.GridSearchConfig{Learner: steps, Radii: []float64{1, 2}}, 2}, "Boost": {dpglm.BoostConfig{Learner: dpglm.JLConfig{Learner: steps, K: 2}, Chunks: 3}, 3},
 	} {

@@ -143,6 +143,7 @@ func allLearned() []learned {
 	all = append(all, noisyGDs()...)
 	all = append(all, standardised()...)
 	all = append(all, inferences()...)
+	all = append(all, selecting()...)
 	all = append(all, perturbations()...)
 	all = append(all, projections()...)
 	all = append(all, combinators()...)

@@ -43,7 +43,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	longest := h.smallest(x.n*x.fading(200), 2)
+	longest := math.Max(x.shortest, h.smallest(x.n*x.fading(200), 2))
 	if x.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
@@ -56,6 +56,9 @@ func (x *standardising) standardise() (few bool, err error) {
 	}
 	if x.d > whitenedDim && top < 0.1 {
 		return true, nil
+	}
+	if x.shortest > 0 {
+		return false, nil
 	}
 	return false, x.again()
 }
@@ -76,7 +79,7 @@ func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	longest := h.smallest(0.1*x.n, 2)
+	longest := math.Max(x.shortest, h.smallest(0.1*x.n, 2))
 	answer, err := plain.Sum(x.ctx, longest)
 	sum, err := x.pool.draw(centreShare, answer, err)
 	if err != nil {

@@ -192,6 +192,9 @@ type standardised struct {
 	loss          losses.Loss
 	mu            float64
 	releases, dim int // of the pool, at most
+	// shortest is what rows are shortened to at least, where most may be nearly alike and
+	// those that differ all count; there is one stage only. 0 is for no such rows.
+	shortest float64
 }
 
 // train releases what the comment of StandardisedGD lists.
@@ -290,15 +293,13 @@ type labelFacts struct {
 
 // start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *standardising) start() error {
-	low, high := -x.shape.LabelBound, x.shape.LabelBound
+	low, high := x.labelEnds()
 	scale := 1.0
 	switch x.loss.Labels() {
-	case losses.Binary:
-		low, high = 0, 1
 	case losses.Count:
-		low, scale = 0, x.shape.LabelBound
+		scale = x.shape.LabelBound
 	case losses.Amount:
-		low, scale = 0, 30 // of the range over usual amounts, which have no unit
+		scale = 30 // of the range over usual amounts, which have no unit
 	}
 	if err := x.total(); err != nil {
 		return err
@@ -318,6 +319,18 @@ func (x *standardising) start() error {
 		return x.level(x.pool.left, low, high) // so few of the rarer class
 	}
 	return nil
+}
+
+// labelEnds are the ends of the labels' range.
+func (x *standardising) labelEnds() (low, high float64) {
+	switch y := x.shape.LabelBound; x.loss.Labels() {
+	case losses.Binary:
+		return 0, 1
+	case losses.Count, losses.Amount:
+		return 0, y
+	default:
+		return -y, y
+	}
 }
 
 // totalShare is what the rows' weights and offsets are summed with.

@@ -1,0 +1,177 @@
+package dpglm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/sketch"
+)
+
+// walking is a run of FrankWolfe.
+type walking struct {
+	*frankWolfe
+	*run
+	start *standardising // what the intercept is made of, nil without intercept
+	sums  *curator.Sums
+	v     *curator.Coordinates
+
+	choose, pool *release.Allowance
+	weights      []float64
+	columns      []int // that were selected, each once
+	bias         float64
+	left         int // moves of the intercept
+}
+
+// interceptShare is the intercept's part of the pool, where the rest is for a refit.
+const interceptShare = 0.06
+
+// train releases what the comment of FrankWolfe lists.
+func (f *frankWolfe) train(r *run) ([]float64, error) {
+	x := &walking{frankWolfe: f, run: r, weights: make([]float64, f.shape.Dim)}
+	var err error
+	if x.choose, err = r.allow.Part(0); err != nil {
+		return nil, err
+	}
+	if f.pooled {
+		if x.pool, err = r.allow.Part(1); err != nil {
+			return nil, err
+		}
+	}
+	if x.sums, err = r.data.Under(f.rest.loss); err != nil {
+		return nil, err
+	}
+	if err := x.begin(); err != nil {
+		return nil, err
+	}
+	if err := x.walk(); err != nil {
+		return nil, err
+	}
+	if f.Output == Refit {
+		return x.refit()
+	}
+	if f.shape.Intercept {
+		x.weights[f.shape.Dim-1] = x.bias
+	}
+	return held(x.weights), nil
+}
+
+// share is the intercept's part of the pool.
+func (x *walking) share() float64 {
+	switch {
+	case !x.shape.Intercept:
+		return 0
+	case x.Output == Refit:
+		return interceptShare
+	}
+	return 1
+}
+
+// begin releases the labels' mean, which starts the intercept.
+func (x *walking) begin() error {
+	if !x.shape.Intercept {
+		return nil
+	}
+	r := *x.run
+	r.allow = x.pool
+	var err error
+	if x.start, err = x.rest.begin(&r, x.share()); err != nil {
+		return err
+	}
+	if err := x.start.total(); err != nil {
+		return err
+	}
+	low, high := x.start.labelEnds()
+	share := 0.3
+	if x.left = x.moves(); x.left == 0 {
+		share = x.start.pool.left
+	}
+	err = x.start.level(share, low, high)
+	x.bias = x.start.bias
+	return err
+}
+
+// walk selects the columns and steps along them.
+func (x *walking) walk() error {
+	var err error
+	if x.v, err = x.sums.Coordinates(x.ctx, x.Clip, x.EntryBound, x.bias, x.by); err != nil {
+		return err
+	}
+	total, step := x.Steps, x.radius/float64(x.Steps)
+	if x.Output == Refit {
+		total *= 2
+	}
+	for t := range x.Steps {
+		if t > 1 && t&(t-1) == 0 {
+			if err := x.moveIntercept(); err != nil {
+				return err
+			}
+		}
+		vertex, err := x.choose.Choose(x.v.Ranking())
+		if err != nil {
+			return err
+		}
+		if err := x.step(vertex, step); err != nil {
+			return err
+		}
+		x.progress(t+1, total)
+	}
+	return nil
+}
+
+// step moves along a vertex.
+func (x *walking) step(vertex int, length float64) error {
+	j := vertex / 2
+	if vertex%2 == 1 {
+		length = -length
+	}
+	x.weights[j] += length
+	if x.Output == Refit {
+		x.columns = append(x.columns, j)
+		x.v.Take(j)
+	}
+	return x.v.Move(x.ctx, j, length)
+}
+
+// moveIntercept makes a Newton step of the intercept, with the curvature that the labels'
+// mean tells of.
+func (x *walking) moveIntercept() error {
+	if !x.shape.Intercept {
+		return nil
+	}
+	g, err := x.start.pool.draw(x.start.pool.left/float64(x.left), x.v.Total(), nil)
+	x.left--
+	if err != nil {
+		return err
+	}
+	f := x.start.facts
+	x.bias -= g[0] / (x.start.n * math.Max(f.curvature, f.steepest/50))
+	return x.v.Shift(x.ctx, x.bias)
+}
+
+// refit fits the selected columns.
+func (x *walking) refit() ([]float64, error) {
+	slices.Sort(x.columns)
+	k := len(x.columns)
+	phi := sketch.NewColumns(x.shape.features(), x.columns)
+	data, err := x.data.Project(x.ctx, phi, x.selectedBound(k))
+	if err != nil {
+		return nil, err
+	}
+	r := *x.run
+	r.data, r.allow = data, x.pool
+	r.progress = func(done, total int) { x.progress(x.Steps+x.Steps*done/total, 2*x.Steps) }
+	rest := *x.rest
+	rest.shape = x.selected(k)
+	if x.EntryBound < x.shape.rowBound() { // a row with one entry is that long
+		rest.shortest = x.EntryBound
+	}
+	w, err := rest.within(&r, 1-x.share())
+	if err != nil {
+		return nil, err
+	}
+	full := make([]float64, x.shape.features(), x.shape.Dim)
+	phi.Transpose(full, w[:k])
+	return append(full, w[k:]...), nil
+}
