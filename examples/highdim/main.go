@@ -1,8 +1,11 @@
 // Highdim compares the methods where there are more dimensions than rows:
 // a regression with 2,000 training rows in 5,000 dimensions, whose rows lie near
-// 20 directions, as texts, images or genomes do.
+// 20 directions, as texts, images or genomes do. With -select it selects a few columns of
+// a million instead, of sparse rows whose labels depend on 20.
 //
 //	go run ./examples/highdim
+//	go run ./examples/highdim -select -n 100000 -d 1000000
+//	go run ./examples/highdim -select -n 20000 -d 10000 -auto
 package main
 
 import (
@@ -28,8 +31,18 @@ func main() {
 	rows := flag.Int("n", 2000, "training rows")
 	dim := flag.Int("d", 5000, "dimensions")
 	repeat := flag.Int("repeat", 3, "average over this many data sets")
+	selects := flag.Bool("select", false, "select a few columns of sparse rows of zeros and ones")
+	nonzeros := flag.Int("nonzeros", 100, "entries of a sparse row")
+	steps := flag.Int("steps", 0, "selections; 0 takes the library's number")
+	auto := flag.Bool("auto", false, "compare with Auto, which takes long for many columns")
 	flag.Parse()
-	if err := run(os.Stdout, *rows, *dim, *repeat); err != nil {
+	var err error
+	if *selects {
+		err = selection{*rows, *dim, *nonzeros, *steps, *auto, []float64{0.5, 1, 4}}.run(os.Stdout)
+	} else {
+		err = run(os.Stdout, *rows, *dim, *repeat)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "highdim:", err)
 		os.Exit(1)
 	}

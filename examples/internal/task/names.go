@@ -30,6 +30,7 @@ var (
 	methodTable = map[string]dpglm.Learner{
 		"auto":         dpglm.AutoConfig{},
 		"infer":        dpglm.InferConfig{},
+		"frankwolfe":   dpglm.FrankWolfeConfig{EntryBound: 1}, // of a table's columns
 		"noisygd":      dpglm.NoisyGDConfig{},
 		"standardised": dpglm.StandardisedGDConfig{},
 		"outputpert":   dpglm.OutputPerturbationConfig{},
