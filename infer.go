@@ -200,12 +200,12 @@ func (o *inference) futile() bool {
 	return x.hopeless() || x.drowned()
 }
 
-// pilotShare is the pilot's: less where noise is little, and less for the squared loss,
-// whose Hessian is the same everywhere. Of this, the shares below and the constants of
-// widen, trials on made-up populations, the survey and ten other sets of data chose.
+// pilotShare is the pilot's: less where noise is little. Of this, the shares below and the
+// constants of widen, trials on made-up populations, the survey and other sets of data
+// chose.
 func (o *inference) pilotShare() float64 {
 	nmu, d := float64(o.shape.Rows)*o.mu, math.Max(6, float64(o.shape.features()))
-	near, least := 60.0, 0.12
+	near, least := 16.0, 0.09
 	if o.loss.Labels() == losses.Real {
 		near, least = 25, 0.08
 	}
@@ -225,6 +225,10 @@ func (o *inference) after(pilot *standardising, r *run, at iterate) (*inferring,
 	if x.shape.Intercept {
 		v.constant, v.pilot = 1, append(at.u, at.b)
 	}
-	v.more = math.Min(math.Max(3500/x.nmu(), 1), 3)
+	drowning := 2000.0
+	if !v.bent() {
+		drowning = 5000 // there is but one Hessian
+	}
+	v.more = math.Min(math.Max(drowning/x.nmu(), 1), 2.5)
 	return v, nil
 }

@@ -206,7 +206,7 @@ func TestInferenceCovers(t *testing.T) {
 // five of its standard errors: an α of 6e-7.
 func TestInferenceUndetermined(t *testing.T) {
 	for _, loss := range inferredLosses {
-		f := newShops(20_000, loss, true, 3).infer(t, loss, dpglm.GDP(1), 3)
+		f := newShops(20_000, loss, true, 3).infer(t, loss, dpglm.GDP(4), 3)
 		for _, name := range []string{"kind=a", "kind=b", "kind=c", dpglm.InterceptName} {
 			c, err := f.Coefficient(name)
 			if err != nil || !c.Undetermined() || c.Z != 0 || c.P != 1 || !math.IsInf(c.High, 1) || !math.IsInf(c.Low, -1) {

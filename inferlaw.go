@@ -44,20 +44,20 @@ func (v *inferring) law(level float64) *law {
 	l.covariance = linalg.Sandwich(1/v.n, bread, v.scatter)
 	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
 	// error is what H̃'s noise multiplies.
-	variance, gap, bow := v.excess/v.n/v.n, mat.NewDense(dim, 1, nil), 0.0
+	variance, bow := v.stepErrors()
+	gap := mat.NewDense(dim, 1, nil)
 	for _, s := range v.steps {
-		variance += math.Pow(s.weight*s.noise, 2)
-		bow += s.weight * math.Sqrt(s.bow)
 		for j, at := range s.from {
 			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
 		}
 	}
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, bread, linalg.Identity(dim)))
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, bread, v.missing()))
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, linalg.Shaken(&far, l.hessian*l.hessian)))
 	var bent mat.SymDense
-	bent.ScaleSym(bow*bow/float64(dim), v.inverse)
+	bent.ScaleSym(bow/float64(dim), v.inverse)
 	l.covariance.AddSym(l.covariance, &bent)
 	l.hidden = v.typical(lost)
 	return l
@@ -85,19 +85,30 @@ func (v *inferring) typical(lost bool) float64 {
 	return moved / math.Max(directions, 1) / v.floor
 }
 
-// lost reports whether noise moves scores so far that the mean of a count or an amount is no
-// longer close to linear in them, and no estimate is: by a standard deviation of .3 in a
-// typical row.
-func (v *inferring) lost() bool {
-	if losses.LinkOf(v.loss) != losses.Log {
-		return false
-	}
-	var variance float64
+// stepErrors are the variance of noise in the steps' mean gradient, in each coordinate, and
+// the square of what the Hessian's change leaves, in the norm of scores.
+func (v *inferring) stepErrors() (variance, bow float64) {
 	for _, s := range v.steps {
 		variance += math.Pow(s.weight*s.noise, 2)
+		bow += s.weight * math.Sqrt(s.bow)
 	}
+	return variance, bow * bow
+}
+
+// lost reports whether scores may be so far off that no estimate is close: by 2 in a typical
+// row, or for a count or an amount, whose mean is no longer close to linear in them, by .3.
+func (v *inferring) lost() bool {
+	if !v.bent() {
+		return false
+	}
+	limit := 2.0
+	if losses.LinkOf(v.loss) == losses.Log {
+		limit = 0.3
+	}
+	variance, bow := v.stepErrors()
 	bread := linalg.Product(v.inverse, v.round)
-	return mat.Trace(linalg.Product(bread, bread.T()))*variance > 0.3*0.3
+	square := mat.Trace(linalg.Product(bread, bread.T()))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
+	return square > limit*limit
 }
 
 // toWeights are the rows that turn θ into the weights of encoded rows.
@@ -143,7 +154,9 @@ const undetermined = 0.3
 // determines reports whether the data determine a combination: little of it lies in
 // drowned directions, and what that may add to its error, beyond what noise in the
 // eigenvectors makes of nothing, is a quarter of its variance at most. In a part such noise
-// has the variance ½σ²·‖Λ⁻¹c‖², Λ being H̃ without these directions and σ its noise.
+// has the variance ½σ²·‖Λ⁻¹c‖², Λ being H̃ without these directions and σ its noise; where
+// more than a quarter of the directions have drowned, it may itself hide a part, as large
+// as the rest of the error at most.
 func (l *law) determines(c []float64) bool {
 	var inside, all float64
 	var a mat.VecDense
@@ -159,8 +172,11 @@ func (l *law) determines(c []float64) bool {
 		a.AddScaledVec(&a, -mat.Dot(part, &a), part)
 	}
 	noise := float64(len(l.drowned)) * l.hessian * l.hessian / 2 * mat.Dot(&a, &a)
-	return inside <= undetermined*undetermined*all &&
-		4*l.hidden*(inside-noise) <= math.Max(0, mat.Inner(v, l.covariance, v))
+	variance := math.Max(0, mat.Inner(v, l.covariance, v))
+	if 4*len(l.drowned) > len(c) && l.hidden*noise > variance {
+		return false
+	}
+	return inside <= undetermined*undetermined*all && 4*l.hidden*(inside-noise) <= variance
 }
 
 // standardError is that of a combination, +Inf where it isn't determined.

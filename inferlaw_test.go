@@ -148,41 +148,6 @@ func TestFarStepsCountLess(t *testing.T) {
 	}
 }
 
-// A histogram is read past what noise adds to one edge, and not past a few long rows that
-// stand alone below it.
-func TestLevelOfReading(t *testing.T) {
-	edges := cells(64, 2, 8) // 64 to 0.25
-	h := reading{edges: edges, noise: 1, n: 1000}
-	for _, c := range []struct {
-		name  string
-		tails []float64
-		from  float64 // the edges that the level lies between
-		to    float64
-	}{
-		{"one group", []float64{0, 0, 0, 0, 1, 50, 400, 900, 1000}, 2, 4},
-		{"a spike of noise", []float64{0, 9, 0, 0, 1, 50, 400, 900, 1000}, 2, 4},
-		{"a small group far above", []float64{0, 0, 40, 50, 50, 50, 50, 900, 1000}, 16, 32},
-		{"everything above", []float64{500, 900, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, 64, 64},
-		{"nothing above", make([]float64, 9), 0.25, 0.25},
-	} {
-		h.tails = c.tails
-		got, count := h.level(1)
-		if got < c.from || got > c.to || count <= 0 {
-			t.Errorf("%s: %g with %g rows above, want %g to %g", c.name, got, count, c.from, c.to)
-		}
-	}
-	h.tails = []float64{0, 0, 0, 0, 1, 50, 400, 900, 1000}
-	near, _ := h.level(1)
-	quiet, _ := h.balanced(near, 1e-3, 0.05)
-	loud, _ := h.balanced(near, 1e3, 0.05)
-	if !(near <= loud && loud < quiet) {
-		t.Errorf("from the edge %g clips %g where noise is little and %g where it is much", near, quiet, loud)
-	}
-	if edge := h.seen(60, 1); edge != 2 {
-		t.Errorf("at most 60 rows are above %g, want 2", edge)
-	}
-}
-
 // A run's law knows the noise of the matrices that it is made of, which falls as 1/μ.
 func TestLawKnowsItsNoise(t *testing.T) {
 	const n = 4000

@@ -18,11 +18,8 @@ import (
 // noise of a step, fed back, would leave the range in which the loss is close to a
 // parabola.
 func (v *inferring) newton(done int) error {
-	again := curveShare * math.Min(v.more, 2)
-	left, at, total := v.pool.left-scatterShare, v.pilot, 0.0
-	if v.bent() {
-		left -= again
-	}
+	again := v.nextCurveShare()
+	left, at, total := v.pool.left-scatterShare-again, v.pilot, 0.0
 	var first shaky
 	for t, fraction := range newtonShares {
 		u, b := v.inRound(at)
@@ -56,6 +53,17 @@ func (v *inferring) newton(done int) error {
 		v.progress(done+t+1, done+len(newtonShares))
 	}
 	return nil
+}
+
+// nextCurveShare is that of the second Hessian, where there is one: more where the first
+// one's smallest eigenvalue is within four times the noise to come, and else less.
+func (v *inferring) nextCurveShare() float64 {
+	if !v.bent() {
+		return 0
+	}
+	floor := v.floor * math.Sqrt(firstShare/curveShare)
+	near := 4 * floor / math.Max(v.spectrum.Values[0], floor)
+	return curveShare * v.more * math.Min(math.Max(near*near, 0.5), 2)
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
@@ -117,11 +125,16 @@ func (v *inferring) average(estimates [][]float64) {
 }
 
 // bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
-// a square in the norm of scores: it does so by a fraction as large as scores move, of
-// which the step sees half, and half again where it knows the Hessian at both ends.
+// a square in the norm of scores: it does so by a fraction as large as scores move, or as
+// they do from where it was released if that is further, of which the step sees half, and
+// half again where it knows the Hessian at both ends.
 func (v *inferring) bowAt(from []float64) float64 {
 	square := v.scoreNorm(from)
-	return square * square / (16 * mat.Trace(v.hessian) / float64(len(from)))
+	further := square
+	if v.curvedAt != nil {
+		further = math.Max(square, v.scoreNorm(v.curvedAt))
+	}
+	return square * further / (16 * mat.Trace(v.hessian) / float64(len(from)))
 }
 
 // scoreNorm is the square of a point's distance from theta in the norm of H̃.
@@ -163,11 +176,38 @@ func (v *inferring) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.pilot))
 	m.ScaleSym(1/v.n, m)
-	spectrum, ok := linalg.Decompose(m)
+	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.rounder()
+	spectrum, ok := linalg.Decompose(rounder)
 	if !ok {
 		return errEigen
 	}
 	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
-	v.scatter = shaky{positive, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}
+	v.scatter = shaky{positive, rounder.noise}
 	return nil
+}
+
+// rounder is a matrix shortened towards its mean eigenvalue by James and Stein's rule, with
+// what noise that leaves: of the mean all, which is little, of the rest as much as its
+// factor's root.
+func (s shaky) rounder() shaky {
+	dim := s.SymmetricDim()
+	mean := mat.Trace(s) / float64(dim)
+	var square float64
+	for i := range dim {
+		for j := range dim {
+			entry := s.At(i, j)
+			if i == j {
+				entry -= mean
+			}
+			square += entry * entry
+		}
+	}
+	free := float64(dim*(dim+1)/2 - 1)
+	k := math.Max(0, 1-free*s.noise*s.noise/math.Max(square, 1e-300))
+	out := mat.NewSymDense(dim, nil)
+	out.ScaleSym(k, s)
+	for j := range dim {
+		out.SetSym(j, j, out.At(j, j)+(1-k)*mean)
+	}
+	return shaky{out, s.noise * math.Sqrt(k+(1-k)/float64(dim))}
 }

@@ -304,7 +304,11 @@ func (x *standardising) start() error {
 	if err := x.total(); err != nil {
 		return err
 	}
-	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), 0.005), 0.2)
+	least := 0.005
+	if x.pilot { // which has but a part of μ²
+		least = 0.03
+	}
+	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), least), 0.2)
 	if x.hopeless() {
 		share = x.pool.left
 	}

@@ -1,0 +1,147 @@
+package dpglm
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// upper is a law of the largest numbers of a histogram: rows·exp(−(t/scale)^power) of them
+// exceed t.
+type upper struct{ rows, scale, power float64 }
+
+func (l upper) above(t float64) float64 { return l.rows * math.Exp(-math.Pow(t/l.scale, l.power)) }
+
+// beyond is by how much numbers exceed t, all together: the integral of above.
+func (l upper) beyond(t float64) float64 {
+	return l.rows * l.scale * math.Gamma(1+1/l.power) * mathext.GammaIncRegComp(1/l.power, math.Pow(t/l.scale, l.power))
+}
+
+// balanced returns the clip c from low/2 to top at which (noise·c)² and the square of
+// fraction times what lies beyond c are smallest together.
+func (l upper) balanced(low, top, noise, fraction float64) (clip float64) {
+	best := math.Inf(1)
+	for c := low / 2; c < top && math.Pow(noise*c, 2) < best; c *= 1.04 {
+		if total := math.Pow(noise*c, 2) + math.Pow(fraction*l.beyond(c), 2); total < best {
+			best, clip = total, c
+		}
+	}
+	return clip
+}
+
+// upper fits such a law to the cells that hold the largest twelfth of the rows or, where
+// more stand out above it than noise makes likely, a smaller part. It holds from low on.
+func (h reading) upper() (l upper, low float64) {
+	last := 0
+	for _, part := range []float64{0.08, 0.04, 0.02} {
+		at := h.first(func(j int) float64 { return math.Max(part*h.n, 2.5*h.sd(j)) })
+		l = h.fit(at)
+		over := h.upTo(at).seenFrom(l)
+		if over < 0 {
+			return l, h.edges[at]
+		}
+		last = min(over+3, len(h.edges)-1)
+	}
+	return h.fit(last), h.edges[last] // a group of its own far above the others
+}
+
+// first is the first edge above which lie more rows than a limit, as they do above the next.
+func (h reading) first(limit func(j int) float64) int {
+	last := len(h.edges) - 1
+	for j := range last {
+		if h.tails[j] > limit(j) && h.tails[j+1] > limit(j+1) {
+			return j
+		}
+	}
+	return last
+}
+
+// fit is the law of the cells above an edge by least squares, weighted by their noise and
+// by a twentieth of what they hold, by which no law is closer, and by what powers are
+// likely where noise hides the shape.
+func (h reading) fit(last int) (found upper) {
+	low, best := h.edges[last], math.Inf(1)
+	found = upper{h.n, low, 1}
+	for _, power := range []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.5, 3} {
+		for scale := low / 64; scale < 4*low; scale *= 1.1 {
+			l := upper{1, scale, power}
+			if l.rows = 1 / l.above(low); l.rows > 1e12 { // one row above low
+				continue
+			}
+			var product, square float64
+			for j := range last + 1 {
+				cell, weight := h.expected(l, j), h.weight(j)
+				product += weight * cell * h.count(j)
+				square += weight * cell * cell
+			}
+			l.rows *= math.Min(math.Max(product/square, 1), h.n)
+			miss := math.Pow(math.Log(power/0.8)/0.6, 2)
+			for j := range last + 1 {
+				miss += h.weight(j) * math.Pow(h.count(j)-h.expected(l, j), 2)
+			}
+			if miss < best {
+				best, found = miss, l
+			}
+		}
+	}
+	return found
+}
+
+// count is the j-th cell's.
+func (h reading) count(j int) float64 {
+	if j == 0 {
+		return h.tails[0]
+	}
+	return h.tails[j] - h.tails[j-1]
+}
+
+// expected is what a law has in the j-th cell.
+func (h reading) expected(l upper, j int) float64 {
+	if j == 0 {
+		return l.above(h.edges[0])
+	}
+	return l.above(h.edges[j]) - l.above(h.edges[j-1])
+}
+
+func (h reading) weight(j int) float64 {
+	return 1 / (h.noise*h.noise + math.Pow(0.05*math.Max(h.count(j), 0), 2))
+}
+
+// seenFrom is the first of four or fewer cells that hold more rows than a law has there, by
+// four standard deviations, and -1 where there are none: of some hundred sums noise makes
+// one so large in three cases of a thousand.
+func (h reading) seenFrom(l upper) int {
+	for j := range h.edges {
+		var over, expected float64
+		for k := j; k < min(j+4, len(h.edges)); k++ {
+			cell := h.expected(l, k)
+			over, expected = over+h.count(k)-cell, expected+cell
+			if over > 4*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// fromSeen leaves out the cells, but for four, above the first that hold rows which stand
+// out: there is nothing but noise.
+func (h reading) fromSeen() reading {
+	first := h.seenFrom(upper{0, 1, 1}) - 4
+	if first <= 0 {
+		return h
+	}
+	out := h
+	out.edges, out.tails = h.edges[first:], slices.Clone(h.tails[first:])
+	for j := range out.tails {
+		out.tails[j] -= h.tails[first-1]
+	}
+	return out
+}
+
+// upTo is the part of a histogram above an edge.
+func (h reading) upTo(last int) reading {
+	h.edges, h.tails = h.edges[:last+1], h.tails[:last+1]
+	return h
+}
