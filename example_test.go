@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1739   0.00644  -27.01  0.000  -0.1866  -0.1613
-	// income        0.1759  0.005269   33.39  0.000   0.1656   0.1863
-	// (Intercept)  -0.1032    0.1889   -0.55  0.585  -0.4734    0.267
+	// age           -0.169  0.009021  -18.73  0.000  -0.1867  -0.1513
+	// income         0.172  0.008861   19.42  0.000   0.1547   0.1894
+	// (Intercept)  -0.1309    0.1947   -0.67  0.502  -0.5125   0.2508
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 1117, p = 2.192e-243
+	// Wald test: χ²(2) = 384.3, p = 3.502e-84
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -40,7 +40,7 @@ type InferConfig struct {
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
 // the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
-// for counts and amounts whose scores the noise moves by more than some .3.
+// for counts and amounts whose scores may be off by more than some .3, or for classes by 2.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
 // histogram of gradients (some 15/μ rows), carries much of a coefficient's information:
@@ -50,9 +50,9 @@ type InferConfig struct {
 //
 //  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ² at most, after two
 //     rounds of second moments where they promise something.
-//  2. The Hessian H̃ per row at the pilot, in whose coordinates a wide clip C is chosen from
-//     two histograms of gradient norms: so that privacy noise and what it cuts off, taken
-//     to fall exponentially beyond the counts that the noise lets see, are small together.
+//  2. The Hessian H̃ per row at the pilot, in whose coordinates a wide clip C is chosen from a
+//     histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to the
+//     counts of the largest, and C makes privacy noise and what is cut off small together.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
@@ -61,13 +61,15 @@ type InferConfig struct {
 //
 // The covariance is
 //
-//	H̃⁻¹(J̃₊/n + σ_g²·I + bias²)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
+//	H̃⁻¹(J̃₊/n + σ_g²·I + B)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
 //
-// J̃₊ being J̃ without negative eigenvalues, bias² what the clip may cut off, N the noise of
-// H̃ and e how far the points were from the result: a point's error is not undone where H̃
-// is off; and bow² what steps may miss as the Hessian changes on their way. Standard errors
-// are longer than its diagonal by a factor that makes up, to second order in the noise of
-// H̃ and J̃, whose law is known, for the coverage that it costs.
+// J̃₊ being J̃ moved towards a multiple of I by James and Stein's rule and then without
+// negative eigenvalues, B the square of what the clip may cut off, which lies mostly along
+// the intercept and along the weights, N the noise of H̃ and e how far the points were from
+// the result: a point's error is not undone where H̃ is off; and bow² what steps may miss as
+// the Hessian changes on their way. Standard errors are longer than its diagonal by a factor
+// that makes up, to second order in the noise of H̃ and J̃, whose law is known, for the
+// coverage that it costs.
 //
 // # Privacy
 //

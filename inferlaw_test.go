@@ -114,6 +114,15 @@ func TestDrownedDirections(t *testing.T) {
 			t.Errorf("%v: determined %v where a hidden direction may add much", c.along, got)
 		}
 	}
+	// Of three directions one is more than a quarter: noise in it may hide as much as that.
+	for _, c := range []struct {
+		hidden float64
+		want   bool
+	}{{1000, true}, {1e6, false}} {
+		if l.hidden = c.hidden; l.determines([]float64{1, 0, 0}) != c.want {
+			t.Errorf("determined %v where noise hides a part with a square of %g", !c.want, c.hidden)
+		}
+	}
 }
 
 // An estimate from far off counts less where the Hessian changes, by its noise, and weights
@@ -144,6 +153,11 @@ func TestFarStepsCountLess(t *testing.T) {
 		far, near := v.steps[0].weight, v.steps[1].weight
 		if math.Abs(far+near-1) > 1e-12 || !(near/far >= c.least && near/far <= c.most) || math.Abs(v.theta[0]-0.1) > 1e-12 {
 			t.Errorf("%s: weights %g and %g, estimate %v", c.loss.Name(), far, near, v.theta)
+		}
+		before := v.bowAt([]float64{0, 0})
+		v.curvedAt = []float64{1.1, 0} // ten times as far from the estimate
+		if after := v.bowAt([]float64{0, 0}); math.Abs(after/before-100) > 1e-6 {
+			t.Errorf("%s: a step may miss %g, and %g where its Hessian is from further off", c.loss.Name(), before, after)
 		}
 	}
 }
