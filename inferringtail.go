@@ -63,25 +63,34 @@ func (h reading) first(limit func(j int) float64) int {
 func (h reading) fit(last int) (found upper) {
 	low, best := h.edges[last], math.Inf(1)
 	found = upper{h.n, low, 1}
+	raised, cells, weights := make([]float64, last+1), make([]float64, last+1), make([]float64, last+1)
+	for j := range weights {
+		weights[j] = h.weight(j)
+	}
 	for _, power := range []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.5, 3} {
-		for scale := low / 64; scale < 4*low; scale *= 1.1 {
-			l := upper{1, scale, power}
-			if l.rows = 1 / l.above(low); l.rows > 1e12 { // one row above low
+		for j, edge := range h.edges[:last+1] {
+			raised[j] = math.Pow(edge/low, power)
+		}
+		likely := math.Pow(math.Log(power/0.8)/0.6, 2)
+		for scale := 1.0 / 64; scale < 4; scale *= 1.1 { // of low
+			each := math.Pow(scale, -power)
+			if each > 27 { // hardly a law of what is above low
 				continue
 			}
-			var product, square float64
-			for j := range last + 1 {
-				cell, weight := h.expected(l, j), h.weight(j)
-				product += weight * cell * h.count(j)
-				square += weight * cell * cell
+			var product, square, before float64
+			for j, at := range raised { // of one row above low
+				above := math.Exp(each * (1 - at))
+				cells[j], before = above-before, above
+				product += weights[j] * cells[j] * h.count(j)
+				square += weights[j] * cells[j] * cells[j]
 			}
-			l.rows *= math.Min(math.Max(product/square, 1), h.n)
-			miss := math.Pow(math.Log(power/0.8)/0.6, 2)
-			for j := range last + 1 {
-				miss += h.weight(j) * math.Pow(h.count(j)-h.expected(l, j), 2)
+			rows, miss := math.Min(math.Max(product/square, 1), h.n), likely
+			for j, cell := range cells {
+				over := h.count(j) - rows*cell
+				miss += weights[j] * over * over
 			}
 			if miss < best {
-				best, found = miss, l
+				best, found = miss, upper{rows * math.Exp(each), scale * low, power}
 			}
 		}
 	}
