@@ -28,7 +28,7 @@ type ClassModel struct {
 
 // newClassModel has the loss of each class against the rest, or nil.
 func newClassModel(weights [][]float64, d *Dataset, loss losses.Loss, ledger *Ledger) *ClassModel {
-	m := &ClassModel{weights: weights, facts: d.facts, columns: d.data.Facts().Columns, ledger: ledger, library: libraryVersion}
+	m := &ClassModel{weights: weights, facts: d.facts, columns: d.data.Facts().Columns, ledger: ledger, library: Version}
 	if loss != nil {
 		m.loss, m.link = loss.Name(), losses.LinkOf(loss)
 	}

@@ -35,7 +35,7 @@ type Model struct {
 // newModel moves the scores of real labels to the labels' own scale.
 func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
 	s := d.Shape()
-	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, libraryVersion, nil}
+	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, Version, nil}
 	if o, ok := loss.(losses.Ordinal); ok {
 		m.thresholds = slices.Clone(o.Thresholds)
 	}

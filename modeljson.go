@@ -15,12 +15,10 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// modelFormat and modelVersion are those of the JSON that this package writes and reads;
-// libraryVersion is the package's own, for the reader of a file.
+// modelFormat and modelVersion are those of the JSON that this package writes and reads.
 const (
-	modelFormat    = "dpglm model"
-	modelVersion   = 1
-	libraryVersion = "0.1.0"
+	modelFormat  = "dpglm model"
+	modelVersion = 1
 )
 
 // row is the unit that ledgers don't name.
@@ -136,7 +134,7 @@ func decodeModel[T any](data []byte, format string) (*T, error) {
 		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", format))
 	}
 	if head.Version != modelVersion {
-		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", libraryVersion, modelVersion))
+		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", Version, modelVersion))
 	}
 	if err := onceEach(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return nil, err
