@@ -22,6 +22,24 @@
 //	x, err := model.Encode(map[string]string{"age": "64", "ward": "surgery"})
 //	p, err := model.Probabilities(x)
 //
+// # From rows to a model
+//
+//	facts (Bounds, Schema or a table's schema)        Problem, Budget, configuration
+//	   │                                                 │
+//	rows ─▶ NewDataset ─▶ Dataset ─▶ Plan: what will be released ─▶ Run ─▶ Model ─▶ predictions
+//	        checks, bounds  n×d      from public numbers alone     noise   weights, facts,
+//	        each row                                                       ledger
+//
+// A [Dataset] refers to the caller's matrix of n rows and p columns, and reads each row
+// through the facts: columns are mapped to [−1, 1] by their ranges ([Schema]) or taken as they
+// are ([Bounds]), an intercept is appended where it is asked for, and the row is scaled down
+// to the bound on its norm. What comes out has d = [Shape].Dim features, and so has the model
+// weights. Predictions take raw columns, as NewDataset does, and encode them the same way:
+// queries beyond a range count as its end.
+//
+// Labels have the units of the caller, in and out. Those of binary losses are 0 and 1, or −1
+// and 1; real ones are held to their range; counts and amounts are held to [0, Y].
+//
 // # Learners
 //
 // [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],
@@ -49,6 +67,77 @@
 // ([NewDataset], and the check of labels against a loss) may depend on the data
 // and are for the curator only; after them nothing that is returned does.
 // Running time and memory are outside the threat model.
+//
+// # Budgets and their units
+//
+// A [Budget] is one of three promises about neighbours. [ApproxDP](ε, δ): whatever is
+// released is at most e^ε times as likely on one as on the other, but for a probability of δ.
+// [PureDP](ε): the same with δ = 0. [GDP](μ): the two are as hard to tell apart as one draw
+// from N(0, 1) and one from N(μ, 1). ε and μ have no unit and δ is a probability. Gaussian
+// noise has all of (ε, δ) at once, a curve, which μ stands for; at δ = 1e-6:
+//
+//	ε = 0.1     μ = 0.0275     best guess of which neighbour it was is right 50.5 % of the time
+//	ε = 1       μ = 0.237                                                    54.7 %
+//	ε = 4       μ = 0.838                                                    66.2 %
+//
+// where guessing blindly is right for 50 %. Two releases of ε spend 2ε if they are pure, and
+// √2·μ if they are Gaussian: by the curve that is less.
+//
+// # Choosing ε and δ
+//
+// δ is the probability of any failure, so it belongs well below one over the number of rows:
+// n^-1.5 is usual, and costs little, as noise grows with √log(1/δ). ε is a policy. Values up to
+// 1 are strong promises; around 4 most single rows are still hard to tell; beyond 10 the
+// promise means little for the worst row. Then let the plan say what it costs:
+//
+//	plan, err := dpglm.AutoConfig{}.Plan(data.Shape(), problem, dpglm.ApproxDP(1, 1e-6))
+//	fmt.Println(plan)
+//
+// Noise is in proportion to 1/(nμ): twice the rows allow half the ε for the same
+// accuracy. Trying several ε on the data and publishing the one that looks best spends all of
+// them. To choose by accuracy use [GridSearch], which pays for its choice.
+//
+// # Stating bounds without looking
+//
+// Bounds come from a codebook, the law, the instrument, or common sense, never from the rows: the
+// largest income in a table is somebody's. A range should hold most values; those
+// beyond count as its end. One that is ten times too wide costs accuracy for learners that
+// don't rescale ([NoisyGD], [OutputPerturbation], [ObjectivePerturbation]), and little for
+// [Auto], which finds the scale privately. Where nothing is known take a generous
+// range, or split the budget and ask for a private quantile first, with a program of your own.
+// A radius needs no thought for Auto.
+//
+// # Reading a ledger
+//
+//	(ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 10,000
+//	Noisy GD, gradient sums: 100 × Gaussian in 20 dimensions, σ = 42.2468 × sensitivity, together 0.236704-GDP
+//
+// The first line is the promise, what it protects, and how many of these there are. Each
+// further line is a group of releases: what it is, how often, its law, how many numbers, the noise
+// in units of what one row can change, and what the group spends. "At most" stands where later
+// releases depend on earlier ones and a pool bounds them all. Parts that are indented belong to
+// the line above, which says whether they add up (in sequence) or the largest counts (in
+// parallel, on disjoint rows). A NOTE says that noise was the caller's: such a model must not
+// be released. [mechanisms.Ledger] has methods for other δ, for groups of rows, and JSON.
+//
+// # Errors
+//
+// Every function that can fail checks its arguments first: an [ArgumentError] names the
+// parameter, its value and the rule, and errors.Is finds its kind among [ErrShape],
+// [ErrValue], [ErrLabel], [ErrBound], [ErrSchema], [ErrBudget], [ErrConfig], [ErrModel] and
+// [ErrSpent]. Nothing has been spent then. A run that is cancelled, or fails, after it may have drawn
+// noise returns an [Interrupted] with the ledger of what counts as spent. Nothing panics
+// for what a caller can pass, but matrices' At, as gonum's do.
+//
+// # Stability
+//
+// [Version] follows semantic versioning. Within a major version from 1 on, programs go
+// on compiling, and files (models, ledgers, accountants, budgets, predictors' states, schemas)
+// go on being read. Before that a minor version may change names, and says so in CHANGELOG.md;
+// files that one version wrote are read by the next, or refused by their version, never
+// misread. Not promised: the same noise, weights and defaults, which may get better; the
+// texts of errors and printed forms; packages under internal. A guarantee is never
+// weakened silently: see SECURITY.md.
 //
 // # Symbols
 //
