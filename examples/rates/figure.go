@@ -142,7 +142,7 @@ func addCurve(c *plot.Plot, curve curve, own []measured, i int) error {
 		}
 		x := math.Sqrt(s.lo * s.hi)
 		y := math.Pow(10, f.intercept+f.slope*math.Log10(x))
-		at := func(x1 float64) plotter.XY { return plotter.XY{X: x1, Y: y * math.Pow(x1/x, s.expected)} }
+		at := func(x1 float64) plotter.XY { return plotter.XY{X: x1, Y: y * math.Pow(x1/x, s.table)} }
 		theory, err := plotter.NewLine(plotter.XYs{at(s.lo), at(s.hi)})
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (c curve) legend(own []measured) string {
 	text := c.name
 	for _, s := range c.slopes {
 		if f, ok := fitted(own, s.lo, s.hi); ok {
-			text += fmt.Sprintf(", %.2f (%.2f)", f.slope, s.expected)
+			text += fmt.Sprintf(", %.2f (%.2f)", f.slope, s.table)
 		}
 	}
 	return text

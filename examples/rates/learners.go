@@ -81,8 +81,8 @@ func sensitivity(radius float64) float64 { return losses.Squared{}.Diameter(radi
 // slowest is the curvature below which Algorithm 1 with Theorem 1's step has not arrived
 // after its n steps: 1/(ηT).
 func slowest(n, d int, radius, sigma float64) float64 {
-	gradient := max(math.Sqrt(0.5), sigma*math.Sqrt(float64(d)))
-	return max(gradient/(radius*math.Sqrt(float64(n))), 4/float64(n))
+	gradient := max(math.Sqrt(smooth*atZero), sigma*math.Sqrt(float64(d)))
+	return max(gradient/(radius*math.Sqrt(float64(n))), 4*smooth/float64(n))
 }
 
 // stepNoise is σ of Theorem 1's schedule, T = n.

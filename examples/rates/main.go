@@ -33,7 +33,7 @@ func run(out, stderr io.Writer, dir string, quick bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	all, repeats := panels(), 8
+	all, repeats := panels(), 12
 	if quick {
 		all, repeats = shortened(all), 2
 	}
@@ -70,27 +70,23 @@ func shortened(all []panel) []panel {
 	return all
 }
 
-// measureAll measures every point of every curve.
+// measureAll measures every curve.
 func measureAll(all []panel, repeats int, stderr io.Writer) ([]measured, error) {
 	total := 0
 	for _, p := range all {
 		for _, c := range p.curves {
-			for _, point := range c.points {
-				total += point.runs(repeats)
-			}
+			total += c.runs(repeats)
 		}
 	}
 	show, done := progress.Count(stderr, "runs", total), 0
 	var points []measured
 	for _, p := range all {
 		for _, c := range p.curves {
-			for _, point := range c.points {
-				mean, stderr, err := point.measure(p.name+c.name, repeats, func() { done++; show(done) })
-				if err != nil {
-					return nil, fmt.Errorf("%s, %s, %s = %g: %w", p.name, c.name, p.x, point.x, err)
-				}
-				points = append(points, measured{p.name, c.name, point.x, mean, stderr})
+			own, err := c.measure(p.name, repeats, func() { done++; show(done) })
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", p.name, c.name, err)
 			}
+			points = append(points, own...)
 		}
 	}
 	return points, nil
@@ -110,18 +106,18 @@ func of(points []measured, panel, curve string) []measured {
 // report prints the slopes.
 func report(out io.Writer, all []panel, points []measured) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "panel\tcurve\tfitted\texpected\tmeasured\t95 % interval\tR²\twithin 0.15")
+	fmt.Fprintln(w, "panel\tcurve\tfitted\tTable 1\tits bound\tmeasured\t95 % interval\tR²\twithin 0.15 of Table 1")
 	for _, p := range all {
 		for _, c := range p.curves {
 			for _, s := range c.slopes {
-				fmt.Fprintf(w, "%s\t%s\t%s = %.4g to %.4g\t%.2f\t", p.name, c.name, p.x, s.lo, s.hi, s.expected)
+				fmt.Fprintf(w, "%s\t%s\t%s = %.4g to %.4g\t%.2f\t%.2f\t", p.name, c.name, p.x, s.lo, s.hi, s.table, s.bound)
 				f, ok := fitted(of(points, p.name, c.name), s.lo, s.hi)
 				if !ok {
 					fmt.Fprintln(w, "too few points\t\t\t")
 					continue
 				}
 				within := "yes"
-				if math.Abs(f.slope-s.expected) > 0.15 {
+				if math.Abs(f.slope-s.table) > 0.15 {
 					within = "no"
 				}
 				fmt.Fprintf(w, "%.2f\t±%.2f\t%.3f\t%s\n", f.slope, f.halfWidth, f.r2, within)

@@ -34,29 +34,44 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// measure takes the member that does worst, and averages other runs of it.
+// measure takes the factor that does worst along the curve, or a point's nearest to it, and
+// averages other runs of it.
 func TestMeasure(t *testing.T) {
 	seeds := map[uint64]bool{}
-	member := func(risk float64) trial {
-		return func(seed uint64) (float64, error) {
+	of := func(factor, risk float64) member {
+		return member{factor, func(seed uint64) (float64, error) {
 			seeds[seed] = true
 			return risk, nil
-		}
+		}}
 	}
 	runs := 0
-	p := point{2, []trial{member(1), member(3), member(2)}}
-	mean, stderr, err := p.measure("a", 4, func() { runs++ })
-	if err != nil || mean != 3 || stderr != 0 || runs != 7 || runs != p.runs(4) || len(seeds) != 7 {
-		t.Errorf("%v ± %v, %d runs, %d seeds: %v", mean, stderr, runs, len(seeds), err)
+	c := curve{name: "c", points: []point{
+		{2, []member{of(1, 1), of(2, 3), of(4, 2)}},
+		{3, []member{of(1, 2), of(2, 1.5), of(4, 1)}},
+		{4, []member{of(1, 0.5)}},
+	}}
+	all, err := c.measure("a", 4, func() { runs++ })
+	if err != nil || len(all) != 3 || runs != c.runs(4) || runs != 3*(3*pilots+4) {
+		t.Fatalf("%v, %d runs: %v", all, runs, err)
 	}
+	for i, want := range []float64{3, 1.5, 0.5} { // 3·1.5 > 1·2 > 2·1
+		if all[i].mean != want || all[i].stderr != 0 || all[i].x != float64(i+2) || all[i].curve != "c" || all[i].panel != "a" {
+			t.Errorf("%+v, want %g", all[i], want)
+		}
+	}
+	// Every run has noise of its own, but that the last point's only member is run for each.
+	if want := 2*(3*pilots+4) + pilots + 4; len(seeds) != want {
+		t.Errorf("%d seeds, want %d", len(seeds), want)
+	}
+
 	next := 0.0
-	p = point{2, []trial{func(uint64) (float64, error) { next++; return next, nil }}}
-	if mean, stderr, _ = p.measure("a", 4, func() {}); mean != 2.5 || math.Abs(stderr-math.Sqrt(5./12)) > 1e-12 {
-		t.Errorf("%v ± %v", mean, stderr)
+	c.points = []point{{2, []member{{1, func(uint64) (float64, error) { next++; return next, nil }}}}}
+	if all, err = c.measure("a", 4, func() {}); err != nil || all[0].mean != 2.5 || math.Abs(all[0].stderr-math.Sqrt(5./12)) > 1e-12 {
+		t.Errorf("%+v: %v", all, err)
 	}
 	failing := errors.New("no")
-	p = point{2, []trial{func(uint64) (float64, error) { return 0, failing }}}
-	if _, _, err := p.measure("a", 1, func() {}); !errors.Is(err, failing) {
+	c.points = []point{{2, []member{{1, func(uint64) (float64, error) { return 0, failing }}}}}
+	if _, err := c.measure("a", 1, func() {}); !errors.Is(err, failing) {
 		t.Errorf("%v", err)
 	}
 }

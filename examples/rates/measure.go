@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -20,20 +23,32 @@ type curve struct {
 	slopes []slope
 }
 
-// slope is what a theorem expects between lo and hi. Ranges are fixed here, before any
-// run, each with its reason.
+// slope is what theory expects between lo and hi: table is the exponent in the paper's
+// Table 1, which is that of the larger term of a bound, and bound the slope of the whole
+// bound between lo and hi. Ranges are fixed here, before any run, each with its reason.
 type slope struct {
-	lo, hi, expected float64
+	lo, hi, table float64
+	bound         float64
 }
 
-// point has a family of instances, of which the worst counts: upper bounds hold for all
-// distributions, and are attained on the hardest. A trial is one seeded run on one
-// instance, and returns the excess risk.
+// exponent is a slope where the bound has one term.
+func exponent(lo, hi, table float64) slope { return slope{lo, hi, table, table} }
+
+// point has a family of instances, from easy to hard to learn from. Upper bounds hold for
+// all distributions, and are attained on the worst.
 type point struct {
 	x      float64
-	family []trial
+	family []member
 }
 
+// member is one of a family. Its factor places it relative to where theory has the worst
+// instance, so that members of one factor are alike along a curve.
+type member struct {
+	factor float64
+	run    trial
+}
+
+// trial is one seeded run on one instance; it returns the excess risk.
 type trial func(seed uint64) (float64, error)
 
 // measured is the mean of a point's runs on the worst instance, and its standard error.
@@ -42,51 +57,85 @@ type measured struct {
 	x, mean, stderr float64
 }
 
-// measure runs each member of the family once to find the worst, and that one repeats
-// times with other noise, so that the maximum doesn't pick lucky noise.
-func (p point) measure(label string, repeats int, done func()) (mean, stderr float64, err error) {
-	worst, most := 0, math.Inf(-1)
-	for i, run := range p.family {
-		if len(p.family) == 1 {
-			break
+// pilots is how many runs of each member find the worst.
+const pilots = 2
+
+// measure runs the members of all points to find the factor with the largest geometric
+// mean of risks along the curve, and then that instance of each point, repeats times with
+// other noise, so that the choice doesn't pick lucky noise.
+func (c curve) measure(panel string, repeats int, done func()) ([]measured, error) {
+	label := panel + c.name
+	worst, most := 0.0, math.Inf(-1)
+	for _, factor := range c.factors() {
+		total := 0.0
+		for _, p := range c.points {
+			m := p.nearest(factor)
+			for k := range pilots {
+				risk, err := m.run(seedOf(label, p.x, m.factor, k))
+				if err != nil {
+					return nil, p.failed(err)
+				}
+				done()
+				total += math.Log(risk)
+			}
 		}
-		risk, err := run(seedOf(label, p.x, i, 0))
-		if err != nil {
-			return 0, 0, err
-		}
-		done()
-		if risk > most {
-			worst, most = i, risk
+		if total > most {
+			worst, most = factor, total
 		}
 	}
-	var sum, squares float64
-	for k := range repeats {
-		risk, err := p.family[worst](seedOf(label, p.x, worst, k+1))
-		if err != nil {
-			return 0, 0, err
+	var all []measured
+	for _, p := range c.points {
+		m := p.nearest(worst)
+		var sum, squares float64
+		for k := range repeats {
+			risk, err := m.run(seedOf(label, p.x, m.factor, pilots+k))
+			if err != nil {
+				return nil, p.failed(err)
+			}
+			done()
+			sum += risk
+			squares += risk * risk
 		}
-		done()
-		sum += risk
-		squares += risk * risk
+		r := float64(repeats)
+		mean := sum / r
+		all = append(all, measured{panel, c.name, p.x, mean, math.Sqrt(max(0, squares/r-mean*mean) / max(1, r-1))})
 	}
-	r := float64(repeats)
-	mean = sum / r
-	return mean, math.Sqrt(max(0, squares/r-mean*mean) / max(1, r-1)), nil
+	return all, nil
+}
+
+func (p point) failed(err error) error { return fmt.Errorf("at %g: %w", p.x, err) }
+
+// factors are those of the curve's members; a single one needs no search.
+func (c curve) factors() []float64 {
+	var all []float64
+	for _, p := range c.points {
+		for _, m := range p.family {
+			if !slices.Contains(all, m.factor) {
+				all = append(all, m.factor)
+			}
+		}
+	}
+	if len(all) == 1 {
+		return nil
+	}
+	return all
+}
+
+// nearest is the member with a factor or, where the point has none, with the nearest.
+func (p point) nearest(factor float64) member {
+	return slices.MinFunc(p.family, func(a, b member) int {
+		return cmp.Compare(math.Abs(a.factor-factor), math.Abs(b.factor-factor))
+	})
 }
 
 // runs is how many trials measure runs.
-func (p point) runs(repeats int) int {
-	if len(p.family) == 1 {
-		return repeats
-	}
-	return len(p.family) + repeats
-}
+func (c curve) runs(repeats int) int { return len(c.points) * (pilots*len(c.factors()) + repeats) }
 
 // seedOf gives every run noise of its own, the same in each run of the program.
-func seedOf(label string, x float64, member, repeat int) uint64 {
+func seedOf(label string, x, factor float64, repeat int) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(label))
-	return h.Sum64() ^ math.Float64bits(x)*0x9e3779b97f4a7c15 ^ uint64(member)<<32 ^ uint64(repeat)
+	fmt.Fprintln(h, label, x, factor, repeat)
+	return h.Sum64()
 }
 
 // fit is the least-squares line through the logarithms of some points.
