@@ -33,6 +33,9 @@ type AutoConfig struct{}
 // get nowhere.
 // Under a PureDP budget it is [OutputPerturbation].
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. As for [StandardisedGD]: all releases are Gaussian, from one pool of μ; the
@@ -49,7 +52,8 @@ func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Mode
 	return fit(ctx, AutoConfig{}, d, p, b, env)
 }
 
-// Plan chooses the method and calibrates it.
+// Plan chooses the method and calibrates it. It fails, by an [ArgumentError], where the shape,
+// the problem, the budget or a parameter breaks its rule.
 func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	var l Learner = StandardisedGDConfig{}
 	switch {

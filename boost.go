@@ -36,6 +36,9 @@ type BoostConfig struct {
 // One model is worse than twice the expected excess risk with probability at
 // most ½ (Markov), all m with probability 2^-m.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. The m+1 chunks are split by a permutation that depends on Seed and
@@ -53,7 +56,8 @@ func Boost(ctx context.Context, d *Dataset, p Problem, b Budget, cfg BoostConfig
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan plans one chunk's training and the selection.
+// Plan plans one chunk's training and the selection. It fails, by an [ArgumentError], where
+// the shape, the problem, the budget or a parameter breaks its rule.
 func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

@@ -141,7 +141,7 @@ func (m *ClassModel) probable() bool { return m.loss == "" || m.link.Probability
 
 // Probabilities returns the probability of each class for each row of raw features, n×K;
 // those of a row sum to 1. By [OneAgainstRest] they are the classes' own, over their sum;
-// where the loss has none, such as the hinge loss, it fails.
+// where the loss has none, such as the hinge loss, it fails, and as Scores does.
 func (m *ClassModel) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 	p, err := m.Scores(x)
 	if err != nil {
@@ -165,7 +165,9 @@ func (m *ClassModel) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 	return p, nil
 }
 
-// Predict returns the class of the largest score for each row of raw features.
+// Predict returns the class of the largest score for each row of raw features. It fails where
+// x has no row, other columns than in training or a value that isn't finite, and for a model
+// that was neither trained nor decoded.
 func (m *ClassModel) Predict(x mat.Matrix) ([]int, error) {
 	z, err := m.Scores(x)
 	if err != nil {

@@ -31,7 +31,7 @@ type classModelJSON struct {
 	Ledger  *Ledger     `json:"ledger"`
 }
 
-// MarshalJSON writes the model.
+// MarshalJSON writes the model. It fails for a model that was neither trained nor decoded.
 func (m *ClassModel) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err

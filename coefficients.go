@@ -17,6 +17,8 @@ import (
 // Those of a model that was trained on a table have the features' names. Otherwise they
 // have the Schema's, where a level is a column's name less a prefix "group=", or x1, x2, …
 // under Bounds. Where ranges are mapped there is an intercept even if none was trained.
+//
+// It fails for a model that was neither trained nor decoded.
 func (m *Model) Coefficients() ([]table.Coefficient, error) {
 	if err := m.usable(); err != nil {
 		return nil, err

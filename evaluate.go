@@ -104,8 +104,9 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	return e, nil
 }
 
-// Ledger is what [Evaluate] would spend on data of the given shape, for a model of the
-// loss: a dry run, before there is a model.
+// Ledger is what [Evaluate] would spend on data of the given shape, for a model of the loss: a
+// dry run, before there is a model. It fails, by an [ArgumentError], where the shape, the
+// problem, the budget or a parameter breaks its rule.
 func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error) {
 	if err := check.Given("loss", l); err != nil {
 		return nil, err

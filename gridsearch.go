@@ -62,6 +62,9 @@ type GridSearchConfig struct {
 // and selects by the generalized exponential mechanism, as the c_j differ.
 // [ZeroOneError] compares error rates, by permute-and-flip, without w₀.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. S₁ and S₂ are split by a permutation that depends on Seed and the
@@ -92,7 +95,8 @@ func GridSearch(ctx context.Context, d *Dataset, p Problem, b Budget, cfg GridSe
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan plans all candidates and the selection.
+// Plan plans all candidates and the selection. It fails, by an [ArgumentError], where the
+// shape, the problem, the budget or a parameter breaks its rule.
 func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

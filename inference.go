@@ -171,7 +171,7 @@ func (f *Inference) Coefficients() []Coefficient {
 	return slices.Clone(f.coefficients)
 }
 
-// Coefficient is that of the given name.
+// Coefficient is that of the given name. It fails where there is none ([ErrConfig]).
 func (f *Inference) Coefficient(name string) (Coefficient, error) {
 	j, err := f.index(name)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// Combination is a linear combination of coefficients, given by name, with its interval:
-// say the slope of a quadratic at some point.
+// Combination is a linear combination of coefficients, given by name, with its interval: say
+// the slope of a quadratic at some point. It fails where no factor is given, one isn't finite,
+// or there is no coefficient of a name ([ErrConfig]).
 func (f *Inference) Combination(name string, factors map[string]float64) (Coefficient, error) {
 	estimate, along, err := f.combine(factors)
 	if err != nil {
@@ -53,10 +54,11 @@ func (f *Inference) combine(factors map[string]float64) (estimate float64, along
 	return estimate, along, nil
 }
 
-// Contrast is the difference between two levels of a group of one-hot columns. A level
-// without a column, which rows that are 0 in the whole group have, is "". Differences are
-// determined also where all levels have columns beside an intercept, and the levels' own
-// coefficients are not.
+// Contrast is the difference between two levels of a group of one-hot columns. A level without
+// a column, which rows that are 0 in the whole group have, is "". Differences are determined
+// also where all levels have columns beside an intercept, and the levels' own coefficients are
+// not. It fails where there is no such group or level, and for twice the same level
+// ([ErrConfig]).
 func (f *Inference) Contrast(group, level, base string) (Coefficient, error) {
 	if err := f.made(); err != nil {
 		return Coefficient{}, err
@@ -124,7 +126,9 @@ func (w WaldTest) String() string {
 	return fmt.Sprintf("Wald test: χ²(%d) = %.4g, p = %.4g", w.Freedom, w.Statistic, w.P)
 }
 
-// Wald tests that all restrictions hold together. None may follow from the others.
+// Wald tests that all restrictions hold together. None may follow from the others. It fails
+// without restrictions, where one breaks the rules of [Inference.Combination] or has a value
+// that isn't finite, and where one follows from others.
 func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 	q := len(restrictions)
 	if q == 0 {

@@ -73,13 +73,13 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// MarshalJSON writes null for what is infinite.
+// MarshalJSON writes null for what is infinite. It never fails.
 func (c Coefficient) MarshalJSON() ([]byte, error) {
 	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), c.P})
 }
 
-// MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for
-// what isn't determined, and the model with its ledger.
+// MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for what
+// isn't determined, and the model with its ledger. It fails for one that [Infer] hasn't made.
 func (f *Inference) MarshalJSON() ([]byte, error) {
 	if err := f.made(); err != nil {
 		return nil, err

@@ -50,6 +50,9 @@ type JLConfig struct {
 // The intercept is not projected. If k would reach d, nothing is projected, and
 // the ledger is the inner learner's.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. Φ is drawn from Seed alone. Each row depends on its own original
@@ -70,7 +73,8 @@ func JL(ctx context.Context, d *Dataset, p Problem, b Budget, cfg JLConfig, env 
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan chooses the dimension and plans the inner learner there.
+// Plan chooses the dimension and plans the inner learner there. It fails, by an
+// [ArgumentError], where the shape, the problem, the budget or a parameter breaks its rule.
 func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

@@ -125,8 +125,9 @@ func (m *Model) Label() string {
 	return "label"
 }
 
-// Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the
-// scale of the labels where they are real.
+// Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the scale of
+// the labels where they are real. It fails where x has no row, other columns than in training
+// or a value that isn't finite, and for a model that was neither trained nor decoded.
 func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -156,8 +157,10 @@ func queries(x mat.Matrix, facts Facts, trained int) (mat.Matrix, curator.Encodi
 	return x, enc, err
 }
 
-// Predict returns a prediction for each row of raw features: the class 1 or 0
-// for binary losses, the mean for counts and amounts, the score otherwise.
+// Predict returns a prediction for each row of raw features: the class 1 or 0 for binary
+// losses, the mean for counts and amounts, the score otherwise. It fails where x has no row,
+// other columns than in training or a value that isn't finite, and for a model that was
+// neither trained nor decoded.
 func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 	z, err := m.Scores(x)
 	if err != nil {
@@ -181,8 +184,8 @@ func prediction(labels losses.Labels, link losses.Link, score float64) float64 {
 	}
 }
 
-// Probabilities returns the probability of class 1 for each row of raw
-// features; only the logistic and the probit loss define one.
+// Probabilities returns the probability of class 1 for each row of raw features; only the
+// logistic and the probit loss define one. For other losses it fails, and as Scores does.
 func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -193,16 +196,17 @@ func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 	return m.Means(x)
 }
 
-// Means returns what is expected of the label for each row of raw features: the
-// probability of class 1, the mean count or amount, or the score, which is the mean for the
-// squared loss, the quantile for another, and on the scale of the thresholds for
-// losses.Ordinal. Binary losses other than the logistic and the probit loss have none.
+// Means returns what is expected of the label for each row of raw features: the probability of
+// class 1, the mean count or amount, or the score, which is the mean for the squared loss, the
+// quantile for another, and on the scale of the thresholds for losses.Ordinal. Binary losses
+// other than the logistic and the probit loss have none. For these it fails, and as Scores
+// does.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
 	return m.means(x, func([]float64) error { return nil })
 }
 
-// MeansAt is Means with an offset added to the score of each row: for counts, the logarithm
-// of its exposure.
+// MeansAt is Means with an offset added to the score of each row: for counts, the logarithm of
+// its exposure. There is one for each row, or it fails, as it does where Means would.
 func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
 	return m.means(x, func(z []float64) error {
 		if len(offsets) != len(z) {

@@ -74,7 +74,7 @@ func claimed(l *Ledger) (c mechanisms.Claim, unit string) {
 	return c, unit
 }
 
-// MarshalJSON writes the model.
+// MarshalJSON writes the model. It fails for a model that was neither trained nor decoded.
 func (m *Model) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err

@@ -68,6 +68,9 @@ type NoisyGDConfig struct {
 // convex and no less smooth. At small ε this gains more than it loses, because
 // rows are often much shorter than their bound.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. The gradient sum at w_t moves by at most
@@ -110,7 +113,8 @@ func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDCo
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan calibrates Noisy GD.
+// Plan calibrates Noisy GD. It fails, by an [ArgumentError], where the shape, the problem, the
+// budget or a parameter breaks its rule.
 func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

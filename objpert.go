@@ -34,6 +34,9 @@ type ObjectivePerturbationConfig struct {
 // well as [StandardisedGD] and estimates worse, since it guesses its clip; its guarantee
 // costs more noise in a GDP budget.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. Every gradient is at most C long and every φ” at most H, enforced
@@ -70,7 +73,8 @@ func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget,
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan chooses λ and σ.
+// Plan chooses λ and σ. It fails, by an [ArgumentError], where the shape, the problem, the
+// budget or a parameter breaks its rule.
 func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

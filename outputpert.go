@@ -31,6 +31,9 @@ type OutputPerturbationConfig struct {
 // largest score on the ball: it lies below the loss, by at most half the width
 // times the squared slope.
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. The minimisers of neighbouring data sets are at most
@@ -63,7 +66,8 @@ func OutputPerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cf
 	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Plan calibrates output perturbation.
+// Plan calibrates output perturbation. It fails, by an [ArgumentError], where the shape, the
+// problem, the budget or a parameter breaks its rule.
 func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

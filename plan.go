@@ -83,9 +83,10 @@ func after(child *Plan, others int) int {
 	return child.Passes + others
 }
 
-// Run trains on d, which must have the shape of the plan. If ctx is cancelled
-// before the first noise is drawn, nothing is spent; after that the error is
-// *Interrupted.
+// Run trains on d, which must have the shape of the plan. If ctx is cancelled before the first
+// noise is drawn, nothing is spent; after that the error is *Interrupted. Other errors come
+// before anything is spent: of data of another shape ([ErrShape]), or with labels that don't
+// fit the loss ([ErrLabel]).
 func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	return p.observed(ctx, d, env, nil)
 }

@@ -126,7 +126,8 @@ type Predictor struct {
 	store       map[string]float64 // nil if answers are not kept
 }
 
-// NewPredictor plans and trains a predictor.
+// NewPredictor plans and trains a predictor. Errors are those of the configuration's Plan,
+// before anything is released, and of [PredictorPlan.Run].
 func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg PredictorConfig, env *Env) (*Predictor, error) {
 	if err := d.given(ctx); err != nil {
 		return nil, err

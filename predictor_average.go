@@ -47,7 +47,8 @@ type AverageConfig struct {
 	Cache bool `json:"cache"`
 }
 
-// Plan calibrates the noise of the means.
+// Plan calibrates the noise of the means. It fails, by an [ArgumentError], where the shape,
+// the problem, the budget or a parameter breaks its rule.
 func (c AverageConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	s, p, err := planQueries("AverageConfig", c.Queries, s, p, farScore)
 	if err != nil {

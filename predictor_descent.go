@@ -39,7 +39,8 @@ type DescentConfig struct {
 	Cache bool `json:"cache"`
 }
 
-// Plan calibrates the noise of the scores.
+// Plan calibrates the noise of the scores. It fails, by an [ArgumentError], where the shape,
+// the problem, the budget or a parameter breaks its rule.
 func (c DescentConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	x, err := planScores("DescentConfig", c.Queries, s, p, b)
 	if err != nil {

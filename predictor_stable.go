@@ -44,7 +44,8 @@ type StableConfig struct {
 	Cache bool `json:"cache"`
 }
 
-// Plan calibrates the noise of the scores.
+// Plan calibrates the noise of the scores. It fails, by an [ArgumentError], where the shape,
+// the problem, the budget or a parameter breaks its rule.
 func (c StableConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	x, err := planScores("StableConfig", c.Queries, s, p, b)
 	if err != nil {

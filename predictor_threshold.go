@@ -49,7 +49,8 @@ type ThresholdConfig struct {
 	Cache bool `json:"cache"`
 }
 
-// Plan calibrates the votes. The plan's Problem is Problem{}.
+// Plan calibrates the votes. The plan's Problem is Problem{}. It fails, by an [ArgumentError],
+// where the shape, the problem, the budget or a parameter breaks its rule.
 func (c ThresholdConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	if err := c.check(s, p); err != nil {
 		return nil, err

@@ -52,7 +52,8 @@ type VoteConfig struct {
 	Cache bool `json:"cache"`
 }
 
-// Plan calibrates the votes.
+// Plan calibrates the votes. It fails, by an [ArgumentError], where the shape, the problem,
+// the budget or a parameter breaks its rule.
 func (c VoteConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	s, p, err := planQueries("VoteConfig", c.Queries, s, p, farScore)
 	if err != nil {

@@ -61,7 +61,8 @@ func encode(facts Facts, records []map[string]string) (*mat.Dense, error) {
 	return encoded(columns, len(records), func(i int, dst []float64) error { return e.Encode(dst, records[i]) })
 }
 
-// EncodeRows is Encode for records whose fields come in the order of a header.
+// EncodeRows is Encode for records whose fields come in the order of a header. It fails as
+// Encode does, and where the header lacks a column or has one twice.
 func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err

@@ -29,6 +29,9 @@ const maxClasses = 1000
 // gradient descent on −log p_y, p_k = e^{z_k}/Σe^{z_j}, in coordinates that are centred and
 // whitened privately, as in [StandardisedGD].
 //
+// Errors are those of [SoftmaxConfig.Ledger], and of labels that aren't classes 0 to K−1
+// ([ErrLabel]), before anything is released; a run that stops later has an [Interrupted].
+//
 // # Privacy
 //
 // Replace-one. All releases are Gaussian, from one pool of μ. How many rows each class has
@@ -65,7 +68,8 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	return newClassModel(weights, d, nil, ledger), nil
 }
 
-// Ledger is what [Softmax] would spend on data of the given shape: a dry run.
+// Ledger is what [Softmax] would spend on data of the given shape: a dry run. It fails, by an
+// [ArgumentError], where the shape, the problem, the budget or a parameter breaks its rule.
 func (c SoftmaxConfig) Ledger(s Shape, b Budget) (*Ledger, error) {
 	_, _, ledger, err := c.plan(s, b)
 	return ledger, err

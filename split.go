@@ -10,6 +10,8 @@ import (
 // second has the given fraction of them, in (0, 1), rounded up. Which rows these are
 // depends on the seed and the number of rows only.
 //
+// It fails for another fraction, and where a part would have no row.
+//
 // # Privacy
 //
 // Replace-one. A row lies in one part, whatever it is, so what is computed from the

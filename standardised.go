@@ -50,6 +50,9 @@ type StandardisedGDConfig struct{}
 // With more than 1000 features, or where no direction of many stands out of the moments'
 // noise, columns are scaled by their own noisy sums of squares instead (see Auto).
 //
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
+//
 // # Privacy
 //
 // Replace-one. All releases are Gaussian and come from one pool of μ, the budget's: each
@@ -76,7 +79,8 @@ const (
 	whitenedDim     = 200
 )
 
-// Plan calibrates the pool.
+// Plan calibrates the pool. It fails, by an [ArgumentError], where the shape, the problem, the
+// budget or a parameter breaks its rule.
 func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	o, err := newStandardised(s, p, b, s.Dim)
 	if err != nil {

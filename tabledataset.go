@@ -23,6 +23,9 @@ import (
 //
 // Where the label has several levels, they are the classes of [Softmax], in their order, or
 // those of losses.Ordinal.
+//
+// It fails for a nil table, one without labels, and an exposure beside labels that aren't
+// counts.
 func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if t == nil {
 		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")

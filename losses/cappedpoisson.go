@@ -24,7 +24,7 @@ func (CappedPoisson) Labels() Labels { return Count }
 // Link is Log.
 func (CappedPoisson) Link() Link { return Log }
 
-// Validate checks the cap.
+// Validate checks the cap. The error wraps dpglm.ErrConfig.
 func (l CappedPoisson) Validate() error {
 	if !(l.Cap >= 1 && l.Cap <= check.MaxScale) {
 		return check.Fail(check.ErrConfig, "CappedPoisson.Cap", l.Cap, fmt.Sprintf("must lie in [1, %g]", check.MaxScale))

@@ -79,7 +79,7 @@ func (l Custom) Constants(z, y float64) Constants {
 // Diameter is twice the largest slope.
 func (l Custom) Diameter(z, y float64) float64 { return 2 * l.Constants(z, y).Slope }
 
-// Validate checks that the statement is complete.
+// Validate checks that the statement is complete. The error names what is missing.
 func (l Custom) Validate() error {
 	switch {
 	case l.Label == "":

@@ -30,7 +30,8 @@ func (l Extended) Labels() Labels { return l.Inner.Labels() }
 // Link is the inner loss's.
 func (l Extended) Link() Link { return LinkOf(l.Inner) }
 
-// Validate checks the inner loss and the limit.
+// Validate checks the inner loss and the limit. The error names which of them, its value and
+// its rule.
 func (l Extended) Validate() error {
 	if err := parameters(l.Inner); err != nil {
 		return err

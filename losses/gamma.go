@@ -41,7 +41,8 @@ func (Gamma) Labels() Labels { return Amount }
 // Link is Log.
 func (Gamma) Link() Link { return Log }
 
-// Validate checks the least amount and the ratio.
+// Validate checks the least amount and the ratio. The error names which of them, its value and
+// its rule.
 func (l Gamma) Validate() error {
 	if l.Ratio != 0 && !(l.Ratio > 1 && l.Ratio <= largestRatio) {
 		return check.Fail(check.ErrConfig, "Gamma.Ratio", l.Ratio, fmt.Sprintf("must be above 1 and at most %g, or 0 for none", largestRatio))

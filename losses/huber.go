@@ -20,7 +20,7 @@ func (l Huber) Name() string { return fmt.Sprintf("huber(%g)", l.Kappa) }
 // Labels is Real.
 func (Huber) Labels() Labels { return Real }
 
-// Validate checks κ.
+// Validate checks κ. The error says that it must be positive and finite.
 func (l Huber) Validate() error { return check.Positive(check.ErrConfig, "Huber.Kappa", l.Kappa) }
 
 // Value is r²/2, or κ(|r| − κ/2) where |r| > κ.

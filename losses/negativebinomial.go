@@ -30,7 +30,7 @@ func (NegativeBinomial) Labels() Labels { return Count }
 // Link is Log.
 func (NegativeBinomial) Link() Link { return Log }
 
-// Validate checks the dispersion.
+// Validate checks the dispersion. The error names its rule.
 func (l NegativeBinomial) Validate() error {
 	return check.Scale(check.ErrConfig, "NegativeBinomial.Dispersion", l.Dispersion)
 }

@@ -33,7 +33,7 @@ func (l Ordinal) Name() string { return fmt.Sprintf("ordinal%g", l.Thresholds) }
 // Labels is Count.
 func (Ordinal) Labels() Labels { return Count }
 
-// Validate checks the thresholds.
+// Validate checks the thresholds. The error says that they must be finite and increase.
 func (l Ordinal) Validate() error {
 	if len(l.Thresholds) == 0 {
 		return check.Fail(check.ErrConfig, "Ordinal.Thresholds", nil, "must not be empty")

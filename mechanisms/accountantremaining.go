@@ -19,9 +19,9 @@ type Remaining struct {
 }
 
 // Remaining finds how much more Spend would take, by asking it: it errs downwards, by a
-// relative 1e-9 as long as all is Gaussian, or pure with δ = 0, and by 1/500 elsewhere,
-// where a second may go into composing. What others spend meanwhile isn't in it;
-// [Accountant.Split] sets amounts aside.
+// relative 1e-9 as long as all is Gaussian, or pure with δ = 0, and by 1/500 elsewhere, where
+// a second may go into composing. What others spend meanwhile isn't in it; [Accountant.Split]
+// sets amounts aside. It fails for an accountant that NewAccountant hasn't made.
 func (a *Accountant) Remaining() (Remaining, error) {
 	if a == nil {
 		return Remaining{}, check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")

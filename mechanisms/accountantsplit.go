@@ -13,6 +13,8 @@ import (
 // shares' own checks let pass fits the total together. What one of them leaves is not
 // given back.
 //
+// It fails without weights, and for one that isn't positive.
+//
 // # Privacy
 //
 // Here each share is spent at once, as a Gaussian release of its μ, or a pure one of its

@@ -28,7 +28,7 @@ type ledgerJSON struct {
 // version is the format of encoded ledgers and accountants.
 const version = 1
 
-// MarshalJSON writes the tree.
+// MarshalJSON writes the tree. It fails for an empty ledger.
 func (l *Ledger) MarshalJSON() ([]byte, error) {
 	if _, err := l.composition(); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (m Exponential) Select(scores []float64, sensitivity float64, src Source) (
 	return sampler(exponential).best(scores, sensitivity, m.Epsilon, src)
 }
 
-// Ledger returns the entry of one selection.
+// Ledger returns the entry of one selection. It fails for an ε out of range.
 func (m Exponential) Ledger(label string) (*Ledger, error) {
 	return selectionLedger(KindBoundedRange, label, m.Epsilon, 1)
 }

@@ -79,7 +79,8 @@ func (g Gaussian) grid(sensitivity float64, dim int) (step float64, scale uint64
 	return step, uint64(steps), nil
 }
 
-// Sigma returns the standard deviation that Release uses on dim coordinates.
+// Sigma returns the standard deviation that Release uses on dim coordinates. It fails where μ
+// or the sensitivity isn't positive and finite, or the noise would leave the range of float64.
 func (g Gaussian) Sigma(sensitivity float64, dim int) (float64, error) {
 	step, scale, err := g.grid(sensitivity, dim)
 	return step * float64(scale), err

@@ -71,7 +71,7 @@ func (m GeneralizedExponential) Select(scores, sensitivities []float64, src Sour
 	return kept[i], nil
 }
 
-// Ledger returns the entry of one selection.
+// Ledger returns the entry of one selection. It fails for an ε out of range.
 func (m GeneralizedExponential) Ledger(label string) (*Ledger, error) {
 	return selectionLedger(KindBoundedRange, label, m.Epsilon, 1)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// GroupDelta returns the δ for which the releases are (epsilon, δ)-DP towards
-// groups: neighbours differ in the values of up to the given number of rows.
-// It is rounded up. For parallel nodes it is the largest over how these rows may
-// fall into the parts.
+// GroupDelta returns the δ for which the releases are (epsilon, δ)-DP towards groups:
+// neighbours differ in the values of up to the given number of rows. It is rounded up. For
+// parallel nodes it is the largest over how these rows may fall into the parts. It fails as
+// Delta does, and for no row.
 func (l *Ledger) GroupDelta(rows int, epsilon float64) (float64, error) {
 	g, err := l.group(rows)
 	if err != nil {
@@ -18,8 +18,9 @@ func (l *Ledger) GroupDelta(rows int, epsilon float64) (float64, error) {
 	return g.Delta(epsilon)
 }
 
-// GroupEpsilon returns the smallest known ε ≥ 0 for which the releases are
-// (ε, delta)-DP towards groups of the given number of rows, rounded up.
+// GroupEpsilon returns the smallest known ε ≥ 0 for which the releases are (ε, delta)-DP
+// towards groups of the given number of rows, rounded up. It fails as Epsilon does, and for no
+// row.
 func (l *Ledger) GroupEpsilon(rows int, delta float64) (float64, error) {
 	g, err := l.group(rows)
 	if err != nil {

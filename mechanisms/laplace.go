@@ -77,8 +77,9 @@ func (l Laplace) grid(sensitivity float64, dim int) (step float64, scale uint64,
 	return step, uint64(steps), nil
 }
 
-// Ledger returns the entry for the given number of releases, each of them
-// Epsilon-DP; values and sensitivities may be chosen from earlier releases.
+// Ledger returns the entry for the given number of releases, each of them Epsilon-DP; values
+// and sensitivities may be chosen from earlier releases. It fails for an ε out of range, and
+// for no release.
 func (l Laplace) Ledger(label string, releases int) (*Ledger, error) {
 	if err := check.Epsilon(l.Epsilon); err != nil {
 		return nil, err

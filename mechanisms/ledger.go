@@ -76,10 +76,10 @@ func Sequential(label string, parts ...*Ledger) (*Ledger, error) {
 	return compose(KindSequential, label, parts)
 }
 
-// Parallel composes ledgers of releases on disjoint sets of rows, chosen by
-// index without looking at the rows. Its profile is the pointwise maximum of
-// its parts': the replaced row lies in one part; given the split, only that
-// part's output changes law, and hockey-stick divergence is jointly convex.
+// Parallel composes ledgers of releases on disjoint sets of rows, chosen by index without
+// looking at the rows. Its profile is the pointwise maximum of its parts': the replaced row
+// lies in one part; given the split, only that part's output changes law, and hockey-stick
+// divergence is jointly convex. It fails for no part, and for one that isn't a ledger.
 func Parallel(label string, parts ...*Ledger) (*Ledger, error) {
 	return compose(KindParallel, label, parts)
 }

@@ -8,9 +8,9 @@ import (
 
 // What noise will be like, for those who plan: no release asks for it.
 
-// Scale returns the scale of the noise that Release adds to each of dim
-// coordinates; its mean absolute value is the scale, its standard deviation √2
-// times the scale.
+// Scale returns the scale of the noise that Release adds to each of dim coordinates; its mean
+// absolute value is the scale, its standard deviation √2 times the scale. It fails where ε or
+// the sensitivity isn't positive and finite, or the noise would leave the range of float64.
 func (l Laplace) Scale(l1Sensitivity float64, dim int) (float64, error) {
 	if err := check.Releases(1, dim); err != nil {
 		return 0, err
@@ -19,7 +19,7 @@ func (l Laplace) Scale(l1Sensitivity float64, dim int) (float64, error) {
 	return step * float64(scale), err
 }
 
-// Probability returns the probability that Answer is yes.
+// Probability returns the probability that Answer is yes. It fails for an ε out of range.
 func (m Vote) Probability(v int) (float64, error) {
 	if err := selectionEpsilon(m.Epsilon); err != nil {
 		return 0, err

@@ -40,7 +40,7 @@ func (m NoisyMax) Select(scores []float64, sensitivity float64, src Source) (int
 	return sampler(noisyMin).best(scores, sensitivity, m.Epsilon, src)
 }
 
-// Ledger returns the entry of one selection.
+// Ledger returns the entry of one selection. It fails for an ε out of range.
 func (m NoisyMax) Ledger(label string) (*Ledger, error) {
 	return selectionLedger(KindPure, label, m.Epsilon, 1)
 }

@@ -80,7 +80,8 @@ type ObjectivePerturbation struct {
 	OutputMu float64 // μ of the output noise: twice the error of the minimiser, over the noise's standard deviation
 }
 
-// Ledger returns the entry for one release of a minimiser with dim coordinates.
+// Ledger returns the entry for one release of a minimiser with dim coordinates. It fails for
+// parameters that break their rules, and for no coordinate.
 func (o ObjectivePerturbation) Ledger(label string, dim int) (*Ledger, error) {
 	return (&Ledger{kind: KindObjective, label: label, ratio: o.Ratio, logDet: o.LogDet, mu: o.OutputMu, releases: 1, dim: dim}).complete()
 }

@@ -37,7 +37,7 @@ func (m PermuteAndFlip) Select(scores []float64, sensitivity float64, src Source
 	return sampler(permuteAndFlip).best(scores, sensitivity, m.Epsilon, src)
 }
 
-// Ledger returns the entry of one selection.
+// Ledger returns the entry of one selection. It fails for an ε out of range.
 func (m PermuteAndFlip) Ledger(label string) (*Ledger, error) {
 	return selectionLedger(KindPure, label, m.Epsilon, 1)
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// Delta returns the δ for which the releases are (epsilon, δ)-DP, rounded up.
+// Delta returns the δ for which the releases are (epsilon, δ)-DP, rounded up. It fails for an
+// empty ledger, and where ε isn't finite and 0 or more.
 func (l *Ledger) Delta(epsilon float64) (float64, error) {
 	s, err := l.composition()
 	if err != nil {
@@ -18,8 +19,9 @@ func (l *Ledger) Delta(epsilon float64) (float64, error) {
 	return s.Delta(epsilon), nil
 }
 
-// Epsilon returns the smallest ε ≥ 0 for which the releases are (ε, delta)-DP,
-// rounded up; +Inf where none is known.
+// Epsilon returns the smallest ε ≥ 0 for which the releases are (ε, delta)-DP, rounded up;
+// +Inf where none is known. It fails for an empty ledger, and where δ doesn't lie
+// strictly between 0 and 1.
 func (l *Ledger) Epsilon(delta float64) (float64, error) {
 	s, err := l.composition()
 	if err != nil {

@@ -30,7 +30,7 @@ type Vote struct {
 // maxMargin keeps margins in steps below 2^63.
 const maxMargin = 1 << 28
 
-// Answer draws one answer.
+// Answer draws one answer. It fails for an ε out of range.
 func (m Vote) Answer(v int, src Source) (bool, error) {
 	if err := selectionEpsilon(m.Epsilon); err != nil {
 		return false, err
@@ -40,8 +40,8 @@ func (m Vote) Answer(v int, src Source) (bool, error) {
 	return i == 1, err
 }
 
-// Ledger returns the entry for the given number of answers; margins may depend on
-// earlier answers.
+// Ledger returns the entry for the given number of answers; margins may depend on earlier
+// answers. It fails for an ε out of range, and for no release.
 func (m Vote) Ledger(label string, releases int) (*Ledger, error) {
 	return selectionLedger(KindBoundedRange, label, m.Epsilon, releases)
 }

@@ -15,7 +15,8 @@ type Coefficient struct {
 // String returns the name and the value.
 func (c Coefficient) String() string { return fmt.Sprintf("%s %.6g", c.Name, c.Value) }
 
-// Coefficients is [Encoder.Units] with the features' names, the intercept last.
+// Coefficients is [Encoder.Units] with the features' names, the intercept last. It fails for
+// another number of weights than features.
 func (e *Encoder) Coefficients(weights []float64, intercept float64) ([]Coefficient, error) {
 	values, intercept, err := e.Units(weights, intercept)
 	if err != nil {

@@ -31,9 +31,9 @@ const delimiters = ",;\t|"
 // peeked is how much of a file is searched for a header, and for other formats.
 const peeked = 1 << 18
 
-// OpenCSV opens a CSV file, which is gzipped if its name ends in .gz, and reads its
-// header. Delimiter 0 is the one of comma, semicolon, tab and bar that the header has
-// most of. The caller closes it.
+// OpenCSV opens a CSV file, which is gzipped if its name ends in .gz, and reads its header.
+// Delimiter 0 is the one of comma, semicolon, tab and bar that the header has most of. The
+// caller closes it. It fails where there is no such file or no header, or it isn't valid CSV.
 func OpenCSV(path string, delimiter rune) (*CSV, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -48,7 +48,8 @@ func OpenCSV(path string, delimiter rune) (*CSV, error) {
 	return c, nil
 }
 
-// NewCSV is OpenCSV for an open file, or whatever can be read, not gzipped.
+// NewCSV is OpenCSV for an open file, or whatever can be read, not gzipped. It fails where
+// there is no header, or none that is valid CSV.
 func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
 	if delimiter == '\r' || delimiter == '\n' || delimiter == '"' || delimiter == utf8.RuneError || delimiter != 0 && !utf8.ValidRune(delimiter) {
 		return nil, fmt.Errorf("%w: delimiter %q: it must be a character other than a quote and the end of a line", ErrFile, delimiter)

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// ReadSchemaFile reads a schema from a JSON file. See [ParseSchema].
+// ReadSchemaFile reads a schema from a JSON file. See [ParseSchema]. It fails where there is
+// no such file, and as ParseSchema does.
 func ReadSchemaFile(path string) (Schema, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

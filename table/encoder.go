@@ -32,7 +32,7 @@ type Encoder struct {
 	label    *labelField
 }
 
-// NewEncoder makes the encoder of a valid schema.
+// NewEncoder makes the encoder of a valid schema. It fails as [Schema.Validate] does.
 func NewEncoder(s Schema) (*Encoder, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -181,8 +181,8 @@ func (e *Encoder) binding() *Binding {
 	return &Binding{encoder: e, cells: make([]cell, n), clamped: make([]clamped, n), others: make([]unlisted, n)}
 }
 
-// Bind returns an Encoder for records with the given header, in any order; columns
-// that it doesn't need are passed over.
+// Bind returns an Encoder for records with the given header, in any order; columns that it
+// doesn't need are passed over. It fails where the header lacks a column or has one twice.
 func (e *Encoder) Bind(header []string) (*Binding, error) {
 	if err := checkHeader(header); err != nil {
 		return nil, err

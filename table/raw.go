@@ -26,7 +26,7 @@ func (r Raw) Encode(dst []float64, record map[string]string) error {
 	return r.encoder.Encode(dst, record)
 }
 
-// Bind is [Encoder.Bind].
+// Bind is [Encoder.Bind]. It fails where the header lacks a column or has one twice.
 func (r Raw) Bind(header []string) (*Binding, error) { return r.encoder.Bind(header) }
 
 // rawField reads the finite numbers of the named column.

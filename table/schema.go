@@ -153,8 +153,9 @@ type Column struct {
 // toFill is what Init writes where a person has to.
 const toFill = "FILL IN"
 
-// Init writes the schema of a table with the given header, for a person to fill in:
-// it reads no values, so it can know nothing else. Validate says what is left to do.
+// Init writes the schema of a table with the given header, for a person to fill in: it reads
+// no values, so it can know nothing else. Validate says what is left to do. It fails for a
+// header without names, or with one twice.
 func Init(header []string) (Schema, error) {
 	if err := checkHeader(header); err != nil {
 		return Schema{}, err

@@ -24,7 +24,8 @@ type SQL struct {
 	row     int
 }
 
-// NewSQL reads the names of the columns. The caller closes rows.
+// NewSQL reads the names of the columns. The caller closes rows. It fails where the query has
+// failed.
 func NewSQL(rows *sql.Rows) (*SQL, error) {
 	if err := check.Given("rows", rows); err != nil {
 		return nil, err
@@ -46,8 +47,8 @@ func NewSQL(rows *sql.Rows) (*SQL, error) {
 // Header returns the columns' names.
 func (s *SQL) Header() []string { return slices.Clone(s.header) }
 
-// Next returns the next record, and io.EOF after the last. The slice is valid until
-// the next call.
+// Next returns the next record, and io.EOF after the last. The slice is valid until the next
+// call. Other errors are the query's.
 func (s *SQL) Next() ([]string, error) {
 	if !s.rows.Next() {
 		if err := s.rows.Err(); err != nil {

@@ -14,6 +14,8 @@ import (
 // shifted intercept.
 //
 // It is a linear map, so that it can be applied to a covariance's columns too.
+//
+// It fails for another number of weights than features.
 func (e *Encoder) Units(weights []float64, intercept float64) (coefficients []float64, shifted float64, err error) {
 	if len(weights) != len(e.features) {
 		return nil, 0, check.Fail(check.ErrShape, "len(weights)", len(weights), fmt.Sprintf("must equal the number of features, %d", len(e.features)))

@@ -67,7 +67,8 @@ func Create(path string, rows int, epsilon, delta float64) (*File, error) {
 	return f, f.write(&contents{Rows: rows, Epsilon: epsilon, Delta: delta})
 }
 
-// Open opens a file that Create made, and checks what is in it.
+// Open opens a file that Create made, and checks what is in it. It fails where there is no
+// such file, or it is damaged or not one of budgets.
 func Open(path string) (*File, error) {
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -111,7 +112,8 @@ func (f *File) Spend(label string, l *mechanisms.Ledger) error {
 }
 
 // Remaining is how much more Spend would take, unless others spend meanwhile; see
-// [mechanisms.Accountant.Remaining].
+// [mechanisms.Accountant.Remaining]. It fails where the file can't be read any more, or is
+// damaged.
 func (f *File) Remaining() (mechanisms.Remaining, error) {
 	a, err := f.accountant()
 	if err != nil {
@@ -120,7 +122,8 @@ func (f *File) Remaining() (mechanisms.Remaining, error) {
 	return a.Remaining()
 }
 
-// Entries lists what was spent, the earliest first.
+// Entries lists what was spent, the earliest first. It fails where the file can't be read any
+// more, or is damaged.
 func (f *File) Entries() ([]Entry, error) {
 	c, err := f.read()
 	if err != nil {
