@@ -11,6 +11,35 @@
 //	‖Y‖²  sup_y φ_y(0)        Constants.AtZero (not the label bound)
 //	H     sup φ''_y(z)        Constants.Smoothness
 //	G     in z                Constants.Slope, Constants.Lipschitz
+//
+// # Which loss
+//
+// H bounds the second derivative of φ and L the first one's size, both on the whole line ("ball": only within a
+// ball, e^Z there); Y is the label bound, m = yz a margin, r = z − y a residual. The last
+// column is what the score becomes: Model.Means, or else Model.Predict.
+//
+//	                                                   labels  H           L            means
+//	Squared           r²/2                             Real    1           –            z
+//	Huber             r²/2 to |r| = κ, then linear     Real    1           κ            z
+//	Absolute          |r|                              Real    – (kink)    1            z, a median
+//	Quantile          max(−τr, (1−τ)r)                 Real    – (kink)    max(τ, 1−τ)  z, a quantile
+//	Logistic          log(1 + e^−m)                    Binary  ¼           1            1/(1 + e^−z)
+//	Probit            −log Φ(m)                        Binary  1           –            Φ(z)
+//	Hinge             max(0, 1−m)                      Binary  – (kink)    1            class
+//	SmoothedHinge     the same, rounded over h         Binary  1/h         1            class
+//	SquaredHinge      max(0, 1−m)²                     Binary  2           –            class
+//	Poisson           e^z − yz + …                     Count   ball        –            e^z
+//	CappedPoisson     the same, linear beyond a cap    Count   max(Cap,Y)  max(Cap,Y)   e^z
+//	NegativeBinomial  (y+1/α)log(1+αe^z) − yz + …      Count   (Y+1/α)/4   max(Y,1/α)   e^z
+//	Ordinal           −log P(level y)                  Count   ½           1            z; Probabilities
+//	Gamma             ye^−z + z − …                    Amount  Ratio       Ratio − 1    e^z
+//	Custom            the user's                       any     as stated   as stated    as stated
+//
+// Take Logistic for yes or no where probabilities matter, Squared for numbers, Huber or
+// Quantile where a few labels are far out or a quantile is wanted, Poisson for counts,
+// NegativeBinomial where these vary more than Poisson's law does, Gamma for amounts above 0,
+// and Ordinal for grades. A loss with a kink needs more steps than its smooth neighbour and
+// is no better for it. One that isn't Lipschitz has noise that grows with the radius.
 package losses
 
 // Labels is a loss's label domain.

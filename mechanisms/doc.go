@@ -15,6 +15,33 @@
 // Each calibration errs towards more noise, each stated δ or ε towards less
 // privacy. Argument errors unwrap to the sentinels of package dpglm.
 //
+// # Which mechanism
+//
+//	                        releases                 what a row may move          spends
+//	Gaussian                a vector, + N(0, σ²)     its L2 norm, by Δ            μ = Δ/σ, Gaussian DP
+//	Laplace                 a vector, + Laplace      its L1 norm, by Δ            ε, pure
+//	Exponential             the index of a score     each score, by Δ             ε, bounded range
+//	PermuteAndFlip          the same, and better     each score, by Δ             ε, pure
+//	NoisyMax                the same                 each score, by Δ             ε, pure
+//	GeneralizedExponential  the same                 score i, by its own Δ_i      ε, bounded range
+//	Vote                    yes or no                a margin, by 2               ε, bounded range
+//	ObjectivePerturbation   a minimiser              a gradient, of norm ≤ L      a curve of its own
+//
+// Take Gaussian for vectors, and Laplace where δ has to be 0. For one selection take
+// PermuteAndFlip; for several in a sequence Exponential, as a bounded range of ε is Gaussian
+// DP of about 0.63ε, a pure ε of about 1.23ε (at ε = 1 and δ = 1e-6).
+//
+// # How releases add up
+//
+//	                                                 Sequential               Parallel
+//	all Gaussian                                     √(Σμ²)                   largest μ
+//	all pure, at δ = 0                               Σε                       largest ε
+//	else                                             numerically, from above  largest of the curves
+//	groups of k rows, Ledger.GroupEpsilon            kμ, kε                   over how rows may fall
+//
+// Parallel is for disjoint sets of rows that were chosen without looking at them. An
+// [Accountant] is a Sequential that refuses to exceed a total.
+//
 // # Sources
 //
 // [BW18] Balle and Wang, Improving the Gaussian Mechanism for Differential

@@ -84,6 +84,16 @@
 //
 // # Features
 //
+//	kind          in the file                       features                     adds to the norm²
+//	numeric       a number of the range             1; square: 2; k knots: k+3   1; square: 2; knots: 1
+//	categorical   one of the levels                 one a level but one          1
+//	binary        a text of positive or negative    1                            1
+//	date          a day between from and to         1                            1
+//	onehot        columns of 0 and 1                one a level, less reference  1
+//	count, id     (the label; the person)           –                            –
+//	              missing, as "indicator"           1 more                       –
+//	              missing, as "level"               1 more                       –
+//
 // Each feature lies in [−1, 1], and each row has a norm of at most [Encoder.Bound]. How
 // they are made is described at [Encoder], and their names and origins by
 // [Encoder.Features]; [Encoder.Units] turns weights into coefficients in the columns'
