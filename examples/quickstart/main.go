@@ -3,6 +3,8 @@
 // the root of the repository:
 //
 //	go run ./examples/quickstart
+//
+// Copy it to begin a program of your own: change the schema, and say -data.
 package main
 
 import (
@@ -12,13 +14,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
-	"slices"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/baseline"
-	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
@@ -26,9 +25,12 @@ import (
 func main() {
 	path := flag.String("data", "testdata/cps1988.csv.gz", "the survey's `file`")
 	epsilon := flag.Float64("epsilon", 1, "the privacy parameter ε")
-	repeat := flag.Int("repeat", 1, "average over this many splits and fits")
 	flag.Parse()
-	if err := run(os.Stdout, *path, *epsilon, *repeat); err != nil {
+	err := run(os.Stdout, *path, *epsilon, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
@@ -52,87 +54,49 @@ var schema = table.Schema{
 
 var threshold = 600.0 // dollars a week
 
-// outcome is a private model, and the hold-out metrics of three.
-type outcome struct {
-	model                         *dpglm.Model
-	rows                          int
-	delta                         float64
-	private, nonPrivate, constant []metrics.Metric
-}
-
-// trial fits on four fifths of the rows and scores on the others.
-func trial(path string, epsilon float64, split uint64, env *dpglm.Env) (*outcome, error) {
-	train, err := table.ReadCSVFile(path, schema)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w (run this from the root of the repository, or say where the file is with -data)", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	n, _ := train.Dims()
-	test, err := train.HoldOut(task.Split(n, 0.2, split))
-	if err != nil {
-		return nil, err
-	}
-	data, err := dpglm.NewTableDataset(train)
-	if err != nil {
-		return nil, err
-	}
-	delta := task.DefaultDelta(data.Shape().Rows) // n^-1.5: well below 1/n, and public as n is
-	model, err := dpglm.Auto(context.Background(), data,
-		dpglm.Problem{Loss: losses.Logistic{}},
-		dpglm.ApproxDP(epsilon, delta), env)
-	if err != nil {
-		return nil, err
-	}
-	scores, err := model.Scores(test.Matrix())
-	if err != nil {
-		return nil, err
-	}
-
-	plain, err := baseline.Fit(baseline.Dense{Dense: train.Dense()}, train.Labels(), losses.Logistic{})
-	if err != nil {
-		return nil, err
-	}
-	same := slices.Repeat([]float64{baseline.Constant(train.Labels(), losses.Logistic{})}, len(test.Labels()))
-	return &outcome{
-		model: model, rows: data.Shape().Rows, delta: delta,
-		private:    metrics.Of(losses.Logistic{}, scores, test.Labels()),
-		nonPrivate: metrics.Of(losses.Logistic{}, plain.Scores(baseline.Dense{Dense: test.Dense()}), test.Labels()),
-		constant:   metrics.Of(losses.Logistic{}, same, test.Labels()),
-	}, nil
-}
-
-func run(out io.Writer, path string, epsilon float64, repeat int) error {
-	if repeat < 1 {
-		return fmt.Errorf("-repeat is %d and must be at least 1", repeat)
-	}
-	var last *outcome
-	var err error
-	var private, nonPrivate, constant [][]metrics.Metric
-	for k := range repeat {
-		// A nil Env draws the noise from a cryptographic source.
-		if last, err = trial(path, epsilon, uint64(k+1), nil); err != nil {
-			return err
-		}
-		private = append(private, last.private)
-		nonPrivate = append(nonPrivate, last.nonPrivate)
-		constant = append(constant, last.constant)
-	}
-	spent, err := last.model.Ledger().Epsilon(last.delta)
+// run trains on four fifths of the rows and evaluates on the others. All that it prints
+// may be published: it is (ε, δ)-differentially private together. A nil env draws the noise
+// from a cryptographic source.
+func run(out io.Writer, path string, epsilon float64, env *dpglm.Env) error {
+	people, err := table.ReadCSVFile(path, schema)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Guarantee of each fit: (ε = %.4g, δ = %.3g)-differential privacy for replacing one of %d rows\n", spent, last.delta, last.rows)
-	fmt.Fprintf(out, "Ledger: %v\n\n", last.model.Ledger())
-	fmt.Fprintf(out, "On the rows held out, mean over %d split(s) and fit(s):\n", repeat)
-	if err := metrics.Print(out, "", metrics.Row{Name: "private", Metrics: metrics.Mean(private)},
-		metrics.Row{Name: "non-private", Metrics: metrics.Mean(nonPrivate)}, metrics.Row{Name: "constant", Metrics: metrics.Mean(constant)}); err != nil {
+	data, err := dpglm.NewTableDataset(people)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "\nThese numbers are computed from raw rows: they are for the curator, not for release.")
-	if repeat > 1 {
-		fmt.Fprintf(out, "So are the other fits: releasing all %d models would cost more than the guarantee above.\n", repeat)
+	train, held, err := data.Split(0.2, 1)
+	if err != nil {
+		return err
 	}
+	ctx := context.Background()
+	delta := math.Pow(float64(train.Shape().Rows), -1.5) // well below 1/n, and public as n is
+	budget := dpglm.ApproxDP(epsilon, delta)
+
+	model, err := dpglm.Auto(ctx, train, dpglm.Problem{Loss: losses.Logistic{}}, budget, env)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The model, from %d rows:\n%v\n\n", train.Shape().Rows, model.Ledger())
+
+	// The rows held out are others, so that the evaluation has the whole budget again.
+	evaluation, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "On the %d rows held out:\n%v\n\n", held.Shape().Rows, evaluation)
+
+	x, err := model.Encode(map[string]string{
+		"education": "16", "experience": "20", "ethnicity": "cauc", "smsa": "yes", "region": "west", "parttime": "no",
+	})
+	if err != nil {
+		return err
+	}
+	p, err := model.Probabilities(x)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "A man of 16 years of education and 20 of experience, in a city in the west,\nearns more than $600 a week with probability %.2f.\n", p[0])
 	return nil
 }
