@@ -126,6 +126,13 @@ func (e *experiment) withoutPrivacy(trial *task.Trial) {
 
 // fit fits on one split. The plan serves all of them: it knows public facts only.
 func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial, seed uint64) error {
+	if c.reference != nil {
+		scores, err := c.reference(trial, problem.Loss, c.epsilon, c.noiseSeed(seed))
+		if err == nil {
+			c.runs = append(c.runs, scores)
+		}
+		return err
+	}
 	var err error
 	if c.plan == nil {
 		if c.plan, err = c.learner.Plan(trial.Train.Shape(), problem, dpglm.ApproxDP(c.epsilon, trial.Delta)); err != nil {

@@ -5,6 +5,11 @@
 //
 //	go -C examples/compare run . -data ../../testdata/cps1988.csv.gz -schema ../csvfit/cps1988.json
 //
+// To compare with methods of the field, as their papers print them, add these to -methods:
+// dpsgd-tuned, full-batch DP-SGD whose steps, step size and clip are chosen on the rows held
+// out, which flatters it; adassp for the squared loss; and kifer2012, objective perturbation
+// with its first analysis, for the logistic loss and the weaker promise of adding or removing a row.
+//
 // The program is a module of its own, so that drawing adds nothing to what the
 // library depends on. go -C runs it in its own directory: relative paths start
 // there. The flags for the data are csvfit's; see -h.

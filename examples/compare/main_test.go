@@ -263,7 +263,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.methods = []method{{"first", refusing{1}}, {"second", refusing{0}}}
+	o.methods = []method{{"first", refusing{1}, nil}, {"second", refusing{0}, nil}}
 	e := newExperiment(o, o.sources[0])
 	count := 0
 	if err := e.run(context.Background(), o.sources[0], func() { count++ }); err != nil {

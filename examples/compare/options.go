@@ -23,9 +23,11 @@ type options struct {
 	csv      string
 }
 
+// method is one of the library's, or a reference.
 type method struct {
-	name    string
-	learner dpglm.Learner
+	name      string
+	learner   dpglm.Learner
+	reference fitter
 }
 
 // parseOptions parses the first set's flags, those for all sets among them, and then
@@ -33,7 +35,7 @@ type method struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	o := &options{}
-	methods := f.String("methods", strings.Join(task.Compared(), ","), "`names` of the methods, with commas")
+	methods := f.String("methods", strings.Join(task.Compared(), ","), "`names` of the methods, with commas; dpsgd-tuned, adassp and kifer2012 are the field's")
 	epsilons := f.String("epsilon", "0.1,0.5,1,4,8", "`values` of the privacy parameter ε, with commas")
 	f.IntVar(&o.seeds, "seeds", 10, "`number` of splits, each with fresh noise in every fit")
 	f.StringVar(&o.plot, "plot", "compare.png", "PNG `file` to draw to, with the set's name in its own if there are several")
@@ -77,14 +79,18 @@ func sets(args []string) [][]string {
 
 func (o *options) setMethods(list string) error {
 	for _, name := range strings.Split(list, ",") {
-		learner, err := task.Method("methods", name)
-		if err != nil {
-			return err
+		fit := references[name]
+		var learner dpglm.Learner
+		if fit == nil {
+			var err error
+			if learner, err = task.Method("methods", name); err != nil {
+				return err
+			}
 		}
 		if slices.ContainsFunc(o.methods, func(m method) bool { return m.name == name }) {
 			return task.Usage("-methods names %s twice", name)
 		}
-		o.methods = append(o.methods, method{name, learner})
+		o.methods = append(o.methods, method{name, learner, fit})
 	}
 	return nil
 }

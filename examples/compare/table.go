@@ -33,6 +33,7 @@ func (e *experiment) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s loss: each fit is (ε, %.3g)-differentially private for replacing one of %d rows,\n", e.data, e.problem.Loss.Name(), e.delta, e.rows)
 	b.WriteString("every parameter at its default.\n")
+	b.WriteString(e.aboutReferences())
 	fmt.Fprintf(&b, "\nOn the rows held out, %s\n", e.spread())
 	lines := [][]string{append([]string{"method", "ε"}, e.metrics...)}
 	for _, c := range e.cells {

@@ -1,0 +1,175 @@
+// Package reference has private algorithms of the field as their papers print them, to
+// compare with. Noise is a float64 Gaussian from a known seed, some parameters are
+// chosen by looking, and bounds are taken on trust: none of it protects anybody.
+package reference
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Data are rows, the intercept's 1 included, of norm at most Bound, and labels: ±1, or
+// numbers within ±LabelBound.
+type Data struct {
+	X                 *mat.Dense
+	Y                 []float64
+	Bound, LabelBound float64
+}
+
+// Descent is full-batch DP-SGD [Abadi et al. 2016, without sampling]: gradients of rows
+// are clipped to a norm, and their sum gets noise that makes all steps mu-GDP for replacing
+// a row. It returns the last weights.
+type Descent struct {
+	Steps int
+	Step  float64 // for the mean gradient
+	Clip  float64
+}
+
+// Grid are the parameters to choose among: those that Data of the bound may need.
+func Grid(bound float64) []Descent {
+	var all []Descent
+	for _, steps := range []int{30, 100, 300} {
+		for _, step := range []float64{1, 4, 16} {
+			for _, clip := range []float64{0.1, 0.25, 0.5} {
+				all = append(all, Descent{steps, step / (bound * bound), clip * bound})
+			}
+		}
+	}
+	return all
+}
+
+// Fit runs the descent.
+func (c Descent) Fit(d Data, loss losses.Loss, mu float64, seed uint64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 0))
+	n, p := d.X.Dims()
+	w, sum := make([]float64, p), make([]float64, p)
+	sigma := 2 * c.Clip * math.Sqrt(float64(c.Steps)) / mu
+	for range c.Steps {
+		clear(sum)
+		for i, y := range d.Y {
+			x := d.X.RawRowView(i)
+			slope := loss.Deriv(floats.Dot(w, x), y)
+			if norm := math.Abs(slope) * floats.Norm(x, 2); norm > c.Clip {
+				slope *= c.Clip / norm
+			}
+			floats.AddScaled(sum, slope, x)
+		}
+		for j := range w {
+			w[j] -= c.Step / float64(n) * (sum[j] + sigma*r.NormFloat64())
+		}
+	}
+	return w
+}
+
+// AdaSSP is Algorithm 2 of Wang, Revisiting differentially private linear regression (UAI
+// 2018), for the squared loss: noisy second moments, and a ridge by a noisy smallest
+// eigenvalue. Its three releases have the exact noise of a third of μ² each for replacing a row,
+// which is less than the paper's √log(6/δ)/(ε/3).
+func AdaSSP(d Data, mu float64, seed uint64) ([]float64, error) {
+	const failure = 0.05 // ρ, of the accuracy of the ridge
+	r := rand.New(rand.NewPCG(seed, 0))
+	_, p := d.X.Dims()
+	x2, each := d.Bound*d.Bound, math.Sqrt(3)/mu
+
+	var moments mat.SymDense
+	moments.SymOuterK(1, d.X.T())
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&moments, false) {
+		return nil, errors.New("reference: no eigenvalues")
+	}
+	spread := math.Sqrt2 * x2 * each // a replaced row moves the moments by √2·X²
+	tail := math.Sqrt(2 * math.Log(2/failure))
+	least := math.Max(0, floats.Min(eigen.Values(nil))+x2*each*(r.NormFloat64()-tail))
+	ridge := math.Max(0, spread*math.Sqrt(float64(p)*math.Log(2*float64(p*p)/failure))-least)
+
+	target := mat.NewVecDense(p, nil)
+	target.MulVec(d.X.T(), mat.NewVecDense(len(d.Y), d.Y))
+	for j := range p {
+		target.SetVec(j, target.AtVec(j)+2*d.Bound*d.LabelBound*each*r.NormFloat64())
+		for k := j; k < p; k++ {
+			noise := spread * r.NormFloat64()
+			if k > j {
+				noise /= math.Sqrt2 // it counts twice in the Frobenius norm
+			} else {
+				noise += ridge
+			}
+			moments.SetSym(j, k, moments.At(j, k)+noise)
+		}
+	}
+	w := mat.NewVecDense(p, nil)
+	if err := w.SolveVec(&moments, target); err != nil {
+		var bad mat.Condition
+		if !errors.As(err, &bad) {
+			return nil, err
+		}
+	}
+	return w.RawVector().Data, nil
+}
+
+// Objective is Algorithm 1 of Kifer, Smith and Thakurta, Private convex empirical risk
+// minimization (COLT 2012), for the logistic loss, with its own constants. They are for
+// adding or removing a row, the weaker promise.
+func Objective(d Data, epsilon, delta float64, seed uint64) ([]float64, error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	_, p := d.X.Dims()
+	ridge := 2 * d.Bound * d.Bound / 4 / epsilon // Δ = 2λ/ε, λ bounding the Hessian of a row
+	sigma := d.Bound * math.Sqrt(8*math.Log(2/delta)+4*epsilon) / epsilon
+	b := make([]float64, p)
+	for j := range b {
+		b[j] = sigma * r.NormFloat64()
+	}
+	return newton(d, b, ridge)
+}
+
+// newton minimises Σ log(1 + e^(−y⟨w, x⟩)) + ridge/2·‖w‖² + ⟨b, w⟩ by Newton steps that are
+// halved until the sum falls.
+func newton(d Data, b []float64, ridge float64) ([]float64, error) {
+	loss := losses.Logistic{}
+	_, p := d.X.Dims()
+	value := func(w []float64) float64 {
+		total := ridge/2*floats.Dot(w, w) + floats.Dot(b, w)
+		for i, y := range d.Y {
+			total += loss.Value(floats.Dot(w, d.X.RawRowView(i)), y)
+		}
+		return total
+	}
+	w := make([]float64, p)
+	at := value(w)
+	for range 100 {
+		gradient, hessian := mat.NewVecDense(p, nil), mat.NewSymDense(p, nil)
+		for j := range p {
+			gradient.SetVec(j, b[j]+ridge*w[j])
+			hessian.SetSym(j, j, ridge)
+		}
+		for i, y := range d.Y {
+			x := d.X.RowView(i)
+			z := floats.Dot(w, d.X.RawRowView(i))
+			gradient.AddScaledVec(gradient, loss.Deriv(z, y), x)
+			hessian.SymRankOne(hessian, loss.Curvature(z, y), x)
+		}
+		var factor mat.Cholesky
+		step := mat.NewVecDense(p, nil)
+		if !factor.Factorize(hessian) || factor.SolveVecTo(step, gradient) != nil {
+			return nil, errors.New("reference: the Hessian is singular")
+		}
+		gain := mat.Dot(gradient, step)
+		if gain < 1e-9 {
+			return w, nil
+		}
+		next := make([]float64, p)
+		for length := 1.0; ; length /= 2 {
+			floats.AddScaledTo(next, w, -length, step.RawVector().Data)
+			if v := value(next); v <= at || length < 1e-6 {
+				w, at = next, v
+				break
+			}
+		}
+	}
+	return nil, errors.New("reference: Newton's method doesn't converge")
+}
