@@ -44,7 +44,7 @@ var schema = table.Schema{
 	Columns: []table.Column{
 		{Name: "wage", Kind: table.Binary, Above: &threshold},
 		{Name: "education", Kind: table.Numeric, Range: []float64{0, 18}},
-		{Name: "experience", Kind: table.Numeric, Range: []float64{-4, 63}, Square: true},
+		{Name: "experience", Kind: table.Numeric, Range: []float64{-4, 63}}, // try Square: true
 		{Name: "ethnicity", Kind: table.Categorical, Levels: []string{"cauc", "afam"}},
 		{Name: "smsa", Kind: table.Binary, Positive: []string{"yes"}, Negative: []string{"no"}},
 		{Name: "region", Kind: table.Categorical, Levels: []string{"northeast", "midwest", "south", "west"}},
