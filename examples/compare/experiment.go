@@ -69,11 +69,12 @@ func (e *experiment) run(ctx context.Context, source *task.Source, count func())
 			return err
 		}
 		e.rows, e.delta = trial.Train.Shape().Rows, trial.Delta
+		raw := sync.OnceValues(func() (*rawRows, error) { return rawRowsOf(source, trial, seed+1) })
 		tasks := []func(){func() { e.withoutPrivacy(trial) }}
 		for _, c := range e.cells {
 			tasks = append(tasks, func() {
 				if c.refusal == nil {
-					c.refusal = c.fit(ctx, e.problem, trial, seed+1)
+					c.refusal = c.fit(ctx, e.problem, trial, raw, seed+1)
 				}
 			})
 		}
@@ -125,13 +126,9 @@ func (e *experiment) withoutPrivacy(trial *task.Trial) {
 }
 
 // fit fits on one split. The plan serves all of them: it knows public facts only.
-func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial, seed uint64) error {
+func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial, raw func() (*rawRows, error), seed uint64) error {
 	if c.reference != nil {
-		scores, err := c.reference(trial, problem.Loss, c.epsilon, c.noiseSeed(seed))
-		if err == nil {
-			c.runs = append(c.runs, scores)
-		}
-		return err
+		return c.fitReference(raw, seed)
 	}
 	var err error
 	if c.plan == nil {
@@ -149,6 +146,19 @@ func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial
 	}
 	c.runs = append(c.runs, scores)
 	return nil
+}
+
+// fitReference is fit for a method that isn't the library's.
+func (c *cell) fitReference(raw func() (*rawRows, error), seed uint64) error {
+	rows, err := raw()
+	if err != nil {
+		return err
+	}
+	scores, err := c.reference(rows, c.epsilon, c.noiseSeed(seed))
+	if err == nil {
+		c.runs = append(c.runs, scores)
+	}
+	return err
 }
 
 // noiseSeed makes the noise of each fit independent of the others' and of the

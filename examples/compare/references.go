@@ -3,15 +3,14 @@ package main
 import (
 	"errors"
 
+	"github.com/dpglm/dpglm/examples/compare/internal/reference"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
-	"github.com/dpglm/dpglm/examples/internal/reference"
-	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // fitter fits a model of another kind than a Learner's, and scores it on the rows held out.
-type fitter func(trial *task.Trial, loss losses.Loss, epsilon float64, seed uint64) ([]metrics.Metric, error)
+type fitter func(r *rawRows, epsilon float64, seed uint64) ([]metrics.Metric, error)
 
 // references are the field's methods, to compare with.
 var references = map[string]fitter{
@@ -40,18 +39,14 @@ func (e *experiment) aboutReferences() string {
 
 // tunedDescent is full-batch DP-SGD with the steps, step size and clip that do best on the
 // rows held out: more than anybody can have who must not look at them.
-func tunedDescent(trial *task.Trial, loss losses.Loss, epsilon float64, seed uint64) ([]metrics.Metric, error) {
-	d, err := trial.Reference()
-	if err != nil {
-		return nil, err
-	}
-	mu, err := mechanisms.GaussianMu(epsilon, trial.Delta)
+func tunedDescent(r *rawRows, epsilon float64, seed uint64) ([]metrics.Metric, error) {
+	mu, err := mechanisms.GaussianMu(epsilon, r.delta)
 	if err != nil {
 		return nil, err
 	}
 	var best []metrics.Metric
-	for _, c := range reference.Grid(d.Bound) {
-		m := trial.ScoreWeights(c.Fit(d, loss, mu, seed))
+	for _, c := range reference.Grid(r.Bound) {
+		m := r.score(c.Fit(r.Data, r.loss, mu, seed))
 		if best == nil || better(m[0], best[0]) {
 			best = m
 		}
@@ -67,36 +62,28 @@ func better(a, b metrics.Metric) bool {
 	return a.Value > b.Value
 }
 
-func adaSSP(trial *task.Trial, loss losses.Loss, epsilon float64, seed uint64) ([]metrics.Metric, error) {
-	if _, ok := loss.(losses.Squared); !ok {
+func adaSSP(r *rawRows, epsilon float64, seed uint64) ([]metrics.Metric, error) {
+	if _, ok := r.loss.(losses.Squared); !ok {
 		return nil, errors.New("is for the squared loss")
 	}
-	d, err := trial.Reference()
+	mu, err := mechanisms.GaussianMu(epsilon, r.delta)
 	if err != nil {
 		return nil, err
 	}
-	mu, err := mechanisms.GaussianMu(epsilon, trial.Delta)
+	w, err := reference.AdaSSP(r.Data, mu, seed)
 	if err != nil {
 		return nil, err
 	}
-	w, err := reference.AdaSSP(d, mu, seed)
-	if err != nil {
-		return nil, err
-	}
-	return trial.ScoreWeights(w), nil
+	return r.score(w), nil
 }
 
-func objective(trial *task.Trial, loss losses.Loss, epsilon float64, seed uint64) ([]metrics.Metric, error) {
-	if _, ok := loss.(losses.Logistic); !ok {
+func objective(r *rawRows, epsilon float64, seed uint64) ([]metrics.Metric, error) {
+	if _, ok := r.loss.(losses.Logistic); !ok {
 		return nil, errors.New("is for the logistic loss")
 	}
-	d, err := trial.Reference()
+	w, err := reference.Objective(r.Data, epsilon, r.delta, seed)
 	if err != nil {
 		return nil, err
 	}
-	w, err := reference.Objective(d, epsilon, trial.Delta, seed)
-	if err != nil {
-		return nil, err
-	}
-	return trial.ScoreWeights(w), nil
+	return r.score(w), nil
 }
