@@ -45,7 +45,7 @@ func tunedDescent(r *rawRows, epsilon float64, seed uint64) ([]metrics.Metric, e
 		return nil, err
 	}
 	var best []metrics.Metric
-	for _, c := range reference.Grid(r.Bound) {
+	for _, c := range reference.Grid(r.Data) {
 		m := r.score(c.Fit(r.Data, r.loss, mu, seed))
 		if best == nil || better(m[0], best[0]) {
 			best = m
