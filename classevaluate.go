@@ -82,7 +82,8 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 }
 
 // Ledger is what [EvaluateClasses] would spend on data of the given shape, for a model of so
-// many classes: a dry run, before there is a model.
+// many classes: a dry run, before there is a model. It fails, by an [ArgumentError], where the
+// shape, the problem, the budget or a parameter breaks its rule.
 func (c EvaluateClassesConfig) Ledger(s Shape, classes int, b Budget) (*Ledger, error) {
 	p, err := c.plan(s, classes, b)
 	if err != nil {

@@ -57,7 +57,9 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	return newClassModel(weights, d, p.Loss, ledger), nil
 }
 
-// Ledger is what [OneAgainstRest] would spend on data of the given shape: a dry run.
+// Ledger is what [OneAgainstRest] would spend on data of the given shape: a dry run. It fails,
+// by an [ArgumentError], where the shape, the problem, the budget or a parameter breaks its
+// rule.
 func (c OneAgainstRestConfig) Ledger(s Shape, p Problem, b Budget) (*Ledger, error) {
 	o, err := c.plan(s, p, b)
 	if err != nil {
