@@ -40,6 +40,22 @@ func TestModuleRequirements(t *testing.T) {
 	}
 }
 
+// The examples that are there to be copied import nothing that another module can't.
+func TestExamplesToCopy(t *testing.T) {
+	const examples = "github.com/dpglm/dpglm/examples/"
+	for _, name := range []string{"quickstart", "persons", "serve"} {
+		imports := goList(t, "-f", "{{join .Imports \"\\n\"}}", "./examples/"+name)
+		if len(imports) == 0 {
+			t.Fatalf("%s imports nothing", name)
+		}
+		for _, path := range imports {
+			if strings.Contains(path, "/internal/") || strings.HasPrefix(path, examples) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+}
+
 func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
 func goList(t *testing.T, args ...string) []string {
