@@ -104,8 +104,7 @@
 // beyond count as its end. One that is ten times too wide costs accuracy for learners that
 // don't rescale ([NoisyGD], [OutputPerturbation], [ObjectivePerturbation]), and little for
 // [Auto], which finds the scale privately. Where nothing is known take a generous
-// range, or split the budget and ask for a private quantile first, with a program of your own.
-// A radius needs no thought for Auto.
+// range. A radius needs no thought for Auto.
 //
 // # Reading a ledger
 //
@@ -115,9 +114,9 @@
 // The first line is the promise, what it protects, and how many of these there are. Each
 // further line is a group of releases: what it is, how often, its law, how many numbers, the noise
 // in units of what one row can change, and what the group spends. "At most" stands where later
-// releases depend on earlier ones and a pool bounds them all. Parts that are indented belong to
-// the line above, which says whether they add up (in sequence) or the largest counts (in
-// parallel, on disjoint rows). A NOTE says that noise was the caller's: such a model must not
+// releases depend on earlier ones and a pool bounds them all. Branches belong to the
+// line above, which says whether they add up ("sequential") or the largest counts ("parallel",
+// on disjoint rows). A NOTE says that noise was the caller's: such a model must not
 // be released. [mechanisms.Ledger] has methods for other δ, for groups of rows, and JSON.
 //
 // # Errors
