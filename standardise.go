@@ -43,7 +43,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	longest := math.Max(x.shortest, h.smallest(x.n*x.fading(200), 2))
+	longest := x.long(h, x.fading(200), top)
 	if x.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
@@ -63,6 +63,15 @@ func (x *standardising) standardise() (few bool, err error) {
 	return false, x.again()
 }
 
+// long is what rows are shortened to that may be as long as top: a fraction of them, unless
+// these carry most of the second moments, as rows with a rare level do where all others are
+// alike. Where too few rows are private enough to tell, the bound on them must do: to take
+// such rows for short makes their scores huge.
+func (x *standardising) long(h reading, fraction, top float64) float64 {
+	hidden := top / math.Max(24, x.nmu()/50)
+	return max(x.shortest, hidden, h.carrying(), h.smallest(fraction*x.n, 2))
+}
+
 // fading is the fraction of rows that may be longer than the bound on them: from a fifth
 // to a fivehundredth, as more data drown the noise.
 func (x *standardising) fading(factor float64) float64 {
@@ -79,7 +88,7 @@ func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	longest := math.Max(x.shortest, h.smallest(0.1*x.n, 2))
+	longest := x.long(h, 0.1, bound)
 	answer, err := plain.Sum(x.ctx, longest)
 	sum, err := x.pool.draw(centreShare, answer, err)
 	if err != nil {
@@ -153,7 +162,8 @@ func (x *standardising) again() error {
 	if err != nil {
 		return err
 	}
-	longest := h.smallest(x.n*x.fading(100), 2)
+	typical := math.Sqrt(x.effective-1) / 2 // half of rows' root mean square, as far as that is known
+	longest := max(typical, math.Min(h.carrying(), 2*math.Sqrt(d)), h.smallest(x.n*x.fading(100), 2))
 	if x.big() {
 		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
 	}

@@ -480,6 +480,27 @@ func (h reading) smallest(allowed, z float64) float64 {
 	return best
 }
 
+// carrying returns the smallest edge that rows may be shortened to and keep half of their
+// second moments, as far as longer ones stand out of the noise.
+func (h reading) carrying() float64 {
+	last := len(h.edges) - 1
+	// Σ min(length, edge)², from the last edge on: each step adds its difference of squares
+	// for all rows above.
+	kept := make([]float64, last+1)
+	kept[last] = h.n * h.edges[last] * h.edges[last]
+	for j := last - 1; j >= 0; j-- {
+		kept[j] = kept[j+1]
+		if above := h.tails[j+1]; above > 3*h.sd(j+1) {
+			kept[j] += above * (h.edges[j]*h.edges[j] - h.edges[j+1]*h.edges[j+1])
+		}
+	}
+	j := last
+	for kept[j] < kept[0]/2 {
+		j--
+	}
+	return h.edges[j]
+}
+
 // shrunk is James and Stein's factor for v with noise of the given variance in each of
 // its coordinates.
 func shrunk(v []float64, variance float64) float64 {
