@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -23,7 +24,7 @@ func auditedStandardised(t *testing.T) []audited {
 		if err != nil {
 			return release.Answer{}, err
 		}
-		return plain.Lengths([]float64{2, 1, 0.5}), nil
+		return plain.Lengths(context.Background(), []float64{2, 1, 0.5})
 	}
 	moments := func(x *standardising) (release.Answer, error) {
 		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
@@ -164,7 +165,7 @@ func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
 		if err != nil {
 			return release.Answer{}, err
 		}
-		return plain.Lengths([]float64{2, 1, 0.5}), nil
+		return plain.Lengths(context.Background(), []float64{2, 1, 0.5})
 	}
 	wrong("sensitivity 1 for √2", drawn(t, losses.Logistic{}, math.Sqrt2, histogram, 1, -1, 0, 0))
 	wrong("a step with half the noise", stepped(t, losses.Logistic{}, 2))

@@ -23,7 +23,7 @@ func (x *standardising) byColumns() ([]float64, error) {
 		return nil, err
 	}
 	edges := cells(bound, math.Pow(2, 0.25), 12)
-	h, err := x.read(norms, edges, plain.Lengths(edges), nil)
+	h, err := x.lengths(norms, edges, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (x *standardising) scaleColumns(columns, norms float64) (float64, error) {
 		return 0, err
 	}
 	edges := cells(bound*largest, math.Sqrt2, 24)
-	h, err := x.read(norms, edges, scaled.Lengths(edges), nil)
+	h, err := x.lengths(norms, edges, scaled)
 	if err != nil {
 		return 0, err
 	}

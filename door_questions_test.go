@@ -14,7 +14,7 @@ import (
 var harmless = []string{
 	"release.Answer", "release.Minimand", "*release.Rows",
 	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk", "*curator.Framed", "*curator.Classes", "*curator.ClassFramed", "*curator.Coordinates", "*release.Ranking",
-	"curator.Encoding", "curator.Facts", "error",
+	"curator.Encoding", "curator.Facts", "*curator.File", "error",
 }
 
 // readable are the functions of the curator that return numbers or text, and why these
@@ -22,6 +22,8 @@ var harmless = []string{
 var readable = map[string]string{
 	"Columns":                "the shape of a matrix is public",
 	"Scores":                 "the rows are the caller's queries and the weights were released",
+	"File.Columns":           "the number of columns is public",
+	"File.Schema":            "the schema is public",
 	"Unpack":                 "of moments that were released",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",

@@ -174,15 +174,16 @@ import (
 // The errors of this module, for errors.Is. Every error about an argument is
 // an [ArgumentError] that unwraps to one of them.
 var (
-	ErrShape  = check.ErrShape  // sizes that don't fit together
-	ErrValue  = check.ErrValue  // data that is not finite
-	ErrLabel  = check.ErrLabel  // a label outside the loss's domain
-	ErrBound  = check.ErrBound  // a public bound
-	ErrSchema = check.ErrSchema // a schema
-	ErrBudget = check.ErrBudget // ε, δ or μ
-	ErrConfig = check.ErrConfig // any other parameter
-	ErrModel  = check.ErrModel  // a decoded model, ledger or state
-	ErrSpent  = check.ErrSpent  // a query after the last answer that the budget allows
+	ErrShape   = check.ErrShape   // sizes that don't fit together
+	ErrValue   = check.ErrValue   // data that is not finite
+	ErrLabel   = check.ErrLabel   // a label outside the loss's domain
+	ErrBound   = check.ErrBound   // a public bound
+	ErrSchema  = check.ErrSchema  // a schema
+	ErrBudget  = check.ErrBudget  // ε, δ or μ
+	ErrConfig  = check.ErrConfig  // any other parameter
+	ErrModel   = check.ErrModel   // a decoded model, ledger or state
+	ErrRowFile = check.ErrRowFile // a row file that is damaged, has changed, or is none
+	ErrSpent   = check.ErrSpent   // a query after the last answer that the budget allows
 )
 
 // ArgumentError is an error about an argument, for errors.As. None holds a value

@@ -42,7 +42,7 @@ func (v *inferring) widen() error {
 // the rarer class has: 1, or 2 for counts, or that of the probit loss at the start.
 func (v *inferring) coverMinority() error {
 	edges := cells(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
-	h, err := v.read(lengthShare, edges, v.framed.Lengths(edges), nil)
+	h, err := v.lengths(lengthShare, edges, v.framed)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (o Offsets) detail(d *details) error {
 }
 
 // mostOffset limits offsets: exposures from 1e-43 to 1e43.
-const mostOffset = 100
+const mostOffset = check.MaxOffset
 
 // details are what was given of the rows.
 type details struct {
@@ -105,18 +105,30 @@ type details struct {
 	offsetRange [2]float64
 }
 
-// apply returns the data with the details.
-func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
-	var d details
+// detailed collects details.
+func detailed(given []RowDetail) (d details, err error) {
 	for _, g := range given {
 		if err := check.Given("row detail", g); err != nil {
-			return nil, err
+			return d, err
 		}
 		if err := g.detail(&d); err != nil {
-			return nil, err
+			return d, err
 		}
 	}
-	var err error
+	return d, nil
+}
+
+// owners are those of the rows.
+func (d *details) owners() curator.Owners {
+	return curator.Owners{Persons: d.persons, Count: d.count, Most: d.most, Seed: d.seed, Weights: d.weights, Heavy: d.heavy}
+}
+
+// apply returns the data with the details.
+func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
+	d, err := detailed(given)
+	if err != nil {
+		return nil, err
+	}
 	if d.offsets != nil {
 		if data, err = data.Shift(d.offsets, d.offsetRange[0], d.offsetRange[1]); err != nil {
 			return nil, err
@@ -125,7 +137,7 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 	if d.persons == nil && d.weights == nil {
 		return data, nil
 	}
-	return data.Own(curator.Owners{Persons: d.persons, Count: d.count, Most: d.most, Seed: d.seed, Weights: d.weights, Heavy: d.heavy})
+	return data.Own(d.owners())
 }
 
 // personUnit names who is protected, persons or groups of them, in a ledger's claim.

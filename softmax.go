@@ -169,7 +169,8 @@ func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([]
 
 // count releases the classes' rates.
 func (x *softmaxing) count(share float64) error {
-	counts, err := x.pool.draw(share, x.classes.Counts(), nil)
+	answer, err := x.classes.Counts(x.ctx)
+	counts, err := x.pool.draw(share, answer, err)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (x *standardising) standardise() (few bool, err error) {
 		}
 	}
 	edges := cells(top, math.Sqrt2, 20)
-	h, err := x.read(lengthsShare, edges, plain.Lengths(edges), nil)
+	h, err := x.lengths(lengthsShare, edges, plain)
 	if err != nil {
 		return false, err
 	}
@@ -84,7 +84,7 @@ func (x *standardising) big() bool { return x.nmu() > 10_000*math.Pow(float64(x.
 // centre releases the features' mean.
 func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 	edges := cells(bound, math.Sqrt2, 20)
-	h, err := x.read(lengthsShare, edges, plain.Lengths(edges), nil)
+	h, err := x.lengths(lengthsShare, edges, plain)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ var errEigen = check.Fail(ErrConfig, "second moments", nil, "must have eigenvalu
 func (x *standardising) again() error {
 	d, nmu := float64(x.d), x.nmu()
 	edges := cells(32*math.Sqrt(d), math.Sqrt2, 20)
-	h, err := x.read(lengthsShare, edges, x.framed.Lengths(edges), nil)
+	h, err := x.lengths(lengthsShare, edges, x.framed)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (x *standardising) again() error {
 		return nil
 	}
 	edges = cells(8*math.Sqrt(d), math.Sqrt2, 16)
-	if h, err = x.read(lengthsShare, edges, x.framed.Lengths(edges), nil); err != nil {
+	if h, err = x.lengths(lengthsShare, edges, x.framed); err != nil {
 		return err
 	}
 	long := h.smallest(0.01*x.n, 3)

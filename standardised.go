@@ -351,7 +351,8 @@ func (x *standardising) total() error {
 	if !x.shape.Weighted && x.shape.largestOffset() == 0 {
 		return nil
 	}
-	sums, err := x.pool.draw(totalShare, x.sums.Totals(), nil)
+	answer, err := x.sums.Totals(x.ctx)
+	sums, err := x.pool.draw(totalShare, answer, err)
 	if err != nil {
 		return err
 	}
@@ -385,7 +386,8 @@ func (x *standardising) drowned() bool {
 
 // level draws the labels' mean with a share.
 func (x *standardising) level(share, low, high float64) error {
-	sum, err := x.pool.draw(share, x.sums.Labels(), nil)
+	answer, err := x.sums.Labels(x.ctx)
+	sum, err := x.pool.draw(share, answer, err)
 	if err != nil {
 		return err
 	}
@@ -461,6 +463,12 @@ func (x *standardising) read(share float64, edges []float64, answer release.Answ
 		h.tails = append(h.tails, above)
 	}
 	return h, nil
+}
+
+// lengths draws a histogram of the rows' norms.
+func (x *standardising) lengths(share float64, edges []float64, r *curator.Framed) (reading, error) {
+	answer, err := r.Lengths(x.ctx, edges)
+	return x.read(share, edges, answer, err)
 }
 
 // sd is the standard deviation of the j-th tail.

@@ -116,7 +116,7 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		return nil, fileError(0, "it has no row")
 	}
 	return &Table{rows: x.Rows, features: x.Cols, sparse: x, label: label.facts, labels: labels, bound: l.Bound,
-		warnings: labelWarnings(label.facts, &column, labels, &outside)}, nil
+		warnings: labelWarnings(label.facts, &column, labels, len(labels), &outside)}, nil
 }
 
 // nextWord cuts a text after its first word.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
 // Source gives records one by one. *CSV and *SQL are Sources, and so are the readers of the
@@ -87,6 +89,7 @@ type reader struct {
 	header  []string
 	wanted  []int // the fields to keep of each record: those of the inputs first
 	store   *store
+	out     *rowfile.Writer // where rows go that aren't kept
 
 	label, person, exposure int // where they are among the wanted fields; −1 if not read
 	labels                  []float64
@@ -248,7 +251,7 @@ func (r *reader) encode(b *batch) error {
 			}
 		}
 	}
-	return nil
+	return r.out.Err()
 }
 
 // faults are all errors of a record that has one: of each column, and of a one-hot group the
@@ -316,21 +319,23 @@ func (r *reader) record(fields []string) error {
 		}
 	}
 	r.binding.encode()
+	if r.out != nil {
+		r.write()
+		return nil
+	}
 	r.store.add(r.binding.indices, r.binding.values)
 	return nil
 }
 
-// rank numbers the persons in the order of their ids, so that nobody's number depends on
-// where others' rows stand, or on how many they have.
-func (r *reader) rank() {
+// ranks are the persons' numbers, in the order of their ids, so that nobody's number depends
+// on where others' rows stand, or on how many they have.
+func (r *reader) ranks() []int {
 	ids := slices.Sorted(maps.Keys(r.people))
 	ranks := make([]int, len(ids))
 	for k, id := range ids {
 		ranks[r.people[id]] = k
 	}
-	for i, code := range r.persons {
-		r.persons[i] = ranks[code]
-	}
+	return ranks
 }
 
 // code numbers the persons in the order of their first rows, for the time being.
@@ -351,7 +356,10 @@ func (r *reader) table() (*Table, error) {
 	if r.store.rows == 0 {
 		return nil, fileError(0, "there is no row after the header")
 	}
-	r.rank()
+	ranks := r.ranks()
+	for i, code := range r.persons {
+		r.persons[i] = ranks[code]
+	}
 	e := r.encoder
 	t := &Table{encoder: e, rows: r.store.rows, features: len(e.features), label: e.label.facts, labels: r.labels,
 		persons: r.persons, exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}

@@ -70,20 +70,21 @@ func (r *reader) warnings() []string {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
 	}
 	if r.label >= 0 {
-		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, &r.labelClamped)...)
+		out = append(out, labelWarnings(r.encoder.label.facts, s.column(s.Label), r.labels, r.store.rows, &r.labelClamped)...)
 		out = append(out, otherWarnings(s.column(s.Label), r.labelOthers)...)
 	}
 	out = append(out, r.binding.Warnings()...)
 	return append(out, r.exposureClamped.warning(s.column(s.Exposure), r.store.rows)...)
 }
 
-// labelWarnings looks for classes that never occur, and for clamped labels.
-func labelWarnings(l Label, c *Column, labels []float64, outside *clamped) []string {
+// labelWarnings looks for classes that never occur, and for clamped labels. Of the labels it
+// needs to know which occur.
+func labelWarnings(l Label, c *Column, labels []float64, rows int, outside *clamped) []string {
 	if l.Kind == Categorical {
 		return absentLevels(l, labels)
 	}
 	if l.Kind != Binary {
-		return outside.warning(c, len(labels))
+		return outside.warning(c, rows)
 	}
 	positive, negative := list(quoted(c.Positive), "or"), list(quoted(c.Negative), "or")
 	if c.Above != nil {

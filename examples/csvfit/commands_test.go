@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -223,5 +225,45 @@ func TestJSON(t *testing.T) {
 	}
 	if len(show.Coefficients) != 5 || show.Label != "rich = yes" || show.Coefficients[0].Value != fit.Coefficients[0].Value {
 		t.Errorf("%s", shown)
+	}
+}
+
+// A fit of stored rows is that of the file which they came from.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	rows, schema := filepath.Join(dir, "cps.rows"), "cps1988.json"
+	data := filepath.Join("..", "..", "testdata", "cps1988.csv.gz")
+	out := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		if err := run(context.Background(), args, &stdout, &stderr); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, stderr.String())
+		}
+		return stdout.String()
+	}
+	out("store", "-data", data, "-schema", schema, "-o", rows)
+	var models [2]string
+	for k, from := range []string{data, rows} {
+		path := filepath.Join(dir, fmt.Sprint(k, ".json"))
+		out("fit", "-data", from, "-schema", schema, "-epsilon", "1", "-insecure-noise-seed", "3", "-o", path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models[k] = string(text)
+	}
+	if models[0] != models[1] {
+		t.Errorf("%s\nis not\n%s", models[1], models[0])
+	}
+	for _, args := range [][]string{
+		{"store", "-data", data, "-schema", schema, "-o", filepath.Join(dir, "x.csv")},
+		{"store", "-data", rows, "-schema", schema, "-o", filepath.Join(dir, "x.rows")},
+		{"fit", "-data", rows, "-schema", schema, "-epsilon", "1", "-test", "0.2"},
+		{"compare", "-data", rows, "-schema", schema, "-epsilon", "1"},
+	} {
+		var stdout, stderr strings.Builder
+		if err := run(context.Background(), args, &stdout, &stderr); err == nil {
+			t.Errorf("%v is accepted", args)
+		}
 	}
 }

@@ -49,6 +49,8 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
+	case o.source.HeldOut > 0 && isRows(o.source.Path):
+		return nil, task.Usage("-test is for files that fit in memory, and -data %s is a file of rows: hold rows out by -evaluate", o.source.Path)
 	case o.evaluated < 0 || o.evaluated >= 1:
 		return nil, task.Usage("-evaluate %g must lie between 0 and 1", o.evaluated)
 	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
@@ -104,18 +106,8 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // train trains on the rows of the file but those to hold out.
 func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) {
-	t, err := o.source.Load()
+	data, trial, err := o.load()
 	if err != nil {
-		return nil, err
-	}
-	var trial *task.Trial
-	var data *dpglm.Dataset
-	if o.source.HeldOut > 0 {
-		if trial, err = o.source.Divide(t, o.seed); err != nil {
-			return nil, err
-		}
-		data = trial.Train
-	} else if data, err = dpglm.NewTableDataset(t); err != nil {
 		return nil, err
 	}
 	r := &report{fitting: o, env: o.environment(stderr)}
@@ -146,6 +138,26 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 		r.private, r.levels, err = score(trial, r.model)
 	}
 	return r, err
+}
+
+// load reads the rows, and holds some out if that is asked for.
+func (o *fitting) load() (data *dpglm.Dataset, trial *task.Trial, err error) {
+	if isRows(o.source.Path) {
+		data, err = dpglm.OpenRows(o.source.Path, nil)
+		return data, nil, err
+	}
+	t, err := o.source.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.source.HeldOut > 0 {
+		if trial, err = o.source.Divide(t, o.seed); err != nil {
+			return nil, nil, err
+		}
+		return trial.Train, trial, nil
+	}
+	data, err = dpglm.NewTableDataset(t)
+	return data, nil, err
 }
 
 // run trains a model, and by -method infer finds intervals with it.

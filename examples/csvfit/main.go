@@ -28,6 +28,12 @@
 //
 //	go run ./examples/csvfit fit -method infer -evaluate 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o model.json -report report.html
 //
+// Of a table that doesn't fit in memory,
+//
+//	go run ./examples/csvfit store -data people.csv -schema people.schema.json -o people.rows
+//
+// makes a file of rows, which fit takes as its -data.
+//
 // Files may be gzipped, with any delimiter. A LIBSVM file's schema has the form
 // {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}.
 //
@@ -54,6 +60,7 @@ var commands = []struct {
 }{
 	{"init", "write a schema to fill in, from a file's header", initialise},
 	{"plan", "show what a fit would release, and how noisily, before there are data", plan},
+	{"store", "write a file's rows for fits of more than memory holds", store},
 	{"fit", "train a private model on a file", fit},
 	{"show", "show a model's coefficients, guarantee and schema", show},
 	{"predict", "predict for the rows of a file", predict},

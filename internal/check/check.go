@@ -12,15 +12,16 @@ import (
 
 // The sentinels that every Error unwraps to. Package dpglm exports them.
 var (
-	ErrShape  = errors.New("dpglm: shape")
-	ErrValue  = errors.New("dpglm: non-finite or out-of-range data")
-	ErrLabel  = errors.New("dpglm: label outside the loss's domain")
-	ErrBound  = errors.New("dpglm: public bound")
-	ErrSchema = errors.New("dpglm: schema")
-	ErrBudget = errors.New("dpglm: privacy budget")
-	ErrConfig = errors.New("dpglm: parameter")
-	ErrModel  = errors.New("dpglm: encoded model or ledger")
-	ErrSpent  = errors.New("dpglm: privacy budget spent")
+	ErrShape   = errors.New("dpglm: shape")
+	ErrValue   = errors.New("dpglm: non-finite or out-of-range data")
+	ErrLabel   = errors.New("dpglm: label outside the loss's domain")
+	ErrBound   = errors.New("dpglm: public bound")
+	ErrSchema  = errors.New("dpglm: schema")
+	ErrBudget  = errors.New("dpglm: privacy budget")
+	ErrConfig  = errors.New("dpglm: parameter")
+	ErrModel   = errors.New("dpglm: encoded model or ledger")
+	ErrSpent   = errors.New("dpglm: privacy budget spent")
+	ErrRowFile = errors.New("dpglm: row file")
 	// ErrUnplanned is a release that no schedule plans: a defect of this library.
 	ErrUnplanned = errors.New("dpglm: release that is not planned")
 )
@@ -84,6 +85,9 @@ const (
 	MaxScale = 1e60
 	MinScale = 1e-60
 )
+
+// MaxOffset limits offsets of scores.
+const MaxOffset = 100
 
 // Bound asks for a public bound: positive, finite and of a sane magnitude.
 func Bound(param string, v float64) error { return Scale(ErrBound, param, v) }

@@ -39,7 +39,9 @@ func (d *Data) Classes(k int) (*Classes, error) {
 }
 
 // Counts are how many rows each class has.
-func (c *Classes) Counts() release.Answer { return c.c.Counts(c.data.rows) }
+func (c *Classes) Counts(ctx context.Context) (release.Answer, error) {
+	return c.c.Counts(ctx, c.data.rows)
+}
 
 // Frame measures the rows in a frame, in one pass.
 func (c *Classes) Frame(ctx context.Context, f Frame) (*ClassFramed, error) {
@@ -49,6 +51,10 @@ func (c *Classes) Frame(ctx context.Context, f Frame) (*ClassFramed, error) {
 // Against returns the same rows, labelled 1 if they are of a class and 0 if of any other.
 func (d *Data) Against(class int) *Data {
 	of := *d.held
+	if d.table.Stored() {
+		of.table = d.table.Against(class)
+		return &Data{&of}
+	}
 	of.labels = make([]float64, len(d.labels))
 	for i, y := range d.labels {
 		if y == float64(class) {

@@ -32,7 +32,7 @@ type Data struct{ *held }
 // structs, it follows one pointer and prints the next as an address.
 type held struct {
 	table  *rows.Table
-	labels []float64
+	labels []float64 // nil if they lie in a file, with the rows
 	// Real labels less the centre are held to the bound, counts to the bound alone.
 	labelCentre, labelBound float64 // 0 where none was given
 	rows                    *release.Rows
@@ -67,10 +67,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 // with returns a table of the given rows of d, in that order, with what belongs to them.
 func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held
-	of.table, of.labels, of.rows = table, rows.Gather(d.labels, order), token
-	if d.offsets != nil {
-		of.offsets = rows.Gather(d.offsets, order)
-	}
+	of.table, of.labels, of.offsets, of.rows = table, rows.Gather(d.labels, order), rows.Gather(d.offsets, order), token
 	return &Data{&of}
 }
 
@@ -114,6 +111,7 @@ func evenly(n, parts int) []int {
 
 func (d *Data) cut(order, sizes []int, tokens []*release.Rows) []*Data {
 	parts := make([]*Data, len(sizes))
+	d, order = d.arranged(order)
 	for k, size := range sizes {
 		parts[k] = d.pick(order[:size], tokens[k])
 		order = order[size:]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -263,11 +264,20 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := WriteFile(path, mat.NewDense(2, 1, []float64{765, 765}), []float64{765, 765}, Owners{}, nil, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	file, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%p"} {
 		for want, value := range map[string]any{
 			"curator.Data of 4 rows": d, "curator.Sums over 4 rows": sums, "curator.Point of 1 weights": point, "curator.Ensemble of 2 models": ensemble,
 			"curator.Walk": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1},
-			"release.Answer of 1 numbers": point.Weights(),
+			"release.Answer of 1 numbers": point.Weights(), "curator.File of 1 columns": file,
 		} {
 			if text := fmt.Sprintf(verb, value); verb != "%p" && text != want {
 				t.Errorf("%s of %T prints %q, want %q and nothing else", verb, value, text, want)

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -25,8 +26,8 @@ func (d *Data) Own(facts Owners) (*Data, error) {
 // Shift returns the same rows, whose scores have the given numbers added to them, each held
 // to a public range. Its errors are those of intake.
 func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
-	if len(offsets) != len(d.labels) {
-		return nil, check.Fail(check.ErrShape, "offsets", len(offsets), fmt.Sprintf("must be one for each of the %d rows", len(d.labels)))
+	if len(offsets) != d.table.Rows() {
+		return nil, check.Fail(check.ErrShape, "offsets", len(offsets), fmt.Sprintf("must be one for each of the %d rows", d.table.Rows()))
 	}
 	shifted := *d.held
 	shifted.offsets, shifted.offsetsRange = make([]float64, len(offsets)), rows.Range{low, high}
@@ -49,4 +50,7 @@ func (d *Data) Unshifted() *Data {
 // Totals are the sum of what rows count, and the sum of their offsets, each over the bound
 // on them and times what its row counts. What a person adds lies within the triangle of 0,
 // (1, 1) and (1, −1), of diameter 2.
-func (s *Sums) Totals() release.Answer { return s.answer(s.s.Totals()) }
+func (s *Sums) Totals(ctx context.Context) (release.Answer, error) {
+	values, l2, err := s.s.Totals(ctx)
+	return s.answer(values, l2), err
+}

@@ -29,7 +29,7 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 	}
 	e := &Ensemble{models: make([][]float64, parts), origin: d.origin(), predict: prediction(loss)}
 	e.low, e.high = LabelRange(loss.Labels(), d.For(loss).labelBound)
-	order := permutation(d.Len(), seed)
+	d, order := d.arranged(permutation(d.Len(), seed))
 	for i, size := range evenly(d.Len(), parts) {
 		sums, err := d.pick(order[:size], nil).Under(loss)
 		if err != nil {

@@ -26,8 +26,8 @@ func framedQuestions() map[string]question {
 		}}
 	}
 	return map[string]question{
-		"labels":          {1, func(_ *testing.T, s *Sums) release.Answer { return s.Labels() }},
-		"framed lengths":  in(5, func(f *Framed) (release.Answer, error) { return f.Lengths(edges), nil }),
+		"labels":          labelsAsked,
+		"framed lengths":  in(5, func(f *Framed) (release.Answer, error) { return f.Lengths(ctx, edges) }),
 		"framed sum":      in(3, func(f *Framed) (release.Answer, error) { return f.Sum(ctx, 0.9) }),
 		"framed moments":  in(6, func(f *Framed) (release.Answer, error) { return f.Moments(ctx, 0.9) }),
 		"squares":         in(3, func(f *Framed) (release.Answer, error) { return f.Squares(ctx) }),

@@ -44,7 +44,10 @@ func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 
 // Labels is the sum of the labels, as the loss has them, or the number of ones where
 // they are binary.
-func (s *Sums) Labels() release.Answer { return s.answer(s.s.LabelSum()) }
+func (s *Sums) Labels(ctx context.Context) (release.Answer, error) {
+	values, l2, err := s.s.LabelSum(ctx)
+	return s.answer(values, l2), err
+}
 
 // Curved reports whether the loss tells its second derivative, as Framed.Hessian needs.
 func (s *Sums) Curved() bool { return s.s.Curved() }

@@ -42,8 +42,8 @@ func questions(loss losses.Loss, dim int) map[string]question {
 		"gradient":          gradientAt(w, noClip),
 		"gradient, clip":    gradientAt(w, 0.3),
 		"gradient at 0":     gradientAt(make([]float64, dim), noClip),
-		"labels":            {1, func(_ *testing.T, s *Sums) release.Answer { return s.Labels() }},
-		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(rowEdges), nil }),
+		"labels":            labelsAsked,
+		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(ctx, rowEdges) }),
 		"gradient norms":    framed(5, func(r *Framed) (release.Answer, error) { return r.GradientNorms(ctx, rowEdges, w[:3], 0.1, testSlope) }),
 		"slopes":            framed(5, func(r *Framed) (release.Answer, error) { return r.Slopes(ctx, rowEdges, w[:3], 0.1) }),
 		"framed gradient":   framed(4, func(r *Framed) (release.Answer, error) { return r.Gradient(ctx, w[:3], 0.1, testSlope) }),
@@ -346,3 +346,11 @@ func TestOffsetsRound(t *testing.T) {
 		t.Error("no pair shows the rounding")
 	}
 }
+
+var labelsAsked = question{1, func(t *testing.T, s *Sums) release.Answer {
+	a, err := s.Labels(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}}

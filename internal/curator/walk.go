@@ -34,6 +34,12 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 	if err != nil {
 		return nil, err
 	}
+	labels := d.labels
+	if d.table.Stored() {
+		if labels, err = d.table.Labels(); err != nil {
+			return nil, err
+		}
+	}
 	order := make([]int, len(features))
 	for i := range order {
 		order[i] = i
@@ -42,7 +48,7 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d.origin()}
 	for k, i := range order {
 		step := -1
-		if d.labels[i] > 0 {
+		if labels[i] > 0 {
 			step = 1
 		}
 		w.features[k] = features[i]

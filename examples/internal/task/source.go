@@ -120,10 +120,13 @@ func of(path string, v any) bool {
 	return err == nil && json.Unmarshal(text, v) == nil
 }
 
+// RowsEnding is that of the names of files which table.Write wrote.
+const RowsEnding = ".rows"
+
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
 func IsLIBSVM(path string) (bool, error) {
 	name := strings.TrimSuffix(path, ".gz")
-	for _, ending := range []string{".csv", ".tsv", ".txt"} {
+	for _, ending := range []string{".csv", ".tsv", ".txt", RowsEnding} {
 		if strings.HasSuffix(name, ending) {
 			return false, nil
 		}
@@ -217,6 +220,9 @@ func (s *Source) Load() (*table.Table, error) {
 }
 
 func (s *Source) read() (*table.Table, error) {
+	if strings.HasSuffix(s.Path, RowsEnding) {
+		return nil, Usage("-data %s is a file of rows, which only fit takes: name the file that it was made of", s.Path)
+	}
 	if s.libsvm != nil {
 		return table.ReadLIBSVMFile(s.Path, *s.libsvm)
 	}

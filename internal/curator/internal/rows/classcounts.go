@@ -53,15 +53,17 @@ func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64
 		total += len(edges[k]) + 1
 	}
 	counts := make([]float64, total)
-	err := c.eachScored(ctx, counts, at, func(a *workspace, z [][]float64, rows tile, lo int) {
-		row := a.many[c.k*rows.rows:]
-		for i := range rows.rows {
-			logOdds(row, z, i, loss)
-			for k, v := range row {
-				if own := k == int(c.r.s.labels[lo+i]); of == Own && !own || of == Others && own {
-					continue
+	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			row := a.many[c.k*rows.rows:]
+			for i := range rows.rows {
+				logOdds(row, z, i, loss)
+				for k, v := range row {
+					if own := k == int(c.r.s.labels[lo+i]); of == Own && !own || of == Others && own {
+						continue
+					}
+					a.sum[starts[k]+cell(edges[k], v)] += c.r.s.t.owners.share(lo + i)
 				}
-				a.sum[starts[k]+cell(edges[k], v)] += c.r.s.t.owners.share(lo + i)
 			}
 		}
 	})
@@ -99,28 +101,33 @@ func (c *ClassFramed) Brier(ctx context.Context, edges []float64, at ClassPoint,
 // numbers is the histogram of a number of each row, which f computes of its scores, with room
 // for as many.
 func (c *ClassFramed) numbers(ctx context.Context, edges []float64, at ClassPoint, f func(row []float64, z [][]float64, i, y int) float64) (release.Answer, error) {
-	list := make([]float64, len(c.r.s.labels))
-	err := c.eachScored(ctx, nil, at, func(a *workspace, z [][]float64, rows tile, lo int) {
-		row := a.many[c.k*rows.rows:]
-		for i := range rows.rows {
-			list[lo+i] = f(row, z, i, int(c.r.s.labels[lo+i]))
+	counts := make([]float64, len(edges)+1)
+	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			row, list := a.many[c.k*rows.rows:], a.beside[:rows.rows]
+			for i := range list {
+				list[i] = f(row, z, i, int(c.r.s.labels[lo+i]))
+			}
+			c.r.count(a.sum, edges, list, lo)
 		}
 	})
-	return c.r.histogram(edges, list), err
+	return c.r.answer(counts, oneRowCounts), err
 }
 
 // Confusion counts rows by their class and, within it, by the class of the largest score.
 func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Answer, error) {
 	counts := make([]float64, c.k*c.k)
-	err := c.eachScored(ctx, counts, at, func(a *workspace, z [][]float64, rows tile, lo int) {
-		for i := range rows.rows {
-			best := 0
-			for k := range z {
-				if z[k][i] > z[best][i] {
-					best = k
+	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			for i := range rows.rows {
+				best := 0
+				for k := range z {
+					if z[k][i] > z[best][i] {
+						best = k
+					}
 				}
+				a.sum[int(c.r.s.labels[lo+i])*c.k+best] += c.r.s.t.owners.share(lo + i)
 			}
-			a.sum[int(c.r.s.labels[lo+i])*c.k+best] += c.r.s.t.owners.share(lo + i)
 		}
 	})
 	return c.r.answer(counts, math.Sqrt2*(1+1e-15)), err

@@ -19,9 +19,19 @@ type Classes struct {
 
 // NewClasses binds labels to the rows. Its error is one of intake.
 func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
-	for i, y := range labels {
+	isClass := func(i int, y float64) error {
 		if !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
-			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
+			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
+		}
+		return nil
+	}
+	if t.stored != nil {
+		err := t.eachLabel(func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
+		return &Classes{&Sums{t: t}, k}, err
+	}
+	for i, y := range labels {
+		if err := isClass(i, y); err != nil {
+			return nil, err
 		}
 	}
 	return &Classes{&Sums{t: t, labels: labels}, k}, nil
@@ -29,12 +39,10 @@ func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
 
 // Counts are how many rows each class has. A person adds shares of 1 to them: see
 // Framed.histogram.
-func (c *Classes) Counts(rows *release.Rows) release.Answer {
+func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
-	for i, y := range c.s.labels {
-		counts[int(y)] += c.s.t.owners.share(i)
-	}
-	return release.NewAnswer(rows, counts, math.Sqrt2*(1+1e-15))
+	err := c.s.eachRow(ctx, counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.owners.share(i) })
+	return release.NewAnswer(rows, counts, oneRowCounts), err
 }
 
 // Frame measures the rows in a frame.
@@ -60,37 +68,47 @@ type ClassPoint struct {
 	B []float64
 }
 
-// eachScored calls f with the scores at a point, class by class, for each tile of the rows.
-func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, z [][]float64, rows tile, lo int)) error {
+// classAdder adds a tile, given numbers class by class.
+type classAdder func(a *workspace, z [][]float64, rows tile, lo int)
+
+// eachScored passes over the rows with the scores at a point, class by class.
+func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoint, of func(c *ClassFramed) classAdder) error {
 	t, ws, shifts := c.r.s.t, make([][]float64, c.k), make([]float64, c.k)
 	for k, u := range at.U {
 		ws[k], shifts[k] = c.r.weights(u)
 	}
 	folds, v := t.enc.foldAll(ws)
-	return t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
-		n := rows.rows
-		a.many = room(a.many, c.k*n+c.k)
-		z := make([][]float64, c.k)
-		t.scores(a.many[:c.k*n], rows, lo, folds, v)
-		for k := range z {
-			z[k] = a.many[k*n : (k+1)*n]
-			for i, v := range z[k] {
-				z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
+	return c.r.s.pass(ctx, dst, func(s *Sums) adder {
+		c := &ClassFramed{c.r.on(s), c.k}
+		add := of(c)
+		return func(a *workspace, rows tile, lo int) {
+			n := rows.rows
+			a.many = room(a.many, c.k*n+c.k)
+			z := make([][]float64, c.k)
+			s.t.scores(a.many[:c.k*n], rows, lo, folds, v)
+			for k := range z {
+				z[k] = a.many[k*n : (k+1)*n]
+				for i, v := range z[k] {
+					z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
+				}
 			}
+			add(a, z, rows, lo)
 		}
-		f(a, z, rows, lo)
 	})
 }
 
-// eachTile calls f with p − e_y at a point in place of the scores.
-func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, f func(a *workspace, errors [][]float64, rows tile, lo int)) error {
-	return c.eachScored(ctx, dst, at, func(a *workspace, z [][]float64, rows tile, lo int) {
-		row := a.many[c.k*rows.rows:]
-		for i := range rows.rows {
-			softmax(row, z, i)
-			z[int(c.r.s.labels[lo+i])][i]--
+// eachTile passes over the rows with p − e_y at a point in place of the scores.
+func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, of func(c *ClassFramed) classAdder) error {
+	return c.eachScored(ctx, dst, at, func(c *ClassFramed) classAdder {
+		add := of(c)
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			row := a.many[c.k*rows.rows:]
+			for i := range rows.rows {
+				softmax(row, z, i)
+				z[int(c.r.s.labels[lo+i])][i]--
+			}
+			add(a, z, rows, lo)
 		}
-		f(a, z, rows, lo)
 	})
 }
 
@@ -130,27 +148,30 @@ func length(z [][]float64, i int) float64 {
 // √K times that. The length of p − e_y is off by fewer than K + 8 units.
 func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (release.Answer, error) {
 	r, t := c.r, c.r.s.t
-	norms, d, columns := r.norms(p), r.Dim(), t.enc.Columns
+	d, columns := r.Dim(), t.enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
-	err := c.eachTile(ctx, sums, at, func(a *workspace, z [][]float64, rows tile, lo int) {
-		for i := range rows.rows {
-			scale := 1.0
-			if long := length(z, i) * norms[lo+i]; long > p.Clip {
-				scale = p.Clip / long
+	err := c.eachTile(ctx, sums, at, func(c *ClassFramed) classAdder {
+		r, t, norms := c.r, c.r.s.t, c.r.norms(p)
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			for i := range rows.rows {
+				scale := 1.0
+				if long := length(z, i) * norms[lo+i]; long > p.Clip {
+					scale = p.Clip / long
+				}
+				for k := range z {
+					z[k][i] *= scale
+				}
 			}
-			for k := range z {
-				z[k][i] *= scale
+			for k, coefficients := range z {
+				of := a.sum[k*stride : (k+1)*stride]
+				t.owners.weigh(coefficients, lo)
+				of[columns+3] += sum(coefficients)
+				r.hold(coefficients, lo)
+				of[columns+2] += sum(coefficients)
 			}
+			t.addTiles(a.sum, stride, a.many[:c.k*rows.rows], rows, lo)
 		}
-		for k, coefficients := range z {
-			of := a.sum[k*stride : (k+1)*stride]
-			t.owners.weigh(coefficients, lo)
-			of[columns+3] += sum(coefficients)
-			r.hold(coefficients, lo)
-			of[columns+2] += sum(coefficients)
-		}
-		t.addTiles(a.sum, stride, a.many[:c.k*rows.rows], rows, lo)
 	})
 	if err != nil {
 		return release.Answer{}, err
@@ -179,12 +200,16 @@ func (c *ClassFramed) gradientSensitivity(p Slope) float64 {
 
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.
 func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p Slope) (release.Answer, error) {
-	own := c.r.norms(p)
-	lengths := make([]float64, len(own))
-	err := c.eachTile(ctx, nil, at, func(_ *workspace, z [][]float64, rows tile, lo int) {
-		for i := range rows.rows {
-			lengths[lo+i] = length(z, i) * own[lo+i]
+	counts := make([]float64, len(edges)+1)
+	err := c.eachTile(ctx, counts, at, func(c *ClassFramed) classAdder {
+		own := c.r.norms(p)
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			lengths := a.beside[:rows.rows]
+			for i := range lengths {
+				lengths[i] = length(z, i) * own[lo+i]
+			}
+			c.r.count(a.sum, edges, lengths, lo)
 		}
 	})
-	return c.r.histogram(edges, lengths), err
+	return c.r.answer(counts, oneRowCounts), err
 }

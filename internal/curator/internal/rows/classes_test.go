@@ -98,7 +98,7 @@ func TestClassesByLoops(t *testing.T) {
 			if err != nil || !floats.EqualApprox(got, norms, 1e-9) {
 				t.Errorf("%s, constant %g: norms %v, by loops %v (%v)", name, constant, got, norms, err)
 			}
-			if got, _, _ = heard(classes.Counts(whole), nil); !floats.EqualApprox(got, counts, 1e-9) {
+			if got, _, _ = heard(classes.Counts(ctx, whole)); !floats.EqualApprox(got, counts, 1e-9) {
 				t.Errorf("%s: counts %v, by loops %v", name, got, counts)
 			}
 		}

@@ -28,6 +28,7 @@ type Encoding struct {
 	groups    []group  // of one-hot columns
 	names     []string // of the columns, where there are any
 	ranged    []int    // the other columns, where there are ranges
+	from      int      // how many rows come before the first, for messages
 	magnitude float64  // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 

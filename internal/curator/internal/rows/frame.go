@@ -47,7 +47,7 @@ type Framed struct {
 // that changes nothing needs none.
 func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed, error) {
 	d := s.t.enc.Columns
-	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, len(s.t.length))}
+	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, s.t.toMeasure())}
 	switch {
 	case f.Matrix != nil:
 		r.axes, r.size = make([]float64, d*d), 0
@@ -65,16 +65,24 @@ func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed,
 	if reach := r.size * (s.t.enc.magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
 		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
 	}
+	if s.t.elsewhere() || s.t.stored.captures() {
+		return r, nil
+	}
 	if err := r.measure(ctx); err != nil {
 		return nil, err
 	}
-	if f.Longest > 0 {
+	r.shortened()
+	return r, nil
+}
+
+// shortened sets the factors of rows in memory.
+func (r *Framed) shortened() {
+	if r.f.Longest > 0 && r.s.t.stored == nil {
 		r.shorten = make([]float64, len(r.length))
 		for i, v := range r.length {
-			r.shorten[i] = math.Min(1, f.Longest/v)
+			r.shorten[i] = math.Min(1, r.f.Longest/v)
 		}
 	}
-	return r, nil
 }
 
 // missed bounds what rounding may hide of a row's norm, whether the row is taken to be its
@@ -102,18 +110,21 @@ func (r *Framed) measure(ctx context.Context) error {
 		return nil
 	}
 	axes := r.foldAxes()
-	return t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
-		a.row = room(a.row, e.Dim())
-		sum := r.length[lo : lo+rows.rows]
-		if axes != nil {
-			r.squares(sum, a.z[:rows.rows], rows, lo, axes)
-		} else {
-			for k := range sum {
-				sum[k] = r.square(a.row, rows, lo, k)
+	return r.s.pass(ctx, nil, func(s *Sums) adder {
+		r := r.on(s)
+		return func(a *workspace, rows tile, lo int) {
+			a.row = room(a.row, e.Dim())
+			sum := r.length[lo : lo+rows.rows]
+			if axes != nil {
+				r.squares(sum, a.z[:rows.rows], rows, lo, axes)
+			} else {
+				for k := range sum {
+					sum[k] = r.square(a.row, rows, lo, k)
+				}
 			}
-		}
-		for k, v := range sum {
-			sum[k] = float64(math.Sqrt(v)*up) + missed
+			for k, v := range sum {
+				sum[k] = float64(math.Sqrt(v)*up) + missed
+			}
 		}
 	})
 }
@@ -195,19 +206,42 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 
 // Lengths is the histogram of ‖Aᵀ(x−m)‖, before rows are shortened: counts[k] have
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
-func (r *Framed) Lengths(edges []float64) release.Answer { return r.histogram(edges, r.length) }
-
-// histogram counts numbers of the rows, norms or slopes, as Lengths does,
-// counts[len(edges)] being the rest. A row's place depends on that row only, so that what a
-// person adds, shares of 1, is a vector without negative entries whose sum is at most 1, and
-// hence its length, too: two are at most √2 apart, rounded up, whatever the edges. Counts
-// are exact.
-func (r *Framed) histogram(edges, norms []float64) release.Answer {
+func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
-	for i, v := range norms {
-		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += r.s.t.owners.share(i)
+	if r.s.t.elsewhere() {
+		return r.lengthsElsewhere(ctx, counts, edges)
 	}
-	return r.answer(counts, math.Sqrt2*(1+1e-15))
+	r.count(counts, edges, r.length, 0)
+	return r.answer(counts, oneRowCounts), nil
+}
+
+// count counts numbers of the rows from lo on, norms or slopes, as Lengths does,
+// counts[len(edges)] being the rest. Counts are exact.
+func (r *Framed) count(counts, edges, norms []float64, lo int) {
+	for i, v := range norms {
+		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += r.s.t.owners.share(lo + i)
+	}
+}
+
+// oneRowCounts is how far counts move. A row's place depends on that row only, so that what
+// a person adds, shares of 1, is a vector without negative entries whose sum is at most 1, and
+// hence its length, too: two are at most √2 apart, rounded up, whatever the edges.
+const oneRowCounts = math.Sqrt2 * (1 + 1e-15)
+
+// histogram counts what of makes of the scores ⟨u, tᵢx̃ᵢ⟩ + offset.
+func (r *Framed) histogram(ctx context.Context, edges, u []float64, offset float64, of func(r *Framed) coefficients) (release.Answer, error) {
+	counts, score := make([]float64, len(edges)+1), r.scoring(u, offset)
+	err := r.s.pass(ctx, counts, func(s *Sums) adder {
+		r := r.on(s)
+		set := of(r)
+		return func(a *workspace, rows tile, lo int) {
+			z := a.z[:rows.rows]
+			score(r, z, rows, lo)
+			set(z, a.beside[:len(z)], lo)
+			r.count(a.sum, edges, z, lo)
+		}
+	})
+	return r.answer(counts, oneRowCounts), err
 }
 
 // Dim is the number of coordinates, without the constant one.

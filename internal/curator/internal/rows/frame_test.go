@@ -103,7 +103,7 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 		v, l2, err = heard(r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2))
 		keep(fmt.Sprintf("curvature norms, constant %g", constant), v, l2, err)
 	}
-	v, l2, err = heard(r.Lengths(testEdges), nil)
+	v, l2, err = heard(r.Lengths(ctx, testEdges))
 	keep("lengths", v, l2, err)
 	return answers
 }
@@ -126,7 +126,7 @@ func byDefinition(f Frame, loss losses.Loss, rows [][]float64, y, u []float64) m
 		}
 	}
 	count := func(name string, v float64) {
-		cell, _, _ := heard((&Framed{s: &Sums{t: new(Table)}, rows: whole}).histogram(testEdges, []float64{v}), nil)
+		cell, _, _ := heard((&Framed{s: &Sums{t: new(Table)}, rows: whole, length: []float64{v}}).Lengths(ctx, testEdges))
 		add(name, cell)
 	}
 	place := func(v float64) []float64 {

@@ -9,18 +9,21 @@ import (
 )
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
-// coefficients is given the scores ⟨u, tᵢx̃ᵢ⟩ of the rows from lo on, turns them into the
-// cᵢ and sets the kᵢ. Each row counts its share.
-func (r *Framed) combine(ctx context.Context, u []float64, coefficients func(z, beside []float64, lo int)) ([]float64, float64, error) {
+// coefficients make the cᵢ of the scores ⟨u, tᵢx̃ᵢ⟩ and set the kᵢ. Each row counts its share.
+func (r *Framed) combine(ctx context.Context, u []float64, of func(r *Framed) coefficients) ([]float64, float64, error) {
 	w, c := r.weights(u)
 	sum := make([]float64, len(w))
-	total, constant, err := r.s.combine(ctx, sum, w, true, func(z, beside []float64, lo int) {
-		for k := range z {
-			z[k] -= c
+	total, constant, err := r.s.combine(ctx, sum, w, true, func(s *Sums) coefficients {
+		r := r.on(s)
+		set := of(r)
+		return func(z, beside []float64, lo int) {
+			for k := range z {
+				z[k] -= c
+			}
+			r.hold(z, lo)
+			set(z, beside, lo)
+			r.hold(z, lo)
 		}
-		r.hold(z, lo)
-		coefficients(z, beside, lo)
-		r.hold(z, lo)
 	})
 	for j, m := range r.f.Centre {
 		sum[j] -= float64(m * total)
@@ -48,9 +51,11 @@ func (r *Framed) sumSensitivity(longest float64) float64 {
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
-	v, _, err := r.combine(ctx, make([]float64, r.Dim()), func(z, beside []float64, lo int) {
-		for k := range z {
-			z[k], beside[k] = math.Min(1, longest/r.reach(lo+k)), 0
+	v, _, err := r.combine(asking(ctx, asked{Kind: "framed sum", Frame: &r.f, Longest: longest}), make([]float64, r.Dim()), func(r *Framed) coefficients {
+		return func(z, beside []float64, lo int) {
+			for k := range z {
+				z[k], beside[k] = math.Min(1, longest/r.reach(lo+k)), 0
+			}
 		}
 	})
 	return r.answer(v, r.sumSensitivity(longest)), err
@@ -141,19 +146,21 @@ func (r *Framed) gradientRounding(p Slope) float64 {
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
 // coordinate last if there is one.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
-	s, norms := r.s, r.norms(p)
-	v, constant, err := r.combine(ctx, u, func(z, beside []float64, lo int) {
-		for k := range z {
-			z[k] += offset
-		}
-		s.slopes(z, lo)
-		if p.Apart > 0 {
-			holdTo(z, p.Apart)
-			copy(beside, z)
-		}
-		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-		if p.Apart == 0 {
-			copy(beside, z)
+	v, constant, err := r.combine(asking(ctx, asked{Kind: "framed gradient", Frame: &r.f, W: u, Offset: offset, Slope: p}), u, func(r *Framed) coefficients {
+		s, norms := r.s, r.norms(p)
+		return func(z, beside []float64, lo int) {
+			for k := range z {
+				z[k] += offset
+			}
+			s.slopes(z, lo)
+			if p.Apart > 0 {
+				holdTo(z, p.Apart)
+				copy(beside, z)
+			}
+			kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
+			if p.Apart == 0 {
+				copy(beside, z)
+			}
 		}
 	})
 	if err != nil {
@@ -170,15 +177,15 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 
 // GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
-	own := r.norms(p)
-	norms := make([]float64, len(own))
-	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		r.s.slopes(z, lo)
-		for k, c := range z {
-			norms[lo+k] = math.Abs(c) * own[lo+k]
+	return r.histogram(asking(ctx, asked{Kind: "framed gradient norms", Frame: &r.f, Edges: edges, W: u, Offset: offset, Slope: p}), edges, u, offset, func(r *Framed) coefficients {
+		own := r.norms(p)
+		return func(z, _ []float64, lo int) {
+			r.s.slopes(z, lo)
+			for k, c := range z {
+				z[k] = math.Abs(c) * own[lo+k]
+			}
 		}
 	})
-	return r.histogram(edges, norms), err
 }
 
 // Scatter is the packed Σ gₚgₚᵀ of what each person adds to Gradient's sum, the constant's
@@ -187,43 +194,36 @@ func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset f
 // that of moments whose weights are squares of coefficients.
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	p.Apart = 0
-	norms := r.norms(p)
-	coefficients := make([]float64, len(norms))
-	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		r.s.slopes(z, lo)
-		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-		copy(coefficients[lo:], z)
+	score := r.scoring(u, offset)
+	packed, err := r.packed(asking(ctx, asked{Kind: "framed scatter", Frame: &r.f, W: u, Offset: offset, Slope: p}), p.Constant, true, func(r *Framed) factors {
+		norms := r.norms(p)
+		return func(f, _ []float64, rows tile, lo int) {
+			score(r, f, rows, lo)
+			r.s.slopes(f, lo)
+			kernel.Clip(f, norms[lo:lo+len(f)], p.Clip)
+		}
 	})
-	if err != nil {
-		return release.Answer{}, err
-	}
-	packed, err := r.packed(ctx, coefficients, p.Constant, true)
 	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
 }
 
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
 // of probabilities less labels under the logistic loss, of residuals under the squared one.
 func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
-	slopes := make([]float64, len(r.length))
-	err := r.eachScore(ctx, u, offset, func(z []float64, lo int) {
-		r.s.slopes(z, lo)
-		copy(slopes[lo:], z)
+	return r.histogram(asking(ctx, asked{Kind: "framed slopes", Frame: &r.f, Edges: edges, W: u, Offset: offset}), edges, u, offset, func(r *Framed) coefficients {
+		return func(z, _ []float64, lo int) { r.s.slopes(z, lo) }
 	})
-	return r.histogram(edges, slopes), err
 }
 
-// eachScore calls f with the scores of each tile.
-func (r *Framed) eachScore(ctx context.Context, u []float64, offset float64, f func(z []float64, lo int)) error {
-	t := r.s.t
+// scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile of r, or of a part
+// of its rows.
+func (r *Framed) scoring(u []float64, offset float64) func(r *Framed, z []float64, rows tile, lo int) {
 	w, c := r.weights(u)
 	var folds folded
-	t.enc.fold(w, &folds)
-	return t.pass(ctx, nil, func(a *workspace, rows tile, lo int) {
-		z := a.z[:rows.rows]
-		t.score(z, rows, lo, &folds)
+	r.s.t.enc.fold(w, &folds)
+	return func(r *Framed, z []float64, rows tile, lo int) {
+		r.s.t.score(z, rows, lo, &folds)
 		for k, v := range z {
 			z[k] = float64(factor(r.shorten, lo+k)*(v-c)) + offset
 		}
-		f(z, lo)
-	})
+	}
 }

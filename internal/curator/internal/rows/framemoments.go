@@ -14,35 +14,34 @@ import (
 // those longer than the given norm scaled down to it. They move by √2·longest² and
 // rounding when a row is replaced.
 func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	factors := make([]float64, len(r.length))
-	for i := range factors {
-		factors[i] = math.Min(1, longest/r.reach(i))
-	}
-	packed, err := r.packed(ctx, factors, 0, false)
+	packed, err := r.packed(asking(ctx, asked{Kind: "framed moments", Frame: &r.f, Longest: longest}), 0, false, func(r *Framed) factors {
+		return func(f, _ []float64, _ tile, lo int) {
+			for k := range f {
+				f[k] = math.Min(1, longest/r.reach(lo+k))
+			}
+		}
+	})
 	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
 }
 
-// curvatures returns √φ”·‖(tᵢx̃ᵢ, constant)‖ of each row at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
-// φ” held to [0, most], and the φ”. The loss must tell its curvature.
-func (r *Framed) curvatures(ctx context.Context, u []float64, offset, constant, most float64) (norms, curvatures []float64, err error) {
-	norms, curvatures = make([]float64, len(r.length)), make([]float64, len(r.length))
+// curvatures turns scores z of the rows from lo on into √φ”·‖(tᵢx̃ᵢ, constant)‖, φ” held to
+// [0, most], and sets curvatures to the φ”. The loss must tell its curvature.
+func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64, lo int) {
 	curvature, _ := losses.CurvatureOf(r.s.loss)
-	err = r.eachScore(ctx, u, offset, func(z []float64, lo int) {
+	return func(z, curvatures []float64, lo int) {
 		r.s.addOffsets(z, lo)
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
-			curvatures[lo+k] = c
-			norms[lo+k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*unit)
+			curvatures[k] = c
+			z[k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*unit)
 		}
-	})
-	return norms, curvatures, err
+	}
 }
 
 // CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
 // φ” held to at most most.
 func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
-	norms, _, err := r.curvatures(ctx, u, offset, constant, most)
-	return r.histogram(edges, norms), err
+	return r.histogram(asking(ctx, asked{Kind: "framed curvature norms", Frame: &r.f, Edges: edges, W: u, Offset: offset, Constant: constant, Most: most}), edges, u, offset, func(r *Framed) coefficients { return r.curvatures(constant, most) })
 }
 
 // Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
@@ -50,20 +49,23 @@ func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset,
 // when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most longest². Where the constant is 0 it has no coordinate.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
-	norms, factors, err := r.curvatures(ctx, u, offset, constant, most)
-	if err != nil {
-		return release.Answer{}, err
-	}
-	for i, v := range norms {
-		factors[i] = math.Sqrt(factors[i])
-		if v > longest {
-			factors[i] *= longest / v
+	score := r.scoring(u, offset)
+	packed, err := r.packed(asking(ctx, asked{Kind: "framed hessian", Frame: &r.f, W: u, Offset: offset, Constant: constant, Most: most, Longest: longest}), constant, false, func(r *Framed) factors {
+		curve := r.curvatures(constant, most)
+		return func(f, norms []float64, rows tile, lo int) {
+			score(r, norms, rows, lo)
+			curve(norms, f, lo)
+			for k, v := range norms {
+				f[k] = math.Sqrt(f[k])
+				if v > longest {
+					f[k] *= longest / v
+				}
+			}
 		}
-	}
+	})
 	if constant > 0 {
 		most = math.Min(most, square(longest/constant))
 	}
-	packed, err := r.packed(ctx, factors, constant, false)
 	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
 }
 
@@ -99,33 +101,41 @@ func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 	return float64(momentsDistance(longest)*(1+32*unit)) + float64(rounding)
 }
 
+// factors sets f to what the rows of a tile are multiplied by; norms is room.
+type factors func(f, norms []float64, rows tile, lo int)
+
 // packed returns Σ vᵢvᵢᵀ, packed, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
 // left out where it is 0, each row counting its share; or, where persons' rows go together,
 // Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
-func (r *Framed) packed(ctx context.Context, factors []float64, constant float64, together bool) ([]float64, error) {
-	t, dim := r.s.t, r.Dim()
+func (r *Framed) packed(ctx context.Context, constant float64, together bool, of func(r *Framed) factors) ([]float64, error) {
+	dim := r.Dim()
 	if constant > 0 {
 		dim++
 	}
-	m, err := t.sumMoments(ctx, dim, func(a *momentsWorkspace, lo, hi int) {
-		rows, kept := t.src.tile(lo, hi, a.buf), 0
-		for k, f := range factors[lo:hi] {
-			if share := t.owners.share(lo + k); together {
-				f *= share
-			} else {
-				f *= math.Sqrt(share)
+	m, err := r.s.sumMoments(ctx, dim, func(s *Sums) momentsAdder {
+		r, t := r.on(s), s.t
+		set := of(r)
+		return func(a *momentsWorkspace, lo, hi int) {
+			rows, kept := t.src.tile(lo, hi, a.buf), 0
+			set(a.weights[:hi-lo], a.norms[:hi-lo], rows, lo)
+			for k, f := range a.weights[:hi-lo] {
+				if share := t.owners.share(lo + k); together {
+					f *= share
+				} else {
+					f *= math.Sqrt(share)
+				}
+				if f != 0 {
+					r.features(a.row, rows, lo, k)
+					r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*constant))
+				}
+				if !together || t.owners.last(lo+k) {
+					copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
+					clear(a.open)
+					kept++
+				}
 			}
-			if f != 0 {
-				r.features(a.row, rows, lo, k)
-				r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*constant))
-			}
-			if !together || t.owners.last(lo+k) {
-				copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
-				clear(a.open)
-				kept++
-			}
+			a.sum.AddRows(a.encoded, kept)
 		}
-		a.sum.AddRows(a.encoded, kept)
 	})
 	if err != nil {
 		return nil, err
@@ -197,10 +207,13 @@ func (r *Framed) squaresSensitivity() float64 {
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	total := make([]float64, r.Dim())
-	err := r.s.t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
-		a.row = room(a.row, r.s.Dim())
-		for k := range rows.rows {
-			r.addSquares(a.sum, a.row, rows, lo, k)
+	err := r.s.pass(asking(ctx, asked{Kind: "framed squares", Frame: &r.f}), total, func(s *Sums) adder {
+		r := r.on(s)
+		return func(a *workspace, rows tile, lo int) {
+			a.row = room(a.row, s.Dim())
+			for k := range rows.rows {
+				r.addSquares(a.sum, a.row, rows, lo, k)
+			}
 		}
 	})
 	return r.answer(total, r.squaresSensitivity()), err

@@ -32,7 +32,7 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1}))
 		}, true},
-		"lengths": {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(edges), nil) }, true},
+		"lengths": {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(ctx, edges)) }, true},
 		"slopes": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Slopes(ctx, []float64{0.5, 0, -0.5}, u, 0.2))
 		}, true},
@@ -116,7 +116,7 @@ func TestLabelSumBySearch(t *testing.T) {
 	}{{losses.Logistic{}, 1}, {losses.Squared{}, 2 * searchLabel}, {losses.Poisson{}, searchLabel}} {
 		claimed := 0.0
 		of := func(s *Sums) []float64 {
-			v, l2 := s.LabelSum()
+			v, l2, _ := s.LabelSum(ctx)
 			claimed = l2
 			return v
 		}
@@ -126,11 +126,11 @@ func TestLabelSumBySearch(t *testing.T) {
 		}
 	}
 	s := f.sums(t, losses.Logistic{}, []float64{0, 0, 0}, 0)
-	if sum, _ := s.LabelSum(); sum[0] != 1 {
+	if sum, _, _ := s.LabelSum(ctx); sum[0] != 1 {
 		t.Errorf("%g ones among the labels 0, 1, 0", sum[0])
 	}
 	s = f.sums(t, losses.Squared{}, []float64{0, 0, 0}, -0.75)
-	if sum, _ := s.LabelSum(); sum[0] != 0.25 {
+	if sum, _, _ := s.LabelSum(ctx); sum[0] != 0.25 {
 		t.Errorf("the labels 0, 1, −0.75 have the sum %g", sum[0])
 	}
 }

@@ -11,10 +11,12 @@ import (
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	_, _, err := s.combine(ctx, dst, w, false, func(z, _ []float64, lo int) {
-		s.slopes(z, lo)
-		if !math.IsInf(clip, 1) {
-			kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
+	_, _, err := s.combine(asking(ctx, asked{Kind: "gradient", W: w, Clip: clip}), dst, w, false, func(s *Sums) coefficients {
+		return func(z, _ []float64, lo int) {
+			s.slopes(z, lo)
+			if !math.IsInf(clip, 1) {
+				kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
+			}
 		}
 	})
 	return err
@@ -26,29 +28,36 @@ func (s *Sums) slopes(z []float64, lo int) {
 	derivs(s.loss, z, s.labels[lo:lo+len(z)])
 }
 
-// combine sets dst to Σᵢ cᵢxᵢ, where coefficients turns the scores ⟨w, xᵢ⟩ of the
-// rows from lo on into their cᵢ, each of which then counts its share. Where totals are
-// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what coefficients sets besides.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, coefficients func(z, beside []float64, lo int)) (c, k float64, err error) {
+// coefficients turns the scores z of the rows from lo on into what they are multiplied by,
+// and sets other numbers beside.
+type coefficients func(z, beside []float64, lo int)
+
+// combine sets dst to Σᵢ cᵢxᵢ, where coefficients make the cᵢ of the scores
+// ⟨w, xᵢ⟩, each of which then counts its share. Where totals are
+// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
 	if s.ask != nil {
-		return s.askFor(dst, w, totals, coefficients)
+		return s.askFor(dst, w, totals, of)
 	}
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
 	var f folded
 	s.t.enc.fold(w, &f)
-	err = s.t.pass(ctx, total.sum, func(a *workspace, rows tile, lo int) {
-		z, beside := a.z[:rows.rows], a.beside[:rows.rows]
-		s.t.score(z, rows, lo, &f)
-		coefficients(z, beside, lo)
-		s.t.owners.weigh(z, lo)
-		if totals {
-			s.t.owners.weigh(beside, lo)
-			a.sum[p+2] += sum(z)
-			a.sum[p+3] += sum(beside)
+	err = s.pass(ctx, total.sum, func(s *Sums) adder {
+		set := of(s)
+		return func(a *workspace, rows tile, lo int) {
+			z, beside := a.z[:rows.rows], a.beside[:rows.rows]
+			s.t.score(z, rows, lo, &f)
+			set(z, beside, lo)
+			s.t.owners.weigh(z, lo)
+			if totals {
+				s.t.owners.weigh(beside, lo)
+				a.sum[p+2] += sum(z)
+				a.sum[p+3] += sum(beside)
+			}
+			s.t.addTile(a.sum, z, rows, lo)
 		}
-		s.t.addTile(a.sum, z, rows, lo)
 	})
 	if err == nil {
 		s.t.enc.unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])

@@ -18,28 +18,33 @@ func (s *Sums) Curved() bool {
 // Curvatures returns the second derivative of each row's loss in its score, 0
 // where the clip holds the gradient. The loss must be Curved.
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
-	curvatures := make([]float64, len(s.labels))
-	weigh := s.weighByCurvature(w, clip)
-	err := s.t.pass(ctx, nil, func(_ *workspace, rows tile, lo int) { weigh(curvatures[lo:lo+rows.rows], rows, lo) })
+	curvatures := make([]float64, len(s.t.length))
+	of := s.weighByCurvature(w, clip)
+	err := s.pass(ctx, nil, func(s *Sums) adder {
+		weigh, from := of(s), s.t.from
+		return func(_ *workspace, rows tile, lo int) { weigh(curvatures[from+lo:from+lo+rows.rows], rows, lo) }
+	})
 	return curvatures, err
 }
 
 // weighByCurvature returns the function that sets its first argument to the Curvatures of a
 // tile's rows.
-func (s *Sums) weighByCurvature(w []float64, clip float64) weigh {
+func (s *Sums) weighByCurvature(w []float64, clip float64) func(s *Sums) weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	clips := !math.IsInf(clip, 1)
 	var f folded
 	s.t.enc.fold(w, &f)
-	return func(z []float64, rows tile, lo int) {
-		s.t.score(z, rows, lo, &f)
-		s.addOffsets(z, lo)
-		for k, score := range z {
-			y := s.labels[lo+k]
-			if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
-				z[k] = 0
-			} else {
-				z[k] = curvature(score, y)
+	return func(s *Sums) weigh {
+		return func(z []float64, rows tile, lo int) {
+			s.t.score(z, rows, lo, &f)
+			s.addOffsets(z, lo)
+			for k, score := range z {
+				y := s.labels[lo+k]
+				if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
+					z[k] = 0
+				} else {
+					z[k] = curvature(score, y)
+				}
 			}
 		}
 	}
@@ -47,7 +52,7 @@ func (s *Sums) weighByCurvature(w []float64, clip float64) weigh {
 
 // Hessian returns the sum of xᵢxᵢᵀ weighted by Curvatures.
 func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.SymDense, error) {
-	return s.t.moments(ctx, s.weighByCurvature(w, clip))
+	return s.moments(asking(ctx, asked{Kind: "hessian", W: w, Clip: clip}), s.weighByCurvature(w, clip))
 }
 
 // Every returns the sums over each k-th person's rows, a sample for solvers.
@@ -65,9 +70,11 @@ func (s *Sums) Every(k int) *Sums {
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
 // moments, in one pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
-	_, _, err := s.combine(ctx, dst, v, false, func(z, _ []float64, lo int) {
-		for k := range z {
-			z[k] *= weights[lo+k]
+	_, _, err := s.combine(ctx, dst, v, false, func(s *Sums) coefficients {
+		return func(z, _ []float64, lo int) {
+			for k := range z {
+				z[k] *= weights[s.t.from+lo+k]
+			}
 		}
 	})
 	return err

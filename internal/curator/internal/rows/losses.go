@@ -11,7 +11,7 @@ import (
 // several weight vectors in one pass. cap = +Inf clips nothing: it gives the
 // plain objective, which has no bounded sensitivity of its own.
 func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps []float64) error {
-	return s.total(ctx, dst, ws, func(score, label float64, j int) float64 {
+	return s.total(asking(ctx, asked{Kind: "losses", Many: ws, Edges: caps}), dst, ws, func(score, label float64, j int) float64 {
 		v := s.loss.Value(score, label)
 		if !math.IsInf(caps[j], 1) {
 			v = withinCap(v, caps[j])
@@ -36,16 +36,18 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 	for j, w := range ws {
 		s.t.enc.fold(w, &fs[j])
 	}
-	return s.t.pass(ctx, dst, func(a *workspace, rows tile, lo int) {
-		z := a.z[:rows.rows]
-		for j := range fs {
-			s.t.score(z, rows, lo, &fs[j])
-			s.addOffsets(z, lo)
-			for k, score := range z {
-				z[k] = f(score, s.labels[lo+k], j)
+	return s.pass(ctx, dst, func(s *Sums) adder {
+		return func(a *workspace, rows tile, lo int) {
+			z := a.z[:rows.rows]
+			for j := range fs {
+				s.t.score(z, rows, lo, &fs[j])
+				s.addOffsets(z, lo)
+				for k, score := range z {
+					z[k] = f(score, s.labels[lo+k], j)
+				}
+				s.t.owners.weigh(z, lo)
+				a.sum[j] += sum(z)
 			}
-			s.t.owners.weigh(z, lo)
-			a.sum[j] += sum(z)
 		}
 	})
 }
@@ -61,7 +63,7 @@ func (s *Sums) LossSensitivity(limit float64) float64 {
 // score ⟨w_j, xᵢ⟩ (a score of 0 counts as −1). One row moves it by at most 1, and
 // counts are exact.
 func (s *Sums) Errors(ctx context.Context, dst []float64, ws [][]float64) error {
-	return s.total(ctx, dst, ws, func(score, label float64, _ int) float64 {
+	return s.total(asking(ctx, asked{Kind: "errors", Many: ws}), dst, ws, func(score, label float64, _ int) float64 {
 		if (score > 0) != (label > 0) {
 			return 1
 		}
@@ -83,32 +85,27 @@ func (s *Sums) labelSensitivity() float64 {
 	return float64(spread*(1+1e-15)) + float64(2.2*unit*largest*s.t.layout.chain(0))
 }
 
-// blockSums sets dst to the sum of what add adds for each row, block by block.
-func (s *Sums) blockSums(dst []float64, add func(i int, sum []float64)) {
-	of := make([]float64, len(dst))
-	for block := range s.t.layout.blocks {
-		clear(of)
-		s.t.layout.eachTile(block, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				add(i, of)
+// eachRow sets dst to the sum of what add adds for each row.
+func (s *Sums) eachRow(ctx context.Context, dst []float64, add func(s *Sums, i int, sum []float64)) error {
+	return s.pass(ctx, dst, func(s *Sums) adder {
+		return func(a *workspace, rows tile, lo int) {
+			for i := lo; i < lo+rows.rows; i++ {
+				add(s, i, a.sum)
 			}
-		})
-		for j, v := range of {
-			dst[j] += v
 		}
-	}
+	})
 }
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
 // bound on how far it moves when a row is replaced.
-func (s *Sums) LabelSum() (values []float64, l2 float64) {
+func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 1)
-	s.blockSums(values, func(i int, sum []float64) {
+	err = s.eachRow(asking(ctx, asked{Kind: "labels"}), values, func(s *Sums, i int, sum []float64) {
 		y := s.labels[i]
 		if s.loss.Labels() == losses.Binary {
 			y = math.Max(y, 0)
 		}
 		sum[0] += float64(s.t.owners.share(i) * y)
 	})
-	return values, s.labelSensitivity()
+	return values, s.labelSensitivity(), err
 }

@@ -14,34 +14,48 @@ import (
 // weigh sets weights to those of the rows of a tile that starts at row lo.
 type weigh func(weights []float64, rows tile, lo int)
 
-func ones(weights []float64, _ tile, _ int) {
-	for k := range weights {
-		weights[k] = 1
+func ones(*Sums) weigh {
+	return func(weights []float64, _ tile, _ int) {
+		for k := range weights {
+			weights[k] = 1
+		}
 	}
 }
 
 // moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim, with weights of 0 or
 // more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
 // goroutine Dim² numbers.
-func (t *Table) moments(ctx context.Context, f weigh) (*mat.SymDense, error) {
-	return t.sumMoments(ctx, t.enc.Dim(), func(a *momentsWorkspace, lo, hi int) { t.momentsTile(a, lo, hi, f) })
+func (s *Sums) moments(ctx context.Context, of func(s *Sums) weigh) (*mat.SymDense, error) {
+	return s.sumMoments(ctx, s.Dim(), func(s *Sums) momentsAdder {
+		f := of(s)
+		return func(a *momentsWorkspace, lo, hi int) { s.t.momentsTile(a, lo, hi, f) }
+	})
 }
 
-// sumMoments merges the dim×dim sums of all blocks, to which add adds a tile.
-func (t *Table) sumMoments(ctx context.Context, dim int, add func(a *momentsWorkspace, lo, hi int)) (*mat.SymDense, error) {
-	l, total := t.momentsLayout(), kernel.NewMoments(dim)
+// momentsAdder adds the rows [lo, hi) to a.sum.
+type momentsAdder func(a *momentsWorkspace, lo, hi int)
+
+// sumMoments merges the dim×dim sums of all blocks, where of says how a tile is added: see
+// pass.
+func (s *Sums) sumMoments(ctx context.Context, dim int, of func(s *Sums) momentsAdder) (*mat.SymDense, error) {
+	if s.t.stored != nil {
+		return s.storedMoments(ctx, dim, of)
+	}
+	t, l, total, add := s.t, s.t.momentsLayout(), kernel.NewMoments(dim), of(s)
 	err := inOrder(ctx, l.blocks, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
 		func(b int, a *momentsWorkspace) {
 			clear(a.sum.Sum)
 			l.eachTile(b, func(lo, hi int) { add(a, lo, hi) })
 		},
 		func(_ int, a *momentsWorkspace) { total.Add(a.sum) })
-	if err != nil {
-		return nil, err
-	}
+	return symmetric(total), err
+}
+
+// symmetric is the matrix of a sum.
+func symmetric(total *kernel.Moments) *mat.SymDense {
 	var m mat.SymDense
 	m.SetRawSymmetric(blas64.Symmetric{N: total.Dim, Stride: total.Stride, Data: total.Sum, Uplo: blas.Upper})
-	return &m, nil
+	return &m
 }
 
 // momentsLayout has fewer blocks than a gradient's, as merging one costs Dim², and
@@ -71,6 +85,7 @@ func (t *Table) momentsRounding() float64 {
 type momentsWorkspace struct {
 	buf     []float64 // a tile of raw rows, where they must be copied
 	weights []float64 // of the tile's rows
+	norms   []float64 // and what else belongs to these
 	row     []float64 // one row in a frame
 	open    []float64 // of a person's rows, what has been added up so far
 	encoded []float64 // encoded rows, times the roots of their weights
@@ -80,7 +95,7 @@ type momentsWorkspace struct {
 }
 
 func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
-	a := &momentsWorkspace{weights: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
+	a := &momentsWorkspace{weights: make([]float64, l.tileRows), norms: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
 	a.encoded = make([]float64, l.tileRows*a.sum.Stride)
 	if !t.isSparse() {
 		a.buf = make([]float64, l.tileRows*t.enc.Columns)
@@ -150,7 +165,7 @@ func (s *Sums) Quadratic(ctx context.Context) (*Quadratic, error) {
 	if err := s.Gradient(ctx, q.atZero, make([]float64, dim), math.Inf(1)); err != nil {
 		return nil, err
 	}
-	m, err := s.t.moments(ctx, ones)
+	m, err := s.moments(asking(ctx, asked{Kind: "moments"}), ones)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 		l := table.momentsLayout()
 		for b := range l.blocks {
 			a := table.momentsWorkspace(l, table.enc.Dim())
-			l.eachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones) })
+			l.eachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones(nil)) })
 			sums = append(sums, a.sum.Sum)
 		}
 		return sums

@@ -1,6 +1,9 @@
 package rows
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Range is a public one, of numbers that are held to it.
 type Range [2]float64
@@ -31,9 +34,9 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 // largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)
 // and (1, −1), in which lies what a person adds, and the second sum's rounding, the first
 // being exact.
-func (s *Sums) Totals() (values []float64, l2 float64) {
+func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 2)
-	s.blockSums(values, func(i int, sum []float64) {
+	err = s.eachRow(ctx, values, func(s *Sums, i int, sum []float64) {
 		share := s.t.owners.share(i)
 		sum[0] += share
 		switch {
@@ -44,5 +47,5 @@ func (s *Sums) Totals() (values []float64, l2 float64) {
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})
-	return values, 2*(1+1e-15) + float64(2.2*unit*s.t.layout.chain(4))
+	return values, 2*(1+1e-15) + float64(2.2*unit*s.t.layout.chain(4)), err
 }

@@ -23,12 +23,12 @@ func (e *Encoding) admitGroups(row []float64, i int) error {
 		for _, j := range e.groups[k].columns {
 			v := row[j]
 			if v*v != v {
-				return e.groups[k].explain(row, i)
+				return e.groups[k].explain(row, e.from+i)
 			}
 			sum += v
 		}
 		if sum > 1 {
-			return e.groups[k].explain(row, i)
+			return e.groups[k].explain(row, e.from+i)
 		}
 	}
 	return nil
@@ -73,9 +73,9 @@ func (e *Encoding) admitSparseGroups(s sparseSource) error {
 			switch {
 			case p.group < 0 || v == 0:
 			case v != 1:
-				return e.groups[p.group].notOneHot(i, p.at)
+				return e.groups[p.group].notOneHot(e.from+i, p.at)
 			case last[p.group] == i+1:
-				return e.groups[p.group].notOne(i)
+				return e.groups[p.group].notOne(e.from + i)
 			default:
 				last[p.group] = i + 1
 			}

@@ -85,10 +85,7 @@ func (s *Sums) Single() *Sums {
 // of returns the sums over a table of the given rows of s.
 func (s *Sums) of(t *Table, order []int) *Sums {
 	picked := *s
-	picked.t, picked.labels = t, Gather(s.labels, order)
-	if s.offsets != nil {
-		picked.offsets = Gather(s.offsets, order)
-	}
+	picked.t, picked.labels, picked.offsets = t, Gather(s.labels, order), Gather(s.offsets, order)
 	return &picked
 }
 

@@ -90,8 +90,8 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 		return s.Losses(ctx, dst, [][]float64{w, {1, 1, 1, 0}}, []float64{0.6, math.Inf(1)})
 	})
 	numbers("errors", 1, func(dst []float64) error { return s.Errors(ctx, dst, [][]float64{w}) })
-	out["labels"], _ = s.LabelSum()
-	out["totals"], _ = s.Totals()
+	out["labels"], _, _ = s.LabelSum(ctx)
+	out["totals"], _, _ = s.Totals(ctx)
 	hessian, err := s.Hessian(ctx, w, 0.9)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 		ask := func(what string, v []float64, l2 float64, err error) { answer(what, v, l2, err) }
 		edges := []float64{2, 1, 0.5, 0.25}
 		wide, apart := Slope{Clip: 0.5, Constant: 1}, Slope{Clip: 0.3, Constant: 1, Apart: 0.6}
-		v, l2, err := heard(framed.Lengths(edges), nil)
+		v, l2, err := heard(framed.Lengths(ctx, edges))
 		ask("lengths", v, l2, err)
 		v, l2, err = heard(framed.Sum(ctx, 0.9))
 		ask("sum", v, l2, err)

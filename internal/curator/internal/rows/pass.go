@@ -27,7 +27,7 @@ func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
 
 // pass calls add for each tile, which starts at row lo, and sets dst to the sum of what it
 // adds to a.sum: of a block's tiles first, then of the blocks in their order.
-func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, rows tile, lo int)) error {
+func (t *Table) pass(ctx context.Context, dst []float64, add adder) error {
 	clear(dst)
 	return inOrder(ctx, t.layout.blocks, 2, t.acquire, t.release,
 		func(b int, a *workspace) {
@@ -39,6 +39,18 @@ func (t *Table) pass(ctx context.Context, dst []float64, add func(a *workspace, 
 				dst[j] += v
 			}
 		})
+}
+
+// adder adds a tile, which starts at row lo, to a.sum.
+type adder func(a *workspace, rows tile, lo int)
+
+// pass is the pass of the sums' table, where of says how a tile is added. Of rows in a file it
+// is asked for each part of these, and lo counts from the part's beginning.
+func (s *Sums) pass(ctx context.Context, dst []float64, of func(s *Sums) adder) error {
+	if s.t.stored != nil {
+		return s.storedPass(ctx, dst, of)
+	}
+	return s.t.pass(ctx, dst, of(s))
 }
 
 // zeros returns n zeros, in place of v where it has room.

@@ -71,4 +71,4 @@ func (c *ClassFramed) Format(f fmt.State, _ rune) {
 }
 
 // Format prints the shape, whatever the verb.
-func (q Question) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Question to a %v", q.t) }
+func (q Question) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "curator.Question to a %v", q.s.t) }

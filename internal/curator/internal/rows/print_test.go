@@ -37,7 +37,7 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, asked := quadratic(t, dense), Question{t: dense.t, raw: []float64{secret}}
+	q, asked := quadratic(t, dense), Question{s: dense, raw: []float64{secret}}
 	for _, c := range []struct {
 		v    any
 		want string

@@ -21,6 +21,9 @@ const keepNumbers = 1 << 27
 // scaled down to the bound where they are longer, so that the bound holds for
 // any row and map. The intercept stays.
 func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Table, error) {
+	if t.stored != nil {
+		return t.projectStored(ctx, phi, bound)
+	}
 	return t.project(ctx, phi, bound, keepNumbers)
 }
 

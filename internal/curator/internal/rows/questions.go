@@ -9,11 +9,11 @@ import (
 
 // Question asks for what combine returns, without an answer yet. It can't be read.
 type Question struct {
-	t            *Table
-	w            []float64
-	totals       bool
-	coefficients func(z, beside []float64, lo int)
-	raw          []float64 // the answer: what addTile adds, then the totals
+	s      *Sums
+	w      []float64
+	totals bool
+	of     func(s *Sums) coefficients
+	raw    []float64 // the answer: what addTile adds, then the totals
 }
 
 // Asking returns the same sums under a loss with labels of the same kind, whose questions
@@ -25,8 +25,8 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 }
 
 // askFor is combine by way of ask.
-func (s *Sums) askFor(dst, w []float64, totals bool, coefficients func(z, beside []float64, lo int)) (c, k float64, err error) {
-	q, p := &Question{s.t, w, totals, coefficients, nil}, s.t.enc.Columns
+func (s *Sums) askFor(dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
+	q, p := &Question{s, w, totals, of, nil}, s.t.enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
 	}
@@ -40,13 +40,13 @@ func Answer(ctx context.Context, questions []*Question) error {
 	for len(questions) > 0 {
 		var same, others []*Question
 		for _, q := range questions {
-			if q.t == questions[0].t {
+			if q.s.t == questions[0].s.t {
 				same = append(same, q)
 			} else {
 				others = append(others, q)
 			}
 		}
-		if err := same[0].t.answer(ctx, same); err != nil {
+		if err := same[0].s.answer(ctx, same); err != nil {
 			return err
 		}
 		questions = others
@@ -54,34 +54,50 @@ func Answer(ctx context.Context, questions []*Question) error {
 	return nil
 }
 
-func (t *Table) answer(ctx context.Context, questions []*Question) error {
-	p, ws := t.enc.Columns, make([][]float64, len(questions))
+func (s *Sums) answer(ctx context.Context, questions []*Question) error {
+	p, ws := s.t.enc.Columns, make([][]float64, len(questions))
 	for j, q := range questions {
 		ws[j] = q.w
 	}
-	folds, v := t.enc.foldAll(ws)
+	folds, v := s.t.enc.foldAll(ws)
 	size := p + 4
 	total := make([]float64, len(ws)*size)
-	err := t.pass(ctx, total, func(a *workspace, rows tile, lo int) {
-		n := rows.rows
-		a.many = room(a.many, len(ws)*n)
-		t.scores(a.many, rows, lo, folds, v)
+	err := s.pass(ctx, total, func(s *Sums) adder {
+		t, sets := s.t, make([]coefficients, len(questions))
 		for j, q := range questions {
-			z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
-			q.coefficients(z, beside, lo)
-			t.owners.weigh(z, lo)
-			if q.totals {
-				t.owners.weigh(beside, lo)
-				of[p+2] += sum(z)
-				of[p+3] += sum(beside)
-			}
+			sets[j] = q.of(s.as(q.s))
 		}
-		t.addTiles(a.sum, size, a.many, rows, lo)
+		return func(a *workspace, rows tile, lo int) {
+			n := rows.rows
+			a.many = room(a.many, len(ws)*n)
+			t.scores(a.many, rows, lo, folds, v)
+			for j, q := range questions {
+				z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
+				sets[j](z, beside, lo)
+				t.owners.weigh(z, lo)
+				if q.totals {
+					t.owners.weigh(beside, lo)
+					of[p+2] += sum(z)
+					of[p+3] += sum(beside)
+				}
+			}
+			t.addTiles(a.sum, size, a.many, rows, lo)
+		}
 	})
 	for j, q := range questions {
 		q.raw = total[j*size : (j+1)*size]
 	}
 	return err
+}
+
+// as are the sums over the rows of s under the loss of others with labels of the same kind.
+func (s *Sums) as(other *Sums) *Sums {
+	if s.t == other.t {
+		return other
+	}
+	of := *s
+	of.loss = other.loss
+	return &of
 }
 
 // foldAll writes several weight vectors in terms of raw rows, and the v of all, one after

@@ -68,8 +68,8 @@ func (p plain) checkTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, q := range asked {
-		got, columns := make([]float64, len(want[j])), q.t.enc.Columns
-		q.t.enc.unfold(got, q.raw[:columns], q.raw[columns], q.raw[columns+1])
+		got, columns := make([]float64, len(want[j])), q.s.t.enc.Columns
+		q.s.t.enc.unfold(got, q.raw[:columns], q.raw[columns], q.raw[columns+1])
 		for k, v := range got {
 			if math.Float64bits(v) != math.Float64bits(want[j][k]) {
 				t.Fatalf("%s, question %d: coordinate %d is %b, alone %b", p.name, j, k, v, want[j][k])

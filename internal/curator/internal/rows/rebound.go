@@ -10,12 +10,14 @@ import "math"
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
 	n := len(t.length)
-	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners,
-		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: t.workspaces}
+	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners, stored: t.stored.rebound(bound, constant),
+		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, len(t.norm)), workspaces: t.workspaces}
 	for i, length := range t.length {
 		r.shrink[i] = r.enc.shrink(length) * factor(t.shrink, i)
 		r.length[i] = math.Min(length, bound)
-		r.norm[i] = r.enc.normBound(r.length[i])
+		if t.norm != nil {
+			r.norm[i] = r.enc.normBound(r.length[i])
+		}
 	}
 	return r
 }

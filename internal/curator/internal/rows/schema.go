@@ -53,9 +53,9 @@ var tooLong = fmt.Sprintf("must not exceed %g in magnitude", maxAbs)
 // from 1, as lines of a file are.
 func (e *Encoding) cell(i, j int) string {
 	if e.names == nil {
-		return fmt.Sprintf("row %d, column %d (counted from 1)", i+1, j+1)
+		return fmt.Sprintf("row %d, column %d (counted from 1)", e.from+i+1, j+1)
 	}
-	return fmt.Sprintf("row %d (counted from 1), column %q", i+1, e.names[j])
+	return fmt.Sprintf("row %d (counted from 1), column %q", e.from+i+1, e.names[j])
 }
 
 // column is what messages call a column.

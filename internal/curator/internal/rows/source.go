@@ -130,8 +130,11 @@ func (s clampedSource) pick(order []int) source {
 	return clampedSource{s.source.pick(order), s.min, s.max, Gather(s.outside, order)}
 }
 
-// Gather returns v[i] for each i of order.
+// Gather returns v[i] for each i of order, nil if v is nil.
 func Gather[T any](v []T, order []int) []T {
+	if v == nil {
+		return nil
+	}
 	out := make([]T, len(order))
 	for k, i := range order {
 		out[k] = v[i]

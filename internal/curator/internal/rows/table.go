@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,6 +22,9 @@ type Table struct {
 	length []float64 // norm of the bounded row without the constant feature
 	norm   []float64 // bound on it with the constant feature: Encoding.normBound
 	owners *owners   // whose the rows are; nil if each is a person's only one
+
+	stored *stored // where the rows are if they lie in a file: then src and norm are nil, as are a loss's labels
+	from   int     // of a part of such rows: the first one's number
 
 	workspaces *sync.Pool
 }
@@ -69,7 +71,7 @@ func newTable(src source, n int, enc Encoding) (*Table, error) {
 
 func (t *Table) isSparse() bool {
 	_, ok := t.src.(sparseSource)
-	return ok
+	return ok || t.stored != nil && t.stored.sparse
 }
 
 // Pick returns the table of the given persons' rows, in that order. It copies O(1)
@@ -80,11 +82,11 @@ func (t *Table) Pick(persons []int) *Table {
 
 // arrange returns the table of the given rows of n persons, in that order.
 func (t *Table) arrange(n int, order []int, o *owners) *Table {
-	p := &Table{enc: t.enc, src: t.src.pick(order), length: Gather(t.length, order), norm: Gather(t.norm, order), owners: o, workspaces: t.workspaces}
-	p.layout = newLayout(n, t.enc.Columns, p.isSparse(), o)
-	if t.shrink != nil {
-		p.shrink = Gather(t.shrink, order)
+	p := &Table{enc: t.enc, shrink: Gather(t.shrink, order), length: Gather(t.length, order), norm: Gather(t.norm, order), owners: o, workspaces: t.workspaces}
+	if p.stored = t.stored.pick(order); p.stored == nil {
+		p.src = t.src.pick(order)
 	}
+	p.layout = newLayout(n, t.enc.Columns, p.isSparse(), o)
 	return p
 }
 
@@ -133,19 +135,6 @@ func factor(factors []float64, i int) float64 {
 	return factors[i]
 }
 
-// First returns the first feature of each bounded row, with the same bits as
-// Encode has for the same dense row.
-func (t *Table) First() ([]float64, error) {
-	first := make([]float64, len(t.length))
-	return first, t.pass(context.Background(), nil, func(a *workspace, rows tile, lo int) {
-		a.row = room(a.row, t.enc.Dim())
-		for k := range rows.rows {
-			t.encode(a.row, rows, lo, k)
-			first[lo+k] = a.row[0]
-		}
-	})
-}
-
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
 // The operations on a row are the same whether or not any row is shrunk: one row
 // must not change the rounding of the others.
@@ -173,6 +162,7 @@ type Sums struct {
 	t           *Table
 	loss        losses.Loss
 	labels      []float64
+	labelCentre float64 // of the labels before they are mapped
 	labelBound  float64
 	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
 	offsetBound float64   // on their magnitude
@@ -189,6 +179,9 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, err
 		}
 	}
+	if t.stored != nil {
+		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.checkLabels(loss.Labels())
+	}
 	if len(labels) != len(t.length) {
 		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.length)))
 	}
@@ -199,7 +192,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(loss.Labels()))
 		}
 	}
-	return &Sums{t: t, loss: loss, labels: mapped, labelBound: labelBound}, nil
+	return &Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}, nil
 }
 
 func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {

@@ -9,7 +9,9 @@ import (
 // Moments are the moments with the given weights of rows; nil weights are ones.
 func (t *Table) Moments(ctx context.Context, weights []float64) (*mat.SymDense, error) {
 	if weights == nil {
-		return t.moments(ctx, ones)
+		return (&Sums{t: t}).moments(ctx, ones)
 	}
-	return t.moments(ctx, func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) })
+	return (&Sums{t: t}).moments(ctx, func(*Sums) weigh {
+		return func(dst []float64, _ tile, lo int) { copy(dst, weights[lo:]) }
+	})
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/table"
+)
+
+// isRows reports whether a file is one that store wrote, by the ending of its name.
+func isRows(path string) bool { return strings.HasSuffix(path, task.RowsEnding) }
+
+// store writes the rows of a file for fit, which reads them without holding them in memory.
+func store(_ context.Context, args []string, _, stderr io.Writer) error {
+	f := flag.NewFlagSet("csvfit store", flag.ContinueOnError)
+	source := task.NewSource(f)
+	output := f.String("o", "", "`file` for the rows, of a name that ends in "+task.RowsEnding+"; there must be none of that name")
+	if _, err := task.Parse(f, args, stderr); err != nil {
+		return err
+	}
+	if !isRows(*output) {
+		return task.Usage("-o %q must name a file that ends in %s", *output, task.RowsEnding)
+	}
+	if err := source.ResolveData("csvfit", stderr); err != nil {
+		return err
+	}
+	if source.Facts() == nil || isRows(source.Path) {
+		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
+	}
+	warnings, err := table.WriteCSVFile(*output, source.Path, *source.Facts())
+	for _, w := range warnings {
+		fmt.Fprintln(stderr, "csvfit: "+w)
+	}
+	return err
+}

@@ -1,0 +1,346 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// stored is where the rows of a table lie that are in a file. All passes cut them into blocks
+// and tiles as they cut rows in memory, and read these in parts of a few tiles. A part is a
+// table in memory, and its sums are those that questions know: they add the same tiles, in the
+// same order, to the same sums. So answers and their sensitivities are those of the same
+// rows in memory, to the last bit.
+//
+// The rows were checked and measured when the file was opened, and a part is read through the
+// checksums of that time: no other row than one that was measured gets into a sum. A file
+// that can't be read, or has changed, makes the pass an error.
+//
+// In memory there are a row's length and, where a row is longer than the bound, its factor:
+// 8 or 16 bytes a row.
+type stored struct {
+	lock    sync.Mutex
+	whole   *stored // of which these are rows that follow one after the other; nil where there is a file
+	file    *rowfile.File
+	sparse  bool
+	first   int   // row of the whole that is the table's first
+	order   []int // rows of the file; nil if they follow one after the other
+	outside []bool
+	class   int         // labels are 1 if they are this class and 0 if not; −1 if they are as in the file
+	labels  labelDomain // of rows of which these are a part
+
+	engine   Engine       // which has others read the rows; nil for this process
+	refused  bool         // whether workers can't read these, being a selection
+	measured Encoding     // with an engine: that of the rows before they were rebound
+	rebounds [][2]float64 // to bounds and constants
+	capture  *capture     // of a worker: where sums go
+	ready    func(lo, hi int) error
+}
+
+// source is where the rows are, once they follow one after the other.
+func (s *stored) source(ctx context.Context) (file *rowfile.File, first int, err error) {
+	root, first := s.root()
+	root.lock.Lock()
+	defer root.lock.Unlock()
+	if root.order != nil {
+		picked, err := root.file.Pick(ctx, root.order)
+		if err != nil {
+			return nil, 0, err
+		}
+		root.file, root.order = picked, nil
+	}
+	return root.file, first, nil
+}
+
+// root is the whole that is no part of another one, and where s begins there.
+func (s *stored) root() (root *stored, first int) {
+	for root = s; root.whole != nil; root = root.whole {
+		first += root.first
+	}
+	return root, first
+}
+
+// pick returns the place of the given rows, in that order. They are copied to a scratch file
+// when they are first read, unless they follow one after the other.
+func (s *stored) pick(order []int) *stored {
+	if s == nil {
+		return nil
+	}
+	if s.engine != nil {
+		return &stored{file: s.file, sparse: s.sparse, class: s.class, labels: s.labels, engine: s.engine, refused: true}
+	}
+	p := &stored{whole: s, sparse: s.sparse, outside: Gather(s.outside, order), class: s.class, labels: s.labels}
+	consecutive := len(order) > 0
+	for k, i := range order {
+		consecutive = consecutive && i == order[0]+k
+	}
+	if consecutive {
+		p.first = order[0]
+		return p
+	}
+	root, first := s.root()
+	root.lock.Lock()
+	defer root.lock.Unlock()
+	p.whole, p.file, p.order = nil, root.file, slices.Clone(order)
+	for k := range p.order {
+		if p.order[k] += first; root.order != nil {
+			p.order[k] = root.order[p.order[k]]
+		}
+	}
+	return p
+}
+
+// partNumbers is how many numbers a part has, roughly: 256 KiB.
+const partNumbers = 1 << 15
+
+// partRows is how many rows a part has: whole tiles.
+func (t *Table) partRows(tileRows int) int {
+	width := t.enc.Columns
+	if t.isSparse() {
+		width = min(width, partNumbers/512)
+	}
+	return max(partNumbers/width/tileRows, 1) * tileRows
+}
+
+// reading is what one goroutine needs to read parts.
+type reading struct {
+	reader *rowfile.Reader
+	first  int // of the table's rows
+	chunk  rowfile.Chunk
+	norm   []float64
+	labels []float64 // mapped
+}
+
+// part returns the rows [lo, hi) as a table in memory, and their labels as they are in the
+// file. Both are good until the next call.
+func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
+	c, n, enc := &g.chunk, hi-lo, t.enc
+	if t.stored.rebounds != nil {
+		enc = t.stored.measured
+	}
+	if err := g.reader.Read(c, g.first+lo, g.first+hi); err != nil {
+		return nil, nil, err
+	}
+	p := &Table{enc: enc, length: t.length[lo:hi], owners: t.owners.part(lo, hi), from: lo, workspaces: t.workspaces}
+	p.layout = layout{n: n, tileRows: t.layout.tileRows, blockPersons: n, blocks: 1, owners: p.owners}
+	if t.shrink != nil {
+		p.shrink = t.shrink[lo:hi]
+	}
+	g.norm = room(g.norm, n)
+	for k, length := range p.length {
+		g.norm[k] = enc.normBound(length)
+	}
+	p.norm = g.norm
+	var err error
+	if p.src, err = t.stored.clamped(&enc, c, lo); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range t.stored.rebounds {
+		p = p.Rebound(r[0], r[1])
+		p.from = lo
+	}
+	return p, t.stored.relabelled(c.Labels), nil
+}
+
+// clamped is the source of a part that begins at row lo.
+func (s *stored) clamped(e *Encoding, c *rowfile.Chunk, lo int) (source, error) {
+	src := chunkSource(e.Columns, c)
+	if of, ok := src.(sparseSource); ok {
+		return e.admitSparse(of)
+	}
+	if s.outside != nil {
+		return clampedSource{src, e.Min, e.Max, s.outside[lo : lo+c.Rows]}, nil
+	}
+	return src, nil
+}
+
+func chunkSource(columns int, c *rowfile.Chunk) source {
+	if len(c.Indptr) == c.Rows+1 {
+		return sparseSource{columns, c.Indptr[:c.Rows], c.Indptr[1:], c.Indices, c.Values}
+	}
+	return denseSource{m: blas64.General{Rows: c.Rows, Cols: columns, Stride: columns, Data: c.Values}}
+}
+
+// relabelled are the labels of rows of which one class stands against all others.
+func (s *stored) relabelled(labels []float64) []float64 {
+	if s.class >= 0 {
+		for i, y := range labels {
+			labels[i] = 0
+			if y == float64(s.class) {
+				labels[i] = 1
+			}
+		}
+	}
+	return labels
+}
+
+// part are those of the rows [lo, hi): which rows are a person's last is all that is asked
+// of where they start.
+func (o *owners) part(lo, hi int) *owners {
+	if o == nil {
+		return nil
+	}
+	p := &owners{most: o.most, shares: o.shares[lo:hi], persons: o.persons, weighted: o.weighted}
+	at, _ := slices.BinarySearch(o.start, lo+1)
+	for ; at < len(o.start) && o.start[at] <= hi; at++ {
+		p.start = append(p.start, o.start[at]-lo)
+	}
+	return p
+}
+
+// part are the sums over a part of the rows.
+func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
+	of := *s
+	of.t, of.labels = p, labels
+	if s.loss != nil {
+		g.labels = room(g.labels, len(labels))
+		for i, y := range labels {
+			g.labels[i], _ = mapLabel(s.loss.Labels(), y, s.labelCentre, s.labelBound) // checked by NewSums
+		}
+		of.labels = g.labels
+	}
+	if s.offsets != nil {
+		of.offsets = s.offsets[p.from : p.from+len(labels)]
+	}
+	return &of
+}
+
+// on is r over a part of its rows.
+func (r *Framed) on(s *Sums) *Framed {
+	if s == r.s {
+		return r
+	}
+	p := &Framed{s: s, rows: r.rows, f: r.f, axes: r.axes, size: r.size, centre: r.centre, length: r.length[s.t.from : s.t.from+len(s.t.length)]}
+	p.shortened()
+	return p
+}
+
+// reader is an accumulator and what is needed to read for it.
+type reader[A any] struct {
+	a A
+	*reading
+}
+
+// readings are kept from pass to pass.
+var readings = sync.Pool{New: func() any { return &reading{reader: new(rowfile.Reader)} }}
+
+// newReading is one of a file's rows from first on.
+func newReading(f *rowfile.File, first int) *reading {
+	g := readings.Get().(*reading)
+	g.reader.Reset(f)
+	g.first = first
+	return g
+}
+
+// inParts is inOrder for rows in a file: it calls work for the parts of each block, in their
+// order.
+func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
+	t := s.t
+	file, first, err := t.stored.source(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	begins, blocks := 0, l.blocks
+	if c := t.stored.capture; c != nil {
+		begins, blocks = c.first, c.last-c.first
+	}
+	errs, most := make([]error, blocks), t.partRows(l.tileRows)
+	err = inOrder(ctx, blocks, ahead,
+		func() *reader[A] { return &reader[A]{acquire(), newReading(file, first)} },
+		func(r *reader[A]) {
+			release(r.a)
+			readings.Put(r.reading)
+		},
+		func(b int, r *reader[A]) {
+			begin(r.a)
+			person := (begins + b) * l.blockPersons
+			lo, hi := l.owners.rows(person, min(person+l.blockPersons, l.n))
+			for ; lo < hi && ctx.Err() == nil; lo += most {
+				part, labels, err := t.readyPart(r.reading, lo, min(lo+most, hi))
+				if err != nil {
+					errs[b] = err
+					stop()
+					return
+				}
+				work(r.a, s.part(r.reading, part, labels))
+			}
+		},
+		func(_ int, r *reader[A]) { merge(r.a) })
+	return cmp.Or(append(errs, err)...)
+}
+
+// readyPart is part, of rows that were measured.
+func (t *Table) readyPart(g *reading, lo, hi int) (*Table, []float64, error) {
+	if t.stored.ready != nil {
+		if err := t.stored.ready(lo, hi); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c := t.stored.capture; c != nil {
+		c.rows.Add(int64(hi - lo))
+	}
+	return t.part(g, lo, hi)
+}
+
+// ended is the error of a pass whose sums, if there are any, went where they belong.
+func (s *stored) ended(err error) error {
+	if err == nil && s.capture != nil {
+		return errCaptured
+	}
+	return err
+}
+
+// storedPass is pass for rows in a file.
+func (s *Sums) storedPass(ctx context.Context, dst []float64, of func(s *Sums) adder) error {
+	clear(dst)
+	t, merge := s.t, func(sum []float64) {
+		for j, v := range sum {
+			dst[j] += v
+		}
+	}
+	if t.elsewhere() {
+		return s.remotePass(ctx, t.layout, len(dst), merge)
+	}
+	if c := t.stored.capture; c != nil {
+		merge = c.take
+	}
+	return t.stored.ended(inParts(ctx, s, t.layout, 2, t.acquire, t.release,
+		func(a *workspace) { a.sum = zeros(a.sum, len(dst)) },
+		func(a *workspace, s *Sums) {
+			add, rows := of(s), len(s.t.length)
+			for lo := 0; lo < rows; lo += t.layout.tileRows {
+				add(a, s.t.src.tile(lo, min(lo+t.layout.tileRows, rows), a.buf), lo)
+			}
+		},
+		func(a *workspace) { merge(a.sum) }))
+}
+
+// storedMoments is sumMoments for rows in a file.
+func (s *Sums) storedMoments(ctx context.Context, dim int, of func(s *Sums) momentsAdder) (*mat.SymDense, error) {
+	total := kernel.NewMoments(dim)
+	t, l, merge := s.t, s.t.momentsLayout(), total.Add
+	if t.elsewhere() {
+		return symmetric(total), s.remoteMoments(ctx, total)
+	}
+	if c := t.stored.capture; c != nil {
+		merge = func(m *kernel.Moments) { c.take(m.Sum) }
+	}
+	return symmetric(total), t.stored.ended(inParts(ctx, s, l, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, total.Dim) }, func(*momentsWorkspace) {},
+		func(a *momentsWorkspace) { clear(a.sum.Sum) },
+		func(a *momentsWorkspace, s *Sums) {
+			add, rows := of(s), len(s.t.length)
+			for lo := 0; lo < rows; lo += l.tileRows {
+				add(a, lo, min(lo+l.tileRows, rows))
+			}
+		},
+		func(a *momentsWorkspace) { merge(a.sum) }))
+}

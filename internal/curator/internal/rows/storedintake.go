@@ -1,0 +1,200 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// labelDomain says of labels in which losses' domains they lie.
+type labelDomain struct {
+	binary, whole bool // whether all are −1, 0 or 1, and whole numbers
+	least, most   float64
+}
+
+// add takes in labels, the first of which is that of the given row.
+func (d *labelDomain) add(labels []float64, row int) error {
+	for i, y := range labels {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return check.Fail(check.ErrValue, fmt.Sprintf("label of row %d (counted from 1)", row+i+1), nil, "must be finite")
+		}
+		d.binary = d.binary && (y == 0 || y == 1 || y == -1)
+		d.whole = d.whole && y == math.Trunc(y)
+		d.least, d.most = math.Min(d.least, y), math.Max(d.most, y)
+	}
+	return nil
+}
+
+func (d *labelDomain) merge(o labelDomain) {
+	d.binary, d.whole = d.binary && o.binary, d.whole && o.whole
+	d.least, d.most = math.Min(d.least, o.least), math.Max(d.most, o.most)
+}
+
+func anyLabels() labelDomain {
+	return labelDomain{binary: true, whole: true, least: math.Inf(1), most: math.Inf(-1)}
+}
+
+// NewStored checks and bounds the rows of a file, all of which it reads once, as NewTable does
+// those of a matrix, and their labels, which must be finite.
+func NewStored(f *rowfile.File, enc Encoding) (*Table, error) {
+	if f.Columns != enc.Columns {
+		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
+	}
+	t := newStored(f, enc)
+	if err := t.intakeStored(f); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(t.stored.outside, true) {
+		t.stored.outside = nil
+	}
+	return t, nil
+}
+
+// newStored is the table before its rows are measured.
+func newStored(f *rowfile.File, enc Encoding) *Table {
+	n := f.Rows
+	t := &Table{enc: enc, stored: &stored{file: f, sparse: f.Sparse, class: -1, labels: anyLabels()}, workspaces: new(sync.Pool),
+		length: make([]float64, n)}
+	t.layout = newLayout(n, enc.Columns, f.Sparse, nil)
+	if enc.Min != nil && !f.Sparse {
+		t.stored.outside = make([]bool, n)
+	}
+	return t
+}
+
+// intakeStored measures the rows block by block of the file.
+func (t *Table) intakeStored(f *rowfile.File) error {
+	type taking struct {
+		reader *rowfile.Reader
+		chunk  rowfile.Chunk
+		labels labelDomain
+	}
+	errs := make([]error, f.Blocks())
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	err := inOrder(ctx, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
+		func(b int, g *taking) {
+			lo := b * f.BlockRows
+			errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
+			if errs[b] == nil {
+				errs[b] = t.takeIn(&g.chunk, lo)
+			}
+			if g.labels = anyLabels(); errs[b] == nil {
+				errs[b] = g.labels.add(g.chunk.Labels, lo)
+			}
+			if errs[b] != nil {
+				stop()
+			}
+		},
+		func(_ int, g *taking) { t.stored.labels.merge(g.labels) })
+	return cmp.Or(append(errs, err)...)
+}
+
+// takeIn measures the rows of a chunk, which begins at row lo, as a table of their own.
+func (t *Table) takeIn(c *rowfile.Chunk, lo int) error {
+	enc := t.enc
+	enc.from = lo
+	p, err := newTable(chunkSource(enc.Columns, c), c.Rows, enc)
+	if err != nil {
+		return err
+	}
+	copy(t.length[lo:], p.length)
+	if p.shrink != nil {
+		t.factors()
+		copy(t.shrink[lo:], p.shrink)
+	}
+	if of, ok := p.src.(clampedSource); ok {
+		copy(t.stored.outside[lo:], of.outside)
+	}
+	return nil
+}
+
+// factors makes room for those of all rows, which are 1 unless they are set.
+func (t *Table) factors() {
+	t.stored.lock.Lock()
+	defer t.stored.lock.Unlock()
+	if t.shrink == nil {
+		t.shrink = make([]float64, len(t.length))
+		for i := range t.shrink {
+			t.shrink[i] = 1
+		}
+	}
+}
+
+// checkLabels refuses labels outside of a loss's domain.
+func (t *Table) checkLabels(kind losses.Labels) error {
+	fits := func(d labelDomain) bool {
+		switch kind {
+		case losses.Binary:
+			return d.binary
+		case losses.Count, losses.Amount:
+			return d.least >= 0
+		}
+		return true
+	}
+	return t.eachLabel(fits, func(i int, y float64) error {
+		if _, ok := mapLabel(kind, y, 0, 0); !ok {
+			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(kind))
+		}
+		return nil
+	})
+}
+
+// eachLabel calls f for each label unless all labels fit.
+func (t *Table) eachLabel(fit func(labelDomain) bool, f func(i int, y float64) error) error {
+	domain := t.stored.labels
+	if t.stored.class >= 0 {
+		domain = labelDomain{binary: true, whole: true, least: 0, most: 1}
+	}
+	if fit(domain) {
+		return nil
+	}
+	if t.elsewhere() {
+		return check.Fail(check.ErrLabel, "labels of the file", nil, "must all be in the loss's domain")
+	}
+	labels, err := t.Labels()
+	for i, y := range labels {
+		if err == nil {
+			err = f(i, y)
+		}
+	}
+	return err
+}
+
+// Labels reads the labels of rows in a file.
+func (t *Table) Labels() ([]float64, error) {
+	labels := make([]float64, len(t.length))
+	err := (&Sums{t: t}).pass(context.Background(), nil, func(s *Sums) adder {
+		copy(labels[s.t.from:], s.labels)
+		return func(*workspace, tile, int) {}
+	})
+	return labels, err
+}
+
+// Against returns the rows in a file with labels of 1 for those of a class and 0 for others.
+func (t *Table) Against(class int) *Table {
+	s, of := t.stored, *t
+	of.stored = &stored{whole: s, sparse: s.sparse, outside: s.outside, class: class, labels: s.labels}
+	return &of
+}
+
+// Stored reports whether the rows lie in a file.
+func (t *Table) Stored() bool { return t.stored != nil }
+
+// Rows is the number of rows, which is private where persons have several.
+func (t *Table) Rows() int { return len(t.length) }
+
+// Close closes the file.
+func (t *Table) Close() error {
+	root, _ := t.stored.root()
+	root.lock.Lock()
+	defer root.lock.Unlock()
+	return root.file.Close()
+}

@@ -1,0 +1,83 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// projectStored is Project for rows in a file: it writes the images to a scratch file.
+func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64) (*Table, error) {
+	if t.elsewhere() {
+		return nil, errNotAsked
+	}
+	k, _ := phi.Dims()
+	w, err := rowfile.Scratch(rowfile.Facts{Columns: k})
+	if err != nil {
+		return nil, err
+	}
+	if err := t.writeImages(ctx, w, phi, k); err != nil {
+		w.Discard()
+		return nil, err
+	}
+	f, err := w.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewStored(f, NewIdentity(k, bound, t.enc.Intercept))
+	if err != nil {
+		return nil, err
+	}
+	p.owners, p.layout = t.owners, newLayout(t.Len(), k, false, t.owners)
+	return p, nil
+}
+
+// writeImages projects part by part, and writes these in their order.
+func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projection, k int) error {
+	file, first, err := t.stored.source(ctx)
+	if err != nil {
+		return err
+	}
+	type projecting struct {
+		reading
+		*workspace
+		images, labels []float64
+	}
+	n, most := len(t.length), t.partRows(t.layout.tileRows)
+	errs := make([]error, (n+most-1)/most)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	fail := func(b int, err error) {
+		if errs[b] = err; err != nil {
+			stop()
+		}
+	}
+	err = inOrder(ctx, len(errs), 1,
+		func() *projecting {
+			return &projecting{reading: reading{reader: file.Reader(), first: first}, workspace: t.acquire()}
+		},
+		func(g *projecting) { t.release(g.workspace) },
+		func(b int, g *projecting) {
+			lo := b * most
+			part, labels, err := t.part(&g.reading, lo, min(lo+most, n))
+			if err != nil {
+				fail(b, err)
+				return
+			}
+			rows := len(part.length)
+			g.images, g.labels = room(g.images, rows*k), labels
+			for at := 0; at < rows; at += t.layout.tileRows {
+				tile := part.src.tile(at, min(at+t.layout.tileRows, rows), g.buf)
+				projected{part, phi}.draw(g.workspace, g.images[at*k:(at+tile.rows)*k], tile, at)
+			}
+		},
+		func(b int, g *projecting) {
+			for i, y := range g.labels {
+				if errs[b] == nil {
+					fail(b, w.Append(nil, g.images[i*k:(i+1)*k], y))
+				}
+			}
+		})
+	return cmp.Or(append(errs, err)...)
+}

@@ -1,0 +1,112 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// Write writes the rows of a matrix to a file, with their labels, whose they are and what is
+// added to their scores, nil for nothing. Rows are read one by one, and not checked: that is
+// for who opens the file.
+func Write(path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, within Range) error {
+	n, columns, err := Dims(x)
+	if err != nil {
+		return err
+	}
+	if err := o.check(n); err != nil {
+		return err
+	}
+	names, beside := o.columns()
+	if offsets != nil {
+		names, beside = append(names, rowfile.Offset), append(beside, offsets)
+	}
+	for k, of := range append([][]float64{labels}, beside...) {
+		if len(of) != n {
+			return check.Fail(check.ErrShape, append([]string{"label"}, names...)[k]+"s", len(of), fmt.Sprintf("must be one for each of the %d rows", n))
+		}
+	}
+	src, err := newSource(x, n, columns)
+	if err != nil {
+		return err
+	}
+	_, sparse := src.(sparseSource)
+	w, err := rowfile.Create(path, rowfile.Facts{Columns: columns, Sparse: sparse, Beside: names})
+	if err != nil {
+		return err
+	}
+	if err := writeRows(w, src, columns, labels, beside); err != nil {
+		w.Discard()
+		return err
+	}
+	return w.Close(rowfile.Details{Persons: o.Count, MaxRows: o.Most, PersonSeed: o.Seed, MaxWeight: o.Heavy, Offsets: within})
+}
+
+// columns are those of a file, with their names.
+func (f *Owners) columns() (names []string, columns [][]float64) {
+	if f.Persons != nil {
+		persons := make([]float64, len(f.Persons))
+		for i, p := range f.Persons {
+			persons[i] = float64(p)
+		}
+		names, columns = append(names, rowfile.Person), append(columns, persons)
+	}
+	if f.Weights != nil {
+		names, columns = append(names, rowfile.Weight), append(columns, f.Weights)
+	}
+	return names, columns
+}
+
+func writeRows(w *rowfile.Writer, src source, columns int, labels []float64, beside [][]float64) error {
+	row, buf := make([]float64, len(beside)), make([]float64, columns)
+	for i, y := range labels {
+		var t tile
+		if err := unlessItPanics("At", func() { t = src.tile(i, i+1, buf) }); err != nil {
+			return err
+		}
+		for k, of := range beside {
+			row[k] = of[i]
+		}
+		entries, values := []int(nil), t.data
+		if t.sparse {
+			entries, values = t.indices[t.start[0]:t.end[0]], values[t.start[0]:t.end[0]]
+		}
+		if err := w.Append(entries, values, y, row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadBeside reads what the rows of a file have beside features and labels: whose they are, and
+// their offsets; nil if they have none.
+func ReadBeside(f *rowfile.File) (o Owners, offsets []float64, err error) {
+	columns := make([][]float64, len(f.Beside))
+	r, c := f.Reader(), new(rowfile.Chunk)
+	for lo := 0; lo < f.Rows && len(columns) > 0; lo += f.BlockRows {
+		if err := r.Read(c, lo, min(lo+f.BlockRows, f.Rows)); err != nil {
+			return o, nil, err
+		}
+		for k := range columns {
+			columns[k] = append(columns[k], c.Beside[k]...)
+		}
+	}
+	of := func(name string) []float64 {
+		if k := slices.Index(f.Beside, name); k >= 0 {
+			return columns[k]
+		}
+		return nil
+	}
+	o = Owners{Count: f.Persons, Most: f.MaxRows, Seed: f.PersonSeed, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
+	for i, p := range of(rowfile.Person) {
+		if p != float64(int(p)) {
+			return o, nil, check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, "must be a whole number")
+		}
+		o.Persons = append(o.Persons, int(p))
+	}
+	return o, of(rowfile.Offset), nil
+}

@@ -1,0 +1,98 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// File is a file of rows, of which it tells public facts only.
+type File struct{ f *rowfile.File }
+
+// OpenFile opens a file, without reading its rows.
+func OpenFile(path string) (*File, error) {
+	f, err := rowfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{f}, nil
+}
+
+// Columns is how many there are.
+func (f *File) Columns() int { return f.f.Columns }
+
+// Schema is that of the table that the rows were read from, nil if they were not.
+func (f *File) Schema() []byte { return f.f.Schema }
+
+// Close closes the file.
+func (f *File) Close() error { return f.f.Close() }
+
+// Format prints the shape, whatever the verb.
+func (f *File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "curator.File of %d columns", f.Columns()) }
+
+// Data checks and bounds the rows, as Open does. It reads all of them once.
+func (f *File) Data(enc Encoding, labelCentre, labelBound float64) (*Data, error) {
+	table, err := rows.NewStored(f.f, enc)
+	if err != nil {
+		return nil, err
+	}
+	owners, offsets, err := rows.ReadBeside(f.f)
+	if err != nil {
+		return nil, err
+	}
+	data := &Data{&held{table: table, labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}
+	if offsets != nil {
+		if data, err = data.Shift(offsets, f.f.Offsets[0], f.f.Offsets[1]); err != nil {
+			return nil, err
+		}
+	}
+	if owners.Persons == nil && owners.Weights == nil {
+		return data, nil
+	}
+	return data.Own(owners)
+}
+
+// Engine has questions answered where rows are.
+type Engine = rows.Engine
+
+// Remote is Data for rows that an engine's workers read; a file whose rows have persons, weights
+// or offsets is refused.
+func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound float64, e Engine) (*Data, error) {
+	table, err := rows.NewRemote(ctx, f.f, enc, e)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{&held{table: table, labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}, nil
+}
+
+// WriteFile writes rows and labels to a file, for OpenFile, with whose they are, and with
+// offsets within a public range.
+func WriteFile(path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, low, high float64) error {
+	return rows.Write(path, x, labels, o, offsets, rows.Range{low, high})
+}
+
+// arranged returns data and an order of its persons that are the given order of d's. Rows in
+// a file are copied once, in that order, not once for each part.
+func (d *Data) arranged(order []int) (*Data, []int) {
+	if !d.table.Stored() {
+		return d, order
+	}
+	persons := make([]int, len(order))
+	for k := range persons {
+		persons[k] = k
+	}
+	return d.pick(order, d.rows), persons
+}
+
+// Close closes the file that the rows lie in, if they do.
+func (d *Data) Close() error {
+	if !d.table.Stored() {
+		return nil
+	}
+	return d.table.Close()
+}

@@ -1,0 +1,142 @@
+// Package rowfile keeps rows in a file: their features, labels and what else belongs to a
+// row, in blocks with checksums that can be read by themselves.
+//
+// # Format
+//
+// All numbers are little-endian, and floats are those of IEEE 754. A file is
+//
+//	"dpglmrow", version (uint32), 4 bytes of zeros
+//	blocks, one after the other
+//	index: for each block its length and its CRC-32C (uint32 each)
+//	facts: JSON, which says how many rows there are and of what form (Facts)
+//	tail: where index and facts begin and end (3 × uint64), CRC-32C of index and facts
+//	(uint32), "rows"
+//
+// Each block but the last has Facts.BlockRows rows. A dense block has these features row by
+// row as float64; a sparse one has the number of each row's entries (uint32), then the
+// entries' columns (uint32), which increase within a row, then their values (float64). Both
+// go on with the labels (float64) and the columns of Facts.Beside (float64), one after the
+// other.
+//
+// What the facts say is public. Everything else is private, and files are made for their
+// owner's eyes only.
+//
+// # Damage
+//
+// A block is checked each time it is read, against the index as it was when the file was
+// opened: a file that is changed, cut or damaged meanwhile makes an error. The checksums
+// don't hold off an adversary who can write.
+package rowfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+const (
+	magic    = "dpglmrow"
+	ending   = "rows"
+	version  = 1
+	headSize = 16
+	tailSize = 32
+
+	blockBytes  = 1 << 18       // of dense blocks, at most, unless a row is longer
+	sparseRows  = 1 << 9        // of a sparse block
+	maxDense    = 1 << 27       // columns
+	maxBlock    = math.MaxInt32 // bytes
+	maxFacts    = 1 << 24       // bytes
+	entryOnDisk = 8             // of the index
+)
+
+var checksum = crc32.MakeTable(crc32.Castagnoli)
+
+// Facts are what a file says of its rows, which is public.
+type Facts struct {
+	Rows      int  `json:"rows"`
+	Columns   int  `json:"columns"`
+	Sparse    bool `json:"sparse,omitempty"`
+	BlockRows int  `json:"block_rows"`
+	// Beside names what rows have beside features and a label: Person, Weight or Offset.
+	Beside []string `json:"beside,omitempty"`
+	Details
+}
+
+// What rows may have beside.
+const (
+	Person = "person"
+	Weight = "weight"
+	Offset = "offset"
+)
+
+// Details are what the writer says of the rows.
+type Details struct {
+	Schema     json.RawMessage `json:"schema,omitempty"`      // of the table that they were read from
+	Persons    int             `json:"persons,omitempty"`     // how many there are
+	MaxRows    int             `json:"max_rows,omitempty"`    // of a person
+	PersonSeed uint64          `json:"person_seed,omitempty"` // by which of more rows so many are chosen
+	MaxWeight  float64         `json:"max_weight,omitempty"`  // that a row may have
+	Offsets    [2]float64      `json:"offset_range,omitzero"` // of scores
+}
+
+// Blocks is the number of blocks.
+func (f *Facts) Blocks() int { return (f.Rows + f.BlockRows - 1) / f.BlockRows }
+
+// rowsOf is the number of rows in a block.
+func (f *Facts) rowsOf(block int) int { return min(f.BlockRows, f.Rows-block*f.BlockRows) }
+
+// denseRow is the length of a dense row in bytes, with all that belongs to it.
+func (f *Facts) denseRow() int { return 8 * (f.Columns + f.perRow()) }
+
+// perRow is how many numbers a row has beside its features.
+func (f *Facts) perRow() int { return 1 + len(f.Beside) }
+
+// check refuses facts of which Create makes none.
+func (f *Facts) check() error {
+	switch {
+	case f.Columns < 1 || f.Columns > math.MaxInt32 || !f.Sparse && f.Columns > maxDense:
+		return check.Fail(check.ErrRowFile, "columns", f.Columns, fmt.Sprintf("must lie between 1 and %d, %d of dense rows", math.MaxInt32, maxDense))
+	case f.Rows < 1 || f.Rows > math.MaxInt-blockBytes:
+		return check.Fail(check.ErrRowFile, "rows", f.Rows, "must be at least 1, and countable")
+	case f.BlockRows < 1 || f.BlockRows > blockBytes:
+		return check.Fail(check.ErrRowFile, "rows of a block", f.BlockRows, fmt.Sprintf("must lie between 1 and %d", blockBytes))
+	case !f.Sparse && f.BlockRows > 1 && f.BlockRows*f.denseRow() > blockBytes:
+		return check.Fail(check.ErrRowFile, "rows of a block", f.BlockRows, fmt.Sprintf("must fit into %d bytes", blockBytes))
+	}
+	if lo, hi := f.Offsets[0], f.Offsets[1]; f.Offsets != [2]float64{} && !(lo < hi && lo >= -check.MaxOffset && hi <= check.MaxOffset) {
+		return check.Fail(check.ErrRowFile, "offset_range", f.Offsets, fmt.Sprintf("must be two numbers within ±%d, the first below the second", check.MaxOffset))
+	}
+	for k, name := range f.Beside {
+		if name != Person && name != Weight && name != Offset || slices.Contains(f.Beside[:k], name) {
+			return check.Fail(check.ErrRowFile, "what is beside", fmt.Sprintf("%q", name), "must be a person, a weight or an offset, each once")
+		}
+	}
+	return nil
+}
+
+// blockRows is how many rows a block gets.
+func (f *Facts) blockRows() int {
+	if f.Sparse {
+		return sparseRows
+	}
+	return max(blockBytes/f.denseRow(), 1)
+}
+
+// Chunk is a number of consecutive rows.
+type Chunk struct {
+	Rows    int
+	Values  []float64   // dense: row after row; sparse: the entries'
+	Indptr  []int       // of a sparse chunk: row i has the entries from Indptr[i] up to Indptr[i+1]
+	Indices []int       // the entries' columns
+	Labels  []float64   // of each row
+	Beside  [][]float64 // the columns of Facts.Beside
+}
+
+// damaged is the error of a file that isn't what Create wrote.
+func damaged(path, what, rule string) error {
+	return check.Fail(check.ErrRowFile, fmt.Sprintf("%s of %s", what, path), nil, rule)
+}

@@ -1,0 +1,147 @@
+package dpglm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/table"
+)
+
+// WriteRows writes the rows of x, n×d, and their labels to a file for [OpenRows], with the
+// details of rows that [NewDataset] takes. It reads x row by row, so that a mat.Matrix which
+// computes its elements needn't be kept anywhere: a dense one takes 8 bytes an element of the
+// file, a [Sparse] one 12 an entry. The file appears under its name when it is complete; there
+// must be none of that name before. It holds private data, and is for its owner's eyes only.
+//
+// Tables are written by table.Write, which needs no matrix.
+func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error {
+	x, _, err := raw(x)
+	if err != nil {
+		return err
+	}
+	d, err := detailed(more)
+	if err != nil {
+		return err
+	}
+	return curator.WriteFile(path, x, y, d.owners(), d.offsets, d.offsetRange[0], d.offsetRange[1])
+}
+
+// OpenRows makes a data set of a file that [WriteRows] or table.Write wrote. Its rows stay in
+// the file, and each pass reads them there: answers, and so the noise and the models, are those
+// of the same rows in memory, to the last bit.
+//
+// For a file of WriteRows, facts are Bounds or a Schema; for one of table.Write nil, as these
+// follow from the schema in the file. Like NewDataset, OpenRows reads all rows once and checks
+// them. The file is read through checksums: where it can't be read, or was changed since it
+// was opened, the call that reads it fails, and no model comes of it; a ledger then says what
+// was planned, as after any other interruption. [Dataset.Close] closes it.
+//
+// Memory is a few MiB for each processor and, for each row, 8 bytes; 16 if a row is longer
+// than the bound; 8 more in coordinates of [StandardisedGD] and of what is made of it; 8 for
+// each of offsets, a person and a weight. [Dataset.Split], [GridSearch], [Boost], persons and
+// random projections read rows in another order, or other rows: they copy them to scratch
+// files, which lie in the directory for temporary files (TMPDIR), are as private as the rows,
+// and are gone when they are no longer used.
+func OpenRows(path string, facts Facts) (*Dataset, error) {
+	f, err := curator.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return opened(f, facts, f.Data)
+}
+
+// Engine has questions about rows answered by other processes, which read them. Its methods are
+// given questions and replies in a form of their own: package beam, a module of its own, has
+// one. What they carry is private, and for the curator's eyes only.
+type Engine interface {
+	// Ask has a question answered for each of so many pieces, numbered from 0, and returns the
+	// replies in any order.
+	Ask(ctx context.Context, question []byte, pieces int) ([][]byte, error)
+	// Pieces is how many pieces a pass over the rows is best cut into.
+	Pieces() int
+}
+
+// OpenRowsOn is [OpenRows] where workers of an engine read the rows: they must find the file
+// under the same path. The workers add up the same blocks, and so the answers, the noise and
+// the models are again those of rows in memory, to the last bit. Noise is drawn here, whatever
+// workers do, and a pass in which rows are missing or count twice is refused.
+//
+// It is for learners and inference on all rows: [Dataset.Split] and what splits rows,
+// selects, projects or looks at them one by one isn't to be had, nor are persons, weights,
+// offsets and losses with functions of the caller's; asked for, they make errors.
+func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine) (*Dataset, error) {
+	if err := check.Given("engine", e); err != nil {
+		return nil, err
+	}
+	f, err := curator.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return opened(f, facts, func(enc curator.Encoding, labelCentre, labelBound float64) (*curator.Data, error) {
+		return f.Remote(ctx, enc, labelCentre, labelBound, e)
+	})
+}
+
+// opened is the data set of a file, which is closed where there is none.
+func opened(f *curator.File, facts Facts, data func(curator.Encoding, float64, float64) (*curator.Data, error)) (*Dataset, error) {
+	d, err := openRows(f, facts, data)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func openRows(f *curator.File, facts Facts, open func(curator.Encoding, float64, float64) (*curator.Data, error)) (*Dataset, error) {
+	facts, err := factsOfFile(f, facts)
+	if err != nil {
+		return nil, err
+	}
+	centre, bound, err := facts.labels()
+	if err != nil {
+		return nil, err
+	}
+	enc, err := facts.encoding(f.Columns())
+	if err != nil {
+		return nil, err
+	}
+	data, err := open(enc, centre, bound)
+	if err != nil {
+		return nil, err
+	}
+	return &Dataset{data, facts}, nil
+}
+
+// factsOfFile are those given, or those of the file's schema.
+func factsOfFile(f *curator.File, facts Facts) (Facts, error) {
+	text := f.Schema()
+	switch {
+	case text == nil:
+		return ownFacts(facts)
+	case facts != nil:
+		return nil, check.Fail(ErrConfig, "facts", fmt.Sprintf("%T", facts), "must be nil: they follow from the schema in the file")
+	}
+	var s table.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+	}
+	e, err := table.NewEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	return newTableFacts(e), nil
+}
+
+// Close closes the file that the rows lie in, after which calls that read them fail. A data
+// set in memory has none, and isn't changed.
+func (d *Dataset) Close() error {
+	if d == nil || d.data == nil {
+		return nil
+	}
+	return d.data.Close()
+}

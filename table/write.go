@@ -1,0 +1,105 @@
+package table
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// Write reads all records of a source once, for training, and writes their rows to a file,
+// of which dpglm.OpenRows makes a data set that lies in the file: for tables that don't fit in
+// memory. What a person's id is takes memory for each person; else Write holds some
+// hundred rows.
+//
+// The file has the rows that [Read] would keep, and the schema. It holds private data, and is
+// for its owner's eyes only. It appears under its name when it is complete, and there must be
+// none of that name before. The warnings are those of [Table.Warnings].
+func Write(path string, src Source, s Schema) (warnings []string, err error) {
+	e, err := NewEncoder(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(e, src, true)
+	if err != nil {
+		return nil, err
+	}
+	var beside []string
+	if r.person >= 0 {
+		beside = append(beside, rowfile.Person)
+	}
+	if r.exposure >= 0 {
+		beside = append(beside, rowfile.Offset)
+	}
+	if r.out, err = rowfile.Create(path, rowfile.Facts{Columns: len(e.features), Sparse: r.store.sparse, Beside: beside}); err != nil {
+		return nil, err
+	}
+	if err := r.drain(src); err != nil {
+		r.out.Discard()
+		return nil, err
+	}
+	return r.warnings(), r.complete()
+}
+
+// WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz.
+func WriteCSVFile(path, csv string, s Schema) (warnings []string, err error) {
+	c, err := OpenCSV(csv, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if warnings, err = Write(path, c, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", csv, err)
+	}
+	return warnings, nil
+}
+
+// write writes the record that was read.
+func (r *reader) write() {
+	var beside []float64
+	if r.person >= 0 {
+		beside = append(beside, float64(r.persons[0]))
+	}
+	if r.exposure >= 0 {
+		beside = append(beside, math.Log(r.exposures[0]))
+	}
+	label := r.labels[len(r.labels)-1]
+	if kept := r.labels[:len(r.labels)-1]; len(kept) > 1 || slices.Contains(kept, label) {
+		r.labels = kept // two that differ are all that warnings are about
+	}
+	r.persons, r.exposures = r.persons[:0], r.exposures[:0]
+	r.store.rows++
+	if r.binding.indices == nil {
+		r.binding.indices = []int{} // no entries
+	}
+	_ = r.out.Append(r.binding.indices, r.binding.values, label, beside...) // see encode
+}
+
+// complete ends the file.
+func (r *reader) complete() error {
+	if r.store.rows == 0 {
+		r.out.Discard()
+		return fileError(0, "there is no row after the header")
+	}
+	e := r.encoder
+	var d rowfile.Details
+	var err error
+	if d.Schema, err = json.Marshal(e.Schema()); err != nil {
+		r.out.Discard()
+		return err
+	}
+	if r.person >= 0 {
+		d.Persons, d.MaxRows = len(r.people), e.Schema().MaxRows
+		if err := r.out.Renumber(rowfile.Person, r.ranks()); err != nil {
+			r.out.Discard()
+			return err
+		}
+	}
+	if r.exposure >= 0 {
+		low, high := e.Exposure()
+		d.Offsets = [2]float64{math.Log(low), math.Log(high)}
+	}
+	return r.out.Close(d)
+}
