@@ -1,0 +1,170 @@
+// Package beam fits models on rows that the workers of an Apache Beam runner read: on a
+// cluster of Flink, Spark or Dataflow, or on Prism in this process.
+//
+// A data set of [OpenRows] gives the answers, the noise and the models of the same rows in
+// memory, to the last bit. Each pass over the rows is a pipeline of its own, whose elements
+// are pieces of the file, some blocks each. A worker adds up its blocks, one sum for each, and
+// writes these to a file of a name that no other pass has; this process reads them back, adds
+// them up in the order of the blocks, and draws all noise: a worker that runs again, or twice,
+// makes the same file. Which pieces came, and how many rows they were, is checked in each
+// pass.
+//
+// Programs call [Init] first of all, which turns those that a runner has started into
+// workers; it reads the flags that Beam's runners define, after flag.Parse.
+//
+// # Privacy
+//
+// Sums of rows without noise travel between workers, the temporary directory and this
+// process, as do weights between releases: runner, directory and whoever can read them are
+// trusted as the owner of the rows is. What leaves is what a fit in memory releases.
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/worker"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, int, func(Sums), error](&answer{})
+	register.DoFn2x1[context.Context, Sums, error](&keep{})
+	register.Emitter1[Sums]()
+	beam.RegisterType(reflect.TypeFor[Sums]())
+	beam.RegisterCoder(reflect.TypeFor[Sums](), encode, decode)
+}
+
+// Init makes a process that a runner started a worker, which never returns. Call it after
+// flag.Parse and before all else.
+func Init() { beam.Init() }
+
+// Options say where a pass runs.
+type Options struct {
+	// Runner runs a pipeline, such as prism.Execute, flink.Execute, spark.Execute or
+	// dataflow.Execute of Beam's packages of these names, which take what else they need from
+	// flags.
+	Runner func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
+	// Temp is a directory that workers can write and this process can read, as a path, or as a
+	// URL of a file system of Beam's that the program imports. Passes leave nothing there.
+	Temp string
+	// Pieces is how many elements a pass has; 0 is 64. More than 256 are as good as that.
+	Pieces int
+}
+
+// OpenRows is dpglm.OpenRowsOn for workers of a Beam runner: they find the file, which
+// dpglm.WriteRows or table.Write wrote, under the same path. A pass that a runner fails makes
+// the call that needs it fail.
+func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*dpglm.Dataset, error) {
+	if o.Pieces == 0 {
+		o.Pieces = 64
+	}
+	switch {
+	case !beam.Initialized():
+		return nil, check.Fail(check.ErrConfig, "Init", nil, "must be called before")
+	case o.Runner == nil:
+		return nil, check.Fail(check.ErrConfig, "Options.Runner", nil, "must be given, such as prism.Execute")
+	case o.Temp == "":
+		return nil, check.Fail(check.ErrConfig, "Options.Temp", o.Temp, "must be a directory that workers write")
+	case o.Pieces < 0:
+		return nil, check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
+	}
+	return dpglm.OpenRowsOn(ctx, path, facts, &engine{o})
+}
+
+// engine runs a pipeline for each pass.
+type engine struct{ o Options }
+
+func (e *engine) Pieces() int { return e.o.Pieces }
+
+// Ask runs the pipeline and reads what it wrote, in a directory of its own.
+func (e *engine) Ask(ctx context.Context, question []byte, pieces int) (replies [][]byte, err error) {
+	dir, err := create(ctx, e.o.Temp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+	if err := dir.write(ctx, questionFile, question); err != nil {
+		return nil, err
+	}
+	if err := e.run(ctx, dir, pieces); err != nil {
+		return nil, err
+	}
+	for k := range pieces {
+		reply, err := dir.read(ctx, pieceFile(k))
+		if err != nil {
+			return nil, fmt.Errorf("the sums of piece %d of a pass: %w", k, err)
+		}
+		replies = append(replies, reply)
+	}
+	return replies, nil
+}
+
+// run runs the pipeline.
+func (e *engine) run(ctx context.Context, dir directory, pieces int) error {
+	numbers := make([]int, pieces)
+	for k := range numbers {
+		numbers[k] = k
+	}
+	p, scope := beam.NewPipelineWithRoot()
+	each := beam.Reshuffle(scope, beam.CreateList(scope, numbers)) // to all workers
+	sums := beam.ParDo(scope, &answer{dir}, each)
+	// Prism waits for a stage that has results without computing, and for one that has none not.
+	beam.ParDo0(scope, &keep{dir}, beam.Reshuffle(scope, sums))
+	if _, err := e.o.Runner(ctx, p); err != nil {
+		if err := check.Cancelled(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("a pass of the runner: %w", err)
+	}
+	return nil
+}
+
+// Sums are those of one piece, raw.
+type Sums struct {
+	Piece int
+	Reply []byte
+}
+
+func encode(s Sums) []byte {
+	return append([]byte{byte(s.Piece), byte(s.Piece >> 8), byte(s.Piece >> 16), byte(s.Piece >> 24)}, s.Reply...)
+}
+
+func decode(b []byte) (Sums, error) {
+	if len(b) < 4 {
+		return Sums{}, io.ErrUnexpectedEOF
+	}
+	return Sums{int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24, b[4:]}, nil
+}
+
+// answer answers the question in a directory for pieces.
+type answer struct{ Dir directory }
+
+// ProcessElement answers for one piece.
+func (a *answer) ProcessElement(ctx context.Context, piece int, emit func(Sums)) error {
+	question, err := a.Dir.read(ctx, questionFile)
+	if err != nil {
+		return err
+	}
+	reply, err := worker.Reply(ctx, question, piece)
+	if err != nil {
+		return err
+	}
+	emit(Sums{piece, reply})
+	return nil
+}
+
+// keep writes sums to a directory.
+type keep struct{ Dir directory }
+
+// ProcessElement writes those of one piece.
+func (k *keep) ProcessElement(ctx context.Context, s Sums) error {
+	return k.Dir.write(ctx, pieceFile(s.Piece), s.Reply)
+}

@@ -1,0 +1,90 @@
+package beam
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // for Options.Temp
+)
+
+// directory is one that belongs to a pass: no other pass has its name.
+type directory string
+
+const questionFile = "question"
+
+func pieceFile(piece int) string { return fmt.Sprintf("%06d", piece) }
+
+// unique is a name that nothing else has.
+func unique() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails; a name, not noise
+	return hex.EncodeToString(b[:])
+}
+
+// create makes a directory within another one, for its owner's eyes where that can be said.
+func create(ctx context.Context, within string) (directory, error) {
+	d := directory(strings.TrimSuffix(within, "/") + "/dpglm-" + unique())
+	if d.local() {
+		return d, os.MkdirAll(string(d), 0o700)
+	}
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return "", err
+	}
+	return d, fs.Close()
+}
+
+// local reports whether d is a path of this machine's.
+func (d directory) local() bool { return !strings.Contains(string(d), "://") }
+
+func (d directory) read(ctx context.Context, name string) ([]byte, error) {
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close()
+	return filesystem.Read(ctx, fs, string(d)+"/"+name)
+}
+
+// write writes a file: it has its name when it is whole. Another one of that name, of a worker
+// that did the same work, gives way.
+func (d directory) write(ctx context.Context, name string, data []byte) error {
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	partial := string(d) + "/part-" + unique()
+	if err := filesystem.Write(ctx, fs, partial, data); err != nil {
+		return err
+	}
+	return filesystem.Rename(ctx, fs, partial, string(d)+"/"+name)
+}
+
+// remove removes the directory with all that was written, also after a cancellation.
+func (d directory) remove() error {
+	ctx := context.Background()
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	if d.local() {
+		return os.RemoveAll(string(d))
+	}
+	remover, ok := fs.(filesystem.Remover)
+	if !ok {
+		return nil
+	}
+	left, err := fs.List(ctx, string(d)+"/*")
+	for _, name := range left {
+		err = errors.Join(err, remover.Remove(ctx, name))
+	}
+	return err
+}
