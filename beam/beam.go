@@ -55,7 +55,8 @@ type Options struct {
 	// Temp is a directory that workers can write and this process can read, as a path, or as a
 	// URL of a file system of Beam's that the program imports. Passes leave nothing there.
 	Temp string
-	// Pieces is how many elements a pass has; 0 is 64. More than 256 are as good as that.
+	// Pieces is how many elements a pass has: some for each core of all workers, and 256 at most;
+	// 0 is 16.
 	Pieces int
 }
 
@@ -64,7 +65,7 @@ type Options struct {
 // the call that needs it fail.
 func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*dpglm.Dataset, error) {
 	if o.Pieces == 0 {
-		o.Pieces = 64
+		o.Pieces = 16
 	}
 	switch {
 	case !beam.Initialized():

@@ -28,7 +28,7 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// With -cpurows 1000000 it compares what a fit computes on Prism with what it does on the same
+// With -cpurows 2000000 it compares what a fit computes on Prism with what it does on the same
 // file in this process, for the documentation.
 func TestCPU(t *testing.T) {
 	if *cpuRows == 0 {
