@@ -60,12 +60,12 @@ var commands = []struct {
 }{
 	{"init", "write a schema to fill in, from a file's header", initialise},
 	{"plan", "show what a fit would release, and how noisily, before there are data", plan},
-	{"store", "write a file's rows for fits of more than memory holds", store},
 	{"fit", "train a private model on a file", fit},
 	{"show", "show a model's coefficients, guarantee and schema", show},
 	{"predict", "predict for the rows of a file", predict},
 	{"budget", "make a file that fits spend from, or show what they spent", keepBudget},
 	{"compare", "score methods on rows held out, for the curator", compare},
+	{"store", "write a file's rows for fits of more than memory holds", store},
 }
 
 // meantBy are commands that others call so.

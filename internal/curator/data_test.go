@@ -283,7 +283,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 				t.Errorf("%s of %T prints %q, want %q and nothing else", verb, value, text, want)
 			}
 			for _, text := range []string{fmt.Sprintf(verb, value), fmt.Sprintf(verb, []any{value}), fmt.Sprintf(verb, struct{ V any }{value})} {
-				if verb != "%p" && !strings.Contains(text, want) || strings.Contains(text, "765") || strings.Contains(text, "0xc0") && verb != "%p" {
+				if verb != "%p" && (!strings.Contains(text, want) || strings.Contains(text, "765") || strings.Contains(text, "0xc0")) { // an address may hold any digits
 					t.Errorf("%s of %T prints %s", verb, value, text)
 				}
 			}

@@ -12,7 +12,10 @@ import (
 )
 
 // File is a file of rows, of which it tells public facts only.
-type File struct{ f *rowfile.File }
+type File struct{ *opened }
+
+// opened lies behind a pointer, as held does.
+type opened struct{ f *rowfile.File }
 
 // OpenFile opens a file, without reading its rows.
 func OpenFile(path string) (*File, error) {
@@ -20,7 +23,7 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{f}, nil
+	return &File{&opened{f}}, nil
 }
 
 // Columns is how many there are.
