@@ -91,7 +91,7 @@ type FrankWolfeConfig struct {
 // grow with d (as in Raff, Khanna and Lu 2023, whose sampler this is not: it is exact). An
 // intercept's moves are passes over all rows, log₂T of them. Dense rows, and sparse ones with
 // a range that isn't symmetric about 0, take a pass of O(n·d) a step. Beside the data it
-// holds 4 bytes an entry and some 60 a column. Refit is StandardisedGD on n×T numbers.
+// holds 4 bytes an entry and some 60 a column; rows must lie in memory. Refit is StandardisedGD on n×T numbers.
 func FrankWolfe(ctx context.Context, d *Dataset, p Problem, b Budget, cfg FrankWolfeConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
@@ -152,7 +152,7 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound = 64 * f.rest.problem.Radius // an expectation, as for StandardisedGD
-	plan.Passes = c.Steps + c.moves() + 2
+	plan.Passes, plan.indexes = c.Steps+c.moves()+2, true
 	if c.Output == Refit {
 		plan.Passes += 42
 		if x := f.rest.foreseen(); x.hopeless() {

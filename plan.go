@@ -48,6 +48,7 @@ type Plan struct {
 	joint    int        // of the passes at least so many can answer other plans' questions, too
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
+	indexes  bool       // whether training reads single columns, so that the rows must lie in memory
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -100,7 +101,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	data := d.data.For(p.loss)
-	if err := p.shape.fits(data); err != nil {
+	if err := p.takes(data); err != nil {
 		return nil, err
 	}
 	if err := data.Check(p.loss); err != nil {
@@ -114,6 +115,14 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	return newModel(w, d, p.loss, ledger), nil
 }
 
+// takes refuses data that the plan isn't for; by public facts.
+func (p *Plan) takes(d *curator.Data) error {
+	if p.indexes && d.Stored() {
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns")
+	}
+	return p.shape.fits(d)
+}
+
 // fits refuses data that a plan's sensitivities are not for; by public facts.
 func (s Shape) fits(d *curator.Data) error {
 	if other := shapeOf(d); other != s {
@@ -125,7 +134,7 @@ func (s Shape) fits(d *curator.Data) error {
 // weights runs a plan inside another one, on the data and with the allowance that
 // this makes for it.
 func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
-	if err := p.shape.fits(d); err != nil {
+	if err := p.takes(d); err != nil {
 		return nil, err
 	}
 	progress := r.inner

@@ -225,11 +225,34 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 			for _, w := range classes.Weights() {
 				out["softmax"] = append(out["softmax"], w...)
 			}
+			e, err := dpglm.EvaluateClasses(ctx, held, classes, b, dpglm.EvaluateClassesConfig{}, seeded(6))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			out["evaluation of classes"] = append(evaluatedNumbers(e), e.Accuracy.Low, e.LogLoss.Low)
 		} else if d.Shape().PersonRows == 0 {
 			t.Fatal(name, err)
 		}
 	}
+	if !offsets {
+		rest, err := dpglm.OneAgainstRest(ctx, d, problem, b, dpglm.OneAgainstRestConfig{Classes: 2}, seeded(7))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		out["one against the rest"] = slices.Concat(rest.Weights()...)
+	}
 	return out
+}
+
+// A learner that reads single columns refuses rows in a file before it spends anything.
+func TestStoredRowsHaveNoIndex(t *testing.T) {
+	x, y := mat.NewDense(50, 3, nil), make([]float64, 50)
+	d := stored(t, x, y, dpglm.Bounds{Feature: 1})
+	_, err := dpglm.FrankWolfe(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(1), dpglm.FrankWolfeConfig{}, seeded(1))
+	var spent *dpglm.Interrupted
+	if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &spent) || !strings.Contains(err.Error(), "in memory") {
+		t.Error(err)
+	}
 }
 
 // A threshold is that of rows in memory, too.

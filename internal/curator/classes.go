@@ -51,7 +51,7 @@ func (c *Classes) Frame(ctx context.Context, f Frame) (*ClassFramed, error) {
 // Against returns the same rows, labelled 1 if they are of a class and 0 if of any other.
 func (d *Data) Against(class int) *Data {
 	of := *d.held
-	if d.table.Stored() {
+	if d.Stored() {
 		of.table = d.table.Against(class)
 		return &Data{&of}
 	}

@@ -82,7 +82,7 @@ func WriteFile(path string, x mat.Matrix, labels []float64, o Owners, offsets []
 // arranged returns data and an order of its persons that are the given order of d's. Rows in
 // a file are copied once, in that order, not once for each part.
 func (d *Data) arranged(order []int) (*Data, []int) {
-	if !d.table.Stored() {
+	if !d.Stored() {
 		return d, order
 	}
 	persons := make([]int, len(order))
@@ -92,9 +92,12 @@ func (d *Data) arranged(order []int) (*Data, []int) {
 	return d.pick(order, d.rows), persons
 }
 
+// Stored reports whether the rows lie in a file.
+func (d *Data) Stored() bool { return d.table.Stored() }
+
 // Close closes the file that the rows lie in, if they do.
 func (d *Data) Close() error {
-	if !d.table.Stored() {
+	if !d.Stored() {
 		return nil
 	}
 	return d.table.Close()

@@ -35,7 +35,7 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 		return nil, err
 	}
 	labels := d.labels
-	if d.table.Stored() {
+	if d.Stored() {
 		if labels, err = d.table.Labels(); err != nil {
 			return nil, err
 		}
