@@ -24,6 +24,7 @@ var readable = map[string]string{
 	"Scores":                 "the rows are the caller's queries and the weights were released",
 	"File.Columns":           "the number of columns is public",
 	"File.Schema":            "the schema is public",
+	"Data.Stored":            "where the rows lie is public",
 	"Unpack":                 "of moments that were released",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",

@@ -41,6 +41,10 @@ const maxClasses = 1000
 //
 // # Parameters
 //
+// Steps are as long as the curvature at the classes' rates allows where these are even, and
+// shorter where noise in a typical score would exceed about 1: probabilities near 0 or 1 have
+// no curvature that holds noise. The clip may shorten a fifth of the rows.
+//
 // x is n×d, K classes. It makes some 40 passes over the rows, of O(n·d·K) flops each; a model
 // has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.

@@ -25,7 +25,8 @@ type curve struct {
 
 // slope is what theory expects between lo and hi: table is the exponent in the paper's
 // Table 1, which is that of the larger term of a bound, and bound the slope of the whole
-// bound between lo and hi. Ranges are fixed here, before any run, each with its reason.
+// bound between lo and hi. Ranges are in the code, each with its reason; docs/rates.md says
+// which were changed after a first run.
 type slope struct {
 	lo, hi, table float64
 	bound         float64
