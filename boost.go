@@ -94,6 +94,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, after(child, 1)
+	plan.indexes = child.indexes
 	return plan, nil
 }
 

@@ -132,6 +132,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		plan.Passes++
 	}
 	for _, child := range g.plans {
+		plan.indexes = plan.indexes || child.indexes
 		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}

@@ -137,6 +137,7 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 	if err != nil {
 		return nil, err
 	}
+	plan.indexes = child.indexes
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
 	plan.joint, plan.holds = child.joint, child.holds
 	return plan, nil

@@ -46,6 +46,9 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	if err != nil {
 		return nil, err
 	}
+	if err := o.child.takes(d.data.Against(0)); err != nil {
+		return nil, err
+	}
 	if _, err := d.data.Classes(cfg.Classes); err != nil {
 		return nil, err
 	}

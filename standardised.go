@@ -119,7 +119,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}
 	if d > whitenedDim {
-		o.releases = maxColumnSteps + 20
+		o.releases = maxColumnSteps + 40
 	}
 	each, err := b.gaussian(o.releases, o.dim)
 	if err != nil {

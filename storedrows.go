@@ -134,7 +134,7 @@ func factsOfFile(f *curator.File, facts Facts) (Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTableFacts(e), nil
+	return newTableFacts(e), suitsExposure(s.Exposure != "", e.Label())
 }
 
 // Close closes the file that the rows lie in, after which calls that read them fail. A data

@@ -248,7 +248,24 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 func TestStoredRowsHaveNoIndex(t *testing.T) {
 	x, y := mat.NewDense(50, 3, nil), make([]float64, 50)
 	d := stored(t, x, y, dpglm.Bounds{Feature: 1})
-	_, err := dpglm.FrankWolfe(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(1), dpglm.FrankWolfeConfig{}, seeded(1))
+	single := dpglm.FrankWolfeConfig{Steps: 2}
+	p, b := dpglm.Problem{Loss: losses.Logistic{}, Radius: 1}, dpglm.GDP(1)
+	for _, l := range []dpglm.Learner{single,
+		dpglm.BoostConfig{Learner: single, Chunks: 2},
+		dpglm.GridSearchConfig{Learner: single},
+		dpglm.JLConfig{Learner: single, K: 2},
+	} {
+		plan, err := l.Plan(d.Shape(), p, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = plan.Run(ctx, d, seeded(1))
+		var spent *dpglm.Interrupted
+		if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &spent) || !strings.Contains(err.Error(), "in memory") {
+			t.Errorf("%T: %v", l, err)
+		}
+	}
+	_, err := dpglm.OneAgainstRest(ctx, d, p, b, dpglm.OneAgainstRestConfig{Classes: 2, Learner: single}, seeded(1))
 	var spent *dpglm.Interrupted
 	if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &spent) || !strings.Contains(err.Error(), "in memory") {
 		t.Error(err)

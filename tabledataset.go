@@ -33,10 +33,18 @@ func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if t.Labels() == nil {
 		return nil, check.Fail(ErrLabel, "table", nil, "has no labels; read it by table.Read, not by table.ReadFeatures")
 	}
-	if t.Exposure() != nil && t.Label().Kind != table.Count {
-		return nil, check.Fail(ErrConfig, "exposure", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
+	if err := suitsExposure(t.Exposure() != nil, t.Label()); err != nil {
+		return nil, err
 	}
 	return NewDataset(t.Matrix(), t.Labels(), factsOf(t), rowDetails(t)...)
+}
+
+// suitsExposure refuses an exposure beside labels that aren't counts.
+func suitsExposure(given bool, label table.Label) error {
+	if given && label.Kind != table.Count {
+		return check.Fail(ErrConfig, "exposure", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
+	}
+	return nil
 }
 
 // rowDetails are the persons and exposures of a table.

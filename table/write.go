@@ -56,6 +56,20 @@ func WriteCSVFile(path, csv string, s Schema) (warnings []string, err error) {
 	return warnings, nil
 }
 
+// StoredSchema returns the schema in a file that Write wrote. It fails for other files, and for
+// one of rows that came from a matrix.
+func StoredSchema(path string) (Schema, error) {
+	f, err := rowfile.Open(path)
+	if err != nil {
+		return Schema{}, err
+	}
+	defer f.Close()
+	if f.Facts.Schema == nil {
+		return Schema{}, fmt.Errorf("%w: %s has no schema: its rows came from a matrix", ErrSchema, path)
+	}
+	return ParseSchema(f.Facts.Schema)
+}
+
 // write writes the record that was read.
 func (r *reader) write() {
 	var beside []float64
@@ -66,8 +80,9 @@ func (r *reader) write() {
 		beside = append(beside, math.Log(r.exposures[0]))
 	}
 	label := r.labels[len(r.labels)-1]
-	if kept := r.labels[:len(r.labels)-1]; len(kept) > 1 || slices.Contains(kept, label) {
-		r.labels = kept // two that differ are all that warnings are about
+	enough := max(2, len(r.encoder.Label().Levels)) // warnings are about labels that never occur
+	if kept := r.labels[:len(r.labels)-1]; len(kept) >= enough || slices.Contains(kept, label) {
+		r.labels = kept
 	}
 	r.persons, r.exposures = r.persons[:0], r.exposures[:0]
 	r.store.rows++

@@ -260,6 +260,7 @@ func TestStore(t *testing.T) {
 		{"store", "-data", rows, "-schema", schema, "-o", filepath.Join(dir, "x.rows")},
 		{"fit", "-data", rows, "-schema", schema, "-epsilon", "1", "-test", "0.2"},
 		{"compare", "-data", rows, "-schema", schema, "-epsilon", "1"},
+		{"fit", "-data", rows, "-schema", "cps1988-wage.json", "-loss", "squared", "-epsilon", "1", "-o", filepath.Join(dir, "x.json")},
 	} {
 		var stdout, stderr strings.Builder
 		if err := run(context.Background(), args, &stdout, &stderr); err == nil {

@@ -143,6 +143,9 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 // load reads the rows, and holds some out if that is asked for.
 func (o *fitting) load() (data *dpglm.Dataset, trial *task.Trial, err error) {
 	if isRows(o.source.Path) {
+		if err = sameSchema(o.source.Path, o.source.Facts()); err != nil {
+			return nil, nil, err
+		}
 		data, err = dpglm.OpenRows(o.source.Path, nil)
 		return data, nil, err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ func isRows(path string) bool { return strings.HasSuffix(path, task.RowsEnding) 
 func store(_ context.Context, args []string, _, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit store", flag.ContinueOnError)
 	source := task.NewSource(f)
+	source.TakesLevels = true
 	output := f.String("o", "", "`file` for the rows, of a name that ends in "+task.RowsEnding+"; there must be none of that name")
 	if _, err := task.Parse(f, args, stderr); err != nil {
 		return err
@@ -36,4 +39,20 @@ func store(_ context.Context, args []string, _, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "csvfit: "+w)
 	}
 	return err
+}
+
+// sameSchema refuses a schema that isn't the one in a file of rows, which is what counts.
+func sameSchema(path string, given *table.Schema) error {
+	in, err := table.StoredSchema(path)
+	if err != nil {
+		return err
+	}
+	stored, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	if text, err := json.Marshal(given); err != nil || !bytes.Equal(text, stored) {
+		return task.Usage("-schema must be the one that %s was stored with: its rows, ranges and label follow that; store them again for another one", path)
+	}
+	return nil
 }

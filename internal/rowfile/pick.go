@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -74,7 +73,7 @@ func (f *File) spill(ctx context.Context, order []int) (*spilled, error) {
 	if s.file, err = os.CreateTemp("", "dpglm-sort-*"); err != nil {
 		return nil, err
 	}
-	if runtime.GOOS != "windows" {
+	if removable {
 		os.Remove(s.file.Name())
 	}
 	if err := s.fill(ctx, order); err != nil {

@@ -131,7 +131,7 @@ func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
 func (f *File) read(buf []byte, at int64, n int) ([]byte, error) {
 	buf = slices.Grow(buf[:0], n)[:n]
 	if k, err := f.file.ReadAt(buf, at); k < n {
-		return nil, fmt.Errorf("%w: reading %s at byte %d: %w", check.ErrRowFile, f.path, at, err)
+		return nil, fmt.Errorf("%w: reading %s: %w", check.ErrRowFile, f.path, err) // where it was may depend on the rows
 	}
 	return buf, nil
 }

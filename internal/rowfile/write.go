@@ -47,12 +47,20 @@ func Create(path string, f Facts) (*Writer, error) {
 	return begin(file, path, f)
 }
 
+// removable reports whether an open file can be removed, so that nothing stays of it when the
+// program ends.
+const removable = runtime.GOOS != "windows"
+
 // Scratch begins a file that has no name, in the directory for temporary files, which
-// TMPDIR names on most systems. It is gone when it is closed, or when the program ends.
+// TMPDIR names on most systems. It is gone when it is closed, or when the program ends; on
+// Windows, which removes no open file, when it is closed or collected.
 func Scratch(f Facts) (*Writer, error) {
 	file, err := os.CreateTemp("", "dpglm-rows-*")
 	if err != nil {
 		return nil, err
+	}
+	if removable {
+		os.Remove(file.Name())
 	}
 	return begin(file, "", f)
 }
@@ -272,13 +280,12 @@ func (w *Writer) Reopen() (*File, error) {
 		w.Discard()
 		return nil, err
 	}
-	stays := os.Remove(w.file.Name()) != nil // Windows removes no open file
 	f, err := openFile(w.file, "scratch file "+w.file.Name())
 	if err != nil {
 		w.Discard()
 		return nil, err
 	}
-	if stays {
+	if !removable {
 		f.scratch, f.cleanup = w.file, runtime.AddCleanup(f, discard, w.file)
 	}
 	return f, nil

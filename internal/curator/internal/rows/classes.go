@@ -25,6 +25,9 @@ func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
 		}
 		return nil
 	}
+	if t.elsewhere() {
+		return nil, errNotAsked
+	}
 	if t.stored != nil {
 		err := t.eachLabel(func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
 		return &Classes{&Sums{t: t}, k}, err

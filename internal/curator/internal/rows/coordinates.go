@@ -163,15 +163,30 @@ func (v *Coordinates) renew(ctx context.Context, j int, delta float64) error {
 		})
 }
 
+// encodedNumbers is how many numbers of encoded rows are held at once, unless a row has more.
+const encodedNumbers = 1 << 16
+
 func (v *Coordinates) renewTile(a *fixedSum, rows tile, lo, j int, delta float64) {
-	hi, d := lo+rows.rows, len(v.g)
+	some := rows.rows
 	if v.index == nil {
-		a.encoded = room(a.encoded, rows.rows*d+1) // an intercept's place
-		for k := range rows.rows {
-			v.s.t.encode(a.encoded[k*d:k*d+v.s.Dim()], rows, lo, k)
-			v.z[lo+k] += float64(delta * hold(a.encoded[k*d+j], v.entry))
+		some = max(1, encodedNumbers/len(v.g))
+	}
+	for first := 0; first < rows.rows; first += some {
+		v.renewRows(a, rows, lo, first, min(first+some, rows.rows), j, delta)
+	}
+}
+
+// renewRows does so for the rows [first, last) of a tile.
+func (v *Coordinates) renewRows(a *fixedSum, rows tile, lo, first, last, j int, delta float64) {
+	d := len(v.g)
+	if v.index == nil {
+		a.encoded = room(a.encoded, (last-first)*d+1) // an intercept's place
+		for k := range last - first {
+			v.s.t.encode(a.encoded[k*d:k*d+v.s.Dim()], rows, lo, first+k)
+			v.z[lo+first+k] += float64(delta * hold(a.encoded[k*d+j], v.entry))
 		}
 	}
+	lo, hi := lo+first, lo+last
 	v.slopes(v.c[lo:hi], v.z[lo:hi], v.s.labels[lo:hi],
 		func(k int) float64 { return v.s.offset(lo + k) }, func(k int) float64 { return v.s.t.owners.share(lo + k) })
 	for k, c := range v.c[lo:hi] {

@@ -8,6 +8,8 @@ import (
 	"encoding/gob"
 	"fmt"
 	"math"
+	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -44,8 +46,30 @@ func (t *Table) toMeasure() int {
 // errNotAsked is the error of what is not among asked's kinds.
 var errNotAsked = check.Fail(check.ErrConfig, "rows", nil, "must lie in memory or in a file of this machine for what is asked of them: an engine's workers answer sums over all rows, without splits, persons, weights, offsets and projections")
 
+// build tells builds apart by the versions of the program and of this module, and by the
+// revision, as far as the program knows them.
+var build = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	name := info.Main.Path + " " + info.Main.Version
+	for _, m := range info.Deps {
+		if m.Path == "github.com/dpglm/dpglm" {
+			name += " with " + m.Version + m.Sum
+		}
+	}
+	for _, s := range info.Settings {
+		if strings.HasPrefix(s.Key, "vcs.") {
+			name += " " + s.Value
+		}
+	}
+	return name
+})
+
 // question is what workers are sent: what is asked, of which rows and labels.
 type question struct {
+	Build    string // of who asks: another one may bound rows otherwise than the noise is for
 	Path     string
 	Sum      uint32
 	Encoding sentEncoding
@@ -149,7 +173,7 @@ func (s *Sums) question(ctx context.Context, pieces int) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(question{at.file.Path(), at.file.Checksum(), send(at.measured), at.rebounds, loss, [2]float64{s.labelCentre, s.labelBound}, of, pieces})
+	err = gob.NewEncoder(&b).Encode(question{build(), at.file.Path(), at.file.Checksum(), send(at.measured), at.rebounds, loss, [2]float64{s.labelCentre, s.labelBound}, of, pieces})
 	return b.Bytes(), err
 }
 

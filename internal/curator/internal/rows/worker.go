@@ -41,6 +41,9 @@ func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
 		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
 	}
+	if q.Build != build() {
+		return nil, check.Fail(check.ErrConfig, "build of a worker", build(), fmt.Sprintf("must be that of the driver, %s", q.Build))
+	}
 	base, err := shards.get(fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), func() (*shard, error) { return openShard(&q) })
 	if err != nil {
 		return nil, err
@@ -57,7 +60,10 @@ func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 		s = r.s
 	}
 	c := s.t.stored.capture
-	if c.first, c.last = s.t.piece(&q, piece); c.first > c.last || piece < 0 || piece >= q.Pieces {
+	if piece < 0 || piece >= q.Pieces {
+		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
+	}
+	if c.first, c.last = s.t.piece(&q, piece); c.first > c.last {
 		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
 	}
 	if err := q.Asked.again(ctx, s, r); !errors.Is(err, errCaptured) {
