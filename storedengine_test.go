@@ -36,7 +36,7 @@ func (w workers) Ask(ctx context.Context, question []byte, pieces int) ([][]byte
 
 // Sums that workers made of blocks are those of rows in memory, to the last bit.
 func TestEnginesHaveTheSameBits(t *testing.T) {
-	for _, f := range forms(6000, 40)[:5] {
+	for _, f := range some(forms(6000, 40)[:5]) {
 		memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
 		if err != nil {
 			t.Fatal(err)

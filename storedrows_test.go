@@ -18,6 +18,14 @@ import (
 	tables "github.com/dpglm/dpglm/table"
 )
 
+// some are all kinds of rows, or two where tests are to be short.
+func some[T any](all []T) []T {
+	if testing.Short() {
+		return all[:2]
+	}
+	return all
+}
+
 // stored writes rows to a file and opens it.
 func stored(t *testing.T, x mat.Matrix, y []float64, facts dpglm.Facts, more ...dpglm.RowDetail) *dpglm.Dataset {
 	t.Helper()
@@ -99,7 +107,7 @@ func sparsely(x *mat.Dense) *dpglm.Sparse {
 // Rows in a file give the bits of those in memory: of any learner, whatever the rows.
 func TestStoredRowsHaveTheSameBits(t *testing.T) {
 	const n, d = 6000, 40
-	for _, f := range forms(n, d) {
+	for _, f := range some(forms(n, d)) {
 		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, f.more...)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +161,7 @@ func sameBits(t *testing.T, name string, got, want []float64) {
 
 // Splits, evaluations, inference and predictors ask other questions of a data set.
 func TestStoredRowsAnswerAllQuestions(t *testing.T) {
-	for _, f := range forms(4000, 6) {
+	for _, f := range some(forms(4000, 6)) {
 		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, f.more...)
 		if err != nil {
 			t.Fatal(err)
