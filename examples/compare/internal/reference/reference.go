@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dpglm/dpglm/losses"
 )
@@ -131,49 +132,41 @@ func Objective(d Data, epsilon, delta float64, seed uint64) ([]float64, error) {
 	return newton(d, b, ridge)
 }
 
-// newton minimises Σ log(1 + e^(−y⟨w, x⟩)) + ridge/2·‖w‖² + ⟨b, w⟩ by Newton steps that are
-// halved until the sum falls.
+// newton minimises Σ log(1 + e^(−y⟨w, x⟩)) + ridge/2·‖w‖² + ⟨b, w⟩.
 func newton(d Data, b []float64, ridge float64) ([]float64, error) {
 	loss := losses.Logistic{}
 	_, p := d.X.Dims()
-	value := func(w []float64) float64 {
-		total := ridge/2*floats.Dot(w, w) + floats.Dot(b, w)
-		for i, y := range d.Y {
-			total += loss.Value(floats.Dot(w, d.X.RawRowView(i)), y)
-		}
-		return total
-	}
-	w := make([]float64, p)
-	at := value(w)
-	for range 100 {
-		gradient, hessian := mat.NewVecDense(p, nil), mat.NewSymDense(p, nil)
-		for j := range p {
-			gradient.SetVec(j, b[j]+ridge*w[j])
-			hessian.SetSym(j, j, ridge)
-		}
-		for i, y := range d.Y {
-			x := d.X.RowView(i)
-			z := floats.Dot(w, d.X.RawRowView(i))
-			gradient.AddScaledVec(gradient, loss.Deriv(z, y), x)
-			hessian.SymRankOne(hessian, loss.Curvature(z, y), x)
-		}
-		var factor mat.Cholesky
-		step := mat.NewVecDense(p, nil)
-		if !factor.Factorize(hessian) || factor.SolveVecTo(step, gradient) != nil {
-			return nil, errors.New("reference: the Hessian is singular")
-		}
-		gain := mat.Dot(gradient, step)
-		if gain < 1e-9 {
-			return w, nil
-		}
-		next := make([]float64, p)
-		for length := 1.0; ; length /= 2 {
-			floats.AddScaledTo(next, w, -length, step.RawVector().Data)
-			if v := value(next); v <= at || length < 1e-6 {
-				w, at = next, v
-				break
+	problem := optimize.Problem{
+		Func: func(w []float64) float64 {
+			total := ridge/2*floats.Dot(w, w) + floats.Dot(b, w)
+			for i, y := range d.Y {
+				total += loss.Value(floats.Dot(w, d.X.RawRowView(i)), y)
 			}
-		}
+			return total
+		},
+		Grad: func(gradient, w []float64) {
+			floats.AddScaledTo(gradient, b, ridge, w)
+			for i, y := range d.Y {
+				x := d.X.RawRowView(i)
+				floats.AddScaled(gradient, loss.Deriv(floats.Dot(w, x), y), x)
+			}
+		},
+		Hess: func(hessian *mat.SymDense, w []float64) {
+			hessian.Zero()
+			for j := range p {
+				hessian.SetSym(j, j, ridge)
+			}
+			for i, y := range d.Y {
+				z := floats.Dot(w, d.X.RawRowView(i))
+				hessian.SymRankOne(hessian, loss.Curvature(z, y), d.X.RowView(i))
+			}
+		},
 	}
-	return nil, errors.New("reference: Newton's method doesn't converge")
+	// The noise b is at least of the order of the bound on a row.
+	settings := &optimize.Settings{GradientThreshold: 1e-6 * d.Bound}
+	result, err := optimize.Minimize(problem, make([]float64, p), settings, &optimize.Newton{})
+	if err != nil {
+		return nil, err
+	}
+	return result.X, nil
 }
