@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"math"
@@ -42,17 +43,11 @@ func (e *experiment) draw(path string) (err error) {
 	c := draw.New(img)
 	p.Draw(draw.Crop(c, dots(margin), -dots(legendWidth), dots(margin), -dots(margin)))
 	legend.Draw(draw.Crop(c, dots(width-legendWidth+margin), 0, 0, -dots(4*margin)))
-	f, err := os.Create(path)
-	if err != nil {
+	var b bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
 		return err
 	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	_, err = vgimg.PngCanvas{Canvas: img}.WriteTo(f)
-	return err
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }

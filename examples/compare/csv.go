@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"os"
 	"strconv"
@@ -10,17 +11,9 @@ import (
 
 // writeCSV writes a line for each metric of each fit. Seeds are those of the
 // splits, so that two versions of a method can be compared split by split.
-func writeCSV(path string, all []*experiment) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	w := csv.NewWriter(f)
+func writeCSV(path string, all []*experiment) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
 	w.Write([]string{"set", "loss", "method", "epsilon", "seed", "metric", "value"}) // Error returns what fails
 	for _, e := range all {
 		set := []string{e.name, e.problem.Loss.Name()}
@@ -33,7 +26,10 @@ func writeCSV(path string, all []*experiment) (err error) {
 		writeRuns(w, append(set, "constant", ""), e.constant.runs)
 	}
 	w.Flush()
-	return w.Error()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 func writeRuns(w *csv.Writer, model []string, runs [][]metrics.Metric) {

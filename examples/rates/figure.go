@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"math"
@@ -63,18 +64,12 @@ func inset(c draw.Canvas, column, row int) draw.Canvas {
 	return c
 }
 
-func save(c *vgimg.Canvas, path string) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
+func save(c *vgimg.Canvas, path string) error {
+	var b bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&b); err != nil {
 		return err
 	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(f)
-	return err
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 // chart draws each curve with a band of two standard errors, and dashed the line of
