@@ -19,9 +19,7 @@ type FrankWolfeOutput string
 // The outputs. The empty string means Refit.
 const (
 	// Refit selects a column at most once, with 7/10 of μ², and fits those that were
-	// selected by StandardisedGD, with the rest. Its weights need not lie in the ball. Where
-	// an EntryBound is given, rows are whitened once, and not shortened below it, as most
-	// may have no entry in these columns.
+	// selected by StandardisedGD, with the rest. Its weights need not lie in the ball.
 	Refit FrankWolfeOutput = "refit"
 	// WithinBall returns the point of the L1 ball that the steps lead to.
 	WithinBall FrankWolfeOutput = "within-ball"

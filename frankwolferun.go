@@ -164,9 +164,6 @@ func (x *walking) refit() ([]float64, error) {
 	r.progress = func(done, total int) { x.progress(x.Steps+x.Steps*done/total, 2*x.Steps) }
 	rest := *x.rest
 	rest.shape = x.selected(k)
-	if x.EntryBound < x.shape.rowBound() { // a row with one entry is that long
-		rest.shortest = x.EntryBound
-	}
 	w, err := rest.within(&r, 1-x.share())
 	if err != nil {
 		return nil, err

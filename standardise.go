@@ -57,9 +57,6 @@ func (x *standardising) standardise() (few bool, err error) {
 	if x.d > whitenedDim && top < 0.1 {
 		return true, nil
 	}
-	if x.shortest > 0 {
-		return false, nil
-	}
 	return false, x.again()
 }
 
@@ -69,7 +66,7 @@ func (x *standardising) standardise() (few bool, err error) {
 // such rows for short makes their scores huge.
 func (x *standardising) long(h reading, fraction, top float64) float64 {
 	hidden := top / math.Max(24, x.nmu()/50)
-	return max(x.shortest, hidden, h.carrying(), h.smallest(fraction*x.n, 2))
+	return max(hidden, h.carrying(), h.smallest(fraction*x.n, 2))
 }
 
 // fading is the fraction of rows that may be longer than the bound on them: from a fifth

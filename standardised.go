@@ -196,9 +196,6 @@ type standardised struct {
 	loss          losses.Loss
 	mu            float64
 	releases, dim int // of the pool, at most
-	// shortest is what rows are shortened to at least, where most may be nearly alike and
-	// those that differ all count; there is one stage only. 0 is for no such rows.
-	shortest float64
 }
 
 // train releases what the comment of StandardisedGD lists.
