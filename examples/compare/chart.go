@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"os"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -17,10 +18,10 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 )
 
-// The picture is width × height dots, dpi to the inch, with the legend's share
-// of the width on the right.
+// Each part of the picture is width × height dots, dpi to the inch, with the legend's
+// share of the width on the right.
 const (
-	width, height = 900, 540
+	width, height = 900, 480
 	dpi           = 96
 	legendWidth   = 160
 	margin        = 10
@@ -30,19 +31,27 @@ const (
 var palette = []color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff}, color.RGBA{0xcc, 0x79, 0xa7, 0xff},
 	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff}, color.RGBA{0x80, 0x50, 0x30, 0xff},
-	color.RGBA{0x88, 0x88, 0x88, 0xff},
+	color.RGBA{0x88, 0x88, 0x88, 0xff}, color.RGBA{0x33, 0x22, 0x88, 0xff},
 }
 
-// draw draws the first metric against ε.
-func (e *experiment) draw(path string) (err error) {
-	p, legend, err := e.chart(e.metrics[0])
-	if err != nil {
-		return err
+// draw draws the first metric against ε, and below it the calibration slope of
+// probabilities.
+func (e *experiment) draw(path string) error {
+	pictured := e.pictured()
+	img := vgimg.NewWith(vgimg.UseWH(dots(width), dots(height*len(pictured))), vgimg.UseDPI(dpi))
+	whole := draw.New(img)
+	for i, metric := range pictured {
+		p, legend, err := e.chart(metric)
+		if err != nil {
+			return err
+		}
+		c := draw.Crop(whole, 0, 0, dots(height*(len(pictured)-1-i)), -dots(height*i))
+		if i == 0 {
+			p.Title.Text = fmt.Sprintf("%s, %s loss, %s", e.data, e.problem.Loss.Name(), e.spread())
+			legend.Draw(draw.Crop(c, dots(width-legendWidth+margin), 0, 0, -dots(4*margin)))
+		}
+		p.Draw(draw.Crop(c, dots(margin), -dots(legendWidth), dots(margin), -dots(margin)))
 	}
-	img := vgimg.NewWith(vgimg.UseWH(dots(width), dots(height)), vgimg.UseDPI(dpi))
-	c := draw.New(img)
-	p.Draw(draw.Crop(c, dots(margin), -dots(legendWidth), dots(margin), -dots(margin)))
-	legend.Draw(draw.Crop(c, dots(width-legendWidth+margin), 0, 0, -dots(4*margin)))
 	var b bytes.Buffer
 	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
 		return err
@@ -50,12 +59,21 @@ func (e *experiment) draw(path string) (err error) {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
+// slope is the metric that is to be 1.
+const slope = "calibration_slope"
+
+func (e *experiment) pictured() []string {
+	if slices.Contains(e.metrics[1:], slope) {
+		return []string{e.metrics[0], slope}
+	}
+	return e.metrics[:1]
+}
+
 func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }
 
 func (e *experiment) chart(metric string) (*plot.Plot, *plot.Legend, error) {
 	p, legend := plot.New(), plot.NewLegend()
 	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
-	p.Title.Text = fmt.Sprintf("%s, %s loss, %s", e.data, e.problem.Loss.Name(), e.spread())
 	p.X.Label.Text, p.Y.Label.Text = fmt.Sprintf("ε, at δ = %.3g", e.delta), "held-out "+title(metric)
 	x := e.xAxis(p)
 	grid := plotter.NewGrid()
@@ -168,8 +186,12 @@ func (e *experiment) addLevels(p *plot.Plot, legend *plot.Legend, metric string,
 }
 
 // yRange holds every mean and standard error, unless some models are much worse
-// than one that ignores the features: those may leave the picture.
+// than one that ignores the features: those may leave the picture. So may slopes
+// far from 1.
 func (e *experiment) yRange(metric string) (lo, hi float64) {
+	if metric == slope {
+		return 0.4, 1.6
+	}
 	sign := 1.0 // times the metric, higher is better
 	if metrics.LowerIsBetter(metric) {
 		sign = -1

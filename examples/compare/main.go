@@ -1,7 +1,7 @@
 // Compare fits every method of the library to a CSV or LIBSVM file at several ε
 // and prints how well the models do on rows that were held out, with the standard
 // errors over seeds, next to a model without privacy and a constant. It draws the
-// first metric as a PNG:
+// first metric, and the calibration slope of probabilities, as a PNG:
 //
 //	go -C examples/compare run . -data ../../testdata/cps1988.csv.gz -schema ../csvfit/cps1988.json
 //

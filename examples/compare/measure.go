@@ -48,6 +48,8 @@ func title(metric string) string {
 	switch metric {
 	case "log_loss":
 		return "log-loss"
+	case slope:
+		return "calibration slope"
 	case "r2":
 		return "R²"
 	case "deviance":
