@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age           -0.169  0.009021  -18.73  0.000  -0.1867  -0.1513
-	// income         0.172  0.008861   19.42  0.000   0.1547   0.1894
-	// (Intercept)  -0.1309    0.1947   -0.67  0.502  -0.5125   0.2508
+	// age          -0.1687  0.008573  -19.67  0.000  -0.1855  -0.1519
+	// income        0.1717  0.008413   20.41  0.000   0.1552   0.1882
+	// (Intercept)   -0.128    0.1888   -0.68  0.498   -0.498    0.242
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 384.3, p = 3.502e-84
+	// Wald test: χ²(2) = 425.1, p = 4.805e-93
 }
 
 // The radius need not be known: a grid search selects one, privately.

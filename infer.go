@@ -55,6 +55,9 @@ type InferConfig struct {
 //     counts of the largest, and C makes privacy noise and what is cut off small together.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
+//     What C cuts off, whose length the law tells, is added to g̃ in the direction that
+//     large gradients of the loss mostly have: for counts and the rarer of two classes that
+//     of the intercept, for classes and the Poisson loss that of the weights too.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
 //     counts less.
 //  4. J̃, the sum of products ggᵀ of clipped gradients, at the last point.
@@ -64,7 +67,7 @@ type InferConfig struct {
 //	H̃⁻¹(J̃₊/n + σ_g²·I + B)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
 //
 // J̃₊ being J̃ moved towards a multiple of I by James and Stein's rule and then without
-// negative eigenvalues, B the square of what the clip may cut off, which lies mostly along
+// negative eigenvalues, B the square of what the clip may cut off beside that, most of it along
 // the intercept and along the weights, N the noise of H̃ and e how far the points were from
 // the result: a point's error is not undone where H̃ is off; and bow² what steps may miss as
 // the Hessian changes on their way. Standard errors are longer than its diagonal by a factor

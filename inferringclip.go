@@ -11,7 +11,8 @@ import (
 )
 
 // widen chooses the wide clip at the pilot, by a histogram of the gradients' norms: it
-// makes the variance of noise and the square of what the clip cuts off small together.
+// makes the variance of noise and the square of what isn't known of what the clip cuts off
+// small together.
 func (v *inferring) widen() error {
 	u, b := v.inRound(v.pilot)
 	dim := float64(len(v.pilot))
@@ -24,7 +25,7 @@ func (v *inferring) widen() error {
 	}
 	v.cut = v.cutting()
 	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
-	l, low := h.fromSeen().upper()
+	l, low := h.fromSeen().upper(v.cut.power)
 	v.clip = l.balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
 		v.clip *= 1.15
@@ -57,45 +58,82 @@ func (v *inferring) coverMinority() error {
 	return nil
 }
 
-// cutting is what a clip cuts off: parts of gradients, of the given length all together.
-// They cancel but for fractions of its square.
+// cutting is what a clip cuts off: parts of gradients, of the given length all together,
+// and what they add up to.
 type cutting struct {
 	length   float64
-	constant float64 // the fraction along the intercept
-	along    float64 // along the weights of the other coordinates
-	across   float64 // along any direction
+	power    float64 // likely one of the law of the largest gradients
+	constant part    // along the intercept
+	along    part    // along the weights of the other coordinates
+	across   float64 // variance along any direction
 }
 
-// all is the fraction that is left in dim directions together.
-func (c cutting) all(dim float64) float64 { return c.constant + c.along + dim*c.across }
+// part is the sum of parts in a direction: its mean, of their length, and the variance of
+// what it is beside that, of the length's square. Both hold what is not known of the length.
+type part struct{ mean, variance float64 }
+
+// all is the variance in dim directions together.
+func (c cutting) all(dim float64) float64 {
+	return c.constant.variance + c.along.variance + dim*c.across
+}
 
 // cutting is how cut parts add up. Two classes surprise where scores are large, on both
 // sides, which adds up along the weights as far as rows are long in their direction.
-// Counts and amounts exceed their means by more than they fall short of them, most where
-// scores are large, as does the rarer of two classes: that adds up along the intercept
-// too. Residuals mostly cancel. On made-up populations 4/(4+d), 1/(4+d) and nothing are
-// about what is left, d being the number of columns; a rare level of a group, all of whose
-// rows are long in one direction, is what the rest is for.
+// Counts and amounts exceed their means by more than they fall short of them, as does the
+// rarer of two classes: that adds up along the intercept, by the angle between it and a row
+// of d columns, and for counts as variable as their mean along the weights too. Residuals
+// mostly cancel. Fractions are about those of made-up populations, where the intercept's
+// of counts lie between 0.5 and 0.9 of that angle's cosine but for very skewed columns; a
+// rare level of a group, all of whose rows are long in one direction, is what across is for.
 func (v *inferring) cutting() (c cutting) {
 	columns := 4 + float64(v.d)
-	switch v.loss.Labels() {
-	case losses.Binary:
+	root := math.Sqrt(columns)
+	c = cutting{power: 0.8, constant: part{0, 0.9 / columns}, along: part{0, 1.1 / columns}, across: 0.006}
+	switch v.problem.Loss.(type) {
+	case losses.Logistic, losses.Probit:
 		rare := 1 - 2*v.facts.minority
-		c = cutting{constant: rare / columns, along: (4.6 - 4*rare) / columns, across: 0.08}
-	case losses.Real:
-		c = cutting{constant: 0.4 / columns, along: 0.3 / columns, across: 0.006}
-	default:
-		c = cutting{constant: 0.9 / columns, along: 1.1 / columns, across: 0.006}
+		c.constant = part{math.Copysign(0.8*rare/root, v.facts.mean-0.5), (0.1 + 0.2*rare) / columns}
+		c.along = part{(1.7 - 1.3*rare) / root, 0.6 / columns}
+		c.across = 0.08
+	case losses.Squared:
+		c.constant.variance, c.along.variance = 0.4/columns, 0.3/columns
+	case losses.Poisson:
+		c.constant, c.along = part{-0.8 / root, 0.2 / columns}, part{-0.75 / root, 0.2 / columns}
+		c.power, c.across = 0.6, 0.004
+	case losses.NegativeBinomial, losses.Gamma:
+		c.constant, c.along = part{-0.8 / root, 0.25 / columns}, part{0, 0.6 / columns}
+		c.power, c.across = 0.6, 0.02
 	}
 	if v.constant == 0 {
-		c.constant = 0
+		c.constant = part{}
 	}
 	return c
 }
 
-// missing is the square of what the clip may cut off of a mean gradient, by direction of
-// the round frame. Counts and amounts whose gradients vary more than the loss takes them
-// to have tails that are longer than a law of the bulk tells.
+// cutLength is how long what is cut off is, per row. Counts and amounts whose gradients vary
+// more than the loss takes them to have tails that are longer than a law of the bulk tells.
+func (v *inferring) cutLength() float64 {
+	length := v.cut.length / v.n
+	if kind := v.loss.Labels(); kind == losses.Binary || kind == losses.Real || v.scatter.SymDense == nil {
+		return length
+	}
+	return length * math.Cbrt(math.Min(math.Max(v.dispersion(), 1), 4))
+}
+
+// restored is the mean of what the clip cuts off of a mean gradient, at a point of the round
+// frame. Where scores hardly differ large gradients aren't where they are large.
+func (v *inferring) restored(u []float64) []float64 {
+	whole := make([]float64, len(v.pilot))
+	length := v.cutLength()
+	if v.constant > 0 {
+		whole[v.d] = length * v.cut.constant.mean
+	}
+	floats.AddScaled(whole[:v.d], length*v.cut.along.mean/math.Max(floats.Norm(u, 2), 0.25), u)
+	return whole
+}
+
+// missing is the square of what the clip may cut off of a mean gradient beside what is
+// restored, by direction of the round frame.
 func (v *inferring) missing() *mat.SymDense {
 	dim := len(v.theta)
 	m := mat.NewSymDense(dim, nil)
@@ -103,18 +141,15 @@ func (v *inferring) missing() *mat.SymDense {
 		m.SetSym(j, j, v.cut.across)
 	}
 	if v.constant > 0 {
-		m.SetSym(v.d, v.d, v.cut.across+v.cut.constant)
+		m.SetSym(v.d, v.d, v.cut.across+v.cut.constant.variance)
 	}
 	u, _ := v.inRound(v.theta)
 	along := mat.NewVecDense(dim, nil)
 	copy(along.RawVector().Data, u[:v.d])
 	if square := floats.Dot(u[:v.d], u[:v.d]); square > 0 {
-		m.SymRankOne(m, v.cut.along/square, along)
+		m.SymRankOne(m, v.cut.along.variance/square, along)
 	}
-	length := v.cut.length / v.n
-	if kind := v.loss.Labels(); kind != losses.Binary && kind != losses.Real {
-		length *= math.Sqrt(math.Min(math.Max(v.dispersion(), 1), 4))
-	}
+	length := v.cutLength()
 	m.ScaleSym(length*length, m)
 	return m
 }

@@ -61,7 +61,7 @@ func TestUpperLaw(t *testing.T) {
 			for _, v := range numbers {
 				want += math.Max(v-at, 0) / draws
 			}
-			l, low := counted(r, numbers, 26).fromSeen().upper()
+			l, low := counted(r, numbers, 26).fromSeen().upper(0.8)
 			if low > at {
 				t.Errorf("%s: the law begins at %g, beyond %g", c.name, low, at)
 			}
@@ -120,7 +120,7 @@ func TestBalancedClip(t *testing.T) {
 // A histogram without anything in it leads to a law nevertheless.
 func TestUpperLawOfNothing(t *testing.T) {
 	h := reading{edges: cells(64, math.Sqrt2, 26), tails: make([]float64, 27), noise: 1, n: 1000}
-	l, low := h.fromSeen().upper()
+	l, low := h.fromSeen().upper(0.8)
 	if clip := l.balanced(low, 64, 1, 0.3); !(clip > 0 && clip <= 64) || !(l.beyond(clip) >= 0) {
 		t.Errorf("clip %g of %+v from %g on", clip, l, low)
 	}
@@ -178,7 +178,7 @@ func TestMissingDirections(t *testing.T) {
 		h := mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})
 		v := &inferring{
 			standardising: &standardising{standardised: &standardised{loss: loss}, d: 2, n: 100},
-			constant:      1, theta: []float64{0, 3, 7}, cut: cutting{length: 50, constant: 0.1, along: 0.2, across: 0.01},
+			constant:      1, theta: []float64{0, 3, 7}, cut: cutting{length: 50, constant: part{0, 0.1}, along: part{0, 0.2}, across: 0.01},
 			round: mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}),
 		}
 		v.spectrum, _ = linalg.Decompose(h)
@@ -194,9 +194,43 @@ func TestMissingDirections(t *testing.T) {
 			t.Errorf("%g may be missing along %d, want %g", got, j, want)
 		}
 	}
-	for scatter, want := range map[float64]float64{0.5: 1, 1: 1, 2: 2, 9: 4} {
+	for scatter, want := range map[float64]float64{0.5: 1, 1: 1, 1.7: math.Pow(1.7, 2.0/3), 9: math.Pow(4, 2.0/3)} {
 		if got := mat.Trace(missing(losses.Poisson{}, scatter)) / mat.Trace(m); math.Abs(got-want) > 1e-9 {
 			t.Errorf("with a dispersion of %g what may be missing is %g times as large, want %g", scatter, got, want)
+		}
+	}
+}
+
+// What is restored lies against the intercept and against the weights where counts are cut
+// off, along the weights for two classes, with the rarer class's surprise along the
+// intercept, and nowhere for residuals; where scores hardly differ, little of it along them.
+func TestRestored(t *testing.T) {
+	restored := func(loss losses.Loss, mean float64, u ...float64) []float64 {
+		facts := labelFacts{mean: mean, minority: math.Min(mean, 1-mean)}
+		x := &standardising{standardised: &standardised{loss: loss, problem: Problem{Loss: loss}}, d: 2, n: 100, facts: facts}
+		v := &inferring{standardising: x, constant: 1, pilot: make([]float64, 3)}
+		v.cut = v.cutting()
+		v.cut.length = 100 * math.Sqrt(6)
+		return v.restored(u)
+	}
+	for _, c := range []struct {
+		loss losses.Loss
+		mean float64
+		u    []float64
+		want []float64
+	}{
+		{losses.Poisson{}, 1, []float64{3, -4}, []float64{-0.45, 0.6, -0.8}},
+		{losses.Poisson{}, 1, []float64{0.025, 0}, []float64{-0.075, 0, -0.8}},
+		{losses.Gamma{Least: 1}, 1, []float64{3, -4}, []float64{0, 0, -0.8}},
+		{losses.Logistic{}, 0.5, []float64{3, -4}, []float64{1.02, -1.36, 0}},
+		{losses.Probit{}, 0.75, []float64{3, -4}, []float64{0.63, -0.84, 0.4}},
+		{losses.Logistic{}, 0.25, []float64{3, -4}, []float64{0.63, -0.84, -0.4}},
+		{losses.Squared{}, 1, []float64{3, -4}, []float64{0, 0, 0}},
+	} {
+		for j, got := range restored(c.loss, c.mean, c.u...) {
+			if math.Abs(got-c.want[j]) > 1e-12 {
+				t.Errorf("%s, mean %g, at %v: %g is restored along %d, want %g", c.loss.Name(), c.mean, c.u, got, j, c.want[j])
+			}
 		}
 	}
 }

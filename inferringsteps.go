@@ -67,7 +67,8 @@ func (v *inferring) nextCurveShare() float64 {
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
-// the budget, and less where it began so far off that a parabola isn't close.
+// the budget, and less where it began so far off that a parabola isn't close. What the clip
+// is expected to have cut off of their gradients is restored.
 func (v *inferring) combine(first shaky) error {
 	estimates := make([][]float64, len(v.steps))
 	for t, s := range v.steps {
@@ -80,7 +81,10 @@ func (v *inferring) combine(first shaky) error {
 			}
 		}
 		var old, step mat.VecDense
-		old.MulVec(v.round, mat.NewVecDense(len(s.mean), s.mean))
+		u, _ := v.inRound(s.from)
+		whole := v.restored(u)
+		floats.Add(whole, s.mean)
+		old.MulVec(v.round, mat.NewVecDense(len(whole), whole))
 		step.MulVec(inverse, &old)
 		estimates[t] = slices.Clone(s.from)
 		floats.Sub(estimates[t], step.RawVector().Data)

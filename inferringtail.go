@@ -32,18 +32,19 @@ func (l upper) balanced(low, top, noise, fraction float64) (clip float64) {
 
 // upper fits such a law to the cells that hold the largest twelfth of the rows or, where
 // more stand out above it than noise makes likely, a smaller part. It holds from low on.
-func (h reading) upper() (l upper, low float64) {
+// Where noise hides its power that is near the likely one.
+func (h reading) upper(likely float64) (l upper, low float64) {
 	last := 0
 	for _, part := range []float64{0.08, 0.04, 0.02} {
 		at := h.first(func(j int) float64 { return math.Max(part*h.n, 2.5*h.sd(j)) })
-		l = h.fit(at)
+		l = h.fit(at, likely)
 		over := h.upTo(at).seenFrom(l)
 		if over < 0 {
 			return l, h.edges[at]
 		}
 		last = min(over+3, len(h.edges)-1)
 	}
-	return h.fit(last), h.edges[last] // a group of its own far above the others
+	return h.fit(last, likely), h.edges[last] // a group of its own far above the others
 }
 
 // first is the first edge above which lie more rows than a limit, as they do above the next.
@@ -60,7 +61,7 @@ func (h reading) first(limit func(j int) float64) int {
 // fit is the law of the cells above an edge by least squares, weighted by their noise and
 // by a twentieth of what they hold, by which no law is closer, and by what powers are
 // likely where noise hides the shape.
-func (h reading) fit(last int) (found upper) {
+func (h reading) fit(last int, likely float64) (found upper) {
 	low, best := h.edges[last], math.Inf(1)
 	found = upper{h.n, low, 1}
 	raised, cells, weights := make([]float64, last+1), make([]float64, last+1), make([]float64, last+1)
@@ -71,7 +72,7 @@ func (h reading) fit(last int) (found upper) {
 		for j, edge := range h.edges[:last+1] {
 			raised[j] = math.Pow(edge/low, power)
 		}
-		likely := math.Pow(math.Log(power/0.8)/0.6, 2)
+		unlikely := math.Pow(math.Log(power/likely)/0.6, 2)
 		for scale := 1.0 / 64; scale < 4; scale *= 1.1 { // of low
 			each := math.Pow(scale, -power)
 			if each > 27 { // hardly a law of what is above low
@@ -84,7 +85,7 @@ func (h reading) fit(last int) (found upper) {
 				product += weights[j] * cells[j] * h.count(j)
 				square += weights[j] * cells[j] * cells[j]
 			}
-			rows, miss := math.Min(math.Max(product/square, 1), h.n), likely
+			rows, miss := math.Min(math.Max(product/square, 1), h.n), unlikely
 			for j, cell := range cells {
 				over := h.count(j) - rows*cell
 				miss += weights[j] * over * over
