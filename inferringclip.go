@@ -74,7 +74,7 @@ type part struct{ mean, variance float64 }
 
 // all is the variance in dim directions together.
 func (c cutting) all(dim float64) float64 {
-	return c.constant.variance + c.along.variance + dim*c.across
+	return c.constant.variance + c.along.variance + float64(dim*c.across)
 }
 
 // cutting is how cut parts add up. Two classes surprise where scores are large, on both
@@ -92,11 +92,11 @@ func (v *inferring) cutting() (c cutting) {
 	switch v.problem.Loss.(type) {
 	case losses.Logistic, losses.Probit:
 		rare := 1 - 2*v.facts.minority
-		c.constant = part{math.Copysign(0.8*rare/root, v.facts.mean-0.5), (0.1 + 0.2*rare) / columns}
-		c.along = part{(1.7 - 1.3*rare) / root, 0.6 / columns}
+		c.constant = part{math.Copysign(0.8*rare/root, v.facts.mean-0.5), (0.1 + float64(0.2*rare)) / columns}
+		c.along = part{(1.7 - float64(1.3*rare)) / root, 0.6 / columns}
 		c.across = 0.08
 	case losses.Squared:
-		c.constant.variance, c.along.variance = 0.4/columns, 0.3/columns
+		c.constant.variance, c.along.variance, c.across = 0.25/columns, 0.15/columns, 0.005
 	case losses.Poisson:
 		c.constant, c.along = part{-0.8 / root, 0.2 / columns}, part{-0.75 / root, 0.2 / columns}
 		c.power, c.across = 0.6, 0.004
