@@ -187,9 +187,13 @@ func (l *law) standardError(c []float64) float64 {
 	return math.Sqrt(l.covarianceOf(c, c))
 }
 
-// covarianceOf is that of two combinations, each made longer by its factor.
+// covarianceOf is that of two combinations, each made longer by its factor, and of what
+// drowned directions may add to them.
 func (l *law) covarianceOf(a, b []float64) float64 {
 	v := mat.Inner(mat.NewVecDense(len(a), a), l.covariance, mat.NewVecDense(len(b), b))
+	for _, direction := range l.drowned {
+		v += float64(l.hidden * floats.Dot(a, direction) * floats.Dot(b, direction))
+	}
 	return v * l.longer(a) * l.longer(b)
 }
 
@@ -197,7 +201,8 @@ func (l *law) covarianceOf(a, b []float64) float64 {
 // the computed one is 1 + m + s·Z times the right one, m and s small, an interval of z of
 // them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
 // brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
-// of H̃ and by aᵀSN'Sᵀa for that of J̃/n, whose means and variances are known.
+// of H̃ and by aᵀSN'Sᵀa for that of J̃/n, whose means and variances are known. Close to
+// drowning higher orders cost as much again: trials on collinear columns chose their factor.
 func (l *law) longer(c []float64) float64 {
 	var a, b, shaken, scattered mat.VecDense
 	v := mat.NewVecDense(len(c), c)
@@ -215,5 +220,6 @@ func (l *law) longer(c []float64) float64 {
 	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)
 	m := second/(2*variance) - s2/2
-	return 1 + math.Min(1, math.Max(0, l.quantile*l.quantile*s2/2-m))
+	lost := l.quantile * l.quantile * s2 / 2
+	return 1 + math.Min(1, math.Max(0, float64(lost*(1+4*lost))-m))
 }

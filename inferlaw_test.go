@@ -114,6 +114,17 @@ func TestDrownedDirections(t *testing.T) {
 			t.Errorf("%v: determined %v where a hidden direction may add much", c.along, got)
 		}
 	}
+	// What may lie there is in the errors of the others, and in what two have in common.
+	one, other := []float64{1, 0.01, 0}, []float64{1, 0, 0.01}
+	both := l.covarianceOf(one, other)
+	alone, hidden := l.covarianceOf(one, one), l.hidden
+	l.hidden = 0
+	if got, want := alone-l.covarianceOf(one, one), hidden*0.006*0.006; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("a drowned direction adds %g to a variance, want %g", got, want)
+	}
+	if got, want := both-l.covarianceOf(one, other), hidden*0.006*0.008; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("a drowned direction adds %g to a covariance, want %g", got, want)
+	}
 	// Of three directions one is more than a quarter: noise in it may hide as much as that.
 	for _, c := range []struct {
 		hidden float64
