@@ -98,8 +98,8 @@ func (v *inferring) cutting() (c cutting) {
 	case losses.Squared:
 		c.constant.variance, c.along.variance, c.across = 0.25/columns, 0.15/columns, 0.005
 	case losses.Poisson:
-		apart := 0.2 + float64(0.25*(1-v.facts.minority)) // few counts, or many
-		c.constant, c.along = part{-0.8 / root, apart / columns}, part{-0.75 / root, apart / columns}
+		off := 0.2 + float64(0.25*(1-v.facts.minority)) // rare counts differ more
+		c.constant, c.along = part{-0.8 / root, off / columns}, part{-0.75 / root, off / columns}
 		c.power, c.across = 0.6, 0.004
 	case losses.NegativeBinomial, losses.Gamma:
 		c.constant, c.along = part{-0.8 / root, 0.25 / columns}, part{0, 0.6 / columns}
