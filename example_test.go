@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1687  0.008749  -19.28  0.000  -0.1858  -0.1515
-	// income        0.1717  0.008624   19.91  0.000   0.1548   0.1886
-	// (Intercept)   -0.128    0.1888   -0.68  0.498  -0.4981   0.2421
+	// age          -0.1687  0.008705  -19.38  0.000  -0.1857  -0.1516
+	// income        0.1717  0.008576   20.02  0.000   0.1549   0.1885
+	// (Intercept)   -0.128    0.1888   -0.68  0.498   -0.498    0.242
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 405.8, p = 7.763e-89
+	// Wald test: χ²(2) = 410.2, p = 8.568e-90
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -202,7 +202,8 @@ func (l *law) covarianceOf(a, b []float64) float64 {
 // them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
 // brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
 // of H̃ and by aᵀSN'Sᵀa for that of J̃/n, whose means and variances are known. Close to
-// drowning higher orders cost as much again: trials on collinear columns chose their factor.
+// drowning higher orders of the noise of H̃ cost as much again: trials on collinear columns
+// chose their factor.
 func (l *law) longer(c []float64) float64 {
 	var a, b, shaken, scattered mat.VecDense
 	v := mat.NewVecDense(len(c), c)
@@ -220,6 +221,7 @@ func (l *law) longer(c []float64) float64 {
 	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)
 	m := second/(2*variance) - s2/2
-	lost := l.quantile * l.quantile * s2 / 2
-	return 1 + math.Min(1, math.Max(0, float64(lost*(1+4*lost))-m))
+	z2 := l.quantile * l.quantile
+	higher := math.Pow(z2*curve/(4*variance*variance), 2)
+	return 1 + math.Min(1, math.Max(0, float64(z2*s2/2)+higher-m))
 }

@@ -146,7 +146,7 @@ func TestFarStepsCountLess(t *testing.T) {
 	}{{losses.Squared{}, 1, 1}, {losses.Logistic{}, 10, 1000}} {
 		h := mat.NewSymDense(2, []float64{0.25, 0, 0, 0.2})
 		v := &inferring{
-			standardising: &standardising{standardised: &standardised{loss: c.loss}},
+			standardising: &standardising{standardised: &standardised{loss: c.loss}, d: 2, n: 100},
 			pilot:         []float64{0, 0}, hessian: shaky{SymDense: h, noise: 0.01}, floor: 0.02,
 			round: mat.NewDense(2, 2, []float64{1, 0, 0, 1}),
 		}
