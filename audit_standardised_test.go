@@ -140,6 +140,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 		}
 		along := []float64{2, 1} // of feature and constant, as the clip has them
 		if loss.Labels() == losses.Binary {
+			x.known = []float64{1, 1}                         // else the intercept stays
 			x.facts.apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
 		}
 		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
@@ -199,7 +200,7 @@ func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
 		if err != nil {
 			return 0, err
 		}
-		x.facts.minority = 1
+		x.facts.minority, x.known = 1, []float64{1} // else the clip is a typical one at most
 		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
 			return 0, err
 		}

@@ -203,6 +203,7 @@ func (o *inference) futile() bool {
 	part := *o.standardised
 	part.mu *= math.Sqrt(o.pilotShare())
 	x := part.foreseen()
+	x.pilot = true
 	return x.hopeless() || x.drowned()
 }
 

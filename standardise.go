@@ -14,6 +14,7 @@ import (
 // The shares of μ² that standardising takes.
 const (
 	lengthsShare = 0.01 // each histogram of norms
+	scaleShare   = 0.05 // that of norms where all features are scaled alike
 	centreShare  = 0.04
 	momentsShare = 0.10
 	againShare   = 0.07 // the second round of moments
@@ -38,6 +39,9 @@ func (x *standardising) standardise() (few bool, err error) {
 			return false, err
 		}
 	}
+	if x.drowned() {
+		return false, x.scaleAlike(plain, top)
+	}
 	edges := cells(top, math.Sqrt2, 20)
 	h, err := x.lengths(lengthsShare, edges, plain)
 	if err != nil {
@@ -46,9 +50,6 @@ func (x *standardising) standardise() (few bool, err error) {
 	longest := x.long(h, x.fading(200), top)
 	if x.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
-	}
-	if x.drowned() {
-		return false, x.roundFrame(2 / longest)
 	}
 	top, err = x.whitenBy(plain, longest, momentsShare)
 	if err != nil {
@@ -102,6 +103,16 @@ func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 	x.spread *= factor
 	x.frame.Centre = sum
 	return nil
+}
+
+// scaleAlike scales all features so that a quarter of the rows are longer than 2, unless
+// these carry most of the second moments.
+func (x *standardising) scaleAlike(plain *curator.Framed, top float64) error {
+	h, err := x.lengths(scaleShare, cells(top, math.Sqrt2, 9), plain)
+	if err != nil {
+		return err
+	}
+	return x.roundFrame(2 / math.Max(h.carrying(), h.smallest(x.n/4, 1)))
 }
 
 // roundFrame scales all features alike.

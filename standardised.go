@@ -34,16 +34,20 @@ type StandardisedGDConfig struct{}
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
-//     one's moments leave much to the noise. Where moments would drown, A is 2I/R; where
-//     they are round already, but for noise, A is one scale.
-//  3. Descent: 12 to 29 steps with momentum ½, or from 4 on without momentum where moments
-//     were round; the last half is averaged. The clip comes from histograms of the
-//     gradients' norms, at up to four steps, and may shorten a fraction 40√d_eff/(nμ) of
-//     the gradients, at most half the minority's: zero in the limit. For classes and
-//     counts the intercept's sum is released unclipped beside the clipped gradients, but
-//     under the probit loss, whose slopes have no bound. The
-//     result is shortened by James and Stein's rule, and for the logistic loss lengthened
-//     where the gradients say that it stopped short.
+//     one's moments leave much to the noise. Where moments would drown, with n·μ below
+//     63√d, A is 2I/R, R being exceeded by a quarter of the rows; where they are round
+//     already, but for noise, A is one scale.
+//  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 where moments drown, or from 4 on
+//     without momentum where they were round; the last half is averaged. The clip comes
+//     from histograms of the gradients' norms, at up to four steps, and may shorten a
+//     fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in the
+//     limit. For classes and counts the intercept's sum is released unclipped beside the
+//     clipped gradients, but under the probit loss, whose slopes have no bound. The result
+//     is shortened by James and Stein's rule, and for the logistic loss lengthened where the
+//     gradients say that it stopped short. Where moments drown it is shortened by less if
+//     the gradients that were released on the way say so, the clip is at most that of
+//     typical gradients, and the logistic loss's intercept stays at the start until its
+//     own slope is released at the end.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
 //     loss's Hessian, which is released, and six more steps follow.
 //
@@ -309,7 +313,7 @@ func (x *standardising) start() error {
 	if x.pilot { // which has but a part of μ²
 		least = 0.03
 	}
-	share := math.Min(math.Max(math.Pow(33*scale/x.nmu(), 2), least), 0.2)
+	share := math.Min(math.Max(math.Pow(25*scale/x.nmu(), 2), least), 0.2)
 	if x.hopeless() {
 		share = x.pool.left
 	}
@@ -376,9 +380,14 @@ func (x *standardising) least() float64 {
 	return math.Max(45, 8.5*math.Sqrt(float64(x.d)))
 }
 
-// drowned reports whether second moments would drown in their noise.
+// drowned reports whether second moments would drown in their noise, or for an inference,
+// which can't do without, whether nothing could be seen of them.
 func (x *standardising) drowned() bool {
-	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > 0.15
+	most := 0.1
+	if x.pilot {
+		most = 0.15
+	}
+	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > most
 }
 
 // level draws the labels' mean with a share.

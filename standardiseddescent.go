@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
@@ -14,6 +15,7 @@ import (
 const (
 	clipsShare   = 0.03 // histograms of gradient norms
 	hessianShare = 0.06
+	refitShare   = 0.05 // an intercept's last step
 	stageShare   = 0.45 // of what is left, for the second stage
 )
 
@@ -37,7 +39,8 @@ type iterate struct {
 	b     float64
 	clip  float64
 	noise []float64 // of each step's mean gradient
-	slope []float64 // the mean gradient over the averaged steps, as released
+	first []float64 // the first mean gradient, as released
+	slope []float64 // the mean over the averaged steps
 }
 
 // descend runs the stages and maps the result back.
@@ -51,7 +54,10 @@ func (x *standardising) descend() ([]float64, error) {
 		return x.rewhitened(s, at)
 	}
 	x.settle(s, &at)
-	return x.back(at), nil
+	if x.still() {
+		err = x.refit(s, &at)
+	}
+	return x.back(at), err
 }
 
 // firstStage is planned by what was released so far.
@@ -80,6 +86,9 @@ func (x *standardising) firstStage() stage {
 	if x.hessian {
 		later = x.pool.left * stageShare
 	}
+	if x.still() {
+		later = refitShare
+	}
 	s.share = x.pool.left - later - s.clips
 	s.choose = slices.Compact([]int{0, s.steps / 8, s.steps / 4, s.steps / 2})
 	if x.n <= 2000 {
@@ -93,11 +102,37 @@ func (x *standardising) firstStage() stage {
 // short.
 func (x *standardising) settle(s stage, at *iterate) {
 	k := x.shrinkage(s, *at)
+	if x.known == nil {
+		k = math.Max(k, x.along(s, *at))
+	}
 	x.lengthen(s, at)
 	for j := range at.u {
 		at.u[j] *= k
 	}
 	at.b = x.bias + x.trusted(s, *at, k)*(at.b-x.bias)
+}
+
+// refit moves an intercept that has stayed so that predictions have the labels' mean, as far
+// as its slope, released alone, can be trusted.
+func (x *standardising) refit(s stage, at *iterate) error {
+	slope := curator.Slope{Clip: 1e-3, Constant: 1, Apart: x.facts.apart}
+	answer, err := s.framed.Gradient(x.ctx, at.u, at.b, slope)
+	share := x.pool.left
+	g, err := x.pool.draw(share, answer, err)
+	if err != nil {
+		return err
+	}
+	const usual = 0.3 // standard deviation of what is left to move
+	noise := 2 * slope.Apart * math.Hypot(1, slope.Clip) / (x.nmu() * math.Sqrt(share) * x.facts.curvature)
+	trust := usual * usual / (usual*usual + float64(noise*noise))
+	at.b -= math.Max(-2, math.Min(trust*slope.Apart*g[x.d]/(x.n*x.facts.curvature), 2))
+	return nil
+}
+
+// still reports whether the intercept stays where the labels' mean puts it, as noise would
+// move it further than the features do.
+func (x *standardising) still() bool {
+	return x.shape.Intercept && x.known == nil && losses.LinkOf(x.loss) == losses.Logit
 }
 
 // trusted is the weight of the descent's intercept against the start's, which is k, that
@@ -162,6 +197,10 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 		if err != nil {
 			return at, err
 		}
+		if t == 0 {
+			at.first = slices.Clone(g[:d])
+			floats.Scale(1/x.n, at.first)
+		}
 		reach := slope.Clip
 		if slope.Apart > 0 {
 			reach = math.Hypot(slope.Clip, slope.Constant)
@@ -172,7 +211,7 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 			if j < d && t >= s.steps-s.averaged {
 				at.slope[j] += g[j] / (x.n * float64(s.averaged))
 			}
-			if j == d && !x.shape.Intercept {
+			if j == d && (!x.shape.Intercept || x.still()) { // it stays
 				continue
 			}
 			next := s.momentum*v[j] - s.size*g[j]/x.n
@@ -187,14 +226,16 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 		}
 		x.progress(t+1, s.steps)
 	}
-	at.u, at.b = tail[:d], tail[d]
+	if at.u = tail[:d]; x.shape.Intercept && !x.still() {
+		at.b = tail[d]
+	}
 	return at, nil
 }
 
 // slope is how gradients are held to a clip.
 func (x *standardising) slope(clip float64) curator.Slope {
 	switch {
-	case !x.shape.Intercept:
+	case !x.shape.Intercept, x.still():
 		return curator.Slope{Clip: clip}
 	case x.facts.apart > 0:
 		return curator.Slope{Clip: clip, Constant: 0.4 * clip, Apart: x.facts.apart}
@@ -223,9 +264,12 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 	h.wide = first
 	middle, effective := h.sd(len(edges)/2), s.effective
 	if x.known == nil {
-		effective = 4
+		effective = 1
 	}
-	at.clip = s.readClip(h, at.clip, f.typical*math.Sqrt(1+effective))
+	typical := f.typical * math.Sqrt(1+effective)
+	if at.clip = s.readClip(h, at.clip, typical); x.known == nil { // noise costs more than bias
+		at.clip = math.Min(at.clip, typical)
+	}
 	if f.minority < 1 && x.most()*x.n < 2*middle { // too few to be seen
 		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
 	}
@@ -259,7 +303,7 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	}
 	h = math.Min(h, math.Min(f.steepest, 8*f.curvature))
 	if x.known == nil {
-		return shrunk(at.u, s.variance(at.noise, 0.1*h))
+		return shrunk(at.u, s.variance(at.noise, flat*h))
 	}
 	var noise, all float64
 	for j, known := range x.known {
@@ -268,6 +312,10 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	}
 	return math.Max(0, 1-noise/math.Max(all, 1e-300))
 }
+
+// flat is how curved the loss is along a typical coordinate, beside its φ”, where features
+// are scaled alike.
+const flat = 0.1
 
 // variance is that of the average of a linear recursion with curvature h, driven by
 // noise of the given standard deviations.

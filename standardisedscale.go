@@ -55,6 +55,29 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, longer}.mean() < mean })
 }
 
+// along returns the factor by which the loss would be least along the way to a point, as far
+// as the gradients released at its beginning and its end tell, less a standard deviation,
+// and at most 2. The mean loss's slopes along u, at 0 and at u, are those of the released
+// gradients, but for the noise that has itself driven u, by a known amount. Between the two
+// the slope is taken for a straight line.
+func (x *standardising) along(s stage, at iterate) float64 {
+	first, m, d := s.steps-s.averaged, float64(s.averaged), float64(len(at.u))
+	var driven, variance float64
+	effects := s.effects(flat * x.facts.curvature)
+	for t := first; t < s.steps; t++ {
+		driven += float64(d*effects[t]*at.noise[t]*at.noise[t]) / m
+		variance += float64(at.noise[t]*at.noise[t]) / float64(m*m)
+	}
+	start := floats.Dot(at.first, at.u) + float64(d*effects[0]*at.noise[0]*at.noise[0])
+	end := floats.Dot(at.slope, at.u) + driven
+	if !(start < 0 && end > start) {
+		return 0
+	}
+	least := start / (start - end)
+	sd := floats.Norm(at.u, 2) / (end - start) * math.Hypot(at.noise[0]*(1-least), math.Sqrt(variance)*least)
+	return math.Min(least-sd, 2)
+}
+
 // logistic are probabilities 1/(1 + e^{−b−rZ}) for a normal Z.
 type logistic struct{ b, r float64 }
 
