@@ -35,7 +35,8 @@ func TestReviewList(t *testing.T) {
 	classes, more, found := strings.Cut(more, "**With persons, weights or offsets**")
 	details, more, _ := strings.Cut(more, "**With the losses of other families**")
 	families, more, also := strings.Cut(more, "**For candidates that train together**")
-	together, more, _ := strings.Cut(more, "**For rows in files**")
+	together, more, _ := strings.Cut(more, "**For rows of up to 16 columns**")
+	narrow, more, _ := strings.Cut(more, "**For rows in files**")
 	files, workers, last := strings.Cut(more, "**For rows that workers read**")
 	classes, selections, apart := strings.Cut(classes, "**For sparse selection**")
 	if !found || !also || !last || !apart {
@@ -51,7 +52,7 @@ func TestReviewList(t *testing.T) {
 	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
 		t.Errorf("the page should say %q", says)
 	}
-	for _, part := range []string{queries, classes, selections, details, families, together, files, workers} {
+	for _, part := range []string{queries, classes, selections, details, families, together, narrow, files, workers} {
 		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
 			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
 		}

@@ -369,6 +369,13 @@ func (s isa) addNarrow(table Mem) {
 		add(row)
 	}
 	Label("done")
+	addTotals(sums, g, masks)
+	VZEROUPPER()
+	RET()
+}
+
+// addTotals adds the partial sums, each of as many vectors as there are masks, to g.
+func addTotals(sums [][]vector, g reg.GPVirtual, masks []mask) {
 	for v, k := range masks {
 		for step := 1; step < len(sums); step *= 2 {
 			for i := 0; i < len(sums); i += 2 * step {
@@ -376,13 +383,11 @@ func (s isa) addNarrow(table Mem) {
 				a.update(VADDPD, a, sums[i+step][v])
 			}
 		}
-		sum := part()
+		sum := sums[1][v] // which is in sums[0] now
 		sum.loadMasked(Mem{Base: g}.Offset(64*v), k)
 		sum.update(VADDPD, sum, sums[0][v])
 		sum.storeMasked(Mem{Base: g}.Offset(64*v), k)
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // broadcast returns registers for a vector of equal numbers, one in fact.

@@ -219,13 +219,18 @@ func (s isa) exps(table Mem, c *constants) {
 
 func (s isa) logisticSlopes(table Mem, c *constants) {
 	s.elements("logisticSlopes", "func(x *float64, n int, y *float64)", table, func() { c.hold(s) }, func(x vector, load func(string) vector) vector {
-		sign, one := c.bits(signBit), c.number(1)
-		y := s.apply(VXORPD, load("y"), sign)
-		t := s.apply(VMULPD, x, y)
-		e := s.exp(s.apply(VORPD, t, sign), c)
-		p := s.apply(VDIVPD, s.chooseBySign(t, e, c.register(s, 1)), s.apply(VADDPD, e, one))
-		return s.apply(VMULPD, p, y)
+		return s.slopes(x, load("y"), c)
 	}, "y")
+}
+
+// slopes returns the logistic loss's derivatives at scores x and labels y.
+func (s isa) slopes(x, y vector, c *constants) vector {
+	sign, one := c.bits(signBit), c.number(1)
+	y = s.apply(VXORPD, y, sign)
+	t := s.apply(VMULPD, x, y)
+	e := s.exp(s.apply(VORPD, t, sign), c)
+	p := s.apply(VDIVPD, s.chooseBySign(t, e, c.register(s, 1)), s.apply(VADDPD, e, one))
+	return s.apply(VMULPD, p, y)
 }
 
 // chooseBySign returns a where the sign of t is set and b elsewhere.
@@ -256,8 +261,13 @@ func (s isa) clip(table Mem, c *constants) {
 		}
 	}
 	s.elements("clip", "func(x *float64, n int, norm *float64, limit float64)", table, broadcast, func(x vector, load func(string) vector) vector {
-		most := s.apply(VDIVPD, limit, load("norm"))
-		x = s.apply(VMINPD, most, x)
-		return s.apply(VMAXPD, s.apply(VXORPD, most, c.bits(signBit)), x)
+		return s.held(x, limit, load("norm"), c)
 	}, "norm")
+}
+
+// held returns x held to at most limit/norm in magnitude.
+func (s isa) held(x, limit, norm vector, c *constants) vector {
+	most := s.apply(VDIVPD, limit, norm)
+	x = s.apply(VMINPD, most, x)
+	return s.apply(VMAXPD, s.apply(VXORPD, most, c.bits(signBit)), x)
 }

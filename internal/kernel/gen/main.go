@@ -13,11 +13,12 @@ import (
 
 // ops are the operations by the name of their file.
 var ops = map[string]func(){
-	"dense":   dense,
-	"exp":     exp,
-	"many":    many,
-	"moments": moments,
-	"sum":     sum,
+	"dense":    dense,
+	"exp":      exp,
+	"logistic": logistic,
+	"many":     many,
+	"moments":  moments,
+	"sum":      sum,
 }
 
 func main() {

@@ -36,11 +36,7 @@ func (v vector) bytes() int { return 64 / len(v) }
 
 func (v vector) zero() {
 	for _, r := range v {
-		if r.Size() == 64 {
-			VPXORQ(r, r, r)
-		} else {
-			VXORPD(r, r, r)
-		}
+		VXORPD(r, r, r)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (r *Framed) combine(ctx context.Context, u []float64, of func(r *Framed) coefficients) ([]float64, float64, error) {
 	w, c := r.weights(u)
 	sum := make([]float64, len(w))
-	total, constant, err := r.s.combine(ctx, sum, w, true, func(s *Sums) coefficients {
+	total, constant, err := r.s.combine(ctx, sum, w, true, nil, func(s *Sums) coefficients {
 		r := r.on(s)
 		set := of(r)
 		return func(z, beside []float64, lo int) {

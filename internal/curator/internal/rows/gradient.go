@@ -11,7 +11,7 @@ import (
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	_, _, err := s.combine(asking(ctx, asked{Kind: "gradient", W: w, Clip: clip}), dst, w, false, func(s *Sums) coefficients {
+	_, _, err := s.combine(asking(ctx, asked{Kind: "gradient", W: w, Clip: clip}), dst, w, false, logisticAtOnce(clip), func(s *Sums) coefficients {
 		return func(z, _ []float64, lo int) {
 			s.slopes(z, lo)
 			if !math.IsInf(clip, 1) {
@@ -34,8 +34,9 @@ type coefficients func(z, beside []float64, lo int)
 
 // combine sets dst to Σᵢ cᵢxᵢ, where coefficients make the cᵢ of the scores
 // ⟨w, xᵢ⟩, each of which then counts its share. Where totals are
-// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
+// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside. A faster way, if
+// there is one, adds what the coefficients would.
+func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at atOnce, of func(s *Sums) coefficients) (c, k float64, err error) {
 	if s.ask != nil {
 		return s.askFor(dst, w, totals, of)
 	}
@@ -47,6 +48,9 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, of fu
 	err = s.pass(ctx, total.sum, func(s *Sums) adder {
 		set := of(s)
 		return func(a *workspace, rows tile, lo int) {
+			if a.done = at.add(s, a, lo, &f); a.done > lo {
+				return
+			}
 			z, beside := a.z[:rows.rows], a.beside[:rows.rows]
 			s.t.score(z, rows, lo, &f)
 			set(z, beside, lo)

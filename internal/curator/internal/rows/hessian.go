@@ -70,7 +70,7 @@ func (s *Sums) Every(k int) *Sums {
 // Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
 // moments, in one pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
-	_, _, err := s.combine(ctx, dst, v, false, func(s *Sums) coefficients {
+	_, _, err := s.combine(ctx, dst, v, false, nil, func(s *Sums) coefficients {
 		return func(z, _ []float64, lo int) {
 			for k := range z {
 				z[k] *= weights[s.t.from+lo+k]

@@ -7,10 +7,11 @@ import (
 
 // workspace is what one goroutine needs for a pass.
 type workspace struct {
-	buf []float64 // a tile of raw rows, where they must be copied
-	row []float64 // an encoded row, for those who make room
-	z   []float64 // scores, then coefficients, of a tile
-	sum []float64 // of a block
+	buf  []float64 // a tile of raw rows, where they must be copied
+	row  []float64 // an encoded row, for those who make room
+	z    []float64 // scores, then coefficients, of a tile
+	sum  []float64 // of a block
+	done int       // the rows before this one are in the sum already
 
 	beside []float64 // other coefficients of a tile
 	many   []float64 // scores of a tile for several classes, for those who make room
@@ -31,8 +32,12 @@ func (t *Table) pass(ctx context.Context, dst []float64, add adder) error {
 	clear(dst)
 	return inOrder(ctx, t.layout.blocks, 2, t.acquire, t.release,
 		func(b int, a *workspace) {
-			a.sum = zeros(a.sum, len(dst))
-			t.layout.eachTile(b, func(lo, hi int) { add(a, t.src.tile(lo, hi, a.buf), lo) })
+			a.sum, a.done = zeros(a.sum, len(dst)), 0
+			t.layout.eachTile(b, func(lo, hi int) {
+				if lo >= a.done {
+					add(a, t.src.tile(lo, hi, a.buf), lo)
+				}
+			})
 		},
 		func(_ int, a *workspace) {
 			for j, v := range a.sum {
@@ -41,7 +46,8 @@ func (t *Table) pass(ctx context.Context, dst []float64, add adder) error {
 		})
 }
 
-// adder adds a tile, which starts at row lo, to a.sum.
+// adder adds a tile, which starts at row lo, to a.sum, or more tiles of a block, and then
+// sets a.done.
 type adder func(a *workspace, rows tile, lo int)
 
 // pass is the pass of the sums' table, where of says how a tile is added. Of rows in a file it

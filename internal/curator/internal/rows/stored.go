@@ -317,8 +317,11 @@ func (s *Sums) storedPass(ctx context.Context, dst []float64, of func(s *Sums) a
 		func(a *workspace) { a.sum = zeros(a.sum, len(dst)) },
 		func(a *workspace, s *Sums) {
 			add, rows := of(s), len(s.t.length)
+			a.done = 0
 			for lo := 0; lo < rows; lo += t.layout.tileRows {
-				add(a, s.t.src.tile(lo, min(lo+t.layout.tileRows, rows), a.buf), lo)
+				if lo >= a.done {
+					add(a, s.t.src.tile(lo, min(lo+t.layout.tileRows, rows), a.buf), lo)
+				}
 			}
 		},
 		func(a *workspace) { merge(a.sum) }))

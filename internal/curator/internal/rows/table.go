@@ -94,21 +94,6 @@ func (t *Table) arrange(n int, order []int, o *owners) *Table {
 // one.
 func (t *Table) Len() int { return t.layout.n }
 
-// PersonRows is the largest number of rows that a person may have, which is public; 0 where
-// persons weren't given.
-func (t *Table) PersonRows() int {
-	if t.owners == nil || !t.owners.persons {
-		return 0
-	}
-	return t.owners.most
-}
-
-// Weighted reports whether rows have weights.
-func (t *Table) Weighted() bool { return t.owners != nil && t.owners.weighted }
-
-// RowsOf are the rows of persons, in their order.
-func (t *Table) RowsOf(persons []int) []int { return t.owners.rowsOf(persons) }
-
 // Encoding is how rows become features.
 func (t *Table) Encoding() *Encoding { return &t.enc }
 

@@ -1,0 +1,36 @@
+package rows
+
+import (
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// atOnce adds what combine does for the rows from lo on to the sums of their block, as far
+// as there is a faster way with the same bits, and returns the first row that is left.
+type atOnce func(s *Sums, a *workspace, lo int, f *folded) int
+
+func (f atOnce) add(s *Sums, a *workspace, lo int, w *folded) int {
+	if f == nil {
+		return lo
+	}
+	return f(s, a, lo, w)
+}
+
+// logisticAtOnce is for Gradient: rows of the caller's matrix under the logistic loss.
+func logisticAtOnce(clip float64) atOnce {
+	const most = 64 // tiles, as a goroutine can't be stopped meanwhile
+	return func(s *Sums, a *workspace, lo int, f *folded) int {
+		_, logistic := s.loss.(losses.Logistic)
+		x, inPlace := s.t.src.(denseSource)
+		if !logistic || !inPlace || x.order != nil || s.offsets != nil || s.t.owners != nil {
+			return lo
+		}
+		l, shrink := &s.t.layout, s.t.shrink
+		n := min((lo/l.blockPersons+1)*l.blockPersons, l.n, lo+most*l.tileRows) - lo
+		if shrink != nil {
+			shrink = shrink[lo:]
+		}
+		return lo + kernel.AddLogistic(a.sum, x.m.Data[lo*x.m.Stride:], x.m.Stride, n, l.tileRows,
+			f.v, s.labels[lo:], s.t.norm[lo:], shrink, a.beside, clip, f.offset, f.intercept)
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func addLogistic(_ *float64, _ int, _ *float64, _, _, _ int, _, _, _, _, _ *float64, _, _, _ float64) int {
+	return 0
+}
