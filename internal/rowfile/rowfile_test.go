@@ -189,6 +189,30 @@ func TestHalfWritten(t *testing.T) {
 	}
 }
 
+// A file that gets the name while the rows are written stays, and the rows go.
+func TestNameTakenMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows")
+	w, err := Create(path, Facts{Columns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(nil, []float64{1, 2}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("another's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(Details{}); !errors.Is(err, check.ErrRowFile) {
+		t.Errorf("a name that was taken meanwhile: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "another's" {
+		t.Errorf("the other file holds %q (%v)", text, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+}
+
 // inMemory are a file's bytes.
 type inMemory struct{ *bytes.Reader }
 

@@ -34,10 +34,7 @@ type Writer struct {
 // Create begins a file for rows of the given form; Rows and BlockRows are the writer's to
 // find. There must be no file of that name yet.
 func Create(path string, f Facts) (*Writer, error) {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = check.Fail(check.ErrRowFile, path, nil, "must not exist yet: remove it, or name another file")
-		}
+	if err := free(path); err != nil {
 		return nil, err
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner's eyes
@@ -45,6 +42,18 @@ func Create(path string, f Facts) (*Writer, error) {
 		return nil, err
 	}
 	return begin(file, path, f)
+}
+
+// free is an error if there is a file of that name.
+func free(path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = check.Fail(check.ErrRowFile, path, nil, "must not exist yet: remove it, or name another file")
+	}
+	return err
 }
 
 // removable reports whether an open file can be removed, so that nothing stays of it when the
@@ -233,12 +242,26 @@ func (w *Writer) Close(d Details) error {
 		err = closed
 	}
 	if err == nil {
-		err = os.Rename(w.file.Name(), w.path)
+		err = name(w.file.Name(), w.path)
 	}
 	if err != nil {
 		os.Remove(w.file.Name())
 	}
 	return err
+}
+
+// name gives a file its name, unless another file has got it meanwhile: a link is made only
+// where there is none. Where the file system knows no links, only a file that comes between
+// two calls gives way.
+func name(file, path string) error {
+	if err := os.Link(file, path); err == nil {
+		os.Remove(file) // the other name
+		return nil
+	}
+	if err := free(path); err != nil {
+		return err
+	}
+	return os.Rename(file, path)
 }
 
 // Renumber puts ranks[v] in place of each number v of a column beside. It reads and writes all
