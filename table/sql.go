@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -89,6 +90,9 @@ func sqlText(v any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	case float64:
+		if size := math.Abs(v); size >= 1e-4 && size < 1e21 {
+			return strconv.FormatFloat(v, 'f', -1, 64), nil // 1000000, not 1e+06, which no level is
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	case bool:
 		return strconv.FormatBool(v), nil

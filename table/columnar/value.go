@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -73,15 +74,15 @@ func present(values arrow.Array) (writer, error) {
 		return unsigned(a.Uint64Values()), nil
 	case *array.Float16:
 		return func(text []byte, row int) ([]byte, error) {
-			return strconv.AppendFloat(text, float64(a.Value(row).Float32()), 'g', -1, 32), nil
+			return number(text, float64(a.Value(row).Float32()), 32), nil
 		}, nil
 	case *array.Float32:
 		return func(text []byte, row int) ([]byte, error) {
-			return strconv.AppendFloat(text, float64(a.Value(row)), 'g', -1, 32), nil
+			return number(text, float64(a.Value(row)), 32), nil
 		}, nil
 	case *array.Float64:
 		return func(text []byte, row int) ([]byte, error) {
-			return strconv.AppendFloat(text, a.Value(row), 'g', -1, 64), nil
+			return number(text, a.Value(row), 64), nil
 		}, nil
 	case *array.Date32:
 		return func(text []byte, row int) ([]byte, error) {
@@ -130,6 +131,16 @@ func unsigned[T uint8 | uint16 | uint32 | uint64](values []T) writer {
 	return func(text []byte, row int) ([]byte, error) {
 		return strconv.AppendUint(text, uint64(values[row]), 10), nil
 	}
+}
+
+// number is a number of so many bits, as package table writes those of databases: without an
+// exponent, so that 1000000 is the level "1000000", unless it has very many digits.
+func number(text []byte, v float64, bits int) []byte {
+	format := byte('g')
+	if size := math.Abs(v); size >= 1e-4 && size < 1e21 {
+		format = 'f'
+	}
+	return strconv.AppendFloat(text, v, format, -1, bits)
 }
 
 // moment is a day, with the time of day if there is one, as package table writes those of
