@@ -253,6 +253,24 @@ func TestBadScenarios(t *testing.T) {
 	}
 }
 
+// Persons of so many rows that these don't fit in memory are refused, before any are made up.
+func TestPersonsOfTooManyRows(t *testing.T) {
+	s := Scenario{Rows: 1_000_000, Table: everything(table.Column{Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}), Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6}
+	for rows, fits := range map[int]bool{1: true, 1000: true, 1 << 20: false} {
+		s.Table.MaxRows = rows
+		r, err := s.rehearsal(context.Background(), 1)
+		if fits != (err == nil) || !fits && (!errors.Is(err, dpglm.ErrShape) || !strings.Contains(err.Error(), "MaxRows")) {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+		if err != nil {
+			continue
+		}
+		if values := float64(r.simulated*(r.features+8)) * r.rowsEach(); values > 1<<26 {
+			t.Errorf("%d rows: %g values", rows, values)
+		}
+	}
+}
+
 // JSON has null for what isn't a number, and the table no column of these.
 func TestPrinting(t *testing.T) {
 	s := study()

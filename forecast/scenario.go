@@ -140,6 +140,10 @@ func (r *rehearsal) step() {
 // for eight more than its features, which is about what its label costs.
 const mostMadeUp = 3 << 20
 
+// mostWithPersons is how many values there are at most where persons have so many rows that
+// persons would be too few.
+const mostWithPersons = 16 * mostMadeUp
+
 // mostFeatures are those of second moments.
 const mostFeatures = 1000
 
@@ -182,6 +186,9 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	}
 	d := scene.features
 	simulated := min(s.Rows, max(int(mostMadeUp/(float64(d+8)*scene.rowsEach())), 10*d))
+	if most := 2*mostWithPersons/float64(simulated*(d+8)) - 1; scene.personRows > 1 && float64(scene.personRows) > most {
+		return nil, check.Fail(dpglm.ErrShape, "MaxRows", scene.personRows, fmt.Sprintf("must be at most %d for a forecast of %d features: made-up persons have up to so many rows, which lie in memory", max(1, int(most)), d))
+	}
 	return &rehearsal{Scenario: s, scene: scene, simulated: simulated}, nil
 }
 
