@@ -267,4 +267,19 @@ func TestStore(t *testing.T) {
 			t.Errorf("%v is accepted", args)
 		}
 	}
+	for _, command := range []string{"fit", "compare", "store", "predict", "init"} {
+		var stdout, stderr strings.Builder
+		args := []string{command, "-data", rows + ".gz"}
+		switch command {
+		case "fit":
+			args = append(args, "-schema", schema, "-epsilon", "1", "-o", filepath.Join(dir, "x.json"))
+		case "compare":
+			args = append(args, "-schema", schema, "-epsilon", "1")
+		case "store":
+			args = append(args, "-schema", schema, "-o", filepath.Join(dir, "x.rows"))
+		}
+		if err := run(context.Background(), args, &stdout, &stderr); err == nil || !strings.Contains(err.Error()+stderr.String(), "unpack") {
+			t.Errorf("%v: %v\n%s", args, err, stderr.String())
+		}
+	}
 }

@@ -126,6 +126,9 @@ const RowsEnding = ".rows"
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
 func IsLIBSVM(path string) (bool, error) {
 	name := strings.TrimSuffix(path, ".gz")
+	if name != path && strings.HasSuffix(name, RowsEnding) {
+		return false, Usage("-data %q: a file of rows can't be read compressed: unpack it, and name the file that ends in %s", path, RowsEnding)
+	}
 	for _, ending := range []string{".csv", ".tsv", ".txt", RowsEnding} {
 		if strings.HasSuffix(name, ending) {
 			return false, nil
@@ -134,7 +137,7 @@ func IsLIBSVM(path string) (bool, error) {
 	if strings.HasSuffix(name, ".libsvm") {
 		return true, nil
 	}
-	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz", path)
+	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz, or in %s", path, RowsEnding)
 }
 
 func (s *Source) readFacts() error {
