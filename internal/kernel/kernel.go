@@ -1,7 +1,8 @@
 // Package kernel holds the inner loops of a pass over the data, in assembly for
 // AVX-512 and for AVX2 with FMA, and in pure Go. Each operation has one
 // definition, an order of correctly rounded operations in which every
-// multiply-add is fused, and its three implementations return the same bits.
+// multiply-add is fused, and its three implementations return the same bits. AddLogistic does
+// several of them at once where AVX-512 has the registers for it, with their bits.
 //
 // The build tag purego leaves the assembly out. Without FMA instructions, pure
 // Go computes math.FMA in software: right, and slow.
