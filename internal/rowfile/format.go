@@ -61,7 +61,7 @@ type Facts struct {
 	Columns   int  `json:"columns"`
 	Sparse    bool `json:"sparse,omitempty"`
 	BlockRows int  `json:"block_rows"`
-	// Beside names what rows have beside features and a label: Person, Weight or Offset.
+	// Beside names what rows have beside features and a label.
 	Beside []string `json:"beside,omitempty"`
 	Details
 }
@@ -71,6 +71,8 @@ const (
 	Person = "person"
 	Weight = "weight"
 	Offset = "offset"
+	Share  = "share" // what a row counts, of a file of PickTo
+	Last   = "last"  // 1 if it is its person's last, likewise
 )
 
 // Details are what the writer says of the rows.
@@ -111,8 +113,8 @@ func (f *Facts) check() error {
 		return check.Fail(check.ErrRowFile, "offset_range", f.Offsets, fmt.Sprintf("must be two numbers within ±%d, the first below the second", check.MaxOffset))
 	}
 	for k, name := range f.Beside {
-		if name != Person && name != Weight && name != Offset || slices.Contains(f.Beside[:k], name) {
-			return check.Fail(check.ErrRowFile, "what is beside", fmt.Sprintf("%q", name), "must be a person, a weight or an offset, each once")
+		if !slices.Contains([]string{Person, Weight, Offset, Share, Last}, name) || slices.Contains(f.Beside[:k], name) {
+			return check.Fail(check.ErrRowFile, "what is beside", fmt.Sprintf("%q", name), "must be a person, a weight, an offset, a share or a last row, each once")
 		}
 	}
 	return nil

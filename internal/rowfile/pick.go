@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/crc32"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -22,26 +23,55 @@ const (
 // the other. Memory is 8 bytes for each row and some 16 MiB, or the root of the rows' size
 // times 512 bytes where that is more.
 func (f *File) Pick(ctx context.Context, order []int) (*File, error) {
-	s, err := f.spill(ctx, order)
-	if err != nil {
-		return nil, err
-	}
-	defer discard(s.file)
 	w, err := Scratch(Facts{Columns: f.Columns, Sparse: f.Sparse, Beside: f.Beside})
 	if err != nil {
 		return nil, err
 	}
-	for b := range s.buckets {
-		err := check.Cancelled(ctx)
-		if err == nil {
-			err = s.sort(w, b, min(s.rows, len(order)-b*s.rows))
-		}
-		if err != nil {
-			w.Discard()
-			return nil, err
-		}
+	if err := f.pick(ctx, w, order, nil); err != nil {
+		w.Discard()
+		return nil, err
 	}
 	return w.Reopen()
+}
+
+// PickTo is Pick to a file of a name, whose rows have these named numbers beside, in place of
+// those of that name that they have here.
+func (f *File) PickTo(ctx context.Context, path string, order []int, beside map[string][]float64) error {
+	names := slices.Clone(f.Beside)
+	for _, name := range slices.Sorted(maps.Keys(beside)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	w, err := Create(path, Facts{Columns: f.Columns, Sparse: f.Sparse, Beside: names})
+	if err != nil {
+		return err
+	}
+	if err := f.pick(ctx, w, order, beside); err != nil {
+		w.Discard()
+		return err
+	}
+	details := f.Details
+	details.Schema = nil
+	return w.Close(details)
+}
+
+// pick writes the given rows, with other numbers beside.
+func (f *File) pick(ctx context.Context, w *Writer, order []int, beside map[string][]float64) error {
+	s, err := f.spill(ctx, order)
+	if err != nil {
+		return err
+	}
+	defer discard(s.file)
+	for b := range s.buckets {
+		if err := check.Cancelled(ctx); err != nil {
+			return err
+		}
+		if err := s.sort(w, b, min(s.rows, len(order)-b*s.rows), beside); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spilled is a file of buckets: bucket b has the rows whose places are those from b·rows on.
@@ -148,8 +178,8 @@ func (s *spilled) write(b *bucket) error {
 	return nil
 }
 
-// sort writes the rows of bucket b, so many, in their order.
-func (s *spilled) sort(w *Writer, b, rows int) error {
+// sort writes the rows of bucket b, so many, in their order, with other numbers beside.
+func (s *spilled) sort(w *Writer, b, rows int, beside map[string][]float64) error {
 	var raw []byte
 	of := &File{file: s.file, path: "scratch file " + s.file.Name()}
 	for _, g := range s.buckets[b].segments {
@@ -171,16 +201,16 @@ func (s *spilled) sort(w *Writer, b, rows int) error {
 		}
 		records[place], raw = raw[4:size], raw[size:]
 	}
-	for _, record := range records {
-		if err := s.append(w, record); err != nil {
+	for k, record := range records {
+		if err := s.append(w, record, beside, b*s.rows+k); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// append writes a row as add has it.
-func (s *spilled) append(w *Writer, record []byte) error {
+// append writes a row as add has it, with the numbers of its place beside.
+func (s *spilled) append(w *Writer, record []byte, beside map[string][]float64, place int) error {
 	entries := s.f.Columns
 	var columns []int
 	if s.f.Sparse {
@@ -192,5 +222,12 @@ func (s *spilled) append(w *Writer, record []byte) error {
 		record = record[4*entries:]
 	}
 	numbers := floats(nil, record)
+	for k, name := range w.facts.Beside {
+		if of := beside[name]; of != nil && k < len(s.f.Beside) {
+			numbers[entries+1+k] = of[place]
+		} else if of != nil {
+			numbers = append(numbers, of[place])
+		}
+	}
 	return w.Append(columns, numbers[:entries], numbers[entries], numbers[entries+1:]...)
 }

@@ -126,6 +126,47 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// A copy of a name has numbers beside that the file hasn't, or others of their name, each with its
+// row.
+func TestPickTo(t *testing.T) {
+	order := rand.New(rand.NewPCG(1, 2)).Perm(2000)[:1500]
+	shares, last := make([]float64, len(order)), make([]float64, len(order))
+	for k := range order {
+		shares[k], last[k] = float64(k), float64(k%2)
+	}
+	ctx, dir := context.Background(), t.TempDir()
+	f := opened(t, write(t, 2000, 7, true))
+	if err := f.PickTo(ctx, filepath.Join(dir, "1"), order, map[string][]float64{Share: shares, Last: last}); err != nil {
+		t.Fatal(err)
+	}
+	first := opened(t, filepath.Join(dir, "1"))
+	if err := first.PickTo(ctx, filepath.Join(dir, "2"), []int{9, 4}, map[string][]float64{Share: {70, 80}, Last: {1, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var c Chunk
+	for name, want := range map[string]struct {
+		rows         []int
+		shares, last []float64
+	}{"1": {order[:10], shares[:10], last[:10]}, "2": {[]int{order[9], order[4]}, []float64{70, 80}, []float64{1, 1}}} {
+		p := opened(t, filepath.Join(dir, name))
+		if err := p.Reader().Read(&c, 0, len(want.rows)); err != nil {
+			t.Fatal(err)
+		}
+		at := func(name string) []float64 { return c.Beside[slices.Index(p.Beside, name)] }
+		if len(p.Beside) != 4 || !slices.Equal(at(Share), want.shares) || !slices.Equal(at(Last), want.last) {
+			t.Errorf("%s: beside %v are %v", name, p.Beside, c.Beside)
+		}
+		for k, i := range want.rows {
+			if _, label, beside := row(i, 7); c.Labels[k] != label || c.Beside[0][k] != beside[0] {
+				t.Errorf("%s: row %d has label %g", name, k, c.Labels[k])
+			}
+		}
+	}
+	if err := f.PickTo(ctx, filepath.Join(dir, "1"), order, nil); !errors.Is(err, check.ErrRowFile) {
+		t.Errorf("a file of that name: %v", err)
+	}
+}
+
 // New numbers take the place of the old ones, and nothing else changes.
 func TestRenumber(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")

@@ -34,21 +34,21 @@ type dense struct {
 // NewGaussian has independent N(0, 1/k) entries. It stores d·k numbers.
 func NewGaussian(k, d int, seed uint64) Map {
 	r := rand.New(mechanisms.NewSeededSource(seed))
-	return newDense(k, d, r.NormFloat64)
+	return seeded{newDense(k, d, r.NormFloat64), Spec{"gaussian", k, d, seed}}
 }
 
 // NewRademacher has independent entries ±1/√k. It stores d·k numbers.
 func NewRademacher(k, d int, seed uint64) Map {
 	src := mechanisms.NewSeededSource(seed)
 	var word, left uint64
-	return newDense(k, d, func() float64 {
+	return seeded{newDense(k, d, func() float64 {
 		if left == 0 {
 			word, left = src.Uint64(), 64
 		}
 		bit := word & 1
 		word, left = word>>1, left-1
 		return 2*float64(bit) - 1
-	})
+	}), Spec{"rademacher", k, d, seed}}
 }
 
 func newDense(k, d int, entry func() float64) Map {
@@ -108,7 +108,7 @@ func NewSparse(k, d int, seed uint64) Map {
 			m.signs[i] = -value
 		}
 	}
-	return m
+	return seeded{m, Spec{"sparse", k, d, seed}}
 }
 
 func (m *sparse) oblivious() {}
