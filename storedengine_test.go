@@ -1,10 +1,14 @@
 package dpglm_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/curator/worker"
@@ -13,83 +17,110 @@ import (
 
 // workers are an engine in this process.
 type workers struct {
-	pieces int
-	spoil  func(replies [][]byte) [][]byte
+	pieces  int
+	scratch string
+	spoil   func(replies [][]byte) [][]byte
 }
 
 func (w workers) Pieces() int { return w.pieces }
 
-func (w workers) Ask(ctx context.Context, question []byte, pieces int) ([][]byte, error) {
-	var replies [][]byte
+func (w workers) Scratch() string { return w.scratch }
+
+func (w workers) Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) error {
+	replies := make([][]byte, pieces)
 	for k := range pieces {
 		r, err := worker.Reply(ctx, question, pieces-1-k)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		replies = append(replies, r)
+		replies[pieces-1-k] = r
 	}
 	if w.spoil != nil {
 		replies = w.spoil(replies)
 	}
-	return replies, nil
-}
-
-// Sums that workers made of blocks are those of rows in memory, to the last bit.
-func TestEnginesHaveTheSameBits(t *testing.T) {
-	for _, f := range some(forms(6000, 40)[:5]) {
-		memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "x.rows")
-		if err := dpglm.WriteRows(path, f.x, f.y); err != nil {
-			t.Fatal(err)
-		}
-		remote, err := dpglm.OpenRowsOn(ctx, path, f.facts, workers{pieces: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer remote.Close()
-		for name, fit := range map[string]func(d *dpglm.Dataset) ([]float64, error){
-			"Auto": func(d *dpglm.Dataset) ([]float64, error) {
-				m, err := dpglm.Auto(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(4, 1e-6), seeded(1))
-				return m.Weights(), err
-			},
-			"Auto, squared": func(d *dpglm.Dataset) ([]float64, error) {
-				m, err := dpglm.Auto(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.ApproxDP(4, 1e-6), seeded(1))
-				return m.Weights(), err
-			},
-			"Noisy GD": func(d *dpglm.Dataset) ([]float64, error) {
-				m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, dpglm.ApproxDP(4, 1e-6), dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, seeded(1))
-				return m.Weights(), err
-			},
-			"moments": func(d *dpglm.Dataset) ([]float64, error) {
-				m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Squared{}, Radius: 2}, dpglm.GDP(4), dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, seeded(1))
-				return m.Weights(), err
-			},
-			"output perturbation": func(d *dpglm.Dataset) ([]float64, error) {
-				m, err := dpglm.OutputPerturbation(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, dpglm.GDP(4), dpglm.OutputPerturbationConfig{}, seeded(1))
-				return m.Weights(), err
-			},
-			"inference": func(d *dpglm.Dataset) ([]float64, error) {
-				in, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(8, 1e-6), dpglm.InferConfig{}, seeded(1))
-				if err != nil {
-					return nil, err
-				}
-				return in.Model().Weights(), nil
-			},
-		} {
-			want, err := fit(memory)
-			if err != nil {
-				t.Fatalf("%s, %s: %v", f.name, name, err)
-			}
-			got, err := fit(remote)
-			if err != nil {
-				t.Fatalf("%s, %s: %v", f.name, name, err)
-			}
-			sameBits(t, f.name+", "+name, got, want)
+	for _, r := range replies {
+		if err := take(bytes.NewReader(r)); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// onWorkers writes rows to a file and opens it for workers, and returns where these copy rows.
+func onWorkers(t *testing.T, f form) (d *dpglm.Dataset, scratch string) {
+	t.Helper()
+	path, scratch := filepath.Join(t.TempDir(), "x.rows"), t.TempDir()
+	if err := dpglm.WriteRows(path, f.x, f.y, f.more...); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.OpenRowsOn(ctx, path, f.facts, workers{pieces: 3, scratch: scratch})
+	if err != nil {
+		t.Fatal(f.name, err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d, scratch
+}
+
+// askedEngine counts the questions that an engine is asked.
+type askedEngine struct {
+	workers
+	asked *int
+}
+
+func (c askedEngine) Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) error {
+	*c.asked++
+	return c.workers.Ask(ctx, question, pieces, take)
+}
+
+// Candidates of a search share each pass over the rows: more of them need no more.
+func TestEnginesReadOnceForAllCandidates(t *testing.T) {
+	x, y := separable(3000, 4, 1)
+	path := filepath.Join(t.TempDir(), "x.rows")
+	if err := dpglm.WriteRows(path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	var asked [2]int
+	for k, radii := range [][]float64{{1, 2}, {0.5, 1, 2, 3, 4, 5}} {
+		d, err := dpglm.OpenRowsOn(ctx, path, dpglm.Bounds{Feature: 1, Label: 1}, askedEngine{workers{pieces: 2, scratch: t.TempDir()}, &asked[k]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		grid := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Radii: radii}
+		if _, err := dpglm.GridSearch(ctx, d, logistic, dpglm.ApproxDP(1, 1e-6), grid, seeded(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked[0] != asked[1] || asked[0] < 5 {
+		t.Errorf("two candidates need %d passes, six %d", asked[0], asked[1])
+	}
+}
+
+// With many columns a solver asks for products with second moments.
+func TestEnginesHaveProducts(t *testing.T) {
+	const n, d = 1500, 1100
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for k := range 5 {
+			x.Set(i, (i*7+k*k*31)%d, float64(k+i%3)/8)
+		}
+		y[i] = float64(i / 3 % 2)
+	}
+	f := form{"wide", sparsely(x), y, dpglm.Bounds{Feature: 1, Intercept: true}, nil}
+	memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote, _ := onWorkers(t, f)
+	var weights [][]float64
+	for _, d := range []*dpglm.Dataset{memory, remote} {
+		m, err := dpglm.ObjectivePerturbation(ctx, d, logistic, dpglm.ApproxDP(4, 1e-6), dpglm.ObjectivePerturbationConfig{}, seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights = append(weights, m.Weights())
+	}
+	sameBits(t, "products", weights[1], weights[0])
 }
 
 // A pass in which a piece is missing, or there twice, is refused, as are replies to another
@@ -120,7 +151,7 @@ func TestEnginesThatMiscount(t *testing.T) {
 			return was
 		},
 	} {
-		w := workers{4, nil}
+		w := workers{pieces: 4, scratch: t.TempDir()}
 		d, err := dpglm.OpenRowsOn(ctx, path, bounds, &w)
 		if err != nil {
 			t.Fatal(err)
@@ -142,29 +173,24 @@ func TestEnginesRefuse(t *testing.T) {
 	if err := dpglm.WriteRows(path, x, y); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dpglm.OpenRowsOn(ctx, path, bounds, workers{pieces: 2})
+	d, err := dpglm.OpenRowsOn(ctx, path, bounds, workers{pieces: 2, scratch: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	held, _, err := d.Split(0.5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, _ := onWorkers(t, form{"", x.Slice(0, 100, 0, 1), y[:100], bounds, nil})
+	own := dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
+		AtZero: func(bound float64) float64 { return bound * bound / 2 }}}
 	for name, err := range map[string]error{
-		"split":  failure(dpglm.NoisyGD(ctx, held, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
-		"search": failure(dpglm.GridSearch(ctx, d, logistic, dpglm.ApproxDP(1, 1e-6), dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}, nil)),
-		"JL":     failure(dpglm.JL(ctx, d, logistic, dpglm.GDP(1), dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{}, K: 2}, nil)),
+		"columns":                 failure(dpglm.FrankWolfe(ctx, d, logistic, dpglm.GDP(1), dpglm.FrankWolfeConfig{Steps: 2}, nil)),
+		"a loss with functions":   failure(dpglm.NoisyGD(ctx, d, own, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
+		"single rows":             failure(dpglm.NewPredictor(ctx, one, dpglm.Problem{}, dpglm.PureDP(5), dpglm.ThresholdConfig{Queries: 50}, nil)),
+		"no directory for copies": failure(dpglm.OpenRowsOn(ctx, path, bounds, workers{pieces: 2})),
 	} {
-		if !errors.Is(err, dpglm.ErrConfig) {
+		var interrupted *dpglm.Interrupted
+		if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &interrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if err := dpglm.WriteRows(path+"2", x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dpglm.OpenRowsOn(ctx, path+"2", bounds, workers{pieces: 2}); !errors.Is(err, dpglm.ErrConfig) {
-		t.Errorf("weights: %v", err)
 	}
 	if _, err := dpglm.OpenRowsOn(ctx, path, bounds, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("no engine: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -59,11 +60,14 @@ func OpenRows(path string, facts Facts) (*Dataset, error) {
 // given questions and replies in a form of their own: package beam, a module of its own, has
 // one. What they carry is private, and for the curator's eyes only.
 type Engine interface {
-	// Ask has a question answered for each of so many pieces, numbered from 0, and returns the
-	// replies in any order.
-	Ask(ctx context.Context, question []byte, pieces int) ([][]byte, error)
+	// Ask has a question answered for each of so many pieces, numbered from 0, and calls take
+	// with the replies, in the order of the pieces; take reads each to its end.
+	Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) error
 	// Pieces is how many pieces a pass over the rows is best cut into.
 	Pieces() int
+	// Scratch is a directory that workers and this process have under the same path, for copies
+	// of rows in another order.
+	Scratch() string
 }
 
 // OpenRowsOn is [OpenRows] where workers of an engine read the rows: they must find the file
@@ -71,9 +75,15 @@ type Engine interface {
 // the models are again those of rows in memory, to the last bit. Noise is drawn here, whatever
 // workers do, and a pass in which rows are missing or count twice is refused.
 //
-// It is for learners and inference on all rows: [Dataset.Split] and what splits rows,
-// selects, projects or looks at them one by one isn't to be had, nor are persons, weights,
-// offsets and losses with functions of the caller's; asked for, they make errors.
+// Learners, inference, evaluation and predictors run on it as they do on rows in memory:
+// projections are made inside each pass, and the candidates of a search share one. What reads
+// rows in another order, or some of them, as [Dataset.Split], [GridSearch], [Boost] and persons
+// do, has a worker copy these once to a file in the engine's Scratch, which all workers then
+// read. Not to be had, and refused by an error, are [FrankWolfe], [ThresholdConfig] and losses
+// that are functions of the caller's, Custom and Ordinal ones.
+//
+// Memory here is, beside a sum or two, 8 bytes for each row of an order to copy, and as many
+// for each of persons and weights.
 func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine) (*Dataset, error) {
 	if err := check.Given("engine", e); err != nil {
 		return nil, err
@@ -137,8 +147,9 @@ func factsOfFile(f *curator.File, facts Facts) (Facts, error) {
 	return newTableFacts(e), suitsExposure(s.Exposure != "", e.Label())
 }
 
-// Close closes the file that the rows lie in, after which calls that read them fail. A data
-// set in memory has none, and isn't changed.
+// Close closes the file that the rows lie in, and removes copies that workers made of them, after
+// which calls that read the rows or parts of them fail. A data set in memory has none, and isn't
+// changed.
 func (d *Dataset) Close() error {
 	if d == nil || d.data == nil {
 		return nil

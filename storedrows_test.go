@@ -104,7 +104,29 @@ func sparsely(x *mat.Dense) *dpglm.Sparse {
 	return s
 }
 
-// Rows in a file give the bits of those in memory: of any learner, whatever the rows.
+// storedLearners are those that rows in a file are tried with.
+var storedLearners = []struct {
+	name    string
+	learner dpglm.Learner
+	loss    losses.Loss
+}{
+	{"Auto", dpglm.AutoConfig{}, losses.Logistic{}},
+	{"Auto", dpglm.AutoConfig{}, losses.Squared{}},
+	{"StandardisedGD", dpglm.StandardisedGDConfig{}, losses.Poisson{}},
+	{"NoisyGD", dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, losses.Logistic{}},
+	{"NoisyGD, moments", dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, losses.Squared{}},
+	{"OutputPerturbation", dpglm.OutputPerturbationConfig{}, losses.Logistic{}},
+	{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}},
+	{"ObjectivePerturbation, smoothed", dpglm.ObjectivePerturbationConfig{}, losses.Hinge{}},
+	{"JL", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}, losses.Logistic{}},
+	{"JL, searched", dpglm.JLConfig{Learner: dpglm.GridSearchConfig{Learner: dpglm.StandardisedGDConfig{}}, K: 9, Map: dpglm.HadamardMap}, losses.Logistic{}},
+	{"GridSearch", dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}, losses.Logistic{}},
+	{"GridSearch, projected", dpglm.GridSearchConfig{Learner: dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}}, losses.Logistic{}},
+	{"Boost", dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Chunks: 3}, losses.Logistic{}},
+}
+
+// Rows in a file give the bits of those in memory, and so do sums that workers made of blocks:
+// of any learner, whatever the rows.
 func TestStoredRowsHaveTheSameBits(t *testing.T) {
 	const n, d = 6000, 40
 	for _, f := range some(forms(n, d)) {
@@ -112,26 +134,14 @@ func TestStoredRowsHaveTheSameBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := stored(t, f.x, f.y, f.facts, f.more...)
-		if got, want := file.Shape(), memory.Shape(); got != want {
-			t.Fatalf("%s: %+v, want %+v", f.name, got, want)
+		remote, _ := onWorkers(t, f)
+		others := map[string]*dpglm.Dataset{"file": stored(t, f.x, f.y, f.facts, f.more...), "workers": remote}
+		for kind, other := range others {
+			if got, want := other.Shape(), memory.Shape(); got != want {
+				t.Fatalf("%s, %s: %+v, want %+v", f.name, kind, got, want)
+			}
 		}
-		for _, c := range []struct {
-			name    string
-			learner dpglm.Learner
-			loss    losses.Loss
-		}{
-			{"Auto", dpglm.AutoConfig{}, losses.Logistic{}},
-			{"Auto", dpglm.AutoConfig{}, losses.Squared{}},
-			{"StandardisedGD", dpglm.StandardisedGDConfig{}, losses.Poisson{}},
-			{"NoisyGD", dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, losses.Logistic{}},
-			{"NoisyGD, moments", dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, losses.Squared{}},
-			{"OutputPerturbation", dpglm.OutputPerturbationConfig{}, losses.Logistic{}},
-			{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}},
-			{"JL", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}, losses.Logistic{}},
-			{"GridSearch", dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}, losses.Logistic{}},
-			{"Boost", dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Chunks: 3}, losses.Logistic{}},
-		} {
+		for _, c := range storedLearners {
 			plan, err := c.learner.Plan(memory.Shape(), dpglm.Problem{Loss: c.loss, Radius: 2}, dpglm.ApproxDP(4, 1e-6))
 			if err != nil {
 				if len(f.more) > 1 { // losses that can't have offsets
@@ -143,11 +153,13 @@ func TestStoredRowsHaveTheSameBits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", f.name, c.name, err)
 			}
-			got, err := plan.Run(ctx, file, seeded(7))
-			if err != nil {
-				t.Fatalf("%s, %s: %v", f.name, c.name, err)
+			for kind, other := range others {
+				got, err := plan.Run(ctx, other, seeded(7))
+				if err != nil {
+					t.Fatalf("%s, %s, %s: %v", f.name, c.name, kind, err)
+				}
+				sameBits(t, f.name+", "+c.name+", "+kind, got.Weights(), want.Weights())
 			}
-			sameBits(t, f.name+", "+c.name, got.Weights(), want.Weights())
 		}
 	}
 }
@@ -166,8 +178,9 @@ func TestStoredRowsAnswerAllQuestions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		remote, scratch := onWorkers(t, f)
 		asked := []map[string][]float64{}
-		for _, d := range []*dpglm.Dataset{memory, stored(t, f.x, f.y, f.facts, f.more...)} {
+		for _, d := range []*dpglm.Dataset{memory, stored(t, f.x, f.y, f.facts, f.more...), remote} {
 			asked = append(asked, storedAnswers(t, f.name, d))
 		}
 		if len(asked[0]) < 6 {
@@ -175,6 +188,13 @@ func TestStoredRowsAnswerAllQuestions(t *testing.T) {
 		}
 		for name, want := range asked[0] {
 			sameBits(t, f.name+", "+name, asked[1][name], want)
+			sameBits(t, f.name+", "+name+" of workers", asked[2][name], want)
+		}
+		if err := remote.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v (%v)", f.name, left, err)
 		}
 	}
 }

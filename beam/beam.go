@@ -2,10 +2,11 @@
 // cluster of Flink, Spark or Dataflow, or on Prism in this process.
 //
 // A data set of [OpenRows] gives the answers, the noise and the models of the same rows in
-// memory, to the last bit. Each pass over the rows is a pipeline of its own, whose elements
+// memory, to the last bit, for almost all that dpglm can do: docs/CLUSTER.md says what is left.
+// Each pass over the rows is a pipeline of its own, whose elements
 // are pieces of the file, some blocks each. A worker adds up its blocks, one sum for each, and
-// writes these to a file of a name that no other pass has; this process reads them back, adds
-// them up in the order of the blocks, and draws all noise: a worker that runs again, or twice,
+// writes these to a file of a name that no other pass has; this process reads them back one by
+// one, in the order of the blocks, adds them up, and draws all noise: a worker that runs again, or twice,
 // makes the same file. Which pieces came, and how many rows they were, is checked in each
 // pass.
 //
@@ -14,8 +15,8 @@
 //
 // # Privacy
 //
-// Sums of rows without noise travel between workers, the temporary directory and this
-// process, as do weights between releases: runner, directory and whoever can read them are
+// Sums of rows without noise, and copies of rows in another order, travel between workers, the
+// temporary directory and this process, as do weights between releases: runner, directory and whoever can read them are
 // trusted as the owner of the rows is. What leaves is what a fit in memory releases.
 package beam
 
@@ -55,6 +56,11 @@ type Options struct {
 	// Temp is a directory that workers can write and this process can read, as a path, or as a
 	// URL of a file system of Beam's that the program imports. Passes leave nothing there.
 	Temp string
+	// Scratch is a directory that workers and this process have under the same path, for copies of
+	// rows, which are private as the rows are: Dataset.Split, searches, boosting, persons and
+	// Newton's method read rows in another order, or some of them. They are gone when they are no
+	// longer used, or the data set is closed. Empty is Temp, where that is a path.
+	Scratch string
 	// Pieces is how many elements a pass has: some for each core of all workers, and 256 at most;
 	// 0 is 16.
 	Pieces int
@@ -67,6 +73,9 @@ func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*
 	if o.Pieces == 0 {
 		o.Pieces = 16
 	}
+	if o.Scratch == "" && directory(o.Temp).local() {
+		o.Scratch = o.Temp
+	}
 	switch {
 	case !beam.Initialized():
 		return nil, check.Fail(check.ErrConfig, "Init", nil, "must be called before")
@@ -74,6 +83,8 @@ func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*
 		return nil, check.Fail(check.ErrConfig, "Options.Runner", nil, "must be given, such as prism.Execute")
 	case o.Temp == "":
 		return nil, check.Fail(check.ErrConfig, "Options.Temp", o.Temp, "must be a directory that workers write")
+	case o.Scratch == "":
+		return nil, check.Fail(check.ErrConfig, "Options.Scratch", o.Scratch, "must be a directory that workers and this process share, as Temp is none")
 	case o.Pieces < 0:
 		return nil, check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
 	}
@@ -85,27 +96,27 @@ type engine struct{ o Options }
 
 func (e *engine) Pieces() int { return e.o.Pieces }
 
+func (e *engine) Scratch() string { return e.o.Scratch }
+
 // Ask runs the pipeline and reads what it wrote, in a directory of its own.
-func (e *engine) Ask(ctx context.Context, question []byte, pieces int) (replies [][]byte, err error) {
+func (e *engine) Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) (err error) {
 	dir, err := create(ctx, e.o.Temp)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, dir.remove()) }()
 	if err := dir.write(ctx, questionFile, question); err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.run(ctx, dir, pieces); err != nil {
-		return nil, err
+		return err
 	}
 	for k := range pieces {
-		reply, err := dir.read(ctx, pieceFile(k))
-		if err != nil {
-			return nil, fmt.Errorf("the sums of piece %d of a pass: %w", k, err)
+		if err := dir.open(ctx, pieceFile(k), take); err != nil {
+			return fmt.Errorf("the sums of piece %d of a pass: %w", k, err)
 		}
-		replies = append(replies, reply)
 	}
-	return replies, nil
+	return nil
 }
 
 // run runs the pipeline.

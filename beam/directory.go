@@ -1,11 +1,13 @@
 package beam
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -50,6 +52,21 @@ func (d directory) read(ctx context.Context, name string) ([]byte, error) {
 	}
 	defer fs.Close()
 	return filesystem.Read(ctx, fs, string(d)+"/"+name)
+}
+
+// open calls do with a file.
+func (d directory) open(ctx context.Context, name string, do func(io.Reader) error) error {
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	r, err := fs.OpenRead(ctx, string(d)+"/"+name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return do(bufio.NewReaderSize(r, 1<<16))
 }
 
 // write writes a file: it has its name when it is whole. Another one of that name, of a worker

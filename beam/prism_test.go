@@ -75,7 +75,8 @@ func nothingLeft(t *testing.T, temp string) {
 	}
 }
 
-// A fit on Prism is the one in memory, to the last bit.
+// A fit on Prism is the one in memory, to the last bit, also where it reads copies of rows: these
+// are gone when the data set is closed.
 func TestPrismHasTheSameBits(t *testing.T) {
 	x, y := rows(20_000, 12)
 	memory, err := dpglm.NewDataset(x, y, bounds)
@@ -90,6 +91,10 @@ func TestPrismHasTheSameBits(t *testing.T) {
 		"Noisy GD": func(d *dpglm.Dataset) (*dpglm.Model, error) {
 			return dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Poisson{}, Radius: 1}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 4, Clip: 0.5}, seeded())
 		},
+		"Grid search": func(d *dpglm.Dataset) (*dpglm.Model, error) {
+			grid := dpglm.GridSearchConfig{Learner: dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 3}, K: 5}}
+			return dpglm.GridSearch(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), grid, seeded())
+		},
 	} {
 		want, err := fit(memory)
 		if err != nil {
@@ -102,6 +107,9 @@ func TestPrismHasTheSameBits(t *testing.T) {
 		if !slices.Equal(got.Weights(), want.Weights()) {
 			t.Errorf("%s: %v, want %v", name, got.Weights(), want.Weights())
 		}
+	}
+	if err := remote.Close(); err != nil {
+		t.Error(err)
 	}
 	nothingLeft(t, temp)
 }
@@ -146,7 +154,7 @@ func TestWorkersThatFail(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []beam.Options{{}, {Runner: prism.Execute}, {Temp: t.TempDir()}, {Runner: prism.Execute, Temp: t.TempDir(), Pieces: -1}} {
+	for _, o := range []beam.Options{{}, {Runner: prism.Execute}, {Temp: t.TempDir()}, {Runner: prism.Execute, Temp: t.TempDir(), Pieces: -1}, {Runner: prism.Execute, Temp: "gs://bucket/tmp"}} {
 		if _, err := beam.OpenRows(ctx, "x.rows", bounds, o); !errors.Is(err, dpglm.ErrConfig) {
 			t.Errorf("%+v: %v", o, err)
 		}

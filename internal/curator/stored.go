@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -63,14 +64,24 @@ func (f *File) Data(enc Encoding, labelCentre, labelBound float64) (*Data, error
 // Engine has questions answered where rows are.
 type Engine = rows.Engine
 
-// Remote is Data for rows that an engine's workers read; a file whose rows have persons, weights
-// or offsets is refused.
+// Remote is Data for rows that an engine's workers read.
 func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound float64, e Engine) (*Data, error) {
 	table, err := rows.NewRemote(ctx, f.f, enc, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Data{&held{table: table, labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}, nil
+	owners, err := table.Beside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data := &Data{&held{table: table, labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}
+	if slices.Contains(f.f.Beside, rowfile.Offset) {
+		data.offsetsRange = f.f.Offsets
+	}
+	if owners.Persons == nil && owners.Weights == nil {
+		return data, nil
+	}
+	return data.Own(owners)
 }
 
 // WriteFile writes rows and labels to a file, for OpenFile, with whose they are, and with

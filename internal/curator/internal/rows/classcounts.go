@@ -53,6 +53,7 @@ func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64
 		total += len(edges[k]) + 1
 	}
 	counts := make([]float64, total)
+	ctx = asking(ctx, asked{Kind: "framed log odds", Frame: &c.r.f, Classes: c.k, Counted: of, Cells: edges, At: at, odds: loss})
 	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			row := a.many[c.k*rows.rows:]
@@ -77,7 +78,7 @@ func cell(edges []float64, v float64) int {
 
 // OwnLogOdds is one histogram of log p_y/(1 − p_y), y being a row's own class.
 func (c *ClassFramed) OwnLogOdds(ctx context.Context, edges []float64, at ClassPoint, loss losses.Loss) (release.Answer, error) {
-	return c.numbers(ctx, edges, at, func(row []float64, z [][]float64, i, y int) float64 {
+	return c.numbers(asking(ctx, asked{Kind: "framed own log odds", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, odds: loss}), edges, at, func(row []float64, z [][]float64, i, y int) float64 {
 		logOdds(row, z, i, loss)
 		return row[y]
 	})
@@ -85,7 +86,7 @@ func (c *ClassFramed) OwnLogOdds(ctx context.Context, edges []float64, at ClassP
 
 // Brier is one histogram of Σ(p_k − 1[k = y])².
 func (c *ClassFramed) Brier(ctx context.Context, edges []float64, at ClassPoint, loss losses.Loss) (release.Answer, error) {
-	return c.numbers(ctx, edges, at, func(row []float64, z [][]float64, i, y int) (square float64) {
+	return c.numbers(asking(ctx, asked{Kind: "framed brier", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, odds: loss}), edges, at, func(row []float64, z [][]float64, i, y int) (square float64) {
 		logOdds(row, z, i, loss)
 		for k, v := range row {
 			p := losses.Logit.Mean(v)
@@ -117,7 +118,7 @@ func (c *ClassFramed) numbers(ctx context.Context, edges []float64, at ClassPoin
 // Confusion counts rows by their class and, within it, by the class of the largest score.
 func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Answer, error) {
 	counts := make([]float64, c.k*c.k)
-	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
+	err := c.eachScored(asking(ctx, asked{Kind: "framed confusion", Frame: &c.r.f, Classes: c.k, At: at}), counts, at, func(c *ClassFramed) classAdder {
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			for i := range rows.rows {
 				best := 0

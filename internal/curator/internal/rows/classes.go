@@ -26,7 +26,7 @@ func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
 		return nil
 	}
 	if t.elsewhere() {
-		return nil, errNotAsked
+		return &Classes{&Sums{t: t}, k}, t.allClasses(k)
 	}
 	if t.stored != nil {
 		err := t.eachLabel(func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
@@ -44,7 +44,7 @@ func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
 // Framed.histogram.
 func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
-	err := c.s.eachRow(ctx, counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.owners.share(i) })
+	err := c.s.eachRow(asking(ctx, asked{Kind: "class counts", Classes: c.k}), counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.owners.share(i) })
 	return release.NewAnswer(rows, counts, oneRowCounts), err
 }
 
@@ -154,7 +154,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (rel
 	d, columns := r.Dim(), t.enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
-	err := c.eachTile(ctx, sums, at, func(c *ClassFramed) classAdder {
+	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient", Frame: &r.f, Classes: c.k, At: at, Slope: p}), sums, at, func(c *ClassFramed) classAdder {
 		r, t, norms := c.r, c.r.s.t, c.r.norms(p)
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			for i := range rows.rows {
@@ -204,7 +204,7 @@ func (c *ClassFramed) gradientSensitivity(p Slope) float64 {
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.
 func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p Slope) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
-	err := c.eachTile(ctx, counts, at, func(c *ClassFramed) classAdder {
+	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient norms", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, Slope: p}), counts, at, func(c *ClassFramed) classAdder {
 		own := c.r.norms(p)
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			lengths := a.beside[:rows.rows]

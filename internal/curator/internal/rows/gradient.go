@@ -38,7 +38,7 @@ type coefficients func(z, beside []float64, lo int)
 // there is one, adds what the coefficients would.
 func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at atOnce, of func(s *Sums) coefficients) (c, k float64, err error) {
 	if s.ask != nil {
-		return s.askFor(dst, w, totals, of)
+		return s.askFor(ctx, dst, w, totals, of)
 	}
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)

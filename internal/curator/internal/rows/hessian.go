@@ -2,7 +2,9 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,16 +17,26 @@ func (s *Sums) Curved() bool {
 	return ok
 }
 
-// Curvatures returns the second derivative of each row's loss in its score, 0
-// where the clip holds the gradient. The loss must be Curved.
-func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) ([]float64, error) {
-	curvatures := make([]float64, len(s.t.length))
+// Curvatures are the second derivatives of the rows' losses in their scores, 0 where the clip
+// holds the gradient.
+type Curvatures struct {
+	of   []float64 // nil where others read the rows
+	w    []float64
+	clip float64
+}
+
+// Curvatures finds them at w. The loss must be Curved.
+func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) (*Curvatures, error) {
+	c := &Curvatures{make([]float64, len(s.t.length)), slices.Clone(w), clip}
+	if s.t.elsewhere() {
+		return c, nil
+	}
 	of := s.weighByCurvature(w, clip)
 	err := s.pass(ctx, nil, func(s *Sums) adder {
 		weigh, from := of(s), s.t.from
-		return func(_ *workspace, rows tile, lo int) { weigh(curvatures[from+lo:from+lo+rows.rows], rows, lo) }
+		return func(_ *workspace, rows tile, lo int) { weigh(c.of[from+lo:from+lo+rows.rows], rows, lo) }
 	})
-	return curvatures, err
+	return c, err
 }
 
 // weighByCurvature returns the function that sets its first argument to the Curvatures of a
@@ -67,17 +79,31 @@ func (s *Sums) Every(k int) *Sums {
 	return s.of(s.t.Pick(persons), s.t.RowsOf(persons))
 }
 
-// Weighted sets dst to Σᵢ weights_i⟨v, xᵢ⟩xᵢ, the product of v and weighted second
-// moments, in one pass.
-func (s *Sums) Weighted(ctx context.Context, dst, v, weights []float64) error {
+// Weighted sets dst to Σᵢ cᵢ⟨v, xᵢ⟩xᵢ, the product of v and weighted second moments, in one
+// pass.
+func (s *Sums) Weighted(ctx context.Context, dst, v []float64, c *Curvatures) error {
+	ctx = asking(ctx, asked{Kind: "weighted", W: v, Many: [][]float64{c.w}, Clip: c.clip})
 	_, _, err := s.combine(ctx, dst, v, false, nil, func(s *Sums) coefficients {
 		return func(z, _ []float64, lo int) {
 			for k := range z {
-				z[k] *= weights[s.t.from+lo+k]
+				z[k] *= c.of[s.t.from+lo+k]
 			}
 		}
 	})
 	return err
+}
+
+// weightedAgain is Weighted for a worker, which finds what weighs its rows first.
+func (s *Sums) weightedAgain(ctx context.Context, dst []float64, q *asked) error {
+	if len(q.Many) != 1 {
+		return errNotAsked
+	}
+	c, err := s.Curvatures(ctx, q.Many[0], q.Clip)
+	if !errors.Is(err, errCaptured) {
+		return err
+	}
+	s.t.stored.task.counted.Store(0)
+	return s.Weighted(ctx, dst, q.W, c)
 }
 
 // scatterPays reports whether the rows of a sparse tile are so sparse that adding the

@@ -80,8 +80,8 @@ func TestHessian(t *testing.T) {
 				want = 0
 				held++
 			}
-			if math.Abs(curvatures[i]-want) > 1e-14 {
-				t.Fatalf("row %d: curvature %g, want %g", i, curvatures[i], want)
+			if math.Abs(curvatures.of[i]-want) > 1e-14 {
+				t.Fatalf("row %d: curvature %g, want %g", i, curvatures.of[i], want)
 			}
 		}
 		if held == 0 || held == n {
@@ -90,7 +90,7 @@ func TestHessian(t *testing.T) {
 		for _, k := range []int{1, 5} {
 			weights := make([]float64, n)
 			for i := 0; i < n; i += k {
-				weights[i] = curvatures[i]
+				weights[i] = curvatures.of[i]
 			}
 			got, err := s.Every(k).Hessian(ctx, w, clip)
 			if err != nil {

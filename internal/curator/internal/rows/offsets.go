@@ -36,7 +36,7 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 // being exact.
 func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 2)
-	err = s.eachRow(ctx, values, func(s *Sums, i int, sum []float64) {
+	err = s.eachRow(asking(ctx, asked{Kind: "totals"}), values, func(s *Sums, i int, sum []float64) {
 		share := s.t.owners.share(i)
 		sum[0] += share
 		switch {

@@ -26,7 +26,7 @@ const maxPersons = 1 << 27
 // rows. Which of a person's rows count depends on the seed, the person's number and the
 // number of the person's rows only. Its errors are those of intake.
 func (t *Table) Own(facts Owners) (*Table, []int, error) {
-	n := len(t.length)
+	n := t.Rows()
 	if err := facts.check(n); err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ type Question struct {
 	w      []float64
 	totals bool
 	of     func(s *Sums) coefficients
+	asked  *asked    // what is asked, for other processes; nil if these can't be
 	raw    []float64 // the answer: what addTile adds, then the totals
 }
 
@@ -25,8 +26,8 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 }
 
 // askFor is combine by way of ask.
-func (s *Sums) askFor(dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
-	q, p := &Question{s, w, totals, of, nil}, s.t.enc.Columns
+func (s *Sums) askFor(ctx context.Context, dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
+	q, p := &Question{s, w, totals, of, askedIn(ctx), nil}, s.t.enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
 	}
@@ -62,7 +63,7 @@ func (s *Sums) answer(ctx context.Context, questions []*Question) error {
 	folds, v := s.t.enc.foldAll(ws)
 	size := p + 4
 	total := make([]float64, len(ws)*size)
-	err := s.pass(ctx, total, func(s *Sums) adder {
+	err := s.pass(together(ctx, questions), total, func(s *Sums) adder {
 		t, sets := s.t, make([]coefficients, len(questions))
 		for j, q := range questions {
 			sets[j] = q.of(s.as(q.s))
@@ -88,6 +89,17 @@ func (s *Sums) answer(ctx context.Context, questions []*Question) error {
 		q.raw = total[j*size : (j+1)*size]
 	}
 	return err
+}
+
+// together says that a pass is for all these questions.
+func together(ctx context.Context, questions []*Question) context.Context {
+	all := asked{Kind: "together"}
+	for _, q := range questions {
+		if q.asked != nil {
+			all.Together = append(all.Together, joined{loss: q.s.loss, Asked: *q.asked})
+		}
+	}
+	return asking(ctx, all)
 }
 
 // as are the sums over the rows of s under the loss of others with labels of the same kind.

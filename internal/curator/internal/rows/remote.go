@@ -7,8 +7,10 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"fmt"
+	"io"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,17 +24,40 @@ import (
 // blocks of a pass. What it carries is for the curator's eyes only.
 type Engine interface {
 	// Ask has the question answered by Reply for each of so many pieces of the blocks, from 0
-	// on, and returns the replies in any order.
-	Ask(ctx context.Context, question []byte, pieces int) ([][]byte, error)
+	// on, and calls take with each reply, in the order of the pieces; take reads it to its end.
+	Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) error
 	// Pieces is how many pieces a pass is best cut into.
 	Pieces() int
+	// Scratch is a directory that workers and this process have under the same path, for copies
+	// of rows.
+	Scratch() string
+}
+
+// remote is how an engine's workers read the rows of a table.
+type remote struct {
+	engine   Engine
+	rows     int      // of the table
+	measured Encoding // of the file's rows
+	steps    []step   // which make the table's rows of these
+	owners   *owners  // that the file tells of its rows, where they are a copy
+	copies   *copies
+}
+
+// of is the same for another number of rows.
+func (r *remote) of(rows int) *remote {
+	if r == nil {
+		return nil
+	}
+	of := *r
+	of.rows = rows
+	return &of
 }
 
 // elsewhere reports whether other processes read the rows.
-func (t *Table) elsewhere() bool { return t.stored != nil && t.stored.engine != nil }
+func (t *Table) elsewhere() bool { return t.stored != nil && t.stored.remote != nil }
 
 // captures reports whether sums go to who asked for them, block by block.
-func (s *stored) captures() bool { return s != nil && s.capture != nil }
+func (s *stored) captures() bool { return s != nil && s.task != nil }
 
 // toMeasure is the number of rows that a frame measures: none where others read, or for a
 // worker, which measures what it reads.
@@ -44,7 +69,7 @@ func (t *Table) toMeasure() int {
 }
 
 // errNotAsked is the error of what is not among asked's kinds.
-var errNotAsked = check.Fail(check.ErrConfig, "rows", nil, "must lie in memory or in a file of this machine for what is asked of them: an engine's workers answer sums over all rows, without splits, persons, weights, offsets and projections")
+var errNotAsked = check.Fail(check.ErrConfig, "rows", nil, "must lie in memory or in a file of this machine for what is asked of them: an engine's workers answer with sums over rows")
 
 // build tells builds apart by the versions of the program and of this module, and by the
 // revision, as far as the program knows them.
@@ -72,12 +97,18 @@ type question struct {
 	Build    string // of who asks: another one may bound rows otherwise than the noise is for
 	Path     string
 	Sum      uint32
-	Encoding sentEncoding
-	Rebounds [][2]float64
-	Loss     []byte
-	Labels   [2]float64 // centre and bound
-	Asked    asked
-	Pieces   int
+	Encoding sentEncoding // of the file's rows
+	Steps    []step
+
+	First, Rows, Persons int   // of the file
+	Bounds               []int // where blocks begin, where persons have several rows, and end
+	Class                int
+	Owned, Shifted       bool // whether rows have shares, and scores offsets
+
+	Loss   []byte
+	Labels [2]float64 // centre and bound
+	Asked  asked
+	Pieces int
 }
 
 // sentEncoding is an Encoding with its unexported fields.
@@ -118,10 +149,11 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc Encoding, e Engine) (*T
 	if f.Columns != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	if len(f.Beside) > 0 {
-		return nil, errNotAsked
+	if e.Scratch() == "" {
+		return nil, check.Fail(check.ErrConfig, "engine's Scratch", nil, "must be a directory that its workers share with this process, for copies of rows in another order")
 	}
-	t := &Table{enc: enc, stored: &stored{file: f, sparse: f.Sparse, class: -1, engine: e, measured: enc}, workspaces: new(sync.Pool)}
+	at := &stored{file: f, sparse: f.Sparse, class: -1, remote: &remote{engine: e, rows: f.Rows, measured: enc, copies: new(copies)}}
+	t := &Table{enc: enc, stored: at, workspaces: new(sync.Pool)}
 	t.layout = newLayout(f.Rows, enc.Columns, f.Sparse, nil)
 	counts := make([]float64, 3)
 	if err := (&Sums{t: t}).labelCounts(ctx, counts); err != nil {
@@ -153,92 +185,142 @@ func (r *Framed) lengthsElsewhere(ctx context.Context, counts, edges []float64) 
 
 // rebound notes a smaller bound for those who read the rows.
 func (s *stored) rebound(bound, constant float64) *stored {
-	if s == nil || s.engine == nil {
+	if s == nil || s.remote == nil {
 		return s
 	}
-	of := &stored{file: s.file, sparse: s.sparse, class: s.class, labels: s.labels, engine: s.engine, measured: s.measured}
-	of.rebounds = append(append(of.rebounds, s.rebounds...), [2]float64{bound, constant})
+	return s.after(step{Bound: bound, Constant: constant})
+}
+
+// after are the rows that a step makes.
+func (s *stored) after(next step) *stored {
+	of := s.derived()
+	of.remote = s.remote.of(s.remote.rows)
+	of.remote.steps = append(slices.Clone(s.remote.steps), next)
 	return of
 }
 
 // question returns what ctx says the pass is for.
-func (s *Sums) question(ctx context.Context, pieces int) ([]byte, error) {
-	of, ok := ctx.Value(askedKey{}).(asked)
-	at := s.t.stored
-	if !ok || at.refused || at.class >= 0 {
+func (s *Sums) question(ctx context.Context, l layout, pieces int) ([]byte, error) {
+	of := askedIn(ctx)
+	if of == nil {
 		return nil, errNotAsked
+	}
+	file, first, err := s.t.stored.source(ctx)
+	if err != nil {
+		return nil, err
 	}
 	loss, err := encodeLoss(s.loss)
 	if err != nil {
 		return nil, err
 	}
+	if err := of.encode(); err != nil {
+		return nil, err
+	}
+	at := s.t.stored.remote
 	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(question{build(), at.file.Path(), at.file.Checksum(), send(at.measured), at.rebounds, loss, [2]float64{s.labelCentre, s.labelBound}, of, pieces})
+	err = gob.NewEncoder(&b).Encode(question{
+		Build: build(), Path: file.Path(), Sum: file.Checksum(), Encoding: send(at.measured), Steps: at.steps,
+		First: first, Rows: at.rows, Persons: l.n, Bounds: l.bounds(), Class: s.t.stored.class,
+		Owned: l.owners != nil, Shifted: s.offsetBound > 0,
+		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Asked: *of, Pieces: pieces,
+	})
 	return b.Bytes(), err
 }
 
+// bounds are the rows at which blocks begin and the last one ends; nil where each person has one.
+func (l layout) bounds() (at []int) {
+	if l.owners == nil {
+		return nil
+	}
+	for b := range l.blocks + 1 {
+		at = append(at, l.owners.start[min(b*l.blockPersons, l.n)])
+	}
+	return at
+}
+
 // remotePass sets the sums of all blocks, each of the given width, and calls merge for each in
-// the order of the blocks, which the layout says.
+// the order of the blocks, which the layout says. Where it fails what was merged is of no use.
 func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(sum []float64)) error {
-	e := s.t.stored.engine
+	e := s.t.stored.remote.engine
 	pieces := max(1, min(e.Pieces(), l.blocks))
-	q, err := s.question(ctx, pieces)
+	q, err := s.question(ctx, l, pieces)
 	if err != nil {
 		return err
 	}
-	replies, err := e.Ask(ctx, q, pieces)
-	if err != nil {
+	a := &accepting{of: sha256.Sum256(q), l: l, pieces: pieces, raw: make([]byte, 8*width), merge: merge}
+	if err := e.Ask(ctx, q, pieces, a.take); err != nil {
 		return err
 	}
-	ordered, err := accept(q, replies, l, pieces, width)
-	if err != nil {
-		return err
-	}
-	sum := make([]float64, width)
-	for _, of := range ordered {
-		for len(of) > 0 {
-			for j := range sum {
-				sum[j] = math.Float64frombits(binary.LittleEndian.Uint64(of[8*j:]))
-			}
-			merge(sum)
-			of = of[8*width:]
-		}
-	}
-	return nil
+	return a.end()
 }
 
 // A reply is the question's SHA-256, the piece and the number of its rows (uint64 each), and
 // the sums of its blocks, as float64, all little-endian.
 const replyHead = sha256.Size + 16
 
-// accept puts replies in order, and refuses them unless each piece was answered once, for this
-// question, with the sums of its blocks over all their rows: what is there twice would
-// count twice.
-func accept(q []byte, replies [][]byte, l layout, pieces, width int) ([][]byte, error) {
-	refuse := func(what string, v any, rule string) ([][]byte, error) {
-		return nil, check.Fail(check.ErrRowFile, "reply: "+what, v, rule)
+// accepting takes replies, in the order of the pieces, and refuses them unless each piece was
+// answered once, for this question, with the sums of its blocks over all their rows: what is
+// there twice would count twice.
+type accepting struct {
+	of     [sha256.Size]byte
+	l      layout
+	pieces int
+	next   int    // piece
+	raw    []byte // of a block's sum
+	merge  func(sum []float64)
+}
+
+func refused(what string, v any, rule string) error {
+	return check.Fail(check.ErrRowFile, "reply: "+what, v, rule)
+}
+
+// take takes the next piece's.
+func (a *accepting) take(reply io.Reader) error {
+	if a.next == a.pieces {
+		return refused("replies", a.next+1, fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
-	of, ordered := sha256.Sum256(q), make([][]byte, pieces)
-	if len(replies) != pieces {
-		return refuse("replies", len(replies), fmt.Sprintf("must be one for each of the %d pieces", pieces))
+	head := make([]byte, replyHead)
+	if _, err := io.ReadFull(reply, head); err != nil || !bytes.Equal(head[:sha256.Size], a.of[:]) {
+		return refused("question", nil, "must be the one that was asked")
 	}
-	for _, r := range replies {
-		if len(r) < replyHead || !bytes.Equal(r[:sha256.Size], of[:]) {
-			return refuse("question", nil, "must be the one that was asked")
-		}
-		piece, rows := binary.LittleEndian.Uint64(r[sha256.Size:]), binary.LittleEndian.Uint64(r[sha256.Size+8:])
-		if piece >= uint64(pieces) || ordered[piece] != nil {
-			return refuse("piece", piece, "must be one that was asked for, once")
-		}
-		first, last := l.piece(int(piece), pieces)
-		if want := min(last*l.blockPersons, l.n) - first*l.blockPersons; rows != uint64(want) {
-			return refuse(fmt.Sprintf("rows of piece %d", piece), rows, fmt.Sprintf("must be its %d", want))
-		}
-		if ordered[piece] = r[replyHead:]; len(ordered[piece]) != 8*width*(last-first) {
-			return refuse(fmt.Sprintf("length of piece %d", piece), len(r), "must be that of its sums")
-		}
+	piece, rows := binary.LittleEndian.Uint64(head[sha256.Size:]), binary.LittleEndian.Uint64(head[sha256.Size+8:])
+	if piece != uint64(a.next) {
+		return refused("piece", piece, fmt.Sprintf("must be %d: each is answered once, and they come in order", a.next))
 	}
-	return ordered, nil
+	first, last := a.l.piece(a.next, a.pieces)
+	lo, hi := a.l.owners.rows(first*a.l.blockPersons, min(last*a.l.blockPersons, a.l.n))
+	if rows != uint64(hi-lo) {
+		return refused(fmt.Sprintf("rows of piece %d", piece), rows, fmt.Sprintf("must be its %d", hi-lo))
+	}
+	a.next++
+	return a.sums(reply, last-first)
+}
+
+// sums reads those of so many blocks.
+func (a *accepting) sums(reply io.Reader, blocks int) error {
+	broken := refused(fmt.Sprintf("length of piece %d", a.next-1), nil, "must be that of its sums")
+	sum := make([]float64, len(a.raw)/8)
+	for range blocks {
+		if _, err := io.ReadFull(reply, a.raw); err != nil {
+			return broken
+		}
+		for j := range sum {
+			sum[j] = math.Float64frombits(binary.LittleEndian.Uint64(a.raw[8*j:]))
+		}
+		a.merge(sum)
+	}
+	if n, _ := io.ReadFull(reply, make([]byte, 1)); n > 0 {
+		return broken
+	}
+	return nil
+}
+
+// end checks that all pieces are there.
+func (a *accepting) end() error {
+	if a.next < a.pieces {
+		return refused("replies", a.next, fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
+	}
+	return nil
 }
 
 // piece is the range of blocks of a piece.

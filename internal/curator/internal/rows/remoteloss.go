@@ -14,6 +14,9 @@ import (
 var sendable = []losses.Loss{losses.Absolute{}, losses.CappedPoisson{}, losses.Gamma{}, losses.Hinge{}, losses.Huber{}, losses.Logistic{},
 	losses.NegativeBinomial{}, losses.Poisson{}, losses.Probit{}, losses.Quantile{}, losses.SmoothedHinge{}, losses.Squared{}, losses.SquaredHinge{}}
 
+// enveloped is of the type of losses whose kinks are smoothed.
+var enveloped, _ = losses.Envelope(losses.Hinge{}, 1)
+
 // sentLoss is a loss as it is sent.
 type sentLoss struct {
 	Type   string          `json:"type"`
@@ -34,6 +37,13 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 		}
 		return json.Marshal(sentLoss{Type: "Extended", Inner: inner, Limit: e.Limit})
 	}
+	if reflect.TypeOf(l) == reflect.TypeOf(enveloped) {
+		fields, err := json.Marshal(l)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(sentLoss{Type: "Envelope", Fields: fields})
+	}
 	for _, known := range sendable {
 		if reflect.TypeOf(known) == reflect.TypeOf(l) {
 			fields, err := json.Marshal(l)
@@ -43,7 +53,7 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 			return json.Marshal(sentLoss{Type: reflect.TypeOf(l).Name(), Fields: fields})
 		}
 	}
-	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know: neither a Custom nor an Ordinal one, nor one with kinks under a learner that smooths these")
+	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know: neither a Custom nor an Ordinal one")
 }
 
 // decodeLoss reads what encodeLoss wrote.
@@ -55,16 +65,45 @@ func decodeLoss(data []byte) (losses.Loss, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("%w: loss: %w", check.ErrConfig, err)
 	}
-	if s.Type == "Extended" {
+	switch s.Type {
+	case "Extended":
 		inner, err := decodeLoss(s.Inner)
 		return losses.Extended{Inner: inner, Limit: s.Limit}, err
+	case "Envelope":
+		return decodeEnvelope(s.Fields)
 	}
+	return known(s.Type, s.Fields)
+}
+
+// decodeEnvelope reads what losses' envelopes write.
+func decodeEnvelope(data []byte) (losses.Loss, error) {
+	var e struct {
+		Of     string
+		Fields json.RawMessage
+		Width  float64
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("%w: loss: %w", check.ErrConfig, err)
+	}
+	inner, err := known(e.Of, e.Fields)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := losses.Envelope(inner, e.Width)
+	if !ok {
+		return nil, check.Fail(check.ErrConfig, "loss", e.Of, "must be one that is smoothed")
+	}
+	return l, nil
+}
+
+// known is the loss of a type that is sent by its name.
+func known(name string, fields []byte) (losses.Loss, error) {
 	for _, known := range sendable {
-		if t := reflect.TypeOf(known); t.Name() == s.Type {
+		if t := reflect.TypeOf(known); t.Name() == name {
 			l := reflect.New(t)
-			err := json.Unmarshal(s.Fields, l.Interface())
+			err := json.Unmarshal(fields, l.Interface())
 			return l.Elem().Interface().(losses.Loss), err
 		}
 	}
-	return nil, check.Fail(check.ErrConfig, "loss", s.Type, "must be one that this worker knows")
+	return nil, check.Fail(check.ErrConfig, "loss", name, "must be one that this worker knows")
 }

@@ -36,12 +36,8 @@ type stored struct {
 	class   int         // labels are 1 if they are this class and 0 if not; −1 if they are as in the file
 	labels  labelDomain // of rows of which these are a part
 
-	engine   Engine       // which has others read the rows; nil for this process
-	refused  bool         // whether workers can't read these, being a selection
-	measured Encoding     // with an engine: that of the rows before they were rebound
-	rebounds [][2]float64 // to bounds and constants
-	capture  *capture     // of a worker: where sums go
-	ready    func(lo, hi int) error
+	remote *remote // where others read the rows; nil for this process
+	task   *task   // of a worker: what it was asked; nil elsewhere
 }
 
 // source is where the rows are, once they follow one after the other.
@@ -50,13 +46,21 @@ func (s *stored) source(ctx context.Context) (file *rowfile.File, first int, err
 	root.lock.Lock()
 	defer root.lock.Unlock()
 	if root.order != nil {
-		picked, err := root.file.Pick(ctx, root.order)
+		picked, err := root.picked(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		root.file, root.order = picked, nil
 	}
 	return root.file, first, nil
+}
+
+// picked are the rows of the file that are the table's.
+func (s *stored) picked(ctx context.Context) (*rowfile.File, error) {
+	if s.remote != nil {
+		return s.arrange(ctx)
+	}
+	return s.file.Pick(ctx, s.order)
 }
 
 // root is the whole that is no part of another one, and where s begins there.
@@ -67,25 +71,28 @@ func (s *stored) root() (root *stored, first int) {
 	return root, first
 }
 
-// pick returns the place of the given rows, in that order. They are copied to a scratch file
-// when they are first read, unless they follow one after the other.
-func (s *stored) pick(order []int) *stored {
+// derived are the same rows, for who makes others of them.
+func (s *stored) derived() *stored {
+	return &stored{whole: s, sparse: s.sparse, outside: s.outside, class: s.class, labels: s.labels, remote: s.remote}
+}
+
+// pick returns the place of the given rows, in that order, which have these owners. They are
+// copied to a scratch file when they are first read, unless they follow one after the other.
+func (s *stored) pick(order []int, o *owners) *stored {
 	if s == nil {
 		return nil
 	}
-	if s.engine != nil {
-		return &stored{file: s.file, sparse: s.sparse, class: s.class, labels: s.labels, engine: s.engine, refused: true}
-	}
-	p := &stored{whole: s, sparse: s.sparse, outside: Gather(s.outside, order), class: s.class, labels: s.labels}
+	p := s.derived()
+	p.outside, p.remote = Gather(s.outside, order), s.remote.of(len(order))
 	consecutive := len(order) > 0
 	for k, i := range order {
 		consecutive = consecutive && i == order[0]+k
 	}
-	if consecutive {
+	root, first := s.root()
+	if consecutive && (s.remote == nil || root.tells(first+order[0], o)) {
 		p.first = order[0]
 		return p
 	}
-	root, first := s.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()
 	p.whole, p.file, p.order = nil, root.file, slices.Clone(order)
@@ -93,6 +100,9 @@ func (s *stored) pick(order []int) *stored {
 		if p.order[k] += first; root.order != nil {
 			p.order[k] = root.order[p.order[k]]
 		}
+	}
+	if s.remote != nil {
+		p.remote.owners = o
 	}
 	return p
 }
@@ -103,6 +113,9 @@ const partNumbers = 1 << 15
 // partRows is how many rows a part has: whole tiles.
 func (t *Table) partRows(tileRows int) int {
 	width := t.enc.Columns
+	if k := t.stored.task; k != nil && len(k.steps) > 0 { // rows that are projected are longer
+		width = max(width, k.measured.Columns)
+	}
 	if t.isSparse() {
 		width = min(width, partNumbers/512)
 	}
@@ -122,8 +135,8 @@ type reading struct {
 // file. Both are good until the next call.
 func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 	c, n, enc := &g.chunk, hi-lo, t.enc
-	if t.stored.rebounds != nil {
-		enc = t.stored.measured
+	if t.stored.task != nil {
+		enc = t.stored.task.measured
 	}
 	if err := g.reader.Read(c, g.first+lo, g.first+hi); err != nil {
 		return nil, nil, err
@@ -142,9 +155,10 @@ func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 	if p.src, err = t.stored.clamped(&enc, c, lo); err != nil {
 		return nil, nil, err
 	}
-	for _, r := range t.stored.rebounds {
-		p = p.Rebound(r[0], r[1])
-		p.from = lo
+	if k := t.stored.task; k != nil {
+		if p, err = k.made(p, g.reader.File(), c); err != nil {
+			return nil, nil, err
+		}
 	}
 	return p, t.stored.relabelled(c.Labels), nil
 }
@@ -209,6 +223,9 @@ func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
 	if s.offsets != nil {
 		of.offsets = s.offsets[p.from : p.from+len(labels)]
 	}
+	if k := s.t.stored.task; k != nil && k.shifted {
+		of.offsets = heldOffsets(g.reader.File(), &g.chunk)
+	}
 	return &of
 }
 
@@ -250,8 +267,8 @@ func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire f
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begins, blocks := 0, l.blocks
-	if c := t.stored.capture; c != nil {
-		begins, blocks = c.first, c.last-c.first
+	if k := t.stored.task; k != nil {
+		begins, blocks = k.first, k.last-k.first
 	}
 	errs, most := make([]error, blocks), t.partRows(l.tileRows)
 	err = inOrder(ctx, blocks, ahead,
@@ -262,8 +279,7 @@ func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire f
 		},
 		func(b int, r *reader[A]) {
 			begin(r.a)
-			person := (begins + b) * l.blockPersons
-			lo, hi := l.owners.rows(person, min(person+l.blockPersons, l.n))
+			lo, hi := t.stored.task.rows(l, begins+b)
 			for ; lo < hi && ctx.Err() == nil; lo += most {
 				part, labels, err := t.readyPart(r.reading, lo, min(lo+most, hi))
 				if err != nil {
@@ -280,20 +296,18 @@ func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire f
 
 // readyPart is part, of rows that were measured.
 func (t *Table) readyPart(g *reading, lo, hi int) (*Table, []float64, error) {
-	if t.stored.ready != nil {
-		if err := t.stored.ready(lo, hi); err != nil {
+	if k := t.stored.task; k != nil {
+		if err := k.ready(lo, hi); err != nil {
 			return nil, nil, err
 		}
-	}
-	if c := t.stored.capture; c != nil {
-		c.rows.Add(int64(hi - lo))
+		k.counted.Add(int64(hi - lo))
 	}
 	return t.part(g, lo, hi)
 }
 
 // ended is the error of a pass whose sums, if there are any, went where they belong.
 func (s *stored) ended(err error) error {
-	if err == nil && s.capture != nil {
+	if err == nil && s.task != nil {
 		return errCaptured
 	}
 	return err
@@ -310,8 +324,8 @@ func (s *Sums) storedPass(ctx context.Context, dst []float64, of func(s *Sums) a
 	if t.elsewhere() {
 		return s.remotePass(ctx, t.layout, len(dst), merge)
 	}
-	if c := t.stored.capture; c != nil {
-		merge = c.take
+	if k := t.stored.task; k != nil {
+		merge = k.take
 	}
 	return t.stored.ended(inParts(ctx, s, t.layout, 2, t.acquire, t.release,
 		func(a *workspace) { a.sum = zeros(a.sum, len(dst)) },
@@ -334,8 +348,8 @@ func (s *Sums) storedMoments(ctx context.Context, dim int, of func(s *Sums) mome
 	if t.elsewhere() {
 		return symmetric(total), s.remoteMoments(ctx, total)
 	}
-	if c := t.stored.capture; c != nil {
-		merge = func(m *kernel.Moments) { c.take(m.Sum) }
+	if k := t.stored.task; k != nil {
+		merge = func(m *kernel.Moments) { k.take(m.Sum) }
 	}
 	return symmetric(total), t.stored.ended(inParts(ctx, s, l, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, total.Dim) }, func(*momentsWorkspace) {},
 		func(a *momentsWorkspace) { clear(a.sum.Sum) },

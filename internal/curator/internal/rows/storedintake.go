@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -128,8 +129,14 @@ func (t *Table) factors() {
 	}
 }
 
-// checkLabels refuses labels outside of a loss's domain.
-func (t *Table) checkLabels(kind losses.Labels) error {
+// checkLabels refuses labels outside of a loss's domain, and a loss that workers don't know.
+func (t *Table) checkLabels(loss losses.Loss) error {
+	kind := loss.Labels()
+	if t.elsewhere() {
+		if _, err := encodeLoss(loss); err != nil {
+			return err
+		}
+	}
 	fits := func(d labelDomain) bool {
 		switch kind {
 		case losses.Binary:
@@ -180,8 +187,9 @@ func (t *Table) Labels() ([]float64, error) {
 
 // Against returns the rows in a file with labels of 1 for those of a class and 0 for others.
 func (t *Table) Against(class int) *Table {
-	s, of := t.stored, *t
-	of.stored = &stored{whole: s, sparse: s.sparse, outside: s.outside, class: class, labels: s.labels}
+	of := *t
+	of.stored = t.stored.derived()
+	of.stored.class = class
 	return &of
 }
 
@@ -189,12 +197,17 @@ func (t *Table) Against(class int) *Table {
 func (t *Table) Stored() bool { return t.stored != nil }
 
 // Rows is the number of rows, which is private where persons have several.
-func (t *Table) Rows() int { return len(t.length) }
+func (t *Table) Rows() int {
+	if t.elsewhere() {
+		return t.stored.remote.rows
+	}
+	return len(t.length)
+}
 
 // Close closes the file.
 func (t *Table) Close() error {
 	root, _ := t.stored.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()
-	return root.file.Close()
+	return errors.Join(root.file.Close(), root.remote.close())
 }

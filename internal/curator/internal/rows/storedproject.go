@@ -7,10 +7,11 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
-// projectStored is Project for rows in a file: it writes the images to a scratch file.
+// projectStored is Project for rows in a file: it writes the images to a scratch file. Workers
+// make them anew in each pass.
 func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64) (*Table, error) {
 	if t.elsewhere() {
-		return nil, errNotAsked
+		return t.projectElsewhere(phi, bound)
 	}
 	k, _ := phi.Dims()
 	w, err := rowfile.Scratch(rowfile.Facts{Columns: k})

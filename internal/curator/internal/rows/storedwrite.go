@@ -95,18 +95,27 @@ func ReadBeside(f *rowfile.File) (o Owners, offsets []float64, err error) {
 			columns[k] = append(columns[k], c.Beside[k]...)
 		}
 	}
+	o, err = ownersOf(&f.Facts, columns)
+	if k := slices.Index(f.Beside, rowfile.Offset); k >= 0 {
+		offsets = columns[k]
+	}
+	return o, offsets, err
+}
+
+// ownersOf says whose the rows of a file are, of which these columns are what is beside.
+func ownersOf(f *rowfile.Facts, columns [][]float64) (Owners, error) {
 	of := func(name string) []float64 {
 		if k := slices.Index(f.Beside, name); k >= 0 {
 			return columns[k]
 		}
 		return nil
 	}
-	o = Owners{Count: f.Persons, Most: f.MaxRows, Seed: f.PersonSeed, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
+	o := Owners{Count: f.Persons, Most: f.MaxRows, Seed: f.PersonSeed, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
 	for i, p := range of(rowfile.Person) {
 		if p != float64(int(p)) {
-			return o, nil, check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, "must be a whole number")
+			return o, check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, "must be a whole number")
 		}
 		o.Persons = append(o.Persons, int(p))
 	}
-	return o, of(rowfile.Offset), nil
+	return o, nil
 }

@@ -83,7 +83,7 @@ func (t *Table) Pick(persons []int) *Table {
 // arrange returns the table of the given rows of n persons, in that order.
 func (t *Table) arrange(n int, order []int, o *owners) *Table {
 	p := &Table{enc: t.enc, shrink: Gather(t.shrink, order), length: Gather(t.length, order), norm: Gather(t.norm, order), owners: o, workspaces: t.workspaces}
-	if p.stored = t.stored.pick(order); p.stored == nil {
+	if p.stored = t.stored.pick(order, o); p.stored == nil {
 		p.src = t.src.pick(order)
 	}
 	p.layout = newLayout(n, t.enc.Columns, p.isSparse(), o)
@@ -165,7 +165,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 		}
 	}
 	if t.stored != nil {
-		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.checkLabels(loss.Labels())
+		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.checkLabels(loss)
 	}
 	if len(labels) != len(t.length) {
 		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.length)))

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,17 +21,50 @@ import (
 // errCaptured ends a question whose sums are with who asked it.
 var errCaptured = errors.New("the sums are captured")
 
-// capture takes the sums of the blocks from first up to last, one by one.
-type capture struct {
+// task is what a worker is to do: to take the sums of the blocks from first up to last, one by
+// one, of rows that steps make of the file's.
+type task struct {
+	measured       Encoding // of the file's rows
+	steps          []step
+	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
+	owned, shifted bool  // whether rows have shares, and scores offsets
+	ready          func(lo, hi int) error
+	chunk          func(lo, hi int) (*rowfile.Chunk, error)
+
 	first, last int
-	rows        atomic.Int64
+	counted     atomic.Int64
 	sums        []byte
 }
 
-func (c *capture) take(sum []float64) {
+func (k *task) take(sum []float64) {
 	for _, v := range sum {
-		c.sums = binary.LittleEndian.AppendUint64(c.sums, math.Float64bits(v))
+		k.sums = binary.LittleEndian.AppendUint64(k.sums, math.Float64bits(v))
 	}
+}
+
+// rows are where those of a block begin and end. No task is that of a table of this process.
+func (k *task) rows(l layout, block int) (lo, hi int) {
+	if k != nil && k.bounds != nil {
+		return k.bounds[block], k.bounds[block+1]
+	}
+	first := block * l.blockPersons
+	return l.owners.rows(first, min(first+l.blockPersons, l.n))
+}
+
+// made are the rows that the steps make of a part.
+func (k *task) made(p *Table, f *rowfile.File, c *rowfile.Chunk) (_ *Table, err error) {
+	from := p.from
+	if k.owned {
+		p.owners = shares(f, c)
+		p.layout.owners = p.owners
+	}
+	for _, s := range k.steps {
+		if p, err = s.of(p); err != nil {
+			return nil, err
+		}
+		p.from = from
+	}
+	return p, nil
 }
 
 // Reply answers a question of an Engine for one piece of the blocks. It reads the rows of
@@ -44,37 +79,78 @@ func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 	if q.Build != build() {
 		return nil, check.Fail(check.ErrConfig, "build of a worker", build(), fmt.Sprintf("must be that of the driver, %s", q.Build))
 	}
-	base, err := shards.get(fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), func() (*shard, error) { return openShard(&q) })
-	if err != nil {
-		return nil, err
-	}
-	s, err := base.sums(&q)
-	if err != nil {
-		return nil, err
-	}
-	var r *Framed
-	if f, ok := q.Asked.frame(); ok {
-		if r, err = base.frame(ctx, s, f, q.Rebounds); err != nil {
-			return nil, err
-		}
-		s = r.s
-	}
-	c := s.t.stored.capture
 	if piece < 0 || piece >= q.Pieces {
 		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
 	}
-	if c.first, c.last = s.t.piece(&q, piece); c.first > c.last {
-		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
+	if q.Asked.Copy != nil {
+		return q.Asked.Copy.reply(ctx, &q, asked)
 	}
-	if err := q.Asked.again(ctx, s, r); !errors.Is(err, errCaptured) {
-		if err == nil {
-			err = errNotAsked
-		}
+	base, err := shards.get(fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), 4, func() (*shard, error) { return openShard(&q) })
+	if err != nil {
+		return nil, err
+	}
+	k, err := base.answer(ctx, &q, piece)
+	if err != nil {
 		return nil, err
 	}
 	of := sha256.Sum256(asked)
 	reply := binary.LittleEndian.AppendUint64(of[:], uint64(piece))
-	return append(binary.LittleEndian.AppendUint64(reply, uint64(c.rows.Load())), c.sums...), nil
+	return append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), k.sums...), nil
+}
+
+// answer asks the question of the rows, for a piece.
+func (b *shard) answer(ctx context.Context, q *question, piece int) (*task, error) {
+	s, err := b.sums(q, q.First, q.Rows)
+	if err != nil {
+		return nil, err
+	}
+	k := s.t.stored.task
+	if k.first, k.last = s.t.piece(q, piece); k.first > k.last || k.bounds != nil && len(k.bounds) <= k.last {
+		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
+	}
+	if q.Asked.Kind == "together" {
+		err = b.together(ctx, s, q)
+	} else {
+		err = b.again(ctx, s, q, &q.Asked)
+	}
+	if !errors.Is(err, errCaptured) {
+		return nil, cmp.Or(err, errNotAsked)
+	}
+	return k, nil
+}
+
+// again asks a question of the rows, or of these in its frame.
+func (b *shard) again(ctx context.Context, s *Sums, q *question, of *asked) (err error) {
+	var r *Framed
+	if f, ok := of.frame(); ok {
+		if r, err = b.frame(ctx, s, q, f); err != nil {
+			return err
+		}
+	}
+	return of.again(ctx, s, r)
+}
+
+// errCollected ends a question that is to be answered with others.
+var errCollected = errors.New("the question is collected")
+
+// together answers questions in one reading.
+func (b *shard) together(ctx context.Context, s *Sums, q *question) error {
+	var questions []*Question
+	for k := range q.Asked.Together {
+		of := &q.Asked.Together[k]
+		loss, err := decodeLoss(of.Loss)
+		if err != nil {
+			return err
+		}
+		asking := s.Asking(loss, func(q *Question) error {
+			questions = append(questions, q)
+			return errCollected
+		})
+		if err := b.again(ctx, asking, q, &of.Asked); !errors.Is(err, errCollected) {
+			return cmp.Or(err, errNotAsked)
+		}
+	}
+	return s.answer(ctx, questions)
 }
 
 // piece is the range of blocks of a piece, of second moments where the question is about these.
@@ -88,9 +164,11 @@ func (t *Table) piece(q *question, piece int) (first, last int) {
 
 // shard is a file as a worker knows it.
 type shard struct {
+	file   *rowfile.File
 	table  *Table
 	rows   *lazily
 	frames cache[*frameLengths]
+	pools  cache[*sync.Pool] // of workspaces, for each number of columns
 }
 
 // frameLengths are the norms of rows in a frame, as far as they are measured.
@@ -100,21 +178,29 @@ type frameLengths struct {
 }
 
 // shards are the files that this process read last.
-var shards = cache[*shard]{most: 4}
+var shards cache[*shard]
 
-func openShard(q *question) (*shard, error) {
+// open opens the file that the question is about.
+func (q *question) open() (*rowfile.File, error) {
 	f, err := rowfile.Open(q.Path)
 	if err != nil {
 		return nil, err
 	}
-	enc := q.Encoding.received()
-	if f.Checksum() != q.Sum || f.Columns != enc.Columns {
+	if f.Checksum() != q.Sum || f.Columns != q.Encoding.Columns {
 		f.Close()
 		return nil, check.Fail(check.ErrRowFile, "checksum of "+q.Path, f.Checksum(), fmt.Sprintf("must be %d: the worker has another file of that name", q.Sum))
 	}
-	t := newStored(f, enc)
+	return f, nil
+}
+
+func openShard(q *question) (*shard, error) {
+	f, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	t := newStored(f, q.Encoding.received())
 	t.factors()
-	s := &shard{table: t, frames: cache[*frameLengths]{most: 4}}
+	s := &shard{file: f, table: t}
 	s.rows = newLazily(f, func(g *reading, lo, hi int) error {
 		if err := g.reader.Read(&g.chunk, lo, hi); err != nil {
 			return err
@@ -123,52 +209,88 @@ func openShard(q *question) (*shard, error) {
 		if err := domain.add(g.chunk.Labels, lo); err != nil {
 			return err
 		}
+		if err := checkOffsets(f, &g.chunk, lo); err != nil {
+			return err
+		}
 		return t.takeIn(&g.chunk, lo)
 	})
 	return s, nil
 }
 
-// sums are those that the question is asked of.
-func (b *shard) sums(q *question) (*Sums, error) {
-	t := *b.table
-	t.stored = &stored{whole: b.table.stored, sparse: t.stored.sparse, outside: t.stored.outside, class: -1, measured: t.enc, rebounds: q.Rebounds, capture: new(capture), ready: b.rows.ensure}
-	for _, r := range q.Rebounds {
-		t.enc = t.enc.rebound(r[0], r[1])
+// sums are those over n rows of the file that the question is asked of.
+func (b *shard) sums(q *question, first, n int) (*Sums, error) {
+	f := b.file
+	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !slices.Contains(f.Beside, rowfile.Share) && !slices.Contains(f.Beside, rowfile.Weight) || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
+		return nil, check.Fail(check.ErrConfig, "rows", n, "must be the file's, with what is asked of them beside")
 	}
+	t := *b.table
+	k := &task{measured: t.enc, steps: q.Steps, bounds: q.Bounds, owned: q.Owned, shifted: q.Shifted}
+	k.ready = func(lo, hi int) error { return b.rows.ensure(first+lo, first+hi) }
+	k.chunk = func(lo, hi int) (*rowfile.Chunk, error) {
+		if err := k.ready(lo, hi); err != nil {
+			return nil, err
+		}
+		c := new(rowfile.Chunk)
+		k.counted.Add(int64(hi - lo))
+		return c, f.Reader().Read(c, first+lo, first+hi)
+	}
+	t.stored = &stored{whole: b.table.stored, first: first, sparse: t.stored.sparse, outside: t.stored.outside, class: q.Class, task: k}
+	if t.stored.outside != nil {
+		t.stored.outside = t.stored.outside[first : first+n]
+	}
+	t.length, t.shrink = t.length[first:first+n], t.shrink[first:first+n]
+	t.enc = t.enc.after(q.Steps)
+	for _, s := range q.Steps {
+		t.stored.sparse = t.stored.sparse && s.Map == nil
+	}
+	t.layout = newLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
+	t.workspaces, _ = b.pools.get(fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
 	loss, err := decodeLoss(q.Loss)
-	return &Sums{t: &t, loss: loss, labelCentre: q.Labels[0], labelBound: q.Labels[1]}, err
+	s := &Sums{t: &t, loss: loss, labelCentre: q.Labels[0], labelBound: q.Labels[1]}
+	if q.Shifted {
+		s = s.Shift(nil, f.Offsets)
+	}
+	return s, err
 }
 
 // frame are the rows of s in a frame.
-func (b *shard) frame(ctx context.Context, s *Sums, f Frame, rebounds [][2]float64) (*Framed, error) {
+func (b *shard) frame(ctx context.Context, s *Sums, q *question, f Frame) (*Framed, error) {
 	r, err := s.Frame(ctx, nil, f)
 	if err != nil {
 		return nil, err
 	}
 	var key bytes.Buffer
 	if err := gob.NewEncoder(&key).Encode(struct {
-		F Frame
-		R [][2]float64
-	}{f, rebounds}); err != nil {
+		F     Frame
+		Steps []step
+	}{f, q.Steps}); err != nil {
 		return nil, err
 	}
-	of, err := b.frames.get(key.String(), func() (*frameLengths, error) {
-		m, err := s.Frame(ctx, nil, f)
+	of, err := b.frames.get(key.String(), max(4, len(q.Asked.Together)), func() (*frameLengths, error) {
+		all := *q
+		all.Owned, all.Shifted = false, false
+		whole, err := b.sums(&all, 0, b.file.Rows)
 		if err != nil {
 			return nil, err
 		}
-		m.length = make([]float64, len(s.t.length))
-		return &frameLengths{m.length, newLazily(b.table.stored.file, m.measurePart)}, nil
+		m, err := whole.Frame(ctx, nil, f)
+		if err != nil {
+			return nil, err
+		}
+		m.length = make([]float64, b.file.Rows)
+		return &frameLengths{m.length, newLazily(b.file, m.measurePart)}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.length = of.length
-	s.t.stored.ready = func(lo, hi int) error {
-		if err := b.rows.ensure(lo, hi); err != nil {
+	r.length = of.length[q.First : q.First+q.Rows]
+	k := s.t.stored.task
+	before := k.ready
+	k.ready = func(lo, hi int) error {
+		if err := before(lo, hi); err != nil {
 			return err
 		}
-		return of.rows.ensure(lo, hi)
+		return of.rows.ensure(q.First+lo, q.First+hi)
 	}
 	return r, nil
 }
@@ -183,18 +305,24 @@ func (r *Framed) measurePart(g *reading, lo, hi int) error {
 }
 
 // blockLengths captures the histograms of the blocks' lengths, for which rows that were measured
-// needn't be read.
-func (r *Framed) blockLengths(edges []float64) error {
-	t, c := r.s.t, r.s.t.stored.capture
-	for b := c.first; b < c.last; b++ {
-		lo, hi := b*t.layout.blockPersons, min((b+1)*t.layout.blockPersons, t.layout.n)
-		if err := t.stored.ready(lo, hi); err != nil {
+// needn't be read again, unless these have shares.
+func (r *Framed) blockLengths(ctx context.Context, edges []float64) error {
+	t, k := r.s.t, r.s.t.stored.task
+	if k.owned {
+		return r.s.pass(ctx, make([]float64, len(edges)+1), func(s *Sums) adder {
+			r := r.on(s)
+			return func(a *workspace, rows tile, lo int) { r.count(a.sum, edges, r.length[lo:lo+rows.rows], lo) }
+		})
+	}
+	for b := k.first; b < k.last; b++ {
+		lo, hi := k.rows(t.layout, b)
+		if err := k.ready(lo, hi); err != nil {
 			return err
 		}
 		counts := make([]float64, len(edges)+1)
 		r.count(counts, edges, r.length[lo:hi], lo)
-		c.rows.Add(int64(hi - lo))
-		c.take(counts)
+		k.counted.Add(int64(hi - lo))
+		k.take(counts)
 	}
 	return errCaptured
 }
@@ -239,12 +367,12 @@ func (l *lazily) block(b int) error {
 // cache keeps the values that were made last.
 type cache[V any] struct {
 	lock sync.Mutex
-	most int
 	keys []string // the latest last
 	of   []V
 }
 
-func (c *cache[V]) get(key string, create func() (V, error)) (V, error) {
+// get returns the value of a key, and keeps so many.
+func (c *cache[V]) get(key string, most int, create func() (V, error)) (V, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for i, k := range c.keys {
@@ -256,7 +384,7 @@ func (c *cache[V]) get(key string, create func() (V, error)) (V, error) {
 	if err != nil {
 		return v, err
 	}
-	if len(c.keys) == c.most {
+	if len(c.keys) >= most {
 		c.keys, c.of = c.keys[1:], c.of[1:]
 	}
 	c.keys, c.of = append(c.keys, key), append(c.of, v)

@@ -1,0 +1,122 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// What rows have beside features and labels, where workers read them. The driver is told whose
+// they are and what they weigh, as it says which rows count and in what order. Their shares are
+// in the copies that follow from that; offsets workers read themselves.
+
+// Beside says whose the rows are, and their weights.
+func (t *Table) Beside(ctx context.Context) (Owners, error) {
+	f := t.stored.file
+	columns := make([][]float64, len(f.Beside))
+	if !slices.Contains(f.Beside, rowfile.Person) && !slices.Contains(f.Beside, rowfile.Weight) {
+		return ownersOf(&rowfile.Facts{}, nil)
+	}
+	raw, err := t.beside(ctx, f.Beside)
+	if err != nil {
+		return Owners{}, err
+	}
+	for k := range columns {
+		columns[k] = raw[k*f.Rows : (k+1)*f.Rows]
+	}
+	return ownersOf(&f.Facts, columns)
+}
+
+// beside returns the named columns one after the other. A block's sum are those of its rows.
+func (t *Table) beside(ctx context.Context, names []string) ([]float64, error) {
+	n, all, at := t.layout.blockPersons, make([]float64, len(names)*t.Rows()), 0
+	ctx = asking(ctx, asked{Kind: "beside"})
+	if t.elsewhere() {
+		err := (&Sums{t: t}).remotePass(ctx, t.layout, len(names)*n, func(of []float64) {
+			rows := min(n, t.Rows()-at)
+			for k := range names {
+				copy(all[k*t.Rows()+at:], of[k*n:k*n+rows])
+			}
+			at += rows
+		})
+		return all, err
+	}
+	k := t.stored.task
+	for b := k.first; b < k.last; b++ {
+		lo, hi := k.rows(t.layout, b)
+		c, err := k.chunk(lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range c.Beside {
+			k.take(append(of, make([]float64, n-len(of))...))
+		}
+	}
+	return nil, errCaptured
+}
+
+// shares are the owners of a part's rows, as the file has them: whose last rows these are and
+// what they count. Of rows that have weights only these say it.
+func shares(f *rowfile.File, c *rowfile.Chunk) *owners {
+	o := &owners{most: 1, persons: true, weighted: true}
+	if k := slices.Index(f.Beside, rowfile.Share); k >= 0 {
+		o.shares = slices.Clone(c.Beside[k])
+		for i, last := range c.Beside[slices.Index(f.Beside, rowfile.Last)] {
+			if last != 0 {
+				o.start = append(o.start, i+1)
+			}
+		}
+		return o
+	}
+	for i, weight := range c.Beside[slices.Index(f.Beside, rowfile.Weight)] {
+		o.shares, o.start = append(o.shares, shareOf(weight/f.MaxWeight, 1)), append(o.start, i+1)
+	}
+	return o
+}
+
+// heldOffsets are the offsets of a part's rows, held to their range.
+func heldOffsets(f *rowfile.File, c *rowfile.Chunk) []float64 {
+	offsets := slices.Clone(c.Beside[slices.Index(f.Beside, rowfile.Offset)])
+	for i, v := range offsets {
+		offsets[i] = min(max(v, f.Offsets[0]), f.Offsets[1])
+	}
+	return offsets
+}
+
+// checkOffsets refuses those that are no numbers, of rows from lo on.
+func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
+	k := slices.Index(f.Beside, rowfile.Offset)
+	if k < 0 {
+		return nil
+	}
+	for i, v := range c.Beside[k] {
+		if math.IsNaN(v) {
+			return check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d (counted from 1)", lo+i+1), nil, "must be a number")
+		}
+	}
+	return nil
+}
+
+// allClasses refuses rows elsewhere whose labels aren't all classes.
+func (t *Table) allClasses(k int) error {
+	count, err := t.strangers(context.Background(), k)
+	if err == nil && count > 0 {
+		err = check.Fail(check.ErrLabel, "labels of the file", nil, fmt.Sprintf("must be classes, whole numbers from 0 to %d", k-1))
+	}
+	return err
+}
+
+// strangers is the number of rows whose labels aren't classes.
+func (t *Table) strangers(ctx context.Context, k int) (float64, error) {
+	count := make([]float64, 1)
+	err := (&Sums{t: t}).eachRow(asking(ctx, asked{Kind: "classes", Classes: k}), count, func(s *Sums, i int, sum []float64) {
+		if y := s.labels[i]; !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
+			sum[0]++
+		}
+	})
+	return count[0], err
+}

@@ -1,0 +1,161 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// copies are the directories of copies that workers made of rows. One goes when its rows are no
+// longer used, and all go when the data set is closed, or a part of it.
+type copies struct {
+	lock sync.Mutex
+	dirs []string
+}
+
+// create makes a directory for its owner's eyes.
+func (c *copies) create(within string) (string, error) {
+	dir, err := os.MkdirTemp(within, "dpglm-rows-*")
+	if err != nil {
+		return "", err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.dirs = append(c.dirs, dir)
+	return dir, nil
+}
+
+func (c *copies) remove(dir string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.dirs = slices.DeleteFunc(c.dirs, func(d string) bool { return d == dir })
+	return os.RemoveAll(dir)
+}
+
+// close removes all copies.
+func (r *remote) close() (err error) {
+	if r == nil {
+		return nil
+	}
+	r.copies.lock.Lock()
+	dirs := slices.Clone(r.copies.dirs)
+	r.copies.lock.Unlock()
+	for _, dir := range dirs {
+		err = errors.Join(err, r.copies.remove(dir))
+	}
+	return err
+}
+
+// tells reports whether workers see by themselves what rows count that begin at the given one
+// of the file: from a copy's columns, or where there are weights and no persons.
+func (s *stored) tells(at int, o *owners) bool {
+	known := s.remote.owners
+	if known == nil || o == nil {
+		return o == nil || !o.persons
+	}
+	return slices.Equal(o.shares, known.shares[at:at+len(o.shares)])
+}
+
+// copying is what a worker is to copy: rows of a file, in that order, to a file of the
+// directory, with what they count and whether they are their persons' last.
+type copying struct {
+	Order  []int
+	Dir    string
+	Shares []float64 // nil where all count 1
+	Last   []float64
+}
+
+// arrange has a worker copy the rows, in their order.
+func (s *stored) arrange(ctx context.Context) (*rowfile.File, error) {
+	r := s.remote
+	dir, err := r.copies.create(r.engine.Scratch())
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.copyTo(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(err, r.copies.remove(dir))
+	}
+	all := r.copies
+	runtime.AddCleanup(s, func(dir string) { all.remove(dir) }, dir)
+	return f, nil
+}
+
+// copyTo has it done in a directory, and opens the copy.
+func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) {
+	of, r := copying{Order: s.order, Dir: dir}, s.remote
+	if o := r.owners; o != nil {
+		of.Shares, of.Last = o.shares, make([]float64, len(o.shares))
+		for _, end := range o.start[1:] {
+			if end > 0 {
+				of.Last[end-1] = 1
+			}
+		}
+	}
+	var q bytes.Buffer
+	err := gob.NewEncoder(&q).Encode(question{Build: build(), Path: s.file.Path(), Sum: s.file.Checksum(), Encoding: send(r.measured), Asked: asked{Kind: "copy", Copy: &of}, Pieces: 1})
+	if err != nil {
+		return nil, err
+	}
+	var name []byte
+	err = r.engine.Ask(ctx, q.Bytes(), 1, func(reply io.Reader) (err error) {
+		name, err = io.ReadAll(io.LimitReader(reply, 1<<10))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(q.Bytes())
+	rest, ok := bytes.CutPrefix(name, sum[:])
+	if !ok || filepath.Base(string(rest)) != string(rest) {
+		return nil, refused("copy", nil, "must be a file's name, once, for the question that was asked")
+	}
+	f, err := rowfile.Open(filepath.Join(dir, string(rest)))
+	if err != nil {
+		return nil, err
+	}
+	if f.Rows != len(s.order) || f.Columns != s.file.Columns || f.Sparse != s.file.Sparse {
+		return nil, errors.Join(refused("rows of a copy", f.Rows, fmt.Sprintf("must be the %d that were asked for", len(s.order))), f.Close())
+	}
+	return f, nil
+}
+
+// reply makes the copy, and returns its name, which no other one has.
+func (c *copying) reply(ctx context.Context, q *question, asked []byte) ([]byte, error) {
+	f, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for _, i := range c.Order {
+		if i < 0 || i >= f.Rows {
+			return nil, check.Fail(check.ErrConfig, "rows to copy", i, fmt.Sprintf("must be of the file's %d", f.Rows))
+		}
+	}
+	var beside map[string][]float64
+	if c.Shares != nil {
+		beside = map[string][]float64{rowfile.Share: c.Shares, rowfile.Last: c.Last}
+	}
+	var unique [16]byte
+	rand.Read(unique[:]) // never fails; a name, not noise
+	name := hex.EncodeToString(unique[:])
+	if err := f.PickTo(ctx, filepath.Join(c.Dir, name), c.Order, beside); err != nil {
+		return nil, err
+	}
+	of := sha256.Sum256(asked)
+	return append(of[:], name...), nil
+}

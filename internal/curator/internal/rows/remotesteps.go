@@ -1,0 +1,73 @@
+package rows
+
+import (
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/sketch"
+)
+
+// step makes rows of others: it projects them, if it has a map, and scales those that are longer
+// down to a bound. Each depends on its own row only.
+type step struct {
+	Bound    float64
+	Constant float64      // without a map; with one it is that of a new encoding
+	Map      *sketch.Spec // nil for none
+}
+
+// after is the encoding of the rows that steps make.
+func (e Encoding) after(steps []step) Encoding {
+	for _, s := range steps {
+		if s.Map != nil {
+			e = NewIdentity(s.Map.K, s.Bound, e.Intercept)
+		} else {
+			e = e.rebound(s.Bound, s.Constant)
+		}
+	}
+	return e
+}
+
+// projectElsewhere is Project for rows that workers read, who project them in each pass.
+func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) {
+	spec, ok := sketch.SpecOf(phi)
+	if !ok {
+		return nil, errNotAsked
+	}
+	p := &Table{enc: t.enc.after([]step{{Bound: bound, Map: &spec}}), owners: t.owners, workspaces: new(sync.Pool)}
+	p.stored = t.stored.after(step{Bound: bound, Map: &spec})
+	p.stored.sparse = false
+	p.layout = newLayout(t.Len(), spec.K, false, t.owners)
+	return p, nil
+}
+
+// projections are those that this process made last.
+var projections cache[sketch.Map]
+
+// of makes rows of those of a part in memory.
+func (s step) of(p *Table) (*Table, error) {
+	if s.Map == nil {
+		return p.Rebound(s.Bound, s.Constant), nil
+	}
+	phi, err := projections.get(fmt.Sprint(*s.Map), 4, s.Map.Map)
+	if err != nil {
+		return nil, err
+	}
+	if _, d := phi.Dims(); d != p.enc.Columns {
+		return nil, check.Fail(check.ErrConfig, "map", d, "must be for the rows' columns")
+	}
+	n, k, images := len(p.length), s.Map.K, projected{p, phi}
+	data := make([]float64, n*k)
+	for lo := 0; lo < n; lo += p.layout.tileRows {
+		hi := min(lo+p.layout.tileRows, n)
+		images.tile(lo, hi, data[lo*k:hi*k])
+	}
+	of, err := newTable(denseSource{m: blas64.General{Rows: n, Cols: k, Stride: k, Data: data}}, n, NewIdentity(k, s.Bound, p.enc.Intercept))
+	if err != nil {
+		return nil, err
+	}
+	of.owners, of.layout = p.owners, p.layout
+	return of, nil
+}
