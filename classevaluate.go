@@ -46,7 +46,7 @@ type EvaluateClassesConfig struct {
 // log-loss nor Brier score, and its curves rank rows by 1/(1 + e^(−score)) over the sum of
 // all classes'.
 func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, cfg EvaluateClassesConfig, env *Env) (*ClassEvaluation, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.usable(); err != nil {

@@ -210,6 +210,22 @@ func (d *Dataset) given(ctx context.Context) error {
 	return check.Cancelled(ctx)
 }
 
+// whole is given for what asks more of the rows than several parties answer.
+func (d *Dataset) whole(ctx context.Context) error {
+	if err := d.given(ctx); err != nil {
+		return err
+	}
+	return ofOneParty(d.data)
+}
+
+// ofOneParty refuses rows that several parties hold.
+func ofOneParty(d *curator.Data) error {
+	if d.Parties() {
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows with one party: several answer NoisyGD's questions only")
+	}
+	return nil
+}
+
 // Format prints the shape, whatever the verb: fmt would print the rows.
 func (d *Dataset) Format(f fmt.State, _ rune) {
 	s := d.Shape()

@@ -37,9 +37,10 @@ func TestReviewList(t *testing.T) {
 	families, more, also := strings.Cut(more, "**For candidates that train together**")
 	together, more, _ := strings.Cut(more, "**For rows of up to 16 columns**")
 	narrow, more, _ := strings.Cut(more, "**For rows in files**")
-	files, workers, last := strings.Cut(more, "**For rows that workers read**")
+	files, more, last := strings.Cut(more, "**For rows that workers read**")
+	workers, parties, several := strings.Cut(more, "**For rows of several parties**")
 	classes, selections, apart := strings.Cut(classes, "**For sparse selection**")
-	if !found || !also || !last || !apart {
+	if !found || !also || !last || !apart || !several {
 		t.Fatal("the page doesn't say what more there is to read")
 	}
 	packages, total := countedIn(t, list)
@@ -52,7 +53,7 @@ func TestReviewList(t *testing.T) {
 	if says := fmt.Sprintf("%d,%03d lines without comments", total/1000, total%1000); !strings.Contains(list, says) {
 		t.Errorf("the page should say %q", says)
 	}
-	for _, part := range []string{queries, classes, selections, details, families, together, narrow, files, workers} {
+	for _, part := range []string{queries, classes, selections, details, families, together, narrow, files, workers, parties} {
 		if _, lines := countedIn(t, part); !strings.Contains(part, fmt.Sprintf("%d lines more", lines)) {
 			t.Errorf("the page should say \"%d lines more\" in%s", lines, part)
 		}

@@ -25,6 +25,7 @@ var readable = map[string]string{
 	"File.Columns":           "the number of columns is public",
 	"File.Schema":            "the schema is public",
 	"Data.Stored":            "where the rows lie is public",
+	"Data.Parties":           "who holds the rows is public",
 	"Unpack":                 "of moments that were released",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",

@@ -60,7 +60,7 @@ type EvaluateConfig struct {
 // thousand, RMSE is too small and its interval may miss. With n = 10,000, μ = 0.2 and
 // balanced classes noise moves AUC by 0.004. It takes two passes over the rows, or four.
 func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.usable(); err != nil {

@@ -86,7 +86,7 @@ type InferConfig struct {
 // x is n×d, d at most 1000. It makes at most 50 passes over the rows, O(n·d²) flops for
 // moments, the Hessian and products, and O(d³) for eigenvectors.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.suits(p.Loss); err != nil {

@@ -150,6 +150,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.sums = true
 	plan.Passes = max(c.Steps, 2) // two for second moments, where they pay
 	if _, squared := p.Loss.(losses.Squared); !squared || c.Clip < NoClip {
 		plan.joint = c.Steps

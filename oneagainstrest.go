@@ -36,7 +36,7 @@ type OneAgainstRestConfig struct {
 //
 // K trainings, on labels that each take O(n) numbers.
 func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg OneAgainstRestConfig, env *Env) (*ClassModel, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.suitsClasses("OneAgainstRestConfig.Classes", cfg.Classes); err != nil {

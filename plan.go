@@ -49,6 +49,7 @@ type Plan struct {
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
 	indexes  bool       // whether training reads single columns, so that the rows must lie in memory
+	sums     bool       // whether sums of gradients are all that it asks of rows
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -119,6 +120,11 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 func (p *Plan) takes(d *curator.Data) error {
 	if p.indexes && d.Stored() {
 		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns")
+	}
+	if !p.sums {
+		if err := ofOneParty(d); err != nil {
+			return err
+		}
 	}
 	return p.shape.fits(d)
 }

@@ -65,7 +65,7 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a PredictorConfig")
 	}
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	data := d.data.For(p.loss)
@@ -129,7 +129,7 @@ type Predictor struct {
 // NewPredictor plans and trains a predictor. Errors are those of the configuration's Plan,
 // before anything is released, and of [PredictorPlan.Run].
 func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg PredictorConfig, env *Env) (*Predictor, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := check.Given("configuration", cfg); err != nil {

@@ -27,6 +27,9 @@ func (d *Dataset) Split(fraction float64, seed uint64) (train, held *Dataset, er
 	if d == nil || d.data == nil {
 		return nil, nil, check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
 	}
+	if err := ofOneParty(d.data); err != nil {
+		return nil, nil, err
+	}
 	if !(fraction > 0 && fraction < 1) {
 		return nil, nil, check.Fail(ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
 	}

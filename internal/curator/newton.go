@@ -79,6 +79,9 @@ func addToDiagonal(h *mat.SymDense, v float64) {
 // momentsPay reports whether second moments, which take the time of some d/4 passes,
 // save time, at no more than 130 MiB a goroutine.
 func (s *Sums) momentsPay(questions int) bool {
+	if s.data.Parties() {
+		return false
+	}
 	n, d, t := float64(s.Len()), float64(s.Dim()), float64(questions)
 	return d <= 4096 && float64(d*(float64(n/4)+t)) < n*t
 }

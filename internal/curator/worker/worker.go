@@ -1,5 +1,6 @@
-// Package worker answers an engine's questions where rows are, for package beam: what it
-// returns are raw sums, on their way to package curator.
+// Package worker answers questions where rows are, an engine's for package beam, and those that
+// parties are asked for package shard: what it returns are raw sums, on their way to package
+// curator.
 package worker
 
 import (
@@ -7,6 +8,13 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
+
+// Shard is a party's file of rows, whose answers are raw sums, too: of integers, for who adds
+// those of several parties up without seeing one.
+type Shard = rows.Shard
+
+// OpenShard opens one.
+func OpenShard(path string) (*Shard, error) { return rows.OpenShard(path) }
 
 // Reply answers a question that an engine was asked, for one piece of the blocks.
 func Reply(ctx context.Context, question []byte, piece int) ([]byte, error) {

@@ -123,6 +123,8 @@ const unit = 0x1p-53
 //     4.2). With a clip C, S is at most C/X without shift and intercept, and C over
 //     the constant feature with an intercept.
 //
+// Where parties hold the rows it adds the rounding of these to integers: steps.
+//
 // Measured against accumulation in 64-bit fixed point, which would be exact in
 // any order, the pass is 3 to 4 times faster (BenchmarkAccumulation), and for
 // n = 10⁶ the bound costs a relative 1e-7 of the noise.
@@ -130,7 +132,7 @@ func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	b := s.boundsAt(r, clip)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
 	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * s.t.layout.chain(8)
-	return exact + float64(2*b.row) + float64(sums)
+	return exact + float64(2*b.row) + float64(sums) + s.steps(r, clip)
 }
 
 // Diameter bounds the L2 distance between the exact gradients of two rows of

@@ -27,6 +27,9 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 
 // askFor is combine by way of ask.
 func (s *Sums) askFor(ctx context.Context, dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
+	if s.t.Parties() {
+		return 0, 0, s.sumOfParties(ctx, dst, askedIn(ctx))
+	}
 	q, p := &Question{s, w, totals, of, askedIn(ctx), nil}, s.t.enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err

@@ -41,6 +41,7 @@ type remote struct {
 	steps    []step   // which make the table's rows of these
 	owners   *owners  // that the file tells of its rows, where they are a copy
 	copies   *copies
+	parties  *Parties // who hold the rows, nil for workers that read a file
 }
 
 // of is the same for another number of rows.
@@ -241,6 +242,9 @@ func (l layout) bounds() (at []int) {
 // remotePass sets the sums of all blocks, each of the given width, and calls merge for each in
 // the order of the blocks, which the layout says. Where it fails what was merged is of no use.
 func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(sum []float64)) error {
+	if s.t.Parties() {
+		return errParties
+	}
 	e := s.t.stored.remote.engine
 	pieces := max(1, min(e.Pieces(), l.blocks))
 	q, err := s.question(ctx, l, pieces)

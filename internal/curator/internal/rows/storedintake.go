@@ -206,6 +206,9 @@ func (t *Table) Rows() int {
 
 // Close closes the file.
 func (t *Table) Close() error {
+	if t.Parties() {
+		return nil
+	}
 	root, _ := t.stored.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()

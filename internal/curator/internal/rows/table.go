@@ -165,7 +165,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 		}
 	}
 	if t.stored != nil {
-		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.checkLabels(loss)
+		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound, ask: t.asker()}, t.checkLabels(loss)
 	}
 	if len(labels) != len(t.length) {
 		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.length)))

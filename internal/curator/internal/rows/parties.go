@@ -1,0 +1,168 @@
+package rows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// Aggregator has all parties answer a question, by Shard.Answer, and adds up their answers,
+// integer by integer, modulo 2^Bits. What it returns is for the curator's eyes only.
+type Aggregator interface {
+	Sum(ctx context.Context, question []byte) ([]uint64, error)
+}
+
+// Parties are those that hold the rows of a table, each some.
+type Parties struct {
+	Aggregator
+	Rows []int // of each, which is public
+	Bits int
+}
+
+const (
+	leastBits = 24
+	// stepBits are how many bits a row's integers have at least: sums of n rows have so many more
+	// than the logarithm of n, and a sign.
+	stepBits = 10
+)
+
+// NewParties is the table of rows of which parties answer with sums.
+func NewParties(p Parties, enc Encoding) (*Table, error) {
+	n := 0
+	for k, rows := range p.Rows {
+		if rows < 1 || rows > math.MaxInt32 {
+			return nil, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must lie between 1 and %d", math.MaxInt32))
+		}
+		n += rows
+	}
+	switch {
+	case len(p.Rows) < 1:
+		return nil, check.Fail(check.ErrShape, "parties", 0, "must be at least one")
+	case p.Bits < leastBits || p.Bits > 64:
+		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
+	case float64(n) > math.Ldexp(1, p.Bits-2-stepBits):
+		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must be more, for sums of %d rows", n))
+	}
+	p.Rows = slices.Clone(p.Rows)
+	t := &Table{enc: enc, workspaces: new(sync.Pool), layout: newLayout(n, enc.Columns, false, nil)}
+	t.stored = &stored{class: -1, labels: anyLabels(), remote: &remote{rows: n, measured: enc, parties: &p}}
+	return t, nil
+}
+
+// parties are those that hold the rows, nil where these lie elsewhere.
+func (t *Table) parties() *Parties {
+	if !t.elsewhere() {
+		return nil
+	}
+	return t.stored.remote.parties
+}
+
+// Parties reports whether parties hold the rows.
+func (t *Table) Parties() bool { return t.parties() != nil }
+
+// asker makes combine's questions go to askFor where parties hold the rows.
+func (t *Table) asker() func(*Question) error {
+	if t.parties() == nil {
+		return nil
+	}
+	return func(*Question) error { return errParties }
+}
+
+// errParties is the error of what parties aren't asked.
+var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums of gradients")
+
+// longest bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
+// a millionth is more than rounding takes.
+func (s *Sums) longest(r, clip float64) float64 {
+	slack := 1 + s.t.enc.slack()
+	x := s.t.enc.FeatureBound() * slack
+	slope := s.loss.Constants(x*r*slack, s.labelBound).Slope
+	return math.Min(x*slope, clip*slack) * (1 + 1e-6)
+}
+
+// step is the least power of two, of which so many make the longest gradient, in each of n rows,
+// that a sum fits Bits bits with its sign.
+func (p *Parties) step(n int, longest float64) float64 {
+	_, exp := math.Frexp(longest * float64(n) / (math.Ldexp(1, p.Bits-1) - 1))
+	return math.Ldexp(1, exp)
+}
+
+// steps bounds by how much rounding to steps, where parties hold the rows, can bring two
+// gradients further apart: each coordinate by less than one, as rounding towards zero doesn't
+// change the order of numbers, nor moves one by a step. In the ball of a clip they stay, as
+// they get no longer.
+func (s *Sums) steps(r, clip float64) float64 {
+	p := s.t.parties()
+	if p == nil {
+		return 0
+	}
+	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * (1 + 1e-12)
+}
+
+// sumOfParties is Gradient's sum over the rows of parties.
+func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
+	p, at := s.t.parties(), s.t.stored.remote
+	projects := slices.ContainsFunc(at.steps, func(s step) bool { return s.Map != nil })
+	if q == nil || q.Kind != "gradient" || projects || s.t.stored.class >= 0 {
+		return errParties
+	}
+	loss, err := encodeLoss(s.loss)
+	if err != nil {
+		return err
+	}
+	longest := s.longest(vector.Norm(q.W), q.Clip)
+	of := shardQuestion{Protocol: shardProtocol, Bits: p.Bits, Step: p.step(s.Len(), longest), Rows: send(s.t.enc),
+		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Weights: q.W}
+	of.Bound = longest / of.Step
+	if !math.IsInf(q.Clip, 1) {
+		of.Clip = &q.Clip
+	}
+	question, err := json.Marshal(of)
+	if err != nil {
+		return fmt.Errorf("%w: question: %w", check.ErrConfig, err)
+	}
+	sum, err := p.Sum(ctx, question)
+	if err != nil {
+		return err
+	}
+	return p.read(dst, sum, &of, question)
+}
+
+// read turns a sum of all parties' answers into numbers, and refuses it unless all have answered
+// this question, over all rows.
+func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question []byte) error {
+	n := 0
+	for _, rows := range p.Rows {
+		n += rows
+	}
+	if len(sum) != shardHead+len(dst) {
+		return refused("integers", len(sum), fmt.Sprintf("must be %d", shardHead+len(dst)))
+	}
+	for _, v := range sum {
+		if v > mask(p.Bits) {
+			return refused("modulus", nil, fmt.Sprintf("must be 2^%d", p.Bits))
+		}
+	}
+	switch parties := uint64(len(p.Rows)); {
+	case sum[0] != parties:
+		return refused("parties", sum[0], fmt.Sprintf("must be %d, whose masks add up to 0", parties))
+	case sum[1] != uint64(n):
+		return refused("rows", sum[1], fmt.Sprintf("must be the parties' %d", n))
+	case sum[2] != (parties*mark(question, p.Bits))&mask(p.Bits):
+		return refused("question", nil, "must be the one that was asked, of all parties")
+	}
+	for j, v := range sum[shardHead:] {
+		steps := float64(int64(v<<(64-p.Bits)) >> (64 - p.Bits))
+		if math.Abs(steps) > q.Bound*float64(n) {
+			return refused("sum", nil, "must be one of bounded integers")
+		}
+		dst[j] = steps * q.Step
+	}
+	return nil
+}

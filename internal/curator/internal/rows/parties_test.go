@@ -1,0 +1,153 @@
+package rows
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+)
+
+// inProcess adds up the answers of parties in this process.
+type inProcess struct {
+	shards []*Shard
+	bits   int
+}
+
+func (a inProcess) Sum(ctx context.Context, question []byte) ([]uint64, error) {
+	var sum []uint64
+	for _, s := range a.shards {
+		answer, err := s.Answer(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		if sum == nil {
+			sum = make([]uint64, len(answer))
+		}
+		for j, v := range answer {
+			sum[j] = (sum[j] + v) & mask(a.bits)
+		}
+	}
+	return sum, nil
+}
+
+// heldBy are sums over rows that two parties hold, the first of which has so many.
+func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encoding, loss losses.Loss) *Sums {
+	t.Helper()
+	n, d := x.Dims()
+	of := inProcess{bits: bits}
+	for _, part := range [][2]int{{0, first}, {first, n}} {
+		path := filepath.Join(t.TempDir(), "rows")
+		if err := Write(path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], Owners{}, nil, Range{}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenShard(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		of.shards = append(of.shards, s)
+	}
+	table, err := NewParties(Parties{Aggregator: of, Rows: []int{first, n - first}, Bits: bits}, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSums(table, nil, 0, 1, loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A replaced row moves the parties' sum by no more than the declared sensitivity, whatever the
+// modulus, and the worst two by no less than rounding to integers leaves of it: rows at the
+// bound in one direction, of opposite labels.
+func TestPartiesSensitivity(t *testing.T) {
+	const n, d = 40, 3
+	r := rand.New(rand.NewPCG(51, 52))
+	direction := []float64{0.6, -0.64, 0.48}
+	for _, bits := range []int{24, 32, 64} {
+		for _, clip := range []float64{math.Inf(1), 0.25} {
+			for name, enc := range map[string]Encoding{"bounds": NewIdentity(d, 1, false), "intercept": NewIdentity(d, 1, true), "schema": affine(t, d, true)} {
+				w := make([]float64, enc.Dim())
+				var most float64
+				for trial := range 8 {
+					var sums [2][]float64
+					x, y := randomMatrix(r, n, d, 1), make([]float64, n)
+					var declared float64
+					for k := range sums {
+						for j, v := range direction {
+							x.Set(n/2, j, v*1000)
+							if trial > 0 {
+								x.Set(n/2, j, r.NormFloat64())
+							}
+						}
+						y[n/2] = float64(k)
+						s := heldBy(t, x, y, 1+r.IntN(n-1), bits, enc, losses.Logistic{})
+						sums[k], declared = make([]float64, s.Dim()), s.GradientSensitivity(norm(w), clip)
+						if err := s.Gradient(ctx, sums[k], w, clip); err != nil {
+							t.Fatal(err)
+						}
+					}
+					moved := 0.0
+					for j := range sums[0] {
+						moved = math.Hypot(moved, sums[0][j]-sums[1][j])
+					}
+					if most = math.Max(most, moved/declared); moved > declared {
+						t.Fatalf("%d bits, clip %g, %s: moved by %g, declared %g", bits, clip, name, moved, declared)
+					}
+				}
+				// At a score of 0 a gradient is half of its row, which the clip of 0.25 halves again.
+				if least := 0.98; name == "bounds" && most < least || bits == 64 && name != "schema" && most < 1-1e-6 {
+					t.Errorf("%d bits, clip %g, %s: moved by %g of what is declared at most", bits, clip, name, most)
+				}
+			}
+		}
+	}
+}
+
+// Integers of any row, with any weights, are no longer than the question's bound, and none is
+// left out for being longer.
+func TestPartiesIntegersAreBounded(t *testing.T) {
+	const d = 5
+	r := rand.New(rand.NewPCG(61, 62))
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}, losses.Squared{}, losses.Hinge{}} {
+		for _, enc := range []Encoding{NewIdentity(d, 2, true), affine(t, d, true)} {
+			for range 5 {
+				x, y := randomMatrix(r, 60, d, 3), make([]float64, 60)
+				for i := range y {
+					y[i] = float64(r.IntN(2))
+				}
+				w := randomVector(r, enc.Dim(), 3)
+				memory := sumsOf(t, x, y, 1, enc, loss)
+				s := heldBy(t, x, y, 20, 64, enc, loss)
+				for _, clip := range []float64{math.Inf(1), 0.1} {
+					want, got := make([]float64, s.Dim()), make([]float64, s.Dim())
+					if err := memory.Gradient(ctx, want, w, clip); err != nil {
+						t.Fatal(err)
+					}
+					if err := s.Gradient(ctx, got, w, clip); err != nil {
+						t.Fatal(err)
+					}
+					for j := range got {
+						if math.Abs(got[j]-want[j]) > 1e-11 {
+							t.Fatalf("%s: %v, want %v", loss.Name(), got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	q := &shardQuestion{Step: 0.25, Bound: 5}
+	sum := make([]uint64, 2)
+	addSteps(sum, []float64{3, -4}, 0.31, q) // 0.93 and −1.24: 3 and −4 steps
+	addSteps(sum, []float64{3, -4}, 0.42, q) // 5 and −6, too long
+	addSteps(sum, []float64{math.NaN(), 1}, 0.1, q)
+	if sum[0] != 3 || int64(sum[1]) != -4 {
+		t.Errorf("%d, %d", sum[0], int64(sum[1]))
+	}
+}

@@ -1,0 +1,77 @@
+package dpglm
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+)
+
+// Shards are rows that several parties hold, each some, and don't show to anyone.
+type Shards struct {
+	// Rows is how many each party has, which is public.
+	Rows []int `json:"rows"`
+	// Columns is how many features a row has, in the files of all parties.
+	Columns int `json:"columns"`
+	// Bits are those of answers, integers modulo 2^Bits: between 24 and 64, and 12 more than the
+	// logarithm of the rows; 0 is 64.
+	Bits int `json:"bits"`
+}
+
+// Aggregator has all parties answer a question and adds up their answers, such as a protocol of
+// secure aggregation.
+type Aggregator interface {
+	// Sum has each party answer by package table/shard, and returns the sum of the answers,
+	// integer by integer, modulo 2^Bits. It is for the curator's eyes only.
+	Sum(ctx context.Context, question []byte) ([]uint64, error)
+}
+
+// OpenShards makes a data set of rows that several parties hold, who don't trust this process
+// with sums over their own: it asks for sums over the rows of all, which an aggregator adds up
+// without showing one party's. Facts are Bounds or a Schema, the same for all. They answer with
+// integers, modulo a power of two, which is what protocols of secure aggregation can add: so a
+// sum is the same whoever holds which rows, to the last bit.
+//
+// It is for [NoisyGD]; other learners ask more and are refused. Rows are checked by those who
+// hold them, when they are first asked.
+//
+// # Privacy
+//
+// Neighbours differ in one row of one party's, features and label, and all numbers of rows are
+// public. A row's gradient becomes integers before it is added: its coordinates in steps of
+// 2^⌈log₂(nL/(2^(Bits−1)−1))⌉, L being the longest a gradient can be, rounded towards zero. It
+// gets no longer by that; two come apart by at most √d steps, d the number of weights, which the
+// sensitivity has beside that of rows in memory. Sums of integers round nothing. The driver
+// sees the exact sum over all rows, and adds the noise: it is trusted with that sum and the
+// noise. With n rows and 64 bits a step is about n·2^-63 of L.
+//
+// A sum is refused unless it says that each party has answered this question once, over as many
+// rows as it has.
+func OpenShards(s Shards, facts Facts, a Aggregator) (*Dataset, error) {
+	if err := check.Given("aggregator", a); err != nil {
+		return nil, err
+	}
+	if s.Bits == 0 {
+		s.Bits = 64
+	}
+	if s.Columns < 1 {
+		return nil, check.Fail(ErrShape, "Shards.Columns", s.Columns, "must be at least 1")
+	}
+	facts, err := ownFacts(facts)
+	if err != nil {
+		return nil, err
+	}
+	centre, bound, err := facts.labels()
+	if err != nil {
+		return nil, err
+	}
+	enc, err := facts.encoding(s.Columns)
+	if err != nil {
+		return nil, err
+	}
+	data, err := curator.OpenParties(curator.Parties{Aggregator: a, Rows: s.Rows, Bits: s.Bits}, enc, centre, bound)
+	if err != nil {
+		return nil, err
+	}
+	return &Dataset{data, facts}, nil
+}

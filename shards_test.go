@@ -1,0 +1,342 @@
+package dpglm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table/shard"
+)
+
+// masked are parties whose answers an aggregator in this process adds up. Each pair of parties
+// shares a random mask, which one adds and the other takes away: all that the aggregator sees of
+// a party.
+type masked struct {
+	parties []*shard.Party
+	bits    int
+	r       *rand.Rand
+	seen    func(question []byte, answers [][]uint64) ([]byte, [][]uint64) // nil to change nothing
+}
+
+func (m *masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
+	var answers [][]uint64
+	for _, p := range m.parties {
+		a, err := p.Answer(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, a)
+	}
+	if m.seen != nil {
+		question, answers = m.seen(question, answers)
+	}
+	sum := make([]uint64, len(answers[0]))
+	for k, a := range answers {
+		if err := shard.Add(sum, a, m.bits); err != nil {
+			return nil, err
+		}
+		next := answers[(k+1)%len(answers)]
+		for j := range a {
+			pad := m.r.Uint64()
+			a[j] += pad
+			next[j] -= pad
+		}
+	}
+	clear(sum)
+	for _, a := range answers {
+		if err := shard.Add(sum, a, m.bits); err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
+// rowRange is a matrix of the rows [lo, hi) of another one.
+type rowRange struct {
+	mat.Matrix
+	lo, hi int
+}
+
+func (m rowRange) Dims() (r, c int) {
+	_, c = m.Matrix.Dims()
+	return m.hi - m.lo, c
+}
+
+func (m rowRange) At(i, j int) float64 { return m.Matrix.At(m.lo+i, j) }
+
+// shared writes rows to the files of parties, cut at the given rows, and returns these parties.
+func shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*shard.Party, rows []int) {
+	t.Helper()
+	lo := 0
+	for _, hi := range append(cuts, len(y)) {
+		path := filepath.Join(t.TempDir(), "x.rows")
+		if err := dpglm.WriteRows(path, rowRange{x, lo, hi}, y[lo:hi]); err != nil {
+			t.Fatal(err)
+		}
+		p, err := shard.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		parties, rows, lo = append(parties, p), append(rows, hi-lo), hi
+	}
+	return parties, rows
+}
+
+// The integers of several parties, masked, add up to those of one that holds all rows, whatever
+// the rows are and wherever they are cut.
+func TestShardsAddUp(t *testing.T) {
+	const n = 3000
+	for _, f := range forms(n, 12)[:5] {
+		for _, bits := range []int{32, 64} {
+			one, all := shared(t, f.x, f.y)
+			several, rows := shared(t, f.x, f.y, 1, 700, 2500)
+			var sums [2][][]uint64
+			for k, parties := range [][]*shard.Party{one, several} {
+				m := &masked{parties: parties, bits: bits, r: rand.New(rand.NewPCG(1, 2))}
+				recorded := recording{m, &sums[k]}
+				d, err := dpglm.OpenShards(dpglm.Shards{Rows: [][]int{all, rows}[k], Columns: 12, Bits: bits}, f.facts, recorded)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Without noise to speak of, for the same weights in all questions.
+				if _, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 2, Clip: 0.5}, seeded(1)); err != nil {
+					t.Fatal(f.name, err)
+				}
+			}
+			if len(sums[0]) != 2 || len(sums[1]) != 2 {
+				t.Fatalf("%d and %d sums", len(sums[0]), len(sums[1]))
+			}
+			for k := range sums[0] {
+				a, b := sums[0][k], sums[1][k]
+				if a[0] != 1 || b[0] != 4 || a[1] != n || b[1] != n || !slices.Equal(a[3:], b[3:]) {
+					t.Errorf("%s, %d bits: %v of one party, %v of four", f.name, bits, a, b)
+				}
+			}
+		}
+	}
+}
+
+// recording keeps the sums that an aggregator returns.
+type recording struct {
+	dpglm.Aggregator
+	sums *[][]uint64
+}
+
+func (r recording) Sum(ctx context.Context, question []byte) ([]uint64, error) {
+	sum, err := r.Aggregator.Sum(ctx, question)
+	*r.sums = append(*r.sums, sum)
+	return sum, err
+}
+
+// A fit on the rows of several parties is that on the same rows in memory, up to the rounding to
+// integers.
+func TestShardsFit(t *testing.T) {
+	for _, f := range forms(3000, 12)[:5] {
+		for _, c := range []struct {
+			loss   losses.Loss
+			config dpglm.NoisyGDConfig
+		}{
+			{losses.Logistic{}, dpglm.NoisyGDConfig{Steps: 20, Clip: 0.5}},
+			{losses.Squared{}, dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}},
+			{losses.Hinge{}, dpglm.NoisyGDConfig{Steps: 10}},
+			{losses.Poisson{}, dpglm.NoisyGDConfig{Steps: 10}},
+		} {
+			memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parties, rows := shared(t, f.x, f.y, 1200)
+			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 12}, f.facts, &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Shape() != memory.Shape() {
+				t.Errorf("%+v, want %+v", d.Shape(), memory.Shape())
+			}
+			p := dpglm.Problem{Loss: c.loss, Radius: 1}
+			want, err := dpglm.NoisyGD(ctx, memory, p, dpglm.GDP(1), c.config, seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := dpglm.NoisyGD(ctx, d, p, dpglm.GDP(1), c.config, seeded(1))
+			if err != nil {
+				t.Fatal(f.name, c.loss.Name(), err)
+			}
+			for j, w := range want.Weights() {
+				if !(math.Abs(got.Weights()[j]-w) < 1e-9) {
+					t.Fatalf("%s, %s: %v, want %v", f.name, c.loss.Name(), got.Weights(), want.Weights())
+				}
+			}
+		}
+	}
+}
+
+// A sum is refused unless each party has answered this question once, modulo this power of two,
+// over all its rows, and unless the masks add up to 0.
+func TestShardsRefuse(t *testing.T) {
+	x, y := separable(900, 4, 1)
+	bounds := dpglm.Bounds{Feature: 1, Label: 1}
+	other, _ := shared(t, x, y)
+	var before []uint64
+	for name, spoil := range map[string]func(q []byte, a [][]uint64) ([]byte, [][]uint64){
+		"reply: parties":  func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, a[:1] },
+		"reply: parties ": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, append(a, slices.Clone(a[0])) },
+		"reply: rows":     func(q []byte, a [][]uint64) ([]byte, [][]uint64) { a[0][1]--; return q, a },
+		"reply: sum":      func(q []byte, a [][]uint64) ([]byte, [][]uint64) { a[0][4] += 1 << 39; return q, a },
+		"reply: integers": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, [][]uint64{a[0][:6], a[1][:6]} },
+		"reply: question": func(q []byte, a [][]uint64) ([]byte, [][]uint64) {
+			if before == nil {
+				before = slices.Clone(a[0])
+				return q, a
+			}
+			return q, [][]uint64{before, a[1]}
+		},
+		"reply: rows ": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { // who has other rows than the driver thinks
+			of, err := other[0].Answer(ctx, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q, [][]uint64{a[0], of}
+		},
+		"must be the one that was asked, of all parties": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { // for another modulus
+			_, err := other[0].Answer(ctx, []byte(strings.Replace(string(q), `"bits":40`, `"bits":39`, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a[0][2]++
+			return q, a
+		},
+	} {
+		before = nil
+		parties, rows := shared(t, x, y, 300)
+		m := &masked{parties: parties, bits: 40, r: rand.New(rand.NewPCG(1, 2)), seen: spoil}
+		d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, seeded(1))
+		var interrupted *dpglm.Interrupted
+		if model != nil || !errors.As(err, &interrupted) || !errors.Is(err, dpglm.ErrRowFile) || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	parties, rows := shared(t, x, y, 300)
+	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2))} // adds modulo 2^64
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, seeded(1)); !errors.Is(err, dpglm.ErrRowFile) {
+		t.Errorf("another modulus: %v", err)
+	}
+}
+
+// What parties aren't asked is refused before anything is spent, and so are facts that fit
+// nobody's rows.
+func TestShardsAreForSumsOfGradients(t *testing.T) {
+	x, y := separable(900, 4, 1)
+	parties, rows := shared(t, x, y, 300)
+	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2))}
+	bounds := dpglm.Bounds{Feature: 1, Label: 1}
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4}, bounds, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, split := d.Split(0.5, 1)
+	for name, err := range map[string]error{
+		"Auto":       failure(dpglm.Auto(ctx, d, logistic, dpglm.GDP(1), seeded(1))),
+		"JL":         failure(dpglm.JL(ctx, d, logistic, dpglm.GDP(1), dpglm.JLConfig{K: 2}, nil)),
+		"GridSearch": failure(dpglm.GridSearch(ctx, d, logistic, dpglm.ApproxDP(1, 1e-6), dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}, nil)),
+		"Softmax":    failure(dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)),
+		"Infer":      failure(dpglm.Infer(ctx, d, logistic, dpglm.GDP(1), dpglm.InferConfig{}, nil)),
+		"Evaluate":   failure(dpglm.Evaluate(ctx, d, model, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),
+		"predictor":  failure(dpglm.NewPredictor(ctx, d, logistic, dpglm.PureDP(5), dpglm.VoteConfig{Queries: 5}, nil)),
+		"split":      split,
+		"own loss":   failure(dpglm.NoisyGD(ctx, d, dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1, AtZero: func(b float64) float64 { return b * b / 2 }}}, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
+		"no bits":    failure(dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 65}, bounds, m)),
+		"few bits":   failure(dpglm.OpenShards(dpglm.Shards{Rows: []int{1 << 20}, Columns: 4, Bits: 31}, bounds, m)),
+	} {
+		var interrupted *dpglm.Interrupted
+		if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &interrupted) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, s := range map[string]dpglm.Shards{"no party": {Columns: 4}, "no rows": {Rows: []int{3, 0}, Columns: 4}, "no columns": {Rows: []int{3}}} {
+		if _, err := dpglm.OpenShards(s, bounds, m); !errors.Is(err, dpglm.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4}, bounds, nil); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("no aggregator: %v", err)
+	}
+}
+
+// A party answers what the protocol describes, and refuses all else by an error.
+func TestPartiesRefuse(t *testing.T) {
+	x, y := separable(100, 2, 1)
+	parties, rows := shared(t, x, y)
+	var question []byte
+	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) ([]byte, [][]uint64) {
+		question = q
+		return q, a
+	}}
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, dpglm.Bounds{Feature: 1, Intercept: true}, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for field, values := range map[string][]string{
+		"protocol": {`"dpglm shard 2"`, `3`}, "bits": {"65", "0", "-1"}, "step": {"0", "-1", "0.3", `"x"`}, "bound": {"0", "1e300", "-1"},
+		"rows": {`{}`, `{"Columns":3,"Bound":1,"Magnitude":1}`, `{"Columns":2,"Bound":-1,"Magnitude":1}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[1]}`,
+			`{"Columns":2,"Bound":1,"Magnitude":1,"Groups":[{"Name":"g","Columns":[7],"Names":["a"]}]}`},
+		"loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "weights": {"[1]", "null"}, "more": {"1"},
+	} {
+		for _, v := range values {
+			var of map[string]json.RawMessage
+			if err := json.Unmarshal(question, &of); err != nil {
+				t.Fatal(err)
+			}
+			of[field] = json.RawMessage(v)
+			q, err := json.Marshal(of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, err := parties[0].Answer(ctx, q); err == nil {
+				t.Errorf("%s %s: %v", field, v, a)
+			}
+		}
+	}
+	for _, q := range [][]byte{nil, []byte("{"), []byte("[]")} {
+		if _, err := parties[0].Answer(ctx, q); err == nil {
+			t.Errorf("%q is answered", q)
+		}
+	}
+	if text := fmt.Sprintf("%v %+v %#v", parties[0], parties[0], *parties[0]); strings.ContainsAny(text, "{") {
+		t.Error(text)
+	}
+	path := filepath.Join(t.TempDir(), "x.rows")
+	if err := dpglm.WriteRows(path, x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shard.Open(path); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("weights: %v", err)
+	}
+}
