@@ -38,8 +38,8 @@ func Open(path string) (*Party, error) {
 }
 
 // Answer answers a question with integers from 0 up to 2^bits, bits being what the question
-// says. It depends on the rows and the question alone, bit by bit: on no processor, order or
-// number of goroutines.
+// says. It depends on the rows and the question alone: on no order of rows, nor on how many
+// goroutines or parties add.
 //
 // Each row adds integers whose norm is at most the question's bound: coordinates of its gradient
 // in steps of the question's, rounded towards zero. Errors about rows are for the party's eyes

@@ -36,8 +36,8 @@ const (
 func NewParties(p Parties, enc Encoding) (*Table, error) {
 	n := 0
 	for k, rows := range p.Rows {
-		if rows < 1 || rows > math.MaxInt32 {
-			return nil, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must lie between 1 and %d", math.MaxInt32))
+		if rows < 1 || rows > math.MaxInt32-n {
+			return nil, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must be 1 or more, and all of them %d at most", math.MaxInt32))
 		}
 		n += rows
 	}

@@ -130,9 +130,9 @@ func (s clampedSource) pick(order []int) source {
 	return clampedSource{s.source.pick(order), s.min, s.max, Gather(s.outside, order)}
 }
 
-// Gather returns v[i] for each i of order, nil if v is nil.
+// Gather returns v[i] for each i of order, nil if v is empty.
 func Gather[T any](v []T, order []int) []T {
-	if v == nil {
+	if len(v) == 0 {
 		return nil
 	}
 	out := make([]T, len(order))
