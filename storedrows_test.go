@@ -113,6 +113,7 @@ var storedLearners = []struct {
 	{"Auto", dpglm.AutoConfig{}, losses.Logistic{}},
 	{"Auto", dpglm.AutoConfig{}, losses.Squared{}},
 	{"StandardisedGD", dpglm.StandardisedGDConfig{}, losses.Poisson{}},
+	{"StandardisedGD, ordinal", dpglm.StandardisedGDConfig{}, losses.Ordinal{Thresholds: []float64{-0.5, 0.5}}},
 	{"NoisyGD", dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, losses.Logistic{}},
 	{"NoisyGD, moments", dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, losses.Squared{}},
 	{"OutputPerturbation", dpglm.OutputPerturbationConfig{}, losses.Logistic{}},

@@ -12,7 +12,7 @@ import (
 // sendable are the losses that a worker knows by the names of their types, beside Extended
 // ones of these.
 var sendable = []losses.Loss{losses.Absolute{}, losses.CappedPoisson{}, losses.Gamma{}, losses.Hinge{}, losses.Huber{}, losses.Logistic{},
-	losses.NegativeBinomial{}, losses.Poisson{}, losses.Probit{}, losses.Quantile{}, losses.SmoothedHinge{}, losses.Squared{}, losses.SquaredHinge{}}
+	losses.NegativeBinomial{}, losses.Ordinal{}, losses.Poisson{}, losses.Probit{}, losses.Quantile{}, losses.SmoothedHinge{}, losses.Squared{}, losses.SquaredHinge{}}
 
 // enveloped is of the type of losses whose kinks are smoothed.
 var enveloped, _ = losses.Envelope(losses.Hinge{}, 1)
@@ -53,7 +53,7 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 			return json.Marshal(sentLoss{Type: reflect.TypeOf(l).Name(), Fields: fields})
 		}
 	}
-	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know: neither a Custom nor an Ordinal one")
+	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know, and no Custom one")
 }
 
 // decodeLoss reads what encodeLoss wrote.
