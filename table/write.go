@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -43,14 +44,15 @@ func Write(path string, src Source, s Schema) (warnings []string, err error) {
 	return r.warnings(), r.complete()
 }
 
-// WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz.
-func WriteCSVFile(path, csv string, s Schema) (warnings []string, err error) {
+// WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz,
+// until ctx is cancelled.
+func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []string, err error) {
 	c, err := OpenCSV(csv, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if warnings, err = Write(path, c, s); err != nil {
+	if warnings, err = Write(path, WithContext(ctx, c), s); err != nil {
 		return nil, fmt.Errorf("%s: %w", csv, err)
 	}
 	return warnings, nil

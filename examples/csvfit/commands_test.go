@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -240,6 +242,11 @@ func TestStore(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", args, err, stderr.String())
 		}
 		return stdout.String()
+	}
+	cancelled, stop := context.WithCancel(context.Background())
+	stop()
+	if err := run(cancelled, []string{"store", "-data", data, "-schema", schema, "-o", rows}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 	out("store", "-data", data, "-schema", schema, "-o", rows)
 	var models [2]string

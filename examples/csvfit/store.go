@@ -17,7 +17,7 @@ import (
 func isRows(path string) bool { return strings.HasSuffix(path, task.RowsEnding) }
 
 // store writes the rows of a file for fit, which reads them without holding them in memory.
-func store(_ context.Context, args []string, _, stderr io.Writer) error {
+func store(ctx context.Context, args []string, _, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit store", flag.ContinueOnError)
 	source := task.NewSource(f)
 	source.TakesLevels = true
@@ -34,7 +34,7 @@ func store(_ context.Context, args []string, _, stderr io.Writer) error {
 	if source.Facts() == nil || isRows(source.Path) {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
-	warnings, err := table.WriteCSVFile(*output, source.Path, *source.Facts())
+	warnings, err := table.WriteCSVFile(ctx, *output, source.Path, *source.Facts())
 	for _, w := range warnings {
 		fmt.Fprintln(stderr, "csvfit: "+w)
 	}

@@ -1,0 +1,33 @@
+package table
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// cancellable is a source that ends when a context does.
+type cancellable struct {
+	Source
+	ctx context.Context
+}
+
+// WithContext returns a source that reads what src reads, until ctx is cancelled: then it fails,
+// by an error for which errors.Is(err, context.Canceled) holds, or of its deadline. So what reads
+// it, as [Read] and [Write], can be interrupted; Write leaves no file.
+func WithContext(ctx context.Context, src Source) Source { return cancellable{src, ctx} }
+
+func (c cancellable) Next() ([]string, error) {
+	if err := check.Cancelled(c.ctx); err != nil {
+		return nil, err
+	}
+	return c.Source.Next()
+}
+
+// expected is that of the source, if it has an idea how many rows there are.
+func (c cancellable) expected(rows int) int {
+	if sized, ok := c.Source.(interface{ expected(rows int) int }); ok {
+		return sized.expected(rows)
+	}
+	return 0
+}
