@@ -109,40 +109,44 @@ var storedLearners = []struct {
 	name    string
 	learner dpglm.Learner
 	loss    losses.Loss
+	long    bool // for two kinds of rows only
 }{
-	{"Auto", dpglm.AutoConfig{}, losses.Logistic{}},
-	{"Auto", dpglm.AutoConfig{}, losses.Squared{}},
-	{"StandardisedGD", dpglm.StandardisedGDConfig{}, losses.Poisson{}},
-	{"StandardisedGD, ordinal", dpglm.StandardisedGDConfig{}, losses.Ordinal{Thresholds: []float64{-0.5, 0.5}}},
-	{"NoisyGD", dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, losses.Logistic{}},
-	{"NoisyGD, moments", dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, losses.Squared{}},
-	{"OutputPerturbation", dpglm.OutputPerturbationConfig{}, losses.Logistic{}},
-	{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}},
-	{"ObjectivePerturbation, smoothed", dpglm.ObjectivePerturbationConfig{}, losses.Hinge{}},
-	{"JL", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}, losses.Logistic{}},
-	{"JL, searched", dpglm.JLConfig{Learner: dpglm.GridSearchConfig{Learner: dpglm.StandardisedGDConfig{}}, K: 9, Map: dpglm.HadamardMap}, losses.Logistic{}},
-	{"GridSearch", dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}, losses.Logistic{}},
-	{"GridSearch, projected", dpglm.GridSearchConfig{Learner: dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}}, losses.Logistic{}},
-	{"Boost", dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Chunks: 3}, losses.Logistic{}},
+	{"Auto", dpglm.AutoConfig{}, losses.Logistic{}, false},
+	{"Auto", dpglm.AutoConfig{}, losses.Squared{}, false},
+	{"StandardisedGD", dpglm.StandardisedGDConfig{}, losses.Poisson{}, false},
+	{"StandardisedGD, ordinal", dpglm.StandardisedGDConfig{}, losses.Ordinal{Thresholds: []float64{-0.5, 0.5}}, true},
+	{"NoisyGD", dpglm.NoisyGDConfig{Steps: 5, Clip: 0.5}, losses.Logistic{}, false},
+	{"NoisyGD, moments", dpglm.NoisyGDConfig{Steps: 200, Clip: dpglm.NoClip}, losses.Squared{}, false},
+	{"OutputPerturbation", dpglm.OutputPerturbationConfig{}, losses.Logistic{}, false},
+	{"ObjectivePerturbation", dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, false},
+	{"ObjectivePerturbation, smoothed", dpglm.ObjectivePerturbationConfig{}, losses.Hinge{}, true},
+	{"JL", dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}, losses.Logistic{}, false},
+	{"JL, searched", dpglm.JLConfig{Learner: dpglm.GridSearchConfig{Learner: dpglm.StandardisedGDConfig{}}, K: 9, Map: dpglm.HadamardMap}, losses.Logistic{}, true},
+	{"GridSearch", dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}, losses.Logistic{}, false},
+	{"GridSearch, projected", dpglm.GridSearchConfig{Learner: dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, K: 9}}, losses.Logistic{}, true},
+	{"Boost", dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Chunks: 3}, losses.Logistic{}, false},
 }
 
 // Rows in a file give the bits of those in memory, and so do sums that workers made of blocks:
 // of any learner, whatever the rows.
 func TestStoredRowsHaveTheSameBits(t *testing.T) {
-	const n, d = 6000, 40
-	for _, f := range some(forms(n, d)) {
+	const n, d = 4000, 40
+	for kind, f := range some(forms(n, d)) {
 		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, f.more...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		remote, _ := onWorkers(t, f)
 		others := map[string]*dpglm.Dataset{"file": stored(t, f.x, f.y, f.facts, f.more...), "workers": remote}
-		for kind, other := range others {
+		for where, other := range others {
 			if got, want := other.Shape(), memory.Shape(); got != want {
-				t.Fatalf("%s, %s: %+v, want %+v", f.name, kind, got, want)
+				t.Fatalf("%s, %s: %+v, want %+v", f.name, where, got, want)
 			}
 		}
 		for _, c := range storedLearners {
+			if c.long && kind > 0 && kind != 4 {
+				continue
+			}
 			plan, err := c.learner.Plan(memory.Shape(), dpglm.Problem{Loss: c.loss, Radius: 2}, dpglm.ApproxDP(4, 1e-6))
 			if err != nil {
 				if len(f.more) > 1 { // losses that can't have offsets
@@ -154,12 +158,12 @@ func TestStoredRowsHaveTheSameBits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", f.name, c.name, err)
 			}
-			for kind, other := range others {
+			for where, other := range others {
 				got, err := plan.Run(ctx, other, seeded(7))
 				if err != nil {
-					t.Fatalf("%s, %s, %s: %v", f.name, c.name, kind, err)
+					t.Fatalf("%s, %s, %s: %v", f.name, c.name, where, err)
 				}
-				sameBits(t, f.name+", "+c.name+", "+kind, got.Weights(), want.Weights())
+				sameBits(t, f.name+", "+c.name+", "+where, got.Weights(), want.Weights())
 			}
 		}
 	}
