@@ -26,7 +26,7 @@ type masked struct {
 	parties []*shard.Party
 	bits    int
 	r       *rand.Rand
-	seen    func(question []byte, answers [][]uint64) ([]byte, [][]uint64) // nil to change nothing
+	seen    func(question []byte, answers [][]uint64) [][]uint64 // nil to change nothing
 }
 
 func (m *masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
@@ -39,7 +39,7 @@ func (m *masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 		answers = append(answers, a)
 	}
 	if m.seen != nil {
-		question, answers = m.seen(question, answers)
+		answers = m.seen(question, answers)
 	}
 	sum := make([]uint64, len(answers[0]))
 	for k, a := range answers {
@@ -190,33 +190,33 @@ func TestShardsRefuse(t *testing.T) {
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
 	other, _ := shared(t, x, y)
 	var before []uint64
-	for name, spoil := range map[string]func(q []byte, a [][]uint64) ([]byte, [][]uint64){
-		"reply: parties":  func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, a[:1] },
-		"reply: parties ": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, append(a, slices.Clone(a[0])) },
-		"reply: rows":     func(q []byte, a [][]uint64) ([]byte, [][]uint64) { a[0][1]--; return q, a },
-		"reply: sum":      func(q []byte, a [][]uint64) ([]byte, [][]uint64) { a[0][4] += 1 << 39; return q, a },
-		"reply: integers": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { return q, [][]uint64{a[0][:6], a[1][:6]} },
-		"reply: question": func(q []byte, a [][]uint64) ([]byte, [][]uint64) {
+	for name, spoil := range map[string]func(q []byte, a [][]uint64) [][]uint64{
+		"reply: parties":  func(q []byte, a [][]uint64) [][]uint64 { return a[:1] },
+		"reply: parties ": func(q []byte, a [][]uint64) [][]uint64 { return append(a, slices.Clone(a[0])) },
+		"reply: rows":     func(q []byte, a [][]uint64) [][]uint64 { a[0][1]--; return a },
+		"reply: sum":      func(q []byte, a [][]uint64) [][]uint64 { a[0][4] += 1 << 39; return a },
+		"reply: integers": func(q []byte, a [][]uint64) [][]uint64 { return [][]uint64{a[0][:6], a[1][:6]} },
+		"reply: question": func(q []byte, a [][]uint64) [][]uint64 {
 			if before == nil {
 				before = slices.Clone(a[0])
-				return q, a
+				return a
 			}
-			return q, [][]uint64{before, a[1]}
+			return [][]uint64{before, a[1]}
 		},
-		"reply: rows ": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { // who has other rows than the driver thinks
+		"reply: rows ": func(q []byte, a [][]uint64) [][]uint64 { // who has other rows than the driver thinks
 			of, err := other[0].Answer(ctx, q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return q, [][]uint64{a[0], of}
+			return [][]uint64{a[0], of}
 		},
-		"must be the one that was asked, of all parties": func(q []byte, a [][]uint64) ([]byte, [][]uint64) { // for another modulus
+		"must be the one that was asked, of all parties": func(q []byte, a [][]uint64) [][]uint64 { // for another modulus
 			_, err := other[0].Answer(ctx, []byte(strings.Replace(string(q), `"bits":40`, `"bits":39`, 1)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			a[0][2]++
-			return q, a
+			return a
 		},
 	} {
 		before = nil
@@ -292,9 +292,9 @@ func TestPartiesRefuse(t *testing.T) {
 	x, y := separable(100, 2, 1)
 	parties, rows := shared(t, x, y)
 	var question []byte
-	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) ([]byte, [][]uint64) {
+	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
 		question = q
-		return q, a
+		return a
 	}}
 	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, dpglm.Bounds{Feature: 1, Intercept: true}, m)
 	if err != nil {
