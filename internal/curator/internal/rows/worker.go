@@ -69,8 +69,8 @@ func (k *task) made(p *Table, f *rowfile.File, c *rowfile.Chunk) (_ *Table, err 
 
 // Reply answers a question of an Engine for one piece of the blocks. It reads the rows of
 // these blocks only, and checks and measures them when it does so for the first time. What it
-// measured is kept for the process, for the last few files and frames: 8 bytes for each row of
-// the file, and as many for each frame.
+// measured is kept for the process, for the last few files and frames: 16 bytes for each row of
+// a file, and 8 for each frame.
 func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 	var q question
 	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
