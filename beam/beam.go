@@ -59,7 +59,8 @@ type Options struct {
 	// Scratch is a directory that workers and this process have under the same path, for copies of
 	// rows, which are private as the rows are: Dataset.Split, searches, boosting, persons and
 	// Newton's method read rows in another order, or some of them. They are gone when they are no
-	// longer used, or the data set is closed. Empty is Temp, where that is a path.
+	// longer used, or the data set is closed: close it before the program ends. Empty is Temp,
+	// where that is a path.
 	Scratch string
 	// Pieces is how many elements a pass has: some for each core of all workers, and 256 at most;
 	// 0 is 16.
