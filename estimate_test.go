@@ -340,6 +340,29 @@ func TestAutoIsNoWorseThanTheConstant(t *testing.T) {
 	}
 }
 
+// Where few rows and a small budget hide second moments, much of what could be gained over
+// a constant is gained all the same, by the mean of 20 seeds. Half of it was lost where
+// shortened gradients, scales or the intercept were those of larger budgets.
+func TestAutoBesideMuchNoise(t *testing.T) {
+	for _, c := range []struct {
+		loss losses.Loss
+		bias float64
+		mu   float64
+		gain float64 // at least, of what there is
+	}{
+		{losses.Logistic{}, 0, 0.1, 0.5}, {losses.Logistic{}, 0, 0.15, 0.65},
+		{losses.Logistic{}, -1.5, 0.1, 0.25}, {losses.Logistic{}, -1.5, 0.15, 0.5},
+		{losses.Squared{}, 0, 0.15, 0.15},
+	} {
+		w := newWorld(1000, c.loss, c.bias, 0.5)
+		r := w.reference(t)
+		excess, _, _ := r.errorsOf(t, dpglm.GDP(c.mu), 20)
+		if gain := 1 - excess/(w.constant()-r.risk0); gain < c.gain {
+			t.Errorf("%s, bias %g, μ = %g: %.3g of the gain over a constant, want %g", c.loss.Name(), c.bias, c.mu, gain, c.gain)
+		}
+	}
+}
+
 // Nor is it where counts are rare, although there are many rows.
 func TestAutoOnRareCounts(t *testing.T) {
 	w := newWorld(20_000, losses.Poisson{}, -7, 0)

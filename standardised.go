@@ -35,7 +35,7 @@ type StandardisedGDConfig struct{}
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
 //     one's moments leave much to the noise. Where moments would drown, with n·μ below
-//     63√d, A is 2I/R, R being exceeded by a quarter of the rows; where they are round
+//     79√d, A is 2I/R, R being exceeded by a quarter of the rows; where they are round
 //     already, but for noise, A is one scale.
 //  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 where moments drown, or from 4 on
 //     without momentum where they were round; the last half is averaged. The clip comes
@@ -383,7 +383,7 @@ func (x *standardising) least() float64 {
 // drowned reports whether second moments would drown in their noise, or for an inference,
 // which can't do without, whether nothing could be seen of them.
 func (x *standardising) drowned() bool {
-	most := 0.1
+	most := 0.08
 	if x.pilot {
 		most = 0.15
 	}
