@@ -25,7 +25,7 @@ func (v *inferring) widen() error {
 	}
 	v.cut = v.cutting()
 	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
-	l, low := h.fromSeen().upper(v.cut.power)
+	l, low := h.fromSeen().upper(v.eventful(), v.cut.power)
 	v.clip = l.balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
 		v.clip *= 1.15
@@ -37,6 +37,15 @@ func (v *inferring) widen() error {
 	}
 	v.cut.length = l.beyond(v.clip)
 	return nil
+}
+
+// eventful is the fraction of rows among which the longest gradients are: those with events
+// where counts have few, and else all.
+func (v *inferring) eventful() float64 {
+	if losses.LinkOf(v.loss) == losses.Log {
+		return v.facts.minority
+	}
+	return 1
 }
 
 // coverMinority raises the clip to the norm of a row's coordinates, times a slope that
@@ -84,7 +93,8 @@ func (c cutting) all(dim float64) float64 {
 // of d columns, and for counts as variable as their mean along the weights too. Residuals
 // mostly cancel. Fractions are about those of made-up populations, where the intercept's
 // of counts lie between 0.5 and 0.9 of that angle's cosine but for very skewed columns; a
-// rare level of a group, all of whose rows are long in one direction, is what across is for.
+// rare level of a group, all of whose rows are long in one direction, is what across is for,
+// in classes and in counts of few events.
 func (v *inferring) cutting() (c cutting) {
 	columns := 4 + float64(v.d)
 	root := math.Sqrt(columns)
@@ -100,7 +110,7 @@ func (v *inferring) cutting() (c cutting) {
 	case losses.Poisson:
 		off := 0.2 + float64(0.25*(1-v.facts.minority)) // rare counts differ more
 		c.constant, c.along = part{-0.8 / root, off / columns}, part{-0.75 / root, off / columns}
-		c.power, c.across = 0.6, 0.004
+		c.power, c.across = 0.6, math.Max(0.004, float64(0.04*(1-2*v.facts.minority)))
 	case losses.NegativeBinomial, losses.Gamma:
 		c.constant, c.along = part{-0.8 / root, 0.25 / columns}, part{0, 0.6 / columns}
 		c.power, c.across = 0.6, 0.02

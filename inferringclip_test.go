@@ -61,7 +61,7 @@ func TestUpperLaw(t *testing.T) {
 			for _, v := range numbers {
 				want += math.Max(v-at, 0) / draws
 			}
-			l, low := counted(r, numbers, 26).fromSeen().upper(0.8)
+			l, low := counted(r, numbers, 26).fromSeen().upper(1, 0.8)
 			if low > at {
 				t.Errorf("%s: the law begins at %g, beyond %g", c.name, low, at)
 			}
@@ -92,6 +92,36 @@ func quantileOf(numbers []float64, q float64) float64 {
 	return low
 }
 
+// Where few rows have events, and gradients that are long for it, the law is that of the
+// largest of these: one of the largest of all rows has the shape of where they begin, and
+// tells less than two thirds of what lies beyond a point that one in 250 exceeds. Noise is
+// that of ε = 1 and 50,000 rows.
+func TestUpperLawOfFewEvents(t *testing.T) {
+	const n, draws, events = 10_000, 40, 0.12
+	r := rand.New(rand.NewPCG(7, 9))
+	var few, all, want float64
+	for range draws {
+		numbers := make([]float64, n)
+		for i := range numbers {
+			if numbers[i] = 0.1 * r.ExpFloat64(); r.Float64() < events {
+				numbers[i] = 1.5 * math.Exp(0.25*math.Abs(r.NormFloat64())+0.2*r.ExpFloat64())
+			}
+		}
+		at := quantileOf(numbers, 0.996)
+		for _, v := range numbers {
+			want += math.Max(v-at, 0) / draws
+		}
+		h := counted(r, numbers, 6).fromSeen()
+		one, _ := h.upper(events, 0.8)
+		other, _ := h.upper(1, 0.8)
+		few, all = few+one.beyond(at)/draws, all+other.beyond(at)/draws
+	}
+	t.Logf("%.1f beyond the point, by all rows %.1f, want %.1f", few, all, want)
+	if few < 0.7*want || few > 1.5*want || all > 0.67*want {
+		t.Errorf("%.1f beyond the point, by all rows %.1f, want %.1f", few, all, want)
+	}
+}
+
 // beyond is the integral of above, and a clip grows as noise falls and as more of what it
 // cuts off is left.
 func TestBalancedClip(t *testing.T) {
@@ -120,7 +150,7 @@ func TestBalancedClip(t *testing.T) {
 // A histogram without anything in it leads to a law nevertheless.
 func TestUpperLawOfNothing(t *testing.T) {
 	h := reading{edges: cells(64, math.Sqrt2, 26), tails: make([]float64, 27), noise: 1, n: 1000}
-	l, low := h.fromSeen().upper(0.8)
+	l, low := h.fromSeen().upper(1, 0.8)
 	if clip := l.balanced(low, 64, 1, 0.3); !(clip > 0 && clip <= 64) || !(l.beyond(clip) >= 0) {
 		t.Errorf("clip %g of %+v from %g on", clip, l, low)
 	}

@@ -30,13 +30,13 @@ func (l upper) balanced(low, top, noise, fraction float64) (clip float64) {
 	return clip
 }
 
-// upper fits such a law to the cells that hold the largest twelfth of the rows or, where
-// more stand out above it than noise makes likely, a smaller part. It holds from low on.
-// Where noise hides its power that is near the likely one.
-func (h reading) upper(likely float64) (l upper, low float64) {
+// upper fits such a law to the cells that hold the largest twelfth of a fraction of the rows
+// or, where more stand out above it than noise makes likely, a smaller part. It holds from
+// low on. Where noise hides its power that is near the likely one.
+func (h reading) upper(fraction, likely float64) (l upper, low float64) {
 	last := 0
 	for _, part := range []float64{0.08, 0.04, 0.02} {
-		at := h.first(func(j int) float64 { return math.Max(part*h.n, 2.5*h.sd(j)) })
+		at := h.first(func(j int) float64 { return math.Max(part*fraction*h.n, 2.5*h.sd(j)) })
 		l = h.fit(at, likely)
 		over := h.upTo(at).seenFrom(l)
 		if over < 0 {
