@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/losses"
@@ -19,7 +17,7 @@ import (
 type source interface {
 	name() string
 	facts(losses.Loss) dpglm.Schema
-	sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []float64)
+	sample(n int, loss losses.Loss, seed uint64) *drawn
 	// truth are the coefficients that minimise the expected loss.
 	truth(losses.Loss) ([]float64, error)
 }
@@ -67,13 +65,12 @@ func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats 
 
 // once draws a sample and fits it without privacy and with each budget.
 func (c *cell) once(ctx context.Context, tallies []*tally, seed uint64) error {
-	x, y := c.sample(c.rows, c.loss, 1000+seed)
-	facts := c.facts(c.loss)
-	plain, err := fitExactly(x, y, capped(c.loss, facts))
+	rows, facts := c.sample(c.rows, c.loss, 1000+seed), c.facts(c.loss)
+	plain, err := fitExactly(rows, capped(c.loss, facts))
 	if err != nil {
 		return err
 	}
-	data, err := dpglm.NewDataset(x, y, facts)
+	data, err := dpglm.NewDataset(rows.x, rows.y, facts, rows.details()...)
 	if err != nil {
 		return err
 	}

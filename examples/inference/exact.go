@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -16,15 +17,59 @@ type exact struct{ coefficients, errors []float64 }
 
 var errNoFit = errors.New("the maximum likelihood estimate isn't found")
 
-// fitExactly minimises the sum of the losses by Newton's method.
-func fitExactly(x *mat.Dense, y []float64, loss losses.Loss) (*exact, error) {
-	n, d := x.Dims()
+// drawn are rows and labels and, where a population has them, the rows' offsets and weights.
+type drawn struct {
+	x       *mat.Dense
+	y       []float64
+	offsets *dpglm.Offsets
+	weights *dpglm.Weights
+}
+
+// details are what rows have besides features and a label.
+func (s *drawn) details() (list []dpglm.RowDetail) {
+	if s.offsets != nil {
+		list = append(list, *s.offsets)
+	}
+	if s.weights != nil {
+		list = append(list, *s.weights)
+	}
+	return list
+}
+
+// offset and weight are the i-th row's.
+func (s *drawn) offset(i int) float64 {
+	if s.offsets == nil {
+		return 0
+	}
+	return s.offsets.Of[i]
+}
+
+func (s *drawn) weight(i int) float64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights.Of[i] / s.weights.Max
+}
+
+// rate is the logarithm of the number of events over what is exposed to them.
+func (s *drawn) rate() float64 {
+	var events, exposed float64
+	for i, y := range s.y {
+		events += s.weight(i) * y
+		exposed += s.weight(i) * math.Exp(s.offset(i))
+	}
+	return math.Log(events / exposed)
+}
+
+// fitExactly minimises the weighted sum of the losses by Newton's method.
+func fitExactly(rows *drawn, loss losses.Loss) (*exact, error) {
+	_, d := rows.x.Dims()
 	w := make([]float64, d+1)
 	if loss.Labels() == losses.Count {
-		w[d] = math.Log(floats.Sum(y) / float64(n))
+		w[d] = rows.rate()
 	}
 	for range 50 {
-		s := sums(x, y, w, loss)
+		s := sums(rows, w, loss)
 		var factor mat.Cholesky
 		var step mat.VecDense
 		if !factor.Factorize(s.hessian) || factor.SolveVecTo(&step, s.gradient) != nil {
@@ -56,22 +101,22 @@ type derivatives struct {
 	hessian, scatter *mat.SymDense
 }
 
-func sums(x *mat.Dense, y, w []float64, loss losses.Loss) derivatives {
+func sums(rows *drawn, w []float64, loss losses.Loss) derivatives {
 	curvature, _ := losses.CurvatureOf(loss)
-	n, d := x.Dims()
+	n, d := rows.x.Dims()
 	dim := d + 1
 	s := derivatives{mat.NewVecDense(dim, nil), mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)}
 	g, h, j := s.gradient.RawVector().Data, s.hessian.RawSymmetric().Data, s.scatter.RawSymmetric().Data
 	row := make([]float64, dim)
 	row[d] = 1
 	for i := range n {
-		copy(row, x.RawRowView(i))
-		label := y[i]
+		copy(row, rows.x.RawRowView(i))
+		label := rows.y[i]
 		if loss.Labels() == losses.Binary {
 			label = 2*label - 1
 		}
-		z := floats.Dot(row, w)
-		slope, bend := loss.Deriv(z, label), curvature(z, label)
+		z, weight := floats.Dot(row, w)+rows.offset(i), rows.weight(i)
+		slope, bend := weight*loss.Deriv(z, label), weight*curvature(z, label)
 		for a, v := range row {
 			g[a] += slope * v
 			for b := a; b < dim; b++ {

@@ -102,6 +102,10 @@ func (o *options) cells(s *survey) ([]cell, error) {
 		}
 		if l.Labels() != losses.Count {
 			add(s, l, float64(len(s.y)))
+			continue
+		}
+		for _, n := range rows {
+			add(insurance{}, l, n)
 		}
 	}
 	if len(cells) == 0 {
@@ -154,7 +158,7 @@ func equation(ctx context.Context, w io.Writer, s *survey, epsilon float64, seed
 		return err
 	}
 	fmt.Fprintf(w, "no difference between regions: %v\n\n", test)
-	plain, err := fitExactly(s.x, s.labels(loss), loss)
+	plain, err := fitExactly(&drawn{x: s.x, y: s.labels(loss)}, loss)
 	if err != nil {
 		return err
 	}

@@ -76,8 +76,12 @@ func (p population) name() string { return p.title }
 // truth is fitted to many rows: where a loss is that of the law of labels it would be
 // effects, but for clamping.
 func (p population) truth(loss losses.Loss) ([]float64, error) {
-	x, y := p.sample(4_000_000, loss, 77)
-	f, err := fitExactly(x, y, capped(loss, p.facts(loss)))
+	return fitted(p, loss)
+}
+
+// fitted are the coefficients of many rows.
+func fitted(p source, loss losses.Loss) ([]float64, error) {
+	f, err := fitExactly(p.sample(4_000_000, loss, 77), capped(loss, p.facts(loss)))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func (p population) facts(loss losses.Loss) dpglm.Schema {
 }
 
 // sample draws rows and labels, clamped to their ranges.
-func (p population) sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []float64) {
+func (p population) sample(n int, loss losses.Loss, seed uint64) *drawn {
 	r := rand.New(mechanisms.NewSeededSource(seed))
 	s := p.facts(loss)
 	x, y := mat.NewDense(n, len(s.Columns), nil), make([]float64, n)
@@ -134,7 +138,7 @@ func (p population) sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []
 			y[i] = math.Min(math.Max(y[i], s.LabelRange[0]), s.LabelRange[1])
 		}
 	}
-	return x, y
+	return &drawn{x: x, y: y}
 }
 
 // label draws one at a score.

@@ -129,7 +129,7 @@ func (s *survey) labels(loss losses.Loss) []float64 {
 }
 
 // sample draws rows with replacement, so that the survey is the population.
-func (s *survey) sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []float64) {
+func (s *survey) sample(n int, loss losses.Loss, seed uint64) *drawn {
 	r := rand.New(mechanisms.NewSeededSource(seed))
 	all := s.labels(loss)
 	x, y := mat.NewDense(n, len(s.schema.Columns), nil), make([]float64, n)
@@ -138,11 +138,11 @@ func (s *survey) sample(n int, loss losses.Loss, seed uint64) (*mat.Dense, []flo
 		x.SetRow(i, s.x.RawRowView(row))
 		y[i] = all[row]
 	}
-	return x, y
+	return &drawn{x: x, y: y}
 }
 
 func (s *survey) truth(loss losses.Loss) ([]float64, error) {
-	f, err := fitExactly(s.x, s.labels(loss), loss)
+	f, err := fitExactly(&drawn{x: s.x, y: s.labels(loss)}, loss)
 	if err != nil {
 		return nil, err
 	}
