@@ -80,6 +80,18 @@ type GridSearchConfig struct {
 // The Learners must respect their budget (their ledgers are checked against it)
 // and Radii must be public.
 //
+// How good the selected model is the search doesn't tell: the scores stay private, and the
+// best of several would flatter. On rows of a third part [Evaluate] tells it, within the same
+// budget:
+//
+//	rest, held, err := data.Split(0.2, seed)
+//	model, err := dpglm.GridSearch(ctx, rest, problem, budget, search, nil)
+//	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, nil)
+//	ledger, err := mechanisms.Parallel("search and evaluation", model.Ledger(), e.Ledger)
+//
+// The search splits what it is given, so that a row is trained on, selected by or evaluated
+// on, and each of the three has the whole budget.
+//
 // # Parameters
 //
 // c_j is the largest loss at the score bound Z_j: X·B_j for learners that stay in

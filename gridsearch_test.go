@@ -95,6 +95,57 @@ func TestGridSearchFindsAGoodRadius(t *testing.T) {
 	}
 }
 
+// A search and the evaluation of its winner on other rows spend one budget, once: that is
+// known before there are data, holds for what was released, and an account that has it has
+// nothing left. On the same rows they would spend more.
+func TestGridSearchEvaluated(t *testing.T) {
+	x, y := separable(3000, 2, 1)
+	all := dataset(t, x, y, dpglm.Bounds{Feature: 2})
+	c := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}, Radii: []float64{1, 4}}
+	for _, group := range []int{1, 3} {
+		b := dpglm.ApproxDP(1, 1e-6).ForGroups(group)
+		rest, held, err := all.Split(0.25, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned, err := dpglm.EvaluateConfig{}.Ledger(held.Shape(), losses.Logistic{}, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, plan := run(t, c, rest, logistic, b, 1)
+		e, err := dpglm.Evaluate(ctx, held, m, b, dpglm.EvaluateConfig{}, seeded(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, parts := range map[string][2]*dpglm.Ledger{"planned": {plan.Ledger, planned}, "released": {m.Ledger(), e.Ledger}} {
+			both, err := mechanisms.Parallel(name, parts[0], parts[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if epsilon, err := both.GroupEpsilon(group, 1e-6); err != nil || epsilon > 1 || epsilon < 0.999 {
+				t.Errorf("%s, groups of %d: ε = %.9g (%v), want 1", name, group, epsilon, err)
+			}
+			sum, err := mechanisms.Sequential(name, parts[0], parts[1])
+			if err != nil || sum.GroupWithin(group, 1.2, 1e-6) {
+				t.Errorf("%s, groups of %d: on the same rows they spend no more (%v)", name, group, err)
+			}
+			if group > 1 {
+				continue
+			}
+			account, err := mechanisms.NewAccountant(1, 1e-6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := account.Spend(both); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := account.Spend(planned); err == nil {
+				t.Errorf("%s: something is left of the budget", name)
+			}
+		}
+	}
+}
+
 // Where nothing can be learned the zero model is among the candidates: the search
 // returns it, exactly, rather than noise.
 func TestGridSearchMayReturnZero(t *testing.T) {

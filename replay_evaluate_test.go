@@ -11,8 +11,8 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// evaluations are of models that were trained on other rows, and of one that is trained on
-// a part of the same, with both ledgers in parallel.
+// evaluations are of models that were trained on other rows, and of two that are trained on
+// a part of the same, one by a search that splits it again, with both ledgers in parallel.
 func evaluations(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
@@ -47,7 +47,9 @@ func evaluations(t *testing.T) []*trial {
 		}
 		all = append(all, c)
 	}
-	return append(all, trainedAndEvaluated())
+	descent := dpglm.NoisyGDConfig{Steps: 3, StepSize: 2, Clip: dpglm.NoClip}
+	return append(all, trainedAndEvaluated("a fit and its evaluation", descent),
+		trainedAndEvaluated("a search and its evaluation", dpglm.GridSearchConfig{Learner: descent, Radii: []float64{1, 2}, Validation: 0.3, Seed: 5}))
 }
 
 // figures are an evaluation's, those that it hasn't included.
@@ -76,16 +78,21 @@ func fitted(t *testing.T, of design, loss losses.Loss) *dpglm.Model {
 	return m
 }
 
-func trainedAndEvaluated() *trial {
+// trainedAndEvaluated trains on half of the rows, and evaluates on the others.
+func trainedAndEvaluated(name string, l dpglm.Learner) *trial {
 	d := designs(48, losses.Binary)["dense"]
-	c := &trial{name: "a fit and its evaluation", design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9, gradientSums: 0.5}}
+	c := &trial{name: name, design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9, gradientSums: 0.5}}
 	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		train, held, err := d.Split(0.5, 3)
 		if err != nil {
 			return nil, err
 		}
 		b := dpglm.GDP(2)
-		m, err := dpglm.NoisyGD(ctx, train, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, b, dpglm.NoisyGDConfig{Steps: 3, StepSize: 2, Clip: dpglm.NoClip}, env)
+		plan, err := l.Plan(train.Shape(), dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, b)
+		if err != nil {
+			return nil, err
+		}
+		m, err := plan.Run(ctx, train, env)
 		if err != nil {
 			return nil, err
 		}
