@@ -107,6 +107,15 @@ func (t *truth) mean(z float64) float64 {
 	return losses.Logit.Mean(z)
 }
 
+// labels draws those of rows.
+func (t *truth) labels(random *rand.Rand, x *mat.Dense, offsets []float64) []float64 {
+	y := t.scores(x, offsets)
+	for i, z := range y {
+		y[i] = t.label(random, z+t.intercept)
+	}
+	return y
+}
+
 // label draws one.
 func (t *truth) label(random *rand.Rand, z float64) float64 {
 	mean := t.mean(z)

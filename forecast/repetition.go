@@ -50,10 +50,7 @@ func (r *rehearsal) repeat(ctx context.Context, k int) (*repetition, error) {
 		return nil, err
 	}
 	t := r.truth(random, x, details.offsets)
-	y := t.scores(x, details.offsets)
-	for i, z := range y {
-		y[i] = t.label(random, z+t.intercept)
-	}
+	y := t.labels(random, x, details.offsets)
 	data, err := dpglm.NewDataset(x, y, r.facts, r.given(details, r.simulated)...)
 	if err != nil {
 		return nil, err

@@ -184,12 +184,25 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	if s.LabelMean, err = s.labelMean(shape); err != nil {
 		return nil, err
 	}
-	d := scene.features
-	simulated := min(s.Rows, max(int(mostMadeUp/(float64(d+8)*scene.rowsEach())), 10*d))
-	if most := 2*mostWithPersons/float64(simulated*(d+8)) - 1; scene.personRows > 1 && float64(scene.personRows) > most {
-		return nil, check.Fail(dpglm.ErrShape, "MaxRows", scene.personRows, fmt.Sprintf("must be at most %d for a forecast of %d features: made-up persons have up to so many rows, which lie in memory", max(1, int(most)), d))
+	simulated := min(s.Rows, scene.mostRows())
+	if err := scene.inMemory(simulated); err != nil {
+		return nil, err
 	}
 	return &rehearsal{Scenario: s, scene: scene, simulated: simulated}, nil
+}
+
+// mostRows is how many rows, or persons, are made up at most.
+func (c *scene) mostRows() int {
+	return max(int(mostMadeUp/(float64(c.features+8)*c.rowsEach())), 10*c.features)
+}
+
+// inMemory refuses so many persons whose rows may be too many.
+func (c *scene) inMemory(simulated int) error {
+	d := c.features
+	if most := 2*mostWithPersons/float64(simulated*(d+8)) - 1; c.personRows > 1 && float64(c.personRows) > most {
+		return check.Fail(dpglm.ErrShape, "MaxRows", c.personRows, fmt.Sprintf("must be at most %d for a forecast of %d features: made-up persons have up to so many rows, which lie in memory", max(1, int(most)), d))
+	}
+	return nil
 }
 
 // budget is that of n rows.

@@ -1,0 +1,171 @@
+package forecast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Evaluation is what [dpglm.Evaluate] told of fits of made-up rows, on others: medians over
+// the repetitions. Widths are what it is for; values are those of made-up rows.
+type Evaluation struct {
+	// Rows is how many rows, or persons, are held out, and Level that of the intervals.
+	Rows    int     `json:"rows"`
+	Level   float64 `json:"level"`
+	Epsilon float64 `json:"epsilon"`
+	// Figures are those that the labels have, in the order in which an evaluation prints them.
+	Figures []EvaluationFigure `json:"figures"`
+}
+
+// EvaluationFigure is one of the figures, all +Inf where half of them drown in the noise.
+type EvaluationFigure struct {
+	Name  string
+	Value float64
+	// Width is how far the ends of the interval are apart, and Plain how far they would be
+	// without privacy.
+	Width, Plain float64
+}
+
+// plainMu is that of an evaluation whose noise doesn't count.
+const plainMu = 1e4
+
+// Evaluation forecasts how wide the intervals of [dpglm.Evaluate] are on so many rows that are
+// held out, beside the Rows that are trained on, where the fit and the evaluation each have ε.
+// progress, if it isn't nil, is called after each fit. Levels of losses.Ordinal have no
+// evaluation.
+//
+// Where more are held out than are made up at most, intervals are those of the fewer rows
+// with as much noise beside the counts, less what these have more of chance.
+func (s Scenario) Evaluation(ctx context.Context, epsilon float64, held int, progress func(done, total int)) (*Evaluation, error) {
+	if held < 1 {
+		return nil, check.Fail(dpglm.ErrShape, "held", held, "must be at least 1")
+	}
+	r, err := s.rehearsal(ctx, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := s.Problem.Loss.(losses.Ordinal); ok {
+		return nil, check.Fail(dpglm.ErrConfig, "Problem.Loss", l.Name(), "must be a loss of one label, to be evaluated")
+	}
+	budget, err := r.scaled(epsilon)
+	if err != nil {
+		return nil, err
+	}
+	r.progress, r.total = progress, 2*r.Repeats
+	others := *r // the rows held out
+	others.Rows, others.simulated = held, min(held, r.mostRows())
+	if err := others.inMemory(others.simulated); err != nil {
+		return nil, err
+	}
+	var evaluated [][2]*dpglm.Evaluation
+	for k := range r.Repeats {
+		p, err := r.repeat(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		model, _, err := r.fit(ctx, p, r.Learner, budget)
+		if err != nil {
+			return nil, err
+		}
+		both, err := others.evaluate(ctx, p, model, epsilon)
+		if err != nil {
+			return nil, err
+		}
+		evaluated = append(evaluated, both)
+	}
+	return others.evaluation(epsilon, evaluated), nil
+}
+
+// evaluate evaluates a model on rows that are made up, with a budget and without noise.
+func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model, epsilon float64) (both [2]*dpglm.Evaluation, err error) {
+	random := rand.New(mechanisms.NewSeededSource(p.seed + 1))
+	details := r.details(random, r.simulated)
+	x, err := r.draw(random, details.rows)
+	if err != nil {
+		return both, err
+	}
+	held, err := dpglm.NewDataset(x, p.trial.truth.labels(random, x, details.offsets), r.facts, r.given(details, r.simulated)...)
+	if err != nil {
+		return both, err
+	}
+	budget, err := r.scaled(epsilon)
+	if err != nil {
+		return both, err
+	}
+	for k, b := range []dpglm.Budget{budget, dpglm.GDP(plainMu)} {
+		env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(p.seed)}
+		if both[k], err = dpglm.Evaluate(ctx, held, m, b, dpglm.EvaluateConfig{}, env); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+// evaluation is what was found, for all rows that are held out.
+func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation) *Evaluation {
+	e := &Evaluation{Rows: r.Rows, Level: evaluated[0][0].Level, Epsilon: epsilon}
+	made := float64(r.simulated) / float64(r.Rows)
+	for k, name := range evaluationNames {
+		var f [3][]float64 // values, squared widths and those without noise
+		for _, both := range evaluated {
+			noisy, plain := figuresOf(both[0])[k], figuresOf(both[1])[k]
+			if plain == (dpglm.Interval{}) {
+				continue
+			}
+			value, width, chance := noisy.Value, math.Pow(noisy.High-noisy.Low, 2), math.Pow(plain.High-plain.Low, 2)
+			if noisy == (dpglm.Interval{}) {
+				value, width = math.Inf(1), math.Inf(1)
+			}
+			f[0], f[1], f[2] = append(f[0], value), append(f[1], math.Max(0, width-(1-made)*chance)), append(f[2], made*chance)
+		}
+		if len(f[0]) > 0 {
+			e.Figures = append(e.Figures, EvaluationFigure{name, median(f[0]), math.Sqrt(median(f[1])), math.Sqrt(median(f[2]))})
+		}
+	}
+	return e
+}
+
+// evaluationNames are those of figuresOf.
+var evaluationNames = []string{"accuracy", "AUC", "rate of ones", "log-loss", "Brier score", "calibration: slope", "mean error", "RMSE", "R²"}
+
+// figuresOf are an evaluation's; those that labels don't have are zero.
+func figuresOf(e *dpglm.Evaluation) []dpglm.Interval {
+	return []dpglm.Interval{e.Accuracy, e.AUC, e.Rate, e.LogLoss, e.Brier, e.CalibrationSlope, e.MeanError, e.RMSE, e.R2}
+}
+
+// String prints a line for each figure.
+func (e *Evaluation) String() string {
+	if e == nil {
+		return "empty forecast"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "forecast, by made-up rows, of %.4g %% intervals on n = %d held out, ε = %.4g\n", 100*e.Level, e.Rows, e.Epsilon)
+	fmt.Fprintf(&b, "%-20s %12s %12s %18s\n", "", "about", "width", "without privacy")
+	for _, f := range e.Figures {
+		if math.IsInf(f.Width, 1) {
+			fmt.Fprintf(&b, "%-20s %12s %12s %18.2g\n", f.Name, "–", "drowns", f.Plain)
+			continue
+		}
+		fmt.Fprintf(&b, "%-20s %12.3g %12.2g %18.2g\n", f.Name, f.Value, f.Width, f.Plain)
+	}
+	b.WriteString("Real rows are others: values will be, and widths may well be twice, or half, of that.\n")
+	return b.String()
+}
+
+// MarshalJSON writes null for what isn't a finite number.
+func (f EvaluationFigure) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name  string `json:"name"`
+		Value number `json:"value"`
+		Width number `json:"width"`
+		Plain number `json:"width_without_privacy"`
+	}{f.Name, number(f.Value), number(f.Width), number(f.Plain)})
+}
