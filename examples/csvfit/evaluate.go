@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
@@ -14,11 +17,11 @@ import (
 // if there is one.
 func (r *report) spend(planned *dpglm.Ledger) error {
 	if r.held != nil {
-		evaluation, err := r.evaluationLedger()
+		evaluation, err := r.evaluationLedger(r.source, r.held.Shape())
 		if err != nil {
 			return fmt.Errorf("-evaluate: %w", err)
 		}
-		if planned, err = r.together(planned, evaluation); err != nil {
+		if planned, err = r.together(r.split(), planned, evaluation); err != nil {
 			return err
 		}
 	}
@@ -32,26 +35,51 @@ func (r *report) spend(planned *dpglm.Ledger) error {
 	return b.Spend("fit of "+r.source.Path+" to "+r.output, planned)
 }
 
-// evaluationLedger is what the evaluation will spend.
-func (r *report) evaluationLedger() (*dpglm.Ledger, error) {
-	if r.source.Softmax {
-		return dpglm.EvaluateClassesConfig{}.Ledger(r.held.Shape(), len(r.source.Levels()), r.total())
+// evaluated is the part of the rows that a flag asks to evaluate on.
+func evaluated(f *flag.FlagSet) *float64 {
+	return f.Float64("evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
+}
+
+// canEvaluate refuses shares that are none, and labels that have no evaluation.
+func canEvaluate(share float64, source *task.Source) error {
+	switch {
+	case share < 0 || share >= 1 || math.IsNaN(share):
+		return task.Usage("-evaluate %g must lie between 0 and 1", share)
+	case share > 0 && source.Levels() != nil && !source.Softmax:
+		return task.Usage("-evaluate is not for -loss ordinal: leave it out, or -loss: softmax of the same levels can be evaluated")
 	}
-	return dpglm.EvaluateConfig{}.Ledger(r.held.Shape(), r.source.Loss, r.total())
+	return nil
+}
+
+// evaluationLedger is what an evaluation on rows of a shape will spend.
+func (b *budget) evaluationLedger(source *task.Source, held dpglm.Shape) (*dpglm.Ledger, error) {
+	if source.Softmax {
+		return dpglm.EvaluateClassesConfig{}.Ledger(held, len(source.Levels()), b.total())
+	}
+	return dpglm.EvaluateConfig{}.Ledger(held, source.Loss, b.total())
+}
+
+// split says of which rows a fit and an evaluation are.
+func (r *report) split() parts { return parts{fmt.Sprintf("split by seed %d", r.seed), r.rows()} }
+
+// parts are how rows are divided, and how many there are.
+type parts struct {
+	by   string
+	rows int
 }
 
 // together composes a fit and an evaluation. Their rows are disjoint, so that each may
 // spend the whole budget; but a group may have rows in both, so that theirs is checked.
-func (r *report) together(fit, evaluation *dpglm.Ledger) (*dpglm.Ledger, error) {
-	both, err := mechanisms.Parallel(fmt.Sprintf("fit and evaluation, split by seed %d", r.seed), fit, evaluation)
+func (b *budget) together(of parts, fit, evaluation *dpglm.Ledger) (*dpglm.Ledger, error) {
+	both, err := mechanisms.Parallel("fit and evaluation, "+of.by, fit, evaluation)
 	if err != nil {
 		return nil, err
 	}
-	if r.group > 1 && !both.GroupWithin(r.group, r.epsilon, r.delta) {
-		return nil, fmt.Errorf("-group %d: a group with rows in the fit and in the evaluation would spend more than -epsilon %g; with -method auto it doesn't, nor without -evaluate", r.group, r.epsilon)
+	if b.group > 1 && !both.GroupWithin(b.group, b.epsilon, b.delta) {
+		return nil, fmt.Errorf("-group %d: a group with rows in the fit and in the evaluation would spend more than -epsilon %g; with -method auto it doesn't, nor without -evaluate", b.group, b.epsilon)
 	}
 	claim, _ := fit.Claim() // whose budget it is, too
-	claim.Rows, claim.Epsilon, claim.Delta = r.rows(), r.epsilon, r.delta
+	claim.Rows, claim.Epsilon, claim.Delta = of.rows, b.epsilon, b.delta
 	return both.WithClaim(claim), nil
 }
 
@@ -71,7 +99,7 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
-	r.ledger, err = r.together(r.ledger, ledger)
+	r.ledger, err = r.together(r.split(), r.ledger, ledger)
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -42,14 +43,16 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 	}
 	all := strings.Join(seeks, " and ")
 	switch {
-	case len(seeks) == 0 && given["mean"] && !e.table:
-		return task.Usage("-mean is for a forecast: give -expect, -width, -excess or -lost with it")
+	case len(seeks) == 0 && given["mean"] && !e.table && !given["evaluate"]:
+		return task.Usage("-mean is for a forecast: give -expect, -evaluate, -width, -excess or -lost with it")
 	case len(seeks) == 0:
 		return b.check(given)
 	case given["epsilon"]:
 		return task.Usage("%s looks for an ε: leave out -epsilon, or give -expect in its place", all)
 	case e.table:
 		return task.Usage("%s looks for an ε, and -expect takes one: leave one of them out", all)
+	case given["evaluate"]:
+		return task.Usage("%s looks for an ε, and -evaluate takes one: leave one of them out", all)
 	case given["width"] && !(e.target.Width > 1 && e.target.Width < 1e6):
 		return task.Usage("-width %g must be above 1, which is the width without privacy: 1.5 is half as wide again", e.target.Width)
 	case given["excess"] && !(e.target.Excess > 0 && e.target.Excess < 1e300):
@@ -104,4 +107,44 @@ func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, row
 	}
 	_, err = fmt.Fprintf(stdout, "-epsilon %.4g with -method %s, by a forecast (δ = %s)\n\n%s", epsilon, b.method, sixDigits(b.delta), tried)
 	return err
+}
+
+// foreseen is a forecast of an evaluation, or why there is none.
+type foreseen struct {
+	*forecast.Evaluation
+	none string
+}
+
+func (f foreseen) String() string {
+	if f.Evaluation == nil {
+		return f.none
+	}
+	return f.Evaluation.String()
+}
+
+// evaluation forecasts that on rows that are held out, if any are, and makes the plan's ledger
+// that of both.
+func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Source, trained dpglm.Shape, held int, p *planned, stderr io.Writer) (f foreseen, err error) {
+	if held == 0 {
+		return f, nil
+	}
+	shape, err := shapeOf(source.Facts(), held)
+	if err != nil {
+		return f, err
+	}
+	ledger, err := b.evaluationLedger(source, shape)
+	if err != nil {
+		return f, err
+	}
+	if p.ledger, err = b.together(parts{"of disjoint rows", trained.Rows + held}, p.ledger, ledger); err != nil {
+		return f, err
+	}
+	if source.Softmax {
+		return foreseen{none: "how wide intervals will be isn't forecast: a forecast is for one score a row, and softmax has one for each level\n"}, nil
+	}
+	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(stderr, "fits of made-up rows"))
+	if errors.Is(err, dpglm.ErrShape) { // too many features
+		return foreseen{none: fmt.Sprintf("how wide intervals will be isn't forecast: %v\n", err)}, nil
+	}
+	return f, err
 }

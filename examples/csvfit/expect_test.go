@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpglm/dpglm"
 )
 
 // A plan forecasts, at the ε that was given and around it, and finds the ε that buys what
@@ -64,5 +67,61 @@ func TestPlansForecast(t *testing.T) {
 	}
 	if text := with("-lost", "0.05"); !strings.HasPrefix(text, "-epsilon ") || !strings.Contains(text, "-method auto") {
 		t.Error(text)
+	}
+}
+
+// A plan with an evaluation spends what the fit with it does, forecasts intervals that are
+// about as wide as they become, and says where it can't.
+func TestPlansEvaluations(t *testing.T) {
+	data := people(t, 3000)
+	args := []string{"-schema", schema(t, "rich", rich), "-epsilon", "2", "-delta", "1e-5", "-evaluate", "0.3", "-json"}
+	var planned struct {
+		Rows       int
+		Held       int `json:"evaluation_rows"`
+		Ledger     *dpglm.Ledger
+		Evaluation struct {
+			Figures []struct {
+				Name         string
+				Width, Value float64
+			}
+		} `json:"evaluation_forecast"`
+	}
+	var fitted struct {
+		Rows       int `json:"training_rows"`
+		Held       int `json:"evaluation_rows"`
+		Ledger     *dpglm.Ledger
+		Evaluation *dpglm.Evaluation
+	}
+	decode := func(v any, args ...string) {
+		t.Helper()
+		text, _ := csvfit(t, args...)
+		if err := json.Unmarshal([]byte(text), v); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	decode(&planned, append([]string{"plan", "-rows", "3000", "-mean", "0.5"}, args...)...)
+	decode(&fitted, append([]string{"fit", "-data", data, "-insecure-noise-seed", "1", "-o", filepath.Join(t.TempDir(), "m.json")}, args...)...)
+	if planned.Rows != 2100 || planned.Held != 900 || planned.Rows != fitted.Rows || planned.Held != fitted.Held {
+		t.Errorf("%d and %d rows, of the fit %d and %d", planned.Rows, planned.Held, fitted.Rows, fitted.Held)
+	}
+	before, err := planned.Ledger.Epsilon(1e-5)
+	if after, err2 := fitted.Ledger.Epsilon(1e-5); err != nil || err2 != nil || before != after || !(before <= 2) {
+		t.Errorf("ε = %v is planned and %v spent (%v, %v)", before, after, err, err2)
+	}
+	if f := planned.Evaluation.Figures; len(f) != 6 || f[0].Name != "accuracy" {
+		t.Fatalf("%+v", f)
+	}
+	accuracy := fitted.Evaluation.Accuracy
+	if r := planned.Evaluation.Figures[0].Width / (accuracy.High - accuracy.Low); r < 0.5 || r > 2 {
+		t.Errorf("accuracy %+v, forecast %+v", accuracy, planned.Evaluation.Figures[0])
+	}
+	text, _ := csvfit(t, append([]string{"plan", "-rows", "3000"}, args[:len(args)-1]...)...)
+	for _, want := range []string{"900 are to evaluate on", "log-loss", "└─ at most, evaluation: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the plan lacks %q:\n%s", want, text)
+		}
+	}
+	if several, _ := csvfit(t, "plan", "-rows", "3000", "-epsilon", "2", "-evaluate", "0.3", "-schema", "cps1988-region.json"); !strings.Contains(several, "isn't forecast") || !strings.Contains(several, "evaluation of classes") {
+		t.Errorf("of classes:\n%s", several)
 	}
 }

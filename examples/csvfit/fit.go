@@ -33,7 +33,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
-	f.Float64Var(&o.evaluated, "evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
+	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
 	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the splits; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
@@ -45,14 +45,12 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	if err := o.check(given); err != nil {
 		return nil, err
 	}
-	o.seeded = given["insecure-noise-seed"]
+	o.seeded, o.evaluated = given["insecure-noise-seed"], *share
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
 	case o.source.HeldOut > 0 && isRows(o.source.Path):
 		return nil, task.Usage("-test is for files that fit in memory, and -data %s is a file of rows: hold rows out by -evaluate", o.source.Path)
-	case o.evaluated < 0 || o.evaluated >= 1:
-		return nil, task.Usage("-evaluate %g must lie between 0 and 1", o.evaluated)
 	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
@@ -64,8 +62,8 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	if err := o.source.ResolveData("csvfit", stderr); err != nil {
 		return nil, err
 	}
-	if o.evaluated > 0 && o.source.Levels() != nil && !o.source.Softmax {
-		return nil, task.Usage("-evaluate is not for -loss ordinal: leave it out, or -loss: softmax of the same levels can be evaluated")
+	if err := canEvaluate(o.evaluated, o.source); err != nil {
+		return nil, err
 	}
 	return o, o.choose(o.source)
 }

@@ -22,7 +22,8 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	source.TakesLevels = true
 	b.addTo(f)
 	e.addTo(f)
-	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them")
+	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them; with -evaluate, that of all")
+	share := evaluated(f)
 	asJSON := f.Bool("json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stderr)
 	if err != nil {
@@ -43,13 +44,20 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
+	if err := canEvaluate(*share, source); err != nil {
+		return err
+	}
 	if source.Softmax && (e.table || e.sought()) {
 		return task.Usage(`a forecast is for one score a row, and softmax has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`)
 	}
 	if e.sought() {
 		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
 	}
-	shape, err := shapeOf(source.Facts(), *rows)
+	held := int(math.Ceil(*share * float64(*rows)))
+	if held >= *rows {
+		return task.Usage("-evaluate %g leaves none of -rows %d to train on", *share, *rows)
+	}
+	shape, err := shapeOf(source.Facts(), *rows-held)
 	if err != nil {
 		return err
 	}
@@ -57,11 +65,15 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	evaluation, err := e.evaluation(ctx, b, source, shape, held, p, stderr)
+	if err != nil {
+		return fmt.Errorf("-evaluate: %w", err)
+	}
 	note := ""
 	if p.note != "" {
 		note = fmt.Sprintf("%s. What helps: %s", p.note, helps(shape.PersonRows > 0))
 	}
-	made, err := e.around(ctx, b, source, *rows, stderr)
+	made, err := e.around(ctx, b, source, shape.Rows, stderr)
 	if err != nil {
 		return err
 	}
@@ -72,6 +84,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if made != nil {
 			note += "\n" + made.String()
 		}
+		if held > 0 {
+			note += fmt.Sprintf("\nof -rows %d, %d are to evaluate on: figures cost nothing more, as a row is in one part\n%s", *rows, held, evaluation)
+		}
 		_, err := fmt.Fprintf(stdout, "%s, %d %s, %s weights, feature bound %.4g%s\n%s\n%s",
 			b.named(source), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(p.radius), explained(p.ledger), note)
 		return err
@@ -80,19 +95,21 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		warnings = append(warnings, note)
 	}
 	return json.NewEncoder(stdout).Encode(struct {
-		Rows         int                `json:"rows"`
-		Weights      int                `json:"weights"`
-		FeatureBound float64            `json:"feature_bound"`
-		Loss         string             `json:"loss"`
-		Method       string             `json:"method"`
-		Radius       float64            `json:"radius,omitempty"` // softmax has none
-		Epsilon      float64            `json:"epsilon"`
-		Delta        float64            `json:"delta"`
-		Group        int                `json:"group"`
-		Warnings     []string           `json:"warnings,omitempty"`
-		Ledger       *dpglm.Ledger      `json:"ledger"`
-		Forecast     *forecast.Forecast `json:"forecast,omitempty"`
-	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made})
+		Rows         int                  `json:"rows"`
+		Weights      int                  `json:"weights"`
+		FeatureBound float64              `json:"feature_bound"`
+		Loss         string               `json:"loss"`
+		Method       string               `json:"method"`
+		Radius       float64              `json:"radius,omitempty"` // softmax has none
+		Epsilon      float64              `json:"epsilon"`
+		Delta        float64              `json:"delta"`
+		Group        int                  `json:"group"`
+		Warnings     []string             `json:"warnings,omitempty"`
+		Ledger       *dpglm.Ledger        `json:"ledger"`
+		Forecast     *forecast.Forecast   `json:"forecast,omitempty"`
+		Held         int                  `json:"evaluation_rows,omitempty"`
+		Evaluation   *forecast.Evaluation `json:"evaluation_forecast,omitempty"`
+	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made, held, evaluation.Evaluation})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.
