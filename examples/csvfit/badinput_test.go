@@ -82,6 +82,8 @@ func TestBadInput(t *testing.T) {
 		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
 		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},
 		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
+		{"a mean without a page", fit(good, binary, "-mean", "0.3"), 2, "-mean is for -report"},
+		{"a mean that is none", fit(good, binary, "-mean", "2", "-report", filepath.Join(dir, "none.html")), 1, "LabelMean = 2"},
 		{"evaluated share", fit(good, binary, "-evaluate", "1"), 2, "-evaluate 1"},
 		{"evaluated rows", fit(good, binary, "-evaluate", "0.9"), 1, "-evaluate 0.9"},
 		{"report is there", fit(good, binary, "-report", model), 1, "-report " + model + " exists already"},

@@ -173,3 +173,35 @@ func TestReports(t *testing.T) {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
+
+// What -report predicts for other ε, by -mean, doesn't depend on the rows, but on how many
+// there are, and it costs nothing.
+func TestReportsPredict(t *testing.T) {
+	data, filled := people(t, 400), schema(t, "rich", rich)
+	section := func(data string, more ...string) (found string, ledger string) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "report.html")
+		out, _ := csvfit(t, append([]string{"fit", "-data", data, "-schema", filled, "-epsilon", "2", "-report", path}, more...)...)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, after, is := strings.Cut(string(text), `aria-labelledby="prediction">`); is {
+			found, _, _ = strings.Cut(after, "</section>")
+		}
+		_, ledger, _ = strings.Cut(out, "releases, as planned")
+		ledger, _, _ = strings.Cut(ledger, "\n\n")
+		return found, ledger
+	}
+	lines := strings.SplitAfter(unzipped(t, data), "\n")
+	others := lines[0] + strings.Repeat(lines[1], 400)
+	none, before := section(data)
+	a, after := section(data, "-mean", "0.5")
+	b, _ := section(write(t, "others.csv", others), "-mean", "0.5")
+	if none != "" || a == "" || a != b || before != after || !strings.Contains(a, "400 rows") || strings.Count(a, "<svg") != 2 {
+		t.Errorf("without -mean %q; with it\n%s\nof other rows\n%s\nledgers %q and %q", none, a, b, before, after)
+	}
+	if c, _ := section(write(t, "fewer.csv", lines[0]+strings.Repeat(lines[1], 300)), "-mean", "0.5"); c == a {
+		t.Error("300 rows have the prediction of 400")
+	}
+}

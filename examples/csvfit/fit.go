@@ -18,9 +18,10 @@ import (
 type fitting struct {
 	budget
 	source          *task.Source
-	output, file    string  // of the model, and of the budget
-	evaluated       float64 // the share of the rows to evaluate on privately
-	page            string  // for reviewers
+	output, file    string   // of the model, and of the budget
+	evaluated       float64  // the share of the rows to evaluate on privately
+	page            string   // for reviewers
+	expected        expected // at other ε, for the page
 	seed, noiseSeed uint64
 	seeded, json    bool
 }
@@ -35,6 +36,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
+	f.Float64Var(&o.expected.mean, "mean", 0, "the labels' `mean`, such as the fraction of ones, if it is publicly known: -report then predicts by made-up rows how well models do at other ε")
 	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the splits; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -54,6 +56,9 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
+	if o.expected.table = given["mean"]; o.expected.table && o.page == "" {
+		return nil, task.Usage("-mean is for -report, which shows a forecast by made-up rows: name a file for the page, or leave -mean out")
+	}
 	if o.file != "" {
 		if err := task.Exists("budget", o.file); err != nil {
 			return nil, err
@@ -64,6 +69,9 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	}
 	if err := canEvaluate(o.evaluated, o.source); err != nil {
 		return nil, err
+	}
+	if o.expected.table && o.source.Levels() != nil {
+		return nil, task.Usage("-mean is for a label that is a number or a class of two, and this one has levels: leave it out")
 	}
 	return o, o.choose(o.source)
 }
@@ -120,6 +128,9 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 		return nil, err
 	}
 	r.radius, r.warnings = plan.radius, warnings
+	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
+		return nil, fmt.Errorf("-mean: %w", err)
+	}
 	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
 		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
 		if r.nonPrivate, err = trial.NonPrivate(); err != nil {

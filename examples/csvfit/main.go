@@ -29,6 +29,9 @@
 //
 //	go run ./examples/csvfit fit -method infer -evaluate 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o model.json -report report.html
 //
+// With -mean, the labels' mean as far as it is publicly known, the page has a prediction of
+// accuracy at other ε, by made-up rows.
+//
 // Of a table that doesn't fit in memory,
 //
 //	go run ./examples/csvfit store -data people.csv -schema people.schema.json -o people.rows

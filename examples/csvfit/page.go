@@ -8,7 +8,8 @@ import (
 )
 
 // keepPage writes the page for reviewers. It is given what was released and what is
-// public, and nothing else: no scores by -test, times or warnings about the data.
+// public, and nothing else: no scores by -test, times or warnings about the data. A forecast
+// is of made-up rows.
 func (r *report) keepPage(f *file) error {
 	if f == nil {
 		return nil
@@ -21,6 +22,7 @@ func (r *report) keepPage(f *file) error {
 		Inference:  r.inference,
 		Evaluation: r.evaluation,
 		OfClasses:  r.classEvaluation,
+		Forecast:   r.foreseen,
 		Ledger:     r.ledger,
 	}
 	c.Model, _ = r.model.(*dpglm.Model)

@@ -11,6 +11,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/forecast"
 )
 
 const curatorNote = "metrics by -test, and times, are computed from raw data: they are for the curator, not for release"
@@ -23,6 +24,7 @@ type report struct {
 	inference  *dpglm.Inference  // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
 	held       *dpglm.Dataset
+	foreseen   *forecast.Forecast // for the page, by -mean
 	// classEvaluation is in the place of evaluation for a model of several classes.
 	classEvaluation *dpglm.ClassEvaluation
 	ledger          *dpglm.Ledger // of all that was released

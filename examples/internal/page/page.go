@@ -6,7 +6,8 @@
 //
 // A [Content] has no rows, and no figure that was computed from them without a mechanism:
 // what the page shows follows from released and from public values, so it costs nothing
-// more. Each section says which of both it is.
+// more. Each section says which of both it is. A forecast is of made-up rows, and can't be
+// given others.
 package page
 
 import (
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
@@ -35,6 +37,9 @@ type Content struct {
 	Inference  *dpglm.Inference  // of the model; nil if it was trained without
 	Evaluation *dpglm.Evaluation // of the model; nil if there was none
 	OfClasses  *dpglm.ClassEvaluation
+
+	// Forecast is of fits at this and other ε, by made-up rows; nil if there was none.
+	Forecast *forecast.Forecast
 
 	// Ledger is of all that was released, and claims (ε, δ).
 	Ledger *dpglm.Ledger
@@ -55,6 +60,8 @@ type view struct {
 	Classes                   *classEffects // of one of several
 	Evaluation                *evaluation
 	Evaluable                 bool // by -evaluate
+	Prediction                *prediction
+	Foreseeable               bool // by -mean
 	Releases                  []release
 	Scaling                   string
 	Facts                     *facts
@@ -117,6 +124,10 @@ func (c Content) view() (*view, error) {
 		v.Evaluation = newClassEvaluation(c.OfClasses)
 	}
 	v.Evaluable = c.Classes != nil || c.Model.Levels() == nil
+	v.Foreseeable = c.Classes == nil && c.Model.Levels() == nil
+	if c.Forecast != nil {
+		v.Prediction = newPrediction(c.Forecast, claim.Epsilon, c.loss())
+	}
 	if v.Releases, err = releasesOf(c.Ledger); err != nil {
 		return nil, err
 	}
