@@ -23,7 +23,7 @@ type budget struct {
 
 // addTo adds the flags.
 func (b *budget) addTo(f *flag.FlagSet) {
-	f.StringVar(&b.method, "method", "auto", "`name` of the method: "+strings.Join(methods(), ", ")+"; for a label of several levels, auto is softmax")
+	f.StringVar(&b.method, "method", "auto", "`name` of the method: "+strings.Join(methods(), ", ")+"; for a label of several levels, auto is softmax, and oneagainstrest has a model of each against the rest")
 	b.addNumbersTo(f)
 }
 

@@ -20,7 +20,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	source, b := task.NewSource(f), new(budget)
 	source.TakesLevels = true
 	b.addNumbersTo(f)
-	methods := f.String("methods", "", "`names` of the methods, with commas (default: "+strings.Join(task.Compared(), ",")+"; softmax where the label has several levels)")
+	methods := f.String("methods", "", "`names` of the methods, with commas (default: "+strings.Join(task.Compared(), ",")+"; softmax,oneagainstrest where the label has several levels)")
 	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
 	asJSON := f.Bool("json", false, "print one JSON object")

@@ -140,7 +140,7 @@ func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Sourc
 		return f, err
 	}
 	if source.Softmax {
-		return foreseen{none: "how wide intervals will be isn't forecast: a forecast is for one score a row, and softmax has one for each level\n"}, nil
+		return foreseen{none: "how wide intervals will be isn't forecast: a forecast is for one score a row, and " + b.method + " has one for each level\n"}, nil
 	}
 	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(stderr, "fits of made-up rows"))
 	if errors.Is(err, dpglm.ErrShape) { // too many features

@@ -21,8 +21,8 @@
 //	go run ./examples/csvfit fit -test 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //	go run ./examples/csvfit compare -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //
-// A label of three levels or more is fitted by softmax or, where its levels ascend, as one
-// score (-loss ordinal); predict adds a column for each level and the most likely one.
+// A label of three levels or more is fitted by softmax, by a model of each level against the
+// rest (-method oneagainstrest) or, where its levels ascend, as one score (-loss ordinal); predict adds a column for each level and the most likely one.
 //
 // What may be published with a model are its intervals (-method infer) and figures of rows
 // that are held out for a private evaluation (-evaluate), on a page for reviewers:

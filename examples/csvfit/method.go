@@ -8,25 +8,32 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
 )
 
-// softmax is the method for a label of several levels, which is no dpglm.Learner: its model
-// has a score for each level.
-const softmax = "softmax"
+// These are methods for a label of several levels, which are no dpglm.Learner: their models
+// have a score for each level.
+const (
+	softmax        = "softmax"
+	oneAgainstRest = "oneagainstrest"
+)
+
+// perLevel reports whether a method is such a one.
+func perLevel(method string) bool { return method == softmax || method == oneAgainstRest }
 
 // ordinal is the loss of levels that ascend.
 const ordinal = "ordinal"
 
 // methods are the names of all methods, sorted.
 func methods() []string {
-	names := append(task.Methods(), softmax)
+	names := append(task.Methods(), softmax, oneAgainstRest)
 	slices.Sort(names)
 	return names
 }
 
 // find looks up the learner of the method.
 func (b *budget) find() (err error) {
-	if b.method == softmax {
+	if perLevel(b.method) {
 		b.learner = nil
 		return nil
 	}
@@ -45,13 +52,13 @@ func (b *budget) choose(source *task.Source) error {
 		b.method = softmax
 	}
 	switch {
-	case b.method == softmax && levels == nil:
-		return task.Usage(`-method softmax is for a label of three levels or more: leave out -method, or declare the label as categorical with its "levels"`)
-	case b.method == softmax && !source.Softmax:
-		return task.Usage("-method softmax has a loss of its own: leave out -loss, or -method")
+	case perLevel(b.method) && levels == nil:
+		return task.Usage(`-method %s is for a label of three levels or more: leave out -method, or declare the label as categorical with its "levels"`, b.method)
+	case perLevel(b.method) && !source.Softmax:
+		return task.Usage("-method %s has a loss of its own: leave out -loss, or -method", b.method)
 	case b.method == softmax && b.radius != 0:
 		return task.Usage("-radius %g is for methods of one score: leave it out for softmax, which has no bound on weights", b.radius)
-	case source.Softmax && b.method != softmax:
+	case source.Softmax && !perLevel(b.method):
 		return task.Usage(`-method %s is for one score a row, and the label has %d levels: leave out -method or, where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method, len(levels))
 	}
 	return b.find()
@@ -62,14 +69,14 @@ func (b *budget) choose(source *task.Source) error {
 func (b *budget) compared(names []string, byDefault bool, source *task.Source) ([]string, error) {
 	switch {
 	case byDefault && source.Softmax:
-		names = []string{softmax}
+		names = []string{softmax, oneAgainstRest}
 	case byDefault && source.Levels() != nil:
-		names = append(task.Compared(), softmax)
+		names = append(task.Compared(), softmax, oneAgainstRest)
 	case byDefault:
 		names = task.Compared()
 	}
 	for i, name := range names {
-		if name == softmax && source.Levels() != nil { // beside losses of one score, too
+		if perLevel(name) && source.Levels() != nil { // beside losses of one score, too
 			continue
 		}
 		b.method = name
@@ -81,10 +88,10 @@ func (b *budget) compared(names []string, byDefault bool, source *task.Source) (
 	return names, nil
 }
 
-// planned is what a fit will do: a learner's plan, or softmax's.
+// planned is what a fit will do: a learner's plan, or that of a method for levels.
 type planned struct {
 	ledger *dpglm.Ledger
-	radius float64 // of the weights; softmax has none
+	radius float64 // of the weights; softmax has none, and levels against the rest have their own
 	note   string
 	run    func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error)
 }
@@ -99,6 +106,17 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		}
 		return &planned{ledger: ledger, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 			m, err := dpglm.Softmax(ctx, d, b.total(), cfg, env)
+			return m, nil, err
+		}}, nil
+	}
+	if b.method == oneAgainstRest {
+		cfg, p := dpglm.OneAgainstRestConfig{Classes: len(source.Levels())}, dpglm.Problem{Loss: losses.Logistic{}, Radius: b.radius}
+		ledger, err := cfg.Ledger(s, p, b.total())
+		if err != nil {
+			return nil, err
+		}
+		return &planned{ledger: ledger, radius: b.radius, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+			m, err := dpglm.OneAgainstRest(ctx, d, p, b.total(), cfg, env)
 			return m, nil, err
 		}}, nil
 	}
@@ -125,7 +143,7 @@ func (b *budget) named(source *task.Source) string {
 	if b.method == softmax {
 		return softmax
 	}
-	return fmt.Sprintf("%s, %s loss", b.method, lossName(source))
+	return fmt.Sprintf("%s, %s loss", b.method, b.lossName(source))
 }
 
 // radiusOf tells the bound on weights, where there is one.
@@ -137,8 +155,10 @@ func radiusOf(radius float64) string {
 }
 
 // lossName is the loss's name without thresholds, of softmax the method's.
-func lossName(source *task.Source) string {
+func (b *budget) lossName(source *task.Source) string {
 	switch {
+	case b.method == oneAgainstRest:
+		return losses.Logistic{}.Name()
 	case source.Softmax:
 		return softmax
 	case source.Levels() != nil:

@@ -48,7 +48,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if source.Softmax && (e.table || e.sought()) {
-		return task.Usage(`a forecast is for one score a row, and softmax has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`)
+		return task.Usage(`a forecast is for one score a row, and %s has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method)
 	}
 	if e.sought() {
 		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
@@ -109,7 +109,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Forecast     *forecast.Forecast   `json:"forecast,omitempty"`
 		Held         int                  `json:"evaluation_rows,omitempty"`
 		Evaluation   *forecast.Evaluation `json:"evaluation_forecast,omitempty"`
-	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made, held, evaluation.Evaluation})
+	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, b.lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made, held, evaluation.Evaluation})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.
