@@ -22,6 +22,7 @@ type EvaluateClassesConfig struct {
 
 // EvaluateClasses tells how good a model of several classes is on the rows of d, privately,
 // with intervals, as [Evaluate] does for other models. Labels are classes, as in training.
+// Models of losses.Ordinal, whose levels ascend, are for [EvaluateLevels].
 //
 // # Privacy
 //

@@ -135,7 +135,7 @@ var onlyIn = map[string]struct {
 }{
 	"mechanisms.NewSecureSource":        {[]string{"Env.noise"}, "noise has one source in a run"},
 	"mechanisms.Ledger.WithCallerNoise": {[]string{"Env.mark", "Predictor.mark"}, "a ledger says where its noise came from"},
-	"release.Schedule.Allow":            {[]string{"Plan.observed", "PredictorPlan.Run", "SelectModel", "Evaluate", "EvaluateClasses", "Softmax", "OneAgainstRest"}, "a schedule that is allowed twice releases twice what its ledger counts"},
+	"release.Schedule.Allow":            {[]string{"Plan.observed", "PredictorPlan.Run", "SelectModel", "Evaluate", "EvaluateClasses", "EvaluateLevels", "Softmax", "OneAgainstRest"}, "a schedule that is allowed twice releases twice what its ledger counts"},
 	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
 }
 

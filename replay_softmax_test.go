@@ -92,6 +92,41 @@ func classEvaluations(t *testing.T) []*trial {
 		}
 		all = append(all, c)
 	}
+	return append(all, levelEvaluations(t)...)
+}
+
+// levelEvaluations are of models of levels that ascend.
+func levelEvaluations(t *testing.T) []*trial {
+	t.Helper()
+	var all []*trial
+	loss := losses.Ordinal{Thresholds: []float64{-1, 0.5}}
+	forms := designs(24, classLabels)
+	for _, form := range []string{"dense", "dense, intercept", "sparse", "any matrix", "persons"} {
+		d := forms[form]
+		bounds := d.facts.(dpglm.Bounds)
+		bounds.LabelRange = [2]float64{0, 2}
+		d.facts = bounds
+		c := &trial{name: "EvaluateLevels, " + form, design: d}
+		if d.form != "persons" {
+			c.reaches = map[string]float64{"evaluation of levels": 1 - 1e-9}
+		}
+		rows, err := d.base(99).dataset(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.StandardisedGD(t.Context(), rows, dpglm.Problem{Loss: loss}, dpglm.GDP(60), dpglm.StandardisedGDConfig{}, &dpglm.Env{NoiseForTests: &words{seed: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			e, err := dpglm.EvaluateLevels(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateClassesConfig{}, env)
+			if err != nil {
+				return nil, err
+			}
+			return []any{evaluatedNumbers(e), e.Ledger, e, fmt.Sprint(e)}, nil
+		}
+		all = append(all, c)
+	}
 	return all
 }
 
