@@ -4,11 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
@@ -40,13 +40,10 @@ func evaluated(f *flag.FlagSet) *float64 {
 	return f.Float64("evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
 }
 
-// canEvaluate refuses shares that are none, and labels that have no evaluation.
-func canEvaluate(share float64, source *task.Source) error {
-	switch {
-	case share < 0 || share >= 1 || math.IsNaN(share):
+// canEvaluate refuses shares that are none.
+func canEvaluate(share float64) error {
+	if !(share >= 0 && share < 1) {
 		return task.Usage("-evaluate %g must lie between 0 and 1", share)
-	case share > 0 && source.Levels() != nil && !source.Softmax:
-		return task.Usage("-evaluate is not for -loss ordinal: leave it out, or -loss: softmax of the same levels can be evaluated")
 	}
 	return nil
 }
@@ -55,6 +52,9 @@ func canEvaluate(share float64, source *task.Source) error {
 func (b *budget) evaluationLedger(source *task.Source, held dpglm.Shape) (*dpglm.Ledger, error) {
 	if source.Softmax {
 		return dpglm.EvaluateClassesConfig{}.Ledger(held, len(source.Levels()), b.total())
+	}
+	if loss, ok := source.Loss.(losses.Ordinal); ok {
+		return dpglm.EvaluateClassesConfig{}.LevelsLedger(held, loss, b.total())
 	}
 	return dpglm.EvaluateConfig{}.Ledger(held, source.Loss, b.total())
 }
@@ -89,15 +89,23 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 		return nil
 	}
 	var ledger *dpglm.Ledger
-	if m, ok := r.model.(*dpglm.ClassModel); ok {
-		if r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env); err == nil {
-			ledger = r.classEvaluation.Ledger
+	switch m := r.model.(type) {
+	case *dpglm.ClassModel:
+		r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env)
+	case *dpglm.Model:
+		if m.Levels() != nil {
+			r.classEvaluation, err = dpglm.EvaluateLevels(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env)
+		} else {
+			r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, r.env)
 		}
-	} else if r.evaluation, err = dpglm.Evaluate(ctx, r.held, r.model.(*dpglm.Model), r.total(), dpglm.EvaluateConfig{}, r.env); err == nil {
-		ledger = r.evaluation.Ledger
 	}
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
+	}
+	if r.evaluation != nil {
+		ledger = r.evaluation.Ledger
+	} else {
+		ledger = r.classEvaluation.Ledger
 	}
 	r.ledger, err = r.together(r.split(), r.ledger, ledger)
 	return err

@@ -139,8 +139,8 @@ func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Sourc
 	if p.ledger, err = b.together(parts{"of disjoint rows", trained.Rows + held}, p.ledger, ledger); err != nil {
 		return f, err
 	}
-	if source.Softmax {
-		return foreseen{none: "how wide intervals will be isn't forecast: a forecast is for one score a row, and " + b.method + " has one for each level\n"}, nil
+	if source.Levels() != nil {
+		return foreseen{none: "how wide intervals will be isn't forecast where the label has several levels\n"}, nil
 	}
 	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(stderr, "fits of made-up rows"))
 	if errors.Is(err, dpglm.ErrShape) { // too many features

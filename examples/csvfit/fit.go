@@ -48,6 +48,9 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 		return nil, err
 	}
 	o.seeded, o.evaluated = given["insecure-noise-seed"], *share
+	if err := canEvaluate(o.evaluated); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
@@ -65,9 +68,6 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 		}
 	}
 	if err := o.source.ResolveData("csvfit", stderr); err != nil {
-		return nil, err
-	}
-	if err := canEvaluate(o.evaluated, o.source); err != nil {
 		return nil, err
 	}
 	if o.expected.table && o.source.Levels() != nil {

@@ -300,7 +300,14 @@ func TestEvaluatesLevels(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	checkExit(t, "ordinal", []string{"fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-test", "0.2", "-loss", "ordinal", "-evaluate", "0.2"}, 2, "softmax of the same levels can be evaluated")
+	out, _ = csvfit(t, "fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-delta", "1e-6", "-test", "0.2", "-loss", "ordinal", "-evaluate", "0.25", "-insecure-noise-seed", "1", "-json", "-report", filepath.Join(t.TempDir(), "ordinal.html"))
+	p.Evaluation = dpglm.ClassEvaluation{}
+	if err := json.Unmarshal([]byte(out), &p); err != nil || p.Evaluated != 800 || p.Evaluation.Rows != 800 || !strings.Contains(p.Evaluation.Ledger.String(), "evaluation of levels") {
+		t.Fatalf("%v: %+v", err, p)
+	}
+	if of := p.Evaluation.AUC; !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1].Name != "so-so" || p.Loss != ordinal {
+		t.Errorf("%+v, held out %v", p.Evaluation, p.Private)
+	}
 }
 
 // Forecasts are for levels that ascend.

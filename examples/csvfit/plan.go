@@ -32,6 +32,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := e.check(given, b); err != nil {
 		return err
 	}
+	if err := canEvaluate(*share); err != nil {
+		return err
+	}
 	if !given["rows"] {
 		return task.Usage("-rows is missing: the number of rows to train on, which is public")
 	}
@@ -42,9 +45,6 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if err := b.choose(source); err != nil {
-		return err
-	}
-	if err := canEvaluate(*share, source); err != nil {
 		return err
 	}
 	if source.Softmax && (e.table || e.sought()) {

@@ -135,7 +135,7 @@ func TestCoefficientsOfClasses(t *testing.T) {
 }
 
 // Figures of each level are the evaluation's, and shares of each level's rows add up; figures
-// that drowned in the noise are named so. An ordinal model doesn't ask for an evaluation.
+// that drowned in the noise are named so. An ordinal model that has no evaluation asks for one.
 func TestEvaluationsOfClasses(t *testing.T) {
 	c := classesOf(t, 6000)
 	page, _ := written(t, c)
@@ -163,7 +163,7 @@ func TestEvaluationsOfClasses(t *testing.T) {
 	if few, _ := written(t, classesOf(t, 30)); !strings.Contains(few.text, "not determined") || !strings.Contains(few.text, "say anything of") {
 		t.Error("figures of 12 rows are shown")
 	}
-	if ordinal, _ := written(t, ordinalOf(t, 300)); strings.Contains(ordinal.text, "-evaluate") || !strings.Contains(ordinal.text, "Not evaluated.") {
-		t.Error("-evaluate isn't for the ordinal loss")
+	if ordinal, _ := written(t, ordinalOf(t, 300)); !strings.Contains(ordinal.text, "-evaluate") || !strings.Contains(ordinal.text, "Not evaluated.") {
+		t.Error("the page doesn't say how levels are evaluated")
 	}
 }

@@ -59,7 +59,6 @@ type view struct {
 	Effects                   *effects      // of a model of one score
 	Classes                   *classEffects // of one of several
 	Evaluation                *evaluation
-	Evaluable                 bool // by -evaluate
 	Prediction                *prediction
 	Foreseeable               bool // by -mean
 	Releases                  []release
@@ -123,7 +122,6 @@ func (c Content) view() (*view, error) {
 	case c.OfClasses != nil:
 		v.Evaluation = newClassEvaluation(c.OfClasses)
 	}
-	v.Evaluable = c.Classes != nil || c.Model.Levels() == nil
 	v.Foreseeable = c.Classes == nil && c.Model.Levels() == nil
 	if c.Forecast != nil {
 		v.Prediction = newPrediction(c.Forecast, claim.Epsilon, c.loss())
