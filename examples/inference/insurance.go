@@ -55,7 +55,7 @@ func (p insurance) sample(n int, loss losses.Loss, seed uint64) *drawn {
 	for i := 0; i < n; {
 		row := s.x.RawRowView(i)
 		policy(r, row)
-		exposed := exposure(r)
+		exposed := exposure(r, row[2])
 		claims := distuv.Poisson{Lambda: exposed * rate(row), Src: r}.Rand()
 		weight := 1.0
 		if claims == 0 {
@@ -93,9 +93,14 @@ func policy(r *rand.Rand, row []float64) {
 	}
 }
 
-// exposure is the part of a year, all of it or any.
-func exposure(r *rand.Rand) float64 {
-	if r.Float64() < 0.6 {
+// exposure is the part of a year that a policy was in force: all of it for most cars that
+// are older than four years, and any for most others, which were bought in the year.
+func exposure(r *rand.Rand, age float64) float64 {
+	whole := 0.3
+	if age > 4 {
+		whole = 0.85
+	}
+	if r.Float64() < whole {
 		return 1
 	}
 	return 1 - r.Float64()
