@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -37,15 +36,22 @@ const maxClasses = 1000
 // Replace-one. All releases are Gaussian, from one pool of μ. How many rows each class has
 // moves by √2; norms, mean and moments of rows are [StandardisedGD]'s. The gradient of a
 // row is (p − e_y) ⊗ (x̃, 1), held to the norm C for all classes together, so that the sum
-// moves by 2C. Everything else follows from what was released and from public facts.
+// moves by 2C. For the factor it is ⟨p − e_y, z⟩, a number held to ±L, whose sum moves by 2L.
+// Everything else follows from what was released and from public facts.
 //
 // # Parameters
 //
-// Steps are as long as the curvature at the classes' rates allows where these are even, and
-// shorter where noise in a typical score would exceed about 1: probabilities near 0 or 1 have
-// no curvature that holds noise. The clip may shorten a fifth of the rows.
+// Second moments are those of StandardisedGD; of more than 200 columns they are released only
+// where their noise is below a twentieth of the rows' mean square, and all columns have one
+// scale otherwise. Steps are as long as the curvature at the classes' rates allows where these
+// are even, and shorter where noise in a typical score would come to exceed 1: probabilities
+// near 0 or 1 have no curvature that holds noise. The clip may shorten three tenths of the
+// rows, and where noise makes steps short it is half or seven tenths of that. From n·μ = 310
+// on a factor of all scores is fitted at last, so that probabilities are calibrated. Below
+// that number of more than 200 columns, and below max(45, 8.5√(d(K−1))) of fewer, there is
+// nothing but the constant model, fitted with the whole budget.
 //
-// x is n×d, K classes. It makes some 40 passes over the rows, of O(n·d·K) flops each; a model
+// x is n×d, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops each; a model
 // has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.
 func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *Env) (*ClassModel, error) {
@@ -117,6 +123,9 @@ type softmaxing struct {
 	in      *curator.ClassFramed
 	k       int
 	rates   []float64
+	typical float64 // mean square of rows in the frame, as released
+	limited bool    // whether noise makes steps short
+	scaled  bool    // whether a factor of the scores is fitted
 }
 
 // ratesShare is what the classes' counts have of μ².
@@ -132,7 +141,11 @@ func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([]
 	if err := x.total(); err != nil {
 		return nil, err
 	}
-	hopeless := x.nmu() < math.Max(45, 8.5*math.Sqrt(float64(x.d*(k-1))))
+	if x.faintest = 0.15; x.d > whitenedDim {
+		x.faintest = 0.05
+	}
+	x.scaled = x.nmu() >= scaledFrom
+	hopeless := x.nmu() < x.enough()
 	share := ratesShare
 	if hopeless {
 		share = x.pool.left
@@ -171,6 +184,15 @@ func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([]
 	return x.weights(at), nil
 }
 
+// enough is the n·μ that a model of the features takes. Many columns seldom vary in as many
+// directions, and what noise there is in scores the factor takes away.
+func (x *softmaxing) enough() float64 {
+	if x.d > whitenedDim {
+		return scaledFrom
+	}
+	return math.Max(45, 8.5*math.Sqrt(float64(x.d*(x.k-1))))
+}
+
 // count releases the classes' rates.
 func (x *softmaxing) count(share float64) error {
 	answer, err := x.classes.Counts(x.ctx)
@@ -202,162 +224,6 @@ func (x *softmaxing) steepest() float64 {
 		return 0.5
 	}
 	return e.Values(nil)[x.k-1]
-}
-
-// stage is planned by what was released so far, as firstStage is. The clip shortens the
-// gradients of all classes alike, and may do so for a fifth of the rows where these are even.
-func (x *softmaxing) stage() stage {
-	nmu, effective := x.nmu(), 1+(x.effective-1)*float64(x.k-1)
-	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
-	s := stage{momentum: 0.5, clips: clipsShare, effective: effective, curvature: math.Min(0.5, (4-3*even)*x.steepest())}
-	s.steps = int(math.Round(math.Min(math.Max(12+18*math.Log(nmu/(30*x.effective))/math.Log(30), 12), 29)))
-	if x.known == nil {
-		s.steps = int(math.Min(math.Max(nmu/8, 8), 16))
-	}
-	s.averaged = s.steps - s.steps/2
-	s.share = x.pool.left - s.clips
-	s.choose = slices.Compact([]int{0, s.steps / 8, s.steps / 4, s.steps / 2})
-	s.allowed = x.n * math.Min(40*math.Sqrt(effective)/nmu, 0.2*even)
-	return s
-}
-
-// pace sets the length of steps, now that the first clip tells how long gradients are. Where
-// classes are even the curvature hardly exceeds that at the rates, and steps may be as long;
-// but not where noise in a typical score would exceed about 1, for then probabilities are
-// near 0 or 1, the curvature is gone, and nothing holds the noise.
-func (x *softmaxing) pace(s *stage, clip float64) {
-	careful := math.Min(0.5, 4*x.steepest())
-	drowning := float64(4*float64(s.steps)*clip*clip) / (1.5 * math.Sqrt(3*s.share) * x.nmu())
-	curvature := math.Min(careful, math.Max(s.curvature, drowning))
-	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
-	s.ridge = 32 * math.Pow(x.effective/x.nmu()*curvature, 2) / careful
-}
-
-// walkClasses runs the steps and shortens the result for its noise.
-func (x *softmaxing) walkClasses(start curator.ClassPoint) (curator.ClassPoint, error) {
-	s := x.stage()
-	at, velocity, tail := start, like(start), like(start)
-	noise, clip := make([]float64, s.steps), 0.0
-	for t := range s.steps {
-		if slices.Contains(s.choose, t) {
-			var err error
-			if clip, err = x.clipClasses(s, at, clip); err != nil {
-				return at, err
-			}
-		}
-		if t == 0 {
-			x.pace(&s, clip)
-		}
-		slope := curator.Slope{Clip: clip}
-		if x.shape.Intercept {
-			slope.Constant = 1
-		}
-		answer, err := x.in.Gradient(x.ctx, at, slope)
-		g, err := x.pool.draw(s.share/float64(s.steps), answer, err)
-		if err != nil {
-			return at, err
-		}
-		noise[t] = 2 * clip / (x.nmu() * math.Sqrt(s.share/float64(s.steps)))
-		x.step(s, &at, velocity, x.balanced(g))
-		if t >= s.steps-s.averaged {
-			for c := range at.U {
-				floats.AddScaled(tail.U[c], 1/float64(s.averaged), at.U[c])
-				tail.B[c] += at.B[c] / float64(s.averaged)
-			}
-		}
-		x.progress(t+1, s.steps)
-	}
-	x.shorten(s, noise, start, &tail)
-	return tail, nil
-}
-
-// balanced takes the mean over classes away from a gradient, class by class: that of the
-// rows' is 0, what there is is noise.
-func (x *softmaxing) balanced(g []float64) [][]float64 {
-	dim := len(g) / x.k
-	of := make([][]float64, x.k)
-	for c := range of {
-		of[c] = g[c*dim : (c+1)*dim]
-	}
-	for j := range dim {
-		mean := 0.0
-		for _, v := range of {
-			mean += v[j] / float64(x.k)
-		}
-		for _, v := range of {
-			v[j] -= mean
-		}
-	}
-	return of
-}
-
-// step moves a point by one step of heavy-ball descent, the ridge proximal.
-func (x *softmaxing) step(s stage, at *curator.ClassPoint, v curator.ClassPoint, g [][]float64) {
-	next := like(*at)
-	for c := range at.U {
-		for j, u := range at.U[c] {
-			moved := (u + float64(s.momentum*v.U[c][j]) - float64(s.size*g[c][j]/x.n)) / (1 + float64(s.size*s.ridge))
-			v.U[c][j], next.U[c][j] = moved-u, moved
-		}
-		next.B[c] = at.B[c]
-		if x.shape.Intercept {
-			v.B[c] = float64(s.momentum*v.B[c]) - float64(s.size*g[c][x.d]/x.n)
-			next.B[c] += v.B[c]
-		}
-	}
-	*at = next
-}
-
-// clipClasses reads a histogram of the gradients' norms: a wide one at first, later one
-// around the last clip.
-func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, clip float64) (float64, error) {
-	first := clip == 0
-	edges := cells(4*clip, math.Sqrt2, 8)
-	if first {
-		edges = cells(4*math.Sqrt(float64(x.d+1)), 2, 15)
-	}
-	slope := curator.Slope{Clip: 1}
-	if x.shape.Intercept {
-		slope.Constant = 1
-	}
-	answer, err := x.in.GradientNorms(x.ctx, edges, at, slope)
-	h, err := x.read(s.clips/float64(len(s.choose)), edges, answer, err)
-	if err != nil {
-		return 0, err
-	}
-	h.wide = first
-	return math.Max(s.readClip(h, clip, math.Sqrt(1+x.effective)), x.freeClip(s)), nil
-}
-
-// shorten is James and Stein's: by the noise of the average in the norm of scores.
-func (x *softmaxing) shorten(s stage, noise []float64, start curator.ClassPoint, at *curator.ClassPoint) {
-	h, free := x.steepest(), float64(x.k-1)
-	known := x.known
-	if known == nil {
-		known = slices.Repeat([]float64{1}, x.d)
-		h *= 0.1
-	}
-	var drawn, all float64
-	for j, weight := range known {
-		drawn += float64(free * weight * s.variance(noise, weight*h))
-		for c := range at.U {
-			all += float64(weight * at.U[c][j] * at.U[c][j])
-		}
-	}
-	keep := math.Max(0, 1-drawn/math.Max(all, 1e-300))
-	for c := range at.U {
-		floats.Scale(keep, at.U[c])
-		at.B[c] = start.B[c] + float64(keep*(at.B[c]-start.B[c]))
-	}
-}
-
-// like is a point of zeros.
-func like(p curator.ClassPoint) curator.ClassPoint {
-	q := curator.ClassPoint{U: make([][]float64, len(p.U)), B: make([]float64, len(p.B))}
-	for c := range q.U {
-		q.U[c] = make([]float64, len(p.U[c]))
-	}
-	return q
 }
 
 // weights maps a point back, class by class.

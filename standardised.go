@@ -263,6 +263,7 @@ type standardising struct {
 	round     bool      // whether moments are those of one scale in all directions
 	spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
+	faintest  float64   // how much noise moments may have in place of what drowned says; 0 for that
 	pilot     bool      // whether this is but the beginning of an inference
 }
 
@@ -384,7 +385,10 @@ func (x *standardising) least() float64 {
 // which can't do without, whether nothing could be seen of them.
 func (x *standardising) drowned() bool {
 	most := 0.08
-	if x.pilot {
+	switch {
+	case x.faintest > 0:
+		most = x.faintest
+	case x.pilot:
 		most = 0.15
 	}
 	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > most

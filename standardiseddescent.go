@@ -281,13 +281,17 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 // much, the last one, or at first a typical one.
 func (s stage) readClip(h reading, last, typical float64) float64 {
 	switch {
-	case 2*h.sd(len(h.edges)/2) <= h.n/4:
+	case h.readable():
 		return h.smallest(s.allowed, 3)
 	case last == 0:
 		return typical
 	}
 	return last
 }
+
+// readable reports whether the noise of a histogram's tails hides no more than a quarter of the
+// rows.
+func (h reading) readable() bool { return 2*h.sd(len(h.edges)/2) <= h.n/4 }
 
 // freeClip is one whose noise is small beside a standard error, and costs nothing.
 func (x *standardising) freeClip(s stage) float64 {

@@ -1,0 +1,42 @@
+package rows
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// ScaleSlope is how the rows' loss changes with the logarithm of a factor of all that scores
+// have beside a constant model's: the sum of ⟨p − e_y, z − constant⟩, each row's held to
+// ±limit.
+//
+// A replaced row moves it by at most 2·limit in exact arithmetic: a row's term is a number
+// within ±limit whatever its scores are, and 0 where these are no numbers; a person's are
+// weighted means of such. Rounding adds what it adds to the sum of an intercept's slopes, see
+// [Framed.gradientSensitivity].
+func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
+	total := make([]float64, 1)
+	err := c.eachScored(ctx, total, at, func(c *ClassFramed) classAdder {
+		return func(a *workspace, z [][]float64, rows tile, lo int) {
+			probabilities, beside, terms := a.many[c.k*rows.rows:], make([]float64, c.k), a.beside[:rows.rows]
+			for i := range terms {
+				for k := range z {
+					beside[k] = z[k][i] - constant[k]
+				}
+				softmax(probabilities, z, i)
+				z[int(c.r.s.labels[lo+i])][i]--
+				terms[i] = 0
+				for k, v := range beside {
+					terms[i] += float64(z[k][i] * v)
+				}
+				if terms[i] != terms[i] {
+					terms[i] = 0
+				}
+			}
+			holdTo(terms, limit)
+			c.r.s.t.owners.weigh(terms, lo)
+			a.sum[0] += sum(terms)
+		}
+	})
+	return c.r.answer(total, float64(2*limit*(1+8*unit))+float64(2.2*unit*limit*c.r.s.t.layout.chain(4))), err
+}

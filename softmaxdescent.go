@@ -1,0 +1,248 @@
+package dpglm
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/curator"
+)
+
+// clipChoices is how often the clip is chosen.
+const clipChoices = 4
+
+// stage is planned by what was released so far, as firstStage is. The clip shortens the
+// gradients of all classes alike, and may do so for three tenths of the rows where these are
+// even.
+func (x *softmaxing) stage() stage {
+	directions := x.effective - 1
+	if x.known == nil {
+		directions = float64(x.d)
+	}
+	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
+	s := stage{clips: clipsShare, effective: 1 + float64(directions*float64(x.k-1))}
+	s.curvature = math.Min(0.5, (4-3*even)*x.steepest())
+	s.allowed = x.n * math.Min(40*math.Sqrt(s.effective)/x.nmu(), 0.3*even)
+	s.share = x.pool.left - s.clips
+	if x.scaled {
+		s.share -= factorShare
+	}
+	return s
+}
+
+// pace sets how many steps there are and how long they are, now that the first clip tells how
+// long gradients and rows are, and returns the clip to begin with. Steps are as long as the
+// curvature allows, or as noise in a typical score allows: what exceeds about 1 makes
+// probabilities near 0 or 1, where the curvature is gone and nothing holds the noise.
+//
+// Where noise decides, a smaller clip lets the descent go further, and what it takes from long
+// gradients matters less than that; the more so where columns weren't whitened and there are
+// many directions. Where it doesn't, momentum does: where scores must become large the loss is
+// so flat that few steps don't get there.
+func (x *softmaxing) pace(s *stage, clip float64) float64 {
+	s.steps = 32
+	if x.known != nil {
+		s.steps = int(math.Round(math.Min(math.Max(12+18*math.Log(x.nmu()/(30*(1+x.typical)))/math.Log(30), 20), 32)))
+	}
+	s.averaged = s.steps - s.steps/2
+	s.choose = []int{0, s.steps / 8, s.steps / 4, s.steps / 2}
+	tight := 0.7
+	s.size = 1 / (s.curvature * (1 + math.Min(1, x.spread*x.frobenius())))
+	if x.known == nil { // one direction may have all of the rows' second moment
+		tight, s.size = 0.5, 3/(s.curvature*x.typical)
+	}
+	s.momentum = 0.5
+	reach := x.reach(*s, clip)
+	if x.limited = reach < s.size; x.limited {
+		clip *= tight
+		reach = x.reach(*s, clip)
+	}
+	if reach > s.size {
+		s.momentum = 0.75
+		reach = x.reach(*s, clip)
+	}
+	s.size = math.Min(s.size, reach)
+	return clip
+}
+
+// reach is the length of steps with which noise in a typical score comes to 1, in directions
+// without curvature.
+func (x *softmaxing) reach(s stage, clip float64) float64 {
+	s.size = 1
+	noise := 2 * clip / (x.nmu() * math.Sqrt(s.share/float64(s.steps)))
+	return 1 / math.Sqrt(x.typical*s.variance(slices.Repeat([]float64{noise}, s.steps), 0))
+}
+
+// walkClasses runs the steps, and fits a factor of the scores or shortens them for their noise.
+func (x *softmaxing) walkClasses(start curator.ClassPoint) (curator.ClassPoint, error) {
+	s := x.stage()
+	clip, err := x.clipClasses(s, start, 0)
+	if err != nil {
+		return start, err
+	}
+	clip = x.pace(&s, clip)
+	at, velocity, tail, noise := start, like(start), like(start), make([]float64, s.steps)
+	for t := range s.steps {
+		if t > 0 && slices.Contains(s.choose, t) {
+			if clip, err = x.clipClasses(s, at, clip); err != nil {
+				return at, err
+			}
+		}
+		slope := curator.Slope{Clip: clip}
+		if x.shape.Intercept {
+			slope.Constant = 1
+		}
+		answer, err := x.in.Gradient(x.ctx, at, slope)
+		g, err := x.pool.draw(s.share/float64(s.steps), answer, err)
+		if err != nil {
+			return at, err
+		}
+		noise[t] = 2 * clip / (x.nmu() * math.Sqrt(s.share/float64(s.steps)))
+		x.step(s, &at, velocity, x.balanced(g))
+		if t >= s.steps-s.averaged {
+			for c := range at.U {
+				floats.AddScaled(tail.U[c], 1/float64(s.averaged), at.U[c])
+				tail.B[c] += at.B[c] / float64(s.averaged)
+			}
+		}
+		x.progress(t+1, s.steps)
+	}
+	if x.scaled {
+		return x.rescale(start, tail)
+	}
+	x.shorten(s, noise, start, &tail)
+	return tail, nil
+}
+
+// balanced takes the mean over classes away from a gradient, class by class: that of the
+// rows' is 0, what there is is noise.
+func (x *softmaxing) balanced(g []float64) [][]float64 {
+	dim := len(g) / x.k
+	of := make([][]float64, x.k)
+	for c := range of {
+		of[c] = g[c*dim : (c+1)*dim]
+	}
+	for j := range dim {
+		mean := 0.0
+		for _, v := range of {
+			mean += v[j] / float64(x.k)
+		}
+		for _, v := range of {
+			v[j] -= mean
+		}
+	}
+	return of
+}
+
+// step moves a point by one step of heavy-ball descent, the ridge proximal.
+func (x *softmaxing) step(s stage, at *curator.ClassPoint, v curator.ClassPoint, g [][]float64) {
+	next := like(*at)
+	for c := range at.U {
+		for j, u := range at.U[c] {
+			moved := (u + float64(s.momentum*v.U[c][j]) - float64(s.size*g[c][j]/x.n)) / (1 + float64(s.size*s.ridge))
+			v.U[c][j], next.U[c][j] = moved-u, moved
+		}
+		next.B[c] = at.B[c]
+		if x.shape.Intercept {
+			v.B[c] = float64(s.momentum*v.B[c]) - float64(s.size*g[c][x.d]/x.n)
+			next.B[c] += v.B[c]
+		}
+	}
+	*at = next
+}
+
+// clipClasses reads a histogram of the gradients' norms: a wide one at first, which tells how
+// long rows are, too, and later one around the last clip, which grows no more where noise is
+// what counts.
+func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, last float64) (float64, error) {
+	first := last == 0
+	edges := cells(4*last, math.Sqrt2, 8)
+	switch {
+	case first && x.known == nil:
+		edges = cells(8, math.Sqrt2, 16)
+	case first:
+		edges = cells(4*math.Sqrt(float64(x.d+1)), math.Sqrt2, 24)
+	}
+	slope := curator.Slope{Clip: 1}
+	if x.shape.Intercept {
+		slope.Constant = 1
+	}
+	answer, err := x.in.GradientNorms(x.ctx, edges, at, slope)
+	h, err := x.read(s.clips/clipChoices, edges, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	if h.wide = first; first {
+		x.measure(h)
+	}
+	clip := math.Max(s.readClip(h, last, math.Sqrt(1+x.effective)), x.freeClip(s))
+	if x.limited {
+		clip = math.Min(clip, last)
+	}
+	return clip, nil
+}
+
+// measure sets the rows' mean square from the norms of gradients at the constant model, which
+// are ‖p − e_y‖ times (‖x̃‖² + 1)^½; E‖p − e_y‖² is 1 − Σq² there.
+func (x *softmaxing) measure(h reading) {
+	slopes := 1.0
+	for _, q := range x.rates {
+		slopes -= float64(q * q)
+	}
+	switch {
+	case h.readable():
+		x.typical = math.Max(0.25, h.meanSquare()/slopes-1)
+	case x.known != nil:
+		x.typical = floats.Sum(x.known)
+	default:
+		x.typical = 2
+	}
+}
+
+// meanSquare is that of the numbers in a histogram, from the largest that stand out of the
+// noise down.
+func (h reading) meanSquare() float64 {
+	last, j := len(h.edges)-1, 0
+	for j < last && h.tails[j] < 3*h.sd(j) {
+		j++
+	}
+	var sum, above float64
+	for ; j <= last; j++ {
+		sum += float64((h.tails[j] - above) * h.edges[j] * h.edges[max(j-1, 0)])
+		above = h.tails[j]
+	}
+	return sum / h.n
+}
+
+// shorten is James and Stein's: by the noise of the average in the norm of scores, or of
+// coordinates where no direction is known to have more of the rows' second moment.
+func (x *softmaxing) shorten(s stage, noise []float64, start curator.ClassPoint, at *curator.ClassPoint) {
+	h, free := x.steepest(), float64(x.k-1)
+	known := x.known
+	if known == nil {
+		known = slices.Repeat([]float64{1}, x.d)
+		h *= x.typical / float64(x.d)
+	}
+	var drawn, all float64
+	for j, weight := range known {
+		drawn += float64(free * weight * s.variance(noise, weight*h))
+		for c := range at.U {
+			all += float64(weight * at.U[c][j] * at.U[c][j])
+		}
+	}
+	keep := math.Max(0, 1-drawn/math.Max(all, 1e-300))
+	for c := range at.U {
+		floats.Scale(keep, at.U[c])
+		at.B[c] = start.B[c] + float64(keep*(at.B[c]-start.B[c]))
+	}
+}
+
+// like is a point of zeros.
+func like(p curator.ClassPoint) curator.ClassPoint {
+	q := curator.ClassPoint{U: make([][]float64, len(p.U)), B: make([]float64, len(p.B))}
+	for c := range q.U {
+		q.U[c] = make([]float64, len(p.U[c]))
+	}
+	return q
+}
