@@ -28,6 +28,9 @@ func auditedClasses(t *testing.T) []audited {
 	ranks := func(c *curator.ClassFramed) (release.Answer, error) {
 		return c.LogOdds(context.Background(), curator.Others, edges, at, nil)
 	}
+	factor := func(c *curator.ClassFramed) (release.Answer, error) {
+		return c.ScaleSlope(context.Background(), at, make([]float64, 3), 0.2)
+	}
 	confusion := func(c *curator.ClassFramed) (release.Answer, error) { return c.Confusion(context.Background(), at) }
 	opposite, turned := [2][]float64{{2, 0}, {-2, 0}}, [2][]float64{{2, 0}, {-2, 3}}
 	labels := [2]float64{0, 0}
@@ -41,6 +44,8 @@ func auditedClasses(t *testing.T) []audited {
 			return OneAgainstRest(context.Background(), d, Problem{Loss: losses.Logistic{}}, GDP(1), cfg, env)
 		})},
 		{"Softmax, a step", inMu, 1, 1, 100_000, classesDrawn(t, opposite, labels, step, -2, 0, 1, 0, 1, 0)},
+		// A row that is far on the wrong side asks for smaller scores, one that is right for larger.
+		{"Softmax, a look at a factor", inMu, 1, 1, 100_000, classesDrawn(t, [2][]float64{{-2, 0}, {0.7, 0}}, labels, factor, 1)},
 		{"EvaluateClasses, ranks among others", inMu, 1, 1, 100_000, classesDrawn(t, turned, labels, ranks, 0, 0, 1, -1, 1, -1)},
 		{"EvaluateClasses, confusion", inMu, 1, 1, 100_000, classesDrawn(t, turned, [2]float64{0, 1}, confusion, 1, 0, 0, 0, 0, -1, 0, 0, 0)},
 	}

@@ -48,6 +48,8 @@ func TestClassesByLoops(t *testing.T) {
 				dim = 4
 			}
 			want, norms, counts := make([]float64, k*dim), make([]float64, len(edges)+1), make([]float64, k)
+			middle, held, factor := []float64{0.3, -0.1, 0}, 0, 0.0
+			const limit = 0.3
 			for i, y := range c.labels {
 				row := make([]float64, c.table.enc.Dim())
 				tile := c.table.src.tile(i, i+1, make([]float64, 3))
@@ -61,10 +63,11 @@ func TestClassesByLoops(t *testing.T) {
 				if long := floats.Norm(x, 2); long > frame.Longest {
 					floats.Scale(frame.Longest/long, x)
 				}
-				var p [k]float64
+				var p, beside [k]float64
 				total := 0.0
 				for m := range p {
-					p[m] = math.Exp(floats.Dot(x, at.U[m]) + at.B[m])
+					score := floats.Dot(x, at.U[m]) + at.B[m]
+					p[m], beside[m] = math.Exp(score), score-middle[m]
 					total += p[m]
 				}
 				for m := range p {
@@ -76,6 +79,11 @@ func TestClassesByLoops(t *testing.T) {
 					reach = math.Max(1, floats.Norm(x, 2))
 				}
 				long, share := floats.Norm(p[:], 2)*reach, c.table.owners.share(i)
+				own := floats.Dot(p[:], beside[:])
+				if math.Abs(own) > limit {
+					held++
+				}
+				factor += share * math.Max(-limit, math.Min(own, limit))
 				scale := math.Min(1, slope.Clip/long) * share
 				for m, v := range p {
 					floats.AddScaled(want[m*dim:m*dim+3], scale*v, x)
@@ -97,6 +105,10 @@ func TestClassesByLoops(t *testing.T) {
 			got, _, err = heard(framed.GradientNorms(ctx, edges, at, slope))
 			if err != nil || !floats.EqualApprox(got, norms, 1e-9) {
 				t.Errorf("%s, constant %g: norms %v, by loops %v (%v)", name, constant, got, norms, err)
+			}
+			got, l2, err := heard(framed.ScaleSlope(ctx, at, middle, limit))
+			if err != nil || held < 50 || held > n-50 || !floats.EqualApprox(got, []float64{factor}, 1e-9) || !(l2 >= 2*limit && l2 < 2*limit*(1+1e-9)) {
+				t.Errorf("%s: slope in a factor %v (%g), by loops %g of which %d are held (%v)", name, got, l2, factor, held, err)
 			}
 			if got, _, _ = heard(classes.Counts(ctx, whole)); !floats.EqualApprox(got, counts, 1e-9) {
 				t.Errorf("%s: counts %v, by loops %v", name, got, counts)
@@ -126,6 +138,10 @@ func TestClassesAtTheEnds(t *testing.T) {
 		got, l2, err := heard(framed.Gradient(ctx, at, Slope{Clip: 0.5, Constant: 1}))
 		if err != nil || math.IsNaN(floats.Sum(got)) || !(floats.Norm(got, 2) <= l2) {
 			t.Errorf("scores of %g: %v, %v", size, got, err)
+		}
+		got, l2, err = heard(framed.ScaleSlope(ctx, at, make([]float64, 3), 0.5))
+		if err != nil || !(math.Abs(got[0]) <= l2) {
+			t.Errorf("scores of %g: slope in a factor %v, %v", size, got, err)
 		}
 	}
 }
