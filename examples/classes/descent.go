@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/examples/internal/baseline"
 )
 
 // setting is one of full-batch noisy gradient descent, to be found by hand.
@@ -33,9 +35,8 @@ func settings(steps []int, clips, rates []float64) (all []setting) {
 // the clip, with noise of standard deviation 2·clip·√steps/(nμ), so that all steps together
 // are μ-GDP as to replacing a row. It is the method that people write by hand, to compare
 // with: its noise is rounded like any float64, and whoever chooses the best setting by looking
-// at labels spends more than μ. It returns weights of the features and of a constant for each
-// setting, d+1 rows of K.
-func descents(train *rows, classes int, mu float64, of []setting, r *rand.Rand) []*mat.Dense {
+// at labels spends more than μ. It returns a model for each setting.
+func descents(train *rows, classes int, mu float64, of []setting, r *rand.Rand) []baseline.Classes {
 	n, d := train.x.Dims()
 	width := classes * len(of)
 	w, g := mat.NewDense(d+1, width, nil), mat.NewDense(d+1, width, nil)
@@ -72,9 +73,11 @@ func descents(train *rows, classes int, mu float64, of []setting, r *rand.Rand) 
 			}
 		}
 	}
-	var models []*mat.Dense
-	for s := range of {
-		models = append(models, mat.DenseCopyOf(w.Slice(0, d+1, s*classes, (s+1)*classes)))
+	models := make([]baseline.Classes, len(of))
+	for column := range width {
+		v := mat.Col(nil, column, w)
+		s := column / classes
+		models[s] = append(models[s], baseline.Model{Weights: v[:d], Intercept: v[d]})
 	}
 	return models
 }
@@ -82,46 +85,11 @@ func descents(train *rows, classes int, mu float64, of []setting, r *rand.Rand) 
 // clipped turns scores into p − e_y, scaled so that the row's gradient is no longer than
 // the clip.
 func clipped(z []float64, y int, length, clip float64) {
-	probabilities(z)
+	baseline.Softmax(z)
 	z[y]--
 	if long := floats.Norm(z, 2) * length; long > clip {
 		floats.Scale(clip/long, z)
 	}
-}
-
-// probabilities turns scores into probabilities.
-func probabilities(z []float64) {
-	top := floats.Max(z)
-	for k, v := range z {
-		z[k] = math.Exp(v - top)
-	}
-	floats.Scale(1/floats.Sum(z), z)
-}
-
-// predicted are the probabilities that a model of d+1 rows of K weights has.
-func predicted(x, w *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
-	_, classes := w.Dims()
-	z := mat.NewDense(n, classes, nil)
-	z.Mul(x, w.Slice(0, d, 0, classes))
-	for i := range n {
-		row := z.RawRowView(i)
-		floats.Add(row, w.RawRowView(d))
-		probabilities(row)
-	}
-	return z
-}
-
-// scored are the accuracy and the log-loss of probabilities.
-func scored(p *mat.Dense, y []float64) (s score) {
-	for i, c := range y {
-		row := p.RawRowView(i)
-		if floats.MaxIdx(row) == int(c) {
-			s.right += 1 / float64(len(y))
-		}
-		s.loss -= math.Log(math.Max(row[int(c)], 1e-15)) / float64(len(y))
-	}
-	return s
 }
 
 // ranked returns which scores have the best accuracy, and the median one.

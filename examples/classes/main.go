@@ -26,6 +26,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/baseline"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -93,6 +95,18 @@ func run(out io.Writer, path, dir string, first int, epsilons string, repeat int
 
 // score is an accuracy and a log-loss, or the sum of several.
 type score struct{ right, loss float64 }
+
+// add adds what probabilities are worth.
+func (s *score) add(p *mat.Dense, y []float64) {
+	for _, m := range metrics.OfLevels(p, y) {
+		switch m.Name {
+		case "accuracy":
+			s.right += m.Value
+		case "log_loss":
+			s.loss += m.Value
+		}
+	}
+}
 
 func (s score) over(n int) string {
 	return fmt.Sprintf("%.4f, %.4f", s.right/float64(n), s.loss/float64(n))
@@ -162,9 +176,7 @@ func (c *contest) add(to *score, m *dpglm.ClassModel) error {
 	if err != nil {
 		return err
 	}
-	of := scored(p, c.test.y)
-	to.right += of.right
-	to.loss += of.loss
+	to.add(p, c.test.y)
 	return nil
 }
 
@@ -176,10 +188,8 @@ func (c *contest) byHand(to []score, mu float64, r *rand.Rand) {
 		for next < len(all) && all[next].steps == all[from].steps {
 			next++
 		}
-		for k, w := range descents(c.train, c.classes, mu, all[from:next], r) {
-			of := scored(predicted(c.test.x, w), c.test.y)
-			to[from+k].right += of.right
-			to[from+k].loss += of.loss
+		for k, m := range descents(c.train, c.classes, mu, all[from:next], r) {
+			to[from+k].add(m.Probabilities(baseline.Dense{Dense: c.test.x}), c.test.y)
 		}
 		from = next
 	}

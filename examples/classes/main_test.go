@@ -14,6 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/examples/internal/baseline"
 )
 
 // idx is a file of bytes of given sizes.
@@ -46,8 +48,8 @@ func TestParseIDX(t *testing.T) {
 func TestDescents(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	train := blobs(400, r)
-	w := descents(train, 3, 1e9, []setting{{400, 100, 1}, {400, 0.05, 1}}, r)
-	p := predicted(train.x, w[0])
+	models := descents(train, 3, 1e9, []setting{{400, 100, 1}, {400, 0.05, 1}}, r)
+	p := models[0].Probabilities(baseline.Dense{Dense: train.x})
 	for k := range 3 {
 		var mean, rate float64
 		for i, c := range train.y {
@@ -60,7 +62,9 @@ func TestDescents(t *testing.T) {
 			t.Errorf("class %d has probability %.1f in all of %.0f rows", k, mean, rate)
 		}
 	}
-	free, held := scored(p, train.y), scored(predicted(train.x, w[1]), train.y)
+	var free, held score
+	free.add(p, train.y)
+	held.add(models[1].Probabilities(baseline.Dense{Dense: train.x}), train.y)
 	if !(free.right > 0.7 && free.loss < held.loss-0.05) {
 		t.Errorf("%+v, with a small clip %+v", free, held)
 	}

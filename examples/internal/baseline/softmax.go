@@ -20,14 +20,14 @@ func (m Classes) Probabilities(x Rows) *mat.Dense {
 		for k := range m {
 			row[k] = dot(x, i, m[k].Weights) + m[k].Intercept
 		}
-		softmax(row)
+		Softmax(row)
 	}
 	return p
 }
 
-// softmax turns scores into probabilities, and returns the logarithm of the sum of their
+// Softmax turns scores into probabilities, and returns the logarithm of the sum of their
 // exponentials.
-func softmax(z []float64) float64 {
+func Softmax(z []float64) float64 {
 	top := floats.LogSumExp(z)
 	for k, v := range z {
 		z[k] = math.Exp(v - top)
@@ -85,7 +85,7 @@ func (o *classObjective) each(v []float64, f func(i int, p []float64, loss float
 			p[c] = dot(o.x, i, at[c]) + b
 		}
 		own := p[int(y)]
-		f(i, p, softmax(p)-own)
+		f(i, p, Softmax(p)-own)
 	}
 }
 
