@@ -30,6 +30,7 @@ const maxClasses = 1000
 //
 // Errors are those of [SoftmaxConfig.Ledger], and of labels that aren't classes 0 to K−1
 // ([ErrLabel]), before anything is released; a run that stops later has an [Interrupted].
+// [Offsets] are refused: a number added to the scores of all classes changes no probability.
 //
 // # Privacy
 //
@@ -111,7 +112,7 @@ func ofClasses(param string, classes int, s Shape) error {
 		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
 	}
 	if s.largestOffset() != 0 {
-		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
+		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for several classes: the scores of all of them would move alike")
 	}
 	return nil
 }
