@@ -14,7 +14,6 @@ import (
 // The shares of μ² that standardising takes.
 const (
 	lengthsShare = 0.01 // each histogram of norms
-	scaleShare   = 0.05 // that of norms where all features are scaled alike
 	centreShare  = 0.04
 	momentsShare = 0.10
 	againShare   = 0.07 // the second round of moments
@@ -108,7 +107,8 @@ func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 // scaleAlike scales all features so that a quarter of the rows are longer than 2, unless
 // these carry most of the second moments.
 func (x *standardising) scaleAlike(plain *curator.Framed, top float64) error {
-	h, err := x.lengths(scaleShare, cells(top, math.Sqrt2, 9), plain)
+	share := math.Min(math.Max(4/x.nmu(), lengthsShare), 0.05)
+	h, err := x.lengths(share, cells(top, math.Sqrt2, 9), plain)
 	if err != nil {
 		return err
 	}
