@@ -145,6 +145,8 @@ func (q *asked) ofClasses(ctx context.Context, c *ClassFramed) error {
 		_, err = c.Gradient(ctx, q.At, q.Slope)
 	case "framed class gradient norms":
 		_, err = c.GradientNorms(ctx, q.Edges, q.At, q.Slope)
+	case "framed scale slope":
+		_, err = c.ScaleSlope(ctx, q.At, q.W, q.Clip)
 	case "framed log odds":
 		_, err = c.LogOdds(ctx, q.Counted, q.Cells, q.At, odds)
 	case "framed own log odds":

@@ -16,7 +16,7 @@ import (
 // [Framed.gradientSensitivity].
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
-	err := c.eachScored(ctx, total, at, func(c *ClassFramed) classAdder {
+	err := c.eachScored(asking(ctx, asked{Kind: "framed scale slope", Frame: &c.r.f, Classes: c.k, At: at, W: constant, Clip: limit}), total, at, func(c *ClassFramed) classAdder {
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			probabilities, beside, terms := a.many[c.k*rows.rows:], make([]float64, c.k), a.beside[:rows.rows]
 			for i := range terms {
