@@ -39,14 +39,18 @@ type Aggregator interface {
 //
 // Neighbours differ in one row of one party's, features and label, and all numbers of rows are
 // public. A row's gradient becomes integers before it is added: its coordinates in steps of
-// 2^⌈log₂(nL/(2^(Bits−1)−1))⌉, L being the longest a gradient can be, rounded towards zero. It
+// 2^⌈log₂(nL/2^(Bits−2))⌉, L being the longest a gradient can be, rounded towards zero. It
 // gets no longer by that; two come apart by at most √d steps, d the number of weights, which the
 // sensitivity has beside that of rows in memory. Sums of integers round nothing. The driver
 // sees the exact sum over all rows, and adds the noise: it is trusted with that sum and the
-// noise. With n rows and 64 bits a step is about n·2^-63 of L.
+// noise. With n rows and 64 bits a step is about n·2^-62 of L.
 //
-// A sum is refused unless it says that each party has answered this question once, over as many
-// rows as it has.
+// A party that lies spoils the model, and no other's privacy: sums that n rows can't have are
+// folded back into their range, around the ring of integers, so that a row moves them by no
+// more than the sensitivity whatever is added. A sum is refused unless as many answers to this
+// question were added as there are parties, over as many rows. That is all that it tells: the
+// aggregator is trusted to add each party's answer once, as a row that counts twice moves the sum
+// by twice as much; and a row that two parties hold is a group of two.
 func OpenShards(s Shards, facts Facts, a Aggregator) (*Dataset, error) {
 	if err := check.Given("aggregator", a); err != nil {
 		return nil, err

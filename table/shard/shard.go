@@ -12,7 +12,8 @@
 // the noise that its ledger says. Any party, and all but one of them together, learn of the others'
 // rows what the released weights say, which the guarantee covers; the driver, who draws the
 // noise, is trusted with the sum. A party that answers wrongly spoils the model, and nobody's
-// privacy: each row of another party still moves the sum by no more than the noise is for.
+// privacy: each row of another party still moves what the driver makes of the sum by no more than
+// the noise is for. Whoever adds up is trusted to add each party's answer once.
 package shard
 
 import (

@@ -30,6 +30,8 @@ const (
 	// stepBits are how many bits a row's integers have at least: sums of n rows have so many more
 	// than the logarithm of n, and a sign.
 	stepBits = 10
+	// idleBits are the sign, and one more: see read.
+	idleBits = 2
 )
 
 // NewParties is the table of rows of which parties answer with sums.
@@ -46,7 +48,7 @@ func NewParties(p Parties, enc Encoding) (*Table, error) {
 		return nil, check.Fail(check.ErrShape, "parties", 0, "must be at least one")
 	case p.Bits < leastBits || p.Bits > 64:
 		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
-	case float64(n) > math.Ldexp(1, p.Bits-2-stepBits):
+	case float64(n) > math.Ldexp(1, p.Bits-idleBits-stepBits):
 		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must be more, for sums of %d rows", n))
 	}
 	p.Rows = slices.Clone(p.Rows)
@@ -87,9 +89,9 @@ func (s *Sums) longest(r, clip float64) float64 {
 }
 
 // step is the least power of two, of which so many make the longest gradient, in each of n rows,
-// that a sum fits Bits bits with its sign.
+// that a sum fits Bits − 1 bits with its sign: see read.
 func (p *Parties) step(n int, longest float64) float64 {
-	_, exp := math.Frexp(longest * float64(n) / (math.Ldexp(1, p.Bits-1) - 1))
+	_, exp := math.Frexp(longest * float64(n) / math.Ldexp(1, p.Bits-idleBits))
 	return math.Ldexp(1, exp)
 }
 
@@ -134,8 +136,13 @@ func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error 
 	return p.read(dst, sum, &of, question)
 }
 
-// read turns a sum of all parties' answers into numbers, and refuses it unless all have answered
-// this question, over all rows.
+// read turns a sum of all parties' answers into numbers, and refuses it unless as many have answered
+// this question as there are, over as many rows.
+//
+// Rows alone fill half of the modulus. A sum beyond is of a party that lies, and is folded back,
+// down to 0 at the modulus's other end, instead of refused or taken as it is: around the ring of
+// integers numbers then move by no more than the sum does, so that another party's row has
+// the sensitivity it should, whatever is added to it, and no error depends on it.
 func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question []byte) error {
 	n := 0
 	for _, rows := range p.Rows {
@@ -159,8 +166,8 @@ func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question [
 	}
 	for j, v := range sum[shardHead:] {
 		steps := float64(int64(v<<(64-p.Bits)) >> (64 - p.Bits))
-		if math.Abs(steps) > q.Bound*float64(n) {
-			return refused("sum", nil, "must be one of bounded integers")
+		if half := math.Ldexp(1, p.Bits-idleBits); math.Abs(steps) > half {
+			steps = math.Copysign(2*half-math.Abs(steps), steps)
 		}
 		dst[j] = steps * q.Step
 	}

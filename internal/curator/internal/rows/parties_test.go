@@ -63,6 +63,27 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encodi
 	return s
 }
 
+// Rounding is in the sensitivity: by as many steps as it can bring two gradients apart.
+func TestPartiesSensitivityHasSteps(t *testing.T) {
+	const n, d = 40, 3
+	x, y, enc := randomMatrix(rand.New(rand.NewPCG(53, 54)), n, d, 1), make([]float64, n), NewIdentity(d, 1, false)
+	memory, err := NewTable(x, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := NewSums(memory, y, 0, 1, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parties := heldBy(t, x, y, 3, 24, enc, losses.Logistic{})
+	for _, clip := range []float64{math.Inf(1), 0.25} {
+		more := parties.GradientSensitivity(0, clip) - sums.GradientSensitivity(0, clip)
+		if step := parties.t.parties().step(n, parties.longest(0, clip)); !(step > 1e-7) || more < math.Sqrt(d)*step*(1-1e-6) {
+			t.Errorf("clip %g: %g more than in memory, steps are %g", clip, more, step)
+		}
+	}
+}
+
 // A replaced row moves the parties' sum by no more than the declared sensitivity, whatever the
 // modulus, and the worst two by no less than rounding to integers leaves of it: rows at the
 // bound in one direction, of opposite labels.

@@ -25,7 +25,8 @@ const shardProtocol = "dpglm shard 1"
 //
 // An answer is 3 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
 // question's mark; and the sum. Whoever adds answers up modulo 2^Bits adds these, too, by which
-// the sum's receiver sees that each party has answered this question once, over all its rows.
+// the sum's receiver sees that as many answers to this question were added as there are parties,
+// over as many rows.
 type shardQuestion struct {
 	Protocol string          `json:"protocol"`
 	Bits     int             `json:"bits"`
@@ -110,7 +111,7 @@ func (s *sentEncoding) check() error {
 	ok := s.Columns > 0 && s.Bound > 0 && s.Bound <= check.MaxScale && s.Magnitude >= s.Bound &&
 		(s.Intercept && frac == 0.5 || !s.Intercept && s.Constant == 0)
 	for _, of := range [][]float64{s.Scale, s.Shift, s.Min, s.Max} {
-		ok = ok && len(of) == len(s.Scale) && (len(of) == 0 || len(of) == s.Columns)
+		ok = ok && len(of) == len(s.Scale) && (of == nil || len(of) == s.Columns)
 	}
 	columns := slices.Clone(s.Ranged)
 	for _, g := range s.Groups {
@@ -132,7 +133,11 @@ func (p *Shard) Answer(ctx context.Context, question []byte) ([]uint64, error) {
 	if err := q.decode(question); err != nil {
 		return nil, err
 	}
-	t, err := p.tables.get(fmt.Sprint(q.Rows), 4, func() (*Table, error) { return NewStored(p.file, q.Rows.received()) })
+	key, err := json.Marshal(q.Rows)
+	if err != nil {
+		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
+	}
+	t, err := p.tables.get(string(key), 4, func() (*Table, error) { return NewStored(p.file, q.Rows.received()) })
 	if err != nil {
 		return nil, err
 	}
