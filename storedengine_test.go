@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -137,8 +138,9 @@ func TestEnginesThatMiscount(t *testing.T) {
 		"lost":       func(r [][]byte) [][]byte { return r[1:] },
 		"duplicated": func(r [][]byte) [][]byte { return append(r, r[0]) },
 		"instead":    func(r [][]byte) [][]byte { return append(r[1:], r[1]) },
-		"cut":        func(r [][]byte) [][]byte { return append(r[1:], r[0][:len(r[0])-8]) },
-		"empty":      func(r [][]byte) [][]byte { return append(r[1:], nil) },
+		"cut":        func(r [][]byte) [][]byte { return append([][]byte{r[0][:len(r[0])-8]}, r[1:]...) },
+		"longer":     func(r [][]byte) [][]byte { return append([][]byte{append(r[0], 0)}, r[1:]...) },
+		"empty":      func(r [][]byte) [][]byte { return append([][]byte{nil}, r[1:]...) },
 		"rows": func(r [][]byte) [][]byte {
 			r[0][40]++
 			return r
@@ -163,6 +165,55 @@ func TestEnginesThatMiscount(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		d.Close()
+	}
+}
+
+// A copy of rows stays while rows of it are still to be copied, although nobody else has it.
+func TestCopiesOfCopies(t *testing.T) {
+	x, y := separable(3000, 4, 1)
+	path := filepath.Join(t.TempDir(), "x.rows")
+	if err := dpglm.WriteRows(path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.OpenRowsOn(ctx, path, dpglm.Bounds{Feature: 1, Label: 1}, &workers{pieces: 2, scratch: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(d *dpglm.Dataset) error {
+		return failure(dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 2}, seeded(1)))
+	}
+	part := func() *dpglm.Dataset {
+		train, _, err := d.Split(0.5, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fit(train); err != nil { // makes the copy
+			t.Fatal(err)
+		}
+		part, _, err := train.Split(0.5, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return part
+	}()
+	for range 5 {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if err := fit(part); err != nil {
+		t.Error(err)
+	}
+	other, _, err := d.Split(0.5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range map[string]*dpglm.Dataset{"all": d, "a part": part, "another part": other} {
+		if err := fit(of); !errors.Is(err, dpglm.ErrConfig) {
+			t.Errorf("%s, closed: %v", name, err)
+		}
 	}
 }
 

@@ -232,11 +232,13 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 		}
 		out["evaluation"] = []float64{e.AUC.Value, e.LogLoss.Value, e.Brier.Value}
 	}
-	in, err := dpglm.Infer(ctx, d, problem, b, dpglm.InferConfig{}, seeded(3))
-	if err != nil {
-		t.Fatal(name, err)
+	for of, d := range map[string]*dpglm.Dataset{"inference": d, "inference on a part": train} {
+		in, err := dpglm.Infer(ctx, d, problem, b, dpglm.InferConfig{}, seeded(3))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		out[of] = slices.Concat(in.Model().Weights(), in.Covariance().RawSymmetric().Data)
 	}
-	out["inference"] = in.Model().Weights()
 	for kind, c := range map[string]dpglm.PredictorConfig{"vote": dpglm.VoteConfig{Queries: 20}, "average": dpglm.AverageConfig{Queries: 20}, "stable": dpglm.StableConfig{Queries: 20}, "descent": dpglm.DescentConfig{Queries: 20, Steps: 3}} {
 		p, err := dpglm.NewPredictor(ctx, d, problem, dpglm.PureDP(20), c, seeded(5))
 		if err != nil {

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -246,16 +247,25 @@ func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(s
 		return errParties
 	}
 	e := s.t.stored.remote.engine
+	if s.t.stored.remote.copies.isClosed() {
+		return errClosed
+	}
 	pieces := max(1, min(e.Pieces(), l.blocks))
 	q, err := s.question(ctx, l, pieces)
 	if err != nil {
 		return err
 	}
 	a := &accepting{of: sha256.Sum256(q), l: l, pieces: pieces, raw: make([]byte, 8*width), merge: merge}
-	if err := e.Ask(ctx, q, pieces, a.take); err != nil {
+	take := func(reply io.Reader) error {
+		if a.err == nil {
+			a.err = a.take(reply)
+		}
+		return a.err
+	}
+	if err := e.Ask(ctx, q, pieces, take); err != nil {
 		return err
 	}
-	return a.end()
+	return cmp.Or(a.err, a.end())
 }
 
 // A reply is the question's SHA-256, the piece and the number of its rows (uint64 each), and
@@ -270,6 +280,7 @@ type accepting struct {
 	l      layout
 	pieces int
 	next   int    // piece
+	err    error  // of the first reply that was refused
 	raw    []byte // of a block's sum
 	merge  func(sum []float64)
 }

@@ -23,18 +23,31 @@ import (
 // copies are the directories of copies that workers made of rows. One goes when its rows are no
 // longer used, and all go when the data set is closed, or a part of it.
 type copies struct {
-	lock sync.Mutex
-	dirs []string
+	lock   sync.Mutex
+	dirs   []string
+	closed bool
+}
+
+// errClosed is the error of what is asked of rows after that.
+var errClosed = check.Fail(check.ErrConfig, "rows", nil, "must not be closed")
+
+func (c *copies) isClosed() bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.closed
 }
 
 // create makes a directory for its owner's eyes.
 func (c *copies) create(within string) (string, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.closed {
+		return "", errClosed
+	}
 	dir, err := os.MkdirTemp(within, "dpglm-rows-*")
 	if err != nil {
 		return "", err
 	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
 	c.dirs = append(c.dirs, dir)
 	return dir, nil
 }
@@ -53,6 +66,7 @@ func (r *remote) close() (err error) {
 	}
 	r.copies.lock.Lock()
 	dirs := slices.Clone(r.copies.dirs)
+	r.copies.closed = true
 	r.copies.lock.Unlock()
 	for _, dir := range dirs {
 		err = errors.Join(err, r.copies.remove(dir))

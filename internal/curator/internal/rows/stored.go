@@ -36,6 +36,7 @@ type stored struct {
 	class   int         // labels are 1 if they are this class and 0 if not; −1 if they are as in the file
 	labels  labelDomain // of rows of which these are a part
 
+	of     *stored // whose copy the file is, which stays while rows of it are to be copied
 	remote *remote // where others read the rows; nil for this process
 	task   *task   // of a worker: what it was asked; nil elsewhere
 }
@@ -50,7 +51,7 @@ func (s *stored) source(ctx context.Context) (file *rowfile.File, first int, err
 		if err != nil {
 			return nil, 0, err
 		}
-		root.file, root.order = picked, nil
+		root.file, root.order, root.of = picked, nil, nil
 	}
 	return root.file, first, nil
 }
@@ -95,7 +96,7 @@ func (s *stored) pick(order []int, o *owners) *stored {
 	}
 	root.lock.Lock()
 	defer root.lock.Unlock()
-	p.whole, p.file, p.order = nil, root.file, slices.Clone(order)
+	p.whole, p.of, p.file, p.order = nil, root, root.file, slices.Clone(order)
 	for k := range p.order {
 		if p.order[k] += first; root.order != nil {
 			p.order[k] = root.order[p.order[k]]
