@@ -35,8 +35,8 @@ type StandardisedGDConfig struct{}
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
 //     one's moments leave much to the noise. Where moments would drown, with n·μ below
-//     79√d, A is 2I/R, R being exceeded by a quarter of the rows; where they are round
-//     already, but for noise, A is one scale.
+//     79√d (63√d beyond 20 features), A is 2I/R, R being exceeded by a quarter of the rows;
+//     where they are round already, but for noise, A is one scale.
 //  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 where moments drown, or from 4 on
 //     without momentum where they were round; the last half is averaged. The clip comes
 //     from histograms of the gradients' norms, at up to four steps, and may shorten a
@@ -390,6 +390,8 @@ func (x *standardising) drowned() bool {
 		most = x.faintest
 	case x.pilot:
 		most = 0.15
+	case x.d > 20: // of which more differ from the others
+		most = 0.1
 	}
 	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > most
 }
