@@ -41,9 +41,9 @@ type Aggregator interface {
 // public. A row's gradient becomes integers before it is added: its coordinates in steps of
 // 2^⌈log₂(nL/2^(Bits−2))⌉, L being the longest a gradient can be, rounded towards zero. It
 // gets no longer by that; two come apart by at most √d steps, d the number of weights, which the
-// sensitivity has beside that of rows in memory. Sums of integers round nothing. The driver
-// sees the exact sum over all rows, and adds the noise: it is trusted with that sum and the
-// noise. With n rows and 64 bits a step is about n·2^-62 of L.
+// sensitivity has beside that of rows in memory, as it has the rounding of a sum to a float64:
+// integers add up without any. The driver sees the exact sum over all rows, and adds the noise:
+// it is trusted with both. With n rows and 64 bits a step is about n·2^-62 of L.
 //
 // A party that lies spoils the model, and no other's privacy: sums that n rows can't have are
 // folded back into their range, around the ring of integers, so that a row moves them by no

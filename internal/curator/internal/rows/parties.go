@@ -98,13 +98,15 @@ func (p *Parties) step(n int, longest float64) float64 {
 // steps bounds by how much rounding to steps, where parties hold the rows, can bring two
 // gradients further apart: each coordinate by less than one, as rounding towards zero doesn't
 // change the order of numbers, nor moves one by a step. In the ball of a clip they stay, as
-// they get no longer.
+// they get no longer. A sum of up to 2^(Bits−2) steps, whoever added what, is rounded once more
+// when it becomes a float64, by a 2^-53 of that at most, in either of two tables.
 func (s *Sums) steps(r, clip float64) float64 {
 	p := s.t.parties()
 	if p == nil {
 		return 0
 	}
-	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * (1 + 1e-12)
+	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
+	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
 }
 
 // sumOfParties is Gradient's sum over the rows of parties.
@@ -165,11 +167,14 @@ func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question [
 		return refused("question", nil, "must be the one that was asked, of all parties")
 	}
 	for j, v := range sum[shardHead:] {
-		steps := float64(int64(v<<(64-p.Bits)) >> (64 - p.Bits))
-		if half := math.Ldexp(1, p.Bits-idleBits); math.Abs(steps) > half {
-			steps = math.Copysign(2*half-math.Abs(steps), steps)
+		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)
+		switch {
+		case steps > half:
+			steps = half - (steps - half)
+		case steps < -half:
+			steps = -half - (steps + half)
 		}
-		dst[j] = steps * q.Step
+		dst[j] = float64(steps) * q.Step
 	}
 	return nil
 }
