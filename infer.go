@@ -152,7 +152,7 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	pilot.pilot = true
+	pilot.pilot, pilot.faintest = true, inferredFrom
 	if err := pilot.start(); err != nil {
 		return nil, err
 	}
@@ -197,13 +197,17 @@ func (o *inference) train(r *run) ([]float64, error) {
 	return weights, nil
 }
 
+// inferredFrom is the noise of moments beyond which there is no inference, which can't do without
+// them.
+const inferredFrom = 0.15
+
 // futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
 func (o *inference) futile() bool {
 	part := *o.standardised
 	part.mu *= math.Sqrt(o.pilotShare())
 	x := part.foreseen()
-	x.pilot = true
+	x.faintest = inferredFrom
 	return x.hopeless() || x.drowned()
 }
 

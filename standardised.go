@@ -99,7 +99,11 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 
 // foreseen is a run as far as public numbers tell: weights of rows can but make for less.
 func (o *standardised) foreseen() *standardising {
-	return &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features()}
+	x := &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features(), faintest: 0.08}
+	if x.d > 20 { // of which more differ from the others
+		x.faintest = 0.1
+	}
+	return x
 }
 
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
@@ -234,8 +238,8 @@ func (o *standardised) within(r *run, whole float64) ([]float64, error) {
 func (o *standardised) begin(r *run, whole float64) (*standardising, error) {
 	part := *o
 	part.mu *= math.Sqrt(whole)
-	x := &standardising{standardised: &part, run: r, data: r.data, pool: &pool{r.allow, whole, 1}}
-	x.n, x.d = float64(o.shape.Rows), o.shape.features()
+	x := part.foreseen()
+	x.run, x.data, x.pool = r, r.data, &pool{r.allow, whole, 1}
 	var err error
 	x.sums, err = r.under(o.loss)
 	return x, err
@@ -263,7 +267,7 @@ type standardising struct {
 	round     bool      // whether moments are those of one scale in all directions
 	spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
-	faintest  float64   // how much noise moments may have in place of what drowned says; 0 for that
+	faintest  float64   // noise of the moments over the squared bound on rows, beyond which they drown
 	pilot     bool      // whether this is but the beginning of an inference
 }
 
@@ -381,19 +385,9 @@ func (x *standardising) least() float64 {
 	return math.Max(45, 8.5*math.Sqrt(float64(x.d)))
 }
 
-// drowned reports whether second moments would drown in their noise, or for an inference,
-// which can't do without, whether nothing could be seen of them.
+// drowned reports whether second moments would drown in their noise.
 func (x *standardising) drowned() bool {
-	most := 0.08
-	switch {
-	case x.faintest > 0:
-		most = x.faintest
-	case x.pilot:
-		most = 0.15
-	case x.d > 20: // of which more differ from the others
-		most = 0.1
-	}
-	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > most
+	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > x.faintest
 }
 
 // level draws the labels' mean with a share.
