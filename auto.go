@@ -29,8 +29,8 @@ type AutoConfig struct{}
 //
 // With more than 1000 features and labels that aren't binary it is
 // [ObjectivePerturbation], which doesn't need to know how the features are correlated.
-// So it is for a [losses.Quantile] far from the median, down whose flat side a few steps
-// get nowhere.
+// So it is for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
+// few steps get nowhere.
 // Under a PureDP budget it is [OutputPerturbation].
 //
 // Errors are those of the configuration's Plan, before anything is released, and of
@@ -44,8 +44,8 @@ type AutoConfig struct{}
 // # Limits
 //
 // With few rows or a small budget (n·μ below max(45, 8.5√d), or below 3√d over the rarer
-// class's fraction, or 20√d over a mean count below 1, or below 47 with more than 1000
-// features) it returns the constant model. Rows far longer than all others, and labels
+// class's fraction, or for counts 20√d over their mean, or over 1 where that is more, or below
+// 47 with more than 1000 features) it returns the constant model. Rows far longer than all others, and labels
 // far from all others, count for less than in the plain loss, until n·μ is so large that
 // the clip lets them go.
 func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {

@@ -15,9 +15,9 @@ var _ Learner = BoostConfig{}
 
 // BoostConfig holds the parameters of [Boost]; it is the Learner.
 type BoostConfig struct {
-	// Learner is trained on each chunk but the last.
+	// Learner is trained on each chunk but the last. It must be given.
 	Learner Learner `json:"learner"`
-	// Chunks is m, the number of models; 0 takes ⌈log₂(4/Beta)⌉. The paper's
+	// Chunks is m, the number of models, below that of rows; 0 takes ⌈log₂(4/Beta)⌉. The paper's
 	// analysis has ⌈4·log(4/Beta)⌉.
 	Chunks int `json:"chunks"`
 	// Beta is the failure probability that boosting aims at, in (0, 1); 0 takes

@@ -20,17 +20,22 @@ type Budget struct {
 	group              int  // how many rows are protected together
 }
 
-// ApproxDP is (ε, δ)-differential privacy.
+// ApproxDP is (ε, δ)-differential privacy, for a positive and finite ε and a δ strictly
+// between 0 and 1. The plan that is given other numbers refuses them ([ErrBudget]).
 func ApproxDP(epsilon, delta float64) Budget {
 	return Budget{epsilon: epsilon, delta: delta, parts: 1, group: 1}
 }
 
-// PureDP is ε-differential privacy, for learners whose noise is not Gaussian.
+// PureDP is ε-differential privacy, for a positive and finite ε, with learners whose noise
+// need not be Gaussian: [OutputPerturbation], [Auto], which then is that, [GridSearch],
+// [Boost], [JL] and [OneAgainstRest] around these, predictors and [SelectModel]. Others refuse
+// it ([ErrBudget]).
 func PureDP(epsilon float64) Budget { return Budget{epsilon: epsilon, pure: true, parts: 1, group: 1} }
 
-// GDP is μ-Gaussian differential privacy.
+// GDP is μ-Gaussian differential privacy, for μ from 1e-60 to 1e60.
 func GDP(mu float64) Budget { return Budget{mu: mu, parts: 1, group: 1} }
 
+// String writes the budget as (ε, δ)-DP, ε-DP or μ-GDP, and for whom where that is a group.
 func (b Budget) String() string {
 	var s string
 	switch {

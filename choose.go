@@ -15,7 +15,10 @@ import (
 
 // SelectModel chooses one of a finite set of given models by its empirical risk on
 // d, by the exponential mechanism [W21, finite hypothesis classes]. It returns the
-// index of the chosen one and what the choice spent.
+// index of the chosen one and what the choice spent. It fails, before anything is spent,
+// where there are no weights, some have another length than the rows, the loss, the budget or
+// the limit breaks its rule, or labels don't fit the loss; a call that stops later has an
+// [Interrupted].
 //
 // # Privacy
 //
@@ -29,9 +32,9 @@ import (
 //
 // weights are those of models of the features as encoded for d (Model.Weights), the
 // intercept last. Without an intercept, scores for real labels are taken from the
-// middle of the labels' range, as those of a model trained on d. limit is public; 0 takes the largest loss that any of the models can
-// have on a row and label within the bounds, at which nothing is clipped; a smaller
-// one lets through less noise. With N models the chosen one's mean clipped loss
+// middle of the labels' range, as those of a model trained on d. limit is public; 0 takes the
+// largest loss that any of the models can have on a row and label within the bounds, at which
+// nothing is clipped; with a smaller one there is less noise. With N models the chosen one's mean clipped loss
 // exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
 // takes one pass over the rows, O(N·n·d).
 func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, weights [][]float64, limit float64, env *Env) (int, *Ledger, error) {

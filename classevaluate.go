@@ -24,6 +24,10 @@ type EvaluateClassesConfig struct {
 // with intervals, as [Evaluate] does for other models. Labels are classes, as in training.
 // Models of losses.Ordinal, whose levels ascend, are for [EvaluateLevels].
 //
+// Errors are those of [EvaluateClassesConfig.Ledger], of a model that wasn't trained with the
+// facts of d, and of labels that aren't its classes ([ErrLabel]), before anything is released;
+// a call that stops later has an [Interrupted].
+//
 // # Privacy
 //
 // Replace-one. All that is released are histograms: of the log-odds of each of the K
@@ -84,7 +88,7 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 
 // Ledger is what [EvaluateClasses] would spend on data of the given shape, for a model of so
 // many classes: a dry run, before there is a model. It fails, by an [ArgumentError], where the
-// shape, the problem, the budget or a parameter breaks its rule.
+// shape, the number of classes, the budget or a parameter breaks its rule.
 func (c EvaluateClassesConfig) Ledger(s Shape, classes int, b Budget) (*Ledger, error) {
 	p, err := c.plan(s, classes, b)
 	if err != nil {

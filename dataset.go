@@ -25,7 +25,8 @@ type Facts interface {
 
 // Bounds are the plainest facts: a bound on each row's norm.
 type Bounds struct {
-	// Feature bounds each row's L2 norm; longer rows are scaled down to it.
+	// Feature bounds each row's L2 norm; longer rows are scaled down to it. There is no
+	// default.
 	Feature float64 `json:"feature"`
 	// LabelRange is the public range [lo, hi] that labels are clamped to; zeros mean
 	// not given. Learners see real labels less its middle, and predictions are on the

@@ -124,10 +124,12 @@
 //
 // Every function that can fail checks its arguments first: an [ArgumentError] names the
 // parameter, its value and the rule, and errors.Is finds its kind among [ErrShape],
-// [ErrValue], [ErrLabel], [ErrBound], [ErrSchema], [ErrBudget], [ErrConfig], [ErrModel] and
-// [ErrSpent]. Nothing has been spent then. A run that is cancelled, or fails, after it may have drawn
-// noise returns an [Interrupted] with the ledger of what counts as spent. Nothing panics
-// for what a caller can pass, but matrices' At, as gonum's do.
+// [ErrValue], [ErrLabel], [ErrBound], [ErrSchema], [ErrBudget], [ErrConfig], [ErrModel],
+// [ErrRowFile] and [ErrSpent]. Nothing has been spent then. Bounds, ranges' widths, radii, clips,
+// step sizes, λ and μ are numbers from 1e-60 to 1e60, where nothing else is said. A run that is
+// cancelled, or fails, after it may have drawn noise returns an [Interrupted] with the ledger of
+// what counts as spent. Nothing panics for what a caller can pass, but, as slices and gonum's
+// matrices do, an index that is out of range (matrices' At, mechanisms.Ranking's Set).
 //
 // # Stability
 //
@@ -209,10 +211,12 @@ type Interrupted struct {
 	Err    error
 }
 
+// Error says that the planned budget is spent, and why the run stopped.
 func (e *Interrupted) Error() string {
 	return fmt.Sprintf("dpglm: stopped before the end, the planned budget is spent: %v", e.Err)
 }
 
+// Unwrap returns what stopped the run, such as context.Canceled.
 func (e *Interrupted) Unwrap() error { return e.Err }
 
 // Shape is what a Learner may know of a data set: public numbers.

@@ -31,6 +31,10 @@ type EvaluateConfig struct {
 //	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, nil)
 //	ledger, err := mechanisms.Parallel("fit and evaluation", model.Ledger(), e.Ledger)
 //
+// Errors are those of [EvaluateConfig.Ledger], of a model that wasn't trained with the facts of
+// d or has another number of weights, and of [Offsets] where the labels are classes, before
+// anything is released; a call that stops later has an [Interrupted].
+//
 // # Privacy
 //
 // Replace-one. All that is released are histograms of the rows by φ'_y(⟨w, x⟩): for
@@ -106,7 +110,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 
 // Ledger is what [Evaluate] would spend on data of the given shape, for a model of the loss: a
 // dry run, before there is a model. It fails, by an [ArgumentError], where the shape, the
-// problem, the budget or a parameter breaks its rule.
+// loss, the budget or a parameter breaks its rule.
 func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error) {
 	if err := check.Given("loss", l); err != nil {
 		return nil, err

@@ -28,8 +28,8 @@ const (
 // FrankWolfeConfig holds the parameters of [FrankWolfe]; it is the Learner.
 type FrankWolfeConfig struct {
 	Output FrankWolfeOutput `json:"output"`
-	// Steps is T, the number of selections; with Refit at most the number of features. 0
-	// takes ⌈(nμ√share/log(2d))^(2/3)/5⌉, share being the selections' part of μ², and twice
+	// Steps is T, the number of selections, at most 10,000 and with Refit at most the number
+	// of features. 0 takes ⌈(nμ√share/log(2d))^(2/3)/5⌉, share being the selections' part of μ², and twice
 	// as many within the ball, at most 100.
 	Steps int `json:"steps"`
 	// EntryBound bounds each feature's magnitude, a public fact: noise is proportional to
@@ -58,6 +58,9 @@ type FrankWolfeConfig struct {
 //
 // With an intercept, the labels' noisy mean begins it, and before the steps 3, 5, 9, 17 and
 // so on the noisy sum of φ' moves it; the other weights are selected beside it.
+//
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run].
 //
 // # Privacy
 //
@@ -117,7 +120,8 @@ func (c FrankWolfeConfig) selectingShare(s Shape) float64 {
 	return 1
 }
 
-// Plan calibrates the selections and the pool.
+// Plan calibrates the selections and the pool. It fails, by an [ArgumentError], where the shape,
+// the problem, the budget, which may not be pure, or a parameter breaks its rule.
 func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {

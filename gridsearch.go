@@ -32,8 +32,9 @@ type Candidate struct {
 
 // GridSearchConfig holds the parameters of [GridSearch]; it is the Learner.
 type GridSearchConfig struct {
-	// Learner is trained at each of Radii. nil Radii are the problem's radius
-	// (or its default) divided by 1, 4 and 16: each more costs all of them noise.
+	// Learner is trained at each of Radii, which are positive and different. nil Radii are
+	// the problem's radius (or its default) divided by 1, 4 and 16: each more costs all of
+	// them noise. Either a Learner or Candidates must be given, not both.
 	Learner Learner   `json:"learner"`
 	Radii   []float64 `json:"radii"`
 	// Candidates, instead of Learner and Radii, may differ in anything: radius,

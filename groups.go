@@ -11,8 +11,8 @@ import (
 // maxGroup limits the rows of a group, far beyond what a budget can be shared among.
 const maxGroup = 1 << 30
 
-// ForGroups returns the same budget for any group of up to the given number of rows, such
-// as those of one person: neighbours then differ in the values of that many rows. A plan
+// ForGroups returns the same budget for any group of up to the given number of rows, from 1
+// to 2^30, such as those of one person: neighbours then differ in the values of that many rows. A plan
 // holds its ledger's curve for groups against the budget, and the ledger's first line
 // names them. Noise grows about as the rows of a group do. That nobody has more rows is
 // for the caller to see to.

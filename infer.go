@@ -14,7 +14,7 @@ var _ Learner = InferConfig{}
 
 // InferConfig is the Learner of Infer.
 type InferConfig struct {
-	// Level is the confidence level of the intervals; 0 means 0.95.
+	// Level is the confidence level of the intervals, at least 0.5 and below 1; 0 means 0.95.
 	Level float64 `json:"level"`
 }
 
@@ -22,6 +22,8 @@ type InferConfig struct {
 // standard error, a confidence interval and a p value for each, in the units of the raw
 // columns, and tests of several together. The loss is losses.Squared, Logistic, Probit,
 // Poisson, NegativeBinomial, Gamma or Ordinal.
+//
+// Errors are those of [InferConfig.Plan], before anything is released, and of [Plan.Run].
 //
 // # What an interval covers
 //

@@ -29,14 +29,15 @@ const (
 type JLConfig struct {
 	// Learner is trained on the projected rows; nil is NoisyGDConfig{}.
 	Learner Learner `json:"learner"`
-	// Map is the kind of map.
+	// Map is the kind of map; the empty string takes SparseMap.
 	Map JLMap `json:"map"`
 	// K is the dimension to project to; 0 takes the one that balances the error
-	// of the projection against that of the noise.
+	// of the projection against that of the noise. From the number of features on nothing
+	// is projected.
 	K int `json:"k"`
 	// Slack is α: projected rows are scaled to X(1+α), and the radius is B(1+α);
 	// 0 takes √(2·log(1/β)/k) at β = 0.05 or, where its predicted risk is lower,
-	// none. A negative Slack is none; the paper's doubled radius is Slack = 1.
+	// none. A negative Slack is none; the paper's doubled radius is Slack = 1, the most.
 	Slack float64 `json:"slack"`
 	// Seed makes the map, which is public.
 	Seed uint64 `json:"seed"`

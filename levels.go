@@ -70,7 +70,7 @@ func (m *Model) LevelProbabilities(x mat.Matrix) (*mat.Dense, error) {
 }
 
 // PredictLevels returns what a model of losses.Ordinal says of records, each its columns'
-// texts by name, which it reads as Encode does.
+// texts by name, which it reads as Encode does. Other models have no levels, and fail.
 func (m *Model) PredictLevels(records ...map[string]string) ([]LevelPrediction, error) {
 	x, err := m.Encode(records...)
 	if err != nil {

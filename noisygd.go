@@ -25,8 +25,8 @@ const (
 	// the empty string means.
 	Practical Schedule = "practical"
 	// Theorem1 is the schedule that [AB+22, Theorem 1] analyses: T = n steps of
-	// size min(B/(√T·max(√(H̃·ZeroBound), σ√d)), 1/(4H̃)), no clip, all iterates
-	// averaged.
+	// size min(B/(√T·max(√H̃·‖Y‖, σ√d)), 1/(4H̃)), no clip, all iterates averaged. The loss
+	// must be smooth.
 	Theorem1 Schedule = "theorem1"
 )
 
@@ -53,7 +53,8 @@ type NoisyGDConfig struct {
 	Steps int `json:"steps"`
 	// StepSize is η, for the mean gradient; 0 takes the schedule's.
 	StepSize float64 `json:"step_size"`
-	// Clip bounds the norm of each row's gradient; longer ones are scaled down.
+	// Clip bounds the norm of each row's gradient; longer ones are scaled down. It costs
+	// bias where it is small and noise where it is large.
 	// 0 takes the schedule's; NoClip, or math.Inf(1), turns clipping off.
 	Clip float64 `json:"clip"`
 }

@@ -13,7 +13,8 @@ import (
 
 // OneAgainstRestConfig configures [OneAgainstRest].
 type OneAgainstRestConfig struct {
-	// Classes is how many there are, 2 or more: labels are 0 to Classes−1. It is public.
+	// Classes is how many there are, from 2 to 1000: labels are 0 to Classes−1. It is public.
+	// Of a table it is the number of the label's levels.
 	Classes int `json:"classes"`
 	// Learner trains the model of each class; nil takes [AutoConfig].
 	Learner Learner `json:"learner"`
@@ -23,6 +24,10 @@ type OneAgainstRestConfig struct {
 // labels: one model for each class, which tells its rows from all others. A row's
 // probabilities are the models' own, over their sum; its predicted class is that of the
 // largest score. [Softmax] has less noise and estimates better, but for its one loss.
+//
+// Errors are those of [OneAgainstRestConfig.Ledger], and of labels that aren't classes 0 to
+// K−1 ([ErrLabel]), before anything is released; a run that stops later has an [Interrupted].
+// [Offsets] are refused.
 //
 // # Privacy
 //

@@ -59,8 +59,8 @@ func newPredictorPlan(c PredictorConfig, s Shape, p Problem, b Budget, x service
 	return &PredictorPlan{Config: c, Problem: p, Ledger: ledger, shape: s, service: x}, nil
 }
 
-// Run trains on d, which must have the shape of the plan. Training spends nothing:
-// answers do.
+// Run trains on d, which must have the shape of the plan ([ErrShape]), and labels that fit
+// the loss ([ErrLabel]). Training spends nothing, also where it is cancelled: answers do.
 func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predictor, error) {
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a PredictorConfig")
@@ -115,7 +115,8 @@ func (p *PredictorPlan) String() string {
 // # Parameters
 //
 // A query is a row of raw features, in the order of the training matrix, and is
-// bounded as its rows were. Answers for real labels are on the labels' own scale. A query that is refused costs nothing.
+// bounded as its rows were. Answers for real labels are on the labels' own scale. A query that
+// is refused costs nothing.
 type Predictor struct {
 	service
 	ask question
@@ -142,8 +143,9 @@ func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Pred
 	return plan.Run(ctx, d, env)
 }
 
-// Answer answers a query. Its error is [ErrSpent] once the budget is spent, and
-// about x or ctx otherwise.
+// Answer answers a query x, a row of raw features with a number for each column: by a class
+// 0 or 1, a mean or a score, as the configuration says. Its error is [ErrSpent] once the
+// budget is spent, and about x or ctx otherwise.
 func (p *Predictor) Answer(ctx context.Context, x []float64) (float64, error) {
 	if err := p.usable(); err != nil {
 		return 0, err

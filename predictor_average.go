@@ -12,7 +12,7 @@ var _ PredictorConfig = AverageConfig{}
 // AverageConfig makes a Predictor that trains r models on disjoint parts of the
 // rows, without noise, and answers a query by the mean of their predictions plus
 // noise [DF18, Lemmas 4.5 and 4.6]. A prediction is the mean of the label at x: the
-// probability of class 1 for the logistic loss, the class 0 or 1 for other binary
+// probability of class 1 for the logistic and the probit loss, the class 0 or 1 for other binary
 // losses, the score for real labels and the mean count for counts, clamped to the
 // range of the label. The answer is clamped to that range too, which costs nothing.
 //

@@ -35,8 +35,10 @@ func encoderOf(facts Facts) *table.Encoder {
 // [Model.Probabilities], [Model.Means] and [Model.Scores]. For a model of a table, the names
 // that it needs are Encoder().Inputs(), and missing values and levels that aren't listed are
 // treated by the table's schema; for a model of a matrix with a [Schema], they are its
-// Columns, all of them numbers. It passes over other names. An error about a field is a
-// [*table.Error] that names the record, counted from 1, and the column.
+// Columns, all of them numbers. It passes over other names. It fails without records,
+// where one lacks a column, and for a model of [Bounds] or of a LIBSVM file, whose columns have
+// no names. An error about a field is a [*table.Error] that names the record, counted from 1,
+// and the column.
 func (m *Model) Encode(records ...map[string]string) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error
 	return encodeRows(m.facts, header, rows)
 }
 
-// EncodeRows is Encode for records whose fields come in the order of a header.
+// EncodeRows is Encode for records whose fields come in the order of a header. It fails as
+// [Model.EncodeRows] does.
 func (m *ClassModel) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err

@@ -25,9 +25,9 @@ type Persons struct {
 	// Of is the person of each row, a number from 0 to Count−1. It must depend on nothing
 	// but who the person is: where one person's rows are others, everybody's number stays.
 	Of []int
-	// Count is the number of persons. One may have no rows.
+	// Count is the number of persons, 1 or more. One may have no rows.
 	Count int
-	// MaxRows is how many rows of a person count. Of more, so many are chosen.
+	// MaxRows is how many rows of a person count, from 1 to 2^20. Of more, so many are chosen.
 	MaxRows int
 	// Seed chooses them, by the person's number and how many rows there are.
 	Seed uint64
@@ -72,8 +72,8 @@ func (w Weights) detail(d *details) error {
 type Offsets struct {
 	// Of is the offset of each row; those outside of Range are held to it.
 	Of []float64
-	// Range is public, and should hold 0 in its middle rather than far outside: noise and
-	// bounds may grow with the largest magnitude.
+	// Range is public, within ±100, and should hold 0 in its middle rather than far outside:
+	// noise and bounds may grow with the largest magnitude.
 	Range [2]float64
 }
 

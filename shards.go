@@ -9,12 +9,12 @@ import (
 
 // Shards are rows that several parties hold, each some, and don't show to anyone.
 type Shards struct {
-	// Rows is how many each party has, which is public.
+	// Rows is how many each party has, 1 or more, which is public; all together 2^31−1 at most.
 	Rows []int `json:"rows"`
 	// Columns is how many features a row has, in the files of all parties.
 	Columns int `json:"columns"`
-	// Bits are those of answers, integers modulo 2^Bits: between 24 and 64, and 12 more than the
-	// logarithm of the rows; 0 is 64.
+	// Bits are those of answers, integers modulo 2^Bits: between 24 and 64, and at least 12 more
+	// than the binary logarithm of the number of all rows; 0 is 64.
 	Bits int `json:"bits"`
 }
 

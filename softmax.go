@@ -16,8 +16,8 @@ import (
 
 // SoftmaxConfig configures [Softmax].
 type SoftmaxConfig struct {
-	// Classes is how many there are, 2 or more: labels are 0 to Classes−1. It is public. Of a
-	// table it is the number of the label's levels.
+	// Classes is how many there are, from 2 to 1000: labels are 0 to Classes−1. It is public.
+	// Of a table it is the number of the label's levels.
 	Classes int `json:"classes"`
 }
 
@@ -52,7 +52,7 @@ const maxClasses = 1000
 // that number of more than 200 columns, and below max(45, 8.5√(d(K−1))) of fewer, there is
 // nothing but the constant model, fitted with the whole budget.
 //
-// x is n×d, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops each; a model
+// x is n×d, d at most 1000, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops each; a model
 // has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.
 func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *Env) (*ClassModel, error) {
@@ -80,7 +80,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 }
 
 // Ledger is what [Softmax] would spend on data of the given shape: a dry run. It fails, by an
-// [ArgumentError], where the shape, the problem, the budget or a parameter breaks its rule.
+// [ArgumentError], where the shape, the budget or the number of classes breaks its rule.
 func (c SoftmaxConfig) Ledger(s Shape, b Budget) (*Ledger, error) {
 	_, _, ledger, err := c.plan(s, b)
 	return ledger, err

@@ -28,9 +28,9 @@ type StandardisedGDConfig struct{}
 // It goes through these steps, all of which look only at what was released before:
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
-//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, or 20√d over
-//     a mean count below 1, there is nothing else: the constant model, fitted with the
-//     whole budget (47 for more than 1000 features).
+//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, or for counts
+//     20√d over their mean, or over 1 where that is more, there is nothing else: the constant
+//     model, fitted with the whole budget (47 for more than 1000 features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
@@ -70,8 +70,9 @@ type StandardisedGDConfig struct{}
 // # Parameters
 //
 // x is n×d. It makes at most 40 passes over the rows, and 310 of more than 200 features;
-// O(n·d²) flops for moments and norms, O(d³) for eigenvectors. The ball does not bind, and Problem.Radius isn't used
-// but for the width of smoothed kinks.
+// O(n·d²) flops for moments and norms, O(d³) for eigenvectors. The ball does not bind: of
+// Problem.Radius the weights don't depend, and only the cap on losses of a [GridSearch] or
+// [Boost] around it does. Kinks are smoothed over ½, or a thirtieth of the label bound.
 func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StandardisedGDConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }

@@ -17,7 +17,8 @@ import (
 // details of rows that [NewDataset] takes. It reads x row by row, so that a mat.Matrix which
 // computes its elements needn't be kept anywhere: a dense one takes 8 bytes an element of the
 // file, a [Sparse] one 12 an entry. The file appears under its name when it is complete; there
-// must be none of that name before. It holds private data, and is for its owner's eyes only.
+// must be none of that name before ([ErrRowFile]). It holds private data, and is for its owner's
+// eyes only. Values are checked when the file is opened.
 //
 // Tables are written by table.Write, which needs no matrix.
 func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error {
