@@ -21,7 +21,7 @@ func (f *Owners) check(rows int) error {
 		}
 		for i, p := range f.Persons {
 			if p < 0 || p >= f.Count {
-				return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), p, fmt.Sprintf("must lie between 0 and %d", f.Count-1))
+				return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must lie between 0 and %d", f.Count-1))
 			}
 		}
 	}
