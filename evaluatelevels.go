@@ -17,7 +17,11 @@ import (
 )
 
 // EvaluateLevels tells how good a model of losses.Ordinal is on the rows of d, privately, with
-// intervals, as [Evaluate] does for other models.
+// intervals, as [Evaluate] does for other models. Labels are levels, as in training.
+//
+// Errors are those of [EvaluateClassesConfig.LevelsLedger], and of a model of another loss or
+// one that wasn't trained with the facts of d, before anything is released; a call that stops
+// later has an [Interrupted].
 //
 // # Privacy
 //
@@ -37,7 +41,7 @@ import (
 // ranks cells by its mean probability in them. It takes two passes over the rows, O(n·d).
 // There may be at most 100 levels.
 func EvaluateLevels(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateClassesConfig, env *Env) (*ClassEvaluation, error) {
-	if err := d.given(ctx); err != nil {
+	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.usable(); err != nil {
