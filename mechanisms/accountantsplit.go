@@ -13,7 +13,8 @@ import (
 // shares' own checks let pass fits the total together. What one of them leaves is not
 // given back.
 //
-// It fails without weights, and for one that isn't positive.
+// It fails without weights, for one that isn't positive, where nothing is left, and for an
+// accountant that is a share itself: split the whole by more weights.
 //
 // # Privacy
 //

@@ -33,7 +33,7 @@ const gridBits = 40
 // float64 sum of two multiples of g is the correctly rounded value of their exact
 // sum, hence post-processing of it: no low-order bit tells where v was [M12].
 type Gaussian struct {
-	Mu float64 // sensitivity over standard deviation, of one release
+	Mu float64 // sensitivity over standard deviation, of one release; from 1e-60 to 1e60
 }
 
 // Release writes value + noise to dst, which may be value itself. It needs
@@ -88,7 +88,8 @@ func (g Gaussian) Sigma(sensitivity float64, dim int) (float64, error) {
 
 // Ledger returns the entry for the given number of releases of dim coordinates
 // each. Each release's noise must have been scaled to its own sensitivity by
-// the ratio Mu; sensitivities may be chosen from earlier releases.
+// the ratio Mu; sensitivities may be chosen from earlier releases. It fails for a Mu
+// out of range, and for no release or coordinate.
 func (g Gaussian) Ledger(label string, releases, dim int) (*Ledger, error) {
 	return (&Ledger{kind: KindGaussian, label: label, mu: g.Mu, releases: releases, dim: dim}).complete()
 }

@@ -15,7 +15,7 @@ import (
 // [BW18, Theorem 8; DRS22, Corollary 2.13]. It is rounded up. Negative ε, where the
 // profile is defined too, is allowed.
 //
-// It fails where μ isn't positive and finite, or ε isn't a number.
+// It fails where μ doesn't lie in [1e-60, 1e60], or ε isn't finite.
 func GaussianDelta(mu, epsilon float64) (float64, error) {
 	if err := check.Mu(mu); err != nil {
 		return 0, err
@@ -27,7 +27,7 @@ func GaussianDelta(mu, epsilon float64) (float64, error) {
 }
 
 // GaussianEpsilon returns the smallest ε ≥ 0 for which a μ-GDP release is (ε, δ)-DP, rounded
-// up. It fails where μ isn't positive and finite, or δ doesn't lie in (0, 1).
+// up. It fails where μ doesn't lie in [1e-60, 1e60], or δ in (0, 1).
 func GaussianEpsilon(mu, delta float64) (float64, error) {
 	if err := check.Mu(mu); err != nil {
 		return 0, err

@@ -29,12 +29,12 @@ import (
 // leaves is the exact sum, rounded once to a float64: post-processing of it, so
 // that no low-order bit tells where the value was [M12].
 type Laplace struct {
-	Epsilon float64 // ε of one release, pure
+	Epsilon float64 // ε of one release, pure; from 1e-100 to 1e100
 }
 
 // Release writes value + noise to dst, which may be value itself. It takes about a
-// quarter of a microsecond a coordinate. The sensitivity must be positive and
-// finite, the lengths equal and the values finite; an error about a value goes to
+// quarter of a microsecond a coordinate. The sensitivity must lie in
+// [1e-60, 1e60], the lengths must be equal and the values finite; an error about a value goes to
 // the curator and is not part of the guarantee.
 func (l Laplace) Release(dst, value []float64, l1Sensitivity float64, src Source) error {
 	step, scale, err := l.grid(l1Sensitivity, len(value))

@@ -71,7 +71,8 @@ func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Led
 // through their privacy loss distributions [KJPH21, GLW21]. What is composed,
 // the parts' numbers, must not depend on what was released before. (Where all are
 // Gaussian they may, as long as Σμ² stays below a bound that doesn't: see
-// [Accountant].)
+// [Accountant].) It fails for no part, for one that isn't a ledger, and for a tree of more than
+// 100 levels or 8192 different nodes.
 func Sequential(label string, parts ...*Ledger) (*Ledger, error) {
 	return compose(KindSequential, label, parts)
 }
@@ -79,7 +80,7 @@ func Sequential(label string, parts ...*Ledger) (*Ledger, error) {
 // Parallel composes ledgers of releases on disjoint sets of rows, chosen by index without
 // looking at the rows. Its profile is the pointwise maximum of its parts': the replaced row
 // lies in one part; given the split, only that part's output changes law, and hockey-stick
-// divergence is jointly convex. It fails for no part, and for one that isn't a ledger.
+// divergence is jointly convex. It fails as [Sequential] does.
 func Parallel(label string, parts ...*Ledger) (*Ledger, error) {
 	return compose(KindParallel, label, parts)
 }

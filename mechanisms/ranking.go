@@ -39,7 +39,8 @@ const (
 )
 
 // Rank returns the ranking of candidates by scores that are to be small, which one row
-// moves by at most the sensitivity, in any direction. It keeps the slice.
+// moves by at most the sensitivity, in any direction. It keeps the slice. It fails for an ε
+// below 1e-6, no score or more than 2^31 − 1, and a sensitivity of 0 or above 2^36.
 //
 // # Privacy
 //
@@ -71,7 +72,8 @@ func (m Exponential) Rank(scores []int64, sensitivity uint64) (*Ranking, error) 
 	return r, nil
 }
 
-// Selections returns the entry of so many selections.
+// Selections returns the entry of so many selections. It fails for an ε out of range, and for
+// none.
 func (m Exponential) Selections(label string, releases int) (*Ledger, error) {
 	return selectionLedger(KindBoundedRange, label, m.Epsilon, releases)
 }
@@ -79,7 +81,8 @@ func (m Exponential) Selections(label string, releases int) (*Ledger, error) {
 // Len is the number of candidates.
 func (r *Ranking) Len() int { return len(r.scores) }
 
-// Set gives the i-th candidate another score.
+// Set gives the i-th candidate, from 0, another score, in time that doesn't grow with their
+// number. It panics where there is none.
 func (r *Ranking) Set(i int, score int64) {
 	score = heldScore(score)
 	from, to := r.level(r.scores[i]), r.level(score)
@@ -127,7 +130,8 @@ func (r *Ranking) best() int64 {
 	return r.open[0]
 }
 
-// Select returns the index of a chosen candidate.
+// Select returns the index of a chosen candidate, of a ranking that Rank made. It fails for a
+// nil source, and for one that isn't random.
 func (r *Ranking) Select(src Source) (int, error) {
 	// Of six proposals one is accepted on average, or more: more than 5000 are made with
 	// probability below (5/6)^5000 < 2^-1000, of a few words each.

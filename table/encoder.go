@@ -130,8 +130,10 @@ func (e *Encoder) Inputs() []string {
 	return names
 }
 
-// Encode writes the features of one record into dst. It reads the record's fields by
-// their columns' names, and passes over those it doesn't need.
+// Encode writes the features of one record into dst, one for each of Features. It reads the
+// record's fields by their columns' names, and passes over those it doesn't need. It fails
+// where a column is missing (ErrColumn), a field isn't what the schema says ([*Error]), or dst
+// has another length.
 func (e *Encoder) Encode(dst []float64, record map[string]string) error {
 	var fields []string
 	for _, in := range e.inputs {
@@ -209,7 +211,7 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 
 // Exposure returns the exposure of a record with as many fields as the header, within its
 // range; 1 where the schema or the header has none, so that a mean times it is that of a
-// record.
+// record. It fails where the field is missing or isn't a number.
 func (b *Binding) Exposure(fields []string) (float64, error) {
 	if b.exposure < 0 {
 		return 1, nil
@@ -236,7 +238,8 @@ func (b *Binding) Warnings() []string {
 	return out
 }
 
-// Encode writes the features of one record into dst.
+// Encode writes the features of one record, with as many fields as the header, into dst, as
+// [Encoder.Encode] does.
 func (b *Binding) Encode(dst []float64, fields []string) error {
 	if len(fields) != b.columns {
 		return &Error{Unit: b.unit, Number: b.number, kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}

@@ -11,7 +11,8 @@ import (
 // HoldOut removes the given rows, which ascend from 0, and returns them as a table of
 // their own; at least one row must stay. What stays moves up in its place, so that no
 // second copy of it is made: slices and matrices that were returned before are void. Persons
-// are numbered anew in both tables; give all rows of one or none.
+// are numbered anew in both tables; give all rows of one or none. It fails where the rows
+// don't ascend within the table, and for none or all of them.
 func (t *Table) HoldOut(rows []int) (*Table, error) {
 	if len(rows) == 0 || len(rows) >= t.rows {
 		return nil, check.Fail(check.ErrConfig, "len(rows)", len(rows), fmt.Sprintf("must be at least 1, and leave at least one of the %d rows", t.rows))

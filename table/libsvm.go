@@ -19,7 +19,7 @@ const maxIndex = 1 << 28
 // columns: lines "label index:value …", the indices ascending from 1. What follows a #
 // is a comment.
 type LIBSVM struct {
-	// Features is how many features there are: the largest index.
+	// Features is how many features there are, the largest index: from 1 to 2^28.
 	Features int `json:"features"`
 	// Bound is on each row's L2 norm. It is not enforced here but by dpglm, which
 	// scales down longer rows.
@@ -69,7 +69,8 @@ func ReadLIBSVMFile(path string, l LIBSVM) (*Table, error) {
 	return t, nil
 }
 
-// ReadLIBSVM reads a LIBSVM file. The values are kept as they are.
+// ReadLIBSVM reads a LIBSVM file. The values are kept as they are. It fails where l isn't
+// valid, there is no row, or a line isn't what l says ([*Error]).
 func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ func NewRaw(columns []string) Raw {
 	return Raw{e}
 }
 
-// Encode writes the numbers of one record into dst; it passes over other fields.
+// Encode writes the numbers of one record into dst, one for each column; it passes over other
+// fields, and fails as [Encoder.Encode] does.
 func (r Raw) Encode(dst []float64, record map[string]string) error {
 	return r.encoder.Encode(dst, record)
 }

@@ -25,7 +25,7 @@ type Source interface {
 }
 
 // ReadCSVFile reads the rows of a CSV file, which is gzipped if its name ends in .gz.
-// The delimiter is the one that the header has most of.
+// The delimiter is the one that the header has most of. It fails as [OpenCSV] and [Read] do.
 func ReadCSVFile(path string, s Schema) (*Table, error) {
 	c, err := OpenCSV(path, 0)
 	if err != nil {
@@ -39,7 +39,8 @@ func ReadCSVFile(path string, s Schema) (*Table, error) {
 	return t, nil
 }
 
-// ReadCSV reads the rows of a CSV, with the delimiter that the header has most of.
+// ReadCSV reads the rows of a CSV, with the delimiter that the header has most of. It fails as
+// [NewCSV] and [Read] do.
 func ReadCSV(r io.Reader, s Schema) (*Table, error) {
 	c, err := NewCSV(r, 0)
 	if err != nil {
@@ -48,7 +49,8 @@ func ReadCSV(r io.Reader, s Schema) (*Table, error) {
 	return Read(c, s)
 }
 
-// ReadSQL reads the rows of a database query, which the caller closes.
+// ReadSQL reads the rows of a database query, which the caller closes. It fails as [Read] does,
+// and where the query does.
 func ReadSQL(rows *sql.Rows, s Schema) (*Table, error) {
 	src, err := NewSQL(rows)
 	if err != nil {
@@ -59,12 +61,14 @@ func ReadSQL(rows *sql.Rows, s Schema) (*Table, error) {
 
 // Read reads all records of a source once, for training: each with its label, and with
 // its person and exposure if the schema names columns for them. Its errors are those of
-// intake: they quote the table's values, and are for the curator only. Of fields that
-// aren't what the schema says, it names the first of each column.
+// intake: they quote the table's values, and are for the curator only. It fails where the
+// schema isn't valid (ErrSchema), the source can't be read (ErrFile) or has no row, a column is
+// missing (ErrColumn) or a field isn't what the schema says (ErrValue, [*Error]): of these it
+// names the first of each column.
 func Read(src Source, s Schema) (*Table, error) { return read(src, s, true) }
 
 // ReadFeatures reads the features only, for prediction: the label's, the person's and
-// the exposure's columns need not be there.
+// the exposure's columns need not be there. It fails as [Read] does.
 func ReadFeatures(src Source, s Schema) (*Table, error) { return read(src, s, false) }
 
 func read(src Source, s Schema, training bool) (*Table, error) {

@@ -17,7 +17,7 @@ const Version = 1
 // others may hold, and how they become features. All of it must be known without
 // looking at the rows; the package's documentation says why, and shows the JSON.
 type Schema struct {
-	// Version is that of the format, [Version].
+	// Version is that of the format, [Version]; it must be given.
 	Version int `json:"version"`
 	// Label names the column to predict, of kind [Numeric], [Count], [Binary] or, with three
 	// levels or more, [Categorical].
@@ -36,7 +36,9 @@ type Schema struct {
 	// Columns are those of the table, by name: their order is that of the features,
 	// not that of the file. Columns that aren't listed are left out.
 	Columns []Column `json:"columns"`
-	// Interactions are pairs of columns whose product becomes features as well.
+	// Interactions are pairs of columns whose product becomes features as well: two different
+	// ones, of any kind that has features, but without knots. A schema makes at most 2^20
+	// features.
 	Interactions [][]string `json:"interactions,omitempty"`
 }
 
@@ -87,25 +89,25 @@ type Column struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 
-	// Range is [lo, hi] of a Numeric; values outside are clamped.
+	// Range is [lo, hi] of a Numeric, within ±1e60; values outside are clamped.
 	Range []float64 `json:"range,omitempty"`
 	// Log takes the logarithm of a Numeric, whose lo must be above 0, before all else.
 	Log bool `json:"log,omitempty"`
-	// Square adds the square of a Numeric.
+	// Square adds the square of a Numeric without Knots.
 	Square bool `json:"square,omitempty"`
-	// Knots, inside the range of a Numeric and ascending, put a cubic spline in the
-	// place of a straight line.
+	// Knots, inside the range of a Numeric and ascending, at most 100, put a cubic spline in
+	// the place of a straight line.
 	Knots []float64 `json:"knots,omitempty"`
 
 	// Thousands is what may separate the thousands of a number: "," reads "1,893.06".
 	// It may also be "'" or a space.
 	Thousands string `json:"thousands,omitempty"`
 
-	// Cap is the largest Count; larger ones are clamped to it.
+	// Cap is the largest Count, 1 or more; larger ones are clamped to it.
 	Cap int `json:"cap,omitempty"`
 
-	// Levels are the texts that a Categorical may hold, at least two; or the levels of
-	// a OneHot, each of which has a column in the file.
+	// Levels are the texts that a Categorical may hold, at least two, of a label three; or the
+	// levels of a OneHot, each of which has a column in the file, at least two.
 	Levels []string `json:"levels,omitempty"`
 	// Reference is the level that gets no feature: the others' coefficients are
 	// differences from it. Empty is the first level of a Categorical; of a OneHot it is
@@ -120,8 +122,8 @@ type Column struct {
 	Other string `json:"other,omitempty"`
 	// Ordered says that the levels of a Categorical label ascend as they are listed, as
 	// losses.Ordinal wants them. Shares are how many of the rows each of them is publicly
-	// expected to have, in any unit: a guess, from which that loss makes its thresholds; nil
-	// takes equal ones.
+	// expected to have, in any unit, and none below a millionth of their sum: a guess, from
+	// which that loss makes its thresholds; nil takes equal ones.
 	Ordered bool      `json:"ordered,omitempty"`
 	Shares  []float64 `json:"shares,omitempty"`
 

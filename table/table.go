@@ -123,7 +123,8 @@ type CSR struct {
 // Dims returns the shape.
 func (c *CSR) Dims() (rows, columns int) { return c.Rows, c.Cols }
 
-// At returns one element, in logarithmic time.
+// At returns one element, in logarithmic time; it panics where there is none, as gonum's
+// matrices do.
 func (c *CSR) At(i, j int) float64 {
 	if i < 0 || i >= c.Rows {
 		panic(mat.ErrRowAccess)

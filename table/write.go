@@ -17,7 +17,8 @@ import (
 //
 // The file has the rows that [Read] would keep, and the schema. It holds private data, and is
 // for its owner's eyes only. It appears under its name when it is complete, and there must be
-// none of that name before. The warnings are those of [Table.Warnings].
+// none of that name before. The warnings are those of [Table.Warnings]. It fails as [Read] does,
+// and where the file can't be written: then there is none.
 func Write(path string, src Source, s Schema) (warnings []string, err error) {
 	e, err := NewEncoder(s)
 	if err != nil {

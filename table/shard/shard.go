@@ -38,7 +38,7 @@ func Open(path string) (*Party, error) {
 	return &Party{s}, nil
 }
 
-// Answer answers a question with integers from 0 up to 2^bits, bits being what the question
+// Answer answers a question with integers from 0 to 2^bits − 1, bits being what the question
 // says. It depends on the rows and the question alone: on no order of rows, nor on how many
 // goroutines or parties add.
 //
