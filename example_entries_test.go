@@ -193,3 +193,36 @@ func ExampleDescentConfig() {
 	// Output:
 	// about 16, and 4 answers are left
 }
+
+// The count of answers outlives the program: a state is stored before the answer is given out,
+// and a predictor of the same rows takes it up.
+func ExamplePredictor_Restore() {
+	ctx, env := context.Background(), &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	start := func() *dpglm.Predictor {
+		p, err := dpglm.NewPredictor(ctx, priced(), dpglm.Problem{Loss: losses.Squared{}}, dpglm.ApproxDP(2, 1e-6), dpglm.StableConfig{Queries: 2}, env)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return p
+	}
+	first := start()
+	if _, err := first.Answer(ctx, []float64{8}); err != nil {
+		log.Fatal(err)
+	}
+	state, err := first.State()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	second := start() // after a restart
+	if err := second.Restore(state); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		_, err := second.Answer(ctx, []float64{5})
+		fmt.Println(second.Answered(), "of 2 answers, spent:", errors.Is(err, dpglm.ErrSpent))
+	}
+	// Output:
+	// 2 of 2 answers, spent: false
+	// 2 of 2 answers, spent: true
+}

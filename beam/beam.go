@@ -68,8 +68,9 @@ type Options struct {
 }
 
 // OpenRows is dpglm.OpenRowsOn for workers of a Beam runner: they find the file, which
-// dpglm.WriteRows or table.Write wrote, under the same path. A pass that a runner fails makes
-// the call that needs it fail.
+// dpglm.WriteRows or table.Write wrote, under the same path. It fails where [Init] wasn't called,
+// an option is missing or breaks its rule, and as dpglm.OpenRows does. A pass that a runner
+// fails makes the call that needs it fail.
 func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*dpglm.Dataset, error) {
 	if o.Pieces == 0 {
 		o.Pieces = 16
@@ -140,7 +141,7 @@ func (e *engine) run(ctx context.Context, dir directory, pieces int) error {
 	return nil
 }
 
-// Sums are those of one piece, raw.
+// Sums are those of one piece, raw: Beam has to know the type, and nobody else does.
 type Sums struct {
 	Piece int
 	Reply []byte

@@ -40,7 +40,7 @@ const plainMu = 1e4
 // Evaluation forecasts how wide the intervals of [dpglm.Evaluate] are on so many rows that are
 // held out, beside the Rows that are trained on, where the fit and the evaluation each have ε.
 // progress, if it isn't nil, is called after each fit. Levels of losses.Ordinal have no
-// evaluation.
+// evaluation. It fails for those, for fewer than one row held out, and as [Scenario.At] does.
 //
 // Where more are held out than are made up at most, intervals are those of the fewer rows
 // with as much noise beside the counts, less what these have more of chance.

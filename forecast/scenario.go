@@ -70,9 +70,9 @@ type Scenario struct {
 	// Facts are a dpglm.Schema or Bounds. Bounds tell nothing of columns: they are taken to
 	// have equal scales, and rows to be half as long as the bound, mostly.
 	Facts dpglm.Facts
-	// Columns is how many the matrix of Bounds has.
+	// Columns is how many the matrix of Bounds has, from 1 to 1000.
 	Columns int
-	// Rows is n; the number of persons where the table's schema names a person's column.
+	// Rows is n, 1 or more; the number of persons where the table's schema names a person's column.
 	Rows int
 	// Problem is what to minimise.
 	Problem dpglm.Problem
@@ -84,21 +84,28 @@ type Scenario struct {
 	Group int
 	// LabelMean is the labels' mean, for classes the fraction of ones, as far as it is publicly
 	// known. 0 means 0.3 for classes, the middle of the range of real labels, a tenth of the
-	// range of counts and amounts, but for counts at most 1. losses.Ordinal doesn't need it.
+	// range of counts and amounts, but for counts at most 1. It must lie inside of the labels'
+	// range. losses.Ordinal doesn't need it.
 	LabelMean float64
 	// Proportions are those of levels, as far as they are publicly known, by the name of a
 	// column of levels or of a one-hot group and in the order in which these are listed; of
 	// no and yes for a column of answers. What those of a one-hot group without a reference
 	// lack of 1 is that of rows with none of its levels; others count against each other.
 	Proportions map[string][]float64
-	// Repeats is how often rows are made up; a Forecast has medians over these. 0 means 5.
+	// Repeats is how often rows are made up, at most 1000; a Forecast has medians over these. 0
+	// means 5.
 	Repeats int
 	// Seed makes up the rows and the noise.
 	Seed uint64
 }
 
-// At forecasts the fits with each of the given ε, in ascending order. progress, if it isn't
-// nil, is called after each fit.
+// At forecasts the fits with each of the given ε, of which there must be one or more, in
+// ascending order. progress, if it isn't nil, is called after each fit.
+//
+// Before any fit it fails, by a dpglm.ArgumentError, where a field or the learner's plan for an ε
+// breaks its rule, and where rows have more than 1000 features; later where ctx is cancelled. It
+// costs Repeats private fits for each ε, and as many without privacy, of as many made-up rows as
+// the package's documentation says.
 func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done, total int)) (*Forecast, error) {
 	if len(epsilons) == 0 {
 		return nil, check.Fail(dpglm.ErrBudget, "epsilons", nil, "must have at least one")

@@ -14,7 +14,7 @@ type Target struct {
 	// Width is the largest median ratio of an interval's width to that without privacy,
 	// above 1. It is for InferConfig.
 	Width float64
-	// Excess is the largest excess of the mean loss over that without privacy.
+	// Excess is the largest excess of the mean loss over that without privacy, above 0.
 	Excess float64
 	// Lost is the largest fraction that may be lost of what features gain over the constant
 	// model, below 1.
@@ -26,7 +26,8 @@ const leastEpsilon, mostEpsilon = 1.0 / 1024, 1024.0
 
 // EpsilonFor returns the smallest ε, to two digits or some 6 %, whose forecast meets the
 // target, and the forecasts on the way, in ascending order. It lies between 1/1024 and 1024,
-// or there is an error.
+// or there is an error; others are those of [Scenario.At], of a target that asks for nothing, and
+// of one whose numbers break their rules.
 func (s Scenario) EpsilonFor(ctx context.Context, t Target, progress func(done, total int)) (float64, *Forecast, error) {
 	if err := t.validate(s.Learner); err != nil {
 		return 0, nil, err

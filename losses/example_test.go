@@ -2,6 +2,7 @@ package losses_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 
 	"github.com/dpglm/dpglm/losses"
@@ -35,4 +36,19 @@ func ExampleExtended() {
 	// Output:
 	// poisson extended at 3
 	// true true
+}
+
+// Thresholds for levels of which the first is expected to have about two thirds of the rows: a
+// score of 0 gives each level its share, and a higher one moves towards the last.
+func ExampleOrdinalFromShares() {
+	loss, err := losses.OrdinalFromShares(65, 25, 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, score := range []float64{0, 2} {
+		fmt.Printf("%.2f\n", loss.Probabilities(score))
+	}
+	// Output:
+	// [0.65 0.25 0.10]
+	// [0.20 0.35 0.45]
 }

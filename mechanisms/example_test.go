@@ -89,3 +89,65 @@ func ExampleLedger_Epsilon() {
 	// δ = 1e-06: ε = 1.000
 	// δ = 1e-09: ε = 1.318
 }
+
+// A mean of ages, clamped to [18, 100], leaves with noise: a replaced row moves the sum by 82.
+func ExampleGaussian_Release() {
+	ages := []float64{34, 51, 28, 67, 45, 19, 73, 52, 40, 61}
+	var sum float64
+	for _, age := range ages {
+		sum += min(max(age, 18), 100)
+	}
+	noise, err := mechanisms.CalibrateGaussian(4, 1e-6, 1, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	released := []float64{sum}
+	// A release that leaves the house has a NewSecureSource.
+	if err := noise.Release(released, released, 82, mechanisms.NewSeededSource(1)); err != nil {
+		log.Fatal(err)
+	}
+	sigma, err := noise.Sigma(82, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ledger, err := noise.Ledger("sum of ages", 1, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("noise of ten rows' mean: ±%.1f years\n", sigma/10)
+	fmt.Println(ledger)
+	// Output:
+	// noise of ten rows' mean: ±9.8 years
+	// sum of ages: 1 × Gaussian in 1 dimensions, σ = 1.19352 × sensitivity, together 0.837859-GDP
+}
+
+// One of several candidates is chosen by how many rows speak against each.
+func ExamplePermuteAndFlip() {
+	against := []float64{410, 20, 380} // a replaced row changes each by 1 at most
+	chosen, err := mechanisms.PermuteAndFlip{Epsilon: 0.5}.Select(against, 1, mechanisms.NewSeededSource(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("chosen:", chosen) // another one with a probability below e^-90
+	// Output: chosen: 1
+}
+
+// What is computed of two disjoint parts of the rows costs no more than the larger of both;
+// of the same rows it adds up.
+func ExampleParallel() {
+	fit, evaluation := planned(dpglm.ApproxDP(1, 1e-6)), planned(dpglm.ApproxDP(1, 1e-6))
+	for _, compose := range []func(string, ...*mechanisms.Ledger) (*mechanisms.Ledger, error){mechanisms.Parallel, mechanisms.Sequential} {
+		both, err := compose("both", fit, evaluation)
+		if err != nil {
+			log.Fatal(err)
+		}
+		epsilon, err := both.Epsilon(1e-6)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("ε = %.2f\n", epsilon)
+	}
+	// Output:
+	// ε = 1.00
+	// ε = 1.45
+}

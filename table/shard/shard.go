@@ -67,7 +67,7 @@ func (p *Party) Close() error {
 func (p Party) Format(f fmt.State, _ rune) { fmt.Fprint(f, "shard.Party") }
 
 // Add adds a party's answer to a sum, integer by integer, modulo 2^bits, as an aggregator does
-// with masked ones.
+// with masked ones. It fails where they have different lengths, and for bits beyond 1 to 64.
 func Add(sum, answer []uint64, bits int) error {
 	switch {
 	case bits < 1 || bits > 64:
