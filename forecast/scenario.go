@@ -104,8 +104,7 @@ type Scenario struct {
 //
 // Before any fit it fails, by a dpglm.ArgumentError, where a field or the learner's plan for an ε
 // breaks its rule, and where rows have more than 1000 features; later where ctx is cancelled. It
-// costs Repeats private fits for each ε, and as many without privacy, of as many made-up rows as
-// the package's documentation says.
+// costs Repeats private fits for each ε, and Repeats without privacy.
 func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done, total int)) (*Forecast, error) {
 	if len(epsilons) == 0 {
 		return nil, check.Fail(dpglm.ErrBudget, "epsilons", nil, "must have at least one")

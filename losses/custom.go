@@ -23,7 +23,7 @@ import (
 // Binary labels are ±1 and the functions are called with whatever label bound was
 // given, or 0. All functions must be pure and safe for concurrent use.
 type Custom struct {
-	// Label names the loss.
+	// Label names the loss; it must be given, as must Domain, Phi, DPhi and AtZero.
 	Label string
 	// Domain says which labels it takes.
 	Domain Labels

@@ -23,7 +23,7 @@ import (
 // is smooth and Lipschitz on the whole line. Ratio also makes a fit robust: means tend to be
 // too small by what amounts have beyond that many times their mean.
 type Gamma struct {
-	Least float64 // positive: such as 0.01 of money
+	Least float64 // positive, and given: such as 0.01 of money
 	Ratio float64 // above 1; 0 stands for none
 }
 

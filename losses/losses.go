@@ -32,8 +32,9 @@
 //	CappedPoisson     the same, linear beyond a cap    Count   max(Cap,Y)  max(Cap,Y)   e^z
 //	NegativeBinomial  (y+1/α)log(1+αe^z) − yz + …      Count   (Y+1/α)/4   max(Y,1/α)   e^z
 //	Ordinal           −log P(level y)                  Count   ½           1            z; Probabilities
-//	Gamma             ye^−z + z − …                    Amount  Ratio       Ratio − 1    e^z
-//	Custom            the user's                       any     as stated   as stated    as stated
+//	Gamma             ye^−z + z − …                    Amount  Ratio       max(1,       e^z
+//	                                                                       Ratio − 1)
+//	Custom            the user's                       any     as stated   as stated    z, or class
 //
 // Take Logistic for yes or no where probabilities matter, Squared for numbers, Huber or
 // Quantile where a few labels are far out or a quantile is wanted, Poisson for counts,
@@ -76,7 +77,7 @@ type Loss interface {
 	// Diameter is an upper bound on the distance between two gradients
 	// φ'_y(⟨w, x⟩)x at one w, over all rows ‖x‖ ≤ 1 and labels within the bound
 	// y, for ‖w‖ = z. The distance itself never decreases in z (the second
-	// claim at spread), so a bound at z holds for shorter w too. At feature
+	// claim at spread, in diameter.go), so a bound at z holds for shorter w too. At feature
 	// bound X the diameter is X·Diameter(X‖w‖, y). 2·Constants(z, y).Slope is
 	// always valid.
 	Diameter(z, y float64) float64

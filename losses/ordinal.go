@@ -33,7 +33,8 @@ func (l Ordinal) Name() string { return fmt.Sprintf("ordinal%g", l.Thresholds) }
 // Labels is Count.
 func (Ordinal) Labels() Labels { return Count }
 
-// Validate checks the thresholds. The error says that they must be finite and increase.
+// Validate checks the thresholds, of which there must be one or more. The error says how far they
+// may lie from 0 and from each other.
 func (l Ordinal) Validate() error {
 	if len(l.Thresholds) == 0 {
 		return check.Fail(check.ErrConfig, "Ordinal.Thresholds", nil, "must not be empty")

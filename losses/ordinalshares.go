@@ -18,7 +18,8 @@ import (
 // so that coefficients say what moves a row away from that. Shares are a guess that must not
 // come from the rows: an intercept corrects what it gets wrong of all levels together, and
 // nothing what it gets wrong of the distances between them. Equal ones are right where
-// nothing is known.
+// nothing is known. It fails for fewer than two, for one that isn't positive and finite, and for
+// one so small that two thresholds fall together.
 func OrdinalFromShares(shares ...float64) (Ordinal, error) {
 	all := floats.Sum(shares)
 	if len(shares) < 2 || !(floats.Min(shares) > 0) || math.IsInf(all, 1) {

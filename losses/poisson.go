@@ -9,7 +9,7 @@ import (
 // Poisson is the negative log-likelihood of a count y with the mean e^z, less its
 // smallest value: e^z − yz + y·log y − y, with 0·log 0 = 0. It is convex but
 // neither smooth nor Lipschitz on the whole line: where scores can leave the ball
-// use Extend.
+// use [Extended] or [CappedPoisson].
 type Poisson struct{}
 
 // Name is "poisson".
