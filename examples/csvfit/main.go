@@ -27,7 +27,7 @@
 // What may be published with a model are its intervals (-method infer) and figures of rows
 // that are held out for a private evaluation (-evaluate), on a page for reviewers:
 //
-//	go run ./examples/csvfit fit -method infer -evaluate 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o model.json -report report.html
+//	go run ./examples/csvfit fit -method infer -evaluate 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1 -o inferred.json -report report.html
 //
 // With -mean, the labels' mean as far as it is publicly known, the page has a prediction of
 // accuracy at other ε, by made-up rows.
