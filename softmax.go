@@ -45,11 +45,12 @@ const maxClasses = 1000
 // Second moments are those of StandardisedGD, but released from n·μ = 42√d on, and of more than
 // 200 columns from 126√d on; all columns have one scale otherwise. Steps are as long as the
 // curvature at the classes' rates allows where these are even, and shorter where noise in a
-// typical score would come to exceed 1: probabilities near 0 or 1 have no curvature that holds noise. The clip may shorten three tenths of the
-// rows, and where noise makes steps short it is half or seven tenths of that. From n·μ = 310
-// on a factor of all scores is fitted at last, so that probabilities are calibrated. Below
-// that number of more than 200 columns, and below max(45, 8.5√(d(K−1))) of fewer, there is
-// nothing but the constant model, fitted with the whole budget.
+// typical score would come to exceed 1: probabilities near 0 or 1 have no curvature that holds
+// noise. The clip may shorten three tenths of the rows, and where noise makes steps short it is
+// half or seven tenths of that. From n·μ = 310 on a factor of all scores is fitted at last, so
+// that probabilities are calibrated. Below that number of more than 200 columns, and below
+// max(45, 8.5√(d(K−1))) of fewer, there is nothing but the constant model, fitted with the whole
+// budget.
 //
 // x is n×d, d at most 1000, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops
 // each; a model has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class

@@ -3,12 +3,11 @@
 //
 // A data set of [OpenRows] gives the answers, the noise and the models of the same rows in
 // memory, to the last bit, for almost all that dpglm can do: docs/CLUSTER.md says what is left.
-// Each pass over the rows is a pipeline of its own, whose elements
-// are pieces of the file, some blocks each. A worker adds up its blocks, one sum for each, and
-// writes these to a file of a name that no other pass has; this process reads them back one by
-// one, in the order of the blocks, adds them up, and draws all noise: a worker that runs again, or twice,
-// makes the same file. Which pieces came, and how many rows they were, is checked in each
-// pass.
+// Each pass over the rows is a pipeline of its own, whose elements are pieces of the file, some
+// blocks each. A worker adds up its blocks, one sum for each, and writes these to a file of a
+// name that no other pass has; this process reads them back one by one, in the order of the
+// blocks, adds them up, and draws all noise: a worker that runs again, or twice, makes the same
+// file. Which pieces came, and how many rows they were, is checked in each pass.
 //
 // Programs call [Init] first of all, which turns those that a runner has started into
 // workers; it reads the flags that Beam's runners define, after flag.Parse.
@@ -16,8 +15,9 @@
 // # Privacy
 //
 // Sums of rows without noise, and copies of rows in another order, travel between workers, the
-// temporary directory and this process, as do weights between releases: runner, directory and whoever can read them are
-// trusted as the owner of the rows is. What leaves is what a fit in memory releases.
+// temporary directory and this process, as do weights between releases: runner, directory and
+// whoever can read them are trusted as the owner of the rows is. What leaves is what a fit in
+// memory releases.
 package beam
 
 import (
