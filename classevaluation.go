@@ -13,7 +13,7 @@ import (
 // figures are held to what they can be; one that drowned in the noise is zero, its interval
 // included. It prints as a table.
 type ClassEvaluation struct {
-	Rows  int     `json:"rows"`
+	Rows  int     `json:"rows"`  // n, or the number of persons
 	Level float64 `json:"level"` // of the intervals
 
 	Accuracy Interval `json:"accuracy,omitzero"` // the part of the rows whose class is predicted
@@ -26,7 +26,7 @@ type ClassEvaluation struct {
 	// lets see: no count is negative, and they add up to the number of rows.
 	Confusion [][]float64 `json:"confusion"`
 
-	Ledger *Ledger `json:"ledger"`
+	Ledger *Ledger `json:"ledger"` // what the evaluation spent
 }
 
 // ClassFigures are those of one class against the rest.

@@ -207,8 +207,8 @@ type Ledger = mechanisms.Ledger
 // Interrupted is the error of a run that stopped after it may have drawn noise:
 // its planned Ledger counts as spent, in full.
 type Interrupted struct {
-	Ledger *Ledger
-	Err    error
+	Ledger *Ledger // what the whole run was planned to spend
+	Err    error   // what stopped it
 }
 
 // Error says that the planned budget is spent, and why the run stopped.
@@ -305,6 +305,7 @@ func (s Shape) shift(l losses.Labels) float64 {
 
 // Problem is what to minimise: the mean loss over the ball ‖w‖₂ ≤ Radius.
 type Problem struct {
+	// Loss says what labels are, and what their scores mean. It must be given.
 	Loss losses.Loss
 	// Radius of the ball; 0 takes the default, at which rows at the feature bound
 	// have scores up to ±100 for binary losses and, around the middle of the labels'

@@ -11,8 +11,8 @@ import (
 
 // Interval is a figure with an interval of the level of its [Evaluation].
 type Interval struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
+	Value float64 `json:"value"` // the estimate
+	Low   float64 `json:"low"`   // the interval's ends
 	High  float64 `json:"high"`
 }
 
@@ -20,16 +20,16 @@ type Interval struct {
 // the others being zero. All are held to what they can be, such as shares to [0, 1]; one
 // that drowned in the noise is zero too, its interval included. It prints as a table.
 type Evaluation struct {
-	Rows  int     `json:"rows"`
+	Rows  int     `json:"rows"`  // n, or the number of persons
 	Level float64 `json:"level"` // of the intervals
 
 	// Of classes: Rate is that of ones, AUC the area under the ROC curve.
 	Accuracy Interval `json:"accuracy,omitzero"`
 	AUC      Interval `json:"auc,omitzero"`
 	Rate     Interval `json:"rate,omitzero"`
-	// Of probabilities: the mean of −log of the class's own, the mean squared error, and the
-	// intercept and slope of a logistic regression of the classes on the log-odds that were
-	// predicted, 0 and 1 if all is well.
+	// Of probabilities: the mean of −log of the class's own (a natural logarithm), the mean
+	// squared error, and the intercept and slope of a logistic regression of the classes on the
+	// log-odds that were predicted, 0 and 1 if all is well.
 	LogLoss              Interval `json:"log_loss,omitzero"`
 	Brier                Interval `json:"brier,omitzero"`
 	CalibrationIntercept Interval `json:"calibration_intercept,omitzero"`
@@ -47,7 +47,7 @@ type Evaluation struct {
 	// Calibration has mean probabilities and rates of ones, of groups of rows by score.
 	Calibration [][2]Interval `json:"calibration,omitempty"`
 
-	Ledger *Ledger `json:"ledger"`
+	Ledger *Ledger `json:"ledger"` // what the evaluation spent
 }
 
 // String prints the figures that there are as a table, and the ledger.

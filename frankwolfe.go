@@ -27,7 +27,7 @@ const (
 
 // FrankWolfeConfig holds the parameters of [FrankWolfe]; it is the Learner.
 type FrankWolfeConfig struct {
-	Output FrankWolfeOutput `json:"output"`
+	Output FrankWolfeOutput `json:"output"` // the empty string takes Refit
 	// Steps is T, the number of selections, at most 10,000 and with Refit at most the number
 	// of features. 0 takes ⌈(nμ√share/log(2d))^(2/3)/5⌉, share being the selections' part of μ², and twice
 	// as many within the ball, at most 100.

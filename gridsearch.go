@@ -26,8 +26,8 @@ const (
 
 // Candidate is one model for a grid search to train.
 type Candidate struct {
-	Learner Learner `json:"learner"`
-	Radius  float64 `json:"radius"` // 0 takes the problem's, or the learner's default
+	Learner Learner `json:"learner"` // must be given
+	Radius  float64 `json:"radius"`  // 0 takes the problem's, or the learner's default
 }
 
 // GridSearchConfig holds the parameters of [GridSearch]; it is the Learner.

@@ -95,7 +95,7 @@ func (f *Inference) column(group, level string) (string, error) {
 // Restriction says that a linear combination of coefficients has a value.
 type Restriction struct {
 	Factors map[string]float64 `json:"factors"` // by the coefficients' names
-	Value   float64            `json:"value"`
+	Value   float64            `json:"value"`   // of the combination
 }
 
 // AllZero are the restrictions that each of the named coefficients is 0.
@@ -111,8 +111,8 @@ func AllZero(names ...string) []Restriction {
 type WaldTest struct {
 	// Statistic is (Rb − r)ᵀ(RVRᵀ)⁻¹(Rb − r), χ² with Freedom degrees where they hold.
 	Statistic float64
-	Freedom   int
-	P         float64
+	Freedom   int     // the number of restrictions
+	P         float64 // the probability of a statistic as large where they hold
 	// Undetermined tells that the data don't determine some combination; Statistic is 0
 	// then and P is 1.
 	Undetermined bool

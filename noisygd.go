@@ -47,8 +47,8 @@ const NoClip = math.MaxFloat64
 
 // NoisyGDConfig holds the parameters of [NoisyGD]; it is the Learner.
 type NoisyGDConfig struct {
-	Schedule Schedule      `json:"schedule"`
-	Output   NoisyGDOutput `json:"output"`
+	Schedule Schedule      `json:"schedule"` // the empty string takes Practical
+	Output   NoisyGDOutput `json:"output"`   // the empty string takes TailAverage, or FullAverage under Theorem1
 	// Steps is T, the number of passes; 0 takes the schedule's.
 	Steps int `json:"steps"`
 	// StepSize is η, for the mean gradient; 0 takes the schedule's.

@@ -14,6 +14,8 @@ import (
 // Learner is a private training algorithm with its parameters. Plan sees public
 // facts only, checks every argument and calibrates the noise.
 type Learner interface {
+	// Plan returns what a run on data of the shape would release. It costs nothing, and fails, by
+	// an [ArgumentError], where an argument or a parameter breaks its rule.
 	Plan(Shape, Problem, Budget) (*Plan, error)
 }
 

@@ -16,6 +16,8 @@ import (
 // [AverageConfig], [StableConfig], [DescentConfig] or [ThresholdConfig]. Plan sees
 // public facts only, checks every argument and calibrates the noise.
 type PredictorConfig interface {
+	// Plan returns what answers about data of the shape would spend. It fails, by an
+	// [ArgumentError], where an argument or a parameter breaks its rule.
 	Plan(Shape, Problem, Budget) (*PredictorPlan, error)
 }
 

@@ -17,8 +17,8 @@ import (
 // that it stays convex with the derivative Deriv, and may therefore be negative
 // where |score| > limit. Whoever needs a bounded score clips it to [0, cap].
 type Extended struct {
-	Inner Loss
-	Limit float64 // positive and finite
+	Inner Loss    // must be given
+	Limit float64 // of scores, positive and finite
 }
 
 // Name is the inner loss's, with the limit.

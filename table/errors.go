@@ -39,6 +39,7 @@ type Error struct {
 	separated bool   // the field is a number with separators of thousands
 }
 
+// Error says where it is, what is wrong and what to do.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Number > 0 {
@@ -66,6 +67,7 @@ func placed(err error, unit string, number int) error {
 	return err
 }
 
+// Unwrap returns the kind: [ErrFile], [ErrColumn] or [ErrValue].
 func (e *Error) Unwrap() error { return e.kind }
 
 // valueError is about a field of the named column.

@@ -115,9 +115,9 @@ var _ mat.Matrix = (*CSR)(nil)
 // ascend. It prints its shape only.
 type CSR struct {
 	Rows, Cols int
-	Indptr     []int
-	Indices    []int
-	Values     []float64
+	Indptr     []int     // Rows + 1 places, from 0 to the number of entries
+	Indices    []int     // the column of each entry, from 0
+	Values     []float64 // of each entry
 }
 
 // Dims returns the shape.

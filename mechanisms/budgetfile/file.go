@@ -36,9 +36,9 @@ type File struct {
 
 // Entry is what was spent at a time.
 type Entry struct {
-	Time   time.Time
-	Label  string
-	Ledger *mechanisms.Ledger
+	Time   time.Time          // when, by the clock of who spent
+	Label  string             // what for, as Spend was told
+	Ledger *mechanisms.Ledger // what was planned
 }
 
 // Create makes a file with a total of (epsilon, delta)-DP for any group of up to the given
