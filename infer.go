@@ -30,9 +30,9 @@ type InferConfig struct {
 // The coefficients that minimise the expected loss in the population that the rows were
 // drawn from, independently, after each is held to its public bounds: numeric columns and
 // labels clamped to their ranges, rows to the bound on their norm, the Poisson loss
-// continued linearly above the largest count, and the gamma loss where the largest amount is
-// more than as many times the mean as the least. No model needs to be true for that, nor
-// errors to have one variance: standard errors are sandwiches. They hold sampling and
+// continued linearly above the largest count, and the gamma loss where an amount is more than
+// Ratio times the mean, which is the largest amount over Least unless it is given. No model
+// needs to be true for that, nor errors to have one variance: standard errors are sandwiches. They hold sampling and
 // privacy noise together; without privacy they would be those that statistics packages
 // call robust (HC0).
 //

@@ -29,7 +29,7 @@
 //
 // Take Gaussian for vectors, and Laplace where δ has to be 0. For one selection take
 // PermuteAndFlip; for several in a sequence Exponential, as a bounded range of ε is Gaussian
-// DP of about 0.63ε, a pure ε of about 1.23ε (at ε = 1 and δ = 1e-6).
+// DP of about 0.62ε, a pure ε of about 1.23ε (at ε = 1).
 //
 // # How releases add up
 //
