@@ -40,13 +40,14 @@ func (f *File) Close() error {
 }
 
 // ReadParquetFile reads the rows of a Parquet file for training, of the columns that the
-// schema needs.
+// schema needs. It fails as [OpenParquet] and table.Read do.
 func ReadParquetFile(path string, s table.Schema) (*table.Table, error) {
 	return read(path, s, OpenParquet)
 }
 
 // ReadArrowFile reads the rows of an Arrow file, which are also called IPC or Feather files, or
-// of an Arrow stream that was written to a file, of the columns that the schema needs.
+// of an Arrow stream that was written to a file, of the columns that the schema needs. It fails as
+// [OpenArrow] and table.Read do.
 func ReadArrowFile(path string, s table.Schema) (*table.Table, error) {
 	return read(path, s, OpenArrow)
 }
@@ -68,7 +69,8 @@ func read(path string, s table.Schema, open func(path string, columns ...string)
 	return t, nil
 }
 
-// Needed are the columns of a file that a schema reads for training.
+// Needed are the columns of a file that a schema reads for training. It fails as the schema's
+// Validate does.
 func Needed(s table.Schema) ([]string, error) {
 	e, err := table.NewEncoder(s)
 	if err != nil {
@@ -83,13 +85,15 @@ func Needed(s table.Schema) ([]string, error) {
 	return columns, nil
 }
 
-// OpenParquet opens a Parquet file, of whose columns it reads those that are named, or all.
+// OpenParquet opens a Parquet file, of whose columns it reads those that are named, or all. It
+// fails where there is no such file, it is damaged or of another format (table.ErrFile), and as
+// [NewReader] does. The caller closes it.
 func OpenParquet(path string, columns ...string) (*File, error) {
 	return open(path, columns, inParquet)
 }
 
 // OpenArrow opens an Arrow file, or a file with an Arrow stream, of whose columns it reads
-// those that are named, or all.
+// those that are named, or all. It fails as [OpenParquet] does.
 func OpenArrow(path string, columns ...string) (*File, error) { return open(path, columns, inArrow) }
 
 // source is what a file is read from.

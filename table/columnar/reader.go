@@ -69,7 +69,8 @@ type column struct {
 
 // NewReader reads the rows of record batches: of any program, or database, that gives these.
 // If columns are named it reads these alone, and leaves the others' fields empty. The caller
-// keeps, and releases, the batches' reader.
+// keeps, and releases, the batches' reader. It fails where a column that it reads has a type
+// without a text (table.ErrColumn).
 func NewReader(batches array.RecordReader, columns ...string) (*Reader, error) {
 	if batches == nil {
 		return nil, fault{table.ErrFile, "there are no record batches: the reader is nil"}
@@ -108,7 +109,7 @@ func (r *Reader) Header() []string { return slices.Clone(r.header) }
 func (r *Reader) Place() (unit string, number int) { return "row", r.row }
 
 // Next returns the next record, and io.EOF after the last. The slice is valid until the next
-// call.
+// call. Other errors are those of damaged batches, and of values that have no text.
 func (r *Reader) Next() (record []string, err error) {
 	where := "the rows after row %d"
 	defer func() {
