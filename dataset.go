@@ -58,9 +58,10 @@ func (b Bounds) encoding(columns int) (curator.Encoding, error) {
 // groups of one-hot columns. With p numeric columns and g groups, a row's norm
 // is at most √(p+g) however many columns the groups have; it is enforced.
 type Schema struct {
-	// Columns are the names of the matrix's columns, in their order.
+	// Columns are the names of the matrix's columns, in their order; each is in Numeric or in one
+	// group of OneHot.
 	Columns []string `json:"columns"`
-	// Numeric gives the public range [min, max] of a column; values outside
+	// Numeric gives the public range [min, max] of a column, within ±1e60; values outside
 	// are clamped.
 	Numeric map[string][2]float64 `json:"numeric,omitempty"`
 	// OneHot gives the columns of each group, of which a row has at most one
@@ -120,6 +121,8 @@ type Dataset struct {
 // Each row is a person's only one, unless [Persons] are given with it; rows may have
 // [Weights] and [Offsets], too.
 //
+// It fails where sizes don't fit (ErrShape), the facts break their rules (ErrBound, ErrSchema), or
+// a value isn't finite (ErrValue); whether labels suit a loss is checked when one is given.
 // Its errors are those of intake: they may depend on the data (they name the row, counted
 // from 1 as package table does, and the column, never a value), and are for the curator's
 // eyes only.

@@ -39,7 +39,7 @@ func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error 
 //
 // For a file of WriteRows, facts are Bounds or a Schema; for one of table.Write nil, as these
 // follow from the schema in the file. Like NewDataset, OpenRows reads all rows once and checks
-// them. The file is read through checksums: where it can't be read, or was changed since it
+// them, and fails as that does; and where there is no such file, or none of rows ([ErrRowFile]). The file is read through checksums: where it can't be read, or was changed since it
 // was opened, the call that reads it fails, and no model comes of it; a ledger then says what
 // was planned, as after any other interruption. [Dataset.Close] closes it.
 //
