@@ -287,7 +287,7 @@ func TestRowDetailsAreChecked(t *testing.T) {
 		"nil":               {[]dpglm.RowDetail{nil}, dpglm.ErrConfig, "row detail"},
 		"no persons":        {[]dpglm.RowDetail{dpglm.Persons{Count: 3, MaxRows: 1}}, dpglm.ErrShape, "Persons.Of"},
 		"few persons":       {[]dpglm.RowDetail{dpglm.Persons{Of: all[1:], Count: 3, MaxRows: 1}}, dpglm.ErrShape, "3 rows"},
-		"person beyond":     {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 2, MaxRows: 1}}, dpglm.ErrValue, "between 0 and 1"},
+		"person beyond":     {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 2, MaxRows: 1}}, dpglm.ErrValue, "(counted from 1) must lie between 0 and 1"},
 		"no cap":            {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 3}}, dpglm.ErrConfig, "most rows"},
 		"no count":          {[]dpglm.RowDetail{dpglm.Persons{Of: all, MaxRows: 1}}, dpglm.ErrConfig, "number of persons"},
 		"twice":             {[]dpglm.RowDetail{dpglm.Weights{Of: v.y, Max: 1}, dpglm.Weights{Of: v.y, Max: 1}}, dpglm.ErrConfig, "once"},

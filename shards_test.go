@@ -293,6 +293,11 @@ func TestShardsAreForSumsOfGradients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	levels := dpglm.Problem{Loss: losses.Ordinal{Thresholds: []float64{0}}, Radius: 1}
+	graded, err := dpglm.NoisyGD(ctx, d, levels, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, _, split := d.Split(0.5, 1)
 	for name, err := range map[string]error{
 		"Auto":       failure(dpglm.Auto(ctx, d, logistic, dpglm.GDP(1), seeded(1))),
@@ -301,6 +306,7 @@ func TestShardsAreForSumsOfGradients(t *testing.T) {
 		"Softmax":    failure(dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)),
 		"Infer":      failure(dpglm.Infer(ctx, d, logistic, dpglm.GDP(1), dpglm.InferConfig{}, nil)),
 		"Evaluate":   failure(dpglm.Evaluate(ctx, d, model, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),
+		"levels":     failure(dpglm.EvaluateLevels(ctx, d, graded, dpglm.GDP(1), dpglm.EvaluateClassesConfig{}, nil)),
 		"predictor":  failure(dpglm.NewPredictor(ctx, d, logistic, dpglm.PureDP(5), dpglm.VoteConfig{Queries: 5}, nil)),
 		"split":      split,
 		"own loss":   failure(dpglm.NoisyGD(ctx, d, dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1, AtZero: func(b float64) float64 { return b * b / 2 }}}, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
