@@ -172,3 +172,42 @@ func TestPartiesIntegersAreBounded(t *testing.T) {
 		t.Errorf("%d, %d", sum[0], int64(sum[1]))
 	}
 }
+
+// Parties hold labels to their range, as rows in memory have them, whatever they are: one that
+// held them to twice of it would leave rows out, or add more of them than the bound.
+func TestPartiesClampLabels(t *testing.T) {
+	const n, d, centre, bound = 60, 3, 0.25, 0.5
+	r := rand.New(rand.NewPCG(63, 64))
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Huber{Kappa: 0.3}, losses.Poisson{}} {
+		x, y, w, enc := randomMatrix(r, n, d, 1), make([]float64, n), randomVector(r, d, 1), NewIdentity(d, 1, false)
+		for i := range y {
+			if y[i] = float64(i%9) / 3; loss.Labels() == losses.Real {
+				y[i]--
+			}
+		}
+		memory, err := NewTable(x, enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, err := NewSums(memory, y, centre, bound, loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parties := heldBy(t, x, y, 20, 64, enc, loss)
+		parties.labelCentre, parties.labelBound = centre, bound
+		for _, clip := range []float64{math.Inf(1), 0.6} {
+			want, got := make([]float64, d), make([]float64, d)
+			if err := sums.Gradient(ctx, want, w, clip); err != nil {
+				t.Fatal(err)
+			}
+			if err := parties.Gradient(ctx, got, w, clip); err != nil {
+				t.Fatal(err)
+			}
+			for j := range got {
+				if math.Abs(got[j]-want[j]) > 1e-11 {
+					t.Fatalf("%s, clip %g: %v, want %v", loss.Name(), clip, got, want)
+				}
+			}
+		}
+	}
+}

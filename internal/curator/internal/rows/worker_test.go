@@ -1,0 +1,226 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// between is an engine in this process whose worker is what ask says.
+type between struct {
+	here
+	ask func(question []byte, piece int) ([]byte, error)
+}
+
+func (b between) Ask(ctx context.Context, question []byte, pieces int, take func(io.Reader) error) error {
+	for k := range pieces {
+		r, err := b.ask(question, k)
+		if err == nil {
+			err = take(bytes.NewReader(r))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decoded(t *testing.T, asked []byte) (q question) {
+	t.Helper()
+	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// rowsIn writes rows to a file and opens it.
+func rowsIn(t *testing.T, path string, x mat.Matrix, y []float64) *rowfile.File {
+	t.Helper()
+	if err := Write(path, x, y, Owners{}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// alternating are labels of two classes.
+func alternating(n int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(i % 2)
+	}
+	return y
+}
+
+// A worker that finds another file under the path, of the same form, refuses each question about
+// the driver's, and copies nothing of it.
+func TestWorkersReadTheDriversFile(t *testing.T) {
+	const n, d = 700, 3
+	r, path := rand.New(rand.NewPCG(71, 72)), filepath.Join(t.TempDir(), "rows")
+	var questions [][]byte
+	engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
+		if decoded(t, question).Path == path && piece == 0 {
+			questions = append(questions, question)
+		}
+		return Reply(ctx, question, piece)
+	}}
+	remote, err := NewRemote(ctx, rowsIn(t, path, randomMatrix(r, n, d, 1), alternating(n)), NewIdentity(d, 1, false), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []*Table{remote, remote.Pick([]int{9, 3, 5})} {
+		s, err := NewSums(of, nil, 0, 1, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Gradient(ctx, make([]float64, d), make([]float64, d), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	rowsIn(t, path, randomMatrix(r, n, d, 1), alternating(n))
+	asked := ""
+	for _, question := range questions {
+		shards = cache[*shard]{} // of a worker that is new
+		asked += decoded(t, question).Asked.Kind + " "
+		if _, err := Reply(ctx, question, 0); !errors.Is(err, check.ErrRowFile) || !strings.Contains(err.Error(), "checksum of "+path) {
+			t.Errorf("%s of another file: %v", decoded(t, question).Asked.Kind, err)
+		}
+	}
+	if asked != "label counts gradient copy " {
+		t.Errorf("asked were %s", asked)
+	}
+	if err := remote.stored.remote.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Labels that aren't finite are refused when workers read the rows for the first time, and those
+// outside of a loss's domain before anything is asked under it.
+func TestWorkersRefuseLabels(t *testing.T) {
+	const n, d = 700, 3
+	x, at := randomMatrix(rand.New(rand.NewPCG(73, 74)), n, d, 1), here{t.TempDir()}
+	for _, label := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -2, 0.5} {
+		y := alternating(n)
+		y[n-5] = label
+		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), NewIdentity(d, 1, false), at)
+		if math.IsNaN(label) || math.IsInf(label, 0) {
+			if !errors.Is(err, check.ErrValue) || !strings.Contains(err.Error(), "label of row 696 ") {
+				t.Errorf("a label of %g: %v", label, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for loss, fits := range map[losses.Loss]bool{losses.Squared{}: true, losses.Poisson{}: label >= 0, losses.Logistic{}: false} {
+			if _, err := NewSums(remote, nil, 0, 1, loss); fits != (err == nil) || err != nil && !errors.Is(err, check.ErrLabel) {
+				t.Errorf("%s, a label of %g: %v", loss.Name(), label, err)
+			}
+		}
+	}
+}
+
+// Workers hold labels to their range, as rows in memory have them.
+func TestWorkersClampLabels(t *testing.T) {
+	const n, d, centre, bound = 700, 3, 0.25, 0.5
+	x, at := randomMatrix(rand.New(rand.NewPCG(75, 76)), n, d, 1), here{t.TempDir()}
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Poisson{}} {
+		y := make([]float64, n)
+		for i := range y {
+			if y[i] = float64(i%7) / 2; loss.Labels() == losses.Real {
+				y[i]--
+			}
+		}
+		enc, w := NewIdentity(d, 1, false), []float64{0.3, -0.2, 0.1}
+		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory, err := NewTable(x, enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sums [2][]float64
+		for k, table := range []*Table{memory, remote} {
+			s, err := NewSums(table, y, centre, bound, loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[k] = make([]float64, d)
+			if err := s.Gradient(ctx, sums[k], w, math.Inf(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for j, v := range sums[0] {
+			if math.Float64bits(v) != math.Float64bits(sums[1][j]) {
+				t.Fatalf("%s: %v, want %v", loss.Name(), sums[1], sums[0])
+			}
+		}
+	}
+}
+
+// A copy that has a row more than was asked for, or one less, is refused.
+func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
+	const n, d = 700, 3
+	r, order := rand.New(rand.NewPCG(77, 78)), []int{9, 3, 5, 600}
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), randomMatrix(r, n, d, 1), alternating(n))
+	for name, of := range map[string][]int{"as asked": order, "one more": append(order[:4:4], 7), "one less": order[:3]} {
+		engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
+			q := decoded(t, question)
+			if q.Asked.Copy == nil {
+				return Reply(ctx, question, piece)
+			}
+			q.Asked.Copy.Order = of
+			var other bytes.Buffer
+			if err := gob.NewEncoder(&other).Encode(q); err != nil {
+				return nil, err
+			}
+			reply, err := Reply(ctx, other.Bytes(), piece)
+			if err == nil {
+				mark := sha256.Sum256(question) // as if that were what it answers
+				copy(reply, mark[:])
+			}
+			return reply, err
+		}}
+		remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(remote.Pick(order), nil, 0, 1, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Gradient(ctx, make([]float64, d), make([]float64, d), 1)
+		if same := len(of) == len(order); same && err != nil || !same && (!errors.Is(err, check.ErrRowFile) || !strings.Contains(err.Error(), "rows of a copy")) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, err := os.ReadDir(engine.scratch); err != nil || len(of) != len(order) && len(left) > 0 {
+			t.Errorf("%s: left %v (%v)", name, left, err)
+		}
+		if err := remote.stored.remote.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
