@@ -36,6 +36,7 @@ func (h hospitals) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 
 // Two hospitals train one model, and neither shows a row, nor a sum over its own.
 func ExampleOpenShards() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)
@@ -53,7 +54,7 @@ func ExampleOpenShards() {
 			}
 		}
 		path := filepath.Join(dir, fmt.Sprint(k, ".rows"))
-		if err := dpglm.WriteRows(path, x, y); err != nil {
+		if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 			panic(err)
 		}
 		p, err := shard.Open(path)
@@ -68,7 +69,7 @@ func ExampleOpenShards() {
 		panic(err)
 	}
 	problem := dpglm.Problem{Loss: losses.Logistic{}, Radius: 5}
-	model, err := dpglm.NoisyGD(context.Background(), data, problem, dpglm.ApproxDP(2, 1e-6), dpglm.NoisyGDConfig{}, nil)
+	model, err := dpglm.NoisyGD(ctx, data, problem, dpglm.ApproxDP(2, 1e-6), dpglm.NoisyGDConfig{}, nil)
 	if err != nil {
 		panic(err)
 	}

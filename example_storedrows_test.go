@@ -15,6 +15,7 @@ import (
 
 // Rows that don't fit in memory are written to a file once, and trained on there.
 func ExampleOpenRows() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "rows")
 	if err != nil {
 		log.Fatal(err)
@@ -29,15 +30,15 @@ func ExampleOpenRows() {
 			y[i] = 1
 		}
 	}
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		log.Fatal(err)
 	}
-	data, err := dpglm.OpenRows(path, dpglm.Bounds{Feature: 0.7, Intercept: true})
+	data, err := dpglm.OpenRows(ctx, path, dpglm.Bounds{Feature: 0.7, Intercept: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer data.Close()
-	m, err := dpglm.Auto(context.Background(), data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), nil)
+	m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

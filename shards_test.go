@@ -81,7 +81,7 @@ func shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*sh
 	lo := 0
 	for _, hi := range append(cuts, len(y)) {
 		path := filepath.Join(t.TempDir(), "x.rows")
-		if err := dpglm.WriteRows(path, rowRange{x, lo, hi}, y[lo:hi]); err != nil {
+		if err := dpglm.WriteRows(ctx, path, rowRange{x, lo, hi}, y[lo:hi]); err != nil {
 			t.Fatal(err)
 		}
 		p, err := shard.Open(path)
@@ -375,7 +375,7 @@ func TestPartiesRefuse(t *testing.T) {
 		t.Error(text)
 	}
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := shard.Open(path); !errors.Is(err, dpglm.ErrConfig) {

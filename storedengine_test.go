@@ -51,7 +51,7 @@ func (w workers) Ask(ctx context.Context, question []byte, pieces int, take func
 func onWorkers(t *testing.T, f form) (d *dpglm.Dataset, scratch string) {
 	t.Helper()
 	path, scratch := filepath.Join(t.TempDir(), "x.rows"), t.TempDir()
-	if err := dpglm.WriteRows(path, f.x, f.y, f.more...); err != nil {
+	if err := dpglm.WriteRows(ctx, path, f.x, f.y, f.more...); err != nil {
 		t.Fatal(err)
 	}
 	d, err := dpglm.OpenRowsOn(ctx, path, f.facts, workers{pieces: 3, scratch: scratch})
@@ -77,7 +77,7 @@ func (c askedEngine) Ask(ctx context.Context, question []byte, pieces int, take 
 func TestEnginesReadOnceForAllCandidates(t *testing.T) {
 	x, y := separable(3000, 4, 1)
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	var asked [2]int
@@ -129,7 +129,7 @@ func TestEnginesHaveProducts(t *testing.T) {
 func TestEnginesThatMiscount(t *testing.T) {
 	x, y := separable(20_000, 10, 1)
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
@@ -172,7 +172,7 @@ func TestEnginesThatMiscount(t *testing.T) {
 func TestCopiesOfCopies(t *testing.T) {
 	x, y := separable(3000, 4, 1)
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	d, err := dpglm.OpenRowsOn(ctx, path, dpglm.Bounds{Feature: 1, Label: 1}, &workers{pieces: 2, scratch: t.TempDir()})
@@ -221,7 +221,7 @@ func TestCopiesOfCopies(t *testing.T) {
 func TestEnginesRefuse(t *testing.T) {
 	x, y := separable(3000, 4, 1)
 	path, bounds := filepath.Join(t.TempDir(), "x.rows"), dpglm.Bounds{Feature: 1, Label: 1}
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	d, err := dpglm.OpenRowsOn(ctx, path, bounds, workers{pieces: 2, scratch: t.TempDir()})

@@ -54,14 +54,14 @@ func TestStoredFitsHoldNoRows(t *testing.T) {
 	}
 	m := made{*storedRows, 50}
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, m, m.labels()); err != nil {
+	if err := dpglm.WriteRows(ctx, path, m, m.labels()); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
 	before, most := heap(), uint64(0)
 	env := seeded(1)
 	env.Progress = func(int, int) { most = max(most, heap()) }
-	d, err := dpglm.OpenRows(path, dpglm.Bounds{Feature: 8, Intercept: true})
+	d, err := dpglm.OpenRows(ctx, path, dpglm.Bounds{Feature: 8, Intercept: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,15 @@ import (
 // details of rows that [NewDataset] takes. It reads x row by row, so that a mat.Matrix which
 // computes its elements needn't be kept anywhere: a dense one takes 8 bytes an element of the
 // file, a [Sparse] one 12 an entry. The file appears under its name when it is complete; there
-// must be none of that name before ([ErrRowFile]). It holds private data, and is for its owner's
-// eyes only. Values are checked when the file is opened.
+// must be none of that name before ([ErrRowFile]). A context that is cancelled stops it before
+// the next row, and leaves no file. It holds private data, and is for its owner's eyes only.
+// Values are checked when the file is opened.
 //
 // Tables are written by table.Write, which needs no matrix.
-func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error {
+func WriteRows(ctx context.Context, path string, x mat.Matrix, y []float64, more ...RowDetail) error {
+	if err := check.Given("context", ctx); err != nil {
+		return err
+	}
 	x, _, err := raw(x)
 	if err != nil {
 		return err
@@ -30,7 +34,7 @@ func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error 
 	if err != nil {
 		return err
 	}
-	return curator.WriteFile(path, x, y, d.owners(), d.offsets, d.offsetRange[0], d.offsetRange[1])
+	return curator.WriteFile(ctx, path, x, y, d.owners(), d.offsets, d.offsetRange[0], d.offsetRange[1])
 }
 
 // OpenRows makes a data set of a file that [WriteRows] or table.Write wrote. Its rows stay in
@@ -39,9 +43,11 @@ func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error 
 //
 // For a file of WriteRows, facts are Bounds or a Schema; for one of table.Write nil, as these
 // follow from the schema in the file. Like NewDataset, OpenRows reads all rows once and checks
-// them, and fails as that does; and where there is no such file, or none of rows ([ErrRowFile]). The file is read through checksums: where it can't be read, or was changed since it
-// was opened, the call that reads it fails, and no model comes of it; a ledger then says what
-// was planned, as after any other interruption. [Dataset.Close] closes it.
+// them, and fails as that does; and where there is no such file, or none of rows ([ErrRowFile]).
+// The file is read through checksums: where it can't be read, or was changed since it was opened,
+// the call that reads it fails, and no model comes of it; a ledger then says what was planned, as
+// after any other interruption. [Dataset.Close] closes it. A context that is
+// cancelled while rows are read for the first time stops that within a block.
 //
 // Memory is a few MiB for each processor and, for each row, 8 bytes; 16 if a row is longer
 // than the bound; 8 more in coordinates of [StandardisedGD] and of what is made of it; 8 for
@@ -49,12 +55,17 @@ func WriteRows(path string, x mat.Matrix, y []float64, more ...RowDetail) error 
 // random projections read rows in another order, or other rows: they copy them to scratch
 // files, which lie in the directory for temporary files (TMPDIR), are as private as the rows,
 // and are gone when they are no longer used.
-func OpenRows(path string, facts Facts) (*Dataset, error) {
+func OpenRows(ctx context.Context, path string, facts Facts) (*Dataset, error) {
+	if err := check.Given("context", ctx); err != nil {
+		return nil, err
+	}
 	f, err := curator.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return opened(f, facts, f.Data)
+	return opened(f, facts, func(enc curator.Encoding, labelCentre, labelBound float64) (*curator.Data, error) {
+		return f.Data(ctx, enc, labelCentre, labelBound)
+	})
 }
 
 // Engine has questions about rows answered by other processes, which read them. Its methods are
@@ -86,6 +97,9 @@ type Engine interface {
 // Memory here is, beside a sum or two, 8 bytes for each row of an order to copy, and as many
 // for each of persons and weights.
 func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine) (*Dataset, error) {
+	if err := check.Given("context", ctx); err != nil {
+		return nil, err
+	}
 	if err := check.Given("engine", e); err != nil {
 		return nil, err
 	}

@@ -30,10 +30,10 @@ func some[T any](all []T) []T {
 func stored(t *testing.T, x mat.Matrix, y []float64, facts dpglm.Facts, more ...dpglm.RowDetail) *dpglm.Dataset {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y, more...); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y, more...); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dpglm.OpenRows(path, facts)
+	d, err := dpglm.OpenRows(ctx, path, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,10 +364,10 @@ func TestStoredRowsThatFail(t *testing.T) {
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "x.rows")
-		if err := dpglm.WriteRows(path, x, y); err != nil {
+		if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 			t.Fatal(err)
 		}
-		d, err := dpglm.OpenRows(path, dpglm.Bounds{Feature: 1, Label: 1})
+		d, err := dpglm.OpenRows(ctx, path, dpglm.Bounds{Feature: 1, Label: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,32 +399,32 @@ func TestOpenRowsRefuses(t *testing.T) {
 	x, y := separable(1000, 4, 1)
 	x.Set(700, 2, math.NaN())
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
 	_, want := dpglm.NewDataset(x, y, bounds)
-	if _, err := dpglm.OpenRows(path, bounds); err == nil || err.Error() != want.Error() {
+	if _, err := dpglm.OpenRows(ctx, path, bounds); err == nil || err.Error() != want.Error() {
 		t.Errorf("NaN: %v, want %v", err, want)
 	}
-	if err := dpglm.WriteRows(path, x, y); !errors.Is(err, dpglm.ErrRowFile) {
+	if err := dpglm.WriteRows(ctx, path, x, y); !errors.Is(err, dpglm.ErrRowFile) {
 		t.Errorf("a second file: %v", err)
 	}
-	if err := dpglm.WriteRows(path+"2", x, y[1:]); !errors.Is(err, dpglm.ErrShape) {
+	if err := dpglm.WriteRows(ctx, path+"2", x, y[1:]); !errors.Is(err, dpglm.ErrShape) {
 		t.Errorf("a label too few: %v", err)
 	}
-	if err := dpglm.WriteRows(path+"2", x, y, dpglm.Weights{Of: y[1:], Max: 1}); !errors.Is(err, dpglm.ErrShape) {
+	if err := dpglm.WriteRows(ctx, path+"2", x, y, dpglm.Weights{Of: y[1:], Max: 1}); !errors.Is(err, dpglm.ErrShape) {
 		t.Errorf("a weight too few: %v", err)
 	}
 	for _, facts := range []dpglm.Facts{nil, dpglm.Bounds{}, dpglm.Schema{Columns: []string{"a"}}} {
-		if _, err := dpglm.OpenRows(path, facts); err == nil {
+		if _, err := dpglm.OpenRows(ctx, path, facts); err == nil {
 			t.Errorf("opened with %+v", facts)
 		}
 	}
-	if _, err := dpglm.OpenRows(path+"2", bounds); !errors.Is(err, os.ErrNotExist) {
+	if _, err := dpglm.OpenRows(ctx, path+"2", bounds); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := dpglm.OpenRows("storedrows_test.go", bounds); !errors.Is(err, dpglm.ErrRowFile) {
+	if _, err := dpglm.OpenRows(ctx, "storedrows_test.go", bounds); !errors.Is(err, dpglm.ErrRowFile) {
 		t.Errorf("another file: %v", err)
 	}
 	good, bad := stored(t, sparsely(mat.DenseCopyOf(x.Slice(0, 600, 0, 4))), y[:600], bounds), make([]float64, 600)
@@ -474,14 +474,14 @@ func TestWrittenTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.rows")
-	warnings, err := tables.Write(path, src, schema)
+	warnings, err := tables.Write(ctx, path, src, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(warnings, read.Warnings()) {
 		t.Errorf("%q, want %q", warnings, read.Warnings())
 	}
-	file, err := dpglm.OpenRows(path, nil)
+	file, err := dpglm.OpenRows(ctx, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,7 +501,7 @@ func TestWrittenTables(t *testing.T) {
 		}
 	}
 	sameBits(t, "table", weights[1], weights[0])
-	if _, err := dpglm.OpenRows(path, dpglm.Bounds{Feature: 1}); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := dpglm.OpenRows(ctx, path, dpglm.Bounds{Feature: 1}); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("facts beside a schema: %v", err)
 	}
 }

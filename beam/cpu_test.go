@@ -36,7 +36,7 @@ func TestCPU(t *testing.T) {
 	}
 	x, y := rows(*cpuRows, 50)
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	x, y = nil, nil
@@ -53,7 +53,7 @@ func TestCPU(t *testing.T) {
 	}
 	wide := dpglm.Bounds{Feature: 8, Intercept: true}
 	start := cpu(t)
-	want, here := fit(dpglm.OpenRows(path, wide))
+	want, here := fit(dpglm.OpenRows(ctx, path, wide))
 	got, there := fit(beam.OpenRows(ctx, path, wide, beam.Options{Runner: prism.Execute, Temp: t.TempDir()}))
 	t.Logf("%d × 50: %v here, %v on Prism: %.2f times", *cpuRows, here-start, there-here, float64(there-here)/float64(here-start))
 	if !slices.Equal(got, want) {

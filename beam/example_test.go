@@ -31,10 +31,10 @@ func ExampleOpenRows() {
 			y[i] = 1
 		}
 	}
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	ctx := context.Background()
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		log.Fatal(err)
 	}
-	ctx := context.Background()
 	data, err := beam.OpenRows(ctx, path, dpglm.Bounds{Feature: 0.7, Intercept: true}, beam.Options{Runner: prism.Execute, Temp: dir})
 	if err != nil {
 		log.Fatal(err)

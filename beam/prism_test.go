@@ -55,7 +55,7 @@ var bounds = dpglm.Bounds{Feature: 3, Label: 1, Intercept: true}
 func opened(t testing.TB, x mat.Matrix, y []float64) (path, temp string, d *dpglm.Dataset) {
 	t.Helper()
 	path, temp = filepath.Join(t.TempDir(), "x.rows"), t.TempDir()
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	d, err := beam.OpenRows(ctx, path, bounds, beam.Options{Runner: prism.Execute, Temp: temp, Pieces: 4})
@@ -161,7 +161,7 @@ func TestOptions(t *testing.T) {
 	}
 	x, y := rows(100, 2)
 	path := filepath.Join(t.TempDir(), "x.rows")
-	if err := dpglm.WriteRows(path, x, y); err != nil {
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
 	cancelled, stop := context.WithCancel(ctx)

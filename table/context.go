@@ -14,7 +14,7 @@ type cancellable struct {
 
 // WithContext returns a source that reads what src reads, until ctx is cancelled: then it fails,
 // by an error for which errors.Is(err, context.Canceled) holds, or of its deadline. So what reads
-// it, as [Read] and [Write], can be interrupted; Write leaves no file.
+// it, as [Read], can be interrupted.
 func WithContext(ctx context.Context, src Source) Source { return cancellable{src, ctx} }
 
 func (c cancellable) Next() ([]string, error) {

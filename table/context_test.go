@@ -27,14 +27,14 @@ func (s *stopping) Next() ([]string, error) {
 func TestWithContext(t *testing.T) {
 	schema := Schema{Version: Version, Columns: []Column{{Name: "x", Kind: Numeric, Range: []float64{0, 1}}, {Name: "y", Kind: Count, Cap: 3}}, Label: "y"}
 	text := "x,y\n" + strings.Repeat("0.5,2\n", 5000)
-	source := func(ctx context.Context, after int, stop context.CancelFunc) Source {
+	source := func(after int, stop context.CancelFunc) Source {
 		c, err := NewCSV(strings.NewReader(text), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return WithContext(ctx, &stopping{c, after, stop})
+		return &stopping{c, after, stop}
 	}
-	whole, err := Read(source(context.Background(), 0, nil), schema)
+	whole, err := Read(WithContext(context.Background(), source(0, nil)), schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestWithContext(t *testing.T) {
 	dir := t.TempDir()
 	for _, after := range []int{1, 4000} {
 		ctx, stop := context.WithCancel(context.Background())
-		if _, err := Read(source(ctx, after, stop), schema); !errors.Is(err, context.Canceled) {
+		if _, err := Read(WithContext(ctx, source(after, stop)), schema); !errors.Is(err, context.Canceled) {
 			t.Errorf("read: %v", err)
 		}
 		ctx, stop = context.WithCancel(context.Background())
-		if _, err := Write(filepath.Join(dir, "x.rows"), source(ctx, after, stop), schema); !errors.Is(err, context.Canceled) {
+		if _, err := Write(ctx, filepath.Join(dir, "x.rows"), source(after, stop), schema); !errors.Is(err, context.Canceled) {
 			t.Errorf("written: %v", err)
 		}
 	}

@@ -95,10 +95,10 @@ func ExampleWrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := table.Write(path, src, schema); err != nil {
+	if _, err := table.Write(context.Background(), path, src, schema); err != nil {
 		log.Fatal(err)
 	}
-	data, err := dpglm.OpenRows(path, nil) // the schema is in the file
+	data, err := dpglm.OpenRows(context.Background(), path, nil) // the schema is in the file
 	if err != nil {
 		log.Fatal(err)
 	}

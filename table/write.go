@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -17,9 +18,14 @@ import (
 //
 // The file has the rows that [Read] would keep, and the schema. It holds private data, and is
 // for its owner's eyes only. It appears under its name when it is complete, and there must be
-// none of that name before. The warnings are those of [Table.Warnings]. It fails as [Read] does,
-// and where the file can't be written: then there is none.
-func Write(path string, src Source, s Schema) (warnings []string, err error) {
+// none of that name before; if ctx is cancelled there is none. The warnings are those of
+// [Table.Warnings]. It fails as [Read] does, and where the file can't be written: then there is
+// none.
+func Write(ctx context.Context, path string, src Source, s Schema) (warnings []string, err error) {
+	if err := check.Given("context", ctx); err != nil {
+		return nil, err
+	}
+	src = WithContext(ctx, src)
 	e, err := NewEncoder(s)
 	if err != nil {
 		return nil, err
@@ -42,7 +48,7 @@ func Write(path string, src Source, s Schema) (warnings []string, err error) {
 		r.out.Discard()
 		return nil, err
 	}
-	return r.warnings(), r.complete()
+	return r.warnings(), r.complete(ctx)
 }
 
 // WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz,
@@ -53,7 +59,7 @@ func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []s
 		return nil, err
 	}
 	defer c.Close()
-	if warnings, err = Write(path, WithContext(ctx, c), s); err != nil {
+	if warnings, err = Write(ctx, path, c, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", csv, err)
 	}
 	return warnings, nil
@@ -96,7 +102,7 @@ func (r *reader) write() {
 }
 
 // complete ends the file.
-func (r *reader) complete() error {
+func (r *reader) complete(ctx context.Context) error {
 	if r.store.rows == 0 {
 		r.out.Discard()
 		return fileError(0, "there is no row after the header")
@@ -110,7 +116,7 @@ func (r *reader) complete() error {
 	}
 	if r.person >= 0 {
 		d.Persons, d.MaxRows = len(r.people), e.Schema().MaxRows
-		if err := r.out.Renumber(rowfile.Person, r.ranks()); err != nil {
+		if err := r.out.Renumber(ctx, rowfile.Person, r.ranks()); err != nil {
 			r.out.Discard()
 			return err
 		}

@@ -112,7 +112,7 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // train trains on the rows of the file but those to hold out.
 func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) {
-	data, trial, err := o.load()
+	data, trial, err := o.load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +150,12 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 }
 
 // load reads the rows, and holds some out if that is asked for.
-func (o *fitting) load() (data *dpglm.Dataset, trial *task.Trial, err error) {
+func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Trial, err error) {
 	if isRows(o.source.Path) {
 		if err = sameSchema(o.source.Path, o.source.Facts()); err != nil {
 			return nil, nil, err
 		}
-		data, err = dpglm.OpenRows(o.source.Path, nil)
+		data, err = dpglm.OpenRows(ctx, o.source.Path, nil)
 		return data, nil, err
 	}
 	t, err := o.source.Load()

@@ -265,7 +265,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "rows")
-	if err := WriteFile(path, mat.NewDense(2, 1, []float64{765, 765}), []float64{765, 765}, Owners{}, nil, 0, 0); err != nil {
+	if err := WriteFile(ctx, path, mat.NewDense(2, 1, []float64{765, 765}), []float64{765, 765}, Owners{}, nil, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	file, err := OpenFile(path)

@@ -40,12 +40,12 @@ func (f *File) Close() error { return f.f.Close() }
 func (f *File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "curator.File of %d columns", f.Columns()) }
 
 // Data checks and bounds the rows, as Open does. It reads all of them once.
-func (f *File) Data(enc Encoding, labelCentre, labelBound float64) (*Data, error) {
-	table, err := rows.NewStored(f.f, enc)
+func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound float64) (*Data, error) {
+	table, err := rows.NewStored(ctx, f.f, enc)
 	if err != nil {
 		return nil, err
 	}
-	owners, offsets, err := rows.ReadBeside(f.f)
+	owners, offsets, err := rows.ReadBeside(ctx, f.f)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound
 
 // WriteFile writes rows and labels to a file, for OpenFile, with whose they are, and with
 // offsets within a public range.
-func WriteFile(path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, low, high float64) error {
-	return rows.Write(path, x, labels, o, offsets, rows.Range{low, high})
+func WriteFile(ctx context.Context, path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, low, high float64) error {
+	return rows.Write(ctx, path, x, labels, o, offsets, rows.Range{low, high})
 }
 
 // arranged returns data and an order of its persons that are the given order of d's. Rows in

@@ -181,13 +181,56 @@ func TestRenumber(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Renumber(Person, ranks); err != nil {
+	if err := w.Renumber(context.Background(), Person, ranks); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(Details{}); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, opened(t, path), func(k int) int { return k })
+}
+
+// polled is a context that ends when it is asked for the n-th time whether it has.
+type polled struct {
+	context.Context
+	n    int
+	stop func()
+}
+
+func (p *polled) Err() error {
+	if p.n--; p.n == 0 {
+		p.stop()
+	}
+	return p.Context.Err()
+}
+
+// Numbers that are put in the place of others are no longer read and written when the context has
+// ended, and there is no file.
+func TestRenumberStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows")
+	w, err := Create(path, Facts{Columns: 3, Beside: []string{Person}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50_000 {
+		if err := w.Append(nil, []float64{1, 2, 3}, 0, float64(i%2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	of := &polled{ctx, 3, stop} // after the second block
+	if err := w.Renumber(of, Person, []int{1, 0}); !errors.Is(err, context.Canceled) || len(w.index) < 6*entryOnDisk {
+		t.Errorf("%v, %d blocks", err, len(w.index)/entryOnDisk)
+	}
+	if of.n < -1 { // once more for the cause
+		t.Errorf("asked %d times more", -of.n)
+	}
+	if err := w.Close(Details{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
 }
 
 // Nothing is left of a file that isn't whole, and none is written over.

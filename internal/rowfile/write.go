@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -265,15 +266,18 @@ func name(file, path string) error {
 }
 
 // Renumber puts ranks[v] in place of each number v of a column beside. It reads and writes all
-// that was written.
-func (w *Writer) Renumber(column string, ranks []int) error {
+// that was written, block by block, until ctx is cancelled.
+func (w *Writer) Renumber(ctx context.Context, column string, ranks []int) error {
 	w.flush()
 	if w.failed == nil {
 		w.fail(w.out.Flush())
 	}
 	behind := 8 * (len(w.facts.Beside) - slices.Index(w.facts.Beside, column)) // of each row, from the column on
 	at := int64(headSize)
-	for b := 0; b < len(w.index)/entryOnDisk && w.failed == nil; b++ {
+	for b := 0; b < len(w.index)/entryOnDisk; b++ {
+		if w.fail(check.Cancelled(ctx)); w.failed != nil {
+			break
+		}
 		entry := w.index[b*entryOnDisk:]
 		raw := slices.Grow(w.raw[:0], int(binary.LittleEndian.Uint32(entry)))[:binary.LittleEndian.Uint32(entry)]
 		_, err := w.file.ReadAt(raw, at)

@@ -42,7 +42,7 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encodi
 	of := inProcess{bits: bits}
 	for _, part := range [][2]int{{0, first}, {first, n}} {
 		path := filepath.Join(t.TempDir(), "rows")
-		if err := Write(path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], Owners{}, nil, Range{}); err != nil {
+		if err := Write(ctx, path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], Owners{}, nil, Range{}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := OpenShard(path)

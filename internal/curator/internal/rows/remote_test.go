@@ -96,7 +96,7 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 		y[i] = float64(i % 2)
 	}
 	path := filepath.Join(t.TempDir(), "rows")
-	if err := Write(path, x, y, Owners{}, nil, Range{}); err != nil {
+	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
 		t.Fatal(err)
 	}
 	f, err := rowfile.Open(path)

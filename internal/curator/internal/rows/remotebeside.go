@@ -48,6 +48,9 @@ func (t *Table) beside(ctx context.Context, names []string) ([]float64, error) {
 	k := t.stored.task
 	for b := k.first; b < k.last; b++ {
 		lo, hi := k.rows(t.layout, b)
+		if err := check.Cancelled(ctx); err != nil {
+			return nil, err
+		}
 		c, err := k.chunk(lo, hi)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -51,7 +52,7 @@ func (s step) of(p *Table) (*Table, error) {
 	if s.Map == nil {
 		return p.Rebound(s.Bound, s.Constant), nil
 	}
-	phi, err := projections.get(fmt.Sprint(*s.Map), 4, s.Map.Map)
+	phi, err := projections.get(context.Background(), fmt.Sprint(*s.Map), 4, s.Map.Map)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (p *Shard) Answer(ctx context.Context, question []byte) ([]uint64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
 	}
-	t, err := p.tables.get(string(key), 4, func() (*Table, error) { return NewStored(p.file, q.Rows.received()) })
+	t, err := p.tables.get(ctx, string(key), 4, func() (*Table, error) { return NewStored(ctx, p.file, q.Rows.received()) })
 	if err != nil {
 		return nil, err
 	}

@@ -43,13 +43,14 @@ func anyLabels() labelDomain {
 }
 
 // NewStored checks and bounds the rows of a file, all of which it reads once, as NewTable does
-// those of a matrix, and their labels, which must be finite.
-func NewStored(f *rowfile.File, enc Encoding) (*Table, error) {
+// those of a matrix, and their labels, which must be finite. A context that is cancelled stops it
+// within a block.
+func NewStored(ctx context.Context, f *rowfile.File, enc Encoding) (*Table, error) {
 	if f.Columns != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
 	t := newStored(f, enc)
-	if err := t.intakeStored(f); err != nil {
+	if err := t.intakeStored(ctx, f); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(t.stored.outside, true) {
@@ -71,19 +72,21 @@ func newStored(f *rowfile.File, enc Encoding) *Table {
 }
 
 // intakeStored measures the rows block by block of the file.
-func (t *Table) intakeStored(f *rowfile.File) error {
+func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 	type taking struct {
 		reader *rowfile.Reader
 		chunk  rowfile.Chunk
 		labels labelDomain
 	}
 	errs := make([]error, f.Blocks())
-	ctx, stop := context.WithCancel(context.Background())
+	going, stop := context.WithCancel(ctx)
 	defer stop()
-	err := inOrder(ctx, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
+	err := inOrder(going, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
 		func(b int, g *taking) {
 			lo := b * f.BlockRows
-			errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
+			if errs[b] = check.Cancelled(ctx); errs[b] == nil {
+				errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
+			}
 			if errs[b] == nil {
 				errs[b] = t.takeIn(&g.chunk, lo)
 			}

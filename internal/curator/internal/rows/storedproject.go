@@ -26,7 +26,7 @@ func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewStored(f, NewIdentity(k, bound, t.enc.Intercept))
+	p, err := NewStored(ctx, f, NewIdentity(k, bound, t.enc.Intercept))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -12,8 +13,9 @@ import (
 
 // Write writes the rows of a matrix to a file, with their labels, whose they are and what is
 // added to their scores, nil for nothing. Rows are read one by one, and not checked: that is
-// for who opens the file.
-func Write(path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, within Range) error {
+// for who opens the file. A context that is cancelled stops it before the next row, and there is no
+// file.
+func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o Owners, offsets []float64, within Range) error {
 	n, columns, err := Dims(x)
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func Write(path string, x mat.Matrix, labels []float64, o Owners, offsets []floa
 	if err != nil {
 		return err
 	}
-	if err := writeRows(w, src, columns, labels, beside); err != nil {
+	if err := writeRows(ctx, w, src, columns, labels, beside); err != nil {
 		w.Discard()
 		return err
 	}
@@ -61,9 +63,12 @@ func (f *Owners) columns() (names []string, columns [][]float64) {
 	return names, columns
 }
 
-func writeRows(w *rowfile.Writer, src source, columns int, labels []float64, beside [][]float64) error {
+func writeRows(ctx context.Context, w *rowfile.Writer, src source, columns int, labels []float64, beside [][]float64) error {
 	row, buf := make([]float64, len(beside)), make([]float64, columns)
 	for i, y := range labels {
+		if err := check.Cancelled(ctx); err != nil {
+			return err
+		}
 		var t tile
 		if err := unlessItPanics("At", func() { t = src.tile(i, i+1, buf) }); err != nil {
 			return err
@@ -84,10 +89,13 @@ func writeRows(w *rowfile.Writer, src source, columns int, labels []float64, bes
 
 // ReadBeside reads what the rows of a file have beside features and labels: whose they are, and
 // their offsets; nil if they have none.
-func ReadBeside(f *rowfile.File) (o Owners, offsets []float64, err error) {
+func ReadBeside(ctx context.Context, f *rowfile.File) (o Owners, offsets []float64, err error) {
 	columns := make([][]float64, len(f.Beside))
 	r, c := f.Reader(), new(rowfile.Chunk)
 	for lo := 0; lo < f.Rows && len(columns) > 0; lo += f.BlockRows {
+		if err := check.Cancelled(ctx); err != nil {
+			return o, nil, err
+		}
 		if err := r.Read(c, lo, min(lo+f.BlockRows, f.Rows)); err != nil {
 			return o, nil, err
 		}

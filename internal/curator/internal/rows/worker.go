@@ -85,7 +85,7 @@ func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 	if q.Asked.Copy != nil {
 		return q.Asked.Copy.reply(ctx, &q, asked)
 	}
-	base, err := shards.get(fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), 4, func() (*shard, error) { return openShard(&q) })
+	base, err := shards.get(ctx, fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), 4, func() (*shard, error) { return openShard(&q) })
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 		t.stored.sparse = t.stored.sparse && s.Map == nil
 	}
 	t.layout = newLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
-	t.workspaces, _ = b.pools.get(fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
+	t.workspaces, _ = b.pools.get(context.Background(), fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
 	loss, err := decodeLoss(q.Loss)
 	s := &Sums{t: &t, loss: loss, labelCentre: q.Labels[0], labelBound: q.Labels[1]}
 	if q.Shifted {
@@ -266,7 +266,7 @@ func (b *shard) frame(ctx context.Context, s *Sums, q *question, f Frame) (*Fram
 	}{f, q.Steps}); err != nil {
 		return nil, err
 	}
-	of, err := b.frames.get(key.String(), max(4, len(q.Asked.Together)), func() (*frameLengths, error) {
+	of, err := b.frames.get(ctx, key.String(), max(4, len(q.Asked.Together)), func() (*frameLengths, error) {
 		all := *q
 		all.Owned, all.Shifted = false, false
 		whole, err := b.sums(&all, 0, b.file.Rows)
@@ -316,7 +316,7 @@ func (r *Framed) blockLengths(ctx context.Context, edges []float64) error {
 	}
 	for b := k.first; b < k.last; b++ {
 		lo, hi := k.rows(t.layout, b)
-		if err := k.ready(lo, hi); err != nil {
+		if err := cmp.Or(check.Cancelled(ctx), k.ready(lo, hi)); err != nil {
 			return err
 		}
 		counts := make([]float64, len(edges)+1)
@@ -362,31 +362,4 @@ func (l *lazily) block(b int) error {
 	}
 	l.done[b] = true
 	return nil
-}
-
-// cache keeps the values that were made last.
-type cache[V any] struct {
-	lock sync.Mutex
-	keys []string // the latest last
-	of   []V
-}
-
-// get returns the value of a key, and keeps so many.
-func (c *cache[V]) get(key string, most int, create func() (V, error)) (V, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	for i, k := range c.keys {
-		if k == key {
-			return c.of[i], nil
-		}
-	}
-	v, err := create()
-	if err != nil {
-		return v, err
-	}
-	if len(c.keys) >= most {
-		c.keys, c.of = c.keys[1:], c.of[1:]
-	}
-	c.keys, c.of = append(c.keys, key), append(c.of, v)
-	return v, nil
 }

@@ -51,7 +51,7 @@ func decoded(t *testing.T, asked []byte) (q question) {
 // rowsIn writes rows to a file and opens it.
 func rowsIn(t *testing.T, path string, x mat.Matrix, y []float64) *rowfile.File {
 	t.Helper()
-	if err := Write(path, x, y, Owners{}, nil, Range{}); err != nil {
+	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
 		t.Fatal(err)
 	}
 	f, err := rowfile.Open(path)

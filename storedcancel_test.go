@@ -1,0 +1,98 @@
+package dpglm_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+)
+
+// stoppingMatrix is a matrix that cancels a context when one of its rows is read.
+type stoppingMatrix struct {
+	mat.Matrix
+	at    int
+	stop  func()
+	after int // elements that were read of later rows
+}
+
+func (m *stoppingMatrix) At(i, j int) float64 {
+	if i == m.at && j == 0 {
+		m.stop()
+	} else if i > m.at {
+		m.after++
+	}
+	return m.Matrix.At(i, j)
+}
+
+// polled is a context that is cancelled when it is asked for the n-th time whether it has ended.
+type polled struct {
+	context.Context
+	n    atomic.Int64
+	stop func()
+}
+
+func (p *polled) Err() error {
+	if p.n.Add(-1) == 0 {
+		p.stop()
+	}
+	return p.Context.Err()
+}
+
+// A context that is cancelled while rows are written leaves no file, and one that is while they
+// are read for the first time no data set; both stop within a block, of which the file has 13.
+func TestStoredRowsAreCancelled(t *testing.T) {
+	const perBlock = 32                             // rows of 1000 columns
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that blocks are read one after the other
+	x, y := separable(13*perBlock, 1000, 1)
+	bounds, dir := dpglm.Bounds{Feature: 1, Label: 1}, t.TempDir()
+	path := filepath.Join(dir, "x.rows")
+	cancelled, stop := context.WithCancel(ctx)
+	m := &stoppingMatrix{Matrix: x, at: 2 * perBlock, stop: stop}
+	if err := dpglm.WriteRows(cancelled, path, m, y); !errors.Is(err, context.Canceled) {
+		t.Errorf("written: %v", err)
+	}
+	if m.after > 0 {
+		t.Errorf("%d elements were read after the context was cancelled", m.after)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	cancelled, stop = context.WithCancel(ctx)
+	p := &polled{Context: cancelled, stop: stop}
+	p.n.Store(3) // after two blocks
+	if d, err := dpglm.OpenRows(p, path, bounds); d != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v, %v", d, err)
+	}
+	if more := -p.n.Load(); more > 1 { // for the cause
+		t.Errorf("asked %d times more after the context was cancelled", more)
+	}
+	if _, err := dpglm.OpenRowsOn(cancelled, path, bounds, workers{pieces: 3, scratch: t.TempDir()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("read by workers: %v", err)
+	}
+}
+
+// No context is an error, as anywhere.
+func TestStoredRowsNeedContexts(t *testing.T) {
+	var none context.Context
+	x, y := separable(10, 2, 1)
+	path, bounds := filepath.Join(t.TempDir(), "x.rows"), dpglm.Bounds{Feature: 1}
+	for name, err := range map[string]error{
+		"WriteRows":  dpglm.WriteRows(none, path, x, y),
+		"OpenRows":   failure(dpglm.OpenRows(none, path, bounds)),
+		"OpenRowsOn": failure(dpglm.OpenRowsOn(none, path, bounds, workers{pieces: 3, scratch: t.TempDir()})),
+	} {
+		if !errors.Is(err, dpglm.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
