@@ -89,8 +89,8 @@ func after(child *Plan, others int) int {
 
 // Run trains on d, which must have the shape of the plan. If ctx is cancelled before the first
 // noise is drawn, nothing is spent; after that the error is *Interrupted. Other errors come
-// before anything is spent: of data of another shape ([ErrShape]), or with labels that don't
-// fit the loss ([ErrLabel]).
+// before anything is spent: of data of another shape ([ErrShape]), with labels that don't
+// fit the loss ([ErrLabel]), or with rows that a party of [OpenShards] refuses.
 func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	return p.observed(ctx, d, env, nil)
 }
@@ -107,7 +107,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err := p.takes(data); err != nil {
 		return nil, err
 	}
-	if err := data.Check(p.loss); err != nil {
+	if err := data.Intake(ctx, p.loss); err != nil {
 		return nil, err
 	}
 	ledger := env.mark(p.ledger)

@@ -33,7 +33,7 @@ type Aggregator interface {
 // sum is the same whoever holds which rows, to the last bit.
 //
 // It is for [NoisyGD]; other learners ask more and are refused. Rows are checked by those who
-// hold them, when they are first asked.
+// hold them, and counted: each fit asks for that first, before anything is spent.
 //
 // # Privacy
 //

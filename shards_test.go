@@ -115,7 +115,7 @@ func TestShardsAddUp(t *testing.T) {
 					t.Fatal(f.name, err)
 				}
 			}
-			if len(sums[0]) != 2 || len(sums[1]) != 2 {
+			if len(sums[0]) != 3 || len(sums[1]) != 3 { // the first is that of intake
 				t.Fatalf("%d and %d sums", len(sums[0]), len(sums[1]))
 			}
 			for k := range sums[0] {
@@ -218,17 +218,26 @@ func TestShardsRefuse(t *testing.T) {
 			return a
 		},
 	} {
-		before = nil
-		parties, rows := shared(t, x, y, 300)
-		m := &masked{parties: parties, bits: 40, r: rand.New(rand.NewPCG(1, 2)), seen: spoil}
-		d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, seeded(1))
-		var interrupted *dpglm.Interrupted
-		if model != nil || !errors.As(err, &interrupted) || !errors.Is(err, dpglm.ErrRowFile) || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
-			t.Errorf("%s: %v", name, err)
+		for _, good := range []int{0, 1, 2} { // so many sums come before
+			before = nil
+			parties, rows := shared(t, x, y, 300)
+			asked := 0
+			m := &masked{parties: parties, bits: 40, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
+				if asked++; asked <= good {
+					return a
+				}
+				return spoil(q, a)
+			}}
+			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, seeded(1))
+			var interrupted *dpglm.Interrupted
+			spent := good > 0 || name == "reply: question" // which spoils the second question
+			if model != nil || errors.As(err, &interrupted) != spent || !errors.Is(err, dpglm.ErrRowFile) || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+				t.Errorf("%s, after %d: %v", name, good, err)
+			}
 		}
 	}
 	parties, rows := shared(t, x, y, 300)
@@ -239,6 +248,51 @@ func TestShardsRefuse(t *testing.T) {
 	}
 	if _, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3}, seeded(1)); !errors.Is(err, dpglm.ErrRowFile) {
 		t.Errorf("another modulus: %v", err)
+	}
+}
+
+// All parties check their rows before anything is released: what is wrong with one party's ends a
+// fit that has spent nothing, and no gradient is asked for.
+func TestShardsCheckRowsFirst(t *testing.T) {
+	const n, d = 900, 4
+	bounds := dpglm.Bounds{Feature: 1, Label: 1}
+	for name, c := range map[string]struct {
+		spoil func(x *mat.Dense, y []float64, rows []int)
+		want  error
+	}{
+		"nothing":                        {func(*mat.Dense, []float64, []int) {}, nil},
+		"a feature is no number":         {func(x *mat.Dense, _ []float64, _ []int) { x.Set(n-3, 1, math.NaN()) }, dpglm.ErrValue},
+		"a label is infinite":            {func(_ *mat.Dense, y []float64, _ []int) { y[n-3] = math.Inf(1) }, dpglm.ErrValue},
+		"a label is outside of the loss": {func(_ *mat.Dense, y []float64, _ []int) { y[n-3] = 0.5 }, dpglm.ErrLabel},
+		"a party has other rows":         {func(_ *mat.Dense, _ []float64, rows []int) { rows[1]++ }, dpglm.ErrRowFile},
+	} {
+		x, y := separable(n, d, 1)
+		_, rows := shared(t, x, y, 300)
+		c.spoil(x, y, rows)
+		parties, _ := shared(t, x, y, 300)
+		var asked []string
+		m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
+			of := "gradient"
+			if strings.Contains(string(q), `"intake":true`) {
+				if of = "intake"; !slices.Equal(a[1][3:], make([]uint64, d)) {
+					t.Errorf("%s: intake adds %v", name, a[1])
+				}
+			}
+			asked = append(asked, of)
+			return a
+		}}
+		data, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: d}, bounds, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = dpglm.NoisyGD(ctx, data, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 2}, seeded(1))
+		var interrupted *dpglm.Interrupted
+		if !errors.Is(err, c.want) || errors.As(err, &interrupted) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.want == nil && !slices.Equal(asked, []string{"intake", "gradient", "gradient"}) || c.want != nil && slices.Contains(asked, "gradient") {
+			t.Errorf("%s: asked were %s", name, asked)
+		}
 	}
 }
 
@@ -349,7 +403,7 @@ func TestPartiesRefuse(t *testing.T) {
 		"rows": {`{}`, `{"Columns":3,"Bound":1,"Magnitude":1}`, `{"Columns":2,"Bound":-1,"Magnitude":1}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[1]}`,
 			`{"Columns":2,"Bound":1,"Magnitude":1,"Min":[]}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[],"Shift":[],"Min":[],"Max":[]}`,
 			`{"Columns":2,"Bound":1,"Magnitude":1,"Groups":[{"Name":"g","Columns":[7],"Names":["a"]}]}`},
-		"loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "weights": {"[1]", "null"}, "more": {"1"},
+		"loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "weights": {"[1]", "null"}, "intake": {"1"}, "more": {"1"},
 	} {
 		for _, v := range values {
 			var of map[string]json.RawMessage

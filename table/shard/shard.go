@@ -29,7 +29,7 @@ import (
 type Party struct{ of *worker.Shard }
 
 // Open opens a party's file. Rows are read when a question comes, and checked and measured when
-// the first one does. A file whose rows have persons, weights or offsets is refused.
+// the first one does, which in a fit asks for nothing else. A file whose rows have persons, weights or offsets is refused.
 func Open(path string) (*Party, error) {
 	s, err := worker.OpenShard(path)
 	if err != nil {

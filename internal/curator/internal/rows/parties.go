@@ -109,11 +109,21 @@ func (s *Sums) steps(r, clip float64) float64 {
 	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
 }
 
-// sumOfParties is Gradient's sum over the rows of parties.
+// Intake has all parties that hold rows check them, with their labels, and count them: what is
+// wrong with one is told before anything is released. Other rows are checked when they are opened.
+func (s *Sums) Intake(ctx context.Context) error {
+	if !s.t.Parties() {
+		return nil
+	}
+	none := make([]float64, s.Dim())
+	return s.sumOfParties(ctx, none, &asked{Kind: "intake", W: none, Clip: math.Inf(1)})
+}
+
+// sumOfParties is Gradient's sum over the rows of parties, or 0 where they are to check these.
 func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
 	p, at := s.t.parties(), s.t.stored.remote
 	projects := slices.ContainsFunc(at.steps, func(s step) bool { return s.Map != nil })
-	if q == nil || q.Kind != "gradient" || projects || s.t.stored.class >= 0 {
+	if q == nil || q.Kind != "gradient" && q.Kind != "intake" || projects || s.t.stored.class >= 0 {
 		return errParties
 	}
 	loss, err := encodeLoss(s.loss)
@@ -122,7 +132,7 @@ func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error 
 	}
 	longest := s.longest(vector.Norm(q.W), q.Clip)
 	of := shardQuestion{Protocol: shardProtocol, Bits: p.Bits, Step: p.step(s.Len(), longest), Rows: send(s.t.enc),
-		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Weights: q.W}
+		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Weights: q.W, Intake: q.Kind == "intake"}
 	of.Bound = longest / of.Step
 	if !math.IsInf(q.Clip, 1) {
 		of.Clip = &q.Clip

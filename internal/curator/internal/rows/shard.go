@@ -26,7 +26,7 @@ const shardProtocol = "dpglm shard 1"
 // An answer is 3 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
 // question's mark; and the sum. Whoever adds answers up modulo 2^Bits adds these, too, by which
 // the sum's receiver sees that as many answers to this question were added as there are parties,
-// over as many rows.
+// over as many rows. With Intake parties check their rows and labels, and the sum is 0.
 type shardQuestion struct {
 	Protocol string          `json:"protocol"`
 	Bits     int             `json:"bits"`
@@ -37,6 +37,7 @@ type shardQuestion struct {
 	Labels   [2]float64      `json:"labels"` // centre and bound
 	Weights  []float64       `json:"weights"`
 	Clip     *float64        `json:"clip,omitempty"` // none if it isn't there
+	Intake   bool            `json:"intake,omitempty"`
 }
 
 // shardHead is how many integers come before the sum.
@@ -154,6 +155,9 @@ func (p *Shard) Answer(ctx context.Context, question []byte) ([]uint64, error) {
 	}
 	answer := make([]uint64, shardHead+s.Dim())
 	answer[0], answer[1], answer[2] = 1, uint64(s.Len()), mark(question, q.Bits)
+	if q.Intake { // rows and labels are checked
+		return answer, nil
+	}
 	if err := s.integers(ctx, answer[shardHead:], &q); err != nil {
 		return nil, err
 	}
