@@ -14,7 +14,8 @@ import (
 // file is an output that appears under its name when it is complete.
 type file struct {
 	*os.File
-	path string
+	flag, path string
+	kept       bool // under the name that it has now
 }
 
 // newFile opens the output of a flag before work begins that would be lost without it; nil
@@ -34,20 +35,31 @@ func newFile(flag, path string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-%s %s: %w", flag, path, err)
 	}
-	return &file{f, path}, nil
+	return &file{File: f, flag: flag, path: path}, nil
 }
 
-// keep gives the file its name.
+// keep gives the file its name, unless another program's file has got it meanwhile: a link is
+// made only where there is none. Then it stays under the name that it has.
 func (f *file) keep() error {
 	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), f.path)
+	err := os.Link(f.Name(), f.path)
+	if err == nil {
+		return os.Remove(f.Name()) // the other name
+	}
+	if !errors.Is(err, fs.ErrExist) { // of a file system without links, maybe
+		if _, err = os.Lstat(f.path); errors.Is(err, fs.ErrNotExist) {
+			return os.Rename(f.Name(), f.path)
+		}
+	}
+	f.kept = true
+	return fmt.Errorf("-%s %s was written by another program meanwhile; what was to be written there is in %s", f.flag, f.path, f.Name())
 }
 
 // discard removes a file that is not kept.
 func (f *file) discard() {
-	if f != nil {
+	if f != nil && !f.kept {
 		f.Close()
 		os.Remove(f.Name())
 	}
