@@ -224,3 +224,52 @@ func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// A worker whose context has ended answers nothing, whatever it is asked.
+func TestWorkersStop(t *testing.T) {
+	const n, d = 700, 3
+	y, path := alternating(n), filepath.Join(t.TempDir(), "rows")
+	if err := Write(ctx, path, randomMatrix(rand.New(rand.NewPCG(79, 80)), n, d, 1), y, Owners{Weights: y, Heavy: 1}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	over, stop := context.WithCancel(ctx)
+	stop()
+	asked := ""
+	remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
+		if piece == 0 {
+			asked += decoded(t, question).Asked.Kind + ", "
+			if _, err := Reply(over, question, piece); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", decoded(t, question).Asked.Kind, err)
+			}
+		}
+		return Reply(ctx, question, piece)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := remote.Beside(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSums(remote, nil, 0, 1, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	framed, err := s.Frame(ctx, nil, Frame{Centre: make([]float64, d)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := framed.Lengths(ctx, []float64{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Gradient(ctx, make([]float64, d), make([]float64, d), 1); err != nil {
+		t.Fatal(err)
+	}
+	if asked != "label counts, beside, framed lengths, gradient, " {
+		t.Errorf("asked were %s", asked)
+	}
+}
