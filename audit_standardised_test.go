@@ -200,7 +200,7 @@ func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
 		if err != nil {
 			return 0, err
 		}
-		x.facts.minority, x.known = 1, []float64{1} // else the clip is a typical one at most
+		x.facts.minority, x.facts.typical, x.known = 1, 5, []float64{1} // else the clip is a typical one at most
 		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
 			return 0, err
 		}

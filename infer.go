@@ -154,7 +154,7 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	pilot.pilot, pilot.faintest = true, inferredFrom
+	pilot.pilot, pilot.clear = true, inferredFrom(pilot.d)
 	if err := pilot.start(); err != nil {
 		return nil, err
 	}
@@ -199,9 +199,8 @@ func (o *inference) train(r *run) ([]float64, error) {
 	return weights, nil
 }
 
-// inferredFrom is the noise of moments beyond which there is no inference, which can't do without
-// them.
-const inferredFrom = 0.15
+// inferredFrom is the n·μ below which there is no inference, which can't do without moments.
+func inferredFrom(d int) float64 { return 42 * math.Sqrt(float64(d)) }
 
 // futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
@@ -209,7 +208,7 @@ func (o *inference) futile() bool {
 	part := *o.standardised
 	part.mu *= math.Sqrt(o.pilotShare())
 	x := part.foreseen()
-	x.faintest = inferredFrom
+	x.clear = inferredFrom(x.d)
 	return x.hopeless() || x.drowned()
 }
 

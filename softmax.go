@@ -142,8 +142,8 @@ func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([]
 	if err := x.total(); err != nil {
 		return nil, err
 	}
-	if x.faintest = 0.15; x.d > whitenedDim {
-		x.faintest = 0.05
+	if x.clear = 42 * math.Sqrt(float64(x.d)); x.d > whitenedDim {
+		x.clear *= 3
 	}
 	x.scaled = x.nmu() >= scaledFrom
 	hopeless := x.nmu() < x.enough()

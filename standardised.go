@@ -34,20 +34,22 @@ type StandardisedGDConfig struct{}
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
-//     one's moments leave much to the noise. Where moments would drown, with n·μ below
-//     79√d (63√d beyond 20 features), A is 2I/R, R being exceeded by a quarter of the rows;
-//     where they are round already, but for noise, A is one scale.
+//     one's moments leave much to the noise. Where moments would drown, with n·μ below 80√d,
+//     or 30d from 7 features on, 500 from 17, 0.15d² from 58, 2000 from 116, A is 2I/R, R being
+//     exceeded by a quarter of the rows; where they are round already, but for noise, A is one
+//     scale.
 //  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 where moments drown, or from 4 on
 //     without momentum where they were round; the last half is averaged. The clip comes
 //     from histograms of the gradients' norms, at up to four steps, and may shorten a
 //     fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in the
-//     limit. For classes and counts the intercept's sum is released unclipped beside the
-//     clipped gradients, but under the probit loss, whose slopes have no bound. The result
-//     is shortened by James and Stein's rule, and for the logistic loss lengthened where the
-//     gradients say that it stopped short. Where moments drown it is shortened by less if
-//     the gradients that were released on the way say so, the clip is at most that of
-//     typical gradients, and the logistic loss's intercept stays at the start until its
-//     own slope is released at the end.
+//     limit. It is at most that of typical gradients times nμ/(50d), or 1. For classes and
+//     counts the intercept's sum is released unclipped beside the clipped gradients, but under
+//     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
+//     rule, and for the logistic loss lengthened where the gradients say that it stopped short.
+//     Where moments drown it is shortened by less if the gradients that were released on the
+//     way say so, the clip is at most that of typical gradients, and the logistic loss's
+//     intercept stays at the start until its own slope is released at the end. That of counts
+//     whose range is far above their mean stays at a labels' mean with a larger share.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
 //     loss's Hessian, which is released, and six more steps follow.
 //
@@ -100,10 +102,9 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 
 // foreseen is a run as far as public numbers tell: weights of rows can but make for less.
 func (o *standardised) foreseen() *standardising {
-	x := &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features(), faintest: 0.08}
-	if x.d > 20 { // of which more differ from the others
-		x.faintest = 0.1
-	}
+	x := &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features()}
+	d := float64(x.d) // sets of data with few and with many features chose the numbers
+	x.clear = max(math.Min(80*math.Sqrt(d), 200), math.Min(30*d, 500), math.Min(0.15*d*d, 2000))
 	return x
 }
 
@@ -257,6 +258,8 @@ type standardising struct {
 	d    int
 
 	facts    labelFacts
+	told     float64 // the labels' noisy sums, each times its share
+	toldWith float64 // these shares
 	bias     float64 // the intercept at the start
 	shifted  float64 // mean offset of the scores
 	constant bool    // whether nothing is left for a model of the features
@@ -268,7 +271,7 @@ type standardising struct {
 	round     bool      // whether moments are those of one scale in all directions
 	spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
-	faintest  float64   // noise of the moments over the squared bound on rows, beyond which they drown
+	clear     float64   // n·μ from which on second moments don't drown
 	pilot     bool      // whether this is but the beginning of an inference
 }
 
@@ -325,6 +328,11 @@ func (x *standardising) start() error {
 	}
 	if err := x.level(share, low, high); err != nil || x.constant {
 		return err
+	}
+	if x.hidden() { // all that will be known of the intercept
+		if err := x.level(againShare, low, high); err != nil {
+			return err
+		}
 	}
 	rare := 3.0
 	if x.loss.Labels() == losses.Count {
@@ -387,11 +395,9 @@ func (x *standardising) least() float64 {
 }
 
 // drowned reports whether second moments would drown in their noise.
-func (x *standardising) drowned() bool {
-	return 2*math.Sqrt(float64(x.d))/(x.nmu()*math.Sqrt(momentsShare)) > x.faintest
-}
+func (x *standardising) drowned() bool { return x.nmu() < x.clear }
 
-// level draws the labels' mean with a share.
+// level draws the labels' mean with a share, and takes what was drawn before into account.
 func (x *standardising) level(share, low, high float64) error {
 	answer, err := x.sums.Labels(x.ctx)
 	sum, err := x.pool.draw(share, answer, err)
@@ -399,7 +405,8 @@ func (x *standardising) level(share, low, high float64) error {
 		return err
 	}
 	x.constant = x.pool.left <= 0
-	x.facts, x.bias = x.labels(sum[0]/x.n, (high-low)/(x.nmu()*math.Sqrt(share)), low, high)
+	x.told, x.toldWith = x.told+float64(share*sum[0]), x.toldWith+share
+	x.facts, x.bias = x.labels(x.told/(x.toldWith*x.n), (high-low)/(x.nmu()*math.Sqrt(x.toldWith)), low, high)
 	x.bias -= x.shifted
 	if !x.shape.Intercept {
 		x.bias, x.facts.apart = 0, 0

@@ -54,7 +54,7 @@ func (x *standardising) descend() ([]float64, error) {
 		return x.rewhitened(s, at)
 	}
 	x.settle(s, &at)
-	if x.still() {
+	if x.refitted() {
 		err = x.refit(s, &at)
 	}
 	return x.back(at), err
@@ -86,7 +86,7 @@ func (x *standardising) firstStage() stage {
 	if x.hessian {
 		later = x.pool.left * stageShare
 	}
-	if x.still() {
+	if x.refitted() {
 		later = refitShare
 	}
 	s.share = x.pool.left - later - s.clips
@@ -110,6 +110,17 @@ func (x *standardising) settle(s stage, at *iterate) {
 		at.u[j] *= k
 	}
 	at.b = x.bias + x.trusted(s, *at, k)*(at.b-x.bias)
+	if x.hidden() {
+		at.b -= x.scoreVariance(at.u) / 2 // which keeps the mean of predictions
+	}
+}
+
+// scoreVariance is that of scores, as far as it is known.
+func (x *standardising) scoreVariance(u []float64) (sum float64) {
+	for j, known := range x.known {
+		sum += float64(known * u[j] * u[j])
+	}
+	return sum
 }
 
 // refit moves an intercept that has stayed so that predictions have the labels' mean, as far
@@ -130,9 +141,18 @@ func (x *standardising) refit(s stage, at *iterate) error {
 }
 
 // still reports whether the intercept stays where the labels' mean puts it, as noise would
-// move it further than the features do.
+// move it further than the features do: of two classes where moments drown, and of counts whose
+// range is far above their mean.
 func (x *standardising) still() bool {
-	return x.shape.Intercept && x.known == nil && losses.LinkOf(x.loss) == losses.Logit
+	return x.shape.Intercept && (x.hidden() || x.known == nil && losses.LinkOf(x.loss) == losses.Logit)
+}
+
+// refitted reports whether an intercept that stayed is moved at the end.
+func (x *standardising) refitted() bool { return x.still() && !x.hidden() }
+
+// hidden reports whether the slope of counts' intercept can't be seen in its noise.
+func (x *standardising) hidden() bool {
+	return losses.LinkOf(x.loss) == losses.Log && !x.pilot && x.facts.apart > 0.037*x.nmu()*x.facts.curvature
 }
 
 // trusted is the weight of the descent's intercept against the start's, which is k, that
@@ -267,8 +287,12 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 		effective = 1
 	}
 	typical := f.typical * math.Sqrt(1+effective)
-	if at.clip = s.readClip(h, at.clip, typical); x.known == nil { // noise costs more than bias
+	at.clip = s.readClip(h, at.clip, typical)
+	switch { // while noise costs more than bias
+	case x.known == nil:
 		at.clip = math.Min(at.clip, typical)
+	case !x.pilot:
+		at.clip = math.Min(at.clip, typical*math.Max(1, x.nmu()/float64(50*d)))
 	}
 	if f.minority < 1 && x.most()*x.n < 2*middle { // too few to be seen
 		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
@@ -309,12 +333,11 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	if x.known == nil {
 		return shrunk(at.u, s.variance(at.noise, flat*h))
 	}
-	var noise, all float64
-	for j, known := range x.known {
+	var noise float64
+	for _, known := range x.known {
 		noise += float64(known * s.variance(at.noise, known*h))
-		all += float64(known * at.u[j] * at.u[j])
 	}
-	return math.Max(0, 1-noise/math.Max(all, 1e-300))
+	return math.Max(0, 1-noise/math.Max(x.scoreVariance(at.u), 1e-300))
 }
 
 // flat is how curved the loss is along a typical coordinate, beside its φ”, where features

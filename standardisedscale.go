@@ -24,13 +24,11 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 	if x.known == nil || losses.LinkOf(x.loss) != losses.Logit {
 		return
 	}
-	var square, variance, driven float64
-	for j, known := range x.known {
-		square += float64(known * at.u[j] * at.u[j])
-	}
+	square := x.scoreVariance(at.u)
 	if !(square > 0) {
 		return
 	}
+	var variance, driven float64
 	r, first, m := math.Sqrt(square), s.steps-s.averaged, float64(s.averaged)
 	h := logistic{at.b, r}.curvature()
 	for _, sd := range at.noise[first:] {
