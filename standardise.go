@@ -19,8 +19,8 @@ const (
 	againShare   = 0.07 // the second round of moments
 )
 
-// standardise releases the frame. It reports where the features are many and no
-// direction stands out of the noise.
+// standardise releases the frame. It reports where the features are many and no direction stands
+// out of the noise: of classes, as scores of other labels have units, and steps by columns don't.
 func (x *standardising) standardise() (few bool, err error) {
 	d, nmu := float64(x.d), x.nmu()
 	bound := x.data.Facts().Bound
@@ -54,7 +54,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if x.d > whitenedDim && top < 0.1 {
+	if x.d > whitenedDim && top < 0.1 && x.loss.Labels() == losses.Binary {
 		return true, nil
 	}
 	return false, x.again()

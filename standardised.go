@@ -35,14 +35,14 @@ type StandardisedGDConfig struct{}
 //     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
 //     noise; a second round in the first one's coordinates follows where the first
 //     one's moments leave much to the noise. Where moments would drown, with n·μ below 80√d,
-//     or 30d from 7 features on, 500 from 17, 0.15d² from 58, 2000 from 116, A is 2I/R, R being
-//     exceeded by a quarter of the rows; where they are round already, but for noise, A is one
-//     scale.
-//  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 where moments drown, or from 4 on
-//     without momentum where they were round; the last half is averaged. The clip comes
-//     from histograms of the gradients' norms, at up to four steps, and may shorten a
-//     fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in the
-//     limit. It is at most that of typical gradients times nμ/(50d), or 1. For classes and
+//     or 30d from 7 features on, 500 from 17, 0.15d² from 58, 2000 from 116, and for a rarer
+//     class of a fraction q up to √(½/q) times that, A is 2I/R, R being exceeded by a quarter of
+//     the rows; where they are round already, but for noise, A is one scale.
+//  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 (48 of real labels) where moments
+//     drown, or from 4 on without momentum where they were round; the last half is averaged.
+//     The clip comes from histograms of the gradients' norms, at up to four steps, and may
+//     shorten a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in
+//     the limit. It is at most that of typical gradients times nμ/(50d), or 1. For classes and
 //     counts the intercept's sum is released unclipped beside the clipped gradients, but under
 //     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
 //     rule, and for the logistic loss lengthened where the gradients say that it stopped short.
@@ -53,8 +53,8 @@ type StandardisedGDConfig struct{}
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
 //     loss's Hessian, which is released, and six more steps follow.
 //
-// With more than 1000 features, or where no direction of many stands out of the moments'
-// noise, columns are scaled by their own noisy sums of squares instead (see Auto).
+// With more than 1000 features, or for classes where no direction of many stands out of the
+// moments' noise, columns are scaled by their own noisy sums of squares instead (see Auto).
 //
 // Errors are those of the configuration's Plan, before anything is released, and of
 // [Plan.Run].
@@ -71,7 +71,7 @@ type StandardisedGDConfig struct{}
 //
 // # Parameters
 //
-// x is n×d. It makes at most 40 passes over the rows, and 310 of more than 200 features;
+// x is n×d. It makes at most 60 passes over the rows, and 310 of more than 200 features;
 // O(n·d²) flops for moments and norms, O(d³) for eigenvectors. The ball does not bind: of
 // Problem.Radius the weights don't depend, and only the cap on losses of a [GridSearch] or
 // [Boost] around it does. Kinks are smoothed over ½, or a thirtieth of the label bound.
@@ -93,7 +93,7 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	plan, err := o.plan(c, "standardised GD", b, 40, o.train)
+	plan, err := o.plan(c, "standardised GD", b, 60, o.train)
 	if x := o.foreseen(); err == nil && x.hopeless() {
 		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.nmu(), x.least())
 	}
@@ -104,7 +104,7 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 func (o *standardised) foreseen() *standardising {
 	x := &standardising{standardised: o, n: float64(o.shape.Rows), d: o.shape.features()}
 	d := float64(x.d) // sets of data with few and with many features chose the numbers
-	x.clear = max(math.Min(80*math.Sqrt(d), 200), math.Min(30*d, 500), math.Min(0.15*d*d, 2000))
+	x.clear = max(min(80*math.Sqrt(d), 200), min(30*d, 500), min(0.15*d*d, 2000))
 	return x
 }
 
@@ -225,6 +225,9 @@ func (o *standardised) within(r *run, whole float64) ([]float64, error) {
 	}
 	if x.d > standardisedDim {
 		return x.byColumns()
+	}
+	if x.loss.Labels() == losses.Binary { // there is less to learn of a rare class
+		x.clear = max(x.clear, min(x.clear*math.Sqrt(0.5/x.facts.minority), 40*float64(x.d), 2400))
 	}
 	few, err := x.standardise()
 	if err != nil {

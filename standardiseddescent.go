@@ -69,7 +69,11 @@ func (x *standardising) firstStage() stage {
 	}
 	s := stage{framed: x.framed, momentum: 0.5, clips: clipsShare, effective: x.effective, curvature: f.residual}
 	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
-	s.steps = int(math.Min(math.Max(nmu/8, 8), 16))
+	most := 16.0
+	if x.loss.Labels() == losses.Real { // whose curvature doesn't fade on the way
+		most = 48
+	}
+	s.steps = int(math.Min(math.Max(nmu/8, 8), most))
 	least, ridge := 12.0, 32.0
 	if x.round { // a few steps reach everywhere
 		least, ridge, s.momentum = 4, 4, 0
