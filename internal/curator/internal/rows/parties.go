@@ -119,11 +119,11 @@ func (s *Sums) Intake(ctx context.Context) error {
 	return s.sumOfParties(ctx, none, &asked{Kind: "intake", W: none, Clip: math.Inf(1)})
 }
 
-// sumOfParties is Gradient's sum over the rows of parties, or 0 where they are to check these.
+// sumOfParties is Gradient's sum over the rows of parties, or 0 where they are to check these: over
+// all rows, as they have them, since no party knows what was picked or made of rows.
 func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
-	p, at := s.t.parties(), s.t.stored.remote
-	projects := slices.ContainsFunc(at.steps, func(s step) bool { return s.Map != nil })
-	if q == nil || q.Kind != "gradient" && q.Kind != "intake" || projects || s.t.stored.class >= 0 {
+	p, at := s.t.parties(), s.t.stored
+	if q == nil || q.Kind != "gradient" && q.Kind != "intake" || at.whole != nil || at.of != nil || s.t.owners != nil {
 		return errParties
 	}
 	loss, err := encodeLoss(s.loss)

@@ -84,6 +84,66 @@ func TestPartiesSensitivityHasSteps(t *testing.T) {
 	}
 }
 
+// A sum that two rows bring apart by one step may come further apart when it becomes a float64,
+// which 2^61 and 256 steps, and one step more, do by 512 steps.
+func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
+	const n = 1000
+	enc, question := NewIdentity(1, 1, false), []byte("a question")
+	table, err := NewParties(Parties{Rows: []int{n}, Bits: 64}, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSums(table, nil, 0, 1, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := table.parties()
+	q := &shardQuestion{Step: p.step(n, s.longest(0, math.Inf(1)))}
+	var sums [2][1]float64
+	for k := range sums {
+		v := uint64(1<<61) + 256 + uint64(k)
+		if most := n * s.longest(0, math.Inf(1)) / q.Step; float64(v) > most {
+			t.Fatalf("%d steps, of %g that rows can have", v, most)
+		}
+		if err := p.read(sums[k][:], []uint64{1, n, mark(question, 64), v}, q, question); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apart, declared := sums[1][0]-sums[0][0], s.steps(0, math.Inf(1))
+	if apart < 500*q.Step || declared < apart || declared > 3*apart {
+		t.Errorf("one step more is %g more, declared %g", apart, declared)
+	}
+}
+
+// Parties answer for all their rows, as they have them: they aren't asked for some of these, for
+// others that are made of them, or for shares of persons.
+func TestPartiesAnswerForAllRows(t *testing.T) {
+	const n, d = 40, 3
+	s := heldBy(t, randomMatrix(rand.New(rand.NewPCG(71, 72)), n, d, 1), make([]float64, n), 7, 64, NewIdentity(d, 1, false), losses.Logistic{})
+	all, every := make([]int, n), make([]int, n)
+	for i := range all {
+		all[i], every[i] = i, i*7%n
+	}
+	owned, _, err := s.t.Own(Owners{Weights: make([]float64, n), Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]float64, d)
+	if err := s.Gradient(ctx, g, make([]float64, d), 0.5); err != nil {
+		t.Fatal(err)
+	}
+	for name, table := range map[string]*Table{
+		"some": s.t.Pick(all[3:20]), "others": s.t.Pick([]int{5, 3}), "reordered": s.t.Pick(every), "rebound": s.t.Rebound(0.5, 0),
+		"weighted": owned, "class": s.t.Against(1),
+	} {
+		of := *s
+		of.t = table
+		if err := of.Gradient(ctx, g, make([]float64, d), 0.5); err != errParties {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A replaced row moves the parties' sum by no more than the declared sensitivity, whatever the
 // modulus, and the worst two by no less than rounding to integers leaves of it: rows at the
 // bound in one direction, of opposite labels.
