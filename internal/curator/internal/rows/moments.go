@@ -192,9 +192,9 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 // gradient sum. To what GradientSensitivity counts for the sum at zero, rounding
 // adds that of the moments, times r, and that of the product and its sum with the
 // one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
-// zero.
+// zero weights, of the offsets there are.
 func (q *Quadratic) Sensitivity(r float64) float64 {
 	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.FeatureBound()
-	product := (dim + 2) * n * x * (float64(x*r) + q.s.loss.Constants(0, q.s.labelBound).Slope)
+	product := (dim + 2) * n * x * (float64(x*r) + q.s.Constants(0).Slope)
 	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*unit*product)
 }

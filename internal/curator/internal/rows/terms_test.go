@@ -307,6 +307,21 @@ func TestTermsOfQuadratic(t *testing.T) {
 	checkTold(t, told, 16)
 }
 
+// Offsets make the sum at zero longer, as labels do, and the rounding of what is added to it.
+func TestQuadraticRoundsOffsets(t *testing.T) {
+	s := shape{n: 3_000_000, columns: 4, bound: 1, loss: losses.Squared{}}
+	s.prepare()
+	added := func(s *Sums) float64 {
+		return (&Quadratic{s: s}).Sensitivity(0) - s.GradientSensitivity(0, math.Inf(1))
+	}
+	labels, offsets := *s.sums, *s.sums
+	labels.labelBound, offsets.labelBound = 100, 1
+	got, want := added(offsets.Shift(nil, Range{-99, 2})), added(&labels)
+	if !(want > 1e-7 && math.Abs(got-want) < 1e-3*want) {
+		t.Errorf("offsets of 99 beside labels of 1 add %g, labels of 100 %g", got, want)
+	}
+}
+
 // The norm that a clip goes by has room for the rounding of raw terms, and for the
 // constant.
 func TestTermsOfReach(t *testing.T) {
