@@ -147,7 +147,7 @@ func TestClassesAtTheEnds(t *testing.T) {
 }
 
 // A gradient's declared sensitivity is twice the clip, and √K times the rounding of one
-// class.
+// class; that of the slope in a factor is twice the limit, and the rounding of a sum.
 func TestClassesDeclareTheirRounding(t *testing.T) {
 	table := mustTable(t, mat.NewDense(600, 2, nil), NewIdentity(2, 1, true))
 	for _, k := range []int{2, 9} {
@@ -171,6 +171,13 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		one := framed.r.gradientSensitivity(p) - 1.4
 		if got := (l2 - 1.4) / one; !(math.Abs(got/math.Sqrt(float64(k))-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the clip, %g times that of one", k, l2-1.4, got)
+		}
+		if _, l2, err = heard(framed.ScaleSlope(ctx, at, at.B, 0.7)); err != nil {
+			t.Fatal(err)
+		}
+		block, blocks := measureBlocks(table.layout)
+		if want := 2.2 * unit * 0.7 * (block*block + blocks*600 + 4*600); !(math.Abs((l2-1.4)/want-1) < 1e-3) {
+			t.Errorf("%d classes: declared %g beyond twice the limit, want %g", k, l2-1.4, want)
 		}
 	}
 }
