@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -124,6 +125,64 @@ func TestEnginesHaveProducts(t *testing.T) {
 	sameBits(t, "products", weights[1], weights[0])
 }
 
+// Many columns are scaled by themselves, in rows that are shortened before and after: wherever
+// these lie, and so that it matters.
+func TestStoredRowsAreShortened(t *testing.T) {
+	const n, d = 600, 1010
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for range 1 + r.IntN(12) {
+			x.Set(i, r.IntN(d), r.NormFloat64()*0.2)
+		}
+		y[i] = float64(r.IntN(2))
+	}
+	f := form{"wide", sparsely(x), y, dpglm.Bounds{Feature: 4, Intercept: true}, nil}
+	memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote, _ := onWorkers(t, f)
+	var weights [][]float64
+	for _, d := range []*dpglm.Dataset{memory, stored(t, f.x, f.y, f.facts), remote} {
+		m, err := dpglm.Auto(ctx, d, logistic, dpglm.GDP(100), seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights = append(weights, m.Weights())
+	}
+	sameBits(t, "file", weights[1], weights[0])
+	sameBits(t, "workers", weights[2], weights[0])
+}
+
+// Labels are held to their range wherever they lie.
+func TestStoredLabelsAreHeld(t *testing.T) {
+	x, _ := separable(1200, 4, 1)
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Poisson{}, losses.Gamma{Least: 1}} {
+		f := form{loss.Name(), x, make([]float64, 1200), dpglm.Bounds{Feature: 1, Label: 5, Intercept: true}, nil}
+		for i := range f.y {
+			if f.y[i] = float64(i % 40); loss == (losses.Squared{}) {
+				f.y[i] -= 20
+			}
+		}
+		memory, err := dpglm.NewDataset(f.x, f.y, f.facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remote, _ := onWorkers(t, f)
+		var weights [][]float64
+		for _, d := range []*dpglm.Dataset{memory, stored(t, f.x, f.y, f.facts), remote} {
+			m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: loss, Radius: 1}, dpglm.GDP(10), dpglm.NoisyGDConfig{Steps: 3}, seeded(1))
+			if err != nil {
+				t.Fatal(f.name, err)
+			}
+			weights = append(weights, m.Weights())
+		}
+		sameBits(t, f.name+" in a file", weights[1], weights[0])
+		sameBits(t, f.name+" on workers", weights[2], weights[0])
+	}
+}
+
 // A pass in which a piece is missing, or there twice, is refused, as are replies to another
 // question and replies that are cut.
 func TestEnginesThatMiscount(t *testing.T) {
@@ -138,6 +197,7 @@ func TestEnginesThatMiscount(t *testing.T) {
 		"lost":       func(r [][]byte) [][]byte { return r[1:] },
 		"duplicated": func(r [][]byte) [][]byte { return append(r, r[0]) },
 		"instead":    func(r [][]byte) [][]byte { return append(r[1:], r[1]) },
+		"twice":      func(r [][]byte) [][]byte { return append([][]byte{r[1]}, r[1:]...) }, // of as many rows
 		"cut":        func(r [][]byte) [][]byte { return append([][]byte{r[0][:len(r[0])-8]}, r[1:]...) },
 		"longer":     func(r [][]byte) [][]byte { return append([][]byte{append(r[0], 0)}, r[1:]...) },
 		"empty":      func(r [][]byte) [][]byte { return append([][]byte{nil}, r[1:]...) },
