@@ -8,8 +8,10 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -151,5 +153,101 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 	}
 	if err := remote.stored.remote.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// remoteAndMemory are tables of the same rows, those of a file on workers and those of a matrix.
+func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o Owners, enc Encoding) [2]*Table {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := Write(ctx, path, x, y, o, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	remote, err := NewRemote(ctx, f, enc, here{t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { remote.Close() })
+	return [2]*Table{remote, mustTable(t, x, enc)}
+}
+
+// Workers keep the norms of rows in a frame, of rows with another bound beside those without.
+func TestRemoteFramesOfBoundedRows(t *testing.T) {
+	const n, d = 300, 3
+	x, y, edges := randomMatrix(rand.New(rand.NewPCG(81, 82)), n, d, 1), make([]float64, n), []float64{1.5, 1, 0.7, 0.31, 0.2, 0.1}
+	tables := remoteAndMemory(t, x, y, Owners{}, NewIdentity(d, 2, false))
+	var seen [2][][]float64
+	for k, table := range tables {
+		for _, table := range []*Table{table, table.Rebound(0.3, 0), table.Rebound(0.8, 0)} {
+			s, err := NewSums(table, y, 0, 1, losses.Squared{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range []Frame{{}, {Scale: []float64{1, 0.5, 2}}} {
+				r, err := s.Frame(ctx, whole, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts, _, err := heard(r.Lengths(ctx, edges))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, _, err := heard(r.Sum(ctx, 0.5))
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen[k] = append(seen[k], append(counts, sum...))
+			}
+		}
+	}
+	for k, want := range seen[1] {
+		if !slices.Equal(seen[0][k], want) {
+			t.Errorf("answer %d: %v, want %v", k, seen[0][k], want)
+		}
+	}
+	if slices.Equal(seen[1][0], seen[1][2]) {
+		t.Error("no row is longer than the smaller bound")
+	}
+}
+
+// Persons' rows that follow one after the other needn't be copied for their order's sake, and
+// count their shares nonetheless.
+func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
+	const n, d = 90, 2
+	x, y := randomMatrix(rand.New(rand.NewPCG(83, 84)), n, d, 1), make([]float64, n)
+	o := Owners{Count: n / 3, Most: 3, Seed: 1, Weights: make([]float64, n), Heavy: 2}
+	for i := range n {
+		y[i], o.Weights[i], o.Persons = float64(i%2), 1+float64(i%5)/5, append(o.Persons, i/3)
+	}
+	var seen [2][]float64
+	for k, table := range remoteAndMemory(t, x, y, o, NewIdentity(d, 1, true)) {
+		owned, order, err := table.Own(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, picked := owned.Pick([]int{0}), owned.RowsOf([]int{0})
+		single, of := first.Single()
+		for _, c := range []struct {
+			t *Table
+			y []float64
+		}{{owned, Gather(y, order)}, {single, Gather(Gather(Gather(y, order), picked), of)}} {
+			s, err := NewSums(c.t, c.y, 0, 1, losses.Logistic{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := make([]float64, s.Dim())
+			if err := s.Gradient(ctx, g, make([]float64, s.Dim()), 0.3); err != nil {
+				t.Fatal(err)
+			}
+			seen[k] = append(seen[k], g...)
+		}
+	}
+	if !slices.Equal(seen[0], seen[1]) {
+		t.Errorf("%v, want %v", seen[0], seen[1])
 	}
 }
