@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"io"
 	"math"
@@ -249,5 +250,60 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	}
 	if !slices.Equal(seen[0], seen[1]) {
 		t.Errorf("%v, want %v", seen[0], seen[1])
+	}
+}
+
+// overheard is an engine whose last question is kept.
+type overheard struct {
+	here
+	asked *[]byte
+}
+
+func (o overheard) Ask(ctx context.Context, question []byte, pieces int, take func(io.Reader) error) error {
+	*o.asked = question
+	return o.here.Ask(ctx, question, pieces, take)
+}
+
+// A worker of another build, or with another file, answers nothing: it may bound rows otherwise
+// than the noise is for. Nor does one that is asked for rows or shares that the file hasn't.
+func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := Write(ctx, path, mat.NewDense(2, 1, []float64{1, 2}), []float64{0, 1}, Owners{}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var asked []byte
+	if _, err := NewRemote(ctx, f, NewIdentity(1, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		spoil func(q *question)
+		rule  error
+	}{
+		"nothing":  {func(*question) {}, nil},
+		"build":    {func(q *question) { q.Build += " of others" }, check.ErrConfig},
+		"checksum": {func(q *question) { q.Sum++ }, check.ErrRowFile},
+		"rows":     {func(q *question) { q.Rows++ }, check.ErrConfig},
+		"first":    {func(q *question) { q.First = -1 }, check.ErrConfig},
+		"shares":   {func(q *question) { q.Owned = true }, check.ErrConfig},
+		"offsets":  {func(q *question) { q.Shifted = true }, check.ErrConfig},
+		"pieces":   {func(q *question) { q.Pieces = 0 }, check.ErrConfig},
+	} {
+		var q question
+		if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
+			t.Fatal(err)
+		}
+		c.spoil(&q)
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(q); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Reply(ctx, b.Bytes(), 0); !errors.Is(err, c.rule) || (err == nil) != (c.rule == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
