@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -40,6 +43,75 @@ func TestLogisticAtOnce(t *testing.T) {
 						t.Fatalf("%s: %v at once, %v tile by tile", what, got, want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// Rows that count shares, whose scores have offsets, or that are in another order than the
+// caller's, aren't added at once, wherever they lie.
+func TestLogisticAtOnceIsForPlainRows(t *testing.T) {
+	const n, d = 700, 3
+	r := rand.New(rand.NewPCG(63, 64))
+	x, y, off := randomMatrix(r, n, d, 1), make([]float64, n), make([]float64, n)
+	o := Owners{Weights: make([]float64, n), Heavy: 1}
+	for i := range n {
+		y[i], off[i], o.Weights[i] = float64(r.IntN(2)), 2*r.Float64()-1, r.Float64()
+	}
+	enc := NewIdentity(d, 1, true)
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	file, err := NewStored(ctx, f, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := randomVector(r, enc.Dim(), 1.5)
+	for name, of := range map[string]func(t *Table) (*Table, []int, []float64){
+		"shares": func(table *Table) (*Table, []int, []float64) {
+			owned, order, err := table.Own(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return owned, order, nil
+		},
+		"offsets": func(table *Table) (*Table, []int, []float64) {
+			return table, nil, off
+		},
+		"order": func(table *Table) (*Table, []int, []float64) {
+			order := rand.New(rand.NewPCG(1, 2)).Perm(n)[:n/2]
+			return table.Pick(order), order, nil
+		},
+	} {
+		gradient := func(table *Table) []float64 {
+			table, order, off := of(table)
+			labels := y
+			if len(order) > 0 {
+				labels = Gather(y, order)
+			}
+			s, err := NewSums(table, labels, 0, 1, losses.Logistic{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off != nil {
+				s = s.Shift(off, Range{-1, 1})
+			}
+			g := make([]float64, s.Dim())
+			if err := s.Gradient(ctx, g, w, 0.4); err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		want := gradient(mustTable(t, opaque{x}, enc))
+		for where, table := range map[string]*Table{"memory": mustTable(t, x, enc), "a file": file} {
+			if got := gradient(table); !slices.Equal(got, want) {
+				t.Errorf("%s in %s: %v, tile by tile %v", name, where, got, want)
 			}
 		}
 	}
