@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -270,6 +271,36 @@ func TestHalfWritten(t *testing.T) {
 	done := write(t, 3, 2, false)
 	if _, err := Create(done, Facts{Columns: 2}); !errors.Is(err, check.ErrRowFile) {
 		t.Errorf("a file that exists: %v", err)
+	}
+}
+
+// Rows are for their owner's eyes, whatever the process lets others read, while they are written
+// and after.
+func TestFilesAreTheirOwners(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions of files are those of Unix")
+	}
+	path := filepath.Join(t.TempDir(), "rows")
+	w, err := Create(path, Facts{Columns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		files, err := os.ReadDir(filepath.Dir(path))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		if info, err := files[0].Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v (%v)", files[0].Name(), info.Mode(), err)
+		}
+		if w.facts.Rows == 0 {
+			if err := w.Append(nil, []float64{1, 2}, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(Details{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -251,6 +252,37 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	if !slices.Equal(seen[0], seen[1]) {
 		t.Errorf("%v, want %v", seen[0], seen[1])
 	}
+}
+
+// Copies of rows are for their owner's eyes.
+func TestRemoteCopiesAreTheirOwners(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions of files are those of Unix")
+	}
+	table := remoteAndMemory(t, mat.NewDense(3, 1, []float64{1, 2, 3}), make([]float64, 3), Owners{}, NewIdentity(1, 1, false))[0]
+	picked := table.Pick([]int{2, 0})
+	s, err := NewSums(picked, nil, 0, 1, losses.Squared{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.LabelSum(ctx); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = filepath.WalkDir(table.stored.remote.engine.Scratch(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == table.stored.remote.engine.Scratch() {
+			return err
+		}
+		info, err := e.Info()
+		if seen++; err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("others read %s: %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || seen != 2 {
+		t.Errorf("%d files and directories of copies (%v)", seen, err)
+	}
+	runtime.KeepAlive(picked)
 }
 
 // overheard is an engine whose last question is kept.
