@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
 )
 
 // Gradients, their norms and counts of classes are what loops make of rows' coordinates, of
@@ -113,6 +114,53 @@ func TestClassesByLoops(t *testing.T) {
 			if got, _, _ = heard(classes.Counts(ctx, whole)); !floats.EqualApprox(got, counts, 1e-9) {
 				t.Errorf("%s: counts %v, by loops %v", name, got, counts)
 			}
+		}
+	}
+}
+
+// Each person counts their shares in every histogram of classes, in as many as a row is counted
+// in.
+func TestClassCountsAreShares(t *testing.T) {
+	const n, k = 400, 3
+	r := rand.New(rand.NewPCG(17, 1))
+	o := randomOwned(r, n, 150)
+	for i := range o.y {
+		o.y[i] = float64(r.IntN(k))
+	}
+	owned, order, err := mustTable(t, o.x, NewIdentity(3, 1.5, true)).Own(Owners{Persons: o.persons, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := NewClasses(owned, Gather(o.y, order), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	framed, err := classes.Frame(ctx, whole, Frame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := floats.Sum(owned.owners.shares)
+	if !(shares < 0.8*float64(len(order))) {
+		t.Fatalf("%d rows count %g", len(order), shares)
+	}
+	at := ClassPoint{U: [][]float64{{0.5, -0.3, 0.2}, {-0.4, 0.1, 0.6}, {0, 0.9, -0.2}}, B: []float64{0.1, -0.2, 0.3}}
+	edges := []float64{1, 0, -1}
+	cells := [][]float64{edges, edges, edges}
+	for name, c := range map[string]struct {
+		ask   func() (release.Answer, error)
+		times float64
+	}{
+		"own":          {func() (release.Answer, error) { return framed.LogOdds(ctx, Own, cells, at, nil) }, 1},
+		"others":       {func() (release.Answer, error) { return framed.LogOdds(ctx, Others, cells, at, nil) }, k - 1},
+		"every":        {func() (release.Answer, error) { return framed.LogOdds(ctx, Every, cells, at, nil) }, k},
+		"own log odds": {func() (release.Answer, error) { return framed.OwnLogOdds(ctx, edges, at, nil) }, 1},
+		"Brier":        {func() (release.Answer, error) { return framed.Brier(ctx, edges, at, nil) }, 1},
+		"confusion":    {func() (release.Answer, error) { return framed.Confusion(ctx, at) }, 1},
+		"classes":      {func() (release.Answer, error) { return classes.Counts(ctx, whole) }, 1},
+	} {
+		counts, l2, err := heard(c.ask())
+		if err != nil || !(math.Abs(floats.Sum(counts)-c.times*shares) < 1e-9) || !(math.Abs(l2-math.Sqrt(2*c.times)) < 1e-9) {
+			t.Errorf("%s: %g in all, want %g times %g; declared %g (%v)", name, floats.Sum(counts), c.times, shares, l2, err)
 		}
 	}
 }

@@ -374,3 +374,43 @@ func TestSingleKeepsWeights(t *testing.T) {
 		t.Errorf("shares, starts and rows %s", got)
 	}
 }
+
+// A person whose offset goes from one end of the range to the other moves the totals by all that
+// is declared, but for rounding; one who goes from weight 0 to an end, by less.
+func TestTotalsMoveAsDeclared(t *testing.T) {
+	const end = 3.0
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}} {
+		total := func(weight, offset float64) ([]float64, float64) {
+			table, _, err := mustTable(t, mat.NewDense(2, 1, nil), NewIdentity(1, 1, true)).Own(Owners{Weights: []float64{1, weight}, Heavy: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewSums(table, []float64{1, 0}, 0, 1, loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, declared, err := s.Shift([]float64{0, offset}, Range{-end, end}).Totals(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return values, declared
+		}
+		var largest float64
+		for _, a := range [][2]float64{{0, end}, {1, end}, {1, -end}, {0.5, end}} {
+			for _, b := range [][2]float64{{0, end}, {1, end}, {1, -end}, {0.5, -end}} {
+				from, declared := total(a[0], a[1])
+				to, _ := total(b[0], b[1])
+				moved := floats.Distance(from, to, 2)
+				if largest = math.Max(largest, moved); moved > declared {
+					t.Errorf("%s: %v to %v moves the totals by %g, declared %g", loss.Name(), a, b, moved, declared)
+				}
+				if declared > 2*(1+1e-9) {
+					t.Errorf("declared %g", declared)
+				}
+			}
+		}
+		if want := map[bool]float64{false: 2, true: math.Sqrt2}[loss.Labels().FromZero()]; !(math.Abs(largest-want) < 0.01) {
+			t.Errorf("%s: neighbours move the totals by %g, want %g", loss.Name(), largest, want)
+		}
+	}
+}
