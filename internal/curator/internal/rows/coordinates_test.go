@@ -164,6 +164,28 @@ func TestCoordinatesSensitivity(t *testing.T) {
 	}
 }
 
+// Each of a person's rows may be rounded by a step, of either of two persons.
+func TestCoordinatesRoundEachRowOfAPerson(t *testing.T) {
+	sensitivity := func(most int) uint64 {
+		table, order, err := mustTable(t, mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6}), NewIdentity(1, 1, false)).Own(Owners{Persons: make([]int, 6), Count: 1, Most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(table, make([]float64, len(order)), 0, 1, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.NewCoordinates(ctx, 0.5, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Sensitivity()
+	}
+	if one, five := sensitivity(1), sensitivity(5); five != one+8 {
+		t.Errorf("persons of five rows move a column by %d steps, of one row by %d", five, one)
+	}
+}
+
 // A row's part is as large as the bound says when its slope and its feature are, and one
 // step less than the bound's room for rounding.
 func TestCoordinatesReachTheirBound(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -251,6 +252,58 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	}
 	if !slices.Equal(seen[0], seen[1]) {
 		t.Errorf("%v, want %v", seen[0], seen[1])
+	}
+}
+
+// Projected rows are scaled to their bound again, most of which are longer here, wherever the rows
+// lie.
+func TestProjectedRowsAreScaledElsewhere(t *testing.T) {
+	const n, d, k = 300, 6, 4
+	const bound = 0.2
+	x, y := randomMatrix(rand.New(rand.NewPCG(85, 86)), n, d, 1), make([]float64, n)
+	enc, path := NewIdentity(d, 1, true), filepath.Join(t.TempDir(), "rows")
+	tables := remoteAndMemory(t, x, y, Owners{}, enc)
+	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	file, err := NewStored(ctx, f, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := sketch.NewGaussian(k, d, 5)
+	gradient := func(t *testing.T, table *Table) []float64 {
+		t.Helper()
+		images, err := table.Project(ctx, phi, bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(images, y, 0, 1, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float64, k+1)
+		if err := s.Gradient(ctx, g, make([]float64, k+1), math.Inf(1)); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	images, err := tables[1].Project(ctx, phi, bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if long := len(images.shrink); long != n || slices.Min(images.shrink) > 0.5 {
+		t.Fatalf("%d factors: no row is long", long)
+	}
+	want := gradient(t, tables[1])
+	for where, table := range map[string]*Table{"workers": tables[0], "a file": file} {
+		if got := gradient(t, table); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", where, got, want)
+		}
 	}
 }
 
