@@ -392,3 +392,31 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// Labels outside of a loss's domain, below whose ends no bound holds them, are refused wherever
+// they lie, and so are those that are no classes.
+func TestLabelsAreRefusedElsewhere(t *testing.T) {
+	x := mat.NewDense(5, 1, []float64{1, 2, 3, 4, 5})
+	for name, c := range map[string]struct {
+		last float64
+		ask  func(t *Table, y []float64) error
+	}{
+		"binary": {2, func(t *Table, y []float64) error { _, err := NewSums(t, y, 0, 1, losses.Logistic{}); return err }},
+		"counts": {-1e9, func(t *Table, y []float64) error { _, err := NewSums(t, y, 0, 1, losses.Poisson{}); return err }},
+		"amounts": {-1e9, func(t *Table, y []float64) error {
+			_, err := NewSums(t, y, 0, 1, losses.Gamma{Least: 0.1})
+			return err
+		}},
+		"a class more":  {2, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
+		"no class":      {-1, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
+		"half of one":   {0.5, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
+		"nothing wrong": {1, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
+	} {
+		y := []float64{0, 1, 0, 1, c.last}
+		for where, table := range remoteAndMemory(t, x, y, Owners{}, NewIdentity(1, 1, false)) {
+			if err := c.ask(table, y); errors.Is(err, check.ErrLabel) != (name != "nothing wrong") {
+				t.Errorf("%s, table %d: %v", name, where, err)
+			}
+		}
+	}
+}
