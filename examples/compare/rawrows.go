@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -30,16 +31,21 @@ func rawRowsOf(source *task.Source, trial *task.Trial, seed uint64) (*rawRows, e
 		return nil, err
 	}
 	s := trial.Train.Shape()
-	if t.Dense() == nil || t.Persons() != nil || t.Exposure() != nil || source.Loss.Labels().FromZero() {
-		return nil, errors.New("is for dense rows, without persons or exposures, and for classes or real labels")
+	n, p := t.Dims()
+	switch {
+	case t.Persons() != nil || t.Exposure() != nil:
+		return nil, errors.New("is not for persons or exposures")
+	case source.Loss.Labels().FromZero():
+		return nil, errors.New("is for classes and real labels only")
+	case n*(p+1) > mostValues:
+		return nil, fmt.Errorf("is for at most %d values, zeros among them: %d × %d", mostValues, n, p)
 	}
-	n, _ := t.Dims()
 	test, err := t.HoldOut(task.Split(n, source.HeldOut, seed))
 	if err != nil {
 		return nil, err
 	}
 	r := &rawRows{
-		Data:   reference.Data{X: withOnes(t.Dense()), Y: make([]float64, s.Rows), Bound: s.FeatureBound, LabelBound: s.LabelBound},
+		Data:   reference.Data{X: withOnes(t.Matrix()), Y: make([]float64, s.Rows), Bound: s.FeatureBound, LabelBound: s.LabelBound},
 		loss:   source.Loss,
 		delta:  trial.Delta,
 		centre: s.LabelCentre,
@@ -60,7 +66,7 @@ func rawRowsOf(source *task.Source, trial *task.Trial, seed uint64) (*rawRows, e
 
 // score scores weights on the rows that were held out.
 func (r *rawRows) score(w []float64) []metrics.Metric {
-	x := withOnes(r.test.Dense())
+	x := withOnes(r.test.Matrix())
 	n, p := x.Dims()
 	z := mat.NewVecDense(n, nil)
 	z.MulVec(x, mat.NewVecDense(p, w))
@@ -73,13 +79,16 @@ func (r *rawRows) score(w []float64) []metrics.Metric {
 	return metrics.Of(r.loss, scores, r.test.Labels())
 }
 
+// mostValues of rows, stored with their zeros, take 800 MB.
+const mostValues = 100_000_000
+
 // withOnes appends a column of ones.
-func withOnes(x *mat.Dense) *mat.Dense {
+func withOnes(x mat.Matrix) *mat.Dense {
 	n, p := x.Dims()
 	ones := mat.NewDense(n, p+1, nil)
 	for i := range n {
 		row := ones.RawRowView(i)
-		copy(row, x.RawRowView(i))
+		mat.Row(row[:p], i, x)
 		row[p] = 1
 	}
 	return ones

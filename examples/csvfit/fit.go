@@ -56,7 +56,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
 	case o.source.HeldOut > 0 && isRows(o.source.Path):
 		return nil, task.Usage("-test is for files that fit in memory, and -data %s is a file of rows: hold rows out by -evaluate", o.source.Path)
-	case o.source.HeldOut == 0 && o.output == "" && o.page == "":
+	case o.source.HeldOut == 0 && o.output == "" && o.page == "" && o.method != "infer": // whose table is printed
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
 	if o.expected.table = given["mean"]; o.expected.table && o.page == "" {
