@@ -59,3 +59,21 @@ func TestReferences(t *testing.T) {
 		}
 	}
 }
+
+// On the survey, where a line search fails for rounding close to the minimum, Kifer's method has
+// a result at each ε and for each of its splits.
+func TestReferencesReachTheMinimum(t *testing.T) {
+	o, err := parseOptions([]string{"-data", "../../testdata/cps1988.csv.gz", "-schema", "../csvfit/cps1988.json", "-epsilon", "0.1,1", "-seeds", "10", "-methods", "kifer2012"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newExperiment(o, o.sources[0])
+	if err := e.run(context.Background(), o.sources[0], func() {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range e.cells {
+		if cell.refusal != nil {
+			t.Errorf("%s at ε = %g: %v", cell.name, cell.epsilon, cell.refusal)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package reference
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -162,11 +163,16 @@ func newton(d Data, b []float64, ridge float64) ([]float64, error) {
 			}
 		},
 	}
-	// The noise b is at least of the order of the bound on a row.
+	// The noise b is at least of the order of the bound on a row. A line search may fail for
+	// rounding before that, where all the same nothing is left to gain.
 	settings := &optimize.Settings{GradientThreshold: 1e-6 * d.Bound}
 	result, err := optimize.Minimize(problem, make([]float64, p), settings, &optimize.Newton{})
-	if err != nil {
+	if result == nil {
 		return nil, err
+	}
+	left := make([]float64, p)
+	if problem.Grad(left, result.X); !(floats.Norm(left, 2) <= 1e-3*d.Bound) {
+		return nil, fmt.Errorf("no convergence, %v: %w", result.Status, err)
 	}
 	return result.X, nil
 }
