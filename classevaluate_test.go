@@ -280,6 +280,10 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	if s := fmt.Sprint(e); !strings.Contains(s, "accuracy") || !strings.Contains(s, "class 3: rate") {
 		t.Errorf("printed as\n%s", s)
 	}
+	e.Classes[3].Rate = dpglm.Interval{} // all of it below 0, but for what a rate can be
+	if s := fmt.Sprint(e); !strings.Contains(s, "class 3: rate") {
+		t.Errorf("a class has no line of its own:\n%s", s)
+	}
 	wide := inBall
 	wide.Feature = 6
 	huge := withWeights(t, m, [][]float64{{1e100, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})

@@ -49,20 +49,23 @@ func (e *ClassEvaluation) String() string {
 		width = max(width, len("class : rate")+utf8.RuneCountInString(c.Name))
 	}
 	line := func(name string, v Interval) {
+		fmt.Fprintf(&b, "%-*s %9.4g   [%.4g, %.4g]\n", width, name, v.Value, v.Low, v.High)
+	}
+	known := func(name string, v Interval) {
 		if v != (Interval{}) {
-			fmt.Fprintf(&b, "%-*s %9.4g   [%.4g, %.4g]\n", width, name, v.Value, v.Low, v.High)
+			line(name, v)
 		}
 	}
 	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
-	line("accuracy", e.Accuracy)
-	line("log-loss", e.LogLoss)
-	line("Brier score", e.Brier)
-	line("mean AUC", e.AUC)
+	known("accuracy", e.Accuracy)
+	known("log-loss", e.LogLoss)
+	known("Brier score", e.Brier)
+	known("mean AUC", e.AUC)
 	for _, c := range e.Classes {
-		line(fmt.Sprintf("class %s: rate", c.Name), c.Rate)
-		line("         recall", c.Recall)
-		line("         precision", c.Precision)
-		line("         AUC", c.AUC)
+		line(fmt.Sprintf("class %s: rate", c.Name), c.Rate) // which may be 0, as far as is known
+		known("         recall", c.Recall)
+		known("         precision", c.Precision)
+		known("         AUC", c.AUC)
 	}
 	fmt.Fprintf(&b, "%v", e.Ledger)
 	return b.String()
