@@ -227,7 +227,7 @@ func (o *standardised) within(r *run, whole float64) ([]float64, error) {
 		return x.byColumns()
 	}
 	if x.loss.Labels() == losses.Binary { // there is less to learn of a rare class
-		x.clear = max(x.clear, min(x.clear*math.Sqrt(0.5/x.facts.minority), 40*float64(x.d), 2400))
+		x.clear = max(x.clear, min(x.clear*math.Sqrt(0.5/x.facts.minority), 30*float64(x.d), 2400))
 	}
 	few, err := x.standardise()
 	if err != nil {
