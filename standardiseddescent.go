@@ -69,11 +69,11 @@ func (x *standardising) firstStage() stage {
 	}
 	s := stage{framed: x.framed, momentum: 0.5, clips: clipsShare, effective: x.effective, curvature: f.residual}
 	s.size = 1 / (curvature * (1 + math.Min(1, x.spread*x.frobenius())))
-	most := 16.0
+	longest := 16.0
 	if x.loss.Labels() == losses.Real { // whose curvature doesn't fade on the way
-		most = 48
+		longest = 48
 	}
-	s.steps = int(math.Min(math.Max(nmu/8, 8), most))
+	s.steps = int(math.Min(math.Max(nmu/8, 8), longest))
 	least, ridge := 12.0, 32.0
 	if x.round { // a few steps reach everywhere
 		least, ridge, s.momentum = 4, 4, 0
@@ -115,12 +115,12 @@ func (x *standardising) settle(s stage, at *iterate) {
 	}
 	at.b = x.bias + x.trusted(s, *at, k)*(at.b-x.bias)
 	if x.hidden() {
-		at.b -= x.scoreVariance(at.u) / 2 // which keeps the mean of predictions
+		at.b -= x.spreadOfScores(at.u) / 2 // which keeps the mean of predictions
 	}
 }
 
-// scoreVariance is that of scores, as far as it is known.
-func (x *standardising) scoreVariance(u []float64) (sum float64) {
+// spreadOfScores is their variance, as far as it is known.
+func (x *standardising) spreadOfScores(u []float64) (sum float64) {
 	for j, known := range x.known {
 		sum += float64(known * u[j] * u[j])
 	}
@@ -341,7 +341,7 @@ func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	for _, known := range x.known {
 		noise += float64(known * s.variance(at.noise, known*h))
 	}
-	return math.Max(0, 1-noise/math.Max(x.scoreVariance(at.u), 1e-300))
+	return math.Max(0, 1-noise/math.Max(x.spreadOfScores(at.u), 1e-300))
 }
 
 // flat is how curved the loss is along a typical coordinate, beside its φ”, where features

@@ -24,7 +24,7 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 	if x.known == nil || losses.LinkOf(x.loss) != losses.Logit {
 		return
 	}
-	square := x.scoreVariance(at.u)
+	square := x.spreadOfScores(at.u)
 	if !(square > 0) {
 		return
 	}
