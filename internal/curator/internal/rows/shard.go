@@ -155,11 +155,10 @@ func (p *Shard) Answer(ctx context.Context, question []byte) ([]uint64, error) {
 	}
 	answer := make([]uint64, shardHead+s.Dim())
 	answer[0], answer[1], answer[2] = 1, uint64(s.Len()), mark(question, q.Bits)
-	if q.Intake { // rows and labels are checked
-		return answer, nil
-	}
-	if err := s.integers(ctx, answer[shardHead:], &q); err != nil {
-		return nil, err
+	if !q.Intake { // for which rows and labels are checked now
+		if err := s.integers(ctx, answer[shardHead:], &q); err != nil {
+			return nil, err
+		}
 	}
 	for j := range answer {
 		answer[j] &= mask(q.Bits)
