@@ -85,6 +85,34 @@ func TestPlansBoundPasses(t *testing.T) {
 	}
 }
 
+// The longest descent is that of real labels where second moments of many columns drown.
+func TestPlansBoundPassesOfRealLabels(t *testing.T) {
+	const n, d = 1500, 17
+	r := rand.New(rand.NewPCG(8, 9))
+	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, (r.Float64()-0.5)/4)
+		}
+		y[i] = x.Dense.At(i, 0)
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, Label: 1, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := dpglm.AutoConfig{}.Plan(data.Shape(), dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.reads.Store(0)
+	if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
+		t.Fatal(err)
+	}
+	if made := float64(x.reads.Load()) / (n * d); made > float64(plan.Passes) || made < 50 {
+		t.Errorf("%.2f passes of at most %d, and at least 50", made, plan.Passes)
+	}
+}
+
 // A search reads the rows as often for many candidates as for one: their questions are
 // answered in one reading, and so are those of the selection.
 func TestCandidatesShareReadings(t *testing.T) {
