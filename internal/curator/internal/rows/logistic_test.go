@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -59,19 +57,7 @@ func TestLogisticAtOnceIsForPlainRows(t *testing.T) {
 		y[i], off[i], o.Weights[i] = float64(r.IntN(2)), 2*r.Float64()-1, r.Float64()
 	}
 	enc := NewIdentity(d, 1, true)
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := rowfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	file, err := NewStored(ctx, f, enc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := inFile(t, x, y, enc)
 	w := randomVector(r, enc.Dim(), 1.5)
 	for name, of := range map[string]func(t *Table) (*Table, []int, []float64){
 		"shares": func(table *Table) (*Table, []int, []float64) {

@@ -261,20 +261,9 @@ func TestProjectedRowsAreScaledElsewhere(t *testing.T) {
 	const n, d, k = 300, 6, 4
 	const bound = 0.2
 	x, y := randomMatrix(rand.New(rand.NewPCG(85, 86)), n, d, 1), make([]float64, n)
-	enc, path := NewIdentity(d, 1, true), filepath.Join(t.TempDir(), "rows")
+	enc := NewIdentity(d, 1, true)
 	tables := remoteAndMemory(t, x, y, Owners{}, enc)
-	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := rowfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	file, err := NewStored(ctx, f, enc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := inFile(t, x, y, enc)
 	phi := sketch.NewGaussian(k, d, 5)
 	gradient := func(t *testing.T, table *Table) []float64 {
 		t.Helper()
@@ -419,4 +408,23 @@ func TestLabelsAreRefusedElsewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inFile is a table of rows that lie in a file.
+func inFile(t *testing.T, x mat.Matrix, y []float64, enc Encoding) *Table {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	table, err := NewStored(ctx, f, enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
