@@ -57,7 +57,7 @@ func TestNothingOutsideTheArguments(t *testing.T) {
 					LogisticSlopes(z, y)
 					Clip(z, norm, 1)
 					Exps(z)
-					AddLogistic(guarded(t, cols+2, atEnd), data, stride, n, 8, w, y, norm, guarded(t, n, atEnd), guarded(t, 8, atEnd), 1, 1, 1)
+					AddLogistic(guarded(t, cols+2, atEnd), data, stride, n, 8, w, norm, guarded(t, n, atEnd), guarded(t, 8, atEnd), 1, 1, 1)
 					const many = 5
 					DotsMany(guarded(t, many*n, atEnd), data, stride, guarded(t, many*cols, atEnd), cols)
 					AddScaledMany(guarded(t, (many-1)*(cols+3)+cols, atEnd), cols+3, cols, data, stride, guarded(t, many*n, atEnd), n)

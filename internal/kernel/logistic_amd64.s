@@ -38,139 +38,147 @@ DATA constants<>+96(SB)/8, $0x3ff0000000000000
 DATA constants<>+104(SB)/8, $0x3ff0000000000000
 DATA constants<>+112(SB)/8, $0x3ff0000000000000
 DATA constants<>+120(SB)/8, $0x3ff0000000000000
-DATA constants<>+128(SB)/8, $0x408f400000000000
-DATA constants<>+136(SB)/8, $0x408f400000000000
-DATA constants<>+144(SB)/8, $0x408f400000000000
-DATA constants<>+152(SB)/8, $0x408f400000000000
-DATA constants<>+160(SB)/8, $0x408f400000000000
-DATA constants<>+168(SB)/8, $0x408f400000000000
-DATA constants<>+176(SB)/8, $0x408f400000000000
-DATA constants<>+184(SB)/8, $0x408f400000000000
-DATA constants<>+192(SB)/8, $0xc08f400000000000
-DATA constants<>+200(SB)/8, $0xc08f400000000000
-DATA constants<>+208(SB)/8, $0xc08f400000000000
-DATA constants<>+216(SB)/8, $0xc08f400000000000
-DATA constants<>+224(SB)/8, $0xc08f400000000000
-DATA constants<>+232(SB)/8, $0xc08f400000000000
-DATA constants<>+240(SB)/8, $0xc08f400000000000
-DATA constants<>+248(SB)/8, $0xc08f400000000000
-DATA constants<>+256(SB)/8, $0x4338000000000000
-DATA constants<>+264(SB)/8, $0x4338000000000000
-DATA constants<>+272(SB)/8, $0x4338000000000000
-DATA constants<>+280(SB)/8, $0x4338000000000000
-DATA constants<>+288(SB)/8, $0x4338000000000000
-DATA constants<>+296(SB)/8, $0x4338000000000000
-DATA constants<>+304(SB)/8, $0x4338000000000000
-DATA constants<>+312(SB)/8, $0x4338000000000000
-DATA constants<>+320(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+328(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+336(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+344(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+352(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+360(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+368(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+376(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+384(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+392(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+400(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+408(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+416(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+424(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+432(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+440(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+448(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+456(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+464(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+472(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+480(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+488(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+496(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+504(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+512(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+520(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+528(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+536(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+544(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+552(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+560(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+568(SB)/8, $0x3e5af38a9b0ec855
-DATA constants<>+576(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+584(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+592(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+600(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+608(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+616(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+624(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+632(SB)/8, $0x3e9289185613a3d6
-DATA constants<>+640(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+648(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+656(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+664(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+672(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+680(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+688(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+696(SB)/8, $0x3ec71de0dae63bb3
-DATA constants<>+704(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+712(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+720(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+728(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+736(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+744(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+752(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+760(SB)/8, $0x3efa019b90d2ae7a
-DATA constants<>+768(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+776(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+784(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+792(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+800(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+808(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+816(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+824(SB)/8, $0x3f2a01a01a7c41d5
-DATA constants<>+832(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+840(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+848(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+856(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+864(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+872(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+880(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+888(SB)/8, $0x3f56c16c1788bd90
-DATA constants<>+896(SB)/8, $0x3f811111111109b3
-DATA constants<>+904(SB)/8, $0x3f811111111109b3
-DATA constants<>+912(SB)/8, $0x3f811111111109b3
-DATA constants<>+920(SB)/8, $0x3f811111111109b3
-DATA constants<>+928(SB)/8, $0x3f811111111109b3
-DATA constants<>+936(SB)/8, $0x3f811111111109b3
-DATA constants<>+944(SB)/8, $0x3f811111111109b3
-DATA constants<>+952(SB)/8, $0x3f811111111109b3
-DATA constants<>+960(SB)/8, $0x3fa5555555553d63
-DATA constants<>+968(SB)/8, $0x3fa5555555553d63
-DATA constants<>+976(SB)/8, $0x3fa5555555553d63
-DATA constants<>+984(SB)/8, $0x3fa5555555553d63
-DATA constants<>+992(SB)/8, $0x3fa5555555553d63
-DATA constants<>+1000(SB)/8, $0x3fa5555555553d63
-DATA constants<>+1008(SB)/8, $0x3fa5555555553d63
-DATA constants<>+1016(SB)/8, $0x3fa5555555553d63
-DATA constants<>+1024(SB)/8, $0x3fc5555555555556
-DATA constants<>+1032(SB)/8, $0x3fc5555555555556
-DATA constants<>+1040(SB)/8, $0x3fc5555555555556
-DATA constants<>+1048(SB)/8, $0x3fc5555555555556
-DATA constants<>+1056(SB)/8, $0x3fc5555555555556
-DATA constants<>+1064(SB)/8, $0x3fc5555555555556
-DATA constants<>+1072(SB)/8, $0x3fc5555555555556
-DATA constants<>+1080(SB)/8, $0x3fc5555555555556
-DATA constants<>+1088(SB)/8, $0x3fe0000000000001
-DATA constants<>+1096(SB)/8, $0x3fe0000000000001
-DATA constants<>+1104(SB)/8, $0x3fe0000000000001
-DATA constants<>+1112(SB)/8, $0x3fe0000000000001
-DATA constants<>+1120(SB)/8, $0x3fe0000000000001
-DATA constants<>+1128(SB)/8, $0x3fe0000000000001
-DATA constants<>+1136(SB)/8, $0x3fe0000000000001
-DATA constants<>+1144(SB)/8, $0x3fe0000000000001
-GLOBL constants<>(SB), RODATA|NOPTR, $1152
+DATA constants<>+128(SB)/8, $0x7fffffffffffffff
+DATA constants<>+136(SB)/8, $0x7fffffffffffffff
+DATA constants<>+144(SB)/8, $0x7fffffffffffffff
+DATA constants<>+152(SB)/8, $0x7fffffffffffffff
+DATA constants<>+160(SB)/8, $0x7fffffffffffffff
+DATA constants<>+168(SB)/8, $0x7fffffffffffffff
+DATA constants<>+176(SB)/8, $0x7fffffffffffffff
+DATA constants<>+184(SB)/8, $0x7fffffffffffffff
+DATA constants<>+192(SB)/8, $0x408f400000000000
+DATA constants<>+200(SB)/8, $0x408f400000000000
+DATA constants<>+208(SB)/8, $0x408f400000000000
+DATA constants<>+216(SB)/8, $0x408f400000000000
+DATA constants<>+224(SB)/8, $0x408f400000000000
+DATA constants<>+232(SB)/8, $0x408f400000000000
+DATA constants<>+240(SB)/8, $0x408f400000000000
+DATA constants<>+248(SB)/8, $0x408f400000000000
+DATA constants<>+256(SB)/8, $0xc08f400000000000
+DATA constants<>+264(SB)/8, $0xc08f400000000000
+DATA constants<>+272(SB)/8, $0xc08f400000000000
+DATA constants<>+280(SB)/8, $0xc08f400000000000
+DATA constants<>+288(SB)/8, $0xc08f400000000000
+DATA constants<>+296(SB)/8, $0xc08f400000000000
+DATA constants<>+304(SB)/8, $0xc08f400000000000
+DATA constants<>+312(SB)/8, $0xc08f400000000000
+DATA constants<>+320(SB)/8, $0x4338000000000000
+DATA constants<>+328(SB)/8, $0x4338000000000000
+DATA constants<>+336(SB)/8, $0x4338000000000000
+DATA constants<>+344(SB)/8, $0x4338000000000000
+DATA constants<>+352(SB)/8, $0x4338000000000000
+DATA constants<>+360(SB)/8, $0x4338000000000000
+DATA constants<>+368(SB)/8, $0x4338000000000000
+DATA constants<>+376(SB)/8, $0x4338000000000000
+DATA constants<>+384(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+392(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+400(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+408(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+416(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+424(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+432(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+440(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+448(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+456(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+464(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+472(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+480(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+488(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+496(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+504(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+512(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+520(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+528(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+536(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+544(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+552(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+560(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+568(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+576(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+584(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+592(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+600(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+608(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+616(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+624(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+632(SB)/8, $0x3e5af38a9b0ec855
+DATA constants<>+640(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+648(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+656(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+664(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+672(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+680(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+688(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+696(SB)/8, $0x3e9289185613a3d6
+DATA constants<>+704(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+712(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+720(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+728(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+736(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+744(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+752(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+760(SB)/8, $0x3ec71de0dae63bb3
+DATA constants<>+768(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+776(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+784(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+792(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+800(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+808(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+816(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+824(SB)/8, $0x3efa019b90d2ae7a
+DATA constants<>+832(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+840(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+848(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+856(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+864(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+872(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+880(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+888(SB)/8, $0x3f2a01a01a7c41d5
+DATA constants<>+896(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+904(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+912(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+920(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+928(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+936(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+944(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+952(SB)/8, $0x3f56c16c1788bd90
+DATA constants<>+960(SB)/8, $0x3f811111111109b3
+DATA constants<>+968(SB)/8, $0x3f811111111109b3
+DATA constants<>+976(SB)/8, $0x3f811111111109b3
+DATA constants<>+984(SB)/8, $0x3f811111111109b3
+DATA constants<>+992(SB)/8, $0x3f811111111109b3
+DATA constants<>+1000(SB)/8, $0x3f811111111109b3
+DATA constants<>+1008(SB)/8, $0x3f811111111109b3
+DATA constants<>+1016(SB)/8, $0x3f811111111109b3
+DATA constants<>+1024(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1032(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1040(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1048(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1056(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1064(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1072(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1080(SB)/8, $0x3fa5555555553d63
+DATA constants<>+1088(SB)/8, $0x3fc5555555555556
+DATA constants<>+1096(SB)/8, $0x3fc5555555555556
+DATA constants<>+1104(SB)/8, $0x3fc5555555555556
+DATA constants<>+1112(SB)/8, $0x3fc5555555555556
+DATA constants<>+1120(SB)/8, $0x3fc5555555555556
+DATA constants<>+1128(SB)/8, $0x3fc5555555555556
+DATA constants<>+1136(SB)/8, $0x3fc5555555555556
+DATA constants<>+1144(SB)/8, $0x3fc5555555555556
+DATA constants<>+1152(SB)/8, $0x3fe0000000000001
+DATA constants<>+1160(SB)/8, $0x3fe0000000000001
+DATA constants<>+1168(SB)/8, $0x3fe0000000000001
+DATA constants<>+1176(SB)/8, $0x3fe0000000000001
+DATA constants<>+1184(SB)/8, $0x3fe0000000000001
+DATA constants<>+1192(SB)/8, $0x3fe0000000000001
+DATA constants<>+1200(SB)/8, $0x3fe0000000000001
+DATA constants<>+1208(SB)/8, $0x3fe0000000000001
+GLOBL constants<>(SB), RODATA|NOPTR, $1216
 
-// func addLogisticAVX512(sum *float64, cols int, data *float64, stride int, n int, tile int, w *float64, y *float64, norm *float64, shrink *float64, e *float64, limit float64, offset float64, intercept float64)
+// func addLogisticAVX512(sum *float64, cols int, data *float64, stride int, n int, tile int, w *float64, signed *float64, shrink *float64, e *float64, limit float64, offset float64, intercept float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·addLogisticAVX512(SB), NOSPLIT, $0-112
+TEXT ·addLogisticAVX512(SB), NOSPLIT, $0-104
 	MOVQ      cols+8(FP), AX
 	CMPQ      AX, $0x08
 	JG        wider0
@@ -195,16 +203,15 @@ TEXT ·addLogisticAVX512(SB), NOSPLIT, $0-112
 	LEAQ      (BX)(CX*2), SI
 	LEAQ      (SI)(CX*2), DI
 	MOVQ      n+32(FP), R8
-	MOVQ      y+56(FP), R9
-	MOVQ      norm+64(FP), R10
-	MOVQ      shrink+72(FP), R11
-	MOVQ      sum+0(FP), R12
+	MOVQ      signed+56(FP), R9
+	MOVQ      shrink+64(FP), R10
+	MOVQ      sum+0(FP), R11
 
 tiles0:
-	MOVQ    tile+40(FP), R13
-	CMPQ    R8, R13
-	CMOVQLT R8, R13
-	SUBQ    R13, R8
+	MOVQ    tile+40(FP), R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
 	VXORPD  Z1, Z1, Z1
 	VXORPD  Z2, Z2, Z2
 	VXORPD  Z3, Z3, Z3
@@ -262,31 +269,32 @@ groups0:
 	VUNPCKLPD   Z14, Z13, Z11
 	VUNPCKHPD   Z14, Z13, Z12
 	VADDPD      Z11, Z12, Z11
-	MOVQ        e+80(FP), R14
-	VADDPD.BCST offset+96(FP), Z11, Z11
-	TESTQ       R11, R11
+	MOVQ        e+72(FP), R13
+	VADDPD.BCST offset+88(FP), Z11, Z11
+	TESTQ       R10, R10
 	JZ          score0
-	VMULPD      (R11), Z11, Z11
+	VMULPD      (R10), Z11, Z11
 
 score0:
-	VADDPD.BCST  intercept+104(FP), Z11, Z11
+	VADDPD.BCST  intercept+96(FP), Z11, Z11
 	VMOVUPD      (R9), Z12
-	VMOVUPD      (R10), Z13
-	VBROADCASTSD limit+88(FP), Z14
-	VXORPD       constants<>+0(SB), Z12, Z12
-	VMULPD       Z12, Z11, Z11
+	VANDPD       constants<>+0(SB), Z12, Z13
+	VORPD        constants<>+64(SB), Z13, Z13
+	VANDPD       constants<>+128(SB), Z12, Z14
+	VBROADCASTSD limit+80(FP), Z12
+	VXORPD       constants<>+0(SB), Z13, Z13
+	VMULPD       Z13, Z11, Z11
 	VORPD        constants<>+0(SB), Z11, Z15
-	VMOVUPD      constants<>+128(SB), Z16
-	VMINPD       Z15, Z16, Z15
 	VMOVUPD      constants<>+192(SB), Z16
-	VMAXPD       Z15, Z16, Z15
+	VMINPD       Z15, Z16, Z15
 	VMOVUPD      constants<>+256(SB), Z16
-	VFMADD231PD  constants<>+320(SB), Z15, Z16
-	VSUBPD       constants<>+256(SB), Z16, Z16
-	VFNMADD231PD constants<>+384(SB), Z16, Z15
+	VMAXPD       Z15, Z16, Z15
+	VMOVUPD      constants<>+320(SB), Z16
+	VFMADD231PD  constants<>+384(SB), Z15, Z16
+	VSUBPD       constants<>+320(SB), Z16, Z16
 	VFNMADD231PD constants<>+448(SB), Z16, Z15
-	VMOVUPD      constants<>+512(SB), Z17
-	VFMADD213PD  constants<>+576(SB), Z15, Z17
+	VFNMADD231PD constants<>+512(SB), Z16, Z15
+	VMOVUPD      constants<>+576(SB), Z17
 	VFMADD213PD  constants<>+640(SB), Z15, Z17
 	VFMADD213PD  constants<>+704(SB), Z15, Z17
 	VFMADD213PD  constants<>+768(SB), Z15, Z17
@@ -295,6 +303,7 @@ score0:
 	VFMADD213PD  constants<>+960(SB), Z15, Z17
 	VFMADD213PD  constants<>+1024(SB), Z15, Z17
 	VFMADD213PD  constants<>+1088(SB), Z15, Z17
+	VFMADD213PD  constants<>+1152(SB), Z15, Z17
 	VMULPD       Z15, Z15, Z18
 	VFMADD213PD  Z15, Z18, Z17
 	VADDPD       constants<>+64(SB), Z17, Z15
@@ -304,48 +313,47 @@ score0:
 	VBLENDMPD    Z15, Z16, K2, Z20
 	VADDPD       constants<>+64(SB), Z15, Z11
 	VDIVPD       Z11, Z20, Z11
-	VMULPD       Z12, Z11, Z11
-	VDIVPD       Z13, Z14, Z12
+	VMULPD       Z13, Z11, Z11
+	VDIVPD       Z14, Z12, Z12
 	VMINPD       Z11, Z12, Z11
 	VXORPD       constants<>+0(SB), Z12, Z12
 	VMAXPD       Z11, Z12, Z11
-	VMOVUPD      Z11, (R14)
-	VADDPD       (R14), Y9, Y9
-	VADDPD       32(R14), Y9, Y9
-	TESTQ        R11, R11
+	VMOVUPD      Z11, (R13)
+	VADDPD       (R13), Y9, Y9
+	VADDPD       32(R13), Y9, Y9
+	TESTQ        R10, R10
 	JZ           slope0
-	VMULPD       (R11), Z11, Z11
+	VMULPD       (R10), Z11, Z11
 
 slope0:
-	VMOVUPD      Z11, (R14)
-	VADDPD       (R14), Y10, Y10
-	VADDPD       32(R14), Y10, Y10
-	MOVQ         e+80(FP), R14
-	VBROADCASTSD (R14), Z11
+	VMOVUPD      Z11, (R13)
+	VADDPD       (R13), Y10, Y10
+	VADDPD       32(R13), Y10, Y10
+	MOVQ         e+72(FP), R13
+	VBROADCASTSD (R13), Z11
 	VFMADD231PD  (DX), Z11, K1, Z1
-	VBROADCASTSD 8(R14), Z11
+	VBROADCASTSD 8(R13), Z11
 	VFMADD231PD  (DX)(CX*1), Z11, K1, Z2
-	VBROADCASTSD 16(R14), Z11
+	VBROADCASTSD 16(R13), Z11
 	VFMADD231PD  (DX)(CX*2), Z11, K1, Z3
-	VBROADCASTSD 24(R14), Z11
+	VBROADCASTSD 24(R13), Z11
 	VFMADD231PD  (DX)(BX*1), Z11, K1, Z4
-	VBROADCASTSD 32(R14), Z11
+	VBROADCASTSD 32(R13), Z11
 	VFMADD231PD  (DX)(CX*4), Z11, K1, Z5
-	VBROADCASTSD 40(R14), Z11
+	VBROADCASTSD 40(R13), Z11
 	VFMADD231PD  (DX)(SI*1), Z11, K1, Z6
-	VBROADCASTSD 48(R14), Z11
+	VBROADCASTSD 48(R13), Z11
 	VFMADD231PD  (DX)(BX*2), Z11, K1, Z7
-	VBROADCASTSD 56(R14), Z11
+	VBROADCASTSD 56(R13), Z11
 	VFMADD231PD  (DX)(DI*1), Z11, K1, Z8
 	LEAQ         (DX)(CX*8), DX
 	ADDQ         $0x40, R9
-	ADDQ         $0x40, R10
-	TESTQ        R11, R11
+	TESTQ        R10, R10
 	JZ           next0
-	ADDQ         $0x40, R11
+	ADDQ         $0x40, R10
 
 next0:
-	SUBQ          $0x08, R13
+	SUBQ          $0x08, R12
 	JNZ           groups0
 	VADDPD        Z2, Z1, Z1
 	VADDPD        Z4, Z3, Z3
@@ -354,25 +362,25 @@ next0:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z1, Z1
-	VMOVUPD.Z     (R12), K1, Z2
+	VMOVUPD.Z     (R11), K1, Z2
 	VADDPD        Z1, Z2, Z2
-	VMOVUPD       Z2, K1, (R12)
+	VMOVUPD       Z2, K1, (R11)
 	VEXTRACTF64X2 $0x01, Y10, X1
 	VUNPCKHPD     X1, X10, X2
 	VUNPCKLPD     X1, X10, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        (R12)(AX*8), X1, X1
-	VMOVSD        X1, (R12)(AX*8)
+	VADDSD        (R11)(AX*8), X1, X1
+	VMOVSD        X1, (R11)(AX*8)
 	VEXTRACTF64X2 $0x01, Y9, X1
 	VUNPCKHPD     X1, X9, X2
 	VUNPCKLPD     X1, X9, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        8(R12)(AX*8), X1, X1
-	VMOVSD        X1, 8(R12)(AX*8)
+	VADDSD        8(R11)(AX*8), X1, X1
+	VMOVSD        X1, 8(R11)(AX*8)
 	TESTQ         R8, R8
 	JNZ           tiles0
 	VZEROUPPER
@@ -415,16 +423,15 @@ wider0:
 	LEAQ      (BX)(CX*2), SI
 	LEAQ      (SI)(CX*2), DI
 	MOVQ      n+32(FP), R8
-	MOVQ      y+56(FP), R9
-	MOVQ      norm+64(FP), R10
-	MOVQ      shrink+72(FP), R11
-	MOVQ      sum+0(FP), R12
+	MOVQ      signed+56(FP), R9
+	MOVQ      shrink+64(FP), R10
+	MOVQ      sum+0(FP), R11
 
 tiles2:
-	MOVQ    tile+40(FP), R13
-	CMPQ    R8, R13
-	CMOVQLT R8, R13
-	SUBQ    R13, R8
+	MOVQ    tile+40(FP), R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
 	VXORPD  Z1, Z1, Z1
 	VXORPD  X10, X10, X10
 	VXORPD  Z2, Z2, Z2
@@ -510,31 +517,32 @@ groups2:
 	VUNPCKLPD   Z24, Z23, Z21
 	VUNPCKHPD   Z24, Z23, Z22
 	VADDPD      Z21, Z22, Z21
-	MOVQ        e+80(FP), R14
-	VADDPD.BCST offset+96(FP), Z21, Z21
-	TESTQ       R11, R11
+	MOVQ        e+72(FP), R13
+	VADDPD.BCST offset+88(FP), Z21, Z21
+	TESTQ       R10, R10
 	JZ          score2
-	VMULPD      (R11), Z21, Z21
+	VMULPD      (R10), Z21, Z21
 
 score2:
-	VADDPD.BCST  intercept+104(FP), Z21, Z21
+	VADDPD.BCST  intercept+96(FP), Z21, Z21
 	VMOVUPD      (R9), Z22
-	VMOVUPD      (R10), Z23
-	VBROADCASTSD limit+88(FP), Z24
-	VXORPD       constants<>+0(SB), Z22, Z22
-	VMULPD       Z22, Z21, Z21
+	VANDPD       constants<>+0(SB), Z22, Z23
+	VORPD        constants<>+64(SB), Z23, Z23
+	VANDPD       constants<>+128(SB), Z22, Z24
+	VBROADCASTSD limit+80(FP), Z22
+	VXORPD       constants<>+0(SB), Z23, Z23
+	VMULPD       Z23, Z21, Z21
 	VORPD        constants<>+0(SB), Z21, Z25
-	VMOVUPD      constants<>+128(SB), Z26
-	VMINPD       Z25, Z26, Z25
 	VMOVUPD      constants<>+192(SB), Z26
-	VMAXPD       Z25, Z26, Z25
+	VMINPD       Z25, Z26, Z25
 	VMOVUPD      constants<>+256(SB), Z26
-	VFMADD231PD  constants<>+320(SB), Z25, Z26
-	VSUBPD       constants<>+256(SB), Z26, Z26
-	VFNMADD231PD constants<>+384(SB), Z26, Z25
+	VMAXPD       Z25, Z26, Z25
+	VMOVUPD      constants<>+320(SB), Z26
+	VFMADD231PD  constants<>+384(SB), Z25, Z26
+	VSUBPD       constants<>+320(SB), Z26, Z26
 	VFNMADD231PD constants<>+448(SB), Z26, Z25
-	VMOVUPD      constants<>+512(SB), Z27
-	VFMADD213PD  constants<>+576(SB), Z25, Z27
+	VFNMADD231PD constants<>+512(SB), Z26, Z25
+	VMOVUPD      constants<>+576(SB), Z27
 	VFMADD213PD  constants<>+640(SB), Z25, Z27
 	VFMADD213PD  constants<>+704(SB), Z25, Z27
 	VFMADD213PD  constants<>+768(SB), Z25, Z27
@@ -543,6 +551,7 @@ score2:
 	VFMADD213PD  constants<>+960(SB), Z25, Z27
 	VFMADD213PD  constants<>+1024(SB), Z25, Z27
 	VFMADD213PD  constants<>+1088(SB), Z25, Z27
+	VFMADD213PD  constants<>+1152(SB), Z25, Z27
 	VMULPD       Z25, Z25, Z28
 	VFMADD213PD  Z25, Z28, Z27
 	VADDPD       constants<>+64(SB), Z27, Z25
@@ -552,56 +561,55 @@ score2:
 	VBLENDMPD    Z25, Z26, K3, Z30
 	VADDPD       constants<>+64(SB), Z25, Z21
 	VDIVPD       Z21, Z30, Z21
-	VMULPD       Z22, Z21, Z21
-	VDIVPD       Z23, Z24, Z22
+	VMULPD       Z23, Z21, Z21
+	VDIVPD       Z24, Z22, Z22
 	VMINPD       Z21, Z22, Z21
 	VXORPD       constants<>+0(SB), Z22, Z22
 	VMAXPD       Z21, Z22, Z21
-	VMOVUPD      Z21, (R14)
-	VADDPD       (R14), Y19, Y19
-	VADDPD       32(R14), Y19, Y19
-	TESTQ        R11, R11
+	VMOVUPD      Z21, (R13)
+	VADDPD       (R13), Y19, Y19
+	VADDPD       32(R13), Y19, Y19
+	TESTQ        R10, R10
 	JZ           slope2
-	VMULPD       (R11), Z21, Z21
+	VMULPD       (R10), Z21, Z21
 
 slope2:
-	VMOVUPD      Z21, (R14)
-	VADDPD       (R14), Y20, Y20
-	VADDPD       32(R14), Y20, Y20
-	MOVQ         e+80(FP), R14
-	VBROADCASTSD (R14), Z21
+	VMOVUPD      Z21, (R13)
+	VADDPD       (R13), Y20, Y20
+	VADDPD       32(R13), Y20, Y20
+	MOVQ         e+72(FP), R13
+	VBROADCASTSD (R13), Z21
 	VFMADD231PD  (DX), Z21, K1, Z1
 	VFMADD231PD  64(DX), X21, K2, X10
-	VBROADCASTSD 8(R14), Z21
+	VBROADCASTSD 8(R13), Z21
 	VFMADD231PD  (DX)(CX*1), Z21, K1, Z2
 	VFMADD231PD  64(DX)(CX*1), X21, K2, X11
-	VBROADCASTSD 16(R14), Z21
+	VBROADCASTSD 16(R13), Z21
 	VFMADD231PD  (DX)(CX*2), Z21, K1, Z3
 	VFMADD231PD  64(DX)(CX*2), X21, K2, X12
-	VBROADCASTSD 24(R14), Z21
+	VBROADCASTSD 24(R13), Z21
 	VFMADD231PD  (DX)(BX*1), Z21, K1, Z4
 	VFMADD231PD  64(DX)(BX*1), X21, K2, X13
-	VBROADCASTSD 32(R14), Z21
+	VBROADCASTSD 32(R13), Z21
 	VFMADD231PD  (DX)(CX*4), Z21, K1, Z5
 	VFMADD231PD  64(DX)(CX*4), X21, K2, X14
-	VBROADCASTSD 40(R14), Z21
+	VBROADCASTSD 40(R13), Z21
 	VFMADD231PD  (DX)(SI*1), Z21, K1, Z6
 	VFMADD231PD  64(DX)(SI*1), X21, K2, X15
-	VBROADCASTSD 48(R14), Z21
+	VBROADCASTSD 48(R13), Z21
 	VFMADD231PD  (DX)(BX*2), Z21, K1, Z7
 	VFMADD231PD  64(DX)(BX*2), X21, K2, X16
-	VBROADCASTSD 56(R14), Z21
+	VBROADCASTSD 56(R13), Z21
 	VFMADD231PD  (DX)(DI*1), Z21, K1, Z8
 	VFMADD231PD  64(DX)(DI*1), X21, K2, X17
 	LEAQ         (DX)(CX*8), DX
 	ADDQ         $0x40, R9
-	ADDQ         $0x40, R10
-	TESTQ        R11, R11
+	TESTQ        R10, R10
 	JZ           next2
-	ADDQ         $0x40, R11
+	ADDQ         $0x40, R10
 
 next2:
-	SUBQ          $0x08, R13
+	SUBQ          $0x08, R12
 	JNZ           groups2
 	VADDPD        Z2, Z1, Z1
 	VADDPD        Z4, Z3, Z3
@@ -610,9 +618,9 @@ next2:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z1, Z1
-	VMOVUPD.Z     (R12), K1, Z2
+	VMOVUPD.Z     (R11), K1, Z2
 	VADDPD        Z1, Z2, Z2
-	VMOVUPD       Z2, K1, (R12)
+	VMOVUPD       Z2, K1, (R11)
 	VADDPD        X11, X10, X10
 	VADDPD        X13, X12, X12
 	VADDPD        X15, X14, X14
@@ -620,25 +628,25 @@ next2:
 	VADDPD        X12, X10, X10
 	VADDPD        X16, X14, X14
 	VADDPD        X14, X10, X10
-	VMOVUPD.Z     64(R12), K2, X11
+	VMOVUPD.Z     64(R11), K2, X11
 	VADDPD        X10, X11, X11
-	VMOVUPD       X11, K2, 64(R12)
+	VMOVUPD       X11, K2, 64(R11)
 	VEXTRACTF64X2 $0x01, Y20, X1
 	VUNPCKHPD     X1, X20, X2
 	VUNPCKLPD     X1, X20, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        (R12)(AX*8), X1, X1
-	VMOVSD        X1, (R12)(AX*8)
+	VADDSD        (R11)(AX*8), X1, X1
+	VMOVSD        X1, (R11)(AX*8)
 	VEXTRACTF64X2 $0x01, Y19, X1
 	VUNPCKHPD     X1, X19, X2
 	VUNPCKLPD     X1, X19, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        8(R12)(AX*8), X1, X1
-	VMOVSD        X1, 8(R12)(AX*8)
+	VADDSD        8(R11)(AX*8), X1, X1
+	VMOVSD        X1, 8(R11)(AX*8)
 	TESTQ         R8, R8
 	JNZ           tiles2
 	VZEROUPPER
@@ -681,16 +689,15 @@ wider2:
 	LEAQ      (BX)(CX*2), SI
 	LEAQ      (SI)(CX*2), DI
 	MOVQ      n+32(FP), R8
-	MOVQ      y+56(FP), R9
-	MOVQ      norm+64(FP), R10
-	MOVQ      shrink+72(FP), R11
-	MOVQ      sum+0(FP), R12
+	MOVQ      signed+56(FP), R9
+	MOVQ      shrink+64(FP), R10
+	MOVQ      sum+0(FP), R11
 
 tiles4:
-	MOVQ    tile+40(FP), R13
-	CMPQ    R8, R13
-	CMOVQLT R8, R13
-	SUBQ    R13, R8
+	MOVQ    tile+40(FP), R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
 	VXORPD  Z1, Z1, Z1
 	VXORPD  Y10, Y10, Y10
 	VXORPD  Z2, Z2, Z2
@@ -776,31 +783,32 @@ groups4:
 	VUNPCKLPD   Z24, Z23, Z21
 	VUNPCKHPD   Z24, Z23, Z22
 	VADDPD      Z21, Z22, Z21
-	MOVQ        e+80(FP), R14
-	VADDPD.BCST offset+96(FP), Z21, Z21
-	TESTQ       R11, R11
+	MOVQ        e+72(FP), R13
+	VADDPD.BCST offset+88(FP), Z21, Z21
+	TESTQ       R10, R10
 	JZ          score4
-	VMULPD      (R11), Z21, Z21
+	VMULPD      (R10), Z21, Z21
 
 score4:
-	VADDPD.BCST  intercept+104(FP), Z21, Z21
+	VADDPD.BCST  intercept+96(FP), Z21, Z21
 	VMOVUPD      (R9), Z22
-	VMOVUPD      (R10), Z23
-	VBROADCASTSD limit+88(FP), Z24
-	VXORPD       constants<>+0(SB), Z22, Z22
-	VMULPD       Z22, Z21, Z21
+	VANDPD       constants<>+0(SB), Z22, Z23
+	VORPD        constants<>+64(SB), Z23, Z23
+	VANDPD       constants<>+128(SB), Z22, Z24
+	VBROADCASTSD limit+80(FP), Z22
+	VXORPD       constants<>+0(SB), Z23, Z23
+	VMULPD       Z23, Z21, Z21
 	VORPD        constants<>+0(SB), Z21, Z25
-	VMOVUPD      constants<>+128(SB), Z26
-	VMINPD       Z25, Z26, Z25
 	VMOVUPD      constants<>+192(SB), Z26
-	VMAXPD       Z25, Z26, Z25
+	VMINPD       Z25, Z26, Z25
 	VMOVUPD      constants<>+256(SB), Z26
-	VFMADD231PD  constants<>+320(SB), Z25, Z26
-	VSUBPD       constants<>+256(SB), Z26, Z26
-	VFNMADD231PD constants<>+384(SB), Z26, Z25
+	VMAXPD       Z25, Z26, Z25
+	VMOVUPD      constants<>+320(SB), Z26
+	VFMADD231PD  constants<>+384(SB), Z25, Z26
+	VSUBPD       constants<>+320(SB), Z26, Z26
 	VFNMADD231PD constants<>+448(SB), Z26, Z25
-	VMOVUPD      constants<>+512(SB), Z27
-	VFMADD213PD  constants<>+576(SB), Z25, Z27
+	VFNMADD231PD constants<>+512(SB), Z26, Z25
+	VMOVUPD      constants<>+576(SB), Z27
 	VFMADD213PD  constants<>+640(SB), Z25, Z27
 	VFMADD213PD  constants<>+704(SB), Z25, Z27
 	VFMADD213PD  constants<>+768(SB), Z25, Z27
@@ -809,6 +817,7 @@ score4:
 	VFMADD213PD  constants<>+960(SB), Z25, Z27
 	VFMADD213PD  constants<>+1024(SB), Z25, Z27
 	VFMADD213PD  constants<>+1088(SB), Z25, Z27
+	VFMADD213PD  constants<>+1152(SB), Z25, Z27
 	VMULPD       Z25, Z25, Z28
 	VFMADD213PD  Z25, Z28, Z27
 	VADDPD       constants<>+64(SB), Z27, Z25
@@ -818,56 +827,55 @@ score4:
 	VBLENDMPD    Z25, Z26, K3, Z30
 	VADDPD       constants<>+64(SB), Z25, Z21
 	VDIVPD       Z21, Z30, Z21
-	VMULPD       Z22, Z21, Z21
-	VDIVPD       Z23, Z24, Z22
+	VMULPD       Z23, Z21, Z21
+	VDIVPD       Z24, Z22, Z22
 	VMINPD       Z21, Z22, Z21
 	VXORPD       constants<>+0(SB), Z22, Z22
 	VMAXPD       Z21, Z22, Z21
-	VMOVUPD      Z21, (R14)
-	VADDPD       (R14), Y19, Y19
-	VADDPD       32(R14), Y19, Y19
-	TESTQ        R11, R11
+	VMOVUPD      Z21, (R13)
+	VADDPD       (R13), Y19, Y19
+	VADDPD       32(R13), Y19, Y19
+	TESTQ        R10, R10
 	JZ           slope4
-	VMULPD       (R11), Z21, Z21
+	VMULPD       (R10), Z21, Z21
 
 slope4:
-	VMOVUPD      Z21, (R14)
-	VADDPD       (R14), Y20, Y20
-	VADDPD       32(R14), Y20, Y20
-	MOVQ         e+80(FP), R14
-	VBROADCASTSD (R14), Z21
+	VMOVUPD      Z21, (R13)
+	VADDPD       (R13), Y20, Y20
+	VADDPD       32(R13), Y20, Y20
+	MOVQ         e+72(FP), R13
+	VBROADCASTSD (R13), Z21
 	VFMADD231PD  (DX), Z21, K1, Z1
 	VFMADD231PD  64(DX), Y21, K2, Y10
-	VBROADCASTSD 8(R14), Z21
+	VBROADCASTSD 8(R13), Z21
 	VFMADD231PD  (DX)(CX*1), Z21, K1, Z2
 	VFMADD231PD  64(DX)(CX*1), Y21, K2, Y11
-	VBROADCASTSD 16(R14), Z21
+	VBROADCASTSD 16(R13), Z21
 	VFMADD231PD  (DX)(CX*2), Z21, K1, Z3
 	VFMADD231PD  64(DX)(CX*2), Y21, K2, Y12
-	VBROADCASTSD 24(R14), Z21
+	VBROADCASTSD 24(R13), Z21
 	VFMADD231PD  (DX)(BX*1), Z21, K1, Z4
 	VFMADD231PD  64(DX)(BX*1), Y21, K2, Y13
-	VBROADCASTSD 32(R14), Z21
+	VBROADCASTSD 32(R13), Z21
 	VFMADD231PD  (DX)(CX*4), Z21, K1, Z5
 	VFMADD231PD  64(DX)(CX*4), Y21, K2, Y14
-	VBROADCASTSD 40(R14), Z21
+	VBROADCASTSD 40(R13), Z21
 	VFMADD231PD  (DX)(SI*1), Z21, K1, Z6
 	VFMADD231PD  64(DX)(SI*1), Y21, K2, Y15
-	VBROADCASTSD 48(R14), Z21
+	VBROADCASTSD 48(R13), Z21
 	VFMADD231PD  (DX)(BX*2), Z21, K1, Z7
 	VFMADD231PD  64(DX)(BX*2), Y21, K2, Y16
-	VBROADCASTSD 56(R14), Z21
+	VBROADCASTSD 56(R13), Z21
 	VFMADD231PD  (DX)(DI*1), Z21, K1, Z8
 	VFMADD231PD  64(DX)(DI*1), Y21, K2, Y17
 	LEAQ         (DX)(CX*8), DX
 	ADDQ         $0x40, R9
-	ADDQ         $0x40, R10
-	TESTQ        R11, R11
+	TESTQ        R10, R10
 	JZ           next4
-	ADDQ         $0x40, R11
+	ADDQ         $0x40, R10
 
 next4:
-	SUBQ          $0x08, R13
+	SUBQ          $0x08, R12
 	JNZ           groups4
 	VADDPD        Z2, Z1, Z1
 	VADDPD        Z4, Z3, Z3
@@ -876,9 +884,9 @@ next4:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z1, Z1
-	VMOVUPD.Z     (R12), K1, Z2
+	VMOVUPD.Z     (R11), K1, Z2
 	VADDPD        Z1, Z2, Z2
-	VMOVUPD       Z2, K1, (R12)
+	VMOVUPD       Z2, K1, (R11)
 	VADDPD        Y11, Y10, Y10
 	VADDPD        Y13, Y12, Y12
 	VADDPD        Y15, Y14, Y14
@@ -886,25 +894,25 @@ next4:
 	VADDPD        Y12, Y10, Y10
 	VADDPD        Y16, Y14, Y14
 	VADDPD        Y14, Y10, Y10
-	VMOVUPD.Z     64(R12), K2, Y11
+	VMOVUPD.Z     64(R11), K2, Y11
 	VADDPD        Y10, Y11, Y11
-	VMOVUPD       Y11, K2, 64(R12)
+	VMOVUPD       Y11, K2, 64(R11)
 	VEXTRACTF64X2 $0x01, Y20, X1
 	VUNPCKHPD     X1, X20, X2
 	VUNPCKLPD     X1, X20, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        (R12)(AX*8), X1, X1
-	VMOVSD        X1, (R12)(AX*8)
+	VADDSD        (R11)(AX*8), X1, X1
+	VMOVSD        X1, (R11)(AX*8)
 	VEXTRACTF64X2 $0x01, Y19, X1
 	VUNPCKHPD     X1, X19, X2
 	VUNPCKLPD     X1, X19, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        8(R12)(AX*8), X1, X1
-	VMOVSD        X1, 8(R12)(AX*8)
+	VADDSD        8(R11)(AX*8), X1, X1
+	VMOVSD        X1, 8(R11)(AX*8)
 	TESTQ         R8, R8
 	JNZ           tiles4
 	VZEROUPPER
@@ -945,16 +953,15 @@ wider4:
 	LEAQ      (BX)(CX*2), SI
 	LEAQ      (SI)(CX*2), DI
 	MOVQ      n+32(FP), R8
-	MOVQ      y+56(FP), R9
-	MOVQ      norm+64(FP), R10
-	MOVQ      shrink+72(FP), R11
-	MOVQ      sum+0(FP), R12
+	MOVQ      signed+56(FP), R9
+	MOVQ      shrink+64(FP), R10
+	MOVQ      sum+0(FP), R11
 
 tiles8:
-	MOVQ    tile+40(FP), R13
-	CMPQ    R8, R13
-	CMOVQLT R8, R13
-	SUBQ    R13, R8
+	MOVQ    tile+40(FP), R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
 	VXORPD  Z1, Z1, Z1
 	VXORPD  Z10, Z10, Z10
 	VXORPD  Z2, Z2, Z2
@@ -1044,31 +1051,32 @@ groups8:
 	VUNPCKLPD   Z22, Z23, Z18
 	VUNPCKHPD   Z22, Z23, Z21
 	VADDPD      Z18, Z21, Z18
-	MOVQ        e+80(FP), R14
-	VADDPD.BCST offset+96(FP), Z18, Z18
-	TESTQ       R11, R11
+	MOVQ        e+72(FP), R13
+	VADDPD.BCST offset+88(FP), Z18, Z18
+	TESTQ       R10, R10
 	JZ          score8
-	VMULPD      (R11), Z18, Z18
+	VMULPD      (R10), Z18, Z18
 
 score8:
-	VADDPD.BCST  intercept+104(FP), Z18, Z18
+	VADDPD.BCST  intercept+96(FP), Z18, Z18
 	VMOVUPD      (R9), Z21
-	VMOVUPD      (R10), Z22
-	VBROADCASTSD limit+88(FP), Z23
-	VXORPD       constants<>+0(SB), Z21, Z21
-	VMULPD       Z21, Z18, Z18
+	VANDPD       constants<>+0(SB), Z21, Z22
+	VORPD        constants<>+64(SB), Z22, Z22
+	VANDPD       constants<>+128(SB), Z21, Z23
+	VBROADCASTSD limit+80(FP), Z21
+	VXORPD       constants<>+0(SB), Z22, Z22
+	VMULPD       Z22, Z18, Z18
 	VORPD        constants<>+0(SB), Z18, Z24
-	VMOVUPD      constants<>+128(SB), Z25
-	VMINPD       Z24, Z25, Z24
 	VMOVUPD      constants<>+192(SB), Z25
-	VMAXPD       Z24, Z25, Z24
+	VMINPD       Z24, Z25, Z24
 	VMOVUPD      constants<>+256(SB), Z25
-	VFMADD231PD  constants<>+320(SB), Z24, Z25
-	VSUBPD       constants<>+256(SB), Z25, Z25
-	VFNMADD231PD constants<>+384(SB), Z25, Z24
+	VMAXPD       Z24, Z25, Z24
+	VMOVUPD      constants<>+320(SB), Z25
+	VFMADD231PD  constants<>+384(SB), Z24, Z25
+	VSUBPD       constants<>+320(SB), Z25, Z25
 	VFNMADD231PD constants<>+448(SB), Z25, Z24
-	VMOVUPD      constants<>+512(SB), Z26
-	VFMADD213PD  constants<>+576(SB), Z24, Z26
+	VFNMADD231PD constants<>+512(SB), Z25, Z24
+	VMOVUPD      constants<>+576(SB), Z26
 	VFMADD213PD  constants<>+640(SB), Z24, Z26
 	VFMADD213PD  constants<>+704(SB), Z24, Z26
 	VFMADD213PD  constants<>+768(SB), Z24, Z26
@@ -1077,6 +1085,7 @@ score8:
 	VFMADD213PD  constants<>+960(SB), Z24, Z26
 	VFMADD213PD  constants<>+1024(SB), Z24, Z26
 	VFMADD213PD  constants<>+1088(SB), Z24, Z26
+	VFMADD213PD  constants<>+1152(SB), Z24, Z26
 	VMULPD       Z24, Z24, Z27
 	VFMADD213PD  Z24, Z27, Z26
 	VADDPD       constants<>+64(SB), Z26, Z24
@@ -1086,56 +1095,55 @@ score8:
 	VBLENDMPD    Z24, Z25, K3, Z29
 	VADDPD       constants<>+64(SB), Z24, Z18
 	VDIVPD       Z18, Z29, Z18
-	VMULPD       Z21, Z18, Z18
-	VDIVPD       Z22, Z23, Z21
+	VMULPD       Z22, Z18, Z18
+	VDIVPD       Z23, Z21, Z21
 	VMINPD       Z18, Z21, Z18
 	VXORPD       constants<>+0(SB), Z21, Z21
 	VMAXPD       Z18, Z21, Z18
-	VMOVUPD      Z18, (R14)
-	VADDPD       (R14), Y19, Y19
-	VADDPD       32(R14), Y19, Y19
-	TESTQ        R11, R11
+	VMOVUPD      Z18, (R13)
+	VADDPD       (R13), Y19, Y19
+	VADDPD       32(R13), Y19, Y19
+	TESTQ        R10, R10
 	JZ           slope8
-	VMULPD       (R11), Z18, Z18
+	VMULPD       (R10), Z18, Z18
 
 slope8:
-	VMOVUPD      Z18, (R14)
-	VADDPD       (R14), Y20, Y20
-	VADDPD       32(R14), Y20, Y20
-	MOVQ         e+80(FP), R14
-	VBROADCASTSD (R14), Z18
+	VMOVUPD      Z18, (R13)
+	VADDPD       (R13), Y20, Y20
+	VADDPD       32(R13), Y20, Y20
+	MOVQ         e+72(FP), R13
+	VBROADCASTSD (R13), Z18
 	VFMADD231PD  (DX), Z18, K1, Z1
 	VFMADD231PD  64(DX), Z18, K2, Z10
-	VBROADCASTSD 8(R14), Z18
+	VBROADCASTSD 8(R13), Z18
 	VFMADD231PD  (DX)(CX*1), Z18, K1, Z2
 	VFMADD231PD  64(DX)(CX*1), Z18, K2, Z11
-	VBROADCASTSD 16(R14), Z18
+	VBROADCASTSD 16(R13), Z18
 	VFMADD231PD  (DX)(CX*2), Z18, K1, Z3
 	VFMADD231PD  64(DX)(CX*2), Z18, K2, Z12
-	VBROADCASTSD 24(R14), Z18
+	VBROADCASTSD 24(R13), Z18
 	VFMADD231PD  (DX)(BX*1), Z18, K1, Z4
 	VFMADD231PD  64(DX)(BX*1), Z18, K2, Z13
-	VBROADCASTSD 32(R14), Z18
+	VBROADCASTSD 32(R13), Z18
 	VFMADD231PD  (DX)(CX*4), Z18, K1, Z5
 	VFMADD231PD  64(DX)(CX*4), Z18, K2, Z14
-	VBROADCASTSD 40(R14), Z18
+	VBROADCASTSD 40(R13), Z18
 	VFMADD231PD  (DX)(SI*1), Z18, K1, Z6
 	VFMADD231PD  64(DX)(SI*1), Z18, K2, Z15
-	VBROADCASTSD 48(R14), Z18
+	VBROADCASTSD 48(R13), Z18
 	VFMADD231PD  (DX)(BX*2), Z18, K1, Z7
 	VFMADD231PD  64(DX)(BX*2), Z18, K2, Z16
-	VBROADCASTSD 56(R14), Z18
+	VBROADCASTSD 56(R13), Z18
 	VFMADD231PD  (DX)(DI*1), Z18, K1, Z8
 	VFMADD231PD  64(DX)(DI*1), Z18, K2, Z17
 	LEAQ         (DX)(CX*8), DX
 	ADDQ         $0x40, R9
-	ADDQ         $0x40, R10
-	TESTQ        R11, R11
+	TESTQ        R10, R10
 	JZ           next8
-	ADDQ         $0x40, R11
+	ADDQ         $0x40, R10
 
 next8:
-	SUBQ          $0x08, R13
+	SUBQ          $0x08, R12
 	JNZ           groups8
 	VADDPD        Z2, Z1, Z1
 	VADDPD        Z4, Z3, Z3
@@ -1144,9 +1152,9 @@ next8:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z1, Z1
-	VMOVUPD.Z     (R12), K1, Z2
+	VMOVUPD.Z     (R11), K1, Z2
 	VADDPD        Z1, Z2, Z2
-	VMOVUPD       Z2, K1, (R12)
+	VMOVUPD       Z2, K1, (R11)
 	VADDPD        Z11, Z10, Z10
 	VADDPD        Z13, Z12, Z12
 	VADDPD        Z15, Z14, Z14
@@ -1154,25 +1162,25 @@ next8:
 	VADDPD        Z12, Z10, Z10
 	VADDPD        Z16, Z14, Z14
 	VADDPD        Z14, Z10, Z10
-	VMOVUPD.Z     64(R12), K2, Z11
+	VMOVUPD.Z     64(R11), K2, Z11
 	VADDPD        Z10, Z11, Z11
-	VMOVUPD       Z11, K2, 64(R12)
+	VMOVUPD       Z11, K2, 64(R11)
 	VEXTRACTF64X2 $0x01, Y20, X1
 	VUNPCKHPD     X1, X20, X2
 	VUNPCKLPD     X1, X20, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        (R12)(AX*8), X1, X1
-	VMOVSD        X1, (R12)(AX*8)
+	VADDSD        (R11)(AX*8), X1, X1
+	VMOVSD        X1, (R11)(AX*8)
 	VEXTRACTF64X2 $0x01, Y19, X1
 	VUNPCKHPD     X1, X19, X2
 	VUNPCKLPD     X1, X19, X1
 	VADDPD        X1, X2, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X1, X2, X1
-	VADDSD        8(R12)(AX*8), X1, X1
-	VMOVSD        X1, 8(R12)(AX*8)
+	VADDSD        8(R11)(AX*8), X1, X1
+	VMOVSD        X1, 8(R11)(AX*8)
 	TESTQ         R8, R8
 	JNZ           tiles8
 	VZEROUPPER

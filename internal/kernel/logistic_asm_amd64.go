@@ -5,4 +5,4 @@
 package kernel
 
 //go:noescape
-func addLogisticAVX512(sum *float64, cols int, data *float64, stride int, n int, tile int, w *float64, y *float64, norm *float64, shrink *float64, e *float64, limit float64, offset float64, intercept float64)
+func addLogisticAVX512(sum *float64, cols int, data *float64, stride int, n int, tile int, w *float64, signed *float64, shrink *float64, e *float64, limit float64, offset float64, intercept float64)

@@ -2,6 +2,6 @@
 
 package kernel
 
-func addLogistic(_ *float64, _ int, _ *float64, _, _, _ int, _, _, _, _, _ *float64, _, _, _ float64) int {
-	return 0
-}
+func hasLogistic() bool { return false }
+
+func addLogistic(_ *float64, _ int, _ *float64, _, _, _ int, _, _, _, _ *float64, _, _, _ float64) {}

@@ -17,7 +17,7 @@ const soon = 2048
 // while memory delivers others: each row is read from memory once, at a steady pace.
 func logistic() {
 	g := logisticPass{isa: avx512, table: firstMasks(), constants: newConstants()}
-	TEXT("addLogistic"+g.name, NOSPLIT, "func(sum *float64, cols int, data *float64, stride, n, tile int, w, y, norm, shrink, e *float64, limit, offset, intercept float64)")
+	TEXT("addLogistic"+g.name, NOSPLIT, "func(sum *float64, cols int, data *float64, stride, n, tile int, w, signed, shrink, e *float64, limit, offset, intercept float64)")
 	Pragma("noescape")
 	g.cols = load("cols")
 	for _, width := range []int{0, 2, 4} {
@@ -42,7 +42,7 @@ type logisticPass struct {
 	rest   vector // of a row, beyond its first vector
 	rows   rows
 	n      reg.GPVirtual
-	beside []reg.GPVirtual // labels, norms and factors of the next rows
+	beside []reg.GPVirtual // signed norms and factors of the next rows
 }
 
 // load returns a parameter.
@@ -78,7 +78,7 @@ func (g *logisticPass) pass(width int) {
 	stride := load("stride")
 	SHLQ(U8(3), stride)
 	g.rows, g.n = newRows(load("data"), stride, 8), load("n")
-	g.beside = []reg.GPVirtual{load("y"), load("norm"), load("shrink")}
+	g.beside = []reg.GPVirtual{load("signed"), load("shrink")}
 	total, slopes, factors := load("sum"), YMM(), YMM()
 
 	Label(g.label("tiles"))
@@ -149,7 +149,7 @@ func (g *logisticPass) scores(ws []vector) vector {
 // coefficients turns dot products into slopes, and these into what the raw rows are
 // multiplied by, which it leaves at e, and adds both up in four partial sums.
 func (g *logisticPass) coefficients(score vector, slopes, factors reg.VecVirtual) {
-	y, norm, shrink, e := g.beside[0], g.beside[1], g.beside[2], load("e")
+	signed, shrink, e := g.beside[0], g.beside[1], load("e")
 	// shrunk multiplies by the rows' factors, if there are any.
 	shrunk := func(v vector, at string) {
 		TESTQ(shrink, shrink)
@@ -165,9 +165,10 @@ func (g *logisticPass) coefficients(score vector, slopes, factors reg.VecVirtual
 	VADDPD_BCST(number("offset"), score[0], score[0])
 	shrunk(score, "score")
 	VADDPD_BCST(number("intercept"), score[0], score[0])
-	labels, norms, limit := g.vector(), g.vector(), g.vector()
-	labels.load(Mem{Base: y})
-	norms.load(Mem{Base: norm})
+	norms, limit, sign := g.vector(), g.vector(), g.constants.bits(signBit)
+	norms.load(Mem{Base: signed})
+	labels := g.apply(VORPD, g.apply(VANDPD, norms, sign), g.constants.number(1))
+	norms = g.apply(VANDPD, norms, g.constants.bits(^uint64(signBit)))
 	VBROADCASTSD(number("limit"), limit[0])
 	c := g.held(g.slopes(score, labels, g.constants), limit, norms, g.constants)
 	addUp(c, slopes)
@@ -178,10 +179,8 @@ func (g *logisticPass) coefficients(score vector, slopes, factors reg.VecVirtual
 // next goes on to the next 8 rows.
 func (g *logisticPass) next() {
 	LEAQ(Mem{Base: g.rows.p, Index: g.rows.strides[1], Scale: 8}, g.rows.p)
-	for _, p := range g.beside[:2] {
-		ADDQ(U8(64), p)
-	}
-	shrink := g.beside[2]
+	ADDQ(U8(64), g.beside[0])
+	shrink := g.beside[1]
 	TESTQ(shrink, shrink)
 	JZ(LabelRef(g.label("next")))
 	ADDQ(U8(64), shrink)

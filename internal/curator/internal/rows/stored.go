@@ -130,6 +130,7 @@ type reading struct {
 	chunk  rowfile.Chunk
 	norm   []float64
 	labels []float64 // mapped
+	signed []float64
 }
 
 // part returns the rows [lo, hi) as a table in memory, and their labels as they are in the
@@ -220,6 +221,7 @@ func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
 			g.labels[i], _ = mapLabel(s.loss.Labels(), y, s.labelCentre, s.labelBound) // checked by NewSums
 		}
 		of.labels = g.labels
+		g.signed = of.sign(g.signed).signed
 	}
 	if s.offsets != nil {
 		of.offsets = s.offsets[p.from : p.from+len(labels)]

@@ -147,7 +147,8 @@ type Sums struct {
 	t           *Table
 	loss        losses.Loss
 	labels      []float64
-	labelCentre float64 // of the labels before they are mapped
+	signed      []float64 // norms with the signs of labels, for rows that are added at once
+	labelCentre float64   // of the labels before they are mapped
 	labelBound  float64
 	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
 	offsetBound float64   // on their magnitude
@@ -177,7 +178,7 @@ func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss l
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(loss.Labels()))
 		}
 	}
-	return &Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}, nil
+	return (&Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}).sign(nil), nil
 }
 
 func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
