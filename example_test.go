@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1687  0.008705  -19.38  0.000  -0.1857  -0.1516
-	// income        0.1717  0.008576   20.02  0.000   0.1549   0.1885
-	// (Intercept)   -0.128    0.1888   -0.68  0.498   -0.498    0.242
+	// age           -0.174  0.008558  -20.34  0.000  -0.1908  -0.1573
+	// income         0.178  0.008348   21.33  0.000   0.1617   0.1944
+	// (Intercept)  -0.1729    0.1837   -0.94  0.347  -0.5329   0.1871
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 410.2, p = 8.568e-90
+	// Wald test: χ²(2) = 459.4, p = 1.767e-100
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -3,6 +3,7 @@ package dpglm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -52,9 +53,12 @@ type InferConfig struct {
 //
 //  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ² at most, after two
 //     rounds of second moments where they promise something.
-//  2. The Hessian H̃ per row at the pilot, in whose coordinates a wide clip C is chosen from a
-//     histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to the
-//     counts of the largest, and C makes privacy noise and what is cut off small together.
+//  2. The Hessian at the pilot, for coordinates in which it is round. In these H̃, the Hessian
+//     per row, again, after the first step of 3 where it depends on the point; and a wide clip C
+//     from a histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to
+//     the counts of the largest, and C makes privacy noise and what is cut off small together.
+//     The Hessians' shares of μ² are such that their noise is a fifth of the curvature, but
+//     at most 6 and 25 %.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
 //     What C cuts off, whose length the law tells, is added to g̃ in the direction that
@@ -68,7 +72,7 @@ type InferConfig struct {
 //
 //	H̃⁻¹(J̃₊/n + σ_g²·I + B)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
 //
-// J̃₊ being J̃ moved towards a multiple of I by James and Stein's rule and then without
+// J̃₊ being J̃ moved towards a multiple of H̃ by James and Stein's rule and then without
 // negative eigenvalues, B the square of what the clip may cut off beside that, most of it along
 // the intercept and along the weights, N the noise of H̃ and e how far the points were from
 // the result: a point's error is not undone where H̃ is off; and bow² what steps may miss as
@@ -106,8 +110,8 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	return newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
 }
 
-// Plan calibrates the pool, and its Note says so where nothing will be determined. The plan's
-// Run returns the model alone. It fails, by an [ArgumentError], where the shape, the problem,
+// Plan calibrates the pool, and its Note says so where nothing will be determined, or much
+// may not be. The plan's Run returns the model alone. It fails, by an [ArgumentError], where the shape, the problem,
 // the budget or a parameter breaks its rule.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c.Level == 0 {
@@ -133,10 +137,11 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	inference := &inference{o, c.Level}
 	plan, err := o.plan(c, "inference", b, 50, inference.train)
-	if err == nil && inference.futile() {
-		plan.Note = "n·μ is too small: no coefficient will have an interval"
+	if err != nil {
+		return nil, err
 	}
-	return plan, err
+	plan.Note = inference.note()
+	return plan, nil
 }
 
 // inference is a planned one.
@@ -202,6 +207,20 @@ func (o *inference) train(r *run) ([]float64, error) {
 // inferredFrom is the n·μ below which there is no inference, which can't do without moments.
 func inferredFrom(d int) float64 { return 42 * math.Sqrt(float64(d)) }
 
+// note says what public numbers tell of the intervals: on real tables most coefficients have
+// one from an n·μ of some 250 a feature on.
+func (o *inference) note() string {
+	nmu, enough := float64(o.shape.Rows)*o.mu, float64(250*o.shape.features())
+	few := "some coefficients may have no interval"
+	switch {
+	case o.futile():
+		few = "no coefficient will have an interval"
+	case nmu >= enough:
+		return ""
+	}
+	return fmt.Sprintf("%s: n·μ is %.3g, and most have one from some %.3g on", few, nmu, enough)
+}
+
 // futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
 func (o *inference) futile() bool {
@@ -233,14 +252,9 @@ func (o *inference) after(pilot *standardising, r *run, at iterate) (*inferring,
 	x.pool.left = 1 - o.pilotShare()
 	x.facts, x.bias = pilot.facts, pilot.bias
 	x.frame, x.framed, x.known, x.effective = pilot.frame, pilot.framed, pilot.known, pilot.effective
-	v := &inferring{standardising: x, frame: x.frame, pilot: at.u}
+	v := &inferring{standardising: x, pilot: at.u}
 	if x.shape.Intercept {
 		v.constant, v.pilot = 1, append(at.u, at.b)
 	}
-	drowning := 2000.0
-	if !v.bent() {
-		drowning = 5000 // there is but one Hessian
-	}
-	v.more = math.Min(math.Max(drowning/x.nmu(), 1), 2.5)
 	return v, nil
 }

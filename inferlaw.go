@@ -19,9 +19,10 @@ type law struct {
 	covariance *mat.SymDense
 	drowned    [][]float64 // orthonormal directions of which the data say nothing
 	hidden     float64     // square of what the estimate may miss along each of them
+	seen       float64     // mean curvature along them, as a fraction of the floor
+	curved     float64     // and what it may be
 
 	inverse          *mat.SymDense // of H̃
-	round            *mat.Dense    // S, for the scatter's coordinates
 	hessian, scatter float64       // noise of H̃ and of J̃/n
 	quantile         float64       // of the normal law, for the intervals' level
 }
@@ -30,7 +31,7 @@ type law struct {
 func (v *inferring) law(level float64) *law {
 	dim := len(v.theta)
 	l := &law{
-		weights: v.toWeights(), inverse: v.inverse, round: v.round,
+		weights: v.toWeights(), inverse: v.inverse,
 		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n,
 		quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
 	}
@@ -40,8 +41,7 @@ func (v *inferring) law(level float64) *law {
 			l.drowned = append(l.drowned, v.spectrum.Vector(k))
 		}
 	}
-	bread := linalg.Product(v.inverse, v.round)
-	l.covariance = linalg.Sandwich(1/v.n, bread, v.scatter)
+	l.covariance = linalg.Sandwich(1/v.n, v.inverse, v.scatter)
 	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
 	// error is what H̃'s noise multiplies.
 	variance, bow := v.stepErrors()
@@ -51,8 +51,8 @@ func (v *inferring) law(level float64) *law {
 			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
 		}
 	}
-	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, bread, linalg.Identity(dim)))
-	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, bread, v.missing()))
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, v.inverse, linalg.Identity(dim)))
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, v.missing()))
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, linalg.Shaken(&far, l.hessian*l.hessian)))
@@ -60,7 +60,20 @@ func (v *inferring) law(level float64) *law {
 	bent.ScaleSym(bow/float64(dim), v.inverse)
 	l.covariance.AddSym(l.covariance, &bent)
 	l.hidden = v.typical(lost)
+	l.seen, l.curved = v.curved(len(l.drowned))
 	return l
+}
+
+// curved is the mean curvature that is seen along the drowned directions, as a fraction of the
+// floor, and a bound on it, four standard deviations above: directions in which rows don't
+// differ at all, as levels that don't occur, leave noise of mean 0 there.
+func (v *inferring) curved(drowned int) (seen, most float64) {
+	if drowned == 0 {
+		return 1, 1
+	}
+	n := float64(drowned)
+	seen = math.Max(0, floats.Sum(v.spectrum.Values[:drowned])/n/v.floor)
+	return seen, math.Min(1, seen+4/math.Sqrt(2*n*float64(len(v.theta))))
 }
 
 // typical is the squared coefficient of a direction that moves scores as much as those do
@@ -106,8 +119,7 @@ func (v *inferring) lost() bool {
 		limit = 0.3
 	}
 	variance, bow := v.stepErrors()
-	bread := linalg.Product(v.inverse, v.round)
-	square := mat.Trace(linalg.Product(bread, bread.T()))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
+	square := mat.Trace(linalg.Product(v.inverse, v.inverse))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
 	return square > limit*limit
 }
 
@@ -153,30 +165,44 @@ const undetermined = 0.3
 
 // determines reports whether the data determine a combination: little of it lies in
 // drowned directions, and what that may add to its error, beyond what noise in the
-// eigenvectors makes of nothing, is a quarter of its variance at most. In a part such noise
-// has the variance ½σ²·‖Λ⁻¹c‖², Λ being H̃ without these directions and σ its noise; where
-// more than a quarter of the directions have drowned, it may itself hide a part, as large
-// as the rest of the error at most.
+// eigenvectors makes of nothing, is a quarter of its variance at most. Where more than a
+// quarter of the directions have drowned, such noise may itself hide a part, whose error
+// is as large as that of the rest at most, by the curvature that is seen along them.
 func (l *law) determines(c []float64) bool {
-	var inside, all float64
-	var a mat.VecDense
-	v := mat.NewVecDense(len(c), c)
-	a.MulVec(l.inverse, v)
+	inside, noise := l.drownedPart(c)
+	var all float64
 	for _, x := range c {
 		all += x * x
 	}
+	v := mat.NewVecDense(len(c), c)
+	variance := math.Max(0, mat.Inner(v, l.covariance, v))
+	if 4*len(l.drowned) > len(c) && l.hidden*noise*l.seen > variance {
+		return false
+	}
+	return inside <= undetermined*undetermined*all && 4*l.hidden*l.beyond(inside, noise) <= variance
+}
+
+// drownedPart is the square of a combination's part in drowned directions, and what noise
+// in the eigenvectors makes of nothing, on average: in a part the variance ½σ²·‖Λ⁻¹c‖², Λ
+// being H̃ without these directions and σ its noise.
+func (l *law) drownedPart(c []float64) (inside, noise float64) {
+	v := mat.NewVecDense(len(c), c)
+	var a mat.VecDense
+	a.MulVec(l.inverse, v)
 	for _, direction := range l.drowned {
 		part := mat.NewVecDense(len(c), direction)
 		along := mat.Dot(part, v)
 		inside += along * along
 		a.AddScaledVec(&a, -mat.Dot(part, &a), part)
 	}
-	noise := float64(len(l.drowned)) * l.hessian * l.hessian / 2 * mat.Dot(&a, &a)
-	variance := math.Max(0, mat.Inner(v, l.covariance, v))
-	if 4*len(l.drowned) > len(c) && l.hidden*noise > variance {
-		return false
-	}
-	return inside <= undetermined*undetermined*all && 4*l.hidden*(inside-noise) <= variance
+	return inside, float64(len(l.drowned)) * l.hessian * l.hessian / 2 * mat.Dot(&a, &a)
+}
+
+// beyond is what of a part in drowned directions noise doesn't explain: where these are seen
+// to be flat, up to three standard deviations of what it makes of nothing.
+func (l *law) beyond(inside, noise float64) float64 {
+	likely := 1 + (1-l.seen)*math.Sqrt(18/math.Max(1, float64(len(l.drowned))))
+	return math.Max(0, inside-noise*likely)
 }
 
 // standardError is that of a combination, +Inf where it isn't determined.
@@ -191,10 +217,19 @@ func (l *law) standardError(c []float64) float64 {
 // drowned directions may add to them.
 func (l *law) covarianceOf(a, b []float64) float64 {
 	v := mat.Inner(mat.NewVecDense(len(a), a), l.covariance, mat.NewVecDense(len(b), b))
+	var both float64
 	for _, direction := range l.drowned {
-		v += float64(l.hidden * floats.Dot(a, direction) * floats.Dot(b, direction))
+		both += float64(floats.Dot(a, direction) * floats.Dot(b, direction))
 	}
+	v += l.hidden * both * math.Sqrt(l.real(a)*l.real(b))
 	return v * l.longer(a) * l.longer(b)
+}
+
+// real is the fraction of a combination's part in drowned directions that counts: all but
+// what noise makes of a part in directions that are flat.
+func (l *law) real(c []float64) float64 {
+	inside, noise := l.drownedPart(c)
+	return math.Min(1, (l.beyond(inside, noise)+noise*l.curved)/math.Max(inside, 1e-300))
 }
 
 // longer is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
@@ -205,7 +240,7 @@ func (l *law) covarianceOf(a, b []float64) float64 {
 // drowning higher orders of the noise of H̃ cost as much again: trials on collinear columns
 // chose their factor.
 func (l *law) longer(c []float64) float64 {
-	var a, b, shaken, scattered mat.VecDense
+	var a, b, shaken mat.VecDense
 	v := mat.NewVecDense(len(c), c)
 	a.MulVec(l.inverse, v)
 	b.MulVec(l.covariance, v)
@@ -213,10 +248,9 @@ func (l *law) longer(c []float64) float64 {
 	if variance == 0 {
 		return 1
 	}
-	scattered.MulVec(l.round.T(), &a)
 	ab := mat.Dot(&a, &b)
 	curve := 2 * l.hessian * l.hessian * (mat.Dot(&a, &a)*mat.Dot(&b, &b) + ab*ab)
-	spread := math.Pow(l.scatter*mat.Dot(&scattered, &scattered), 2)
+	spread := math.Pow(l.scatter*mat.Dot(&a, &a), 2)
 	s2 := (curve + spread) / (4 * variance * variance)
 	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)

@@ -14,7 +14,7 @@ import (
 // makes the variance of noise and the square of what isn't known of what the clip cuts off
 // small together.
 func (v *inferring) widen() error {
-	u, b := v.inRound(v.pilot)
+	u, b := v.apart(v.pilot)
 	dim := float64(len(v.pilot))
 	edges := cells(4*v.longestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
 	share := clipShare * math.Min(math.Max(3000/v.nmu(), 1), 3)
@@ -131,8 +131,8 @@ func (v *inferring) cutLength() float64 {
 	return length * math.Cbrt(math.Min(math.Max(v.dispersion(), 1), 4))
 }
 
-// restored is the mean of what the clip cuts off of a mean gradient, at a point of the round
-// frame. Where scores hardly differ large gradients aren't where they are large.
+// restored is the mean of what the clip cuts off of a mean gradient, at a point.
+// Where scores hardly differ large gradients aren't where they are large.
 func (v *inferring) restored(u []float64) []float64 {
 	whole := make([]float64, len(v.pilot))
 	length := v.cutLength()
@@ -144,7 +144,7 @@ func (v *inferring) restored(u []float64) []float64 {
 }
 
 // missing is the square of what the clip may cut off of a mean gradient beside what is
-// restored, by direction of the round frame.
+// restored, by direction.
 func (v *inferring) missing() *mat.SymDense {
 	dim := len(v.theta)
 	m := mat.NewSymDense(dim, nil)
@@ -154,7 +154,7 @@ func (v *inferring) missing() *mat.SymDense {
 	if v.constant > 0 {
 		m.SetSym(v.d, v.d, v.cut.across+v.cut.constant.variance)
 	}
-	u, _ := v.inRound(v.theta)
+	u, _ := v.apart(v.theta)
 	along := mat.NewVecDense(dim, nil)
 	copy(along.RawVector().Data, u[:v.d])
 	if square := floats.Dot(u[:v.d], u[:v.d]); square > 0 {
@@ -168,6 +168,5 @@ func (v *inferring) missing() *mat.SymDense {
 // dispersion is the gradients' variance over the Hessian, on average, which is 1 where
 // labels have the variance that a likelihood says.
 func (v *inferring) dispersion() float64 {
-	inner := linalg.Product(linalg.Product(v.round.T(), v.inverse), v.round)
-	return mat.Trace(linalg.Product(inner, v.scatter)) / float64(len(v.theta))
+	return mat.Trace(linalg.Product(v.inverse, v.scatter)) / float64(len(v.theta))
 }

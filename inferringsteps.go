@@ -12,17 +12,20 @@ import (
 	"github.com/dpglm/dpglm/internal/linalg"
 )
 
-// newton releases gradients with the wide clip, the Hessian once more after the first of
-// them where it depends on the point, and before the last their scatter. It sets theta to
+// newton releases gradients with the wide clip, the Hessian after the first of them where it
+// depends on the point, and before the last their scatter. It sets theta to
 // the mean of the estimates u − H̃⁻¹g̃/n. The points u are shortened towards the pilot: the
 // noise of a step, fed back, would leave the range in which the loss is close to a
 // parabola.
 func (v *inferring) newton(done int) error {
-	again := v.nextCurveShare()
+	again := 0.0
+	if v.bent() {
+		again = v.curveShare()
+	}
 	left, at, total := v.pool.left-scatterShare-again, v.pilot, 0.0
 	var first shaky
 	for t, fraction := range newtonShares {
-		u, b := v.inRound(at)
+		u, b := v.apart(at)
 		if sum := floats.Sum(u) + b; math.IsNaN(sum) || math.IsInf(sum, 0) {
 			return check.Fail(ErrBound, "point", sum, "must be finite")
 		}
@@ -46,24 +49,13 @@ func (v *inferring) newton(done int) error {
 		at = v.shortened(v.gradientNoise(left * total))
 		if t == 0 && v.bent() {
 			first = v.hessian
-			if _, err := v.curveAt(v.flat, at, again); err != nil {
+			if err := v.curveAt(at, again); err != nil {
 				return err
 			}
 		}
 		v.progress(done+t+1, done+len(newtonShares))
 	}
 	return nil
-}
-
-// nextCurveShare is that of the second Hessian, where there is one: more where the first
-// one's smallest eigenvalue is within four times the noise to come, and else less.
-func (v *inferring) nextCurveShare() float64 {
-	if !v.bent() {
-		return 0
-	}
-	floor := v.floor * math.Sqrt(firstShare/curveShare)
-	near := 4 * floor / math.Max(v.spectrum.Values[0], floor)
-	return curveShare * v.more * math.Min(math.Max(near*near, 0.5), 2)
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
@@ -80,12 +72,11 @@ func (v *inferring) combine(first shaky) error {
 				return err
 			}
 		}
-		var old, step mat.VecDense
-		u, _ := v.inRound(s.from)
+		var step mat.VecDense
+		u, _ := v.apart(s.from)
 		whole := v.restored(u)
 		floats.Add(whole, s.mean)
-		old.MulVec(v.round, mat.NewVecDense(len(whole), whole))
-		step.MulVec(inverse, &old)
+		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
 		estimates[t] = slices.Clone(s.from)
 		floats.Sub(estimates[t], step.RawVector().Data)
 	}
@@ -130,15 +121,14 @@ func (v *inferring) average(estimates [][]float64) {
 
 // bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
 // a square in the norm of scores: it does so by a fraction as large as scores move, or as
-// they do from where it was released if that is further, of which the step sees half, and
-// half again where it knows the Hessian at both ends.
+// they do from where it was released if that is further, of which the step sees half.
 func (v *inferring) bowAt(from []float64) float64 {
 	square := v.scoreNorm(from)
 	further := square
 	if v.curvedAt != nil {
 		further = math.Max(square, v.scoreNorm(v.curvedAt))
 	}
-	return square * further / (16 * mat.Trace(v.hessian) / float64(len(from)))
+	return square * further / (3 * mat.Trace(v.hessian) / float64(len(from)))
 }
 
 // scoreNorm is the square of a point's distance from theta in the norm of H̃.
@@ -152,7 +142,7 @@ func (v *inferring) scoreNorm(from []float64) float64 {
 
 // scoreVariance is that of an estimate in the same norm, for the noise of its mean gradient.
 func (v *inferring) scoreVariance(noise float64) float64 {
-	return noise * noise * mat.Trace(linalg.Product(v.inverse, linalg.Product(v.round, v.round.T())))
+	return noise * noise * mat.Trace(v.inverse)
 }
 
 // gradientNoise is the standard deviation of a mean gradient's coordinates.
@@ -171,7 +161,7 @@ func (v *inferring) shortened(noise float64) []float64 {
 	return at
 }
 
-// spread releases the scatter of clipped gradients at a point of the round frame.
+// spread releases the scatter of clipped gradients at a point.
 func (v *inferring) spread(u []float64, b float64) error {
 	answer, err := v.framed.Scatter(v.ctx, u, b, v.wide(v.clip))
 	packed, err := v.pool.draw(scatterShare, answer, err)
@@ -180,7 +170,7 @@ func (v *inferring) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.pilot))
 	m.ScaleSym(1/v.n, m)
-	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.rounder()
+	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.towards(v.standing())
 	spectrum, ok := linalg.Decompose(rounder)
 	if !ok {
 		return errEigen
@@ -190,28 +180,35 @@ func (v *inferring) spread(u []float64, b float64) error {
 	return nil
 }
 
-// rounder is a matrix shortened towards its mean eigenvalue by James and Stein's rule, with
-// what noise that leaves: of the mean all, which is little, of the rest as much as its
-// factor's root.
-func (s shaky) rounder() shaky {
+// standing is H̃ in the directions that stand out of its noise.
+func (v *inferring) standing() *mat.SymDense {
+	return v.spectrum.Map(func(l float64) float64 {
+		if l < v.floor {
+			return 0
+		}
+		return l
+	})
+}
+
+// towards is a matrix moved towards a multiple of another by James and Stein's rule, with
+// what noise that leaves: of the multiple all, which is little, of the rest as much as its
+// factor's root. The other, which is I where it is 0, has the trace of the first.
+func (s shaky) towards(other *mat.SymDense) shaky {
 	dim := s.SymmetricDim()
-	mean := mat.Trace(s) / float64(dim)
-	var square float64
-	for i := range dim {
+	aim := mat.NewSymDense(dim, nil)
+	if total := mat.Trace(other); total > 0 {
+		aim.ScaleSym(mat.Trace(s)/total, other)
+	} else {
 		for j := range dim {
-			entry := s.At(i, j)
-			if i == j {
-				entry -= mean
-			}
-			square += entry * entry
+			aim.SetSym(j, j, mat.Trace(s)/float64(dim))
 		}
 	}
+	var gap mat.SymDense
+	gap.ScaleSym(-1, aim)
+	gap.AddSym(s, &gap)
 	free := float64(dim*(dim+1)/2 - 1)
-	k := math.Max(0, 1-free*s.noise*s.noise/math.Max(square, 1e-300))
-	out := mat.NewSymDense(dim, nil)
-	out.ScaleSym(k, s)
-	for j := range dim {
-		out.SetSym(j, j, out.At(j, j)+(1-k)*mean)
-	}
-	return shaky{out, s.noise * math.Sqrt(k+(1-k)/float64(dim))}
+	k := math.Max(0, 1-free*s.noise*s.noise/math.Max(math.Pow(mat.Norm(&gap, 2), 2), 1e-300))
+	gap.ScaleSym(k, &gap)
+	aim.AddSym(aim, &gap)
+	return shaky{aim, s.noise * math.Sqrt(k+(1-k)/float64(dim))}
 }

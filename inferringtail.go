@@ -127,7 +127,7 @@ func (h reading) seenFrom(l upper) int {
 		for k := j; k < min(j+4, len(h.edges)); k++ {
 			cell := h.expected(l, k)
 			over, expected = over+h.count(k)-cell, expected+cell
-			if over > 4*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
+			if over > 4.7*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
 				return j
 			}
 		}

@@ -73,8 +73,8 @@ func (x *standardising) goOn(s stage, at iterate) ([]float64, error) {
 
 // recentre moves the frame and the point to the Hessian's coordinates. It returns the
 // curvature along the intercept, which all directions then have, the effective
-// dimension, and the matrix S of (x̃, 1) = S·(x̃', 1), x̃' being the new coordinates.
-func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (curvature, effective float64, s *mat.Dense, err error) {
+// dimension, and the eigenvalues, but for noise, of the Hessian in the new coordinates.
+func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (curvature, effective float64, round []float64, err error) {
 	d := x.d
 	dim := d
 	if x.shape.Intercept {
@@ -105,15 +105,15 @@ func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (cu
 	var a, both mat.Dense
 	e.VectorsTo(&a)
 	effective = 1
-	s = mat.NewDense(dim, dim, nil)
+	round = make([]float64, d)
 	u := make([]float64, d)
 	for k, v := range values {
 		positive := math.Max(v, 0)
 		effective += positive / (positive + rho)
 		scale := math.Sqrt(curvature / (positive + rho))
+		round[k] = v * scale * scale
 		for i := range d {
 			u[k] += float64(a.At(i, k)*at.u[i]) / scale // A' has orthogonal columns
-			s.Set(i, k, a.At(i, k)/scale)
 			a.Set(i, k, a.At(i, k)*scale)
 		}
 	}
@@ -125,14 +125,12 @@ func (x *standardising) recentre(packed []float64, rho float64, at *iterate) (cu
 		}
 		for j, m := range shift {
 			at.b += float64(m * at.u[j])
-			s.Set(j, d, m)
 		}
-		s.Set(d, d, 1)
 	}
 	at.u = u
 	x.frame = curator.Frame{Centre: centre, Matrix: &both}
 	x.framed, err = x.sums.Frame(x.ctx, x.frame)
-	return curvature, effective, s, err
+	return curvature, effective, round, err
 }
 
 // moved is the centre that lies at the given coordinates: x̃ − shift = Aᵀ(x − m) − shift,
