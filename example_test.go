@@ -146,13 +146,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
-	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age           -0.174  0.008558  -20.34  0.000  -0.1908  -0.1573
-	// income         0.178  0.008348   21.33  0.000   0.1617   0.1944
-	// (Intercept)  -0.1729    0.1837   -0.94  0.347  -0.5329   0.1871
+	//                 coef   std err       z  P>|z|    [2.5%  97.5%]
+	// age           -0.174  0.007697  -22.61  0.000  -0.1891  -0.159
+	// income         0.178  0.007259   24.53  0.000   0.1638  0.1923
+	// (Intercept)  -0.1729    0.1969   -0.88  0.380  -0.5588   0.213
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 459.4, p = 1.767e-100
+	// Wald test: χ²(2) = 607.4, p = 1.287e-132
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -207,7 +207,12 @@ func (f *Inference) Covariance() *mat.SymDense {
 		return nil
 	}
 	n := len(f.coefficients)
-	m := mat.NewSymDense(n, nil)
+	m, about := mat.NewSymDense(n, nil), make([]combination, n)
+	for i, a := range f.coefficients {
+		if !a.Undetermined() {
+			about[i] = f.law.combine(f.columns.RawRowView(i))
+		}
+	}
 	for i, a := range f.coefficients {
 		for j := i; j < n; j++ {
 			b := f.coefficients[j]
@@ -217,7 +222,7 @@ func (f *Inference) Covariance() *mat.SymDense {
 			case a.Undetermined() || b.Undetermined():
 				m.SetSym(i, j, math.NaN())
 			default:
-				m.SetSym(i, j, f.law.covarianceOf(f.columns.RawRowView(i), f.columns.RawRowView(j)))
+				m.SetSym(i, j, about[i].covariance(about[j]))
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 		return WaldTest{}, check.Fail(ErrConfig, "restrictions", q, "must be at least one")
 	}
 	w := WaldTest{Freedom: q, P: 1}
-	gap, rows := make([]float64, q), make([][]float64, q)
+	gap, about := make([]float64, q), make([]combination, q)
 	for k, r := range restrictions {
 		estimate, along, err := f.combine(r.Factors)
 		if err != nil {
@@ -144,16 +144,20 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 		if math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
 			return WaldTest{}, check.Fail(ErrConfig, "Restriction.Value", r.Value, "must be finite")
 		}
-		gap[k], rows[k] = estimate-r.Value, along
-		w.Undetermined = w.Undetermined || f.law == nil || !f.law.determines(along)
+		gap[k] = estimate - r.Value
+		if f.law == nil || !f.law.determines(along) {
+			w.Undetermined = true
+			continue
+		}
+		about[k] = f.law.combine(along)
 	}
 	if w.Undetermined {
 		return w, nil
 	}
 	m := mat.NewSymDense(q, nil)
-	for i := range rows {
+	for i := range about {
 		for j := i; j < q; j++ {
-			m.SetSym(i, j, f.law.covarianceOf(rows[i], rows[j]))
+			m.SetSym(i, j, about[i].covariance(about[j]))
 		}
 	}
 	var factor mat.Cholesky

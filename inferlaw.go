@@ -210,19 +210,32 @@ func (l *law) standardError(c []float64) float64 {
 	if !l.determines(c) {
 		return math.Inf(1)
 	}
-	return math.Sqrt(l.covarianceOf(c, c))
+	about := l.combine(c)
+	return math.Sqrt(about.covariance(about))
 }
 
-// covarianceOf is that of two combinations, each made longer by its factor, and of what
-// drowned directions may add to them.
-func (l *law) covarianceOf(a, b []float64) float64 {
-	v := mat.Inner(mat.NewVecDense(len(a), a), l.covariance, mat.NewVecDense(len(b), b))
-	var both float64
+// combination is what the law tells of one.
+type combination struct {
+	factors, image []float64 // c, and the covariance times it
+	hidden         []float64 // what may be missed along each drowned direction
+	longer         float64   // factor of its standard error
+}
+
+func (l *law) combine(c []float64) combination {
+	var image mat.VecDense
+	image.MulVec(l.covariance, mat.NewVecDense(len(c), c))
+	a := combination{factors: c, image: image.RawVector().Data, longer: l.longer(c)}
+	size := math.Sqrt(l.hidden * l.real(c))
 	for _, direction := range l.drowned {
-		both += float64(floats.Dot(a, direction) * floats.Dot(b, direction))
+		a.hidden = append(a.hidden, float64(size*floats.Dot(c, direction)))
 	}
-	v += l.hidden * both * math.Sqrt(l.real(a)*l.real(b))
-	return v * l.longer(a) * l.longer(b)
+	return a
+}
+
+// covariance is that of two combinations, each made longer by its factor, and of what drowned
+// directions may add to them.
+func (a combination) covariance(b combination) float64 {
+	return (floats.Dot(a.image, b.factors) + floats.Dot(a.hidden, b.hidden)) * a.longer * b.longer
 }
 
 // real is the fraction of a combination's part in drowned directions that counts: all but
@@ -236,7 +249,7 @@ func (l *law) real(c []float64) float64 {
 // the computed one is 1 + m + s·Z times the right one, m and s small, an interval of z of
 // them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
 // brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
-// of H̃ and by aᵀSN'Sᵀa for that of J̃/n, whose means and variances are known. Close to
+// of H̃ and by aᵀN'a for that of J̃/n, whose means and variances are known. Close to
 // drowning higher orders of the noise of H̃ cost as much again: trials on collinear columns
 // chose their factor.
 func (l *law) longer(c []float64) float64 {

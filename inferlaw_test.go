@@ -115,13 +115,13 @@ func TestDrownedDirections(t *testing.T) {
 	}
 	// What may lie there is in the errors of the others, and in what two have in common.
 	one, other := []float64{1, 0.01, 0}, []float64{1, 0, 0.01}
-	both := l.covarianceOf(one, other)
-	alone, hidden := l.covarianceOf(one, one), l.hidden
+	both := l.combine(one).covariance(l.combine(other))
+	alone, hidden := l.combine(one).covariance(l.combine(one)), l.hidden
 	l.hidden = 0
-	if got, want := alone-l.covarianceOf(one, one), hidden*0.006*0.006; math.Abs(got-want) > 1e-9*want {
+	if got, want := alone-l.combine(one).covariance(l.combine(one)), hidden*0.006*0.006; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("a drowned direction adds %g to a variance, want %g", got, want)
 	}
-	if got, want := both-l.covarianceOf(one, other), hidden*0.006*0.008; math.Abs(got-want) > 1e-9*want {
+	if got, want := both-l.combine(one).covariance(l.combine(other)), hidden*0.006*0.008; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("a drowned direction adds %g to a covariance, want %g", got, want)
 	}
 	// Of three directions one is more than a quarter: noise in it may hide as much as that,
@@ -143,9 +143,9 @@ func TestDrownedDirections(t *testing.T) {
 	if inside := 1e-8; noise < 2*inside {
 		t.Fatalf("noise makes a part with a square of %g only", noise)
 	}
-	full := l.covarianceOf(across, across)
+	full := l.combine(across).covariance(l.combine(across))
 	l.curved = 0
-	if flat := l.covarianceOf(across, across); math.Abs(full-flat-1000*1e-8) > 1e-6*full || math.Abs(full-flat) < 1e-6 {
+	if flat := l.combine(across).covariance(l.combine(across)); math.Abs(full-flat-1000*1e-8) > 1e-6*full || math.Abs(full-flat) < 1e-6 {
 		t.Errorf("a flat direction adds %g to a variance, one that isn't %g", flat, full)
 	}
 }

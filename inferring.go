@@ -92,7 +92,8 @@ func (v *inferring) curve() error {
 	if err != nil {
 		return err
 	}
-	if !v.bent() && slices.Min(v.known) > 0.8 { // the frame of second moments is that
+	hidden := func(known float64) bool { return known < 0.8 }
+	if !v.bent() && !slices.ContainsFunc(v.known, hidden) { // the frame of second moments is round
 		v.longest = longest
 		return v.curveAt(v.pilot, v.hessianShare(longest, v.facts.curvature, mostCurve))
 	}

@@ -184,7 +184,7 @@ func TestTowards(t *testing.T) {
 			noisy := packedNoise(r, dim)
 			noisy.ScaleSym(sd, noisy)
 			noisy.AddSym(noisy, c.truth)
-			got := shaky{noisy, sd}.towards(c.other)
+			got := shaky{noisy, sd}.towards(shaky{SymDense: c.other})
 			before += distance(noisy, c.truth)
 			after += distance(got.SymDense, c.truth)
 			said += got.noise * got.noise * dim * (dim + 1) / 2

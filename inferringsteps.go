@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // newton releases gradients with the wide clip, the Hessian after the first of them where it
@@ -121,14 +122,19 @@ func (v *inferring) average(estimates [][]float64) {
 
 // bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
 // a square in the norm of scores: it does so by a fraction as large as scores move, or as
-// they do from where it was released if that is further, of which the step sees half.
+// they do from where it was released if that is further, of which the step sees half, and
+// half again where it knows the Hessian at both ends. Counts and amounts, whose curvature grows
+// with their means, take twice that.
 func (v *inferring) bowAt(from []float64) float64 {
-	square := v.scoreNorm(from)
+	square, fraction := v.scoreNorm(from), 0.25
+	if losses.LinkOf(v.loss) == losses.Log {
+		fraction = 0.55
+	}
 	further := square
 	if v.curvedAt != nil {
 		further = math.Max(square, v.scoreNorm(v.curvedAt))
 	}
-	return square * further / (3 * mat.Trace(v.hessian) / float64(len(from)))
+	return fraction * fraction * square * further * float64(len(from)) / mat.Trace(v.hessian)
 }
 
 // scoreNorm is the square of a point's distance from theta in the norm of H̃.
@@ -170,7 +176,7 @@ func (v *inferring) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.pilot))
 	m.ScaleSym(1/v.n, m)
-	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.towards(v.standing())
+	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.towards(shaky{SymDense: v.standing()})
 	spectrum, ok := linalg.Decompose(rounder)
 	if !ok {
 		return errEigen
@@ -193,11 +199,11 @@ func (v *inferring) standing() *mat.SymDense {
 // towards is a matrix moved towards a multiple of another by James and Stein's rule, with
 // what noise that leaves: of the multiple all, which is little, of the rest as much as its
 // factor's root. The other, which is I where it is 0, has the trace of the first.
-func (s shaky) towards(other *mat.SymDense) shaky {
+func (s shaky) towards(other shaky) shaky {
 	dim := s.SymmetricDim()
 	aim := mat.NewSymDense(dim, nil)
 	if total := mat.Trace(other); total > 0 {
-		aim.ScaleSym(mat.Trace(s)/total, other)
+		aim.ScaleSym(mat.Trace(s)/total, other.SymDense)
 	} else {
 		for j := range dim {
 			aim.SetSym(j, j, mat.Trace(s)/float64(dim))
