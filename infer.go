@@ -89,7 +89,7 @@ type InferConfig struct {
 //
 // # Parameters
 //
-// x is n×d, d at most 1000. It makes at most 50 passes over the rows, O(n·d²) flops for
+// x is n×d, d at most 1000. It makes at most 52 passes over the rows, O(n·d²) flops for
 // moments, the Hessian and products, and O(d³) for eigenvectors.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
 	if err := d.whole(ctx); err != nil {
@@ -136,7 +136,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	inference := &inference{o, c.Level}
-	plan, err := o.plan(c, "inference", b, 50, inference.train)
+	plan, err := o.plan(c, "inference", b, 52, inference.train)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,34 @@ func TestPlansBoundPasses(t *testing.T) {
 	}
 }
 
+// Inference reads most often where rows have weights and all is determined.
+func TestPlansBoundPassesOfInference(t *testing.T) {
+	const n, d = 20_000, 5
+	r := rand.New(rand.NewPCG(8, 10))
+	x, y, w := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n), dpglm.Weights{Of: make([]float64, n), Max: 1}
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		y[i], w.Of[i] = float64(r.IntN(2)), r.Float64()
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 2, Intercept: true}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := dpglm.InferConfig{}.Plan(data.Shape(), dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.reads.Store(0)
+	if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
+		t.Fatal(err)
+	}
+	if made := float64(x.reads.Load()) / (n * d); made > float64(plan.Passes) || made < 51 {
+		t.Errorf("%.2f passes of at most %d, and at least 51", made, plan.Passes)
+	}
+}
+
 // The longest descent is that of real labels where second moments of many columns drown.
 func TestPlansBoundPassesOfRealLabels(t *testing.T) {
 	const n, d = 1500, 17
