@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -147,6 +148,71 @@ func TestDrownedDirections(t *testing.T) {
 	l.curved = 0
 	if flat := l.combine(across).covariance(l.combine(across)); math.Abs(full-flat-1000*1e-8) > 1e-6*full || math.Abs(full-flat) < 1e-6 {
 		t.Errorf("a flat direction adds %g to a variance, one that isn't %g", flat, full)
+	}
+}
+
+// In the coordinates to which a Hessian turns it is diagonal, it is as steep along every
+// function of the rows as before, and the pilot is the function that it was.
+func TestTurn(t *testing.T) {
+	x, err := standardisingAlone(t, lastRow(t, losses.Squared{}, true)[0], losses.Squared{}, 1, mechanisms.NewSeededSource(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes, centre := []float64{2, 0.5}, []float64{0.1, 0.2}
+	x.frame = curator.Frame{Centre: centre, Matrix: mat.NewDense(2, 2, []float64{axes[0], 0, 0, axes[1]})}
+	v := &inferring{standardising: x, constant: 1, pilot: []float64{0.3, -0.2, 0.5}}
+	h := mat.NewSymDense(3, []float64{0.3, 0.05, 0.04, 0.05, 0.2, -0.03, 0.04, -0.03, 0.25})
+	before := slices.Clone(v.pilot)
+	var packed []float64
+	for i := range 3 {
+		for j := i; j < 3; j++ {
+			factor := x.n
+			if i != j {
+				factor *= math.Sqrt2
+			}
+			packed = append(packed, factor*h.At(i, j))
+		}
+	}
+	if err := v.turn(packed, 0.05); err != nil {
+		t.Fatal(err)
+	}
+	// old is the point in the frame before that is the same function.
+	old := func(theta []float64) []float64 {
+		var w mat.VecDense
+		w.MulVec(x.frame.Matrix, mat.NewVecDense(2, theta[:2]))
+		point := []float64{0, 0, theta[2]}
+		for j := range 2 {
+			point[j] = w.AtVec(j) / axes[j]
+			point[2] += w.AtVec(j) * (centre[j] - x.frame.Centre[j])
+		}
+		return point
+	}
+	for j, got := range old(v.pilot) {
+		if math.Abs(got-before[j]) > 1e-12 {
+			t.Errorf("the pilot is %v, want %v", old(v.pilot), before)
+		}
+	}
+	for _, theta := range [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 2, 3}, {-2, 1, 0.5}} {
+		point, there := mat.NewVecDense(3, theta), mat.NewVecDense(3, old(theta))
+		if got, want := mat.Inner(point, v.hessian, point), mat.Inner(there, h, there); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("the Hessian along %v is %g, want %g", theta, got, want)
+		}
+	}
+	for i := range 3 {
+		if d := v.hessian.At(i, i); d < v.floor || d > v.hessian.At(2, 2) || v.hessian.At(i, (i+1)%3) != 0 {
+			t.Errorf("the Hessian is %v, its floor %g", mat.Formatted(v.hessian), v.floor)
+		}
+	}
+}
+
+// What scatters are moved towards is the Hessian without the directions below its floor.
+func TestStandingDirections(t *testing.T) {
+	v := &inferring{floor: 0.1}
+	v.spectrum, _ = linalg.Decompose(mat.NewDiagDense(4, []float64{0.4, -0.2, 0.09, 0.1}))
+	for j, want := range []float64{0.4, 0, 0, 0.1} {
+		if got := v.standing().At(j, j); math.Abs(got-want) > 1e-12 {
+			t.Errorf("the curvature along %d is %g, want %g", j, got, want)
+		}
 	}
 }
 
