@@ -111,8 +111,8 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 }
 
 // Plan calibrates the pool, and its Note says so where nothing will be determined, or much
-// may not be. The plan's Run returns the model alone. It fails, by an [ArgumentError], where the shape, the problem,
-// the budget or a parameter breaks its rule.
+// may not be. The plan's Run returns the model alone. It fails, by an [ArgumentError], where
+// the shape, the problem, the budget or a parameter breaks its rule.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c.Level == 0 {
 		c.Level = 0.95

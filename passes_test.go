@@ -85,6 +85,24 @@ func TestPlansBoundPasses(t *testing.T) {
 	}
 }
 
+// comesNear fails unless a fit goes over the rows at least so often, and no more often than its
+// plan says.
+func (c *counting) comesNear(t *testing.T, data *dpglm.Dataset, l dpglm.Learner, loss losses.Loss, b dpglm.Budget, least float64) {
+	t.Helper()
+	plan, err := l.Plan(data.Shape(), dpglm.Problem{Loss: loss}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.reads.Store(0)
+	if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
+		t.Fatal(err)
+	}
+	n, d := c.Dims()
+	if made := float64(c.reads.Load()) / float64(n*d); made > float64(plan.Passes) || made < least {
+		t.Errorf("%.2f passes of at most %d, and at least %g", made, plan.Passes, least)
+	}
+}
+
 // Inference reads most often where rows have weights and all is determined.
 func TestPlansBoundPassesOfInference(t *testing.T) {
 	const n, d = 20_000, 5
@@ -100,17 +118,7 @@ func TestPlansBoundPassesOfInference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := dpglm.InferConfig{}.Plan(data.Shape(), dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.reads.Store(0)
-	if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
-		t.Fatal(err)
-	}
-	if made := float64(x.reads.Load()) / (n * d); made > float64(plan.Passes) || made < 51 {
-		t.Errorf("%.2f passes of at most %d, and at least 51", made, plan.Passes)
-	}
+	x.comesNear(t, data, dpglm.InferConfig{}, losses.Probit{}, dpglm.GDP(5), 51)
 }
 
 // The longest descent is that of real labels where second moments of many columns drown.
@@ -128,17 +136,7 @@ func TestPlansBoundPassesOfRealLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := dpglm.AutoConfig{}.Plan(data.Shape(), dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.reads.Store(0)
-	if _, err := plan.Run(ctx, data, seeded(1)); err != nil {
-		t.Fatal(err)
-	}
-	if made := float64(x.reads.Load()) / (n * d); made > float64(plan.Passes) || made < 50 {
-		t.Errorf("%.2f passes of at most %d, and at least 50", made, plan.Passes)
-	}
+	x.comesNear(t, data, dpglm.AutoConfig{}, losses.Squared{}, dpglm.GDP(0.3), 50)
 }
 
 // A search reads the rows as often for many candidates as for one: their questions are

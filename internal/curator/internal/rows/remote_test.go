@@ -100,17 +100,8 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 		}
 		y[i] = float64(i % 2)
 	}
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := rowfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	enc := NewIdentity(d, 2, true)
-	remote, err := NewRemote(ctx, f, enc, here{t.TempDir()})
+	remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc, here{t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,16 +404,7 @@ func TestLabelsAreRefusedElsewhere(t *testing.T) {
 // inFile is a table of rows that lie in a file.
 func inFile(t *testing.T, x mat.Matrix, y []float64, enc Encoding) *Table {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := Write(ctx, path, x, y, Owners{}, nil, Range{}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := rowfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	table, err := NewStored(ctx, f, enc)
+	table, err := NewStored(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc)
 	if err != nil {
 		t.Fatal(err)
 	}
