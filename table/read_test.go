@@ -312,14 +312,14 @@ func TestOtherLevelsThatAreNear(t *testing.T) {
 	}
 }
 
-// What fmt prints of a table is its shape.
+// What fmt prints of a table is its shape. A point tells values from addresses.
 func TestTablesPrintTheirShape(t *testing.T) {
 	s := parse(t, small)
-	table, err := ReadCSV(strings.NewReader("a,y\n7.25,yes\n7.25,no\n"), s)
+	table, err := ReadCSV(strings.NewReader("a,y\n7.253125,yes\n7.253125,no\n"), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := ReadLIBSVM(strings.NewReader("1 7:0.725\n"), libsvm)
+	rows, err := ReadLIBSVM(strings.NewReader("1 7:0.253125\n"), libsvm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestTablesPrintTheirShape(t *testing.T) {
 				t.Errorf("%s: %s", verb, got)
 			}
 		}
-		if got := fmt.Sprintf(verb, struct{ t, u *Table }{table, rows}); strings.Contains(got, "725") {
+		if got := fmt.Sprintf(verb, struct{ t, u *Table }{table, rows}); strings.Contains(got, ".253125") {
 			t.Errorf("%s inside a struct: %s", verb, got)
 		}
 	}
