@@ -329,11 +329,7 @@ func (x *standardising) freeClip(s stage) float64 {
 // shrinkage is James and Stein's factor in the norm of scores: the noise in the average
 // is that of the linear recursion.
 func (x *standardising) shrinkage(s stage, at iterate) float64 {
-	f, h := x.facts, x.facts.curvature
-	if x.loss.Labels() == losses.Binary {
-		h *= 2
-	}
-	h = math.Min(h, math.Min(f.steepest, 8*f.curvature))
+	h := math.Min(x.facts.curvature, x.facts.steepest)
 	if x.known == nil {
 		return shrunk(at.u, s.variance(at.noise, flat*h))
 	}
