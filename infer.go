@@ -57,13 +57,16 @@ type InferConfig struct {
 //     per row, again, after the first step of 3 where it depends on the point; and a wide clip C
 //     from a histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to
 //     the counts of the largest, and C makes privacy noise and what is cut off small together.
+//     For real labels a histogram of residuals tells whether those on one side are longer.
 //     The Hessians' shares of μ² are such that their noise is a fifth of the curvature, but
 //     at most 6 and 25 %.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
+//     Of counts and amounts the first of these ways is shortened where means grow.
 //     What C cuts off, whose length the law tells, is added to g̃ in the direction that
 //     large gradients of the loss mostly have: for counts and the rarer of two classes that
-//     of the intercept, for classes and the Poisson loss that of the weights too.
+//     of the intercept, for classes and the Poisson loss that of the weights too, and for
+//     residuals that are longer on one side both.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
 //     counts less.
 //  4. J̃, the sum of products ggᵀ of clipped gradients, at the last point.
@@ -83,13 +86,14 @@ type InferConfig struct {
 // # Privacy
 //
 // Replace-one. As for [StandardisedGD]: all releases are Gaussian, from one pool of μ, each
-// with a share of μ² that may depend on earlier results. Beside its releases there are the
-// sums of the gradients' products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients
-// of norm at most C). All else follows from what was released and from public facts.
+// with a share of μ² that may depend on earlier results. Beside its releases there are a
+// histogram of residuals, of sensitivity √2 as others, and the sums of the gradients'
+// products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients of norm at most C). All
+// else follows from what was released and from public facts.
 //
 // # Parameters
 //
-// x is n×d, d at most 1000. It makes at most 52 passes over the rows, O(n·d²) flops for
+// x is n×d, d at most 1000. It makes at most 53 passes over the rows, O(n·d²) flops for
 // moments, the Hessian and products, and O(d³) for eigenvectors.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
 	if err := d.whole(ctx); err != nil {
@@ -136,7 +140,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	inference := &inference{o, c.Level}
-	plan, err := o.plan(c, "inference", b, 52, inference.train)
+	plan, err := o.plan(c, "inference", b, 53, inference.train)
 	if err != nil {
 		return nil, err
 	}

@@ -292,6 +292,45 @@ func TestFarStepsCountLess(t *testing.T) {
 	}
 }
 
+// The first step of counts with an intercept alone ends where their means are, however far they
+// have to grow; one down, later ones and those of other losses go all the way.
+func TestFirstStepOfCountsIsDamped(t *testing.T) {
+	ends := func(loss losses.Loss, steps int, to, noise float64) float64 {
+		h := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+		v := &inferring{
+			standardising: &standardising{standardised: &standardised{loss: loss}, d: 1, n: 100},
+			constant:      1, pilot: []float64{0, 0.5}, theta: []float64{0, 0.5 + to}, hessian: shaky{SymDense: h}, floor: 0.02,
+			steps: make([]newtonStep, steps),
+		}
+		v.spectrum, _ = linalg.Decompose(h)
+		v.inverse = v.spectrum.Map(v.inverted)
+		return v.shortened(noise)[1] - 0.5
+	}
+	for _, c := range []struct {
+		loss  losses.Loss
+		steps int
+		to    float64
+		want  float64
+	}{
+		{losses.Poisson{}, 1, 2, math.Log(3)}, // as e^b − 1 = 2
+		{losses.Gamma{Least: 1}, 1, 0.01, math.Log(1.01)},
+		{losses.Poisson{}, 1, -2, -2}, {losses.Poisson{}, 2, 2, 2}, {losses.Logistic{}, 1, 2, 2}, {losses.Poisson{}, 1, 0, 0},
+	} {
+		if got := ends(c.loss, c.steps, c.to, 0); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s, step %d: %g goes to %g, want %g", c.loss.Name(), c.steps, c.to, got, c.want)
+		}
+	}
+	nothing := mat.NewSymDense(2, []float64{-1, 0, 0, -1}) // noise alone
+	v := &inferring{standardising: &standardising{standardised: &standardised{loss: losses.Poisson{}}, d: 1}, constant: 1, hessian: shaky{SymDense: nothing}}
+	if got := v.damping([]float64{0, 1}, math.Sqrt(mat.Trace(v.hessian))); got != 1 {
+		t.Errorf("a step by a Hessian of noise is damped by %g", got)
+	}
+	// What is left of it, ¾ where noise is a quarter of its square, is damped.
+	if got, want := ends(losses.Poisson{}, 1, 2, math.Sqrt(0.5)), math.Log(2.5); math.Abs(got-want) > 1e-12 {
+		t.Errorf("beside noise 2 goes to %g, want %g", got, want)
+	}
+}
+
 // A run's law knows the noise of the matrices that it is made of, which falls as 1/μ.
 func TestLawKnowsItsNoise(t *testing.T) {
 	const n = 4000

@@ -18,6 +18,7 @@ const (
 	mostFirst    = 0.06  // the one at the pilot
 	mostCurve    = 0.25  // the next
 	clipShare    = 0.04  // the histogram of gradient norms, by which the wide clip is chosen
+	leanShare    = 0.01  // and that of residuals on both sides
 	lengthShare  = 0.03  // that of rows' norms, where a rare class may hide in the noise
 	scatterShare = 0.02
 )

@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,6 +27,14 @@ func (v *inferring) widen() error {
 	v.cut = v.cutting()
 	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
 	l, low := h.fromSeen().upper(v.eventful(), v.cut.power)
+	if v.loss.Labels() == losses.Real {
+		if err := v.lean(l, low); err != nil {
+			return err
+		}
+	}
+	if v.constant == 0 {
+		v.cut.constant = part{}
+	}
 	v.clip = l.balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
 		v.clip *= 1.15
@@ -37,6 +46,52 @@ func (v *inferring) widen() error {
 	}
 	v.cut.length = l.beyond(v.clip)
 	return nil
+}
+
+// lean releases on which side predictions miss labels by most, by a histogram of how far they
+// exceed them, down to about half of what would make a gradient as long as one of 25 is. It
+// says how parts that are cut off add up: those of one sign do so along the intercept and, as
+// labels lie furthest off where predictions are high, along the weights.
+func (v *inferring) lean(l upper, low float64) error {
+	for l.above(low) > v.n/25 {
+		low *= 1.05
+	}
+	const steps = 6
+	edges := cells(2.8*low/math.Sqrt(float64(len(v.pilot))), math.Sqrt2, steps-1)
+	for _, e := range slices.Backward(slices.Clone(edges)) {
+		edges = append(edges, -e)
+	}
+	u, b := v.apart(v.pilot)
+	answer, err := v.framed.Slopes(v.ctx, edges, u, b)
+	h, err := v.read(leanShare, edges, answer, err)
+	if err != nil {
+		return err
+	}
+	mean, variance := h.leans()
+	v.cut.leaning(mean, variance, 4+float64(v.d))
+	return nil
+}
+
+// leans is the mean and the variance of what a histogram with edges on both sides of 0 tells of
+// (p−q)/(p+q), p and q being the numbers that are largest and smallest: some 3 % of all, or as
+// many as stand out of the noise. Where none do it has mean 0 and variance ¼, as it has
+// beforehand.
+func (h reading) leans() (mean, variance float64) {
+	last := len(h.edges) - 1
+	var above, below, sd float64
+	for j := range len(h.edges) / 2 {
+		above, below = h.tails[j], h.tails[last]+h.rest-h.tails[last-j]
+		sd = h.noise * math.Sqrt(2*float64(j+1))
+		if above+below > math.Max(0.03*h.n, 4*sd) {
+			break
+		}
+	}
+	sum := above + below
+	if sum <= 2*sd {
+		return 0, 0.25
+	}
+	known := 0.25 / (0.25 + math.Pow(sd/sum, 2))
+	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 4
 }
 
 // eventful is the fraction of rows among which the longest gradients are: those with events
@@ -81,6 +136,16 @@ type cutting struct {
 // what it is beside that, of the length's square. Both hold what is not known of the length.
 type part struct{ mean, variance float64 }
 
+// leaning says how parts add up for real labels, of which a fraction with the given mean and
+// variance is of predictions above the label beyond those below it. On 20 tables of wages, prices
+// and scores they did with 0.85 of that fraction along the intercept and 1.2 of it along the
+// weights, times the angle's cosine, the latter with a standard deviation of some 0.55.
+func (c *cutting) leaning(mean, variance, columns float64) {
+	square, root := float64(mean*mean)+variance, math.Sqrt(columns)
+	c.constant = part{0.85 * mean / root, (0.1 + float64(0.2*square) + float64(0.7*variance)) / columns}
+	c.along = part{1.2 * mean / root, (0.4 + float64(0.6*square) + float64(1.5*variance)) / columns}
+}
+
 // all is the variance in dim directions together.
 func (c cutting) all(dim float64) float64 {
 	return c.constant.variance + c.along.variance + float64(dim*c.across)
@@ -91,10 +156,10 @@ func (c cutting) all(dim float64) float64 {
 // Counts and amounts exceed their means by more than they fall short of them, as does the
 // rarer of two classes: that adds up along the intercept, by the angle between it and a row
 // of d columns, and for counts as variable as their mean along the weights too. Residuals
-// mostly cancel. Fractions are about those of made-up populations, where the intercept's
-// of counts lie between 0.5 and 0.9 of that angle's cosine but for very skewed columns; a
-// rare level of a group, all of whose rows are long in one direction, is what across is for,
-// in classes and in counts of few events.
+// cancel but where one side is longer: leaning. Fractions of classes and counts are about those
+// of made-up populations, where the intercept's of counts lie between 0.5 and 0.9 of that
+// angle's cosine but for very skewed columns; a rare level of a group, all of whose rows are
+// long in one direction, is what across is for, in classes and in counts of few events.
 func (v *inferring) cutting() (c cutting) {
 	columns := 4 + float64(v.d)
 	root := math.Sqrt(columns)
@@ -106,7 +171,7 @@ func (v *inferring) cutting() (c cutting) {
 		c.along = part{(1.7 - float64(1.3*rare)) / root, 0.6 / columns}
 		c.across = 0.08
 	case losses.Squared:
-		c.constant.variance, c.along.variance, c.across = 0.25/columns, 0.15/columns, 0.005
+		c.power, c.across = 0.5, 0.008
 	case losses.Poisson:
 		off := 0.2 + float64(0.25*(1-v.facts.minority)) // rare counts differ more
 		c.constant, c.along = part{-0.8 / root, off / columns}, part{-0.75 / root, off / columns}
@@ -114,9 +179,6 @@ func (v *inferring) cutting() (c cutting) {
 	case losses.NegativeBinomial, losses.Gamma:
 		c.constant, c.along = part{-0.8 / root, 0.25 / columns}, part{0, 0.6 / columns}
 		c.power, c.across = 0.6, 0.02
-	}
-	if v.constant == 0 {
-		c.constant = part{}
 	}
 	return c
 }

@@ -237,6 +237,85 @@ func TestMissingDirections(t *testing.T) {
 	}
 }
 
+// both is the histogram of what edges on both sides of 0 are to count, from the largest on.
+func both(counts []float64, noise, n float64) reading {
+	h := reading{edges: make([]float64, len(counts)-1), noise: noise, n: n, rest: counts[len(counts)-1]}
+	var above float64
+	for _, c := range counts[:len(counts)-1] {
+		above += c
+		h.tails = append(h.tails, above)
+	}
+	return h
+}
+
+// A histogram with more on one side says so, by as much as noise lets it: on average over 200
+// draws within 0.1 (an error of 0.02 or less) of what there is, times the weight that it claims,
+// and within twice the variance that it claims.
+func TestLeans(t *testing.T) {
+	const steps, n = 6, 10_000.0
+	r := rand.New(rand.NewPCG(9, 4))
+	for _, c := range []struct {
+		above, below float64 // rows in each cell
+		noise        float64
+	}{{60, 60, 10}, {120, 0, 10}, {0, 120, 10}, {90, 30, 10}, {90, 30, 60}, {4, 0, 100}, {60, 60, 0}, {0, 0, 0}} {
+		var mean, missed, claimed float64
+		const draws = 200
+		want := 0.0
+		if c.above+c.below > 0 {
+			want = (c.above - c.below) / (c.above + c.below)
+		}
+		for range draws {
+			counts := make([]float64, 2*steps+1)
+			for j := range steps {
+				counts[j] = c.above + float64(c.noise*r.NormFloat64())
+				counts[2*steps-j] = c.below + float64(c.noise*r.NormFloat64())
+			}
+			counts[steps] = n
+			m, v := both(counts, c.noise, n).leans()
+			if math.IsNaN(m) || math.Abs(m) > 1 || !(v >= 0 && v <= 0.25) {
+				t.Fatalf("%+v: mean %g, variance %g", c, m, v)
+			}
+			mean += (m - float64((1-4*v)*want)) / draws
+			missed += math.Pow(m-want, 2) / draws
+			claimed += v / draws
+		}
+		if math.Abs(mean) > 0.1 || missed > 0.01+4*claimed {
+			t.Errorf("%+v: %g off on average, a square of %g where %g is claimed", c, mean, missed, claimed)
+		}
+	}
+}
+
+// Only the longest count that noise lets be seen: near ones, of which most are, don't tell.
+func TestLeanOfTheLongest(t *testing.T) {
+	for _, c := range []struct {
+		counts []float64 // from the largest on
+		want   float64
+	}{{[]float64{400, 50, 9000, 900, 0}, 1}, {[]float64{0, 900, 9000, 50, 400}, -1}, {[]float64{100, 900, 9000, 900, 100}, 0}} {
+		if mean, variance := both(c.counts, 1, 1e4).leans(); math.Abs(mean-c.want) > 0.01 || variance > 0.001 {
+			t.Errorf("%v: mean %g, variance %g, want %g", c.counts, mean, variance, c.want)
+		}
+	}
+}
+
+// What is cut off of residuals adds up along the intercept and the weights with the sign of those
+// that are longer, and is known less the less that sign is.
+func TestLeaning(t *testing.T) {
+	var even, up, down, hidden cutting
+	even.leaning(0, 0, 9)
+	up.leaning(0.8, 0, 9)
+	down.leaning(-0.8, 0, 9)
+	hidden.leaning(0, 0.25, 9)
+	if even.constant.mean != 0 || even.along.mean != 0 || up.constant.mean != -down.constant.mean || up.along.mean != -down.along.mean {
+		t.Errorf("means of even residuals %+v, of leaning ones %+v and %+v", even, up, down)
+	}
+	if !(up.constant.mean > 0.1 && up.along.mean > up.constant.mean) || math.Abs(up.constant.mean-0.85*0.8/3) > 1e-12 {
+		t.Errorf("positive residuals add up to %+v", up)
+	}
+	if !(hidden.along.variance > 1.5*even.along.variance && hidden.constant.variance > 1.5*even.constant.variance && up.along.variance > even.along.variance) {
+		t.Errorf("variances: %+v where the sign is hidden, %+v where there is none, %+v where it is plus", hidden, even, up)
+	}
+}
+
 // What is restored lies against the intercept and against the weights where counts are cut
 // off, along the weights for two classes, with the rarer class's surprise along the
 // intercept, and nowhere for residuals; where scores hardly differ, little of it along them.

@@ -124,11 +124,11 @@ func (v *inferring) average(estimates [][]float64) {
 // a square in the norm of scores: it does so by a fraction as large as scores move, or as
 // they do from where it was released if that is further, of which the step sees half, and
 // half again where it knows the Hessian at both ends. Counts and amounts, whose curvature grows
-// with their means, take twice that.
+// with their means, take more.
 func (v *inferring) bowAt(from []float64) float64 {
 	square, fraction := v.scoreNorm(from), 0.25
 	if losses.LinkOf(v.loss) == losses.Log {
-		fraction = 0.55
+		fraction = 0.4
 	}
 	further := square
 	if v.curvedAt != nil {
@@ -157,14 +157,29 @@ func (v *inferring) gradientNoise(share float64) float64 {
 }
 
 // shortened is theta, its distance from the pilot shortened by James and Stein's rule in
-// the norm of scores.
+// the norm of scores; the first is also damped.
 func (v *inferring) shortened(noise float64) []float64 {
-	v.shrunk = math.Max(0, 1-v.scoreVariance(noise)/math.Max(v.scoreNorm(v.pilot), 1e-300))
+	square := v.scoreNorm(v.pilot)
+	v.shrunk = math.Max(0, 1-v.scoreVariance(noise)/math.Max(square, 1e-300))
 	gap := slices.Clone(v.theta)
 	floats.Sub(gap, v.pilot)
+	fraction := v.shrunk
+	if len(v.steps) == 1 {
+		fraction *= v.damping(gap, v.shrunk*math.Sqrt(square*float64(len(gap))/mat.Trace(v.hessian)))
+	}
 	at := slices.Clone(v.pilot)
-	floats.AddScaled(at, v.shrunk, gap)
+	floats.AddScaled(at, fraction, gap)
 	return at
+}
+
+// damping is the fraction to go of a first step that moves scores by the given size, typically.
+// Where means of counts and amounts grow, their curvature does, so that it goes too far: by
+// s/ln(1+s) where all scores grow by as much, e^b−1 being what it takes for b.
+func (v *inferring) damping(gap []float64, size float64) float64 {
+	if losses.LinkOf(v.loss) != losses.Log || v.constant == 0 || gap[v.d] <= 0 || !(size > 0) { // NaN where H̃ is nothing but noise
+		return 1
+	}
+	return math.Log1p(size) / size
 }
 
 // spread releases the scatter of clipped gradients at a point.

@@ -462,6 +462,7 @@ func cells(top, step float64, k int) []float64 {
 // reading is a released histogram.
 type reading struct {
 	edges, tails []float64 // tails[j] is the noisy number above edges[j]
+	rest         float64   // the noisy number below all edges
 	noise        float64   // standard deviation of a count
 	n            float64
 	wide         bool // not around an edge that was read before
@@ -473,7 +474,7 @@ func (x *standardising) read(share float64, edges []float64, answer release.Answ
 	if err != nil {
 		return reading{}, err
 	}
-	h := reading{edges: edges, noise: math.Sqrt2 / (x.mu * math.Sqrt(share)), n: x.n, wide: true}
+	h := reading{edges: edges, rest: counts[len(edges)], noise: math.Sqrt2 / (x.mu * math.Sqrt(share)), n: x.n, wide: true}
 	above := 0.0
 	for _, c := range counts[:len(edges)] {
 		above += c
