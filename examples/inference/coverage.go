@@ -16,9 +16,12 @@ import (
 // source is a population to draw rows from, each within its public bounds.
 type source interface {
 	name() string
-	facts(losses.Loss) dpglm.Schema
+	facts(losses.Loss) dpglm.Facts
+	// largest is the count above which labels are held.
+	largest() float64
 	sample(n int, loss losses.Loss, seed uint64) *drawn
-	// truth are the coefficients that minimise the expected loss.
+	// truth are the coefficients that minimise the expected loss, NaN for those that samples
+	// can't tell.
 	truth(losses.Loss) ([]float64, error)
 }
 
@@ -65,12 +68,12 @@ func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats 
 
 // once draws a sample and fits it without privacy and with each budget.
 func (c *cell) once(ctx context.Context, tallies []*tally, seed uint64) error {
-	rows, facts := c.sample(c.rows, c.loss, 1000+seed), c.facts(c.loss)
-	plain, err := fitExactly(rows, capped(c.loss, facts))
+	rows := c.sample(c.rows, c.loss, 1000+seed)
+	plain, err := fitExactly(rows, capped(c.loss, c.source))
 	if err != nil {
 		return err
 	}
-	data, err := dpglm.NewDataset(rows.x, rows.y, facts, rows.details()...)
+	data, err := dpglm.NewDataset(rows.x, rows.y, c.facts(c.loss), rows.details()...)
 	if err != nil {
 		return err
 	}
@@ -89,9 +92,9 @@ func (c *cell) once(ctx context.Context, tallies []*tally, seed uint64) error {
 
 // capped is the loss that Infer minimises: counts have one that is linear above the
 // largest.
-func capped(loss losses.Loss, s dpglm.Schema) losses.Loss {
+func capped(loss losses.Loss, s source) losses.Loss {
 	if loss.Labels() == losses.Count {
-		return losses.CappedPoisson{Cap: s.LabelRange[1]}
+		return losses.CappedPoisson{Cap: s.largest()}
 	}
 	return loss
 }
@@ -112,6 +115,9 @@ func newTally(truth []float64) *tally {
 func (t *tally) add(private []dpglm.Coefficient, plain *exact) {
 	t.fits++
 	for j, c := range private {
+		if math.IsNaN(t.truth[j]) {
+			continue
+		}
 		if math.Abs(plain.coefficients[j]-t.truth[j]) <= 1.959964*plain.errors[j] {
 			t.plain++
 		}
@@ -128,14 +134,20 @@ func (t *tally) add(private []dpglm.Coefficient, plain *exact) {
 
 // String is the rest of a line. Coverage is that of the finite intervals.
 func (t *tally) String() string {
-	found, finite, worst := 0, 0, 1.0
-	for j := range t.truth {
+	found, finite, told, worst := 0, 0, 0, 1.0
+	for j, truth := range t.truth {
+		if !math.IsNaN(truth) {
+			told++
+		}
 		found, finite = found+t.found[j], finite+t.finite[j]
 		if t.finite[j] > 0 {
 			worst = math.Min(worst, float64(t.found[j])/float64(t.finite[j]))
 		}
 	}
-	all := float64(t.fits * len(t.truth))
+	all := float64(t.fits * told)
+	if told == 0 {
+		return "samples can't tell any coefficient"
+	}
 	if finite == 0 {
 		return fmt.Sprintf("nothing determined (%.3f)", float64(t.plain)/all)
 	}

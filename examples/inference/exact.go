@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // exact is a fit without privacy: coefficients, the intercept's last, and their sandwich
@@ -23,6 +25,7 @@ type drawn struct {
 	y       []float64
 	offsets *dpglm.Offsets
 	weights *dpglm.Weights
+	ridge   float64 // per row; 0 where rows tell all coefficients
 }
 
 // details are what rows have besides features and a label.
@@ -51,6 +54,25 @@ func (s *drawn) weight(i int) float64 {
 	return s.weights.Of[i] / s.weights.Max
 }
 
+// resampled draws n rows with replacement.
+func (s *drawn) resampled(n int, seed uint64) *drawn {
+	r := rand.New(mechanisms.NewSeededSource(seed))
+	_, d := s.x.Dims()
+	out := &drawn{x: mat.NewDense(n, d, nil), y: make([]float64, n), ridge: s.ridge}
+	if s.offsets != nil {
+		out.offsets = &dpglm.Offsets{Of: make([]float64, n), Range: s.offsets.Range}
+	}
+	for i := range n {
+		row := r.IntN(len(s.y))
+		out.x.SetRow(i, s.x.RawRowView(row))
+		out.y[i] = s.y[row]
+		if s.offsets != nil {
+			out.offsets.Of[i] = s.offsets.Of[row]
+		}
+	}
+	return out
+}
+
 // rate is the logarithm of the number of events over what is exposed to them.
 func (s *drawn) rate() float64 {
 	var events, exposed float64
@@ -63,13 +85,17 @@ func (s *drawn) rate() float64 {
 
 // fitExactly minimises the weighted sum of the losses by Newton's method.
 func fitExactly(rows *drawn, loss losses.Loss) (*exact, error) {
-	_, d := rows.x.Dims()
-	w := make([]float64, d+1)
+	n, d := rows.x.Dims()
+	w, ridge := make([]float64, d+1), rows.ridge*float64(n)
 	if loss.Labels() == losses.Count {
 		w[d] = rows.rate()
 	}
 	for range 50 {
 		s := sums(rows, w, loss)
+		for k, v := range w {
+			s.hessian.SetSym(k, k, s.hessian.At(k, k)+ridge)
+			s.gradient.SetVec(k, s.gradient.AtVec(k)+ridge*v)
+		}
 		var factor mat.Cholesky
 		var step mat.VecDense
 		if !factor.Factorize(s.hessian) || factor.SolveVecTo(&step, s.gradient) != nil {

@@ -28,7 +28,12 @@ const leastExposed = 0.05
 
 func (insurance) name() string { return "insurance" }
 
-func (insurance) facts(losses.Loss) dpglm.Schema {
+func (insurance) facts(losses.Loss) dpglm.Facts { return motor() }
+
+func (insurance) largest() float64 { return motor().LabelRange[1] }
+
+// motor are the public facts.
+func motor() dpglm.Schema {
 	return dpglm.Schema{
 		Columns: []string{"driver's age", "power", "car's age", "bonus", "area=suburb", "area=town", "area=city"},
 		Numeric: map[string][2]float64{
@@ -44,9 +49,9 @@ func (insurance) facts(losses.Loss) dpglm.Schema {
 func (p insurance) truth(loss losses.Loss) ([]float64, error) { return fitted(p, loss) }
 
 // sample draws policies until n are in the sample.
-func (p insurance) sample(n int, loss losses.Loss, seed uint64) *drawn {
+func (insurance) sample(n int, _ losses.Loss, seed uint64) *drawn {
 	r := rand.New(mechanisms.NewSeededSource(seed))
-	facts := p.facts(loss)
+	facts := motor()
 	s := &drawn{
 		x: mat.NewDense(n, len(rated), nil), y: make([]float64, n),
 		offsets: &dpglm.Offsets{Of: make([]float64, n), Range: [2]float64{math.Log(leastExposed), 0}},

@@ -5,8 +5,11 @@
 //
 //	go run ./examples/inference
 //	go run ./examples/inference -coverage -repeats 1000   # hours
+//	go run ./examples/inference -coverage -data table.csv -schema schema.json -epsilon 1,4
 //
-// With -coverage it counts how many of many intervals cover what they are to cover.
+// With -coverage it counts how many of many intervals cover what they are to cover: in
+// made-up populations and the survey or, with -schema, in samples of a table like yours, which
+// is the population then. What is printed of it is not private.
 package main
 
 import (
@@ -38,7 +41,7 @@ func main() {
 
 // options are what flags say.
 type options struct {
-	data                              string
+	data, schema                      string
 	coverage                          bool
 	repeats                           int
 	rows, epsilon, losses, population string
@@ -49,27 +52,36 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o options
 	f := flag.NewFlagSet("inference", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.data, "data", "testdata/cps1988.csv.gz", "the survey's `file`")
+	f.StringVar(&o.data, "data", "testdata/cps1988.csv.gz", "the survey's `file`, or the table's")
+	f.StringVar(&o.schema, "schema", "", "a table's `file` of public facts, for -coverage")
 	f.StringVar(&o.epsilon, "epsilon", "1", "ε, or with -coverage several, separated by commas; δ is rows^-1.5")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the noise, for a table that can be reproduced but isn't private; 0 for none")
 	f.BoolVar(&o.coverage, "coverage", false, "count what intervals cover instead")
 	f.IntVar(&o.repeats, "repeats", 100, "samples for each line of -coverage")
-	f.StringVar(&o.rows, "rows", "10000,50000", "rows of the samples of -coverage")
+	f.StringVar(&o.rows, "rows", "", "rows of the samples of -coverage (default 10000,50000, or a table's own number)")
 	f.StringVar(&o.losses, "losses", "logistic,squared,poisson", "losses of -coverage")
 	f.StringVar(&o.population, "populations", "", "populations of -coverage, all by default")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	s, err := load(o.data)
-	if err != nil {
-		return err
+	if o.schema != "" {
+		if !o.coverage {
+			return errors.New("-schema is for -coverage")
+		}
+		if err := forTable(f); err != nil {
+			return err
+		}
 	}
 	if o.coverage {
-		cells, err := o.cells(s)
+		cells, err := o.cells(stderr)
 		if err != nil {
 			return err
 		}
 		return study(ctx, stdout, stderr, cells, o.repeats)
+	}
+	s, err := load(o.data)
+	if err != nil {
+		return err
 	}
 	epsilon, err := strconv.ParseFloat(o.epsilon, 64)
 	if err != nil {
@@ -79,12 +91,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // cells are those of the study that flags ask for.
-func (o *options) cells(s *survey) ([]cell, error) {
+func (o *options) cells(warn io.Writer) ([]cell, error) {
+	epsilons, err := numbers("epsilon", o.epsilon)
+	if err != nil {
+		return nil, err
+	}
+	if o.schema != "" {
+		return o.ofTable(epsilons, warn)
+	}
+	if o.rows == "" {
+		o.rows = "10000,50000"
+	}
 	rows, err := numbers("rows", o.rows)
 	if err != nil {
 		return nil, err
 	}
-	epsilons, err := numbers("epsilon", o.epsilon)
+	s, err := load(o.data)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +135,41 @@ func (o *options) cells(s *survey) ([]cell, error) {
 		return nil, fmt.Errorf("there is no population %q with losses %q", o.population, o.losses)
 	}
 	return cells, nil
+}
+
+// ofTable is that of samples from a table.
+func (o *options) ofTable(epsilons []float64, warn io.Writer) ([]cell, error) {
+	p, err := readPublic(o.data, o.schema, warn)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := p.loss()
+	if err != nil {
+		return nil, err
+	}
+	if o.rows != "" {
+		if p.rows, err = strconv.Atoi(o.rows); err != nil || p.rows < 1 {
+			return nil, fmt.Errorf("-rows %q is not a number of rows; with -schema there is one", o.rows)
+		}
+	}
+	return []cell{{p, loss, p.rows, epsilons}}, nil
+}
+
+// forTable refuses flags that say nothing of a table, and none for its file.
+func forTable(f *flag.FlagSet) (err error) {
+	named := false
+	f.Visit(func(set *flag.Flag) {
+		switch set.Name {
+		case "losses", "populations":
+			err = fmt.Errorf("-%s is not for a table (-schema), which has its own", set.Name)
+		case "data":
+			named = true
+		}
+	})
+	if err == nil && !named {
+		err = errors.New("-schema is for a table, whose file -data must name")
+	}
+	return err
 }
 
 // asked reports whether a list is empty or has a name.

@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +62,7 @@ func TestCoverageStudy(t *testing.T) {
 // weights some coefficients would be many standard errors off.
 func TestInsuranceCoverage(t *testing.T) {
 	p, loss := insurance{}, losses.Poisson{}
-	many, err := fitExactly(p.sample(400_000, loss, 77), capped(loss, p.facts(loss)))
+	many, err := fitExactly(p.sample(400_000, loss, 77), capped(loss, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +92,77 @@ func TestInsuranceCoverage(t *testing.T) {
 	}
 }
 
+// A table is the population of its samples: coefficients of a level that too few rows have,
+// and of two columns that are one, aren't counted; those of samples as large as the table scatter
+// as their errors say: |z| of 12 means of 10 exceeds 4 in one case of 1300.
+func TestCoverageOfATable(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	var rows strings.Builder
+	rows.WriteString("y,a,b,c,g\n")
+	for i := range 3000 {
+		a, b, g := r.NormFloat64(), r.NormFloat64(), []string{"p", "q", "rare"}[min(i%2+2*(i/2960), 2)]
+		y := 1 / (1 + math.Exp(0.5-a))
+		label := 0
+		if r.Float64() < y {
+			label = 1
+		}
+		fmt.Fprintf(&rows, "%d,%g,%g,%g,%s\n", label, a, b, b, g)
+	}
+	schema := `{"version": 1, "label": "y", "columns": [{"name": "y", "kind": "binary", "positive": ["1"], "negative": ["0"]},
+		{"name": "a", "kind": "numeric", "range": [-3, 3]}, {"name": "b", "kind": "numeric", "range": [-3, 3]},
+		{"name": "c", "kind": "numeric", "range": [-3, 3]}, {"name": "g", "kind": "categorical", "levels": ["p", "q", "rare"]}]}`
+	path, facts := filepath.Join(dir, "t.csv"), filepath.Join(dir, "schema.json")
+	if err := errors.Join(os.WriteFile(path, []byte(rows.String()), 0o600), os.WriteFile(facts, []byte(schema), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := readPublic(path, facts, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := p.truth(losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := []bool{true, false, false, true, false, true} // a, b, c, q, rare, the intercept
+	p.rows = 6000
+	if more, err := p.truth(losses.Logistic{}); err != nil || math.IsNaN(more[4]) {
+		t.Errorf("80 rows don't tell their level's coefficient: %v, %v", more, err)
+	}
+	z := make([]float64, len(told))
+	for k := range 10 {
+		f, err := fitExactly(p.sample(3000, losses.Logistic{}, uint64(k)), losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range z {
+			z[j] += (f.coefficients[j] - truth[j]) / f.errors[j] / math.Sqrt(10)
+		}
+	}
+	for j, want := range told {
+		if math.IsNaN(truth[j]) == want || want && math.Abs(z[j]) > 4 {
+			t.Errorf("coefficient %d is %g, and those of samples differ by %g", j, truth[j], z[j])
+		}
+	}
+	out, err := running("-coverage", "-data", path, "-schema", facts, "-repeats", "2")
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) != 2 || !strings.HasPrefix(lines[1], "logistic  t               3000    1") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What samples can't tell isn't counted.
+func TestTallyOfWhatIsTold(t *testing.T) {
+	counts := newTally([]float64{1, math.NaN()})
+	counts.add([]dpglm.Coefficient{{Low: 0, High: 2, StandardError: 3}, {Low: 5, High: 6, StandardError: 1}}, &exact{[]float64{1, 9}, []float64{2, 1}})
+	if got, want := counts.String(), "1.000 (1.000)          1.000                  1.50   1.50           1.000"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := newTally([]float64{math.NaN()}).String(); !strings.Contains(got, "can't tell") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestFlags(t *testing.T) {
-	for _, args := range [][]string{{"-epsilon", "x"}, {"-coverage", "-rows", "0"}, {"-coverage", "-epsilon", "1,a"}, {"-coverage", "-populations", "nobody"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-epsilon", "x"}, {"-coverage", "-rows", "0"}, {"-coverage", "-epsilon", "1,a"}, {"-coverage", "-populations", "nobody"}, {"-schema", "facts.json"}, {"-coverage", "-schema", "nowhere.json"}, {"-coverage", "-schema", "facts.json", "-losses", "squared"}, {"-nonsense"}} {
 		if _, err := running(args...); err == nil {
 			t.Errorf("%v is accepted", args)
 		}
@@ -147,7 +220,7 @@ func TestPopulationsKeepTheirBounds(t *testing.T) {
 			all = append(all, insurance{})
 		}
 		for _, p := range all {
-			facts, rows := p.facts(loss), p.sample(500, loss, 3)
+			facts, rows := p.facts(loss).(dpglm.Schema), p.sample(500, loss, 3)
 			if _, err := dpglm.NewDataset(rows.x, rows.y, facts, rows.details()...); err != nil {
 				t.Errorf("%s, %s: %v", p.name(), loss.Name(), err)
 			}

@@ -81,7 +81,7 @@ func (p population) truth(loss losses.Loss) ([]float64, error) {
 
 // fitted are the coefficients of many rows.
 func fitted(p source, loss losses.Loss) ([]float64, error) {
-	f, err := fitExactly(p.sample(4_000_000, loss, 77), capped(loss, p.facts(loss)))
+	f, err := fitExactly(p.sample(4_000_000, loss, 77), capped(loss, p))
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,12 @@ func level(r *rand.Rand, odds ...float64) int {
 	return len(odds) - 1
 }
 
-// facts are the public facts.
-func (p population) facts(loss losses.Loss) dpglm.Schema {
+func (p population) facts(loss losses.Loss) dpglm.Facts { return p.held(loss) }
+
+func (p population) largest() float64 { return p.held(losses.Poisson{}).LabelRange[1] }
+
+// held are the public facts.
+func (p population) held(loss losses.Loss) dpglm.Schema {
 	s := p.schema
 	switch loss.Labels() {
 	case losses.Real:
@@ -120,7 +124,7 @@ func (p population) facts(loss losses.Loss) dpglm.Schema {
 // sample draws rows and labels, clamped to their ranges.
 func (p population) sample(n int, loss losses.Loss, seed uint64) *drawn {
 	r := rand.New(mechanisms.NewSeededSource(seed))
-	s := p.facts(loss)
+	s := p.held(loss)
 	x, y := mat.NewDense(n, len(s.Columns), nil), make([]float64, n)
 	tails := distuv.StudentsT{Sigma: 1, Nu: 3, Src: r}
 	for i := range n {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -106,13 +104,16 @@ func (s *survey) add(rows []float64, header, fields []string) ([]float64, error)
 func (s *survey) name() string { return "survey" }
 
 // facts are the public facts: weekly wages from e³ to e¹⁰ dollars, where they are the label.
-func (s *survey) facts(loss losses.Loss) dpglm.Schema {
+func (s *survey) facts(loss losses.Loss) dpglm.Facts {
 	f := s.schema
 	if loss.Labels() == losses.Real {
 		f.LabelRange = [2]float64{3, 10}
 	}
 	return f
 }
+
+// largest is none: wages aren't counts.
+func (s *survey) largest() float64 { return 0 }
 
 // labels are the logarithms of wages or, for classes, whether a man earns more than $600.
 func (s *survey) labels(loss losses.Loss) []float64 {
@@ -130,15 +131,7 @@ func (s *survey) labels(loss losses.Loss) []float64 {
 
 // sample draws rows with replacement, so that the survey is the population.
 func (s *survey) sample(n int, loss losses.Loss, seed uint64) *drawn {
-	r := rand.New(mechanisms.NewSeededSource(seed))
-	all := s.labels(loss)
-	x, y := mat.NewDense(n, len(s.schema.Columns), nil), make([]float64, n)
-	for i := range y {
-		row := r.IntN(len(all))
-		x.SetRow(i, s.x.RawRowView(row))
-		y[i] = all[row]
-	}
-	return &drawn{x: x, y: y}
+	return (&drawn{x: s.x, y: s.labels(loss)}).resampled(n, seed)
 }
 
 func (s *survey) truth(loss losses.Loss) ([]float64, error) {
