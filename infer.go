@@ -43,7 +43,9 @@ type InferConfig struct {
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
 // the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
-// for counts and amounts whose scores may be off by more than some .3, or for classes by 2.
+// for counts and amounts whose scores may be off by more than some .4, for classes by 2, or
+// for classes whose gradients vary by less than two fifths of what the likelihood says, as the
+// rarer one is then hidden in the noise.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
 // histogram of gradients (some 15/μ rows), carries much of a coefficient's information:
@@ -62,7 +64,9 @@ type InferConfig struct {
 //     at most 6 and 25 %.
 //  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
 //     and move to the mean of the estimates so far, shortened by James and Stein's rule.
-//     Of counts and amounts the first of these ways is shortened where means grow.
+//     Of counts the first of these ways is shortened where means grow. Under a log link the
+//     Hessian is taken to change with the mean along the intercept, by which each way has its
+//     own, and the covariance that at the result.
 //     What C cuts off, whose length the law tells, is added to g̃ in the direction that
 //     large gradients of the loss mostly have: for counts and the rarer of two classes that
 //     of the intercept, for classes and the Poisson loss that of the weights too, and for

@@ -259,6 +259,75 @@ func TestInferenceOfPrices(t *testing.T) {
 	}
 }
 
+// Counts that vary by more than their mean, held to 40, have intervals that cover: of 240 some
+// 12 don't, and 33 come about in less than one of a million studies of as many independent
+// ones, or in one of ten thousand if those of a fit err in pairs.
+func TestInferenceOfVariedCounts(t *testing.T) {
+	loss, missed := losses.NegativeBinomial{Dispersion: 0.7}, 0
+	for k := range 60 {
+		s := newShops(6000, losses.Poisson{}, false, uint64(k))
+		r := rand.New(rand.NewPCG(uint64(k), 9))
+		for i := range s.y {
+			z := shopTruth[3] + float64(shopTruth[0]*s.x.At(i, 0)) + float64(shopTruth[1]*s.x.At(i, 1)) + float64(shopTruth[2]*s.x.At(i, 2))
+			mean := math.Exp(z) * r.ExpFloat64()
+			s.y[i] = 0
+			for p := r.ExpFloat64(); p < mean && s.y[i] < 40; p += r.ExpFloat64() {
+				s.y[i]++
+			}
+		}
+		for j, c := range s.infer(t, loss, dpglm.GDP(0.3), uint64(k)).Coefficients() {
+			if c.Low > shopTruth[j] || c.High < shopTruth[j] {
+				missed++
+			}
+		}
+	}
+	t.Logf("%d of 240 missed", missed)
+	if missed > 32 {
+		t.Errorf("%d of 240 intervals don't cover", missed)
+	}
+}
+
+// Of few ones among many rows, which noise may hide, no interval is given that is wrong
+// altogether: of 200 fits none lies eight standard errors off, while some are determined.
+func TestInferenceOfHiddenOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	given := 0
+	for k := range 200 {
+		r := rand.New(rand.NewPCG(uint64(k), 4))
+		x, y := mat.NewDense(3000, 3, nil), make([]float64, 3000)
+		for i := range y {
+			z := -3.3
+			for j, effect := range []float64{0.5, -0.4, 0.3} {
+				v := math.Max(-3, math.Min(3, r.NormFloat64()))
+				x.Set(i, j, v)
+				z += float64(effect * v)
+			}
+			if r.Float64() < 1/(1+math.Exp(-z)) {
+				y[i] = 1
+			}
+		}
+		d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 5.2, Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.32), dpglm.InferConfig{}, seeded(uint64(k)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := f.Coefficients()[3]; !c.Undetermined() {
+			given++
+			if z := (c.Estimate + 3.3) / c.StandardError; math.Abs(z) > 8 {
+				t.Errorf("fit %d: the intercept is %.3g ± %.3g", k, c.Estimate, c.StandardError)
+			}
+		}
+	}
+	if given < 100 {
+		t.Errorf("%d of 200 are determined", given)
+	}
+}
+
 // With a column for each level beside an intercept neither is determined; the numeric
 // column's coefficient is, and so are differences between levels. Each of these is within
 // five of its standard errors: an α of 6e-7.

@@ -109,18 +109,29 @@ func (v *inferring) stepErrors() (variance, bow float64) {
 }
 
 // lost reports whether scores may be so far off that no estimate is close: by 2 in a typical
-// row, or for a count or an amount, whose mean is no longer close to linear in them, by .3.
+// row, or for a count or an amount, whose mean is no longer close to linear in them, by .4. Or
+// if a rare class has hidden in the noise, so that the clip cuts it off.
 func (v *inferring) lost() bool {
 	if !v.bent() {
 		return false
 	}
+	if v.loss.Labels() == losses.Binary && v.cutOff() {
+		return true
+	}
 	limit := 2.0
 	if losses.LinkOf(v.loss) == losses.Log {
-		limit = 0.3
+		limit = 0.4
 	}
 	variance, bow := v.stepErrors()
 	square := mat.Trace(linalg.Product(v.inverse, v.inverse))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
 	return square > limit*limit
+}
+
+// cutOff reports whether gradients of classes vary by less than two fifths of what their
+// likelihood says, and three standard deviations of noise can't explain it.
+func (v *inferring) cutOff() bool {
+	noise := v.scatterNoise() * mat.Norm(v.inverse, 2) / float64(len(v.theta))
+	return v.dispersion()+float64(3*noise) < 0.4
 }
 
 // toWeights are the rows that turn θ into the weights of encoded rows.

@@ -292,6 +292,88 @@ func TestFarStepsCountLess(t *testing.T) {
 	}
 }
 
+// ofCounts is a run of one column and an intercept whose Hessian, 2·I, was released at an
+// intercept of 0.5.
+func ofCounts(loss losses.Loss) *inferring {
+	v := &inferring{
+		standardising: &standardising{standardised: &standardised{loss: loss, problem: Problem{Loss: loss}}, d: 1, n: 100, facts: labelFacts{mean: 3}},
+		constant:      1, pilot: []float64{0, 0}, theta: []float64{0, 0}, curvedAt: []float64{9, 0.5},
+		hessian: shaky{mat.NewSymDense(2, []float64{2, 0, 0, 2}), 0.01}, floor: 0.02,
+	}
+	if err := v.invert(); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A Hessian grows as a log link's means do, within limits, and others' is taken as it is.
+func TestGrowth(t *testing.T) {
+	for _, c := range []struct {
+		loss losses.Loss
+		at   float64
+		want float64
+	}{
+		{losses.Poisson{}, 0.5, 1}, {losses.Poisson{}, 1.2, math.Exp(0.7)}, {losses.Poisson{}, -0.5, math.Exp(-1)},
+		{losses.Poisson{}, 7, 5}, {losses.Poisson{}, -7, 0.2}, {losses.Gamma{Least: 1}, 1.2, math.Exp(-0.7)},
+		{losses.NegativeBinomial{Dispersion: 1}, 1, math.Exp(0.5) * math.Pow((1+math.Exp(0.5))/(1+math.E), 2)},
+		{losses.Logistic{}, 2, 1}, {losses.Squared{}, 2, 1},
+	} {
+		if got := ofCounts(c.loss).growth([]float64{-3, c.at}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s at %g: the Hessian grows to %g, want %g", c.loss.Name(), c.at, got, c.want)
+		}
+	}
+	v := ofCounts(losses.Poisson{})
+	if v.curvedAt[1] = -900; v.growth([]float64{0, -800}) != 1 {
+		t.Errorf("where means are 0 to the last digit the Hessian grows to %g", v.growth([]float64{0, -800}))
+	}
+	if v.constant = 0; v.growth([]float64{2, 3}) != 1 {
+		t.Error("without an intercept a Hessian grows with a weight")
+	}
+}
+
+// Steps of counts arrive where the mean of the Hessians at a way's ends says, and H̃ with all
+// that goes with it moves there; the first way is taken as it is.
+func TestArrive(t *testing.T) {
+	v := ofCounts(losses.Poisson{})
+	v.steps = []newtonStep{{from: []float64{0, 0}, weight: 3}, {from: []float64{1, 0.5}, weight: 1}}
+	v.arrive([][]float64{{0.2, -0.8}, {0.4, -0.6}})
+	want := 0.7 // the intercept is ¾·0.8 + ¼·(0.5 + 0.6/growth)
+	for range 50 {
+		want = 0.6 + float64(0.25*(0.5+0.6*2/(1+math.Exp(want-0.5))))
+	}
+	growth := (1 + math.Exp(want-0.5)) / 2
+	if v.steps[0].weight != 0.75 || math.Abs(v.theta[1]-want) > 1e-3 || math.Abs(v.theta[0]-(-0.15+0.25*(1-0.4/growth))) > 1e-3 {
+		t.Errorf("steps arrive at %v with weights %g and %g, want an intercept of %g", v.theta, v.steps[0].weight, v.steps[1].weight, want)
+	}
+	if err := v.settle(); err != nil {
+		t.Fatal(err)
+	}
+	more := v.growth(v.theta)
+	if math.Abs(v.hessian.At(0, 0)-2*more) > 1e-12 || math.Abs(v.hessian.noise-0.01*more) > 1e-12 || math.Abs(v.floor-0.02*more) > 1e-12 || math.Abs(v.inverse.At(1, 1)-0.5/more) > 1e-9 {
+		t.Errorf("H̃ is %g ± %g, above %g, with the inverse %g, where it has grown by %g", v.hessian.At(0, 0), v.hessian.noise, v.floor, v.inverse.At(1, 1), more)
+	}
+}
+
+// Classes whose gradients hardly vary hide a rare one; counts may vary by as little.
+func TestHiddenClassIsLost(t *testing.T) {
+	lost := func(loss losses.Loss, scatter, clip float64) bool {
+		v := ofCounts(loss)
+		v.mu, v.clip = 1, clip
+		v.scatter = shaky{SymDense: mat.NewSymDense(2, []float64{scatter, 0, 0, scatter})}
+		return v.lost()
+	}
+	for scatter, want := range map[float64]bool{0.1: true, 0.79: true, 0.81: false, 2: false} {
+		if lost(losses.Logistic{}, scatter, 0.01) != want || lost(losses.Poisson{}, scatter, 0.01) {
+			t.Errorf("a variance of %g where curvature is 2: classes are lost %v, counts %v", scatter, !want, lost(losses.Poisson{}, scatter, 0.01))
+		}
+	}
+	// With a clip of 1 noise in each number is 0.1, and three times its mean over directions 0.11
+	// of the curvature; with 2 it is four times as much.
+	if !lost(losses.Logistic{}, 0.5, 1) || lost(losses.Logistic{}, 0.7, 1) || lost(losses.Logistic{}, 0.1, 2) {
+		t.Error("noise in the gradients' variance is taken for a class that hides")
+	}
+}
+
 // The first step of counts with an intercept alone ends where their means are, however far they
 // have to grow; one down, later ones and those of other losses go all the way.
 func TestFirstStepOfCountsIsDamped(t *testing.T) {
@@ -313,7 +395,7 @@ func TestFirstStepOfCountsIsDamped(t *testing.T) {
 		want  float64
 	}{
 		{losses.Poisson{}, 1, 2, math.Log(3)}, // as e^b − 1 = 2
-		{losses.Gamma{Least: 1}, 1, 0.01, math.Log(1.01)},
+		{losses.NegativeBinomial{Dispersion: 1}, 1, 0.01, math.Log(1.01)}, {losses.Gamma{Least: 1}, 1, 2, 2},
 		{losses.Poisson{}, 1, -2, -2}, {losses.Poisson{}, 2, 2, 2}, {losses.Logistic{}, 1, 2, 2}, {losses.Poisson{}, 1, 0, 0},
 	} {
 		if got := ends(c.loss, c.steps, c.to, 0); math.Abs(got-c.want) > 1e-12 {

@@ -15,9 +15,9 @@ import (
 
 // newton releases gradients with the wide clip, the Hessian after the first of them where it
 // depends on the point, and before the last their scatter. It sets theta to
-// the mean of the estimates u − H̃⁻¹g̃/n. The points u are shortened towards the pilot: the
-// noise of a step, fed back, would leave the range in which the loss is close to a
-// parabola.
+// the mean of the estimates u − H̃⁻¹g̃/n, and H̃ to what it is there. The points u are
+// shortened towards the pilot: the noise of a step, fed back, would leave the range in which
+// the loss is close to a parabola.
 func (v *inferring) newton(done int) error {
 	again := 0.0
 	if v.bent() {
@@ -56,14 +56,14 @@ func (v *inferring) newton(done int) error {
 		}
 		v.progress(done+t+1, done+len(newtonShares))
 	}
-	return nil
+	return v.settle()
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
 // the budget, and less where it began so far off that a parabola isn't close. What the clip
 // is expected to have cut off of their gradients is restored.
 func (v *inferring) combine(first shaky) error {
-	estimates := make([][]float64, len(v.steps))
+	ways := make([][]float64, len(v.steps))
 	for t, s := range v.steps {
 		v.steps[t].weight = s.share
 		inverse := v.inverse
@@ -78,10 +78,9 @@ func (v *inferring) combine(first shaky) error {
 		whole := v.restored(u)
 		floats.Add(whole, s.mean)
 		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
-		estimates[t] = slices.Clone(s.from)
-		floats.Sub(estimates[t], step.RawVector().Data)
+		ways[t] = step.RawVector().Data
 	}
-	v.average(estimates)
+	v.arrive(ways)
 	if !v.bent() {
 		return nil
 	}
@@ -90,8 +89,33 @@ func (v *inferring) combine(first shaky) error {
 		s.bow = v.bowAt(s.from)
 		s.weight = s.share / (1 + s.bow/v.scoreVariance(s.noise))
 	}
-	v.average(estimates)
+	v.arrive(ways)
 	return nil
+}
+
+// arrive sets theta to the mean of the points that the steps lead to, and makes weights sum to
+// 1. Ways are H̃⁻¹ times gradients; where the Hessian grows along one, its mean over that way
+// counts, for which it takes theta: three rounds settle it.
+func (v *inferring) arrive(ways [][]float64) {
+	var total float64
+	for _, s := range v.steps {
+		total += s.weight
+	}
+	for t := range v.steps {
+		v.steps[t].weight /= total
+	}
+	for range 3 {
+		theta := make([]float64, len(v.pilot))
+		for t, s := range v.steps {
+			growth := 1.0 // the first way has the Hessians at both ends
+			if t > 0 {
+				growth = (v.growth(s.from) + v.growth(v.theta)) / 2
+			}
+			floats.AddScaled(theta, s.weight, s.from)
+			floats.AddScaled(theta, -s.weight/growth, ways[t])
+		}
+		v.theta = theta
+	}
 }
 
 // between is the inverse of the mean of the Hessians at the first step's point and the
@@ -107,28 +131,42 @@ func (v *inferring) between(first shaky) (*mat.SymDense, error) {
 	return spectrum.Map(v.inverted), nil
 }
 
-// average sets theta to the estimates' mean, and makes weights sum to 1.
-func (v *inferring) average(estimates [][]float64) {
-	v.theta = make([]float64, len(v.pilot))
-	var total float64
-	for _, s := range v.steps {
-		total += s.weight
+// growth is how much larger the Hessian is at a point than where it was released, at most 5
+// times: what is known of it for a log link, where it changes with the mean along the intercept.
+func (v *inferring) growth(at []float64) float64 {
+	second, ok := losses.CurvatureOf(v.problem.Loss)
+	if !ok || losses.LinkOf(v.loss) != losses.Log || v.constant == 0 {
+		return 1
 	}
-	for t := range v.steps {
-		v.steps[t].weight /= total
-		floats.AddScaled(v.theta, v.steps[t].weight, estimates[t])
+	growth := second(at[v.d], v.facts.mean) / second(v.curvedAt[v.d], v.facts.mean)
+	if math.IsNaN(growth) { // both are beyond what numbers hold
+		return 1
 	}
+	return math.Min(math.Max(growth, 0.2), 5)
+}
+
+// settle moves H̃, with its noise, from the point where it was released to theta.
+func (v *inferring) settle() error {
+	growth := v.growth(v.theta)
+	if growth == 1 {
+		return nil
+	}
+	var at mat.SymDense
+	at.ScaleSym(growth, v.hessian)
+	v.hessian = shaky{&at, v.hessian.noise * growth}
+	v.floor *= growth
+	return v.invert()
 }
 
 // bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
 // a square in the norm of scores: it does so by a fraction as large as scores move, or as
 // they do from where it was released if that is further, of which the step sees half, and
-// half again where it knows the Hessian at both ends. Counts and amounts, whose curvature grows
-// with their means, take more.
+// half again where it knows the Hessian at both ends. Counts and amounts, whose curvature
+// changes with their means, take more, though along the intercept that is known.
 func (v *inferring) bowAt(from []float64) float64 {
 	square, fraction := v.scoreNorm(from), 0.25
 	if losses.LinkOf(v.loss) == losses.Log {
-		fraction = 0.4
+		fraction = 0.3
 	}
 	further := square
 	if v.curvedAt != nil {
@@ -173,10 +211,10 @@ func (v *inferring) shortened(noise float64) []float64 {
 }
 
 // damping is the fraction to go of a first step that moves scores by the given size, typically.
-// Where means of counts and amounts grow, their curvature does, so that it goes too far: by
-// s/ln(1+s) where all scores grow by as much, e^b−1 being what it takes for b.
+// Where means of counts grow, their curvature does, so that it goes too far: by s/ln(1+s) where
+// all scores grow by as much, e^b−1 being what it takes for b.
 func (v *inferring) damping(gap []float64, size float64) float64 {
-	if losses.LinkOf(v.loss) != losses.Log || v.constant == 0 || gap[v.d] <= 0 || !(size > 0) { // NaN where H̃ is nothing but noise
+	if v.loss.Labels() != losses.Count || v.constant == 0 || gap[v.d] <= 0 || !(size > 0) { // NaN where H̃ is nothing but noise
 		return 1
 	}
 	return math.Log1p(size) / size
@@ -191,7 +229,7 @@ func (v *inferring) spread(u []float64, b float64) error {
 	}
 	m := curator.Unpack(packed, len(v.pilot))
 	m.ScaleSym(1/v.n, m)
-	rounder := shaky{m, math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))}.towards(shaky{SymDense: v.standing()})
+	rounder := shaky{m, v.scatterNoise()}.towards(shaky{SymDense: v.standing()})
 	spectrum, ok := linalg.Decompose(rounder)
 	if !ok {
 		return errEigen
@@ -199,6 +237,11 @@ func (v *inferring) spread(u []float64, b float64) error {
 	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
 	v.scatter = shaky{positive, rounder.noise}
 	return nil
+}
+
+// scatterNoise is the standard deviation in each number of the packed scatter per row.
+func (v *inferring) scatterNoise() float64 {
+	return math.Sqrt2 * v.clip * v.clip / (v.nmu() * math.Sqrt(scatterShare))
 }
 
 // standing is H̃ in the directions that stand out of its noise.

@@ -417,14 +417,16 @@ func (x *standardising) level(share, low, high float64) error {
 	return nil
 }
 
-// labels reads the labels' noisy mean, of the given standard error.
+// labels reads the labels' noisy mean, of the given standard error. A pilot's clip holds counts'
+// intercept with the rest: steps that follow mend what it cuts off, and noise would cost more.
 func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, float64) {
 	k := x.loss.Constants(everywhere, x.shape.LabelBound)
 	f := labelFacts{steepest: k.Smoothness, minority: 1, noise: noise}
-	if kind := x.loss.Labels(); (kind == losses.Binary || kind == losses.Count) && !math.IsInf(k.Lipschitz, 1) {
+	kind := x.loss.Labels()
+	if (kind == losses.Binary || kind == losses.Count && !x.pilot) && !math.IsInf(k.Lipschitz, 1) {
 		f.apart = k.Lipschitz
 	}
-	switch x.loss.Labels() {
+	switch kind {
 	case losses.Binary:
 		floor := math.Min(0.5, math.Max(noise, 2/x.n))
 		q := math.Min(math.Max(mean, floor), 1-floor)

@@ -101,7 +101,11 @@ func fitExactly(rows *drawn, loss losses.Loss) (*exact, error) {
 		if !factor.Factorize(s.hessian) || factor.SolveVecTo(&step, s.gradient) != nil {
 			return nil, errNoFit
 		}
-		floats.Sub(w, step.RawVector().Data)
+		fraction := 1.0
+		if loss.Labels() == losses.Count { // whose means grow by more than a parabola's
+			fraction = math.Min(1, 2/furthest(rows, step.RawVector().Data))
+		}
+		floats.AddScaled(w, -fraction, step.RawVector().Data)
 		if mat.Dot(&step, s.gradient) > 1e-9 {
 			continue
 		}
@@ -119,6 +123,16 @@ func fitExactly(rows *drawn, loss losses.Loss) (*exact, error) {
 		return f, nil
 	}
 	return nil, errNoFit
+}
+
+// furthest is by how much a step moves a row's score at most.
+func furthest(rows *drawn, step []float64) float64 {
+	d := len(step) - 1
+	most := 0.0
+	for i := range rows.y {
+		most = math.Max(most, math.Abs(floats.Dot(rows.x.RawRowView(i), step[:d])+step[d]))
+	}
+	return most
 }
 
 // derivatives of the loss, summed over rows, and the sum of the gradients' products.
