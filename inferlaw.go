@@ -128,10 +128,11 @@ func (v *inferring) lost() bool {
 }
 
 // cutOff reports whether gradients of classes vary by less than two fifths of what their
-// likelihood says, and three standard deviations of noise can't explain it.
+// likelihood says, and three standard deviations of noise can't explain it. Those of a person's
+// rows may cancel.
 func (v *inferring) cutOff() bool {
 	noise := v.scatterNoise() * mat.Norm(v.inverse, 2) / float64(len(v.theta))
-	return v.dispersion()+float64(3*noise) < 0.4
+	return v.dispersion()+float64(3*noise) < 0.4/float64(max(1, v.shape.PersonRows))
 }
 
 // toWeights are the rows that turn θ into the weights of encoded rows.
