@@ -323,6 +323,7 @@ func TestInferenceOfHiddenOnes(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d given", given)
 	if given < 100 {
 		t.Errorf("%d of 200 are determined", given)
 	}

@@ -354,6 +354,30 @@ func TestArrive(t *testing.T) {
 	}
 }
 
+// Noise may move scores by 0.4 under a log link and by 2 else; what a step may miss is 0.3 or
+// ¼ of the square of the way.
+func TestFarOffIsLost(t *testing.T) {
+	for _, c := range []struct {
+		loss  losses.Loss
+		noise float64 // of which 1/√2 in a score
+		want  bool
+		bow   float64 // of a way of 1 along both coordinates, as long from where H̃ was released
+	}{
+		{losses.Poisson{}, 0.55, false, 0.09 * 8}, {losses.Poisson{}, 0.58, true, 0.09 * 8}, {losses.Gamma{Least: 1}, 0.58, true, 0.09 * 8},
+		{losses.Logistic{}, 2.8, false, 0.5}, {losses.Logistic{}, 2.87, true, 0.5},
+	} {
+		v := ofCounts(c.loss)
+		v.scatter, v.steps = v.hessian, []newtonStep{{weight: 1, noise: c.noise}}
+		if v.lost() != c.want {
+			t.Errorf("%s: noise of %g is lost %v", c.loss.Name(), c.noise, !c.want)
+		}
+		v.curvedAt = []float64{1, 1}
+		if got := v.bowAt([]float64{1, 1}); math.Abs(got-c.bow) > 1e-9 {
+			t.Errorf("%s: a step may miss %g, want %g", c.loss.Name(), got, c.bow)
+		}
+	}
+}
+
 // Classes whose gradients hardly vary hide a rare one; counts may vary by as little.
 func TestHiddenClassIsLost(t *testing.T) {
 	lost := func(loss losses.Loss, scatter, clip float64) bool {
