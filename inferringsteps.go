@@ -133,6 +133,7 @@ func (v *inferring) between(first shaky) (*mat.SymDense, error) {
 
 // growth is how much larger the Hessian is at a point than where it was released, at most 5
 // times: what is known of it for a log link, where it changes with the mean along the intercept.
+// It is that of the loss as it was given, which a cap doesn't make flat.
 func (v *inferring) growth(at []float64) float64 {
 	second, ok := losses.CurvatureOf(v.problem.Loss)
 	if !ok || losses.LinkOf(v.loss) != losses.Log || v.constant == 0 {
