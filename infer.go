@@ -43,13 +43,15 @@ type InferConfig struct {
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
 // the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
-// for counts and amounts whose scores may be off by more than some .4, for classes by 2, or for
+// for counts and amounts whose scores may be off by more than some .4, for classes by 2; for
 // classes whose gradients vary by far less than the likelihood says, as the rarer one is then
-// hidden in the noise.
+// hidden in the noise; or for the squared loss where predictions have another mean than labels,
+// as those that lie far from others are hidden then.
 //
 // Intervals are wrong where a small part of the rows, less than what noise hides in a
-// histogram of gradients (some 15/μ rows), carries much of a coefficient's information:
-// their gradients are clipped. And they say nothing about choices among several fits.
+// histogram of gradients (a group of 30/μ to 50/μ rows far from all others), carries much of a
+// coefficient's information: their gradients are clipped. And they say nothing about choices
+// among several fits.
 //
 // # Method
 //

@@ -110,12 +110,15 @@ func (v *inferring) stepErrors() (variance, bow float64) {
 
 // lost reports whether scores may be so far off that no estimate is close: by 2 in a typical
 // row, or for a count or an amount, whose mean is no longer close to linear in them, by .4. Or
-// if a rare class has hidden in the noise, so that the clip cuts it off.
+// if rows that tell much have hidden in the noise, so that the clip cuts them off: a rare class,
+// labels far from others, or all that aren't the same.
 func (v *inferring) lost() bool {
-	if !v.bent() {
-		return false
-	}
-	if v.loss.Labels() == losses.Binary && v.cutOff() {
+	switch kind := v.loss.Labels(); {
+	case v.blind:
+		return true
+	case kind == losses.Real:
+		return v.besideMean()
+	case kind == losses.Binary && v.cutOff():
 		return true
 	}
 	limit := 2.0
@@ -125,6 +128,20 @@ func (v *inferring) lost() bool {
 	variance, bow := v.stepErrors()
 	square := mat.Trace(linalg.Product(v.inverse, v.inverse))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
 	return square > limit*limit
+}
+
+// besideMean reports whether predictions of the squared loss have another mean than labels, by
+// 3.5 standard deviations. A twentieth of the scores' spread is allowed for: the rows' centre,
+// where the intercept is the mean, is released too.
+func (v *inferring) besideMean() bool {
+	if v.constant == 0 {
+		return false
+	}
+	u, b := v.apart(v.theta)
+	variance, _ := v.stepErrors()
+	variance += v.scatter.At(v.d, v.d) / v.n
+	sd := math.Hypot(v.facts.noise, math.Sqrt(variance)*v.inverse.At(v.d, v.d))
+	return math.Abs(b-v.bias) > 3.5*math.Hypot(sd, 0.05*floats.Norm(u, 2))
 }
 
 // cutOff reports whether gradients of classes vary by less than two fifths of what their

@@ -472,3 +472,28 @@ func TestLawKnowsItsNoise(t *testing.T) {
 		}
 	}
 }
+
+// A mean of predictions that isn't the labels' says of the squared loss that some have been cut
+// off, unless noise or the spread of scores explains it; a clip of which the histogram told
+// nothing does so of any loss.
+func TestBesideMeanIsLost(t *testing.T) {
+	v := ofCounts(losses.Squared{})
+	v.scatter, v.steps = v.hessian, []newtonStep{{weight: 1, noise: 0.2}}
+	v.facts.noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.12
+	for _, c := range []struct {
+		score, gap float64
+		want       bool
+	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 1.9, false}, {10, 1.95, true}} {
+		v.bias, v.theta = 5, []float64{c.score, 5 + c.gap}
+		if v.lost() != c.want {
+			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.want)
+		}
+	}
+	v.constant, v.d, v.theta = 0, 2, []float64{0, 9}
+	if v.lost() {
+		t.Error("without an intercept a mean is not known")
+	}
+	if v.blind = true; !v.lost() {
+		t.Error("nothing is known of gradients, and it isn't lost")
+	}
+}

@@ -43,6 +43,7 @@ type inferring struct {
 	inverse  *mat.SymDense    // of H̃, eigenvalues held to the floor
 
 	clip    float64
+	blind   bool    // whether the histogram told nothing of it
 	cut     cutting // by the clip
 	scatter shaky   // J̃₊ per row
 	steps   []newtonStep

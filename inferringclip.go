@@ -44,7 +44,7 @@ func (v *inferring) widen() error {
 			return err
 		}
 	}
-	v.cut.length = l.beyond(v.clip)
+	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
 	return nil
 }
 

@@ -119,15 +119,15 @@ func (h reading) weight(j int) float64 {
 }
 
 // seenFrom is the first of four or fewer cells that hold more rows than a law has there, by
-// four standard deviations, and -1 where there are none: of some hundred sums noise makes
-// one so large in three cases of a thousand.
+// 3.7 standard deviations, and -1 where there are none: noise makes one of a histogram's sums so
+// large in two or three cases of a thousand.
 func (h reading) seenFrom(l upper) int {
 	for j := range h.edges {
 		var over, expected float64
 		for k := j; k < min(j+4, len(h.edges)); k++ {
 			cell := h.expected(l, k)
 			over, expected = over+h.count(k)-cell, expected+cell
-			if over > 4.7*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
+			if over > 3.7*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
 				return j
 			}
 		}

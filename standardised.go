@@ -324,6 +324,9 @@ func (x *standardising) start() error {
 	least := 0.005
 	if x.pilot { // which has but a part of μ²
 		least = 0.03
+		if x.loss.Labels() == losses.Real { // predictions are to have this mean
+			least = 0.1
+		}
 	}
 	share := math.Min(math.Max(math.Pow(25*scale/x.nmu(), 2), least), 0.2)
 	if x.hopeless() {
