@@ -99,7 +99,7 @@ type InferConfig struct {
 //
 // # Parameters
 //
-// x is n×d, d at most 1000. It makes at most 53 passes over the rows, O(n·d²) flops for
+// x is n×d, d at most 1000. It makes at most 54 passes over the rows, O(n·d²) flops for
 // moments, the Hessian and products, and O(d³) for eigenvectors.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
 	if err := d.whole(ctx); err != nil {
@@ -146,7 +146,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	inference := &inference{o, c.Level}
-	plan, err := o.plan(c, "inference", b, 53, inference.train)
+	plan, err := o.plan(c, "inference", b, 54, inference.train)
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (v *inferring) lost() bool {
 }
 
 // besideMean reports whether predictions of the squared loss have another mean than labels, by
-// 3.5 standard deviations. A twentieth of the scores' spread is allowed for: the rows' centre,
+// 3.5 standard deviations. A tenth of the spread of scores is allowed for: the rows' centre,
 // where the intercept is the mean, is released too.
 func (v *inferring) besideMean() bool {
 	if v.constant == 0 {
@@ -141,7 +141,7 @@ func (v *inferring) besideMean() bool {
 	variance, _ := v.stepErrors()
 	variance += v.scatter.At(v.d, v.d) / v.n
 	sd := math.Hypot(v.facts.noise, math.Sqrt(variance)*v.inverse.At(v.d, v.d))
-	return math.Abs(b-v.bias) > 3.5*math.Hypot(sd, 0.05*floats.Norm(u, 2))
+	return math.Abs(b-v.bias) > 3.5*math.Hypot(sd, 0.1*floats.Norm(u, 2))
 }
 
 // cutOff reports whether gradients of classes vary by less than two fifths of what their

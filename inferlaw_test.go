@@ -483,7 +483,7 @@ func TestBesideMeanIsLost(t *testing.T) {
 	for _, c := range []struct {
 		score, gap float64
 		want       bool
-	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 1.9, false}, {10, 1.95, true}} {
+	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 3.55, false}, {10, 3.65, true}} {
 		v.bias, v.theta = 5, []float64{c.score, 5 + c.gap}
 		if v.lost() != c.want {
 			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.want)

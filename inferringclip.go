@@ -13,20 +13,25 @@ import (
 
 // widen chooses the wide clip at the pilot, by a histogram of the gradients' norms: it
 // makes the variance of noise and the square of what isn't known of what the clip cuts off
-// small together.
+// small together. Where there may be a group far above the rest, or but noise, it looks again.
 func (v *inferring) widen() error {
-	u, b := v.apart(v.pilot)
 	dim := float64(len(v.pilot))
 	edges := cells(4*v.longestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
-	share := clipShare * math.Min(math.Max(3000/v.nmu(), 1), 3)
-	answer, err := v.framed.GradientNorms(v.ctx, edges, u, b, v.wide(1))
-	h, err := v.read(share, edges, answer, err)
+	h, err := v.gradientNorms(edges)
 	if err != nil {
 		return err
 	}
 	v.cut = v.cutting()
-	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
 	l, low := h.fromSeen().upper(v.eventful(), v.cut.power)
+	if h.doubtful(l, low) {
+		second, err := v.gradientNorms(edges)
+		if err != nil {
+			return err
+		}
+		h = h.and(second)
+		l, low = h.fromSeen().upper(v.eventful(), v.cut.power)
+	}
+	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
 	if v.loss.Labels() == losses.Real {
 		if err := v.lean(l, low); err != nil {
 			return err
@@ -46,6 +51,14 @@ func (v *inferring) widen() error {
 	}
 	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
 	return nil
+}
+
+// gradientNorms releases how many gradients at the pilot are longer than edges.
+func (v *inferring) gradientNorms(edges []float64) (reading, error) {
+	u, b := v.apart(v.pilot)
+	share := clipShare * math.Min(math.Max(3000/v.nmu(), 1), 3)
+	answer, err := v.framed.GradientNorms(v.ctx, edges, u, b, v.wide(1))
+	return v.read(share, edges, answer, err)
 }
 
 // lean releases on which side predictions miss labels by most, by a histogram of how far they
@@ -104,19 +117,23 @@ func (v *inferring) eventful() float64 {
 }
 
 // coverMinority raises the clip to the norm of a row's coordinates, times a slope that
-// the rarer class has: 1, or 2 for counts, or that of the probit loss at the start.
+// the rarer class has: 1, or 2 for counts, or that of the probit loss at the start. One that is
+// as long as most of that class's gradients shows that it was seen.
 func (v *inferring) coverMinority() error {
+	slope := 1.0
+	if losses.LinkOf(v.loss) == losses.ProbitLink {
+		slope = v.facts.typical
+	}
+	if v.clip >= 0.7*slope*math.Sqrt(float64(len(v.pilot))) {
+		return nil
+	}
 	edges := cells(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
 	h, err := v.lengths(lengthShare, edges, v.framed)
 	if err != nil {
 		return err
 	}
-	slope := 1.0
-	switch losses.LinkOf(v.loss) {
-	case losses.Log:
+	if losses.LinkOf(v.loss) == losses.Log {
 		slope = 2
-	case losses.ProbitLink:
-		slope = v.facts.typical
 	}
 	v.clip = math.Max(v.clip, slope*math.Hypot(h.seen(0.01*v.n, 2), v.constant))
 	return nil

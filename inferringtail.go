@@ -38,7 +38,7 @@ func (h reading) upper(fraction, likely float64) (l upper, low float64) {
 	for _, part := range []float64{0.08, 0.04, 0.02} {
 		at := h.first(func(j int) float64 { return math.Max(part*fraction*h.n, 2.5*h.sd(j)) })
 		l = h.fit(at, likely)
-		over := h.upTo(at).seenFrom(l)
+		over := h.upTo(at).seenFrom(l, surely)
 		if over < 0 {
 			return l, h.edges[at]
 		}
@@ -118,16 +118,19 @@ func (h reading) weight(j int) float64 {
 	return 1 / (h.noise*h.noise + math.Pow(0.05*math.Max(h.count(j), 0), 2))
 }
 
-// seenFrom is the first of four or fewer cells that hold more rows than a law has there, by
-// 3.7 standard deviations, and -1 where there are none: noise makes one of a histogram's sums so
-// large in two or three cases of a thousand.
-func (h reading) seenFrom(l upper) int {
+// surely is how many standard deviations above a law cells stand out by: of some hundred sums
+// noise makes one so large in about one histogram of ten thousand.
+const surely = 4.7
+
+// seenFrom is the first of four or fewer cells that hold more rows than a law has there, by z
+// standard deviations, and -1 where there are none.
+func (h reading) seenFrom(l upper, z float64) int {
 	for j := range h.edges {
 		var over, expected float64
 		for k := j; k < min(j+4, len(h.edges)); k++ {
 			cell := h.expected(l, k)
 			over, expected = over+h.count(k)-cell, expected+cell
-			if over > 3.7*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
+			if over > z*math.Hypot(h.noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
 				return j
 			}
 		}
@@ -135,10 +138,26 @@ func (h reading) seenFrom(l upper) int {
 	return -1
 }
 
+// doubtful reports whether cells above an edge may hold more rows than a law has there, by three
+// standard deviations, as noise makes it of some three histograms in a hundred.
+func (h reading) doubtful(l upper, low float64) bool {
+	return h.upTo(slices.Index(h.edges, low)).seenFrom(l, 3) >= 0
+}
+
+// and is the mean of two readings of one histogram.
+func (h reading) and(other reading) reading {
+	h.tails = slices.Clone(h.tails)
+	for j, above := range other.tails {
+		h.tails[j] = (h.tails[j] + above) / 2
+	}
+	h.rest, h.noise = (h.rest+other.rest)/2, h.noise/math.Sqrt2
+	return h
+}
+
 // fromSeen leaves out the cells, but for four, above the first that hold rows which stand
 // out: there is nothing but noise.
 func (h reading) fromSeen() reading {
-	first := h.seenFrom(upper{0, 1, 1}) - 4
+	first := h.seenFrom(upper{0, 1, 1}, surely) - 4
 	if first <= 0 {
 		return h
 	}

@@ -323,9 +323,9 @@ func (x *standardising) start() error {
 	}
 	least := 0.005
 	if x.pilot { // which has but a part of μ²
-		least = 0.03
-		if x.loss.Labels() == losses.Real { // predictions are to have this mean
-			least = 0.1
+		least = 0.1
+		if x.loss.Labels() == losses.Binary {
+			least = 0.03
 		}
 	}
 	share := math.Min(math.Max(math.Pow(25*scale/x.nmu(), 2), least), 0.2)
@@ -343,6 +343,9 @@ func (x *standardising) start() error {
 	rare := 3.0
 	if x.loss.Labels() == losses.Count {
 		rare = 20
+		if x.pilot { // whose intercept isn't released apart
+			rare = 5
+		}
 	}
 	if x.d <= standardisedDim && x.facts.minority*x.nmu() < rare*math.Sqrt(float64(x.d)) {
 		return x.level(x.pool.left, low, high) // so few of the rarer class
