@@ -50,6 +50,9 @@ func (v *inferring) widen() error {
 		}
 	}
 	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
+	if v.loss.Labels() == losses.Real {
+		v.cut.length *= l.longer()
+	}
 	return nil
 }
 
@@ -81,14 +84,27 @@ func (v *inferring) lean(l upper, low float64) error {
 		return err
 	}
 	mean, variance := h.leans()
-	v.cut.leaning(mean, variance, 4+float64(v.d))
+	v.cut.leaning(mean, variance, 4+v.spreadOfRows())
 	return nil
+}
+
+// spreadOfRows is the mean square of coordinates, in units of the intercept's, which is d but
+// for directions that have drowned.
+func (v *inferring) spreadOfRows() (sum float64) {
+	for j := range v.d {
+		sum += v.hessian.At(j, j)
+	}
+	one := v.facts.curvature
+	if v.constant > 0 {
+		one = v.hessian.At(v.d, v.d)
+	}
+	return math.Max(0, math.Min(sum/one, float64(v.d)))
 }
 
 // leans is the mean and the variance of what a histogram with edges on both sides of 0 tells of
 // (p−q)/(p+q), p and q being the numbers that are largest and smallest: some 3 % of all, or as
-// many as stand out of the noise. Where none do it has mean 0 and variance ¼, as it has
-// beforehand.
+// many as stand out of the noise. Where none do it has mean 0 and variance ½, as it has
+// beforehand: most amounts have long tails on one side.
 func (h reading) leans() (mean, variance float64) {
 	last := len(h.edges) - 1
 	var above, below, sd float64
@@ -101,10 +117,10 @@ func (h reading) leans() (mean, variance float64) {
 	}
 	sum := above + below
 	if sum <= 2*sd {
-		return 0, 0.25
+		return 0, 0.5
 	}
-	known := 0.25 / (0.25 + math.Pow(sd/sum, 2))
-	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 4
+	known := 0.5 / (0.5 + math.Pow(sd/sum, 2))
+	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 2
 }
 
 // eventful is the fraction of rows among which the longest gradients are: those with events

@@ -272,14 +272,14 @@ func TestLeans(t *testing.T) {
 			}
 			counts[steps] = n
 			m, v := both(counts, c.noise, n).leans()
-			if math.IsNaN(m) || math.Abs(m) > 1 || !(v >= 0 && v <= 0.25) {
+			if math.IsNaN(m) || math.Abs(m) > 1 || !(v >= 0 && v <= 0.5) {
 				t.Fatalf("%+v: mean %g, variance %g", c, m, v)
 			}
-			mean += (m - float64((1-4*v)*want)) / draws
+			mean += (m - float64((1-2*v)*want)) / draws
 			missed += math.Pow(m-want, 2) / draws
 			claimed += v / draws
 		}
-		if math.Abs(mean) > 0.1 || missed > 0.01+4*claimed {
+		if math.Abs(mean) > 0.1 || missed > 0.01+2*claimed {
 			t.Errorf("%+v: %g off on average, a square of %g where %g is claimed", c, mean, missed, claimed)
 		}
 	}
@@ -304,7 +304,7 @@ func TestLeaning(t *testing.T) {
 	even.leaning(0, 0, 9)
 	up.leaning(0.8, 0, 9)
 	down.leaning(-0.8, 0, 9)
-	hidden.leaning(0, 0.25, 9)
+	hidden.leaning(0, 0.5, 9)
 	if even.constant.mean != 0 || even.along.mean != 0 || up.constant.mean != -down.constant.mean || up.along.mean != -down.along.mean {
 		t.Errorf("means of even residuals %+v, of leaning ones %+v and %+v", even, up, down)
 	}
@@ -313,6 +313,28 @@ func TestLeaning(t *testing.T) {
 	}
 	if !(hidden.along.variance > 1.5*even.along.variance && hidden.constant.variance > 1.5*even.constant.variance && up.along.variance > even.along.variance) {
 		t.Errorf("variances: %+v where the sign is hidden, %+v where there is none, %+v where it is plus", hidden, even, up)
+	}
+}
+
+// Rows are as long as H̃ says, in units of the intercept's, at most by all columns; and a tail
+// that ends slowly is taken to be longer than its law, a short one isn't.
+func TestLengthsOfTails(t *testing.T) {
+	v := ofCounts(losses.Squared{})
+	v.d = 2
+	for _, c := range []struct{ diagonal, want float64 }{{0.5, 0.5}, {-0.5, 0}, {9, 2}} {
+		v.hessian.SymDense = mat.NewSymDense(3, []float64{c.diagonal, 0, 0, 0, c.diagonal, 0, 0, 0, 2})
+		if got := v.spreadOfRows(); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("H̃ of %g and 2: rows have a square of %g, want %g", c.diagonal, got, c.want)
+		}
+	}
+	v.constant, v.facts.curvature = 0, 4
+	if got := v.spreadOfRows(); got != 2 {
+		t.Errorf("without an intercept: %g", got)
+	}
+	for power, want := range map[float64]float64{0.3: 1.6, 0.4: 1.25, 0.5: 1, 2: 1} {
+		if got := (upper{power: power}).longer(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("a power of %g makes tails %g times as long", power, got)
+		}
 	}
 }
 
