@@ -61,6 +61,8 @@ type InferConfig struct {
 //     per row, again, after the first step of 3 where it depends on the point; and a wide clip C
 //     from a histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to
 //     the counts of the largest, and C makes privacy noise and what is cut off small together.
+//     Where cells far above that law hold more rows than noise makes likely, the histogram is
+//     released once more, and the mean of both counts.
 //     For real labels a histogram of residuals tells whether those on one side are longer.
 //     The Hessians' shares of μ² are such that their noise is a fifth of the curvature, but
 //     at most 6 and 25 %.
