@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -55,11 +56,14 @@ func Auto(ctx context.Context, d *Dataset, p Problem, b Budget, env *Env) (*Mode
 // Plan chooses the method and calibrates it. It fails, by an [ArgumentError], where the shape,
 // the problem, the budget or a parameter breaks its rule.
 func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
+		return nil, err
+	}
 	var l Learner = StandardisedGDConfig{}
 	switch {
 	case b.pure:
 		l = OutputPerturbationConfig{}
-	case s.features() > standardisedDim && p.Loss != nil && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
+	case s.features() > standardisedDim && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)

@@ -112,7 +112,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 // dry run, before there is a model. It fails, by an [ArgumentError], where the shape, the
 // loss, the budget or a parameter breaks its rule.
 func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error) {
-	if err := check.Given("loss", l); err != nil {
+	if err := check.Valid("loss", l); err != nil {
 		return nil, err
 	}
 	p, err := c.plan(s, l.Labels(), losses.LinkOf(l), b)

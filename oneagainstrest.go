@@ -85,7 +85,7 @@ type oneAgainstRest struct {
 }
 
 func (c OneAgainstRestConfig) plan(s Shape, p Problem, b Budget) (*oneAgainstRest, error) {
-	if err := check.Given("Problem.Loss", p.Loss); err != nil {
+	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
 		return nil, err
 	}
 	if p.Loss.Labels() != losses.Binary {

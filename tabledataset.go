@@ -74,7 +74,7 @@ func (d *Dataset) suits(l losses.Loss) error {
 	if !ok {
 		return nil
 	}
-	if err := check.Given("Problem.Loss", l); err != nil {
+	if err := check.Valid("Problem.Loss", l); err != nil {
 		return err
 	}
 	kind, label := l.Labels(), f.encoder.Label()

@@ -200,6 +200,8 @@ func TestBadScenarios(t *testing.T) {
 		want error
 	}{
 		{"Problem.Loss", func(s *Scenario) { s.Problem.Loss = nil }, dpglm.ErrConfig},
+		{"Extended.Inner", func(s *Scenario) { s.Problem.Loss = losses.Extended{} }, dpglm.ErrConfig},
+		{"Scenario.Learner", func(s *Scenario) { s.Learner = (*dpglm.AutoConfig)(nil) }, dpglm.ErrConfig},
 		{"Scenario", func(s *Scenario) { s.Facts = nil }, dpglm.ErrConfig},
 		{"Scenario.Facts", func(s *Scenario) { s.Table = new(table.Schema) }, dpglm.ErrConfig},
 		{"Scenario.Rows", func(s *Scenario) { s.Rows = 0 }, dpglm.ErrShape},

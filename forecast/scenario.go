@@ -158,11 +158,14 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	if ctx == nil {
 		return nil, check.Fail(dpglm.ErrConfig, "context", nil, "must not be nil")
 	}
-	if err := check.Given("Problem.Loss", s.Problem.Loss); err != nil {
+	if err := check.Valid("Problem.Loss", s.Problem.Loss); err != nil {
 		return nil, err
 	}
 	if s.Learner == nil {
 		s.Learner = dpglm.AutoConfig{}
+	}
+	if err := check.Given("Scenario.Learner", s.Learner); err != nil {
+		return nil, err
 	}
 	s.Group, s.Repeats = cmp.Or(s.Group, 1), cmp.Or(s.Repeats, 5)
 	if s.Repeats < 1 || s.Repeats > 1000 {

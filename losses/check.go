@@ -11,7 +11,7 @@ import (
 // bound and has none, and bounds at which its constants are not numbers that one
 // can compute with. The Poisson loss's, for instance, grow like e^z and overflow.
 func Validate(l Loss, z, y float64) error {
-	if err := parameters(l); err != nil {
+	if err := check.Valid("loss", l); err != nil {
 		return err
 	}
 	if l.Labels() != Binary {
@@ -20,17 +20,6 @@ func Validate(l Loss, z, y float64) error {
 		}
 	}
 	return computable(l, z, y)
-}
-
-// parameters refuses a nil loss, a nil pointer to one, and one whose own parameters are out of range.
-func parameters(l Loss) error {
-	if err := check.Given("loss", l); err != nil {
-		return err
-	}
-	if v, ok := l.(interface{ Validate() error }); ok {
-		return v.Validate()
-	}
-	return nil
 }
 
 // computable refuses bounds at which a constant overflows.

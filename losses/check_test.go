@@ -58,11 +58,12 @@ func TestCheckRefuses(t *testing.T) {
 		{Ordinal{[]float64{0, nan}}, "Ordinal.Thresholds"},
 		{Ordinal{[]float64{0, inf}}, "Ordinal.Thresholds"},
 		{Ordinal{[]float64{-1e7, 0}}, "Ordinal.Thresholds"},
-		{extend(nil, 1), "loss"},
+		{Extended{}, "Extended.Inner"},
 		{(*Custom)(nil), "loss"},
 		{(*Logistic)(nil), "loss"},
-		{extend((*Huber)(nil), 1), "loss"},
+		{extend((*Huber)(nil), 1), "Extended.Inner"},
 		{extend(Huber{}, 1), "Huber.Kappa"},
+		{extend(Extended{}, 1), "Extended.Inner"},
 		{extend(Poisson{}, 0), "Extended.Limit"},
 		{extend(Poisson{}, -1), "Extended.Limit"},
 		{extend(Poisson{}, inf), "Extended.Limit"},
@@ -87,7 +88,7 @@ func TestCheckRefuses(t *testing.T) {
 		{without(func(l *Custom) { l.Lipschitz = inf }), "Custom.Lipschitz"},
 		{without(func(l *Custom) { l.Lipschitz = -1 }), "Custom.Lipschitz"},
 	} {
-		err := parameters(c.loss)
+		err := check.Valid("loss", c.loss)
 		var e *check.Error
 		if !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || e.Param() != c.param {
 			t.Errorf("%T %+v: %v, want %s", c.loss, c.loss, err, c.param)
@@ -97,7 +98,7 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestCheckAccepts(t *testing.T) {
 	for _, c := range cases() {
-		if err := parameters(c.loss); err != nil {
+		if err := check.Valid("loss", c.loss); err != nil {
 			t.Error(err)
 		}
 		if err := computable(c.loss, c.z, c.y); err != nil {

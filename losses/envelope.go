@@ -47,7 +47,7 @@ func (l envelope) Name() string { return fmt.Sprintf("%s smoothed over %g", l.in
 func (l envelope) Labels() Labels { return l.inner.Labels() }
 
 func (l envelope) Validate() error {
-	if err := parameters(l.inner); err != nil {
+	if err := check.Valid("loss", l.inner); err != nil {
 		return err
 	}
 	return check.Scale(check.ErrConfig, "width of Envelope", l.width)

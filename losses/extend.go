@@ -33,7 +33,7 @@ func (l Extended) Link() Link { return LinkOf(l.Inner) }
 // Validate checks the inner loss and the limit. The error names which of them, its value and
 // its rule.
 func (l Extended) Validate() error {
-	if err := parameters(l.Inner); err != nil {
+	if err := check.Valid("Extended.Inner", l.Inner); err != nil {
 		return err
 	}
 	return check.Positive(check.ErrConfig, "Extended.Limit", l.Limit)

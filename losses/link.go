@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
 
 // Link maps a score to the mean of the label.
 type Link string
@@ -36,9 +40,9 @@ func (l Link) Mean(z float64) float64 {
 }
 
 // LinkOf returns the link of a loss: what its method Link says, if it has one,
-// and otherwise Identity.
+// and otherwise Identity, as for nil.
 func LinkOf(l Loss) Link {
-	if k, ok := l.(interface{ Link() Link }); ok {
+	if k, ok := l.(interface{ Link() Link }); ok && check.Given("loss", l) == nil {
 		return k.Link()
 	}
 	return Identity

@@ -71,6 +71,18 @@ func Given(param string, v any) error {
 	return nil
 }
 
+// Valid asks for an argument that is given, and lets it check its own parameters if it has a
+// method Validate.
+func Valid(param string, v any) error {
+	if err := Given(param, v); err != nil {
+		return err
+	}
+	if v, ok := v.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
 // Positive asks for a finite number above zero.
 func Positive(kind error, param string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 0) {
