@@ -156,7 +156,7 @@ func NewDataset(x mat.Matrix, y []float64, facts Facts, more ...RowDetail) (*Dat
 func raw(x mat.Matrix) (mat.Matrix, int, error) {
 	switch s := x.(type) {
 	case *Sparse:
-		if s != nil {
+		if s != nil && s.matrix != nil {
 			x = s.matrix
 		}
 	case *table.CSR:

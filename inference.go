@@ -207,6 +207,9 @@ func (f *Inference) Covariance() *mat.SymDense {
 		return nil
 	}
 	n := len(f.coefficients)
+	if n == 0 {
+		return &mat.SymDense{}
+	}
 	m, about := mat.NewSymDense(n, nil), make([]combination, n)
 	for i, a := range f.coefficients {
 		if !a.Undetermined() {

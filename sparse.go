@@ -9,7 +9,8 @@ import (
 )
 
 // Sparse is a matrix in compressed sparse rows, which [NewDataset] and a [Model] read
-// without making it dense. It is read-only, and prints its shape only.
+// without making it dense. It is read-only, and prints its shape only. [NewSparse] makes one;
+// the zero value has no elements.
 type Sparse struct{ matrix *curator.Sparse }
 
 var _ mat.Matrix = (*Sparse)(nil)
@@ -27,11 +28,21 @@ func NewSparse(rows, cols int, indptr, indices []int, values []float64) (*Sparse
 }
 
 // Dims returns the numbers of rows and columns.
-func (s *Sparse) Dims() (rows, cols int) { return s.matrix.Dims() }
+func (s *Sparse) Dims() (rows, cols int) {
+	if s.matrix == nil {
+		return 0, 0
+	}
+	return s.matrix.Dims()
+}
 
 // At returns one element, in time logarithmic in the row's nonzeros; it panics where
 // there is none, as gonum's matrices do.
-func (s *Sparse) At(i, j int) float64 { return s.matrix.At(i, j) }
+func (s *Sparse) At(i, j int) float64 {
+	if s.matrix == nil {
+		panic(mat.ErrRowAccess)
+	}
+	return s.matrix.At(i, j)
+}
 
 // T returns the transpose.
 func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }

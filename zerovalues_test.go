@@ -2,6 +2,7 @@ package dpglm_test
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -64,5 +65,34 @@ func TestUnfinishedLosses(t *testing.T) {
 			_, err = dpglm.AverageConfig{Queries: 3}.Plan(s, p, b)
 			refused(t, name+" for AverageConfig", err, dpglm.ErrConfig)
 		}
+	}
+}
+
+// The zero values of what constructors make are empty, or say which constructor to use.
+func TestZeroValues(t *testing.T) {
+	var s dpglm.Sparse
+	if r, c := s.Dims(); r != 0 || c != 0 {
+		t.Errorf("a zero Sparse has the shape %d×%d", r, c)
+	}
+	for name, f := range map[string]func() error{
+		"sparse rows":    func() error { _, err := dpglm.NewDataset(&s, nil, dpglm.Bounds{Feature: 1}); return err },
+		"transposed":     func() error { _, err := dpglm.NewDataset(s.T(), nil, dpglm.Bounds{Feature: 1}); return err },
+		"rows of a file": func() error { return dpglm.WriteRows(ctx, filepath.Join(t.TempDir(), "rows"), &s, nil) },
+	} {
+		refused(t, name, f(), dpglm.ErrShape)
+	}
+	for name, f := range map[string]func() error{
+		"plan":           func() error { _, err := new(dpglm.Plan).Run(ctx, &dpglm.Dataset{}, nil); return err },
+		"predictor plan": func() error { _, err := new(dpglm.PredictorPlan).Run(ctx, &dpglm.Dataset{}, nil); return err },
+		"data set":       func() error { _, err := dpglm.Auto(ctx, &dpglm.Dataset{}, logistic, dpglm.GDP(1), nil); return err },
+		"learner": func() error {
+			_, err := dpglm.BoostConfig{Learner: (*dpglm.AutoConfig)(nil)}.Plan(dpglm.Shape{Rows: 99, Dim: 2, FeatureBound: 1}, logistic, dpglm.GDP(1))
+			return err
+		},
+	} {
+		refused(t, name, f(), dpglm.ErrConfig)
+	}
+	if m := new(dpglm.Inference).Covariance(); !m.IsEmpty() {
+		t.Errorf("the covariance of nothing has %d rows", m.SymmetricDim())
 	}
 }

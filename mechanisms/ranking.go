@@ -130,9 +130,12 @@ func (r *Ranking) best() int64 {
 	return r.open[0]
 }
 
-// Select returns the index of a chosen candidate, of a ranking that Rank made. It fails for a
-// nil source, and for one that isn't random.
+// Select returns the index of a chosen candidate, of a ranking that Rank made. It fails for
+// another one, for a nil source, and for one that isn't random.
 func (r *Ranking) Select(src Source) (int, error) {
+	if len(r.scores) == 0 {
+		return 0, check.Fail(check.ErrConfig, "ranking", nil, "must be made by Rank")
+	}
 	// Of six proposals one is accepted on average, or more: more than 5000 are made with
 	// probability below (5/6)^5000 < 2^-1000, of a few words each.
 	random, err := newWords(src, 60_000)

@@ -192,6 +192,9 @@ func TestRankingRefuses(t *testing.T) {
 	if _, err := ranking.Select(stuck{}); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("a source that repeats itself: %v", err)
 	}
+	if _, err := new(Ranking).Select(NewSeededSource(1)); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("a ranking of nothing: %v", err)
+	}
 	if text := fmt.Sprintf("%v %+v %#v", ranking, ranking, ranking); text != "mechanisms.Ranking of 2 candidates mechanisms.Ranking of 2 candidates mechanisms.Ranking of 2 candidates" {
 		t.Errorf("it prints %s", text)
 	}

@@ -17,6 +17,17 @@ type cancellable struct {
 // it, as [Read], can be interrupted.
 func WithContext(ctx context.Context, src Source) Source { return cancellable{src, ctx} }
 
+// givenSource refuses a source that is missing, also within one that a context ends.
+func givenSource(src Source) error {
+	if c, ok := src.(cancellable); ok {
+		if err := check.Given("context", c.ctx); err != nil {
+			return err
+		}
+		return givenSource(c.Source)
+	}
+	return check.Given("source", src)
+}
+
 func (c cancellable) Next() ([]string, error) {
 	if err := check.Cancelled(c.ctx); err != nil {
 		return nil, err

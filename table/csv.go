@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // CSV reads records of comma-separated values, or of values separated by another
@@ -54,6 +56,9 @@ func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
 	if delimiter == '\r' || delimiter == '\n' || delimiter == '"' || delimiter == utf8.RuneError || delimiter != 0 && !utf8.ValidRune(delimiter) {
 		return nil, fmt.Errorf("%w: delimiter %q: it must be a character other than a quote and the end of a line", ErrFile, delimiter)
 	}
+	if err := check.Given("reader", r); err != nil {
+		return nil, err
+	}
 	buffered := bufio.NewReaderSize(r, peeked)
 	start, err := buffered.Peek(peeked)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -74,7 +79,7 @@ func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
 			return nil, err
 		}
 	}
-	c := &CSV{r: csv.NewReader(buffered), close: func() error { return nil }, read: func() int64 { return 0 }}
+	c := &CSV{r: csv.NewReader(buffered), read: func() int64 { return 0 }}
 	c.r.Comma, c.r.FieldsPerRecord, c.r.ReuseRecord = delimiter, -1, true
 	fields, err := c.Next()
 	switch {
@@ -198,6 +203,9 @@ func (c *CSV) Header() []string { return slices.Clone(c.header) }
 // Next returns the next record, and io.EOF after the last. The slice is valid until
 // the next call.
 func (c *CSV) Next() ([]string, error) {
+	if c.r == nil {
+		return nil, check.Fail(check.ErrConfig, "source", nil, "must be made by NewCSV or OpenCSV")
+	}
 	fields, err := c.r.Read()
 	if err != nil {
 		return nil, csvError(err)
@@ -210,7 +218,12 @@ func (c *CSV) Next() ([]string, error) {
 func (c *CSV) Place() (unit string, number int) { return "line", c.line }
 
 // Close closes the file that OpenCSV opened.
-func (c *CSV) Close() error { return c.close() }
+func (c *CSV) Close() error {
+	if c.close == nil {
+		return nil
+	}
+	return c.close()
+}
 
 // expected guesses the number of rows from how much of the file was read for some. It
 // may be called while Next is.

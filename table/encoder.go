@@ -94,6 +94,9 @@ func (e *Encoder) Schema() Schema { return e.schema.clone() }
 
 // Label says how labels are read.
 func (e *Encoder) Label() Label {
+	if e.label == nil {
+		return Label{}
+	}
 	l := e.label.facts
 	l.Levels, l.Shares = slices.Clone(l.Levels), slices.Clone(l.Shares)
 	return l
@@ -216,6 +219,9 @@ func (b *Binding) Exposure(fields []string) (float64, error) {
 	if b.exposure < 0 {
 		return 1, nil
 	}
+	if err := b.fits(fields); err != nil {
+		return 0, err
+	}
 	x, err := b.exposed.required(trim(fields[b.exposure]), "an exposure")
 	if err != nil {
 		return 0, placed(err, b.unit, b.number)
@@ -230,6 +236,9 @@ func (b *Binding) At(unit string, number int) { b.unit, b.number = unit, number 
 // Warnings says what the holder of the records that were encoded should look at: values
 // that were clamped, and texts that were meant to be a level. It quotes them.
 func (b *Binding) Warnings() []string {
+	if b.encoder == nil {
+		return nil
+	}
 	var out []string
 	for i, in := range b.encoder.inputs {
 		out = append(out, b.clamped[i].warning(in.column, b.rows)...)
@@ -241,8 +250,8 @@ func (b *Binding) Warnings() []string {
 // Encode writes the features of one record, with as many fields as the header, into dst, as
 // [Encoder.Encode] does.
 func (b *Binding) Encode(dst []float64, fields []string) error {
-	if len(fields) != b.columns {
-		return &Error{Unit: b.unit, Number: b.number, kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
+	if err := b.fits(fields); err != nil {
+		return err
 	}
 	b.wanted = b.wanted[:0]
 	for _, at := range b.at {
@@ -252,6 +261,17 @@ func (b *Binding) Encode(dst []float64, fields []string) error {
 		return err
 	}
 	return b.write(dst)
+}
+
+// fits refuses a record with another number of fields than the header.
+func (b *Binding) fits(fields []string) error {
+	if b.encoder == nil {
+		return check.Fail(check.ErrConfig, "binding", nil, "must be made by Bind")
+	}
+	if len(fields) != b.columns {
+		return &Error{Unit: b.unit, Number: b.number, kind: ErrFile, message: fmt.Sprintf("the record has %d fields where the header has %d", len(fields), b.columns)}
+	}
+	return nil
 }
 
 // read takes the fields that the inputs need, in their order.

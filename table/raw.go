@@ -6,7 +6,8 @@ import (
 )
 
 // Raw reads records as an [Encoder] does, by the names of their columns, and leaves the
-// numbers as they are: for models that were trained on a matrix with named columns.
+// numbers as they are: for models that were trained on a matrix with named columns. The zero
+// value has no columns.
 type Raw struct{ encoder *Encoder }
 
 // NewRaw returns a Raw for columns of distinct names, in the matrix's order.
@@ -24,11 +25,18 @@ func NewRaw(columns []string) Raw {
 // Encode writes the numbers of one record into dst, one for each column; it passes over other
 // fields, and fails as [Encoder.Encode] does.
 func (r Raw) Encode(dst []float64, record map[string]string) error {
-	return r.encoder.Encode(dst, record)
+	return r.reader().Encode(dst, record)
 }
 
 // Bind is [Encoder.Bind]. It fails where the header lacks a column or has one twice.
-func (r Raw) Bind(header []string) (*Binding, error) { return r.encoder.Bind(header) }
+func (r Raw) Bind(header []string) (*Binding, error) { return r.reader().Bind(header) }
+
+func (r Raw) reader() *Encoder {
+	if r.encoder == nil {
+		return &Encoder{}
+	}
+	return r.encoder
+}
 
 // rawField reads the finite numbers of the named column.
 type rawField struct{ column string }

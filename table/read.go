@@ -108,6 +108,9 @@ type reader struct {
 }
 
 func newReader(e *Encoder, src Source, training bool) (*reader, error) {
+	if err := givenSource(src); err != nil {
+		return nil, err
+	}
 	header := slices.Clone(src.Header())
 	b, err := e.Bind(header)
 	if err != nil {

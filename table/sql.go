@@ -51,6 +51,9 @@ func (s *SQL) Header() []string { return slices.Clone(s.header) }
 // Next returns the next record, and io.EOF after the last. The slice is valid until the next
 // call. Other errors are the query's.
 func (s *SQL) Next() ([]string, error) {
+	if s.rows == nil {
+		return nil, check.Fail(check.ErrConfig, "source", nil, "must be made by NewSQL")
+	}
 	if !s.rows.Next() {
 		if err := s.rows.Err(); err != nil {
 			return nil, err
