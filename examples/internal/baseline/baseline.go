@@ -54,7 +54,9 @@ func (m *Model) Scores(x Rows) []float64 {
 // where the data leaves weights undetermined, e.g. for all levels of a group beside
 // the intercept or for separable classes: see [newton] and, for very many columns,
 // [lbfgs]. Binary labels are mapped to ±1 by their sign; other labels are taken as
-// they are, but counts must not be negative.
+// they are, but counts must not be negative. A Huber loss has its kinks no closer than
+// a thousandth of what labels differ from the best constant, on average: where they are
+// closer it is as good as the absolute loss, and nothing is gained but steps.
 func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	n, d := x.Dims()
 	if n == 0 || n != len(y) {
@@ -67,10 +69,42 @@ func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 		return nil, ErrLabel
 	}
 	y = signed(y, loss.Labels())
+	loss = widened(loss, y)
 	if curvature, ok := losses.CurvatureOf(loss); ok && d <= mostColumns && n*d <= mostValues {
 		return newton(x, y, loss, curvature)
 	}
 	return lbfgs(x, y, loss)
+}
+
+// widened moves kinks apart that are so close that hardly a row lies between them.
+func widened(loss losses.Loss, y []float64) losses.Loss {
+	if h, ok := loss.(losses.Huber); ok {
+		best, sum := Constant(y, loss), 0.0
+		for _, v := range y {
+			sum += math.Abs(v - best)
+		}
+		h.Kappa = math.Max(h.Kappa, 1e-3*sum/float64(len(y)))
+		return h
+	}
+	return loss
+}
+
+// steepness is what a ridge is measured by: the curvature of the parabola around each real
+// label whose slopes at the best constant are the loss's, which for the squared loss is 1;
+// so that a ridge is as small beside amounts, of whatever unit, as it is beside classes.
+func steepness(y []float64, loss losses.Loss) float64 {
+	if loss.Labels() != losses.Real {
+		return 1
+	}
+	best, slopes, squares := Constant(y, loss), 0.0, 0.0
+	for _, v := range y {
+		slopes += loss.Deriv(best, v) * (best - v)
+		squares += (best - v) * (best - v)
+	}
+	if !(slopes > 0) { // all labels are alike
+		return 1
+	}
+	return slopes / squares
 }
 
 // Constant is the score that minimises the loss if it is given to all rows: for

@@ -96,11 +96,41 @@ func TestFitsAreStationary(t *testing.T) {
 			floats.AddScaled(sums, c.loss.Deriv(z, labels[i]), s.design.RawRowView(i))
 		}
 		for j, w := range m.Weights {
-			sums[j] += w / s.scale[j] * 3 / 800
+			sums[j] += w / s.scale[j] * 3 / 800 * steepness(labels, c.loss)
 		}
 		for j, v := range sums {
 			if math.Abs(v) > 1e-3 { // of a sum whose standard deviation is about 10
 				t.Errorf("%s: sum %d is %v, want 0", c.loss.Name(), j, v)
+			}
+		}
+	}
+}
+
+// In whatever unit amounts are, the fit has no larger loss than the slopes of least squares.
+func TestAmountsInAnyUnit(t *testing.T) {
+	x, _, y := sample(100, 3, 6)
+	for name, fit := range map[string]func(Rows, []float64, losses.Loss) (*Model, error){"newton": Fit, "lbfgs": func(x Rows, y []float64, loss losses.Loss) (*Model, error) {
+		return lbfgs(x, y, widened(loss, y))
+	}} {
+		for _, unit := range []float64{1, 1e3, 1e7} {
+			amounts := make([]float64, len(y))
+			floats.ScaleTo(amounts, unit, y)
+			floats.AddConst(2*unit, amounts)
+			total := func(fitted, loss losses.Loss) float64 {
+				m, err := fit(Dense{x}, amounts, fitted)
+				if err != nil {
+					t.Fatalf("%s by %s, in units of %g: %v", fitted.Name(), name, unit, err)
+				}
+				var sum float64
+				for i, z := range m.Scores(Dense{x}) {
+					sum += loss.Value(z, amounts[i])
+				}
+				return sum
+			}
+			for _, loss := range []losses.Loss{losses.Huber{Kappa: 1}, losses.Huber{Kappa: .01}} {
+				if own, other := total(loss, loss), total(losses.Squared{}, loss); own > other {
+					t.Errorf("%s by %s, in units of %g: the fit has a loss of %g, least squares %g", loss.Name(), name, unit, own, other)
+				}
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // lbfgs fits where a Hessian is too large to hold, by L-BFGS: it minimises the mean
-// loss plus ‖w‖²/(2n), w being the weights of columns scaled to a largest
+// loss plus ‖w‖²/(2n) times [steepness], w being the weights of columns scaled to a largest
 // magnitude of 1. With more columns than rows this ridge is what makes a fit that
 // predicts.
 func lbfgs(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	_, d := x.Dims()
-	o := &objective{x: x, y: y, loss: loss, scale: scales(x), w: make([]float64, d)}
+	o := &objective{x: x, y: y, loss: loss, scale: scales(x), ridge: steepness(y, loss), w: make([]float64, d)}
 	start := make([]float64, d+1)
 	v, err := minimise(o.value, o.gradient, start)
 	if err != nil {
@@ -51,6 +51,7 @@ type objective struct {
 	y     []float64
 	loss  losses.Loss
 	scale []float64
+	ridge float64
 	w     []float64 // weights of the columns as they are
 }
 
@@ -61,7 +62,7 @@ func (o *objective) value(v []float64) float64 {
 	for i, y := range o.y {
 		sum += o.loss.Value(dot(o.x, i, o.w)+v[d], y)
 	}
-	return (sum + floats.Dot(v[:d], v[:d])/2) / n
+	return (sum + o.ridge*floats.Dot(v[:d], v[:d])/2) / n
 }
 
 func (o *objective) gradient(g, v []float64) {
@@ -80,7 +81,7 @@ func (o *objective) gradient(g, v []float64) {
 		}
 	}
 	for j, s := range o.scale {
-		g[j] = g[j]*s + v[j]
+		g[j] = g[j]*s + o.ridge*v[j]
 	}
 	floats.Scale(1/n, g)
 }

@@ -21,7 +21,7 @@ const (
 // newton fits by iteratively reweighted least squares, Newton's method with steps
 // that are halved while they lead up. It minimises the sum of the losses plus
 // λ‖v‖²/2, v being the weights of columns with mean 0 and variance 1, with
-// λ = min(1, d/n). Beside a Hessian that grows as n that is nothing where rows
+// λ = min(1, d/n), times [steepness]. Beside a Hessian that grows as n that is nothing where rows
 // abound; collinear columns share their weight.
 //
 // It stops where the Newton decrement says that the objective could fall by 10⁻¹²
@@ -31,7 +31,7 @@ func newton(x Rows, y []float64, loss losses.Loss, curvature func(z, y float64) 
 	n, d := x.Dims()
 	s := standardise(x)
 	o := &reweighted{design: s.design, y: y, loss: loss, curvature: curvature,
-		ridge: math.Min(1, float64(d)/float64(n)), least: 1e-6 * loss.Constants(1, 1).Smoothness}
+		ridge: math.Min(1, float64(d)/float64(n)) * steepness(y, loss), least: 1e-6 * loss.Constants(1, 1).Smoothness}
 	v := mat.NewVecDense(d+1, nil)
 	scale := o.value(v)
 	v.SetVec(d, Constant(y, loss))
