@@ -73,3 +73,23 @@ func TestCustomLossOfAmounts(t *testing.T) {
 		t.Errorf("weights %v, want 3 and 6", w)
 	}
 }
+
+// What objective perturbation takes for its clip follows from the range of amounts, too, where
+// the score is the amount.
+func TestObjectivePerturbationOfAmounts(t *testing.T) {
+	x, y := mat.NewDense(5000, 1, nil), make([]float64, 5000)
+	for i := range y {
+		x.Set(i, 0, math.Sin(float64(7*i)))
+		y[i] = 3e4 + 2e4*x.At(i, 0) + 1e4*math.Cos(float64(11*i))
+	}
+	loss := losses.Custom{Label: "squared", Domain: losses.Amount, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
+		AtZero: func(y float64) float64 { return y * y / 2 }}
+	d := dataset(t, x, y, dpglm.Bounds{Feature: math.Sqrt2, LabelRange: [2]float64{0, 1e5}, Intercept: true})
+	m, err := dpglm.ObjectivePerturbation(ctx, d, dpglm.Problem{Loss: loss}, dpglm.ApproxDP(4, 1e-6), dpglm.ObjectivePerturbationConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := m.Weights(); math.Abs(w[0]-2e4) > 2e3 || math.Abs(w[1]-3e4) > 2e3 {
+		t.Errorf("weights %v, want 20,000 and 30,000", w)
+	}
+}

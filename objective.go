@@ -37,11 +37,12 @@ const (
 	typicalLabel = 0.25
 )
 
-func typicalOf(l losses.Labels, row, label float64) typical {
-	switch l {
-	case losses.Real:
+func typicalOf(l losses.Loss, row, label float64) typical {
+	labels := l.Labels()
+	switch {
+	case labels == losses.Real, labels == losses.Amount && losses.LinkOf(l) == losses.Identity:
 		return typical{row, label, label * label}
-	case losses.Count:
+	case labels == losses.Count:
 		return typical{row, math.Max(label, 1), 1}
 	default:
 		return typical{row, 0, 2}
@@ -55,7 +56,7 @@ const clipped = 0.8
 // for its default.
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
-	t := typicalOf(p.Loss.Labels(), typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
+	t := typicalOf(p.Loss, typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
 	o := &objective{trained: everywhereSmooth(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope

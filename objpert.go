@@ -51,8 +51,9 @@ type ObjectivePerturbationConfig struct {
 //
 // # Parameters
 //
-// x is n×d. The guess is that rows have norm r = ¾X and that real labels and counts have
-// the scale s = Y/4, and amounts the least; [Auto] measures both. Then
+// x is n×d. The guess is that rows have norm r = ¾X and that labels have the scale s = Y/4,
+// but for amounts whose score is a logarithm, which are taken for the least; [Auto] measures
+// both. Then
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|·max(1, √(nμ/(150√d))): gradients of most rows at w = 0
 // are just clipped, until data and budget drown the noise.
 //
@@ -65,7 +66,10 @@ type ObjectivePerturbationConfig struct {
 // the squared errors of scores that λ, b and the output noise cause in d
 // directions with Hessians h_j ∝ 1/j, which together have the trace of the
 // curvature in typical rows. v is the variance that scores would have under the
-// best weights: 2 for binary labels and amounts, s² for real ones, 1 for logarithms of counts.
+// best weights: s² where scores are real labels or amounts, 2 for binary labels and logarithms
+// of amounts, 1 for those of counts. A Huber loss whose Kappa is far below s has no curvature at
+// most rows, while λ grows with the largest, 1, and draws all weights to 0: Kappa should be some
+// hundredths of Y, or the loss losses.Absolute, whose kink is smoothed over as much.
 // For usual budgets e comes out between a tenth and a third of ε or μ. The solver
 // takes Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
 // conjugate gradients beyond: some tens of passes.
