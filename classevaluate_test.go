@@ -284,6 +284,9 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	if s := fmt.Sprint(e); !strings.Contains(s, "class 3: rate") {
 		t.Errorf("a class has no line of its own:\n%s", s)
 	}
+	if text, err := json.Marshal(e.Classes[3]); err != nil || !strings.Contains(string(text), `"rate":{"value":0,"low":0,"high":0}`) {
+		t.Errorf("a rate of 0 is not written: %s (%v)", text, err)
+	}
 	wide := inBall
 	wide.Feature = 6
 	huge := withWeights(t, m, [][]float64{{1e100, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})

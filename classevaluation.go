@@ -11,7 +11,7 @@ import (
 
 // ClassEvaluation is what [EvaluateClasses] released of a model of several classes. All
 // figures are held to what they can be; one that drowned in the noise is zero, its interval
-// included. It prints as a table.
+// included, and is left out of JSON, but for a class's rate. It prints as a table.
 type ClassEvaluation struct {
 	Rows  int     `json:"rows"`  // n, or the number of persons
 	Level float64 `json:"level"` // of the intervals
@@ -32,7 +32,7 @@ type ClassEvaluation struct {
 // ClassFigures are those of one class against the rest.
 type ClassFigures struct {
 	Name      string   `json:"name"`               // of the class, as ClassModel.Levels has it
-	Rate      Interval `json:"rate,omitzero"`      // the part of the rows that are of it
+	Rate      Interval `json:"rate"`               // the part of the rows that are of it
 	Recall    Interval `json:"recall,omitzero"`    // the part of these that are predicted to be
 	Precision Interval `json:"precision,omitzero"` // the part of those predicted that are of it
 	AUC       Interval `json:"auc,omitzero"`       // the area under the ROC curve of its probability

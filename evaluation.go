@@ -18,7 +18,8 @@ type Interval struct {
 
 // Evaluation is what [Evaluate] released of a model: figures for the labels that it has,
 // the others being zero. All are held to what they can be, such as shares to [0, 1]; one
-// that drowned in the noise is zero too, its interval included. It prints as a table.
+// that drowned in the noise is zero too, its interval included. What is zero is left out of
+// JSON. It prints as a table.
 type Evaluation struct {
 	Rows  int     `json:"rows"`  // n, or the number of persons
 	Level float64 `json:"level"` // of the intervals
