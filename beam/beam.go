@@ -54,7 +54,8 @@ type Options struct {
 	// flags.
 	Runner func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
 	// Temp is a directory that workers can write and this process can read, as a path, or as a
-	// URL of a file system of Beam's that the program imports. Passes leave nothing there.
+	// URL of a file system of Beam's that the program imports and that can remove files, as its own
+	// can. Passes leave nothing there.
 	Temp string
 	// Scratch is a directory that workers and this process have under the same path, for copies of
 	// rows, which are private as the rows are: Dataset.Split, searches, boosting, persons and

@@ -13,6 +13,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // for Options.Temp
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // directory is one that belongs to a pass: no other pass has its name.
@@ -29,7 +31,8 @@ func unique() string {
 	return hex.EncodeToString(b[:])
 }
 
-// create makes a directory within another one, for its owner's eyes where that can be said.
+// create makes a directory within another one, for its owner's eyes where that can be said. It
+// refuses storage from which nothing can be removed: what a pass writes is private.
 func create(ctx context.Context, within string) (directory, error) {
 	d := directory(strings.TrimSuffix(within, "/") + "/dpglm-" + unique())
 	if d.local() {
@@ -39,7 +42,14 @@ func create(ctx context.Context, within string) (directory, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, ok := fs.(filesystem.Remover); !ok {
+		return "", errors.Join(cannotRemove(within), fs.Close())
+	}
 	return d, fs.Close()
+}
+
+func cannotRemove(dir string) error {
+	return check.Fail(check.ErrConfig, "Options.Temp", dir, "must be of a file system that can remove files, as passes leave none")
 }
 
 // local reports whether d is a path of this machine's.
@@ -103,7 +113,7 @@ func (d directory) remove() error {
 	}
 	remover, ok := fs.(filesystem.Remover)
 	if !ok {
-		return nil
+		return cannotRemove(string(d))
 	}
 	left, err := fs.List(ctx, string(d)+"/*")
 	for _, name := range left {
