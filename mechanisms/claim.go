@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -121,11 +122,13 @@ func (c Claim) budget() string {
 
 // roundedUp writes six digits; the last bits of a sum don't change them.
 func roundedUp(v float64) string {
-	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v*(1-1e-12) {
-		s = strconv.FormatFloat(v*(1+5e-6), 'g', 6, 64)
+	s := strconv.FormatFloat(v, 'e', 5, 64)
+	back, err := strconv.ParseFloat(s, 64)
+	if err == nil && back < v*(1-1e-12) {
+		exponent, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
+		back += math.Pow10(exponent - 5) // a unit of the sixth digit
 	}
-	return s
+	return strconv.FormatFloat(back, 'g', 6, 64)
 }
 
 // thousands writes 28155 as 28,155.

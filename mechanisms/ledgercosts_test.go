@@ -99,6 +99,11 @@ func TestPrintedClaimsAreRoundedUp(t *testing.T) {
 			t.Errorf("%.12g prints as %s (%v)", v, roundedUp(v), err)
 		}
 	}
+	for v, want := range map[float64]string{7.290601466e-7: "7.29061e-07", 9.9999901: "10", 2.116736e-7: "2.11674e-07", 28.15500001: "28.1551", 4: "4", 1e-6: "1e-06", 0: "0"} {
+		if s := roundedUp(v); s != want {
+			t.Errorf("%.12g prints as %s, want %s", v, s, want)
+		}
+	}
 	l, err := Gaussian{Mu: 1.001}.Ledger("", 1, 1)
 	if err != nil {
 		t.Fatal(err)

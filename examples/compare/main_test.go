@@ -256,7 +256,7 @@ type refusing struct{ above float64 }
 var errRefusing = errors.New("a learner for tests")
 
 func (r refusing) Plan(s dpglm.Shape, p dpglm.Problem, b dpglm.Budget) (*dpglm.Plan, error) {
-	if b != dpglm.ApproxDP(r.above, math.Pow(float64(s.Rows), -1.5)) {
+	if b != dpglm.ApproxDP(r.above, task.DefaultDelta(s.Rows)) {
 		return nil, errRefusing
 	}
 	return dpglm.OutputPerturbationConfig{}.Plan(s, p, b)

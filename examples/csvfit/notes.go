@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -22,11 +23,13 @@ func explained(l *dpglm.Ledger) string {
 
 // sixDigits writes δ as ledgers do: rounded up.
 func sixDigits(v float64) string {
-	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if back, err := strconv.ParseFloat(s, 64); err == nil && back < v*(1-1e-12) {
-		s = strconv.FormatFloat(v*(1+5e-6), 'g', 6, 64)
+	s := strconv.FormatFloat(v, 'e', 5, 64)
+	back, err := strconv.ParseFloat(s, 64)
+	if err == nil && back < v*(1-1e-12) {
+		exponent, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
+		back += math.Pow10(exponent - 5) // a unit of the sixth digit
 	}
-	return s
+	return strconv.FormatFloat(back, 'g', 6, 64)
 }
 
 // noteModel prints what to know of a model's coefficients.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,6 +81,27 @@ func TestPrintsExplainThemselves(t *testing.T) {
 		inferred, _ := csvfit(t, "fit", "-method", "infer", "-data", people(t, 2000), "-schema", schema(t, "pay", pay), "-epsilon", epsilon, "-o", filepath.Join(t.TempDir(), "m.json"), "-insecure-noise-seed", "1")
 		if strings.Contains(inferred, helps) != want {
 			t.Errorf("ε = %s: %s", epsilon, inferred)
+		}
+	}
+}
+
+// What is printed of the default δ is the number that is written, in all its digits.
+func TestDeltaIsOneNumber(t *testing.T) {
+	_, facts := visitsOn(t)
+	for _, rows := range []string{"12345", "20000", "77777"} {
+		text, _ := csvfit(t, "plan", "-schema", facts, "-rows", rows, "-epsilon", "1")
+		written, _ := csvfit(t, "plan", "-schema", facts, "-rows", rows, "-epsilon", "1", "-json")
+		var planned struct{ Delta float64 }
+		if err := json.Unmarshal([]byte(written), &planned); err != nil {
+			t.Fatal(err)
+		}
+		if says := fmt.Sprintf("δ = %v)", planned.Delta); !strings.Contains(text, says) || sixDigits(planned.Delta) != fmt.Sprint(planned.Delta) {
+			t.Errorf("%s rows: %q is missing in\n%s", rows, says, text)
+		}
+	}
+	for v, want := range map[float64]string{7.290601466e-7: "7.29061e-07", 9.9999901e-8: "1e-07", 1e-6: "1e-06"} {
+		if s := sixDigits(v); s != want {
+			t.Errorf("%g is written %s, want %s", v, s, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -38,8 +39,12 @@ func (t *Trial) HeldOut() int {
 	return len(t.Held)
 }
 
-// DefaultDelta is the number of rows, or persons, to the power -1.5.
-func DefaultDelta(units int) float64 { return math.Pow(float64(units), -1.5) }
+// DefaultDelta is the number of rows, or persons, to the power -1.5, in the six digits that
+// ledgers print.
+func DefaultDelta(units int) float64 {
+	delta, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(float64(units), -1.5), 'g', 6, 64), 64)
+	return delta
+}
 
 // Trial reads the file and holds out the share of its rows by a public seed.
 func (s *Source) Trial(seed uint64) (*Trial, error) {
