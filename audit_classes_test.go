@@ -92,7 +92,7 @@ func classesDrawn(t *testing.T, last [2][]float64, y [2]float64, ask func(*curat
 	var answers [2]release.Answer
 	for side := range data {
 		data[side] = threeClasses(t, last[side], y[side])
-		classes, err := data[side].data.Classes(3)
+		classes, err := data[side].data.Classes(t.Context(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}
-	rows, err := d.data.Classes(p.k)
+	rows, err := d.data.Classes(ctx, p.k)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func EvaluateLevels(ctx context.Context, d *Dataset, m *Model, b Budget, cfg Eva
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}
-	if _, err := d.data.Classes(p.k); err != nil {
+	if _, err := d.data.Classes(ctx, p.k); err != nil {
 		return nil, err
 	}
 	sums, err := d.data.Under(losses.Squared{})

@@ -54,7 +54,7 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	if err := o.child.takes(d.data.Against(0)); err != nil {
 		return nil, err
 	}
-	if _, err := d.data.Classes(cfg.Classes); err != nil {
+	if _, err := d.data.Classes(ctx, cfg.Classes); err != nil {
 		return nil, err
 	}
 	ledger := env.mark(o.ledger)

@@ -72,7 +72,7 @@ func (c ThresholdConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, err
 		schedule: schedule, cache: c.Cache, release: castVote,
 		facts: predictorFacts{Kind: "threshold", Queries: c.Queries, AnswerEpsilon: vote.Epsilon, Limit: limit},
 		train: func(r *run) (question, error) {
-			walk, err := r.data.Walk(limit)
+			walk, err := r.data.Walk(r.ctx, limit)
 			if err != nil {
 				return nil, err
 			}

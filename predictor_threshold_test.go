@@ -30,7 +30,7 @@ func TestThresholdNeighbours(t *testing.T) {
 		}
 		limit := 1 + r.IntN(n)
 		moved, ratio := worstRatio(t, x, y, queries, vote, func(d *Dataset) func([]float64) int {
-			w, err := d.data.Walk(limit)
+			w, err := d.data.Walk(t.Context(), limit)
 			if err != nil {
 				t.Fatal(err)
 			}

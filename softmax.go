@@ -66,7 +66,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	if err != nil {
 		return nil, err
 	}
-	classes, err := d.data.Classes(cfg.Classes)
+	classes, err := d.data.Classes(ctx, cfg.Classes)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package dpglm_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -69,7 +70,7 @@ func TestStoredRowsAreCancelled(t *testing.T) {
 	}
 	cancelled, stop = context.WithCancel(ctx)
 	p := &polled{Context: cancelled, stop: stop}
-	p.n.Store(3) // after two blocks
+	p.n.Store(2) // after two blocks
 	if d, err := dpglm.OpenRows(p, path, bounds); d != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("read: %v, %v", d, err)
 	}
@@ -94,5 +95,86 @@ func TestStoredRowsNeedContexts(t *testing.T) {
 		if !errors.Is(err, dpglm.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// leaving are workers that cancel a context when they are asked.
+type leaving struct {
+	workers
+	stop *func()
+}
+
+func (s leaving) Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) error {
+	(*s.stop)()
+	return s.workers.Ask(ctx, question, pieces, take)
+}
+
+// watched is a context that is cancelled when a pass begins to watch it.
+type watched struct {
+	context.Context
+	stop func()
+}
+
+func (w watched) Done() <-chan struct{} {
+	w.stop()
+	return w.Context.Done()
+}
+
+// A context that is cancelled while labels are looked at, before anything is spent, ends that.
+func TestLookingAtLabelsIsCancelled(t *testing.T) {
+	x, y := separable(500, 1, 1)
+	path, bounds := filepath.Join(t.TempDir(), "x.rows"), dpglm.Bounds{Feature: 1, Label: 1}
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	here, err := dpglm.OpenRows(ctx, path, bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	stop := func() {}
+	there, err := dpglm.OpenRowsOn(ctx, path, bounds, leaving{workers{pieces: 3, scratch: t.TempDir()}, &stop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	y[3] = 2.5 // no class, so that labels are read to say which row's it is
+	other := filepath.Join(t.TempDir(), "y.rows")
+	if err := dpglm.WriteRows(ctx, other, x, y); err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := dpglm.OpenRows(ctx, other, bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wrong.Close()
+	for name, c := range map[string]struct {
+		d   *dpglm.Dataset
+		ask func(ctx context.Context, d *dpglm.Dataset) error
+	}{
+		"by workers": {there, func(ctx context.Context, d *dpglm.Dataset) error {
+			_, err := dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)
+			return err
+		}},
+		"in a file": {wrong, func(ctx context.Context, d *dpglm.Dataset) error {
+			_, err := dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)
+			return err
+		}},
+		"for a walk": {here, func(ctx context.Context, d *dpglm.Dataset) error {
+			_, err := dpglm.NewPredictor(ctx, d, dpglm.Problem{}, dpglm.PureDP(1), dpglm.ThresholdConfig{Queries: 1, Alpha: 0.3}, nil)
+			return err
+		}},
+	} {
+		cancelled, cancel := context.WithCancel(ctx)
+		asked := cancelled
+		if stop = cancel; c.d != there {
+			asked = watched{cancelled, cancel}
+		}
+		err := c.ask(asked, c.d)
+		var spent *dpglm.Interrupted
+		if !errors.Is(err, context.Canceled) || errors.As(err, &spent) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
 	}
 }

@@ -30,8 +30,8 @@ const (
 )
 
 // Classes takes the labels to be classes, 0 to k−1. Another label is an error of intake.
-func (d *Data) Classes(k int) (*Classes, error) {
-	c, err := rows.NewClasses(d.table, d.labels, k)
+func (d *Data) Classes(ctx context.Context, k int) (*Classes, error) {
+	c, err := rows.NewClasses(ctx, d.table, d.labels, k)
 	if err != nil {
 		return nil, err
 	}

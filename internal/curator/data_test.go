@@ -256,7 +256,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walk, err := d.Walk(3)
+	walk, err := d.Walk(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sort"
 
@@ -22,7 +23,7 @@ type Walk struct {
 // so that replacing a row doesn't change the order of the others. A label that is
 // not binary is an error of intake. Of a person with several rows it takes one, and weights
 // don't matter.
-func (d *Data) Walk(limit int) (*Walk, error) {
+func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 	if err := d.Check(losses.Logistic{}); err != nil {
 		return nil, err
 	}
@@ -30,13 +31,13 @@ func (d *Data) Walk(limit int) (*Walk, error) {
 		table, order := d.table.Single()
 		d = d.with(table, order, d.rows)
 	}
-	features, err := d.table.First()
+	features, err := d.table.First(ctx)
 	if err != nil {
 		return nil, err
 	}
 	labels := d.labels
 	if d.Stored() {
-		if labels, err = d.table.Labels(); err != nil {
+		if labels, err = d.table.Labels(ctx); err != nil {
 			return nil, err
 		}
 	}

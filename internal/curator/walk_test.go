@@ -16,7 +16,7 @@ func walkOver(t *testing.T, features, labels []float64, limit int) *Walk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := d.Walk(limit)
+	w, err := d.Walk(t.Context(), limit)
 	if err != nil {
 		t.Fatal(err)
 	}

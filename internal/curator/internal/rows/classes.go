@@ -18,18 +18,18 @@ type Classes struct {
 }
 
 // NewClasses binds labels to the rows. Its error is one of intake.
-func NewClasses(t *Table, labels []float64, k int) (*Classes, error) {
+func NewClasses(ctx context.Context, t *Table, labels []float64, k int) (*Classes, error) {
 	isClass := func(i int, y float64) error {
 		if !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
-			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d", i), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
+			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
 		}
 		return nil
 	}
 	if t.elsewhere() {
-		return &Classes{&Sums{t: t}, k}, t.allClasses(k)
+		return &Classes{&Sums{t: t}, k}, t.allClasses(ctx, k)
 	}
 	if t.stored != nil {
-		err := t.eachLabel(func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
+		err := t.eachLabel(ctx, func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
 		return &Classes{&Sums{t: t}, k}, err
 	}
 	for i, y := range labels {

@@ -35,7 +35,7 @@ func TestClassesByLoops(t *testing.T) {
 		labels []float64
 	}{"rows": {plain, o.y}, "persons": {owned, Gather(o.y, order)}} {
 		for _, constant := range []float64{1, 0} {
-			classes, err := NewClasses(c.table, c.labels, k)
+			classes, err := NewClasses(ctx, c.table, c.labels, k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestClassCountsAreShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, err := NewClasses(owned, Gather(o.y, order), k)
+	classes, err := NewClasses(ctx, owned, Gather(o.y, order), k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,11 +169,11 @@ func TestClassCountsAreShares(t *testing.T) {
 func TestClassesAtTheEnds(t *testing.T) {
 	table := mustTable(t, mat.NewDense(2, 1, []float64{1, -1}), NewIdentity(1, 1, true))
 	for _, y := range [][]float64{{0, 3}, {-1, 0}, {0.5, 0}, {0, math.NaN()}, {0, math.Inf(1)}} {
-		if _, err := NewClasses(table, y, 3); !errors.Is(err, check.ErrLabel) {
+		if _, err := NewClasses(ctx, table, y, 3); !errors.Is(err, check.ErrLabel) {
 			t.Errorf("labels %v: %v", y, err)
 		}
 	}
-	classes, err := NewClasses(table, []float64{0, 2}, 3)
+	classes, err := NewClasses(ctx, table, []float64{0, 2}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestClassesAtTheEnds(t *testing.T) {
 func TestClassesDeclareTheirRounding(t *testing.T) {
 	table := mustTable(t, mat.NewDense(600, 2, nil), NewIdentity(2, 1, true))
 	for _, k := range []int{2, 9} {
-		classes, err := NewClasses(table, make([]float64, 600), k)
+		classes, err := NewClasses(ctx, table, make([]float64, 600), k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, err := table.First()
+		first, err := table.First(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,9 @@ import "context"
 
 // First returns the first feature of each bounded row, with the same bits as
 // Encode has for the same dense row.
-func (t *Table) First() ([]float64, error) {
+func (t *Table) First(ctx context.Context) ([]float64, error) {
 	first := make([]float64, len(t.length))
-	return first, (&Sums{t: t}).pass(context.Background(), nil, func(s *Sums) adder {
+	return first, (&Sums{t: t}).pass(ctx, nil, func(s *Sums) adder {
 		return func(a *workspace, rows tile, lo int) {
 			a.row = room(a.row, t.enc.Dim())
 			for k := range rows.rows {

@@ -142,7 +142,7 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 			}
 		}
 	}
-	if _, err := remote.First(); !errors.Is(err, check.ErrConfig) {
+	if _, err := remote.First(ctx); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("single rows: %v", err)
 	}
 	if err := remote.stored.remote.close(); err != nil {
@@ -387,10 +387,10 @@ func TestLabelsAreRefusedElsewhere(t *testing.T) {
 			_, err := NewSums(t, y, 0, 1, losses.Gamma{Least: 0.1})
 			return err
 		}},
-		"a class more":  {2, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
-		"no class":      {-1, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
-		"half of one":   {0.5, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
-		"nothing wrong": {1, func(t *Table, y []float64) error { _, err := NewClasses(t, y, 2); return err }},
+		"a class more":  {2, func(t *Table, y []float64) error { _, err := NewClasses(ctx, t, y, 2); return err }},
+		"no class":      {-1, func(t *Table, y []float64) error { _, err := NewClasses(ctx, t, y, 2); return err }},
+		"half of one":   {0.5, func(t *Table, y []float64) error { _, err := NewClasses(ctx, t, y, 2); return err }},
+		"nothing wrong": {1, func(t *Table, y []float64) error { _, err := NewClasses(ctx, t, y, 2); return err }},
 	} {
 		y := []float64{0, 1, 0, 1, c.last}
 		for where, table := range remoteAndMemory(t, x, y, Owners{}, NewIdentity(1, 1, false)) {

@@ -105,8 +105,8 @@ func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
 }
 
 // allClasses refuses rows elsewhere whose labels aren't all classes.
-func (t *Table) allClasses(k int) error {
-	count, err := t.strangers(context.Background(), k)
+func (t *Table) allClasses(ctx context.Context, k int) error {
+	count, err := t.strangers(ctx, k)
 	if err == nil && count > 0 {
 		err = check.Fail(check.ErrLabel, "labels of the file", nil, fmt.Sprintf("must be classes, whole numbers from 0 to %d", k-1))
 	}

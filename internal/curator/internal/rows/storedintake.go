@@ -133,6 +133,7 @@ func (t *Table) factors() {
 }
 
 // checkLabels refuses labels outside of a loss's domain, and a loss that workers don't know.
+// It reads labels only where one is outside, to say which.
 func (t *Table) checkLabels(loss losses.Loss) error {
 	kind := loss.Labels()
 	if t.elsewhere() {
@@ -149,7 +150,7 @@ func (t *Table) checkLabels(loss losses.Loss) error {
 		}
 		return true
 	}
-	return t.eachLabel(fits, func(i int, y float64) error {
+	return t.eachLabel(context.Background(), fits, func(i int, y float64) error {
 		if _, ok := mapLabel(kind, y, 0, 0); !ok {
 			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(kind))
 		}
@@ -158,7 +159,7 @@ func (t *Table) checkLabels(loss losses.Loss) error {
 }
 
 // eachLabel calls f for each label unless all labels fit.
-func (t *Table) eachLabel(fit func(labelDomain) bool, f func(i int, y float64) error) error {
+func (t *Table) eachLabel(ctx context.Context, fit func(labelDomain) bool, f func(i int, y float64) error) error {
 	domain := t.stored.labels
 	if t.stored.class >= 0 {
 		domain = labelDomain{binary: true, whole: true, least: 0, most: 1}
@@ -169,7 +170,7 @@ func (t *Table) eachLabel(fit func(labelDomain) bool, f func(i int, y float64) e
 	if t.elsewhere() {
 		return check.Fail(check.ErrLabel, "labels of the file", nil, "must all be in the loss's domain")
 	}
-	labels, err := t.Labels()
+	labels, err := t.Labels(ctx)
 	for i, y := range labels {
 		if err == nil {
 			err = f(i, y)
@@ -179,9 +180,9 @@ func (t *Table) eachLabel(fit func(labelDomain) bool, f func(i int, y float64) e
 }
 
 // Labels reads the labels of rows in a file.
-func (t *Table) Labels() ([]float64, error) {
+func (t *Table) Labels(ctx context.Context) ([]float64, error) {
 	labels := make([]float64, len(t.length))
-	err := (&Sums{t: t}).pass(context.Background(), nil, func(s *Sums) adder {
+	err := (&Sums{t: t}).pass(ctx, nil, func(s *Sums) adder {
 		copy(labels[s.t.from:], s.labels)
 		return func(*workspace, tile, int) {}
 	})
