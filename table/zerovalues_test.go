@@ -15,9 +15,10 @@ func TestZeroValues(t *testing.T) {
 	if err := schema.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	var none context.Context
 	ctx := context.Background()
 	for name, src := range map[string]Source{"nil": nil, "nil CSV": (*CSV)(nil), "nil SQL": (*SQL)(nil),
-		"nil within a context": WithContext(ctx, nil), "without a context": WithContext(nil, &CSV{})} {
+		"nil within a context": WithContext(ctx, nil), "without a context": WithContext(none, &CSV{})} {
 		if _, err := Read(src, schema); !errors.Is(err, check.ErrConfig) {
 			t.Errorf("Read, %s: %v", name, err)
 		}
