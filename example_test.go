@@ -146,13 +146,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
-	//                 coef   std err       z  P>|z|    [2.5%  97.5%]
-	// age           -0.174  0.007697  -22.61  0.000  -0.1891  -0.159
-	// income         0.178  0.007259   24.53  0.000   0.1638  0.1923
-	// (Intercept)  -0.1729    0.1969   -0.88  0.380  -0.5588   0.213
+	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
+	// age          -0.1741  0.007481  -23.27  0.000  -0.1888  -0.1594
+	// income        0.1766  0.006732   26.24  0.000   0.1634   0.1898
+	// (Intercept)  -0.1175    0.1818   -0.65  0.518  -0.4738   0.2388
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 607.4, p = 1.287e-132
+	// Wald test: χ²(2) = 688.5, p = 3.161e-150
 }
 
 // The radius need not be known: a grid search selects one, privately.

@@ -118,7 +118,7 @@ func (v *inferring) lost() bool {
 		return true
 	case kind == losses.Real:
 		return v.besideMean()
-	case kind == losses.Binary && v.cutOff():
+	case kind == losses.Binary && (v.cutOff() || v.separated()):
 		return true
 	}
 	limit := 2.0
@@ -150,6 +150,19 @@ func (v *inferring) besideMean() bool {
 func (v *inferring) cutOff() bool {
 	noise := v.scatterNoise() * mat.Norm(v.inverse, 2) / float64(len(v.theta))
 	return v.dispersion()+float64(3*noise) < 0.4/float64(max(1, v.shape.PersonRows))
+}
+
+// separated reports whether the features tell the classes of nearly all rows: scores that differ
+// by more than 3, or a curvature of less than a sixth of the constant model's. The minimum is
+// far out then, or there is none, and steps end on the way.
+func (v *inferring) separated() bool {
+	if v.constant == 0 {
+		return false
+	}
+	constant := make([]float64, v.d+1)
+	constant[v.d] = v.bias
+	curvature := v.hessian.At(v.d, v.d)
+	return curvature < v.facts.curvature/6 || v.scoreNorm(constant) > 9*curvature
 }
 
 // toWeights are the rows that turn θ into the weights of encoded rows.

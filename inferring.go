@@ -138,17 +138,19 @@ func (v *inferring) turn(packed []float64, rho float64) error {
 }
 
 // reach is a bound on rows' √φ”·‖(x̃, 1)‖ at the pilot, which few rows exceed: the fewer,
-// the less noise there is to balance what is cut off of these.
+// the less noise there is to balance what is cut off of these. Rows of a rare level may be many
+// times as long as others.
 func (v *inferring) reach() (float64, error) {
 	f, dim := v.facts, float64(len(v.pilot))
 	u, b := v.apart(v.pilot)
-	edges := cells(3*math.Sqrt(math.Min(f.steepest, 8*f.curvature)*dim), math.Pow(2, 0.25), 10)
+	typical := 3 * math.Sqrt(math.Min(f.steepest, 8*f.curvature)*dim)
+	edges := append(cells(8*typical, 2, 2), cells(typical, math.Pow(2, 0.25), 10)...)
 	answer, err := v.framed.CurvatureNorms(v.ctx, edges, u, b, math.Max(v.constant, 1e-6), f.steepest)
 	h, err := v.read(reachShare, edges, answer, err)
 	if err != nil {
 		return 0, err
 	}
-	return h.seen(v.n*math.Min(math.Max(10*dim/v.nmu(), 0.002), 0.05), 3), nil
+	return h.seen(v.n*math.Min(10*dim/v.nmu(), 0.05), 3), nil
 }
 
 // hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of

@@ -49,11 +49,25 @@ func (v *inferring) widen() error {
 			return err
 		}
 	}
+	v.clip = math.Max(v.clip, v.freely(h))
 	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
 	if v.loss.Labels() == losses.Real {
 		v.cut.length *= l.longer()
 	}
 	return nil
+}
+
+// freely is a clip for gradients beyond a histogram of norms, where that shows some: eight times
+// its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
+// by, which the median of norms tells, or in the scatter a tenth of that variance.
+func (v *inferring) freely(h reading) float64 {
+	if h.tails[0] <= 3*h.noise {
+		return 0
+	}
+	median := h.edges[h.first(func(int) float64 { return h.n / 2 })] / math.Sqrt(float64(len(v.pilot)))
+	gradient := 0.1 * v.mu * math.Sqrt((v.pool.left-scatterShare)*v.n)
+	scatter := math.Sqrt(0.1 * v.nmu() * math.Sqrt(scatterShare/2))
+	return math.Min(8*h.edges[0], median*math.Min(gradient, scatter))
 }
 
 // gradientNorms releases how many gradients at the pilot are longer than edges.
