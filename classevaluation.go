@@ -131,7 +131,7 @@ func (e *ClassEvaluation) rank(r *sampled, starts []int) {
 		e.Classes[k].AUC = both[k]
 	}
 	part := func(i int, figures func(counts []float64) []float64) []Interval {
-		one := &sampled{r.level, r.counts[i : i+1], r.spreads[i : i+1]}
+		one := &sampled{level: r.level, counts: r.counts[i : i+1], spreads: r.spreads[i : i+1]}
 		return one.intervals(func(counts [][]float64) []float64 { return figures(counts[0]) }, share)
 	}
 	own := part(0, func(counts []float64) []float64 { return areas(counts, r.counts[1], starts) })[classes]
@@ -148,7 +148,7 @@ func (e *ClassEvaluation) rank(r *sampled, starts []int) {
 
 // meanOf is the mean of a number that is known of each cell, and at least 0.
 func meanOf(counts []float64, spread float64, of []float64, level, most float64) Interval {
-	r := &sampled{level, [][]float64{counts}, []float64{spread}}
+	r := &sampled{level: level, counts: [][]float64{counts}, spreads: []float64{spread}}
 	return r.intervals(func(counts [][]float64) []float64 {
 		return []float64{floats.Dot(counts[0], of) / floats.Sum(counts[0])}
 	}, func(int) (low, high float64) { return 0, most })[0]

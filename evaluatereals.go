@@ -2,9 +2,9 @@ package dpglm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // rangeEdges are fixed edges within ±reach: 0 and ±reach/2^j, decreasing.
@@ -18,93 +18,211 @@ func rangeEdges(reach float64) []float64 {
 	return edges
 }
 
+// spanEdges are those and equal steps between them, for what may lie far from 0.
+func spanEdges(reach float64) []float64 {
+	const steps = 32
+	edges := rangeEdges(reach)
+	for k := -steps; k <= steps; k++ {
+		edges = append(edges, reach*float64(k)/steps)
+	}
+	slices.Sort(edges)
+	slices.Reverse(edges)
+	return slices.Compact(edges)
+}
+
+// residual is a number of each row that is counted: the φ' of a model.
+type residual struct {
+	in        *curator.Framed
+	weights   []float64
+	offset    float64
+	low, high float64   // what it can be
+	edges     []float64 // of the first histogram
+	part      float64   // of μ²
+	whole     bool      // whether it is a whole number
+	origin    float64   // what it is whole numbers apart from, where labels are whole
+}
+
+// errors are the errors of prediction: the model's mean less the label.
+func (p *evaluation) errors() residual {
+	bound := p.shape.LabelBound
+	of := residual{in: p.shifted, weights: p.weights, offset: p.offset, part: 1 - labelPart}
+	if p.loss.Labels().FromZero() { // means beyond a million labels are one cell
+		of.low, of.high = -bound, math.Min(math.Exp(math.Min(p.reach, 700)), 1e6*(1+bound))
+		of.edges = rangeEdges(bound + of.high)
+		return of
+	}
+	of.low, of.high, of.edges = -bound-p.reach, bound+p.reach, rangeEdges(bound+p.reach)
+	return of
+}
+
+// labels are 1 less the label, for counts and amounts, and the centre less it for others.
+func (p *evaluation) labels() residual {
+	bound := p.shape.LabelBound
+	of := residual{in: p.plain, weights: make([]float64, len(p.weights)), part: labelPart, whole: p.whole}
+	if p.loss.Labels().FromZero() {
+		of.low, of.high, of.edges = 1-bound, 1, rangeEdges(bound+1)
+		return of
+	}
+	of.low, of.high, of.edges, of.origin = -bound, bound, spanEdges(bound), p.shape.shift(p.loss.Labels())
+	return of
+}
+
 // residuals releases how many rows have errors of prediction between edges, and how many
 // have labels, and makes figures of both.
 func (p *evaluation) residuals(e *Evaluation) error {
-	bound := p.shape.LabelBound
-	reach := bound + p.reach
-	if p.loss.Labels() == losses.Count { // means beyond a million labels are one cell
-		reach = bound + math.Min(math.Exp(math.Min(p.reach, 700)), 1e6*(1+bound))
-	}
 	r := &sampled{level: p.Level}
 	var grids []grid
-	for _, of := range []struct {
-		in            *curator.Framed
-		weights       []float64
-		offset, reach float64
-		part          float64
-		whole         bool
-	}{
-		{p.shifted, p.weights, p.offset, reach, 1 - labelPart, false},
-		// 0 or 1, less the label
-		{p.plain, make([]float64, len(p.weights)), 0, bound + 1, labelPart, p.whole},
-	} {
-		g, err := p.grid(r, of.in, of.weights, of.offset, of.reach, of.part, of.whole)
+	for _, of := range []residual{p.errors(), p.labels()} {
+		g, err := p.grid(r, of)
 		if err != nil {
 			return err
 		}
 		grids = append(grids, g)
 	}
-	v := r.intervals(func(counts [][]float64) []float64 {
+	sums := func(counts [][]float64) []float64 {
 		mean, square := grids[0].moments(counts[0])
-		labelMean, labelSquare := grids[1].moments(counts[1])
-		return []float64{mean, math.Sqrt(square), 1 - square/(labelSquare-float64(labelMean*labelMean))}
-	}, func(k int) (low, high float64) {
-		return []float64{math.Inf(-1), 0, math.Inf(-1)}[k], []float64{math.Inf(1), math.Inf(1), 1}[k]
-	})
-	e.MeanError, e.RMSE, e.R2 = v[0], v[1], v[2]
+		label, labels := grids[1].moments(counts[1])
+		return []float64{mean, math.Sqrt(square), square, labels - float64(label*label)}
+	}
+	s := r.simulate(sums)
+	e.MeanError = s.interval(0, math.Inf(-1), math.Inf(1))
+	e.RMSE = s.interval(1, 0, math.Inf(1))
+	e.R2 = s.explained(2, 3)
 	return nil
 }
 
-// grid is equal cells between two ends, with a cell of what lies beyond on either side.
-type grid struct {
-	high, step float64
-	lattice    float64 // the distance between numbers that occur, 0 for any
+// explained is 1 less the ratio of two sums, the second of which has no known sign: the
+// ratio is taken of the sums that may be, and where more than a tail of the second are not
+// above 0 nothing is known of it.
+func (s *simulated) explained(rest, all int) Interval {
+	x := 1 - s.released[rest]/s.released[all]
+	may := make([]float64, simulations)
+	for k := range may {
+		may[k] = math.NaN()
+		if of := s.released[all] - s.drawn[all][k]; of > 0 {
+			may[k] = 1 - math.Max(0, s.released[rest]-s.drawn[rest][k])/of
+		}
+	}
+	slices.Sort(may) // NaN first, as ratios without a bound are
+	at := s.tail()
+	if !(s.released[rest] > 0 && s.released[all] > 0) || math.IsNaN(may[at-1]) {
+		return Interval{}
+	}
+	return Interval{x, math.Min(x, may[at-1]), math.Max(x, may[simulations-at])}
 }
 
-// grid releases φ' of a model in cells over the range that stands out from noise, with a
-// part of μ², and adds the counts to those that are sampled. Cells of whole numbers begin
-// and end between them.
-func (p *evaluation) grid(r *sampled, in *curator.Framed, weights []float64, offset, reach, part float64, whole bool) (grid, error) {
-	edges := rangeEdges(reach)
-	counts, spread, err := p.histogram(in, part*rangeShare, edges, weights, offset)
+// grid is equal cells between two ends, with a cell of what lies beyond on either side. All
+// are counted so many times, each time lower by an equal part of a cell.
+type grid struct {
+	high, step    float64
+	cells, shifts int
+	lattice       float64 // the distance between numbers that occur, 0 for any
+}
+
+// shifts is how often cells are counted, each time with a part of μ²: the mean of all
+// has the noise of one grid, and cells as narrow as all edges together make them.
+const shifts = 4
+
+// grid releases a number of each row in cells over the range that stands out from noise, and
+// adds the counts to those that are sampled.
+func (p *evaluation) grid(r *sampled, of residual) (grid, error) {
+	counts, spread, err := p.histogram(of.in, of.part*rangeShare, of.edges, of.weights, of.offset)
 	if err != nil {
 		return grid{}, err
 	}
-	first, last := standOut(counts, spread)
-	high, low := edges[min(max(first-1, 0), len(edges)-1)], edges[min(last, len(edges)-1)]
-	if !(low < high) {
-		high, low = reach, -reach
+	low, high := of.span(counts, spread)
+	g := of.grid(low, high, p.cells)
+	lists, share := make([][]float64, g.shifts), of.part*(1-rangeShare)/float64(g.shifts)
+	for k := range lists {
+		if lists[k], spread, err = p.histogram(of.in, share, g.edges(k), of.weights, of.offset); err != nil {
+			return grid{}, err
+		}
 	}
-	high, low = high+float64(stretch*math.Abs(high)), low-float64(stretch*math.Abs(low))
-	g := grid{high: high, step: (high - low) / float64(p.cells)}
-	if whole {
-		g = grid{math.Floor(high) + 0.5, math.Ceil(g.step), 1}
-	}
-	within := make([]float64, p.cells+1)
-	for k := range within {
-		within[k] = g.high - float64(float64(k)*g.step)
-	}
-	if counts, spread, err = p.histogram(in, part*(1-rangeShare), within, weights, offset); err != nil {
-		return grid{}, err
-	}
-	r.counts, r.spreads = append(r.counts, counts), append(r.spreads, spread)
+	r.counts, r.spreads, r.shifts = append(r.counts, overlaid(lists)), append(r.spreads, spread), append(r.shifts, g.shifts)
 	return g, nil
 }
 
-// stretch is how far cells go beyond what stands out, for the tail that doesn't.
-const stretch = 0.4
+// span is the range that stands out from noise and a part of it on both sides, for the tail
+// that doesn't.
+func (of residual) span(counts []float64, spread float64) (low, high float64) {
+	const stretch = 0.4
+	first, last := standOut(counts, spread)
+	high, low = of.edges[min(max(first-1, 0), len(of.edges)-1)], of.edges[min(last, len(of.edges)-1)]
+	width := high - low
+	high = math.Min(high+float64(stretch*math.Min(math.Abs(high), width)), of.high)
+	low = math.Max(low-float64(stretch*math.Min(math.Abs(low), width)), of.low)
+	if !(low < high) {
+		return of.low, of.high
+	}
+	return low, high
+}
+
+// grid is so many cells, or fewer, and those beyond. Whole numbers are in the middle of a narrow
+// cell, of those that all edges make, where these aren't wider than 1; where they are wider
+// no edge is on one, if all are whole, and else the origin is in the middle.
+func (of residual) grid(low, high float64, cells int) grid {
+	g := grid{step: (high - low) / float64(cells), shifts: shifts}
+	switch narrow := g.step / shifts; {
+	case of.whole && g.step <= shifts:
+		g.step = math.Max(1, math.Ceil(g.step))
+		g.shifts, g.lattice = int(g.step), 1
+	case of.whole:
+		g.step, g.lattice = shifts*math.Ceil(narrow), 1
+	case narrow < 1:
+		g.step = shifts / math.Floor(1/narrow)
+	}
+	// The grids' ends lie about those of the range, and what the number can be is in their
+	// cells or in those beyond.
+	narrow, part := g.step/float64(g.shifts), 1/float64(g.shifts)
+	about := (g.step - narrow) / 2
+	apart := narrow
+	if of.whole {
+		apart = 1
+	}
+	g.high = of.origin + float64(apart*(math.Round((math.Min(high+about, of.high-narrow)-of.origin)/apart)+0.5))
+	within, all := (g.high-low-about)/g.step-part, (g.high-of.low)/g.step-1+float64(part/2)
+	g.cells = max(1, int(math.Ceil(math.Min(within, all)-1e-9)))
+	return g
+}
+
+// edges are those of the cells when they are counted for the k-th time.
+func (g grid) edges(k int) []float64 {
+	edges := make([]float64, g.cells+1)
+	for j := range edges {
+		edges[j] = g.high - float64((float64(j)+float64(k)/float64(g.shifts))*g.step)
+	}
+	return edges
+}
+
+// overlaid are the counts of the narrow cells that grids make together, each lower by one of
+// these than that before: the mean of the grids, in which rows are spread evenly over a
+// cell.
+func overlaid(lists [][]float64) []float64 {
+	shifts := len(lists)
+	out := make([]float64, shifts*(len(lists[0])+1)-1)
+	for k, counts := range lists {
+		for j, c := range counts {
+			for i := range shifts {
+				out[k+j*shifts+i] += c / float64(shifts*shifts)
+			}
+		}
+	}
+	return out
+}
 
 // moments are the mean and the mean square of what was counted, each in the middle of its
-// cell, and what lies beyond half a cell beyond. Sheppard's correction takes away what the
-// square gains by grouping, (step² − lattice²)/12 for numbers that are spread evenly.
+// narrow cell, where what lies beyond is taken to be within a cell. Sheppard's correction
+// takes away what the square gains by grouping, (step² − lattice²)/12 for numbers that are
+// spread evenly, and what it gains by overlaying the grids.
 func (g grid) moments(counts []float64) (mean, square float64) {
 	var n float64
+	narrow := g.step / float64(g.shifts)
 	for k, c := range counts {
-		v := g.high - float64((float64(k)-0.5)*g.step)
+		v := g.high + g.step - float64((float64(k)+0.5)*narrow)
 		n += c
 		mean += float64(c * v)
 		square += float64(c * v * v)
 	}
-	return mean / n, square/n - float64((float64(g.step*g.step)-float64(g.lattice*g.lattice))/12)
+	gained := 2*float64(g.step*g.step) - float64(narrow*narrow) - float64(g.lattice*g.lattice)
+	return mean / n, square/n - gained/12
 }

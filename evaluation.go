@@ -38,7 +38,8 @@ type Evaluation struct {
 	// Of real labels, counts and amounts: the mean of prediction less label, the root of the mean
 	// square of that, and 1 less the latter's square over the labels' variance. The interval
 	// of R2 takes errors and labels to be independent; with heavy tails, which errors and
-	// labels share, it may miss.
+	// labels share, it may miss. R2 has drowned where the labels' variance may be none, as far
+	// as noise lets see.
 	MeanError Interval `json:"mean_error,omitzero"`
 	RMSE      Interval `json:"rmse,omitzero"`
 	R2        Interval `json:"r2,omitzero"`
@@ -79,45 +80,71 @@ type sampled struct {
 	level   float64
 	counts  [][]float64
 	spreads []float64
+	shifts  []int // how many grids each is overlaid of, nil for one
 }
 
 // simulations are as many as make the ends of 95 % intervals certain to a tenth of their
 // width.
 const simulations = 600
 
-// intervals returns figures of the counts as they were released, which noise doesn't bias
-// as far as they are sums, with basic bootstrap intervals: rows are drawn from the counts
-// made nonnegative, noise is added, and the figures' differences from those of what was
-// drawn from are turned around. A drawn count is normal, as the noise is. Figures are held
-// to their ranges. One whose range all simulations together miss has drowned: noise made
-// counts negative that it is a ratio of, and the interval says nothing.
-func (r *sampled) intervals(figures func(counts [][]float64) []float64, ranges func(k int) (low, high float64)) []Interval {
-	released := figures(r.counts)
+// simulated are figures of counts as they were released, and how far those of simulations
+// are from those that these are drawn from.
+type simulated struct {
+	level    float64
+	released []float64
+	drawn    [][]float64
+}
+
+// simulate makes figures of the counts as they were released, which noise doesn't bias as far
+// as they are sums. For their errors rows are drawn from the counts made nonnegative, and noise
+// is added. A drawn count is normal, as the noise is.
+func (r *sampled) simulate(figures func(counts [][]float64) []float64) *simulated {
+	s := &simulated{r.level, figures(r.counts), nil}
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
 		pure[i] = nonnegative(x, math.Max(1, floats.Sum(x)))
 	}
-	centre, drawn, public := figures(pure), make([][]float64, len(released)), normals{}
+	centre, public := figures(pure), normals{}
+	s.drawn = make([][]float64, len(centre))
 	for range simulations {
 		counts := make([][]float64, len(pure))
 		for i := range pure {
-			counts[i] = r.draw(pure[i], r.spreads[i], &public)
+			counts[i] = r.draw(i, pure[i], &public)
 		}
 		for k, v := range figures(counts) {
-			drawn[k] = append(drawn[k], v-centre[k])
+			s.drawn[k] = append(s.drawn[k], v-centre[k])
 		}
 	}
-	out := make([]Interval, len(released))
-	for k, v := range released {
-		slices.Sort(drawn[k]) // NaN first
-		at := int(math.Round((1 - r.level) / 2 * simulations))
-		at = min(max(at, 1), simulations/2)
-		x := Interval{v, v - drawn[k][simulations-at], v - drawn[k][at-1]}
+	return s
+}
+
+// tail is how many simulations lie beyond an end of an interval, with the one at it.
+func (s *simulated) tail() int {
+	return min(max(int(math.Round((1-s.level)/2*simulations)), 1), simulations/2)
+}
+
+// interval is the k-th figure's basic bootstrap interval: the simulations' errors are turned
+// around. It is held to a range. A figure whose range all simulations together miss has
+// drowned: noise made counts negative that it is a ratio of, and the interval says nothing.
+func (s *simulated) interval(k int, low, high float64) Interval {
+	v, at := s.released[k], s.tail()
+	drawn := slices.Clone(s.drawn[k])
+	slices.Sort(drawn) // NaN first
+	x := Interval{v, v - drawn[simulations-at], v - drawn[at-1]}
+	drowned := v-drawn[simulations-1] > high || v-drawn[0] < low
+	if sum := x.Value + x.Low + x.High; drowned || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return Interval{}
+	}
+	return x.within(low, high)
+}
+
+// intervals returns figures of the counts, each held to its range.
+func (r *sampled) intervals(figures func(counts [][]float64) []float64, ranges func(k int) (low, high float64)) []Interval {
+	s := r.simulate(figures)
+	out := make([]Interval, len(s.released))
+	for k := range out {
 		low, high := ranges(k)
-		drowned := v-drawn[k][simulations-1] > high || v-drawn[k][0] < low
-		if sum := x.Value + x.Low + x.High; !drowned && !math.IsNaN(sum) && !math.IsInf(sum, 0) {
-			out[k] = x.within(low, high)
-		}
+		out[k] = s.interval(k, low, high)
 	}
 	return out
 }
@@ -128,22 +155,34 @@ func (x Interval) within(low, high float64) Interval {
 	return Interval{hold(x.Value), hold(x.Low), hold(x.High)}
 }
 
-// draw returns counts of as many new rows, with noise that is taken away from their sum.
-func (r *sampled) draw(counts []float64, spread float64, public *normals) []float64 {
-	out, sum, excess, n := make([]float64, len(counts)), 0.0, 0.0, floats.Sum(counts)
+// draw returns the i-th counts of as many new rows, with noise.
+func (r *sampled) draw(i int, counts []float64, public *normals) []float64 {
+	out, sum, n := make([]float64, len(counts)), 0.0, floats.Sum(counts)
 	for k, c := range counts {
 		out[k] = float64(math.Sqrt(c) * public.next())
 		sum += out[k]
 	}
+	noise := r.noise(i, public)
 	for k, c := range counts {
-		noise := float64(spread * public.next())
-		out[k] += c - float64(c/n*sum) + noise
-		excess += noise
-	}
-	for k := range out {
-		out[k] -= excess / float64(len(out))
+		out[k] += c - float64(c/n*sum) + noise[k]
 	}
 	return out
+}
+
+// noise is that of the i-th counts, taken away from their sum.
+func (r *sampled) noise(i int, public *normals) []float64 {
+	lists := make([][]float64, 1)
+	if r.shifts != nil {
+		lists = make([][]float64, r.shifts[i])
+	}
+	for k := range lists {
+		lists[k] = make([]float64, (len(r.counts[i])+1)/len(lists)-1)
+		for j := range lists[k] {
+			lists[k][j] = float64(r.spreads[i] * public.next())
+		}
+		floats.AddConst(-floats.Sum(lists[k])/float64(len(lists[k])), lists[k])
+	}
+	return overlaid(lists)
 }
 
 // nonnegative returns the nearest nonnegative numbers to x of the given sum.
