@@ -134,7 +134,7 @@
 // # Stability
 //
 // [Version] follows semantic versioning. Within a major version from 1 on, programs go
-// on compiling, and files (models, ledgers, accountants, budgets, predictors' states, schemas)
+// on compiling, and files (models, inferences, ledgers, accountants, budgets, predictors' states, schemas)
 // go on being read. Before that a minor version may change names, and says so in CHANGELOG.md;
 // files that one version wrote are read by the next, or refused by their version, never
 // misread. Not promised: the same noise, weights and defaults, which may get better; the

@@ -475,6 +475,9 @@ func TestInferenceHypotheses(t *testing.T) {
 	if math.Abs(two.Statistic/mat.Sum(&want)-1) > 1e-9 || math.Abs(two.P-math.Exp(-two.Statistic/2)) > 1e-9 {
 		t.Errorf("%v, by the covariance matrix %g", two, mat.Sum(&want))
 	}
+	if text, err := json.Marshal(one); err != nil || !strings.HasPrefix(string(text), `{"statistic":`) || !strings.HasSuffix(string(text), `,"undetermined":false}`) {
+		t.Errorf("%s (%v)", text, err)
+	}
 	c, err := f.Contrast("kind", "b", "")
 	if err != nil || c.Estimate != list[1].Estimate || c.StandardError != list[1].StandardError {
 		t.Errorf("%+v (%v), want the coefficient of b", c, err)
@@ -607,6 +610,9 @@ func TestInferFarBounds(t *testing.T) {
 								known++
 							}
 						}
+						if text, err := json.Marshal(f); err != nil || json.Unmarshal(text, new(dpglm.Inference)) != nil {
+							t.Errorf("%s, %v, %+v: %s (%v) can't be read", loss.Name(), b, facts, text, err)
+						}
 					}
 				}
 			}
@@ -680,6 +686,117 @@ func TestInferenceJSON(t *testing.T) {
 	}
 }
 
+// What JSON says of an inference is all of it: one that is read back has the same bits and
+// gives the same contrasts and tests, whether something, all or nothing is determined.
+func TestInferenceRoundTrip(t *testing.T) {
+	for name, f := range map[string]*dpglm.Inference{
+		"some determined": newShops(20_000, losses.Squared{}, true, 7).infer(t, losses.Squared{}, dpglm.GDP(1), 7),
+		"all":             newShops(20_000, losses.Logistic{}, false, 7).infer(t, losses.Logistic{}, dpglm.GDP(1), 7),
+		"none":            newShops(3000, losses.Squared{}, false, 7).infer(t, losses.Squared{}, dpglm.GDP(0.01), 7),
+	} {
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back dpglm.Inference
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again, err := json.Marshal(&back); err != nil || string(again) != string(text) {
+			t.Errorf("%s: %s\nis written again as\n%s (%v)", name, text, again, err)
+		}
+		if a, b := told(t, f), told(t, &back); a != b {
+			t.Errorf("%s: %s\nread back: %s", name, a, b)
+		}
+	}
+}
+
+// told is what an inference of shops tells.
+func told(t *testing.T, f *dpglm.Inference) string {
+	c, err := f.Combination("twice", map[string]float64{"size": 2, "kind=c": 0.1})
+	d, err2 := f.Contrast("kind", "b", "c")
+	w, err3 := f.Wald(dpglm.AllZero("size", "kind=b")...)
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Error(err)
+	}
+	return fmt.Sprint(f, f.Level(), f.Coefficients(), mat.Formatted(f.Covariance()), f.Model(), c, d, w)
+}
+
+// Files that aren't an inference's, or that contradict themselves, are refused.
+func TestInferenceJSONRefuses(t *testing.T) {
+	good, err := json.Marshal(newShops(20_000, losses.Squared{}, true, 7).infer(t, losses.Squared{}, dpglm.GDP(1), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new string }{
+		{`"dpglm inference"`, `"dpglm model"`},
+		{`"version":1,"level"`, `"version":2,"level"`},
+		{`"rows":20000,"budget"`, `"rows":20001,"budget"`},
+		{`"level":0.95`, `"level":1`},
+		{`"level":0.95`, `"level":0.95,"more":1`},
+		{`"coefficients":[`, `"coefficients":[null,`},
+		{`"coefficients":[`, `"coefficients":[{"name":"x","estimate":0,"standard_error":null,"low":null,"high":null,"z":0,"p":1},`},
+		{`{"name":"size"`, `{"name":"height"`},
+		{`"kind=b","group":"kind"`, `"kind=b","group":"sort"`},
+		{`"name":"size","estimate":-0.`, `"name":"size","estimate":-1.`},
+		{`"p":1}`, `"p":0.5}`},
+		{`"law":`, `"law":null,"was":`},
+		{`"law":{"weights":[[`, `"law":{"weights":[[1,`},
+		{`"law":{"weights":[[`, `"law":{"weights":[[],[`},
+		{`"inverse":[[`, `"inverse":[[1],[`},
+		{`"inverse":[[`, `"inverse":[[1,`},
+		{`"drowned":[[`, `"drowned":[[1,`},
+		{`"model":{`, `"model":null,"was":{`},
+	} {
+		text := strings.Replace(string(good), c.old, c.new, 1)
+		if text == string(good) {
+			t.Errorf("%s is not in %s", c.old, good)
+		}
+		var f dpglm.Inference
+		if err := json.Unmarshal([]byte(text), &f); !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("%s for %s: %v, want ErrModel", c.new, c.old, err)
+		}
+		if f.Model() != nil {
+			t.Errorf("%s for %s: something was read", c.new, c.old)
+		}
+	}
+}
+
+// Whatever was cut out of a file, it can't be read into something that panics.
+func FuzzInferenceJSON(f *testing.F) {
+	s := newShops(4000, losses.Squared{}, true, 7)
+	d, err := dpglm.NewDataset(s.x, s.y, s.schema)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, b := range []dpglm.Budget{dpglm.GDP(4), dpglm.GDP(0.01)} {
+		found, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, b, dpglm.InferConfig{}, seeded(1))
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, err := json.Marshal(found)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var found dpglm.Inference
+		if json.Unmarshal(data, &found) != nil {
+			return
+		}
+		names := map[string]float64{}
+		for _, c := range found.Coefficients() {
+			names[c.Name] = 1
+		}
+		_, _ = found.Combination("", names)
+		_, _ = found.Wald(dpglm.Restriction{Factors: names})
+		if _, err := json.Marshal(&found); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Without an intercept mapped columns still have one in their own units, and rows under
 // Bounds have names by number.
 func TestInferenceNames(t *testing.T) {
@@ -706,10 +823,26 @@ func TestInferenceNames(t *testing.T) {
 }
 
 // Under bounds and budgets that are sixty orders of magnitude apart a standard error may
-// underflow to 0, and z be infinite; the coefficient can still be written.
-func TestCoefficientsOfNoError(t *testing.T) {
-	text, err := json.Marshal(dpglm.Coefficient{Name: "x1", Estimate: 1, Z: math.Inf(1)})
-	if want := `{"name":"x1","estimate":1,"standard_error":0,"low":0,"high":0,"z":null,"p":0}`; err != nil || string(text) != want {
-		t.Errorf("%s (%v), want %s", text, err, want)
+// underflow to 0, and z be infinite; the coefficient can still be written and read.
+func TestCoefficientJSON(t *testing.T) {
+	inf := math.Inf(1)
+	for want, c := range map[string]dpglm.Coefficient{
+		`{"name":"x1","estimate":-1,"standard_error":0,"low":-1,"high":-1,"z":null,"p":0}`:                        {Name: "x1", Estimate: -1, Low: -1, High: -1, Z: -inf},
+		`{"name":"x1","estimate":1,"standard_error":null,"low":null,"high":null,"z":0,"p":1}`:                     {Name: "x1", Estimate: 1, StandardError: inf, Low: -inf, High: inf, P: 1},
+		`{"name":"b","group":"g","level":"b","estimate":1,"standard_error":2,"low":-1,"high":3,"z":0.5,"p":0.25}`: {Name: "b", Group: "g", Level: "b", Estimate: 1, StandardError: 2, Low: -1, High: 3, Z: 0.5, P: 0.25},
+	} {
+		text, err := json.Marshal(c)
+		if err != nil || string(text) != want {
+			t.Errorf("%s (%v), want %s", text, err, want)
+		}
+		var back dpglm.Coefficient
+		if err := json.Unmarshal(text, &back); err != nil || back != c {
+			t.Errorf("%s is read as %+v (%v), want %+v", text, back, err, c)
+		}
+	}
+	for _, bad := range []string{`null`, `{}`, `{"StandardError":1}`, `{"standard_error":-1}`, `{"standard_error":1,"low":1,"high":2}`, `{"standard_error":1,"p":2}`} {
+		if err := json.Unmarshal([]byte(bad), new(dpglm.Coefficient)); !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("%s: %v, want ErrModel", bad, err)
+		}
 	}
 }

@@ -110,12 +110,12 @@ func AllZero(names ...string) []Restriction {
 // WaldTest is the result of a test that restrictions hold.
 type WaldTest struct {
 	// Statistic is (Rb − r)ᵀ(RVRᵀ)⁻¹(Rb − r), χ² with Freedom degrees where they hold.
-	Statistic float64
-	Freedom   int     // the number of restrictions
-	P         float64 // the probability of a statistic as large where they hold
+	Statistic float64 `json:"statistic"`
+	Freedom   int     `json:"freedom"` // the number of restrictions
+	P         float64 `json:"p"`       // the probability of a statistic as large where they hold
 	// Undetermined tells that the data don't determine some combination; Statistic is 0
 	// then and P is 1.
-	Undetermined bool
+	Undetermined bool `json:"undetermined"`
 }
 
 // String prints the test as others do.

@@ -1,9 +1,7 @@
 package dpglm
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -50,54 +48,4 @@ func align(b *strings.Builder, lines [][]string) {
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
-}
-
-// coefficientJSON is a Coefficient without infinities, which JSON doesn't have.
-type coefficientJSON struct {
-	Name          string   `json:"name"`
-	Group         string   `json:"group,omitempty"`
-	Level         string   `json:"level,omitempty"`
-	Estimate      float64  `json:"estimate"`
-	StandardError *float64 `json:"standard_error"`
-	Low           *float64 `json:"low"`
-	High          *float64 `json:"high"`
-	Z             *float64 `json:"z"`
-	P             float64  `json:"p"`
-}
-
-// finite is nil for what is infinite or not a number.
-func finite(v float64) *float64 {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return nil
-	}
-	return &v
-}
-
-// MarshalJSON writes null for what is infinite. It never fails.
-func (c Coefficient) MarshalJSON() ([]byte, error) {
-	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), c.P})
-}
-
-// MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for what
-// isn't determined, and the model with its ledger. It fails for one that [Infer] hasn't made.
-func (f *Inference) MarshalJSON() ([]byte, error) {
-	if err := f.made(); err != nil {
-		return nil, err
-	}
-	m := f.Covariance()
-	covariance := make([][]*float64, len(f.coefficients))
-	for i := range covariance {
-		covariance[i] = make([]*float64, len(f.coefficients))
-		for j := range covariance[i] {
-			covariance[i][j] = finite(m.At(i, j))
-		}
-	}
-	return json.Marshal(struct {
-		Level        float64       `json:"level"`
-		Rows         int           `json:"rows"`
-		Budget       string        `json:"budget"`
-		Coefficients []Coefficient `json:"coefficients"`
-		Covariance   [][]*float64  `json:"covariance"`
-		Model        *Model        `json:"model"`
-	}{f.level, f.rows, f.budget, f.coefficients, covariance, f.model})
 }

@@ -1,0 +1,244 @@
+package dpglm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// coefficientJSON is a Coefficient without infinities, which JSON doesn't have.
+type coefficientJSON struct {
+	Name          string   `json:"name"`
+	Group         string   `json:"group,omitempty"`
+	Level         string   `json:"level,omitempty"`
+	Estimate      float64  `json:"estimate"`
+	StandardError *float64 `json:"standard_error"`
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Z             *float64 `json:"z"`
+	P             float64  `json:"p"`
+}
+
+// finite is nil for what is infinite or not a number.
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// infinite is what null stood for, an infinity of the sign.
+func infinite(v *float64, sign float64) float64 {
+	if v == nil {
+		return math.Copysign(math.Inf(1), sign)
+	}
+	return *v
+}
+
+// MarshalJSON writes null for what is infinite. It never fails.
+func (c Coefficient) MarshalJSON() ([]byte, error) {
+	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), c.P})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. It refuses fields that it doesn't know, and numbers
+// that contradict one another.
+func (c *Coefficient) UnmarshalJSON(data []byte) error {
+	var j coefficientJSON
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return ofModel(err)
+	}
+	read := Coefficient{j.Name, j.Group, j.Level, j.Estimate, infinite(j.StandardError, 1), infinite(j.Low, -1), infinite(j.High, 1), infinite(j.Z, j.Estimate), j.P}
+	switch {
+	case !(read.StandardError >= 0 && read.Low <= read.Estimate && read.Estimate <= read.High):
+		return check.Fail(ErrModel, "standard_error, low, estimate, high", string(data), "must be at least 0, and ascend")
+	case !(read.P >= 0 && read.P <= 1) || read.Undetermined() && read.P != 1:
+		return check.Fail(ErrModel, "p", read.P, "must lie between 0 and 1, and be 1 where standard_error is null")
+	}
+	*c = read
+	return nil
+}
+
+// inferenceFormat is that of the JSON of inferences, whose versions are those of models.
+const inferenceFormat = "dpglm inference"
+
+// inferenceJSON is an inference. The covariance matrix, and what else follows from the law
+// and the model, is for readers without this library.
+type inferenceJSON struct {
+	Format       string        `json:"format"`
+	Version      int           `json:"version"`
+	Level        float64       `json:"level"`
+	Rows         int           `json:"rows"`
+	Budget       string        `json:"budget"`
+	Coefficients []Coefficient `json:"coefficients"`
+	Covariance   [][]*float64  `json:"covariance"`
+	Law          *lawJSON      `json:"law,omitempty"` // none where nothing is determined
+	Model        *Model        `json:"model"`
+}
+
+// lawJSON is a law. Of symmetric matrices it has each row from the diagonal on.
+type lawJSON struct {
+	Weights    [][]float64 `json:"weights"`
+	Covariance [][]float64 `json:"covariance"`
+	Inverse    [][]float64 `json:"inverse"`
+	Drowned    [][]float64 `json:"drowned,omitempty"`
+	Hidden     float64     `json:"hidden"`
+	Seen       float64     `json:"seen"`
+	Curved     float64     `json:"curved"`
+	Hessian    float64     `json:"hessian"`
+	Scatter    float64     `json:"scatter"`
+}
+
+// MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for what
+// isn't determined, the model with its ledger, and as the law what contrasts and tests are
+// computed from. These may differ slightly from what the covariance matrix gives: see
+// [Inference.Covariance]. It fails for one that [Infer] hasn't made.
+func (f *Inference) MarshalJSON() ([]byte, error) {
+	if err := f.made(); err != nil {
+		return nil, err
+	}
+	m := f.Covariance()
+	covariance := make([][]*float64, len(f.coefficients))
+	for i := range covariance {
+		covariance[i] = make([]*float64, len(f.coefficients))
+		for j := range covariance[i] {
+			covariance[i][j] = finite(m.At(i, j))
+		}
+	}
+	return json.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+}
+
+// UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
+// tells. It refuses what [Model.UnmarshalJSON] refuses.
+func (f *Inference) UnmarshalJSON(data []byte) error {
+	if f == nil {
+		return check.Fail(ErrModel, "inference", nil, "must not be nil")
+	}
+	j, err := decodeModel[inferenceJSON](data, inferenceFormat)
+	if err != nil {
+		return err
+	}
+	if err := j.Model.usable(); err != nil {
+		return err
+	}
+	if !(j.Level >= 0.5 && j.Level < 1) {
+		return check.Fail(ErrModel, "level", j.Level, "must be at least 0.5 and below 1")
+	}
+	if claim, _ := j.Model.ledger.Claim(); claim.Rows != j.Rows {
+		return check.Fail(ErrModel, "rows", j.Rows, fmt.Sprintf("must be the %d that the ledger claims", claim.Rows))
+	}
+	l, err := j.Law.law(len(j.Model.weights), j.Level)
+	if err != nil {
+		return err
+	}
+	read, err := newInference(j.Model, j.Level, j.Budget, j.Rows, l)
+	if err != nil {
+		return ofModel(err)
+	}
+	if err := read.take(j.Coefficients); err != nil {
+		return err
+	}
+	*f = *read
+	return nil
+}
+
+// take has the coefficients that were stored in place of the model's, from which they may
+// differ in rounding, on another machine, and in how uncertain another version of this library
+// takes them to be.
+func (f *Inference) take(list []Coefficient) error {
+	if len(list) != len(f.coefficients) {
+		return check.Fail(ErrModel, "coefficients", len(list), fmt.Sprintf("must be %d, as the model has", len(f.coefficients)))
+	}
+	var largest float64
+	for _, c := range f.coefficients {
+		largest = max(largest, math.Abs(c.Estimate))
+	}
+	for k, c := range list {
+		own := f.coefficients[k]
+		if c.Name != own.Name || c.Group != own.Group || c.Level != own.Level || !(math.Abs(c.Estimate-own.Estimate) <= 1e-6*largest) {
+			return check.Fail(ErrModel, "coefficients", fmt.Sprintf("%q, %g", c.Name, c.Estimate), fmt.Sprintf("must be the model's: %q, %g", own.Name, own.Estimate))
+		}
+		if f.law == nil && !c.Undetermined() {
+			return check.Fail(ErrModel, "law", nil, "must not be missing where a coefficient has a standard error")
+		}
+	}
+	f.coefficients = list
+	return nil
+}
+
+func newLawJSON(l *law) *lawJSON {
+	if l == nil {
+		return nil
+	}
+	weights := make([][]float64, l.weights.RawMatrix().Rows)
+	for i := range weights {
+		weights[i] = mat.Row(nil, i, l.weights)
+	}
+	n := l.inverse.SymmetricDim()
+	return &lawJSON{weights, triangle(n, l.covariance.At), triangle(n, l.inverse.At), l.drowned, l.hidden, l.seen, l.curved, l.hessian, l.scatter}
+}
+
+// law is nil where nothing is determined.
+func (j *lawJSON) law(weights int, level float64) (*law, error) {
+	if j == nil {
+		return nil, nil
+	}
+	if len(j.Weights) != weights || len(j.Weights[0]) == 0 {
+		return nil, check.Fail(ErrModel, "law.weights", len(j.Weights), fmt.Sprintf("must be rows of numbers, one for each of the model's %d weights", weights))
+	}
+	dim := len(j.Weights[0])
+	l := &law{
+		weights: mat.NewDense(weights, dim, nil), drowned: j.Drowned, hidden: j.Hidden, seen: j.Seen, curved: j.Curved,
+		hessian: j.Hessian, scatter: j.Scatter, quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+	}
+	for _, row := range slices.Concat(j.Weights, j.Drowned) {
+		if len(row) != dim {
+			return nil, check.Fail(ErrModel, "law.weights, law.drowned", len(row), fmt.Sprintf("must be rows of %d numbers", dim))
+		}
+	}
+	for i, row := range j.Weights {
+		l.weights.SetRow(i, row)
+	}
+	var err error
+	if l.covariance, err = symmetric("law.covariance", j.Covariance, dim); err != nil {
+		return nil, err
+	}
+	l.inverse, err = symmetric("law.inverse", j.Inverse, dim)
+	return l, err
+}
+
+// triangle are the n rows of a symmetric matrix, from the diagonal on.
+func triangle(n int, at func(i, j int) float64) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		for j := i; j < n; j++ {
+			rows[i] = append(rows[i], at(i, j))
+		}
+	}
+	return rows
+}
+
+// symmetric is the matrix of dim rows of which triangle gave these.
+func symmetric(name string, rows [][]float64, dim int) (*mat.SymDense, error) {
+	if len(rows) != dim {
+		return nil, check.Fail(ErrModel, name, len(rows), fmt.Sprintf("must have %d rows", dim))
+	}
+	m := mat.NewSymDense(dim, nil)
+	for i, row := range rows {
+		if len(row) != dim-i {
+			return nil, check.Fail(ErrModel, name, len(row), fmt.Sprintf("must have %d numbers in row %d", dim-i, i+1))
+		}
+		for k, v := range row {
+			m.SetSym(i, i+k, v)
+		}
+	}
+	return m, nil
+}
