@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/table"
 )
 
 // Combination is a linear combination of coefficients, given by name, with its interval: say
@@ -55,41 +56,73 @@ func (f *Inference) combine(factors map[string]float64) (estimate float64, along
 }
 
 // Contrast is the difference between two levels of a group of one-hot columns. A level without
-// a column, which rows that are 0 in the whole group have, is "". Differences are determined
-// also where all levels have columns beside an intercept, and the levels' own coefficients are
-// not. It fails where there is no such group or level, and for twice the same level
-// ([ErrConfig]).
+// a column, which rows that are 0 in the whole group have, is "" or, where a table's schema has
+// one, the text of its reference; of a binary column that is any that means no. Differences are
+// determined also where all levels have columns beside an intercept, and the levels' own
+// coefficients are not. It fails where there is no such group or level, and for twice the same
+// level ([ErrConfig]).
 func (f *Inference) Contrast(group, level, base string) (Coefficient, error) {
 	if err := f.made(); err != nil {
 		return Coefficient{}, err
 	}
-	factors := map[string]float64{}
-	for k, name := range []string{level, base} {
-		if name == "" {
-			continue
-		}
-		column, err := f.column(group, name)
-		if err != nil {
-			return Coefficient{}, err
-		}
-		factors[column] += float64(1 - 2*k)
+	if !slices.ContainsFunc(f.coefficients, func(c Coefficient) bool { return c.Group == group && group != "" }) {
+		return Coefficient{}, check.Fail(ErrConfig, "group", fmt.Sprintf("%q", group), "must be a one-hot group of the schema")
 	}
-	if level == base {
-		return Coefficient{}, check.Fail(ErrConfig, "level, base", [2]string{level, base}, "must differ")
+	of, err := f.column(group, level)
+	if err != nil {
+		return Coefficient{}, err
 	}
-	c, err := f.Combination(fmt.Sprintf("%s: %s − %s", group, level, base), factors)
+	from, err := f.column(group, base)
+	if err != nil {
+		return Coefficient{}, err
+	}
+	if of.Name == from.Name {
+		return Coefficient{}, check.Fail(ErrConfig, "level, base", fmt.Sprintf("%q, %q", level, base), "must differ")
+	}
+	factors := map[string]float64{of.Name: 1, from.Name: -1}
+	delete(factors, "") // of what has no column
+	c, err := f.Combination(fmt.Sprintf("%s: %s − %s", group, of.Level, from.Level), factors)
 	c.Group = group
 	return c, err
 }
 
-// column is the name of a level's column.
-func (f *Inference) column(group, level string) (string, error) {
+// column is a level's, without a name where it has none.
+func (f *Inference) column(group, level string) (Coefficient, error) {
 	for _, c := range f.coefficients {
-		if c.Group == group && c.Group != "" && (c.Level == level || c.Name == level) {
-			return c.Name, nil
+		if c.Group == group && level != "" && (c.Level == level || c.Name == level) {
+			return c, nil
 		}
 	}
-	return "", check.Fail(ErrConfig, "group, level", fmt.Sprintf("%q, %q", group, level), "must be a one-hot group of the schema and a level of it")
+	references := f.references(group)
+	switch {
+	case slices.Contains(references, level):
+		return Coefficient{Level: level}, nil
+	case level == "" && len(references) > 0:
+		return Coefficient{Level: references[0]}, nil
+	case level == "":
+		return Coefficient{Level: "no level"}, nil
+	}
+	return Coefficient{}, check.Fail(ErrConfig, "level", fmt.Sprintf("%q", level), fmt.Sprintf("must be one of the group %q", group))
+}
+
+// references are the texts of a group's level without a column, by a table's schema.
+func (f *Inference) references(group string) []string {
+	e := f.model.Encoder()
+	if e == nil {
+		return nil
+	}
+	for _, c := range e.Schema().Columns {
+		switch {
+		case c.Name != group:
+		case c.Kind == table.Binary:
+			return c.Negative
+		case c.Reference != "":
+			return []string{c.Reference}
+		case c.Kind == table.Categorical:
+			return c.Levels[:1]
+		}
+	}
+	return nil
 }
 
 // Restriction says that a linear combination of coefficients has a value.

@@ -400,6 +400,69 @@ func TestInferenceOfTables(t *testing.T) {
 	}
 }
 
+// A contrast with the level that has no column is the other's coefficient, whatever kind the
+// column is of and whether the level goes by its name; a contrast says what it compares.
+func TestContrastsWithReferences(t *testing.T) {
+	const schema = `{
+	  "version": 1,
+	  "label": "again",
+	  "columns": [
+	    {"name": "ward", "kind": "categorical", "levels": ["medicine", "surgery", "eyes"]},
+	    {"name": "floor", "kind": "categorical", "levels": ["ground", "upper"], "reference": "upper"},
+	    {"name": "smokes", "kind": "binary", "positive": ["yes"], "negative": ["no", "never"]},
+	    {"name": "town", "kind": "onehot", "levels": ["york", "hull"]},
+	    {"name": "part", "kind": "onehot", "levels": ["east", "west"], "reference": "west"},
+	    {"name": "again", "kind": "binary", "positive": ["1"], "negative": ["0"]}
+	  ]
+	}`
+	var b strings.Builder
+	b.WriteString("ward,floor,smokes,town=york,town=hull,part=east,part=west,again\n")
+	for i := range 600 {
+		fmt.Fprintf(&b, "%s,%s,%s,%d,%d,%d,0,%d\n", []string{"medicine", "surgery", "eyes"}[i%3], []string{"ground", "upper"}[i/3%2],
+			[]string{"yes", "no", "never"}[i/6%3], i/18%2, 0, i/36%2, i*i/7%2)
+	}
+	data, err := dpglm.NewTableDataset(readTable(t, schema, b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := dpglm.Infer(ctx, data, logistic, dpglm.GDP(20), dpglm.InferConfig{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		group, level, base string
+		name, of           string
+		sign               float64
+	}{
+		{"ward", "surgery", "medicine", "ward: surgery − medicine", "ward=surgery", 1},
+		{"ward", "surgery", "", "ward: surgery − medicine", "ward=surgery", 1},
+		{"ward", "medicine", "eyes", "ward: medicine − eyes", "ward=eyes", -1},
+		{"ward", "", "ward=eyes", "ward: medicine − eyes", "ward=eyes", -1},
+		{"floor", "ground", "upper", "floor: ground − upper", "floor=ground", 1},
+		{"smokes", "yes", "no", "smokes: yes − no", "smokes=yes", 1},
+		{"smokes", "never", "yes", "smokes: never − yes", "smokes=yes", -1},
+		{"town", "york", "", "town: york − no level", "town=york", 1},
+		{"part", "east", "west", "part: east − west", "part=east", 1},
+	} {
+		got, err := found.Contrast(c.group, c.level, c.base)
+		want, err2 := found.Coefficient(c.of)
+		if err != nil || err2 != nil || got.Name != c.name || got.Group != c.group || got.Estimate != c.sign*want.Estimate || got.StandardError != want.StandardError {
+			t.Errorf("%+v (%v)\nwant %+v, called %q (%v)", got, err, want, c.name, err2)
+		}
+	}
+	for _, c := range []struct{ group, level, base, rule string }{
+		{"ward", "medicine", "", "must differ"},
+		{"ward", "ward=eyes", "eyes", "must differ"},
+		{"smokes", "no", "never", "must differ"},
+		{"ward", "surgery", "dental", `level = "dental" must be one of the group "ward"`},
+		{"again", "1", "0", `group = "again" must be a one-hot group of the schema`},
+	} {
+		if _, err := found.Contrast(c.group, c.level, c.base); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), c.rule) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // Columns of a group are named by group and level.
 func TestCoefficientsOfGroups(t *testing.T) {
 	s := dpglm.Schema{Columns: []string{"town=york", "size", "hull"}, Numeric: map[string][2]float64{"size": {0, 4}}, OneHot: map[string][]string{"town": {"town=york", "hull"}}}
