@@ -201,7 +201,9 @@ func (f *Inference) index(name string) (int, error) {
 
 // Covariance is the covariance matrix of the estimates of Coefficients; the diagonal has
 // the squared standard errors. Rows and columns of what isn't determined hold NaN, but for
-// +Inf on the diagonal.
+// +Inf on the diagonal. Each standard error has a factor of its own for the noise in the
+// Hessian, so that for combinations this matrix is close, but not what [Inference.Combination]
+// and [Inference.Contrast] use, whose intervals are those to report.
 func (f *Inference) Covariance() *mat.SymDense {
 	if f == nil {
 		return nil
