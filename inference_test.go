@@ -493,6 +493,8 @@ func TestInferenceHypotheses(t *testing.T) {
 		"no such group":       second(f.Contrast("colour", "b", "c")),
 		"a level with itself": second(f.Contrast("kind", "b", "b")),
 		"no factors":          second(f.Combination("", nil)),
+		"a huge factor":       second(f.Combination("", map[string]float64{"size": 1e308, "kind=b": 1e308})),
+		"a huge value":        second(f.Wald(dpglm.Restriction{Factors: map[string]float64{"size": 1}, Value: 1e200})),
 		"infinite factor":     second(f.Combination("", map[string]float64{"size": math.Inf(1)})),
 		"no restriction":      second(f.Wald()),
 		"an infinite value":   second(f.Wald(dpglm.Restriction{Factors: map[string]float64{"size": 1}, Value: math.NaN()})),
@@ -505,6 +507,20 @@ func TestInferenceHypotheses(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A restriction without a factor says so, and not that it follows from others.
+func TestWaldOfNothing(t *testing.T) {
+	f := newShops(5000, losses.Squared{}, false, 6).infer(t, losses.Squared{}, dpglm.GDP(1), 6)
+	for _, factor := range []float64{0, 1e-300} {
+		_, err := f.Wald(dpglm.Restriction{Factors: map[string]float64{"size": factor}})
+		if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), fmt.Sprintf("Restriction.Factors = map[size:%g] must", factor)) {
+			t.Errorf("factor %g: %v", factor, err)
+		}
+	}
+	if w := (dpglm.WaldTest{Freedom: 1, P: 1, Undetermined: true}); w.String() != "Wald test: χ²(1) undetermined" {
+		t.Error(w)
+	}
+}
 
 // What Infer didn't make says so.
 func TestEmptyInference(t *testing.T) {

@@ -14,8 +14,10 @@ import (
 )
 
 // Combination is a linear combination of coefficients, given by name, with its interval: say
-// the slope of a quadratic at some point. It fails where no factor is given, one isn't finite,
-// or there is no coefficient of a name ([ErrConfig]).
+// the slope of a quadratic at some point. Its standard error allows for the noise in this very
+// combination, and may be slightly longer or shorter than [Inference.Covariance] gives. It fails
+// where no factor is given, one lies beyond ±1e60, or there is no coefficient of a name
+// ([ErrConfig]).
 func (f *Inference) Combination(name string, factors map[string]float64) (Coefficient, error) {
 	estimate, along, err := f.combine(factors)
 	if err != nil {
@@ -38,8 +40,8 @@ func (f *Inference) combine(factors map[string]float64) (estimate float64, along
 			return 0, nil, err
 		}
 		factor := factors[name]
-		if math.IsNaN(factor) || math.IsInf(factor, 0) {
-			return 0, nil, check.Fail(ErrConfig, fmt.Sprintf("factor of %q", name), factor, "must be finite")
+		if err := moderate(fmt.Sprintf("factor of %q", name), factor); err != nil {
+			return 0, nil, err
 		}
 		estimate += factor * f.coefficients[j].Estimate
 		if f.law == nil {
@@ -55,12 +57,20 @@ func (f *Inference) combine(factors map[string]float64) (estimate float64, along
 	return estimate, along, nil
 }
 
+// moderate refuses numbers whose squares, in units up to the largest, may not be finite.
+func moderate(param string, v float64) error {
+	if !(math.Abs(v) <= check.MaxScale) {
+		return check.Fail(ErrConfig, param, v, fmt.Sprintf("must lie between ±%g", check.MaxScale))
+	}
+	return nil
+}
+
 // Contrast is the difference between two levels of a group of one-hot columns. A level without
 // a column, which rows that are 0 in the whole group have, is "" or, where a table's schema has
 // one, the text of its reference; of a binary column that is any that means no. Differences are
 // determined also where all levels have columns beside an intercept, and the levels' own
-// coefficients are not. It fails where there is no such group or level, and for twice the same
-// level ([ErrConfig]).
+// coefficients are not. What [Inference.Combination] says of the standard error holds. It fails
+// where there is no such group or level, and for twice the same level ([ErrConfig]).
 func (f *Inference) Contrast(group, level, base string) (Coefficient, error) {
 	if err := f.made(); err != nil {
 		return Coefficient{}, err
@@ -154,14 +164,14 @@ type WaldTest struct {
 // String prints the test as others do.
 func (w WaldTest) String() string {
 	if w.Undetermined {
-		return fmt.Sprintf("Wald test of %d restrictions: undetermined", w.Freedom)
+		return fmt.Sprintf("Wald test: χ²(%d) undetermined", w.Freedom)
 	}
 	return fmt.Sprintf("Wald test: χ²(%d) = %.4g, p = %.4g", w.Freedom, w.Statistic, w.P)
 }
 
 // Wald tests that all restrictions hold together. None may follow from the others. It fails
-// without restrictions, where one breaks the rules of [Inference.Combination] or has a value
-// that isn't finite, and where one follows from others.
+// without restrictions, where one breaks the rules of [Inference.Combination], has a value
+// beyond ±1e60 or factors that are all 0, and where one follows from others.
 func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 	q := len(restrictions)
 	if q == 0 {
@@ -174,15 +184,17 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 		if err != nil {
 			return WaldTest{}, err
 		}
-		if math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
-			return WaldTest{}, check.Fail(ErrConfig, "Restriction.Value", r.Value, "must be finite")
+		if err := moderate("Restriction.Value", r.Value); err != nil {
+			return WaldTest{}, err
 		}
 		gap[k] = estimate - r.Value
 		if f.law == nil || !f.law.determines(along) {
 			w.Undetermined = true
 			continue
 		}
-		about[k] = f.law.combine(along)
+		if about[k] = f.law.combine(along); about[k].covariance(about[k]) == 0 {
+			return WaldTest{}, check.Fail(ErrConfig, "Restriction.Factors", r.Factors, "must hold one that is not 0, nor so small that the standard error is")
+		}
 	}
 	if w.Undetermined {
 		return w, nil
