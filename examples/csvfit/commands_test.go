@@ -56,7 +56,7 @@ func TestFromHeaderToPredictions(t *testing.T) {
 	if err != nil || len(rows) != 3 || strings.Join(rows[0], ",") != "name,sector,town,age,probability,class" || rows[1][0] != "A;B" || rows[1][5] != "yes" || rows[2][5] != "no" {
 		t.Fatalf("%v: predictions %q", err, rows)
 	}
-	stored, err := readModel(model)
+	stored, _, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPredictsFilesOfAnyLength(t *testing.T) {
 	if err != nil || len(read) != rows+1 || read[0][7] != "prediction" {
 		t.Fatalf("%v: %d rows, %q", err, len(read), read[0])
 	}
-	stored, err := readModel(model)
+	stored, _, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -98,6 +99,29 @@ func TestInfers(t *testing.T) {
 	}
 	if age := object.Inference.Coefficients[0]; age.StandardError == nil || age.Estimate < 0.8 || age.Estimate > 1.2 || age.Name != object.Coefficients[0].Name {
 		t.Errorf("%+v", age)
+	}
+}
+
+// The file of a model with intervals holds them: show prints what fit printed, and predict
+// finds the model in it.
+func TestIntervalsAreKept(t *testing.T) {
+	data, path := people(t, 3000), filepath.Join(t.TempDir(), "m.json")
+	printed, _ := csvfit(t, "fit", "-data", data, "-schema", schema(t, "pay", pay), "-epsilon", "8", "-delta", "1e-4", "-method", "infer", "-o", path, "-insecure-noise-seed", "1")
+	text, err := os.ReadFile(path)
+	var found dpglm.Inference
+	if err := errors.Join(err, json.Unmarshal(text, &found)); err != nil {
+		t.Fatal(err)
+	}
+	if shown, _ := csvfit(t, "show", "-model", path); !strings.Contains(printed, found.String()) || !strings.Contains(shown, found.String()) {
+		t.Errorf("%s\nwas printed\n%s\nand is shown as\n%s", &found, printed, shown)
+	}
+	var object struct{ Inference *dpglm.Inference }
+	shown, _ := csvfit(t, "show", "-model", path, "-json")
+	if err := json.Unmarshal([]byte(shown), &object); err != nil || object.Inference == nil || object.Inference.String() != found.String() {
+		t.Errorf("%v: %s", err, shown)
+	}
+	if predicted, _ := csvfit(t, "predict", "-model", path, "-data", data); strings.Count(predicted, "\n") != 3001 {
+		t.Errorf("%.200s", predicted)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
@@ -65,27 +66,27 @@ func (f *file) discard() {
 	}
 }
 
-// readModel reads the model that -model names.
-func readModel(path string) (model, error) {
+// readModel reads the model that -model names, and its intervals if the file has them.
+func readModel(path string) (model, *dpglm.Inference, error) {
 	if path == "" {
-		return nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
+		return nil, nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
 	}
 	if err := task.Exists("model", path); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if task.IsSchema(path) {
-		return nil, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
+		return nil, nil, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := newModel(text)
+	m, found, err := decode(text)
 	var syntax *json.SyntaxError
-	if err := json.Unmarshal(text, m); errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
-		return nil, fmt.Errorf("%s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
+	if errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
+		return nil, nil, fmt.Errorf("%s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return m, found, nil
 }

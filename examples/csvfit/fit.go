@@ -31,7 +31,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	o := &fitting{source: task.NewSource(f)}
 	o.source.TakesLevels = true
 	o.addTo(f)
-	f.StringVar(&o.output, "o", "", "`file` for the model; there must be none of that name")
+	f.StringVar(&o.output, "o", "", "`file` for the model, with its intervals by -method infer; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	share := evaluated(f)
@@ -95,7 +95,7 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := out.keepModel(r.model); err != nil {
+	if err := out.keepModel(r.released()); err != nil {
 		return fmt.Errorf("the budget is spent, but the model can't be written: %w", err)
 	}
 	if err := r.evaluate(ctx); err != nil { // what was trained is kept
@@ -190,8 +190,16 @@ func (o *fitting) environment(stderr io.Writer) *dpglm.Env {
 	return env
 }
 
+// released is the model or, by -method infer, the inference with the model in it.
+func (r *report) released() any {
+	if r.inference != nil {
+		return r.inference
+	}
+	return r.model
+}
+
 // keepModel writes a model, indented, for people to read.
-func (f *file) keepModel(m model) error {
+func (f *file) keepModel(m any) error {
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil || f == nil {
 		return err

@@ -15,8 +15,9 @@
 //
 //	go run ./examples/csvfit show -model model.json
 //
-// tells what the model says. Whoever holds the data can see how well models predict on rows
-// that were held out, next to a model without privacy:
+// tells what the model says, with intervals if it was fitted by -method infer. Whoever holds
+// the data can see how well models predict on rows that were held out, next to a model without
+// privacy:
 //
 //	go run ./examples/csvfit fit -test 0.2 -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1
 //	go run ./examples/csvfit compare -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.json -epsilon 1

@@ -23,15 +23,25 @@ type model interface {
 	Encoder() *table.Encoder
 }
 
-// newModel is one to read a file into.
-func newModel(text []byte) model {
+// decode reads a model or, by -method infer, an inference with the model in it.
+func decode(text []byte) (model, *dpglm.Inference, error) {
 	var file struct {
 		Format string `json:"format"`
 	}
-	if json.Unmarshal(text, &file) == nil && file.Format == "dpglm class model" {
-		return new(dpglm.ClassModel)
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, nil, err
 	}
-	return new(dpglm.Model)
+	switch file.Format {
+	case "dpglm inference":
+		found := new(dpglm.Inference)
+		err := json.Unmarshal(text, found)
+		return found.Model(), found, err
+	case "dpglm class model":
+		m := new(dpglm.ClassModel)
+		return m, nil, json.Unmarshal(text, m)
+	}
+	m := new(dpglm.Model)
+	return m, nil, json.Unmarshal(text, m)
 }
 
 // lossOf is the loss's name without thresholds, of softmax the method's.

@@ -75,7 +75,7 @@ func helps(persons bool) string {
 }
 
 // noteInference says what helps where most coefficients aren't determined.
-func noteInference(w io.Writer, found *dpglm.Inference, s dpglm.Shape) error {
+func noteInference(w io.Writer, found *dpglm.Inference) error {
 	list, unknown := found.Coefficients(), 0
 	for _, c := range list {
 		if c.Undetermined() {
@@ -85,6 +85,7 @@ func noteInference(w io.Writer, found *dpglm.Inference, s dpglm.Shape) error {
 	if 2*unknown <= len(list) {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "To determine more of them, what helps: %s. If predictions are all you need: -method auto.\n", helps(s.PersonRows > 0))
+	claim, _ := found.Model().Ledger().Claim()
+	_, err := fmt.Fprintf(w, "To determine more of them, what helps: %s. If predictions are all you need: -method auto.\n", helps(claim.Unit != ""))
 	return err
 }

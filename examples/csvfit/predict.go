@@ -38,7 +38,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := task.Exists("data", *path); err != nil {
 		return err
 	}
-	m, err := readModel(*model)
+	m, _, err := readModel(*model)
 	if err != nil {
 		return err
 	}

@@ -80,14 +80,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n\n", explained(r.ledger))
-	if r.inference != nil {
-		err = sayOrdinal(w, r.model)
-		_, failed := fmt.Fprint(w, r.inference)
-		err = errors.Join(err, failed, noteInference(w, r.inference, r.shape))
-	} else {
-		err = printCoefficients(w, r.model)
-	}
-	if err = errors.Join(err, noteModel(w, r.model)); err != nil {
+	if err := errors.Join(printFound(w, r.model, r.inference), noteModel(w, r.model)); err != nil {
 		return err
 	}
 	if figures := r.figures(); figures != "" {

@@ -36,6 +36,18 @@ func coefficientsOf(m model) ([]coefficient, error) {
 	return out, err
 }
 
+// printFound prints coefficients, with intervals if they were found.
+func printFound(w io.Writer, m model, found *dpglm.Inference) error {
+	if found == nil {
+		return printCoefficients(w, m)
+	}
+	if err := sayOrdinal(w, m); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, found)
+	return errors.Join(err, noteInference(w, found))
+}
+
 func printCoefficients(w io.Writer, m model) error {
 	if m, ok := m.(*dpglm.ClassModel); ok {
 		return printClasses(w, m)
@@ -63,15 +75,15 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if _, err := task.Parse(f, args, stderr); err != nil {
 		return err
 	}
-	m, err := readModel(*path)
+	m, found, err := readModel(*path)
 	if err != nil {
 		return err
 	}
 	if *asJSON {
-		return showJSON(stdout, m)
+		return showJSON(stdout, m, found)
 	}
 	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", lossOf(m), m.Label(), explained(m.Ledger()))
-	if err := errors.Join(printCoefficients(stdout, m), noteModel(stdout, m)); err != nil {
+	if err := errors.Join(printFound(stdout, m, found), noteModel(stdout, m)); err != nil {
 		return err
 	}
 	if e := m.Encoder(); e != nil {
@@ -80,7 +92,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func showJSON(w io.Writer, m model) error {
+func showJSON(w io.Writer, m model, found *dpglm.Inference) error {
 	coefficients, err := coefficientsOf(m)
 	if err != nil {
 		return err
@@ -94,9 +106,10 @@ func showJSON(w io.Writer, m model) error {
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
 		Notes        []string         `json:"notes,omitempty"` // on the coefficients
+		Inference    *dpglm.Inference `json:"inference,omitempty"`
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), claim, coefficients, modelNotes(m), m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), claim, coefficients, modelNotes(m), found, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

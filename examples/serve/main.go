@@ -68,11 +68,23 @@ func load(path string) (http.Handler, error) {
 	var file struct {
 		Format string `json:"format"`
 	}
-	var m model = new(dpglm.Model)
-	if json.Unmarshal(text, &file) == nil && file.Format == "dpglm class model" {
-		m = new(dpglm.ClassModel)
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := json.Unmarshal(text, m); err != nil {
+	var m model
+	switch file.Format {
+	case "dpglm inference":
+		found := new(dpglm.Inference)
+		err = json.Unmarshal(text, found)
+		m = found.Model()
+	case "dpglm class model":
+		m = new(dpglm.ClassModel)
+		err = json.Unmarshal(text, m)
+	default:
+		m = new(dpglm.Model)
+		err = json.Unmarshal(text, m)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Encoder() == nil {

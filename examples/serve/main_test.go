@@ -24,6 +24,17 @@ import (
 // trained is a model of a made-up table.
 func trained(t *testing.T, loss losses.Loss) *dpglm.Model {
 	t.Helper()
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
+	m, err := dpglm.Auto(context.Background(), patients(t), dpglm.Problem{Loss: loss}, dpglm.ApproxDP(4, 1e-5), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// patients are 500 made-up rows, of whom the old come back.
+func patients(t *testing.T) *dpglm.Dataset {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
 	b.WriteString("age,ward,back\n")
@@ -49,12 +60,7 @@ func trained(t *testing.T, loss losses.Loss) *dpglm.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	m, err := dpglm.Auto(context.Background(), data, dpglm.Problem{Loss: loss}, dpglm.ApproxDP(4, 1e-5), env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return data
 }
 
 // ask posts a body to a server of the model.
@@ -128,6 +134,36 @@ func TestServesAStoredModel(t *testing.T) {
 	}
 	if err := json.NewDecoder(r.Body).Decode(&model); err != nil || strings.Join(model.Columns, " ") != "age ward" || model.Ledger.String() != m.Ledger().String() {
 		t.Errorf("%+v (%v)", model, err)
+	}
+}
+
+// A model with intervals is served as the model is.
+func TestServesAnInference(t *testing.T) {
+	found, err := dpglm.Infer(context.Background(), patients(t), dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(4, 1e-5), dpglm.InferConfig{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []string
+	for _, v := range []any{found, found.Model()} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "model.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		handler, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(handler)
+		defer s.Close()
+		status, answer := ask(t, s, `{"age": 81.5, "ward": "icu"}`)
+		answers = append(answers, fmt.Sprint(status, answer))
+	}
+	if answers[0] != answers[1] || !strings.HasPrefix(answers[0], "200") {
+		t.Errorf("with intervals %s, without %s", answers[0], answers[1])
 	}
 }
 
