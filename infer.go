@@ -106,7 +106,8 @@ type InferConfig struct {
 // # Parameters
 //
 // x is n×d, d at most 1000. It makes at most 54 passes over the rows, O(n·d²) flops for
-// moments, the Hessian and products, and O(d³) for eigenvectors.
+// moments, the Hessian and products, and O(d³) for eigenvectors. The ball does not bind:
+// nothing depends on Problem.Radius.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
 	if err := d.whole(ctx); err != nil {
 		return nil, err

@@ -78,6 +78,8 @@ func TestBadInput(t *testing.T) {
 		{"group in both parts", fit(good, binary, "-group", "5", "-evaluate", "0.4", "-method", "objpert", "-delta", "1e-5"), 1, "-group 5: a group with rows in the fit and in the evaluation"},
 		{"huge group", fit(good, binary, "-group", "2000000000"), 1, "rows of a group = 2000000000"},
 		{"radius", fit(good, binary, "-radius", "-1"), 1, "Radius"},
+		{"radius of no effect", fit(good, binary, "-radius", "2", "-method", "infer"), 2, "-radius 2 is for methods that hold the weights to it, and -method infer doesn't"},
+		{"radius of no effect, planned", []string{"plan", "-schema", binary, "-rows", "900", "-epsilon", "1", "-radius", "2"}, 2, "-method auto doesn't: leave it out"},
 		{"unknown loss", fit(good, binary, "-loss", "cubic"), 2, "poisson, probit, quantile"},
 		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
 		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},

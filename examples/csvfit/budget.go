@@ -32,7 +32,7 @@ func (b *budget) addNumbersTo(f *flag.FlagSet) {
 	f.Float64Var(&b.epsilon, "epsilon", 0, "the privacy parameter `ε`; there is no default")
 	f.Float64Var(&b.delta, "delta", 0, "the privacy parameter `δ` (default: the number of rows that are trained on, or of persons, where the schema names them, to the power -1.5)")
 	f.IntVar(&b.group, "group", 1, "protect any `k` rows together, such as those of a household; or persons, where the schema names them")
-	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's)")
+	f.Float64Var(&b.radius, "radius", 0, "`bound` on the norm of the weights (default: the library's); auto, standardised and infer have none")
 }
 
 // check finds what is missing among the flags that were given.
@@ -95,6 +95,14 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*plan
 		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 	}
 	return plan, warnings, nil
+}
+
+// checkRadius refuses a radius that the plan won't hold the weights to.
+func (b *budget) checkRadius(plan *planned) error {
+	if b.radius == 0 || plan.radius != 0 {
+		return nil
+	}
+	return task.Usage("-radius %g is for methods that hold the weights to it, and -method %s doesn't: leave it out", b.radius, b.method)
 }
 
 // coarse warns where noise, which grows with the labels' range, may hide what they differ by:

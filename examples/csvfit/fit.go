@@ -127,6 +127,9 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkRadius(plan); err != nil {
+		return nil, err
+	}
 	r.radius, r.warnings = plan.radius, warnings
 	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
 		return nil, fmt.Errorf("-mean: %w", err)

@@ -92,7 +92,7 @@ func TestFitsLevels(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Loss != c.loss || p.Method != c.method || p.Weights != c.weights || len(p.Coefficients) != c.weights || (p.Radius == 0) != perLevel(c.method) {
+		if p.Loss != c.loss || p.Method != c.method || p.Weights != c.weights || len(p.Coefficients) != c.weights || p.Radius != 0 {
 			t.Errorf("%v: %+v", c.args, p)
 		}
 		above := 0.03
@@ -134,7 +134,7 @@ func TestLevelsFromFitToPredictions(t *testing.T) {
 	}{
 		{[]string{"softmax of health, ", "4 × 7 weights", `log-odds of each level against "bad"`, "The levels ascend by the schema: -loss ordinal"}, []string{"softmax model of health"},
 			[]string{"Softmax regression of 4 levels", "<th scope=\"col\" class=\"number\">so-so</th>", "over that of “bad”", "4 × 7", "town = Hull <span class=\"unit\">against York</span>"}, nil},
-		{[]string{"auto, ordinal loss of health, radius", "a higher level, of bad &lt; so-so"}, []string{"ordinal model of health", "of bad < so-so < good < excellent"},
+		{[]string{"auto, ordinal loss of health,", "a higher level, of bad &lt; so-so"}, []string{"ordinal model of health", "of bad < so-so < good < excellent"},
 			[]string{"Ordinal regression (proportional odds) of 4 levels", "expected in the proportions 20 : 30 : 30 : 20", "log-odds of a higher level"}, []string{"-loss", "ordinal"}},
 	} {
 		model, page := filepath.Join(t.TempDir(), "model.json"), filepath.Join(t.TempDir(), "report.html")

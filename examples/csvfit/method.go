@@ -91,7 +91,7 @@ func (b *budget) compared(names []string, byDefault bool, source *task.Source) (
 // planned is what a fit will do: a learner's plan, or that of a method for levels.
 type planned struct {
 	ledger *dpglm.Ledger
-	radius float64 // of the weights; softmax has none, and levels against the rest have their own
+	radius float64 // that holds the weights, 0 where none does
 	note   string
 	run    func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error)
 }
@@ -124,8 +124,12 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner := b.learner
-	return &planned{p.Ledger, p.Problem.Radius, p.Note, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+	learner, radius := b.learner, p.Problem.Radius
+	switch p.Learner.(type) {
+	case dpglm.InferConfig, dpglm.StandardisedGDConfig, dpglm.AutoConfig: // where it is the former
+		radius = 0
+	}
+	return &planned{p.Ledger, radius, p.Note, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 		if cfg, ok := learner.(dpglm.InferConfig); ok {
 			found, err := dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
 			if err != nil {

@@ -105,3 +105,16 @@ func TestDeltaIsOneNumber(t *testing.T) {
 		}
 	}
 }
+
+// A radius is named where it holds the weights, and not otherwise.
+func TestRadiusIsNamedWhereItHolds(t *testing.T) {
+	facts := schema(t, "pay", pay)
+	for method, holds := range map[string]bool{"noisygd": true, "auto": false, "standardised": false, "infer": false} {
+		args := []string{"plan", "-schema", facts, "-rows", "900", "-epsilon", "1", "-method", method}
+		text, _ := csvfit(t, args...)
+		object, _ := csvfit(t, append(args, "-json")...)
+		if strings.Contains(text, ", radius ") != holds || strings.Contains(object, `"radius"`) != holds {
+			t.Errorf("%s\n%s", text, object)
+		}
+	}
+}

@@ -65,6 +65,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := b.checkRadius(p); err != nil {
+		return err
+	}
 	evaluation, err := e.evaluation(ctx, b, source, shape, held, p, stderr)
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
@@ -100,7 +103,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		FeatureBound float64              `json:"feature_bound"`
 		Loss         string               `json:"loss"`
 		Method       string               `json:"method"`
-		Radius       float64              `json:"radius,omitempty"` // softmax has none
+		Radius       float64              `json:"radius,omitempty"` // that holds the weights
 		Epsilon      float64              `json:"epsilon"`
 		Delta        float64              `json:"delta"`
 		Group        int                  `json:"group"`

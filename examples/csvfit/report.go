@@ -138,7 +138,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Label        string              `json:"label"`
 		Loss         string              `json:"loss"`
 		Method       string              `json:"method"`
-		Radius       float64             `json:"radius,omitempty"` // softmax has none
+		Radius       float64             `json:"radius,omitempty"` // that holds the weights
 		Epsilon      float64             `json:"epsilon"`
 		Delta        float64             `json:"delta"`
 		Group        int                 `json:"group"`
