@@ -87,6 +87,7 @@ func TestBadInput(t *testing.T) {
 		{"a mean without a page", fit(good, binary, "-mean", "0.3"), 2, "-mean is for -report"},
 		{"a mean that is none", fit(good, binary, "-mean", "2", "-report", filepath.Join(dir, "none.html")), 1, "LabelMean = 2"},
 		{"evaluated share", fit(good, binary, "-evaluate", "1"), 2, "-evaluate 1"},
+		{"no evaluated share", fit(good, binary, "-evaluate", "0"), 2, "-evaluate 0 must lie strictly between 0 and 1"},
 		{"evaluated rows", fit(good, binary, "-evaluate", "0.9"), 1, "-evaluate 0.9"},
 		{"report is there", fit(good, binary, "-report", model), 1, "-report " + model + " exists already"},
 		{"no directory for a report", fit(good, binary, "-report", filepath.Join(dir, "none", "r.html")), 1, "-report"},
@@ -113,7 +114,7 @@ func TestBadInput(t *testing.T) {
 		{"plan all lost", []string{"plan", "-schema", binary, "-rows", "100", "-lost", "1"}, 2, "-lost 1"},
 		{"plan intervals of auto", []string{"plan", "-schema", binary, "-rows", "100", "-width", "2", "-method", "auto"}, 2, "auto has no intervals"},
 		{"plan a mean alone", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-mean", "0.1"}, 2, "-mean is for a forecast"},
-		{"plan an evaluation of all", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-evaluate", "1"}, 2, "-evaluate 1 must lie between 0 and 1"},
+		{"plan an evaluation of all", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-evaluate", "1"}, 2, "-evaluate 1 must lie strictly between 0 and 1"},
 		{"plan an evaluation of too few", []string{"plan", "-schema", binary, "-rows", "2", "-epsilon", "1", "-evaluate", "0.6"}, 2, "-evaluate 0.6 leaves none of -rows 2"},
 		{"plan an evaluation and a target", []string{"plan", "-schema", binary, "-rows", "100", "-width", "2", "-evaluate", "0.2"}, 2, "-evaluate takes one"},
 		{"plan an evaluation of a group", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-delta", "1e-5", "-group", "5", "-evaluate", "0.4", "-method", "objpert"}, 1, "-group 5: a group with rows"},
@@ -162,13 +163,14 @@ func checkExit(t *testing.T, name string, args []string, code int, says string) 
 	}
 }
 
+// Help that was asked for goes to standard output, for less and grep.
 func TestHelpIsNoError(t *testing.T) {
 	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "-epsilon", "predict": "-model",
 		"init": "unless the schema lists others in \"missing\": [...] before \"columns\",\n  NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null, None\n"} {
 		args := []string{command, "-h"}
 		program := exec.Command(os.Args[0], args...)
 		program.Env = append(os.Environ(), asProgram+"=1")
-		if out, err := program.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+		if out, err := program.Output(); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v: %v: %s", args, err, out)
 		}
 	}

@@ -24,7 +24,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.Float64Var(&source.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	seed := f.Uint64("seed", 1, "`seed` of the split; the noise doesn't use it")
 	asJSON := f.Bool("json", false, "print one JSON object")
-	given, err := task.Parse(f, args, stderr)
+	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return err
 	}

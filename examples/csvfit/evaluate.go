@@ -40,10 +40,10 @@ func evaluated(f *flag.FlagSet) *float64 {
 	return f.Float64("evaluate", 0, "`share` of the rows to hold out and evaluate on privately: figures to publish (default: none)")
 }
 
-// canEvaluate refuses shares that are none.
-func canEvaluate(share float64) error {
-	if !(share >= 0 && share < 1) {
-		return task.Usage("-evaluate %g must lie between 0 and 1", share)
+// canEvaluate refuses shares that are none, where one was given.
+func canEvaluate(given map[string]bool, share float64) error {
+	if given["evaluate"] && !(share > 0 && share < 1) {
+		return task.Usage("-evaluate %g must lie strictly between 0 and 1: leave it out to evaluate on none", share)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type fitting struct {
 	seeded, json    bool
 }
 
-func parseFit(args []string, stderr io.Writer) (*fitting, error) {
+func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f := flag.NewFlagSet("csvfit fit", flag.ContinueOnError)
 	o := &fitting{source: task.NewSource(f)}
 	o.source.TakesLevels = true
@@ -40,7 +40,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 	f.Uint64Var(&o.seed, "seed", 1, "`seed` of the splits; the noise doesn't use it")
 	f.Uint64Var(&o.noiseSeed, "insecure-noise-seed", 0, "`seed` of the noise, for experiments: no privacy against those who know it")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	given, err := task.Parse(f, args, stderr)
+	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 		return nil, err
 	}
 	o.seeded, o.evaluated = given["insecure-noise-seed"], *share
-	if err := canEvaluate(o.evaluated); err != nil {
+	if err := canEvaluate(given, o.evaluated); err != nil {
 		return nil, err
 	}
 	switch {
@@ -77,7 +77,7 @@ func parseFit(args []string, stderr io.Writer) (*fitting, error) {
 }
 
 func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, err := parseFit(args, stderr)
+	o, err := parseFit(args, stdout, stderr)
 	if err != nil {
 		return err
 	}

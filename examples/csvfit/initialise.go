@@ -41,9 +41,9 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	f := flag.NewFlagSet("csvfit init", flag.ContinueOnError)
 	path := f.String("data", "", "data `file`: .csv, .tsv or .txt, or any of them with .gz")
 	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")
-	if _, err := task.Parse(f, args, stderr); err != nil {
+	if _, err := task.Parse(f, args, stdout); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stderr, "It writes a schema from the file's header: ", toFill)
+			fmt.Fprint(stdout, "It writes a schema from the file's header: ", toFill)
 		}
 		return err
 	}

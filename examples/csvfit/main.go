@@ -97,9 +97,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case len(args) == 0:
 		return task.Usage("say what to do: %s; -h explains", list)
 	case strings.TrimLeft(args[0], "-") == "h" || strings.TrimLeft(args[0], "-") == "help":
-		fmt.Fprintln(stderr, "csvfit COMMAND [FLAGS], where -h after a command lists its flags:")
+		fmt.Fprintln(stdout, "csvfit COMMAND [FLAGS], where -h after a command lists its flags:")
 		for _, c := range commands {
-			fmt.Fprintf(stderr, "  %-8s %s\n", c.name, c.does)
+			fmt.Fprintf(stdout, "  %-8s %s\n", c.name, c.does)
 		}
 		return flag.ErrHelp
 	}

@@ -25,14 +25,14 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them; with -evaluate, that of all")
 	share := evaluated(f)
 	asJSON := f.Bool("json", false, "print one JSON object")
-	given, err := task.Parse(f, args, stderr)
+	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return err
 	}
 	if err := e.check(given, b); err != nil {
 		return err
 	}
-	if err := canEvaluate(*share); err != nil {
+	if err := canEvaluate(given, *share); err != nil {
 		return err
 	}
 	if !given["rows"] {

@@ -25,7 +25,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	model := f.String("model", "", "`file` of a model")
 	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
 	output := f.String("o", "", "CSV `file` for the predictions; there must be none of that name (default: standard output)")
-	if _, err := task.Parse(f, args, stderr); err != nil {
+	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
 	if *path == "" {

@@ -72,7 +72,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit show", flag.ContinueOnError)
 	path := f.String("model", "", "`file` of a model")
 	asJSON := f.Bool("json", false, "print one JSON object")
-	if _, err := task.Parse(f, args, stderr); err != nil {
+	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
 	m, found, err := readModel(*path)

@@ -18,7 +18,7 @@ func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	epsilon := f.Float64("epsilon", 0, "the `ε` that all fits may spend together")
 	delta := f.Float64("delta", 0, "the `δ` that all fits may spend together")
 	rows := f.Int("group", 1, "`number` of rows that are protected together, such as one person's")
-	given, err := task.Parse(f, args, stderr)
+	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return err
 	}

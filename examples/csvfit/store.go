@@ -17,12 +17,12 @@ import (
 func isRows(path string) bool { return strings.HasSuffix(path, task.RowsEnding) }
 
 // store writes the rows of a file for fit, which reads them without holding them in memory.
-func store(ctx context.Context, args []string, _, stderr io.Writer) error {
+func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit store", flag.ContinueOnError)
 	source := task.NewSource(f)
 	source.TakesLevels = true
 	output := f.String("o", "", "`file` for the rows, of a name that ends in "+task.RowsEnding+"; there must be none of that name")
-	if _, err := task.Parse(f, args, stderr); err != nil {
+	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
 	if !isRows(*output) {

@@ -43,12 +43,12 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 }
 
 // Parse parses flags and returns the names of those that were set. It prints the flags'
-// descriptions if they are asked for; errors are for Main.
-func Parse(f *flag.FlagSet, args []string, stderr io.Writer) (given map[string]bool, err error) {
+// descriptions to help if they are asked for; errors are for Main.
+func Parse(f *flag.FlagSet, args []string, help io.Writer) (given map[string]bool, err error) {
 	f.SetOutput(io.Discard)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			f.SetOutput(stderr)
+			f.SetOutput(help)
 			f.PrintDefaults()
 			return nil, err
 		}
