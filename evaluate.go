@@ -55,6 +55,8 @@ type EvaluateConfig struct {
 //
 // # Accuracy
 //
+// Rows count as in training: by their [Weights], and those of one of [Persons] as one together.
+//
 // Intervals are for the population that the rows are a sample of, rows and labels held to
 // their bounds: they include sampling and noise, by simulating both, and the model's
 // weights are given. There are 8 to 64 bins, 2/5·√(nμ) of them, or fewer where labels are few
@@ -168,7 +170,7 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	case losses.Count, losses.Amount: // the slope is the mean less the label, for both
 		p.loss, p.whole = losses.Poisson{}, labels == losses.Count
 		if link != losses.Log {
-			return nil, check.Fail(ErrConfig, "link of the loss", link, "must be the logarithm, for counts and amounts")
+			return nil, check.Fail(ErrConfig, "link of the loss", link, "must be the logarithm, for counts and amounts; of losses.Ordinal use EvaluateLevels")
 		}
 	default:
 		p.loss = losses.Squared{}

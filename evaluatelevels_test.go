@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -181,6 +182,9 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 		if _, err := dpglm.EvaluateLevels(ctx, c.d, c.m, c.b, c.cfg, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
+	}
+	if _, err := (dpglm.EvaluateConfig{}).Ledger(d.Shape(), gradedLoss, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "of losses.Ordinal use EvaluateLevels") {
+		t.Errorf("as if it were of counts: %v", err)
 	}
 	if _, err := cfg.LevelsLedger(d.Shape(), losses.Ordinal{Thresholds: []float64{2, 1}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("falling thresholds: %v", err)
