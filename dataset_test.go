@@ -97,7 +97,7 @@ func TestPlacesOfBadValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = dpglm.Auto(t.Context(), data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-3), nil)
-	if !errors.Is(err, dpglm.ErrLabel) || !strings.Contains(err.Error(), "label of row 2 (counted from 1) must be 0 or 1") {
+	if !errors.Is(err, dpglm.ErrLabel) || !strings.Contains(err.Error(), "label of row 2 (counted from 1) must be 1, or 0 or −1 for the other class") {
 		t.Error(err)
 	}
 }

@@ -288,7 +288,7 @@ func (s Shape) under(l losses.Loss) (Shape, error) {
 	}
 	if l.Labels().FromZero() && s.LabelCentre != 0 {
 		if s.LabelCentre != s.LabelBound {
-			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts and amounts")
+			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts and amounts, also where all of them lie above")
 		}
 		s.LabelCentre, s.LabelBound = 0, s.LabelCentre+s.LabelBound
 	}

@@ -115,7 +115,7 @@ func TestAccountantPrints(t *testing.T) {
 	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
 		t.Fatal(err)
 	}
-	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, in 1 parts") {
+	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, in 1 part") {
 		t.Error(s)
 	}
 }

@@ -18,7 +18,11 @@ func (a *Accountant) String() string {
 	if a.spent == nil {
 		return fmt.Sprintf("nothing spent of %s", a.total())
 	}
-	return fmt.Sprintf("%s spent of %s, in %d parts", a.amount(a.spent), a.total(), len(a.spent.children))
+	parts := "1 part"
+	if n := len(a.spent.children); n > 1 {
+		parts = fmt.Sprintf("%d parts", n)
+	}
+	return fmt.Sprintf("%s spent of %s, in %s", a.amount(a.spent), a.total(), parts)
 }
 
 // total says what may be spent.

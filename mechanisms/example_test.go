@@ -68,9 +68,9 @@ func ExampleAccountant_Split() {
 	}
 	fmt.Println(total)
 	// Output:
-	// 0.224168-GDP spent of 0.224168-GDP, in 1 parts
-	// 0.224168-GDP spent of 0.224168-GDP, in 1 parts
-	// 0.317021-GDP spent of 0.317021-GDP, in 1 parts
+	// 0.224168-GDP spent of 0.224168-GDP, in 1 part
+	// 0.224168-GDP spent of 0.224168-GDP, in 1 part
+	// 0.317021-GDP spent of 0.317021-GDP, in 1 part
 	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 3 parts
 }
 

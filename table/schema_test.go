@@ -255,7 +255,7 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"cap", `{"label":"y","columns":[{"name":"y","kind":"count"}]}`, []string{`"cap" is 0`}},
 		{"count as feature", column(`"kind":"count","cap":3`), []string{"for the label"}},
 		{"id without person", column(`"kind":"id"`), []string{`not the schema's "person"`}},
-		{"person without cap", more(`,"person":"p"`), []string{"go together"}},
+		{"person without cap", more(`,"person":"p"`), []string{`"person", "max_rows": the column and its number of 1 or more go together`}},
 		{"person of another kind", more(`,"person":"x","max_rows":2`), []string{`names "x" of kind numeric`, "kind id"}},
 		{"unknown person", more(`,"person":"q","max_rows":2`), []string{`names "q"`}},
 		{"exposure at 0", `{"label":"y","exposure":"x","columns":[{"name":"y","kind":"count","cap":3},{"name":"x","kind":"numeric","range":[0,1]}]}`, []string{`"exposure": names "x"`, "above 0"}},

@@ -26,7 +26,7 @@ func (v *validator) roles() {
 		}
 	}
 	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
-		v.fail(`"person"`, `and "max_rows", a number of 1 or more, go together: a person's rows are limited to it`)
+		v.fail(`"person", "max_rows"`, `the column and its number of 1 or more go together: a person's rows are limited to it`)
 	}
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {

@@ -52,6 +52,6 @@ func Example() {
 	fmt.Printf("left: %.4f-GDP\n", left.Mu)
 	// Output:
 	// readmission, first model
-	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, in 1 parts
+	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, in 1 part
 	// left: 0.1854-GDP
 }

@@ -108,7 +108,7 @@ func compress(x mat.RowNonZeroDoer, n, d int) (*Sparse, error) {
 
 func labelRule(kind losses.Labels) string {
 	if kind == losses.Binary {
-		return "must be 0 or 1, or −1 or 1"
+		return "must be 1, or 0 or −1 for the other class"
 	}
 	return "must not be negative"
 }
