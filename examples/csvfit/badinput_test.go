@@ -165,7 +165,7 @@ func checkExit(t *testing.T, name string, args []string, code int, says string) 
 
 // Help that was asked for goes to standard output, for less and grep.
 func TestHelpIsNoError(t *testing.T) {
-	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "-epsilon", "predict": "-model",
+	for command, want := range map[string]string{"-h": "predict for the rows", "fit": "any of them with .gz, or of rows, .rows, by csvfit store", "predict": "-model",
 		"init": "unless the schema lists others in \"missing\": [...] before \"columns\",\n  NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null, None\n"} {
 		args := []string{command, "-h"}
 		program := exec.Command(os.Args[0], args...)

@@ -90,9 +90,11 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*plan
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 		}
 	}
-	if text := b.coarse(s, source); text != "" {
-		warnings = append(warnings, text)
-		fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
+	for _, text := range []string{b.all(s), b.coarse(s, source)} {
+		if text != "" {
+			warnings = append(warnings, text)
+			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
+		}
 	}
 	return plan, warnings, nil
 }
@@ -103,6 +105,14 @@ func (b *budget) checkRadius(plan *planned) error {
 		return nil
 	}
 	return task.Usage("-radius %g is for methods that hold the weights to it, and -method %s doesn't: leave it out", b.radius, b.method)
+}
+
+// all warns of a group that is the whole data set.
+func (b *budget) all(s dpglm.Shape) string {
+	if b.group == 1 || b.group < s.Rows {
+		return ""
+	}
+	return fmt.Sprintf("-group %d protects all %d %s together: there can be nothing of them in the model", b.group, s.Rows, units(s))
 }
 
 // coarse warns where noise, which grows with the labels' range, may hide what they differ by:

@@ -30,6 +30,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f := flag.NewFlagSet("csvfit fit", flag.ContinueOnError)
 	o := &fitting{source: task.NewSource(f)}
 	o.source.TakesLevels = true
+	f.Lookup("data").Usage += ", or of rows, " + task.RowsEnding + ", by csvfit store"
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model, with its intervals by -method infer; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")

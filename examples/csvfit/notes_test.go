@@ -106,6 +106,16 @@ func TestDeltaIsOneNumber(t *testing.T) {
 	}
 }
 
+// A group as large as the data set is warned of, and a smaller one isn't.
+func TestGroupOfAllRows(t *testing.T) {
+	for group, want := range map[string]int{"899": 0, "900": 1, "100000": 1} {
+		_, said := csvfit(t, "plan", "-schema", schema(t, "rich", rich), "-rows", "900", "-epsilon", "1", "-group", group)
+		if strings.Count(said, "-group "+group+" protects all 900 rows together") != want {
+			t.Errorf("-group %s: %s", group, said)
+		}
+	}
+}
+
 // A radius is named where it holds the weights, and not otherwise.
 func TestRadiusIsNamedWhereItHolds(t *testing.T) {
 	facts := schema(t, "pay", pay)
