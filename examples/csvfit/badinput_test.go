@@ -26,7 +26,7 @@ func TestBadInput(t *testing.T) {
 	broken := func(schema string) []string { return fit(good, write(t, "s.json", schema)) }
 	model := filepath.Join(t.TempDir(), "model.json")
 	csvfit(t, "fit", "-data", good, "-schema", binary, "-epsilon", "1", "-o", model)
-	dir := t.TempDir()
+	dir, empty := t.TempDir(), file("")
 	for _, c := range []struct {
 		name string
 		args []string
@@ -134,6 +134,7 @@ func TestBadInput(t *testing.T) {
 		{"a model as a schema", fit(good, model), 1, "this is a model; -schema wants"},
 		{"model cut short", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm`)}, 1, "m.json: it ends too early"},
 		{"newer model", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm model", "version": 2}`)}, 1, "version = 2 is not known"},
+		{"predict of an empty file", []string{"predict", "-model", model, "-data", empty}, 1, "csvfit: " + empty + ": it is empty"},
 		{"predict nothing", []string{"predict", "-model", model}, 2, "-data is missing"},
 		{"predict without a column", []string{"predict", "-model", model, "-data", file("b\n1\n")}, 1, `"a" is not in the header`},
 		{"predict a bad field", []string{"predict", "-model", model, "-data", file("a\n1\n2\nx\n"), "-o", filepath.Join(dir, "p.csv")}, 1, `line 4, column "a": "x"`},

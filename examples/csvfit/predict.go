@@ -61,7 +61,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		err = p.columns(ctx, *path)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", *path, err)
+		return err
 	}
 	for _, warning := range p.warnings {
 		fmt.Fprintln(stderr, "csvfit: "+warning)
@@ -121,6 +121,14 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 		return err
 	}
 	defer src.Close()
+	if err := p.records(ctx, src); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// records predicts for the rows of a file that is open.
+func (p *predictions) records(ctx context.Context, src *table.CSV) error {
 	e, header := p.Encoder(), src.Header()
 	b, err := e.Bind(header)
 	if err != nil {
@@ -179,11 +187,11 @@ func remedied(err error) error {
 // libsvm predicts for the rows of a LIBSVM file, whose labels don't matter.
 func (p *predictions) libsvm(path string) error {
 	if p.one == nil {
-		return errors.New("the model of several classes was not trained on a file")
+		return fmt.Errorf("%s: the model of several classes was not trained on a file", path)
 	}
 	bounds, ok := p.one.Facts().(dpglm.Bounds)
 	if !ok {
-		return errors.New("the model was not trained on a LIBSVM file")
+		return fmt.Errorf("%s: the model was not trained on a LIBSVM file", path)
 	}
 	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.one.Weights()) - 1, Bound: bounds.Feature,
 		Label: table.Column{Kind: table.Numeric, Range: []float64{-1, 1}}})
