@@ -45,15 +45,15 @@ func TestAutoEstimatesFamilies(t *testing.T) {
 	}
 }
 
-// Intervals of each family cover what labels were drawn with: of 40 in 40 more than 33 do,
-// where they cover with probability .95, but for three in a thousand; seeds are fixed.
+// Intervals of each family cover what labels were drawn with: of 80 in 20 fits more than 68 do,
+// where they cover with probability .95, but for one in a thousand; seeds are fixed.
 func TestInferCoversFamilies(t *testing.T) {
 	for _, c := range familyWorlds {
 		scale, covered := 1.0, 0
 		if losses.LinkOf(c.loss) == losses.Log { // see draw
 			scale = 0.5
 		}
-		const seeds = 10
+		const seeds = 20
 		for seed := range uint64(seeds) {
 			w := worldOf(100+seed, 10_000, c.loss, c.bias, 0)
 			w.most = c.most
@@ -70,7 +70,7 @@ func TestInferCoversFamilies(t *testing.T) {
 				}
 			}
 		}
-		if all := seeds * len(truth); covered <= all*33/40 {
+		if all := seeds * len(truth); covered <= all*17/20 {
 			t.Errorf("%s: %d of %d intervals cover the truth", c.name, covered, all)
 		}
 	}

@@ -139,16 +139,25 @@ func (v *inferring) turn(packed []float64, rho float64) error {
 
 // reach is a bound on rows' √φ”·‖(x̃, 1)‖ at the pilot, which few rows exceed: the fewer,
 // the less noise there is to balance what is cut off of these. Rows of a rare level may be many
-// times as long as others.
+// times as long as others; it takes four standard deviations to say so, as one wrong answer in
+// ten thousand would drown the Hessian.
 func (v *inferring) reach() (float64, error) {
 	f, dim := v.facts, float64(len(v.pilot))
 	u, b := v.apart(v.pilot)
 	typical := 3 * math.Sqrt(math.Min(f.steepest, 8*f.curvature)*dim)
-	edges := append(cells(8*typical, 2, 2), cells(typical, math.Pow(2, 0.25), 10)...)
+	far := cells(8*typical, 2, 2)
+	edges := append(slices.Clone(far), cells(typical, math.Pow(2, 0.25), 10)...)
 	answer, err := v.framed.CurvatureNorms(v.ctx, edges, u, b, math.Max(v.constant, 1e-6), f.steepest)
 	h, err := v.read(reachShare, edges, answer, err)
 	if err != nil {
 		return 0, err
+	}
+	shown := false
+	for j := range len(far) + 1 {
+		shown = shown || h.tails[j] > 4*h.sd(j)
+	}
+	if !shown {
+		h = h.from(len(far))
 	}
 	return h.seen(v.n*math.Min(10*dim/v.nmu(), 0.05), 3), nil
 }

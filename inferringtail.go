@@ -162,16 +162,20 @@ func (h reading) and(other reading) reading {
 // fromSeen leaves out the cells, but for four, above the first that hold rows which stand
 // out: there is nothing but noise.
 func (h reading) fromSeen() reading {
-	first := h.seenFrom(upper{0, 1, 1}, surely) - 4
-	if first <= 0 {
+	return h.from(max(0, h.seenFrom(upper{0, 1, 1}, surely)-4))
+}
+
+// from leaves out the cells above an edge.
+func (h reading) from(first int) reading {
+	if first == 0 {
 		return h
 	}
-	out := h
-	out.edges, out.tails = h.edges[first:], slices.Clone(h.tails[first:])
-	for j := range out.tails {
-		out.tails[j] -= h.tails[first-1]
+	above := h.tails[first-1]
+	h.edges, h.tails = h.edges[first:], slices.Clone(h.tails[first:])
+	for j := range h.tails {
+		h.tails[j] -= above
 	}
-	return out
+	return h
 }
 
 // upTo is the part of a histogram above an edge.
