@@ -39,6 +39,7 @@ import (
 //	rows not shrunk to the measured bound     TestSearchCatches (rows)
 //	G for 2G, or no log-determinant, in objective perturbation: TestObjectiveSearchCatches
 func TestAuditCatches(t *testing.T) {
+	t.Parallel()
 	t.Run("half the noise", func(t *testing.T) { caught(t, doctored(t, "half the noise", 2, unaltered)) })
 	t.Run("half of a sensitivity", func(t *testing.T) { caught(t, doctored(t, "half of a sensitivity", 1, louder)) })
 	t.Run("nothing doctored", func(t *testing.T) { missed(t, doctored(t, "nothing", 1, unaltered)) })

@@ -142,6 +142,7 @@ func claim(t *testing.T, law mechanisms.ObjectivePerturbation, epsilon float64) 
 // have a larger profile than the ledger's, for every loss, with and without a
 // clip.
 func TestObjectiveLawBySearch(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

@@ -157,6 +157,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 // Variants with bugs are caught: a pool that gives away more μ than it claims, a
 // histogram whose noise is that of sensitivity 1, and a clip chosen without noise.
 func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
+	t.Parallel()
 	const runs = 40_000
 	wrong := func(name string, sample func(*testing.T, int, int) []float64) {
 		t.Run(name, func(t *testing.T) { caught(t, audited{name, inMu, 1, math.Inf(1), runs, sample}) })

@@ -72,6 +72,7 @@ func (a audited) measure(t *testing.T, runs int) float64 {
 // noise lets him on this pair; and the audit finds at least 0.4 of what is there to be
 // found, in the long form 0.8.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

@@ -169,6 +169,7 @@ func TestClassEvaluationByLoops(t *testing.T) {
 // the 20 figures; the mean AUC's may be too wide, but not twice as wide as the spread of
 // what is estimated asks for.
 func TestClassEvaluationCovers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

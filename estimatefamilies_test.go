@@ -48,6 +48,7 @@ func TestAutoEstimatesFamilies(t *testing.T) {
 // Intervals of each family cover what labels were drawn with: of 80 in 20 fits more than 68 do,
 // where they cover with probability .95, but for one in a thousand; seeds are fixed.
 func TestInferCoversFamilies(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

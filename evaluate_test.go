@@ -238,6 +238,7 @@ func TestAUCIsNearTheRows(t *testing.T) {
 // alike. At a coverage of 94 % more than 20 of 120 miss with probability 3e-5 for each
 // of the 11 figures.
 func TestEvaluationCovers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

@@ -48,6 +48,7 @@ func ratings(t *testing.T, n int) (d *Dataset, m *Model, exact []float64) {
 // far from the middle of their range: they allow for sampling, too, so that fewer than 5 % miss.
 // At 5 % more than 7 of 30 miss with probability 2e-4, for each of the 12 figures.
 func TestEvaluationOfWholeLabels(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}

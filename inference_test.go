@@ -167,6 +167,7 @@ func TestInferenceWithoutNoise(t *testing.T) {
 // Standard errors are at most twice those without noise at the median, and without the
 // part for privacy the mean would be 1.5.
 func TestInferenceCovers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}
@@ -292,6 +293,7 @@ func TestInferenceOfVariedCounts(t *testing.T) {
 // Linear labels are 0 and 1 too, at random, with 4 % ones, which are found, or 2 %, of which the
 // labels' mean tells.
 func TestInferenceOfHiddenOnes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for the race detector")
 	}
