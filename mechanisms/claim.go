@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/digits"
 )
 
 // Claim is what a [Ledger] says of itself in a line: the budget that it was planned
@@ -113,22 +113,11 @@ const claimMargin = 1 + 1e-6
 func (c Claim) budget() string {
 	switch {
 	case c.Mu > 0:
-		return roundedUp(c.Mu) + "-GDP"
+		return digits.RoundedUp(c.Mu) + "-GDP"
 	case c.Delta == 0:
-		return roundedUp(c.Epsilon) + "-DP"
+		return digits.RoundedUp(c.Epsilon) + "-DP"
 	}
-	return fmt.Sprintf("(ε = %s, δ = %s)-DP", roundedUp(c.Epsilon), roundedUp(c.Delta))
-}
-
-// roundedUp writes six digits; the last bits of a sum don't change them.
-func roundedUp(v float64) string {
-	s := strconv.FormatFloat(v, 'e', 5, 64)
-	back, err := strconv.ParseFloat(s, 64)
-	if err == nil && back < v*(1-1e-12) {
-		exponent, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
-		back += math.Pow10(exponent - 5) // a unit of the sixth digit
-	}
-	return strconv.FormatFloat(back, 'g', 6, 64)
+	return fmt.Sprintf("(ε = %s, δ = %s)-DP", digits.RoundedUp(c.Epsilon), digits.RoundedUp(c.Delta))
 }
 
 // thousands writes 28155 as 28,155.

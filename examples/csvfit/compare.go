@@ -11,6 +11,7 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/internal/digits"
 )
 
 // compare scores methods on the same rows that were held out. What it prints is for the
@@ -61,7 +62,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if *asJSON {
 		return compareJSON(stdout, rows)
 	}
-	fmt.Fprintf(stdout, "%d training %s, %d held out, each fit at ε = %g, δ = %s%s\n\n", trial.Train.Shape().Rows, units(trial.Train.Shape()), trial.HeldOut(), b.epsilon, sixDigits(b.delta), b.groups(trial.Train.Shape()))
+	fmt.Fprintf(stdout, "%d training %s, %d held out, each fit at ε = %g, δ = %s%s\n\n", trial.Train.Shape().Rows, units(trial.Train.Shape()), trial.HeldOut(), b.epsilon, digits.RoundedUp(b.delta), b.groups(trial.Train.Shape()))
 	if err := metrics.Print(stdout, "hold-out", rows...); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
+	"github.com/dpglm/dpglm/internal/digits"
 )
 
 // expected is what flags ask of a forecast, by made-up rows.
@@ -105,7 +106,7 @@ func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, row
 			Forecast *forecast.Forecast `json:"forecast"`
 		}{epsilon, b.delta, b.group, b.method, tried})
 	}
-	_, err = fmt.Fprintf(stdout, "-epsilon %.4g with -method %s, by a forecast (δ = %s)\n\n%s", epsilon, b.method, sixDigits(b.delta), tried)
+	_, err = fmt.Fprintf(stdout, "-epsilon %.4g with -method %s, by a forecast (δ = %s)\n\n%s", epsilon, b.method, digits.RoundedUp(b.delta), tried)
 	return err
 }
 

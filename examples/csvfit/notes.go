@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -19,17 +18,6 @@ func explained(l *dpglm.Ledger) string {
 		return l.String()
 	}
 	return claim + "\nreleases, as planned before any noise was drawn:\n" + tree
-}
-
-// sixDigits writes δ as ledgers do: rounded up.
-func sixDigits(v float64) string {
-	s := strconv.FormatFloat(v, 'e', 5, 64)
-	back, err := strconv.ParseFloat(s, 64)
-	if err == nil && back < v*(1-1e-12) {
-		exponent, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
-		back += math.Pow10(exponent - 5) // a unit of the sixth digit
-	}
-	return strconv.FormatFloat(back, 'g', 6, 64)
 }
 
 // noteModel prints what to know of a model's coefficients.

@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
+	"github.com/dpglm/dpglm/internal/digits"
 )
 
 const curatorNote = "metrics by -test, and times, are computed from raw data: they are for the curator, not for release"
@@ -49,7 +50,7 @@ func (r *report) guarantee() (string, error) {
 	if r.group > 1 {
 		replaced = fmt.Sprintf("up to %d", r.group)
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for replacing %s of %d %s", epsilon, sixDigits(r.delta), replaced, r.rows(), units(r.shape))
+	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for replacing %s of %d %s", epsilon, digits.RoundedUp(r.delta), replaced, r.rows(), units(r.shape))
 	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}

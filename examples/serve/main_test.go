@@ -78,10 +78,10 @@ func ask(t *testing.T, s *httptest.Server, body string) (status int, answer stri
 	return r.StatusCode, string(text)
 }
 
-// A model that was stored is served: the answers are the library's.
-func TestServesAStoredModel(t *testing.T) {
-	m := trained(t, losses.Logistic{})
-	text, err := json.Marshal(m)
+// stored is a server of a model's file.
+func stored(t *testing.T, model any) *httptest.Server {
+	t.Helper()
+	text, err := json.Marshal(model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,25 @@ func TestServesAStoredModel(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return served(t, path)
+}
+
+// served is a server of the file at path.
+func served(t *testing.T, path string) *httptest.Server {
+	t.Helper()
 	handler, err := load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(handler)
-	defer s.Close()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// A model that was stored is served: the answers are the library's.
+func TestServesAStoredModel(t *testing.T) {
+	m := trained(t, losses.Logistic{})
+	s := stored(t, m)
 	x, err := m.Encode(map[string]string{"age": "81.5", "ward": "icu"}, map[string]string{"age": "30", "ward": ""})
 	if err != nil {
 		t.Fatal(err)
@@ -145,20 +158,7 @@ func TestServesAnInference(t *testing.T) {
 	}
 	var answers []string
 	for _, v := range []any{found, found.Model()} {
-		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "model.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		handler, err := load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := httptest.NewServer(handler)
-		defer s.Close()
+		s := stored(t, v)
 		status, answer := ask(t, s, `{"age": 81.5, "ward": "icu"}`)
 		answers = append(answers, fmt.Sprint(status, answer))
 	}
@@ -179,12 +179,7 @@ func TestServesClasses(t *testing.T) {
 // Models of several levels answer with a probability for each, as the library does.
 func TestServesLevels(t *testing.T) {
 	for _, path := range []string{"../../testdata/classmodel-v1-table.json", "../../testdata/model-v1-ordinal.json"} {
-		handler, err := load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := httptest.NewServer(handler)
-		defer s.Close()
+		s := served(t, path)
 		var got struct {
 			Label, Kind string
 			Predictions []dpglm.LevelPrediction
