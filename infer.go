@@ -193,6 +193,9 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if few {
 		return pilot.byColumns()
 	}
+	if _, err := pilot.shorten(pilot.longestLevel()); err != nil {
+		return nil, err
+	}
 	within, s := *r, pilot.firstStage()
 	within.progress = func(done, total int) { r.progress(done, total+len(newtonShares)) }
 	pilot.run = &within

@@ -22,9 +22,10 @@ type law struct {
 	seen       float64     // mean curvature along them, as a fraction of the floor
 	curved     float64     // and what it may be
 
-	inverse          *mat.SymDense // of H̃
-	hessian, scatter float64       // noise of H̃ and of J̃/n
-	quantile         float64       // of the normal law, for the intervals' level
+	inverse          *mat.SymDense  // of H̃
+	hessian, scatter float64        // noise of H̃ and of J̃/n, the latter in other coordinates
+	short            *linalg.Change // which are these
+	quantile         float64        // of the normal law, for the intervals' level
 }
 
 // law is that of the run's estimate.
@@ -32,7 +33,7 @@ func (v *inferring) law(level float64) *law {
 	dim := len(v.theta)
 	l := &law{
 		weights: v.toWeights(), inverse: v.inverse,
-		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n,
+		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n, short: v.short,
 		quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
 	}
 	lost := v.lost()
@@ -51,7 +52,7 @@ func (v *inferring) law(level float64) *law {
 			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
 		}
 	}
-	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, v.inverse, linalg.Identity(dim)))
+	l.covariance.AddSym(l.covariance, linalg.Sandwich(variance, v.inverse, v.short.Noise(dim)))
 	l.covariance.AddSym(l.covariance, linalg.Sandwich(1, v.inverse, v.missing()))
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
@@ -126,7 +127,7 @@ func (v *inferring) lost() bool {
 		limit = 0.4
 	}
 	variance, bow := v.stepErrors()
-	square := mat.Trace(linalg.Product(v.inverse, v.inverse))*variance + mat.Trace(v.inverse)*bow/float64(len(v.theta))
+	square := mat.Trace(linalg.Sandwich(variance, v.inverse, v.short.Noise(len(v.theta)))) + mat.Trace(v.inverse)*bow/float64(len(v.theta))
 	return square > limit*limit
 }
 
@@ -148,7 +149,7 @@ func (v *inferring) besideMean() bool {
 // likelihood says, and three standard deviations of noise can't explain it. Those of a person's
 // rows may cancel.
 func (v *inferring) cutOff() bool {
-	noise := v.scatterNoise() * mat.Norm(v.inverse, 2) / float64(len(v.theta))
+	noise := v.scatterNoise() * mat.Norm(v.short.From(v.inverse), 2) / float64(len(v.theta))
 	return v.dispersion()+float64(3*noise) < 0.4/float64(max(1, v.shape.PersonRows))
 }
 
@@ -305,7 +306,8 @@ func (l *law) longer(c []float64) float64 {
 	}
 	ab := mat.Dot(&a, &b)
 	curve := 2 * l.hessian * l.hessian * (mat.Dot(&a, &a)*mat.Dot(&b, &b) + ab*ab)
-	spread := math.Pow(l.scatter*mat.Dot(&a, &a), 2)
+	stretched := l.short.Stretch(a.RawVector().Data)
+	spread := math.Pow(l.scatter*floats.Dot(stretched, stretched), 2)
 	s2 := (curve + spread) / (4 * variance * variance)
 	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)

@@ -35,6 +35,9 @@ type inferring struct {
 	pilot    []float64
 	theta    []float64
 
+	gradients *curator.Framed // the frame that gradients are released in
+	short     *linalg.Change  // which is this one
+
 	longest  float64   // bound on √φ”·‖(x̃, 1)‖
 	hessian  shaky     // H̃ per row
 	curvedAt []float64 // its point
@@ -72,6 +75,9 @@ func (v *inferring) estimate(done int) error {
 	if err := v.curve(); err != nil {
 		return err
 	}
+	if err := v.frameGradients(); err != nil {
+		return err
+	}
 	if err := v.widen(); err != nil {
 		return err
 	}
@@ -90,6 +96,9 @@ func (v *inferring) apart(theta []float64) (u []float64, b float64) {
 // next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
 // doesn't depend on the point it is released at once.
 func (v *inferring) curve() error {
+	if err := v.shortenLevels(); err != nil {
+		return err
+	}
 	longest, err := v.reach()
 	if err != nil {
 		return err
@@ -105,6 +114,9 @@ func (v *inferring) curve() error {
 		return err
 	}
 	if err := v.turn(packed, v.operatorNorm(noise)); err != nil {
+		return err
+	}
+	if err := v.shortenLevels(); err != nil {
 		return err
 	}
 	if v.longest, err = v.reach(); err != nil {

@@ -72,9 +72,9 @@ func (v *inferring) freely(h reading) float64 {
 
 // gradientNorms releases how many gradients at the pilot are longer than edges.
 func (v *inferring) gradientNorms(edges []float64) (reading, error) {
-	u, b := v.apart(v.pilot)
+	u, b := v.apart(v.short.Stretch(v.pilot))
 	share := clipShare * math.Min(math.Max(3000/v.nmu(), 1), 3)
-	answer, err := v.framed.GradientNorms(v.ctx, edges, u, b, v.wide(1))
+	answer, err := v.gradients.GradientNorms(v.ctx, edges, u, b, v.wide(1))
 	return v.read(share, edges, answer, err)
 }
 
@@ -158,7 +158,7 @@ func (v *inferring) coverMinority() error {
 		return nil
 	}
 	edges := cells(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
-	h, err := v.lengths(lengthShare, edges, v.framed)
+	h, err := v.lengths(lengthShare, edges, v.gradients)
 	if err != nil {
 		return err
 	}
@@ -260,10 +260,8 @@ func (v *inferring) restored(u []float64) []float64 {
 // restored, by direction.
 func (v *inferring) missing() *mat.SymDense {
 	dim := len(v.theta)
-	m := mat.NewSymDense(dim, nil)
-	for j := range dim {
-		m.SetSym(j, j, v.cut.across)
-	}
+	m := v.short.Noise(dim)
+	m.ScaleSym(v.cut.across, m)
 	if v.constant > 0 {
 		m.SetSym(v.d, v.d, v.cut.across+v.cut.constant.variance)
 	}

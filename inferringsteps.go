@@ -26,7 +26,7 @@ func (v *inferring) newton(done int) error {
 	left, at, total := v.pool.left-scatterShare-again, v.pilot, 0.0
 	var first shaky
 	for t, fraction := range newtonShares {
-		u, b := v.apart(at)
+		u, b := v.apart(v.short.Stretch(at))
 		if sum := floats.Sum(u) + b; math.IsNaN(sum) || math.IsInf(sum, 0) {
 			return check.Fail(ErrBound, "point", sum, "must be finite")
 		}
@@ -36,11 +36,12 @@ func (v *inferring) newton(done int) error {
 			}
 		}
 		share := left * fraction
-		answer, err := v.framed.Gradient(v.ctx, u, b, v.wide(v.clip))
+		answer, err := v.gradients.Gradient(v.ctx, u, b, v.wide(v.clip))
 		g, err := v.pool.draw(share, answer, err)
 		if err != nil {
 			return err
 		}
+		g = v.short.Stretch(g)
 		floats.Scale(1/v.n, g)
 		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: fraction})
 		total += fraction
@@ -187,7 +188,7 @@ func (v *inferring) scoreNorm(from []float64) float64 {
 
 // scoreVariance is that of an estimate in the same norm, for the noise of its mean gradient.
 func (v *inferring) scoreVariance(noise float64) float64 {
-	return noise * noise * mat.Trace(v.inverse)
+	return noise * noise * mat.Trace(v.short.From(v.inverse))
 }
 
 // gradientNoise is the standard deviation of a mean gradient's coordinates.
@@ -223,20 +224,20 @@ func (v *inferring) damping(gap []float64, size float64) float64 {
 
 // spread releases the scatter of clipped gradients at a point.
 func (v *inferring) spread(u []float64, b float64) error {
-	answer, err := v.framed.Scatter(v.ctx, u, b, v.wide(v.clip))
+	answer, err := v.gradients.Scatter(v.ctx, u, b, v.wide(v.clip))
 	packed, err := v.pool.draw(scatterShare, answer, err)
 	if err != nil {
 		return err
 	}
 	m := curator.Unpack(packed, len(v.pilot))
 	m.ScaleSym(1/v.n, m)
-	rounder := shaky{m, v.scatterNoise()}.towards(shaky{SymDense: v.standing()})
+	rounder := shaky{m, v.scatterNoise()}.towards(shaky{SymDense: v.short.Into(v.standing())})
 	spectrum, ok := linalg.Decompose(rounder)
 	if !ok {
 		return errEigen
 	}
 	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
-	v.scatter = shaky{positive, rounder.noise}
+	v.scatter = shaky{v.short.From(positive), rounder.noise}
 	return nil
 }
 

@@ -58,7 +58,7 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 		return nil, err
 	}
 	ledger := env.mark(o.ledger)
-	weights, err := o.train(ctx, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
+	weights, err := o.train(&run{ctx: ctx, levels: levelsOf(d.facts, d.data.Facts().Columns)}, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
@@ -126,17 +126,17 @@ func (o *oneAgainstRest) compose(l Learner, s Shape, p Problem, b, share Budget)
 }
 
 // train returns the weights of each class.
-func (o *oneAgainstRest) train(ctx context.Context, data *curator.Data, allow *release.Allowance, progress func(done, total int)) ([][]float64, error) {
+func (o *oneAgainstRest) train(r *run, data *curator.Data, allow *release.Allowance, progress func(done, total int)) ([][]float64, error) {
 	weights := make([][]float64, o.classes)
 	for k := range weights {
-		if err := check.Cancelled(ctx); err != nil {
+		if err := check.Cancelled(r.ctx); err != nil {
 			return nil, err
 		}
 		part, err := allow.Part(k)
 		if err != nil {
 			return nil, err
 		}
-		if weights[k], err = o.child.weights(&run{ctx: ctx}, data.Against(k), part); err != nil {
+		if weights[k], err = o.child.weights(r, data.Against(k), part); err != nil {
 			return nil, err
 		}
 		progress(k+1, o.classes)

@@ -68,6 +68,7 @@ type run struct {
 	ask    func(*curator.Question) error
 	// observe, where it isn't nil, is given what inference finds beside the weights.
 	observe func(*law)
+	levels  [][]int // the columns of each group of levels
 }
 
 // newPlan holds the schedule against the budget. Every plan is made here.
@@ -111,7 +112,8 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	ledger := env.mark(p.ledger)
-	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe})
+	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
+		levels: levelsOf(d.facts, d.data.Facts().Columns)})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}
@@ -149,7 +151,7 @@ func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]flo
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask})
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels})
 }
 
 // fit plans and runs.

@@ -236,6 +236,11 @@ func (o *standardised) within(r *run, whole float64) ([]float64, error) {
 	if few {
 		return x.byColumns()
 	}
+	if x.shortens() {
+		if _, err := x.shorten(x.longestLevel()); err != nil {
+			return nil, err
+		}
+	}
 	return x.descend()
 }
 

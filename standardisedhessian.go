@@ -46,6 +46,13 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.shortens() {
+		short, err := x.shorten(x.longestLevel())
+		if err != nil {
+			return nil, err
+		}
+		at.u = short.Stretch(at.u)
+	}
 	s := stage{framed: x.framed, steps: 6, averaged: 3, size: 1 / curvature, clips: 0.015, choose: []int{0, 2}, curvature: curvature, effective: moved}
 	if x.loss.Labels() == losses.Real {
 		s.curvature = f.residual

@@ -18,9 +18,9 @@ import (
 type public struct {
 	title string
 	all   *drawn
-	label table.Label
-	bound float64
-	rows  int // of the samples
+	label table.Kind
+	held  dpglm.Schema // of the encoded features
+	rows  int          // of the samples
 }
 
 // flat is a ridge that keeps coefficients finite of which rows tell nothing, and others as they
@@ -44,7 +44,7 @@ func readPublic(path, schema string, warn io.Writer) (*public, error) {
 		fmt.Fprintln(warn, w)
 	}
 	all := &drawn{x: mat.DenseCopyOf(t.Matrix()), y: t.Labels(), ridge: flat}
-	p := &public{filepath.Base(path), all, t.Label(), t.Bound(), len(all.y)}
+	p := &public{title: filepath.Base(path), all: all, label: t.Label().Kind, held: encoded(t.Encoder()), rows: len(all.y)}
 	p.title, _, _ = strings.Cut(p.title, ".")
 	if t.Exposure() != nil {
 		low, high := t.Encoder().Exposure()
@@ -55,7 +55,7 @@ func readPublic(path, schema string, warn io.Writer) (*public, error) {
 
 // loss is the one for the table's kind of label.
 func (p *public) loss() (losses.Loss, error) {
-	switch p.label.Kind {
+	switch p.label {
 	case table.Binary:
 		return losses.Logistic{}, nil
 	case table.Numeric:
@@ -63,16 +63,28 @@ func (p *public) loss() (losses.Loss, error) {
 	case table.Count:
 		return losses.Poisson{}, nil
 	}
-	return nil, fmt.Errorf("a label of kind %q has no loss here; it must be binary, numeric or a count", p.label.Kind)
+	return nil, fmt.Errorf("a label of kind %q has no loss here; it must be binary, numeric or a count", p.label)
 }
 
 func (p *public) name() string { return p.title }
 
-func (p *public) facts(losses.Loss) dpglm.Facts {
-	return dpglm.Bounds{Feature: p.bound, LabelRange: p.label.Range, Intercept: true}
+// encoded are the public facts of encoded features.
+func encoded(e *table.Encoder) dpglm.Schema {
+	s := dpglm.Schema{Numeric: map[string][2]float64{}, OneHot: map[string][]string{}, LabelRange: e.Label().Range, Intercept: true}
+	for _, f := range e.Features() {
+		s.Columns = append(s.Columns, f.Name)
+		if f.OneHot {
+			s.OneHot[f.Group] = append(s.OneHot[f.Group], f.Name)
+		} else {
+			s.Numeric[f.Name] = [2]float64{-1, 1}
+		}
+	}
+	return s
 }
 
-func (p *public) largest() float64 { return p.label.Range[1] }
+func (p *public) facts(losses.Loss) dpglm.Facts { return p.held }
+
+func (p *public) largest() float64 { return p.held.LabelRange[1] }
 
 func (p *public) sample(n int, _ losses.Loss, seed uint64) *drawn { return p.all.resampled(n, seed) }
 
