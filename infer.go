@@ -193,7 +193,7 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if few {
 		return pilot.byColumns()
 	}
-	if _, err := pilot.shorten(pilot.longestLevel()); err != nil {
+	if _, err := pilot.shorten(pilot.longestLevel(1)); err != nil {
 		return nil, err
 	}
 	within, s := *r, pilot.firstStage()

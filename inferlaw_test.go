@@ -497,3 +497,41 @@ func TestBesideMeanIsLost(t *testing.T) {
 		t.Error("nothing is known of gradients, and it isn't lost")
 	}
 }
+
+// Noise of gradients in shorter coordinates, and what a clip cuts off in any direction there, is
+// longer in those of the law; so is noise of the scatter in what lengthens standard errors.
+func TestNoiseOfShortLevels(t *testing.T) {
+	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
+	with := func(short *linalg.Change, scatter float64) (*inferring, *law) {
+		v := &inferring{
+			standardising: &standardising{standardised: &standardised{loss: losses.Squared{}, shape: Shape{Dim: 3}}, d: 2, n: 100,
+				frame: curator.Frame{Matrix: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}},
+			constant: 1, pilot: make([]float64, 3), theta: make([]float64, 3), hessian: shaky{SymDense: mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})},
+			scatter: shaky{mat.NewSymDense(3, nil), scatter}, short: short.Beside(), cut: cutting{length: 20, across: 0.25},
+			steps: []newtonStep{{from: make([]float64, 3), noise: 0.1, weight: 1}},
+		}
+		if err := v.invert(); err != nil {
+			t.Fatal(err)
+		}
+		return v, v.law(0.95)
+	}
+	v, l := with(short, 0.3)
+	// 2²·(0.1² of noise and 0.2²·0.25 cut off), times 4 in the first coordinate
+	for j, want := range []float64{0.32, 0.08, 0.08} {
+		if got := l.covariance.At(j, j); math.Abs(got-want) > 1e-12 {
+			t.Errorf("the variance of coordinate %d is %g, want %g", j, got, want)
+		}
+	}
+	if got := v.scoreVariance(0.1); math.Abs(got-0.01*2*6) > 1e-12 {
+		t.Errorf("scores have the variance %g", got)
+	}
+	for j, times := range []float64{4, 1, 1} {
+		c := make([]float64, 3)
+		c[j] = 1
+		_, plain := with(nil, 0.3*times)
+		plain.covariance = l.covariance
+		if got, want := l.longer(c), plain.longer(c); got != want || got == 1 {
+			t.Errorf("the standard error of coordinate %d is %g times as long, want %g", j, got, want)
+		}
+	}
+}

@@ -5,7 +5,7 @@ import "math"
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
 // released in: noise in all directions grows with the longest rows' squares.
 func (v *inferring) shortenLevels() error {
-	short, err := v.shorten(math.Max(v.longestLevel(), 1.5*math.Sqrt(float64(v.d))))
+	short, err := v.shorten(math.Max(v.longestLevel(1), 1.5*math.Sqrt(float64(v.d))))
 	if err != nil || short == nil {
 		return err
 	}
@@ -16,15 +16,20 @@ func (v *inferring) shortenLevels() error {
 	if v.hessian.SymDense == nil {
 		return nil
 	}
-	v.curvedAt, v.hessian.SymDense = v.pilot, short.Into(v.hessian.SymDense)
-	return v.invert()
+	held := v.spectrum.Map(func(l float64) float64 { return math.Max(l, v.floor) }) // which is for round ones
+	v.curvedAt, v.hessian.SymDense, v.floor = v.pilot, short.Into(held), 0
+	if err := v.invert(); err != nil {
+		return err
+	}
+	v.floor = v.spectrum.Values[0]
+	return nil
 }
 
 // frameGradients chooses the coordinates that gradients are released in, and their scatter: those
 // in which rows of rare levels are as short as others. A Hessian there would tell too little of
 // such levels.
 func (v *inferring) frameGradients() error {
-	short, err := v.shortening(v.longestLevel())
+	short, err := v.shortening(v.longestLevel(1))
 	if err != nil {
 		return err
 	}

@@ -237,7 +237,7 @@ func (o *standardised) within(r *run, whole float64) ([]float64, error) {
 		return x.byColumns()
 	}
 	if x.shortens() {
-		if _, err := x.shorten(x.longestLevel()); err != nil {
+		if _, err := x.shorten(x.longestLevel(1.2)); err != nil {
 			return nil, err
 		}
 	}

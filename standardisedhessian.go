@@ -47,7 +47,7 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 		return nil, err
 	}
 	if x.shortens() {
-		short, err := x.shorten(x.longestLevel())
+		short, err := x.shorten(x.longestLevel(1.2))
 		if err != nil {
 			return nil, err
 		}

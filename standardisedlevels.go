@@ -52,9 +52,11 @@ func levelsAmong(groups [][]int, columns []int) (out [][]int) {
 // longestLevel is how long rows of a level may be on average: where they are rare, round
 // coordinates make them long, and a clip cuts off the gradients of those whose class is the
 // rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
-// That it is 3, sets of data and made-up levels of 1 to 5 % chose; it lets go as noise fades.
-func (x *standardising) longestLevel() float64 {
-	return 3 * math.Max(1, 0.001*x.mu*math.Sqrt(x.n))
+// It is a factor of a row's root mean square, but at most 3; sets of data and made-up levels
+// of 1 to 5 % chose these. It lets go as noise fades.
+func (x *standardising) longestLevel(factor float64) float64 {
+	longest := math.Min(factor*math.Sqrt(float64(x.d)+1), 3)
+	return longest * math.Max(1, 0.001*x.mu*math.Sqrt(x.n))
 }
 
 // shortens reports whether a descent keeps rows of rare levels short: of classes alone, as

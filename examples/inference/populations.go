@@ -19,13 +19,14 @@ type population struct {
 	schema dpglm.Schema // without the labels' range
 	draw   func(r *rand.Rand, row []float64)
 	rare   bool // few ones
+	steep  bool // the last column, a level, tells much
 	heavy  bool // labels that scatter more than the model says
 }
 
 // effects are the coefficients of the scores that labels are drawn by.
 var effects = []float64{0.5, -0.4, 0.3, -0.2, 0.1, 0, 0.25}
 
-// populations are the six.
+// populations are the seven.
 func populations() []population {
 	numeric := func(columns int, lo, hi float64) dpglm.Schema {
 		s := dpglm.Schema{Numeric: map[string][2]float64{}, Intercept: true}
@@ -45,6 +46,9 @@ func populations() []population {
 	mixed := numeric(2, -3, 3)
 	mixed.Columns = append(mixed.Columns, "b", "c", "d", "B", "C")
 	mixed.OneHot = map[string][]string{"group": {"b", "c", "d"}, "other": {"B", "C"}}
+	levels := numeric(3, -3, 3)
+	levels.Columns = append(levels.Columns, "b", "c")
+	levels.OneHot = map[string][]string{"group": {"b", "c"}}
 	return []population{
 		{title: "normal", schema: numeric(6, -3, 3), draw: gauss},
 		{title: "one-hot", schema: mixed, draw: func(r *rand.Rand, row []float64) {
@@ -68,6 +72,13 @@ func populations() []population {
 		}},
 		{title: "5 % ones", schema: numeric(5, -3, 3), draw: gauss, rare: true},
 		{title: "heavy-tailed", schema: numeric(6, -3, 3), draw: gauss, heavy: true},
+		{title: "rare level", schema: levels, steep: true, draw: func(r *rand.Rand, row []float64) {
+			gauss(r, row[:3])
+			row[3], row[4] = 0, 0
+			if k := level(r, 0.57, 0.4, 0.03); k > 0 {
+				row[2+k] = 1
+			}
+		}},
 	}
 }
 
@@ -136,6 +147,9 @@ func (p population) sample(n int, loss losses.Loss, seed uint64) *drawn {
 				row[j] = math.Min(math.Max(row[j], ends[0]), ends[1])
 			}
 			z += effects[j] * row[j]
+		}
+		if p.steep {
+			z += 2 * row[len(row)-1]
 		}
 		y[i] = p.label(r, z, loss, tails)
 		if s.LabelRange != [2]float64{} {

@@ -1,0 +1,86 @@
+package dpglm_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// rareLevel are 50,000 rows of which 2 % have a level, 8 % of these of the rarer class.
+func rareLevel(seed uint64) *shops {
+	s := withRare(seed, 50_000, 0.02, 1, 2.5, losses.Logistic{})
+	delete(s.schema.Numeric, "rare")
+	s.schema.OneHot = map[string][]string{"group": {"rare"}}
+	return s
+}
+
+// The 80 rows of the rarer class among those with a rare level hide in the noise of a histogram of
+// gradients; as rows of the level are kept short its coefficient is known all the same. Were they
+// not, it would be 2 and others' standard errors 10 times as large. Of 20 fits one may be off by
+// more than three standard errors, which two are by chance in less than one case of 500.
+func TestInferenceOfRareLevels(t *testing.T) {
+	t.Parallel()
+	given, off, mean, widths := 0, 0, 0.0, 0.0
+	for k := range uint64(20) {
+		s := rareLevel(k)
+		plain, covariance := s.sandwiched(t, losses.Logistic{})
+		list := s.infer(t, losses.Logistic{}, dpglm.GDP(0.21), k).Coefficients()
+		widths += list[0].StandardError / math.Sqrt(covariance.At(0, 0)) / 20
+		c := list[2]
+		if c.Undetermined() {
+			continue
+		}
+		given++
+		mean += (c.Estimate - plain[2]) / 20
+		if math.Abs(c.Estimate-2.5) > 3*c.StandardError {
+			off++
+		}
+	}
+	t.Logf("%d given, %d off, by %.3f on average; others' standard errors are %.2f times those without privacy", given, off, mean, widths)
+	if given < 15 || off > 1 || math.Abs(mean) > 0.3 || widths > 1.5 {
+		t.Error("rows of the level are cut off")
+	}
+}
+
+// Auto estimates it too. By chance the mean of ten fits is more than .5 off, over five standard
+// deviations, in none of a million.
+func TestAutoEstimatesRareLevels(t *testing.T) {
+	mean := 0.0
+	for k := range uint64(10) {
+		s := rareLevel(k)
+		d, err := dpglm.NewDataset(s.x, s.y, s.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(k)}
+		m, err := dpglm.Auto(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.21), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := m.Coefficients()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean += list[2].Value / 10
+	}
+	if t.Logf("mean %.3f", mean); math.Abs(mean-2.5) > 0.5 {
+		t.Errorf("the level's coefficient is %.3f on average, not 2.5", mean)
+	}
+}
+
+// With little noise a level's coefficient and its standard error are about those without privacy,
+// though its rows are shorter than others in what is released.
+func TestInferenceOfRareLevelsWithoutMuchNoise(t *testing.T) {
+	for k := range uint64(3) {
+		s := rareLevel(k)
+		plain, covariance := s.sandwiched(t, losses.Logistic{})
+		c, sd := s.infer(t, losses.Logistic{}, dpglm.GDP(6), k).Coefficients()[2], math.Sqrt(covariance.At(2, 2))
+		t.Logf("fit %d: %.3f ± %.3f; without privacy %.3f ± %.3f", k, c.Estimate, c.StandardError, plain[2], sd)
+		if math.Abs(c.Estimate-plain[2]) > 0.5*sd || math.Abs(c.StandardError/sd-1) > 0.2 {
+			t.Errorf("fit %d: %.3g ± %.3g, not %.3g ± %.3g", k, c.Estimate, c.StandardError, plain[2], sd)
+		}
+	}
+}
