@@ -246,13 +246,13 @@ func (v *inferring) cutLength() float64 {
 
 // restored is the mean of what the clip cuts off of a mean gradient, at a point.
 // Where scores hardly differ large gradients aren't where they are large.
-func (v *inferring) restored(u []float64) []float64 {
-	whole := make([]float64, len(v.pilot))
+func (v *inferring) restored(at []float64) []float64 {
+	whole, norm := v.alongWeights(at)
 	length := v.cutLength()
+	floats.Scale(length*v.cut.along.mean/math.Max(norm, 0.25), whole)
 	if v.constant > 0 {
 		whole[v.d] = length * v.cut.constant.mean
 	}
-	floats.AddScaled(whole[:v.d], length*v.cut.along.mean/math.Max(floats.Norm(u, 2), 0.25), u)
 	return whole
 }
 
@@ -265,15 +265,22 @@ func (v *inferring) missing() *mat.SymDense {
 	if v.constant > 0 {
 		m.SetSym(v.d, v.d, v.cut.across+v.cut.constant.variance)
 	}
-	u, _ := v.apart(v.theta)
-	along := mat.NewVecDense(dim, nil)
-	copy(along.RawVector().Data, u[:v.d])
-	if square := floats.Dot(u[:v.d], u[:v.d]); square > 0 {
-		m.SymRankOne(m, v.cut.along.variance/square, along)
+	if along, norm := v.alongWeights(v.theta); norm > 0 {
+		m.SymRankOne(m, v.cut.along.variance/(norm*norm), mat.NewVecDense(dim, along))
 	}
 	length := v.cutLength()
 	m.ScaleSym(length*length, m)
 	return m
+}
+
+// alongWeights is a gradient in the direction of the weights at a point, and their norm, both of
+// the coordinates that gradients are clipped in.
+func (v *inferring) alongWeights(at []float64) (gradient []float64, norm float64) {
+	u := slices.Clone(v.short.Stretch(at))
+	if v.constant > 0 {
+		u[v.d] = 0
+	}
+	return v.short.Stretch(u), floats.Norm(u, 2)
 }
 
 // dispersion is the gradients' variance over the Hessian, on average, which is 1 where

@@ -348,7 +348,7 @@ func TestRestored(t *testing.T) {
 		v := &inferring{standardising: x, constant: 1, pilot: make([]float64, 3)}
 		v.cut = v.cutting()
 		v.cut.length = 100 * math.Sqrt(6)
-		return v.restored(u)
+		return v.restored(append(u, 0.7))
 	}
 	for _, c := range []struct {
 		loss losses.Loss
@@ -368,6 +368,27 @@ func TestRestored(t *testing.T) {
 		for j, got := range restored(c.loss, c.mean, c.u...) {
 			if math.Abs(got-c.want[j]) > 1e-12 {
 				t.Errorf("%s, mean %g, at %v: %g is restored along %d, want %g", c.loss.Name(), c.mean, c.u, got, j, c.want[j])
+			}
+		}
+	}
+}
+
+// Where gradients are released in shorter coordinates, what is cut off lies along the weights there.
+func TestRestoredInShorterCoordinates(t *testing.T) {
+	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
+	v := &inferring{standardising: &standardising{standardised: &standardised{loss: losses.Squared{}}, d: 2, n: 1},
+		constant: 1, pilot: make([]float64, 3), theta: []float64{1.5, -4, 7}, short: short.Beside(),
+		cut: cutting{length: 1, along: part{mean: 2, variance: 3}}}
+	// weights of 1.5 and −4 are 3 and −4 there, and that gradient is 6 and −4 in the longer ones
+	want := []float64{6. / 5, -4. / 5, 0}
+	missing := v.missing()
+	for j, got := range v.restored(v.theta) {
+		if math.Abs(got-2*want[j]) > 1e-12 {
+			t.Errorf("%g is restored along %d, want %g", got, j, 2*want[j])
+		}
+		for k, w := range want {
+			if got := missing.At(j, k); math.Abs(got-3*want[j]*w) > 1e-12 {
+				t.Errorf("%g is missing along %d and %d, want %g", got, j, k, 3*want[j]*w)
 			}
 		}
 	}

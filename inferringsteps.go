@@ -75,8 +75,7 @@ func (v *inferring) combine(first shaky) error {
 			}
 		}
 		var step mat.VecDense
-		u, _ := v.apart(s.from)
-		whole := v.restored(u)
+		whole := v.restored(s.from)
 		floats.Add(whole, s.mean)
 		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
 		ways[t] = step.RawVector().Data
