@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -31,6 +32,8 @@ type stage struct {
 	allowed         float64 // rows that the clip may shorten
 	curvature       float64 // for the clip that costs nothing
 	effective       float64
+	short           *linalg.Change // from coordinates in which the Hessian is round; nil from none
+	straight        *mat.SymDense  // what gradients are multiplied by
 }
 
 // iterate is a point and the clip that it goes on with, 0 before the first.
@@ -235,6 +238,13 @@ func (x *standardising) walk(s stage, at iterate) (iterate, error) {
 			if j < d && t >= s.steps-s.averaged {
 				at.slope[j] += g[j] / (x.n * float64(s.averaged))
 			}
+		}
+		if s.short != nil {
+			if err := x.straighten(&s, at.noise[0], g[:d]); err != nil {
+				return at, err
+			}
+		}
+		for j := range v {
 			if j == d && (!x.shape.Intercept || x.still()) { // it stays
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -46,14 +47,14 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	var short *linalg.Change
 	if x.shortens() {
-		short, err := x.shorten(x.longestLevel(1.2))
-		if err != nil {
+		if short, err = x.shorten(x.longestLevel(1.2)); err != nil {
 			return nil, err
 		}
 		at.u = short.Stretch(at.u)
 	}
-	s := stage{framed: x.framed, steps: 6, averaged: 3, size: 1 / curvature, clips: 0.015, choose: []int{0, 2}, curvature: curvature, effective: moved}
+	s := stage{framed: x.framed, short: short, steps: 6, averaged: 3, size: 1 / curvature, clips: 0.015, choose: []int{0, 2}, curvature: curvature, effective: moved}
 	if x.loss.Labels() == losses.Real {
 		s.curvature = f.residual
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
@@ -187,4 +188,24 @@ func TestLevelsInsideAnotherLearner(t *testing.T) {
 		t.Errorf("%v alone, %v inside", alone, inside)
 	}
 	weights(JLConfig{Learner: AutoConfig{}, K: 2, Slack: -1})
+}
+
+// A step along a rare level is as long as one in round coordinates, but for its noise.
+func TestStraighten(t *testing.T) {
+	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
+	x := &standardising{standardised: &standardised{mu: 1}, d: 2, n: 100}
+	for _, noise := range []float64{0, 0.75} {
+		s := stage{short: short, size: 1, averaged: 4}
+		g := []float64{5, 7}
+		if err := x.straighten(&s, noise, g); err != nil {
+			t.Fatal(err)
+		}
+		hides := 1.2 * math.Sqrt(3) * noise / 2 // of the longest level, by the mean of four steps
+		want := []float64{20 / (1 + 16*hides*hides), 7 / (1 + hides*hides)}
+		for j, got := range g {
+			if math.Abs(got-want[j]) > 1e-12 {
+				t.Errorf("with noise %g coordinate %d is %g, want %g", noise, j, got, want[j])
+			}
+		}
+	}
 }
