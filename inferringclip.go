@@ -17,7 +17,7 @@ import (
 func (v *inferring) widen() error {
 	dim := float64(len(v.pilot))
 	edges := cells(4*v.longestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
-	h, err := v.gradientNorms(edges)
+	h, free, err := v.furtherNorms(edges)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (v *inferring) widen() error {
 			return err
 		}
 	}
-	v.clip = math.Max(v.clip, v.freely(h))
+	v.clip = math.Max(v.clip, free)
 	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
 	if v.loss.Labels() == losses.Real {
 		v.cut.length *= l.longer()
@@ -68,6 +68,20 @@ func (v *inferring) freely(h reading) float64 {
 	gradient := 0.1 * v.mu * math.Sqrt((v.pool.left-scatterShare)*v.n)
 	scatter := math.Sqrt(0.1 * v.nmu() * math.Sqrt(scatterShare/2))
 	return math.Min(8*h.edges[0], median*math.Min(gradient, scatter))
+}
+
+// furtherNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
+// so little noise that a law of them would be the larger error; and the clip for those beyond.
+func (v *inferring) furtherNorms(edges []float64) (h reading, free float64, err error) {
+	if h, err = v.gradientNorms(edges); err != nil {
+		return h, 0, err
+	}
+	free = v.freely(h)
+	if free > 0 && h.noise < 0.3 { // single rows can be seen
+		floats.Scale(8, edges)
+		h, err = v.gradientNorms(edges)
+	}
+	return h, free, err
 }
 
 // gradientNorms releases how many gradients at the pilot are longer than edges.

@@ -107,7 +107,7 @@ func TestAutoEstimatesRareLevels(t *testing.T) {
 
 // With little noise a level's coefficient and its standard error are about those without privacy,
 // though its rows are shorter in what is released: among many columns gradients are in shorter
-// coordinates than the Hessian.
+// coordinates than the Hessian. With hardly any noise they are those without privacy.
 func TestInferenceOfRareLevelsWithoutMuchNoise(t *testing.T) {
 	t.Parallel()
 	for k := range uint64(4) {
@@ -120,6 +120,10 @@ func TestInferenceOfRareLevelsWithoutMuchNoise(t *testing.T) {
 		t.Logf("fit %d: %.3f ± %.3f; without privacy %.3f ± %.3f", k, c.Estimate, c.StandardError, plain[2], sd)
 		if math.Abs(c.Estimate-plain[2]) > 0.5*sd || math.Abs(c.StandardError/sd-1) > 0.2 {
 			t.Errorf("fit %d: %.3g ± %.3g, not %.3g ± %.3g", k, c.Estimate, c.StandardError, plain[2], sd)
+		}
+		c = s.infer(t, losses.Logistic{}, dpglm.GDP(100), k).Coefficients()[2]
+		if math.Abs(c.Estimate-plain[2]) > 0.1*sd || math.Abs(c.StandardError/sd-1) > 0.02 {
+			t.Errorf("fit %d without noise: %.3g ± %.3g, not %.3g ± %.3g", k, c.Estimate, c.StandardError, plain[2], sd)
 		}
 	}
 }
