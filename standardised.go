@@ -38,6 +38,10 @@ type StandardisedGDConfig struct{}
 //     or 30d from 7 features on, 500 from 17, 0.15d² from 58, 2000 from 116, and for a rarer
 //     class of a fraction q up to √(½/q) times that, A is 2I/R, R being exceeded by a quarter of
 //     the rows; where they are round already, but for noise, A is one scale.
+//     These coordinates make rows of rare levels long, and clips would cut off those of the rarer
+//     class among them. For classes A becomes A·S, S = (I + Σ (‖a‖²/L² − 1)·aaᵀ/‖a‖²)^(−½), a being
+//     the mean row of each level that is longer than L = min(1.2√(d+1), 3)·max(1, .001·μ√n). Levels
+//     are the one-hot columns that the facts tell of.
 //  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 (48 of real labels) where moments
 //     drown, or from 4 on without momentum where they were round; the last half is averaged.
 //     The clip comes from histograms of the gradients' norms, at up to four steps, and may
@@ -51,7 +55,8 @@ type StandardisedGDConfig struct{}
 //     intercept stays at the start until its own slope is released at the end. That of counts
 //     whose range is far above their mean stays at a labels' mean with a larger share.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
-//     loss's Hessian, which is released, and six more steps follow.
+//     loss's Hessian, which is released, and six more steps follow. Gradients of coordinates
+//     that S made short are multiplied by S⁻², but for what noise hides.
 //
 // With more than 1000 features, or for classes where no direction of many stands out of the
 // moments' noise, columns are scaled by their own noisy sums of squares instead (see Auto).
