@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -71,7 +72,8 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 		return nil, err
 	}
 	ledger = env.mark(ledger)
-	r := &run{ctx: ctx, data: d.data.Against(0), allow: schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress}
+	r := &run{ctx: ctx, data: d.data.Against(0), allow: schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress,
+		levels: levelsOf(d.facts, d.data.Facts().Columns)}
 	weights, err := o.trainClasses(r, classes, cfg.Classes)
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
@@ -124,9 +126,10 @@ type softmaxing struct {
 	in      *curator.ClassFramed
 	k       int
 	rates   []float64
-	typical float64 // mean square of rows in the frame, as released
-	limited bool    // whether noise makes steps short
-	scaled  bool    // whether a factor of the scores is fitted
+	short   *linalg.Change // to the coordinates, from those in which rows of rare levels are long
+	typical float64        // mean square of rows in the frame, as released
+	limited bool           // whether noise makes steps short
+	scaled  bool           // whether a factor of the scores is fitted
 }
 
 // ratesShare is what the classes' counts have of μ².
@@ -172,6 +175,11 @@ func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([]
 	if few { // nothing stands out: one scale
 		x.frame.Matrix, x.known = nil, nil
 		if err := x.roundFrame(2 / x.data.Facts().Bound); err != nil {
+			return nil, err
+		}
+	}
+	if x.shortens() {
+		if x.short, err = x.standardising.shorten(x.longestLevel(1.2)); err != nil {
 			return nil, err
 		}
 	}

@@ -25,8 +25,10 @@ type look struct{ factor, slope float64 }
 // beyond, and between these or beyond them, where a line through both is 0.
 func (x *softmaxing) rescale(start, at curator.ClassPoint) (curator.ClassPoint, error) {
 	share := float64(factorShare) / looks
-	limit := math.Max(3, 0.015*x.nmu()*math.Sqrt(share))
-	noise := 2 * limit / (x.nmu() * math.Sqrt(share)) // at a factor of 1
+	known := x.nmu() * math.Sqrt(share)
+	spread := x.spreadOfClasses(at)
+	limit := math.Max(3, math.Min(0.015*known, spread*math.Max(6, math.Sqrt(known)/4)))
+	noise := 2 * limit / known // at a factor of 1
 	ask := func(factor float64) (look, error) {
 		answer, err := x.in.ScaleSlope(x.ctx, scaledBy(factor, start, at), start.B, limit)
 		sum, err := x.pool.draw(share, answer, err)
@@ -65,7 +67,8 @@ func (x *softmaxing) rescale(start, at curator.ClassPoint) (curator.ClassPoint, 
 		high = last
 	}
 	off := noise / (last.factor * steepness(low, high) * math.Sqrt2)
-	trusted := 1 / (1 + float64(off*off/0.25)) // as if factors lay within 1 ± ½
+	usual := math.Min(0.5, spread/2) // standard deviation of factors
+	trusted := 1 / (1 + float64(off*off/(usual*usual)))
 	return scaledBy(1+float64(trusted*(crossed(low, high)-1)), start, at), nil
 }
 
@@ -90,4 +93,15 @@ func scaledBy(factor float64, start, at curator.ClassPoint) curator.ClassPoint {
 		p.B[c] = start.B[c] + float64(factor*(at.B[c]-start.B[c]))
 	}
 	return p
+}
+
+// spreadOfClasses is the largest standard deviation of a class's scores, as far as it is known.
+func (x *softmaxing) spreadOfClasses(at curator.ClassPoint) (largest float64) {
+	for _, u := range at.U {
+		largest = math.Max(largest, floats.Norm(x.short.Shrink(u), 2))
+	}
+	if x.known == nil { // one direction may have all of the rows' second moment
+		largest *= math.Sqrt(x.typical)
+	}
+	return largest
 }

@@ -56,6 +56,16 @@ func (c *Change) Stretch(v []float64) []float64 {
 	return out.RawVector().Data
 }
 
+// Shrink is S·v, which undoes Stretch.
+func (c *Change) Shrink(v []float64) []float64 {
+	if c == nil {
+		return v
+	}
+	var out mat.VecDense
+	out.MulVec(c.by, mat.NewVecDense(len(v), v))
+	return out.RawVector().Data
+}
+
 // Into is S·m·S: a matrix of products in the new coordinates.
 func (c *Change) Into(m *mat.SymDense) *mat.SymDense {
 	if c == nil {
