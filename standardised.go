@@ -47,7 +47,8 @@ type StandardisedGDConfig struct{}
 //     The clip comes from histograms of the gradients' norms, at up to four steps, and may
 //     shorten a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in
 //     the limit. It is at most that of typical gradients times nμ/(50d), or 1. For classes and
-//     counts the intercept's sum is released unclipped beside the clipped gradients, but under
+//     counts the intercept's sum is released unclipped beside the clipped gradients, within a
+//     range of ±Y as .4·C, or for counts as .6·√(YC/√(1 + d_eff)) where that is more, but under
 //     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
 //     rule, and for the logistic loss lengthened where the gradients say that it stopped short.
 //     Where moments drown it is shortened by less if the gradients that were released on the

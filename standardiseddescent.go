@@ -272,7 +272,11 @@ func (x *standardising) slope(clip float64) curator.Slope {
 	case !x.shape.Intercept, x.still():
 		return curator.Slope{Clip: clip}
 	case x.facts.apart > 0:
-		return curator.Slope{Clip: clip, Constant: 0.4 * clip, Apart: x.facts.apart}
+		part := 0.4
+		if x.loss.Labels() == losses.Count { // whose range may be far above their mean
+			part = math.Max(part, 0.6*math.Sqrt(x.facts.apart/(clip*math.Sqrt(1+x.effective))))
+		}
+		return curator.Slope{Clip: clip, Constant: part * clip, Apart: x.facts.apart}
 	}
 	return curator.Slope{Clip: clip, Constant: 1}
 }
