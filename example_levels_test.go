@@ -143,6 +143,6 @@ func ExampleEvaluateLevels() {
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
 	// accuracy 0.56 to 0.63
-	// of "yes", found 0.79 to 0.89
+	// of "yes", found 0.78 to 0.88
 	// together within the budget: true
 }
