@@ -34,9 +34,9 @@ func TestAutoOnCountsOfAWideRange(t *testing.T) {
 
 // Whitening a hundred rare levels, where one row in twenty is of the rarer class, takes more than
 // it gives unless there are many rows, and so does a clip that lets all gradients through. The
-// gain over a constant is the mean of 6 seeds.
+// gain over a constant is the mean of 6 seeds, on rows of no fit.
 func TestAutoOnManyLevels(t *testing.T) {
-	const n, questions, levels, seeds = 6000, 12, 10, 6
+	const n, fresher, questions, levels, seeds = 6000, 30_000, 12, 10, 6
 	r := rand.New(rand.NewPCG(5, 5))
 	effects := make([]float64, questions*levels)
 	for j := range effects {
@@ -47,46 +47,118 @@ func TestAutoOnManyLevels(t *testing.T) {
 		question, name := fmt.Sprint("q", j/levels), fmt.Sprint("c", j)
 		s.Columns, s.OneHot[question] = append(s.Columns, name), append(s.OneHot[question], name)
 	}
-	x, y, scores := mat.NewDense(n, len(effects), nil), make([]float64, n), make([]float64, n)
-	for i := range n {
-		scores[i] = -3
-		for q := range questions {
-			j := q*levels + min(int(r.ExpFloat64()*1.5), levels-1)
-			x.Set(i, j, 1)
-			scores[i] += effects[j]
+	rows := func(n int) (x *mat.Dense, y, scores []float64) {
+		x, y, scores = mat.NewDense(n, len(effects), nil), make([]float64, n), make([]float64, n)
+		for i := range n {
+			scores[i] = -3
+			for q := range questions {
+				j := q*levels + min(int(r.ExpFloat64()*1.5), levels-1)
+				x.Set(i, j, 1)
+				scores[i] += effects[j]
+			}
+			y[i] = draw(r, losses.Logistic{}, scores[i])
 		}
-		y[i] = draw(r, losses.Logistic{}, scores[i])
+		return x, y, scores
 	}
+	x, y, _ := rows(n)
 	data, err := dpglm.NewDataset(x, y, s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	fresh, answers, best := rows(fresher)
 	risk := func(scores []float64) (sum float64) {
 		for i, z := range scores {
-			sum += losses.Logistic{}.Value(z, 2*y[i]-1) / n
+			sum += losses.Logistic{}.Value(z, 2*answers[i]-1) / fresher
 		}
 		return sum
 	}
-	flat, ones := make([]float64, n), stat.Mean(y, nil)
+	flat, ones := make([]float64, fresher), stat.Mean(y, nil)
 	for i := range flat {
 		flat[i] = math.Log(ones / (1 - ones))
 	}
 	constant := risk(flat)
-	for _, c := range []struct{ nmu, gain float64 }{{900, 0.2}, {1500, 0.25}, {6000, 0.9}} {
+	for _, c := range []struct{ nmu, gain float64 }{{900, 0.2}, {1500, 0.25}, {6000, 0.68}} {
 		var mean float64
 		for seed := range uint64(seeds) {
 			m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(c.nmu/n), seeded(seed))
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, err := m.Scores(x)
+			z, err := m.Scores(fresh)
 			if err != nil {
 				t.Fatal(err)
 			}
 			mean += risk(z) / seeds
 		}
-		if gain := (constant - mean) / (constant - risk(scores)); !(gain >= c.gain) {
+		if gain := (constant - mean) / (constant - risk(best)); !(gain >= c.gain) {
 			t.Errorf("n·μ = %g: %.3g of the gain over a constant, want %g", c.nmu, gain, c.gain)
+		}
+	}
+}
+
+// Where features tell nothing the model is as good as a constant, but for the fraction of the
+// noise, of privacy and of the sample, that James and Stein's rule leaves, and its mean prediction
+// is near the labels' mean. Where features tell all the sample has no noise, and little is
+// shortened. Figures are those of 10 seeds, on rows of no fit.
+func TestAutoOfNoSignalAndAll(t *testing.T) {
+	const fresher, seeds = 2000, 10
+	for _, c := range []struct {
+		loss          losses.Loss
+		n, d          int
+		signal        float64 // of the first feature
+		most, meanOff float64 // the mean excess over the best model, and how far predictions' mean is off
+	}{
+		{losses.Logistic{}, 800, 4, 0, 0.0075, 0.0485}, {losses.Logistic{}, 1600, 12, 0, 0.0055, 0.03}, {losses.Logistic{}, 1600, 40, 0, 0.012, 0.03},
+		{losses.Squared{}, 1600, 12, 0, 0.0055, 0.1}, {losses.Squared{}, 1600, 40, 0, 0.035, 0.1}, {losses.Squared{}, 1600, 9, 0.14, 0.0003, 0.1},
+	} {
+		s := dpglm.Schema{Numeric: map[string][2]float64{}, Intercept: true}
+		if c.loss.Labels() == losses.Real {
+			s.Label = 5
+		}
+		for j := range c.d {
+			s.Columns = append(s.Columns, fmt.Sprint(j))
+			s.Numeric[fmt.Sprint(j)] = [2]float64{-5, 5}
+		}
+		r := rand.New(rand.NewPCG(3, uint64(c.d)))
+		normal := func(n int) *mat.Dense {
+			x := mat.NewDense(n, c.d, nil)
+			x.Apply(func(_, _ int, _ float64) float64 { return math.Max(-5, math.Min(r.NormFloat64(), 5)) }, x)
+			return x
+		}
+		fresh := normal(fresher)
+		var excess, off float64
+		for seed := range uint64(seeds) {
+			x, y := normal(c.n), make([]float64, c.n)
+			for i := range y {
+				if y[i] = c.signal * x.At(i, 0); c.signal == 0 {
+					y[i] = draw(r, c.loss, 0)
+				}
+			}
+			data, err := dpglm.NewDataset(x, y, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: c.loss}, dpglm.GDP(0.27), seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, err := m.Scores(fresh)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var mean float64
+			for i, v := range z {
+				best := c.signal * fresh.At(i, 0)
+				for _, label := range []float64{-1, 1} { // as often, or of the mean 0 beside the signal
+					excess += (c.loss.Value(v, best+label) - c.loss.Value(best, best+label)) / (2 * fresher * seeds)
+				}
+				mean += (losses.LinkOf(c.loss).Mean(v) - losses.LinkOf(c.loss).Mean(best)) / fresher
+			}
+			off += mean * mean / seeds
+		}
+		t.Logf("%s, d = %d: %.4g, %.4g", c.loss.Name(), c.d, excess, math.Sqrt(off))
+		if !(excess <= c.most && math.Sqrt(off) <= c.meanOff) {
+			t.Errorf("%s, d = %d: an excess of %.3g, a mean prediction %.3g off, want %g and %g at most", c.loss.Name(), c.d, excess, math.Sqrt(off), c.most, c.meanOff)
 		}
 	}
 }

@@ -147,12 +147,12 @@ func ExampleInfer() {
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1741  0.007481  -23.27  0.000  -0.1888  -0.1594
-	// income        0.1766  0.006732   26.24  0.000   0.1634   0.1898
+	// age          -0.1741   0.00748  -23.27  0.000  -0.1888  -0.1594
+	// income        0.1766  0.006731   26.24  0.000   0.1634   0.1898
 	// (Intercept)  -0.1175    0.1818   -0.65  0.518  -0.4738   0.2388
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 688.5, p = 3.161e-150
+	// Wald test: χ²(2) = 688.6, p = 3.024e-150
 }
 
 // The radius need not be known: a grid search selects one, privately.

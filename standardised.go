@@ -50,8 +50,8 @@ type StandardisedGDConfig struct{}
 //     counts the intercept's sum is released unclipped beside the clipped gradients, within a
 //     range of ±Y as .4·C, or for counts as .6·√(YC/√(1 + d_eff)) where that is more, but under
 //     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
-//     rule, and for the logistic loss lengthened where the gradients say that it stopped short.
-//     Where moments drown it is shortened by less if the gradients that were released on the
+//     rule, for the noise of privacy and of the sample, and for the logistic loss lengthened where
+//     the gradients say that it stopped short; predictions keep their mean. Where moments drown it is shortened by less if the gradients that were released on the
 //     way say so, the clip is at most that of typical gradients, and the logistic loss's
 //     intercept stays at the start until its own slope is released at the end. That of counts
 //     whose range is far above their mean stays at a labels' mean with a larger share.
@@ -523,6 +523,17 @@ func (h reading) smallest(allowed, z float64) float64 {
 		best = edge
 	}
 	return best
+}
+
+// above is about how many rows lie above a value.
+func (h reading) above(value float64) float64 {
+	for j := 1; j < len(h.edges); j++ {
+		if h.edges[j] <= value*(1+1e-9) {
+			part := math.Log(value/h.edges[j]) / math.Log(h.edges[j-1]/h.edges[j])
+			return h.tails[j] + math.Min(part, 1)*(h.tails[j-1]-h.tails[j])
+		}
+	}
+	return h.n
 }
 
 // carrying returns the smallest edge that rows may be shortened to and keep half of their

@@ -41,6 +41,7 @@ type iterate struct {
 	u     []float64
 	b     float64
 	clip  float64
+	cut   float64   // fraction of gradients that the clip shortens, as last read
 	noise []float64 // of each step's mean gradient
 	first []float64 // the first mean gradient, as released
 	slope []float64 // the mean over the averaged steps
@@ -105,8 +106,7 @@ func (x *standardising) firstStage() stage {
 	return s
 }
 
-// settle shortens the result of a stage for its noise, and lengthens it where it stopped
-// short.
+// settle shortens the result of a stage for noise, and lengthens it where it stopped short.
 func (x *standardising) settle(s stage, at *iterate) {
 	k := x.shrinkage(s, *at)
 	if x.known == nil {
@@ -116,10 +116,33 @@ func (x *standardising) settle(s stage, at *iterate) {
 	for j := range at.u {
 		at.u[j] *= k
 	}
+	if x.known != nil && losses.LinkOf(x.loss) == losses.Logit {
+		x.settleMean(s, at, k)
+		return
+	}
 	at.b = x.bias + x.trusted(s, *at, k)*(at.b-x.bias)
 	if x.hidden() {
 		at.b -= x.spreadOfScores(at.u) / 2 // which keeps the mean of predictions
 	}
+}
+
+// settleMean moves the intercept, after all scores were multiplied by k, to where predictions have
+// the mean that the descent's point had, moved towards the labels' released mean: as the noise of
+// both says, but by the less the larger k is, as spread scores tell the mean only as well as their
+// law is known. The noise in other coordinates says nothing of it.
+func (x *standardising) settleMean(s stage, at *iterate, k float64) {
+	r, before := math.Sqrt(x.spreadOfScores(at.u)), 0.0
+	if k > 0 {
+		before = r / k
+	}
+	slope, each := x.slope(at.clip), 1.0
+	if slope.Apart > 0 {
+		each = slope.Apart / slope.Constant
+	}
+	start, moved := x.facts.noise, each*x.facts.curvature*math.Sqrt(s.variance(at.noise, x.facts.curvature))
+	mean := logistic{at.b, before}.mean()
+	mean += (1 - k) * moved * moved / (start*start + moved*moved) * (x.facts.mean - mean)
+	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, r}.mean() < mean })
 }
 
 // spreadOfScores is their variance, as far as it is known.
@@ -316,6 +339,7 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
 	}
 	at.clip = math.Max(at.clip, x.freeClip(s))
+	at.cut = math.Max(0, math.Min(h.above(at.clip)/h.n, 0.9))
 	return nil
 }
 
@@ -340,18 +364,43 @@ func (x *standardising) freeClip(s stage) float64 {
 	return 0.007 * x.mu * math.Sqrt(s.share) * math.Sqrt(x.n*s.curvature)
 }
 
-// shrinkage is James and Stein's factor in the norm of scores: the noise in the average
-// is that of the linear recursion.
+// shrinkage is James and Stein's factor in the norm of scores: the noise in the average, of
+// privacy and of sampling, is that of the linear recursion.
 func (x *standardising) shrinkage(s stage, at iterate) float64 {
-	h := math.Min(x.facts.curvature, x.facts.steepest)
+	h, sampling := x.bend(at), x.residual(at)/x.n
+	noise := func(known float64) float64 {
+		pull := floats.Sum(s.effects(known * h)) // of a force that stays
+		return s.variance(at.noise, known*h) + float64(sampling*known*pull*pull)
+	}
 	if x.known == nil {
-		return shrunk(at.u, s.variance(at.noise, flat*h))
+		return shrunk(at.u, noise(flat))
 	}
-	var noise float64
+	var all float64
 	for _, known := range x.known {
-		noise += float64(known * s.variance(at.noise, known*h))
+		all += float64(known * noise(known))
 	}
-	return math.Max(0, 1-noise/math.Max(x.spreadOfScores(at.u), 1e-300))
+	return math.Max(0, 1-all/math.Max(x.spreadOfScores(at.u), 1e-300))
+}
+
+// bend is the curvature that a descent feels. A gradient that is shortened stays as long when
+// the point moves, and these are of the longest rows, of which the Hessian has most.
+func (x *standardising) bend(at iterate) float64 {
+	return math.Min(x.facts.curvature, x.facts.steepest) * (1 - at.cut) * (1 - at.cut)
+}
+
+// residual is the variance of φ', but for what a clip that most gradients pass takes of it: rows of
+// the rarer class have longer ones.
+func (x *standardising) residual(at iterate) float64 {
+	f, most := x.facts, at.clip/math.Sqrt(1+x.effective)
+	switch x.loss.Labels() {
+	case losses.Real:
+		return math.Min(f.residual, most*most/2)
+	case losses.Binary:
+		q := f.minority
+		rare, usual := math.Min(1-q, most), math.Min(q, most)
+		return f.residual * (q*rare*rare + (1-q)*usual*usual) / (q * (1 - q))
+	}
+	return math.Min(f.residual, most*most)
 }
 
 // flat is how curved the loss is along a typical coordinate, beside its φ”, where features

@@ -61,7 +61,7 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 func (x *standardising) along(s stage, at iterate) float64 {
 	first, m, d := s.steps-s.averaged, float64(s.averaged), float64(len(at.u))
 	var driven, variance float64
-	effects := s.effects(flat * x.facts.curvature)
+	effects := s.effects(flat * x.bend(at))
 	for t := first; t < s.steps; t++ {
 		driven += float64(d*effects[t]*at.noise[t]*at.noise[t]) / m
 		variance += float64(at.noise[t]*at.noise[t]) / float64(m*m)
