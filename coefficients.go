@@ -2,7 +2,6 @@ package dpglm
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -97,12 +96,25 @@ func named(facts Facts, columns int) []table.Coefficient {
 		}
 		out[j].Feature = table.Feature{Name: name, Columns: []string{name}, Levels: []string{""}, Block: j}
 	}
+	at := schema.places()
 	for group, names := range schema.OneHot {
-		first := slices.Index(schema.Columns, names[0])
+		first := at[names[0]]
 		for _, name := range names {
-			out[slices.Index(schema.Columns, name)].Feature = table.Feature{Name: name, Columns: []string{group},
+			out[at[name]].Feature = table.Feature{Name: name, Columns: []string{group},
 				Levels: []string{strings.TrimPrefix(name, group+"=")}, OneHot: true, Block: first, Group: group}
 		}
 	}
 	return out
+}
+
+// places are those of the columns, by their names; none without groups of levels.
+func (s Schema) places() map[string]int {
+	if len(s.OneHot) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(s.Columns))
+	for j, name := range s.Columns {
+		at[name] = j
+	}
+	return at
 }

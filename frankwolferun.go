@@ -160,7 +160,8 @@ func (x *walking) refit() ([]float64, error) {
 		return nil, err
 	}
 	r := *x.run
-	r.data, r.allow, r.levels = data, x.pool, levelsAmong(x.levels, x.columns)
+	r.data, r.allow = data, x.pool
+	r.levels = func() [][]int { return levelsAmong(x.levels(), x.columns) }
 	r.progress = func(done, total int) { x.progress(x.Steps+x.Steps*done/total, 2*x.Steps) }
 	rest := *x.rest
 	rest.shape = x.selected(k)

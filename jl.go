@@ -153,7 +153,8 @@ func (c JLConfig) train(r *run, child *Plan, bound float64, allow *release.Allow
 		return nil, err
 	}
 	shown := *r
-	shown.inner, shown.levels = r.progress, nil // a projection's features are no levels
+	shown.inner = r.progress
+	shown.levels = func() [][]int { return nil } // a projection's features are no levels
 	w, err := child.weights(&shown, projected, allow)
 	if err != nil {
 		return nil, err

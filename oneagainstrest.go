@@ -58,7 +58,7 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 		return nil, err
 	}
 	ledger := env.mark(o.ledger)
-	weights, err := o.train(&run{ctx: ctx, levels: levelsOf(d.facts, d.data.Facts().Columns)}, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
+	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}

@@ -68,7 +68,7 @@ type run struct {
 	ask    func(*curator.Question) error
 	// observe, where it isn't nil, is given what inference finds beside the weights.
 	observe func(*law)
-	levels  [][]int // the columns of each group of levels
+	levels  func() [][]int // the columns of each group of levels
 }
 
 // newPlan holds the schedule against the budget. Every plan is made here.
@@ -113,7 +113,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	}
 	ledger := env.mark(p.ledger)
 	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
-		levels: levelsOf(d.facts, d.data.Facts().Columns)})
+		levels: d.levels()})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}
 	}

@@ -75,7 +75,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	}
 	ledger = env.mark(ledger)
 	r := &run{ctx: ctx, data: d.data.Against(0), allow: schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress,
-		levels: levelsOf(d.facts, d.data.Facts().Columns)}
+		levels: d.levels()}
 	weights, err := o.trainClasses(r, classes, cfg.Classes)
 	if err != nil {
 		return nil, &Interrupted{ledger, err}

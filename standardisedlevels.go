@@ -3,6 +3,7 @@ package dpglm
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -10,16 +11,40 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
 )
 
-// levelsOf are the columns of each group of levels, by public facts.
-func levelsOf(facts Facts, columns int) (groups [][]int) {
-	features := named(facts, columns)
-	if f, ok := facts.(tableFacts); ok {
-		for j, x := range f.encoder.Features() {
-			features[j].Feature = x
-		}
+// levels finds, once it is asked, the columns of each group of levels.
+func (d *Dataset) levels() func() [][]int {
+	return sync.OnceValue(func() [][]int { return levelsOf(d.facts) })
+}
+
+// levelsOf are the columns of each group of levels, by public facts, in ascending order.
+func levelsOf(facts Facts) [][]int {
+	switch f := facts.(type) {
+	case Schema:
+		return f.levels()
+	case tableFacts:
+		return levelsOfTable(f.encoder.Features())
 	}
+	return nil
+}
+
+func (s Schema) levels() (groups [][]int) {
+	at := s.places()
+	for _, names := range s.OneHot {
+		group := make([]int, len(names))
+		for k, name := range names {
+			group[k] = at[name]
+		}
+		slices.Sort(group)
+		groups = append(groups, group)
+	}
+	slices.SortFunc(groups, slices.Compare)
+	return groups
+}
+
+func levelsOfTable(features []table.Feature) (groups [][]int) {
 	at := map[int]int{} // by block
 	for j, f := range features {
 		if !f.OneHot {
@@ -79,7 +104,7 @@ func (x *standardising) levelRows() (list [][]float64, err error) {
 		floats.Scale((1-math.Max(q, 0))/floats.Dot(r, r), r)
 		list = append(list, r)
 	}
-	for _, group := range x.levels {
+	for _, group := range x.levels() {
 		none, rest := make([]float64, x.d), 1.0
 		for _, j := range group {
 			r, q := mat.Col(nil, j, &inverse), 0.0
@@ -98,7 +123,7 @@ func (x *standardising) levelRows() (list [][]float64, err error) {
 // shortening is the change to coordinates in which rows of no level are longer than a bound on
 // average, nil where none are: its S⁻² is I and, for each longer one, (‖a‖²/longest² − 1)·aaᵀ/‖a‖².
 func (x *standardising) shortening(longest float64) (*linalg.Change, error) {
-	if len(x.levels) == 0 {
+	if len(x.levels()) == 0 {
 		return nil, nil
 	}
 	rows, err := x.levelRows()
