@@ -121,6 +121,50 @@ func TestPlansBoundPassesOfInference(t *testing.T) {
 	x.comesNear(t, data, dpglm.InferConfig{}, losses.Probit{}, dpglm.GDP(5), 51)
 }
 
+// Rare levels take frames of their own.
+func TestPlansBoundPassesOfInferenceWithLevels(t *testing.T) {
+	const n = 2254
+	r := rand.New(rand.NewPCG(9, 1))
+	x, y, w := &counting{Dense: mat.NewDense(n, 4, nil)}, make([]float64, n), dpglm.Weights{Of: make([]float64, n), Max: 1}
+	for i := range n {
+		x.Set(i, 0, r.Float64())
+		switch u := r.Float64(); {
+		case u < 0.02:
+			x.Set(i, 1, 1)
+		case u < 0.025:
+			x.Set(i, 2, 1)
+		case u < 0.525:
+			x.Set(i, 3, 1)
+		}
+		y[i], w.Of[i] = x.Dense.At(i, 0)+r.NormFloat64()+float64(3*r.ExpFloat64()*r.ExpFloat64()), 1-r.Float64()/10
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Schema{Columns: []string{"x", "a", "b", "c"}, Numeric: map[string][2]float64{"x": {0, 1}},
+		OneHot: map[string][]string{"g": {"a", "b", "c"}}, LabelRange: [2]float64{-4, 15}, Intercept: true}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.comesNear(t, data, dpglm.InferConfig{}, losses.Squared{}, dpglm.GDP(20), 55)
+}
+
+// Where the rows' weights turn out to be too small for an inference, a descent follows the
+// first releases of the pilot.
+func TestPlansBoundPassesOfInferenceThatTurnsBack(t *testing.T) {
+	const n, d = 4000, 60
+	r := rand.New(rand.NewPCG(8, 15))
+	x, y, w := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n), dpglm.Weights{Of: make([]float64, n), Max: 1}
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		y[i], w.Of[i] = x.Dense.At(i, 0)+r.NormFloat64(), 0.7
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 2, Label: 3, Intercept: true}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.comesNear(t, data, dpglm.InferConfig{}, losses.Squared{}, dpglm.GDP(0.175), 59)
+}
+
 // The longest descent is that of real labels where second moments of many columns drown.
 func TestPlansBoundPassesOfRealLabels(t *testing.T) {
 	const n, d = 1500, 17
