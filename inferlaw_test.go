@@ -507,7 +507,7 @@ func TestNoiseOfShortLevels(t *testing.T) {
 			standardising: &standardising{standardised: &standardised{loss: losses.Squared{}, shape: Shape{Dim: 3}}, d: 2, n: 100,
 				frame: curator.Frame{Matrix: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}},
 			constant: 1, pilot: make([]float64, 3), theta: make([]float64, 3), hessian: shaky{SymDense: mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})},
-			scatter: shaky{mat.NewSymDense(3, nil), scatter}, short: short.Beside(), cut: cutting{length: 20, across: 0.25},
+			scatter: shaky{mat.NewSymDense(3, nil), scatter}, short: short, cut: cutting{length: 20, across: 0.25},
 			steps: []newtonStep{{from: make([]float64, 3), noise: 0.1, weight: 1}},
 		}
 		if err := v.invert(); err != nil {
@@ -515,7 +515,7 @@ func TestNoiseOfShortLevels(t *testing.T) {
 		}
 		return v, v.law(0.95)
 	}
-	v, l := with(short, 0.3)
+	v, l := with(short.Beside(), 0.3)
 	// 2²·(0.1² of noise and 0.2²·0.25 cut off), times 4 in the first coordinate
 	for j, want := range []float64{0.32, 0.08, 0.08} {
 		if got := l.covariance.At(j, j); math.Abs(got-want) > 1e-12 {

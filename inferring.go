@@ -96,9 +96,6 @@ func (v *inferring) apart(theta []float64) (u []float64, b float64) {
 // next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
 // doesn't depend on the point it is released at once.
 func (v *inferring) curve() error {
-	if err := v.shortenLevels(); err != nil {
-		return err
-	}
 	longest, err := v.reach()
 	if err != nil {
 		return err

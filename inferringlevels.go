@@ -1,6 +1,10 @@
 package dpglm
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/linalg"
+)
 
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
 // released in: noise in all directions grows with the longest rows' squares.
@@ -9,13 +13,8 @@ func (v *inferring) shortenLevels() error {
 	if err != nil || short == nil {
 		return err
 	}
-	if v.constant > 0 {
-		short = short.Beside()
-	}
+	short = v.beside(short)
 	v.pilot = short.Stretch(v.pilot)
-	if v.hessian.SymDense == nil {
-		return nil
-	}
 	held := v.spectrum.Map(func(l float64) float64 { return math.Max(l, v.floor) }) // which is for round ones
 	v.curvedAt, v.hessian.SymDense, v.floor = v.pilot, short.Into(held), 0
 	if err := v.invert(); err != nil {
@@ -33,13 +32,18 @@ func (v *inferring) frameGradients() error {
 	if err != nil {
 		return err
 	}
-	v.short, v.gradients = short, v.framed
-	if short == nil {
+	if v.gradients = v.framed; short == nil {
 		return nil
 	}
-	if v.constant > 0 {
-		v.short = short.Beside()
-	}
+	v.short = v.beside(short)
 	_, v.gradients, err = v.changed(short)
 	return err
+}
+
+// beside is a change of the coordinates beside an intercept, where there is one.
+func (v *inferring) beside(c *linalg.Change) *linalg.Change {
+	if v.constant > 0 {
+		return c.Beside()
+	}
+	return c
 }

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Change is one to coordinates S·x for x, S being symmetric and positive. A nil one changes
-// nothing.
+// Change is one to coordinates S·x for x, S being symmetric and positive. Stretch,
+// Shrink, Into, From and Noise take a nil one for no change.
 type Change struct{ by, back *mat.SymDense } // S and S⁻¹
 
 // NewChange is the one whose S⁻² is given, and false where it isn't found.
@@ -21,9 +21,6 @@ func NewChange(inverseSquare mat.Symmetric) (*Change, bool) {
 
 // Beside is the same with one more coordinate, the last, which stays.
 func (c *Change) Beside() *Change {
-	if c == nil {
-		return nil
-	}
 	more := func(m *mat.SymDense) *mat.SymDense {
 		d := m.SymmetricDim()
 		whole := mat.NewSymDense(d+1, nil)
@@ -39,12 +36,7 @@ func (c *Change) Beside() *Change {
 }
 
 // Columns is m·S: for rows x·m, those in the new coordinates.
-func (c *Change) Columns(m *mat.Dense) *mat.Dense {
-	if c == nil {
-		return m
-	}
-	return Product(m, c.by)
-}
+func (c *Change) Columns(m *mat.Dense) *mat.Dense { return Product(m, c.by) }
 
 // Stretch is S⁻¹·v: the new weights for old ones, and the old gradient for the new one.
 func (c *Change) Stretch(v []float64) []float64 {
