@@ -710,6 +710,7 @@ func TestInferenceRoundTrip(t *testing.T) {
 	for name, f := range map[string]*dpglm.Inference{
 		"some determined": newShops(20_000, losses.Squared{}, true, 7).infer(t, losses.Squared{}, dpglm.GDP(1), 7),
 		"all":             newShops(20_000, losses.Logistic{}, false, 7).infer(t, losses.Logistic{}, dpglm.GDP(1), 7),
+		"a rare level":    shopsOfRareKind().infer(t, losses.Logistic{}, dpglm.GDP(1), 7),
 		"none":            newShops(3000, losses.Squared{}, false, 7).infer(t, losses.Squared{}, dpglm.GDP(0.01), 7),
 	} {
 		text, err := json.Marshal(f)
@@ -729,6 +730,17 @@ func TestInferenceRoundTrip(t *testing.T) {
 	}
 }
 
+// shopsOfRareKind are shops of which few are of a kind.
+func shopsOfRareKind() *shops {
+	s := newShops(20_000, losses.Logistic{}, false, 7)
+	for i := range s.y {
+		if i%40 > 0 {
+			s.x.Set(i, 2, 0)
+		}
+	}
+	return s
+}
+
 // told is what an inference of shops tells.
 func told(t *testing.T, f *dpglm.Inference) string {
 	c, err := f.Combination("twice", map[string]float64{"size": 2, "kind=c": 0.1})
@@ -746,6 +758,25 @@ func TestInferenceJSONRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	short, err := json.Marshal(shopsOfRareKind().infer(t, losses.Logistic{}, dpglm.GDP(1), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(good []byte, old, new string) {
+		t.Helper()
+		text := strings.Replace(string(good), old, new, 1)
+		if text == string(good) {
+			t.Errorf("%s is not in %s", old, good)
+		}
+		var f dpglm.Inference
+		if err := json.Unmarshal([]byte(text), &f); !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("%s for %s: %v, want ErrModel", new, old, err)
+		}
+		if f.Model() != nil {
+			t.Errorf("%s for %s: something was read", new, old)
+		}
+	}
+	refuses(short, `"short":[[`, `"short":[[1,`)
 	for _, c := range []struct{ old, new string }{
 		{`"dpglm inference"`, `"dpglm model"`},
 		{`"version":1,"level"`, `"version":2,"level"`},
@@ -766,17 +797,7 @@ func TestInferenceJSONRefuses(t *testing.T) {
 		{`"drowned":[[`, `"drowned":[[1,`},
 		{`"model":{`, `"model":null,"was":{`},
 	} {
-		text := strings.Replace(string(good), c.old, c.new, 1)
-		if text == string(good) {
-			t.Errorf("%s is not in %s", c.old, good)
-		}
-		var f dpglm.Inference
-		if err := json.Unmarshal([]byte(text), &f); !errors.Is(err, dpglm.ErrModel) {
-			t.Errorf("%s for %s: %v, want ErrModel", c.new, c.old, err)
-		}
-		if f.Model() != nil {
-			t.Errorf("%s for %s: something was read", c.new, c.old)
-		}
+		refuses(good, c.old, c.new)
 	}
 }
 

@@ -90,6 +90,7 @@ type lawJSON struct {
 	Covariance [][]float64 `json:"covariance"`
 	Inverse    [][]float64 `json:"inverse"`
 	Drowned    [][]float64 `json:"drowned,omitempty"`
+	Short      [][]float64 `json:"short,omitempty"`
 	Hidden     float64     `json:"hidden"`
 	Seen       float64     `json:"seen"`
 	Curved     float64     `json:"curved"`
@@ -182,8 +183,7 @@ func newLawJSON(l *law) *lawJSON {
 	for i := range weights {
 		weights[i] = mat.Row(nil, i, l.weights)
 	}
-	n := l.inverse.SymmetricDim()
-	return &lawJSON{weights, triangle(n, l.covariance.At), triangle(n, l.inverse.At), l.drowned, l.hidden, l.seen, l.curved, l.hessian, l.scatter}
+	return &lawJSON{weights, triangle(l.covariance), triangle(l.inverse), l.drowned, triangle(l.short), l.hidden, l.seen, l.curved, l.hessian, l.scatter}
 }
 
 // law is nil where nothing is determined.
@@ -211,16 +211,25 @@ func (j *lawJSON) law(weights int, level float64) (*law, error) {
 	if l.covariance, err = symmetric("law.covariance", j.Covariance, dim); err != nil {
 		return nil, err
 	}
+	if j.Short != nil {
+		if l.short, err = symmetric("law.short", j.Short, dim); err != nil {
+			return nil, err
+		}
+	}
 	l.inverse, err = symmetric("law.inverse", j.Inverse, dim)
 	return l, err
 }
 
-// triangle are the n rows of a symmetric matrix, from the diagonal on.
-func triangle(n int, at func(i, j int) float64) [][]float64 {
+// triangle are the rows of a symmetric matrix, from the diagonal on; none of nil.
+func triangle(m *mat.SymDense) [][]float64 {
+	if m == nil {
+		return nil
+	}
+	n := m.SymmetricDim()
 	rows := make([][]float64, n)
 	for i := range rows {
 		for j := i; j < n; j++ {
-			rows[i] = append(rows[i], at(i, j))
+			rows[i] = append(rows[i], m.At(i, j))
 		}
 	}
 	return rows

@@ -22,10 +22,10 @@ type law struct {
 	seen       float64     // mean curvature along them, as a fraction of the floor
 	curved     float64     // and what it may be
 
-	inverse          *mat.SymDense  // of H̃
-	hessian, scatter float64        // noise of H̃ and of J̃/n, the latter in other coordinates
-	short            *linalg.Change // which are these
-	quantile         float64        // of the normal law, for the intervals' level
+	inverse          *mat.SymDense // of H̃
+	hessian, scatter float64       // noise of H̃ and of J̃/n, the latter in shorter coordinates S·x̃
+	short            *mat.SymDense // S⁻²; nil where these are the others
+	quantile         float64       // of the normal law, for the intervals' level
 }
 
 // law is that of the run's estimate.
@@ -33,8 +33,11 @@ func (v *inferring) law(level float64) *law {
 	dim := len(v.theta)
 	l := &law{
 		weights: v.toWeights(), inverse: v.inverse,
-		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n, short: v.short,
+		hessian: v.hessian.noise, scatter: v.scatter.noise / v.n,
 		quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+	}
+	if v.short != nil {
+		l.short = v.short.Noise(dim)
 	}
 	lost := v.lost()
 	for k, value := range v.spectrum.Values {
@@ -306,8 +309,11 @@ func (l *law) longer(c []float64) float64 {
 	}
 	ab := mat.Dot(&a, &b)
 	curve := 2 * l.hessian * l.hessian * (mat.Dot(&a, &a)*mat.Dot(&b, &b) + ab*ab)
-	stretched := l.short.Stretch(a.RawVector().Data)
-	spread := math.Pow(l.scatter*floats.Dot(stretched, stretched), 2)
+	stretched := mat.Dot(&a, &a)
+	if l.short != nil {
+		stretched = mat.Inner(&a, l.short, &a)
+	}
+	spread := math.Pow(l.scatter*stretched, 2)
 	s2 := (curve + spread) / (4 * variance * variance)
 	shaken.MulVec(linalg.Shaken(l.inverse, l.hessian*l.hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.covariance, l.hessian*l.hessian), &a)
