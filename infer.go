@@ -52,19 +52,22 @@ type InferConfig struct {
 // Intervals are wrong where few rows, lying far from all others, carry much of a coefficient's
 // information, and noise hides them in a histogram of gradients, which are clipped: 30/μ to 50/μ
 // rows, some 130 to 210 at ε = 1 and δ = 1e-6. Rows of rare levels, among which those of the rarer
-// class are such few, are kept short instead, so that only the level's own interval is wider:
-// twice as wide as without privacy at ε = 1 where 1,000 rows of 50,000 have a level and 80 of these
-// are of the other class. That is so for levels that facts tell of, a [Schema]'s OneHot or those of
-// a table: not for a column of 0 and 1 that is declared as a number, whose coefficient would be 3
-// instead of 1.5 there. With no more than two features beside it some four in five intervals of
-// such a level hold. And intervals say nothing about choices among several fits.
+// class are such few, are kept short instead, so that mostly the level's own interval alone is
+// wider: twice as wide as without privacy at ε = 1 where 1,000 rows of 50,000 have a level and 80
+// of these are of the other class. Where noise hides a level others may be undetermined too: some
+// three in ten where 60 rows of 30,000 have it at μ = 1, and of real labels one in six where 150 of
+// 15,000 do, beside a column with a long tail, at ε = 2. Levels are those that facts
+// tell of, a [Schema]'s OneHot or those of a table: not a column of 0 and 1 that is declared as a
+// number, whose coefficient would be 3 instead of 1.5 where 1,000 rows have it. With no more than
+// two features beside it some four in five intervals of such a level hold. And intervals say nothing about choices among several fits.
 //
 // # Method
 //
 //  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ² at most, after two
 //     rounds of second moments where they promise something. Rows of rare levels are kept short
-//     for all losses: to min(√(d+1), 3) on average in what gradients are released in, to 1.5√d for
-//     Hessians, and to more as noise fades.
+//     for all losses: to min(√(d+1), 3) on average in what gradients and the Hessian at the pilot
+//     are released in, which is H̃ of real labels whose moments are known, to 1.5√d in what another
+//     Hessian is, and to more as noise fades.
 //  2. The Hessian at the pilot, for coordinates in which it is round. In these H̃, the Hessian
 //     per row, again, after the first step of 3 where it depends on the point; and a wide clip C
 //     from a histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to
