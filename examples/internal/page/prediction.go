@@ -46,10 +46,12 @@ func newPrediction(f *forecast.Forecast, epsilon float64, loss string) *predicti
 	v.add("without privacy", f.Plain, f.PlainAccuracy)
 	v.add("constant model", f.Constant, f.ConstantAccuracy)
 	write := func(v float64) string { return plain(tidy(v)) }
-	v.Charts = append(v.Charts, predictionChart{against("predicted-loss", v.Loss, losses, f.Plain, f.Constant, epsilon, write), "Predicted " + v.Loss})
+	ends, worse := lossEnds(losses, f.Plain, f.Constant), f.Constant-f.Plain
+	v.Charts = append(v.Charts, predictionChart{against("predicted-loss", v.Loss, losses, f.Plain, f.Constant, epsilon, ends, worse, write), "Predicted " + v.Loss})
 	if v.Accuracy {
 		write = func(v float64) string { return plain(tidy(100*v)) + space + "%" }
-		v.Charts = append(v.Charts, predictionChart{against("predicted-accuracy", "accuracy", accuracies, f.PlainAccuracy, f.ConstantAccuracy, epsilon, write), "Predicted accuracy"})
+		ends = accuracyEnds(accuracies, f.PlainAccuracy, f.ConstantAccuracy)
+		v.Charts = append(v.Charts, predictionChart{against("predicted-accuracy", "accuracy", accuracies, f.PlainAccuracy, f.ConstantAccuracy, epsilon, ends, -1, write), "Predicted accuracy"})
 	}
 	return v
 }
@@ -66,11 +68,10 @@ func (v *prediction) add(name string, loss, accuracy float64) {
 	v.Lines = append(v.Lines, line)
 }
 
-// against draws a figure against ε on a logarithmic scale, between what it is without privacy
-// and for a constant model. What is worse than the latter by more than what features gain
-// isn't drawn.
-func against(id, name string, curve []point, plain, constant, epsilon float64, write func(float64) string) *chart {
-	gain := constant - plain // below 0 for an accuracy
+// lossEnds are those of an axis for a loss. What is worse than the constant model by more than
+// what features gain isn't drawn.
+func lossEnds(curve []point, plain, constant float64) [2]float64 {
+	gain := constant - plain
 	worst, best := constant, plain
 	for _, p := range curve {
 		if (p.y-worst)*gain > 0 {
@@ -88,6 +89,26 @@ func against(id, name string, curve []point, plain, constant, epsilon float64, w
 	if !(low < high) {
 		low, high = low-1, high+1
 	}
+	return [2]float64{low, high}
+}
+
+// accuracyEnds are those of an axis for an accuracy: it begins below all that is drawn, and
+// ends at 1.
+func accuracyEnds(curve []point, plain, constant float64) [2]float64 {
+	low := math.Min(plain, constant)
+	for _, p := range curve {
+		if p.y < low {
+			low = p.y
+		}
+	}
+	return [2]float64{math.Max(0, low-math.Max(0.01, 0.12*(1-low))), 1}
+}
+
+// against draws a figure against ε on a logarithmic scale, with what it is without privacy and
+// for a constant model, between the ends of its axis. Greater is worse where worse is above 0,
+// and better where it is below.
+func against(id, name string, curve []point, plain, constant, epsilon float64, ends [2]float64, worse float64, write func(float64) string) *chart {
+	low, high := ends[0], ends[1]
 	from, to := math.Log2(curve[0].x), math.Log2(curve[len(curve)-1].x)
 	c := newChart(id, [2]float64{from, to}, [2]float64{low, high}, false)
 	c.Title, c.XLabel, c.YLabel = "Predicted "+name+" against ε", "ε", name
@@ -104,11 +125,11 @@ func against(id, name string, curve []point, plain, constant, epsilon float64, w
 	drawn := c.inside(curve)
 	c.line("curve", drawn...)
 	up, down := -7.0, 16.0
-	if gain < 0 {
+	if worse < 0 {
 		up, down = down, up
 	}
 	c.note(point{from, plain}, 2, down, "start", "without privacy")
-	if (curve[0].y-constant)*gain > 0 { // and crosses it
+	if (curve[0].y-constant)*worse > 0 { // and crosses it
 		c.note(point{from, constant}, 2, down, "start", "constant model")
 	} else {
 		c.note(point{to, constant}, -2, up, "end", "constant model")

@@ -95,3 +95,21 @@ func TestCurvesStayInside(t *testing.T) {
 		t.Errorf("%+v", marked.Dots)
 	}
 }
+
+// The axis of an accuracy ends at 100 % and begins a little below all that is drawn, also where
+// features gain nothing or lose, as they do for rare classes.
+func TestAccuracyEndsAtOne(t *testing.T) {
+	for _, plain := range []float64{0.97, 0.969, 0.975, 1} {
+		f := &forecast.Forecast{Rows: 10, Simulated: 5, Repeats: 2, LabelMean: 0.03, Plain: 0.1, Constant: 0.13, PlainAccuracy: plain, ConstantAccuracy: 0.97, At: []forecast.Expectation{
+			{Epsilon: 0.25, AccuracyLost: plain - 0.74}, {Epsilon: 1, AccuracyLost: plain - 0.92}, {Epsilon: 4, AccuracyLost: plain - 0.969},
+		}}
+		c := newPrediction(f, 1, "logistic").Charts[1]
+		last := c.YTicks[len(c.YTicks)-1]
+		if c.high[1] != 1 || last.Text != "100"+space+"%" || last.At != c.Top || !(c.low[1] > 0.68 && c.low[1] < 0.74) || len(c.YTicks) < 3 {
+			t.Errorf("without privacy %v: from %v to %v with ticks %v", plain, c.low[1], c.high[1], c.YTicks)
+		}
+		if curve := strings.Fields(c.Lines[2].Points); len(curve) != 3 {
+			t.Errorf("without privacy %v: the curve is %q", plain, curve)
+		}
+	}
+}
