@@ -116,24 +116,32 @@ func (b *budget) all(s dpglm.Shape) string {
 }
 
 // coarse warns where noise, which grows with the labels' range, may hide what they differ by:
-// where their mean alone, with the whole budget, would be known no better than to a hundredth
-// of the range; of counts and amounts, which mostly lie near 0, to a thousandth.
+// where their mean alone, with the whole budget, would be known no better than that calls for.
 func (b *budget) coarse(s dpglm.Shape, source *task.Source) string {
 	mu, err := mechanisms.GaussianMu(b.epsilon, b.delta)
 	if source.Levels() != nil || source.Loss.Labels() == losses.Binary || err != nil {
 		return ""
 	}
-	share := 100.0
-	if source.Loss.Labels().FromZero() {
-		share = 1000
-	}
 	low, high := s.LabelCentre-s.LabelBound, s.LabelCentre+s.LabelBound
 	noise := (high - low) * float64(b.group) / (float64(s.Rows) * mu)
-	if noise < (high-low)/share {
+	if noise < enough(low, high, source.Loss.Labels()) {
 		return ""
 	}
 	return fmt.Sprintf("labels lie in [%.4g, %.4g] by the schema, and noise grows with that range: even their mean alone is known up to a standard deviation of %.2g only; "+
-		"if most labels differ by less, a narrower range, from public knowledge, may gain more than it clamps", low, high, noise)
+		"if nearly all of them lie in a small part of it, a range of that part, from public knowledge, may gain more than it clamps", low, high, noise)
+}
+
+// enough is how well a mean should be known: to a hundredth of the range, and to a thousandth of
+// that of amounts, which mostly lie near 0. Counts fill a range up to 1 and lie near 0 in one of
+// hundreds; between, they differ by about the root of the cap.
+func enough(low, high float64, labels losses.Labels) float64 {
+	switch labels {
+	case losses.Amount:
+		return (high - low) / 1000
+	case losses.Count:
+		return math.Max(math.Sqrt(high)/100, high/1000)
+	}
+	return (high - low) / 100
 }
 
 // total is the library's budget.

@@ -125,3 +125,30 @@ func TestRadiusIsNamedWhereItHolds(t *testing.T) {
 		}
 	}
 }
+
+// Plans warn of noise that hides what labels differ by, and not of what is little beside one
+// count: whoever has few counts has no use for a narrower range.
+func TestCoarseLabels(t *testing.T) {
+	for _, c := range []struct {
+		label, rows string
+		want        bool
+	}{
+		{`"kind": "count", "cap": 1`, "2000", false},
+		{`"kind": "count", "cap": 2`, "2000", false},
+		{`"kind": "count", "cap": 10`, "2000", false},
+		{`"kind": "count", "cap": 10`, "200", true},
+		{`"kind": "count", "cap": 1000`, "2000", true},
+		{`"kind": "count", "cap": 1000`, "20000", false},
+		{`"kind": "numeric", "range": [0, 2]`, "2000", false},
+		{`"kind": "numeric", "range": [0, 2]`, "200", true},
+	} {
+		_, said := csvfit(t, "plan", "-schema", schema(t, "pay", c.label), "-rows", c.rows, "-epsilon", "1")
+		if strings.Contains(said, "even their mean alone") != c.want {
+			t.Errorf("%s, %s rows: %q", c.label, c.rows, said)
+		}
+	}
+	_, said := csvfit(t, "plan", "-schema", schema(t, "pay", pay), "-rows", "2000", "-epsilon", "1", "-loss", "gamma")
+	if !strings.Contains(said, "even their mean alone") {
+		t.Errorf("of amounts: %q", said)
+	}
+}
