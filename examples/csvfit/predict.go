@@ -146,7 +146,7 @@ func (p *predictions) records(ctx context.Context, src *table.CSV) error {
 	for {
 		fields, err := src.Next()
 		if errors.Is(err, io.EOF) {
-			p.warnings = b.Warnings()
+			p.warnings = append(p.unexposed(header), b.Warnings()...)
 			return p.write(x, rows)
 		}
 		if err == nil {
@@ -164,6 +164,15 @@ func (p *predictions) records(ctx context.Context, src *table.CSV) error {
 		}
 		rows = rows[:0]
 	}
+}
+
+// unexposed says where a file lacks the exposures of the model's schema.
+func (p *predictions) unexposed(header []string) []string {
+	name := p.Encoder().Schema().Exposure
+	if name == "" || slices.Contains(header, name) {
+		return nil
+	}
+	return []string{fmt.Sprintf("column %q, the exposure, is not in the file: predictions are for an exposure of 1", name)}
 }
 
 // encode reads the k-th record of a batch.

@@ -61,8 +61,11 @@ func TestRates(t *testing.T) {
 	if len(explained) != 3 || !(explained["non-private"] < explained["constant"] && explained["private"] < explained["constant"] && explained["private"] < explained["non-private"]+0.02) {
 		t.Errorf("deviances %v in\n%s", explained, fitted)
 	}
-	predicted := func(text string) (values []float64) {
-		out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", text))
+	predicted := func(text, says string) (values []float64) {
+		out, said := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", text))
+		if said != says {
+			t.Errorf("predict says %q, want %q", said, says)
+		}
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +79,7 @@ func TestRates(t *testing.T) {
 		}
 		return values
 	}
-	at, one := predicted("years,age\n0.5,30\n1,30\n5,30\n"), predicted("age\n30\n")
+	at, one := predicted("years,age\n0.5,30\n1,30\n5,30\n", ""), predicted("age\n30\n", "csvfit: column \"years\", the exposure, is not in the file: predictions are for an exposure of 1\n")
 	if !(math.Abs(at[0]/one[0]-0.5) < 1e-4 && at[1] == one[0] && at[2] == one[0]) {
 		t.Errorf("predictions %v at exposures of a half, 1 and beyond the range, %v without", at, one)
 	}
