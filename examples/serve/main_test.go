@@ -176,6 +176,42 @@ func TestServesClasses(t *testing.T) {
 	}
 }
 
+// Rates are for an exposure of 1, whatever a record's own is, and the answers say so.
+func TestServesRates(t *testing.T) {
+	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "claims", "exposure": "years", "columns": [
+		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, 1]}, {"name": "claims", "kind": "count", "cap": 5}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := table.ReadCSV(strings.NewReader("age,years,claims\n"+strings.Repeat("30,0.5,0\n70,1,2\n", 200)), schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := dpglm.NewTableDataset(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dpglm.Auto(context.Background(), data, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.ApproxDP(4, 1e-5), &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(newServer(m))
+	defer s.Close()
+	_, half := ask(t, s, `{"age": 70, "years": 0.5}`)
+	if _, none := ask(t, s, `{"age": 70}`); half != none || !strings.Contains(none, `"kind":"mean","per":"years = 1","predictions":[`) {
+		t.Errorf("%s at a half and %s without", half, none)
+	}
+	r, err := http.Get(s.URL + "/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var model struct{ Per string }
+	if err := json.NewDecoder(r.Body).Decode(&model); err != nil || model.Per != "years = 1" {
+		t.Errorf("%+v (%v)", model, err)
+	}
+}
+
 // Models of several levels answer with a probability for each, as the library does.
 func TestServesLevels(t *testing.T) {
 	for _, path := range []string{"../../testdata/classmodel-v1-table.json", "../../testdata/model-v1-ordinal.json"} {

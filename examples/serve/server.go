@@ -65,8 +65,18 @@ func (s *server) describe(w http.ResponseWriter, _ *http.Request) {
 		Kind    string        `json:"kind"`
 		Levels  []string      `json:"levels,omitempty"`
 		Columns []string      `json:"columns"`
+		Per     string        `json:"per,omitempty"`
 		Ledger  *dpglm.Ledger `json:"ledger"`
-	}{s.Label(), s.kind, s.Levels(), s.Encoder().Inputs(), s.Ledger()})
+	}{s.Label(), s.kind, s.Levels(), s.Encoder().Inputs(), s.per(), s.Ledger()})
+}
+
+// per says of what exposure the predictions are, where the schema has one: records' own don't
+// count.
+func (s *server) per() string {
+	if name := s.Encoder().Schema().Exposure; name != "" {
+		return name + " = 1"
+	}
+	return ""
 }
 
 // maxBody is how many bytes a request may have.
@@ -87,8 +97,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, struct {
 		Label       string `json:"label"`
 		Kind        string `json:"kind"`
+		Per         string `json:"per,omitempty"`
 		Predictions any    `json:"predictions"`
-	}{s.Label(), s.kind, predictions})
+	}{s.Label(), s.kind, s.per(), predictions})
 }
 
 // decode reads a record or a list of records, whose fields are texts, numbers, or null for
