@@ -5,10 +5,10 @@
 //	curl localhost:8080/predict -d '{"education": 16, "experience": 10, "ethnicity": "cauc", "smsa": "yes", "region": "west", "parttime": "no"}'
 //
 // POST /predict takes a record, or a list of them, and answers with a number for each or, of a
-// label with several levels, their probabilities and the most likely one; GET /model says what is predicted from
-// which columns, and how private it is. A model with exposures answers with means for an exposure of
-// 1, and says so by "per": multiply each by its record's. A model is released: answering queries with it
-// spends nothing more, however many there are.
+// label with several levels, their probabilities and the most likely one; GET /model says what is
+// predicted from which columns, and how private it is. A model with exposures answers with means
+// for an exposure of 1, which "per" says: multiply each by its record's. A model is released:
+// answering queries with it spends nothing more, however many there are.
 package main
 
 import (

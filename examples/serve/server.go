@@ -102,12 +102,17 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	}{s.Label(), s.kind, s.per(), predictions})
 }
 
+// wanted is what the body of a request should be.
+const wanted = `give a record such as {"age": 64, "ward": "icu"}, or a list of records`
+
 // decode reads a record or a list of records, whose fields are texts, numbers, or null for
 // a missing value.
 func decode(body io.Reader) ([]map[string]string, error) {
 	var text json.RawMessage
 	whole := json.NewDecoder(body)
-	if err := whole.Decode(&text); err != nil {
+	if err := whole.Decode(&text); err == io.EOF {
+		return nil, errors.New("the body is empty: " + wanted)
+	} else if err != nil {
 		return nil, err
 	}
 	if _, err := whole.Token(); err != io.EOF {
@@ -120,7 +125,7 @@ func decode(body io.Reader) ([]map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&fields); err != nil {
-		return nil, fmt.Errorf(`give a record such as {"age": 64, "ward": "icu"}, or a list of records: %w`, err)
+		return nil, fmt.Errorf("%s: %w", wanted, err)
 	}
 	records := make([]map[string]string, len(fields))
 	for i, f := range fields {
