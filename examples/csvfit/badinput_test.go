@@ -132,6 +132,8 @@ func TestBadInput(t *testing.T) {
 		{"not a model", []string{"show", "-model", write(t, "m.json", `{"format": "x"}`)}, 1, `must be "dpglm model"`},
 		{"a schema as a model", []string{"show", "-model", binary}, 1, "this is a schema; -model wants what csvfit fit -o wrote"},
 		{"a model as a schema", fit(good, model), 1, "this is a model; -schema wants"},
+		{"a table as a model", []string{"predict", "-data", good, "-model", good}, 1, "-model " + good + ": this is no model; -model wants what csvfit fit -o wrote (invalid character"},
+		{"a list as a model", []string{"show", "-model", write(t, "m.json", "[1]")}, 1, "this is no model"},
 		{"model cut short", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm`)}, 1, "m.json: it ends too early"},
 		{"newer model", []string{"show", "-model", write(t, "m.json", `{"format": "dpglm model", "version": 2}`)}, 1, "version = 2 is not known"},
 		{"predict of an empty file", []string{"predict", "-model", model, "-data", empty}, 1, "csvfit: " + empty + ": it is empty"},

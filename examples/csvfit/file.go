@@ -83,10 +83,14 @@ func readModel(path string) (model, *dpglm.Inference, error) {
 	}
 	m, found, err := decode(text)
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && int(syntax.Offset) >= len(text) {
-		return nil, nil, fmt.Errorf("%s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax) && int(syntax.Offset) >= len(text):
+		return nil, nil, fmt.Errorf("-model %s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
+	case errors.As(err, &syntax) || errors.As(err, &kind):
+		return nil, nil, fmt.Errorf("-model %s: this is no model; -model wants what csvfit fit -o wrote (%w)", path, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("-model %s: %w", path, err)
 	}
 	return m, found, nil
 }
