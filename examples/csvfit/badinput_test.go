@@ -27,6 +27,7 @@ func TestBadInput(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model.json")
 	csvfit(t, "fit", "-data", good, "-schema", binary, "-epsilon", "1", "-o", model)
 	dir, empty := t.TempDir(), file("")
+	unread := file("a,y\nnone,1\n") // what is wrong with it isn't said where it isn't read
 	for _, c := range []struct {
 		name string
 		args []string
@@ -73,19 +74,24 @@ func TestBadInput(t *testing.T) {
 		{"epsilon 0", fit(good, binary, "-epsilon", "0"), 2, "-epsilon 0 must be a number above 0; usual are 0.1 to 10"},
 		{"epsilon NaN", fit(good, binary, "-epsilon", "nan"), 2, "-epsilon NaN"},
 		{"delta 0", fit(good, binary, "-delta", "0"), 2, "-delta"},
-		{"delta 1", fit(good, binary, "-delta", "1"), 1, "delta"},
+		{"delta 1", fit(unread, binary, "-delta", "1"), 2, "-delta 1 must lie strictly between 0 and 1"},
+		{"delta NaN", fit(unread, binary, "-delta", "nan"), 2, "-delta NaN"},
+		{"epsilon beyond the library's", fit(good, binary, "-epsilon", "1e300"), 1, "-epsilon 1e+300: dpglm: privacy budget: mu = "},
 		{"no group", fit(good, binary, "-group", "0"), 2, "-group 0 must be at least 1"},
 		{"group in both parts", fit(good, binary, "-group", "5", "-evaluate", "0.4", "-method", "objpert", "-delta", "1e-5"), 1, "-group 5: a group with rows in the fit and in the evaluation"},
 		{"huge group", fit(good, binary, "-group", "2000000000"), 1, "rows of a group = 2000000000"},
-		{"radius", fit(good, binary, "-radius", "-1"), 1, "Radius"},
-		{"radius of no effect", fit(good, binary, "-radius", "2", "-method", "infer"), 2, "-radius 2 is for methods that hold the weights to it, and -method infer doesn't"},
+		{"radius", fit(good, binary, "-radius", "-1", "-method", "noisygd"), 1, "Radius"},
+		{"radius of no effect", fit(unread, binary, "-radius", "2", "-method", "infer"), 2, "-radius 2 is for methods that hold the weights to it, and -method infer doesn't"},
+		{"radius of no effect by default", fit(unread, binary, "-radius", "3"), 2, "-method auto doesn't: leave it out"},
 		{"radius of no effect, planned", []string{"plan", "-schema", binary, "-rows", "900", "-epsilon", "1", "-radius", "2"}, 2, "-method auto doesn't: leave it out"},
 		{"unknown loss", fit(good, binary, "-loss", "cubic"), 2, "poisson, probit, quantile"},
 		{"loss of numbers", fit(good, binary, "-loss", "squared"), 2, `"y" is binary: leave out -loss`},
 		{"unknown method", fit(good, binary, "-method", "magic"), 2, "noisygd"},
 		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
 		{"a mean without a page", fit(good, binary, "-mean", "0.3"), 2, "-mean is for -report"},
-		{"a mean that is none", fit(good, binary, "-mean", "2", "-report", filepath.Join(dir, "none.html")), 1, "LabelMean = 2"},
+		{"a mean that is none", fit(unread, binary, "-mean", "7", "-report", filepath.Join(dir, "none.html")), 2, "-mean 7 must lie between 0 and 1"},
+		{"a mean beyond numbers", fit(unread, facts(`"kind": "numeric", "range": [2, 5]`), "-mean", "1.5", "-report", filepath.Join(dir, "none.html")), 2, "-mean 1.5 must lie between 2 and 5"},
+		{"a mean beyond counts", fit(unread, facts(`"kind": "count", "cap": 5`), "-mean", "6", "-report", filepath.Join(dir, "none.html")), 2, "-mean 6 must lie between 0 and 5"},
 		{"evaluated share", fit(good, binary, "-evaluate", "1"), 2, "-evaluate 1"},
 		{"no evaluated share", fit(good, binary, "-evaluate", "0"), 2, "-evaluate 0 must lie strictly between 0 and 1"},
 		{"evaluated rows", fit(good, binary, "-evaluate", "0.9"), 1, "-evaluate 0.9"},
@@ -118,7 +124,7 @@ func TestBadInput(t *testing.T) {
 		{"plan an evaluation of too few", []string{"plan", "-schema", binary, "-rows", "2", "-epsilon", "1", "-evaluate", "0.6"}, 2, "-evaluate 0.6 leaves none of -rows 2"},
 		{"plan an evaluation and a target", []string{"plan", "-schema", binary, "-rows", "100", "-width", "2", "-evaluate", "0.2"}, 2, "-evaluate takes one"},
 		{"plan an evaluation of a group", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-delta", "1e-5", "-group", "5", "-evaluate", "0.4", "-method", "objpert"}, 1, "-group 5: a group with rows"},
-		{"plan an odd mean", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-expect", "-mean", "2"}, 1, "LabelMean = 2"},
+		{"plan an odd mean", []string{"plan", "-schema", binary, "-rows", "100", "-epsilon", "1", "-expect", "-mean", "2"}, 2, "-mean 2 must lie between 0 and 1"},
 		{"compare nothing", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-methods", "auto,magic"}, 2, `"magic"`},
 		{"compare all", []string{"compare", "-data", good, "-schema", binary, "-epsilon", "1", "-test", "1"}, 2, "-test 1"},
 		{"init without data", []string{"init"}, 2, "-data is missing"},

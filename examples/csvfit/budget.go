@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -51,6 +52,9 @@ func (b *budget) checkAll(given map[string]bool) error {
 	if given["delta"] && b.delta == 0 {
 		return task.Usage("-delta 0 must be above 0: leave it out for the default")
 	}
+	if given["delta"] && !(b.delta > 0 && b.delta < 1) {
+		return task.Usage("-delta %g must lie strictly between 0 and 1: leave it out for the default", b.delta)
+	}
 	if b.group < 1 {
 		return task.Usage("-group %d must be at least 1: the most rows that belong together", b.group)
 	}
@@ -81,7 +85,7 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*plan
 	}
 	plan, err := b.plan(s, source)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, b.asTyped(err)
 	}
 	var warnings []string
 	for _, line := range strings.Split(plan.ledger.String(), "\n") {
@@ -99,9 +103,27 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*plan
 	return plan, warnings, nil
 }
 
-// checkRadius refuses a radius that the plan won't hold the weights to.
-func (b *budget) checkRadius(plan *planned) error {
-	if b.radius == 0 || plan.radius != 0 {
+// asTyped names the flag that a budget's μ was computed from.
+func (b *budget) asTyped(err error) error {
+	var bad dpglm.ArgumentError
+	if errors.As(err, &bad) && errors.Is(err, dpglm.ErrBudget) && strings.HasSuffix(bad.Param(), "mu") {
+		return fmt.Errorf("-epsilon %g: %w", b.epsilon, err)
+	}
+	return err
+}
+
+// holds reports whether the method holds the weights to a radius.
+func (b *budget) holds() bool {
+	switch b.learner.(type) {
+	case dpglm.InferConfig, dpglm.StandardisedGDConfig, dpglm.AutoConfig: // which is the former
+		return false
+	}
+	return true
+}
+
+// checkRadius refuses a radius that the method won't hold the weights to.
+func (b *budget) checkRadius() error {
+	if b.radius == 0 || b.holds() {
 		return nil
 	}
 	return task.Usage("-radius %g is for methods that hold the weights to it, and -method %s doesn't: leave it out", b.radius, b.method)

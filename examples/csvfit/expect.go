@@ -14,6 +14,7 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/internal/digits"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // expected is what flags ask of a forecast, by made-up rows.
@@ -67,6 +68,25 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 		b.method = "infer"
 	}
 	return b.checkAll(given)
+}
+
+// checkMean refuses a mean that the labels can't have, before the data are read.
+func (e *expected) checkMean(source *task.Source) error {
+	if e.mean == 0 || source.Softmax || source.Facts() == nil {
+		return nil
+	}
+	s, err := shapeOf(source.Facts(), 1)
+	if err != nil {
+		return err
+	}
+	low, high := s.LabelCentre-s.LabelBound, s.LabelCentre+s.LabelBound
+	if source.Loss.Labels() == losses.Binary {
+		low, high = 0, 1
+	}
+	if !(e.mean > low && e.mean < high) {
+		return task.Usage("-mean %g must lie between %.4g and %.4g, as labels do by the schema", e.mean, low, high)
+	}
+	return nil
 }
 
 // scenario is what is planned.

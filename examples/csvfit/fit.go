@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -74,7 +75,10 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if o.expected.table && o.source.Levels() != nil {
 		return nil, task.Usage("-mean is for a label that is a number or a class of two, and this one has levels: leave it out")
 	}
-	return o, o.choose(o.source)
+	if err := o.choose(o.source); err != nil {
+		return nil, err
+	}
+	return o, errors.Join(o.checkRadius(), o.expected.checkMean(o.source))
 }
 
 func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -126,9 +130,6 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 	r.shape = data.Shape()
 	plan, warnings, err := o.of(r.shape, o.source, stderr)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.checkRadius(plan); err != nil {
 		return nil, err
 	}
 	r.radius, r.warnings = plan.radius, warnings

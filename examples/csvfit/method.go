@@ -125,8 +125,7 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		return nil, err
 	}
 	learner, radius := b.learner, p.Problem.Radius
-	switch p.Learner.(type) {
-	case dpglm.InferConfig, dpglm.StandardisedGDConfig, dpglm.AutoConfig: // where it is the former
+	if !b.holds() {
 		radius = 0
 	}
 	return &planned{p.Ledger, radius, p.Note, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -47,6 +48,9 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
+	if err := errors.Join(b.checkRadius(), e.checkMean(source)); err != nil {
+		return err
+	}
 	if source.Softmax && (e.table || e.sought()) {
 		return task.Usage(`a forecast is for one score a row, and %s has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method)
 	}
@@ -63,9 +67,6 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	p, warnings, err := b.of(shape, source, stderr)
 	if err != nil {
-		return err
-	}
-	if err := b.checkRadius(p); err != nil {
 		return err
 	}
 	evaluation, err := e.evaluation(ctx, b, source, shape, held, p, stderr)
