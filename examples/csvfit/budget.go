@@ -94,7 +94,7 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*plan
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 		}
 	}
-	for _, text := range []string{b.all(s), b.coarse(s, source)} {
+	for _, text := range []string{b.all(s), b.coarse(s, source), b.unreached(s, source, plan.radius)} {
 		if text != "" {
 			warnings = append(warnings, text)
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
