@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,11 +113,21 @@ func TestIntervalsAreKept(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(text, &found)); err != nil {
 		t.Fatal(err)
 	}
-	if shown, _ := csvfit(t, "show", "-model", path); !strings.Contains(printed, found.String()) || !strings.Contains(shown, found.String()) {
+	shown, _ := csvfit(t, "show", "-model", path)
+	if !strings.Contains(printed, found.String()) || !strings.Contains(shown, found.String()) {
 		t.Errorf("%s\nwas printed\n%s\nand is shown as\n%s", &found, printed, shown)
 	}
+	test, err := found.Wald(dpglm.AllZero("town=hull", "town=leeds")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{printed, shown} {
+		if !strings.Contains(out, fmt.Sprintf("\nlevels of \"town\" together: %v\n", test)) || strings.Count(out, " together: Wald") != 1 {
+			t.Errorf("%v is missing, or there are others, in\n%s", test, out)
+		}
+	}
 	var object struct{ Inference *dpglm.Inference }
-	shown, _ := csvfit(t, "show", "-model", path, "-json")
+	shown, _ = csvfit(t, "show", "-model", path, "-json")
 	if err := json.Unmarshal([]byte(shown), &object); err != nil || object.Inference == nil || object.Inference.String() != found.String() {
 		t.Errorf("%v: %s", err, shown)
 	}

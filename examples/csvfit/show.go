@@ -44,8 +44,31 @@ func printFound(w io.Writer, m model, found *dpglm.Inference) error {
 	if err := sayOrdinal(w, m); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, found)
+	_, err := fmt.Fprint(w, found, levelTests(found))
 	return errors.Join(err, noteInference(w, found))
+}
+
+// levelTests tests, for each column of three levels or more, that none of them matters, where
+// that can be tested.
+func levelTests(found *dpglm.Inference) string {
+	var groups []string
+	levels := map[string][]string{}
+	for _, c := range found.Coefficients() {
+		if levels[c.Group] == nil {
+			groups = append(groups, c.Group)
+		}
+		levels[c.Group] = append(levels[c.Group], c.Name)
+	}
+	var b strings.Builder
+	for _, group := range groups {
+		if group == "" || len(levels[group]) < 2 {
+			continue
+		}
+		if test, err := found.Wald(dpglm.AllZero(levels[group]...)...); err == nil {
+			fmt.Fprintf(&b, "levels of %q together: %v\n", group, test)
+		}
+	}
+	return b.String()
 }
 
 func printCoefficients(w io.Writer, m model) error {
