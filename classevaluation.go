@@ -74,17 +74,24 @@ func (e *ClassEvaluation) String() string {
 // share is what a part of the rows can be.
 func share(int) (low, high float64) { return 0, 1 }
 
-// confuse makes figures of counts by class and predicted class.
+// predictedTo is how many rows are predicted to be of a class.
+func predictedTo(c []float64, classes, k int) (sum float64) {
+	for j := range classes {
+		sum += c[j*classes+k]
+	}
+	return sum
+}
+
+// confuse makes figures of counts by class and predicted class. A class of which no rows stand
+// out from noise has no recall, and one that is not seen to be predicted has no precision.
 func (e *ClassEvaluation) confuse(r *sampled, classes int) {
+	least := float64(outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
 	v := r.intervals(func(counts [][]float64) []float64 {
 		c := counts[0]
 		all, right := floats.Sum(c), 0.0
 		var figures []float64
 		for k := range classes {
-			own, predicted, both := floats.Sum(c[k*classes:(k+1)*classes]), 0.0, c[k*classes+k]
-			for j := range classes {
-				predicted += c[j*classes+k]
-			}
+			own, predicted, both := floats.Sum(c[k*classes:(k+1)*classes]), predictedTo(c, classes, k), c[k*classes+k]
 			right += both
 			figures = append(figures, own/all, both/own, both/predicted)
 		}
@@ -93,7 +100,13 @@ func (e *ClassEvaluation) confuse(r *sampled, classes int) {
 	e.Classes = make([]ClassFigures, classes)
 	for k := range e.Classes {
 		c := &e.Classes[k]
-		c.Rate, c.Recall, c.Precision = v[3*k], v[3*k+1], v[3*k+2]
+		c.Rate = v[3*k]
+		if floats.Sum(r.counts[0][k*classes:(k+1)*classes]) > least {
+			c.Recall = v[3*k+1]
+		}
+		if predictedTo(r.counts[0], classes, k) > least {
+			c.Precision = v[3*k+2]
+		}
 	}
 	e.Accuracy = v[3*classes]
 	pure := nonnegative(r.counts[0], math.Max(1, floats.Sum(r.counts[0])))
