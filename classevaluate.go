@@ -46,8 +46,11 @@ type EvaluateClassesConfig struct {
 // in their own rows, of which there are fewest: these have a share of μ² that is √(K−1)
 // times that of all other rows, so that K areas under curves cost hardly more than one. The
 // interval of their mean takes errors in the ranks of other classes' rows to be alike for all
-// classes, and is too wide rather than too narrow. It takes eight passes over the rows, of
-// O(n·d·K). There may be at most 100 classes. A model without probabilities has neither
+// classes, and is too wide rather than too narrow. The log-loss counts rows of rare classes,
+// which may weigh most in it: over a range that is found from the log-odds of all rows. Recall
+// and precision are left out where the rows that they are a part of don't stand out from noise.
+//
+// It takes 22 passes over the rows, of O(n·d·K). There may be at most 100 classes. A model without probabilities has neither
 // log-loss nor Brier score, and its curves rank rows by 1/(1 + e^(−score)) over the sum of
 // all classes'.
 func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, cfg EvaluateClassesConfig, env *Env) (*ClassEvaluation, error) {
@@ -143,7 +146,7 @@ func (c EvaluateClassesConfig) plan(s Shape, classes int, b Budget) (*classEvalu
 	if p.shape, err = s.under(losses.Logistic{}); err != nil {
 		return nil, err
 	}
-	const releases = 8
+	const releases = 6 + lossShifts
 	dim := classes * max(classes, len(scoreEdges(1))+1, mostCells+4)
 	each, err := b.gaussian(releases, dim)
 	if err != nil {
@@ -191,10 +194,14 @@ func (p *classEvaluation) evaluate(e *ClassEvaluation) error {
 	for j := range first { // around what even probabilities have
 		first[j] -= math.Log(float64(p.k - 1))
 	}
-	if err := p.ranks(e, first); err != nil || p.used < 1 {
+	all, spread, err := p.logOdds(curator.Every, rangesShare, slices.Repeat([][]float64{first}, p.k))
+	if err != nil {
 		return err
 	}
-	if err := p.logLoss(e, first); err != nil {
+	if err := p.ranks(e, first, all, spread); err != nil || p.used < 1 {
+		return err
+	}
+	if err := p.logLoss(e, first, all, spread); err != nil {
 		return err
 	}
 	return p.brier(e)
@@ -237,13 +244,9 @@ func (p *classEvaluation) logOdds(of curator.Counted, share float64, edges [][]f
 	return list, spread, nil
 }
 
-// ranks releases where the log-odds of each class lie, then those of its rows and of all
-// others in cells over that range.
-func (p *classEvaluation) ranks(e *ClassEvaluation, first []float64) error {
-	all, spread, err := p.logOdds(curator.Every, rangesShare, slices.Repeat([][]float64{first}, p.k))
-	if err != nil {
-		return err
-	}
+// ranks releases the log-odds of each class, of its rows and of all others, in cells over the
+// range that they have among all rows.
+func (p *classEvaluation) ranks(e *ClassEvaluation, first, all []float64, spread float64) (err error) {
 	edges, starts, total := make([][]float64, p.k), make([]int, p.k+1), len(first)+1
 	for k := range edges {
 		edges[k], _ = cuts(first, all[k*total:(k+1)*total], spread, p.cells)
@@ -261,15 +264,68 @@ func (p *classEvaluation) ranks(e *ClassEvaluation, first []float64) error {
 	return nil
 }
 
-// logLoss releases the log-odds of rows' own classes.
-func (p *classEvaluation) logLoss(e *ClassEvaluation, first []float64) error {
-	edges, beyond, counts, spread, err := p.numbers(p.in.OwnLogOdds, first, ownShare)
-	if err != nil {
-		return err
+// logLoss releases −log p of rows' own classes, in overlaid cells over the range that the
+// log-odds of all classes let expect.
+func (p *classEvaluation) logLoss(e *ClassEvaluation, first, all []float64, spread float64) error {
+	share := ownShare / lossShifts
+	rows := math.Sqrt2 / (p.mu * math.Sqrt(ownShare/p.used)) / 4 // a quarter of the noise in a cell
+	most := p.mostLoss(first, all, spread, rows)
+	g := grid{high: most, cells: min(max(int(math.Sqrt(float64(p.shape.Rows)*p.mu)/5), 4), mostCells), shifts: lossShifts}
+	g.step = most / float64(g.cells+1)
+	lists := make([][]float64, g.shifts)
+	for k := range lists {
+		edges := g.edges(k) // of −log p, which falls where log-odds rise
+		for j, loss := range edges {
+			edges[j] = -math.Log(math.Expm1(math.Max(loss, 1e-13)))
+		}
+		slices.Reverse(edges)
+		answer, err := p.in.OwnLogOdds(p.ctx, edges, p.at, p.loss)
+		if err != nil {
+			return err
+		}
+		if lists[k], spread, err = p.count(share/p.used, 1, 1, answer); err != nil {
+			return err
+		}
+		slices.Reverse(lists[k])
 	}
-	cells := newClassed(edges, beyond, 0, gradedBy(losses.Logit))
-	e.LogLoss = meanOf(counts, spread, cells.one, p.Level, math.Inf(1))
+	r := &sampled{level: p.Level, counts: [][]float64{overlaid(lists)}, spreads: []float64{spread}, shifts: []int{g.shifts}}
+	e.LogLoss = r.intervals(func(counts [][]float64) []float64 {
+		mean, _ := g.moments(counts[0])
+		return []float64{mean}
+	}, func(int) (low, high float64) { return 0, math.Inf(1) })[0]
 	return nil
+}
+
+// lossShifts is how often own classes' −log p is counted, each time in cells that are moved by
+// a part of one. What these tell of the mean is exact to that part, so that few cells will do,
+// which have the least noise.
+const lossShifts = 16
+
+// mostLoss is the −log p of own classes that is exceeded in as many rows as are given, by the
+// log-odds of all classes among all rows: rows of a class are taken to have as large a part of
+// those with probability p as √p. That is more than p, and allows for models that are too sure.
+// It is the largest that can be where a class doesn't stand out from noise.
+func (p *classEvaluation) mostLoss(first, all []float64, spread, rows float64) float64 {
+	total, at := len(first)+1, 0
+	expected := make([]float64, total)
+	for k := range p.k {
+		counts := all[k*total : (k+1)*total]
+		low, high := standOut(counts, spread)
+		if low > high {
+			clear(expected)
+			break
+		}
+		for j := max(low-1, 0); j <= min(high+1, len(first)-1); j++ {
+			expected[j] += math.Max(counts[j], 0) * math.Sqrt(losses.Logit.Mean(first[j]))
+		}
+	}
+	for sum := expected[0]; sum <= rows && at < len(first); at++ {
+		sum += expected[at+1]
+	}
+	if at == len(first) {
+		at = 0
+	}
+	return losses.Logistic{}.Value(first[max(at-1, 0)], 1)
 }
 
 // brier releases the Brier score, first in cells that are narrow towards both ends, where
