@@ -79,16 +79,46 @@ func (p *evaluation) residuals(e *Evaluation) error {
 		}
 		grids = append(grids, g)
 	}
-	sums := func(counts [][]float64) []float64 {
-		mean, square := grids[0].moments(counts[0])
-		label, labels := grids[1].moments(counts[1])
-		return []float64{mean, math.Sqrt(square), square, labels - float64(label*label)}
+	sums := func(slow bool) func(counts [][]float64) []float64 {
+		return func(counts [][]float64) []float64 {
+			mean, square := grids[0].moments(counts[0])
+			label, labels := grids[1].moments(counts[1])
+			errors := grids[0].tails(counts[0], r.spreads[0], 0, slow)
+			apart := grids[1].tails(counts[1], r.spreads[1], label, slow)
+			square += errors.square
+			spread := labels - float64(label*label) + apart.square - float64(apart.mean*apart.mean)
+			return []float64{mean + errors.mean, math.Sqrt(square), square, spread}
+		}
 	}
-	s := r.simulate(sums)
+	s := r.simulate(sums(false))
 	e.MeanError = s.interval(0, math.Inf(-1), math.Inf(1))
 	e.RMSE = s.interval(1, 0, math.Inf(1))
 	e.R2 = s.explained(2, 3)
+	allow(e, s.released, sums(true)(r.counts), grids[0].tails(r.counts[0], r.spreads[0], 0, true).spread/math.Sqrt(float64(p.shape.Rows)))
 	return nil
+}
+
+// allow widens intervals by what may lie beyond the cells: sums by the law that is seen are
+// released, those by a slower one are slow, and the spread is that of the mean square by sampling
+// rows from there. A mean square that may be more than four times what is seen isn't known.
+func allow(e *Evaluation, released, slow []float64, spread float64) {
+	square := math.Hypot(slow[2]-released[2], 2*spread)
+	if !(square < 3*released[2]) {
+		e.RMSE, e.R2 = Interval{}, Interval{}
+	}
+	off := slow[0] - released[0]
+	e.MeanError = e.MeanError.wider(math.Max(0, -off), math.Max(0, off))
+	e.RMSE = e.RMSE.wider(0, math.Sqrt(released[2]+square)-released[1])
+	all := slow[3] - released[3]
+	e.R2 = e.R2.wider(square/released[3], released[2]*all/float64(released[3]*released[3])).within(math.Inf(-1), 1)
+}
+
+// wider has ends that lie farther out; what drowned stays so.
+func (x Interval) wider(below, above float64) Interval {
+	if x == (Interval{}) {
+		return x
+	}
+	return Interval{x.Value, x.Low - below, x.High + above}
 }
 
 // explained is 1 less the ratio of two sums, the second of which has no known sign: the
@@ -115,6 +145,7 @@ func (s *simulated) explained(rest, all int) Interval {
 // are counted so many times, each time lower by an equal part of a cell.
 type grid struct {
 	high, step    float64
+	least, most   float64 // what the number can be
 	cells, shifts int
 	lattice       float64 // the distance between numbers that occur, 0 for any
 }
@@ -161,7 +192,7 @@ func (of residual) span(counts []float64, spread float64) (low, high float64) {
 // cell, of those that all edges make, where these aren't wider than 1; where they are wider
 // no edge is on one, if all are whole, and else the origin is in the middle.
 func (of residual) grid(low, high float64, cells int) grid {
-	g := grid{step: (high - low) / float64(cells), shifts: shifts}
+	g := grid{step: (high - low) / float64(cells), least: of.low, most: of.high, shifts: shifts}
 	switch narrow := g.step / shifts; {
 	case of.whole && g.step <= shifts:
 		g.step = math.Max(1, math.Ceil(g.step))

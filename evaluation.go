@@ -38,7 +38,8 @@ type Evaluation struct {
 	// Of real labels, counts and amounts: the mean of prediction less label, the root of the mean
 	// square of that, and 1 less the latter's square over the labels' variance. The interval
 	// of R2 takes errors and labels to be independent; with heavy tails, which errors and
-	// labels share, it may miss. R2 has drowned where the labels' variance may be none, as far
+	// labels share, it may miss. RMSE and R2 have drowned where rows that noise hides may have most
+	// of the errors' square, and R2 where the labels' variance may be none, as far
 	// as noise lets see.
 	MeanError Interval `json:"mean_error,omitzero"`
 	RMSE      Interval `json:"rmse,omitzero"`
@@ -71,8 +72,20 @@ func (e *Evaluation) String() string {
 			fmt.Fprintf(&b, "%-22s %9.4g   [%.4g, %.4g]\n", row.name, row.v.Value, row.v.Low, row.v.High)
 		}
 	}
+	b.WriteString(e.caveat())
 	fmt.Fprintf(&b, "%v", e.Ledger)
 	return b.String()
+}
+
+// caveat says what RMSE and R² take for granted.
+func (e *Evaluation) caveat() string {
+	switch none := (Interval{}); {
+	case e.RMSE != none:
+		return "RMSE, R²: rows too rare to be seen count as the others' tails let expect; very heavy tails have more\n"
+	case e.MeanError != none:
+		return "RMSE, R²: unknown, as rows too rare to be seen may have most of it\n"
+	}
+	return ""
 }
 
 // sampled are histograms of the same n rows, with noise of known spreads.
