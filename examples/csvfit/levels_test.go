@@ -286,7 +286,7 @@ func TestEvaluatesLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Of each level", "<dd>800</dd>", fmt.Sprintf("%.3f", p.Evaluation.LogLoss.Value)} {
+	for _, want := range []string{"Of each level", "<dd>800</dd>", fmt.Sprintf("%.2f", p.Evaluation.LogLoss.Value)} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q", want)
 		}
