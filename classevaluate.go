@@ -50,9 +50,9 @@ type EvaluateClassesConfig struct {
 // which may weigh most in it: over a range that is found from the log-odds of all rows. Recall
 // and precision are left out where the rows that they are a part of don't stand out from noise.
 //
-// It takes 22 passes over the rows, of O(n·d·K). There may be at most 100 classes. A model without probabilities has neither
-// log-loss nor Brier score, and its curves rank rows by 1/(1 + e^(−score)) over the sum of
-// all classes'.
+// It takes 22 passes over the rows, of O(n·d·K). There may be at most 100 classes. A model
+// without probabilities has neither log-loss nor Brier score, and its curves rank rows by
+// 1/(1 + e^(−score)) over the sum of all classes'.
 func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, cfg EvaluateClassesConfig, env *Env) (*ClassEvaluation, error) {
 	if err := d.whole(ctx); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/linalg"
 )
 
 // coefficientJSON is a Coefficient without infinities, which JSON doesn't have.
@@ -183,7 +184,7 @@ func newLawJSON(l *law) *lawJSON {
 	for i := range weights {
 		weights[i] = mat.Row(nil, i, l.weights)
 	}
-	return &lawJSON{weights, triangle(l.covariance), triangle(l.inverse), l.drowned, triangle(l.short), l.hidden, l.seen, l.curved, l.hessian, l.scatter}
+	return &lawJSON{weights, linalg.Triangle(l.covariance), linalg.Triangle(l.inverse), l.drowned, linalg.Triangle(l.short), l.hidden, l.seen, l.curved, l.hessian, l.scatter}
 }
 
 // law is nil where nothing is determined.
@@ -220,22 +221,7 @@ func (j *lawJSON) law(weights int, level float64) (*law, error) {
 	return l, err
 }
 
-// triangle are the rows of a symmetric matrix, from the diagonal on; none of nil.
-func triangle(m *mat.SymDense) [][]float64 {
-	if m == nil {
-		return nil
-	}
-	n := m.SymmetricDim()
-	rows := make([][]float64, n)
-	for i := range rows {
-		for j := i; j < n; j++ {
-			rows[i] = append(rows[i], m.At(i, j))
-		}
-	}
-	return rows
-}
-
-// symmetric is the matrix of dim rows of which triangle gave these.
+// symmetric is the matrix of dim rows of which linalg.Triangle gave these.
 func symmetric(name string, rows [][]float64, dim int) (*mat.SymDense, error) {
 	if len(rows) != dim {
 		return nil, check.Fail(ErrModel, name, len(rows), fmt.Sprintf("must have %d rows", dim))
