@@ -134,7 +134,7 @@ func ExampleModel_Coefficients() {
 	// ward=surgery   3.5
 	// ward=other     -0.6
 	// ward=missing   -0.5
-	// (Intercept)    -10.7
+	// (Intercept)    -10.6
 }
 
 // A model is stored as JSON, with all that another program needs to predict.

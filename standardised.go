@@ -51,11 +51,12 @@ type StandardisedGDConfig struct{}
 //     range of ±Y as .4·C, or for counts as .6·√(YC/√(1 + d_eff)) where that is more, but under
 //     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
 //     rule, for the noise of privacy and of the sample, and for the logistic loss lengthened where
-//     the gradients say that it stopped short; predictions keep their mean. Where moments drown
-//     it is shortened by less if the gradients that were released on the way say so, the clip is
-//     at most that of typical gradients, and the logistic loss's intercept stays at the start
-//     until its own slope is released at the end. That of counts whose range is far above their
-//     mean stays at a labels' mean with a larger share.
+//     the gradients say that it stopped short, and shortened by what the clip makes scores too
+//     long; predictions keep their mean. Where moments drown it is shortened by less if the
+//     gradients that were released on the way say so, the clip is at most that of typical
+//     gradients, and the logistic loss's intercept stays at the start until its own slope is
+//     released at the end. That of counts whose range is far above their mean stays at a labels'
+//     mean with a larger share.
 //  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
 //     loss's Hessian, which is released, and six more steps follow. Gradients of coordinates
 //     that S made short are multiplied by S⁻², but for what noise hides.

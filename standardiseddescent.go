@@ -106,17 +106,19 @@ func (x *standardising) firstStage() stage {
 	return s
 }
 
-// settle shortens the result of a stage for noise, and lengthens it where it stopped short.
+// settle shortens the result of a stage for noise and for what a clip does to classes, and
+// lengthens it where it stopped short.
 func (x *standardising) settle(s stage, at *iterate) {
 	k := x.shrinkage(s, *at)
 	if x.known == nil {
 		k = math.Max(k, x.along(s, *at))
 	}
 	x.lengthen(s, at)
+	k *= x.unclipped(*at, k)
 	for j := range at.u {
 		at.u[j] *= k
 	}
-	if x.known != nil && losses.LinkOf(x.loss) == losses.Logit {
+	if x.logistic() {
 		x.settleMean(s, at, k)
 		return
 	}

@@ -21,7 +21,7 @@ import (
 // counts is what exceeds one and a half times that amount and a standard deviation. A
 // point is at most doubled, and keeps its mean prediction.
 func (x *standardising) lengthen(s stage, at *iterate) {
-	if x.known == nil || losses.LinkOf(x.loss) != losses.Logit {
+	if !x.logistic() {
 		return
 	}
 	square := x.spreadOfScores(at.u)
@@ -51,6 +51,40 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 	mean := logistic{at.b, r}.mean()
 	floats.Scale(longer/r, at.u)
 	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, longer}.mean() < mean })
+}
+
+// logistic reports whether scores are about b + rZ, and classes as likely as logistic.at says.
+func (x *standardising) logistic() bool {
+	return x.known != nil && losses.LinkOf(x.loss) == losses.Logit
+}
+
+// unclipped returns by how much scores are too long because a clip holds the gradients of rows on
+// the wrong side most: they then pull scores back by less. In the terms of lengthen, gradients
+// whose φ' is held to ±c are 0 on average at b + rZ where classes are as likely as at b* + r*Z, with
+// the same mean; r*/r is wanted, where r is without its noise, which is 1 − k of its square. At
+// c = ½, which is that of typical gradients, r is up to 2r*. Scores far from 0 may be of classes
+// that features tell apart, whose minimum is far out: for these less and less is made of it. The
+// numbers were chosen on sets of data.
+func (x *standardising) unclipped(at iterate, k float64) float64 {
+	r := math.Sqrt(x.spreadOfScores(at.u))
+	signal := r * math.Sqrt(k)
+	if !x.logistic() || x.pilot || !(signal > 0) { // steps that follow a pilot mend it
+		return 1
+	}
+	mean := logistic{at.b, r}.mean()
+	around := func(r float64) logistic {
+		return logistic{crossing(at.b-20, at.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
+	}
+	here, c := around(signal), math.Max(1.15*at.clip/math.Sqrt(1+x.effective), 0.5)
+	hold := func(slope float64) float64 { return math.Max(-c, math.Min(slope, c)) }
+	truth := crossing(0, 3*signal, func(r float64) bool {
+		there := around(r)
+		return normalMean(func(z float64) float64 {
+			p, q := there.at(z), here.at(z)
+			return z * (p*hold(q-1) + (1-p)*hold(q))
+		}) > 0
+	})
+	return 1 - (1-truth/signal)/(1+math.Pow(r/3, 4))
 }
 
 // along returns the factor by which the loss would be least along the way to a point, as far

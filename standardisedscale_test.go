@@ -63,6 +63,60 @@ func TestLengthen(t *testing.T) {
 	}
 }
 
+// The mean of clipped gradients is 0 where scores are too long, by which they are multiplied.
+func TestUnclipped(t *testing.T) {
+	const d, rows = 8, 15_000
+	r := rand.New(rand.NewPCG(1, 1))
+	bounded := func(v, most float64) float64 { return math.Max(-most, math.Min(v, most)) }
+	for _, c := range []struct{ length, b, clip float64 }{{0.5, 0, 1.3}, {1.5, 0, 1.3}, {1, -1.5, 1.7}, {1.5, 0, 9}} {
+		x, _, at := stoppedShort(1, 1, c.b, 0)
+		x.effective, at.clip = d+1, c.clip
+		features, labels := make([][d]float64, rows), make([]float64, rows)
+		for i := range features {
+			z := c.b
+			for j := range features[i] {
+				features[i][j] = r.NormFloat64()
+				z += features[i][j] * c.length / math.Sqrt(d)
+			}
+			labels[i] = -1
+			if r.Float64()*(1+math.Exp(-z)) < 1 {
+				labels[i] = 1
+			}
+		}
+		for range 70 { // a descent whose intercept's slope is not clipped
+			var g [d]float64
+			var slopes float64
+			for i, f := range features {
+				slope := losses.Logistic{}.Deriv(at.b+floats.Dot(at.u, f[:]), labels[i])
+				slopes += slope
+				floats.AddScaled(g[:], bounded(slope, c.clip/floats.Norm(f[:], 2)), f[:])
+			}
+			floats.AddScaled(at.u, -6.0/rows, g[:])
+			at.b -= 4.0 / rows * slopes
+		}
+		long := floats.Norm(at.u, 2)
+		short := long * x.unclipped(at, 1)
+		t.Logf("%+v: %.3g, and %.3g of it", c, long, short)
+		if math.Abs(short/c.length-1) > 0.16 {
+			t.Errorf("%+v: scores of %.3g are made %.3g", c, long, short)
+		}
+	}
+	for name, change := range map[string]func(x *standardising, at *iterate){
+		"another loss":    func(x *standardising, at *iterate) { x.loss = losses.Squared{} },
+		"drowned moments": func(x *standardising, at *iterate) { x.known = nil },
+		"a pilot":         func(x *standardising, at *iterate) { x.pilot = true },
+		"the origin":      func(x *standardising, at *iterate) { clear(at.u) },
+		"classes apart":   func(x *standardising, at *iterate) { floats.Scale(30, at.u) },
+	} {
+		x, _, at := stoppedShort(1, 1, 0, 0)
+		x.effective, at.clip = d+1, 1.3
+		change(x, &at)
+		if k := x.unclipped(at, 1); !(k > 0.99 && k <= 1) {
+			t.Errorf("%s: a factor of %.4g", name, k)
+		}
+	}
+}
+
 // The effects of noise on the average are those of the recursion, played through for one
 // unit of noise in one step.
 func TestEffectsOfNoise(t *testing.T) {
