@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -160,5 +161,22 @@ func TestAutoOfNoSignalAndAll(t *testing.T) {
 		if !(excess <= c.most && math.Sqrt(off) <= c.meanOff) {
 			t.Errorf("%s, d = %d: an excess of %.3g, a mean prediction %.3g off, want %g and %g at most", c.loss.Name(), c.d, excess, math.Sqrt(off), c.most, c.meanOff)
 		}
+	}
+}
+
+// With little budget scores are neither too long, as the clip alone would make them, nor too short:
+// by the mean of 30 seeds.
+func TestAutoHasScoresOfTheRightLength(t *testing.T) {
+	const seeds = 30
+	w := newWorld(1600, losses.Logistic{}, 0, 0.5)
+	data, want := w.data(t), floats.Norm(truth, 2)
+	var mean float64
+	for seed := range uint64(seeds) {
+		beta := w.fitted(t, data, dpglm.GDP(0.27), seed)
+		mean += floats.Dot(beta[:len(truth)], truth) / want / seeds // along what is true
+	}
+	t.Logf("%.3f of the true length", mean/want)
+	if math.Abs(mean/want-1) > 0.1 {
+		t.Errorf("scores are %.3g times as long as they should be", mean/want)
 	}
 }
