@@ -62,9 +62,10 @@ func (x *standardising) logistic() bool {
 // the wrong side most: they then pull scores back by less. In the terms of lengthen, gradients
 // whose φ' is held to ±c are 0 on average at b + rZ where classes are as likely as at b* + r*Z, with
 // the same mean; r*/r is wanted, where r is without its noise, which is 1 − k of its square. At
-// c = ½, which is that of typical gradients, r is up to 2r*. Scores far from 0 may be of classes
-// that features tell apart, whose minimum is far out: for these less and less is made of it. The
-// numbers were chosen on sets of data.
+// c = ½, which is that of typical gradients, r is up to 2r*. Less is made of it where the clip
+// holds less than two thirds of the rows that it should by that, and the farther scores are from
+// 0, as they may be of classes that features tell apart, whose minimum is far out. The numbers
+// were chosen on sets of data.
 func (x *standardising) unclipped(at iterate, k float64) float64 {
 	r := math.Sqrt(x.spreadOfScores(at.u))
 	signal := r * math.Sqrt(k)
@@ -75,16 +76,28 @@ func (x *standardising) unclipped(at iterate, k float64) float64 {
 	around := func(r float64) logistic {
 		return logistic{crossing(at.b-20, at.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
 	}
-	here, c := around(signal), math.Max(1.15*at.clip/math.Sqrt(1+x.effective), 0.5)
+	here, held := around(signal), at.clip/math.Sqrt(1+x.effective)
+	c := math.Max(1.15*held, 0.5)
 	hold := func(slope float64) float64 { return math.Max(-c, math.Min(slope, c)) }
-	truth := crossing(0, 3*signal, func(r float64) bool {
+	truth := around(crossing(0, 3*signal, func(r float64) bool {
 		there := around(r)
 		return normalMean(func(z float64) float64 {
 			p, q := there.at(z), here.at(z)
 			return z * (p*hold(q-1) + (1-p)*hold(q))
 		}) > 0
+	}))
+	cut := normalMean(func(z float64) (sum float64) { // what the model says of it
+		p, q := truth.at(z), here.at(z)
+		if 1-q > held {
+			sum += p
+		}
+		if q > held {
+			sum += 1 - p
+		}
+		return sum
 	})
-	return 1 - (1-truth/signal)/(1+math.Pow(r/3, 4))
+	trust := math.Min(1.5*at.cut/math.Max(cut, 1e-9), 1) / (1 + math.Pow(r/3, 4))
+	return 1 - trust*(1-truth.r/signal)
 }
 
 // along returns the factor by which the loss would be least along the way to a point, as far

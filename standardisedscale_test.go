@@ -85,12 +85,17 @@ func TestUnclipped(t *testing.T) {
 		}
 		for range 70 { // a descent whose intercept's slope is not clipped
 			var g [d]float64
-			var slopes float64
+			var slopes, cut float64
 			for i, f := range features {
 				slope := losses.Logistic{}.Deriv(at.b+floats.Dot(at.u, f[:]), labels[i])
 				slopes += slope
-				floats.AddScaled(g[:], bounded(slope, c.clip/floats.Norm(f[:], 2)), f[:])
+				most := c.clip / floats.Norm(f[:], 2)
+				floats.AddScaled(g[:], bounded(slope, most), f[:])
+				if math.Abs(slope) > most {
+					cut++
+				}
 			}
+			at.cut = cut / rows
 			floats.AddScaled(at.u, -6.0/rows, g[:])
 			at.b -= 4.0 / rows * slopes
 		}
@@ -107,9 +112,10 @@ func TestUnclipped(t *testing.T) {
 		"a pilot":         func(x *standardising, at *iterate) { x.pilot = true },
 		"the origin":      func(x *standardising, at *iterate) { clear(at.u) },
 		"classes apart":   func(x *standardising, at *iterate) { floats.Scale(30, at.u) },
+		"nothing cut":     func(x *standardising, at *iterate) { at.cut = 0 },
 	} {
 		x, _, at := stoppedShort(1, 1, 0, 0)
-		x.effective, at.clip = d+1, 1.3
+		x.effective, at.clip, at.cut = d+1, 1.3, 0.3
 		change(x, &at)
 		if k := x.unclipped(at, 1); !(k > 0.99 && k <= 1) {
 			t.Errorf("%s: a factor of %.4g", name, k)
