@@ -370,16 +370,16 @@ func (x *standardising) freeClip(s stage) float64 {
 // privacy and of sampling, is that of the linear recursion.
 func (x *standardising) shrinkage(s stage, at iterate) float64 {
 	h, sampling := x.bend(at), x.residual(at)/x.n
-	noise := func(known float64) float64 {
-		pull := floats.Sum(s.effects(known * h)) // of a force that stays
-		return s.variance(at.noise, known*h) + float64(sampling*known*pull*pull)
+	noise := func(bent, moment float64) float64 {
+		pull := floats.Sum(s.effects(bent * h)) // of a force that stays
+		return s.variance(at.noise, bent*h) + float64(sampling*moment*pull*pull)
 	}
-	if x.known == nil {
-		return shrunk(at.u, noise(flat))
+	if x.known == nil { // rows are no longer than 2, most of them
+		return shrunk(at.u, noise(flat, math.Min(flat, 4/float64(x.d))))
 	}
 	var all float64
 	for _, known := range x.known {
-		all += float64(known * noise(known))
+		all += float64(known * noise(known, known))
 	}
 	return math.Max(0, 1-all/math.Max(x.spreadOfScores(at.u), 1e-300))
 }
