@@ -180,3 +180,41 @@ func TestAutoHasScoresOfTheRightLength(t *testing.T) {
 		t.Errorf("scores are %.3g times as long as they should be", mean/want)
 	}
 }
+
+// Where n·μ is small the intercept is moved to where predictions have the labels' mean, which is
+// that at the rows' offsets: by the mean of 10 seeds, with a standard deviation of .05.
+func TestAutoWithOffsetsOfClasses(t *testing.T) {
+	const n, d, offset, seeds = 1600, 6, 3, 10
+	s := dpglm.Schema{Numeric: map[string][2]float64{}, Intercept: true}
+	for j := range d {
+		s.Columns = append(s.Columns, fmt.Sprint(j))
+		s.Numeric[fmt.Sprint(j)] = [2]float64{-4, 4}
+	}
+	var intercept float64
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		x, y := mat.NewDense(n, d, nil), make([]float64, n)
+		o := dpglm.Offsets{Of: make([]float64, n), Range: [2]float64{offset - 1, offset + 1}}
+		x.Apply(func(_, _ int, _ float64) float64 { return r.NormFloat64() }, x)
+		for i := range n {
+			o.Of[i] = offset - 0.5 + r.Float64()
+			y[i] = draw(r, losses.Logistic{}, o.Of[i]-offset)
+		}
+		data, err := dpglm.NewDataset(x, y, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.27), seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := m.Scores(mat.NewDense(1, d, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		intercept += z[0] / seeds
+	}
+	if math.Abs(intercept+offset) > 0.2 {
+		t.Errorf("an intercept of %.3g, not %d", intercept, -offset)
+	}
+}

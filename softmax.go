@@ -49,11 +49,11 @@ const maxClasses = 1000
 // curvature at the classes' rates allows where these are even, and shorter where noise in a
 // typical score would come to exceed 1: probabilities near 0 or 1 have no curvature that holds
 // noise. The clip may shorten three tenths of the rows, and where noise makes steps short it is
-// half or seven tenths of that. From n·μ = 310 on a factor of all scores is fitted at last, by three
-// looks at the loss's slope, so that probabilities are calibrated; L is some 6 standard deviations of the scores, and more the
-// less noise there is. Below that number of more than 200 columns, and below
-// max(45, 8.5√(d(K−1))) of fewer, there is nothing but the constant model, fitted with the whole
-// budget.
+// half or seven tenths of that. From n·μ = 310 on a factor of all scores is fitted at last, by
+// three looks at the loss's slope, so that probabilities are calibrated; L is some 6 standard
+// deviations of the scores, and more the less noise there is. Below that number of more than 200
+// columns, and below max(45, 8.5√(d(K−1))) of fewer, there is nothing but the constant model,
+// fitted with the whole budget.
 //
 // x is n×d, d at most 1000, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops
 // each; a model has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class

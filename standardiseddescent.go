@@ -133,18 +133,19 @@ func (x *standardising) settle(s stage, at *iterate) {
 // both says, but by the less the larger k is, as spread scores tell the mean only as well as their
 // law is known. The noise in other coordinates says nothing of it.
 func (x *standardising) settleMean(s stage, at *iterate, k float64) {
-	r, before := math.Sqrt(x.spreadOfScores(at.u)), 0.0
+	here := x.predictions(*at)
+	before := logistic{here.b, 0}
 	if k > 0 {
-		before = r / k
+		before.r = here.r / k
 	}
 	slope, each := x.slope(at.clip), 1.0
 	if slope.Apart > 0 {
 		each = slope.Apart / slope.Constant
 	}
 	start, moved := x.facts.noise, each*x.facts.curvature*math.Sqrt(s.variance(at.noise, x.facts.curvature))
-	mean := logistic{at.b, before}.mean()
+	mean := before.mean()
 	mean += (1 - k) * moved * moved / (start*start + moved*moved) * (x.facts.mean - mean)
-	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, r}.mean() < mean })
+	at.b = here.withMean(mean, here.r).b - x.shifted
 }
 
 // spreadOfScores is their variance, as far as it is known.

@@ -24,13 +24,13 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 	if !x.logistic() {
 		return
 	}
-	square := x.spreadOfScores(at.u)
-	if !(square > 0) {
+	here := x.predictions(*at)
+	if !(here.r > 0) {
 		return
 	}
 	var variance, driven float64
-	r, first, m := math.Sqrt(square), s.steps-s.averaged, float64(s.averaged)
-	h := logistic{at.b, r}.curvature()
+	first, m := s.steps-s.averaged, float64(s.averaged)
+	h := here.curvature()
 	for _, sd := range at.noise[first:] {
 		variance += float64(sd*sd) / float64(m*m)
 	}
@@ -42,20 +42,24 @@ func (x *standardising) lengthen(s stage, at *iterate) {
 		}
 	}
 	sd := math.Sqrt(variance) * floats.Norm(at.u, 2)
-	slope := (floats.Dot(at.slope, at.u) + float64(1.5*driven) + sd) / r
+	slope := (floats.Dot(at.slope, at.u) + float64(1.5*driven) + sd) / here.r
 	if slope >= 0 {
 		return
 	}
-	goal := logistic{at.b, r}.projection() - slope
-	longer := crossing(r, 2*r, func(r float64) bool { return logistic{at.b, r}.projection() < goal })
-	mean := logistic{at.b, r}.mean()
-	floats.Scale(longer/r, at.u)
-	at.b = crossing(at.b-10, at.b+10, func(b float64) bool { return logistic{b, longer}.mean() < mean })
+	goal := here.projection() - slope
+	longer := crossing(here.r, 2*here.r, func(r float64) bool { return logistic{here.b, r}.projection() < goal })
+	floats.Scale(longer/here.r, at.u)
+	at.b = here.withMean(here.mean(), longer).b - x.shifted
 }
 
 // logistic reports whether scores are about b + rZ, and classes as likely as logistic.at says.
 func (x *standardising) logistic() bool {
 	return x.known != nil && losses.LinkOf(x.loss) == losses.Logit
+}
+
+// predictions are those at a point, in the mean of the offsets.
+func (x *standardising) predictions(at iterate) logistic {
+	return logistic{at.b + x.shifted, math.Sqrt(x.spreadOfScores(at.u))}
 }
 
 // unclipped returns by how much scores are too long because a clip holds the gradients of rows on
@@ -67,20 +71,17 @@ func (x *standardising) logistic() bool {
 // 0, as they may be of classes that features tell apart, whose minimum is far out. The numbers
 // were chosen on sets of data.
 func (x *standardising) unclipped(at iterate, k float64) float64 {
-	r := math.Sqrt(x.spreadOfScores(at.u))
-	signal := r * math.Sqrt(k)
+	noisy := x.predictions(at)
+	signal := noisy.r * math.Sqrt(k)
 	if !x.logistic() || x.pilot || !(signal > 0) { // steps that follow a pilot mend it
 		return 1
 	}
-	mean := logistic{at.b, r}.mean()
-	around := func(r float64) logistic {
-		return logistic{crossing(at.b-20, at.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
-	}
-	here, held := around(signal), at.clip/math.Sqrt(1+x.effective)
+	mean := noisy.mean()
+	here, held := noisy.withMean(mean, signal), at.clip/math.Sqrt(1+x.effective)
 	c := math.Max(1.15*held, 0.5)
 	hold := func(slope float64) float64 { return math.Max(-c, math.Min(slope, c)) }
-	truth := around(crossing(0, 3*signal, func(r float64) bool {
-		there := around(r)
+	truth := noisy.withMean(mean, crossing(0, 3*signal, func(r float64) bool {
+		there := noisy.withMean(mean, r)
 		return normalMean(func(z float64) float64 {
 			p, q := there.at(z), here.at(z)
 			return z * (p*hold(q-1) + (1-p)*hold(q))
@@ -96,7 +97,7 @@ func (x *standardising) unclipped(at iterate, k float64) float64 {
 		}
 		return sum
 	})
-	trust := math.Min(1.5*at.cut/math.Max(cut, 1e-9), 1) / (1 + math.Pow(r/3, 4))
+	trust := math.Min(1.5*at.cut/math.Max(cut, 1e-9), 1) / (1 + math.Pow(noisy.r/3, 4))
 	return 1 - trust*(1-truth.r/signal)
 }
 
@@ -133,6 +134,11 @@ func (l logistic) projection() float64 {
 
 // mean is the mean probability; it increases in b.
 func (l logistic) mean() float64 { return normalMean(l.at) }
+
+// withMean are those of a given mean, which increases in b, and of scores that are r long.
+func (l logistic) withMean(mean, r float64) logistic {
+	return logistic{crossing(l.b-20, l.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
+}
 
 // curvature is the mean of p(1 − p).
 func (l logistic) curvature() float64 {
