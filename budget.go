@@ -193,7 +193,7 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 		claim.Group = b.group
 	}
 	if s.PersonRows > 0 {
-		claim.Unit = personUnit(s.PersonRows, b.group)
+		claim.Unit = personUnit(s, b.group)
 	}
 	return schedule.Ledger().WithClaim(claim), nil
 }

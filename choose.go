@@ -67,7 +67,7 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	ledger, caps := env.mark(ledger), make([]float64, len(weights))
+	ledger, caps := env.mark(ledger, d), make([]float64, len(weights))
 	for j := range caps {
 		caps[j] = limit
 	}

@@ -74,7 +74,7 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 	if err != nil {
 		return nil, err
 	}
-	ledger := env.mark(p.ledger)
+	ledger := env.mark(p.ledger, d)
 	e := &ClassEvaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
 	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
 	if p.in, err = rows.Frame(ctx, curator.Frame{}); err != nil {

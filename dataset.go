@@ -200,7 +200,7 @@ func (d *Dataset) Shape() Shape {
 func shapeOf(d *curator.Data) Shape {
 	f := d.Facts()
 	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound,
-		PersonRows: f.PersonRows, Weighted: f.Weighted, OffsetRange: f.Offsets}
+		PersonRows: f.PersonRows, PersonsOccur: f.PersonsOccur, Weighted: f.Weighted, OffsetRange: f.Offsets}
 }
 
 // given refuses a data set or a context that is missing, and a cancelled one.

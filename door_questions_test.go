@@ -26,6 +26,7 @@ var readable = map[string]string{
 	"File.Schema":            "the schema is public",
 	"Data.Stored":            "where the rows lie is public",
 	"Data.Parties":           "who holds the rows is public",
+	"Data.Ordered":           "whether a caller orders persons is public",
 	"Unpack":                 "of moments that were released",
 	"MeanSensitivity":        "of public bounds",
 	"LabelRange":             "of a public bound",

@@ -192,7 +192,7 @@ func TestDoorTables(t *testing.T) {
 // and nothing else is done with them but to ask whether they are there.
 func TestDoorDetails(t *testing.T) {
 	s, found := parsed(t, module), 0
-	raw := []string{"Persons.Of", "Weights.Of", "Offsets.Of", "details.persons", "details.weights", "details.offsets"}
+	raw := []string{"Persons.Of", "Weights.Of", "Offsets.Of", "Owners.Persons", "Owners.Weights", "details.offsets"}
 	for _, file := range s.files {
 		fine := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {

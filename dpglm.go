@@ -60,8 +60,9 @@
 // # Privacy
 //
 // Neighbouring data sets differ in the whole value of one row, features and
-// label (replace-one); the number of rows is public. With [Persons] they differ in all
-// rows of one person, and the number of persons is public. Every guarantee holds for
+// label (replace-one); the number of rows is public. With [Persons] they are sets of persons
+// of whom one is replaced, with all rows, and the number of persons is public: ids and the
+// order of rows mean nothing. Every guarantee holds for
 // the float64 values that are released: noise is drawn from an exact sampler on
 // a grid, and sensitivities include the rounding of sums. A Model holds nothing
 // that was computed from raw data except through a mechanism. Errors at intake
@@ -228,6 +229,7 @@ type Shape struct {
 	LabelCentre  float64    // middle of the labels' range
 	LabelBound   float64    // half the width of the labels' range; 0 where none was given
 	PersonRows   int        // rows of a person at most (see Persons); 0 where each has one
+	PersonsOccur bool       // whether Rows is the number of persons who have rows (see Persons)
 	Weighted     bool       // whether rows have Weights
 	OffsetRange  [2]float64 // of Offsets; zeros where there are none
 }
@@ -379,9 +381,9 @@ func (e *Env) noise() mechanisms.Source {
 	return mechanisms.NewSecureSource()
 }
 
-// mark says in a ledger where its noise was the caller's.
-func (e *Env) mark(l *Ledger) *Ledger {
-	if e.callerNoise() {
+// mark says in a ledger where the noise, or the order of persons, was the caller's.
+func (e *Env) mark(l *Ledger, d *Dataset) *Ledger {
+	if e.callerNoise() || d.data.Ordered() {
 		return l.WithCallerNoise()
 	}
 	return l

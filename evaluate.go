@@ -99,7 +99,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err != nil {
 		return nil, err
 	}
-	ledger := env.mark(p.ledger)
+	ledger := env.mark(p.ledger, d)
 	e := &Evaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
 	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
 	if p.shifted, err = sums.Frame(ctx, curator.Frame{}); err != nil {

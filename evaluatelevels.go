@@ -67,7 +67,7 @@ func EvaluateLevels(ctx context.Context, d *Dataset, m *Model, b Budget, cfg Eva
 	if err != nil {
 		return nil, err
 	}
-	ledger := env.mark(p.ledger)
+	ledger := env.mark(p.ledger, d)
 	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
 	if p.in, err = sums.Frame(ctx, curator.Frame{}); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func ExamplePersons() {
 	}
 	fmt.Printf("young and home soon: %.1f, old and home late: %.1f\n", p[0], p[1])
 	// Output:
-	// protected: one person, of whom at most 4 rows count each (replace-one)
+	// protected: one person, of whom at most 4 rows count each (replace-one); each person counts
 	// young and home soon: 0.0, old and home late: 1.0
 }
 

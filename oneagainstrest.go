@@ -57,7 +57,7 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	if _, err := d.data.Classes(ctx, cfg.Classes); err != nil {
 		return nil, err
 	}
-	ledger := env.mark(o.ledger)
+	ledger := env.mark(o.ledger, d)
 	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
 	if err != nil {
 		return nil, &Interrupted{ledger, err}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // visits are made-up rows of persons: a rate that depends on two features, of which the
@@ -40,24 +41,24 @@ func visitsOf(persons, most int, seed uint64, label func(r *rand.Rand, score, lo
 	return v
 }
 
-// shuffled are the same rows among those of other persons, each person's in their order.
-func (v visits) shuffled(seed uint64) visits {
-	rows := map[int][]int{}
-	for i, p := range v.persons {
-		rows[p] = append(rows[p], i)
-	}
-	var order []int
-	for _, i := range rand.New(rand.NewPCG(seed, 8)).Perm(len(v.y)) {
-		p := v.persons[i]
-		order, rows[p] = append(order, rows[p][0]), rows[p][1:]
-	}
-	out := visits{x: mat.NewDense(len(v.y), 2, nil)}
+// at are the given rows, in that order.
+func (v visits) at(order []int) visits {
+	out := visits{x: mat.NewDense(len(order), 2, nil)}
 	for k, i := range order {
 		out.x.SetRow(k, v.x.RawRowView(i))
 		out.y, out.logs = append(out.y, v.y[i]), append(out.logs, v.logs[i])
 		out.persons, out.weights = append(out.persons, v.persons[i]), append(out.weights, v.weights[i])
 	}
 	return out
+}
+
+// renamed are other numbers for the same persons, in another order.
+func (v visits) renamed() []int {
+	ids := make([]int, len(v.persons))
+	for i, p := range v.persons {
+		ids[i] = 1e9 - 7*p
+	}
+	return ids
 }
 
 func poisson(r *rand.Rand, mean float64) float64 {
@@ -99,25 +100,30 @@ func datasetOf(t *testing.T, v visits, facts dpglm.Facts, more ...dpglm.RowDetai
 	return d
 }
 
-// Persons of one row each get the bits that rows get, and where their rows stand among
-// others' doesn't matter.
+// ordered draws the order of persons from a seed.
+func ordered(seed uint64) dpglm.PersonOrder {
+	return dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(seed)}
+}
+
+// Persons of one row each get the bits that rows get which stand in the persons' order, and
+// what numbers they have doesn't matter.
 func TestPersonsOfOneRow(t *testing.T) {
 	single, several := visitsOf(700, 1, 1, class), visitsOf(500, 5, 2, class)
 	for _, l := range []dpglm.Learner{dpglm.StandardisedGDConfig{}, dpglm.NoisyGDConfig{Steps: 4}, dpglm.OutputPerturbationConfig{},
 		dpglm.ObjectivePerturbationConfig{}, dpglm.BoostConfig{Learner: dpglm.OutputPerturbationConfig{}, Chunks: 3}, dpglm.InferConfig{},
 		dpglm.FrankWolfeConfig{}, dpglm.FrankWolfeConfig{Output: dpglm.WithinBall}} {
 		name := fmt.Sprintf("%T", l)
-		rows := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single, two))
+		rows := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single.at(rand.New(mechanisms.NewSeededSource(5)).Perm(700)), two))
 		persons := dpglm.Persons{Of: single.persons, Count: 700, MaxRows: 1}
-		if got := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single, two, persons)); !slices.Equal(got, rows) {
+		if got := weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, single, two, persons, ordered(5))); !slices.Equal(got, rows) {
 			t.Errorf("%s: %v for persons of one row each, %v for rows", name, got, rows)
 		}
 		var found [2][]float64
-		for k, v := range []visits{several, several.shuffled(4)} {
-			found[k] = weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two, dpglm.Persons{Of: v.persons, Count: 500, MaxRows: 4, Seed: 9}))
+		for k, ids := range [][]int{several.persons, several.renamed()} {
+			found[k] = weightsOf(t, l, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, several, two, dpglm.Persons{Of: ids, Count: 500, MaxRows: 4}, ordered(9)))
 		}
 		if !slices.Equal(found[0], found[1]) {
-			t.Errorf("%s: %v, and %v with the rows in another order", name, found[0], found[1])
+			t.Errorf("%s: %v, and %v with other numbers", name, found[0], found[1])
 		}
 	}
 }
@@ -146,13 +152,13 @@ func TestWeightsCount(t *testing.T) {
 func TestObjectivePerturbationTakesOneRow(t *testing.T) {
 	v := visitsOf(400, 3, 5, class)
 	of := dpglm.Persons{Of: v.persons, Count: 400, MaxRows: 3}
-	got := weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two, of))
+	got := weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, v, two, of, ordered(3)))
 	// Changing a row that isn't taken changes nothing; one of a person's rows is taken.
 	changed := 0
 	for i, p := range v.persons[:60] {
 		other := visits{x: mat.DenseCopyOf(v.x), y: slices.Clone(v.y)}
 		other.y[i] = 1 - other.y[i]
-		if !slices.Equal(got, weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, other, two, of))) {
+		if !slices.Equal(got, weightsOf(t, dpglm.ObjectivePerturbationConfig{}, losses.Logistic{}, dpglm.GDP(2), datasetOf(t, other, two, of, ordered(3)))) {
 			changed++
 		}
 		_ = p
@@ -287,9 +293,11 @@ func TestRowDetailsAreChecked(t *testing.T) {
 		"nil":               {[]dpglm.RowDetail{nil}, dpglm.ErrConfig, "row detail"},
 		"no persons":        {[]dpglm.RowDetail{dpglm.Persons{Count: 3, MaxRows: 1}}, dpglm.ErrShape, "Persons.Of"},
 		"few persons":       {[]dpglm.RowDetail{dpglm.Persons{Of: all[1:], Count: 3, MaxRows: 1}}, dpglm.ErrShape, "3 rows"},
-		"person beyond":     {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 2, MaxRows: 1}}, dpglm.ErrValue, "(counted from 1) must lie between 0 and 1"},
+		"person beyond":     {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 2, MaxRows: 1}}, dpglm.ErrValue, "person of row 3 (counted from 1) must be one of the 2"},
 		"no cap":            {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: 3}}, dpglm.ErrConfig, "most rows"},
-		"no count":          {[]dpglm.RowDetail{dpglm.Persons{Of: all, MaxRows: 1}}, dpglm.ErrConfig, "number of persons"},
+		"negative count":    {[]dpglm.RowDetail{dpglm.Persons{Of: all, Count: -1, MaxRows: 1}}, dpglm.ErrConfig, "number of persons"},
+		"no source":         {[]dpglm.RowDetail{dpglm.PersonOrder{}}, dpglm.ErrConfig, "PersonOrder.ForTests"},
+		"two orders":        {[]dpglm.RowDetail{ordered(1), ordered(2)}, dpglm.ErrConfig, "once"},
 		"twice":             {[]dpglm.RowDetail{dpglm.Weights{Of: v.y, Max: 1}, dpglm.Weights{Of: v.y, Max: 1}}, dpglm.ErrConfig, "once"},
 		"negative weight":   {[]dpglm.RowDetail{dpglm.Weights{Of: []float64{0, -1, 1}, Max: 1}}, dpglm.ErrValue, "weight of row"},
 		"weight NaN":        {[]dpglm.RowDetail{dpglm.Weights{Of: []float64{0, math.NaN(), 1}, Max: 1}}, dpglm.ErrValue, "weight of row"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // design says what rows a trial has.
@@ -53,20 +54,28 @@ func (r table) replaced() row  { return r.rows[r.at] }
 func (r table) String() string { return fmt.Sprintf("row %d = %v", r.at, r.replaced()) }
 
 // persons are the raw rows of all, the first of each, then the second of each, and so on,
-// with their persons.
+// with their persons. Those of the replaced person, whose id is another one on each table, come
+// last, so that others occur in the same order: then the same coins order both tables alike.
 func (r table) persons() (rows []row, persons []int) {
+	add := func(i, k, id int) bool {
+		u := r.rows[i]
+		if k > len(u.others) || u.none {
+			return false
+		}
+		if k > 0 {
+			u = u.others[k-1]
+		}
+		rows, persons = append(rows, u), append(persons, id)
+		return true
+	}
 	for k, found := 0, true; found; k++ {
 		found = false
-		for i, u := range r.rows {
-			if k > len(u.others) || u.none {
-				continue
-			}
-			found = true
-			if k > 0 {
-				u = u.others[k-1]
-			}
-			rows, persons = append(rows, u), append(persons, i)
+		for i := range r.rows {
+			found = i != r.at && add(i, k, -i) || found
 		}
+	}
+	id := 1 + int(math.Float64bits(r.replaced().x[0])>>12)
+	for k := 0; add(r.at, k, id); k++ {
 	}
 	return rows, persons
 }
@@ -76,7 +85,7 @@ func (r table) details(d design) ([]row, []dpglm.RowDetail) {
 	switch d.form {
 	case "persons":
 		rows, persons := r.persons()
-		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: mostRows, Seed: 5}}
+		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: mostRows}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(5)}}
 	case "detailed":
 		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 		for i, u := range r.rows {

@@ -5,43 +5,83 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // RowDetail is what rows have besides features and a label: [Persons], [Weights] or
-// [Offsets].
+// [Offsets]; or a [PersonOrder], for tests.
 type RowDetail interface{ detail(*details) error }
 
 // Persons says whose the rows are, where a person may have several. The guarantee is then
-// for a person with all rows: neighbouring data sets differ in all rows of one person, in
-// their number, too. Count and MaxRows are public, the number of rows is not: no plan,
-// split, ledger or model depends on it. n is Count.
+// for a person with all rows: neighbouring data sets are sets of persons of whom one is
+// replaced by another one, with any rows. Which numbers stand for persons, and where rows
+// stand, means nothing: persons, and the rows of each, are put in a secret order, drawn
+// afresh for each data set, of which all are equally likely. MaxRows and the number of persons
+// are public, the number of rows is not: no plan, split, ledger or model depends on it. n is
+// the number of persons.
 //
-// A person's rows share one row's weight: each counts 1 over their number, so that noise is
-// what it is for Count rows of one person each. Where persons have fewer rows than MaxRows
-// that is less than [Budget.ForGroups] needs, by about MaxRows over their mean number.
+// Each person counts: a person's rows share one row's weight, so that each counts 1 over their
+// number, and noise is what it is for as many rows of one person each. Where persons have fewer
+// rows than MaxRows that is less than [Budget.ForGroups] needs, by about MaxRows over their mean
+// number. What is estimated is a mean over persons, not over rows.
 // [ObjectivePerturbation] and [ThresholdConfig] take one row of each person, as their
 // guarantees are known for single rows only.
+//
+// As the order is drawn afresh, [Dataset.Split] by the same seed cuts another data set of the
+// same rows elsewhere: what is released from parts of the one and of the other adds up.
 type Persons struct {
-	// Of is the person of each row, a number from 0 to Count−1. It must depend on nothing
-	// but who the person is: where one person's rows are others, everybody's number stays.
+	// Of tells persons apart: rows of equal numbers are one person's. The numbers mean nothing
+	// else, and needn't be without gaps.
 	Of []int
-	// Count is the number of persons, 1 or more. One may have no rows.
+	// Count is the number of persons from public knowledge, from 1 to 2^27; persons of whom there
+	// is no row are among them, and may be the replaced one. 0 stands for the number of those
+	// who occur: it is then public, as ledgers have it, and persons who have no row are not
+	// protected as to that.
 	Count int
-	// MaxRows is how many rows of a person count, from 1 to 2^20. Of more, so many are chosen.
+	// MaxRows is how many rows of a person count, from 1 to 2^20. Of more, so many are chosen at
+	// random.
 	MaxRows int
-	// Seed chooses them, by the person's number and how many rows there are.
-	Seed uint64
 }
 
 func (p Persons) detail(d *details) error {
-	if d.persons != nil {
+	if d.owners.Persons != nil {
 		return check.Fail(ErrConfig, "Persons", nil, "must be given once")
 	}
 	if p.Of == nil {
 		return check.Fail(ErrShape, "Persons.Of", nil, "must have a number for each row")
 	}
-	d.persons, d.count, d.most, d.seed = p.Of, p.Count, p.MaxRows, p.Seed
+	d.owners.Persons, d.owners.Count, d.owners.Most = p.Of, p.Count, p.MaxRows
 	return nil
+}
+
+// PersonOrder replaces the secret order of persons, for reproducible tests and experiments. It
+// changes nothing where each row is a person's only one.
+type PersonOrder struct {
+	// ForTests is what the order is drawn from. Ledgers then say that the guarantee depends on
+	// the secrecy of this source.
+	ForTests mechanisms.Source
+}
+
+func (o PersonOrder) detail(d *details) error {
+	if d.owners.Coins != nil {
+		return check.Fail(ErrConfig, "PersonOrder", nil, "must be given once")
+	}
+	if o.ForTests == nil {
+		return check.Fail(ErrConfig, "PersonOrder.ForTests", nil, "must be given")
+	}
+	d.owners.Coins = o.ForTests
+	return nil
+}
+
+// coinsOf is the source of at most one order, nil for a secret one.
+func coinsOf(order []PersonOrder) (mechanisms.Source, error) {
+	var d details
+	for _, o := range order {
+		if err := o.detail(&d); err != nil {
+			return nil, err
+		}
+	}
+	return d.owners.Coins, nil
 }
 
 // Weights makes rows count differently: the loss of a row is multiplied by its weight over
@@ -56,13 +96,13 @@ type Weights struct {
 }
 
 func (w Weights) detail(d *details) error {
-	if d.weights != nil {
+	if d.owners.Weights != nil {
 		return check.Fail(ErrConfig, "Weights", nil, "must be given once")
 	}
 	if w.Of == nil {
 		return check.Fail(ErrShape, "Weights.Of", nil, "must have a weight for each row")
 	}
-	d.weights, d.heavy = w.Of, w.Max
+	d.owners.Weights, d.owners.Heavy = w.Of, w.Max
 	return nil
 }
 
@@ -96,11 +136,7 @@ const mostOffset = check.MaxOffset
 
 // details are what was given of the rows.
 type details struct {
-	persons     []int
-	count, most int
-	seed        uint64
-	weights     []float64
-	heavy       float64
+	owners      curator.Owners
 	offsets     []float64
 	offsetRange [2]float64
 }
@@ -118,11 +154,6 @@ func detailed(given []RowDetail) (d details, err error) {
 	return d, nil
 }
 
-// owners are those of the rows.
-func (d *details) owners() curator.Owners {
-	return curator.Owners{Persons: d.persons, Count: d.count, Most: d.most, Seed: d.seed, Weights: d.weights, Heavy: d.heavy}
-}
-
 // apply returns the data with the details.
 func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 	d, err := detailed(given)
@@ -134,17 +165,22 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 			return nil, err
 		}
 	}
-	if d.persons == nil && d.weights == nil {
+	if d.owners.Persons == nil && d.owners.Weights == nil {
 		return data, nil
 	}
-	return data.Own(d.owners())
+	return data.Own(d.owners)
 }
 
-// personUnit names who is protected, persons or groups of them, in a ledger's claim.
-func personUnit(rows, group int) string {
+// personUnit names who is protected, persons or groups of them, in a ledger's claim, and says
+// what an average is over.
+func personUnit(s Shape, group int) string {
 	who := "one person"
 	if group > 1 {
 		who = fmt.Sprintf("any %d persons", group)
 	}
-	return fmt.Sprintf("%s, of whom at most %d rows count each (replace-one)", who, rows)
+	who = fmt.Sprintf("%s, of whom at most %d rows count each (replace-one); each person counts", who, s.PersonRows)
+	if s.PersonsOccur {
+		who += "; how many have rows is public"
+	}
+	return who
 }

@@ -73,7 +73,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	if err != nil {
 		return nil, err
 	}
-	ledger = env.mark(ledger)
+	ledger = env.mark(ledger, d)
 	r := &run{ctx: ctx, data: d.data.Against(0), allow: schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress,
 		levels: d.levels()}
 	weights, err := o.trainClasses(r, classes, cfg.Classes)

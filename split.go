@@ -8,7 +8,8 @@ import (
 
 // Split returns two disjoint parts of the rows, to train on and to evaluate on: the
 // second has the given fraction of them, in (0, 1), rounded up. Which rows these are
-// depends on the seed and the number of rows only.
+// depends on the seed and the number of rows only. With [Persons] they are all rows of so
+// many places in the persons' secret order.
 //
 // It fails for another fraction, and where a part would have no row.
 //

@@ -55,7 +55,7 @@ func onWorkers(t *testing.T, f form) (d *dpglm.Dataset, scratch string) {
 	if err := dpglm.WriteRows(ctx, path, f.x, f.y, f.more...); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dpglm.OpenRowsOn(ctx, path, f.facts, workers{pieces: 3, scratch: scratch})
+	d, err := dpglm.OpenRowsOn(ctx, path, f.facts, workers{pieces: 3, scratch: scratch}, ordered(1))
 	if err != nil {
 		t.Fatal(f.name, err)
 	}

@@ -34,7 +34,10 @@ func WriteRows(ctx context.Context, path string, x mat.Matrix, y []float64, more
 	if err != nil {
 		return err
 	}
-	return curator.WriteFile(ctx, path, x, y, d.owners(), d.offsets, d.offsetRange[0], d.offsetRange[1])
+	if d.owners.Coins != nil {
+		return check.Fail(ErrConfig, "PersonOrder", nil, "must be given to OpenRows: a file has none")
+	}
+	return curator.WriteFile(ctx, path, x, y, d.owners, d.offsets, d.offsetRange[0], d.offsetRange[1])
 }
 
 // OpenRows makes a data set of a file that [WriteRows] or table.Write wrote. Its rows stay in
@@ -55,8 +58,12 @@ func WriteRows(ctx context.Context, path string, x mat.Matrix, y []float64, more
 // random projections read rows in another order, or other rows: they copy them to scratch
 // files, which lie in the directory for temporary files (TMPDIR), are as private as the rows,
 // and are gone when they are no longer used.
-func OpenRows(ctx context.Context, path string, facts Facts) (*Dataset, error) {
+func OpenRows(ctx context.Context, path string, facts Facts, order ...PersonOrder) (*Dataset, error) {
 	if err := check.Given("context", ctx); err != nil {
+		return nil, err
+	}
+	coins, err := coinsOf(order)
+	if err != nil {
 		return nil, err
 	}
 	f, err := curator.OpenFile(path)
@@ -64,7 +71,7 @@ func OpenRows(ctx context.Context, path string, facts Facts) (*Dataset, error) {
 		return nil, err
 	}
 	return opened(f, facts, func(enc curator.Encoding, labelCentre, labelBound float64) (*curator.Data, error) {
-		return f.Data(ctx, enc, labelCentre, labelBound)
+		return f.Data(ctx, enc, labelCentre, labelBound, coins)
 	})
 }
 
@@ -96,8 +103,12 @@ type Engine interface {
 //
 // Memory here is, beside a sum or two, 8 bytes for each row of an order to copy, and as many
 // for each of persons and weights.
-func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine) (*Dataset, error) {
+func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine, order ...PersonOrder) (*Dataset, error) {
 	if err := check.Given("context", ctx); err != nil {
+		return nil, err
+	}
+	coins, err := coinsOf(order)
+	if err != nil {
 		return nil, err
 	}
 	if err := check.Given("engine", e); err != nil {
@@ -108,7 +119,7 @@ func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine) (*Datas
 		return nil, err
 	}
 	return opened(f, facts, func(enc curator.Encoding, labelCentre, labelBound float64) (*curator.Data, error) {
-		return f.Remote(ctx, enc, labelCentre, labelBound, e)
+		return f.Remote(ctx, enc, labelCentre, labelBound, coins, e)
 	})
 }
 

@@ -33,7 +33,7 @@ func stored(t *testing.T, x mat.Matrix, y []float64, facts dpglm.Facts, more ...
 	if err := dpglm.WriteRows(ctx, path, x, y, more...); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dpglm.OpenRows(ctx, path, facts)
+	d, err := dpglm.OpenRows(ctx, path, facts, ordered(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func forms(n, d int) []form {
 	}
 	sparse := sparsely(x)
 	bounds := dpglm.Bounds{Feature: 1.5, Label: 1, Intercept: true}
-	of := dpglm.Persons{Of: persons, Count: n / 2, MaxRows: 3, Seed: 1}
+	of := dpglm.Persons{Of: persons, Count: n / 2, MaxRows: 3}
 	return []form{
 		{"dense", x, y, bounds, nil},
 		{"sparse", sparse, y, bounds, nil},
@@ -132,7 +132,7 @@ var storedLearners = []struct {
 func TestStoredRowsHaveTheSameBits(t *testing.T) {
 	const n, d = 4000, 40
 	for kind, f := range some(forms(n, d)) {
-		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, f.more...)
+		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, append(f.more[:len(f.more):len(f.more)], ordered(1))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func sameBits(t *testing.T, name string, got, want []float64) {
 // Splits, evaluations, inference and predictors ask other questions of a data set.
 func TestStoredRowsAnswerAllQuestions(t *testing.T) {
 	for _, f := range some(forms(4000, 6)) {
-		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, f.more...)
+		memory, err := dpglm.NewDataset(f.x, f.y, f.facts, append(f.more[:len(f.more):len(f.more)], ordered(1))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -465,7 +465,7 @@ func TestWrittenTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory, err := dpglm.NewTableDataset(read)
+	memory, err := dpglm.NewTableDataset(read, ordered(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +481,7 @@ func TestWrittenTables(t *testing.T) {
 	if !slices.Equal(warnings, read.Warnings()) {
 		t.Errorf("%q, want %q", warnings, read.Warnings())
 	}
-	file, err := dpglm.OpenRows(ctx, path, nil)
+	file, err := dpglm.OpenRows(ctx, path, nil, ordered(1))
 	if err != nil {
 		t.Fatal(err)
 	}

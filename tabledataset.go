@@ -16,8 +16,9 @@ import (
 // [Model.Coefficients] are in the columns' units.
 //
 // Where the schema names persons, the guarantee is for a person with all rows, of which at
-// most its max_rows count ([Persons]). The ids that occur are public, as the number of
-// persons is: neighbours differ in the rows of one id. Where the schema names an exposure,
+// most its max_rows count, and each person counts ([Persons]). Ids tell persons apart, are
+// secret and mean nothing else. The number of persons is the schema's "persons", or where it has none that of the ids
+// that occur, which then is public. Where the schema names an exposure,
 // its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
 // proportion to it.
 //
@@ -26,7 +27,7 @@ import (
 //
 // It fails for a nil table, one without labels, and an exposure beside labels that aren't
 // counts.
-func NewTableDataset(t *table.Table) (*Dataset, error) {
+func NewTableDataset(t *table.Table, order ...PersonOrder) (*Dataset, error) {
 	if t == nil {
 		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")
 	}
@@ -36,7 +37,11 @@ func NewTableDataset(t *table.Table) (*Dataset, error) {
 	if err := suitsExposure(t.Exposure() != nil, t.Label()); err != nil {
 		return nil, err
 	}
-	return NewDataset(t.Matrix(), t.Labels(), factsOf(t), rowDetails(t)...)
+	details := rowDetails(t)
+	for _, o := range order {
+		details = append(details, o)
+	}
+	return NewDataset(t.Matrix(), t.Labels(), factsOf(t), details...)
 }
 
 // suitsExposure refuses an exposure beside labels that aren't counts.
@@ -51,7 +56,11 @@ func suitsExposure(given bool, label table.Label) error {
 func rowDetails(t *table.Table) (details []RowDetail) {
 	e := t.Encoder()
 	if t.Persons() != nil {
-		details = append(details, Persons{Of: t.Persons(), Count: t.PersonCount(), MaxRows: e.Schema().MaxRows})
+		p := Persons{Of: t.Persons(), MaxRows: e.Schema().MaxRows}
+		if e.Schema().Persons > 0 {
+			p.Count = t.PersonCount()
+		}
+		details = append(details, p)
 	}
 	if t.Exposure() != nil {
 		lo, hi := e.Exposure()

@@ -72,7 +72,7 @@ type Options struct {
 // dpglm.WriteRows or table.Write wrote, under the same path. It fails where [Init] wasn't called,
 // an option is missing or breaks its rule, and as dpglm.OpenRows does. A pass that a runner
 // fails makes the call that needs it fail.
-func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*dpglm.Dataset, error) {
+func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options, order ...dpglm.PersonOrder) (*dpglm.Dataset, error) {
 	if o.Pieces == 0 {
 		o.Pieces = 16
 	}
@@ -91,7 +91,7 @@ func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options) (*
 	case o.Pieces < 0:
 		return nil, check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
 	}
-	return dpglm.OpenRowsOn(ctx, path, facts, &engine{o})
+	return dpglm.OpenRowsOn(ctx, path, facts, &engine{o}, order...)
 }
 
 // engine runs a pipeline for each pass.

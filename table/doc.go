@@ -62,8 +62,10 @@
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
 //     in package time.
 //   - "count" is for a label that is a whole number from 0 to "cap"; it may have "thousands".
-//   - "id" is for the column that "person" names: it tells whose row it is, and a person
-//     may have "max_rows" rows, which reading doesn't enforce.
+//   - "id" is for the column that "person" names: it tells whose row it is, and of a person
+//     "max_rows" rows count, which reading doesn't enforce. Texts that differ by more than blanks
+//     around them are different persons. "persons" states how many there are, from public
+//     knowledge; without it the number of those who occur is public.
 //   - "ignored" is for a column that isn't used.
 //
 // The "label" is a column of kind binary, numeric, count or, with three levels or more,

@@ -2,18 +2,65 @@ package table
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // HoldOut removes the given rows, which ascend from 0, and returns them as a table of
 // their own; at least one row must stay. What stays moves up in its place, so that no
-// second copy of it is made: slices and matrices that were returned before are void. Persons
-// are numbered anew in both tables; give all rows of one or none. It fails where the rows
-// don't ascend within the table, and for none or all of them.
+// second copy of it is made: slices and matrices that were returned before are void. It fails
+// where the rows don't ascend within the table, for none or all of them, and for a table with
+// persons, which [Table.HoldOutPersons] divides.
 func (t *Table) HoldOut(rows []int) (*Table, error) {
+	if t.persons != nil {
+		return nil, check.Fail(check.ErrConfig, "table", nil, "must not have persons: HoldOutPersons holds out all rows of some of them")
+	}
+	return t.holdOut(rows)
+}
+
+// HoldOutPersons is HoldOut for a fraction of the persons, rounded, with all rows of each. They
+// are drawn by the coins, nil for secret ones: which persons are held out must not follow from
+// ids or from places in the file, which would make one person's rows decide about others'. Where the
+// schema states the number of persons, those without rows are among those who are drawn from, and
+// both parts' numbers of persons are public. It fails for a fraction outside of (0, 1), a table
+// without persons, and where a part would have no row.
+func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, error) {
+	if t.persons == nil {
+		return nil, check.Fail(check.ErrConfig, "table", nil, "must have persons: HoldOut holds out rows")
+	}
+	if !(fraction > 0 && fraction < 1) {
+		return nil, check.Fail(check.ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
+	}
+	if coins == nil {
+		coins = mechanisms.NewSecureSource()
+	}
+	all := t.personCount
+	held := rand.New(coins).Perm(all)[:int(math.Round(fraction*float64(all)))]
+	isHeld := make([]bool, all)
+	for _, p := range held {
+		isHeld[p] = true
+	}
+	var rows []int
+	for i, p := range t.persons {
+		if isHeld[p] {
+			rows = append(rows, i)
+		}
+	}
+	out, err := t.holdOut(rows)
+	if err != nil {
+		return nil, err
+	}
+	t.renumber(all - len(held))
+	out.renumber(len(held))
+	return out, nil
+}
+
+func (t *Table) holdOut(rows []int) (*Table, error) {
 	if len(rows) == 0 || len(rows) >= t.rows {
 		return nil, check.Fail(check.ErrConfig, "len(rows)", len(rows), fmt.Sprintf("must be at least 1, and leave at least one of the %d rows", t.rows))
 	}
@@ -29,8 +76,6 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 	t.labels, out.labels = divide(t.labels, rows, 1)
 	t.persons, out.persons = divide(t.persons, rows, 1)
 	t.exposure, out.exposure = divide(t.exposure, rows, 1)
-	t.renumber()
-	out.renumber()
 	if t.sparse != nil {
 		out.sparse = t.sparse.divide(rows)
 		return out, nil

@@ -1,12 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/rowfile"
@@ -334,18 +334,7 @@ func (r *reader) record(fields []string) error {
 	return nil
 }
 
-// ranks are the persons' numbers, in the order of their ids, so that nobody's number depends
-// on where others' rows stand, or on how many they have.
-func (r *reader) ranks() []int {
-	ids := slices.Sorted(maps.Keys(r.people))
-	ranks := make([]int, len(ids))
-	for k, id := range ids {
-		ranks[r.people[id]] = k
-	}
-	return ranks
-}
-
-// code numbers the persons in the order of their first rows, for the time being.
+// code numbers the persons in the order in which they occur.
 func (r *reader) code(id string) (int, error) {
 	if id == "" || slices.Contains(r.encoder.schema.missingTexts(), id) {
 		return 0, missingRole(r.encoder.schema.Person, id, "a person")
@@ -353,6 +342,9 @@ func (r *reader) code(id string) (int, error) {
 	code, ok := r.people[id]
 	if !ok {
 		code = len(r.people)
+		if stated := r.encoder.schema.Persons; stated > 0 && code >= stated {
+			return 0, valueError(r.encoder.schema.Person, `it is a further person than the %d that "persons" states; correct that number, which must come from public knowledge`, stated)
+		}
 		r.people[string([]byte(id))] = code // a copy: id may be part of a longer record
 	}
 	return code, nil
@@ -363,14 +355,9 @@ func (r *reader) table() (*Table, error) {
 	if r.store.rows == 0 {
 		return nil, fileError(0, "there is no row after the header")
 	}
-	ranks := r.ranks()
-	for i, code := range r.persons {
-		r.persons[i] = ranks[code]
-	}
 	e := r.encoder
 	t := &Table{encoder: e, rows: r.store.rows, features: len(e.features), label: e.label.facts, labels: r.labels,
-		persons: r.persons, exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}
-	t.renumber()
+		persons: r.persons, personCount: cmp.Or(e.schema.Persons, len(r.people)), exposure: r.exposures, bound: e.Bound(), warnings: r.warnings()}
 	t.dense, t.sparse = r.store.finish()
 	return t, nil
 }

@@ -235,7 +235,7 @@ func TestRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(table.Labels(), []float64{0, 2, 3, 1}) || !slices.Equal(table.Persons(), []int{1, 0, 1, 2}) || table.PersonCount() != 3 || !slices.Equal(table.Exposure(), []float64{1, .5, 10, 1}) {
+	if !slices.Equal(table.Labels(), []float64{0, 2, 3, 1}) || !slices.Equal(table.Persons(), []int{0, 1, 0, 2}) || table.PersonCount() != 3 || !slices.Equal(table.Exposure(), []float64{1, .5, 10, 1}) {
 		t.Error(table.Labels(), table.Persons(), table.Exposure())
 	}
 	if want := (Label{Column: "n", Kind: Count, Range: [2]float64{0, 3}}); !reflect.DeepEqual(table.Label(), want) || !reflect.DeepEqual(table.Encoder().Label(), want) {

@@ -23,10 +23,13 @@ type Schema struct {
 	// levels or more, [Categorical].
 	Label string `json:"label"`
 	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
-	// how many rows one person may have: reading doesn't enforce it, training does. Both are given
+	// how many rows of one person count: reading doesn't enforce it, training does. Both are given
 	// or neither.
 	Person  string `json:"person,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`
+	// Persons is how many persons there are, those without rows among them, from public
+	// knowledge. 0 stands for those who occur in the file: their number is then public, too.
+	Persons int `json:"persons,omitempty"`
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
@@ -183,6 +186,9 @@ func (s Schema) String() string {
 	}
 	if s.MaxRows != 0 {
 		fmt.Fprintf(&b, ",\n  \"max_rows\": %d", s.MaxRows)
+	}
+	if s.Persons != 0 {
+		fmt.Fprintf(&b, ",\n  \"persons\": %d", s.Persons)
 	}
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))

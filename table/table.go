@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
@@ -52,11 +51,11 @@ func (t *Table) Labels() []float64 { return t.labels }
 // Label says how the labels are to be read.
 func (t *Table) Label() Label { return t.label }
 
-// Persons returns the number of each row's person, in the order of their ids and from 0; nil
-// if the schema names no such column.
+// Persons returns a number for each row's person, from 0 and in the order in which persons
+// occur, which means nothing; nil if the schema names no such column.
 func (t *Table) Persons() []int { return t.persons }
 
-// PersonCount is the number of persons.
+// PersonCount is the number of persons: what the schema states, or else of those who occur.
 func (t *Table) PersonCount() int { return t.personCount }
 
 // Exposure returns each row's exposure, clamped to its range; nil if the schema has
@@ -72,17 +71,19 @@ func (t *Table) LogExposure() []float64 {
 	return logs
 }
 
-// renumber numbers the persons anew, in their order and without gaps: a part of a table has
-// a part of its persons.
-func (t *Table) renumber() {
-	if t.persons == nil {
-		return
-	}
-	occur := slices.Compact(slices.Sorted(slices.Values(t.persons)))
+// renumber numbers the persons of a part anew, in the order in which they occur. There are so
+// many, some of them perhaps without rows.
+func (t *Table) renumber(count int) {
+	places := map[int]int{}
 	for i, p := range t.persons {
-		t.persons[i], _ = slices.BinarySearch(occur, p)
+		k, ok := places[p]
+		if !ok {
+			k = len(places)
+			places[p] = k
+		}
+		t.persons[i] = k
 	}
-	t.personCount = len(occur)
+	t.personCount = count
 }
 
 // Encoder returns the encoder of the rows, nil if they were read by [ReadLIBSVM].

@@ -28,6 +28,9 @@ func (v *validator) roles() {
 	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
 		v.fail(`"person", "max_rows"`, `the column and its number of 1 or more go together: a person's rows are limited to it`)
 	}
+	if s.Persons < 0 || s.Persons > mostPersons || s.Persons > 0 && s.Person == "" {
+		v.fail(`"persons"`, `is %d; it must be the number of persons whom the column "person" tells apart, from 1 to %d, or be left out`, s.Persons, mostPersons)
+	}
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
 			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)
@@ -50,6 +53,9 @@ func (v *validator) roles() {
 		}
 	}
 }
+
+// mostPersons is the largest number of persons that training takes.
+const mostPersons = 1 << 27
 
 func known(k Kind) bool { return slices.Contains(kinds(), string(k)) }
 

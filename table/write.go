@@ -115,11 +115,7 @@ func (r *reader) complete(ctx context.Context) error {
 		return err
 	}
 	if r.person >= 0 {
-		d.Persons, d.MaxRows = len(r.people), e.Schema().MaxRows
-		if err := r.out.Renumber(ctx, rowfile.Person, r.ranks()); err != nil {
-			r.out.Discard()
-			return err
-		}
+		d.Persons, d.MaxRows = e.Schema().Persons, e.Schema().MaxRows
 	}
 	if r.exposure >= 0 {
 		low, high := e.Exposure()

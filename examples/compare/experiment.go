@@ -64,6 +64,7 @@ func (e *experiment) fits() int { return e.seeds * (len(e.cells) + 1) }
 // are like that.
 func (e *experiment) run(ctx context.Context, source *task.Source, count func()) error {
 	for seed := range uint64(e.seeds) {
+		source.Coins = mechanisms.NewSeededSource(seed + 1)
 		trial, err := source.Trial(seed + 1)
 		if err != nil {
 			return err

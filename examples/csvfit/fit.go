@@ -49,7 +49,9 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if err := o.check(given); err != nil {
 		return nil, err
 	}
-	o.seeded, o.evaluated = given["insecure-noise-seed"], *share
+	if o.seeded, o.evaluated = given["insecure-noise-seed"], *share; o.seeded {
+		o.source.Coins = mechanisms.NewSeededSource(o.noiseSeed)
+	}
 	if err := canEvaluate(given, o.evaluated); err != nil {
 		return nil, err
 	}
@@ -160,7 +162,7 @@ func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Tr
 		if err = sameSchema(o.source.Path, o.source.Facts()); err != nil {
 			return nil, nil, err
 		}
-		data, err = dpglm.OpenRows(ctx, o.source.Path, nil)
+		data, err = dpglm.OpenRows(ctx, o.source.Path, nil, o.source.Order()...)
 		return data, nil, err
 	}
 	t, err := o.source.Load()
@@ -173,7 +175,7 @@ func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Tr
 		}
 		return trial.Train, trial, nil
 	}
-	data, err = dpglm.NewTableDataset(t)
+	data, err = o.source.Dataset(t)
 	return data, nil, err
 }
 

@@ -22,7 +22,9 @@ var toFill = `replace each FILL IN, and add to the columns what their kinds need
   date         "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31"
   count        "cap": 20, for a label
   id           whose row it is: with "person": its name and "max_rows": 5, before "columns", all rows
-               of a person are protected together, of which at most so many count
+               of a person are protected together, of which at most so many count, and
+               "persons": 12000 if it is publicly known how many there are; if not, how
+               many occur is public
   ignored      nothing
 and put one line in the place of columns of 0 and 1 that belong together, "town=york", "town=hull":
     {"name": "town", "kind": "onehot", "levels": ["york", "hull"]}

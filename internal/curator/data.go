@@ -36,6 +36,7 @@ type held struct {
 	// Real labels less the centre are held to the bound, counts to the bound alone.
 	labelCentre, labelBound float64 // 0 where none was given
 	rows                    *release.Rows
+	ordered                 bool // whether the order of persons isn't secret
 
 	offsets      []float64 // of the rows' scores; nil if all are 0
 	offsetsRange rows.Range

@@ -20,7 +20,9 @@ func (d *Data) Own(facts Owners) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.with(table, order, release.NewRows()), nil
+	owned := d.with(table, order, release.NewRows())
+	owned.ordered = facts.Coins != nil
+	return owned, nil
 }
 
 // Shift returns the same rows, whose scores have the given numbers added to them, each held
@@ -39,6 +41,9 @@ func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {
 	}
 	return &Data{&shifted}, nil
 }
+
+// Ordered reports whether a caller's source orders persons, and so may know their order.
+func (d *Data) Ordered() bool { return d.ordered }
 
 // Unshifted returns the same rows without offsets.
 func (d *Data) Unshifted() *Data {

@@ -16,6 +16,7 @@ type Facts struct {
 	LabelBound         float64    // half its width, the upper end for counts; 0 where none was given
 	Offset             float64    // see [Encoding.Offset]
 	PersonRows         int        // rows of a person at most; 0 where each has one
+	PersonsOccur       bool       // whether Rows is the number of persons who have rows
 	Weighted           bool       // whether rows have weights
 	Offsets            rows.Range // of scores; zeros where there are none
 }
@@ -23,7 +24,7 @@ type Facts struct {
 // Facts returns the public facts.
 func (d *Data) Facts() Facts {
 	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.Weighted(), d.offsetsRange}
+	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.PersonsOccur(), d.table.Weighted(), d.offsetsRange}
 }
 
 // prediction is the label's mean at a score: the class where a binary loss gives

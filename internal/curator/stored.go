@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // File is a file of rows, of which it tells public facts only.
@@ -39,8 +40,9 @@ func (f *File) Close() error { return f.f.Close() }
 // Format prints the shape, whatever the verb.
 func (f *File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "curator.File of %d columns", f.Columns()) }
 
-// Data checks and bounds the rows, as Open does. It reads all of them once.
-func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound float64) (*Data, error) {
+// Data checks and bounds the rows, as Open does. It reads all of them once. Persons are ordered
+// by the coins, which are secret if nil.
+func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound float64, coins mechanisms.Source) (*Data, error) {
 	table, err := rows.NewStored(ctx, f.f, enc)
 	if err != nil {
 		return nil, err
@@ -58,6 +60,7 @@ func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound f
 	if owners.Persons == nil && owners.Weights == nil {
 		return data, nil
 	}
+	owners.Coins = coins
 	return data.Own(owners)
 }
 
@@ -65,7 +68,7 @@ func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound f
 type Engine = rows.Engine
 
 // Remote is Data for rows that an engine's workers read.
-func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound float64, e Engine) (*Data, error) {
+func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound float64, coins mechanisms.Source, e Engine) (*Data, error) {
 	table, err := rows.NewRemote(ctx, f.f, enc, e)
 	if err != nil {
 		return nil, err
@@ -81,6 +84,7 @@ func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound
 	if owners.Persons == nil && owners.Weights == nil {
 		return data, nil
 	}
+	owners.Coins = coins
 	return data.Own(owners)
 }
 

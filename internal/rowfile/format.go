@@ -77,12 +77,11 @@ const (
 
 // Details are what the writer says of the rows.
 type Details struct {
-	Schema     json.RawMessage `json:"schema,omitempty"`      // of the table that they were read from
-	Persons    int             `json:"persons,omitempty"`     // how many there are
-	MaxRows    int             `json:"max_rows,omitempty"`    // of a person
-	PersonSeed uint64          `json:"person_seed,omitempty"` // by which of more rows so many are chosen
-	MaxWeight  float64         `json:"max_weight,omitempty"`  // that a row may have
-	Offsets    [2]float64      `json:"offset_range,omitzero"` // of scores
+	Schema    json.RawMessage `json:"schema,omitempty"`      // of the table that they were read from
+	Persons   int             `json:"persons,omitempty"`     // how many there are; 0 for those who occur
+	MaxRows   int             `json:"max_rows,omitempty"`    // of a person
+	MaxWeight float64         `json:"max_weight,omitempty"`  // that a row may have
+	Offsets   [2]float64      `json:"offset_range,omitzero"` // of scores
 }
 
 // Blocks is the number of blocks.

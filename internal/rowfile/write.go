@@ -2,7 +2,6 @@ package rowfile
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -263,38 +261,6 @@ func name(file, path string) error {
 		return err
 	}
 	return os.Rename(file, path)
-}
-
-// Renumber puts ranks[v] in place of each number v of a column beside. It reads and writes all
-// that was written, block by block, until ctx is cancelled.
-func (w *Writer) Renumber(ctx context.Context, column string, ranks []int) error {
-	w.flush()
-	if w.failed == nil {
-		w.fail(w.out.Flush())
-	}
-	behind := 8 * (len(w.facts.Beside) - slices.Index(w.facts.Beside, column)) // of each row, from the column on
-	at := int64(headSize)
-	for b := 0; b < len(w.index)/entryOnDisk; b++ {
-		if w.fail(check.Cancelled(ctx)); w.failed != nil {
-			break
-		}
-		entry := w.index[b*entryOnDisk:]
-		raw := slices.Grow(w.raw[:0], int(binary.LittleEndian.Uint32(entry)))[:binary.LittleEndian.Uint32(entry)]
-		_, err := w.file.ReadAt(raw, at)
-		w.fail(err)
-		rows := w.facts.rowsOf(b)
-		of := raw[len(raw)-behind*rows:]
-		for i := range rows {
-			v := math.Float64frombits(binary.LittleEndian.Uint64(of[8*i:]))
-			binary.LittleEndian.PutUint64(of[8*i:], math.Float64bits(float64(ranks[int(v)])))
-		}
-		binary.LittleEndian.PutUint32(entry[4:], crc32.Checksum(raw, checksum))
-		_, err = w.file.WriteAt(raw, at)
-		w.fail(err)
-		at += int64(len(raw))
-		w.raw = raw
-	}
-	return w.failed
 }
 
 // Discard ends the writing; there is no file.

@@ -78,7 +78,7 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 		return "", nil
 	}
 	if claim.Unit != "" {
-		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows)), nil
+		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. Ids and the order of rows mean nothing. Each person counts alike, however many rows he or she has: what is estimated is a mean over persons, not over rows. How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows)), nil
 	}
 	epsilon, err := l.GroupEpsilon(s.MaxRows, claim.Delta)
 	if err != nil {

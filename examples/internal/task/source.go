@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -20,6 +21,8 @@ type Source struct {
 	Loss   losses.Loss
 	// HeldOut is the share of the rows to score on, a flag of the program's.
 	HeldOut float64
+	// Coins order persons in experiments; nil stands for secret ones.
+	Coins mechanisms.Source
 	// TakesLevels is for a program to set, before, that can do labels of several levels.
 	// Softmax says, once resolved, that the label is such a one and no loss of one score
 	// was named: there is no Loss.

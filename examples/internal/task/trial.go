@@ -59,35 +59,37 @@ func (s *Source) Trial(seed uint64) (*Trial, error) {
 // out.
 func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	n, _ := t.Dims()
-	held := heldOut(t, s.HeldOut, seed)
-	if len(held) == 0 || len(held) == n {
+	test, err := s.holdOut(t, seed)
+	if err != nil {
 		return nil, Usage("-test %g leaves no row on one side of the split of %d rows", s.HeldOut, n)
 	}
-	test, err := t.HoldOut(held)
-	if err != nil {
-		return nil, err
-	}
-	data, err := dpglm.NewTableDataset(t)
+	data, err := s.Dataset(t)
 	if err != nil {
 		return nil, err
 	}
 	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, levels: t.Label().Levels, train: t, test: test}, nil
 }
 
-// heldOut are the rows to hold out: all of a person, or none.
-func heldOut(t *table.Table, share float64, seed uint64) []int {
+// holdOut takes out a share of the rows by a public seed, or of the persons by secret coins.
+func (s *Source) holdOut(t *table.Table, seed uint64) (*table.Table, error) {
+	if t.Persons() != nil {
+		return t.HoldOutPersons(s.HeldOut, s.Coins)
+	}
 	n, _ := t.Dims()
-	if t.Persons() == nil {
-		return Split(n, share, seed)
+	return t.HoldOut(Split(n, s.HeldOut, seed))
+}
+
+// Dataset is that of a table that was loaded.
+func (s *Source) Dataset(t *table.Table) (*dpglm.Dataset, error) {
+	return dpglm.NewTableDataset(t, s.Order()...)
+}
+
+// Order is that of persons, for the library.
+func (s *Source) Order() []dpglm.PersonOrder {
+	if s.Coins == nil {
+		return nil
 	}
-	var rows []int
-	persons := Split(t.PersonCount(), share, seed)
-	for i, p := range t.Persons() {
-		if _, held := slices.BinarySearch(persons, p); held {
-			rows = append(rows, i)
-		}
-	}
-	return rows
+	return []dpglm.PersonOrder{{ForTests: s.Coins}}
 }
 
 // Split returns the rows, of 0 … n−1 in ascending order, that are held out: a share of

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // walked are coordinates after some moves, which don't depend on the rows, and the weights
@@ -223,7 +224,7 @@ func TestCoordinatesOfPersons(t *testing.T) {
 				o.y, o.off, o.persons, o.weights = append(o.y, float64(k%2)), append(o.off, 0.5), append(o.persons, persons-1), append(o.weights, 2)
 			}
 			s := sumsOf(t, sparseOf(t, o.x), o.y, 0, NewIdentity(3, 1.5, true), losses.Logistic{})
-			table, order, err := s.t.Own(Owners{Persons: o.persons, Count: persons, Most: most, Seed: 1, Weights: o.weights, Heavy: 1})
+			table, order, err := s.t.Own(Owners{Persons: o.persons, Count: persons, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

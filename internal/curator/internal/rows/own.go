@@ -2,20 +2,22 @@ package rows
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // Owners says whose the rows of a matrix are, and their weights.
 type Owners struct {
-	Persons []int  // of each row, from 0 to Count−1; nil if each row is a person's only one
-	Count   int    // of persons, which is public
-	Most    int    // rows of a person that count; of more, so many are chosen
-	Seed    uint64 // of the choice, which is public
+	Persons []int // of each row: equal numbers are one person's, and mean nothing else; nil if each row is a person's only one
+	Count   int   // of persons, which is public, those without rows included; 0 for those who occur
+	Most    int   // rows of a person that count; of more, so many are chosen
 
 	Weights []float64 // of each row; nil if all are the same
 	Heavy   float64   // the largest weight, which is public; larger ones are held to it
+
+	// Coins are what the order of persons, and of their rows, is drawn from; nil stands for
+	// secret ones.
+	Coins mechanisms.Source
 }
 
 // maxPersons keeps counts of shares exact, and the list of persons in memory.
@@ -23,28 +25,24 @@ const maxPersons = 1 << 27
 
 // Own returns the table of the rows that count, person by person, and which rows these are.
 // A row's share is its weight over the largest one and over the number of its person's
-// rows. Which of a person's rows count depends on the seed, the person's number and the
-// number of the person's rows only. Its errors are those of intake.
+// rows. Its errors are those of intake.
+//
+// Persons stand in a secret order, all of which are equally likely, and so do the rows of
+// each, of which the first ones count. So what follows has the same law for any two lists of
+// rows that are the same persons with the same rows: numbers of persons and places of rows
+// mean nothing. And what holds for lists in which the persons of one place differ, holds for
+// sets of persons of whom one is replaced: order both sets alike, with one in the other's
+// place, by the same coins. Each place has coins of its own, so that other persons' are the
+// same however many rows the replaced one has.
 func (t *Table) Own(facts Owners) (*Table, []int, error) {
 	n := t.Rows()
 	if err := facts.check(n); err != nil {
 		return nil, nil, err
 	}
-	persons := facts.Persons != nil
-	if !persons {
-		facts.Count, facts.Most, facts.Persons = n, 1, make([]int, n)
-		for i := range n {
-			facts.Persons[i] = i
-		}
-	}
-	of := make([][]int, facts.Count)
-	for i, p := range facts.Persons {
-		of[p] = append(of[p], i)
-	}
-	o := &owners{start: make([]int, 1, facts.Count+1), most: facts.Most, persons: persons, weighted: facts.Weights != nil}
+	o := &owners{start: []int{0}, most: facts.Most, persons: facts.Persons != nil, weighted: facts.Weights != nil,
+		occur: facts.Persons != nil && facts.Count == 0}
 	var order []int
-	for p, rows := range of {
-		rows = choose(rows, facts.Most, facts.Seed, uint64(p))
+	add := func(rows []int) {
 		for _, i := range rows {
 			weight := 1.0
 			if facts.Weights != nil {
@@ -55,19 +53,63 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 		order = append(order, rows...)
 		o.start = append(o.start, len(order))
 	}
-	return t.arrange(facts.Count, order, o), order, nil
+	if facts.Persons == nil {
+		o.most = 1
+		for i := range n {
+			add([]int{i})
+		}
+		return t.arrange(n, order, o), order, nil
+	}
+	of := facts.rows()
+	coins := facts.Coins
+	if coins == nil {
+		coins = mechanisms.NewSecureSource()
+	}
+	for _, p := range rand.New(coins).Perm(len(of)) {
+		rows, own := of[p], ownCoins(coins)
+		if len(rows) > 1 {
+			own.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		}
+		add(rows[:min(len(rows), facts.Most)])
+	}
+	return t.arrange(len(of), order, o), order, nil
 }
 
-// Single returns the table of one row of each person, who counts as all of them together
-// did, and which rows these are.
+// rows are those of each person, in the order in which persons occur.
+func (f *Owners) rows() [][]int {
+	place, of := map[int]int{}, [][]int{}
+	for i, p := range f.Persons {
+		k, ok := place[p]
+		if !ok {
+			k = len(of)
+			place[p], of = k, append(of, nil)
+		}
+		of[k] = append(of[k], i)
+	}
+	return append(of, make([][]int, max(0, f.Count-len(of)))...)
+}
+
+// ownCoins are drawn for one place in the order of persons, of which four numbers are taken,
+// whoever has it.
+func ownCoins(coins mechanisms.Source) *rand.Rand {
+	var key [32]byte
+	for k := 0; k < len(key); k += 8 {
+		for j, word := 0, coins.Uint64(); j < 8; j, word = j+1, word>>8 {
+			key[k+j] = byte(word)
+		}
+	}
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// Single returns the table of one row of each person, the first that counts, who counts as
+// all of them together did, and which rows these are.
 func (t *Table) Single() (*Table, []int) {
-	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, persons: true, weighted: t.owners.weighted}
+	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, persons: true, weighted: t.owners.weighted, occur: t.owners.occur}
 	var order []int
 	for p := range t.Len() {
 		if rows := t.owners.rowsOf([]int{p}); len(rows) > 0 {
-			i := choose(rows, 1, 0, uint64(p))[0]
-			order = append(order, i)
-			o.shares = append(o.shares, shareOf(t.owners.share(i)*float64(len(rows)), 1))
+			order = append(order, rows[0])
+			o.shares = append(o.shares, shareOf(t.owners.share(rows[0])*float64(len(rows)), 1))
 		}
 		o.start = append(o.start, len(order))
 	}
@@ -87,14 +129,4 @@ func (s *Sums) of(t *Table, order []int) *Sums {
 	picked := *s
 	picked.t, picked.labels, picked.offsets = t, Gather(s.labels, order), Gather(s.offsets, order)
 	return &picked
-}
-
-// choose returns so many of a person's rows, in their order.
-func choose(rows []int, most int, seed, person uint64) []int {
-	if len(rows) <= most {
-		return rows
-	}
-	chosen := rand.New(mechanisms.NewSeededSource(seed ^ person*0x9e3779b97f4a7c15)).Perm(len(rows))[:most]
-	slices.Sort(chosen)
-	return Gather(rows, chosen)
 }

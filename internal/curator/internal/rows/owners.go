@@ -21,6 +21,7 @@ type owners struct {
 	shares []float64 // of the rows
 
 	persons, weighted bool // whether persons and weights were given
+	occur             bool // whether the number of persons is that of those who occur
 }
 
 // PersonRows is the largest number of rows that a person may have, which is public; 0 where
@@ -31,6 +32,10 @@ func (t *Table) PersonRows() int {
 	}
 	return t.owners.most
 }
+
+// PersonsOccur reports whether the number of persons is that of those who have rows, as none
+// was stated.
+func (t *Table) PersonsOccur() bool { return t.owners != nil && t.owners.occur }
 
 // Weighted reports whether rows have weights.
 func (t *Table) Weighted() bool { return t.owners != nil && t.owners.weighted }
@@ -73,7 +78,7 @@ func (o *owners) pick(persons []int) *owners {
 	if o == nil {
 		return nil
 	}
-	picked := &owners{start: []int{0}, most: o.most, persons: o.persons, weighted: o.weighted, shares: Gather(o.shares, o.rowsOf(persons))}
+	picked := &owners{start: []int{0}, most: o.most, persons: o.persons, weighted: o.weighted, occur: o.occur, shares: Gather(o.shares, o.rowsOf(persons))}
 	for _, p := range persons {
 		picked.start = append(picked.start, picked.start[len(picked.start)-1]+o.start[p+1]-o.start[p])
 	}

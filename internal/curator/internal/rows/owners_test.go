@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // owned are rows of persons with weights and offsets, in no order.
@@ -147,7 +148,7 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 			all[i] = i
 		}
 		plain := o.of(t, all, sparse)
-		table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 300, Most: 3, Seed: 4, Weights: o.weights, Heavy: 1})
+		table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,8 +242,8 @@ func TestSharesAddUp(t *testing.T) {
 	}
 }
 
-// Which rows count, and in which blocks they are added, depends on nothing but the persons
-// before them being so many: other persons' rows don't matter.
+// By the same coins each place has the same person, and the same of that person's rows count,
+// in the same block, whatever rows the person of another place has.
 func TestOwnDependsOnThePersonOnly(t *testing.T) {
 	const persons = 30000
 	rows := func(more int) ([]int, *Table, []int) { // person 8, who has one row, has so many more
@@ -259,13 +260,14 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		for i := range of {
 			x.Set(i, 0, 1)
 		}
-		table, order, err := mustTable(t, x, NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Seed: 2})
+		table, order, err := mustTable(t, x, NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return of, table, order
 	}
-	_, before, chosen := rows(0)
+	of, before, chosen := rows(0)
+	replaced := -1 // the block
 	_, after, moved := rows(900)
 	if before.layout.n != after.layout.n || before.layout.blocks != after.layout.blocks || before.layout.blockRows() != after.layout.blockRows() {
 		t.Errorf("layouts %+v and %+v", before.layout, after.layout)
@@ -275,7 +277,13 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 	}
 	for p := range persons {
 		a, b := before.RowsOf([]int{p}), after.RowsOf([]int{p})
-		if p != 8 && !slices.Equal(Gather(chosen, a), Gather(moved, b)) {
+		same := slices.Equal(Gather(chosen, a), Gather(moved, b))
+		if i := chosen[a[0]]; of[i] == 8 {
+			replaced = p / before.layout.blockPersons
+			if same {
+				t.Error("nobody was replaced")
+			}
+		} else if !same {
 			t.Errorf("person %d has the rows %v, and %v where another has more", p, Gather(chosen, a), Gather(moved, b))
 		}
 		if len(b) > 3 {
@@ -293,8 +301,8 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		}
 		x, _ := tiles(before.layout)
 		y, _ := tiles(after.layout)
-		if b > 0 && !slices.Equal(x, y) {
-			t.Errorf("block %d has tiles of %v rows, and %v where a person of the first block has more", b, x, y)
+		if b != replaced && !slices.Equal(x, y) {
+			t.Errorf("block %d has tiles of %v rows, and %v where a person of another block has more", b, x, y)
 		}
 	}
 }
@@ -307,11 +315,10 @@ func TestOwnRefuses(t *testing.T) {
 		kind  error
 	}{
 		"persons of others": {Owners{Persons: []int{0}, Count: 1, Most: 1}, check.ErrShape},
-		"no count":          {Owners{Persons: []int{0, 0}, Most: 1}, check.ErrConfig},
+		"negative count":    {Owners{Persons: []int{0, 0}, Count: -1, Most: 1}, check.ErrConfig},
 		"too many":          {Owners{Persons: []int{0, 0}, Count: maxPersons + 1, Most: 1}, check.ErrConfig},
 		"no cap":            {Owners{Persons: []int{0, 0}, Count: 1}, check.ErrConfig},
-		"negative":          {Owners{Persons: []int{0, -1}, Count: 2, Most: 1}, check.ErrValue},
-		"beyond":            {Owners{Persons: []int{0, 2}, Count: 2, Most: 1}, check.ErrValue},
+		"more than stated":  {Owners{Persons: []int{0, -1}, Count: 1, Most: 1}, check.ErrValue},
 		"weights of others": {Owners{Weights: []float64{1}, Heavy: 1}, check.ErrShape},
 		"no largest":        {Owners{Weights: []float64{1, 1}}, check.ErrBound},
 		"negative weight":   {Owners{Weights: []float64{1, -1}, Heavy: 1}, check.ErrValue},
@@ -370,8 +377,14 @@ func TestSingleKeepsWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	single, rows := table.Single()
-	if got := fmt.Sprint(single.owners.shares, single.owners.start, len(order), len(rows)); got != "[1 0.5 0.25] [0 1 2 3 3] 7 3" {
-		t.Errorf("shares, starts and rows %s", got)
+	o := single.owners
+	if got := fmt.Sprint(slices.Sorted(slices.Values(o.shares)), o.start[4], len(order), len(rows)); got != "[0.25 0.5 1] 3 7 3" {
+		t.Errorf("shares, rows and rows %s", got)
+	}
+	for k, i := range Gather(order, rows) {
+		if o.shares[k] != weights[i] {
+			t.Errorf("row %d of weight %g counts %g", i, weights[i], o.shares[k])
+		}
 	}
 }
 
@@ -411,6 +424,104 @@ func TestTotalsMoveAsDeclared(t *testing.T) {
 		}
 		if want := map[bool]float64{false: 2, true: math.Sqrt2}[loss.Labels().FromZero()]; !(math.Abs(largest-want) < 0.01) {
 			t.Errorf("%s: neighbours move the totals by %g, want %g", loss.Name(), largest, want)
+		}
+	}
+}
+
+// Whatever persons' numbers are and wherever rows stand, persons are in each order equally
+// often, and so are the rows of one that count. Three persons in six orders, of whom one has
+// labels 1, 1 and 0, of which the first two count, in three: 18 lists of labels. A right program
+// would fail once in 10^9 sets of coins, which are fixed: chi-squared of 17 degrees of freedom
+// beyond 80.
+func TestOrderIsDrawn(t *testing.T) {
+	const draws = 3600
+	for name, c := range map[string]struct {
+		persons []int
+		labels  []float64
+	}{
+		"as it comes":         {[]int{0, 0, 0, 1, 2}, []float64{1, 1, 0, 2, 3}},
+		"other numbers":       {[]int{9, 9, 9, -4, 1}, []float64{1, 1, 0, 2, 3}},
+		"rows in other order": {[]int{2, 0, 1, 0, 0}, []float64{3, 0, 2, 1, 1}},
+		"sorted by label":     {[]int{5, 5, 5, 6, 7}, []float64{0, 1, 1, 2, 3}},
+	} {
+		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), NewIdentity(1, 1, false))
+		seen := map[string]int{}
+		for seed := range uint64(draws) {
+			_, order, err := table.Own(Owners{Persons: c.persons, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[fmt.Sprint(Gather(c.labels, order))]++
+		}
+		chi := 0.0
+		for _, n := range seen {
+			chi += math.Pow(float64(n)-draws/18., 2) / (draws / 18.)
+		}
+		if len(seen) != 18 || chi > 80 {
+			t.Errorf("%s: %d lists, chi-squared %.1f: %v", name, len(seen), chi, seen)
+		}
+	}
+}
+
+// Persons without rows have places like others, and add nothing; nobody is left out.
+func TestPersonsWithoutRows(t *testing.T) {
+	table := mustTable(t, mat.NewDense(3, 1, []float64{1, 2, 3}), NewIdentity(1, 9, false))
+	places := map[int]int{}
+	for seed := range uint64(400) {
+		owned, order, err := table.Own(Owners{Persons: []int{4, 4, 7}, Count: 5, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+		if err != nil || owned.Len() != 5 || len(order) != 3 || owned.PersonsOccur() {
+			t.Fatal(owned, order, err)
+		}
+		for p := range 5 {
+			if len(owned.RowsOf([]int{p})) == 1 {
+				places[p]++
+			}
+		}
+	}
+	for p := range 5 {
+		if n := places[p]; n < 40 || n > 130 { // 80 ± 8
+			t.Errorf("place %d has the person of one row %d times of 400", p, n)
+		}
+	}
+	owned, _, err := table.Own(Owners{Persons: []int{4, 4, 7}, Most: 2})
+	if err != nil || owned.Len() != 2 || !owned.PersonsOccur() {
+		t.Errorf("%d persons who occur: %v", owned.Len(), err)
+	}
+}
+
+// A person of another place is the same, and so are those of its rows that count, where a person
+// is replaced by one of more, of fewer or of no rows.
+func TestPlacesHaveCoinsOfTheirOwn(t *testing.T) {
+	const persons = 40
+	list := func(last int) (others [][]int) { // the last person has so many rows
+		var of []int
+		for p := range persons - 1 {
+			for range 1 + p%7 {
+				of = append(of, p)
+			}
+		}
+		n := len(of)
+		for range last {
+			of = append(of, persons)
+		}
+		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), NewIdentity(1, 1, false)).
+			Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(6)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range persons {
+			rows := Gather(order, table.RowsOf([]int{p}))
+			if len(rows) == 0 || rows[0] >= n {
+				rows = nil
+			}
+			others = append(others, rows)
+		}
+		return others
+	}
+	want := list(1)
+	for _, last := range []int{0, 2, 3, 30} {
+		if got := list(last); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("beside a person of %d rows others have the rows\n%v, beside one of 1\n%v", last, got, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // floatsOfOne are the bytes of so many floats of 1.
@@ -209,17 +210,17 @@ func TestRemoteFramesOfBoundedRows(t *testing.T) {
 	}
 }
 
-// Persons' rows that follow one after the other needn't be copied for their order's sake, and
-// count their shares nonetheless.
+// Persons' rows count their shares where workers read them, as they do in memory.
 func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	const n, d = 90, 2
 	x, y := randomMatrix(rand.New(rand.NewPCG(83, 84)), n, d, 1), make([]float64, n)
-	o := Owners{Count: n / 3, Most: 3, Seed: 1, Weights: make([]float64, n), Heavy: 2}
+	o := Owners{Count: n / 3, Most: 3, Weights: make([]float64, n), Heavy: 2}
 	for i := range n {
 		y[i], o.Weights[i], o.Persons = float64(i%2), 1+float64(i%5)/5, append(o.Persons, i/3)
 	}
 	var seen [2][]float64
 	for k, table := range remoteAndMemory(t, x, y, o, NewIdentity(d, 1, true)) {
+		o.Coins = mechanisms.NewSeededSource(1)
 		owned, order, err := table.Own(o)
 		if err != nil {
 			t.Fatal(err)

@@ -45,15 +45,17 @@ func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o O
 		w.Discard()
 		return err
 	}
-	return w.Close(rowfile.Details{Persons: o.Count, MaxRows: o.Most, PersonSeed: o.Seed, MaxWeight: o.Heavy, Offsets: within})
+	return w.Close(rowfile.Details{Persons: o.Count, MaxRows: o.Most, MaxWeight: o.Heavy, Offsets: within})
 }
 
 // columns are those of a file, with their names.
 func (f *Owners) columns() (names []string, columns [][]float64) {
 	if f.Persons != nil {
 		persons := make([]float64, len(f.Persons))
-		for i, p := range f.Persons {
-			persons[i] = float64(p)
+		for k, rows := range f.rows() {
+			for _, i := range rows {
+				persons[i] = float64(k)
+			}
 		}
 		names, columns = append(names, rowfile.Person), append(columns, persons)
 	}
@@ -118,7 +120,7 @@ func ownersOf(f *rowfile.Facts, columns [][]float64) (Owners, error) {
 		}
 		return nil
 	}
-	o := Owners{Count: f.Persons, Most: f.MaxRows, Seed: f.PersonSeed, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
+	o := Owners{Count: f.Persons, Most: f.MaxRows, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
 	for i, p := range of(rowfile.Person) {
 		if p != float64(int(p)) {
 			return o, check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, "must be a whole number")
