@@ -15,7 +15,7 @@ import (
 
 // spend enters what a fit, and an evaluation with it, will release into the budget's file,
 // if there is one.
-func (r *report) spend(planned *dpglm.Ledger) error {
+func (r *report) spend(ctx context.Context, planned *dpglm.Ledger) error {
 	if r.held != nil {
 		evaluation, err := r.evaluationLedger(r.source, r.held.Shape())
 		if err != nil {
@@ -32,7 +32,11 @@ func (r *report) spend(planned *dpglm.Ledger) error {
 	if err != nil {
 		return err
 	}
-	return b.Spend("fit of "+r.source.Path+" to "+r.output, planned)
+	id, err := b.Spend(ctx, "fit of "+r.source.Path+" to "+r.output, planned)
+	if err != nil {
+		return err
+	}
+	return b.Begin(ctx, id)
 }
 
 // evaluated is the part of the rows that a flag asks to evaluate on.

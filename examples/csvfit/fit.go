@@ -144,7 +144,7 @@ func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) 
 			return nil, err
 		}
 	}
-	if err := r.spend(plan.ledger); err != nil { // before any noise is drawn
+	if err := r.spend(ctx, plan.ledger); err != nil { // before any noise is drawn
 		return nil, err
 	}
 	if err := r.run(ctx, plan, data); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // keepBudget makes a file with a budget that several fits share, or shows what they spent.
-func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) error {
+func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit budget", flag.ContinueOnError)
 	path := f.String("file", "", "`file` of the budget; with -epsilon it is made, and there must be none of that name")
 	epsilon := f.Float64("epsilon", 0, "the `ε` that all fits may spend together")
@@ -29,7 +29,7 @@ func keepBudget(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	case given["epsilon"] != given["delta"]:
 		return task.Usage("-epsilon and -delta go together: they make the file")
 	case given["epsilon"]:
-		b, err = budgetfile.Create(*path, *rows, *epsilon, *delta)
+		b, err = budgetfile.Create(ctx, *path, budgetfile.Total{Rows: *rows, Epsilon: *epsilon, Delta: *delta})
 	default:
 		if err := task.Exists("file", *path); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package budgetfile_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -11,15 +12,17 @@ import (
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
-// The file is made once. Each program opens it, plans, spends and then runs its plan.
+// The file is made once. Each program opens it, plans, spends, reads its data, begins and then
+// runs its plan.
 func Example() {
 	dir, err := os.MkdirTemp("", "budget")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	ctx := context.Background()
 	path := filepath.Join(dir, "hospital.budget.json")
-	if _, err := budgetfile.Create(path, 1, 1, 1e-6); err != nil {
+	if _, err := budgetfile.Create(ctx, path, budgetfile.Total{Rows: 1, Epsilon: 1, Delta: 1e-6}); err != nil {
 		log.Fatal(err)
 	}
 
@@ -32,7 +35,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := file.Spend("readmission, first model", plan.Ledger); err != nil {
+	id, err := file.Spend(ctx, "readmission, first model", plan.Ledger)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Read and check the data here: what fails is given back, file.GiveBack(ctx, id, "no data").
+	if err := file.Begin(ctx, id); err != nil {
 		log.Fatal(err)
 	}
 	// plan.Run(ctx, data, nil)

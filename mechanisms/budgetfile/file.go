@@ -2,21 +2,54 @@
 // each spends is in the file before its noise is drawn, and together they can't spend
 // more than the total.
 //
+// # An entry's life
+//
+// Spend charges a ledger and returns the entry's ID. A program that has read and checked all
+// that its fit needs calls Begin, and only then draws noise. Where it fails before that, it
+// gives the charge back; where it died, anybody may, by GiveBack or Reclaim.
+//
+//	Spend ──▶ Begin ──▶ noise       charged for ever
+//	   └────▶ GiveBack              not charged; the file keeps both lines
+//
+// Begin reaches the disk before it returns, and exactly one of Begin and GiveBack succeeds. So
+// of an entry that was given back no noise was drawn, if programs keep to the order, and none
+// will be: whoever spent it and is still alive is refused at Begin. No clock and no knowledge
+// of who is alive enters into that.
+//
+// # What is written
+//
+// The file is small JSON: the total, the sum of what was spent and the entries whose noise
+// hasn't begun, under a checksum of each of its bytes. Beside it is a directory, named as the
+// file with ".d", that belongs to it:
+//
+//	entries       one line for each Spend, Begin and GiveBack, each with the checksum of all lines so far
+//	ID.releases   what a fit has released so far, see [File.Releases]
+//	holder        who has the lock
+//
+// Spend, Begin and GiveBack read the file, write a line and replace the file. The file grows
+// with the entries whose noise hasn't begun, and with the number of different parts, Gaussian
+// ones aside, that the ledgers have (see [mechanisms.Ledger.Condensed]); not with the number of
+// entries. Only Entries reads all lines, and checks them.
+//
 // # What it withstands
 //
-// Programs that spend at the same time wait for each other, at a lock beside the file. An
-// entry is written to a new file, which reaches the disk and then takes the old one's
-// place, so that a crash leaves the file as it was or as it should be. A program that dies
-// after Spend has spent, whether or not it drew noise; nothing is given back. A file that
-// was damaged is refused, as is one of a later format.
+// Programs that write at the same time wait for each other, at a lock on the entries, which are
+// never replaced: whatever is removed while they run, they don't get past each other. A line
+// reaches the disk before the file that counts it, and that file before it takes the old one's
+// place: a crash at any moment, or a full disk, leaves the file as it was or as it should be. A
+// line that no file counts was never acknowledged, and is written over. A program that dies
+// after Begin has spent, whether or not it drew noise. Where any byte of the file was changed,
+// or lines are missing, all but reading what is whole is refused, as is a later format; a
+// changed line is found by Entries, and no sum rests on it.
 //
-// It can't withstand a copy of the file that is spent from too, or somebody who writes to
-// it by other means: keep it where the data is kept, on a local disk, for programs of one
-// user. Locks are those of Linux, the BSDs, macOS or Windows; elsewhere nothing can be
-// spent.
+// It can't withstand a copy of the file and its directory that is spent from too, or somebody
+// who writes to them by other means: keep both where the data is kept, on a local disk, for
+// programs of one user. Locks are those of Linux, the BSDs, macOS or Windows; elsewhere
+// nothing can be spent.
 package budgetfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,21 +64,28 @@ import (
 // File is a budget in a file. It is safe for concurrent use, as is the file by several
 // Files and programs.
 type File struct {
-	path string // without symbolic links: who comes by another name meets the same lock
+	path     string // without symbolic links: who comes by another name meets the same lock
+	disk     disk
+	patience time.Duration
 }
 
-// Entry is what was spent at a time.
-type Entry struct {
-	Time   time.Time          // when, by the clock of who spent
-	Label  string             // what for, as Spend was told
-	Ledger *mechanisms.Ledger // what was planned
+// Total is what may be spent, and of what.
+type Total struct {
+	Rows           int // that are protected together, 1 for single rows
+	Epsilon, Delta float64
+	Unit           string // what is protected
+	Data           string // the caller's name for the data
 }
 
-// Create makes a file with a total of (epsilon, delta)-DP for any group of up to the given
-// number of rows, 1 for single rows; see [mechanisms.NewGroupAccountant]. It refuses a
-// path that is taken.
-func Create(path string, rows int, epsilon, delta float64) (*File, error) {
-	if _, err := mechanisms.NewGroupAccountant(rows, epsilon, delta); err != nil {
+// Create makes a file, and the directory beside it, with a total of (Epsilon, Delta)-DP for
+// any group of up to Rows; see [mechanisms.NewGroupAccountant]. It refuses a path that is
+// taken, and entries that are there without their file. It waits as Spend does.
+func Create(ctx context.Context, path string, of Total) (*File, error) {
+	return create(ctx, system{}, path, of)
+}
+
+func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
+	if _, err := mechanisms.NewGroupAccountant(of.Rows, of.Epsilon, of.Delta); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
@@ -55,21 +95,81 @@ func Create(path string, rows int, epsilon, delta float64) (*File, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, fmt.Errorf("dpglm: the budget's directory: %w", err)
 	}
-	f := &File{filepath.Join(dir, filepath.Base(path))}
-	unlock, err := f.lock()
+	f := &File{filepath.Join(dir, filepath.Base(path)), d, patience}
+	if err := f.free(); err != nil {
+		return nil, err
+	}
+	if err := f.prepare(); err != nil {
+		return nil, fmt.Errorf("dpglm: the budget's directory: %w", err)
+	}
+	lines, err := f.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	if _, err := os.Lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
-		return nil, check.Fail(check.ErrConfig, "budget file", f.path, "must not exist yet")
+	defer f.unlock(lines)
+	if err := f.free(); err != nil { // another may have made it meanwhile
+		return nil, err
 	}
-	return f, f.write(&contents{Rows: rows, Epsilon: epsilon, Delta: delta})
+	return f, f.begin(lines, of)
+}
+
+// free refuses a path that is taken.
+func (f *File) free() error {
+	if _, err := f.disk.lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
+		return check.Fail(check.ErrConfig, "budget file", f.path, "must not exist yet")
+	}
+	return nil
+}
+
+// prepare makes the directory, and in it the file of entries, which is the lock.
+func (f *File) prepare() error {
+	if err := f.disk.mkdir(f.beside("")); err != nil {
+		return err
+	}
+	lines, err := f.disk.open(f.beside(entriesName), os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	return lines.Close()
+}
+
+// begin writes the first line and the file. Lines that are there are of a Create that died,
+// or of a budget whose file is gone: that one has more than one line.
+func (f *File) begin(lines handle, of Total) error {
+	present, err := content(lines)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.beside(entriesName), err)
+	}
+	if !isUnfinished(present) {
+		return check.Fail(check.ErrConfig, "entries", f.beside(entriesName), "must not be there without their budget file: remove the directory to begin anew")
+	}
+	s := &state{Header: header{ID: random(), Created: now(), Unit: of.Unit, Data: of.Data, Rows: of.Rows, Epsilon: of.Epsilon, Delta: of.Delta}}
+	text, end, err := s.Lines.written(s.Header)
+	if err != nil {
+		return err
+	}
+	s.Lines = end
+	w := &writer{file: f, lines: lines, state: new(state)}
+	if err := w.append(text); err != nil {
+		return fmt.Errorf("dpglm: no budget was made: %w", err)
+	}
+	for _, dir := range []string{f.beside(""), filepath.Dir(f.path)} {
+		if err := f.disk.syncDirectory(dir); err != nil {
+			return fmt.Errorf("dpglm: no budget was made: %w", err)
+		}
+	}
+	data, err := s.encode()
+	if err != nil {
+		return err
+	}
+	return f.replace(data, 0o600, lines)
 }
 
 // Open opens a file that Create made, and checks what is in it. It fails where there is no
-// such file, or it is damaged or not one of budgets.
-func Open(path string) (*File, error) {
+// such file, or it is damaged or not one of budgets, or its entries are missing.
+func Open(path string) (*File, error) { return open(system{}, path) }
+
+func open(d disk, path string) (*File, error) {
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
@@ -77,38 +177,23 @@ func Open(path string) (*File, error) {
 	if whole, err = filepath.Abs(whole); err != nil {
 		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
 	}
-	f := &File{whole}
-	if _, err = f.accountant(); err != nil {
+	f := &File{whole, d, patience}
+	s, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.accountant(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	lines, err := f.disk.open(f.beside(entriesName), os.O_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("dpglm: the budget's entries: %w", err)
+	}
+	defer lines.Close()
+	if _, err := f.behind(s, lines); err != nil {
 		return nil, err
 	}
 	return f, nil
-}
-
-// Spend adds an entry, as [mechanisms.Accountant.Spend] does. Call it before the fit runs:
-// when it returns nil, the entry is on the disk. If it returns an error about the budget,
-// nothing was spent; after any other, don't draw noise, and look at Entries.
-func (f *File) Spend(label string, l *mechanisms.Ledger) error {
-	unlock, err := f.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	c, err := f.read()
-	if err != nil {
-		return err
-	}
-	a, err := c.accountant()
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
-	}
-	if err := a.Spend(l); err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
-	}
-	c.Entries = append(c.Entries, entry{time.Now().UTC().Truncate(time.Second), label, l})
-	if _, err := c.sum(); err != nil { // or else it couldn't be read again
-		return fmt.Errorf("%s: nothing was spent: %w", f.path, err)
-	}
-	return f.write(c)
 }
 
 // Remaining is how much more Spend would take, unless others spend meanwhile; see
@@ -116,22 +201,27 @@ func (f *File) Spend(label string, l *mechanisms.Ledger) error {
 // damaged.
 func (f *File) Remaining() (mechanisms.Remaining, error) {
 	a, err := f.accountant()
-	if err != nil {
+	if err != nil || a == nil {
 		return mechanisms.Remaining{}, err
 	}
 	return a.Remaining()
 }
 
-// Entries lists what was spent, the earliest first. It fails where the file can't be read any
-// more, or is damaged.
+// Entries lists what was spent, the earliest first, with what was given back. It reads and
+// checks every line, and fails where one was changed or is missing.
 func (f *File) Entries() ([]Entry, error) {
-	c, err := f.read()
+	s, err := f.read()
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Entry, len(c.Entries))
-	for i, e := range c.Entries {
-		list[i] = Entry(e)
+	lines, err := f.disk.open(f.beside(entriesName), os.O_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("dpglm: the budget's entries: %w", err)
+	}
+	defer lines.Close()
+	list, err := s.entries(lines)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.beside(entriesName), err)
 	}
 	return list, nil
 }
@@ -139,20 +229,22 @@ func (f *File) Entries() ([]Entry, error) {
 // String says how much of the total was spent.
 func (f *File) String() string {
 	a, err := f.accountant()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err.Error()
+	case a == nil:
+		return "all is spent"
 	}
 	return a.String()
 }
 
-// accountant is that of the file's present contents. Reading needs no lock, as files are
-// replaced whole.
+// accountant is that of the file's present state, nil where all is spent.
 func (f *File) accountant() (*mechanisms.Accountant, error) {
-	c, err := f.read()
+	s, err := f.read()
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.accountant()
+	a, err := s.accountant()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}

@@ -5,16 +5,16 @@ package budgetfile
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 )
 
-// lockFile refuses: without a lock two programs could spend the same budget.
-func lockFile(*os.File) error {
-	return fmt.Errorf("no locks on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+// tryLock refuses: without a lock two programs could spend the same budget. (Solaris has
+// locks of processes only, which don't part the goroutines of one.)
+func tryLock(*os.File) (bool, error) {
+	return false, fmt.Errorf("no locks on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
 func syncDirectory(string) error { return nil }
 
-func names(fs.FileInfo) uint64 { return 1 }
+func names(*os.File) (uint64, error) { return 1, nil }

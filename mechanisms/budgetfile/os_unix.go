@@ -4,19 +4,24 @@ package budgetfile
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// lockFile waits for the lock, which belongs to the open file: also two goroutines of one
-// program exclude each other.
-func lockFile(file *os.File) error {
+// tryLock takes the lock if nobody has it. It belongs to the open file: also two
+// goroutines of one program exclude each other.
+func tryLock(file *os.File) (bool, error) {
 	for {
-		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != unix.EINTR {
-			return err
+		switch err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
+		case nil:
+			return true, nil
+		case unix.EWOULDBLOCK:
+			return false, nil
+		case unix.EINTR:
+		default:
+			return false, err
 		}
 	}
 }
@@ -31,9 +36,13 @@ func syncDirectory(path string) error {
 }
 
 // names counts a file's hard links.
-func names(info fs.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Nlink)
+func names(file *os.File) (uint64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
 	}
-	return 1
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink), nil
+	}
+	return 1, nil
 }

@@ -2,6 +2,7 @@ package budgetfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ func spendUntilRefused(path, label string) {
 	f, err := Open(path)
 	for i := 0; err == nil; i++ {
 		name := fmt.Sprintf("%s %d", label, i)
-		if err = f.Spend(name, fit(&testing.T{}, childMu)); err == nil {
+		if err = spend(f, name, fit(&testing.T{}, childMu)); err == nil {
 			fmt.Println(name)
 		}
 	}
@@ -73,7 +74,7 @@ func room(t *testing.T, count int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path, 1, epsilon, 1e-9); err != nil {
+	if _, err := Create(context.Background(), path, Total{Rows: 1, Epsilon: epsilon, Delta: 1e-9}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -134,7 +135,7 @@ func TestKilledPrograms(t *testing.T) {
 			t.Fatal("it wasn't killed")
 		}
 		f := opened(t, path)
-		if err := f.Spend(fmt.Sprint("survivor ", i), fit(t, childMu)); err != nil {
+		if err := spend(f, fmt.Sprint("survivor ", i), fit(t, childMu)); err != nil {
 			t.Fatal(err)
 		}
 		said = append(said, fmt.Sprint("survivor ", i))

@@ -1,6 +1,8 @@
 package budgetfile
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,97 +13,180 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// maxSize limits what is read of a file.
-const maxSize = 64 << 20
+// The names of what lies in the directory beside the budget's file.
+const (
+	entriesName  = "entries"
+	holderName   = "holder"
+	releasesName = ".releases" // after an entry's ID
+)
 
-// read returns the file's contents.
-func (f *File) read() (*contents, error) {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSize {
-		return nil, check.Fail(check.ErrModel, "budget file", f.path, fmt.Sprintf("must be a regular file of at most %d bytes", maxSize))
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxSize))
-	if err != nil {
-		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
-	}
-	c, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
-	}
-	return c, nil
+// beside is the path of something in the directory beside the file.
+func (f *File) beside(name string) string { return filepath.Join(f.path+".d", name) }
+
+// read returns the file's state. Reading needs no lock, as the file is replaced whole.
+func (f *File) read() (*state, error) {
+	s, _, _, err := f.readFor()
+	return s, err
 }
 
-// lock waits until nobody else holds the lock. It is on a file of its own, which is never
-// removed: the budget's is replaced whenever something is spent.
-func (f *File) lock() (unlock func(), err error) {
-	file, err := os.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+// readFor is read for a writer, who asks for the file's mode and names, too.
+func (f *File) readFor() (s *state, mode fs.FileMode, links uint64, err error) {
+	h, err := f.disk.open(f.path, os.O_RDONLY)
 	if err != nil {
-		return nil, fmt.Errorf("dpglm: nothing was spent, the budget file can't be locked: %w", err)
+		return nil, 0, 0, fmt.Errorf("dpglm: the budget file: %w", err)
 	}
-	if err := lockFile(file); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("dpglm: nothing was spent, the budget file can't be locked: %w", err)
+	defer h.Close()
+	info, err := h.Stat()
+	if err == nil {
+		links, err = h.names()
 	}
-	return func() { file.Close() }, nil // which unlocks it
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("dpglm: the budget file: %w", err)
+	}
+	data, err := content(h)
+	if err == nil {
+		s, err = decode(data)
+	}
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return s, info.Mode().Perm(), links, nil
 }
 
-// write replaces the file, under the lock. What an earlier writer left of a new file when
-// it died is removed.
-func (f *File) write(c *contents) error {
-	data, err := c.encode()
+// writer has the lock, and the state that the last one left.
+type writer struct {
+	file  *File
+	lines handle
+	state *state
+	mode  fs.FileMode
+}
+
+// writer waits for the lock and reads the state. A second name of either file would keep what
+// it held before, so it is refused.
+func (f *File) writer(ctx context.Context) (*writer, error) {
+	lines, err := f.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{file: f, lines: lines}
+	if err := w.start(); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *writer) close() { w.file.unlock(w.lines) }
+
+func (w *writer) start() error {
+	s, mode, links, err := w.file.readFor()
 	if err != nil {
 		return err
 	}
-	mode, err := f.mode()
+	w.state, w.mode = s, mode
+	more, err := w.lines.names()
+	if err != nil {
+		return fmt.Errorf("dpglm: the budget's entries: %w", err)
+	}
+	if max(links, more) > 1 {
+		return check.Fail(check.ErrConfig, "budget file", w.file.path, "and its entries must not have a second name (hard link), which would keep what was spent before")
+	}
+	behind, err := w.file.behind(s, w.lines)
 	if err != nil {
 		return err
 	}
+	return w.newest(behind)
+}
+
+// behind counts the bytes behind the lines of a state. It refuses entries that are too few.
+func (f *File) behind(s *state, lines handle) (int64, error) {
+	info, err := lines.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("dpglm: the budget's entries: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() < s.Lines.Bytes {
+		return 0, fmt.Errorf("%s: %w", f.beside(entriesName), errDamaged)
+	}
+	return info.Size() - s.Lines.Bytes, nil
+}
+
+// newest refuses a file that has less than all lines but one. One more is what a program left
+// that died before it replaced the file.
+func (w *writer) newest(behind int64) (err error) {
+	r, end := bufio.NewReader(io.NewSectionReader(w.lines, w.state.Lines.Bytes, behind)), w.state.Lines
+	for range 2 {
+		if _, end, err = end.read(r); err != nil {
+			return nil
+		}
+	}
+	return check.Fail(check.ErrModel, "budget file", w.file.path, "must not be older than its entries: an earlier copy was put in its place")
+}
+
+// write adds a line, on the disk, and then puts a file in the old one's place that counts it.
+// Until then nothing was written: the next writer overwrites the line.
+func (w *writer) write(l *line) error {
+	next, err := w.state.after(l)
+	if err != nil {
+		return fmt.Errorf("%s: nothing was written: %w", w.file.path, err)
+	}
+	text, end, err := w.state.Lines.written(l)
+	if err != nil {
+		return err
+	}
+	next.Lines = end
+	data, err := next.encode()
+	if err != nil {
+		return err
+	}
+	if err := w.append(text); err != nil {
+		return fmt.Errorf("dpglm: nothing was written to the budget: %w", errors.Join(err, w.lines.Truncate(w.state.Lines.Bytes)))
+	}
+	if err := w.file.replace(data, w.mode, w.lines); err != nil {
+		return err
+	}
+	w.state = next
+	return nil
+}
+
+// append writes a line behind the last one that counts.
+func (w *writer) append(text []byte) error {
+	if err := w.lines.Truncate(w.state.Lines.Bytes); err != nil {
+		return err
+	}
+	if _, err := w.lines.WriteAt(text, w.state.Lines.Bytes); err != nil {
+		return err
+	}
+	return w.lines.Sync()
+}
+
+// replace puts a new file in the place of the old one, under the lock. What an earlier
+// writer left of a new file when it died is removed.
+func (f *File) replace(data []byte, mode fs.FileMode, lines handle) error {
 	next := f.path + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("dpglm: nothing was spent: %w", err)
+	if err := f.disk.remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("dpglm: nothing was written to the budget: %w", err)
 	}
-	if err := writeThrough(next, data, mode); err != nil {
-		return fmt.Errorf("dpglm: nothing was spent: %w", err)
+	if err := f.writeThrough(next, data, mode); err != nil {
+		return fmt.Errorf("dpglm: nothing was written to the budget: %w", err)
 	}
-	if err := os.Rename(next, f.path); err != nil {
-		return fmt.Errorf("dpglm: nothing was spent: %w", err)
+	if !f.isNamed(lines) {
+		return check.Fail(check.ErrConfig, "entries", f.beside(entriesName), "must not be replaced while a program writes to them; nothing was written to the budget")
 	}
-	if err := syncDirectory(filepath.Dir(f.path)); err != nil {
-		return fmt.Errorf("dpglm: spent, though a crash may undo it: %w", err)
+	if err := f.disk.rename(next, f.path); err != nil {
+		return fmt.Errorf("dpglm: nothing was written to the budget: %w", err)
+	}
+	if err := f.disk.syncDirectory(filepath.Dir(f.path)); err != nil {
+		return fmt.Errorf("dpglm: written to the budget, though a crash may undo it: %w", err)
 	}
 	return nil
 }
 
-// mode is the present file's, which its successor gets. A file with a second name would
-// keep its old contents under that one, so it is refused.
-func (f *File) mode() (fs.FileMode, error) {
-	info, err := os.Lstat(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0o600, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("dpglm: nothing was spent: %w", err)
-	}
-	if names(info) > 1 {
-		return 0, check.Fail(check.ErrConfig, "budget file", f.path, "must not have a second name (hard link), which would keep what was spent before")
-	}
-	return info.Mode().Perm(), nil
-}
-
 // writeThrough writes a new file to the disk.
-func writeThrough(path string, data []byte, mode fs.FileMode) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+func (f *File) writeThrough(path string, data []byte, mode fs.FileMode) error {
+	h, err := f.disk.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
+	_, err = h.WriteAt(data, 0)
+	return errors.Join(err, h.Chmod(mode), h.Sync(), h.Close())
 }
