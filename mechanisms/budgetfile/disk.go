@@ -29,6 +29,7 @@ type handle interface {
 	Sync() error
 	lock() (bool, error)    // false where another open file has the lock
 	names() (uint64, error) // hard links
+	same(handle) bool       // whether the other one is open on the same file
 }
 
 // system is the operating system's.
@@ -59,6 +60,12 @@ type osFile struct{ *os.File }
 
 func (f osFile) lock() (bool, error)    { return tryLock(f.File) }
 func (f osFile) names() (uint64, error) { return names(f.File) }
+
+func (f osFile) same(h handle) bool {
+	mine, err := f.Stat()
+	other, also := h.Stat()
+	return err == nil && also == nil && os.SameFile(mine, other)
+}
 
 // content reads a whole file, which must be a regular one of at most maxSize bytes.
 func content(h handle) ([]byte, error) {

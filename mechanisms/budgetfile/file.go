@@ -81,13 +81,6 @@ type Total struct {
 // any group of up to Rows; see [mechanisms.NewGroupAccountant]. It refuses a path that is
 // taken, and entries that are there without their file. It waits as Spend does.
 func Create(ctx context.Context, path string, of Total) (*File, error) {
-	return create(ctx, system{}, path, of)
-}
-
-func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
-	if _, err := mechanisms.NewGroupAccountant(of.Rows, of.Epsilon, of.Delta); err != nil {
-		return nil, err
-	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -95,7 +88,14 @@ func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, fmt.Errorf("dpglm: the budget's directory: %w", err)
 	}
-	f := &File{filepath.Join(dir, filepath.Base(path)), d, patience}
+	return create(ctx, system{}, filepath.Join(dir, filepath.Base(path)), of)
+}
+
+func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
+	if _, err := mechanisms.NewGroupAccountant(of.Rows, of.Epsilon, of.Delta); err != nil {
+		return nil, err
+	}
+	f := &File{path, d, patience}
 	if err := f.free(); err != nil {
 		return nil, err
 	}
@@ -167,9 +167,7 @@ func (f *File) begin(lines handle, of Total) error {
 
 // Open opens a file that Create made, and checks what is in it. It fails where there is no
 // such file, or it is damaged or not one of budgets, or its entries are missing.
-func Open(path string) (*File, error) { return open(system{}, path) }
-
-func open(d disk, path string) (*File, error) {
+func Open(path string) (*File, error) {
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
@@ -177,7 +175,11 @@ func open(d disk, path string) (*File, error) {
 	if whole, err = filepath.Abs(whole); err != nil {
 		return nil, fmt.Errorf("dpglm: the budget file: %w", err)
 	}
-	f := &File{whole, d, patience}
+	return open(system{}, whole)
+}
+
+func open(d disk, path string) (*File, error) {
+	f := &File{path, d, patience}
 	s, err := f.read()
 	if err != nil {
 		return nil, err

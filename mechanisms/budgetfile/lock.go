@@ -67,9 +67,7 @@ func (f *File) isNamed(h handle) bool {
 		return false
 	}
 	defer now.Close()
-	named, err := now.Stat()
-	mine, also := h.Stat()
-	return err == nil && also == nil && os.SameFile(mine, named)
+	return h.same(now)
 }
 
 // unlock lets others go on.
