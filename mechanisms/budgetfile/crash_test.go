@@ -3,10 +3,12 @@ package budgetfile
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // An act changes a budget that has an entry which has begun and one that waits.
@@ -203,6 +205,54 @@ func TestASpendsBytes(t *testing.T) {
 		}
 	}
 	if got := len(entries(t, f)); got != 1000 {
+		t.Errorf("%d entries", got)
+	}
+}
+
+// The same where parts aren't Gaussian: the file grows with those that differ, here three, and
+// with the entries that wait.
+func TestASpendsBytesInMixtures(t *testing.T) {
+	f, m := remembered(t, Total{Rows: 1, Epsilon: 1000, Delta: 1e-6})
+	part := func(epsilon float64) *mechanisms.Ledger {
+		l, err := mechanisms.Exponential{Epsilon: epsilon}.Ledger("select")
+		if err != nil {
+			t.Fatal(err)
+		}
+		both, err := mechanisms.Sequential("select, fit", l, fit(t, 1e-4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return both
+	}
+	var read, written int
+	for n := 0; n <= 1000; n++ {
+		w, err := f.writer(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.read, m.written = 0, 0
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("%d-0123456789abcdef", n+1)
+		for _, l := range []*line{{Kind: lineSpent, ID: id, Ledger: part(1e-4 * float64(1+n%3))}, {Kind: lineBegun, ID: id}} {
+			if err := w.write(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.close()
+		if n == 10 {
+			read, written = m.read, m.written
+		}
+		if n > 10 && (m.read > read+100 || m.written > written+300) { // numbers have more digits
+			t.Fatalf("entry %d reads %d and writes %d bytes; entry 10 did %d and %d", n, m.read, m.written, read, written)
+		}
+	}
+	s, err := f.read()
+	if err != nil || s.Begun.Mu() < fit(t, 1e-4).Mu()*math.Sqrt(1000) {
+		t.Errorf("%v (%v)", s.Begun, err)
+	}
+	if got := len(entries(t, f)); got != 1001 {
 		t.Errorf("%d entries", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,13 +29,31 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// spendUntilRefused is the child: it names each entry when it would draw noise for it.
+// spendUntilRefused is the child: it says what it did before it would draw noise. One whose
+// label is of a fickle program gives every other entry back, or leaves it.
 func spendUntilRefused(path, label string) {
+	ctx, fickle := context.Background(), strings.HasPrefix(label, "fickle")
 	f, err := Open(path)
+	if err == nil {
+		f.patience = time.Hour
+	}
 	for i := 0; err == nil; i++ {
+		var id string
 		name := fmt.Sprintf("%s %d", label, i)
-		if err = spend(f, name, fit(&testing.T{}, childMu)); err == nil {
-			fmt.Println(name)
+		if id, err = f.Spend(ctx, name, fit(&testing.T{}, childMu)); err != nil {
+			break
+		}
+		fmt.Println("spent", name)
+		switch {
+		case fickle && i%4 == 1:
+			if err = f.GiveBack(ctx, id, "fickle"); err == nil {
+				fmt.Println("given back", name)
+			}
+		case fickle && i%4 == 3:
+		default:
+			if err = f.Begin(ctx, id); err == nil {
+				fmt.Println("begun", name)
+			}
 		}
 	}
 	if !errors.Is(err, check.ErrBudget) {
@@ -105,51 +124,92 @@ func TestProgramsShareAFile(t *testing.T) {
 	}
 	var there []string
 	for _, e := range entries(t, opened(t, path)) {
-		there = append(there, e.Label)
+		there = append(there, "spent "+e.Label, "begun "+e.Label)
 	}
 	slices.Sort(said)
 	slices.Sort(there)
-	if len(there) != total || !slices.Equal(said, there) {
-		t.Errorf("%d entries, want %d; the programs said\n%q, the file has\n%q", len(there), total, said, there)
+	if len(there) != 2*total || !slices.Equal(said, there) {
+		t.Errorf("%d entries, want %d; the programs said\n%q, the file has\n%q", len(there)/2, total, said, there)
 	}
 }
 
 // A program that is killed, wherever it was, has spent whatever it may have drawn noise
-// for; the file is whole, and its lock is free.
+// for; the file is whole, and its lock is free. What it gave back doesn't count, and what
+// it hadn't begun can be reclaimed.
 func TestKilledPrograms(t *testing.T) {
-	path := room(t, 5000)
-	var said []string
-	for i := range 6 {
-		c, out := child(t, path, fmt.Sprint("victim ", i))
-		for n := 0; n < 2+i && out.Scan(); n++ { // it is at the next entries now
-			said = append(said, out.Text())
+	const most = 5000
+	path := room(t, most)
+	said := map[string]bool{}
+	for i := range 5 {
+		victims, outs := [2]*exec.Cmd{}, [2]*bufio.Scanner{}
+		for k := range victims {
+			victims[k], outs[k] = child(t, path, fmt.Sprint([]string{"victim ", "fickle "}[k], i))
 		}
-		time.Sleep(time.Duration(i) * 700 * time.Microsecond)
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		for out.Scan() {
-			said = append(said, out.Text())
-		}
-		if err := c.Wait(); err == nil {
-			t.Fatal("it wasn't killed")
-		}
-		f := opened(t, path)
-		if err := spend(f, fmt.Sprint("survivor ", i), fit(t, childMu)); err != nil {
-			t.Fatal(err)
-		}
-		said = append(said, fmt.Sprint("survivor ", i))
-		there := map[string]bool{}
-		for _, e := range entries(t, f) {
-			there[e.Label] = true
-		}
-		for _, label := range said {
-			if !there[label] || strings.HasPrefix(label, "error") {
-				t.Fatalf("%q is not there", label)
+		for k, out := range outs {
+			for n := 0; n < 1+i && out.Scan(); n++ { // it is at the next ones now
+				said[out.Text()] = true
+			}
+			time.Sleep(time.Duration(i) * 700 * time.Microsecond)
+			if err := victims[k].Process.Kill(); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if len(there) > len(said)+i+1 { // at most one entry of each victim was not announced
-			t.Fatalf("%d entries of %d", len(there), len(said))
+		for k, out := range outs {
+			for out.Scan() {
+				said[out.Text()] = true
+			}
+			if err := victims[k].Wait(); err == nil {
+				t.Fatal("it wasn't killed")
+			}
 		}
+		f := opened(t, path)
+		label := fmt.Sprint("survivor ", i)
+		if err := spend(f, label, fit(t, childMu)); err != nil {
+			t.Fatal(err)
+		}
+		said["spent "+label], said["begun "+label] = true, true
+		accounted(t, f, said, most)
+	}
+	f := opened(t, path)
+	if _, err := f.Reclaim(t.Context(), time.Now().Add(time.Hour), "killed"); err != nil {
+		t.Fatal(err)
+	}
+	inForce := 0
+	for _, e := range entries(t, f) {
+		if e.GivenBack.IsZero() {
+			inForce++
+		}
+		if e.GivenBack.IsZero() == e.Begun.IsZero() {
+			t.Errorf("after reclaiming an entry is %v", e)
+		}
+	}
+	left, err := f.Remaining()
+	if want := childMu * math.Sqrt(float64(most-inForce)); err != nil || math.Abs(left.Mu/want-1) > 2e-5 {
+		t.Errorf("%v is left of %d entries with %d in force, want μ = %g (%v)", left, most, inForce, want, err)
+	}
+}
+
+// accounted holds what programs said against what a file has.
+func accounted(t *testing.T, f *File, said map[string]bool, most int) {
+	t.Helper()
+	there, inForce := map[string]bool{}, 0
+	for _, e := range entries(t, f) {
+		there["spent "+e.Label] = true
+		if !e.Begun.IsZero() {
+			there["begun "+e.Label] = true
+		}
+		if !e.GivenBack.IsZero() {
+			there["given back "+e.Label] = true
+		} else {
+			inForce++
+		}
+	}
+	for text := range said {
+		if !there[text] {
+			t.Fatalf("%q is not there", text)
+		}
+	}
+	if inForce > most || len(there) > len(said)+12 { // at most one step of each victim was not announced
+		t.Fatalf("%d entries are in force; of %d steps %d were announced", inForce, len(there), len(said))
 	}
 }

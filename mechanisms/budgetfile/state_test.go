@@ -1,0 +1,325 @@
+package budgetfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// A file that was cut short at any place, or in which any byte was changed, in whichever
+// way, is refused, as are entries.
+func TestDamageAtEachByte(t *testing.T) {
+	m, _, _ := twoEntries(t)
+	f, err := open(m, inMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := func(data []byte) error {
+		_, err := s.entries(bytes.NewReader(data))
+		return err
+	}
+	file := func(data []byte) error {
+		_, err := decode(data)
+		return err
+	}
+	for _, c := range []struct {
+		name  string
+		read  func([]byte) error
+		whole []byte
+	}{{"file", file, m.files[inMemory].data}, {"entries", entries, m.files[f.beside(entriesName)].data}} {
+		if err := c.read(c.whole); err != nil {
+			t.Fatal(err)
+		}
+		for at := range c.whole {
+			if err := c.read(c.whole[:at]); !errors.Is(err, check.ErrModel) {
+				t.Fatalf("%s: cut at %d: %v", c.name, at, err)
+			}
+			for _, flip := range []byte{1, 0x20, 0x80, 0xff, c.whole[at] ^ ' ', c.whole[at] ^ '\n'} {
+				if flip == 0 {
+					continue
+				}
+				changed := bytes.Clone(c.whole)
+				changed[at] ^= flip
+				if err := c.read(changed); !errors.Is(err, check.ErrModel) {
+					t.Fatalf("%s: %q at %d became %q: %v", c.name, c.whole[at], at, changed[at], err)
+				}
+			}
+		}
+	}
+	if err := file(append(bytes.Clone(m.files[inMemory].data), '\n')); !errors.Is(err, check.ErrModel) {
+		t.Errorf("one byte more: %v", err)
+	}
+}
+
+// Lines that are whole can't be exchanged, left out or repeated, nor taken from elsewhere.
+func TestLinesInAnotherOrder(t *testing.T) {
+	m, _, _ := twoEntries(t)
+	f, err := open(m, inMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := f.beside(entriesName)
+	whole := m.files[name].data
+	lines := bytes.SplitAfter(whole[:len(whole)-1], []byte("\n"))
+	last := len(lines) - 1
+	lines[last] = append(bytes.Clone(lines[last]), '\n')
+	other, _, _ := twoEntries(t)
+	for _, c := range [][]byte{
+		bytes.Join([][]byte{lines[0], lines[2], lines[1], lines[3]}, nil),
+		bytes.Join([][]byte{lines[0], lines[1], lines[1], lines[3]}, nil),
+		bytes.Join([][]byte{lines[0], lines[1], lines[3], lines[2]}, nil),
+		other.files[name].data,
+	} {
+		m.files[name].data = c
+		if _, err := f.Entries(); !errors.Is(err, check.ErrModel) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A damaged file is refused by everything that reads it, and isn't written to.
+func TestDamagedFiles(t *testing.T) {
+	f, path := created(t)
+	if err := spend(f, "fit", fit(t, tenth(t))); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range [][]byte{{}, whole[:len(whole)/2], append(bytes.Clone(whole), '{'), bytes.Repeat([]byte{0}, len(whole))} {
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, opening := Open(path)
+		_, listing := f.Entries()
+		_, reclaiming := f.Reclaim(t.Context(), now(), "test")
+		for _, err := range []error{opening, listing, reclaiming, spend(f, "more", fit(t, 1e-3))} {
+			if !errors.Is(err, check.ErrModel) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%q: %v", damaged[:min(20, len(damaged))], err)
+			}
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, damaged) {
+			t.Errorf("a damaged file was written to (%v)", err)
+		}
+	}
+}
+
+// Formats of later releases are named as such.
+func TestLaterFormats(t *testing.T) {
+	f, m := remembered(t, one)
+	data := m.files[inMemory].data
+	for _, c := range []struct{ from, to, says string }{
+		{`_version": 2`, `_version": 3`, "a later release"},
+		{`_version": 2`, `_version": 1`, "must be 2"},
+		{`"sha256"`, `"more": 1, "sha256"`, "damaged"},
+	} {
+		m.files[inMemory].data = bytes.Replace(data, []byte(c.from), []byte(c.to), 1)
+		if _, err := open(m, inMemory); !errors.Is(err, check.ErrModel) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.to, err)
+		}
+		if _, err := f.Entries(); !errors.Is(err, check.ErrModel) {
+			t.Errorf("%s: %v", c.to, err)
+		}
+	}
+}
+
+// sealed is a file with this budget, and the right sum.
+func sealed(budget string) []byte {
+	return fmt.Appendf(nil, opening+"%s"+closing, version, sum([]byte(budget)), budget)
+}
+
+// A budget with a right sum is refused all the same where it isn't one: it has spent more
+// than its total, or holds what this release doesn't know.
+func TestWrongBudgets(t *testing.T) {
+	h := header{Rows: 1, Epsilon: 1, Delta: 1e-6}
+	p := place{Count: 1, Bytes: 1}
+	w := waiting{ID: "1-0123456789abcdef", Ledger: fit(t, 0.01)}
+	for _, s := range []*state{
+		{Header: h, Lines: p, Begun: fit(t, 5)},
+		{Header: h, Lines: p, Spent: 1, Wait: []waiting{{w.ID, w.Time, fit(t, 5)}}},
+		{Header: h, Lines: p, Spent: 1, Wait: []waiting{{w.ID, w.Time, nil}}},
+		{Header: h, Lines: p, Spent: 1, Wait: []waiting{{"../1", w.Time, w.Ledger}}},
+		{Header: h, Lines: p, Spent: 2, Wait: []waiting{w, w}},
+		{Header: h, Lines: p, Wait: []waiting{w}},
+		{Header: h, Lines: p, Spent: -1},
+		{Header: h},
+		{Lines: p},
+		{Header: header{Rows: -1, Epsilon: 1}, Lines: p},
+	} {
+		data, err := s.encode()
+		if err != nil {
+			if s.Spent == 1 && s.Wait[0].Ledger == nil {
+				continue
+			}
+			t.Fatal(err)
+		}
+		back, err := decode(data)
+		if err == nil {
+			_, err = back.accountant()
+		}
+		if !errors.Is(err, check.ErrModel) {
+			t.Errorf("%s\n%v", data, err)
+		}
+	}
+	for _, budget := range []string{`{"spent":0,"more":1}`, `[]`, `1`, `{} {}`, ``} {
+		if _, err := decode(sealed(budget)); !errors.Is(err, check.ErrModel) {
+			t.Errorf("%s: %v", budget, err)
+		}
+	}
+}
+
+// A budget that was filled to the brim can be read whatever was begun first, though sums
+// differ in their last digits; nothing more fits.
+func TestFullBudgets(t *testing.T) {
+	pure := func(epsilon float64) *mechanisms.Ledger {
+		l, err := mechanisms.Laplace{Epsilon: epsilon}.Ledger("pure", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for _, c := range []struct {
+		delta float64
+		of    func(i int) *mechanisms.Ledger
+	}{
+		{0, func(i int) *mechanisms.Ledger { return pure(0.11 + 0.01*float64(i)) }},
+		{1e-6, func(i int) *mechanisms.Ledger { return fit(t, 0.05+0.001*float64(i)) }},
+	} {
+		f, m := remembered(t, Total{Rows: 1, Epsilon: 1, Delta: c.delta})
+		var ids []string
+		for i := range 7 {
+			l := c.of(i)
+			switch {
+			case i < 6:
+			case c.delta == 0:
+				l = pure(0.19 * (1 - 1e-14))
+			default:
+				left, err := f.Remaining()
+				if err != nil {
+					t.Fatal(err)
+				}
+				l = fit(t, left.Mu)
+			}
+			id, err := f.Spend(t.Context(), "", l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		for i := range ids {
+			if err := f.Begin(t.Context(), ids[(i*3+5)%len(ids)]); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := open(m, inMemory); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.delta == 0 { // where a refusal composes numerically
+			continue
+		}
+		if _, err := f.Spend(t.Context(), "", fit(t, 0.1)); !errors.Is(err, check.ErrBudget) {
+			t.Errorf("one more: %v", err)
+		}
+	}
+	// The sum of a full budget may come out above its total by rounding.
+	l := fit(t, tenth(t))
+	epsilon, err := l.Epsilon(1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &state{Header: header{Rows: 1, Epsilon: epsilon * (1 - 1e-9), Delta: 1e-6}, Begun: l}
+	if a, err := s.accountant(); a != nil || err != nil {
+		t.Errorf("%v, %v", a, err)
+	}
+	if err := s.takes("more", fit(t, 1e-9)); !errors.Is(err, check.ErrBudget) {
+		t.Errorf("more: %v", err)
+	}
+}
+
+// Whatever is in a file, decoding it ends, with a budget or an error that says why not.
+func FuzzDecode(f *testing.F) {
+	s := &state{Header: header{ID: "a", Rows: 1, Epsilon: 1, Delta: 1e-6}, Lines: place{1, 1, ""}, Spent: 2, Begun: fit(f, 0.01), Wait: []waiting{{ID: "1-0123456789abcdef", Ledger: fit(f, 0.02)}}}
+	data, err := s.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, false)
+	f.Add(data[len(opening)+64:], true)
+	f.Add([]byte(`{"header":{"rows":1,"epsilon":1,"delta":0},"lines":{"count":1,"bytes":1}}`), true)
+	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
+		if seal {
+			data = sealed(string(data))
+		}
+		s, err := decode(data)
+		if err == nil {
+			_, err = s.accountant()
+		}
+		if err != nil {
+			if !errors.Is(err, check.ErrModel) {
+				t.Error(err)
+			}
+			return
+		}
+		again, err := s.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decode(again); err != nil {
+			t.Errorf("%s\n%v", again, err)
+		}
+	})
+}
+
+// Whatever lines there are, reading them ends, with entries that follow from them or an
+// error. The sums are made right, as a reader gets nowhere otherwise.
+func FuzzEntries(f *testing.F) {
+	m := newMemory()
+	b, err := create(f.Context(), m, inMemory, one)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for range 2 {
+		id, err := b.Spend(f.Context(), "label", fit(f, 0.01))
+		if err == nil {
+			err = b.GiveBack(f.Context(), id, "reason")
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	var texts [][]byte
+	for _, l := range bytes.Split(m.files[b.beside(entriesName)].data, []byte("\n")) {
+		if len(l) > 65 {
+			texts = append(texts, l[65:])
+		}
+	}
+	f.Add(bytes.Join(texts, []byte("\n")), 2)
+	f.Add([]byte("{}\n"), 0)
+	f.Fuzz(func(t *testing.T, data []byte, spent int) {
+		s := &state{Spent: spent}
+		var whole []byte
+		for i, text := range bytes.Split(data, []byte("\n")) {
+			if i == 0 && decodeStrictly(text, &s.Header) != nil {
+				return
+			}
+			digest := sum([]byte(s.Lines.SHA256), text)
+			whole = fmt.Appendf(whole, "%s %s\n", digest, text)
+			s.Lines = place{i + 1, int64(len(whole)), digest}
+		}
+		list, err := s.entries(bytes.NewReader(whole))
+		if err != nil && !errors.Is(err, check.ErrModel) || err == nil && len(list) != spent {
+			t.Errorf("%d of %d entries: %v", len(list), spent, err)
+		}
+	})
+}
