@@ -70,6 +70,9 @@ func holds(t *testing.T, where string, left *memory, a act, id string, acknowled
 	if after, also := f.Entries(); err != nil || also != nil || len(after) != len(list)+1 || after[len(list)].ID != last {
 		t.Fatalf("%s: spending after it: %v, %v, %v", where, err, also, after)
 	}
+	if s, err := f.read(); err != nil || s.Lines.Bytes != int64(len(left.files[f.beside(entriesName)].data)) {
+		t.Fatalf("%s: something is left behind the lines (%v)", where, err)
+	}
 	return done
 }
 

@@ -153,10 +153,8 @@ func (f *File) begin(lines handle, of Total) error {
 	if err := w.append(text); err != nil {
 		return fmt.Errorf("dpglm: no budget was made: %w", err)
 	}
-	for _, dir := range []string{f.beside(""), filepath.Dir(f.path)} {
-		if err := f.disk.syncDirectory(dir); err != nil {
-			return fmt.Errorf("dpglm: no budget was made: %w", err)
-		}
+	if err := f.disk.syncDirectory(f.beside("")); err != nil { // the directory's own name comes with the file's
+		return fmt.Errorf("dpglm: no budget was made: %w", err)
 	}
 	data, err := s.encode()
 	if err != nil {

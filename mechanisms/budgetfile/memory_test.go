@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -117,11 +118,17 @@ func (m *memory) remove(path string) error {
 	return nil
 }
 
-func (m *memory) syncDirectory(string) error {
+func (m *memory) syncDirectory(path string) error {
 	if err := m.step(); err != nil {
 		return err
 	}
-	m.lasting = maps.Clone(m.files)
+	within := func(name string, _ *inode) bool { return filepath.Dir(name) == path }
+	maps.DeleteFunc(m.lasting, within)
+	for name, f := range m.files {
+		if within(name, f) {
+			m.lasting[name] = f
+		}
+	}
 	return nil
 }
 
