@@ -47,7 +47,7 @@ func (b Budget) String() string {
 		s = fmt.Sprintf("(ε = %.6g, δ = %.6g)-DP", b.epsilon, b.delta)
 	}
 	if b.group > 1 {
-		s += fmt.Sprintf(" for any %d rows", b.group)
+		s += fmt.Sprintf(" for groups of %d", b.group)
 	}
 	if b.parts > 1 {
 		s = fmt.Sprintf("1/%d of %s", b.parts, s)
@@ -183,19 +183,17 @@ func (b Budget) covers(l *Ledger) error {
 }
 
 // ledger holds a schedule for data of the given shape against the budget, and
-// returns its ledger, which says for what budget and how many rows it was planned.
+// returns its ledger, which says for whom, for what budget and among how many it was planned.
 func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	if err := b.covers(schedule.Ledger()); err != nil {
 		return nil, err
 	}
-	claim := mechanisms.Claim{Rows: s.Rows, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}
+	claim := mechanisms.Claim{Rows: s.Rows, PersonRows: s.PersonRows, Occur: s.PersonsOccur, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}
 	if b.group > 1 {
 		claim.Group = b.group
 	}
-	if s.PersonRows > 0 {
-		claim.Unit = personUnit(s, b.group)
-	}
-	return schedule.Ledger().WithClaim(claim), nil
+	l, err := schedule.Ledger().WithUnit(s.unit())
+	return l.WithClaim(claim), err
 }
 
 // votes calibrates k answers of a vote, which compose as bounded-range releases:

@@ -20,9 +20,9 @@ type classModelJSON struct {
 	Version int    `json:"version"`
 	Library string `json:"library"`
 	// Loss and Link are those of one class against the rest, and missing for softmax.
-	Loss string      `json:"loss,omitempty"`
-	Link losses.Link `json:"link,omitempty"`
-	Unit string      `json:"unit"`
+	Loss string          `json:"loss,omitempty"`
+	Link losses.Link     `json:"link,omitempty"`
+	Unit mechanisms.Unit `json:"unit"`
 	mechanisms.Claim
 	Columns int `json:"columns"`
 	factsJSON
@@ -71,7 +71,7 @@ func (m *ClassModel) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
-		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
+		return check.Fail(ErrModel, "rows, person_rows, group, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
 	}
 	*m = d
 	return nil

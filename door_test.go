@@ -120,7 +120,7 @@ var mayUse = map[string][]string{
 		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
-		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim",
+		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "OneRow", "OnePerson",
 		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
 		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",

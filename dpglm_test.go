@@ -294,7 +294,7 @@ func TestModelStoresPublicFactsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"format": `"dpglm model"`, "version": "1", "library": `"0.1.0"`, "rows": "400", "unit": `"row (replace-one)"`, "epsilon": "1", "delta": "0.000001",
+		"format": `"dpglm model"`, "version": "1", "library": `"0.1.0"`, "rows": "400", "unit": `{"of":"row","neighbours":"replace-one"}`, "epsilon": "1", "delta": "0.000001",
 		"loss": `"logistic"`, "labels": `"binary"`, "link": `"logit"`, "columns": "3",
 		"bounds": `{"feature":2,"intercept":true}`, "weights": string(weights), "ledger": string(ledger),
 	}
@@ -327,7 +327,7 @@ func TestModelRefusesNonsense(t *testing.T) {
 		{`"weights":[`, `"weights":[1,`}, {`"link":"logit"`, `"link":"cauchit"`}, {`"labels":"binary"`, `"labels":""`},
 		{`"feature":2`, `"feature":-2`}, {`"feature":2`, `"feature":2,"label":-5`}, {`"link":"logit"`, `"link":"log"`}, {`"loss":"logistic"`, `"loss":""`}, {`"bounds"`, `"bonds"`}, {`"ledger"`, `"ledgers"`}, {`"kind":"gaussian"`, `"kind":"none"`},
 		{`"format":"dpglm model"`, `"format":"model"`}, {`"version":1`, `"version":2`}, {`"version":1,`, ``}, {`"loss"`, `"comment":"","loss"`}, {`"columns":3`, `"columns":3,"columns":3`},
-		{`"rows":400`, `"rows":401`}, {`"unit":"row`, `"unit":"rows`}, {`"epsilon":1`, `"epsilon":0.1`}, {`"delta":0.000001`, `"delta":0`}, {`"columns"`, `"mu":1,"columns"`},
+		{`"rows":400`, `"rows":401`}, {`"unit":{"of":"row"`, `"unit":{"of":"person"`}, {`"unit":{"of":"row"`, `"unit":{"of":"rows"`}, {`"unit":{"of":"row","neighbours":"replace-one"},"rows"`, `"rows"`}, {`"unit":{"of":"row","neighbours":"replace-one"},"claim"`, `"claim"`}, {`"epsilon":1`, `"epsilon":0.1`}, {`"delta":0.000001`, `"delta":0`}, {`"columns"`, `"mu":1,"columns"`},
 		{`"claim":{"rows":400,"epsilon":1,"delta":0.000001}`, `"claim":null`}, {`"bounds":{`, `"bounds":{"norm":3,`}, {`"weights":[`, `"weights":[null,`},
 	} {
 		bad := strings.Replace(string(data), c[0], c[1], 1)

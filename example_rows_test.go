@@ -41,15 +41,14 @@ func ExamplePersons() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	claim, _ := model.Ledger().Claim()
-	fmt.Println("protected:", claim.Unit)
+	fmt.Println("protected:", model.Ledger().Unit())
 	p, err := model.Probabilities(mat.NewDense(2, 2, []float64{30, 2, 75, 15}))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("young and home soon: %.1f, old and home late: %.1f\n", p[0], p[1])
 	// Output:
-	// protected: one person, of whom at most 4 rows count each (replace-one); each person counts
+	// protected: one person (replace-one)
 	// young and home soon: 0.0, old and home late: 1.0
 }
 

@@ -145,7 +145,7 @@ func ExampleInfer() {
 	}
 	fmt.Println(test)
 	// Output:
-	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP
+	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one)
 	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
 	// age          -0.1741   0.00748  -23.27  0.000  -0.1888  -0.1594
 	// income        0.1766  0.006731   26.24  0.000   0.1634   0.1898
@@ -205,6 +205,7 @@ func ExampleGridSearch_evaluated() {
 	// Output:
 	// accuracy 0.87 to 0.94
 	// together within the budget: true
+	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)
 	// search and evaluation, split by seed 1: parallel
 	// ├─ grid search, 3200 and 800 rows by seed 0: parallel
 	// │  ├─ 3 candidates on 3200 rows: sequential, 0.236704-GDP

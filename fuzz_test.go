@@ -316,8 +316,8 @@ func checkModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
 
 // A decoded model is refused, or it is as good as one that was trained.
 func FuzzModelJSON(f *testing.F) {
-	const head, claim = `{"format":"dpglm model","version":1,"library":"0.1.0",`, `"rows":9,"unit":"row (replace-one)","mu":2,`
-	const ledger = claim + `"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}`
+	const head, claim = `{"format":"dpglm model","version":1,"library":"0.1.0",`, `"rows":9,"unit":{"of":"row","neighbours":"replace-one"},"mu":2,`
+	const ledger = claim + `"ledger":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}`
 	for _, s := range []string{
 		head + `"loss":"logistic","labels":"binary","link":"logit","columns":2,"bounds":{"feature":1,"intercept":true},"weights":[1,-2,3],` + ledger + `}`,
 		head + `"loss":"poisson","labels":"count","link":"log","columns":1,"bounds":{"feature":1e60,"label":2},"weights":[1e120],` + ledger + `}`,

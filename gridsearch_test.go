@@ -132,7 +132,7 @@ func TestGridSearchEvaluated(t *testing.T) {
 			if group > 1 {
 				continue
 			}
-			account, err := mechanisms.NewAccountant(1, 1e-6)
+			account, err := mechanisms.NewAccountant(mechanisms.OneRow(), 1, 1e-6)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -212,7 +212,7 @@ func TestGroupArguments(t *testing.T) {
 	if _, err := (dpglm.OutputPerturbationConfig{}).Plan(s, logistic, dpglm.Budget{}.ForGroups(2)); !errors.Is(err, dpglm.ErrBudget) {
 		t.Errorf("a group without a budget: %v", err)
 	}
-	if got := dpglm.GDP(1).ForGroups(2).String(); got != "1-GDP for any 2 rows" {
+	if got := dpglm.GDP(1).ForGroups(2).String(); got != "1-GDP for groups of 2" {
 		t.Error(got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // coefficientJSON is a Coefficient without infinities, which JSON doesn't have.
@@ -74,15 +75,16 @@ const inferenceFormat = "dpglm inference"
 // inferenceJSON is an inference. The covariance matrix, and what else follows from the law
 // and the model, is for readers without this library.
 type inferenceJSON struct {
-	Format       string        `json:"format"`
-	Version      int           `json:"version"`
-	Level        float64       `json:"level"`
-	Rows         int           `json:"rows"`
-	Budget       string        `json:"budget"`
-	Coefficients []Coefficient `json:"coefficients"`
-	Covariance   [][]*float64  `json:"covariance"`
-	Law          *lawJSON      `json:"law,omitempty"` // none where nothing is determined
-	Model        *Model        `json:"model"`
+	Format       string          `json:"format"`
+	Version      int             `json:"version"`
+	Level        float64         `json:"level"`
+	Unit         mechanisms.Unit `json:"unit"`
+	Rows         int             `json:"rows"`
+	Budget       string          `json:"budget"`
+	Coefficients []Coefficient   `json:"coefficients"`
+	Covariance   [][]*float64    `json:"covariance"`
+	Law          *lawJSON        `json:"law,omitempty"` // none where nothing is determined
+	Model        *Model          `json:"model"`
 }
 
 // lawJSON is a law. Of symmetric matrices it has each row from the diagonal on.
@@ -115,7 +117,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return json.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+	return json.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -136,6 +138,9 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	}
 	if claim, _ := j.Model.ledger.Claim(); claim.Rows != j.Rows {
 		return check.Fail(ErrModel, "rows", j.Rows, fmt.Sprintf("must be the %d that the ledger claims", claim.Rows))
+	}
+	if u := j.Model.ledger.Unit(); u != j.Unit {
+		return check.Fail(ErrModel, "unit", j.Unit, fmt.Sprintf("must be that of the ledger, %v", u))
 	}
 	l, err := j.Law.law(len(j.Model.weights), j.Level)
 	if err != nil {

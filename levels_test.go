@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	tables "github.com/dpglm/dpglm/table"
 )
 
@@ -107,7 +108,7 @@ func TestLevelsOfATable(t *testing.T) {
 		if want := []string{"home", "rehab", "long stay", "died"}; !slices.Equal(m.levels, want) {
 			t.Errorf("%s: levels %q", name, m.levels)
 		}
-		if claim, _ := m.ledger.Claim(); claim.Unit == "" || claim.Rows != 5000 {
+		if claim, _ := m.ledger.Claim(); claim.PersonRows == 0 || m.ledger.Unit() != mechanisms.OnePerson() || claim.Rows != 5000 {
 			t.Errorf("%s: %v", name, m.ledger)
 		}
 		p, err := m.predict(records...)

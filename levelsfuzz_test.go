@@ -25,7 +25,7 @@ func storedClasses(f *testing.F) []byte {
 
 // A decoded model of classes is refused, or it is as good as one that was trained.
 func FuzzClassModelJSON(f *testing.F) {
-	const head, claim = `{"format":"dpglm class model","version":1,"library":"0.1.0","unit":"row (replace-one)","rows":9,"mu":2,`, `"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}}`
+	const head, claim = `{"format":"dpglm class model","version":1,"library":"0.1.0","unit":{"of":"row","neighbours":"replace-one"},"rows":9,"mu":2,`, `"ledger":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}}`
 	f.Add(storedClasses(f))
 	for _, s := range []string{
 		head + `"columns":1,"bounds":{"feature":1,"intercept":true},"levels":["0","1"],"weights":[[1,-2],[3,4]],` + claim,

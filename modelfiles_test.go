@@ -103,7 +103,7 @@ func TestModelsOfGroupsSayWhatIsProtected(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(m)
-	if err != nil || !bytes.Contains(text, []byte(`"unit":"row (replace-one)","group":3,"rows":400,"epsilon":4`)) {
+	if err != nil || !bytes.Contains(text, []byte(`"unit":{"of":"row","neighbours":"replace-one"},"group":3,"rows":400,"epsilon":4`)) {
 		t.Errorf("stored as %s (%v)", text, err)
 	}
 	checkModel(t, m, x)

@@ -21,19 +21,16 @@ const (
 	modelVersion = 1
 )
 
-// row is the unit that ledgers don't name.
-const row = "row (replace-one)"
-
 // modelJSON is a model. What a reader without this
 // library wants to know of the guarantee stands beside the ledger, which claims the same.
 type modelJSON struct {
-	Format  string        `json:"format"`
-	Version int           `json:"version"`
-	Library string        `json:"library"`
-	Loss    string        `json:"loss"`
-	Labels  losses.Labels `json:"labels"`
-	Link    losses.Link   `json:"link"`
-	Unit    string        `json:"unit"` // in place of the claim's, which may be empty
+	Format  string          `json:"format"`
+	Version int             `json:"version"`
+	Library string          `json:"library"`
+	Loss    string          `json:"loss"`
+	Labels  losses.Labels   `json:"labels"`
+	Link    losses.Link     `json:"link"`
+	Unit    mechanisms.Unit `json:"unit"`
 	mechanisms.Claim
 	Columns int `json:"columns"`
 	factsJSON
@@ -65,13 +62,10 @@ func newFactsJSON(facts Facts) (j factsJSON) {
 	return j
 }
 
-// claimed returns what a ledger claims, and its unit's name.
-func claimed(l *Ledger) (c mechanisms.Claim, unit string) {
-	c, _ = l.Claim()
-	if unit, c.Unit = c.Unit, ""; unit == "" {
-		unit = row
-	}
-	return c, unit
+// claimed returns what a ledger claims, and for what unit.
+func claimed(l *Ledger) (mechanisms.Claim, mechanisms.Unit) {
+	c, _ := l.Claim()
+	return c, l.Unit()
 }
 
 // MarshalJSON writes the model. It fails for a model that was neither trained nor decoded.
@@ -107,7 +101,7 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 		return check.Fail(ErrModel, "levels", j.Levels, fmt.Sprintf("must be %q", d.Levels()))
 	}
 	if claim, unit := claimed(d.ledger); claim != j.Claim || unit != j.Unit {
-		return check.Fail(ErrModel, "rows, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
+		return check.Fail(ErrModel, "rows, person_rows, group, unit, epsilon, delta, mu", nil, "must be those that the ledger claims")
 	}
 	*m = d
 	return nil
@@ -209,6 +203,9 @@ func stored(ledger *Ledger, facts Facts, columns int, weights []float64) error {
 	}
 	if c, ok := ledger.Claim(); !ok || c.Rows < 1 {
 		return check.Fail(ErrModel, "rows", c.Rows, "must be at least 1, by the ledger's claim")
+	}
+	if ledger.Unit() == (mechanisms.Unit{}) {
+		return check.Fail(ErrModel, "unit", nil, "must be stated by the ledger")
 	}
 	if columns < 1 || columns > len(weights) {
 		return check.Fail(ErrShape, "columns", columns, "must fit the weights")

@@ -219,7 +219,11 @@ func (p *Predictor) Spent() *Ledger {
 	if err != nil || made == p.facts.Queries { // an error counts as all
 		return p.mark(p.planned)
 	}
-	return p.mark(spent.Ledger())
+	l, err := spent.Ledger().WithUnit(p.planned.Unit())
+	if err != nil {
+		return p.mark(p.planned)
+	}
+	return p.mark(l)
 }
 
 // mark says in a ledger that noise was the caller's, before a restart too.

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // predictorFacts is everything public that a predictor depends on, with defaults
@@ -35,20 +36,22 @@ type predictorFacts struct {
 	Mu      float64 `json:"mu,omitempty"`
 	Group   int     `json:"group,omitempty"`
 
-	Rows         int        `json:"rows"`
-	Weights      int        `json:"weights"`
-	Intercept    bool       `json:"intercept,omitempty"`
-	FeatureBound float64    `json:"feature_bound"`
-	LabelCentre  float64    `json:"label_centre,omitempty"`
-	LabelBound   float64    `json:"label_bound,omitempty"`
-	PersonRows   int        `json:"person_rows,omitempty"`
-	PersonsOccur bool       `json:"persons_occur,omitempty"`
-	Weighted     bool       `json:"weighted,omitempty"`
-	OffsetRange  [2]float64 `json:"offset_range,omitzero"`
+	Unit         mechanisms.Unit `json:"unit"`
+	Rows         int             `json:"rows"`
+	Weights      int             `json:"weights"`
+	Intercept    bool            `json:"intercept,omitempty"`
+	FeatureBound float64         `json:"feature_bound"`
+	LabelCentre  float64         `json:"label_centre,omitempty"`
+	LabelBound   float64         `json:"label_bound,omitempty"`
+	PersonRows   int             `json:"person_rows,omitempty"`
+	PersonsOccur bool            `json:"persons_occur,omitempty"`
+	Weighted     bool            `json:"weighted,omitempty"`
+	OffsetRange  [2]float64      `json:"offset_range,omitzero"`
 }
 
 // of fills in what the caller asked for.
 func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
+	f.Unit = s.unit()
 	if p.Loss != nil {
 		f.Loss, f.Radius = p.Loss.Name(), p.Radius
 	}

@@ -72,7 +72,7 @@ func TestPredictorState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"version":1,"predictor":{"kind":"vote","queries":4,"answer_epsilon":0.24999999999999975,"parts":3,"seed":9223372036854775809,"lambda":0.25,"loss":"logistic","radius":100,"epsilon":1,"rows":300,"weights":1,"feature_bound":1,"label_bound":1},"answered":2,"caller_noise":false}`
+	const want = `{"version":1,"predictor":{"kind":"vote","queries":4,"answer_epsilon":0.24999999999999975,"parts":3,"seed":9223372036854775809,"lambda":0.25,"loss":"logistic","radius":100,"epsilon":1,"unit":{"of":"row","neighbours":"replace-one"},"rows":300,"weights":1,"feature_bound":1,"label_bound":1},"answered":2,"caller_noise":false}`
 	if string(state) != want {
 		t.Errorf("state %s, want %s", state, want)
 	}

@@ -171,16 +171,10 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 	return data.Own(d.owners)
 }
 
-// personUnit names who is protected, persons or groups of them, in a ledger's claim, and says
-// what an average is over.
-func personUnit(s Shape, group int) string {
-	who := "one person"
-	if group > 1 {
-		who = fmt.Sprintf("any %d persons", group)
+// unit is what guarantees for data of the shape protect.
+func (s Shape) unit() mechanisms.Unit {
+	if s.PersonRows > 0 {
+		return mechanisms.OnePerson()
 	}
-	who = fmt.Sprintf("%s, of whom at most %d rows count each (replace-one); each person counts", who, s.PersonRows)
-	if s.PersonsOccur {
-		who += "; how many have rows is public"
-	}
-	return who
+	return mechanisms.OneRow()
 }

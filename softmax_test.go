@@ -305,7 +305,7 @@ func TestClassModelJSON(t *testing.T) {
 	if fmt.Sprint(back.Weights()) != fmt.Sprint(m.Weights()) || back.Classes() != 4 || fmt.Sprint(&back) != fmt.Sprint(m) {
 		t.Errorf("%v\n%v", &back, m)
 	}
-	for _, want := range []string{`"format":"dpglm class model"`, `"version":1`, `"unit":"row (replace-one)"`, `"mu":1`} {
+	for _, want := range []string{`"format":"dpglm class model"`, `"version":1`, `"unit":{"of":"row","neighbours":"replace-one"}`, `"mu":1`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -9,13 +10,13 @@ import (
 )
 
 // Accountant adds up the ledgers of several fits on the same data and refuses
-// what would exceed a total (ε, δ). It is safe for concurrent use, and marshals
+// what would exceed a total (ε, δ), or is about another [Unit]. It is safe for concurrent use, and marshals
 // to JSON so that it outlives the program; package budgetfile keeps one in a file
 // that several programs share. Make one with [NewAccountant].
 //
 // # Privacy
 //
-// Replace-one. All that was spent together is (ε, δ)-DP, as one [Sequential]
+// For its unit. All that was spent together is (ε, δ)-DP, as one [Sequential]
 // ledger. A fit may use the results of earlier ones in any way, except that the
 // numbers in its ledger (budget, number of steps and so on) must not depend on
 // them: composition theorems fix these in advance. Where every ledger is
@@ -23,9 +24,10 @@ import (
 // Σμ² ≤ μ(ε, δ)², a valid filter [ST22]. Whoever can decode an Accountant can
 // also alter it; keep the file where the data is kept.
 type Accountant struct {
+	unit           Unit
 	epsilon, delta float64
 	mu             float64 // in place of both, for one row: a share's total
-	group          int     // rows that the total protects together
+	group          int     // how many of the unit the total protects together
 
 	lock  sync.Mutex
 	spent *Ledger // sequential; nil at first
@@ -53,6 +55,14 @@ func (a *Accountant) Spend(l *Ledger) error {
 
 // with is the sum of what was spent and of what is given.
 func (a *Accountant) with(more ...*Ledger) (*Ledger, error) {
+	for _, l := range more {
+		if _, err := l.composition(); err != nil {
+			return nil, err
+		}
+		if l.unit != a.unit && a.group > 0 {
+			return nil, check.Fail(check.ErrConfig, "unit", l.unit, fmt.Sprintf("of the ledger %q must be that of the accountant, %v", l.label, a.unit))
+		}
+	}
 	if a.spent != nil {
 		more = slices.Concat(a.spent.children, more)
 	}

@@ -14,17 +14,33 @@ import (
 
 func accountant(t *testing.T, epsilon, delta float64) *Accountant {
 	t.Helper()
-	a, err := NewAccountant(epsilon, delta)
+	a, err := NewAccountant(OneRow(), epsilon, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
+// ofRow is built for a ledger of one row.
+func ofRow(t *testing.T) func(*Ledger, error) *Ledger {
+	return func(l *Ledger, err error) *Ledger {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return built(t)(l.WithUnit(OneRow()))
+	}
+}
+
+func rowLeaf(t *testing.T, mu float64, releases int) *Ledger {
+	t.Helper()
+	return ofRow(t)(leaf(t, mu, releases), nil)
+}
+
 // Two fits of (1, 1e-6) are less than (2, 2e-6) together, and a third is too
 // much; a refused one leaves no trace.
 func TestAccountantRefusesBeyondItsTotal(t *testing.T) {
-	fit := built(t)(calibrated(t, 1, 1e-6))
+	fit := ofRow(t)(calibrated(t, 1, 1e-6))
 	a := accountant(t, 1.5, 1e-6)
 	if a.Spent() != nil {
 		t.Error("something was spent at the start")
@@ -42,7 +58,7 @@ func TestAccountantRefusesBeyondItsTotal(t *testing.T) {
 	if after := epsilonOf(t, a.Spent(), 1e-6); after != before || after > 1.5 {
 		t.Errorf("spent %g before the refusal, %g after", before, after)
 	}
-	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.001, 1))); err != nil {
+	if err := a.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.001, 1))); err != nil {
 		t.Errorf("a small release after a refusal gives %v", err)
 	}
 }
@@ -51,27 +67,27 @@ func TestAccountantRefusesBeyondItsTotal(t *testing.T) {
 func TestAccountantTakesTheWholeBudget(t *testing.T) {
 	for _, c := range [][2]float64{{0.01, 1e-9}, {1, 1e-6}, {3, 1e-5}, {20, 1e-12}} {
 		a := accountant(t, c[0], c[1])
-		fit := built(t)(calibrated(t, c[0], c[1]))
-		selection := built(t)(epsilonLedger(KindPure, "", c[0], 1))
-		if err := a.Spend(built(t)(Parallel("", fit, selection))); err != nil {
+		fit := ofRow(t)(calibrated(t, c[0], c[1]))
+		selection := ofRow(t)(epsilonLedger(KindPure, "", c[0], 1))
+		if err := a.Spend(ofRow(t)(Parallel("", fit, selection))); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
-		if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 1e-3, 1))); !errors.Is(err, check.ErrBudget) {
+		if err := a.Spend(ofRow(t)(epsilonLedger(KindPure, "", 1e-3, 1))); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%v: more than the whole gives %v", c, err)
 		}
 		// What Epsilon says is spent can be spent.
-		mixed := built(t)(Sequential("", fit, selection))
+		mixed := ofRow(t)(Sequential("", fit, selection))
 		if err := accountant(t, epsilonOf(t, mixed, c[1]), c[1]).Spend(mixed); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	a := accountant(t, 1, 0)
 	for range 4 {
-		if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
+		if err := a.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := a.Spend(leaf(t, 1e-6, 1)); !errors.Is(err, check.ErrBudget) {
+	if err := a.Spend(rowLeaf(t, 1e-6, 1)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("Gaussian noise under δ = 0 gives %v", err)
 	}
 }
@@ -81,7 +97,7 @@ func TestAccountantTakesTheWholeBudget(t *testing.T) {
 // one of them fits.
 func TestSpendingIsOneStep(t *testing.T) {
 	for round := range 10 {
-		mixed := built(t)(Sequential("", leaf(t, 0.2+0.001*float64(round), 1), built(t)(epsilonLedger(KindBoundedRange, "", 0.01, 1000))))
+		mixed := ofRow(t)(Sequential("", rowLeaf(t, 0.2+0.001*float64(round), 1), ofRow(t)(epsilonLedger(KindBoundedRange, "", 0.01, 1000))))
 		a := accountant(t, epsilonOf(t, mixed, 1e-6)*1.05, 1e-6)
 		start := make(chan struct{})
 		var wg sync.WaitGroup
@@ -109,20 +125,20 @@ func TestSpendingIsOneStep(t *testing.T) {
 
 func TestAccountantPrints(t *testing.T) {
 	a := accountant(t, 1, 1e-6)
-	if s := fmt.Sprintf("%v|%s|%#v", a, a, a); s != strings.Repeat("nothing spent of (ε = 1, δ = 1e-06)-DP|", 2)+"nothing spent of (ε = 1, δ = 1e-06)-DP" {
+	if s := fmt.Sprintf("%v|%s|%#v", a, a, a); s != strings.Repeat("nothing spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)|", 2)+"nothing spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)" {
 		t.Error(s)
 	}
-	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
+	if err := a.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.25, 1))); err != nil {
 		t.Fatal(err)
 	}
-	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, in 1 part") {
+	if s := a.String(); !strings.HasPrefix(s, "(ε = 0.2") || !strings.HasSuffix(s, " spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), in 1 part") {
 		t.Error(s)
 	}
 }
 
 // Under δ = 0 nothing Gaussian fits, though its δ may be too small for a float64.
 func TestNoGaussianUnderPureTotals(t *testing.T) {
-	for _, l := range []*Ledger{leaf(t, 1e-3, 1), built(t)(Sequential("", leaf(t, 1e-3, 1), built(t)(epsilonLedger(KindPure, "", 1, 2)))), built(t)(Parallel("", leaf(t, 1e-3, 1), built(t)(epsilonLedger(KindPure, "", 1, 2))))} {
+	for _, l := range []*Ledger{rowLeaf(t, 1e-3, 1), ofRow(t)(Sequential("", rowLeaf(t, 1e-3, 1), ofRow(t)(epsilonLedger(KindPure, "", 1, 2)))), ofRow(t)(Parallel("", rowLeaf(t, 1e-3, 1), ofRow(t)(epsilonLedger(KindPure, "", 1, 2))))} {
 		if l.Within(1e6, 0) {
 			t.Errorf("%v: within (1e6, 0)-DP", l)
 		}
@@ -134,7 +150,7 @@ func TestNoGaussianUnderPureTotals(t *testing.T) {
 
 func TestAccountantJSON(t *testing.T) {
 	a := accountant(t, 2, 1e-6)
-	if err := a.Spend(built(t)(Parallel("", leaf(t, 0.2, 3), built(t)(epsilonLedger(KindBoundedRange, "", 0.5, 2))))); err != nil {
+	if err := a.Spend(ofRow(t)(Parallel("", rowLeaf(t, 0.2, 3), ofRow(t)(epsilonLedger(KindBoundedRange, "", 0.5, 2))))); err != nil {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(a)
@@ -148,13 +164,13 @@ func TestAccountantJSON(t *testing.T) {
 	if back.Spent().String() != a.Spent().String() {
 		t.Errorf("round trip gives\n%v\nwant\n%v", back.Spent(), a.Spent())
 	}
-	if err := back.Spend(leaf(t, 1, 1)); !errors.Is(err, check.ErrBudget) {
+	if err := back.Spend(rowLeaf(t, 1, 1)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("the decoded accountant gives %v", err)
 	}
 	for _, s := range []string{
-		`{}`, `{"version":1}`, `{"epsilon":1,"delta":0}`, `{"version":2,"epsilon":1,"delta":0}`, `{"version":1,"epsilon":1,"delta":0,"more":1}`, `{"version":1,"epsilon":1,"delta":0,"mu":1}`, `{"version":1,"epsilon":0,"delta":0,"mu":-1}`, `{"version":1,"epsilon":0,"delta":0,"mu":1,"group":-1}`, `{"version":1,"epsilon":1,"delta":0,"group":-1}`, `{"version":1,"epsilon":-1,"delta":0.1}`, `{"version":1,"epsilon":1,"delta":1}`, `{"version":1,"epsilon":1,"delta":1e-6,"spent":{}}`,
-		`{"version":1,"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"pure","epsilon":0.1,"releases":1}}`,
-		`{"version":1,"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"sequential","parts":[{"kind":"pure","epsilon":2,"releases":1}]}}`,
+		`{}`, `{"version":1}`, `{"version":1,"epsilon":1,"delta":0}`, `{"version":1,"unit":{"of":"household","neighbours":"replace-one"},"epsilon":1,"delta":0}`, `{"version":1,"unit":{"of":"row","neighbours":"add-remove"},"epsilon":1,"delta":0}`, `{"epsilon":1,"delta":0}`, `{"version":2,"epsilon":1,"delta":0}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":0,"more":1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":0,"mu":1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":-1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":0,"delta":0,"mu":1,"group":-1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":0,"group":-1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":-1,"delta":0.1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1}`, `{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{}}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"pure","epsilon":0.1,"releases":1}}`,
+		`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"sequential","parts":[{"kind":"pure","epsilon":2,"releases":1}]}}`,
 	} {
 		if err := json.Unmarshal([]byte(s), &back); !errors.Is(err, check.ErrModel) {
 			t.Errorf("%s gives %v", s, err)
@@ -167,14 +183,14 @@ func TestAccountantJSON(t *testing.T) {
 
 func TestAccountantArguments(t *testing.T) {
 	for _, c := range [][2]float64{{0, 0.1}, {-1, 0}, {1, 1}, {1, -0.1}} {
-		if _, err := NewAccountant(c[0], c[1]); !errors.Is(err, check.ErrBudget) {
+		if _, err := NewAccountant(OneRow(), c[0], c[1]); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%v gives %v", c, err)
 		}
 	}
 	if err := accountant(t, 1, 0).Spend(nil); !errors.Is(err, check.ErrModel) {
 		t.Errorf("no ledger gives %v", err)
 	}
-	if err := new(Accountant).Spend(leaf(t, 1e-9, 1)); !errors.Is(err, check.ErrBudget) {
+	if err := new(Accountant).Spend(rowLeaf(t, 1e-9, 1)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("the zero accountant gives %v", err)
 	}
 }

@@ -28,10 +28,7 @@ func (a *Accountant) String() string {
 // total says what may be spent.
 func (a *Accountant) total() string {
 	s := Claim{Epsilon: a.epsilon, Delta: a.delta, Mu: float64(max(a.group, 1)) * a.mu}.budget()
-	if a.group > 1 {
-		s += fmt.Sprintf(" for any %s rows", thousands(a.group))
-	}
-	return s
+	return fmt.Sprintf("%s, unit: %s", s, a.unit.any(a.group, 0))
 }
 
 // amount says what a ledger costs, in terms of the total.
@@ -49,10 +46,11 @@ func (a *Accountant) GoString() string { return a.String() }
 
 type accountantJSON struct {
 	Version int     `json:"version"`
+	Unit    Unit    `json:"unit"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	Mu      float64 `json:"mu,omitempty"`    // of a share, whose ε and δ are 0
-	Group   int     `json:"group,omitempty"` // where it isn't one row
+	Group   int     `json:"group,omitempty"` // where it isn't one
 	Spent   *Ledger `json:"spent,omitempty"`
 }
 
@@ -63,7 +61,7 @@ func (a *Accountant) MarshalJSON() ([]byte, error) {
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	j := accountantJSON{Version: version, Epsilon: a.epsilon, Delta: a.delta, Mu: a.mu, Spent: a.spent}
+	j := accountantJSON{Version: version, Unit: a.unit, Epsilon: a.epsilon, Delta: a.delta, Mu: a.mu, Spent: a.spent}
 	if a.group > 1 {
 		j.Group = a.group
 	}
@@ -88,12 +86,12 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	if j.Spent != nil && (j.Spent.kind != KindSequential || !b.fits(j.Spent)) {
-		return check.Fail(check.ErrModel, "accountant.spent", nil, "must be sequential and within the total")
+	if j.Spent != nil && (j.Spent.kind != KindSequential || j.Spent.unit != b.unit || !b.fits(j.Spent)) {
+		return check.Fail(check.ErrModel, "accountant.spent", nil, "must be sequential, of the accountant's unit and within the total")
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	a.epsilon, a.delta, a.mu, a.group, a.spent = b.epsilon, b.delta, b.mu, b.group, j.Spent
+	a.unit, a.epsilon, a.delta, a.mu, a.group, a.spent = b.unit, b.epsilon, b.delta, b.mu, b.group, j.Spent
 	return nil
 }
 
@@ -103,12 +101,15 @@ func (j accountantJSON) empty() (*Accountant, error) {
 		j.Group = 1
 	}
 	if j.Mu == 0 {
-		return NewGroupAccountant(j.Group, j.Epsilon, j.Delta)
+		return NewGroupAccountant(j.Unit, j.Group, j.Epsilon, j.Delta)
 	}
 	if j.Epsilon != 0 || j.Delta != 0 || j.Group < 1 {
 		return nil, check.Fail(check.ErrModel, "accountant.mu", j.Mu, "must be without epsilon and delta, and for a group of rows")
 	}
-	return &Accountant{mu: j.Mu, group: j.Group}, check.Mu(j.Mu)
+	if err := j.Unit.known(check.ErrModel); err != nil {
+		return nil, err
+	}
+	return &Accountant{unit: j.Unit, mu: j.Mu, group: j.Group}, check.Mu(j.Mu)
 }
 
 // Spent returns the sum of what was spent, nil before the first Spend.

@@ -65,6 +65,7 @@ func (a *Accountant) most(of func(v float64) (*Ledger, error)) float64 {
 		if err != nil {
 			return false
 		}
+		l.unit = a.unit
 		sum, err := a.with(l)
 		if err != nil {
 			return false

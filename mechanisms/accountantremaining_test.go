@@ -23,16 +23,16 @@ func remaining(t *testing.T, a *Accountant, slack float64) Remaining {
 		amount float64
 		of     func(v float64) *Ledger
 	}{
-		{r.Mu, func(v float64) *Ledger { return leaf(t, v/rows, 1) }},
-		{r.Epsilon, func(v float64) *Ledger { return built(t)(epsilonLedger(KindPure, "", v/rows, 1)) }},
+		{r.Mu, func(v float64) *Ledger { return rowLeaf(t, v/rows, 1) }},
+		{r.Epsilon, func(v float64) *Ledger { return ofRow(t)(epsilonLedger(KindPure, "", v/rows, 1)) }},
 	} {
 		if c.amount < 1e-5 { // in the last digits of what was spent
 			continue
 		}
-		if sum := built(t)(a.with(c.of(c.amount))); !a.fits(sum) {
+		if sum := ofRow(t)(a.with(c.of(c.amount))); !a.fits(sum) {
 			t.Errorf("%v: %g does not fit", a, c.amount)
 		}
-		if sum := built(t)(a.with(c.of(c.amount * (1 + slack)))); a.fits(sum) {
+		if sum := ofRow(t)(a.with(c.of(c.amount * (1 + slack)))); a.fits(sum) {
 			t.Errorf("%v: %g is not the most", a, c.amount)
 		}
 	}
@@ -51,14 +51,14 @@ func TestRemainingIsWhatFits(t *testing.T) {
 		if math.Abs(whole.Epsilon/c[0]-1) > 3e-3 {
 			t.Errorf("%v: all of it is %g-DP", c, whole.Epsilon)
 		}
-		if err := a.Spend(leaf(t, 0.6*whole.Mu, 1)); err != nil {
+		if err := a.Spend(rowLeaf(t, 0.6*whole.Mu, 1)); err != nil {
 			t.Fatal(err)
 		}
 		rest := remaining(t, a, 3e-3)
 		if math.Abs(rest.Mu/(0.8*whole.Mu)-1) > 4e-9 {
 			t.Errorf("%v: %g-GDP remain, want %g", c, rest.Mu, 0.8*whole.Mu)
 		}
-		if err := a.Spend(leaf(t, rest.Mu, 1)); err != nil {
+		if err := a.Spend(rowLeaf(t, rest.Mu, 1)); err != nil {
 			t.Error(err)
 		}
 		if last := remaining(t, a, 3e-3); last.Mu > 2e-4*whole.Mu {
@@ -66,14 +66,14 @@ func TestRemainingIsWhatFits(t *testing.T) {
 		}
 	}
 	a := accountant(t, 2, 0)
-	if err := a.Spend(built(t)(epsilonLedger(KindPure, "", 0.5, 1))); err != nil {
+	if err := a.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.5, 1))); err != nil {
 		t.Fatal(err)
 	}
 	if r := remaining(t, a, 1e-8); r.Mu != 0 || math.Abs(r.Epsilon-1.5) > 1e-8 || r.String() != "1.5-DP" {
 		t.Errorf("%v remain under δ = 0", r)
 	}
 	mixed := accountant(t, 1, 1e-6)
-	if err := mixed.Spend(built(t)(epsilonLedger(KindPure, "", 0.3, 2))); err != nil {
+	if err := mixed.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.3, 2))); err != nil {
 		t.Fatal(err)
 	}
 	remaining(t, mixed, 5e-3)
@@ -82,7 +82,7 @@ func TestRemainingIsWhatFits(t *testing.T) {
 // A total for groups holds for groups: what fits is for one row what it is divided by
 // their size.
 func TestAccountantForGroups(t *testing.T) {
-	a, err := NewGroupAccountant(4, 1, 1e-6)
+	a, err := NewGroupAccountant(OneRow(), 4, 1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,21 +91,21 @@ func TestAccountantForGroups(t *testing.T) {
 	if math.Abs(four.Mu/one.Mu-1) > 1e-8 {
 		t.Errorf("%v and %v", four, one)
 	}
-	fit := leaf(t, one.Mu/2, 1)
+	fit := rowLeaf(t, one.Mu/2, 1)
 	if err := accountant(t, 1, 1e-6).Spend(fit); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Spend(fit); !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "(ε = 1, δ = 1e-06)-DP for any 4 rows") {
+	if err := a.Spend(fit); !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "(ε = 1, δ = 1e-06)-DP, unit: any 4 rows (replace-one)") {
 		t.Errorf("half a row's budget for four rows gives %v", err)
 	}
-	if err := a.Spend(leaf(t, four.Mu/4, 1)); err != nil {
+	if err := a.Spend(rowLeaf(t, four.Mu/4, 1)); err != nil {
 		t.Error(err)
 	}
 	back := roundTrip(t, a)
 	if back.group != 4 || back.String() != a.String() {
 		t.Errorf("came back as %v, was %v", back, a)
 	}
-	if _, err := NewGroupAccountant(0, 1, 1e-6); !errors.Is(err, check.ErrConfig) {
+	if _, err := NewGroupAccountant(OneRow(), 0, 1, 1e-6); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("no rows: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func roundTrip(t *testing.T, a *Accountant) *Accountant {
 // Whatever the shares spend is within the total, and all of each can be spent; beside them
 // the total has nothing left but what Remaining errs by.
 func TestSharesFitTheTotal(t *testing.T) {
-	pure := func(epsilon float64) *Ledger { return built(t)(epsilonLedger(KindPure, "", epsilon, 1)) }
+	pure := func(epsilon float64) *Ledger { return ofRow(t)(epsilonLedger(KindPure, "", epsilon, 1)) }
 	for _, c := range []struct {
 		rows           int
 		epsilon, delta float64
@@ -134,14 +134,14 @@ func TestSharesFitTheTotal(t *testing.T) {
 		weights        []float64
 		more           *Ledger // than what is left
 	}{
-		{1, 1, 1e-6, nil, []float64{1, 1, 1}, leaf(t, 1e-3, 1)},
-		{1, 1, 1e-6, leaf(t, 0.1, 3), []float64{1, 2, 5, 0.25}, leaf(t, 1e-3, 1)},
-		{5, 3, 1e-9, pure(0.05), []float64{1, 3}, leaf(t, 0.1, 1)},
+		{1, 1, 1e-6, nil, []float64{1, 1, 1}, rowLeaf(t, 1e-3, 1)},
+		{1, 1, 1e-6, rowLeaf(t, 0.1, 3), []float64{1, 2, 5, 0.25}, rowLeaf(t, 1e-3, 1)},
+		{5, 3, 1e-9, pure(0.05), []float64{1, 3}, rowLeaf(t, 0.1, 1)},
 		{1, 2, 0, pure(0.5), []float64{1, 3}, pure(1e-7)},
 		{3, 2, 0, nil, []float64{1, 1}, pure(1e-7)},
-		{1, 1, 1e-6, nil, equal(), leaf(t, 1e-3, 1)},
+		{1, 1, 1e-6, nil, equal(), rowLeaf(t, 1e-3, 1)},
 	} {
-		a, err := NewGroupAccountant(c.rows, c.epsilon, c.delta)
+		a, err := NewGroupAccountant(OneRow(), c.rows, c.epsilon, c.delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestSharesFitTheTotal(t *testing.T) {
 		for i, share := range shares {
 			all = append(all, exhaust(t, share, c.weights[i]/c.weights[0], shares[0]))
 		}
-		if sum := built(t)(Sequential("", all...)); !sum.GroupWithin(c.rows, c.epsilon, c.delta) {
+		if sum := ofRow(t)(Sequential("", all...)); !sum.GroupWithin(c.rows, c.epsilon, c.delta) {
 			t.Errorf("%v: together the shares spend\n%v", a, sum)
 		}
 		if err := a.Spend(c.more); !errors.Is(err, check.ErrBudget) {
@@ -178,16 +178,16 @@ func TestSharesHoldCoordinates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := built(t)(Gaussian{Mu: 1e-3}.Ledger("", 1, mostCoordinates))
+	wide := ofRow(t)(Gaussian{Mu: 1e-3}.Ledger("", 1, mostCoordinates))
 	if err := shares[0].Spend(wide); err != nil {
 		t.Error(err)
 	}
-	for name, l := range map[string]*Ledger{"as many again": wide, "one more": leaf(t, 1e-3, 1)} {
+	for name, l := range map[string]*Ledger{"as many again": wide, "one more": rowLeaf(t, 1e-3, 1)} {
 		if err := shares[0].Spend(l); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := shares[1].Spend(built(t)(Gaussian{Mu: 1e-3}.Ledger("", 2, mostCoordinates))); !errors.Is(err, check.ErrBudget) {
+	if err := shares[1].Spend(ofRow(t)(Gaussian{Mu: 1e-3}.Ledger("", 2, mostCoordinates))); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("two releases of all: %v", err)
 	}
 }
@@ -206,13 +206,13 @@ func exhaust(t *testing.T, share *Accountant, multiple float64, first *Accountan
 	t.Helper()
 	share = roundTrip(t, share)
 	r, rows := built2(t)(share.Remaining()), float64(share.group)
-	l := built(t)(epsilonLedger(KindPure, "", math.Max(r.Epsilon/rows, 1e-12), 1))
+	l := ofRow(t)(epsilonLedger(KindPure, "", math.Max(r.Epsilon/rows, 1e-12), 1))
 	want := multiple * first.epsilon
 	if got := share.epsilon; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("a share has ε = %g, want %g", got, want)
 	}
 	if r.Mu > 0 {
-		l = leaf(t, r.Mu/rows, 1)
+		l = rowLeaf(t, r.Mu/rows, 1)
 		if want := math.Sqrt(multiple) * first.mu; math.Abs(share.mu-want) > 1e-9*want || math.Abs(r.Mu/rows/share.mu-1) > 2e-9 {
 			t.Errorf("a share has μ = %g and takes %g, want %g", share.mu, r.Mu/rows, want)
 		}
@@ -220,7 +220,7 @@ func exhaust(t *testing.T, share *Accountant, multiple float64, first *Accountan
 	if err := share.Spend(l); err != nil {
 		t.Errorf("%v: %v", share, err)
 	}
-	if err := share.Spend(built(t)(epsilonLedger(KindPure, "", 0.01, 1))); !errors.Is(err, check.ErrBudget) {
+	if err := share.Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.01, 1))); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("%v takes more: %v", share, err)
 	}
 	return share.Spent()
@@ -244,22 +244,22 @@ func TestSharesAreBelowWhatWasSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	mu := shares[0].mu
-	if err := shares[0].Spend(leaf(t, mu/100, mostCoordinates)); !errors.Is(err, check.ErrBudget) {
+	if err := shares[0].Spend(rowLeaf(t, mu/100, mostCoordinates)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("2^30 releases of many coordinates give %v", err)
 	}
-	if err := shares[0].Spend(built(t)(epsilonLedger(KindPure, "", mu, 1))); !errors.Is(err, check.ErrBudget) {
+	if err := shares[0].Spend(ofRow(t)(epsilonLedger(KindPure, "", mu, 1))); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("an ε as large as μ gives %v", err)
 	}
-	if err := shares[0].Spend(built(t)(epsilonLedger(KindPure, "", 0.79*mu, 1))); err != nil {
+	if err := shares[0].Spend(ofRow(t)(epsilonLedger(KindPure, "", 0.79*mu, 1))); err != nil {
 		t.Error(err)
 	}
 	if _, err := shares[1].Split(1, 1); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("half of a share: %v", err)
 	}
-	if err := shares[1].Spend(leaf(t, 0.6*mu, 10)); !errors.Is(err, check.ErrBudget) {
+	if err := shares[1].Spend(rowLeaf(t, 0.6*mu, 10)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("ten times 0.6 of μ give %v", err)
 	}
-	if err := shares[1].Spend(leaf(t, 0.6*mu, 1)); err != nil {
+	if err := shares[1].Spend(rowLeaf(t, 0.6*mu, 1)); err != nil {
 		t.Error(err)
 	}
 	if r := remaining(t, shares[1], 3e-3); math.Abs(r.Mu/(0.8*mu)-1) > 1e-8 {
@@ -296,17 +296,17 @@ func TestSplitArguments(t *testing.T) {
 // A refusal says what was asked for, what was spent and what is left.
 func TestRefusalsHaveAmounts(t *testing.T) {
 	a := accountant(t, 1, 1e-6)
-	if err := a.Spend(leaf(t, 0.1, 1)); err != nil {
+	if err := a.Spend(rowLeaf(t, 0.1, 1)); err != nil {
 		t.Fatal(err)
 	}
-	err := a.Spend(leaf(t, 0.3, 1))
+	err := a.Spend(rowLeaf(t, 0.3, 1))
 	for _, part := range []string{"total (ε = 1, δ = 1e-06)-DP", "asks for (ε = 1.2", "(ε = 0.39", "is spent, 0.2145-GDP is left"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v lacks %q", err, part)
 		}
 	}
-	err = accountant(t, 1, 0).Spend(built(t)(epsilonLedger(KindPure, "selection", 1.5, 1)))
-	if want := "dpglm: privacy budget: ledger = selection must not, with what was spent before, exceed the total 1-DP: it asks for 1.5-DP, nothing is spent, 1-DP is left"; err == nil || err.Error() != want {
+	err = accountant(t, 1, 0).Spend(ofRow(t)(epsilonLedger(KindPure, "selection", 1.5, 1)))
+	if want := "dpglm: privacy budget: ledger = selection must not, with what was spent before, exceed the total 1-DP, unit: one row (replace-one): it asks for 1.5-DP, nothing is spent, 1-DP is left"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

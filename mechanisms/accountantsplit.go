@@ -53,7 +53,7 @@ func (a *Accountant) shares(left float64, fractions []float64, scale float64) (s
 	aside := make([]*Ledger, len(fractions))
 	for i, f := range fractions {
 		label := fmt.Sprintf("set aside: share %d of %d", i+1, len(fractions))
-		share := &Accountant{group: a.group}
+		share := &Accountant{unit: a.unit, group: a.group}
 		if a.delta > 0 {
 			share.mu = left * math.Sqrt(f) * scale
 			aside[i], err = Gaussian{Mu: share.mu}.Ledger(label, 1, mostCoordinates)
@@ -64,6 +64,7 @@ func (a *Accountant) shares(left float64, fractions []float64, scale float64) (s
 		if err != nil {
 			return nil, nil, err
 		}
+		aside[i].unit = a.unit
 		shares = append(shares, share)
 	}
 	sum, err = a.with(aside...)

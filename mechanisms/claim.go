@@ -9,17 +9,18 @@ import (
 	"github.com/dpglm/dpglm/internal/digits"
 )
 
-// Claim is what a [Ledger] says of itself in a line: the budget that it was planned
-// for, who is protected by it, and among how many. Its numbers are what was asked
-// for; what the releases are follows from the ledger's tree, and printing says so
+// Claim is what a [Ledger] says of itself in a line, beside its [Unit]: the budget that it
+// was planned for, how many of the unit it protects, and among how many. Its numbers are what
+// was asked for; what the releases are follows from the ledger's tree, and printing says so
 // where that is more.
 type Claim struct {
-	Unit    string  `json:"unit,omitempty"`    // what is protected; "" stands for one row, replaced by another
-	Group   int     `json:"group,omitempty"`   // rows that are protected together, where that is more than one
-	Rows    int     `json:"rows,omitempty"`    // n; 0 where it isn't known
-	Epsilon float64 `json:"epsilon,omitempty"` // ε, with Delta, or
-	Delta   float64 `json:"delta,omitempty"`
-	Mu      float64 `json:"mu,omitempty"` // μ of Gaussian DP
+	Group      int     `json:"group,omitempty"`       // how many are protected together, where that is more than one
+	Rows       int     `json:"rows,omitempty"`        // n, of rows or persons as the unit is; 0 where it isn't known
+	PersonRows int     `json:"person_rows,omitempty"` // the most rows of a person that count; 0 where the unit is no person
+	Occur      bool    `json:"occur,omitempty"`       // whether Rows is the number of persons who have rows, which then is public
+	Epsilon    float64 `json:"epsilon,omitempty"`     // ε, with Delta, or
+	Delta      float64 `json:"delta,omitempty"`
+	Mu         float64 `json:"mu,omitempty"` // μ of Gaussian DP
 }
 
 // WithClaim returns a copy that prints and marshals the claim.
@@ -40,8 +41,11 @@ func (l *Ledger) Claim() (Claim, bool) {
 	return *l.claim, true
 }
 
-func (c Claim) validate() error {
-	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || c.Rows < 0 || c.Group < 0 {
+func (c Claim) validate(u Unit) error {
+	if (c.PersonRows != 0 || c.Occur) && u.Of != Person {
+		return check.Fail(check.ErrModel, "ledger.claim.person_rows", c.PersonRows, fmt.Sprintf("must be of a ledger for persons, not for %v", u))
+	}
+	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || min(c.Rows, c.Group, c.PersonRows) < 0 {
 		return check.Fail(check.ErrModel, "ledger.claim", nil, "must hold no negative number and a delta below 1")
 	}
 	return nil
@@ -51,19 +55,8 @@ func (c Claim) validate() error {
 // about it.
 func (l *Ledger) describe() []string {
 	c := *l.claim
-	unit := c.Unit
-	switch {
-	case unit == "" && c.Group > 1:
-		unit = fmt.Sprintf("any %s rows (replace-one)", thousands(c.Group))
-	case unit == "":
-		unit = "one row (replace-one)"
-	}
 	promise, kept := l.promise(c)
-	line := fmt.Sprintf("%s, unit: %s", promise, unit)
-	if c.Rows > 0 {
-		line += ", n = " + thousands(c.Rows)
-	}
-	lines := []string{line}
+	lines := []string{l.unit.line(promise, c)}
 	note := func(when bool, text string) {
 		if when {
 			lines = append(lines, "NOTE: "+text)
@@ -74,6 +67,68 @@ func (l *Ledger) describe() []string {
 	note(c.Epsilon > maxTelling || c.Mu > maxTellingMu, "so large a budget promises next to nothing")
 	note(c.Mu == 0 && c.Epsilon < c.Delta, "ε is smaller than δ: were they swapped?")
 	return lines
+}
+
+// line is a guarantee with its unit, and n where that is known.
+func (u Unit) line(promise string, c Claim) string {
+	line := fmt.Sprintf("%s, unit: %s", promise, u.any(c.Group, c.PersonRows))
+	if c.Rows > 0 {
+		line += ", n = " + thousands(c.Rows)
+	}
+	if u.Of == Person {
+		line += ", each person counts"
+	}
+	if c.Occur {
+		line += "; how many persons have rows is public"
+	}
+	return line
+}
+
+// summary is the line of a ledger that claims nothing itself: what its parts' claims have in
+// common, and the (ε, δ) of all at the largest δ that a part claims; ε, or μ, if none does.
+func (l *Ledger) summary() string {
+	c, _ := l.common()
+	c.Epsilon, c.Mu = 0, 0
+	group := max(c.Group, 1)
+	g, err := l.group(group)
+	switch {
+	case err != nil:
+	case c.Delta > 0:
+		c.Epsilon = g.profile.Epsilon(c.Delta)
+	case !math.IsInf(g.profile.Loss(), 1):
+		c.Epsilon = g.profile.Loss()
+	default:
+		c.Mu = l.GroupMu(group)
+	}
+	return l.unit.line(c.budget(), c)
+}
+
+// common is what the claims below agree on, and the largest of their δ. There are none where
+// a release claims nothing.
+func (l *Ledger) common() (c Claim, claims bool) {
+	if l.claim != nil {
+		return *l.claim, true
+	}
+	claims = len(l.children) > 0
+	for i, p := range l.children {
+		of, ok := p.common()
+		claims = claims && ok
+		if i == 0 {
+			c = of
+			continue
+		}
+		c.Delta, c.Occur = math.Max(c.Delta, of.Delta), c.Occur || of.Occur
+		if c.Group != of.Group {
+			c.Group = 0
+		}
+		if c.Rows != of.Rows {
+			c.Rows = 0
+		}
+		if c.PersonRows != of.PersonRows {
+			c.PersonRows = 0
+		}
+	}
+	return c, claims
 }
 
 // Beyond these ε and μ, which at δ = 1e-6 is an ε of 12, whoever guesses whether

@@ -18,7 +18,7 @@ func TestClaimPrints(t *testing.T) {
 		want  []string
 	}{
 		{fit, Claim{Rows: 28155, Epsilon: 1, Delta: 1e-6}, []string{"(ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 28,155"}},
-		{fit, Claim{Unit: "person", Rows: 100, Epsilon: 2, Delta: 1e-6}, []string{"(ε = 2, δ = 1e-06)-DP, unit: person, n = 100"}},
+		{fit, Claim{Rows: 100, Epsilon: 2, Delta: 1e-6}, []string{"(ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), n = 100"}},
 		{fit, Claim{Epsilon: 0.5, Delta: 1e-6}, []string{"(ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)", "NOTE: more than the (ε = 0.5, δ = 1e-06)-DP that it was planned for"}},
 		{fit, Claim{Rows: 1000, Epsilon: 1, Delta: 1e-3}, []string{"(ε = 1, δ = 0.001)-DP, unit: one row (replace-one), n = 1,000", "NOTE: δ is no smaller than 1/n: may publish whole rows"}},
 		{fit, Claim{Epsilon: 1e9, Delta: 1e-6}, []string{"(ε = 1e+09, δ = 1e-06)-DP, unit: one row (replace-one)", "NOTE: so large a budget promises next to nothing"}},
@@ -28,7 +28,7 @@ func TestClaimPrints(t *testing.T) {
 		{built(t)(epsilonLedger(KindPure, "", 0.5, 2)), Claim{Epsilon: 1}, []string{"1-DP, unit: one row (replace-one)"}},
 		{built(t)(epsilonLedger(KindPure, "", 0.5, 2)), Claim{Epsilon: 0.7}, []string{"1-DP, unit: one row (replace-one)", "NOTE: more than the 0.7-DP that it was planned for"}},
 	} {
-		l := c.l.WithClaim(c.claim)
+		l := ofRow(t)(c.l, nil).WithClaim(c.claim)
 		want := strings.Join(c.want, "\n") + "\n" + c.l.String()
 		if got := l.String(); got != want {
 			t.Errorf("%+v prints as\n%s\nwant\n%s", c.claim, got, want)

@@ -50,7 +50,12 @@ func (l *Ledger) Condensed() (*Ledger, error) {
 		}
 		parts = append(parts, p)
 	}
-	return Sequential("", parts...)
+	sum, err := Sequential("", parts...)
+	if err != nil {
+		return nil, err
+	}
+	sum.unit = l.unit
+	return sum, nil
 }
 
 // terms are what a sum is made of.
@@ -96,7 +101,7 @@ func (t *terms) add(l *Ledger, n int) error {
 // bare is a copy without what accounting doesn't ask for.
 func (l *Ledger) bare() *Ledger {
 	b := *l
-	b.label, b.claim, b.seeded, b.children = "", nil, false, nil
+	b.label, b.claim, b.unit, b.seeded, b.children = "", nil, Unit{}, false, nil
 	for _, c := range l.children {
 		b.children = append(b.children, c.bare())
 	}

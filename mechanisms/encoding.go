@@ -21,6 +21,7 @@ type ledgerJSON struct {
 	Releases    int           `json:"releases,omitempty"`
 	Dim         int           `json:"dim,omitempty"`
 	CallerNoise bool          `json:"caller_noise,omitempty"`
+	Unit        *Unit         `json:"unit,omitempty"`
 	Claim       *Claim        `json:"claim,omitempty"`
 	Parts       []*ledgerJSON `json:"parts,omitempty"`
 }
@@ -41,6 +42,9 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 func (l *Ledger) encode() *ledgerJSON {
 	j := &ledgerJSON{Kind: l.kind, Label: l.label, Mu: l.mu, Epsilon: l.epsilon, Ratio: l.ratio, LogDet: l.logDet,
 		Releases: l.releases, Dim: l.dim, CallerNoise: l.seeded, Claim: l.claim}
+	if l.unit != (Unit{}) {
+		j.Unit = &l.unit
+	}
 	for _, c := range l.children {
 		j.Parts = append(j.Parts, c.encode())
 	}
@@ -93,11 +97,6 @@ func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
 	if j == nil || depth > maxDepth || j.Version != 0 {
 		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have no empty part, be nested at most %d deep and have one version", maxDepth))
 	}
-	if j.Claim != nil {
-		if err := j.Claim.validate(); err != nil {
-			return nil, err
-		}
-	}
 	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, ratio: j.Ratio, logDet: j.LogDet, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise, claim: j.Claim}
 	for _, p := range j.Parts {
 		c, err := p.decode(depth + 1)
@@ -105,6 +104,26 @@ func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
 			return nil, err
 		}
 		l.children = append(l.children, c)
+	}
+	return l.decoded(j.Unit)
+}
+
+// decoded completes a node, whose unit must be one that is known, and whose claim one about
+// that. A node whose parts have a unit says so itself.
+func (l *Ledger) decoded(u *Unit) (*Ledger, error) {
+	if u != nil {
+		l.unit = *u
+		if err := u.known(check.ErrModel); err != nil {
+			return nil, err
+		}
+	}
+	if u == nil && len(l.children) > 0 && l.children[0].unit != (Unit{}) {
+		return nil, check.Fail(check.ErrModel, "ledger.unit", nil, "must be that of the parts")
+	}
+	if l.claim != nil {
+		if err := l.claim.validate(l.unit); err != nil {
+			return nil, err
+		}
 	}
 	return l.complete()
 }

@@ -22,7 +22,7 @@ func planned(b dpglm.Budget) *mechanisms.Ledger {
 // Several fits on one table have one total. Spend comes before the fit, and what remains
 // is the budget of the last one.
 func ExampleAccountant() {
-	total, err := mechanisms.NewAccountant(2, 1e-6)
+	total, err := mechanisms.NewAccountant(mechanisms.OneRow(), 2, 1e-6)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,15 +40,15 @@ func ExampleAccountant() {
 	fmt.Println(total.Spend(planned(dpglm.GDP(left.Mu))))
 	fmt.Println(total)
 	// Output:
-	// (ε = 1.45468, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 2 parts
-	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must not, with what was spent before, exceed the total (ε = 2, δ = 1e-06)-DP: it asks for (ε = 1.5, δ = 1e-06)-DP, (ε = 1.45468, δ = 1e-06)-DP is spent, 0.2982-GDP is left
+	// (ε = 1.45468, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 2 parts
+	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must not, with what was spent before, exceed the total (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one): it asks for (ε = 1.5, δ = 1e-06)-DP, (ε = 1.45468, δ = 1e-06)-DP is spent, 0.2982-GDP is left
 	// <nil>
-	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 3 parts
+	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 3 parts
 }
 
 // Teams get accountants of their own, the last of them twice the weight of another.
 func ExampleAccountant_Split() {
-	total, err := mechanisms.NewAccountant(2, 1e-6)
+	total, err := mechanisms.NewAccountant(mechanisms.OneRow(), 2, 1e-6)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func ExampleAccountant_Split() {
 	}
 	fmt.Println(total)
 	// Output:
-	// 0.224168-GDP spent of 0.224168-GDP, in 1 part
-	// 0.224168-GDP spent of 0.224168-GDP, in 1 part
-	// 0.317021-GDP spent of 0.317021-GDP, in 1 part
-	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, in 3 parts
+	// 0.224168-GDP spent of 0.224168-GDP, unit: one row (replace-one), in 1 part
+	// 0.224168-GDP spent of 0.224168-GDP, unit: one row (replace-one), in 1 part
+	// 0.317021-GDP spent of 0.317021-GDP, unit: one row (replace-one), in 1 part
+	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 3 parts
 }
 
 // The ledger of a fit is a curve: each δ has its ε.

@@ -106,13 +106,13 @@ func checkCurves(t *testing.T, l *Ledger, epsilon, delta float64) {
 func FuzzAccountantJSON(f *testing.F) {
 	for _, s := range ledgerSeeds {
 		s = strings.Replace(s, `"version":1,`, "", 1)
-		f.Add([]byte(`{"version":1,"epsilon":1,"delta":1e-6,"spent":{"version":1,"kind":"sequential","parts":[` + s + `]}}`))
+		f.Add([]byte(`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":1e-6,"spent":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"sequential","parts":[` + s + `]}}`))
 	}
-	f.Add([]byte(`{"version":1,"epsilon":1,"delta":0}`))
+	f.Add([]byte(`{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"epsilon":1,"delta":0}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var a Accountant
 		if json.Unmarshal(data, &a) != nil {
-			if a.Spent() != nil || a.Spend(leaf(t, 1e-9, 1)) == nil {
+			if a.Spent() != nil || a.Spend(rowLeaf(t, 1e-9, 1)) == nil {
 				t.Error("a failed decoding leaves an accountant")
 			}
 			return
@@ -121,7 +121,7 @@ func FuzzAccountantJSON(f *testing.F) {
 		if s := a.Spent(); s != nil && !s.Within(a.epsilon, a.delta) {
 			t.Errorf("has overspent: %v", s)
 		}
-		if a.Spend(leaf(t, 0.1, 3)) == nil && !a.Spent().Within(a.epsilon, a.delta) {
+		if a.Spend(rowLeaf(t, 0.1, 3)) == nil && !a.Spent().Within(a.epsilon, a.delta) {
 			t.Errorf("lets itself be overspent: %v", a.Spent())
 		}
 	})

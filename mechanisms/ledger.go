@@ -22,8 +22,9 @@ const (
 )
 
 // Ledger is an immutable tree of the releases that a computation makes, and as
-// a whole the computation's privacy profile under replace-one neighbours. Its
-// leaves come from mechanisms, its inner nodes from [Sequential] and [Parallel].
+// a whole the computation's privacy profile for one [Unit], which composed ledgers have of
+// their parts. Its leaves come from mechanisms, its inner nodes from [Sequential] and
+// [Parallel].
 // It prints as a tree and marshals to JSON, from which every number that it
 // claims can be recomputed. A nil or zero Ledger stands for no computation: it is
 // within no budget, and whatever can return an error does.
@@ -47,6 +48,7 @@ type Ledger struct {
 	children []*Ledger
 	seeded   bool
 	claim    *Claim
+	unit     Unit // zero where it isn't stated
 
 	profile     *accounting.Sequence
 	depth, size int // of the tree below the root
@@ -71,8 +73,9 @@ func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Led
 // through their privacy loss distributions [KJPH21, GLW21]. What is composed,
 // the parts' numbers, must not depend on what was released before. (Where all are
 // Gaussian they may, as long as Σμ² stays below a bound that doesn't: see
-// [Accountant].) It fails for no part, for one that isn't a ledger, and for a tree of more than
-// 100 levels or 8192 different nodes.
+// [Accountant].) It fails for no part, for one that isn't a ledger, for parts of different
+// units, with or without one included, and for a tree of more than 100 levels or 8192
+// different nodes.
 func Sequential(label string, parts ...*Ledger) (*Ledger, error) {
 	return compose(KindSequential, label, parts)
 }
@@ -92,6 +95,9 @@ func compose(kind Kind, label string, parts []*Ledger) (*Ledger, error) {
 // complete checks the node, whose children are complete, and adds its profile.
 func (l *Ledger) complete() (*Ledger, error) {
 	if err := l.validate(); err != nil {
+		return nil, err
+	}
+	if err := l.inherit(); err != nil {
 		return nil, err
 	}
 	l.depth, l.size = 0, 0

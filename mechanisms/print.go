@@ -6,16 +6,20 @@ import (
 	"strings"
 )
 
-// String prints the claim, if there is one, and the tree, one node a line.
+// String prints a line with the guarantee and its unit, if there is a claim or a unit, and the
+// tree, one node a line.
 func (l *Ledger) String() string {
 	if _, err := l.composition(); err != nil {
 		return "empty ledger"
 	}
 	var b strings.Builder
-	if l.claim != nil {
+	switch {
+	case l.claim != nil:
 		for _, line := range l.describe() {
 			b.WriteString(line + "\n")
 		}
+	case l.unit != (Unit{}):
+		b.WriteString(l.summary() + "\n")
 	}
 	l.print(&b, "", "")
 	if l.CallerNoise() {

@@ -155,8 +155,8 @@ func TestPredictsLIBSVM(t *testing.T) {
 func TestSpendsABudget(t *testing.T) {
 	dir := t.TempDir()
 	budget, model := filepath.Join(dir, "budget.json"), filepath.Join(dir, "model.json")
-	csvfit(t, "budget", "-file", budget, "-epsilon", "2", "-delta", "1e-4")
-	args := []string{"fit", "-data", people(t, 300), "-schema", schema(t, "rich", rich), "-delta", "1e-5", "-budget", budget}
+	csvfit(t, "budget", "-file", budget, "-name", "people", "-epsilon", "2", "-delta", "1e-4")
+	args := []string{"fit", "-data", people(t, 300), "-schema", schema(t, "rich", rich), "-delta", "1e-5", "-budget", budget, "-name", "people"}
 	csvfit(t, append(args, "-epsilon", "1.5", "-o", model)...)
 	shown, _ := csvfit(t, "budget", "-file", budget)
 	if !strings.Contains(shown, "to "+model) || !strings.Contains(shown, "ε = 1.5") {
@@ -167,8 +167,15 @@ func TestSpendsABudget(t *testing.T) {
 	if _, err := os.Stat(second); err == nil {
 		t.Error("a model was trained beyond the budget")
 	}
-	checkExit(t, "made twice", []string{"budget", "-file", budget, "-epsilon", "2", "-delta", "1e-4"}, 1, "budget.json")
-	checkExit(t, "half a budget", []string{"budget", "-file", budget, "-epsilon", "2"}, 2, "go together")
+	checkExit(t, "other data", append(args, "-epsilon", "0.1", "-o", second, "-name", "patients"), 1, `data = "patients" must be those that the budget is for, "people"`)
+	persons := filepath.Join(dir, "persons.json")
+	csvfit(t, "budget", "-file", persons, "-name", "people", "-unit", "person", "-epsilon", "2", "-delta", "1e-4")
+	checkExit(t, "another unit", append(args, "-epsilon", "0.1", "-o", second, "-budget", persons), 1, "one row (replace-one)")
+	checkExit(t, "another unit", append(args, "-epsilon", "0.1", "-o", second, "-budget", persons), 1, "one person (replace-one)")
+	checkExit(t, "no name", append(args[:len(args)-2:len(args)-2], "-epsilon", "0.1", "-o", second), 2, "-budget and -name go together")
+	checkExit(t, "no such unit", []string{"budget", "-file", second, "-name", "people", "-unit", "household", "-epsilon", "2", "-delta", "1e-4"}, 2, "must be row or person")
+	checkExit(t, "made twice", []string{"budget", "-file", budget, "-name", "people", "-epsilon", "2", "-delta", "1e-4"}, 1, "budget.json")
+	checkExit(t, "half a budget", []string{"budget", "-file", budget, "-name", "people", "-epsilon", "2"}, 2, "go together")
 	checkExit(t, "no budget", []string{"budget"}, 2, "-file is missing")
 }
 

@@ -32,7 +32,7 @@ func (r *report) spend(ctx context.Context, planned *dpglm.Ledger) error {
 	if err != nil {
 		return err
 	}
-	id, err := b.Spend(ctx, "fit of "+r.source.Path+" to "+r.output, planned)
+	id, err := b.Spend(ctx, r.dataName, "fit of "+r.source.Path+" to "+r.output, planned)
 	if err != nil {
 		return err
 	}

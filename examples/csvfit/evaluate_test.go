@@ -65,8 +65,8 @@ func TestEvaluates(t *testing.T) {
 func TestEvaluationSpendsOnce(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "budget.json")
-	csvfit(t, "budget", "-file", file, "-epsilon", "2", "-delta", "1e-4")
-	args := []string{"fit", "-data", people(t, 500), "-schema", schema(t, "pay", pay), "-epsilon", "2", "-delta", "1e-4", "-evaluate", "0.2", "-budget", file}
+	csvfit(t, "budget", "-file", file, "-name", "people", "-epsilon", "2", "-delta", "1e-4")
+	args := []string{"fit", "-data", people(t, 500), "-schema", schema(t, "pay", pay), "-epsilon", "2", "-delta", "1e-4", "-evaluate", "0.2", "-budget", file, "-name", "people"}
 	csvfit(t, append(args, "-o", filepath.Join(dir, "a.json"))...)
 	spent, _ := csvfit(t, "budget", "-file", file)
 	if !strings.Contains(spent, "parallel") || !strings.Contains(spent, "evaluation: ") {

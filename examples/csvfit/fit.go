@@ -20,6 +20,7 @@ type fitting struct {
 	budget
 	source          *task.Source
 	output, file    string   // of the model, and of the budget
+	dataName        string   // of what the budget is for
 	evaluated       float64  // the share of the rows to evaluate on privately
 	page            string   // for reviewers
 	expected        expected // at other ε, for the page
@@ -35,6 +36,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model, with its intervals by -method infer; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
+	f.StringVar(&o.dataName, "name", "", "`name` of the data that the budget is for, as csvfit budget was told")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
@@ -70,6 +72,9 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 		if err := task.Exists("budget", o.file); err != nil {
 			return nil, err
 		}
+	}
+	if given["budget"] != given["name"] {
+		return nil, task.Usage("-budget and -name go together: the file's budget is for data of one name")
 	}
 	if err := o.source.ResolveData("csvfit", stderr); err != nil {
 		return nil, err

@@ -265,8 +265,8 @@ func TestEvaluatesLevels(t *testing.T) {
 		}
 	}
 	budget := filepath.Join(t.TempDir(), "budget.json")
-	csvfit(t, "budget", "-file", budget, "-epsilon", "3", "-delta", "1e-6")
-	out, _ = csvfit(t, append(args, "-json", "-budget", budget)...)
+	csvfit(t, "budget", "-file", budget, "-name", "people", "-epsilon", "3", "-delta", "1e-6")
+	out, _ = csvfit(t, append(args, "-json", "-budget", budget, "-name", "people")...)
 	spent, _ := csvfit(t, "budget", "-file", budget)
 	var p struct {
 		levelsPrinted

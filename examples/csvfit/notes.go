@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/page"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -47,8 +48,7 @@ func modelNotes(m model) (notes []string) {
 		}
 	}
 	if page.Constant(weightsOf(m)...) {
-		claim, _ := m.Ledger().Claim()
-		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(claim.Unit != "")))
+		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(m.Ledger().Unit().Of == mechanisms.Person)))
 	}
 	return notes
 }
@@ -73,7 +73,6 @@ func noteInference(w io.Writer, found *dpglm.Inference) error {
 	if 2*unknown <= len(list) {
 		return nil
 	}
-	claim, _ := found.Model().Ledger().Claim()
-	_, err := fmt.Fprintf(w, "To determine more of them, what helps: %s. If predictions are all you need: -method auto.\n", helps(claim.Unit != ""))
+	_, err := fmt.Fprintf(w, "To determine more of them, what helps: %s. If predictions are all you need: -method auto.\n", helps(found.Model().Ledger().Unit().Of == mechanisms.Person))
 	return err
 }

@@ -126,13 +126,14 @@ func showJSON(w io.Writer, m model, found *dpglm.Inference) error {
 		Loss         string           `json:"loss"`
 		Link         string           `json:"link,omitempty"`
 		Levels       []string         `json:"levels,omitempty"`
+		Unit         mechanisms.Unit  `json:"unit"`
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
 		Notes        []string         `json:"notes,omitempty"` // on the coefficients
 		Inference    *dpglm.Inference `json:"inference,omitempty"`
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), claim, coefficients, modelNotes(m), found, m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, modelNotes(m), found, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
@@ -17,7 +18,9 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	path := f.String("file", "", "`file` of the budget; with -epsilon it is made, and there must be none of that name")
 	epsilon := f.Float64("epsilon", 0, "the `ε` that all fits may spend together")
 	delta := f.Float64("delta", 0, "the `δ` that all fits may spend together")
-	rows := f.Int("group", 1, "`number` of rows that are protected together, such as one person's")
+	group := f.Int("group", 1, "`number` of rows, or persons, that are protected together")
+	name := f.String("name", "", "`name` for the data that the budget is for, which fits must give")
+	unit := f.String("unit", "", "`row or person`: what the budget protects; person where the schema names persons (default row)")
 	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return err
@@ -28,8 +31,12 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return task.Usage("-file is missing: name the budget's file")
 	case given["epsilon"] != given["delta"]:
 		return task.Usage("-epsilon and -delta go together: they make the file")
+	case given["epsilon"] != given["name"] || given["unit"] && !given["epsilon"]:
+		return task.Usage("-name goes with -epsilon and -delta, and -unit with all of them: they make the file")
+	case given["unit"] && *unit != string(mechanisms.Row) && *unit != string(mechanisms.Person):
+		return task.Usage("-unit %s must be row or person", *unit)
 	case given["epsilon"]:
-		b, err = budgetfile.Create(ctx, *path, budgetfile.Total{Rows: *rows, Epsilon: *epsilon, Delta: *delta})
+		b, err = budgetfile.Create(ctx, *path, budgetfile.Total{Data: *name, Unit: unitNamed(*unit), Group: *group, Epsilon: *epsilon, Delta: *delta})
 	default:
 		if err := task.Exists("file", *path); err != nil {
 			return err
@@ -48,4 +55,12 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		fmt.Fprintf(stdout, "\n%s %s\n%s\n", e.Time.Format(time.DateTime), e.Label, explained(e.Ledger))
 	}
 	return nil
+}
+
+// unitNamed is the unit of a flag.
+func unitNamed(kind string) mechanisms.Unit {
+	if kind == string(mechanisms.Person) {
+		return mechanisms.OnePerson()
+	}
+	return mechanisms.OneRow()
 }

@@ -37,8 +37,8 @@ func TestSpendsBeforeItRuns(t *testing.T) {
 	for _, more := range [][]string{nil, {"-evaluate", "0.5"}, {"-method", "infer"}} {
 		dir := t.TempDir()
 		budget, model := filepath.Join(dir, "budget.json"), filepath.Join(dir, "model.json")
-		csvfit(t, "budget", "-file", budget, "-epsilon", "2", "-delta", "1e-4")
-		args := append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1.5", "-delta", "1e-5", "-budget", budget, "-o", model}, more...)
+		csvfit(t, "budget", "-file", budget, "-name", "people", "-epsilon", "2", "-delta", "1e-4")
+		args := append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1.5", "-delta", "1e-5", "-budget", budget, "-name", "people", "-o", model}, more...)
 		if err := run(stopped, args, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%v: %v", more, err)
 		}

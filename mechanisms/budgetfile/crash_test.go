@@ -20,7 +20,7 @@ type act struct {
 
 func acts(t *testing.T) []act {
 	return []act{
-		{"spend", func(f *File, _ string) (string, error) { return f.Spend(t.Context(), "third", fit(t, 0.01)) },
+		{"spend", func(f *File, _ string) (string, error) { return f.Spend(t.Context(), survey, "third", fit(t, 0.01)) },
 			func(_, after Entry) bool { return after.Label == "third" }},
 		{"begin", func(f *File, id string) (string, error) { return id, f.Begin(t.Context(), id) },
 			func(_, after Entry) bool { return !after.Begun.IsZero() && after.GivenBack.IsZero() }},
@@ -36,7 +36,7 @@ func twoEntries(t *testing.T) (m *memory, begun, waiting string) {
 	var ids [2]string
 	for i := range ids {
 		var err error
-		if ids[i], err = f.Spend(t.Context(), fmt.Sprint(i), fit(t, 0.01)); err != nil {
+		if ids[i], err = f.Spend(t.Context(), survey, fmt.Sprint(i), fit(t, 0.01)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func holds(t *testing.T, where string, left *memory, a act, id string, acknowled
 	if acknowledged && !done {
 		t.Fatalf("%s: it was acknowledged, and isn't there: %v", where, list)
 	}
-	last, err := f.Spend(t.Context(), "after", fit(t, 0.01))
+	last, err := f.Spend(t.Context(), survey, "after", fit(t, 0.01))
 	if err == nil {
 		err = f.Begin(t.Context(), last)
 	}
@@ -191,7 +191,7 @@ func TestASpendsBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := again.Spend(t.Context(), "label", l)
+		id, err := again.Spend(t.Context(), survey, "label", l)
 		if err == nil && n%7 == 0 {
 			err = f.GiveBack(t.Context(), id, "no data")
 		} else if err == nil {
@@ -215,12 +215,9 @@ func TestASpendsBytes(t *testing.T) {
 // The same where parts aren't Gaussian: the file grows with those that differ, here three, and
 // with the entries that wait.
 func TestASpendsBytesInMixtures(t *testing.T) {
-	f, m := remembered(t, Total{Rows: 1, Epsilon: 1000, Delta: 1e-6})
+	f, m := remembered(t, total(1, 1000, 1e-6))
 	part := func(epsilon float64) *mechanisms.Ledger {
-		l, err := mechanisms.Exponential{Epsilon: epsilon}.Ledger("select")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := ofRows(t)(mechanisms.Exponential{Epsilon: epsilon}.Ledger("select"))
 		both, err := mechanisms.Sequential("select, fit", l, fit(t, 1e-4))
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +264,7 @@ func TestEarlierCopies(t *testing.T) {
 	var copies []*memory
 	for range 3 {
 		copies = append(copies, m.left(true, true))
-		if _, err := f.Spend(t.Context(), "", fit(t, 0.01)); err != nil {
+		if _, err := f.Spend(t.Context(), survey, "", fit(t, 0.01)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -277,7 +274,7 @@ func TestEarlierCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Spend(t.Context(), "", fit(t, 0.01)); !errors.Is(err, check.ErrModel) {
+	if _, err := f.Spend(t.Context(), survey, "", fit(t, 0.01)); !errors.Is(err, check.ErrModel) {
 		t.Errorf("an earlier file: %v", err)
 	}
 	now = m.left(true, true)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
@@ -22,7 +23,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	path := filepath.Join(dir, "hospital.budget.json")
-	if _, err := budgetfile.Create(ctx, path, budgetfile.Total{Rows: 1, Epsilon: 1, Delta: 1e-6}); err != nil {
+	if _, err := budgetfile.Create(ctx, path, budgetfile.Total{Data: "admissions 2025", Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1, Delta: 1e-6}); err != nil {
 		log.Fatal(err)
 	}
 
@@ -35,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	id, err := file.Spend(ctx, "readmission, first model", plan.Ledger)
+	id, err := file.Spend(ctx, "admissions 2025", "readmission, first model", plan.Ledger)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,6 +61,6 @@ func Example() {
 	fmt.Printf("left: %.4f-GDP\n", left.Mu)
 	// Output:
 	// readmission, first model
-	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, in 1 part
+	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), in 1 part, of "admissions 2025"
 	// left: 0.1854-GDP
 }

@@ -56,6 +56,7 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -69,17 +70,27 @@ type File struct {
 	patience time.Duration
 }
 
-// Total is what may be spent, and of what.
+// Total is what a file allows, and of what.
 type Total struct {
-	Rows           int // that are protected together, 1 for single rows
-	Epsilon, Delta float64
-	Unit           string // what is protected
-	Data           string // the caller's name for the data
+	Data           string          // a name for the data, which whoever spends must give
+	Unit           mechanisms.Unit // what ledgers must protect
+	Group          int             // how many of the unit together, 1 for one alone
+	Epsilon, Delta float64         // see mechanisms.NewGroupAccountant
 }
 
-// Create makes a file, and the directory beside it, with a total of (Epsilon, Delta)-DP for
-// any group of up to Rows; see [mechanisms.NewGroupAccountant]. It refuses a path that is
-// taken, and entries that are there without their file. It waits as Spend does.
+// named asks for a name of data.
+func named(kind error, data string) error {
+	if data == "" || len(data) > maxName || !utf8.ValidString(data) {
+		return check.Fail(kind, "data", fmt.Sprintf("%q", data), fmt.Sprintf("must be a name of 1 to %d bytes of UTF-8", maxName))
+	}
+	return nil
+}
+
+const maxName = 1000
+
+// Create makes a file, and the directory beside it, with the given total. It refuses a path that
+// is taken, entries that are there without their file, and what [mechanisms.NewGroupAccountant]
+// refuses. It waits as Spend does.
 func Create(ctx context.Context, path string, of Total) (*File, error) {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -92,7 +103,10 @@ func Create(ctx context.Context, path string, of Total) (*File, error) {
 }
 
 func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
-	if _, err := mechanisms.NewGroupAccountant(of.Rows, of.Epsilon, of.Delta); err != nil {
+	if err := named(check.ErrConfig, of.Data); err != nil {
+		return nil, err
+	}
+	if _, err := mechanisms.NewGroupAccountant(of.Unit, of.Group, of.Epsilon, of.Delta); err != nil {
 		return nil, err
 	}
 	f := &File{path, d, patience}
@@ -143,7 +157,7 @@ func (f *File) begin(lines handle, of Total) error {
 	if !isUnfinished(present) {
 		return check.Fail(check.ErrConfig, "entries", f.beside(entriesName), "must not be there without their budget file: remove the directory to begin anew")
 	}
-	s := &state{Header: header{ID: random(), Created: now(), Unit: of.Unit, Data: of.Data, Rows: of.Rows, Epsilon: of.Epsilon, Delta: of.Delta}}
+	s := &state{Header: header{ID: random(), Created: now(), Data: of.Data, Unit: of.Unit, Group: of.Group, Epsilon: of.Epsilon, Delta: of.Delta}}
 	text, end, err := s.Lines.written(s.Header)
 	if err != nil {
 		return err
@@ -226,16 +240,31 @@ func (f *File) Entries() ([]Entry, error) {
 	return list, nil
 }
 
-// String says how much of the total was spent.
+// Total is what the file was made with. It fails where the file can't be read any more, or is
+// damaged.
+func (f *File) Total() (Total, error) {
+	s, err := f.read()
+	if err != nil {
+		return Total{}, err
+	}
+	h := s.Header
+	return Total{h.Data, h.Unit, h.Group, h.Epsilon, h.Delta}, nil
+}
+
+// String says how much of the total was spent, and of which data.
 func (f *File) String() string {
-	a, err := f.accountant()
+	s, err := f.read()
+	if err != nil {
+		return err.Error()
+	}
+	a, err := s.accountant()
 	switch {
 	case err != nil:
-		return err.Error()
+		return fmt.Sprintf("%s: %v", f.path, err)
 	case a == nil:
-		return "all is spent"
+		return fmt.Sprintf("all is spent, of %q", s.Header.Data)
 	}
-	return a.String()
+	return fmt.Sprintf("%v, of %q", a, s.Header.Data)
 }
 
 // accountant is that of the file's present state, nil where all is spent.

@@ -22,11 +22,29 @@ import (
 // fit is the ledger of a μ-GDP release.
 func fit(t testing.TB, mu float64) *mechanisms.Ledger {
 	t.Helper()
-	l, err := mechanisms.Gaussian{Mu: mu}.Ledger("fit", 1, 10)
-	if err != nil {
-		t.Fatal(err)
+	return ofRows(t)(mechanisms.Gaussian{Mu: mu}.Ledger("fit", 1, 10))
+}
+
+// ofRows states a ledger's unit.
+func ofRows(t testing.TB) func(*mechanisms.Ledger, error) *mechanisms.Ledger {
+	return func(l *mechanisms.Ledger, err error) *mechanisms.Ledger {
+		t.Helper()
+		if err == nil {
+			l, err = l.WithUnit(mechanisms.OneRow())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
 	}
-	return l
+}
+
+// survey names the data of the tests' budgets.
+const survey = "survey of 2024"
+
+// total is one of theirs.
+func total(group int, epsilon, delta float64) Total {
+	return Total{survey, mechanisms.OneRow(), group, epsilon, delta}
 }
 
 // tenth is the μ of which exactly ten fit a new file's total.
@@ -49,11 +67,11 @@ func created(t testing.TB) (*File, string) {
 	return f, path
 }
 
-var one = Total{Rows: 1, Epsilon: 1, Delta: 1e-6}
+var one = total(1, 1, 1e-6)
 
 // spend spends and begins, as a program does whose fit lacks nothing.
 func spend(f *File, label string, l *mechanisms.Ledger) error {
-	id, err := f.Spend(context.Background(), label, l)
+	id, err := f.Spend(context.Background(), survey, label, l)
 	if err != nil {
 		return err
 	}
@@ -83,7 +101,7 @@ func entries(t testing.TB, f *File) []Entry {
 // what remains, and the refusal with its amounts.
 func TestSpendingIsKept(t *testing.T) {
 	f, path := created(t)
-	if got := f.String(); got != "nothing spent of (ε = 1, δ = 1e-06)-DP" {
+	if got := f.String(); got != `nothing spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), of "survey of 2024"` {
 		t.Error(got)
 	}
 	for i := range 9 {
@@ -265,7 +283,7 @@ func TestModeIsKept(t *testing.T) {
 
 func TestFilesForGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget.json")
-	if _, err := Create(context.Background(), path, Total{Rows: 4, Epsilon: 1, Delta: 1e-6}); err != nil {
+	if _, err := Create(context.Background(), path, total(4, 1, 1e-6)); err != nil {
 		t.Fatal(err)
 	}
 	f := opened(t, path)
@@ -282,7 +300,7 @@ func TestArguments(t *testing.T) {
 	if _, err := Create(context.Background(), path, one); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("a path that is taken: %v", err)
 	}
-	for _, c := range []Total{{Rows: 0, Epsilon: 1, Delta: 1e-6}, {Rows: 1, Delta: 1e-6}, {Rows: 1, Epsilon: 1, Delta: 1}} {
+	for _, c := range []Total{total(0, 1, 1e-6), total(1, 0, 1e-6), total(1, 1, 1), {Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1}, {Data: survey, Group: 1, Epsilon: 1}, {Data: strings.Repeat("a", 1001), Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1}, {Data: "\xff", Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1}} {
 		if _, err := Create(context.Background(), path+"2", c); err == nil {
 			t.Errorf("%v was taken", c)
 		}
@@ -290,7 +308,7 @@ func TestArguments(t *testing.T) {
 	if _, err := os.Lstat(path + "2.d"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was refused left a directory: %v", err)
 	}
-	if _, err := Create(context.Background(), filepath.Join(path, "in a file"), Total{Rows: 1, Epsilon: 1, Delta: 0}); err == nil {
+	if _, err := Create(context.Background(), filepath.Join(path, "in a file"), total(1, 1, 0)); err == nil {
 		t.Error("a budget inside a file")
 	}
 	if _, err := Open(path + "2"); !errors.Is(err, fs.ErrNotExist) {
@@ -329,7 +347,7 @@ func TestDeepLedgers(t *testing.T) {
 // unwrap takes a ledger's outermost node away.
 func unwrap(t *testing.T, l *mechanisms.Ledger) *mechanisms.Ledger {
 	t.Helper()
-	depth := strings.Count(l.String(), "\n")
+	depth := strings.Count(l.String(), "\n") - 1 // but for the line of its unit
 	l = fit(t, 1e-3)
 	for range depth - 1 {
 		var err error
@@ -338,4 +356,53 @@ func unwrap(t *testing.T, l *mechanisms.Ledger) *mechanisms.Ledger {
 		}
 	}
 	return l
+}
+
+// A file is of data with a name and for a unit. What is spent of others, or for another one, is
+// refused, with both named, and leaves no entry.
+func TestFilesAreOfTheirDataAndUnit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "budget.json")
+	want := Total{survey, mechanisms.OnePerson(), 2, 1, 1e-6}
+	if _, err := Create(t.Context(), path, want); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, path)
+	if got, err := f.Total(); err != nil || got != want {
+		t.Errorf("of %+v (%v), want %+v", got, err, want)
+	}
+	person, err := mechanisms.Gaussian{Mu: 1e-3}.Ledger("fit", 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		data   string
+		l      *mechanisms.Ledger
+		wanted []string
+	}{
+		{"survey of 2025", fit(t, 1e-3), []string{`"survey of 2025"`, `"survey of 2024"`}},
+		{"", fit(t, 1e-3), []string{`""`, `"survey of 2024"`}},
+		{survey, fit(t, 1e-3), []string{"one row (replace-one)", "one person (replace-one)"}},
+		{survey, person, []string{"no stated unit", "one person (replace-one)"}},
+	} {
+		_, err := f.Spend(t.Context(), c.data, "", c.l)
+		for _, w := range c.wanted {
+			if !errors.Is(err, check.ErrConfig) || !strings.Contains(err.Error(), w) {
+				t.Errorf("%q, %v: %v lacks %s", c.data, c.l.Unit(), err, w)
+			}
+		}
+	}
+	if person, err = person.WithUnit(mechanisms.OnePerson()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Spend(t.Context(), survey, "", person); err != nil || len(entries(t, f)) != 1 {
+		t.Errorf("%d entries (%v), want one", len(entries(t, f)), err)
+	}
+	for _, data := range []string{"", "\xff", strings.Repeat("a", maxName+1)} {
+		if _, err := Create(t.Context(), path+"2", Total{data, mechanisms.OneRow(), 1, 1, 0}); !errors.Is(err, check.ErrConfig) {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+	if _, err := Create(t.Context(), path+"2", Total{survey, mechanisms.Unit{}, 1, 1, 0}); !errors.Is(err, check.ErrConfig) {
+		t.Errorf("no unit: %v", err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // A charge is given back once, before noise has begun, and then no more counts, though
@@ -19,13 +20,13 @@ func TestGivingBack(t *testing.T) {
 	f, m := remembered(t, one)
 	var ids []string
 	for i := range 10 {
-		id, err := f.Spend(t.Context(), string(rune('a'+i)), fit(t, tenth(t)))
+		id, err := f.Spend(t.Context(), survey, string(rune('a'+i)), fit(t, tenth(t)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, id)
 	}
-	if _, err := f.Spend(t.Context(), "", fit(t, tenth(t))); !errors.Is(err, check.ErrBudget) {
+	if _, err := f.Spend(t.Context(), survey, "", fit(t, tenth(t))); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("an eleventh: %v", err)
 	}
 	if err := f.Begin(t.Context(), ids[3]); err != nil {
@@ -61,7 +62,7 @@ func TestGivingBack(t *testing.T) {
 	if err := spend(again, "in its place", fit(t, tenth(t))); err != nil {
 		t.Error(err)
 	}
-	if _, err := again.Spend(t.Context(), "", fit(t, tenth(t)/100)); !errors.Is(err, check.ErrBudget) {
+	if _, err := again.Spend(t.Context(), survey, "", fit(t, tenth(t)/100)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("more than was given back: %v", err)
 	}
 }
@@ -70,7 +71,7 @@ func TestGivingBack(t *testing.T) {
 func TestBeginningAndGivingBackExclude(t *testing.T) {
 	f, path := created(t)
 	for range 10 {
-		id, err := f.Spend(t.Context(), "", fit(t, 1e-3))
+		id, err := f.Spend(t.Context(), survey, "", fit(t, 1e-3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +109,7 @@ func TestReclaiming(t *testing.T) {
 	f, _ := remembered(t, one)
 	var ids []string
 	for range 3 {
-		id, err := f.Spend(t.Context(), "", fit(t, tenth(t)))
+		id, err := f.Spend(t.Context(), survey, "", fit(t, tenth(t)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,16 +138,16 @@ func TestReclaiming(t *testing.T) {
 
 // The unit and the name of the data stay with the budget, in the file and in its entries.
 func TestHeadersAreKept(t *testing.T) {
-	f, m := remembered(t, Total{Rows: 2, Epsilon: 1, Delta: 1e-6, Unit: "persons", Data: "survey 2026"})
+	f, m := remembered(t, Total{"survey 2026", mechanisms.OnePerson(), 2, 1, 1e-6})
 	for _, name := range []string{inMemory, f.beside(entriesName)} {
-		for _, text := range []string{"persons", "survey 2026"} {
+		for _, text := range []string{`"person"`, "survey 2026"} {
 			if !strings.Contains(string(m.files[name].data), text) {
 				t.Errorf("%s has no %q:\n%s", name, text, m.files[name].data)
 			}
 		}
 	}
 	s, err := f.read()
-	if err != nil || s.Header.Unit != "persons" || s.Header.Data != "survey 2026" {
+	if err != nil || s.Header.Unit != mechanisms.OnePerson() || s.Header.Data != "survey 2026" {
 		t.Errorf("%v (%v)", s, err)
 	}
 }
@@ -154,7 +155,7 @@ func TestHeadersAreKept(t *testing.T) {
 // An entry's releases lie beside the file, and nothing that isn't an ID leads anywhere.
 func TestPlacesOfReleases(t *testing.T) {
 	f, path := created(t)
-	id, err := f.Spend(context.Background(), "", fit(t, 1e-3))
+	id, err := f.Spend(context.Background(), survey, "", fit(t, 1e-3))
 	if err != nil {
 		t.Fatal(err)
 	}

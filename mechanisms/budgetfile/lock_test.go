@@ -67,7 +67,7 @@ func TestRemovedLocks(t *testing.T) {
 // to the new one, and who has the old one writes no more. Entries that are gone stay gone.
 func TestReplacedEntries(t *testing.T) {
 	f, m := remembered(t, one)
-	id, err := f.Spend(t.Context(), "", fit(t, 0.01))
+	id, err := f.Spend(t.Context(), survey, "", fit(t, 0.01))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestReplacedEntries(t *testing.T) {
 		t.Errorf("who comes later: %v", err)
 	}
 	delete(m.files, name)
-	if _, err := f.Spend(t.Context(), "", fit(t, 0.01)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := f.Spend(t.Context(), survey, "", fit(t, 0.01)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no entries: %v", err)
 	}
 	if _, err := open(m, inMemory); !errors.Is(err, os.ErrNotExist) {
@@ -149,11 +149,11 @@ func TestWaitingForALock(t *testing.T) {
 	cancelled, cancel := context.WithCancelCause(t.Context())
 	mine := errors.New("a signal")
 	waiting := &stopping{Context: cancelled, stop: func() { cancel(mine) }}
-	if _, err := g.Spend(waiting, "", fit(t, 0.01)); !errors.Is(err, mine) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), path) {
+	if _, err := g.Spend(waiting, survey, "", fit(t, 0.01)); !errors.Is(err, mine) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), path) {
 		t.Errorf("cancelled: %v", err)
 	}
 	g.patience = 20 * time.Millisecond
-	if _, err := g.Spend(t.Context(), "", fit(t, 0.01)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), "waited for 20ms") {
+	if _, err := g.Spend(t.Context(), survey, "", fit(t, 0.01)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), "waited for 20ms") {
 		t.Errorf("the limit: %v", err)
 	}
 	for _, err := range []error{g.Begin(cancelled, ""), g.GiveBack(cancelled, "", "a reason")} {

@@ -40,7 +40,7 @@ func spendUntilRefused(path, label string) {
 	for i := 0; err == nil; i++ {
 		var id string
 		name := fmt.Sprintf("%s %d", label, i)
-		if id, err = f.Spend(ctx, name, fit(&testing.T{}, childMu)); err != nil {
+		if id, err = f.Spend(ctx, survey, name, fit(&testing.T{}, childMu)); err != nil {
 			break
 		}
 		fmt.Println("spent", name)
@@ -93,7 +93,7 @@ func room(t *testing.T, count int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(context.Background(), path, Total{Rows: 1, Epsilon: epsilon, Delta: 1e-9}); err != nil {
+	if _, err := Create(context.Background(), path, total(1, epsilon, 1e-9)); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -13,20 +13,20 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// Spend adds an entry, as [mechanisms.Accountant.Spend] does, and returns its ID. Call it
-// before the fit runs: when its error is nil, the entry is on the disk; call Begin before noise
-// is drawn. After an error about the budget nothing was spent. An error with an ID is of the
-// disk: don't draw noise, and give that entry back, which fails where it isn't there.
+// Spend adds an entry of data with the file's name for them, as [mechanisms.Accountant.Spend]
+// does, and returns its ID. Call it before the fit runs: when its error is nil, the entry is on
+// the disk; call Begin before noise is drawn. After an error about the budget, the unit or the
+// data's name nothing was spent. An error with an ID is of the disk: don't draw noise, and give that entry back, which fails where it isn't there.
 //
 // It waits for programs that write at the same time as long as ctx allows, and for ten
 // seconds where that has no deadline. The error then says who has the lock.
-func (f *File) Spend(ctx context.Context, label string, l *mechanisms.Ledger) (id string, err error) {
+func (f *File) Spend(ctx context.Context, data, label string, l *mechanisms.Ledger) (id string, err error) {
 	w, err := f.writer(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer w.close()
-	if err := w.state.takes(label, l); err != nil {
+	if err := w.state.takes(data, label, l); err != nil {
 		return "", fmt.Errorf("%s: %w", f.path, err)
 	}
 	id = fmt.Sprintf("%d-%s", w.state.Spent+1, random())

@@ -35,13 +35,13 @@ type state struct {
 
 // header is what stays as Create was told, and the first line of the entries.
 type header struct {
-	ID      string    `json:"id"` // drawn by Create: no other budget has it
-	Created time.Time `json:"created"`
-	Unit    string    `json:"unit"`
-	Data    string    `json:"data"`
-	Rows    int       `json:"rows"`
-	Epsilon float64   `json:"epsilon"`
-	Delta   float64   `json:"delta"`
+	ID      string          `json:"id"` // drawn by Create: no other budget has it
+	Created time.Time       `json:"created"`
+	Data    string          `json:"data"`
+	Unit    mechanisms.Unit `json:"unit"`
+	Group   int             `json:"group"`
+	Epsilon float64         `json:"epsilon"`
+	Delta   float64         `json:"delta"`
 }
 
 // waiting is an entry of which no noise was drawn.
@@ -111,7 +111,10 @@ func condensed(begun *mechanisms.Ledger, wait []waiting) (*mechanisms.Ledger, er
 // any more. A sum further above is refused.
 func (s *state) accountant() (*mechanisms.Accountant, error) {
 	h := s.Header
-	a, err := mechanisms.NewGroupAccountant(h.Rows, h.Epsilon, h.Delta)
+	if err := named(check.ErrModel, h.Data); err != nil {
+		return nil, err
+	}
+	a, err := mechanisms.NewGroupAccountant(h.Unit, h.Group, h.Epsilon, h.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
@@ -123,7 +126,7 @@ func (s *state) accountant() (*mechanisms.Accountant, error) {
 		return a, nil
 	}
 	switch err := a.Spend(sum); {
-	case errors.Is(err, check.ErrBudget) && sum.GroupWithin(h.Rows, h.Epsilon*rounding, h.Delta*rounding):
+	case errors.Is(err, check.ErrBudget) && sum.GroupWithin(h.Group, h.Epsilon*rounding, h.Delta*rounding):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", check.ErrModel, err)
@@ -135,8 +138,11 @@ func (s *state) accountant() (*mechanisms.Accountant, error) {
 // another processor; where composing is numerical that is far more than the last digits.
 const rounding = 1.001
 
-// takes refuses a ledger that doesn't fit beside what was spent.
-func (s *state) takes(label string, l *mechanisms.Ledger) error {
+// takes refuses a ledger of other data, and one that doesn't fit beside what was spent.
+func (s *state) takes(data, label string, l *mechanisms.Ledger) error {
+	if data != s.Header.Data {
+		return check.Fail(check.ErrConfig, "data", fmt.Sprintf("%q", data), fmt.Sprintf("must be those that the budget is for, %q", s.Header.Data))
+	}
 	a, err := s.accountant()
 	switch {
 	case err != nil:

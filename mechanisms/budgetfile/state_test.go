@@ -142,7 +142,7 @@ func sealed(budget string) []byte {
 // A budget with a right sum is refused all the same where it isn't one: it has spent more
 // than its total, or holds what this release doesn't know.
 func TestWrongBudgets(t *testing.T) {
-	h := header{Rows: 1, Epsilon: 1, Delta: 1e-6}
+	h := header{Data: survey, Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1, Delta: 1e-6}
 	p := place{Count: 1, Bytes: 1}
 	w := waiting{ID: "1-0123456789abcdef", Ledger: fit(t, 0.01)}
 	for _, s := range []*state{
@@ -155,7 +155,7 @@ func TestWrongBudgets(t *testing.T) {
 		{Header: h, Lines: p, Spent: -1},
 		{Header: h},
 		{Lines: p},
-		{Header: header{Rows: -1, Epsilon: 1}, Lines: p},
+		{Header: header{Data: survey, Unit: mechanisms.OneRow(), Group: -1, Epsilon: 1}, Lines: p},
 	} {
 		data, err := s.encode()
 		if err != nil {
@@ -183,11 +183,7 @@ func TestWrongBudgets(t *testing.T) {
 // differ in their last digits; nothing more fits.
 func TestFullBudgets(t *testing.T) {
 	pure := func(epsilon float64) *mechanisms.Ledger {
-		l, err := mechanisms.Laplace{Epsilon: epsilon}.Ledger("pure", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
+		return ofRows(t)(mechanisms.Laplace{Epsilon: epsilon}.Ledger("pure", 1))
 	}
 	for _, c := range []struct {
 		delta float64
@@ -196,7 +192,7 @@ func TestFullBudgets(t *testing.T) {
 		{0, func(i int) *mechanisms.Ledger { return pure(0.11 + 0.01*float64(i)) }},
 		{1e-6, func(i int) *mechanisms.Ledger { return fit(t, 0.05+0.001*float64(i)) }},
 	} {
-		f, m := remembered(t, Total{Rows: 1, Epsilon: 1, Delta: c.delta})
+		f, m := remembered(t, total(1, 1, c.delta))
 		var ids []string
 		for i := range 7 {
 			l := c.of(i)
@@ -211,7 +207,7 @@ func TestFullBudgets(t *testing.T) {
 				}
 				l = fit(t, left.Mu)
 			}
-			id, err := f.Spend(t.Context(), "", l)
+			id, err := f.Spend(t.Context(), survey, "", l)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +224,7 @@ func TestFullBudgets(t *testing.T) {
 		if c.delta == 0 { // where a refusal composes numerically
 			continue
 		}
-		if _, err := f.Spend(t.Context(), "", fit(t, 0.1)); !errors.Is(err, check.ErrBudget) {
+		if _, err := f.Spend(t.Context(), survey, "", fit(t, 0.1)); !errors.Is(err, check.ErrBudget) {
 			t.Errorf("one more: %v", err)
 		}
 	}
@@ -238,18 +234,18 @@ func TestFullBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &state{Header: header{Rows: 1, Epsilon: epsilon * (1 - 1e-9), Delta: 1e-6}, Begun: l}
+	s := &state{Header: header{Data: survey, Unit: mechanisms.OneRow(), Group: 1, Epsilon: epsilon * (1 - 1e-9), Delta: 1e-6}, Begun: l}
 	if a, err := s.accountant(); a != nil || err != nil {
 		t.Errorf("%v, %v", a, err)
 	}
-	if err := s.takes("more", fit(t, 1e-9)); !errors.Is(err, check.ErrBudget) {
+	if err := s.takes(survey, "more", fit(t, 1e-9)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("more: %v", err)
 	}
 }
 
 // Whatever is in a file, decoding it ends, with a budget or an error that says why not.
 func FuzzDecode(f *testing.F) {
-	s := &state{Header: header{ID: "a", Rows: 1, Epsilon: 1, Delta: 1e-6}, Lines: place{1, 1, ""}, Spent: 2, Begun: fit(f, 0.01), Wait: []waiting{{ID: "1-0123456789abcdef", Ledger: fit(f, 0.02)}}}
+	s := &state{Header: header{ID: "a", Data: survey, Unit: mechanisms.OneRow(), Group: 1, Epsilon: 1, Delta: 1e-6}, Lines: place{1, 1, ""}, Spent: 2, Begun: fit(f, 0.01), Wait: []waiting{{ID: "1-0123456789abcdef", Ledger: fit(f, 0.02)}}}
 	data, err := s.encode()
 	if err != nil {
 		f.Fatal(err)
@@ -290,7 +286,7 @@ func FuzzEntries(f *testing.F) {
 		f.Fatal(err)
 	}
 	for range 2 {
-		id, err := b.Spend(f.Context(), "label", fit(f, 0.01))
+		id, err := b.Spend(f.Context(), survey, "label", fit(f, 0.01))
 		if err == nil {
 			err = b.GiveBack(f.Context(), id, "reason")
 		}

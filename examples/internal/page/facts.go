@@ -23,6 +23,7 @@ type column struct{ Name, Role, Values, Missing string }
 func newFacts(c Content, units string) *facts {
 	f := &facts{}
 	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
+	add("unit of privacy", c.Ledger.Unit().String())
 	add(units+" to train on", grouped(c.Shape.Rows))
 	switch {
 	case c.Evaluation != nil:

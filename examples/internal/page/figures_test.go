@@ -214,7 +214,9 @@ func TestPersons(t *testing.T) {
 	if err != nil || !strings.Contains(text, "“patient”") || !strings.Contains(text, "up to 3 rows") || !strings.Contains(text, "ε = "+atMost(three, 3)+" ") {
 		t.Errorf("%s (%v), want ε = %g", text, err, three)
 	}
-	claim.Unit = "one person"
+	if l, err = l.WithUnit(mechanisms.OnePerson()); err != nil {
+		t.Fatal(err)
+	}
 	text, err = personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
 	if err != nil || !strings.Contains(text, "for all rows of one person, however many") || strings.Contains(text, "ε") {
 		t.Errorf("%s (%v)", text, err)

@@ -49,7 +49,7 @@ func newGuarantee(l *dpglm.Ledger, claim mechanisms.Claim, e *table.Encoder) (*g
 	if err != nil {
 		return nil, err
 	}
-	g.Power, g.Test = atMost(100*power(falseAlarms), 2)+space+"%", testChart(power, one(claim))
+	g.Power, g.Test = atMost(100*power(falseAlarms), 2)+space+"%", testChart(power, one(l))
 	if g.Group, err = groupOf(l, claim); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func groupOf(l *dpglm.Ledger, claim mechanisms.Claim) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The budget was for any %s %s together: for these, ε = %s at the same δ.", grouped(claim.Group), unitsOf(claim), atMost(epsilon, 3)), nil
+	return fmt.Sprintf("The budget was for any %s %s together: for these, ε = %s at the same δ.", grouped(claim.Group), unitsOf(l), atMost(epsilon, 3)), nil
 }
 
 // personOf says what the guarantee is for a person with several rows: one for persons, or
@@ -77,7 +77,7 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 	if s.Person == "" {
 		return "", nil
 	}
-	if claim.Unit != "" {
+	if persons(l) {
 		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. Ids and the order of rows mean nothing. Each person counts alike, however many rows he or she has: what is estimated is a mean over persons, not over rows. How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows)), nil
 	}
 	epsilon, err := l.GroupEpsilon(s.MaxRows, claim.Delta)
@@ -92,8 +92,8 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 }
 
 // one is whom an attacker asks about.
-func one(claim mechanisms.Claim) string {
-	if claim.Unit != "" {
+func one(l *dpglm.Ledger) string {
+	if persons(l) {
 		return "a given person’s rows, however many, are"
 	}
 	return "a given row is"

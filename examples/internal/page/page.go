@@ -93,12 +93,12 @@ func Write(w io.Writer, c Content) error {
 
 func (c Content) view() (*view, error) {
 	claim, ok := c.Ledger.Claim()
-	if !ok || (c.Model == nil) == (c.Classes == nil) || !(claim.Delta > 0) {
-		return nil, fmt.Errorf("a page is about one model and a ledger that claims (ε, δ), not about %v", c.Ledger)
+	if !ok || c.Ledger.Unit() == (mechanisms.Unit{}) || (c.Model == nil) == (c.Classes == nil) || !(claim.Delta > 0) {
+		return nil, fmt.Errorf("a page is about one model and a ledger of a unit that claims (ε, δ), not about %v", c.Ledger)
 	}
 	m := c.model()
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
-		Units: unitsOf(claim), Persons: claim.Unit != "", Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
 			v.Notes = append(v.Notes, text)
@@ -142,9 +142,12 @@ func (c Content) view() (*view, error) {
 	return v, nil
 }
 
-// unitsOf are those that the ledger's claim counts: a claim about rows names no unit.
-func unitsOf(claim mechanisms.Claim) string {
-	if claim.Unit != "" {
+// persons reports whether the ledger protects persons, not rows.
+func persons(l *dpglm.Ledger) bool { return l.Unit().Of == mechanisms.Person }
+
+// unitsOf are those that the ledger protects.
+func unitsOf(l *dpglm.Ledger) string {
+	if persons(l) {
 		return "persons"
 	}
 	return "rows"

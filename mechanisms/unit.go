@@ -1,0 +1,121 @@
+package mechanisms
+
+import (
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// Unit is what a guarantee protects, and against which change of it. Guarantees for
+// different units don't add up. The zero Unit is none: a mechanism that is told a sensitivity
+// isn't told what moves by that, so that its ledger has no unit until [Ledger.WithUnit] states
+// one.
+//
+// How many rows of a person count is no part of it. Whoever reads at most five rows of a
+// person and whoever reads at most ten promise the same, that all rows of that person may be
+// exchanged for others, however many, and such promises add up.
+type Unit struct {
+	Of         Protected  `json:"of"`
+	Neighbours Neighbours `json:"neighbours"`
+}
+
+// Protected is the kind of what a unit protects.
+type Protected string
+
+// The kinds.
+const (
+	Row    Protected = "row"    // one row, whoever it is about
+	Person Protected = "person" // all rows of one person, however many
+)
+
+// Neighbours says how neighbouring data sets differ in what is protected.
+type Neighbours string
+
+// ReplaceOne has one in the place of another. How many there are is public.
+const ReplaceOne Neighbours = "replace-one"
+
+// OneRow is the unit of guarantees for one row that is replaced by another.
+func OneRow() Unit { return Unit{Row, ReplaceOne} }
+
+// OnePerson is the unit of guarantees for one person with all rows, who is replaced by another
+// one.
+func OnePerson() Unit { return Unit{Person, ReplaceOne} }
+
+// String names the unit, as in "one row (replace-one)".
+func (u Unit) String() string { return u.any(1, 0) }
+
+// any names so many of the unit; of persons, the most rows of each that count, if that isn't 0.
+func (u Unit) any(group, personRows int) string {
+	if u == (Unit{}) {
+		return "no stated unit"
+	}
+	who := "one " + string(u.Of)
+	if group > 1 {
+		who = fmt.Sprintf("any %s %ss", thousands(group), u.Of)
+	}
+	if personRows > 0 {
+		who += fmt.Sprintf(", of whom at most %s rows count each", thousands(personRows))
+	}
+	return fmt.Sprintf("%s (%s)", who, u.Neighbours)
+}
+
+// known refuses a unit that isn't one that guarantees of this library are for.
+func (u Unit) known(kind error) error {
+	if u.Of != Row && u.Of != Person || u.Neighbours != ReplaceOne {
+		return check.Fail(kind, "unit", fmt.Sprintf("{%q, %q}", u.Of, u.Neighbours), fmt.Sprintf("must be of a %q or a %q, with neighbours %q", Row, Person, ReplaceOne))
+	}
+	return nil
+}
+
+// WithUnit returns a copy of a ledger without a unit that has the given one, which the caller
+// answers for: all sensitivities are for that change. It fails for an empty ledger, an unknown
+// unit, and a ledger that has another one.
+func (l *Ledger) WithUnit(u Unit) (*Ledger, error) {
+	if _, err := l.composition(); err != nil {
+		return nil, err
+	}
+	if err := u.known(check.ErrConfig); err != nil {
+		return nil, err
+	}
+	if l.unit != (Unit{}) && l.unit != u {
+		return nil, check.Fail(check.ErrConfig, "unit", u, fmt.Sprintf("must be that of the ledger %q, %v", l.label, l.unit))
+	}
+	with := *l
+	with.unit = u
+	return &with, nil
+}
+
+// Unit is what the ledger protects; the zero Unit where that isn't stated.
+func (l *Ledger) Unit() Unit {
+	if l == nil {
+		return Unit{}
+	}
+	return l.unit
+}
+
+// inherit takes on the unit of the parts. Parts with different ones, or of which only some have
+// one, can't be added up. A ledger whose parts have none keeps its own.
+func (l *Ledger) inherit() error {
+	for i, c := range l.children {
+		if first := l.children[0]; c.unit != first.unit {
+			return check.Fail(check.ErrConfig, "unit", c.unit, fmt.Sprintf("of %s can't be added to %v, the unit of %s", part(c, i), first.unit, part(first, 0)))
+		}
+	}
+	if len(l.children) == 0 || l.children[0].unit == (Unit{}) {
+		return nil
+	}
+	if u := l.children[0].unit; l.unit == (Unit{}) {
+		l.unit = u
+	} else if l.unit != u {
+		return check.Fail(check.ErrModel, "unit", l.unit, fmt.Sprintf("must be that of the parts, %v", u))
+	}
+	return nil
+}
+
+// part names a part of a ledger.
+func part(l *Ledger, at int) string {
+	if l.label == "" {
+		return fmt.Sprintf("part %d", at+1)
+	}
+	return fmt.Sprintf("part %d, %q,", at+1, l.label)
+}
