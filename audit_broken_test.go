@@ -195,7 +195,7 @@ func refusesWrongHalf(t *testing.T, g *gridSearch, d *Dataset) {
 	t.Helper()
 	halves, others := d.data.Split(g.Seed, 2, 2), d.data.Split(g.Seed+1, 2, 2)
 	for name, rows := range map[string]*release.Rows{"that trained": halves[0].Rows(), "of another split": others[1].Rows(), "all": d.data.Rows()} {
-		allow := g.schedule.Allow(d.data.Rows(), mechanisms.NewSeededSource(1))
+		allow := g.schedule.Anew().Allow(d.data.Rows(), mechanisms.NewSeededSource(1))
 		if _, err := allow.On(0, halves[0].Rows()); err != nil {
 			t.Fatal(err)
 		}

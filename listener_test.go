@@ -50,7 +50,7 @@ func shuffled(n int, seed uint64) []int { return rand.New(mechanisms.NewSeededSo
 
 // alone is a run of the releases of a schedule on a data set.
 func alone(d *Dataset, schedule *release.Schedule, src mechanisms.Source) *run {
-	return &run{ctx: context.Background(), data: d.data, allow: schedule.Allow(d.data.Rows(), src), progress: func(int, int) {}}
+	return &run{ctx: context.Background(), data: d.data, allow: schedule.Anew().Allow(d.data.Rows(), src), progress: func(int, int) {}}
 }
 
 // leaf is a leaf of a ledger, as it is stored.

@@ -112,7 +112,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	ledger := env.mark(p.ledger, d)
-	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
+	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Anew().Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
 		levels: d.levels()})
 	if err != nil {
 		return nil, &Interrupted{ledger, err}

@@ -78,7 +78,7 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if err != nil {
 		return nil, err
 	}
-	q := &Predictor{service: p.service, ask: ask, allow: p.schedule.Allow(d.data.Rows(), env.noise()), callerNoise: env.callerNoise() || d.data.Ordered()}
+	q := &Predictor{service: p.service, ask: ask, allow: p.schedule.Anew().Allow(d.data.Rows(), env.noise()), callerNoise: env.callerNoise() || d.data.Ordered()}
 	if p.cache {
 		q.store = map[string]float64{}
 	}

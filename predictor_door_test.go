@@ -35,7 +35,7 @@ func watched(t *testing.T, d *curator.Data, x release.Answer, dim int) release.E
 		t.Fatal(err)
 	}
 	w := newWatch()
-	if _, err := s.Allow(d.Rows(), w).AddNoise(x); err != nil {
+	if _, err := s.Anew().Allow(d.Rows(), w).AddNoise(x); err != nil {
 		t.Fatal(err)
 	}
 	return w.last()

@@ -144,7 +144,7 @@ func TestPartsAreKnownToBeDisjoint(t *testing.T) {
 		"a cut and a split": {halves[0], d.Cut(2)[1], false}, "two data sets": {halves[0], other.Split(1, 10, 10)[1], false},
 		"all": {halves[0], d, false}, "rebound": {halves[0].Rebound(0.5, 0, 1), halves[0], false}, "rebound halves": {halves[0].Rebound(0.5, 0, 1), halves[1], true},
 	} {
-		allow := two.Allow(d.Rows(), nil)
+		allow := two.Anew().Allow(d.Rows(), nil)
 		if _, err := allow.On(0, c.a.Rows()); err != nil {
 			t.Fatal(err)
 		}

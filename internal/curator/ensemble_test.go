@@ -154,7 +154,7 @@ func TestMeanIsWithinTheLabelsRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := &raw{Source: mechanisms.NewSeededSource(1)}
-		if _, err := s.Allow(rows, seen).AddNoise(mean); err != nil {
+		if _, err := s.Anew().Allow(rows, seen).AddNoise(mean); err != nil {
 			t.Fatal(err)
 		}
 		if math.Abs(seen.values[0]-c.want) > 1e-15 {

@@ -40,7 +40,7 @@ func overheard(t *testing.T, rows *release.Rows, x release.Answer, dim int) rele
 		t.Fatal(err)
 	}
 	l := listener{mechanisms.NewSeededSource(1), new(release.Event)}
-	if _, err := schedule.Allow(rows, l).AddNoise(x); err != nil {
+	if _, err := schedule.Anew().Allow(rows, l).AddNoise(x); err != nil {
 		t.Fatal(err)
 	}
 	return *l.heard
@@ -54,7 +54,7 @@ func overheardScores(t *testing.T, rows *release.Rows, x release.Answer) release
 		t.Fatal(err)
 	}
 	l := listener{mechanisms.NewSeededSource(1), new(release.Event)}
-	if _, err := schedule.Allow(rows, l).Select(x); err != nil {
+	if _, err := schedule.Anew().Allow(rows, l).Select(x); err != nil {
 		t.Fatal(err)
 	}
 	return *l.heard

@@ -17,6 +17,7 @@ type Allowance struct {
 	schedule *Schedule
 	rows     *Rows
 	run      *run
+	void     bool    // whether it refuses all releases
 	regions  []*Rows // that the parts of a parallel node were given, shared by the copies that are woven
 
 	made  []int   // releases of a leaf; uses of each part of a node
@@ -30,9 +31,12 @@ type run struct {
 }
 
 // Allow returns the right to make the releases of the schedule once, from the
-// given rows and with noise from the given source.
+// given rows and with noise from the given source. What it returns the second time, or of a
+// part of another schedule, refuses every release.
 func (s *Schedule) Allow(rows *Rows, src mechanisms.Source) *Allowance {
-	return s.allow(rows, &run{src: src}, nil)
+	a := s.allow(rows, &run{src: src}, nil)
+	a.void = s.allowed.Swap(true)
+	return a
 }
 
 func (s *Schedule) allow(rows *Rows, r *run, shared []*Rows) *Allowance {
@@ -105,6 +109,9 @@ func (a *Allowance) use(i int) error {
 	if a.schedule.how == leafOnly {
 		planned = a.schedule.count
 	}
+	if a.void {
+		return a.refuse("was allowed before, or is a part of another schedule")
+	}
 	if i < 0 || i >= len(a.made) {
 		return a.refuse(fmt.Sprintf("has no part %d", i))
 	}
@@ -129,7 +136,7 @@ func (a *Allowance) Skip(releases int) error {
 	if _, shared := a.schedule.leaf.(pool); shared {
 		return a.refuse("can't skip releases of a pool")
 	}
-	if a.schedule.how != leafOnly || releases < 0 || releases > a.schedule.count-a.made[0] {
+	if a.void || a.schedule.how != leafOnly || releases < 0 || releases > a.schedule.count-a.made[0] {
 		return a.refuse(fmt.Sprintf("has no %d releases left", releases))
 	}
 	a.made[0] += releases

@@ -95,7 +95,7 @@ func TestAllowanceRefusesOtherKinds(t *testing.T) {
 	fits := map[string]string{"gaussian": "vector", "laplace": "vector", "vote": "margin", "selection": "scores", "objective": "minimiser"}
 	for leaf, s := range leaves {
 		for way, f := range ways {
-			err := f(s.Allow(rows, mechanisms.NewSeededSource(1)))
+			err := f(s.Anew().Allow(rows, mechanisms.NewSeededSource(1)))
 			if fits[leaf] == way {
 				if err != nil {
 					t.Errorf("%s, planned: %v", way, err)
@@ -117,27 +117,27 @@ func TestAllowanceRefusesOtherKinds(t *testing.T) {
 		"scores, not a vector": {scores, "vector"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := leaves["gaussian"].Allow(rows, mechanisms.NewSeededSource(1)).AddNoise(c.x)
+			_, err := leaves["gaussian"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).AddNoise(c.x)
 			unplanned(t, err, "gaussian", c.why)
 		})
 	}
 	// A part's answer may be released as the whole's, never the other way round.
-	if _, err := leaves["gaussian"].Allow(rows, mechanisms.NewSeededSource(1)).AddNoise(NewAnswer(part, numbers(2), 1)); err != nil {
+	if _, err := leaves["gaussian"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).AddNoise(NewAnswer(part, numbers(2), 1)); err != nil {
 		t.Errorf("an answer of a part: %v", err)
 	}
-	_, err := leaves["gaussian"].Allow(part, mechanisms.NewSeededSource(1)).AddNoise(vector)
+	_, err := leaves["gaussian"].Anew().Allow(part, mechanisms.NewSeededSource(1)).AddNoise(vector)
 	unplanned(t, err, "gaussian", "other rows")
 	for _, l2 := range []float64{2.1, math.Inf(1), math.NaN()} {
-		_, err := leaves["vote"].Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, numbers(1), l2))
+		_, err := leaves["vote"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, numbers(1), l2))
 		unplanned(t, err, "vote", "sensitivity 2")
 	}
 	for _, margin := range []float64{0.5, math.NaN(), math.Inf(1), 0x1p53} {
-		_, err := leaves["vote"].Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, []float64{margin}, 2))
+		_, err := leaves["vote"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Vote(NewAnswer(rows, []float64{margin}, 2))
 		unplanned(t, err, "vote", "whole number")
 	}
-	_, err = leaves["selection"].Allow(rows, mechanisms.NewSeededSource(1)).Select(NewScores(rows, numbers(3), []float64{1, 1}))
+	_, err = leaves["selection"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Select(NewScores(rows, numbers(3), []float64{1, 1}))
 	unplanned(t, err, "selection", "selection")
-	if _, err := leaves["selection"].Allow(rows, mechanisms.NewSeededSource(1)).Part(0); err == nil {
+	if _, err := leaves["selection"].Anew().Allow(rows, mechanisms.NewSeededSource(1)).Part(0); err == nil {
 		t.Error("a leaf has a part")
 	}
 }
@@ -207,7 +207,7 @@ func TestAllowanceRefusesOverlaps(t *testing.T) {
 	} {
 		for _, s := range []*Schedule{must(Parallel("parallel", "somehow", one, one)), must(Replicated("parallel", 2, one))} {
 			for i := range 2 { // in either order
-				a := s.Allow(rows, mechanisms.NewSeededSource(1))
+				a := s.Anew().Allow(rows, mechanisms.NewSeededSource(1))
 				if _, err := a.On(i, c.first); err != nil {
 					t.Fatal(err)
 				}
@@ -454,5 +454,41 @@ func TestReleasesHoldTheLock(t *testing.T) {
 		if err := c.release(leaf); err != nil || src.free {
 			t.Errorf("%s: noise is drawn without the run's lock: %v (%v)", name, src.free, err)
 		}
+	}
+}
+
+// A schedule is allowed once, as its ledger counts one run, and not at all where it is a part
+// of another one, whose ledger counts it.
+func TestScheduleAllowsOnce(t *testing.T) {
+	rows, src := NewRows(), newRecorder()
+	part, all := gaussianOf("part", 2, 1), gaussianOf("all", 2, 1)
+	whole := must(Sequential("whole", part, all))
+	answer := NewAnswer(rows, numbers(1), 1)
+	first := whole.Allow(rows, src)
+	for name, a := range map[string]*Allowance{"again": whole.Allow(rows, src), "the part": part.Allow(rows, src), "the part again": part.Allow(rows, src)} {
+		_, parts := a.Part(0)
+		_, on := a.On(0, rows)
+		_, noise := a.AddNoise(answer)
+		for _, err := range []error{parts, on, noise, a.Skip(1)} {
+			if err == nil {
+				t.Errorf("%s: is allowed", name)
+			}
+		}
+	}
+	if len(src.seen) != 0 {
+		t.Errorf("%d raw answers came to be released", len(src.seen))
+	}
+	a, err := first.Part(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := a.AddNoise(answer); err != nil {
+			t.Error(err)
+		}
+	}
+	other := part.Anew().Allow(rows, src)
+	if _, err := other.AddNoise(answer); err != nil {
+		t.Errorf("another run: %v", err)
 	}
 }

@@ -74,7 +74,7 @@ func TestFailedReleasesAreEmpty(t *testing.T) {
 			"any sensitivity": NewAnswer(rows, []float64{1, 2}, math.Inf(1)),
 			"infinite":        NewAnswer(rows, []float64{1, math.Inf(1)}, 1),
 		} {
-			if got, err := s.Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(x); got != nil || err == nil {
+			if got, err := s.Anew().Allow(rows, mechanisms.NewSeededSource(4)).AddNoise(x); got != nil || err == nil {
 				t.Errorf("%s, %s: %v (%v)", s.leaf.name(), name, got, err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestSelectIsTheMechanism(t *testing.T) {
 	same := func(name string, m Selector, of func(src mechanisms.Source) (int, error)) {
 		s := must(Selection(name, m))
 		for seed := range uint64(40) {
-			got, err := s.Allow(rows, mechanisms.NewSeededSource(seed)).Select(NewScores(rows, scores, each))
+			got, err := s.Anew().Allow(rows, mechanisms.NewSeededSource(seed)).Select(NewScores(rows, scores, each))
 			want, errWant := of(mechanisms.NewSeededSource(seed))
 			if err != nil || errWant != nil || got != want {
 				t.Fatalf("%s: %d, want %d (%v, %v)", name, got, want, err, errWant)
@@ -211,7 +211,7 @@ func TestMinimiseLinearTerm(t *testing.T) {
 		return inner(ctx, b, l)
 	}
 	for range runs {
-		if _, err := s.Allow(rows, src).Minimise(t.Context(), m); err != nil {
+		if _, err := s.Anew().Allow(rows, src).Minimise(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}

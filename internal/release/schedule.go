@@ -6,6 +6,7 @@ package release
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -13,7 +14,8 @@ import (
 
 // Schedule is a tree of planned releases. Its leaves are releases by one mechanism,
 // a fixed number of them; inner nodes compose parts, as those of a
-// [mechanisms.Ledger] do. It is immutable.
+// [mechanisms.Ledger] do. It is immutable, but for this: it is allowed once, and not at all
+// where it is a part of another one.
 type Schedule struct {
 	label  string
 	how    composition
@@ -22,6 +24,8 @@ type Schedule struct {
 	parts  []*Schedule
 	by     string // how rows are split for a parallel node
 	ledger *mechanisms.Ledger
+
+	allowed *atomic.Bool // itself, or by what it is a part of
 }
 
 type composition int
@@ -48,8 +52,19 @@ func (s Schedule) with(ledger *mechanisms.Ledger, err error) (*Schedule, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.ledger = ledger
+	s.ledger, s.allowed = ledger, new(atomic.Bool)
+	for _, p := range s.parts {
+		p.allowed.Store(true)
+	}
 	return &s, nil
+}
+
+// Anew is the same schedule for another run, whose releases the ledger of this one doesn't
+// count.
+func (s *Schedule) Anew() *Schedule {
+	other := *s
+	other.allowed = new(atomic.Bool)
+	return &other
 }
 
 // Ledger is what all planned releases spend together.

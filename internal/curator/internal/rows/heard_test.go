@@ -31,6 +31,6 @@ func heard(x release.Answer, err error) ([]float64, float64, error) {
 		return nil, 0, errAnyVector
 	}
 	l := listener{mechanisms.NewSeededSource(1), new(release.Event)}
-	anyVector.Allow(whole, l).Draw(1, x) // refuses what no noise covers, which tests find in the numbers
+	anyVector.Anew().Allow(whole, l).Draw(1, x) // refuses what no noise covers, which tests find in the numbers
 	return l.heard.Values, l.heard.L2, err
 }
