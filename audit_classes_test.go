@@ -21,7 +21,7 @@ func auditedClasses(t *testing.T) []audited {
 	between := func(weights [][]float64) float64 { return weights[0][2] - weights[1][2] }
 	step := func(c *curator.ClassFramed) (release.Answer, error) {
 		at := curator.ClassPoint{U: [][]float64{{0, 0}, {0, 0}, {0, 0}}, B: make([]float64, 3)}
-		return c.Gradient(context.Background(), at, curator.Slope{Clip: 0.3})
+		return c.Gradient(context.Background(), at, curator.ClassSlope{Clip: 0.3})
 	}
 	at := curator.ClassPoint{U: [][]float64{{1, 0}, {-1, 0}, {0, 1}}, B: make([]float64, 3)}
 	edges := [][]float64{{-1.5}, {-1.5}, {-1.5}}

@@ -89,7 +89,7 @@ func (x *softmaxing) walkClasses(start curator.ClassPoint) (curator.ClassPoint, 
 				return at, err
 			}
 		}
-		slope := curator.Slope{Clip: clip}
+		slope := curator.ClassSlope{Clip: clip}
 		if x.shape.Intercept {
 			slope.Constant = 1
 		}
@@ -164,7 +164,7 @@ func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, last float64) (
 	case first:
 		edges = cells(4*math.Sqrt(float64(x.d+1)), math.Sqrt2, 24)
 	}
-	slope := curator.Slope{Clip: 1}
+	slope := curator.ClassSlope{Clip: 1}
 	if x.shape.Intercept {
 		slope.Constant = 1
 	}

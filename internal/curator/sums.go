@@ -30,11 +30,12 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 }
 
 // Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope
-// is how gradients in one are held to a clip.
+// is how gradients in one are held to a clip, and ClassSlope those of all classes.
 type (
-	Frame  = rows.Frame
-	Framed = rows.Framed
-	Slope  = rows.Slope
+	Frame      = rows.Frame
+	Framed     = rows.Framed
+	Slope      = rows.Slope
+	ClassSlope = rows.ClassSlope
 )
 
 // Frame measures the rows in a frame, in one pass.

@@ -140,11 +140,15 @@ func (q *asked) ofClasses(ctx context.Context, c *ClassFramed) error {
 	if err != nil {
 		return err
 	}
+	if q.Slope.Apart != 0 {
+		return errNotAsked // of a row's gradient of all classes
+	}
+	slope := ClassSlope{q.Slope.Clip, q.Slope.Constant}
 	switch q.Kind {
 	case "framed class gradient":
-		_, err = c.Gradient(ctx, q.At, q.Slope)
+		_, err = c.Gradient(ctx, q.At, slope)
 	case "framed class gradient norms":
-		_, err = c.GradientNorms(ctx, q.Edges, q.At, q.Slope)
+		_, err = c.GradientNorms(ctx, q.Edges, q.At, slope)
 	case "framed scale slope":
 		_, err = c.ScaleSlope(ctx, q.At, q.W, q.Clip)
 	case "framed log odds":

@@ -65,7 +65,14 @@ type ClassFramed struct {
 	k int
 }
 
-// scores are points and intercepts, of each class.
+// ClassSlope is how Gradient holds a row's gradient of all classes: no longer than Clip, with
+// the coordinates of a constant feature, 0 for none. None of these is held apart from the
+// others, as a [Slope]'s may be.
+type ClassSlope struct{ Clip, Constant float64 }
+
+func (p ClassSlope) slope() Slope { return Slope{Clip: p.Clip, Constant: p.Constant} }
+
+// ClassPoint is a point and an intercept of each class.
 type ClassPoint struct {
 	U [][]float64
 	B []float64
@@ -149,13 +156,13 @@ func length(z [][]float64, i int) float64 {
 // In exact arithmetic a replaced row moves it by at most 2C. Rounding adds, for each class,
 // what it adds to [Framed.Gradient], whose coefficients have the same bound: over K classes
 // √K times that. The length of p − e_y is off by fewer than K + 8 units.
-func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (release.Answer, error) {
+func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope) (release.Answer, error) {
 	r, t := c.r, c.r.s.t
 	d, columns := r.Dim(), t.enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
-	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient", Frame: &r.f, Classes: c.k, At: at, Slope: p}), sums, at, func(c *ClassFramed) classAdder {
-		r, t, norms := c.r, c.r.s.t, c.r.norms(p)
+	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient", Frame: &r.f, Classes: c.k, At: at, Slope: p.slope()}), sums, at, func(c *ClassFramed) classAdder {
+		r, t, norms := c.r, c.r.s.t, c.r.norms(p.slope())
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			for i := range rows.rows {
 				scale := 1.0
@@ -195,17 +202,16 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p Slope) (rel
 	return r.answer(values, c.gradientSensitivity(p)), nil
 }
 
-func (c *ClassFramed) gradientSensitivity(p Slope) float64 {
-	p.Apart = 0
+func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
 	classes := float64(c.k)
-	return float64(2*p.Clip*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p))
+	return float64(2*p.Clip*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
 }
 
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.
-func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p Slope) (release.Answer, error) {
+func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p ClassSlope) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
-	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient norms", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, Slope: p}), counts, at, func(c *ClassFramed) classAdder {
-		own := c.r.norms(p)
+	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient norms", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, Slope: p.slope()}), counts, at, func(c *ClassFramed) classAdder {
+		own := c.r.norms(p.slope())
 		return func(a *workspace, z [][]float64, rows tile, lo int) {
 			lengths := a.beside[:rows.rows]
 			for i := range lengths {

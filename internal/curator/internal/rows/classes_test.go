@@ -43,7 +43,7 @@ func TestClassesByLoops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slope, edges := Slope{Clip: 0.7, Constant: constant}, []float64{1.2, 0.8, 0.4}
+			slope, edges := ClassSlope{Clip: 0.7, Constant: constant}, []float64{1.2, 0.8, 0.4}
 			dim := 3
 			if constant > 0 {
 				dim = 4
@@ -183,7 +183,7 @@ func TestClassesAtTheEnds(t *testing.T) {
 	}
 	for _, size := range []float64{1e3, 1e100, 1.5e308} {
 		at := ClassPoint{U: [][]float64{{size}, {size}, {-size}}, B: []float64{size, size, 0}}
-		got, l2, err := heard(framed.Gradient(ctx, at, Slope{Clip: 0.5, Constant: 1}))
+		got, l2, err := heard(framed.Gradient(ctx, at, ClassSlope{Clip: 0.5, Constant: 1}))
 		if err != nil || math.IsNaN(floats.Sum(got)) || !(floats.Norm(got, 2) <= l2) {
 			t.Errorf("scores of %g: %v, %v", size, got, err)
 		}
@@ -207,7 +207,7 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Slope{Clip: 0.7, Constant: 0.5}
+		p := ClassSlope{Clip: 0.7, Constant: 0.5}
 		at := ClassPoint{U: make([][]float64, k), B: make([]float64, k)}
 		for c := range at.U {
 			at.U[c] = make([]float64, 2)
@@ -216,7 +216,7 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := framed.r.gradientSensitivity(p) - 1.4
+		one := framed.r.gradientSensitivity(p.slope()) - 1.4
 		if got := (l2 - 1.4) / one; !(math.Abs(got/math.Sqrt(float64(k))-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the clip, %g times that of one", k, l2-1.4, got)
 		}
@@ -227,5 +227,48 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		if want := 2.2 * unit * 0.7 * (block*block + blocks*600 + 4*600); !(math.Abs((l2-1.4)/want-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the limit, want %g", k, l2-1.4, want)
 		}
+	}
+}
+
+// A gradient of all classes has no coordinate apart from its clip: a question for one that
+// does, whose sum a row can move by far more than twice the clip, is refused. Without one,
+// two rows of different classes move it by what is declared at most, and by no less than
+// rounding leaves of that.
+func TestClassGradientsAreClippedWhole(t *testing.T) {
+	const n, k = 40, 3
+	at := ClassPoint{U: [][]float64{{0}, {0}, {0}}, B: make([]float64, k)}
+	p := ClassSlope{Clip: 0.01, Constant: 1}
+	var sums [2][]float64
+	var declared float64
+	for r := range sums {
+		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+		x.Set(3, 0, 1)
+		y[3] = float64(r)
+		classes, err := NewClasses(ctx, mustTable(t, x, NewIdentity(1, 1, true)), y, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		framed, err := classes.Frame(ctx, whole, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sums[r], declared, err = heard(framed.Gradient(ctx, at, p)); err != nil {
+			t.Fatal(err)
+		}
+		apart := asked{Kind: "framed class gradient", Classes: k, At: at, Slope: p.slope()}
+		if err := apart.ofClasses(ctx, framed); err != nil {
+			t.Errorf("clipped whole: %v", err)
+		}
+		for _, kind := range []string{"framed class gradient", "framed class gradient norms"} {
+			apart.Kind, apart.Slope.Apart = kind, 2
+			if err := apart.ofClasses(ctx, framed); !errors.Is(err, errNotAsked) {
+				t.Errorf("%s, with the constant apart: %v", kind, err)
+			}
+		}
+	}
+	moved := floats.Distance(sums[0], sums[1], 2)
+	// p − e_y and p − e_y′ are at an angle of 120° for three classes at equal scores.
+	if !(moved <= declared && moved >= 0.86*declared) {
+		t.Errorf("moved by %g, declared %g", moved, declared)
 	}
 }
