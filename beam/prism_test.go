@@ -114,8 +114,7 @@ func TestPrismHasTheSameBits(t *testing.T) {
 	nothingLeft(t, temp)
 }
 
-// A worker that can't read its rows fails the fit, with the planned ledger, and says which
-// block it was.
+// A worker that can't read its rows fails the fit, with the planned ledger.
 func TestWorkersThatFail(t *testing.T) {
 	x, y := rows(20_000, 12)
 	path, temp, d := opened(t, x, y)

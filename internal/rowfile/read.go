@@ -116,7 +116,7 @@ func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
 		rows := int64(f.rowsOf(b))
 		least := 8 * rows * int64(f.perRow())
 		if fits := f.Sparse && int64(length) >= least+4*rows || !f.Sparse && int64(length) == least+8*rows*int64(f.Columns); !fits || length >= maxBlock {
-			return damaged(f.path, fmt.Sprintf("block %d", b), "must have the length of its rows")
+			return damaged(f.path, "a block", "must have the length of its rows")
 		}
 		f.starts = append(f.starts, f.starts[b]+int64(length))
 		f.sums = append(f.sums, binary.LittleEndian.Uint32(end[b*entryOnDisk+4:]))
@@ -179,7 +179,7 @@ func (r *Reader) load(b int) (err error) {
 		return err
 	}
 	if crc32.Checksum(r.raw, checksum) != f.sums[b] {
-		return damaged(f.path, fmt.Sprintf("block %d", b), "must have its checksum: the file was damaged, or changed since it was opened")
+		return damaged(f.path, "a block", "must have its checksum: the file was damaged, or changed since it was opened")
 	}
 	r.block = b
 	return nil
@@ -188,7 +188,7 @@ func (r *Reader) load(b int) (err error) {
 // Read sets c to the rows [lo, hi) of the file, in memory that c brings along.
 func (r *Reader) Read(c *Chunk, lo, hi int) error {
 	if lo < 0 || hi > r.f.Rows || lo >= hi {
-		return check.Fail(check.ErrRowFile, "rows", [2]int{lo, hi}, fmt.Sprintf("must lie within the %d of the file", r.f.Rows))
+		return check.Fail(check.ErrRowFile, "rows", nil, "must lie within the file")
 	}
 	c.Rows, c.Values, c.Indices, c.Labels, c.Indptr = 0, c.Values[:0], c.Indices[:0], c.Labels[:0], append(c.Indptr[:0], 0)
 	c.Beside = append(c.Beside, make([][]float64, max(0, len(r.f.Beside)-len(c.Beside)))...)[:len(r.f.Beside)]
@@ -236,7 +236,7 @@ func (r *Reader) decode(c *Chunk, lo, hi int) error {
 // comes behind.
 func (r *Reader) entries(c *Chunk, n, lo, hi int) ([]byte, error) {
 	broken := func() error {
-		return damaged(r.f.path, fmt.Sprintf("block %d", r.block), "must have columns that increase within its rows")
+		return damaged(r.f.path, "a block", "must have columns that increase within its rows")
 	}
 	var before, within, all int
 	for i := range n {

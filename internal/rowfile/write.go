@@ -108,7 +108,7 @@ func (w *Writer) clear() {
 func (w *Writer) Append(columns []int, values []float64, label float64, beside ...float64) error {
 	b, d := &w.block, w.facts.Columns
 	if len(beside) != len(b.Beside) || (columns == nil && len(values) != d) || (columns != nil && len(columns) != len(values)) {
-		return check.Fail(check.ErrShape, "row", w.facts.Rows+b.Rows+1, "must have the file's columns")
+		return check.Fail(check.ErrShape, "row", nil, "must have the file's columns")
 	}
 	last := -1
 	for _, j := range columns {
@@ -167,7 +167,7 @@ func (w *Writer) flush() {
 		raw = appendFloats(raw, of)
 	}
 	if w.raw = raw; len(raw) >= maxBlock {
-		w.fail(check.Fail(check.ErrRowFile, "block", len(raw), fmt.Sprintf("must have fewer than %d bytes: rows are too long", maxBlock)))
+		w.fail(check.Fail(check.ErrRowFile, "block", nil, fmt.Sprintf("must have fewer than %d bytes: rows are too long", maxBlock)))
 	}
 	w.write(raw)
 	w.index = binary.LittleEndian.AppendUint32(w.index, uint32(len(raw)))

@@ -161,20 +161,20 @@ func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question [
 		n += rows
 	}
 	if len(sum) != shardHead+len(dst) {
-		return refused("integers", len(sum), fmt.Sprintf("must be %d", shardHead+len(dst)))
+		return refused("integers", fmt.Sprintf("must be %d", shardHead+len(dst)))
 	}
 	for _, v := range sum {
 		if v > mask(p.Bits) {
-			return refused("modulus", nil, fmt.Sprintf("must be 2^%d", p.Bits))
+			return refused("modulus", fmt.Sprintf("must be 2^%d", p.Bits))
 		}
 	}
 	switch parties := uint64(len(p.Rows)); {
 	case sum[0] != parties:
-		return refused("parties", sum[0], fmt.Sprintf("must be %d, whose masks add up to 0", parties))
+		return refused("parties", fmt.Sprintf("must be %d, whose masks add up to 0", parties))
 	case sum[1] != uint64(n):
-		return refused("rows", sum[1], fmt.Sprintf("must be the parties' %d", n))
+		return refused("rows", fmt.Sprintf("must be the parties' %d", n))
 	case sum[2] != (parties*mark(question, p.Bits))&mask(p.Bits):
-		return refused("question", nil, "must be the one that was asked, of all parties")
+		return refused("question", "must be the one that was asked, of all parties")
 	}
 	for j, v := range sum[shardHead:] {
 		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)

@@ -285,27 +285,29 @@ type accepting struct {
 	merge  func(sum []float64)
 }
 
-func refused(what string, v any, rule string) error {
-	return check.Fail(check.ErrRowFile, "reply: "+what, v, rule)
+// refused is the error about a reply. It has nothing of what the reply says: these may be
+// sums of rows, or a number of rows of persons, where a reply is damaged.
+func refused(what, rule string) error {
+	return check.Fail(check.ErrRowFile, "reply: "+what, nil, rule)
 }
 
 // take takes the next piece's.
 func (a *accepting) take(reply io.Reader) error {
 	if a.next == a.pieces {
-		return refused("replies", a.next+1, fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
+		return refused("replies", fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
 	head := make([]byte, replyHead)
 	if _, err := io.ReadFull(reply, head); err != nil || !bytes.Equal(head[:sha256.Size], a.of[:]) {
-		return refused("question", nil, "must be the one that was asked")
+		return refused("question", "must be the one that was asked")
 	}
 	piece, rows := binary.LittleEndian.Uint64(head[sha256.Size:]), binary.LittleEndian.Uint64(head[sha256.Size+8:])
 	if piece != uint64(a.next) {
-		return refused("piece", piece, fmt.Sprintf("must be %d: each is answered once, and they come in order", a.next))
+		return refused("piece", fmt.Sprintf("must be %d: each is answered once, and they come in order", a.next))
 	}
 	first, last := a.l.piece(a.next, a.pieces)
 	lo, hi := a.l.owners.rows(first*a.l.blockPersons, min(last*a.l.blockPersons, a.l.n))
 	if rows != uint64(hi-lo) {
-		return refused(fmt.Sprintf("rows of piece %d", piece), rows, fmt.Sprintf("must be its %d", hi-lo))
+		return refused(fmt.Sprintf("rows of piece %d", piece), "must be as many as its blocks have")
 	}
 	a.next++
 	return a.sums(reply, last-first)
@@ -313,7 +315,7 @@ func (a *accepting) take(reply io.Reader) error {
 
 // sums reads those of so many blocks.
 func (a *accepting) sums(reply io.Reader, blocks int) error {
-	broken := refused(fmt.Sprintf("length of piece %d", a.next-1), nil, "must be that of its sums")
+	broken := refused(fmt.Sprintf("length of piece %d", a.next-1), "must be that of its sums")
 	sum := make([]float64, len(a.raw)/8)
 	for range blocks {
 		if _, err := io.ReadFull(reply, a.raw); err != nil {
@@ -333,7 +335,7 @@ func (a *accepting) sums(reply io.Reader, blocks int) error {
 // end checks that all pieces are there.
 func (a *accepting) end() error {
 	if a.next < a.pieces {
-		return refused("replies", a.next, fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
+		return refused("replies", fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
 	return nil
 }

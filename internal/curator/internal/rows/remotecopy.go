@@ -8,7 +8,6 @@ import (
 	"encoding/gob"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -136,14 +135,14 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 	sum := sha256.Sum256(q.Bytes())
 	rest, ok := bytes.CutPrefix(name, sum[:])
 	if !ok || filepath.Base(string(rest)) != string(rest) {
-		return nil, refused("copy", nil, "must be a file's name, once, for the question that was asked")
+		return nil, refused("copy", "must be a file's name, once, for the question that was asked")
 	}
 	f, err := rowfile.Open(filepath.Join(dir, string(rest)))
 	if err != nil {
 		return nil, err
 	}
 	if f.Rows != len(s.order) || f.Columns != s.file.Columns || f.Sparse != s.file.Sparse {
-		return nil, errors.Join(refused("rows of a copy", f.Rows, fmt.Sprintf("must be the %d that were asked for", len(s.order))), f.Close())
+		return nil, errors.Join(refused("rows of a copy", "must be those that were asked for"), f.Close())
 	}
 	return f, nil
 }
@@ -157,7 +156,7 @@ func (c *copying) reply(ctx context.Context, q *question, asked []byte) ([]byte,
 	defer f.Close()
 	for _, i := range c.Order {
 		if i < 0 || i >= f.Rows {
-			return nil, check.Fail(check.ErrConfig, "rows to copy", i, fmt.Sprintf("must be of the file's %d", f.Rows))
+			return nil, check.Fail(check.ErrConfig, "rows to copy", nil, "must be the file's")
 		}
 	}
 	var beside map[string][]float64

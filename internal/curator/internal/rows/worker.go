@@ -188,7 +188,7 @@ func (q *question) open() (*rowfile.File, error) {
 	}
 	if f.Checksum() != q.Sum || f.Columns != q.Encoding.Columns {
 		f.Close()
-		return nil, check.Fail(check.ErrRowFile, "checksum of "+q.Path, f.Checksum(), fmt.Sprintf("must be %d: the worker has another file of that name", q.Sum))
+		return nil, check.Fail(check.ErrRowFile, "checksum of "+q.Path, nil, "must be that of the driver's: the worker has another file of that name")
 	}
 	return f, nil
 }
@@ -221,7 +221,7 @@ func openShard(q *question) (*shard, error) {
 func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 	f := b.file
 	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !slices.Contains(f.Beside, rowfile.Share) && !slices.Contains(f.Beside, rowfile.Weight) || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
-		return nil, check.Fail(check.ErrConfig, "rows", n, "must be the file's, with what is asked of them beside")
+		return nil, check.Fail(check.ErrConfig, "rows", nil, "must be the file's, with what is asked of them beside")
 	}
 	t := *b.table
 	k := &task{measured: t.enc, steps: q.Steps, bounds: q.Bounds, owned: q.Owned, shifted: q.Shifted}
