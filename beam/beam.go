@@ -55,7 +55,7 @@ type Options struct {
 	Runner func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
 	// Temp is a directory that workers can write and this process can read, as a path, or as a
 	// URL of a file system of Beam's that the program imports and that can remove files, as its own
-	// can. Passes leave nothing there.
+	// can. Passes leave nothing there, nor in the directory for temporary files.
 	Temp string
 	// Scratch is a directory that workers and this process have under the same path, for copies of
 	// rows, which are private as the rows are: Dataset.Split, searches, boosting, persons and
@@ -133,7 +133,9 @@ func (e *engine) run(ctx context.Context, dir directory, pieces int) error {
 	sums := beam.ParDo(scope, &answer{dir}, each)
 	// Prism waits for a stage that has results without computing, and for one that has none not.
 	beam.ParDo0(scope, &keep{dir}, beam.Reshuffle(scope, sums))
-	if _, err := e.o.Runner(ctx, p); err != nil {
+	var left leftover
+	defer left.remove()
+	if _, err := e.o.Runner(left.noting(ctx), p); err != nil {
 		if err := check.Cancelled(ctx); err != nil {
 			return err
 		}
