@@ -57,7 +57,7 @@ func ExampleOpenShards() {
 		if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 			panic(err)
 		}
-		p, err := shard.Open(path)
+		p, err := shard.Open(path, shard.Within(1))
 		if err != nil {
 			panic(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -151,7 +152,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.sums = true
+	plan.descent = &curator.Descent{Steps: c.Steps, Clip: c.Clip, Radius: p.Radius, Mu: schedule.Ledger().Mu()}
 	plan.Passes = max(c.Steps, 2) // two for second moments, where they pay
 	if _, squared := p.Loss.(losses.Squared); !squared || c.Clip < NoClip {
 		plan.joint = c.Steps

@@ -51,7 +51,8 @@ type Plan struct {
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
 	indexes  bool       // whether training reads single columns, so that the rows must lie in memory
-	sums     bool       // whether sums of gradients are all that it asks of rows
+	// descent is what parties are told, where sums of gradients are all that it asks of rows.
+	descent *curator.Descent
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -108,8 +109,11 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err := p.takes(data); err != nil {
 		return nil, err
 	}
-	if err := data.Intake(ctx, p.loss); err != nil {
-		return nil, err
+	if p.descent != nil {
+		var err error
+		if data, err = data.Agree(ctx, p.loss, *p.descent); err != nil {
+			return nil, err
+		}
 	}
 	ledger := env.mark(p.ledger, d)
 	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Anew().Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
@@ -125,7 +129,7 @@ func (p *Plan) takes(d *curator.Data) error {
 	if p.indexes && d.Stored() {
 		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns")
 	}
-	if !p.sums {
+	if p.descent == nil {
 		if err := ofOneParty(d); err != nil {
 			return err
 		}

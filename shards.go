@@ -21,19 +21,23 @@ type Shards struct {
 // Aggregator has all parties answer a question and adds up their answers, such as a protocol of
 // secure aggregation.
 type Aggregator interface {
-	// Sum has each party answer by package table/shard, and returns the sum of the answers,
-	// integer by integer, modulo 2^Bits. It is for the curator's eyes only.
-	Sum(ctx context.Context, question []byte) ([]uint64, error)
+	// Sum has each party answer the same message, by package table/shard, and returns the sum of
+	// the answers, integer by integer, modulo 2^Bits. It is for the curator's eyes only.
+	Sum(ctx context.Context, message []byte) ([]uint64, error)
 }
 
-// OpenShards makes a data set of rows that several parties hold, who don't trust this process
-// with sums over their own: it asks for sums over the rows of all, which an aggregator adds up
+// OpenShards makes a data set of rows that several parties hold, each of which is kept from
+// the others and from who adds up, but from an honest driver only, which is this process: one
+// that asks for exact sums at weights of its own choice, in place of a learner's, can learn of one
+// party's rows, or of one row. It asks for sums over the rows of all, which an aggregator adds up
 // without showing one party's. Facts are Bounds or a Schema, the same for all. They answer with
 // integers, modulo a power of two, which is what protocols of secure aggregation can add: so a
 // sum is the same whoever holds which rows, to the last bit.
 //
-// It is for [NoisyGD]; other learners ask more and are refused. Rows are checked by those who
-// hold them, and counted: each fit asks for that first, before anything is spent.
+// It is for [NoisyGD]; other learners ask more and are refused. Each fit tells the parties its plan
+// first: facts, loss, clip, radius, number of steps, and what these spend. They check their rows and
+// count them, before anything is spent, agree or not (package table/shard), and answer the
+// plan's questions alone, in their number, at weights in its ball.
 //
 // # Privacy
 //
@@ -48,7 +52,8 @@ type Aggregator interface {
 // A party that lies spoils the model, and no other's privacy: sums that n rows can't have are
 // folded back into their range, around the ring of integers, so that a row moves them by no
 // more than the sensitivity whatever is added. A sum is refused unless as many answers to this
-// question were added as there are parties, over as many rows. That is all that it tells: the
+// question were added as there are parties, over as many rows, and unless its checksum, which is the
+// sum of theirs, fits. That is all that it tells: the
 // aggregator is trusted to add each party's answer once, as a row that counts twice moves the sum
 // by twice as much; and a row that two parties hold is a group of two.
 func OpenShards(s Shards, facts Facts, a Aggregator) (*Dataset, error) {

@@ -2,6 +2,8 @@ package dpglm_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +64,20 @@ func (m *masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	return sum, nil
 }
 
+// anyPlan is what a party says that answers any.
+func anyPlan(shard.Plan) error { return nil }
+
+// summed is an answer with the checksum of its integers, as docs/CLUSTER.md has it.
+func summed(message []byte, answer []uint64, bits int) []uint64 {
+	sum, last := uint64(0), len(answer)-1
+	for j, v := range answer[:last] {
+		of := sha256.Sum256(binary.LittleEndian.AppendUint64(slices.Clone(message), uint64(j)))
+		sum += v * (binary.LittleEndian.Uint64(of[:]) | 1)
+	}
+	answer[last] = sum << (64 - bits) >> (64 - bits)
+	return answer
+}
+
 // rowRange is a matrix of the rows [lo, hi) of another one.
 type rowRange struct {
 	mat.Matrix
@@ -84,7 +100,7 @@ func shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*sh
 		if err := dpglm.WriteRows(ctx, path, rowRange{x, lo, hi}, y[lo:hi]); err != nil {
 			t.Fatal(err)
 		}
-		p, err := shard.Open(path)
+		p, err := shard.Open(path, anyPlan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +136,7 @@ func TestShardsAddUp(t *testing.T) {
 			}
 			for k := range sums[0] {
 				a, b := sums[0][k], sums[1][k]
-				if a[0] != 1 || b[0] != 4 || a[1] != n || b[1] != n || !slices.Equal(a[3:], b[3:]) {
+				if a[0] != 1 || b[0] != 4 || a[1] != n || b[1] != n || !slices.Equal(a[3:len(a)-1], b[3:len(b)-1]) {
 					t.Errorf("%s, %d bits: %v of one party, %v of four", f.name, bits, a, b)
 				}
 			}
@@ -188,8 +204,7 @@ func TestShardsFit(t *testing.T) {
 func TestShardsRefuse(t *testing.T) {
 	x, y := separable(900, 4, 1)
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
-	other, _ := shared(t, x, y)
-	var before []uint64
+	var before, others []uint64
 	for name, spoil := range map[string]func(q []byte, a [][]uint64) [][]uint64{
 		"reply: parties":  func(q []byte, a [][]uint64) [][]uint64 { return a[:1] },
 		"reply: parties ": func(q []byte, a [][]uint64) [][]uint64 { return append(a, slices.Clone(a[0])) },
@@ -203,26 +218,23 @@ func TestShardsRefuse(t *testing.T) {
 			return [][]uint64{before, a[1]}
 		},
 		"reply: rows ": func(q []byte, a [][]uint64) [][]uint64 { // who has other rows than the driver thinks
-			of, err := other[0].Answer(ctx, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return [][]uint64{a[0], of}
+			return [][]uint64{a[0], others}
 		},
-		"must be the one that was asked, of all parties": func(q []byte, a [][]uint64) [][]uint64 { // for another modulus
-			_, err := other[0].Answer(ctx, []byte(strings.Replace(string(q), `"bits":40`, `"bits":39`, 1)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			a[0][2]++
-			return a
-		},
+		"reply: checksum":   func(q []byte, a [][]uint64) [][]uint64 { a[0][4] ^= 1 << 20; return a },
+		"reply: checksum ":  func(q []byte, a [][]uint64) [][]uint64 { a[1][7] ^= 1; return a },
+		"reply: checksum  ": func(q []byte, a [][]uint64) [][]uint64 { a[0][3], a[1][5] = a[0][3]+1, a[1][5]-1; return a },
+		"must be the one that was asked, of all parties": func(q []byte, a [][]uint64) [][]uint64 { a[0][2]++; return a },
 	} {
 		for _, good := range []int{0, 1, 2} { // so many sums come before
 			before = nil
 			parties, rows := shared(t, x, y, 300)
+			other, _ := shared(t, x, y)
 			asked := 0
 			m := &masked{parties: parties, bits: 40, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
+				var err error
+				if others, err = other[0].Answer(ctx, q); err != nil {
+					t.Fatal(err)
+				}
 				if asked++; asked <= good {
 					return a
 				}
@@ -273,8 +285,8 @@ func TestShardsCheckRowsFirst(t *testing.T) {
 		var asked []string
 		m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
 			of := "gradient"
-			if strings.Contains(string(q), `"intake":true`) {
-				if of = "intake"; !slices.Equal(a[1][3:], make([]uint64, d)) {
+			if strings.Contains(string(q), `"plan":{`) {
+				if of = "intake"; !slices.Equal(a[1][3:3+d], make([]uint64, d)) {
 					t.Errorf("%s: intake adds %v", name, a[1])
 				}
 			}
@@ -312,8 +324,9 @@ func TestShardsFold(t *testing.T) {
 			y := make([]float64, n)
 			y[0] = float64(label)
 			parties, rows := shared(t, x, y, 1)
-			m := &masked{parties: parties, bits: bits, r: rand.New(rand.NewPCG(1, 2)), seen: func(_ []byte, a [][]uint64) [][]uint64 {
+			m := &masked{parties: parties, bits: bits, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
 				a[1][3] = lie
+				a[1] = summed(q, a[1], bits)
 				return a
 			}}
 			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 1, Bits: bits}, bounds, m)
@@ -382,49 +395,111 @@ func TestShardsAreForSumsOfGradients(t *testing.T) {
 	}
 }
 
-// A party answers what the protocol describes, and refuses all else by an error.
-func TestPartiesRefuse(t *testing.T) {
-	x, y := separable(100, 2, 1)
-	parties, rows := shared(t, x, y)
-	var question []byte
+// messagesOf are a fit's messages, as a driver sends them.
+func messagesOf(t *testing.T, parties []*shard.Party, rows []int, facts dpglm.Facts, p dpglm.Problem, c dpglm.NoisyGDConfig) (messages []string) {
+	t.Helper()
 	m := &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)), seen: func(q []byte, a [][]uint64) [][]uint64 {
-		question = q
+		messages = append(messages, string(q))
 		return a
 	}}
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, dpglm.Bounds{Feature: 1, Intercept: true}, m)
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, facts, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dpglm.NoisyGD(ctx, d, logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 1}, nil); err != nil {
+	if _, err := dpglm.NoisyGD(ctx, d, p, dpglm.GDP(1), c, seeded(1)); err != nil {
 		t.Fatal(err)
 	}
-	for field, values := range map[string][]string{
-		"protocol": {`"dpglm shard 2"`, `3`}, "bits": {"65", "0", "-1"}, "step": {"0", "-1", "0.3", `"x"`}, "bound": {"0", "1e300", "-1"},
-		"rows": {`{}`, `{"Columns":3,"Bound":1,"Magnitude":1}`, `{"Columns":2,"Bound":-1,"Magnitude":1}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[1]}`,
-			`{"Columns":2,"Bound":1,"Magnitude":1,"Min":[]}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[],"Shift":[],"Min":[],"Max":[]}`,
-			`{"Columns":2,"Bound":1,"Magnitude":1,"Groups":[{"Name":"g","Columns":[7],"Names":["a"]}]}`},
-		"loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "weights": {"[1]", "null"}, "intake": {"1"}, "more": {"1"},
+	return messages
+}
+
+// with is a message whose plan, or question, has another value of a field.
+func with(t *testing.T, message, part, field, value string) []byte {
+	t.Helper()
+	var all, of map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(message), &all); err != nil {
+		t.Fatal(err)
+	}
+	if part == "" {
+		of = all
+	} else if err := json.Unmarshal(all[part], &of); err != nil {
+		t.Fatal(err)
+	}
+	of[field] = json.RawMessage(value)
+	raw, err := json.Marshal(of)
+	if err == nil && part != "" {
+		all[part] = raw
+		raw, err = json.Marshal(all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// A party answers what the protocol describes, and refuses all else by an error, after which it
+// answers no more of the same fit, nor of another one.
+func TestPartiesRefuse(t *testing.T) {
+	x, y := separable(100, 2, 1)
+	parties, rows := shared(t, x, y)
+	p := parties[0]
+	messages := messagesOf(t, parties, rows, dpglm.Bounds{Feature: 1, Intercept: true}, logistic, dpglm.NoisyGDConfig{Steps: 2, Clip: 0.5})
+	plan, first, second := messages[0], messages[1], messages[2]
+	answers := func(message string) {
+		t.Helper()
+		if _, err := p.Answer(ctx, []byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := func(name, next string) {
+		t.Helper()
+		if a, err := p.Answer(ctx, []byte(next)); !errors.Is(err, dpglm.ErrConfig) {
+			t.Errorf("after %s the fit goes on: %v, %v", name, a, err)
+		}
+	}
+	rowsOf := []string{`{}`, `{"Columns":3,"Bound":1,"Magnitude":1}`, `{"Columns":2,"Bound":-1,"Magnitude":1}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[1]}`,
+		`{"Columns":2,"Bound":1,"Magnitude":1,"Min":[]}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[],"Shift":[],"Min":[],"Max":[]}`,
+		`{"Columns":2,"Bound":1,"Magnitude":1,"Groups":[{"Name":"g","Columns":[7],"Names":["a"]}]}`}
+	for of, fields := range map[string]map[string][]string{
+		"": {"protocol": {`"dpglm shard 1"`, `3`}, "more": {"1"}, "question": {"{}"}},
+		"plan": {"bits": {"65", "0", "-1"}, "rows": rowsOf, "loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "clip": {"0", "-1"},
+			"radius": {"0", "-1"}, "steps": {"0", "-3"}, "mu": {"0", "-1"}, "parties": {"[]", "[0]", "[2147483647,2]"}, "more": {"1"}},
 	} {
+		for field, values := range fields {
+			for _, v := range values {
+				answers(plan)
+				if a, err := p.Answer(ctx, with(t, plan, of, field, v)); err == nil {
+					t.Errorf("%s %s: %v", field, v, a)
+				} else if errors.Is(err, dpglm.ErrConfig) {
+					ended(field, first)
+				}
+			}
+		}
+	}
+	for field, values := range map[string][]string{"plan": {`"x"`, "null"}, "number": {"0", "2", "-1"}, "step": {"0", "-1", "0.3", "1", `"x"`}, "bound": {"0", "1e300", "-1", "1"},
+		"weights": {"[1]", "null", "[9e9,0,0]", "[1e308,1e308,0]"}, "clip": {"1"}, "loss": {"{}"}, "more": {"1"}} {
 		for _, v := range values {
-			var of map[string]json.RawMessage
-			if err := json.Unmarshal(question, &of); err != nil {
-				t.Fatal(err)
-			}
-			of[field] = json.RawMessage(v)
-			q, err := json.Marshal(of)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if a, err := parties[0].Answer(ctx, q); err == nil {
+			answers(plan)
+			if a, err := p.Answer(ctx, with(t, first, "question", field, v)); err == nil {
 				t.Errorf("%s %s: %v", field, v, a)
 			}
+			ended(field, first)
 		}
 	}
-	for _, q := range [][]byte{nil, []byte("{"), []byte("[]")} {
-		if _, err := parties[0].Answer(ctx, q); err == nil {
+	for _, q := range [][]byte{nil, []byte("{"), []byte("[]"), []byte(`{"protocol":"dpglm shard 2"}`)} {
+		answers(plan)
+		answers(first)
+		if _, err := p.Answer(ctx, q); err == nil {
 			t.Errorf("%q is answered", q)
 		}
+		ended(string(q), second)
 	}
+	answers(plan)
+	answers(first)
+	ended("its first question", first) // a question is answered once
+	answers(plan)
+	answers(first)
+	answers(second)
+	ended("all its questions", second)
 	if text := fmt.Sprintf("%v %+v %#v", parties[0], parties[0], *parties[0]); strings.ContainsAny(text, "{") {
 		t.Error(text)
 	}
@@ -432,7 +507,85 @@ func TestPartiesRefuse(t *testing.T) {
 	if err := dpglm.WriteRows(ctx, path, x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shard.Open(path); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := shard.Open(path, anyPlan); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("weights: %v", err)
+	}
+	if _, err := shard.Open(path, nil); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("no agreement: %v", err)
+	}
+}
+
+// A driver that asks two questions about the hinge, in place of a learner's, learns how many rows
+// one party has, which a column tells apart: at scores beyond the margin only rows of one label
+// have a gradient, those of the other one at the opposite scores. A party refuses both, and
+// is told of no plan that asks them.
+func TestPartiesRefuseWhoCounts(t *testing.T) {
+	const n, own = 500, 137
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		y[i] = float64(i % 2)
+		if i < own {
+			x.Set(i, 1, 1)
+		}
+	}
+	parties, rows := shared(t, x, y, own)
+	messages := messagesOf(t, parties, rows, dpglm.Bounds{Feature: 1, Intercept: true}, dpglm.Problem{Loss: losses.Hinge{}, Radius: 0.5}, dpglm.NoisyGDConfig{Steps: 2, Clip: dpglm.NoClip})
+	for name, first := range map[string]bool{"before a plan": false, "of a plan": true} {
+		if first {
+			for _, p := range parties {
+				if _, err := p.Answer(ctx, []byte(messages[0])); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, scores := range []string{"[0,4,0]", "[0,-4,0]"} {
+			for _, p := range parties {
+				if a, err := p.Answer(ctx, with(t, messages[1], "question", "weights", scores)); !errors.Is(err, dpglm.ErrConfig) {
+					t.Errorf("%s, weights %s: %v, %v", name, scores, a, err)
+				}
+			}
+		}
+	}
+}
+
+// A party's rows are asked about as often as it agrees to, and what it isn't told is refused.
+func TestPartiesAgree(t *testing.T) {
+	x, y := separable(400, 2, 1)
+	path := filepath.Join(t.TempDir(), "x.rows")
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	var plans []shard.Plan
+	within := shard.Within(1.5)
+	p, err := shard.Open(path, func(p shard.Plan) error {
+		plans = append(plans, p)
+		return within(p)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: []int{400}, Columns: 2}, dpglm.Bounds{Feature: 2, Intercept: true}, &masked{parties: []*shard.Party{p}, bits: 64, r: rand.New(rand.NewPCG(1, 2))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func() error {
+		_, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Hinge{}, Radius: 3}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 3, Clip: 0.5}, seeded(1))
+		return err
+	}
+	if err := fit(); err != nil {
+		t.Fatal(err)
+	}
+	var interrupted *dpglm.Interrupted
+	if err := fit(); err != nil {
+		t.Error(err)
+	}
+	if err := fit(); !errors.Is(err, dpglm.ErrSpent) || errors.As(err, &interrupted) {
+		t.Errorf("a third one: %v", err)
+	}
+	plan := plans[0]
+	if _, hinge := plan.Loss.(losses.Hinge); !hinge || len(plans) != 3 || plan.Columns != 2 || plan.FeatureBound < 2 || !plan.Intercept || !slices.Equal(plan.Parties, []int{400}) ||
+		plan.Clip != 0.5 || plan.Radius != 3 || plan.Steps != 3 || !(math.Abs(plan.Mu-1) < 1e-6) {
+		t.Errorf("%d plans: %+v", len(plans), plan)
 	}
 }

@@ -12,6 +12,7 @@ import (
 type (
 	Parties    = rows.Parties
 	Aggregator = rows.Aggregator
+	Descent    = rows.Descent
 )
 
 // OpenParties returns the data of all parties' rows.
@@ -23,13 +24,21 @@ func OpenParties(p Parties, enc Encoding, labelCentre, labelBound float64) (*Dat
 	return &Data{&held{table: table, labelCentre: labelCentre, labelBound: labelBound, rows: release.NewRows()}}, nil
 }
 
-// Intake has parties that hold the rows check them, and their labels under a loss.
-func (d *Data) Intake(ctx context.Context, loss losses.Loss) error {
+// Agree has parties that hold the rows check them, and their labels under a loss, and agree to
+// the questions of a fit. It returns the data that are asked these.
+func (d *Data) Agree(ctx context.Context, loss losses.Loss, of Descent) (*Data, error) {
+	if !d.Parties() {
+		return d, nil
+	}
 	sums, err := d.Under(loss)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return sums.s.Intake(ctx)
+	agreed := *d.held
+	if agreed.table, err = sums.s.Agree(ctx, of); err != nil {
+		return nil, err
+	}
+	return &Data{&agreed}, nil
 }
 
 // Parties reports whether parties hold the rows.

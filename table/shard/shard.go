@@ -11,48 +11,102 @@
 // adds up sees masked answers, and the driver the sum over all parties' rows, to which it adds
 // the noise that its ledger says. Any party, and all but one of them together, learn of the others'
 // rows what the released weights say, which the guarantee covers; the driver, who draws the
-// noise, is trusted with the sum. A party that answers wrongly spoils the model, and nobody's
-// privacy: each row of another party still moves what the driver makes of the sum by no more than
-// the noise is for. Whoever adds up is trusted to add each party's answer once.
+// noise, is trusted with the sum, and to draw it. A party that answers wrongly spoils the model,
+// and nobody's privacy: each row of another party still moves what the driver makes of the sum by
+// no more than the noise is for.
+//
+// A party answers a fit that it has agreed to, and nothing else. Facts, loss, clip, the ball of the
+// weights, the number of questions and what they spend are in the plan, which a driver tells
+// first; a question has its number and weights. The first message that isn't of a plan, or
+// its next question, is refused, and ends all fits of the party.
+//
+// That isn't enough against a driver who chooses weights within the ball to learn of some rows, or who
+// asks each party something else: exact sums at two points may be one party's number of rows. Where
+// the driver isn't trusted, masks must be made of the message's hash, so that they cancel
+// only where all parties answer the same, and the aggregator must be one that adds noise. Whoever
+// adds up is trusted to add each party's answer once.
 package shard
 
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/worker"
+	"github.com/dpglm/dpglm/losses"
 )
+
+// Plan is what all questions of a fit have in common: public numbers.
+type Plan struct {
+	Columns      int
+	FeatureBound float64     // on rows' norms
+	Intercept    bool        // whether rows have the constant feature
+	Loss         losses.Loss // whose gradients are added
+	LabelCentre  float64     // of labels' range
+	LabelBound   float64     // half its width
+	Parties      []int       // how many rows each has
+	Clip         float64     // of gradients; +Inf for none
+	Radius       float64     // of the ball that weights lie in
+	Steps        int         // questions
+	Mu           float64     // all of them are so much Gaussian-DP, for a row
+}
+
+// Within agrees to plans as long as all of them together are mu-GDP for a row: as long as
+// Σ Mu² ≤ mu². It counts a plan when it agrees to it.
+func Within(mu float64) func(Plan) error {
+	var lock sync.Mutex
+	spent := 0.0
+	return func(p Plan) error {
+		if err := check.Mu(mu); err != nil {
+			return err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		more := spent + float64(p.Mu*p.Mu)
+		if !(more <= float64(mu*mu)*(1+1e-12)) {
+			return check.Fail(check.ErrSpent, "μ of the plan", p.Mu, fmt.Sprintf("must leave all plans together within %g", mu))
+		}
+		spent = more
+		return nil
+	}
+}
 
 // Party is one that holds rows, in a file that dpglm.WriteRows wrote. It is safe
 // for concurrent use.
 type Party struct{ of *worker.Shard }
 
-// Open opens a party's file. Rows are read when a question comes, and checked and measured when
-// the first one does, which in a fit asks for nothing else. A file whose rows have persons, weights or offsets is refused.
-func Open(path string) (*Party, error) {
-	s, err := worker.OpenShard(path)
+// Open opens a party's file. Before a fit its plan goes to agree, such as [Within], which refuses
+// it by an error; rows are checked and measured before, when the first plan comes. A file whose
+// rows have persons, weights or offsets is refused.
+func Open(path string, agree func(Plan) error) (*Party, error) {
+	if agree == nil {
+		return nil, check.Fail(check.ErrConfig, "agree", nil, "must not be nil: it says which plans the party answers")
+	}
+	s, err := worker.OpenShard(path, func(t worker.Terms) error { return agree(Plan(t)) })
 	if err != nil {
 		return nil, err
 	}
 	return &Party{s}, nil
 }
 
-// Answer answers a question with integers from 0 to 2^bits − 1, bits being what the question
-// says. It depends on the rows and the question alone: on no order of rows, nor on how many
-// goroutines or parties add.
+// Answer answers a driver's message, the plan of a fit or its next question, with integers from 0
+// to 2^bits − 1, bits being what the plan says. They depend on the rows and the messages alone: on
+// no order of rows, nor on how many goroutines or parties add. What isn't the next question of a plan
+// that the party has agreed to is refused (dpglm.ErrConfig), and then no fit goes on: each
+// further one needs a plan, and the party's agreement.
 //
 // Each row adds integers whose norm is at most the question's bound: coordinates of its gradient
 // in steps of the question's, rounded towards zero. Errors about rows are for the party's eyes
 // only, as those of dpglm.NewDataset are.
-func (p *Party) Answer(ctx context.Context, question []byte) ([]uint64, error) {
+func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	switch {
 	case p == nil || p.of == nil:
 		return nil, check.Fail(check.ErrConfig, "party", nil, "must be made by Open")
 	case ctx == nil:
 		return nil, check.Fail(check.ErrConfig, "context", nil, "must not be nil")
 	}
-	return p.of.Answer(ctx, question)
+	return p.of.Answer(ctx, message)
 }
 
 // Close closes the file.

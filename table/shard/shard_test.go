@@ -31,7 +31,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestNoParty(t *testing.T) {
-	if _, err := shard.Open(t.TempDir() + "/none.rows"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := shard.Open(t.TempDir()+"/none.rows", shard.Within(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	var none *shard.Party

@@ -13,8 +13,13 @@ import (
 // those of several parties up without seeing one.
 type Shard = rows.Shard
 
-// OpenShard opens one.
-func OpenShard(path string) (*Shard, error) { return rows.OpenShard(path) }
+// Terms are what a party agrees to before a fit, or not.
+type Terms = rows.Terms
+
+// OpenShard opens one, of a party that agrees to what agree gives no error for.
+func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
+	return rows.OpenShard(path, agree)
+}
 
 // Reply answers a question that an engine was asked, for one piece of the blocks.
 func Reply(ctx context.Context, question []byte, piece int) ([]byte, error) {

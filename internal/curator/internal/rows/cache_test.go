@@ -51,8 +51,8 @@ func (a asks) Sum(_ context.Context, question []byte) ([]uint64, error) {
 	return nil, errNobody
 }
 
-// gradientQuestion is what parties are asked for the gradients of rows so long at most.
-func gradientQuestion(t *testing.T, n, d int, bound float64) (question []byte) {
+// planMessage is what parties are asked for the gradients of rows so long at most.
+func planMessage(t *testing.T, n, d int, bound float64) (question []byte) {
 	t.Helper()
 	table, err := NewParties(Parties{Aggregator: asks(func(q []byte) { question = q }), Rows: []int{n}, Bits: 64}, NewIdentity(d, bound, false))
 	if err != nil {
@@ -62,13 +62,13 @@ func gradientQuestion(t *testing.T, n, d int, bound float64) (question []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Gradient(ctx, make([]float64, d), make([]float64, d), 1); !errors.Is(err, errNobody) {
+	if _, err := s.Agree(ctx, Descent{Steps: 1, Clip: 1, Radius: 1, Mu: 1}); !errors.Is(err, errNobody) {
 		t.Fatal(err)
 	}
 	return question
 }
 
-// While a party reads its rows for one question it answers another one, and one that is cancelled
+// While a party reads its rows for one plan it answers another one, and one that is cancelled
 // returns, be it the one that reads or one that waits; a further one reads instead.
 func TestPartiesIntakeHoldsNobodyUp(t *testing.T) {
 	const n, d = 2000, 100
@@ -78,14 +78,14 @@ func TestPartiesIntakeHoldsNobodyUp(t *testing.T) {
 	}
 	var parties [2]*Shard
 	for k := range parties {
-		p, err := OpenShard(path)
+		p, err := OpenShard(path, func(Terms) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Close()
 		parties[k] = p
 	}
-	p, question, other := parties[0], gradientQuestion(t, n, d, 1), gradientQuestion(t, n, d, 2)
+	p, question, other := parties[0], planMessage(t, n, d, 1), planMessage(t, n, d, 2)
 	type answered struct {
 		sum []uint64
 		err error

@@ -2,6 +2,8 @@ package rows
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -36,25 +38,33 @@ const (
 
 // NewParties is the table of rows of which parties answer with sums.
 func NewParties(p Parties, enc Encoding) (*Table, error) {
-	n := 0
-	for k, rows := range p.Rows {
-		if rows < 1 || rows > math.MaxInt32-n {
-			return nil, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must be 1 or more, and all of them %d at most", math.MaxInt32))
-		}
-		n += rows
-	}
-	switch {
-	case len(p.Rows) < 1:
-		return nil, check.Fail(check.ErrShape, "parties", 0, "must be at least one")
-	case p.Bits < leastBits || p.Bits > 64:
-		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
-	case float64(n) > math.Ldexp(1, p.Bits-idleBits-stepBits):
-		return nil, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must be more, for sums of %d rows", n))
+	n, err := p.total()
+	if err != nil {
+		return nil, err
 	}
 	p.Rows = slices.Clone(p.Rows)
 	t := &Table{enc: enc, workspaces: new(sync.Pool), layout: newLayout(n, enc.Columns, false, nil)}
 	t.stored = &stored{class: -1, labels: anyLabels(), remote: &remote{rows: n, measured: enc, parties: &p}}
 	return t, nil
+}
+
+// total is how many rows all parties have.
+func (p *Parties) total() (n int, err error) {
+	for k, rows := range p.Rows {
+		if rows < 1 || rows > math.MaxInt32-n {
+			return 0, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must be 1 or more, and all of them %d at most", math.MaxInt32))
+		}
+		n += rows
+	}
+	switch {
+	case len(p.Rows) < 1:
+		return 0, check.Fail(check.ErrShape, "parties", 0, "must be at least one")
+	case p.Bits < leastBits || p.Bits > 64:
+		return 0, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
+	case float64(n) > math.Ldexp(1, p.Bits-idleBits-stepBits):
+		return 0, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must be more, for sums of %d rows", n))
+	}
+	return n, nil
 }
 
 // parties are those that hold the rows, nil where these lie elsewhere.
@@ -109,43 +119,84 @@ func (s *Sums) steps(r, clip float64) float64 {
 	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
 }
 
-// Intake has all parties that hold rows check them, with their labels, and count them: what is
-// wrong with one is told before anything is released. Other rows are checked when they are opened.
-func (s *Sums) Intake(ctx context.Context) error {
-	if !s.t.Parties() {
-		return nil
-	}
-	none := make([]float64, s.Dim())
-	return s.sumOfParties(ctx, none, &asked{Kind: "intake", W: none, Clip: math.Inf(1)})
+// Descent is what parties are told of a fit before its first question.
+type Descent struct {
+	Steps        int
+	Clip, Radius float64
+	Mu           float64 // that all questions spend together
 }
 
-// sumOfParties is Gradient's sum over the rows of parties, or 0 where they are to check these: over
-// all rows, as they have them, since no party knows what was picked or made of rows.
-func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
+// agreement is a fit that parties have agreed to.
+type agreement struct {
+	plan string
+	clip float64
+	lock sync.Mutex
+	next int // number of the question
+}
+
+// Agree tells all parties that hold the rows the plan of a fit, who check their rows, with their
+// labels, and count them: what is wrong with one is told before anything is released. It returns
+// the rows for this fit. Other rows are checked when they are opened, and are returned as they
+// are.
+func (s *Sums) Agree(ctx context.Context, of Descent) (*Table, error) {
 	p, at := s.t.parties(), s.t.stored
-	if q == nil || q.Kind != "gradient" && q.Kind != "intake" || at.whole != nil || at.of != nil || s.t.owners != nil {
-		return errParties
+	if p == nil {
+		return s.t, nil
 	}
 	loss, err := encodeLoss(s.loss)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var unique [16]byte
+	rand.Read(unique[:]) // never fails; a name, not noise
+	plan := shardPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: send(s.t.enc), Loss: loss,
+		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
+	if !math.IsInf(of.Clip, 1) {
+		plan.Clip = &of.Clip
+	}
+	message, err := p.ask(ctx, make([]float64, s.Dim()), shardMessage{Plan: &plan}, 0)
+	if err != nil {
+		return nil, err
+	}
+	t, r := *s.t, *at.remote
+	r.agreed = &agreement{plan: planOf(message), clip: of.Clip, next: 1}
+	t.stored = &stored{class: at.class, labels: at.labels, remote: &r}
+	return &t, nil
+}
+
+// sumOfParties is Gradient's sum over the rows of parties: over all rows, as they have them,
+// since no party knows what was picked or made of rows, and as they have agreed to.
+func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
+	p, at := s.t.parties(), s.t.stored
+	if q == nil || q.Kind != "gradient" || at.whole != nil || at.of != nil || s.t.owners != nil {
+		return errParties
+	}
+	of := at.remote.agreed
+	if of == nil || q.Clip != of.clip {
+		return errParties
+	}
+	of.lock.Lock()
+	defer of.lock.Unlock()
 	longest := s.longest(vector.Norm(q.W), q.Clip)
-	of := shardQuestion{Protocol: shardProtocol, Bits: p.Bits, Step: p.step(s.Len(), longest), Rows: send(s.t.enc),
-		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Weights: q.W, Intake: q.Kind == "intake"}
-	of.Bound = longest / of.Step
-	if !math.IsInf(q.Clip, 1) {
-		of.Clip = &q.Clip
-	}
-	question, err := json.Marshal(of)
+	question := shardQuestion{Plan: of.plan, Number: of.next, Step: p.step(s.Len(), longest), Weights: q.W}
+	question.Bound = longest / question.Step
+	of.next++
+	_, err := p.ask(ctx, dst, shardMessage{Question: &question}, question.Step)
+	return err
+}
+
+// ask sends a message and sets dst to the sum of the answers, in these steps.
+func (p *Parties) ask(ctx context.Context, dst []float64, m shardMessage, step float64) ([]byte, error) {
+	m.Protocol = shardProtocol
+	message, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("%w: question: %w", check.ErrConfig, err)
+		return nil, fmt.Errorf("%w: message to parties: %w", check.ErrConfig, err)
 	}
-	sum, err := p.Sum(ctx, question)
+	sum, err := p.Sum(ctx, message)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return p.read(dst, sum, &of, question)
+	return message, p.read(dst, sum, step, message)
 }
 
 // read turns a sum of all parties' answers into numbers, and refuses it unless as many have answered
@@ -155,13 +206,13 @@ func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error 
 // down to 0 at the modulus's other end, instead of refused or taken as it is: around the ring of
 // integers numbers then move by no more than the sum does, so that another party's row has
 // the sensitivity it should, whatever is added to it, and no error depends on it.
-func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question []byte) error {
+func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte) error {
 	n := 0
 	for _, rows := range p.Rows {
 		n += rows
 	}
-	if len(sum) != shardHead+len(dst) {
-		return refused("integers", fmt.Sprintf("must be %d", shardHead+len(dst)))
+	if all := shardHead + len(dst) + shardTail; len(sum) != all {
+		return refused("integers", fmt.Sprintf("must be %d", all))
 	}
 	for _, v := range sum {
 		if v > mask(p.Bits) {
@@ -173,10 +224,14 @@ func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question [
 		return refused("parties", fmt.Sprintf("must be %d, whose masks add up to 0", parties))
 	case sum[1] != uint64(n):
 		return refused("rows", fmt.Sprintf("must be the parties' %d", n))
-	case sum[2] != (parties*mark(question, p.Bits))&mask(p.Bits):
+	case sum[2] != (parties*mark(message, p.Bits))&mask(p.Bits):
 		return refused("question", "must be the one that was asked, of all parties")
 	}
-	for j, v := range sum[shardHead:] {
+	last := len(sum) - shardTail
+	if sum[last] != checksum(message, sum[:last], p.Bits) {
+		return refused("checksum", "must be that of its integers: the sum or an answer was damaged")
+	}
+	for j, v := range sum[shardHead:last] {
 		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)
 		switch {
 		case steps > half:
@@ -184,7 +239,7 @@ func (p *Parties) read(dst []float64, sum []uint64, q *shardQuestion, question [
 		case steps < -half:
 			steps = -half - (steps + half)
 		}
-		dst[j] = float64(steps) * q.Step
+		dst[j] = float64(steps) * step
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encodi
 		if err := Write(ctx, path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], Owners{}, nil, Range{}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenShard(path)
+		s, err := OpenShard(path, func(Terms) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +61,17 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encodi
 		t.Fatal(err)
 	}
 	return s
+}
+
+// agreedGradient is Gradient of a fit of one question, where parties hold the rows.
+func agreedGradient(s *Sums, dst, w []float64, clip float64) error {
+	t, err := s.Agree(ctx, Descent{Steps: 1, Clip: clip, Radius: math.Max(norm(w), 1), Mu: 1})
+	if err != nil {
+		return err
+	}
+	of := *s
+	of.t = t
+	return of.Gradient(ctx, dst, w, clip)
 }
 
 // Rounding is in the sensitivity: by as many steps as it can bring two gradients apart.
@@ -99,13 +110,17 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 	}
 	p := table.parties()
 	q := &shardQuestion{Step: p.step(n, s.longest(0, math.Inf(1)))}
+	answer := func(v uint64) []uint64 {
+		head := []uint64{1, n, mark(question, 64), v}
+		return append(head, checksum(question, head, 64))
+	}
 	var sums [2][1]float64
 	for k := range sums {
 		v := uint64(1<<61) + 256 + uint64(k)
 		if most := n * s.longest(0, math.Inf(1)) / q.Step; float64(v) > most {
 			t.Fatalf("%d steps, of %g that rows can have", v, most)
 		}
-		if err := p.read(sums[k][:], []uint64{1, n, mark(question, 64), v}, q, question); err != nil {
+		if err := p.read(sums[k][:], answer(v), q.Step, question); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,9 +144,22 @@ func TestPartiesAnswerForAllRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := make([]float64, d)
-	if err := s.Gradient(ctx, g, make([]float64, d), 0.5); err != nil {
+	of, err := s.Agree(ctx, Descent{Steps: 20, Clip: 0.5, Radius: 1, Mu: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
+	agreed := *s
+	agreed.t = of
+	if err := agreed.Gradient(ctx, g, make([]float64, d), 0.5); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Gradient(ctx, g, make([]float64, d), 0.5); err != errParties {
+		t.Errorf("nothing agreed: %v", err)
+	}
+	if err := agreed.Gradient(ctx, g, make([]float64, d), 0.4); err != errParties {
+		t.Errorf("another clip: %v", err)
+	}
+	s = &agreed
 	for name, table := range map[string]*Table{
 		"some": s.t.Pick(all[3:20]), "others": s.t.Pick([]int{5, 3}), "reordered": s.t.Pick(every), "rebound": s.t.Rebound(0.5, 0),
 		"weighted": owned, "class": s.t.Against(1),
@@ -170,7 +198,7 @@ func TestPartiesSensitivity(t *testing.T) {
 						y[n/2] = float64(k)
 						s := heldBy(t, x, y, 1+r.IntN(n-1), bits, enc, losses.Logistic{})
 						sums[k], declared = make([]float64, s.Dim()), s.GradientSensitivity(norm(w), clip)
-						if err := s.Gradient(ctx, sums[k], w, clip); err != nil {
+						if err := agreedGradient(s, sums[k], w, clip); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -211,7 +239,7 @@ func TestPartiesIntegersAreBounded(t *testing.T) {
 					if err := memory.Gradient(ctx, want, w, clip); err != nil {
 						t.Fatal(err)
 					}
-					if err := s.Gradient(ctx, got, w, clip); err != nil {
+					if err := agreedGradient(s, got, w, clip); err != nil {
 						t.Fatal(err)
 					}
 					for j := range got {
@@ -260,7 +288,7 @@ func TestPartiesClampLabels(t *testing.T) {
 			if err := sums.Gradient(ctx, want, w, clip); err != nil {
 				t.Fatal(err)
 			}
-			if err := parties.Gradient(ctx, got, w, clip); err != nil {
+			if err := agreedGradient(parties, got, w, clip); err != nil {
 				t.Fatal(err)
 			}
 			for j := range got {

@@ -43,6 +43,7 @@ type remote struct {
 	owners   *owners  // that the file tells of its rows, where they are a copy
 	copies   *copies
 	parties  *Parties // who hold the rows, nil for workers that read a file
+	agreed   *agreement
 }
 
 // of is the same for another number of rows.

@@ -9,57 +9,90 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rowfile"
-	"github.com/dpglm/dpglm/losses"
 )
 
-// shardProtocol names the form of questions and answers.
-const shardProtocol = "dpglm shard 1"
+// shardProtocol names the form of what parties are told, asked and answer.
+const shardProtocol = "dpglm shard 2"
+
+// shardMessage is the plan of a fit or, once parties have agreed to it, one of its questions.
+type shardMessage struct {
+	Protocol string         `json:"protocol"`
+	Plan     *shardPlan     `json:"plan,omitempty"`
+	Question *shardQuestion `json:"question,omitempty"`
+}
+
+// shardPlan is all that a fit's questions have in common, and how many there are.
+type shardPlan struct {
+	Fit     string          `json:"fit"` // that no other fit has
+	Bits    int             `json:"bits"`
+	Parties []int           `json:"parties"` // the rows of each
+	Rows    sentEncoding    `json:"rows"`
+	Loss    json.RawMessage `json:"loss"`
+	Labels  [2]float64      `json:"labels"`         // centre and bound
+	Clip    *float64        `json:"clip,omitempty"` // none if it isn't there
+	Radius  float64         `json:"radius"`         // of the ball that all weights lie in
+	Steps   int             `json:"steps"`          // questions
+	Mu      float64         `json:"mu"`             // all that they spend together
+}
 
 // shardQuestion asks parties for the sum of their rows' gradients, each of which becomes
 // integers before it is added: its coordinates, in steps, rounded towards zero. So a sum doesn't
 // depend on who holds which rows, nor on the order in which they are added.
 //
-// An answer is 3 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
-// question's mark; and the sum. Whoever adds answers up modulo 2^Bits adds these, too, by which
-// the sum's receiver sees that as many answers to this question were added as there are parties,
-// over as many rows. With Intake parties check their rows and labels, and the sum is 0.
+// An answer is 4 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
+// message's mark; the sum; and the checksum of all these. Whoever adds answers up modulo
+// 2^Bits adds these, too, by which the sum's receiver sees that as many answers to this question
+// were added as there are parties, over as many rows, and that no integer was damaged. To a plan
+// parties answer when they have checked their rows and labels, with a sum of 0.
 type shardQuestion struct {
-	Protocol string          `json:"protocol"`
-	Bits     int             `json:"bits"`
-	Step     float64         `json:"step"` // a power of two
-	Bound    float64         `json:"bound"`
-	Rows     sentEncoding    `json:"rows"`
-	Loss     json.RawMessage `json:"loss"`
-	Labels   [2]float64      `json:"labels"` // centre and bound
-	Weights  []float64       `json:"weights"`
-	Clip     *float64        `json:"clip,omitempty"` // none if it isn't there
-	Intake   bool            `json:"intake,omitempty"`
+	Plan    string    `json:"plan"`   // the SHA-256 of its message
+	Number  int       `json:"number"` // of the question, from 1
+	Step    float64   `json:"step"`   // a power of two
+	Bound   float64   `json:"bound"`
+	Weights []float64 `json:"weights"`
 }
 
-// shardHead is how many integers come before the sum.
-const shardHead = 3
+// shardHead is how many integers come before the sum, and shardTail how many behind.
+const shardHead, shardTail = 3, 1
 
 // mask keeps an integer's last bits.
 func mask(bits int) uint64 { return math.MaxUint64 >> (64 - bits) }
 
-// mark is a number that a question has, of the last bits of its SHA-256.
-func mark(question []byte, bits int) uint64 {
-	sum := sha256.Sum256(question)
+// mark is a number that a message has, of the last bits of its SHA-256.
+func mark(message []byte, bits int) uint64 {
+	sum := sha256.Sum256(message)
 	return binary.LittleEndian.Uint64(sum[:]) & mask(bits)
+}
+
+// checksum is a sum of integers, each times an odd number that the message gives it. So that of
+// a sum of answers is the sum of their checksums, and any change of one integer changes it.
+func checksum(message []byte, integers []uint64, bits int) (sum uint64) {
+	numbered := append(slices.Clone(message), make([]byte, 8)...)
+	for j, v := range integers {
+		binary.LittleEndian.PutUint64(numbered[len(message):], uint64(j))
+		of := sha256.Sum256(numbered)
+		sum += v * (binary.LittleEndian.Uint64(of[:]) | 1)
+	}
+	return sum & mask(bits)
 }
 
 // Shard is a party's file of rows.
 type Shard struct {
 	file   *rowfile.File
+	agree  func(Terms) error
 	tables cache[*Table]
+
+	lock sync.Mutex
+	fits map[string]*agreed // by their plans' SHA-256
 }
 
-// OpenShard opens it, without reading rows.
-func OpenShard(path string) (*Shard, error) {
+// OpenShard opens it, without reading rows. What isn't agreed to is refused.
+func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
 	f, err := rowfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -68,7 +101,7 @@ func OpenShard(path string) (*Shard, error) {
 		f.Close()
 		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must have no persons, weights or offsets, as parties are asked for sums over single rows")
 	}
-	return &Shard{file: f}, nil
+	return &Shard{file: f, agree: agree, fits: map[string]*agreed{}}, nil
 }
 
 // Close closes the file.
@@ -77,33 +110,6 @@ func (p *Shard) Close() error { return p.file.Close() }
 // Format prints the shape, whatever the verb.
 func (p *Shard) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "rows.Shard of %d rows", p.file.Rows)
-}
-
-// decode reads a question and refuses what no driver asks.
-func (q *shardQuestion) decode(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(q); err != nil {
-		return fmt.Errorf("%w: question: %w", check.ErrConfig, err)
-	}
-	frac, _ := math.Frexp(q.Step)
-	switch {
-	case q.Protocol != shardProtocol:
-		return check.Fail(check.ErrConfig, "protocol", fmt.Sprintf("%q", q.Protocol), fmt.Sprintf("must be %q", shardProtocol))
-	case q.Bits < leastBits || q.Bits > 64:
-		return check.Fail(check.ErrConfig, "bits", q.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
-	case frac != 0.5:
-		return check.Fail(check.ErrConfig, "step", q.Step, "must be a power of two")
-	case !(q.Bound >= 1 && q.Bound < math.Ldexp(1, q.Bits-1)):
-		return check.Fail(check.ErrConfig, "bound", q.Bound, "must be at least 1 and fit the integers")
-	}
-	if err := q.Rows.check(); err != nil {
-		return err
-	}
-	if enc := q.Rows.received(); len(q.Weights) != enc.Dim() {
-		return check.Fail(check.ErrConfig, "weights", len(q.Weights), fmt.Sprintf("must be the %d of the rows", enc.Dim()))
-	}
-	return nil
 }
 
 // check refuses an encoding that no caller could have described.
@@ -128,50 +134,50 @@ func (s *sentEncoding) check() error {
 	return nil
 }
 
-// Answer answers a question of a driver with Parties.
-func (p *Shard) Answer(ctx context.Context, question []byte) ([]uint64, error) {
-	var q shardQuestion
-	if err := q.decode(question); err != nil {
-		return nil, err
+// Answer answers a message of a driver with Parties. Once it has refused one, it goes on with
+// no fit.
+func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
+	var of shardMessage
+	d := json.NewDecoder(bytes.NewReader(message))
+	d.DisallowUnknownFields()
+	err := d.Decode(&of)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: message: %w", check.ErrConfig, err)
+	case of.Protocol != shardProtocol:
+		err = check.Fail(check.ErrConfig, "protocol", fmt.Sprintf("%q", of.Protocol), fmt.Sprintf("must be %q", shardProtocol))
+	case (of.Plan == nil) == (of.Question == nil):
+		err = check.Fail(check.ErrConfig, "message", nil, "must be a plan or a question")
 	}
-	key, err := json.Marshal(q.Rows)
 	if err != nil {
-		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
+		return nil, p.refuse(err)
 	}
-	t, err := p.tables.get(ctx, string(key), 4, func() (*Table, error) { return NewStored(ctx, p.file, q.Rows.received()) })
+	var fit *agreed
+	if of.Plan != nil {
+		fit, err = p.begin(ctx, message, of.Plan)
+	} else {
+		fit, err = p.admit(of.Question)
+	}
 	if err != nil {
 		return nil, err
 	}
-	loss, err := decodeLoss(q.Loss)
-	if err != nil {
-		return nil, err
-	}
-	if err := losses.Validate(loss, 0, q.Labels[1]); err != nil {
-		return nil, err
-	}
-	s, err := NewSums(t, nil, q.Labels[0], q.Labels[1], loss)
-	if err != nil {
-		return nil, err
-	}
-	answer := make([]uint64, shardHead+s.Dim())
-	answer[0], answer[1], answer[2] = 1, uint64(s.Len()), mark(question, q.Bits)
-	if !q.Intake { // for which rows and labels are checked now
-		if err := s.integers(ctx, answer[shardHead:], &q); err != nil {
+	answer := make([]uint64, shardHead+fit.sums.Dim()+shardTail)
+	answer[0], answer[1], answer[2] = 1, uint64(fit.sums.Len()), mark(message, fit.plan.Bits)
+	last := len(answer) - shardTail
+	if of.Question != nil {
+		if err := fit.sums.integers(ctx, answer[shardHead:last], of.Question, fit.clip); err != nil {
 			return nil, err
 		}
 	}
+	answer[last] = checksum(message, answer[:last], fit.plan.Bits)
 	for j := range answer {
-		answer[j] &= mask(q.Bits)
+		answer[j] &= mask(fit.plan.Bits)
 	}
 	return answer, nil
 }
 
 // integers sets dst to the sum of the rows' gradients, each in whole steps.
-func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion) error {
-	clip := math.Inf(1)
-	if q.Clip != nil {
-		clip = *q.Clip
-	}
+func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, clip float64) error {
 	type adding struct {
 		*workspace
 		sum []uint64
@@ -189,7 +195,7 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion) err
 				z := a.z[:rows.rows]
 				s.t.score(z, rows, lo, &f)
 				s.slopes(z, lo)
-				if q.Clip != nil {
+				if !math.IsInf(clip, 1) {
 					kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
 				}
 				a.row = room(a.row, len(dst))
