@@ -49,7 +49,7 @@ func opened(t *testing.T, path string) *rowfile.File {
 // the file.
 func planted() (x *mat.Dense, y []float64, o Owners) {
 	r := rand.New(rand.NewPCG(91, 92))
-	o = Owners{Count: 30, Most: 60, Seed: 5}
+	o = Owners{Count: 30, Most: 60}
 	for p := range o.Count {
 		for range 11 + 7*p%43 {
 			o.Persons = append(o.Persons, p)
