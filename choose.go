@@ -75,9 +75,13 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	best, err := schedule.Allow(d.data.Rows(), env.noise()).Select(scores)
+	allow, err := env.allow(schedule, d, ledger, loss.Name(), weights, limit)
 	if err != nil {
-		return 0, nil, &Interrupted{ledger, err}
+		return 0, nil, err
+	}
+	best, err := allow.Select(scores)
+	if err != nil {
+		return 0, nil, env.stopped(allow, ledger, err)
 	}
 	return best, ledger, nil
 }

@@ -76,12 +76,15 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 	}
 	ledger := env.mark(p.ledger, d)
 	e := &ClassEvaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
-	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
+	if p.allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
+		return nil, err
+	}
+	p.ctx = ctx
 	if p.in, err = rows.Frame(ctx, curator.Frame{}); err != nil {
 		return nil, err
 	}
 	if err := p.evaluate(e); err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, env.stopped(p.allow, ledger, err)
 	}
 	for k, name := range m.Levels() {
 		e.Classes[k].Name = name

@@ -129,7 +129,8 @@
 // [ErrRowFile] and [ErrSpent]. Nothing has been spent then. Bounds, ranges' widths, radii, clips,
 // step sizes, λ and μ are numbers from 1e-60 to 1e60, where nothing else is said. A run that is
 // cancelled, or fails, after it may have drawn noise returns an [Interrupted] with the ledger of
-// what counts as spent. Nothing panics for what a caller can pass, but, as slices and gonum's
+// what counts as spent; with a [Journal] it can go on later. One that stops before has spent
+// nothing. Nothing panics for what a caller can pass, but, as slices and gonum's
 // matrices do, an index that is out of range (matrices' At, mechanisms.Ranking's Set).
 //
 // # Stability
@@ -206,15 +207,26 @@ var _ ArgumentError = (*check.Error)(nil)
 type Ledger = mechanisms.Ledger
 
 // Interrupted is the error of a run that stopped after it may have drawn noise:
-// its planned Ledger counts as spent, in full.
+// its planned Ledger counts as spent, in full. A run that fails before has spent nothing, and
+// its error is what stopped it.
 type Interrupted struct {
 	Ledger *Ledger // what the whole run was planned to spend
 	Err    error   // what stopped it
+	// Made is how many releases were made, and Planned how many would have been, at most.
+	Made, Planned int
+	// Kept says that Env.Journal has the releases: the same call goes on from there, and
+	// spends nothing more.
+	Kept bool
 }
 
-// Error says that the planned budget is spent, and why the run stopped.
+// Error says that the planned budget is spent, what of it is left to be had, and why the run
+// stopped.
 func (e *Interrupted) Error() string {
-	return fmt.Sprintf("dpglm: stopped before the end, the planned budget is spent: %v", e.Err)
+	resume := "and what was released is lost, as there was no journal"
+	if e.Kept {
+		resume = "and the same call with its journal goes on from there without spending more"
+	}
+	return fmt.Sprintf("dpglm: stopped after %d of at most %d releases, the planned budget is spent, %s: %v", e.Made, e.Planned, resume, e.Err)
 }
 
 // Unwrap returns what stopped the run, such as context.Canceled.
@@ -359,7 +371,7 @@ func (p Problem) withRadius(s Shape, score float64) Problem {
 }
 
 // Env carries what is neither data nor parameters. nil is a valid Env: noise
-// from a fresh cryptographic source, and silence.
+// from a fresh cryptographic source, silence, and no journal.
 type Env struct {
 	// NoiseForTests replaces the cryptographic source of the privacy noise, for
 	// reproducible tests and experiments. The model's ledger then says that the
@@ -369,6 +381,9 @@ type Env struct {
 	// calls it at least once, the last time with done = total, but where it returns the
 	// constant model.
 	Progress func(done, total int)
+	// Journal, if set, keeps each release, so that a run that stops can go on later. Predictors
+	// have a State in its place, and refuse one.
+	Journal Journal
 }
 
 // callerNoise reports whether noise is the caller's.

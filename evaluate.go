@@ -101,7 +101,10 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	}
 	ledger := env.mark(p.ledger, d)
 	e := &Evaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
-	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
+	if p.allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
+		return nil, err
+	}
+	p.ctx = ctx
 	if p.shifted, err = sums.Frame(ctx, curator.Frame{}); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 		err = p.residuals(e)
 	}
 	if err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, env.stopped(p.allow, ledger, err)
 	}
 	return e, nil
 }

@@ -68,13 +68,16 @@ func EvaluateLevels(ctx context.Context, d *Dataset, m *Model, b Budget, cfg Eva
 		return nil, err
 	}
 	ledger := env.mark(p.ledger, d)
-	p.allow, p.ctx = p.schedule.Allow(d.data.Rows(), env.noise()), ctx
+	if p.allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
+		return nil, err
+	}
+	p.ctx = ctx
 	if p.in, err = sums.Frame(ctx, curator.Frame{}); err != nil {
 		return nil, err
 	}
 	e := &ClassEvaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
 	if err := p.evaluate(e); err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, env.stopped(p.allow, ledger, err)
 	}
 	for k, name := range m.Levels() {
 		e.Classes[k].Name = name

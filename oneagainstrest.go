@@ -58,9 +58,13 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 		return nil, err
 	}
 	ledger := env.mark(o.ledger, d)
-	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, o.schedule.Allow(d.data.Rows(), env.noise()), env.progress)
+	allow, err := env.allow(o.schedule, d, ledger, o.child.Learner, p.Loss.Name(), o.child.Problem.Radius)
 	if err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, err
+	}
+	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, allow, env.progress)
+	if err != nil {
+		return nil, env.stopped(allow, ledger, err)
 	}
 	return newClassModel(weights, d, p.Loss, ledger), nil
 }

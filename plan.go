@@ -89,16 +89,25 @@ func after(child *Plan, others int) int {
 	return child.Passes + others
 }
 
-// Run trains on d, which must have the shape of the plan. If ctx is cancelled before the first
-// noise is drawn, nothing is spent; after that the error is *Interrupted. Other errors come
-// before anything is spent: of data of another shape ([ErrShape]), with labels that don't
-// fit the loss ([ErrLabel]), or with rows that a party of [OpenShards] refuses.
+// Run trains on d, which must have the shape of the plan. Whatever stops it before the first
+// noise is drawn, a cancelled ctx, rows that can't be read, or a worker that fails, nothing is
+// spent; after that the error is *Interrupted. Errors about the data come before anything is
+// spent: of another shape ([ErrShape]), of labels that don't fit the loss ([ErrLabel]), or of rows
+// that a party of [OpenShards] refuses.
 func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	return p.observed(ctx, d, env, nil)
 }
 
-// observed runs and hands what inference finds to observe.
-func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*law)) (*Model, error) {
+// Check reads d as Run does at first, and returns the error that Run would have about it: whoever
+// keeps a budget can call it before the plan's ledger is spent. Parties of [OpenShards] aren't
+// asked before Run.
+func (p *Plan) Check(ctx context.Context, d *Dataset) error {
+	_, err := p.intake(ctx, d)
+	return err
+}
+
+// intake checks data, which it returns as training takes them.
+func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a Learner")
 	}
@@ -109,17 +118,31 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err := p.takes(data); err != nil {
 		return nil, err
 	}
+	if err := data.Check(p.loss); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// observed runs and hands what inference finds to observe.
+func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*law)) (*Model, error) {
+	data, err := p.intake(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	if p.descent != nil {
-		var err error
 		if data, err = data.Agree(ctx, p.loss, *p.descent); err != nil {
 			return nil, err
 		}
 	}
 	ledger := env.mark(p.ledger, d)
-	w, err := p.train(&run{ctx: ctx, data: data, allow: p.schedule.Anew().Allow(d.data.Rows(), env.noise()), progress: env.progress, observe: observe,
-		levels: d.levels()})
+	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.Problem.Radius)
 	if err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, err
+	}
+	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels()})
+	if err != nil {
+		return nil, env.stopped(allow, ledger, err)
 	}
 	return newModel(w, d, p.loss, ledger), nil
 }

@@ -70,6 +70,9 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
+	if err := env.without("predictors, which have a State"); err != nil {
+		return nil, err
+	}
 	data := d.data.For(p.loss)
 	if err := p.shape.fits(data); err != nil {
 		return nil, err

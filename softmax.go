@@ -74,11 +74,14 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 		return nil, err
 	}
 	ledger = env.mark(ledger, d)
-	r := &run{ctx: ctx, data: d.data.Against(0), allow: schedule.Allow(d.data.Rows(), env.noise()), progress: env.progress,
-		levels: d.levels()}
+	allow, err := env.allow(schedule, d, ledger, cfg)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{ctx: ctx, data: d.data.Against(0), allow: allow, progress: env.progress, levels: d.levels()}
 	weights, err := o.trainClasses(r, classes, cfg.Classes)
 	if err != nil {
-		return nil, &Interrupted{ledger, err}
+		return nil, env.stopped(allow, ledger, err)
 	}
 	return newClassModel(weights, d, nil, ledger), nil
 }

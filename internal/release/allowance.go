@@ -15,6 +15,7 @@ import (
 // concurrent use.
 type Allowance struct {
 	schedule *Schedule
+	place    string // in the whole schedule: the numbers of the parts that lead here
 	rows     *Rows
 	run      *run
 	void     bool    // whether it refuses all releases
@@ -28,23 +29,29 @@ type Allowance struct {
 type run struct {
 	lock sync.Mutex
 	src  mechanisms.Source
+
+	begun             bool // noise may have been drawn
+	releases, planned int
+	journal           Journal  // nil for none
+	identity          string   // its first record
+	kept              [][]byte // its releases that are to be made again
 }
 
 // Allow returns the right to make the releases of the schedule once, from the
 // given rows and with noise from the given source. What it returns the second time, or of a
 // part of another schedule, refuses every release.
 func (s *Schedule) Allow(rows *Rows, src mechanisms.Source) *Allowance {
-	a := s.allow(rows, &run{src: src}, nil)
+	a := s.allow(rows, &run{src: src, planned: s.releases()}, "0", nil)
 	a.void = s.allowed.Swap(true)
 	return a
 }
 
-func (s *Schedule) allow(rows *Rows, r *run, shared []*Rows) *Allowance {
+func (s *Schedule) allow(rows *Rows, r *run, place string, shared []*Rows) *Allowance {
 	uses := max(len(s.parts), 1)
 	if s.how == replicated {
 		uses = s.count
 	}
-	a := &Allowance{schedule: s, rows: rows, run: r, regions: shared, made: make([]int, uses)}
+	a := &Allowance{schedule: s, place: place, rows: rows, run: r, regions: shared, made: make([]int, uses)}
 	switch {
 	case s.how == woven:
 		a.regions = make([]*Rows, len(s.parts[0].split().parts))
@@ -70,7 +77,7 @@ func (a *Allowance) Part(i int) (*Allowance, error) {
 	if s.how == woven || len(s.parts) == 1 {
 		shared = a.regions
 	}
-	return s.parts[i].allow(a.rows, a.run, shared), nil
+	return s.parts[i].allow(a.rows, a.run, a.part(i), shared), nil
 }
 
 // On returns the allowance of the i-th part of a parallel composition, which is
@@ -97,11 +104,15 @@ func (a *Allowance) On(i int, rows *Rows) (*Allowance, error) {
 		return nil, a.refuse(fmt.Sprintf("needs the same split each time, and part %d has other rows than before", i))
 	}
 	a.regions[i] = rows
+	place := a.part(i)
 	if s.how == replicated {
 		i = 0
 	}
-	return s.parts[i].allow(rows, a.run, nil), nil
+	return s.parts[i].allow(rows, a.run, place, nil), nil
 }
+
+// part is the place of a part.
+func (a *Allowance) part(i int) string { return fmt.Sprintf("%s.%d", a.place, i) }
 
 // use counts the i-th part, or a leaf's releases where i is 0.
 func (a *Allowance) use(i int) error {
@@ -161,12 +172,14 @@ func (a *Allowance) AddNoise(x Answer) ([]float64, error) {
 	if err := a.admit(x.rows, len(x.values), m.dim); err != nil {
 		return nil, err
 	}
-	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x, 0)
-	if err := m.release(v, x.l2, a.run.src); err != nil {
-		return nil, err // v may be raw
-	}
-	return v, nil
+	return a.release(m.name(), m.dim, x.l2, 0, func() ([]float64, error) {
+		v := append([]float64(nil), x.values...)
+		a.record(m.name(), v, x, 0)
+		if err := m.release(v, x.l2, a.run.src); err != nil {
+			return nil, err // v may be raw
+		}
+		return v, nil
+	})
 }
 
 // Draw releases a vector by a planned pool of Gaussian releases, with a share of its μ².
@@ -188,12 +201,15 @@ func (a *Allowance) Draw(share float64, x Answer) ([]float64, error) {
 		return nil, err
 	}
 	a.drawn += share
-	v, of := append([]float64(nil), x.values...), m.of(share)
-	a.record(m.name(), v, x, of.Mu)
-	if err := of.Release(v, v, x.l2, a.run.src); err != nil {
-		return nil, err // v may be raw
-	}
-	return v, nil
+	of := m.of(share)
+	return a.release(m.name(), len(x.values), x.l2, of.Mu, func() ([]float64, error) {
+		v := append([]float64(nil), x.values...)
+		a.record(m.name(), v, x, of.Mu)
+		if err := of.Release(v, v, x.l2, a.run.src); err != nil {
+			return nil, err // v may be raw
+		}
+		return v, nil
+	})
 }
 
 // Select releases the index of one of several scores by the planned mechanism.
@@ -207,9 +223,23 @@ func (a *Allowance) Select(x Answer) (int, error) {
 	if err := a.admit(x.rows, 0, 0); err != nil {
 		return 0, err
 	}
-	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x, 0)
-	return m.choose(v, x.each, a.run.src)
+	return a.index(m.name(), largest(x.each), func() (int, error) {
+		v := append([]float64(nil), x.values...)
+		a.record(m.name(), v, x, 0)
+		return m.choose(v, x.each, a.run.src)
+	})
+}
+
+// index is release for what releases an index.
+func (a *Allowance) index(mechanism string, sensitivity float64, draw func() (int, error)) (int, error) {
+	v, err := a.release(mechanism, 1, sensitivity, 0, func() ([]float64, error) {
+		i, err := draw()
+		return []float64{float64(i)}, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(v[0]), nil
 }
 
 // Vote releases yes or no by a margin.
@@ -223,12 +253,19 @@ func (a *Allowance) Vote(x Answer) (bool, error) {
 	if err := a.admit(x.rows, len(x.values), 1); err != nil {
 		return false, err
 	}
-	v := append([]float64(nil), x.values...)
-	a.record(m.name(), v, x, 0)
-	if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > 1<<52 {
-		return false, a.refuse("needs a whole number")
-	}
-	return m.Answer(int(v[0]), a.run.src)
+	yes, err := a.index(m.name(), x.l2, func() (int, error) {
+		v := append([]float64(nil), x.values...)
+		a.record(m.name(), v, x, 0)
+		if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > 1<<52 {
+			return 0, a.refuse("needs a whole number")
+		}
+		yes, err := m.Answer(int(v[0]), a.run.src)
+		if yes {
+			return 1, err
+		}
+		return 0, err
+	})
+	return yes == 1, err
 }
 
 // admit holds an answer's rows and length against the plan, and counts it.

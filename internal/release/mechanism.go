@@ -83,21 +83,26 @@ func (s selection) entry(label string, _ int) (*mechanisms.Ledger, error) { retu
 // choose returns the index of the chosen score. Mechanisms with one sensitivity
 // for all scores get the largest.
 func (s selection) choose(scores, each []float64, src mechanisms.Source) (int, error) {
-	largest := 0.0
-	for _, v := range each {
-		largest = math.Max(largest, v)
-	}
+	most := largest(each)
 	switch m := s.by.(type) {
 	case mechanisms.GeneralizedExponential:
 		return m.Select(scores, each, src)
 	case mechanisms.Exponential:
-		return m.Select(scores, largest, src)
+		return m.Select(scores, most, src)
 	case mechanisms.PermuteAndFlip:
-		return m.Select(scores, largest, src)
+		return m.Select(scores, most, src)
 	case mechanisms.NoisyMax:
-		return m.Select(scores, largest, src)
+		return m.Select(scores, most, src)
 	}
 	return 0, check.Fail(check.ErrConfig, "selector", nil, "must be one of package mechanisms")
+}
+
+func largest(each []float64) float64 {
+	most := 0.0
+	for _, v := range each {
+		most = math.Max(most, v)
+	}
+	return most
 }
 
 type objective struct {

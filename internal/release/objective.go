@@ -66,6 +66,11 @@ func (a *Allowance) Minimise(ctx context.Context, m Minimand) ([]float64, error)
 	if err := a.admit(m.rows, m.dim, o.dim); err != nil {
 		return nil, err
 	}
+	return a.release(o.name(), o.dim, m.slope, o.law.Ratio, func() ([]float64, error) { return a.minimiser(ctx, m, o) })
+}
+
+// minimiser draws what Minimise releases.
+func (a *Allowance) minimiser(ctx context.Context, m Minimand, o objective) ([]float64, error) {
 	linear := mechanisms.Gaussian{Mu: o.law.Ratio}
 	sigma, err := linear.Sigma(m.slope, m.dim)
 	if err != nil {

@@ -52,10 +52,12 @@ func (a *Allowance) Choose(x *Ranking) (int, error) {
 	if err := a.admit(x.rows, 0, 0); err != nil {
 		return 0, err
 	}
-	if r, ok := a.run.src.(Recorder); ok {
-		return a.chooseRecorded(r, m, x)
-	}
-	return x.ranked.Select(a.run.src)
+	return a.index(m.name(), float64(x.sensitivity), func() (int, error) {
+		if r, ok := a.run.src.(Recorder); ok {
+			return a.chooseRecorded(r, m, x)
+		}
+		return x.ranked.Select(a.run.src)
+	})
 }
 
 // chooseRecorded shows a test the scores, and chooses by what it leaves of them.

@@ -1,0 +1,95 @@
+package dpglm
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// Journal keeps what a run releases, one record for each release and one before the first,
+// so that a run which stops can go on later from there: the same call with the same journal
+// makes the releases again as they are there, without new noise, and then the others. It costs
+// no more than one run does. Package mechanisms/journal keeps one in a file.
+//
+// # Privacy
+//
+// Replace-one. Both runs together are one run of the plan. A release is in the journal before
+// the learner sees it, and what a run drew and didn't record is forgotten with it, unseen, and
+// drawn afresh: the ledger is the plan's, once. Records hold released numbers, which the
+// guarantee covers; no noise, no linear term of [ObjectivePerturbation] and nothing else
+// that is secret. So a journal that is complete may be published. That of a run that hasn't ended
+// is for the curator only: its last record may be torn, and is then cut off and drawn again.
+//
+// What the caller must see to:
+//
+//   - The rows are those of the run that stopped, and in the same order. For learners without
+//     disjoint parts any order will do; with them, as in [GridSearch], [Boost] and after
+//     [Dataset.Split], rows in another order would come to lie in other parts, and cost up to twice
+//     as much. Nothing compares the rows, as a fingerprint in the journal would tell who they are
+//     to whoever knows all but one. With [Persons] such runs are not resumed but refused.
+//   - A journal belongs to one run: two programs that go on with copies of it draw two releases
+//     where the ledger counts one.
+//   - Env.NoiseForTests, where there is one, goes on where it was, or noise is used twice.
+type Journal interface {
+	// Records returns all records that were appended, the earliest first.
+	Records() ([][]byte, error)
+	// Append adds a record, and returns once it will be there after a crash. The first call
+	// comes before any noise is drawn, and if it fails none is.
+	Append(record []byte) error
+}
+
+// allow returns the right to make a schedule's releases from d, which a journal, if there is
+// one, goes on with. ledger and of, what is computed by which configuration, tell the run from
+// others.
+func (e *Env) allow(schedule *release.Schedule, d *Dataset, ledger *Ledger, of ...any) (*release.Allowance, error) {
+	allow := schedule.Allow(d.data.Rows(), e.noise())
+	if e == nil || e.Journal == nil {
+		return allow, nil
+	}
+	identity, err := d.identity(ledger, of)
+	if err != nil {
+		return nil, err
+	}
+	return allow, allow.Keep(e.Journal, identity, d.Shape().PersonRows == 0)
+}
+
+// stopped is the error of a run that an error ended: that one, if no noise was drawn.
+func (e *Env) stopped(allow *release.Allowance, ledger *Ledger, err error) error {
+	if !allow.Begun() {
+		return err
+	}
+	made, planned := allow.Releases()
+	return &Interrupted{Ledger: ledger, Err: err, Made: made, Planned: planned, Kept: e != nil && e.Journal != nil}
+}
+
+// identity names a run on d by a hash of public facts.
+func (d *Dataset) identity(ledger *Ledger, of []any) (string, error) {
+	var facts any = d.facts
+	if t, ok := facts.(tableFacts); ok {
+		facts = t.encoder.Schema()
+	}
+	text, err := json.Marshal([]any{d.Shape(), facts, ledger})
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	hash.Write(text)
+	for _, v := range of {
+		if text, err = json.Marshal(v); err != nil { // a number that isn't finite, or a function
+			text = nil
+		}
+		fmt.Fprintf(hash, "\n%T %s", v, text)
+	}
+	return fmt.Sprintf("dpglm %s run %x", Version, hash.Sum(nil)), nil
+}
+
+// without refuses a journal where releases aren't a run's.
+func (e *Env) without(what string) error {
+	if e == nil || e.Journal == nil {
+		return nil
+	}
+	return check.Fail(ErrConfig, "Env.Journal", fmt.Sprintf("%T", e.Journal), "must be nil for "+what)
+}
