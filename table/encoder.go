@@ -171,8 +171,10 @@ type Binding struct {
 	indices []int // of the features that aren't 0, ascending
 	values  []float64
 
-	exposure int    // the field of the exposure; −1 if there is none
-	exposed  number // how it is read
+	exposure        int     // the field of the exposure; −1 if there is none
+	exposed         number  // how it is read
+	exposureClamped clamped // exposures outside the range
+	outside         bool    // the last one was
 
 	unit    string // the place of the next record
 	number  int
@@ -226,8 +228,25 @@ func (b *Binding) Exposure(fields []string) (float64, error) {
 	if err != nil {
 		return 0, placed(err, b.unit, b.number)
 	}
-	x, _ = b.exposed.clamp(x)
+	if x, b.outside = b.exposed.clamp(x); b.outside {
+		b.exposureClamped.add(fields[b.exposure], b.unit, b.number)
+	}
 	return x, nil
+}
+
+// Clamped are the columns of which the last record had a number outside the range, which counted
+// as the range's end; the exposure among them if it was read.
+func (b *Binding) Clamped() []string {
+	var names []string
+	for i, c := range b.cells {
+		if c.clamped {
+			names = append(names, b.encoder.inputs[i].column.Name)
+		}
+	}
+	if b.outside {
+		names = append(names, b.encoder.schema.Exposure)
+	}
+	return names
 }
 
 // At says where the next record is, such as in line 7, for its errors and for Warnings.
@@ -244,6 +263,9 @@ func (b *Binding) Warnings() []string {
 		out = append(out, b.clamped[i].warning(in.column, b.rows)...)
 		out = append(out, otherWarnings(in.column, b.others[i])...)
 	}
+	if b.exposureClamped.count > 0 {
+		out = append(out, b.exposureClamped.warning(b.encoder.schema.column(b.encoder.schema.Exposure), b.rows)...)
+	}
 	return out
 }
 
@@ -253,7 +275,7 @@ func (b *Binding) Encode(dst []float64, fields []string) error {
 	if err := b.fits(fields); err != nil {
 		return err
 	}
-	b.wanted = b.wanted[:0]
+	b.wanted, b.outside = b.wanted[:0], false
 	for _, at := range b.at {
 		b.wanted = append(b.wanted, fields[at])
 	}

@@ -7,8 +7,13 @@
 // POST /predict takes a record, or a list of them, and answers with a number for each or, of a
 // label with several levels, their probabilities and the most likely one; GET /model says what is
 // predicted from which columns, and how private it is. A model with exposures answers with means
-// for an exposure of 1, which "per" says: multiply each by its record's. A model is released:
-// answering queries with it spends nothing more, however many there are.
+// for each record's own, as csvfit predict does, and for an exposure of 1 where a record has none,
+// which "per" says. Numbers outside the range of their column count as the range's end:
+// "held_to_range" lists the columns where that was so, with the numbers of the records. A model is
+// released: answering queries with it spends nothing more, however many there are.
+//
+// Eight requests of up to 1 MB are answered at a time; others get status 503, and are to ask
+// again. An interrupt or a termination signal lets those at work end, and a second one kills.
 package main
 
 import (
@@ -20,17 +25,17 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 func main() {
 	path := flag.String("model", "model.json", "`file` of a model that was trained on a table")
 	address := flag.String("listen", "localhost:8080", "`address` to listen at")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := task.Signals()
 	defer stop()
 	if err := run(ctx, *path, *address); err != nil {
 		fmt.Fprintln(os.Stderr, "serve:", err)
@@ -38,7 +43,7 @@ func main() {
 	}
 }
 
-// run serves until ctx is cancelled.
+// run serves until ctx is cancelled, and then until what is at work has ended.
 func run(ctx context.Context, path, address string) error {
 	handler, err := load(path)
 	if err != nil {
@@ -49,15 +54,20 @@ func run(ctx context.Context, path, address string) error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "serving at http://"+listener.Addr().String())
-	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	return serve(ctx, listener, handler)
+}
+
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 1 << 14}
+	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		server.Close()
+		ended <- server.Shutdown(context.Background()) // the timeouts bound it
 	}()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil
+	return <-ended
 }
 
 // load reads a model and returns what serves it.

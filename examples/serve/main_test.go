@@ -7,10 +7,12 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -176,8 +178,9 @@ func TestServesClasses(t *testing.T) {
 	}
 }
 
-// Rates are for an exposure of 1, whatever a record's own is, and the answers say so.
-func TestServesRates(t *testing.T) {
+// claims is a model of rates.
+func claims(t *testing.T) *dpglm.Model {
+	t.Helper()
 	schema, err := table.ParseSchema([]byte(`{"version": 1, "label": "claims", "exposure": "years", "columns": [
 		{"name": "age", "kind": "numeric", "range": [0, 100]}, {"name": "years", "kind": "numeric", "range": [0.1, 1]}, {"name": "claims", "kind": "count", "cap": 5}]}`))
 	if err != nil {
@@ -195,11 +198,40 @@ func TestServesRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newServer(m))
+	return m
+}
+
+// answered is an answer with numbers.
+type answered struct {
+	Per         string
+	Predictions []float64
+	Held        map[string][]int `json:"held_to_range"`
+}
+
+func numbered(t *testing.T, s *httptest.Server, body string) (a answered) {
+	t.Helper()
+	status, answer := ask(t, s, body)
+	if err := json.Unmarshal([]byte(answer), &a); err != nil || status != http.StatusOK {
+		t.Fatalf("%s: %d %s (%v)", body, status, answer, err)
+	}
+	return a
+}
+
+// Means are for each record's own exposure, as those of csvfit predict, and for 1 where it has
+// none; the answers say so.
+func TestServesRates(t *testing.T) {
+	s := httptest.NewServer(newServer(claims(t)))
 	defer s.Close()
-	_, half := ask(t, s, `{"age": 70, "years": 0.5}`)
-	if _, none := ask(t, s, `{"age": 70}`); half != none || !strings.Contains(none, `"kind":"mean","per":"years = 1","predictions":[`) {
-		t.Errorf("%s at a half and %s without", half, none)
+	const per = "each record's years, or 1 where it has none"
+	a := numbered(t, s, `[{"age": 70, "years": 0.5}, {"age": 70}, {"age": 70, "years": 1}]`)
+	if p := a.Predictions; len(p) != 3 || p[0] != p[1]/2 || p[1] != p[2] || a.Per != per || a.Held != nil {
+		t.Errorf("%+v", a)
+	}
+	if a := numbered(t, s, `[{"age": 70, "years": 30}, {"age": 70, "years": 1}]`); a.Predictions[0] != a.Predictions[1] || fmt.Sprint(a.Held) != "map[years:[1]]" {
+		t.Errorf("an exposure outside of its range: %+v", a)
+	}
+	if status, answer := ask(t, s, `{"age": 70, "years": null}`); status != http.StatusBadRequest || !strings.Contains(answer, `record 1, column \"years\"`) {
+		t.Errorf("an exposure that is missing: %d %s", status, answer)
 	}
 	r, err := http.Get(s.URL + "/model")
 	if err != nil {
@@ -207,8 +239,26 @@ func TestServesRates(t *testing.T) {
 	}
 	defer r.Body.Close()
 	var model struct{ Per string }
-	if err := json.NewDecoder(r.Body).Decode(&model); err != nil || model.Per != "years = 1" {
+	if err := json.NewDecoder(r.Body).Decode(&model); err != nil || model.Per != per {
 		t.Errorf("%+v (%v)", model, err)
+	}
+}
+
+// Numbers outside of a column's range count as its end, and the answer says where.
+func TestSaysWhatWasHeldToItsRange(t *testing.T) {
+	s := httptest.NewServer(newServer(trained(t, losses.Logistic{})))
+	defer s.Close()
+	a := numbered(t, s, `[{"age": 1e40, "ward": "icu"}, {"age": 100, "ward": "icu"}, {"age": -5e9, "ward": "icu"}, {"age": 0, "ward": "icu"}]`)
+	if p := a.Predictions; p[0] != p[1] || p[2] != p[3] || fmt.Sprint(a.Held) != "map[age:[1 3]]" {
+		t.Errorf("%+v", a)
+	}
+	ends := numbered(t, s, `[{"age": 100, "ward": "icu"}, {"age": 0, "ward": "icu"}]`)
+	if ends.Held != nil {
+		t.Errorf("the ends of the range: %+v", ends)
+	}
+	levels := served(t, "../../testdata/model-v1-ordinal.json")
+	if status, answer := ask(t, levels, `[{"age": 95, "ward": "surgery"}, {"age": 950, "ward": "surgery"}]`); status != http.StatusOK || !strings.Contains(answer, `"held_to_range":{"age":[2]}`) {
+		t.Errorf("levels: %d %s", status, answer)
 	}
 }
 
@@ -260,7 +310,7 @@ func TestBadRequests(t *testing.T) {
 		{`[{"age": 1, "ward": "icu"}, {"age": 1, "ward": "sea"}]`, `record 2, column \"ward\"`, 400},
 		{`{"ward": "icu"}`, `\"age\" is not in the record`, 400},
 		{`{"age": [1], "ward": "icu"}`, `record 1, column \"age\": a field must be`, 400},
-		{`[1]`, `such as {\"age\"`, 400}, {`[]`, "at least 1", 400}, {`{"age": 1} {"age": 2}`, "into a list", 400}, {``, "the body is empty: give a record such as", 400}, {`{"age"`, "EOF", 400},
+		{`[1]`, `such as {\"age\"`, 400}, {`[]`, "at least 1", 400}, {`{"age": 1, "ward": "icu"} {"age": 2}`, "into a list", 400}, {``, "the body is empty: give a record such as", 400}, {`{"age"`, "EOF", 400},
 		{`"` + strings.Repeat("x", maxBody) + `"`, "too large", 413},
 	} {
 		if status, answer := ask(t, s, c.body); status != c.status || !strings.Contains(answer, c.says) {
@@ -291,6 +341,175 @@ func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := run(ctx, "../../testdata/model-v1-table.json", "localhost:0"); err != nil {
+		t.Error(err)
+	}
+}
+
+// slow is a body that has begun, and goes on when it is told to.
+type slow struct {
+	begun chan<- struct{}
+	rest  <-chan struct{}
+	text  io.Reader
+}
+
+func (b *slow) Read(p []byte) (int, error) {
+	if b.begun != nil {
+		b.begun <- struct{}{}
+		b.begun = nil
+		<-b.rest
+	}
+	return b.text.Read(p)
+}
+
+// Of 256 requests at the same time so many are at work as may be; all others are told to come
+// again, and can when those have ended.
+func TestRequestsAtATime(t *testing.T) {
+	h := newServer(trained(t, losses.Logistic{}))
+	begun, rest := make(chan struct{}), make(chan struct{})
+	post := func(body io.Reader) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/predict", body))
+		return w
+	}
+	statuses := make(chan int)
+	for range maxAtWork {
+		go func() { statuses <- post(&slow{begun, rest, strings.NewReader(`{"age": 50, "ward": "icu"}`)}).Code }()
+		<-begun
+	}
+	for range 256 - maxAtWork {
+		w := post(strings.NewReader(`{"age": 50, "ward": "icu"}`))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+			t.Fatalf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+		}
+	}
+	close(rest)
+	for range maxAtWork {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("a request at work: %d", status)
+		}
+	}
+	if w := post(strings.NewReader(`{"age": 50, "ward": "icu"}`)); w.Code != http.StatusOK {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// weighed is a request's body, and where its answer goes. It takes the heap's weight, without what
+// is no longer used, whenever so much more was read, and when the answer is written.
+type weighed struct {
+	http.ResponseWriter
+	text io.Reader
+	left int
+	most uint64
+}
+
+func (b *weighed) weigh() {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	b.most = max(b.most, m.HeapAlloc)
+}
+
+func (b *weighed) Read(p []byte) (int, error) {
+	n, err := b.text.Read(p)
+	if b.left -= n; b.left < 0 || err != nil {
+		b.left = maxBody / 5
+		b.weigh()
+	}
+	return n, err
+}
+
+func (b *weighed) Write(p []byte) (int, error) {
+	b.weigh()
+	return b.ResponseWriter.Write(p)
+}
+
+// What a request of 1 MB holds, at any time, is less than half of its part of 200 MB: as much
+// again may wait to be collected.
+func TestRequestsAreSmall(t *testing.T) {
+	levels, err := os.ReadFile("../../testdata/model-v1-ordinal.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graded := new(dpglm.Model)
+	if err := json.Unmarshal(levels, graded); err != nil {
+		t.Fatal(err)
+	}
+	long := `{"age": 50, "ward": "surgery", "notes": "` + strings.Repeat("x", maxBody-100) + `"}`
+	for name, c := range map[string]struct {
+		m      model
+		body   string
+		status int
+	}{
+		"records":            {trained(t, losses.Logistic{}), "[" + strings.Repeat(`{"age":50,"ward":"icu"},`, maxBody/24-1) + `{"age":50,"ward":"icu"}]`, 200},
+		"outside the range":  {trained(t, losses.Logistic{}), "[" + strings.Repeat(`{"age":500,"ward":"icu"},`, maxBody/25-1) + `{"age":50,"ward":"icu"}]`, 200},
+		"one long text":      {trained(t, losses.Logistic{}), long, 200},
+		"records of levels":  {graded, "[" + strings.Repeat(`{"age":50,"ward":"surgery"},`, 4000) + `{"age":50,"ward":"surgery"}]`, 200},
+		"many more of these": {graded, "[" + strings.Repeat(`{"age":50,"ward":"surgery"},`, maxBody/28-1) + `{"age":50,"ward":"surgery"}]`, 413},
+		"fields only":        {graded, "{" + strings.Repeat(`"a":1,`, maxBody/7) + `"age":50,"ward":"surgery"}`, 200},
+	} {
+		h, w := newServer(c.m), httptest.NewRecorder()
+		b := &weighed{ResponseWriter: w, text: strings.NewReader(c.body), left: maxBody / 5}
+		b.weigh()
+		before := b.most
+		h.ServeHTTP(b, httptest.NewRequest("POST", "/predict", b))
+		if w.Code != c.status || len(c.body) > maxBody {
+			t.Errorf("%s: %d %.80s", name, w.Code, w.Body)
+		}
+		if held := b.most - before; held > 100<<20/maxAtWork {
+			t.Errorf("%s: %d MB held", name, held>>20)
+		} else {
+			t.Logf("%s: %.1f MB held", name, float64(held)/(1<<20))
+		}
+	}
+}
+
+// Requests at work end before the server does.
+func TestStopsGracefully(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, rest, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	at := newServer(trained(t, losses.Logistic{}))
+	go func() {
+		ended <- serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(begun)
+			<-rest
+			at.ServeHTTP(w, r)
+		}))
+	}()
+	status := make(chan int, 1)
+	go func() {
+		r, err := http.Post("http://"+listener.Addr().String()+"/predict", "application/json", strings.NewReader(`{"age": 50, "ward": "icu"}`))
+		if err != nil {
+			t.Error(err)
+			status <- 0
+			return
+		}
+		r.Body.Close()
+		status <- r.StatusCode
+	}()
+	<-begun
+	cancel()
+	for { // no more are let in
+		c, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			break
+		}
+		c.Close()
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("ended before its request: %v", err)
+	default:
+	}
+	close(rest)
+	if got := <-status; got != http.StatusOK {
+		t.Errorf("the request at work: %d", got)
+	}
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,42 +17,36 @@ type model interface {
 	Levels() []string
 	Ledger() *dpglm.Ledger
 	Encoder() *table.Encoder
-	PredictLevels(records ...map[string]string) ([]dpglm.LevelPrediction, error)
 }
 
 // server answers for one model, which any number of requests may use at the same time.
 type server struct {
 	model
+	encoder *table.Encoder
+	schema  table.Schema
 	kind    string // of the predictions
-	predict func(records []map[string]string) (any, error)
+	// predict says what the model does of rows of features with their exposures, one value
+	// for JSON each.
+	predict func(x mat.Matrix, exposures []float64) ([]any, error)
+	slots   chan struct{} // one for each request that is at work
 }
+
+// maxAtWork is how many requests are answered at a time: each may take some 20 MB.
+const maxAtWork = 8
+
+// maxBody is how many bytes a request may have, and maxReply an answer's predictions.
+const (
+	maxBody  = 1 << 20
+	maxReply = 4 << 20
+)
 
 func newServer(m model) http.Handler {
-	s := &server{model: m, kind: "levels", predict: func(records []map[string]string) (any, error) { return m.PredictLevels(records...) }}
-	if one, ok := m.(*dpglm.Model); ok && m.Levels() == nil {
-		s.kind, s.predict = "mean", numbers(one, one.Means)
-		switch {
-		case one.Link().Probability():
-			s.kind = "probability"
-		case one.Encoder().Label().Kind == table.Binary: // a loss without probabilities
-			s.kind, s.predict = "class", numbers(one, one.Predict)
-		}
-	}
+	s := &server{model: m, encoder: m.Encoder(), schema: m.Encoder().Schema(), slots: make(chan struct{}, maxAtWork)}
+	s.kind, s.predict = predictor(m)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /model", s.describe)
-	mux.HandleFunc("POST /predict", s.answer)
+	mux.HandleFunc("POST /predict", s.admit)
 	return mux
-}
-
-// numbers predicts one for each record.
-func numbers(m *dpglm.Model, predict func(x mat.Matrix) ([]float64, error)) func(records []map[string]string) (any, error) {
-	return func(records []map[string]string) (any, error) {
-		x, err := m.Encode(records...)
-		if err != nil { // it names the record, the column and what is wrong
-			return nil, err
-		}
-		return predict(x)
-	}
 }
 
 // describe says what is predicted, from what, and under which guarantee.
@@ -67,90 +58,58 @@ func (s *server) describe(w http.ResponseWriter, _ *http.Request) {
 		Columns []string      `json:"columns"`
 		Per     string        `json:"per,omitempty"`
 		Ledger  *dpglm.Ledger `json:"ledger"`
-	}{s.Label(), s.kind, s.Levels(), s.Encoder().Inputs(), s.per(), s.Ledger()})
+	}{s.Label(), s.kind, s.Levels(), s.encoder.Inputs(), s.per(), s.Ledger()})
 }
 
-// per says of what exposure the predictions are, where the schema has one: records' own don't
-// count.
+// per says of what exposure the predictions are, where the schema has one.
 func (s *server) per() string {
-	if name := s.Encoder().Schema().Exposure; name != "" {
-		return name + " = 1"
+	if name := s.schema.Exposure; name != "" {
+		return "each record's " + name + ", or 1 where it has none"
 	}
 	return ""
 }
 
-// maxBody is how many bytes a request may have.
-const maxBody = 1 << 20
+// admit answers a request, unless as many as may are at work.
+func (s *server) admit(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+		s.answer(w, r)
+	default:
+		w.Header().Set("Retry-After", "1")
+		reply(w, http.StatusServiceUnavailable, map[string]string{"error": "too many requests at a time; ask again in a second"})
+	}
+}
 
 // answer predicts for the records of a request.
 func (s *server) answer(w http.ResponseWriter, r *http.Request) {
-	records, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
+	a := newAnswers(s)
+	if err := decode(http.MaxBytesReader(w, r.Body, maxBody), a.add); err != nil {
 		refuse(w, err)
 		return
 	}
-	predictions, err := s.predict(records)
+	predictions, err := a.end()
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	reply(w, http.StatusOK, struct {
-		Label       string `json:"label"`
-		Kind        string `json:"kind"`
-		Per         string `json:"per,omitempty"`
-		Predictions any    `json:"predictions"`
-	}{s.Label(), s.kind, s.per(), predictions})
+		Label       string           `json:"label"`
+		Kind        string           `json:"kind"`
+		Per         string           `json:"per,omitempty"`
+		Predictions json.RawMessage  `json:"predictions"`
+		Held        map[string][]int `json:"held_to_range,omitempty"`
+	}{s.Label(), s.kind, s.per(), predictions, a.held})
 }
 
-// wanted is what the body of a request should be.
-const wanted = `give a record such as {"age": 64, "ward": "icu"}, or a list of records`
-
-// decode reads a record or a list of records, whose fields are texts, numbers, or null for
-// a missing value.
-func decode(body io.Reader) ([]map[string]string, error) {
-	var text json.RawMessage
-	whole := json.NewDecoder(body)
-	if err := whole.Decode(&text); err == io.EOF {
-		return nil, errors.New("the body is empty: " + wanted)
-	} else if err != nil {
-		return nil, err
-	}
-	if _, err := whole.Token(); err != io.EOF {
-		return nil, errors.New("something follows the record; put records into a list")
-	}
-	var fields []map[string]any
-	if bytes.HasPrefix(text, []byte("{")) {
-		text = bytes.Join([][]byte{[]byte("["), text, []byte("]")}, nil)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil {
-		return nil, fmt.Errorf("%s: %w", wanted, err)
-	}
-	records := make([]map[string]string, len(fields))
-	for i, f := range fields {
-		records[i] = make(map[string]string, len(f))
-		for name, v := range f {
-			switch v := v.(type) {
-			case nil:
-				records[i][name] = ""
-			case string:
-				records[i][name] = v
-			case json.Number:
-				records[i][name] = v.String()
-			default:
-				return nil, fmt.Errorf("record %d, column %q: a field must be a text, a number or null", i+1, name)
-			}
-		}
-	}
-	return records, nil
-}
+// errReply is about a request whose answer would be too long.
+var errReply = errors.New("the answer would be too large: ask for fewer records at a time")
 
 // refuse says what is wrong with a request.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusBadRequest
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if errors.As(err, &large) || errors.Is(err, errReply) {
 		status = http.StatusRequestEntityTooLarge
 	}
 	reply(w, status, map[string]string{"error": err.Error()})

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // ErrUsage is the kind of errors about the command line: the program was not told what
@@ -26,10 +27,18 @@ func (usage) Is(target error) bool { return target == ErrUsage }
 // Usage makes an error of the kind [ErrUsage].
 func Usage(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
 
-// Main runs a program until it ends or is interrupted. Its error goes to standard
+// Signals returns a context that an interrupt or a termination signal cancels. A second one
+// ends the program at once, as it does without this.
+func Signals() (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// Main runs a program until it ends or is told to by a signal. Its error goes to standard
 // error, and makes the exit code 1, or 2 if it is about the command line.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := Signals()
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
