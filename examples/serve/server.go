@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -109,8 +110,11 @@ var errReply = errors.New("the answer would be too large: ask for fewer records 
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusBadRequest
 	var large *http.MaxBytesError
-	if errors.As(err, &large) || errors.Is(err, errReply) {
+	switch {
+	case errors.As(err, &large) || errors.Is(err, errReply):
 		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status, err = http.StatusRequestTimeout, errors.New("the body came too slowly")
 	}
 	reply(w, status, map[string]string{"error": err.Error()})
 }
