@@ -27,13 +27,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	mean := 0.2
 	study := forecast.Scenario{
 		Table:       &schema,
 		Rows:        20_000,
 		Problem:     dpglm.Problem{Loss: losses.Logistic{}},
 		Learner:     dpglm.InferConfig{},
 		Delta:       1e-6,
-		LabelMean:   0.2,
+		LabelMean:   &mean,
 		Proportions: map[string][]float64{"smoker": {0.8, 0.2}},
 		Repeats:     3,
 	}

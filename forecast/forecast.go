@@ -56,7 +56,7 @@ type Expectation struct {
 // forecast is what was found.
 func (r *rehearsal) forecast() *Forecast {
 	f := &Forecast{Loss: r.Problem.Loss.Name(), Learner: strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", r.Learner), "dpglm."), "Config"),
-		Rows: r.Rows, Simulated: r.simulated, Features: r.features, LabelMean: r.LabelMean, Delta: r.Delta, Group: r.Group, Repeats: r.Repeats}
+		Rows: r.Rows, Simulated: r.simulated, Features: r.features, LabelMean: r.mean, Delta: r.Delta, Group: r.Group, Repeats: r.Repeats}
 	if _, ok := r.Problem.Loss.(losses.Ordinal); ok {
 		f.LabelMean = math.NaN()
 	}

@@ -211,8 +211,8 @@ func TestBadScenarios(t *testing.T) {
 		{"Schema.Columns", func(s *Scenario) { s.Facts = dpglm.Schema{} }, dpglm.ErrSchema},
 		{"column", func(s *Scenario) { s.Facts = dpglm.Schema{Columns: []string{"a"}} }, dpglm.ErrSchema},
 		{"features", func(s *Scenario) { s.Facts = numbers(1000) }, dpglm.ErrShape},
-		{"Scenario.LabelMean", func(s *Scenario) { s.LabelMean = 1 }, dpglm.ErrLabel},
-		{"Scenario.LabelMean", func(s *Scenario) { s.LabelMean = math.NaN() }, dpglm.ErrLabel},
+		{"Scenario.LabelMean", func(s *Scenario) { s.LabelMean = mean(1) }, dpglm.ErrLabel},
+		{"Scenario.LabelMean", func(s *Scenario) { s.LabelMean = mean(math.NaN()) }, dpglm.ErrLabel},
 		{"delta", func(s *Scenario) { s.Delta = -1 }, dpglm.ErrBudget},
 		{"delta", func(s *Scenario) { s.Delta, s.Learner = 0, dpglm.InferConfig{} }, dpglm.ErrBudget}, // whose noise is Gaussian
 		{"rows of a group", func(s *Scenario) { s.Group = -1 }, dpglm.ErrBudget},

@@ -58,7 +58,7 @@ func (r *rehearsal) truth(random *rand.Rand, x *mat.Dense, offsets []float64) *t
 		z = t.scores(x, offsets)
 	}
 	if _, ordinal := t.loss.(losses.Ordinal); !ordinal {
-		t.intercept = t.level(z, r.LabelMean)
+		t.intercept = t.level(z, r.mean)
 	}
 	return t
 }

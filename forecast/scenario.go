@@ -83,10 +83,10 @@ type Scenario struct {
 	// Group is how many rows, or persons, are protected together; 0 means 1.
 	Group int
 	// LabelMean is the labels' mean, for classes the fraction of ones, as far as it is publicly
-	// known. 0 means 0.3 for classes, the middle of the range of real labels, a tenth of the
+	// known. nil means 0.3 for classes, the middle of the range of real labels, a tenth of the
 	// range of counts and amounts, but for counts at most 1. It must lie inside of the labels'
 	// range. losses.Ordinal doesn't need it.
-	LabelMean float64
+	LabelMean *float64
 	// Proportions are those of levels, as far as they are publicly known, by the name of a
 	// column of levels or of a one-hot group and in the order in which these are listed; of
 	// no and yes for a column of answers. What those of a one-hot group without a reference
@@ -127,7 +127,8 @@ func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done
 type rehearsal struct {
 	Scenario
 	*scene
-	simulated   int // rows, or persons, that are made up each time
+	mean        float64 // of the labels
+	simulated   int     // rows, or persons, that are made up each time
 	repetitions []*repetition
 	found       []Expectation
 	progress    func(done, total int)
@@ -190,14 +191,15 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 			return nil, err
 		}
 	}
-	if s.LabelMean, err = s.labelMean(shape); err != nil {
+	mean, err := s.labelMean(shape)
+	if err != nil {
 		return nil, err
 	}
 	simulated := min(s.Rows, scene.mostRows())
 	if err := scene.inMemory(simulated); err != nil {
 		return nil, err
 	}
-	return &rehearsal{Scenario: s, scene: scene, simulated: simulated}, nil
+	return &rehearsal{Scenario: s, scene: scene, mean: mean, simulated: simulated}, nil
 }
 
 // mostRows is how many rows, or persons, are made up at most.
@@ -238,19 +240,19 @@ func (r *rehearsal) scaled(epsilon float64) (dpglm.Budget, error) {
 // labelMean is the mean that labels are to have.
 func (s *Scenario) labelMean(shape dpglm.Shape) (float64, error) {
 	low, high := shape.LabelCentre-shape.LabelBound, shape.LabelCentre+shape.LabelBound
-	mean := s.LabelMean
+	mean := shape.LabelCentre
 	switch kind := s.Problem.Loss.Labels(); kind {
 	case losses.Binary:
-		low, high, mean = 0, 1, cmp.Or(mean, 0.3)
+		low, high, mean = 0, 1, 0.3
 	case losses.Real:
-		mean = cmp.Or(mean, shape.LabelCentre)
 	default:
-		if low = 0; mean == 0 {
-			mean = high / 10
-			if kind == losses.Count {
-				mean = math.Min(mean, 1)
-			}
+		low, mean = 0, high/10
+		if kind == losses.Count {
+			mean = math.Min(mean, 1)
 		}
+	}
+	if s.LabelMean != nil {
+		mean = *s.LabelMean
 	}
 	if !(mean > low && mean < high) {
 		return 0, check.Fail(dpglm.ErrLabel, "Scenario.LabelMean", mean, fmt.Sprintf("must lie between %.4g and %.4g", low, high))

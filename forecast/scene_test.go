@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"errors"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -41,9 +42,9 @@ func everything(label table.Column) *table.Schema {
 // errors of the mean of some 2,000 labels, of which persons have up to three.
 func TestMadeUpRows(t *testing.T) {
 	for name, s := range map[string]Scenario{
-		"table":  {Table: everything(table.Column{Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1},
-		"schema": {Facts: numbers(4), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1, Proportions: map[string][]float64{"g": {0.2, 0.3}}},
-		"bounds": {Facts: dpglm.Bounds{Feature: 3, Intercept: true}, Columns: 5, Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: 0.1},
+		"table":  {Table: everything(table.Column{Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: mean(0.1)},
+		"schema": {Facts: numbers(4), Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: mean(0.1), Proportions: map[string][]float64{"g": {0.2, 0.3}}},
+		"bounds": {Facts: dpglm.Bounds{Feature: 3, Intercept: true}, Columns: 5, Problem: dpglm.Problem{Loss: losses.Logistic{}}, LabelMean: mean(0.1)},
 	} {
 		s.Rows, s.Delta = 1000, 1e-6
 		r, err := s.rehearsal(context.Background(), 1)
@@ -153,7 +154,7 @@ func TestEveryLoss(t *testing.T) {
 	schema := everything(table.Column{Kind: table.Count, Cap: 10})
 	schema.Columns = append(schema.Columns, table.Column{Name: "years", Kind: table.Numeric, Range: []float64{0.1, 1}})
 	schema.Exposure = "years"
-	f := at(t, Scenario{Table: schema, Rows: 2000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, Repeats: 1, LabelMean: 2, Learner: dpglm.InferConfig{}}, 1, 50)
+	f := at(t, Scenario{Table: schema, Rows: 2000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, Repeats: 1, LabelMean: mean(2), Learner: dpglm.InferConfig{}}, 1, 50)
 	if !(f.Plain < f.Constant) || !(f.At[1].Lost < f.At[0].Lost) || math.Abs(f.At[1].Lost) > 0.1 || !slices.IsSortedFunc(f.At, func(a, b Expectation) int { return int(b.Determined - a.Determined) }) {
 		t.Error(f)
 	}
@@ -170,7 +171,7 @@ func TestLossOfCounts(t *testing.T) {
 		p *= 2 / (y + 1)
 	}
 	facts := dpglm.Bounds{Feature: 1, Label: 40, Intercept: true}
-	f := at(t, Scenario{Facts: facts, Columns: 1, Rows: 5000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, LabelMean: 2, Repeats: 3}, 10)
+	f := at(t, Scenario{Facts: facts, Columns: 1, Rows: 5000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, LabelMean: mean(2), Repeats: 3}, 10)
 	if math.Abs(f.Plain/want-1) > 0.05 || f.Constant < 1.1*f.Plain {
 		t.Errorf("mean loss %v without privacy, %v of a constant; of the law %v", f.Plain, f.Constant, want)
 	}
@@ -236,5 +237,25 @@ func TestFitWithoutPrivacy(t *testing.T) {
 		if math.Abs(g.weights[j]-f.weights[j]) > 1e-9 || math.Abs(g.errors[j]-f.errors[j]) > 1e-9 {
 			t.Errorf("coefficient %d: %v ± %v of rows twice, %v ± %v once", j, g.weights[j], g.errors[j], f.weights[j], f.errors[j])
 		}
+	}
+}
+
+func mean(v float64) *float64 { return &v }
+
+// A mean of 0 is one, and not the default: for real labels it is what made-up ones have.
+func TestMeanOfZero(t *testing.T) {
+	s := Scenario{Facts: dpglm.Bounds{Feature: 1, LabelRange: [2]float64{-5, 10}, Intercept: true}, Columns: 1, Rows: 500, Problem: dpglm.Problem{Loss: losses.Squared{}}, Delta: 1e-6, Repeats: 1}
+	for _, c := range []struct {
+		mean *float64
+		want float64
+	}{{nil, 2.5}, {mean(0), 0}, {mean(-2), -2}} {
+		s.LabelMean = c.mean
+		if f := at(t, s, 1); f.LabelMean != c.want {
+			t.Errorf("mean %v, want %v", f.LabelMean, c.want)
+		}
+	}
+	s.Problem.Loss, s.LabelMean = losses.Logistic{}, mean(0)
+	if _, err := s.At(t.Context(), []float64{1}, nil); !errors.Is(err, dpglm.ErrLabel) {
+		t.Errorf("classes of which none is 1: %v", err)
 	}
 }

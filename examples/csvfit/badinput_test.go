@@ -90,6 +90,7 @@ func TestBadInput(t *testing.T) {
 		{"test share", fit(good, binary, "-test", "1"), 2, "-test 1"},
 		{"a mean without a page", fit(good, binary, "-mean", "0.3"), 2, "-mean is for -report"},
 		{"a mean that is none", fit(unread, binary, "-mean", "7", "-report", filepath.Join(dir, "none.html")), 2, "-mean 7 must lie between 0 and 1"},
+		{"a mean of zero", fit(unread, binary, "-mean", "0", "-report", filepath.Join(dir, "none.html")), 2, "-mean 0 must lie between 0 and 1"},
 		{"a mean beyond numbers", fit(unread, facts(`"kind": "numeric", "range": [2, 5]`), "-mean", "1.5", "-report", filepath.Join(dir, "none.html")), 2, "-mean 1.5 must lie between 2 and 5"},
 		{"a mean beyond counts", fit(unread, facts(`"kind": "count", "cap": 5`), "-mean", "6", "-report", filepath.Join(dir, "none.html")), 2, "-mean 6 must lie between 0 and 5"},
 		{"evaluated share", fit(good, binary, "-evaluate", "1"), 2, "-evaluate 1"},

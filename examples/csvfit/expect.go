@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/dpglm/dpglm"
@@ -20,7 +21,7 @@ import (
 // expected is what flags ask of a forecast, by made-up rows.
 type expected struct {
 	table  bool
-	mean   float64 // of the labels
+	mean   *float64 // of the labels, nil for the default
 	target forecast.Target
 }
 
@@ -29,7 +30,16 @@ func (e *expected) addTo(f *flag.FlagSet) {
 	f.Float64Var(&e.target.Width, "width", 0, "find the ε at which intervals of -method infer are, in the median, this `ratio` times as wide as without privacy")
 	f.Float64Var(&e.target.Excess, "excess", 0, "find the ε at which the mean loss, such as log-loss, is this `much` above that without privacy")
 	f.Float64Var(&e.target.Lost, "lost", 0, "find the ε at which this `fraction` is lost of what features gain over the constant model")
-	f.Float64Var(&e.mean, "mean", 0, "the labels' `mean` to forecast with, such as the fraction of ones, if it is publicly known (default: that of package forecast)")
+	e.addMeanTo(f, "the labels' `mean` to forecast with, such as the fraction of ones, if it is publicly known (default: that of package forecast)")
+}
+
+// addMeanTo adds the flag of the mean. That it is 0 is something else than that it isn't given.
+func (e *expected) addMeanTo(f *flag.FlagSet, usage string) {
+	f.Func("mean", usage, func(text string) error {
+		mean, err := strconv.ParseFloat(text, 64)
+		e.mean = &mean
+		return err
+	})
 }
 
 // sought reports whether it is an ε that is asked for.
@@ -72,7 +82,7 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 
 // checkMean refuses a mean that the labels can't have, before the data are read.
 func (e *expected) checkMean(source *task.Source) error {
-	if e.mean == 0 || source.Softmax || source.Facts() == nil {
+	if e.mean == nil || source.Softmax || source.Facts() == nil {
 		return nil
 	}
 	s, err := shapeOf(source.Facts(), 1)
@@ -83,8 +93,8 @@ func (e *expected) checkMean(source *task.Source) error {
 	if source.Loss.Labels() == losses.Binary {
 		low, high = 0, 1
 	}
-	if !(e.mean > low && e.mean < high) {
-		return task.Usage("-mean %g must lie between %.4g and %.4g, as labels do by the schema", e.mean, low, high)
+	if !(*e.mean > low && *e.mean < high) {
+		return task.Usage("-mean %g must lie between %.4g and %.4g, as labels do by the schema", *e.mean, low, high)
 	}
 	return nil
 }

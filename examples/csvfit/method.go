@@ -56,8 +56,8 @@ func (b *budget) choose(source *task.Source) error {
 		return task.Usage(`-method %s is for a label of three levels or more: leave out -method, or declare the label as categorical with its "levels"`, b.method)
 	case perLevel(b.method) && !source.Softmax:
 		return task.Usage("-method %s has a loss of its own: leave out -loss, or -method", b.method)
-	case b.method == softmax && b.radius != 0:
-		return task.Usage("-radius %g is for methods of one score: leave it out for softmax, which has no bound on weights", b.radius)
+	case perLevel(b.method) && b.radius != 0:
+		return task.Usage("-radius %g is for methods of one score: leave it out for %s, which has no bound on weights", b.radius, b.method)
 	case source.Softmax && !perLevel(b.method):
 		return task.Usage(`-method %s is for one score a row, and the label has %d levels: leave out -method or, where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method, len(levels))
 	}
@@ -110,12 +110,12 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		}}, nil
 	}
 	if b.method == oneAgainstRest {
-		cfg, p := dpglm.OneAgainstRestConfig{Classes: len(source.Levels())}, dpglm.Problem{Loss: losses.Logistic{}, Radius: b.radius}
+		cfg, p := dpglm.OneAgainstRestConfig{Classes: len(source.Levels())}, dpglm.Problem{Loss: losses.Logistic{}}
 		ledger, err := cfg.Ledger(s, p, b.total())
 		if err != nil {
 			return nil, err
 		}
-		return &planned{ledger: ledger, radius: b.radius, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+		return &planned{ledger: ledger, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 			m, err := dpglm.OneAgainstRest(ctx, d, p, b.total(), cfg, env)
 			return m, nil, err
 		}}, nil

@@ -16,7 +16,8 @@ func foreseen(t *testing.T, kind string) *forecast.Forecast {
 	s := people(t, 10, kind).Encoder().Schema()
 	p := forecast.Scenario{Table: &s, Rows: 1000, Delta: 1e-6, Repeats: 2, Problem: dpglm.Problem{Loss: losses.Squared{}}}
 	if kind == "classes" {
-		p.Problem.Loss, p.LabelMean = losses.Logistic{}, 0.4
+		mean := 0.4
+		p.Problem.Loss, p.LabelMean = losses.Logistic{}, &mean
 	}
 	f, err := p.At(t.Context(), []float64{0.3, 3, 30}, nil)
 	if err != nil {
