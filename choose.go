@@ -81,7 +81,7 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	}
 	best, err := allow.Select(scores)
 	if err != nil {
-		return 0, nil, env.stopped(allow, ledger, err)
+		return 0, nil, stopped(allow, ledger, err)
 	}
 	return best, ledger, nil
 }

@@ -84,7 +84,7 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 		return nil, err
 	}
 	if err := p.evaluate(e); err != nil {
-		return nil, env.stopped(p.allow, ledger, err)
+		return nil, stopped(p.allow, ledger, err)
 	}
 	for k, name := range m.Levels() {
 		e.Classes[k].Name = name

@@ -214,15 +214,15 @@ type Interrupted struct {
 	Err    error   // what stopped it
 	// Made is how many releases were made, and Planned how many would have been, at most.
 	Made, Planned int
-	// Kept says that Env.Journal has the releases: the same call goes on from there, and
-	// spends nothing more.
+	// Kept says that Env.Journal has the releases, and that the same call can go on from there,
+	// which spends nothing more.
 	Kept bool
 }
 
 // Error says that the planned budget is spent, what of it is left to be had, and why the run
 // stopped.
 func (e *Interrupted) Error() string {
-	resume := "and what was released is lost, as there was no journal"
+	resume := "and no journal can go on from there"
 	if e.Kept {
 		resume = "and the same call with its journal goes on from there without spending more"
 	}

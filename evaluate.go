@@ -117,7 +117,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 		err = p.residuals(e)
 	}
 	if err != nil {
-		return nil, env.stopped(p.allow, ledger, err)
+		return nil, stopped(p.allow, ledger, err)
 	}
 	return e, nil
 }

@@ -77,7 +77,7 @@ func EvaluateLevels(ctx context.Context, d *Dataset, m *Model, b Budget, cfg Eva
 	}
 	e := &ClassEvaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
 	if err := p.evaluate(e); err != nil {
-		return nil, env.stopped(p.allow, ledger, err)
+		return nil, stopped(p.allow, ledger, err)
 	}
 	for k, name := range m.Levels() {
 		e.Classes[k].Name = name

@@ -56,13 +56,13 @@ func (e *Env) allow(schedule *release.Schedule, d *Dataset, ledger *Ledger, of .
 	return allow, allow.Keep(e.Journal, identity, d.Shape().PersonRows == 0)
 }
 
-// stopped is the error of a run that an error ended: that one, if no noise was drawn.
-func (e *Env) stopped(allow *release.Allowance, ledger *Ledger, err error) error {
+// stopped is the error of a run that an error ended: that error, if no noise was drawn.
+func stopped(allow *release.Allowance, ledger *Ledger, err error) error {
 	if !allow.Begun() {
 		return err
 	}
 	made, planned := allow.Releases()
-	return &Interrupted{Ledger: ledger, Err: err, Made: made, Planned: planned, Kept: e != nil && e.Journal != nil}
+	return &Interrupted{Ledger: ledger, Err: err, Made: made, Planned: planned, Kept: allow.Resumes()}
 }
 
 // identity names a run on d by a hash of public facts.

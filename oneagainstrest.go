@@ -64,7 +64,7 @@ func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg On
 	}
 	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, allow, env.progress)
 	if err != nil {
-		return nil, env.stopped(allow, ledger, err)
+		return nil, stopped(allow, ledger, err)
 	}
 	return newClassModel(weights, d, p.Loss, ledger), nil
 }

@@ -142,7 +142,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	}
 	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels()})
 	if err != nil {
-		return nil, env.stopped(allow, ledger, err)
+		return nil, stopped(allow, ledger, err)
 	}
 	return newModel(w, d, p.loss, ledger), nil
 }

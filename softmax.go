@@ -81,7 +81,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 	r := &run{ctx: ctx, data: d.data.Against(0), allow: allow, progress: env.progress, levels: d.levels()}
 	weights, err := o.trainClasses(r, classes, cfg.Classes)
 	if err != nil {
-		return nil, env.stopped(allow, ledger, err)
+		return nil, stopped(allow, ledger, err)
 	}
 	return newClassModel(weights, d, nil, ledger), nil
 }

@@ -1,8 +1,8 @@
 package forecast
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"

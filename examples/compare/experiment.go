@@ -65,13 +65,13 @@ func (e *experiment) fits() int { return e.seeds * (len(e.cells) + 1) }
 func (e *experiment) run(ctx context.Context, source *task.Source, count func()) error {
 	for seed := range uint64(e.seeds) {
 		source.Coins = mechanisms.NewSeededSource(seed + 1)
-		trial, err := source.Trial(seed + 1)
+		trial, err := source.Trial(ctx, seed+1)
 		if err != nil {
 			return err
 		}
 		e.rows, e.delta = trial.Train.Shape().Rows, trial.Delta
-		raw := sync.OnceValues(func() (*rawRows, error) { return rawRowsOf(source, trial, seed+1) })
-		tasks := []func(){func() { e.withoutPrivacy(trial) }}
+		raw := sync.OnceValues(func() (*rawRows, error) { return rawRowsOf(ctx, source, trial, seed+1) })
+		tasks := []func(){func() { e.withoutPrivacy(ctx, trial) }}
 		for _, c := range e.cells {
 			tasks = append(tasks, func() {
 				if c.refusal == nil {
@@ -108,14 +108,14 @@ func inParallel(tasks []func(), done func()) {
 }
 
 // withoutPrivacy scores the models to compare with.
-func (e *experiment) withoutPrivacy(trial *task.Trial) {
+func (e *experiment) withoutPrivacy(ctx context.Context, trial *task.Trial) {
 	constant := trial.Constant()
 	e.constant.runs = append(e.constant.runs, constant)
 	e.metrics = nil
 	for _, m := range constant {
 		e.metrics = append(e.metrics, m.Name)
 	}
-	scores, err := trial.NonPrivate()
+	scores, err := trial.NonPrivate(ctx)
 	if err == nil && scores == nil {
 		err = errors.New("the loss has a kink")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -25,8 +26,8 @@ type rawRows struct {
 }
 
 // rawRowsOf makes the split that source.Trial makes of the seed.
-func rawRowsOf(source *task.Source, trial *task.Trial, seed uint64) (*rawRows, error) {
-	t, err := source.Load()
+func rawRowsOf(ctx context.Context, source *task.Source, trial *task.Trial, seed uint64) (*rawRows, error) {
+	t, err := source.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

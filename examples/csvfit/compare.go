@@ -47,7 +47,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if names, err = b.compared(names, *methods == "", source); err != nil {
 		return err
 	}
-	t, err := source.Load()
+	t, err := source.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // scores are those of each method, of the model without privacy and of the constant.
 func (b *budget) scores(ctx context.Context, names []string, source *task.Source, trial *task.Trial, stderr io.Writer) ([]metrics.Row, error) {
 	rows := []metrics.Row{{Name: "constant", Metrics: trial.Constant()}}
-	plain, err := trial.NonPrivate()
+	plain, err := trial.NonPrivate(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,33 +10,18 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
-	"github.com/dpglm/dpglm/mechanisms/budgetfile"
 )
 
-// spend enters what a fit, and an evaluation with it, will release into the budget's file,
-// if there is one.
-func (r *report) spend(ctx context.Context, planned *dpglm.Ledger) error {
-	if r.held != nil {
-		evaluation, err := r.evaluationLedger(r.source, r.held.Shape())
-		if err != nil {
-			return fmt.Errorf("-evaluate: %w", err)
-		}
-		if planned, err = r.together(r.split(), planned, evaluation); err != nil {
-			return err
-		}
+// withEvaluation is the ledger of a fit, and of an evaluation with it if there is one.
+func (r *report) withEvaluation(fit *dpglm.Ledger) (*dpglm.Ledger, error) {
+	if r.held == nil {
+		return fit, nil
 	}
-	if r.file == "" {
-		return nil
-	}
-	b, err := budgetfile.Open(r.file)
+	evaluation, err := r.evaluationLedger(r.source, r.held.Shape())
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("-evaluate: %w", err)
 	}
-	id, err := b.Spend(ctx, r.dataName, "fit of "+r.source.Path+" to "+r.output, planned)
-	if err != nil {
-		return err
-	}
-	return b.Begin(ctx, id)
+	return r.together(r.split(), fit, evaluation)
 }
 
 // evaluated is the part of the rows that a flag asks to evaluate on.
@@ -93,14 +78,15 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 		return nil
 	}
 	var ledger *dpglm.Ledger
+	env := r.charge.keep(r.env, "evaluation")
 	switch m := r.model.(type) {
 	case *dpglm.ClassModel:
-		r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env)
+		r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, env)
 	case *dpglm.Model:
 		if m.Levels() != nil {
-			r.classEvaluation, err = dpglm.EvaluateLevels(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, r.env)
+			r.classEvaluation, err = dpglm.EvaluateLevels(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, env)
 		} else {
-			r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, r.env)
+			r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
 		}
 	}
 	if err != nil {

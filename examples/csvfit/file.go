@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -16,17 +18,18 @@ import (
 type file struct {
 	*os.File
 	flag, path string
+	again      bool // a file of that name may be there, if it is the same
 	kept       bool // under the name that it has now
 }
 
 // newFile opens the output of a flag before work begins that would be lost without it; nil
 // for no path. A file of that name is refused: what it holds may have cost a budget, or a
-// person's time.
-func newFile(flag, path string) (*file, error) {
+// person's time. So is one that again finds there, once it is known to be another.
+func newFile(flag, path string, again bool) (*file, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) && !(again && err == nil && info.Mode().IsRegular()) {
 		if err == nil {
 			err = fmt.Errorf("-%s %s exists already: remove it, or name another file", flag, path)
 		}
@@ -36,7 +39,20 @@ func newFile(flag, path string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-%s %s: %w", flag, path, err)
 	}
-	return &file{File: f, flag: flag, path: path}, nil
+	return &file{File: f, flag: flag, path: path, again: again}, nil
+}
+
+// differ refuses two outputs of one name, in whatever way and case it is written.
+func differ(a, b *file) error {
+	if a == nil || b == nil || !strings.EqualFold(filepath.Base(a.path), filepath.Base(b.path)) {
+		return nil
+	}
+	first, err := os.Stat(filepath.Dir(a.path))
+	second, also := os.Stat(filepath.Dir(b.path))
+	if err := errors.Join(err, also); err != nil || !os.SameFile(first, second) {
+		return err
+	}
+	return task.Usage("-%s %s and -%s %s are one file: name two", a.flag, a.path, b.flag, b.path)
 }
 
 // keep gives the file its name, unless another program's file has got it meanwhile: a link is
@@ -54,8 +70,18 @@ func (f *file) keep() error {
 			return os.Rename(f.Name(), f.path)
 		}
 	}
+	if f.again && same(f.Name(), f.path) {
+		return os.Remove(f.Name())
+	}
 	f.kept = true
 	return fmt.Errorf("-%s %s was written by another program meanwhile; what was to be written there is in %s", f.flag, f.path, f.Name())
+}
+
+// same reports whether two files hold the same.
+func same(a, b string) bool {
+	first, err := os.ReadFile(a)
+	second, also := os.ReadFile(b)
+	return err == nil && also == nil && bytes.Equal(first, second)
 }
 
 // discard removes a file that is not kept.

@@ -15,7 +15,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 	var errs [2]error
 	var files [2]*file
 	for k := range files {
-		f, err := newFile("o", path)
+		f, err := newFile("o", path, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ type fitting struct {
 	source          *task.Source
 	output, file    string   // of the model, and of the budget
 	dataName        string   // of what the budget is for
+	resume          string   // the budget's entry to go on from
 	evaluated       float64  // the share of the rows to evaluate on privately
 	page            string   // for reviewers
 	expected        expected // at other ε, for the page
@@ -37,6 +38,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.output, "o", "", "`file` for the model, with its intervals by -method infer; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
 	f.StringVar(&o.dataName, "name", "", "`name` of the data that the budget is for, as csvfit budget was told")
+	f.StringVar(&o.resume, "resume", "", "`entry` of the budget whose fit was interrupted: it goes on from what it had released, and spends nothing more; all else must be given as it was")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
@@ -68,6 +70,9 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if o.expected.table = given["mean"]; o.expected.table && o.page == "" {
 		return nil, task.Usage("-mean is for -report, which shows a forecast by made-up rows: name a file for the page, or leave -mean out")
 	}
+	if err := o.checkResume(); err != nil {
+		return nil, err
+	}
 	if o.file != "" {
 		if err := task.Exists("budget", o.file); err != nil {
 			return nil, err
@@ -93,28 +98,31 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out, err := newFile("o", o.output)
+	out, err := newFile("o", o.output, o.resume != "")
 	if err != nil {
 		return err
 	}
 	defer out.discard()
-	page, err := newFile("report", o.page)
+	page, err := newFile("report", o.page, o.resume != "")
 	if err != nil {
 		return err
 	}
 	defer page.discard()
-	r, err := o.train(ctx, stderr)
+	if err := differ(out, page); err != nil {
+		return err
+	}
+	r, err := o.prepare(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	if err := out.keepModel(r.released()); err != nil {
-		return fmt.Errorf("the budget is spent, but the model can't be written: %w", err)
-	}
-	if err := r.evaluate(ctx); err != nil { // what was trained is kept
+	if r.charge, err = o.pay(ctx, r.planned); err != nil {
 		return err
 	}
-	if err := r.keepPage(page); err != nil {
-		return fmt.Errorf("the budget is spent, but the report can't be written: %w", err)
+	if err := r.charge.settled(ctx, r.release(ctx, out, page)); err != nil {
+		return err
+	}
+	if err := r.charge.done(); err != nil {
+		return err
 	}
 	if o.json {
 		return r.printJSON(stdout)
@@ -122,43 +130,60 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return r.print(stdout)
 }
 
-// train trains on the rows of the file but those to hold out.
-func (o *fitting) train(ctx context.Context, stderr io.Writer) (*report, error) {
+// prepare reads and checks all that the fit needs, and plans it. It spends nothing.
+func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error) {
 	data, trial, err := o.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &report{fitting: o, env: o.environment(stderr)}
+	r := &report{fitting: o, env: o.environment(stderr), data: data, trial: trial}
 	if o.evaluated > 0 {
-		if data, r.held, err = data.Split(o.evaluated, o.seed); err != nil {
+		if r.data, r.held, err = data.Split(o.evaluated, o.seed); err != nil {
 			return nil, fmt.Errorf("-evaluate %g: %w", o.evaluated, err)
 		}
 	}
-	r.shape = data.Shape()
-	plan, warnings, err := o.of(r.shape, o.source, stderr)
-	if err != nil {
+	r.shape = r.data.Shape()
+	if r.plan, r.warnings, err = o.of(r.shape, o.source, stderr); err != nil {
 		return nil, err
 	}
-	r.radius, r.warnings = plan.radius, warnings
+	if err := r.plan.check(ctx, r.data); err != nil {
+		return nil, err
+	}
+	r.radius = r.plan.radius
+	if r.planned, err = r.withEvaluation(r.plan.ledger); err != nil {
+		return nil, err
+	}
 	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
 		return nil, fmt.Errorf("-mean: %w", err)
 	}
-	if trial != nil { // the baseline may fail, so it comes before the fit that spends the budget
-		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
-		if r.nonPrivate, err = trial.NonPrivate(); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.spend(ctx, plan.ledger); err != nil { // before any noise is drawn
-		return nil, err
-	}
-	if err := r.run(ctx, plan, data); err != nil {
-		return nil, err
-	}
 	if trial != nil {
-		r.private, r.levels, err = score(trial, r.model)
+		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
+		r.nonPrivate, err = trial.NonPrivate(ctx)
 	}
 	return r, err
+}
+
+// release trains and evaluates, and keeps what comes of it: what was trained also where the
+// evaluation fails.
+func (r *report) release(ctx context.Context, out, page *file) error {
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	if err := out.keepModel(r.released()); err != nil {
+		return fmt.Errorf("the budget is spent, but the model can't be written: %w", err)
+	}
+	if err := r.evaluate(ctx); err != nil {
+		return err
+	}
+	if err := r.keepPage(page); err != nil {
+		return fmt.Errorf("the budget is spent, but the report can't be written: %w", err)
+	}
+	if r.trial == nil {
+		return nil
+	}
+	var err error
+	r.private, r.levels, err = score(r.trial, r.model)
+	return err
 }
 
 // load reads the rows, and holds some out if that is asked for.
@@ -170,7 +195,7 @@ func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Tr
 		data, err = dpglm.OpenRows(ctx, o.source.Path, nil, o.source.Order()...)
 		return data, nil, err
 	}
-	t, err := o.source.Load()
+	t, err := o.source.Load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,9 +210,9 @@ func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Tr
 }
 
 // run trains a model, and by -method infer finds intervals with it.
-func (r *report) run(ctx context.Context, plan *planned, data *dpglm.Dataset) (err error) {
+func (r *report) run(ctx context.Context) (err error) {
 	start := time.Now()
-	if r.model, r.inference, err = plan.run(ctx, data, r.env); err != nil {
+	if r.model, r.inference, err = r.plan.run(ctx, r.data, r.charge.keep(r.env, "fit")); err != nil {
 		return err
 	}
 	r.ledger, r.seconds = r.model.Ledger(), time.Since(start).Seconds()

@@ -71,7 +71,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
-	out, err := newFile("o", *output)
+	out, err := newFile("o", *output, false)
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,7 @@ type planned struct {
 	ledger *dpglm.Ledger
 	radius float64 // that holds the weights, 0 where none does
 	note   string
+	check  func(ctx context.Context, d *dpglm.Dataset) error // of what run would refuse
 	run    func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error)
 }
 
@@ -104,7 +105,7 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &planned{ledger: ledger, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+		return &planned{ledger: ledger, check: anyLevels, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 			m, err := dpglm.Softmax(ctx, d, b.total(), cfg, env)
 			return m, nil, err
 		}}, nil
@@ -115,7 +116,7 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &planned{ledger: ledger, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+		return &planned{ledger: ledger, check: anyLevels, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 			m, err := dpglm.OneAgainstRest(ctx, d, p, b.total(), cfg, env)
 			return m, nil, err
 		}}, nil
@@ -128,7 +129,7 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 	if !b.holds() {
 		radius = 0
 	}
-	return &planned{p.Ledger, radius, p.Note, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
+	return &planned{p.Ledger, radius, p.Note, p.Check, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
 		if cfg, ok := learner.(dpglm.InferConfig); ok {
 			found, err := dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
 			if err != nil {
@@ -140,6 +141,9 @@ func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
 		return m, nil, err
 	}}, nil
 }
+
+// anyLevels checks nothing: a table's labels are its levels.
+func anyLevels(context.Context, *dpglm.Dataset) error { return nil }
 
 // named names the method with its loss.
 func (b *budget) named(source *task.Source) string {

@@ -45,7 +45,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if libsvm != (m.Encoder() == nil) {
 		return task.Usage("-data %s: the model was trained on a file of the other format; CSV has columns, and LIBSVM has numbers of features", *path)
 	}
-	out, err := newFile("o", *output)
+	out, err := newFile("o", *output, false)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	p := newPredictions(m, w)
 	if libsvm {
-		err = p.libsvm(*path)
+		_, err = task.Await(ctx, func() (any, error) { return nil, p.libsvm(*path) })
 	} else {
 		err = p.columns(ctx, *path)
 	}

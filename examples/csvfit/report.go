@@ -24,7 +24,11 @@ type report struct {
 	model      model
 	inference  *dpglm.Inference  // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
-	held       *dpglm.Dataset
+	data, held *dpglm.Dataset
+	trial      *task.Trial // by -test
+	plan       *planned
+	planned    *dpglm.Ledger // of the fit and the evaluation
+	charge     *charge
 	foreseen   *forecast.Forecast // for the page, by -mean
 	// classEvaluation is in the place of evaluation for a model of several classes.
 	classEvaluation *dpglm.ClassEvaluation

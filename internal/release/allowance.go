@@ -34,6 +34,7 @@ type run struct {
 	releases, planned int
 	journal           Journal  // nil for none
 	identity          string   // its first record
+	moves             bool     // in the next run, rows may lie in other parts
 	kept              [][]byte // its releases that are to be made again
 }
 

@@ -56,6 +56,7 @@ func (a *Allowance) Keep(j Journal, identity string, sameOrder bool) error {
 		return err
 	}
 	a.run.journal, a.run.identity = j, identity
+	a.run.moves = !sameOrder && (a.rows.whole != nil || a.schedule.divides())
 	if len(records) == 0 {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (a *Allowance) Keep(j Journal, identity string, sameOrder bool) error {
 		return check.Fail(check.ErrConfig, "journal", nil, "must be empty, or one of the same run: of a learner with the same configuration, problem and budget, "+
 			"on as many rows with the same facts, by the same version of this library")
 	}
-	if len(records) > 1 && !sameOrder && (a.rows.whole != nil || a.schedule.divides()) {
+	if len(records) > 1 && a.run.moves {
 		return check.Fail(check.ErrConfig, "journal", nil, "can't be gone on with: the run has disjoint parts, and nobody knows whether each person is in the same part as before")
 	}
 	a.run.begun, a.run.kept = true, records[1:]
@@ -76,6 +77,13 @@ func (a *Allowance) Begun() bool {
 	a.run.lock.Lock()
 	defer a.run.lock.Unlock()
 	return a.run.begun
+}
+
+// Resumes reports whether a run that stops now can go on from its journal.
+func (a *Allowance) Resumes() bool {
+	a.run.lock.Lock()
+	defer a.run.lock.Unlock()
+	return a.run.journal != nil && !(a.run.moves && a.run.releases > 0)
 }
 
 // Releases are how many the run has made, and how many are planned at most.

@@ -17,7 +17,7 @@ import (
 func charged(t *testing.T) (f *File, id string) {
 	t.Helper()
 	f, _ = created(t)
-	id, err := f.Spend(context.Background(), "fit", fit(t, 0.01))
+	id, err := f.Spend(context.Background(), survey, "fit", fit(t, 0.01))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestJournalsOfEntriesThatHaventBegun(t *testing.T) {
 		t.Errorf("%q", of(t, j, "fit"))
 	}
 	j.Close()
-	back, err := f.Spend(context.Background(), "fit", fit(t, 0.01))
+	back, err := f.Spend(context.Background(), survey, "fit", fit(t, 0.01))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,27 @@ func Signals() (ctx context.Context, stop context.CancelFunc) {
 	return ctx, stop
 }
 
+// Await does what can't be cancelled, and returns at once where ctx is: the program is about to
+// end then, and what it does meanwhile isn't looked at.
+func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := do()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.v, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
 // Main runs a program until it ends or is told to by a signal. Its error goes to standard
 // error, and makes the exit code 1, or 2 if it is about the command line.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {

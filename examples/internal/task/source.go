@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -210,8 +211,8 @@ func (s *Source) suits(label table.Column) error {
 }
 
 // Load reads the data file and, for the first time, says what is odd about it.
-func (s *Source) Load() (*table.Table, error) {
-	t, err := s.read()
+func (s *Source) Load(ctx context.Context) (*table.Table, error) {
+	t, err := Await(ctx, s.read)
 	if err != nil || s.noted {
 		return t, err
 	}

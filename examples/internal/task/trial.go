@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -47,8 +48,8 @@ func DefaultDelta(units int) float64 {
 }
 
 // Trial reads the file and holds out the share of its rows by a public seed.
-func (s *Source) Trial(seed uint64) (*Trial, error) {
-	t, err := s.Load()
+func (s *Source) Trial(ctx context.Context, seed uint64) (*Trial, error) {
+	t, err := s.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,11 @@ func (t *Trial) of(z []float64) []metrics.Metric {
 
 // NonPrivate scores a model that is fitted without privacy; there is none, and
 // no scores, for a loss with a kink.
-func (t *Trial) NonPrivate() ([]metrics.Metric, error) {
+func (t *Trial) NonPrivate(ctx context.Context) ([]metrics.Metric, error) {
+	return Await(ctx, t.nonPrivate)
+}
+
+func (t *Trial) nonPrivate() ([]metrics.Metric, error) {
 	if t.levels != nil {
 		return t.nonPrivateLevels()
 	}

@@ -47,7 +47,7 @@ func TestConstantIsFittedToTrainingRows(t *testing.T) {
 	const sum = 127.0
 	var held []float64
 	for range 2 {
-		trial, err := s.Trial(1)
+		trial, err := s.Trial(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
