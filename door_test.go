@@ -117,6 +117,7 @@ var mayUse = map[string][]string{
 		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Allow", "Selector", "L1",
 		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
+		"Allowance.Keep", "Allowance.Begun", "Allowance.Releases", "Allowance.Resumes",
 		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
@@ -135,7 +136,7 @@ var onlyIn = map[string]struct {
 }{
 	"mechanisms.NewSecureSource":        {[]string{"Env.noise"}, "noise has one source in a run"},
 	"mechanisms.Ledger.WithCallerNoise": {[]string{"Env.mark", "Predictor.mark"}, "a ledger says where its noise came from"},
-	"release.Schedule.Allow":            {[]string{"Plan.observed", "PredictorPlan.Run", "SelectModel", "Evaluate", "EvaluateClasses", "EvaluateLevels", "Softmax", "OneAgainstRest"}, "a schedule that is allowed twice releases twice what its ledger counts"},
+	"release.Schedule.Allow":            {[]string{"Env.allow", "PredictorPlan.Run"}, "a schedule that is allowed twice releases twice what its ledger counts"},
 	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
 }
 
@@ -181,7 +182,7 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // compiler's hood or draws randomness of its own; curator's random order is public,
 // from mechanisms' seeded source.
 var imports = map[string][]string{
-	module:                       {"bytes", "context", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
+	module:                       {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
 	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync"},
 	module + "/internal/curator": {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }

@@ -12,7 +12,8 @@ import (
 // Journal keeps what a run releases, one record for each release and one before the first,
 // so that a run which stops can go on later from there: the same call with the same journal
 // makes the releases again as they are there, without new noise, and then the others. It costs
-// no more than one run does. Package mechanisms/journal keeps one in a file.
+// no more than one run does. Each pass over the rows is made again. A budgetfile.Journal is one,
+// in a file beside the budget that the run was charged to.
 //
 // # Privacy
 //
@@ -27,9 +28,11 @@ import (
 //
 //   - The rows are those of the run that stopped, and in the same order. For learners without
 //     disjoint parts any order will do; with them, as in [GridSearch], [Boost] and after
-//     [Dataset.Split], rows in another order would come to lie in other parts, and cost up to twice
-//     as much. Nothing compares the rows, as a fingerprint in the journal would tell who they are
-//     to whoever knows all but one. With [Persons] such runs are not resumed but refused.
+//     [Dataset.Split], rows in another order would come to lie in other parts, and cost what all
+//     of these cost together. Nothing here compares the rows: a fingerprint of them, in a journal
+//     that may be published, would tell whoever knows all rows but one what that one is. (csvfit
+//     compares its file's, which it keeps with the data and not in the journal.) With [Persons],
+//     whose order is secret and drawn afresh, such runs are refused once something was released.
 //   - A journal belongs to one run: two programs that go on with copies of it draw two releases
 //     where the ledger counts one.
 //   - Env.NoiseForTests, where there is one, goes on where it was, or noise is used twice.

@@ -26,6 +26,7 @@ type charge struct {
 	path, id string
 	journal  *budgetfile.Journal
 	found    bool   // by -resume
+	moves    bool   // persons are in other parts the next time
 	seen     string // the file that tells the data; see see
 }
 
@@ -35,7 +36,8 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 	if o.file == "" {
 		return nil, nil
 	}
-	c = &charge{path: o.file, id: o.resume, found: o.resume != ""}
+	persons := o.source.Facts() != nil && o.source.Facts().Person != ""
+	c = &charge{path: o.file, id: o.resume, found: o.resume != "", moves: persons && o.evaluated > 0}
 	if c.budget, err = budgetfile.Open(o.file); err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (c *charge) settled(ctx context.Context, err error) error {
 		return fmt.Errorf("%w\nentry %s of -budget %s stays spent", err, c.id, c.path)
 	}
 	var stopped *dpglm.Interrupted
-	if errors.As(err, &stopped) && !stopped.Kept {
+	if c.moves || errors.As(err, &stopped) && !stopped.Kept {
 		return fmt.Errorf("%w\nentry %s of -budget %s is spent, and its fit can't be gone on with: nobody knows whether each person would be in the same part", err, c.id, c.path)
 	}
 	return fmt.Errorf("%w\nentry %s of -budget %s is spent; to go on from what was released, without spending more, give the same command with -resume %s", err, c.id, c.path, c.id)

@@ -88,6 +88,9 @@ func TestFitsThatAreCancelledGoOn(t *testing.T) {
 			before++
 			continue
 		case !list[0].GivenBack.IsZero():
+			if shown, _ := csvfit(t, "budget", "-file", budget); !strings.Contains(shown, "given back: interrupted before any noise was drawn") {
+				t.Errorf("%d: not given back:\n%s", n, shown)
+			}
 			if back++; !strings.Contains(err.Error(), "nothing was released: entry "+list[0].ID+" of -budget "+budget+" was given back") || len(beside(t, budget)) > 0 {
 				t.Errorf("%d: %v, and %v are left", n, err, beside(t, budget))
 			}
@@ -100,11 +103,17 @@ func TestFitsThatAreCancelledGoOn(t *testing.T) {
 		if !strings.HasSuffix(err.Error(), "give the same command with "+more) {
 			t.Errorf("%d: %v", n, err)
 		}
+		if shown, _ := csvfit(t, "budget", "-file", budget); !strings.Contains(shown, "unfinished: its fit runs, or goes on with "+more) {
+			t.Errorf("%d: not unfinished:\n%s", n, shown)
+		}
 		kept, _ := os.ReadFile(model) // when the evaluation was cancelled
 		said, _ := csvfit(t, append(args, "-resume", list[0].ID)...)
 		now, err := os.ReadFile(model)
 		if err != nil || kept != nil && !bytes.Equal(kept, now) || !strings.Contains(said, "evaluation, private") {
 			t.Errorf("%d: the model has changed (%v):\n%s", n, err, said)
+		}
+		if shown, _ := csvfit(t, "budget", "-file", budget); strings.Contains(shown, "unfinished") {
+			t.Errorf("%d: still unfinished:\n%s", n, shown)
 		}
 		if again := entriesOf(t, budget); len(again) != 1 || len(beside(t, budget)) > 0 {
 			t.Errorf("%d: %+v, and %v are left", n, again, beside(t, budget))
@@ -200,6 +209,20 @@ func TestResumesTheSameFitOnly(t *testing.T) {
 	csvfit(t, append(args, "-resume", id)...)
 	if err := run(t.Context(), append(args, "-resume", id), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "can't be gone on with") {
 		t.Errorf("resumed after its end: %v", err)
+	}
+}
+
+// Persons are in a secret order, which is drawn afresh: a fit with an evaluation on others of them
+// says that it can't go on, and doesn't.
+func TestPersonsInPartsDontGoOn(t *testing.T) {
+	budget, args := funded(t, policies(t), write(t, "risks.json", risks), "-loss", "poisson", "-method", "noisygd", "-evaluate", "0.3")
+	err := run(stopsOnceBegun{t.Context(), budget}, args, io.Discard, io.Discard)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is spent, and its fit can't be gone on with") {
+		t.Fatal(err)
+	}
+	id := entriesOf(t, budget)[0].ID
+	if err := run(t.Context(), append(args, "-resume", id), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "nobody knows whether each person is in the same part as before") {
+		t.Errorf("resumed: %v", err)
 	}
 }
 

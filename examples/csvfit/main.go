@@ -33,6 +33,17 @@
 // With -mean, the labels' mean as far as it is publicly known, the page has a prediction of
 // accuracy at other ε, by made-up rows.
 //
+// Several fits share a total that csvfit budget puts in a file. A fit is charged to it when its data,
+// schema and outputs were read and checked:
+//
+//	go run ./examples/csvfit budget -file budget.json -epsilon 4 -delta 1e-6
+//	go run ./examples/csvfit fit -budget budget.json -data people.csv -schema people.schema.json -epsilon 1 -o model.json
+//
+// What stops it before the first noise, an interrupt among others, gives the charge back. After
+// that the message names the budget's entry, and the same command with -resume ENTRY goes on from
+// what was released so far. That lies beside the budget until the fit has ended, with a fingerprint
+// of the data, which must be the same to the byte: both are for the curator only.
+//
 // Of a table that doesn't fit in memory,
 //
 //	go run ./examples/csvfit store -data people.csv -schema people.schema.json -o people.rows

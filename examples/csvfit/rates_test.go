@@ -79,7 +79,7 @@ func TestRates(t *testing.T) {
 		}
 		return values
 	}
-	at, one := predicted("years,age\n0.5,30\n1,30\n5,30\n", ""), predicted("age\n30\n", "csvfit: column \"years\", the exposure, is not in the file: predictions are for an exposure of 1\n")
+	at, one := predicted("years,age\n0.5,30\n1,30\n5,30\n", "csvfit: column \"years\": 1 of 3 values lie outside the range [0.1, 1] and were clamped to it, first \"5\" in line 4 (if unexpected: a code of missing values, another unit, swapped columns?)\n"), predicted("age\n30\n", "csvfit: column \"years\", the exposure, is not in the file: predictions are for an exposure of 1\n")
 	if !(math.Abs(at[0]/one[0]-0.5) < 1e-4 && at[1] == one[0] && at[2] == one[0]) {
 		t.Errorf("predictions %v at exposures of a half, 1 and beyond the range, %v without", at, one)
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -52,7 +53,7 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	}
 	fmt.Fprintln(stdout, b)
 	for _, e := range entries {
-		fmt.Fprintf(stdout, "\n%s %s\n%s\n", e.Time.Format(time.DateTime), e.Label, explained(e.Ledger))
+		fmt.Fprintf(stdout, "\n%s entry %s, %s%s\n%s\n", e.Time.Format(time.DateTime), e.ID, e.Label, became(b, e), explained(e.Ledger))
 	}
 	return nil
 }
@@ -63,4 +64,17 @@ func unitNamed(kind string) mechanisms.Unit {
 		return mechanisms.OnePerson()
 	}
 	return mechanisms.OneRow()
+}
+
+// became says what became of an entry whose fit hasn't come to its end.
+func became(b *budgetfile.File, e budgetfile.Entry) string {
+	if !e.GivenBack.IsZero() {
+		return ", given back: " + e.Reason
+	}
+	if path, err := b.Releases(e.ID); err == nil {
+		if _, err := os.Stat(path); err == nil || e.Begun.IsZero() {
+			return ", unfinished: its fit runs, or goes on with -resume " + e.ID
+		}
+	}
+	return ""
 }

@@ -25,18 +25,19 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 func main() {
 	path := flag.String("model", "model.json", "`file` of a model that was trained on a table")
 	address := flag.String("listen", "localhost:8080", "`address` to listen at")
 	flag.Parse()
-	ctx, stop := task.Signals()
-	defer stop()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // so that a second signal kills
 	if err := run(ctx, *path, *address); err != nil {
 		fmt.Fprintln(os.Stderr, "serve:", err)
 		os.Exit(1)

@@ -1,9 +1,6 @@
 package release
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -93,20 +90,14 @@ func (a *Allowance) Releases() (made, planned int) {
 	return a.run.releases, a.run.planned
 }
 
-// record is what a journal holds of a release.
-type record struct {
-	Of       string `json:"of"`       // its place, its mechanism and its noise
-	Released string `json:"released"` // the numbers' bits
-}
-
 // release returns the next release, dim numbers, or an index or a truth value as one: as the
 // journal has it or, where that has no more, as it is drawn. sensitivity and mu are public
 // numbers that the noise depends on.
 func (a *Allowance) release(mechanism string, dim int, sensitivity, mu float64, draw func() ([]float64, error)) ([]float64, error) {
 	r := a.run
-	of := fmt.Sprintf("%s %s %016x %016x", a.place, mechanism, math.Float64bits(sensitivity), math.Float64bits(mu))
+	of := fmt.Sprintf("%s %s %016x %016x|", a.place, mechanism, math.Float64bits(sensitivity), math.Float64bits(mu))
 	if len(r.kept) > 0 {
-		values, err := replayed(r.kept[0], of, dim)
+		values, err := replayed(string(r.kept[0]), of, dim)
 		if err != nil {
 			return nil, err
 		}
@@ -122,9 +113,9 @@ func (a *Allowance) release(mechanism string, dim int, sensitivity, mu float64, 
 		return nil, err
 	}
 	if r.journal != nil {
-		text, err := json.Marshal(record{of, bitsOf(values)})
-		if err != nil {
-			return nil, err
+		text := []byte(of)
+		for _, v := range values {
+			text = fmt.Appendf(text, "%016x", math.Float64bits(v))
 		}
 		if err := r.journal.Append(text); err != nil {
 			return nil, fmt.Errorf("dpglm: the journal: %w", err)
@@ -148,32 +139,22 @@ func (r *run) begin() error {
 	return nil
 }
 
-// replayed reads a record, which must be that of the given release.
-func replayed(text []byte, of string, dim int) ([]float64, error) {
-	var k record
-	if err := json.Unmarshal(text, &k); err != nil {
-		return nil, fmt.Errorf("%w: the journal: %w", check.ErrModel, err)
-	}
-	if k.Of != of {
-		return nil, check.Fail(check.ErrModel, "journal", k.Of, fmt.Sprintf("must have the release %q at this place: it is of another run, or the rows have changed", of))
-	}
-	bits, err := hex.DecodeString(k.Released)
-	if err != nil || len(bits) != 8*dim {
-		return nil, check.Fail(check.ErrModel, "journal", nil, fmt.Sprintf("must have %d numbers of 64 bits in the release %q", dim, of))
+// replayed reads a record, which must be that of the given release: what it is, and the bits of
+// each number.
+func replayed(text, of string, dim int) ([]float64, error) {
+	if len(text) != len(of)+16*dim || text[:len(of)] != of {
+		return nil, check.Fail(check.ErrModel, "journal", nil, fmt.Sprintf("must have %d numbers of the release %q at this place: it is of another run, or the rows have changed", dim, of))
 	}
 	values := make([]float64, dim)
 	for i := range values {
-		values[i] = math.Float64frombits(binary.BigEndian.Uint64(bits[8*i:]))
+		var bits uint64
+		digits := text[len(of)+16*i:][:16]
+		if _, err := fmt.Sscanf(digits, "%16x", &bits); err != nil || fmt.Sprintf("%016x", bits) != digits {
+			return nil, check.Fail(check.ErrModel, "journal", nil, fmt.Sprintf("must have numbers of 64 bits in the release %q", of))
+		}
+		values[i] = math.Float64frombits(bits)
 	}
 	return values, nil
-}
-
-func bitsOf(values []float64) string {
-	bits := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		bits = binary.BigEndian.AppendUint64(bits, math.Float64bits(v))
-	}
-	return hex.EncodeToString(bits)
 }
 
 // divides reports whether a schedule has parts on disjoint rows.

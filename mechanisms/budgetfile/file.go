@@ -23,7 +23,7 @@
 // file with ".d", that belongs to it:
 //
 //	entries       one line for each Spend, Begin and GiveBack, each with the checksum of all lines so far
-//	ID.releases   what a fit has released so far, see [File.Releases]
+//	ID.releases   what a fit has released so far, see [Journal]
 //	holder        who has the lock
 //
 // Spend, Begin and GiveBack read the file, write a line and replace the file. The file grows

@@ -97,7 +97,8 @@ func checkReason(reason string) error {
 // writes there must have begun the entry; who goes on from there must find the entry begun,
 // and in what it reads the entry's ID and the plan that was spent, since under another plan
 // the same releases would be other ones; and one program at a time may go on, since two would
-// both draw the noise that was charged once. It fails for what can't be an ID.
+// both draw the noise that was charged once: all of which [File.Journal] does. It fails for what
+// can't be an ID.
 func (f *File) Releases(id string) (path string, err error) {
 	if !isID(id) {
 		return "", check.Fail(check.ErrConfig, "id", id, "must be one that Spend returned")
