@@ -32,8 +32,12 @@ func funded(t *testing.T, data, facts string, more ...string) (budget string, ar
 	t.Helper()
 	dir := t.TempDir()
 	budget = filepath.Join(dir, "budget.json")
-	csvfit(t, "budget", "-file", budget, "-epsilon", "3", "-delta", "1e-4")
-	return budget, append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-budget", budget, "-o", filepath.Join(dir, "model.json")}, more...)
+	unit := "row"
+	if text, err := os.ReadFile(facts); err == nil && strings.Contains(string(text), `"person"`) {
+		unit = "person"
+	}
+	csvfit(t, "budget", "-file", budget, "-name", "people", "-unit", unit, "-epsilon", "3", "-delta", "1e-4")
+	return budget, append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-budget", budget, "-name", "people", "-o", filepath.Join(dir, "model.json")}, more...)
 }
 
 func entriesOf(t *testing.T, budget string) []budgetfile.Entry {
@@ -239,8 +243,8 @@ func TestOutputsOfOneName(t *testing.T) {
 		{"a.json", "a.json"}, {"a.json", "./real/../a.json"}, {"real/a.json", "link/a.json"}, {"a.json", "A.JSON"},
 	} {
 		budget := filepath.Join(t.TempDir(), "budget.json")
-		csvfit(t, "budget", "-file", budget, "-epsilon", "3", "-delta", "1e-4")
-		err := run(t.Context(), []string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-budget", budget,
+		csvfit(t, "budget", "-file", budget, "-name", "people", "-epsilon", "3", "-delta", "1e-4")
+		err := run(t.Context(), []string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-delta", "1e-5", "-budget", budget, "-name", "people",
 			"-o", dir + "/" + c.model, "-report", dir + "/" + c.page}, io.Discard, io.Discard)
 		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "are one file") || len(entriesOf(t, budget)) > 0 {
 			t.Errorf("%+v: %v", c, err)
