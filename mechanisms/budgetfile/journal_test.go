@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,14 +121,15 @@ func TestJournalsThatAreTornOrDamaged(t *testing.T) {
 		return of(t, j, "fit"), nil
 	}
 	for n := 0; n < len(whole); n += 1 + n%3 {
-		want, gone := "head,first", false
+		want, size, gone := "head,first", sizes[1], false
+		title := sizes[0] - int64(lineHead+len("fit head")+lineTail)
 		switch at := int64(n); {
-		case at < sizes[0]-int64(lineHead+len("fit head")+lineTail):
+		case at < title:
 			gone = true
 		case at < sizes[0]:
-			want = ""
+			want, size = "", title
 		case at < sizes[1]:
-			want = "head"
+			want, size = "head", sizes[0]
 		}
 		got, err := at(whole[:n])
 		if gone {
@@ -136,7 +138,7 @@ func TestJournalsThatAreTornOrDamaged(t *testing.T) {
 			}
 			continue
 		}
-		if left, _ := os.Stat(path); err != nil || got != want || left.Size() > int64(n) {
+		if left, _ := os.Stat(path); err != nil || got != want || left.Size() != size {
 			t.Errorf("cut to %d bytes: %q, want %q (%v)", n, got, want, err)
 		}
 	}
@@ -146,6 +148,9 @@ func TestJournalsThatAreTornOrDamaged(t *testing.T) {
 		if got, err := at(changed); err == nil {
 			t.Errorf("byte %d changed: %q", n, got)
 		}
+	}
+	if got, err := at(slices.Concat(whole[:sizes[0]], whole[sizes[1]:])); err == nil {
+		t.Errorf("the second record removed: %q", got)
 	}
 	if got, err := at(whole); err != nil || got != "head,first,second" {
 		t.Errorf("%q (%v)", got, err)
