@@ -46,7 +46,7 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 		return nil, err
 	}
 	if c.found {
-		if err := c.find(planned); err != nil {
+		if err := c.find(o.dataName, planned); err != nil {
 			return nil, err
 		}
 	} else if c.id, err = c.budget.Spend(ctx, o.dataName, "fit of "+o.source.Path+" to "+o.output, planned); err != nil {
@@ -58,8 +58,15 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 	return c, c.settled(ctx, err)
 }
 
-// find looks for the entry, which must be one for what is planned now.
-func (c *charge) find(planned *dpglm.Ledger) error {
+// find looks for the entry, which must be one for what is planned now, of data of that name.
+func (c *charge) find(data string, planned *dpglm.Ledger) error {
+	total, err := c.budget.Total()
+	if err != nil {
+		return err
+	}
+	if data != total.Data {
+		return task.Usage("-name %s must be the budget's, %s", data, total.Data)
+	}
 	list, err := c.budget.Entries()
 	if err != nil {
 		return err

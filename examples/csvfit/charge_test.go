@@ -187,6 +187,7 @@ func TestResumesTheSameFitOnly(t *testing.T) {
 		"is of a fit with another plan":      {"-epsilon", "0.9"},
 		"is of a fit with another plan: its": {"-method", "outputpert"},
 		"is not in -budget":                  {"-resume", "7-0123456789abcdef"},
+		"must be the budget's":               {"-name", "others"},
 		"name it by -budget":                 {"-budget", ""},
 		"its noise would be that of":         {"-insecure-noise-seed", "1"},
 	} {
