@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -18,10 +19,13 @@ type act struct {
 	done func(before, after Entry) bool // of the entry that it is about
 }
 
+// long makes a line longer than the two that are written over it.
+var long = strings.Repeat("third ", 40)
+
 func acts(t *testing.T) []act {
 	return []act{
-		{"spend", func(f *File, _ string) (string, error) { return f.Spend(t.Context(), survey, "third", fit(t, 0.01)) },
-			func(_, after Entry) bool { return after.Label == "third" }},
+		{"spend", func(f *File, _ string) (string, error) { return f.Spend(t.Context(), survey, long, fit(t, 0.01)) },
+			func(_, after Entry) bool { return after.Label == long }},
 		{"begin", func(f *File, id string) (string, error) { return id, f.Begin(t.Context(), id) },
 			func(_, after Entry) bool { return !after.Begun.IsZero() && after.GivenBack.IsZero() }},
 		{"give back", func(f *File, id string) (string, error) { return id, f.GiveBack(t.Context(), id, "no data") },
