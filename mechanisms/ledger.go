@@ -17,7 +17,7 @@ const (
 	KindPure         Kind = "pure"          // ε-DP releases
 	KindBoundedRange Kind = "bounded-range" // releases whose log-likelihood ratio has range ε
 	KindObjective    Kind = "objective"     // a minimiser of a noisy objective, plus Gaussian noise
-	KindSequential   Kind = "sequential"    // parts released one after the other on the same rows
+	KindSequential   Kind = "sequential"    // parts released one after the other on the same rows, or one part as often as its node says
 	KindParallel     Kind = "parallel"      // parts released on disjoint sets of rows, split by index
 )
 
