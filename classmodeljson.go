@@ -1,11 +1,11 @@
 package dpglm
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -39,7 +39,7 @@ func (m *ClassModel) MarshalJSON() ([]byte, error) {
 	j := classModelJSON{Format: classModelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Link: m.link, Columns: m.columns,
 		factsJSON: newFactsJSON(m.facts), Levels: m.Levels(), Weights: m.weights, Ledger: m.ledger}
 	j.Claim, j.Unit = claimed(m.ledger)
-	return json.Marshal(j)
+	return sealed.Marshal(j)
 }
 
 // UnmarshalJSON reads a model that MarshalJSON wrote, and refuses what [Model.UnmarshalJSON]

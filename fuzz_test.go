@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -334,7 +335,7 @@ func FuzzModelJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m dpglm.Model
-		if json.Unmarshal(data, &m) != nil {
+		if json.Unmarshal(resealed.JSON(data), &m) != nil {
 			if _, err := m.Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) {
 				t.Errorf("a failed decoding leaves a model: %v", err)
 			}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -769,7 +770,7 @@ func TestInferenceJSONRefuses(t *testing.T) {
 			t.Errorf("%s is not in %s", old, good)
 		}
 		var f dpglm.Inference
-		if err := json.Unmarshal([]byte(text), &f); !errors.Is(err, dpglm.ErrModel) {
+		if err := json.Unmarshal(resealed.JSON([]byte(text)), &f); !errors.Is(err, dpglm.ErrModel) {
 			t.Errorf("%s for %s: %v, want ErrModel", new, old, err)
 		}
 		if f.Model() != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -117,7 +118,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return json.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -372,7 +373,7 @@ func TestModelStoresItsOffset(t *testing.T) {
 			t.Fatalf("%s is not in %s", c[1], c[0])
 		}
 		var back dpglm.Model
-		if err := json.Unmarshal([]byte(bad), &back); !errors.Is(err, dpglm.ErrModel) {
+		if err := json.Unmarshal(resealed.JSON([]byte(bad)), &back); !errors.Is(err, dpglm.ErrModel) {
 			t.Errorf("%s for %s: %v", c[2], c[1], err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	tables "github.com/dpglm/dpglm/table"
 )
 
@@ -39,7 +40,7 @@ func FuzzClassModelJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m dpglm.ClassModel
-		if json.Unmarshal(data, &m) != nil {
+		if json.Unmarshal(resealed.JSON(data), &m) != nil {
 			if _, err := m.Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) || m.Levels() != nil {
 				t.Errorf("a failed decoding leaves a model: %v", err)
 			}

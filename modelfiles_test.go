@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 )
 
 // Files of earlier versions stay readable: they predict what they did, and what they
@@ -107,7 +108,7 @@ func TestModelsOfGroupsSayWhatIsProtected(t *testing.T) {
 		t.Errorf("stored as %s (%v)", text, err)
 	}
 	checkModel(t, m, x)
-	if err := json.Unmarshal(bytes.Replace(text, []byte(`"group":3,"rows":400,"epsilon"`), []byte(`"group":2,"rows":400,"epsilon"`), 1), new(dpglm.Model)); err == nil {
+	if err := json.Unmarshal(resealed.JSON(bytes.Replace(text, []byte(`"group":3,"rows":400,"epsilon"`), []byte(`"group":2,"rows":400,"epsilon"`), 1)), new(dpglm.Model)); err == nil {
 		t.Error("a group that contradicts the ledger is taken")
 	}
 }

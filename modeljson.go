@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
@@ -68,7 +69,9 @@ func claimed(l *Ledger) (mechanisms.Claim, mechanisms.Unit) {
 	return c, l.Unit()
 }
 
-// MarshalJSON writes the model. It fails for a model that was neither trained nor decoded.
+// MarshalJSON writes the model. Its last field, "sum", is the SHA-256 of the object without it, in
+// compact form: white space may change, and nothing else. It fails for a model that was
+// neither trained nor decoded.
 func (m *Model) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -76,12 +79,12 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
 		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger, Thresholds: m.thresholds, Levels: m.Levels()}
 	j.Claim, j.Unit = claimed(m.ledger)
-	return json.Marshal(j)
+	return sealed.Marshal(j)
 }
 
 // UnmarshalJSON reads a model that MarshalJSON wrote. It refuses another format or
-// version, fields that it doesn't know or that are repeated, and numbers that contradict
-// one another.
+// version, one whose checksum doesn't fit what is written, fields that it doesn't know or that are
+// repeated, and numbers that contradict one another.
 func (m *Model) UnmarshalJSON(data []byte) error {
 	if m == nil {
 		return check.Fail(ErrModel, "model", nil, "must not be nil")
@@ -130,6 +133,10 @@ func decodeModel[T any](data []byte, format string) (*T, error) {
 	if head.Version != modelVersion {
 		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", Version, modelVersion))
 	}
+	data, err := unsealed(data)
+	if err != nil {
+		return nil, err
+	}
 	if err := onceEach(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return nil, err
 	}
@@ -139,6 +146,18 @@ func decodeModel[T any](data []byte, format string) (*T, error) {
 		return nil, ofModel(err)
 	}
 	return j, nil
+}
+
+// unsealed is what is written without its checksum, which must fit.
+func unsealed(data []byte) ([]byte, error) {
+	object, err := sealed.Open(data)
+	if errors.Is(err, sealed.ErrNone) || errors.Is(err, sealed.ErrOther) {
+		return nil, check.Fail(ErrModel, "sum", nil, "must fit what is written: "+err.Error())
+	}
+	if err != nil {
+		return nil, ofModel(err)
+	}
+	return object, nil
 }
 
 // onceEach refuses a key that is repeated in its object, the last of which encoding/json

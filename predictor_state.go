@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -90,7 +90,7 @@ type predictorState struct {
 // State returns what a predictor must remember over a restart: its count of
 // answers, whether noise was the caller's ([Env]) and, to know it again, its public
 // facts. It holds no answers, stored ones neither, and nothing else about the
-// data. It is JSON with a version.
+// data. It is JSON with a version, and with a checksum as [Model.MarshalJSON] has one.
 //
 // For the guarantee to survive any crash, an answer may leave the program only
 // after a State from after it has been written to where it lasts. Whoever can
@@ -102,12 +102,12 @@ func (p *Predictor) State() ([]byte, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	made := p.allow.Made()
-	return json.Marshal(predictorState{stateVersion, p.facts, &made, &p.callerNoise})
+	return sealed.Marshal(predictorState{stateVersion, p.facts, &made, &p.callerNoise})
 }
 
 // Restore takes up the count from a State of a predictor with the same public
 // facts, configuration and budget, and what it says about the noise; it refuses any
-// other, and a predictor that has answered already. The noise is not continued but
+// other, one whose checksum doesn't fit, and a predictor that has answered already. The noise is not continued but
 // drawn from a fresh key.
 func (p *Predictor) Restore(state []byte) error {
 	if err := p.usable(); err != nil {
@@ -134,13 +134,14 @@ func (p *Predictor) Restore(state []byte) error {
 
 // decodeState reads a state, of which it knows every field.
 func decodeState(state []byte) (*predictorState, error) {
+	state, err := unsealed(state)
+	if err != nil {
+		return nil, err
+	}
 	s, d := new(predictorState), json.NewDecoder(bytes.NewReader(state))
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, check.Fail(ErrModel, "state", nil, "must end after its object")
 	}
 	if s.Version != stateVersion {
 		return nil, check.Fail(ErrModel, "state: version", s.Version, fmt.Sprintf("must be %d", stateVersion))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -72,12 +73,12 @@ func TestPredictorState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"version":1,"predictor":{"kind":"vote","queries":4,"answer_epsilon":0.24999999999999975,"parts":3,"seed":9223372036854775809,"lambda":0.25,"loss":"logistic","radius":100,"epsilon":1,"unit":{"of":"row","neighbours":"replace-one"},"rows":300,"weights":1,"feature_bound":1,"label_bound":1},"answered":2,"caller_noise":false}`
+	want := string(resealed.JSON([]byte(`{"version":1,"predictor":{"kind":"vote","queries":4,"answer_epsilon":0.24999999999999975,"parts":3,"seed":9223372036854775809,"lambda":0.25,"loss":"logistic","radius":100,"epsilon":1,"unit":{"of":"row","neighbours":"replace-one"},"rows":300,"weights":1,"feature_bound":1,"label_bound":1},"answered":2,"caller_noise":false,"sum":"sha256:"}`)))
 	if string(state) != want {
 		t.Errorf("state %s, want %s", state, want)
 	}
-	// Stores may write the fields in another order.
-	spaced := strings.Replace(strings.Replace(want, `"version":1,`, "", 1), `"caller_noise":false`, `"caller_noise": false, "version": 1`, 1)
+	// Stores may write white space.
+	spaced := strings.ReplaceAll(strings.ReplaceAll(want, `,"`, ",\n  \""), `":`, `": `)
 	if q := start(); q.Restore([]byte(spaced)) != nil || q.Answered() != 2 {
 		t.Errorf("%s gives %v", spaced, q)
 	}
@@ -91,7 +92,7 @@ func TestPredictorState(t *testing.T) {
 	} {
 		q := start()
 		bad := strings.Replace(want, c[0], c[1], 1)
-		if err := q.Restore([]byte(bad)); bad == want || !errors.Is(err, ErrModel) || q.Answered() != 0 {
+		if err := q.Restore(resealed.JSON([]byte(bad))); bad == want || !errors.Is(err, ErrModel) || q.Answered() != 0 {
 			t.Errorf("state %s gives %v", bad, err)
 		}
 	}
@@ -122,7 +123,7 @@ func FuzzPredictorState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"predictor":null,"answered":1,"caller_noise":true}`))
 	f.Fuzz(func(t *testing.T, state []byte) {
 		p := start()
-		if err := p.Restore(state); err != nil {
+		if err := p.Restore(resealed.JSON(state)); err != nil {
 			if !errors.Is(err, ErrModel) || p.Answered() != 0 {
 				t.Fatalf("%v after %d answers", err, p.Answered())
 			}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -315,14 +316,14 @@ func TestClassModelJSON(t *testing.T) {
 		"claim": {`"mu":1`, `"mu":0.5`}, "columns": {`"columns":3`, `"columns":9`},
 	} {
 		changed := strings.Replace(string(text), change[0], change[1], 1)
-		if err := json.Unmarshal([]byte(changed), &back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {
+		if err := json.Unmarshal(resealed.JSON([]byte(changed)), &back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	one := strings.Index(string(text), `"weights":[[`) + len(`"weights":[`)
 	end := one + strings.Index(string(text[one:]), "]]") + 1
 	first := one + strings.Index(string(text[one:]), "]") + 1
-	if err := json.Unmarshal([]byte(string(text[:first])+string(text[end:])), &back); !errors.Is(err, dpglm.ErrModel) {
+	if err := json.Unmarshal(resealed.JSON([]byte(string(text[:first])+string(text[end:]))), &back); !errors.Is(err, dpglm.ErrModel) {
 		t.Errorf("a model of one class: %v", err)
 	}
 	var other dpglm.Model

@@ -270,12 +270,12 @@ func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(s
 }
 
 // A reply is the question's SHA-256, the piece and the number of its rows (uint64 each), and
-// the sums of its blocks, as float64, all little-endian.
+// the sums of its blocks, as float64, all little-endian, and the SHA-256 of all that.
 const replyHead = sha256.Size + 16
 
 // accepting takes replies, in the order of the pieces, and refuses them unless each piece was
 // answered once, for this question, with the sums of its blocks over all their rows: what is
-// there twice would count twice.
+// there twice would count twice. A reply that was damaged is refused at its end.
 type accepting struct {
 	of     [sha256.Size]byte
 	l      layout
@@ -297,8 +297,9 @@ func (a *accepting) take(reply io.Reader) error {
 	if a.next == a.pieces {
 		return refused("replies", fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
-	head := make([]byte, replyHead)
-	if _, err := io.ReadFull(reply, head); err != nil || !bytes.Equal(head[:sha256.Size], a.of[:]) {
+	head, sum := make([]byte, replyHead), sha256.New()
+	whole := io.TeeReader(reply, sum)
+	if _, err := io.ReadFull(whole, head); err != nil || !bytes.Equal(head[:sha256.Size], a.of[:]) {
 		return refused("question", "must be the one that was asked")
 	}
 	piece, rows := binary.LittleEndian.Uint64(head[sha256.Size:]), binary.LittleEndian.Uint64(head[sha256.Size+8:])
@@ -311,24 +312,30 @@ func (a *accepting) take(reply io.Reader) error {
 		return refused(fmt.Sprintf("rows of piece %d", piece), "must be as many as its blocks have")
 	}
 	a.next++
-	return a.sums(reply, last-first)
+	if err := a.sums(whole, last-first); err != nil {
+		return err
+	}
+	said := make([]byte, sum.Size())
+	if _, err := io.ReadFull(reply, said); err != nil || !bytes.Equal(said, sum.Sum(nil)) {
+		return refused(fmt.Sprintf("checksum of piece %d", piece), "must be that of the reply: it was damaged, or has another length")
+	}
+	if n, _ := io.ReadFull(reply, make([]byte, 1)); n > 0 {
+		return refused(fmt.Sprintf("length of piece %d", piece), "must be that of its sums")
+	}
+	return nil
 }
 
 // sums reads those of so many blocks.
 func (a *accepting) sums(reply io.Reader, blocks int) error {
-	broken := refused(fmt.Sprintf("length of piece %d", a.next-1), "must be that of its sums")
 	sum := make([]float64, len(a.raw)/8)
 	for range blocks {
 		if _, err := io.ReadFull(reply, a.raw); err != nil {
-			return broken
+			return refused(fmt.Sprintf("length of piece %d", a.next-1), "must be that of its sums")
 		}
 		for j := range sum {
 			sum[j] = math.Float64frombits(binary.LittleEndian.Uint64(a.raw[8*j:]))
 		}
 		a.merge(sum)
-	}
-	if n, _ := io.ReadFull(reply, make([]byte, 1)); n > 0 {
-		return broken
 	}
 	return nil
 }

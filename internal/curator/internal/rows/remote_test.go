@@ -56,8 +56,11 @@ func TestRepliesAreReadBlockByBlock(t *testing.T) {
 		first, last := l.piece(k, pieces)
 		head := binary.LittleEndian.AppendUint64(a.of[:], uint64(k))
 		head = binary.LittleEndian.AppendUint64(head, uint64(min(last*l.blockPersons, l.n)-first*l.blockPersons))
-		sums := floatsOfOne(width * (last - first))
-		if err := a.take(io.MultiReader(bytes.NewReader(head), &sums)); err != nil {
+		sums, again, sum := floatsOfOne(width*(last-first)), floatsOfOne(width*(last-first)), sha256.New()
+		if _, err := io.Copy(sum, io.MultiReader(bytes.NewReader(head), &again)); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.take(io.MultiReader(bytes.NewReader(head), &sums, bytes.NewReader(sum.Sum(nil)))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -132,9 +132,9 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(q.Bytes())
-	rest, ok := bytes.CutPrefix(name, sum[:])
-	if !ok || filepath.Base(string(rest)) != string(rest) {
+	sum, last := sha256.Sum256(q.Bytes()), max(0, len(name)-sha256.Size)
+	rest, ok := bytes.CutPrefix(name[:last], sum[:])
+	if !bytes.Equal(summed(name[:last:last]), name) || !ok || filepath.Base(string(rest)) != string(rest) {
 		return nil, refused("copy", "must be a file's name, once, for the question that was asked")
 	}
 	f, err := rowfile.Open(filepath.Join(dir, string(rest)))
@@ -170,5 +170,5 @@ func (c *copying) reply(ctx context.Context, q *question, asked []byte) ([]byte,
 		return nil, err
 	}
 	of := sha256.Sum256(asked)
-	return append(of[:], name...), nil
+	return summed(append(of[:], name...)), nil
 }

@@ -95,7 +95,13 @@ func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
 	}
 	of := sha256.Sum256(asked)
 	reply := binary.LittleEndian.AppendUint64(of[:], uint64(piece))
-	return append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), k.sums...), nil
+	return summed(append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), k.sums...)), nil
+}
+
+// summed is a reply with its SHA-256 at the end.
+func summed(reply []byte) []byte {
+	sum := sha256.Sum256(reply)
+	return append(reply, sum[:]...)
 }
 
 // answer asks the question of the rows, for a piece.

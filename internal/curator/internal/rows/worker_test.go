@@ -181,6 +181,49 @@ func TestWorkersClampLabels(t *testing.T) {
 	}
 }
 
+// A reply with any byte that is another one is refused, one with sums and one about a copy.
+func TestDamagedRepliesAreRefused(t *testing.T) {
+	const n, d = 40, 2
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), randomMatrix(rand.New(rand.NewPCG(79, 80)), n, d, 1), alternating(n))
+	at, mask, length := -1, byte(0), 0
+	engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
+		reply, err := Reply(ctx, question, piece)
+		if at >= 0 && piece == 0 && err == nil {
+			length = len(reply)
+			reply[at] ^= mask
+		}
+		return reply, err
+	}}
+	remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSums(remote, nil, 0, 1, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, length = 0, 1; at < length; at++ {
+		for _, mask = range []byte{1, 0x80, 0xff} {
+			if err := s.Gradient(ctx, make([]float64, d), make([]float64, d), 1); !errors.Is(err, check.ErrRowFile) {
+				t.Errorf("sums, byte %d of %d: %v", at, length, err)
+			}
+		}
+	}
+	for at, length = 0, 1; at < length; at++ {
+		mask = 1
+		picked, err := NewSums(remote.Pick([]int{9, 3, 5}), nil, 0, 1, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := picked.Gradient(ctx, make([]float64, d), make([]float64, d), 1); !errors.Is(err, check.ErrRowFile) {
+			t.Errorf("a copy, byte %d of %d: %v", at, length, err)
+		}
+	}
+	if length < 64 {
+		t.Errorf("replies of %d bytes", length)
+	}
+}
+
 // A copy that has a row more than was asked for, or one less, is refused.
 func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
 	const n, d = 700, 3
@@ -201,6 +244,7 @@ func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
 			if err == nil {
 				mark := sha256.Sum256(question) // as if that were what it answers
 				copy(reply, mark[:])
+				reply = summed(reply[:len(reply)-sha256.Size])
 			}
 			return reply, err
 		}}
