@@ -3,42 +3,34 @@ package mechanisms
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// String says what the total is and how much of it was spent.
+// String says what the total is, for whom, and how much of it is left.
 func (a *Accountant) String() string {
 	if a == nil {
 		return "no accountant"
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if a.spent == nil {
+	if a.made() != nil {
+		return "empty accountant"
+	}
+	switch a.ledgers {
+	case 0:
 		return fmt.Sprintf("nothing spent of %s", a.total())
+	case 1:
+		return fmt.Sprintf("%s left of %s, after 1 ledger", a.left(), a.total())
 	}
-	parts := "1 part"
-	if n := len(a.spent.children); n > 1 {
-		parts = fmt.Sprintf("%d parts", n)
-	}
-	return fmt.Sprintf("%s spent of %s, in %s", a.amount(a.spent), a.total(), parts)
+	return fmt.Sprintf("%s left of %s, after %s ledgers", a.left(), a.total(), thousands(a.ledgers))
 }
 
 // total says what may be spent.
 func (a *Accountant) total() string {
-	s := Claim{Epsilon: a.epsilon, Delta: a.delta, Mu: float64(max(a.group, 1)) * a.mu}.budget()
-	return fmt.Sprintf("%s, unit: %s", s, a.unit.any(a.group, 0))
-}
-
-// amount says what a ledger costs, in terms of the total.
-func (a *Accountant) amount(l *Ledger) string {
-	c := Claim{Delta: a.delta, Group: a.group}
-	if a.mu > 0 {
-		c.Mu = math.SmallestNonzeroFloat64
-	}
-	s, _ := l.promise(c)
-	return s
+	c := Claim{Epsilon: a.epsilon, Delta: a.delta, Mu: float64(a.group) * a.mu}
+	return fmt.Sprintf("%s, unit: %s", c.budget(), a.unit.any(a.group, 0))
 }
 
 // GoString is String: an accountant's fields are nobody's business.
@@ -47,23 +39,28 @@ func (a *Accountant) GoString() string { return a.String() }
 type accountantJSON struct {
 	Version int     `json:"version"`
 	Unit    Unit    `json:"unit"`
+	Group   int     `json:"group,omitempty"` // where it isn't one
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
-	Mu      float64 `json:"mu,omitempty"`    // of a share, whose ε and δ are 0
-	Group   int     `json:"group,omitempty"` // where it isn't one
-	Spent   *Ledger `json:"spent,omitempty"`
+	Mu      float64 `json:"mu,omitempty"` // of a share, whose ε and δ are 0
+	Spent   state   `json:"spent"`
+	Ledgers int     `json:"ledgers"`
 }
 
-// MarshalJSON writes the total and what was spent. It never fails.
+// MarshalJSON writes the total and what was spent. It fails for an accountant that
+// NewAccountant hasn't made.
 func (a *Accountant) MarshalJSON() ([]byte, error) {
 	if a == nil {
 		return nil, check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	j := accountantJSON{Version: version, Unit: a.unit, Epsilon: a.epsilon, Delta: a.delta, Mu: a.mu, Spent: a.spent}
-	if a.group > 1 {
-		j.Group = a.group
+	if err := a.made(); err != nil {
+		return nil, err
+	}
+	j := accountantJSON{version, a.unit, a.group, a.epsilon, a.delta, a.mu, a.state, a.ledgers}
+	if a.group == 1 {
+		j.Group = 0
 	}
 	return json.Marshal(j)
 }
@@ -82,42 +79,58 @@ func (a *Accountant) UnmarshalJSON(data []byte) error {
 	if err := knownVersion(j.Version); err != nil {
 		return err
 	}
-	b, err := j.empty()
+	b, err := j.decode()
 	if err != nil {
 		return fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	if j.Spent != nil && (j.Spent.kind != KindSequential || j.Spent.unit != b.unit || !b.fits(j.Spent)) {
-		return check.Fail(check.ErrModel, "accountant.spent", nil, "must be sequential, of the accountant's unit and within the total")
-	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	a.unit, a.epsilon, a.delta, a.mu, a.group, a.spent = b.unit, b.epsilon, b.delta, b.mu, b.group, j.Spent
+	a.unit, a.group, a.epsilon, a.delta, a.mu, a.state, a.ledgers = b.unit, b.group, b.epsilon, b.delta, b.mu, b.state, b.ledgers
 	return nil
 }
 
-// empty is the accountant that has not spent yet.
-func (j accountantJSON) empty() (*Accountant, error) {
+// decode checks that what was spent is within the total.
+func (j accountantJSON) decode() (*Accountant, error) {
 	if j.Group == 0 {
 		j.Group = 1
 	}
-	if j.Mu == 0 {
-		return NewGroupAccountant(j.Unit, j.Group, j.Epsilon, j.Delta)
+	a, err := NewGroupAccountant(j.Unit, j.Group, j.Epsilon, j.Delta)
+	if j.Mu != 0 {
+		if j.Epsilon != 0 || j.Delta != 0 || j.Group < 1 {
+			return nil, check.Fail(check.ErrModel, "accountant.mu", j.Mu, "must be without epsilon and delta, and for a group of at least one")
+		}
+		if err := j.Unit.known(check.ErrModel); err != nil {
+			return nil, err
+		}
+		a, err = newShare(j.Unit, j.Group, j.Mu, mostCoordinates)
 	}
-	if j.Epsilon != 0 || j.Delta != 0 || j.Group < 1 {
-		return nil, check.Fail(check.ErrModel, "accountant.mu", j.Mu, "must be without epsilon and delta, and for a group of rows")
-	}
-	if err := j.Unit.known(check.ErrModel); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return &Accountant{unit: j.Unit, mu: j.Mu, group: j.Group}, check.Mu(j.Mu)
+	a.state, a.ledgers = j.Spent, j.Ledgers
+	if !a.keeps() {
+		return nil, check.Fail(check.ErrModel, "accountant.spent", nil, "must be within the total")
+	}
+	return a, nil
 }
 
-// Spent returns the sum of what was spent, nil before the first Spend.
-func (a *Accountant) Spent() *Ledger {
-	if a == nil {
-		return nil
+// keeps reports whether what was spent, and the μ that was set aside, are within the total.
+func (a *Accountant) keeps() bool {
+	s, r := a.state, a.state.Reserve
+	if !(s.Epsilon >= 0 && s.Epsilon <= a.epsilon) || a.ledgers < 0 || a.ledgers == 0 && s.Epsilon > 0 {
+		return false
 	}
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	return a.spent
+	if r == nil {
+		return a.mu == 0
+	}
+	if !(r.SpentMu >= 0 && r.SpentMu <= r.Mu && r.SpentCoordinates >= 0 && r.SpentCoordinates <= r.Coordinates && r.Coordinates <= mostCoordinates) || r.Ledgers < 0 || r.Ledgers > a.ledgers || r.Ledgers == 0 && r.SpentMu > 0 {
+		return false
+	}
+	if a.mu > 0 {
+		return r.Mu == a.mu && !r.Beside
+	}
+	if r.Mu == 0 {
+		return a.delta > 0
+	}
+	return a.delta > 0 && accounting.Noise(r.Mu, mostCoordinates).GroupWithin(float64(a.group), a.epsilonLeft(), a.delta)
 }

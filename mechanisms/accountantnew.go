@@ -27,5 +27,10 @@ func NewGroupAccountant(unit Unit, group int, epsilon, delta float64) (*Accounta
 			return nil, err
 		}
 	}
-	return &Accountant{unit: unit, epsilon: epsilon, delta: delta, group: group}, nil
+	return &Accountant{unit: unit, group: group, epsilon: epsilon, delta: delta}, nil
+}
+
+// newShare returns an accountant for a total of a μ and of coordinates, for one of the unit.
+func newShare(unit Unit, group int, mu, coordinates float64) (*Accountant, error) {
+	return &Accountant{unit: unit, group: group, mu: mu, state: state{Reserve: &reserve{Mu: mu, Coordinates: coordinates}}}, check.Mu(mu)
 }

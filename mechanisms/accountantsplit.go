@@ -1,9 +1,9 @@
 package mechanisms
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 )
 
@@ -13,64 +13,73 @@ import (
 // shares' own checks let pass fits the total together. What one of them leaves is not
 // given back.
 //
-// It fails without weights, for one that isn't positive, where nothing is left, and for an
-// accountant that is a share itself: split the whole by more weights.
+// It fails without weights, for one that isn't positive, and where nothing is left.
 //
 // # Privacy
 //
-// Here each share is spent at once, as a Gaussian release of its μ, or a pure one of its
-// ε. What a share spends is no more than that: it is that μ-GDP by √Σμ², in no more
-// coordinates, or that ε-DP. Composition doesn't ask in which order the releases of
-// different shares are made.
+// For the accountant's unit. What is left, a μ with a number of coordinates or an ε, is what its
+// shares have together, in squares: by the theorem of [Accountant], which doesn't ask in which
+// order the releases of different shares are made.
 func (a *Accountant) Split(weights ...float64) ([]*Accountant, error) {
-	fractions, err := a.fractions(weights)
+	if a == nil {
+		return nil, check.Fail(check.ErrConfig, "accountant", nil, "must not be nil")
+	}
+	fractions, err := fractions(weights)
 	if err != nil {
 		return nil, err
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	left, err := a.splittable()
-	if err != nil {
+	if err := a.made(); err != nil {
 		return nil, err
 	}
-	// Margins are for the rounding of the shares' sum.
-	for margin := 1e-9; margin < 0.1; margin *= 10 {
-		shares, sum, err := a.shares(left, fractions, 1-margin)
+	const scale = 1 - 1e-11 // for the rounding of the shares' sum
+	mu, coordinates := a.muLeft()
+	epsilon := a.epsilonLeft()
+	pure := a.delta == 0 && a.mu == 0
+	if pure && epsilon < least || !pure && mu == 0 {
+		return nil, check.Fail(check.ErrBudget, "accountant", a.total(), "has nothing left to split")
+	}
+	shares := make([]*Accountant, len(fractions))
+	for i, f := range fractions {
+		if pure {
+			shares[i], err = NewGroupAccountant(a.unit, a.group, epsilon*f*scale, 0)
+		} else {
+			shares[i], err = newShare(a.unit, a.group, mu*math.Sqrt(f)*scale, math.Floor(coordinates*f*scale))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if a.fits(sum) {
-			a.spent = sum
-			return shares, nil
-		}
 	}
-	return nil, check.Fail(check.ErrBudget, "accountant", a.total(), "has nothing left to split")
+	a.ledgers += len(shares)
+	if pure {
+		a.state.Epsilon = a.epsilon
+		return shares, nil
+	}
+	if a.state.Reserve == nil {
+		a.state.Reserve = &reserve{Mu: mu, Coordinates: mostCoordinates}
+	}
+	r := *a.state.Reserve
+	r.SpentMu, r.SpentCoordinates, r.Ledgers = r.Mu, r.Coordinates, r.Ledgers+len(shares)
+	a.state.Reserve = &r
+	return shares, nil
 }
 
-// shares returns accountants with fractions of what is left, and the sum of what was
-// spent and of what is set aside for them.
-func (a *Accountant) shares(left float64, fractions []float64, scale float64) (shares []*Accountant, sum *Ledger, err error) {
-	aside := make([]*Ledger, len(fractions))
-	for i, f := range fractions {
-		label := fmt.Sprintf("set aside: share %d of %d", i+1, len(fractions))
-		share := &Accountant{unit: a.unit, group: a.group}
-		if a.delta > 0 {
-			share.mu = left * math.Sqrt(f) * scale
-			aside[i], err = Gaussian{Mu: share.mu}.Ledger(label, 1, mostCoordinates)
-		} else {
-			share.epsilon = left * f * scale * float64(a.group)
-			aside[i], err = epsilonLedger(KindPure, label, left*f*scale*(1+1e-15), 1)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		aside[i].unit = a.unit
-		shares = append(shares, share)
+// fractions checks the weights of shares and makes their sum 1.
+func fractions(weights []float64) ([]float64, error) {
+	if len(weights) == 0 {
+		return nil, check.Fail(check.ErrConfig, "weights", 0, "must be given, one for each share")
 	}
-	sum, err = a.with(aside...)
-	return shares, sum, err
+	sum := 0.0
+	for _, w := range weights {
+		if err := check.Scale(check.ErrConfig, "weights", w); err != nil {
+			return nil, err
+		}
+		sum = accounting.Sum(sum, w)
+	}
+	fractions := make([]float64, len(weights))
+	for i, w := range weights {
+		fractions[i] = w / sum
+	}
+	return fractions, nil
 }
-
-// mostCoordinates is how many coordinates of Gaussian noise a share may draw: it decides
-// about the slack of their grids, see [Gaussian].
-const mostCoordinates = 1 << 30

@@ -3,6 +3,7 @@ package mechanisms_test
 import (
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
@@ -40,10 +41,10 @@ func ExampleAccountant() {
 	fmt.Println(total.Spend(planned(dpglm.GDP(left.Mu))))
 	fmt.Println(total)
 	// Output:
-	// (ε = 1.45468, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 2 parts
-	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must not, with what was spent before, exceed the total (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one): it asks for (ε = 1.5, δ = 1e-06)-DP, (ε = 1.45468, δ = 1e-06)-DP is spent, 0.2982-GDP is left
+	// 0.2982-GDP or 0.2382-DP left of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), after 2 ledgers
+	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must fit what is left, 0.2982-GDP or 0.2382-DP, of the total (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one): it asks for 0.344346-GDP
 	// <nil>
-	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 3 parts
+	// nothing left of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), after 3 ledgers
 }
 
 // Teams get accountants of their own, the last of them twice the weight of another.
@@ -61,17 +62,18 @@ func ExampleAccountant_Split() {
 		if err != nil {
 			log.Fatal(err)
 		}
+		_, total, _ := strings.Cut(share.String(), "of ")
+		fmt.Println(total)
 		if err := share.Spend(planned(dpglm.GDP(left.Mu))); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(share)
 	}
 	fmt.Println(total)
 	// Output:
-	// 0.224168-GDP spent of 0.224168-GDP, unit: one row (replace-one), in 1 part
-	// 0.224168-GDP spent of 0.224168-GDP, unit: one row (replace-one), in 1 part
-	// 0.317021-GDP spent of 0.317021-GDP, unit: one row (replace-one), in 1 part
-	// (ε = 2, δ = 1e-06)-DP spent of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), in 3 parts
+	// 0.224168-GDP, unit: one row (replace-one)
+	// 0.224168-GDP, unit: one row (replace-one)
+	// 0.317021-GDP, unit: one row (replace-one)
+	// nothing left of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), after 3 ledgers
 }
 
 // The ledger of a fit is a curve: each δ has its ε.
