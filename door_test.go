@@ -114,14 +114,14 @@ func (s *source) inside(f func(id *ast.Ident, o types.Object, function string)) 
 var mayUse = map[string][]string{
 	module + "/internal/release": {
 		"Answer", "Answer.WithConstant",
-		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Allow", "Selector", "L1",
+		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Anew", "Schedule.Allow", "Selector", "L1",
 		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
 		"Allowance.Keep", "Allowance.Begun", "Allowance.Releases", "Allowance.Resumes",
 		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
-		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "OneRow", "OnePerson",
+		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "OneRow", "OnePerson",
 		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
 		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",
@@ -137,6 +137,7 @@ var onlyIn = map[string]struct {
 	"mechanisms.NewSecureSource":        {[]string{"Env.noise"}, "noise has one source in a run"},
 	"mechanisms.Ledger.WithCallerNoise": {[]string{"Env.mark", "Predictor.mark"}, "a ledger says where its noise came from"},
 	"release.Schedule.Allow":            {[]string{"Env.allow", "PredictorPlan.Run"}, "a schedule that is allowed twice releases twice what its ledger counts"},
+	"release.Schedule.Anew":             {[]string{"Plan.observed", "PredictorPlan.Run"}, "a run has a schedule of its own, and a ledger that counts it"},
 	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
 }
 
@@ -183,7 +184,7 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // from mechanisms' seeded source.
 var imports = map[string][]string{
 	module:                       {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
-	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync"},
+	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
 	module + "/internal/curator": {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }
 
