@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -136,14 +135,25 @@ func inParquet(f *File, disk source, columns []string) error {
 	if err := begins(disk, "PAR1", "a Parquet file"); err != nil {
 		return err
 	}
-	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
+	size, err := disk.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	limit := limitedTo(size)
+	properties := parquet.NewReaderProperties(limit)
 	properties.BufferedStreamEnabled = true // not whole row groups at once
 	p, err := file.NewParquetReader(disk, file.WithReadProps(properties))
 	if err != nil {
 		return damaged(err)
 	}
 	f.close = append(f.close, func() error { return guarded(p.Close) })
-	r, err := pqarrow.NewFileReader(p, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
+	if schema := p.MetaData().KeyValueMetadata().FindValue("ARROW:schema"); schema != nil {
+		if err := arrowSchema(*schema); err != nil {
+			return damaged(err)
+		}
+	}
+	limit.columns(p.MetaData().Schema.NumColumns())
+	r, err := pqarrow.NewFileReader(p, pqarrow.ArrowReadProperties{BatchSize: batchRows}, limit)
 	if err != nil {
 		return damaged(err)
 	}
@@ -163,6 +173,9 @@ func inParquet(f *File, disk source, columns []string) error {
 	}
 	if len(leaves) == 0 {
 		return fault{table.ErrColumn, fmt.Sprintf("none of the columns %q is in the file, which has %q", columns, header)}
+	}
+	if err := pages(disk, size, p.MetaData(), leaves); err != nil {
+		return damaged(err)
 	}
 	batches, err := r.GetRecordReader(context.Background(), leaves, nil)
 	if err != nil {
@@ -201,19 +214,36 @@ func inArrow(f *File, disk source, columns []string) error {
 	if _, err := disk.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	size, err := disk.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err := disk.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	limit := limitedTo(size)
+	options := []ipc.Option{ipc.WithAllocator(limit), ipc.WithMetadataSizeLimit(size), ipc.WithBodySizeLimit(size)}
 	if !bytes.Equal(first, magic) {
-		r, err := ipc.NewReader(disk)
+		if err := stream(disk, size); err != nil {
+			return damaged(err)
+		}
+		r, err := ipc.NewReader(disk, options...)
 		if err != nil {
 			return damaged(err)
 		}
+		limit.columns(r.Schema().NumFields())
 		f.close = append(f.close, released(r))
 		f.Reader, err = NewReader(r, columns...)
 		return err
 	}
-	r, err := ipc.NewFileReader(disk)
+	if err := arrowFile(disk, size); err != nil {
+		return damaged(err)
+	}
+	r, err := ipc.NewFileReader(disk, options...)
 	if err != nil {
 		return damaged(err)
 	}
+	limit.columns(r.Schema().NumFields())
 	f.close = append(f.close, func() error { return guarded(r.Close) })
 	batches := array.ReaderFromIter(r.Schema(), func(yield func(arrow.RecordBatch, error) bool) {
 		for k := range r.NumRecords() {

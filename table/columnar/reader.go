@@ -27,8 +27,11 @@
 //
 // They name the column, its type and the row, counted from 1, as those of package table do.
 // They may quote values, and are for the curator only. Damaged files are errors, too, also
-// where Arrow's decoder panics; but it believes the sizes that an Arrow schema gives, and one
-// that was damaged, or made to do harm, may ask for more memory than there is. An Arrow stream
+// where Arrow's decoder panics. It believes the sizes that a file gives: so lists in metadata,
+// messages and pages are held against the file before it sees them, and its buffers of a file may
+// hold 64 MiB, 8 MiB for each column that is in the file, and 64 bytes for each of the file's, at a
+// time. Pages of Parquet that have a checksum are held against it; other values have none, so
+// that a damaged one may be taken for another. An Arrow stream
 // need not say where it ends: that one was cut short between two batches can't be seen.
 package columnar
 

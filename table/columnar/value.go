@@ -20,6 +20,8 @@ func readable(t arrow.DataType) bool {
 		return readable(t.ValueType)
 	case arrow.ExtensionType:
 		return readable(t.StorageType())
+	case arrow.DecimalType: // its text has as many digits as the scale says, which damage may
+		return t.GetPrecision() <= 76 && t.GetScale() >= -76 && t.GetScale() <= 76
 	}
 	switch t.ID() {
 	case arrow.NULL, arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
