@@ -162,6 +162,9 @@ func (h *memoryFile) WriteAt(p []byte, at int64) (int, error) {
 		p = p[:m.cut]
 	}
 	h.disk.written += len(p)
+	if int(at) < len(h.inode.data) { // what was synced stays
+		h.inode.data = bytes.Clone(h.inode.data)
+	}
 	if end := int(at) + len(p); end > len(h.inode.data) {
 		h.inode.data = append(h.inode.data, make([]byte, end-len(h.inode.data))...)
 	}
@@ -183,7 +186,7 @@ func (h *memoryFile) Sync() error {
 	if err := h.disk.step(); err != nil {
 		return err
 	}
-	h.inode.lasting = bytes.Clone(h.inode.data)
+	h.inode.lasting = h.inode.data
 	return nil
 }
 
