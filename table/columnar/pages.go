@@ -28,8 +28,8 @@ func pages(r io.ReaderAt, size int64, of *metadata.FileMetaData, leaves []int) e
 				return err
 			}
 			first := chunk.DataPageOffset()
-			if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
-				first = min(first, chunk.DictionaryPageOffset())
+			if of := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && of > 0 && (of < first || first <= 0) {
+				first = of // the only page where a chunk has no rows
 			}
 			length := chunk.TotalCompressedSize()
 			if first < 0 || length < 0 || length > size || first > size-length {
