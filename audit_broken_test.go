@@ -118,6 +118,7 @@ func misstated(l losses.Loss, facts Facts, y0, y1, reach float64) audited {
 type halved struct{ losses.Loss }
 
 func (l halved) Diameter(z, y float64) float64 { return l.Loss.Diameter(z, y) / 2 }
+func (halved) Misstated(check.OnPurpose)       {}
 
 // stretched is the loss of rows that are longer, by a factor, than the bound that
 // its constants assume.
@@ -128,6 +129,7 @@ type stretched struct {
 
 func (l stretched) Value(z, y float64) float64 { return l.Loss.Value(l.factor*z, y) }
 func (l stretched) Deriv(z, y float64) float64 { return l.factor * l.Loss.Deriv(l.factor*z, y) }
+func (stretched) Misstated(check.OnPurpose)    {}
 
 // wrongHalf is a grid search that scores models on the rows that trained them, by a
 // schedule that lets it. A training row then meets a selection too: the second model

@@ -1,7 +1,9 @@
 package dpglm_test
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,8 +12,64 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// A custom loss whose statement is false has no privacy guarantee, but training with
-// it ends: with an error where a solver can't keep its promise or a slope isn't a
+// A custom loss whose statement is false at a point that the check visits is refused by whatever
+// takes a problem, before anything is spent, with the constant that fails.
+func TestFalseCustomLossesAreRefused(t *testing.T) {
+	honest := losses.Custom{Label: "mine", Domain: losses.Binary, Phi: losses.Logistic{}.Value, DPhi: losses.Logistic{}.Deriv,
+		AtZero: func(float64) float64 { return math.Ln2 }, Smoothness: 0.25, Lipschitz: 1}
+	s := dpglm.Shape{Rows: 1000, Dim: 3, FeatureBound: 1}
+	few := dataset(t, mat.NewDense(3, 1, []float64{1, 0, -1}), []float64{1, 0, 1}, dpglm.Bounds{Feature: 1})
+	learners := []dpglm.Learner{dpglm.AutoConfig{}, dpglm.OutputPerturbationConfig{}, dpglm.ObjectivePerturbationConfig{}, dpglm.NoisyGDConfig{},
+		dpglm.StandardisedGDConfig{}, dpglm.FrankWolfeConfig{}, dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}, dpglm.BoostConfig{Learner: dpglm.NoisyGDConfig{}}, dpglm.JLConfig{K: 2, Seed: 1}}
+	plans := func(l losses.Loss) (errs []error) {
+		for _, c := range learners {
+			_, err := c.Plan(s, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6))
+			errs = append(errs, err)
+		}
+		_, err := dpglm.OneAgainstRest(ctx, few, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), dpglm.OneAgainstRestConfig{Classes: 2}, seeded(1))
+		_, _, chosen := dpglm.SelectModel(ctx, few, l, dpglm.GDP(1), [][]float64{{1}, {2}}, 0, seeded(1))
+		errs = append(errs, err, chosen)
+		for _, c := range []dpglm.PredictorConfig{dpglm.AverageConfig{Queries: 1}, dpglm.StableConfig{Queries: 1}, dpglm.DescentConfig{Queries: 1}, dpglm.VoteConfig{Queries: 1}} {
+			_, err := c.Plan(s, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6))
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	for k, err := range plans(honest) {
+		if err != nil {
+			t.Fatalf("%d refuses a true statement: %v", k, err)
+		}
+	}
+	for name, lie := range map[string]func(*losses.Custom){
+		": convexity, φ' before": func(c *losses.Custom) {
+			c.DPhi = func(z, y float64) float64 { return -losses.Logistic{}.Deriv(z, y) }
+		},
+		": derivative, the least rise of φ by φ'": func(c *losses.Custom) {
+			c.Phi = func(z, y float64) float64 { return losses.Logistic{}.Value(-z, y) }
+		},
+		": Smoothness": func(c *losses.Custom) { c.Smoothness = 0.2 },
+		": Lipschitz": func(c *losses.Custom) {
+			c.DPhi = func(z, y float64) float64 {
+				return max(-1.001, min(losses.Logistic{}.Deriv(z, y)-max(0, -y*z-200)*y, 1.001))
+			}
+		},
+		": AtZero":               func(c *losses.Custom) { c.AtZero = func(float64) float64 { return 0.6 } },
+		": Slope":                func(c *losses.Custom) { c.SlopeAtZero = func(float64) float64 { return 0.1 } },
+		": value and derivative": func(c *losses.Custom) { c.DPhi = func(z, y float64) float64 { return math.NaN() } },
+	} {
+		c := honest
+		lie(&c)
+		for k, err := range plans(c) {
+			var e dpglm.ArgumentError
+			if !errors.Is(err, dpglm.ErrConfig) || !errors.As(err, &e) || !strings.HasPrefix(e.Param(), "mine: ") || k == 0 && !strings.HasSuffix(e.Param(), name) {
+				t.Errorf("entry %d, want %s refused: %v", k, name, err)
+			}
+		}
+	}
+}
+
+// A custom loss whose statement is false where no check looks has no privacy guarantee, but
+// training with it ends: with an error where a solver can't keep its promise or a slope isn't a
 // number, and never with weights that aren't.
 func TestFalseCustomLosses(t *testing.T) {
 	x, y := mat.NewDense(500, 3, nil), make([]float64, 500)
@@ -27,13 +85,19 @@ func TestFalseCustomLosses(t *testing.T) {
 		slope      func(z, y float64) float64
 		fails      bool // for every learner
 	}{
-		"too smooth":     {1e-4, func(z, y float64) float64 { return z - y }, false},
+		"too smooth":     {1, func(z, y float64) float64 { return 1e4 * (z - y) }, false},
 		"NaN":            {1, func(z, y float64) float64 { return math.NaN() }, true},
-		"NaN for some":   {1, func(z, y float64) float64 { return math.Sqrt(0.99-y) * 0 }, true},
+		"NaN for some":   {1, func(z, y float64) float64 { return math.Sqrt(0.8-y) * 0 }, true},
 		"infinite slope": {1, func(z, y float64) float64 { return math.Inf(1) }, false},
 	} {
 		p := dpglm.Problem{Radius: 2, Loss: losses.Custom{Label: name, Domain: losses.Real,
-			Phi: func(z, y float64) float64 { return (z - y) * (z - y) / 2 }, DPhi: c.slope,
+			Phi: func(z, y float64) float64 { return (z - y) * (z - y) / 2 },
+			DPhi: func(z, y float64) float64 {
+				if 0.6 < y && y < 0.9 { // between labels that are checked
+					return c.slope(z, y)
+				}
+				return z - y
+			},
 			AtZero: func(y float64) float64 { return y * y / 2 }, SlopeAtZero: func(y float64) float64 { return y }, Smoothness: c.smoothness}}
 		for _, l := range []dpglm.Learner{dpglm.OutputPerturbationConfig{}, dpglm.ObjectivePerturbationConfig{}, dpglm.NoisyGDConfig{}, dpglm.StandardisedGDConfig{}, dpglm.FrankWolfeConfig{}} {
 			plan, err := l.Plan(d.Shape(), p, dpglm.ApproxDP(1, 1e-6))

@@ -9,8 +9,21 @@ import (
 // Validate refuses a loss that can't be used for scores |z| ≤ z and labels within
 // the bound y: nil, one whose own parameters are out of range, one that needs a label
 // bound and has none, and bounds at which its constants are not numbers that one
-// can compute with. The Poisson loss's, for instance, grow like e^z and overflow.
+// can compute with. The Poisson loss's, for instance, grow like e^z and overflow. Of a loss
+// that isn't this package's own it also refuses what [CheckConstants] finds, where z is
+// above 0.
 func Validate(l Loss, z, y float64) error {
+	if err := usable(l, z, y); err != nil {
+		return err
+	}
+	if z == 0 || proved(l) {
+		return nil
+	}
+	return stated(l, z, y)
+}
+
+// usable is Validate without a look at the loss's values.
+func usable(l Loss, z, y float64) error {
 	if err := check.Valid("loss", l); err != nil {
 		return err
 	}
@@ -20,6 +33,20 @@ func Validate(l Loss, z, y float64) error {
 		}
 	}
 	return computable(l, z, y)
+}
+
+// proved reports whether a loss is this package's own, whose constants are proved and tested.
+func proved(l Loss) bool {
+	switch l := l.(type) {
+	case Squared, Huber, Absolute, Quantile, Logistic, Probit, Hinge, SmoothedHinge, SquaredHinge,
+		Poisson, CappedPoisson, NegativeBinomial, Ordinal, Gamma, envelope:
+		return true
+	case Extended:
+		return proved(l.Inner)
+	case check.Misstated:
+		return true
+	}
+	return false
 }
 
 // computable refuses bounds at which a constant overflows.

@@ -194,13 +194,13 @@ func TestCheckConstantsFinds(t *testing.T) {
 		{wrong{Loss: Squared{}, value: nan}, "value and derivative"},
 		{wrong{Loss: Squared{}, deriv: nan}, "value and derivative"},
 		{wrong{Loss: Squared{}, value: func(z, y float64) float64 { return (z-y)*(z-y)/2 - 0.01 }}, "non-negativity"},
-		{wrong{Loss: Squared{}, deriv: func(z, y float64) float64 { return 0.9 * (z - y) }}, "rise of φ, at least"},
-		{wrong{Loss: Squared{}, deriv: func(z, y float64) float64 { return z - y - 0.3 }, change: func(c *Constants) { c.Slope++ }}, "rise of φ, at most"},
+		{wrong{Loss: Squared{}, deriv: func(z, y float64) float64 { return 0.9 * (z - y) }}, "derivative, the least rise of φ by φ'"},
+		{wrong{Loss: Squared{}, deriv: func(z, y float64) float64 { return z - y - 0.3 }, change: func(c *Constants) { c.Slope++ }}, "derivative, the largest rise of φ by φ'"},
 		{wrong{
 			Loss:  Squared{},
 			value: func(z, _ float64) float64 { return 1.9 - z*z/20 },
 			deriv: func(z, _ float64) float64 { return -z / 10 },
-		}, "convexity, φ' at least"},
+		}, "convexity, φ' before"},
 	} {
 		err := CheckConstants(c.loss, 3, 2)
 		var e *check.Error

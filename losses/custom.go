@@ -7,8 +7,10 @@ import (
 )
 
 // Custom is a user's own loss. The privacy guarantee rests on what it states, for
-// the library can't prove it; [CheckConstants] searches for a counterexample. For all scores
-// and all labels of the domain within a bound Y:
+// the library can't prove it. Every learner searches for a counterexample before anything is
+// spent, by a few hundred scores and labels, as [CheckConstants] does; a statement that is false
+// at other points only is not found, and to state the truth stays the user's duty. For all
+// scores and all labels of the domain within a bound Y:
 //
 //   - Phi is finite, non-negative and convex in the score z, and DPhi is its
 //     derivative (a loss with kinks must be smoothed);

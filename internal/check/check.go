@@ -157,3 +157,10 @@ func Cancelled(ctx context.Context) error {
 	}
 	return err
 }
+
+// Misstated is a loss of this module's own tests whose constants are false on purpose: they are
+// not held against its values. Other modules can't name the method's argument.
+type Misstated interface{ Misstated(OnPurpose) }
+
+// OnPurpose is the argument of Misstated.
+type OnPurpose struct{}
