@@ -88,6 +88,18 @@ func (b Budget) validate() error {
 	return check.Delta(b.delta)
 }
 
+// times says what budget has a multiple of the μ that this one comes to.
+func (b Budget) times(factor, mu float64) string {
+	epsilon := math.NaN()
+	if b.mu == 0 && b.group == 1 {
+		epsilon = accounting.GaussianEpsilon(factor*mu, b.delta)
+	}
+	if !(epsilon <= 1e3) {
+		return fmt.Sprintf("%.3g times the μ", factor)
+	}
+	return fmt.Sprintf("ε = %.3g", epsilon)
+}
+
 // gaussian splits the budget over releases of dim coordinates each.
 func (b Budget) gaussian(releases, dim int) (mechanisms.Gaussian, error) {
 	if err := b.validate(); err != nil {

@@ -42,7 +42,9 @@ type InferConfig struct {
 // of its noise, as are all levels of a group beside an intercept, whatever n is, and one
 // to whose error such a direction may add more than half of what all else does. Others
 // keep their intervals. With n·μ too small for second moments nothing is determined, which
-// the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Nor is anything
+// the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Where noise turns
+// out to hide everything, the model is the pilot below, which is what [Auto] makes of a part of the
+// budget; [Inference.Note] says so, and what number of rows or budget would do. Nor is anything
 // for counts and amounts whose scores may be off by more than some .4, for classes by 2; for
 // classes whose gradients vary by far less than the likelihood says, as the rarer one is then
 // hidden in the noise, or whose scores differ by more than 3, as features then all but tell the
@@ -131,7 +133,12 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err != nil {
 		return nil, err
 	}
-	return newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
+	f, err := newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
+	if err != nil || found != nil {
+		return f, err
+	}
+	f.note, err = nothing(model, d.Shape(), p, b)
+	return f, err
 }
 
 // Plan calibrates the pool, and its Note says so where nothing will be determined, or much
@@ -225,11 +232,13 @@ func (o *inference) train(r *run) ([]float64, error) {
 	}
 	l := v.law(o.level)
 	w := l.of(v.theta)
-	weights := held(w)
-	if r.observe != nil && slices.Equal(w, weights) && l.finite() { // else nothing is determined
+	if !slices.Equal(w, held(w)) || !l.finite() || !l.tells(r.levels()) {
+		return pilot.back(at), nil // a step from there is noise
+	}
+	if r.observe != nil {
 		r.observe(l)
 	}
-	return weights, nil
+	return w, nil
 }
 
 // inferredFrom is the n·μ below which there is no inference, which can't do without moments.
@@ -247,6 +256,28 @@ func (o *inference) note() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: n·μ is %.3g, and most have one from some %.3g on", few, nmu, enough)
+}
+
+// nothing says that nothing was determined, what would do, and what the model is.
+func nothing(m *Model, s Shape, p Problem, b Budget) (string, error) {
+	o, err := newStandardised(s, p, b, s.Dim)
+	if err != nil {
+		return "", err
+	}
+	nmu, enough := float64(s.Rows)*o.mu, float64(250*s.features())
+	does := "here not even that much is enough: more rows, a larger budget or fewer columns may be"
+	if missing := enough / nmu; missing > 1 {
+		unit := "rows"
+		if s.PersonRows > 0 {
+			unit = "persons"
+		}
+		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.mu))
+	}
+	is := "the estimate of Auto, without intervals, of a part of the budget"
+	if !slices.ContainsFunc(m.weights[:s.features()], func(w float64) bool { return w != 0 }) {
+		is = "the constant one: it says the same of all rows"
+	}
+	return fmt.Sprintf("Nothing is determined: n·μ is %.3g, and most coefficients have an interval from some %.3g on; %s. The model is %s.", nmu, enough, does, is), nil
 }
 
 // futile reports whether public numbers tell that nothing will be determined: no more than

@@ -21,7 +21,8 @@ type Inference struct {
 	budget       string
 	rows         int
 	coefficients []Coefficient
-	law          *law // nil where nothing is determined
+	law          *law   // nil where nothing is determined
+	note         string // which says so
 	// columns are those of law's coordinates that a coefficient is a combination of.
 	columns *mat.Dense
 }
@@ -39,7 +40,7 @@ type Coefficient struct {
 	Estimate float64
 	// StandardError includes sampling and privacy noise. It is +Inf where the data, under
 	// this much noise, don't determine the coefficient; then Low and High are infinite, Z
-	// is 0 and P is 1.
+	// is 0 and P is 1, as no test could reject anything. JSON has null for all five.
 	StandardError float64
 	// Low and High are the confidence interval.
 	Low, High float64
@@ -153,6 +154,15 @@ func (f *Inference) Model() *Model {
 		return nil
 	}
 	return f.model
+}
+
+// Note says in a sentence or two, where no coefficient is determined, nor the difference of two
+// levels, what number of rows or budget would do, and what the model is. It is empty otherwise.
+func (f *Inference) Note() string {
+	if f == nil {
+		return ""
+	}
+	return f.note
 }
 
 // Level is that of the intervals.

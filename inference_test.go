@@ -789,7 +789,7 @@ func TestInferenceJSONRefuses(t *testing.T) {
 		{`{"name":"size"`, `{"name":"height"`},
 		{`"kind=b","group":"kind"`, `"kind=b","group":"sort"`},
 		{`"name":"size","estimate":-0.`, `"name":"size","estimate":-1.`},
-		{`"p":1}`, `"p":0.5}`},
+		{`"p":null}`, `"p":0.5}`},
 		{`"law":`, `"law":null,"was":`},
 		{`"law":{"weights":[[`, `"law":{"weights":[[1,`},
 		{`"law":{"weights":[[`, `"law":{"weights":[[],[`},

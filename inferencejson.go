@@ -26,7 +26,7 @@ type coefficientJSON struct {
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
 	Z             *float64 `json:"z"`
-	P             float64  `json:"p"`
+	P             *float64 `json:"p"`
 }
 
 // finite is nil for what is infinite or not a number.
@@ -45,9 +45,14 @@ func infinite(v *float64, sign float64) float64 {
 	return *v
 }
 
-// MarshalJSON writes null for what is infinite. It never fails.
+// MarshalJSON writes null for what is infinite and, where the standard error is, for z and p, of
+// which nothing is known. It never fails.
 func (c Coefficient) MarshalJSON() ([]byte, error) {
-	return json.Marshal(coefficientJSON{c.Name, c.Group, c.Level, c.Estimate, finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), c.P})
+	j := coefficientJSON{Name: c.Name, Group: c.Group, Level: c.Level, Estimate: c.Estimate}
+	if !c.Undetermined() {
+		j.StandardError, j.Low, j.High, j.Z, j.P = finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), finite(c.P)
+	}
+	return json.Marshal(j)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It refuses fields that it doesn't know, and numbers
@@ -59,12 +64,19 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	if err := d.Decode(&j); err != nil {
 		return ofModel(err)
 	}
-	read := Coefficient{j.Name, j.Group, j.Level, j.Estimate, infinite(j.StandardError, 1), infinite(j.Low, -1), infinite(j.High, 1), infinite(j.Z, j.Estimate), j.P}
+	if (j.StandardError == nil) != (j.P == nil) || j.P == nil && j.Z != nil {
+		return check.Fail(ErrModel, "standard_error, z, p", string(data), "must be null together")
+	}
+	read := Coefficient{Name: j.Name, Group: j.Group, Level: j.Level, Estimate: j.Estimate,
+		StandardError: infinite(j.StandardError, 1), Low: infinite(j.Low, -1), High: infinite(j.High, 1), P: 1}
+	if j.P != nil {
+		read.Z, read.P = infinite(j.Z, j.Estimate), *j.P
+	}
 	switch {
 	case !(read.StandardError >= 0 && read.Low <= read.Estimate && read.Estimate <= read.High):
 		return check.Fail(ErrModel, "standard_error, low, estimate, high", string(data), "must be at least 0, and ascend")
-	case !(read.P >= 0 && read.P <= 1) || read.Undetermined() && read.P != 1:
-		return check.Fail(ErrModel, "p", read.P, "must lie between 0 and 1, and be 1 where standard_error is null")
+	case !(read.P >= 0 && read.P <= 1):
+		return check.Fail(ErrModel, "p", read.P, "must lie between 0 and 1")
 	}
 	*c = read
 	return nil
@@ -78,6 +90,7 @@ const inferenceFormat = "dpglm inference"
 type inferenceJSON struct {
 	Format       string          `json:"format"`
 	Version      int             `json:"version"`
+	Note         string          `json:"note,omitempty"` // where nothing is determined
 	Level        float64         `json:"level"`
 	Unit         mechanisms.Unit `json:"unit"`
 	Rows         int             `json:"rows"`
@@ -118,7 +131,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -153,6 +166,9 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	}
 	if err := read.take(j.Coefficients); err != nil {
 		return err
+	}
+	if read.note = j.Note; (l == nil) != (j.Note != "") {
+		return check.Fail(ErrModel, "note", j.Note, "must be there if, and only if, law isn't")
 	}
 	*f = *read
 	return nil

@@ -12,6 +12,9 @@ func (f *Inference) String() string {
 		return "empty inference"
 	}
 	var b strings.Builder
+	if f.note != "" {
+		b.WriteString(f.note + "\n")
+	}
 	fmt.Fprintf(&b, "%s regression, n = %d, %s, unit: %v\n", f.model.kind(), f.rows, f.budget, f.model.ledger.Unit())
 	tail := 100 * (1 - f.level) / 2
 	lines, unknown := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}, 0
@@ -25,6 +28,9 @@ func (f *Inference) String() string {
 		lines = append(lines, line)
 	}
 	align(&b, lines)
+	if f.note != "" {
+		return b.String()
+	}
 	b.WriteString("Standard errors are robust and include the noise for privacy. Intervals cover the\n" +
 		"coefficients of the population whose rows are held to their public bounds.\n")
 	if unknown > 0 {

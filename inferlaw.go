@@ -205,6 +205,27 @@ func (l *law) of(theta []float64) []float64 {
 	return w.RawVector().Data
 }
 
+// tells reports whether any weight is determined, or the difference of a level from the next one of
+// its group: all levels beside an intercept have no more.
+func (l *law) tells(groups [][]int) bool {
+	rows, _ := l.weights.Dims()
+	for j := range rows {
+		if l.determines(l.weights.RawRowView(j)) {
+			return true
+		}
+	}
+	for _, group := range groups {
+		for k := 1; k < len(group); k++ {
+			c := slices.Clone(l.weights.RawRowView(group[k]))
+			floats.Sub(c, l.weights.RawRowView(group[k-1]))
+			if l.determines(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // undetermined is the part of a combination that may lie in drowned directions: that
 // much noise in the eigenvectors can bring about, where a coefficient is determined.
 const undetermined = 0.3

@@ -150,7 +150,7 @@ func (s *checker) beyond(label float64) error {
 	under, over := s.l.Deriv(low, label), s.l.Deriv(high, label)
 	for z := s.z + 1; z < 1e6*(s.z+1); z *= 10 {
 		down, up := s.l.Deriv(-z, label), s.l.Deriv(z, label)
-		slack := constantsTolerance * math.Max(math.Abs(down), math.Abs(up))
+		slack := float64(constantsTolerance * math.Max(math.Abs(down), math.Abs(up)))
 		for _, p := range [][3]float64{{-z, down, under - down}, {z, up, up - over}} {
 			most := float64(s.all * (z - high))
 			switch {

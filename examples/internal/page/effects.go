@@ -14,6 +14,7 @@ import (
 // effects are the coefficients, drawn per step of their columns and listed per unit.
 type effects struct {
 	Level        string // of the intervals; empty where there are none
+	Note         string // that nothing is determined
 	Scale        string // what a coefficient is added to
 	Rows         []effect
 	Coefficients []coefficient
@@ -52,7 +53,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &effects{Scale: scaleOf(m), Constant: Constant(m.Weights())}
+	v := &effects{Note: found.Note(), Scale: scaleOf(m), Constant: Constant(m.Weights())}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
 		v.Level, known = level(found.Level()), found.Coefficients()

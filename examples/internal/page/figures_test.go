@@ -125,6 +125,9 @@ func TestForest(t *testing.T) {
 	if v, err = newEffects(few.Model, few.Inference); err != nil || v.Undetermined != len(v.Coefficients) {
 		t.Errorf("%d of %d aren't determined (%v)", v.Undetermined, len(v.Coefficients), err)
 	}
+	if note := few.Inference.Note(); note == "" || v.Note != note {
+		t.Errorf("the page says %q, the inference %q", v.Note, note)
+	}
 }
 
 // Numbers are rounded to what their intervals carry, and bounds up.
