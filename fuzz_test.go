@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,6 +42,20 @@ var (
 func pick[T any](list []T, i uint8) T { return list[int(i)%len(list)] }
 
 func (c planCase) loss() losses.Loss {
+	switch c.Loss {
+	case 250:
+		return losses.SmoothedHinge{Width: c.B}
+	case 251:
+		return losses.NegativeBinomial{Dispersion: c.B}
+	case 252:
+		return losses.Gamma{Least: c.B}
+	case 253:
+		return losses.Gamma{Least: 0.1, Ratio: c.B}
+	case 254:
+		return losses.CappedPoisson{Cap: c.B}
+	case 255:
+		return losses.Ordinal{Thresholds: []float64{-c.B, c.B}}
+	}
 	switch c.Loss % 9 {
 	case 6:
 		return losses.Huber{Kappa: c.B}
@@ -186,6 +201,21 @@ func FuzzPlan(f *testing.F) {
 				LabelCentre: pick([]float64{0, c.LabelBound, c.A}, c.Loss/16+uint8(c.N))})
 		}
 	})
+}
+
+// Losses whose parameters are tiny or huge are refused, or trained as others are.
+func TestExtremeLossParameters(t *testing.T) {
+	for _, loss := range []uint8{6, 7, 8, 250, 251, 252, 253, 254, 255} {
+		for _, b := range []float64{5e-324, 1e-200, 1e-61, 1e-60, 1e-30, 1e-8, 1 - 1e-16, 1 + 1e-15, 1e8, 1e30, 1e60, 1e61, 1e200, math.MaxFloat64} {
+			for _, k := range []uint8{0, 1, 2, 3, 4} {
+				for _, bound := range []float64{2, 1e-60} {
+					c := sane
+					c.Learner, c.Loss, c.A, c.B, c.Choice, c.LabelBound = k, loss, 0, b, k%4, bound
+					t.Run(fmt.Sprintf("%s of %g, learner %d, labels to %g", c.loss().Name(), b, k, c.LabelBound), c.fit)
+				}
+			}
+		}
+	}
 }
 
 // Whatever is planned for a data set can be run on it: the weights are finite, and

@@ -98,12 +98,12 @@ func (l Custom) Validate() error {
 		return check.Fail(check.ErrConfig, "Custom.SlopeAtZero", nil, "must not be nil where SmoothnessWithin gives the smoothness")
 	}
 	if l.Smoothness != 0 {
-		if err := check.Positive(check.ErrConfig, "Custom.Smoothness", l.Smoothness); err != nil {
+		if err := check.Scale(check.ErrConfig, "Custom.Smoothness", l.Smoothness); err != nil {
 			return err
 		}
 	}
 	if l.Lipschitz != 0 {
-		return check.Positive(check.ErrConfig, "Custom.Lipschitz", l.Lipschitz)
+		return check.Scale(check.ErrConfig, "Custom.Lipschitz", l.Lipschitz)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // Huber is the Huber loss of the residual r = z−y: r²/2 for |r| ≤ κ and
 // κ|r| − κ²/2 beyond.
 type Huber struct {
-	// Kappa is κ > 0, the residual beyond which the loss is linear.
+	// Kappa is κ, from 1e-60 to 1e60, the residual beyond which the loss is linear.
 	Kappa float64
 }
 
@@ -20,8 +20,8 @@ func (l Huber) Name() string { return fmt.Sprintf("huber(%g)", l.Kappa) }
 // Labels is Real.
 func (Huber) Labels() Labels { return Real }
 
-// Validate checks κ. The error says that it must be positive and finite.
-func (l Huber) Validate() error { return check.Positive(check.ErrConfig, "Huber.Kappa", l.Kappa) }
+// Validate checks κ. The error says that it must lie in [1e-60, 1e60].
+func (l Huber) Validate() error { return check.Scale(check.ErrConfig, "Huber.Kappa", l.Kappa) }
 
 // Value is r²/2, or κ(|r| − κ/2) where |r| > κ.
 func (l Huber) Value(z, y float64) float64 { return l.at(math.Abs(z - y)) }

@@ -10,7 +10,7 @@ import (
 // Quantile is the pinball loss max(τ(y−z), (τ−1)(y−z)), whose minimiser is the
 // conditional quantile of order τ.
 type Quantile struct {
-	// Tau is τ, strictly between 0 and 1.
+	// Tau is τ, at least 1e-60 and below 1.
 	Tau float64
 }
 
@@ -20,10 +20,10 @@ func (l Quantile) Name() string { return fmt.Sprintf("quantile(%g)", l.Tau) }
 // Labels is Real.
 func (Quantile) Labels() Labels { return Real }
 
-// Validate checks τ. The error says that it must lie between 0 and 1.
+// Validate checks τ. The error says that it must be at least 1e-60 and below 1.
 func (l Quantile) Validate() error {
-	if !(l.Tau > 0 && l.Tau < 1) {
-		return check.Fail(check.ErrConfig, "Quantile.Tau", l.Tau, "must lie strictly between 0 and 1")
+	if !(l.Tau >= check.MinScale && l.Tau < 1) {
+		return check.Fail(check.ErrConfig, "Quantile.Tau", l.Tau, fmt.Sprintf("must be at least %g and below 1", check.MinScale))
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func (SmoothedHinge) Labels() Labels { return Binary }
 
 // Validate checks the width. The error names its rule.
 func (l SmoothedHinge) Validate() error {
-	if !(l.Width > 0 && l.Width <= 1) {
-		return check.Fail(check.ErrConfig, "SmoothedHinge.Width", l.Width, "must lie in (0, 1]")
+	if !(l.Width >= check.MinScale && l.Width <= 1) {
+		return check.Fail(check.ErrConfig, "SmoothedHinge.Width", l.Width, fmt.Sprintf("must lie in [%g, 1]", check.MinScale))
 	}
 	return nil
 }
