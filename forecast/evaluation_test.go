@@ -36,6 +36,9 @@ func TestEvaluationWidths(t *testing.T) {
 		facts := numbers(3)
 		facts.LabelRange = [2]float64{0, 20}
 		s.Problem.Loss, s.Facts = loss, facts
+		if loss.Labels() == losses.Count {
+			s.LabelMean = mean(1)
+		}
 		name := "RMSE"
 		if loss.Labels() == losses.Binary {
 			name = "accuracy"

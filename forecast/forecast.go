@@ -31,6 +31,9 @@ type Forecast struct {
 	PlainAccuracy, ConstantAccuracy float64
 	// At are the forecasts, in ascending order of ε.
 	At []Expectation
+	// Caution says, of an ε that was looked for, that it is no strong promise, or the least that
+	// is looked at. It is empty otherwise.
+	Caution string
 }
 
 // Expectation is the forecast for one ε.
@@ -40,9 +43,13 @@ type Expectation struct {
 	// was trained on.
 	Excess float64
 	// Lost is the excess over what features gain without privacy, compared with the best
-	// constant model: 0 for nothing, 1 for all of it. It is NaN where they mostly gain nothing,
-	// as too few rows do.
+	// constant model: 0 for nothing, 1 for all of it, and more where the constant is better. It is
+	// NaN where they mostly gain nothing, as too few rows do. It is for a signal of the usual
+	// strength.
 	Lost float64
+	// LostRange has the least and the most that Lost is with signals from a fifth to twice as strong.
+	// It is NaN where Lost is or it wasn't looked for: EpsilonFor does so at the ε that it returns.
+	LostRange [2]float64
 	// AccuracyLost is the accuracy without privacy less the private one; NaN but for classes.
 	AccuracyLost float64
 	// Width is the median ratio, over coefficients, of an interval's width to that without
@@ -89,7 +96,8 @@ type figure struct {
 
 var figures = []figure{
 	{"excess loss", "%.2g", func(e Expectation) float64 { return e.Excess }},
-	{"gain lost", "%.1f %%", func(e Expectation) float64 { return 100 * e.Lost }},
+	{"gain lost", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[0] }},
+	{"to", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[1] }},
 	{"accuracy lost", "%.2f points", func(e Expectation) float64 { return 100 * e.AccuracyLost }},
 	{"width ratio", "%.2f", func(e Expectation) float64 { return e.Width }},
 	{"determined", "%.0f %%", func(e Expectation) float64 { return 100 * e.Determined }},
@@ -140,7 +148,13 @@ func (f *Forecast) String() string {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join(lines, "\t\n")+"\t")
 	t.Flush()
-	b.WriteString("Real rows are others: what is lost may well be three times, or a third of, that.\n")
+	if slices.ContainsFunc(f.At, func(e Expectation) bool { return !math.IsNaN(e.LostRange[0]) }) {
+		b.WriteString("What is lost of the gain depends on how strong the features' signal is: from a fifth to twice the usual.\n")
+	}
+	b.WriteString("Real rows are others: the excess may well be three times, or a third of, that.\n")
+	if f.Caution != "" {
+		b.WriteString(f.Caution + "\n")
+	}
 	return b.String()
 }
 
@@ -161,10 +175,12 @@ func (e Expectation) MarshalJSON() ([]byte, error) {
 		Epsilon      number `json:"epsilon"`
 		Excess       number `json:"excess_loss"`
 		Lost         number `json:"gain_lost"`
+		LostLow      number `json:"gain_lost_low"`
+		LostHigh     number `json:"gain_lost_high"`
 		AccuracyLost number `json:"accuracy_lost"`
 		Width        number `json:"width_ratio"`
 		Determined   number `json:"determined"`
-	}{number(e.Epsilon), number(e.Excess), number(e.Lost), number(e.AccuracyLost), number(e.Width), number(e.Determined)})
+	}{number(e.Epsilon), number(e.Excess), number(e.Lost), number(e.LostRange[0]), number(e.LostRange[1]), number(e.AccuracyLost), number(e.Width), number(e.Determined)})
 }
 
 // MarshalJSON writes null for what isn't a finite number.
@@ -184,6 +200,7 @@ func (f *Forecast) MarshalJSON() ([]byte, error) {
 		PlainAccuracy    number        `json:"accuracy_without_privacy"`
 		ConstantAccuracy number        `json:"accuracy_of_constant"`
 		At               []Expectation `json:"at"`
+		Caution          string        `json:"caution,omitempty"`
 	}{f.Loss, f.Learner, f.Rows, f.Simulated, f.Features, number(f.LabelMean), f.Delta, f.Group, f.Repeats,
-		number(f.Plain), number(f.Constant), number(f.PlainAccuracy), number(f.ConstantAccuracy), f.At})
+		number(f.Plain), number(f.Constant), number(f.PlainAccuracy), number(f.ConstantAccuracy), f.At, f.Caution})
 }

@@ -27,6 +27,61 @@ func numbers(d int) dpglm.Schema {
 	return s
 }
 
+// How much of what features gain is lost depends on how much that is: with a weak signal it is
+// several times what it is with the usual one.
+func TestWhatIsLostDependsOnTheSignal(t *testing.T) {
+	s := study()
+	s.Repeats = 2
+	f := at(t, s, 1)
+	e := f.At[0]
+	if low, high := e.LostRange[0], e.LostRange[1]; !(low > 0 && low <= e.Lost && high >= e.Lost && high > 3*low) {
+		t.Errorf("%+v", e)
+	}
+	low, high := fmt.Sprintf("%.1f %%", 100*e.LostRange[0]), fmt.Sprintf("%.1f %%", 100*e.LostRange[1])
+	if text := f.String(); !strings.Contains(text, low) || math.IsInf(e.LostRange[1], 0) == strings.Contains(text, high) {
+		t.Error(text)
+	}
+	r, err := s.rehearsal(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strong, err := r.ends()[0].expect(context.Background(), 1); err != nil || strong.Lost < e.LostRange[0] || strong.Lost > e.LostRange[1] || strong.Lost == e.Lost {
+		t.Errorf("%v (%v), beside %v", strong.Lost, err, e)
+	}
+}
+
+// Of counts a mean must be stated: a range of 0 to 20 says nothing of it.
+func TestCountsNeedAMean(t *testing.T) {
+	s := study()
+	facts := numbers(3)
+	facts.Label = 20
+	s.Facts, s.Problem.Loss, s.Rows, s.Repeats = facts, losses.Poisson{}, 500, 1
+	_, err := s.At(context.Background(), []float64{1}, nil)
+	var a dpglm.ArgumentError
+	if !errors.Is(err, dpglm.ErrLabel) || !errors.As(err, &a) || a.Param() != "Scenario.LabelMean" || !strings.Contains(a.Rule(), "given for counts") {
+		t.Error(err)
+	}
+	s.LabelMean = mean(2)
+	at(t, s, 1)
+}
+
+// An ε that promises nothing isn't returned without a word.
+func TestCautions(t *testing.T) {
+	s := study()
+	s.Rows, s.Repeats, s.Learner = 300, 1, dpglm.InferConfig{}
+	epsilon, f, err := s.EpsilonFor(context.Background(), Target{Width: 1.1}, nil)
+	if err != nil || !(epsilon > mostSensible) || !strings.Contains(f.String(), "CAUTION: ε = ") || f.Caution == "" {
+		t.Errorf("ε = %g (%v): %v", epsilon, err, f)
+	}
+	k := slices.IndexFunc(f.At, func(e Expectation) bool { return !math.IsNaN(e.LostRange[0]) })
+	if k < 0 || f.At[k].Epsilon != epsilon {
+		t.Errorf("the range is that of line %d: %+v", k, f.At)
+	}
+	if caution(0, leastEpsilon) == "" || caution(1, 10) != "" || caution(5, 10.1) == "" {
+		t.Error("cautions at the ends")
+	}
+}
+
 func study() Scenario {
 	return Scenario{Facts: numbers(3), Rows: 5000, Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6, Repeats: 3}
 }
@@ -46,6 +101,9 @@ func TestMoreBudgetCostsLess(t *testing.T) {
 	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 		s := study()
 		s.Problem.Loss, s.Learner = loss, dpglm.InferConfig{}
+		if loss.Labels() == losses.Count {
+			s.LabelMean = mean(1)
+		}
 		facts := numbers(3)
 		facts.LabelRange = [2]float64{0, 20}
 		s.Facts = facts
@@ -180,7 +238,7 @@ func TestCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	steps := 0
 	_, err := study().At(ctx, []float64{1, 2, 4}, func(done, total int) {
-		if steps = done; total != 12 {
+		if steps = done; total != 28 {
 			t.Errorf("%d of %d", done, total)
 		}
 		if done == 4 {
@@ -293,7 +351,7 @@ func TestPrinting(t *testing.T) {
 		t.Error(out)
 	}
 	s.Rows = 1
-	if f := at(t, s, 0.5); !math.IsNaN(f.At[0].Lost) || f.Plain < f.Constant || strings.Contains(f.String(), "gain") {
+	if f := at(t, s, 0.5); !math.IsNaN(f.At[0].Lost) || f.Plain < f.Constant || strings.Contains(f.String(), "gain lost") {
 		t.Errorf("one row gains something: %v", f)
 	}
 	s.Rows, s.Learner = 500, dpglm.InferConfig{}

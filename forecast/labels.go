@@ -53,7 +53,7 @@ func (r *rehearsal) truth(random *rand.Rand, x *mat.Dense, offsets []float64) *t
 	z := t.scores(x, offsets)
 	if sd := stat.StdDev(z, nil); sd > 0 {
 		for j := range t.weights {
-			t.weights[j] *= spread / sd
+			t.weights[j] *= r.strength * spread / sd
 		}
 		z = t.scores(x, offsets)
 	}

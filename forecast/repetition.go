@@ -228,7 +228,7 @@ func (r *rehearsal) expect(ctx context.Context, epsilon float64) (Expectation, e
 			widths = append(widths, r.widths(errors, p.errors)...)
 		}
 	}
-	e := Expectation{Epsilon: epsilon, Excess: median(excess), Lost: median(lost), AccuracyLost: median(accuracy), Width: math.NaN(), Determined: math.NaN()}
+	e := Expectation{Epsilon: epsilon, Excess: median(excess), Lost: median(lost), LostRange: [2]float64{math.NaN(), math.NaN()}, AccuracyLost: median(accuracy), Width: math.NaN(), Determined: math.NaN()}
 	if infers {
 		e.Width, e.Determined = median(widths), finite(widths)
 	}

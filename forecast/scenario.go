@@ -22,6 +22,11 @@
 // the standard deviation being an eighth of the range, and for counts and amounts they have
 // a standard deviation of a half.
 //
+// How strong a signal is nobody knows before: what is lost of what features gain, Lost, is also
+// forecast for scores a fifth as large, which gain next to nothing, and twice as large, by two
+// repetitions each. LostRange is what lies between; where no features gain anything it has no
+// upper end.
+//
 // All fits of a repetition share the rows and the noise's seed, so that lines of a Forecast
 // differ by ε alone. They are compared with the fit without privacy and its robust standard
 // errors, on rows that were made up apart.
@@ -83,9 +88,10 @@ type Scenario struct {
 	// Group is how many rows, or persons, are protected together; 0 means 1.
 	Group int
 	// LabelMean is the labels' mean, for classes the fraction of ones, as far as it is publicly
-	// known. nil means 0.3 for classes, the middle of the range of real labels, a tenth of the
-	// range of counts and amounts, but for counts at most 1. It must lie inside of the labels'
-	// range. losses.Ordinal doesn't need it.
+	// known. nil means 0.3 for classes, the middle of the range of real labels, and a tenth of the
+	// range of amounts. Of counts it must be given, as all that is lost depends on it: their
+	// range is mostly far above it. It must lie inside of the labels' range. losses.Ordinal
+	// doesn't need it.
 	LabelMean *float64
 	// Proportions are those of levels, as far as they are publicly known, by the name of a
 	// column of levels or of a one-hot group and in the order in which these are listed; of
@@ -114,9 +120,13 @@ func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done
 		return nil, err
 	}
 	epsilons = slices.Compact(slices.Sorted(slices.Values(epsilons)))
-	r.progress, r.total = progress, (len(epsilons)+1)*r.Repeats
+	ends := r.ends()
+	r.progress, r.total = progress, (len(epsilons)+1)*(r.Repeats+len(ends)*ends[0].Repeats)
 	for _, epsilon := range epsilons {
 		if _, err := r.expect(ctx, epsilon); err != nil {
+			return nil, err
+		}
+		if err := r.between(ctx, ends); err != nil {
 			return nil, err
 		}
 	}
@@ -131,12 +141,53 @@ type rehearsal struct {
 	simulated   int     // rows, or persons, that are made up each time
 	repetitions []*repetition
 	found       []Expectation
+	strength    float64 // of the signal, beside the usual one
 	progress    func(done, total int)
 	done, total int
+	parent      *rehearsal // which counts the fits; nil for itself
+}
+
+// The strengths of signal between which real data mostly lie, beside the usual one.
+const weakest, strongest = 0.2, 2
+
+// ends are the rehearsals of a weak and of a strong signal, of two repetitions at most.
+func (r *rehearsal) ends() []*rehearsal {
+	var list []*rehearsal
+	for _, strength := range []float64{strongest, weakest} {
+		end := *r
+		end.strength, end.parent, end.Repeats = strength, r, min(r.Repeats, 2)
+		end.repetitions, end.found = nil, nil
+		list = append(list, &end)
+	}
+	return list
+}
+
+// between sets the range of what is lost, at the last ε, over strengths of the signal.
+func (r *rehearsal) between(ctx context.Context, ends []*rehearsal) error {
+	last := &r.found[len(r.found)-1]
+	if math.IsNaN(last.Lost) {
+		return nil
+	}
+	low, high := last.Lost, last.Lost
+	for _, end := range ends {
+		e, err := end.expect(ctx, last.Epsilon)
+		if err != nil {
+			return err
+		}
+		if math.IsNaN(e.Lost) { // so weak a signal gains nothing to lose
+			e.Lost = math.Inf(1)
+		}
+		low, high = math.Min(low, e.Lost), math.Max(high, e.Lost)
+	}
+	last.LostRange = [2]float64{low, high}
+	return nil
 }
 
 // step counts a fit.
 func (r *rehearsal) step() {
+	if r.parent != nil {
+		r = r.parent
+	}
 	r.done++
 	if r.total = max(r.total, r.done); r.progress != nil {
 		r.progress(r.done, r.total)
@@ -199,7 +250,7 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	if err := scene.inMemory(simulated); err != nil {
 		return nil, err
 	}
-	return &rehearsal{Scenario: s, scene: scene, mean: mean, simulated: simulated}, nil
+	return &rehearsal{Scenario: s, scene: scene, mean: mean, simulated: simulated, strength: 1}, nil
 }
 
 // mostRows is how many rows, or persons, are made up at most.
@@ -247,8 +298,8 @@ func (s *Scenario) labelMean(shape dpglm.Shape) (float64, error) {
 	case losses.Real:
 	default:
 		low, mean = 0, high/10
-		if kind == losses.Count {
-			mean = math.Min(mean, 1)
+		if _, ordinal := s.Problem.Loss.(losses.Ordinal); kind == losses.Count && !ordinal && s.LabelMean == nil {
+			return 0, check.Fail(dpglm.ErrLabel, "Scenario.LabelMean", nil, fmt.Sprintf("must be given for counts, between 0 and %.4g: what is lost depends on it, and their range doesn't tell", high))
 		}
 	}
 	if s.LabelMean != nil {

@@ -1,9 +1,11 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/check"
@@ -26,7 +28,8 @@ const leastEpsilon, mostEpsilon = 1.0 / 1024, 1024.0
 
 // EpsilonFor returns the smallest ε, to two digits or some 6 %, whose forecast meets the
 // target, and the forecasts on the way, in ascending order. It lies between 1/1024 and 1024,
-// or there is an error; others are those of [Scenario.At], of a target that asks for nothing, and
+// or there is an error; beyond 10, and at 1/1024, the Forecast has a Caution. Lost is that of a
+// signal of the usual strength. Other errors are those of [Scenario.At], of a target that asks for nothing, and
 // of one whose numbers break their rules.
 func (s Scenario) EpsilonFor(ctx context.Context, t Target, progress func(done, total int)) (float64, *Forecast, error) {
 	if err := t.validate(s.Learner); err != nil {
@@ -56,11 +59,31 @@ func (s Scenario) EpsilonFor(ctx context.Context, t Target, progress func(done, 
 			low = middle
 		}
 	}
+	slices.SortFunc(r.found, func(a, b Expectation) int { return cmp.Compare(math.Abs(b.Epsilon-high), math.Abs(a.Epsilon-high)) })
+	if err := r.between(ctx, r.ends()); err != nil {
+		return 0, nil, err
+	}
 	if r.done < r.total {
 		r.done = r.total - 1
 		r.step()
 	}
-	return high, r.forecast(), nil
+	f := r.forecast()
+	f.Caution = caution(low, high)
+	return high, f, nil
+}
+
+// mostSensible is the ε beyond which the promise means little for the row that is easiest to tell.
+const mostSensible = 10
+
+// caution says what an ε that was found is not.
+func caution(low, high float64) string {
+	switch {
+	case high > mostSensible:
+		return fmt.Sprintf("CAUTION: ε = %.4g promises next to nothing: whatever it buys, a row may be all but published. Beyond %d more rows, fewer columns or a lower aim are what helps.", high, mostSensible)
+	case low == 0:
+		return fmt.Sprintf("CAUTION: ε = %.4g is the least that is looked at, and already meets the target.", high)
+	}
+	return ""
 }
 
 // bracket finds an ε that meets the target, and half of it, which doesn't. The latter is 0

@@ -99,6 +99,15 @@ func (e *expected) checkMean(source *task.Source) error {
 	return nil
 }
 
+// needsMean asks for the mean of counts, which a forecast can't do without.
+func (e *expected) needsMean(given map[string]bool, source *task.Source) error {
+	_, ordinal := source.Loss.(losses.Ordinal)
+	if source.Softmax || ordinal || given["mean"] || !(e.table || e.sought() || given["evaluate"]) || source.Loss.Labels() != losses.Count {
+		return nil
+	}
+	return task.Usage("-mean is missing: a forecast of counts needs their mean, as far as it is publicly known, as all that is lost depends on it")
+}
+
 // scenario is what is planned.
 func (e *expected) scenario(b *budget, source *task.Source, rows int) forecast.Scenario {
 	if b.delta == 0 {

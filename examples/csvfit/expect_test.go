@@ -70,6 +70,18 @@ func TestPlansForecast(t *testing.T) {
 	}
 }
 
+// A forecast of counts needs their mean, and an ε that promises nothing isn't found without a word.
+func TestPlansSayWhatTheyTakeForGranted(t *testing.T) {
+	visits := schema(t, "visits", `"kind": "count", "cap": 20`)
+	for _, args := range [][]string{{"-width", "1.5"}, {"-epsilon", "1", "-expect"}, {"-lost", "0.1"}, {"-epsilon", "1", "-evaluate", "0.5"}} {
+		args = append([]string{"plan", "-schema", visits, "-rows", "300"}, args...)
+		checkExit(t, strings.Join(args, " "), args, 2, "-mean is missing")
+	}
+	if text, _ := csvfit(t, "plan", "-schema", visits, "-rows", "100", "-width", "1.1", "-mean", "2"); !strings.Contains(text, "CAUTION: ε = ") {
+		t.Error(text)
+	}
+}
+
 // A plan with an evaluation spends what the fit with it does, forecasts intervals that are
 // about as wide as they become, and says where it can't.
 func TestPlansEvaluations(t *testing.T) {

@@ -48,7 +48,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.choose(source); err != nil {
 		return err
 	}
-	if err := errors.Join(b.checkRadius(), e.checkMean(source)); err != nil {
+	if err := errors.Join(b.checkRadius(), e.checkMean(source), e.needsMean(given, source)); err != nil {
 		return err
 	}
 	if source.Softmax && (e.table || e.sought()) {
