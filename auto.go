@@ -32,7 +32,8 @@ type AutoConfig struct{}
 // [ObjectivePerturbation], which doesn't need to know how the features are correlated.
 // So it is for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
 // few steps get nowhere.
-// Under a PureDP budget it is [OutputPerturbation].
+// Under a PureDP budget it is [OutputPerturbation]. Thresholds of losses.Ordinal that aren't given are
+// estimated where it is StandardisedGD; elsewhere they must be given.
 //
 // Errors are those of the configuration's Plan, before anything is released, and of
 // [Plan.Run].

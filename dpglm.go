@@ -300,6 +300,9 @@ func (s Shape) under(l losses.Loss) (Shape, error) {
 	if err := losses.Validate(l, 0, s.LabelBound); err != nil {
 		return s, err
 	}
+	if err := thresholdsGiven(l); err != nil {
+		return s, err
+	}
 	if l.Labels().FromZero() && s.LabelCentre != 0 {
 		if s.LabelCentre != s.LabelBound {
 			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts and amounts, also where all of them lie above")
@@ -336,6 +339,9 @@ type Problem struct {
 // the feature bound reach the given score, if labels are binary.
 func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
+		return p, err
+	}
+	if err := thresholdsGiven(p.Loss); err != nil {
 		return p, err
 	}
 	if p.Loss.Labels().FromZero() && s.LabelCentre != 0 { // see under

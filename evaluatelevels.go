@@ -121,6 +121,7 @@ func (c EvaluateClassesConfig) planLevels(s Shape, l losses.Ordinal, b Budget) (
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
+	l = l.Filled()
 	p := &levelEvaluation{EvaluateClassesConfig: c, loss: l, k: len(l.Thresholds) + 1}
 	if p.k > mostEvaluated {
 		return nil, check.Fail(ErrConfig, "levels", p.k, fmt.Sprintf("must be at most %d, to be evaluated", mostEvaluated))
@@ -132,7 +133,7 @@ func (c EvaluateClassesConfig) planLevels(s Shape, l losses.Ordinal, b Budget) (
 		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for levels")
 	}
 	const releases = 2
-	dim := p.k * max(len(scoreEdges(1))+1, mostCells+p.k+1)
+	dim := levelDim(p.k)
 	each, err := b.gaussian(releases, dim)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,10 @@ type InferConfig struct {
 //
 // Errors are those of [InferConfig.Plan], before anything is released, and of [Plan.Run].
 //
+// Thresholds of losses.Ordinal that aren't given are estimated first, as [StandardisedGD] does but for the
+// last step. The covariance then has, along the weights and for the intercept, what these have less
+// in the joint information of thresholds and the scale of scores, and what the noise of the counts adds.
+//
 // # What an interval covers
 //
 // The coefficients that minimise the expected loss in the population that the rows were
@@ -166,6 +170,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.infers = true
 	inference := &inference{o, c.Level}
 	// An inference makes up to 57 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, 59, inference.train)
@@ -184,6 +189,11 @@ type inference struct {
 
 // train releases a pilot, and what the steps and the covariance need.
 func (o *inference) train(r *run) ([]float64, error) {
+	if o.unknown > 0 {
+		return o.withThresholds(r, func(part *standardised, r *run) ([]float64, error) {
+			return (&inference{part, o.level}).train(r)
+		})
+	}
 	if o.futile() {
 		return o.standardised.train(r)
 	}
@@ -235,7 +245,7 @@ func (o *inference) train(r *run) ([]float64, error) {
 	if !slices.Equal(w, held(w)) || !l.finite() || !l.tells(r.levels()) {
 		return pilot.back(at), nil // a step from there is noise
 	}
-	if r.observe != nil {
+	if v.widenFor(l); r.observe != nil && l.finite() {
 		r.observe(l)
 	}
 	return w, nil

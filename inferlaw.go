@@ -68,6 +68,20 @@ func (v *inferring) law(level float64) *law {
 	return l
 }
 
+// widenFor adds what estimated thresholds add to the covariance: their distances and the scale of
+// scores make up for each other, which is along the weights, and their mean is the intercept's.
+func (v *inferring) widenFor(l *law) {
+	if v.doubt == nil {
+		return
+	}
+	along := slices.Clone(v.theta)
+	if v.constant > 0 {
+		along[v.d] = 0
+		l.covariance.SetSym(v.d, v.d, l.covariance.At(v.d, v.d)+v.doubt.shifted)
+	}
+	l.covariance.SymRankOne(l.covariance, v.doubt.spread, mat.NewVecDense(len(along), along))
+}
+
 // curved is the mean curvature that is seen along the drowned directions, as a fraction of the
 // floor, and a bound on it, four standard deviations above: directions in which rows don't
 // differ at all, as levels that don't occur, leave noise of mean 0 there.

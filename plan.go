@@ -70,6 +70,8 @@ type run struct {
 	// observe, where it isn't nil, is given what inference finds beside the weights.
 	observe func(*law)
 	levels  func() [][]int // the columns of each group of levels
+	// thresholds, where it isn't nil, is where thresholds go that were estimated.
+	thresholds *[]float64
 }
 
 // newPlan holds the schedule against the budget. Every plan is made here.
@@ -121,6 +123,9 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if err := data.Check(p.loss); err != nil {
 		return nil, err
 	}
+	if err := takesLevels(ctx, data, p.loss); err != nil {
+		return nil, err
+	}
 	return data, nil
 }
 
@@ -140,11 +145,15 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err != nil {
 		return nil, err
 	}
-	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels()})
+	loss, found := p.loss, []float64(nil)
+	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), thresholds: &found})
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
-	return newModel(w, d, p.loss, ledger), nil
+	if found != nil {
+		loss = losses.Ordinal{Thresholds: found}
+	}
+	return newModel(w, d, loss, ledger), nil
 }
 
 // takes refuses data that the plan isn't for; by public facts.

@@ -58,6 +58,16 @@ func onFrames(t *testing.T) []*trial {
 		c.reaches = map[string]float64{pooled: 0.85}
 		all = append(all, c)
 	}
+	// Thresholds that are estimated, of which joint histograms of levels and scores are released.
+	for _, l := range []learned{
+		{"Auto, thresholds, few rows", 24, dpglm.AutoConfig{}, losses.Ordinal{Levels: 7}, 0, dpglm.GDP(0.5), nil, nil},
+		{"Auto, thresholds", 24, dpglm.AutoConfig{}, losses.Ordinal{Levels: 7}, 0, dpglm.GDP(40), nil, nil},
+		{"Infer, thresholds", 24, dpglm.InferConfig{}, losses.Ordinal{Levels: 7}, 0, dpglm.GDP(3000), nil, nil},
+	} {
+		for _, form := range []string{"dense, intercept", "sparse", "persons"} {
+			all = append(all, l.on(t, form, designs(l.n, losses.Count)[form]))
+		}
+	}
 	return all
 }
 

@@ -64,6 +64,14 @@ type StandardisedGDConfig struct{}
 // With more than 1000 features, or for classes where no direction of many stands out of the
 // moments' noise, columns are scaled by their own noisy sums of squares instead (see Auto).
 //
+// For losses.Ordinal whose thresholds aren't given these are estimated: from how many rows each level
+// has, 1 % of μ²; then, with 15 %, by a model of its own, and from how many rows have each level and a
+// score of that model in each of 8 to 64 cells, by the largest likelihood of thresholds and the scale
+// of scores. All of the above follows with these thresholds, which at last move to where the scores
+// that came out make them most likely, by such a histogram again. Each of the two takes 4 to 15 %, the
+// more the more levels there are for n·μ. Beside an intercept thresholds have the mean 0. Labels must be
+// levels, and offsets there may be none.
+//
 // Errors are those of the configuration's Plan, before anything is released, and of
 // [Plan.Run].
 //
@@ -74,7 +82,9 @@ type StandardisedGDConfig struct{}
 // most: a valid filter (Smith and Thakurta 2022), which package release enforces.
 // Sensitivities are: a label's range; √2 for a histogram; 2R for a sum of rows shortened
 // to R; √2·R² for their second moments, and for a Hessian's; 2C for clipped gradients, or
-// 2√(C² + k²) beside an intercept of range k (curator.Framed). Everything else follows
+// 2√(C² + k²) beside an intercept of range k (curator.Framed). A row is in one cell of a
+// histogram of levels and scores, whose edges are public or made of what was released, so that it is
+// √2 again; it is asked for as that of [EvaluateLevels]. Everything else follows
 // from what was released and from public facts.
 //
 // # Parameters
@@ -119,6 +129,14 @@ func (o *standardised) foreseen() *standardising {
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
 // given number of coordinates, or those of second moments.
 func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardised, error) {
+	asked, levels := p.Loss, 0
+	if l, ok := p.Loss.(losses.Ordinal); ok && l.Estimated() && l.Validate() == nil {
+		if s.largestOffset() != 0 {
+			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, where thresholds are to be estimated")
+		}
+		p.Loss, levels = l.Filled(), l.Levels
+		coordinates = max(coordinates, levelDim(levels))
+	}
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
@@ -127,7 +145,8 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	if err != nil {
 		return nil, err
 	}
-	o := &standardised{shape: s, problem: p, loss: estimated(p.Loss, s)}
+	o := &standardised{shape: s, problem: p, loss: estimated(p.Loss, s), unknown: levels, fraction: 1}
+	o.problem.Loss = asked
 	if err := solvable(o.loss, s, p, 0); err != nil {
 		return nil, err
 	}
@@ -163,9 +182,15 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 	if err != nil {
 		return nil, err
 	}
+	if o.unknown > 0 {
+		passes = 2*passes + 12
+	}
 	plan.weightBound = 64 * o.problem.Radius // an expectation: nothing holds the weights to it
 	if o.shape.features() > whitenedDim {
 		plan.Passes = maxColumnSteps + 10
+		if o.unknown > 0 {
+			plan.Passes *= 2
+		}
 		return plan, nil
 	}
 	// The shortest descent has four steps, and a frame keeps the rows' norms and factors.
@@ -214,10 +239,20 @@ type standardised struct {
 	loss          losses.Loss
 	mu            float64
 	releases, dim int // of the pool, at most
+
+	unknown  int     // levels whose thresholds are to be estimated; 0 for none
+	fraction float64 // of the pool's μ², whose root μ has
+	doubt    *doubt  // of those that were estimated; nil for given ones
+	infers   bool    // for an inference
 }
 
 // train releases what the comment of StandardisedGD lists.
-func (o *standardised) train(r *run) ([]float64, error) { return o.within(r, 1) }
+func (o *standardised) train(r *run) ([]float64, error) {
+	if o.unknown > 0 {
+		return o.withThresholds(r, (*standardised).train)
+	}
+	return o.within(r, 1)
+}
 
 // within is train with a fraction of all μ².
 func (o *standardised) within(r *run, whole float64) ([]float64, error) {
@@ -257,7 +292,7 @@ func (o *standardised) begin(r *run, whole float64) (*standardising, error) {
 	part := *o
 	part.mu *= math.Sqrt(whole)
 	x := part.foreseen()
-	x.run, x.data, x.pool = r, r.data, &pool{r.allow, whole, 1}
+	x.run, x.data, x.pool = r, r.data, &pool{r.allow, whole * o.fraction, 1}
 	var err error
 	x.sums, err = r.under(o.loss)
 	return x, err

@@ -48,7 +48,7 @@ func (r *rehearsal) truth(random *rand.Rand, x *mat.Dense, offsets []float64) *t
 		t.low = 0
 	}
 	if ordinal, ok := t.loss.(losses.Ordinal); ok {
-		spread, t.high = classScores, float64(len(ordinal.Thresholds))
+		spread, t.high = classScores, float64(len(ordinal.Filled().Thresholds))
 	}
 	z := t.scores(x, offsets)
 	if sd := stat.StdDev(z, nil); sd > 0 {

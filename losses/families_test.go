@@ -8,7 +8,7 @@ import (
 // A level's probability is that between two thresholds; all sum to 1, and the most likely
 // level rises with the score.
 func TestOrdinalProbabilities(t *testing.T) {
-	l := Ordinal{[]float64{-2, 0, 0.5}}
+	l := Ordinal{Thresholds: []float64{-2, 0, 0.5}}
 	for _, z := range []float64{-300, -4, -1, 0.2, 3, 300} {
 		var sum, last float64
 		for k, p := range l.Probabilities(z) {
@@ -31,7 +31,7 @@ func TestOrdinalProbabilities(t *testing.T) {
 // With two levels the ordinal loss is the logistic one; a level between is the one below, and
 // what is beyond the last one counts as it.
 func TestOrdinalOfTwoLevels(t *testing.T) {
-	l := Ordinal{[]float64{0}}
+	l := Ordinal{Thresholds: []float64{0}}
 	for _, z := range []float64{-40, -3, 0, 0.7, 12} {
 		for _, y := range []float64{0, 0.9, 1, 1.5, 70} {
 			sign := 1.0
@@ -67,7 +67,7 @@ func TestNegativeBinomialTendsToPoisson(t *testing.T) {
 // took its slot or another loss of the kind was asked.
 func TestDiametersAreDeterministic(t *testing.T) {
 	for _, pair := range [][2]Loss{{NegativeBinomial{0.5}, NegativeBinomial{2}}, {Gamma{Least: 0.1}, Gamma{Least: 0.1, Ratio: 30}},
-		{Ordinal{[]float64{0, 1}}, Ordinal{[]float64{0, 2}}}, {Probit{}, Probit{}}} {
+		{Ordinal{Thresholds: []float64{0, 1}}, Ordinal{Thresholds: []float64{0, 2}}}, {Probit{}, Probit{}}} {
 		a, b := pair[0].Diameter(3.5, 3), pair[1].Diameter(3.5, 3)
 		if a2, b2 := pair[0].Diameter(3.5-1.0/1024, 3), pair[1].Diameter(3.5, 3); a != a2 || b != b2 {
 			t.Errorf("%s: %g and %g, %s: %g and %g", pair[0].Name(), a, a2, pair[1].Name(), b, b2)

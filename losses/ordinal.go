@@ -9,12 +9,12 @@ import (
 )
 
 // Ordinal is the negative log-likelihood of a level y ∈ {0, …, K−1} in the proportional-odds
-// model P(y > k) = σ(z − θ_k) with K−1 given thresholds θ_0 < θ_1 < …, σ the logistic
+// model P(y > k) = σ(z − θ_k) with K−1 thresholds θ_0 < θ_1 < …, σ the logistic
 // function: −log(σ(θ_y − z) − σ(θ_{y−1} − z)), the first term being 1 for the last level and
 // the second 0 for the first. Thresholds are public, such as 0, 2, 4: an intercept moves all
-// together, and how far apart they lie says how the levels compare; those of a model without
-// privacy are estimated, which this loss of one score can't do. [OrdinalFromShares] makes them
-// of what part of the rows each level is expected to have. With two levels and the
+// together, and how far apart they lie says how the levels compare. Wrong distances make wrong
+// coefficients. [OrdinalFromShares] makes them of what part of the rows each level is expected to
+// have; or they are estimated, where Levels is given in their place. With two levels and the
 // threshold 0 it is the logistic loss.
 //
 // It is the sum of the logistic losses at both thresholds, and a constant. The derivative is
@@ -25,10 +25,37 @@ import (
 // level counts as it. Scores are on the thresholds' scale; Probabilities makes levels of them.
 type Ordinal struct {
 	Thresholds []float64 // increasing; not to be changed after first use
+	// Levels is K, from 2 to 100, where the thresholds are to be estimated, privately, and none are
+	// given. dpglm.Auto, StandardisedGD and Infer do that; others refuse it. 0 means that Thresholds
+	// are given. The loss's values are then those of equal shares, until it is trained.
+	Levels int `json:",omitempty"`
 }
 
-// Name is "ordinal[θ_0 θ_1 …]".
-func (l Ordinal) Name() string { return fmt.Sprintf("ordinal%g", l.Thresholds) }
+// mostLevels is how many may be estimated.
+const mostLevels = 100
+
+// Estimated reports whether the thresholds are to be estimated.
+func (l Ordinal) Estimated() bool { return l.Thresholds == nil && l.Levels != 0 }
+
+// Filled is the loss with the thresholds of equal shares where they are to be estimated.
+func (l Ordinal) Filled() Ordinal {
+	if !l.Estimated() {
+		return l
+	}
+	thresholds := make([]float64, l.Levels-1)
+	for k := range thresholds {
+		thresholds[k] = math.Log(float64(k+1)) - math.Log(float64(l.Levels-k-1))
+	}
+	return Ordinal{Thresholds: thresholds}
+}
+
+// Name is "ordinal[θ_0 θ_1 …]", or "ordinal of K levels" where they are to be estimated.
+func (l Ordinal) Name() string {
+	if l.Estimated() {
+		return fmt.Sprintf("ordinal of %d levels", l.Levels)
+	}
+	return fmt.Sprintf("ordinal%g", l.Thresholds)
+}
 
 // Labels is Count.
 func (Ordinal) Labels() Labels { return Count }
@@ -36,6 +63,14 @@ func (Ordinal) Labels() Labels { return Count }
 // Validate checks the thresholds, of which there must be one or more. The error says how far they
 // may lie from 0 and from each other.
 func (l Ordinal) Validate() error {
+	switch {
+	case l.Levels != 0 && l.Thresholds != nil:
+		return check.Fail(check.ErrConfig, "Ordinal.Levels", l.Levels, "must be 0 where Thresholds are given")
+	case l.Levels < 0 || l.Levels == 1 || l.Levels > mostLevels:
+		return check.Fail(check.ErrConfig, "Ordinal.Levels", l.Levels, fmt.Sprintf("must lie between 2 and %d, or be 0", mostLevels))
+	case l.Estimated():
+		return nil
+	}
 	if len(l.Thresholds) == 0 {
 		return check.Fail(check.ErrConfig, "Ordinal.Thresholds", nil, "must not be empty")
 	}
@@ -59,6 +94,7 @@ const (
 
 // Probabilities are those of the levels at a score.
 func (l Ordinal) Probabilities(z float64) []float64 {
+	l = l.Filled()
 	p := make([]float64, len(l.Thresholds)+1)
 	for k := range p {
 		p[k] = math.Exp(-l.at(z, k))
@@ -72,7 +108,10 @@ func (l Ordinal) level(y float64) int {
 }
 
 // Value is the loss.
-func (l Ordinal) Value(z, y float64) float64 { return l.at(z, l.level(y)) }
+func (l Ordinal) Value(z, y float64) float64 {
+	l = l.Filled()
+	return l.at(z, l.level(y))
+}
 
 // at is the logistic losses at both thresholds, and a constant: with a = z − θ_{k−1} and
 // b = θ_k − z,
@@ -93,7 +132,10 @@ func (l Ordinal) at(z float64, k int) float64 {
 }
 
 // Deriv is σ(z − θ_y) + σ(z − θ_{y−1}) − 1.
-func (l Ordinal) Deriv(z, y float64) float64 { return l.slope(z, l.level(y)) }
+func (l Ordinal) Deriv(z, y float64) float64 {
+	l = l.Filled()
+	return l.slope(z, l.level(y))
+}
 
 func (l Ordinal) slope(z float64, k int) float64 {
 	var d float64
@@ -109,6 +151,7 @@ func (l Ordinal) slope(z float64, k int) float64 {
 // Curvature is the sum of σ' at the level's thresholds.
 func (l Ordinal) Curvature(z, y float64) float64 {
 	var h float64
+	l = l.Filled()
 	k := l.level(y)
 	if k > 0 {
 		h += float64(bump(z - l.Thresholds[k-1]))
@@ -132,6 +175,7 @@ const ordinalError = 1e-13
 // but for the smoothness: each of two thresholds adds its largest part, which no score need
 // do for both, so that it is too large by at most a factor 2.
 func (l Ordinal) Constants(z, _ float64) Constants {
+	l = l.Filled()
 	up, last := 1+ordinalError, len(l.Thresholds)
 	k := Constants{Slope: up * math.Max(l.slope(z, 0), -l.slope(-z, last)), Lipschitz: 1}
 	before := 0.0
@@ -153,6 +197,7 @@ var ordinalDiameters diameters
 // Diameter is what spread finds for slopes from those of the last level to those of the
 // first, which rise with the score.
 func (l Ordinal) Diameter(z, y float64) float64 {
+	l = l.Filled()
 	last := len(l.Thresholds)
 	return ordinalDiameters.within(2*l.Constants(z, y).Slope, z, [3]float64{l.Thresholds[0], l.Thresholds[last-1]},
 		func(t float64) float64 { return l.slope(t, last) }, func(t float64) float64 { return l.slope(t, 0) })

@@ -40,7 +40,7 @@ var builtin = []Loss{
 }
 
 // families are losses whose constants need not all be attained in every box.
-var families = []Loss{Ordinal{[]float64{0}}, Ordinal{[]float64{-1, 0.5, 3}}, Ordinal{[]float64{4, 4.01}},
+var families = []Loss{Ordinal{Thresholds: []float64{0}}, Ordinal{Thresholds: []float64{-1, 0.5, 3}}, Ordinal{Thresholds: []float64{4, 4.01}},
 	NegativeBinomial{1e-5}, NegativeBinomial{200}, Gamma{0.1, 1.5}, Gamma{0.3, 30}}
 
 func envelopeOf(l Loss, width float64) Loss {

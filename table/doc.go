@@ -76,8 +76,8 @@
 // Its "reference" is the level that others are compared with. "ordered" says that the levels
 // ascend as they are listed, and "shares", in any unit, what part of the rows each is
 // expected to have: a guess from public knowledge, for losses that need thresholds
-// (losses.OrdinalFromShares). Without it all are taken to have the same. The "exposure" may
-// name a numeric column whose range is above 0.
+// (losses.OrdinalFromShares). Without it these must be estimated (losses.Ordinal's Levels), which
+// takes a part of the budget. The "exposure" may name a numeric column whose range is above 0.
 //
 // A missing value, which is an empty field, NULL, or one of the texts in "missing" (see
 // DefaultMissing), is an error unless the column has a rule, "missing": "indicator" for

@@ -20,7 +20,7 @@ type Label struct {
 	Range [2]float64
 	// Levels are those of a Categorical, and Reference is the place of the one that others
 	// are compared with. Ordered says that they ascend, and Shares, which sum to 1, what
-	// part of the rows each is expected to have, equal ones if the schema doesn't say.
+	// part of the rows each is expected to have; they are nil if the schema doesn't say.
 	Levels    []string
 	Reference int
 	Ordered   bool
@@ -82,12 +82,12 @@ func each(levels []string) [][]string {
 	return out
 }
 
-// shares are the public ones, scaled to a sum of 1, or equal ones.
+// shares are the public ones, scaled to a sum of 1; nil where none are given.
 func (c *Column) shares() []float64 {
-	shares := slices.Clone(c.Shares)
-	if shares == nil {
-		shares = slices.Repeat([]float64{1}, len(c.Levels))
+	if c.Shares == nil {
+		return nil
 	}
+	shares := slices.Clone(c.Shares)
 	floats.Scale(1/floats.Sum(shares), shares)
 	return shares
 }

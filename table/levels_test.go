@@ -59,12 +59,12 @@ func TestLabelsThatAreNoLevels(t *testing.T) {
 	}
 }
 
-// Levels that ascend have shares, equal ones by default, that sum to 1; a caller can't
-// change those of an encoder.
+// Levels that ascend have the shares that were given, of sum 1, or none; a caller can't change those of
+// an encoder.
 func TestSharesOfLevels(t *testing.T) {
 	for keys, want := range map[string][]float64{
 		`"levels": ["a", "b", "c"], "ordered": true, "shares": [70, 20, 10]`: {0.7, 0.2, 0.1},
-		`"levels": ["a", "b", "c", "d"], "ordered": true`:                    {0.25, 0.25, 0.25, 0.25},
+		`"levels": ["a", "b", "c", "d"], "ordered": true`:                    nil,
 	} {
 		s := parse(t, levelled(keys))
 		if again := parse(t, s.String()); again.String() != s.String() || !again.Columns[1].Ordered {
@@ -74,7 +74,12 @@ func TestSharesOfLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.Label().Shares[0], e.Label().Levels[0] = 9, "z"
+		if e.Label().Levels[0] = "z"; want != nil {
+			e.Label().Shares[0] = 9
+		}
+		if len(e.Label().Shares) != len(want) {
+			t.Errorf("%s: %+v", keys, e.Label())
+		}
 		for k, v := range e.Label().Shares {
 			if !(math.Abs(v-want[k]) < 1e-15) || e.Label().Levels[0] != "a" || !e.Label().Ordered {
 				t.Errorf("%s: %+v", keys, e.Label())

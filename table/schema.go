@@ -126,7 +126,8 @@ type Column struct {
 	// Ordered says that the levels of a Categorical label ascend as they are listed, as
 	// losses.Ordinal wants them. Shares are how many of the rows each of them is publicly
 	// expected to have, in any unit, and none below a millionth of their sum: a guess, from
-	// which that loss makes its thresholds; nil takes equal ones.
+	// which losses.OrdinalFromShares makes thresholds. Where there is none, the loss with Levels alone
+	// has them estimated.
 	Ordered bool      `json:"ordered,omitempty"`
 	Shares  []float64 `json:"shares,omitempty"`
 

@@ -40,7 +40,9 @@ func (s *Source) resolveLevels(label table.Column) error {
 	if err != nil {
 		return err
 	}
-	s.Loss, err = losses.OrdinalFromShares(e.Label().Shares...)
+	if s.Loss = (losses.Ordinal{Levels: len(e.Label().Levels)}); e.Label().Shares != nil {
+		s.Loss, err = losses.OrdinalFromShares(e.Label().Shares...)
+	}
 	return err
 }
 
@@ -84,15 +86,33 @@ func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
 		}
 		return metrics.OfLevels(m.Probabilities(rowsOf(t.test)), t.Held), nil
 	}
-	m, err := baseline.Fit(rowsOf(t.train), t.train.Labels(), t.loss)
+	loss, err := t.levelLoss()
+	if err != nil {
+		return nil, err
+	}
+	m, err := baseline.Fit(rowsOf(t.train), t.train.Labels(), loss)
 	if err != nil {
 		return nil, err
 	}
 	p := mat.NewDense(len(t.Held), len(t.levels), nil)
 	for i, z := range m.Scores(rowsOf(t.test)) {
-		p.SetRow(i, t.loss.(losses.Ordinal).Probabilities(z))
+		p.SetRow(i, loss.Probabilities(z))
 	}
 	return metrics.OfLevels(p, t.Held), nil
+}
+
+// levelLoss is the loss of levels that ascend, with thresholds of the training rows' levels where none
+// are given.
+func (t *Trial) levelLoss() (losses.Ordinal, error) {
+	loss := t.loss.(losses.Ordinal)
+	if !loss.Estimated() {
+		return loss, nil
+	}
+	counts := slices.Repeat([]float64{1}, len(t.levels))
+	for _, y := range t.train.Labels() {
+		counts[int(y)]++
+	}
+	return losses.OrdinalFromShares(counts...)
 }
 
 // constantLevels scores the levels' shares among the training rows.

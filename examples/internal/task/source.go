@@ -50,7 +50,7 @@ func NewFacts(f *flag.FlagSet) *Source {
 	s := new(Source)
 	f.StringVar(&s.Schema, "schema", "", "JSON `file` with public facts about the columns; see package table")
 	f.StringVar(&s.lossName, "loss", "", "`name` of the loss: "+known(lossTable)+
-		"; gamma takes amounts below 0.01 for 0.01, huber is linear beyond an error of 1, negbinomial has the dispersion 1, quantile is that of order 0.9, ordinal has the thresholds of the shares in the schema, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared; that of softmax for levels)")
+		"; gamma takes amounts below 0.01 for 0.01, huber is linear beyond an error of 1, negbinomial has the dispersion 1, quantile is that of order 0.9, ordinal has the thresholds of the shares in the schema or, without any, estimates them, smoothedhinge has the width 0.5 (default: by the kind of the label, logistic, poisson or squared; that of softmax for levels)")
 	return s
 }
 
