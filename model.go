@@ -2,6 +2,7 @@ package dpglm
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -158,7 +159,8 @@ func queries(x mat.Matrix, facts Facts, trained int) (mat.Matrix, curator.Encodi
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0 for binary
-// losses, the mean for counts and amounts, the score otherwise. It fails where x has no row,
+// losses, the mean for counts and amounts, held to the largest that the facts allow, the score
+// otherwise. It fails where x has no row,
 // other columns than in training or a value that isn't finite, and for a model that was
 // neither trained nor decoded.
 func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
@@ -167,9 +169,26 @@ func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 		return nil, err
 	}
 	for i, v := range z {
-		z[i] = prediction(m.labels, m.link, v)
+		z[i] = math.Min(prediction(m.labels, m.link, v), m.largestMean(false))
 	}
 	return z, nil
+}
+
+// largestMean is the largest count or amount that facts allow, or that a number holds: of a rate,
+// whose exposure isn't given, the latter. Others have no limit.
+func (m *Model) largestMean(exposed bool) float64 {
+	if m.link != losses.Log {
+		return math.Inf(1)
+	}
+	if f, ok := m.facts.(tableFacts); ok && !exposed {
+		if _, most := f.encoder.Exposure(); most > 0 {
+			return math.MaxFloat64
+		}
+	}
+	if centre, bound, err := m.facts.labels(); err == nil && bound > 0 {
+		return centre + bound
+	}
+	return math.MaxFloat64
 }
 
 // prediction is the class for binary labels and the mean otherwise, at a score.
@@ -197,18 +216,19 @@ func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 }
 
 // Means returns what is expected of the label for each row of raw features: the probability of
-// class 1, the mean count or amount, or the score, which is the mean for the squared loss, the
+// class 1, the mean count or amount, held to the largest that the facts allow (a rate, without its
+// exposure, only to what a number holds), or the score, which is the mean for the squared loss, the
 // quantile for another, and on the scale of the thresholds for losses.Ordinal. Binary losses
 // other than the logistic and the probit loss have none. For these it fails, and as Scores
 // does.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
-	return m.means(x, func([]float64) error { return nil })
+	return m.means(x, false, func([]float64) error { return nil })
 }
 
 // MeansAt is Means with an offset added to the score of each row: for counts, the logarithm of
 // its exposure. There is one for each row, or it fails, as it does where Means would.
 func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
-	return m.means(x, func(z []float64) error {
+	return m.means(x, true, func(z []float64) error {
 		if len(offsets) != len(z) {
 			return check.Fail(ErrShape, "len(offsets)", len(offsets), fmt.Sprintf("must equal the %d rows of x", len(z)))
 		}
@@ -218,7 +238,7 @@ func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
 }
 
 // means are those at scores that move may have moved.
-func (m *Model) means(x mat.Matrix, move func(z []float64) error) ([]float64, error) {
+func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
@@ -233,7 +253,7 @@ func (m *Model) means(x mat.Matrix, move func(z []float64) error) ([]float64, er
 		return nil, err
 	}
 	for i, v := range z {
-		z[i] = m.link.Mean(v)
+		z[i] = math.Min(m.link.Mean(v), m.largestMean(exposed))
 	}
 	return z, nil
 }
