@@ -8,14 +8,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed"
 )
 
 // A mean is never infinite, and no larger than the public cap where there is one.
 func TestMeansAreHeld(t *testing.T) {
-	const head, tail = `{"format":"dpglm model","version":1,"library":"0.1.0","loss":"poisson","labels":"count","link":"log","columns":1,"bounds":`, `,"weights":[1e6],"rows":9,"unit":"row (replace-one)","mu":2,"ledger":{"version":1,"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}}`
+	const head, tail = `{"format":"dpglm model","version":1,"library":"0.1.0","loss":"poisson","labels":"count","link":"log","columns":1,"bounds":`, `,"weights":[1e6],"rows":9,"unit":{"of":"row","neighbours":"replace-one"},"mu":2,"ledger":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}}`
 	for bounds, want := range map[string]float64{`{"feature":1}`: math.MaxFloat64, `{"feature":1,"label":20}`: 20, `{"feature":1,"label_range":[0,9]}`: 9} {
 		m := new(dpglm.Model)
-		if err := json.Unmarshal([]byte(head+bounds+tail), m); err != nil {
+		text, err := sealed.Seal([]byte(head + bounds + tail))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, m); err != nil {
 			t.Fatal(err)
 		}
 		x := mat.NewDense(1, 1, []float64{1})
