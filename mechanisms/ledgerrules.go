@@ -36,11 +36,8 @@ func (l *Ledger) validate() error {
 		}
 		return l.objective().Validate()
 	case KindSequential, KindParallel:
-		if len(l.children) == 0 || l.mu != 0 || l.epsilon != 0 || l.dim != 0 {
+		if len(l.children) == 0 || l.mu != 0 || l.epsilon != 0 || l.releases != 0 || l.dim != 0 {
 			return check.Fail(check.ErrModel, "ledger", string(l.kind), "must have parts and no numbers of its own")
-		}
-		if n := l.releases; n != 0 && (l.kind != KindSequential || len(l.children) > 1 || n < 2 || int64(n) > maxReleases || l.children[0] != nil && l.children[0].kind == KindSequential) {
-			return check.Fail(check.ErrModel, "ledger.releases", n, "must be those of one part, at least 2, where a sequential node repeats it")
 		}
 		for _, c := range l.children {
 			if _, err := c.composition(); err != nil {

@@ -42,8 +42,6 @@ func (l *Ledger) print(b *strings.Builder, first, rest string) {
 func (l *Ledger) line() string {
 	s := l.profile
 	switch {
-	case l.kind == KindSequential && l.releases > 0:
-		return fmt.Sprintf("%s: %d × this", l.label, l.releases)
 	case l.kind == KindGaussian:
 		return fmt.Sprintf("%s: %d × Gaussian in %d dimensions, σ = %.6g × sensitivity, together %.6g-GDP",
 			l.label, l.releases, l.dim, 1/l.mu, s.Mu())

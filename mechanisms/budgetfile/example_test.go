@@ -61,6 +61,6 @@ func Example() {
 	fmt.Printf("left: %.4f-GDP\n", left.Mu)
 	// Output:
 	// readmission, first model
-	// (ε = 0.6, δ = 1e-06)-DP spent of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), in 1 part, of "admissions 2025"
+	// 0.1854-GDP or 0.148-DP left of (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), after 1 ledger, of "admissions 2025"
 	// left: 0.1854-GDP
 }

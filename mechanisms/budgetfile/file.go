@@ -18,8 +18,8 @@
 //
 // # What is written
 //
-// The file is small JSON: the total, the sum of what was spent and the entries whose noise
-// hasn't begun, under a checksum of each of its bytes. Beside it is a directory, named as the
+// The file is small JSON: the total, what an accountant has taken of it and the entries whose
+// noise hasn't begun, under a checksum of each of its bytes. Beside it is a directory, named as the
 // file with ".d", that belongs to it:
 //
 //	entries       one line for each Spend, Begin and GiveBack, each with the checksum of all lines so far
@@ -27,9 +27,7 @@
 //	holder        who has the lock
 //
 // Spend, Begin and GiveBack read the file, write a line and replace the file. The file grows
-// with the entries whose noise hasn't begun, and with the number of different parts, Gaussian
-// ones aside, that the ledgers have (see [mechanisms.Ledger.Condensed]); not with the number of
-// entries. Only Entries reads all lines, and checks them.
+// with the entries whose noise hasn't begun, not with the number of entries. Only Entries reads all lines, and checks them.
 //
 // # What it withstands
 //
@@ -158,6 +156,9 @@ func (f *File) begin(lines handle, of Total) error {
 		return check.Fail(check.ErrConfig, "entries", f.beside(entriesName), "must not be there without their budget file: remove the directory to begin anew")
 	}
 	s := &state{Header: header{ID: random(), Created: now(), Data: of.Data, Unit: of.Unit, Group: of.Group, Epsilon: of.Epsilon, Delta: of.Delta}}
+	if s.Account, err = mechanisms.NewGroupAccountant(of.Unit, of.Group, of.Epsilon, of.Delta); err != nil {
+		return err
+	}
 	text, end, err := s.Lines.written(s.Header)
 	if err != nil {
 		return err
@@ -215,7 +216,7 @@ func open(d disk, path string) (*File, error) {
 // damaged.
 func (f *File) Remaining() (mechanisms.Remaining, error) {
 	a, err := f.accountant()
-	if err != nil || a == nil {
+	if err != nil {
 		return mechanisms.Remaining{}, err
 	}
 	return a.Remaining()
@@ -261,13 +262,11 @@ func (f *File) String() string {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", f.path, err)
-	case a == nil:
-		return fmt.Sprintf("all is spent, of %q", s.Header.Data)
 	}
 	return fmt.Sprintf("%v, of %q", a, s.Header.Data)
 }
 
-// accountant is that of the file's present state, nil where all is spent.
+// accountant is that of the file's present state.
 func (f *File) accountant() (*mechanisms.Accountant, error) {
 	s, err := f.read()
 	if err != nil {

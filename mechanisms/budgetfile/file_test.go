@@ -119,7 +119,7 @@ func TestSpendingIsKept(t *testing.T) {
 		t.Errorf("%v remain, want %g (%v)", left, tenth(t), err)
 	}
 	err = spend(other, "too much", fit(t, 2*tenth(t)))
-	if !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "-GDP is left") {
+	if !errors.Is(err, check.ErrBudget) || !strings.Contains(err.Error(), "must fit what is left, 0.07485-GDP") {
 		t.Errorf("two more where one fits give %v", err)
 	}
 	if err := spend(other, "the last", fit(t, left.Mu)); err != nil {

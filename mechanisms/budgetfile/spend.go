@@ -26,11 +26,15 @@ func (f *File) Spend(ctx context.Context, data, label string, l *mechanisms.Ledg
 		return "", err
 	}
 	defer w.close()
-	if err := w.state.takes(data, label, l); err != nil {
+	if err := w.state.of(data); err != nil {
 		return "", fmt.Errorf("%s: %w", f.path, err)
 	}
-	id = fmt.Sprintf("%d-%s", w.state.Spent+1, random())
-	return id, w.write(&line{Kind: lineSpent, ID: id, Time: now(), Label: label, Ledger: l})
+	entry := &line{Kind: lineSpent, ID: fmt.Sprintf("%d-%s", w.state.Spent+1, random()), Time: now(), Label: label, Ledger: l}
+	next, err := w.state.after(entry)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", f.path, err)
+	}
+	return entry.ID, w.put(entry, next)
 }
 
 // Begin says that noise of an entry is about to be drawn: draw none before it has returned

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,11 +25,11 @@ var errNoBudget = check.Fail(check.ErrModel, "budget file", nil, fmt.Sprintf("mu
 // state is what the budget's file holds: the total, and all that Spend needs to know of the
 // entries.
 type state struct {
-	Header header             `json:"header"`
-	Lines  place              `json:"lines"`
-	Spent  int                `json:"spent"`             // entries so far
-	Begun  *mechanisms.Ledger `json:"begun,omitempty"`   // the sum of those whose noise has begun, condensed
-	Wait   []waiting          `json:"waiting,omitempty"` // those whose noise hasn't
+	Header  header                 `json:"header"`
+	Lines   place                  `json:"lines"`
+	Spent   int                    `json:"spent"`             // entries so far
+	Account *mechanisms.Accountant `json:"account"`           // what all that count have taken
+	Wait    []waiting              `json:"waiting,omitempty"` // those whose noise hasn't begun
 }
 
 // header is what stays as Create was told, and the first line of the entries.
@@ -46,34 +45,34 @@ type header struct {
 
 // waiting is an entry of which no noise was drawn.
 type waiting struct {
-	ID     string             `json:"id"`
-	Time   time.Time          `json:"time"`
-	Ledger *mechanisms.Ledger `json:"ledger"` // condensed
+	ID     string            `json:"id"`
+	Time   time.Time         `json:"time"`
+	Charge mechanisms.Charge `json:"charge"`
 }
 
 // after is the state with another line.
 func (s *state) after(l *line) (*state, error) {
+	a, err := s.accountant()
+	if err != nil {
+		return nil, err
+	}
 	next := *s
-	next.Wait = slices.Clone(s.Wait)
+	next.Account, next.Wait = a, slices.Clone(s.Wait)
 	if l.Kind == lineSpent {
-		condensed, err := l.Ledger.Condensed()
+		c, err := a.Charge(l.Ledger)
 		if err != nil {
 			return nil, err
 		}
 		next.Spent++
-		next.Wait = append(next.Wait, waiting{l.ID, l.Time, condensed})
-	} else {
-		i := s.waits(l.ID)
-		next.Wait = slices.Delete(next.Wait, i, i+1)
-		if l.Kind == lineBegun {
-			var err error
-			if next.Begun, err = condensed(s.Begun, s.Wait[i:i+1]); err != nil {
-				return nil, err
-			}
-		}
+		next.Wait = append(next.Wait, waiting{l.ID, l.Time, c})
+		return &next, nil
 	}
-	_, err := next.sum() // or else it couldn't be read again
-	return &next, err
+	i := s.waits(l.ID)
+	next.Wait = slices.Delete(next.Wait, i, i+1)
+	if l.Kind == lineGivenBack {
+		return &next, a.GiveBack(s.Wait[i].Charge)
+	}
+	return &next, nil
 }
 
 // waits is the place of an entry among those that wait, -1 where it isn't there.
@@ -81,76 +80,30 @@ func (s *state) waits(id string) int {
 	return slices.IndexFunc(s.Wait, func(w waiting) bool { return w.ID == id })
 }
 
-// sum is the ledger of all that counts, nil where there is nothing.
-func (s *state) sum() (*mechanisms.Ledger, error) { return condensed(s.Begun, s.Wait) }
-
-func condensed(begun *mechanisms.Ledger, wait []waiting) (*mechanisms.Ledger, error) {
-	var ledgers []*mechanisms.Ledger
-	if begun != nil {
-		ledgers = append(ledgers, begun)
-	}
-	for _, w := range wait {
-		ledgers = append(ledgers, w.Ledger)
-	}
-	if len(ledgers) == 0 {
-		return nil, nil
-	}
-	all, err := mechanisms.Sequential("", ledgers...)
-	if err != nil {
-		return nil, err
-	}
-	if all, err = all.Condensed(); err != nil {
-		return nil, err
-	}
-	_, err = mechanisms.Sequential("spent", all) // as an accountant does
-	return all, err
-}
-
-// accountant returns one that has spent all that counts. It is nil for a budget that is
-// spent to the last digit, where the sum may be above the total by rounding: nothing fits
-// any more. A sum further above is refused.
+// accountant is a copy of the state's, which must be for the total.
 func (s *state) accountant() (*mechanisms.Accountant, error) {
 	h := s.Header
 	if err := named(check.ErrModel, h.Data); err != nil {
 		return nil, err
 	}
-	a, err := mechanisms.NewGroupAccountant(h.Unit, h.Group, h.Epsilon, h.Delta)
+	unit, group, epsilon, delta := s.Account.Total()
+	if group < 1 || unit != h.Unit || group != h.Group || epsilon != h.Epsilon || delta != h.Delta {
+		return nil, check.Fail(check.ErrModel, "account", nil, "must be for the total")
+	}
+	data, err := json.Marshal(s.Account)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", check.ErrModel, err)
 	}
-	sum, err := s.sum()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", check.ErrModel, err)
-	}
-	if sum == nil {
-		return a, nil
-	}
-	switch err := a.Spend(sum); {
-	case errors.Is(err, check.ErrBudget) && sum.GroupWithin(h.Group, h.Epsilon*rounding, h.Delta*rounding):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", check.ErrModel, err)
-	}
-	return a, nil
+	a := new(mechanisms.Accountant)
+	return a, json.Unmarshal(data, a)
 }
 
-// rounding is by how much a sum may differ when it is composed in another order, or by
-// another processor; where composing is numerical that is far more than the last digits.
-const rounding = 1.001
-
-// takes refuses a ledger of other data, and one that doesn't fit beside what was spent.
-func (s *state) takes(data, label string, l *mechanisms.Ledger) error {
+// of refuses other data.
+func (s *state) of(data string) error {
 	if data != s.Header.Data {
 		return check.Fail(check.ErrConfig, "data", fmt.Sprintf("%q", data), fmt.Sprintf("must be those that the budget is for, %q", s.Header.Data))
 	}
-	a, err := s.accountant()
-	switch {
-	case err != nil:
-		return err
-	case a == nil:
-		return check.Fail(check.ErrBudget, "ledger", label, "must not be spent: nothing is left of the total")
-	}
-	return a.Spend(l)
+	return nil
 }
 
 // opening and closing are all of the file but the budget's JSON. The sum is that of the JSON
@@ -213,9 +166,9 @@ var errDamaged = check.Fail(check.ErrModel, "sha256", nil, "must be that of what
 
 // check refuses what no program of this package can have written.
 func (s *state) check() error {
-	bad := s.Lines.Count < 1 || s.Lines.Bytes < 1 || s.Spent < len(s.Wait)
+	bad := s.Account == nil || s.Lines.Count < 1 || s.Lines.Bytes < 1 || s.Spent < len(s.Wait)
 	for i, w := range s.Wait {
-		bad = bad || !isID(w.ID) || w.Ledger == nil || s.waits(w.ID) != i
+		bad = bad || !isID(w.ID) || s.waits(w.ID) != i
 	}
 	if bad {
 		return check.Fail(check.ErrModel, "budget", nil, "must count its lines and entries, and have no entry twice")

@@ -129,6 +129,11 @@ func (w *writer) write(l *line) error {
 	if err != nil {
 		return fmt.Errorf("%s: nothing was written: %w", w.file.path, err)
 	}
+	return w.put(l, next)
+}
+
+// put writes a line and the state after it.
+func (w *writer) put(l *line, next *state) error {
 	text, end, err := w.state.Lines.written(l)
 	if err != nil {
 		return err
