@@ -10,8 +10,8 @@
 //
 // # Conventions
 //
-// Neighbouring data sets differ in the value of one row (replace-one); the
-// number of rows is public. Sensitivities are L2 unless a name says otherwise.
+// Neighbouring data sets differ in the value of one row, or in all rows of one person
+// (replace-one; see [Unit]); how many there are is public. Sensitivities are L2 unless a name says otherwise.
 // Each calibration errs towards more noise, each stated δ or ε towards less
 // privacy. Argument errors unwrap to the sentinels of package dpglm.
 //
@@ -40,7 +40,8 @@
 //	groups of k rows, Ledger.GroupEpsilon            kμ, kε                   over how rows may fall
 //
 // Parallel is for disjoint sets of rows that were chosen without looking at them. An
-// [Accountant] is a Sequential that refuses to exceed a total.
+// [Accountant] holds to a total what is chosen as answers come, which Sequential doesn't. Only
+// ledgers of one [Unit] add up.
 //
 // # Sources
 //

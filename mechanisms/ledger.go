@@ -71,9 +71,8 @@ func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Led
 // Sequential composes ledgers of releases on the same rows, adaptive ones
 // included: Gaussian parts compose to √Σμ² [DRS22, Corollary 3.3], others
 // through their privacy loss distributions [KJPH21, GLW21]. What is composed,
-// the parts' numbers, must not depend on what was released before. (Where all are
-// Gaussian they may, as long as Σμ² stays below a bound that doesn't: see
-// [Accountant].) It fails for no part, for one that isn't a ledger, for parts of different
+// the parts' numbers and how many there are, must not depend on what was released before;
+// for what does there is [Accountant]. It fails for no part, for one that isn't a ledger, for parts of different
 // units, with or without one included, and for a tree of more than 100 levels or 8192
 // different nodes.
 func Sequential(label string, parts ...*Ledger) (*Ledger, error) {
