@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -365,6 +366,36 @@ func TestCancelledAnywhere(t *testing.T) {
 				t.Errorf("%s, %s: cancelled %d times before noise and %d after", where, name, before, after)
 			}
 		}
+	}
+}
+
+// Parties agree to a run that goes on as to another plan, and answer to the same bits. They aren't
+// asked for one that the journal refuses, as they count what they agreed to as spent.
+func TestPartiesGoOn(t *testing.T) {
+	x, y := separable(300, 3, 1)
+	parties, rows := shared(t, x, y, 100)
+	asked := 0
+	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 3}, dpglm.Bounds{Feature: 1}, &masked{parties: parties, bits: 64, r: rand.New(rand.NewPCG(1, 2)),
+		seen: func(_ []byte, answers [][]uint64) [][]uint64 { asked++; return answers }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := resumable()["NoisyGD"]
+	all := &kept{src: &words{seed: 1}, full: -1}
+	whole, err := run(ctx, d, &dpglm.Env{NoiseForTests: all.src, Journal: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range all.records {
+		if again, err := run(ctx, d, all.after(k, -1)); err != nil || bitsOfResult(t, again) != bitsOfResult(t, whole) {
+			t.Errorf("after %d records: another result (%v)", k, err)
+		}
+	}
+	other := all.after(2, -1)
+	other.Journal.(*kept).records[0] = []byte("another run")
+	asked = 0
+	if _, err := run(ctx, d, other); !errors.Is(err, dpglm.ErrConfig) || asked > 0 {
+		t.Errorf("another run's journal: %v, and %d questions", err, asked)
 	}
 }
 

@@ -135,17 +135,17 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err != nil {
 		return nil, err
 	}
-	if p.descent != nil {
-		if data, err = data.Agree(ctx, p.loss, *p.descent); err != nil {
-			return nil, err
-		}
-	}
 	ledger := env.mark(p.ledger, d)
 	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.Problem.Radius)
 	if err != nil {
 		return nil, err
 	}
 	loss, found := p.loss, []float64(nil)
+	if p.descent != nil {
+		if data, err = data.Agree(ctx, p.loss, *p.descent); err != nil {
+			return nil, stopped(allow, ledger, err)
+		}
+	}
 	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), thresholds: &found})
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
