@@ -226,7 +226,8 @@ func openShard(q *question) (*shard, error) {
 // sums are those over n rows of the file that the question is asked of.
 func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 	f := b.file
-	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !slices.Contains(f.Beside, rowfile.Share) && !slices.Contains(f.Beside, rowfile.Weight) || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
+	known := n == 0 || slices.Contains(f.Beside, rowfile.Share) || slices.Contains(f.Beside, rowfile.Weight) // of no rows nothing is asked
+	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
 		return nil, check.Fail(check.ErrConfig, "rows", nil, "must be the file's, with what is asked of them beside")
 	}
 	t := *b.table
