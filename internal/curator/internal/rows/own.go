@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 
 	"github.com/dpglm/dpglm/mechanisms"
@@ -61,21 +62,24 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 		return t.arrange(n, order, o), order, nil
 	}
 	of := facts.rows()
-	coins := facts.Coins
+	coins, persons := facts.Coins, max(len(of), facts.Count)
 	if coins == nil {
 		coins = mechanisms.NewSecureSource()
 	}
-	for _, p := range rand.New(coins).Perm(len(of)) {
-		rows, own := of[p], ownCoins(coins)
-		if len(rows) > 1 {
-			own.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	for _, p := range rand.New(coins).Perm(persons) {
+		var rows []int // none of those who don't occur
+		if p < len(of) {
+			rows = of[p]
+		}
+		if key := ownKey(coins); len(rows) > 1 {
+			rand.New(rand.NewChaCha8(key)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
 		add(rows[:min(len(rows), facts.Most)])
 	}
-	return t.arrange(len(of), order, o), order, nil
+	return t.arrange(persons, order, o), order, nil
 }
 
-// rows are those of each person, in the order in which persons occur.
+// rows are those of each person who occurs, in the order in which they do.
 func (f *Owners) rows() [][]int {
 	place, of := map[int]int{}, [][]int{}
 	for i, p := range f.Persons {
@@ -86,19 +90,16 @@ func (f *Owners) rows() [][]int {
 		}
 		of[k] = append(of[k], i)
 	}
-	return append(of, make([][]int, max(0, f.Count-len(of)))...)
+	return of
 }
 
-// ownCoins are drawn for one place in the order of persons, of which four numbers are taken,
+// ownKey is the key of the coins of one place in the order of persons: four numbers are taken,
 // whoever has it.
-func ownCoins(coins mechanisms.Source) *rand.Rand {
-	var key [32]byte
+func ownKey(coins mechanisms.Source) (key [32]byte) {
 	for k := 0; k < len(key); k += 8 {
-		for j, word := 0, coins.Uint64(); j < 8; j, word = j+1, word>>8 {
-			key[k+j] = byte(word)
-		}
+		binary.LittleEndian.PutUint64(key[k:], coins.Uint64())
 	}
-	return rand.New(rand.NewChaCha8(key))
+	return key
 }
 
 // Single returns the table of one row of each person, the first that counts, who counts as
