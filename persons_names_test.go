@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // staysOf is a made-up file of 80 persons with two rows each, of whom one has the given id.
@@ -150,12 +151,25 @@ func TestStatedPersonsAreNamed(t *testing.T) {
 			t.Error("a secret order is said to be the caller's")
 		}
 	}
-	d, err := dpglm.NewTableDataset(readTable(t, staysSchema(""), staysOf("a")), ordered(1))
+	held := readTable(t, staysSchema(""), staysOf("a"))
+	out, err := held.HoldOutPersons(0.3, mechanisms.NewSeededSource(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := dpglm.Auto(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(9), nil)
-	if err != nil || !m.Ledger().CallerNoise() {
-		t.Errorf("nothing is said of a known order: %v", err)
+	for name, open := range map[string]func() (*dpglm.Dataset, error){
+		"order": func() (*dpglm.Dataset, error) {
+			return dpglm.NewTableDataset(readTable(t, staysSchema(""), staysOf("a")), ordered(1))
+		},
+		"part":             func() (*dpglm.Dataset, error) { return dpglm.NewTableDataset(held) },
+		"part to score on": func() (*dpglm.Dataset, error) { return dpglm.NewTableDataset(out) },
+	} {
+		d, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dpglm.Auto(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(9), nil)
+		if err != nil || !m.Ledger().CallerNoise() {
+			t.Errorf("nothing is said of a known %s: %v", name, err)
+		}
 	}
 }

@@ -41,7 +41,11 @@ func NewTableDataset(t *table.Table, order ...PersonOrder) (*Dataset, error) {
 	for _, o := range order {
 		details = append(details, o)
 	}
-	return NewDataset(t.Matrix(), t.Labels(), factsOf(t), details...)
+	d, err := NewDataset(t.Matrix(), t.Labels(), factsOf(t), details...)
+	if err == nil && t.CallersCoins() {
+		d.data = d.data.InKnownOrder()
+	}
+	return d, err
 }
 
 // suitsExposure refuses an exposure beside labels that aren't counts.

@@ -25,7 +25,9 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 
 // HoldOutPersons is HoldOut for a fraction of the persons, rounded, with all rows of each. They
 // are drawn by the coins, nil for secret ones: which persons are held out must not follow from
-// ids or from places in the file, which would make one person's rows decide about others'. Where the
+// ids or from places in the file, which would make one person's rows decide about others'. Coins of a
+// caller are for tests and experiments, and must be as secret: both tables say that they were given
+// ([Table.CallersCoins]). Where the
 // schema states the number of persons, those without rows are among those who are drawn from, and
 // both parts' numbers of persons are public. It fails for a fraction outside of (0, 1), a table
 // without persons, and where a part would have no row.
@@ -36,7 +38,8 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 	if !(fraction > 0 && fraction < 1) {
 		return nil, check.Fail(check.ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
 	}
-	if coins == nil {
+	known := coins != nil
+	if !known {
 		coins = mechanisms.NewSecureSource()
 	}
 	all := t.personCount
@@ -51,10 +54,15 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 			rows = append(rows, i)
 		}
 	}
+	if len(rows) == 0 || len(rows) == t.rows { // without a number of rows, which is private
+		return nil, check.Fail(check.ErrConfig, "fraction", fraction, "must leave persons who have rows on either side: none has on one")
+	}
 	out, err := t.holdOut(rows)
 	if err != nil {
 		return nil, err
 	}
+	t.drawn = t.drawn || known
+	out.drawn = t.drawn
 	t.renumber(all - len(held))
 	out.renumber(len(held))
 	return out, nil

@@ -141,6 +141,14 @@ func TestHoldOutPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := fmt.Sprint(all); got != "table.Table of the rows of 20 persons × 1 features" {
+		t.Errorf("printed as %q: the number of rows is private", got)
+	}
+	_, err = all.HoldOutPersons(0.001, nil)
+	says(t, "too few", err, check.ErrConfig, "fraction")
+	if err == nil || strings.Contains(err.Error(), "60") {
+		t.Errorf("an error tells the number of rows: %v", err)
+	}
 	for _, fraction := range []float64{0, 1, -1, math.NaN()} {
 		_, err := all.HoldOutPersons(fraction, nil)
 		says(t, "fraction", err, check.ErrConfig, "fraction", "between 0 and 1")
@@ -173,5 +181,40 @@ func TestStatedPersons(t *testing.T) {
 	}
 	if s := persons(t, `"persons":12,`); !strings.Contains(s.String(), `"persons": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
 		t.Errorf("printed as\n%v", s)
+	}
+}
+
+// Where persons are stated, those without rows are held out like others: of ten who occur among forty
+// a quarter isn't always two or three.
+func TestPersonsWithoutRowsAreHeldOut(t *testing.T) {
+	text := "who,y,x\n"
+	for i := range 30 {
+		text += fmt.Sprintf("p%d,%d,%d\n", i%10, i%2, i)
+	}
+	seen := map[int]bool{} // how many rows are held out
+	for seed := range uint64(40) {
+		stay, err := ReadCSV(strings.NewReader(text), persons(t, `"persons":40,`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := stay.HoldOutPersons(0.25, mechanisms.NewSeededSource(seed))
+		if err != nil {
+			continue // nobody who has rows is held out
+		}
+		n, _ := out.Dims()
+		seen[n] = true
+		if !stay.CallersCoins() || !out.CallersCoins() {
+			t.Error("nothing is said of a caller's coins")
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("%v rows are held out by 40 seeds", seen)
+	}
+	secret, err := ReadCSV(strings.NewReader(text), persons(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := secret.HoldOutPersons(0.5, nil); err != nil || out.CallersCoins() || secret.CallersCoins() {
+		t.Errorf("secret coins are said to be a caller's: %v", err)
 	}
 }

@@ -22,6 +22,7 @@ type Table struct {
 	labels      []float64
 	persons     []int
 	personCount int
+	drawn       bool // whether a caller's coins say which persons of a whole these are
 	exposure    []float64
 	bound       float64
 	warnings    []string
@@ -57,6 +58,10 @@ func (t *Table) Persons() []int { return t.persons }
 
 // PersonCount is the number of persons: what the schema states, or else of those who occur.
 func (t *Table) PersonCount() int { return t.personCount }
+
+// CallersCoins reports whether [Table.HoldOutPersons] divided the persons by a caller's coins: then
+// guarantees depend on their secrecy, and ledgers say so.
+func (t *Table) CallersCoins() bool { return t.drawn }
 
 // Exposure returns each row's exposure, clamped to its range; nil if the schema has
 // none.
@@ -98,8 +103,12 @@ func (t *Table) Bound() float64 { return t.bound }
 // rows and must not be released.
 func (t *Table) Warnings() []string { return t.warnings }
 
-// String returns the shape.
+// String returns the shape, with the number of persons in place of that of rows where there are
+// persons, as the latter is private then.
 func (t *Table) String() string {
+	if t.persons != nil {
+		return fmt.Sprintf("table.Table of the rows of %d persons × %d features", t.personCount, t.features)
+	}
 	return fmt.Sprintf("table.Table of %d rows × %d features", t.rows, t.features)
 }
 

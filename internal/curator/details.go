@@ -25,6 +25,13 @@ func (d *Data) Own(facts Owners) (*Data, error) {
 	return owned, nil
 }
 
+// InKnownOrder returns the same rows, of persons whose order a caller may know.
+func (d *Data) InKnownOrder() *Data {
+	of := *d.held
+	of.ordered = true
+	return &Data{&of}
+}
+
 // Shift returns the same rows, whose scores have the given numbers added to them, each held
 // to a public range. Its errors are those of intake.
 func (d *Data) Shift(offsets []float64, low, high float64) (*Data, error) {

@@ -59,10 +59,9 @@ func (s *Source) Trial(ctx context.Context, seed uint64) (*Trial, error) {
 // Divide is Trial for a table that was loaded, of which it takes out the rows to hold
 // out.
 func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
-	n, _ := t.Dims()
 	test, err := s.holdOut(t, seed)
 	if err != nil {
-		return nil, Usage("-test %g leaves no row on one side of the split of %d rows", s.HeldOut, n)
+		return nil, Usage("-test %g leaves no row on one side of the split", s.HeldOut)
 	}
 	data, err := s.Dataset(t)
 	if err != nil {
