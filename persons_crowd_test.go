@@ -30,7 +30,7 @@ func crowdOf(persons int, seed uint64) crowd {
 				c[p] = append(c[p], c[p][0])
 				continue
 			}
-			c[p] = append(c[p], row{x: []float64{2*r.Float64() - 1}, y: float64(r.IntN(2))})
+			c[p] = append(c[p], row{x: []float64{2*r.Float64() - 1}, y: float64(r.IntN(2)), weight: 1.3 * heavy * r.Float64(), offset: offsetEnd * r.NormFloat64()})
 		}
 	}
 	return c
@@ -122,30 +122,34 @@ func (c crowd) placed(t *testing.T, m manner) dpglm.PersonOrder {
 	}
 	order := make([]int, len(c))
 	for k, p := range occur {
-		order[(p*7+3)%len(c)] = k // whatever the places are
+		order[(p*7919+3)%len(c)] = k // whatever the places are
 	}
 	return dpglm.PersonOrder{ForTests: putting(t, order)}
 }
 
 // form writes the crowd down.
-func (c crowd) form(m manner, facts dpglm.Facts) form {
-	f, next := form{name: "crowd", facts: facts}, make([]int, len(c))
-	var x []float64
+func (c crowd) form(m manner, run crowdRun) form {
+	f, next := form{name: "crowd", facts: run.facts}, make([]int, len(c))
+	var x, weights, offsets []float64
 	var of []int
 	for _, p := range m.whose {
 		u := c[p][next[p]]
 		next[p]++
 		x, f.y, of = append(x, u.x[0]), append(f.y, u.y), append(of, m.ids[p])
+		weights, offsets = append(weights, u.weight), append(offsets, u.offset)
 	}
 	f.x, f.more = mat.NewDense(len(f.y), 1, x), []dpglm.RowDetail{dpglm.Persons{Of: of, Count: len(c), MaxRows: crowdMost}}
+	if run.detailed {
+		f.more = append(f.more, dpglm.Weights{Of: weights, Max: heavy}, dpglm.Offsets{Of: offsets, Range: [2]float64{-offsetEnd, offsetEnd}})
+	}
 	return f
 }
 
 // dataset has the crowd's persons at their places.
-func (c crowd) dataset(t *testing.T, m manner, facts dpglm.Facts) *dpglm.Dataset {
+func (c crowd) dataset(t *testing.T, m manner, run crowdRun) *dpglm.Dataset {
 	t.Helper()
-	f := c.form(m, facts)
-	d, err := dpglm.NewDataset(f.x, f.y, facts, append(f.more, c.placed(t, m))...)
+	f := c.form(m, run)
+	d, err := dpglm.NewDataset(f.x, f.y, f.facts, append(f.more, c.placed(t, m))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +160,7 @@ func (c crowd) dataset(t *testing.T, m manner, facts dpglm.Facts) *dpglm.Dataset
 func (c crowd) stored(t *testing.T, m manner, run crowdRun) map[string]*dpglm.Dataset {
 	t.Helper()
 	facts, path, all := run.facts, filepath.Join(t.TempDir(), "x.rows"), map[string]*dpglm.Dataset{}
-	f := c.form(m, facts)
+	f := c.form(m, run)
 	if run.here {
 		return all
 	}
@@ -181,10 +185,11 @@ func (c crowd) stored(t *testing.T, m manner, run crowdRun) map[string]*dpglm.Da
 
 // crowdRun releases something of a crowd.
 type crowdRun struct {
-	facts dpglm.Facts
-	here  bool // whether rows must lie in memory
-	near  bool // or in a file of this machine
-	run   func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error)
+	facts    dpglm.Facts
+	detailed bool // whether rows have weights and offsets
+	here     bool // whether rows must lie in memory
+	near     bool // or in a file of this machine
+	run      func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error)
 }
 
 var (
@@ -257,6 +262,11 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		add(name, answersOf(p))
 	}
 	all["walk"] = crowdRun{facts: dpglm.Bounds{Feature: 1}, near: true, run: answersOf(dpglm.ThresholdConfig{Queries: 2})}
+	for _, name := range []string{"Auto", "StandardisedGD", "NoisyGD", "OutputPerturbation", "Infer", "Boost", "GridSearch", "votes"} {
+		run := all[name]
+		run.detailed = true
+		all[name+", weights and offsets"] = run
+	}
 	return all
 }
 
@@ -264,7 +274,7 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error))) {
 	t.Helper()
 	others := crowdOf(40, 99)
-	d := others.dataset(t, others.plainly(), crowdFacts)
+	d := others.dataset(t, others.plainly(), crowdRun{facts: crowdFacts})
 	classes, err := dpglm.Softmax(ctx, d, dpglm.GDP(60), dpglm.SoftmaxConfig{Classes: 3}, seeded(1))
 	if err != nil {
 		t.Fatal(err)

@@ -25,14 +25,14 @@ func TestPersonsAreAMultiset(t *testing.T) {
 	t.Parallel()
 	c := crowdOf(60, 1)
 	for name, run := range crowdRuns(t) {
-		want := run.play(c.dataset(t, c.plainly(), run.facts), nil)
+		want := run.play(c.dataset(t, c.plainly(), run), nil)
 		if want.err != nil || len(want.tape.heard) == 0 {
 			t.Fatalf("%s: %d releases, %v", name, len(want.tape.heard), want.err)
 		}
 		renamed, permuted := c.plainly(), c.anyhow(3)
 		renamed.ids, permuted.ids = permuted.ids, renamed.ids
 		for how, m := range map[string]manner{"other ids": renamed, "another order": permuted, "both": c.anyhow(4)} {
-			if got := run.play(c.dataset(t, m, run.facts), nil); !sameHeard(want, got) {
+			if got := run.play(c.dataset(t, m, run), nil); !sameHeard(want, got) {
 				t.Errorf("%s: %s of persons change what is released", name, how)
 			}
 		}
@@ -51,7 +51,7 @@ func (c crowd) replacing() map[string]struct {
 } {
 	many := func(n int, x, y float64) (rows []row) {
 		for i := range n {
-			rows = append(rows, row{x: []float64{x * float64(1-2*(i%2)*(i%3))}, y: y})
+			rows = append(rows, row{x: []float64{x * float64(1-2*(i%2)*(i%3))}, y: y, weight: heavy * float64(i%3), offset: y - x})
 		}
 		return rows
 	}
@@ -90,9 +90,12 @@ func TestReplacedPersonsMoveAsDeclared(t *testing.T) {
 	t.Parallel()
 	c := crowdOf(60, 2)
 	for name, run := range crowdRuns(t) {
-		a := run.play(c.dataset(t, c.plainly(), run.facts), nil)
+		a := run.play(c.dataset(t, c.plainly(), run), nil)
+		if a.err != nil {
+			t.Fatalf("%s: %v", name, a.err)
+		}
 		for how, to := range c.replacing() {
-			b := run.play(to.of.dataset(t, to.of.anyhow(8), run.facts), replay(a.tape.heard))
+			b := run.play(to.of.dataset(t, to.of.anyhow(8), run), replay(a.tape.heard))
 			if len(a.tape.heard) != len(b.tape.heard) || a.tape.drawn != b.tape.drawn {
 				t.Errorf("%s, %s: %d releases and %d words of noise, then %d and %d: %v", name, how, len(a.tape.heard), a.tape.drawn, len(b.tape.heard), b.tape.drawn, b.err)
 				continue
@@ -122,7 +125,7 @@ func TestReplacedPersonsStayInTheirPart(t *testing.T) {
 	t.Parallel()
 	c := crowdOf(24, 3)
 	parts := func(c crowd) (heard [3][]float64) {
-		first, last, err := c.dataset(t, c.anyhow(1), crowdFacts).Split(0.25, 2)
+		first, last, err := c.dataset(t, c.anyhow(1), crowdRun{facts: crowdFacts}).Split(0.25, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,16 +164,22 @@ func TestReplacedPersonsStayInTheirPart(t *testing.T) {
 // and no panic, in memory, in a file and with workers, which have blocks of persons without rows.
 func TestPersonsWithoutRowsAreNoError(t *testing.T) {
 	t.Parallel()
-	c := make(crowd, 4500)
+	c := make(crowd, 4200)
 	c[5] = []row{{x: []float64{1}, y: 1}, {x: []float64{-1}, y: 1}}
 	full := c.with(nil)
 	for p := range full {
 		full[p] = []row{{x: []float64{1}, y: float64(p % 2)}}
 	}
 	for name, run := range crowdRuns(t) {
-		want := run.play(full.dataset(t, full.plainly(), run.facts), nil)
+		if run.detailed { // no other parts
+			continue
+		}
+		want := run.play(full.dataset(t, full.plainly(), run), nil)
+		if want.err != nil {
+			t.Fatalf("%s: %v", name, want.err)
+		}
 		data := c.stored(t, c.plainly(), run)
-		data["memory"] = c.dataset(t, c.plainly(), run.facts)
+		data["memory"] = c.dataset(t, c.plainly(), run)
 		for where, d := range data {
 			got := run.play(d, replay(want.tape.heard))
 			if got.out != want.out || got.tape.drawn != want.tape.drawn {
@@ -184,8 +193,7 @@ func TestPersonsWithoutRowsAreNoError(t *testing.T) {
 // doesn't call it the caller's.
 func TestOrderIsFresh(t *testing.T) {
 	c := crowdOf(60, 4)
-	f := c.form(c.plainly(), crowdFacts)
-	f.more = f.more[:1]
+	f := c.form(c.plainly(), crowdRun{facts: crowdFacts})
 	open := map[string]func() (*dpglm.Dataset, error){
 		"memory": func() (*dpglm.Dataset, error) { return dpglm.NewDataset(f.x, f.y, f.facts, f.more...) },
 		"table": func() (*dpglm.Dataset, error) {
