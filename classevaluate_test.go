@@ -1,6 +1,7 @@
 package dpglm_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -42,14 +44,12 @@ func withWeights(t *testing.T, m *dpglm.ClassModel, weights [][]float64) *dpglm.
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	if fields["weights"], err = json.Marshal(weights); err != nil {
-		t.Fatal(err)
-	}
-	if text, err = json.Marshal(fields); err != nil {
+	others, err := json.Marshal(weights)
+	if err != nil {
 		t.Fatal(err)
 	}
 	out := new(dpglm.ClassModel)
-	if err := json.Unmarshal(text, out); err != nil {
+	if err := json.Unmarshal(resealed.JSON(bytes.Replace(text, fields["weights"], others, 1)), out); err != nil {
 		t.Fatal(err)
 	}
 	return out

@@ -141,7 +141,7 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 		}
 	}
 	half := distuv.UnitNormal.Quantile((1+f.level)/2) * c.StandardError
-	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 { // an error may underflow to 0
+	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 && !c.Undetermined() { // an error may underflow to 0
 		c.Z = estimate / c.StandardError
 	}
 	c.P = 2 * distuv.UnitNormal.CDF(-math.Abs(c.Z))

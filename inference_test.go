@@ -868,7 +868,7 @@ func TestCoefficientJSON(t *testing.T) {
 	inf := math.Inf(1)
 	for want, c := range map[string]dpglm.Coefficient{
 		`{"name":"x1","estimate":-1,"standard_error":0,"low":-1,"high":-1,"z":null,"p":0}`:                        {Name: "x1", Estimate: -1, Low: -1, High: -1, Z: -inf},
-		`{"name":"x1","estimate":1,"standard_error":null,"low":null,"high":null,"z":0,"p":1}`:                     {Name: "x1", Estimate: 1, StandardError: inf, Low: -inf, High: inf, P: 1},
+		`{"name":"x1","estimate":1,"standard_error":null,"low":null,"high":null,"z":null,"p":null}`:               {Name: "x1", Estimate: 1, StandardError: inf, Low: -inf, High: inf, P: 1},
 		`{"name":"b","group":"g","level":"b","estimate":1,"standard_error":2,"low":-1,"high":3,"z":0.5,"p":0.25}`: {Name: "b", Group: "g", Level: "b", Estimate: 1, StandardError: 2, Low: -1, High: 3, Z: 0.5, P: 0.25},
 	} {
 		text, err := json.Marshal(c)

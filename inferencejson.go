@@ -64,6 +64,9 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	if err := d.Decode(&j); err != nil {
 		return ofModel(err)
 	}
+	if j.Name == "" {
+		return check.Fail(ErrModel, "name", string(data), "must be that of a coefficient")
+	}
 	if (j.StandardError == nil) != (j.P == nil) || j.P == nil && j.Z != nil {
 		return check.Fail(ErrModel, "standard_error, z, p", string(data), "must be null together")
 	}
