@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -137,7 +136,7 @@ func (c *cell) fit(ctx context.Context, problem dpglm.Problem, trial *task.Trial
 			return err
 		}
 	}
-	model, err := c.plan.Run(ctx, trial.Train, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(c.noiseSeed(seed))})
+	model, err := c.plan.Run(ctx, trial.Train, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(task.NoiseSeed(c.name, c.epsilon, seed))})
 	if err != nil {
 		return err
 	}
@@ -155,19 +154,11 @@ func (c *cell) fitReference(raw func() (*rawRows, error), seed uint64) error {
 	if err != nil {
 		return err
 	}
-	scores, err := c.reference(rows, c.epsilon, c.noiseSeed(seed))
+	scores, err := c.reference(rows, c.epsilon, task.NoiseSeed(c.name, c.epsilon, seed))
 	if err == nil {
 		c.runs = append(c.runs, scores)
 	}
 	return err
-}
-
-// noiseSeed makes the noise of each fit independent of the others' and of the
-// split, and the same whatever else is compared.
-func (c *cell) noiseSeed(seed uint64) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %g %d", c.name, c.epsilon, seed)
-	return h.Sum64()
 }
 
 // allRefused is an error if there is nothing to compare.

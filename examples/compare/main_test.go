@@ -241,7 +241,7 @@ func TestNoiseSeedsDiffer(t *testing.T) {
 		for _, epsilon := range []float64{1, 2} {
 			for seed := range uint64(5) {
 				c := cell{method: method{name: name}, epsilon: epsilon}
-				seen[c.noiseSeed(seed)] = true
+				seen[task.NoiseSeed(c.name, c.epsilon, seed)] = true
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -98,6 +100,14 @@ func Split(n int, share float64, seed uint64) []int {
 	held := rand.New(mechanisms.NewSeededSource(seed)).Perm(n)[:int(math.Round(share*float64(n)))]
 	slices.Sort(held)
 	return held
+}
+
+// NoiseSeed makes the noise of each fit independent of the others' and of the
+// split, and the same whatever else is compared.
+func NoiseSeed(method string, epsilon float64, seed uint64) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %g %d", method, epsilon, seed)
+	return h.Sum64()
 }
 
 // Score scores a model on the rows that were held out.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/dpglm/dpglm/examples/internal/metrics"
+)
+
+// print writes a table of each metric: a line for each set and ε, a column for each method.
+func (o *options) print(w io.Writer, sets []set, s *store) error {
+	var b strings.Builder
+	var worse []string
+	for _, metric := range o.metrics(sets, s) {
+		fmt.Fprintf(&b, "\n%s on the rows held out, mean over %d seed(s)\n\n", metric, o.seeds)
+		fmt.Fprintf(&b, "| set | ε | constant | non-private | %s |\n|---|---|%s\n", strings.Join(o.methods, " | "), strings.Repeat("---|", len(o.methods)+2))
+		for _, set := range sets {
+			if o.metric(set, s) != metric {
+				continue
+			}
+			for i, epsilon := range o.epsilons {
+				line := []string{set.name, fmt.Sprintf("%g", epsilon), o.mean(set, s, constant), o.mean(set, s, nonPrivate)}
+				if i > 0 {
+					line[0], line[2], line[3] = "", "", ""
+				}
+				for _, m := range o.methods {
+					c := o.cell(set, s, m, epsilon)
+					line = append(line, c.String())
+					if c.worse() {
+						worse = append(worse, fmt.Sprintf("%s, ε = %g, %s: worse by %.4f ± %.4f", set.name, epsilon, m, c.loss, c.error))
+					}
+				}
+				fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%s", note)
+	fmt.Fprintf(&b, "\n%d cells are worse than the constant.\n", len(worse))
+	for _, line := range worse {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+const note = `Below each mean is the standard error of its difference to the constant's on the same split.
+! marks a mean that is worse than the constant's by more than two of them; – is no result.
+`
+
+// metric is the one that a set is judged by.
+func (o *options) metric(set set, s *store) string {
+	for seed := range o.seeds {
+		if m, ok := s.scores[key{set.name, o.rows, constant, 0, seed + 1}]; ok {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// metrics are those of all sets, in order of appearance.
+func (o *options) metrics(sets []set, s *store) (all []string) {
+	seen := map[string]bool{"": true}
+	for _, set := range sets {
+		if m := o.metric(set, s); !seen[m] {
+			all = append(all, m)
+			seen[m] = true
+		}
+	}
+	return all
+}
+
+// cell is a method at one ε against the constant.
+type cell struct {
+	mean        float64
+	loss, error float64 // how much worse than the constant on the same splits, and its standard error
+}
+
+func (o *options) cell(set set, s *store, method string, epsilon float64) cell {
+	var values, losses []float64
+	for seed := range o.seeds {
+		m, ok := s.scores[key{set.name, o.rows, method, epsilon, seed + 1}]
+		base, also := s.scores[key{set.name, o.rows, constant, 0, seed + 1}]
+		if !ok || !also {
+			continue
+		}
+		loss := m.Value - base.Value
+		if !metrics.LowerIsBetter(m.Name) {
+			loss = -loss
+		}
+		values, losses = append(values, m.Value), append(losses, loss)
+	}
+	c := cell{mean: math.NaN(), loss: math.NaN()}
+	if len(values) > 0 {
+		c.mean, _ = metrics.Summary(values)
+		c.loss, c.error = metrics.Summary(losses)
+	}
+	return c
+}
+
+// worse reports whether the constant is better beyond two standard errors; a single seed
+// has none.
+func (c cell) worse() bool {
+	return c.loss > 0 && (math.IsNaN(c.error) || c.loss > 2*c.error)
+}
+
+func (c cell) String() string {
+	if math.IsNaN(c.mean) {
+		return "–"
+	}
+	text := metrics.Metric{Value: c.mean}.String()
+	if !math.IsNaN(c.error) {
+		text += fmt.Sprintf(" ± %.4f", c.error)
+	}
+	if c.worse() {
+		text += " !"
+	}
+	return text
+}
+
+// mean is the mean score of a model without privacy.
+func (o *options) mean(set set, s *store, method string) string {
+	var values []float64
+	for seed := range o.seeds {
+		if m, ok := s.scores[key{set.name, o.rows, method, 0, seed + 1}]; ok {
+			values = append(values, m.Value)
+		}
+	}
+	if len(values) == 0 {
+		return "–"
+	}
+	mean, _ := metrics.Summary(values)
+	return metrics.Metric{Value: mean}.String()
+}
