@@ -162,7 +162,7 @@ func (s *checker) beyond(label float64) error {
 				return s.fail("Smoothness", s.all, "at least what φ' rises by for each unit of the score", p[2]/(z-high), p[0], label)
 			}
 		}
-		low, high, under, over = -z, z, down, up
+		high, under, over = z, down, up
 	}
 	return nil
 }
