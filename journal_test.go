@@ -76,6 +76,12 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 		"Infer": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Infer(ctx, d, logistic, b, dpglm.InferConfig{}, env)
 		},
+		"Auto, thresholds": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.Auto(ctx, d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, b, env)
+		},
+		"Infer, thresholds": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, b, dpglm.InferConfig{}, env)
+		},
 		"Softmax": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Softmax(ctx, d, b, dpglm.SoftmaxConfig{Classes: 2}, env)
 		},
@@ -93,7 +99,7 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 func resumed(t *testing.T) *dpglm.Dataset {
 	t.Helper()
 	x, y := separable(1000, 3, 1)
-	return dataset(t, x, y, dpglm.Bounds{Feature: 1, Intercept: true})
+	return dataset(t, x, y, dpglm.Bounds{Feature: 1, Label: 2, Intercept: true})
 }
 
 // bitsOfResult are all of a result.

@@ -245,7 +245,7 @@ func TestSharesAreBelowWhatWasSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	mu := shares[0].mu
-	if err := shares[0].Spend(rowLeaf(t, mu/100, mostCoordinates)); !errors.Is(err, check.ErrBudget) {
+	if err := shares[0].Spend(rowLeaf(t, mu/100, 1<<30)); !errors.Is(err, check.ErrBudget) {
 		t.Errorf("2^30 releases of many coordinates give %v", err)
 	}
 	if err := shares[0].Spend(ofRow(t)(epsilonLedger(KindPure, "", mu, 1))); !errors.Is(err, check.ErrBudget) {
