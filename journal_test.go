@@ -115,6 +115,9 @@ func bitsOfResult(t *testing.T, v any) string {
 // A run that stops after any number of releases, as its journal takes no more, goes on to the
 // same bits as one that wasn't stopped, and before the first noise it has spent nothing.
 func TestRunsGoOnFromTheirReleases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	d := resumed(t)
 	for name, run := range resumable() {
 		src := &words{seed: 1}

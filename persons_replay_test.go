@@ -22,6 +22,9 @@ func sameHeard(a, b ran) bool {
 // By the same order of persons all that is released is the same, bit by bit, whatever their ids are
 // and in whatever order their rows stand, in memory, in a file and with workers.
 func TestPersonsAreAMultiset(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	t.Parallel()
 	c := crowdOf(60, 1)
 	for name, run := range crowdRuns(t) {
@@ -87,6 +90,9 @@ func (c crowd) replacing() map[string]struct {
 // k persons by no more than k times that. Nothing else that leaves moves at all: after the same answers
 // results, ledgers, plans and progress are the same.
 func TestReplacedPersonsMoveAsDeclared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	t.Parallel()
 	c := crowdOf(60, 2)
 	for name, run := range crowdRuns(t) {
@@ -163,6 +169,9 @@ func TestReplacedPersonsStayInTheirPart(t *testing.T) {
 // Where nearly nobody has rows all is released as if everybody had: parts without rows are no error
 // and no panic, in memory, in a file and with workers, which have blocks of persons without rows.
 func TestPersonsWithoutRowsAreNoError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	t.Parallel()
 	c := make(crowd, 4200)
 	c[5] = []row{{x: []float64{1}, y: 1}, {x: []float64{-1}, y: 1}}

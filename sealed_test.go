@@ -15,6 +15,9 @@ import (
 // What this library has written it reads back, indented as people like it too, and refuses where a
 // byte is another one, wherever that is.
 func TestWhatIsWrittenHasAChecksum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	m, _ := trained(t)
 	x, y := separable(400, 3, 1)
 	d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 2, Intercept: true})
