@@ -44,14 +44,18 @@ func (p pair) details(side int) (mat.Matrix, []float64, []RowDetail) {
 		times = 2 * p.copies
 	}
 	x, y, of := mat.NewDense(n*times, d, nil), make([]float64, n*times), make([]int, n*times)
+	occurs := make([]int, n) // in such an order that a known source puts person i into place i
+	for place, p := range shuffled(n, 1) {
+		occurs[p] = place
+	}
 	for k := range y {
-		i := k % n
+		i := occurs[k%n]
 		for j := range d {
 			x.Set(k, j, p.x[side].At(i, j))
 		}
 		y[k], of[k] = p.y[side][i], i
 	}
-	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies}}
+	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies}, PersonOrder{ForTests: mechanisms.NewSeededSource(1)}}
 }
 
 // lone is a pair of data sets of one row (1), with two labels.
