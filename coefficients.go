@@ -106,15 +106,3 @@ func named(facts Facts, columns int) []table.Coefficient {
 	}
 	return out
 }
-
-// places are those of the columns, by their names; none without groups of levels.
-func (s Schema) places() map[string]int {
-	if len(s.OneHot) == 0 {
-		return nil
-	}
-	at := make(map[string]int, len(s.Columns))
-	for j, name := range s.Columns {
-		at[name] = j
-	}
-	return at
-}

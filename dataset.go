@@ -3,8 +3,7 @@ package dpglm
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,97 +11,6 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/table"
 )
-
-// Facts are public facts about a matrix's columns and its labels: Bounds or a
-// Schema. They must not be derived from the data.
-type Facts interface {
-	encoding(columns int) (curator.Encoding, error)
-	// labels returns the middle of the labels' public range and half its width, 0 and
-	// 0 where none was given.
-	labels() (centre, bound float64, err error)
-	intercept() bool
-}
-
-// Bounds are the plainest facts: a bound on each row's norm.
-type Bounds struct {
-	// Feature bounds each row's L2 norm; longer rows are scaled down to it. There is no
-	// default.
-	Feature float64 `json:"feature"`
-	// LabelRange is the public range [lo, hi] that labels are clamped to; zeros mean
-	// not given. Learners see real labels less its middle, and predictions are on the
-	// labels' own scale: a range on one side of 0 makes half the noise that a bound
-	// does, as far as noise grows with the bound. That of counts and amounts must begin at 0.
-	// Binary losses don't read it.
-	LabelRange [2]float64 `json:"label_range,omitzero"`
-	// Label Y is short for the range [−Y, Y] of real labels and [0, Y] of counts and amounts; 0
-	// means not given. Only one of the two may be given.
-	Label float64 `json:"label,omitempty"`
-	// Intercept appends the constant 1 to each row.
-	Intercept bool `json:"intercept,omitempty"`
-}
-
-func (b Bounds) labels() (centre, bound float64, err error) {
-	return labelsIn("Bounds", b.Label, b.LabelRange)
-}
-
-func (b Bounds) intercept() bool { return b.Intercept }
-
-func (b Bounds) encoding(columns int) (curator.Encoding, error) {
-	if err := check.Bound("Bounds.Feature", b.Feature); err != nil {
-		return curator.Encoding{}, err
-	}
-	return curator.NewIdentity(columns, b.Feature, b.Intercept), nil
-}
-
-// Schema describes each column: numeric ranges, mapped linearly to [−1, 1], and
-// groups of one-hot columns. With p numeric columns and g groups, a row's norm
-// is at most √(p+g) however many columns the groups have; it is enforced.
-type Schema struct {
-	// Columns are the names of the matrix's columns, in their order; each is in Numeric or in one
-	// group of OneHot.
-	Columns []string `json:"columns"`
-	// Numeric gives the public range [min, max] of a column, within ±1e60; values outside
-	// are clamped.
-	Numeric map[string][2]float64 `json:"numeric,omitempty"`
-	// OneHot gives the columns of each group, of which a row has at most one
-	// equal to 1 and the others 0; any other value is an error, in training and
-	// in prediction.
-	OneHot map[string][]string `json:"onehot,omitempty"`
-	// LabelRange, Label and Intercept are as in Bounds.
-	LabelRange [2]float64 `json:"label_range,omitzero"`
-	Label      float64    `json:"label,omitempty"`
-	Intercept  bool       `json:"intercept,omitempty"`
-}
-
-func (s Schema) labels() (centre, bound float64, err error) {
-	return labelsIn("Schema", s.Label, s.LabelRange)
-}
-
-func (s Schema) intercept() bool { return s.Intercept }
-
-func (s Schema) encoding(columns int) (curator.Encoding, error) {
-	if len(s.Columns) != columns {
-		return curator.Encoding{}, check.Fail(ErrSchema, "len(Schema.Columns)", len(s.Columns), fmt.Sprintf("must equal the %d columns of the matrix", columns))
-	}
-	return curator.NewSchema(s.Columns, s.Numeric, s.OneHot, s.Intercept)
-}
-
-// labelsIn returns the middle of the labels' range and half its width. Rounding may
-// move the ends a little: labels are held to the range that the two numbers make.
-func labelsIn(facts string, bound float64, ends [2]float64) (float64, float64, error) {
-	lo, hi := ends[0], ends[1]
-	switch {
-	case ends == [2]float64{} && bound == 0:
-		return 0, 0, nil
-	case ends == [2]float64{}:
-		return 0, bound, check.Bound("label bound", bound)
-	case bound != 0:
-		return 0, 0, check.Fail(ErrBound, facts+".LabelRange", ends, "must not be given beside Label")
-	case !(lo < hi && -lo <= check.MaxScale && hi <= check.MaxScale):
-		return 0, 0, check.Fail(ErrBound, facts+".LabelRange", ends, fmt.Sprintf("must be two numbers within ±%g, the first below the second", check.MaxScale))
-	}
-	return (lo + hi) / 2, (hi - lo) / 2, check.Bound("half the width of "+facts+".LabelRange", (hi-lo)/2)
-}
 
 // Dataset is a table of bounded rows. It keeps a reference to the caller's
 // matrix, which it never changes and which must not be changed while the
@@ -172,23 +80,6 @@ func raw(x mat.Matrix) (mat.Matrix, int, error) {
 	return x, columns, err
 }
 
-// ownFacts returns a copy of the facts that the caller cannot change.
-func ownFacts(facts Facts) (Facts, error) {
-	switch f := facts.(type) {
-	case Bounds, tableFacts:
-		return f, nil
-	case Schema:
-		f.Columns = slices.Clone(f.Columns)
-		f.Numeric = maps.Clone(f.Numeric)
-		f.OneHot = maps.Clone(f.OneHot)
-		for group, names := range f.OneHot {
-			f.OneHot[group] = slices.Clone(names)
-		}
-		return f, nil
-	}
-	return nil, check.Fail(ErrConfig, "facts", fmt.Sprintf("%T", facts), "must be a Bounds or a Schema")
-}
-
 // Shape returns the data set's public facts.
 func (d *Dataset) Shape() Shape {
 	if d == nil || d.data == nil {
@@ -234,4 +125,9 @@ func ofOneParty(d *curator.Data) error {
 func (d *Dataset) Format(f fmt.State, _ rune) {
 	s := d.Shape()
 	fmt.Fprintf(f, "dpglm.Dataset of %s × %d weights", s.units(s.Rows), s.Dim)
+}
+
+// levels finds, once it is asked, the columns of each group of levels.
+func (d *Dataset) levels() func() [][]int {
+	return sync.OnceValue(func() [][]int { return levelsOf(d.facts) })
 }

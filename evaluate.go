@@ -3,9 +3,7 @@ package dpglm
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -239,23 +237,6 @@ func (p *evaluation) take(m *Model) error {
 
 // farthest is the largest score of classes that is told from larger ones.
 const farthest = 30
-
-// sameFeatures reports whether two facts make the same features of a row.
-func sameFeatures(a, b Facts) bool {
-	switch a := a.(type) {
-	case Bounds:
-		b, ok := b.(Bounds)
-		return ok && a.Feature == b.Feature && a.Intercept == b.Intercept
-	case Schema:
-		b, ok := b.(Schema)
-		return ok && slices.Equal(a.Columns, b.Columns) && maps.Equal(a.Numeric, b.Numeric) &&
-			maps.EqualFunc(a.OneHot, b.OneHot, slices.Equal) && a.Intercept == b.Intercept
-	case tableFacts:
-		b, ok := b.(tableFacts)
-		return ok && a.encoder.Schema().String() == b.encoder.Schema().String()
-	}
-	return false
-}
 
 // histogram releases the counts of rows by the model's φ', or by that of another model,
 // between decreasing edges.

@@ -218,17 +218,6 @@ func (c GridSearchConfig) expand(p Problem) (GridSearchConfig, error) {
 	return c, nil
 }
 
-// fraction checks a number in (0, 1), where 0 stands for its default.
-func fraction(param string, v, otherwise float64) (float64, error) {
-	if v == 0 {
-		return otherwise, nil
-	}
-	if !(v > 0 && v < 1) {
-		return v, check.Fail(ErrConfig, param, v, "must lie strictly between 0 and 1")
-	}
-	return v, nil
-}
-
 // gridSearch is a planned search.
 type gridSearch struct {
 	GridSearchConfig

@@ -4,9 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-
-	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/release"
 )
 
 // Journal keeps what a run releases, one record for each release and one before the first,
@@ -45,30 +42,6 @@ type Journal interface {
 	Append(record []byte) error
 }
 
-// allow returns the right to make a schedule's releases from d, which a journal, if there is
-// one, goes on with. ledger and of, what is computed by which configuration, tell the run from
-// others.
-func (e *Env) allow(schedule *release.Schedule, d *Dataset, ledger *Ledger, of ...any) (*release.Allowance, error) {
-	allow := schedule.Allow(d.data.Rows(), e.noise())
-	if e == nil || e.Journal == nil {
-		return allow, nil
-	}
-	identity, err := d.identity(ledger, of)
-	if err != nil {
-		return nil, err
-	}
-	return allow, allow.Keep(e.Journal, identity, d.Shape().PersonRows == 0)
-}
-
-// stopped is the error of a run that an error ended: that error, if no noise was drawn.
-func stopped(allow *release.Allowance, ledger *Ledger, err error) error {
-	if !allow.Begun() {
-		return err
-	}
-	made, planned := allow.Releases()
-	return &Interrupted{Ledger: ledger, Err: err, Made: made, Planned: planned, Kept: allow.Resumes()}
-}
-
 // identity names a run on d by a hash of public facts.
 func (d *Dataset) identity(ledger *Ledger, of []any) (string, error) {
 	var facts any = d.facts
@@ -88,12 +61,4 @@ func (d *Dataset) identity(ledger *Ledger, of []any) (string, error) {
 		fmt.Fprintf(hash, "\n%T %s", v, text)
 	}
 	return fmt.Sprintf("dpglm %s run %x", Version, hash.Sum(nil)), nil
-}
-
-// without refuses a journal where releases aren't a run's.
-func (e *Env) without(what string) error {
-	if e == nil || e.Journal == nil {
-		return nil
-	}
-	return check.Fail(ErrConfig, "Env.Journal", fmt.Sprintf("%T", e.Journal), "must be nil for "+what)
 }

@@ -37,18 +37,6 @@ func (m *Model) kind() string {
 	return m.loss
 }
 
-// levelNames are a schema's, or numbers.
-func levelNames(facts Facts, k int) []string {
-	if f, ok := facts.(tableFacts); ok && f.encoder.Label().Levels != nil {
-		return f.encoder.Label().Levels
-	}
-	names := make([]string, k)
-	for i := range names {
-		names[i] = fmt.Sprint(i)
-	}
-	return names
-}
-
 // LevelProbabilities returns the probability of each of the K Levels for each row of raw
 // features, n×K; those of a row sum to 1. Only models of losses.Ordinal have them.
 func (m *Model) LevelProbabilities(x mat.Matrix) (*mat.Dense, error) {

@@ -26,11 +26,6 @@ func (m *ClassModel) Encoder() *table.Encoder {
 	return encoderOf(m.facts)
 }
 
-func encoderOf(facts Facts) *table.Encoder {
-	f, _ := facts.(tableFacts)
-	return f.encoder
-}
-
 // Encode turns records, each its columns' texts by name, into rows for [Model.Predict],
 // [Model.Probabilities], [Model.Means] and [Model.Scores]. For a model of a table, the names
 // that it needs are Encoder().Inputs(), and missing values and levels that aren't listed are

@@ -131,9 +131,6 @@ func (o Offsets) detail(d *details) error {
 	return nil
 }
 
-// mostOffset limits offsets: exposures from 1e-43 to 1e43.
-const mostOffset = check.MaxOffset
-
 // details are what was given of the rows.
 type details struct {
 	owners      curator.Owners
@@ -169,12 +166,4 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 		return data, nil
 	}
 	return data.Own(d.owners)
-}
-
-// unit is what guarantees for data of the shape protect.
-func (s Shape) unit() mechanisms.Unit {
-	if s.PersonRows > 0 {
-		return mechanisms.OnePerson()
-	}
-	return mechanisms.OneRow()
 }

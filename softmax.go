@@ -22,9 +22,6 @@ type SoftmaxConfig struct {
 	Classes int `json:"classes"`
 }
 
-// maxClasses limits classes, as a pass takes so many scores of each row.
-const maxClasses = 1000
-
 // Softmax trains a model of several classes, with probabilities that sum to 1: noisy
 // gradient descent on −log p_y, p_k = e^{z_k}/Σe^{z_j}, in coordinates that are centred and
 // whitened privately, as in [StandardisedGD].
@@ -110,18 +107,6 @@ func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule
 	}
 	ledger, err := b.ledger(schedule, o.shape)
 	return o, schedule, ledger, err
-}
-
-// ofClasses refuses a number of classes, and data that aren't for classes: scores of all of
-// them may have a number added without effect, so that offsets say nothing.
-func ofClasses(param string, classes int, s Shape) error {
-	if classes < 2 || classes > maxClasses {
-		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
-	}
-	if s.largestOffset() != 0 {
-		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for several classes: the scores of all of them would move alike")
-	}
-	return nil
 }
 
 // softmaxing is a run.

@@ -2,7 +2,6 @@ package dpglm
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,87 +14,7 @@ import (
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
-	"github.com/dpglm/dpglm/table"
 )
-
-// Levels are the one-hot columns of a schema, of a matrix or a table; others have none.
-func TestLevelsOf(t *testing.T) {
-	schema := Schema{Columns: []string{"a", "x", "b", "c", "d"}, Numeric: map[string][2]float64{"x": {0, 1}},
-		OneHot: map[string][]string{"g": {"a", "c"}, "h": {"b", "d"}}}
-	if got := fmt.Sprint(levelsOf(schema)); got != "[[0 3] [2 4]]" {
-		t.Errorf("levels of a matrix are %s", got)
-	}
-	if got := levelsOf(Bounds{Feature: 1}); got != nil {
-		t.Errorf("levels of columns with a bound are %v", got)
-	}
-	s, err := table.ParseSchema([]byte(`{"version": 1, "label": "y", "columns": [
-		{"name": "age", "kind": "numeric", "range": [0, 100]},
-		{"name": "ward", "kind": "categorical", "levels": ["surgery", "icu", "rest"]},
-		{"name": "sex", "kind": "binary", "positive": ["f"], "negative": ["m"]},
-		{"name": "y", "kind": "binary", "positive": ["1"], "negative": ["0"]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := table.NewEncoder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(levelsOf(newTableFacts(e))); got != "[[1 2] [3]]" {
-		t.Errorf("levels of a table are %s", got)
-	}
-	if got := fmt.Sprint(levelsAmong([][]int{{0, 3}, {2, 4}, {5}}, []int{1, 3, 4, 6})); got != "[[1] [2] []]" {
-		t.Errorf("levels among columns are %s", got)
-	}
-}
-
-// Schemas of very many columns take no longer than reading their names, and without levels
-// nothing at all.
-func TestLevelsOfManyColumns(t *testing.T) {
-	const columns = 500_000
-	wide := Schema{Numeric: map[string][2]float64{}, OneHot: map[string][]string{}}
-	for j := range columns {
-		wide.Columns = append(wide.Columns, fmt.Sprintf("column %d", j))
-	}
-	if made := testing.AllocsPerRun(3, func() { levelsOf(wide) }); made != 0 {
-		t.Errorf("%v allocations where there are no levels", made)
-	}
-	wide.OneHot["even"], wide.OneHot["odd"] = nil, nil
-	for j, name := range wide.Columns {
-		group := [2]string{"even", "odd"}[j%2]
-		wide.OneHot[group] = append(wide.OneHot[group], name)
-	}
-	groups, all := levelsOf(wide), named(wide, columns)
-	for j, c := range all {
-		if c.Block != j%2 || c.Name != wide.Columns[j] || groups[j%2][j/2] != j {
-			t.Fatalf("column %d is %v of block %d, and %d is in its place", j, c, c.Block, groups[j%2][j/2])
-		}
-	}
-}
-
-// A fit looks for levels when it first needs them, and once.
-func TestLevelsAreFoundOnce(t *testing.T) {
-	d, err := NewDataset(mat.NewDense(2, 2, nil), make([]float64, 2), Schema{Columns: []string{"a", "b"}, OneHot: map[string][]string{"g": {"a", "b"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := NoisyGDConfig{Steps: 1}.Plan(d.Shape(), Problem{Loss: losses.Logistic{}}, GDP(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := d.facts.(Schema).OneHot["g"]
-	plan.train = func(r *run) ([]float64, error) {
-		names[0] = "b" // as if there were another group by the time of the first use
-		first := fmt.Sprint(r.levels())
-		names[0] = "a"
-		if again := fmt.Sprint(r.levels()); first != "[[1 1]]" || again != first {
-			t.Errorf("levels are %s, when asked for, and then %s", first, again)
-		}
-		return make([]float64, 2), nil
-	}
-	if _, err := plan.Run(t.Context(), d, nil); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // In coordinates in which rows are round, those of a level of a fraction q are √((1−q)/q) long on
 // average. Shortened, none is longer than the bound, and scores are as they were.

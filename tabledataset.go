@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
@@ -98,22 +97,4 @@ func (d *Dataset) suits(l losses.Loss) error {
 		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
 	}
 	return nil
-}
-
-// tableFacts are those of rows that an encoder made of records, all of which follow from
-// its schema.
-type tableFacts struct {
-	Bounds
-	encoder *table.Encoder
-}
-
-func newTableFacts(e *table.Encoder) tableFacts {
-	return tableFacts{Bounds{Feature: e.Bound(), LabelRange: e.Label().Range, Intercept: true}, e}
-}
-
-func (f tableFacts) encoding(columns int) (curator.Encoding, error) {
-	if features := len(f.encoder.Features()); columns != features {
-		return curator.Encoding{}, check.Fail(ErrSchema, "features of the table's schema", features, "must equal the number of the matrix's columns")
-	}
-	return f.Bounds.encoding(columns)
 }

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -23,23 +22,6 @@ const (
 func (o *standardised) jointShare() float64 {
 	hides := 150 * float64(o.unknown) / (float64(o.shape.Rows) * o.mu)
 	return math.Min(math.Max(hides, leastJoint), mostJoint)
-}
-
-// estimates reports whether a loss has thresholds that are to be estimated.
-func estimates(l losses.Loss) bool {
-	if e, ok := l.(losses.Extended); ok {
-		return estimates(e.Inner)
-	}
-	o, ok := l.(losses.Ordinal)
-	return ok && o.Estimated()
-}
-
-// thresholdsGiven refuses a loss whose thresholds are to be estimated.
-func thresholdsGiven(l losses.Loss) error {
-	if estimates(l) {
-		return check.Fail(ErrConfig, "Problem.Loss", l.Name(), "must have Thresholds, as losses.OrdinalFromShares makes them (of \"shares\" in a schema): only StandardisedGD, Auto where it is that, and Infer estimate them, each for all rows")
-	}
-	return nil
 }
 
 // takesLevels refuses labels that are no levels, where thresholds are to be estimated.

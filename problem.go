@@ -1,0 +1,208 @@
+package dpglm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Shape is what a Learner may know of a data set: public numbers.
+type Shape struct {
+	Rows         int        // n; the number of persons where PersonRows isn't 0
+	Dim          int        // number of weights, the intercept's included
+	Intercept    bool       // whether the last weight is an intercept's
+	FeatureBound float64    // bound on a row's L2 norm, the intercept included
+	LabelCentre  float64    // middle of the labels' range
+	LabelBound   float64    // half the width of the labels' range; 0 where none was given
+	PersonRows   int        // rows of a person at most (see Persons); 0 where each has one
+	PersonsOccur bool       // whether Rows is the number of persons who have rows (see Persons)
+	Weighted     bool       // whether rows have Weights
+	OffsetRange  [2]float64 // of Offsets; zeros where there are none
+}
+
+// largestOffset is the largest magnitude of an offset.
+func (s Shape) largestOffset() float64 {
+	return math.Max(math.Abs(s.OffsetRange[0]), math.Abs(s.OffsetRange[1]))
+}
+
+// units are so many of what the guarantee is for.
+func (s Shape) units(n int) string {
+	if s.PersonRows > 0 {
+		return fmt.Sprintf("%d persons", n)
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+// unit is what guarantees for data of the shape protect.
+func (s Shape) unit() mechanisms.Unit {
+	if s.PersonRows > 0 {
+		return mechanisms.OnePerson()
+	}
+	return mechanisms.OneRow()
+}
+
+// features is the number of weights without the intercept's.
+func (s Shape) features() int {
+	if s.Intercept {
+		return s.Dim - 1
+	}
+	return s.Dim
+}
+
+// rowBound is the bound on a row's norm without the intercept's 1.
+func (s Shape) rowBound() float64 {
+	if s.Intercept {
+		return math.Sqrt((s.FeatureBound - 1) * (s.FeatureBound + 1))
+	}
+	return s.FeatureBound
+}
+
+func (s Shape) validate() error {
+	if s.Rows < 1 || s.Dim < 1 {
+		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%d×%d", s.Rows, s.Dim), "must have at least one row and one column")
+	}
+	if s.Intercept && (s.Dim < 2 || s.FeatureBound < 1) {
+		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), "must have a column besides the intercept, and a feature bound of at least 1")
+	}
+	if s.PersonRows < 0 || !(s.OffsetRange[0] <= s.OffsetRange[1] && s.largestOffset() <= mostOffset) {
+		return check.Fail(ErrShape, "Shape", fmt.Sprintf("%+v", s), fmt.Sprintf("must have no negative number of rows of a person, and an offset range within ±%d", mostOffset))
+	}
+	if !(math.Abs(s.LabelCentre) <= check.MaxScale) {
+		return check.Fail(ErrBound, "label centre", s.LabelCentre, fmt.Sprintf("must be within ±%g", check.MaxScale))
+	}
+	return check.Bound("feature bound", s.FeatureBound)
+}
+
+// under checks the shape and returns it as a loss takes labels: the range of counts and
+// amounts begins at 0, and its upper end is their bound.
+func (s Shape) under(l losses.Loss) (Shape, error) {
+	if err := s.validate(); err != nil {
+		return s, err
+	}
+	if err := losses.Validate(l, 0, s.LabelBound); err != nil {
+		return s, err
+	}
+	if err := thresholdsGiven(l); err != nil {
+		return s, err
+	}
+	if l.Labels().FromZero() && s.LabelCentre != 0 {
+		if s.LabelCentre != s.LabelBound {
+			return s, check.Fail(ErrBound, "label range", [2]float64{s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}, "must begin at 0 for counts and amounts, also where all of them lie above")
+		}
+		s.LabelCentre, s.LabelBound = 0, s.LabelCentre+s.LabelBound
+	}
+	return s, nil
+}
+
+// shift is what predictions of a loss are moved by: the centre of real labels.
+func (s Shape) shift(l losses.Labels) float64 {
+	if l == losses.Real {
+		return s.LabelCentre
+	}
+	return 0
+}
+
+// mostOffset limits offsets: exposures from 1e-43 to 1e43.
+const mostOffset = check.MaxOffset
+
+// Problem is what to minimise: the mean loss over the ball ‖w‖₂ ≤ Radius.
+type Problem struct {
+	// Loss says what labels are, and what their scores mean. It must be given.
+	Loss losses.Loss
+	// Radius of the ball; 0 takes the default, at which rows at the feature bound
+	// have scores up to ±100 for binary losses and, around the middle of the labels'
+	// range, ±4Y for real labels, Y being half its width: rows are often much shorter
+	// than their bound. For counts it is ±(1 + log(1+Y)), means from 1/(e(1+Y)) to
+	// e(1+Y), as noise grows with the largest mean; for losses.Gamma the means go down to
+	// Least/e. losses.Ordinal has binary losses' scores, beyond its thresholds. In
+	// ObjectivePerturbation, OutputPerturbation, StableConfig and DescentConfig binary losses
+	// have ±10, unless JL or Radii set it.
+	Radius float64
+}
+
+// resolve checks the problem and fills in the default radius: that at which rows at
+// the feature bound reach the given score, if labels are binary.
+func (p Problem) resolve(s Shape, score float64) (Problem, error) {
+	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
+		return p, err
+	}
+	if err := thresholdsGiven(p.Loss); err != nil {
+		return p, err
+	}
+	if p.Loss.Labels().FromZero() && s.LabelCentre != 0 { // see under
+		return p, check.Fail(ErrBound, "label centre", s.LabelCentre, "must be 0 for counts and amounts")
+	}
+	p = p.withRadius(s, score)
+	if err := check.Bound("Problem.Radius", p.Radius); err != nil {
+		return p, err
+	}
+	return p, losses.Validate(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+}
+
+// withRadius returns p with the default radius where none is set.
+func (p Problem) withRadius(s Shape, score float64) Problem {
+	if p.Radius != 0 {
+		return p
+	}
+	switch l := p.Loss.(type) {
+	case losses.Ordinal: // as for classes, and the thresholds lie within
+		score += math.Max(math.Abs(l.Thresholds[0]), math.Abs(l.Thresholds[len(l.Thresholds)-1]))
+	case losses.Gamma:
+		score = 1 + math.Max(math.Log1p(s.LabelBound), -math.Log(l.Least))
+	default:
+		switch l.Labels() {
+		case losses.Real:
+			score = 4 * s.LabelBound
+		case losses.Count, losses.Amount:
+			score = 1 + math.Log1p(s.LabelBound)
+		}
+	}
+	p.Radius = score / s.FeatureBound
+	return p
+}
+
+// thresholdsGiven refuses a loss whose thresholds are to be estimated.
+func thresholdsGiven(l losses.Loss) error {
+	if estimates(l) {
+		return check.Fail(ErrConfig, "Problem.Loss", l.Name(), "must have Thresholds, as losses.OrdinalFromShares makes them (of \"shares\" in a schema): only StandardisedGD, Auto where it is that, and Infer estimate them, each for all rows")
+	}
+	return nil
+}
+
+// estimates reports whether a loss has thresholds that are to be estimated.
+func estimates(l losses.Loss) bool {
+	if e, ok := l.(losses.Extended); ok {
+		return estimates(e.Inner)
+	}
+	o, ok := l.(losses.Ordinal)
+	return ok && o.Estimated()
+}
+
+// ofClasses refuses a number of classes, and data that aren't for classes: scores of all of
+// them may have a number added without effect, so that offsets say nothing.
+func ofClasses(param string, classes int, s Shape) error {
+	if classes < 2 || classes > maxClasses {
+		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
+	}
+	if s.largestOffset() != 0 {
+		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for several classes: the scores of all of them would move alike")
+	}
+	return nil
+}
+
+// maxClasses limits classes, as a pass takes so many scores of each row.
+const maxClasses = 1000
+
+// fraction checks a number in (0, 1), where 0 stands for its default.
+func fraction(param string, v, otherwise float64) (float64, error) {
+	if v == 0 {
+		return otherwise, nil
+	}
+	if !(v > 0 && v < 1) {
+		return v, check.Fail(ErrConfig, param, v, "must lie strictly between 0 and 1")
+	}
+	return v, nil
+}
