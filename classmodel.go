@@ -50,15 +50,6 @@ func (m *ClassModel) Classes() int {
 	return len(m.weights)
 }
 
-// Label is the name of the column that is predicted; "label" for a model that was trained on a
-// plain matrix.
-func (m *ClassModel) Label() string {
-	if e := m.Encoder(); e != nil {
-		return e.Label().Column
-	}
-	return "label"
-}
-
 // Loss is the name of the loss: softmax, or that of each class against the rest.
 func (m *ClassModel) Loss() string {
 	switch {
@@ -130,10 +121,13 @@ func (m *ClassModel) Scores(x mat.Matrix) (*mat.Dense, error) {
 // against is the loss −log p of a class against the rest, by which probabilities go: nil
 // for softmax.
 func (m *ClassModel) against() losses.Loss {
-	if m.loss == "" {
+	switch {
+	case m.loss == "":
 		return nil
+	case m.link == losses.ProbitLink:
+		return losses.Probit{}
 	}
-	return gradedBy(m.link).loss
+	return losses.Logistic{}
 }
 
 // probable reports whether there are probabilities.

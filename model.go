@@ -113,19 +113,6 @@ func (m *Model) Link() losses.Link {
 	return m.link
 }
 
-// Label says what is predicted, such as "readmitted = yes" for the probability of that,
-// or the name of a column of numbers; "class 1" or "label" for a model that was trained
-// on a plain matrix.
-func (m *Model) Label() string {
-	switch e := m.Encoder(); {
-	case e != nil:
-		return e.Label().String()
-	case m.usable() == nil && m.labels == losses.Binary:
-		return "class 1"
-	}
-	return "label"
-}
-
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the scale of
 // the labels where they are real. It fails where x has no row, other columns than in training
 // or a value that isn't finite, and for a model that was neither trained nor decoded.
@@ -256,4 +243,12 @@ func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) 
 		z[i] = math.Min(m.link.Mean(v), m.largestMean(exposed))
 	}
 	return z, nil
+}
+
+// kind is the loss's name without thresholds, for people to read.
+func (m *Model) kind() string {
+	if m.thresholds != nil {
+		return "ordinal"
+	}
+	return m.loss
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -121,4 +122,26 @@ func encoded(columns, records int, encode func(i int, dst []float64) error) (*ma
 		}
 	}
 	return x, nil
+}
+
+// Label says what is predicted, such as "readmitted = yes" for the probability of that,
+// or the name of a column of numbers; "class 1" or "label" for a model that was trained
+// on a plain matrix.
+func (m *Model) Label() string {
+	switch e := m.Encoder(); {
+	case e != nil:
+		return e.Label().String()
+	case m.usable() == nil && m.labels == losses.Binary:
+		return "class 1"
+	}
+	return "label"
+}
+
+// Label is the name of the column that is predicted; "label" for a model that was trained on a
+// plain matrix.
+func (m *ClassModel) Label() string {
+	if e := m.Encoder(); e != nil {
+		return e.Label().Column
+	}
+	return "label"
 }

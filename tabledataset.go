@@ -98,3 +98,29 @@ func (d *Dataset) suits(l losses.Loss) error {
 	}
 	return nil
 }
+
+// suitsLevels refuses a loss that is not for the levels of a table's label.
+func suitsLevels(l losses.Loss, label table.Label) error {
+	ordinal, ok := l.(losses.Ordinal)
+	switch k := len(label.Levels); {
+	case !ok:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromShares or Ordinal", label.Column, k))
+	case !label.Ordered:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf(`is for levels that ascend; the table's schema must say so of %q by "ordered", or use Softmax`, label.Column))
+	case len(ordinal.Filled().Thresholds) != k-1:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("must have %d thresholds for the %d levels of %q by the table's schema", k-1, k, label.Column))
+	}
+	return nil
+}
+
+// suitsClasses refuses a number of classes that is not that of the levels of a table's label.
+func (d *Dataset) suitsClasses(param string, classes int) error {
+	f, ok := d.facts.(tableFacts)
+	if !ok || f.encoder.Label().Levels == nil {
+		return nil
+	}
+	if label := f.encoder.Label(); len(label.Levels) != classes {
+		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", len(label.Levels), label.Column))
+	}
+	return nil
+}
