@@ -311,3 +311,30 @@ func (b Budget) additive(dim int) (additive, error) {
 	g, err := b.gaussian(1, dim)
 	return gaussian{g, dim}, err
 }
+
+// maxGroup limits the rows of a group, far beyond what a budget can be shared among.
+const maxGroup = 1 << 30
+
+// groupGaussian is gaussian for an (ε, δ) budget of groups.
+func (b Budget) groupGaussian(releases, dim int) (mechanisms.Gaussian, error) {
+	if err := check.Releases(releases, dim); err != nil {
+		return mechanisms.Gaussian{}, err
+	}
+	mu, err := mechanisms.GaussianMu(b.epsilon, b.delta)
+	if err != nil {
+		return mechanisms.Gaussian{}, err
+	}
+	mu /= math.Sqrt(float64(releases)*float64(b.parts)) * float64(b.group)
+	// Margins are for the ledger's rounding, and for the slack of many coordinates.
+	for margin := 1e-11; margin < 1; margin *= 2 {
+		g := mechanisms.Gaussian{Mu: mu * (1 - margin)}
+		l, err := g.Ledger("", releases*b.parts, dim)
+		if err != nil {
+			return mechanisms.Gaussian{}, err
+		}
+		if l.GroupWithin(b.group, b.epsilon, b.delta) {
+			return g, nil
+		}
+	}
+	return mechanisms.Gaussian{}, check.Fail(ErrBudget, "budget", b, fmt.Sprintf("is too small to calibrate Gaussian noise in %d coordinates", dim))
+}

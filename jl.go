@@ -164,16 +164,6 @@ func (c JLConfig) train(r *run, child *Plan, bound float64, allow *release.Allow
 	return append(back, w[c.K:]...), nil
 }
 
-// projection is projected data and all that it depends on beside the rows.
-type projection struct {
-	of    *curator.Data
-	k     int
-	kind  JLMap
-	seed  uint64
-	bound float64
-	data  *curator.Data
-}
-
 // project returns the projected rows. The candidates of a search mostly have one
 // map: they share the last projection, the same bits, made once.
 func (c JLConfig) project(r *run, phi sketch.Map, bound float64) (*curator.Data, error) {
@@ -194,7 +184,7 @@ func (c JLConfig) project(r *run, phi sketch.Map, bound float64) (*curator.Data,
 
 // projection is the configuration's, of no rows yet.
 func (c JLConfig) projection(bound float64) projection {
-	return projection{k: c.K, kind: c.Map, seed: c.Seed, bound: bound}
+	return projection{k: c.K, kind: string(c.Map), seed: c.Seed, bound: bound}
 }
 
 // phi draws the map.

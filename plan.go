@@ -74,6 +74,42 @@ type run struct {
 	thresholds *[]float64
 }
 
+// projection is projected data and all that it depends on beside the rows.
+type projection struct {
+	of    *curator.Data
+	k     int
+	kind  string // of the map
+	seed  uint64
+	bound float64
+	data  *curator.Data
+}
+
+// shared is what plans have in common that train on the same rows, one of which at a time
+// runs.
+type shared struct {
+	projection projection
+	// sums are the last ones asked for, whose labels serve all losses of their kind.
+	sums *curator.Sums
+	of   *curator.Data
+	kind losses.Labels
+}
+
+// under returns the sums of the run's rows under a loss. Where plans train together, their
+// questions are answered with those of the others.
+func (r *run) under(loss losses.Loss) (*curator.Sums, error) {
+	if r.shared == nil {
+		return r.data.Under(loss)
+	}
+	if h := r.shared; h.sums == nil || h.of != r.data || h.kind != loss.Labels() {
+		sums, err := r.data.Under(loss)
+		if err != nil {
+			return nil, err
+		}
+		h.sums, h.of, h.kind = sums, r.data, loss.Labels()
+	}
+	return r.shared.sums.Asking(loss, r.ask), nil
+}
+
 // newPlan holds the schedule against the budget. Every plan is made here.
 func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) ([]float64, error)) (*Plan, error) {
 	ledger, err := b.ledger(schedule, s)
@@ -167,6 +203,16 @@ func (p *Plan) takes(d *curator.Data) error {
 		}
 	}
 	return p.shape.fits(d)
+}
+
+// takesLevels refuses labels that are no levels, where thresholds are to be estimated.
+func takesLevels(ctx context.Context, d *curator.Data, l losses.Loss) error {
+	o, ok := l.(losses.Ordinal)
+	if !ok || !o.Estimated() {
+		return nil
+	}
+	_, err := d.Classes(ctx, o.Levels)
+	return err
 }
 
 // fits refuses data that a plan's sensitivities are not for; by public facts.

@@ -1,7 +1,6 @@
 package dpglm
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,16 +21,6 @@ const (
 func (o *standardised) jointShare() float64 {
 	hides := 150 * float64(o.unknown) / (float64(o.shape.Rows) * o.mu)
 	return math.Min(math.Max(hides, leastJoint), mostJoint)
-}
-
-// takesLevels refuses labels that are no levels, where thresholds are to be estimated.
-func takesLevels(ctx context.Context, d *curator.Data, l losses.Loss) error {
-	o, ok := l.(losses.Ordinal)
-	if !ok || !o.Estimated() {
-		return nil
-	}
-	_, err := d.Classes(ctx, o.Levels)
-	return err
 }
 
 // levelDim is how many counts a joint histogram of so many levels has at most.

@@ -6,34 +6,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/losses"
 )
-
-// shared is what plans have in common that train on the same rows, one of which at a time
-// runs.
-type shared struct {
-	projection projection
-	// sums are the last ones asked for, whose labels serve all losses of their kind.
-	sums *curator.Sums
-	of   *curator.Data
-	kind losses.Labels
-}
-
-// under returns the sums of the run's rows under a loss. Where plans train together, their
-// questions are answered with those of the others.
-func (r *run) under(loss losses.Loss) (*curator.Sums, error) {
-	if r.shared == nil {
-		return r.data.Under(loss)
-	}
-	if h := r.shared; h.sums == nil || h.of != r.data || h.kind != loss.Labels() {
-		sums, err := r.data.Under(loss)
-		if err != nil {
-			return nil, err
-		}
-		h.sums, h.of, h.kind = sums, r.data, loss.Labels()
-	}
-	return r.shared.sums.Asking(loss, r.ask), nil
-}
 
 // trainee is a plan in training, which goes on from one question to the next.
 type trainee struct {
