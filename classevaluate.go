@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -150,7 +151,7 @@ func (c EvaluateClassesConfig) plan(s Shape, classes int, b Budget) (*classEvalu
 		return nil, err
 	}
 	const releases = 6 + lossShifts
-	dim := classes * max(classes, len(scoreEdges(1))+1, mostCells+4)
+	dim := classes * max(classes, len(histogram.ScoreEdges(1))+1, mostCells+4)
 	each, err := b.gaussian(releases, dim)
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (p *classEvaluation) evaluate(e *ClassEvaluation) error {
 	if err := p.confusion(e); err != nil {
 		return err
 	}
-	first := scoreEdges(p.reach)
+	first := histogram.ScoreEdges(p.reach)
 	for j := range first { // around what even probabilities have
 		first[j] -= math.Log(float64(p.k - 1))
 	}
@@ -252,7 +253,7 @@ func (p *classEvaluation) logOdds(of curator.Counted, share float64, edges [][]f
 func (p *classEvaluation) ranks(e *ClassEvaluation, first, all []float64, spread float64) (err error) {
 	edges, starts, total := make([][]float64, p.k), make([]int, p.k+1), len(first)+1
 	for k := range edges {
-		edges[k], _ = cuts(first, all[k*total:(k+1)*total], spread, p.cells)
+		edges[k], _ = histogram.Cuts(first, all[k*total:(k+1)*total], spread, p.cells)
 		starts[k+1] = starts[k] + len(edges[k]) + 1
 	}
 	others := 1 / (1 + math.Sqrt(float64(p.k-1)))
@@ -273,11 +274,11 @@ func (p *classEvaluation) logLoss(e *ClassEvaluation, first, all []float64, spre
 	share := ownShare / lossShifts
 	rows := math.Sqrt2 / (p.mu * math.Sqrt(ownShare/p.used)) / 4 // a quarter of the noise in a cell
 	most := p.mostLoss(first, all, spread, rows)
-	g := grid{high: most, cells: min(max(int(math.Sqrt(float64(p.shape.Rows)*p.mu)/5), 4), mostCells), shifts: lossShifts}
-	g.step = most / float64(g.cells+1)
-	lists := make([][]float64, g.shifts)
+	g := histogram.Grid{High: most, Cells: min(max(int(math.Sqrt(float64(p.shape.Rows)*p.mu)/5), 4), mostCells), Shifts: lossShifts}
+	g.Step = most / float64(g.Cells+1)
+	lists := make([][]float64, g.Shifts)
 	for k := range lists {
-		edges := g.edges(k) // of −log p, which falls where log-odds rise
+		edges := g.Edges(k) // of −log p, which falls where log-odds rise
 		for j, loss := range edges {
 			edges[j] = -math.Log(math.Expm1(math.Max(loss, 1e-13)))
 		}
@@ -291,9 +292,9 @@ func (p *classEvaluation) logLoss(e *ClassEvaluation, first, all []float64, spre
 		}
 		slices.Reverse(lists[k])
 	}
-	r := &sampled{level: p.Level, counts: [][]float64{overlaid(lists)}, spreads: []float64{spread}, shifts: []int{g.shifts}}
+	r := &sampled{level: p.Level, counts: [][]float64{histogram.Overlay(lists)}, spreads: []float64{spread}, shifts: []int{g.Shifts}}
 	e.LogLoss = r.intervals(func(counts [][]float64) []float64 {
-		mean, _ := g.moments(counts[0])
+		mean, _ := g.Moments(counts[0])
 		return []float64{mean}
 	}, func(int) (low, high float64) { return 0, math.Inf(1) })[0]
 	return nil
@@ -313,7 +314,7 @@ func (p *classEvaluation) mostLoss(first, all []float64, spread, rows float64) f
 	expected := make([]float64, total)
 	for k := range p.k {
 		counts := all[k*total : (k+1)*total]
-		low, high := standOut(counts, spread)
+		low, high := histogram.StandOut(counts, spread)
 		if low > high {
 			clear(expected)
 			break
@@ -370,7 +371,7 @@ func (p *classEvaluation) numbers(ask classQuestion, first []float64, share floa
 	if counts, spread, err = release(share*rangeShare, first); err != nil {
 		return nil, 0, nil, 0, err
 	}
-	edges, beyond = cuts(first, counts, spread, p.cells)
+	edges, beyond = histogram.Cuts(first, counts, spread, p.cells)
 	counts, spread, err = release(share*(1-rangeShare), edges)
 	return edges, beyond, counts, spread, err
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/histogram"
 )
 
 // ClassEvaluation is what [EvaluateClasses] released of a model of several classes. All
@@ -85,7 +87,7 @@ func predictedTo(c []float64, classes, k int) (sum float64) {
 // confuse makes figures of counts by class and predicted class. A class of which no rows stand
 // out from noise has no recall, and one that is not seen to be predicted has no precision.
 func (e *ClassEvaluation) confuse(r *sampled, classes int) {
-	least := float64(outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
+	least := float64(histogram.Outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
 	v := r.intervals(func(counts [][]float64) []float64 {
 		c := counts[0]
 		all, right := floats.Sum(c), 0.0
@@ -109,7 +111,7 @@ func (e *ClassEvaluation) confuse(r *sampled, classes int) {
 		}
 	}
 	e.Accuracy = v[3*classes]
-	pure := nonnegative(r.counts[0], math.Max(1, floats.Sum(r.counts[0])))
+	pure := histogram.Nonnegative(r.counts[0], math.Max(1, floats.Sum(r.counts[0])))
 	for k := range classes {
 		e.Confusion = append(e.Confusion, pure[k*classes:(k+1)*classes])
 	}
@@ -117,16 +119,9 @@ func (e *ClassEvaluation) confuse(r *sampled, classes int) {
 
 // areas are those under the ROC curve of each class, of the counts of its rows and of all
 // others, cell by cell, and their mean.
-func areas(own, others []float64, starts []int) []float64 {
-	var list []float64
+func areas(own, others []float64, starts []int) (list []float64) {
 	for k := range len(starts) - 1 {
-		var ones, zeros, pairs float64
-		for j := starts[k]; j < starts[k+1]; j++ {
-			pairs += float64(own[j] * (zeros + others[j]/2))
-			zeros += others[j]
-			ones += own[j]
-		}
-		list = append(list, pairs/(ones*zeros))
+		list = append(list, histogram.AUC(own[starts[k]:starts[k+1]], others[starts[k]:starts[k+1]]))
 	}
 	return append(list, floats.Sum(list)/float64(len(list)))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 )
 
 const (
@@ -22,12 +23,12 @@ func (x *standardising) byColumns() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges := cells(bound, math.Pow(2, 0.25), 12)
+	edges := histogram.Geometric(bound, math.Pow(2, 0.25), 12)
 	h, err := x.lengths(norms, edges, plain)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.shortenRows(h.smallest(0.1*x.n, 2)); err != nil {
+	if err := x.shortenRows(h.Smallest(0.1*x.n, 2)); err != nil {
 		return nil, err
 	}
 	typical, err := x.scaleColumns(columns, norms)
@@ -69,14 +70,14 @@ func (x *standardising) scaleColumns(columns, norms float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	edges := cells(bound*largest, math.Sqrt2, 24)
+	edges := histogram.Geometric(bound*largest, math.Sqrt2, 24)
 	h, err := x.lengths(norms, edges, scaled)
 	if err != nil {
 		return 0, err
 	}
-	x.frame.Longest = h.smallest(0.1*x.n, 2)
+	x.frame.Longest = h.Smallest(0.1*x.n, 2)
 	x.framed, err = x.sums.Frame(x.ctx, x.frame)
-	return h.smallest(0.5*x.n, 2), err
+	return h.Smallest(0.5*x.n, 2), err
 }
 
 // scaledDescent runs the steps.

@@ -201,6 +201,7 @@ var below = map[string][]string{
 	module + "/mechanisms":          {module, module + "/internal/release", module + "/internal/curator"},
 	module + "/internal/release":    {module, module + "/internal/curator"},
 	module + "/internal/curator":    {module},
+	module + "/internal/histogram":  {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
 }
 
 func TestDoorImports(t *testing.T) {

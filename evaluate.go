@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -169,10 +170,10 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 		return nil, err
 	}
 	p := &evaluation{EvaluateConfig: c}
-	releases, dim := 2+2*shifts, len(spanEdges(1))+1
+	releases, dim := 2+2*histogram.Shifts, len(histogram.SpanEdges(1))+1
 	switch labels {
 	case losses.Binary:
-		p.loss, releases, dim = losses.Logistic{}, 2, 2*(len(scoreEdges(1))+1)
+		p.loss, releases, dim = losses.Logistic{}, 2, 2*(len(histogram.ScoreEdges(1))+1)
 	case losses.Count, losses.Amount: // the slope is the mean less the label, for both
 		p.loss, p.whole = losses.Poisson{}, labels == losses.Count
 		if link != losses.Log {

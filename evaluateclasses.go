@@ -6,25 +6,14 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
-
-// scoreEdges are the fixed edges of the first histogram, for scores within ±reach: 0 and
-// ±reach/2^(j/2), increasing.
-func scoreEdges(reach float64) []float64 {
-	edges := []float64{0}
-	for j := range 21 {
-		e := reach * math.Exp2(-float64(j)/2)
-		edges = append(edges, e, -e)
-	}
-	sort.Float64s(edges)
-	return edges
-}
 
 // classes releases how many rows of each class have scores between edges, and makes
 // figures of them.
 func (p *evaluation) classes(e *Evaluation, m *Model) error {
-	first := scoreEdges(max(p.reach, 1e-6))
+	first := histogram.ScoreEdges(max(p.reach, 1e-6))
 	zeros, ones, spread, err := p.scores(rangeShare, first)
 	if err != nil {
 		return err
@@ -38,7 +27,7 @@ func (p *evaluation) classes(e *Evaluation, m *Model) error {
 	if m.link == losses.ProbitLink {
 		cut = distuv.UnitNormal.Quantile(p.Threshold)
 	}
-	edges, beyond := cuts(first, both, float64(spread*math.Sqrt2), p.cells)
+	edges, beyond := histogram.Cuts(first, both, float64(spread*math.Sqrt2), p.cells)
 	edges = append(edges, cut)
 	sort.Float64s(edges)
 	if zeros, ones, spread, err = p.scores(1-rangeShare, edges); err != nil {
@@ -71,59 +60,6 @@ func (p *evaluation) scores(share float64, edges []float64) (zeros, ones []float
 	}
 	return zeros, ones, spread, nil
 }
-
-// cuts returns increasing edges over the range in which scores stand out from noise: so
-// many cells that each has at most twice its share of the rows and twice its share of
-// the range; and how far rows beyond are taken to reach: ¾ of the standard deviation, as a
-// normal law's last two or three hundredths do in the mean.
-func cuts(edges, counts []float64, spread float64, cells int) (list []float64, beyond float64) {
-	low, high := standOut(counts, spread)
-	low, high = max(low-1, 0), min(high, len(edges)-1)
-	if low >= high {
-		low, high = 0, len(edges)-1
-	}
-	ends, rising := edges[low:high+1], make([]float64, high-low+1)
-	var mean, square float64
-	for k := 1; k < len(ends); k++ {
-		rows, middle := math.Max(0, counts[low+k]), (ends[k]+ends[k-1])/2
-		rising[k] = rising[k-1] + rows
-		mean += float64(rows * middle)
-		square += float64(rows * middle * middle)
-	}
-	width, total := ends[len(ends)-1]-ends[0], math.Max(rising[len(rising)-1], 1e-9)
-	beyond = float64(0.75 * math.Sqrt(math.Max(0, square/total-float64(mean/total*mean/total))))
-	for k := range rising {
-		rising[k] = (rising[k]/total + (ends[k]-ends[0])/width) / 2
-	}
-	list = []float64{ends[0], ends[len(ends)-1]}
-	for i, k := 1, 1; i < cells; i++ {
-		level := float64(i) / float64(cells)
-		for k < len(ends)-1 && rising[k] < level {
-			k++
-		}
-		list = append(list, ends[k-1]+float64((ends[k]-ends[k-1])*(level-rising[k-1])/(rising[k]-rising[k-1])))
-	}
-	sort.Float64s(list)
-	return list, beyond
-}
-
-// standOut returns the first and the last cell that stand out from noise, alone or with
-// the one outside of it: by so much that noise alone rarely does in any cell, as a range
-// that is far too wide costs more than a tail.
-func standOut(counts []float64, spread float64) (low, high int) {
-	last := len(counts) - 1
-	beyond := func(k, outside int) bool {
-		return counts[k] > outstanding*spread || outside >= 0 && outside <= last && counts[k]+counts[outside] > outstanding*math.Sqrt2*spread
-	}
-	for low < last && !beyond(low, low-1) {
-		low++
-	}
-	for high = last; high > 0 && !beyond(high, high+1); high-- {
-	}
-	return low, high
-}
-
-const outstanding = 4 // standard deviations
 
 // graded are a model's probabilities at scores, or those of a logistic model where it has
 // none.
@@ -188,9 +124,8 @@ const plainFigures = 7
 func (c *classed) figures(counts [][]float64) []float64 {
 	cells := len(c.score)
 	zeros, ones := counts[0][:cells], counts[0][cells:]
-	var n0, n1, right, pairs, loss, brier float64
+	var n0, n1, right, loss, brier float64
 	for k := range cells {
-		pairs += float64(ones[k] * (n0 + zeros[k]/2))
 		n0 += zeros[k]
 		n1 += ones[k]
 		if k >= c.cut {
@@ -206,7 +141,7 @@ func (c *classed) figures(counts [][]float64) []float64 {
 	if c.probabilities {
 		intercept, slope = c.calibrate(zeros, ones)
 	}
-	out := []float64{right / n, pairs / (n0 * n1), n1 / n, loss / n, brier / n, intercept, slope}
+	out := []float64{right / n, histogram.AUC(ones, zeros), n1 / n, loss / n, brier / n, intercept, slope}
 	var t0, t1 float64
 	for k := cells - 1; k > 0; k-- {
 		t0 += zeros[k]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -195,7 +196,7 @@ func (p *levelEvaluation) levels(share float64, edges []float64) (list []float64
 
 // evaluate releases both histograms and makes figures of the second.
 func (p *levelEvaluation) evaluate(e *ClassEvaluation) error {
-	first := scoreEdges(p.reach)
+	first := histogram.ScoreEdges(p.reach)
 	list, spread, err := p.levels(rangeShare, first)
 	if err != nil {
 		return err
@@ -204,7 +205,7 @@ func (p *levelEvaluation) evaluate(e *ClassEvaluation) error {
 	for k, v := range list {
 		all[k%len(all)] += v
 	}
-	edges, beyond := cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
+	edges, beyond := histogram.Cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
 	for _, z := range p.changes() {
 		if math.Abs(z) < p.reach {
 			edges = append(edges, z)
@@ -309,13 +310,11 @@ func (c *levelled) figures(counts [][]float64) []float64 {
 
 // area is that under the ROC curve of a level's probability.
 func (c *levelled) area(y int, own, rows []float64) float64 {
-	var ones, zeros, pairs float64
-	for _, j := range c.order[y] {
-		others := rows[j] - own[j]
-		pairs += float64(own[j] * (zeros + others/2))
-		zeros, ones = zeros+others, ones+own[j]
+	ones, zeros := make([]float64, len(own)), make([]float64, len(own))
+	for k, j := range c.order[y] {
+		ones[k], zeros[k] = own[j], rows[j]-own[j]
 	}
-	return pairs / (ones * zeros)
+	return histogram.AUC(ones, zeros)
 }
 
 // fill writes the figures where they belong.
@@ -335,7 +334,7 @@ func (c *levelled) fill(e *ClassEvaluation, r *sampled) {
 		e.Classes = append(e.Classes, ClassFigures{Rate: of[0], Recall: of[1], Precision: of[2], AUC: of[3]})
 	}
 	counts := c.figures(r.counts)[levelFigures+4*c.k:]
-	pure := nonnegative(counts, math.Max(1, floats.Sum(counts)))
+	pure := histogram.Nonnegative(counts, math.Max(1, floats.Sum(counts)))
 	for y := range c.k {
 		e.Confusion = append(e.Confusion, pure[y*c.k:(y+1)*c.k])
 	}

@@ -57,32 +57,6 @@ func TestRMSEAllowsForHiddenTails(t *testing.T) {
 	}
 }
 
-// Of an exponential law what lies beyond a grid is found, on the side where it is, and by the
-// slower law more of it.
-func TestTailsBeyondAGrid(t *testing.T) {
-	g := grid{high: 4, step: 0.5, cells: 9, shifts: 1, least: -50, most: 50}
-	counts := make([]float64, g.cells+2)
-	above := func(k int) float64 { // of cells up to the k-th, but the lowest of which holds none
-		return 1e4 * math.Exp(-math.Max(0, g.high-float64(g.step*float64(k))))
-	}
-	counts[0] = above(0)
-	for k := 1; k <= g.cells; k++ {
-		counts[k] = above(k) - above(k-1)
-	}
-	h, slow := g.tails(counts, 1, 0, false), g.tails(counts, 1, 0, true)
-	part := math.Exp(-4.25)
-	if math.Abs(h.mean/part-1) > 0.02 || math.Abs(h.square/(part*10.5)-1) > 0.02 {
-		t.Errorf("%+v, of a part of %g", h, part)
-	}
-	if !(slow.square > 1.1*h.square && slow.square < 3*h.square && slow.mean > h.mean) {
-		t.Errorf("%+v, by a slower law %+v", h, slow)
-	}
-	g.most, g.least = 4.25, -5
-	if h := g.tails(counts, 1, 0, true); h != (hidden{}) {
-		t.Errorf("beyond what can be: %+v", h)
-	}
-}
-
 // Where most of the square may be hidden RMSE isn't known, and what is printed says so.
 func TestHiddenTailsAreSaid(t *testing.T) {
 	about := Interval{1, 0.9, 1.1}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/histogram"
 )
 
 // Interval is a figure with an interval of the level of its [Evaluation].
@@ -115,7 +117,7 @@ func (r *sampled) simulate(figures func(counts [][]float64) []float64) *simulate
 	s := &simulated{r.level, figures(r.counts), nil}
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
-		pure[i] = nonnegative(x, math.Max(1, floats.Sum(x)))
+		pure[i] = histogram.Nonnegative(x, math.Max(1, floats.Sum(x)))
 	}
 	centre, public := figures(pure), normals{}
 	s.drawn = make([][]float64, len(centre))
@@ -195,26 +197,7 @@ func (r *sampled) noise(i int, public *normals) []float64 {
 		}
 		floats.AddConst(-floats.Sum(lists[k])/float64(len(lists[k])), lists[k])
 	}
-	return overlaid(lists)
-}
-
-// nonnegative returns the nearest nonnegative numbers to x of the given sum.
-func nonnegative(x []float64, total float64) []float64 {
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	slices.Reverse(sorted)
-	var sum, less float64
-	for k, v := range sorted {
-		sum += v
-		if by := (sum - total) / float64(k+1); v > by {
-			less = by
-		}
-	}
-	out := make([]float64, len(x))
-	for k, v := range x {
-		out[k] = math.Max(0, v-less)
-	}
-	return out
+	return histogram.Overlay(lists)
 }
 
 // normals are public numbers of the normal law: SplitMix64 (Steele, Lea and Flood 2014)

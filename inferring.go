@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -154,8 +155,8 @@ func (v *inferring) reach() (float64, error) {
 	f, dim := v.facts, float64(len(v.pilot))
 	u, b := v.apart(v.pilot)
 	typical := 3 * math.Sqrt(math.Min(f.steepest, 8*f.curvature)*dim)
-	far := cells(8*typical, 2, 2)
-	edges := append(slices.Clone(far), cells(typical, math.Pow(2, 0.25), 10)...)
+	far := histogram.Geometric(8*typical, 2, 2)
+	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, 0.25), 10)...)
 	answer, err := v.framed.CurvatureNorms(v.ctx, edges, u, b, math.Max(v.constant, 1e-6), f.steepest)
 	h, err := v.read(reachShare, edges, answer, err)
 	if err != nil {
@@ -163,12 +164,12 @@ func (v *inferring) reach() (float64, error) {
 	}
 	shown := false
 	for j := range len(far) + 1 {
-		shown = shown || h.tails[j] > 4*h.sd(j)
+		shown = shown || h.Above[j] > 4*h.SD(j)
 	}
 	if !shown {
-		h = h.from(len(far))
+		h = h.From(len(far))
 	}
-	return h.seen(v.n*math.Min(10*dim/v.nmu(), 0.05), 3), nil
+	return h.SmallestFromBelow(v.n*math.Min(10*dim/v.nmu(), 0.05), 3), nil
 }
 
 // hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of
@@ -228,17 +229,6 @@ func (v *inferring) invert() error {
 
 // inverted is the inverse of an eigenvalue, which is held to the floor.
 func (v *inferring) inverted(l float64) float64 { return 1 / math.Max(l, v.floor) }
-
-// seen returns the smallest edge above which lie no more rows than allowed, or than z
-// standard deviations of the noise, as seen from below: where cells above may hold few.
-func (h reading) seen(allowed, z float64) float64 {
-	for j := len(h.edges) - 1; j > 0; j-- {
-		if h.tails[j] <= math.Max(allowed, z*h.sd(j)) {
-			return h.edges[j]
-		}
-	}
-	return h.edges[0]
-}
 
 // wide is how gradients are held to a clip.
 func (v *inferring) wide(clip float64) curator.Slope {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -16,20 +17,20 @@ import (
 // small together. Where there may be a group far above the rest, or but noise, it looks again.
 func (v *inferring) widen() error {
 	dim := float64(len(v.pilot))
-	edges := cells(4*v.longestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
+	edges := histogram.Geometric(4*v.longestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
 	h, free, err := v.furtherNorms(edges)
 	if err != nil {
 		return err
 	}
 	v.cut = v.cutting()
-	l, low := h.fromSeen().upper(v.eventful(), v.cut.power)
-	if h.doubtful(l, low) {
+	l, low := h.FromSeen().Upper(v.eventful(), v.cut.power)
+	if h.Doubtful(l, low) {
 		second, err := v.gradientNorms(edges)
 		if err != nil {
 			return err
 		}
-		h = h.and(second)
-		l, low = h.fromSeen().upper(v.eventful(), v.cut.power)
+		h = h.Average(second)
+		l, low = h.FromSeen().Upper(v.eventful(), v.cut.power)
 	}
 	noise := 2 / (v.mu * math.Sqrt(v.pool.left-scatterShare))
 	if v.loss.Labels() == losses.Real {
@@ -40,19 +41,19 @@ func (v *inferring) widen() error {
 	if v.constant == 0 {
 		v.cut.constant = part{}
 	}
-	v.clip = l.balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
+	v.clip = l.Balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
 		v.clip *= 1.15
 	}
-	if 15*h.noise > v.facts.minority*v.n { // the rarer class may hide in the noise
+	if 15*h.Noise > v.facts.minority*v.n { // the rarer class may hide in the noise
 		if err := v.coverMinority(); err != nil {
 			return err
 		}
 	}
 	v.clip = math.Max(v.clip, free)
-	v.cut.length, v.blind = l.beyond(v.clip), v.clip < 4*edges[len(edges)-1]
+	v.cut.length, v.blind = l.Excess(v.clip), v.clip < 4*edges[len(edges)-1]
 	if v.loss.Labels() == losses.Real {
-		v.cut.length *= l.longer()
+		v.cut.length *= l.ExcessFactor()
 	}
 	return nil
 }
@@ -60,24 +61,24 @@ func (v *inferring) widen() error {
 // freely is a clip for gradients beyond a histogram of norms, where that shows some: eight times
 // its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
 // by, which the median of norms tells, or in the scatter a tenth of that variance.
-func (v *inferring) freely(h reading) float64 {
-	if h.tails[0] <= 3*h.noise {
+func (v *inferring) freely(h histogram.Tails) float64 {
+	if h.Above[0] <= 3*h.Noise {
 		return 0
 	}
-	median := h.edges[h.first(func(int) float64 { return h.n / 2 })] / math.Sqrt(float64(len(v.pilot)))
+	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.pilot)))
 	gradient := 0.1 * v.mu * math.Sqrt((v.pool.left-scatterShare)*v.n)
 	scatter := math.Sqrt(0.1 * v.nmu() * math.Sqrt(scatterShare/2))
-	return math.Min(8*h.edges[0], median*math.Min(gradient, scatter))
+	return math.Min(8*h.Edges[0], median*math.Min(gradient, scatter))
 }
 
 // furtherNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
 // so little noise that a law of them would be the larger error; and the clip for those beyond.
-func (v *inferring) furtherNorms(edges []float64) (h reading, free float64, err error) {
+func (v *inferring) furtherNorms(edges []float64) (h histogram.Tails, free float64, err error) {
 	if h, err = v.gradientNorms(edges); err != nil {
 		return h, 0, err
 	}
 	free = v.freely(h)
-	if free > 0 && h.noise < 0.3 { // single rows can be seen
+	if free > 0 && h.Noise < 0.3 { // single rows can be seen
 		floats.Scale(8, edges)
 		h, err = v.gradientNorms(edges)
 	}
@@ -85,7 +86,7 @@ func (v *inferring) furtherNorms(edges []float64) (h reading, free float64, err 
 }
 
 // gradientNorms releases how many gradients at the pilot are longer than edges.
-func (v *inferring) gradientNorms(edges []float64) (reading, error) {
+func (v *inferring) gradientNorms(edges []float64) (histogram.Tails, error) {
 	u, b := v.apart(v.short.Stretch(v.pilot))
 	share := clipShare * math.Min(math.Max(3000/v.nmu(), 1), 3)
 	answer, err := v.gradients.GradientNorms(v.ctx, edges, u, b, v.wide(1))
@@ -96,12 +97,12 @@ func (v *inferring) gradientNorms(edges []float64) (reading, error) {
 // exceed them, down to about half of what would make a gradient as long as one of 25 is. It
 // says how parts that are cut off add up: those of one sign do so along the intercept and, as
 // labels lie furthest off where predictions are high, along the weights.
-func (v *inferring) lean(l upper, low float64) error {
-	for l.above(low) > v.n/25 {
+func (v *inferring) lean(l histogram.Law, low float64) error {
+	for l.Above(low) > v.n/25 {
 		low *= 1.05
 	}
 	const steps = 6
-	edges := cells(2.8*low/math.Sqrt(float64(len(v.pilot))), math.Sqrt2, steps-1)
+	edges := histogram.Geometric(2.8*low/math.Sqrt(float64(len(v.pilot))), math.Sqrt2, steps-1)
 	for _, e := range slices.Backward(slices.Clone(edges)) {
 		edges = append(edges, -e)
 	}
@@ -111,7 +112,7 @@ func (v *inferring) lean(l upper, low float64) error {
 	if err != nil {
 		return err
 	}
-	mean, variance := h.leans()
+	mean, variance := h.Skew()
 	v.cut.leaning(mean, variance, 4+v.spreadOfRows())
 	return nil
 }
@@ -127,28 +128,6 @@ func (v *inferring) spreadOfRows() (sum float64) {
 		one = v.hessian.At(v.d, v.d)
 	}
 	return math.Max(0, math.Min(sum/one, float64(v.d)))
-}
-
-// leans is the mean and the variance of what a histogram with edges on both sides of 0 tells of
-// (p−q)/(p+q), p and q being the numbers that are largest and smallest: some 3 % of all, or as
-// many as stand out of the noise. Where none do it has mean 0 and variance ½, as it has
-// beforehand: most amounts have long tails on one side.
-func (h reading) leans() (mean, variance float64) {
-	last := len(h.edges) - 1
-	var above, below, sd float64
-	for j := range len(h.edges) / 2 {
-		above, below = h.tails[j], h.tails[last]+h.rest-h.tails[last-j]
-		sd = h.noise * math.Sqrt(2*float64(j+1))
-		if above+below > math.Max(0.03*h.n, 4*sd) {
-			break
-		}
-	}
-	sum := above + below
-	if sum <= 2*sd {
-		return 0, 0.5
-	}
-	known := 0.5 / (0.5 + math.Pow(sd/sum, 2))
-	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 2
 }
 
 // eventful is the fraction of rows among which the longest gradients are: those with events
@@ -171,7 +150,7 @@ func (v *inferring) coverMinority() error {
 	if v.clip >= 0.7*slope*math.Sqrt(float64(len(v.pilot))) {
 		return nil
 	}
-	edges := cells(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
+	edges := histogram.Geometric(4*math.Sqrt(float64(v.d)), math.Pow(2, 0.25), 12)
 	h, err := v.lengths(lengthShare, edges, v.gradients)
 	if err != nil {
 		return err
@@ -179,7 +158,7 @@ func (v *inferring) coverMinority() error {
 	if losses.LinkOf(v.loss) == losses.Log {
 		slope = 2
 	}
-	v.clip = math.Max(v.clip, slope*math.Hypot(h.seen(0.01*v.n, 2), v.constant))
+	v.clip = math.Max(v.clip, slope*math.Hypot(h.SmallestFromBelow(0.01*v.n, 2), v.constant))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -28,7 +29,7 @@ func newJointCounts(k int, list []float64, spread float64) *jointCounts {
 		c.rows = append(c.rows, list[y*cells:(y+1)*cells])
 		floats.Add(c.all, c.rows[y])
 	}
-	c.all = nonnegative(c.all, math.Max(floats.Sum(c.all), float64(k)))
+	c.all = histogram.Nonnegative(c.all, math.Max(floats.Sum(c.all), float64(k)))
 	total := floats.Sum(c.all)
 	for _, own := range c.rows {
 		if missing := math.Max(1, spread*math.Sqrt(float64(cells))) - floats.Sum(own); missing > 0 {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 )
 
 // clipChoices is how often the clip is chosen.
@@ -157,12 +158,12 @@ func (x *softmaxing) step(s stage, at *curator.ClassPoint, v curator.ClassPoint,
 // what counts.
 func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, last float64) (float64, error) {
 	first := last == 0
-	edges := cells(4*last, math.Sqrt2, 8)
+	edges := histogram.Geometric(4*last, math.Sqrt2, 8)
 	switch {
 	case first && x.known == nil:
-		edges = cells(8, math.Sqrt2, 16)
+		edges = histogram.Geometric(8, math.Sqrt2, 16)
 	case first:
-		edges = cells(4*math.Sqrt(float64(x.d+1)), math.Sqrt2, 24)
+		edges = histogram.Geometric(4*math.Sqrt(float64(x.d+1)), math.Sqrt2, 24)
 	}
 	slope := curator.ClassSlope{Clip: 1}
 	if x.shape.Intercept {
@@ -173,7 +174,7 @@ func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, last float64) (
 	if err != nil {
 		return 0, err
 	}
-	if h.wide = first; first {
+	if h.Wide = first; first {
 		x.measure(h)
 	}
 	clip := math.Max(s.readClip(h, last, math.Sqrt(1+x.effective)), x.freeClip(s))
@@ -185,34 +186,19 @@ func (x *softmaxing) clipClasses(s stage, at curator.ClassPoint, last float64) (
 
 // measure sets the rows' mean square from the norms of gradients at the constant model, which
 // are ‖p − e_y‖ times (‖x̃‖² + 1)^½; E‖p − e_y‖² is 1 − Σq² there.
-func (x *softmaxing) measure(h reading) {
+func (x *softmaxing) measure(h histogram.Tails) {
 	slopes := 1.0
 	for _, q := range x.rates {
 		slopes -= float64(q * q)
 	}
 	switch {
-	case h.readable():
-		x.typical = math.Max(0.25, h.meanSquare()/slopes-1)
+	case h.Readable():
+		x.typical = math.Max(0.25, h.MeanSquare()/slopes-1)
 	case x.known != nil:
 		x.typical = floats.Sum(x.known)
 	default:
 		x.typical = 2
 	}
-}
-
-// meanSquare is that of the numbers in a histogram, from the largest that stand out of the
-// noise down.
-func (h reading) meanSquare() float64 {
-	last, j := len(h.edges)-1, 0
-	for j < last && h.tails[j] < 3*h.sd(j) {
-		j++
-	}
-	var sum, above float64
-	for ; j <= last; j++ {
-		sum += float64((h.tails[j] - above) * h.edges[j] * h.edges[max(j-1, 0)])
-		above = h.tails[j]
-	}
-	return sum / h.n
 }
 
 // shorten is James and Stein's: by the noise of the average in the norm of scores, or of

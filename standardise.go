@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -41,7 +42,7 @@ func (x *standardising) standardise() (few bool, err error) {
 	if x.drowned() {
 		return false, x.scaleAlike(plain, top)
 	}
-	edges := cells(top, math.Sqrt2, 20)
+	edges := histogram.Geometric(top, math.Sqrt2, 20)
 	h, err := x.lengths(lengthsShare, edges, plain)
 	if err != nil {
 		return false, err
@@ -64,9 +65,9 @@ func (x *standardising) standardise() (few bool, err error) {
 // these carry most of the second moments, as rows with a rare level do where all others are
 // alike. Where too few rows are private enough to tell, the bound on them must do: to take
 // such rows for short makes their scores huge.
-func (x *standardising) long(h reading, fraction, top float64) float64 {
+func (x *standardising) long(h histogram.Tails, fraction, top float64) float64 {
 	hidden := top / math.Max(24, x.nmu()/50)
-	return max(hidden, h.carrying(), h.smallest(fraction*x.n, 2))
+	return max(hidden, h.Carrying(), h.Smallest(fraction*x.n, 2))
 }
 
 // fading is the fraction of rows that may be longer than the bound on them: from a fifth
@@ -80,7 +81,7 @@ func (x *standardising) big() bool { return x.nmu() > 10_000*math.Pow(float64(x.
 
 // centre releases the features' mean.
 func (x *standardising) centre(plain *curator.Framed, bound float64) error {
-	edges := cells(bound, math.Sqrt2, 20)
+	edges := histogram.Geometric(bound, math.Sqrt2, 20)
 	h, err := x.lengths(lengthsShare, edges, plain)
 	if err != nil {
 		return err
@@ -108,11 +109,11 @@ func (x *standardising) centre(plain *curator.Framed, bound float64) error {
 // these carry most of the second moments.
 func (x *standardising) scaleAlike(plain *curator.Framed, top float64) error {
 	share := math.Min(math.Max(4/x.nmu(), lengthsShare), 0.05)
-	h, err := x.lengths(share, cells(top, math.Sqrt2, 9), plain)
+	h, err := x.lengths(share, histogram.Geometric(top, math.Sqrt2, 9), plain)
 	if err != nil {
 		return err
 	}
-	return x.roundFrame(2 / math.Max(h.carrying(), h.smallest(x.n/4, 1)))
+	return x.roundFrame(2 / math.Max(h.Carrying(), h.Smallest(x.n/4, 1)))
 }
 
 // roundFrame scales all features alike.
@@ -165,13 +166,13 @@ var errEigen = check.Fail(ErrConfig, "second moments", nil, "must have eigenvalu
 // whether the Hessian will be released.
 func (x *standardising) again() error {
 	d, nmu := float64(x.d), x.nmu()
-	edges := cells(32*math.Sqrt(d), math.Sqrt2, 20)
+	edges := histogram.Geometric(32*math.Sqrt(d), math.Sqrt2, 20)
 	h, err := x.lengths(lengthsShare, edges, x.framed)
 	if err != nil {
 		return err
 	}
 	typical := math.Sqrt(x.effective-1) / 2 // half of rows' root mean square, as far as that is known
-	longest := max(typical, math.Min(h.carrying(), 2*math.Sqrt(d)), h.smallest(x.n*x.fading(100), 2))
+	longest := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.n*x.fading(100), 2))
 	if x.big() {
 		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
 	}
@@ -187,11 +188,11 @@ func (x *standardising) again() error {
 	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.sums.Curved() && !x.kinked(); !x.hessian {
 		return nil
 	}
-	edges = cells(8*math.Sqrt(d), math.Sqrt2, 16)
+	edges = histogram.Geometric(8*math.Sqrt(d), math.Sqrt2, 16)
 	if h, err = x.lengths(lengthsShare, edges, x.framed); err != nil {
 		return err
 	}
-	long := h.smallest(0.01*x.n, 3)
+	long := h.Smallest(0.01*x.n, 3)
 	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
 	return nil
 }

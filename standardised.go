@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -506,92 +507,19 @@ func (x *standardising) labels(mean, noise, low, high float64) (labelFacts, floa
 	return f, f.mean
 }
 
-// cells is a histogram's edges, top/step^j for j from 0 to k.
-func cells(top, step float64, k int) []float64 {
-	edges := make([]float64, k+1)
-	for j := range edges {
-		edges[j] = top * math.Pow(step, -float64(j))
-	}
-	return edges
-}
-
-// reading is a released histogram.
-type reading struct {
-	edges, tails []float64 // tails[j] is the noisy number above edges[j]
-	rest         float64   // the noisy number below all edges
-	noise        float64   // standard deviation of a count
-	n            float64
-	wide         bool // not around an edge that was read before
-}
-
 // read draws a histogram.
-func (x *standardising) read(share float64, edges []float64, answer release.Answer, err error) (reading, error) {
+func (x *standardising) read(share float64, edges []float64, answer release.Answer, err error) (histogram.Tails, error) {
 	counts, err := x.pool.draw(share, answer, err)
 	if err != nil {
-		return reading{}, err
+		return histogram.Tails{}, err
 	}
-	h := reading{edges: edges, rest: counts[len(edges)], noise: math.Sqrt2 / (x.mu * math.Sqrt(share)), n: x.n, wide: true}
-	above := 0.0
-	for _, c := range counts[:len(edges)] {
-		above += c
-		h.tails = append(h.tails, above)
-	}
-	return h, nil
+	return histogram.NewTails(edges, counts, math.Sqrt2/(x.mu*math.Sqrt(share)), x.n), nil
 }
 
 // lengths draws a histogram of the rows' norms.
-func (x *standardising) lengths(share float64, edges []float64, r *curator.Framed) (reading, error) {
+func (x *standardising) lengths(share float64, edges []float64, r *curator.Framed) (histogram.Tails, error) {
 	answer, err := r.Lengths(x.ctx, edges)
 	return x.read(share, edges, answer, err)
-}
-
-// sd is the standard deviation of the j-th tail.
-func (h reading) sd(j int) float64 { return h.noise * math.Sqrt(float64(j+1)) }
-
-// smallest returns the smallest edge above which lie no more rows than allowed, or than
-// z standard deviations of the noise may hide. A wide histogram is read no further than
-// to where these hide a quarter of the rows.
-func (h reading) smallest(allowed, z float64) float64 {
-	best := h.edges[0]
-	for j, edge := range h.edges {
-		if h.wide && z*h.sd(j) > h.n/4 || h.tails[j] > math.Max(allowed, z*h.sd(j)) {
-			break
-		}
-		best = edge
-	}
-	return best
-}
-
-// above is about how many rows lie above a value.
-func (h reading) above(value float64) float64 {
-	for j := 1; j < len(h.edges); j++ {
-		if h.edges[j] <= value*(1+1e-9) {
-			part := math.Log(value/h.edges[j]) / math.Log(h.edges[j-1]/h.edges[j])
-			return h.tails[j] + math.Min(part, 1)*(h.tails[j-1]-h.tails[j])
-		}
-	}
-	return h.n
-}
-
-// carrying returns the smallest edge that rows may be shortened to and keep half of their
-// second moments, as far as longer ones stand out of the noise.
-func (h reading) carrying() float64 {
-	last := len(h.edges) - 1
-	// Σ min(length, edge)², from the last edge on: each step adds its difference of squares
-	// for all rows above.
-	kept := make([]float64, last+1)
-	kept[last] = h.n * h.edges[last] * h.edges[last]
-	for j := last - 1; j >= 0; j-- {
-		kept[j] = kept[j+1]
-		if above := h.tails[j+1]; above > 3*h.sd(j+1) {
-			kept[j] += above * (h.edges[j]*h.edges[j] - h.edges[j+1]*h.edges[j+1])
-		}
-	}
-	j := last
-	for kept[j] < kept[0]/2 {
-		j--
-	}
-	return h.edges[j]
 }
 
 // shrunk is James and Stein's factor for v with noise of the given variance in each of

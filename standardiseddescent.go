@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -311,13 +312,13 @@ func (x *standardising) slope(clip float64) curator.Slope {
 // one around the last clip.
 func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool) error {
 	d, f := len(u)-1, x.facts
-	edges := cells(4*at.clip, math.Sqrt2, 8)
+	edges := histogram.Geometric(4*at.clip, math.Sqrt2, 8)
 	if first {
 		top := 2 * x.longestSlope() * math.Sqrt(float64(d+1))
 		if at.clip > 0 {
 			top *= 4
 		}
-		edges = cells(top, 2, 15)
+		edges = histogram.Geometric(top, 2, 15)
 	}
 	share := s.clips / float64(len(s.choose))
 	answer, err := s.framed.GradientNorms(x.ctx, edges, u[:d], u[d], x.slope(1))
@@ -325,8 +326,8 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 	if err != nil {
 		return err
 	}
-	h.wide = first
-	middle, effective := h.sd(len(edges)/2), s.effective
+	h.Wide = first
+	middle, effective := h.SD(len(edges)/2), s.effective
 	if x.known == nil {
 		effective = 1
 	}
@@ -342,25 +343,21 @@ func (x *standardising) chooseClip(s stage, at *iterate, u []float64, first bool
 		at.clip = math.Max(at.clip, 0.8*(1-f.minority)*math.Sqrt(1+effective))
 	}
 	at.clip = math.Max(at.clip, x.freeClip(s))
-	at.cut = math.Max(0, math.Min(h.above(at.clip)/h.n, 0.9))
+	at.cut = math.Max(0, math.Min(h.Over(at.clip)/h.Rows, 0.9))
 	return nil
 }
 
 // readClip is the clip that a histogram of gradient norms allows; where its noise hides too
 // much, the last one, or at first a typical one.
-func (s stage) readClip(h reading, last, typical float64) float64 {
+func (s stage) readClip(h histogram.Tails, last, typical float64) float64 {
 	switch {
-	case h.readable():
-		return h.smallest(s.allowed, 3)
+	case h.Readable():
+		return h.Smallest(s.allowed, 3)
 	case last == 0:
 		return typical
 	}
 	return last
 }
-
-// readable reports whether the noise of a histogram's tails hides no more than a quarter of the
-// rows.
-func (h reading) readable() bool { return 2*h.sd(len(h.edges)/2) <= h.n/4 }
 
 // freeClip is one whose noise is small beside a standard error, and costs nothing.
 func (x *standardising) freeClip(s stage) float64 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -21,13 +22,13 @@ func (x *standardising) rewhitened(first stage, at iterate) ([]float64, error) {
 		constant = 1
 	}
 	most := math.Min(f.steepest, 8*f.curvature)
-	edges := cells(4*math.Sqrt(most*(d+1)), math.Sqrt2, 20)
+	edges := histogram.Geometric(4*math.Sqrt(most*(d+1)), math.Sqrt2, 20)
 	answer, err := x.framed.CurvatureNorms(x.ctx, edges, at.u, at.b, math.Max(constant, 1e-6), f.steepest)
 	h, err := x.read(lengthsShare, edges, answer, err)
 	if err != nil {
 		return nil, err
 	}
-	longest := h.smallest(math.Min(0.05*x.n, 20*math.Sqrt(d)/x.mu), 3)
+	longest := h.Smallest(math.Min(0.05*x.n, 20*math.Sqrt(d)/x.mu), 3)
 	longest = math.Max(longest, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.curvature/(2*math.Sqrt(d+1))))
 	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * longest * longest / (nmu * math.Sqrt(hessianShare))
 	if rho/f.curvature > 0.15 || !x.shape.Intercept {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -24,7 +25,7 @@ func (o *standardised) jointShare() float64 {
 }
 
 // levelDim is how many counts a joint histogram of so many levels has at most.
-func levelDim(k int) int { return k * max(len(scoreEdges(1))+1, mostCells+k+1) }
+func levelDim(k int) int { return k * max(len(histogram.ScoreEdges(1))+1, mostCells+k+1) }
 
 // withThresholds releases thresholds, trains by them with what is left, and moves them to where the
 // likelihood is largest for the scores that came out; where they are rows' scores under a model of
@@ -113,7 +114,7 @@ func (o *standardised) joint(r *run, w []float64, share float64) (*jointCounts, 
 		c.z = []float64{w[len(w)-1]}
 		return c, err
 	}
-	first := scoreEdges(p.reach)
+	first := histogram.ScoreEdges(p.reach)
 	list, spread, err := p.levels(rangeShare*share, first)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (o *standardised) joint(r *run, w []float64, share float64) (*jointCounts, 
 	for k, v := range list {
 		all[k%len(all)] += v
 	}
-	edges, beyond := cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
+	edges, beyond := histogram.Cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
 	if list, spread, err = p.levels((1-rangeShare)*share, edges); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,170 @@
+package histogram
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Grid is equal cells between two ends, with a cell of what lies beyond on either side. All
+// are counted so many times, each time lower by an equal part of a cell.
+type Grid struct {
+	High, Step    float64
+	Least, Most   float64 // what the number can be
+	Cells, Shifts int
+	Lattice       float64 // the distance between numbers that occur, 0 for any
+}
+
+// Numbers are what a number of each row can be.
+type Numbers struct {
+	Low, High float64
+	Whole     bool    // whether it is a whole number
+	Origin    float64 // what it is whole numbers apart from, where others are whole
+}
+
+// Shifts is how often cells are counted, each time with a part of μ²: the mean of all
+// has the noise of one grid, and cells as narrow as all edges together make them.
+const Shifts = 4
+
+// Grid is so many cells, or fewer, and those beyond. Whole numbers are in the middle of a narrow
+// cell, of those that all edges make, where these aren't wider than 1; where they are wider
+// no edge is on one, if all are whole, and else the origin is in the middle.
+func (of Numbers) Grid(low, high float64, cells int) Grid {
+	g := Grid{Step: (high - low) / float64(cells), Least: of.Low, Most: of.High, Shifts: Shifts}
+	switch narrow := g.Step / Shifts; {
+	case of.Whole && g.Step <= Shifts:
+		g.Step = math.Max(1, math.Ceil(g.Step))
+		g.Shifts, g.Lattice = int(g.Step), 1
+	case of.Whole:
+		g.Step, g.Lattice = Shifts*math.Ceil(narrow), 1
+	case narrow < 1:
+		g.Step = Shifts / math.Floor(1/narrow)
+	}
+	// The grids' ends lie about those of the range, and what the number can be is in their
+	// cells or in those beyond.
+	narrow, part := g.Step/float64(g.Shifts), 1/float64(g.Shifts)
+	about := (g.Step - narrow) / 2
+	apart := narrow
+	if of.Whole {
+		apart = 1
+	}
+	g.High = of.Origin + float64(apart*(math.Round((math.Min(high+about, of.High-narrow)-of.Origin)/apart)+0.5))
+	within, all := (g.High-low-about)/g.Step-part, (g.High-of.Low)/g.Step-1+float64(part/2)
+	g.Cells = max(1, int(math.Ceil(math.Min(within, all)-1e-9)))
+	return g
+}
+
+// Span is the range that stands out from noise and a part of it on both sides, for the tail
+// that doesn't.
+func (of Numbers) Span(edges, counts []float64, spread float64) (low, high float64) {
+	const stretch = 0.4
+	first, last := StandOut(counts, spread)
+	high, low = edges[min(max(first-1, 0), len(edges)-1)], edges[min(last, len(edges)-1)]
+	width := high - low
+	high = math.Min(high+float64(stretch*math.Min(math.Abs(high), width)), of.High)
+	low = math.Max(low-float64(stretch*math.Min(math.Abs(low), width)), of.Low)
+	if !(low < high) {
+		return of.Low, of.High
+	}
+	return low, high
+}
+
+// Edges are those of the cells when they are counted for the k-th time.
+func (g Grid) Edges(k int) []float64 {
+	edges := make([]float64, g.Cells+1)
+	for j := range edges {
+		edges[j] = g.High - float64((float64(j)+float64(k)/float64(g.Shifts))*g.Step)
+	}
+	return edges
+}
+
+// Overlay are the counts of the narrow cells that grids make together, each lower by one of
+// these than that before: the mean of the grids, in which rows are spread evenly over a
+// cell.
+func Overlay(lists [][]float64) []float64 {
+	shifts := len(lists)
+	out := make([]float64, shifts*(len(lists[0])+1)-1)
+	for k, counts := range lists {
+		for j, c := range counts {
+			for i := range shifts {
+				out[k+j*shifts+i] += c / float64(shifts*shifts)
+			}
+		}
+	}
+	return out
+}
+
+// Moments are the mean and the mean square of what was counted, each in the middle of its
+// narrow cell, where what lies beyond is taken to be within a cell. Sheppard's correction
+// takes away what the square gains by grouping, (step² − lattice²)/12 for numbers that are
+// spread evenly, and what it gains by overlaying the grids.
+func (g Grid) Moments(counts []float64) (mean, square float64) {
+	var n float64
+	narrow := g.Step / float64(g.Shifts)
+	for k, c := range counts {
+		v := g.High + g.Step - float64((float64(k)+0.5)*narrow)
+		n += c
+		mean += float64(c * v)
+		square += float64(c * v * v)
+	}
+	gained := 2*float64(g.Step*g.Step) - float64(narrow*narrow) - float64(g.Lattice*g.Lattice)
+	return mean / n, square/n - gained/12
+}
+
+// Beyond is what lies beyond a grid on either side of a centre, as parts of n rows.
+func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hidden) {
+	narrow := g.Step / float64(g.Shifts)
+	top := g.High + narrow/2 // where rows beyond are counted, in the mean of all shifts
+	bottom := top - float64(float64(g.Cells+1)*g.Step)
+	n := floats.Sum(counts)
+	for _, side := range []struct{ sign, near, end float64 }{{1, top - centre, g.Most - centre}, {-1, centre - bottom, centre - g.Least}} {
+		if !(side.near > 0 && side.end > side.near) {
+			continue
+		}
+		l, seen := g.far(counts, spread, centre, side.sign, side.near)
+		if !seen {
+			continue
+		}
+		if slow {
+			l = l.Slower()
+		}
+		of := l.beyond(side.near, side.end)
+		h.Mean += side.sign * of.Mean / n
+		h.Square += of.Square / n
+		h.Spread = math.Hypot(h.Spread, of.Spread/n)
+	}
+	return h
+}
+
+// far finds the law of distances on a side of a centre from how many rows are there, exceed a
+// distance or half of it, which is the largest of some up to the grid's end at which rows
+// stand out from noise.
+func (g Grid) far(counts []float64, spread, centre, sign, near float64) (l Law, seen bool) {
+	all, _ := g.exceed(counts, centre, sign, 0)
+	whole := near - g.Step + g.Step/float64(2*g.Shifts) // what is beyond lies above, in all shifts
+	for from := whole; from > near/5; from /= math.Sqrt2 {
+		rows, cells := g.exceed(counts, centre, sign, from)
+		half, _ := g.exceed(counts, centre, sign, from/2)
+		if !(rows > Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts)) || !(half > 1.02*rows) || !(all > 1.02*half) {
+			continue
+		}
+		l = Law{Rows: all, From: from, Depth: math.Log(all / rows)}
+		l.Power = math.Log2(l.Depth / math.Log(all/half))
+		l.Power = math.Max(0.3, math.Min(l.Power, 3))
+		return l, true
+	}
+	return l, false
+}
+
+// exceed is how many rows lie farther from a centre than a distance, on a side, and in how
+// many narrow cells.
+func (g Grid) exceed(counts []float64, centre, sign, distance float64) (rows, cells float64) {
+	narrow := g.Step / float64(g.Shifts)
+	for k, c := range counts {
+		v := g.High + g.Step - float64((float64(k)+0.5)*narrow)
+		part := math.Max(0, math.Min(1, (sign*(v-centre)-distance)/narrow+0.5))
+		rows += float64(part * c)
+		cells += part
+	}
+	return rows, cells
+}

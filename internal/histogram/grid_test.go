@@ -1,0 +1,90 @@
+package histogram
+
+import (
+	"math"
+	"testing"
+)
+
+// Every value that a number can have is in the cells or within one beyond, and no edge is on a
+// whole number, or on the origin.
+func TestGridsHoldWhatCanBe(t *testing.T) {
+	for _, c := range []struct {
+		of     Numbers
+		cells  int
+		first  float64 // edge
+		shifts int
+	}{
+		{Numbers{Low: -4, High: 1, Whole: true}, 20, 0.5, 1},
+		{Numbers{Low: -39, High: 1, Whole: true}, 20, 0.5, 2},
+		{Numbers{Low: -159, High: 1, Whole: true}, 20, -0.5, 4},
+		{Numbers{Low: -5, High: 5, Origin: 5}, 40, 4.96875, 4},
+		{Numbers{Low: -500, High: 300, Origin: 5}, 40, 297.5, 4},
+	} {
+		g := c.of.Grid(c.of.Low, c.of.High, c.cells)
+		first, last := g.Edges(0), g.Edges(g.Shifts-1)
+		narrow := g.Step / float64(g.Shifts)
+		apart := narrow
+		if c.of.Whole {
+			apart = 1
+		}
+		if first[0] != c.first || g.Shifts != c.shifts || math.Mod(g.High-c.of.Origin-apart/2, apart) != 0 {
+			t.Errorf("%+v: %+v", c.of, g)
+		}
+		// the cells beyond, of the grids that reach least far
+		if last[0]+g.Step < c.of.High || first[g.Cells]-g.Step > c.of.Low {
+			t.Errorf("%+v: edges from %g to %g, in steps of %g", c.of, last[0], first[g.Cells], g.Step)
+		}
+		if first[0] > c.of.High || last[g.Cells] < c.of.Low-g.Step || g.Cells > c.cells+2 {
+			t.Errorf("%+v: %+v", c.of, g)
+		}
+	}
+}
+
+// Overlaid grids have the mean of their counts, and the moments of what lies at one place,
+// wherever that is in a cell of the first.
+func TestOverlaidMoments(t *testing.T) {
+	g := Grid{High: 2, Step: 1, Cells: 4, Shifts: 4}
+	for at := 1.875; at > -2; at -= 0.25 {
+		lists := make([][]float64, g.Shifts)
+		for k := range lists {
+			lists[k] = make([]float64, g.Cells+2)
+			j := 0
+			for _, e := range g.Edges(k) {
+				if at < e {
+					j++
+				}
+			}
+			lists[k][j] = 3
+		}
+		mean, square := g.Moments(Overlay(lists))
+		if narrow := 0.25; math.Abs(mean-at) > 1e-12 || math.Abs(square+narrow*narrow/12-at*at) > 1e-12 {
+			t.Errorf("at %g a mean of %g and a mean square of %g", at, mean, square)
+		}
+	}
+}
+
+// Of an exponential law what lies beyond a grid is found, on the side where it is, and by the
+// slower law more of it.
+func TestTailsBeyondAGrid(t *testing.T) {
+	g := Grid{High: 4, Step: 0.5, Cells: 9, Shifts: 1, Least: -50, Most: 50}
+	counts := make([]float64, g.Cells+2)
+	above := func(k int) float64 { // of cells up to the k-th, but the lowest of which holds none
+		return 1e4 * math.Exp(-math.Max(0, g.High-float64(g.Step*float64(k))))
+	}
+	counts[0] = above(0)
+	for k := 1; k <= g.Cells; k++ {
+		counts[k] = above(k) - above(k-1)
+	}
+	h, slow := g.Beyond(counts, 1, 0, false), g.Beyond(counts, 1, 0, true)
+	part := math.Exp(-4.25)
+	if math.Abs(h.Mean/part-1) > 0.02 || math.Abs(h.Square/(part*10.5)-1) > 0.02 {
+		t.Errorf("%+v, of a part of %g", h, part)
+	}
+	if !(slow.Square > 1.1*h.Square && slow.Square < 3*h.Square && slow.Mean > h.Mean) {
+		t.Errorf("%+v, by a slower law %+v", h, slow)
+	}
+	g.Most, g.Least = 4.25, -5
+	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) {
+		t.Errorf("beyond what can be: %+v", h)
+	}
+}

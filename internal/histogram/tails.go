@@ -1,0 +1,182 @@
+package histogram
+
+import (
+	"math"
+	"slices"
+)
+
+// Tails is a released histogram of a number of each row, by how many lie above each of its
+// edges, which fall.
+type Tails struct {
+	Edges, Above []float64 // Above[j] is the noisy number of rows above Edges[j]
+	Below        float64   // the noisy number below all edges
+	Noise        float64   // standard deviation of a count
+	Rows         float64
+	Wide         bool // not around an edge that was read before
+}
+
+// NewTails reads the released counts between edges, those below all of them last.
+func NewTails(edges, counts []float64, noise, rows float64) Tails {
+	h := Tails{Edges: edges, Below: counts[len(edges)], Noise: noise, Rows: rows, Wide: true}
+	above := 0.0
+	for _, c := range counts[:len(edges)] {
+		above += c
+		h.Above = append(h.Above, above)
+	}
+	return h
+}
+
+// SD is the standard deviation of the j-th tail.
+func (h Tails) SD(j int) float64 { return h.Noise * math.Sqrt(float64(j+1)) }
+
+// Smallest returns the smallest edge above which lie no more rows than allowed, or than
+// z standard deviations of the noise may hide. A wide histogram is read no further than
+// to where these hide a quarter of the rows.
+func (h Tails) Smallest(allowed, z float64) float64 {
+	best := h.Edges[0]
+	for j, edge := range h.Edges {
+		if h.Wide && z*h.SD(j) > h.Rows/4 || h.Above[j] > math.Max(allowed, z*h.SD(j)) {
+			break
+		}
+		best = edge
+	}
+	return best
+}
+
+// SmallestFromBelow returns the smallest edge above which lie no more rows than allowed, or than z
+// standard deviations of the noise, as seen from below: where cells above may hold few.
+func (h Tails) SmallestFromBelow(allowed, z float64) float64 {
+	for j := len(h.Edges) - 1; j > 0; j-- {
+		if h.Above[j] <= math.Max(allowed, z*h.SD(j)) {
+			return h.Edges[j]
+		}
+	}
+	return h.Edges[0]
+}
+
+// Over is about how many rows lie above a value.
+func (h Tails) Over(value float64) float64 {
+	for j := 1; j < len(h.Edges); j++ {
+		if h.Edges[j] <= value*(1+1e-9) {
+			part := math.Log(value/h.Edges[j]) / math.Log(h.Edges[j-1]/h.Edges[j])
+			return h.Above[j] + math.Min(part, 1)*(h.Above[j-1]-h.Above[j])
+		}
+	}
+	return h.Rows
+}
+
+// Carrying returns the smallest edge that rows may be shortened to and keep half of their
+// second moments, as far as longer ones stand out of the noise.
+func (h Tails) Carrying() float64 {
+	last := len(h.Edges) - 1
+	// Σ min(length, edge)², from the last edge on: each step adds its difference of squares
+	// for all rows above.
+	kept := make([]float64, last+1)
+	kept[last] = h.Rows * h.Edges[last] * h.Edges[last]
+	for j := last - 1; j >= 0; j-- {
+		kept[j] = kept[j+1]
+		if above := h.Above[j+1]; above > 3*h.SD(j+1) {
+			kept[j] += above * (h.Edges[j]*h.Edges[j] - h.Edges[j+1]*h.Edges[j+1])
+		}
+	}
+	j := last
+	for kept[j] < kept[0]/2 {
+		j--
+	}
+	return h.Edges[j]
+}
+
+// Readable reports whether the noise of a histogram's tails hides no more than a quarter of the
+// rows.
+func (h Tails) Readable() bool { return 2*h.SD(len(h.Edges)/2) <= h.Rows/4 }
+
+// MeanSquare is that of the numbers in a histogram, from the largest that stand out of the
+// noise down.
+func (h Tails) MeanSquare() float64 {
+	last, j := len(h.Edges)-1, 0
+	for j < last && h.Above[j] < 3*h.SD(j) {
+		j++
+	}
+	var sum, above float64
+	for ; j <= last; j++ {
+		sum += float64((h.Above[j] - above) * h.Edges[j] * h.Edges[max(j-1, 0)])
+		above = h.Above[j]
+	}
+	return sum / h.Rows
+}
+
+// Skew is the mean and the variance of what a histogram with edges on both sides of 0 tells of
+// (p−q)/(p+q), p and q being the numbers that are largest and smallest: some 3 % of all, or as
+// many as stand out of the noise. Where none do it has mean 0 and variance ½, as it has
+// beforehand: most amounts have long tails on one side.
+func (h Tails) Skew() (mean, variance float64) {
+	last := len(h.Edges) - 1
+	var above, below, sd float64
+	for j := range len(h.Edges) / 2 {
+		above, below = h.Above[j], h.Above[last]+h.Below-h.Above[last-j]
+		sd = h.Noise * math.Sqrt(2*float64(j+1))
+		if above+below > math.Max(0.03*h.Rows, 4*sd) {
+			break
+		}
+	}
+	sum := above + below
+	if sum <= 2*sd {
+		return 0, 0.5
+	}
+	known := 0.5 / (0.5 + math.Pow(sd/sum, 2))
+	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 2
+}
+
+// First is the first edge above which lie more rows than a limit, as they do above the next.
+func (h Tails) First(limit func(j int) float64) int {
+	last := len(h.Edges) - 1
+	for j := range last {
+		if h.Above[j] > limit(j) && h.Above[j+1] > limit(j+1) {
+			return j
+		}
+	}
+	return last
+}
+
+// Average is the mean of two readings of one histogram.
+func (h Tails) Average(other Tails) Tails {
+	h.Above = slices.Clone(h.Above)
+	for j, above := range other.Above {
+		h.Above[j] = (h.Above[j] + above) / 2
+	}
+	h.Below, h.Noise = (h.Below+other.Below)/2, h.Noise/math.Sqrt2
+	return h
+}
+
+// FromSeen leaves out the cells, but for four, above the first that hold rows which stand
+// out: there is nothing but noise.
+func (h Tails) FromSeen() Tails {
+	return h.From(max(0, h.seenFrom(Law{0, 1, 1, 1}, surely)-4))
+}
+
+// From leaves out the cells above an edge.
+func (h Tails) From(first int) Tails {
+	if first == 0 {
+		return h
+	}
+	above := h.Above[first-1]
+	h.Edges, h.Above = h.Edges[first:], slices.Clone(h.Above[first:])
+	for j := range h.Above {
+		h.Above[j] -= above
+	}
+	return h
+}
+
+// upTo is the part of a histogram above an edge.
+func (h Tails) upTo(last int) Tails {
+	h.Edges, h.Above = h.Edges[:last+1], h.Above[:last+1]
+	return h
+}
+
+// count is the j-th cell's.
+func (h Tails) count(j int) float64 {
+	if j == 0 {
+		return h.Above[0]
+	}
+	return h.Above[j] - h.Above[j-1]
+}
