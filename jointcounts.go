@@ -255,3 +255,6 @@ func (c *jointCounts) doubt(t thresholds) *doubt {
 		math.Max(0, mat.Inner(mean, &joint, mean)-mat.Inner(both, &alone, both)) + mat.Inner(shift, &noise, shift),
 	}
 }
+
+// levelDim is how many counts a joint histogram of so many levels has at most.
+func levelDim(k int) int { return k * max(len(histogram.ScoreEdges(1))+1, mostCells+k+1) }

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -18,6 +17,7 @@ const (
 	centreShare  = 0.04
 	momentsShare = 0.10
 	againShare   = 0.07 // the second round of moments
+	hessianShare = 0.06 // the Hessian, where it will be released
 )
 
 // standardise releases the frame. It reports where the features are many and no direction stands
@@ -159,9 +159,6 @@ func (x *standardising) whitenBy(in *curator.Framed, longest, share float64) (fl
 	return out / math.Max(all, 1e-300), err
 }
 
-// errEigen is about moments whose eigenvectors aren't found.
-var errEigen = check.Fail(ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
-
 // again releases a second round of moments where it promises something, and settles
 // whether the Hessian will be released.
 func (x *standardising) again() error {
@@ -195,10 +192,4 @@ func (x *standardising) again() error {
 	long := h.Smallest(0.01*x.n, 3)
 	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
 	return nil
-}
-
-// kinked is for a loss whose curvature near its minimum may be far above that at the
-// start, so that a step by the latter could be too long.
-func (x *standardising) kinked() bool {
-	return x.loss.Labels() == losses.Real && !math.IsInf(x.loss.Constants(everywhere, x.shape.LabelBound).Lipschitz, 1)
 }

@@ -2,7 +2,6 @@ package dpglm
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -103,20 +102,4 @@ func (x *standardising) shorten(longest float64) (*linalg.Change, error) {
 	}
 	x.frame, x.framed, err = x.changed(s)
 	return s, err
-}
-
-// straighten multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
-// where the Hessian is round. One along a rare level is shorter, the more the noise of such steps
-// hides an effect of 1 on its scores.
-func (x *standardising) straighten(s *stage, noise float64, g []float64) error {
-	if s.straight == nil {
-		spectrum, ok := linalg.Decompose(s.short.Noise(len(g)))
-		if !ok {
-			return errEigen
-		}
-		hides := x.longestLevel(1.2) * s.size * noise / math.Sqrt(float64(s.averaged))
-		s.straight = spectrum.Map(func(l float64) float64 { return l / (1 + math.Pow(hides*l, 2)) })
-	}
-	mat.NewVecDense(len(g), g).MulVec(s.straight, mat.NewVecDense(len(g), slices.Clone(g)))
-	return nil
 }

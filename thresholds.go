@@ -24,9 +24,6 @@ func (o *standardised) jointShare() float64 {
 	return math.Min(math.Max(hides, leastJoint), mostJoint)
 }
 
-// levelDim is how many counts a joint histogram of so many levels has at most.
-func levelDim(k int) int { return k * max(len(histogram.ScoreEdges(1))+1, mostCells+k+1) }
-
 // withThresholds releases thresholds, trains by them with what is left, and moves them to where the
 // likelihood is largest for the scores that came out; where they are rows' scores under a model of
 // little budget first, noise in these makes thresholds too close. The loss is convex in weights and

@@ -63,11 +63,14 @@ func (f *labelFacts) middle(l losses.Ordinal) float64 {
 	return bias
 }
 
-// longestSlope is a bound on φ', or what it hardly ever exceeds near the minimum, for
-// histograms of gradients to begin at.
-func (x *standardising) longestSlope() float64 {
-	if x.loss.Labels() == losses.Amount { // by how many means an amount exceeds its own
-		return 32
-	}
-	return math.Min(x.loss.Constants(everywhere, x.shape.LabelBound).Lipschitz, 2*math.Max(x.shape.LabelBound, 1))
+// labelFacts is what the labels' mean tells of the loss.
+type labelFacts struct {
+	curvature float64 // φ'' under the constant model
+	steepest  float64 // the largest φ'' anywhere
+	minority  float64 // the rarer class's fraction, at most 1
+	apart     float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
+	typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
+	residual  float64 // variance of φ', roughly
+	mean      float64
+	noise     float64 // standard deviation of the mean
 }
