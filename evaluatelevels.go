@@ -194,18 +194,28 @@ func (p *levelEvaluation) levels(share float64, edges []float64) (list []float64
 	return list, spread, nil
 }
 
-// evaluate releases both histograms and makes figures of the second.
-func (p *levelEvaluation) evaluate(e *ClassEvaluation) error {
+// scoreCells releases the first of two histograms that have a share of μ² together, and returns
+// the edges of the second, and how far rows lie beyond them.
+func (p *levelEvaluation) scoreCells(share float64) (edges []float64, beyond float64, err error) {
 	first := histogram.ScoreEdges(p.reach)
-	list, spread, err := p.levels(rangeShare, first)
+	list, spread, err := p.levels(rangeShare*share, first)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	all := make([]float64, len(first)+1)
 	for k, v := range list {
 		all[k%len(all)] += v
 	}
-	edges, beyond := histogram.Cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
+	edges, beyond = histogram.Cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
+	return edges, beyond, nil
+}
+
+// evaluate releases both histograms and makes figures of the second.
+func (p *levelEvaluation) evaluate(e *ClassEvaluation) error {
+	edges, beyond, err := p.scoreCells(1)
+	if err != nil {
+		return err
+	}
 	for _, z := range p.changes() {
 		if math.Abs(z) < p.reach {
 			edges = append(edges, z)
@@ -213,7 +223,8 @@ func (p *levelEvaluation) evaluate(e *ClassEvaluation) error {
 	}
 	sort.Float64s(edges)
 	edges = slices.Compact(edges)
-	if list, spread, err = p.levels(1-rangeShare, edges); err != nil {
+	list, spread, err := p.levels(1-rangeShare, edges)
+	if err != nil {
 		return err
 	}
 	newLevelled(p.loss, edges, beyond).fill(e, &sampled{level: p.Level, counts: [][]float64{list}, spreads: []float64{spread}})

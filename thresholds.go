@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -111,17 +110,12 @@ func (o *standardised) joint(r *run, w []float64, share float64) (*jointCounts, 
 		c.z = []float64{w[len(w)-1]}
 		return c, err
 	}
-	first := histogram.ScoreEdges(p.reach)
-	list, spread, err := p.levels(rangeShare*share, first)
+	edges, beyond, err := p.scoreCells(share)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]float64, len(first)+1)
-	for k, v := range list {
-		all[k%len(all)] += v
-	}
-	edges, beyond := histogram.Cuts(first, all, float64(spread*math.Sqrt(float64(p.k))), p.cells)
-	if list, spread, err = p.levels((1-rangeShare)*share, edges); err != nil {
+	list, spread, err := p.levels((1-rangeShare)*share, edges)
+	if err != nil {
 		return nil, err
 	}
 	c := newJointCounts(o.unknown, list, spread)
