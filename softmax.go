@@ -6,11 +6,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -109,19 +107,6 @@ func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule
 	return o, schedule, ledger, err
 }
 
-// softmaxing is a run.
-type softmaxing struct {
-	*standardising
-	classes *curator.Classes
-	in      *curator.ClassFramed
-	k       int
-	rates   []float64
-	short   *linalg.Change // to the coordinates, from those in which rows of rare levels are long
-	typical float64        // mean square of rows in the frame, as released
-	limited bool           // whether noise makes steps short
-	scaled  bool           // whether a factor of the scores is fitted
-}
-
 // ratesShare is what the classes' counts have of μ².
 const ratesShare = 0.01
 
@@ -206,23 +191,6 @@ func (x *softmaxing) count(share float64) error {
 	}
 	floats.Scale(1/floats.Sum(x.rates), x.rates)
 	return nil
-}
-
-// steepest is the largest eigenvalue of diag(q) − qqᵀ, the Hessian in the scores where
-// probabilities are the rates: at least that of the two largest alone.
-func (x *softmaxing) steepest() float64 {
-	m := mat.NewSymDense(x.k, nil)
-	for i, p := range x.rates {
-		for j := i; j < x.k; j++ {
-			m.SetSym(i, j, -p*x.rates[j])
-		}
-		m.SetSym(i, i, p-p*p)
-	}
-	var e mat.EigenSym
-	if !e.Factorize(m, false) {
-		return 0.5
-	}
-	return e.Values(nil)[x.k-1]
 }
 
 // weights maps a point back, class by class.

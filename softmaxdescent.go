@@ -223,12 +223,3 @@ func (x *softmaxing) shorten(s stage, noise []float64, start curator.ClassPoint,
 		at.B[c] = start.B[c] + float64(keep*(at.B[c]-start.B[c]))
 	}
 }
-
-// like is a point of zeros.
-func like(p curator.ClassPoint) curator.ClassPoint {
-	q := curator.ClassPoint{U: make([][]float64, len(p.U)), B: make([]float64, len(p.B))}
-	for c := range q.U {
-		q.U[c] = make([]float64, len(p.U[c]))
-	}
-	return q
-}
