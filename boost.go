@@ -47,6 +47,9 @@ type BoostConfig struct {
 // selection is ε-DP. A row lies in one chunk, so all trainings and the selection
 // compose in parallel, and each has the whole budget (the paper halves ε).
 //
+// Where no radius is given, the labels' mean is released once on all chunks but the last (as for [NoisyGD]),
+// and composes with each chunk's training in sequence.
+//
 // # Parameters
 //
 // c is a cap on the loss as in [GridSearch]. Chunks have
@@ -73,11 +76,11 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	chunk := s
 	chunk.Rows = s.Rows / (c.Chunks + 1)
-	child, err := planChild(c.Learner, chunk, asked, b.beside())
-	if err != nil {
+	x := &boost{BoostConfig: c, shape: s, problem: p}
+	if err := x.plan(chunk, asked, b.beside()); err != nil {
 		return nil, err
 	}
-	x := &boost{BoostConfig: c, shape: s, problem: p, child: child}
+	child := x.child
 	x.held = s.Rows - c.Chunks*chunk.Rows
 	if x.limit, err = lossCap(p.Loss, child.scoreBound(x.held, c.Beta), s.LabelBound); err != nil {
 		return nil, err
@@ -94,8 +97,29 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, after(child, 1)
-	plan.indexes = child.indexes
+	plan.indexes, plan.starts = child.indexes, child.starts && s.begun
+	if x.start != nil && plan.Passes > 0 {
+		plan.Passes += x.start.passes()
+	}
 	return plan, nil
+}
+
+// plan plans the training of one chunk: by default from a start that all chunks tell of.
+func (x *boost) plan(chunk Shape, asked Problem, b Budget) error {
+	var err error
+	if asked.Radius == 0 && chunk.Intercept && !chunk.begun {
+		all, begun := chunk, chunk
+		all.Rows, begun.begun = x.Chunks*chunk.Rows, true
+		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim); err != nil {
+			return err
+		}
+		if x.child, err = planChild(x.Learner, begun, asked, x.start.rest); err != nil || x.child.starts {
+			return err
+		}
+		x.start = nil // the learner doesn't ask for it
+	}
+	x.child, err = planChild(x.Learner, chunk, asked, b)
+	return err
 }
 
 func (c BoostConfig) resolve(s Shape) (BoostConfig, error) {
@@ -124,6 +148,7 @@ type boost struct {
 	shape   Shape
 	problem Problem
 	child   *Plan
+	start   *start  // nil where none is released here
 	held    int     // rows of the last chunk
 	limit   float64 // the loss's cap
 	epsilon float64 // of the selection
@@ -135,6 +160,11 @@ func (x *boost) schedule() (*release.Schedule, error) {
 	training, err := release.Replicated(fmt.Sprintf("each of %d chunks of %s", x.Chunks, x.shape.units(size)), x.Chunks, x.child.schedule)
 	if err != nil {
 		return nil, err
+	}
+	if x.start != nil {
+		if training, err = release.Sequential(fmt.Sprintf("training on %s", x.shape.units(x.Chunks*size)), x.start.schedule, training); err != nil {
+			return nil, err
+		}
 	}
 	var selector release.Selector = mechanisms.PermuteAndFlip{Epsilon: x.epsilon}
 	if x.NoisyMax {
@@ -154,8 +184,15 @@ func (x *boost) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	train := parts[0]
+	if x.start != nil {
+		if r, training, err = x.start.before(r, train, training); err != nil {
+			return nil, err
+		}
+		train = r.data
+	}
 	ws := make([][]float64, x.Chunks)
-	for i, chunk := range parts[0].Cut(x.Chunks) {
+	for i, chunk := range train.Cut(x.Chunks) {
 		allow, err := training.On(i, chunk.Rows())
 		if err != nil {
 			return nil, err
@@ -184,7 +221,7 @@ func (x *boost) choose(r *run, held *curator.Data, ws [][]float64, allow *releas
 	}
 	caps := make([]float64, len(ws))
 	for i := range caps {
-		caps[i] = x.limit
+		caps[i] = r.capAround(x.problem.Loss, x.child.scoreBound(x.held, x.Beta), x.shape.LabelBound, x.limit)
 	}
 	scores, err := sums.Losses(r.ctx, ws, caps, make([]float64, len(ws)))
 	if err != nil {

@@ -75,8 +75,10 @@ func ExampleNoisyGDConfig_Plan() {
 	fmt.Printf("clip %.3g, step size %.3g\n", plan.Learner.(dpglm.NoisyGDConfig).Clip, plan.Learner.(dpglm.NoisyGDConfig).StepSize)
 	// Output:
 	// (ε = 1, δ = 1e-06)-DP, unit: one row (replace-one), n = 10,000
-	// Noisy GD, gradient sums: 100 × Gaussian in 20 dimensions, σ = 42.2468 × sensitivity, together 0.236704-GDP
-	// clip 0.47, step size 16
+	// Noisy GD around the constant model: sequential, 0.236704-GDP
+	// ├─ gradient sum at the start: 1 × Gaussian in 20 dimensions, σ = 13.3596 × sensitivity, together 0.0748525-GDP
+	// └─ Noisy GD, gradient sums: 100 × Gaussian in 20 dimensions, σ = 44.532 × sensitivity, together 0.224557-GDP
+	// clip 0.939, step size 16
 }
 
 // bought is customers as a data set with its public facts.
@@ -266,7 +268,9 @@ func ExampleJL() {
 	// Output:
 	// (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one), n = 2,000
 	// JL to 50 dimensions by a sparse map of seed 7: sequential, 0.837859-GDP
-	// └─ Noisy GD, gradient sums: 1000 × Gaussian in 50 dimensions, σ = 37.7424 × sensitivity, together 0.837859-GDP
+	// └─ Noisy GD around the constant model: sequential, 0.837859-GDP
+	//    ├─ gradient sum at the start: 1 × Gaussian in 50 dimensions, σ = 3.77424 × sensitivity, together 0.264954-GDP
+	//    └─ Noisy GD, gradient sums: 385 × Gaussian in 50 dimensions, σ = 24.6853 × sensitivity, together 0.794863-GDP
 	// NOTE: noise came from the caller's source; private only if that source is secret and secure
 	// more than 75 % right: true
 }

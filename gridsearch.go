@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -33,8 +34,8 @@ type Candidate struct {
 // GridSearchConfig holds the parameters of [GridSearch]; it is the Learner.
 type GridSearchConfig struct {
 	// Learner is trained at each of Radii, which are positive and different. nil Radii are
-	// the problem's radius (or its default) divided by 1, 4 and 16: each more costs all of
-	// them noise. Either a Learner or Candidates must be given, not both.
+	// the problem's radius divided by 1, 4 and 16 or, where that isn't given, the radius of
+	// NoisyGD's default steps times 4, 1 and ¼: each more costs all of them noise. Either a Learner or Candidates must be given, not both.
 	Learner Learner   `json:"learner"`
 	Radii   []float64 `json:"radii"`
 	// Candidates, instead of Learner and Radii, may differ in anything: radius,
@@ -93,6 +94,10 @@ type GridSearchConfig struct {
 // The search splits what it is given, so that a row is trained on, selected by or evaluated
 // on, and each of the three has the whole budget.
 //
+// Where no radius is given at all, the labels' mean is released once on S₁ (as for [NoisyGD]), before the
+// trainings, with which it composes in sequence. Balls are around that constant model; it is a
+// candidate, too, and its loss on S₂ is a sum with a cap like the others'.
+//
 // # Parameters
 //
 // c_j is the largest loss at the score bound Z_j: X·B_j for learners that stay in
@@ -120,6 +125,8 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	around := asked.Radius == 0 && c.Candidates == nil && c.Radii == nil && s.Intercept
+	given := c
 	if c, err = c.resolve(s, p); err != nil {
 		return nil, err
 	}
@@ -130,9 +137,16 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, check.Fail(ErrShape, "rows", s.Rows, "must suffice for two parts")
 	}
 	g := &gridSearch{GridSearchConfig: c, shape: s, problem: asked, held: held}
-	k := len(c.Candidates)
-	if err = g.plan(train, b, b.beside().share(k)); errors.Is(err, ErrBudget) {
-		err = g.plan(train, b, b.shareByMu(k))
+	if around {
+		if err = g.planAround(given, train, b); err != nil {
+			return nil, err
+		}
+		c = g.GridSearchConfig
+	}
+	if k := len(c.Candidates); g.plans == nil {
+		if err = g.plan(train, b, b.beside().share(k)); errors.Is(err, ErrBudget) {
+			err = g.plan(train, b, b.shareByMu(k))
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -143,6 +157,9 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	if plan.weightBound, plan.Passes = 0, passes(g.plans); plan.Passes > 0 {
 		plan.Passes++
+	}
+	if g.start != nil && plan.Passes > 0 {
+		plan.Passes += g.start.passes()
 	}
 	for _, child := range g.plans {
 		plan.indexes = plan.indexes || child.indexes
@@ -228,6 +245,45 @@ type gridSearch struct {
 	caps     []float64
 	epsilon  float64 // of the selection
 	schedule *release.Schedule
+	start    *start // nil where none is released here
+}
+
+// planAround plans candidates whose balls are around the constant model, which is released once
+// for all of them: of the radius that Noisy GD's default steps are for, 4 times and a quarter of
+// it. It leaves no plans where the learner doesn't ask for a start.
+func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) error {
+	own := given
+	own.Validation, own.Beta, own.Criterion = g.Validation, g.Beta, g.Criterion
+	own, err := own.expand(Problem{g.problem.Loss, 4 * g.problem.forSteps(train).Radius})
+	if err != nil {
+		return err
+	}
+	resolved, begun := g.GridSearchConfig, train
+	begun.begun = true
+	if !train.begun {
+		if g.start, err = newStart(train, g.problem.Loss, b.beside(), 1, train.Dim); err != nil {
+			return err
+		}
+	}
+	rest := b.beside()
+	if g.start != nil {
+		rest = g.start.rest
+	}
+	g.GridSearchConfig = own
+	err = g.plan(begun, b, rest.share(len(own.Candidates)))
+	if errors.Is(err, ErrBudget) {
+		err = g.plan(begun, b, rest.shareByMu(len(own.Candidates)))
+	}
+	if err != nil {
+		return err
+	}
+	for _, plan := range g.plans {
+		if !plan.starts {
+			g.GridSearchConfig, g.plans, g.start = resolved, nil, nil
+			return nil
+		}
+	}
+	return nil
 }
 
 // plan plans the candidates with a share of the budget b each.
@@ -281,6 +337,11 @@ func (g *gridSearch) compose(b Budget) error {
 	if err != nil {
 		return err
 	}
+	if g.start != nil {
+		if training, err = release.Sequential(fmt.Sprintf("training on %s", g.shape.units(g.shape.Rows-g.held)), g.start.schedule, training); err != nil {
+			return err
+		}
+	}
 	var selector release.Selector = mechanisms.GeneralizedExponential{Epsilon: g.epsilon, Beta: g.Beta}
 	if g.Criterion == ZeroOneError {
 		selector = mechanisms.PermuteAndFlip{Epsilon: g.epsilon}
@@ -302,7 +363,14 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	ws, err := g.candidates(r, parts[0], training)
+	train := parts[0]
+	if g.start != nil {
+		if r, training, err = g.start.before(r, train, training); err != nil {
+			return nil, err
+		}
+		train = r.data
+	}
+	ws, err := g.candidates(r, train, training)
 	if err != nil {
 		return nil, err
 	}
@@ -311,8 +379,11 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 		return nil, err
 	}
 	best, err := g.choose(r, parts[1], ws, selection)
-	if err != nil || best == len(ws) { // the zero model
-		return make([]float64, g.shape.Dim), err
+	if err != nil {
+		return nil, err
+	}
+	if best == len(ws) { // the constant model, or the zero model where no start was released
+		return r.centre(g.shape.Dim), nil
 	}
 	return ws[best], nil
 }
@@ -359,6 +430,9 @@ func (g *gridSearch) choose(r *run, held *curator.Data, ws [][]float64, allow *r
 		}
 		return allow.Select(errors)
 	}
+	if r.start != nil {
+		return g.chooseAround(r, sums, ws, allow)
+	}
 	n, penalties := float64(g.held), make([]float64, len(ws))
 	zero := g.problem.Loss.Constants(0, g.shape.LabelBound).AtZero
 	logs := math.Log(2*float64(len(ws))) - math.Log(g.Beta)
@@ -370,4 +444,21 @@ func (g *gridSearch) choose(r *run, held *curator.Data, ws [][]float64, allow *r
 		return 0, err
 	}
 	return allow.Select(scores.WithConstant(zero * n))
+}
+
+// chooseAround is choose where the start was released: the constant model is one more candidate,
+// whose loss is a sum like the others'. All have one cap, so that a penalty would be the same.
+func (g *gridSearch) chooseAround(r *run, sums *curator.Sums, ws [][]float64, allow *release.Allowance) (int, error) {
+	models := append(slices.Clone(ws), r.centre(g.shape.Dim))
+	caps := make([]float64, len(models))
+	for j, plan := range g.plans {
+		z := plan.scoreBound(g.held, g.Beta/float64(len(g.plans)))
+		caps[j] = r.capAround(g.problem.Loss, z, g.shape.LabelBound, 0)
+	}
+	caps[len(ws)] = slices.Max(caps)
+	scores, err := sums.Losses(r.ctx, models, caps, make([]float64, len(models)))
+	if err != nil {
+		return 0, err
+	}
+	return allow.Select(scores)
 }

@@ -81,17 +81,18 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := p // without a radius, the inner learner takes its own default
 	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
 	}
-	if c, err = c.resolve(s, p, b); err != nil {
+	if c, err = c.resolve(s, asked.forSteps(s), b); err != nil {
 		return nil, err
 	}
 	features := s.features()
 	if c.K >= features {
 		c.K, c.Slack = features, 0
-		child, err := planChild(c.Learner, s, p, b)
+		child, err := planChild(c.Learner, s, asked, b)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if s.Intercept {
 		inner.FeatureBound = math.Hypot(bound, 1)
 	}
-	child, err := planChild(c.Learner, inner, Problem{p.Loss, p.Radius * (1 + c.Slack)}, b)
+	child, err := planChild(c.Learner, inner, Problem{p.Loss, asked.Radius * (1 + c.Slack)}, b)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 	}
 	plan.indexes = child.indexes
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
-	plan.joint, plan.holds = child.joint, child.holds
+	plan.joint, plan.holds, plan.starts = child.joint, child.holds, child.starts
 	return plan, nil
 }
 

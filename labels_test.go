@@ -137,7 +137,7 @@ func TestLabelsAreHeldToTheirRange(t *testing.T) {
 		labels := plus(y, 10)
 		labels[7] = label
 		d := dataset(t, x, labels, dpglm.Bounds{Feature: 2, LabelRange: [2]float64{8.5, 12.5}})
-		m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(1), dpglm.NoisyGDConfig{Clip: dpglm.NoClip}, seeded(1))
+		m, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Squared{}, Radius: 5}, dpglm.GDP(1), dpglm.NoisyGDConfig{Clip: dpglm.NoClip}, seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}

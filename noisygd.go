@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -84,6 +80,12 @@ type NoisyGDConfig struct {
 // is calibrated to the budget. The paper's σ² = 8G²T·log(1/δ)/(n²ε²) is not
 // used: it is 24 % too large at (1, 1e-6) and too small above ε ≈ 8.3.
 //
+// Where the radius is not given there are two releases before the steps. The labels' mean, of the
+// sensitivity of their range, has 1 to 25 % of μ² (50 % for counts); with weights or offsets
+// half of that is for their sums, of sensitivity 2. A gradient sum there, with the sensitivity of the
+// others, has 10 % of what is left. Both are Gaussian and add up with the steps in μ². Where several parties
+// hold the rows the labels' mean isn't released, and its share is left unspent.
+//
 // The bound on rows and labels, the ball and the clip are enforced for every
 // input. The caller must take Bounds or Schema, Problem and configuration from
 // public knowledge.
@@ -96,6 +98,13 @@ type NoisyGDConfig struct {
 //	C = X·sup_y|φ'_y(0)|·min(2, ½·max(1, √(nμ/(150√d)))), ¼ for ½ unless labels are binary
 //	T = ⌈H̃·B·n·μ/(Δ√d)⌉, at least 10 and at most n and 1000
 //	η = min(B/(√T·σ√d), 4/H̃), or 1.5/H̃ where φ' is unbounded
+//
+// Where the radius is not given, the ball of the default radius is around the constant model: the
+// steps begin there, and a result that the gradient released there doesn't tell to be better,
+// with 95 % confidence, is shortened to it. In T and η of both schedules, B is then the radius at
+// which noise makes out half of what scores of typical rows vary by, ½√(1.5·d·v)/(¾X), v being 2 for
+// classes, (Y/4)² for real labels and 1 for counts, whose loss is continued linearly where means
+// exceed the largest label; and ½ and ¼ in C are 1 and ⅛.
 //
 // T balances the optimisation error H̃B²/T against the noise; all of it is
 // public. For a loss with kinks, subgradients of norm at most
@@ -122,6 +131,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := p
 	p, err = p.resolve(s, farScore)
 	if err != nil {
 		return nil, err
@@ -136,26 +146,37 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c = c.resolve(s, p, whole.Mu)
-	step, err := b.gaussian(c.Steps, s.Dim)
+	g := &noisyGD{shape: s, problem: p, around: asked.Radius == 0 || s.begun}
+	steps := p // that T and η are for
+	if g.around {
+		g.problem.Loss = heldMeans(p.Loss, s)
+		steps = Problem{g.problem.Loss, asked.Radius}.forSteps(s)
+	}
+	g.NoisyGDConfig = c.resolve(s, steps, whole.Mu, g.around)
+	schedule, err := g.schedule(b, asked.Radius == 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkScales(s, p, step, whole.Mu); err != nil {
+	if err := g.checkScales(s, steps, g.step, whole.Mu); err != nil {
 		return nil, err
 	}
-	schedule, err := release.Gaussian("Noisy GD, gradient sums", step.Mu, c.Steps, s.Dim)
+	plan, err := newPlan(g.NoisyGDConfig, s, p, b, schedule, g.train)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) { return c.descend(r, p) })
-	if err != nil {
-		return nil, err
+	plan.starts = s.begun
+	questions := g.questions()
+	plan.Passes = max(questions, 2) // two for second moments, where they pay
+	if g.start != nil {
+		plan.Passes += g.start.passes()
 	}
-	plan.descent = &curator.Descent{Steps: c.Steps, Clip: c.Clip, Radius: p.Radius, Mu: schedule.Ledger().Mu()}
-	plan.Passes = max(c.Steps, 2) // two for second moments, where they pay
-	if _, squared := p.Loss.(losses.Squared); !squared || c.Clip < NoClip {
-		plan.joint = c.Steps
+	plan.asked = g.problem.Loss
+	plan.descent = &curator.Descent{Steps: questions, Clip: g.Clip, Radius: p.Radius, Mu: schedule.Ledger().Mu()}
+	if g.around { // where parties hold the rows, the centre is 0
+		plan.descent.Mu = math.Sqrt(float64(g.Steps)*g.step.Mu*g.step.Mu + g.witness.Mu*g.witness.Mu)
+	}
+	if _, squared := p.Loss.(losses.Squared); !squared || g.Clip < NoClip {
+		plan.joint = questions
 	}
 	return plan, nil
 }
@@ -185,8 +206,9 @@ func (c NoisyGDConfig) validate() error {
 	return nil
 }
 
-// resolve fills in the defaults from public numbers; mu is the whole budget's.
-func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
+// resolve fills in the defaults from public numbers; mu is the whole budget's, and around says
+// that the ball is around the constant model.
+func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64, around bool) NoisyGDConfig {
 	k := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound)
 	if c.Schedule == "" {
 		c.Schedule = Practical
@@ -203,7 +225,7 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 	if c.Clip == 0 {
 		c.Clip = NoClip
 		if c.Schedule == Practical {
-			c.Clip = practicalClip(s, p, mu)
+			c.Clip = practicalClip(s, p, mu, around)
 		}
 	}
 	if c.Schedule == Theorem1 {
@@ -212,14 +234,19 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64) NoisyGDConfig {
 	return c.practical(s, p, k, mu)
 }
 
-// practicalClip is C of NoisyGD's comment: half of what gradients at w = 0 can measure
+// practicalClip is C of NoisyGD's comment: a part of what gradients at w = 0 can measure
 // where noise is large, and growing with the root of nμ/√d to where no gradient of a
 // Lipschitz loss is clipped. Clipping bends what is estimated.
-func practicalClip(s Shape, p Problem, mu float64) float64 {
+func practicalClip(s Shape, p Problem, mu float64, around bool) float64 {
 	k := p.Loss.Constants(0, s.LabelBound)
 	least := 0.5
-	if p.Loss.Labels() != losses.Binary {
-		least = 0.25 // labels, too, are usually shorter than their bound
+	switch binary := p.Loss.Labels() == losses.Binary; {
+	case binary && around: // what is shortened of one class more than of the other moves the mean
+		least = 1
+	case around:
+		least = 0.125 // labels, too, are usually shorter than their bound
+	case !binary:
+		least = 0.25
 	}
 	quiet := lettingGo(s, mu)
 	return s.FeatureBound * k.Slope * math.Min(2, least*math.Max(1, quiet))
@@ -305,50 +332,4 @@ func practicalStep(k losses.Constants) float64 {
 		return 1.5
 	}
 	return 4
-}
-
-// descend runs the steps and returns the chosen function of the iterates.
-func (c NoisyGDConfig) descend(r *run, p Problem) ([]float64, error) {
-	sums, err := r.under(p.Loss)
-	if err != nil {
-		return nil, err
-	}
-	gradient, err := sums.Gradients(r.ctx, c.Clip, c.Steps)
-	if err != nil {
-		return nil, err
-	}
-	first := c.firstAveraged()
-	w, total := make([]float64, sums.Dim()), make([]float64, sums.Dim())
-	for t := 1; t <= c.Steps; t++ {
-		answer, err := gradient(w)
-		if err != nil {
-			return nil, err
-		}
-		g, err := r.allow.AddNoise(answer)
-		if err != nil {
-			return nil, err
-		}
-		vector.AddScaled(w, -c.StepSize/float64(sums.Len()), g)
-		vector.Project(w, p.Radius)
-		if t >= first {
-			floats.Add(total, w)
-		}
-		r.progress(t, c.Steps)
-	}
-	floats.Scale(1/float64(c.Steps-first+1), total)
-	return total, nil
-}
-
-// firstAveraged is the first step after which the iterate enters the average.
-// The full average is that of w₂ … w_{T+1} where the paper has w₁ … w_T: the
-// same bound holds, and the last gradient is not wasted.
-func (c NoisyGDConfig) firstAveraged() int {
-	switch c.Output {
-	case FullAverage:
-		return 1
-	case TailAverage:
-		return c.Steps/2 + 1
-	default:
-		return c.Steps
-	}
 }

@@ -60,6 +60,10 @@ func newObjective(s Shape, p Problem, clip float64) *objective {
 	o := &objective{trained: everywhereSmooth(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
+		if p.Loss.Labels() == losses.Binary {
+			// What is shortened of one class more than of the other moves the mean.
+			o.clip = s.FeatureBound * p.Loss.Constants(0, 0).Slope
+		}
 	}
 	k := o.trained.Constants(everywhere, s.LabelBound)
 	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {

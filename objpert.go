@@ -51,7 +51,8 @@ type ObjectivePerturbationConfig struct {
 //
 // # Parameters
 //
-// x is n×d. The guess is that rows have norm r = ¾X and that labels have the scale s = Y/4,
+// x is n×d. For classes C is X·|φ'(0)|, by which what is shortened of one class more than of
+// the other moves the mean less. Elsewhere it is guessed. The guess is that rows have norm r = ¾X and that labels have the scale s = Y/4,
 // but for amounts whose score is a logarithm, which are taken for the least; [Auto] measures
 // both. Then
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|·max(1, √(nμ/(150√d))): gradients of most rows at w = 0

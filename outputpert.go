@@ -4,7 +4,10 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -52,8 +55,11 @@ type OutputPerturbationConfig struct {
 //
 // # Parameters
 //
-// x is n×d. The default radius lets scores of binary losses reach ±10, as the
-// noise grows with it. With noise s times the sensitivity in each coordinate, H the
+// x is n×d. Where the radius is not given, w is counted from the constant model, whose mean of labels is
+// released first, as for [NoisyGD] (by Laplace noise under [PureDP], with at most half of ε). Losses are
+// continued linearly where gradients are longer than NoisyGD's clip C, D is at most 2C, and ‖w̃‖ ≤ C/λ for
+// any data, so that no ball binds; B in λ is that of NoisyGD's steps. By James and Stein's rule the result is then
+// multiplied by 1 − σ²q/‖w‖², or is 0, q being the 95 % quantile of χ² with d degrees of freedom. With noise s times the sensitivity in each coordinate, H the
 // smoothness and L the Lipschitz constant of the loss, λ minimises a bound on the
 // excess empirical risk:
 //
@@ -73,6 +79,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err != nil {
 		return nil, err
 	}
+	asked := p
 	p, err = p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
@@ -82,52 +89,150 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 			return nil, err
 		}
 	}
-	noise, err := b.additive(s.Dim)
+	o := &outputPerturbation{shape: s, radius: p.Radius, clip: NoClip}
+	if asked.Radius == 0 || s.begun {
+		o.around = true
+		o.trained = everywhereSmooth(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.radius = asked.forSteps(s).Radius
+	} else {
+		o.trained = smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+	}
+	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
+		return nil, err
+	}
+	parts, rest, err := o.begins(p.Loss, b, asked.Radius == 0)
 	if err != nil {
 		return nil, err
 	}
-	trained := smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
-	if err := solvable(trained, s, p, c.Lambda); err != nil {
+	if o.noise, err = rest.additive(s.Dim); err != nil {
 		return nil, err
 	}
-	if c.Lambda == 0 {
-		c.Lambda = regularisation(s, trained, p.Radius, noise.perSensitivity())
-	}
-	sensitivity := s.FeatureBound * trained.Diameter(s.FeatureBound*p.Radius, s.LabelBound) / (c.Lambda * float64(s.Rows))
-	sensitivity = math.Min(sensitivity, 2*p.Radius)
-	if err := noise.check(sensitivity); err != nil {
+	o.resolve(&c)
+	o.OutputPerturbationConfig = c
+	sensitivity := o.sensitivity()
+	if err := o.noise.check(sensitivity); err != nil {
 		return nil, err
 	}
-	schedule, err := noise.schedule("output perturbation, minimiser", 1)
+	schedule, err := o.noise.schedule("output perturbation, minimiser", 1)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
-		w, err := c.train(r, trained, p.Radius)
-		if err == nil {
-			r.progress(1, 1) // how many steps the solver took is not public
+	if len(parts) > 0 {
+		if schedule, err = release.Sequential("output perturbation", append(parts, schedule)...); err != nil {
+			return nil, err
 		}
-		return w, err
-	})
-	if err == nil && !c.Project {
-		plan.spread = sensitivity * noise.perSensitivity()
 	}
-	return plan, err
+	plan, err := newPlan(c, s, p, b, schedule, o.train)
+	if err != nil {
+		return nil, err
+	}
+	plan.starts = s.begun
+	if o.around {
+		plan.weightBound = o.clip / c.Lambda
+	}
+	if !c.Project {
+		plan.spread = sensitivity * o.noise.perSensitivity()
+	}
+	return plan, nil
+}
+
+// outputPerturbation is a planned run.
+type outputPerturbation struct {
+	OutputPerturbationConfig
+	shape   Shape
+	trained losses.Loss
+	around  bool // whether the minimiser is counted from the constant model
+	radius  float64
+	clip    float64 // where it is
+	start   *start
+	noise   additive
+}
+
+// begins plans the start, where it is released here, and returns what is left.
+func (o *outputPerturbation) begins(l losses.Loss, b Budget, own bool) (parts []*release.Schedule, rest Budget, err error) {
+	s := o.shape
+	if !o.around {
+		return nil, b, nil
+	}
+	mu, err := b.gdp()
+	if err != nil {
+		return nil, b, err
+	}
+	o.clip = practicalClip(s, Problem{l, o.radius}, mu, true)
+	if own && s.Intercept && !s.begun {
+		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
+			return nil, b, err
+		}
+		return []*release.Schedule{o.start.schedule}, o.start.rest, nil
+	}
+	return nil, b, nil
+}
+
+// resolve fills in λ.
+func (o *outputPerturbation) resolve(c *OutputPerturbationConfig) {
+	if c.Lambda == 0 {
+		c.Lambda = regularisation(o.shape, o.trained, o.radius, o.noise.perSensitivity(), o.clip)
+	}
+	if o.around {
+		o.clip = math.Min(o.clip, o.shape.FeatureBound*o.trained.Constants(everywhere, o.shape.LabelBound).Lipschitz)
+	}
+}
+
+// sensitivity is that of the minimiser, but for rounding.
+func (o *outputPerturbation) sensitivity() float64 {
+	n := float64(o.shape.Rows)
+	if o.around {
+		return 2 * o.clip / (o.Lambda * n)
+	}
+	x := o.shape.FeatureBound
+	return math.Min(x*o.trained.Diameter(x*o.radius, o.shape.LabelBound)/(o.Lambda*n), 2*o.radius)
 }
 
 // train releases the minimiser.
-func (c OutputPerturbationConfig) train(r *run, trained losses.Loss, radius float64) ([]float64, error) {
-	sums, err := r.data.Under(trained)
-	if err != nil {
-		return nil, err
+func (o *outputPerturbation) train(r *run) ([]float64, error) {
+	if !o.around {
+		sums, err := r.data.Under(o.trained)
+		if err != nil {
+			return nil, err
+		}
+		point, err := sums.Minimiser(r.ctx, o.radius, o.Lambda)
+		if err != nil {
+			return nil, err
+		}
+		w, err := r.allow.AddNoise(point.Weights())
+		if err == nil && o.Project {
+			vector.Project(w, o.radius)
+		}
+		r.progress(1, 1) // how many steps the solver took is not public
+		return w, err
 	}
-	point, err := sums.Minimiser(r.ctx, radius, c.Lambda)
-	if err != nil {
-		return nil, err
-	}
-	w, err := r.allow.AddNoise(point.Weights())
-	if err == nil && c.Project {
-		vector.Project(w, radius)
-	}
-	return w, err
+	return o.start.run(r, func(r *run, part func() (*release.Allowance, error)) ([]float64, error) {
+		sums, err := r.data.Under(o.trained)
+		if err != nil {
+			return nil, err
+		}
+		centre := r.centre(sums.Dim())
+		point, err := sums.ClippedMinimiser(r.ctx, centre, o.clip, o.Lambda)
+		if err != nil {
+			return nil, err
+		}
+		allow := r.allow
+		if o.start != nil {
+			if allow, err = part(); err != nil {
+				return nil, err
+			}
+		}
+		w, err := allow.AddNoise(point.Weights())
+		if err != nil {
+			return nil, err
+		}
+		if o.Project {
+			vector.Project(w, o.clip/o.Lambda)
+		}
+		sd := o.sensitivity() * o.noise.perSensitivity()
+		floats.Scale(kept(floats.Dot(w, w), sd*sd, len(w)), w)
+		floats.Add(w, centre)
+		r.progress(1, 1)
+		return w, nil
+	})
 }

@@ -179,7 +179,7 @@ func TestRegularisationIsOptimal(t *testing.T) {
 			lipschitz := k.Lipschitz * s.FeatureBound * sigma * math.Sqrt(2/math.Pi)
 			return lambda*radius*radius/2 + math.Min(smooth, lipschitz)
 		}
-		best := predicted(regularisation(s, l, radius, noise))
+		best := predicted(regularisation(s, l, radius, noise, NoClip))
 		for e := -6.0; e < 4; e += 0.01 {
 			if p := predicted(math.Exp(e)); p < best*(1-1e-9) {
 				t.Errorf("%s: λ = %g predicts %g, the default %g", l.Name(), math.Exp(e), p, best)

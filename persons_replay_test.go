@@ -141,7 +141,7 @@ func TestReplacedPersonsStayInTheirPart(t *testing.T) {
 		}
 		for k, d := range []*dpglm.Dataset{train, held, last} {
 			p := &tape{words: words{seed: 1}}
-			if _, err := dpglm.NoisyGD(ctx, d, crowdLogits, crowdBudget, dpglm.NoisyGDConfig{Steps: 1, Clip: 0.1}, &dpglm.Env{NoiseForTests: p}); err != nil {
+			if _, err := dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: crowdLogits.Loss, Radius: 1}, crowdBudget, dpglm.NoisyGDConfig{Steps: 1, Clip: 0.1}, &dpglm.Env{NoiseForTests: p}); err != nil {
 				t.Fatal(err)
 			}
 			heard[k] = p.heard[0].values
@@ -230,7 +230,7 @@ func TestOrderIsFresh(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &tape{words: words{seed: 1}}
-			if _, err := dpglm.NoisyGD(ctx, held, crowdLogits, crowdBudget, dpglm.NoisyGDConfig{Steps: 1, Clip: 0.1}, &dpglm.Env{NoiseForTests: p}); err != nil {
+			if _, err := dpglm.NoisyGD(ctx, held, dpglm.Problem{Loss: crowdLogits.Loss, Radius: 1}, crowdBudget, dpglm.NoisyGDConfig{Steps: 1, Clip: 0.1}, &dpglm.Env{NoiseForTests: p}); err != nil {
 				t.Fatal(err)
 			}
 			seen[fmt.Sprint(p.heard[0].values)] = true

@@ -53,6 +53,8 @@ type Plan struct {
 	indexes  bool       // whether training reads single columns, so that the rows must lie in memory
 	// descent is what parties are told, where sums of gradients are all that it asks of rows.
 	descent *curator.Descent
+	asked   losses.Loss // of these gradients
+	starts  bool        // whether it begins at a start that a learner around it releases
 }
 
 // run is what a plan works with: the data, which only answer questions, and the
@@ -72,6 +74,8 @@ type run struct {
 	levels  func() [][]int // the columns of each group of levels
 	// thresholds, where it isn't nil, is where thresholds go that were estimated.
 	thresholds *[]float64
+	// start is the centre of the ball, where it was released; nil for 0.
+	start *begun
 }
 
 // projection is projected data and all that it depends on beside the rows.
@@ -178,7 +182,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	}
 	loss, found := p.loss, []float64(nil)
 	if p.descent != nil {
-		if data, err = data.Agree(ctx, p.loss, *p.descent); err != nil {
+		if data, err = data.Agree(ctx, p.asked, *p.descent); err != nil {
 			return nil, stopped(allow, ledger, err)
 		}
 	}
@@ -217,6 +221,7 @@ func takesLevels(ctx context.Context, d *curator.Data, l losses.Loss) error {
 
 // fits refuses data that a plan's sensitivities are not for; by public facts.
 func (s Shape) fits(d *curator.Data) error {
+	s.begun = false
 	if other := shapeOf(d); other != s {
 		return check.Fail(ErrShape, "dataset", fmt.Sprintf("%+v", other), fmt.Sprintf("must have the plan's shape %+v", s))
 	}
@@ -233,7 +238,7 @@ func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]flo
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels})
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels, start: r.start})
 }
 
 // fit plans and runs.

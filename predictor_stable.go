@@ -100,7 +100,7 @@ func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scor
 	if err != nil {
 		return nil, err
 	}
-	return &scores{s, p, trained, noise, regularisation(s, trained, p.Radius, noise.perSensitivity()), limit}, nil
+	return &scores{s, p, trained, noise, regularisation(s, trained, p.Radius, noise.perSensitivity(), NoClip), limit}, nil
 }
 
 // train returns the scores of the point that is fitted. Its sensitivity, which is

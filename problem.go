@@ -21,6 +21,8 @@ type Shape struct {
 	PersonsOccur bool       // whether Rows is the number of persons who have rows (see Persons)
 	Weighted     bool       // whether rows have Weights
 	OffsetRange  [2]float64 // of Offsets; zeros where there are none
+
+	begun bool // whether a learner around this one releases the start
 }
 
 // largestOffset is the largest magnitude of an offset.
@@ -119,7 +121,9 @@ type Problem struct {
 	// e(1+Y), as noise grows with the largest mean; for losses.Gamma the means go down to
 	// Least/e. losses.Ordinal has binary losses' scores, beyond its thresholds. In
 	// ObjectivePerturbation, OutputPerturbation, StableConfig and DescentConfig binary losses
-	// have ±10, unless JL or Radii set it.
+	// have ±10, unless JL or Radii set it. Where it is 0, the ball of NoisyGD,
+	// OutputPerturbation and what is around them is not around 0 but around the
+	// constant model, of which the labels' mean is released.
 	Radius float64
 }
 

@@ -185,6 +185,11 @@ func noisyGDs() []learned {
 		losses.SmoothedHinge{Width: 0.5}, losses.SquaredHinge{}, losses.Poisson{}, mine()} {
 		list = append(list, learned{"NoisyGD, " + loss.Name(), 24, plain, loss, 1, dpglm.GDP(1), nil, nil})
 	}
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
+		list = append(list,
+			learned{"NoisyGD around the constant model, " + loss.Name(), 24, dpglm.NoisyGDConfig{Steps: 5}, loss, 0, dpglm.ApproxDP(1, 1e-6), nil, nil},
+			learned{"NoisyGD around the constant model, no clip, " + loss.Name(), 24, dpglm.NoisyGDConfig{Schedule: dpglm.Theorem1, Steps: 5}, loss, 0, dpglm.GDP(1), nil, nil})
+	}
 	for _, loss := range append(families(), losses.Gamma{Least: 0.1, Ratio: 3}) {
 		list = append(list, learned{"NoisyGD, " + loss.Name(), 24, plain, loss, 1, dpglm.GDP(1), nil, nil})
 	}
@@ -197,7 +202,7 @@ func perturbations() []learned {
 	output := dpglm.OutputPerturbationConfig{}
 	near, far := map[string]float64{minimisers: 0.8}, map[string]float64{linearTerm: 1 - 1e-9}
 	return []learned{
-		{"ObjectivePerturbation, logistic", 24, objective, losses.Logistic{}, 0, dpglm.ApproxDP(1, 1e-6), same(logisticSlope), far},
+		{"ObjectivePerturbation, logistic", 24, objective, losses.Logistic{}, 0, dpglm.ApproxDP(1, 1e-6), same(logisticSlope), map[string]float64{linearTerm: 1 - 1e-6}}, // the clip is that of a slope at 0
 		{"ObjectivePerturbation, logistic, no clip", 24, noClip, losses.Logistic{}, 0, dpglm.GDP(1), same(logisticSlope), nil},
 		{"ObjectivePerturbation, squared, clip", 24, clip, losses.Squared{}, 0, dpglm.GDP(3), same(squaredSlope), far},
 		{"ObjectivePerturbation, poisson", 24, objective, losses.Poisson{}, 0, dpglm.GDP(3), poissonSlope, nil},
@@ -207,6 +212,8 @@ func perturbations() []learned {
 		{"OutputPerturbation, GDP", 4, dpglm.OutputPerturbationConfig{Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), nil, near},
 		{"OutputPerturbation, pure", 4, dpglm.OutputPerturbationConfig{Lambda: 100}, losses.Squared{}, 0.03, dpglm.PureDP(1), nil, near},
 		{"OutputPerturbation, logistic, projected", 24, dpglm.OutputPerturbationConfig{Project: true}, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},
+		{"OutputPerturbation around the constant model", 24, output, losses.Squared{}, 0, dpglm.GDP(1), nil, nil},
+		{"OutputPerturbation around the constant model, pure", 24, output, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},
 		{"OutputPerturbation, hinge", 24, output, losses.Hinge{}, 0, dpglm.ApproxDP(1, 1e-6), nil, nil},
 		{"OutputPerturbation, poisson", 24, output, losses.Poisson{}, 0, dpglm.GDP(1), nil, nil},
 	}
@@ -235,6 +242,9 @@ func combinators() []learned {
 	chosen := "selection on the other 8 rows"
 	scores, half := map[string]float64{chosen: 0.95}, map[string]float64{"selection on the other 12 rows": 0.95}
 	return []learned{
+		{"Boost around the constant model", 32, dpglm.BoostConfig{Learner: step, Chunks: 3}, losses.Squared{}, 0, dpglm.ApproxDP(1, 1e-6), nil, nil},
+		{"GridSearch around the constant model", 24, dpglm.GridSearchConfig{Learner: step}, losses.Squared{}, 0, dpglm.ApproxDP(1, 1e-6), nil, nil},
+		{"GridSearch around the constant model, pure", 24, dpglm.GridSearchConfig{Learner: output}, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},
 		{"Boost", 32, boost, losses.Squared{}, 1, dpglm.GDP(0.3), nil, scores},
 		{"Boost, noisy max", 32, noisyMax, losses.Squared{}, 1, dpglm.ApproxDP(0.3, 1e-6), nil, scores},
 		{"Boost, pure", 32, boost, losses.Logistic{}, 1, dpglm.PureDP(0.3), nil, nil},

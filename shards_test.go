@@ -131,7 +131,7 @@ func TestShardsAddUp(t *testing.T) {
 					t.Fatal(f.name, err)
 				}
 			}
-			if len(sums[0]) != 3 || len(sums[1]) != 3 { // the first is that of intake
+			if len(sums[0]) != 4 || len(sums[1]) != 4 { // of intake, at the start, and of two steps
 				t.Fatalf("%d and %d sums", len(sums[0]), len(sums[1]))
 			}
 			for k := range sums[0] {
@@ -302,7 +302,7 @@ func TestShardsCheckRowsFirst(t *testing.T) {
 		if !errors.Is(err, c.want) || errors.As(err, &interrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if c.want == nil && !slices.Equal(asked, []string{"intake", "gradient", "gradient"}) || c.want != nil && slices.Contains(asked, "gradient") {
+		if c.want == nil && !slices.Equal(asked, []string{"intake", "gradient", "gradient", "gradient"}) || c.want != nil && slices.Contains(asked, "gradient") {
 			t.Errorf("%s: asked were %s", name, asked)
 		}
 	}

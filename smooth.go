@@ -66,11 +66,12 @@ func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
 }
 
 // regularisation returns the λ with the lowest predicted risk; noise is the
-// standard deviation per unit of sensitivity.
-func regularisation(s Shape, l losses.Loss, radius, noise float64) float64 {
+// standard deviation per unit of sensitivity, and rows'
+// gradients are held to the clip.
+func regularisation(s Shape, l losses.Loss, radius, noise, clip float64) float64 {
 	x, n := s.FeatureBound, float64(s.Rows)
 	k := l.Constants(x*radius, s.LabelBound)
-	perLambda := x * l.Diameter(x*radius, s.LabelBound) * noise / n // σ·λ
+	perLambda := math.Min(x*l.Diameter(x*radius, s.LabelBound), 2*clip) * noise / n // σ·λ
 	smooth := math.Cbrt(2*k.Smoothness*x*x*perLambda*perLambda) / math.Cbrt(radius*radius)
 	risk := smooth*radius*radius/2 + k.Smoothness*x*x*perLambda*perLambda/(2*smooth*smooth)
 	lipschitz := math.Sqrt(2*math.Sqrt(2/math.Pi)*x*k.Lipschitz*perLambda) / radius

@@ -78,7 +78,12 @@ func (x *standardising) total() error {
 	if err != nil {
 		return err
 	}
-	noise := 2 / (x.mu * math.Sqrt(totalShare))
+	x.readTotals(sums, 2/(x.mu*math.Sqrt(totalShare)))
+	return nil
+}
+
+// readTotals reads noisy totals, each with noise of the given standard deviation.
+func (x *standardising) readTotals(sums []float64, noise float64) {
 	if x.shape.Weighted {
 		x.n = math.Min(x.n, math.Max(sums[0], math.Max(1, noise)))
 	}
@@ -87,7 +92,6 @@ func (x *standardising) total() error {
 		x.shifted = high + math.Log(math.Max(sums[1], noise)/x.n)
 	}
 	x.shifted = math.Min(math.Max(x.shifted, low), high)
-	return nil
 }
 
 // level draws the labels' mean with a share, and takes what was drawn before into account.

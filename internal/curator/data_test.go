@@ -276,7 +276,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%p"} {
 		for want, value := range map[string]any{
 			"curator.Data of 4 rows": d, "curator.Sums over 4 rows": sums, "curator.Point of 1 weights": point, "curator.Ensemble of 2 models": ensemble,
-			"curator.Walk": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1},
+			"curator.Walk": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1, nil},
 			"release.Answer of 1 numbers": point.Weights(), "curator.File of 1 columns": file,
 		} {
 			if text := fmt.Sprintf(verb, value); verb != "%p" && text != want {

@@ -30,7 +30,7 @@ func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
 	room := 1 + s.s.Slack()
 	x := s.s.FeatureBound() * room
 	k := s.s.Loss().Constants(everywhere, s.data.labelBound)
-	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda}
+	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda, nil}
 	slope, curvature := o.clip*room, k.Smoothness*x*x
 	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
 		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Loss().Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
@@ -42,6 +42,15 @@ func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
 type objective struct {
 	sums         *Sums
 	clip, lambda float64
+	centre       []float64 // of the regulariser, from which θ is counted; nil is 0
+}
+
+// at is the point of the weights' space that θ stands for.
+func (o *objective) at(theta []float64) []float64 {
+	if o.centre == nil {
+		return theta
+	}
+	return floats.AddTo(make([]float64, len(theta)), o.centre, theta)
 }
 
 // minimise returns a point within a tolerance of the minimiser of the objective
@@ -49,14 +58,15 @@ type objective struct {
 func (o *objective) minimise(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
 	sums := o.sums.s
 	n, x := float64(sums.Len()), sums.FeatureBound()
-	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest(), sums.Len(), x, o.clip, o.lambda, longest)
+	centre := vector.Norm(o.centre)
+	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, longest)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
-		Smoothness: float64(n*sums.Constants(radius).Smoothness*x*x) + o.lambda,
-		Error:      sums.GradientError(radius, o.clip) + float64(16*unit*(float64(o.lambda*radius)+longest)),
+		Smoothness: float64(n*sums.Constants(radius+centre).Smoothness*x*x) + o.lambda,
+		Error:      sums.GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+longest)),
 	}
 	p.Gradient = func(g, w []float64) error {
-		if err := sums.Gradient(ctx, g, w, o.clip); err != nil {
+		if err := sums.Gradient(ctx, g, o.at(w), o.clip); err != nil {
 			return err
 		}
 		vector.AddScaled(g, o.lambda, w)
@@ -64,7 +74,8 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 		return nil
 	}
 	if sums.Curved() {
-		p.Newton = o.newton(ctx)
+		newton := o.newton(ctx)
+		p.Newton = func(w []float64) (func(g []float64) ([]float64, error), error) { return newton(o.at(w)) }
 	}
 	tolerance := math.Max(1e-9*o.clip/o.lambda, p.Floor())
 	w, err := p.Minimize(ctx, tolerance)
@@ -101,4 +112,20 @@ func descent(l losses.Loss, y float64) float64 {
 		d = math.Min(d, math.Max(math.Exp(-e.Limit), y-math.Exp(e.Limit)))
 	}
 	return d * (1 + 1e-15)
+}
+
+// ClippedMinimiser returns a point within τ of the minimiser of the mean of the losses, each
+// continued linearly where its gradient would be longer than the clip, plus (λ/2)‖θ‖², θ being
+// counted from a public or released centre. The loss's smoothness must hold at every score.
+//
+// Its sensitivity is 2·clip/(λn) + 2τ: the two strong-convexity inequalities at both
+// minimisers add up, and two rows' gradients are at most 2·clip apart. At the minimiser
+// λ‖θ‖ is the length of a mean of gradients, so that ‖θ‖ ≤ clip/λ for any data.
+func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lambda float64) (Point, error) {
+	n, room := float64(s.Len()), 1+s.s.Slack()
+	o := &objective{s, clip, lambda * n, centre}
+	theta, tolerance, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
+	norm := float64(clip*room/lambda) + tolerance
+	moves := float64(2*float64(clip*room)/(lambda*n)) * (1 + 1e-12)
+	return Point{theta, math.Min(moves+float64(2*tolerance), 2*norm), norm, s.data.origin()}, err
 }

@@ -98,7 +98,7 @@ func TestObjectiveCertificate(t *testing.T) {
 			for j := range b {
 				b[j] = math.Sin(float64(j))
 			}
-			o := &objective{sums, clip, lambda}
+			o := &objective{sums, clip, lambda, nil}
 			w, distance, err := o.minimise(ctx, b, 100)
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestObjectiveCertificate(t *testing.T) {
 			if bound := WeightBound(losses.Logistic{}, 0, 0, 400, sampleBound, clip, lambda, 100); floats.Norm(w, 2) > bound/1.05 {
 				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g", dim, lambda, floats.Norm(w, 2), bound)
 			}
-			if _, also, err := (&objective{other, clip, lambda}).minimise(ctx, b, 100); err != nil || also != distance {
+			if _, also, err := (&objective{other, clip, lambda, nil}).minimise(ctx, b, 100); err != nil || also != distance {
 				t.Errorf("d = %d, λ = %g: distance %g, and %g of a neighbour (%v)", dim, lambda, distance, also, err)
 			}
 		}
@@ -165,7 +165,7 @@ func TestSolversCountRounding(t *testing.T) {
 	sums := under(t, d, losses.Logistic{})
 	for _, c := range []struct{ longest, lambda float64 }{{1, 1e-3}, {1e8, 1e10}} {
 		longest, lambda := c.longest, c.lambda
-		_, distance, err := (&objective{sums, clip, lambda}).minimise(ctx, []float64{longest, 0}, longest)
+		_, distance, err := (&objective{sums, clip, lambda, nil}).minimise(ctx, []float64{longest, 0}, longest)
 		if err != nil {
 			t.Fatal(err)
 		}

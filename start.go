@@ -1,0 +1,228 @@
+package dpglm
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// start is a planned release of the labels' mean. It tells where the constant model is, which
+// is the centre of the ball where no radius is given.
+type start struct {
+	shape        Shape
+	loss         losses.Loss
+	mean, totals additive // totals is nil where rows have neither weights nor offsets
+	schedule     *release.Schedule
+	rest         Budget // for what follows
+}
+
+// begun is a start that was released.
+type begun struct {
+	score float64 // of the constant model
+}
+
+// newStart plans the release before so many others, each of at most dim coordinates.
+func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error) {
+	mu, err := b.gdp()
+	if err != nil {
+		return nil, err
+	}
+	o := &start{shape: s, loss: l}
+	releases, totals := 1.0, s.Weighted || s.largestOffset() > 0
+	if totals {
+		releases = 2
+	}
+	share := startShare(s, l, mu)
+	if b.pure {
+		epsilon, err := b.pureEpsilon()
+		if err != nil {
+			return nil, err
+		}
+		own := epsilon * math.Sqrt(share)
+		o.rest = PureDP((epsilon - own) * (1 - 1e-11))
+		each := mechanisms.Laplace{Epsilon: own / releases * (1 - 1e-11)}
+		o.mean, o.totals = laplace{each, 1}, laplace{each, 2}
+	} else {
+		each, err := b.gaussian(others+2, max(dim, 2))
+		if err != nil {
+			return nil, err
+		}
+		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - 1e-9)
+		o.rest = GDP(whole * math.Sqrt(1-share))
+		each.Mu = whole * math.Sqrt(share/releases)
+		o.mean, o.totals = gaussian{each, 1}, gaussian{each, 2}
+	}
+	if !totals {
+		o.totals = nil
+	}
+	return o, o.plan()
+}
+
+// startShare is the mean's part of μ²: where that is enough, one for which it is known to a
+// hundredth of the labels' range.
+func startShare(s Shape, l losses.Loss, mu float64) float64 {
+	scale, most := 1.0, 0.25
+	switch l.Labels() {
+	case losses.Real:
+		scale = 2 // as labels vary by less of their range
+	case losses.Count:
+		scale, most = s.LabelBound, 0.5
+	case losses.Amount:
+		scale = 30
+	}
+	return math.Min(math.Max(math.Pow(100*scale/(float64(s.Rows)*mu), 2), 0.01), most)
+}
+
+// plan makes the schedule.
+func (o *start) plan() error {
+	var err error
+	if o.schedule, err = o.mean.schedule("labels' sum", 1); err != nil || o.totals == nil {
+		return err
+	}
+	totals, err := o.totals.schedule("what rows and their offsets come to", 1)
+	if err != nil {
+		return err
+	}
+	o.schedule, err = release.Sequential("constant model", o.schedule, totals)
+	return err
+}
+
+// passes are those over the rows.
+func (o *start) passes() int {
+	if o.totals != nil {
+		return 2
+	}
+	return 1
+}
+
+// begin releases the start, and has the run go on from there. Several parties answer sums of
+// gradients only: where they hold the rows nothing is released, and the start is 0.
+func (o *start) begin(r *run, allow *release.Allowance) error {
+	r.start = &begun{}
+	if r.data.Parties() {
+		return nil
+	}
+	sums, err := r.data.Under(o.loss)
+	if err != nil {
+		return err
+	}
+	x := &standardising{standardised: &standardised{shape: o.shape, loss: estimated(o.loss, o.shape)}, n: float64(o.shape.Rows), d: o.shape.features()}
+	mean := allow
+	if o.totals != nil {
+		if mean, err = allow.Part(0); err != nil {
+			return err
+		}
+		totals, err := allow.Part(1)
+		if err != nil {
+			return err
+		}
+		answer, err := sums.Totals(r.ctx)
+		v, err := released(totals, answer, err)
+		if err != nil {
+			return err
+		}
+		x.readTotals(v, 2*o.totals.perSensitivity())
+	}
+	answer, err := sums.Labels(r.ctx)
+	v, err := released(mean, answer, err)
+	if err != nil {
+		return err
+	}
+	low, high := x.labelEnds()
+	_, score := x.labels(v[0]/x.n, (high-low)*o.mean.perSensitivity()/x.n, low, high)
+	r.start.score = score - x.shifted
+	return nil
+}
+
+// released is an answer with noise.
+func released(allow *release.Allowance, answer release.Answer, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	return allow.AddNoise(answer)
+}
+
+// run releases the start, where it is planned, and trains with the parts of the schedule that
+// follow, each of which is given once.
+func (o *start) run(r *run, train func(r *run, part func() (*release.Allowance, error)) ([]float64, error)) ([]float64, error) {
+	of, next := *r, 0
+	part := func() (*release.Allowance, error) {
+		next++
+		return r.allow.Part(next - 1)
+	}
+	if o == nil {
+		return train(&of, part)
+	}
+	allow, err := part()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.begin(&of, allow); err != nil {
+		return nil, err
+	}
+	return train(&of, part)
+}
+
+// on releases the start from d, and returns a run on these rows that goes on from there.
+func (o *start) on(r *run, d *curator.Data, allow *release.Allowance) (*run, error) {
+	of := *r
+	of.data = d
+	return &of, o.begin(&of, allow)
+}
+
+// centre are the weights of the constant model.
+func (r *run) centre(dim int) []float64 {
+	c := make([]float64, dim)
+	if r.start != nil {
+		c[dim-1] = r.start.score
+	}
+	return c
+}
+
+// kept is the part of a point's squared distance to its centre that is not noise, by James
+// and Stein's rule; 0 where noise of the given variance in each of dim coordinates would be
+// as long with a probability of 5 %.
+func kept(squared, variance float64, dim int) float64 {
+	if !(squared > 0) {
+		return 0
+	}
+	return math.Max(0, 1-variance*chiSquared95(dim)/squared)
+}
+
+// chiSquared95 is the 95 % quantile of χ² by Wilson and Hilferty.
+func chiSquared95(dim int) float64 {
+	v := 2 / (9 * float64(dim))
+	return float64(dim) * math.Pow(1-v+quantile95*math.Sqrt(v), 3)
+}
+
+// capAround is lossCap at scores within z of a start that was released.
+func (r *run) capAround(l losses.Loss, z, labelBound, planned float64) float64 {
+	if r.start == nil {
+		return planned
+	}
+	score := math.Abs(r.start.score)
+	limit, there := l.Constants(score+z, labelBound).Value, maxCap*l.Constants(score, labelBound).Value
+	if !(limit < there) {
+		limit = there
+	}
+	return math.Min(limit, check.MaxScale/4)
+}
+
+// before releases the start from d by the first part of a schedule, and returns the run that
+// goes on from there and the allowance of the second part.
+func (o *start) before(r *run, d *curator.Data, allow *release.Allowance) (*run, *release.Allowance, error) {
+	first, err := allow.Part(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, err := allow.Part(1)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err := o.on(r, d, first)
+	return of, rest, err
+}
