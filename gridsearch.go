@@ -116,50 +116,19 @@ func GridSearch(ctx context.Context, d *Dataset, p Problem, b Budget, cfg GridSe
 // Plan plans all candidates and the selection. It fails, by an [ArgumentError], where the
 // shape, the problem, the budget or a parameter breaks its rule.
 func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	s, err := s.under(p.Loss)
+	g, p, err := c.planned(s, p, b)
 	if err != nil {
 		return nil, err
 	}
-	asked := p // without a radius, learners take their own defaults
-	p, err = p.resolve(s, farScore)
-	if err != nil {
-		return nil, err
-	}
-	around := asked.Radius == 0 && c.Candidates == nil && c.Radii == nil && s.Intercept
-	given := c
-	if c, err = c.resolve(s, p); err != nil {
-		return nil, err
-	}
-	train := s
-	held := int(math.Ceil(c.Validation * float64(s.Rows)))
-	train.Rows -= held
-	if train.Rows < 1 || held < 1 {
-		return nil, check.Fail(ErrShape, "rows", s.Rows, "must suffice for two parts")
-	}
-	g := &gridSearch{GridSearchConfig: c, shape: s, problem: asked, held: held}
-	if around {
-		if err = g.planAround(given, train, b); err != nil {
-			return nil, err
-		}
-		c = g.GridSearchConfig
-	}
-	if k := len(c.Candidates); g.plans == nil {
-		if err = g.plan(train, b, b.beside().share(k)); errors.Is(err, ErrBudget) {
-			err = g.plan(train, b, b.shareByMu(k))
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	plan, err := newPlan(c, s, p, b, g.schedule, g.train)
+	plan, err := newPlan(g.GridSearchConfig, g.shape, p, b, g.schedule, g.train)
 	if err != nil {
 		return nil, err
 	}
 	if plan.weightBound, plan.Passes = 0, passes(g.plans); plan.Passes > 0 {
 		plan.Passes++
-	}
-	if g.start != nil && plan.Passes > 0 {
-		plan.Passes += g.start.passes()
+		if g.start != nil {
+			plan.Passes += g.start.passes()
+		}
 	}
 	for _, child := range g.plans {
 		plan.indexes = plan.indexes || child.indexes
@@ -167,6 +136,45 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		plan.spread = math.Max(plan.spread, child.spread)
 	}
 	return plan, nil
+}
+
+// planned checks the arguments and plans the candidates, with a share of the budget each.
+func (c GridSearchConfig) planned(s Shape, p Problem, b Budget) (*gridSearch, Problem, error) {
+	s, err := s.under(p.Loss)
+	if err != nil {
+		return nil, p, err
+	}
+	asked := p // without a radius, learners take their own defaults
+	if p, err = p.resolve(s, farScore); err != nil {
+		return nil, p, err
+	}
+	around, given := asked.Radius == 0 && c.Candidates == nil && c.Radii == nil && s.Intercept, c
+	if c, err = c.resolve(s, p); err != nil {
+		return nil, p, err
+	}
+	train := s
+	held := int(math.Ceil(c.Validation * float64(s.Rows)))
+	train.Rows -= held
+	if train.Rows < 1 || held < 1 {
+		return nil, p, check.Fail(ErrShape, "rows", s.Rows, "must suffice for two parts")
+	}
+	g := &gridSearch{GridSearchConfig: c, shape: s, problem: asked, held: held}
+	if around {
+		if err := g.planAround(given, train, b); err != nil || g.plans != nil {
+			return g, p, err
+		}
+	}
+	return g, p, g.planSharing(train, b, b.beside())
+}
+
+// planSharing plans the candidates with a share each of what is for training.
+func (g *gridSearch) planSharing(train Shape, b, training Budget) error {
+	k := len(g.Candidates)
+	err := g.plan(train, b, training.share(k))
+	if errors.Is(err, ErrBudget) {
+		err = g.plan(train, b, training.shareByMu(k))
+	}
+	return err
 }
 
 // resolve checks the configuration and writes it as a list of candidates.
@@ -270,11 +278,7 @@ func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) e
 		rest = g.start.rest
 	}
 	g.GridSearchConfig = own
-	err = g.plan(begun, b, rest.share(len(own.Candidates)))
-	if errors.Is(err, ErrBudget) {
-		err = g.plan(begun, b, rest.shareByMu(len(own.Candidates)))
-	}
-	if err != nil {
+	if err := g.planSharing(begun, b, rest); err != nil {
 		return err
 	}
 	for _, plan := range g.plans {

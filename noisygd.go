@@ -127,6 +127,40 @@ func NoisyGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg NoisyGDCo
 // Plan calibrates Noisy GD. It fails, by an [ArgumentError], where the shape, the problem, the
 // budget or a parameter breaks its rule.
 func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	g, err := c.planned(s, p, b)
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := g.schedule(b, p.Radius == 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.checkScales(g.shape, g.sized, g.step, g.mu); err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(g.NoisyGDConfig, g.shape, g.ball, b, schedule, g.train)
+	if err != nil {
+		return nil, err
+	}
+	plan.starts = g.shape.begun
+	questions := g.questions()
+	plan.Passes = max(questions, 2) // two for second moments, where they pay
+	if g.start != nil {
+		plan.Passes += g.start.passes()
+	}
+	plan.asked = g.problem.Loss
+	plan.descent = &curator.Descent{Steps: questions, Clip: g.Clip, Radius: g.ball.Radius, Mu: schedule.Ledger().Mu()}
+	if g.around { // where parties hold the rows, the centre is 0
+		plan.descent.Mu = math.Hypot(math.Sqrt(float64(g.Steps))*g.step.Mu, g.witness.Mu)
+	}
+	if _, squared := p.Loss.(losses.Squared); !squared || g.Clip < NoClip {
+		plan.joint = questions
+	}
+	return plan, nil
+}
+
+// planned checks the arguments and fills in the defaults.
+func (c NoisyGDConfig) planned(s Shape, p Problem, b Budget) (*noisyGD, error) {
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
@@ -146,39 +180,13 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &noisyGD{shape: s, problem: p, around: asked.Radius == 0 || s.begun}
-	steps := p // that T and η are for
+	g := &noisyGD{shape: s, problem: p, ball: p, sized: p, mu: whole.Mu, around: asked.Radius == 0 || s.begun}
 	if g.around {
 		g.problem.Loss = heldMeans(p.Loss, s)
-		steps = Problem{g.problem.Loss, asked.Radius}.forSteps(s)
+		g.sized = Problem{g.problem.Loss, asked.Radius}.forSteps(s)
 	}
-	g.NoisyGDConfig = c.resolve(s, steps, whole.Mu, g.around)
-	schedule, err := g.schedule(b, asked.Radius == 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := g.checkScales(s, steps, g.step, whole.Mu); err != nil {
-		return nil, err
-	}
-	plan, err := newPlan(g.NoisyGDConfig, s, p, b, schedule, g.train)
-	if err != nil {
-		return nil, err
-	}
-	plan.starts = s.begun
-	questions := g.questions()
-	plan.Passes = max(questions, 2) // two for second moments, where they pay
-	if g.start != nil {
-		plan.Passes += g.start.passes()
-	}
-	plan.asked = g.problem.Loss
-	plan.descent = &curator.Descent{Steps: questions, Clip: g.Clip, Radius: p.Radius, Mu: schedule.Ledger().Mu()}
-	if g.around { // where parties hold the rows, the centre is 0
-		plan.descent.Mu = math.Sqrt(float64(g.Steps)*g.step.Mu*g.step.Mu + g.witness.Mu*g.witness.Mu)
-	}
-	if _, squared := p.Loss.(losses.Squared); !squared || g.Clip < NoClip {
-		plan.joint = questions
-	}
-	return plan, nil
+	g.NoisyGDConfig = c.resolve(s, g.sized, g.mu, g.around)
+	return g, nil
 }
 
 func (c NoisyGDConfig) validate() error {

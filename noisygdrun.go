@@ -17,9 +17,12 @@ import (
 type noisyGD struct {
 	NoisyGDConfig
 	shape   Shape
-	problem Problem
-	around  bool   // whether the ball is around the constant model
-	start   *start // nil where that isn't released here
+	ball    Problem // with the loss that was asked for
+	problem Problem // the same with the loss to train with
+	sized   Problem // with the radius that T and η are for
+	mu      float64 // of the whole budget
+	around  bool    // whether the ball is around the constant model
+	start   *start  // nil where that isn't released here
 	step    mechanisms.Gaussian
 	witness mechanisms.Gaussian // of the gradient that the steps don't see
 }

@@ -23,32 +23,6 @@ type objective struct {
 	law        mechanisms.ObjectivePerturbation
 }
 
-// typical is what accuracy, and nothing else, hopes of the rows.
-type typical struct {
-	row      float64 // norm
-	label    float64 // magnitude
-	variance float64 // of the scores under the best weights
-}
-
-// What rows and labels are taken to measure, over their bounds, until better is
-// known.
-const (
-	typicalRow   = 0.75
-	typicalLabel = 0.25
-)
-
-func typicalOf(l losses.Loss, row, label float64) typical {
-	labels := l.Labels()
-	switch {
-	case labels == losses.Real, labels == losses.Amount && losses.LinkOf(l) == losses.Identity:
-		return typical{row, label, label * label}
-	case labels == losses.Count:
-		return typical{row, math.Max(label, 1), 1}
-	default:
-		return typical{row, 0, 2}
-	}
-}
-
 // clipped is the default clip over what most rows' gradients at w = 0 measure.
 const clipped = 0.8
 
@@ -82,11 +56,6 @@ func (o *objective) letGo(mu float64) {
 	o.clip *= math.Max(1, lettingGo(s, mu))
 	k := o.trained.Constants(everywhere, s.LabelBound)
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
-}
-
-// lettingGo grows with data and budget, and is 1 where a default clip may begin to.
-func lettingGo(s Shape, mu float64) float64 {
-	return math.Sqrt(float64(s.Rows) * mu / (150 * math.Sqrt(float64(s.Dim))))
 }
 
 // room is by how much rounding may lengthen a row or a clipped gradient: the slack

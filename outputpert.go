@@ -75,21 +75,45 @@ func OutputPerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cf
 // Plan calibrates output perturbation. It fails, by an [ArgumentError], where the shape, the
 // problem, the budget or a parameter breaks its rule.
 func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	s, err := s.under(p.Loss)
+	asked := p
+	o, p, err := c.planned(s, p)
 	if err != nil {
 		return nil, err
 	}
-	asked := p
-	p, err = p.resolve(s, nearScore)
+	schedule, err := o.schedule(p.Loss, b, asked.Radius == 0)
 	if err != nil {
 		return nil, err
+	}
+	plan, err := newPlan(o.OutputPerturbationConfig, o.shape, p, b, schedule, o.train)
+	if err != nil {
+		return nil, err
+	}
+	plan.starts = o.shape.begun
+	if o.around {
+		plan.weightBound = o.clip / o.Lambda
+	}
+	if !c.Project {
+		plan.spread = o.sensitivity() * o.noise.perSensitivity()
+	}
+	return plan, nil
+}
+
+// planned checks the arguments and returns the problem with its radius.
+func (c OutputPerturbationConfig) planned(s Shape, p Problem) (*outputPerturbation, Problem, error) {
+	s, err := s.under(p.Loss)
+	if err != nil {
+		return nil, p, err
+	}
+	asked := p
+	if p, err = p.resolve(s, nearScore); err != nil {
+		return nil, p, err
 	}
 	if c.Lambda != 0 {
 		if err := check.Scale(ErrConfig, "OutputPerturbationConfig.Lambda", c.Lambda); err != nil {
-			return nil, err
+			return nil, p, err
 		}
 	}
-	o := &outputPerturbation{shape: s, radius: p.Radius, clip: NoClip}
+	o := &outputPerturbation{OutputPerturbationConfig: c, shape: s, radius: p.Radius, clip: NoClip}
 	if asked.Radius == 0 || s.begun {
 		o.around = true
 		o.trained = everywhereSmooth(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
@@ -97,43 +121,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	} else {
 		o.trained = smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	}
-	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
-		return nil, err
-	}
-	parts, rest, err := o.begins(p.Loss, b, asked.Radius == 0)
-	if err != nil {
-		return nil, err
-	}
-	if o.noise, err = rest.additive(s.Dim); err != nil {
-		return nil, err
-	}
-	o.resolve(&c)
-	o.OutputPerturbationConfig = c
-	sensitivity := o.sensitivity()
-	if err := o.noise.check(sensitivity); err != nil {
-		return nil, err
-	}
-	schedule, err := o.noise.schedule("output perturbation, minimiser", 1)
-	if err != nil {
-		return nil, err
-	}
-	if len(parts) > 0 {
-		if schedule, err = release.Sequential("output perturbation", append(parts, schedule)...); err != nil {
-			return nil, err
-		}
-	}
-	plan, err := newPlan(c, s, p, b, schedule, o.train)
-	if err != nil {
-		return nil, err
-	}
-	plan.starts = s.begun
-	if o.around {
-		plan.weightBound = o.clip / c.Lambda
-	}
-	if !c.Project {
-		plan.spread = sensitivity * o.noise.perSensitivity()
-	}
-	return plan, nil
+	return o, p, solvable(o.trained, s, p, c.Lambda)
 }
 
 // outputPerturbation is a planned run.
@@ -141,41 +129,48 @@ type outputPerturbation struct {
 	OutputPerturbationConfig
 	shape   Shape
 	trained losses.Loss
-	around  bool // whether the minimiser is counted from the constant model
-	radius  float64
-	clip    float64 // where it is
-	start   *start
+	around  bool    // whether the minimiser is counted from the constant model
+	radius  float64 // of the ball, or where it is around the constant model the one that λ is for
+	clip    float64
+	start   *start // nil where none is released here
 	noise   additive
 }
 
-// begins plans the start, where it is released here, and returns what is left.
-func (o *outputPerturbation) begins(l losses.Loss, b Budget, own bool) (parts []*release.Schedule, rest Budget, err error) {
-	s := o.shape
-	if !o.around {
-		return nil, b, nil
-	}
-	mu, err := b.gdp()
-	if err != nil {
-		return nil, b, err
-	}
-	o.clip = practicalClip(s, Problem{l, o.radius}, mu, true)
-	if own && s.Intercept && !s.begun {
-		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
-			return nil, b, err
-		}
-		return []*release.Schedule{o.start.schedule}, o.start.rest, nil
-	}
-	return nil, b, nil
-}
-
-// resolve fills in λ.
-func (o *outputPerturbation) resolve(c *OutputPerturbationConfig) {
-	if c.Lambda == 0 {
-		c.Lambda = regularisation(o.shape, o.trained, o.radius, o.noise.perSensitivity(), o.clip)
-	}
+// schedule plans the releases, and fills in λ; own says that the start is released here, if there
+// is one.
+func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*release.Schedule, error) {
+	s, rest := o.shape, b
 	if o.around {
-		o.clip = math.Min(o.clip, o.shape.FeatureBound*o.trained.Constants(everywhere, o.shape.LabelBound).Lipschitz)
+		mu, err := b.gdp()
+		if err != nil {
+			return nil, err
+		}
+		o.clip = practicalClip(s, Problem{l, o.radius}, mu, true)
+		if own && s.Intercept && !s.begun {
+			if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
+				return nil, err
+			}
+			rest = o.start.rest
+		}
 	}
+	var err error
+	if o.noise, err = rest.additive(s.Dim); err != nil {
+		return nil, err
+	}
+	if o.Lambda == 0 {
+		o.Lambda = regularisation(s, o.trained, o.radius, o.noise.perSensitivity(), o.clip)
+	}
+	if o.around { // no gradient is longer
+		o.clip = math.Min(o.clip, s.FeatureBound*o.trained.Constants(everywhere, s.LabelBound).Lipschitz)
+	}
+	if err := o.noise.check(o.sensitivity()); err != nil {
+		return nil, err
+	}
+	schedule, err := o.noise.schedule("output perturbation, minimiser", 1)
+	if err != nil || o.start == nil {
+		return schedule, err
+	}
+	return release.Sequential("output perturbation", o.start.schedule, schedule)
 }
 
 // sensitivity is that of the minimiser, but for rounding.
@@ -190,49 +185,52 @@ func (o *outputPerturbation) sensitivity() float64 {
 
 // train releases the minimiser.
 func (o *outputPerturbation) train(r *run) ([]float64, error) {
-	if !o.around {
-		sums, err := r.data.Under(o.trained)
-		if err != nil {
-			return nil, err
-		}
-		point, err := sums.Minimiser(r.ctx, o.radius, o.Lambda)
-		if err != nil {
-			return nil, err
-		}
-		w, err := r.allow.AddNoise(point.Weights())
-		if err == nil && o.Project {
-			vector.Project(w, o.radius)
-		}
-		r.progress(1, 1) // how many steps the solver took is not public
-		return w, err
+	if o.around {
+		return o.start.run(r, o.trainAround)
 	}
-	return o.start.run(r, func(r *run, part func() (*release.Allowance, error)) ([]float64, error) {
-		sums, err := r.data.Under(o.trained)
-		if err != nil {
+	sums, err := r.data.Under(o.trained)
+	if err != nil {
+		return nil, err
+	}
+	point, err := sums.Minimiser(r.ctx, o.radius, o.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	w, err := r.allow.AddNoise(point.Weights())
+	if err == nil && o.Project {
+		vector.Project(w, o.radius)
+	}
+	r.progress(1, 1) // how many steps the solver took is not public
+	return w, err
+}
+
+// trainAround releases the minimiser from the constant model on, shortened.
+func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance, error)) ([]float64, error) {
+	sums, err := r.data.Under(o.trained)
+	if err != nil {
+		return nil, err
+	}
+	centre := r.centre(sums.Dim())
+	point, err := sums.ClippedMinimiser(r.ctx, centre, o.clip, o.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	allow := r.allow
+	if o.start != nil {
+		if allow, err = part(); err != nil {
 			return nil, err
 		}
-		centre := r.centre(sums.Dim())
-		point, err := sums.ClippedMinimiser(r.ctx, centre, o.clip, o.Lambda)
-		if err != nil {
-			return nil, err
-		}
-		allow := r.allow
-		if o.start != nil {
-			if allow, err = part(); err != nil {
-				return nil, err
-			}
-		}
-		w, err := allow.AddNoise(point.Weights())
-		if err != nil {
-			return nil, err
-		}
-		if o.Project {
-			vector.Project(w, o.clip/o.Lambda)
-		}
-		sd := o.sensitivity() * o.noise.perSensitivity()
-		floats.Scale(kept(floats.Dot(w, w), sd*sd, len(w)), w)
-		floats.Add(w, centre)
-		r.progress(1, 1)
-		return w, nil
-	})
+	}
+	w, err := allow.AddNoise(point.Weights())
+	if err != nil {
+		return nil, err
+	}
+	if o.Project {
+		vector.Project(w, o.clip/o.Lambda)
+	}
+	sd := o.sensitivity() * o.noise.perSensitivity()
+	floats.Scale(kept(floats.Dot(w, w), sd*sd, len(w)), w)
+	floats.Add(w, centre)
+	r.progress(1, 1)
+	return w, nil
 }
