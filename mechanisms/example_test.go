@@ -42,7 +42,7 @@ func ExampleAccountant() {
 	fmt.Println(total)
 	// Output:
 	// 0.2982-GDP or 0.2382-DP left of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), after 2 ledgers
-	// dpglm: privacy budget: ledger = Noisy GD, gradient sums must fit what is left, 0.2982-GDP or 0.2382-DP, of the total (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one): it asks for 0.344346-GDP
+	// dpglm: privacy budget: ledger = Noisy GD around the constant model must fit what is left, 0.2982-GDP or 0.2382-DP, of the total (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one): it asks for 0.344346-GDP
 	// <nil>
 	// nothing left of (ε = 2, δ = 1e-06)-DP, unit: one row (replace-one), after 3 ledgers
 }

@@ -126,6 +126,6 @@ func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lam
 	o := &objective{s, clip, lambda * n, centre}
 	theta, tolerance, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
 	norm := float64(clip*room/lambda) + tolerance
-	moves := float64(2*float64(clip*room)/(lambda*n)) * (1 + 1e-12)
+	moves := float64(2 * float64(clip*room) / (lambda * n) * (1 + 1e-12))
 	return Point{theta, math.Min(moves+float64(2*tolerance), 2*norm), norm, s.data.origin()}, err
 }
