@@ -1,6 +1,7 @@
 package columnar_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -367,8 +368,9 @@ func TestErrors(t *testing.T) {
 	says(err, table.ErrFile, "no row")
 }
 
-// A dictionary's index beyond its values is an error with its row.
-func TestBrokenDictionary(t *testing.T) {
+// broken has a row whose index of a dictionary lies beyond its values.
+func broken(t *testing.T) arrow.RecordBatch {
+	t.Helper()
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	words, _, err := array.FromJSON(memory.DefaultAllocator, arrow.BinaryTypes.String, strings.NewReader(`["a", "b"]`))
 	if err != nil {
@@ -379,14 +381,47 @@ func TestBrokenDictionary(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of}}, nil)
-	r, err := columnar.NewReader(reader(t, array.NewRecordBatch(s, []arrow.Array{array.NewDictionaryArray(of, places, words)}, 2)))
+	return array.NewRecordBatch(s, []arrow.Array{array.NewDictionaryArray(of, places, words)}, 2)
+}
+
+// A dictionary's index beyond its values is an error with its row, and with its file's name where
+// there is one.
+func TestBrokenDictionary(t *testing.T) {
+	bad := broken(t)
+	r, err := columnar.NewReader(reader(t, bad))
 	if err != nil {
 		t.Fatal(err)
 	}
+	refusesRow2(t, r, "")
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	var data bytes.Buffer
+	w := ipc.NewWriter(&data, ipc.WithSchema(bad.Schema()))
+	if err := errors.Join(w.Write(bad), w.Close(), os.WriteFile(path, data.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := columnar.OpenArrow(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	refusesRow2(t, f, path+": ")
+	whole, err := columnar.OpenArrow(write(t, batch(t))[1], "age", "ward")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	if rows := texts(t, whole); len(rows) != 3 || rows[1][1] != "80.5" || len(whole.Header()) != 9 {
+		t.Error(rows)
+	}
+}
+
+func refusesRow2(t *testing.T, r table.Source, before string) {
+	t.Helper()
 	if record, err := r.Next(); err != nil || record[0] != "b" {
 		t.Error(record, err)
 	}
-	if _, err := r.Next(); !errors.Is(err, table.ErrValue) || !strings.Contains(err.Error(), `row 2, column "x": it refers to value 5 of a dictionary of 2`) {
-		t.Error(err)
+	_, err := r.Next()
+	if want := before + `row 2, column "x": it refers to value 5 of a dictionary of 2`; !errors.Is(err, table.ErrValue) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -22,10 +22,28 @@ import (
 // batchRows is how many rows of a Parquet file are decoded at a time.
 const batchRows = 8192
 
-// File is a Reader of an open file.
+// File reads the rows of an open file, as a table.Source. Its errors name the file.
 type File struct {
-	*Reader
+	path  string
+	rows  *Reader
 	close []func() error
+}
+
+var _ table.Source = (*File)(nil)
+
+// Header returns the columns' names.
+func (f *File) Header() []string { return f.rows.Header() }
+
+// Place is the row, from 1.
+func (f *File) Place() (unit string, number int) { return f.rows.Place() }
+
+// Next is [Reader.Next].
+func (f *File) Next() ([]string, error) {
+	record, err := f.rows.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", f.path, err)
+	}
+	return record, err
 }
 
 // Close closes the file.
@@ -61,7 +79,7 @@ func read(path string, s table.Schema, open func(path string, columns ...string)
 		return nil, err
 	}
 	defer f.Close()
-	t, err := table.Read(f, s)
+	t, err := table.Read(f.rows, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -107,7 +125,7 @@ func open(path string, columns []string, begin func(*File, source, []string) err
 	if err != nil {
 		return nil, err
 	}
-	f := &File{close: []func() error{disk.Close}}
+	f := &File{path: path, close: []func() error{disk.Close}}
 	if err := guarded(func() error { return begin(f, disk, columns) }); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -182,7 +200,7 @@ func inParquet(f *File, disk source, columns []string) error {
 		return damaged(err)
 	}
 	f.close = append(f.close, released(batches))
-	f.Reader, err = newReader(batches, header, columns)
+	f.rows, err = newReader(batches, header, columns)
 	return err
 }
 
@@ -233,7 +251,7 @@ func inArrow(f *File, disk source, columns []string) error {
 		}
 		limit.columns(r.Schema().NumFields())
 		f.close = append(f.close, released(r))
-		f.Reader, err = NewReader(r, columns...)
+		f.rows, err = NewReader(r, columns...)
 		return err
 	}
 	if err := arrowFile(disk, size); err != nil {
@@ -253,6 +271,6 @@ func inArrow(f *File, disk source, columns []string) error {
 		}
 	})
 	f.close = append(f.close, released(batches))
-	f.Reader, err = NewReader(batches, columns...)
+	f.rows, err = NewReader(batches, columns...)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -71,11 +72,19 @@ func TestFilesCutShort(t *testing.T) {
 	}
 }
 
-func FuzzParquet(f *testing.F) {
-	text := plainly(f)[0]
-	f.Add(text)
-	f.Add(text[:len(text)/2])
+// Any bytes are read or refused within the limit of a file of their size.
+func FuzzParquet(f *testing.F) { fuzz(f, columnar.ReadParquetFile, "parquet") }
+
+func FuzzArrow(f *testing.F) { fuzz(f, columnar.ReadArrowFile, "arrow") }
+
+func fuzz(f *testing.F, read func(string, table.Schema) (*table.Table, error), kind string) {
+	for name, text := range encodings(f) {
+		if strings.HasPrefix(name, kind) {
+			f.Add(text)
+			f.Add(text[:len(text)/2])
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		damaged(t, filepath.Join(t.TempDir(), "f"), data, columnar.ReadParquetFile)
+		asksForLittle(t, filepath.Join(t.TempDir(), "f"), data, read, limit)
 	})
 }

@@ -35,9 +35,9 @@ func (l *limited) columns(n int) { l.limit.Add(columnBytes * int64(n)) }
 
 // take counts more bytes.
 func (l *limited) take(more int) {
-	if held := l.held.Add(int64(more)); more > 0 && held > l.limit.Load() {
+	if held := l.held.Add(int64(more)); more > 0 && (held > l.limit.Load() || held < 0) {
 		l.held.Add(-int64(more))
-		panic(fmt.Sprintf("it asks for %d bytes of memory, and may hold %d at a time, by its size", held, l.limit.Load()))
+		panic(fmt.Sprintf("it asks for %d bytes of memory more, and may hold %d at a time, by its size", more, l.limit.Load()))
 	}
 }
 

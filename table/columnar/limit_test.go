@@ -67,11 +67,13 @@ func (nopCloser) Close() error { return nil }
 
 var everyBit = flag.Bool("everybit", false, "flip each bit in TestDamageAsksForLittle, which takes minutes")
 
+// limit is that of Arrow's buffers for a small file of nine columns, and as much beside.
+const limit = 2 * (64<<20 + 9*(8<<20))
+
 // What a damaged file makes a reader ask for is limited, by the file's size and columns: where a
 // bit is another one there is a table or an error, and never more memory. Formats without
 // checksums can't tell a value from another one.
 func TestDamageAsksForLittle(t *testing.T) {
-	const limit = 2 * (64<<20 + 9*(8<<20)) // of Arrow's buffers, and as much beside
 	path := filepath.Join(t.TempDir(), "f")
 	for name, text := range encodings(t) {
 		read, stride := columnar.ReadArrowFile, 8*11+1
@@ -114,14 +116,54 @@ func TestDamagedSizes(t *testing.T) {
 	files := encodings(t)
 	zstd := bytes.Clone(files["parquet, zstd, pages"])
 	zstd[429] ^= 128 // the size of a page
-	asksForLittle(t, path, zstd, columnar.ReadParquetFile, 2*(64<<20+9*(8<<20)))
+	asksForLittle(t, path, zstd, columnar.ReadParquetFile, limit)
 	for _, name := range []string{"arrow file, plain", "arrow stream, plain"} {
 		text := files[name]
 		for at := 0; at+4 <= len(text); at += 4 { // where offsets, lengths and sizes lie
 			bad := bytes.Clone(text)
 			binary.LittleEndian.PutUint32(bad[at:], 0x3fffffff)
-			asksForLittle(t, path, bad, columnar.ReadArrowFile, 2*(64<<20+9*(8<<20)))
+			asksForLittle(t, path, bad, columnar.ReadArrowFile, limit)
 		}
+	}
+}
+
+// The sizes at the head of compressed Arrow buffers are held against what is compressed, and the
+// windows of Zstandard against the file.
+func TestDamagedCompressedSizes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	files := encodings(t)
+	for _, name := range []string{"arrow file, zstd", "arrow stream, zstd", "arrow file, lz4", "arrow stream, lz4"} {
+		text, heads := files[name], 0
+		for at := 0; at+14 <= len(text); at += 8 { // where buffers begin
+			zstd := binary.LittleEndian.Uint32(text[at+8:]) == 0xfd2fb528
+			if !zstd && binary.LittleEndian.Uint32(text[at+8:]) != 0x184d2204 {
+				continue
+			}
+			heads++
+			for _, size := range []uint64{1 << 22, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 2} {
+				bad := bytes.Clone(text)
+				binary.LittleEndian.PutUint64(bad[at:], size)
+				refused(t, path, bad)
+			}
+			if zstd {
+				bad := bytes.Clone(text)
+				bad[at+12], bad[at+13] = 0, 26<<3 // a frame with a window of 64 GiB
+				refused(t, path, bad)
+			}
+		}
+		if heads < 9 {
+			t.Errorf("%s has %d compressed buffers", name, heads)
+		}
+	}
+}
+
+// refused opens an Arrow file that says too large a size.
+func refused(t *testing.T, path string, data []byte) {
+	t.Helper()
+	asksForLittle(t, path, data, columnar.ReadArrowFile, 8<<20)
+	if f, err := columnar.OpenArrow(path); !errors.Is(err, table.ErrFile) {
+		t.Errorf("%v", err)
+		f.Close()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The decoder of Arrow's metadata makes room for as many fields and names as a vector says
@@ -18,7 +19,10 @@ import (
 // deepest is how many levels of fields within fields there may be.
 const deepest = 64
 
-var errVector = errors.New("its schema has a list that is longer than the schema")
+var (
+	errVector = errors.New("its schema has a list that is longer than the schema")
+	errBuffer = errors.New("a compressed buffer doesn't have the size that it says")
+)
 
 // fields are positions of fields in the tables of Arrow's Message.fbs, Schema.fbs and File.fbs.
 const (
@@ -27,8 +31,12 @@ const (
 	fieldChildren, fieldNames                             = 14, 16
 	footerSchema, footerDictionaries, footerBatches       = 6, 8, 10
 	footerNames                                           = 12
-	schemaKind                                            = 1
-	blockSize                                             = 24
+	dictionaryBatch                                       = 6
+	batchBuffers, batchCompression                        = 8, 10
+	compressionCodec                                      = 4
+	schemaKind, dictionaryKind, batchKind                 = 1, 2, 3
+	zstdCodec                                             = 1 // 0 is LZ4
+	blockSize, bufferSize                                 = 24, 16
 )
 
 // verifier counts the fields that it has seen, of which metadata can't have more than bytes.
@@ -51,8 +59,16 @@ func vector(t flatbuffers.Table, field flatbuffers.VOffsetT, size int) (first fl
 	return first, n, nil
 }
 
-// message verifies a message's metadata, and returns the length of its body.
-func message(metadata []byte) (body int64, err error) {
+// messageAt verifies a message whose metadata have a place and a length in a file of so many
+// bytes, and returns the length of its body, which follows.
+func messageAt(r io.ReaderAt, at, length, size int64) (body int64, err error) {
+	if at < 0 || length < 4 || length > size || at > size-length {
+		return 0, fmt.Errorf("a message of %d bytes doesn't fit the file", length)
+	}
+	metadata := make([]byte, length)
+	if _, err := r.ReadAt(metadata, at); err != nil {
+		return 0, err
+	}
 	t := root(metadata)
 	if _, _, err := vector(t, messageNames, 4); err != nil {
 		return 0, err
@@ -60,15 +76,101 @@ func message(metadata []byte) (body int64, err error) {
 	if o := flatbuffers.UOffsetT(t.Offset(messageBody)); o != 0 {
 		body = t.GetInt64(o + t.Pos)
 	}
+	if body < 0 || body > size-at-length {
+		return 0, fmt.Errorf("a message's body of %d bytes doesn't fit the file", body)
+	}
 	kind := flatbuffers.UOffsetT(t.Offset(messageKind))
 	header := flatbuffers.UOffsetT(t.Offset(messageHeader))
-	if kind != 0 && header != 0 && t.GetByte(kind+t.Pos) == schemaKind {
-		var of flatbuffers.Table
-		t.Union(&of, header)
-		v := verifier{len(metadata)}
-		err = v.schema(of)
+	if kind == 0 || header == 0 {
+		return body, nil
 	}
-	return body, err
+	var of flatbuffers.Table
+	t.Union(&of, header)
+	switch t.GetByte(kind + t.Pos) {
+	case schemaKind:
+		v := verifier{len(metadata)}
+		return body, v.schema(of)
+	case dictionaryKind:
+		o := flatbuffers.UOffsetT(of.Offset(dictionaryBatch))
+		if o == 0 {
+			return body, nil
+		}
+		of.Pos = of.Indirect(o + of.Pos)
+		fallthrough
+	case batchKind:
+		return body, buffers(io.NewSectionReader(r, at+length, body), of, size)
+	}
+	return body, nil
+}
+
+// buffers verifies the compressed buffers of a batch in a file of so many bytes: the decoder makes
+// room for the size that each says to have, and for the window of its codec, before it reads on.
+func buffers(body *io.SectionReader, batch flatbuffers.Table, size int64) error {
+	o := flatbuffers.UOffsetT(batch.Offset(batchCompression))
+	if o == 0 {
+		return nil
+	}
+	compression := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(o + batch.Pos)}
+	codec := flatbuffers.UOffsetT(compression.Offset(compressionCodec))
+	isZstd := codec != 0 && compression.GetByte(codec+compression.Pos) == zstdCodec
+	first, n, err := vector(batch, batchBuffers, bufferSize)
+	if err != nil {
+		return err
+	}
+	for k := range n {
+		at := first + flatbuffers.UOffsetT(k*bufferSize)
+		from, length := batch.GetInt64(at), batch.GetInt64(at+8)
+		if length == 0 {
+			continue
+		}
+		if from < 0 || length < 8 || from > body.Size()-length {
+			return errBuffer
+		}
+		head := make([]byte, min(length, 8+zstd.HeaderMaxSize))
+		if _, err := body.ReadAt(head, from); err != nil {
+			return err
+		}
+		if err := inflates(head, length-8, isZstd, uint64(freeBytes+timesFile*size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Formats bound how many times its size a compressed buffer has at most: a block of Zstandard,
+// four bytes or more, becomes 128 KiB, and a byte of LZ4 255.
+const (
+	zstdTimes = 128 << 10 / 4
+	lz4Times  = 255
+)
+
+// inflates verifies the size at the head of a buffer that has so many compressed bytes after it,
+// and that its window has no more bytes than window.
+func inflates(head []byte, compressed int64, isZstd bool, window uint64) error {
+	times := int64(lz4Times)
+	if isZstd {
+		times = zstdTimes
+	}
+	inflated := int64(binary.LittleEndian.Uint64(head))
+	switch {
+	case inflated == -1: // it isn't compressed
+		return nil
+	case inflated < 0 || inflated/times > compressed:
+		return errBuffer
+	case !isZstd || inflated == 0:
+		return nil
+	}
+	var of zstd.Header
+	if err := of.Decode(head[8:]); err != nil {
+		return err
+	}
+	if of.SingleSegment {
+		of.WindowSize = of.FrameContentSize
+	}
+	if of.Skippable || of.WindowSize > window {
+		return errBuffer
+	}
+	return nil
 }
 
 func (v *verifier) schema(t flatbuffers.Table) error {
@@ -120,21 +222,6 @@ func stream(r io.ReaderAt, size int64) error {
 		at = from + length + body
 	}
 	return nil
-}
-
-// messageAt verifies a message whose metadata have a place and a length in a file.
-func messageAt(r io.ReaderAt, at, length, size int64) (body int64, err error) {
-	if at < 0 || length < 4 || length > size || at > size-length {
-		return 0, fmt.Errorf("a message of %d bytes doesn't fit the file", length)
-	}
-	metadata := make([]byte, length)
-	if _, err := r.ReadAt(metadata, at); err != nil {
-		return 0, err
-	}
-	if body, err = message(metadata); err == nil && (body < 0 || body > size-at-length) {
-		err = fmt.Errorf("a message's body of %d bytes doesn't fit the file", body)
-	}
-	return body, err
 }
 
 // arrowFile verifies the footer of an Arrow file of so many bytes, and the messages that it names.
