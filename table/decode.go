@@ -250,13 +250,3 @@ func jsonFields(t reflect.Type) map[string]reflect.Type {
 	}
 	return fields
 }
-
-// fieldNames are the JSON keys of a struct's fields, all of which have one.
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}

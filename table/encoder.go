@@ -60,35 +60,6 @@ func NewEncoder(s Schema) (*Encoder, error) {
 	return e, nil
 }
 
-// knots are those of a spline, mapped as the numbers are.
-func (in *input) knots() []float64 {
-	r := in.interval()
-	knots := make([]float64, len(in.column.Knots))
-	for i, k := range in.column.Knots {
-		if in.column.Log {
-			k = math.Log(k)
-		}
-		knots[i] = r.unit(k)
-	}
-	return knots
-}
-
-// interval is what is mapped to [−1, 1]: the range, or that of the logarithm or of the
-// days.
-func (in *input) interval() interval {
-	c := in.column
-	switch {
-	case c.Kind == Date:
-		d := newDays(c)
-		from, _ := parseDay(c.From)
-		to, _ := parseDay(c.To)
-		return interval{float64(from - d.origin), float64(to - d.origin)}
-	case c.Log:
-		return interval{math.Log(c.Range[0]), math.Log(c.Range[1])}
-	}
-	return interval{c.Range[0], c.Range[1]}
-}
-
 // Schema returns a copy of the encoder's schema.
 func (e *Encoder) Schema() Schema { return e.schema.clone() }
 
@@ -153,11 +124,6 @@ func (e *Encoder) Encode(dst []float64, record map[string]string) error {
 		return err
 	}
 	return b.write(dst)
-}
-
-// absentColumn is the error of a column that isn't there.
-func absentColumn(name string, names []string, where string) error {
-	return columnError("column %s is not in %s%s, which has %s; add it, or correct its name%s", quote(name), where, didYouMean(name, names), list(quoted(names), "and"), noHeader(names))
 }
 
 // Binding is an Encoder for records whose fields come in a certain order. It is for

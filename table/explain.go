@@ -2,9 +2,7 @@ package table
 
 import (
 	"errors"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -38,16 +36,6 @@ func explainNumber(c *Column, text string) error {
 		return valueError(c.Name, `%s is not a number; write one such as 12.5, or give the label "positive" and "negative" texts in the place of "above"`, quote(text))
 	}
 	return valueError(c.Name, `%s is not a number; write one such as 12.5, list it under the schema's "missing" if it stands for a missing value, or declare the column's kind as "categorical"`, quote(text))
-}
-
-func isFloat(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-func tooLarge(text string) bool {
-	x, err := strconv.ParseFloat(text, 64)
-	return err != nil && math.IsInf(x, 0)
 }
 
 // plainNumber is a number that was written for people to read: with a currency, a

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+const maxFeatures = 1 << 20 // that a schema may make: each has a name
+
 // Feature is one column of the encoded rows.
 type Feature struct {
 	// Name is unique, such as "age", "log(income)", "age^2", "bs(age)1", "ward=icu",
@@ -76,14 +78,6 @@ func newInput(c *Column, at int) *input {
 		}
 	}
 	return in
-}
-
-// reference is the level without a feature; empty if all have one.
-func (c *Column) reference() string {
-	if c.Reference != "" || c.Kind == OneHot {
-		return c.Reference
-	}
-	return c.Levels[0]
 }
 
 // blocks returns what features a schema makes, in their order: the columns' and then

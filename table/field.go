@@ -3,9 +3,6 @@ package table
 import (
 	"math"
 	"slices"
-	"strings"
-	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,27 +22,12 @@ type field interface {
 	read(text string) (cell, error)
 }
 
-// trim removes the spaces around a field, of which most have none.
-func trim(s string) string {
-	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
-		return strings.TrimSpace(s)
-	}
-	return s
-}
-
 // absent is a column's rule for missing values.
 type absent struct {
 	column *Column
 	texts  []string
 	codes  []float64 // the texts that are numbers, such as −99
 	cell   *cell     // what to read; nil refuses
-}
-
-func (s *Schema) missingTexts() []string {
-	if s.Missing == nil {
-		return DefaultMissing()
-	}
-	return s.Missing
 }
 
 func newAbsent(s *Schema, c *Column) absent {
@@ -220,18 +202,6 @@ func (f *levelField) level(text string) (level int, ok bool) {
 	return level, ok
 }
 
-// fold maps texts that differ in the case of letters only to the same one, as
-// strings.EqualFold has it.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, s)
-}
-
 func (f *levelField) rule() *absent { return &f.missing }
 
 func (f *levelField) read(text string) (cell, error) {
@@ -270,52 +240,31 @@ func (f *dateField) read(text string) (cell, error) {
 	return cell{}, explainDate(f.missing.column, f.days.layouts, text)
 }
 
-// isoDay is the layout of the schema's own days.
-const isoDay = "2006-01-02"
-
-const secondsADay = 24 * 60 * 60
-
-// days turns dates into numbers: days since the origin, with the time of day as a
-// fraction where a layout has it.
-type days struct {
-	layouts []string
-	origin  int64
-}
-
-func newDays(c *Column) days {
-	origin, _ := parseDay(c.Origin)
-	layouts := c.Layouts
-	if len(layouts) == 0 {
-		layouts = []string{isoDay}
+// interval is what is mapped to [−1, 1]: the range, or that of the logarithm or of the
+// days.
+func (in *input) interval() interval {
+	c := in.column
+	switch {
+	case c.Kind == Date:
+		d := newDays(c)
+		from, _ := parseDay(c.From)
+		to, _ := parseDay(c.To)
+		return interval{float64(from - d.origin), float64(to - d.origin)}
+	case c.Log:
+		return interval{math.Log(c.Range[0]), math.Log(c.Range[1])}
 	}
-	return days{layouts, origin}
+	return interval{c.Range[0], c.Range[1]}
 }
 
-func (d days) number(text string) (float64, error) {
-	var first error
-	for _, layout := range d.layouts {
-		t, err := time.Parse(layout, text)
-		if err == nil {
-			// The wall clock's, whatever the zone: the day that the file shows.
-			_, offset := t.Zone()
-			return float64(t.Unix()+int64(offset)-d.origin*secondsADay) / secondsADay, nil
+// knots are those of a spline, mapped as the numbers are.
+func (in *input) knots() []float64 {
+	r := in.interval()
+	knots := make([]float64, len(in.column.Knots))
+	for i, k := range in.column.Knots {
+		if in.column.Log {
+			k = math.Log(k)
 		}
-		if first == nil {
-			first = err
-		}
+		knots[i] = r.unit(k)
 	}
-	return 0, first
-}
-
-// parseDay returns the days from 1970-01-01 to an ISO date.
-func parseDay(text string) (int64, error) {
-	t, err := time.Parse(isoDay, text)
-	return t.Unix() / secondsADay, err
-}
-
-// readsDays reports whether a layout tells year, month and day.
-func readsDays(layout string) bool {
-	t := time.Date(2013, 11, 22, 0, 0, 0, 0, time.UTC)
-	back, err := time.Parse(layout, t.Format(layout))
-	return err == nil && back.Year() == 2013 && back.Month() == 11 && back.Day() == 22
+	return knots
 }

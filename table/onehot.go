@@ -3,31 +3,7 @@ package table
 import (
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 )
-
-// members are the file's columns of a OneHot, one for each level.
-func (c *Column) members() []string {
-	prefix := c.Name + "="
-	if c.Prefix != nil {
-		prefix = *c.Prefix
-	}
-	names := make([]string, len(c.Levels))
-	for i, level := range c.Levels {
-		names[i] = prefix + level
-	}
-	return names
-}
-
-// files are the columns of the file that a column of the schema stands for.
-func (c *Column) files() []string {
-	if c.Kind == OneHot {
-		return c.members()
-	}
-	return []string{c.Name}
-}
 
 // oneHotField reads a level from columns of 0 and 1, of which a row has one 1 at most: two
 // would lie outside of the bound that a group has, and other numbers are no levels.
@@ -87,30 +63,4 @@ func (f *oneHotField) bit(i int, text string) (bool, error) {
 		return x == 1, nil
 	}
 	return false, valueError(f.names[i], "%s is neither 0 nor 1, as the fields of the one-hot group %s must be; correct it, or leave the column out of the group", quote(text), quote(f.column.Name))
-}
-
-// oneHot checks a group of columns.
-func (v *validator) oneHot(where string, c *Column) {
-	if i := slices.Index(c.Levels, ""); i >= 0 {
-		v.fail(where, `"levels" holds an empty text; leave it out: a row that has its 1 in the column %s then has no level`, quote(c.members()[i]))
-		return
-	}
-	v.levels(where, c, `"levels" is missing; list the ends of the columns' names, such as ["north", "south"] of "region=north" and "region=south"`)
-	if c.Prefix != nil && (strings.TrimLeftFunc(*c.Prefix, unicode.IsSpace) != *c.Prefix || !utf8.ValidString(*c.Prefix)) {
-		v.fail(where, `"prefix" is %s; write it in UTF-8 and without the spaces before it, which are removed from the file's names too`, quote(*c.Prefix))
-	}
-}
-
-// members checks that each column of the file is described once.
-func (v *validator) members() {
-	owner := map[string]*Column{}
-	for i := range v.s.Columns {
-		c := &v.s.Columns[i]
-		for _, name := range c.files() {
-			if other := owner[name]; other != nil && other.Name != c.Name {
-				v.fail("column "+quote(name), "is described by %s and by %s; a column of a one-hot group belongs to it alone", quote(other.Name), quote(c.Name))
-			}
-			owner[name] = c
-		}
-	}
 }

@@ -12,18 +12,6 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
-// Source gives records one by one. *CSV and *SQL are Sources, and so are the readers of the
-// nested module table/columnar, for Parquet and Arrow.
-type Source interface {
-	// Header returns the columns' names.
-	Header() []string
-	// Next returns the fields of the next record, in the header's order, and io.EOF
-	// after the last. The slice is valid until the next call.
-	Next() ([]string, error)
-	// Place says where the record of the last call is: in line 7, or in row 6.
-	Place() (unit string, number int)
-}
-
 // ReadCSVFile reads the rows of a CSV file, which is gzipped if its name ends in .gz.
 // The delimiter is the one that the header has most of. It fails as [OpenCSV] and [Read] do.
 func ReadCSVFile(path string, s Schema) (*Table, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -299,4 +300,66 @@ func (s Schema) clone() Schema {
 		s.Interactions[i] = slices.Clone(pair)
 	}
 	return s
+}
+
+// parse reads a number as the column has them.
+func (c *Column) parse(text string) (float64, error) {
+	if c.Thousands != "" {
+		text = withoutThousands(text, c.Thousands)
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+func (s *Schema) missingTexts() []string {
+	if s.Missing == nil {
+		return DefaultMissing()
+	}
+	return s.Missing
+}
+
+// members are the file's columns of a OneHot, one for each level.
+func (c *Column) members() []string {
+	prefix := c.Name + "="
+	if c.Prefix != nil {
+		prefix = *c.Prefix
+	}
+	names := make([]string, len(c.Levels))
+	for i, level := range c.Levels {
+		names[i] = prefix + level
+	}
+	return names
+}
+
+// files are the columns of the file that a column of the schema stands for.
+func (c *Column) files() []string {
+	if c.Kind == OneHot {
+		return c.members()
+	}
+	return []string{c.Name}
+}
+
+// reference is the level without a feature; empty if all have one.
+func (c *Column) reference() string {
+	if c.Reference != "" || c.Kind == OneHot {
+		return c.Reference
+	}
+	return c.Levels[0]
+}
+
+// fieldNames are the JSON keys of a struct's fields, all of which have one.
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func (s *Schema) names() []string {
+	names := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		names[i] = c.Name
+	}
+	return names
 }

@@ -7,15 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-const (
-	maxFeatures = 1 << 20 // that a schema may make: each has a name
-	maxKnots    = 100
-)
+const maxKnots = 100
 
 // Validate reports all that is wrong with a schema, or left to fill in, each with what
 // is allowed. It is nil for a schema that can be read with.
@@ -353,5 +351,31 @@ func (v *validator) constant(where string, c *Column) {
 	}
 	if !ok {
 		v.fail(where, `"constant" is %s; it must be %s`, quote(c.Constant), want)
+	}
+}
+
+// oneHot checks a group of columns.
+func (v *validator) oneHot(where string, c *Column) {
+	if i := slices.Index(c.Levels, ""); i >= 0 {
+		v.fail(where, `"levels" holds an empty text; leave it out: a row that has its 1 in the column %s then has no level`, quote(c.members()[i]))
+		return
+	}
+	v.levels(where, c, `"levels" is missing; list the ends of the columns' names, such as ["north", "south"] of "region=north" and "region=south"`)
+	if c.Prefix != nil && (strings.TrimLeftFunc(*c.Prefix, unicode.IsSpace) != *c.Prefix || !utf8.ValidString(*c.Prefix)) {
+		v.fail(where, `"prefix" is %s; write it in UTF-8 and without the spaces before it, which are removed from the file's names too`, quote(*c.Prefix))
+	}
+}
+
+// members checks that each column of the file is described once.
+func (v *validator) members() {
+	owner := map[string]*Column{}
+	for i := range v.s.Columns {
+		c := &v.s.Columns[i]
+		for _, name := range c.files() {
+			if other := owner[name]; other != nil && other.Name != c.Name {
+				v.fail("column "+quote(name), "is described by %s and by %s; a column of a one-hot group belongs to it alone", quote(other.Name), quote(c.Name))
+			}
+			owner[name] = c
+		}
 	}
 }

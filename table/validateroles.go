@@ -111,14 +111,6 @@ func (v *validator) named(where, name string) *Column {
 	return c
 }
 
-func (s *Schema) names() []string {
-	names := make([]string, len(s.Columns))
-	for i, c := range s.Columns {
-		names[i] = c.Name
-	}
-	return names
-}
-
 func (v *validator) interactions() {
 	seen := map[[2]string]bool{}
 	for i, pair := range v.s.Interactions {

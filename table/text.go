@@ -1,20 +1,44 @@
 package table
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"unicode"
 )
+
+// trim removes the spaces around a field, of which most have none.
+func trim(s string) string {
+	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
+		return strings.TrimSpace(s)
+	}
+	return s
+}
+
+// fold maps texts that differ in the case of letters only to the same one, as
+// strings.EqualFold has it.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
+}
+
+func isFloat(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+func tooLarge(text string) bool {
+	x, err := strconv.ParseFloat(text, 64)
+	return err != nil && math.IsInf(x, 0)
+}
 
 // separators are those of thousands that are known.
 var separators = []string{",", "'", " "}
-
-// parse reads a number as the column has them.
-func (c *Column) parse(text string) (float64, error) {
-	if c.Thousands != "" {
-		text = withoutThousands(text, c.Thousands)
-	}
-	return strconv.ParseFloat(text, 64)
-}
 
 // withoutThousands removes the separators of a number that is written with groups of three
 // digits before its point: "-1,893.06" becomes "-1893.06". Any other text stays as it is, and
