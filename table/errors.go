@@ -58,11 +58,17 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// place is where a record is, such as line 7; number 0 is nowhere.
+type place struct {
+	unit   string
+	number int
+}
+
 // placed adds the place to an *Error about a field.
-func placed(err error, unit string, number int) error {
+func placed(err error, at place) error {
 	var e *Error
 	if errors.As(err, &e) {
-		e.Unit, e.Number = unit, number
+		e.Unit, e.Number = at.unit, at.number
 	}
 	return err
 }

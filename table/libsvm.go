@@ -76,7 +76,7 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		return nil, err
 	}
 	column := l.label()
-	label := newLabelField(&Schema{}, &column)
+	label := newLabels(newLabelField(&Schema{}, &column), &column)
 	lines := bufio.NewReaderSize(r, peeked)
 	start, err := lines.Peek(peeked)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -86,8 +86,7 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		return nil, err
 	}
 	x := &CSR{Cols: l.Features, Indptr: []int{0}}
-	var labels []float64
-	var outside clamped
+	var all []float64
 	for number, last := 1, false; !last; number++ {
 		text, err := lines.ReadString('\n')
 		if last = errors.Is(err, io.EOF); err != nil && !last {
@@ -101,23 +100,20 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		if first == "" {
 			continue
 		}
-		y, clamp, err := label.read(first)
+		at := place{"line", number}
+		y, err := label.take(first, at)
 		if err == nil {
 			err = x.addPairs(rest)
 		}
 		if err != nil {
-			return nil, placed(err, "line", number)
+			return nil, placed(err, at)
 		}
-		labels = append(labels, y)
-		if clamp {
-			outside.add(first, "line", number)
-		}
+		all = append(all, y)
 	}
 	if x.Rows == 0 {
 		return nil, fileError(0, "it has no row")
 	}
-	return &Table{rows: x.Rows, features: x.Cols, sparse: x, label: label.facts, labels: labels, bound: l.Bound,
-		warnings: labelWarnings(label.facts, &column, labels, len(labels), &outside)}, nil
+	return &Table{rows: x.Rows, features: x.Cols, sparse: x, label: label.facts, labels: all, bound: l.Bound, warnings: label.warnings(x.Rows)}, nil
 }
 
 // nextWord cuts a text after its first word.

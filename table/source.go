@@ -47,10 +47,13 @@ func (c cancellable) Next() ([]string, error) {
 	return c.Source.Next()
 }
 
-// expected is that of the source, if it has an idea how many rows there are.
-func (c cancellable) expected(rows int) int {
-	if sized, ok := c.Source.(interface{ expected(rows int) int }); ok {
-		return sized.expected(rows)
+// expects is a source's guess, after some rows, of how many there will be; 0 is none.
+func expects(src Source) func(rows int) int {
+	if c, ok := src.(cancellable); ok {
+		return expects(c.Source)
 	}
-	return 0
+	if sized, ok := src.(interface{ expected(rows int) int }); ok {
+		return sized.expected
+	}
+	return func(int) int { return 0 }
 }

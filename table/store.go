@@ -16,10 +16,13 @@ type store struct {
 	expected func(rows int) int
 }
 
+// sparser reports whether rows of the given number of columns, of which at most some aren't 0,
+// take less memory by these: a sparse entry takes 16 bytes and a dense one 8.
+func sparser(columns, entries int) bool { return 2*entries+1 < columns }
+
 // newStore keeps rows of the given number of columns, of which at most some aren't 0.
-// A sparse entry takes 16 bytes and a dense one 8.
 func newStore(columns, entries int, expected func(rows int) int) *store {
-	s := &store{columns: columns, sparse: 2*entries+1 < columns, expected: expected}
+	s := &store{columns: columns, sparse: sparser(columns, entries), expected: expected}
 	if s.sparse {
 		s.indptr = []int{0}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/rowfile"
@@ -26,11 +25,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 		return nil, err
 	}
 	src = WithContext(ctx, src)
-	e, err := NewEncoder(s)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newReader(e, src, true)
+	r, err := newIntake(src, s, true)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +36,48 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	if r.exposure >= 0 {
 		beside = append(beside, rowfile.Offset)
 	}
-	if r.out, err = rowfile.Create(path, rowfile.Facts{Columns: len(e.features), Sparse: r.store.sparse, Beside: beside}); err != nil {
+	d, err := details(r.encoder)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.drain(src); err != nil {
-		r.out.Discard()
+	columns := len(r.encoder.features)
+	out, err := rowfile.Create(path, rowfile.Facts{Columns: columns, Sparse: sparser(columns, r.encoder.entries()), Beside: beside})
+	if err != nil {
 		return nil, err
 	}
-	return r.warnings(), r.complete(ctx)
+	numbers := make([]float64, 0, len(beside))
+	err = r.drain(src, func(w *row) error {
+		numbers = numbers[:0]
+		if r.person >= 0 {
+			numbers = append(numbers, float64(w.person))
+		}
+		if r.exposure >= 0 {
+			numbers = append(numbers, math.Log(w.exposure))
+		}
+		if w.indices == nil {
+			w.indices = []int{} // no entries
+		}
+		return out.Append(w.indices, w.values, w.label, numbers...)
+	})
+	if err != nil {
+		out.Discard()
+		return nil, err
+	}
+	return r.warnings(), out.Close(d)
+}
+
+// details are what a file says of rows of an encoder's schema.
+func details(e *Encoder) (d rowfile.Details, err error) {
+	s := e.schema
+	if s.Person != "" {
+		d.Persons, d.MaxRows = s.Persons, s.MaxRows
+	}
+	if s.Exposure != "" {
+		low, high := e.Exposure()
+		d.Offsets = [2]float64{math.Log(low), math.Log(high)}
+	}
+	d.Schema, err = json.Marshal(s)
+	return d, err
 }
 
 // WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz,
@@ -77,49 +106,4 @@ func StoredSchema(path string) (Schema, error) {
 		return Schema{}, fmt.Errorf("%w: %s has no schema: its rows came from a matrix", ErrSchema, path)
 	}
 	return ParseSchema(f.Facts.Schema)
-}
-
-// write writes the record that was read.
-func (r *reader) write() {
-	var beside []float64
-	if r.person >= 0 {
-		beside = append(beside, float64(r.persons[0]))
-	}
-	if r.exposure >= 0 {
-		beside = append(beside, math.Log(r.exposures[0]))
-	}
-	label := r.labels[len(r.labels)-1]
-	enough := max(2, len(r.encoder.Label().Levels)) // warnings are about labels that never occur
-	if kept := r.labels[:len(r.labels)-1]; len(kept) >= enough || slices.Contains(kept, label) {
-		r.labels = kept
-	}
-	r.persons, r.exposures = r.persons[:0], r.exposures[:0]
-	r.store.rows++
-	if r.binding.indices == nil {
-		r.binding.indices = []int{} // no entries
-	}
-	_ = r.out.Append(r.binding.indices, r.binding.values, label, beside...) // see encode
-}
-
-// complete ends the file.
-func (r *reader) complete(ctx context.Context) error {
-	if r.store.rows == 0 {
-		r.out.Discard()
-		return fileError(0, "there is no row after the header")
-	}
-	e := r.encoder
-	var d rowfile.Details
-	var err error
-	if d.Schema, err = json.Marshal(e.Schema()); err != nil {
-		r.out.Discard()
-		return err
-	}
-	if r.person >= 0 {
-		d.Persons, d.MaxRows = e.Schema().Persons, e.Schema().MaxRows
-	}
-	if r.exposure >= 0 {
-		low, high := e.Exposure()
-		d.Offsets = [2]float64{math.Log(low), math.Log(high)}
-	}
-	return r.out.Close(d)
 }

@@ -191,14 +191,6 @@ func (w *Writer) write(p []byte) {
 	}
 }
 
-// Err is what went wrong so far. Of no writer nothing did.
-func (w *Writer) Err() error {
-	if w == nil {
-		return nil
-	}
-	return w.failed
-}
-
 func (w *Writer) fail(err error) {
 	if w.failed == nil {
 		w.failed = err

@@ -1,0 +1,94 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+)
+
+// labels reads labels, and keeps what warnings are about.
+type labels struct {
+	*labelField
+	column  *Column
+	clamped clamped
+	others  unlisted
+	seen    []bool // of a Binary or a Categorical: which labels occur
+}
+
+func newLabels(f *labelField, c *Column) *labels {
+	return &labels{labelField: f, column: c, seen: make([]bool, max(2, len(f.facts.Levels)))}
+}
+
+// take returns the label of a record.
+func (l *labels) take(text string, at place) (float64, error) {
+	y, odd, err := l.read(text)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case odd && l.levels != nil:
+		l.others.add(trim(text))
+	case odd:
+		l.clamped.add(text, at)
+	}
+	if l.facts.Kind == Binary || l.facts.Kind == Categorical {
+		l.seen[int(y)] = true
+	}
+	return y, nil
+}
+
+// warnings looks for labels that never occur, and for those that were clamped or aren't listed.
+func (l *labels) warnings(rows int) []string {
+	switch c := l.column; l.facts.Kind {
+	case Categorical:
+		return append(l.never(), otherWarnings(c, l.others)...)
+	case Binary:
+		positive, negative := list(quoted(c.Positive), "or"), list(quoted(c.Negative), "or")
+		if c.Above != nil {
+			positive, negative = fmt.Sprintf("above %g", *c.Above), fmt.Sprintf("at most %g", *c.Above)
+		}
+		switch {
+		case !l.seen[1]:
+			return []string{fmt.Sprintf("label %s: no row is positive (%s); a model of these rows learns nothing", quote(l.facts.Column), positive)}
+		case !l.seen[0]:
+			return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.facts.Column), negative)}
+		}
+		return nil
+	}
+	return l.clamped.warning(l.column, rows)
+}
+
+// never looks for levels that no row has.
+func (l *labels) never() []string {
+	var never []string
+	for k, name := range l.facts.Levels {
+		if !l.seen[k] {
+			never = append(never, quote(name))
+		}
+	}
+	if never == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("label %s: no row has the level %s; a model of these rows learns nothing of it", quote(l.facts.Column), list(never, "or"))}
+}
+
+// personCodes numbers persons in the order in which they occur.
+type personCodes struct {
+	schema *Schema
+	codes  map[string]int
+}
+
+func (p *personCodes) code(text string) (int, error) {
+	id := trim(text)
+	if id == "" || slices.Contains(p.schema.missingTexts(), id) {
+		return 0, missingRole(p.schema.Person, id, "a person")
+	}
+	code, ok := p.codes[id]
+	if !ok {
+		code = len(p.codes)
+		if stated := p.schema.Persons; stated > 0 && code >= stated {
+			return 0, valueError(p.schema.Person, `it is a further person than the %d that "persons" states; correct that number, which must come from public knowledge`, stated)
+		}
+		p.codes[string([]byte(id))] = code // a copy: id may be part of a longer record
+	}
+	return code, nil
+}
