@@ -7,6 +7,10 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
+// maxWork limits the compositions of a query times the cells of their grid, which is some
+// tenths of a second; it is a logarithm to base 2.
+const maxWork = 18
+
 // convolve composes two distributions on the same grid.
 func convolve(a, b *pld) *pld {
 	n := len(a.mass) + len(b.mass) - 1

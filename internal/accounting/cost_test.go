@@ -47,8 +47,8 @@ func odd() map[string]*Sequence {
 // work counts the cells that were composed for a sequence, and for what is in it.
 func (s *Sequence) work() int {
 	n := 0
-	for _, p := range s.grids {
-		n += len(p.mass) * s.weight()
+	for _, p := range s.numeric.grids {
+		n += len(p.mass) * s.numeric.weight()
 	}
 	for _, p := range s.parts {
 		if of, ok := p.profile.(parallel); ok {

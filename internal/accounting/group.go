@@ -164,20 +164,12 @@ func (g gaussian) group(k float64) gaussian {
 
 func (p pure) group(k float64) *Sequence         { return one(pure{k * p.eps * up}) }
 func (b boundedRange) group(k float64) *Sequence { return one(boundedRange{k * b.eps * up}) }
-func (o objective) group(k float64) *Sequence    { return one(grouped{o, k}) }
 
 // What the bound for groups asks of the profile for one row, beyond delta.
 
 func (p pure) logDelta(x float64) float64           { return toLog(p.delta(x)) }
 func (b boundedRange) logDelta(x float64) float64   { return toLog(b.delta(x)) }
 func (p noisyObjective) logDelta(x float64) float64 { return toLog(p.delta(x)) }
-
-func (o objective) logDelta(x float64) float64 {
-	if x >= o.corner.eps {
-		return math.Min(0, o.logFold(x))
-	}
-	return toLog(o.delta(x))
-}
 
 func (p parallel) logDelta(x float64) float64 {
 	v := math.Inf(-1)
@@ -195,11 +187,4 @@ func (s *Sequence) logDelta(x float64) float64 {
 	return math.Min(toLog(s.quickDelta(x)), s.gdp().logDelta(x))
 }
 
-// toLog returns an upper bound on log d.
-func toLog(d float64) float64 {
-	v := math.Log(d)
-	if math.IsInf(v, -1) {
-		return v
-	}
-	return v + 4e-16*math.Abs(v)
-}
+func (o objective) group(k float64) *Sequence { return one(grouped{o, k}) }

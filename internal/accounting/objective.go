@@ -6,25 +6,6 @@ import (
 	"sync"
 )
 
-// Objective describes releases of noisily perturbed minimisers. What its numbers
-// mean, and the proof of the profile, is in the comment of
-// mechanisms.ObjectivePerturbation.
-type Objective struct {
-	Ratio    float64 // a: the bound on a row's gradient norm over the standard deviation of b
-	LogDet   float64 // d = log(1 + HX²/λ)
-	OutputMu float64 // μ of the output noise of one release
-	Dim      int
-	Releases int
-}
-
-// Profile returns the releases' profile. Two vectors are on grids: the output, and b,
-// of which the value that leads to a given θ̂ moves by at most 2a·σ.
-func (o Objective) Profile() *Sequence {
-	g, b := noise(o.OutputMu, o.Releases, o.Dim), noise(2*o.Ratio, o.Releases, o.Dim)
-	g.coordinates, g.moved = g.coordinates+b.coordinates, g.moved+b.moved
-	return newSequence(g, part{newObjective(o.Ratio, o.LogDet), int64(o.Releases)})
-}
-
 // objective is the profile of a minimiser θ̂ (see Objective). Where x ≥ d + ν²/2 the
 // expectation there is 2δ_GDP(x − d; ν), as two halves of a normal law. That
 // bound, with its mirror image for x < 0, isn't convex in e^x, which the true
@@ -78,3 +59,14 @@ func (o objective) gdp() gaussian                   { return o.above() }
 func (o objective) loss() float64                   { return math.Inf(1) }
 func (o objective) curve(int) func(float64) float64 { return o.delta }
 func (o objective) key() string                     { return fmt.Sprintf("objective %x, %x", o.nu, o.logDet) }
+
+func (o objective) spread() float64 { return o.nu + o.corner.eps }
+
+func (o objective) weight() int { return 1 }
+
+func (o objective) logDelta(x float64) float64 {
+	if x >= o.corner.eps {
+		return math.Min(0, o.logFold(x))
+	}
+	return toLog(o.delta(x))
+}

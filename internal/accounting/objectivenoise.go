@@ -161,3 +161,15 @@ func (p noisyObjective) panel(x, kappa, lo, hi float64, g func(float64) float64)
 	growth := math.Exp(math.Abs(p.slope(x, centre))*ellipseReal*half + tau*tau/2)
 	return half * (sum + gaussError*g(centre)*growth*(1+1e-6)) * (1 + 1e-13)
 }
+
+// peak returns roughly where the integrand is largest on (−∞, end].
+func (p noisyObjective) peak(x, end float64) float64 {
+	mu := p.noise.mu
+	lo, hi := math.Min(end, mu*mu/2), end
+	if lo == end || p.slope(x, end) > 0 {
+		return end
+	}
+	tolerance := math.Min(p.nu, mu) / 16 / math.Max(math.Abs(hi), 1e-300)
+	at, _ := bisect(lo, hi, hi, tolerance, func(l float64) bool { return p.slope(x, l) > 0 })
+	return at
+}

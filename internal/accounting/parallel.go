@@ -129,3 +129,15 @@ func (p parallel) curve(exponent int) func(float64) float64 {
 }
 
 func (p parallel) key() string { return p.name }
+
+func (p parallel) spread() float64 {
+	return p.each(func(s *Sequence) float64 { return s.numeric.spread() })
+}
+
+func (p parallel) weight() int {
+	w := 1
+	for _, s := range p.branches {
+		w += s.numeric.weight()
+	}
+	return w
+}

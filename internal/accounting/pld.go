@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"math"
+	"sort"
 )
 
 // A pld is a privacy loss distribution: mass[i] lies at loss (low+i)·2^exponent
@@ -210,4 +211,14 @@ func (p *pld) trim() {
 	p.mass = p.mass[first:n]
 	p.mass[0] += low * (1 + 1e-15*float64(first+1))
 	p.low += first
+}
+
+// firstIndex returns the first i ≥ 0 at which ok, which stays true once it is,
+// or a limit.
+func firstIndex(ok func(int) bool) int {
+	n := 1
+	for n < maxCells/2 && !ok(n) {
+		n *= 2
+	}
+	return sort.Search(n, ok)
 }

@@ -71,3 +71,11 @@ func pureMu(eps float64) float64 {
 	_, hi := bisect(0, 2*eps, 2*eps, 1e-15, func(mu float64) bool { return !enough(mu) }) // μ ≤ 1.2534ε
 	return hi
 }
+
+func (p pure) spread() float64 { return pureMu(p.eps) }
+
+func (p pure) weight() int { return 1 }
+
+func (b boundedRange) spread() float64 { return pureMu(b.eps / 2) }
+
+func (b boundedRange) weight() int { return 1 }

@@ -37,3 +37,12 @@ func above(v, rounded float64) float64 {
 	}
 	return v
 }
+
+// toLog returns an upper bound on log d.
+func toLog(d float64) float64 {
+	v := math.Log(d)
+	if math.IsInf(v, -1) {
+		return v
+	}
+	return v + 4e-16*math.Abs(v)
+}

@@ -17,22 +17,14 @@ type Sequence struct {
 	gauss gaussian
 	parts []part // distinct
 
-	above func() gaussian // gdp, computed once
-
-	lock  sync.Mutex
-	grids map[int]*pld // by exponent; a cache
-}
-
-// part is a number of releases with one profile.
-type part struct {
-	profile
-	copies int64
+	above   func() gaussian // gdp, computed once
+	numeric *composition    // of all these
 }
 
 // newSequence merges parts of equal profiles.
 func newSequence(g gaussian, parts ...part) *Sequence {
 	keys := make(map[string]int64, len(parts))
-	s := &Sequence{gauss: g, grids: map[int]*pld{}}
+	s := &Sequence{gauss: g}
 	for _, p := range parts {
 		key := p.key()
 		if keys[key] == 0 {
@@ -43,7 +35,13 @@ func newSequence(g gaussian, parts ...part) *Sequence {
 	for i, p := range s.parts {
 		s.parts[i].copies = keys[p.key()]
 	}
-	s.above = sync.OnceValue(s.gaussianAbove)
+	s.above = sync.OnceValue(func() gaussian {
+		for _, p := range s.parts {
+			g = g.then(p.gdp().times(p.copies))
+		}
+		return g
+	})
+	s.numeric = &composition{gauss: g, parts: s.parts, grids: map[int]*pld{}}
 	return s
 }
 
@@ -131,27 +129,11 @@ func (s *Sequence) Loss() float64 {
 	if s.gauss.mu > 0 {
 		return math.Inf(1)
 	}
-	return s.partsLoss()
-}
-
-func (s *Sequence) partsLoss() float64 {
-	var sum float64
-	for _, p := range s.parts {
-		sum = addUp(sum, multiplyUp(float64(p.copies), p.loss()))
-	}
-	return sum
+	return s.numeric.partsLoss()
 }
 
 // gdp bounds the sequence by a Gaussian profile.
 func (s *Sequence) gdp() gaussian { return s.above() }
-
-func (s *Sequence) gaussianAbove() gaussian {
-	g := s.gauss
-	for _, p := range s.parts {
-		g = g.then(p.gdp().times(p.copies))
-	}
-	return g
-}
 
 func (s *Sequence) key() string {
 	keys := make([]string, len(s.parts))
@@ -194,7 +176,7 @@ func (s *Sequence) deltaTo(accuracy, x float64) float64 {
 	}
 	best := s.quickDelta(x)
 	if best > 0 {
-		s.refine(accuracy, func(p *pld) float64 {
+		s.numeric.refine(accuracy, func(p *pld) float64 {
 			best = math.Min(best, p.delta(x))
 			return x
 		})
@@ -209,7 +191,7 @@ func (s *Sequence) Epsilon(d float64) float64 {
 		return p.epsilon(d)
 	}
 	best := s.quickEpsilon(d)
-	s.refine(tight, func(p *pld) float64 {
+	s.numeric.refine(tight, func(p *pld) float64 {
 		e := smallestEpsilon(p.delta, d)
 		best = math.Min(best, e)
 		return e
@@ -224,7 +206,7 @@ func (s *Sequence) quickDelta(x float64) float64 {
 		return 0
 	}
 	d := s.gdp().delta(x)
-	if loss := s.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
+	if loss := s.numeric.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
 		d = math.Min(d, s.gauss.delta(x-loss-4e-16*(math.Abs(x)+loss)))
 	}
 	return d
@@ -232,7 +214,7 @@ func (s *Sequence) quickDelta(x float64) float64 {
 
 func (s *Sequence) quickEpsilon(d float64) float64 {
 	e := math.Min(s.Loss(), s.gdp().epsilon(d))
-	if loss := s.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
+	if loss := s.numeric.partsLoss(); s.gauss.mu > 0 && !math.IsInf(loss, 1) {
 		e = math.Min(e, (s.gauss.epsilon(d)+loss)*up)
 	}
 	return e
@@ -246,30 +228,5 @@ func (s *Sequence) curve(exponent int) func(float64) float64 {
 	if p := s.single(); p != nil {
 		return p.curve(exponent)
 	}
-	return s.grid(exponent).delta
-}
-
-// grid composes everything on the grid of step 2^exponent, short distributions
-// first.
-func (s *Sequence) grid(exponent int) *pld {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if p := s.grids[exponent]; p != nil {
-		return p
-	}
-	var all []*pld
-	if s.gauss.mu > 0 {
-		all = append(all, discretise(s.gauss.delta, exponent))
-	}
-	for _, p := range s.parts {
-		all = append(all, power(p.curve, p.copies, exponent))
-	}
-	slices.SortStableFunc(all, func(p, q *pld) int { return len(p.mass) - len(q.mass) })
-	sum := all[0]
-	for _, p := range all[1:] {
-		sum = convolve(sum, p)
-	}
-	sum.tabulate()
-	s.grids[exponent] = sum
-	return sum
+	return s.numeric.grid(exponent).delta
 }

@@ -1,0 +1,55 @@
+package accounting
+
+import (
+	"slices"
+	"sync"
+)
+
+// composition composes Gaussian releases and parts numerically.
+type composition struct {
+	gauss gaussian
+	parts []part // distinct
+
+	lock  sync.Mutex
+	grids map[int]*pld // by exponent; a cache
+}
+
+// grid composes everything on the grid of step 2^exponent, short distributions
+// first.
+func (c *composition) grid(exponent int) *pld {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if p := c.grids[exponent]; p != nil {
+		return p
+	}
+	var all []*pld
+	if c.gauss.mu > 0 {
+		all = append(all, discretise(c.gauss.delta, exponent))
+	}
+	for _, p := range c.parts {
+		all = append(all, power(p.curve, p.copies, exponent))
+	}
+	slices.SortStableFunc(all, func(p, q *pld) int { return len(p.mass) - len(q.mass) })
+	sum := all[0]
+	for _, p := range all[1:] {
+		sum = convolve(sum, p)
+	}
+	sum.tabulate()
+	c.grids[exponent] = sum
+	return sum
+}
+
+// partsLoss is the largest privacy loss of all but the Gaussian releases.
+func (c *composition) partsLoss() float64 {
+	var sum float64
+	for _, p := range c.parts {
+		sum = addUp(sum, multiplyUp(float64(p.copies), p.loss()))
+	}
+	return sum
+}
+
+// part is a number of releases with one profile.
+type part struct {
+	profile
+	copies int64
+}
