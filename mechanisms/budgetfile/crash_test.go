@@ -73,7 +73,7 @@ func holds(t *testing.T, where string, left *memory, a act, id string, acknowled
 	if after, also := f.Entries(); err != nil || also != nil || len(after) != len(list)+1 || after[len(list)].ID != last {
 		t.Fatalf("%s: spending after it: %v, %v, %v", where, err, also, after)
 	}
-	if s, err := f.read(); err != nil || s.Lines.Bytes != int64(len(left.files[f.beside(entriesName)].data)) {
+	if s, err := f.files.read(); err != nil || s.Lines.Bytes != int64(len(left.files[f.files.beside(entriesName)].data)) {
 		t.Fatalf("%s: something is left behind the lines (%v)", where, err)
 	}
 	return done
@@ -105,7 +105,7 @@ func TestCrashesAtEachByte(t *testing.T) {
 				if m.torn == "" { // the step isn't a write, or it was whole
 					break
 				}
-				if m.torn != f.beside(entriesName) { // what is in other files before they are whole, nobody reads
+				if m.torn != f.files.beside(entriesName) { // what is in other files before they are whole, nobody reads
 					stride = 101
 				}
 			}
@@ -229,7 +229,7 @@ func TestASpendsBytesInMixtures(t *testing.T) {
 	}
 	var read, written int
 	for n := 0; n <= 1000; n++ {
-		w, err := f.writer(t.Context())
+		w, err := f.files.writer(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestASpendsBytesInMixtures(t *testing.T) {
 			t.Fatalf("entry %d reads %d and writes %d bytes; entry 10 did %d and %d", n, m.read, m.written, read, written)
 		}
 	}
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil || s.Account.Ledgers() != 1001 {
 		t.Errorf("%v (%v)", s.Account, err)
 	}
@@ -281,7 +281,7 @@ func TestEarlierCopies(t *testing.T) {
 		t.Errorf("an earlier file: %v", err)
 	}
 	now = m.left(true, true)
-	now.files[f.beside(entriesName)] = copies[2].files[f.beside(entriesName)]
+	now.files[f.files.beside(entriesName)] = copies[2].files[f.files.beside(entriesName)]
 	if _, err := open(now, inMemory); !errors.Is(err, check.ErrModel) {
 		t.Errorf("earlier entries: %v", err)
 	}

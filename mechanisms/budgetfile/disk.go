@@ -56,10 +56,17 @@ func (system) mkdir(path string) error {
 	return nil
 }
 
-type osFile struct{ *os.File }
+type osFile struct{ file *os.File }
 
-func (f osFile) lock() (bool, error)    { return tryLock(f.File) }
-func (f osFile) names() (uint64, error) { return names(f.File) }
+func (f osFile) ReadAt(p []byte, at int64) (int, error)  { return f.file.ReadAt(p, at) }
+func (f osFile) WriteAt(p []byte, at int64) (int, error) { return f.file.WriteAt(p, at) }
+func (f osFile) Close() error                            { return f.file.Close() }
+func (f osFile) Stat() (fs.FileInfo, error)              { return f.file.Stat() }
+func (f osFile) Chmod(mode fs.FileMode) error            { return f.file.Chmod(mode) }
+func (f osFile) Truncate(size int64) error               { return f.file.Truncate(size) }
+func (f osFile) Sync() error                             { return f.file.Sync() }
+func (f osFile) lock() (bool, error)                     { return tryLock(f.file) }
+func (f osFile) names() (uint64, error)                  { return names(f.file) }
 
 func (f osFile) same(h handle) bool {
 	mine, err := f.Stat()

@@ -48,13 +48,9 @@ package budgetfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
-	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -62,11 +58,7 @@ import (
 
 // File is a budget in a file. It is safe for concurrent use, as is the file by several
 // Files and programs.
-type File struct {
-	path     string // without symbolic links: who comes by another name meets the same lock
-	disk     disk
-	patience time.Duration
-}
+type File struct{ files *files }
 
 // Total is what a file allows, and of what.
 type Total struct {
@@ -75,16 +67,6 @@ type Total struct {
 	Group          int             // how many of the unit together, 1 for one alone
 	Epsilon, Delta float64         // see mechanisms.NewGroupAccountant
 }
-
-// named asks for a name of data.
-func named(kind error, data string) error {
-	if data == "" || len(data) > maxName || !utf8.ValidString(data) {
-		return check.Fail(kind, "data", fmt.Sprintf("%q", data), fmt.Sprintf("must be a name of 1 to %d bytes of UTF-8", maxName))
-	}
-	return nil
-}
-
-const maxName = 1000
 
 // Create makes a file, and the directory beside it, with the given total. It refuses a path that
 // is taken, entries that are there without their file, and what [mechanisms.NewGroupAccountant]
@@ -107,7 +89,7 @@ func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
 	if _, err := mechanisms.NewGroupAccountant(of.Unit, of.Group, of.Epsilon, of.Delta); err != nil {
 		return nil, err
 	}
-	f := &File{path, d, patience}
+	f := &files{path, d, patience}
 	if err := f.free(); err != nil {
 		return nil, err
 	}
@@ -122,60 +104,7 @@ func create(ctx context.Context, d disk, path string, of Total) (*File, error) {
 	if err := f.free(); err != nil { // another may have made it meanwhile
 		return nil, err
 	}
-	return f, f.begin(lines, of)
-}
-
-// free refuses a path that is taken.
-func (f *File) free() error {
-	if _, err := f.disk.lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
-		return check.Fail(check.ErrConfig, "budget file", f.path, "must not exist yet")
-	}
-	return nil
-}
-
-// prepare makes the directory, and in it the file of entries, which is the lock.
-func (f *File) prepare() error {
-	if err := f.disk.mkdir(f.beside("")); err != nil {
-		return err
-	}
-	lines, err := f.disk.open(f.beside(entriesName), os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return err
-	}
-	return lines.Close()
-}
-
-// begin writes the first line and the file. Lines that are there are of a Create that died,
-// or of a budget whose file is gone: that one has more than one line.
-func (f *File) begin(lines handle, of Total) error {
-	present, err := content(lines)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.beside(entriesName), err)
-	}
-	if !isUnfinished(present) {
-		return check.Fail(check.ErrConfig, "entries", f.beside(entriesName), "must not be there without their budget file: remove the directory to begin anew")
-	}
-	s := &state{Header: header{ID: random(), Created: now(), Data: of.Data, Unit: of.Unit, Group: of.Group, Epsilon: of.Epsilon, Delta: of.Delta}}
-	if s.Account, err = mechanisms.NewGroupAccountant(of.Unit, of.Group, of.Epsilon, of.Delta); err != nil {
-		return err
-	}
-	text, end, err := s.Lines.written(s.Header)
-	if err != nil {
-		return err
-	}
-	s.Lines = end
-	w := &writer{file: f, lines: lines, state: new(state)}
-	if err := w.append(text); err != nil {
-		return fmt.Errorf("dpglm: no budget was made: %w", err)
-	}
-	if err := f.disk.syncDirectory(f.beside("")); err != nil { // the directory's own name comes with the file's
-		return fmt.Errorf("dpglm: no budget was made: %w", err)
-	}
-	data, err := s.encode()
-	if err != nil {
-		return err
-	}
-	return f.replace(data, 0o600, lines)
+	return &File{f}, f.begin(lines, of)
 }
 
 // Open opens a file that Create made, and checks what is in it. It fails where there is no
@@ -192,7 +121,7 @@ func Open(path string) (*File, error) {
 }
 
 func open(d disk, path string) (*File, error) {
-	f := &File{path, d, patience}
+	f := &files{path, d, patience}
 	s, err := f.read()
 	if err != nil {
 		return nil, err
@@ -208,7 +137,7 @@ func open(d disk, path string) (*File, error) {
 	if _, err := f.behind(s, lines); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &File{f}, nil
 }
 
 // Remaining is how much more Spend would take, unless others spend meanwhile; see
@@ -225,18 +154,18 @@ func (f *File) Remaining() (mechanisms.Remaining, error) {
 // Entries lists what was spent, the earliest first, with what was given back. It reads and
 // checks every line, and fails where one was changed or is missing.
 func (f *File) Entries() ([]Entry, error) {
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil {
 		return nil, err
 	}
-	lines, err := f.disk.open(f.beside(entriesName), os.O_RDONLY)
+	lines, err := f.files.disk.open(f.files.beside(entriesName), os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("dpglm: the budget's entries: %w", err)
 	}
 	defer lines.Close()
 	list, err := s.entries(lines)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.beside(entriesName), err)
+		return nil, fmt.Errorf("%s: %w", f.files.beside(entriesName), err)
 	}
 	return list, nil
 }
@@ -244,7 +173,7 @@ func (f *File) Entries() ([]Entry, error) {
 // Total is what the file was made with. It fails where the file can't be read any more, or is
 // damaged.
 func (f *File) Total() (Total, error) {
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil {
 		return Total{}, err
 	}
@@ -254,27 +183,27 @@ func (f *File) Total() (Total, error) {
 
 // String says how much of the total was spent, and of which data.
 func (f *File) String() string {
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil {
 		return err.Error()
 	}
 	a, err := s.accountant()
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s: %v", f.path, err)
+		return fmt.Sprintf("%s: %v", f.files.path, err)
 	}
 	return fmt.Sprintf("%v, of %q", a, s.Header.Data)
 }
 
 // accountant is that of the file's present state.
 func (f *File) accountant() (*mechanisms.Accountant, error) {
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil {
 		return nil, err
 	}
 	a, err := s.accountant()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
+		return nil, fmt.Errorf("%s: %w", f.files.path, err)
 	}
 	return a, nil
 }

@@ -84,7 +84,7 @@ func opened(t testing.TB, path string) *File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.patience = time.Hour // however busy the machine is
+	f.files.patience = time.Hour // however busy the machine is
 	return f
 }
 
@@ -177,8 +177,8 @@ func TestSymbolicLinks(t *testing.T) {
 		if err := spend(g, "by a link", fit(t, tenth(t))); err != nil {
 			t.Fatal(err)
 		}
-		if g.path != f.path {
-			t.Errorf("%s is taken for another file than %s", g.path, f.path)
+		if g.files.path != f.files.path {
+			t.Errorf("%s is taken for another file than %s", g.files.path, f.files.path)
 		}
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {

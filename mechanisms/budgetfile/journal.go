@@ -57,7 +57,7 @@ func (f *File) Journal(ctx context.Context, id string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{budget: f, id: id, ctx: ctx, path: path}
-	if j.file, err = f.disk.open(path, os.O_RDWR|os.O_CREATE); err != nil {
+	if j.file, err = f.files.disk.open(path, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, fmt.Errorf("dpglm: the entry's releases: %w", err)
 	}
 	locked, err := j.file.lock()
@@ -78,7 +78,7 @@ func (f *File) Journal(ctx context.Context, id string) (*Journal, error) {
 
 // named reports whether the open file is still that of the path.
 func (j *Journal) named() bool {
-	now, err := j.budget.disk.lstat(j.path)
+	now, err := j.budget.files.disk.lstat(j.path)
 	mine, also := j.file.Stat()
 	return err == nil && also == nil && os.SameFile(mine, now)
 }
@@ -99,7 +99,7 @@ func (j *Journal) read() error {
 		j.begun = !list[at].Begun.IsZero()
 	}
 	if err != nil {
-		j.budget.disk.remove(j.path) //nolint:errcheck // it was made just now
+		j.budget.files.disk.remove(j.path) //nolint:errcheck // it was made just now
 		return err
 	}
 	if !j.begun {
@@ -207,7 +207,7 @@ func (j *Journal) write(record string) error {
 	if err := errors.Join(j.line(j.title()), j.line(record)); err != nil {
 		return err
 	}
-	if err := j.budget.disk.syncDirectory(j.budget.beside("")); err != nil {
+	if err := j.budget.files.disk.syncDirectory(j.budget.files.beside("")); err != nil {
 		return fmt.Errorf("dpglm: the entry's releases: %w", err)
 	}
 	if err := j.budget.Begin(j.ctx, j.id); err != nil {
@@ -253,7 +253,7 @@ func (j *Journal) Close() error {
 	}
 	var err error
 	if j.end == 0 {
-		err = j.budget.disk.remove(j.path)
+		err = j.budget.files.disk.remove(j.path)
 	}
 	err = errors.Join(err, j.file.Close())
 	j.file = nil
@@ -264,7 +264,7 @@ func (j *Journal) Close() error {
 // entry was given back: after that nothing can go on from there.
 func (j *Journal) Remove() error {
 	err := j.Close()
-	if gone := j.budget.disk.remove(j.path); !errors.Is(gone, fs.ErrNotExist) {
+	if gone := j.budget.files.disk.remove(j.path); !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return err

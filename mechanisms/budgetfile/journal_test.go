@@ -74,7 +74,7 @@ func TestJournalsAreReadAgain(t *testing.T) {
 		if err := errors.Join(j.Close(), j.Close()); err != nil {
 			t.Fatal(err)
 		}
-		j = journal(t, opened(t, f.path), id)
+		j = journal(t, opened(t, f.files.path), id)
 	}
 	if err := j.Part("fit").Append([]byte("e")); err != nil || of(t, j, "fit") != "a,b,d,e" {
 		t.Errorf("%q (%v)", of(t, j, "fit"), err)
@@ -238,7 +238,7 @@ func TestJournalsOnFullDisks(t *testing.T) {
 	for room := 0; ; room += 61 {
 		f, id := charged(t)
 		left := room
-		f.disk = fullDisk{left: &left}
+		f.files.disk = fullDisk{left: &left}
 		j := journal(t, f, id)
 		var err error
 		var kept []string

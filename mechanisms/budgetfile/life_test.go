@@ -139,14 +139,14 @@ func TestReclaiming(t *testing.T) {
 // The unit and the name of the data stay with the budget, in the file and in its entries.
 func TestHeadersAreKept(t *testing.T) {
 	f, m := remembered(t, Total{"survey 2026", mechanisms.OnePerson(), 2, 1, 1e-6})
-	for _, name := range []string{inMemory, f.beside(entriesName)} {
+	for _, name := range []string{inMemory, f.files.beside(entriesName)} {
 		for _, text := range []string{`"person"`, "survey 2026"} {
 			if !strings.Contains(string(m.files[name].data), text) {
 				t.Errorf("%s has no %q:\n%s", name, text, m.files[name].data)
 			}
 		}
 	}
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil || s.Header.Unit != mechanisms.OnePerson() || s.Header.Data != "survey 2026" {
 		t.Errorf("%v (%v)", s, err)
 	}

@@ -19,7 +19,7 @@ const patience = 10 * time.Second
 // lock waits until nobody else holds the lock on the entries, as long as ctx allows. That file
 // is never replaced, nor made again, so that there can't be a second one to lock while it is
 // held; one that was put in its place meanwhile is noticed here, and before writing.
-func (f *File) lock(ctx context.Context) (handle, error) {
+func (f *files) lock(ctx context.Context) (handle, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, f.patience, fmt.Errorf("waited for %v", f.patience))
@@ -42,7 +42,7 @@ func (f *File) lock(ctx context.Context) (handle, error) {
 }
 
 // tryLock returns the entries if it can lock them, and nil where another holds them.
-func (f *File) tryLock() (handle, error) {
+func (f *files) tryLock() (handle, error) {
 	h, err := f.disk.open(f.beside(entriesName), os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("dpglm: nothing was written to the budget: %w", err)
@@ -61,7 +61,7 @@ func (f *File) tryLock() (handle, error) {
 }
 
 // isNamed reports whether an open file is still that of the entries' name.
-func (f *File) isNamed(h handle) bool {
+func (f *files) isNamed(h handle) bool {
 	now, err := f.disk.open(f.beside(entriesName), os.O_RDONLY)
 	if err != nil {
 		return false
@@ -71,7 +71,7 @@ func (f *File) isNamed(h handle) bool {
 }
 
 // unlock lets others go on.
-func (f *File) unlock(h handle) {
+func (f *files) unlock(h handle) {
 	f.disk.remove(f.beside(holderName)) //nolint:errcheck // it is of use to people only
 	h.Close()
 }
@@ -84,7 +84,7 @@ type program struct {
 }
 
 // sayWho writes down who has the lock. Nothing depends on it.
-func (f *File) sayWho() {
+func (f *files) sayWho() {
 	data, err := json.Marshal(program{os.Getpid(), filepath.Base(os.Args[0]), now()})
 	if err != nil {
 		return
@@ -100,7 +100,7 @@ func (f *File) sayWho() {
 }
 
 // holder names who has the lock.
-func (f *File) holder() string {
+func (f *files) holder() string {
 	var p program
 	h, err := f.disk.open(f.beside(holderName), os.O_RDONLY)
 	if err != nil {

@@ -71,11 +71,11 @@ func TestReplacedEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := f.writer(t.Context())
+	w, err := f.files.writer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := f.beside(entriesName)
+	name := f.files.beside(entriesName)
 	m.files[name] = &inode{data: m.files[name].data, mode: 0o600}
 	if err := w.settle(&line{Kind: lineBegun, ID: id, Time: now()}); !errors.Is(err, check.ErrConfig) || !strings.Contains(err.Error(), "nothing was written") {
 		t.Errorf("who has the old one: %v", err)
@@ -140,7 +140,7 @@ func (s *stopping) Done() <-chan struct{} {
 // Waiting for the lock ends with the context, or after the limit, and says who has it.
 func TestWaitingForALock(t *testing.T) {
 	f, path := created(t)
-	h, err := f.lock(t.Context())
+	h, err := f.files.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWaitingForALock(t *testing.T) {
 	if _, err := g.Spend(waiting, survey, "", fit(t, 0.01)); !errors.Is(err, mine) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), path) {
 		t.Errorf("cancelled: %v", err)
 	}
-	g.patience = 20 * time.Millisecond
+	g.files.patience = 20 * time.Millisecond
 	if _, err := g.Spend(t.Context(), survey, "", fit(t, 0.01)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), me) || !strings.Contains(err.Error(), "waited for 20ms") {
 		t.Errorf("the limit: %v", err)
 	}
@@ -167,7 +167,7 @@ func TestWaitingForALock(t *testing.T) {
 	if _, err := Create(cancelled, path+"2", one); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
 	}
-	f.unlock(h)
+	f.files.unlock(h)
 	if err := spend(g, "", fit(t, 0.01)); err != nil || len(entries(t, g)) != 1 {
 		t.Error(err)
 	}
@@ -176,11 +176,11 @@ func TestWaitingForALock(t *testing.T) {
 // Reading waits for nobody.
 func TestReadingNeedsNoLock(t *testing.T) {
 	f, path := created(t)
-	h, err := f.lock(t.Context())
+	h, err := f.files.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.unlock(h)
+	defer f.files.unlock(h)
 	g := opened(t, path)
 	if _, err := g.Remaining(); err != nil || len(entries(t, g)) != 0 || !strings.Contains(g.String(), "nothing spent") {
 		t.Errorf("%v, %v", g, err)

@@ -35,7 +35,7 @@ func spendUntilRefused(path, label string) {
 	ctx, fickle := context.Background(), strings.HasPrefix(label, "fickle")
 	f, err := Open(path)
 	if err == nil {
-		f.patience = time.Hour
+		f.files.patience = time.Hour
 	}
 	for i := 0; err == nil; i++ {
 		var id string

@@ -1,12 +1,8 @@
 package budgetfile
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -21,18 +17,18 @@ import (
 // It waits for programs that write at the same time as long as ctx allows, and for ten
 // seconds where that has no deadline. The error then says who has the lock.
 func (f *File) Spend(ctx context.Context, data, label string, l *mechanisms.Ledger) (id string, err error) {
-	w, err := f.writer(ctx)
+	w, err := f.files.writer(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer w.close()
 	if err := w.state.of(data); err != nil {
-		return "", fmt.Errorf("%s: %w", f.path, err)
+		return "", fmt.Errorf("%s: %w", f.files.path, err)
 	}
 	entry := &line{Kind: lineSpent, ID: fmt.Sprintf("%d-%s", w.state.Spent+1, random()), Time: now(), Label: label, Ledger: l}
 	next, err := w.state.after(entry)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", f.path, err)
+		return "", fmt.Errorf("%s: %w", f.files.path, err)
 	}
 	return entry.ID, w.put(entry, next)
 }
@@ -41,7 +37,7 @@ func (f *File) Spend(ctx context.Context, data, label string, l *mechanisms.Ledg
 // nil. From then on the entry can't be given back. It fails for an entry that has begun, that
 // was given back or that isn't there, and waits as Spend does.
 func (f *File) Begin(ctx context.Context, id string) error {
-	w, err := f.writer(ctx)
+	w, err := f.files.writer(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,7 +52,7 @@ func (f *File) GiveBack(ctx context.Context, id, reason string) error {
 	if err := checkReason(reason); err != nil {
 		return err
 	}
-	w, err := f.writer(ctx)
+	w, err := f.files.writer(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +68,7 @@ func (f *File) Reclaim(ctx context.Context, before time.Time, reason string) (id
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	w, err := f.writer(ctx)
+	w, err := f.files.writer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +103,7 @@ func (f *File) Releases(id string) (path string, err error) {
 	if !isID(id) {
 		return "", check.Fail(check.ErrConfig, "id", id, "must be one that Spend returned")
 	}
-	return f.beside(id + releasesName), nil
+	return f.files.beside(id + releasesName), nil
 }
 
 // settle writes what becomes of an entry that waits.
@@ -117,7 +113,7 @@ func (w *writer) settle(l *line) error {
 	}
 	list, err := w.state.entries(w.lines)
 	if err != nil {
-		return fmt.Errorf("%s: %w", w.file.beside(entriesName), err)
+		return fmt.Errorf("%s: %w", w.files.beside(entriesName), err)
 	}
 	for _, e := range list {
 		switch {
@@ -129,21 +125,4 @@ func (w *writer) settle(l *line) error {
 		}
 	}
 	return check.Fail(check.ErrConfig, "id", l.ID, "must be of an entry that is in the file")
-}
-
-// random returns a name that nothing else has.
-func random() string {
-	var name [8]byte
-	rand.Read(name[:]) // never fails: the runtime aborts where the system has no randomness
-	return hex.EncodeToString(name[:])
-}
-
-var idForm = regexp.MustCompile(`^[1-9][0-9]{0,18}-[0-9a-f]{16}$`)
-
-// isID reports whether Spend may have returned it: so none is a path to elsewhere.
-func isID(id string) bool { return idForm.MatchString(id) }
-
-// isUnfinished reports whether a file of entries is at most that of a Create that died.
-func isUnfinished(lines []byte) bool {
-	return bytes.Count(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n")) == 0
 }

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -187,3 +189,18 @@ func decodeStrictly(data []byte, into any) error {
 	}
 	return nil
 }
+
+var idForm = regexp.MustCompile(`^[1-9][0-9]{0,18}-[0-9a-f]{16}$`)
+
+// isID reports whether Spend may have returned it: so none is a path to elsewhere.
+func isID(id string) bool { return idForm.MatchString(id) }
+
+// named asks for a name of data.
+func named(kind error, data string) error {
+	if data == "" || len(data) > maxName || !utf8.ValidString(data) {
+		return check.Fail(kind, "data", fmt.Sprintf("%q", data), fmt.Sprintf("must be a name of 1 to %d bytes of UTF-8", maxName))
+	}
+	return nil
+}
+
+const maxName = 1000

@@ -20,7 +20,7 @@ func TestDamageAtEachByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.read()
+	s, err := f.files.read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestDamageAtEachByte(t *testing.T) {
 		name  string
 		read  func([]byte) error
 		whole []byte
-	}{{"file", file, m.files[inMemory].data}, {"entries", entries, m.files[f.beside(entriesName)].data}} {
+	}{{"file", file, m.files[inMemory].data}, {"entries", entries, m.files[f.files.beside(entriesName)].data}} {
 		if err := c.read(c.whole); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestLinesInAnotherOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := f.beside(entriesName)
+	name := f.files.beside(entriesName)
 	whole := m.files[name].data
 	lines := bytes.SplitAfter(whole[:len(whole)-1], []byte("\n"))
 	last := len(lines) - 1
@@ -299,7 +299,7 @@ func FuzzEntries(f *testing.F) {
 		}
 	}
 	var texts [][]byte
-	for _, l := range bytes.Split(m.files[b.beside(entriesName)].data, []byte("\n")) {
+	for _, l := range bytes.Split(m.files[b.files.beside(entriesName)].data, []byte("\n")) {
 		if len(l) > 65 {
 			texts = append(texts, l[65:])
 		}
