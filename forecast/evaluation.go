@@ -59,19 +59,19 @@ func (s Scenario) Evaluation(ctx context.Context, epsilon float64, held int, pro
 	if err != nil {
 		return nil, err
 	}
-	r.progress, r.total = progress, 2*r.Repeats
+	r.fits.progress, r.fits.total = progress, 2*r.scenario.Repeats
 	others := *r // the rows held out
-	others.Rows, others.simulated = held, min(held, r.mostRows())
-	if err := others.inMemory(others.simulated); err != nil {
+	others.scenario.Rows, others.simulated = held, min(held, r.scene.mostRows())
+	if err := others.scene.inMemory(others.simulated); err != nil {
 		return nil, err
 	}
 	var evaluated [][2]*dpglm.Evaluation
-	for k := range r.Repeats {
+	for k := range r.scenario.Repeats {
 		p, err := r.repeat(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		model, _, err := r.fit(ctx, p, r.Learner, budget)
+		model, _, err := r.fit(ctx, p, r.scenario.Learner, budget)
 		if err != nil {
 			return nil, err
 		}
@@ -87,12 +87,12 @@ func (s Scenario) Evaluation(ctx context.Context, epsilon float64, held int, pro
 // evaluate evaluates a model on rows that are made up, with a budget and without noise.
 func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model, epsilon float64) (both [2]*dpglm.Evaluation, err error) {
 	random := rand.New(mechanisms.NewSeededSource(p.seed + 1))
-	details := r.details(random, r.simulated)
-	x, err := r.draw(random, details.rows)
+	details := r.scene.details(random, r.simulated)
+	x, err := r.scene.draw(random, details.rows)
 	if err != nil {
 		return both, err
 	}
-	held, err := dpglm.NewDataset(x, p.trial.truth.labels(random, x, details.offsets), r.facts, r.given(details, r.simulated)...)
+	held, err := dpglm.NewDataset(x, p.trial.truth.labels(random, x, details.offsets), r.scene.facts, r.scene.given(details, r.simulated)...)
 	if err != nil {
 		return both, err
 	}
@@ -111,8 +111,8 @@ func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model,
 
 // evaluation is what was found, for all rows that are held out.
 func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation) *Evaluation {
-	e := &Evaluation{Rows: r.Rows, Level: evaluated[0][0].Level, Epsilon: epsilon}
-	made := float64(r.simulated) / float64(r.Rows)
+	e := &Evaluation{Rows: r.scenario.Rows, Level: evaluated[0][0].Level, Epsilon: epsilon}
+	made := float64(r.simulated) / float64(r.scenario.Rows)
 	for k, name := range evaluationNames {
 		var f [3][]float64 // values, squared widths and those without noise
 		for _, both := range evaluated {

@@ -67,14 +67,14 @@ func TestFewerHeldStandForMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := r.fit(context.Background(), p, dpglm.AutoConfig{}, r.budget(0.5))
+	m, _, err := r.fit(context.Background(), p, dpglm.AutoConfig{}, r.scenario.budget(0.5))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found [2]*Evaluation
 	for k, simulated := range []int{12_000, 3000} {
 		others := *r
-		others.Rows, others.simulated = 12_000, simulated
+		others.scenario.Rows, others.simulated = 12_000, simulated
 		both, err := others.evaluate(context.Background(), p, m, 0.5)
 		if err != nil {
 			t.Fatal(err)

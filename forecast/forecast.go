@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Forecast is what fits of made-up rows were worth: medians over the repetitions. It is
@@ -58,34 +56,6 @@ type Expectation struct {
 	// Determined is the fraction of the coefficients that have an interval, of those that
 	// have one without privacy; NaN unless the learner infers.
 	Determined float64
-}
-
-// forecast is what was found.
-func (r *rehearsal) forecast() *Forecast {
-	f := &Forecast{Loss: r.Problem.Loss.Name(), Learner: strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", r.Learner), "dpglm."), "Config"),
-		Rows: r.Rows, Simulated: r.simulated, Features: r.features, LabelMean: r.mean, Delta: r.Delta, Group: r.Group, Repeats: r.Repeats}
-	if _, ok := r.Problem.Loss.(losses.Ordinal); ok {
-		f.LabelMean = math.NaN()
-	}
-	over := func(of func(p *repetition) float64) float64 {
-		var all []float64
-		for _, p := range r.repetitions {
-			all = append(all, of(p))
-		}
-		return median(all)
-	}
-	f.Plain = over(func(p *repetition) float64 { return p.plain.loss })
-	f.Constant = over(func(p *repetition) float64 { return p.constant.loss })
-	f.PlainAccuracy = over(func(p *repetition) float64 { return p.plain.accuracy })
-	f.ConstantAccuracy = over(func(p *repetition) float64 { return p.constant.accuracy })
-	f.At = slices.Clone(r.found)
-	slices.SortFunc(f.At, func(a, b Expectation) int {
-		if a.Epsilon < b.Epsilon {
-			return -1
-		}
-		return 1
-	})
-	return f
 }
 
 // figure is a column of the table that String prints.

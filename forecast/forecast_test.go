@@ -325,7 +325,7 @@ func TestPersonsOfTooManyRows(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if values := float64(r.simulated*(r.features+8)) * r.rowsEach(); values > 1<<26 {
+		if values := float64(r.simulated*(r.scene.features+8)) * r.scene.rowsEach(); values > 1<<26 {
 			t.Errorf("%d rows: %g values", rows, values)
 		}
 	}

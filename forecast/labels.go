@@ -32,8 +32,8 @@ const (
 
 // truth draws weights, and finds an intercept for the mean.
 func (r *rehearsal) truth(random *rand.Rand, x *mat.Dense, offsets []float64) *truth {
-	shape, _ := r.shape(1) // checked before
-	t := &truth{loss: r.Problem.Loss, weights: make([]float64, r.features), low: shape.LabelCentre - shape.LabelBound, high: shape.LabelCentre + shape.LabelBound}
+	shape, _ := r.scene.shape(1) // checked before
+	t := &truth{loss: r.scenario.Problem.Loss, weights: make([]float64, r.scene.features), low: shape.LabelCentre - shape.LabelBound, high: shape.LabelCentre + shape.LabelBound}
 	for j := range t.weights {
 		t.weights[j] = random.NormFloat64()
 	}

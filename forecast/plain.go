@@ -61,22 +61,16 @@ func (s *sample) fit(ctx context.Context, intercept bool) (*plain, error) {
 		if err := check.Cancelled(ctx); err != nil {
 			return nil, err
 		}
-		gradient, hessian := f.derivatives(w, f.least)
-		var factor mat.Cholesky
-		var step mat.VecDense
-		if !factor.Factorize(hessian) {
-			return nil, errNoFit
+		step, decrement, err := f.newton(w)
+		if err != nil {
+			return nil, err
 		}
-		if err := factor.SolveVecTo(&step, gradient); err != nil && !errors.As(err, new(mat.Condition)) {
-			return nil, errNoFit
-		}
-		decrement := mat.Dot(&step, gradient)
 		if decrement <= 1e-12*(1+math.Abs(value)) {
 			break
 		}
 		next, at := make([]float64, d), math.NaN()
 		for t := 1.0; t > 1e-10; t /= 2 {
-			floats.AddScaledTo(next, w, -t, step.RawVector().Data)
+			floats.AddScaledTo(next, w, -t, step)
 			if at = f.value(next); at <= value-1e-4*t*decrement {
 				break
 			}
@@ -92,6 +86,20 @@ func (s *sample) fit(ctx context.Context, intercept bool) (*plain, error) {
 		return nil, errNoFit
 	}
 	return f.result(w, &factor), nil
+}
+
+// newton is Newton's step at w, to be taken off it, and its product with the gradient.
+func (f *fitting) newton(w []float64) (step []float64, decrement float64, err error) {
+	gradient, hessian := f.derivatives(w, f.least)
+	var factor mat.Cholesky
+	var solved mat.VecDense
+	if !factor.Factorize(hessian) {
+		return nil, 0, errNoFit
+	}
+	if err := factor.SolveVecTo(&solved, gradient); err != nil && !errors.As(err, new(mat.Condition)) {
+		return nil, 0, errNoFit
+	}
+	return solved.RawVector().Data, mat.Dot(&solved, gradient), nil
 }
 
 // fitting is the function to minimise.

@@ -42,16 +42,16 @@ const mostTrial = 10_000
 
 // repeat makes the rows of the k-th repetition up, and fits them without privacy.
 func (r *rehearsal) repeat(ctx context.Context, k int) (*repetition, error) {
-	seed := r.Seed + uint64(k)*0x9e3779b97f4a7c15
+	seed := r.scenario.Seed + uint64(k)*0x9e3779b97f4a7c15
 	random := rand.New(mechanisms.NewSeededSource(seed))
-	details := r.details(random, r.simulated)
-	x, err := r.draw(random, details.rows)
+	details := r.scene.details(random, r.simulated)
+	x, err := r.scene.draw(random, details.rows)
 	if err != nil {
 		return nil, err
 	}
 	t := r.truth(random, x, details.offsets)
 	y := t.labels(random, x, details.offsets)
-	data, err := dpglm.NewDataset(x, y, r.facts, r.given(details, r.simulated)...)
+	data, err := dpglm.NewDataset(x, y, r.scene.facts, r.scene.given(details, r.simulated)...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func (r *rehearsal) repeat(ctx context.Context, k int) (*repetition, error) {
 			y[i] = 2*v - 1
 		}
 	}
-	best, err := (&sample{x: x, y: y, details: details, loss: r.Problem.Loss, width: t.kink()}).fit(ctx, r.facts.Intercept)
+	best, err := (&sample{x: x, y: y, details: details, loss: r.scenario.Problem.Loss, width: t.kink()}).fit(ctx, r.scene.facts.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	r.step()
+	r.fits.step()
 	p.errors, p.plain = best.errors, p.trial.plain(best)
 	return p, nil
 }
@@ -77,10 +77,10 @@ func (r *rehearsal) repeat(ctx context.Context, k int) (*repetition, error) {
 // fit returns a model, and the standard errors of its coefficients where the learner has
 // them.
 func (r *rehearsal) fit(ctx context.Context, p *repetition, l dpglm.Learner, b dpglm.Budget) (*dpglm.Model, []float64, error) {
-	defer r.step()
+	defer r.fits.step()
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(p.seed)}
 	if cfg, ok := l.(dpglm.InferConfig); ok {
-		found, err := dpglm.Infer(ctx, p.data, r.Problem, b, cfg, env)
+		found, err := dpglm.Infer(ctx, p.data, r.scenario.Problem, b, cfg, env)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +90,7 @@ func (r *rehearsal) fit(ctx context.Context, p *repetition, l dpglm.Learner, b d
 		}
 		return found.Model(), errors, nil
 	}
-	plan, err := l.Plan(p.data.Shape(), r.Problem, b)
+	plan, err := l.Plan(p.data.Shape(), r.scenario.Problem, b)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,11 +100,11 @@ func (r *rehearsal) fit(ctx context.Context, p *repetition, l dpglm.Learner, b d
 
 // trial makes rows up to score on.
 func (r *rehearsal) trial(random *rand.Rand, law *truth) (*trial, error) {
-	n := max(100, min(mostTrial, mostMadeUp/(r.features+8)))
+	n := max(100, min(mostTrial, mostMadeUp/(r.scene.features+8)))
 	alone := *r.scene
 	alone.personRows = 0
 	details := alone.details(random, n)
-	x, err := r.draw(random, n)
+	x, err := r.scene.draw(random, n)
 	if err != nil {
 		return nil, err
 	}
@@ -201,17 +201,17 @@ func (r *rehearsal) expect(ctx context.Context, epsilon float64) (Expectation, e
 	if err != nil {
 		return Expectation{}, err
 	}
-	for k := len(r.repetitions); k < r.Repeats; k++ {
+	for k := len(r.repetitions); k < r.scenario.Repeats; k++ {
 		p, err := r.repeat(ctx, k)
 		if err != nil {
 			return Expectation{}, err
 		}
 		r.repetitions = append(r.repetitions, p)
 	}
-	_, infers := r.Learner.(dpglm.InferConfig)
+	_, infers := r.scenario.Learner.(dpglm.InferConfig)
 	var excess, lost, accuracy, widths []float64
 	for _, p := range r.repetitions {
-		model, errors, err := r.fit(ctx, p, r.Learner, budget)
+		model, errors, err := r.fit(ctx, p, r.scenario.Learner, budget)
 		if err != nil {
 			return Expectation{}, err
 		}
@@ -246,7 +246,7 @@ func (r *rehearsal) widths(private, plain []float64) []float64 {
 	for j, se := range plain {
 		if !math.IsInf(se, 1) && se > 0 {
 			ratio := private[j] / se
-			all = append(all, math.Sqrt(math.Max(0, 1+(ratio*ratio-1)*float64(r.Rows)/float64(r.simulated))))
+			all = append(all, math.Sqrt(math.Max(0, 1+(ratio*ratio-1)*float64(r.scenario.Rows)/float64(r.simulated))))
 		}
 	}
 	return all

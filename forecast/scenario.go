@@ -60,6 +60,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/check"
@@ -121,7 +122,7 @@ func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done
 	}
 	epsilons = slices.Compact(slices.Sorted(slices.Values(epsilons)))
 	ends := r.ends()
-	r.progress, r.total = progress, (len(epsilons)+1)*(r.Repeats+len(ends)*ends[0].Repeats)
+	r.fits.progress, r.fits.total = progress, (len(epsilons)+1)*(r.scenario.Repeats+len(ends)*ends[0].scenario.Repeats)
 	for _, epsilon := range epsilons {
 		if _, err := r.expect(ctx, epsilon); err != nil {
 			return nil, err
@@ -135,16 +136,27 @@ func (s Scenario) At(ctx context.Context, epsilons []float64, progress func(done
 
 // rehearsal is a scenario with its defaults, and what was found so far.
 type rehearsal struct {
-	Scenario
-	*scene
+	scenario    Scenario
+	scene       *scene
 	mean        float64 // of the labels
 	simulated   int     // rows, or persons, that are made up each time
+	strength    float64 // of the signal, beside the usual one
 	repetitions []*repetition
 	found       []Expectation
-	strength    float64 // of the signal, beside the usual one
+	fits        *fits
+}
+
+// fits counts the fits of a rehearsal and of its ends.
+type fits struct {
 	progress    func(done, total int)
 	done, total int
-	parent      *rehearsal // which counts the fits; nil for itself
+}
+
+func (f *fits) step() {
+	f.done++
+	if f.total = max(f.total, f.done); f.progress != nil {
+		f.progress(f.done, f.total)
+	}
 }
 
 // The strengths of signal between which real data mostly lie, beside the usual one.
@@ -155,7 +167,7 @@ func (r *rehearsal) ends() []*rehearsal {
 	var list []*rehearsal
 	for _, strength := range []float64{strongest, weakest} {
 		end := *r
-		end.strength, end.parent, end.Repeats = strength, r, min(r.Repeats, 2)
+		end.strength, end.scenario.Repeats = strength, min(r.scenario.Repeats, 2)
 		end.repetitions, end.found = nil, nil
 		list = append(list, &end)
 	}
@@ -181,17 +193,6 @@ func (r *rehearsal) between(ctx context.Context, ends []*rehearsal) error {
 	}
 	last.LostRange = [2]float64{low, high}
 	return nil
-}
-
-// step counts a fit.
-func (r *rehearsal) step() {
-	if r.parent != nil {
-		r = r.parent
-	}
-	r.done++
-	if r.total = max(r.total, r.done); r.progress != nil {
-		r.progress(r.done, r.total)
-	}
 }
 
 // mostMadeUp is how many values the made-up rows of a repetition have, where a row counts
@@ -250,7 +251,7 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	if err := scene.inMemory(simulated); err != nil {
 		return nil, err
 	}
-	return &rehearsal{Scenario: s, scene: scene, mean: mean, simulated: simulated, strength: 1}, nil
+	return &rehearsal{scenario: s, scene: scene, mean: mean, simulated: simulated, strength: 1, fits: new(fits)}, nil
 }
 
 // mostRows is how many rows, or persons, are made up at most.
@@ -277,14 +278,14 @@ func (s *Scenario) budget(epsilon float64) dpglm.Budget {
 
 // scaled is the budget of the made-up rows.
 func (r *rehearsal) scaled(epsilon float64) (dpglm.Budget, error) {
-	if r.simulated == r.Rows {
-		return r.budget(epsilon), nil
+	if r.simulated == r.scenario.Rows {
+		return r.scenario.budget(epsilon), nil
 	}
-	fewer := float64(r.Rows) / float64(r.simulated) / float64(r.Group)
-	if r.Delta == 0 {
+	fewer := float64(r.scenario.Rows) / float64(r.simulated) / float64(r.scenario.Group)
+	if r.scenario.Delta == 0 {
 		return dpglm.PureDP(epsilon * fewer), nil
 	}
-	mu, err := mechanisms.GaussianMu(epsilon, r.Delta)
+	mu, err := mechanisms.GaussianMu(epsilon, r.scenario.Delta)
 	return dpglm.GDP(mu * fewer), err
 }
 
@@ -309,4 +310,32 @@ func (s *Scenario) labelMean(shape dpglm.Shape) (float64, error) {
 		return 0, check.Fail(dpglm.ErrLabel, "Scenario.LabelMean", mean, fmt.Sprintf("must lie between %.4g and %.4g", low, high))
 	}
 	return mean, nil
+}
+
+// forecast is what was found.
+func (r *rehearsal) forecast() *Forecast {
+	f := &Forecast{Loss: r.scenario.Problem.Loss.Name(), Learner: strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", r.scenario.Learner), "dpglm."), "Config"),
+		Rows: r.scenario.Rows, Simulated: r.simulated, Features: r.scene.features, LabelMean: r.mean, Delta: r.scenario.Delta, Group: r.scenario.Group, Repeats: r.scenario.Repeats}
+	if _, ok := r.scenario.Problem.Loss.(losses.Ordinal); ok {
+		f.LabelMean = math.NaN()
+	}
+	over := func(of func(p *repetition) float64) float64 {
+		var all []float64
+		for _, p := range r.repetitions {
+			all = append(all, of(p))
+		}
+		return median(all)
+	}
+	f.Plain = over(func(p *repetition) float64 { return p.plain.loss })
+	f.Constant = over(func(p *repetition) float64 { return p.constant.loss })
+	f.PlainAccuracy = over(func(p *repetition) float64 { return p.plain.accuracy })
+	f.ConstantAccuracy = over(func(p *repetition) float64 { return p.constant.accuracy })
+	f.At = slices.Clone(r.found)
+	slices.SortFunc(f.At, func(a, b Expectation) int {
+		if a.Epsilon < b.Epsilon {
+			return -1
+		}
+		return 1
+	})
+	return f
 }

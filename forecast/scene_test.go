@@ -52,18 +52,18 @@ func TestMadeUpRows(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		random := rand.New(mechanisms.NewSeededSource(1))
-		d := r.details(random, 1000)
-		x, err := r.draw(random, d.rows)
+		d := r.scene.details(random, 1000)
+		x, err := r.scene.draw(random, d.rows)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		n, columns := x.Dims()
-		if n != d.rows || columns != r.features || n < 1000 || (name == "table") != (n > 1800) {
-			t.Errorf("%s: %d×%d of %d rows and %d features", name, n, columns, d.rows, r.features)
+		if n != d.rows || columns != r.scene.features || n < 1000 || (name == "table") != (n > 1800) {
+			t.Errorf("%s: %d×%d of %d rows and %d features", name, n, columns, d.rows, r.scene.features)
 		}
 		longer := 0
 		for i := range n {
-			if floats.Norm(x.RawRowView(i), 2) > r.facts.Feature*(1+1e-9) {
+			if floats.Norm(x.RawRowView(i), 2) > r.scene.facts.Feature*(1+1e-9) {
 				longer++
 			}
 		}
@@ -95,7 +95,7 @@ func TestProportions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := r.draw(rand.New(mechanisms.NewSeededSource(1)), 20_000)
+	x, err := r.scene.draw(rand.New(mechanisms.NewSeededSource(1)), 20_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestProportions(t *testing.T) {
 	if r, err = s.rehearsal(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if x, err = r.draw(rand.New(mechanisms.NewSeededSource(2)), 20_000); err != nil {
+	if x, err = r.scene.draw(rand.New(mechanisms.NewSeededSource(2)), 20_000); err != nil {
 		t.Fatal(err)
 	}
 	e, err := table.NewEncoder(*schema)

@@ -29,7 +29,7 @@ func (s *Scenario) ofTable() (*scene, error) {
 			used[name] = true
 		}
 	}
-	m := &maker{}
+	m := &maker{header: e.Inputs()}
 	for i := range schema.Columns {
 		c := &schema.Columns[i]
 		if !used[c.Name] {
@@ -37,16 +37,7 @@ func (s *Scenario) ofTable() (*scene, error) {
 		}
 		f := field{column: c, skips: c.Missing == table.MissingIndicator || c.Missing == table.MissingLevel}
 		switch c.Kind {
-		case table.OneHot:
-			prefix := c.Name + "="
-			if c.Prefix != nil {
-				prefix = *c.Prefix
-			}
-			for _, level := range c.Levels {
-				m.header = append(m.header, prefix+level)
-			}
-			known[c.Name] = len(c.Levels)
-		case table.Categorical:
+		case table.OneHot, table.Categorical:
 			known[c.Name] = len(c.Levels)
 		case table.Binary:
 			known[c.Name] = 2
@@ -56,9 +47,6 @@ func (s *Scenario) ofTable() (*scene, error) {
 		}
 		if c.Kind == table.OneHot && c.Reference == "" {
 			f.odds = s.withNone(c.Name, len(c.Levels))
-		}
-		if c.Kind != table.OneHot {
-			m.header = append(m.header, c.Name)
 		}
 		m.fields = append(m.fields, f)
 	}

@@ -39,7 +39,7 @@ func (s Scenario) EpsilonFor(ctx context.Context, t Target, progress func(done, 
 	if err != nil {
 		return 0, nil, err
 	}
-	r.progress, r.total = progress, 8*r.Repeats // a guess: the bracket is mostly found in three steps
+	r.fits.progress, r.fits.total = progress, 8*r.scenario.Repeats // a guess: the bracket is mostly found in three steps
 	low, high, err := r.bracket(ctx, t)
 	if err != nil {
 		return 0, nil, err
@@ -63,9 +63,9 @@ func (s Scenario) EpsilonFor(ctx context.Context, t Target, progress func(done, 
 	if err := r.between(ctx, r.ends()); err != nil {
 		return 0, nil, err
 	}
-	if r.done < r.total {
-		r.done = r.total - 1
-		r.step()
+	if r.fits.done < r.fits.total {
+		r.fits.done = r.fits.total - 1
+		r.fits.step()
 	}
 	f := r.forecast()
 	f.Caution = caution(low, high)
