@@ -95,7 +95,7 @@ type segment struct {
 }
 
 func (f *File) spill(ctx context.Context, order []int) (*spilled, error) {
-	size := float64(f.starts[f.Blocks()]) / float64(f.Rows)
+	size := float64(f.blocks[f.Blocks()].start) / float64(f.Rows)
 	each := math.Max(bucketBytes, math.Sqrt(size*float64(len(order))*spillBytes))
 	s := &spilled{f: f, rows: max(1, int(each/size))}
 	s.buckets = make([]bucket, (len(order)+s.rows-1)/s.rows)

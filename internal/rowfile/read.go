@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -19,13 +18,17 @@ import (
 // memory.
 type File struct {
 	Facts
-	file    storage
-	path    string
-	starts  []int64  // of the blocks, and the last one's end
-	sums    []uint32 // their checksums
-	sum     uint32   // of these and the facts
-	scratch *os.File // to be removed when nothing uses the file any longer
-	cleanup runtime.Cleanup
+	file   storage
+	path   string
+	blocks []block // and one that begins at the last one's end
+	sum    uint32  // the checksum of blocks and facts
+	remove func()  // removes a scratch file that Close does not; nil for others
+}
+
+// block is where one begins, and its checksum.
+type block struct {
+	start int64
+	sum   uint32
 }
 
 // storage is where the bytes lie.
@@ -109,8 +112,8 @@ func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
 	if f.Blocks() != index/entryOnDisk {
 		return damaged(f.path, "index", "must have an entry for each block")
 	}
-	f.starts, f.sums = make([]int64, 1, f.Blocks()+1), make([]uint32, 0, f.Blocks())
-	f.starts[0] = headSize
+	f.blocks = make([]block, f.Blocks()+1)
+	f.blocks[0].start = headSize
 	for b := range f.Blocks() {
 		length := binary.LittleEndian.Uint32(end[b*entryOnDisk:])
 		rows := int64(f.rowsOf(b))
@@ -118,10 +121,10 @@ func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
 		if fits := f.Sparse && int64(length) >= least+4*rows || !f.Sparse && int64(length) == least+8*rows*int64(f.Columns); !fits || length >= maxBlock {
 			return damaged(f.path, "a block", "must have the length of its rows")
 		}
-		f.starts = append(f.starts, f.starts[b]+int64(length))
-		f.sums = append(f.sums, binary.LittleEndian.Uint32(end[b*entryOnDisk+4:]))
+		f.blocks[b].sum = binary.LittleEndian.Uint32(end[b*entryOnDisk+4:])
+		f.blocks[b+1].start = f.blocks[b].start + int64(length)
 	}
-	if f.starts[f.Blocks()] != at {
+	if f.blocks[f.Blocks()].start != at {
 		return damaged(f.path, "blocks", "must reach to the index")
 	}
 	return nil
@@ -145,9 +148,8 @@ func (f *File) Path() string { return f.path }
 // Close closes the file; later reads fail.
 func (f *File) Close() error {
 	err := f.file.Close()
-	if f.scratch != nil {
-		f.cleanup.Stop()
-		os.Remove(f.scratch.Name())
+	if f.remove != nil {
+		f.remove()
 	}
 	return err
 }
@@ -175,10 +177,10 @@ func (r *Reader) load(b int) (err error) {
 	}
 	f := r.f
 	r.block = -1
-	if r.raw, err = f.read(r.raw, f.starts[b], int(f.starts[b+1]-f.starts[b])); err != nil {
+	if r.raw, err = f.read(r.raw, f.blocks[b].start, int(f.blocks[b+1].start-f.blocks[b].start)); err != nil {
 		return err
 	}
-	if crc32.Checksum(r.raw, checksum) != f.sums[b] {
+	if crc32.Checksum(r.raw, checksum) != f.blocks[b].sum {
 		return damaged(f.path, "a block", "must have its checksum: the file was damaged, or changed since it was opened")
 	}
 	r.block = b

@@ -321,7 +321,7 @@ func TestChangedWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	at := f.starts[2] + 100
+	at := f.blocks[2].start + 100
 	if _, err := out.WriteAt([]byte{1, 2, 3}, at); err != nil {
 		t.Fatal(err)
 	}

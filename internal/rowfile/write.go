@@ -271,7 +271,11 @@ func (w *Writer) Reopen() (*File, error) {
 		return nil, err
 	}
 	if !removable {
-		f.scratch, f.cleanup = w.file, runtime.AddCleanup(f, discard, w.file)
+		name, unused := w.file.Name(), runtime.AddCleanup(f, discard, w.file) // where nobody closes it
+		f.remove = func() {
+			unused.Stop()
+			os.Remove(name)
+		}
 	}
 	return f, nil
 }
