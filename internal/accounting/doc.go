@@ -3,6 +3,14 @@
 // the noise: package mechanisms draws that, keeps the ledgers and imports this
 // package, never the other way round.
 //
+// In come the numbers of releases: [Gaussian], [Pure], [BoundedRange], [Objective]; out come
+// [Sequence] values, which [Compose] and [Parallel] put together, and their δ, ε and μ.
+//
+// Read profile.go and sequence.go first: what accounting knows of one release, and of several.
+// gaussian.go, pure.go, objective*.go and parallel.go are the profiles; composition.go, pld.go
+// and convolve.go compose them numerically; group.go is for neighbours that differ in several
+// rows.
+//
 // Every number errs towards less privacy. The files calibrate*.go search for the
 // largest ratio of sensitivity to noise that fits a budget. Nothing rests on them:
 // the ledger of what they found is held against the budget afterwards.

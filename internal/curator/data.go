@@ -1,11 +1,3 @@
-// Package curator holds the private rows and answers questions about them. It is
-// the waist between the data and the learners: every answer is a sum over bounded
-// rows, or the minimiser of one, and comes with a bound on how far it moves when a
-// row is replaced (release.Answer), so that only package release can read it.
-//
-// The tables with their raw sums, and the solver, lie in curator/internal, where
-// no other package reaches them. What this package exports is answers, public
-// facts, and the errors of intake.
 package curator
 
 import (

@@ -1,4 +1,3 @@
-// Package linalg holds what inference does with matrices of released numbers.
 package linalg
 
 import "gonum.org/v1/gonum/mat"

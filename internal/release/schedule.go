@@ -1,7 +1,3 @@
-// Package release is the one door out: raw answers leave only through it, with
-// noise. An [Answer] carries its sensitivity and can't be read. A [Schedule] is the
-// list of planned releases, of which both the ledger and the [Allowance], the right
-// to make them, are made; so nothing is released that the ledger doesn't count.
 package release
 
 import (

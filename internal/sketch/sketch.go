@@ -1,6 +1,3 @@
-// Package sketch holds data-oblivious random maps Φ: R^d → R^k with
-// E‖Φx‖² = ‖x‖², whose inner products concentrate (Johnson and Lindenstrauss).
-// A map is public: a seed makes it.
 package sketch
 
 import (

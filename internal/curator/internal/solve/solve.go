@@ -1,6 +1,3 @@
-// Package solve minimises strongly convex functions over a ball, with a
-// certificate of how far the answer is from the minimiser. Only the certificate
-// counts for privacy; how many iterations it took is nobody's business.
 package solve
 
 import (
