@@ -105,7 +105,7 @@ func (a *Accountant) Charge(l *Ledger) (Charge, error) {
 		return Charge{}, err
 	}
 	if l.unit != a.unit {
-		return Charge{}, check.Fail(check.ErrConfig, "unit", l.unit, fmt.Sprintf("of the ledger %q must be that of the accountant, %v", l.label, a.unit))
+		return Charge{}, check.Fail(check.ErrConfig, "unit", l.unit, fmt.Sprintf("of the ledger %q must be that of the accountant, %v", l.node.Label, a.unit))
 	}
 	next, c, ok := a.after(l)
 	if !ok {

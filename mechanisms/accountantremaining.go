@@ -68,7 +68,7 @@ const few = 0x1p30
 
 // refusal is the error about a ledger that doesn't fit, with the amounts.
 func (a *Accountant) refusal(l *Ledger) error {
-	return check.Fail(check.ErrBudget, "ledger", l.label, fmt.Sprintf("must fit what is left, %s, of the total %s: it asks for %s", a.left(), a.total(), a.amount(l)))
+	return check.Fail(check.ErrBudget, "ledger", l.node.Label, fmt.Sprintf("must fit what is left, %s, of the total %s: it asks for %s", a.left(), a.total(), a.amount(l)))
 }
 
 // left says what is left.
@@ -83,7 +83,7 @@ func (a *Accountant) left() string {
 // amount says what a ledger asks for, in terms of what is left.
 func (a *Accountant) amount(l *Ledger) string {
 	if a.state.Reserve == nil {
-		s, _ := l.promise(Claim{Delta: a.delta, Group: a.group})
+		s, _ := (Claim{Delta: a.delta, Group: a.group}).promise(l)
 		return s
 	}
 	mu, coordinates := l.profile.Above()

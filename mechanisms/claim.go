@@ -51,11 +51,10 @@ func (c Claim) validate(u Unit) error {
 	return nil
 }
 
-// describe returns the claim's line, with the numbers that the ledger has, and notes
+// lines returns the claim's line, with the numbers that the ledger has, and notes
 // about it.
-func (l *Ledger) describe() []string {
-	c := *l.claim
-	promise, kept := l.promise(c)
+func (c Claim) lines(l *Ledger) []string {
+	promise, kept := c.promise(l)
 	lines := []string{l.unit.line(promise, c)}
 	note := func(when bool, text string) {
 		if when {
@@ -139,7 +138,7 @@ const (
 )
 
 // promise returns the claim if the ledger keeps it, else what it keeps instead.
-func (l *Ledger) promise(c Claim) (text string, kept bool) {
+func (c Claim) promise(l *Ledger) (text string, kept bool) {
 	group := max(c.Group, 1)
 	switch {
 	case c.Mu > 0:

@@ -11,15 +11,8 @@ import (
 // ledgerJSON is the encoded form of a node. It decodes its parts in one pass:
 // with a decoder for each part, deep nesting would be read over and over.
 type ledgerJSON struct {
-	Version     int           `json:"version,omitempty"` // of the root
-	Kind        Kind          `json:"kind"`
-	Label       string        `json:"label,omitempty"`
-	Mu          float64       `json:"mu,omitempty"`
-	Epsilon     float64       `json:"epsilon,omitempty"`
-	Ratio       float64       `json:"ratio,omitempty"`
-	LogDet      float64       `json:"log_det,omitempty"`
-	Releases    int           `json:"releases,omitempty"`
-	Dim         int           `json:"dim,omitempty"`
+	Version int `json:"version,omitempty"` // of the root
+	node
 	CallerNoise bool          `json:"caller_noise,omitempty"`
 	Unit        *Unit         `json:"unit,omitempty"`
 	Claim       *Claim        `json:"claim,omitempty"`
@@ -40,8 +33,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 }
 
 func (l *Ledger) encode() *ledgerJSON {
-	j := &ledgerJSON{Kind: l.kind, Label: l.label, Mu: l.mu, Epsilon: l.epsilon, Ratio: l.ratio, LogDet: l.logDet,
-		Releases: l.releases, Dim: l.dim, CallerNoise: l.seeded, Claim: l.claim}
+	j := &ledgerJSON{node: l.node, CallerNoise: l.seeded, Claim: l.claim}
 	if l.unit != (Unit{}) {
 		j.Unit = &l.unit
 	}
@@ -97,7 +89,7 @@ func (j *ledgerJSON) decode(depth int) (*Ledger, error) {
 	if j == nil || depth > maxDepth || j.Version != 0 {
 		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have no empty part, be nested at most %d deep and have one version", maxDepth))
 	}
-	l := &Ledger{kind: j.Kind, label: j.Label, mu: j.Mu, epsilon: j.Epsilon, ratio: j.Ratio, logDet: j.LogDet, releases: j.Releases, dim: j.Dim, seeded: j.CallerNoise, claim: j.Claim}
+	l := &Ledger{node: j.node, seeded: j.CallerNoise, claim: j.Claim}
 	for _, p := range j.Parts {
 		c, err := p.decode(depth + 1)
 		if err != nil {

@@ -91,5 +91,5 @@ func (g Gaussian) Sigma(sensitivity float64, dim int) (float64, error) {
 // the ratio Mu; sensitivities may be chosen from earlier releases. It fails for a Mu
 // out of range, and for no release or coordinate.
 func (g Gaussian) Ledger(label string, releases, dim int) (*Ledger, error) {
-	return (&Ledger{kind: KindGaussian, label: label, mu: g.Mu, releases: releases, dim: dim}).complete()
+	return (&Ledger{node: node{Kind: KindGaussian, Label: label, Mu: g.Mu, Releases: releases, Dim: dim}}).complete()
 }

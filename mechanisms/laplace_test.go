@@ -7,8 +7,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/dpglm/dpglm/internal/check"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // The sampler's law is P(y) = (1−r)/(1+r)·r^|y| with r = exp(−1/scale).

@@ -37,14 +37,7 @@ const (
 // to δ = 1e-25. Below that δ, and where composing would take more than some tenths
 // of a second, coarser bounds remain.
 type Ledger struct {
-	kind     Kind
-	label    string
-	mu       float64 // of one Gaussian release, or of an objective's output noise
-	epsilon  float64 // of one pure or bounded-range release
-	ratio    float64 // of an objective, as logDet
-	logDet   float64
-	releases int
-	dim      int // of one Gaussian release, or of an objective
+	node     node
 	children []*Ledger
 	seeded   bool
 	claim    *Claim
@@ -65,7 +58,7 @@ const (
 // epsilonLedger returns the entry for (adaptive) releases that are epsilon-DP each, or of
 // each of which the log-likelihood ratio between neighbours has at most that range.
 func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Ledger, error) {
-	return (&Ledger{kind: kind, label: label, epsilon: epsilon, releases: releases}).complete()
+	return (&Ledger{node: node{Kind: kind, Label: label, Epsilon: epsilon, Releases: releases}}).complete()
 }
 
 // Sequential composes ledgers of releases on the same rows, adaptive ones
@@ -88,15 +81,16 @@ func Parallel(label string, parts ...*Ledger) (*Ledger, error) {
 }
 
 func compose(kind Kind, label string, parts []*Ledger) (*Ledger, error) {
-	return (&Ledger{kind: kind, label: label, children: slices.Clone(parts)}).complete()
+	return (&Ledger{node: node{Kind: kind, Label: label}, children: slices.Clone(parts)}).complete()
 }
 
 // complete checks the node, whose children are complete, and adds its profile.
 func (l *Ledger) complete() (*Ledger, error) {
-	if err := l.validate(); err != nil {
+	if err := l.node.validate(l.children); err != nil {
 		return nil, err
 	}
-	if err := l.inherit(); err != nil {
+	var err error
+	if l.unit, err = unitOf(l.unit, l.children); err != nil {
 		return nil, err
 	}
 	l.depth, l.size = 0, 0
@@ -109,26 +103,9 @@ func (l *Ledger) complete() (*Ledger, error) {
 	if l.depth > maxDepth || l.size > maxSize {
 		return nil, check.Fail(check.ErrModel, "ledger", nil, fmt.Sprintf("must have at most %d nodes and different parts, nested at most %d deep", maxSize, maxDepth))
 	}
-	switch l.kind {
-	case KindGaussian:
-		l.profile = accounting.Gaussian(l.mu, l.releases, l.dim)
-	case KindPure:
-		l.profile = accounting.Pure(l.epsilon, l.releases)
-	case KindBoundedRange:
-		l.profile = accounting.BoundedRange(l.epsilon, l.releases)
-	case KindObjective:
-		l.profile = l.objective().Profile()
-	case KindSequential:
-		l.profile = accounting.Compose(profiles...)
-	case KindParallel:
-		l.profile = accounting.Parallel(profiles...)
-	}
+	l.profile = l.node.profile(profiles)
 	l.size += 1 + l.profile.Size()
 	return l, nil
-}
-
-func (l *Ledger) objective() accounting.Objective {
-	return accounting.Objective{Ratio: l.ratio, LogDet: l.logDet, OutputMu: l.mu, Dim: l.dim, Releases: l.releases}
 }
 
 // composition returns the ledger's profile.

@@ -83,5 +83,5 @@ type ObjectivePerturbation struct {
 // Ledger returns the entry for one release of a minimiser with dim coordinates. It fails for
 // parameters that break their rules, and for no coordinate.
 func (o ObjectivePerturbation) Ledger(label string, dim int) (*Ledger, error) {
-	return (&Ledger{kind: KindObjective, label: label, ratio: o.Ratio, logDet: o.LogDet, mu: o.OutputMu, releases: 1, dim: dim}).complete()
+	return (&Ledger{node: node{Kind: KindObjective, Label: label, Ratio: o.Ratio, LogDet: o.LogDet, Mu: o.OutputMu, Releases: 1, Dim: dim}}).complete()
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dpglm/dpglm/internal/accounting"
 )
 
 // String prints a line with the guarantee and its unit, if there is a claim or a unit, and the
@@ -15,7 +17,7 @@ func (l *Ledger) String() string {
 	var b strings.Builder
 	switch {
 	case l.claim != nil:
-		for _, line := range l.describe() {
+		for _, line := range l.claim.lines(l) {
 			b.WriteString(line + "\n")
 		}
 	case l.unit != (Unit{}):
@@ -29,7 +31,7 @@ func (l *Ledger) String() string {
 }
 
 func (l *Ledger) print(b *strings.Builder, first, rest string) {
-	fmt.Fprintf(b, "%s%s\n", first, l.line())
+	fmt.Fprintf(b, "%s%s\n", first, l.node.line(l.profile))
 	for i, c := range l.children {
 		if i < len(l.children)-1 {
 			c.print(b, rest+"├─ ", rest+"│  ")
@@ -39,23 +41,22 @@ func (l *Ledger) print(b *strings.Builder, first, rest string) {
 	}
 }
 
-func (l *Ledger) line() string {
-	s := l.profile
+func (n *node) line(s *accounting.Sequence) string {
 	switch {
-	case l.kind == KindGaussian:
+	case n.Kind == KindGaussian:
 		return fmt.Sprintf("%s: %d × Gaussian in %d dimensions, σ = %.6g × sensitivity, together %.6g-GDP",
-			l.label, l.releases, l.dim, 1/l.mu, s.Mu())
-	case l.kind == KindPure:
-		return fmt.Sprintf("%s: %d × %.6g-DP", l.label, l.releases, l.epsilon)
-	case l.kind == KindBoundedRange:
-		return fmt.Sprintf("%s: %d × bounded range %.6g", l.label, l.releases, l.epsilon)
-	case l.kind == KindObjective:
+			n.Label, n.Releases, n.Dim, 1/n.Mu, s.Mu())
+	case n.Kind == KindPure:
+		return fmt.Sprintf("%s: %d × %.6g-DP", n.Label, n.Releases, n.Epsilon)
+	case n.Kind == KindBoundedRange:
+		return fmt.Sprintf("%s: %d × bounded range %.6g", n.Label, n.Releases, n.Epsilon)
+	case n.Kind == KindObjective:
 		return fmt.Sprintf("%s: objective perturbation in %d dimensions, σ = %.6g × gradient bound, log det ≤ %.6g, output noise %.6g-GDP",
-			l.label, l.dim, 1/l.ratio, l.logDet, l.mu)
+			n.Label, n.Dim, 1/n.Ratio, n.LogDet, n.Mu)
 	case s.IsGaussian():
-		return fmt.Sprintf("%s: %s, %.6g-GDP", l.label, l.kind, s.Mu())
+		return fmt.Sprintf("%s: %s, %.6g-GDP", n.Label, n.Kind, s.Mu())
 	case !math.IsInf(s.Loss(), 1):
-		return fmt.Sprintf("%s: %s, %.6g-DP", l.label, l.kind, s.Loss())
+		return fmt.Sprintf("%s: %s, %.6g-DP", n.Label, n.Kind, s.Loss())
 	}
-	return fmt.Sprintf("%s: %s", l.label, l.kind)
+	return fmt.Sprintf("%s: %s", n.Label, n.Kind)
 }

@@ -78,7 +78,7 @@ func (l *Ledger) WithUnit(u Unit) (*Ledger, error) {
 		return nil, err
 	}
 	if l.unit != (Unit{}) && l.unit != u {
-		return nil, check.Fail(check.ErrConfig, "unit", u, fmt.Sprintf("must be that of the ledger %q, %v", l.label, l.unit))
+		return nil, check.Fail(check.ErrConfig, "unit", u, fmt.Sprintf("must be that of the ledger %q, %v", l.node.Label, l.unit))
 	}
 	with := *l
 	with.unit = u
@@ -93,29 +93,28 @@ func (l *Ledger) Unit() Unit {
 	return l.unit
 }
 
-// inherit takes on the unit of the parts. Parts with different ones, or of which only some have
-// one, can't be added up. A ledger whose parts have none keeps its own.
-func (l *Ledger) inherit() error {
-	for i, c := range l.children {
-		if first := l.children[0]; c.unit != first.unit {
-			return check.Fail(check.ErrConfig, "unit", c.unit, fmt.Sprintf("of %s can't be added to %v, the unit of %s", part(c, i), first.unit, part(first, 0)))
+// unitOf is the unit of a ledger with these parts, own being its own. Parts with different ones, or
+// of which only some have one, can't be added up. A ledger whose parts have none keeps its own.
+func unitOf(own Unit, parts []*Ledger) (Unit, error) {
+	for i, c := range parts {
+		if first := parts[0]; c.unit != first.unit {
+			return own, check.Fail(check.ErrConfig, "unit", c.unit, fmt.Sprintf("of %s can't be added to %v, the unit of %s", part(c, i), first.unit, part(first, 0)))
 		}
 	}
-	if len(l.children) == 0 || l.children[0].unit == (Unit{}) {
-		return nil
+	if len(parts) == 0 || parts[0].unit == (Unit{}) {
+		return own, nil
 	}
-	if u := l.children[0].unit; l.unit == (Unit{}) {
-		l.unit = u
-	} else if l.unit != u {
-		return check.Fail(check.ErrModel, "unit", l.unit, fmt.Sprintf("must be that of the parts, %v", u))
+	u := parts[0].unit
+	if own != (Unit{}) && own != u {
+		return own, check.Fail(check.ErrModel, "unit", own, fmt.Sprintf("must be that of the parts, %v", u))
 	}
-	return nil
+	return u, nil
 }
 
 // part names a part of a ledger.
 func part(l *Ledger, at int) string {
-	if l.label == "" {
+	if l.node.Label == "" {
 		return fmt.Sprintf("part %d", at+1)
 	}
-	return fmt.Sprintf("part %d, %q,", at+1, l.label)
+	return fmt.Sprintf("part %d, %q,", at+1, l.node.Label)
 }
