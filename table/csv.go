@@ -59,19 +59,9 @@ func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
 	if err := check.Given("reader", r); err != nil {
 		return nil, err
 	}
-	buffered := bufio.NewReaderSize(r, peeked)
-	start, err := buffered.Peek(peeked)
-	if err != nil && !errors.Is(err, io.EOF) {
+	buffered, start, err := begin(r)
+	if err != nil {
 		return nil, err
-	}
-	if err := checkStart(start); err != nil {
-		return nil, err
-	}
-	if bytes.HasPrefix(start, []byte(bom)) {
-		if _, err := buffered.Discard(len(bom)); err != nil {
-			return nil, err
-		}
-		start = start[len(bom):]
 	}
 	first := firstLine(start)
 	if delimiter == 0 {
@@ -100,6 +90,20 @@ func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
 }
 
 const bom = "\ufeff"
+
+// begin buffers a file, and returns its start, which must be that of a text. A byte order mark
+// doesn't count.
+func begin(r io.Reader) (buffered *bufio.Reader, start []byte, err error) {
+	buffered = bufio.NewReaderSize(r, peeked)
+	if start, err = buffered.Peek(peeked); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	if err := checkStart(start); err != nil || !bytes.HasPrefix(start, []byte(bom)) {
+		return buffered, start, err
+	}
+	_, err = buffered.Discard(len(bom))
+	return buffered, start[len(bom):], err
+}
 
 // checkStart looks for what isn't CSV.
 func checkStart(start []byte) error {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -77,12 +76,8 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 	}
 	column := l.label()
 	label := newLabels(newLabelField(&Schema{}, &column), &column)
-	lines := bufio.NewReaderSize(r, peeked)
-	start, err := lines.Peek(peeked)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if err := checkStart(start); err != nil {
+	lines, _, err := begin(r)
+	if err != nil {
 		return nil, err
 	}
 	x := &CSR{Cols: l.Features, Indptr: []int{0}}
@@ -91,9 +86,6 @@ func ReadLIBSVM(r io.Reader, l LIBSVM) (*Table, error) {
 		text, err := lines.ReadString('\n')
 		if last = errors.Is(err, io.EOF); err != nil && !last {
 			return nil, err
-		}
-		if number == 1 {
-			text = strings.TrimPrefix(text, bom)
 		}
 		text, _, _ = strings.Cut(text, "#")
 		first, rest := nextWord(text)
