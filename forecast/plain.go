@@ -48,7 +48,7 @@ func (s *sample) fit(ctx context.Context, intercept bool) (*plain, error) {
 		d++
 	}
 	loss, curvature := smooth(s.loss, s.width)
-	f := &fitting{sample: s, intercept: intercept, loss: loss, curvature: curvature, weights: s.shares(n), row: make([]float64, d)}
+	f := &fitting{sample: s, intercept: intercept, smooth: loss, curvature: curvature, weights: s.shares(n), row: make([]float64, d)}
 	if h := loss.Constants(1, 1).Smoothness; !math.IsInf(h, 1) {
 		f.least = 0.01 * h
 	}
@@ -106,7 +106,7 @@ func (f *fitting) newton(w []float64) (step []float64, decrement float64, err er
 type fitting struct {
 	*sample
 	intercept bool
-	loss      losses.Loss
+	smooth    losses.Loss
 	curvature func(z, y float64) float64
 	weights   []float64 // of the rows; they sum to 1
 	least     float64   // curvature to step by, where a loss is linear
@@ -135,10 +135,10 @@ func (s *sample) shares(n int) []float64 {
 // start is an intercept to begin with.
 func (f *fitting) start() float64 {
 	mean := floats.Dot(f.weights, f.y)
-	switch kind := f.sample.loss.Labels(); {
+	switch kind := f.loss.Labels(); {
 	case kind == losses.Real:
 		return mean
-	case kind == losses.Count && losses.LinkOf(f.sample.loss) == losses.Log, kind == losses.Amount:
+	case kind == losses.Count && losses.LinkOf(f.loss) == losses.Log, kind == losses.Amount:
 		return math.Log(math.Max(mean, 1e-9))
 	}
 	return 0
@@ -159,7 +159,7 @@ func (f *fitting) score(i int, w []float64) float64 {
 func (f *fitting) value(w []float64) float64 {
 	var sum float64
 	for i, weight := range f.weights {
-		sum += weight * f.loss.Value(f.score(i, w), f.y[i])
+		sum += weight * f.smooth.Value(f.score(i, w), f.y[i])
 	}
 	return sum
 }
@@ -171,7 +171,7 @@ func (f *fitting) derivatives(w []float64, least float64) (*mat.VecDense, *mat.S
 	gradient, products := mat.NewVecDense(d, nil), newProducts(d)
 	for i, weight := range f.weights {
 		z := f.score(i, w)
-		floats.AddScaled(gradient.RawVector().Data, weight*f.loss.Deriv(z, f.y[i]), f.row)
+		floats.AddScaled(gradient.RawVector().Data, weight*f.smooth.Deriv(z, f.y[i]), f.row)
 		products.add(weight*math.Max(least, f.curvature(z, f.y[i])), f.row)
 	}
 	hessian := products.total()
@@ -214,7 +214,7 @@ func (f *fitting) result(w []float64, factor *mat.Cholesky) *plain {
 	products, sum := newProducts(d), make([]float64, d)
 	for i, weight := range f.weights {
 		z := f.score(i, w)
-		floats.AddScaled(sum, weight*f.loss.Deriv(z, f.y[i]), f.row)
+		floats.AddScaled(sum, weight*f.smooth.Deriv(z, f.y[i]), f.row)
 		if p := f.details.persons; p == nil || i == len(p)-1 || p[i+1] != p[i] {
 			products.add(1, sum)
 			clear(sum)

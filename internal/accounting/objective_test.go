@@ -132,8 +132,8 @@ func TestNoisyObjectiveEverywhere(t *testing.T) {
 						if from > 0 {
 							mass = math.Exp(logPhi(-from)) - math.Exp(logPhi(-to))
 						}
-						lo += mass * p.objective.delta(x-mu*(from+mu/2))
-						hi += mass * p.objective.delta(x-mu*(to+mu/2))
+						lo += mass * p.of.delta(x-mu*(from+mu/2))
+						hi += mass * p.of.delta(x-mu*(to+mu/2))
 					}
 					got := p.delta(x)
 					if !(got >= lo*(1-1e-9) && got <= hi*(1+margin)+1e-300 && got <= before*(1+1e-9)) {

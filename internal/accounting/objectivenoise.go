@@ -17,7 +17,7 @@ import (
 // corner δ_obj is a combination of 1 and e^x, and the expectation elementary;
 // the mirror image needs nothing new; right of it remains an integral.
 type noisyObjective struct {
-	objective
+	of    objective
 	noise gaussian
 }
 
@@ -34,7 +34,7 @@ func (p noisyObjective) centred(x float64) float64 {
 	}
 	// The second term of right(−x) is at most its factor at the corner times the
 	// probability of getting there.
-	mirrored := p.top * math.Exp(x+logPhi(-p.z(x+p.corner.eps, 1)))
+	mirrored := p.of.top * math.Exp(x+logPhi(-p.z(x+p.of.corner.eps, 1)))
 	sum := p.cornered(x) + math.Exp(p.logRight(x))
 	if mirrored < 1e-14*sum {
 		sum += mirrored
@@ -55,13 +55,13 @@ func (p noisyObjective) z(l, sign float64) float64 {
 // profile leaves to 1, which is (e^{−c} + e^{x−ℓ−c})/(1 + e^{−c}). The loss of
 // (c, 0)-DP is ±c.
 func (p noisyObjective) cornered(x float64) float64 {
-	c, mu := p.corner.eps, p.noise.mu
+	c, mu := p.of.corner.eps, p.noise.mu
 	near := x - c - 4e-16*(x+c)
 	decay := math.Exp(-c)
 	exact := math.Exp(logGaussianDelta(mu, near)) + decay*math.Exp(logGaussianDelta(mu, x+c))
 	within := decay*(math.Exp(logPhi(-p.z(near, -1)))-(1-1e-12)*math.Exp(logPhi(-p.z(x+c, -1)))) +
 		math.Exp(x-c+logPhi(-p.z(near, 1))) - (1-1e-12)*math.Exp(x-c+logPhi(-p.z(x+c, 1)))
-	return (exact + p.top*math.Max(0, within)*(1+1e-11)) / (1 + decay)
+	return (exact + p.of.top*math.Max(0, within)*(1+1e-11)) / (1 + decay)
 }
 
 // logRight returns the logarithm of ∫ n(ℓ)·2δ_GDP(x − ℓ − d; ν) dℓ over
@@ -79,16 +79,16 @@ func (p noisyObjective) cornered(x float64) float64 {
 // δ_GDP(y) = ∫_0^∞ (1 − e^{−s})p(y + s) ds, p a normal density of variance ν².
 func (p noisyObjective) logRight(x float64) float64 {
 	mu := p.noise.mu
-	end := x - p.corner.eps + 4e-16*(math.Abs(x)+p.corner.eps)
+	end := x - p.of.corner.eps + 4e-16*(math.Abs(x)+p.of.corner.eps)
 	// All of g, over every real ℓ, and the falling factor times the other's mass.
-	bound := math.Min(math.Ln2+logGaussianDelta(math.Hypot(p.nu, mu)*up, x-p.logDet-4e-16*(math.Abs(x)+p.logDet)),
-		math.Log(p.top)+logPhi(p.z(end, -1)))
+	bound := math.Min(math.Ln2+logGaussianDelta(math.Hypot(p.of.nu, mu)*up, x-p.of.logDet-4e-16*(math.Abs(x)+p.of.logDet)),
+		math.Log(p.of.top)+logPhi(p.z(end, -1)))
 	if bound < -1000 {
 		return bound * (1 - 1e-9)
 	}
 	peak := p.peak(x, end)
 	best := p.logIntegrand(x, peak)
-	kappa := 1 / math.Hypot(1/p.nu, 1/mu)
+	kappa := 1 / math.Hypot(1/p.of.nu, 1/mu)
 	g := func(l float64) float64 { return math.Exp(p.logIntegrand(x, l) - best) }
 	sum := p.march(x, kappa, peak, math.Inf(-1), g) + p.march(x, kappa, peak, end, g)
 	return best + math.Log(sum) + 1e-15*(1e3+math.Abs(best))
@@ -96,8 +96,8 @@ func (p noisyObjective) logRight(x float64) float64 {
 
 // slope returns (log g)'(ℓ).
 func (p noisyObjective) slope(x, l float64) float64 {
-	y := x - l - p.logDet
-	fall := math.Exp(y + logPhi(-p.nu/2-y/p.nu) - logGaussianDelta(p.nu, y)) // −(log δ_GDP)'
+	y := x - l - p.of.logDet
+	fall := math.Exp(y + logPhi(-p.of.nu/2-y/p.of.nu) - logGaussianDelta(p.of.nu, y)) // −(log δ_GDP)'
 	return fall - p.z(l, -1)/p.noise.mu
 }
 
@@ -106,7 +106,7 @@ func (p noisyObjective) logIntegrand(x, l float64) float64 {
 	z := p.z(l, -1)
 	slack := 4e-16 * (4 + z*z + math.Abs(z)*(math.Abs(l)/p.noise.mu+p.noise.mu))
 	y := x - l - 4e-16*(math.Abs(x)+math.Abs(l))
-	return -z*z/2 + slack - math.Log(p.noise.mu) - 0.5*math.Log(2*math.Pi) + p.logFold(y)
+	return -z*z/2 + slack - math.Log(p.noise.mu) - 0.5*math.Log(2*math.Pi) + p.of.logFold(y)
 }
 
 // The nodes and weights of Gauss's rule on [−1, 1], and the constants of its
@@ -169,7 +169,7 @@ func (p noisyObjective) peak(x, end float64) float64 {
 	if lo == end || p.slope(x, end) > 0 {
 		return end
 	}
-	tolerance := math.Min(p.nu, mu) / 16 / math.Max(math.Abs(hi), 1e-300)
+	tolerance := math.Min(p.of.nu, mu) / 16 / math.Max(math.Abs(hi), 1e-300)
 	at, _ := bisect(lo, hi, hi, tolerance, func(l float64) bool { return p.slope(x, l) > 0 })
 	return at
 }

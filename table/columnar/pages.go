@@ -45,7 +45,7 @@ func pages(r io.ReaderAt, size int64, of *metadata.FileMetaData, leaves []int) e
 
 // pagesWithin verifies the pages of a column's chunk.
 func pagesWithin(chunk *io.SectionReader, codec compress.Compression) error {
-	p := &pageReader{Reader: bufio.NewReader(chunk), chunk: chunk, left: chunk.Size()}
+	p := &pageReader{in: bufio.NewReader(chunk), chunk: chunk, left: chunk.Size()}
 	for p.left > 0 {
 		h, err := p.header()
 		if err != nil {
@@ -59,9 +59,9 @@ func pagesWithin(chunk *io.SectionReader, codec compress.Compression) error {
 		}
 		sum := crc32.NewIEEE()
 		if h.checked {
-			_, err = io.CopyN(sum, p.Reader, h.compressed)
+			_, err = io.CopyN(sum, p.in, h.compressed)
 		} else {
-			_, err = p.Discard(int(h.compressed))
+			_, err = p.in.Discard(int(h.compressed))
 		}
 		if err != nil {
 			return err
@@ -111,14 +111,14 @@ func (p *pageReader) inflated(codec compress.Compression, h pageHeader) (uint64,
 
 // pageReader reads Thrift's compact protocol, in which headers are written.
 type pageReader struct {
-	*bufio.Reader
+	in    *bufio.Reader
 	chunk *io.SectionReader
 	left  int64 // bytes of the chunk
 }
 
 func (p *pageReader) ReadByte() (byte, error) {
 	p.left--
-	return p.Reader.ReadByte()
+	return p.in.ReadByte()
 }
 
 // number reads a variable-length one.
@@ -243,6 +243,6 @@ func (p *pageReader) drop(n uint64) error {
 		return errPage
 	}
 	p.left -= int64(n)
-	_, err := p.Discard(int(n))
+	_, err := p.in.Discard(int(n))
 	return err
 }
