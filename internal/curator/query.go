@@ -5,11 +5,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
 
 // Encoding is how raw rows become features, in public numbers.
-type Encoding = rows.Encoding
+type Encoding = encoding.Encoding
 
 // Sparse is a matrix in compressed sparse rows.
 type Sparse = rows.Sparse
@@ -17,12 +18,12 @@ type Sparse = rows.Sparse
 // The constructors of encodings and sparse matrices are those of the table.
 var (
 	NewSparse   = rows.NewSparse
-	NewIdentity = rows.NewIdentity
-	NewSchema   = rows.NewSchema
+	NewIdentity = encoding.NewIdentity
+	NewSchema   = encoding.NewSchema
 )
 
 // MaxOffset is the largest Encoding.Offset of a schema.
-const MaxOffset = rows.MaxOffset
+const MaxOffset = encoding.MaxOffset
 
 // Columns returns a matrix's number of columns, and an error for one that is
 // missing or empty.

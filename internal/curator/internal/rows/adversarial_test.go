@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -46,16 +47,16 @@ func adversarialCases() []adversarialCase {
 
 const adversarialDim = 3
 
-func (c adversarialCase) encoding(t *testing.T) Encoding {
+func (c adversarialCase) encoding(t *testing.T) encoding.Encoding {
 	t.Helper()
 	if c.lo == c.hi {
-		return NewIdentity(adversarialDim, 1, c.icpt)
+		return encoding.NewIdentity(adversarialDim, 1, c.icpt)
 	}
 	names, numeric := []string{"a", "b", "c"}, map[string][2]float64{}
 	for _, name := range names {
 		numeric[name] = [2]float64{c.lo, c.hi}
 	}
-	e, err := NewSchema(names, numeric, nil, c.icpt)
+	e, err := encoding.NewSchema(names, numeric, nil, c.icpt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func preciseNorm(v []precise) precise {
 }
 
 // exactFeatures are a bounded row's, by definition.
-func exactFeatures(e *Encoding, row []float64) []precise {
+func exactFeatures(e *encoding.Encoding, row []float64) []precise {
 	u := make([]precise, e.Columns, e.Dim())
 	for j, v := range row {
 		u[j] = number(v)
@@ -177,7 +178,7 @@ func exactFeatures(e *Encoding, row []float64) []precise {
 }
 
 // exactGradient is the squared loss's clipped gradient of one row, by definition.
-func exactGradient(e *Encoding, row []float64, y float64, w []float64, clip float64) []precise {
+func exactGradient(e *encoding.Encoding, row []float64, y float64, w []float64, clip float64) []precise {
 	u := exactFeatures(e, row)
 	slope := number(-y)
 	for j := range u {
@@ -355,7 +356,7 @@ func TestRoundingBoundOfLosses(t *testing.T) {
 			var claimed float64
 			for side, label := range []float64{0, 2} {
 				y[at] = label
-				s := sumsOf(t, mat.NewDense(n, 1, nil), y, 2, NewIdentity(1, 1, false), losses.Squared{})
+				s := sumsOf(t, mat.NewDense(n, 1, nil), y, 2, encoding.NewIdentity(1, 1, false), losses.Squared{})
 				if err := s.Losses(ctx, sum[side:side+1], [][]float64{{0}}, []float64{limit}); err != nil {
 					t.Fatal(err)
 				}

@@ -57,7 +57,7 @@ func (p *Shard) begin(ctx context.Context, message []byte, plan *shardPlan) (*ag
 	if err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", check.ErrConfig, err)
 	}
-	enc := plan.Rows.received()
+	enc := plan.Rows
 	t, err := p.tables.get(ctx, string(key), 4, func() (*Table, error) { return NewStored(ctx, p.file, enc) })
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (q *shardPlan) check() (losses.Loss, error) {
 	if _, err := q.parties(); err != nil {
 		return nil, err
 	}
-	if err := q.Rows.check(); err != nil {
+	if err := q.Rows.Check(); err != nil {
 		return nil, err
 	}
 	loss, err := decodeLoss(q.Loss)

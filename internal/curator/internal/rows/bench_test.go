@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -31,7 +32,7 @@ func BenchmarkGradient(b *testing.B) {
 		for _, d := range []int{10, 100, 1000} {
 			b.Run(fmt.Sprintf("d=%d/MB=%d", d, mb), func(b *testing.B) {
 				n := len(data) / d
-				table, err := NewTable(mat.NewDense(n, d, data), NewIdentity(d, 10, false))
+				table, err := NewTable(mat.NewDense(n, d, data), encoding.NewIdentity(d, 10, false))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -67,11 +68,11 @@ func BenchmarkIntake(b *testing.B) {
 			groups[g] = append(groups[g], names[j])
 		}
 	}
-	ranges, err := NewSchema(names, numeric, nil, true)
+	ranges, err := encoding.NewSchema(names, numeric, nil, true)
 	if err != nil {
 		b.Fatal(err)
 	}
-	mixed, err := NewSchema(names, half, groups, true)
+	mixed, err := encoding.NewSchema(names, half, groups, true)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func BenchmarkIntake(b *testing.B) {
 			row[j+r.IntN(levels)] = 1
 		}
 	}
-	for name, enc := range map[string]Encoding{"identity": NewIdentity(d, 10, false), "ranges": ranges, "one-hot": mixed} {
+	for name, enc := range map[string]encoding.Encoding{"identity": encoding.NewIdentity(d, 10, false), "ranges": ranges, "one-hot": mixed} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(n * d * 8)
 			for b.Loop() {
@@ -112,7 +113,7 @@ func BenchmarkFramed(b *testing.B) {
 			groups[g] = append(groups[g], names[j])
 		}
 	}
-	enc, err := NewSchema(names, ranges, groups, true)
+	enc, err := encoding.NewSchema(names, ranges, groups, true)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -46,7 +47,7 @@ func plainSources(t *testing.T, n int) []plain {
 	thin := mat.DenseCopyOf(x)
 	sp := sparsify(t, r, thin, 0.4)
 	var list []plain
-	add := func(name string, m mat.Matrix, values *mat.Dense, enc Encoding) {
+	add := func(name string, m mat.Matrix, values *mat.Dense, enc encoding.Encoding) {
 		table, err := NewTable(m, enc)
 		if err != nil {
 			t.Fatal(err)
@@ -57,9 +58,9 @@ func plainSources(t *testing.T, n int) []plain {
 		}
 		list = append(list, p)
 	}
-	narrow := NewAffine(1.1, false, []float64{1, 2, 0.5, 1, 3}, []float64{0, 0.5, -0.25, 1, 0},
+	narrow := encoding.NewAffine(1.1, false, []float64{1, 2, 0.5, 1, 3}, []float64{0, 0.5, -0.25, 1, 0},
 		[]float64{-1, -2, 0, -1, -0.1}, []float64{1, 0.5, 3, 1, 0.1})
-	for name, enc := range map[string]Encoding{"": NewIdentity(d, 1.3, false), ", intercept": NewIdentity(d, 1.3, true),
+	for name, enc := range map[string]encoding.Encoding{"": encoding.NewIdentity(d, 1.3, false), ", intercept": encoding.NewIdentity(d, 1.3, true),
 		", ranges": affine(t, d, true), ", narrow ranges": narrow} {
 		for form, m := range forms(x) {
 			add(form+name, m, x, enc)
@@ -128,14 +129,14 @@ func (p plain) check(t *testing.T) {
 	}
 	encoded := features(t, p.table)
 	for i, u := range encoded {
-		if r := norm(u[:e.Columns]); r > e.Bound*(1+e.slack()) {
+		if r := norm(u[:e.Columns]); r > e.Bound*(1+e.Slack()) {
 			t.Fatalf("%s: row %d is not scaled down: norm %g, bound %g", p.name, i, r, e.Bound)
 		}
 		p.compare(t, "encoded", i, u)
-		if r := norm(u); p.table.norm[i] < r*(1-e.slack()) || p.table.norm[i] > r*(1+1e-9)+1e-9 {
+		if r := norm(u); p.table.norm[i] < r*(1-e.Slack()) || p.table.norm[i] > r*(1+1e-9)+1e-9 {
 			t.Fatalf("%s: row %d of norm %g is clipped as if it had %g", p.name, i, r, p.table.norm[i])
 		}
-		if p.table.length[i] > e.Bound || p.table.norm[i] > e.FeatureBound()*(1+e.slack()) {
+		if p.table.length[i] > e.Bound || p.table.norm[i] > e.FeatureBound()*(1+e.Slack()) {
 			t.Fatalf("%s: row %d has the norms %g and %g, bounds %g and %g", p.name, i, p.table.length[i], p.table.norm[i], e.Bound, e.FeatureBound())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -54,7 +55,7 @@ func (a asks) Sum(_ context.Context, question []byte) ([]uint64, error) {
 // planMessage is what parties are asked for the gradients of rows so long at most.
 func planMessage(t *testing.T, n, d int, bound float64) (question []byte) {
 	t.Helper()
-	table, err := NewParties(Parties{Aggregator: asks(func(q []byte) { question = q }), Rows: []int{n}, Bits: 64}, NewIdentity(d, bound, false))
+	table, err := NewParties(Parties{Aggregator: asks(func(q []byte) { question = q }), Rows: []int{n}, Bits: 64}, encoding.NewIdentity(d, bound, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestIntakeStops(t *testing.T) {
 	}
 	defer f.Close()
 	intake := func(ctx context.Context) error {
-		_, err := NewStored(ctx, f, NewIdentity(d, 1, false))
+		_, err := NewStored(ctx, f, encoding.NewIdentity(d, 1, false))
 		if err == nil {
 			_, _, err = ReadBeside(ctx, f)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
 )
@@ -87,7 +88,7 @@ func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoi
 	for k, u := range at.U {
 		ws[k], shifts[k] = c.r.weights(u)
 	}
-	folds, v := t.enc.foldAll(ws)
+	folds, v := t.enc.FoldAll(ws)
 	return c.r.s.pass(ctx, dst, func(s *Sums) adder {
 		c := &ClassFramed{c.r.on(s), c.k}
 		add := of(c)
@@ -190,7 +191,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 	g := make([]float64, t.enc.Dim())
 	for k := range c.k {
 		of := sums[k*stride : (k+1)*stride]
-		t.enc.unfold(g, of[:columns], of[columns], of[columns+1])
+		t.enc.Unfold(g, of[:columns], of[columns], of[columns+1])
 		for j, m := range r.f.Centre {
 			g[j] -= float64(m * of[columns+2])
 		}
@@ -204,7 +205,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 
 func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
 	classes := float64(c.k)
-	return float64(2*p.Clip*(1+float64(4*(classes+8)*unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
+	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
 }
 
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
 )
 
@@ -22,7 +23,7 @@ func TestClassesByLoops(t *testing.T) {
 	for i := range o.y {
 		o.y[i] = float64(r.IntN(k))
 	}
-	plain := mustTable(t, o.x, NewIdentity(3, 1.5, true))
+	plain := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true))
 	owned, order, err := plain.Own(Owners{Persons: o.persons, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestClassCountsAreShares(t *testing.T) {
 	for i := range o.y {
 		o.y[i] = float64(r.IntN(k))
 	}
-	owned, order, err := mustTable(t, o.x, NewIdentity(3, 1.5, true)).Own(Owners{Persons: o.persons, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
+	owned, order, err := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true)).Own(Owners{Persons: o.persons, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestClassCountsAreShares(t *testing.T) {
 
 // Scores however large make probabilities, and labels that are no classes are refused.
 func TestClassesAtTheEnds(t *testing.T) {
-	table := mustTable(t, mat.NewDense(2, 1, []float64{1, -1}), NewIdentity(1, 1, true))
+	table := mustTable(t, mat.NewDense(2, 1, []float64{1, -1}), encoding.NewIdentity(1, 1, true))
 	for _, y := range [][]float64{{0, 3}, {-1, 0}, {0.5, 0}, {0, math.NaN()}, {0, math.Inf(1)}} {
 		if _, err := NewClasses(ctx, table, y, 3); !errors.Is(err, check.ErrLabel) {
 			t.Errorf("labels %v: %v", y, err)
@@ -197,7 +198,7 @@ func TestClassesAtTheEnds(t *testing.T) {
 // A gradient's declared sensitivity is twice the clip, and √K times the rounding of one
 // class; that of the slope in a factor is twice the limit, and the rounding of a sum.
 func TestClassesDeclareTheirRounding(t *testing.T) {
-	table := mustTable(t, mat.NewDense(600, 2, nil), NewIdentity(2, 1, true))
+	table := mustTable(t, mat.NewDense(600, 2, nil), encoding.NewIdentity(2, 1, true))
 	for _, k := range []int{2, 9} {
 		classes, err := NewClasses(ctx, table, make([]float64, 600), k)
 		if err != nil {
@@ -224,7 +225,7 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 			t.Fatal(err)
 		}
 		block, blocks := measureBlocks(table.layout)
-		if want := 2.2 * unit * 0.7 * (block*block + blocks*600 + 4*600); !(math.Abs((l2-1.4)/want-1) < 1e-3) {
+		if want := 2.2 * encoding.Unit * 0.7 * (block*block + blocks*600 + 4*600); !(math.Abs((l2-1.4)/want-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the limit, want %g", k, l2-1.4, want)
 		}
 	}
@@ -244,7 +245,7 @@ func TestClassGradientsAreClippedWhole(t *testing.T) {
 		x, y := mat.NewDense(n, 1, nil), make([]float64, n)
 		x.Set(3, 0, 1)
 		y[3] = float64(r)
-		classes, err := NewClasses(ctx, mustTable(t, x, NewIdentity(1, 1, true)), y, k)
+		classes, err := NewClasses(ctx, mustTable(t, x, encoding.NewIdentity(1, 1, true)), y, k)
 		if err != nil {
 			t.Fatal(err)
 		}

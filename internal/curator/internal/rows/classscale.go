@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
 )
 
@@ -38,5 +39,5 @@ func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []
 			a.sum[0] += sum(terms)
 		}
 	})
-	return c.r.answer(total, float64(2*limit*(1+8*unit))+float64(2.2*unit*limit*c.r.s.t.layout.chain(4))), err
+	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.layout.chain(4))), err
 }

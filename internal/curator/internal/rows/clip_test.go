@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -15,7 +16,7 @@ import (
 // A loss that falls below zero is scored as 0 under a finite cap, which the
 // sensitivity of the sum assumes, and as it is in the plain objective.
 func TestLossesClipsBelowZero(t *testing.T) {
-	table, err := NewTable(mat.NewDense(2, 1, []float64{1, -1}), NewIdentity(1, 1, false))
+	table, err := NewTable(mat.NewDense(2, 1, []float64{1, -1}), encoding.NewIdentity(1, 1, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestClipHoldsWhereRowsCancel(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, lo := range []float64{0, 3, 1000, 1e5} {
 		ranges := map[string][2]float64{"a": {lo, lo + 0.7}, "b": {-lo - 0.7, -lo}}
-		enc, err := NewSchema([]string{"a", "b"}, ranges, nil, false)
+		enc, err := encoding.NewSchema([]string{"a", "b"}, ranges, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,8 +95,8 @@ func TestLabelsMeetTheDomain(t *testing.T) {
 // as a query, and one on it stays.
 func TestRowsBarelyBeyondTheBound(t *testing.T) {
 	const bound = 1.3
-	enc := NewIdentity(3, bound, false)
-	room := bound * (1 + enc.slack())
+	enc := encoding.NewIdentity(3, bound, false)
+	room := bound * (1 + enc.Slack())
 	for _, excess := range []float64{-1e-9, 0, 1e-12, 1e-9, 1e-5, 1e-2} {
 		row := []float64{0.48 * bound * (1 + excess), 0.6 * bound * (1 + excess), 0.64 * bound * (1 + excess)}
 		u, err := enc.Encode(row)
@@ -110,7 +111,7 @@ func TestRowsBarelyBeyondTheBound(t *testing.T) {
 		table.encode(encoded, table.src.tile(0, 1, table.buffer()), 0, 0)
 		want := bound * min(1, 1+excess)
 		for name, v := range map[string][]float64{"query": u, "row": encoded} {
-			if norm := enc.norm(v); norm > room || norm < want*(1-1e-12) {
+			if norm := enc.Norm(v); norm > room || norm < want*(1-1e-12) {
 				t.Errorf("%s, %g beyond the bound: norm %.17g, want %.17g", name, excess, norm, want)
 			}
 		}

@@ -11,8 +11,8 @@ type columnIndex struct {
 
 func newColumnIndex(of sparseSource) *columnIndex {
 	x := &columnIndex{start: make([]int, of.cols+1), of: of}
-	for i, lo := range of.start {
-		for _, j := range of.indices[lo:of.end[i]] {
+	for i, lo := range of.Start {
+		for _, j := range of.Indices[lo:of.End[i]] {
 			x.start[j+1]++
 		}
 	}
@@ -21,8 +21,8 @@ func newColumnIndex(of sparseSource) *columnIndex {
 	}
 	x.rows = make([]int32, x.start[of.cols])
 	next := slices.Clone(x.start)
-	for i, lo := range of.start {
-		for _, j := range of.indices[lo:of.end[i]] {
+	for i, lo := range of.Start {
+		for _, j := range of.Indices[lo:of.End[i]] {
 			x.rows[next[j]] = int32(i)
 			next[j]++
 		}
@@ -35,24 +35,24 @@ func (x *columnIndex) having(j int) []int32 { return x.rows[x.start[j]:x.start[j
 
 // at is row i's raw entry in column j, which it has.
 func (x *columnIndex) at(i, j int) float64 {
-	lo := x.of.start[i]
-	k, _ := slices.BinarySearch(x.of.indices[lo:x.of.end[i]], j)
-	return x.of.values[lo+k]
+	lo := x.of.Start[i]
+	k, _ := slices.BinarySearch(x.of.Indices[lo:x.of.End[i]], j)
+	return x.of.Values[lo+k]
 }
 
 // eachEntry calls f with each entry of sparse row i: its feature, held.
 func (v *Coordinates) eachEntry(i int, f func(j int, x float64)) {
 	of := &v.index.of
-	lo, hi := of.start[i], of.end[i]
-	values := of.values[lo:hi]
-	for k, j := range of.indices[lo:hi] {
+	lo, hi := of.Start[i], of.End[i]
+	values := of.Values[lo:hi]
+	for k, j := range of.Indices[lo:hi] {
 		f(j, v.feature(i, j, values[k]))
 	}
 }
 
 // feature is that of row i in column j, of a raw entry, held.
 func (v *Coordinates) feature(i, j int, raw float64) float64 {
-	return hold(factor(v.s.t.shrink, i)*v.s.t.enc.feature(j, raw), v.entry)
+	return hold(factor(v.s.t.shrink, i)*v.s.t.enc.Feature(j, raw), v.entry)
 }
 
 // moveSparse is Move for sparse rows, in time proportional to the entries of those that have
@@ -89,7 +89,7 @@ func (v *Coordinates) change(i int, c float64, columns []int) []int {
 		return columns
 	}
 	v.c[i] = c
-	v.total += fixed(c, v.unit) - fixed(before, v.unit)
+	v.total += fixed(c, v.Unit) - fixed(before, v.Unit)
 	v.eachEntry(i, func(j int, x float64) {
 		v.g[j] += v.part(c, x) - v.part(before, x)
 		if !v.touched[j] {

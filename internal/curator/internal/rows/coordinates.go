@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
 // Coordinates are the sums Gⱼ = Σᵢ cᵢxᵢⱼ for weights that change one at a time, with cᵢ = φ'
@@ -23,7 +25,7 @@ type Coordinates struct {
 	s           *Sums
 	clip, entry float64
 	step        float64 // of a Gⱼ: clip·entry is 2^30 steps or more, and less than 2^31
-	unit        float64 // of Σ cᵢ, likewise
+	Unit        float64 // of Σ cᵢ, likewise
 	intercept   float64 // public part of all scores
 	z, c        []float64
 	g           []int64
@@ -35,24 +37,14 @@ type Coordinates struct {
 
 // NewCoordinates returns the sums at weights of 0, beside an intercept, in one pass.
 func (s *Sums) NewCoordinates(ctx context.Context, clip, entry, intercept float64) (*Coordinates, error) {
-	v := &Coordinates{s: s, clip: clip, entry: entry, step: fixedStep(clip * entry), unit: fixedStep(clip), intercept: intercept}
+	v := &Coordinates{s: s, clip: clip, entry: entry, step: fixedStep(clip * entry), Unit: fixedStep(clip), intercept: intercept}
 	n := len(s.t.length)
 	v.z, v.c, v.g = make([]float64, n), make([]float64, n), make([]int64, s.t.enc.Columns)
-	if rows, ok := s.t.src.(sparseSource); ok && !s.t.enc.shifted() {
+	if rows, ok := s.t.src.(sparseSource); ok && !s.t.enc.Shifted() {
 		v.index = newColumnIndex(rows)
 		v.touched = make([]bool, s.t.enc.Columns)
 	}
 	return v, v.renew(ctx, 0, 0)
-}
-
-// shifted reports whether absent entries of sparse rows are features other than 0.
-func (e *Encoding) shifted() bool {
-	for _, b := range e.Shift {
-		if b != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // fixedStep is the power of two of which so much is at least 2^30, and less than 2^31.
@@ -63,7 +55,7 @@ func fixedStep(most float64) float64 {
 
 // Sensitivity bounds how far each Gⱼ moves when a row, or a person, is replaced, in steps.
 func (v *Coordinates) Sensitivity() uint64 {
-	part := math.Ceil(float64(v.clip*v.entry) / v.step * (1 + 8*unit))
+	part := math.Ceil(float64(v.clip*v.entry) / v.step * (1 + 8*encoding.Unit))
 	return 2 * (uint64(part) + uint64(v.s.t.layout.owners.mostRows()))
 }
 
@@ -74,8 +66,8 @@ func (v *Coordinates) Sums() []int64 { return v.g }
 // and the rounding of a whole number to float64, twice.
 func (v *Coordinates) Total() (sum, sensitivity float64) {
 	rows := float64(v.s.t.layout.owners.mostRows())
-	part := float64(v.clip*(1+8*unit)) + float64(rows*v.unit)
-	return float64(v.total) * v.unit, 2*part + float64(4*unit*float64(v.s.Len())*part)
+	part := float64(v.clip*(1+8*encoding.Unit)) + float64(rows*v.Unit)
+	return float64(v.total) * v.Unit, 2*part + float64(4*encoding.Unit*float64(v.s.Len())*part)
 }
 
 // hold is x, or the end of [−most, most] that is next to it; −most for NaN.
@@ -190,7 +182,7 @@ func (v *Coordinates) renewRows(a *fixedSum, rows tile, lo, first, last, j int, 
 	v.slopes(v.c[lo:hi], v.z[lo:hi], v.s.labels[lo:hi],
 		func(k int) float64 { return v.s.offset(lo + k) }, func(k int) float64 { return v.s.t.owners.share(lo + k) })
 	for k, c := range v.c[lo:hi] {
-		a.total += fixed(c, v.unit)
+		a.total += fixed(c, v.Unit)
 		if v.index != nil {
 			v.eachEntry(lo+k, func(j int, x float64) { a.g[j] += v.part(c, x) })
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -168,7 +169,7 @@ func TestCoordinatesSensitivity(t *testing.T) {
 // Each of a person's rows may be rounded by a step, of either of two persons.
 func TestCoordinatesRoundEachRowOfAPerson(t *testing.T) {
 	sensitivity := func(most int) uint64 {
-		table, order, err := mustTable(t, mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6}), NewIdentity(1, 1, false)).Own(Owners{Persons: make([]int, 6), Count: 1, Most: most})
+		table, order, err := mustTable(t, mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6}), encoding.NewIdentity(1, 1, false)).Own(Owners{Persons: make([]int, 6), Count: 1, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func TestCoordinatesReachTheirBound(t *testing.T) {
 	for _, clip := range []float64{0.5, 1. / 3, 1e-40, 7e30} {
 		for _, entry := range []float64{1, 0.1, 3e20} {
 			x := mat.NewDense(1, 1, []float64{entry})
-			s := sumsOf(t, x, []float64{1e35}, 1e35, NewIdentity(1, entry, false), losses.Squared{})
+			s := sumsOf(t, x, []float64{1e35}, 1e35, encoding.NewIdentity(1, entry, false), losses.Squared{})
 			v, err := s.NewCoordinates(ctx, clip, entry, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -223,7 +224,7 @@ func TestCoordinatesOfPersons(t *testing.T) {
 				o.x.SetRow(50+i, []float64{5, -5, 0})
 				o.y, o.off, o.persons, o.weights = append(o.y, float64(k%2)), append(o.off, 0.5), append(o.persons, persons-1), append(o.weights, 2)
 			}
-			s := sumsOf(t, sparseOf(t, o.x), o.y, 0, NewIdentity(3, 1.5, true), losses.Logistic{})
+			s := sumsOf(t, sparseOf(t, o.x), o.y, 0, encoding.NewIdentity(3, 1.5, true), losses.Logistic{})
 			table, order, err := s.t.Own(Owners{Persons: o.persons, Count: persons, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -266,7 +267,7 @@ func (unsloped) Deriv(z, y float64) float64 {
 func TestCoordinatesHoldAnySlope(t *testing.T) {
 	x := mat.NewDense(2, 1, []float64{1, 1})
 	for _, y := range [][]float64{{0, 0}, {1, 1}, {0, 1}} {
-		v, err := sumsOf(t, x, y, 0, NewIdentity(1, 1, false), unsloped{}).NewCoordinates(ctx, 0.5, 1, 0)
+		v, err := sumsOf(t, x, y, 0, encoding.NewIdentity(1, 1, false), unsloped{}).NewCoordinates(ctx, 0.5, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +287,7 @@ func TestCoordinatesSameBitsForAnyGOMAXPROCS(t *testing.T) {
 		var first string
 		for _, procs := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(procs)
-			v, _, _ := walked(t, sumsOf(t, m, y, 0, NewIdentity(d, 2, true), losses.Logistic{}), 0.5, 1, 3)
+			v, _, _ := walked(t, sumsOf(t, m, y, 0, encoding.NewIdentity(d, 2, true), losses.Logistic{}), 0.5, 1, 3)
 			if text := fmt.Sprint(v.g, v.total, v.z); first == "" {
 				first = text
 			} else if text != first {
@@ -299,7 +300,7 @@ func TestCoordinatesSameBitsForAnyGOMAXPROCS(t *testing.T) {
 func TestCoordinatesCancelled(t *testing.T) {
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	s := sumsOf(t, mat.NewDense(3, 1, nil), []float64{0, 1, 1}, 0, NewIdentity(1, 1, false), losses.Logistic{})
+	s := sumsOf(t, mat.NewDense(3, 1, nil), []float64{0, 1, 1}, 0, encoding.NewIdentity(1, 1, false), losses.Logistic{})
 	if _, err := s.NewCoordinates(stopped, 1, 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pass that was cancelled: %v", err)
 	}

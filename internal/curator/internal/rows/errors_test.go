@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -90,7 +91,7 @@ func questionsOf(t *Table, y []float64) map[string]func() error {
 // a person, nor a sum of them or a checksum, whatever a file, a worker or an engine does.
 func TestErrorsTellNoCounts(t *testing.T) {
 	x, y, o := planted()
-	enc := NewIdentity(3, 9, true)
+	enc := encoding.NewIdentity(3, 9, true)
 	public := []string{"0", "1", "2", "3"} // pieces
 	open := func(dir string, e func(scratch string) Engine) (path string, table *Table, labels []float64) {
 		path = filepath.Join(dir, "rows")
@@ -218,7 +219,7 @@ func TestWorkersTellNoCounts(t *testing.T) {
 		asked = append(asked, q)
 		return Reply(ctx, q, piece)
 	}}
-	table, err := NewRemote(ctx, opened(t, path), NewIdentity(3, 9, true), e)
+	table, err := NewRemote(ctx, opened(t, path), encoding.NewIdentity(3, 9, true), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestWorkersTellNoCounts(t *testing.T) {
 func TestPartiesTellNoCounts(t *testing.T) {
 	x, y, _ := planted()
 	public := []string{"0", "2", "64", "8", strconv.Itoa(len(y))} // parties, bits, integers of an answer, rows of all
-	s := heldBy(t, x, y, 457, 64, NewIdentity(3, 9, true), losses.Logistic{})
+	s := heldBy(t, x, y, 457, 64, encoding.NewIdentity(3, 9, true), losses.Logistic{})
 	g, w := make([]float64, 4), make([]float64, 4)
 	fit := func() *Sums {
 		of, err := s.Agree(ctx, Descent{Steps: 9, Clip: 0.5, Radius: 1, Mu: 1})

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -91,14 +92,14 @@ func TestRowNonZeroDoer(t *testing.T) {
 			band.SetBand(i, j, r.NormFloat64())
 		}
 	}
-	table, err := NewTable(band, NewIdentity(30, 1, false))
+	table, err := NewTable(band, encoding.NewIdentity(30, 1, false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !table.isSparse() {
 		t.Error("not read as sparse")
 	}
-	other, err := NewTable(mat.DenseCopyOf(band), NewIdentity(30, 1, false))
+	other, err := NewTable(mat.DenseCopyOf(band), encoding.NewIdentity(30, 1, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func (repeating) DoRowNonZero(i int, f func(i, j int, v float64)) {
 }
 
 func TestBrokenRowNonZeroDoer(t *testing.T) {
-	if _, err := NewTable(repeating{mat.NewDense(2, 2, nil)}, NewIdentity(2, 1, false)); !errors.Is(err, check.ErrShape) {
+	if _, err := NewTable(repeating{mat.NewDense(2, 2, nil)}, encoding.NewIdentity(2, 1, false)); !errors.Is(err, check.ErrShape) {
 		t.Errorf("a column named twice gives %v", err)
 	}
 }
@@ -160,14 +161,14 @@ func TestBadSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewTable(nan, NewIdentity(2, 1, false)); !errors.Is(err, check.ErrValue) {
+	if _, err := NewTable(nan, encoding.NewIdentity(2, 1, false)); !errors.Is(err, check.ErrValue) {
 		t.Errorf("NaN gives %v", err)
 	}
 	one, err := NewSparse(1, 1, []int{0, 0}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	enc, err := NewSchema([]string{"a"}, map[string][2]float64{"a": {1, 2}}, nil, false)
+	enc, err := encoding.NewSchema([]string{"a"}, map[string][2]float64{"a": {1, 2}}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

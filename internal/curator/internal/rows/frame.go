@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -59,10 +60,10 @@ func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed,
 	case f.Scale != nil:
 		r.size = floats.Norm(f.Scale, math.Inf(1))
 	}
-	up := 1 + float64(4*unit*float64(d+16)) // Norm and the chain of Hypot
+	up := 1 + float64(4*encoding.Unit*float64(d+16)) // Norm and the chain of Hypot
 	r.size, r.centre = float64(r.size*up), float64(vector.Norm(f.Centre)*up)
 	// Between these no square overflows, and what vanishes is nothing beside missed.
-	if reach := r.size * (s.t.enc.magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
+	if reach := r.size * (s.t.enc.Magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
 		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
 	}
 	if s.t.elsewhere() || s.t.stored.captures() {
@@ -95,14 +96,14 @@ func (r *Framed) shortened() {
 func (r *Framed) missed() float64 {
 	e := &r.s.t.enc
 	d := float64(e.Columns)
-	return r.size * (float64(4*(d+16)*unit*(e.magnitude+r.centre)) + float64(2*e.slack()*e.Bound))
+	return r.size * (float64(4*(d+16)*encoding.Unit*(e.Magnitude+r.centre)) + float64(2*e.Slack()*e.Bound))
 }
 
 // measure finds the rows' norms, which are never too small: it adds missed, and for the
 // sum of d squares and its root d+16 roundings relative to the norm itself.
 func (r *Framed) measure(ctx context.Context) error {
 	t, e, missed := r.s.t, &r.s.t.enc, r.missed()
-	up := 1 + float64(2*unit*float64(e.Columns+16))
+	up := 1 + float64(2*encoding.Unit*float64(e.Columns+16))
 	if r.axes == nil && r.f.Scale == nil && r.f.Centre == nil {
 		for i, v := range t.length {
 			r.length[i] = float64(v*up) + missed
@@ -131,26 +132,26 @@ func (r *Framed) measure(ctx context.Context) error {
 
 // foldAxes returns A's columns a, in terms of raw rows, whose scores less their
 // intercepts −⟨a, m⟩ are coordinates; nil without Matrix.
-func (r *Framed) foldAxes() []folded {
+func (r *Framed) foldAxes() []encoding.Folded {
 	if r.axes == nil {
 		return nil
 	}
 	d := r.Dim()
-	axes, w, offset := make([]folded, d), make([]float64, r.s.t.enc.Dim()), make([]float64, 1)
+	axes, w, offset := make([]encoding.Folded, d), make([]float64, r.s.t.enc.Dim()), make([]float64, 1)
 	for k := range axes {
 		axis := r.axes[k*d : (k+1)*d]
 		copy(w, axis)
-		r.s.t.enc.fold(w, &axes[k])
+		r.s.t.enc.Fold(w, &axes[k])
 		if r.f.Centre != nil {
 			kernel.Dots(offset, axis, d, r.f.Centre)
-			axes[k].intercept = -offset[0]
+			axes[k].Intercept = -offset[0]
 		}
 	}
 	return axes
 }
 
 // squares sets sum to the squared norms of a tile's rows, axis by axis.
-func (r *Framed) squares(sum, z []float64, rows tile, lo int, axes []folded) {
+func (r *Framed) squares(sum, z []float64, rows tile, lo int, axes []encoding.Folded) {
 	clear(sum)
 	for k := range axes {
 		r.s.t.score(z, rows, lo, &axes[k])
@@ -189,7 +190,7 @@ func (r *Framed) reach(i int) float64 {
 	if r.shorten == nil {
 		return r.length[i]
 	}
-	return math.Min(r.length[i], r.f.Longest*(1+4*unit))
+	return math.Min(r.length[i], r.f.Longest*(1+4*encoding.Unit))
 }
 
 // features sets row to x − m for row k of a tile.

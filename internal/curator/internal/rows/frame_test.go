@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -222,7 +223,7 @@ func outer(v []float64, c float64) []float64 {
 }
 
 // framedForms are tables of one matrix in all forms, with the encoded rows.
-func framedForms(t *testing.T, x *mat.Dense, sp *Sparse, enc Encoding) map[string]*Table {
+func framedForms(t *testing.T, x *mat.Dense, sp *Sparse, enc encoding.Encoding) map[string]*Table {
 	t.Helper()
 	n, d := x.Dims()
 	list, matrices, wider := map[string]*Table{}, forms(x), enc
@@ -263,7 +264,7 @@ func framedForms(t *testing.T, x *mat.Dense, sp *Sparse, enc Encoding) map[strin
 // matrix; dense forms give the same bits. A norm is never below the row's.
 func TestFramedMatchesItsDefinition(t *testing.T) {
 	const n, d = 400, 5
-	for name, enc := range map[string]Encoding{"identity": NewIdentity(d, 1.2, true), "schema": affine(t, d, false)} {
+	for name, enc := range map[string]encoding.Encoding{"identity": encoding.NewIdentity(d, 1.2, true), "schema": affine(t, d, false)} {
 		r := rand.New(rand.NewPCG(43, 44))
 		x, y := randomMatrix(r, n, d, 1), make([]float64, n)
 		sp := sparsify(t, r, x, 0.6)
@@ -324,7 +325,7 @@ func framedSample(t *testing.T, loss losses.Loss, label float64) (*Sums, Frame, 
 		y[i] = float64(r.IntN(2))
 	}
 	f := Frame{Centre: randomVector(r, d, 0.5), Matrix: randomMatrix(r, d, d, 1), Longest: 2}
-	return sumsOf(t, x, y, label, NewIdentity(d, 1.5, true), loss), f, randomVector(r, d, 1)
+	return sumsOf(t, x, y, label, encoding.NewIdentity(d, 1.5, true), loss), f, randomVector(r, d, 1)
 }
 
 // The number of goroutines changes no bit.
@@ -411,7 +412,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 		for j := range d {
 			lo[j], hi[j], scale[j], shift[j] = far-1.1, far+1.1, 1/1.1, -far/1.1
 		}
-		enc := NewAffine(1.3, true, scale, shift, lo, hi)
+		enc := encoding.NewAffine(1.3, true, scale, shift, lo, hi)
 		x := randomMatrix(r, n, d, 0.3)
 		near := []float64{0.3, -0.2, 0.1, 0.4}
 		for i := range n {

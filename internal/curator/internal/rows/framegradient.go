@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
 )
@@ -39,14 +40,14 @@ func (r *Framed) combine(ctx context.Context, u []float64, of func(r *Framed) co
 // each answer; and the two rows' own features, off by a slack each.
 func (r *Framed) sumRounding(most float64) float64 {
 	e, l := &r.s.t.enc, r.s.t.layout
-	chains := float64(l.chain(8) * (e.magnitude + r.centre))
+	chains := float64(l.chain(8) * (e.Magnitude + r.centre))
 	product := float64(float64(l.n) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
-	return float64(most * r.size * (float64(2.2*unit*(chains+product)) + float64(4*e.slack()*e.Bound)))
+	return float64(most * r.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
 }
 
 // sumSensitivity is that of Sum: 2·longest and rounding.
 func (r *Framed) sumSensitivity(longest float64) float64 {
-	return float64(2*longest*(1+4*unit)) + r.sumRounding(1)
+	return float64(2*longest*(1+4*encoding.Unit)) + r.sumRounding(1)
 }
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
@@ -105,7 +106,7 @@ func (r *Framed) norm(i int, p Slope) float64 {
 	case p.Apart > 0:
 		return t
 	case p.Constant > 0:
-		return math.Hypot(t, p.Constant) * (1 + 4*unit)
+		return math.Hypot(t, p.Constant) * (1 + 4*encoding.Unit)
 	}
 	return math.Max(t, 1)
 }
@@ -132,7 +133,7 @@ func (r *Framed) gradientSensitivity(p Slope) float64 {
 	if p.Apart > 0 {
 		reach = math.Hypot(p.Clip, p.Constant)
 	}
-	return float64(2*reach*(1+8*unit)) + r.gradientRounding(p)
+	return float64(2*reach*(1+8*encoding.Unit)) + r.gradientRounding(p)
 }
 
 func (r *Framed) gradientRounding(p Slope) float64 {
@@ -140,7 +141,7 @@ func (r *Framed) gradientRounding(p Slope) float64 {
 	if p.Apart > 0 {
 		scale = p.Constant / p.Apart
 	}
-	return r.sumRounding(most) + float64(2.2*unit*most*scale*r.s.t.layout.chain(4))
+	return r.sumRounding(most) + float64(2.2*encoding.Unit*most*scale*r.s.t.layout.chain(4))
 }
 
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
@@ -218,8 +219,8 @@ func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64)
 // of its rows.
 func (r *Framed) scoring(u []float64, offset float64) func(r *Framed, z []float64, rows tile, lo int) {
 	w, c := r.weights(u)
-	var folds folded
-	r.s.t.enc.fold(w, &folds)
+	var folds encoding.Folded
+	r.s.t.enc.Fold(w, &folds)
 	return func(r *Framed, z []float64, rows tile, lo int) {
 		r.s.t.score(z, rows, lo, &folds)
 		for k, v := range z {

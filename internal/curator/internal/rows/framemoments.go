@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -33,7 +34,7 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[k] = c
-			z[k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*unit)
+			z[k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*encoding.Unit)
 		}
 	}
 }
@@ -97,8 +98,8 @@ func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 	e, d, l := &r.s.t.enc, float64(r.Dim()), r.s.t.momentsLayout()
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
 	sum := l.chain(4) + float64(float64(l.n)*float64(4*(d+8))) + float64(2*(l.owners.mostRows()-1))
-	rounding := most * z * z * size * size * (float64(2.2*unit*sum) + float64(16*e.slack()))
-	return float64(momentsDistance(longest)*(1+32*unit)) + float64(rounding)
+	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
+	return float64(momentsDistance(longest)*(1+32*encoding.Unit)) + float64(rounding)
 }
 
 // factors sets f to what the rows of a tile are multiplied by; norms is room.
@@ -200,8 +201,8 @@ func pack(m *mat.SymDense) []float64 {
 // themselves (room for four), and two rows' slacks.
 func (r *Framed) squaresSensitivity() float64 {
 	e, x := &r.s.t.enc, r.s.t.enc.Bound
-	sums := float64(2.2 * unit * r.s.t.layout.chain(4))
-	return float64(momentsDistance(x)*(1+8*unit)) + float64(x*x*(sums+float64(16*e.slack())))
+	sums := float64(2.2 * encoding.Unit * r.s.t.layout.chain(4))
+	return float64(momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
 }
 
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -114,7 +115,7 @@ func TestLengthsAtEdges(t *testing.T) {
 		moves := 0
 		for _, v := range candidates {
 			x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
-			table := mustTable(t, x, NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
+			table := mustTable(t, x, encoding.NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
 			framed, err := (&Sums{t: table, loss: losses.Logistic{}, labels: make([]float64, 4)}).Frame(ctx, whole, Frame{})
 			if err != nil {
 				t.Fatal(err)

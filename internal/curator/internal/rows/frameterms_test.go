@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -51,7 +52,7 @@ func framedShapes() []*framedShape {
 
 // sum are the terms of the rounding of Σcᵢx̃ᵢ, |cᵢ| ≤ most, and of its product with A.
 func (s *framedShape) sum(most float64) []term {
-	n, d, u := float64(s.n), float64(s.columns), 2.2*unit*most*s.size
+	n, d, u := float64(s.n), float64(s.columns), 2.2*encoding.Unit*most*s.size
 	product := u * n * (2*s.bound + s.centre)
 	both := func(what string, v float64) []term {
 		return []term{{what + ", raw terms", u * v * s.magnitude}, {what + ", centre", u * v * s.centre}}
@@ -67,7 +68,7 @@ func (s *framedShape) framedMoments(most, constant, longest float64) []term {
 	n, d := float64(s.n), float64(s.columns)
 	z, size := s.bound+s.centre+constant, math.Max(1, s.size)
 	whole := most * z * z * size * size
-	sum := 2.2 * unit * whole
+	sum := 2.2 * encoding.Unit * whole
 	return append(scaled("two rows: ", 16*whole, s.slack()),
 		term{"the exact distance", math.Sqrt2 * longest * longest},
 		term{"the moments' block with the row", sum * s.momentsRows * s.momentsRows},
@@ -97,7 +98,7 @@ func TestTermsOfFrames(t *testing.T) {
 		every int
 	}{
 		{"missed", func(s *framedShape) float64 { return s.framed.missed() }, func(s *framedShape) []term {
-			u := 4 * unit * s.size
+			u := 4 * encoding.Unit * s.size
 			d := float64(s.columns)
 			return append(scaled("features: ", 2*s.size*s.bound, s.slack()),
 				term{"the columns, raw terms", u * d * s.magnitude}, term{"sixteen roundings of raw terms", u * 16 * s.magnitude},
@@ -111,7 +112,7 @@ func TestTermsOfFrames(t *testing.T) {
 			if s.slope.Apart > 0 {
 				exact, scale = 2*math.Sqrt(s.slope.Clip*s.slope.Clip+s.slope.Constant*s.slope.Constant), s.slope.Constant/s.slope.Apart
 			}
-			n, constant := float64(s.n), 2.2*unit*most*scale
+			n, constant := float64(s.n), 2.2*encoding.Unit*most*scale
 			return append(s.sum(most), term{"the exact gradients", exact},
 				term{"the constant's block with the row", constant * s.block * s.block},
 				term{"the constant's merges", constant * s.blocks * n}, term{"the constant's product", constant * 4 * n})
@@ -123,14 +124,14 @@ func TestTermsOfFrames(t *testing.T) {
 		{"squares", func(s *framedShape) float64 { return s.framed.squaresSensitivity() }, func(s *framedShape) []term {
 			x, n := s.bound*s.bound, float64(s.n)
 			return append(scaled("two rows: ", 16*x, s.slack()), term{"the exact distance", math.Sqrt2 * x},
-				term{"the block with the row", 2.2 * unit * x * s.block * s.block},
-				term{"the merges", 2.2 * unit * x * s.blocks * n}, term{"the squares themselves", 2.2 * unit * x * 4 * n})
+				term{"the block with the row", 2.2 * encoding.Unit * x * s.block * s.block},
+				term{"the merges", 2.2 * encoding.Unit * x * s.blocks * n}, term{"the squares themselves", 2.2 * encoding.Unit * x * 4 * n})
 		}, 6},
 		{"labels", func(s *framedShape) float64 { return s.sums.labelSensitivity() }, func(s *framedShape) []term {
 			if s.loss.Labels() == losses.Binary {
 				return []term{{"a label's range", 1}}
 			}
-			sum := 2.2 * unit * s.label
+			sum := 2.2 * encoding.Unit * s.label
 			return []term{{"a label's range", 2 * s.label}, {"the labels' block with the row", sum * s.block * s.block}, {"the labels' merges", sum * s.blocks * float64(s.n)}}
 		}, 3},
 	}
@@ -195,7 +196,7 @@ func TestPackedAnswersDeclareTheirBound(t *testing.T) {
 func TestMeasuredNormsHaveRoom(t *testing.T) {
 	const d = 1000
 	r := rand.New(rand.NewPCG(49, 50))
-	s := sumsOf(t, randomMatrix(r, 3, d, 0.01), make([]float64, 3), 0, NewIdentity(d, 1, false), losses.Logistic{})
+	s := sumsOf(t, randomMatrix(r, 3, d, 0.01), make([]float64, 3), 0, encoding.NewIdentity(d, 1, false), losses.Logistic{})
 	ones, one := make([]float64, d), mat.NewDense(d, d, nil)
 	for j := range ones {
 		ones[j] = 1
@@ -214,8 +215,8 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 				sum.Add(sum, product(v, v))
 			}
 			own, _ := sum.Sqrt(sum).Float64()
-			if room := length - framed.missed() - own; room < own*unit*(d+16) || room > own*unit*4*(d+16) {
-				t.Errorf("%s: a row of norm %g has room for %g roundings of it beside what is missed, want %d to %d", name, own, room/own/unit, d+16, 4*(d+16))
+			if room := length - framed.missed() - own; room < own*encoding.Unit*(d+16) || room > own*encoding.Unit*4*(d+16) {
+				t.Errorf("%s: a row of norm %g has room for %g roundings of it beside what is missed, want %d to %d", name, own, room/own/encoding.Unit, d+16, 4*(d+16))
 			}
 		}
 	}

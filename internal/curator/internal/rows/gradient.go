@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -43,8 +44,8 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at at
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
-	var f folded
-	s.t.enc.fold(w, &f)
+	var f encoding.Folded
+	s.t.enc.Fold(w, &f)
 	err = s.pass(ctx, total.sum, func(s *Sums) adder {
 		set := of(s)
 		return func(a *workspace, rows tile, lo int) {
@@ -64,7 +65,7 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at at
 		}
 	})
 	if err == nil {
-		s.t.enc.unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])
+		s.t.enc.Unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])
 	}
 	return total.sum[p+2], total.sum[p+3], err
 }
@@ -91,9 +92,6 @@ func (t *Table) weighTile(g, c []float64, lo int) {
 		g[p] += sum(c)
 	}
 }
-
-// unit is the unit roundoff of float64.
-const unit = 0x1p-53
 
 // GradientSensitivity bounds the L2 distance between Gradient's answers at a w
 // of norm r on two tables that differ in one row, as computed in floating
@@ -131,7 +129,7 @@ const unit = 0x1p-53
 func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	b := s.boundsAt(r, clip)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
-	sums := 2.2 * unit * b.coefficient * s.t.enc.magnitude * s.t.layout.chain(8)
+	sums := 2.2 * encoding.Unit * b.coefficient * s.t.enc.Magnitude * s.t.layout.chain(8)
 	return exact + float64(2*b.row) + float64(sums) + s.steps(r, clip)
 }
 
@@ -146,7 +144,7 @@ func (s *Sums) Diameter(r float64) float64 { return s.boundsAt(r, math.Inf(1)).d
 func (s *Sums) GradientError(r, clip float64) float64 {
 	n, m, blocks := float64(s.Len()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
 	b := s.boundsAt(r, clip)
-	sums := 1.1 * unit * b.coefficient * s.t.enc.magnitude * n * (m + blocks + 8)
+	sums := 1.1 * encoding.Unit * b.coefficient * s.t.enc.Magnitude * n * (m + blocks + 8)
 	return float64(n*b.row) + float64(sums)
 }
 
@@ -162,7 +160,7 @@ type bounds struct {
 func (s *Sums) boundsAt(r, clip float64) bounds {
 	e := &s.t.enc
 	p := float64(e.Columns)
-	b := bounds{slack: e.slack()}
+	b := bounds{slack: e.Slack()}
 	x := e.FeatureBound() * (1 + b.slack)
 	z := float64(x*r*(1+b.slack)) + s.offsetBound
 	b.Constants = s.loss.Constants(z, s.labelBound)
@@ -174,7 +172,7 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 	longest := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient
 	b.row = b.slack * longest
 	if !math.IsInf(b.Smoothness, 1) {
-		score := float64(unit*(p+8)*r*e.magnitude) + float64(2*unit*s.offsetBound)
+		score := float64(encoding.Unit*(p+8)*r*e.Magnitude) + float64(2*encoding.Unit*s.offsetBound)
 		b.row += math.Min(float64(x*b.Smoothness*score), 2*longest)
 	}
 	switch b.coefficient = b.Slope; {
@@ -188,7 +186,7 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 
 // Slack bounds by how much, relatively, rounding may lengthen a bounded row or a
 // clipped gradient.
-func (s *Sums) Slack() float64 { return s.t.enc.slack() }
+func (s *Sums) Slack() float64 { return s.t.enc.Slack() }
 
 // Constants are the loss's at weights of norm r, rounding of scores included.
 func (s *Sums) Constants(r float64) losses.Constants { return s.boundsAt(r, math.Inf(1)).Constants }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -37,7 +38,7 @@ func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
 	w := []float64{0.3, -0.2, 0.1}
 	answers := func(says float64) (scores, hessian []float64, score, distance float64) {
 		labels := append([]float64{2}, y[1:]...)
-		s := sumsOf(t, x, labels, 3, NewIdentity(3, 1, false), astray{says: says})
+		s := sumsOf(t, x, labels, 3, encoding.NewIdentity(3, 1, false), astray{says: says})
 		scores = make([]float64, 1)
 		if err := s.Losses(ctx, scores, [][]float64{w}, []float64{limit}); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -44,8 +45,8 @@ func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) (*Curv
 func (s *Sums) weighByCurvature(w []float64, clip float64) func(s *Sums) weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	clips := !math.IsInf(clip, 1)
-	var f folded
-	s.t.enc.fold(w, &f)
+	var f encoding.Folded
+	s.t.enc.Fold(w, &f)
 	return func(s *Sums) weigh {
 		return func(z []float64, rows tile, lo int) {
 			s.t.score(z, rows, lo, &f)

@@ -4,12 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
-
-	"github.com/dpglm/dpglm/internal/check"
 )
-
-// maxAbs is the largest magnitude of a raw value without a range.
-const maxAbs = 1e100
 
 // intake checks dense rows and measures all. It tells which ones have values outside of
 // their ranges.
@@ -43,60 +38,17 @@ func (t *Table) measureTile(a *workspace, lo, hi int, base float64, outside []bo
 	for i := lo; i < hi; i++ {
 		var norm float64
 		if k := i - lo; rows.sparse {
-			norm = e.sparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], base)
+			norm = e.SparseNorm(rows.indices[rows.start[k]:rows.end[k]], rows.data[rows.start[k]:rows.end[k]], base)
 		} else {
 			rows.copyRow(a.row, k)
-			if outside[i], err = e.admitRow(a.row, i); err != nil {
+			if outside[i], err = e.AdmitRow(a.row, i); err != nil {
 				return err
 			}
-			norm = e.norm(a.row)
+			norm = e.Norm(a.row)
 		}
-		t.shrink[i] = e.shrink(norm)
+		t.shrink[i] = e.Shrink(norm)
 		t.length[i] = math.Min(norm, e.Bound)
-		t.norm[i] = e.normBound(t.length[i])
+		t.norm[i] = e.NormBound(t.length[i])
 	}
 	return nil
-}
-
-// admitRow checks the values of row i and clamps them, and reports whether it had to.
-// Values within their ranges, which are most, need two comparisons.
-func (e *Encoding) admitRow(row []float64, i int) (outside bool, err error) {
-	if e.Min == nil {
-		for j, v := range row {
-			if !(v >= -maxAbs && v <= maxAbs) {
-				_, err := e.admit(v, i, j)
-				return false, err
-			}
-		}
-		return false, nil
-	}
-	if err := e.admitGroups(row, i); err != nil {
-		return false, err
-	}
-	least, most := e.Min[:len(row)], e.Max[:len(row)]
-	for _, j := range e.ranged {
-		v := row[j]
-		if v >= least[j] && v <= most[j] {
-			continue
-		}
-		if row[j], err = e.admit(v, i, j); err != nil {
-			return false, err
-		}
-		outside = true
-	}
-	return outside, nil
-}
-
-// admit checks a raw value and clamps it to its range.
-func (e *Encoding) admit(v float64, i, j int) (float64, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return v, check.Fail(check.ErrValue, e.cell(i, j), nil, "must be finite")
-	}
-	if e.Min != nil {
-		return min(max(v, e.Min[j]), e.Max[j]), nil
-	}
-	if math.Abs(v) > maxAbs {
-		return v, check.Fail(check.ErrValue, e.cell(i, j), nil, tooLong)
-	}
-	return v, nil
 }

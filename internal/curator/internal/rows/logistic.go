@@ -3,15 +3,16 @@ package rows
 import (
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // atOnce adds what combine does for the rows from lo on to the sums of their block, as far
 // as there is a faster way with the same bits, and returns the first row that is left.
-type atOnce func(s *Sums, a *workspace, lo int, f *folded) int
+type atOnce func(s *Sums, a *workspace, lo int, f *encoding.Folded) int
 
-func (f atOnce) add(s *Sums, a *workspace, lo int, w *folded) int {
+func (f atOnce) add(s *Sums, a *workspace, lo int, w *encoding.Folded) int {
 	if f == nil {
 		return lo
 	}
@@ -21,7 +22,7 @@ func (f atOnce) add(s *Sums, a *workspace, lo int, w *folded) int {
 // logisticAtOnce is for Gradient: rows of the caller's matrix under the logistic loss.
 func logisticAtOnce(clip float64) atOnce {
 	const most = 64 // tiles, as a goroutine can't be stopped meanwhile
-	return func(s *Sums, a *workspace, lo int, f *folded) int {
+	return func(s *Sums, a *workspace, lo int, f *encoding.Folded) int {
 		if s.signed == nil || s.offsets != nil {
 			return lo
 		}
@@ -31,7 +32,7 @@ func logisticAtOnce(clip float64) atOnce {
 			shrink = shrink[lo:]
 		}
 		return lo + kernel.AddLogistic(a.sum, x.Data[lo*x.Stride:], x.Stride, n, l.tileRows,
-			f.v, s.signed[lo:], shrink, a.beside, clip, f.offset, f.intercept)
+			f.V, s.signed[lo:], shrink, a.beside, clip, f.Offset, f.Intercept)
 	}
 }
 

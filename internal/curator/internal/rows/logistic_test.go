@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -25,7 +26,7 @@ func TestLogisticAtOnce(t *testing.T) {
 			for i := range y {
 				y[i] = float64(r.IntN(2))
 			}
-			bounds := []Encoding{NewIdentity(d, 100, false), NewIdentity(d, math.Sqrt(float64(d)), true), affine(t, d, true)}
+			bounds := []encoding.Encoding{encoding.NewIdentity(d, 100, false), encoding.NewIdentity(d, math.Sqrt(float64(d)), true), affine(t, d, true)}
 			for k, enc := range bounds {
 				for _, clip := range []float64{0.4, math.Inf(1)} {
 					at, one := sumsOf(t, x, y, 0, enc, losses.Logistic{}), sumsOf(t, opaque{x}, y, 0, enc, losses.Logistic{})
@@ -56,7 +57,7 @@ func TestLogisticAtOnceIsForPlainRows(t *testing.T) {
 	for i := range n {
 		y[i], off[i], o.Weights[i] = float64(r.IntN(2)), 2*r.Float64()-1, r.Float64()
 	}
-	enc := NewIdentity(d, 1, true)
+	enc := encoding.NewIdentity(d, 1, true)
 	file := inFile(t, x, y, enc)
 	w := randomVector(r, enc.Dim(), 1.5)
 	for name, of := range map[string]func(t *Table) (*Table, []int, []float64){

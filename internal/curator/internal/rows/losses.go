@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -32,9 +33,9 @@ func withinCap(v, most float64) float64 {
 // total sets dst_j to the sum over rows of what f makes of their scores at w_j and their
 // labels, each row counting its share.
 func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(score, label float64, j int) float64) error {
-	fs := make([]folded, len(ws))
+	fs := make([]encoding.Folded, len(ws))
 	for j, w := range ws {
-		s.t.enc.fold(w, &fs[j])
+		s.t.enc.Fold(w, &fs[j])
 	}
 	return s.pass(ctx, dst, func(s *Sums) adder {
 		return func(a *workspace, rows tile, lo int) {
@@ -56,7 +57,7 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 // row is replaced: each term lies in [0, cap], and rounding adds what
 // GradientSensitivity explains.
 func (s *Sums) LossSensitivity(limit float64) float64 {
-	return limit * (1 + float64(2.2*unit*s.t.layout.chain(0)))
+	return limit * (1 + float64(2.2*encoding.Unit*s.t.layout.chain(0)))
 }
 
 // Errors sets dst_j to the number of rows whose label, ±1, is not the sign of the
@@ -82,7 +83,7 @@ func (s *Sums) labelSensitivity() float64 {
 	case losses.Count, losses.Amount:
 		spread = s.labelBound
 	}
-	return float64(spread*(1+1e-15)) + float64(2.2*unit*largest*s.t.layout.chain(0))
+	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.layout.chain(0))
 }
 
 // eachRow sets dst to the sum of what add adds for each row.

@@ -6,8 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 )
 
@@ -78,7 +80,7 @@ func (t *Table) momentsLayout() layout {
 //   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
-	return x * x * (float64(2.2*unit*l.chain(0)) + float64(4.1*t.enc.slack()))
+	return x * x * (float64(2.2*encoding.Unit*l.chain(0)) + float64(4.1*t.enc.Slack()))
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.
@@ -117,7 +119,7 @@ func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 		if weight != 0 {
 			u := a.encoded[kept*a.sum.Stride:][:a.sum.Dim]
 			t.encode(u, rows, lo, k)
-			scale(u, math.Sqrt(weight))
+			floats.Scale(math.Sqrt(weight), u)
 			kept++
 		}
 	}
@@ -131,21 +133,12 @@ func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []fl
 		}
 		a.values = append(a.values[:0], rows.data[rows.start[k]:rows.end[k]]...)
 		a.columns = append(a.columns[:0], rows.indices[rows.start[k]:rows.end[k]]...)
-		scale(a.values, factor(t.shrink, lo+k))
+		floats.Scale(factor(t.shrink, lo+k), a.values)
 		if t.enc.Intercept {
 			a.values, a.columns = append(a.values, t.enc.Constant), append(a.columns, t.enc.Columns)
 		}
-		scale(a.values, math.Sqrt(weight))
+		floats.Scale(math.Sqrt(weight), a.values)
 		a.sum.AddSparse(a.columns, a.values)
-	}
-}
-
-func scale(v []float64, factor float64) {
-	if factor == 1 {
-		return
-	}
-	for j := range v {
-		v[j] *= factor
 	}
 }
 
@@ -196,5 +189,5 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 func (q *Quadratic) Sensitivity(r float64) float64 {
 	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.FeatureBound()
 	product := (dim + 2) * n * x * (float64(x*r) + q.s.Constants(0).Slope)
-	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*unit*product)
+	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*encoding.Unit*product)
 }

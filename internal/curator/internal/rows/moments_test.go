@@ -11,11 +11,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // momentsByDefinition is Σ weights_i·xᵢxᵢᵀ over encoded rows.
-func momentsByDefinition(enc *Encoding, x *mat.Dense, weights []float64) *mat.SymDense {
+func momentsByDefinition(enc *encoding.Encoding, x *mat.Dense, weights []float64) *mat.SymDense {
 	m := mat.NewSymDense(enc.Dim(), nil)
 	for i, weight := range weights {
 		m.SymRankOne(m, weight, mat.NewVecDense(enc.Dim(), encode(enc, x.RawRowView(i))))
@@ -31,7 +32,7 @@ func TestMomentsOfFewEntries(t *testing.T) {
 		for _, bound := range []float64{0.5, 100} {
 			r := rand.New(rand.NewPCG(31, 32))
 			x := randomMatrix(r, n, d, 1)
-			sparse, enc := sparsify(t, r, x, 0.05), NewIdentity(d, bound, intercept)
+			sparse, enc := sparsify(t, r, x, 0.05), encoding.NewIdentity(d, bound, intercept)
 			weights := make([]float64, n)
 			for i := range weights {
 				weights[i] = max(0, r.Float64()-0.3)
@@ -65,7 +66,7 @@ func TestHessian(t *testing.T) {
 	for i := range y {
 		y[i] = float64(r.IntN(2))
 	}
-	for _, enc := range []Encoding{NewIdentity(d, 1, true), affine(t, d, false)} {
+	for _, enc := range []encoding.Encoding{encoding.NewIdentity(d, 1, true), affine(t, d, false)} {
 		s, loss, w := sumsOf(t, x, y, 0, enc, losses.Logistic{}), losses.Logistic{}, randomVector(r, enc.Dim(), 2)
 		curvatures, err := s.Curvatures(ctx, w, clip)
 		if err != nil {
@@ -106,7 +107,7 @@ func TestHessian(t *testing.T) {
 func TestMomentsSameBitsForAnyGOMAXPROCS(t *testing.T) {
 	const n, d = 20_000, 11
 	r := rand.New(rand.NewPCG(35, 36))
-	s := sumsOf(t, randomMatrix(r, n, d, 1), make([]float64, n), 1, NewIdentity(d, 1, true), losses.Squared{})
+	s := sumsOf(t, randomMatrix(r, n, d, 1), make([]float64, n), 1, encoding.NewIdentity(d, 1, true), losses.Squared{})
 	var first []float64
 	for _, procs := range []int{1, 2, 4} {
 		old := runtime.GOMAXPROCS(procs)
@@ -128,7 +129,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 38))
 	x := randomMatrix(r, n, d, 0.3)
 	blocks := func() (sums [][]float64) {
-		table, err := NewTable(x, NewIdentity(d, 1, false))
+		table, err := NewTable(x, encoding.NewIdentity(d, 1, false))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +157,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 func TestCancelledMoments(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	s := sumsOf(t, mat.NewDense(5000, 3, nil), make([]float64, 5000), 1, NewIdentity(3, 1, false), losses.Squared{})
+	s := sumsOf(t, mat.NewDense(5000, 3, nil), make([]float64, 5000), 1, encoding.NewIdentity(3, 1, false), losses.Squared{})
 	w := make([]float64, 3)
 	_, moments := s.t.Moments(cancelled, nil)
 	_, hessian := s.Hessian(cancelled, w, 1)
@@ -172,7 +173,7 @@ func TestCancelledMoments(t *testing.T) {
 func BenchmarkMoments(b *testing.B) {
 	const n, d = 100_000, 100
 	r := rand.New(rand.NewPCG(39, 40))
-	table, err := NewTable(randomMatrix(r, n, d, 0.1), NewIdentity(d, 10, false))
+	table, err := NewTable(randomMatrix(r, n, d, 0.1), encoding.NewIdentity(d, 10, false))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func BenchmarkMoments(b *testing.B) {
 func BenchmarkQuadratic(b *testing.B) {
 	const n, d = 1000, 100
 	r := rand.New(rand.NewPCG(41, 42))
-	table, err := NewTable(randomMatrix(r, n, d, 0.1), NewIdentity(d, 1, false))
+	table, err := NewTable(randomMatrix(r, n, d, 0.1), encoding.NewIdentity(d, 1, false))
 	if err != nil {
 		b.Fatal(err)
 	}

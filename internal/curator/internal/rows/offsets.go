@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
 // Range is a public one, of numbers that are held to it.
@@ -47,5 +49,5 @@ func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err er
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})
-	return values, 2*(1+1e-15) + float64(2.2*unit*s.t.layout.chain(4)), err
+	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.layout.chain(4)), err
 }

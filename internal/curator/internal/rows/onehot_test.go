@@ -11,12 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
 // animals has two groups, whose columns lie apart and in no order, and two ranges.
-func animals(t *testing.T) Encoding {
+func animals(t *testing.T) encoding.Encoding {
 	t.Helper()
-	e, err := NewSchema([]string{"red", "age", "cat", "blue", "dog", "weight", "green"},
+	e, err := encoding.NewSchema([]string{"red", "age", "cat", "blue", "dog", "weight", "green"},
 		map[string][2]float64{"age": {0, 100}, "weight": {-5, 5}},
 		map[string][]string{"colour": {"green", "red", "blue"}, "animal": {"cat", "dog"}}, true)
 	if err != nil {
@@ -62,7 +63,7 @@ func TestOneHotRows(t *testing.T) {
 			checkOneHot(t, name+", "+form, err, "row 2101 (counted from 1)", c.says)
 			if err == nil {
 				for _, p := range []*Table{table.Pick([]int{at, 0}), table.Rebound(0.1, 1)} {
-					if p.enc.groups == nil {
+					if p.enc.Groups == nil {
 						t.Errorf("%s: the groups are lost", form)
 					}
 				}

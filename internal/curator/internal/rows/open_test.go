@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -73,7 +74,7 @@ func TestBrokenMatrix(t *testing.T) {
 		"DoRowNonZero panics": {brokenDoer{broken{method: "DoRowNonZero"}}, check.ErrConfig, "DoRowNonZero of the matrix"},
 		"another row":         {brokenDoer{broken{method: "astray"}}, check.ErrShape, "row 0"},
 	} {
-		table, err := NewTable(c.x, NewIdentity(2, 1, false))
+		table, err := NewTable(c.x, encoding.NewIdentity(2, 1, false))
 		if table != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -122,7 +123,7 @@ func TestMatrixIsWhatItsAtSays(t *testing.T) {
 		randomMatrix(r, n, 1, 1).ColView(0), mat.NewSymDense(n, nil)} {
 		name := fmt.Sprintf("%T", m)
 		_, d := m.Dims()
-		table, err := NewTable(m, NewIdentity(d, 1e3, false))
+		table, err := NewTable(m, encoding.NewIdentity(d, 1e3, false))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -163,7 +164,7 @@ func (m declaring) DoRowNonZero(i int, f func(i, j int, v float64)) { m.x.DoRowN
 func TestDeclaredNonZeros(t *testing.T) {
 	band := mat.NewBandDense(5, 5, 1, 1, nil)
 	for _, m := range []mat.Matrix{declaring{band}, &declaring{band}, band, mat.NewTriDense(5, mat.Lower, nil)} {
-		table, err := NewTable(m, NewIdentity(5, 1, false))
+		table, err := NewTable(m, encoding.NewIdentity(5, 1, false))
 		if err != nil || !table.isSparse() {
 			t.Errorf("%T is not read as sparse (%v)", m, err)
 		}
@@ -171,7 +172,7 @@ func TestDeclaredNonZeros(t *testing.T) {
 }
 
 func TestLabelsForEachRow(t *testing.T) {
-	table, err := NewTable(mat.NewDense(3, 1, nil), NewIdentity(1, 1, false))
+	table, err := NewTable(mat.NewDense(3, 1, nil), encoding.NewIdentity(1, 1, false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -172,7 +173,7 @@ func TestGoexitOfAMatrix(t *testing.T) {
 						err = p
 					}
 				}()
-				table, e := NewTable(x, NewIdentity(3, 1, false))
+				table, e := NewTable(x, encoding.NewIdentity(3, 1, false))
 				if e != nil {
 					err = e
 					return
@@ -240,7 +241,7 @@ func TestAllocationsOfAPass(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1000, 100_000} {
 		for _, clip := range []float64{math.Inf(1), 0.3} {
-			s := sumsOf(t, randomMatrix(r, n, 10, 0.1), make([]float64, n), 0, NewIdentity(10, 10, true), losses.Logistic{})
+			s := sumsOf(t, randomMatrix(r, n, 10, 0.1), make([]float64, n), 0, encoding.NewIdentity(10, 10, true), losses.Logistic{})
 			w, g := randomVector(r, 11, 1), make([]float64, 11)
 			allocations := math.Inf(1)
 			for range 20 {

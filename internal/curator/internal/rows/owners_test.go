@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -49,7 +50,7 @@ func (o owned) of(t *testing.T, rows []int, sparse bool) *Sums {
 	if sparse {
 		m = sparseOf(t, x)
 	}
-	s, err := NewSums(mustTable(t, m, NewIdentity(3, 1.5, true)), y, 0, 0, losses.Logistic{})
+	s, err := NewSums(mustTable(t, m, encoding.NewIdentity(3, 1.5, true)), y, 0, 0, losses.Logistic{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,7 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		for i := range of {
 			x.Set(i, 0, 1)
 		}
-		table, order, err := mustTable(t, x, NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(2)})
+		table, order, err := mustTable(t, x, encoding.NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +310,7 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 
 // What can't be is refused.
 func TestOwnRefuses(t *testing.T) {
-	table := mustTable(t, mat.NewDense(2, 1, []float64{1, 1}), NewIdentity(1, 1, false))
+	table := mustTable(t, mat.NewDense(2, 1, []float64{1, 1}), encoding.NewIdentity(1, 1, false))
 	for name, c := range map[string]struct {
 		facts Owners
 		kind  error
@@ -343,7 +344,7 @@ func TestRoundingOfPersons(t *testing.T) {
 		of[i] = i
 	}
 	framed := func(most int) *Framed {
-		table, order, err := mustTable(t, x, NewIdentity(2, 1, false)).Own(Owners{Persons: of, Count: n, Most: most})
+		table, order, err := mustTable(t, x, encoding.NewIdentity(2, 1, false)).Own(Owners{Persons: of, Count: n, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +365,7 @@ func TestRoundingOfPersons(t *testing.T) {
 	}
 	moments := float64(one.s.t.momentsLayout().blockPersons)
 	got := nine.momentsSensitivity(1, 0, 1e-9) - one.momentsSensitivity(1, 0, 1e-9)
-	if want := 2.2 * unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
+	if want := 2.2 * encoding.Unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
 		t.Errorf("products of sums of nine rows may be off by %g more, want %g", got, want)
 	}
 }
@@ -372,7 +373,7 @@ func TestRoundingOfPersons(t *testing.T) {
 // One row of a person counts as much as all did: its weight, whatever their number.
 func TestSingleKeepsWeights(t *testing.T) {
 	of, weights := []int{0, 0, 0, 0, 1, 1, 2}, []float64{1, 1, 1, 1, 0.5, 0.5, 0.25}
-	table, order, err := mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
+	table, order, err := mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +395,7 @@ func TestTotalsMoveAsDeclared(t *testing.T) {
 	const end = 3.0
 	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}} {
 		total := func(weight, offset float64) ([]float64, float64) {
-			table, _, err := mustTable(t, mat.NewDense(2, 1, nil), NewIdentity(1, 1, true)).Own(Owners{Weights: []float64{1, weight}, Heavy: 1})
+			table, _, err := mustTable(t, mat.NewDense(2, 1, nil), encoding.NewIdentity(1, 1, true)).Own(Owners{Weights: []float64{1, weight}, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -444,7 +445,7 @@ func TestOrderIsDrawn(t *testing.T) {
 		"rows in other order": {[]int{2, 0, 1, 0, 0}, []float64{3, 0, 2, 1, 1}},
 		"sorted by label":     {[]int{5, 5, 5, 6, 7}, []float64{0, 1, 1, 2, 3}},
 	} {
-		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), NewIdentity(1, 1, false))
+		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false))
 		seen := map[string]int{}
 		for seed := range uint64(draws) {
 			_, order, err := table.Own(Owners{Persons: c.persons, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
@@ -465,7 +466,7 @@ func TestOrderIsDrawn(t *testing.T) {
 
 // Persons without rows have places like others, and add nothing; nobody is left out.
 func TestPersonsWithoutRows(t *testing.T) {
-	table := mustTable(t, mat.NewDense(3, 1, []float64{1, 2, 3}), NewIdentity(1, 9, false))
+	table := mustTable(t, mat.NewDense(3, 1, []float64{1, 2, 3}), encoding.NewIdentity(1, 9, false))
 	places := map[int]int{}
 	for seed := range uint64(400) {
 		owned, order, err := table.Own(Owners{Persons: []int{4, 4, 7}, Count: 5, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
@@ -504,7 +505,7 @@ func TestPlacesHaveCoinsOfTheirOwn(t *testing.T) {
 		for range last {
 			of = append(of, persons)
 		}
-		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), NewIdentity(1, 1, false)).
+		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), encoding.NewIdentity(1, 1, false)).
 			Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(6)})
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/vector"
 )
 
@@ -37,7 +38,7 @@ const (
 )
 
 // NewParties is the table of rows of which parties answer with sums.
-func NewParties(p Parties, enc Encoding) (*Table, error) {
+func NewParties(p Parties, enc encoding.Encoding) (*Table, error) {
 	n, err := p.total()
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one par
 // longest bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
 // a millionth is more than rounding takes.
 func (s *Sums) longest(r, clip float64) float64 {
-	slack := 1 + s.t.enc.slack()
+	slack := 1 + s.t.enc.Slack()
 	x := s.t.enc.FeatureBound() * slack
 	slope := s.loss.Constants(x*r*slack, s.labelBound).Slope
 	return math.Min(x*slope, clip*slack) * (1 + 1e-6)
@@ -149,7 +150,7 @@ func (s *Sums) Agree(ctx context.Context, of Descent) (*Table, error) {
 	}
 	var unique [16]byte
 	rand.Read(unique[:]) // never fails; a name, not noise
-	plan := shardPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: send(s.t.enc), Loss: loss,
+	plan := shardPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: s.t.enc, Loss: loss,
 		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
 	if !math.IsInf(of.Clip, 1) {
 		plan.Clip = &of.Clip

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -36,7 +37,7 @@ func (a inProcess) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 }
 
 // heldBy are sums over rows that two parties hold, the first of which has so many.
-func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc Encoding, loss losses.Loss) *Sums {
+func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc encoding.Encoding, loss losses.Loss) *Sums {
 	t.Helper()
 	n, d := x.Dims()
 	of := inProcess{bits: bits}
@@ -77,7 +78,7 @@ func agreedGradient(s *Sums, dst, w []float64, clip float64) error {
 // Rounding is in the sensitivity: by as many steps as it can bring two gradients apart.
 func TestPartiesSensitivityHasSteps(t *testing.T) {
 	const n, d = 40, 3
-	x, y, enc := randomMatrix(rand.New(rand.NewPCG(53, 54)), n, d, 1), make([]float64, n), NewIdentity(d, 1, false)
+	x, y, enc := randomMatrix(rand.New(rand.NewPCG(53, 54)), n, d, 1), make([]float64, n), encoding.NewIdentity(d, 1, false)
 	memory, err := NewTable(x, enc)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestPartiesSensitivityHasSteps(t *testing.T) {
 // which 2^61 and 256 steps, and one step more, do by 512 steps.
 func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 	const n = 1000
-	enc, question := NewIdentity(1, 1, false), []byte("a question")
+	enc, question := encoding.NewIdentity(1, 1, false), []byte("a question")
 	table, err := NewParties(Parties{Rows: []int{n}, Bits: 64}, enc)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 // others that are made of them, or for shares of persons.
 func TestPartiesAnswerForAllRows(t *testing.T) {
 	const n, d = 40, 3
-	s := heldBy(t, randomMatrix(rand.New(rand.NewPCG(71, 72)), n, d, 1), make([]float64, n), 7, 64, NewIdentity(d, 1, false), losses.Logistic{})
+	s := heldBy(t, randomMatrix(rand.New(rand.NewPCG(71, 72)), n, d, 1), make([]float64, n), 7, 64, encoding.NewIdentity(d, 1, false), losses.Logistic{})
 	all, every := make([]int, n), make([]int, n)
 	for i := range all {
 		all[i], every[i] = i, i*7%n
@@ -181,7 +182,7 @@ func TestPartiesSensitivity(t *testing.T) {
 	direction := []float64{0.6, -0.64, 0.48}
 	for _, bits := range []int{24, 64} {
 		for _, clip := range []float64{math.Inf(1), 0.25} {
-			for name, enc := range map[string]Encoding{"bounds": NewIdentity(d, 1, false), "intercept": NewIdentity(d, 1, true), "schema": affine(t, d, true)} {
+			for name, enc := range map[string]encoding.Encoding{"bounds": encoding.NewIdentity(d, 1, false), "intercept": encoding.NewIdentity(d, 1, true), "schema": affine(t, d, true)} {
 				w := make([]float64, enc.Dim())
 				var most float64
 				for trial := range 5 {
@@ -225,7 +226,7 @@ func TestPartiesIntegersAreBounded(t *testing.T) {
 	const d = 5
 	r := rand.New(rand.NewPCG(61, 62))
 	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}, losses.Squared{}, losses.Hinge{}} {
-		for _, enc := range []Encoding{NewIdentity(d, 2, true), affine(t, d, true)} {
+		for _, enc := range []encoding.Encoding{encoding.NewIdentity(d, 2, true), affine(t, d, true)} {
 			for range 5 {
 				x, y := randomMatrix(r, 60, d, 3), make([]float64, 60)
 				for i := range y {
@@ -267,7 +268,7 @@ func TestPartiesClampLabels(t *testing.T) {
 	const n, d, centre, bound = 60, 3, 0.25, 0.5
 	r := rand.New(rand.NewPCG(63, 64))
 	for _, loss := range []losses.Loss{losses.Squared{}, losses.Huber{Kappa: 0.3}, losses.Poisson{}} {
-		x, y, w, enc := randomMatrix(r, n, d, 1), make([]float64, n), randomVector(r, d, 1), NewIdentity(d, 1, false)
+		x, y, w, enc := randomMatrix(r, n, d, 1), make([]float64, n), randomVector(r, d, 1), encoding.NewIdentity(d, 1, false)
 		for i := range y {
 			if y[i] = float64(i%9) / 3; loss.Labels() == losses.Real {
 				y[i]--

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -31,8 +32,8 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense := sumsOf(t, x, y, secret, NewIdentity(3, 1e12, true), losses.Squared{})
-	thin := sumsOf(t, sparse, y[:2], secret, NewIdentity(3, 1e12, false), losses.Squared{})
+	dense := sumsOf(t, x, y, secret, encoding.NewIdentity(3, 1e12, true), losses.Squared{})
+	thin := sumsOf(t, sparse, y[:2], secret, encoding.NewIdentity(3, 1e12, false), losses.Squared{})
 	projected, err := dense.t.Project(ctx, sketch.NewGaussian(2, 3, 1), 1e12)
 	if err != nil {
 		t.Fatal(err)

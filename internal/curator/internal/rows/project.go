@@ -4,6 +4,9 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
 // Projection is a public linear map of encoded rows, the intercept excepted.
@@ -42,7 +45,7 @@ func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep
 		}
 		src = denseSource{m: kept}
 	}
-	p, err := newTable(src, n, NewIdentity(k, bound, t.enc.Intercept))
+	p, err := newTable(src, n, encoding.NewIdentity(k, bound, t.enc.Intercept))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
 		return
 	}
 	p.phi.ApplySparse(dst, rows.indices[rows.start[i]:rows.end[i]], rows.data[rows.start[i]:rows.end[i]])
-	scale(dst, factor(p.t.shrink, lo+i))
+	floats.Scale(factor(p.t.shrink, lo+i), dst)
 }
 
 func (p projected) pick(order []int) source {

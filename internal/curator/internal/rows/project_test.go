@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -28,7 +29,7 @@ func TestProjectedRowsAreBoundedAgain(t *testing.T) {
 				w = append(w, 0.3)
 			}
 			gradient := func(row []float64, label float64) ([]float64, *Sums) {
-				table, err := NewTable(mat.NewDense(1, d, row), NewIdentity(d, 1, intercept))
+				table, err := NewTable(mat.NewDense(1, d, row), encoding.NewIdentity(d, 1, intercept))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,8 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
 // What callers ask of matrices of their own.
@@ -12,8 +14,8 @@ import (
 // Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row. It panics where the
 // caller's matrix does, or ends a goroutine.
 func (t *Table) Scores(dst, w []float64) {
-	var f folded
-	t.enc.fold(w, &f)
+	var f encoding.Folded
+	t.enc.Fold(w, &f)
 	err := t.pass(context.Background(), nil, func(_ *workspace, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) })
 	if err != nil {
 		panic(err)

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -34,7 +35,7 @@ func (s *Sums) askFor(ctx context.Context, dst, w []float64, totals bool, of fun
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
 	}
-	s.t.enc.unfold(dst, q.raw[:p], q.raw[p], q.raw[p+1])
+	s.t.enc.Unfold(dst, q.raw[:p], q.raw[p], q.raw[p+1])
 	return q.raw[p+2], q.raw[p+3], nil
 }
 
@@ -63,7 +64,7 @@ func (s *Sums) answer(ctx context.Context, questions []*Question) error {
 	for j, q := range questions {
 		ws[j] = q.w
 	}
-	folds, v := s.t.enc.foldAll(ws)
+	folds, v := s.t.enc.FoldAll(ws)
 	size := p + 4
 	total := make([]float64, len(ws)*size)
 	err := s.pass(together(ctx, questions), total, func(s *Sums) adder {
@@ -115,19 +116,8 @@ func (s *Sums) as(other *Sums) *Sums {
 	return &of
 }
 
-// foldAll writes several weight vectors in terms of raw rows, and the v of all, one after
-// the other.
-func (e *Encoding) foldAll(ws [][]float64) (fs []folded, v []float64) {
-	fs = make([]folded, len(ws))
-	for j, w := range ws {
-		e.fold(w, &fs[j])
-		v = append(v, fs[j].v...)
-	}
-	return fs, v
-}
-
 // scores is score for all that foldAll wrote, whose scores stand one after the other.
-func (t *Table) scores(z []float64, rows tile, lo int, fs []folded, v []float64) {
+func (t *Table) scores(z []float64, rows tile, lo int, fs []encoding.Folded, v []float64) {
 	n := rows.rows
 	if !rows.sparse {
 		kernel.DotsMany(z, rows.data, rows.stride, v, rows.cols)
@@ -135,7 +125,7 @@ func (t *Table) scores(z []float64, rows tile, lo int, fs []folded, v []float64)
 	for j := range fs {
 		z := z[j*n : (j+1)*n]
 		if rows.sparse {
-			rows.dot(z, fs[j].v)
+			rows.dot(z, fs[j].V)
 		}
 		t.place(z, lo, &fs[j])
 	}

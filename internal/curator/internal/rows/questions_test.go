@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -22,7 +23,7 @@ func TestQuestionsTogetherAreAsAlone(t *testing.T) {
 func TestQuestionsAboutWideRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for _, d := range []int{17, 40, 101} {
-		enc := NewIdentity(d, 1.3, d%2 == 0)
+		enc := encoding.NewIdentity(d, 1.3, d%2 == 0)
 		table, err := NewTable(randomMatrix(r, 3000, d, 0.2), enc)
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func (p plain) checkTogether(t *testing.T) {
 	for i := range labels {
 		labels[i] = float64(r.IntN(2))
 	}
-	other, err := NewTable(randomMatrix(r, 50, 2, 1), NewIdentity(2, 1, false))
+	other, err := NewTable(randomMatrix(r, 50, 2, 1), encoding.NewIdentity(2, 1, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func (p plain) checkTogether(t *testing.T) {
 	}
 	for j, q := range asked {
 		got, columns := make([]float64, len(want[j])), q.s.t.enc.Columns
-		q.s.t.enc.unfold(got, q.raw[:columns], q.raw[columns], q.raw[columns+1])
+		q.s.t.enc.Unfold(got, q.raw[:columns], q.raw[columns], q.raw[columns+1])
 		for k, v := range got {
 			if math.Float64bits(v) != math.Float64bits(want[j][k]) {
 				t.Fatalf("%s, question %d: coordinate %d is %b, alone %b", p.name, j, k, v, want[j][k])

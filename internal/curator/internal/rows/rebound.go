@@ -10,27 +10,14 @@ import "math"
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
 	n := len(t.length)
-	r := &Table{enc: t.enc.rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners, stored: t.stored.rebound(bound, constant),
+	r := &Table{enc: t.enc.Rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners, stored: t.stored.rebound(bound, constant),
 		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, len(t.norm)), workspaces: t.workspaces}
 	for i, length := range t.length {
-		r.shrink[i] = r.enc.shrink(length) * factor(t.shrink, i)
+		r.shrink[i] = r.enc.Shrink(length) * factor(t.shrink, i)
 		r.length[i] = math.Min(length, bound)
 		if t.norm != nil {
-			r.norm[i] = r.enc.normBound(r.length[i])
+			r.norm[i] = r.enc.NormBound(r.length[i])
 		}
 	}
 	return r
-}
-
-func (e Encoding) rebound(bound, constant float64) Encoding {
-	raw := (e.magnitude - e.Constant) * (1 + 4*unit)
-	if e.Scale == nil {
-		raw = bound // all that a raw row's terms add up to, its factor included
-	}
-	e.Bound = bound
-	if e.Intercept {
-		e.Constant = constant
-	}
-	e.magnitude = raw + e.Constant
-	return e
 }

@@ -8,11 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // reboundTables are tables of the same rows in every form, which the last ones pick.
-func reboundTables(t *testing.T, r *rand.Rand, x *mat.Dense, enc Encoding, order []int) map[string]*Table {
+func reboundTables(t *testing.T, r *rand.Rand, x *mat.Dense, enc encoding.Encoding, order []int) map[string]*Table {
 	t.Helper()
 	sparse := sparsify(t, r, x, 0.15) // zeroes entries of x too
 	tables := map[string]*Table{}
@@ -28,7 +29,7 @@ func reboundTables(t *testing.T, r *rand.Rand, x *mat.Dense, enc Encoding, order
 	return tables
 }
 
-func mustTable(t *testing.T, m mat.Matrix, enc Encoding) *Table {
+func mustTable(t *testing.T, m mat.Matrix, enc encoding.Encoding) *Table {
 	t.Helper()
 	table, err := NewTable(m, enc)
 	if err != nil {
@@ -60,8 +61,8 @@ func TestReboundIsATableOfThatBound(t *testing.T) {
 			for name, table := range tables {
 				name = fmt.Sprintf("%s, %s, bound %g", c.name, name, bound)
 				got := table.Rebound(bound, b.constant)
-				if e := got.enc; !(e.magnitude >= bound+e.Constant) {
-					t.Errorf("%s: raw terms of %g, less than the row and the constant", name, e.magnitude)
+				if e := got.enc; !(e.Magnitude >= bound+e.Constant) {
+					t.Errorf("%s: raw terms of %g, less than the row and the constant", name, e.Magnitude)
 				}
 				sameTables(t, name, got, want, c, y, w)
 			}
@@ -154,7 +155,7 @@ func TestReboundRowsAreBounded(t *testing.T) {
 		s := c.sums(t, x, y, 2)
 		e, worst := &s.t.enc, 0.0
 		slack := s.boundsAt(0, math.Inf(1)).slack
-		if want := 8 * unit * (adversarialDim + 16) * e.Offset(); slack != want {
+		if want := 8 * encoding.Unit * (adversarialDim + 16) * e.Offset(); slack != want {
 			t.Fatalf("slack %g, documented %g", slack, want)
 		}
 		for i := range n {

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/rowfile"
@@ -37,10 +38,10 @@ type Engine interface {
 // remote is how an engine's workers read the rows of a table.
 type remote struct {
 	engine   Engine
-	rows     int      // of the table
-	measured Encoding // of the file's rows
-	steps    []step   // which make the table's rows of these
-	owners   *owners  // that the file tells of its rows, where they are a copy
+	rows     int               // of the table
+	measured encoding.Encoding // of the file's rows
+	steps    []step            // which make the table's rows of these
+	owners   *owners           // that the file tells of its rows, where they are a copy
 	copies   *copies
 	parties  *Parties // who hold the rows, nil for workers that read a file
 	agreed   *agreement
@@ -100,7 +101,7 @@ type question struct {
 	Build    string // of who asks: another one may bound rows otherwise than the noise is for
 	Path     string
 	Sum      uint32
-	Encoding sentEncoding // of the file's rows
+	Encoding encoding.Encoding // of the file's rows
 	Steps    []step
 
 	First, Rows, Persons int   // of the file
@@ -114,41 +115,9 @@ type question struct {
 	Pieces int
 }
 
-// sentEncoding is an Encoding with its unexported fields.
-type sentEncoding struct {
-	Encoding
-	Groups    []sentGroup
-	Names     []string
-	Ranged    []int
-	Magnitude float64
-}
-
-type sentGroup struct {
-	Name    string
-	Columns []int
-	Names   []string
-}
-
-func send(e Encoding) sentEncoding {
-	s := sentEncoding{Encoding: e, Names: e.names, Ranged: e.ranged, Magnitude: e.magnitude}
-	for _, g := range e.groups {
-		s.Groups = append(s.Groups, sentGroup{g.name, g.columns, g.names})
-	}
-	return s
-}
-
-func (s sentEncoding) received() Encoding {
-	e := s.Encoding
-	e.names, e.ranged, e.magnitude = s.Names, s.Ranged, s.Magnitude
-	for _, g := range s.Groups {
-		e.groups = append(e.groups, group{g.Name, g.Columns, g.Names})
-	}
-	return e
-}
-
 // NewRemote is NewStored for a file whose rows an engine's workers read. It has them checked
 // and measured.
-func NewRemote(ctx context.Context, f *rowfile.File, enc Encoding, e Engine) (*Table, error) {
+func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e Engine) (*Table, error) {
 	if f.Columns != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
@@ -222,7 +191,7 @@ func (s *Sums) question(ctx context.Context, l layout, pieces int) ([]byte, erro
 	at := s.t.stored.remote
 	var b bytes.Buffer
 	err = gob.NewEncoder(&b).Encode(question{
-		Build: build(), Path: file.Path(), Sum: file.Checksum(), Encoding: send(at.measured), Steps: at.steps,
+		Build: build(), Path: file.Path(), Sum: file.Checksum(), Encoding: at.measured, Steps: at.steps,
 		First: first, Rows: at.rows, Persons: l.n, Bounds: l.bounds(), Class: s.t.stored.class,
 		Owned: l.owners != nil, Shifted: s.offsetBound > 0,
 		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Asked: *of, Pieces: pieces,

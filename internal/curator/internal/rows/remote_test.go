@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
@@ -104,7 +105,7 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 		}
 		y[i] = float64(i % 2)
 	}
-	enc := NewIdentity(d, 2, true)
+	enc := encoding.NewIdentity(d, 2, true)
 	remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc, here{t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 }
 
 // remoteAndMemory are tables of the same rows, those of a file on workers and those of a matrix.
-func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o Owners, enc Encoding) [2]*Table {
+func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o Owners, enc encoding.Encoding) [2]*Table {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows")
 	if err := Write(ctx, path, x, y, o, nil, Range{}); err != nil {
@@ -178,7 +179,7 @@ func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o Owners, enc Enco
 func TestRemoteFramesOfBoundedRows(t *testing.T) {
 	const n, d = 300, 3
 	x, y, edges := randomMatrix(rand.New(rand.NewPCG(81, 82)), n, d, 1), make([]float64, n), []float64{1.5, 1, 0.7, 0.31, 0.2, 0.1}
-	tables := remoteAndMemory(t, x, y, Owners{}, NewIdentity(d, 2, false))
+	tables := remoteAndMemory(t, x, y, Owners{}, encoding.NewIdentity(d, 2, false))
 	var seen [2][][]float64
 	for k, table := range tables {
 		for _, table := range []*Table{table, table.Rebound(0.3, 0), table.Rebound(0.8, 0)} {
@@ -222,7 +223,7 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 		y[i], o.Weights[i], o.Persons = float64(i%2), 1+float64(i%5)/5, append(o.Persons, i/3)
 	}
 	var seen [2][]float64
-	for k, table := range remoteAndMemory(t, x, y, o, NewIdentity(d, 1, true)) {
+	for k, table := range remoteAndMemory(t, x, y, o, encoding.NewIdentity(d, 1, true)) {
 		o.Coins = mechanisms.NewSeededSource(1)
 		owned, order, err := table.Own(o)
 		if err != nil {
@@ -256,7 +257,7 @@ func TestProjectedRowsAreScaledElsewhere(t *testing.T) {
 	const n, d, k = 300, 6, 4
 	const bound = 0.2
 	x, y := randomMatrix(rand.New(rand.NewPCG(85, 86)), n, d, 1), make([]float64, n)
-	enc := NewIdentity(d, 1, true)
+	enc := encoding.NewIdentity(d, 1, true)
 	tables := remoteAndMemory(t, x, y, Owners{}, enc)
 	file := inFile(t, x, y, enc)
 	phi := sketch.NewGaussian(k, d, 5)
@@ -296,7 +297,7 @@ func TestRemoteCopiesAreTheirOwners(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions of files are those of Unix")
 	}
-	table := remoteAndMemory(t, mat.NewDense(3, 1, []float64{1, 2, 3}), make([]float64, 3), Owners{}, NewIdentity(1, 1, false))[0]
+	table := remoteAndMemory(t, mat.NewDense(3, 1, []float64{1, 2, 3}), make([]float64, 3), Owners{}, encoding.NewIdentity(1, 1, false))[0]
 	picked := table.Pick([]int{2, 0})
 	s, err := NewSums(picked, nil, 0, 1, losses.Squared{})
 	if err != nil {
@@ -346,7 +347,7 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 	}
 	defer f.Close()
 	var asked []byte
-	if _, err := NewRemote(ctx, f, NewIdentity(1, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
+	if _, err := NewRemote(ctx, f, encoding.NewIdentity(1, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -397,7 +398,7 @@ func TestLabelsAreRefusedElsewhere(t *testing.T) {
 		"nothing wrong": {1, func(t *Table, y []float64) error { _, err := NewClasses(ctx, t, y, 2); return err }},
 	} {
 		y := []float64{0, 1, 0, 1, c.last}
-		for where, table := range remoteAndMemory(t, x, y, Owners{}, NewIdentity(1, 1, false)) {
+		for where, table := range remoteAndMemory(t, x, y, Owners{}, encoding.NewIdentity(1, 1, false)) {
 			if err := c.ask(table, y); errors.Is(err, check.ErrLabel) != (name != "nothing wrong") {
 				t.Errorf("%s, table %d: %v", name, where, err)
 			}
@@ -406,7 +407,7 @@ func TestLabelsAreRefusedElsewhere(t *testing.T) {
 }
 
 // inFile is a table of rows that lie in a file.
-func inFile(t *testing.T, x mat.Matrix, y []float64, enc Encoding) *Table {
+func inFile(t *testing.T, x mat.Matrix, y []float64, enc encoding.Encoding) *Table {
 	t.Helper()
 	table, err := NewStored(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc)
 	if err != nil {

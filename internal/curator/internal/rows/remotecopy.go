@@ -120,7 +120,7 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 		}
 	}
 	var q bytes.Buffer
-	err := gob.NewEncoder(&q).Encode(question{Build: build(), Path: s.file.Path(), Sum: s.file.Checksum(), Encoding: send(r.measured), Asked: asked{Kind: "copy", Copy: &of}, Pieces: 1})
+	err := gob.NewEncoder(&q).Encode(question{Build: build(), Path: s.file.Path(), Sum: s.file.Checksum(), Encoding: r.measured, Asked: asked{Kind: "copy", Copy: &of}, Pieces: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 )
 
@@ -19,13 +20,13 @@ type step struct {
 	Map      *sketch.Spec // nil for none
 }
 
-// after is the encoding of the rows that steps make.
-func (e Encoding) after(steps []step) Encoding {
+// encodingAfter is the encoding of the rows that steps make.
+func encodingAfter(e encoding.Encoding, steps []step) encoding.Encoding {
 	for _, s := range steps {
 		if s.Map != nil {
-			e = NewIdentity(s.Map.K, s.Bound, e.Intercept)
+			e = encoding.NewIdentity(s.Map.K, s.Bound, e.Intercept)
 		} else {
-			e = e.rebound(s.Bound, s.Constant)
+			e = e.Rebound(s.Bound, s.Constant)
 		}
 	}
 	return e
@@ -37,7 +38,7 @@ func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) 
 	if !ok {
 		return nil, errNotAsked
 	}
-	p := &Table{enc: t.enc.after([]step{{Bound: bound, Map: &spec}}), owners: t.owners, workspaces: new(sync.Pool)}
+	p := &Table{enc: encodingAfter(t.enc, []step{{Bound: bound, Map: &spec}}), owners: t.owners, workspaces: new(sync.Pool)}
 	p.stored = t.stored.after(step{Bound: bound, Map: &spec})
 	p.stored.sparse = false
 	p.layout = newLayout(t.Len(), spec.K, false, t.owners)
@@ -65,7 +66,7 @@ func (s step) of(p *Table) (*Table, error) {
 		hi := min(lo+p.layout.tileRows, n)
 		images.tile(lo, hi, data[lo*k:hi*k])
 	}
-	of, err := newTable(denseSource{m: blas64.General{Rows: n, Cols: k, Stride: k, Data: data}}, n, NewIdentity(k, s.Bound, p.enc.Intercept))
+	of, err := newTable(denseSource{m: blas64.General{Rows: n, Cols: k, Stride: k, Data: data}}, n, encoding.NewIdentity(k, s.Bound, p.enc.Intercept))
 	if err != nil {
 		return nil, err
 	}

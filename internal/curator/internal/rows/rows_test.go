@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -57,7 +58,7 @@ func randomVector(r *rand.Rand, n int, norm float64) []float64 {
 }
 
 // affine is an encoding with one numeric and several one-hot-like columns.
-func affine(t *testing.T, d int, intercept bool) Encoding {
+func affine(t *testing.T, d int, intercept bool) encoding.Encoding {
 	t.Helper()
 	names := make([]string, d)
 	numeric := map[string][2]float64{}
@@ -65,14 +66,14 @@ func affine(t *testing.T, d int, intercept bool) Encoding {
 		names[j] = fmt.Sprint("c", j)
 		numeric[names[j]] = [2]float64{-1 - float64(j), 2 + float64(j)}
 	}
-	e, err := NewSchema(names, numeric, nil, intercept)
+	e, err := encoding.NewSchema(names, numeric, nil, intercept)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func sumsOf(t *testing.T, x mat.Matrix, y []float64, labelBound float64, enc Encoding, loss losses.Loss) *Sums {
+func sumsOf(t *testing.T, x mat.Matrix, y []float64, labelBound float64, enc encoding.Encoding, loss losses.Loss) *Sums {
 	t.Helper()
 	table, err := NewTable(x, enc)
 	if err != nil {
@@ -86,7 +87,7 @@ func sumsOf(t *testing.T, x mat.Matrix, y []float64, labelBound float64, enc Enc
 }
 
 // encode is the definition of an encoded row, step by step.
-func encode(e *Encoding, x []float64) []float64 {
+func encode(e *encoding.Encoding, x []float64) []float64 {
 	u := slices.Clone(x)
 	if e.Scale != nil {
 		for j := range u {
@@ -124,17 +125,17 @@ type testCase struct {
 	name  string
 	loss  losses.Loss
 	label float64
-	enc   func(t *testing.T, d int) Encoding
+	enc   func(t *testing.T, d int) encoding.Encoding
 	clip  float64
 	loose bool // a box with a constant column does not reach the worst row of the ball
 }
 
 func testCases() []testCase {
-	identity := func(b float64, icpt bool) func(*testing.T, int) Encoding {
-		return func(_ *testing.T, d int) Encoding { return NewIdentity(d, b, icpt) }
+	identity := func(b float64, icpt bool) func(*testing.T, int) encoding.Encoding {
+		return func(_ *testing.T, d int) encoding.Encoding { return encoding.NewIdentity(d, b, icpt) }
 	}
-	schema := func(icpt bool) func(*testing.T, int) Encoding {
-		return func(t *testing.T, d int) Encoding { return affine(t, d, icpt) }
+	schema := func(icpt bool) func(*testing.T, int) encoding.Encoding {
+		return func(t *testing.T, d int) encoding.Encoding { return affine(t, d, icpt) }
 	}
 	inf := math.Inf(1)
 	return []testCase{
@@ -291,7 +292,7 @@ func TestRoundingBoundOnAdversarialSums(t *testing.T) {
 				y[i] = float64(r.IntN(2))
 			}
 		}
-		enc := NewIdentity(1, 1, false)
+		enc := encoding.NewIdentity(1, 1, false)
 		sum := func() (float64, *big.Float) { // at w = 0 each term is ±x/2, exactly
 			s := sumsOf(t, x, y, 0, enc, losses.Logistic{})
 			g := make([]float64, 1)
@@ -323,7 +324,7 @@ func TestRoundingBoundOnAdversarialSums(t *testing.T) {
 // beyond the bound must not change how the other rows are computed. Here the
 // replaced row is the only one that needs shrinking.
 func TestOneRowDoesNotTouchTheOthers(t *testing.T) {
-	enc := NewAffine(math.Sqrt2, true, []float64{2, 1, 1}, []float64{-1, 0, 0}, make([]float64, 3), []float64{1, 1, 1})
+	enc := encoding.NewAffine(math.Sqrt2, true, []float64{2, 1, 1}, []float64{-1, 0, 0}, make([]float64, 3), []float64{1, 1, 1})
 	r := rand.New(rand.NewPCG(13, 14))
 	x := mat.NewDense(500, 3, nil)
 	for i := range 500 {
@@ -353,7 +354,7 @@ func TestLossSensitivity(t *testing.T) {
 	x, y := randomMatrix(r, 300, 2, 1), make([]float64, 300)
 	w := []float64{4, -3}
 	sum := func() float64 {
-		s := sumsOf(t, x, y, 0, NewIdentity(2, 1, false), losses.Logistic{})
+		s := sumsOf(t, x, y, 0, encoding.NewIdentity(2, 1, false), losses.Logistic{})
 		dst := make([]float64, 1)
 		if err := s.Losses(ctx, dst, [][]float64{w}, []float64{2}); err != nil {
 			t.Fatal(err)
@@ -365,7 +366,7 @@ func TestLossSensitivity(t *testing.T) {
 	high := sum()
 	y[7] = 1
 	low := sum()
-	bound := sumsOf(t, x, y, 0, NewIdentity(2, 1, false), losses.Logistic{}).LossSensitivity(2)
+	bound := sumsOf(t, x, y, 0, encoding.NewIdentity(2, 1, false), losses.Logistic{}).LossSensitivity(2)
 	if high-low > bound || high-low < 0.95*bound {
 		t.Errorf("worst rows move the clipped loss by %g, claimed %g", high-low, bound)
 	}
@@ -379,7 +380,7 @@ func TestSameBitsForAnyGOMAXPROCS(t *testing.T) {
 	var want []float64
 	for _, procs := range []int{1, 2, 5} {
 		old := runtime.GOMAXPROCS(procs)
-		s := sumsOf(t, x, y, 0, NewIdentity(7, 1, false), losses.Logistic{})
+		s := sumsOf(t, x, y, 0, encoding.NewIdentity(7, 1, false), losses.Logistic{})
 		g := make([]float64, 7)
 		err := s.Gradient(ctx, g, w, 0.3)
 		runtime.GOMAXPROCS(old)
@@ -398,7 +399,7 @@ func TestCancelledPass(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	x := mat.NewDense(5000, 3, nil)
-	s := sumsOf(t, x, make([]float64, 5000), 0, NewIdentity(3, 1, false), losses.Logistic{})
+	s := sumsOf(t, x, make([]float64, 5000), 0, encoding.NewIdentity(3, 1, false), losses.Logistic{})
 	if err := s.Gradient(cancelled, make([]float64, 3), make([]float64, 3), 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -409,7 +410,7 @@ func TestCancelledPass(t *testing.T) {
 
 func TestExtremeRowsAreBounded(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{1e100, -1e100, 1e-300, 0, 0, 0, 3, 4})
-	s := sumsOf(t, x, []float64{1, 1, 1, 1}, 0, NewIdentity(2, 1, false), losses.Logistic{})
+	s := sumsOf(t, x, []float64{1, 1, 1, 1}, 0, encoding.NewIdentity(2, 1, false), losses.Logistic{})
 	g := make([]float64, 2)
 	if err := s.Gradient(ctx, g, []float64{1e50, 2e50}, math.Inf(1)); err != nil {
 		t.Fatal(err)
@@ -417,7 +418,7 @@ func TestExtremeRowsAreBounded(t *testing.T) {
 	if r := norm(g); !(r <= 4) {
 		t.Errorf("gradient %v of four rows of norm at most 1", g)
 	}
-	if _, err := NewTable(mat.NewDense(1, 1, []float64{1e101}), NewIdentity(1, 1, false)); !errors.Is(err, check.ErrValue) {
+	if _, err := NewTable(mat.NewDense(1, 1, []float64{1e101}), encoding.NewIdentity(1, 1, false)); !errors.Is(err, check.ErrValue) {
 		t.Errorf("1e101 gives %v", err)
 	}
 }
@@ -433,7 +434,7 @@ func BenchmarkAccumulation(b *testing.B) {
 	loss := losses.Logistic{}
 	b.Run("rounding bound", func(b *testing.B) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-		table, err := NewTable(x, NewIdentity(d, 10, false))
+		table, err := NewTable(x, encoding.NewIdentity(d, 10, false))
 		if err != nil {
 			b.Fatal(err)
 		}

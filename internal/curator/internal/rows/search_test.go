@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -37,7 +38,7 @@ func searchForms(t *testing.T) []form {
 	var list []form
 	for _, intercept := range []bool{false, true} {
 		suffix := map[bool]string{false: "", true: ", intercept"}[intercept]
-		identity := NewIdentity(searchColumns, 1.3, intercept)
+		identity := encoding.NewIdentity(searchColumns, 1.3, intercept)
 		phi := sketch.NewGaussian(2, searchColumns, 4)
 		list = append(list,
 			form{"dense" + suffix, func(t *testing.T, row []float64) *Table { return three(t, row, identity, false) }, intercept},
@@ -61,11 +62,11 @@ func searchForms(t *testing.T) []form {
 func reboundForms(t *testing.T) []form {
 	t.Helper()
 	const far = 1e5
-	wide, intercept, schema := NewIdentity(searchColumns, 7, false), NewIdentity(searchColumns, 1.3, true), affine(t, searchColumns, true)
+	wide, intercept, schema := encoding.NewIdentity(searchColumns, 7, false), encoding.NewIdentity(searchColumns, 1.3, true), affine(t, searchColumns, true)
 	for j := range schema.Columns {
 		schema.Min[j], schema.Max[j], schema.Scale[j], schema.Shift[j] = far-3, far+3, 1.0/3, -far/3
 	}
-	schema = NewAffine(schema.Bound, true, schema.Scale, schema.Shift, schema.Min, schema.Max)
+	schema = encoding.NewAffine(schema.Bound, true, schema.Scale, schema.Shift, schema.Min, schema.Max)
 	return []form{
 		{"rebound", func(t *testing.T, row []float64) *Table {
 			return three(t, row, wide, false).Rebound(0.8, 0)
@@ -84,7 +85,7 @@ func reboundForms(t *testing.T) []form {
 }
 
 // three is the table of a row and two fixed ones.
-func three(t *testing.T, row []float64, enc Encoding, sparse bool) *Table {
+func three(t *testing.T, row []float64, enc encoding.Encoding, sparse bool) *Table {
 	t.Helper()
 	data := append([]float64{0.3, -0.2, 0.9, 0, 0.5, 0}, row...)
 	var x mat.Matrix = mat.NewDense(3, searchColumns, data)
@@ -283,7 +284,7 @@ func TestScoresBySearch(t *testing.T) {
 func TestSearchCatches(t *testing.T) {
 	loss, inf := losses.Logistic{}, math.Inf(1)
 	unbounded := func(t *testing.T, row []float64) *Table {
-		return three(t, row, NewIdentity(searchColumns, 1e3, false), false)
+		return three(t, row, encoding.NewIdentity(searchColumns, 1e3, false), false)
 	}
 	forms := searchForms(t)
 	dense, projected, intercept := forms[0], forms[2], forms[4]

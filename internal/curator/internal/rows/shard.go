@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
@@ -28,16 +29,16 @@ type shardMessage struct {
 
 // shardPlan is all that a fit's questions have in common, and how many there are.
 type shardPlan struct {
-	Fit     string          `json:"fit"` // that no other fit has
-	Bits    int             `json:"bits"`
-	Parties []int           `json:"parties"` // the rows of each
-	Rows    sentEncoding    `json:"rows"`
-	Loss    json.RawMessage `json:"loss"`
-	Labels  [2]float64      `json:"labels"`         // centre and bound
-	Clip    *float64        `json:"clip,omitempty"` // none if it isn't there
-	Radius  float64         `json:"radius"`         // of the ball that all weights lie in
-	Steps   int             `json:"steps"`          // questions
-	Mu      float64         `json:"mu"`             // all that they spend together
+	Fit     string            `json:"fit"` // that no other fit has
+	Bits    int               `json:"bits"`
+	Parties []int             `json:"parties"` // the rows of each
+	Rows    encoding.Encoding `json:"rows"`
+	Loss    json.RawMessage   `json:"loss"`
+	Labels  [2]float64        `json:"labels"`         // centre and bound
+	Clip    *float64          `json:"clip,omitempty"` // none if it isn't there
+	Radius  float64           `json:"radius"`         // of the ball that all weights lie in
+	Steps   int               `json:"steps"`          // questions
+	Mu      float64           `json:"mu"`             // all that they spend together
 }
 
 // shardQuestion asks parties for the sum of their rows' gradients, each of which becomes
@@ -112,28 +113,6 @@ func (p *Shard) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "rows.Shard of %d rows", p.file.Rows)
 }
 
-// check refuses an encoding that no caller could have described.
-func (s *sentEncoding) check() error {
-	frac, _ := math.Frexp(s.Constant)
-	ok := s.Columns > 0 && s.Bound > 0 && s.Bound <= check.MaxScale && s.Magnitude >= s.Bound &&
-		(s.Intercept && frac == 0.5 || !s.Intercept && s.Constant == 0)
-	for _, of := range [][]float64{s.Scale, s.Shift, s.Min, s.Max} {
-		ok = ok && len(of) == len(s.Scale) && (of == nil || len(of) == s.Columns)
-	}
-	columns := slices.Clone(s.Ranged)
-	for _, g := range s.Groups {
-		ok = ok && len(g.Names) == len(g.Columns)
-		columns = append(columns, g.Columns...)
-	}
-	for _, j := range columns {
-		ok = ok && j >= 0 && j < s.Columns
-	}
-	if ok = ok && (len(s.Names) == 0 || len(s.Names) == s.Columns); !ok {
-		return check.Fail(check.ErrConfig, "rows", fmt.Sprintf("%d columns", s.Columns), "must be described by numbers for each column, and finite positive bounds")
-	}
-	return nil
-}
-
 // Answer answers a message of a driver with Parties. Once it has refused one, it goes on with
 // no fit.
 func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
@@ -183,8 +162,8 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, cli
 		sum []uint64
 	}
 	t := s.t
-	var f folded
-	t.enc.fold(q.Weights, &f)
+	var f encoding.Folded
+	t.enc.Fold(q.Weights, &f)
 	return inParts(ctx, s, t.layout, 0,
 		func() *adding { return &adding{t.acquire(), make([]uint64, len(dst))} },
 		func(a *adding) { t.release(a.workspace) },

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -77,8 +78,8 @@ func testRowsOfEachLength(t *testing.T, cols int) {
 	}
 	// Bounds so large that no row is scaled, so small that all but the empty are, and
 	// ranges that contain all values.
-	long, short := NewIdentity(cols, 100, false), NewIdentity(cols, 0.25, true)
-	for name, enc := range map[string]Encoding{"as they are": long, "scaled, intercept": short, "schema, intercept": affine(t, cols, true)} {
+	long, short := encoding.NewIdentity(cols, 100, false), encoding.NewIdentity(cols, 0.25, true)
+	for name, enc := range map[string]encoding.Encoding{"as they are": long, "scaled, intercept": short, "schema, intercept": affine(t, cols, true)} {
 		for form, m := range map[string]mat.Matrix{"Sparse": s, "DoRowNonZero": doer{x}} {
 			table, err := NewTable(m, enc)
 			if err != nil {
@@ -173,12 +174,12 @@ func (p plain) checkLengthImages(t *testing.T, entries []int) {
 	cols := p.table.Encoding().Columns
 	for name, phi := range map[string]Projection{"gaussian": sketch.NewGaussian(k, cols, 1), "rademacher": sketch.NewRademacher(k, cols, 2),
 		"sparse": sketch.NewSparse(k, cols, 3), "hadamard": sketch.NewHadamard(k, cols, 4)} {
-		columns, unit := make([][]float64, cols), make([]float64, cols) // of the map
+		columns, Unit := make([][]float64, cols), make([]float64, cols) // of the map
 		for j := range columns {
 			columns[j] = make([]float64, k)
-			unit[j] = 1
-			phi.Apply(columns[j], unit)
-			unit[j] = 0
+			Unit[j] = 1
+			phi.Apply(columns[j], Unit)
+			Unit[j] = 0
 		}
 		projected, err := p.table.Project(ctx, phi, 1e3)
 		if err != nil {

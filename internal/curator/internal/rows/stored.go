@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
@@ -150,7 +151,7 @@ func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 	}
 	g.norm = room(g.norm, n)
 	for k, length := range p.length {
-		g.norm[k] = enc.normBound(length)
+		g.norm[k] = enc.NormBound(length)
 	}
 	p.norm = g.norm
 	var err error
@@ -166,10 +167,11 @@ func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 }
 
 // clamped is the source of a part that begins at row lo.
-func (s *stored) clamped(e *Encoding, c *rowfile.Chunk, lo int) (source, error) {
+func (s *stored) clamped(e *encoding.Encoding, c *rowfile.Chunk, lo int) (_ source, err error) {
 	src := chunkSource(e.Columns, c)
 	if of, ok := src.(sparseSource); ok {
-		return e.admitSparse(of)
+		of.Values, err = e.AdmitSparse(of.Entries)
+		return of, err
 	}
 	if s.outside != nil {
 		return clampedSource{src, e.Min, e.Max, s.outside[lo : lo+c.Rows]}, nil
@@ -179,7 +181,7 @@ func (s *stored) clamped(e *Encoding, c *rowfile.Chunk, lo int) (source, error) 
 
 func chunkSource(columns int, c *rowfile.Chunk) source {
 	if len(c.Indptr) == c.Rows+1 {
-		return sparseSource{columns, c.Indptr[:c.Rows], c.Indptr[1:], c.Indices, c.Values}
+		return sparseSource{columns, encoding.Entries{Start: c.Indptr[:c.Rows], End: c.Indptr[1:], Indices: c.Indices, Values: c.Values}}
 	}
 	return denseSource{m: blas64.General{Rows: c.Rows, Cols: columns, Stride: columns, Data: c.Values}}
 }

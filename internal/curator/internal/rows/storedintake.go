@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -45,7 +46,7 @@ func anyLabels() labelDomain {
 // NewStored checks and bounds the rows of a file, all of which it reads once, as NewTable does
 // those of a matrix, and their labels, which must be finite. A context that is cancelled stops it
 // within a block.
-func NewStored(ctx context.Context, f *rowfile.File, enc Encoding) (*Table, error) {
+func NewStored(ctx context.Context, f *rowfile.File, enc encoding.Encoding) (*Table, error) {
 	if f.Columns != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
@@ -60,7 +61,7 @@ func NewStored(ctx context.Context, f *rowfile.File, enc Encoding) (*Table, erro
 }
 
 // newStored is the table before its rows are measured.
-func newStored(f *rowfile.File, enc Encoding) *Table {
+func newStored(f *rowfile.File, enc encoding.Encoding) *Table {
 	n := f.Rows
 	t := &Table{enc: enc, stored: &stored{file: f, sparse: f.Sparse, class: -1, labels: anyLabels()}, workspaces: new(sync.Pool),
 		length: make([]float64, n)}
@@ -104,7 +105,7 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 // takeIn measures the rows of a chunk, which begins at row lo, as a table of their own.
 func (t *Table) takeIn(c *rowfile.Chunk, lo int) error {
 	enc := t.enc
-	enc.from = lo
+	enc.From = lo
 	p, err := newTable(chunkSource(enc.Columns, c), c.Rows, enc)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -26,7 +27,7 @@ func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewStored(ctx, f, NewIdentity(k, bound, t.enc.Intercept))
+	p, err := NewStored(ctx, f, encoding.NewIdentity(k, bound, t.enc.Intercept))
 	if err != nil {
 		return nil, err
 	}

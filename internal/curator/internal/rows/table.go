@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -15,7 +16,7 @@ import (
 // its encoding times shrink[i]. The matrix itself is neither copied nor
 // changed, and must not change while the Table is in use.
 type Table struct {
-	enc    Encoding
+	enc    encoding.Encoding
 	src    source
 	layout layout
 	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
@@ -31,7 +32,7 @@ type Table struct {
 
 // NewTable checks and bounds the rows of x. The error names the first bad row
 // and column, and is for the curator's eyes.
-func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
+func NewTable(x mat.Matrix, enc encoding.Encoding) (*Table, error) {
 	n, d, err := Dims(x)
 	if err != nil {
 		return nil, err
@@ -46,15 +47,15 @@ func NewTable(x mat.Matrix, enc Encoding) (*Table, error) {
 	return newTable(src, n, enc)
 }
 
-func newTable(src source, n int, enc Encoding) (*Table, error) {
+func newTable(src source, n int, enc encoding.Encoding) (*Table, error) {
 	t := &Table{enc: enc, src: src, shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
 	t.layout = newLayout(n, enc.Columns, t.isSparse(), nil)
 	if sp, ok := src.(sparseSource); ok {
-		admitted, err := enc.admitSparse(sp)
-		if err != nil {
+		var err error
+		if sp.Values, err = enc.AdmitSparse(sp.Entries); err != nil {
 			return nil, err
 		}
-		t.src = admitted
+		t.src = sp
 	}
 	outside, err := t.intake()
 	if err != nil {
@@ -95,7 +96,7 @@ func (t *Table) arrange(n int, order []int, o *owners) *Table {
 func (t *Table) Len() int { return t.layout.n }
 
 // Encoding is how rows become features.
-func (t *Table) Encoding() *Encoding { return &t.enc }
+func (t *Table) Encoding() *encoding.Encoding { return &t.enc }
 
 // buffer returns a buffer for the tiles of t.
 func (t *Table) buffer() []float64 {
@@ -109,7 +110,7 @@ func (t *Table) buffer() []float64 {
 // dst, which has Dim numbers.
 func (t *Table) encode(dst []float64, rows tile, lo, k int) {
 	rows.copyRow(dst[:t.enc.Columns], k)
-	t.enc.bound(dst, factor(t.shrink, lo+k))
+	t.enc.Bounded(dst, factor(t.shrink, lo+k))
 }
 
 // factor is row i's of factors that are nil if all are 1.
@@ -123,21 +124,21 @@ func factor(factors []float64, i int) float64 {
 // score sets z to the scores of the bounded rows of a tile that starts at row lo.
 // The operations on a row are the same whether or not any row is shrunk: one row
 // must not change the rounding of the others.
-func (t *Table) score(z []float64, rows tile, lo int, f *folded) {
-	rows.dot(z, f.v)
+func (t *Table) score(z []float64, rows tile, lo int, f *encoding.Folded) {
+	rows.dot(z, f.V)
 	t.place(z, lo, f)
 }
 
 // place turns products with raw rows into scores.
-func (t *Table) place(z []float64, lo int, f *folded) {
+func (t *Table) place(z []float64, lo int, f *encoding.Folded) {
 	if t.shrink == nil {
 		for k := range z {
-			z[k] = (z[k] + f.offset) + f.intercept
+			z[k] = (z[k] + f.Offset) + f.Intercept
 		}
 		return
 	}
 	for k, s := range t.shrink[lo : lo+len(z)] {
-		z[k] = float64(s*(z[k]+f.offset)) + f.intercept
+		z[k] = float64(s*(z[k]+f.Offset)) + f.Intercept
 	}
 }
 

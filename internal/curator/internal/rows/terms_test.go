@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -26,7 +27,7 @@ type term struct {
 func checkTerms(t *testing.T, what string, got float64, told map[string]bool, terms []term) {
 	t.Helper()
 	want := total(terms)
-	tolerance := 64 * unit * want
+	tolerance := 64 * encoding.Unit * want
 	for _, p := range terms {
 		told[p.name] = told[p.name] || p.value > 100*tolerance
 	}
@@ -68,7 +69,7 @@ type shape struct {
 	loss                  losses.Loss
 	label, radius, clip   float64
 	sparse                bool
-	encoding              Encoding
+	encoding              encoding.Encoding
 	table                 *Table
 	sums                  *Sums
 	magnitude, x, s0      float64
@@ -114,18 +115,18 @@ func (s *shape) prepare() {
 		constant = 1
 	}
 	if s.width == 0 {
-		s.encoding = NewIdentity(s.columns, s.bound, s.intercept)
+		s.encoding = encoding.NewIdentity(s.columns, s.bound, s.intercept)
 	} else {
 		scale, shift := 2/s.width, -2*s.centre/s.width
 		lo, hi := s.centre-s.width/2, s.centre+s.width/2
-		s.encoding = NewAffine(s.bound, s.intercept, fill(scale), fill(shift), fill(lo), fill(hi))
+		s.encoding = encoding.NewAffine(s.bound, s.intercept, fill(scale), fill(shift), fill(lo), fill(hi))
 		root := math.Sqrt(float64(s.columns))
 		raw = root*scale*math.Max(math.Abs(lo), math.Abs(hi)) + root*math.Abs(shift)
 	}
 	s.table = &Table{enc: s.encoding, layout: newLayout(s.n, s.columns, s.sparse, nil)}
 	if s.constant != 0 {
 		s.bound, constant = s.bound/2, s.constant
-		s.encoding = s.encoding.rebound(s.bound, constant)
+		s.encoding = s.encoding.Rebound(s.bound, constant)
 		s.table.enc = s.encoding
 	}
 	s.magnitude, s.x = raw+constant, math.Sqrt(s.bound*s.bound+constant*constant)
@@ -155,7 +156,7 @@ func measureBlocks(l layout) (rows, blocks float64) {
 
 // slack is the relative error of a row's norm, factor and clip limit.
 func (s *shape) slack() []term {
-	p := 8 * unit * s.magnitude / s.x
+	p := 8 * encoding.Unit * s.magnitude / s.x
 	return []term{{"the columns in slack", p * float64(s.columns)}, {"sixteen roundings in slack", p * 16}}
 }
 
@@ -185,7 +186,7 @@ func (s *shape) row() (terms []term, longest, x float64) {
 	if math.IsInf(c.Smoothness, 1) {
 		return terms, longest, x
 	}
-	score := x * c.Smoothness * unit * s.radius * s.magnitude
+	score := x * c.Smoothness * encoding.Unit * s.radius * s.magnitude
 	if score*(float64(s.columns)+8) > 2*longest {
 		return append(terms, term{"a score that is all rounding", 2 * longest}), longest, x
 	}
@@ -211,7 +212,7 @@ func (s *shape) gradient(clip float64) []term {
 	at := *s
 	at.clip = clip
 	row, longest, x := at.row()
-	slack, sum, n := total(s.slack()), 2.2*unit*at.coefficient(longest, x)*s.magnitude, float64(s.n)
+	slack, sum, n := total(s.slack()), 2.2*encoding.Unit*at.coefficient(longest, x)*s.magnitude, float64(s.n)
 	exact := math.Min(x*s.loss.Diameter(x*s.radius*(1+slack), s.label), 2*clip*(1+slack))
 	return append(scaled("two rows, ", 2, row),
 		term{"the exact distance", exact},
@@ -222,7 +223,7 @@ func (s *shape) gradient(clip float64) []term {
 
 // moments are the terms of the rounding of second moments of rows of norm x.
 func (s *shape) moments(x, slack float64) []term {
-	sum := x * x * 2.2 * unit
+	sum := x * x * 2.2 * encoding.Unit
 	return append(scaled("two encoded rows: ", x*x*slack, s.slack()),
 		term{"the moments' block with the row", sum * s.momentsRows * s.momentsRows},
 		term{"the moments' merges", sum * s.momentsB * float64(s.n)})
@@ -236,18 +237,18 @@ func TestTermsOfBounds(t *testing.T) {
 		terms func(s *shape) []term
 		every int // that must tell at some shape
 	}{
-		{"Encoding.slack", func(s *shape) float64 { return s.encoding.slack() }, (*shape).slack, 2},
+		{"Encoding.slack", func(s *shape) float64 { return s.encoding.Slack() }, (*shape).slack, 2},
 		{"GradientSensitivity", func(s *shape) float64 { return s.sums.GradientSensitivity(s.radius, s.clip) },
 			func(s *shape) []term { return s.gradient(s.clip) }, 9},
 		{"GradientError", func(s *shape) float64 { return s.sums.GradientError(s.radius, s.clip) }, func(s *shape) []term {
 			row, longest, x := s.row()
 			n := float64(s.n)
-			sum := 1.1 * unit * s.coefficient(longest, x) * s.magnitude * n
+			sum := 1.1 * encoding.Unit * s.coefficient(longest, x) * s.magnitude * n
 			return append(scaled("every row, ", n, row), term{"the rows of a block", sum * s.block},
 				term{"the merges", sum * s.blocks}, term{"the change of coordinates", sum * 8})
 		}, 8},
 		{"LossSensitivity", func(s *shape) float64 { return s.sums.LossSensitivity(0.7) }, func(s *shape) []term {
-			sum := 0.7 * 2.2 * unit
+			sum := 0.7 * 2.2 * encoding.Unit
 			return []term{{"the cap", 0.7}, {"the block with the row", sum * s.block * s.block}, {"the merges", sum * s.blocks * float64(s.n)}}
 		}, 3},
 		{"momentsRounding", func(s *shape) float64 { return s.table.momentsRounding() },
@@ -296,7 +297,7 @@ func TestTermsOfQuadratic(t *testing.T) {
 			continue
 		}
 		n, dim := float64(s.n), float64(s.encoding.Dim())
-		product := 2.2 * unit * n * s.x
+		product := 2.2 * encoding.Unit * n * s.x
 		terms := append(s.gradient(math.Inf(1)), scaled("w times ", s.radius, s.moments(s.x, 4.1))...)
 		for _, p := range []term{{"the columns in the product", dim * s.x * s.radius}, {"two roundings of the product", 2 * s.x * s.radius},
 			{"the columns beside the sum at zero", dim * s.s0}, {"two roundings beside the sum at zero", 2 * s.s0}} {
@@ -329,10 +330,10 @@ func TestTermsOfReach(t *testing.T) {
 		for _, length := range []float64{0, s.bound} {
 			features := []term{{"the features", length}, {"the rounding of raw terms", 0}}
 			if s.width != 0 {
-				features[1].value = 3 * unit * s.magnitude
+				features[1].value = 3 * encoding.Unit * s.magnitude
 			}
-			c, got := s.encoding.Constant, s.encoding.normBound(length)
-			if want := math.Sqrt(total(features)*total(features) + c*c); math.Abs(got-want) > 8*unit*want {
+			c, got := s.encoding.Constant, s.encoding.NormBound(length)
+			if want := math.Sqrt(total(features)*total(features) + c*c); math.Abs(got-want) > 8*encoding.Unit*want {
 				t.Errorf("%s, length %g: reach is %.17g, want %.17g from %v and the constant %g", s.name, length, got, want, features, c)
 			}
 		}
@@ -343,10 +344,10 @@ func TestTermsOfReach(t *testing.T) {
 // its parts, and no more than that by much.
 func TestTermsOfMagnitude(t *testing.T) {
 	for _, s := range termShapes() {
-		if got := s.encoding.magnitude; got < s.magnitude*(1-8*unit) || got > s.magnitude*(1+1e-12) {
+		if got := s.encoding.Magnitude; got < s.magnitude*(1-8*encoding.Unit) || got > s.magnitude*(1+1e-12) {
 			t.Errorf("%s: the magnitude of raw terms is %.17g, want %.17g", s.name, got, s.magnitude)
 		}
-		if got := s.encoding.FeatureBound(); math.Abs(got-s.x) > 4*unit*s.x {
+		if got := s.encoding.FeatureBound(); math.Abs(got-s.x) > 4*encoding.Unit*s.x {
 			t.Errorf("%s: the feature bound is %.17g, want %.17g", s.name, got, s.x)
 		}
 	}

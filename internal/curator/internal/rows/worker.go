@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -24,7 +25,7 @@ var errCaptured = errors.New("the sums are captured")
 // task is what a worker is to do: to take the sums of the blocks from first up to last, one by
 // one, of rows that steps make of the file's.
 type task struct {
-	measured       Encoding // of the file's rows
+	measured       encoding.Encoding // of the file's rows
 	steps          []step
 	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
 	owned, shifted bool  // whether rows have shares, and scores offsets
@@ -204,7 +205,7 @@ func openShard(q *question) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newStored(f, q.Encoding.received())
+	t := newStored(f, q.Encoding)
 	t.factors()
 	s := &shard{file: f, table: t}
 	s.rows = newLazily(f, func(g *reading, lo, hi int) error {
@@ -246,7 +247,7 @@ func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 		t.stored.outside = t.stored.outside[first : first+n]
 	}
 	t.length, t.shrink = t.length[first:first+n], t.shrink[first:first+n]
-	t.enc = t.enc.after(q.Steps)
+	t.enc = encodingAfter(t.enc, q.Steps)
 	for _, s := range q.Steps {
 		t.stored.sparse = t.stored.sparse && s.Map == nil
 	}

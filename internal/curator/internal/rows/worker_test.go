@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -83,7 +84,7 @@ func TestWorkersReadTheDriversFile(t *testing.T) {
 		}
 		return Reply(ctx, question, piece)
 	}}
-	remote, err := NewRemote(ctx, rowsIn(t, path, randomMatrix(r, n, d, 1), alternating(n)), NewIdentity(d, 1, false), engine)
+	remote, err := NewRemote(ctx, rowsIn(t, path, randomMatrix(r, n, d, 1), alternating(n)), encoding.NewIdentity(d, 1, false), engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestWorkersRefuseLabels(t *testing.T) {
 	for _, label := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -2, 0.5} {
 		y := alternating(n)
 		y[n-5] = label
-		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), NewIdentity(d, 1, false), at)
+		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), encoding.NewIdentity(d, 1, false), at)
 		if math.IsNaN(label) || math.IsInf(label, 0) {
 			if !errors.Is(err, check.ErrValue) || !strings.Contains(err.Error(), "label of row 696 ") {
 				t.Errorf("a label of %g: %v", label, err)
@@ -153,7 +154,7 @@ func TestWorkersClampLabels(t *testing.T) {
 				y[i]--
 			}
 		}
-		enc, w := NewIdentity(d, 1, false), []float64{0.3, -0.2, 0.1}
+		enc, w := encoding.NewIdentity(d, 1, false), []float64{0.3, -0.2, 0.1}
 		remote, err := NewRemote(ctx, rowsIn(t, filepath.Join(t.TempDir(), "rows"), x, y), enc, at)
 		if err != nil {
 			t.Fatal(err)
@@ -194,7 +195,7 @@ func TestDamagedRepliesAreRefused(t *testing.T) {
 		}
 		return reply, err
 	}}
-	remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), engine)
+	remote, err := NewRemote(ctx, f, encoding.NewIdentity(d, 1, false), engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
 			}
 			return reply, err
 		}}
-		remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), engine)
+		remote, err := NewRemote(ctx, f, encoding.NewIdentity(d, 1, false), engine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +285,7 @@ func TestWorkersStop(t *testing.T) {
 	over, stop := context.WithCancel(ctx)
 	stop()
 	asked := ""
-	remote, err := NewRemote(ctx, f, NewIdentity(d, 1, false), between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
+	remote, err := NewRemote(ctx, f, encoding.NewIdentity(d, 1, false), between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
 		if piece == 0 {
 			asked += decoded(t, question).Asked.Kind + ", "
 			if _, err := Reply(over, question, piece); !errors.Is(err, context.Canceled) {

@@ -1,11 +1,10 @@
-// Package rows is the door in, and the sums behind it. A Table takes rows in and
-// bounds them; Sums answers package curator's questions, all of them sums over bounded
-// rows, and knows how far each answer moves when one row is replaced.
-package rows
+package encoding
 
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
@@ -25,11 +24,11 @@ type Encoding struct {
 	Scale     []float64
 	Shift     []float64
 	Min, Max  []float64
-	groups    []group  // of one-hot columns
-	names     []string // of the columns, where there are any
-	ranged    []int    // the other columns, where there are ranges
-	from      int      // how many rows come before the first, for messages
-	magnitude float64  // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
+	Groups    []Group  // of one-hot columns
+	Names     []string // of the columns, where there are any
+	Ranged    []int    // the other columns, where there are ranges
+	From      int      `json:"-"` // how many rows come before the first, for messages
+	Magnitude float64  // ‖(|Scale_j|·max(|Min_j|, |Max_j|))‖₂ + ‖Shift‖₂ + the constant
 }
 
 // NewIdentity returns the encoding that only scales rows to the given bound.
@@ -38,7 +37,7 @@ func NewIdentity(columns int, bound float64, intercept bool) Encoding {
 	if intercept {
 		e.Constant = 1
 	}
-	e.magnitude = bound + e.Constant
+	e.Magnitude = bound + e.Constant
 	return e
 }
 
@@ -50,9 +49,9 @@ func NewAffine(bound float64, intercept bool, scale, shift, lo, hi []float64) En
 	for j := range scale {
 		raw = math.Hypot(raw, scale[j]*math.Max(math.Abs(lo[j]), math.Abs(hi[j])))
 		off = math.Hypot(off, shift[j])
-		e.ranged = append(e.ranged, j)
+		e.Ranged = append(e.Ranged, j)
 	}
-	e.magnitude = math.Max(raw+off, bound) + e.Constant
+	e.Magnitude = math.Max(raw+off, bound) + e.Constant
 	return e
 }
 
@@ -71,63 +70,26 @@ func (e *Encoding) FeatureBound() float64 {
 
 // Offset is how many times larger the raw terms of a score are than the bound
 // on encoded rows; it measures cancellation, which costs rounding error.
-func (e *Encoding) Offset() float64 { return e.magnitude / e.FeatureBound() }
+func (e *Encoding) Offset() float64 { return e.Magnitude / e.FeatureBound() }
 
 // slack bounds the relative error of a row's norm, factor and features: p+16
 // roundings of its p raw terms, with room.
-func (e *Encoding) slack() float64 { return 8 * unit * (float64(e.Columns) + 16) * e.Offset() }
-
-// folded is a weight vector in terms of raw rows: the score of row x with
-// factor s is s·(⟨v, x⟩ + offset) + intercept.
-type folded struct {
-	v                 []float64
-	offset, intercept float64 // intercept is a weight times the constant
-}
-
-// fold writes w in terms of raw rows; f.v is reused.
-func (e *Encoding) fold(w []float64, f *folded) {
-	f.v = append(f.v[:0], w[:e.Columns]...)
-	f.offset, f.intercept = 0, 0
-	if e.Intercept {
-		f.intercept = w[e.Columns] * e.Constant
-	}
-	if e.Scale == nil {
-		return
-	}
-	for j, wj := range f.v {
-		f.offset += float64(wj * e.Shift[j])
-		f.v[j] = wj * e.Scale[j]
-	}
-}
-
-// unfold turns the sums Σeᵢxᵢ, Σeᵢ and Σcᵢ over raw rows, with eᵢ = cᵢsᵢ, into
-// the sum of cᵢ times the encoded row.
-func (e *Encoding) unfold(dst, raw []float64, sumE, sumC float64) {
-	copy(dst, raw)
-	if e.Scale != nil {
-		for j := range raw {
-			dst[j] = float64(raw[j]*e.Scale[j]) + float64(e.Shift[j]*sumE)
-		}
-	}
-	if e.Intercept {
-		dst[e.Columns] = sumC * e.Constant
-	}
-}
+func (e *Encoding) Slack() float64 { return 8 * Unit * (float64(e.Columns) + 16) * e.Offset() }
 
 // normBound bounds the norm of a bounded row, the constant feature included, by the
 // computed norm of its features, for clips: these must hold for short rows too, to
 // which the rounding of raw terms that cancel is large. A feature's two roundings
 // are those of a raw term and of its sum with the shift, so that the norm misses at
 // most 3·u·(‖Scale·x‖ + ‖Shift‖), and roundings relative to itself.
-func (e *Encoding) normBound(length float64) float64 {
+func (e *Encoding) NormBound(length float64) float64 {
 	if e.Scale != nil {
-		length += float64(3 * unit * e.magnitude)
+		length += float64(3 * Unit * e.Magnitude)
 	}
 	return math.Hypot(length, e.Constant)
 }
 
 // norm is the norm of the features of a raw row, before scaling to the bound.
-func (e *Encoding) norm(x []float64) float64 {
+func (e *Encoding) Norm(x []float64) float64 {
 	var sum float64
 	if e.Scale == nil {
 		for _, v := range x {
@@ -150,20 +112,20 @@ func (e *Encoding) norm(x []float64) float64 {
 func (e *Encoding) scaledNorm(x []float64) float64 {
 	var largest float64
 	for j, v := range x {
-		largest = math.Max(largest, math.Abs(e.feature(j, v)))
+		largest = math.Max(largest, math.Abs(e.Feature(j, v)))
 	}
 	if largest == 0 {
 		return 0
 	}
 	var sum float64 // of squares of features in units of the largest
 	for j, v := range x {
-		r := e.feature(j, v) / largest
+		r := e.Feature(j, v) / largest
 		sum += float64(r * r)
 	}
 	return largest * math.Sqrt(sum)
 }
 
-func (e *Encoding) feature(j int, v float64) float64 {
+func (e *Encoding) Feature(j int, v float64) float64 {
 	if e.Scale == nil {
 		return v
 	}
@@ -186,12 +148,12 @@ func (e *Encoding) Encode(x []float64) ([]float64, error) {
 			return nil, err
 		}
 	}
-	e.bound(u, e.shrink(e.norm(u[:e.Columns])))
+	e.Bounded(u, e.Shrink(e.Norm(u[:e.Columns])))
 	return u, nil
 }
 
 // shrink is the factor ≤ 1 that brings a row of the given norm to the bound.
-func (e *Encoding) shrink(norm float64) float64 {
+func (e *Encoding) Shrink(norm float64) float64 {
 	if norm > e.Bound {
 		return e.Bound / norm
 	}
@@ -199,15 +161,41 @@ func (e *Encoding) shrink(norm float64) float64 {
 }
 
 // bound turns a raw row, admitted, into its features times the factor s.
-func (e *Encoding) bound(u []float64, s float64) {
+func (e *Encoding) Bounded(u []float64, s float64) {
 	row := u[:e.Columns]
 	if e.Scale != nil {
 		for j, v := range row {
-			row[j] = e.feature(j, v)
+			row[j] = e.Feature(j, v)
 		}
 	}
-	scale(row, s)
+	floats.Scale(s, row)
 	if e.Intercept {
 		u[e.Columns] = e.Constant
 	}
 }
+
+// shifted reports whether absent entries of sparse rows are features other than 0.
+func (e *Encoding) Shifted() bool {
+	for _, b := range e.Shift {
+		if b != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (e Encoding) Rebound(bound, constant float64) Encoding {
+	raw := (e.Magnitude - e.Constant) * (1 + 4*Unit)
+	if e.Scale == nil {
+		raw = bound // all that a raw row's terms add up to, its factor included
+	}
+	e.Bound = bound
+	if e.Intercept {
+		e.Constant = constant
+	}
+	e.Magnitude = raw + e.Constant
+	return e
+}
+
+// unit is the unit roundoff of float64.
+const Unit = 0x1p-53

@@ -1,4 +1,4 @@
-package rows
+package encoding
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func TestSchemaErrors(t *testing.T) {
 	inf, nan, ab := math.Inf(1), math.NaN(), []string{"a", "b"}
 	ok := ranges{"a": {0, 1}, "b": {0, 1}}
 	for name, c := range map[string]struct {
-		names   []string
+		Names   []string
 		numeric ranges
 		groups  groups
 		want    error
@@ -46,7 +46,7 @@ func TestSchemaErrors(t *testing.T) {
 		"far and narrow":     {ab, ranges{"a": {0, 1}, "b": {1e9, 1e9 + 1}}, nil, check.ErrSchema, `range of "b"`},
 		"the farther one":    {ab, ranges{"a": {-1e9 - 1, -1e9}, "b": {1e7, 1e7 + 1}}, nil, check.ErrSchema, `range of "a"`},
 	} {
-		_, err := NewSchema(c.names, c.numeric, c.groups, false)
+		_, err := NewSchema(c.Names, c.numeric, c.groups, false)
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package rows
+package encoding
 
 import (
 	"fmt"
@@ -42,28 +42,25 @@ func NewSchema(names []string, numeric map[string][2]float64, groups map[string]
 			"must not be narrow and far from zero; subtract a public constant from the column")
 	}
 	slices.Sort(c.ranged)
-	e.groups, e.ranged, e.names = c.groups, c.ranged, names
+	e.Groups, e.Ranged, e.Names = c.groups, c.ranged, names
 	return e, nil
 }
-
-// tooLong is the rule about magnitudes.
-var tooLong = fmt.Sprintf("must not exceed %g in magnitude", maxAbs)
 
 // cell is the place of a value, for the curator's messages. Rows and columns are counted
 // from 1, as lines of a file are.
 func (e *Encoding) cell(i, j int) string {
-	if e.names == nil {
-		return fmt.Sprintf("row %d, column %d (counted from 1)", e.from+i+1, j+1)
+	if e.Names == nil {
+		return fmt.Sprintf("row %d, column %d (counted from 1)", e.From+i+1, j+1)
 	}
-	return fmt.Sprintf("row %d (counted from 1), column %q", e.from+i+1, e.names[j])
+	return fmt.Sprintf("row %d (counted from 1), column %q", e.From+i+1, e.Names[j])
 }
 
 // column is what messages call a column.
 func (e *Encoding) column(j int) string {
-	if e.names == nil {
+	if e.Names == nil {
 		return fmt.Sprintf("column %d (counted from 1)", j+1)
 	}
-	return fmt.Sprintf("%q", e.names[j])
+	return fmt.Sprintf("%q", e.Names[j])
 }
 
 // columns collects the affine map and the range of each column, and the groups.
@@ -72,7 +69,7 @@ type columns struct {
 	known                  []bool
 	scale, shift, min, max []float64
 	ranged                 []int
-	groups                 []group
+	groups                 []Group
 }
 
 func newColumns(names []string) (*columns, error) {
@@ -116,14 +113,14 @@ func (c *columns) describeGroup(name string, names []string) error {
 	if len(names) == 0 {
 		return check.Fail(check.ErrSchema, "group", fmt.Sprintf("%q", name), "must have at least one column")
 	}
-	g := group{name: name, names: names}
+	g := Group{Name: name, Names: names}
 	for _, column := range names {
 		j, err := c.claim(column)
 		if err != nil {
 			return err
 		}
 		c.max[j], c.scale[j] = 1, 1
-		g.columns = append(g.columns, j)
+		g.Columns = append(g.Columns, j)
 	}
 	c.groups = append(c.groups, g)
 	return nil
