@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
@@ -60,7 +61,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 // with returns a table of the given rows of d, in that order, with what belongs to them.
 func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held
-	of.table, of.labels, of.offsets, of.rows = table, rows.Gather(d.labels, order), rows.Gather(d.offsets, order), token
+	of.table, of.labels, of.offsets, of.rows = table, blocks.Gather(d.labels, order), blocks.Gather(d.offsets, order), token
 	return &Data{&of}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
@@ -77,7 +78,7 @@ func (p plain) derived(t *testing.T) []plain {
 	r := rand.New(rand.NewPCG(3, 4))
 	n, e := p.table.Len(), p.table.Encoding()
 	order := append(r.Perm(n)[:n/2], 0, 1, 2, 3, 3, n-1)
-	picked := plain{p.name + ", picked", p.table.Pick(order), Gather(p.want, order)}
+	picked := plain{p.name + ", picked", p.table.Pick(order), blocks.Gather(p.want, order)}
 	rebound := plain{p.name + ", rebound", p.table.Rebound(e.Bound/3, e.Constant/4), nil}
 	const k, bound = 3, 0.9
 	phi := sketch.NewGaussian(k, e.Columns, 7)

@@ -63,7 +63,7 @@ func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64
 					if own := k == int(c.r.s.labels[lo+i]); of == Own && !own || of == Others && own {
 						continue
 					}
-					a.sum[starts[k]+cell(edges[k], v)] += c.r.s.t.owners.share(lo + i)
+					a.sum[starts[k]+cell(edges[k], v)] += c.r.s.t.Persons.Share(lo + i)
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Ans
 						best = k
 					}
 				}
-				a.sum[int(c.r.s.labels[lo+i])*c.k+best] += c.r.s.t.owners.share(lo + i)
+				a.sum[int(c.r.s.labels[lo+i])*c.k+best] += c.r.s.t.Persons.Share(lo + i)
 			}
 		}
 	})

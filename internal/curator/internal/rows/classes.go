@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // Classes are rows whose labels are one of K classes, 0 to K−1.
@@ -45,7 +46,7 @@ func NewClasses(ctx context.Context, t *Table, labels []float64, k int) (*Classe
 // Framed.histogram.
 func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
-	err := c.s.eachRow(asking(ctx, asked{Kind: "class counts", Classes: c.k}), counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.owners.share(i) })
+	err := c.s.eachRow(asking(ctx, asked{Kind: "class counts", Classes: c.k}), counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.Persons.Share(i) })
 	return release.NewAnswer(rows, counts, oneRowCounts), err
 }
 
@@ -134,7 +135,7 @@ func softmax(row []float64, z [][]float64, i int) {
 		row[k] -= top
 	}
 	kernel.Exps(row)
-	total := sum(row)
+	total := vector.Sum(row)
 	for k := range z {
 		if z[k][i] = row[k] / total; !(total >= 1) {
 			z[k][i] = 1 / float64(len(z))
@@ -176,10 +177,10 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 			}
 			for k, coefficients := range z {
 				of := a.sum[k*stride : (k+1)*stride]
-				t.owners.weigh(coefficients, lo)
-				of[columns+3] += sum(coefficients)
+				t.Persons.Weigh(coefficients, lo)
+				of[columns+3] += vector.Sum(coefficients)
 				r.hold(coefficients, lo)
-				of[columns+2] += sum(coefficients)
+				of[columns+2] += vector.Sum(coefficients)
 			}
 			t.addTiles(a.sum, stride, a.many[:c.k*rows.rows], rows, lo)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
 )
@@ -24,7 +25,7 @@ func TestClassesByLoops(t *testing.T) {
 		o.y[i] = float64(r.IntN(k))
 	}
 	plain := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true))
-	owned, order, err := plain.Own(Owners{Persons: o.persons, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
+	owned, order, err := plain.Own(Owners{Persons: o.Given, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestClassesByLoops(t *testing.T) {
 	for name, c := range map[string]struct {
 		table  *Table
 		labels []float64
-	}{"rows": {plain, o.y}, "persons": {owned, Gather(o.y, order)}} {
+	}{"rows": {plain, o.y}, "persons": {owned, blocks.Gather(o.y, order)}} {
 		for _, constant := range []float64{1, 0} {
 			classes, err := NewClasses(ctx, c.table, c.labels, k)
 			if err != nil {
@@ -80,7 +81,7 @@ func TestClassesByLoops(t *testing.T) {
 				if constant == 0 {
 					reach = math.Max(1, floats.Norm(x, 2))
 				}
-				long, share := floats.Norm(p[:], 2)*reach, c.table.owners.share(i)
+				long, share := floats.Norm(p[:], 2)*reach, c.table.Persons.Share(i)
 				own := floats.Dot(p[:], beside[:])
 				if math.Abs(own) > limit {
 					held++
@@ -128,11 +129,11 @@ func TestClassCountsAreShares(t *testing.T) {
 	for i := range o.y {
 		o.y[i] = float64(r.IntN(k))
 	}
-	owned, order, err := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true)).Own(Owners{Persons: o.persons, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
+	owned, order, err := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true)).Own(Owners{Persons: o.Given, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, err := NewClasses(ctx, owned, Gather(o.y, order), k)
+	classes, err := NewClasses(ctx, owned, blocks.Gather(o.y, order), k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestClassCountsAreShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares := floats.Sum(owned.owners.shares)
+	shares := floats.Sum(owned.Persons.Shares)
 	if !(shares < 0.8*float64(len(order))) {
 		t.Fatalf("%d rows count %g", len(order), shares)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
 )
 
 // ScaleSlope is how the rows' loss changes with the logarithm of a factor of all that scores
@@ -35,9 +36,9 @@ func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []
 				}
 			}
 			holdTo(terms, limit)
-			c.r.s.t.owners.weigh(terms, lo)
-			a.sum[0] += sum(terms)
+			c.r.s.t.Persons.Weigh(terms, lo)
+			a.sum[0] += vector.Sum(terms)
 		}
 	})
-	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.layout.chain(4))), err
+	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.layout.Chain(4))), err
 }

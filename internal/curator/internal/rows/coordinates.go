@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
@@ -56,7 +57,7 @@ func fixedStep(most float64) float64 {
 // Sensitivity bounds how far each Gⱼ moves when a row, or a person, is replaced, in steps.
 func (v *Coordinates) Sensitivity() uint64 {
 	part := math.Ceil(float64(v.clip*v.entry) / v.step * (1 + 8*encoding.Unit))
-	return 2 * (uint64(part) + uint64(v.s.t.layout.owners.mostRows()))
+	return 2 * (uint64(part) + uint64(v.s.t.layout.Persons.MostRows()))
 }
 
 // Sums are the Gⱼ in steps.
@@ -65,7 +66,7 @@ func (v *Coordinates) Sums() []int64 { return v.g }
 // Total is Σ cᵢ, and a bound on how far it moves when a row is replaced: as Sensitivity's,
 // and the rounding of a whole number to float64, twice.
 func (v *Coordinates) Total() (sum, sensitivity float64) {
-	rows := float64(v.s.t.layout.owners.mostRows())
+	rows := float64(v.s.t.layout.Persons.MostRows())
 	part := float64(v.clip*(1+8*encoding.Unit)) + float64(rows*v.Unit)
 	return float64(v.total) * v.Unit, 2*part + float64(4*encoding.Unit*float64(v.s.Len())*part)
 }
@@ -139,13 +140,13 @@ func (v *Coordinates) renew(ctx context.Context, j int, delta float64) error {
 	t := v.s.t
 	clear(v.g)
 	v.total = 0
-	return inOrder(ctx, t.layout.blocks, 1,
+	return blocks.InOrder(ctx, t.layout.Blocks, 1,
 		func() *fixedSum { return &fixedSum{g: make([]int64, len(v.g)), workspace: t.acquire()} },
 		func(a *fixedSum) { t.release(a.workspace) },
 		func(b int, a *fixedSum) {
 			clear(a.g)
 			a.total = 0
-			t.layout.eachTile(b, func(lo, hi int) { v.renewTile(a, t.src.tile(lo, hi, a.buf), lo, j, delta) })
+			t.layout.EachTile(b, func(lo, hi int) { v.renewTile(a, t.src.tile(lo, hi, a.buf), lo, j, delta) })
 		},
 		func(_ int, a *fixedSum) {
 			v.total += a.total
@@ -180,7 +181,7 @@ func (v *Coordinates) renewRows(a *fixedSum, rows tile, lo, first, last, j int, 
 	}
 	lo, hi := lo+first, lo+last
 	v.slopes(v.c[lo:hi], v.z[lo:hi], v.s.labels[lo:hi],
-		func(k int) float64 { return v.s.offset(lo + k) }, func(k int) float64 { return v.s.t.owners.share(lo + k) })
+		func(k int) float64 { return v.s.offset(lo + k) }, func(k int) float64 { return v.s.t.Persons.Share(lo + k) })
 	for k, c := range v.c[lo:hi] {
 		a.total += fixed(c, v.Unit)
 		if v.index != nil {

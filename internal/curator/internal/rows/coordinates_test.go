@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -211,25 +212,25 @@ func TestCoordinatesReachTheirBound(t *testing.T) {
 // replaced person moves them no further than the bound.
 func TestCoordinatesOfPersons(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
-	const persons, most, clip, entry = 30, 4, 0.5, 1.
+	const Given, most, clip, entry = 30, 4, 0.5, 1.
 	for k := range 60 {
 		var v [2]*Coordinates
-		others := randomOwned(r, 50, persons-1)
+		others := randomOwned(r, 50, Given-1)
 		for side := range v {
-			o := owned{x: mat.NewDense(50+8*side, 3, nil), y: slices.Clone(others.y), off: slices.Clone(others.off), persons: slices.Clone(others.persons), weights: slices.Clone(others.weights)}
+			o := owned{x: mat.NewDense(50+8*side, 3, nil), y: slices.Clone(others.y), off: slices.Clone(others.off), Given: slices.Clone(others.Given), weights: slices.Clone(others.weights)}
 			for i := range 50 {
 				o.x.SetRow(i, others.x.RawRowView(i))
 			}
 			for i := range 8 * side { // the last person has eight rows, or none
 				o.x.SetRow(50+i, []float64{5, -5, 0})
-				o.y, o.off, o.persons, o.weights = append(o.y, float64(k%2)), append(o.off, 0.5), append(o.persons, persons-1), append(o.weights, 2)
+				o.y, o.off, o.Given, o.weights = append(o.y, float64(k%2)), append(o.off, 0.5), append(o.Given, Given-1), append(o.weights, 2)
 			}
 			s := sumsOf(t, sparseOf(t, o.x), o.y, 0, encoding.NewIdentity(3, 1.5, true), losses.Logistic{})
-			table, order, err := s.t.Own(Owners{Persons: o.persons, Count: persons, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
+			table, order, err := s.t.Own(Owners{Persons: o.Given, Count: Given, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			owned := s.of(table, order).Shift(Gather(o.off, order), Range{-offsetEnd, offsetEnd})
+			owned := s.of(table, order).Shift(blocks.Gather(o.off, order), Range{-offsetEnd, offsetEnd})
 			var w []float64
 			var intercept float64
 			v[side], w, intercept = walked(t, owned, clip, entry, uint64(k))
@@ -240,7 +241,7 @@ func TestCoordinatesOfPersons(t *testing.T) {
 				for j := range 3 {
 					z += w[j] * math.Max(-entry, math.Min(entry, u[j]))
 				}
-				want += table.owners.share(at) * math.Max(-clip, math.Min(clip, losses.Logistic{}.Deriv(z, 2*o.y[i]-1)))
+				want += table.Persons.Share(at) * math.Max(-clip, math.Min(clip, losses.Logistic{}.Deriv(z, 2*o.y[i]-1)))
 			}
 			if got, _ := v[side].Total(); math.Abs(got-want) > 1e-6 {
 				t.Fatalf("the slopes' sum is %.9g, and should be %.9g", got, want)

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
@@ -115,7 +116,7 @@ func TestErrorsTellNoCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return path, table, Gather(y, order)
+		return path, table, blocks.Gather(y, order)
 	}
 	files := map[string]func(path string) error{
 		"cut": func(path string) error { return os.Truncate(path, 4321) },
@@ -227,7 +228,7 @@ func TestWorkersTellNoCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := questionsOf(table, Gather(y, order))["gradient"](); err != nil {
+	if err := questionsOf(table, blocks.Gather(y, order))["gradient"](); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(q *question){

@@ -220,7 +220,7 @@ func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, 
 // counts[len(edges)] being the rest. Counts are exact.
 func (r *Framed) count(counts, edges, norms []float64, lo int) {
 	for i, v := range norms {
-		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += r.s.t.owners.share(lo + i)
+		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += r.s.t.Persons.Share(lo + i)
 	}
 }
 

@@ -40,8 +40,8 @@ func (r *Framed) combine(ctx context.Context, u []float64, of func(r *Framed) co
 // each answer; and the two rows' own features, off by a slack each.
 func (r *Framed) sumRounding(most float64) float64 {
 	e, l := &r.s.t.enc, r.s.t.layout
-	chains := float64(l.chain(8) * (e.Magnitude + r.centre))
-	product := float64(float64(l.n) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
+	chains := float64(l.Chain(8) * (e.Magnitude + r.centre))
+	product := float64(float64(l.N) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
 	return float64(most * r.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
 }
 
@@ -141,7 +141,7 @@ func (r *Framed) gradientRounding(p Slope) float64 {
 	if p.Apart > 0 {
 		scale = p.Constant / p.Apart
 	}
-	return r.sumRounding(most) + float64(2.2*encoding.Unit*most*scale*r.s.t.layout.chain(4))
+	return r.sumRounding(most) + float64(2.2*encoding.Unit*most*scale*r.s.t.layout.Chain(4))
 }
 
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's

@@ -97,7 +97,7 @@ func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 
 func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 	e, d, l := &r.s.t.enc, float64(r.Dim()), r.s.t.momentsLayout()
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
-	sum := l.chain(4) + float64(float64(l.n)*float64(4*(d+8))) + float64(2*(l.owners.mostRows()-1))
+	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
 	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
 	return float64(momentsDistance(longest)*(1+32*encoding.Unit)) + float64(rounding)
 }
@@ -120,7 +120,7 @@ func (r *Framed) packed(ctx context.Context, constant float64, together bool, of
 			rows, kept := t.src.tile(lo, hi, a.buf), 0
 			set(a.weights[:hi-lo], a.norms[:hi-lo], rows, lo)
 			for k, f := range a.weights[:hi-lo] {
-				if share := t.owners.share(lo + k); together {
+				if share := t.Persons.Share(lo + k); together {
 					f *= share
 				} else {
 					f *= math.Sqrt(share)
@@ -129,7 +129,7 @@ func (r *Framed) packed(ctx context.Context, constant float64, together bool, of
 					r.features(a.row, rows, lo, k)
 					r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*constant))
 				}
-				if !together || t.owners.last(lo+k) {
+				if !together || t.Persons.Last(lo+k) {
 					copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
 					clear(a.open)
 					kept++
@@ -201,7 +201,7 @@ func pack(m *mat.SymDense) []float64 {
 // themselves (room for four), and two rows' slacks.
 func (r *Framed) squaresSensitivity() float64 {
 	e, x := &r.s.t.enc, r.s.t.enc.Bound
-	sums := float64(2.2 * encoding.Unit * r.s.t.layout.chain(4))
+	sums := float64(2.2 * encoding.Unit * r.s.t.layout.Chain(4))
 	return float64(momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
 }
 
@@ -223,7 +223,7 @@ func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 // addSquares adds the squares of row k of a tile.
 func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
 	t := r.s.t
-	share := t.owners.share(lo + k)
+	share := t.Persons.Share(lo + k)
 	if !rows.sparse || t.enc.Scale != nil {
 		t.encode(row, rows, lo, k)
 		for j, v := range row[:t.enc.Columns] {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -55,11 +56,11 @@ func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at at
 			z, beside := a.z[:rows.rows], a.beside[:rows.rows]
 			s.t.score(z, rows, lo, &f)
 			set(z, beside, lo)
-			s.t.owners.weigh(z, lo)
+			s.t.Persons.Weigh(z, lo)
 			if totals {
-				s.t.owners.weigh(beside, lo)
-				a.sum[p+2] += sum(z)
-				a.sum[p+3] += sum(beside)
+				s.t.Persons.Weigh(beside, lo)
+				a.sum[p+2] += vector.Sum(z)
+				a.sum[p+3] += vector.Sum(beside)
 			}
 			s.t.addTile(a.sum, z, rows, lo)
 		}
@@ -81,7 +82,7 @@ func (t *Table) addTile(g, c []float64, rows tile, lo int) {
 func (t *Table) weighTile(g, c []float64, lo int) {
 	p := t.enc.Columns
 	if t.enc.Intercept {
-		g[p+1] += sum(c)
+		g[p+1] += vector.Sum(c)
 	}
 	if t.shrink != nil {
 		for k, s := range t.shrink[lo : lo+len(c)] {
@@ -89,7 +90,7 @@ func (t *Table) weighTile(g, c []float64, lo int) {
 		}
 	}
 	if t.enc.Scale != nil {
-		g[p] += sum(c)
+		g[p] += vector.Sum(c)
 	}
 }
 
@@ -129,7 +130,7 @@ func (t *Table) weighTile(g, c []float64, lo int) {
 func (s *Sums) GradientSensitivity(r, clip float64) float64 {
 	b := s.boundsAt(r, clip)
 	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
-	sums := 2.2 * encoding.Unit * b.coefficient * s.t.enc.Magnitude * s.t.layout.chain(8)
+	sums := 2.2 * encoding.Unit * b.coefficient * s.t.enc.Magnitude * s.t.layout.Chain(8)
 	return exact + float64(2*b.row) + float64(sums) + s.steps(r, clip)
 }
 
@@ -142,7 +143,7 @@ func (s *Sums) Diameter(r float64) float64 { return s.boundsAt(r, math.Inf(1)).d
 // a summation in which a term passes through at most a block's rows, all merges
 // and the change of coordinates.
 func (s *Sums) GradientError(r, clip float64) float64 {
-	n, m, blocks := float64(s.Len()), float64(s.t.layout.blockRows()), float64(s.t.layout.blocks)
+	n, m, blocks := float64(s.Len()), float64(s.t.layout.BlockRows()), float64(s.t.layout.Blocks)
 	b := s.boundsAt(r, clip)
 	sums := 1.1 * encoding.Unit * b.coefficient * s.t.enc.Magnitude * n * (m + blocks + 8)
 	return float64(n*b.row) + float64(sums)

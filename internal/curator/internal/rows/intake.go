@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 )
 
 // intake checks dense rows and measures all. It tells which ones have values outside of
@@ -14,10 +16,10 @@ func (t *Table) intake() (outside []bool, err error) {
 	for _, b := range t.enc.Shift {
 		base += float64(b * b)
 	}
-	errs := make([]error, t.layout.blocks)
-	err = inOrder(context.Background(), len(errs), 0, t.acquire, t.release,
+	errs := make([]error, t.layout.Blocks)
+	err = blocks.InOrder(context.Background(), len(errs), 0, t.acquire, t.release,
 		func(b int, a *workspace) {
-			t.layout.eachTile(b, func(lo, hi int) {
+			t.layout.EachTile(b, func(lo, hi int) {
 				if errs[b] == nil {
 					errs[b] = t.measureTile(a, lo, hi, base, outside)
 				}

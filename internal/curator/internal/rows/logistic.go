@@ -27,11 +27,11 @@ func logisticAtOnce(clip float64) atOnce {
 			return lo
 		}
 		x, l, shrink := s.t.src.(denseSource).m, &s.t.layout, s.t.shrink
-		n := min((lo/l.blockPersons+1)*l.blockPersons, l.n, lo+most*l.tileRows) - lo
+		n := min((lo/l.BlockPersons+1)*l.BlockPersons, l.N, lo+most*l.TileRows) - lo
 		if shrink != nil {
 			shrink = shrink[lo:]
 		}
-		return lo + kernel.AddLogistic(a.sum, x.Data[lo*x.Stride:], x.Stride, n, l.tileRows,
+		return lo + kernel.AddLogistic(a.sum, x.Data[lo*x.Stride:], x.Stride, n, l.TileRows,
 			f.V, s.signed[lo:], shrink, a.beside, clip, f.Offset, f.Intercept)
 	}
 }
@@ -41,7 +41,7 @@ func logisticAtOnce(clip float64) atOnce {
 func (s *Sums) sign(v []float64) *Sums {
 	_, logistic := s.loss.(losses.Logistic)
 	x, inPlace := s.t.src.(denseSource)
-	if logistic && inPlace && x.order == nil && s.t.owners == nil && kernel.AddsLogistic(s.t.enc.Columns) {
+	if logistic && inPlace && x.order == nil && s.t.Persons == nil && kernel.AddsLogistic(s.t.enc.Columns) {
 		s.signed = room(v, len(s.labels))
 		for k, y := range s.labels {
 			s.signed[k] = math.Copysign(s.t.norm[k], y)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -80,7 +81,7 @@ func TestLogisticAtOnceIsForPlainRows(t *testing.T) {
 			table, order, off := of(table)
 			labels := y
 			if len(order) > 0 {
-				labels = Gather(y, order)
+				labels = blocks.Gather(y, order)
 			}
 			s, err := NewSums(table, labels, 0, 1, losses.Logistic{})
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -46,8 +47,8 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 				for k, score := range z {
 					z[k] = f(score, s.labels[lo+k], j)
 				}
-				s.t.owners.weigh(z, lo)
-				a.sum[j] += sum(z)
+				s.t.Persons.Weigh(z, lo)
+				a.sum[j] += vector.Sum(z)
 			}
 		}
 	})
@@ -57,7 +58,7 @@ func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(
 // row is replaced: each term lies in [0, cap], and rounding adds what
 // GradientSensitivity explains.
 func (s *Sums) LossSensitivity(limit float64) float64 {
-	return limit * (1 + float64(2.2*encoding.Unit*s.t.layout.chain(0)))
+	return limit * (1 + float64(2.2*encoding.Unit*s.t.layout.Chain(0)))
 }
 
 // Errors sets dst_j to the number of rows whose label, ±1, is not the sign of the
@@ -83,7 +84,7 @@ func (s *Sums) labelSensitivity() float64 {
 	case losses.Count, losses.Amount:
 		spread = s.labelBound
 	}
-	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.layout.chain(0))
+	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.layout.Chain(0))
 }
 
 // eachRow sets dst to the sum of what add adds for each row.
@@ -106,7 +107,7 @@ func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err 
 		if s.loss.Labels() == losses.Binary {
 			y = math.Max(y, 0)
 		}
-		sum[0] += float64(s.t.owners.share(i) * y)
+		sum[0] += float64(s.t.Persons.Share(i) * y)
 	})
 	return values, s.labelSensitivity(), err
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 )
@@ -44,10 +45,10 @@ func (s *Sums) sumMoments(ctx context.Context, dim int, of func(s *Sums) moments
 		return s.storedMoments(ctx, dim, of)
 	}
 	t, l, total, add := s.t, s.t.momentsLayout(), kernel.NewMoments(dim), of(s)
-	err := inOrder(ctx, l.blocks, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
+	err := blocks.InOrder(ctx, l.Blocks, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
 		func(b int, a *momentsWorkspace) {
 			clear(a.sum.Sum)
-			l.eachTile(b, func(lo, hi int) { add(a, lo, hi) })
+			l.EachTile(b, func(lo, hi int) { add(a, lo, hi) })
 		},
 		func(_ int, a *momentsWorkspace) { total.Add(a.sum) })
 	return symmetric(total), err
@@ -62,10 +63,10 @@ func symmetric(total *kernel.Moments) *mat.SymDense {
 
 // momentsLayout has fewer blocks than a gradient's, as merging one costs Dim², and
 // at least so many rows a tile that reading and writing all sums for them is cheap.
-func (t *Table) momentsLayout() layout {
+func (t *Table) momentsLayout() blocks.Layout {
 	const tileRows = 128
-	l := layout{n: t.layout.n, tileRows: tileRows, owners: t.owners}
-	return l.cut(min(max(l.n/max(4*tileRows, 2*t.enc.Dim()), 2), 64))
+	l := blocks.Layout{N: t.layout.N, TileRows: tileRows, Persons: t.Persons}
+	return l.Cut(min(max(l.N/max(4*tileRows, 2*t.enc.Dim()), 2), 64))
 }
 
 // momentsRounding bounds the Frobenius distance between how far Moments, without
@@ -80,7 +81,7 @@ func (t *Table) momentsLayout() layout {
 //   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
 func (t *Table) momentsRounding() float64 {
 	l, x := t.momentsLayout(), t.enc.FeatureBound()
-	return x * x * (float64(2.2*encoding.Unit*l.chain(0)) + float64(4.1*t.enc.Slack()))
+	return x * x * (float64(2.2*encoding.Unit*l.Chain(0)) + float64(4.1*t.enc.Slack()))
 }
 
 // momentsWorkspace is what one goroutine needs for second moments.
@@ -96,11 +97,11 @@ type momentsWorkspace struct {
 	sum     *kernel.Moments
 }
 
-func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
-	a := &momentsWorkspace{weights: make([]float64, l.tileRows), norms: make([]float64, l.tileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
-	a.encoded = make([]float64, l.tileRows*a.sum.Stride)
+func (t *Table) momentsWorkspace(l blocks.Layout, dim int) *momentsWorkspace {
+	a := &momentsWorkspace{weights: make([]float64, l.TileRows), norms: make([]float64, l.TileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
+	a.encoded = make([]float64, l.TileRows*a.sum.Stride)
 	if !t.isSparse() {
-		a.buf = make([]float64, l.tileRows*t.enc.Columns)
+		a.buf = make([]float64, l.TileRows*t.enc.Columns)
 	}
 	return a
 }
@@ -109,7 +110,7 @@ func (t *Table) momentsWorkspace(l layout, dim int) *momentsWorkspace {
 func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 	rows, weights := t.src.tile(lo, hi, a.buf), a.weights[:hi-lo]
 	f(weights, rows, lo)
-	t.owners.weigh(weights, lo)
+	t.Persons.Weigh(weights, lo)
 	if rows.sparse && t.enc.Scale == nil && t.scatterPays(rows) {
 		t.scatterTile(a, rows, lo, weights)
 		return

@@ -134,9 +134,9 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := table.momentsLayout()
-		for b := range l.blocks {
+		for b := range l.Blocks {
 			a := table.momentsWorkspace(l, table.enc.Dim())
-			l.eachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones(nil)) })
+			l.EachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones(nil)) })
 			sums = append(sums, a.sum.Sum)
 		}
 		return sums

@@ -39,7 +39,7 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 2)
 	err = s.eachRow(asking(ctx, asked{Kind: "totals"}), values, func(s *Sums, i int, sum []float64) {
-		share := s.t.owners.share(i)
+		share := s.t.Persons.Share(i)
 		sum[0] += share
 		switch {
 		case s.offsetBound == 0:
@@ -49,5 +49,5 @@ func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err er
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})
-	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.layout.chain(4)), err
+	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.layout.Chain(4)), err
 }

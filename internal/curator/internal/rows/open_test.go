@@ -141,8 +141,8 @@ func TestMatrixIsWhatItsAtSays(t *testing.T) {
 func features(t *testing.T, table *Table) [][]float64 {
 	t.Helper()
 	u, buf := make([][]float64, table.Len()), table.buffer()
-	for b := range table.layout.blocks {
-		table.layout.eachTile(b, func(lo, hi int) {
+	for b := range table.layout.Blocks {
+		table.layout.EachTile(b, func(lo, hi int) {
 			rows := table.src.tile(lo, hi, buf)
 			for i := lo; i < hi; i++ {
 				u[i] = make([]float64, table.enc.Dim())

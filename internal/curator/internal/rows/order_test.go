@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -41,7 +42,7 @@ func eachSchedule(t *testing.T, f func(t *testing.T, procs, ahead int)) {
 // and no more accumulators are made than allowed.
 func TestBlocksAreMergedInOrder(t *testing.T) {
 	eachSchedule(t, func(t *testing.T, procs, ahead int) {
-		const blocks = 200
+		const many = 200
 		var made, released int
 		var merged []int
 		acquire := func() *int { made++; return new(int) }
@@ -52,10 +53,10 @@ func TestBlocksAreMergedInOrder(t *testing.T) {
 			}
 			merged = append(merged, b)
 		}
-		if err := inOrder(ctx, blocks, ahead, acquire, func(*int) { released++ }, work, merge); err != nil {
+		if err := blocks.InOrder(ctx, many, ahead, acquire, func(*int) { released++ }, work, merge); err != nil {
 			t.Fatal(err)
 		}
-		if len(merged) != blocks || !slices.IsSorted(merged) {
+		if len(merged) != many || !slices.IsSorted(merged) {
 			t.Errorf("merged %v", merged)
 		}
 		if made != released || made > procs*(1+ahead) {
@@ -70,7 +71,7 @@ var breakable = map[string]int{"acquire": 0, "work": 17, "last block": 99, "merg
 // breakingPass is a pass of 100 blocks that calls fail at one place.
 func breakingPass(place string, ahead int, running *atomic.Int64, fail func()) error {
 	at, acquired := breakable[place], new(atomic.Int64)
-	return inOrder(ctx, 100, ahead,
+	return blocks.InOrder(ctx, 100, ahead,
 		func() bool {
 			if place == "acquire" && acquired.Add(1) == int64(at+1) {
 				fail()
@@ -198,7 +199,7 @@ func TestCauseOfCancellation(t *testing.T) {
 	} {
 		cancelled, stop := context.WithCancelCause(ctx)
 		cancel(stop)
-		err := inOrder(cancelled, 100, 0, func() bool { return true }, func(bool) {}, func(int, bool) {},
+		err := blocks.InOrder(cancelled, 100, 0, func() bool { return true }, func(bool) {}, func(int, bool) {},
 			func(b int, _ bool) {
 				if b == 30 {
 					stop(cause)
@@ -211,7 +212,7 @@ func TestCauseOfCancellation(t *testing.T) {
 	expired, stop := context.WithTimeoutCause(ctx, 0, cause)
 	defer stop()
 	<-expired.Done()
-	if err := inOrder(expired, 3, 0, func() bool { return true }, func(bool) {}, func(int, bool) {}, func(int, bool) {}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
+	if err := blocks.InOrder(expired, 3, 0, func() bool { return true }, func(bool) {}, func(int, bool) {}, func(int, bool) {}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
 		t.Errorf("deadline: %v", err)
 	}
 }
@@ -222,7 +223,7 @@ func TestCancelledInABlock(t *testing.T) {
 		cancelled, cancel := context.WithCancel(ctx)
 		defer cancel()
 		last := 0
-		err := inOrder(cancelled, 100, ahead, func() bool { return true }, func(bool) {},
+		err := blocks.InOrder(cancelled, 100, ahead, func() bool { return true }, func(bool) {},
 			func(b int, _ bool) { lateness(b) },
 			func(b int, _ bool) {
 				if last = b; b == 30 {
@@ -251,7 +252,7 @@ func TestAllocationsOfAPass(t *testing.T) {
 					}
 				}))
 			}
-			if allocations > 30+float64(s.t.layout.blocks) {
+			if allocations > 30+float64(s.t.layout.Blocks) {
 				t.Errorf("%d rows, clip %g: %g allocations", n, clip, allocations)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -40,8 +41,8 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 	if err := facts.check(n); err != nil {
 		return nil, nil, err
 	}
-	o := &owners{start: []int{0}, most: facts.Most, persons: facts.Persons != nil, weighted: facts.Weights != nil,
-		occur: facts.Persons != nil && facts.Count == 0}
+	o := &blocks.Persons{Start: []int{0}, Most: facts.Most, Given: facts.Persons != nil, Weighted: facts.Weights != nil,
+		Occur: facts.Persons != nil && facts.Count == 0}
 	var order []int
 	add := func(rows []int) {
 		for _, i := range rows {
@@ -49,13 +50,13 @@ func (t *Table) Own(facts Owners) (*Table, []int, error) {
 			if facts.Weights != nil {
 				weight = facts.Weights[i] / facts.Heavy
 			}
-			o.shares = append(o.shares, shareOf(weight, len(rows)))
+			o.Shares = append(o.Shares, blocks.ShareOf(weight, len(rows)))
 		}
 		order = append(order, rows...)
-		o.start = append(o.start, len(order))
+		o.Start = append(o.Start, len(order))
 	}
 	if facts.Persons == nil {
-		o.most = 1
+		o.Most = 1
 		for i := range n {
 			add([]int{i})
 		}
@@ -105,14 +106,14 @@ func ownKey(coins mechanisms.Source) (key [32]byte) {
 // Single returns the table of one row of each person, the first that counts, who counts as
 // all of them together did, and which rows these are.
 func (t *Table) Single() (*Table, []int) {
-	o := &owners{start: make([]int, 1, t.Len()+1), most: 1, persons: true, weighted: t.owners.weighted, occur: t.owners.occur}
+	o := &blocks.Persons{Start: make([]int, 1, t.Len()+1), Most: 1, Given: true, Weighted: t.Persons.Weighted, Occur: t.Persons.Occur}
 	var order []int
 	for p := range t.Len() {
-		if rows := t.owners.rowsOf([]int{p}); len(rows) > 0 {
+		if rows := t.Persons.RowsOf([]int{p}); len(rows) > 0 {
 			order = append(order, rows[0])
-			o.shares = append(o.shares, shareOf(t.owners.share(rows[0])*float64(len(rows)), 1))
+			o.Shares = append(o.Shares, blocks.ShareOf(t.Persons.Share(rows[0])*float64(len(rows)), 1))
 		}
-		o.start = append(o.start, len(order))
+		o.Start = append(o.Start, len(order))
 	}
 	return t.arrange(t.Len(), order, o), order
 }
@@ -128,6 +129,25 @@ func (s *Sums) Single() *Sums {
 // of returns the sums over a table of the given rows of s.
 func (s *Sums) of(t *Table, order []int) *Sums {
 	picked := *s
-	picked.t, picked.labels, picked.offsets = t, Gather(s.labels, order), Gather(s.offsets, order)
+	picked.t, picked.labels, picked.offsets = t, blocks.Gather(s.labels, order), blocks.Gather(s.offsets, order)
 	return &picked
 }
+
+// PersonRows is the largest number of rows that a person may have, which is public; 0 where
+// persons weren't given.
+func (t *Table) PersonRows() int {
+	if t.Persons == nil || !t.Persons.Given {
+		return 0
+	}
+	return t.Persons.Most
+}
+
+// PersonsOccur reports whether the number of persons is that of those who have rows, as none
+// was stated.
+func (t *Table) PersonsOccur() bool { return t.Persons != nil && t.Persons.Occur }
+
+// Weighted reports whether rows have weights.
+func (t *Table) Weighted() bool { return t.Persons != nil && t.Persons.Weighted }
+
+// RowsOf are the rows of persons, in their order.
+func (t *Table) RowsOf(persons []int) []int { return t.Persons.RowsOf(persons) }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -21,7 +22,7 @@ import (
 type owned struct {
 	x       *mat.Dense
 	y, off  []float64
-	persons []int
+	Given   []int
 	weights []float64
 }
 
@@ -34,7 +35,7 @@ func randomOwned(r *rand.Rand, n, persons int) owned {
 			o.x.Set(i, j, r.NormFloat64())
 		}
 		o.y, o.off = append(o.y, float64(r.IntN(2))), append(o.off, offsetEnd*(2*r.Float64()-1))
-		o.persons, o.weights = append(o.persons, r.IntN(persons)), append(o.weights, r.Float64()*1.2)
+		o.Given, o.weights = append(o.Given, r.IntN(persons)), append(o.weights, r.Float64()*1.2)
 	}
 	return o
 }
@@ -42,7 +43,7 @@ func randomOwned(r *rand.Rand, n, persons int) owned {
 // of are the given rows alone, each a person's only one.
 func (o owned) of(t *testing.T, rows []int, sparse bool) *Sums {
 	t.Helper()
-	x, y, off := mat.NewDense(len(rows), 3, nil), Gather(o.y, rows), Gather(o.off, rows)
+	x, y, off := mat.NewDense(len(rows), 3, nil), blocks.Gather(o.y, rows), blocks.Gather(o.off, rows)
 	for k, i := range rows {
 		x.SetRow(k, o.x.RawRowView(i))
 	}
@@ -149,7 +150,7 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 			all[i] = i
 		}
 		plain := o.of(t, all, sparse)
-		table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
+		table, order, err := plain.t.Own(Owners{Persons: o.Given, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,14 +160,14 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 			persons = append(persons, 103+k%190)
 		}
 		picked := s.of(s.t.Pick(persons), s.t.RowsOf(persons))
-		pickedRows := Gather(order, s.t.RowsOf(persons))
+		pickedRows := blocks.Gather(order, s.t.RowsOf(persons))
 		for name, c := range map[string]struct {
 			s    *Sums
 			rows []int
 		}{"all": {s, order}, "picked": {picked, pickedRows}} {
 			got, want := questions(t, c.s), map[string][]float64{}
 			for k, i := range c.rows {
-				share := c.s.t.owners.share(k)
+				share := c.s.t.Persons.Share(k)
 				for q, v := range questions(t, o.of(t, []int{i}, sparse)) {
 					if want[q] == nil {
 						want[q] = make([]float64, len(v))
@@ -192,7 +193,7 @@ func TestScatterIsOfPersons(t *testing.T) {
 		all[i] = i
 	}
 	plain := o.of(t, all, false)
-	table, order, err := plain.t.Own(Owners{Persons: o.persons, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
+	table, order, err := plain.t.Own(Owners{Persons: o.Given, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestScatterIsOfPersons(t *testing.T) {
 func TestSharesAddUp(t *testing.T) {
 	for rows := 1; rows <= 1000; rows++ {
 		for _, weight := range []float64{1, 0.999999, 1.0 / 3, 1e-3, 2, math.Inf(1)} {
-			share := shareOf(weight, rows)
+			share := blocks.ShareOf(weight, rows)
 			total := share * float64(rows)
 			if power := rows&(rows-1) == 0 && weight >= 1; power && total != 1 || !power && !(total <= 1-0x1p-20) {
 				t.Errorf("%d rows of weight %g have shares of %g, together %g", rows, weight, share, total)
@@ -246,10 +247,10 @@ func TestSharesAddUp(t *testing.T) {
 // By the same coins each place has the same person, and the same of that person's rows count,
 // in the same block, whatever rows the person of another place has.
 func TestOwnDependsOnThePersonOnly(t *testing.T) {
-	const persons = 30000
+	const Given = 30000
 	rows := func(more int) ([]int, *Table, []int) { // person 8, who has one row, has so many more
 		var of []int
-		for p := range persons {
+		for p := range Given {
 			for range 1 + p%4 {
 				of = append(of, p)
 			}
@@ -261,7 +262,7 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		for i := range of {
 			x.Set(i, 0, 1)
 		}
-		table, order, err := mustTable(t, x, encoding.NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(2)})
+		table, order, err := mustTable(t, x, encoding.NewIdentity(1, 1, false)).Own(Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,30 +271,30 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 	of, before, chosen := rows(0)
 	replaced := -1 // the block
 	_, after, moved := rows(900)
-	if before.layout.n != after.layout.n || before.layout.blocks != after.layout.blocks || before.layout.blockRows() != after.layout.blockRows() {
+	if before.layout.N != after.layout.N || before.layout.Blocks != after.layout.Blocks || before.layout.BlockRows() != after.layout.BlockRows() {
 		t.Errorf("layouts %+v and %+v", before.layout, after.layout)
 	}
-	if before.layout.blocks < 2 {
+	if before.layout.Blocks < 2 {
 		t.Error("one block only")
 	}
-	for p := range persons {
+	for p := range Given {
 		a, b := before.RowsOf([]int{p}), after.RowsOf([]int{p})
-		same := slices.Equal(Gather(chosen, a), Gather(moved, b))
+		same := slices.Equal(blocks.Gather(chosen, a), blocks.Gather(moved, b))
 		if i := chosen[a[0]]; of[i] == 8 {
-			replaced = p / before.layout.blockPersons
+			replaced = p / before.layout.BlockPersons
 			if same {
 				t.Error("nobody was replaced")
 			}
 		} else if !same {
-			t.Errorf("person %d has the rows %v, and %v where another has more", p, Gather(chosen, a), Gather(moved, b))
+			t.Errorf("person %d has the rows %v, and %v where another has more", p, blocks.Gather(chosen, a), blocks.Gather(moved, b))
 		}
 		if len(b) > 3 {
 			t.Errorf("%d rows of person %d count", len(b), p)
 		}
 	}
-	for b := range before.layout.blocks {
-		tiles := func(l layout) (sizes []int, first int) {
-			l.eachTile(b, func(lo, hi int) {
+	for b := range before.layout.Blocks {
+		tiles := func(l blocks.Layout) (sizes []int, first int) {
+			l.EachTile(b, func(lo, hi int) {
 				if sizes = append(sizes, hi-lo); len(sizes) == 1 {
 					first = lo
 				}
@@ -329,7 +330,7 @@ func TestOwnRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if owned, order, err := table.Own(Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.owners.shares) != "[0.25 1]" {
+	if owned, order, err := table.Own(Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.Persons.Shares) != "[0.25 1]" {
 		t.Errorf("%v, rows %v: %v", owned, order, err)
 	}
 }
@@ -359,11 +360,11 @@ func TestRoundingOfPersons(t *testing.T) {
 		return f
 	}
 	one, nine := framed(1), framed(9)
-	m := float64(one.s.t.layout.blockPersons)
-	if got, want := nine.s.t.layout.chain(0)-one.s.t.layout.chain(0), 8*m*m; got != want {
+	m := float64(one.s.t.layout.BlockPersons)
+	if got, want := nine.s.t.layout.Chain(0)-one.s.t.layout.Chain(0), 8*m*m; got != want {
 		t.Errorf("chains of nine rows a person are longer by %g, want %g", got, want)
 	}
-	moments := float64(one.s.t.momentsLayout().blockPersons)
+	moments := float64(one.s.t.momentsLayout().BlockPersons)
 	got := nine.momentsSensitivity(1, 0, 1e-9) - one.momentsSensitivity(1, 0, 1e-9)
 	if want := 2.2 * encoding.Unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
 		t.Errorf("products of sums of nine rows may be off by %g more, want %g", got, want)
@@ -378,13 +379,13 @@ func TestSingleKeepsWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	single, rows := table.Single()
-	o := single.owners
-	if got := fmt.Sprint(slices.Sorted(slices.Values(o.shares)), o.start[4], len(order), len(rows)); got != "[0.25 0.5 1] 3 7 3" {
+	o := single.Persons
+	if got := fmt.Sprint(slices.Sorted(slices.Values(o.Shares)), o.Start[4], len(order), len(rows)); got != "[0.25 0.5 1] 3 7 3" {
 		t.Errorf("shares, rows and rows %s", got)
 	}
-	for k, i := range Gather(order, rows) {
-		if o.shares[k] != weights[i] {
-			t.Errorf("row %d of weight %g counts %g", i, weights[i], o.shares[k])
+	for k, i := range blocks.Gather(order, rows) {
+		if o.Shares[k] != weights[i] {
+			t.Errorf("row %d of weight %g counts %g", i, weights[i], o.Shares[k])
 		}
 	}
 }
@@ -437,8 +438,8 @@ func TestTotalsMoveAsDeclared(t *testing.T) {
 func TestOrderIsDrawn(t *testing.T) {
 	const draws = 3600
 	for name, c := range map[string]struct {
-		persons []int
-		labels  []float64
+		Given  []int
+		labels []float64
 	}{
 		"as it comes":         {[]int{0, 0, 0, 1, 2}, []float64{1, 1, 0, 2, 3}},
 		"other numbers":       {[]int{9, 9, 9, -4, 1}, []float64{1, 1, 0, 2, 3}},
@@ -448,11 +449,11 @@ func TestOrderIsDrawn(t *testing.T) {
 		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false))
 		seen := map[string]int{}
 		for seed := range uint64(draws) {
-			_, order, err := table.Own(Owners{Persons: c.persons, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+			_, order, err := table.Own(Owners{Persons: c.Given, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen[fmt.Sprint(Gather(c.labels, order))]++
+			seen[fmt.Sprint(blocks.Gather(c.labels, order))]++
 		}
 		chi := 0.0
 		for _, n := range seen {
@@ -493,25 +494,25 @@ func TestPersonsWithoutRows(t *testing.T) {
 // A person of another place is the same, and so are those of its rows that count, where a person
 // is replaced by one of more, of fewer or of no rows.
 func TestPlacesHaveCoinsOfTheirOwn(t *testing.T) {
-	const persons = 40
+	const Given = 40
 	list := func(last int) (others [][]int) { // the last person has so many rows
 		var of []int
-		for p := range persons - 1 {
+		for p := range Given - 1 {
 			for range 1 + p%7 {
 				of = append(of, p)
 			}
 		}
 		n := len(of)
 		for range last {
-			of = append(of, persons)
+			of = append(of, Given)
 		}
 		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), encoding.NewIdentity(1, 1, false)).
-			Own(Owners{Persons: of, Count: persons, Most: 3, Coins: mechanisms.NewSeededSource(6)})
+			Own(Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(6)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for p := range persons {
-			rows := Gather(order, table.RowsOf([]int{p}))
+		for p := range Given {
+			rows := blocks.Gather(order, table.RowsOf([]int{p}))
 			if len(rows) == 0 || rows[0] >= n {
 				rows = nil
 			}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/vector"
 )
@@ -44,7 +45,7 @@ func NewParties(p Parties, enc encoding.Encoding) (*Table, error) {
 		return nil, err
 	}
 	p.Rows = slices.Clone(p.Rows)
-	t := &Table{enc: enc, workspaces: new(sync.Pool), layout: newLayout(n, enc.Columns, false, nil)}
+	t := &Table{enc: enc, workspaces: new(sync.Pool), layout: blocks.NewLayout(n, enc.Columns, false, nil)}
 	t.stored = &stored{class: -1, labels: anyLabels(), remote: &remote{rows: n, measured: enc, parties: &p}}
 	return t, nil
 }
@@ -169,7 +170,7 @@ func (s *Sums) Agree(ctx context.Context, of Descent) (*Table, error) {
 // since no party knows what was picked or made of rows, and as they have agreed to.
 func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
 	p, at := s.t.parties(), s.t.stored
-	if q == nil || q.Kind != "gradient" || at.whole != nil || at.of != nil || s.t.owners != nil {
+	if q == nil || q.Kind != "gradient" || at.whole != nil || at.of != nil || s.t.Persons != nil {
 		return errParties
 	}
 	of := at.remote.agreed

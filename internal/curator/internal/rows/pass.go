@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"slices"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 )
 
 // workspace is what one goroutine needs for a pass.
@@ -21,7 +23,7 @@ func (t *Table) acquire() *workspace {
 	if a, ok := t.workspaces.Get().(*workspace); ok {
 		return a
 	}
-	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.tileRows), beside: make([]float64, t.layout.tileRows)}
+	return &workspace{buf: t.buffer(), z: make([]float64, t.layout.TileRows), beside: make([]float64, t.layout.TileRows)}
 }
 
 func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
@@ -30,10 +32,10 @@ func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
 // adds to a.sum: of a block's tiles first, then of the blocks in their order.
 func (t *Table) pass(ctx context.Context, dst []float64, add adder) error {
 	clear(dst)
-	return inOrder(ctx, t.layout.blocks, 2, t.acquire, t.release,
+	return blocks.InOrder(ctx, t.layout.Blocks, 2, t.acquire, t.release,
 		func(b int, a *workspace) {
 			a.sum, a.done = zeros(a.sum, len(dst)), 0
-			t.layout.eachTile(b, func(lo, hi int) {
+			t.layout.EachTile(b, func(lo, hi int) {
 				if lo >= a.done {
 					add(a, t.src.tile(lo, hi, a.buf), lo)
 				}

@@ -11,10 +11,10 @@ import (
 
 // String is the shape.
 func (t Table) String() string {
-	if t.owners != nil {
-		return fmt.Sprintf("table of %d persons and %d columns", t.layout.n, t.enc.Columns)
+	if t.Persons != nil {
+		return fmt.Sprintf("table of %d persons and %d columns", t.layout.N, t.enc.Columns)
 	}
-	return fmt.Sprintf("table of %d rows and %d columns", t.layout.n, t.enc.Columns)
+	return fmt.Sprintf("table of %d rows and %d columns", t.layout.N, t.enc.Columns)
 }
 
 // GoString is the shape.

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
@@ -49,7 +50,7 @@ func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep
 	if err != nil {
 		return nil, err
 	}
-	p.owners, p.layout = t.owners, newLayout(t.Len(), k, false, t.owners)
+	p.Persons, p.layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
 	return p, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -79,11 +80,11 @@ func (s *Sums) answer(ctx context.Context, questions []*Question) error {
 			for j, q := range questions {
 				z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
 				sets[j](z, beside, lo)
-				t.owners.weigh(z, lo)
+				t.Persons.Weigh(z, lo)
 				if q.totals {
-					t.owners.weigh(beside, lo)
-					of[p+2] += sum(z)
-					of[p+3] += sum(beside)
+					t.Persons.Weigh(beside, lo)
+					of[p+2] += vector.Sum(z)
+					of[p+3] += vector.Sum(beside)
 				}
 			}
 			t.addTiles(a.sum, size, a.many, rows, lo)

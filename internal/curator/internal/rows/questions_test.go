@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -60,7 +61,7 @@ func (p plain) checkTogether(t *testing.T) {
 		}
 		want = append(want, dst)
 		// Asked, but not answered yet.
-		s.Asking(losses.Logistic{}, func(q *Question) error { asked = append(asked, q); return errExited }).Gradient(ctx, dst, w, clip)
+		s.Asking(losses.Logistic{}, func(q *Question) error { asked = append(asked, q); return blocks.ErrExited }).Gradient(ctx, dst, w, clip)
 	}
 	if len(asked) != len(want) {
 		t.Fatalf("%s: %d questions of %d", p.name, len(asked), len(want))

@@ -10,7 +10,7 @@ import "math"
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
 	n := len(t.length)
-	r := &Table{enc: t.enc.Rebound(bound, constant), src: t.src, layout: t.layout, owners: t.owners, stored: t.stored.rebound(bound, constant),
+	r := &Table{enc: t.enc.Rebound(bound, constant), src: t.src, layout: t.layout, Persons: t.Persons, stored: t.stored.rebound(bound, constant),
 		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, len(t.norm)), workspaces: t.workspaces}
 	for i, length := range t.length {
 		r.shrink[i] = r.enc.Shrink(length) * factor(t.shrink, i)

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
@@ -41,7 +42,7 @@ type remote struct {
 	rows     int               // of the table
 	measured encoding.Encoding // of the file's rows
 	steps    []step            // which make the table's rows of these
-	owners   *owners           // that the file tells of its rows, where they are a copy
+	Persons  *blocks.Persons   // that the file tells of its rows, where they are a copy
 	copies   *copies
 	parties  *Parties // who hold the rows, nil for workers that read a file
 	agreed   *agreement
@@ -126,7 +127,7 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e En
 	}
 	at := &stored{file: f, sparse: f.Sparse, class: -1, remote: &remote{engine: e, rows: f.Rows, measured: enc, copies: new(copies)}}
 	t := &Table{enc: enc, stored: at, workspaces: new(sync.Pool)}
-	t.layout = newLayout(f.Rows, enc.Columns, f.Sparse, nil)
+	t.layout = blocks.NewLayout(f.Rows, enc.Columns, f.Sparse, nil)
 	counts := make([]float64, 3)
 	if err := (&Sums{t: t}).labelCounts(ctx, counts); err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (s *stored) after(next step) *stored {
 }
 
 // question returns what ctx says the pass is for.
-func (s *Sums) question(ctx context.Context, l layout, pieces int) ([]byte, error) {
+func (s *Sums) question(ctx context.Context, l blocks.Layout, pieces int) ([]byte, error) {
 	of := askedIn(ctx)
 	if of == nil {
 		return nil, errNotAsked
@@ -192,27 +193,16 @@ func (s *Sums) question(ctx context.Context, l layout, pieces int) ([]byte, erro
 	var b bytes.Buffer
 	err = gob.NewEncoder(&b).Encode(question{
 		Build: build(), Path: file.Path(), Sum: file.Checksum(), Encoding: at.measured, Steps: at.steps,
-		First: first, Rows: at.rows, Persons: l.n, Bounds: l.bounds(), Class: s.t.stored.class,
-		Owned: l.owners != nil, Shifted: s.offsetBound > 0,
+		First: first, Rows: at.rows, Persons: l.N, Bounds: l.Bounds(), Class: s.t.stored.class,
+		Owned: l.Persons != nil, Shifted: s.offsetBound > 0,
 		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Asked: *of, Pieces: pieces,
 	})
 	return b.Bytes(), err
 }
 
-// bounds are the rows at which blocks begin and the last one ends; nil where each person has one.
-func (l layout) bounds() (at []int) {
-	if l.owners == nil {
-		return nil
-	}
-	for b := range l.blocks + 1 {
-		at = append(at, l.owners.start[min(b*l.blockPersons, l.n)])
-	}
-	return at
-}
-
 // remotePass sets the sums of all blocks, each of the given width, and calls merge for each in
 // the order of the blocks, which the layout says. Where it fails what was merged is of no use.
-func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(sum []float64)) error {
+func (s *Sums) remotePass(ctx context.Context, l blocks.Layout, width int, merge func(sum []float64)) error {
 	if s.t.Parties() {
 		return errParties
 	}
@@ -220,7 +210,7 @@ func (s *Sums) remotePass(ctx context.Context, l layout, width int, merge func(s
 	if s.t.stored.remote.copies.isClosed() {
 		return errClosed
 	}
-	pieces := max(1, min(e.Pieces(), l.blocks))
+	pieces := max(1, min(e.Pieces(), l.Blocks))
 	q, err := s.question(ctx, l, pieces)
 	if err != nil {
 		return err
@@ -247,7 +237,7 @@ const replyHead = sha256.Size + 16
 // there twice would count twice. A reply that was damaged is refused at its end.
 type accepting struct {
 	of     [sha256.Size]byte
-	l      layout
+	l      blocks.Layout
 	pieces int
 	next   int    // piece
 	err    error  // of the first reply that was refused
@@ -275,8 +265,8 @@ func (a *accepting) take(reply io.Reader) error {
 	if piece != uint64(a.next) {
 		return refused("piece", fmt.Sprintf("must be %d: each is answered once, and they come in order", a.next))
 	}
-	first, last := a.l.piece(a.next, a.pieces)
-	lo, hi := a.l.owners.rows(first*a.l.blockPersons, min(last*a.l.blockPersons, a.l.n))
+	first, last := a.l.Piece(a.next, a.pieces)
+	lo, hi := a.l.Persons.Rows(first*a.l.BlockPersons, min(last*a.l.BlockPersons, a.l.N))
 	if rows != uint64(hi-lo) {
 		return refused(fmt.Sprintf("rows of piece %d", piece), "must be as many as its blocks have")
 	}
@@ -315,11 +305,6 @@ func (a *accepting) end() error {
 		return refused("replies", fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
 	return nil
-}
-
-// piece is the range of blocks of a piece.
-func (l layout) piece(k, pieces int) (first, last int) {
-	return k * l.blocks / pieces, (k + 1) * l.blocks / pieces
 }
 
 // remoteMoments is storedMoments where others read.

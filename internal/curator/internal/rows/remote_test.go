@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/internal/sketch"
@@ -44,7 +45,7 @@ func (n *floatsOfOne) Read(p []byte) (int, error) {
 // The driver adds blocks as it reads them, and holds none but the last, however long replies are.
 func TestRepliesAreReadBlockByBlock(t *testing.T) {
 	const width, pieces = 1 << 16, 4
-	l := newLayout(1<<18, 8, false, nil)
+	l := blocks.NewLayout(1<<18, 8, false, nil)
 	total := make([]float64, width)
 	a := &accepting{of: sha256.Sum256(nil), l: l, pieces: pieces, raw: make([]byte, 8*width), merge: func(sum []float64) {
 		for j, v := range sum {
@@ -54,9 +55,9 @@ func TestRepliesAreReadBlockByBlock(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for k := range pieces {
-		first, last := l.piece(k, pieces)
+		first, last := l.Piece(k, pieces)
 		head := binary.LittleEndian.AppendUint64(a.of[:], uint64(k))
-		head = binary.LittleEndian.AppendUint64(head, uint64(min(last*l.blockPersons, l.n)-first*l.blockPersons))
+		head = binary.LittleEndian.AppendUint64(head, uint64(min(last*l.BlockPersons, l.N)-first*l.BlockPersons))
 		sums, again, sum := floatsOfOne(width*(last-first)), floatsOfOne(width*(last-first)), sha256.New()
 		if _, err := io.Copy(sum, io.MultiReader(bytes.NewReader(head), &again)); err != nil {
 			t.Fatal(err)
@@ -69,11 +70,11 @@ func TestRepliesAreReadBlockByBlock(t *testing.T) {
 	if err := a.end(); err != nil {
 		t.Fatal(err)
 	}
-	if total[0] != float64(l.blocks) || total[width-1] != float64(l.blocks) {
-		t.Errorf("%g of %d blocks", total[0], l.blocks)
+	if total[0] != float64(l.Blocks) || total[width-1] != float64(l.Blocks) {
+		t.Errorf("%g of %d blocks", total[0], l.Blocks)
 	}
-	if held, all := after.TotalAlloc-before.TotalAlloc, uint64(8*width*l.blocks); l.blocks < 30 || held > all/4 {
-		t.Errorf("%d bytes for %d blocks of %d", held, l.blocks, 8*width)
+	if held, all := after.TotalAlloc-before.TotalAlloc, uint64(8*width*l.Blocks); l.Blocks < 30 || held > all/4 {
+		t.Errorf("%d bytes for %d blocks of %d", held, l.Blocks, 8*width)
 	}
 }
 
@@ -126,12 +127,12 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 	}{
 		"bounded, chosen":          {func(t *Table) *Table { return t.Rebound(0.7, 0.5).Pick(order) }, order},
 		"chosen, bounded":          {func(t *Table) *Table { return t.Pick(order).Rebound(0.7, 0.5) }, order},
-		"chosen twice":             {func(t *Table) *Table { return t.Pick(order).Pick(again) }, Gather(order, again)},
-		"bounded, a part of these": {func(t *Table) *Table { return t.Pick(order).Rebound(0.7, 0.5).Pick(part) }, Gather(order, part)},
+		"chosen twice":             {func(t *Table) *Table { return t.Pick(order).Pick(again) }, blocks.Gather(order, again)},
+		"bounded, a part of these": {func(t *Table) *Table { return t.Pick(order).Rebound(0.7, 0.5).Pick(part) }, blocks.Gather(order, part)},
 	} {
 		var sums [2][]float64
 		for k, table := range []*Table{c.of(memory), c.of(remote)} {
-			s, err := NewSums(table, Gather(y, c.rows), 0, 1, losses.Squared{})
+			s, err := NewSums(table, blocks.Gather(y, c.rows), 0, 1, losses.Squared{})
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -234,7 +235,7 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 		for _, c := range []struct {
 			t *Table
 			y []float64
-		}{{owned, Gather(y, order)}, {single, Gather(Gather(Gather(y, order), picked), of)}} {
+		}{{owned, blocks.Gather(y, order)}, {single, blocks.Gather(blocks.Gather(blocks.Gather(y, order), picked), of)}} {
 			s, err := NewSums(c.t, c.y, 0, 1, losses.Logistic{})
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -33,7 +34,7 @@ func (t *Table) Beside(ctx context.Context) (Owners, error) {
 
 // beside returns the named columns one after the other. A block's sum are those of its rows.
 func (t *Table) beside(ctx context.Context, names []string) ([]float64, error) {
-	n, all, at := t.layout.blockPersons, make([]float64, len(names)*t.Rows()), 0
+	n, all, at := t.layout.BlockPersons, make([]float64, len(names)*t.Rows()), 0
 	ctx = asking(ctx, asked{Kind: "beside"})
 	if t.elsewhere() {
 		err := (&Sums{t: t}).remotePass(ctx, t.layout, len(names)*n, func(of []float64) {
@@ -64,19 +65,19 @@ func (t *Table) beside(ctx context.Context, names []string) ([]float64, error) {
 
 // shares are the owners of a part's rows, as the file has them: whose last rows these are and
 // what they count. Of rows that have weights only these say it.
-func shares(f *rowfile.File, c *rowfile.Chunk) *owners {
-	o := &owners{most: 1, persons: true, weighted: true}
+func shares(f *rowfile.File, c *rowfile.Chunk) *blocks.Persons {
+	o := &blocks.Persons{Most: 1, Given: true, Weighted: true}
 	if k := slices.Index(f.Beside, rowfile.Share); k >= 0 {
-		o.shares = slices.Clone(c.Beside[k])
+		o.Shares = slices.Clone(c.Beside[k])
 		for i, last := range c.Beside[slices.Index(f.Beside, rowfile.Last)] {
 			if last != 0 {
-				o.start = append(o.start, i+1)
+				o.Start = append(o.Start, i+1)
 			}
 		}
 		return o
 	}
 	for i, weight := range c.Beside[slices.Index(f.Beside, rowfile.Weight)] {
-		o.shares, o.start = append(o.shares, shareOf(weight/f.MaxWeight, 1)), append(o.start, i+1)
+		o.Shares, o.Start = append(o.Shares, blocks.ShareOf(weight/f.MaxWeight, 1)), append(o.Start, i+1)
 	}
 	return o
 }

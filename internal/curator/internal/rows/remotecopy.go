@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -75,12 +76,12 @@ func (r *remote) close() (err error) {
 
 // tells reports whether workers see by themselves what rows count that begin at the given one
 // of the file: from a copy's columns, or where there are weights and no persons.
-func (s *stored) tells(at int, o *owners) bool {
-	known := s.remote.owners
+func (s *stored) tells(at int, o *blocks.Persons) bool {
+	known := s.remote.Persons
 	if known == nil || o == nil {
-		return o == nil || !o.persons
+		return o == nil || !o.Given
 	}
-	return slices.Equal(o.shares, known.shares[at:at+len(o.shares)])
+	return slices.Equal(o.Shares, known.Shares[at:at+len(o.Shares)])
 }
 
 // copying is what a worker is to copy: rows of a file, in that order, to a file of the
@@ -111,9 +112,9 @@ func (s *stored) arrange(ctx context.Context) (*rowfile.File, error) {
 // copyTo has it done in a directory, and opens the copy.
 func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) {
 	of, r := copying{Order: s.order, Dir: dir}, s.remote
-	if o := r.owners; o != nil {
-		of.Shares, of.Last = o.shares, make([]float64, len(o.shares))
-		for _, end := range o.start[1:] {
+	if o := r.Persons; o != nil {
+		of.Shares, of.Last = o.Shares, make([]float64, len(o.Shares))
+		for _, end := range o.Start[1:] {
 			if end > 0 {
 				of.Last[end-1] = 1
 			}

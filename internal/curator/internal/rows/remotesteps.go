@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 )
@@ -38,10 +39,10 @@ func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) 
 	if !ok {
 		return nil, errNotAsked
 	}
-	p := &Table{enc: encodingAfter(t.enc, []step{{Bound: bound, Map: &spec}}), owners: t.owners, workspaces: new(sync.Pool)}
+	p := &Table{enc: encodingAfter(t.enc, []step{{Bound: bound, Map: &spec}}), Persons: t.Persons, workspaces: new(sync.Pool)}
 	p.stored = t.stored.after(step{Bound: bound, Map: &spec})
 	p.stored.sparse = false
-	p.layout = newLayout(t.Len(), spec.K, false, t.owners)
+	p.layout = blocks.NewLayout(t.Len(), spec.K, false, t.Persons)
 	return p, nil
 }
 
@@ -62,14 +63,14 @@ func (s step) of(p *Table) (*Table, error) {
 	}
 	n, k, images := len(p.length), s.Map.K, projected{p, phi}
 	data := make([]float64, n*k)
-	for lo := 0; lo < n; lo += p.layout.tileRows {
-		hi := min(lo+p.layout.tileRows, n)
+	for lo := 0; lo < n; lo += p.layout.TileRows {
+		hi := min(lo+p.layout.TileRows, n)
 		images.tile(lo, hi, data[lo*k:hi*k])
 	}
 	of, err := newTable(denseSource{m: blas64.General{Rows: n, Cols: k, Stride: k, Data: data}}, n, encoding.NewIdentity(k, s.Bound, p.enc.Intercept))
 	if err != nil {
 		return nil, err
 	}
-	of.owners, of.layout = p.owners, p.layout
+	of.Persons, of.layout = p.Persons, p.layout
 	return of, nil
 }

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -452,11 +453,11 @@ func BenchmarkAccumulation(b *testing.B) {
 	})
 	b.Run("fixed point", func(b *testing.B) {
 		g := make([]int64, d)
-		src, l, z := denseSource{m: x.RawMatrix()}, newLayout(n, d, false, nil), make([]float64, n)
+		src, l, z := denseSource{m: x.RawMatrix()}, blocks.NewLayout(n, d, false, nil), make([]float64, n)
 		b.SetBytes(n * d * 8)
 		for b.Loop() {
-			for lo := 0; lo < n; lo += l.tileRows {
-				hi := min(lo+l.tileRows, n)
+			for lo := 0; lo < n; lo += l.TileRows {
+				hi := min(lo+l.TileRows, n)
 				rows := src.tile(lo, hi, nil)
 				rows.dot(z[:hi-lo], w)
 				for i, score := range z[:hi-lo] {

@@ -169,8 +169,8 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, cli
 		func(a *adding) { t.release(a.workspace) },
 		func(a *adding) { clear(a.sum) },
 		func(a *adding, s *Sums) {
-			for lo := 0; lo < len(s.t.length); lo += t.layout.tileRows {
-				rows := s.t.src.tile(lo, min(lo+t.layout.tileRows, len(s.t.length)), a.buf)
+			for lo := 0; lo < len(s.t.length); lo += t.layout.TileRows {
+				rows := s.t.src.tile(lo, min(lo+t.layout.TileRows, len(s.t.length)), a.buf)
 				z := a.z[:rows.rows]
 				s.t.score(z, rows, lo, &f)
 				s.slopes(z, lo)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/kernel"
 )
 
@@ -127,19 +128,7 @@ func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 }
 
 func (s clampedSource) pick(order []int) source {
-	return clampedSource{s.source.pick(order), s.min, s.max, Gather(s.outside, order)}
-}
-
-// Gather returns v[i] for each i of order, nil if v is empty.
-func Gather[T any](v []T, order []int) []T {
-	if len(v) == 0 {
-		return nil
-	}
-	out := make([]T, len(order))
-	for k, i := range order {
-		out[k] = v[i]
-	}
-	return out
+	return clampedSource{s.source.pick(order), s.min, s.max, blocks.Gather(s.outside, order)}
 }
 
 // resolve composes two selections of rows, of which the first may be nil for
@@ -148,5 +137,5 @@ func resolve(first, second []int) []int {
 	if first == nil {
 		return second
 	}
-	return Gather(first, second)
+	return blocks.Gather(first, second)
 }

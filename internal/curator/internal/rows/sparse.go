@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
@@ -59,5 +60,5 @@ func (s sparseSource) tile(lo, hi int, _ []float64) tile {
 }
 
 func (s sparseSource) pick(order []int) source {
-	return sparseSource{s.cols, encoding.Entries{Start: Gather(s.Start, order), End: Gather(s.End, order), Indices: s.Indices, Values: s.Values}}
+	return sparseSource{s.cols, encoding.Entries{Start: blocks.Gather(s.Start, order), End: blocks.Gather(s.End, order), Indices: s.Indices, Values: s.Values}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
@@ -93,7 +94,7 @@ func testRowsOfEachLength(t *testing.T, cols int) {
 				if how != "" {
 					p.table = table.Pick(order)
 				}
-				lengths := Gather(entries, order)
+				lengths := blocks.Gather(entries, order)
 				for _, i := range order {
 					p.want = append(p.want, encode(&enc, x.RawRowView(i))[:cols])
 				}

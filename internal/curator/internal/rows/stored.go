@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rowfile"
@@ -80,12 +81,12 @@ func (s *stored) derived() *stored {
 
 // pick returns the place of the given rows, in that order, which have these owners. They are
 // copied to a scratch file when they are first read, unless they follow one after the other.
-func (s *stored) pick(order []int, o *owners) *stored {
+func (s *stored) pick(order []int, o *blocks.Persons) *stored {
 	if s == nil {
 		return nil
 	}
 	p := s.derived()
-	p.outside, p.remote = Gather(s.outside, order), s.remote.of(len(order))
+	p.outside, p.remote = blocks.Gather(s.outside, order), s.remote.of(len(order))
 	consecutive := len(order) > 0
 	for k, i := range order {
 		consecutive = consecutive && i == order[0]+k
@@ -104,7 +105,7 @@ func (s *stored) pick(order []int, o *owners) *stored {
 		}
 	}
 	if s.remote != nil {
-		p.remote.owners = o
+		p.remote.Persons = o
 	}
 	return p
 }
@@ -144,8 +145,8 @@ func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 	if err := g.reader.Read(c, g.first+lo, g.first+hi); err != nil {
 		return nil, nil, err
 	}
-	p := &Table{enc: enc, length: t.length[lo:hi], owners: t.owners.part(lo, hi), from: lo, workspaces: t.workspaces}
-	p.layout = layout{n: n, tileRows: t.layout.tileRows, blockPersons: n, blocks: 1, owners: p.owners}
+	p := &Table{enc: enc, length: t.length[lo:hi], Persons: t.Persons.Part(lo, hi), from: lo, workspaces: t.workspaces}
+	p.layout = blocks.Layout{N: n, TileRows: t.layout.TileRows, BlockPersons: n, Blocks: 1, Persons: p.Persons}
 	if t.shrink != nil {
 		p.shrink = t.shrink[lo:hi]
 	}
@@ -199,20 +200,6 @@ func (s *stored) relabelled(labels []float64) []float64 {
 	return labels
 }
 
-// part are those of the rows [lo, hi): which rows are a person's last is all that is asked
-// of where they start.
-func (o *owners) part(lo, hi int) *owners {
-	if o == nil {
-		return nil
-	}
-	p := &owners{most: o.most, shares: o.shares[lo:hi], persons: o.persons, weighted: o.weighted}
-	at, _ := slices.BinarySearch(o.start, lo+1)
-	for ; at < len(o.start) && o.start[at] <= hi; at++ {
-		p.start = append(p.start, o.start[at]-lo)
-	}
-	return p
-}
-
 // part are the sums over a part of the rows.
 func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
 	of := *s
@@ -263,7 +250,7 @@ func newReading(f *rowfile.File, first int) *reading {
 
 // inParts is inOrder for rows in a file: it calls work for the parts of each block, in their
 // order.
-func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
+func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
 	t := s.t
 	file, first, err := t.stored.source(ctx)
 	if err != nil {
@@ -271,12 +258,12 @@ func inParts[A any](ctx context.Context, s *Sums, l layout, ahead int, acquire f
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	begins, blocks := 0, l.blocks
+	begins, ends := 0, l.Blocks
 	if k := t.stored.task; k != nil {
-		begins, blocks = k.first, k.last-k.first
+		begins, ends = k.first, k.last
 	}
-	errs, most := make([]error, blocks), t.partRows(l.tileRows)
-	err = inOrder(ctx, blocks, ahead,
+	errs, most := make([]error, ends-begins), t.partRows(l.TileRows)
+	err = blocks.InOrder(ctx, ends-begins, ahead,
 		func() *reader[A] { return &reader[A]{acquire(), newReading(file, first)} },
 		func(r *reader[A]) {
 			release(r.a)
@@ -337,9 +324,9 @@ func (s *Sums) storedPass(ctx context.Context, dst []float64, of func(s *Sums) a
 		func(a *workspace, s *Sums) {
 			add, rows := of(s), len(s.t.length)
 			a.done = 0
-			for lo := 0; lo < rows; lo += t.layout.tileRows {
+			for lo := 0; lo < rows; lo += t.layout.TileRows {
 				if lo >= a.done {
-					add(a, s.t.src.tile(lo, min(lo+t.layout.tileRows, rows), a.buf), lo)
+					add(a, s.t.src.tile(lo, min(lo+t.layout.TileRows, rows), a.buf), lo)
 				}
 			}
 		},
@@ -360,8 +347,8 @@ func (s *Sums) storedMoments(ctx context.Context, dim int, of func(s *Sums) mome
 		func(a *momentsWorkspace) { clear(a.sum.Sum) },
 		func(a *momentsWorkspace, s *Sums) {
 			add, rows := of(s), len(s.t.length)
-			for lo := 0; lo < rows; lo += l.tileRows {
-				add(a, lo, min(lo+l.tileRows, rows))
+			for lo := 0; lo < rows; lo += l.TileRows {
+				add(a, lo, min(lo+l.TileRows, rows))
 			}
 		},
 		func(a *momentsWorkspace) { merge(a.sum) }))

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
@@ -65,7 +66,7 @@ func newStored(f *rowfile.File, enc encoding.Encoding) *Table {
 	n := f.Rows
 	t := &Table{enc: enc, stored: &stored{file: f, sparse: f.Sparse, class: -1, labels: anyLabels()}, workspaces: new(sync.Pool),
 		length: make([]float64, n)}
-	t.layout = newLayout(n, enc.Columns, f.Sparse, nil)
+	t.layout = blocks.NewLayout(n, enc.Columns, f.Sparse, nil)
 	if enc.Min != nil && !f.Sparse {
 		t.stored.outside = make([]bool, n)
 	}
@@ -82,7 +83,7 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 	errs := make([]error, f.Blocks())
 	going, stop := context.WithCancel(ctx)
 	defer stop()
-	err := inOrder(going, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
+	err := blocks.InOrder(going, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
 		func(b int, g *taking) {
 			lo := b * f.BlockRows
 			if errs[b] = check.Cancelled(ctx); errs[b] == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
@@ -31,7 +32,7 @@ func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64
 	if err != nil {
 		return nil, err
 	}
-	p.owners, p.layout = t.owners, newLayout(t.Len(), k, false, t.owners)
+	p.Persons, p.layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
 	return p, nil
 }
 
@@ -46,7 +47,7 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 		*workspace
 		images, labels []float64
 	}
-	n, most := len(t.length), t.partRows(t.layout.tileRows)
+	n, most := len(t.length), t.partRows(t.layout.TileRows)
 	errs := make([]error, (n+most-1)/most)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -55,7 +56,7 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 			stop()
 		}
 	}
-	err = inOrder(ctx, len(errs), 1,
+	err = blocks.InOrder(ctx, len(errs), 1,
 		func() *projecting {
 			return &projecting{reading: reading{reader: file.Reader(), first: first}, workspace: t.acquire()}
 		},
@@ -69,8 +70,8 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 			}
 			rows := len(part.length)
 			g.images, g.labels = room(g.images, rows*k), labels
-			for at := 0; at < rows; at += t.layout.tileRows {
-				tile := part.src.tile(at, min(at+t.layout.tileRows, rows), g.buf)
+			for at := 0; at < rows; at += t.layout.TileRows {
+				tile := part.src.tile(at, min(at+t.layout.TileRows, rows), g.buf)
 				projected{part, phi}.draw(g.workspace, g.images[at*k:(at+tile.rows)*k], tile, at)
 			}
 		},

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -16,13 +17,13 @@ import (
 // its encoding times shrink[i]. The matrix itself is neither copied nor
 // changed, and must not change while the Table is in use.
 type Table struct {
-	enc    encoding.Encoding
-	src    source
-	layout layout
-	shrink []float64 // factor ≤ 1 that brings a row to the bound; nil if all are 1
-	length []float64 // norm of the bounded row without the constant feature
-	norm   []float64 // bound on it with the constant feature: Encoding.normBound
-	owners *owners   // whose the rows are; nil if each is a person's only one
+	enc     encoding.Encoding
+	src     source
+	layout  blocks.Layout
+	shrink  []float64       // factor ≤ 1 that brings a row to the bound; nil if all are 1
+	length  []float64       // norm of the bounded row without the constant feature
+	norm    []float64       // bound on it with the constant feature: Encoding.normBound
+	Persons *blocks.Persons // whose the rows are; nil if each is a person's only one
 
 	stored *stored // where the rows are if they lie in a file: then src and norm are nil, as are a loss's labels
 	from   int     // of a part of such rows: the first one's number
@@ -49,7 +50,7 @@ func NewTable(x mat.Matrix, enc encoding.Encoding) (*Table, error) {
 
 func newTable(src source, n int, enc encoding.Encoding) (*Table, error) {
 	t := &Table{enc: enc, src: src, shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, n), workspaces: new(sync.Pool)}
-	t.layout = newLayout(n, enc.Columns, t.isSparse(), nil)
+	t.layout = blocks.NewLayout(n, enc.Columns, t.isSparse(), nil)
 	if sp, ok := src.(sparseSource); ok {
 		var err error
 		if sp.Values, err = enc.AdmitSparse(sp.Entries); err != nil {
@@ -78,22 +79,22 @@ func (t *Table) isSparse() bool {
 // Pick returns the table of the given persons' rows, in that order. It copies O(1)
 // numbers a row.
 func (t *Table) Pick(persons []int) *Table {
-	return t.arrange(len(persons), t.owners.rowsOf(persons), t.owners.pick(persons))
+	return t.arrange(len(persons), t.Persons.RowsOf(persons), t.Persons.Pick(persons))
 }
 
 // arrange returns the table of the given rows of n persons, in that order.
-func (t *Table) arrange(n int, order []int, o *owners) *Table {
-	p := &Table{enc: t.enc, shrink: Gather(t.shrink, order), length: Gather(t.length, order), norm: Gather(t.norm, order), owners: o, workspaces: t.workspaces}
+func (t *Table) arrange(n int, order []int, o *blocks.Persons) *Table {
+	p := &Table{enc: t.enc, shrink: blocks.Gather(t.shrink, order), length: blocks.Gather(t.length, order), norm: blocks.Gather(t.norm, order), Persons: o, workspaces: t.workspaces}
 	if p.stored = t.stored.pick(order, o); p.stored == nil {
 		p.src = t.src.pick(order)
 	}
-	p.layout = newLayout(n, t.enc.Columns, p.isSparse(), o)
+	p.layout = blocks.NewLayout(n, t.enc.Columns, p.isSparse(), o)
 	return p
 }
 
 // Len is the number of persons, which is public: that of rows where each is a person's only
 // one.
-func (t *Table) Len() int { return t.layout.n }
+func (t *Table) Len() int { return t.layout.N }
 
 // Encoding is how rows become features.
 func (t *Table) Encoding() *encoding.Encoding { return &t.enc }
@@ -103,7 +104,7 @@ func (t *Table) buffer() []float64 {
 	if t.isSparse() {
 		return nil
 	}
-	return make([]float64, t.layout.tileRows*t.enc.Columns)
+	return make([]float64, t.layout.TileRows*t.enc.Columns)
 }
 
 // encode writes row k of a tile that starts at row lo, encoded and bounded, to

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -123,7 +124,7 @@ func (s *shape) prepare() {
 		root := math.Sqrt(float64(s.columns))
 		raw = root*scale*math.Max(math.Abs(lo), math.Abs(hi)) + root*math.Abs(shift)
 	}
-	s.table = &Table{enc: s.encoding, layout: newLayout(s.n, s.columns, s.sparse, nil)}
+	s.table = &Table{enc: s.encoding, layout: blocks.NewLayout(s.n, s.columns, s.sparse, nil)}
 	if s.constant != 0 {
 		s.bound, constant = s.bound/2, s.constant
 		s.encoding = s.encoding.Rebound(s.bound, constant)
@@ -137,18 +138,18 @@ func (s *shape) prepare() {
 }
 
 // measureBlocks counts the blocks of a layout and the rows of the longest.
-func measureBlocks(l layout) (rows, blocks float64) {
+func measureBlocks(l blocks.Layout) (rows, blocks float64) {
 	total := 0
-	for b := range l.blocks {
+	for b := range l.Blocks {
 		here := 0
-		l.eachTile(b, func(lo, hi int) { here += hi - lo })
+		l.EachTile(b, func(lo, hi int) { here += hi - lo })
 		total += here
 		rows = math.Max(rows, float64(here))
 		if here > 0 {
 			blocks++
 		}
 	}
-	if total != l.n {
+	if total != l.N {
 		panic("blocks don't cover the rows")
 	}
 	return rows, blocks

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
@@ -44,20 +45,20 @@ func (k *task) take(sum []float64) {
 }
 
 // rows are where those of a block begin and end. No task is that of a table of this process.
-func (k *task) rows(l layout, block int) (lo, hi int) {
+func (k *task) rows(l blocks.Layout, block int) (lo, hi int) {
 	if k != nil && k.bounds != nil {
 		return k.bounds[block], k.bounds[block+1]
 	}
-	first := block * l.blockPersons
-	return l.owners.rows(first, min(first+l.blockPersons, l.n))
+	first := block * l.BlockPersons
+	return l.Persons.Rows(first, min(first+l.BlockPersons, l.N))
 }
 
 // made are the rows that the steps make of a part.
 func (k *task) made(p *Table, f *rowfile.File, c *rowfile.Chunk) (_ *Table, err error) {
 	from := p.from
 	if k.owned {
-		p.owners = shares(f, c)
-		p.layout.owners = p.owners
+		p.Persons = shares(f, c)
+		p.layout.Persons = p.Persons
 	}
 	for _, s := range k.steps {
 		if p, err = s.of(p); err != nil {
@@ -164,9 +165,9 @@ func (b *shard) together(ctx context.Context, s *Sums, q *question) error {
 func (t *Table) piece(q *question, piece int) (first, last int) {
 	switch q.Asked.Kind {
 	case "hessian", "moments", "framed moments", "framed scatter", "framed hessian":
-		return t.momentsLayout().piece(piece, q.Pieces)
+		return t.momentsLayout().Piece(piece, q.Pieces)
 	}
-	return t.layout.piece(piece, q.Pieces)
+	return t.layout.Piece(piece, q.Pieces)
 }
 
 // shard is a file as a worker knows it.
@@ -251,7 +252,7 @@ func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 	for _, s := range q.Steps {
 		t.stored.sparse = t.stored.sparse && s.Map == nil
 	}
-	t.layout = newLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
+	t.layout = blocks.NewLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
 	t.workspaces, _ = b.pools.get(context.Background(), fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
 	loss, err := decodeLoss(q.Loss)
 	s := &Sums{t: &t, loss: loss, labelCentre: q.Labels[0], labelBound: q.Labels[1]}

@@ -1,4 +1,4 @@
-package rows
+package blocks
 
 import (
 	"cmp"
@@ -9,76 +9,21 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// maxBlocks is the most blocks that a pass is cut into. Blocks depend on the
-// shape only, and their sums are merged in order, so that a result is the same
-// bits for any number of goroutines.
-const maxBlocks = 256
-
-// layout cuts the rows of n persons, of one row each unless owners tells otherwise, into
-// blocks of so many persons, and these into tiles that stay in cache between their two uses.
-type layout struct {
-	n, tileRows, blockPersons, blocks int
-	owners                            *owners
-}
-
-// newLayout makes blocks so long that starting and merging one, which costs O(cols)
-// and some microseconds, is small against its work, and no longer, as the rounding
-// bound grows with their length.
-func newLayout(n, cols int, sparse bool, o *owners) layout {
-	if sparse { // many short rows must pay for a merge
-		l := layout{n: n, tileRows: 256, owners: o}
-		return l.cut(min(max(4*n/cols, 8), n/2048+1, maxBlocks))
-	}
-	const tileNumbers, blockNumbers = 1 << 11, 1 << 17 // 16 KiB and 1 MiB
-	l := layout{n: n, tileRows: min(max(tileNumbers/cols&^7, 8), 96), owners: o}
-	return l.cut(min(n/min(max(blockNumbers/cols, 64), 4096)+1, maxBlocks))
-}
-
-// cut sets the blocks, at most the given number.
-func (l layout) cut(blocks int) layout {
-	tiles := (l.n + l.tileRows - 1) / l.tileRows
-	perBlock := (tiles + blocks - 1) / blocks
-	l.blocks, l.blockPersons = (tiles+perBlock-1)/perBlock, min(l.n, perBlock*l.tileRows)
-	return l
-}
-
-// blockRows is the largest number of rows in a block.
-func (l layout) blockRows() int { return l.blockPersons * l.owners.mostRows() }
-
-// chain is m·r + B·n + more·n for m persons and r rows a block and B blocks: u times that,
-// times a bound on a term, bounds the rounding of what a sum's answer has of the block with
-// the replaced row, a chain of r additions of terms that m bounds; of the B merges; and of
-// so many more roundings of the sum.
-func (l layout) chain(more float64) float64 {
-	n, m := float64(l.n), float64(l.blockPersons)
-	return float64(m*float64(l.blockRows())) + float64(float64(l.blocks)*n) + float64(more*n)
-}
-
-// eachTile calls f for the tiles [lo, hi) of a block's rows. Where these begin has no part
-// in how they are cut.
-func (l layout) eachTile(block int, f func(lo, hi int)) {
-	first := block * l.blockPersons
-	lo, hi := l.owners.rows(first, min(first+l.blockPersons, l.n))
-	for ; lo < hi; lo += l.tileRows {
-		f(lo, min(lo+l.tileRows, hi))
-	}
-}
-
 // errExited reports a pass that lost a goroutine to runtime.Goexit, which a matrix
 // or a loss that calls testing.T.FailNow does, for instance.
-var errExited = check.Fail(check.ErrConfig, "matrix or loss", nil, "must not end the goroutine that calls it (runtime.Goexit)")
+var ErrExited = check.Fail(check.ErrConfig, "matrix or loss", nil, "must not end the goroutine that calls it (runtime.Goexit)")
 
-// inOrder calls work for each block, on up to GOMAXPROCS goroutines, and merge
+// InOrder calls work for each block, on up to GOMAXPROCS goroutines, and merge
 // after it, for one block at a time and in the order of the blocks. Each
 // goroutine has an accumulator of its own from acquire, given back to release, and
 // so many more ahead that one that is ahead of its turn goes on to another block. A
 // panic in any of them continues on the caller's goroutine, after all have ended,
 // and so does a runtime.Goexit of that goroutine; on another it makes an error.
 // Without an error all blocks were merged.
-func inOrder[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
+func InOrder[A any](ctx context.Context, blocks, ahead int, acquire func() A, release func(A), work, merge func(block int, a A)) error {
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	q := &queue[A]{
-		ctx: ctx, acquire: acquire, work: work, merge: merge,
+		ctx: ctx, of: job[A]{acquire, work, merge},
 		most: min(workers*(1+ahead), blocks), done: make([]A, blocks), ready: make([]bool, blocks),
 	}
 	q.changed.L = &q.lock
@@ -101,13 +46,18 @@ func inOrder[A any](ctx context.Context, blocks, ahead int, acquire func() A, re
 	return q.err
 }
 
+// job is what is done for each block.
+type job[A any] struct {
+	acquire     func() A
+	work, merge func(block int, a A)
+}
+
 // queue hands out blocks in order, and merges finished ones in order. Each block
 // between turn and next has an accumulator.
 type queue[A any] struct {
-	ctx         context.Context
-	acquire     func() A
-	work, merge func(block int, a A)
-	most        int // accumulators
+	ctx  context.Context
+	of   job[A]
+	most int // accumulators
 
 	others     sync.WaitGroup
 	lock       sync.Mutex
@@ -130,7 +80,7 @@ func (q *queue[A]) run() {
 		}
 	}()
 	for b, a, ok := q.take(); ok; b, a, ok = q.take() {
-		q.work(b, a)
+		q.of.work(b, a)
 		q.finish(b, a)
 	}
 	returned = true
@@ -140,7 +90,7 @@ func (q *queue[A]) run() {
 func (q *queue[A]) stop(panicked any) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	q.err, q.panicked = cmp.Or(q.err, errExited), cmp.Or(q.panicked, panicked)
+	q.err, q.panicked = cmp.Or(q.err, ErrExited), cmp.Or(q.panicked, panicked)
 	q.changed.Broadcast()
 }
 
@@ -163,7 +113,7 @@ func (q *queue[A]) take() (b int, a A, ok bool) {
 		return 0, a, false
 	}
 	if len(q.free) == 0 {
-		a = q.acquire()
+		a = q.of.acquire()
 		q.made, q.free = append(q.made, a), append(q.free, a)
 	}
 	last := len(q.free) - 1
@@ -179,7 +129,7 @@ func (q *queue[A]) finish(b int, a A) {
 	defer q.lock.Unlock()
 	q.done[b], q.ready[b] = a, true
 	for q.turn < len(q.done) && q.ready[q.turn] && q.goesOn() {
-		q.merge(q.turn, q.done[q.turn])
+		q.of.merge(q.turn, q.done[q.turn])
 		q.free = append(q.free, q.done[q.turn])
 		q.turn++
 	}

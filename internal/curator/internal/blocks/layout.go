@@ -1,0 +1,72 @@
+package blocks
+
+// maxBlocks is the most blocks that a pass is cut into. Blocks depend on the
+// shape only, and their sums are merged in order, so that a result is the same
+// bits for any number of goroutines.
+const maxBlocks = 256
+
+// Layout cuts the rows of n persons, of one row each unless Persons tells otherwise, into
+// blocks of so many persons, and these into tiles that stay in cache between their two uses.
+type Layout struct {
+	N, TileRows, BlockPersons, Blocks int
+	Persons                           *Persons
+}
+
+// NewLayout makes blocks so long that starting and merging one, which costs O(cols)
+// and some microseconds, is small against its work, and no longer, as the rounding
+// bound grows with their length.
+func NewLayout(n, cols int, sparse bool, o *Persons) Layout {
+	if sparse { // many short rows must pay for a merge
+		l := Layout{N: n, TileRows: 256, Persons: o}
+		return l.Cut(min(max(4*n/cols, 8), n/2048+1, maxBlocks))
+	}
+	const tileNumbers, blockNumbers = 1 << 11, 1 << 17 // 16 KiB and 1 MiB
+	l := Layout{N: n, TileRows: min(max(tileNumbers/cols&^7, 8), 96), Persons: o}
+	return l.Cut(min(n/min(max(blockNumbers/cols, 64), 4096)+1, maxBlocks))
+}
+
+// Cut sets the blocks, at most the given number.
+func (l Layout) Cut(blocks int) Layout {
+	tiles := (l.N + l.TileRows - 1) / l.TileRows
+	perBlock := (tiles + blocks - 1) / blocks
+	l.Blocks, l.BlockPersons = (tiles+perBlock-1)/perBlock, min(l.N, perBlock*l.TileRows)
+	return l
+}
+
+// BlockRows is the largest number of rows in a block.
+func (l Layout) BlockRows() int { return l.BlockPersons * l.Persons.MostRows() }
+
+// Chain is m·r + B·n + more·n for m persons and r rows a block and B blocks: u times that,
+// times a bound on a term, bounds the rounding of what a sum's answer has of the block with
+// the replaced row, a chain of r additions of terms that m bounds; of the B merges; and of
+// so many more roundings of the sum.
+func (l Layout) Chain(more float64) float64 {
+	n, m := float64(l.N), float64(l.BlockPersons)
+	return float64(m*float64(l.BlockRows())) + float64(float64(l.Blocks)*n) + float64(more*n)
+}
+
+// EachTile calls f for the tiles [lo, hi) of a block's rows. Where these begin has no part
+// in how they are cut.
+func (l Layout) EachTile(block int, f func(lo, hi int)) {
+	first := block * l.BlockPersons
+	lo, hi := l.Persons.Rows(first, min(first+l.BlockPersons, l.N))
+	for ; lo < hi; lo += l.TileRows {
+		f(lo, min(lo+l.TileRows, hi))
+	}
+}
+
+// Bounds are the rows at which blocks begin and the last one ends; nil where each person has one.
+func (l Layout) Bounds() (at []int) {
+	if l.Persons == nil {
+		return nil
+	}
+	for b := range l.Blocks + 1 {
+		at = append(at, l.Persons.Start[min(b*l.BlockPersons, l.N)])
+	}
+	return at
+}
+
+// Piece is the range of blocks of a piece.
+func (l Layout) Piece(k, pieces int) (first, last int) {
+	return k * l.Blocks / pieces, (k + 1) * l.Blocks / pieces
+}
