@@ -45,12 +45,16 @@ func (l Layout) Chain(more float64) float64 {
 	return float64(m*float64(l.BlockRows())) + float64(float64(l.Blocks)*n) + float64(more*n)
 }
 
+// Rows are where those of a block begin and end.
+func (l Layout) Rows(block int) (lo, hi int) {
+	first := block * l.BlockPersons
+	return l.Persons.Rows(first, min(first+l.BlockPersons, l.N))
+}
+
 // EachTile calls f for the tiles [lo, hi) of a block's rows. Where these begin has no part
 // in how they are cut.
 func (l Layout) EachTile(block int, f func(lo, hi int)) {
-	first := block * l.BlockPersons
-	lo, hi := l.Persons.Rows(first, min(first+l.BlockPersons, l.N))
-	for ; lo < hi; lo += l.TileRows {
+	for lo, hi := l.Rows(block); lo < hi; lo += l.TileRows {
 		f(lo, min(lo+l.TileRows, hi))
 	}
 }

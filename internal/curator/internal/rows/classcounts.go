@@ -47,28 +47,49 @@ func (of Counted) histograms(k int) int {
 // LogOdds are histograms of log p_k/(1 − p_k), class by class, between edges that decrease:
 // in that of class k are all rows, those of the class, or those of other classes.
 func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64, at ClassPoint, loss losses.Loss) (release.Answer, error) {
-	starts, total := make([]int, c.k), 0
-	for k := range starts {
-		starts[k] = total
-		total += len(edges[k]) + 1
-	}
+	q := &logOddsCounts{c.at(at), of, edges, sentLoss{loss}}
+	_, total := q.starts()
 	counts := make([]float64, total)
-	ctx = asking(ctx, asked{Kind: "framed log odds", Frame: &c.r.f, Classes: c.k, Counted: of, Cells: edges, At: at, odds: loss})
-	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			row := a.many[c.k*rows.rows:]
-			for i := range rows.rows {
-				logOdds(row, z, i, loss)
-				for k, v := range row {
-					if own := k == int(c.r.s.labels[lo+i]); of == Own && !own || of == Others && own {
-						continue
-					}
-					a.sum[starts[k]+cell(edges[k], v)] += c.r.s.t.Persons.Share(lo + i)
+	err := c.r.s.sum(ctx, counts, q)
+	return c.r.answer(counts, math.Sqrt(2*float64(of.histograms(c.k)))*(1+1e-15)), err
+}
+
+// logOddsCounts asks for LogOdds.
+type logOddsCounts struct {
+	Pointed
+	Counted Counted
+	Edges   [][]float64
+	Loss    sentLoss
+}
+
+// starts are where the classes' histograms begin, and all of them end.
+func (q *logOddsCounts) starts() (starts []int, total int) {
+	for _, edges := range q.Edges {
+		starts = append(starts, total)
+		total += len(edges) + 1
+	}
+	return starts, total
+}
+
+func (q *logOddsCounts) cut(t *Table) cut {
+	_, total := q.starts()
+	return t.inTiles(total)
+}
+
+func (q *logOddsCounts) adder(s *Sums) adder {
+	starts, _ := q.starts()
+	return q.scores(q.on(s), func(a *workspace, z [][]float64, rows tile, lo int) {
+		row := a.many[q.Classes*rows.rows:]
+		for i := range rows.rows {
+			logOdds(row, z, i, q.Loss.Loss)
+			for k, v := range row {
+				if own := k == int(s.labels[lo+i]); q.Counted == Own && !own || q.Counted == Others && own {
+					continue
 				}
+				a.sum[starts[k]+cell(q.Edges[k], v)] += s.t.Persons.Share(lo + i)
 			}
 		}
 	})
-	return c.r.answer(counts, math.Sqrt(2*float64(of.histograms(c.k)))*(1+1e-15)), err
 }
 
 // cell is the first whose edge lies below v, of edges that decrease.
@@ -78,16 +99,30 @@ func cell(edges []float64, v float64) int {
 
 // OwnLogOdds is one histogram of log p_y/(1 − p_y), y being a row's own class.
 func (c *ClassFramed) OwnLogOdds(ctx context.Context, edges []float64, at ClassPoint, loss losses.Loss) (release.Answer, error) {
-	return c.numbers(asking(ctx, asked{Kind: "framed own log odds", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, odds: loss}), edges, at, func(row []float64, z [][]float64, i, y int) float64 {
-		logOdds(row, z, i, loss)
+	return c.r.histogram(ctx, &ownLogOdds{Numbers{c.at(at), edges, sentLoss{loss}}}, edges)
+}
+
+// ownLogOdds asks for OwnLogOdds.
+type ownLogOdds struct{ Numbers }
+
+func (q *ownLogOdds) adder(s *Sums) adder {
+	return q.counting(q.on(s), func(row []float64, z [][]float64, i, y int) float64 {
+		logOdds(row, z, i, q.Loss.Loss)
 		return row[y]
 	})
 }
 
 // Brier is one histogram of Σ(p_k − 1[k = y])².
 func (c *ClassFramed) Brier(ctx context.Context, edges []float64, at ClassPoint, loss losses.Loss) (release.Answer, error) {
-	return c.numbers(asking(ctx, asked{Kind: "framed brier", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, odds: loss}), edges, at, func(row []float64, z [][]float64, i, y int) (square float64) {
-		logOdds(row, z, i, loss)
+	return c.r.histogram(ctx, &brier{Numbers{c.at(at), edges, sentLoss{loss}}}, edges)
+}
+
+// brier asks for Brier.
+type brier struct{ Numbers }
+
+func (q *brier) adder(s *Sums) adder {
+	return q.counting(q.on(s), func(row []float64, z [][]float64, i, y int) (square float64) {
+		logOdds(row, z, i, q.Loss.Loss)
 		for k, v := range row {
 			p := losses.Logit.Mean(v)
 			if k == y {
@@ -99,39 +134,50 @@ func (c *ClassFramed) Brier(ctx context.Context, edges []float64, at ClassPoint,
 	})
 }
 
-// numbers is the histogram of a number of each row, which f computes of its scores, with room
-// for as many.
-func (c *ClassFramed) numbers(ctx context.Context, edges []float64, at ClassPoint, f func(row []float64, z [][]float64, i, y int) float64) (release.Answer, error) {
-	counts := make([]float64, len(edges)+1)
-	err := c.eachScored(ctx, counts, at, func(c *ClassFramed) classAdder {
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			row, list := a.many[c.k*rows.rows:], a.beside[:rows.rows]
-			for i := range list {
-				list[i] = f(row, z, i, int(c.r.s.labels[lo+i]))
-			}
-			c.r.count(a.sum, edges, list, lo)
+// Numbers asks for the histogram of a number of each row, which f computes of its scores, with
+// room for as many.
+type Numbers struct {
+	Pointed
+	Edges []float64
+	Loss  sentLoss
+}
+
+func (q *Numbers) cut(t *Table) cut { return t.inTiles(len(q.Edges) + 1) }
+
+func (q *Numbers) counting(r *Framed, f func(row []float64, z [][]float64, i, y int) float64) adder {
+	return q.scores(r, func(a *workspace, z [][]float64, rows tile, lo int) {
+		row, list := a.many[q.Classes*rows.rows:], a.beside[:rows.rows]
+		for i := range list {
+			list[i] = f(row, z, i, int(r.s.labels[lo+i]))
 		}
+		r.count(a.sum, q.Edges, list, lo)
 	})
-	return c.r.answer(counts, oneRowCounts), err
 }
 
 // Confusion counts rows by their class and, within it, by the class of the largest score.
 func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Answer, error) {
 	counts := make([]float64, c.k*c.k)
-	err := c.eachScored(asking(ctx, asked{Kind: "framed confusion", Frame: &c.r.f, Classes: c.k, At: at}), counts, at, func(c *ClassFramed) classAdder {
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			for i := range rows.rows {
-				best := 0
-				for k := range z {
-					if z[k][i] > z[best][i] {
-						best = k
-					}
+	err := c.r.s.sum(ctx, counts, &confusion{c.at(at)})
+	return c.r.answer(counts, math.Sqrt2*(1+1e-15)), err
+}
+
+// confusion asks for Confusion.
+type confusion struct{ Pointed }
+
+func (q *confusion) cut(t *Table) cut { return t.inTiles(q.Classes * q.Classes) }
+
+func (q *confusion) adder(s *Sums) adder {
+	return q.scores(q.on(s), func(a *workspace, z [][]float64, rows tile, lo int) {
+		for i := range rows.rows {
+			best := 0
+			for k := range z {
+				if z[k][i] > z[best][i] {
+					best = k
 				}
-				a.sum[int(c.r.s.labels[lo+i])*c.k+best] += c.r.s.t.Persons.Share(lo + i)
 			}
+			a.sum[int(s.labels[lo+i])*q.Classes+best] += s.t.Persons.Share(lo + i)
 		}
 	})
-	return c.r.answer(counts, math.Sqrt2*(1+1e-15)), err
 }
 
 // logOdds sets row to log p_k/(1 − p_k) of column i of scores.

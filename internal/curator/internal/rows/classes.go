@@ -46,8 +46,17 @@ func NewClasses(ctx context.Context, t *Table, labels []float64, k int) (*Classe
 // Framed.histogram.
 func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
-	err := c.s.eachRow(asking(ctx, asked{Kind: "class counts", Classes: c.k}), counts, func(s *Sums, i int, sum []float64) { sum[int(s.labels[i])] += s.t.Persons.Share(i) })
+	err := c.s.sum(ctx, counts, &classCounts{c.k})
 	return release.NewAnswer(rows, counts, oneRowCounts), err
+}
+
+// classCounts asks for Counts.
+type classCounts struct{ Classes int }
+
+func (q *classCounts) cut(t *Table) cut { return t.inTiles(q.Classes) }
+
+func (q *classCounts) adder(s *Sums) adder {
+	return eachRow(func(i int, sum []float64) { sum[int(s.labels[i])] += s.t.Persons.Share(i) })
 }
 
 // Frame measures the rows in a frame.
@@ -80,47 +89,46 @@ type ClassPoint struct {
 	B []float64
 }
 
-// classAdder adds a tile, given numbers class by class.
-type classAdder func(a *workspace, z [][]float64, rows tile, lo int)
-
-// eachScored passes over the rows with the scores at a point, class by class.
-func (c *ClassFramed) eachScored(ctx context.Context, dst []float64, at ClassPoint, of func(c *ClassFramed) classAdder) error {
-	t, ws, shifts := c.r.s.t, make([][]float64, c.k), make([]float64, c.k)
-	for k, u := range at.U {
-		ws[k], shifts[k] = c.r.weights(u)
-	}
-	folds, v := t.enc.FoldAll(ws)
-	return c.r.s.pass(ctx, dst, func(s *Sums) adder {
-		c := &ClassFramed{c.r.on(s), c.k}
-		add := of(c)
-		return func(a *workspace, rows tile, lo int) {
-			n := rows.rows
-			a.many = room(a.many, c.k*n+c.k)
-			z := make([][]float64, c.k)
-			s.t.scores(a.many[:c.k*n], rows, lo, folds, v)
-			for k := range z {
-				z[k] = a.many[k*n : (k+1)*n]
-				for i, v := range z[k] {
-					z[k][i] = float64(factor(c.r.shorten, lo+i)*(v-shifts[k])) + at.B[k]
-				}
-			}
-			add(a, z, rows, lo)
-		}
-	})
+// Pointed is where questions about classes are asked: at linear scores of each class.
+type Pointed struct {
+	InFrame
+	Classes int
+	At      ClassPoint
 }
 
-// eachTile passes over the rows with p − e_y at a point in place of the scores.
-func (c *ClassFramed) eachTile(ctx context.Context, dst []float64, at ClassPoint, of func(c *ClassFramed) classAdder) error {
-	return c.eachScored(ctx, dst, at, func(c *ClassFramed) classAdder {
-		add := of(c)
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			row := a.many[c.k*rows.rows:]
-			for i := range rows.rows {
-				softmax(row, z, i)
-				z[int(c.r.s.labels[lo+i])][i]--
+func (c *ClassFramed) at(p ClassPoint) Pointed { return Pointed{c.r.in(), c.k, p} }
+
+// scores adds what add adds of a tile, given the scores at the point, class by class.
+func (q *Pointed) scores(r *Framed, add func(a *workspace, z [][]float64, rows tile, lo int)) adder {
+	t, ws, shifts := r.s.t, make([][]float64, q.Classes), make([]float64, q.Classes)
+	for k, u := range q.At.U {
+		ws[k], shifts[k] = r.weights(u)
+	}
+	folds, v := t.enc.FoldAll(ws)
+	return func(a *workspace, rows tile, lo int) {
+		n := rows.rows
+		a.many = room(a.many, q.Classes*n+q.Classes)
+		z := make([][]float64, q.Classes)
+		t.scores(a.many[:q.Classes*n], rows, lo, folds, v)
+		for k := range z {
+			z[k] = a.many[k*n : (k+1)*n]
+			for i, v := range z[k] {
+				z[k][i] = float64(factor(r.shorten, lo+i)*(v-shifts[k])) + q.At.B[k]
 			}
-			add(a, z, rows, lo)
 		}
+		add(a, z, rows, lo)
+	}
+}
+
+// errorsOf is scores, with p − e_y at the point in place of the scores.
+func (q *Pointed) errorsOf(r *Framed, add func(a *workspace, z [][]float64, rows tile, lo int)) adder {
+	return q.scores(r, func(a *workspace, z [][]float64, rows tile, lo int) {
+		row := a.many[q.Classes*rows.rows:]
+		for i := range rows.rows {
+			softmax(row, z, i)
+			z[int(r.s.labels[lo+i])][i]--
+		}
+		add(a, z, rows, lo)
 	})
 }
 
@@ -163,28 +171,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 	d, columns := r.Dim(), t.enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
-	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient", Frame: &r.f, Classes: c.k, At: at, Slope: p.slope()}), sums, at, func(c *ClassFramed) classAdder {
-		r, t, norms := c.r, c.r.s.t, c.r.norms(p.slope())
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			for i := range rows.rows {
-				scale := 1.0
-				if long := length(z, i) * norms[lo+i]; long > p.Clip {
-					scale = p.Clip / long
-				}
-				for k := range z {
-					z[k][i] *= scale
-				}
-			}
-			for k, coefficients := range z {
-				of := a.sum[k*stride : (k+1)*stride]
-				t.Persons.Weigh(coefficients, lo)
-				of[columns+3] += vector.Sum(coefficients)
-				r.hold(coefficients, lo)
-				of[columns+2] += vector.Sum(coefficients)
-			}
-			t.addTiles(a.sum, stride, a.many[:c.k*rows.rows], rows, lo)
-		}
-	})
+	err := r.s.sum(ctx, sums, &classGradient{c.at(at), p})
 	if err != nil {
 		return release.Answer{}, err
 	}
@@ -209,18 +196,60 @@ func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
 	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
 }
 
+// classGradient asks for Gradient.
+type classGradient struct {
+	Pointed
+	Slope ClassSlope
+}
+
+func (q *classGradient) cut(t *Table) cut { return t.inTiles(q.Classes * (t.enc.Columns + 4)) }
+
+func (q *classGradient) adder(s *Sums) adder {
+	r, t, columns := q.on(s), s.t, s.t.enc.Columns
+	norms, stride := r.norms(q.Slope.slope()), columns+4
+	return q.errorsOf(r, func(a *workspace, z [][]float64, rows tile, lo int) {
+		for i := range rows.rows {
+			scale := 1.0
+			if long := length(z, i) * norms[lo+i]; long > q.Slope.Clip {
+				scale = q.Slope.Clip / long
+			}
+			for k := range z {
+				z[k][i] *= scale
+			}
+		}
+		for k, coefficients := range z {
+			of := a.sum[k*stride : (k+1)*stride]
+			t.Persons.Weigh(coefficients, lo)
+			of[columns+3] += vector.Sum(coefficients)
+			r.hold(coefficients, lo)
+			of[columns+2] += vector.Sum(coefficients)
+		}
+		t.addTiles(a.sum, stride, a.many[:q.Classes*rows.rows], rows, lo)
+	})
+}
+
 // GradientNorms is the histogram of the lengths that Gradient holds to its clip.
 func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p ClassSlope) (release.Answer, error) {
-	counts := make([]float64, len(edges)+1)
-	err := c.eachTile(asking(ctx, asked{Kind: "framed class gradient norms", Frame: &c.r.f, Classes: c.k, Edges: edges, At: at, Slope: p.slope()}), counts, at, func(c *ClassFramed) classAdder {
-		own := c.r.norms(p.slope())
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			lengths := a.beside[:rows.rows]
-			for i := range lengths {
-				lengths[i] = length(z, i) * own[lo+i]
-			}
-			c.r.count(a.sum, edges, lengths, lo)
+	return c.r.histogram(ctx, &classNorms{c.at(at), edges, p}, edges)
+}
+
+// classNorms asks for GradientNorms.
+type classNorms struct {
+	Pointed
+	Edges []float64
+	Slope ClassSlope
+}
+
+func (q *classNorms) cut(t *Table) cut { return t.inTiles(len(q.Edges) + 1) }
+
+func (q *classNorms) adder(s *Sums) adder {
+	r := q.on(s)
+	own := r.norms(q.Slope.slope())
+	return q.errorsOf(r, func(a *workspace, z [][]float64, rows tile, lo int) {
+		lengths := a.beside[:rows.rows]
+		for i := range lengths {
+			lengths[i] = length(z, i) * own[lo+i]
 		}
+		r.count(a.sum, q.Edges, lengths, lo)
 	})
-	return c.r.answer(counts, oneRowCounts), err
 }

@@ -257,16 +257,6 @@ func TestClassGradientsAreClippedWhole(t *testing.T) {
 		if sums[r], declared, err = heard(framed.Gradient(ctx, at, p)); err != nil {
 			t.Fatal(err)
 		}
-		apart := asked{Kind: "framed class gradient", Classes: k, At: at, Slope: p.slope()}
-		if err := apart.ofClasses(ctx, framed); err != nil {
-			t.Errorf("clipped whole: %v", err)
-		}
-		for _, kind := range []string{"framed class gradient", "framed class gradient norms"} {
-			apart.Kind, apart.Slope.Apart = kind, 2
-			if err := apart.ofClasses(ctx, framed); !errors.Is(err, errNotAsked) {
-				t.Errorf("%s, with the constant apart: %v", kind, err)
-			}
-		}
 	}
 	moved := floats.Distance(sums[0], sums[1], 2)
 	// p − e_y and p − e_y′ are at an angle of 120° for three classes at equal scores.

@@ -18,27 +18,38 @@ import (
 // [Framed.gradientSensitivity].
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
-	err := c.eachScored(asking(ctx, asked{Kind: "framed scale slope", Frame: &c.r.f, Classes: c.k, At: at, W: constant, Clip: limit}), total, at, func(c *ClassFramed) classAdder {
-		return func(a *workspace, z [][]float64, rows tile, lo int) {
-			probabilities, beside, terms := a.many[c.k*rows.rows:], make([]float64, c.k), a.beside[:rows.rows]
-			for i := range terms {
-				for k := range z {
-					beside[k] = z[k][i] - constant[k]
-				}
-				softmax(probabilities, z, i)
-				z[int(c.r.s.labels[lo+i])][i]--
-				terms[i] = 0
-				for k, v := range beside {
-					terms[i] += float64(z[k][i] * v)
-				}
-				if terms[i] != terms[i] {
-					terms[i] = 0
-				}
-			}
-			holdTo(terms, limit)
-			c.r.s.t.Persons.Weigh(terms, lo)
-			a.sum[0] += vector.Sum(terms)
-		}
-	})
+	err := c.r.s.sum(ctx, total, &scaleSlope{c.at(at), constant, limit})
 	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.layout.Chain(4))), err
+}
+
+// scaleSlope asks for ScaleSlope.
+type scaleSlope struct {
+	Pointed
+	Constant []float64
+	Limit    float64
+}
+
+func (*scaleSlope) cut(t *Table) cut { return t.inTiles(1) }
+
+func (q *scaleSlope) adder(s *Sums) adder {
+	return q.scores(q.on(s), func(a *workspace, z [][]float64, rows tile, lo int) {
+		probabilities, beside, terms := a.many[q.Classes*rows.rows:], make([]float64, q.Classes), a.beside[:rows.rows]
+		for i := range terms {
+			for k := range z {
+				beside[k] = z[k][i] - q.Constant[k]
+			}
+			softmax(probabilities, z, i)
+			z[int(s.labels[lo+i])][i]--
+			terms[i] = 0
+			for k, v := range beside {
+				terms[i] += float64(z[k][i] * v)
+			}
+			if terms[i] != terms[i] {
+				terms[i] = 0
+			}
+		}
+		holdTo(terms, q.Limit)
+		s.t.Persons.Weigh(terms, lo)
+		a.sum[0] += vector.Sum(terms)
+	})
 }

@@ -47,8 +47,25 @@ type Framed struct {
 // Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
 // that changes nothing needs none.
 func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed, error) {
+	r, err := s.unmeasured(rows, f)
+	if err != nil {
+		return nil, err
+	}
+	if s.t.elsewhere() {
+		return r, nil
+	}
+	r.length = make([]float64, len(s.t.length))
+	if err := r.measure(ctx); err != nil {
+		return nil, err
+	}
+	r.shortened()
+	return r, nil
+}
+
+// unmeasured are the rows in a frame before they are measured.
+func (s *Sums) unmeasured(rows *release.Rows, f Frame) (*Framed, error) {
 	d := s.t.enc.Columns
-	r := &Framed{s: s, rows: rows, f: f, size: 1, length: make([]float64, s.t.toMeasure())}
+	r := &Framed{s: s, rows: rows, f: f, size: 1}
 	switch {
 	case f.Matrix != nil:
 		r.axes, r.size = make([]float64, d*d), 0
@@ -66,13 +83,6 @@ func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed,
 	if reach := r.size * (s.t.enc.Magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
 		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
 	}
-	if s.t.elsewhere() || s.t.stored.captures() {
-		return r, nil
-	}
-	if err := r.measure(ctx); err != nil {
-		return nil, err
-	}
-	r.shortened()
 	return r, nil
 }
 
@@ -210,10 +220,24 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
 	if r.s.t.elsewhere() {
-		return r.lengthsElsewhere(ctx, counts, edges)
+		err := r.s.sum(ctx, counts, &framedLengths{r.in(), edges})
+		return r.answer(counts, oneRowCounts), err
 	}
 	r.count(counts, edges, r.length, 0)
 	return r.answer(counts, oneRowCounts), nil
+}
+
+// framedLengths asks for Lengths.
+type framedLengths struct {
+	InFrame
+	Edges []float64
+}
+
+func (q *framedLengths) cut(t *Table) cut { return t.inTiles(len(q.Edges) + 1) }
+
+func (q *framedLengths) adder(s *Sums) adder {
+	r := q.on(s)
+	return func(a *workspace, rows tile, lo int) { r.count(a.sum, q.Edges, r.length[lo:lo+rows.rows], lo) }
 }
 
 // count counts numbers of the rows from lo on, norms or slopes, as Lengths does,
@@ -229,20 +253,31 @@ func (r *Framed) count(counts, edges, norms []float64, lo int) {
 // hence its length, too: two are at most √2 apart, rounded up, whatever the edges.
 const oneRowCounts = math.Sqrt2 * (1 + 1e-15)
 
-// histogram counts what of makes of the scores ⟨u, tᵢx̃ᵢ⟩ + offset.
-func (r *Framed) histogram(ctx context.Context, edges, u []float64, offset float64, of func(r *Framed) coefficients) (release.Answer, error) {
-	counts, score := make([]float64, len(edges)+1), r.scoring(u, offset)
-	err := r.s.pass(ctx, counts, func(s *Sums) adder {
-		r := r.on(s)
-		set := of(r)
-		return func(a *workspace, rows tile, lo int) {
-			z := a.z[:rows.rows]
-			score(r, z, rows, lo)
-			set(z, a.beside[:len(z)], lo)
-			r.count(a.sum, edges, z, lo)
-		}
-	})
+// histogram asks for the counts of what of makes of the scores.
+func (r *Framed) histogram(ctx context.Context, q asked, edges []float64) (release.Answer, error) {
+	counts := make([]float64, len(edges)+1)
+	err := r.s.sum(ctx, counts, q)
 	return r.answer(counts, oneRowCounts), err
+}
+
+// Scored is where histograms of rows' scores ⟨u, tᵢx̃ᵢ⟩ + offset are taken.
+type Scored struct {
+	InFrame
+	Edges, U []float64
+	Offset   float64
+}
+
+func (q *Scored) cut(t *Table) cut { return t.inTiles(len(q.Edges) + 1) }
+
+// counting counts what set makes of the scores of rows of r.
+func (q *Scored) counting(r *Framed, set coefficients) adder {
+	score := r.scoring(q.U, q.Offset)
+	return func(a *workspace, rows tile, lo int) {
+		z := a.z[:rows.rows]
+		score(z, rows, lo)
+		set(z, a.beside[:len(z)], lo)
+		r.count(a.sum, q.Edges, z, lo)
+	}
 }
 
 // Dim is the number of coordinates, without the constant one.

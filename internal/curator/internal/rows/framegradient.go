@@ -11,25 +11,32 @@ import (
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
 // coefficients make the cᵢ of the scores ⟨u, tᵢx̃ᵢ⟩ and set the kᵢ. Each row counts its share.
-func (r *Framed) combine(ctx context.Context, u []float64, of func(r *Framed) coefficients) ([]float64, float64, error) {
-	w, c := r.weights(u)
-	sum := make([]float64, len(w))
-	total, constant, err := r.s.combine(ctx, sum, w, true, nil, func(s *Sums) coefficients {
-		r := r.on(s)
-		set := of(r)
-		return func(z, beside []float64, lo int) {
-			for k := range z {
-				z[k] -= c
-			}
-			r.hold(z, lo)
-			set(z, beside, lo)
-			r.hold(z, lo)
-		}
-	})
+func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float64, error) {
+	sum := make([]float64, r.s.t.enc.Dim())
+	total, constant, err := r.s.combine(ctx, sum, of)
 	for j, m := range r.f.Centre {
 		sum[j] -= float64(m * total)
 	}
 	return r.into(sum[:r.Dim()]), constant, err
+}
+
+// OverFrame is what combinations in a frame have in common.
+type OverFrame struct{ InFrame }
+
+func (*OverFrame) atOnce() atOnce { return nil }
+func (*OverFrame) totals() bool   { return true }
+
+// holding makes coefficients of set's, which are given the scores ⟨u, tᵢx̃ᵢ⟩ of rows of r.
+func (r *Framed) holding(u []float64, set coefficients) coefficients {
+	_, c := r.weights(u)
+	return func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k] -= c
+		}
+		r.hold(z, lo)
+		set(z, beside, lo)
+		r.hold(z, lo)
+	}
 }
 
 // sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
@@ -52,14 +59,25 @@ func (r *Framed) sumSensitivity(longest float64) float64 {
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
-	v, _, err := r.combine(asking(ctx, asked{Kind: "framed sum", Frame: &r.f, Longest: longest}), make([]float64, r.Dim()), func(r *Framed) coefficients {
-		return func(z, beside []float64, lo int) {
-			for k := range z {
-				z[k], beside[k] = math.Min(1, longest/r.reach(lo+k)), 0
-			}
+	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, longest})
+	return r.answer(v, r.sumSensitivity(longest)), err
+}
+
+// framedSum asks for Sum.
+type framedSum struct {
+	OverFrame
+	Longest float64
+}
+
+func (q *framedSum) weights() []float64 { return make([]float64, q.r.s.t.enc.Dim()) }
+
+func (q *framedSum) coefficients(s *Sums) coefficients {
+	r := q.on(s)
+	return r.holding(make([]float64, r.Dim()), func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k], beside[k] = math.Min(1, q.Longest/r.reach(lo+k)), 0
 		}
 	})
-	return r.answer(v, r.sumSensitivity(longest)), err
 }
 
 // Slope is how Gradient holds its coefficients.
@@ -147,23 +165,7 @@ func (r *Framed) gradientRounding(p Slope) float64 {
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
 // coordinate last if there is one.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
-	v, constant, err := r.combine(asking(ctx, asked{Kind: "framed gradient", Frame: &r.f, W: u, Offset: offset, Slope: p}), u, func(r *Framed) coefficients {
-		s, norms := r.s, r.norms(p)
-		return func(z, beside []float64, lo int) {
-			for k := range z {
-				z[k] += offset
-			}
-			s.slopes(z, lo)
-			if p.Apart > 0 {
-				holdTo(z, p.Apart)
-				copy(beside, z)
-			}
-			kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
-			if p.Apart == 0 {
-				copy(beside, z)
-			}
-		}
-	})
+	v, constant, err := r.combine(ctx, &framedGradient{OverFrame{r.in()}, u, offset, p})
 	if err != nil {
 		return release.Answer{}, err
 	}
@@ -176,15 +178,56 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 	return r.answer(v, r.gradientSensitivity(p)), nil
 }
 
+// framedGradient asks for Gradient.
+type framedGradient struct {
+	OverFrame
+	U      []float64
+	Offset float64
+	Slope  Slope
+}
+
+func (q *framedGradient) weights() []float64 {
+	w, _ := q.r.weights(q.U)
+	return w
+}
+
+func (q *framedGradient) coefficients(s *Sums) coefficients {
+	r, p := q.on(s), q.Slope
+	norms := r.norms(p)
+	return r.holding(q.U, func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k] += q.Offset
+		}
+		s.slopes(z, lo)
+		if p.Apart > 0 {
+			holdTo(z, p.Apart)
+			copy(beside, z)
+		}
+		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
+		if p.Apart == 0 {
+			copy(beside, z)
+		}
+	})
+}
+
 // GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
-	return r.histogram(asking(ctx, asked{Kind: "framed gradient norms", Frame: &r.f, Edges: edges, W: u, Offset: offset, Slope: p}), edges, u, offset, func(r *Framed) coefficients {
-		own := r.norms(p)
-		return func(z, _ []float64, lo int) {
-			r.s.slopes(z, lo)
-			for k, c := range z {
-				z[k] = math.Abs(c) * own[lo+k]
-			}
+	return r.histogram(ctx, &framedNorms{Scored{r.in(), edges, u, offset}, p}, edges)
+}
+
+// framedNorms asks for GradientNorms.
+type framedNorms struct {
+	Scored
+	Slope Slope
+}
+
+func (q *framedNorms) adder(s *Sums) adder {
+	r := q.on(s)
+	own := r.norms(q.Slope)
+	return q.counting(r, func(z, _ []float64, lo int) {
+		s.slopes(z, lo)
+		for k, c := range z {
+			z[k] = math.Abs(c) * own[lo+k]
 		}
 	})
 }
@@ -195,33 +238,47 @@ func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset f
 // that of moments whose weights are squares of coefficients.
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	p.Apart = 0
-	score := r.scoring(u, offset)
-	packed, err := r.packed(asking(ctx, asked{Kind: "framed scatter", Frame: &r.f, W: u, Offset: offset, Slope: p}), p.Constant, true, func(r *Framed) factors {
-		norms := r.norms(p)
-		return func(f, _ []float64, rows tile, lo int) {
-			score(r, f, rows, lo)
-			r.s.slopes(f, lo)
-			kernel.Clip(f, norms[lo:lo+len(f)], p.Clip)
-		}
-	})
+	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
 	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
+}
+
+// framedScatter asks for Scatter.
+type framedScatter struct {
+	Packing
+	U      []float64
+	Offset float64
+	Slope  Slope
+}
+
+func (q *framedScatter) adder(s *Sums) adder {
+	r := q.on(s)
+	norms, score := r.norms(q.Slope), r.scoring(q.U, q.Offset)
+	return q.adding(r, true, func(f, _ []float64, rows tile, lo int) {
+		score(f, rows, lo)
+		s.slopes(f, lo)
+		kernel.Clip(f, norms[lo:lo+len(f)], q.Slope.Clip)
+	})
 }
 
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
 // of probabilities less labels under the logistic loss, of residuals under the squared one.
 func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
-	return r.histogram(asking(ctx, asked{Kind: "framed slopes", Frame: &r.f, Edges: edges, W: u, Offset: offset}), edges, u, offset, func(r *Framed) coefficients {
-		return func(z, _ []float64, lo int) { r.s.slopes(z, lo) }
-	})
+	return r.histogram(ctx, &framedSlopes{Scored{r.in(), edges, u, offset}}, edges)
 }
 
-// scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile of r, or of a part
-// of its rows.
-func (r *Framed) scoring(u []float64, offset float64) func(r *Framed, z []float64, rows tile, lo int) {
+// framedSlopes asks for Slopes.
+type framedSlopes struct{ Scored }
+
+func (q *framedSlopes) adder(s *Sums) adder {
+	return q.counting(q.on(s), func(z, _ []float64, lo int) { s.slopes(z, lo) })
+}
+
+// scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile.
+func (r *Framed) scoring(u []float64, offset float64) func(z []float64, rows tile, lo int) {
 	w, c := r.weights(u)
 	var folds encoding.Folded
 	r.s.t.enc.Fold(w, &folds)
-	return func(r *Framed, z []float64, rows tile, lo int) {
+	return func(z []float64, rows tile, lo int) {
 		r.s.t.score(z, rows, lo, &folds)
 		for k, v := range z {
 			z[k] = float64(factor(r.shorten, lo+k)*(v-c)) + offset

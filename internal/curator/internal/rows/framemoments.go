@@ -15,14 +15,23 @@ import (
 // those longer than the given norm scaled down to it. They move by √2·longest² and
 // rounding when a row is replaced.
 func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	packed, err := r.packed(asking(ctx, asked{Kind: "framed moments", Frame: &r.f, Longest: longest}), 0, false, func(r *Framed) factors {
-		return func(f, _ []float64, _ tile, lo int) {
-			for k := range f {
-				f[k] = math.Min(1, longest/r.reach(lo+k))
-			}
+	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, longest})
+	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
+}
+
+// framedMoments asks for Moments.
+type framedMoments struct {
+	Packing
+	Longest float64
+}
+
+func (q *framedMoments) adder(s *Sums) adder {
+	r := q.on(s)
+	return q.adding(r, false, func(f, _ []float64, _ tile, lo int) {
+		for k := range f {
+			f[k] = math.Min(1, q.Longest/r.reach(lo+k))
 		}
 	})
-	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
 }
 
 // curvatures turns scores z of the rows from lo on into √φ”·‖(tᵢx̃ᵢ, constant)‖, φ” held to
@@ -42,7 +51,18 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 // CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
 // φ” held to at most most.
 func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
-	return r.histogram(asking(ctx, asked{Kind: "framed curvature norms", Frame: &r.f, Edges: edges, W: u, Offset: offset, Constant: constant, Most: most}), edges, u, offset, func(r *Framed) coefficients { return r.curvatures(constant, most) })
+	return r.histogram(ctx, &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most}, edges)
+}
+
+// framedCurvatures asks for CurvatureNorms.
+type framedCurvatures struct {
+	Scored
+	Constant, Most float64
+}
+
+func (q *framedCurvatures) adder(s *Sums) adder {
+	r := q.on(s)
+	return q.counting(r, r.curvatures(q.Constant, q.Most))
 }
 
 // Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
@@ -50,24 +70,33 @@ func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset,
 // when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most longest². Where the constant is 0 it has no coordinate.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
-	score := r.scoring(u, offset)
-	packed, err := r.packed(asking(ctx, asked{Kind: "framed hessian", Frame: &r.f, W: u, Offset: offset, Constant: constant, Most: most, Longest: longest}), constant, false, func(r *Framed) factors {
-		curve := r.curvatures(constant, most)
-		return func(f, norms []float64, rows tile, lo int) {
-			score(r, norms, rows, lo)
-			curve(norms, f, lo)
-			for k, v := range norms {
-				f[k] = math.Sqrt(f[k])
-				if v > longest {
-					f[k] *= longest / v
-				}
-			}
-		}
-	})
+	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, longest})
 	if constant > 0 {
 		most = math.Min(most, square(longest/constant))
 	}
 	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
+}
+
+// framedHessian asks for Hessian.
+type framedHessian struct {
+	Packing
+	U                     []float64
+	Offset, Most, Longest float64
+}
+
+func (q *framedHessian) adder(s *Sums) adder {
+	r := q.on(s)
+	score, curve := r.scoring(q.U, q.Offset), r.curvatures(q.Constant, q.Most)
+	return q.adding(r, false, func(f, norms []float64, rows tile, lo int) {
+		score(norms, rows, lo)
+		curve(norms, f, lo)
+		for k, v := range norms {
+			f[k] = math.Sqrt(f[k])
+			if v > q.Longest {
+				f[k] *= q.Longest / v
+			}
+		}
+	})
 }
 
 func square(v float64) float64 { return v * v }
@@ -105,43 +134,55 @@ func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
 // factors sets f to what the rows of a tile are multiplied by; norms is room.
 type factors func(f, norms []float64, rows tile, lo int)
 
-// packed returns Σ vᵢvᵢᵀ, packed, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
-// left out where it is 0, each row counting its share; or, where persons' rows go together,
-// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
-func (r *Framed) packed(ctx context.Context, constant float64, together bool, of func(r *Framed) factors) ([]float64, error) {
-	dim := r.Dim()
-	if constant > 0 {
-		dim++
-	}
-	m, err := r.s.sumMoments(ctx, dim, func(s *Sums) momentsAdder {
-		r, t := r.on(s), s.t
-		set := of(r)
-		return func(a *momentsWorkspace, lo, hi int) {
-			rows, kept := t.src.tile(lo, hi, a.buf), 0
-			set(a.weights[:hi-lo], a.norms[:hi-lo], rows, lo)
-			for k, f := range a.weights[:hi-lo] {
-				if share := t.Persons.Share(lo + k); together {
-					f *= share
-				} else {
-					f *= math.Sqrt(share)
-				}
-				if f != 0 {
-					r.features(a.row, rows, lo, k)
-					r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*constant))
-				}
-				if !together || t.Persons.Last(lo+k) {
-					copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
-					clear(a.open)
-					kept++
-				}
-			}
-			a.sum.AddRows(a.encoded, kept)
-		}
-	})
+// packed returns the packed answer.
+func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
+	m, err := r.s.sumMoments(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	return pack(r.transform(m)), nil
+}
+
+// Packing asks for Σ vᵢvᵢᵀ, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
+// left out where it is 0, each row counting its share; or, where persons' rows go together,
+// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
+type Packing struct {
+	InFrame
+	Constant float64
+}
+
+func (q *Packing) cut(t *Table) cut { return t.inMoments(q.dim(t)) }
+
+func (q *Packing) dim(t *Table) int {
+	if q.Constant > 0 {
+		return t.enc.Columns + 1
+	}
+	return t.enc.Columns
+}
+
+func (q *Packing) adding(r *Framed, together bool, set factors) adder {
+	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.momentsLayout()
+	return func(of *workspace, rows tile, lo int) {
+		a, kept, n := of.momentsRoom(t, l, dim), 0, rows.rows
+		set(a.weights[:n], a.norms[:n], rows, lo)
+		for k, f := range a.weights[:n] {
+			if share := t.Persons.Share(lo + k); together {
+				f *= share
+			} else {
+				f *= math.Sqrt(share)
+			}
+			if f != 0 {
+				r.features(a.row, rows, lo, k)
+				r.addTo(a.open[:dim], a.row, float64(f*factor(r.shorten, lo+k)), float64(f*q.Constant))
+			}
+			if !together || t.Persons.Last(lo+k) {
+				copy(a.encoded[kept*a.sum.Stride:], a.open[:dim])
+				clear(a.open)
+				kept++
+			}
+		}
+		a.sum.AddRows(a.encoded, kept)
+	}
 }
 
 // addTo adds factor times a row's features to sum, and the constant's coordinate if there is
@@ -208,16 +249,23 @@ func (r *Framed) squaresSensitivity() float64 {
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	total := make([]float64, r.Dim())
-	err := r.s.pass(asking(ctx, asked{Kind: "framed squares", Frame: &r.f}), total, func(s *Sums) adder {
-		r := r.on(s)
-		return func(a *workspace, rows tile, lo int) {
-			a.row = room(a.row, s.Dim())
-			for k := range rows.rows {
-				r.addSquares(a.sum, a.row, rows, lo, k)
-			}
-		}
-	})
+	err := r.s.sum(ctx, total, &framedSquares{r.in()})
 	return r.answer(total, r.squaresSensitivity()), err
+}
+
+// framedSquares asks for Squares.
+type framedSquares struct{ InFrame }
+
+func (*framedSquares) cut(t *Table) cut { return t.inTiles(t.enc.Columns) }
+
+func (q *framedSquares) adder(s *Sums) adder {
+	r := q.on(s)
+	return func(a *workspace, rows tile, lo int) {
+		a.row = room(a.row, s.Dim())
+		for k := range rows.rows {
+			r.addSquares(a.sum, a.row, rows, lo, k)
+		}
+	}
 }
 
 // addSquares adds the squares of row k of a tile.

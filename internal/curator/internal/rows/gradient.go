@@ -13,15 +13,27 @@ import (
 // Gradient sets dst to Σᵢ φ'(⟨w, xᵢ⟩)xᵢ, each row's term scaled down to norm
 // clip where it is longer. clip = +Inf is no clip. dst and w have Dim numbers.
 func (s *Sums) Gradient(ctx context.Context, dst, w []float64, clip float64) error {
-	_, _, err := s.combine(asking(ctx, asked{Kind: "gradient", W: w, Clip: clip}), dst, w, false, logisticAtOnce(clip), func(s *Sums) coefficients {
-		return func(z, _ []float64, lo int) {
-			s.slopes(z, lo)
-			if !math.IsInf(clip, 1) {
-				kernel.Clip(z, s.t.norm[lo:lo+len(z)], clip)
-			}
-		}
-	})
+	_, _, err := s.combine(ctx, dst, &gradient{w, clip})
 	return err
+}
+
+// gradient asks for Gradient.
+type gradient struct {
+	W    []float64
+	Clip float64
+}
+
+func (q *gradient) weights() []float64 { return q.W }
+func (q *gradient) atOnce() atOnce     { return logisticAtOnce(q.Clip) }
+func (*gradient) totals() bool         { return false }
+
+func (q *gradient) coefficients(s *Sums) coefficients {
+	return func(z, _ []float64, lo int) {
+		s.slopes(z, lo)
+		if !math.IsInf(q.Clip, 1) {
+			kernel.Clip(z, s.t.norm[lo:lo+len(z)], q.Clip)
+		}
+	}
 }
 
 // slopes turns the scores ⟨w, xᵢ⟩ of the rows from lo on into φ' at these and the offsets.
@@ -38,37 +50,43 @@ type coefficients func(z, beside []float64, lo int)
 // ⟨w, xᵢ⟩, each of which then counts its share. Where totals are
 // asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside. A faster way, if
 // there is one, adds what the coefficients would.
-func (s *Sums) combine(ctx context.Context, dst, w []float64, totals bool, at atOnce, of func(s *Sums) coefficients) (c, k float64, err error) {
+func (s *Sums) combine(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
 	if s.ask != nil {
-		return s.askFor(ctx, dst, w, totals, of)
+		return s.askFor(ctx, dst, of)
 	}
 	total, p := s.t.acquire(), s.t.enc.Columns
 	defer s.t.release(total)
 	total.sum = zeros(total.sum, p+4)
-	var f encoding.Folded
-	s.t.enc.Fold(w, &f)
-	err = s.pass(ctx, total.sum, func(s *Sums) adder {
-		set := of(s)
-		return func(a *workspace, rows tile, lo int) {
-			if a.done = at.add(s, a, lo, &f); a.done > lo {
-				return
-			}
-			z, beside := a.z[:rows.rows], a.beside[:rows.rows]
-			s.t.score(z, rows, lo, &f)
-			set(z, beside, lo)
-			s.t.Persons.Weigh(z, lo)
-			if totals {
-				s.t.Persons.Weigh(beside, lo)
-				a.sum[p+2] += vector.Sum(z)
-				a.sum[p+3] += vector.Sum(beside)
-			}
-			s.t.addTile(a.sum, z, rows, lo)
-		}
-	})
-	if err == nil {
+	if err = s.sum(ctx, total.sum, &combined{of}); err == nil {
 		s.t.enc.Unfold(dst, total.sum[:p], total.sum[p], total.sum[p+1])
 	}
 	return total.sum[p+2], total.sum[p+3], err
+}
+
+// combined asks for one combination.
+type combined struct{ Of combination }
+
+func (q *combined) cut(t *Table) cut { return t.inTiles(t.enc.Columns + 4) }
+
+func (q *combined) adder(s *Sums) adder {
+	p, at, totals, set := s.t.enc.Columns, q.Of.atOnce(), q.Of.totals(), q.Of.coefficients(s)
+	var f encoding.Folded
+	s.t.enc.Fold(q.Of.weights(), &f)
+	return func(a *workspace, rows tile, lo int) {
+		if a.done = at.add(s, a, lo, &f); a.done > lo {
+			return
+		}
+		z, beside := a.z[:rows.rows], a.beside[:rows.rows]
+		s.t.score(z, rows, lo, &f)
+		set(z, beside, lo)
+		s.t.Persons.Weigh(z, lo)
+		if totals {
+			s.t.Persons.Weigh(beside, lo)
+			a.sum[p+2] += vector.Sum(z)
+			a.sum[p+3] += vector.Sum(beside)
+		}
+		s.t.addTile(a.sum, z, rows, lo)
+	}
 }
 
 // addTile adds Σ e_k x_k over the raw rows of a tile to g, e_k being c_k times the row's

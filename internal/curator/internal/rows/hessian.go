@@ -2,7 +2,6 @@ package rows
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -28,36 +27,33 @@ type Curvatures struct {
 
 // Curvatures finds them at w. The loss must be Curved.
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) (*Curvatures, error) {
-	c := &Curvatures{make([]float64, len(s.t.length)), slices.Clone(w), clip}
+	c := &Curvatures{nil, slices.Clone(w), clip}
 	if s.t.elsewhere() {
 		return c, nil
 	}
-	of := s.weighByCurvature(w, clip)
+	c.of = make([]float64, len(s.t.length))
 	err := s.pass(ctx, nil, func(s *Sums) adder {
-		weigh, from := of(s), s.t.from
+		weigh, from := s.weighByCurvature(w, clip), s.t.from
 		return func(_ *workspace, rows tile, lo int) { weigh(c.of[from+lo:from+lo+rows.rows], rows, lo) }
 	})
 	return c, err
 }
 
-// weighByCurvature returns the function that sets its first argument to the Curvatures of a
-// tile's rows.
-func (s *Sums) weighByCurvature(w []float64, clip float64) func(s *Sums) weigh {
+// weighByCurvature sets its first argument to the Curvatures of a tile's rows.
+func (s *Sums) weighByCurvature(w []float64, clip float64) weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	clips := !math.IsInf(clip, 1)
 	var f encoding.Folded
 	s.t.enc.Fold(w, &f)
-	return func(s *Sums) weigh {
-		return func(z []float64, rows tile, lo int) {
-			s.t.score(z, rows, lo, &f)
-			s.addOffsets(z, lo)
-			for k, score := range z {
-				y := s.labels[lo+k]
-				if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
-					z[k] = 0
-				} else {
-					z[k] = curvature(score, y)
-				}
+	return func(z []float64, rows tile, lo int) {
+		s.t.score(z, rows, lo, &f)
+		s.addOffsets(z, lo)
+		for k, score := range z {
+			y := s.labels[lo+k]
+			if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.norm[lo+k] {
+				z[k] = 0
+			} else {
+				z[k] = curvature(score, y)
 			}
 		}
 	}
@@ -65,8 +61,18 @@ func (s *Sums) weighByCurvature(w []float64, clip float64) func(s *Sums) weigh {
 
 // Hessian returns the sum of xᵢxᵢᵀ weighted by Curvatures.
 func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.SymDense, error) {
-	return s.moments(asking(ctx, asked{Kind: "hessian", W: w, Clip: clip}), s.weighByCurvature(w, clip))
+	return s.sumMoments(ctx, &hessian{w, clip})
 }
+
+// hessian asks for Hessian.
+type hessian struct {
+	W    []float64
+	Clip float64
+}
+
+func (*hessian) cut(t *Table) cut { return t.inMoments(t.enc.Dim()) }
+
+func (q *hessian) adder(s *Sums) adder { return s.t.momentsAdder(s.weighByCurvature(q.W, q.Clip)) }
 
 // Every returns the sums over each k-th person's rows, a sample for solvers.
 func (s *Sums) Every(k int) *Sums {
@@ -83,28 +89,40 @@ func (s *Sums) Every(k int) *Sums {
 // Weighted sets dst to Σᵢ cᵢ⟨v, xᵢ⟩xᵢ, the product of v and weighted second moments, in one
 // pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v []float64, c *Curvatures) error {
-	ctx = asking(ctx, asked{Kind: "weighted", W: v, Many: [][]float64{c.w}, Clip: c.clip})
-	_, _, err := s.combine(ctx, dst, v, false, nil, func(s *Sums) coefficients {
-		return func(z, _ []float64, lo int) {
-			for k := range z {
-				z[k] *= c.of[s.t.from+lo+k]
-			}
-		}
-	})
+	sum, p := make([]float64, s.t.enc.Columns+2), s.t.enc.Columns
+	err := s.sum(ctx, sum, &weighted{v, c.w, c.clip, c.of})
+	s.t.enc.Unfold(dst, sum[:p], sum[p], sum[p+1])
 	return err
 }
 
-// weightedAgain is Weighted for a worker, which finds what weighs its rows first.
-func (s *Sums) weightedAgain(ctx context.Context, dst []float64, q *asked) error {
-	if len(q.Many) != 1 {
-		return errNotAsked
+// weighted asks for Weighted: for the product of V and the second moments weighted by the
+// Curvatures at At.
+type weighted struct {
+	V, At []float64
+	Clip  float64
+	found []float64 // the curvatures, of all rows; nil where they are yet to be found
+}
+
+func (*weighted) cut(t *Table) cut { return t.inTiles(t.enc.Columns + 2) }
+
+func (q *weighted) adder(s *Sums) adder {
+	var f encoding.Folded
+	s.t.enc.Fold(q.V, &f)
+	find := s.weighByCurvature(q.At, q.Clip)
+	if q.found != nil {
+		of := q.found[s.t.from:]
+		find = func(z []float64, _ tile, lo int) { copy(z, of[lo:]) }
 	}
-	c, err := s.Curvatures(ctx, q.Many[0], q.Clip)
-	if !errors.Is(err, errCaptured) {
-		return err
+	return func(a *workspace, rows tile, lo int) {
+		z, c := a.z[:rows.rows], a.beside[:rows.rows]
+		find(c, rows, lo)
+		s.t.score(z, rows, lo, &f)
+		for k := range z {
+			z[k] *= c[k]
+		}
+		s.t.Persons.Weigh(z, lo)
+		s.t.addTile(a.sum, z, rows, lo)
 	}
-	s.t.stored.task.counted.Store(0)
-	return s.Weighted(ctx, dst, q.W, c)
 }
 
 // scatterPays reports whether the rows of a sparse tile are so sparse that adding the

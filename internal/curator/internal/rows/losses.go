@@ -13,10 +13,22 @@ import (
 // several weight vectors in one pass. cap = +Inf clips nothing: it gives the
 // plain objective, which has no bounded sensitivity of its own.
 func (s *Sums) Losses(ctx context.Context, dst []float64, ws [][]float64, caps []float64) error {
-	return s.total(asking(ctx, asked{Kind: "losses", Many: ws, Edges: caps}), dst, ws, func(score, label float64, j int) float64 {
+	return s.sum(ctx, dst, &lossSums{ws, caps})
+}
+
+// lossSums asks for Losses.
+type lossSums struct {
+	Ws   [][]float64
+	Caps []float64
+}
+
+func (q *lossSums) cut(t *Table) cut { return t.inTiles(len(q.Ws)) }
+
+func (q *lossSums) adder(s *Sums) adder {
+	return s.total(q.Ws, func(score, label float64, j int) float64 {
 		v := s.loss.Value(score, label)
-		if !math.IsInf(caps[j], 1) {
-			v = withinCap(v, caps[j])
+		if !math.IsInf(q.Caps[j], 1) {
+			v = withinCap(v, q.Caps[j])
 		}
 		return v
 	})
@@ -31,27 +43,25 @@ func withinCap(v, most float64) float64 {
 	return max(0, v)
 }
 
-// total sets dst_j to the sum over rows of what f makes of their scores at w_j and their
-// labels, each row counting its share.
-func (s *Sums) total(ctx context.Context, dst []float64, ws [][]float64, f func(score, label float64, j int) float64) error {
+// total adds to number j what f makes of the rows' scores at w_j and their labels, each row
+// counting its share.
+func (s *Sums) total(ws [][]float64, f func(score, label float64, j int) float64) adder {
 	fs := make([]encoding.Folded, len(ws))
 	for j, w := range ws {
 		s.t.enc.Fold(w, &fs[j])
 	}
-	return s.pass(ctx, dst, func(s *Sums) adder {
-		return func(a *workspace, rows tile, lo int) {
-			z := a.z[:rows.rows]
-			for j := range fs {
-				s.t.score(z, rows, lo, &fs[j])
-				s.addOffsets(z, lo)
-				for k, score := range z {
-					z[k] = f(score, s.labels[lo+k], j)
-				}
-				s.t.Persons.Weigh(z, lo)
-				a.sum[j] += vector.Sum(z)
+	return func(a *workspace, rows tile, lo int) {
+		z := a.z[:rows.rows]
+		for j := range fs {
+			s.t.score(z, rows, lo, &fs[j])
+			s.addOffsets(z, lo)
+			for k, score := range z {
+				z[k] = f(score, s.labels[lo+k], j)
 			}
+			s.t.Persons.Weigh(z, lo)
+			a.sum[j] += vector.Sum(z)
 		}
-	})
+	}
 }
 
 // LossSensitivity bounds how far a loss sum with the given cap moves when one
@@ -65,7 +75,16 @@ func (s *Sums) LossSensitivity(limit float64) float64 {
 // score ⟨w_j, xᵢ⟩ (a score of 0 counts as −1). One row moves it by at most 1, and
 // counts are exact.
 func (s *Sums) Errors(ctx context.Context, dst []float64, ws [][]float64) error {
-	return s.total(asking(ctx, asked{Kind: "errors", Many: ws}), dst, ws, func(score, label float64, _ int) float64 {
+	return s.sum(ctx, dst, &errorCounts{ws})
+}
+
+// errorCounts asks for Errors.
+type errorCounts struct{ Ws [][]float64 }
+
+func (q *errorCounts) cut(t *Table) cut { return t.inTiles(len(q.Ws)) }
+
+func (q *errorCounts) adder(s *Sums) adder {
+	return s.total(q.Ws, func(score, label float64, _ int) float64 {
 		if (score > 0) != (label > 0) {
 			return 1
 		}
@@ -87,27 +106,34 @@ func (s *Sums) labelSensitivity() float64 {
 	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.layout.Chain(0))
 }
 
-// eachRow sets dst to the sum of what add adds for each row.
-func (s *Sums) eachRow(ctx context.Context, dst []float64, add func(s *Sums, i int, sum []float64)) error {
-	return s.pass(ctx, dst, func(s *Sums) adder {
-		return func(a *workspace, rows tile, lo int) {
-			for i := lo; i < lo+rows.rows; i++ {
-				add(s, i, a.sum)
-			}
+// eachRow adds what add adds for each row.
+func eachRow(add func(i int, sum []float64)) adder {
+	return func(a *workspace, rows tile, lo int) {
+		for i := lo; i < lo+rows.rows; i++ {
+			add(i, a.sum)
 		}
-	})
+	}
 }
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
 // bound on how far it moves when a row is replaced.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 1)
-	err = s.eachRow(asking(ctx, asked{Kind: "labels"}), values, func(s *Sums, i int, sum []float64) {
+	err = s.sum(ctx, values, &labelSum{})
+	return values, s.labelSensitivity(), err
+}
+
+// labelSum asks for LabelSum.
+type labelSum struct{ nothing }
+
+func (*labelSum) cut(t *Table) cut { return t.inTiles(1) }
+
+func (*labelSum) adder(s *Sums) adder {
+	return eachRow(func(i int, sum []float64) {
 		y := s.labels[i]
 		if s.loss.Labels() == losses.Binary {
 			y = math.Max(y, 0)
 		}
 		sum[0] += float64(s.t.Persons.Share(i) * y)
 	})
-	return values, s.labelSensitivity(), err
 }

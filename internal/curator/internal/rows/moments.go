@@ -17,40 +17,38 @@ import (
 // weigh sets weights to those of the rows of a tile that starts at row lo.
 type weigh func(weights []float64, rows tile, lo int)
 
-func ones(*Sums) weigh {
-	return func(weights []float64, _ tile, _ int) {
+// moments asks for Σᵢ xᵢxᵢᵀ over the bounded rows, Dim×Dim.
+type moments struct{ nothing }
+
+func (*moments) cut(t *Table) cut { return t.inMoments(t.enc.Dim()) }
+
+func (*moments) adder(s *Sums) adder {
+	return s.t.momentsAdder(func(weights []float64, _ tile, _ int) {
 		for k := range weights {
 			weights[k] = 1
 		}
-	}
-}
-
-// moments returns Σᵢ weights_i·xᵢxᵢᵀ over the bounded rows, Dim×Dim, with weights of 0 or
-// more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
-// goroutine Dim² numbers.
-func (s *Sums) moments(ctx context.Context, of func(s *Sums) weigh) (*mat.SymDense, error) {
-	return s.sumMoments(ctx, s.Dim(), func(s *Sums) momentsAdder {
-		f := of(s)
-		return func(a *momentsWorkspace, lo, hi int) { s.t.momentsTile(a, lo, hi, f) }
 	})
 }
 
-// momentsAdder adds the rows [lo, hi) to a.sum.
-type momentsAdder func(a *momentsWorkspace, lo, hi int)
-
-// sumMoments merges the dim×dim sums of all blocks, where of says how a tile is added: see
-// pass.
-func (s *Sums) sumMoments(ctx context.Context, dim int, of func(s *Sums) momentsAdder) (*mat.SymDense, error) {
-	if s.t.stored != nil {
-		return s.storedMoments(ctx, dim, of)
+// momentsAdder adds Σᵢ weights_i·xᵢxᵢᵀ, with weights of 0 or
+// more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
+// goroutine Dim² numbers.
+func (t *Table) momentsAdder(f weigh) adder {
+	l := t.momentsLayout()
+	return func(a *workspace, rows tile, lo int) {
+		t.momentsTile(a.momentsRoom(t, l, t.enc.Dim()), rows, lo, f)
 	}
-	t, l, total, add := s.t, s.t.momentsLayout(), kernel.NewMoments(dim), of(s)
-	err := blocks.InOrder(ctx, l.Blocks, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, dim) }, func(*momentsWorkspace) {},
-		func(b int, a *momentsWorkspace) {
-			clear(a.sum.Sum)
-			l.EachTile(b, func(lo, hi int) { add(a, lo, hi) })
-		},
-		func(_ int, a *momentsWorkspace) { total.Add(a.sum) })
+}
+
+// inMoments is the cut of dim×dim second moments.
+func (t *Table) inMoments(dim int) cut {
+	return cut{t.momentsLayout(), len(kernel.NewMoments(dim).Sum), dim}
+}
+
+// sumMoments is sum for second moments.
+func (s *Sums) sumMoments(ctx context.Context, q asked) (*mat.SymDense, error) {
+	total := kernel.NewMoments(q.cut(s.t).dim)
+	err := s.sum(ctx, total.Sum, q)
 	return symmetric(total), err
 }
 
@@ -84,9 +82,8 @@ func (t *Table) momentsRounding() float64 {
 	return x * x * (float64(2.2*encoding.Unit*l.Chain(0)) + float64(4.1*t.enc.Slack()))
 }
 
-// momentsWorkspace is what one goroutine needs for second moments.
-type momentsWorkspace struct {
-	buf     []float64 // a tile of raw rows, where they must be copied
+// momentsRoom is what one goroutine needs for second moments.
+type momentsRoom struct {
 	weights []float64 // of the tile's rows
 	norms   []float64 // and what else belongs to these
 	row     []float64 // one row in a frame
@@ -94,21 +91,23 @@ type momentsWorkspace struct {
 	encoded []float64 // encoded rows, times the roots of their weights
 	values  []float64 // of a sparse row, likewise
 	columns []int     // of these values, the intercept's included
-	sum     *kernel.Moments
+	sum     kernel.Moments
 }
 
-func (t *Table) momentsWorkspace(l blocks.Layout, dim int) *momentsWorkspace {
-	a := &momentsWorkspace{weights: make([]float64, l.TileRows), norms: make([]float64, l.TileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1), sum: kernel.NewMoments(dim)}
-	a.encoded = make([]float64, l.TileRows*a.sum.Stride)
-	if !t.isSparse() {
-		a.buf = make([]float64, l.TileRows*t.enc.Columns)
+// momentsRoom is the workspace's for a block's sum.
+func (a *workspace) momentsRoom(t *Table, l blocks.Layout, dim int) *momentsRoom {
+	if m := a.moments; m == nil || m.sum.Dim != dim || len(m.weights) != l.TileRows || len(m.row) != t.enc.Dim() {
+		of := *kernel.NewMoments(dim)
+		a.moments = &momentsRoom{weights: make([]float64, l.TileRows), norms: make([]float64, l.TileRows), row: make([]float64, t.enc.Dim()), open: make([]float64, t.enc.Dim()+1),
+			encoded: make([]float64, l.TileRows*of.Stride), sum: kernel.Moments{Dim: dim, Stride: of.Stride}}
 	}
-	return a
+	a.moments.sum.Sum = a.sum
+	return a.moments
 }
 
-// momentsTile adds the moments of the rows [lo, hi), in their order.
-func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
-	rows, weights := t.src.tile(lo, hi, a.buf), a.weights[:hi-lo]
+// momentsTile adds the moments of the rows of a tile, in their order.
+func (t *Table) momentsTile(a *momentsRoom, rows tile, lo int, f weigh) {
+	weights := a.weights[:rows.rows]
 	f(weights, rows, lo)
 	t.Persons.Weigh(weights, lo)
 	if rows.sparse && t.enc.Scale == nil && t.scatterPays(rows) {
@@ -127,7 +126,7 @@ func (t *Table) momentsTile(a *momentsWorkspace, lo, hi int, f weigh) {
 	a.sum.AddRows(a.encoded, kept)
 }
 
-func (t *Table) scatterTile(a *momentsWorkspace, rows tile, lo int, weights []float64) {
+func (t *Table) scatterTile(a *momentsRoom, rows tile, lo int, weights []float64) {
 	for k, weight := range weights {
 		if weight == 0 {
 			continue
@@ -159,7 +158,7 @@ func (s *Sums) Quadratic(ctx context.Context) (*Quadratic, error) {
 	if err := s.Gradient(ctx, q.atZero, make([]float64, dim), math.Inf(1)); err != nil {
 		return nil, err
 	}
-	m, err := s.moments(asking(ctx, asked{Kind: "moments"}), ones)
+	m, err := s.sumMoments(ctx, &moments{})
 	if err != nil {
 		return nil, err
 	}

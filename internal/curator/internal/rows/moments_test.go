@@ -135,9 +135,10 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 		}
 		l := table.momentsLayout()
 		for b := range l.Blocks {
-			a := table.momentsWorkspace(l, table.enc.Dim())
-			l.EachTile(b, func(lo, hi int) { table.momentsTile(a, lo, hi, ones(nil)) })
-			sums = append(sums, a.sum.Sum)
+			err := (&Sums{t: table}).local(ctx, (&moments{}).cut(table), b, b+1, (&moments{}).adder, func(sum []float64) { sums = append(sums, slices.Clone(sum)) })
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		return sums
 	}

@@ -38,7 +38,17 @@ func (s *Sums) addOffsets(z []float64, lo int) {
 // being exact.
 func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 2)
-	err = s.eachRow(asking(ctx, asked{Kind: "totals"}), values, func(s *Sums, i int, sum []float64) {
+	err = s.sum(ctx, values, &totals{})
+	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.layout.Chain(4)), err
+}
+
+// totals asks for Totals.
+type totals struct{ nothing }
+
+func (*totals) cut(t *Table) cut { return t.inTiles(2) }
+
+func (*totals) adder(s *Sums) adder {
+	return eachRow(func(i int, sum []float64) {
 		share := s.t.Persons.Share(i)
 		sum[0] += share
 		switch {
@@ -49,5 +59,4 @@ func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err er
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})
-	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.layout.Chain(4)), err
 }

@@ -168,21 +168,22 @@ func (s *Sums) Agree(ctx context.Context, of Descent) (*Table, error) {
 
 // sumOfParties is Gradient's sum over the rows of parties: over all rows, as they have them,
 // since no party knows what was picked or made of rows, and as they have agreed to.
-func (s *Sums) sumOfParties(ctx context.Context, dst []float64, q *asked) error {
+func (s *Sums) sumOfParties(ctx context.Context, dst []float64, of combination) error {
 	p, at := s.t.parties(), s.t.stored
-	if q == nil || q.Kind != "gradient" || at.whole != nil || at.of != nil || s.t.Persons != nil {
+	q, ok := of.(*gradient)
+	if !ok || at.whole != nil || at.of != nil || s.t.Persons != nil {
 		return errParties
 	}
-	of := at.remote.agreed
-	if of == nil || q.Clip != of.clip {
+	fit := at.remote.agreed
+	if fit == nil || q.Clip != fit.clip {
 		return errParties
 	}
-	of.lock.Lock()
-	defer of.lock.Unlock()
+	fit.lock.Lock()
+	defer fit.lock.Unlock()
 	longest := s.longest(vector.Norm(q.W), q.Clip)
-	question := shardQuestion{Plan: of.plan, Number: of.next, Step: p.step(s.Len(), longest), Weights: q.W}
+	question := shardQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), longest), Weights: q.W}
 	question.Bound = longest / question.Step
-	of.next++
+	fit.next++
 	_, err := p.ask(ctx, dst, shardMessage{Question: &question}, question.Step)
 	return err
 }

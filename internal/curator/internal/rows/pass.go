@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/kernel"
 )
 
 // workspace is what one goroutine needs for a pass.
@@ -17,6 +18,8 @@ type workspace struct {
 
 	beside []float64 // other coefficients of a tile
 	many   []float64 // scores of a tile for several classes, for those who make room
+
+	moments *momentsRoom // for second moments
 }
 
 func (t *Table) acquire() *workspace {
@@ -28,37 +31,94 @@ func (t *Table) acquire() *workspace {
 
 func (t *Table) release(a *workspace) { t.workspaces.Put(a) }
 
-// pass calls add for each tile, which starts at row lo, and sets dst to the sum of what it
-// adds to a.sum: of a block's tiles first, then of the blocks in their order.
-func (t *Table) pass(ctx context.Context, dst []float64, add adder) error {
-	clear(dst)
-	return blocks.InOrder(ctx, t.layout.Blocks, 2, t.acquire, t.release,
-		func(b int, a *workspace) {
-			a.sum, a.done = zeros(a.sum, len(dst)), 0
-			t.layout.EachTile(b, func(lo, hi int) {
-				if lo >= a.done {
-					add(a, t.src.tile(lo, hi, a.buf), lo)
-				}
-			})
-		},
-		func(_ int, a *workspace) {
-			for j, v := range a.sum {
-				dst[j] += v
-			}
-		})
-}
-
 // adder adds a tile, which starts at row lo, to a.sum, or more tiles of a block, and then
 // sets a.done.
 type adder func(a *workspace, rows tile, lo int)
 
-// pass is the pass of the sums' table, where of says how a tile is added. Of rows in a file it
-// is asked for each part of these, and lo counts from the part's beginning.
+// pass sets dst to the sum of what of adds for rows that this process reads, as sum does.
 func (s *Sums) pass(ctx context.Context, dst []float64, of func(s *Sums) adder) error {
-	if s.t.stored != nil {
-		return s.storedPass(ctx, dst, of)
+	if s.t.elsewhere() {
+		return errNotAsked
 	}
-	return s.t.pass(ctx, dst, of(s))
+	clear(dst)
+	return s.local(ctx, s.t.inTiles(len(dst)), 0, s.t.layout.Blocks, of, func(sum []float64) { add(dst, sum) })
+}
+
+// sum sets dst to the answer to a question: what is added of a block's tiles first, then of the
+// blocks in their order.
+func (s *Sums) sum(ctx context.Context, dst []float64, q asked) error {
+	clear(dst)
+	c, merge := q.cut(s.t), func(sum []float64) { add(dst, sum) }
+	if c.dim > 0 {
+		total := kernel.NewMoments(c.dim)
+		total.Sum = dst
+		merge = func(sum []float64) { total.Add(&kernel.Moments{Dim: c.dim, Stride: total.Stride, Sum: sum}) }
+	}
+	if s.t.elsewhere() {
+		return s.remotePass(ctx, q, c, merge)
+	}
+	return s.local(ctx, c, 0, c.Blocks, q.adder, merge)
+}
+
+func add(dst, sum []float64) {
+	for j, v := range sum {
+		dst[j] += v
+	}
+}
+
+// local calls merge with the sums of the blocks from first up to last, in their order. Of rows in
+// a file of is asked for each part of these, and lo counts from the part's beginning.
+func (s *Sums) local(ctx context.Context, c cut, first, last int, of func(s *Sums) adder, merge func(sum []float64)) error {
+	t := s.t
+	if t.stored == nil {
+		return t.inMemory(ctx, c, first, last, of(s), merge)
+	}
+	return inParts(ctx, s, c.Layout, first, last, c.ahead(), t.acquire, t.release,
+		func(a *workspace) { a.begin(t, c) },
+		func(a *workspace, s *Sums) {
+			a.done = 0
+			a.addTiles(of(s), s.t.src, 0, len(s.t.length), c.TileRows)
+		},
+		func(a *workspace) { merge(a.sum) })
+}
+
+// inMemory is local for rows in memory.
+func (t *Table) inMemory(ctx context.Context, c cut, first, last int, add adder, merge func(sum []float64)) error {
+	return blocks.InOrder(ctx, last-first, c.ahead(), t.acquire, t.release,
+		func(b int, a *workspace) {
+			a.begin(t, c)
+			lo, hi := c.Rows(first + b)
+			a.addTiles(add, t.src, lo, hi, c.TileRows)
+		},
+		func(_ int, a *workspace) { merge(a.sum) })
+}
+
+// begin clears what is of a block.
+func (a *workspace) begin(t *Table, c cut) {
+	a.sum, a.done = zeros(a.sum, c.width), 0
+	if a.moments != nil {
+		clear(a.moments.open)
+	}
+	if !t.isSparse() {
+		a.buf = room(a.buf, c.TileRows*t.enc.Columns)
+	}
+}
+
+// ahead is how many accumulators more than one a goroutine may have.
+func (c cut) ahead() int {
+	if c.dim > 0 {
+		return 0
+	}
+	return 2
+}
+
+// addTiles adds the tiles of the rows from lo up to hi.
+func (a *workspace) addTiles(add adder, src source, lo, hi, tileRows int) {
+	for ; lo < hi; lo += tileRows {
+		if lo >= a.done {
+			add(a, src.tile(lo, min(lo+tileRows, hi), a.buf), lo)
+		}
+	}
 }
 
 // zeros returns n zeros, in place of v where it has room.

@@ -11,12 +11,9 @@ import (
 
 // Question asks for what combine returns, without an answer yet. It can't be read.
 type Question struct {
-	s      *Sums
-	w      []float64
-	totals bool
-	of     func(s *Sums) coefficients
-	asked  *asked    // what is asked, for other processes; nil if these can't be
-	raw    []float64 // the answer: what addTile adds, then the totals
+	s   *Sums
+	of  combination
+	raw []float64 // the answer: what addTile adds, then the totals
 }
 
 // Asking returns the same sums under a loss with labels of the same kind, whose questions
@@ -28,11 +25,11 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 }
 
 // askFor is combine by way of ask.
-func (s *Sums) askFor(ctx context.Context, dst, w []float64, totals bool, of func(s *Sums) coefficients) (c, k float64, err error) {
+func (s *Sums) askFor(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
 	if s.t.Parties() {
-		return 0, 0, s.sumOfParties(ctx, dst, askedIn(ctx))
+		return 0, 0, s.sumOfParties(ctx, dst, of)
 	}
-	q, p := &Question{s, w, totals, of, askedIn(ctx), nil}, s.t.enc.Columns
+	q, p := &Question{s, of, nil}, s.t.enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
 	}
@@ -45,76 +42,73 @@ func (s *Sums) askFor(ctx context.Context, dst, w []float64, totals bool, of fun
 func Answer(ctx context.Context, questions []*Question) error {
 	for len(questions) > 0 {
 		var same, others []*Question
+		var all joint
 		for _, q := range questions {
 			if q.s.t == questions[0].s.t {
 				same = append(same, q)
+				all.Of = append(all.Of, joined{sentLoss{q.s.loss}, q.of, q.s})
 			} else {
 				others = append(others, q)
 			}
 		}
-		if err := same[0].s.answer(ctx, same); err != nil {
+		s := same[0].s
+		size := s.t.enc.Columns + 4
+		total := make([]float64, len(same)*size)
+		if err := s.sum(ctx, total, &all); err != nil {
 			return err
+		}
+		for j, q := range same {
+			q.raw = total[j*size : (j+1)*size]
 		}
 		questions = others
 	}
 	return nil
 }
 
-func (s *Sums) answer(ctx context.Context, questions []*Question) error {
-	p, ws := s.t.enc.Columns, make([][]float64, len(questions))
-	for j, q := range questions {
-		ws[j] = q.w
+// joint asks for several combinations in one reading of the rows.
+type joint struct{ Of []joined }
+
+type joined struct {
+	Loss sentLoss
+	Of   combination
+	s    *Sums // of this process
+}
+
+func (q *joint) cut(t *Table) cut { return t.inTiles(len(q.Of) * (t.enc.Columns + 4)) }
+
+func (q *joint) adder(s *Sums) adder {
+	t, p, sets, ws := s.t, s.t.enc.Columns, make([]coefficients, len(q.Of)), make([][]float64, len(q.Of))
+	for j, of := range q.Of {
+		sets[j], ws[j] = of.Of.coefficients(s.as(&of)), of.Of.weights()
 	}
-	folds, v := s.t.enc.FoldAll(ws)
+	folds, v := t.enc.FoldAll(ws)
 	size := p + 4
-	total := make([]float64, len(ws)*size)
-	err := s.pass(together(ctx, questions), total, func(s *Sums) adder {
-		t, sets := s.t, make([]coefficients, len(questions))
-		for j, q := range questions {
-			sets[j] = q.of(s.as(q.s))
-		}
-		return func(a *workspace, rows tile, lo int) {
-			n := rows.rows
-			a.many = room(a.many, len(ws)*n)
-			t.scores(a.many, rows, lo, folds, v)
-			for j, q := range questions {
-				z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
-				sets[j](z, beside, lo)
-				t.Persons.Weigh(z, lo)
-				if q.totals {
-					t.Persons.Weigh(beside, lo)
-					of[p+2] += vector.Sum(z)
-					of[p+3] += vector.Sum(beside)
-				}
+	return func(a *workspace, rows tile, lo int) {
+		n := rows.rows
+		a.many = room(a.many, len(ws)*n)
+		t.scores(a.many, rows, lo, folds, v)
+		for j := range sets {
+			z, beside, of := a.many[j*n:(j+1)*n], a.beside[:n], a.sum[j*size:]
+			sets[j](z, beside, lo)
+			t.Persons.Weigh(z, lo)
+			if q.Of[j].Of.totals() {
+				t.Persons.Weigh(beside, lo)
+				of[p+2] += vector.Sum(z)
+				of[p+3] += vector.Sum(beside)
 			}
-			t.addTiles(a.sum, size, a.many, rows, lo)
 		}
-	})
-	for j, q := range questions {
-		q.raw = total[j*size : (j+1)*size]
+		t.addTiles(a.sum, size, a.many, rows, lo)
 	}
-	return err
 }
 
-// together says that a pass is for all these questions.
-func together(ctx context.Context, questions []*Question) context.Context {
-	all := asked{Kind: "together"}
-	for _, q := range questions {
-		if q.asked != nil {
-			all.Together = append(all.Together, joined{loss: q.s.loss, Asked: *q.asked})
-		}
+// as are the sums over the rows of s under the loss of one that is joined.
+func (s *Sums) as(of *joined) *Sums {
+	if of.s != nil && s.t == of.s.t {
+		return of.s
 	}
-	return asking(ctx, all)
-}
-
-// as are the sums over the rows of s under the loss of others with labels of the same kind.
-func (s *Sums) as(other *Sums) *Sums {
-	if s.t == other.t {
-		return other
-	}
-	of := *s
-	of.loss = other.loss
-	return &of
+	under := *s
+	under.loss = of.Loss.Loss
+	return &under
 }
 
 // scores is score for all that foldAll wrote, whose scores stand one after the other.

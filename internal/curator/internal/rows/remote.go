@@ -18,8 +18,6 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
-	"github.com/dpglm/dpglm/internal/kernel"
-	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -61,18 +59,6 @@ func (r *remote) of(rows int) *remote {
 // elsewhere reports whether other processes read the rows.
 func (t *Table) elsewhere() bool { return t.stored != nil && t.stored.remote != nil }
 
-// captures reports whether sums go to who asked for them, block by block.
-func (s *stored) captures() bool { return s != nil && s.task != nil }
-
-// toMeasure is the number of rows that a frame measures: none where others read, or for a
-// worker, which measures what it reads.
-func (t *Table) toMeasure() int {
-	if t.stored.captures() {
-		return 0
-	}
-	return len(t.length)
-}
-
 // errNotAsked is the error of what is not among asked's kinds.
 var errNotAsked = check.Fail(check.ErrConfig, "rows", nil, "must lie in memory or in a file of this machine for what is asked of them: an engine's workers answer with sums over rows")
 
@@ -97,23 +83,54 @@ var build = sync.OnceValue(func() string {
 	return name
 })
 
-// question is what workers are sent: what is asked, of which rows and labels.
-type question struct {
-	Build    string // of who asks: another one may bound rows otherwise than the noise is for
+// message is what workers are sent.
+type message struct {
+	Build string // of who asks: another one may bound rows otherwise than the noise is for
+	File  sentFile
+	Of    request
+}
+
+// sentFile is a file, and how its rows become features.
+type sentFile struct {
 	Path     string
 	Sum      uint32
-	Encoding encoding.Encoding // of the file's rows
-	Steps    []step
+	Encoding encoding.Encoding
+}
 
-	First, Rows, Persons int   // of the file
-	Bounds               []int // where blocks begin, where persons have several rows, and end
-	Class                int
-	Owned, Shifted       bool // whether rows have shares, and scores offsets
+// request is what a message is about. The reply to it begins with the message's SHA-256.
+type request interface {
+	reply(ctx context.Context, of *sentFile, piece int) ([]byte, error)
+}
 
-	Loss   []byte
-	Labels [2]float64 // centre and bound
+// encodeMessage is the message.
+func encodeMessage(path string, sum uint32, e encoding.Encoding, of request) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(message{build(), sentFile{path, sum, e}, of})
+	return b.Bytes(), err
+}
+
+// question is what is asked, of which rows and labels.
+type question struct {
+	Rows   sentRows
+	Labels sentLabels
 	Asked  asked
 	Pieces int
+}
+
+// sentRows are rows that steps make of a file's.
+type sentRows struct {
+	Steps                []step
+	First, Rows, Persons int   // of the file
+	Bounds               []int // where blocks begin, where persons have several rows, and end
+	Owned                bool  // whether rows have shares
+}
+
+// sentLabels are labels under a loss.
+type sentLabels struct {
+	Class         int
+	Shifted       bool // whether scores have offsets
+	Loss          sentLoss
+	Centre, Bound float64
 }
 
 // NewRemote is NewStored for a file whose rows an engine's workers read. It has them checked
@@ -129,7 +146,7 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e En
 	t := &Table{enc: enc, stored: at, workspaces: new(sync.Pool)}
 	t.layout = blocks.NewLayout(f.Rows, enc.Columns, f.Sparse, nil)
 	counts := make([]float64, 3)
-	if err := (&Sums{t: t}).labelCounts(ctx, counts); err != nil {
+	if err := (&Sums{t: t}).sum(ctx, counts, &labelKinds{}); err != nil {
 		return nil, err
 	}
 	t.stored.labels = labelDomain{binary: counts[0] == 0, whole: counts[1] == 0, most: math.Inf(1)}
@@ -139,21 +156,19 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e En
 	return t, nil
 }
 
-// labelCounts counts the labels that aren't binary, whole numbers, or 0 or more.
-func (s *Sums) labelCounts(ctx context.Context, dst []float64) error {
-	return s.eachRow(asking(ctx, asked{Kind: "label counts"}), dst, func(s *Sums, i int, sum []float64) {
+// labelKinds asks for how many labels aren't binary, whole numbers, or 0 or more.
+type labelKinds struct{ nothing }
+
+func (*labelKinds) cut(t *Table) cut { return t.inTiles(3) }
+
+func (*labelKinds) adder(s *Sums) adder {
+	return eachRow(func(i int, sum []float64) {
 		for k, out := range []bool{s.labels[i] != 0 && math.Abs(s.labels[i]) != 1, s.labels[i] != math.Trunc(s.labels[i]), s.labels[i] < 0} {
 			if out {
 				sum[k]++
 			}
 		}
 	})
-}
-
-// lengthsElsewhere is Lengths for rows that others read.
-func (r *Framed) lengthsElsewhere(ctx context.Context, counts, edges []float64) (release.Answer, error) {
-	err := r.s.pass(asking(ctx, asked{Kind: "framed lengths", Frame: &r.f, Edges: edges}), counts, nil)
-	return r.answer(counts, oneRowCounts), err
 }
 
 // rebound notes a smaller bound for those who read the rows.
@@ -172,37 +187,21 @@ func (s *stored) after(next step) *stored {
 	return of
 }
 
-// question returns what ctx says the pass is for.
-func (s *Sums) question(ctx context.Context, l blocks.Layout, pieces int) ([]byte, error) {
-	of := askedIn(ctx)
-	if of == nil {
-		return nil, errNotAsked
-	}
+// question is the message that asks for a question's sums.
+func (s *Sums) question(ctx context.Context, q asked, l blocks.Layout, pieces int) ([]byte, error) {
 	file, first, err := s.t.stored.source(ctx)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := encodeLoss(s.loss)
-	if err != nil {
-		return nil, err
-	}
-	if err := of.encode(); err != nil {
-		return nil, err
-	}
 	at := s.t.stored.remote
-	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(question{
-		Build: build(), Path: file.Path(), Sum: file.Checksum(), Encoding: at.measured, Steps: at.steps,
-		First: first, Rows: at.rows, Persons: l.N, Bounds: l.Bounds(), Class: s.t.stored.class,
-		Owned: l.Persons != nil, Shifted: s.offsetBound > 0,
-		Loss: loss, Labels: [2]float64{s.labelCentre, s.labelBound}, Asked: *of, Pieces: pieces,
-	})
-	return b.Bytes(), err
+	return encodeMessage(file.Path(), file.Checksum(), at.measured, &question{
+		sentRows{at.steps, first, at.rows, l.N, l.Bounds(), l.Persons != nil},
+		sentLabels{s.t.stored.class, s.offsetBound > 0, sentLoss{s.loss}, s.labelCentre, s.labelBound}, q, pieces})
 }
 
 // remotePass sets the sums of all blocks, each of the given width, and calls merge for each in
 // the order of the blocks, which the layout says. Where it fails what was merged is of no use.
-func (s *Sums) remotePass(ctx context.Context, l blocks.Layout, width int, merge func(sum []float64)) error {
+func (s *Sums) remotePass(ctx context.Context, of asked, c cut, merge func(sum []float64)) error {
 	if s.t.Parties() {
 		return errParties
 	}
@@ -210,12 +209,12 @@ func (s *Sums) remotePass(ctx context.Context, l blocks.Layout, width int, merge
 	if s.t.stored.remote.copies.isClosed() {
 		return errClosed
 	}
-	pieces := max(1, min(e.Pieces(), l.Blocks))
-	q, err := s.question(ctx, l, pieces)
+	pieces := max(1, min(e.Pieces(), c.Blocks))
+	q, err := s.question(ctx, of, c.Layout, pieces)
 	if err != nil {
 		return err
 	}
-	a := &accepting{of: sha256.Sum256(q), l: l, pieces: pieces, raw: make([]byte, 8*width), merge: merge}
+	a := &accepting{of: sha256.Sum256(q), l: c.Layout, pieces: pieces, raw: make([]byte, 8*c.width), merge: merge}
 	take := func(reply io.Reader) error {
 		if a.err == nil {
 			a.err = a.take(reply)
@@ -305,11 +304,4 @@ func (a *accepting) end() error {
 		return refused("replies", fmt.Sprintf("must be one for each of the %d pieces", a.pieces))
 	}
 	return nil
-}
-
-// remoteMoments is storedMoments where others read.
-func (s *Sums) remoteMoments(ctx context.Context, total *kernel.Moments) error {
-	return s.remotePass(ctx, s.t.momentsLayout(), len(total.Sum), func(sum []float64) {
-		total.Add(&kernel.Moments{Dim: total.Dim, Stride: total.Stride, Sum: sum})
-	})
 }

@@ -352,25 +352,22 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		spoil func(q *question)
+		spoil func(m *message, q *question)
 		rule  error
 	}{
-		"nothing":  {func(*question) {}, nil},
-		"build":    {func(q *question) { q.Build += " of others" }, check.ErrConfig},
-		"checksum": {func(q *question) { q.Sum++ }, check.ErrRowFile},
-		"rows":     {func(q *question) { q.Rows++ }, check.ErrConfig},
-		"first":    {func(q *question) { q.First = -1 }, check.ErrConfig},
-		"shares":   {func(q *question) { q.Owned = true }, check.ErrConfig},
-		"offsets":  {func(q *question) { q.Shifted = true }, check.ErrConfig},
-		"pieces":   {func(q *question) { q.Pieces = 0 }, check.ErrConfig},
+		"nothing":  {func(*message, *question) {}, nil},
+		"build":    {func(m *message, q *question) { m.Build += " of others" }, check.ErrConfig},
+		"checksum": {func(m *message, q *question) { m.File.Sum++ }, check.ErrRowFile},
+		"rows":     {func(m *message, q *question) { q.Rows.Rows++ }, check.ErrConfig},
+		"first":    {func(m *message, q *question) { q.Rows.First = -1 }, check.ErrConfig},
+		"shares":   {func(m *message, q *question) { q.Rows.Owned = true }, check.ErrConfig},
+		"offsets":  {func(m *message, q *question) { q.Labels.Shifted = true }, check.ErrConfig},
+		"pieces":   {func(m *message, q *question) { q.Pieces = 0 }, check.ErrConfig},
 	} {
-		var q question
-		if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
-			t.Fatal(err)
-		}
-		c.spoil(&q)
+		m := decoded(t, asked)
+		c.spoil(&m, m.Of.(*question))
 		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(q); err != nil {
+		if err := gob.NewEncoder(&b).Encode(m); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Reply(ctx, b.Bytes(), 0); !errors.Is(err, c.rule) || (err == nil) != (c.rule == nil) {

@@ -22,7 +22,16 @@ func (t *Table) Beside(ctx context.Context) (Owners, error) {
 	if !slices.Contains(f.Beside, rowfile.Person) && !slices.Contains(f.Beside, rowfile.Weight) {
 		return ownersOf(&rowfile.Facts{}, nil)
 	}
-	raw, err := t.beside(ctx, f.Beside)
+	raw := make([]float64, len(f.Beside)*f.Rows)
+	q, at := &besides{len(f.Beside)}, 0
+	c := q.cut(t)
+	err := (&Sums{t: t}).remotePass(ctx, q, c, func(of []float64) {
+		rows := min(c.BlockPersons, f.Rows-at)
+		for k := range columns {
+			copy(raw[k*f.Rows+at:], of[k*c.BlockPersons:][:rows])
+		}
+		at += rows
+	})
 	if err != nil {
 		return Owners{}, err
 	}
@@ -32,35 +41,20 @@ func (t *Table) Beside(ctx context.Context) (Owners, error) {
 	return ownersOf(&f.Facts, columns)
 }
 
-// beside returns the named columns one after the other. A block's sum are those of its rows.
-func (t *Table) beside(ctx context.Context, names []string) ([]float64, error) {
-	n, all, at := t.layout.BlockPersons, make([]float64, len(names)*t.Rows()), 0
-	ctx = asking(ctx, asked{Kind: "beside"})
-	if t.elsewhere() {
-		err := (&Sums{t: t}).remotePass(ctx, t.layout, len(names)*n, func(of []float64) {
-			rows := min(n, t.Rows()-at)
-			for k := range names {
-				copy(all[k*t.Rows()+at:], of[k*n:k*n+rows])
-			}
-			at += rows
-		})
-		return all, err
-	}
-	k := t.stored.task
-	for b := k.first; b < k.last; b++ {
-		lo, hi := k.rows(t.layout, b)
-		if err := check.Cancelled(ctx); err != nil {
-			return nil, err
-		}
-		c, err := k.chunk(lo, hi)
-		if err != nil {
-			return nil, err
-		}
-		for _, of := range c.Beside {
-			k.take(append(of, make([]float64, n-len(of))...))
+// besides asks for so many columns beside features and labels, one after the other: a block's sum
+// are those of its rows.
+type besides struct{ Columns int }
+
+func (q *besides) cut(t *Table) cut { return t.inTiles(q.Columns * t.layout.BlockPersons) }
+
+func (q *besides) adder(s *Sums) adder {
+	return func(a *workspace, rows tile, lo int) {
+		n := len(a.sum) / q.Columns
+		at := (s.t.from + lo) % n
+		for k := range q.Columns {
+			copy(a.sum[k*n+at:], s.beside[k][lo:lo+rows.rows])
 		}
 	}
-	return nil, errCaptured
 }
 
 // shares are the owners of a part's rows, as the file has them: whose last rows these are and
@@ -107,20 +101,23 @@ func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
 
 // allClasses refuses rows elsewhere whose labels aren't all classes.
 func (t *Table) allClasses(ctx context.Context, k int) error {
-	count, err := t.strangers(ctx, k)
-	if err == nil && count > 0 {
+	count := make([]float64, 1)
+	err := (&Sums{t: t}).sum(ctx, count, &strangers{k})
+	if err == nil && count[0] > 0 {
 		err = check.Fail(check.ErrLabel, "labels of the file", nil, fmt.Sprintf("must be classes, whole numbers from 0 to %d", k-1))
 	}
 	return err
 }
 
-// strangers is the number of rows whose labels aren't classes.
-func (t *Table) strangers(ctx context.Context, k int) (float64, error) {
-	count := make([]float64, 1)
-	err := (&Sums{t: t}).eachRow(asking(ctx, asked{Kind: "classes", Classes: k}), count, func(s *Sums, i int, sum []float64) {
-		if y := s.labels[i]; !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
+// strangers asks for the number of rows whose labels aren't classes.
+type strangers struct{ Classes int }
+
+func (*strangers) cut(t *Table) cut { return t.inTiles(1) }
+
+func (q *strangers) adder(s *Sums) adder {
+	return eachRow(func(i int, sum []float64) {
+		if y := s.labels[i]; !(y >= 0 && y < float64(q.Classes) && y == math.Trunc(y)) {
 			sum[0]++
 		}
 	})
-	return count[0], err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -120,20 +119,19 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 			}
 		}
 	}
-	var q bytes.Buffer
-	err := gob.NewEncoder(&q).Encode(question{Build: build(), Path: s.file.Path(), Sum: s.file.Checksum(), Encoding: r.measured, Asked: asked{Kind: "copy", Copy: &of}, Pieces: 1})
+	q, err := encodeMessage(s.file.Path(), s.file.Checksum(), r.measured, &of)
 	if err != nil {
 		return nil, err
 	}
 	var name []byte
-	err = r.engine.Ask(ctx, q.Bytes(), 1, func(reply io.Reader) (err error) {
+	err = r.engine.Ask(ctx, q, 1, func(reply io.Reader) (err error) {
 		name, err = io.ReadAll(io.LimitReader(reply, 1<<10))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sum, last := sha256.Sum256(q.Bytes()), max(0, len(name)-sha256.Size)
+	sum, last := sha256.Sum256(q), max(0, len(name)-sha256.Size)
 	rest, ok := bytes.CutPrefix(name[:last], sum[:])
 	if !bytes.Equal(summed(name[:last:last]), name) || !ok || filepath.Base(string(rest)) != string(rest) {
 		return nil, refused("copy", "must be a file's name, once, for the question that was asked")
@@ -149,8 +147,8 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 }
 
 // reply makes the copy, and returns its name, which no other one has.
-func (c *copying) reply(ctx context.Context, q *question, asked []byte) ([]byte, error) {
-	f, err := q.open()
+func (c *copying) reply(ctx context.Context, of *sentFile, _ int) ([]byte, error) {
+	f, err := of.open()
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +168,5 @@ func (c *copying) reply(ctx context.Context, q *question, asked []byte) ([]byte,
 	if err := f.PickTo(ctx, filepath.Join(c.Dir, name), c.Order, beside); err != nil {
 		return nil, err
 	}
-	of := sha256.Sum256(asked)
-	return summed(append(of[:], name...)), nil
+	return []byte(name), nil
 }

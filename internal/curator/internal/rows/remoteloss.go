@@ -17,8 +17,8 @@ var sendable = []losses.Loss{losses.Absolute{}, losses.CappedPoisson{}, losses.G
 // enveloped is of the type of losses whose kinks are smoothed.
 var enveloped, _ = losses.Envelope(losses.Hinge{}, 1)
 
-// sentLoss is a loss as it is sent.
-type sentLoss struct {
+// lossJSON is a loss as it is sent.
+type lossJSON struct {
 	Type   string          `json:"type"`
 	Fields json.RawMessage `json:"fields,omitempty"`
 	Inner  json.RawMessage `json:"inner,omitempty"` // of an Extended one
@@ -35,14 +35,14 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(sentLoss{Type: "Extended", Inner: inner, Limit: e.Limit})
+		return json.Marshal(lossJSON{Type: "Extended", Inner: inner, Limit: e.Limit})
 	}
 	if reflect.TypeOf(l) == reflect.TypeOf(enveloped) {
 		fields, err := json.Marshal(l)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(sentLoss{Type: "Envelope", Fields: fields})
+		return json.Marshal(lossJSON{Type: "Envelope", Fields: fields})
 	}
 	for _, known := range sendable {
 		if reflect.TypeOf(known) == reflect.TypeOf(l) {
@@ -50,7 +50,7 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return json.Marshal(sentLoss{Type: reflect.TypeOf(l).Name(), Fields: fields})
+			return json.Marshal(lossJSON{Type: reflect.TypeOf(l).Name(), Fields: fields})
 		}
 	}
 	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know, and no Custom one")
@@ -61,7 +61,7 @@ func decodeLoss(data []byte) (losses.Loss, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	var s sentLoss
+	var s lossJSON
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("%w: loss: %w", check.ErrConfig, err)
 	}

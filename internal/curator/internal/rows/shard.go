@@ -164,7 +164,7 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, cli
 	t := s.t
 	var f encoding.Folded
 	t.enc.Fold(q.Weights, &f)
-	return inParts(ctx, s, t.layout, 0,
+	return inParts(ctx, s, t.layout, 0, t.layout.Blocks, 0,
 		func() *adding { return &adding{t.acquire(), make([]uint64, len(dst))} },
 		func(a *adding) { t.release(a.workspace) },
 		func(a *adding) { clear(a.sum) },

@@ -7,11 +7,9 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
-	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -203,7 +201,7 @@ func (s *stored) relabelled(labels []float64) []float64 {
 // part are the sums over a part of the rows.
 func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
 	of := *s
-	of.t, of.labels = p, labels
+	of.t, of.labels, of.beside = p, labels, g.chunk.Beside
 	if s.loss != nil {
 		g.labels = room(g.labels, len(labels))
 		for i, y := range labels {
@@ -248,9 +246,9 @@ func newReading(f *rowfile.File, first int) *reading {
 	return g
 }
 
-// inParts is inOrder for rows in a file: it calls work for the parts of each block, in their
-// order.
-func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
+// inParts is InOrder for the blocks from begins up to ends of rows in a file: it calls work for the
+// parts of each, in their order.
+func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, begins, ends, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
 	t := s.t
 	file, first, err := t.stored.source(ctx)
 	if err != nil {
@@ -258,10 +256,6 @@ func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, ahead int, ac
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	begins, ends := 0, l.Blocks
-	if k := t.stored.task; k != nil {
-		begins, ends = k.first, k.last
-	}
 	errs, most := make([]error, ends-begins), t.partRows(l.TileRows)
 	err = blocks.InOrder(ctx, ends-begins, ahead,
 		func() *reader[A] { return &reader[A]{acquire(), newReading(file, first)} },
@@ -271,7 +265,10 @@ func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, ahead int, ac
 		},
 		func(b int, r *reader[A]) {
 			begin(r.a)
-			lo, hi := t.stored.task.rows(l, begins+b)
+			lo, hi := l.Rows(begins + b)
+			if k := t.stored.task; k != nil && k.bounds != nil {
+				lo, hi = k.bounds[begins+b], k.bounds[begins+b+1]
+			}
 			for ; lo < hi && ctx.Err() == nil; lo += most {
 				part, labels, err := t.readyPart(r.reading, lo, min(lo+most, hi))
 				if err != nil {
@@ -295,61 +292,4 @@ func (t *Table) readyPart(g *reading, lo, hi int) (*Table, []float64, error) {
 		k.counted.Add(int64(hi - lo))
 	}
 	return t.part(g, lo, hi)
-}
-
-// ended is the error of a pass whose sums, if there are any, went where they belong.
-func (s *stored) ended(err error) error {
-	if err == nil && s.task != nil {
-		return errCaptured
-	}
-	return err
-}
-
-// storedPass is pass for rows in a file.
-func (s *Sums) storedPass(ctx context.Context, dst []float64, of func(s *Sums) adder) error {
-	clear(dst)
-	t, merge := s.t, func(sum []float64) {
-		for j, v := range sum {
-			dst[j] += v
-		}
-	}
-	if t.elsewhere() {
-		return s.remotePass(ctx, t.layout, len(dst), merge)
-	}
-	if k := t.stored.task; k != nil {
-		merge = k.take
-	}
-	return t.stored.ended(inParts(ctx, s, t.layout, 2, t.acquire, t.release,
-		func(a *workspace) { a.sum = zeros(a.sum, len(dst)) },
-		func(a *workspace, s *Sums) {
-			add, rows := of(s), len(s.t.length)
-			a.done = 0
-			for lo := 0; lo < rows; lo += t.layout.TileRows {
-				if lo >= a.done {
-					add(a, s.t.src.tile(lo, min(lo+t.layout.TileRows, rows), a.buf), lo)
-				}
-			}
-		},
-		func(a *workspace) { merge(a.sum) }))
-}
-
-// storedMoments is sumMoments for rows in a file.
-func (s *Sums) storedMoments(ctx context.Context, dim int, of func(s *Sums) momentsAdder) (*mat.SymDense, error) {
-	total := kernel.NewMoments(dim)
-	t, l, merge := s.t, s.t.momentsLayout(), total.Add
-	if t.elsewhere() {
-		return symmetric(total), s.remoteMoments(ctx, total)
-	}
-	if k := t.stored.task; k != nil {
-		merge = func(m *kernel.Moments) { k.take(m.Sum) }
-	}
-	return symmetric(total), t.stored.ended(inParts(ctx, s, l, 0, func() *momentsWorkspace { return t.momentsWorkspace(l, total.Dim) }, func(*momentsWorkspace) {},
-		func(a *momentsWorkspace) { clear(a.sum.Sum) },
-		func(a *momentsWorkspace, s *Sums) {
-			add, rows := of(s), len(s.t.length)
-			for lo := 0; lo < rows; lo += l.TileRows {
-				add(a, lo, min(lo+l.TileRows, rows))
-			}
-		},
-		func(a *momentsWorkspace) { merge(a.sum) }))
 }

@@ -156,6 +156,7 @@ type Sums struct {
 	offsetBound float64   // on their magnitude
 	offsetTop   float64   // and on themselves
 	ask         func(*Question) error
+	beside      [][]float64 // of a part of rows in a file, what these have beside
 }
 
 // NewSums binds labels to the rows, mapped into the loss's domain by public

@@ -2,12 +2,10 @@ package rows
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,37 +18,14 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
-// errCaptured ends a question whose sums are with who asked it.
-var errCaptured = errors.New("the sums are captured")
-
-// task is what a worker is to do: to take the sums of the blocks from first up to last, one by
-// one, of rows that steps make of the file's.
+// task is what a worker knows of the rows that it was asked about, which steps make of the file's.
 type task struct {
 	measured       encoding.Encoding // of the file's rows
 	steps          []step
 	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
 	owned, shifted bool  // whether rows have shares, and scores offsets
 	ready          func(lo, hi int) error
-	chunk          func(lo, hi int) (*rowfile.Chunk, error)
-
-	first, last int
-	counted     atomic.Int64
-	sums        []byte
-}
-
-func (k *task) take(sum []float64) {
-	for _, v := range sum {
-		k.sums = binary.LittleEndian.AppendUint64(k.sums, math.Float64bits(v))
-	}
-}
-
-// rows are where those of a block begin and end. No task is that of a table of this process.
-func (k *task) rows(l blocks.Layout, block int) (lo, hi int) {
-	if k != nil && k.bounds != nil {
-		return k.bounds[block], k.bounds[block+1]
-	}
-	first := block * l.BlockPersons
-	return l.Persons.Rows(first, min(first+l.BlockPersons, l.N))
+	counted        atomic.Int64
 }
 
 // made are the rows that the steps make of a part.
@@ -74,30 +49,22 @@ func (k *task) made(p *Table, f *rowfile.File, c *rowfile.Chunk) (_ *Table, err 
 // measured is kept for the process, for the last few files and frames: 16 bytes for each row of
 // a file, and 8 for each frame.
 func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
-	var q question
-	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
+	var m message
+	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
 	}
-	if q.Build != build() {
-		return nil, check.Fail(check.ErrConfig, "build of a worker", build(), fmt.Sprintf("must be that of the driver, %s", q.Build))
+	if m.Build != build() {
+		return nil, check.Fail(check.ErrConfig, "build of a worker", build(), fmt.Sprintf("must be that of the driver, %s", m.Build))
 	}
-	if piece < 0 || piece >= q.Pieces {
-		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
+	if m.Of == nil {
+		return nil, errNotAsked
 	}
-	if q.Asked.Copy != nil {
-		return q.Asked.Copy.reply(ctx, &q, asked)
-	}
-	base, err := shards.get(ctx, fmt.Sprintf("%q %d %v", q.Path, q.Sum, q.Encoding), 4, func() (*shard, error) { return openShard(&q) })
-	if err != nil {
-		return nil, err
-	}
-	k, err := base.answer(ctx, &q, piece)
+	reply, err := m.Of.reply(ctx, &m.File, piece)
 	if err != nil {
 		return nil, err
 	}
 	of := sha256.Sum256(asked)
-	reply := binary.LittleEndian.AppendUint64(of[:], uint64(piece))
-	return summed(append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), k.sums...)), nil
+	return summed(append(of[:], reply...)), nil
 }
 
 // summed is a reply with its SHA-256 at the end.
@@ -106,68 +73,51 @@ func summed(reply []byte) []byte {
 	return append(reply, sum[:]...)
 }
 
-// answer asks the question of the rows, for a piece.
-func (b *shard) answer(ctx context.Context, q *question, piece int) (*task, error) {
-	s, err := b.sums(q, q.First, q.Rows)
+// reply are the sums of a piece's blocks.
+func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, error) {
+	if piece < 0 || piece >= q.Pieces {
+		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
+	}
+	if q.Asked == nil {
+		return nil, errNotAsked
+	}
+	b, err := shards.get(ctx, fmt.Sprintf("%q %d %v", of.Path, of.Sum, of.Encoding), 4, func() (*shard, error) { return openShard(of) })
 	if err != nil {
 		return nil, err
 	}
-	k := s.t.stored.task
-	if k.first, k.last = s.t.piece(q, piece); k.first > k.last || k.bounds != nil && len(k.bounds) <= k.last {
+	s, err := b.sums(q, q.Rows.First, q.Rows.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.bind(s, q); err != nil {
+		return nil, err
+	}
+	c, k := q.Asked.cut(s.t), s.t.stored.task
+	first, last := c.Piece(piece, q.Pieces)
+	if first > last || k.bounds != nil && len(k.bounds) <= last {
 		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
 	}
-	if q.Asked.Kind == "together" {
-		err = b.together(ctx, s, q)
-	} else {
-		err = b.again(ctx, s, q, &q.Asked)
-	}
-	if !errors.Is(err, errCaptured) {
-		return nil, cmp.Or(err, errNotAsked)
-	}
-	return k, nil
-}
-
-// again asks a question of the rows, or of these in its frame.
-func (b *shard) again(ctx context.Context, s *Sums, q *question, of *asked) (err error) {
-	var r *Framed
-	if f, ok := of.frame(); ok {
-		if r, err = b.frame(ctx, s, q, f); err != nil {
-			return err
+	var sums []byte
+	err = s.local(ctx, c, first, last, q.Asked.adder, func(sum []float64) {
+		for _, v := range sum {
+			sums = binary.LittleEndian.AppendUint64(sums, math.Float64bits(v))
 		}
-	}
-	return of.again(ctx, s, r)
+	})
+	reply := binary.LittleEndian.AppendUint64(nil, uint64(piece))
+	return append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), sums...), err
 }
 
-// errCollected ends a question that is to be answered with others.
-var errCollected = errors.New("the question is collected")
-
-// together answers questions in one reading.
-func (b *shard) together(ctx context.Context, s *Sums, q *question) error {
-	var questions []*Question
-	for k := range q.Asked.Together {
-		of := &q.Asked.Together[k]
-		loss, err := decodeLoss(of.Loss)
+// bind gives the question the rows in its frames.
+func (b *shard) bind(s *Sums, q *question) error {
+	all := frames(q.Asked)
+	for _, of := range all {
+		r, err := b.frame(s, q, of.Frame, max(4, len(all)))
 		if err != nil {
 			return err
 		}
-		asking := s.Asking(loss, func(q *Question) error {
-			questions = append(questions, q)
-			return errCollected
-		})
-		if err := b.again(ctx, asking, q, &of.Asked); !errors.Is(err, errCollected) {
-			return cmp.Or(err, errNotAsked)
-		}
+		of.r = r
 	}
-	return s.answer(ctx, questions)
-}
-
-// piece is the range of blocks of a piece, of second moments where the question is about these.
-func (t *Table) piece(q *question, piece int) (first, last int) {
-	switch q.Asked.Kind {
-	case "hessian", "moments", "framed moments", "framed scatter", "framed hessian":
-		return t.momentsLayout().Piece(piece, q.Pieces)
-	}
-	return t.layout.Piece(piece, q.Pieces)
+	return nil
 }
 
 // shard is a file as a worker knows it.
@@ -188,25 +138,25 @@ type frameLengths struct {
 // shards are the files that this process read last.
 var shards cache[*shard]
 
-// open opens the file that the question is about.
-func (q *question) open() (*rowfile.File, error) {
-	f, err := rowfile.Open(q.Path)
+// open opens the file.
+func (of *sentFile) open() (*rowfile.File, error) {
+	f, err := rowfile.Open(of.Path)
 	if err != nil {
 		return nil, err
 	}
-	if f.Checksum() != q.Sum || f.Columns != q.Encoding.Columns {
+	if f.Checksum() != of.Sum || f.Columns != of.Encoding.Columns {
 		f.Close()
-		return nil, check.Fail(check.ErrRowFile, "checksum of "+q.Path, nil, "must be that of the driver's: the worker has another file of that name")
+		return nil, check.Fail(check.ErrRowFile, "checksum of "+of.Path, nil, "must be that of the driver's: the worker has another file of that name")
 	}
 	return f, nil
 }
 
-func openShard(q *question) (*shard, error) {
-	f, err := q.open()
+func openShard(of *sentFile) (*shard, error) {
+	f, err := of.open()
 	if err != nil {
 		return nil, err
 	}
-	t := newStored(f, q.Encoding)
+	t := newStored(f, of.Encoding)
 	t.factors()
 	s := &shard{file: f, table: t}
 	s.rows = newLazily(f, func(g *reading, lo, hi int) error {
@@ -229,42 +179,33 @@ func openShard(q *question) (*shard, error) {
 func (b *shard) sums(q *question, first, n int) (*Sums, error) {
 	f := b.file
 	known := n == 0 || slices.Contains(f.Beside, rowfile.Share) || slices.Contains(f.Beside, rowfile.Weight) // of no rows nothing is asked
-	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
+	if first < 0 || n < 0 || first+n > f.Rows || q.Rows.Owned && !known || q.Labels.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
 		return nil, check.Fail(check.ErrConfig, "rows", nil, "must be the file's, with what is asked of them beside")
 	}
 	t := *b.table
-	k := &task{measured: t.enc, steps: q.Steps, bounds: q.Bounds, owned: q.Owned, shifted: q.Shifted}
+	k := &task{measured: t.enc, steps: q.Rows.Steps, bounds: q.Rows.Bounds, owned: q.Rows.Owned, shifted: q.Labels.Shifted}
 	k.ready = func(lo, hi int) error { return b.rows.ensure(first+lo, first+hi) }
-	k.chunk = func(lo, hi int) (*rowfile.Chunk, error) {
-		if err := k.ready(lo, hi); err != nil {
-			return nil, err
-		}
-		c := new(rowfile.Chunk)
-		k.counted.Add(int64(hi - lo))
-		return c, f.Reader().Read(c, first+lo, first+hi)
-	}
-	t.stored = &stored{whole: b.table.stored, first: first, sparse: t.stored.sparse, outside: t.stored.outside, class: q.Class, task: k}
+	t.stored = &stored{whole: b.table.stored, first: first, sparse: t.stored.sparse, outside: t.stored.outside, class: q.Labels.Class, task: k}
 	if t.stored.outside != nil {
 		t.stored.outside = t.stored.outside[first : first+n]
 	}
 	t.length, t.shrink = t.length[first:first+n], t.shrink[first:first+n]
-	t.enc = encodingAfter(t.enc, q.Steps)
-	for _, s := range q.Steps {
+	t.enc = encodingAfter(t.enc, q.Rows.Steps)
+	for _, s := range q.Rows.Steps {
 		t.stored.sparse = t.stored.sparse && s.Map == nil
 	}
-	t.layout = blocks.NewLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
+	t.layout = blocks.NewLayout(q.Rows.Persons, t.enc.Columns, t.stored.sparse, nil)
 	t.workspaces, _ = b.pools.get(context.Background(), fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
-	loss, err := decodeLoss(q.Loss)
-	s := &Sums{t: &t, loss: loss, labelCentre: q.Labels[0], labelBound: q.Labels[1]}
-	if q.Shifted {
+	s := &Sums{t: &t, loss: q.Labels.Loss.Loss, labelCentre: q.Labels.Centre, labelBound: q.Labels.Bound}
+	if q.Labels.Shifted {
 		s = s.Shift(nil, f.Offsets)
 	}
-	return s, err
+	return s, nil
 }
 
 // frame are the rows of s in a frame.
-func (b *shard) frame(ctx context.Context, s *Sums, q *question, f Frame) (*Framed, error) {
-	r, err := s.Frame(ctx, nil, f)
+func (b *shard) frame(s *Sums, q *question, f Frame, most int) (*Framed, error) {
+	r, err := s.unmeasured(nil, f)
 	if err != nil {
 		return nil, err
 	}
@@ -272,17 +213,17 @@ func (b *shard) frame(ctx context.Context, s *Sums, q *question, f Frame) (*Fram
 	if err := gob.NewEncoder(&key).Encode(struct {
 		F     Frame
 		Steps []step
-	}{f, q.Steps}); err != nil {
+	}{f, q.Rows.Steps}); err != nil {
 		return nil, err
 	}
-	of, err := b.frames.get(ctx, key.String(), max(4, len(q.Asked.Together)), func() (*frameLengths, error) {
+	of, err := b.frames.get(context.Background(), key.String(), most, func() (*frameLengths, error) {
 		all := *q
-		all.Owned, all.Shifted = false, false
+		all.Rows.Owned, all.Labels.Shifted = false, false
 		whole, err := b.sums(&all, 0, b.file.Rows)
 		if err != nil {
 			return nil, err
 		}
-		m, err := whole.Frame(ctx, nil, f)
+		m, err := whole.unmeasured(nil, f)
 		if err != nil {
 			return nil, err
 		}
@@ -292,14 +233,14 @@ func (b *shard) frame(ctx context.Context, s *Sums, q *question, f Frame) (*Fram
 	if err != nil {
 		return nil, err
 	}
-	r.length = of.length[q.First : q.First+q.Rows]
+	r.length = of.length[q.Rows.First : q.Rows.First+q.Rows.Rows]
 	k := s.t.stored.task
 	before := k.ready
 	k.ready = func(lo, hi int) error {
 		if err := before(lo, hi); err != nil {
 			return err
 		}
-		return of.rows.ensure(q.First+lo, q.First+hi)
+		return of.rows.ensure(q.Rows.First+lo, q.Rows.First+hi)
 	}
 	return r, nil
 }
@@ -311,29 +252,6 @@ func (r *Framed) measurePart(g *reading, lo, hi int) error {
 		return err
 	}
 	return r.on(r.s.part(g, part, labels)).measure(context.Background())
-}
-
-// blockLengths captures the histograms of the blocks' lengths, for which rows that were measured
-// needn't be read again, unless these have shares.
-func (r *Framed) blockLengths(ctx context.Context, edges []float64) error {
-	t, k := r.s.t, r.s.t.stored.task
-	if k.owned {
-		return r.s.pass(ctx, make([]float64, len(edges)+1), func(s *Sums) adder {
-			r := r.on(s)
-			return func(a *workspace, rows tile, lo int) { r.count(a.sum, edges, r.length[lo:lo+rows.rows], lo) }
-		})
-	}
-	for b := k.first; b < k.last; b++ {
-		lo, hi := k.rows(t.layout, b)
-		if err := cmp.Or(check.Cancelled(ctx), k.ready(lo, hi)); err != nil {
-			return err
-		}
-		counts := make([]float64, len(edges)+1)
-		r.count(counts, edges, r.length[lo:hi], lo)
-		k.counted.Add(int64(hi - lo))
-		k.take(counts)
-	}
-	return errCaptured
 }
 
 // lazily does something with rows before they are first used, block by block of the file.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -41,12 +42,25 @@ func (b between) Ask(ctx context.Context, question []byte, pieces int, take func
 	return nil
 }
 
-func decoded(t *testing.T, asked []byte) (q question) {
+func decoded(t *testing.T, asked []byte) (m message) {
 	t.Helper()
-	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&q); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	return q
+	return m
+}
+
+// kind is the type of what a message asks for.
+func (m message) kind() string {
+	var of any = m.Of
+	if q, ok := of.(*question); ok {
+		of = q.Asked
+	}
+	if q, ok := of.(*combined); ok {
+		of = q.Of
+	}
+	_, name, _ := strings.Cut(fmt.Sprintf("%T", of), ".")
+	return name
 }
 
 // rowsIn writes rows to a file and opens it.
@@ -79,7 +93,7 @@ func TestWorkersReadTheDriversFile(t *testing.T) {
 	r, path := rand.New(rand.NewPCG(71, 72)), filepath.Join(t.TempDir(), "rows")
 	var questions [][]byte
 	engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
-		if decoded(t, question).Path == path && piece == 0 {
+		if decoded(t, question).File.Path == path && piece == 0 {
 			questions = append(questions, question)
 		}
 		return Reply(ctx, question, piece)
@@ -104,12 +118,12 @@ func TestWorkersReadTheDriversFile(t *testing.T) {
 	asked := ""
 	for _, question := range questions {
 		shards = cache[*shard]{} // of a worker that is new
-		asked += decoded(t, question).Asked.Kind + " "
+		asked += decoded(t, question).kind() + " "
 		if _, err := Reply(ctx, question, 0); !errors.Is(err, check.ErrRowFile) || !strings.Contains(err.Error(), "checksum of "+path) {
-			t.Errorf("%s of another file: %v", decoded(t, question).Asked.Kind, err)
+			t.Errorf("%s of another file: %v", decoded(t, question).kind(), err)
 		}
 	}
-	if asked != "label counts gradient copy " {
+	if asked != "labelKinds gradient copying " {
 		t.Errorf("asked were %s", asked)
 	}
 	if err := remote.stored.remote.close(); err != nil {
@@ -233,10 +247,11 @@ func TestCopiesHaveTheRowsAskedFor(t *testing.T) {
 	for name, of := range map[string][]int{"as asked": order, "one more": append(order[:4:4], 7), "one less": order[:3]} {
 		engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
 			q := decoded(t, question)
-			if q.Asked.Copy == nil {
+			copies, ok := q.Of.(*copying)
+			if !ok {
 				return Reply(ctx, question, piece)
 			}
-			q.Asked.Copy.Order = of
+			copies.Order = of
 			var other bytes.Buffer
 			if err := gob.NewEncoder(&other).Encode(q); err != nil {
 				return nil, err
@@ -287,9 +302,9 @@ func TestWorkersStop(t *testing.T) {
 	asked := ""
 	remote, err := NewRemote(ctx, f, encoding.NewIdentity(d, 1, false), between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
 		if piece == 0 {
-			asked += decoded(t, question).Asked.Kind + ", "
+			asked += decoded(t, question).kind() + ", "
 			if _, err := Reply(over, question, piece); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v", decoded(t, question).Asked.Kind, err)
+				t.Errorf("%s: %v", decoded(t, question).kind(), err)
 			}
 		}
 		return Reply(ctx, question, piece)
@@ -314,7 +329,7 @@ func TestWorkersStop(t *testing.T) {
 	if err := s.Gradient(ctx, make([]float64, d), make([]float64, d), 1); err != nil {
 		t.Fatal(err)
 	}
-	if asked != "label counts, beside, framed lengths, gradient, " {
+	if asked != "labelKinds, besides, framedLengths, gradient, " {
 		t.Errorf("asked were %s", asked)
 	}
 }
