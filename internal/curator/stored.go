@@ -73,7 +73,7 @@ func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound
 	if err != nil {
 		return nil, err
 	}
-	owners, err := table.Beside(ctx)
+	owners, err := rows.Beside(ctx, table)
 	if err != nil {
 		return nil, err
 	}

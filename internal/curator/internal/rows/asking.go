@@ -3,7 +3,6 @@ package rows
 import (
 	"encoding/gob"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -15,16 +14,6 @@ type asked interface {
 	// adder adds rows in memory, of which s are the sums.
 	adder(s *Sums) adder
 }
-
-// cut is how rows are cut into blocks, and how many numbers a block's sum has.
-type cut struct {
-	blocks.Layout
-	width int
-	dim   int // of second moments, of which the numbers are the triangle; 0 for other sums
-}
-
-// inTiles is the cut of sums of so many numbers.
-func (t *Table) inTiles(width int) cut { return cut{t.layout, width, 0} }
 
 // combination is a question about a sum Σ cᵢxᵢ: see combine.
 type combination interface {
@@ -54,41 +43,58 @@ func (q *InFrame) on(s *Sums) *Framed { return q.r.on(s) }
 func (r *Framed) in() InFrame { return InFrame{r.f, r} }
 
 // frames are the frames of a question that has arrived.
-func frames(q any) (of []*InFrame) {
+func frames(q asked) (of []measure) {
 	switch q := q.(type) {
-	case framed:
-		return []*InFrame{q.frame()}
 	case *combined:
-		return frames(q.Of)
+		return framesOf(q.Of)
 	case *joint:
 		for _, j := range q.Of {
-			of = append(of, frames(j.Of)...)
+			of = append(of, framesOf(j.Of)...)
 		}
+		return of
 	}
-	return of
+	return framesOf(q)
 }
 
-func init() {
-	for _, q := range []any{
-		&combined{}, &joint{}, &gradient{}, &weighted{}, &lossSums{}, &errorCounts{}, &labelSum{}, &totals{}, &labelKinds{},
-		&besides{}, &hessian{}, &moments{}, &strangers{}, &classCounts{},
-		&framedLengths{}, &framedSum{}, &framedSquares{}, &framedMoments{}, &framedGradient{}, &framedNorms{}, &framedSlopes{},
-		&framedScatter{}, &framedCurvatures{}, &framedHessian{},
-		&classGradient{}, &classNorms{}, &scaleSlope{}, &logOddsCounts{}, &ownLogOdds{}, &brier{}, &confusion{},
-		&question{}, &copying{},
-	} {
-		gob.Register(q)
+func framesOf(q any) []measure {
+	if q, ok := q.(framed); ok {
+		return []measure{q.frame()}
 	}
+	return nil
 }
 
-// nothing is a question without arguments, which gob wouldn't send.
-type nothing struct{}
+// asking is a question of sums, as a pass over the rows of their table.
+type asking struct {
+	Labels sentLabels
+	Of     asked
+	s      *Sums // of this process; nil where it has arrived
+}
 
-// GobEncode writes nothing.
-func (nothing) GobEncode() ([]byte, error) { return nil, nil }
+// sentLabels are labels under a loss, and offsets.
+type sentLabels struct {
+	Loss          sentLoss
+	Centre, Bound float64
+	Offsets       Range
+}
 
-// GobDecode reads nothing.
-func (*nothing) GobDecode([]byte) error { return nil }
+func (q *asking) cut(t *Table) cut { return q.Of.cut(t) }
+func (q *asking) shifted() bool    { return q.Labels.Offsets != Range{} }
+func (q *asking) measures() []measure {
+	if q.Of == nil {
+		return nil
+	}
+	return frames(q.Of)
+}
+
+func (q *asking) add(p *part) adder {
+	s, l := q.s, &q.Labels
+	if s == nil {
+		s = (&Sums{loss: l.Loss.Loss, labelCentre: l.Centre, labelBound: l.Bound}).Shift(nil, l.Offsets)
+	}
+	return q.Of.adder(s.part(p))
+}
+
+func init() { gob.Register(&asking{}) }
 
 // sentLoss is a loss that can be sent.
 type sentLoss struct{ losses.Loss }

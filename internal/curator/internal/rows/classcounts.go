@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 	"sort"
 
@@ -207,4 +208,11 @@ func logOdds(row []float64, z [][]float64, i int, loss losses.Loss) {
 		}
 	}
 	row[top] = best - second - math.Log(others)
+}
+
+func init() {
+	gob.Register(&logOddsCounts{})
+	gob.Register(&ownLogOdds{})
+	gob.Register(&brier{})
+	gob.Register(&confusion{})
 }

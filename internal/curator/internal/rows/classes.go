@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"fmt"
 	"math"
 	"slices"
@@ -28,7 +29,7 @@ func NewClasses(ctx context.Context, t *Table, labels []float64, k int) (*Classe
 		return nil
 	}
 	if t.elsewhere() {
-		return &Classes{&Sums{t: t}, k}, t.allClasses(ctx, k)
+		return &Classes{&Sums{t: t}, k}, allClasses(ctx, t, k)
 	}
 	if t.stored != nil {
 		err := t.eachLabel(ctx, func(d labelDomain) bool { return d.whole && d.least >= 0 && d.most < float64(k) }, isClass)
@@ -252,4 +253,10 @@ func (q *classNorms) adder(s *Sums) adder {
 		}
 		r.count(a.sum, q.Edges, lengths, lo)
 	})
+}
+
+func init() {
+	gob.Register(&classCounts{})
+	gob.Register(&classGradient{})
+	gob.Register(&classNorms{})
 }

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/release"
@@ -52,4 +53,8 @@ func (q *scaleSlope) adder(s *Sums) adder {
 		s.t.Persons.Weigh(terms, lo)
 		a.sum[0] += vector.Sum(terms)
 	})
+}
+
+func init() {
+	gob.Register(&scaleSlope{})
 }

@@ -6,12 +6,12 @@ import "context"
 // Encode has for the same dense row.
 func (t *Table) First(ctx context.Context) ([]float64, error) {
 	first := make([]float64, len(t.length))
-	return first, (&Sums{t: t}).pass(ctx, nil, func(s *Sums) adder {
+	return first, t.pass(ctx, nil, func(p *part) adder {
 		return func(a *workspace, rows tile, lo int) {
 			a.row = room(a.row, t.enc.Dim())
 			for k := range rows.rows {
-				s.t.encode(a.row, rows, lo, k)
-				first[s.t.from+lo+k] = a.row[0]
+				p.encode(a.row, rows, lo, k)
+				first[p.from+lo+k] = a.row[0]
 			}
 		}
 	})

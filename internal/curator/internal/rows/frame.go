@@ -1,7 +1,9 @@
 package rows
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"math"
 	"sort"
 	"sync"
@@ -326,4 +328,45 @@ func (r *Framed) into(v []float64) []float64 {
 		}
 	}
 	return v
+}
+
+// on is r over a part of its rows.
+func (r *Framed) on(s *Sums) *Framed {
+	if s == r.s {
+		return r
+	}
+	p := &Framed{s: s, rows: r.rows, f: r.f, axes: r.axes, size: r.size, centre: r.centre, length: r.length[s.t.from : s.t.from+len(s.t.length)]}
+	p.shortened()
+	return p
+}
+
+func init() {
+	gob.Register(&framedLengths{})
+}
+
+// key tells frames apart.
+func (q *InFrame) key() ([]byte, error) {
+	var key bytes.Buffer
+	err := gob.NewEncoder(&key).Encode(q.Frame)
+	return key.Bytes(), err
+}
+
+// find measures a part's rows in the frame.
+func (q *InFrame) find(t *Table, p *part, all []float64) error {
+	s := &Sums{t: t}
+	r, err := s.unmeasured(nil, q.Frame)
+	if err != nil {
+		return err
+	}
+	r.length = all
+	return r.on(s.part(p)).measure(context.Background())
+}
+
+// bind gives the question the rows in its frame.
+func (q *InFrame) bind(t *Table, all []float64) error {
+	r, err := (&Sums{t: t}).unmeasured(nil, q.Frame)
+	if err == nil {
+		r.length, q.r = all, r
+	}
+	return err
 }

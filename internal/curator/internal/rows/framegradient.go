@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
@@ -284,4 +285,12 @@ func (r *Framed) scoring(u []float64, offset float64) func(z []float64, rows til
 			z[k] = float64(factor(r.shorten, lo+k)*(v-c)) + offset
 		}
 	}
+}
+
+func init() {
+	gob.Register(&framedSum{})
+	gob.Register(&framedGradient{})
+	gob.Register(&framedNorms{})
+	gob.Register(&framedSlopes{})
+	gob.Register(&framedScatter{})
 }

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -284,4 +285,11 @@ func (r *Framed) addSquares(sum, row []float64, rows tile, lo, k int) {
 		v := s * rows.data[rows.start[k]+i]
 		sum[j] += float64(share * float64(v*v))
 	}
+}
+
+func init() {
+	gob.Register(&framedMoments{})
+	gob.Register(&framedCurvatures{})
+	gob.Register(&framedHessian{})
+	gob.Register(&framedSquares{})
 }

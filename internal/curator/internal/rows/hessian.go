@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 	"slices"
 
@@ -74,18 +75,6 @@ func (*hessian) cut(t *Table) cut { return t.inMoments(t.enc.Dim()) }
 
 func (q *hessian) adder(s *Sums) adder { return s.t.momentsAdder(s.weighByCurvature(q.W, q.Clip)) }
 
-// Every returns the sums over each k-th person's rows, a sample for solvers.
-func (s *Sums) Every(k int) *Sums {
-	if k == 1 {
-		return s
-	}
-	persons := make([]int, 0, (s.Len()+k-1)/k)
-	for i := 0; i < s.Len(); i += k {
-		persons = append(persons, i)
-	}
-	return s.of(s.t.Pick(persons), s.t.RowsOf(persons))
-}
-
 // Weighted sets dst to Σᵢ cᵢ⟨v, xᵢ⟩xᵢ, the product of v and weighted second moments, in one
 // pass.
 func (s *Sums) Weighted(ctx context.Context, dst, v []float64, c *Curvatures) error {
@@ -135,4 +124,9 @@ func (t *Table) scatterPays(rows tile) bool {
 		products += entries * entries
 	}
 	return perProduct*products < rows.rows*dim*dim
+}
+
+func init() {
+	gob.Register(&hessian{})
+	gob.Register(&weighted{})
 }

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
@@ -106,15 +107,6 @@ func (s *Sums) labelSensitivity() float64 {
 	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.layout.Chain(0))
 }
 
-// eachRow adds what add adds for each row.
-func eachRow(add func(i int, sum []float64)) adder {
-	return func(a *workspace, rows tile, lo int) {
-		for i := lo; i < lo+rows.rows; i++ {
-			add(i, a.sum)
-		}
-	}
-}
-
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
 // bound on how far it moves when a row is replaced.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
@@ -136,4 +128,10 @@ func (*labelSum) adder(s *Sums) adder {
 		}
 		sum[0] += float64(s.t.Persons.Share(i) * y)
 	})
+}
+
+func init() {
+	gob.Register(&lossSums{})
+	gob.Register(&errorCounts{})
+	gob.Register(&labelSum{})
 }

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -190,4 +191,8 @@ func (q *Quadratic) Sensitivity(r float64) float64 {
 	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.FeatureBound()
 	product := (dim + 2) * n * x * (float64(x*r) + q.s.Constants(0).Slope)
 	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.momentsRounding()) + float64(2.2*encoding.Unit*product)
+}
+
+func init() {
+	gob.Register(&moments{})
 }

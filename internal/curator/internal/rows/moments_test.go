@@ -135,7 +135,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 		}
 		l := table.momentsLayout()
 		for b := range l.Blocks {
-			err := (&Sums{t: table}).local(ctx, (&moments{}).cut(table), b, b+1, (&moments{}).adder, func(sum []float64) { sums = append(sums, slices.Clone(sum)) })
+			err := table.read(ctx, (&moments{}).cut(table), b, b+1, func(p *part) adder { return (&moments{}).adder((&Sums{t: table}).part(p)) }, func(sum []float64) { sums = append(sums, slices.Clone(sum)) })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
@@ -17,7 +18,7 @@ func (r Range) Largest() float64 { return math.Max(math.Abs(r[0]), math.Abs(r[1]
 // offsets are zeros.
 func (s *Sums) Shift(offsets []float64, within Range) *Sums {
 	shifted := *s
-	shifted.offsets, shifted.offsetTop, shifted.offsetBound = offsets, within[1], within.Largest()
+	shifted.offsets, shifted.within, shifted.offsetBound = offsets, within, within.Largest()
 	return &shifted
 }
 
@@ -54,9 +55,13 @@ func (*totals) adder(s *Sums) adder {
 		switch {
 		case s.offsetBound == 0:
 		case s.loss.Labels().FromZero():
-			sum[1] += float64(share * math.Exp(s.offsets[i]-s.offsetTop))
+			sum[1] += float64(share * math.Exp(s.offsets[i]-s.within[1]))
 		default:
 			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
 		}
 	})
+}
+
+func init() {
+	gob.Register(&totals{})
 }

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Dims returns the shape of the caller's matrix, or says why it has none: it is nil,
@@ -104,11 +103,4 @@ func compress(x mat.RowNonZeroDoer, n, d int) (*Sparse, error) {
 		indptr = append(indptr, len(indices))
 	}
 	return NewSparse(n, d, indptr, indices, values)
-}
-
-func labelRule(kind losses.Labels) string {
-	if kind == losses.Binary {
-		return "must be 1, or 0 or −1 for the other class"
-	}
-	return "must not be negative"
 }

@@ -118,21 +118,6 @@ func (t *Table) Single() (*Table, []int) {
 	return t.arrange(t.Len(), order, o), order
 }
 
-// Single returns the sums over the rows of [Table.Single].
-func (s *Sums) Single() *Sums {
-	if s.t.PersonRows() <= 1 {
-		return s
-	}
-	return s.of(s.t.Single())
-}
-
-// of returns the sums over a table of the given rows of s.
-func (s *Sums) of(t *Table, order []int) *Sums {
-	picked := *s
-	picked.t, picked.labels, picked.offsets = t, blocks.Gather(s.labels, order), blocks.Gather(s.offsets, order)
-	return &picked
-}
-
 // PersonRows is the largest number of rows that a person may have, which is public; 0 where
 // persons weren't given.
 func (t *Table) PersonRows() int {

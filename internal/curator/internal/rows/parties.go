@@ -13,6 +13,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/internal/vector"
 )
 
@@ -46,8 +47,33 @@ func NewParties(p Parties, enc encoding.Encoding) (*Table, error) {
 	}
 	p.Rows = slices.Clone(p.Rows)
 	t := &Table{enc: enc, workspaces: new(sync.Pool), layout: blocks.NewLayout(n, enc.Columns, false, nil)}
-	t.stored = &stored{class: -1, labels: anyLabels(), remote: &remote{rows: n, measured: enc, parties: &p}}
+	t.stored = &stored{class: -1, labels: anyLabels(), remote: &parted{p: &p, n: n}}
 	return t, nil
+}
+
+// parted are rows that parties hold, as they have them: no party knows what was picked or made of
+// rows.
+type parted struct {
+	p      *Parties
+	n      int
+	agreed *agreement
+}
+
+func (r *parted) rows() int                     { return r.n }
+func (*parted) gradientsOnly() bool             { return true }
+func (*parted) close() error                    { return nil }
+func (*parted) tells(int, *blocks.Persons) bool { return false }
+
+func (r *parted) of(n int, _ *blocks.Persons) elsewhere {
+	return &parted{p: r.p, n: n}
+}
+
+func (r *parted) after(step) elsewhere { return r.of(r.n, nil) }
+
+func (*parted) sum(context.Context, *Table, pass, cut, func([]float64)) error { return errParties }
+
+func (*parted) copy(context.Context, *rowfile.File, []int) (*rowfile.File, func(), error) {
+	return nil, nil, errParties
 }
 
 // total is how many rows all parties have.
@@ -69,23 +95,12 @@ func (p *Parties) total() (n int, err error) {
 	return n, nil
 }
 
-// parties are those that hold the rows, nil where these lie elsewhere.
+// parties are those that hold the rows, nil where these lie otherwise.
 func (t *Table) parties() *Parties {
-	if !t.elsewhere() {
+	if !t.Parties() {
 		return nil
 	}
-	return t.stored.remote.parties
-}
-
-// Parties reports whether parties hold the rows.
-func (t *Table) Parties() bool { return t.parties() != nil }
-
-// asker makes combine's questions go to askFor where parties hold the rows.
-func (t *Table) asker() func(*Question) error {
-	if t.parties() == nil {
-		return nil
-	}
-	return func(*Question) error { return errParties }
+	return t.stored.remote.(*parted).p
 }
 
 // errParties is the error of what parties aren't asked.
@@ -107,16 +122,13 @@ func (p *Parties) step(n int, longest float64) float64 {
 	return math.Ldexp(1, exp)
 }
 
-// steps bounds by how much rounding to steps, where parties hold the rows, can bring two
+// rounding bounds by how much rounding to steps, where parties hold the rows, can bring two
 // gradients further apart: each coordinate by less than one, as rounding towards zero doesn't
 // change the order of numbers, nor moves one by a step. In the ball of a clip they stay, as
 // they get no longer. A sum of up to 2^(Bits−2) steps, whoever added what, is rounded once more
 // when it becomes a float64, by a 2^-53 of that at most, in either of two tables.
-func (s *Sums) steps(r, clip float64) float64 {
-	p := s.t.parties()
-	if p == nil {
-		return 0
-	}
+func (at *parted) rounding(s *Sums, r, clip float64) float64 {
+	p := at.p
 	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
 	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
 }
@@ -160,22 +172,18 @@ func (s *Sums) Agree(ctx context.Context, of Descent) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, r := *s.t, *at.remote
+	t, r := *s.t, *at.remote.(*parted)
 	r.agreed = &agreement{plan: planOf(message), clip: of.Clip, next: 1}
 	t.stored = &stored{class: at.class, labels: at.labels, remote: &r}
 	return &t, nil
 }
 
-// sumOfParties is Gradient's sum over the rows of parties: over all rows, as they have them,
-// since no party knows what was picked or made of rows, and as they have agreed to.
-func (s *Sums) sumOfParties(ctx context.Context, dst []float64, of combination) error {
-	p, at := s.t.parties(), s.t.stored
+// combine is Gradient's sum over all rows, as parties have them and have agreed to.
+func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combination) error {
+	p := at.p
 	q, ok := of.(*gradient)
-	if !ok || at.whole != nil || at.of != nil || s.t.Persons != nil {
-		return errParties
-	}
-	fit := at.remote.agreed
-	if fit == nil || q.Clip != fit.clip {
+	fit := at.agreed
+	if !ok || !s.t.asHeld() || fit == nil || q.Clip != fit.clip {
 		return errParties
 	}
 	fit.lock.Lock()

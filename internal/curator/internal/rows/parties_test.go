@@ -125,7 +125,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	apart, declared := sums[1][0]-sums[0][0], s.steps(0, math.Inf(1))
+	apart, declared := sums[1][0]-sums[0][0], s.rounding(0, math.Inf(1))
 	if apart < 500*q.Step || declared < apart || declared > 3*apart {
 		t.Errorf("one step more is %g more, declared %g", apart, declared)
 	}

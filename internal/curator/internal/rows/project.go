@@ -38,9 +38,11 @@ func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep
 	var src source = images
 	if n*k <= keep {
 		kept := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-		err := t.inMemory(ctx, t.inTiles(0), 0, t.layout.Blocks, func(a *workspace, rows tile, lo int) {
-			images.draw(a, kept.Data[lo*k:(lo+rows.rows)*k], rows, lo)
-		}, func([]float64) {})
+		err := t.pass(ctx, nil, func(*part) adder {
+			return func(a *workspace, rows tile, lo int) {
+				images.draw(a, kept.Data[lo*k:(lo+rows.rows)*k], rows, lo)
+			}
+		})
 
 		if err != nil {
 			return nil, err

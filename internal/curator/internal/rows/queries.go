@@ -16,8 +16,9 @@ import (
 func (t *Table) Scores(dst, w []float64) {
 	var f encoding.Folded
 	t.enc.Fold(w, &f)
-	err := t.inMemory(context.Background(), t.inTiles(0), 0, t.layout.Blocks,
-		func(_ *workspace, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) }, func([]float64) {})
+	err := t.pass(context.Background(), nil, func(*part) adder {
+		return func(_ *workspace, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) }
+	})
 	if err != nil {
 		panic(err)
 	}

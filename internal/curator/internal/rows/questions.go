@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/gob"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
@@ -26,9 +27,6 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 
 // askFor is combine by way of ask.
 func (s *Sums) askFor(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
-	if s.t.Parties() {
-		return 0, 0, s.sumOfParties(ctx, dst, of)
-	}
 	q, p := &Question{s, of, nil}, s.t.enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
@@ -139,4 +137,8 @@ func (t *Table) addTiles(g []float64, apart int, c []float64, rows tile, lo int)
 	if !rows.sparse {
 		kernel.AddScaledMany(g, apart, rows.cols, rows.data, rows.stride, c, n)
 	}
+}
+
+func init() {
+	gob.Register(&joint{})
 }

@@ -37,30 +37,31 @@ type Engine interface {
 // remote is how an engine's workers read the rows of a table.
 type remote struct {
 	engine   Engine
-	rows     int               // of the table
+	n        int               // rows of the table
 	measured encoding.Encoding // of the file's rows
 	steps    []step            // which make the table's rows of these
-	Persons  *blocks.Persons   // that the file tells of its rows, where they are a copy
+	owners   *blocks.Persons   // that the file tells of its rows, where they are a copy
 	copies   *copies
-	parties  *Parties // who hold the rows, nil for workers that read a file
-	agreed   *agreement
 }
 
-// of is the same for another number of rows.
-func (r *remote) of(rows int) *remote {
-	if r == nil {
-		return nil
-	}
+func (r *remote) rows() int { return r.n }
+
+func (*remote) gradientsOnly() bool { return false }
+
+func (r *remote) of(rows int, o *blocks.Persons) elsewhere {
 	of := *r
-	of.rows = rows
+	of.n = rows
+	if o != nil {
+		of.owners = o
+	}
 	return &of
 }
 
-// elsewhere reports whether other processes read the rows.
-func (t *Table) elsewhere() bool { return t.stored != nil && t.stored.remote != nil }
-
-// errNotAsked is the error of what is not among asked's kinds.
-var errNotAsked = check.Fail(check.ErrConfig, "rows", nil, "must lie in memory or in a file of this machine for what is asked of them: an engine's workers answer with sums over rows")
+func (r *remote) after(next step) elsewhere {
+	of := *r
+	of.steps = append(slices.Clone(r.steps), next)
+	return &of
+}
 
 // build tells builds apart by the versions of the program and of this module, and by the
 // revision, as far as the program knows them.
@@ -109,11 +110,10 @@ func encodeMessage(path string, sum uint32, e encoding.Encoding, of request) ([]
 	return b.Bytes(), err
 }
 
-// question is what is asked, of which rows and labels.
+// question is what is asked, of which rows.
 type question struct {
 	Rows   sentRows
-	Labels sentLabels
-	Asked  asked
+	Asked  pass
 	Pieces int
 }
 
@@ -122,15 +122,8 @@ type sentRows struct {
 	Steps                []step
 	First, Rows, Persons int   // of the file
 	Bounds               []int // where blocks begin, where persons have several rows, and end
-	Owned                bool  // whether rows have shares
-}
-
-// sentLabels are labels under a loss.
-type sentLabels struct {
-	Class         int
-	Shifted       bool // whether scores have offsets
-	Loss          sentLoss
-	Centre, Bound float64
+	Owned, Shifted       bool  // whether rows have shares, and scores offsets
+	Class                int   // see stored
 }
 
 // NewRemote is NewStored for a file whose rows an engine's workers read. It has them checked
@@ -142,11 +135,11 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e En
 	if e.Scratch() == "" {
 		return nil, check.Fail(check.ErrConfig, "engine's Scratch", nil, "must be a directory that its workers share with this process, for copies of rows in another order")
 	}
-	at := &stored{file: f, sparse: f.Sparse, class: -1, remote: &remote{engine: e, rows: f.Rows, measured: enc, copies: new(copies)}}
+	at := &stored{file: f, sparse: f.Sparse, class: -1, remote: &remote{engine: e, n: f.Rows, measured: enc, copies: new(copies)}}
 	t := &Table{enc: enc, stored: at, workspaces: new(sync.Pool)}
 	t.layout = blocks.NewLayout(f.Rows, enc.Columns, f.Sparse, nil)
 	counts := make([]float64, 3)
-	if err := (&Sums{t: t}).sum(ctx, counts, &labelKinds{}); err != nil {
+	if err := t.sum(ctx, counts, &labelKinds{}); err != nil {
 		return nil, err
 	}
 	t.stored.labels = labelDomain{binary: counts[0] == 0, whole: counts[1] == 0, most: math.Inf(1)}
@@ -159,11 +152,14 @@ func NewRemote(ctx context.Context, f *rowfile.File, enc encoding.Encoding, e En
 // labelKinds asks for how many labels aren't binary, whole numbers, or 0 or more.
 type labelKinds struct{ nothing }
 
+func (*labelKinds) shifted() bool { return false }
+
 func (*labelKinds) cut(t *Table) cut { return t.inTiles(3) }
 
-func (*labelKinds) adder(s *Sums) adder {
+func (*labelKinds) add(p *part) adder {
 	return eachRow(func(i int, sum []float64) {
-		for k, out := range []bool{s.labels[i] != 0 && math.Abs(s.labels[i]) != 1, s.labels[i] != math.Trunc(s.labels[i]), s.labels[i] < 0} {
+		y := p.labels[i]
+		for k, out := range []bool{y != 0 && math.Abs(y) != 1, y != math.Trunc(y), y < 0} {
 			if out {
 				sum[k]++
 			}
@@ -171,46 +167,27 @@ func (*labelKinds) adder(s *Sums) adder {
 	})
 }
 
-// rebound notes a smaller bound for those who read the rows.
-func (s *stored) rebound(bound, constant float64) *stored {
-	if s == nil || s.remote == nil {
-		return s
-	}
-	return s.after(step{Bound: bound, Constant: constant})
+func init() {
+	gob.Register(&question{})
+	gob.Register(&labelKinds{})
 }
 
-// after are the rows that a step makes.
-func (s *stored) after(next step) *stored {
-	of := s.derived()
-	of.remote = s.remote.of(s.remote.rows)
-	of.remote.steps = append(slices.Clone(s.remote.steps), next)
-	return of
-}
-
-// question is the message that asks for a question's sums.
-func (s *Sums) question(ctx context.Context, q asked, l blocks.Layout, pieces int) ([]byte, error) {
-	file, first, err := s.t.stored.source(ctx)
+// question is the message that asks for a sum.
+func (r *remote) question(ctx context.Context, t *Table, q pass, l blocks.Layout, pieces int) ([]byte, error) {
+	file, first, err := t.stored.source(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := s.t.stored.remote
-	return encodeMessage(file.Path(), file.Checksum(), at.measured, &question{
-		sentRows{at.steps, first, at.rows, l.N, l.Bounds(), l.Persons != nil},
-		sentLabels{s.t.stored.class, s.offsetBound > 0, sentLoss{s.loss}, s.labelCentre, s.labelBound}, q, pieces})
+	return encodeMessage(file.Path(), file.Checksum(), r.measured,
+		&question{sentRows{r.steps, first, r.n, l.N, l.Bounds(), l.Persons != nil, q.shifted(), t.stored.class}, q, pieces})
 }
 
-// remotePass sets the sums of all blocks, each of the given width, and calls merge for each in
-// the order of the blocks, which the layout says. Where it fails what was merged is of no use.
-func (s *Sums) remotePass(ctx context.Context, of asked, c cut, merge func(sum []float64)) error {
-	if s.t.Parties() {
-		return errParties
-	}
-	e := s.t.stored.remote.engine
-	if s.t.stored.remote.copies.isClosed() {
+func (r *remote) sum(ctx context.Context, t *Table, of pass, c cut, merge func(sum []float64)) error {
+	if r.copies.isClosed() {
 		return errClosed
 	}
-	pieces := max(1, min(e.Pieces(), c.Blocks))
-	q, err := s.question(ctx, of, c.Layout, pieces)
+	pieces := max(1, min(r.engine.Pieces(), c.Blocks))
+	q, err := r.question(ctx, t, of, c.Layout, pieces)
 	if err != nil {
 		return err
 	}
@@ -221,7 +198,7 @@ func (s *Sums) remotePass(ctx context.Context, of asked, c cut, merge func(sum [
 		}
 		return a.err
 	}
-	if err := e.Ask(ctx, q, pieces, take); err != nil {
+	if err := r.engine.Ask(ctx, q, pieces, take); err != nil {
 		return err
 	}
 	return cmp.Or(a.err, a.end())

@@ -308,8 +308,8 @@ func TestRemoteCopiesAreTheirOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	err = filepath.WalkDir(table.stored.remote.engine.Scratch(), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || path == table.stored.remote.engine.Scratch() {
+	err = filepath.WalkDir(table.stored.remote.(*remote).engine.Scratch(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == table.stored.remote.(*remote).engine.Scratch() {
 			return err
 		}
 		info, err := e.Info()
@@ -361,7 +361,7 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		"rows":     {func(m *message, q *question) { q.Rows.Rows++ }, check.ErrConfig},
 		"first":    {func(m *message, q *question) { q.Rows.First = -1 }, check.ErrConfig},
 		"shares":   {func(m *message, q *question) { q.Rows.Owned = true }, check.ErrConfig},
-		"offsets":  {func(m *message, q *question) { q.Labels.Shifted = true }, check.ErrConfig},
+		"offsets":  {func(m *message, q *question) { q.Rows.Shifted = true }, check.ErrConfig},
 		"pieces":   {func(m *message, q *question) { q.Pieces = 0 }, check.ErrConfig},
 	} {
 		m := decoded(t, asked)

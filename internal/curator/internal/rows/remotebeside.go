@@ -2,12 +2,9 @@ package rows
 
 import (
 	"context"
-	"fmt"
-	"math"
+	"encoding/gob"
 	"slices"
 
-	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
@@ -16,7 +13,7 @@ import (
 // in the copies that follow from that; offsets workers read themselves.
 
 // Beside says whose the rows are, and their weights.
-func (t *Table) Beside(ctx context.Context) (Owners, error) {
+func Beside(ctx context.Context, t *Table) (Owners, error) {
 	f := t.stored.file
 	columns := make([][]float64, len(f.Beside))
 	if !slices.Contains(f.Beside, rowfile.Person) && !slices.Contains(f.Beside, rowfile.Weight) {
@@ -25,7 +22,7 @@ func (t *Table) Beside(ctx context.Context) (Owners, error) {
 	raw := make([]float64, len(f.Beside)*f.Rows)
 	q, at := &besides{len(f.Beside)}, 0
 	c := q.cut(t)
-	err := (&Sums{t: t}).remotePass(ctx, q, c, func(of []float64) {
+	err := t.stored.remote.sum(ctx, t, q, c, func(of []float64) {
 		rows := min(c.BlockPersons, f.Rows-at)
 		for k := range columns {
 			copy(raw[k*f.Rows+at:], of[k*c.BlockPersons:][:rows])
@@ -47,77 +44,18 @@ type besides struct{ Columns int }
 
 func (q *besides) cut(t *Table) cut { return t.inTiles(q.Columns * t.layout.BlockPersons) }
 
-func (q *besides) adder(s *Sums) adder {
+func (*besides) shifted() bool { return false }
+
+func (q *besides) add(p *part) adder {
 	return func(a *workspace, rows tile, lo int) {
 		n := len(a.sum) / q.Columns
-		at := (s.t.from + lo) % n
+		at := (p.from + lo) % n
 		for k := range q.Columns {
-			copy(a.sum[k*n+at:], s.beside[k][lo:lo+rows.rows])
+			copy(a.sum[k*n+at:], p.chunk.Beside[k][lo:lo+rows.rows])
 		}
 	}
 }
 
-// shares are the owners of a part's rows, as the file has them: whose last rows these are and
-// what they count. Of rows that have weights only these say it.
-func shares(f *rowfile.File, c *rowfile.Chunk) *blocks.Persons {
-	o := &blocks.Persons{Most: 1, Given: true, Weighted: true}
-	if k := slices.Index(f.Beside, rowfile.Share); k >= 0 {
-		o.Shares = slices.Clone(c.Beside[k])
-		for i, last := range c.Beside[slices.Index(f.Beside, rowfile.Last)] {
-			if last != 0 {
-				o.Start = append(o.Start, i+1)
-			}
-		}
-		return o
-	}
-	for i, weight := range c.Beside[slices.Index(f.Beside, rowfile.Weight)] {
-		o.Shares, o.Start = append(o.Shares, blocks.ShareOf(weight/f.MaxWeight, 1)), append(o.Start, i+1)
-	}
-	return o
-}
-
-// heldOffsets are the offsets of a part's rows, held to their range.
-func heldOffsets(f *rowfile.File, c *rowfile.Chunk) []float64 {
-	offsets := slices.Clone(c.Beside[slices.Index(f.Beside, rowfile.Offset)])
-	for i, v := range offsets {
-		offsets[i] = min(max(v, f.Offsets[0]), f.Offsets[1])
-	}
-	return offsets
-}
-
-// checkOffsets refuses those that are no numbers, of rows from lo on.
-func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
-	k := slices.Index(f.Beside, rowfile.Offset)
-	if k < 0 {
-		return nil
-	}
-	for i, v := range c.Beside[k] {
-		if math.IsNaN(v) {
-			return check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d (counted from 1)", lo+i+1), nil, "must be a number")
-		}
-	}
-	return nil
-}
-
-// allClasses refuses rows elsewhere whose labels aren't all classes.
-func (t *Table) allClasses(ctx context.Context, k int) error {
-	count := make([]float64, 1)
-	err := (&Sums{t: t}).sum(ctx, count, &strangers{k})
-	if err == nil && count[0] > 0 {
-		err = check.Fail(check.ErrLabel, "labels of the file", nil, fmt.Sprintf("must be classes, whole numbers from 0 to %d", k-1))
-	}
-	return err
-}
-
-// strangers asks for the number of rows whose labels aren't classes.
-type strangers struct{ Classes int }
-
-func (*strangers) cut(t *Table) cut { return t.inTiles(1) }
-
-func (q *strangers) adder(s *Sums) adder {
-	return eachRow(func(i int, sum []float64) {
-		if y := s.labels[i]; !(y >= 0 && y < float64(q.Classes) && y == math.Trunc(y)) {
-			sum[0]++
-		}
-	})
+func init() {
+	gob.Register(&besides{})
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -60,9 +60,6 @@ func (c *copies) remove(dir string) error {
 
 // close removes all copies.
 func (r *remote) close() (err error) {
-	if r == nil {
-		return nil
-	}
 	r.copies.lock.Lock()
 	dirs := slices.Clone(r.copies.dirs)
 	r.copies.closed = true
@@ -75,8 +72,8 @@ func (r *remote) close() (err error) {
 
 // tells reports whether workers see by themselves what rows count that begin at the given one
 // of the file: from a copy's columns, or where there are weights and no persons.
-func (s *stored) tells(at int, o *blocks.Persons) bool {
-	known := s.remote.Persons
+func (r *remote) tells(at int, o *blocks.Persons) bool {
+	known := r.owners
 	if known == nil || o == nil {
 		return o == nil || !o.Given
 	}
@@ -92,26 +89,24 @@ type copying struct {
 	Last   []float64
 }
 
-// arrange has a worker copy the rows, in their order.
-func (s *stored) arrange(ctx context.Context) (*rowfile.File, error) {
-	r := s.remote
+// copy has a worker copy the rows, in their order.
+func (r *remote) copy(ctx context.Context, f *rowfile.File, order []int) (*rowfile.File, func(), error) {
 	dir, err := r.copies.create(r.engine.Scratch())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f, err := s.copyTo(ctx, dir)
+	of, err := r.copyTo(ctx, f, order, dir)
 	if err != nil {
-		return nil, errors.Join(err, r.copies.remove(dir))
+		return nil, nil, errors.Join(err, r.copies.remove(dir))
 	}
 	all := r.copies
-	runtime.AddCleanup(s, func(dir string) { all.remove(dir) }, dir)
-	return f, nil
+	return of, func() { all.remove(dir) }, nil
 }
 
 // copyTo has it done in a directory, and opens the copy.
-func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) {
-	of, r := copying{Order: s.order, Dir: dir}, s.remote
-	if o := r.Persons; o != nil {
+func (r *remote) copyTo(ctx context.Context, file *rowfile.File, order []int, dir string) (*rowfile.File, error) {
+	of := copying{Order: order, Dir: dir}
+	if o := r.owners; o != nil {
 		of.Shares, of.Last = o.Shares, make([]float64, len(o.Shares))
 		for _, end := range o.Start[1:] {
 			if end > 0 {
@@ -119,7 +114,7 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 			}
 		}
 	}
-	q, err := encodeMessage(s.file.Path(), s.file.Checksum(), r.measured, &of)
+	q, err := encodeMessage(file.Path(), file.Checksum(), r.measured, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +135,7 @@ func (s *stored) copyTo(ctx context.Context, dir string) (*rowfile.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	if f.Rows != len(s.order) || f.Columns != s.file.Columns || f.Sparse != s.file.Sparse {
+	if f.Rows != len(order) || f.Columns != file.Columns || f.Sparse != file.Sparse {
 		return nil, errors.Join(refused("rows of a copy", "must be those that were asked for"), f.Close())
 	}
 	return f, nil
@@ -169,4 +164,8 @@ func (c *copying) reply(ctx context.Context, of *sentFile, _ int) ([]byte, error
 		return nil, err
 	}
 	return []byte(name), nil
+}
+
+func init() {
+	gob.Register(&copying{})
 }

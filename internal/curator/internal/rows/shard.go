@@ -164,11 +164,12 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, cli
 	t := s.t
 	var f encoding.Folded
 	t.enc.Fold(q.Weights, &f)
-	return inParts(ctx, s, t.layout, 0, t.layout.Blocks, 0,
+	return inParts(ctx, t, t.layout, 0, t.layout.Blocks, 0,
 		func() *adding { return &adding{t.acquire(), make([]uint64, len(dst))} },
 		func(a *adding) { t.release(a.workspace) },
 		func(a *adding) { clear(a.sum) },
-		func(a *adding, s *Sums) {
+		func(a *adding, p *part) {
+			s := s.part(p)
 			for lo := 0; lo < len(s.t.length); lo += t.layout.TileRows {
 				rows := s.t.src.tile(lo, min(lo+t.layout.TileRows, len(s.t.length)), a.buf)
 				z := a.z[:rows.rows]

@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -36,9 +37,9 @@ type stored struct {
 	class   int         // labels are 1 if they are this class and 0 if not; −1 if they are as in the file
 	labels  labelDomain // of rows of which these are a part
 
-	of     *stored // whose copy the file is, which stays while rows of it are to be copied
-	remote *remote // where others read the rows; nil for this process
-	task   *task   // of a worker: what it was asked; nil elsewhere
+	of     *stored   // whose copy the file is, which stays while rows of it are to be copied
+	remote elsewhere // where others read the rows; nil for this process
+	task   *task     // of a worker: what it was asked; nil elsewhere
 }
 
 // source is where the rows are, once they follow one after the other.
@@ -59,7 +60,11 @@ func (s *stored) source(ctx context.Context) (file *rowfile.File, first int, err
 // picked are the rows of the file that are the table's.
 func (s *stored) picked(ctx context.Context) (*rowfile.File, error) {
 	if s.remote != nil {
-		return s.arrange(ctx)
+		f, remove, err := s.remote.copy(ctx, s.file, s.order)
+		if err == nil {
+			runtime.AddCleanup(s, func(remove func()) { remove() }, remove)
+		}
+		return f, err
 	}
 	return s.file.Pick(ctx, s.order)
 }
@@ -84,13 +89,16 @@ func (s *stored) pick(order []int, o *blocks.Persons) *stored {
 		return nil
 	}
 	p := s.derived()
-	p.outside, p.remote = blocks.Gather(s.outside, order), s.remote.of(len(order))
+	p.outside = blocks.Gather(s.outside, order)
+	if s.remote != nil {
+		p.remote = s.remote.of(len(order), nil)
+	}
 	consecutive := len(order) > 0
 	for k, i := range order {
 		consecutive = consecutive && i == order[0]+k
 	}
 	root, first := s.root()
-	if consecutive && (s.remote == nil || root.tells(first+order[0], o)) {
+	if consecutive && (s.remote == nil || root.remote.tells(first+order[0], o)) {
 		p.first = order[0]
 		return p
 	}
@@ -103,7 +111,7 @@ func (s *stored) pick(order []int, o *blocks.Persons) *stored {
 		}
 	}
 	if s.remote != nil {
-		p.remote.Persons = o
+		p.remote = s.remote.of(len(order), o)
 	}
 	return p
 }
@@ -129,19 +137,18 @@ type reading struct {
 	first  int // of the table's rows
 	chunk  rowfile.Chunk
 	norm   []float64
-	labels []float64 // mapped
-	signed []float64
+	mapped []float64 // labels under a loss
+	signed []float64 // norms with their signs
 }
 
-// part returns the rows [lo, hi) as a table in memory, and their labels as they are in the
-// file. Both are good until the next call.
-func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
-	c, n, enc := &g.chunk, hi-lo, t.enc
-	if t.stored.task != nil {
-		enc = t.stored.task.measured
+// part returns the rows [lo, hi) as a table in memory, good until the next call.
+func (t *Table) part(g *reading, lo, hi int) (*part, error) {
+	c, n, enc, k := &g.chunk, hi-lo, t.enc, t.stored.task
+	if k != nil {
+		enc = k.measured
 	}
 	if err := g.reader.Read(c, g.first+lo, g.first+hi); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p := &Table{enc: enc, length: t.length[lo:hi], Persons: t.Persons.Part(lo, hi), from: lo, workspaces: t.workspaces}
 	p.layout = blocks.Layout{N: n, TileRows: t.layout.TileRows, BlockPersons: n, Blocks: 1, Persons: p.Persons}
@@ -155,14 +162,13 @@ func (t *Table) part(g *reading, lo, hi int) (*Table, []float64, error) {
 	p.norm = g.norm
 	var err error
 	if p.src, err = t.stored.clamped(&enc, c, lo); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if k := t.stored.task; k != nil {
-		if p, err = k.made(p, g.reader.File(), c); err != nil {
-			return nil, nil, err
-		}
+	of := &part{Table: p, reading: g, labels: t.stored.relabelled(c.Labels)}
+	if k != nil {
+		err = k.made(of, g.reader.File(), c)
 	}
-	return p, t.stored.relabelled(c.Labels), nil
+	return of, err
 }
 
 // clamped is the source of a part that begins at row lo.
@@ -198,37 +204,6 @@ func (s *stored) relabelled(labels []float64) []float64 {
 	return labels
 }
 
-// part are the sums over a part of the rows.
-func (s *Sums) part(g *reading, p *Table, labels []float64) *Sums {
-	of := *s
-	of.t, of.labels, of.beside = p, labels, g.chunk.Beside
-	if s.loss != nil {
-		g.labels = room(g.labels, len(labels))
-		for i, y := range labels {
-			g.labels[i], _ = mapLabel(s.loss.Labels(), y, s.labelCentre, s.labelBound) // checked by NewSums
-		}
-		of.labels = g.labels
-		g.signed = of.sign(g.signed).signed
-	}
-	if s.offsets != nil {
-		of.offsets = s.offsets[p.from : p.from+len(labels)]
-	}
-	if k := s.t.stored.task; k != nil && k.shifted {
-		of.offsets = heldOffsets(g.reader.File(), &g.chunk)
-	}
-	return &of
-}
-
-// on is r over a part of its rows.
-func (r *Framed) on(s *Sums) *Framed {
-	if s == r.s {
-		return r
-	}
-	p := &Framed{s: s, rows: r.rows, f: r.f, axes: r.axes, size: r.size, centre: r.centre, length: r.length[s.t.from : s.t.from+len(s.t.length)]}
-	p.shortened()
-	return p
-}
-
 // reader is an accumulator and what is needed to read for it.
 type reader[A any] struct {
 	a A
@@ -248,8 +223,7 @@ func newReading(f *rowfile.File, first int) *reading {
 
 // inParts is InOrder for the blocks from begins up to ends of rows in a file: it calls work for the
 // parts of each, in their order.
-func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, begins, ends, ahead int, acquire func() A, release, begin func(a A), work func(a A, part *Sums), merge func(a A)) error {
-	t := s.t
+func inParts[A any](ctx context.Context, t *Table, l blocks.Layout, begins, ends, ahead int, acquire func() A, release, begin func(a A), work func(a A, p *part), merge func(a A)) error {
 	file, first, err := t.stored.source(ctx)
 	if err != nil {
 		return err
@@ -270,13 +244,13 @@ func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, begins, ends,
 				lo, hi = k.bounds[begins+b], k.bounds[begins+b+1]
 			}
 			for ; lo < hi && ctx.Err() == nil; lo += most {
-				part, labels, err := t.readyPart(r.reading, lo, min(lo+most, hi))
+				p, err := t.readyPart(r.reading, lo, min(lo+most, hi))
 				if err != nil {
 					errs[b] = err
 					stop()
 					return
 				}
-				work(r.a, s.part(r.reading, part, labels))
+				work(r.a, p)
 			}
 		},
 		func(_ int, r *reader[A]) { merge(r.a) })
@@ -284,10 +258,10 @@ func inParts[A any](ctx context.Context, s *Sums, l blocks.Layout, begins, ends,
 }
 
 // readyPart is part, of rows that were measured.
-func (t *Table) readyPart(g *reading, lo, hi int) (*Table, []float64, error) {
+func (t *Table) readyPart(g *reading, lo, hi int) (*part, error) {
 	if k := t.stored.task; k != nil {
 		if err := k.ready(lo, hi); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		k.counted.Add(int64(hi - lo))
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -15,34 +14,6 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/losses"
 )
-
-// labelDomain says of labels in which losses' domains they lie.
-type labelDomain struct {
-	binary, whole bool // whether all are −1, 0 or 1, and whole numbers
-	least, most   float64
-}
-
-// add takes in labels, the first of which is that of the given row.
-func (d *labelDomain) add(labels []float64, row int) error {
-	for i, y := range labels {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return check.Fail(check.ErrValue, fmt.Sprintf("label of row %d (counted from 1)", row+i+1), nil, "must be finite")
-		}
-		d.binary = d.binary && (y == 0 || y == 1 || y == -1)
-		d.whole = d.whole && y == math.Trunc(y)
-		d.least, d.most = math.Min(d.least, y), math.Max(d.most, y)
-	}
-	return nil
-}
-
-func (d *labelDomain) merge(o labelDomain) {
-	d.binary, d.whole = d.binary && o.binary, d.whole && o.whole
-	d.least, d.most = math.Min(d.least, o.least), math.Max(d.most, o.most)
-}
-
-func anyLabels() labelDomain {
-	return labelDomain{binary: true, whole: true, least: math.Inf(1), most: math.Inf(-1)}
-}
 
 // NewStored checks and bounds the rows of a file, all of which it reads once, as NewTable does
 // those of a matrix, and their labels, which must be finite. A context that is cancelled stops it
@@ -134,15 +105,9 @@ func (t *Table) factors() {
 	}
 }
 
-// checkLabels refuses labels outside of a loss's domain, and a loss that workers don't know.
+// checkLabels refuses labels outside of a kind's domain.
 // It reads labels only where one is outside, to say which.
-func (t *Table) checkLabels(loss losses.Loss) error {
-	kind := loss.Labels()
-	if t.elsewhere() {
-		if _, err := encodeLoss(loss); err != nil {
-			return err
-		}
-	}
+func (t *Table) checkLabels(kind losses.Labels) error {
 	fits := func(d labelDomain) bool {
 		switch kind {
 		case losses.Binary:
@@ -184,8 +149,8 @@ func (t *Table) eachLabel(ctx context.Context, fit func(labelDomain) bool, f fun
 // Labels reads the labels of rows in a file.
 func (t *Table) Labels(ctx context.Context) ([]float64, error) {
 	labels := make([]float64, len(t.length))
-	err := (&Sums{t: t}).pass(ctx, nil, func(s *Sums) adder {
-		copy(labels[s.t.from:], s.labels)
+	err := t.pass(ctx, nil, func(p *part) adder {
+		copy(labels[p.from:], p.labels)
 		return func(*workspace, tile, int) {}
 	})
 	return labels, err
@@ -205,18 +170,25 @@ func (t *Table) Stored() bool { return t.stored != nil }
 // Rows is the number of rows, which is private where persons have several.
 func (t *Table) Rows() int {
 	if t.elsewhere() {
-		return t.stored.remote.rows
+		return t.stored.remote.rows()
 	}
 	return len(t.length)
 }
 
+// Parties reports whether parties hold the rows, who answer with sums of gradients only.
+func (t *Table) Parties() bool { return t.elsewhere() && t.stored.remote.gradientsOnly() }
+
 // Close closes the file.
 func (t *Table) Close() error {
-	if t.Parties() {
-		return nil
-	}
 	root, _ := t.stored.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()
-	return errors.Join(root.file.Close(), root.remote.close())
+	var err error
+	if root.remote != nil {
+		err = root.remote.close()
+	}
+	if root.file == nil { // of parties
+		return err
+	}
+	return errors.Join(root.file.Close(), err)
 }

@@ -63,16 +63,16 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 		func(g *projecting) { t.release(g.workspace) },
 		func(b int, g *projecting) {
 			lo := b * most
-			part, labels, err := t.part(&g.reading, lo, min(lo+most, n))
+			p, err := t.part(&g.reading, lo, min(lo+most, n))
 			if err != nil {
 				fail(b, err)
 				return
 			}
-			rows := len(part.length)
-			g.images, g.labels = room(g.images, rows*k), labels
+			rows := len(p.length)
+			g.images, g.labels = room(g.images, rows*k), p.labels
 			for at := 0; at < rows; at += t.layout.TileRows {
-				tile := part.src.tile(at, min(at+t.layout.TileRows, rows), g.buf)
-				projected{part, phi}.draw(g.workspace, g.images[at*k:(at+tile.rows)*k], tile, at)
+				tile := p.src.tile(at, min(at+t.layout.TileRows, rows), g.buf)
+				projected{p.Table, phi}.draw(g.workspace, g.images[at*k:(at+tile.rows)*k], tile, at)
 			}
 		},
 		func(b int, g *projecting) {

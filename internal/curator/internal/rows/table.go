@@ -10,7 +10,6 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Table is a matrix whose rows are bounded: row i enters every computation as
@@ -142,67 +141,3 @@ func (t *Table) place(z []float64, lo int, f *encoding.Folded) {
 		z[k] = float64(s*(z[k]+f.Offset)) + f.Intercept
 	}
 }
-
-// Sums answers questions about the rows of a Table under one loss. Each answer
-// is a sum over rows of something bounded by public numbers.
-type Sums struct {
-	t           *Table
-	loss        losses.Loss
-	labels      []float64
-	signed      []float64 // norms with the signs of labels, for rows that are added at once
-	labelCentre float64   // of the labels before they are mapped
-	labelBound  float64
-	offsets     []float64 // what each row's score has beside its weights'; nil if all are 0
-	offsetBound float64   // on their magnitude
-	offsetTop   float64   // and on themselves
-	ask         func(*Question) error
-	beside      [][]float64 // of a part of rows in a file, what these have beside
-}
-
-// NewSums binds labels to the rows, mapped into the loss's domain by public
-// rules: binary labels to ±1 by sign, counts and amounts clamped to the bound, and real labels
-// less the centre clamped to it on either side.
-func NewSums(t *Table, labels []float64, labelCentre, labelBound float64, loss losses.Loss) (*Sums, error) {
-	if loss.Labels() != losses.Binary {
-		if err := check.Bound("label bound", labelBound); err != nil {
-			return nil, err
-		}
-	}
-	if t.stored != nil {
-		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound, ask: t.asker()}, t.checkLabels(loss)
-	}
-	if len(labels) != len(t.length) {
-		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.length)))
-	}
-	mapped := make([]float64, len(labels))
-	for i, y := range labels {
-		var ok bool
-		if mapped[i], ok = mapLabel(loss.Labels(), y, labelCentre, labelBound); !ok {
-			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(loss.Labels()))
-		}
-	}
-	return (&Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}).sign(nil), nil
-}
-
-func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
-	switch kind {
-	case losses.Binary:
-		if y > 0 {
-			return 1, y == 1
-		}
-		return -1, y == 0 || y == -1
-	case losses.Count, losses.Amount:
-		return min(y, bound), y >= 0
-	default:
-		return min(max(y-centre, -bound), bound), true
-	}
-}
-
-// Len is the table's.
-func (s *Sums) Len() int { return s.t.Len() }
-
-// Loss is the loss that the labels are bound to.
-func (s *Sums) Loss() losses.Loss { return s.loss }
-
-// Dim is the number of weights.
-func (s *Sums) Dim() int { return s.t.enc.Dim() }

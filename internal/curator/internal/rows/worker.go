@@ -10,39 +10,11 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
-	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
-
-// task is what a worker knows of the rows that it was asked about, which steps make of the file's.
-type task struct {
-	measured       encoding.Encoding // of the file's rows
-	steps          []step
-	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
-	owned, shifted bool  // whether rows have shares, and scores offsets
-	ready          func(lo, hi int) error
-	counted        atomic.Int64
-}
-
-// made are the rows that the steps make of a part.
-func (k *task) made(p *Table, f *rowfile.File, c *rowfile.Chunk) (_ *Table, err error) {
-	from := p.from
-	if k.owned {
-		p.Persons = shares(f, c)
-		p.layout.Persons = p.Persons
-	}
-	for _, s := range k.steps {
-		if p, err = s.of(p); err != nil {
-			return nil, err
-		}
-		p.from = from
-	}
-	return p, nil
-}
 
 // Reply answers a question of an Engine for one piece of the blocks. It reads the rows of
 // these blocks only, and checks and measures them when it does so for the first time. What it
@@ -85,20 +57,20 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.sums(q, q.Rows.First, q.Rows.Rows)
+	t, err := b.rows(&q.Rows, q.Rows.First, q.Rows.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.bind(s, q); err != nil {
+	if err := b.bind(t, q); err != nil {
 		return nil, err
 	}
-	c, k := q.Asked.cut(s.t), s.t.stored.task
+	c, k := q.Asked.cut(t), t.stored.task
 	first, last := c.Piece(piece, q.Pieces)
 	if first > last || k.bounds != nil && len(k.bounds) <= last {
 		return nil, check.Fail(check.ErrConfig, "piece", piece, fmt.Sprintf("must be one of %d", q.Pieces))
 	}
 	var sums []byte
-	err = s.local(ctx, c, first, last, q.Asked.adder, func(sum []float64) {
+	err = t.read(ctx, c, first, last, q.Asked.add, func(sum []float64) {
 		for _, v := range sum {
 			sums = binary.LittleEndian.AppendUint64(sums, math.Float64bits(v))
 		}
@@ -107,32 +79,77 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	return append(binary.LittleEndian.AppendUint64(reply, uint64(k.counted.Load())), sums...), err
 }
 
-// bind gives the question the rows in its frames.
-func (b *shard) bind(s *Sums, q *question) error {
-	all := frames(q.Asked)
+// bind tells the question what it needs of each row, which is found when the rows are first read.
+func (b *shard) bind(t *Table, q *question) error {
+	m, ok := q.Asked.(measuring)
+	if !ok {
+		return nil
+	}
+	all := m.measures()
 	for _, of := range all {
-		r, err := b.frame(s, q, of.Frame, max(4, len(all)))
+		found, err := b.measured(of, &q.Rows, max(4, len(all)))
 		if err != nil {
 			return err
 		}
-		of.r = r
+		if err := of.bind(t, found.of[q.Rows.First:q.Rows.First+q.Rows.Rows]); err != nil {
+			return err
+		}
+		k := t.stored.task
+		before := k.ready
+		k.ready = func(lo, hi int) error {
+			if err := before(lo, hi); err != nil {
+				return err
+			}
+			return found.rows.ensure(q.Rows.First+lo, q.Rows.First+hi)
+		}
 	}
 	return nil
+}
+
+// measured are the file's rows, as a measure has them after the steps.
+func (b *shard) measured(m measure, q *sentRows, most int) (*measured, error) {
+	var key bytes.Buffer
+	of, err := m.key()
+	if err == nil {
+		err = gob.NewEncoder(&key).Encode(struct {
+			Of    []byte
+			Steps []step
+		}{of, q.Steps})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.frames.get(context.Background(), key.String(), most, func() (*measured, error) {
+		all := *q
+		all.Owned, all.Shifted = false, false
+		whole, err := b.rows(&all, 0, b.file.Rows)
+		if err != nil {
+			return nil, err
+		}
+		found := make([]float64, b.file.Rows)
+		return &measured{found, newLazily(b.file, func(g *reading, lo, hi int) error {
+			p, err := whole.part(g, lo, hi)
+			if err != nil {
+				return err
+			}
+			return m.find(whole, p, found)
+		})}, nil
+	})
 }
 
 // shard is a file as a worker knows it.
 type shard struct {
 	file   *rowfile.File
 	table  *Table
-	rows   *lazily
-	frames cache[*frameLengths]
+	read   *lazily
+	frames cache[*measured]
 	pools  cache[*sync.Pool] // of workspaces, for each number of columns
 }
 
-// frameLengths are the norms of rows in a frame, as far as they are measured.
-type frameLengths struct {
-	length []float64
-	rows   *lazily
+// measured are numbers of rows, as far as these were read.
+type measured struct {
+	of   []float64
+	rows *lazily
 }
 
 // shards are the files that this process read last.
@@ -159,7 +176,7 @@ func openShard(of *sentFile) (*shard, error) {
 	t := newStored(f, of.Encoding)
 	t.factors()
 	s := &shard{file: f, table: t}
-	s.rows = newLazily(f, func(g *reading, lo, hi int) error {
+	s.read = newLazily(f, func(g *reading, lo, hi int) error {
 		if err := g.reader.Read(&g.chunk, lo, hi); err != nil {
 			return err
 		}
@@ -175,118 +192,26 @@ func openShard(of *sentFile) (*shard, error) {
 	return s, nil
 }
 
-// sums are those over n rows of the file that the question is asked of.
-func (b *shard) sums(q *question, first, n int) (*Sums, error) {
+// rows are n rows of the file that a question is asked of.
+func (b *shard) rows(q *sentRows, first, n int) (*Table, error) {
 	f := b.file
 	known := n == 0 || slices.Contains(f.Beside, rowfile.Share) || slices.Contains(f.Beside, rowfile.Weight) // of no rows nothing is asked
-	if first < 0 || n < 0 || first+n > f.Rows || q.Rows.Owned && !known || q.Labels.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
+	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {
 		return nil, check.Fail(check.ErrConfig, "rows", nil, "must be the file's, with what is asked of them beside")
 	}
 	t := *b.table
-	k := &task{measured: t.enc, steps: q.Rows.Steps, bounds: q.Rows.Bounds, owned: q.Rows.Owned, shifted: q.Labels.Shifted}
-	k.ready = func(lo, hi int) error { return b.rows.ensure(first+lo, first+hi) }
-	t.stored = &stored{whole: b.table.stored, first: first, sparse: t.stored.sparse, outside: t.stored.outside, class: q.Labels.Class, task: k}
+	k := &task{measured: t.enc, steps: q.Steps, bounds: q.Bounds, owned: q.Owned, shifted: q.Shifted}
+	k.ready = func(lo, hi int) error { return b.read.ensure(first+lo, first+hi) }
+	t.stored = &stored{whole: b.table.stored, first: first, sparse: t.stored.sparse, outside: t.stored.outside, class: q.Class, task: k}
 	if t.stored.outside != nil {
 		t.stored.outside = t.stored.outside[first : first+n]
 	}
 	t.length, t.shrink = t.length[first:first+n], t.shrink[first:first+n]
-	t.enc = encodingAfter(t.enc, q.Rows.Steps)
-	for _, s := range q.Rows.Steps {
+	t.enc = encodingAfter(t.enc, q.Steps)
+	for _, s := range q.Steps {
 		t.stored.sparse = t.stored.sparse && s.Map == nil
 	}
-	t.layout = blocks.NewLayout(q.Rows.Persons, t.enc.Columns, t.stored.sparse, nil)
+	t.layout = blocks.NewLayout(q.Persons, t.enc.Columns, t.stored.sparse, nil)
 	t.workspaces, _ = b.pools.get(context.Background(), fmt.Sprint(t.enc.Columns, t.stored.sparse), 4, func() (*sync.Pool, error) { return new(sync.Pool), nil })
-	s := &Sums{t: &t, loss: q.Labels.Loss.Loss, labelCentre: q.Labels.Centre, labelBound: q.Labels.Bound}
-	if q.Labels.Shifted {
-		s = s.Shift(nil, f.Offsets)
-	}
-	return s, nil
-}
-
-// frame are the rows of s in a frame.
-func (b *shard) frame(s *Sums, q *question, f Frame, most int) (*Framed, error) {
-	r, err := s.unmeasured(nil, f)
-	if err != nil {
-		return nil, err
-	}
-	var key bytes.Buffer
-	if err := gob.NewEncoder(&key).Encode(struct {
-		F     Frame
-		Steps []step
-	}{f, q.Rows.Steps}); err != nil {
-		return nil, err
-	}
-	of, err := b.frames.get(context.Background(), key.String(), most, func() (*frameLengths, error) {
-		all := *q
-		all.Rows.Owned, all.Labels.Shifted = false, false
-		whole, err := b.sums(&all, 0, b.file.Rows)
-		if err != nil {
-			return nil, err
-		}
-		m, err := whole.unmeasured(nil, f)
-		if err != nil {
-			return nil, err
-		}
-		m.length = make([]float64, b.file.Rows)
-		return &frameLengths{m.length, newLazily(b.file, m.measurePart)}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.length = of.length[q.Rows.First : q.Rows.First+q.Rows.Rows]
-	k := s.t.stored.task
-	before := k.ready
-	k.ready = func(lo, hi int) error {
-		if err := before(lo, hi); err != nil {
-			return err
-		}
-		return of.rows.ensure(q.Rows.First+lo, q.Rows.First+hi)
-	}
-	return r, nil
-}
-
-// measurePart measures the rows [lo, hi), which the table has measured.
-func (r *Framed) measurePart(g *reading, lo, hi int) error {
-	part, labels, err := r.s.t.part(g, lo, hi)
-	if err != nil {
-		return err
-	}
-	return r.on(r.s.part(g, part, labels)).measure(context.Background())
-}
-
-// lazily does something with rows before they are first used, block by block of the file.
-type lazily struct {
-	f    *rowfile.File
-	lock []sync.Mutex
-	done []bool
-	do   func(g *reading, lo, hi int) error
-}
-
-func newLazily(f *rowfile.File, do func(g *reading, lo, hi int) error) *lazily {
-	return &lazily{f, make([]sync.Mutex, f.Blocks()), make([]bool, f.Blocks()), do}
-}
-
-// ensure returns when it is done for the rows [lo, hi).
-func (l *lazily) ensure(lo, hi int) error {
-	for b := lo / l.f.BlockRows; b*l.f.BlockRows < hi; b++ {
-		if err := l.block(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *lazily) block(b int) error {
-	l.lock[b].Lock()
-	defer l.lock[b].Unlock()
-	if l.done[b] {
-		return nil
-	}
-	g := newReading(l.f, 0)
-	defer readings.Put(g)
-	if err := l.do(g, b*l.f.BlockRows, min((b+1)*l.f.BlockRows, l.f.Rows)); err != nil {
-		return err
-	}
-	l.done[b] = true
-	return nil
+	return &t, nil
 }

@@ -56,6 +56,9 @@ func (m message) kind() string {
 	if q, ok := of.(*question); ok {
 		of = q.Asked
 	}
+	if q, ok := of.(*asking); ok {
+		of = q.Of
+	}
 	if q, ok := of.(*combined); ok {
 		of = q.Of
 	}
@@ -312,7 +315,7 @@ func TestWorkersStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := remote.Beside(ctx); err != nil {
+	if _, err := Beside(ctx, remote); err != nil {
 		t.Fatal(err)
 	}
 	s, err := NewSums(remote, nil, 0, 1, losses.Logistic{})

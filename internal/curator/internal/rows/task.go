@@ -1,0 +1,121 @@
+package rows
+
+import (
+	"fmt"
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/rowfile"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// task is what a worker knows of the rows that it was asked about, which steps make of the file's.
+type task struct {
+	measured       encoding.Encoding // of the file's rows
+	steps          []step
+	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
+	owned, shifted bool  // whether rows have shares, and scores offsets
+	ready          func(lo, hi int) error
+	counted        atomic.Int64
+}
+
+// made makes of a part's rows what the steps make of them.
+func (k *task) made(p *part, f *rowfile.File, c *rowfile.Chunk) (err error) {
+	from := p.from
+	if k.owned {
+		p.Persons = shares(f, c)
+		p.layout.Persons = p.Persons
+	}
+	if k.shifted {
+		p.offsets = heldOffsets(f, c)
+	}
+	for _, s := range k.steps {
+		if p.Table, err = s.of(p.Table); err != nil {
+			return err
+		}
+		p.from = from
+	}
+	return nil
+}
+
+// shares are the owners of a part's rows, as the file has them: whose last rows these are and
+// what they count. Of rows that have weights only these say it.
+func shares(f *rowfile.File, c *rowfile.Chunk) *blocks.Persons {
+	o := &blocks.Persons{Most: 1, Given: true, Weighted: true}
+	if k := slices.Index(f.Beside, rowfile.Share); k >= 0 {
+		o.Shares = slices.Clone(c.Beside[k])
+		for i, last := range c.Beside[slices.Index(f.Beside, rowfile.Last)] {
+			if last != 0 {
+				o.Start = append(o.Start, i+1)
+			}
+		}
+		return o
+	}
+	for i, weight := range c.Beside[slices.Index(f.Beside, rowfile.Weight)] {
+		o.Shares, o.Start = append(o.Shares, blocks.ShareOf(weight/f.MaxWeight, 1)), append(o.Start, i+1)
+	}
+	return o
+}
+
+// heldOffsets are the offsets of a part's rows, held to their range.
+func heldOffsets(f *rowfile.File, c *rowfile.Chunk) []float64 {
+	offsets := slices.Clone(c.Beside[slices.Index(f.Beside, rowfile.Offset)])
+	for i, v := range offsets {
+		offsets[i] = min(max(v, f.Offsets[0]), f.Offsets[1])
+	}
+	return offsets
+}
+
+// checkOffsets refuses those that are no numbers, of rows from lo on.
+func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
+	k := slices.Index(f.Beside, rowfile.Offset)
+	if k < 0 {
+		return nil
+	}
+	for i, v := range c.Beside[k] {
+		if math.IsNaN(v) {
+			return check.Fail(check.ErrValue, fmt.Sprintf("offset of row %d (counted from 1)", lo+i+1), nil, "must be a number")
+		}
+	}
+	return nil
+}
+
+// lazily does something with rows before they are first used, block by block of the file.
+type lazily struct {
+	f    *rowfile.File
+	lock []sync.Mutex
+	done []bool
+	do   func(g *reading, lo, hi int) error
+}
+
+func newLazily(f *rowfile.File, do func(g *reading, lo, hi int) error) *lazily {
+	return &lazily{f, make([]sync.Mutex, f.Blocks()), make([]bool, f.Blocks()), do}
+}
+
+// ensure returns when it is done for the rows [lo, hi).
+func (l *lazily) ensure(lo, hi int) error {
+	for b := lo / l.f.BlockRows; b*l.f.BlockRows < hi; b++ {
+		if err := l.block(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lazily) block(b int) error {
+	l.lock[b].Lock()
+	defer l.lock[b].Unlock()
+	if l.done[b] {
+		return nil
+	}
+	g := newReading(l.f, 0)
+	defer readings.Put(g)
+	if err := l.do(g, b*l.f.BlockRows, min((b+1)*l.f.BlockRows, l.f.Rows)); err != nil {
+		return err
+	}
+	l.done[b] = true
+	return nil
+}
