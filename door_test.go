@@ -191,7 +191,7 @@ var imports = map[string][]string{
 // importers are the only packages that may import those that hold raw numbers.
 var importers = map[string][]string{
 	module + "/internal/curator": {module},
-	module + "/internal/release": {module, module + "/internal/curator", module + "/internal/curator/internal/rows"},
+	module + "/internal/release": {module, module + "/internal/curator", module + "/internal/curator/internal/questions"},
 }
 
 // below lists what a package must not import, directly or not: whoever reads it needs

@@ -3,35 +3,35 @@ package curator
 import (
 	"context"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/release"
 )
 
 // Classes answers questions about rows whose labels are one of several classes.
 type Classes struct {
-	c    *rows.Classes
+	c    *questions.Classes
 	data *Data
 }
 
 // ClassFramed are these rows in a frame, and ClassPoint linear scores of each class.
 type (
-	ClassFramed = rows.ClassFramed
-	ClassPoint  = rows.ClassPoint
+	ClassFramed = questions.ClassFramed
+	ClassPoint  = questions.ClassPoint
 )
 
 // Counted says in which classes' histograms a row is counted.
-type Counted = rows.Counted
+type Counted = questions.Counted
 
 // A row is counted in that of its own class, in those of all others, or in all.
 const (
-	Own    = rows.Own
-	Others = rows.Others
-	Every  = rows.Every
+	Own    = questions.Own
+	Others = questions.Others
+	Every  = questions.Every
 )
 
 // Classes takes the labels to be classes, 0 to k−1. Another label is an error of intake.
 func (d *Data) Classes(ctx context.Context, k int) (*Classes, error) {
-	c, err := rows.NewClasses(ctx, d.table, d.labels, k)
+	c, err := questions.NewClasses(ctx, d.table, d.labels, k)
 	if err != nil {
 		return nil, err
 	}

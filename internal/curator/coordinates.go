@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -14,7 +14,7 @@ import (
 // one at a time ([rows.Coordinates]). The weights, intercept and bounds must be public or
 // released. It is for one goroutine.
 type Coordinates struct {
-	c       *rows.Coordinates
+	c       *questions.Coordinates
 	ranking *release.Ranking
 	data    *Data
 	taken   map[int]bool // columns that are candidates no longer

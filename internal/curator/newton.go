@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/vector"
 )
@@ -49,7 +49,7 @@ func (o *objective) newton(ctx context.Context) func(w []float64) (func(g []floa
 
 // proposals are the objective of regularised and, where Newton's method serves, its
 // Hessian.
-func proposals(ctx context.Context, sums *rows.Sums, lambda float64) (value func(w []float64) (float64, error), hessian func(w []float64) (*mat.SymDense, error)) {
+func proposals(ctx context.Context, sums *questions.Sums, lambda float64) (value func(w []float64) (float64, error), hessian func(w []float64) (*mat.SymDense, error)) {
 	n := float64(sums.Len())
 	value = func(w []float64) (float64, error) {
 		v := make([]float64, 1)

@@ -3,21 +3,21 @@ package curator
 import (
 	"context"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // Parties hold rows, each some, and answer with sums of gradients, which an Aggregator adds up.
 type (
-	Parties    = rows.Parties
-	Aggregator = rows.Aggregator
-	Descent    = rows.Descent
+	Parties    = questions.Parties
+	Aggregator = questions.Aggregator
+	Descent    = questions.Descent
 )
 
 // OpenParties returns the data of all parties' rows.
 func OpenParties(p Parties, enc Encoding, labelCentre, labelBound float64) (*Data, error) {
-	table, err := rows.NewParties(p, enc)
+	table, err := questions.NewParties(p, enc)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/solve"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -52,7 +52,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 }
 
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
-func regularised(ctx context.Context, sums *rows.Sums, radius, lambda float64) *solve.Problem {
+func regularised(ctx context.Context, sums *questions.Sums, radius, lambda float64) *solve.Problem {
 	n, x := float64(sums.Len()), sums.FeatureBound()
 	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: float64(sums.Constants(3*radius).Smoothness*x*x) + lambda}
 	// The mean, the regulariser and the certificate's own arithmetic round too.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/rowfile"
@@ -65,15 +66,15 @@ func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound f
 }
 
 // Engine has questions answered where rows are.
-type Engine = rows.Engine
+type Engine = questions.Engine
 
 // Remote is Data for rows that an engine's workers read.
 func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound float64, coins mechanisms.Source, e Engine) (*Data, error) {
-	table, err := rows.NewRemote(ctx, f.f, enc, e)
+	table, err := questions.NewRemote(ctx, f.f, enc, e)
 	if err != nil {
 		return nil, err
 	}
-	owners, err := rows.Beside(ctx, table)
+	owners, err := questions.Beside(ctx, table)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -12,7 +12,7 @@ import (
 
 // Sums answers questions about the rows and their labels under one loss.
 type Sums struct {
-	s    *rows.Sums
+	s    *questions.Sums
 	data *Data
 }
 
@@ -22,7 +22,7 @@ type Sums struct {
 // the loss's domain is an error of intake.
 func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 	d = d.For(loss)
-	s, err := rows.NewSums(d.table, d.labels, d.labelCentre, d.labelBound, loss)
+	s, err := questions.NewSums(d.table, d.labels, d.labelCentre, d.labelBound, loss)
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 // Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope
 // is how gradients in one are held to a clip, and ClassSlope those of all classes.
 type (
-	Frame      = rows.Frame
-	Framed     = rows.Framed
-	Slope      = rows.Slope
-	ClassSlope = rows.ClassSlope
+	Frame      = questions.Frame
+	Framed     = questions.Framed
+	Slope      = questions.Slope
+	ClassSlope = questions.ClassSlope
 )
 
 // Frame measures the rows in a frame, in one pass.

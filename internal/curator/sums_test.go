@@ -34,8 +34,8 @@ func gradientAt(w []float64, clip float64) question {
 	}}
 }
 
-// questions are all vectors that can be asked of three columns under a loss.
-func questions(loss losses.Loss, dim int) map[string]question {
+// vectors are all vectors that can be asked of three columns under a loss.
+func vectors(loss losses.Loss, dim int) map[string]question {
 	w := make([]float64, dim)
 	w[0], w[1] = 0.5, -0.4
 	list := map[string]question{
@@ -91,7 +91,7 @@ func TestDeclaredSensitivities(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 8))
 			base := newSample(r, 12, 3, loss.Labels())
 			dim := base.open(t, intercept).Facts().Dim
-			all := questions(loss, dim)
+			all := vectors(loss, dim)
 			maps.Copy(all, framedQuestions())
 			for name, q := range all {
 				r := rand.New(rand.NewPCG(7, 9)) // one for each, as a map has no order
@@ -248,7 +248,7 @@ func TestAnswersByLoops(t *testing.T) {
 					add(name, packed, len(packed))
 				}
 			}
-			for name, q := range questions(loss, dim) {
+			for name, q := range vectors(loss, dim) {
 				e := overheard(t, d.Rows(), q.ask(t, under(t, d, loss)), q.dim)
 				if !near(e.Values, want[name], 1e-10) {
 					t.Errorf("%s, %s, intercept %v: %v, want %v", loss.Name(), name, intercept, e.Values, want[name])

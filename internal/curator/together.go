@@ -3,13 +3,13 @@ package curator
 import (
 	"context"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // Question is one that a learner's sums ask where Asking arranged it. It can't be read, nor
 // can its answer.
-type Question = rows.Question
+type Question = questions.Question
 
 // Asking returns the same sums under a loss with labels of the same kind. Gradient's
 // questions, and those of Framed's sums over rows, go to ask, which has them answered by
@@ -20,4 +20,6 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 
 // Answer answers questions, those about the same rows in one reading of them. Its answers
 // are those that each question has alone, bit by bit.
-func Answer(ctx context.Context, questions []*Question) error { return rows.Answer(ctx, questions) }
+func Answer(ctx context.Context, asked []*Question) error {
+	return questions.Answer(ctx, asked)
+}

@@ -6,22 +6,22 @@ package worker
 import (
 	"context"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 )
 
 // Shard is a party's file of rows, whose answers are raw sums, too: of integers, for who adds
 // those of several parties up without seeing one.
-type Shard = rows.Shard
+type Shard = questions.Shard
 
 // Terms are what a party agrees to before a fit, or not.
-type Terms = rows.Terms
+type Terms = questions.Terms
 
 // OpenShard opens one, of a party that agrees to what agree gives no error for.
 func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
-	return rows.OpenShard(path, agree)
+	return questions.OpenShard(path, agree)
 }
 
 // Reply answers a question that an engine was asked, for one piece of the blocks.
 func Reply(ctx context.Context, question []byte, piece int) ([]byte, error) {
-	return rows.Reply(ctx, question, piece)
+	return questions.Reply(ctx, question, piece)
 }

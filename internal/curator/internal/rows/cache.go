@@ -8,18 +8,18 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// cache keeps the values that were made last.
-type cache[V any] struct {
-	lock   sync.Mutex
+// Cache keeps the values that were made last.
+type Cache[V any] struct {
+	Lock   sync.Mutex
 	keys   []string // the latest last
 	of     []V
 	making map[string]chan struct{} // closed when it is made, or isn't to be had
 }
 
-// get returns the value of a key, and keeps so many. One who asks makes it, without the lock;
+// Get returns the value of a key, and keeps so many. One who asks makes it, without the lock;
 // others who ask for the same wait for that, until their contexts end. Where it fails the next
 // one tries.
-func (c *cache[V]) get(ctx context.Context, key string, most int, create func() (V, error)) (V, error) {
+func (c *Cache[V]) Get(ctx context.Context, key string, most int, create func() (V, error)) (V, error) {
 	for {
 		v, ok, others := c.find(key)
 		if ok {
@@ -38,9 +38,9 @@ func (c *cache[V]) get(ctx context.Context, key string, most int, create func() 
 
 // find returns the value, if it is there, or what is closed when another one has made it: nil if
 // it is for the caller to make.
-func (c *cache[V]) find(key string) (v V, ok bool, others chan struct{}) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
+func (c *Cache[V]) find(key string) (v V, ok bool, others chan struct{}) {
+	c.Lock.Lock()
+	defer c.Lock.Unlock()
 	if i := slices.Index(c.keys, key); i >= 0 {
 		return c.of[i], true, nil
 	}
@@ -54,11 +54,11 @@ func (c *cache[V]) find(key string) (v V, ok bool, others chan struct{}) {
 }
 
 // fill makes the value, and lets those go on who wait for it, also where it ends by a panic.
-func (c *cache[V]) fill(key string, most int, create func() (V, error)) (v V, err error) {
+func (c *Cache[V]) fill(key string, most int, create func() (V, error)) (v V, err error) {
 	made := false
 	defer func() {
-		c.lock.Lock()
-		defer c.lock.Unlock()
+		c.Lock.Lock()
+		defer c.Lock.Unlock()
 		if made {
 			if len(c.keys) >= most {
 				c.keys, c.of = slices.Delete(c.keys, 0, 1), slices.Delete(c.of, 0, 1)

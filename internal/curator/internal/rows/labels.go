@@ -2,41 +2,42 @@ package rows
 
 import (
 	"fmt"
+	"math"
+
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
-	"math"
 )
 
-// labelDomain says of labels in which losses' domains they lie.
-type labelDomain struct {
-	binary, whole bool // whether all are −1, 0 or 1, and whole numbers
-	least, most   float64
+// LabelDomain says of labels in which losses' domains they lie.
+type LabelDomain struct {
+	Binary, Whole bool // whether all are −1, 0 or 1, and whole numbers
+	Least, Most   float64
 }
 
-// add takes in labels, the first of which is that of the given row.
-func (d *labelDomain) add(labels []float64, row int) error {
+// Add takes in labels, the first of which is that of the given row.
+func (d *LabelDomain) Add(labels []float64, row int) error {
 	for i, y := range labels {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return check.Fail(check.ErrValue, fmt.Sprintf("label of row %d (counted from 1)", row+i+1), nil, "must be finite")
 		}
-		d.binary = d.binary && (y == 0 || y == 1 || y == -1)
-		d.whole = d.whole && y == math.Trunc(y)
-		d.least, d.most = math.Min(d.least, y), math.Max(d.most, y)
+		d.Binary = d.Binary && (y == 0 || y == 1 || y == -1)
+		d.Whole = d.Whole && y == math.Trunc(y)
+		d.Least, d.Most = math.Min(d.Least, y), math.Max(d.Most, y)
 	}
 	return nil
 }
 
-func (d *labelDomain) merge(o labelDomain) {
-	d.binary, d.whole = d.binary && o.binary, d.whole && o.whole
-	d.least, d.most = math.Min(d.least, o.least), math.Max(d.most, o.most)
+func (d *LabelDomain) merge(o LabelDomain) {
+	d.Binary, d.Whole = d.Binary && o.Binary, d.Whole && o.Whole
+	d.Least, d.Most = math.Min(d.Least, o.Least), math.Max(d.Most, o.Most)
 }
 
-func anyLabels() labelDomain {
-	return labelDomain{binary: true, whole: true, least: math.Inf(1), most: math.Inf(-1)}
+func AnyLabels() LabelDomain {
+	return LabelDomain{Binary: true, Whole: true, Least: math.Inf(1), Most: math.Inf(-1)}
 }
 
-// mapLabel maps a label into the domain of a kind, and reports whether it lay there.
-func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
+// MapLabel maps a label into the domain of a kind, and reports whether it lay there.
+func MapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	switch kind {
 	case losses.Binary:
 		if y > 0 {
@@ -50,9 +51,15 @@ func mapLabel(kind losses.Labels, y, centre, bound float64) (float64, bool) {
 	}
 }
 
-func labelRule(kind losses.Labels) string {
+func LabelRule(kind losses.Labels) string {
 	if kind == losses.Binary {
 		return "must be 1, or 0 or −1 for the other class"
 	}
 	return "must not be negative"
 }
+
+// Range is a public one, of numbers that are held to it.
+type Range [2]float64
+
+// Largest is the largest magnitude.
+func (r Range) Largest() float64 { return math.Max(math.Abs(r[0]), math.Abs(r[1])) }

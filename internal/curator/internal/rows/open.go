@@ -36,7 +36,7 @@ func newSource(x mat.Matrix, n, d int) (src source, err error) {
 		if raw.Stride < d || len(raw.Data) < (n-1)*raw.Stride+d {
 			return nil, check.Fail(check.ErrShape, "raw data of the matrix", nil, fmt.Sprintf("must hold %d×%d numbers", n, d))
 		}
-		return denseSource{m: raw}, nil
+		return DenseSource{M: raw}, nil
 	case mat.RowNonZeroDoer:
 		if !declaresNonZeros(x) {
 			break

@@ -22,8 +22,8 @@ type Owners struct {
 	Coins mechanisms.Source
 }
 
-// maxPersons keeps counts of shares exact, and the list of persons in memory.
-const maxPersons = 1 << 27
+// MaxPersons keeps counts of shares exact, and the list of persons in memory.
+const MaxPersons = 1 << 27
 
 // Own returns the table of the rows that count, person by person, and which rows these are.
 // A row's share is its weight over the largest one and over the number of its person's

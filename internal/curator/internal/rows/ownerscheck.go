@@ -32,12 +32,12 @@ func (f *Owners) checkPersons(rows int) error {
 		return nil
 	case len(f.Persons) != rows:
 		return check.Fail(check.ErrShape, "persons", len(f.Persons), fmt.Sprintf("must be one for each of the %d rows", rows))
-	case f.Count < 0 || f.Count > maxPersons:
-		return check.Fail(check.ErrConfig, "number of persons", f.Count, fmt.Sprintf("must lie between 1 and %d, or be 0 for those who occur", maxPersons))
+	case f.Count < 0 || f.Count > MaxPersons:
+		return check.Fail(check.ErrConfig, "number of persons", f.Count, fmt.Sprintf("must lie between 1 and %d, or be 0 for those who occur", MaxPersons))
 	case f.Most < 1 || f.Most > 1<<20:
 		return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must lie between 1 and %d", 1<<20))
 	}
-	most := maxPersons
+	most := MaxPersons
 	if f.Count > 0 {
 		most = f.Count
 	}

@@ -12,9 +12,9 @@ import (
 // String is the shape.
 func (t Table) String() string {
 	if t.Persons != nil {
-		return fmt.Sprintf("table of %d persons and %d columns", t.layout.N, t.enc.Columns)
+		return fmt.Sprintf("table of %d persons and %d columns", t.Layout.N, t.Enc.Columns)
 	}
-	return fmt.Sprintf("table of %d rows and %d columns", t.layout.N, t.enc.Columns)
+	return fmt.Sprintf("table of %d rows and %d columns", t.Layout.N, t.Enc.Columns)
 }
 
 // GoString is the shape.

@@ -25,35 +25,35 @@ const keepNumbers = 1 << 27
 // scaled down to the bound where they are longer, so that the bound holds for
 // any row and map. The intercept stays.
 func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Table, error) {
-	if t.stored != nil {
+	if t.Place != nil {
 		return t.projectStored(ctx, phi, bound)
 	}
-	return t.project(ctx, phi, bound, keepNumbers)
+	return t.ProjectKeeping(ctx, phi, bound, keepNumbers)
 }
 
-func (t *Table) project(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
+func (t *Table) ProjectKeeping(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
 	k, _ := phi.Dims()
-	n := len(t.length)
+	n := len(t.Length)
 	images := projected{t, phi}
 	var src source = images
 	if n*k <= keep {
 		kept := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-		err := t.pass(ctx, nil, func(*part) adder {
-			return func(a *workspace, rows tile, lo int) {
-				images.draw(a, kept.Data[lo*k:(lo+rows.rows)*k], rows, lo)
+		err := t.Pass(ctx, nil, func(*Part) Adder {
+			return func(a *Workspace, tile Tile, lo int) {
+				images.draw(a, kept.Data[lo*k:(lo+tile.Rows)*k], tile, lo)
 			}
 		})
 
 		if err != nil {
 			return nil, err
 		}
-		src = denseSource{m: kept}
+		src = DenseSource{M: kept}
 	}
-	p, err := newTable(src, n, encoding.NewIdentity(k, bound, t.enc.Intercept))
+	p, err := NewOfSource(src, n, encoding.NewIdentity(k, bound, t.Enc.Intercept))
 	if err != nil {
 		return nil, err
 	}
-	p.Persons, p.layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
+	p.Persons, p.Layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
 	return p, nil
 }
 
@@ -63,35 +63,35 @@ type projected struct {
 	phi Projection
 }
 
-func (p projected) tile(lo, hi int, buf []float64) tile {
-	a := p.t.acquire()
-	defer p.t.release(a)
-	if need := (hi - lo) * p.t.enc.Columns; len(a.buf) < need && !p.t.isSparse() {
-		a.buf = make([]float64, need)
+func (p projected) Tile(lo, hi int, buf []float64) Tile {
+	a := p.t.Acquire()
+	defer p.t.Release(a)
+	if need := (hi - lo) * p.t.Enc.Columns; len(a.Buf) < need && !p.t.IsSparse() {
+		a.Buf = make([]float64, need)
 	}
 	k, _ := p.phi.Dims()
-	p.draw(a, buf, p.t.src.tile(lo, hi, a.buf), lo)
-	return tile{rows: hi - lo, cols: k, stride: k, data: buf}
+	p.draw(a, buf, p.t.Src.Tile(lo, hi, a.Buf), lo)
+	return Tile{Rows: hi - lo, cols: k, Stride: k, Data: buf}
 }
 
 // draw writes the images of a tile that starts at row lo, one after the other.
-func (p projected) draw(a *workspace, dst []float64, rows tile, lo int) {
+func (p projected) draw(a *Workspace, dst []float64, tile Tile, lo int) {
 	k, _ := p.phi.Dims()
-	a.row = room(a.row, p.t.enc.Dim())
-	for i := range rows.rows {
-		p.project(dst[i*k:(i+1)*k], rows, lo, i, a.row)
+	a.Row = Room(a.Row, p.t.Enc.Dim())
+	for i := range tile.Rows {
+		p.project(dst[i*k:(i+1)*k], tile, lo, i, a.Row)
 	}
 }
 
 // project writes the image of row i of a tile that starts at row lo.
-func (p projected) project(dst []float64, rows tile, lo, i int, row []float64) {
-	if !rows.sparse || p.t.enc.Scale != nil {
-		p.t.encode(row, rows, lo, i)
-		p.phi.Apply(dst, row[:p.t.enc.Columns])
+func (p projected) project(dst []float64, tile Tile, lo, i int, row []float64) {
+	if !tile.Sparse || p.t.Enc.Scale != nil {
+		p.t.Encode(row, tile, lo, i)
+		p.phi.Apply(dst, row[:p.t.Enc.Columns])
 		return
 	}
-	p.phi.ApplySparse(dst, rows.indices[rows.start[i]:rows.end[i]], rows.data[rows.start[i]:rows.end[i]])
-	floats.Scale(factor(p.t.shrink, lo+i), dst)
+	p.phi.ApplySparse(dst, tile.Indices[tile.Start[i]:tile.End[i]], tile.Data[tile.Start[i]:tile.End[i]])
+	floats.Scale(Factor(p.t.Shrink, lo+i), dst)
 }
 
 func (p projected) pick(order []int) source {

@@ -15,9 +15,9 @@ import (
 // caller's matrix does, or ends a goroutine.
 func (t *Table) Scores(dst, w []float64) {
 	var f encoding.Folded
-	t.enc.Fold(w, &f)
-	err := t.pass(context.Background(), nil, func(*part) adder {
-		return func(_ *workspace, rows tile, lo int) { t.score(dst[lo:lo+rows.rows], rows, lo, &f) }
+	t.Enc.Fold(w, &f)
+	err := t.Pass(context.Background(), nil, func(*Part) Adder {
+		return func(_ *Workspace, tile Tile, lo int) { t.Score(dst[lo:lo+tile.Rows], tile, lo, &f) }
 	})
 	if err != nil {
 		panic(err)
@@ -39,7 +39,7 @@ func (s *Sparse) At(i, j int) float64 {
 	}
 	row := s.indices[s.indptr[i]:s.indptr[i+1]]
 	if k := sort.SearchInts(row, j); k < len(row) && row[k] == j {
-		return s.values[s.indptr[i]+k]
+		return s.Values[s.indptr[i]+k]
 	}
 	return 0
 }

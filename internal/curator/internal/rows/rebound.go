@@ -9,14 +9,14 @@ import "math"
 // The factor of a row and its norm have two roundings more than in a table that
 // was made with that bound, which the slack of GradientSensitivity has room for.
 func (t *Table) Rebound(bound, constant float64) *Table {
-	n := len(t.length)
-	r := &Table{enc: t.enc.Rebound(bound, constant), src: t.src, layout: t.layout, Persons: t.Persons, stored: t.stored.rebound(bound, constant),
-		shrink: make([]float64, n), length: make([]float64, n), norm: make([]float64, len(t.norm)), workspaces: t.workspaces}
-	for i, length := range t.length {
-		r.shrink[i] = r.enc.Shrink(length) * factor(t.shrink, i)
-		r.length[i] = math.Min(length, bound)
-		if t.norm != nil {
-			r.norm[i] = r.enc.NormBound(r.length[i])
+	n := len(t.Length)
+	r := &Table{Enc: t.Enc.Rebound(bound, constant), Src: t.Src, Layout: t.Layout, Persons: t.Persons, Place: t.Place.rebound(bound, constant),
+		Shrink: make([]float64, n), Length: make([]float64, n), Norm: make([]float64, len(t.Norm)), Workspaces: t.Workspaces}
+	for i, length := range t.Length {
+		r.Shrink[i] = r.Enc.Shrink(length) * Factor(t.Shrink, i)
+		r.Length[i] = math.Min(length, bound)
+		if t.Norm != nil {
+			r.Norm[i] = r.Enc.NormBound(r.Length[i])
 		}
 	}
 	return r

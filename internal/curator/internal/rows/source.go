@@ -10,76 +10,76 @@ import (
 	"github.com/dpglm/dpglm/internal/kernel"
 )
 
-// tile is a run of consecutive raw rows, clamped to their ranges, ready for the
+// Tile is a run of consecutive raw rows, clamped to their ranges, ready for the
 // two operations that every pass is made of.
-type tile struct {
-	rows, cols int
-	data       []float64 // dense: row k starts at k·stride; sparse: all values
-	stride     int
-	sparse     bool
-	start, end []int // of row k's entries in indices and data
-	indices    []int
+type Tile struct {
+	Rows, cols int
+	Data       []float64 // dense: row k starts at k·stride; sparse: all values
+	Stride     int
+	Sparse     bool
+	Start, End []int // of row k's entries in indices and data
+	Indices    []int
 }
 
-// dot sets z_k = ⟨x_k, v⟩.
-func (t tile) dot(z, v []float64) {
-	if !t.sparse {
-		kernel.Dots(z[:t.rows], t.data, t.stride, v[:t.cols])
+// Dot sets z_k = ⟨x_k, v⟩.
+func (t Tile) Dot(z, v []float64) {
+	if !t.Sparse {
+		kernel.Dots(z[:t.Rows], t.Data, t.Stride, v[:t.cols])
 		return
 	}
-	kernel.SparseDots(z[:t.rows], t.start, t.end, t.indices, t.data, v)
+	kernel.SparseDots(z[:t.Rows], t.Start, t.End, t.Indices, t.Data, v)
 }
 
 // addScaled adds Σ e_k x_k to g.
-func (t tile) addScaled(g, e []float64) {
-	if !t.sparse {
-		kernel.AddScaled(g[:t.cols], t.data, t.stride, e[:t.rows])
+func (t Tile) addScaled(g, e []float64) {
+	if !t.Sparse {
+		kernel.AddScaled(g[:t.cols], t.Data, t.Stride, e[:t.Rows])
 		return
 	}
-	kernel.AddSparse(g, e[:t.rows], t.start, t.end, t.indices, t.data)
+	kernel.AddSparse(g, e[:t.Rows], t.Start, t.End, t.Indices, t.Data)
 }
 
 // copyRow writes raw row k to dst.
-func (t tile) copyRow(dst []float64, k int) {
-	if !t.sparse {
-		copy(dst, t.data[k*t.stride:k*t.stride+t.cols])
+func (t Tile) copyRow(dst []float64, k int) {
+	if !t.Sparse {
+		copy(dst, t.Data[k*t.Stride:k*t.Stride+t.cols])
 		return
 	}
 	clear(dst)
-	for i, j := range t.indices[t.start[k]:t.end[k]] {
-		dst[j] = t.data[t.start[k]+i]
+	for i, j := range t.Indices[t.Start[k]:t.End[k]] {
+		dst[j] = t.Data[t.Start[k]+i]
 	}
 }
 
 // source gives the tiles of a matrix. The buffer holds at least rows·columns
 // numbers (none for a sparse source) and belongs to the caller.
 type source interface {
-	tile(lo, hi int, buf []float64) tile
+	Tile(lo, hi int, buf []float64) Tile
 	// pick returns the source of the given rows, in that order.
 	pick(order []int) source
 }
 
-// denseSource reads a gonum matrix where it lies, or a selection of its rows
+// DenseSource reads a gonum matrix where it lies, or a selection of its rows
 // through a copy of each tile.
-type denseSource struct {
-	m     blas64.General
-	order []int
+type DenseSource struct {
+	M     blas64.General
+	Order []int
 }
 
-func (s denseSource) tile(lo, hi int, buf []float64) tile {
-	t := tile{rows: hi - lo, cols: s.m.Cols, stride: s.m.Stride}
-	if s.order == nil {
-		t.data = s.m.Data[lo*s.m.Stride : (hi-1)*s.m.Stride+s.m.Cols]
+func (s DenseSource) Tile(lo, hi int, buf []float64) Tile {
+	t := Tile{Rows: hi - lo, cols: s.M.Cols, Stride: s.M.Stride}
+	if s.Order == nil {
+		t.Data = s.M.Data[lo*s.M.Stride : (hi-1)*s.M.Stride+s.M.Cols]
 		return t
 	}
-	for k, i := range s.order[lo:hi] {
-		copy(buf[k*t.cols:(k+1)*t.cols], s.m.Data[i*s.m.Stride:])
+	for k, i := range s.Order[lo:hi] {
+		copy(buf[k*t.cols:(k+1)*t.cols], s.M.Data[i*s.M.Stride:])
 	}
-	t.data, t.stride = buf, t.cols
+	t.Data, t.Stride = buf, t.cols
 	return t
 }
 
-func (s denseSource) pick(order []int) source { return denseSource{s.m, resolve(s.order, order)} }
+func (s DenseSource) pick(order []int) source { return DenseSource{s.M, resolve(s.Order, order)} }
 
 // opaqueSource copies an arbitrary matrix element by element.
 type opaqueSource struct {
@@ -88,7 +88,7 @@ type opaqueSource struct {
 	order []int
 }
 
-func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
+func (s opaqueSource) Tile(lo, hi int, buf []float64) Tile {
 	for i := lo; i < hi; i++ {
 		row := i
 		if s.order != nil {
@@ -98,7 +98,7 @@ func (s opaqueSource) tile(lo, hi int, buf []float64) tile {
 			buf[(i-lo)*s.cols+j] = s.m.At(row, j)
 		}
 	}
-	return tile{rows: hi - lo, cols: s.cols, stride: s.cols, data: buf}
+	return Tile{Rows: hi - lo, cols: s.cols, Stride: s.cols, Data: buf}
 }
 
 func (s opaqueSource) pick(order []int) source {
@@ -112,8 +112,8 @@ type clampedSource struct {
 	outside  []bool // per row
 }
 
-func (s clampedSource) tile(lo, hi int, buf []float64) tile {
-	t := s.source.tile(lo, hi, buf)
+func (s clampedSource) Tile(lo, hi int, buf []float64) Tile {
+	t := s.source.Tile(lo, hi, buf)
 	if !slices.Contains(s.outside[lo:hi], true) {
 		return t
 	}
@@ -124,7 +124,7 @@ func (s clampedSource) tile(lo, hi int, buf []float64) tile {
 			row[j] = min(max(row[j], s.min[j]), s.max[j])
 		}
 	}
-	return tile{rows: t.rows, cols: t.cols, stride: t.cols, data: buf}
+	return Tile{Rows: t.Rows, cols: t.cols, Stride: t.cols, Data: buf}
 }
 
 func (s clampedSource) pick(order []int) source {

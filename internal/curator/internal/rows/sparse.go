@@ -15,7 +15,7 @@ type Sparse struct {
 	rows, cols int
 	indptr     []int
 	indices    []int
-	values     []float64
+	Values     []float64
 }
 
 // NewSparse makes a Sparse of the given slices, which it keeps. It checks
@@ -45,20 +45,20 @@ func NewSparse(rows, cols int, indptr, indices []int, values []float64) (*Sparse
 	return &Sparse{rows, cols, indptr, indices, values}, nil
 }
 
-// sparseSource reads the rows of a Sparse, which may be a selection.
-type sparseSource struct {
-	cols int
+// SparseSource reads the rows of a Sparse, which may be a selection.
+type SparseSource struct {
+	Cols int
 	encoding.Entries
 }
 
-func newSparseSource(s *Sparse) sparseSource {
-	return sparseSource{s.cols, encoding.Entries{Start: s.indptr[:s.rows], End: s.indptr[1:], Indices: s.indices, Values: s.values}}
+func newSparseSource(s *Sparse) SparseSource {
+	return SparseSource{s.cols, encoding.Entries{Start: s.indptr[:s.rows], End: s.indptr[1:], Indices: s.indices, Values: s.Values}}
 }
 
-func (s sparseSource) tile(lo, hi int, _ []float64) tile {
-	return tile{rows: hi - lo, cols: s.cols, sparse: true, start: s.Start[lo:hi], end: s.End[lo:hi], indices: s.Indices, data: s.Values}
+func (s SparseSource) Tile(lo, hi int, _ []float64) Tile {
+	return Tile{Rows: hi - lo, cols: s.Cols, Sparse: true, Start: s.Start[lo:hi], End: s.End[lo:hi], Indices: s.Indices, Data: s.Values}
 }
 
-func (s sparseSource) pick(order []int) source {
-	return sparseSource{s.cols, encoding.Entries{Start: blocks.Gather(s.Start, order), End: blocks.Gather(s.End, order), Indices: s.Indices, Values: s.Values}}
+func (s SparseSource) pick(order []int) source {
+	return SparseSource{s.Cols, encoding.Entries{Start: blocks.Gather(s.Start, order), End: blocks.Gather(s.End, order), Indices: s.Indices, Values: s.Values}}
 }

@@ -22,24 +22,24 @@ func NewStored(ctx context.Context, f *rowfile.File, enc encoding.Encoding) (*Ta
 	if f.Columns != enc.Columns {
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
-	t := newStored(f, enc)
+	t := NewUnmeasured(f, enc)
 	if err := t.intakeStored(ctx, f); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(t.stored.outside, true) {
-		t.stored.outside = nil
+	if !slices.Contains(t.Place.Outside, true) {
+		t.Place.Outside = nil
 	}
 	return t, nil
 }
 
 // newStored is the table before its rows are measured.
-func newStored(f *rowfile.File, enc encoding.Encoding) *Table {
+func NewUnmeasured(f *rowfile.File, enc encoding.Encoding) *Table {
 	n := f.Rows
-	t := &Table{enc: enc, stored: &stored{file: f, sparse: f.Sparse, class: -1, labels: anyLabels()}, workspaces: new(sync.Pool),
-		length: make([]float64, n)}
-	t.layout = blocks.NewLayout(n, enc.Columns, f.Sparse, nil)
+	t := &Table{Enc: enc, Place: &Place{File: f, Sparse: f.Sparse, Class: -1, Labels: AnyLabels()}, Workspaces: new(sync.Pool),
+		Length: make([]float64, n)}
+	t.Layout = blocks.NewLayout(n, enc.Columns, f.Sparse, nil)
 	if enc.Min != nil && !f.Sparse {
-		t.stored.outside = make([]bool, n)
+		t.Place.Outside = make([]bool, n)
 	}
 	return t
 }
@@ -49,7 +49,7 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 	type taking struct {
 		reader *rowfile.Reader
 		chunk  rowfile.Chunk
-		labels labelDomain
+		labels LabelDomain
 	}
 	errs := make([]error, f.Blocks())
 	going, stop := context.WithCancel(ctx)
@@ -61,80 +61,80 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 				errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
 			}
 			if errs[b] == nil {
-				errs[b] = t.takeIn(&g.chunk, lo)
+				errs[b] = t.TakeIn(&g.chunk, lo)
 			}
-			if g.labels = anyLabels(); errs[b] == nil {
-				errs[b] = g.labels.add(g.chunk.Labels, lo)
+			if g.labels = AnyLabels(); errs[b] == nil {
+				errs[b] = g.labels.Add(g.chunk.Labels, lo)
 			}
 			if errs[b] != nil {
 				stop()
 			}
 		},
-		func(_ int, g *taking) { t.stored.labels.merge(g.labels) })
+		func(_ int, g *taking) { t.Place.Labels.merge(g.labels) })
 	return cmp.Or(append(errs, err)...)
 }
 
-// takeIn measures the rows of a chunk, which begins at row lo, as a table of their own.
-func (t *Table) takeIn(c *rowfile.Chunk, lo int) error {
-	enc := t.enc
+// TakeIn measures the rows of a chunk, which begins at row lo, as a table of their own.
+func (t *Table) TakeIn(c *rowfile.Chunk, lo int) error {
+	enc := t.Enc
 	enc.From = lo
-	p, err := newTable(chunkSource(enc.Columns, c), c.Rows, enc)
+	p, err := NewOfSource(chunkSource(enc.Columns, c), c.Rows, enc)
 	if err != nil {
 		return err
 	}
-	copy(t.length[lo:], p.length)
-	if p.shrink != nil {
-		t.factors()
-		copy(t.shrink[lo:], p.shrink)
+	copy(t.Length[lo:], p.Length)
+	if p.Shrink != nil {
+		t.Factors()
+		copy(t.Shrink[lo:], p.Shrink)
 	}
-	if of, ok := p.src.(clampedSource); ok {
-		copy(t.stored.outside[lo:], of.outside)
+	if of, ok := p.Src.(clampedSource); ok {
+		copy(t.Place.Outside[lo:], of.outside)
 	}
 	return nil
 }
 
-// factors makes room for those of all rows, which are 1 unless they are set.
-func (t *Table) factors() {
-	t.stored.lock.Lock()
-	defer t.stored.lock.Unlock()
-	if t.shrink == nil {
-		t.shrink = make([]float64, len(t.length))
-		for i := range t.shrink {
-			t.shrink[i] = 1
+// Factors makes room for those of all rows, which are 1 unless they are set.
+func (t *Table) Factors() {
+	t.Place.lock.Lock()
+	defer t.Place.lock.Unlock()
+	if t.Shrink == nil {
+		t.Shrink = make([]float64, len(t.Length))
+		for i := range t.Shrink {
+			t.Shrink[i] = 1
 		}
 	}
 }
 
-// checkLabels refuses labels outside of a kind's domain.
+// CheckLabels refuses labels outside of a kind's domain.
 // It reads labels only where one is outside, to say which.
-func (t *Table) checkLabels(kind losses.Labels) error {
-	fits := func(d labelDomain) bool {
+func (t *Table) CheckLabels(kind losses.Labels) error {
+	fits := func(d LabelDomain) bool {
 		switch kind {
 		case losses.Binary:
-			return d.binary
+			return d.Binary
 		case losses.Count, losses.Amount:
-			return d.least >= 0
+			return d.Least >= 0
 		}
 		return true
 	}
-	return t.eachLabel(context.Background(), fits, func(i int, y float64) error {
-		if _, ok := mapLabel(kind, y, 0, 0); !ok {
-			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, labelRule(kind))
+	return t.EachLabel(context.Background(), fits, func(i int, y float64) error {
+		if _, ok := MapLabel(kind, y, 0, 0); !ok {
+			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, LabelRule(kind))
 		}
 		return nil
 	})
 }
 
-// eachLabel calls f for each label unless all labels fit.
-func (t *Table) eachLabel(ctx context.Context, fit func(labelDomain) bool, f func(i int, y float64) error) error {
-	domain := t.stored.labels
-	if t.stored.class >= 0 {
-		domain = labelDomain{binary: true, whole: true, least: 0, most: 1}
+// EachLabel calls f for each label unless all labels fit.
+func (t *Table) EachLabel(ctx context.Context, fit func(LabelDomain) bool, f func(i int, y float64) error) error {
+	domain := t.Place.Labels
+	if t.Place.Class >= 0 {
+		domain = LabelDomain{Binary: true, Whole: true, Least: 0, Most: 1}
 	}
 	if fit(domain) {
 		return nil
 	}
-	if t.elsewhere() {
+	if t.Elsewhere() {
 		return check.Fail(check.ErrLabel, "labels of the file", nil, "must all be in the loss's domain")
 	}
 	labels, err := t.Labels(ctx)
@@ -148,10 +148,10 @@ func (t *Table) eachLabel(ctx context.Context, fit func(labelDomain) bool, f fun
 
 // Labels reads the labels of rows in a file.
 func (t *Table) Labels(ctx context.Context) ([]float64, error) {
-	labels := make([]float64, len(t.length))
-	err := t.pass(ctx, nil, func(p *part) adder {
-		copy(labels[p.from:], p.labels)
-		return func(*workspace, tile, int) {}
+	labels := make([]float64, len(t.Length))
+	err := t.Pass(ctx, nil, func(p *Part) Adder {
+		copy(labels[p.From:], p.Labels)
+		return func(*Workspace, Tile, int) {}
 	})
 	return labels, err
 }
@@ -159,36 +159,36 @@ func (t *Table) Labels(ctx context.Context) ([]float64, error) {
 // Against returns the rows in a file with labels of 1 for those of a class and 0 for others.
 func (t *Table) Against(class int) *Table {
 	of := *t
-	of.stored = t.stored.derived()
-	of.stored.class = class
+	of.Place = t.Place.derived()
+	of.Place.Class = class
 	return &of
 }
 
 // Stored reports whether the rows lie in a file.
-func (t *Table) Stored() bool { return t.stored != nil }
+func (t *Table) Stored() bool { return t.Place != nil }
 
 // Rows is the number of rows, which is private where persons have several.
 func (t *Table) Rows() int {
-	if t.elsewhere() {
-		return t.stored.remote.rows()
+	if t.Elsewhere() {
+		return t.Place.Remote.Rows()
 	}
-	return len(t.length)
+	return len(t.Length)
 }
 
 // Parties reports whether parties hold the rows, who answer with sums of gradients only.
-func (t *Table) Parties() bool { return t.elsewhere() && t.stored.remote.gradientsOnly() }
+func (t *Table) Parties() bool { return t.Elsewhere() && t.Place.Remote.GradientsOnly() }
 
 // Close closes the file.
 func (t *Table) Close() error {
-	root, _ := t.stored.root()
+	root, _ := t.Place.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()
 	var err error
-	if root.remote != nil {
-		err = root.remote.close()
+	if root.Remote != nil {
+		err = root.Remote.Close()
 	}
-	if root.file == nil { // of parties
+	if root.File == nil { // of parties
 		return err
 	}
-	return errors.Join(root.file.Close(), err)
+	return errors.Join(root.File.Close(), err)
 }

@@ -12,7 +12,7 @@ import (
 // projectStored is Project for rows in a file: it writes the images to a scratch file. Workers
 // make them anew in each pass.
 func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64) (*Table, error) {
-	if t.elsewhere() {
+	if t.Elsewhere() {
 		return t.projectElsewhere(phi, bound)
 	}
 	k, _ := phi.Dims()
@@ -28,26 +28,26 @@ func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewStored(ctx, f, encoding.NewIdentity(k, bound, t.enc.Intercept))
+	p, err := NewStored(ctx, f, encoding.NewIdentity(k, bound, t.Enc.Intercept))
 	if err != nil {
 		return nil, err
 	}
-	p.Persons, p.layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
+	p.Persons, p.Layout = t.Persons, blocks.NewLayout(t.Len(), k, false, t.Persons)
 	return p, nil
 }
 
 // writeImages projects part by part, and writes these in their order.
 func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projection, k int) error {
-	file, first, err := t.stored.source(ctx)
+	file, first, err := t.Place.Source(ctx)
 	if err != nil {
 		return err
 	}
 	type projecting struct {
-		reading
-		*workspace
+		Reading
+		*Workspace
 		images, labels []float64
 	}
-	n, most := len(t.length), t.partRows(t.layout.TileRows)
+	n, most := len(t.Length), t.partRows(t.Layout.TileRows)
 	errs := make([]error, (n+most-1)/most)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -58,21 +58,21 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 	}
 	err = blocks.InOrder(ctx, len(errs), 1,
 		func() *projecting {
-			return &projecting{reading: reading{reader: file.Reader(), first: first}, workspace: t.acquire()}
+			return &projecting{Reading: Reading{Reader: file.Reader(), first: first}, Workspace: t.Acquire()}
 		},
-		func(g *projecting) { t.release(g.workspace) },
+		func(g *projecting) { t.Release(g.Workspace) },
 		func(b int, g *projecting) {
 			lo := b * most
-			p, err := t.part(&g.reading, lo, min(lo+most, n))
+			p, err := t.Part(&g.Reading, lo, min(lo+most, n))
 			if err != nil {
 				fail(b, err)
 				return
 			}
-			rows := len(p.length)
-			g.images, g.labels = room(g.images, rows*k), p.labels
-			for at := 0; at < rows; at += t.layout.TileRows {
-				tile := p.src.tile(at, min(at+t.layout.TileRows, rows), g.buf)
-				projected{p.Table, phi}.draw(g.workspace, g.images[at*k:(at+tile.rows)*k], tile, at)
+			rows := len(p.Length)
+			g.images, g.labels = Room(g.images, rows*k), p.Labels
+			for at := 0; at < rows; at += t.Layout.TileRows {
+				tile := p.Src.Tile(at, min(at+t.Layout.TileRows, rows), g.Buf)
+				projected{p.Table, phi}.draw(g.Workspace, g.images[at*k:(at+tile.Rows)*k], tile, at)
 			}
 		},
 		func(b int, g *projecting) {

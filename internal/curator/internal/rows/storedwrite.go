@@ -36,7 +36,7 @@ func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o O
 	if err != nil {
 		return err
 	}
-	_, sparse := src.(sparseSource)
+	_, sparse := src.(SparseSource)
 	w, err := rowfile.Create(path, rowfile.Facts{Columns: columns, Sparse: sparse, Beside: names})
 	if err != nil {
 		return err
@@ -71,16 +71,16 @@ func writeRows(ctx context.Context, w *rowfile.Writer, src source, columns int, 
 		if err := check.Cancelled(ctx); err != nil {
 			return err
 		}
-		var t tile
-		if err := unlessItPanics("At", func() { t = src.tile(i, i+1, buf) }); err != nil {
+		var t Tile
+		if err := unlessItPanics("At", func() { t = src.Tile(i, i+1, buf) }); err != nil {
 			return err
 		}
 		for k, of := range beside {
 			row[k] = of[i]
 		}
-		entries, values := []int(nil), t.data
-		if t.sparse {
-			entries, values = t.indices[t.start[0]:t.end[0]], values[t.start[0]:t.end[0]]
+		entries, values := []int(nil), t.Data
+		if t.Sparse {
+			entries, values = t.Indices[t.Start[0]:t.End[0]], values[t.Start[0]:t.End[0]]
 		}
 		if err := w.Append(entries, values, y, row...); err != nil {
 			return err
@@ -105,15 +105,15 @@ func ReadBeside(ctx context.Context, f *rowfile.File) (o Owners, offsets []float
 			columns[k] = append(columns[k], c.Beside[k]...)
 		}
 	}
-	o, err = ownersOf(&f.Facts, columns)
+	o, err = OwnersOf(&f.Facts, columns)
 	if k := slices.Index(f.Beside, rowfile.Offset); k >= 0 {
 		offsets = columns[k]
 	}
 	return o, offsets, err
 }
 
-// ownersOf says whose the rows of a file are, of which these columns are what is beside.
-func ownersOf(f *rowfile.Facts, columns [][]float64) (Owners, error) {
+// OwnersOf says whose the rows of a file are, of which these columns are what is beside.
+func OwnersOf(f *rowfile.Facts, columns [][]float64) (Owners, error) {
 	of := func(name string) []float64 {
 		if k := slices.Index(f.Beside, name); k >= 0 {
 			return columns[k]

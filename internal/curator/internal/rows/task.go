@@ -2,41 +2,42 @@ package rows
 
 import (
 	"fmt"
-	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
-	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
-	"github.com/dpglm/dpglm/internal/rowfile"
 	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
-// task is what a worker knows of the rows that it was asked about, which steps make of the file's.
-type task struct {
-	measured       encoding.Encoding // of the file's rows
-	steps          []step
-	bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
-	owned, shifted bool  // whether rows have shares, and scores offsets
-	ready          func(lo, hi int) error
-	counted        atomic.Int64
+// Task is what a worker knows of the rows that it was asked about, which steps make of the file's.
+type Task struct {
+	Measured       encoding.Encoding // of the file's rows
+	Steps          []Step
+	Bounds         []int // where blocks begin, and the last one ends; nil where each person has a row
+	Owned, Shifted bool  // whether rows have shares, and scores offsets
+	Ready          func(lo, hi int) error
+	Counted        atomic.Int64
 }
 
 // made makes of a part's rows what the steps make of them.
-func (k *task) made(p *part, f *rowfile.File, c *rowfile.Chunk) (err error) {
-	from := p.from
-	if k.owned {
+func (k *Task) made(p *Part, f *rowfile.File, c *rowfile.Chunk) (err error) {
+	from := p.From
+	if k.Owned {
 		p.Persons = shares(f, c)
-		p.layout.Persons = p.Persons
+		p.Layout.Persons = p.Persons
 	}
-	if k.shifted {
-		p.offsets = heldOffsets(f, c)
+	if k.Shifted {
+		p.Offsets = heldOffsets(f, c)
 	}
-	for _, s := range k.steps {
+	for _, s := range k.Steps {
 		if p.Table, err = s.of(p.Table); err != nil {
 			return err
 		}
-		p.from = from
+		p.From = from
 	}
 	return nil
 }
@@ -69,8 +70,8 @@ func heldOffsets(f *rowfile.File, c *rowfile.Chunk) []float64 {
 	return offsets
 }
 
-// checkOffsets refuses those that are no numbers, of rows from lo on.
-func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
+// CheckOffsets refuses those that are no numbers, of rows from lo on.
+func CheckOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
 	k := slices.Index(f.Beside, rowfile.Offset)
 	if k < 0 {
 		return nil
@@ -83,20 +84,20 @@ func checkOffsets(f *rowfile.File, c *rowfile.Chunk, lo int) error {
 	return nil
 }
 
-// lazily does something with rows before they are first used, block by block of the file.
-type lazily struct {
+// Lazily does something with rows before they are first used, block by block of the file.
+type Lazily struct {
 	f    *rowfile.File
 	lock []sync.Mutex
 	done []bool
-	do   func(g *reading, lo, hi int) error
+	do   func(g *Reading, lo, hi int) error
 }
 
-func newLazily(f *rowfile.File, do func(g *reading, lo, hi int) error) *lazily {
-	return &lazily{f, make([]sync.Mutex, f.Blocks()), make([]bool, f.Blocks()), do}
+func NewLazily(f *rowfile.File, do func(g *Reading, lo, hi int) error) *Lazily {
+	return &Lazily{f, make([]sync.Mutex, f.Blocks()), make([]bool, f.Blocks()), do}
 }
 
-// ensure returns when it is done for the rows [lo, hi).
-func (l *lazily) ensure(lo, hi int) error {
+// Ensure returns when it is done for the rows [lo, hi).
+func (l *Lazily) Ensure(lo, hi int) error {
 	for b := lo / l.f.BlockRows; b*l.f.BlockRows < hi; b++ {
 		if err := l.block(b); err != nil {
 			return err
@@ -105,7 +106,7 @@ func (l *lazily) ensure(lo, hi int) error {
 	return nil
 }
 
-func (l *lazily) block(b int) error {
+func (l *Lazily) block(b int) error {
 	l.lock[b].Lock()
 	defer l.lock[b].Unlock()
 	if l.done[b] {

@@ -1,0 +1,265 @@
+package questions
+
+import (
+	"context"
+	"encoding/gob"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// Classes are rows whose labels are one of K classes, 0 to K−1.
+type Classes struct {
+	s *Sums
+	k int
+}
+
+// NewClasses binds labels to the rows. Its error is one of intake.
+func NewClasses(ctx context.Context, t *rows.Table, labels []float64, k int) (*Classes, error) {
+	isClass := func(i int, y float64) error {
+		if !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
+			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
+		}
+		return nil
+	}
+	if t.Elsewhere() {
+		return &Classes{&Sums{t: t}, k}, allClasses(ctx, t, k)
+	}
+	if t.Place != nil {
+		err := t.EachLabel(ctx, func(d rows.LabelDomain) bool { return d.Whole && d.Least >= 0 && d.Most < float64(k) }, isClass)
+		return &Classes{&Sums{t: t}, k}, err
+	}
+	for i, y := range labels {
+		if err := isClass(i, y); err != nil {
+			return nil, err
+		}
+	}
+	return &Classes{&Sums{t: t, labels: labels}, k}, nil
+}
+
+// Counts are how many rows each class has. A person adds shares of 1 to them: see
+// Framed.histogram.
+func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
+	counts := make([]float64, c.k)
+	err := c.s.sum(ctx, counts, &classCounts{c.k})
+	return release.NewAnswer(rows, counts, oneRowCounts), err
+}
+
+// classCounts asks for Counts.
+type classCounts struct{ Classes int }
+
+func (q *classCounts) cut(t *rows.Table) rows.Cut { return t.InTiles(q.Classes) }
+
+func (q *classCounts) adder(s *Sums) rows.Adder {
+	return rows.EachRow(func(i int, sum []float64) { sum[int(s.labels[i])] += s.t.Persons.Share(i) })
+}
+
+// Frame measures the rows in a frame.
+func (c *Classes) Frame(ctx context.Context, rows *release.Rows, f Frame) (*ClassFramed, error) {
+	r, err := c.s.Frame(ctx, rows, f)
+	if err != nil {
+		return nil, err
+	}
+	return &ClassFramed{r, c.k}, nil
+}
+
+// ClassFramed answers questions about the classes of rows in a frame, for linear scores of
+// each class, whose probabilities are p_k = e^{z_k}/Σe^{z_j}. The gradient of a row's loss
+// −log p_y is (p − e_y) ⊗ (tx̃, constant), and as long as ‖p − e_y‖ ≤ √2 times the row.
+type ClassFramed struct {
+	r *Framed
+	k int
+}
+
+// ClassSlope is how Gradient holds a row's gradient of all classes: no longer than Clip, with
+// the coordinates of a constant feature, 0 for none. None of these is held apart from the
+// others, as a [Slope]'s may be.
+type ClassSlope struct{ Clip, Constant float64 }
+
+func (p ClassSlope) slope() Slope { return Slope{Clip: p.Clip, Constant: p.Constant} }
+
+// ClassPoint is a point and an intercept of each class.
+type ClassPoint struct {
+	U [][]float64
+	B []float64
+}
+
+// Pointed is where questions about classes are asked: at linear scores of each class.
+type Pointed struct {
+	InFrame
+	Classes int
+	At      ClassPoint
+}
+
+func (c *ClassFramed) at(p ClassPoint) Pointed { return Pointed{c.r.in(), c.k, p} }
+
+// scores adds what add adds of a tile, given the scores at the point, class by class.
+func (q *Pointed) scores(r *Framed, add func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int)) rows.Adder {
+	t, ws, shifts := r.s.t, make([][]float64, q.Classes), make([]float64, q.Classes)
+	for k, u := range q.At.U {
+		ws[k], shifts[k] = r.weights(u)
+	}
+	folds, v := t.Enc.FoldAll(ws)
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		n := tile.Rows
+		a.Many = rows.Room(a.Many, q.Classes*n+q.Classes)
+		z := make([][]float64, q.Classes)
+		t.ScoreMany(a.Many[:q.Classes*n], tile, lo, folds, v)
+		for k := range z {
+			z[k] = a.Many[k*n : (k+1)*n]
+			for i, v := range z[k] {
+				z[k][i] = float64(rows.Factor(r.shorten, lo+i)*(v-shifts[k])) + q.At.B[k]
+			}
+		}
+		add(a, z, tile, lo)
+	}
+}
+
+// errorsOf is scores, with p − e_y at the point in place of the scores.
+func (q *Pointed) errorsOf(r *Framed, add func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int)) rows.Adder {
+	return q.scores(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		row := a.Many[q.Classes*tile.Rows:]
+		for i := range tile.Rows {
+			softmax(row, z, i)
+			z[int(r.s.labels[lo+i])][i]--
+		}
+		add(a, z, tile, lo)
+	})
+}
+
+// softmax turns column i of scores into probabilities, which are all alike where scores are
+// no numbers: one row must not make a sum none.
+func softmax(row []float64, z [][]float64, i int) {
+	for k := range z {
+		row[k] = z[k][i]
+	}
+	top := slices.Max(row)
+	for k := range row {
+		row[k] -= top
+	}
+	kernel.Exps(row)
+	total := vector.Sum(row)
+	for k := range z {
+		if z[k][i] = row[k] / total; !(total >= 1) {
+			z[k][i] = 1 / float64(len(z))
+		}
+	}
+}
+
+// length is the norm of column i.
+func length(z [][]float64, i int) float64 {
+	var square float64
+	for _, of := range z {
+		square += float64(of[i] * of[i])
+	}
+	return math.Sqrt(square)
+}
+
+// Gradient is the sum of the rows' gradients, class by class, the constant's coordinate of
+// each last if there is one; each row's is held to the clip, all classes together.
+//
+// In exact arithmetic a replaced row moves it by at most 2C. Rounding adds, for each class,
+// what it adds to [Framed.Gradient], whose coefficients have the same bound: over K classes
+// √K times that. The length of p − e_y is off by fewer than K + 8 units.
+func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope) (release.Answer, error) {
+	r, t := c.r, c.r.s.t
+	d, columns := r.Dim(), t.Enc.Columns
+	stride := columns + 4
+	sums := make([]float64, c.k*stride)
+	err := r.s.sum(ctx, sums, &classGradient{c.at(at), p})
+	if err != nil {
+		return release.Answer{}, err
+	}
+	var values []float64
+	g := make([]float64, t.Enc.Dim())
+	for k := range c.k {
+		of := sums[k*stride : (k+1)*stride]
+		t.Enc.Unfold(g, of[:columns], of[columns], of[columns+1])
+		for j, m := range r.f.Centre {
+			g[j] -= float64(m * of[columns+2])
+		}
+		values = append(values, r.into(g[:d])...)
+		if p.Constant > 0 {
+			values = append(values, of[columns+3]*p.Constant)
+		}
+	}
+	return r.answer(values, c.gradientSensitivity(p)), nil
+}
+
+func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
+	classes := float64(c.k)
+	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
+}
+
+// classGradient asks for Gradient.
+type classGradient struct {
+	Pointed
+	Slope ClassSlope
+}
+
+func (q *classGradient) cut(t *rows.Table) rows.Cut {
+	return t.InTiles(q.Classes * (t.Enc.Columns + 4))
+}
+
+func (q *classGradient) adder(s *Sums) rows.Adder {
+	r, t, columns := q.on(s), s.t, s.t.Enc.Columns
+	norms, stride := r.norms(q.Slope.slope()), columns+4
+	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		for i := range tile.Rows {
+			scale := 1.0
+			if long := length(z, i) * norms[lo+i]; long > q.Slope.Clip {
+				scale = q.Slope.Clip / long
+			}
+			for k := range z {
+				z[k][i] *= scale
+			}
+		}
+		for k, coefficients := range z {
+			of := a.Sum[k*stride : (k+1)*stride]
+			t.Persons.Weigh(coefficients, lo)
+			of[columns+3] += vector.Sum(coefficients)
+			r.hold(coefficients, lo)
+			of[columns+2] += vector.Sum(coefficients)
+		}
+		t.AddTiles(a.Sum, stride, a.Many[:q.Classes*tile.Rows], tile, lo)
+	})
+}
+
+// GradientNorms is the histogram of the lengths that Gradient holds to its clip.
+func (c *ClassFramed) GradientNorms(ctx context.Context, edges []float64, at ClassPoint, p ClassSlope) (release.Answer, error) {
+	return c.r.histogram(ctx, &classNorms{c.at(at), edges, p}, edges)
+}
+
+// classNorms asks for GradientNorms.
+type classNorms struct {
+	Pointed
+	Edges []float64
+	Slope ClassSlope
+}
+
+func (q *classNorms) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Edges) + 1) }
+
+func (q *classNorms) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	own := r.norms(q.Slope.slope())
+	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		lengths := a.Beside[:tile.Rows]
+		for i := range lengths {
+			lengths[i] = length(z, i) * own[lo+i]
+		}
+		r.count(a.Sum, q.Edges, lengths, lo)
+	})
+}
+
+func init() {
+	gob.Register(&classCounts{})
+	gob.Register(&classGradient{})
+	gob.Register(&classNorms{})
+}

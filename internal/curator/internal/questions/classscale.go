@@ -1,0 +1,61 @@
+package questions
+
+import (
+	"context"
+	"encoding/gob"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// ScaleSlope is how the rows' loss changes with the logarithm of a factor of all that scores
+// have beside a constant model's: the sum of ⟨p − e_y, z − constant⟩, each row's held to
+// ±limit.
+//
+// A replaced row moves it by at most 2·limit in exact arithmetic: a row's term is a number
+// within ±limit whatever its scores are, and 0 where these are no numbers; a person's are
+// weighted means of such. Rounding adds what it adds to the sum of an intercept's slopes, see
+// [Framed.gradientSensitivity].
+func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
+	total := make([]float64, 1)
+	err := c.r.s.sum(ctx, total, &scaleSlope{c.at(at), constant, limit})
+	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))), err
+}
+
+// scaleSlope asks for ScaleSlope.
+type scaleSlope struct {
+	Pointed
+	Constant []float64
+	Limit    float64
+}
+
+func (*scaleSlope) cut(t *rows.Table) rows.Cut { return t.InTiles(1) }
+
+func (q *scaleSlope) adder(s *Sums) rows.Adder {
+	return q.scores(q.on(s), func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		probabilities, beside, terms := a.Many[q.Classes*tile.Rows:], make([]float64, q.Classes), a.Beside[:tile.Rows]
+		for i := range terms {
+			for k := range z {
+				beside[k] = z[k][i] - q.Constant[k]
+			}
+			softmax(probabilities, z, i)
+			z[int(s.labels[lo+i])][i]--
+			terms[i] = 0
+			for k, v := range beside {
+				terms[i] += float64(z[k][i] * v)
+			}
+			if terms[i] != terms[i] {
+				terms[i] = 0
+			}
+		}
+		holdTo(terms, q.Limit)
+		s.t.Persons.Weigh(terms, lo)
+		a.Sum[0] += vector.Sum(terms)
+	})
+}
+
+func init() {
+	gob.Register(&scaleSlope{})
+}

@@ -1,0 +1,297 @@
+package questions
+
+import (
+	"context"
+	"encoding/gob"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
+// coefficients make the cᵢ of the scores ⟨u, tᵢx̃ᵢ⟩ and set the kᵢ. Each row counts its share.
+func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float64, error) {
+	sum := make([]float64, r.s.t.Enc.Dim())
+	total, constant, err := r.s.combine(ctx, sum, of)
+	for j, m := range r.f.Centre {
+		sum[j] -= float64(m * total)
+	}
+	return r.into(sum[:r.Dim()]), constant, err
+}
+
+// OverFrame is what combinations in a frame have in common.
+type OverFrame struct{ InFrame }
+
+func (*OverFrame) atOnce() atOnce { return nil }
+func (*OverFrame) totals() bool   { return true }
+
+// holding makes coefficients of set's, which are given the scores ⟨u, tᵢx̃ᵢ⟩ of rows of r.
+func (r *Framed) holding(u []float64, set coefficients) coefficients {
+	_, c := r.weights(u)
+	return func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k] -= c
+		}
+		r.hold(z, lo)
+		set(z, beside, lo)
+		r.hold(z, lo)
+	}
+}
+
+// sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
+// arithmetic with the computed coefficients, when a row is replaced; these are at most
+// most in magnitude. With A = ‖A‖, M the raw terms and m the centre: the chains and
+// merges of GradientSensitivity, for the raw sum and for Σcᵢtᵢ; the product with m, the
+// difference and the product with A, d+8 roundings of a sum of norm n·most·(X + ‖m‖), in
+// each answer; and the two rows' own features, off by a slack each.
+func (r *Framed) sumRounding(most float64) float64 {
+	e, l := &r.s.t.Enc, r.s.t.Layout
+	chains := float64(l.Chain(8) * (e.Magnitude + r.centre))
+	product := float64(float64(l.N) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
+	return float64(most * r.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
+}
+
+// sumSensitivity is that of Sum: 2·longest and rounding.
+func (r *Framed) sumSensitivity(longest float64) float64 {
+	return float64(2*longest*(1+4*encoding.Unit)) + r.sumRounding(1)
+}
+
+// Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
+func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
+	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, longest})
+	return r.answer(v, r.sumSensitivity(longest)), err
+}
+
+// framedSum asks for Sum.
+type framedSum struct {
+	OverFrame
+	Longest float64
+}
+
+func (q *framedSum) weights() []float64 { return make([]float64, q.r.s.t.Enc.Dim()) }
+
+func (q *framedSum) coefficients(s *Sums) coefficients {
+	r := q.on(s)
+	return r.holding(make([]float64, r.Dim()), func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k], beside[k] = math.Min(1, q.Longest/r.reach(lo+k)), 0
+		}
+	})
+}
+
+// Slope is how Gradient holds its coefficients.
+type Slope struct {
+	Clip     float64 // C: a row's gradient in the coordinates is at most so long
+	Constant float64 // k: the constant coordinate, 0 for none
+	// Apart, where it isn't 0, is S: the constant's sum is that of φ' held to ±S, times
+	// k/S, and is not clipped with the others.
+	Apart float64
+}
+
+// coefficient bounds |cᵢ|: where the constant belongs to the row's norm, or no row is
+// taken to be shorter than 1, by the clip.
+func (p Slope) coefficient() float64 {
+	switch {
+	case p.Apart > 0:
+		return p.Apart
+	case p.Constant > 0:
+		return p.Clip / p.Constant
+	}
+	return p.Clip
+}
+
+// norms are what the rows' |φ'| are multiplied by to be held against the clip. The last
+// ones are kept, as a descent asks for the same at each step.
+func (r *Framed) norms(p Slope) []float64 {
+	if p.Apart > 0 && r.shorten == nil {
+		return r.length
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if kind := (Slope{Constant: p.Constant, Apart: p.Apart}); r.kept == nil || r.keptFor != kind {
+		r.kept, r.keptFor = make([]float64, len(r.length)), kind
+		for i := range r.kept {
+			r.kept[i] = r.norm(i, p)
+		}
+	}
+	return r.kept
+}
+
+func (r *Framed) norm(i int, p Slope) float64 {
+	t := r.reach(i)
+	switch {
+	case p.Apart > 0:
+		return t
+	case p.Constant > 0:
+		return math.Hypot(t, p.Constant) * (1 + 4*encoding.Unit)
+	}
+	return math.Max(t, 1)
+}
+
+// holdTo holds each number to ±limit.
+func holdTo(z []float64, limit float64) {
+	for k, c := range z {
+		if c > limit {
+			c = limit
+		}
+		if c < -limit {
+			c = -limit
+		}
+		z[k] = c
+	}
+}
+
+// gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
+// at most C long whatever its slope is; with the constant apart 2√(C² + k²). Rounding adds
+// sumRounding and, for the constant's sum, γ_m·m·most for the block with the row, u·n·most
+// for each merge and for the product with the constant (room for four), in each answer.
+func (r *Framed) gradientSensitivity(p Slope) float64 {
+	reach := p.Clip
+	if p.Apart > 0 {
+		reach = math.Hypot(p.Clip, p.Constant)
+	}
+	return float64(2*reach*(1+8*encoding.Unit)) + r.gradientRounding(p)
+}
+
+func (r *Framed) gradientRounding(p Slope) float64 {
+	scale, most := p.Constant, p.coefficient()
+	if p.Apart > 0 {
+		scale = p.Constant / p.Apart
+	}
+	return r.sumRounding(most) + float64(2.2*encoding.Unit*most*scale*r.s.t.Layout.Chain(4))
+}
+
+// Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
+// coordinate last if there is one.
+func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
+	v, constant, err := r.combine(ctx, &framedGradient{OverFrame{r.in()}, u, offset, p})
+	if err != nil {
+		return release.Answer{}, err
+	}
+	if p.Apart > 0 {
+		constant /= p.Apart
+	}
+	if p.Constant > 0 {
+		v = append(v, constant*p.Constant)
+	}
+	return r.answer(v, r.gradientSensitivity(p)), nil
+}
+
+// framedGradient asks for Gradient.
+type framedGradient struct {
+	OverFrame
+	U      []float64
+	Offset float64
+	Slope  Slope
+}
+
+func (q *framedGradient) weights() []float64 {
+	w, _ := q.r.weights(q.U)
+	return w
+}
+
+func (q *framedGradient) coefficients(s *Sums) coefficients {
+	r, p := q.on(s), q.Slope
+	norms := r.norms(p)
+	return r.holding(q.U, func(z, beside []float64, lo int) {
+		for k := range z {
+			z[k] += q.Offset
+		}
+		s.slopes(z, lo)
+		if p.Apart > 0 {
+			holdTo(z, p.Apart)
+			copy(beside, z)
+		}
+		kernel.Clip(z, norms[lo:lo+len(z)], p.Clip)
+		if p.Apart == 0 {
+			copy(beside, z)
+		}
+	})
+}
+
+// GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
+func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
+	return r.histogram(ctx, &framedNorms{Scored{r.in(), edges, u, offset}, p}, edges)
+}
+
+// framedNorms asks for GradientNorms.
+type framedNorms struct {
+	Scored
+	Slope Slope
+}
+
+func (q *framedNorms) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	own := r.norms(q.Slope)
+	return q.counting(r, func(z, _ []float64, lo int) {
+		s.slopes(z, lo)
+		for k, c := range z {
+			z[k] = math.Abs(c) * own[lo+k]
+		}
+	})
+}
+
+// Scatter is the packed Σ gₚgₚᵀ of what each person adds to Gradient's sum, the constant's
+// coordinate, which is never apart, last if there is one. In exact arithmetic it moves by
+// √2·C² when a person is replaced (momentsDistance), as gₚ is at most C long; rounding is
+// that of moments whose weights are squares of coefficients.
+func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
+	p.Apart = 0
+	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
+	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
+}
+
+// framedScatter asks for Scatter.
+type framedScatter struct {
+	Packing
+	U      []float64
+	Offset float64
+	Slope  Slope
+}
+
+func (q *framedScatter) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	norms, score := r.norms(q.Slope), r.scoring(q.U, q.Offset)
+	return q.adding(r, true, func(f, _ []float64, tile rows.Tile, lo int) {
+		score(f, tile, lo)
+		s.slopes(f, lo)
+		kernel.Clip(f, norms[lo:lo+len(f)], q.Slope.Clip)
+	})
+}
+
+// Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
+// of probabilities less labels under the logistic loss, of residuals under the squared one.
+func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
+	return r.histogram(ctx, &framedSlopes{Scored{r.in(), edges, u, offset}}, edges)
+}
+
+// framedSlopes asks for Slopes.
+type framedSlopes struct{ Scored }
+
+func (q *framedSlopes) adder(s *Sums) rows.Adder {
+	return q.counting(q.on(s), func(z, _ []float64, lo int) { s.slopes(z, lo) })
+}
+
+// scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile.
+func (r *Framed) scoring(u []float64, offset float64) func(z []float64, tile rows.Tile, lo int) {
+	w, c := r.weights(u)
+	var folds encoding.Folded
+	r.s.t.Enc.Fold(w, &folds)
+	return func(z []float64, tile rows.Tile, lo int) {
+		r.s.t.Score(z, tile, lo, &folds)
+		for k, v := range z {
+			z[k] = float64(rows.Factor(r.shorten, lo+k)*(v-c)) + offset
+		}
+	}
+}
+
+func init() {
+	gob.Register(&framedSum{})
+	gob.Register(&framedGradient{})
+	gob.Register(&framedNorms{})
+	gob.Register(&framedSlopes{})
+	gob.Register(&framedScatter{})
+}

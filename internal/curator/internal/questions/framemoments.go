@@ -1,0 +1,296 @@
+package questions
+
+import (
+	"context"
+	"encoding/gob"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Moments are the packed second moments (see pack) of the rows' shortened coordinates,
+// those longer than the given norm scaled down to it. They move by √2·longest² and
+// rounding when a row is replaced.
+func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
+	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, longest})
+	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
+}
+
+// framedMoments asks for Moments.
+type framedMoments struct {
+	Packing
+	Longest float64
+}
+
+func (q *framedMoments) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	return q.adding(r, false, func(f, _ []float64, _ rows.Tile, lo int) {
+		for k := range f {
+			f[k] = math.Min(1, q.Longest/r.reach(lo+k))
+		}
+	})
+}
+
+// curvatures turns scores z of the rows from lo on into √φ”·‖(tᵢx̃ᵢ, constant)‖, φ” held to
+// [0, most], and sets curvatures to the φ”. The loss must tell its curvature.
+func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64, lo int) {
+	curvature, _ := losses.CurvatureOf(r.s.loss)
+	return func(z, curvatures []float64, lo int) {
+		r.s.addOffsets(z, lo)
+		for k, score := range z {
+			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
+			curvatures[k] = c
+			z[k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*encoding.Unit)
+		}
+	}
+}
+
+// CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
+// φ” held to at most most.
+func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
+	return r.histogram(ctx, &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most}, edges)
+}
+
+// framedCurvatures asks for CurvatureNorms.
+type framedCurvatures struct {
+	Scored
+	Constant, Most float64
+}
+
+func (q *framedCurvatures) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	return q.counting(r, r.curvatures(q.Constant, q.Most))
+}
+
+// Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
+// √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·longest² and rounding
+// when a row is replaced. A weight is at most the largest φ” and, times
+// the squared constant, at most longest². Where the constant is 0 it has no coordinate.
+func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
+	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, longest})
+	if constant > 0 {
+		most = math.Min(most, square(longest/constant))
+	}
+	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
+}
+
+// framedHessian asks for Hessian.
+type framedHessian struct {
+	Packing
+	U                     []float64
+	Offset, Most, Longest float64
+}
+
+func (q *framedHessian) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	score, curve := r.scoring(q.U, q.Offset), r.curvatures(q.Constant, q.Most)
+	return q.adding(r, false, func(f, norms []float64, tile rows.Tile, lo int) {
+		score(norms, tile, lo)
+		curve(norms, f, lo)
+		for k, v := range norms {
+			f[k] = math.Sqrt(f[k])
+			if v > q.Longest {
+				f[k] *= q.Longest / v
+			}
+		}
+	})
+}
+
+func square(v float64) float64 { return v * v }
+
+// momentsDistance is the exact L2 sensitivity of packed second moments of rows of norm at
+// most x: for two rows u, v it is
+//
+//	‖uuᵀ − vvᵀ‖_F = √(‖u‖⁴ + ‖v‖⁴ − 2⟨u, v⟩²) ≤ √2·x²
+//
+// with equality for orthogonal rows at the bound.
+func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 + 1e-15) }
+
+// momentsSensitivity is that of packed moments of rows whose weights are at most most and
+// whose terms are at most longest² long: in exact arithmetic √2·longest²
+// (momentsDistance). Rounding adds:
+//
+//   - a row's weight and factor, off by fewer than 16 units;
+//   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
+//     most Z = X + ‖m‖ + constant and weights of at most W = most: γ_m·m·W·Z² for the block
+//     with the row and u·n·W·Z² for each of the B merges, in each answer, times ‖A‖², ‖A‖
+//     taken to be at least 1 for the constant's sake;
+//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
+//     packing, two roundings with room, in each answer, times ‖A‖²;
+//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
+//   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at
+//     most, for each row after the first, twice in each product, in each answer.
+func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
+	e, d, l := &r.s.t.Enc, float64(r.Dim()), r.s.t.MomentsLayout()
+	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
+	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
+	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
+	return float64(momentsDistance(longest)*(1+32*encoding.Unit)) + float64(rounding)
+}
+
+// factors sets f to what the rows of a tile are multiplied by; norms is room.
+type factors func(f, norms []float64, tile rows.Tile, lo int)
+
+// packed returns the packed answer.
+func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
+	m, err := r.s.sumMoments(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return pack(r.transform(m)), nil
+}
+
+// Packing asks for Σ vᵢvᵢᵀ, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
+// left out where it is 0, each row counting its share; or, where persons' rows go together,
+// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
+type Packing struct {
+	InFrame
+	Constant float64
+}
+
+func (q *Packing) cut(t *rows.Table) rows.Cut { return t.InMoments(q.dim(t)) }
+
+func (q *Packing) dim(t *rows.Table) int {
+	if q.Constant > 0 {
+		return t.Enc.Columns + 1
+	}
+	return t.Enc.Columns
+}
+
+func (q *Packing) adding(r *Framed, together bool, set factors) rows.Adder {
+	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.MomentsLayout()
+	return func(of *rows.Workspace, tile rows.Tile, lo int) {
+		a, kept, n := of.MomentsRoom(t, l, dim), 0, tile.Rows
+		set(a.Weights[:n], a.Norms[:n], tile, lo)
+		for k, f := range a.Weights[:n] {
+			if share := t.Persons.Share(lo + k); together {
+				f *= share
+			} else {
+				f *= math.Sqrt(share)
+			}
+			if f != 0 {
+				r.features(a.Row, tile, lo, k)
+				r.addTo(a.Open[:dim], a.Row, float64(f*rows.Factor(r.shorten, lo+k)), float64(f*q.Constant))
+			}
+			if !together || t.Persons.Last(lo+k) {
+				copy(a.Encoded[kept*a.Sum.Stride:], a.Open[:dim])
+				clear(a.Open)
+				kept++
+			}
+		}
+		a.Sum.AddRows(a.Encoded, kept)
+	}
+}
+
+// addTo adds factor times a row's features to sum, and the constant's coordinate if there is
+// one.
+func (r *Framed) addTo(sum, row []float64, factor, constant float64) {
+	d := r.Dim()
+	for j, v := range row[:d] {
+		sum[j] += float64(factor * v)
+	}
+	if len(sum) > d {
+		sum[d] += constant
+	}
+}
+
+// transform returns BᵀmB, B being A beside the constant's 1.
+func (r *Framed) transform(m *mat.SymDense) *mat.SymDense {
+	if r.axes == nil && r.f.Scale == nil {
+		return m
+	}
+	n, d, full := m.SymmetricDim(), r.Dim(), mat.DenseCopyOf(m).RawMatrix().Data
+	for range 2 { // Bᵀ times each row becomes a column
+		next := make([]float64, n*n)
+		for i := range n {
+			row := full[i*n : (i+1)*n]
+			copy(row, r.into(row[:d]))
+			for j, v := range row {
+				next[j*n+i] = v
+			}
+		}
+		full = next
+	}
+	return mat.NewSymDense(n, full)
+}
+
+// pack is the upper triangle of m, row by row and entries off the diagonal times √2: its L2
+// norm is the Frobenius norm of the matrix, so that noise of one size in each number is
+// isotropic among symmetric matrices.
+func pack(m *mat.SymDense) []float64 {
+	d := m.SymmetricDim()
+	packed := make([]float64, 0, d*(d+1)/2)
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := m.At(i, j)
+			if i != j {
+				v *= math.Sqrt2
+			}
+			packed = append(packed, v)
+		}
+	}
+	return packed
+}
+
+// squaresSensitivity is that of Squares. For two rows of norm at most X the vectors p and
+// q of squares are at most √2·X² apart: their L2 norms are at most their L1 norms,
+// ‖x‖² ≤ X², and ‖p − q‖² = ‖p‖² + ‖q‖² − 2⟨p, q⟩ with ⟨p, q⟩ ≥ 0. Rounding adds, in each
+// answer, γ_m·m·X² for the block with the row, u·n·X² for each merge and for the squares
+// themselves (room for four), and two rows' slacks.
+func (r *Framed) squaresSensitivity() float64 {
+	e, x := &r.s.t.Enc, r.s.t.Enc.Bound
+	sums := float64(2.2 * encoding.Unit * r.s.t.Layout.Chain(4))
+	return float64(momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
+}
+
+// Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
+func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
+	total := make([]float64, r.Dim())
+	err := r.s.sum(ctx, total, &framedSquares{r.in()})
+	return r.answer(total, r.squaresSensitivity()), err
+}
+
+// framedSquares asks for Squares.
+type framedSquares struct{ InFrame }
+
+func (*framedSquares) cut(t *rows.Table) rows.Cut { return t.InTiles(t.Enc.Columns) }
+
+func (q *framedSquares) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		a.Row = rows.Room(a.Row, s.Dim())
+		for k := range tile.Rows {
+			r.addSquares(a.Sum, a.Row, tile, lo, k)
+		}
+	}
+}
+
+// addSquares adds the squares of row k of a tile.
+func (r *Framed) addSquares(sum, row []float64, tile rows.Tile, lo, k int) {
+	t := r.s.t
+	share := t.Persons.Share(lo + k)
+	if !tile.Sparse || t.Enc.Scale != nil {
+		t.Encode(row, tile, lo, k)
+		for j, v := range row[:t.Enc.Columns] {
+			sum[j] += float64(share * float64(v*v))
+		}
+		return
+	}
+	s := rows.Factor(t.Shrink, lo+k)
+	for i, j := range tile.Indices[tile.Start[k]:tile.End[k]] {
+		v := s * tile.Data[tile.Start[k]+i]
+		sum[j] += float64(share * float64(v*v))
+	}
+}
+
+func init() {
+	gob.Register(&framedMoments{})
+	gob.Register(&framedCurvatures{})
+	gob.Register(&framedHessian{})
+	gob.Register(&framedSquares{})
+}

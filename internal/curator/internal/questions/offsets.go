@@ -1,0 +1,62 @@
+package questions
+
+import (
+	"context"
+	"encoding/gob"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+)
+
+// Shift returns the same sums, whose scores have offsets within a range added to them; nil
+// offsets are zeros.
+func (s *Sums) Shift(offsets []float64, within rows.Range) *Sums {
+	shifted := *s
+	shifted.offsets, shifted.within, shifted.offsetBound = offsets, within, within.Largest()
+	return &shifted
+}
+
+// addOffsets adds those of the rows from lo on to scores.
+func (s *Sums) addOffsets(z []float64, lo int) {
+	if s.offsets == nil {
+		return
+	}
+	for k, offset := range s.offsets[lo : lo+len(z)] {
+		z[k] += offset
+	}
+}
+
+// Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
+// over its bound, or for counts and amounts the exposure whose logarithm it is, over the
+// largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)
+// and (1, −1), in which lies what a person adds, and the second sum's rounding, the first
+// being exact.
+func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
+	values = make([]float64, 2)
+	err = s.sum(ctx, values, &totals{})
+	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
+}
+
+// totals asks for Totals.
+type totals struct{ rows.Nothing }
+
+func (*totals) cut(t *rows.Table) rows.Cut { return t.InTiles(2) }
+
+func (*totals) adder(s *Sums) rows.Adder {
+	return rows.EachRow(func(i int, sum []float64) {
+		share := s.t.Persons.Share(i)
+		sum[0] += share
+		switch {
+		case s.offsetBound == 0:
+		case s.loss.Labels().FromZero():
+			sum[1] += float64(share * math.Exp(s.offsets[i]-s.within[1]))
+		default:
+			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
+		}
+	})
+}
+
+func init() {
+	gob.Register(&totals{})
+}

@@ -1,0 +1,530 @@
+package questions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// owned are rows of persons with weights and offsets, in no order.
+type owned struct {
+	x       *mat.Dense
+	y, off  []float64
+	Given   []int
+	weights []float64
+}
+
+const offsetEnd = 0.5
+
+func randomOwned(r *rand.Rand, n, persons int) owned {
+	o := owned{x: mat.NewDense(n, 3, nil)}
+	for i := range n {
+		for j := range 3 {
+			o.x.Set(i, j, r.NormFloat64())
+		}
+		o.y, o.off = append(o.y, float64(r.IntN(2))), append(o.off, offsetEnd*(2*r.Float64()-1))
+		o.Given, o.weights = append(o.Given, r.IntN(persons)), append(o.weights, r.Float64()*1.2)
+	}
+	return o
+}
+
+// of are the chosen rows alone, each a person's only one.
+func (o owned) of(t *testing.T, chosen []int, sparse bool) *Sums {
+	t.Helper()
+	x, y, off := mat.NewDense(len(chosen), 3, nil), blocks.Gather(o.y, chosen), blocks.Gather(o.off, chosen)
+	for k, i := range chosen {
+		x.SetRow(k, o.x.RawRowView(i))
+	}
+	var m mat.Matrix = x
+	if sparse {
+		m = sparseOf(t, x)
+	}
+	s, err := NewSums(mustTable(t, m, encoding.NewIdentity(3, 1.5, true)), y, 0, 0, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Shift(off, rows.Range{-offsetEnd, offsetEnd})
+}
+
+func sparseOf(t *testing.T, x *mat.Dense) *rows.Sparse {
+	t.Helper()
+	n, d := x.Dims()
+	starts, columns, values := []int{0}, []int{}, []float64{}
+	for i := range n {
+		for j := range d {
+			columns, values = append(columns, j), append(values, x.At(i, j))
+		}
+		starts = append(starts, len(values))
+	}
+	s, err := rows.NewSparse(n, d, starts, columns, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// questions are all that is a sum over rows, by name.
+func questions(t *testing.T, s *Sums) map[string][]float64 {
+	t.Helper()
+	w, u := []float64{0.3, -0.7, 0.2, 0.4}, []float64{0.5, 0.1, -0.6}
+	out := map[string][]float64{}
+	numbers := func(name string, n int, f func(dst []float64) error) {
+		dst := make([]float64, n)
+		if err := f(dst); err != nil {
+			t.Fatal(err)
+		}
+		out[name] = dst
+	}
+	numbers("gradient", 4, func(dst []float64) error { return s.Gradient(ctx, dst, w, math.Inf(1)) })
+	numbers("clipped gradient", 4, func(dst []float64) error { return s.Gradient(ctx, dst, w, 0.4) })
+	numbers("losses", 2, func(dst []float64) error {
+		return s.Losses(ctx, dst, [][]float64{w, {1, 1, 1, 0}}, []float64{0.6, math.Inf(1)})
+	})
+	numbers("errors", 1, func(dst []float64) error { return s.Errors(ctx, dst, [][]float64{w}) })
+	out["labels"], _, _ = s.LabelSum(ctx)
+	out["totals"], _, _ = s.Totals(ctx)
+	hessian, err := s.Hessian(ctx, w, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["solver's Hessian"] = pack(hessian)
+	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), Longest: 1.2}
+	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}} {
+		framed, err := s.Frame(ctx, whole, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := func(what string, v []float64, _ float64, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[name+" "+what] = v
+		}
+		ask := func(what string, v []float64, l2 float64, err error) { answer(what, v, l2, err) }
+		edges := []float64{2, 1, 0.5, 0.25}
+		wide, apart := Slope{Clip: 0.5, Constant: 1}, Slope{Clip: 0.3, Constant: 1, Apart: 0.6}
+		v, l2, err := heard(framed.Lengths(ctx, edges))
+		ask("lengths", v, l2, err)
+		v, l2, err = heard(framed.Sum(ctx, 0.9))
+		ask("sum", v, l2, err)
+		v, l2, err = heard(framed.Moments(ctx, 0.9))
+		ask("moments", v, l2, err)
+		v, l2, err = heard(framed.Squares(ctx))
+		ask("squares", v, l2, err)
+		v, l2, err = heard(framed.Gradient(ctx, u, 0.2, wide))
+		ask("gradient", v, l2, err)
+		v, l2, err = heard(framed.Gradient(ctx, u, 0.2, apart))
+		ask("gradient, constant apart", v, l2, err)
+		v, l2, err = heard(framed.GradientNorms(ctx, edges, u, 0.2, wide))
+		ask("gradient norms", v, l2, err)
+		v, l2, err = heard(framed.Slopes(ctx, edges, u, 0.2))
+		ask("slopes", v, l2, err)
+		v, l2, err = heard(framed.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.25))
+		ask("curvature norms", v, l2, err)
+		v, l2, err = heard(framed.Hessian(ctx, u, 0.2, 1, 0.25, 0.6))
+		ask("Hessian", v, l2, err)
+	}
+	return out
+}
+
+// Each answer is the sum of what rows alone answer, times their shares: the definition of
+// shares, for every question, dense and sparse, whole and picked.
+func TestAnswersAreSumsOfShares(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, sparse := range []bool{false, true} {
+		o := randomOwned(r, 700, 300)
+		all := make([]int, 700)
+		for i := range all {
+			all[i] = i
+		}
+		plain := o.of(t, all, sparse)
+		table, order, err := plain.t.Own(rows.Owners{Persons: o.Given, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := plain.of(table, order)
+		persons := []int{4, 0, 299, 17, 100, 101, 102}
+		for k := range 200 {
+			persons = append(persons, 103+k%190)
+		}
+		picked := s.of(s.t.Pick(persons), s.t.RowsOf(persons))
+		pickedRows := blocks.Gather(order, s.t.RowsOf(persons))
+		for name, c := range map[string]struct {
+			s    *Sums
+			rows []int
+		}{"all": {s, order}, "picked": {picked, pickedRows}} {
+			got, want := questions(t, c.s), map[string][]float64{}
+			for k, i := range c.rows {
+				share := c.s.t.Persons.Share(k)
+				for q, v := range questions(t, o.of(t, []int{i}, sparse)) {
+					if want[q] == nil {
+						want[q] = make([]float64, len(v))
+					}
+					floats.AddScaled(want[q], share, v)
+				}
+			}
+			for q, v := range want {
+				if !floats.EqualApprox(got[q], v, 1e-9) {
+					t.Errorf("%s, sparse %v, %s: %v, the rows' shares are %v", name, sparse, q, got[q], v)
+				}
+			}
+		}
+	}
+}
+
+// Scatter is the sum of products of what persons add, as shares of their rows'.
+func TestScatterIsOfPersons(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	o := randomOwned(r, 900, 250)
+	all := make([]int, 900)
+	for i := range all {
+		all[i] = i
+	}
+	plain := o.of(t, all, false)
+	table, order, err := plain.t.Own(rows.Owners{Persons: o.Given, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := plain.of(table, order)
+	u, slope := []float64{0.5, 0.1, -0.6}, Slope{Clip: 0.5, Constant: 1}
+	framed, err := s.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := heard(framed.Scatter(ctx, u, 0.1, slope))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewSymDense(4, nil)
+	for p := range 250 {
+		one := s.of(s.t.Pick([]int{p}), s.t.RowsOf([]int{p}))
+		if len(one.labels) == 0 {
+			continue
+		}
+		f, err := one.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := heard(f.Gradient(ctx, u, 0.1, slope))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.SymRankOne(want, 1, mat.NewVecDense(4, g))
+	}
+	if !floats.EqualApprox(got, pack(want), 1e-9) {
+		t.Errorf("%v, persons' gradients have %v", got, pack(want))
+	}
+}
+
+// A person's shares add up to 1 at most, and to exactly 1 only as powers of two.
+func TestSharesAddUp(t *testing.T) {
+	for rows := 1; rows <= 1000; rows++ {
+		for _, weight := range []float64{1, 0.999999, 1.0 / 3, 1e-3, 2, math.Inf(1)} {
+			share := blocks.ShareOf(weight, rows)
+			total := share * float64(rows)
+			if power := rows&(rows-1) == 0 && weight >= 1; power && total != 1 || !power && !(total <= 1-0x1p-20) {
+				t.Errorf("%d rows of weight %g have shares of %g, together %g", rows, weight, share, total)
+			}
+			if share*(1<<20) != math.Trunc(share*(1<<20)) || share > weight/float64(rows) {
+				t.Errorf("%d rows of weight %g have shares of %g", rows, weight, share)
+			}
+		}
+	}
+}
+
+// By the same coins each place has the same person, and the same of that person's rows count,
+// in the same block, whatever rows the person of another place has.
+func TestOwnDependsOnThePersonOnly(t *testing.T) {
+	const Given = 30000
+	rows := func(more int) ([]int, *rows.Table, []int) { // person 8, who has one row, has so many more
+		var of []int
+		for p := range Given {
+			for range 1 + p%4 {
+				of = append(of, p)
+			}
+		}
+		for range more {
+			of = append(of, 8)
+		}
+		x := mat.NewDense(len(of), 1, nil)
+		for i := range of {
+			x.Set(i, 0, 1)
+		}
+		table, order, err := mustTable(t, x, encoding.NewIdentity(1, 1, false)).Own(rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of, table, order
+	}
+	of, before, chosen := rows(0)
+	replaced := -1 // the block
+	_, after, moved := rows(900)
+	if before.Layout.N != after.Layout.N || before.Layout.Blocks != after.Layout.Blocks || before.Layout.BlockRows() != after.Layout.BlockRows() {
+		t.Errorf("layouts %+v and %+v", before.Layout, after.Layout)
+	}
+	if before.Layout.Blocks < 2 {
+		t.Error("one block only")
+	}
+	for p := range Given {
+		a, b := before.RowsOf([]int{p}), after.RowsOf([]int{p})
+		same := slices.Equal(blocks.Gather(chosen, a), blocks.Gather(moved, b))
+		if i := chosen[a[0]]; of[i] == 8 {
+			replaced = p / before.Layout.BlockPersons
+			if same {
+				t.Error("nobody was replaced")
+			}
+		} else if !same {
+			t.Errorf("person %d has the rows %v, and %v where another has more", p, blocks.Gather(chosen, a), blocks.Gather(moved, b))
+		}
+		if len(b) > 3 {
+			t.Errorf("%d rows of person %d count", len(b), p)
+		}
+	}
+	for b := range before.Layout.Blocks {
+		tiles := func(l blocks.Layout) (sizes []int, first int) {
+			l.EachTile(b, func(lo, hi int) {
+				if sizes = append(sizes, hi-lo); len(sizes) == 1 {
+					first = lo
+				}
+			})
+			return sizes, first
+		}
+		x, _ := tiles(before.Layout)
+		y, _ := tiles(after.Layout)
+		if b != replaced && !slices.Equal(x, y) {
+			t.Errorf("block %d has tiles of %v rows, and %v where a person of another block has more", b, x, y)
+		}
+	}
+}
+
+// What can't be is refused.
+func TestOwnRefuses(t *testing.T) {
+	table := mustTable(t, mat.NewDense(2, 1, []float64{1, 1}), encoding.NewIdentity(1, 1, false))
+	for name, c := range map[string]struct {
+		facts rows.Owners
+		kind  error
+	}{
+		"persons of others": {rows.Owners{Persons: []int{0}, Count: 1, Most: 1}, check.ErrShape},
+		"negative count":    {rows.Owners{Persons: []int{0, 0}, Count: -1, Most: 1}, check.ErrConfig},
+		"too many":          {rows.Owners{Persons: []int{0, 0}, Count: rows.MaxPersons + 1, Most: 1}, check.ErrConfig},
+		"no cap":            {rows.Owners{Persons: []int{0, 0}, Count: 1}, check.ErrConfig},
+		"more than stated":  {rows.Owners{Persons: []int{0, -1}, Count: 1, Most: 1}, check.ErrValue},
+		"weights of others": {rows.Owners{Weights: []float64{1}, Heavy: 1}, check.ErrShape},
+		"no largest":        {rows.Owners{Weights: []float64{1, 1}}, check.ErrBound},
+		"negative weight":   {rows.Owners{Weights: []float64{1, -1}, Heavy: 1}, check.ErrValue},
+		"NaN":               {rows.Owners{Weights: []float64{1, math.NaN()}, Heavy: 1}, check.ErrValue},
+	} {
+		if _, _, err := table.Own(c.facts); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if owned, order, err := table.Own(rows.Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.Persons.Shares) != "[0.25 1]" {
+		t.Errorf("%v, rows %v: %v", owned, order, err)
+	}
+}
+
+// Bounds on rounding grow with the rows that a person may have: a block's chain is so much
+// longer, and a person's rows are added up before their products are.
+func TestRoundingOfPersons(t *testing.T) {
+	const n = 500
+	x, of := mat.NewDense(n, 2, nil), make([]int, n)
+	for i := range n {
+		x.Set(i, 0, 1)
+		of[i] = i
+	}
+	framed := func(most int) *Framed {
+		table, order, err := mustTable(t, x, encoding.NewIdentity(2, 1, false)).Own(rows.Owners{Persons: of, Count: n, Most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(table, make([]float64, len(order)), 0, 0, losses.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Frame(ctx, whole, Frame{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	one, nine := framed(1), framed(9)
+	m := float64(one.s.t.Layout.BlockPersons)
+	if got, want := nine.s.t.Layout.Chain(0)-one.s.t.Layout.Chain(0), 8*m*m; got != want {
+		t.Errorf("chains of nine rows a person are longer by %g, want %g", got, want)
+	}
+	moments := float64(one.s.t.MomentsLayout().BlockPersons)
+	got := nine.momentsSensitivity(1, 0, 1e-9) - one.momentsSensitivity(1, 0, 1e-9)
+	if want := 2.2 * encoding.Unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
+		t.Errorf("products of sums of nine rows may be off by %g more, want %g", got, want)
+	}
+}
+
+// One row of a person counts as much as all did: its weight, whatever their number.
+func TestSingleKeepsWeights(t *testing.T) {
+	of, weights := []int{0, 0, 0, 0, 1, 1, 2}, []float64{1, 1, 1, 1, 0.5, 0.5, 0.25}
+	table, order, err := mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false)).Own(rows.Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, rows := table.Single()
+	o := single.Persons
+	if got := fmt.Sprint(slices.Sorted(slices.Values(o.Shares)), o.Start[4], len(order), len(rows)); got != "[0.25 0.5 1] 3 7 3" {
+		t.Errorf("shares, rows and rows %s", got)
+	}
+	for k, i := range blocks.Gather(order, rows) {
+		if o.Shares[k] != weights[i] {
+			t.Errorf("row %d of weight %g counts %g", i, weights[i], o.Shares[k])
+		}
+	}
+}
+
+// A person whose offset goes from one end of the range to the other moves the totals by all that
+// is declared, but for rounding; one who goes from weight 0 to an end, by less.
+func TestTotalsMoveAsDeclared(t *testing.T) {
+	const end = 3.0
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}} {
+		total := func(weight, offset float64) ([]float64, float64) {
+			table, _, err := mustTable(t, mat.NewDense(2, 1, nil), encoding.NewIdentity(1, 1, true)).Own(rows.Owners{Weights: []float64{1, weight}, Heavy: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewSums(table, []float64{1, 0}, 0, 1, loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, declared, err := s.Shift([]float64{0, offset}, rows.Range{-end, end}).Totals(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return values, declared
+		}
+		var largest float64
+		for _, a := range [][2]float64{{0, end}, {1, end}, {1, -end}, {0.5, end}} {
+			for _, b := range [][2]float64{{0, end}, {1, end}, {1, -end}, {0.5, -end}} {
+				from, declared := total(a[0], a[1])
+				to, _ := total(b[0], b[1])
+				moved := floats.Distance(from, to, 2)
+				if largest = math.Max(largest, moved); moved > declared {
+					t.Errorf("%s: %v to %v moves the totals by %g, declared %g", loss.Name(), a, b, moved, declared)
+				}
+				if declared > 2*(1+1e-9) {
+					t.Errorf("declared %g", declared)
+				}
+			}
+		}
+		if want := map[bool]float64{false: 2, true: math.Sqrt2}[loss.Labels().FromZero()]; !(math.Abs(largest-want) < 0.01) {
+			t.Errorf("%s: neighbours move the totals by %g, want %g", loss.Name(), largest, want)
+		}
+	}
+}
+
+// Whatever persons' numbers are and wherever rows stand, persons are in each order equally
+// often, and so are the rows of one that count. Three persons in six orders, of whom one has
+// labels 1, 1 and 0, of which the first two count, in three: 18 lists of labels. A right program
+// would fail once in 10^9 sets of coins, which are fixed: chi-squared of 17 degrees of freedom
+// beyond 80.
+func TestOrderIsDrawn(t *testing.T) {
+	const draws = 3600
+	for name, c := range map[string]struct {
+		Given  []int
+		labels []float64
+	}{
+		"as it comes":         {[]int{0, 0, 0, 1, 2}, []float64{1, 1, 0, 2, 3}},
+		"other numbers":       {[]int{9, 9, 9, -4, 1}, []float64{1, 1, 0, 2, 3}},
+		"rows in other order": {[]int{2, 0, 1, 0, 0}, []float64{3, 0, 2, 1, 1}},
+		"sorted by label":     {[]int{5, 5, 5, 6, 7}, []float64{0, 1, 1, 2, 3}},
+	} {
+		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false))
+		seen := map[string]int{}
+		for seed := range uint64(draws) {
+			_, order, err := table.Own(rows.Owners{Persons: c.Given, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[fmt.Sprint(blocks.Gather(c.labels, order))]++
+		}
+		chi := 0.0
+		for _, n := range seen {
+			chi += math.Pow(float64(n)-draws/18., 2) / (draws / 18.)
+		}
+		if len(seen) != 18 || chi > 80 {
+			t.Errorf("%s: %d lists, chi-squared %.1f: %v", name, len(seen), chi, seen)
+		}
+	}
+}
+
+// Persons without rows have places like others, and add nothing; nobody is left out.
+func TestPersonsWithoutRows(t *testing.T) {
+	table := mustTable(t, mat.NewDense(3, 1, []float64{1, 2, 3}), encoding.NewIdentity(1, 9, false))
+	places := map[int]int{}
+	for seed := range uint64(400) {
+		owned, order, err := table.Own(rows.Owners{Persons: []int{4, 4, 7}, Count: 5, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+		if err != nil || owned.Len() != 5 || len(order) != 3 || owned.PersonsOccur() {
+			t.Fatal(owned, order, err)
+		}
+		for p := range 5 {
+			if len(owned.RowsOf([]int{p})) == 1 {
+				places[p]++
+			}
+		}
+	}
+	for p := range 5 {
+		if n := places[p]; n < 40 || n > 130 { // 80 ± 8
+			t.Errorf("place %d has the person of one row %d times of 400", p, n)
+		}
+	}
+	owned, _, err := table.Own(rows.Owners{Persons: []int{4, 4, 7}, Most: 2})
+	if err != nil || owned.Len() != 2 || !owned.PersonsOccur() {
+		t.Errorf("%d persons who occur: %v", owned.Len(), err)
+	}
+}
+
+// A person of another place is the same, and so are those of its rows that count, where a person
+// is replaced by one of more, of fewer or of no rows.
+func TestPlacesHaveCoinsOfTheirOwn(t *testing.T) {
+	const Given = 40
+	list := func(last int) (others [][]int) { // the last person has so many rows
+		var of []int
+		for p := range Given - 1 {
+			for range 1 + p%7 {
+				of = append(of, p)
+			}
+		}
+		n := len(of)
+		for range last {
+			of = append(of, Given)
+		}
+		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), encoding.NewIdentity(1, 1, false)).
+			Own(rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(6)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range Given {
+			rows := blocks.Gather(order, table.RowsOf([]int{p}))
+			if len(rows) == 0 || rows[0] >= n {
+				rows = nil
+			}
+			others = append(others, rows)
+		}
+		return others
+	}
+	want := list(1)
+	for _, last := range []int{0, 2, 3, 30} {
+		if got := list(last); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("beside a person of %d rows others have the rows\n%v, beside one of 1\n%v", last, got, want)
+		}
+	}
+}

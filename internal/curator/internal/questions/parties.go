@@ -1,0 +1,259 @@
+package questions
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// Aggregator has all parties answer a question, by Shard.Answer, and adds up their answers,
+// integer by integer, modulo 2^Bits. What it returns is for the curator's eyes only.
+type Aggregator interface {
+	Sum(ctx context.Context, question []byte) ([]uint64, error)
+}
+
+// Parties are those that hold the rows of a table, each some.
+type Parties struct {
+	Aggregator
+	Rows []int // of each, which is public
+	Bits int
+}
+
+const (
+	leastBits = 24
+	// stepBits are how many bits a row's integers have at least: sums of n rows have so many more
+	// than the logarithm of n, and a sign.
+	stepBits = 10
+	// idleBits are the sign, and one more: see read.
+	idleBits = 2
+)
+
+// NewParties is the table of rows of which parties answer with sums.
+func NewParties(p Parties, enc encoding.Encoding) (*rows.Table, error) {
+	n, err := p.total()
+	if err != nil {
+		return nil, err
+	}
+	p.Rows = slices.Clone(p.Rows)
+	t := &rows.Table{Enc: enc, Workspaces: new(sync.Pool), Layout: blocks.NewLayout(n, enc.Columns, false, nil)}
+	t.Place = &rows.Place{Class: -1, Labels: rows.AnyLabels(), Remote: &parted{p: &p, n: n}}
+	return t, nil
+}
+
+// parted are rows that parties hold, as they have them: no party knows what was picked or made of
+// rows.
+type parted struct {
+	p      *Parties
+	n      int
+	agreed *agreement
+}
+
+func (r *parted) Rows() int                     { return r.n }
+func (*parted) GradientsOnly() bool             { return true }
+func (*parted) Close() error                    { return nil }
+func (*parted) Tells(int, *blocks.Persons) bool { return false }
+
+func (r *parted) Of(n int, _ *blocks.Persons) rows.Elsewhere {
+	return &parted{p: r.p, n: n}
+}
+
+func (r *parted) After(rows.Step) rows.Elsewhere { return r.Of(r.n, nil) }
+
+func (*parted) Sum(context.Context, *rows.Table, rows.Pass, rows.Cut, func([]float64)) error {
+	return errParties
+}
+
+func (*parted) Copy(context.Context, *rowfile.File, []int) (*rowfile.File, func(), error) {
+	return nil, nil, errParties
+}
+
+// total is how many rows all parties have.
+func (p *Parties) total() (n int, err error) {
+	for k, rows := range p.Rows {
+		if rows < 1 || rows > math.MaxInt32-n {
+			return 0, check.Fail(check.ErrShape, fmt.Sprintf("rows of party %d (counted from 1)", k+1), rows, fmt.Sprintf("must be 1 or more, and all of them %d at most", math.MaxInt32))
+		}
+		n += rows
+	}
+	switch {
+	case len(p.Rows) < 1:
+		return 0, check.Fail(check.ErrShape, "parties", 0, "must be at least one")
+	case p.Bits < leastBits || p.Bits > 64:
+		return 0, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
+	case float64(n) > math.Ldexp(1, p.Bits-idleBits-stepBits):
+		return 0, check.Fail(check.ErrConfig, "Bits", p.Bits, fmt.Sprintf("must be more, for sums of %d rows", n))
+	}
+	return n, nil
+}
+
+// partiesOf are those that hold the rows, nil where these lie otherwise.
+func partiesOf(t *rows.Table) *Parties {
+	if !t.Parties() {
+		return nil
+	}
+	return t.Place.Remote.(*parted).p
+}
+
+// errParties is the error of what parties aren't asked.
+var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums of gradients")
+
+// longest bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
+// a millionth is more than rounding takes.
+func (s *Sums) longest(r, clip float64) float64 {
+	slack := 1 + s.t.Enc.Slack()
+	x := s.t.Enc.FeatureBound() * slack
+	slope := s.loss.Constants(x*r*slack, s.labelBound).Slope
+	return math.Min(x*slope, clip*slack) * (1 + 1e-6)
+}
+
+// step is the least power of two, of which so many make the longest gradient, in each of n rows,
+// that a sum fits Bits − 1 bits with its sign: see read.
+func (p *Parties) step(n int, longest float64) float64 {
+	_, exp := math.Frexp(longest * float64(n) / math.Ldexp(1, p.Bits-idleBits))
+	return math.Ldexp(1, exp)
+}
+
+// rounding bounds by how much rounding to steps, where parties hold the rows, can bring two
+// gradients further apart: each coordinate by less than one, as rounding towards zero doesn't
+// change the order of numbers, nor moves one by a step. In the ball of a clip they stay, as
+// they get no longer. A sum of up to 2^(Bits−2) steps, whoever added what, is rounded once more
+// when it becomes a float64, by a 2^-53 of that at most, in either of two tables.
+func (at *parted) rounding(s *Sums, r, clip float64) float64 {
+	p := at.p
+	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
+	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
+}
+
+// Descent is what parties are told of a fit before its first question.
+type Descent struct {
+	Steps        int
+	Clip, Radius float64
+	Mu           float64 // that all questions spend together
+}
+
+// agreement is a fit that parties have agreed to.
+type agreement struct {
+	plan string
+	clip float64
+	lock sync.Mutex
+	next int // number of the question
+}
+
+// Agree tells all parties that hold the rows the plan of a fit, who check their rows, with their
+// labels, and count them: what is wrong with one is told before anything is released. It returns
+// the rows for this fit. Other rows are checked when they are opened, and are returned as they
+// are.
+func (s *Sums) Agree(ctx context.Context, of Descent) (*rows.Table, error) {
+	p, at := partiesOf(s.t), s.t.Place
+	if p == nil {
+		return s.t, nil
+	}
+	loss, err := encodeLoss(s.loss)
+	if err != nil {
+		return nil, err
+	}
+	var unique [16]byte
+	rand.Read(unique[:]) // never fails; a name, not noise
+	plan := shardPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: s.t.Enc, Loss: loss,
+		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
+	if !math.IsInf(of.Clip, 1) {
+		plan.Clip = &of.Clip
+	}
+	message, err := p.ask(ctx, make([]float64, s.Dim()), shardMessage{Plan: &plan}, 0)
+	if err != nil {
+		return nil, err
+	}
+	t, r := *s.t, *at.Remote.(*parted)
+	r.agreed = &agreement{plan: planOf(message), clip: of.Clip, next: 1}
+	t.Place = &rows.Place{Class: at.Class, Labels: at.Labels, Remote: &r}
+	return &t, nil
+}
+
+// combine is Gradient's sum over all rows, as parties have them and have agreed to.
+func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combination) error {
+	p := at.p
+	q, ok := of.(*gradient)
+	fit := at.agreed
+	if !ok || !s.t.AsHeld() || fit == nil || q.Clip != fit.clip {
+		return errParties
+	}
+	fit.lock.Lock()
+	defer fit.lock.Unlock()
+	longest := s.longest(vector.Norm(q.W), q.Clip)
+	question := shardQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), longest), Weights: q.W}
+	question.Bound = longest / question.Step
+	fit.next++
+	_, err := p.ask(ctx, dst, shardMessage{Question: &question}, question.Step)
+	return err
+}
+
+// ask sends a message and sets dst to the sum of the answers, in these steps.
+func (p *Parties) ask(ctx context.Context, dst []float64, m shardMessage, step float64) ([]byte, error) {
+	m.Protocol = shardProtocol
+	message, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("%w: message to parties: %w", check.ErrConfig, err)
+	}
+	sum, err := p.Sum(ctx, message)
+	if err != nil {
+		return nil, err
+	}
+	return message, p.read(dst, sum, step, message)
+}
+
+// read turns a sum of all parties' answers into numbers, and refuses it unless as many have answered
+// this question as there are, over as many rows.
+//
+// Rows alone fill half of the modulus. A sum beyond is of a party that lies, and is folded back,
+// down to 0 at the modulus's other end, instead of refused or taken as it is: around the ring of
+// integers numbers then move by no more than the sum does, so that another party's row has
+// the sensitivity it should, whatever is added to it, and no error depends on it.
+func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte) error {
+	n := 0
+	for _, rows := range p.Rows {
+		n += rows
+	}
+	if all := shardHead + len(dst) + shardTail; len(sum) != all {
+		return refused("integers", fmt.Sprintf("must be %d", all))
+	}
+	for _, v := range sum {
+		if v > mask(p.Bits) {
+			return refused("modulus", fmt.Sprintf("must be 2^%d", p.Bits))
+		}
+	}
+	switch parties := uint64(len(p.Rows)); {
+	case sum[0] != parties:
+		return refused("parties", fmt.Sprintf("must be %d, whose masks add up to 0", parties))
+	case sum[1] != uint64(n):
+		return refused("rows", fmt.Sprintf("must be the parties' %d", n))
+	case sum[2] != (parties*mark(message, p.Bits))&mask(p.Bits):
+		return refused("question", "must be the one that was asked, of all parties")
+	}
+	last := len(sum) - shardTail
+	if sum[last] != checksum(message, sum[:last], p.Bits) {
+		return refused("checksum", "must be that of its integers: the sum or an answer was damaged")
+	}
+	for j, v := range sum[shardHead:last] {
+		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)
+		switch {
+		case steps > half:
+			steps = half - (steps - half)
+		case steps < -half:
+			steps = -half - (steps + half)
+		}
+		dst[j] = float64(steps) * step
+	}
+	return nil
+}

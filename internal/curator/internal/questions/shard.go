@@ -1,0 +1,211 @@
+package questions
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/rowfile"
+)
+
+// shardProtocol names the form of what parties are told, asked and answer.
+const shardProtocol = "dpglm shard 2"
+
+// shardMessage is the plan of a fit or, once parties have agreed to it, one of its questions.
+type shardMessage struct {
+	Protocol string         `json:"protocol"`
+	Plan     *shardPlan     `json:"plan,omitempty"`
+	Question *shardQuestion `json:"question,omitempty"`
+}
+
+// shardPlan is all that a fit's questions have in common, and how many there are.
+type shardPlan struct {
+	Fit     string            `json:"fit"` // that no other fit has
+	Bits    int               `json:"bits"`
+	Parties []int             `json:"parties"` // the rows of each
+	Rows    encoding.Encoding `json:"rows"`
+	Loss    json.RawMessage   `json:"loss"`
+	Labels  [2]float64        `json:"labels"`         // centre and bound
+	Clip    *float64          `json:"clip,omitempty"` // none if it isn't there
+	Radius  float64           `json:"radius"`         // of the ball that all weights lie in
+	Steps   int               `json:"steps"`          // questions
+	Mu      float64           `json:"mu"`             // all that they spend together
+}
+
+// shardQuestion asks parties for the sum of their rows' gradients, each of which becomes
+// integers before it is added: its coordinates, in steps, rounded towards zero. So a sum doesn't
+// depend on who holds which rows, nor on the order in which they are added.
+//
+// An answer is 4 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
+// message's mark; the sum; and the checksum of all these. Whoever adds answers up modulo
+// 2^Bits adds these, too, by which the sum's receiver sees that as many answers to this question
+// were added as there are parties, over as many rows, and that no integer was damaged. To a plan
+// parties answer when they have checked their rows and labels, with a sum of 0.
+type shardQuestion struct {
+	Plan    string    `json:"plan"`   // the SHA-256 of its message
+	Number  int       `json:"number"` // of the question, from 1
+	Step    float64   `json:"step"`   // a power of two
+	Bound   float64   `json:"bound"`
+	Weights []float64 `json:"weights"`
+}
+
+// shardHead is how many integers come before the sum, and shardTail how many behind.
+const shardHead, shardTail = 3, 1
+
+// mask keeps an integer's last bits.
+func mask(bits int) uint64 { return math.MaxUint64 >> (64 - bits) }
+
+// mark is a number that a message has, of the last bits of its SHA-256.
+func mark(message []byte, bits int) uint64 {
+	sum := sha256.Sum256(message)
+	return binary.LittleEndian.Uint64(sum[:]) & mask(bits)
+}
+
+// checksum is a sum of integers, each times an odd number that the message gives it. So that of
+// a sum of answers is the sum of their checksums, and any change of one integer changes it.
+func checksum(message []byte, integers []uint64, bits int) (sum uint64) {
+	numbered := append(slices.Clone(message), make([]byte, 8)...)
+	for j, v := range integers {
+		binary.LittleEndian.PutUint64(numbered[len(message):], uint64(j))
+		of := sha256.Sum256(numbered)
+		sum += v * (binary.LittleEndian.Uint64(of[:]) | 1)
+	}
+	return sum & mask(bits)
+}
+
+// Shard is a party's file of rows.
+type Shard struct {
+	file   *rowfile.File
+	agree  func(Terms) error
+	tables rows.Cache[*rows.Table]
+
+	lock sync.Mutex
+	fits map[string]*agreed // by their plans' SHA-256
+}
+
+// OpenShard opens it, without reading rows. What isn't agreed to is refused.
+func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
+	f, err := rowfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Beside) > 0 {
+		f.Close()
+		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must have no persons, weights or offsets, as parties are asked for sums over single rows")
+	}
+	return &Shard{file: f, agree: agree, fits: map[string]*agreed{}}, nil
+}
+
+// Close closes the file.
+func (p *Shard) Close() error { return p.file.Close() }
+
+// Format prints the shape, whatever the verb.
+func (p *Shard) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "rows.Shard of %d rows", p.file.Rows)
+}
+
+// Answer answers a message of a driver with Parties. Once it has refused one, it goes on with
+// no fit.
+func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
+	var of shardMessage
+	d := json.NewDecoder(bytes.NewReader(message))
+	d.DisallowUnknownFields()
+	err := d.Decode(&of)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: message: %w", check.ErrConfig, err)
+	case of.Protocol != shardProtocol:
+		err = check.Fail(check.ErrConfig, "protocol", fmt.Sprintf("%q", of.Protocol), fmt.Sprintf("must be %q", shardProtocol))
+	case (of.Plan == nil) == (of.Question == nil):
+		err = check.Fail(check.ErrConfig, "message", nil, "must be a plan or a question")
+	}
+	if err != nil {
+		return nil, p.refuse(err)
+	}
+	var fit *agreed
+	if of.Plan != nil {
+		fit, err = p.begin(ctx, message, of.Plan)
+	} else {
+		fit, err = p.admit(of.Question)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := make([]uint64, shardHead+fit.sums.Dim()+shardTail)
+	answer[0], answer[1], answer[2] = 1, uint64(fit.sums.Len()), mark(message, fit.plan.Bits)
+	last := len(answer) - shardTail
+	if of.Question != nil {
+		if err := fit.sums.integers(ctx, answer[shardHead:last], of.Question, fit.clip); err != nil {
+			return nil, err
+		}
+	}
+	answer[last] = checksum(message, answer[:last], fit.plan.Bits)
+	for j := range answer {
+		answer[j] &= mask(fit.plan.Bits)
+	}
+	return answer, nil
+}
+
+// integers sets dst to the sum of the rows' gradients, each in whole steps.
+func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, clip float64) error {
+	type adding struct {
+		*rows.Workspace
+		sum []uint64
+	}
+	t := s.t
+	var f encoding.Folded
+	t.Enc.Fold(q.Weights, &f)
+	return rows.InParts(ctx, t, t.Layout, 0, t.Layout.Blocks, 0,
+		func() *adding { return &adding{t.Acquire(), make([]uint64, len(dst))} },
+		func(a *adding) { t.Release(a.Workspace) },
+		func(a *adding) { clear(a.sum) },
+		func(a *adding, p *rows.Part) {
+			s := s.part(p)
+			for lo := 0; lo < len(s.t.Length); lo += t.Layout.TileRows {
+				tile := s.t.Src.Tile(lo, min(lo+t.Layout.TileRows, len(s.t.Length)), a.Buf)
+				z := a.Z[:tile.Rows]
+				s.t.Score(z, tile, lo, &f)
+				s.slopes(z, lo)
+				if !math.IsInf(clip, 1) {
+					kernel.Clip(z, s.t.Norm[lo:lo+len(z)], clip)
+				}
+				a.Row = rows.Room(a.Row, len(dst))
+				for k, c := range z {
+					s.t.Encode(a.Row, tile, lo, k)
+					addSteps(a.sum, a.Row, c, q)
+				}
+			}
+		},
+		func(a *adding) {
+			for j, v := range a.sum {
+				dst[j] += v
+			}
+		})
+}
+
+// addSteps adds c·row in whole steps: each coordinate is rounded towards zero, so that integers
+// are no longer than the gradient. One that is longer than the bound, which a driver with the
+// rows' constants never sees, is left out.
+func addSteps(sum []uint64, row []float64, c float64, q *shardQuestion) {
+	var square float64
+	for j, v := range row {
+		row[j] = math.Trunc(float64(c*v) / q.Step)
+		square += float64(row[j] * row[j])
+	}
+	if !(math.Sqrt(square) <= q.Bound) {
+		return
+	}
+	for j, v := range row {
+		sum[j] += uint64(int64(v))
+	}
+}

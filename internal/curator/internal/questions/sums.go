@@ -1,0 +1,129 @@
+package questions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Sums answers questions about the rows of a Table under one loss. Each answer
+// is a sum over rows of something bounded by public numbers.
+type Sums struct {
+	t           *rows.Table
+	loss        losses.Loss
+	labels      []float64
+	signed      []float64 // norms with the signs of labels, for rows that are added at once
+	labelCentre float64   // of the labels before they are mapped
+	labelBound  float64
+	offsets     []float64  // what each row's score has beside its weights'; nil if all are 0
+	offsetBound float64    // on their magnitude
+	within      rows.Range // in which they lie
+	ask         func(*Question) error
+}
+
+// NewSums binds labels to the rows, mapped into the loss's domain by public
+// rules: binary labels to ±1 by sign, counts and amounts clamped to the bound, and real labels
+// less the centre clamped to it on either side.
+func NewSums(t *rows.Table, labels []float64, labelCentre, labelBound float64, loss losses.Loss) (*Sums, error) {
+	if loss.Labels() != losses.Binary {
+		if err := check.Bound("label bound", labelBound); err != nil {
+			return nil, err
+		}
+	}
+	if t.Elsewhere() {
+		if _, err := encodeLoss(loss); err != nil {
+			return nil, err
+		}
+	}
+	if t.Place != nil {
+		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.CheckLabels(loss.Labels())
+	}
+	if len(labels) != len(t.Length) {
+		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.Length)))
+	}
+	mapped := make([]float64, len(labels))
+	for i, y := range labels {
+		var ok bool
+		if mapped[i], ok = rows.MapLabel(loss.Labels(), y, labelCentre, labelBound); !ok {
+			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, rows.LabelRule(loss.Labels()))
+		}
+	}
+	return (&Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}).sign(nil), nil
+}
+
+// Len is the table's.
+func (s *Sums) Len() int { return s.t.Len() }
+
+// Loss is the loss that the labels are bound to.
+func (s *Sums) Loss() losses.Loss { return s.loss }
+
+// Dim is the number of weights.
+func (s *Sums) Dim() int { return s.t.Enc.Dim() }
+
+// part are the sums over a part of the rows.
+func (s *Sums) part(p *rows.Part) *Sums {
+	if p.Table == s.t {
+		return s
+	}
+	of := *s
+	of.t, of.labels = p.Table, p.Labels
+	if s.loss != nil {
+		p.Room.Mapped = rows.Room(p.Room.Mapped, len(p.Labels))
+		for i, y := range p.Labels {
+			p.Room.Mapped[i], _ = rows.MapLabel(s.loss.Labels(), y, s.labelCentre, s.labelBound) // checked by NewSums
+		}
+		of.labels = p.Room.Mapped
+		p.Room.Signed = of.sign(p.Room.Signed).signed
+		of.signed = p.Room.Signed
+	}
+	of.offsets = p.Offsets
+	if s.offsets != nil {
+		of.offsets = s.offsets[p.From : p.From+len(p.Labels)]
+	}
+	return &of
+}
+
+// Single returns the sums over the rows of [Table.Single].
+func (s *Sums) Single() *Sums {
+	if s.t.PersonRows() <= 1 {
+		return s
+	}
+	return s.of(s.t.Single())
+}
+
+// of returns the sums over a table of the given rows of s.
+func (s *Sums) of(t *rows.Table, order []int) *Sums {
+	picked := *s
+	picked.t, picked.labels, picked.offsets = t, blocks.Gather(s.labels, order), blocks.Gather(s.offsets, order)
+	return &picked
+}
+
+// Every returns the sums over each k-th person's rows, a sample for solvers.
+func (s *Sums) Every(k int) *Sums {
+	if k == 1 {
+		return s
+	}
+	persons := make([]int, 0, (s.Len()+k-1)/k)
+	for i := 0; i < s.Len(); i += k {
+		persons = append(persons, i)
+	}
+	return s.of(s.t.Pick(persons), s.t.RowsOf(persons))
+}
+
+// pass is the table's, where of says how rows are added that this process reads.
+func (s *Sums) pass(ctx context.Context, dst []float64, of func(s *Sums) rows.Adder) error {
+	return s.t.Pass(ctx, dst, func(p *rows.Part) rows.Adder { return of(s.part(p)) })
+}
+
+// sum sets dst to the answer to a question.
+func (s *Sums) sum(ctx context.Context, dst []float64, q asked) error {
+	return s.t.Sum(ctx, dst, s.asking(q))
+}
+
+func (s *Sums) asking(q asked) *asking {
+	return &asking{sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, q, s}
+}

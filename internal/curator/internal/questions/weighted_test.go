@@ -1,0 +1,27 @@
+package questions
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+)
+
+// momentsOf are the moments with the given weights of rows; nil weights are ones.
+func momentsOf(ctx context.Context, t *rows.Table, weights []float64) (*mat.SymDense, error) {
+	if weights == nil {
+		return (&Sums{t: t}).sumMoments(ctx, &moments{})
+	}
+	return (&Sums{t: t}).sumMoments(ctx, &weightedMoments{of: weights})
+}
+
+// weightedMoments asks for moments with weights of this process.
+type weightedMoments struct {
+	moments
+	of []float64
+}
+
+func (q *weightedMoments) adder(s *Sums) rows.Adder {
+	return s.t.MomentsAdder(func(dst []float64, _ rows.Tile, lo int) { copy(dst, q.of[lo:]) })
+}

@@ -1,0 +1,124 @@
+package rows
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/kernel"
+)
+
+// Weigh sets weights to those of the rows of a tile that starts at row lo.
+type Weigh func(weights []float64, tile Tile, lo int)
+
+// MomentsAdder adds Σᵢ weights_i·xᵢxᵢᵀ, with weights of 0 or
+// more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
+// goroutine Dim² numbers.
+func (t *Table) MomentsAdder(f Weigh) Adder {
+	l := t.MomentsLayout()
+	return func(a *Workspace, tile Tile, lo int) {
+		t.momentsTile(a.MomentsRoom(t, l, t.Enc.Dim()), tile, lo, f)
+	}
+}
+
+// InMoments is the cut of dim×dim second moments.
+func (t *Table) InMoments(dim int) Cut {
+	return Cut{t.MomentsLayout(), len(kernel.NewMoments(dim).Sum), dim}
+}
+
+// MomentsLayout has fewer blocks than a gradient's, as merging one costs Dim², and
+// at least so many rows a tile that reading and writing all sums for them is cheap.
+func (t *Table) MomentsLayout() blocks.Layout {
+	const tileRows = 128
+	l := blocks.Layout{N: t.Layout.N, TileRows: tileRows, Persons: t.Persons}
+	return l.Cut(min(max(l.N/max(4*tileRows, 2*t.Enc.Dim()), 2), 64))
+}
+
+// momentsRoom is what one goroutine needs for second moments.
+type momentsRoom struct {
+	Weights []float64 // of the tile's rows
+	Norms   []float64 // and what else belongs to these
+	Row     []float64 // one row in a frame
+	Open    []float64 // of a person's rows, what has been added up so far
+	Encoded []float64 // encoded rows, times the roots of their weights
+	values  []float64 // of a sparse row, likewise
+	columns []int     // of these values, the intercept's included
+	Sum     kernel.Moments
+}
+
+// MomentsRoom is the workspace's for a block's sum.
+func (a *Workspace) MomentsRoom(t *Table, l blocks.Layout, dim int) *momentsRoom {
+	if m := a.moments; m == nil || m.Sum.Dim != dim || len(m.Weights) != l.TileRows || len(m.Row) != t.Enc.Dim() {
+		of := *kernel.NewMoments(dim)
+		a.moments = &momentsRoom{Weights: make([]float64, l.TileRows), Norms: make([]float64, l.TileRows), Row: make([]float64, t.Enc.Dim()), Open: make([]float64, t.Enc.Dim()+1),
+			Encoded: make([]float64, l.TileRows*of.Stride), Sum: kernel.Moments{Dim: dim, Stride: of.Stride}}
+	}
+	a.moments.Sum.Sum = a.Sum
+	return a.moments
+}
+
+// momentsTile adds the moments of the rows of a tile, in their order.
+func (t *Table) momentsTile(a *momentsRoom, tile Tile, lo int, f Weigh) {
+	weights := a.Weights[:tile.Rows]
+	f(weights, tile, lo)
+	t.Persons.Weigh(weights, lo)
+	if tile.Sparse && t.Enc.Scale == nil && t.ScatterPays(tile) {
+		t.scatterTile(a, tile, lo, weights)
+		return
+	}
+	kept := 0
+	for k, weight := range weights {
+		if weight != 0 {
+			u := a.Encoded[kept*a.Sum.Stride:][:a.Sum.Dim]
+			t.Encode(u, tile, lo, k)
+			floats.Scale(math.Sqrt(weight), u)
+			kept++
+		}
+	}
+	a.Sum.AddRows(a.Encoded, kept)
+}
+
+func (t *Table) scatterTile(a *momentsRoom, tile Tile, lo int, weights []float64) {
+	for k, weight := range weights {
+		if weight == 0 {
+			continue
+		}
+		a.values = append(a.values[:0], tile.Data[tile.Start[k]:tile.End[k]]...)
+		a.columns = append(a.columns[:0], tile.Indices[tile.Start[k]:tile.End[k]]...)
+		floats.Scale(Factor(t.Shrink, lo+k), a.values)
+		if t.Enc.Intercept {
+			a.values, a.columns = append(a.values, t.Enc.Constant), append(a.columns, t.Enc.Columns)
+		}
+		floats.Scale(math.Sqrt(weight), a.values)
+		a.Sum.AddSparse(a.columns, a.values)
+	}
+}
+
+// ScatterPays reports whether the rows of a sparse tile are so sparse that adding the
+// products of their entries one by one takes less time than full rows do.
+func (t *Table) ScatterPays(tile Tile) bool {
+	const perProduct = 8 // products of full rows in the time of one by itself
+	products, dim := 0, t.Enc.Dim()
+	for k := range tile.Rows {
+		entries := tile.End[k] - tile.Start[k] + dim - t.Enc.Columns
+		products += entries * entries
+	}
+	return perProduct*products < tile.Rows*dim*dim
+}
+
+// MomentsRounding bounds the Frobenius distance between how far Moments, without
+// weights, moves when one row is replaced, as computed, and the exact difference of
+// the two rows' xxᵀ. With m rows a block and B blocks:
+//
+//   - blocks without the replaced row have the same bits. An element of the block
+//     with it is the end of a chain of m fused multiply-adds, off by γ_m times the
+//     sum of its terms' magnitudes, and the matrix of these sums has norm at most
+//     m·X²: γ_m·m·X² in each table;
+//   - each of the B merges rounds a sum of norm at most n·X², in each table;
+//   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
+func (t *Table) MomentsRounding() float64 {
+	l, x := t.MomentsLayout(), t.Enc.FeatureBound()
+	return x * x * (float64(2.2*encoding.Unit*l.Chain(0)) + float64(4.1*t.Enc.Slack()))
+}

@@ -1,0 +1,76 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/sketch"
+)
+
+// Step makes rows of others: it projects them, if it has a map, and scales those that are longer
+// down to a bound. Each depends on its own row only.
+type Step struct {
+	Bound    float64
+	Constant float64      // without a map; with one it is that of a new encoding
+	Map      *sketch.Spec // nil for none
+}
+
+// EncodingAfter is the encoding of the rows that steps make.
+func EncodingAfter(e encoding.Encoding, steps []Step) encoding.Encoding {
+	for _, s := range steps {
+		if s.Map != nil {
+			e = encoding.NewIdentity(s.Map.K, s.Bound, e.Intercept)
+		} else {
+			e = e.Rebound(s.Bound, s.Constant)
+		}
+	}
+	return e
+}
+
+// projectElsewhere is Project for rows that workers read, who project them in each pass.
+func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) {
+	spec, ok := sketch.SpecOf(phi)
+	if !ok {
+		return nil, ErrNotAsked
+	}
+	p := &Table{Enc: EncodingAfter(t.Enc, []Step{{Bound: bound, Map: &spec}}), Persons: t.Persons, Workspaces: new(sync.Pool)}
+	p.Place = t.Place.after(Step{Bound: bound, Map: &spec})
+	p.Place.Sparse = false
+	p.Layout = blocks.NewLayout(t.Len(), spec.K, false, t.Persons)
+	return p, nil
+}
+
+// projections are those that this process made last.
+var projections Cache[sketch.Map]
+
+// of makes rows of those of a part in memory.
+func (s Step) of(p *Table) (*Table, error) {
+	if s.Map == nil {
+		return p.Rebound(s.Bound, s.Constant), nil
+	}
+	phi, err := projections.Get(context.Background(), fmt.Sprint(*s.Map), 4, s.Map.Map)
+	if err != nil {
+		return nil, err
+	}
+	if _, d := phi.Dims(); d != p.Enc.Columns {
+		return nil, check.Fail(check.ErrConfig, "map", d, "must be for the rows' columns")
+	}
+	n, k, images := len(p.Length), s.Map.K, projected{p, phi}
+	data := make([]float64, n*k)
+	for lo := 0; lo < n; lo += p.Layout.TileRows {
+		hi := min(lo+p.Layout.TileRows, n)
+		images.Tile(lo, hi, data[lo*k:hi*k])
+	}
+	of, err := NewOfSource(DenseSource{M: blas64.General{Rows: n, Cols: k, Stride: k, Data: data}}, n, encoding.NewIdentity(k, s.Bound, p.Enc.Intercept))
+	if err != nil {
+		return nil, err
+	}
+	of.Persons, of.Layout = p.Persons, p.Layout
+	return of, nil
+}
