@@ -9,7 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// errExited reports a pass that lost a goroutine to runtime.Goexit, which a matrix
+// ErrExited reports a pass that lost a goroutine to runtime.Goexit, which a matrix
 // or a loss that calls testing.T.FailNow does, for instance.
 var ErrExited = check.Fail(check.ErrConfig, "matrix or loss", nil, "must not end the goroutine that calls it (runtime.Goexit)")
 

@@ -10,7 +10,7 @@ import (
 // maxAbs is the largest magnitude of a raw value without a range.
 const maxAbs = 1e100
 
-// admitRow checks the values of row i and clamps them, and reports whether it had to.
+// AdmitRow checks the values of row i and clamps them, and reports whether it had to.
 // Values within their ranges, which are most, need two comparisons.
 func (e *Encoding) AdmitRow(row []float64, i int) (outside bool, err error) {
 	if e.Min == nil {

@@ -72,11 +72,11 @@ func (e *Encoding) FeatureBound() float64 {
 // on encoded rows; it measures cancellation, which costs rounding error.
 func (e *Encoding) Offset() float64 { return e.Magnitude / e.FeatureBound() }
 
-// slack bounds the relative error of a row's norm, factor and features: p+16
+// Slack bounds the relative error of a row's norm, factor and features: p+16
 // roundings of its p raw terms, with room.
 func (e *Encoding) Slack() float64 { return 8 * Unit * (float64(e.Columns) + 16) * e.Offset() }
 
-// normBound bounds the norm of a bounded row, the constant feature included, by the
+// NormBound bounds the norm of a bounded row, the constant feature included, by the
 // computed norm of its features, for clips: these must hold for short rows too, to
 // which the rounding of raw terms that cancel is large. A feature's two roundings
 // are those of a raw term and of its sum with the shift, so that the norm misses at
@@ -88,7 +88,7 @@ func (e *Encoding) NormBound(length float64) float64 {
 	return math.Hypot(length, e.Constant)
 }
 
-// norm is the norm of the features of a raw row, before scaling to the bound.
+// Norm is the norm of the features of a raw row, before scaling to the bound.
 func (e *Encoding) Norm(x []float64) float64 {
 	var sum float64
 	if e.Scale == nil {
@@ -152,7 +152,7 @@ func (e *Encoding) Encode(x []float64) ([]float64, error) {
 	return u, nil
 }
 
-// shrink is the factor ≤ 1 that brings a row of the given norm to the bound.
+// Shrink is the factor ≤ 1 that brings a row of the given norm to the bound.
 func (e *Encoding) Shrink(norm float64) float64 {
 	if norm > e.Bound {
 		return e.Bound / norm
@@ -174,7 +174,7 @@ func (e *Encoding) Bounded(u []float64, s float64) {
 	}
 }
 
-// shifted reports whether absent entries of sparse rows are features other than 0.
+// Shifted reports whether absent entries of sparse rows are features other than 0.
 func (e *Encoding) Shifted() bool {
 	for _, b := range e.Shift {
 		if b != 0 {
@@ -197,5 +197,5 @@ func (e Encoding) Rebound(bound, constant float64) Encoding {
 	return e
 }
 
-// unit is the unit roundoff of float64.
+// Unit is the unit roundoff of float64.
 const Unit = 0x1p-53

@@ -14,7 +14,7 @@ type Entries struct {
 	Values     []float64
 }
 
-// admitSparse checks the values of all rows, clamps them in a copy where a range
+// AdmitSparse checks the values of all rows, clamps them in a copy where a range
 // asks for it, and returns those to use from then on.
 func (e *Encoding) AdmitSparse(s Entries) ([]float64, error) {
 	for j := range e.Min {
@@ -75,7 +75,7 @@ func (e *Encoding) admitSparseGroups(s Entries) error {
 	return nil
 }
 
-// sparseNorm is norm for a sparse row. Absent columns contribute their shift:
+// SparseNorm is norm for a sparse row. Absent columns contribute their shift:
 // its squares are summed once, in base, and corrected where a value is present.
 // The correction cancels, so its rounding error is added.
 func (e *Encoding) SparseNorm(indices []int, values []float64, base float64) float64 {

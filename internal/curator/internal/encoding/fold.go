@@ -1,13 +1,13 @@
 package encoding
 
-// folded is a weight vector in terms of raw rows: the score of row x with
+// Folded is a weight vector in terms of raw rows: the score of row x with
 // factor s is s·(⟨v, x⟩ + offset) + intercept.
 type Folded struct {
 	V                 []float64
 	Offset, Intercept float64 // intercept is a weight times the constant
 }
 
-// fold writes w in terms of raw rows; f.v is reused.
+// Fold writes w in terms of raw rows; f.v is reused.
 func (e *Encoding) Fold(w []float64, f *Folded) {
 	f.V = append(f.V[:0], w[:e.Columns]...)
 	f.Offset, f.Intercept = 0, 0
@@ -23,7 +23,7 @@ func (e *Encoding) Fold(w []float64, f *Folded) {
 	}
 }
 
-// foldAll writes several weight vectors in terms of raw rows, and the v of all, one after
+// FoldAll writes several weight vectors in terms of raw rows, and the v of all, one after
 // the other.
 func (e *Encoding) FoldAll(ws [][]float64) (fs []Folded, v []float64) {
 	fs = make([]Folded, len(ws))
@@ -34,7 +34,7 @@ func (e *Encoding) FoldAll(ws [][]float64) (fs []Folded, v []float64) {
 	return fs, v
 }
 
-// unfold turns the sums Σeᵢxᵢ, Σeᵢ and Σcᵢ over raw rows, with eᵢ = cᵢsᵢ, into
+// Unfold turns the sums Σeᵢxᵢ, Σeᵢ and Σcᵢ over raw rows, with eᵢ = cᵢsᵢ, into
 // the sum of cᵢ times the encoded row.
 func (e *Encoding) Unfold(dst, raw []float64, sumE, sumC float64) {
 	copy(dst, raw)

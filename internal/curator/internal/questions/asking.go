@@ -16,50 +16,12 @@ type asked interface {
 	adder(s *Sums) rows.Adder
 }
 
-// combination is a question about a sum Σ cᵢxᵢ: see combine.
-type combination interface {
-	weights() []float64
-	// coefficients make the cᵢ of the scores at the weights.
-	coefficients(s *Sums) coefficients
-	// atOnce is a faster way, with the same bits; nil for none. It has no totals.
-	atOnce() atOnce
-	// totals reports whether Σ cᵢ and Σ kᵢ are asked for, too.
-	totals() bool
-}
-
-// InFrame is what questions about rows in a frame have in common.
-type InFrame struct {
-	Frame Frame
-	r     *Framed // the rows in it; nil until they are bound
-}
-
-func (q *InFrame) frame() *InFrame { return q }
-
-// framed are questions about rows in a frame, which are bound to these where they arrive.
-type framed interface{ frame() *InFrame }
-
-// on are the rows of a part in the frame.
-func (q *InFrame) on(s *Sums) *Framed { return q.r.on(s) }
-
-func (r *Framed) in() InFrame { return InFrame{r.f, r} }
-
-// frames are the frames of a question that has arrived.
-func frames(q asked) (of []rows.Measure) {
-	switch q := q.(type) {
-	case *combined:
-		return framesOf(q.Of)
-	case *joint:
-		for _, j := range q.Of {
-			of = append(of, framesOf(j.Of)...)
-		}
-		return of
-	}
-	return framesOf(q)
-}
+// framed are questions about rows in frames, whose norms there are measured where they arrive.
+type framed interface{ frames() []rows.Measure }
 
 func framesOf(q any) []rows.Measure {
 	if q, ok := q.(framed); ok {
-		return []rows.Measure{q.frame()}
+		return q.frames()
 	}
 	return nil
 }
@@ -80,12 +42,7 @@ type sentLabels struct {
 
 func (q *asking) Cut(t *rows.Table) rows.Cut { return q.Of.cut(t) }
 func (q *asking) Shifted() bool              { return q.Labels.Offsets != rows.Range{} }
-func (q *asking) Measures() []rows.Measure {
-	if q.Of == nil {
-		return nil
-	}
-	return frames(q.Of)
-}
+func (q *asking) Measures() []rows.Measure   { return framesOf(q.Of) }
 
 func (q *asking) Add(p *rows.Part) rows.Adder {
 	s, l := q.s, &q.Labels

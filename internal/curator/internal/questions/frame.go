@@ -373,3 +373,16 @@ func (q *InFrame) Bind(t *rows.Table, all []float64) error {
 	}
 	return err
 }
+
+// InFrame is what questions about rows in a frame have in common.
+type InFrame struct {
+	Frame Frame
+	r     *Framed // the rows in it; nil until they are bound
+}
+
+func (q *InFrame) frames() []rows.Measure { return []rows.Measure{q} }
+
+// on are the rows of a part in the frame.
+func (q *InFrame) on(s *Sums) *Framed { return q.r.on(s) }
+
+func (r *Framed) in() InFrame { return InFrame{r.f, r} }

@@ -6,9 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
-	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/kernel"
-	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -42,77 +40,6 @@ func (q *gradient) coefficients(s *Sums) coefficients {
 func (s *Sums) slopes(z []float64, lo int) {
 	s.addOffsets(z, lo)
 	derivs(s.loss, z, s.labels[lo:lo+len(z)])
-}
-
-// coefficients turns the scores z of the rows from lo on into what they are multiplied by,
-// and sets other numbers beside.
-type coefficients func(z, beside []float64, lo int)
-
-// combine sets dst to Σᵢ cᵢxᵢ, where coefficients make the cᵢ of the scores
-// ⟨w, xᵢ⟩, each of which then counts its share. Where totals are
-// asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside. A faster way, if
-// there is one, adds what the coefficients would.
-func (s *Sums) combine(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
-	if g, ok := s.summing(); ok {
-		return 0, 0, g.combine(ctx, dst, s, of)
-	}
-	if s.ask != nil {
-		return s.askFor(ctx, dst, of)
-	}
-	total, p := s.t.Acquire(), s.t.Enc.Columns
-	defer s.t.Release(total)
-	total.Sum = rows.Zeros(total.Sum, p+4)
-	if err = s.sum(ctx, total.Sum, &combined{of}); err == nil {
-		s.t.Enc.Unfold(dst, total.Sum[:p], total.Sum[p], total.Sum[p+1])
-	}
-	return total.Sum[p+2], total.Sum[p+3], err
-}
-
-// summing is who holds rows and adds up gradients itself, not block by block.
-type summing interface {
-	combine(ctx context.Context, dst []float64, s *Sums, of combination) error
-	// rounding bounds by how much its rounding can bring two gradients further apart.
-	rounding(s *Sums, r, clip float64) float64
-}
-
-func (s *Sums) summing() (g summing, ok bool) {
-	if s.t.Elsewhere() {
-		g, ok = s.t.Place.Remote.(summing)
-	}
-	return g, ok
-}
-
-func (s *Sums) rounding(r, clip float64) float64 {
-	if g, ok := s.summing(); ok {
-		return g.rounding(s, r, clip)
-	}
-	return 0
-}
-
-// combined asks for one combination.
-type combined struct{ Of combination }
-
-func (q *combined) cut(t *rows.Table) rows.Cut { return t.InTiles(t.Enc.Columns + 4) }
-
-func (q *combined) adder(s *Sums) rows.Adder {
-	p, at, totals, set := s.t.Enc.Columns, q.Of.atOnce(), q.Of.totals(), q.Of.coefficients(s)
-	var f encoding.Folded
-	s.t.Enc.Fold(q.Of.weights(), &f)
-	return func(a *rows.Workspace, tile rows.Tile, lo int) {
-		if a.Done = at.add(s, a, lo, &f); a.Done > lo {
-			return
-		}
-		z, beside := a.Z[:tile.Rows], a.Beside[:tile.Rows]
-		s.t.Score(z, tile, lo, &f)
-		set(z, beside, lo)
-		s.t.Persons.Weigh(z, lo)
-		if totals {
-			s.t.Persons.Weigh(beside, lo)
-			a.Sum[p+2] += vector.Sum(z)
-			a.Sum[p+3] += vector.Sum(beside)
-		}
-		s.t.AddTile(a.Sum, z, tile, lo)
-	}
 }
 
 // GradientSensitivity bounds the L2 distance between Gradient's answers at a w
@@ -225,6 +152,5 @@ func (s *Sums) GradientSmoothness(r float64) float64 {
 }
 
 func init() {
-	gob.Register(&combined{})
 	gob.Register(&gradient{})
 }

@@ -9,24 +9,6 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
 
-// Shift returns the same sums, whose scores have offsets within a range added to them; nil
-// offsets are zeros.
-func (s *Sums) Shift(offsets []float64, within rows.Range) *Sums {
-	shifted := *s
-	shifted.offsets, shifted.within, shifted.offsetBound = offsets, within, within.Largest()
-	return &shifted
-}
-
-// addOffsets adds those of the rows from lo on to scores.
-func (s *Sums) addOffsets(z []float64, lo int) {
-	if s.offsets == nil {
-		return
-	}
-	for k, offset := range s.offsets[lo : lo+len(z)] {
-		z[k] += offset
-	}
-}
-
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
 // over its bound, or for counts and amounts the exposure whose logarithm it is, over the
 // largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)

@@ -73,6 +73,13 @@ type joined struct {
 
 func (q *joint) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Of) * (t.Enc.Columns + 4)) }
 
+func (q *joint) frames() (of []rows.Measure) {
+	for _, j := range q.Of {
+		of = append(of, framesOf(j.Of)...)
+	}
+	return of
+}
+
 func (q *joint) adder(s *Sums) rows.Adder {
 	t, p, sets, ws := s.t, s.t.Enc.Columns, make([]coefficients, len(q.Of)), make([][]float64, len(q.Of))
 	for j, of := range q.Of {

@@ -127,3 +127,21 @@ func (s *Sums) sum(ctx context.Context, dst []float64, q asked) error {
 func (s *Sums) asking(q asked) *asking {
 	return &asking{sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, q, s}
 }
+
+// Shift returns the same sums, whose scores have offsets within a range added to them; nil
+// offsets are zeros.
+func (s *Sums) Shift(offsets []float64, within rows.Range) *Sums {
+	shifted := *s
+	shifted.offsets, shifted.within, shifted.offsetBound = offsets, within, within.Largest()
+	return &shifted
+}
+
+// addOffsets adds those of the rows from lo on to scores.
+func (s *Sums) addOffsets(z []float64, lo int) {
+	if s.offsets == nil {
+		return
+	}
+	for k, offset := range s.offsets[lo : lo+len(z)] {
+		z[k] += offset
+	}
+}

@@ -6,5 +6,5 @@
 // so that both answer with the same bits. Rows may lie Elsewhere: then who holds them is sent the
 // pass. Nothing here knows what is asked.
 //
-// Read table.go first, then pass.go; stored.go for files.
+// Read table.go first, then elsewhere.go, where a Pass is said, and pass.go; stored.go for files.
 package rows

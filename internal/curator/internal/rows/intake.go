@@ -3,10 +3,57 @@ package rows
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"slices"
+	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
+
+// NewTable checks and bounds the rows of x. The error names the first bad row
+// and column, and is for the curator's eyes.
+func NewTable(x mat.Matrix, enc encoding.Encoding) (*Table, error) {
+	n, d, err := Dims(x)
+	if err != nil {
+		return nil, err
+	}
+	if d != enc.Columns {
+		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
+	}
+	src, err := newSource(x, n, d)
+	if err != nil {
+		return nil, err
+	}
+	return NewOfSource(src, n, enc)
+}
+
+func NewOfSource(src source, n int, enc encoding.Encoding) (*Table, error) {
+	t := &Table{Enc: enc, Src: src, Shrink: make([]float64, n), Length: make([]float64, n), Norm: make([]float64, n), Workspaces: new(sync.Pool)}
+	t.Layout = blocks.NewLayout(n, enc.Columns, t.IsSparse(), nil)
+	if sp, ok := src.(SparseSource); ok {
+		var err error
+		if sp.Values, err = enc.AdmitSparse(sp.Entries); err != nil {
+			return nil, err
+		}
+		t.Src = sp
+	}
+	outside, err := t.intake()
+	if err != nil {
+		return nil, err
+	}
+	if slices.Min(t.Shrink) == 1 {
+		t.Shrink = nil
+	}
+	if slices.Contains(outside, true) {
+		t.Src = clampedSource{t.Src, enc.Min, enc.Max, outside}
+	}
+	return t, nil
+}
 
 // intake checks dense rows and measures all. It tells which ones have values outside of
 // their ranges.

@@ -36,18 +36,6 @@ func (t *Table) MomentsLayout() blocks.Layout {
 	return l.Cut(min(max(l.N/max(4*tileRows, 2*t.Enc.Dim()), 2), 64))
 }
 
-// momentsRoom is what one goroutine needs for second moments.
-type momentsRoom struct {
-	Weights []float64 // of the tile's rows
-	Norms   []float64 // and what else belongs to these
-	Row     []float64 // one row in a frame
-	Open    []float64 // of a person's rows, what has been added up so far
-	Encoded []float64 // encoded rows, times the roots of their weights
-	values  []float64 // of a sparse row, likewise
-	columns []int     // of these values, the intercept's included
-	Sum     kernel.Moments
-}
-
 // MomentsRoom is the workspace's for a block's sum.
 func (a *Workspace) MomentsRoom(t *Table, l blocks.Layout, dim int) *momentsRoom {
 	if m := a.moments; m == nil || m.Sum.Dim != dim || len(m.Weights) != l.TileRows || len(m.Row) != t.Enc.Dim() {

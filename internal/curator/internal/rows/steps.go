@@ -3,12 +3,10 @@ package rows
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/sketch"
 )
@@ -31,19 +29,6 @@ func EncodingAfter(e encoding.Encoding, steps []Step) encoding.Encoding {
 		}
 	}
 	return e
-}
-
-// projectElsewhere is Project for rows that workers read, who project them in each pass.
-func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) {
-	spec, ok := sketch.SpecOf(phi)
-	if !ok {
-		return nil, ErrNotAsked
-	}
-	p := &Table{Enc: EncodingAfter(t.Enc, []Step{{Bound: bound, Map: &spec}}), Persons: t.Persons, Workspaces: new(sync.Pool)}
-	p.Place = t.Place.after(Step{Bound: bound, Map: &spec})
-	p.Place.Sparse = false
-	p.Layout = blocks.NewLayout(t.Len(), spec.K, false, t.Persons)
-	return p, nil
 }
 
 // projections are those that this process made last.

@@ -267,3 +267,35 @@ func (t *Table) readyPart(g *Reading, lo, hi int) (*Part, error) {
 	}
 	return t.Part(g, lo, hi)
 }
+
+// Part is a table in memory of rows that a pass adds up: all of those of a matrix, or some of a
+// file's.
+type Part struct {
+	*Table
+	Room    *Reading
+	Labels  []float64 // as they are in the file; nil for those of a matrix
+	Offsets []float64 // that a worker reads
+}
+
+// Elsewhere reports whether other processes read the rows.
+func (t *Table) Elsewhere() bool { return t.Place != nil && t.Place.Remote != nil }
+
+// AsHeld reports whether rows elsewhere are those that are held there, as they are.
+func (t *Table) AsHeld() bool {
+	return t.Place.Whole == nil && t.Place.of == nil && t.Persons == nil
+}
+
+// rebound notes a smaller bound for those who read the rows.
+func (s *Place) rebound(bound, constant float64) *Place {
+	if s == nil || s.Remote == nil {
+		return s
+	}
+	return s.after(Step{Bound: bound, Constant: constant})
+}
+
+// after are the rows that a step makes.
+func (s *Place) after(next Step) *Place {
+	of := s.derived()
+	of.Remote = s.Remote.After(next)
+	return of
+}

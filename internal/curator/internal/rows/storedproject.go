@@ -3,10 +3,12 @@ package rows
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/rowfile"
+	"github.com/dpglm/dpglm/internal/sketch"
 )
 
 // projectStored is Project for rows in a file: it writes the images to a scratch file. Workers
@@ -83,4 +85,17 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 			}
 		})
 	return cmp.Or(append(errs, err)...)
+}
+
+// projectElsewhere is Project for rows that workers read, who project them in each pass.
+func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) {
+	spec, ok := sketch.SpecOf(phi)
+	if !ok {
+		return nil, ErrNotAsked
+	}
+	p := &Table{Enc: EncodingAfter(t.Enc, []Step{{Bound: bound, Map: &spec}}), Persons: t.Persons, Workspaces: new(sync.Pool)}
+	p.Place = t.Place.after(Step{Bound: bound, Map: &spec})
+	p.Place.Sparse = false
+	p.Layout = blocks.NewLayout(t.Len(), spec.K, false, t.Persons)
+	return p, nil
 }

@@ -1,13 +1,8 @@
 package rows
 
 import (
-	"fmt"
-	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
@@ -28,46 +23,6 @@ type Table struct {
 	From  int    // of a part of such rows: the first one's number
 
 	Workspaces *sync.Pool
-}
-
-// NewTable checks and bounds the rows of x. The error names the first bad row
-// and column, and is for the curator's eyes.
-func NewTable(x mat.Matrix, enc encoding.Encoding) (*Table, error) {
-	n, d, err := Dims(x)
-	if err != nil {
-		return nil, err
-	}
-	if d != enc.Columns {
-		return nil, check.Fail(check.ErrShape, "columns of the matrix", d, fmt.Sprintf("must equal the %d described", enc.Columns))
-	}
-	src, err := newSource(x, n, d)
-	if err != nil {
-		return nil, err
-	}
-	return NewOfSource(src, n, enc)
-}
-
-func NewOfSource(src source, n int, enc encoding.Encoding) (*Table, error) {
-	t := &Table{Enc: enc, Src: src, Shrink: make([]float64, n), Length: make([]float64, n), Norm: make([]float64, n), Workspaces: new(sync.Pool)}
-	t.Layout = blocks.NewLayout(n, enc.Columns, t.IsSparse(), nil)
-	if sp, ok := src.(SparseSource); ok {
-		var err error
-		if sp.Values, err = enc.AdmitSparse(sp.Entries); err != nil {
-			return nil, err
-		}
-		t.Src = sp
-	}
-	outside, err := t.intake()
-	if err != nil {
-		return nil, err
-	}
-	if slices.Min(t.Shrink) == 1 {
-		t.Shrink = nil
-	}
-	if slices.Contains(outside, true) {
-		t.Src = clampedSource{t.Src, enc.Min, enc.Max, outside}
-	}
-	return t, nil
 }
 
 func (t *Table) IsSparse() bool {
@@ -120,3 +75,12 @@ func Factor(factors []float64, i int) float64 {
 	}
 	return factors[i]
 }
+
+func (t *Table) Acquire() *Workspace {
+	if a, ok := t.Workspaces.Get().(*Workspace); ok {
+		return a
+	}
+	return &Workspace{Buf: t.Buffer(), Z: make([]float64, t.Layout.TileRows), Beside: make([]float64, t.Layout.TileRows)}
+}
+
+func (t *Table) Release(a *Workspace) { t.Workspaces.Put(a) }
