@@ -15,7 +15,7 @@ import (
 )
 
 // mostToRead is how many lines a review may have to read.
-const mostToRead = 6500
+const mostToRead = 6600
 
 // docs/PRIVACY.md lists the files that a review must read, package by package, and methods
 // that it needn't. The list names files and methods that exist, in all packages that the
