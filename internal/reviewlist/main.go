@@ -1,0 +1,155 @@
+// Reviewlist counts what a review of the guarantee must read: the packages that hold rows, answer
+// questions about them, draw noise and account for it, and all packages of this module that these
+// import. Files count whole, tests and generated assembly aside; blank lines and comments don't.
+//
+//	go run ./internal/reviewlist           prints the table of docs/PRIVACY.md
+//	go run ./internal/reviewlist -write    puts it there
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	page  = "docs/PRIVACY.md"
+	begin = "<!-- go run ./internal/reviewlist -write -->\n"
+	end   = "<!-- end -->\n"
+)
+
+// doors are the packages that rows, answers and messages about rows pass.
+var doors = []string{"./internal/release", "./internal/curator/...", "./mechanisms", "./table/shard"}
+
+// only says for what use alone a package must be read.
+var only = map[string]string{
+	"internal/rowfile":        "rows in files",
+	"internal/curator/worker": "rows that workers read",
+	"table/shard":             "rows of several parties",
+}
+
+func main() {
+	log.SetFlags(0)
+	write := flag.Bool("write", false, "put the table into "+page)
+	flag.Parse()
+	table, err := tableOf()
+	if err != nil {
+		log.Fatal("reviewlist: ", err)
+	}
+	if !*write {
+		fmt.Print(table)
+		return
+	}
+	if err := replace(table); err != nil {
+		log.Fatal("reviewlist: ", err)
+	}
+}
+
+// tableOf is a line for each package, with its lines of Go, and their sum.
+func tableOf() (string, error) {
+	args := append([]string{"list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}\t{{.Path}}\t{{$.Dir}}\t{{$.Doc}}{{end}}{{end}}"}, doors...)
+	listed, err := exec.Command("go", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("go list: %w", err)
+	}
+	rows, total, always := strings.Split(strings.TrimSpace(string(listed)), "\n"), 0, 0
+	slices.Sort(rows)
+	var out strings.Builder
+	out.WriteString("| package | | only for | lines |\n|---|---|---|---|\n")
+	for _, row := range rows {
+		f := strings.SplitN(row, "\t", 4)
+		if len(f) < 4 {
+			return "", fmt.Errorf("go list: %q", row)
+		}
+		lines, err := linesIn(f[2])
+		if err != nil {
+			return "", err
+		}
+		total += lines
+		name := strings.TrimPrefix(f[0], f[1]+"/")
+		if only[name] == "" {
+			always += lines
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, about(f[3]), only[name], thousands(lines))
+	}
+	fmt.Fprintf(&out, "| all | | | %s |\n| all but what is for some rows only | | | %s |\n", thousands(total), thousands(always))
+	return out.String(), nil
+}
+
+// about is what a package's synopsis says behind the package's name, up to a pause.
+func about(synopsis string) string {
+	words := strings.Fields(synopsis)
+	if len(words) < 3 {
+		return ""
+	}
+	said := strings.TrimSuffix(strings.Join(words[2:], " "), ".")
+	for _, pause := range []string{",", ":", ";", " ("} {
+		said, _, _ = strings.Cut(said, pause)
+	}
+	return said
+}
+
+// linesIn counts the lines of a directory's Go files that have anything but comments.
+func linesIn(dir string) (int, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return 0, err
+		}
+		total += codeLines(source)
+	}
+	return total, nil
+}
+
+func codeLines(source []byte) int {
+	set := token.NewFileSet()
+	place := set.AddFile("", set.Base(), len(source))
+	var s scanner.Scanner
+	s.Init(place, source, nil, 0)
+	lines := map[int]bool{}
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return len(lines)
+		}
+		if kind != token.SEMICOLON || text == ";" {
+			lines[place.Line(at)] = true
+		}
+	}
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+func replace(table string) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, found := bytes.Cut(text, []byte(begin))
+	_, after, also := bytes.Cut(rest, []byte(end))
+	if !found || !also {
+		return fmt.Errorf("%s lacks the lines around the table", page)
+	}
+	return os.WriteFile(page, slices.Concat(before, []byte(begin), []byte(table), []byte(end), after), 0o644)
+}
