@@ -6,7 +6,7 @@ replace github.com/dpglm/dpglm => ../
 
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
-	github.com/dpglm/dpglm v0.0.0-00010101000000-000000000000
+	github.com/dpglm/dpglm v0.1.0
 	gonum.org/v1/gonum v0.17.0
 	google.golang.org/grpc v1.83.2
 	google.golang.org/protobuf v1.36.12

@@ -3,7 +3,7 @@ module github.com/dpglm/dpglm/examples/rates
 go 1.24.0
 
 require (
-	github.com/dpglm/dpglm v0.0.0
+	github.com/dpglm/dpglm v0.1.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 )

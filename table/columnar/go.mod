@@ -2,7 +2,7 @@ module github.com/dpglm/dpglm/table/columnar
 
 go 1.25.0
 
-require github.com/dpglm/dpglm v0.0.0
+require github.com/dpglm/dpglm v0.1.0
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect

@@ -3,7 +3,7 @@ module github.com/dpglm/dpglm/table/sqltest
 go 1.24.0
 
 require (
-	github.com/dpglm/dpglm v0.0.0
+	github.com/dpglm/dpglm v0.1.0
 	modernc.org/sqlite v1.37.1
 )
 
