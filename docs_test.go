@@ -1,28 +1,275 @@
 package dpglm_test
 
 import (
+	"bytes"
+	"go/format"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
+
+	"github.com/dpglm/dpglm"
 )
 
 // docs/PRIVACY.md has what a review must read as the command counts it.
 func TestReviewList(t *testing.T) {
-	page, err := os.ReadFile("docs/PRIVACY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := exec.Command("go", "run", "./internal/reviewlist").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := output(t, ".", "go", "run", "./internal/reviewlist")
 	for _, held := range []string{"internal/release", "internal/curator", "internal/kernel", "internal/accounting", "losses", "mechanisms"} {
-		if !strings.Contains(string(table), "\n| `"+held+"` |") {
+		if !strings.Contains(table, "\n| `"+held+"` |") {
 			t.Errorf("the table lacks %s", held)
 		}
 	}
-	if !strings.Contains(string(page), "\n"+string(table)+"<!-- end -->\n") {
+	if !strings.Contains(read(t, "docs/PRIVACY.md"), "\n"+table+"<!-- end -->\n") {
 		t.Errorf("docs/PRIVACY.md is out of date; go run ./internal/reviewlist -write mends it. It should have\n%s", table)
 	}
+}
+
+// The README fits a few screens.
+func TestReadmeIsShort(t *testing.T) {
+	if lines := strings.Count(read(t, "README.md"), "\n"); lines > 160 {
+		t.Errorf("README.md has %d lines, and should have 160 at most", lines)
+	}
+}
+
+// The README's program is a program, in a module of its own, and prints what it should.
+func TestReadmeProgram(t *testing.T) {
+	programs := fenced(read(t, "README.md"))
+	if len(programs) != 1 {
+		t.Fatalf("README.md has %d blocks of Go", len(programs))
+	}
+	source := []byte(programs[0])
+	if formatted, err := format.Source(source); err != nil || !bytes.Equal(formatted, source) {
+		t.Errorf("the program isn't formatted (%v)", err)
+	}
+	out := output(t, ".", built(t, programs[0]))
+	if !regexp.MustCompile(`^\(ε = 1, δ = 1e-06\)-DP, .* n = 28,155\n.*standardised GD.*\nP\(wage > 600\) = 0\.[56]\d\n$`).MatchString(out) {
+		t.Errorf("the program prints\n%s", out)
+	}
+}
+
+// The guide's fragments compile, each in a function of its own, with what they take for given.
+func TestGuideCompiles(t *testing.T) {
+	fragments := fenced(read(t, "docs/GUIDE.md"))
+	if len(fragments) < 5 {
+		t.Fatalf("docs/GUIDE.md has %d blocks of Go", len(fragments))
+	}
+	source := `package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/table"
+)
+
+var (
+	ctx             context.Context
+	x               mat.Matrix
+	y, logExposures []float64
+	persons         []int
+	facts           dpglm.Facts
+	data            *dpglm.Dataset
+	text            []byte
+	err             error
+)
+
+func main() {}
+`
+	for _, fragment := range fragments {
+		source += "\nfunc _() {\n" + fragment
+		for _, declared := range regexp.MustCompile(`(?m)^(\w+(?:, \w+)*) :=`).FindAllStringSubmatch(fragment, -1) {
+			for _, name := range strings.Split(declared[1], ", ") {
+				source += "_ = " + name + "\n"
+			}
+		}
+		source += "}\n"
+	}
+	built(t, source)
+}
+
+// built is a program's file, compiled in a module of its own.
+func built(t *testing.T, source string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	module := strings.Replace(read(t, "go.mod"), "module github.com/dpglm/dpglm", "module outside", 1)
+	module += "\nrequire github.com/dpglm/dpglm v" + dpglm.Version + "\n\nreplace github.com/dpglm/dpglm => " + here + "\n"
+	write(t, filepath.Join(dir, "go.mod"), module)
+	write(t, filepath.Join(dir, "go.sum"), read(t, "go.sum"))
+	write(t, filepath.Join(dir, "main.go"), source)
+	program := filepath.Join(dir, "outside.exe")
+	output(t, dir, "go", "build", "-mod=mod", "-o", program, ".")
+	return program
+}
+
+// The README's commands print what stands below them, but for the digits, which are the noise's.
+func TestReadmeCommands(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"testdata", "examples"} {
+		if err := os.Symlink(filepath.Join(here, name), filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	csvfit := filepath.Join(dir, "csvfit")
+	output(t, ".", "go", "build", "-o", csvfit, "./examples/csvfit")
+	blocks := regexp.MustCompile(`(?m)^    \$ (.*)\n((?:(?:    .*)?\n)*?)\n*(?:^\S)`).FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("README.md has %d commands with output", len(blocks))
+	}
+	for _, block := range blocks {
+		command := strings.ReplaceAll(block[1], "go run ./examples/csvfit", csvfit)
+		if got := output(t, dir, "sh", "-c", command); undigited(got) != undigited(block[2]) {
+			t.Errorf("%s prints\n%swhere README.md has\n%s", block[1], got, block[2])
+		}
+	}
+}
+
+// undigited is a text without its numbers and blanks.
+func undigited(text string) string {
+	text = regexp.MustCompile(`-?[\d.,]*\d(e[-+]?\d+)?`).ReplaceAllString(text, "#")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// What documents name is there: paths in code spans and commands, linked files and their chapters,
+// and Go files that are named without a directory.
+func TestDocumentsNameWhatIsThere(t *testing.T) {
+	var names []string
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		names = append(names, path.Base(filepath.ToSlash(p)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := read(t, ".gitignore")
+	exists := func(from, name string) bool {
+		if strings.Contains(made, "\n/"+name+"/\n") { // by a program
+			return true
+		}
+		for _, dir := range []string{".", filepath.Dir(from)} {
+			if found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(name))); err == nil && len(found) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	documents, _ := filepath.Glob("*.md")
+	more, _ := filepath.Glob("*/*.md")
+	checked := 0
+	for _, file := range append(documents, more...) {
+		text := read(t, file)
+		prose := regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
+		for _, span := range regexp.MustCompile("`([A-Za-z0-9_.*-]+(?:/[A-Za-z0-9_.*-]+)*/?)`").FindAllStringSubmatch(prose, -1) {
+			name := span[1]
+			first, _, below := strings.Cut(name, "/")
+			switch {
+			case below && !strings.Contains(strings.TrimLeft(first, "."), "."):
+				if checked++; !exists(file, name) {
+					t.Errorf("%s names %s, which isn't there", file, name)
+				}
+			case !below && strings.HasSuffix(name, ".go"):
+				if checked++; !slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(name, n); return ok }) {
+					t.Errorf("%s names %s, which isn't there", file, name)
+				}
+			}
+		}
+		for _, command := range regexp.MustCompile(`go (?:run|test|doc|-C) (?:-\S+ )*(\.?/?[a-z][A-Za-z0-9_/]*)`).FindAllStringSubmatch(text, -1) {
+			if name := command[1]; strings.Contains(name, "/") {
+				if checked++; !exists(file, name) {
+					t.Errorf("%s has a command about %s, which isn't there", file, name)
+				}
+			}
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(prose, -1) {
+			target, chapter, _ := strings.Cut(link[1], "#")
+			target = filepath.Join(filepath.Dir(file), filepath.FromSlash(target))
+			if strings.HasPrefix(link[1], "#") {
+				target = file
+			}
+			if checked++; !exists(".", target) {
+				t.Errorf("%s links to %s, which isn't there", file, link[1])
+			} else if chapter != "" && !slices.Contains(chapters(read(t, target)), chapter) {
+				t.Errorf("%s links to %s, which has no such chapter", file, link[1])
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d names were checked", checked)
+	}
+}
+
+// chapters are the anchors of a document's headings.
+func chapters(text string) (anchors []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		anchors = append(anchors, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, heading[1]))
+	}
+	return anchors
+}
+
+// fenced are a document's blocks of Go.
+func fenced(text string) (blocks []string) {
+	for _, block := range regexp.MustCompile("(?ms)^```go\n(.*?)^```").FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// output is what a command prints.
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	c := exec.Command(name, args...)
+	c.Dir, c.Stdout, c.Stderr = dir, &out, &complaints
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, &complaints)
+	}
+	return out.String()
 }

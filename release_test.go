@@ -11,9 +11,12 @@ import (
 // What a release says of its version is the same everywhere.
 func TestVersion(t *testing.T) {
 	for file, want := range map[string]string{
-		"CHANGELOG.md": "\n## " + dpglm.Version + " ",
-		"CITATION.cff": "\nversion: " + dpglm.Version + "\n",
-		"README.md":    "@v" + dpglm.Version,
+		"CHANGELOG.md":          "\n## " + dpglm.Version + " ",
+		"CITATION.cff":          "\nversion: " + dpglm.Version + "\n",
+		"README.md":             "@v" + dpglm.Version,
+		"docs/GUIDE.md":         "dpglm/beam@v" + dpglm.Version,
+		"beam/go.mod":           "github.com/dpglm/dpglm v" + dpglm.Version + "\n",
+		"table/columnar/go.mod": "github.com/dpglm/dpglm v" + dpglm.Version + "\n",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

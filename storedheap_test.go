@@ -46,7 +46,7 @@ func heap() uint64 {
 }
 
 // A fit of rows in a file holds some bytes for each row, not the rows: at most 48, and some
-// MiB. With -storedrows 5000000 that is the 2 GB of rows that the README tells of, in less
+// MiB. With -storedrows 5000000 that is the 2 GB of rows that docs/MEASURED.md tells of, in less
 // than 300 MB.
 func TestStoredFitsHoldNoRows(t *testing.T) {
 	if testing.Short() {

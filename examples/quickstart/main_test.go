@@ -60,7 +60,7 @@ func accuracies(t *testing.T, seed uint64) (private, nonPrivate, majority float6
 	return of(scores), of(plain.Scores(baseline.Dense{Dense: test.Dense()})), of(same)
 }
 
-// The README shows private models near the non-private one. Splits and noise are seeded, so
+// docs/MEASURED.md shows private models near the non-private one. Splits and noise are seeded, so
 // this can't fail by chance.
 func TestPrivateAccuracyIsWithinOnePointOfNonPrivate(t *testing.T) {
 	const runs = 10
