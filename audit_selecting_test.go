@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -25,8 +26,8 @@ func auditedSelecting(t *testing.T) []audited {
 		t.Fatal(err)
 	}
 	sparse.x[0], sparse.x[1] = row, row
-	moved := func(x *standardising) (release.Answer, error) {
-		v, err := x.sums.Coordinates(x.ctx, 0.5, 1, 0, mechanisms.Exponential{Epsilon: 1})
+	moved := func(x *estimate.Run) (release.Answer, error) {
+		v, err := x.Sums.Coordinates(x.Task.Ctx, 0.5, 1, 0, mechanisms.Exponential{Epsilon: 1})
 		if err != nil {
 			return release.Answer{}, err
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -19,26 +20,26 @@ import (
 func auditedStandardised(t *testing.T) []audited {
 	t.Helper()
 	binary, real := constantPair(losses.Logistic{}, 0, 1), constantPair(losses.Squared{}, -2, 2)
-	lengths := func(x *standardising) (release.Answer, error) {
-		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+	lengths := func(x *estimate.Run) (release.Answer, error) {
+		plain, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return release.Answer{}, err
 		}
 		return plain.Lengths(context.Background(), []float64{2, 1, 0.5})
 	}
-	moments := func(x *standardising) (release.Answer, error) {
-		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+	moments := func(x *estimate.Run) (release.Answer, error) {
+		plain, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return release.Answer{}, err
 		}
-		return plain.Moments(x.ctx, 1)
+		return plain.Moments(x.Task.Ctx, 1)
 	}
-	scatter := func(x *standardising) (release.Answer, error) {
-		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+	scatter := func(x *estimate.Run) (release.Answer, error) {
+		plain, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return release.Answer{}, err
 		}
-		return plain.Scatter(x.ctx, make([]float64, 2), 0, curator.Slope{Clip: 0.3})
+		return plain.Scatter(x.Task.Ctx, make([]float64, 2), 0, curator.Slope{Clip: 0.3})
 	}
 	apart := math.Hypot(1, 0.2) / math.Hypot(1, 0.4) // logistic slopes go from −½ to ½ at zero, of ±1
 	return []audited{
@@ -73,17 +74,14 @@ func constantPair(loss losses.Loss, low, high float64) pair {
 }
 
 // standardisingAlone is a run before its first release, by a pool of its own.
-func standardisingAlone(t *testing.T, d *Dataset, loss losses.Loss, mu float64, src mechanisms.Source) (*standardising, error) {
+func standardisingAlone(t *testing.T, d *Dataset, loss losses.Loss, mu float64, src mechanisms.Source) (*estimate.Run, error) {
 	t.Helper()
 	schedule, err := release.Pool("standardised GD", mu, 1, 32)
 	if err != nil {
 		return nil, err
 	}
-	r := alone(d, schedule, src)
-	o := &standardised{shape: d.Shape(), loss: loss, mu: mu}
-	x := &standardising{standardised: o, run: r, data: d.data, pool: &pool{r.allow, 1, 1}, n: float64(o.shape.Rows), d: o.shape.features()}
-	x.sums, err = d.data.Under(loss)
-	return x, err
+	p := estimate.Problem{Facts: d.Shape().facts(), Loss: loss, Mu: mu, Fraction: 1}
+	return estimate.Begin(p, alone(d, schedule, src).task())
 }
 
 // lastRow are two data sets of 100 rows that differ in the last one: it is (2, 0) with
@@ -110,7 +108,7 @@ func lastRow(t *testing.T, loss losses.Loss, alike bool) (data [2]*Dataset) {
 }
 
 // drawn samples a release of an answer by a pool of μ, seen along a direction.
-func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*standardising) (release.Answer, error), along ...float64) func(*testing.T, int, int) []float64 {
+func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*estimate.Run) (release.Answer, error), along ...float64) func(*testing.T, int, int) []float64 {
 	t.Helper()
 	data := lastRow(t, loss, false)
 	return repeated(func(side int, src mechanisms.Source) (float64, error) {
@@ -119,7 +117,7 @@ func drawn(t *testing.T, loss losses.Loss, mu float64, ask func(*standardising) 
 			return 0, err
 		}
 		answer, err := ask(x)
-		v, err := x.pool.draw(1, answer, err)
+		v, err := x.Pool.Draw(1, answer, err)
 		if err != nil {
 			return 0, err
 		}
@@ -139,18 +137,20 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 			return 0, err
 		}
 		along := []float64{2, 1} // of feature and constant, as the clip has them
+		way := estimate.Descent{Run: x, Frame: new(estimate.Frame)}
 		if loss.Labels() == losses.Binary {
-			x.known = []float64{1, 1}                         // else the intercept stays
-			x.facts.apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
+			way.Frame.Known = []float64{1, 1}                    // else the intercept stays
+			way.Labels.Apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
 		}
-		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
-			return 0, err
-		}
-		at, err := x.walk(stage{framed: x.framed, steps: 1, averaged: 1, size: 1, share: 1}, iterate{u: make([]float64, 2), clip: clip})
+		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return 0, err
 		}
-		return along[0]*at.u[0] + along[1]*at.b, nil
+		at, err := way.Walk(estimate.Stage{In: framed, Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{U: make([]float64, 2), Clip: clip})
+		if err != nil {
+			return 0, err
+		}
+		return along[0]*at.U[0] + along[1]*at.B, nil
 	})
 }
 
@@ -162,8 +162,8 @@ func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
 	wrong := func(name string, sample func(*testing.T, int, int) []float64) {
 		t.Run(name, func(t *testing.T) { caught(t, audited{name, inMu, 1, math.Inf(1), runs, sample}) })
 	}
-	histogram := func(x *standardising) (release.Answer, error) {
-		plain, err := x.sums.Frame(x.ctx, curator.Frame{})
+	histogram := func(x *estimate.Run) (release.Answer, error) {
+		plain, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return release.Answer{}, err
 		}
@@ -201,12 +201,13 @@ func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
 		if err != nil {
 			return 0, err
 		}
-		x.facts.minority, x.facts.typical, x.known = 1, 5, []float64{1} // else the clip is a typical one at most
-		if x.framed, err = x.sums.Frame(x.ctx, curator.Frame{}); err != nil {
+		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
+		if err != nil {
 			return 0, err
 		}
-		at := iterate{}
-		err = x.chooseClip(stage{framed: x.framed, choose: []int{0}, clips: 1, allowed: 20}, &at, []float64{0, 0}, true)
-		return at.clip, err
+		way := estimate.Descent{Run: x, Labels: estimate.Labels{Minority: 1, Typical: 5}, Frame: &estimate.Frame{Known: []float64{1}}} // else the clip is a typical one at most
+		at := estimate.Iterate{}
+		err = way.ChooseClip(estimate.Stage{In: framed, Choose: []int{0}, Clips: 1, Allowed: 20}, &at, []float64{0, 0}, true)
+		return at.Clip, err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -64,7 +65,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	switch {
 	case b.pure:
 		l = OutputPerturbationConfig{}
-	case s.features() > standardisedDim && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
+	case s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)

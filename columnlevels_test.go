@@ -2,11 +2,14 @@ package dpglm
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -87,4 +90,37 @@ func TestLevelsAreFoundOnce(t *testing.T) {
 	if _, err := plan.Run(t.Context(), d, nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A learner inside another one knows the levels where it sees the columns, and none of a
+// projection, which has other features.
+func TestLevelsInsideAnotherLearner(t *testing.T) {
+	const n = 20_000
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := mat.NewDense(n, 3, nil), make([]float64, n)
+	for i := range n {
+		x.SetRow(i, []float64{r.Float64(), r.Float64(), 0})
+		if r.Float64() < 0.01 {
+			x.Set(i, 2, 1)
+		}
+		if r.Float64() < 0.3+0.6*x.At(i, 2) {
+			y[i] = 1
+		}
+	}
+	d, err := NewDataset(x, y, Schema{Columns: []string{"a", "b", "c"}, Numeric: map[string][2]float64{"a": {0, 1}, "b": {0, 1}},
+		OneHot: map[string][]string{"g": {"c"}}, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := func(l Learner) []float64 {
+		m, err := fit(t.Context(), l, d, Problem{Loss: losses.Logistic{}, Radius: 10}, GDP(1), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Weights()
+	}
+	if alone, inside := weights(AutoConfig{}), weights(JLConfig{Learner: AutoConfig{}, K: 3}); !slices.Equal(alone, inside) {
+		t.Errorf("%v alone, %v inside", alone, inside)
+	}
+	weights(JLConfig{Learner: AutoConfig{}, K: 2, Slack: -1})
 }

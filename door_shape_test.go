@@ -67,8 +67,7 @@ func TestDoorFields(t *testing.T) {
 // matrices are the caller's queries or were released.
 var matrices = []string{"NewDataset", "WriteRows", "raw", "queries", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
 	"Model.LevelProbabilities", "predictLevels",
-	"ClassModel.Scores", "ClassModel.Probabilities", "ClassModel.Predict",
-	"newton"} // of a Hessian that was computed from released counts
+	"ClassModel.Scores", "ClassModel.Probabilities", "ClassModel.Predict"}
 
 func TestDoorMatrices(t *testing.T) {
 	s, found := parsed(t, module), 0
@@ -89,6 +88,32 @@ func TestDoorMatrices(t *testing.T) {
 	}
 	if found < len(matrices) {
 		t.Errorf("only %d functions that take matrices were found", found)
+	}
+}
+
+// Engines have matrices, of released numbers: nobody hands them one.
+func TestDoorMatricesOfEngines(t *testing.T) {
+	found := 0
+	for path := range mayUse {
+		if path == module {
+			continue
+		}
+		s := parsed(t, path)
+		for _, o := range s.info.Defs {
+			f, ok := o.(*types.Func)
+			if !ok || !f.Exported() {
+				continue
+			}
+			found++
+			for p := range f.Signature().Params().Variables() {
+				if strings.Contains(types.TypeString(p.Type(), (*types.Package).Name), "mat.") {
+					t.Errorf("%s: %s takes a matrix: engines ask the curator", s.at(f.Pos()), f.Name())
+				}
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("only %d functions were found", found)
 	}
 }
 
@@ -235,14 +260,27 @@ func TestDoorDetails(t *testing.T) {
 	}
 }
 
-// TestDoorCallbacks finds what code of the root package the curator could call with raw
+// TestDoorCallbacks finds what code of the root package or an engine the curator could call with raw
 // numbers: there is none. Losses, maps and sources of noise are made elsewhere, and
 // functions that are handed to the curator or to the door take counters, or questions.
 func TestDoorCallbacks(t *testing.T) {
-	s := parsed(t, module)
 	// Methods of the interfaces that raw numbers are given to: losses.Loss,
 	// sketch.Map, mechanisms.Source, release.Recorder.
 	given, kinds := []string{"Deriv", "Value", "Apply", "Uint64", "Record"}, 0
+	asked := 0
+	for path := range mayUse {
+		s := parsed(t, path)
+		kinds += kindsWithout(t, s, given)
+		asked += callsWithout(t, s)
+	}
+	if kinds < 50 || asked < 60 {
+		t.Errorf("only %d types, and %d calls of the curator and the door, were found", kinds, asked)
+	}
+}
+
+// kindsWithout counts the types of a package that have none of the methods.
+func kindsWithout(t *testing.T, s *source, given []string) (kinds int) {
+	t.Helper()
 	for _, name := range s.pkg.Scope().Names() {
 		o, ok := s.pkg.Scope().Lookup(name).(*types.TypeName)
 		if !ok || types.IsInterface(o.Type()) {
@@ -256,10 +294,13 @@ func TestDoorCallbacks(t *testing.T) {
 			}
 		}
 	}
-	if kinds < 20 {
-		t.Fatalf("only %d types were found", kinds)
-	}
-	asked := 0
+	return kinds
+}
+
+// callsWithout counts the calls of the curator and the door that hand them no function that takes
+// numbers.
+func callsWithout(t *testing.T, s *source) (asked int) {
+	t.Helper()
 	for _, file := range s.files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -282,7 +323,5 @@ func TestDoorCallbacks(t *testing.T) {
 			return true
 		})
 	}
-	if asked < 20 {
-		t.Errorf("only %d calls of the curator and the door were found", asked)
-	}
+	return asked
 }

@@ -107,11 +107,23 @@ func (s *source) inside(f func(id *ast.Ident, o types.Object, function string)) 
 	}
 }
 
-// mayUse are the packages with numbers that were computed from rows, or that draw noise,
-// and all that the root package may use of them. What is missing here is what could
+// mayUse are, for each package that asks of rows, those with numbers that were computed from
+// rows, or that draw noise, and all that it may use of them. What is missing here is what could
 // read a raw answer, make an answer with another sensitivity, or release outside of a
-// schedule.
-var mayUse = map[string][]string{
+// schedule. Engines can but draw from what they are allowed.
+var mayUse = map[string]map[string][]string{
+	module: rootUses,
+	module + "/internal/estimate": {
+		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw"},
+		module + "/mechanisms":       {},
+	},
+	module + "/internal/infer": {
+		module + "/internal/release": {},
+		module + "/mechanisms":       {},
+	},
+}
+
+var rootUses = map[string][]string{
 	module + "/internal/release": {
 		"Answer", "Answer.WithConstant",
 		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Anew", "Schedule.Allow", "Selector", "L1",
@@ -141,38 +153,40 @@ var onlyIn = map[string]struct {
 	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
 }
 
-// TestDoorHoldsTheRoot holds what the root package uses of others against the lists
-// above: the package has no number that was computed from rows and has not passed a
-// mechanism.
-func TestDoorHoldsTheRoot(t *testing.T) {
-	s, seen := parsed(t, module), map[string]bool{}
-	s.inside(func(id *ast.Ident, o types.Object, function string) {
-		name := used(o)
-		if allowed, ok := mayUse[o.Pkg().Path()]; ok {
-			field, _ := o.(*types.Var)
-			parameter := field != nil && field.IsField() && o.Pkg().Path() == module+"/mechanisms"
-			_, bare, _ := strings.Cut(name, ".")
-			seen[o.Pkg().Path()+"."+bare] = true
-			if !parameter && !slices.Contains(allowed, bare) {
-				t.Errorf("%s: %s uses %s, which isn't among what the root package may use: raw answers leave by allowances only (what can't read one, make one or draw noise may be added to mayUse)", s.at(id.Pos()), function, name)
+// TestDoorHoldsEngines holds what the root package and the engines use of others against the
+// lists above: none has a number that was computed from rows and has not passed a mechanism.
+func TestDoorHoldsEngines(t *testing.T) {
+	only := map[string]bool{}
+	for path, uses := range mayUse {
+		s, seen := parsed(t, path), map[string]bool{}
+		s.inside(func(id *ast.Ident, o types.Object, function string) {
+			name := used(o)
+			if allowed, ok := uses[o.Pkg().Path()]; ok {
+				field, _ := o.(*types.Var)
+				parameter := field != nil && field.IsField() && o.Pkg().Path() == module+"/mechanisms"
+				_, bare, _ := strings.Cut(name, ".")
+				seen[o.Pkg().Path()+"."+bare] = true
+				if !parameter && !slices.Contains(allowed, bare) {
+					t.Errorf("%s: %s uses %s, which isn't among what package %s may use: raw answers leave by allowances only (what can't read one, make one or draw noise may be added to mayUse)", s.at(id.Pos()), function, name, s.pkg.Name())
+				}
 			}
-		}
-		if only, ok := onlyIn[name]; ok {
-			seen[name] = true
-			if !slices.Contains(only.functions, function) {
-				t.Errorf("%s: %s uses %s, which only %v may: %s", s.at(id.Pos()), function, name, only.functions, only.why)
+			if in, ok := onlyIn[name]; ok {
+				only[name] = true
+				if path != module || !slices.Contains(in.functions, function) {
+					t.Errorf("%s: %s uses %s, which only %v may: %s", s.at(id.Pos()), function, name, in.functions, in.why)
+				}
 			}
-		}
-	})
-	for path, allowed := range mayUse {
-		for _, bare := range allowed {
-			if !seen[path+"."+bare] {
-				t.Errorf("%s.%s is used nowhere: the list must not allow more than there is, nor this test look past it", path, bare)
+		})
+		for of, allowed := range uses {
+			for _, bare := range allowed {
+				if !seen[of+"."+bare] {
+					t.Errorf("%s.%s is used nowhere in %s: the list must not allow more than there is, nor this test look past it", of, bare, path)
+				}
 			}
 		}
 	}
 	for name := range onlyIn {
-		if !seen[name] {
+		if !only[name] {
 			t.Errorf("%s is used nowhere: this test looks past it", name)
 		}
 	}
@@ -183,15 +197,17 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // compiler's hood or draws randomness of its own; curator's random order is public,
 // from mechanisms' seeded source.
 var imports = map[string][]string{
-	module:                       {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
-	module + "/internal/release": {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
-	module + "/internal/curator": {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
+	module:                        {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
+	module + "/internal/estimate": {"context", "errors", "math", "slices"},
+	module + "/internal/infer":    {"errors", "math", "slices"},
+	module + "/internal/release":  {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
+	module + "/internal/curator":  {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }
 
 // importers are the only packages that may import those that hold raw numbers.
 var importers = map[string][]string{
-	module + "/internal/curator": {module},
-	module + "/internal/release": {module, module + "/internal/curator", module + "/internal/curator/internal/questions"},
+	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/infer"},
+	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/curator", module + "/internal/curator/internal/questions"},
 }
 
 // below lists what a package must not import, directly or not: whoever reads it needs
@@ -200,7 +216,9 @@ var below = map[string][]string{
 	module + "/internal/accounting": {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
 	module + "/mechanisms":          {module, module + "/internal/release", module + "/internal/curator"},
 	module + "/internal/release":    {module, module + "/internal/curator"},
-	module + "/internal/curator":    {module},
+	module + "/internal/curator":    {module, module + "/internal/estimate"},
+	module + "/internal/estimate":   {module, module + "/internal/infer"},
+	module + "/internal/infer":      {module},
 	module + "/internal/histogram":  {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
 }
 

@@ -157,8 +157,8 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	plan.Passes, plan.indexes = c.Steps+c.moves()+2, true
 	if c.Output == Refit {
 		plan.Passes += 42
-		if x := f.rest.foreseen(); x.hopeless() {
-			plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: of what selections leave, n·μ is %.3g, and more takes %.3g", x.nmu(), x.least())
+		if x := f.rest.estimate; x.Hopeless() {
+			plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: of what selections leave, n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
 		}
 	}
 	return plan, nil
@@ -174,7 +174,7 @@ func (f *frankWolfe) schedule(p Problem, b Budget, mu float64) (*release.Schedul
 	}
 	var parts []*release.Schedule
 	if f.pooled = share < 1; f.pooled {
-		pool, err := release.Pool("intercept and refit", f.rest.mu, f.rest.releases, f.rest.dim)
+		pool, err := release.Pool("intercept and refit", f.rest.estimate.Mu, f.rest.releases, f.rest.dim)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
 )
@@ -13,9 +14,10 @@ import (
 type walking struct {
 	*frankWolfe
 	*run
-	start *standardising // what the intercept is made of, nil without intercept
-	sums  *curator.Sums
-	v     *curator.Coordinates
+	begun  *estimate.Run // what the intercept is made of, nil without intercept
+	labels estimate.Labels
+	sums   *curator.Sums
+	v      *curator.Coordinates
 
 	choose, pool *release.Allowance
 	weights      []float64
@@ -39,7 +41,7 @@ func (f *frankWolfe) train(r *run) ([]float64, error) {
 			return nil, err
 		}
 	}
-	if x.sums, err = r.data.Under(f.rest.loss); err != nil {
+	if x.sums, err = r.data.Under(f.rest.estimate.Loss); err != nil {
 		return nil, err
 	}
 	if err := x.begin(); err != nil {
@@ -54,7 +56,7 @@ func (f *frankWolfe) train(r *run) ([]float64, error) {
 	if f.shape.Intercept {
 		x.weights[f.shape.Dim-1] = x.bias
 	}
-	return held(x.weights), nil
+	return estimate.Clamp(x.weights), nil
 }
 
 // share is the intercept's part of the pool.
@@ -73,22 +75,21 @@ func (x *walking) begin() error {
 	if !x.shape.Intercept {
 		return nil
 	}
-	r := *x.run
-	r.allow = x.pool
+	t := x.task()
+	t.Allow = x.pool
 	var err error
-	if x.start, err = x.rest.begin(&r, x.share()); err != nil {
+	if x.begun, err = estimate.Begin(x.rest.estimate.Share(x.share()), t); err != nil {
 		return err
 	}
-	if err := x.start.total(); err != nil {
+	if err := x.begun.Total(); err != nil {
 		return err
 	}
-	low, high := x.start.labelEnds()
 	share := 0.3
 	if x.left = x.moves(); x.left == 0 {
-		share = x.start.pool.left
+		share = x.begun.Pool.Left
 	}
-	err = x.start.level(share, low, high)
-	x.bias = x.start.bias
+	x.labels, err = x.begun.Mean(share)
+	x.bias = x.labels.Bias
 	return err
 }
 
@@ -140,13 +141,12 @@ func (x *walking) moveIntercept() error {
 	if !x.shape.Intercept {
 		return nil
 	}
-	g, err := x.start.pool.draw(x.start.pool.left/float64(x.left), x.v.Total(), nil)
+	g, err := x.begun.Pool.Draw(x.begun.Pool.Left/float64(x.left), x.v.Total(), nil)
 	x.left--
 	if err != nil {
 		return err
 	}
-	f := x.start.facts
-	x.bias -= g[0] / (x.start.n * math.Max(f.curvature, f.steepest/50))
+	x.bias -= g[0] / (x.begun.N * math.Max(x.labels.Curvature, x.labels.Steepest/50))
 	return x.v.Shift(x.ctx, x.bias)
 }
 
@@ -163,9 +163,9 @@ func (x *walking) refit() ([]float64, error) {
 	r.data, r.allow = data, x.pool
 	r.levels = func() [][]int { return levelsAmong(x.levels(), x.columns) }
 	r.progress = func(done, total int) { x.progress(x.Steps+x.Steps*done/total, 2*x.Steps) }
-	rest := *x.rest
-	rest.shape = x.selected(k)
-	w, err := rest.within(&r, 1-x.share())
+	rest := x.rest.estimate
+	rest.Facts = x.selected(k).facts()
+	w, err := estimate.Fit(rest.Share(1-x.share()), r.task())
 	if err != nil {
 		return nil, err
 	}

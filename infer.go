@@ -2,12 +2,12 @@ package dpglm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -132,8 +132,8 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err != nil {
 		return nil, err
 	}
-	var found *law
-	model, err := plan.observed(ctx, d, env, func(l *law) { found = l })
+	var found *infer.Law
+	model, err := plan.observed(ctx, d, env, func(l *infer.Law) { found = l })
 	if err != nil {
 		return nil, err
 	}
@@ -163,15 +163,14 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	default:
 		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic, Probit, Poisson, NegativeBinomial, Gamma or Ordinal")
 	}
-	if d := s.features(); d > standardisedDim {
+	if d := s.features(); d > estimate.MostFeatures {
 		return nil, check.Fail(ErrShape, "columns", d, "must be at most 1000: second moments are released")
 	}
 	o, err := newStandardised(s, p, b, s.Dim)
 	if err != nil {
 		return nil, err
 	}
-	o.infers = true
-	inference := &inference{o, c.Level}
+	inference := &inference{o, infer.Problem{Estimate: o.estimate, Level: c.Level}}
 	// An inference makes up to 57 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, 59, inference.train)
 	if err != nil {
@@ -181,86 +180,38 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	return plan, nil
 }
 
-// inference is a planned one.
+// inference is a planned one, by internal/infer.
 type inference struct {
-	*standardised
-	level float64
+	pool    *standardised
+	problem infer.Problem
 }
 
 // train releases a pilot, and what the steps and the covariance need.
-func (o *inference) train(r *run) ([]float64, error) {
-	if o.unknown > 0 {
-		return o.withThresholds(r, func(part *standardised, r *run) ([]float64, error) {
-			return (&inference{part, o.level}).train(r)
+func (o *inference) train(r *run) (w []float64, err error) {
+	var law *infer.Law
+	if o.pool.unknown == 0 {
+		w, law, err = o.problem.Fit(r.task())
+	} else {
+		var theta []float64
+		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d estimate.Doubt, t estimate.Task) (w []float64, err error) {
+			w, law, err = infer.Problem{Estimate: p, Level: o.problem.Level, Doubt: d}.Fit(t)
+			return w, err
 		})
+		r.found(theta)
 	}
-	if o.futile() {
-		return o.standardised.train(r)
+	if law != nil && r.observe != nil && err == nil {
+		r.observe(law)
 	}
-	pilot, err := o.begin(r, o.pilotShare())
-	if err != nil {
-		return nil, err
-	}
-	pilot.pilot, pilot.clear = true, inferredFrom(pilot.d)
-	if err := pilot.start(); err != nil {
-		return nil, err
-	}
-	if pilot.constant {
-		return pilot.model(make([]float64, pilot.d), pilot.bias), nil
-	}
-	if pilot.drowned() { // the rows' weights, now known, come to too little
-		return o.within(r, 1-o.pilotShare()*(1-pilot.pool.left))
-	}
-	few, err := pilot.standardise()
-	if err != nil {
-		return nil, err
-	}
-	if few {
-		return pilot.byColumns()
-	}
-	if _, err := pilot.shorten(pilot.longestLevel(1)); err != nil {
-		return nil, err
-	}
-	within, s := *r, pilot.firstStage()
-	within.progress = func(done, total int) { r.progress(done, total+len(newtonShares)) }
-	pilot.run = &within
-	at, err := pilot.walk(s, iterate{u: make([]float64, pilot.d), b: pilot.bias})
-	if err != nil {
-		return nil, err
-	}
-	pilot.settle(s, &at)
-	v, err := o.after(pilot, r, at)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.estimate(s.steps); errors.Is(err, ErrBound) {
-		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
-		// sensitivities that no number holds. All follow from what was released.
-		return pilot.back(at), nil
-	} else if err != nil {
-		return nil, err
-	}
-	l := v.law(o.level)
-	w := l.of(v.theta)
-	if !slices.Equal(w, held(w)) || !l.finite() || !l.tells(r.levels()) {
-		return pilot.back(at), nil // a step from there is noise
-	}
-	if v.widenFor(l); r.observe != nil && l.finite() {
-		r.observe(l)
-	}
-	return w, nil
+	return w, err
 }
-
-// inferredFrom is the n·μ below which there is no inference, which can't do without moments.
-func inferredFrom(d int) float64 { return 42 * math.Sqrt(float64(d)) }
 
 // note says what public numbers tell of the intervals: on real tables most coefficients have
 // one from an n·μ of some 250 a feature on.
 func (o *inference) note() string {
-	nmu, enough := float64(o.shape.Rows)*o.mu, float64(250*o.shape.features())
+	nmu, enough := o.problem.Estimate.NMu(), float64(250*o.pool.shape.features())
 	few := "some coefficients may have no interval"
 	switch {
-	case o.futile():
+	case o.problem.Futile():
 		few = "no coefficient will have an interval"
 	case nmu >= enough:
 		return ""
@@ -274,56 +225,18 @@ func nothing(m *Model, s Shape, p Problem, b Budget) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	nmu, enough := float64(s.Rows)*o.mu, float64(250*s.features())
+	nmu, enough := o.estimate.NMu(), float64(250*s.features())
 	does := "here not even that much is enough: more rows, a larger budget or fewer columns may be"
 	if missing := enough / nmu; missing > 1 {
 		unit := "rows"
 		if s.PersonRows > 0 {
 			unit = "persons"
 		}
-		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.mu))
+		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.estimate.Mu))
 	}
 	is := "the estimate of Auto, without intervals, of a part of the budget"
 	if !slices.ContainsFunc(m.weights[:s.features()], func(w float64) bool { return w != 0 }) {
 		is = "the constant one: it says the same of all rows"
 	}
 	return fmt.Sprintf("Nothing is determined: n·μ is %.3g, and most coefficients have an interval from some %.3g on; %s. The model is %s.", nmu, enough, does, is), nil
-}
-
-// futile reports whether public numbers tell that nothing will be determined: no more than
-// the constant model is to be had, or second moments would drown.
-func (o *inference) futile() bool {
-	part := *o.standardised
-	part.mu *= math.Sqrt(o.pilotShare())
-	x := part.foreseen()
-	x.clear = inferredFrom(x.d)
-	return x.hopeless() || x.drowned()
-}
-
-// pilotShare is the pilot's: less where noise is little. Of this, the shares below and the
-// constants of widen, trials on made-up populations, the survey and other sets of data
-// chose.
-func (o *inference) pilotShare() float64 {
-	nmu, d := float64(o.shape.Rows)*o.mu, math.Max(6, float64(o.shape.features()))
-	near, least := 16.0, 0.09
-	if o.loss.Labels() == losses.Real {
-		near, least = 25, 0.08
-	}
-	return math.Min(math.Max(0.25*d*math.Sqrt(near/nmu), least), 0.25)
-}
-
-// after is a run in the pilot's frame, with what the pilot leaves of μ².
-func (o *inference) after(pilot *standardising, r *run, at iterate) (*inferring, error) {
-	x, err := o.begin(r, 1)
-	if err != nil {
-		return nil, err
-	}
-	x.pool.left = 1 - o.pilotShare()
-	x.facts, x.bias = pilot.facts, pilot.bias
-	x.frame, x.framed, x.known, x.effective = pilot.frame, pilot.framed, pilot.known, pilot.effective
-	v := &inferring{standardising: x, pilot: at.u}
-	if x.shape.Intercept {
-		v.constant, v.pilot = 1, append(at.u, at.b)
-	}
-	return v, nil
 }

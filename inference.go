@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/internal/linalg"
 )
 
@@ -21,8 +22,8 @@ type Inference struct {
 	budget       string
 	rows         int
 	coefficients []Coefficient
-	law          *law   // nil where nothing is determined
-	note         string // which says so
+	law          *infer.Law // nil where nothing is determined
+	note         string     // which says so
 	// columns are those of law's coordinates that a coefficient is a combination of.
 	columns *mat.Dense
 }
@@ -56,7 +57,7 @@ func (c Coefficient) Undetermined() bool { return math.IsInf(c.StandardError, 1)
 // from the other coefficients.
 const InterceptName = "(Intercept)"
 
-func newInference(m *Model, level float64, budget string, rows int, l *law) (*Inference, error) {
+func newInference(m *Model, level float64, budget string, rows int, l *infer.Law) (*Inference, error) {
 	enc, err := m.facts.encoding(m.columns)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func newInference(m *Model, level float64, budget string, rows int, l *law) (*In
 		estimates[m.columns] += m.offset
 	}
 	if l != nil {
-		f.columns = linalg.Product(raw, l.weights)
+		f.columns = linalg.Product(raw, l.Weights)
 	}
 	for j, c := range names {
 		var along []float64
@@ -136,7 +137,7 @@ func (f *Inference) names(count int) []Coefficient {
 func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coefficient {
 	c.Estimate, c.StandardError = estimate, math.Inf(1)
 	if f.law != nil {
-		if se := f.law.standardError(along); se >= 0 { // not where all of it is rounding
+		if se := f.law.StandardError(along); se >= 0 { // not where all of it is rounding
 			c.StandardError = se
 		}
 	}
@@ -222,10 +223,10 @@ func (f *Inference) Covariance() *mat.SymDense {
 	if n == 0 {
 		return &mat.SymDense{}
 	}
-	m, about := mat.NewSymDense(n, nil), make([]combination, n)
+	m, about := mat.NewSymDense(n, nil), make([]infer.Combination, n)
 	for i, a := range f.coefficients {
 		if !a.Undetermined() {
-			about[i] = f.law.combine(f.columns.RawRowView(i))
+			about[i] = f.law.Combine(f.columns.RawRowView(i))
 		}
 	}
 	for i, a := range f.coefficients {
@@ -237,7 +238,7 @@ func (f *Inference) Covariance() *mat.SymDense {
 			case a.Undetermined() || b.Undetermined():
 				m.SetSym(i, j, math.NaN())
 			default:
-				m.SetSym(i, j, about[i].covariance(about[j]))
+				m.SetSym(i, j, about[i].Covariance(about[j]))
 			}
 		}
 	}

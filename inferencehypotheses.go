@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -178,7 +179,7 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 		return WaldTest{}, check.Fail(ErrConfig, "restrictions", q, "must be at least one")
 	}
 	w := WaldTest{Freedom: q, P: 1}
-	gap, about := make([]float64, q), make([]combination, q)
+	gap, about := make([]float64, q), make([]infer.Combination, q)
 	for k, r := range restrictions {
 		estimate, along, err := f.combine(r.Factors)
 		if err != nil {
@@ -188,11 +189,11 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 			return WaldTest{}, err
 		}
 		gap[k] = estimate - r.Value
-		if f.law == nil || !f.law.determines(along) {
+		if f.law == nil || !f.law.Determines(along) {
 			w.Undetermined = true
 			continue
 		}
-		if about[k] = f.law.combine(along); about[k].covariance(about[k]) == 0 {
+		if about[k] = f.law.Combine(along); about[k].Covariance(about[k]) == 0 {
 			return WaldTest{}, check.Fail(ErrConfig, "Restriction.Factors", r.Factors, "must hold one that is not 0, nor so small that the standard error is")
 		}
 	}
@@ -202,7 +203,7 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 	m := mat.NewSymDense(q, nil)
 	for i := range about {
 		for j := i; j < q; j++ {
-			m.SetSym(i, j, about[i].covariance(about[j]))
+			m.SetSym(i, j, about[i].Covariance(about[j]))
 		}
 	}
 	var factor mat.Cholesky

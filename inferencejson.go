@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/sealed"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -201,19 +202,19 @@ func (f *Inference) take(list []Coefficient) error {
 	return nil
 }
 
-func newLawJSON(l *law) *lawJSON {
+func newLawJSON(l *infer.Law) *lawJSON {
 	if l == nil {
 		return nil
 	}
-	weights := make([][]float64, l.weights.RawMatrix().Rows)
+	weights := make([][]float64, l.Weights.RawMatrix().Rows)
 	for i := range weights {
-		weights[i] = mat.Row(nil, i, l.weights)
+		weights[i] = mat.Row(nil, i, l.Weights)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.covariance), linalg.Triangle(l.inverse), l.drowned, linalg.Triangle(l.short), l.hidden, l.seen, l.curved, l.hessian, l.scatter}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Inverse), l.Drowned, linalg.Triangle(l.Short), l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter}
 }
 
 // law is nil where nothing is determined.
-func (j *lawJSON) law(weights int, level float64) (*law, error) {
+func (j *lawJSON) law(weights int, level float64) (*infer.Law, error) {
 	if j == nil {
 		return nil, nil
 	}
@@ -221,9 +222,9 @@ func (j *lawJSON) law(weights int, level float64) (*law, error) {
 		return nil, check.Fail(ErrModel, "law.weights", len(j.Weights), fmt.Sprintf("must be rows of numbers, one for each of the model's %d weights", weights))
 	}
 	dim := len(j.Weights[0])
-	l := &law{
-		weights: mat.NewDense(weights, dim, nil), drowned: j.Drowned, hidden: j.Hidden, seen: j.Seen, curved: j.Curved,
-		hessian: j.Hessian, scatter: j.Scatter, quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+	l := &infer.Law{
+		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved,
+		Hessian: j.Hessian, Scatter: j.Scatter, Quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
 	}
 	for _, row := range slices.Concat(j.Weights, j.Drowned) {
 		if len(row) != dim {
@@ -231,18 +232,18 @@ func (j *lawJSON) law(weights int, level float64) (*law, error) {
 		}
 	}
 	for i, row := range j.Weights {
-		l.weights.SetRow(i, row)
+		l.Weights.SetRow(i, row)
 	}
 	var err error
-	if l.covariance, err = symmetric("law.covariance", j.Covariance, dim); err != nil {
+	if l.Covariance, err = symmetric("law.covariance", j.Covariance, dim); err != nil {
 		return nil, err
 	}
 	if j.Short != nil {
-		if l.short, err = symmetric("law.short", j.Short, dim); err != nil {
+		if l.Short, err = symmetric("law.short", j.Short, dim); err != nil {
 			return nil, err
 		}
 	}
-	l.inverse, err = symmetric("law.inverse", j.Inverse, dim)
+	l.Inverse, err = symmetric("law.inverse", j.Inverse, dim)
 	return l, err
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -70,12 +72,24 @@ type run struct {
 	shared *shared
 	ask    func(*curator.Question) error
 	// observe, where it isn't nil, is given what inference finds beside the weights.
-	observe func(*law)
+	observe func(*infer.Law)
 	levels  func() [][]int // the columns of each group of levels
 	// thresholds, where it isn't nil, is where thresholds go that were estimated.
 	thresholds *[]float64
 	// start is the centre of the ball, where it was released; nil for 0.
 	start *begun
+}
+
+// task is what an engine works with.
+func (r *run) task() estimate.Task {
+	return estimate.Task{Ctx: r.ctx, Data: r.data, Allow: r.allow, Progress: r.progress, Levels: r.levels, Under: r.under}
+}
+
+// found keeps thresholds that were estimated.
+func (r *run) found(theta []float64) {
+	if r.thresholds != nil {
+		*r.thresholds = theta
+	}
 }
 
 // projection is projected data and all that it depends on beside the rows.
@@ -170,7 +184,7 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 }
 
 // observed runs and hands what inference finds to observe.
-func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*law)) (*Model, error) {
+func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*infer.Law)) (*Model, error) {
 	data, err := p.intake(ctx, d)
 	if err != nil {
 		return nil, err

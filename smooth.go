@@ -17,7 +17,7 @@ const (
 )
 
 // everywhere is a score beyond all that are ever computed.
-const everywhere = 1e300
+const everywhere = check.Everywhere
 
 // smoothed returns the loss to train with for scores up to z on the ball and the
 // given label bound: the loss itself, extended linearly unless its smoothness

@@ -3,12 +3,9 @@ package dpglm
 import (
 	"context"
 	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -74,7 +71,7 @@ func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *
 		return nil, err
 	}
 	r := &run{ctx: ctx, data: d.data.Against(0), allow: allow, progress: env.progress, levels: d.levels()}
-	weights, err := o.trainClasses(r, classes, cfg.Classes)
+	weights, err := estimate.FitClasses(o.estimate, r.task(), classes, cfg.Classes)
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
@@ -92,112 +89,17 @@ func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule
 	if err := ofClasses("SoftmaxConfig.Classes", c.Classes, s); err != nil {
 		return nil, nil, nil, err
 	}
-	if s.features() > standardisedDim {
-		return nil, nil, nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", standardisedDim))
+	if s.features() > estimate.MostFeatures {
+		return nil, nil, nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", estimate.MostFeatures))
 	}
 	o, err := newStandardised(s, Problem{Loss: losses.Logistic{}}, b, c.Classes*s.Dim)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	schedule, err := release.Pool("softmax", o.mu, o.releases, o.dim)
+	schedule, err := release.Pool("softmax", o.estimate.Mu, o.releases, o.dim)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	ledger, err := b.ledger(schedule, o.shape)
 	return o, schedule, ledger, err
-}
-
-// ratesShare is what the classes' counts have of μ².
-const ratesShare = 0.01
-
-// trainClasses returns the weights of each class.
-func (o *standardised) trainClasses(r *run, classes *curator.Classes, k int) ([][]float64, error) {
-	begun, err := o.begin(r, 1)
-	if err != nil {
-		return nil, err
-	}
-	x := &softmaxing{standardising: begun, classes: classes, k: k}
-	if err := x.total(); err != nil {
-		return nil, err
-	}
-	if x.clear = 42 * math.Sqrt(float64(x.d)); x.d > whitenedDim {
-		x.clear *= 3
-	}
-	x.scaled = x.nmu() >= scaledFrom
-	hopeless := x.nmu() < x.enough()
-	share := ratesShare
-	if hopeless {
-		share = x.pool.left
-	}
-	if err := x.count(share); err != nil {
-		return nil, err
-	}
-	start := curator.ClassPoint{U: make([][]float64, k), B: make([]float64, k)}
-	for c := range k {
-		start.U[c] = make([]float64, x.d)
-		if start.B[c] = math.Log(x.rates[c]); !x.shape.Intercept {
-			start.B[c] = 0
-		}
-	}
-	if hopeless {
-		x.frame = curator.Frame{Scale: make([]float64, x.d)}
-		return x.weights(start), nil
-	}
-	few, err := x.standardise()
-	if err != nil {
-		return nil, err
-	}
-	if few { // nothing stands out: one scale
-		x.frame.Matrix, x.known = nil, nil
-		if err := x.roundFrame(2 / x.data.Facts().Bound); err != nil {
-			return nil, err
-		}
-	}
-	if x.shortens() {
-		if x.short, err = x.standardising.shorten(x.longestLevel(1.2)); err != nil {
-			return nil, err
-		}
-	}
-	if x.in, err = classes.Frame(x.ctx, x.frame); err != nil {
-		return nil, err
-	}
-	at, err := x.walkClasses(start)
-	if err != nil {
-		return nil, err
-	}
-	return x.weights(at), nil
-}
-
-// enough is the n·μ that a model of the features takes. Many columns seldom vary in as many
-// directions, and what noise there is in scores the factor takes away.
-func (x *softmaxing) enough() float64 {
-	if x.d > whitenedDim {
-		return scaledFrom
-	}
-	return math.Max(45, 8.5*math.Sqrt(float64(x.d*(x.k-1))))
-}
-
-// count releases the classes' rates.
-func (x *softmaxing) count(share float64) error {
-	answer, err := x.classes.Counts(x.ctx)
-	counts, err := x.pool.draw(share, answer, err)
-	if err != nil {
-		return err
-	}
-	floor := math.Max(math.Sqrt2/(x.nmu()*math.Sqrt(share)), 2/x.n)
-	x.rates = make([]float64, x.k)
-	for c, v := range counts {
-		x.rates[c] = math.Max(v/x.n, math.Min(floor, 1/float64(x.k)))
-	}
-	floats.Scale(1/floats.Sum(x.rates), x.rates)
-	return nil
-}
-
-// weights maps a point back, class by class.
-func (x *softmaxing) weights(at curator.ClassPoint) [][]float64 {
-	list := make([][]float64, x.k)
-	for c := range list {
-		list[c] = x.back(iterate{u: at.U[c], b: at.B[c]})
-	}
-	return list
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -103,10 +104,24 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 		return nil, err
 	}
 	plan, err := o.plan(c, "standardised GD", b, 60, o.train)
-	if x := o.foreseen(); err == nil && x.hopeless() {
-		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.nmu(), x.least())
+	if x := o.estimate; err == nil && x.Hopeless() {
+		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
 	}
 	return plan, err
+}
+
+// standardised is a planned estimate, by internal/estimate.
+type standardised struct {
+	shape         Shape
+	problem       Problem
+	estimate      estimate.Problem
+	releases, dim int // of the pool, at most
+	unknown       int // levels whose thresholds are to be estimated; 0 for none
+}
+
+// facts are the public numbers that engines go by.
+func (s Shape) facts() estimate.Facts {
+	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, OffsetRange: s.OffsetRange}
 }
 
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
@@ -128,36 +143,42 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	if err != nil {
 		return nil, err
 	}
-	o := &standardised{shape: s, problem: p, loss: estimated(p.Loss, s), unknown: levels, fraction: 1}
+	o := &standardised{shape: s, problem: p, unknown: levels}
 	o.problem.Loss = asked
-	if err := solvable(o.loss, s, p, 0); err != nil {
+	o.estimate = estimate.Problem{Facts: s.facts(), Loss: estimated(p.Loss, s), Asked: asked, Fraction: 1}
+	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}
-	d := s.features()
+	return o, o.calibrate(b, coordinates)
+}
+
+// calibrate plans the pool.
+func (o *standardised) calibrate(b Budget, coordinates int) error {
+	d := o.shape.features()
 	o.releases, o.dim = 128, max(64, coordinates)
-	if d <= standardisedDim {
+	if d <= estimate.MostFeatures {
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}
-	if d > whitenedDim {
-		o.releases = maxColumnSteps + 40
+	if d > estimate.MostWhitened {
+		o.releases = estimate.MostColumnSteps + 40
 	}
 	each, err := b.gaussian(o.releases, o.dim)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o.mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-1e-9), largestMu)
+	o.estimate.Mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-1e-9), largestMu)
 	if err := o.checkScales(); err != nil {
-		return nil, err
+		return err
 	}
-	if least := 1e-11 * math.Sqrt(float64(o.dim)); o.mu < least { // a release has a ten-thousandth of μ² or more
-		return nil, check.Fail(ErrBudget, "mu", o.mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
+	if least := 1e-11 * math.Sqrt(float64(o.dim)); o.estimate.Mu < least { // a release has a ten-thousandth of μ² or more
+		return check.Fail(ErrBudget, "mu", o.estimate.Mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
 	}
-	return o, nil
+	return nil
 }
 
 // plan is that of a learner whose releases come from the pool.
 func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) ([]float64, error)) (*Plan, error) {
-	schedule, err := release.Pool(label, o.mu, o.releases, o.dim)
+	schedule, err := release.Pool(label, o.estimate.Mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +190,8 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 		passes = 2*passes + 12
 	}
 	plan.weightBound = 64 * o.problem.Radius // an expectation: nothing holds the weights to it
-	if o.shape.features() > whitenedDim {
-		plan.Passes = maxColumnSteps + 10
+	if o.shape.features() > estimate.MostWhitened {
+		plan.Passes = estimate.MostColumnSteps + 10
 		if o.unknown > 0 {
 			plan.Passes *= 2
 		}
@@ -187,13 +208,13 @@ const largestMu = 1e9
 // checkScales refuses bounds and budgets with which noise would overflow or vanish, or
 // weights leave the range of a model's.
 func (o *standardised) checkScales() error {
-	x, y := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1)
+	x, y, mu := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1), o.estimate.Mu
 	fine := y/x < 1e-10*check.MaxScale*check.MaxScale
-	for _, v := range []float64{x * x / o.mu, y * x / o.mu, x / o.mu, y / o.mu} {
+	for _, v := range []float64{x * x / mu, y * x / mu, x / mu, y / mu} {
 		fine = fine && v > 1e-200 && v < 1e200
 	}
 	if !fine {
-		return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, o.mu}, "must not differ so much that noise or weights could overflow")
+		return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, mu}, "must not differ so much that noise or weights could overflow")
 	}
 	return nil
 }
@@ -217,8 +238,10 @@ func estimated(l losses.Loss, s Shape) losses.Loss {
 
 // train releases what the comment of StandardisedGD lists.
 func (o *standardised) train(r *run) ([]float64, error) {
-	if o.unknown > 0 {
-		return o.withThresholds(r, (*standardised).train)
+	if o.unknown == 0 {
+		return estimate.Fit(o.estimate, r.task())
 	}
-	return o.within(r, 1)
+	w, theta, err := o.ordered(r).Fit(r.task())
+	r.found(theta)
+	return w, err
 }

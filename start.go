@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -32,7 +33,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		return nil, err
 	}
 	o := &start{shape: s, loss: l}
-	releases, totals := 1.0, s.Weighted || s.largestOffset() > 0
+	releases, totals := 1.0, s.facts().Totalled()
 	if totals {
 		releases = 2
 	}
@@ -110,8 +111,8 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 	if err != nil {
 		return err
 	}
-	x := &standardising{standardised: &standardised{shape: o.shape, loss: estimated(o.loss, o.shape)}, n: float64(o.shape.Rows), d: o.shape.features()}
-	mean := allow
+	p := estimate.Problem{Facts: o.shape.facts(), Loss: estimated(o.loss, o.shape)}
+	mean, n, shifted := allow, float64(o.shape.Rows), 0.0
 	if o.totals != nil {
 		if mean, err = allow.Part(0); err != nil {
 			return err
@@ -125,16 +126,15 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		x.readTotals(v, 2*o.totals.perSensitivity())
+		n, shifted = p.Totals(v, 2*o.totals.perSensitivity())
 	}
 	answer, err := sums.Labels(r.ctx)
 	v, err := released(mean, answer, err)
 	if err != nil {
 		return err
 	}
-	low, high := x.labelEnds()
-	_, score := x.labels(v[0]/x.n, (high-low)*o.mean.perSensitivity()/x.n, low, high)
-	r.start.score = score - x.shifted
+	low, high := p.LabelEnds()
+	r.start.score = p.Labels(n, shifted, v[0]/n, (high-low)*o.mean.perSensitivity()/n).Bias
 	return nil
 }
 

@@ -98,6 +98,9 @@ const (
 	MinScale = 1e-60
 )
 
+// Everywhere is a score beyond all that are ever computed.
+const Everywhere = 1e300
+
 // MaxOffset limits offsets of scores.
 const MaxOffset = 100
 

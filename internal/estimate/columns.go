@@ -1,0 +1,135 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+)
+
+const (
+	minColumnSteps  = 60
+	MostColumnSteps = 300 // of a descent with a scale for each column
+)
+
+// columns is a descent with a scale for each column.
+type columns struct {
+	run    *Run
+	labels Labels
+	data   *curator.Data
+	sums   *curator.Sums
+	frame  curator.Frame
+	framed *curator.Framed
+}
+
+// ByColumns is the way for sparse rows and for hundreds of rare columns: each column is
+// scaled by its own noisy sum of squares, rows are shortened, nothing is centred, and
+// the steps go on until the noise in a typical score is about 1.
+func (r *Run) ByColumns(l Labels) ([]float64, error) {
+	x := &columns{run: r, labels: l, data: r.Task.Data, sums: r.Sums}
+	whole := x.run.Pool.Left
+	norms, columns := 0.02*whole, 0.07*whole
+	bound := x.data.Facts().Bound
+	plain, err := x.sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	if err != nil {
+		return nil, err
+	}
+	edges := histogram.Geometric(bound, math.Pow(2, 0.25), 12)
+	h, err := x.run.Lengths(norms, edges, plain)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.shortenRows(h.Smallest(0.1*x.run.N, 2)); err != nil {
+		return nil, err
+	}
+	typical, err := x.scaleColumns(columns, norms)
+	if err != nil {
+		return nil, err
+	}
+	return x.scaledDescent(typical)
+}
+
+// shortenRows holds the rows to a norm.
+func (x *columns) shortenRows(longest float64) (err error) {
+	f := x.data.Facts()
+	x.data = x.data.Rebound(longest, f.Constant, f.LabelBound)
+	x.sums, err = x.data.Under(x.run.Problem.Loss)
+	return err
+}
+
+// scaleColumns releases the columns' sums of squares and the rows' norms in the new
+// coordinates, and returns the typical one.
+func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
+	bound := x.data.Facts().Bound
+	plain, err := x.sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	if err != nil {
+		return 0, err
+	}
+	answer, err := plain.Squares(x.run.Task.Ctx)
+	squares, err := x.run.Pool.Draw(columns, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	damping := 0.5 * math.Sqrt2 * bound * bound / (x.run.Problem.Mu * math.Sqrt(columns)) * math.Sqrt(2*math.Log(math.Max(2, float64(x.run.D))))
+	largest := 0.0
+	for j, v := range squares {
+		squares[j] = math.Sqrt(x.run.N / (math.Max(v, 0) + damping))
+		largest = math.Max(largest, squares[j])
+	}
+	x.frame = curator.Frame{Scale: squares}
+	scaled, err := x.sums.Frame(x.run.Task.Ctx, x.frame)
+	if err != nil {
+		return 0, err
+	}
+	edges := histogram.Geometric(bound*largest, math.Sqrt2, 24)
+	h, err := x.run.Lengths(norms, edges, scaled)
+	if err != nil {
+		return 0, err
+	}
+	x.frame.Longest = h.Smallest(0.1*x.run.N, 2)
+	x.framed, err = x.sums.Frame(x.run.Task.Ctx, x.frame)
+	return h.Smallest(0.5*x.run.N, 2), err
+}
+
+// scaledDescent runs the steps.
+func (x *columns) scaledDescent(typical float64) ([]float64, error) {
+	constant := typical / 2
+	reach := math.Hypot(typical, constant)
+	clip := reach / 3 * x.labels.Typical * 2
+	slope := curator.Slope{Clip: clip, Constant: constant}
+	if !x.run.Problem.Facts.Intercept {
+		slope.Constant = 0
+	}
+	share := x.run.Pool.Left
+	h := 4 * x.labels.Steepest // 1 for the logistic loss
+	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * reach)
+	longest := 128 / (reach * reach * h)
+	steps := int(math.Min(math.Max(training/longest, minColumnSteps), MostColumnSteps))
+	size := math.Min(training/float64(steps), longest)
+	u, v, tail := make([]float64, x.run.D+1), make([]float64, x.run.D+1), make([]float64, x.run.D+1)
+	if x.run.Problem.Facts.Intercept {
+		u[x.run.D] = x.labels.Bias / constant
+	}
+	for t := range steps {
+		answer, err := x.framed.Gradient(x.run.Task.Ctx, u[:x.run.D], u[x.run.D]*constant, slope)
+		g, err := x.run.Pool.Draw(share/float64(steps), answer, err)
+		if err != nil {
+			return nil, err
+		}
+		for j, a := range g {
+			v[j] = 0.5*v[j] - 0.5*size*a/x.run.N
+			u[j] += v[j]
+		}
+		if t >= steps/2 {
+			for j, a := range u {
+				tail[j] += a / float64(steps-steps/2)
+			}
+		}
+		x.run.Task.Progress(t+1, steps)
+	}
+	w := tail[:x.run.D]
+	for j, a := range x.frame.Scale {
+		w[j] *= a
+	}
+	return x.run.Problem.Facts.Weights(w, tail[x.run.D]*constant), nil
+}

@@ -1,0 +1,104 @@
+package estimate
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// MostFeatures is the largest number of features with second moments, and MostWhitened the
+// largest for which they are always used.
+const (
+	MostFeatures = 1000
+	MostWhitened = 200
+)
+
+// Facts are public numbers of the rows.
+type Facts struct {
+	Rows        int // or persons, where PersonRows isn't 0
+	Dim         int // weights, the intercept's included
+	Intercept   bool
+	LabelBound  float64
+	PersonRows  int  // rows of a person at most
+	Weighted    bool // whether rows have weights
+	OffsetRange [2]float64
+}
+
+// Features is the number of weights without the intercept's.
+func (f Facts) Features() int {
+	if f.Intercept {
+		return f.Dim - 1
+	}
+	return f.Dim
+}
+
+// largestOffset is the largest magnitude of an offset.
+func (f Facts) largestOffset() float64 {
+	return math.Max(math.Abs(f.OffsetRange[0]), math.Abs(f.OffsetRange[1]))
+}
+
+// Totalled reports whether what rows come to is to be released: their weights, or offsets.
+func (f Facts) Totalled() bool { return f.Weighted || f.largestOffset() > 0 }
+
+// Problem is what is estimated, and with which budget.
+type Problem struct {
+	Facts    Facts
+	Loss     losses.Loss // to descend along
+	Asked    losses.Loss // before it was smoothed
+	Mu       float64
+	Fraction float64 // of the pool's μ², whose root Mu has
+}
+
+// Share is the same with a fraction of all μ².
+func (p Problem) Share(fraction float64) Problem {
+	p.Mu *= math.Sqrt(fraction)
+	p.Fraction *= fraction
+	return p
+}
+
+// Least is the n·μ that a model of the features takes.
+func (p Problem) Least() float64 {
+	d := p.Facts.Features()
+	if d > MostFeatures {
+		return 47
+	}
+	return math.Max(45, 8.5*math.Sqrt(float64(d)))
+}
+
+// NMu is n·μ, by which noise is measured against sums; as far as public numbers tell.
+func (p Problem) NMu() float64 { return float64(p.Facts.Rows) * p.Mu }
+
+// Hopeless reports whether rows and budget make for no more than the constant model: weights of
+// rows can but make for less.
+func (p Problem) Hopeless() bool { return p.NMu() < p.Least() }
+
+// kinked is for a loss whose curvature near its minimum may be far above that at the
+// start, so that a step by the latter could be too long.
+func (p Problem) kinked() bool {
+	return p.Loss.Labels() == losses.Real && !math.IsInf(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 1)
+}
+
+// LargestSlope is a bound on φ', or what it hardly ever exceeds near the minimum, for
+// histograms of gradients to begin at.
+func (p Problem) LargestSlope() float64 {
+	if p.Loss.Labels() == losses.Amount { // by how many means an amount exceeds its own
+		return 32
+	}
+	return math.Min(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 2*math.Max(p.Facts.LabelBound, 1))
+}
+
+// Task is what a fit works with: rows, which only answer questions, and the right to release
+// the answers.
+type Task struct {
+	Ctx      context.Context
+	Data     *curator.Data
+	Allow    *release.Allowance
+	Progress func(done, total int)
+	Levels   func() [][]int // the columns of each group of levels
+	// Under returns the sums of the rows under a loss; plans that train together ask together.
+	Under func(losses.Loss) (*curator.Sums, error)
+}

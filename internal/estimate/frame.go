@@ -1,0 +1,238 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/vector"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// The shares of μ² that standardising takes.
+const (
+	lengthsShare = 0.01 // each histogram of norms
+	centreShare  = 0.04
+	momentsShare = 0.10
+	againShare   = 0.07 // the second round of moments
+	hessianShare = 0.06 // the Hessian, where it will be released
+)
+
+// Frame is coordinates of a run's rows.
+type Frame struct {
+	run       *Run
+	At        curator.Frame
+	In        *curator.Framed
+	Known     []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
+	Effective float64   // dimension
+	Round     bool      // whether moments are those of one scale in all directions
+	Spread    float64   // noise of the centre, in each coordinate
+	hessian   bool      // whether a second stage is planned
+}
+
+// Standardise releases the frame. It reports where the features are many and no direction stands
+// out of the noise: of classes, as scores of other labels have units, and steps by columns don't.
+func (r *Run) Standardise() (x *Frame, few bool, err error) {
+	x = &Frame{run: r}
+	few, err = x.standardise()
+	return x, few, err
+}
+
+func (x *Frame) standardise() (few bool, err error) {
+	d, nmu := float64(x.run.D), x.run.NMu()
+	bound := x.run.Task.Data.Facts().Bound
+	plain, err := x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	if err != nil {
+		return false, err
+	}
+	top := bound
+	if x.run.Problem.Facts.Intercept {
+		if err := x.centre(plain, bound); err != nil {
+			return false, err
+		}
+		top += vector.Norm(x.At.Centre)
+		if plain, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At); err != nil {
+			return false, err
+		}
+	}
+	if x.run.Drowned() {
+		return false, x.scaleAlike(plain, top)
+	}
+	edges := histogram.Geometric(top, math.Sqrt2, 20)
+	h, err := x.run.Lengths(lengthsShare, edges, plain)
+	if err != nil {
+		return false, err
+	}
+	longest := x.run.long(h, x.run.fading(200), top)
+	if x.run.big() {
+		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
+	}
+	top, err = x.whitenBy(plain, longest, momentsShare)
+	if err != nil {
+		return false, err
+	}
+	if x.run.D > MostWhitened && top < 0.1 && x.run.Problem.Loss.Labels() == losses.Binary {
+		return true, nil
+	}
+	return false, x.again()
+}
+
+// centre releases the features' mean.
+func (x *Frame) centre(plain *curator.Framed, bound float64) error {
+	edges := histogram.Geometric(bound, math.Sqrt2, 20)
+	h, err := x.run.Lengths(lengthsShare, edges, plain)
+	if err != nil {
+		return err
+	}
+	longest := x.run.long(h, 0.1, bound)
+	answer, err := plain.Sum(x.run.Task.Ctx, longest)
+	sum, err := x.run.Pool.Draw(centreShare, answer, err)
+	if err != nil {
+		return err
+	}
+	for j := range sum {
+		sum[j] /= x.run.N
+	}
+	x.Spread = 2 * longest / (x.run.NMu() * math.Sqrt(centreShare))
+	var square float64
+	for _, a := range sum {
+		square += float64(a * a)
+	}
+	factor := JamesStein(float64(len(sum))*(x.Spread*x.Spread), square)
+	for j := range sum {
+		sum[j] *= factor
+	}
+	x.Spread *= factor
+	x.At.Centre = sum
+	return nil
+}
+
+// scaleAlike scales all features so that a quarter of the rows are longer than 2, unless
+// these carry most of the second moments.
+func (x *Frame) scaleAlike(plain *curator.Framed, top float64) error {
+	share := math.Min(math.Max(4/x.run.NMu(), lengthsShare), 0.05)
+	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, 9), plain)
+	if err != nil {
+		return err
+	}
+	return x.roundFrame(2 / math.Max(h.Carrying(), h.Smallest(x.run.N/4, 1)))
+}
+
+// roundFrame scales all features alike.
+func (x *Frame) roundFrame(scale float64) (err error) {
+	x.At.Scale = make([]float64, x.run.D)
+	for j := range x.At.Scale {
+		x.At.Scale[j] = scale
+	}
+	x.Effective = 3
+	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	return err
+}
+
+// whitenBy releases second moments in a frame and moves to the one in which they are
+// round. It returns the fraction of the moments in directions that stand out of the
+// noise.
+func (x *Frame) whitenBy(in *curator.Framed, longest, share float64) (float64, error) {
+	answer, err := in.Moments(x.run.Task.Ctx, longest)
+	packed, err := x.run.Pool.Draw(share, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	rho := math.Sqrt(2*float64(x.run.D)) * math.Sqrt2 * longest * longest / (x.run.Problem.Mu * math.Sqrt(share))
+	w, ok := whiten(packed, x.run.D, x.run.N, rho)
+	if !ok {
+		return 0, errEigen
+	}
+	if x.At.Matrix != nil {
+		var both mat.Dense
+		both.Mul(x.At.Matrix, w.axes)
+		w.axes = &both
+	}
+	x.At.Matrix, x.Known, x.Effective, x.Round = w.axes, w.known, 1, x.Round || w.round
+	var out, all float64
+	for k, v := range w.values {
+		x.Effective += w.known[k]
+		all += v
+		if v > 1.5*rho {
+			out += v
+		}
+	}
+	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	return out / math.Max(all, 1e-300), err
+}
+
+// again releases a second round of moments where it promises something, and settles
+// whether the Hessian will be released.
+func (x *Frame) again() error {
+	d, nmu := float64(x.run.D), x.run.NMu()
+	edges := histogram.Geometric(32*math.Sqrt(d), math.Sqrt2, 20)
+	h, err := x.run.Lengths(lengthsShare, edges, x.In)
+	if err != nil {
+		return err
+	}
+	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
+	longest := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(100), 2))
+	if x.run.big() {
+		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
+	}
+	drowned := 2 * math.Sqrt(d) * longest * longest / (nmu * math.Sqrt(againShare))
+	if drowned <= 0.3 && (x.Effective-1 < d/2 || x.run.big() || x.run.Pilot) {
+		if _, err := x.whitenBy(x.In, longest, againShare); err != nil {
+			return err
+		}
+	}
+	if x.run.Pilot {
+		return nil
+	}
+	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.run.Sums.Curved() && !x.run.Problem.kinked(); !x.hessian {
+		return nil
+	}
+	edges = histogram.Geometric(8*math.Sqrt(d), math.Sqrt2, 16)
+	if h, err = x.run.Lengths(lengthsShare, edges, x.In); err != nil {
+		return err
+	}
+	long := h.Smallest(0.01*x.run.N, 3)
+	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
+	return nil
+}
+
+// scores is their variance, as far as it is known.
+func (x *Frame) scores(u []float64) (sum float64) {
+	for j, known := range x.Known {
+		sum += float64(known * u[j] * u[j])
+	}
+	return sum
+}
+
+// For is the same frame for another run on the rows.
+func (x *Frame) For(r *Run) *Frame {
+	f := *x
+	f.run = r
+	return &f
+}
+
+// Weights maps a point to the weights of encoded rows.
+func (x *Frame) Weights(u []float64, b float64) []float64 {
+	w := make([]float64, x.run.D)
+	if x.At.Matrix != nil {
+		mat.NewVecDense(x.run.D, w).MulVec(x.At.Matrix, mat.NewVecDense(x.run.D, u))
+	} else {
+		for j, a := range x.At.Scale {
+			w[j] = a * u[j]
+		}
+	}
+	for j, m := range x.At.Centre {
+		b -= float64(m * w[j])
+	}
+	return x.run.Problem.Facts.Weights(w, b)
+}
+
+// frobenius is ‖A‖.
+func (x *Frame) frobenius() float64 {
+	if x.At.Matrix != nil {
+		return mat.Norm(x.At.Matrix, 2)
+	}
+	return vector.Norm(x.At.Scale)
+}

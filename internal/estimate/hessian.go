@@ -1,0 +1,90 @@
+package estimate
+
+import (
+	"errors"
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// rewhitened goes on from a first stage in coordinates in which the loss's Hessian is
+// round, centred where the intercept is independent of the other coordinates; in the first
+// stage's where the Hessian is nothing but noise.
+func (x *Descent) rewhitened(first Stage, at Iterate) ([]float64, error) {
+	f := x.Labels
+	turned, ok, err := x.turn(at)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return x.goOn(first, at)
+	}
+	at.U, at.B = turned.U, turned.B
+	var short *linalg.Change
+	if x.Frame.shortens() {
+		if short, err = x.Frame.Shorten(x.Run.LongestLevel(1.2)); err != nil {
+			return nil, err
+		}
+		at.U = short.Stretch(at.U)
+	}
+	s := Stage{In: x.Frame.In, Short: short, Steps: 6, Averaged: 3, Size: 1 / turned.Curvature, Clips: 0.015, Choose: []int{0, 2}, Curvature: turned.Curvature, Effective: turned.Effective}
+	if x.Run.Problem.Loss.Labels() == losses.Real {
+		s.Curvature = f.Residual
+	}
+	s.Share = x.Run.Pool.Left - s.Clips
+	s.Allowed = x.Run.N * math.Min(10*math.Sqrt(turned.Effective)/x.Run.NMu(), x.Labels.most())
+	if at, err = x.Walk(s, at); err != nil {
+		return nil, err
+	}
+	return x.Frame.Weights(at.U, at.B), nil
+}
+
+// turn releases the Hessian and moves to the coordinates in which it is round, unless noise hides
+// it.
+func (x *Descent) turn(at Iterate) (t Turned, ok bool, err error) {
+	d, nmu, f := float64(x.Run.D), x.Run.NMu(), x.Labels
+	constant := 0.0
+	if x.Run.Problem.Facts.Intercept {
+		constant = 1
+	}
+	most := math.Min(f.Steepest, 8*f.Curvature)
+	edges := histogram.Geometric(4*math.Sqrt(most*(d+1)), math.Sqrt2, 20)
+	answer, err := x.Frame.In.CurvatureNorms(x.Run.Task.Ctx, edges, at.U, at.B, math.Max(constant, 1e-6), f.Steepest)
+	h, err := x.Run.Read(lengthsShare, edges, answer, err)
+	if err != nil {
+		return t, false, err
+	}
+	longest := h.Smallest(math.Min(0.05*x.Run.N, 20*math.Sqrt(d)/x.Run.Problem.Mu), 3)
+	longest = math.Max(longest, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.Curvature/(2*math.Sqrt(d+1))))
+	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * longest * longest / (nmu * math.Sqrt(hessianShare))
+	if rho/f.Curvature > 0.15 || !x.Run.Problem.Facts.Intercept {
+		return t, false, nil
+	}
+	answer, err = x.Frame.In.Hessian(x.Run.Task.Ctx, at.U, at.B, constant, f.Steepest, longest)
+	packed, err := x.Run.Pool.Draw(hessianShare, answer, err)
+	if err != nil {
+		return t, false, err
+	}
+	was := *x.Frame
+	if t, err = x.Frame.Recentre(packed, rho, at.U, at.B); errors.Is(err, check.ErrBound) {
+		*x.Frame = was
+		return t, false, nil
+	}
+	return t, true, err
+}
+
+// goOn spends what is left on more steps of the first stage.
+func (x *Descent) goOn(s Stage, at Iterate) ([]float64, error) {
+	s.Steps /= 2
+	s.Averaged = s.Steps - s.Steps/2
+	s.Choose, s.Clips = []int{0, 2}, 0.015
+	s.Share = x.Run.Pool.Left - s.Clips
+	at, err := x.Walk(s, at)
+	if err != nil {
+		return nil, err
+	}
+	return x.Frame.Weights(at.U, at.B), nil
+}

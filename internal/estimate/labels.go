@@ -1,0 +1,249 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Labels is what the labels' released mean tells of the loss, and the intercept that it starts.
+type Labels struct {
+	Curvature float64 // φ'' under the constant model
+	Steepest  float64 // the largest φ'' anywhere
+	Minority  float64 // the rarer class's fraction, at most 1
+	Apart     float64 // S: the bound on φ' by which the intercept is released apart; 0 for no
+	Typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
+	Residual  float64 // variance of φ', roughly
+	Mean      float64
+	Noise     float64 // standard deviation of the mean
+	Bias      float64 // the intercept at the start
+	Shifted   float64 // mean offset of the scores
+
+	told     float64 // the labels' noisy sums, each times its share
+	toldWith float64 // these shares
+}
+
+// Start releases the labels' mean: with all there is, where nothing else can be had.
+func (x *Run) Start() (Labels, error) {
+	scale := 1.0
+	switch x.Problem.Loss.Labels() {
+	case losses.Count:
+		scale = x.Problem.Facts.LabelBound
+	case losses.Amount:
+		scale = 30 // of the range over usual amounts, which have no unit
+	}
+	var l Labels
+	if err := x.Total(); err != nil {
+		return l, err
+	}
+	least := 0.005
+	if x.Pilot { // which has but a part of μ²
+		least = 0.1
+		if x.Problem.Loss.Labels() == losses.Binary {
+			least = 0.03
+		}
+	}
+	share := math.Min(math.Max(math.Pow(25*scale/x.NMu(), 2), least), 0.2)
+	if x.Hopeless() {
+		share = x.Pool.Left
+	}
+	if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
+		return l, err
+	}
+	if x.hidden(l) { // all that will be known of the intercept
+		if err := x.tell(&l, againShare); err != nil {
+			return l, err
+		}
+	}
+	rare := 3.0
+	if x.Problem.Loss.Labels() == losses.Count {
+		rare = 20
+		if x.Pilot { // whose intercept isn't released apart
+			rare = 5
+		}
+	}
+	if x.D <= MostFeatures && l.Minority*x.NMu() < rare*math.Sqrt(float64(x.D)) {
+		return l, x.tell(&l, x.Pool.Left) // so few of the rarer class
+	}
+	return l, nil
+}
+
+// hidden reports whether the slope of counts' intercept can't be seen in its noise.
+func (x *Run) hidden(l Labels) bool {
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && l.Apart > 0.037*x.NMu()*l.Curvature
+}
+
+// LabelEnds are the ends of the labels' range.
+func (p Problem) LabelEnds() (low, high float64) {
+	switch y := p.Facts.LabelBound; p.Loss.Labels() {
+	case losses.Binary:
+		return 0, 1
+	case losses.Count, losses.Amount:
+		return 0, y
+	default:
+		return -y, y
+	}
+}
+
+// totalShare is what the rows' weights and offsets are summed with.
+const totalShare = 0.01
+
+// Total releases how many rows of the largest weight all come to, and the mean offset, where
+// these aren't known.
+func (x *Run) Total() error {
+	if !x.Problem.Facts.Totalled() {
+		return nil
+	}
+	answer, err := x.Sums.Totals(x.Task.Ctx)
+	sums, err := x.Pool.Draw(totalShare, answer, err)
+	if err != nil {
+		return err
+	}
+	x.N, x.shifted = x.Problem.Totals(sums, 2/(x.Problem.Mu*math.Sqrt(totalShare)))
+	return nil
+}
+
+// Totals reads noisy totals, each with noise of the given standard deviation: how many rows there
+// are, and their mean offset, that of the mean exposure for counts and amounts, as a constant
+// rate has it.
+func (p Problem) Totals(sums []float64, noise float64) (n, shifted float64) {
+	n = float64(p.Facts.Rows)
+	if p.Facts.Weighted {
+		n = math.Min(n, math.Max(sums[0], math.Max(1, noise)))
+	}
+	low, high := p.Facts.OffsetRange[0], p.Facts.OffsetRange[1]
+	if shifted = p.Facts.largestOffset() * sums[1] / n; p.Loss.Labels().FromZero() {
+		shifted = high + math.Log(math.Max(sums[1], noise)/n)
+	}
+	return n, math.Min(math.Max(shifted, low), high)
+}
+
+// Mean draws the labels' mean with a share.
+func (x *Run) Mean(share float64) (Labels, error) {
+	var l Labels
+	return l, x.tell(&l, share)
+}
+
+// tell draws the labels' mean with a share, and takes what was drawn before into account.
+func (x *Run) tell(l *Labels, share float64) error {
+	answer, err := x.Sums.Labels(x.Task.Ctx)
+	sum, err := x.Pool.Draw(share, answer, err)
+	if err != nil {
+		return err
+	}
+	told, with := l.told+float64(share*sum[0]), l.toldWith+share
+	low, high := x.Problem.LabelEnds()
+	*l = x.Problem.Labels(x.N, x.shifted, told/(with*x.N), (high-low)/(x.NMu()*math.Sqrt(with)))
+	l.told, l.toldWith = told, with
+	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
+	// off, and noise would cost more.
+	if !x.Problem.Facts.Intercept {
+		l.Bias, l.Apart = 0, 0
+	} else if x.Pilot && x.Problem.Loss.Labels() == losses.Count {
+		l.Apart = 0
+	}
+	return nil
+}
+
+// Labels reads the noisy mean of n labels, of the given standard error, whose scores have a mean
+// offset.
+func (p Problem) Labels(n, shifted, mean, noise float64) Labels {
+	low, high := p.LabelEnds()
+	k := p.Loss.Constants(check.Everywhere, p.Facts.LabelBound)
+	l := Labels{Steepest: k.Smoothness, Minority: 1, Noise: noise, Shifted: shifted}
+	kind := p.Loss.Labels()
+	if (kind == losses.Binary || kind == losses.Count) && !math.IsInf(k.Lipschitz, 1) {
+		l.Apart = k.Lipschitz
+	}
+	switch kind {
+	case losses.Binary:
+		floor := math.Min(0.5, math.Max(noise, 2/n))
+		q := math.Min(math.Max(mean, floor), 1-floor)
+		l.Mean, l.Minority, l.Typical = q, math.Min(q, 1-q), 0.5
+		l.Bias = l.constant(p.Loss)
+		l.Residual = l.Curvature
+	case losses.Count, losses.Amount:
+		l.Mean = math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), 1e-9)
+		l.Minority = math.Min(1, l.Mean)
+		l.Bias = l.constant(p.Loss)
+		l.Residual = l.Curvature
+	default:
+		width := high - low
+		l.Mean = math.Min(math.Max(mean, low), high)
+		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, 0.15*width
+		l.Residual = math.Pow(width/20*l.Steepest, 2)
+		if !math.IsInf(k.Lipschitz, 1) {
+			l.Curvature = math.Min(l.Steepest, 10*k.Lipschitz/width)
+			l.Typical, l.Residual = math.Min(l.Typical, k.Lipschitz), math.Min(l.Residual, k.Lipschitz*k.Lipschitz)
+		}
+	}
+	l.Bias -= shifted
+	return l
+}
+
+// constant is the score of a constant model of the labels' mean; it sets the curvature there,
+// which is the variance of φ' too if the loss is a likelihood, and a typical slope.
+func (x *Labels) constant(l losses.Loss) float64 {
+	q := x.Mean
+	if e, ok := l.(losses.Extended); ok {
+		l = e.Inner
+	}
+	switch l := l.(type) {
+	case losses.NegativeBinomial:
+		x.Curvature = q / (1 + float64(l.Dispersion*q))
+		x.Typical = x.Curvature + math.Sqrt(x.Curvature)
+		return math.Log(q)
+	case losses.Gamma:
+		x.Curvature, x.Minority, x.Typical = 1, 1, 2
+		return math.Log(math.Max(q, l.Least))
+	case losses.Ordinal:
+		return x.middle(l)
+	}
+	switch link := losses.LinkOf(l); {
+	case l.Labels().FromZero():
+		x.Curvature, x.Typical = q, q+math.Sqrt(q)
+		return math.Log(q)
+	case link == losses.Logit:
+		x.Curvature = q * (1 - q)
+	case link == losses.ProbitLink:
+		bias := distuv.UnitNormal.Quantile(q)
+		density := distuv.UnitNormal.Prob(bias)
+		x.Curvature, x.Typical = density*density/(q*(1-q)), density/x.Minority
+		return bias
+	default:
+		x.Curvature = x.Steepest
+		bias := math.Log(q / (1 - q))
+		return math.Copysign(math.Min(1, math.Abs(bias)), bias)
+	}
+	return math.Log(q / (1 - q))
+}
+
+// middle is the score at which levels have their mean.
+func (x *Labels) middle(l losses.Ordinal) float64 {
+	last := float64(len(l.Thresholds))
+	const far = 30 // beyond the thresholds, where all are on one side
+	bias := Crossing(l.Thresholds[0]-far, l.Thresholds[len(l.Thresholds)-1]+far, func(z float64) bool {
+		var mean float64
+		for k, p := range l.Probabilities(z) {
+			mean += float64(float64(k) * p)
+		}
+		return mean < x.Mean
+	})
+	x.Curvature, x.Minority, x.Typical = 0, math.Min(x.Minority, math.Max(last-x.Mean, 1e-9)), 0.5
+	for k, p := range l.Probabilities(bias) {
+		x.Curvature += float64(p * l.Curvature(bias, float64(k)))
+	}
+	return bias
+}
+
+// most is the largest fraction of gradients that a clip may shorten.
+func (l Labels) most() float64 { return 0.5 * l.Minority }
+
+// clippedCurvature is what a descent feels. A gradient that is shortened stays as long when the
+// point moves, and these are of the longest rows, of which the Hessian has most.
+func (l Labels) clippedCurvature(cut float64) float64 {
+	return math.Min(l.Curvature, l.Steepest) * (1 - cut) * (1 - cut)
+}

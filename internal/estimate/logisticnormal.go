@@ -1,0 +1,54 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// logistic are probabilities 1/(1 + e^{−b−rZ}) for a normal Z.
+type logistic struct{ b, r float64 }
+
+// projection is ψ(r), the mean of Z times the probability; it increases in r.
+func (l logistic) projection() float64 {
+	return normalMean(func(z float64) float64 { return z * l.at(z) })
+}
+
+// mean is the mean probability; it increases in b.
+func (l logistic) mean() float64 { return normalMean(l.at) }
+
+// withMean are those of a given mean, which increases in b, and of scores that are r long.
+func (l logistic) withMean(mean, r float64) logistic {
+	return logistic{Crossing(l.b-20, l.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
+}
+
+// curvature is the mean of p(1 − p).
+func (l logistic) curvature() float64 {
+	return normalMean(func(z float64) float64 { return l.at(z) * (1 - l.at(z)) })
+}
+
+func (l logistic) at(z float64) float64 { return 1 / (1 + math.Exp(-l.b-float64(l.r*z))) }
+
+// normalMean is the mean of f(Z) for a normal Z, by Gauss and Hermite's rule.
+func normalMean(f func(z float64) float64) float64 {
+	const nodes = 48
+	var sum float64
+	var x, weight [nodes]float64
+	quad.Hermite{}.FixedLocations(x[:], weight[:], math.Inf(-1), math.Inf(1))
+	for i, v := range x {
+		sum += float64(weight[i] * f(math.Sqrt2*v))
+	}
+	return sum / math.Sqrt(math.Pi)
+}
+
+// Crossing returns about the last point from low to high up to which below holds.
+func Crossing(low, high float64, below func(float64) bool) float64 {
+	for range 40 {
+		if middle := (low + high) / 2; below(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

@@ -1,0 +1,131 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/release"
+)
+
+// Run is a fit that has begun: rows to ask, and the budget that is left.
+type Run struct {
+	Problem Problem
+	Task    Task
+	Sums    *curator.Sums
+	Pool    *Pool
+	N       float64 // rows, or what their weights come to
+	D       int     // features
+	// Clear is the n·μ from which on second moments don't drown.
+	Clear float64
+	// Pilot tells that this is but the beginning of an inference.
+	Pilot   bool
+	shifted float64 // mean offset of the scores
+}
+
+// Begin is a run before its first release.
+func Begin(p Problem, t Task) (*Run, error) {
+	x := &Run{Problem: p, Task: t, Pool: &Pool{t.Allow, p.Fraction, 1}, N: float64(p.Facts.Rows), D: p.Facts.Features()}
+	d := float64(x.D) // sets of data with few and with many features chose the numbers
+	x.Clear = max(min(80*math.Sqrt(d), 200), min(30*d, 500), min(0.15*d*d, 2000))
+	var err error
+	x.Sums, err = t.Under(p.Loss)
+	return x, err
+}
+
+// Pool draws releases with shares of μ².
+type Pool struct {
+	allow *release.Allowance
+	whole float64 // fraction of all μ² that shares are taken of
+	Left  float64
+}
+
+// Draw releases an answer with a share.
+func (p *Pool) Draw(share float64, x release.Answer, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	p.Left -= share
+	return p.allow.Draw(share*p.whole, x)
+}
+
+// Spent reports whether nothing is left for a model of the features.
+func (p *Pool) Spent() bool { return p.Left <= 0 }
+
+// NMu is n·μ, by which noise is measured against sums.
+func (x *Run) NMu() float64 { return x.N * x.Problem.Mu }
+
+// Hopeless reports whether rows and budget make for no more than the constant model.
+func (x *Run) Hopeless() bool { return x.NMu() < x.Problem.Least() }
+
+// Drowned reports whether second moments would drown in their noise.
+func (x *Run) Drowned() bool { return x.NMu() < x.Clear }
+
+// Read draws a histogram.
+func (x *Run) Read(share float64, edges []float64, answer release.Answer, err error) (histogram.Tails, error) {
+	counts, err := x.Pool.Draw(share, answer, err)
+	if err != nil {
+		return histogram.Tails{}, err
+	}
+	return histogram.NewTails(edges, counts, math.Sqrt2/(x.Problem.Mu*math.Sqrt(share)), x.N), nil
+}
+
+// Lengths draws a histogram of the rows' norms.
+func (x *Run) Lengths(share float64, edges []float64, r *curator.Framed) (histogram.Tails, error) {
+	answer, err := r.Lengths(x.Task.Ctx, edges)
+	return x.Read(share, edges, answer, err)
+}
+
+// LongestLevel is how long rows of a level may be on average: where they are rare, round
+// coordinates make them long, and a clip cuts off the gradients of those whose class is the
+// rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
+// It is a factor of a row's root mean square, but at most 3; sets of data and made-up levels
+// of 1 to 5 % chose these. It lets go as noise fades.
+func (x *Run) LongestLevel(factor float64) float64 {
+	longest := math.Min(factor*math.Sqrt(float64(x.D)+1), 3)
+	return longest * math.Max(1, 0.001*x.Problem.Mu*math.Sqrt(x.N))
+}
+
+// long is what rows are shortened to that may be as long as top: a fraction of them, unless
+// these carry most of the second moments, as rows with a rare level do where all others are
+// alike. Where too few rows are private enough to tell, the bound on them must do: to take
+// such rows for short makes their scores huge.
+func (x *Run) long(h histogram.Tails, fraction, top float64) float64 {
+	hidden := top / math.Max(24, x.NMu()/50)
+	return max(hidden, h.Carrying(), h.Smallest(fraction*x.N, 2))
+}
+
+// fading is the fraction of rows that may be longer than the bound on them: from a fifth
+// to a fivehundredth, as more data drown the noise.
+func (x *Run) fading(factor float64) float64 {
+	return math.Min(0.2, math.Max(factor*math.Sqrt(float64(x.D))/x.NMu(), 0.002))
+}
+
+// big is where noise can't matter and bounds let go.
+func (x *Run) big() bool { return x.NMu() > 10_000*math.Pow(float64(x.D), 1.5) }
+
+// Weights maps weights of the features and an intercept to those of encoded rows.
+func (f Facts) Weights(w []float64, b float64) []float64 {
+	if w = slices.Clone(w); f.Intercept {
+		w = append(w, b)
+	}
+	return Clamp(w)
+}
+
+// Clamp holds weights to what a model may have, where bounds that differ by a hundred
+// orders of magnitude leave nothing but noise.
+func Clamp(w []float64) []float64 {
+	const largest = check.MaxScale * check.MaxScale
+	w = slices.Clone(w)
+	for j, v := range w {
+		if w[j] = math.Max(-largest, math.Min(v, largest)); math.IsNaN(v) {
+			w[j] = 0
+		}
+	}
+	return w
+}
+
+// errEigen is about moments whose eigenvectors aren't found.
+var errEigen = check.Fail(check.ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")

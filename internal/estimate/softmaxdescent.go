@@ -1,0 +1,224 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+)
+
+// clipChoices is how often the clip is chosen.
+const clipChoices = 4
+
+// stage is planned by what was released so far, as firstStage is. The clip shortens the
+// gradients of all classes alike, and may do so for three tenths of the rows where these are
+// even.
+func (x *softmaxing) stage() Stage {
+	directions := x.frame.Effective - 1
+	if x.frame.Known == nil {
+		directions = float64(x.run.D)
+	}
+	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
+	s := Stage{Clips: clipsShare, Effective: 1 + float64(directions*float64(x.k-1))}
+	s.Curvature = math.Min(0.5, (4-3*even)*x.steepest())
+	s.Allowed = x.run.N * math.Min(40*math.Sqrt(s.Effective)/x.run.NMu(), 0.3*even)
+	s.Share = x.run.Pool.Left - s.Clips
+	if x.scaled {
+		s.Share -= factorShare
+	}
+	return s
+}
+
+// pace sets how many steps there are and how long they are, now that the first clip tells how
+// long gradients and rows are, and returns the clip to begin with. Steps are as long as the
+// curvature allows, or as noise in a typical score allows: what exceeds about 1 makes
+// probabilities near 0 or 1, where the curvature is gone and nothing holds the noise.
+//
+// Where noise decides, a smaller clip lets the descent go further, and what it takes from long
+// gradients matters less than that; the more so where columns weren't whitened and there are
+// many directions. Where it doesn't, momentum does: where scores must become large the loss is
+// so flat that few steps don't get there.
+func (x *softmaxing) pace(s *Stage, clip float64) float64 {
+	s.Steps = 32
+	if x.frame.Known != nil {
+		s.Steps = int(math.Round(math.Min(math.Max(12+18*math.Log(x.run.NMu()/(30*(1+x.typical)))/math.Log(30), 20), 32)))
+	}
+	s.Averaged = s.Steps - s.Steps/2
+	s.Choose = []int{0, s.Steps / 8, s.Steps / 4, s.Steps / 2}
+	tight := 0.7
+	s.Size = 1 / (s.Curvature * (1 + math.Min(1, x.frame.Spread*x.frame.frobenius())))
+	if x.frame.Known == nil { // one direction may have all of the rows' second moment
+		tight, s.Size = 0.5, 3/(s.Curvature*x.typical)
+	}
+	s.Momentum = 0.5
+	longest := x.longestStep(*s, clip)
+	if x.limited = longest < s.Size; x.limited {
+		clip *= tight
+		longest = x.longestStep(*s, clip)
+	}
+	if longest > s.Size {
+		s.Momentum = 0.75
+		longest = x.longestStep(*s, clip)
+	}
+	s.Size = math.Min(s.Size, longest)
+	return clip
+}
+
+// longestStep is the length of steps with which noise in a typical score comes to 1, in directions
+// without curvature.
+func (x *softmaxing) longestStep(s Stage, clip float64) float64 {
+	s.Size = 1
+	noise := 2 * clip / (x.run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
+	return 1 / math.Sqrt(x.typical*s.variance(slices.Repeat([]float64{noise}, s.Steps), 0))
+}
+
+// walk runs the steps, and fits a factor of the scores or shortens them for their noise.
+func (x *softmaxing) walk(start curator.ClassPoint) (curator.ClassPoint, error) {
+	s := x.stage()
+	clip, err := x.clipClasses(s, start, 0)
+	if err != nil {
+		return start, err
+	}
+	clip = x.pace(&s, clip)
+	at, velocity, tail, noise := start, like(start), like(start), make([]float64, s.Steps)
+	for t := range s.Steps {
+		if t > 0 && slices.Contains(s.Choose, t) {
+			if clip, err = x.clipClasses(s, at, clip); err != nil {
+				return at, err
+			}
+		}
+		slope := curator.ClassSlope{Clip: clip}
+		if x.run.Problem.Facts.Intercept {
+			slope.Constant = 1
+		}
+		answer, err := x.in.Gradient(x.run.Task.Ctx, at, slope)
+		g, err := x.run.Pool.Draw(s.Share/float64(s.Steps), answer, err)
+		if err != nil {
+			return at, err
+		}
+		noise[t] = 2 * clip / (x.run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
+		x.step(s, &at, velocity, x.balanced(g))
+		if t >= s.Steps-s.Averaged {
+			for c := range at.U {
+				floats.AddScaled(tail.U[c], 1/float64(s.Averaged), at.U[c])
+				tail.B[c] += at.B[c] / float64(s.Averaged)
+			}
+		}
+		x.run.Task.Progress(t+1, s.Steps)
+	}
+	if x.scaled {
+		return x.rescale(start, tail)
+	}
+	x.shorten(s, noise, start, &tail)
+	return tail, nil
+}
+
+// balanced takes the mean over classes away from a gradient, class by class: that of the
+// rows' is 0, what there is is noise.
+func (x *softmaxing) balanced(g []float64) [][]float64 {
+	dim := len(g) / x.k
+	of := make([][]float64, x.k)
+	for c := range of {
+		of[c] = g[c*dim : (c+1)*dim]
+	}
+	for j := range dim {
+		mean := 0.0
+		for _, v := range of {
+			mean += v[j] / float64(x.k)
+		}
+		for _, v := range of {
+			v[j] -= mean
+		}
+	}
+	return of
+}
+
+// step moves a point by one step of heavy-ball descent, the ridge proximal.
+func (x *softmaxing) step(s Stage, at *curator.ClassPoint, v curator.ClassPoint, g [][]float64) {
+	next := like(*at)
+	for c := range at.U {
+		for j, u := range at.U[c] {
+			next.U[c][j], v.U[c][j] = s.step(u, v.U[c][j], float64(s.Size*g[c][j]/x.run.N))
+		}
+		next.B[c] = at.B[c]
+		if x.run.Problem.Facts.Intercept {
+			v.B[c] = float64(s.Momentum*v.B[c]) - float64(s.Size*g[c][x.run.D]/x.run.N)
+			next.B[c] += v.B[c]
+		}
+	}
+	*at = next
+}
+
+// clipClasses reads a histogram of the gradients' norms: a wide one at first, which tells how
+// long rows are, too, and later one around the last clip, which grows no more where noise is
+// what counts.
+func (x *softmaxing) clipClasses(s Stage, at curator.ClassPoint, last float64) (float64, error) {
+	first := last == 0
+	edges := histogram.Geometric(4*last, math.Sqrt2, 8)
+	switch {
+	case first && x.frame.Known == nil:
+		edges = histogram.Geometric(8, math.Sqrt2, 16)
+	case first:
+		edges = histogram.Geometric(4*math.Sqrt(float64(x.run.D+1)), math.Sqrt2, 24)
+	}
+	slope := curator.ClassSlope{Clip: 1}
+	if x.run.Problem.Facts.Intercept {
+		slope.Constant = 1
+	}
+	answer, err := x.in.GradientNorms(x.run.Task.Ctx, edges, at, slope)
+	h, err := x.run.Read(s.Clips/clipChoices, edges, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	if h.Wide = first; first {
+		x.measure(h)
+	}
+	clip := math.Max(s.readClip(h, last, math.Sqrt(1+x.frame.Effective)), x.run.freeClip(s))
+	if x.limited {
+		clip = math.Min(clip, last)
+	}
+	return clip, nil
+}
+
+// measure sets the rows' mean square from the norms of gradients at the constant model, which
+// are ‖p − e_y‖ times (‖x̃‖² + 1)^½; E‖p − e_y‖² is 1 − Σq² there.
+func (x *softmaxing) measure(h histogram.Tails) {
+	slopes := 1.0
+	for _, q := range x.rates {
+		slopes -= float64(q * q)
+	}
+	switch {
+	case h.Readable():
+		x.typical = math.Max(0.25, h.MeanSquare()/slopes-1)
+	case x.frame.Known != nil:
+		x.typical = floats.Sum(x.frame.Known)
+	default:
+		x.typical = 2
+	}
+}
+
+// shorten is James and Stein's: by the noise of the average in the norm of scores, or of
+// coordinates where no direction is known to have more of the rows' second moment.
+func (x *softmaxing) shorten(s Stage, noise []float64, start curator.ClassPoint, at *curator.ClassPoint) {
+	h, free := x.steepest(), float64(x.k-1)
+	known := x.frame.Known
+	if known == nil {
+		known = slices.Repeat([]float64{1}, x.run.D)
+		h *= x.typical / float64(x.run.D)
+	}
+	var drawn, all float64
+	for j, weight := range known {
+		drawn += float64(free * weight * s.variance(noise, weight*h))
+		for c := range at.U {
+			all += float64(weight * at.U[c][j] * at.U[c][j])
+		}
+	}
+	keep := JamesStein(drawn, all)
+	for c := range at.U {
+		floats.Scale(keep, at.U[c])
+		at.B[c] = start.B[c] + float64(keep*(at.B[c]-start.B[c]))
+	}
+}

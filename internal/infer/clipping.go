@@ -1,0 +1,169 @@
+package infer
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// clipping is the clip of gradients, and what it cuts off.
+type clipping struct {
+	in    *space
+	bound float64
+	blind bool // whether the histogram told nothing of it
+	cut   cutting
+}
+
+// choose chooses the wide clip at the pilot, by a histogram of the gradients' norms: it
+// makes the variance of noise and the square of what isn't known of what the clip cuts off
+// small together. Where there may be a group far above the rest, or but noise, it looks again.
+func (v *clipping) choose() error {
+	dim := float64(len(v.in.pilot))
+	edges := histogram.Geometric(4*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
+	h, free, err := v.furtherNorms(edges)
+	if err != nil {
+		return err
+	}
+	v.cut = v.cutting()
+	l, low := h.FromSeen().Upper(v.eventful(), v.cut.power)
+	if h.Doubtful(l, low) {
+		second, err := v.gradientNorms(edges)
+		if err != nil {
+			return err
+		}
+		h = h.Average(second)
+		l, low = h.FromSeen().Upper(v.eventful(), v.cut.power)
+	}
+	noise := 2 / (v.in.run.Problem.Mu * math.Sqrt(v.in.run.Pool.Left-scatterShare))
+	if v.in.run.Problem.Loss.Labels() == losses.Real {
+		if err := v.lean(l, low); err != nil {
+			return err
+		}
+	}
+	if v.in.constant == 0 {
+		v.cut.constant = part{}
+	}
+	v.bound = l.Balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
+	if v.in.run.Problem.Loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
+		v.bound *= 1.15
+	}
+	if 15*h.Noise > v.in.labels.Minority*v.in.run.N { // the rarer class may hide in the noise
+		if err := v.coverMinority(); err != nil {
+			return err
+		}
+	}
+	v.bound = math.Max(v.bound, free)
+	v.cut.length, v.blind = l.Excess(v.bound), v.bound < 4*edges[len(edges)-1]
+	if v.in.run.Problem.Loss.Labels() == losses.Real {
+		v.cut.length *= l.ExcessFactor()
+	}
+	return nil
+}
+
+// freely is a clip for gradients beyond a histogram of norms, where that shows some: eight times
+// its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
+// by, which the median of norms tells, or in the scatter a tenth of that variance.
+func (v *clipping) freely(h histogram.Tails) float64 {
+	if h.Above[0] <= 3*h.Noise {
+		return 0
+	}
+	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
+	gradient := 0.1 * v.in.run.Problem.Mu * math.Sqrt((v.in.run.Pool.Left-scatterShare)*v.in.run.N)
+	scatter := math.Sqrt(0.1 * v.in.run.NMu() * math.Sqrt(scatterShare/2))
+	return math.Min(8*h.Edges[0], median*math.Min(gradient, scatter))
+}
+
+// furtherNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
+// so little noise that a law of them would be the larger error; and the clip for those beyond.
+func (v *clipping) furtherNorms(edges []float64) (h histogram.Tails, free float64, err error) {
+	if h, err = v.gradientNorms(edges); err != nil {
+		return h, 0, err
+	}
+	free = v.freely(h)
+	if free > 0 && h.Noise < 0.3 { // single rows can be seen
+		floats.Scale(8, edges)
+		h, err = v.gradientNorms(edges)
+	}
+	return h, free, err
+}
+
+// gradientNorms releases how many gradients at the pilot are longer than edges.
+func (v *clipping) gradientNorms(edges []float64) (histogram.Tails, error) {
+	u, b := v.in.split(v.in.short.Stretch(v.in.pilot))
+	share := clipShare * math.Min(math.Max(3000/v.in.run.NMu(), 1), 3)
+	answer, err := v.in.gradients.GradientNorms(v.in.run.Task.Ctx, edges, u, b, v.in.slope(1))
+	return v.in.run.Read(share, edges, answer, err)
+}
+
+// lean releases on which side predictions miss labels by most, by a histogram of how far they
+// exceed them, down to about half of what would make a gradient as long as one of 25 is. It
+// says how parts that are cut off add up: those of one sign do so along the intercept and, as
+// labels lie furthest off where predictions are high, along the weights.
+func (v *clipping) lean(l histogram.Law, low float64) error {
+	for l.Above(low) > v.in.run.N/25 {
+		low *= 1.05
+	}
+	const steps = 6
+	edges := histogram.Geometric(2.8*low/math.Sqrt(float64(len(v.in.pilot))), math.Sqrt2, steps-1)
+	for _, e := range slices.Backward(slices.Clone(edges)) {
+		edges = append(edges, -e)
+	}
+	u, b := v.in.split(v.in.pilot)
+	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges, u, b)
+	h, err := v.in.run.Read(leanShare, edges, answer, err)
+	if err != nil {
+		return err
+	}
+	mean, variance := h.Skew()
+	v.cut.leaning(mean, variance, 4+v.spreadOfRows())
+	return nil
+}
+
+// spreadOfRows is the mean square of coordinates, in units of the intercept's, which is d but
+// for directions that have drowned.
+func (v *clipping) spreadOfRows() (sum float64) {
+	for j := range v.in.run.D {
+		sum += v.in.curve.hessian.m.At(j, j)
+	}
+	one := v.in.labels.Curvature
+	if v.in.constant > 0 {
+		one = v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
+	}
+	return math.Max(0, math.Min(sum/one, float64(v.in.run.D)))
+}
+
+// eventful is the fraction of rows among which the longest gradients are: those with events
+// where counts have few, and else all.
+func (v *clipping) eventful() float64 {
+	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
+		return v.in.labels.Minority
+	}
+	return 1
+}
+
+// coverMinority raises the clip to the norm of a row's coordinates, times a slope that
+// the rarer class has: 1, or 2 for counts, or that of the probit loss at the start. One that is
+// as long as most of that class's gradients shows that it was seen.
+func (v *clipping) coverMinority() error {
+	slope := 1.0
+	if losses.LinkOf(v.in.run.Problem.Loss) == losses.ProbitLink {
+		slope = v.in.labels.Typical
+	}
+	if v.bound >= 0.7*slope*math.Sqrt(float64(len(v.in.pilot))) {
+		return nil
+	}
+	edges := histogram.Geometric(4*math.Sqrt(float64(v.in.run.D)), math.Pow(2, 0.25), 12)
+	h, err := v.in.run.Lengths(lengthShare, edges, v.in.gradients)
+	if err != nil {
+		return err
+	}
+	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
+		slope = 2
+	}
+	v.bound = math.Max(v.bound, slope*math.Hypot(h.SmallestFromBelow(0.01*v.in.run.N, 2), v.in.constant))
+	return nil
+}

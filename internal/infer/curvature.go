@@ -1,0 +1,149 @@
+package infer
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/linalg"
+)
+
+// noisy is a matrix with noise of the given standard deviation in each packed number.
+type noisy struct {
+	m     *mat.SymDense
+	noise float64
+}
+
+// towards is a matrix moved towards a multiple of another by James and Stein's rule, with
+// what noise that leaves: of the multiple all, which is little, of the rest as much as its
+// factor's root. The other, which is I where it is 0, has the trace of the first.
+func (s noisy) towards(other *mat.SymDense) noisy {
+	dim := s.m.SymmetricDim()
+	aim := mat.NewSymDense(dim, nil)
+	if total := mat.Trace(other); total > 0 {
+		aim.ScaleSym(mat.Trace(s.m)/total, other)
+	} else {
+		for j := range dim {
+			aim.SetSym(j, j, mat.Trace(s.m)/float64(dim))
+		}
+	}
+	var gap mat.SymDense
+	gap.ScaleSym(-1, aim)
+	gap.AddSym(s.m, &gap)
+	free := float64(dim*(dim+1)/2 - 1)
+	k := estimate.JamesStein(free*s.noise*s.noise, math.Pow(mat.Norm(&gap, 2), 2))
+	gap.ScaleSym(k, &gap)
+	aim.AddSym(aim, &gap)
+	return noisy{aim, s.noise * math.Sqrt(k+(1-k)/float64(dim))}
+}
+
+// curvature is the Hessian per row that was released, and its inverse.
+type curvature struct {
+	hessian  noisy
+	at       []float64 // its point
+	floor    float64
+	spectrum *linalg.Spectrum
+	inverse  *mat.SymDense // eigenvalues held to the floor
+}
+
+// invert inverts the Hessian, its eigenvalues held to the floor.
+func (c *curvature) invert() error {
+	var ok bool
+	if c.spectrum, ok = linalg.Decompose(c.hessian.m); !ok {
+		return errEigen
+	}
+	c.inverse = c.spectrum.Map(c.inverted)
+	return nil
+}
+
+// errEigen is about a matrix whose eigenvectors aren't found.
+var errEigen = check.Fail(check.ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
+
+// inverted is the inverse of an eigenvalue, which is held to the floor.
+func (c curvature) inverted(l float64) float64 { return 1 / math.Max(l, c.floor) }
+
+// held is the Hessian, its eigenvalues held to the floor.
+func (c curvature) held() *mat.SymDense {
+	return c.spectrum.Map(func(l float64) float64 { return math.Max(l, c.floor) })
+}
+
+// times is the Hessian multiplied by a number, with its noise.
+func (c curvature) times(factor float64) (curvature, error) {
+	var m mat.SymDense
+	m.ScaleSym(factor, c.hessian.m)
+	c.hessian = noisy{&m, c.hessian.noise * factor}
+	c.floor *= factor
+	return c, c.invert()
+}
+
+// between is the inverse of the mean of the Hessian and another one.
+func (c curvature) between(other *mat.SymDense) (*mat.SymDense, error) {
+	var mean mat.SymDense
+	mean.AddSym(other, c.hessian.m)
+	mean.ScaleSym(0.5, &mean)
+	spectrum, ok := linalg.Decompose(&mean)
+	if !ok {
+		return nil, errEigen
+	}
+	return spectrum.Map(c.inverted), nil
+}
+
+// distance is the square of that of two points in the norm of the Hessian, which is that of
+// scores.
+func (c curvature) distance(to, from []float64) float64 {
+	gap := slices.Clone(to)
+	floats.Sub(gap, from)
+	g := mat.NewVecDense(len(gap), gap)
+	return mat.Inner(g, c.held(), g)
+}
+
+// standing is the Hessian in the directions that stand out of its noise.
+func (c curvature) standing() *mat.SymDense {
+	return c.spectrum.Map(func(l float64) float64 {
+		if l < c.floor {
+			return 0
+		}
+		return l
+	})
+}
+
+// drowned are the directions that don't.
+func (c curvature) drowned() (list [][]float64) {
+	for k, value := range c.spectrum.Values {
+		if value < c.floor {
+			list = append(list, c.spectrum.Vector(k))
+		}
+	}
+	return list
+}
+
+// flat is the mean curvature that is seen along so many drowned directions, as a fraction of the
+// floor, and a bound on it, four standard deviations above: directions in which rows don't
+// differ at all, as levels that don't occur, leave noise of mean 0 there.
+func (c curvature) flat(drowned int) (seen, most float64) {
+	if drowned == 0 {
+		return 1, 1
+	}
+	n, dim := float64(drowned), float64(len(c.spectrum.Values))
+	seen = math.Max(0, floats.Sum(c.spectrum.Values[:drowned])/n/c.floor)
+	return seen, math.Min(1, seen+4/math.Sqrt(2*n*dim))
+}
+
+// typical is the squared coefficient of a direction that moves scores as much as those do
+// that are determined, on average, if its curvature is the floor. A drowned direction's
+// estimate is held back, and may miss as much.
+func (c curvature) typical(theta []float64) float64 {
+	var moved, directions float64
+	for k, value := range c.spectrum.Values {
+		if value >= c.floor {
+			along := floats.Dot(theta, c.spectrum.Vector(k))
+			moved += value * along * along
+			directions++
+		}
+	}
+	return moved / math.Max(directions, 1) / c.floor
+}

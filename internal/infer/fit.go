@@ -1,0 +1,128 @@
+package infer
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Problem is what is inferred, from public facts.
+type Problem struct {
+	Estimate estimate.Problem
+	Level    float64        // of confidence
+	Doubt    estimate.Doubt // of thresholds that were estimated
+}
+
+// From is the n·μ below which there is no inference, which can't do without moments.
+func From(d int) float64 { return 42 * math.Sqrt(float64(d)) }
+
+// Futile reports whether public numbers tell that nothing will be determined: no more than
+// the constant model is to be had, or second moments would drown.
+func (p Problem) Futile() bool {
+	part := p.Estimate.Share(p.pilotShare())
+	return part.Hopeless() || part.NMu() < From(part.Facts.Features())
+}
+
+// pilotShare is the pilot's: less where noise is little. Of this, the shares below and the
+// constants of choose, trials on made-up populations, the survey and other sets of data
+// chose.
+func (p Problem) pilotShare() float64 {
+	nmu, d := p.Estimate.NMu(), math.Max(6, float64(p.Estimate.Facts.Features()))
+	near, least := 16.0, 0.09
+	if p.Estimate.Loss.Labels() == losses.Real {
+		near, least = 25, 0.08
+	}
+	return math.Min(math.Max(0.25*d*math.Sqrt(near/nmu), least), 0.25)
+}
+
+// Fit releases a pilot, and what the steps and the covariance need. There is no law where nothing
+// is determined.
+func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
+	if p.Futile() {
+		w, err = estimate.Fit(p.Estimate, t)
+		return w, nil, err
+	}
+	within := t
+	within.Progress = func(done, total int) { t.Progress(done, total+len(newtonShares)) }
+	pilot, err := estimate.Begin(p.Estimate.Share(p.pilotShare()), within)
+	if err != nil {
+		return nil, nil, err
+	}
+	pilot.Pilot, pilot.Clear = true, From(pilot.D)
+	labels, err := pilot.Start()
+	if err != nil {
+		return nil, nil, err
+	}
+	if pilot.Pool.Spent() {
+		return pilot.Constant(labels), nil, nil
+	}
+	if pilot.Drowned() { // the rows' weights, now known, come to too little
+		w, err = estimate.Fit(p.Estimate.Share(1-p.pilotShare()*(1-pilot.Pool.Left)), t)
+		return w, nil, err
+	}
+	frame, few, err := pilot.Standardise()
+	if err != nil {
+		return nil, nil, err
+	}
+	if few {
+		pilot.Task.Progress = t.Progress
+		w, err = pilot.ByColumns(labels)
+		return w, nil, err
+	}
+	return p.from(t, pilot, labels, frame)
+}
+
+// from goes on from a pilot's frame.
+func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labels, frame *estimate.Frame) (w []float64, l *Law, err error) {
+	if _, err := frame.Shorten(pilot.LongestLevel(1)); err != nil {
+		return nil, nil, err
+	}
+	at, steps, err := (&estimate.Descent{Run: pilot, Labels: labels, Frame: frame}).Pilot()
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := estimate.Begin(p.Estimate, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	x.Pool.Left = 1 - p.pilotShare()
+	v := &newton{in: newSpace(x, labels, frame.For(x), at)}
+	if err := v.estimate(steps); errors.Is(err, check.ErrBound) {
+		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
+		// sensitivities that no number holds. All follow from what was released.
+		return frame.Weights(at.U, at.B), nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	l = v.law(p.Level)
+	w = l.of(v.theta)
+	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {
+		return frame.Weights(at.U, at.B), nil, nil // a step from there is noise
+	}
+	if p.Doubt != (estimate.Doubt{}) {
+		v.widenFor(p.Doubt, l)
+	}
+	if !l.finite() {
+		l = nil
+	}
+	return w, l, nil
+}
+
+// estimate releases what the estimate and its law are made of; done steps were before it.
+func (v *newton) estimate(done int) error {
+	if err := v.in.enframe(); err != nil {
+		return err
+	}
+	if err := v.in.frameGradients(); err != nil {
+		return err
+	}
+	v.clip.in = v.in
+	if err := v.clip.choose(); err != nil {
+		return err
+	}
+	return v.walk(done)
+}

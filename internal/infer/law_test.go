@@ -1,0 +1,548 @@
+package infer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// packedNoise is a matrix of which each packed number has variance 1.
+func packedNoise(r *rand.Rand, dim int) *mat.SymDense {
+	packed := make([]float64, dim*(dim+1)/2)
+	for k := range packed {
+		packed[k] = r.NormFloat64()
+	}
+	return curator.Unpack(packed, dim)
+}
+
+// knownLaw is a law whose H, S and J are given, and the covariance's root.
+func knownLaw(t *testing.T, hessian, scatter float64) (l *Law, h, j *mat.SymDense) {
+	t.Helper()
+	h = mat.NewSymDense(3, []float64{0.3, 0.05, 0, 0.05, 0.2, 0.04, 0, 0.04, 0.25})
+	j = mat.NewSymDense(3, []float64{0.4, 0.1, 0.05, 0.1, 0.3, 0, 0.05, 0, 0.2})
+	var factor mat.Cholesky
+	factor.Factorize(h)
+	inverse := new(mat.SymDense)
+	if err := factor.InverseTo(inverse); err != nil {
+		t.Fatal(err)
+	}
+	l = &Law{Inverse: inverse, Seen: 1, Curved: 1, Hessian: hessian, Scatter: scatter, Quantile: distuv.UnitNormal.Quantile(0.975)}
+	l.Covariance = linalg.Sandwich(1, inverse, j)
+	return l, h, j
+}
+
+// Intervals whose H̃ and J̃ are noisy cover 95 % once they are longer, and less before. Of
+// 40,000 an α of 1e-6 lets coverage be .0053 off by chance; the formula is of second order,
+// which .005 more are for.
+func TestLongerIntervalsCover(t *testing.T) {
+	const draws = 40_000
+	for _, c := range []struct {
+		name             string
+		hessian, scatter float64
+		gains            bool // whether it matters at all
+	}{{"no noise", 0, 0, false}, {"noise of H", 0.03, 0, false}, {"noise of J", 0, 0.12, true}, {"both", 0.025, 0.08, true}} {
+		r := rand.New(rand.NewPCG(3, 4))
+		truth, h, j := knownLaw(t, c.hessian, c.scatter)
+		along := []float64{1, -0.5, 0.3}
+		sd := math.Sqrt(mat.Inner(mat.NewVecDense(3, along), truth.Covariance, mat.NewVecDense(3, along)))
+		covered, before := 0, 0
+		for range draws {
+			noise := packedNoise(r, 3)
+			noise.ScaleSym(c.hessian, noise)
+			noise.AddSym(noise, h)
+			l := &Law{Hessian: c.hessian, Scatter: c.scatter, Quantile: truth.Quantile, Inverse: new(mat.SymDense)}
+			var factor mat.Cholesky
+			if !factor.Factorize(noise) {
+				continue
+			}
+			if err := factor.InverseTo(l.Inverse); err != nil {
+				t.Fatal(err)
+			}
+			noise = packedNoise(r, 3)
+			noise.ScaleSym(c.scatter, noise)
+			noise.AddSym(noise, j)
+			l.Covariance = linalg.Sandwich(1, l.Inverse, noise)
+			z := math.Abs(r.NormFloat64()) * sd / l.Quantile
+			se := l.StandardError(along)
+			if z <= se {
+				covered++
+			}
+			if z <= se/l.longer(along) {
+				before++
+			}
+		}
+		got, was := float64(covered)/draws, float64(before)/draws
+		t.Logf("%s: %.4f, %.4f before", c.name, got, was)
+		if math.Abs(got-0.95) > 0.0103 {
+			t.Errorf("%s: intervals cover %.4f", c.name, got)
+		}
+		if c.gains && was > 0.943 {
+			t.Errorf("%s: intervals would cover %.4f anyway, so that nothing is tested", c.name, was)
+		}
+	}
+}
+
+// What lies along a drowned direction is not determined, and the rest is.
+func TestDrownedDirections(t *testing.T) {
+	l, _, _ := knownLaw(t, 0.01, 0.01)
+	l.Drowned = [][]float64{{0, 0.6, 0.8}}
+	for _, c := range []struct {
+		along []float64
+		want  bool
+	}{{[]float64{1, 0, 0}, true}, {[]float64{0, 1, 0}, false}, {[]float64{0, 0.8, -0.6}, true}, {[]float64{1, 0.1, 0.1}, true}, {[]float64{0, 0.6, 0.8}, false}} {
+		if got := l.Determines(c.along); got != c.want || math.IsInf(l.StandardError(c.along), 1) == c.want {
+			t.Errorf("%v: determined %v, standard error %g", c.along, got, l.StandardError(c.along))
+		}
+	}
+	// A part that lies there counts by what it may add.
+	l.Hidden = 1000
+	for _, c := range []struct {
+		along []float64
+		want  bool
+	}{{[]float64{1, 0, 0}, true}, {[]float64{0, 0.8, -0.6}, true}, {[]float64{1, 0.1, 0.1}, false}} {
+		if got := l.Determines(c.along); got != c.want {
+			t.Errorf("%v: determined %v where a hidden direction may add much", c.along, got)
+		}
+	}
+	// What may lie there is in the errors of the others, and in what two have in common.
+	one, other := []float64{1, 0.01, 0}, []float64{1, 0, 0.01}
+	both := l.Combine(one).Covariance(l.Combine(other))
+	alone, hidden := l.Combine(one).Covariance(l.Combine(one)), l.Hidden
+	l.Hidden = 0
+	if got, want := alone-l.Combine(one).Covariance(l.Combine(one)), hidden*0.006*0.006; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("a drowned direction adds %g to a variance, want %g", got, want)
+	}
+	if got, want := both-l.Combine(one).Covariance(l.Combine(other)), hidden*0.006*0.008; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("a drowned direction adds %g to a covariance, want %g", got, want)
+	}
+	// Of three directions one is more than a quarter: noise in it may hide as much as that,
+	// unless it is seen to be flat. What it may add then is as little as its curvature.
+	for _, c := range []struct {
+		hidden, seen float64
+		want         bool
+	}{{1000, 1, true}, {1e6, 1, false}, {1e6, 0, true}} {
+		if l.Hidden, l.Seen = c.hidden, c.seen; l.Determines([]float64{1, 0, 0}) != c.want {
+			t.Errorf("determined %v where noise hides a part with a square of %g, of curvature %g", !c.want, c.hidden, c.seen)
+		}
+	}
+	across := []float64{0, 0.8, -0.6} // of which noise in the eigenvector makes a part
+	for j, v := range []float64{0.00008, 0.00006} {
+		across[1+j] += v
+	}
+	_, noise := l.drownedPart(across)
+	l.Hidden = 1000
+	if inside := 1e-8; noise < 2*inside {
+		t.Fatalf("noise makes a part with a square of %g only", noise)
+	}
+	full := l.Combine(across).Covariance(l.Combine(across))
+	l.Curved = 0
+	if flat := l.Combine(across).Covariance(l.Combine(across)); math.Abs(full-flat-1000*1e-8) > 1e-6*full || math.Abs(full-flat) < 1e-6 {
+		t.Errorf("a flat direction adds %g to a variance, one that isn't %g", flat, full)
+	}
+}
+
+// In the coordinates to which a Hessian turns it is diagonal, it is as steep along every
+// function of the rows as before, and the pilot is the function that it was.
+func TestTurn(t *testing.T) {
+	x, y := mat.NewDense(100, 2, nil), make([]float64, 100)
+	x.Set(99, 0, 2)
+	d, err := curator.Open(x, y, curator.NewIdentity(2, 2, true), 0, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := estimate.Problem{Facts: estimate.Facts{Rows: 100, Dim: 3, Intercept: true}, Loss: losses.Squared{}, Mu: 1}
+	r, err := estimate.Begin(p, estimate.Task{Ctx: t.Context(), Data: d, Under: d.Under})
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes, centre := []float64{2, 0.5}, []float64{0.1, 0.2}
+	f := estimate.Frame{At: curator.Frame{Centre: centre, Matrix: mat.NewDense(2, 2, []float64{axes[0], 0, 0, axes[1]})}}
+	v := &space{run: r, frame: f.For(r), constant: 1, pilot: []float64{0.3, -0.2, 0.5}}
+	h := mat.NewSymDense(3, []float64{0.3, 0.05, 0.04, 0.05, 0.2, -0.03, 0.04, -0.03, 0.25})
+	before := slices.Clone(v.pilot)
+	var packed []float64
+	for i := range 3 {
+		for j := i; j < 3; j++ {
+			factor := r.N
+			if i != j {
+				factor *= math.Sqrt2
+			}
+			packed = append(packed, factor*h.At(i, j))
+		}
+	}
+	if err := v.turn(packed, 0.05); err != nil {
+		t.Fatal(err)
+	}
+	// old is the point in the frame before that is the same function.
+	old := func(theta []float64) []float64 {
+		var w mat.VecDense
+		w.MulVec(v.frame.At.Matrix, mat.NewVecDense(2, theta[:2]))
+		point := []float64{0, 0, theta[2]}
+		for j := range 2 {
+			point[j] = w.AtVec(j) / axes[j]
+			point[2] += w.AtVec(j) * (centre[j] - v.frame.At.Centre[j])
+		}
+		return point
+	}
+	for j, got := range old(v.pilot) {
+		if math.Abs(got-before[j]) > 1e-12 {
+			t.Errorf("the pilot is %v, want %v", old(v.pilot), before)
+		}
+	}
+	for _, theta := range [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 2, 3}, {-2, 1, 0.5}} {
+		point, there := mat.NewVecDense(3, theta), mat.NewVecDense(3, old(theta))
+		if got, want := mat.Inner(point, v.curve.hessian.m, point), mat.Inner(there, h, there); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("the Hessian along %v is %g, want %g", theta, got, want)
+		}
+	}
+	for i := range 3 {
+		if d := v.curve.hessian.m.At(i, i); d < v.curve.floor || d > v.curve.hessian.m.At(2, 2) || v.curve.hessian.m.At(i, (i+1)%3) != 0 {
+			t.Errorf("the Hessian is %v, its floor %g", mat.Formatted(v.curve.hessian.m), v.curve.floor)
+		}
+	}
+}
+
+// What scatters are moved towards is the Hessian without the directions below its floor.
+func TestStandingDirections(t *testing.T) {
+	v := curvature{floor: 0.1}
+	v.spectrum, _ = linalg.Decompose(mat.NewDiagDense(4, []float64{0.4, -0.2, 0.09, 0.1}))
+	for j, want := range []float64{0.4, 0, 0, 0.1} {
+		if got := v.standing().At(j, j); math.Abs(got-want) > 1e-12 {
+			t.Errorf("the curvature along %d is %g, want %g", j, got, want)
+		}
+	}
+}
+
+// A Hessian's share of the budget is the one at which its noise has a fifth of the curvature,
+// within limits.
+func TestHessianShare(t *testing.T) {
+	v := &space{run: &estimate.Run{Problem: estimate.Problem{Mu: 0.04}, N: 10_000}, pilot: make([]float64, 8)}
+	const curvature = 0.25
+	for _, c := range []struct{ longest, want float64 }{{0.3, 0.03}, {1, 0.08}, {2, 0.2}} {
+		share := v.hessianShare(c.longest, curvature, 0.2)
+		if noise := v.operatorNorm(v.hessianNoise(c.longest, share)); c.longest == 1 && math.Abs(noise/curvature-0.2) > 1e-9 {
+			t.Errorf("noise of %g beside a curvature of %g", noise, curvature)
+		} else if c.longest != 1 && math.Abs(share-c.want) > 1e-12 {
+			t.Errorf("rows of norm %g have a share of %g, want %g", c.longest, share, c.want)
+		}
+	}
+}
+
+// The curvature along drowned directions is their mean eigenvalue, and with as many as
+// sixteen in 32 dimensions it is known to an eighth of the floor.
+func TestCurvedDirections(t *testing.T) {
+	for _, c := range []struct {
+		values     []float64 // in floors
+		seen, most float64
+	}{
+		{nil, 1, 1}, {[]float64{0.5}, 0.5, 1}, {[]float64{-0.4, -0.2}, 0, 4 / math.Sqrt(128)},
+		{[]float64{-0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.5, 0.4}, 0.1, 0.225},
+	} {
+		const floor = 0.04
+		dim := 32
+		v := curvature{floor: floor, spectrum: &linalg.Spectrum{}}
+		for _, value := range c.values {
+			v.spectrum.Values = append(v.spectrum.Values, floor*value)
+		}
+		for len(v.spectrum.Values) < dim {
+			v.spectrum.Values = append(v.spectrum.Values, 10*floor)
+		}
+		if seen, most := v.flat(len(c.values)); math.Abs(seen-c.seen) > 1e-12 || math.Abs(most-c.most) > 1e-12 {
+			t.Errorf("%v: %g, at most %g; want %g and %g", c.values, seen, most, c.seen, c.most)
+		}
+	}
+}
+
+// An estimate from far off counts less where the Hessian changes, by its noise, and weights
+// sum to 1.
+func TestFarStepsCountLess(t *testing.T) {
+	for _, c := range []struct {
+		loss  losses.Loss
+		least float64 // ratio of the near step's weight to the far one's
+		most  float64
+	}{{losses.Squared{}, 1, 1}, {losses.Logistic{}, 10, 1000}} {
+		h := mat.NewSymDense(2, []float64{0.25, 0, 0, 0.2})
+		v := &newton{in: spaceOf(c.loss, 2, 0)}
+		v.in.pilot, v.in.curve = []float64{0, 0}, curvature{hessian: noisy{m: h, noise: 0.01}, floor: 0.02}
+		v.in.curve.spectrum, _ = linalg.Decompose(h)
+		v.in.curve.inverse = v.in.curve.spectrum.Map(v.in.curve.inverted)
+		v.steps = []newtonStep{ // both estimates are (0.1, 0)
+			{from: []float64{2.1, 0}, mean: []float64{0.5, 0}, noise: 0.02, share: 0.5},
+			{from: []float64{0, 0}, mean: []float64{-0.025, 0}, noise: 0.02, share: 0.5},
+		}
+		for range 2 {
+			if err := v.combine(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		far, near := v.steps[0].weight, v.steps[1].weight
+		if math.Abs(far+near-1) > 1e-12 || !(near/far >= c.least && near/far <= c.most) || math.Abs(v.theta[0]-0.1) > 1e-12 {
+			t.Errorf("%s: weights %g and %g, estimate %v", c.loss.Name(), far, near, v.theta)
+		}
+		before := v.bowAt([]float64{0, 0})
+		v.in.curve.at = []float64{1.1, 0} // ten times as far from the estimate
+		if after := v.bowAt([]float64{0, 0}); math.Abs(after/before-100) > 1e-6 {
+			t.Errorf("%s: a step may miss %g, and %g where its Hessian is from further off", c.loss.Name(), before, after)
+		}
+	}
+}
+
+// spaceOf are coordinates of 100 rows of d columns.
+func spaceOf(loss losses.Loss, d int, constant float64) *space {
+	return &space{run: &estimate.Run{Problem: estimate.Problem{Loss: loss, Asked: loss}, D: d, N: 100}, frame: new(estimate.Frame), constant: constant}
+}
+
+// ofCounts is a run of one column and an intercept whose Hessian, 2·I, was released at an
+// intercept of 0.5.
+func ofCounts(loss losses.Loss) *newton {
+	v := &newton{in: spaceOf(loss, 1, 1), theta: []float64{0, 0}}
+	v.in.pilot, v.in.labels.Mean = []float64{0, 0}, 3
+	v.in.curve = curvature{at: []float64{9, 0.5}, hessian: noisy{mat.NewSymDense(2, []float64{2, 0, 0, 2}), 0.01}, floor: 0.02}
+	if err := v.in.curve.invert(); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A Hessian grows as a log link's means do, within limits, and others' is taken as it is.
+func TestGrowth(t *testing.T) {
+	for _, c := range []struct {
+		loss losses.Loss
+		at   float64
+		want float64
+	}{
+		{losses.Poisson{}, 0.5, 1}, {losses.Poisson{}, 1.2, math.Exp(0.7)}, {losses.Poisson{}, -0.5, math.Exp(-1)},
+		{losses.Poisson{}, 7, 5}, {losses.Poisson{}, -7, 0.2}, {losses.Gamma{Least: 1}, 1.2, math.Exp(-0.7)},
+		{losses.NegativeBinomial{Dispersion: 1}, 1, math.Exp(0.5) * math.Pow((1+math.Exp(0.5))/(1+math.E), 2)},
+		{losses.Logistic{}, 2, 1}, {losses.Squared{}, 2, 1},
+	} {
+		if got := ofCounts(c.loss).in.growth([]float64{-3, c.at}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s at %g: the Hessian grows to %g, want %g", c.loss.Name(), c.at, got, c.want)
+		}
+	}
+	v := ofCounts(losses.Poisson{})
+	if v.in.curve.at[1] = -900; v.in.growth([]float64{0, -800}) != 1 {
+		t.Errorf("where means are 0 to the last digit the Hessian grows to %g", v.in.growth([]float64{0, -800}))
+	}
+	if v.in.constant = 0; v.in.growth([]float64{2, 3}) != 1 {
+		t.Error("without an intercept a Hessian grows with a weight")
+	}
+}
+
+// Steps of counts arrive where the mean of the Hessians at a way's ends says, and H̃ with all
+// that goes with it moves there; the first way is taken as it is.
+func TestArrive(t *testing.T) {
+	v := ofCounts(losses.Poisson{})
+	v.steps = []newtonStep{{from: []float64{0, 0}, weight: 3}, {from: []float64{1, 0.5}, weight: 1}}
+	v.arrive([][]float64{{0.2, -0.8}, {0.4, -0.6}})
+	want := 0.7 // the intercept is ¾·0.8 + ¼·(0.5 + 0.6/growth)
+	for range 50 {
+		want = 0.6 + float64(0.25*(0.5+0.6*2/(1+math.Exp(want-0.5))))
+	}
+	growth := (1 + math.Exp(want-0.5)) / 2
+	if v.steps[0].weight != 0.75 || math.Abs(v.theta[1]-want) > 1e-3 || math.Abs(v.theta[0]-(-0.15+0.25*(1-0.4/growth))) > 1e-3 {
+		t.Errorf("steps arrive at %v with weights %g and %g, want an intercept of %g", v.theta, v.steps[0].weight, v.steps[1].weight, want)
+	}
+	if err := v.settle(); err != nil {
+		t.Fatal(err)
+	}
+	more := v.in.growth(v.theta)
+	if math.Abs(v.in.curve.hessian.m.At(0, 0)-2*more) > 1e-12 || math.Abs(v.in.curve.hessian.noise-0.01*more) > 1e-12 || math.Abs(v.in.curve.floor-0.02*more) > 1e-12 || math.Abs(v.in.curve.inverse.At(1, 1)-0.5/more) > 1e-9 {
+		t.Errorf("H̃ is %g ± %g, above %g, with the inverse %g, where it has grown by %g", v.in.curve.hessian.m.At(0, 0), v.in.curve.hessian.noise, v.in.curve.floor, v.in.curve.inverse.At(1, 1), more)
+	}
+}
+
+// Noise may move scores by 0.4 under a log link and by 2 else; what a step may miss is 0.3 or
+// ¼ of the square of the way.
+func TestFarOffIsLost(t *testing.T) {
+	for _, c := range []struct {
+		loss  losses.Loss
+		noise float64 // of which 1/√2 in a score
+		want  bool
+		bow   float64 // of a way of 1 along both coordinates, as long from where H̃ was released
+	}{
+		{losses.Poisson{}, 0.55, false, 0.09 * 8}, {losses.Poisson{}, 0.58, true, 0.09 * 8}, {losses.Gamma{Least: 1}, 0.58, true, 0.09 * 8},
+		{losses.Logistic{}, 2.8, false, 0.5}, {losses.Logistic{}, 2.87, true, 0.5},
+	} {
+		v := ofCounts(c.loss)
+		v.scatter, v.steps = v.in.curve.hessian, []newtonStep{{weight: 1, noise: c.noise}}
+		if v.lost() != c.want {
+			t.Errorf("%s: noise of %g is lost %v", c.loss.Name(), c.noise, !c.want)
+		}
+		v.in.curve.at = []float64{1, 1}
+		if got := v.bowAt([]float64{1, 1}); math.Abs(got-c.bow) > 1e-9 {
+			t.Errorf("%s: a step may miss %g, want %g", c.loss.Name(), got, c.bow)
+		}
+	}
+}
+
+// Classes whose gradients hardly vary hide a rare one; counts may vary by as little.
+func TestHiddenClassIsLost(t *testing.T) {
+	lost := func(loss losses.Loss, scatter, clip float64) bool {
+		v := ofCounts(loss)
+		v.in.run.Problem.Mu, v.clip.bound = 1, clip
+		v.scatter = noisy{m: mat.NewSymDense(2, []float64{scatter, 0, 0, scatter})}
+		return v.lost()
+	}
+	for scatter, want := range map[float64]bool{0.1: true, 0.79: true, 0.81: false, 2: false} {
+		if lost(losses.Logistic{}, scatter, 0.01) != want || lost(losses.Poisson{}, scatter, 0.01) {
+			t.Errorf("a variance of %g where curvature is 2: classes are lost %v, counts %v", scatter, !want, lost(losses.Poisson{}, scatter, 0.01))
+		}
+	}
+	// With a clip of 1 noise in each number is 0.1, and three times its mean over directions 0.11
+	// of the curvature; with 2 it is four times as much.
+	if !lost(losses.Logistic{}, 0.5, 1) || lost(losses.Logistic{}, 0.7, 1) || lost(losses.Logistic{}, 0.1, 2) {
+		t.Error("noise in the gradients' variance is taken for a class that hides")
+	}
+}
+
+// The first step of counts with an intercept alone ends where their means are, however far they
+// have to grow; one down, later ones and those of other losses go all the way.
+func TestFirstStepOfCountsIsDamped(t *testing.T) {
+	ends := func(loss losses.Loss, steps int, to, noise float64) float64 {
+		h := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+		v := &newton{in: spaceOf(loss, 1, 1), theta: []float64{0, 0.5 + to}, steps: make([]newtonStep, steps)}
+		v.in.pilot, v.in.curve = []float64{0, 0.5}, curvature{hessian: noisy{m: h}, floor: 0.02}
+		v.in.curve.spectrum, _ = linalg.Decompose(h)
+		v.in.curve.inverse = v.in.curve.spectrum.Map(v.in.curve.inverted)
+		return v.shortened(noise)[1] - 0.5
+	}
+	for _, c := range []struct {
+		loss  losses.Loss
+		steps int
+		to    float64
+		want  float64
+	}{
+		{losses.Poisson{}, 1, 2, math.Log(3)}, // as e^b − 1 = 2
+		{losses.NegativeBinomial{Dispersion: 1}, 1, 0.01, math.Log(1.01)}, {losses.Gamma{Least: 1}, 1, 2, 2},
+		{losses.Poisson{}, 1, -2, -2}, {losses.Poisson{}, 2, 2, 2}, {losses.Logistic{}, 1, 2, 2}, {losses.Poisson{}, 1, 0, 0},
+	} {
+		if got := ends(c.loss, c.steps, c.to, 0); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s, step %d: %g goes to %g, want %g", c.loss.Name(), c.steps, c.to, got, c.want)
+		}
+	}
+	nothing := mat.NewSymDense(2, []float64{-1, 0, 0, -1}) // noise alone
+	v := &newton{in: spaceOf(losses.Poisson{}, 1, 1)}
+	v.in.curve.hessian.m = nothing
+	if got := v.in.damping([]float64{0, 1}, math.Sqrt(mat.Trace(v.in.curve.hessian.m))); got != 1 {
+		t.Errorf("a step by a Hessian of noise is damped by %g", got)
+	}
+	// What is left of it, ¾ where noise is a quarter of its square, is damped.
+	if got, want := ends(losses.Poisson{}, 1, 2, math.Sqrt(0.5)), math.Log(2.5); math.Abs(got-want) > 1e-12 {
+		t.Errorf("beside noise 2 goes to %g, want %g", got, want)
+	}
+}
+
+// A run's law knows the noise of the matrices that it is made of, which falls as 1/μ.
+func TestLawKnowsItsNoise(t *testing.T) {
+	const n = 4000
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, 2*r.Float64()-1)
+		x.Set(i, 1, 2*r.Float64()-1)
+		y[i] = x.At(i, 0) + r.NormFloat64()/2
+	}
+	d, err := curator.Open(x, y, curator.NewIdentity(2, 1.5, true), 0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var laws []*Law
+	for _, mu := range []float64{20, 200} {
+		schedule, err := release.Pool("inference", mu, 128, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := estimate.Task{Ctx: t.Context(), Data: d, Under: d.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil },
+			Allow: schedule.Allow(d.Rows(), mechanisms.NewSeededSource(1))}
+		facts := estimate.Facts{Rows: n, Dim: 3, Intercept: true, LabelBound: 4}
+		_, law, err := Problem{Estimate: estimate.Problem{Facts: facts, Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu, Fraction: 1}, Level: 0.95}.Fit(task)
+		if err != nil || law == nil {
+			t.Fatal(law, err)
+		}
+		laws = append(laws, law)
+	}
+	if len(laws) != 2 {
+		t.Fatalf("%d laws, want 2", len(laws))
+	}
+	for name, noise := range map[string][2]float64{
+		"Hessian": {laws[0].Hessian, laws[1].Hessian}, "scatter": {laws[0].Scatter, laws[1].Scatter},
+	} {
+		if ratio := noise[0] / noise[1]; !(ratio > 5 && ratio < 20) {
+			t.Errorf("%s: noise %g at μ = 20 and %g at 200", name, noise[0], noise[1])
+		}
+	}
+}
+
+// A mean of predictions that isn't the labels' says of the squared loss that some have been cut
+// off, unless noise or the spread of scores explains it; a clip of which the histogram told
+// nothing does so of any loss.
+func TestBesideMeanIsLost(t *testing.T) {
+	v := ofCounts(losses.Squared{})
+	v.scatter, v.steps = v.in.curve.hessian, []newtonStep{{weight: 1, noise: 0.2}}
+	v.in.labels.Noise = 0.2 // and that of the intercept is ½·√(0.2² + 2/100), 0.12
+	for _, c := range []struct {
+		score, gap float64
+		want       bool
+	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 3.55, false}, {10, 3.65, true}} {
+		v.in.labels.Bias, v.theta = 5, []float64{c.score, 5 + c.gap}
+		if v.lost() != c.want {
+			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.want)
+		}
+	}
+	v.in.constant, v.in.run.D, v.theta = 0, 2, []float64{0, 9}
+	if v.lost() {
+		t.Error("without an intercept a mean is not known")
+	}
+	if v.clip.blind = true; !v.lost() {
+		t.Error("nothing is known of gradients, and it isn't lost")
+	}
+}
+
+// Noise of gradients in shorter coordinates, and what a clip cuts off in any direction there, is
+// longer in those of the law; so is noise of the scatter in what lengthens standard errors.
+func TestNoiseOfShortLevels(t *testing.T) {
+	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
+	with := func(short *linalg.Change, scatter float64) (*newton, *Law) {
+		v := &newton{in: spaceOf(losses.Squared{}, 2, 1), theta: make([]float64, 3), scatter: noisy{mat.NewSymDense(3, nil), scatter}}
+		v.in.run.Problem.Facts.Dim, v.in.pilot, v.in.short = 3, make([]float64, 3), short
+		v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+		v.in.curve.hessian.m = mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})
+		v.clip.cut = cutting{length: 20, across: 0.25}
+		v.steps = []newtonStep{{from: make([]float64, 3), noise: 0.1, weight: 1}}
+		if err := v.in.curve.invert(); err != nil {
+			t.Fatal(err)
+		}
+		return v, v.law(0.95)
+	}
+	v, l := with(short.Beside(), 0.3)
+	// 2²·(0.1² of noise and 0.2²·0.25 cut off), times 4 in the first coordinate
+	for j, want := range []float64{0.32, 0.08, 0.08} {
+		if got := l.Covariance.At(j, j); math.Abs(got-want) > 1e-12 {
+			t.Errorf("the variance of coordinate %d is %g, want %g", j, got, want)
+		}
+	}
+	if got := v.scoreVariance(0.1); math.Abs(got-0.01*2*6) > 1e-12 {
+		t.Errorf("scores have the variance %g", got)
+	}
+	for j, times := range []float64{4, 1, 1} {
+		c := make([]float64, 3)
+		c[j] = 1
+		_, plain := with(nil, 0.3*times)
+		plain.Covariance = l.Covariance
+		if got, want := l.longer(c), plain.longer(c); got != want || got == 1 {
+			t.Errorf("the standard error of coordinate %d is %g times as long, want %g", j, got, want)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package infer
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// law is that of the run's estimate.
+func (v *newton) law(level float64) *Law {
+	dim, curve := len(v.theta), v.in.curve
+	l := &Law{
+		Weights: v.in.toWeights(), Inverse: curve.inverse,
+		Hessian: curve.hessian.noise, Scatter: v.scatter.noise / v.in.run.N,
+		Quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+	}
+	if v.in.short != nil {
+		l.Short = v.in.short.Noise(dim)
+	}
+	if v.lost() {
+		for k := range curve.spectrum.Values {
+			l.Drowned = append(l.Drowned, curve.spectrum.Vector(k))
+		}
+	} else {
+		l.Drowned, l.Hidden = curve.drowned(), curve.typical(v.moved())
+	}
+	l.Seen, l.Curved = curve.flat(len(l.Drowned))
+	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)
+	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
+	// error is what H̃'s noise multiplies.
+	variance, bow := v.stepErrors()
+	gap := mat.NewDense(dim, 1, nil)
+	for _, s := range v.steps {
+		for j, at := range s.from {
+			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
+		}
+	}
+	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(variance, curve.inverse, v.in.short.Noise(dim)))
+	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(1, curve.inverse, v.missing()))
+	var far mat.SymDense
+	far.SymOuterK(v.shrunk, gap)
+	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(1, curve.inverse, linalg.Shaken(&far, l.Hessian*l.Hessian)))
+	var bent mat.SymDense
+	bent.ScaleSym(bow/float64(dim), curve.inverse)
+	l.Covariance.AddSym(l.Covariance, &bent)
+	return l
+}
+
+// moved is theta less the constant model.
+func (v *newton) moved() []float64 {
+	from := slices.Clone(v.theta)
+	if v.in.constant > 0 {
+		from[v.in.run.D] -= v.in.labels.Bias
+	}
+	return from
+}
+
+// widenFor adds what estimated thresholds add to the covariance: their distances and the scale of
+// scores make up for each other, which is along the weights, and their mean is the intercept's.
+func (v *newton) widenFor(d estimate.Doubt, l *Law) {
+	along := slices.Clone(v.theta)
+	if v.in.constant > 0 {
+		along[v.in.run.D] = 0
+		l.Covariance.SetSym(v.in.run.D, v.in.run.D, l.Covariance.At(v.in.run.D, v.in.run.D)+d.Mean)
+	}
+	l.Covariance.SymRankOne(l.Covariance, d.Scale, mat.NewVecDense(len(along), along))
+}
+
+// stepErrors are the variance of noise in the steps' mean gradient, in each coordinate, and
+// the square of what the Hessian's change leaves, in the norm of scores.
+func (v *newton) stepErrors() (variance, bow float64) {
+	for _, s := range v.steps {
+		variance += math.Pow(s.weight*s.noise, 2)
+		bow += s.weight * math.Sqrt(s.bow)
+	}
+	return variance, bow * bow
+}
+
+// lost reports whether scores may be so far off that no estimate is close: by 2 in a typical
+// row, or for a count or an amount, whose mean is no longer close to linear in them, by .4. Or
+// if rows that tell much have hidden in the noise, so that the clip cuts them off: a rare class,
+// labels far from others, or all that aren't the same.
+func (v *newton) lost() bool {
+	switch kind := v.in.run.Problem.Loss.Labels(); {
+	case v.clip.blind:
+		return true
+	case kind == losses.Real:
+		return v.besideMean()
+	case kind == losses.Binary && (v.cutOff() || v.separated()):
+		return true
+	}
+	limit := 2.0
+	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
+		limit = 0.4
+	}
+	variance, bow := v.stepErrors()
+	square := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, v.in.short.Noise(len(v.theta)))) + mat.Trace(v.in.curve.inverse)*bow/float64(len(v.theta))
+	return square > limit*limit
+}
+
+// besideMean reports whether predictions of the squared loss have another mean than labels, by
+// 3.5 standard deviations. A tenth of the spread of scores is allowed for: the rows' centre,
+// where the intercept is the mean, is released too.
+func (v *newton) besideMean() bool {
+	if v.in.constant == 0 {
+		return false
+	}
+	u, b := v.in.split(v.theta)
+	variance, _ := v.stepErrors()
+	variance += v.scatter.m.At(v.in.run.D, v.in.run.D) / v.in.run.N
+	sd := math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*v.in.curve.inverse.At(v.in.run.D, v.in.run.D))
+	return math.Abs(b-v.in.labels.Bias) > 3.5*math.Hypot(sd, 0.1*floats.Norm(u, 2))
+}
+
+// cutOff reports whether gradients of classes vary by less than two fifths of what their
+// likelihood says, and three standard deviations of noise can't explain it. Those of a person's
+// rows may cancel.
+func (v *newton) cutOff() bool {
+	noise := v.scatterNoise() * mat.Norm(v.in.short.From(v.in.curve.inverse), 2) / float64(len(v.theta))
+	return v.dispersion()+float64(3*noise) < 0.4/float64(max(1, v.in.run.Problem.Facts.PersonRows))
+}
+
+// separated reports whether the features tell the classes of nearly all rows: scores that differ
+// by more than 3, or a curvature of less than a sixth of the constant model's. The minimum is
+// far out then, or there is none, and steps end on the way.
+func (v *newton) separated() bool {
+	if v.in.constant == 0 {
+		return false
+	}
+	constant := make([]float64, v.in.run.D+1)
+	constant[v.in.run.D] = v.in.labels.Bias
+	curvature := v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
+	return curvature < v.in.labels.Curvature/6 || v.distance(constant) > 9*curvature
+}

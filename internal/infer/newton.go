@@ -1,0 +1,225 @@
+package infer
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// newtonShares are those of the steps, of what is left.
+var newtonShares = []float64{0.2, 0.36, 0.44}
+
+// newtonStep began at a point, with noise of the given standard deviation in the mean
+// gradient.
+type newtonStep struct {
+	from   []float64
+	mean   []float64 // g̃/n
+	noise  float64
+	share  float64 // of the gradients' part of the budget
+	weight float64 // of its estimate
+	bow    float64 // square of what it may miss, in the norm of scores
+}
+
+// newton is the steps from the pilot, and where they led.
+type newton struct {
+	in      *space
+	clip    clipping
+	theta   []float64
+	scatter noisy // J̃₊ per row
+	steps   []newtonStep
+	shrunk  float64 // fraction of the way from the pilot that isn't noise
+}
+
+// distance is the square of a point's from theta, in the norm of scores.
+func (v *newton) distance(from []float64) float64 { return v.in.curve.distance(v.theta, from) }
+
+// walk releases gradients with the wide clip, the Hessian after the first of them where it
+// depends on the point, and before the last their scatter. It sets theta to
+// the mean of the estimates u − H̃⁻¹g̃/n, and H̃ to what it is there. The points u are
+// shortened towards the pilot: the noise of a step, fed back, would leave the range in which
+// the loss is close to a parabola.
+func (v *newton) walk(done int) error {
+	again := 0.0
+	if v.in.varies() {
+		again = v.in.curveShare()
+	}
+	left, at, total := v.in.run.Pool.Left-scatterShare-again, v.in.pilot, 0.0
+	var first *mat.SymDense // the Hessian at the pilot
+	for t, fraction := range newtonShares {
+		u, b := v.in.split(v.in.short.Stretch(at))
+		if sum := floats.Sum(u) + b; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return check.Fail(check.ErrBound, "point", sum, "must be finite")
+		}
+		if t == len(newtonShares)-1 {
+			if err := v.spread(u, b); err != nil {
+				return err
+			}
+		}
+		share := left * fraction
+		answer, err := v.in.gradients.Gradient(v.in.run.Task.Ctx, u, b, v.in.slope(v.clip.bound))
+		g, err := v.in.run.Pool.Draw(share, answer, err)
+		if err != nil {
+			return err
+		}
+		g = v.in.short.Stretch(g)
+		floats.Scale(1/v.in.run.N, g)
+		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: fraction})
+		total += fraction
+		if err := v.combine(first); err != nil {
+			return err
+		}
+		at = v.shortened(v.gradientNoise(left * total))
+		if t == 0 && v.in.varies() {
+			first = v.in.curve.hessian.m
+			if err := v.in.curveAt(at, again); err != nil {
+				return err
+			}
+		}
+		v.in.run.Task.Progress(done+t+1, done+len(newtonShares))
+	}
+	return v.settle()
+}
+
+// combine sets theta to the mean of the steps' estimates, each weighted by its share of
+// the budget, and less where it began so far off that a parabola isn't close. What the clip
+// is expected to have cut off of their gradients is restored.
+func (v *newton) combine(first *mat.SymDense) error {
+	ways := make([][]float64, len(v.steps))
+	for t, s := range v.steps {
+		v.steps[t].weight = s.share
+		inverse := v.in.curve.inverse
+		if t == 0 && first != nil {
+			var err error
+			if inverse, err = v.in.curve.between(first); err != nil {
+				return err
+			}
+		}
+		var step mat.VecDense
+		whole := v.restored(s.from)
+		floats.Add(whole, s.mean)
+		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
+		ways[t] = step.RawVector().Data
+	}
+	v.arrive(ways)
+	if !v.in.varies() {
+		return nil
+	}
+	for t := range v.steps {
+		s := &v.steps[t]
+		s.bow = v.bowAt(s.from)
+		s.weight = s.share / (1 + s.bow/v.scoreVariance(s.noise))
+	}
+	v.arrive(ways)
+	return nil
+}
+
+// arrive sets theta to the mean of the points that the steps lead to, and makes weights sum to
+// 1. Ways are H̃⁻¹ times gradients; where the Hessian grows along one, its mean over that way
+// counts, for which it takes theta: three rounds settle it.
+func (v *newton) arrive(ways [][]float64) {
+	var total float64
+	for _, s := range v.steps {
+		total += s.weight
+	}
+	for t := range v.steps {
+		v.steps[t].weight /= total
+	}
+	for range 3 {
+		theta := make([]float64, len(v.in.pilot))
+		for t, s := range v.steps {
+			growth := 1.0 // the first way has the Hessians at both ends
+			if t > 0 {
+				growth = (v.in.growth(s.from) + v.in.growth(v.theta)) / 2
+			}
+			floats.AddScaled(theta, s.weight, s.from)
+			floats.AddScaled(theta, -s.weight/growth, ways[t])
+		}
+		v.theta = theta
+	}
+}
+
+// settle moves H̃, with its noise, from the point where it was released to theta.
+func (v *newton) settle() error {
+	growth := v.in.growth(v.theta)
+	if growth == 1 {
+		return nil
+	}
+	var err error
+	v.in.curve, err = v.in.curve.times(growth)
+	return err
+}
+
+// bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
+// a square in the norm of scores: it does so by a fraction as large as scores move, or as
+// they do from where it was released if that is further, of which the step sees half, and
+// half again where it knows the Hessian at both ends. Counts and amounts, whose curvature
+// changes with their means, take more, though along the intercept that is known.
+func (v *newton) bowAt(from []float64) float64 {
+	square, fraction := v.distance(from), 0.25
+	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
+		fraction = 0.3
+	}
+	further := square
+	if v.in.curve.at != nil {
+		further = math.Max(square, v.distance(v.in.curve.at))
+	}
+	return fraction * fraction * square * further * float64(len(from)) / mat.Trace(v.in.curve.hessian.m)
+}
+
+// scoreVariance is that of an estimate in the same norm, for the noise of its mean gradient.
+func (v *newton) scoreVariance(noise float64) float64 {
+	return noise * noise * mat.Trace(v.in.short.From(v.in.curve.inverse))
+}
+
+// gradientNoise is the standard deviation of a mean gradient's coordinates.
+func (v *newton) gradientNoise(share float64) float64 {
+	return 2 * v.clip.bound / (v.in.run.NMu() * math.Sqrt(share))
+}
+
+// shortened is theta, its distance from the pilot shortened by James and Stein's rule in
+// the norm of scores; the first is also damped.
+func (v *newton) shortened(noise float64) []float64 {
+	square := v.distance(v.in.pilot)
+	v.shrunk = estimate.JamesStein(v.scoreVariance(noise), square)
+	gap := slices.Clone(v.theta)
+	floats.Sub(gap, v.in.pilot)
+	fraction := v.shrunk
+	if len(v.steps) == 1 {
+		fraction *= v.in.damping(gap, v.shrunk*math.Sqrt(square*float64(len(gap))/mat.Trace(v.in.curve.hessian.m)))
+	}
+	at := slices.Clone(v.in.pilot)
+	floats.AddScaled(at, fraction, gap)
+	return at
+}
+
+// spread releases the scatter of clipped gradients at a point.
+func (v *newton) spread(u []float64, b float64) error {
+	answer, err := v.in.gradients.Scatter(v.in.run.Task.Ctx, u, b, v.in.slope(v.clip.bound))
+	packed, err := v.in.run.Pool.Draw(scatterShare, answer, err)
+	if err != nil {
+		return err
+	}
+	m := curator.Unpack(packed, len(v.in.pilot))
+	m.ScaleSym(1/v.in.run.N, m)
+	rounder := noisy{m, v.scatterNoise()}.towards(v.in.short.Into(v.in.curve.standing()))
+	spectrum, ok := linalg.Decompose(rounder.m)
+	if !ok {
+		return errEigen
+	}
+	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
+	v.scatter = noisy{v.in.short.From(positive), rounder.noise}
+	return nil
+}
+
+// scatterNoise is the standard deviation in each number of the packed scatter per row.
+func (v *newton) scatterNoise() float64 {
+	return math.Sqrt2 * v.clip.bound * v.clip.bound / (v.in.run.NMu() * math.Sqrt(scatterShare))
+}

@@ -1,0 +1,276 @@
+package infer
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// The shares of μ² that inference takes beside the pilot's. What is left is for the gradients.
+const (
+	boundShare   = 0.015 // each histogram of √φ”·‖x̃‖
+	leastCurve   = 0.03  // a Hessian
+	mostFirst    = 0.06  // the one at the pilot
+	mostCurve    = 0.25  // the next
+	clipShare    = 0.04  // the histogram of gradient norms, by which the wide clip is chosen
+	leanShare    = 0.01  // and that of residuals on both sides
+	lengthShare  = 0.03  // that of rows' norms, where a rare class may hide in the noise
+	scatterShare = 0.02
+)
+
+// space is the coordinates of an inference after its pilot. A point is θ, the weights of the
+// coordinates and, last, the intercept: in the pilot's frame first, and then in the one in
+// which the Hessian there is round.
+type space struct {
+	run      *estimate.Run
+	labels   estimate.Labels
+	frame    *estimate.Frame
+	constant float64 // 1 with an intercept
+	pilot    []float64
+
+	gradients *curator.Framed // the frame that gradients are released in
+	short     *linalg.Change  // which is this one
+	longest   float64         // bound on √φ”·‖(x̃, 1)‖
+	curve     curvature
+}
+
+// newSpace is a pilot's frame and point.
+func newSpace(r *estimate.Run, l estimate.Labels, f *estimate.Frame, at estimate.Iterate) *space {
+	v := &space{run: r, labels: l, frame: f, pilot: at.U}
+	if r.Problem.Facts.Intercept {
+		v.constant, v.pilot = 1, append(at.U, at.B)
+	}
+	return v
+}
+
+// split is the point of θ.
+func (v *space) split(theta []float64) (u []float64, b float64) {
+	if v.constant > 0 {
+		return theta[:v.run.D], theta[v.run.D]
+	}
+	return theta, 0
+}
+
+// enframe moves to coordinates in which the Hessian at the pilot is round, so that noise in the
+// next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
+// doesn't depend on the point it is released at once.
+func (v *space) enframe() error {
+	longest, err := v.rowBound()
+	if err != nil {
+		return err
+	}
+	hidden := func(known float64) bool { return known < 0.8 }
+	if !v.varies() && !slices.ContainsFunc(v.frame.Known, hidden) { // the frame of second moments is round
+		v.longest = longest
+		return v.curveAt(v.pilot, v.hessianShare(longest, v.labels.Curvature, mostCurve))
+	}
+	share := v.hessianShare(longest, v.labels.Curvature, mostFirst)
+	packed, noise, err := v.hessianAt(v.pilot, longest, share)
+	if err != nil {
+		return err
+	}
+	if err := v.turn(packed, v.operatorNorm(noise)); err != nil {
+		return err
+	}
+	if err := v.shortenLevels(); err != nil {
+		return err
+	}
+	if v.longest, err = v.rowBound(); err != nil {
+		return err
+	}
+	if v.varies() {
+		return nil
+	}
+	return v.curveAt(v.pilot, v.curveShare())
+}
+
+// turn moves to the coordinates in which a packed Hessian, with noise of operator norm rho, is
+// round. There it is diagonal, and what had half of its curvature hidden is at the floor.
+func (v *space) turn(packed []float64, rho float64) error {
+	u, b := v.split(v.pilot)
+	t, err := v.frame.Recentre(packed, rho, u, b)
+	if err != nil {
+		return err
+	}
+	diagonal := t.Eigenvalues
+	v.pilot = t.U
+	if v.constant > 0 {
+		v.pilot, diagonal = append(v.pilot, t.B), append(diagonal, t.Curvature)
+	}
+	round := mat.NewSymDense(len(diagonal), nil)
+	for k, value := range diagonal {
+		round.SetSym(k, k, value)
+	}
+	v.curve = curvature{at: v.pilot, hessian: noisy{m: round}, floor: t.Curvature / 2}
+	return v.curve.invert()
+}
+
+// rowBound is a bound on rows' √φ”·‖(x̃, 1)‖ at the pilot, which few rows exceed: the fewer,
+// the less noise there is to balance what is cut off of these. Rows of a rare level may be many
+// times as long as others; it takes four standard deviations to say so, as one wrong answer in
+// ten thousand would drown the Hessian.
+func (v *space) rowBound() (float64, error) {
+	f, dim := v.labels, float64(len(v.pilot))
+	u, b := v.split(v.pilot)
+	typical := 3 * math.Sqrt(math.Min(f.Steepest, 8*f.Curvature)*dim)
+	far := histogram.Geometric(8*typical, 2, 2)
+	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, 0.25), 10)...)
+	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, 1e-6), f.Steepest)
+	h, err := v.run.Read(boundShare, edges, answer, err)
+	if err != nil {
+		return 0, err
+	}
+	shown := false
+	for j := range len(far) + 1 {
+		shown = shown || h.Above[j] > 4*h.SD(j)
+	}
+	if !shown {
+		h = h.From(len(far))
+	}
+	return h.SmallestFromBelow(v.run.N*math.Min(10*dim/v.run.NMu(), 0.05), 3), nil
+}
+
+// hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of
+// its mean curvature, within limits.
+func (v *space) hessianShare(longest, curvature, most float64) float64 {
+	whole := v.operatorNorm(v.hessianNoise(longest, 1))
+	return math.Min(math.Max(math.Pow(5*whole/curvature, 2), leastCurve), most)
+}
+
+// curveShare is that of the Hessian in the coordinates in which the first one is round.
+func (v *space) curveShare() float64 {
+	return v.hessianShare(v.longest, mat.Trace(v.curve.hessian.m)/float64(len(v.pilot)), mostCurve)
+}
+
+// hessianNoise is the standard deviation in each number of a packed Hessian per row.
+func (v *space) hessianNoise(longest, share float64) float64 {
+	return math.Sqrt2 * longest * longest / (v.run.NMu() * math.Sqrt(share))
+}
+
+// operatorNorm is about that of a symmetric matrix of such noise.
+func (v *space) operatorNorm(noise float64) float64 {
+	return math.Sqrt(2*float64(len(v.pilot))) * noise
+}
+
+// varies reports whether the Hessian depends on the point.
+func (v *space) varies() bool { return v.run.Problem.Loss.Labels() != losses.Real }
+
+// hessianAt releases the Hessian at a point, and tells its noise per row.
+func (v *space) hessianAt(theta []float64, longest, share float64) (packed []float64, noise float64, err error) {
+	u, b := v.split(theta)
+	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, longest)
+	packed, err = v.run.Pool.Draw(share, answer, err)
+	return packed, v.hessianNoise(longest, share), err
+}
+
+// curveAt releases the Hessian at a point that the law will be made of.
+func (v *space) curveAt(theta []float64, share float64) error {
+	packed, noise, err := v.hessianAt(theta, v.longest, share)
+	if err != nil {
+		return err
+	}
+	perRow := curator.Unpack(packed, len(theta))
+	perRow.ScaleSym(1/v.run.N, perRow)
+	v.curve = curvature{at: theta, hessian: noisy{perRow, noise}, floor: v.operatorNorm(noise)}
+	return v.curve.invert()
+}
+
+// slope is how gradients are held to a wide clip.
+func (v *space) slope(clip float64) curator.Slope {
+	return curator.Slope{Clip: clip, Constant: v.constant}
+}
+
+// shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
+// released in: noise in all directions grows with the longest rows' squares.
+func (v *space) shortenLevels() error {
+	short, err := v.frame.Shorten(math.Max(v.run.LongestLevel(1), 1.5*math.Sqrt(float64(v.run.D))))
+	if err != nil || short == nil {
+		return err
+	}
+	short = v.beside(short)
+	v.pilot = short.Stretch(v.pilot)
+	v.curve.at, v.curve.hessian.m, v.curve.floor = v.pilot, short.Into(v.curve.held()), 0 // the floor is for round ones
+	if err := v.curve.invert(); err != nil {
+		return err
+	}
+	v.curve.floor = v.curve.spectrum.Values[0]
+	return nil
+}
+
+// frameGradients chooses the coordinates that gradients are released in, and their scatter: those
+// in which rows of rare levels are as short as others. A Hessian there would tell too little of
+// such levels.
+func (v *space) frameGradients() error {
+	short, err := v.frame.Shortening(v.run.LongestLevel(1))
+	if err != nil {
+		return err
+	}
+	if v.gradients = v.frame.In; short == nil {
+		return nil
+	}
+	v.short = v.beside(short)
+	_, v.gradients, err = v.frame.Changed(short)
+	return err
+}
+
+// beside is a change of the coordinates beside an intercept, where there is one.
+func (v *space) beside(c *linalg.Change) *linalg.Change {
+	if v.constant > 0 {
+		return c.Beside()
+	}
+	return c
+}
+
+// toWeights are the rows that turn θ into the weights of encoded rows.
+func (v *space) toWeights() *mat.Dense {
+	l := mat.NewDense(v.run.Problem.Facts.Dim, len(v.pilot), nil)
+	for k := range v.run.D {
+		var shift float64
+		for j := range v.run.D {
+			a := v.frame.At.Matrix.At(j, k)
+			l.Set(j, k, a)
+			if v.frame.At.Centre != nil {
+				shift += float64(a * v.frame.At.Centre[j])
+			}
+		}
+		if v.constant > 0 {
+			l.Set(v.run.D, k, -shift)
+		}
+	}
+	if v.constant > 0 {
+		l.Set(v.run.D, v.run.D, 1)
+	}
+	return l
+}
+
+// growth is how much larger the Hessian is at a point than where it was released, at most 5
+// times: what is known of it for a log link, where it changes with the mean along the intercept.
+// It is that of the loss as it was given, which a cap doesn't make flat.
+func (v *space) growth(at []float64) float64 {
+	second, ok := losses.CurvatureOf(v.run.Problem.Asked)
+	if !ok || losses.LinkOf(v.run.Problem.Loss) != losses.Log || v.constant == 0 {
+		return 1
+	}
+	growth := second(at[v.run.D], v.labels.Mean) / second(v.curve.at[v.run.D], v.labels.Mean)
+	if math.IsNaN(growth) { // both are beyond what numbers hold
+		return 1
+	}
+	return math.Min(math.Max(growth, 0.2), 5)
+}
+
+// damping is the fraction to go of a first step that moves scores by the given size, typically.
+// Where means of counts grow, their curvature does, so that it goes too far: by s/ln(1+s) where
+// all scores grow by as much, e^b−1 being what it takes for b.
+func (v *space) damping(gap []float64, size float64) float64 {
+	if v.run.Problem.Loss.Labels() != losses.Count || v.constant == 0 || gap[v.run.D] <= 0 || !(size > 0) { // NaN where H̃ is nothing but noise
+		return 1
+	}
+	return math.Log1p(size) / size
+}
