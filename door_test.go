@@ -153,9 +153,9 @@ var onlyIn = map[string]struct {
 	"release.Allowance.Skip":            {[]string{"Predictor.Restore"}, "only what an earlier program released is skipped"},
 }
 
-// TestDoorHoldsEngines holds what the root package and the engines use of others against the
+// TestDoorHoldsTheRoot holds what the root package and the engines use of others against the
 // lists above: none has a number that was computed from rows and has not passed a mechanism.
-func TestDoorHoldsEngines(t *testing.T) {
+func TestDoorHoldsTheRoot(t *testing.T) {
 	only := map[string]bool{}
 	for path, uses := range mayUse {
 		s, seen := parsed(t, path), map[string]bool{}

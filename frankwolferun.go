@@ -12,8 +12,8 @@ import (
 
 // walking is a run of FrankWolfe.
 type walking struct {
-	*frankWolfe
-	*run
+	plan   *frankWolfe
+	run    *run
 	begun  *estimate.Run // what the intercept is made of, nil without intercept
 	labels estimate.Labels
 	sums   *curator.Sums
@@ -31,7 +31,7 @@ const interceptShare = 0.06
 
 // train releases what the comment of FrankWolfe lists.
 func (f *frankWolfe) train(r *run) ([]float64, error) {
-	x := &walking{frankWolfe: f, run: r, weights: make([]float64, f.shape.Dim)}
+	x := &walking{plan: f, run: r, weights: make([]float64, f.shape.Dim)}
 	var err error
 	if x.choose, err = r.allow.Part(0); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (f *frankWolfe) train(r *run) ([]float64, error) {
 // share is the intercept's part of the pool.
 func (x *walking) share() float64 {
 	switch {
-	case !x.shape.Intercept:
+	case !x.plan.shape.Intercept:
 		return 0
-	case x.Output == Refit:
+	case x.plan.Output == Refit:
 		return interceptShare
 	}
 	return 1
@@ -72,20 +72,20 @@ func (x *walking) share() float64 {
 
 // begin releases the labels' mean, which starts the intercept.
 func (x *walking) begin() error {
-	if !x.shape.Intercept {
+	if !x.plan.shape.Intercept {
 		return nil
 	}
-	t := x.task()
+	t := x.run.task()
 	t.Allow = x.pool
 	var err error
-	if x.begun, err = estimate.Begin(x.rest.estimate.Share(x.share()), t); err != nil {
+	if x.begun, err = estimate.Begin(x.plan.rest.estimate.Share(x.share()), t); err != nil {
 		return err
 	}
 	if err := x.begun.Total(); err != nil {
 		return err
 	}
 	share := 0.3
-	if x.left = x.moves(); x.left == 0 {
+	if x.left = x.plan.moves(); x.left == 0 {
 		share = x.begun.Pool.Left
 	}
 	x.labels, err = x.begun.Mean(share)
@@ -96,14 +96,14 @@ func (x *walking) begin() error {
 // walk selects the columns and steps along them.
 func (x *walking) walk() error {
 	var err error
-	if x.v, err = x.sums.Coordinates(x.ctx, x.Clip, x.EntryBound, x.bias, x.by); err != nil {
+	if x.v, err = x.sums.Coordinates(x.run.ctx, x.plan.Clip, x.plan.EntryBound, x.bias, x.plan.by); err != nil {
 		return err
 	}
-	total, step := x.Steps, x.radius/float64(x.Steps)
-	if x.Output == Refit {
+	total, step := x.plan.Steps, x.plan.radius/float64(x.plan.Steps)
+	if x.plan.Output == Refit {
 		total *= 2
 	}
-	for t := range x.Steps {
+	for t := range x.plan.Steps {
 		if t > 1 && t&(t-1) == 0 {
 			if err := x.moveIntercept(); err != nil {
 				return err
@@ -116,7 +116,7 @@ func (x *walking) walk() error {
 		if err := x.step(vertex, step); err != nil {
 			return err
 		}
-		x.progress(t+1, total)
+		x.run.progress(t+1, total)
 	}
 	return nil
 }
@@ -128,17 +128,17 @@ func (x *walking) step(vertex int, length float64) error {
 		length = -length
 	}
 	x.weights[j] += length
-	if x.Output == Refit {
+	if x.plan.Output == Refit {
 		x.columns = append(x.columns, j)
 		x.v.Take(j)
 	}
-	return x.v.Move(x.ctx, j, length)
+	return x.v.Move(x.run.ctx, j, length)
 }
 
 // moveIntercept makes a Newton step of the intercept, with the curvature that the labels'
 // mean tells of.
 func (x *walking) moveIntercept() error {
-	if !x.shape.Intercept {
+	if !x.plan.shape.Intercept {
 		return nil
 	}
 	g, err := x.begun.Pool.Draw(x.begun.Pool.Left/float64(x.left), x.v.Total(), nil)
@@ -147,29 +147,29 @@ func (x *walking) moveIntercept() error {
 		return err
 	}
 	x.bias -= g[0] / (x.begun.N * math.Max(x.labels.Curvature, x.labels.Steepest/50))
-	return x.v.Shift(x.ctx, x.bias)
+	return x.v.Shift(x.run.ctx, x.bias)
 }
 
 // refit fits the selected columns.
 func (x *walking) refit() ([]float64, error) {
 	slices.Sort(x.columns)
 	k := len(x.columns)
-	phi := sketch.NewColumns(x.shape.features(), x.columns)
-	data, err := x.data.Project(x.ctx, phi, x.selectedBound(k))
+	phi := sketch.NewColumns(x.plan.shape.features(), x.columns)
+	data, err := x.run.data.Project(x.run.ctx, phi, x.plan.selectedBound(k))
 	if err != nil {
 		return nil, err
 	}
 	r := *x.run
 	r.data, r.allow = data, x.pool
-	r.levels = func() [][]int { return levelsAmong(x.levels(), x.columns) }
-	r.progress = func(done, total int) { x.progress(x.Steps+x.Steps*done/total, 2*x.Steps) }
-	rest := x.rest.estimate
-	rest.Facts = x.selected(k).facts()
+	r.levels = func() [][]int { return levelsAmong(x.run.levels(), x.columns) }
+	r.progress = func(done, total int) { x.run.progress(x.plan.Steps+x.plan.Steps*done/total, 2*x.plan.Steps) }
+	rest := x.plan.rest.estimate
+	rest.Facts = x.plan.selected(k).facts()
 	w, err := estimate.Fit(rest.Share(1-x.share()), r.task())
 	if err != nil {
 		return nil, err
 	}
-	full := make([]float64, x.shape.features(), x.shape.Dim)
+	full := make([]float64, x.plan.shape.features(), x.plan.shape.Dim)
 	phi.Transpose(full, w[:k])
 	return append(full, w[k:]...), nil
 }

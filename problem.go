@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -60,6 +61,11 @@ func (s Shape) rowBound() float64 {
 		return math.Sqrt((s.FeatureBound - 1) * (s.FeatureBound + 1))
 	}
 	return s.FeatureBound
+}
+
+// facts are the public numbers that engines go by.
+func (s Shape) facts() estimate.Facts {
+	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, OffsetRange: s.OffsetRange}
 }
 
 func (s Shape) validate() error {

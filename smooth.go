@@ -52,6 +52,23 @@ func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
 	return smoothed(l, z, labelBound)
 }
 
+// estimated is the loss to descend along. Kinks are smoothed over a width that is small
+// beside what labels vary by.
+func estimated(l losses.Loss, s Shape) losses.Loss {
+	width := 0.5
+	if l.Labels() == losses.Real {
+		width = s.LabelBound / 30
+	}
+	if e, ok := losses.Envelope(l, width); ok {
+		return e
+	}
+	if g, ok := l.(losses.Gamma); ok && g.Ratio == 0 { // no mean lies below the least label
+		g.Ratio = math.Max(2, s.LabelBound/g.Least)
+		return g
+	}
+	return everywhereSmooth(l, farScore, s.LabelBound)
+}
+
 // solvable refuses a loss whose smoothness is not known, and a λ so small (0 is
 // the default's) that a solver would not end in good time.
 func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {

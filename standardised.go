@@ -119,11 +119,6 @@ type standardised struct {
 	unknown       int // levels whose thresholds are to be estimated; 0 for none
 }
 
-// facts are the public numbers that engines go by.
-func (s Shape) facts() estimate.Facts {
-	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, OffsetRange: s.OffsetRange}
-}
-
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
 // given number of coordinates, or those of second moments.
 func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardised, error) {
@@ -217,23 +212,6 @@ func (o *standardised) checkScales() error {
 		return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, mu}, "must not differ so much that noise or weights could overflow")
 	}
 	return nil
-}
-
-// estimated is the loss to descend along. Kinks are smoothed over a width that is small
-// beside what labels vary by.
-func estimated(l losses.Loss, s Shape) losses.Loss {
-	width := 0.5
-	if l.Labels() == losses.Real {
-		width = s.LabelBound / 30
-	}
-	if e, ok := losses.Envelope(l, width); ok {
-		return e
-	}
-	if g, ok := l.(losses.Gamma); ok && g.Ratio == 0 { // no mean lies below the least label
-		g.Ratio = math.Max(2, s.LabelBound/g.Least)
-		return g
-	}
-	return everywhereSmooth(l, farScore, s.LabelBound)
 }
 
 // train releases what the comment of StandardisedGD lists.
