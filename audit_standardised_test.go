@@ -139,7 +139,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 		along := []float64{2, 1} // of feature and constant, as the clip has them
 		way := estimate.Descent{Run: x, Frame: new(estimate.Frame)}
 		if loss.Labels() == losses.Binary {
-			way.Frame.Known = []float64{1, 1}                    // else the intercept stays
+			way.Frame.Signal = []float64{1, 1}                    // else the intercept stays
 			way.Labels.Apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
 		}
 		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
@@ -205,7 +205,7 @@ func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
 		if err != nil {
 			return 0, err
 		}
-		way := estimate.Descent{Run: x, Labels: estimate.Labels{Minority: 1, Typical: 5}, Frame: &estimate.Frame{Known: []float64{1}}} // else the clip is a typical one at most
+		way := estimate.Descent{Run: x, Labels: estimate.Labels{Minority: 1, Typical: 5}, Frame: &estimate.Frame{Signal: []float64{1}}} // else the clip is a typical one at most
 		at := estimate.Iterate{}
 		err = way.ChooseClip(estimate.Stage{In: framed, Choose: []int{0}, Clips: 1, Allowed: 20}, &at, []float64{0, 0}, true)
 		return at.Clip, err

@@ -94,16 +94,16 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 // scaledDescent runs the steps.
 func (x *columns) scaledDescent(typical float64) ([]float64, error) {
 	constant := typical / 2
-	reach := math.Hypot(typical, constant)
-	clip := reach / 3 * x.labels.Typical * 2
+	norm := math.Hypot(typical, constant)
+	clip := norm / 3 * x.labels.Typical * 2
 	slope := curator.Slope{Clip: clip, Constant: constant}
 	if !x.run.Problem.Facts.Intercept {
 		slope.Constant = 0
 	}
 	share := x.run.Pool.Left
 	h := 4 * x.labels.Steepest // 1 for the logistic loss
-	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * reach)
-	longest := 128 / (reach * reach * h)
+	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * norm)
+	longest := 128 / (norm * norm * h)
 	steps := int(math.Min(math.Max(training/longest, minColumnSteps), MostColumnSteps))
 	size := math.Min(training/float64(steps), longest)
 	u, v, tail := make([]float64, x.run.D+1), make([]float64, x.run.D+1), make([]float64, x.run.D+1)

@@ -58,10 +58,10 @@ func (x *Descent) firstStage() Stage {
 	}
 	s.Steps = int(math.Min(math.Max(nmu/8, 8), longest))
 	least, ridge := 12.0, 32.0
-	if x.Frame.Round { // a few steps reach everywhere
+	if x.Frame.Isotropic { // a few steps reach everywhere
 		least, ridge, s.Momentum = 4, 4, 0
 	}
-	if x.Frame.Known != nil {
+	if x.Frame.Signal != nil {
 		s.Steps = int(math.Round(math.Min(math.Max(least+18*math.Log(nmu/(30*x.Frame.Effective))/math.Log(30), least), 29)))
 	}
 	if x.Frame.hessian {
@@ -89,8 +89,8 @@ func (x *Descent) firstStage() Stage {
 // lengthens it where it stopped short.
 func (x *Descent) settle(s Stage, at *Iterate) {
 	k := x.shrinkage(s, *at)
-	if x.Frame.Known == nil {
-		k = math.Max(k, x.along(s, *at))
+	if x.Frame.Signal == nil {
+		k = math.Max(k, x.lineSearch(s, *at))
 	}
 	x.lengthen(s, at)
 	k *= x.unclipped(*at, k)
@@ -101,8 +101,8 @@ func (x *Descent) settle(s Stage, at *Iterate) {
 		x.settleMean(s, at, k)
 		return
 	}
-	at.B = x.Labels.Bias + x.trusted(s, *at, k)*(at.B-x.Labels.Bias)
-	if x.Run.hidden(x.Labels) {
+	at.B = x.Labels.Bias + x.interceptWeight(s, *at, k)*(at.B-x.Labels.Bias)
+	if x.Run.interceptHidden(x.Labels) {
 		at.B -= x.Frame.scores(at.U) / 2 // which keeps the mean of predictions
 	}
 }
@@ -145,12 +145,12 @@ func (x *Descent) refit(s Stage, at *Iterate) error {
 }
 
 // refitted reports whether an intercept that stayed is moved at the end.
-func (x *Descent) refitted() bool { return x.still() && !x.Run.hidden(x.Labels) }
+func (x *Descent) refitted() bool { return x.interceptStays() && !x.Run.interceptHidden(x.Labels) }
 
-// trusted is the weight of the descent's intercept against the start's, which is k, that
+// interceptWeight is the weight of the descent's intercept against the start's, which is k, that
 // of the other coordinates, with which it goes. Real labels' intercept is independent of
 // these, and has the weight that its noise and the start's give it.
-func (x *Descent) trusted(s Stage, at Iterate, k float64) float64 {
+func (x *Descent) interceptWeight(s Stage, at Iterate, k float64) float64 {
 	if x.Run.Problem.Loss.Labels() != losses.Real {
 		return k
 	}
@@ -165,11 +165,11 @@ func (x *Descent) trusted(s Stage, at Iterate, k float64) float64 {
 // privacy and of sampling, is that of the linear recursion.
 func (x *Descent) shrinkage(s Stage, at Iterate) float64 {
 	h, sampling := x.Labels.clippedCurvature(at.Cut), x.residual(at)/x.Run.N
-	noise := func(bent, moment float64) float64 {
-		pull := floats.Sum(s.effects(bent * h)) // of a force that stays
-		return s.variance(at.Noise, bent*h) + float64(sampling*moment*pull*pull)
+	noise := func(fraction, moment float64) float64 {
+		pull := floats.Sum(s.effects(fraction * h)) // of a force that stays
+		return s.variance(at.Noise, fraction*h) + float64(sampling*moment*pull*pull)
 	}
-	if x.Frame.Known == nil { // rows are no longer than 2, most of them
+	if x.Frame.Signal == nil { // rows are no longer than 2, most of them
 		var square float64
 		for _, u := range at.U {
 			square += float64(u * u)
@@ -177,7 +177,7 @@ func (x *Descent) shrinkage(s Stage, at Iterate) float64 {
 		return JamesStein(float64(len(at.U))*noise(flat, math.Min(flat, 4/float64(x.Run.D))), square)
 	}
 	var all float64
-	for _, known := range x.Frame.Known {
+	for _, known := range x.Frame.Signal {
 		all += float64(known * noise(known, known))
 	}
 	return JamesStein(all, x.Frame.scores(at.U))

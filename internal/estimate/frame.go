@@ -25,9 +25,9 @@ type Frame struct {
 	run       *Run
 	At        curator.Frame
 	In        *curator.Framed
-	Known     []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
+	Signal    []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
 	Effective float64   // dimension
-	Round     bool      // whether moments are those of one scale in all directions
+	Isotropic bool      // whether moments are those of one scale in all directions
 	Spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
 }
@@ -65,7 +65,7 @@ func (x *Frame) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	longest := x.run.long(h, x.run.fading(200), top)
+	longest := x.run.rowNormBound(h, x.run.fading(200), top)
 	if x.run.big() {
 		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
@@ -76,7 +76,7 @@ func (x *Frame) standardise() (few bool, err error) {
 	if x.run.D > MostWhitened && top < 0.1 && x.run.Problem.Loss.Labels() == losses.Binary {
 		return true, nil
 	}
-	return false, x.again()
+	return false, x.secondMoments()
 }
 
 // centre releases the features' mean.
@@ -86,7 +86,7 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	longest := x.run.long(h, 0.1, bound)
+	longest := x.run.rowNormBound(h, 0.1, bound)
 	answer, err := plain.Sum(x.run.Task.Ctx, longest)
 	sum, err := x.run.Pool.Draw(centreShare, answer, err)
 	if err != nil {
@@ -150,7 +150,7 @@ func (x *Frame) whitenBy(in *curator.Framed, longest, share float64) (float64, e
 		both.Mul(x.At.Matrix, w.axes)
 		w.axes = &both
 	}
-	x.At.Matrix, x.Known, x.Effective, x.Round = w.axes, w.known, 1, x.Round || w.round
+	x.At.Matrix, x.Signal, x.Effective, x.Isotropic = w.axes, w.known, 1, x.Isotropic || w.round
 	var out, all float64
 	for k, v := range w.values {
 		x.Effective += w.known[k]
@@ -163,9 +163,9 @@ func (x *Frame) whitenBy(in *curator.Framed, longest, share float64) (float64, e
 	return out / math.Max(all, 1e-300), err
 }
 
-// again releases a second round of moments where it promises something, and settles
+// secondMoments releases a second round of moments where it promises something, and settles
 // whether the Hessian will be released.
-func (x *Frame) again() error {
+func (x *Frame) secondMoments() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
 	edges := histogram.Geometric(32*math.Sqrt(d), math.Sqrt2, 20)
 	h, err := x.run.Lengths(lengthsShare, edges, x.In)
@@ -200,7 +200,7 @@ func (x *Frame) again() error {
 
 // scores is their variance, as far as it is known.
 func (x *Frame) scores(u []float64) (sum float64) {
-	for j, known := range x.Known {
+	for j, known := range x.Signal {
 		sum += float64(known * u[j] * u[j])
 	}
 	return sum

@@ -20,7 +20,7 @@ func (x *Descent) rewhitened(first Stage, at Iterate) ([]float64, error) {
 		return nil, err
 	}
 	if !ok {
-		return x.goOn(first, at)
+		return x.moreSteps(first, at)
 	}
 	at.U, at.B = turned.U, turned.B
 	var short *linalg.Change
@@ -76,8 +76,8 @@ func (x *Descent) turn(at Iterate) (t Turned, ok bool, err error) {
 	return t, true, err
 }
 
-// goOn spends what is left on more steps of the first stage.
-func (x *Descent) goOn(s Stage, at Iterate) ([]float64, error) {
+// moreSteps spends what is left on more steps of the first stage.
+func (x *Descent) moreSteps(s Stage, at Iterate) ([]float64, error) {
 	s.Steps /= 2
 	s.Averaged = s.Steps - s.Steps/2
 	s.Choose, s.Clips = []int{0, 2}, 0.015

@@ -22,8 +22,8 @@ type Labels struct {
 	Bias      float64 // the intercept at the start
 	Shifted   float64 // mean offset of the scores
 
-	told     float64 // the labels' noisy sums, each times its share
-	toldWith float64 // these shares
+	sum    float64 // the labels' noisy sums, each times its share
+	shares float64 // these shares
 }
 
 // Start releases the labels' mean: with all there is, where nothing else can be had.
@@ -53,7 +53,7 @@ func (x *Run) Start() (Labels, error) {
 	if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
 		return l, err
 	}
-	if x.hidden(l) { // all that will be known of the intercept
+	if x.interceptHidden(l) { // all that will be known of the intercept
 		if err := x.tell(&l, againShare); err != nil {
 			return l, err
 		}
@@ -71,8 +71,8 @@ func (x *Run) Start() (Labels, error) {
 	return l, nil
 }
 
-// hidden reports whether the slope of counts' intercept can't be seen in its noise.
-func (x *Run) hidden(l Labels) bool {
+// interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
+func (x *Run) interceptHidden(l Labels) bool {
 	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && l.Apart > 0.037*x.NMu()*l.Curvature
 }
 
@@ -134,10 +134,10 @@ func (x *Run) tell(l *Labels, share float64) error {
 	if err != nil {
 		return err
 	}
-	told, with := l.told+float64(share*sum[0]), l.toldWith+share
+	total, shares := l.sum+float64(share*sum[0]), l.shares+share
 	low, high := x.Problem.LabelEnds()
-	*l = x.Problem.Labels(x.N, x.shifted, told/(with*x.N), (high-low)/(x.NMu()*math.Sqrt(with)))
-	l.told, l.toldWith = told, with
+	*l = x.Problem.Labels(x.N, x.shifted, total/(shares*x.N), (high-low)/(x.NMu()*math.Sqrt(shares)))
+	l.sum, l.shares = total, shares
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
 	// off, and noise would cost more.
 	if !x.Problem.Facts.Intercept {

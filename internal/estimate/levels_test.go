@@ -134,7 +134,7 @@ func TestStraighten(t *testing.T) {
 	for _, noise := range []float64{0, 0.75} {
 		s := Stage{Short: short, Size: 1, Averaged: 4}
 		g := []float64{5, 7}
-		if err := s.straighten(longest, noise, g); err != nil {
+		if err := s.precondition(longest, noise, g); err != nil {
 			t.Fatal(err)
 		}
 		hides := 1.2 * math.Sqrt(3) * noise / 2 // of the longest level, by the mean of four steps

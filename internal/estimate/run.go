@@ -88,11 +88,11 @@ func (x *Run) LongestLevel(factor float64) float64 {
 	return longest * math.Max(1, 0.001*x.Problem.Mu*math.Sqrt(x.N))
 }
 
-// long is what rows are shortened to that may be as long as top: a fraction of them, unless
+// rowNormBound is what rows are shortened to that may be as long as top: a fraction of them, unless
 // these carry most of the second moments, as rows with a rare level do where all others are
 // alike. Where too few rows are private enough to tell, the bound on them must do: to take
 // such rows for short makes their scores huge.
-func (x *Run) long(h histogram.Tails, fraction, top float64) float64 {
+func (x *Run) rowNormBound(h histogram.Tails, fraction, top float64) float64 {
 	hidden := top / math.Max(24, x.NMu()/50)
 	return max(hidden, h.Carrying(), h.Smallest(fraction*x.N, 2))
 }

@@ -33,7 +33,7 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 	for _, sd := range at.Noise[first:] {
 		variance += float64(sd*sd) / float64(m*m)
 	}
-	for _, known := range x.Frame.Known {
+	for _, known := range x.Frame.Signal {
 		for t, effect := range s.effects(known * h) {
 			if t >= first {
 				driven += float64(effect*at.Noise[t]*at.Noise[t]) / m
@@ -53,7 +53,7 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 
 // logistic reports whether scores are about b + rZ, and classes as likely as logistic.at says.
 func (x *Descent) logistic() bool {
-	return x.Frame.Known != nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit
+	return x.Frame.Signal != nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit
 }
 
 // predictions are those at a point, in the mean of the offsets.
@@ -100,12 +100,12 @@ func (x *Descent) unclipped(at Iterate, k float64) float64 {
 	return 1 - trust*(1-truth.r/signal)
 }
 
-// along returns the factor by which the loss would be least along the way to a point, as far
+// lineSearch returns the factor by which the loss would be least along the way to a point, as far
 // as the gradients released at its beginning and its end tell, less a standard deviation,
 // and at most 2. The mean loss's slopes along u, at 0 and at u, are those of the released
 // gradients, but for the noise that has itself driven u, by a known amount. Between the two
 // the slope is taken for a straight line.
-func (x *Descent) along(s Stage, at Iterate) float64 {
+func (x *Descent) lineSearch(s Stage, at Iterate) float64 {
 	first, m, d := s.Steps-s.Averaged, float64(s.Averaged), float64(len(at.U))
 	var driven, variance float64
 	effects := s.effects(flat * x.Labels.clippedCurvature(at.Cut))

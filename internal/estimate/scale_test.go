@@ -15,14 +15,14 @@ import (
 // of a logistic loss tell there where scores should be b + goal·Z.
 func stoppedShort(r, goal, b, noise float64) (*Descent, Stage, Iterate) {
 	const d = 8
-	x := &Descent{Run: &Run{Problem: Problem{Loss: losses.Logistic{}}, D: d}, Frame: &Frame{Known: make([]float64, d)}}
+	x := &Descent{Run: &Run{Problem: Problem{Loss: losses.Logistic{}}, D: d}, Frame: &Frame{Signal: make([]float64, d)}}
 	s := Stage{Steps: 10, Averaged: 5, Size: 4, Momentum: 0.5}
 	at := Iterate{U: make([]float64, d), B: b, Noise: make([]float64, s.Steps), Slope: make([]float64, d)}
 	for t := range at.Noise {
 		at.Noise[t] = noise
 	}
 	for j := range at.U {
-		x.Frame.Known[j] = 1
+		x.Frame.Signal[j] = 1
 		at.U[j] = r / math.Sqrt(d)
 		at.Slope[j] = (logistic{b, r}.projection() - logistic{b, goal}.projection()) / math.Sqrt(d)
 	}
@@ -108,7 +108,7 @@ func TestUnclipped(t *testing.T) {
 	}
 	for name, change := range map[string]func(x *Descent, at *Iterate){
 		"another loss":    func(x *Descent, at *Iterate) { x.Run.Problem.Loss = losses.Squared{} },
-		"drowned moments": func(x *Descent, at *Iterate) { x.Frame.Known = nil },
+		"drowned moments": func(x *Descent, at *Iterate) { x.Frame.Signal = nil },
 		"a pilot":         func(x *Descent, at *Iterate) { x.Run.Pilot = true },
 		"the origin":      func(x *Descent, at *Iterate) { clear(at.U) },
 		"classes apart":   func(x *Descent, at *Iterate) { floats.Scale(30, at.U) },

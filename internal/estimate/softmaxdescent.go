@@ -18,7 +18,7 @@ const clipChoices = 4
 // even.
 func (x *softmaxing) stage() Stage {
 	directions := x.frame.Effective - 1
-	if x.frame.Known == nil {
+	if x.frame.Signal == nil {
 		directions = float64(x.run.D)
 	}
 	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
@@ -43,14 +43,14 @@ func (x *softmaxing) stage() Stage {
 // so flat that few steps don't get there.
 func (x *softmaxing) pace(s *Stage, clip float64) float64 {
 	s.Steps = 32
-	if x.frame.Known != nil {
+	if x.frame.Signal != nil {
 		s.Steps = int(math.Round(math.Min(math.Max(12+18*math.Log(x.run.NMu()/(30*(1+x.typical)))/math.Log(30), 20), 32)))
 	}
 	s.Averaged = s.Steps - s.Steps/2
 	s.Choose = []int{0, s.Steps / 8, s.Steps / 4, s.Steps / 2}
 	tight := 0.7
 	s.Size = 1 / (s.Curvature * (1 + math.Min(1, x.frame.Spread*x.frame.frobenius())))
-	if x.frame.Known == nil { // one direction may have all of the rows' second moment
+	if x.frame.Signal == nil { // one direction may have all of the rows' second moment
 		tight, s.Size = 0.5, 3/(s.Curvature*x.typical)
 	}
 	s.Momentum = 0.5
@@ -159,7 +159,7 @@ func (x *softmaxing) clipClasses(s Stage, at curator.ClassPoint, last float64) (
 	first := last == 0
 	edges := histogram.Geometric(4*last, math.Sqrt2, 8)
 	switch {
-	case first && x.frame.Known == nil:
+	case first && x.frame.Signal == nil:
 		edges = histogram.Geometric(8, math.Sqrt2, 16)
 	case first:
 		edges = histogram.Geometric(4*math.Sqrt(float64(x.run.D+1)), math.Sqrt2, 24)
@@ -193,8 +193,8 @@ func (x *softmaxing) measure(h histogram.Tails) {
 	switch {
 	case h.Readable():
 		x.typical = math.Max(0.25, h.MeanSquare()/slopes-1)
-	case x.frame.Known != nil:
-		x.typical = floats.Sum(x.frame.Known)
+	case x.frame.Signal != nil:
+		x.typical = floats.Sum(x.frame.Signal)
 	default:
 		x.typical = 2
 	}
@@ -204,7 +204,7 @@ func (x *softmaxing) measure(h histogram.Tails) {
 // coordinates where no direction is known to have more of the rows' second moment.
 func (x *softmaxing) shorten(s Stage, noise []float64, start curator.ClassPoint, at *curator.ClassPoint) {
 	h, free := x.steepest(), float64(x.k-1)
-	known := x.frame.Known
+	known := x.frame.Signal
 	if known == nil {
 		known = slices.Repeat([]float64{1}, x.run.D)
 		h *= x.typical / float64(x.run.D)

@@ -82,7 +82,7 @@ func (x *softmaxing) enframe() error {
 		return err
 	}
 	if few {
-		x.frame.At.Matrix, x.frame.Known = nil, nil
+		x.frame.At.Matrix, x.frame.Signal = nil, nil
 		if err := x.frame.roundFrame(2 / x.run.Task.Data.Facts().Bound); err != nil {
 			return err
 		}

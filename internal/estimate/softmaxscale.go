@@ -99,7 +99,7 @@ func (x *softmaxing) spreadOfClasses(at curator.ClassPoint) (largest float64) {
 	for _, u := range at.U {
 		largest = math.Max(largest, floats.Norm(x.short.Shrink(u), 2))
 	}
-	if x.frame.Known == nil { // one direction may have all of the rows' second moment
+	if x.frame.Signal == nil { // one direction may have all of the rows' second moment
 		largest *= math.Sqrt(x.typical)
 	}
 	return largest

@@ -26,7 +26,7 @@ type Stage struct {
 	Curvature       float64 // for the clip that costs nothing
 	Effective       float64
 	Short           *linalg.Change // from coordinates in which the Hessian is round; nil from none
-	straight        *mat.SymDense  // what gradients are multiplied by
+	inverse         *mat.SymDense  // what gradients are multiplied by
 }
 
 // Iterate is a point and the clip that it goes on with, 0 before the first.
@@ -70,12 +70,12 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 			}
 		}
 		if s.Short != nil {
-			if err := s.straighten(x.Run.LongestLevel(1.2), at.Noise[0], g[:d]); err != nil {
+			if err := s.precondition(x.Run.LongestLevel(1.2), at.Noise[0], g[:d]); err != nil {
 				return at, err
 			}
 		}
 		for j := range v {
-			if j == d && (!x.Run.Problem.Facts.Intercept || x.still()) { // it stays
+			if j == d && (!x.Run.Problem.Facts.Intercept || x.interceptStays()) { // it stays
 				continue
 			}
 			next := s.Momentum*v[j] - s.Size*g[j]/x.Run.N
@@ -90,7 +90,7 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 		}
 		x.Run.Task.Progress(t+1, s.Steps)
 	}
-	if at.U = tail[:d]; x.Run.Problem.Facts.Intercept && !x.still() {
+	if at.U = tail[:d]; x.Run.Problem.Facts.Intercept && !x.interceptStays() {
 		at.B = tail[d]
 	}
 	return at, nil
@@ -120,7 +120,7 @@ func (x *Descent) gradient(s Stage, at *Iterate, u []float64, t int) ([]float64,
 // slope is how gradients are held to a clip.
 func (x *Descent) slope(clip float64) curator.Slope {
 	switch {
-	case !x.Run.Problem.Facts.Intercept, x.still():
+	case !x.Run.Problem.Facts.Intercept, x.interceptStays():
 		return curator.Slope{Clip: clip}
 	case x.Labels.Apart > 0:
 		part := 0.4
@@ -152,13 +152,13 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 	}
 	h.Wide = first
 	middle, effective := h.SD(len(edges)/2), s.Effective
-	if x.Frame.Known == nil {
+	if x.Frame.Signal == nil {
 		effective = 1
 	}
 	typical := f.Typical * math.Sqrt(1+effective)
 	at.Clip = s.readClip(h, at.Clip, typical)
 	switch { // while noise costs more than bias
-	case x.Frame.Known == nil:
+	case x.Frame.Signal == nil:
 		at.Clip = math.Min(at.Clip, typical)
 	case !x.Run.Pilot:
 		at.Clip = math.Min(at.Clip, typical*math.Max(1, x.Run.NMu()/float64(50*d)))
@@ -188,26 +188,26 @@ func (x *Run) freeClip(s Stage) float64 {
 	return 0.007 * x.Problem.Mu * math.Sqrt(s.Share) * math.Sqrt(x.N*s.Curvature)
 }
 
-// still reports whether the intercept stays where the labels' mean puts it, as noise would
+// interceptStays reports whether the intercept stays where the labels' mean puts it, as noise would
 // move it further than the features do: of two classes where moments drown, and of counts whose
 // range is far above their mean.
-func (x *Descent) still() bool {
-	return x.Run.Problem.Facts.Intercept && (x.Run.hidden(x.Labels) || x.Frame.Known == nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit)
+func (x *Descent) interceptStays() bool {
+	return x.Run.Problem.Facts.Intercept && (x.Run.interceptHidden(x.Labels) || x.Frame.Signal == nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit)
 }
 
-// straighten multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
+// precondition multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
 // where the Hessian is round. One along a rare level, whose rows may be the longest, is shorter, the more the noise of such steps
 // hides an effect of 1 on its scores.
-func (s *Stage) straighten(longest, noise float64, g []float64) error {
-	if s.straight == nil {
+func (s *Stage) precondition(longest, noise float64, g []float64) error {
+	if s.inverse == nil {
 		spectrum, ok := linalg.Decompose(s.Short.Noise(len(g)))
 		if !ok {
 			return errEigen
 		}
 		hides := longest * s.Size * noise / math.Sqrt(float64(s.Averaged))
-		s.straight = spectrum.Map(func(l float64) float64 { return l / (1 + math.Pow(hides*l, 2)) })
+		s.inverse = spectrum.Map(func(l float64) float64 { return l / (1 + math.Pow(hides*l, 2)) })
 	}
-	mat.NewVecDense(len(g), g).MulVec(s.straight, mat.NewVecDense(len(g), slices.Clone(g)))
+	mat.NewVecDense(len(g), g).MulVec(s.inverse, mat.NewVecDense(len(g), slices.Clone(g)))
 	return nil
 }
 

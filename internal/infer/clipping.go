@@ -12,10 +12,10 @@ import (
 
 // clipping is the clip of gradients, and what it cuts off.
 type clipping struct {
-	in    *space
-	bound float64
-	blind bool // whether the histogram told nothing of it
-	cut   cutting
+	in         *space
+	bound      float64
+	unresolved bool // whether the histogram told nothing of it
+	cut        clipBias
 }
 
 // choose chooses the wide clip at the pilot, by a histogram of the gradients' norms: it
@@ -24,28 +24,28 @@ type clipping struct {
 func (v *clipping) choose() error {
 	dim := float64(len(v.in.pilot))
 	edges := histogram.Geometric(4*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
-	h, free, err := v.furtherNorms(edges)
+	h, free, err := v.widerNorms(edges)
 	if err != nil {
 		return err
 	}
-	v.cut = v.cutting()
-	l, low := h.FromSeen().Upper(v.eventful(), v.cut.power)
+	v.cut = biasOf(v.in.run.Problem.Asked, v.in.labels, v.in.run.D)
+	l, low := h.FromSeen().Upper(v.eventFraction(), v.cut.power)
 	if h.Doubtful(l, low) {
 		second, err := v.gradientNorms(edges)
 		if err != nil {
 			return err
 		}
 		h = h.Average(second)
-		l, low = h.FromSeen().Upper(v.eventful(), v.cut.power)
+		l, low = h.FromSeen().Upper(v.eventFraction(), v.cut.power)
 	}
 	noise := 2 / (v.in.run.Problem.Mu * math.Sqrt(v.in.run.Pool.Left-scatterShare))
 	if v.in.run.Problem.Loss.Labels() == losses.Real {
-		if err := v.lean(l, low); err != nil {
+		if err := v.residualSkew(l, low); err != nil {
 			return err
 		}
 	}
 	if v.in.constant == 0 {
-		v.cut.constant = part{}
+		v.cut.constant = biasTerm{}
 	}
 	v.bound = l.Balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.in.run.Problem.Loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
@@ -57,17 +57,17 @@ func (v *clipping) choose() error {
 		}
 	}
 	v.bound = math.Max(v.bound, free)
-	v.cut.length, v.blind = l.Excess(v.bound), v.bound < 4*edges[len(edges)-1]
+	v.cut.length, v.unresolved = l.Excess(v.bound), v.bound < 4*edges[len(edges)-1]
 	if v.in.run.Problem.Loss.Labels() == losses.Real {
 		v.cut.length *= l.ExcessFactor()
 	}
 	return nil
 }
 
-// freely is a clip for gradients beyond a histogram of norms, where that shows some: eight times
+// beyondHistogram is a clip for gradients beyond a histogram of norms, where that shows some: eight times
 // its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
 // by, which the median of norms tells, or in the scatter a tenth of that variance.
-func (v *clipping) freely(h histogram.Tails) float64 {
+func (v *clipping) beyondHistogram(h histogram.Tails) float64 {
 	if h.Above[0] <= 3*h.Noise {
 		return 0
 	}
@@ -77,13 +77,13 @@ func (v *clipping) freely(h histogram.Tails) float64 {
 	return math.Min(8*h.Edges[0], median*math.Min(gradient, scatter))
 }
 
-// furtherNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
+// widerNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
 // so little noise that a law of them would be the larger error; and the clip for those beyond.
-func (v *clipping) furtherNorms(edges []float64) (h histogram.Tails, free float64, err error) {
+func (v *clipping) widerNorms(edges []float64) (h histogram.Tails, free float64, err error) {
 	if h, err = v.gradientNorms(edges); err != nil {
 		return h, 0, err
 	}
-	free = v.freely(h)
+	free = v.beyondHistogram(h)
 	if free > 0 && h.Noise < 0.3 { // single rows can be seen
 		floats.Scale(8, edges)
 		h, err = v.gradientNorms(edges)
@@ -99,11 +99,11 @@ func (v *clipping) gradientNorms(edges []float64) (histogram.Tails, error) {
 	return v.in.run.Read(share, edges, answer, err)
 }
 
-// lean releases on which side predictions miss labels by most, by a histogram of how far they
+// residualSkew releases on which side predictions miss labels by most, by a histogram of how far they
 // exceed them, down to about half of what would make a gradient as long as one of 25 is. It
 // says how parts that are cut off add up: those of one sign do so along the intercept and, as
 // labels lie furthest off where predictions are high, along the weights.
-func (v *clipping) lean(l histogram.Law, low float64) error {
+func (v *clipping) residualSkew(l histogram.Law, low float64) error {
 	for l.Above(low) > v.in.run.N/25 {
 		low *= 1.05
 	}
@@ -114,12 +114,12 @@ func (v *clipping) lean(l histogram.Law, low float64) error {
 	}
 	u, b := v.in.split(v.in.pilot)
 	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges, u, b)
-	h, err := v.in.run.Read(leanShare, edges, answer, err)
+	h, err := v.in.run.Read(skewShare, edges, answer, err)
 	if err != nil {
 		return err
 	}
 	mean, variance := h.Skew()
-	v.cut.leaning(mean, variance, 4+v.spreadOfRows())
+	v.cut.skewed(mean, variance, 4+v.spreadOfRows())
 	return nil
 }
 
@@ -136,9 +136,9 @@ func (v *clipping) spreadOfRows() (sum float64) {
 	return math.Max(0, math.Min(sum/one, float64(v.in.run.D)))
 }
 
-// eventful is the fraction of rows among which the longest gradients are: those with events
+// eventFraction is the fraction of rows among which the longest gradients are: those with events
 // where counts have few, and else all.
-func (v *clipping) eventful() float64 {
+func (v *clipping) eventFraction() float64 {
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
 		return v.in.labels.Minority
 	}

@@ -9,7 +9,7 @@
 //
 //   - space (space.go, curvature.go) moves to the coordinates in which the Hessian at the pilot is
 //     round, and releases it there;
-//   - clipping (clipping.go, cutting.go) chooses a wide clip, and says what it cuts off;
+//   - clipping (clipping.go, clipbias.go) chooses a wide clip, and says what it cuts off;
 //   - newton (newton.go, missing.go) takes three steps with that clip, and releases the scatter of
 //     gradients;
 //   - lawof.go makes the law of all these.

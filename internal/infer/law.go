@@ -126,7 +126,7 @@ type Combination struct {
 func (l *Law) Combine(c []float64) Combination {
 	var image mat.VecDense
 	image.MulVec(l.Covariance, mat.NewVecDense(len(c), c))
-	a := Combination{factors: c, image: image.RawVector().Data, longer: l.longer(c)}
+	a := Combination{factors: c, image: image.RawVector().Data, longer: l.seFactor(c)}
 	size := math.Sqrt(l.Hidden * l.real(c))
 	for _, direction := range l.Drowned {
 		a.hidden = append(a.hidden, float64(size*floats.Dot(c, direction)))
@@ -147,14 +147,14 @@ func (l *Law) real(c []float64) float64 {
 	return math.Min(1, (l.beyond(inside, noise)+noise*l.Curved)/math.Max(inside, 1e-300))
 }
 
-// longer is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
+// seFactor is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
 // the computed one is 1 + m + s·Z times the right one, m and s small, an interval of z of
 // them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
 // brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
 // of H̃ and by aᵀN'a for that of J̃/n, whose means and variances are known. Close to
 // drowning higher orders of the noise of H̃ cost as much again: trials on collinear columns
 // chose their factor.
-func (l *Law) longer(c []float64) float64 {
+func (l *Law) seFactor(c []float64) float64 {
 	var a, b, shaken mat.VecDense
 	v := mat.NewVecDense(len(c), c)
 	a.MulVec(l.Inverse, v)

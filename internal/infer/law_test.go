@@ -78,7 +78,7 @@ func TestLongerIntervalsCover(t *testing.T) {
 			if z <= se {
 				covered++
 			}
-			if z <= se/l.longer(along) {
+			if z <= se/l.seFactor(along) {
 				before++
 			}
 		}
@@ -290,9 +290,9 @@ func TestFarStepsCountLess(t *testing.T) {
 		if math.Abs(far+near-1) > 1e-12 || !(near/far >= c.least && near/far <= c.most) || math.Abs(v.theta[0]-0.1) > 1e-12 {
 			t.Errorf("%s: weights %g and %g, estimate %v", c.loss.Name(), far, near, v.theta)
 		}
-		before := v.bowAt([]float64{0, 0})
+		before := v.nonlinearity([]float64{0, 0})
 		v.in.curve.at = []float64{1.1, 0} // ten times as far from the estimate
-		if after := v.bowAt([]float64{0, 0}); math.Abs(after/before-100) > 1e-6 {
+		if after := v.nonlinearity([]float64{0, 0}); math.Abs(after/before-100) > 1e-6 {
 			t.Errorf("%s: a step may miss %g, and %g where its Hessian is from further off", c.loss.Name(), before, after)
 		}
 	}
@@ -345,7 +345,7 @@ func TestGrowth(t *testing.T) {
 func TestArrive(t *testing.T) {
 	v := ofCounts(losses.Poisson{})
 	v.steps = []newtonStep{{from: []float64{0, 0}, weight: 3}, {from: []float64{1, 0.5}, weight: 1}}
-	v.arrive([][]float64{{0.2, -0.8}, {0.4, -0.6}})
+	v.average([][]float64{{0.2, -0.8}, {0.4, -0.6}})
 	want := 0.7 // the intercept is ¾·0.8 + ¼·(0.5 + 0.6/growth)
 	for range 50 {
 		want = 0.6 + float64(0.25*(0.5+0.6*2/(1+math.Exp(want-0.5))))
@@ -354,7 +354,7 @@ func TestArrive(t *testing.T) {
 	if v.steps[0].weight != 0.75 || math.Abs(v.theta[1]-want) > 1e-3 || math.Abs(v.theta[0]-(-0.15+0.25*(1-0.4/growth))) > 1e-3 {
 		t.Errorf("steps arrive at %v with weights %g and %g, want an intercept of %g", v.theta, v.steps[0].weight, v.steps[1].weight, want)
 	}
-	if err := v.settle(); err != nil {
+	if err := v.moveHessian(); err != nil {
 		t.Fatal(err)
 	}
 	more := v.in.growth(v.theta)
@@ -367,22 +367,22 @@ func TestArrive(t *testing.T) {
 // ¼ of the square of the way.
 func TestFarOffIsLost(t *testing.T) {
 	for _, c := range []struct {
-		loss  losses.Loss
-		noise float64 // of which 1/√2 in a score
-		want  bool
-		bow   float64 // of a way of 1 along both coordinates, as long from where H̃ was released
+		loss   losses.Loss
+		noise  float64 // of which 1/√2 in a score
+		want   bool
+		missed float64 // of a way of 1 along both coordinates, as long from where H̃ was released
 	}{
 		{losses.Poisson{}, 0.55, false, 0.09 * 8}, {losses.Poisson{}, 0.58, true, 0.09 * 8}, {losses.Gamma{Least: 1}, 0.58, true, 0.09 * 8},
 		{losses.Logistic{}, 2.8, false, 0.5}, {losses.Logistic{}, 2.87, true, 0.5},
 	} {
 		v := ofCounts(c.loss)
 		v.scatter, v.steps = v.in.curve.hessian, []newtonStep{{weight: 1, noise: c.noise}}
-		if v.lost() != c.want {
+		if v.unreliable() != c.want {
 			t.Errorf("%s: noise of %g is lost %v", c.loss.Name(), c.noise, !c.want)
 		}
 		v.in.curve.at = []float64{1, 1}
-		if got := v.bowAt([]float64{1, 1}); math.Abs(got-c.bow) > 1e-9 {
-			t.Errorf("%s: a step may miss %g, want %g", c.loss.Name(), got, c.bow)
+		if got := v.nonlinearity([]float64{1, 1}); math.Abs(got-c.missed) > 1e-9 {
+			t.Errorf("%s: a step may miss %g, want %g", c.loss.Name(), got, c.missed)
 		}
 	}
 }
@@ -393,7 +393,7 @@ func TestHiddenClassIsLost(t *testing.T) {
 		v := ofCounts(loss)
 		v.in.run.Problem.Mu, v.clip.bound = 1, clip
 		v.scatter = noisy{m: mat.NewSymDense(2, []float64{scatter, 0, 0, scatter})}
-		return v.lost()
+		return v.unreliable()
 	}
 	for scatter, want := range map[float64]bool{0.1: true, 0.79: true, 0.81: false, 2: false} {
 		if lost(losses.Logistic{}, scatter, 0.01) != want || lost(losses.Poisson{}, scatter, 0.01) {
@@ -497,15 +497,15 @@ func TestBesideMeanIsLost(t *testing.T) {
 		want       bool
 	}{{0, 0.81, false}, {0, 0.83, true}, {0, -0.83, true}, {10, 3.55, false}, {10, 3.65, true}} {
 		v.in.labels.Bias, v.theta = 5, []float64{c.score, 5 + c.gap}
-		if v.lost() != c.want {
+		if v.unreliable() != c.want {
 			t.Errorf("a mean that is %g off, scores of %g: lost %v", c.gap, c.score, !c.want)
 		}
 	}
 	v.in.constant, v.in.run.D, v.theta = 0, 2, []float64{0, 9}
-	if v.lost() {
+	if v.unreliable() {
 		t.Error("without an intercept a mean is not known")
 	}
-	if v.clip.blind = true; !v.lost() {
+	if v.clip.unresolved = true; !v.unreliable() {
 		t.Error("nothing is known of gradients, and it isn't lost")
 	}
 }
@@ -519,7 +519,7 @@ func TestNoiseOfShortLevels(t *testing.T) {
 		v.in.run.Problem.Facts.Dim, v.in.pilot, v.in.short = 3, make([]float64, 3), short
 		v.in.frame.At.Matrix = mat.NewDense(2, 2, []float64{1, 0, 0, 1})
 		v.in.curve.hessian.m = mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})
-		v.clip.cut = cutting{length: 20, across: 0.25}
+		v.clip.cut = clipBias{length: 20, across: 0.25}
 		v.steps = []newtonStep{{from: make([]float64, 3), noise: 0.1, weight: 1}}
 		if err := v.in.curve.invert(); err != nil {
 			t.Fatal(err)
@@ -541,7 +541,7 @@ func TestNoiseOfShortLevels(t *testing.T) {
 		c[j] = 1
 		_, plain := with(nil, 0.3*times)
 		plain.Covariance = l.Covariance
-		if got, want := l.longer(c), plain.longer(c); got != want || got == 1 {
+		if got, want := l.seFactor(c), plain.seFactor(c); got != want || got == 1 {
 			t.Errorf("the standard error of coordinate %d is %g times as long, want %g", j, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ func (v *newton) law(level float64) *Law {
 	if v.in.short != nil {
 		l.Short = v.in.short.Noise(dim)
 	}
-	if v.lost() {
+	if v.unreliable() {
 		for k := range curve.spectrum.Values {
 			l.Drowned = append(l.Drowned, curve.spectrum.Vector(k))
 		}
@@ -35,7 +35,7 @@ func (v *newton) law(level float64) *Law {
 	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)
 	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
 	// error is what H̃'s noise multiplies.
-	variance, bow := v.stepErrors()
+	variance, missed := v.stepErrors()
 	gap := mat.NewDense(dim, 1, nil)
 	for _, s := range v.steps {
 		for j, at := range s.from {
@@ -47,9 +47,9 @@ func (v *newton) law(level float64) *Law {
 	var far mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
 	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(1, curve.inverse, linalg.Shaken(&far, l.Hessian*l.Hessian)))
-	var bent mat.SymDense
-	bent.ScaleSym(bow/float64(dim), curve.inverse)
-	l.Covariance.AddSym(l.Covariance, &bent)
+	var changes mat.SymDense
+	changes.ScaleSym(missed/float64(dim), curve.inverse)
+	l.Covariance.AddSym(l.Covariance, &changes)
 	return l
 }
 
@@ -75,21 +75,21 @@ func (v *newton) widenFor(d estimate.Doubt, l *Law) {
 
 // stepErrors are the variance of noise in the steps' mean gradient, in each coordinate, and
 // the square of what the Hessian's change leaves, in the norm of scores.
-func (v *newton) stepErrors() (variance, bow float64) {
+func (v *newton) stepErrors() (variance, missed float64) {
 	for _, s := range v.steps {
 		variance += math.Pow(s.weight*s.noise, 2)
-		bow += s.weight * math.Sqrt(s.bow)
+		missed += s.weight * math.Sqrt(s.missed)
 	}
-	return variance, bow * bow
+	return variance, missed * missed
 }
 
-// lost reports whether scores may be so far off that no estimate is close: by 2 in a typical
+// unreliable reports whether scores may be so far off that no estimate is close: by 2 in a typical
 // row, or for a count or an amount, whose mean is no longer close to linear in them, by .4. Or
 // if rows that tell much have hidden in the noise, so that the clip cuts them off: a rare class,
 // labels far from others, or all that aren't the same.
-func (v *newton) lost() bool {
+func (v *newton) unreliable() bool {
 	switch kind := v.in.run.Problem.Loss.Labels(); {
-	case v.clip.blind:
+	case v.clip.unresolved:
 		return true
 	case kind == losses.Real:
 		return v.besideMean()
@@ -100,8 +100,8 @@ func (v *newton) lost() bool {
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
 		limit = 0.4
 	}
-	variance, bow := v.stepErrors()
-	square := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, v.in.short.Noise(len(v.theta)))) + mat.Trace(v.in.curve.inverse)*bow/float64(len(v.theta))
+	variance, missed := v.stepErrors()
+	square := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, v.in.short.Noise(len(v.theta)))) + mat.Trace(v.in.curve.inverse)*missed/float64(len(v.theta))
 	return square > limit*limit
 }
 

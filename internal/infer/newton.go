@@ -25,7 +25,7 @@ type newtonStep struct {
 	noise  float64
 	share  float64 // of the gradients' part of the budget
 	weight float64 // of its estimate
-	bow    float64 // square of what it may miss, in the norm of scores
+	missed float64 // square of what it may miss, in the norm of scores
 }
 
 // newton is the steps from the pilot, and where they led.
@@ -85,7 +85,7 @@ func (v *newton) walk(done int) error {
 		}
 		v.in.run.Task.Progress(done+t+1, done+len(newtonShares))
 	}
-	return v.settle()
+	return v.moveHessian()
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
@@ -108,23 +108,23 @@ func (v *newton) combine(first *mat.SymDense) error {
 		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
 		ways[t] = step.RawVector().Data
 	}
-	v.arrive(ways)
+	v.average(ways)
 	if !v.in.varies() {
 		return nil
 	}
 	for t := range v.steps {
 		s := &v.steps[t]
-		s.bow = v.bowAt(s.from)
-		s.weight = s.share / (1 + s.bow/v.scoreVariance(s.noise))
+		s.missed = v.nonlinearity(s.from)
+		s.weight = s.share / (1 + s.missed/v.scoreVariance(s.noise))
 	}
-	v.arrive(ways)
+	v.average(ways)
 	return nil
 }
 
-// arrive sets theta to the mean of the points that the steps lead to, and makes weights sum to
+// average sets theta to the mean of the points that the steps lead to, and makes weights sum to
 // 1. Ways are H̃⁻¹ times gradients; where the Hessian grows along one, its mean over that way
 // counts, for which it takes theta: three rounds settle it.
-func (v *newton) arrive(ways [][]float64) {
+func (v *newton) average(ways [][]float64) {
 	var total float64
 	for _, s := range v.steps {
 		total += s.weight
@@ -146,8 +146,8 @@ func (v *newton) arrive(ways [][]float64) {
 	}
 }
 
-// settle moves H̃, with its noise, from the point where it was released to theta.
-func (v *newton) settle() error {
+// moveHessian moves H̃, with its noise, from the point where it was released to theta.
+func (v *newton) moveHessian() error {
 	growth := v.in.growth(v.theta)
 	if growth == 1 {
 		return nil
@@ -157,12 +157,12 @@ func (v *newton) settle() error {
 	return err
 }
 
-// bowAt is what a step from a point may miss as the Hessian changes on its way to theta, as
+// nonlinearity is what a step from a point may miss as the Hessian changes on its way to theta, as
 // a square in the norm of scores: it does so by a fraction as large as scores move, or as
 // they do from where it was released if that is further, of which the step sees half, and
 // half again where it knows the Hessian at both ends. Counts and amounts, whose curvature
 // changes with their means, take more, though along the intercept that is known.
-func (v *newton) bowAt(from []float64) float64 {
+func (v *newton) nonlinearity(from []float64) float64 {
 	square, fraction := v.distance(from), 0.25
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
 		fraction = 0.3

@@ -20,7 +20,7 @@ const (
 	mostFirst    = 0.06  // the one at the pilot
 	mostCurve    = 0.25  // the next
 	clipShare    = 0.04  // the histogram of gradient norms, by which the wide clip is chosen
-	leanShare    = 0.01  // and that of residuals on both sides
+	skewShare    = 0.01  // and that of residuals on both sides
 	lengthShare  = 0.03  // that of rows' norms, where a rare class may hide in the noise
 	scatterShare = 0.02
 )
@@ -67,7 +67,7 @@ func (v *space) enframe() error {
 		return err
 	}
 	hidden := func(known float64) bool { return known < 0.8 }
-	if !v.varies() && !slices.ContainsFunc(v.frame.Known, hidden) { // the frame of second moments is round
+	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round
 		v.longest = longest
 		return v.curveAt(v.pilot, v.hessianShare(longest, v.labels.Curvature, mostCurve))
 	}

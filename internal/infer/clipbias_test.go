@@ -71,7 +71,7 @@ func TestMissingDirections(t *testing.T) {
 	missing := func(loss losses.Loss, scatter float64) *mat.SymDense {
 		h := mat.NewSymDense(3, []float64{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5})
 		v := &newton{in: spaceOf(loss, 2, 1), theta: []float64{0, 3, 7}}
-		v.in.curve.hessian.m, v.clip.cut = h, cutting{length: 50, constant: part{0, 0.1}, along: part{0, 0.2}, across: 0.01}
+		v.in.curve.hessian.m, v.clip.cut = h, clipBias{length: 50, constant: biasTerm{0, 0.1}, along: biasTerm{0, 0.2}, across: 0.01}
 		v.in.curve.spectrum, _ = linalg.Decompose(h)
 		v.in.curve.inverse = v.in.curve.spectrum.Map(v.in.curve.inverted)
 		j := mat.NewSymDense(3, nil)
@@ -95,11 +95,11 @@ func TestMissingDirections(t *testing.T) {
 // What is cut off of residuals adds up along the intercept and the weights with the sign of those
 // that are longer, and is known less the less that sign is.
 func TestLeaning(t *testing.T) {
-	var even, up, down, hidden cutting
-	even.leaning(0, 0, 9)
-	up.leaning(0.8, 0, 9)
-	down.leaning(-0.8, 0, 9)
-	hidden.leaning(0, 0.5, 9)
+	var even, up, down, hidden clipBias
+	even.skewed(0, 0, 9)
+	up.skewed(0.8, 0, 9)
+	down.skewed(-0.8, 0, 9)
+	hidden.skewed(0, 0.5, 9)
 	if even.constant.mean != 0 || even.along.mean != 0 || up.constant.mean != -down.constant.mean || up.along.mean != -down.along.mean {
 		t.Errorf("means of even residuals %+v, of leaning ones %+v and %+v", even, up, down)
 	}
@@ -140,7 +140,7 @@ func TestRestored(t *testing.T) {
 	restored := func(loss losses.Loss, mean float64, u ...float64) []float64 {
 		v := &newton{in: spaceOf(loss, 2, 1)}
 		v.in.labels, v.in.pilot = estimate.Labels{Mean: mean, Minority: math.Min(mean, 1-mean)}, make([]float64, 3)
-		v.clip.cut = (&clipping{in: v.in}).cutting()
+		v.clip.cut = biasOf(loss, v.in.labels, 2)
 		v.clip.cut.length = 100 * math.Sqrt(6)
 		return v.restored(append(u, 0.7))
 	}
@@ -172,7 +172,7 @@ func TestRestoredInShorterCoordinates(t *testing.T) {
 	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
 	v := &newton{in: spaceOf(losses.Squared{}, 2, 1), theta: []float64{1.5, -4, 7}}
 	v.in.run.N, v.in.short = 1, short.Beside()
-	v.clip.cut = cutting{length: 1, along: part{mean: 2, variance: 3}}
+	v.clip.cut = clipBias{length: 1, along: biasTerm{mean: 2, variance: 3}}
 	// weights of 1.5 and −4 are 3 and −4 there, and that gradient is 6 and −4 in the longer ones
 	want := []float64{6. / 5, -4. / 5, 0}
 	missing := v.missing()
