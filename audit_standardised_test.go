@@ -139,7 +139,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 		along := []float64{2, 1} // of feature and constant, as the clip has them
 		way := estimate.Descent{Run: x, Frame: new(estimate.Frame)}
 		if loss.Labels() == losses.Binary {
-			way.Frame.Signal = []float64{1, 1}                    // else the intercept stays
+			way.Frame.Signal = []float64{1, 1}                   // else the intercept stays
 			way.Labels.Apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
 		}
 		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
