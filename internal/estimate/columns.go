@@ -131,5 +131,5 @@ func (x *columns) scaledDescent(typical float64) ([]float64, error) {
 	for j, a := range x.frame.Scale {
 		w[j] *= a
 	}
-	return x.run.Problem.Facts.Weights(w, tail[x.run.D]*constant), nil
+	return x.run.Problem.Facts.weights(w, tail[x.run.D]*constant), nil
 }

@@ -42,5 +42,5 @@ func Fit(p Problem, t Task) ([]float64, error) {
 
 // Constant is the constant model's weights.
 func (x *Run) Constant(l Labels) []float64 {
-	return x.Problem.Facts.Weights(make([]float64, x.D), l.Bias)
+	return x.Problem.Facts.weights(make([]float64, x.D), l.Bias)
 }

@@ -226,7 +226,7 @@ func (x *Frame) Weights(u []float64, b float64) []float64 {
 	for j, m := range x.At.Centre {
 		b -= float64(m * w[j])
 	}
-	return x.run.Problem.Facts.Weights(w, b)
+	return x.run.Problem.Facts.weights(w, b)
 }
 
 // frobenius is ‖A‖.

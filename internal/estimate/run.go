@@ -106,8 +106,8 @@ func (x *Run) fading(factor float64) float64 {
 // big is where noise can't matter and bounds let go.
 func (x *Run) big() bool { return x.NMu() > 10_000*math.Pow(float64(x.D), 1.5) }
 
-// Weights maps weights of the features and an intercept to those of encoded rows.
-func (f Facts) Weights(w []float64, b float64) []float64 {
+// weights maps weights of the features and an intercept to those of encoded rows.
+func (f Facts) weights(w []float64, b float64) []float64 {
 	if w = slices.Clone(w); f.Intercept {
 		w = append(w, b)
 	}

@@ -17,18 +17,18 @@ type Problem struct {
 	Doubt    estimate.Doubt // of thresholds that were estimated
 }
 
-// From is the n·μ below which there is no inference, which can't do without moments.
-func From(d int) float64 { return 42 * math.Sqrt(float64(d)) }
+// leastNMu is the n·μ below which there is no inference, which can't do without moments.
+func leastNMu(d int) float64 { return 42 * math.Sqrt(float64(d)) }
 
 // Futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
 func (p Problem) Futile() bool {
 	part := p.Estimate.Share(p.pilotShare())
-	return part.Hopeless() || part.NMu() < From(part.Facts.Features())
+	return part.Hopeless() || part.NMu() < leastNMu(part.Facts.Features())
 }
 
 // pilotShare is the pilot's: less where noise is little. Of this, the shares below and the
-// constants of choose, trials on made-up populations, the survey and other sets of data
+// constants of clipping.choose, trials on made-up populations, the survey and other sets of data
 // chose.
 func (p Problem) pilotShare() float64 {
 	nmu, d := p.Estimate.NMu(), math.Max(6, float64(p.Estimate.Facts.Features()))
@@ -52,7 +52,7 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	pilot.Pilot, pilot.Clear = true, From(pilot.D)
+	pilot.Pilot, pilot.Clear = true, leastNMu(pilot.D)
 	labels, err := pilot.Start()
 	if err != nil {
 		return nil, nil, err
