@@ -119,22 +119,35 @@ func rankArea(scores, y []float64, class int) float64 {
 	return pairs / (zeros * ones)
 }
 
-func intervalsOf(e *dpglm.ClassEvaluation) []dpglm.Interval {
-	list := []dpglm.Interval{e.Accuracy, e.LogLoss, e.Brier, e.AUC}
-	for _, c := range e.Classes {
-		list = append(list, c.Rate, c.Recall, c.Precision, c.AUC)
+func intervalsOf(e *dpglm.Evaluation) []dpglm.Interval {
+	var list []dpglm.Interval
+	for _, name := range []string{"accuracy", "log-loss", "Brier score", "mean AUC"} {
+		list = append(list, figureOf(e, name))
+	}
+	for _, class := range e.Classes {
+		for _, name := range []string{"rate", "recall", "precision", "AUC"} {
+			list = append(list, figureOfClass(e, class, name))
+		}
 	}
 	return list
 }
 
-func evaluateClasses(t *testing.T, n int, seed uint64, m *dpglm.ClassModel, mu float64, more ...dpglm.RowDetail) *dpglm.ClassEvaluation {
+// figureOf is a figure of all rows, zero where there is none.
+func figureOf(e *dpglm.Evaluation, name string) dpglm.Interval { return figureOfClass(e, "", name) }
+
+func figureOfClass(e *dpglm.Evaluation, class, name string) dpglm.Interval {
+	f, _ := e.ClassFigure(class, name)
+	return f.Interval
+}
+
+func evaluateClasses(t *testing.T, n int, seed uint64, m *dpglm.ClassModel, mu float64, more ...dpglm.RowDetail) *dpglm.Evaluation {
 	t.Helper()
 	x, y := classified(n, seed)
 	d, err := dpglm.NewDataset(x, y, inBall, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), d, m, dpglm.GDP(mu), dpglm.EvaluateClassesConfig{}, seeded(seed))
+	e, err := dpglm.EvaluateClasses(t.Context(), d, m, dpglm.GDP(mu), dpglm.EvaluateConfig{}, seeded(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,9 +199,10 @@ func TestClassEvaluationCovers(t *testing.T) {
 				missed[k]++
 			}
 		}
-		sum += e.AUC.Value / runs
-		square += e.AUC.Value * e.AUC.Value / runs
-		width += (e.AUC.High - e.AUC.Low) / runs
+		mean := figureOf(e, "mean AUC")
+		sum += mean.Value / runs
+		square += mean.Value * mean.Value / runs
+		width += (mean.High - mean.Low) / runs
 	}
 	t.Log(missed)
 	for k, n := range missed {
@@ -266,27 +280,27 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	m := offModel(t, 1)
 	x, y := classified(200, 1)
 	d, b := dataset(t, x, y, inBall), dpglm.ApproxDP(1, 1e-6)
-	planned, err := dpglm.EvaluateClassesConfig{}.Ledger(d.Shape(), 4, b)
+	planned, err := dpglm.EvaluateConfig{}.ClassesLedger(d.Shape(), 4, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), d, m, b, dpglm.EvaluateClassesConfig{}, nil)
+	e, err := dpglm.EvaluateClasses(t.Context(), d, m, b, dpglm.EvaluateConfig{}, nil)
 	if err != nil || fmt.Sprint(e.Ledger) != fmt.Sprint(planned) || !e.Ledger.Within(1, 1e-6) {
 		t.Errorf("planned\n%v\nspent\n%v (%v)", planned, e, err)
 	}
 	text, err := json.Marshal(e)
-	var back dpglm.ClassEvaluation
+	var back dpglm.Evaluation
 	if err != nil || json.Unmarshal(text, &back) != nil || fmt.Sprint(&back) != fmt.Sprint(e) {
 		t.Errorf("%s (%v) read back as\n%v", text, err, &back)
 	}
 	if s := fmt.Sprint(e); !strings.Contains(s, "accuracy") || !strings.Contains(s, "class 3: rate") {
 		t.Errorf("printed as\n%s", s)
 	}
-	e.Classes[3].Rate = dpglm.Interval{} // all of it below 0, but for what a rate can be
+	e.Figures = []dpglm.Figure{{Name: "rate", Class: "3"}} // all of it below 0, but for what a rate can be
 	if s := fmt.Sprint(e); !strings.Contains(s, "class 3: rate") {
 		t.Errorf("a class has no line of its own:\n%s", s)
 	}
-	if text, err := json.Marshal(e.Classes[3]); err != nil || !strings.Contains(string(text), `"rate":{"value":0,"low":0,"high":0}`) {
+	if text, err := json.Marshal(e.Figures[0]); err != nil || !strings.Contains(string(text), `"name":"rate","class":"3","value":0,"low":0,"high":0}`) {
 		t.Errorf("a rate of 0 is not written: %s (%v)", text, err)
 	}
 	wide := inBall
@@ -302,19 +316,19 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 		d    *dpglm.Dataset
 		m    *dpglm.ClassModel
 		b    dpglm.Budget
-		cfg  dpglm.EvaluateClassesConfig
+		cfg  dpglm.EvaluateConfig
 		kind error
 	}{
-		"no data":      {nil, m, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrConfig},
-		"no model":     {d, nil, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrModel},
-		"empty model":  {d, new(dpglm.ClassModel), b, dpglm.EvaluateClassesConfig{}, dpglm.ErrModel},
-		"no budget":    {d, m, dpglm.Budget{}, dpglm.EvaluateClassesConfig{}, dpglm.ErrBudget},
-		"pure":         {d, m, dpglm.PureDP(1), dpglm.EvaluateClassesConfig{}, dpglm.ErrBudget},
-		"level":        {d, m, b, dpglm.EvaluateClassesConfig{Level: 1}, dpglm.ErrConfig},
-		"other bounds": {dataset(t, x, y, wide), m, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrShape},
-		"more classes": {dataset(t, x, other, inBall), m, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrLabel},
-		"huge weights": {d, huge, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrModel},
-		"offsets":      {shifted, m, b, dpglm.EvaluateClassesConfig{}, dpglm.ErrConfig},
+		"no data":      {nil, m, b, dpglm.EvaluateConfig{}, dpglm.ErrConfig},
+		"no model":     {d, nil, b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
+		"empty model":  {d, new(dpglm.ClassModel), b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
+		"no budget":    {d, m, dpglm.Budget{}, dpglm.EvaluateConfig{}, dpglm.ErrBudget},
+		"pure":         {d, m, dpglm.PureDP(1), dpglm.EvaluateConfig{}, dpglm.ErrBudget},
+		"level":        {d, m, b, dpglm.EvaluateConfig{Level: 1}, dpglm.ErrConfig},
+		"other bounds": {dataset(t, x, y, wide), m, b, dpglm.EvaluateConfig{}, dpglm.ErrShape},
+		"more classes": {dataset(t, x, other, inBall), m, b, dpglm.EvaluateConfig{}, dpglm.ErrLabel},
+		"huge weights": {d, huge, b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
+		"offsets":      {shifted, m, b, dpglm.EvaluateConfig{}, dpglm.ErrConfig},
 	} {
 		var spent *dpglm.Interrupted
 		if e, err := dpglm.EvaluateClasses(t.Context(), c.d, c.m, c.b, c.cfg, nil); e != nil || !errors.Is(err, c.kind) || errors.As(err, &spent) {
@@ -322,14 +336,14 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 		}
 	}
 	for _, classes := range []int{1, 101} {
-		if _, err := (dpglm.EvaluateClassesConfig{}).Ledger(d.Shape(), classes, b); !errors.Is(err, dpglm.ErrConfig) {
+		if _, err := (dpglm.EvaluateConfig{}).ClassesLedger(d.Shape(), classes, b); !errors.Is(err, dpglm.ErrConfig) {
 			t.Errorf("%d classes: %v", classes, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stopped *dpglm.Interrupted
-	_, err = dpglm.EvaluateClasses(ctx, d, m, b, dpglm.EvaluateClassesConfig{}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
+	_, err = dpglm.EvaluateClasses(ctx, d, m, b, dpglm.EvaluateConfig{}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
 	if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || !stopped.Ledger.CallerNoise() {
 		t.Errorf("stopped after the first noise: %v", err)
 	}

@@ -63,7 +63,7 @@ func TestConfigsHaveNamesInJSON(t *testing.T) {
 			return true
 		})
 	}
-	if len(found) != 19 || found["EvaluateConfig"] != 2 || found["NoisyGDConfig"] != 5 {
+	if len(found) != 18 || found["EvaluateConfig"] != 2 || found["NoisyGDConfig"] != 5 {
 		t.Errorf("configurations and their numbers of fields are %v", found)
 	}
 }

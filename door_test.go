@@ -121,6 +121,10 @@ var mayUse = map[string]map[string][]string{
 		module + "/internal/release": {},
 		module + "/mechanisms":       {},
 	},
+	module + "/internal/evaluate": {
+		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw"},
+		module + "/mechanisms":       {},
+	},
 }
 
 var rootUses = map[string][]string{
@@ -130,7 +134,7 @@ var rootUses = map[string][]string{
 		"Gaussian", "Laplace", "Vote", "Selection", "Objective", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
 		"Allowance.Keep", "Allowance.Begun", "Allowance.Releases", "Allowance.Resumes",
-		"Allowance.AddNoise", "Allowance.Draw", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
+		"Allowance.AddNoise", "Allowance.Select", "Allowance.Choose", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
 		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "OneRow", "OnePerson",
@@ -200,14 +204,15 @@ var imports = map[string][]string{
 	module:                        {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
 	module + "/internal/estimate": {"context", "errors", "math", "slices"},
 	module + "/internal/infer":    {"errors", "math", "slices"},
+	module + "/internal/evaluate": {"context", "fmt", "math", "slices", "sort"},
 	module + "/internal/release":  {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
 	module + "/internal/curator":  {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }
 
 // importers are the only packages that may import those that hold raw numbers.
 var importers = map[string][]string{
-	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/infer"},
-	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/curator", module + "/internal/curator/internal/questions"},
+	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/infer", module + "/internal/evaluate"},
+	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/evaluate", module + "/internal/curator", module + "/internal/curator/internal/questions"},
 }
 
 // below lists what a package must not import, directly or not: whoever reads it needs
@@ -219,6 +224,7 @@ var below = map[string][]string{
 	module + "/internal/curator":    {module, module + "/internal/estimate"},
 	module + "/internal/estimate":   {module, module + "/internal/infer"},
 	module + "/internal/infer":      {module},
+	module + "/internal/evaluate":   {module, module + "/internal/estimate", module + "/internal/infer"},
 	module + "/internal/histogram":  {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
 }
 

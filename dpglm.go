@@ -53,9 +53,8 @@
 // it will be worth. [NewPredictor] makes a
 // Predictor, which answers queries and releases no model, by votes, averages, scores or
 // a walk; [SelectModel] chooses among given models, and [Evaluate], or [EvaluateClasses] for
-// several classes and [EvaluateLevels] for levels that ascend, tells how good one is, on rows
-// held out by [Dataset.Split]. Several fits on the same data add up in a
-// [mechanisms.Accountant], which package budgetfile keeps in a file.
+// several classes, tells how good one is, on rows held out by [Dataset.Split]. Several fits on
+// the same data add up in a [mechanisms.Accountant], which package budgetfile keeps in a file.
 //
 // # Privacy
 //

@@ -7,17 +7,17 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/evaluate"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// EvaluateConfig holds the parameters of [Evaluate], which are public; its zero value has
-// their defaults.
+// EvaluateConfig holds the parameters of [Evaluate] and [EvaluateClasses], which are public; its
+// zero value has their defaults.
 type EvaluateConfig struct {
 	// Threshold is the probability above which a row is classified as 1, in (0, 1), or the
-	// same of 1/(1 + e^(−score)) where a model has no probabilities; 0 takes ½.
+	// same of 1/(1 + e^(−score)) where a model has no probabilities; 0 takes ½. It is for models
+	// of two classes by one score: of several classes, or levels, the likeliest is predicted.
 	Threshold float64 `json:"threshold"`
 	// Level is that of the intervals, in (0, 1); 0 takes 0.95.
 	Level float64 `json:"level"`
@@ -30,15 +30,19 @@ type EvaluateConfig struct {
 //	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, nil)
 //	ledger, err := mechanisms.Parallel("fit and evaluation", model.Ledger(), e.Ledger)
 //
+// Labels are as in training: classes, numbers, or levels that ascend, by losses.Ordinal. Models
+// of several classes are for [EvaluateClasses].
+//
 // Errors are those of [EvaluateConfig.Ledger], of a model that wasn't trained with the facts of
-// d or has another number of weights, and of [Offsets] where the labels are classes, before
-// anything is released; a call that stops later has an [Interrupted].
+// d or has another number of weights, and of [Offsets] where the labels are classes or levels,
+// before anything is released; a call that stops later has an [Interrupted].
 //
 // # Privacy
 //
 // Replace-one. All that is released are histograms of the rows by φ'_y(⟨w, x⟩): for
-// classes of the probability less the label, which tells the score and the class, and
-// for other labels of the prediction less the label. Where a row is counted depends on that
+// classes of the probability less the label, which tells the score and the class, for numbers
+// of the prediction less the label, and for levels of the score, shrunk to (0, 1) by a public
+// bound on it, less the level, so that each level has an interval of its own. Where a row is counted depends on that
 // row and on public edges, so replacing it takes 1 from one count and adds 1 to another:
 // the L2 sensitivity is √2, and counts are exact. The first histograms have fixed edges,
 // the later ones edges made of the first; noise is Gaussian, all from one pool of μ², as
@@ -71,8 +75,12 @@ type EvaluateConfig struct {
 // out where that would double RMSE. With tails as heavy as those of Student's law with three
 // degrees of freedom RMSE is too small nevertheless and its interval often misses.
 //
+// Of levels there are 8 to 64 cells for each; rows are taken to be spread evenly over a cell, and
+// the area under the curve of a level ranks cells by its mean probability in them. There may be at
+// most 100 levels.
+//
 // With n = 10,000, μ = 0.2 and balanced classes noise moves AUC by 0.004. It takes
-// two passes over the rows for classes, and up to ten for other labels.
+// two passes over the rows for classes and levels, of O(n·d), and up to ten for numbers.
 func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
 	if err := d.whole(ctx); err != nil {
 		return nil, err
@@ -80,45 +88,36 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	p, err := cfg.plan(d.Shape(), m.labels, m.link, b)
+	p, err := cfg.plan(d.Shape(), target{m.labels, m.link, m.thresholds}, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.take(m); err != nil {
+	at, err := p.score(m.weights, m.offset-p.shape.shift(m.labels))
+	if err != nil {
 		return nil, err
 	}
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}
-	sums, err := d.data.Under(p.loss)
+	if k := len(m.Levels()); k > 0 {
+		if _, err := d.data.Classes(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	shifted, err := framed(ctx, d.data, p.asked)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := d.data.Unshifted().Under(p.loss)
+	plain, err := framed(ctx, d.data.Unshifted(), p.asked)
 	if err != nil {
 		return nil, err
 	}
-	ledger := env.mark(p.ledger, d)
-	e := &Evaluation{Rows: p.shape.Rows, Level: p.Level, Ledger: ledger}
-	if p.allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
-		return nil, err
-	}
-	p.ctx = ctx
-	if p.shifted, err = sums.Frame(ctx, curator.Frame{}); err != nil {
-		return nil, err
-	}
-	if p.plain, err = plain.Frame(ctx, curator.Frame{}); err != nil {
-		return nil, err
-	}
-	if m.labels == losses.Binary {
-		err = p.classes(e, m)
-	} else {
-		err = p.residuals(e)
-	}
+	t, err := p.start(ctx, d, env, m, cfg)
 	if err != nil {
-		return nil, stopped(p.allow, ledger, err)
+		return nil, err
 	}
-	return e, nil
+	found, err := p.figures(t, m, at, shifted, plain)
+	return p.finish(t, found, err, m.Levels())
 }
 
 // Ledger is what [Evaluate] would spend on data of the given shape, for a model of the loss: a
@@ -128,40 +127,73 @@ func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error
 	if err := check.Valid("loss", l); err != nil {
 		return nil, err
 	}
-	p, err := c.plan(s, l.Labels(), losses.LinkOf(l), b)
+	of := target{l.Labels(), losses.LinkOf(l), nil}
+	if o, ok := l.(losses.Ordinal); ok {
+		if err := o.Validate(); err != nil {
+			return nil, err
+		}
+		of.thresholds = o.Filled().Thresholds
+	}
+	p, err := c.plan(s, of, b)
 	if err != nil {
 		return nil, err
 	}
 	return p.ledger, nil
 }
 
-// evaluation is a planned one.
-type evaluation struct {
-	EvaluateConfig
-	shape Shape
-	loss  losses.Loss // whose slope tells what is counted
-	whole bool        // whether labels are whole numbers
-	counting
-	cells    int // bins of the later histograms
-	schedule *release.Schedule
-	ledger   *Ledger
-
-	weights []float64 // of the features, without the intercept
-	offset  float64   // of scores, on the scale of the curator's labels
-	reach   float64   // bound on a score
-	scale   float64   // of both, in terms of the model's
-
-	shifted, plain *curator.Framed // rows with their offsets, and without
+// target is what a model of one score predicts.
+type target struct {
+	labels     losses.Labels
+	link       losses.Link
+	thresholds []float64 // of levels
 }
 
-// Shares of μ²: of the first histogram, which finds the range, and of the second. Where
-// labels are counted beside residuals these have a part of it all.
-const (
-	rangeShare = 0.15
-	labelPart  = 0.4
-)
+// evaluation is a planned one.
+type evaluation struct {
+	cfg      EvaluateConfig // with its defaults
+	shape    Shape
+	asked    losses.Loss // whose slope tells what is counted
+	mu       float64     // of all releases
+	schedule *release.Schedule
+	ledger   *Ledger // of a run, marked as the run is
+}
 
-func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b Budget) (*evaluation, error) {
+// plan chooses what is counted.
+func (c EvaluateConfig) plan(s Shape, of target, b Budget) (*evaluation, error) {
+	switch {
+	case of.thresholds != nil:
+		k := len(of.thresholds) + 1
+		if err := fewEnough("levels", k); err != nil {
+			return nil, err
+		}
+		if s.largestOffset() != 0 {
+			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for levels")
+		}
+		return c.planned("evaluation of levels", s, losses.Squared{}, evaluate.LevelsSize(k), b)
+	case of.labels == losses.Binary:
+		if s.largestOffset() != 0 {
+			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
+		}
+		return c.planned("evaluation", s, losses.Logistic{}, evaluate.BinarySize(), b)
+	case of.labels.FromZero(): // the slope is the mean less the label, for both
+		if of.link != losses.Log {
+			return nil, check.Fail(ErrConfig, "link of the loss", of.link, "must be the logarithm, for counts and amounts")
+		}
+		return c.planned("evaluation", s, losses.Poisson{}, evaluate.NumbersSize(), b)
+	}
+	return c.planned("evaluation", s, losses.Squared{}, evaluate.NumbersSize(), b)
+}
+
+// fewEnough refuses more classes than an evaluation tells apart.
+func fewEnough(param string, k int) error {
+	if k > evaluate.MostClasses {
+		return check.Fail(ErrConfig, param, k, fmt.Sprintf("must be at most %d, to be evaluated", evaluate.MostClasses))
+	}
+	return nil
+}
+
+// planned schedules releases of a size, all from one pool of μ².
+func (c EvaluateConfig) planned(label string, s Shape, asked losses.Loss, size evaluate.Size, b Budget) (*evaluation, error) {
 	var err error
 	if c.Threshold, err = fraction("EvaluateConfig.Threshold", c.Threshold, 0.5); err != nil {
 		return nil, err
@@ -169,82 +201,65 @@ func (c EvaluateConfig) plan(s Shape, labels losses.Labels, link losses.Link, b 
 	if c.Level, err = fraction("EvaluateConfig.Level", c.Level, 0.95); err != nil {
 		return nil, err
 	}
-	p := &evaluation{EvaluateConfig: c}
-	releases, dim := 2+2*histogram.Shifts, len(histogram.SpanEdges(1))+1
-	switch labels {
-	case losses.Binary:
-		p.loss, releases, dim = losses.Logistic{}, 2, 2*(len(histogram.ScoreEdges(1))+1)
-	case losses.Count, losses.Amount: // the slope is the mean less the label, for both
-		p.loss, p.whole = losses.Poisson{}, labels == losses.Count
-		if link != losses.Log {
-			return nil, check.Fail(ErrConfig, "link of the loss", link, "must be the logarithm, for counts and amounts; of losses.Ordinal use EvaluateLevels")
-		}
-	default:
-		p.loss = losses.Squared{}
-	}
-	if labels == losses.Binary && s.largestOffset() != 0 {
-		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
-	}
-	if p.shape, err = s.under(p.loss); err != nil {
+	p := &evaluation{cfg: c, asked: asked}
+	if p.shape, err = s.under(asked); err != nil {
 		return nil, err
 	}
-	dim = max(dim, 2*(mostCells+4))
-	each, err := b.gaussian(releases, dim)
+	each, err := b.gaussian(size.Releases, size.Dim)
 	if err != nil {
 		return nil, err
 	}
-	p.counting = counts(p.shape, each.Mu*math.Sqrt(float64(releases))*(1-1e-9))
-	p.cells = min(max(int(math.Sqrt(float64(p.shape.Rows)*p.mu)/2.5), leastCells), mostCells)
-	if p.schedule, err = release.Pool(evaluated, p.mu, releases, dim); err != nil {
+	p.mu = each.Mu * math.Sqrt(float64(size.Releases)) * (1 - 1e-9)
+	if p.schedule, err = release.Pool(label, p.mu, size.Releases, size.Dim); err != nil {
 		return nil, err
 	}
 	p.ledger, err = b.ledger(p.schedule, p.shape)
 	return p, err
 }
 
-// evaluated is the label of all releases; bins are at least and at most so many.
-const (
-	evaluated  = "evaluation"
-	leastCells = 8
-	mostCells  = 64
-)
-
-// take splits the model's weights from its intercept, and moves scores for real labels to
-// the curator's labels, which are less their centre. Where classes' scores may lie beyond
-// ±30, where probabilities round to 1, all are scaled, and the edges between them too.
-func (p *evaluation) take(m *Model) error {
-	s := p.shape
-	if len(m.weights) != s.Dim {
-		return check.Fail(ErrShape, "model", len(m.weights), fmt.Sprintf("must have %d weights", s.Dim))
+// score is that of a row, given all weights and what is added to it.
+func (p *evaluation) score(weights []float64, offset float64) (evaluate.Score, error) {
+	if len(weights) != p.shape.Dim {
+		return evaluate.Score{}, check.Fail(ErrShape, "model", len(weights), fmt.Sprintf("must have %d weights", p.shape.Dim))
 	}
-	p.weights, p.offset, p.scale = make([]float64, s.features()), m.offset-s.shift(m.labels), 1
-	copy(p.weights, m.weights)
-	if s.Intercept {
-		p.offset += m.weights[s.Dim-1]
-	}
-	p.reach = float64(s.rowBound()*vector.Norm(p.weights)) + math.Abs(p.offset) + s.largestOffset()
-	if !(p.reach <= check.MaxScale) {
-		return check.Fail(ErrModel, "largest score", p.reach, fmt.Sprintf("must be at most %g", check.MaxScale))
-	}
-	if m.labels == losses.Binary && p.reach > farthest {
-		p.scale = farthest / p.reach
-		for j := range p.weights {
-			p.weights[j] *= p.scale
-		}
-		p.offset *= p.scale
-	}
-	return nil
+	return evaluate.NewScore(weights, p.shape.Intercept, offset, p.shape.rowBound(), p.shape.largestOffset())
 }
 
-// farthest is the largest score of classes that is told from larger ones.
-const farthest = 30
-
-// histogram releases the counts of rows by the model's φ', or by that of another model,
-// between decreasing edges.
-func (p *evaluation) histogram(in *curator.Framed, share float64, edges, weights []float64, offset float64) (counts []float64, spread float64, err error) {
-	answer, err := in.Slopes(p.ctx, edges, weights, offset)
+// framed are rows as the slope of a loss is asked for.
+func framed(ctx context.Context, d *curator.Data, l losses.Loss) (*curator.Framed, error) {
+	sums, err := d.Under(l)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return p.count(share, 1, 1, answer)
+	return sums.Frame(ctx, curator.Frame{})
+}
+
+// start begins a run, of a model by a configuration.
+func (p *evaluation) start(ctx context.Context, d *Dataset, env *Env, m any, cfg EvaluateConfig) (t evaluate.Task, err error) {
+	p.ledger = env.mark(p.ledger, d)
+	t = evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Level: p.cfg.Level}
+	t.Allow, err = env.allow(p.schedule, d, p.ledger, m, cfg)
+	return t, err
+}
+
+// figures are those of a model of one score.
+func (p *evaluation) figures(t evaluate.Task, m *Model, at evaluate.Score, shifted, plain *curator.Framed) (*evaluate.Result, error) {
+	switch {
+	case m.thresholds != nil:
+		return evaluate.Levels{Score: at, Loss: losses.Ordinal{Thresholds: m.thresholds}, Centre: p.shape.shift(losses.Real)}.Evaluate(t, plain)
+	case m.labels == losses.Binary:
+		return evaluate.Binary{Score: at, Link: m.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
+	}
+	return evaluate.Numbers{
+		Score: at, Loss: p.asked, Whole: m.labels == losses.Count,
+		LabelBound: p.shape.LabelBound, Centre: p.shape.shift(p.asked.Labels()),
+	}.Evaluate(t, shifted, plain)
+}
+
+// finish is the end of a run.
+func (p *evaluation) finish(t evaluate.Task, found *evaluate.Result, err error, classes []string) (*Evaluation, error) {
+	if err != nil {
+		return nil, stopped(t.Allow, p.ledger, err)
+	}
+	return newEvaluation(found, p.shape.Rows, p.cfg.Level, classes, p.ledger), nil
 }

@@ -153,9 +153,15 @@ func (p population) exact(z, y []float64) []float64 {
 
 func (p population) figuresOf(e *Evaluation) []Interval {
 	if p.loss.Labels() == losses.Binary {
-		return []Interval{e.Accuracy, e.AUC, e.Rate, e.LogLoss, e.Brier}
+		return []Interval{figureOf(e, "accuracy"), figureOf(e, "AUC"), figureOf(e, "rate of ones"), figureOf(e, "log-loss"), figureOf(e, "Brier score")}
 	}
-	return []Interval{e.MeanError, e.RMSE, e.R2}
+	return []Interval{figureOf(e, "mean error"), figureOf(e, "RMSE"), figureOf(e, "R²")}
+}
+
+// figureOf is a figure of all rows, zero where there is none.
+func figureOf(e *Evaluation, name string) Interval {
+	f, _ := e.Figure(name)
+	return f.Interval
 }
 
 func evaluatedBy(t *testing.T, d *Dataset, m *Model, mu float64, seed uint64) *Evaluation {
@@ -195,11 +201,11 @@ func TestEvaluationByLoops(t *testing.T) {
 		// The classes' score is 0.8·(z − 0.3 − shift) + shift, by construction; five
 		// standard errors. Log-odds of a probit model are about 1.7 times its score.
 		shift := c.p.model[2] - 0.3
-		if e.CalibrationSlope.Value < 0.65 || e.CalibrationSlope.Value > 0.95 || math.Abs(e.CalibrationIntercept.Value-(shift-0.8*(shift+0.3))) > 0.35 {
-			t.Errorf("%s: calibration %v, %v", name, e.CalibrationIntercept, e.CalibrationSlope)
+		if figureOf(e, "calibration slope").Value < 0.65 || figureOf(e, "calibration slope").Value > 0.95 || math.Abs(figureOf(e, "calibration intercept").Value-(shift-0.8*(shift+0.3))) > 0.35 {
+			t.Errorf("%s: calibration %v, %v", name, figureOf(e, "calibration intercept"), figureOf(e, "calibration slope"))
 		}
 		for _, v := range e.ROC {
-			if v[0].Value > v[1].Value+0.01 {
+			if v.Across.Value > v.Up.Value+0.01 {
 				t.Errorf("%s: the curve lies below the diagonal at %v", name, v)
 			}
 		}
@@ -214,8 +220,8 @@ func TestEvaluationOfLargeScores(t *testing.T) {
 	}
 	d, m, z, y := p.draw(t, 2000, rand.New(rand.NewPCG(3, 2)))
 	e, want := evaluatedBy(t, d, m, 100, 1), p.exact(z, y)
-	if math.Abs(e.Accuracy.Value-want[0]) > 1e-3 || math.Abs(e.AUC.Value-want[1]) > 2e-3 {
-		t.Errorf("accuracy %v and AUC %v, by loops %v", e.Accuracy, e.AUC, want[:2])
+	if math.Abs(figureOf(e, "accuracy").Value-want[0]) > 1e-3 || math.Abs(figureOf(e, "AUC").Value-want[1]) > 2e-3 {
+		t.Errorf("accuracy %v and AUC %v, by loops %v", figureOf(e, "accuracy"), figureOf(e, "AUC"), want[:2])
 	}
 }
 
@@ -225,7 +231,7 @@ func TestAUCIsNearTheRows(t *testing.T) {
 	p, r, far := classesOf(0), rand.New(rand.NewPCG(5, 6)), 0
 	for seed := range uint64(25) {
 		d, m, z, y := p.draw(t, 10_000, r)
-		if got, want := evaluatedBy(t, d, m, 0.2, seed+1).AUC.Value, auc(z, y); math.Abs(got-want) > 0.01 {
+		if got, want := figureOf(evaluatedBy(t, d, m, 0.2, seed+1), "AUC").Value, auc(z, y); math.Abs(got-want) > 0.01 {
 			far++
 		}
 	}
@@ -286,7 +292,7 @@ func TestEvaluationPrints(t *testing.T) {
 		t.Errorf("printed as\n%s", s)
 	}
 	text, err := json.Marshal(e)
-	if err != nil || strings.Contains(string(text), "rmse") {
+	if err != nil || strings.Contains(string(text), "RMSE") {
 		t.Errorf("%s (%v)", text, err)
 	}
 	var back Evaluation
@@ -300,7 +306,7 @@ func TestRatesStayRates(t *testing.T) {
 	d, m, _, _ := classesOf(0).draw(t, 20, rand.New(rand.NewPCG(1, 1)))
 	for seed := range uint64(10) {
 		e := evaluatedBy(t, d, m, 0.1, seed+1)
-		for k, v := range []Interval{e.Accuracy, e.AUC, e.Rate, e.Brier, e.ROC[3][0], e.ROC[3][1], {Value: math.Min(1, e.LogLoss.Value)}} {
+		for k, v := range []Interval{figureOf(e, "accuracy"), figureOf(e, "AUC"), figureOf(e, "rate of ones"), figureOf(e, "Brier score"), e.ROC[3].Across, e.ROC[3].Up, {Value: math.Min(1, figureOf(e, "log-loss").Value)}} {
 			if math.Min(v.Value, v.Low) < 0 || math.Max(v.Value, v.High) > 1 {
 				t.Errorf("figure %d is %+v", k, v)
 			}

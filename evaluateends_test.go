@@ -64,16 +64,16 @@ func TestFiguresLieInTheirRanges(t *testing.T) {
 							t.Errorf("%d rows, μ = %g: %s is %+v", n, mu, what, v)
 						}
 					}
-					for _, v := range []Interval{e.Accuracy, e.AUC, e.Rate, e.Brier} {
+					for _, v := range []Interval{figureOf(e, "accuracy"), figureOf(e, "AUC"), figureOf(e, "rate of ones"), figureOf(e, "Brier score")} {
 						check("a share", v, 0, 1)
 					}
 					for _, pair := range append(e.ROC, e.Calibration...) {
-						check("a point's first", pair[0], 0, 1)
-						check("a point's second", pair[1], 0, 1)
+						check("a point's first", pair.Across, 0, 1)
+						check("a point's second", pair.Up, 0, 1)
 					}
-					check("log-loss", e.LogLoss, 0, math.Inf(1))
-					check("RMSE", e.RMSE, 0, math.Inf(1))
-					check("R²", e.R2, math.Inf(-1), 1)
+					check("log-loss", figureOf(e, "log-loss"), 0, math.Inf(1))
+					check("RMSE", figureOf(e, "RMSE"), 0, math.Inf(1))
+					check("R²", figureOf(e, "R²"), math.Inf(-1), 1)
 				}
 			}
 		}

@@ -87,7 +87,7 @@ func levelTruth(t *testing.T, m *dpglm.Model, x mat.Matrix, y []float64) []float
 func TestEvaluateLevelsWithoutNoise(t *testing.T) {
 	m := gradedModel(t)
 	x, y := graded(6000, 2)
-	e, err := dpglm.EvaluateLevels(ctx, dataset(t, x, y, gradedFacts), m, dpglm.GDP(1e4), dpglm.EvaluateClassesConfig{}, seeded(1))
+	e, err := dpglm.Evaluate(ctx, dataset(t, x, y, gradedFacts), m, dpglm.GDP(1e4), dpglm.EvaluateConfig{}, seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestEvaluateLevelsWithoutNoise(t *testing.T) {
 			t.Errorf("level %d has %g rows", c, floats.Sum(of))
 		}
 	}
-	if math.Abs(rows-6000) > 1e-6 || e.Classes[3].Name != "3" || e.Rows != 6000 || e.Level != 0.95 {
+	if math.Abs(rows-6000) > 1e-6 || e.Classes[3] != "3" || e.Rows != 6000 || e.Level != 0.95 {
 		t.Errorf("%g rows, %+v", rows, e)
 	}
 }
@@ -122,7 +122,7 @@ func TestEvaluateLevelsCovers(t *testing.T) {
 	missed, all := 0, 0
 	for k := range 60 {
 		x, y := graded(3000, uint64(10+k))
-		e, err := dpglm.EvaluateLevels(ctx, dataset(t, x, y, gradedFacts), m, dpglm.GDP(0.3), dpglm.EvaluateClassesConfig{}, seeded(uint64(k)))
+		e, err := dpglm.Evaluate(ctx, dataset(t, x, y, gradedFacts), m, dpglm.GDP(0.3), dpglm.EvaluateConfig{}, seeded(uint64(k)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,16 +146,16 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 	m := gradedModel(t)
 	x, y := graded(100, 4)
 	d := dataset(t, x, y, gradedFacts)
-	cfg := dpglm.EvaluateClassesConfig{}
-	planned, err := cfg.LevelsLedger(d.Shape(), gradedLoss, dpglm.ApproxDP(1, 1e-6))
+	cfg := dpglm.EvaluateConfig{}
+	planned, err := cfg.Ledger(d.Shape(), gradedLoss, dpglm.ApproxDP(1, 1e-6))
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateLevels(ctx, d, m, dpglm.ApproxDP(1, 1e-6), cfg, nil)
+	e, err := dpglm.Evaluate(ctx, d, m, dpglm.ApproxDP(1, 1e-6), cfg, nil)
 	if err != nil || e.Ledger.String() != planned.String() || !planned.Within(1, 1e-6) || planned.Within(0.99, 1e-6) {
 		t.Errorf("planned %v, released %v (%v)", planned, e.Ledger, err)
 	}
-	plain, _ := run(t, dpglm.NoisyGDConfig{Steps: 2}, dataset(t, x, make([]float64, 100), dpglm.Bounds{Feature: math.Sqrt2}), logistic, dpglm.GDP(1), 1)
+	plain, _ := run(t, dpglm.NoisyGDConfig{Steps: 2}, dataset(t, x, make([]float64, 100), gradedFacts), logistic, dpglm.GDP(1), 1)
 	between := slices.Clone(y)
 	between[3] = 0.5
 	offsets, err := dpglm.NewDataset(x, y, gradedFacts, dpglm.Offsets{Of: make([]float64, 100), Range: [2]float64{-1, 1}})
@@ -165,28 +165,28 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		d    *dpglm.Dataset
 		m    *dpglm.Model
-		cfg  dpglm.EvaluateClassesConfig
+		cfg  dpglm.EvaluateConfig
 		b    dpglm.Budget
 		want error
 	}{
 		"no dataset":       {nil, m, cfg, dpglm.GDP(1), dpglm.ErrConfig},
 		"no model":         {d, nil, cfg, dpglm.GDP(1), dpglm.ErrModel},
-		"another loss":     {d, plain, cfg, dpglm.GDP(1), dpglm.ErrModel},
+		"another loss":     {d, plain, cfg, dpglm.GDP(1), dpglm.ErrLabel},
 		"another bound":    {dataset(t, x, y, dpglm.Bounds{Feature: 2, LabelRange: [2]float64{0, 3}, Intercept: true}), m, cfg, dpglm.GDP(1), dpglm.ErrShape},
 		"no level":         {dataset(t, x, between, gradedFacts), m, cfg, dpglm.GDP(1), dpglm.ErrLabel},
 		"offsets":          {offsets, m, cfg, dpglm.GDP(1), dpglm.ErrConfig},
-		"a confidence":     {d, m, dpglm.EvaluateClassesConfig{Level: 2}, dpglm.GDP(1), dpglm.ErrConfig},
+		"a confidence":     {d, m, dpglm.EvaluateConfig{Level: 2}, dpglm.GDP(1), dpglm.ErrConfig},
 		"a pure budget":    {d, m, cfg, dpglm.PureDP(1), dpglm.ErrBudget},
 		"a budget of none": {d, m, cfg, dpglm.Budget{}, dpglm.ErrBudget},
 	} {
-		if _, err := dpglm.EvaluateLevels(ctx, c.d, c.m, c.b, c.cfg, nil); !errors.Is(err, c.want) {
+		if _, err := dpglm.Evaluate(ctx, c.d, c.m, c.b, c.cfg, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := (dpglm.EvaluateConfig{}).Ledger(d.Shape(), gradedLoss, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "of losses.Ordinal use EvaluateLevels") {
+	if _, err := cfg.Ledger(d.Shape(), losses.Extended{Inner: gradedLoss, Limit: 9}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "must be the logarithm") {
 		t.Errorf("as if it were of counts: %v", err)
 	}
-	if _, err := cfg.LevelsLedger(d.Shape(), losses.Ordinal{Thresholds: []float64{2, 1}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := cfg.Ledger(d.Shape(), losses.Ordinal{Thresholds: []float64{2, 1}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("falling thresholds: %v", err)
 	}
 }

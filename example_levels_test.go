@@ -99,13 +99,15 @@ func ExampleEvaluateClasses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(ctx, held, model, budget, dpglm.EvaluateClassesConfig{}, env)
+	e, err := dpglm.EvaluateClasses(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("accuracy %.2f to %.2f\n", e.Accuracy.Low, e.Accuracy.High)
+	accuracy, _ := e.Figure("accuracy")
+	fmt.Printf("accuracy %.2f to %.2f\n", accuracy.Low, accuracy.High)
 	for _, class := range e.Classes {
-		fmt.Printf("%-6s told from the others: %v\n", class.Name, class.AUC.Low > 0.5)
+		ranks, _ := e.ClassFigure(class, "AUC")
+		fmt.Printf("%-6s told from the others: %v\n", class, ranks.Low > 0.5)
 	}
 	// Output:
 	// accuracy 0.55 to 0.62
@@ -115,7 +117,7 @@ func ExampleEvaluateClasses() {
 }
 
 // How good such a model is on others leaves as privately as the model does, at no extra cost.
-func ExampleEvaluateLevels() {
+func ExampleEvaluate_levels() {
 	train, held, err := answers().Split(0.3, 1)
 	if err != nil {
 		log.Fatal(err)
@@ -130,7 +132,7 @@ func ExampleEvaluateLevels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := dpglm.EvaluateLevels(ctx, held, model, budget, dpglm.EvaluateClassesConfig{}, env)
+	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -138,8 +140,10 @@ func ExampleEvaluateLevels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("accuracy %.2f to %.2f\n", e.Accuracy.Low, e.Accuracy.High)
-	fmt.Printf("of %q, found %.2f to %.2f\n", e.Classes[2].Name, e.Classes[2].Recall.Low, e.Classes[2].Recall.High)
+	accuracy, _ := e.Figure("accuracy")
+	fmt.Printf("accuracy %.2f to %.2f\n", accuracy.Low, accuracy.High)
+	recall, _ := e.ClassFigure("yes", "recall")
+	fmt.Printf("of %q, found %.2f to %.2f\n", recall.Class, recall.Low, recall.High)
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
 	// accuracy 0.56 to 0.63

@@ -144,11 +144,13 @@ func ExampleOneAgainstRest() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(context.Background(), held, model, budget, dpglm.EvaluateClassesConfig{}, env)
+	e, err := dpglm.EvaluateClasses(context.Background(), held, model, budget, dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("nine in ten are told, also of the last kind:", e.Accuracy.Low > 0.9, e.Classes[2].Recall.Low > 0.9)
+	accuracy, _ := e.Figure("accuracy")
+	recall, _ := e.ClassFigure("2", "recall")
+	fmt.Println("nine in ten are told, also of the last kind:", accuracy.Low > 0.9, recall.Low > 0.9)
 	// Output:
 	// nine in ten are told, also of the last kind: true true
 }

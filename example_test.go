@@ -201,7 +201,8 @@ func ExampleGridSearch_evaluated() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("accuracy %.2f to %.2f\n", e.Accuracy.Low, e.Accuracy.High)
+	accuracy, _ := e.Figure("accuracy")
+	fmt.Printf("accuracy %.2f to %.2f\n", accuracy.Low, accuracy.High)
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	fmt.Println(both)
 	// Output:
@@ -398,8 +399,10 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("accuracy %.2f to %.2f\n", e.Accuracy.Low, e.Accuracy.High)
-	fmt.Printf("AUC %.2f to %.2f\n", e.AUC.Low, e.AUC.High)
+	accuracy, _ := e.Figure("accuracy")
+	fmt.Printf("accuracy %.2f to %.2f\n", accuracy.Low, accuracy.High)
+	area, _ := e.Figure("AUC")
+	fmt.Printf("AUC %.2f to %.2f\n", area.Low, area.High)
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
 	// accuracy 0.88 to 0.93

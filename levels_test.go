@@ -288,8 +288,8 @@ func TestEvaluationsNameLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.GDP(1), dpglm.EvaluateClassesConfig{}, seeded(2))
-	if err != nil || len(e.Classes) != 4 || e.Classes[2].Name != "long stay" || !strings.Contains(e.String(), "class long stay: rate") {
+	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(2))
+	if err != nil || len(e.Classes) != 4 || e.Classes[2] != "long stay" || !strings.Contains(e.String(), "class long stay: rate") {
 		t.Errorf("%v (%v)", e, err)
 	}
 }

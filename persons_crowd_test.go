@@ -284,10 +284,10 @@ func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Da
 		t.Fatal(err)
 	}
 	add("EvaluateClasses", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.EvaluateClasses(ctx, d, classes, crowdBudget, dpglm.EvaluateClassesConfig{}, env)
+		return dpglm.EvaluateClasses(ctx, d, classes, crowdBudget, dpglm.EvaluateConfig{}, env)
 	})
-	add("EvaluateLevels", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.EvaluateLevels(ctx, d, levels, crowdBudget, dpglm.EvaluateClassesConfig{}, env)
+	add("Evaluate, levels", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		return dpglm.Evaluate(ctx, d, levels, crowdBudget, dpglm.EvaluateConfig{}, env)
 	})
 }
 

@@ -37,17 +37,18 @@ func TestRareClassesCount(t *testing.T) {
 		missed, width := 0, 0.0
 		for seed := range uint64(15) {
 			x, y := classedBy(rareClasses, 7500, seed+10)
-			e, err := dpglm.EvaluateClasses(t.Context(), dataset(t, x, y, inBall), m, dpglm.GDP(c.mu), dpglm.EvaluateClassesConfig{}, seeded(seed))
+			e, err := dpglm.EvaluateClasses(t.Context(), dataset(t, x, y, inBall), m, dpglm.GDP(c.mu), dpglm.EvaluateConfig{}, seeded(seed))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := e.LogLoss; !(v.Low <= truth && truth <= v.High) {
+			v := figureOf(e, "log-loss")
+			if !(v.Low <= truth && truth <= v.High) {
 				missed++
 			}
-			width += (e.LogLoss.High - e.LogLoss.Low) / 15
+			width += (v.High - v.Low) / 15
 			none := dpglm.Interval{}
-			if e.Classes[3].Precision != none || e.Classes[0].Precision == none || e.Classes[0].Recall == none {
-				t.Errorf("μ = %g: %+v", c.mu, e.Classes)
+			if figureOfClass(e, "3", "precision") != none || figureOfClass(e, "0", "precision") == none || figureOfClass(e, "0", "recall") == none {
+				t.Errorf("μ = %g: %+v", c.mu, e.Figures)
 			}
 		}
 		t.Logf("μ = %g: %d of 15 intervals miss %.4f, at a width of %.4f", c.mu, missed, truth, width)

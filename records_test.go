@@ -512,7 +512,7 @@ func TestEvaluationOfTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := dpglm.Evaluate(ctx, data, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(1))
-	if err != nil || !(e.AUC.Low > 0.6) || e.Calibration == nil {
+	if err != nil || !(figureOf(e, "AUC").Low > 0.6) || e.Calibration == nil {
 		t.Errorf("%v (%v)", e, err)
 	}
 	moved, err := dpglm.NewTableDataset(clinic(t, strings.Replace(clinicSchema, "[20, 100]", "[10, 100]", 1), 3000))

@@ -54,11 +54,12 @@ func evaluations(t *testing.T) []*trial {
 
 // figures are an evaluation's, those that it hasn't included.
 func figures(e *dpglm.Evaluation) (list []float64) {
-	for _, v := range []dpglm.Interval{e.Accuracy, e.AUC, e.Rate, e.LogLoss, e.Brier, e.MeanError, e.RMSE, e.R2} {
+	for _, name := range []string{"accuracy", "AUC", "rate of ones", "log-loss", "Brier score", "mean error", "RMSE", "R²"} {
+		v := figureOf(e, name)
 		list = append(list, v.Value, v.Low, v.High)
 	}
 	for _, v := range e.ROC {
-		list = append(list, v[0].Value, v[1].Value)
+		list = append(list, v.Across.Value, v.Up.Value)
 	}
 	return list
 }

@@ -84,7 +84,7 @@ func classEvaluations(t *testing.T) []*trial {
 			t.Fatal(err)
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.EvaluateClasses(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateClassesConfig{}, env)
+			e, err := dpglm.EvaluateClasses(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
 			if err != nil {
 				return nil, err
 			}
@@ -106,7 +106,7 @@ func levelEvaluations(t *testing.T) []*trial {
 		bounds := d.facts.(dpglm.Bounds)
 		bounds.LabelRange = [2]float64{0, 2}
 		d.facts = bounds
-		c := &trial{name: "EvaluateLevels, " + form, design: d}
+		c := &trial{name: "Evaluate, levels, " + form, design: d}
 		if d.form != "persons" {
 			c.reaches = map[string]float64{"evaluation of levels": 1 - 1e-9}
 		}
@@ -119,7 +119,7 @@ func levelEvaluations(t *testing.T) []*trial {
 			t.Fatal(err)
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.EvaluateLevels(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateClassesConfig{}, env)
+			e, err := dpglm.Evaluate(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
 			if err != nil {
 				return nil, err
 			}
@@ -131,12 +131,11 @@ func levelEvaluations(t *testing.T) []*trial {
 }
 
 // evaluatedNumbers are all numbers of an evaluation that are computed from what was released.
-func evaluatedNumbers(e *dpglm.ClassEvaluation) (list []float64) {
-	for _, v := range []dpglm.Interval{e.Accuracy, e.LogLoss, e.Brier, e.AUC} {
-		list = append(list, v.Value, v.Low, v.High)
-	}
-	for _, c := range e.Classes {
-		list = append(list, c.Rate.Value, c.Recall.Value, c.Precision.Value, c.AUC.Value)
+func evaluatedNumbers(e *dpglm.Evaluation) (list []float64) {
+	for k, v := range intervalsOf(e) {
+		if list = append(list, v.Value); k < 4 {
+			list = append(list, v.Low, v.High)
+		}
 	}
 	return append(list, slices.Concat(e.Confusion...)...)
 }

@@ -373,7 +373,7 @@ func TestShardsAreForSumsOfGradients(t *testing.T) {
 		"Softmax":    failure(dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)),
 		"Infer":      failure(dpglm.Infer(ctx, d, logistic, dpglm.GDP(1), dpglm.InferConfig{}, nil)),
 		"Evaluate":   failure(dpglm.Evaluate(ctx, d, model, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),
-		"levels":     failure(dpglm.EvaluateLevels(ctx, d, graded, dpglm.GDP(1), dpglm.EvaluateClassesConfig{}, nil)),
+		"levels":     failure(dpglm.Evaluate(ctx, d, graded, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),
 		"predictor":  failure(dpglm.NewPredictor(ctx, d, logistic, dpglm.PureDP(5), dpglm.VoteConfig{Queries: 5}, nil)),
 		"split":      split,
 		"own loss":   failure(dpglm.NoisyGD(ctx, d, dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1, AtZero: func(b float64) float64 { return b * b / 2 }}}, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),

@@ -230,7 +230,7 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		out["evaluation"] = []float64{e.AUC.Value, e.LogLoss.Value, e.Brier.Value}
+		out["evaluation"] = []float64{figureOf(e, "AUC").Value, figureOf(e, "log-loss").Value, figureOf(e, "Brier score").Value}
 	}
 	for of, d := range map[string]*dpglm.Dataset{"inference": d, "inference on a part": train} {
 		in, err := dpglm.Infer(ctx, d, problem, b, dpglm.InferConfig{}, seeded(3))
@@ -260,11 +260,11 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 			for _, w := range classes.Weights() {
 				out["softmax"] = append(out["softmax"], w...)
 			}
-			e, err := dpglm.EvaluateClasses(ctx, held, classes, b, dpglm.EvaluateClassesConfig{}, seeded(6))
+			e, err := dpglm.EvaluateClasses(ctx, held, classes, b, dpglm.EvaluateConfig{}, seeded(6))
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			out["evaluation of classes"] = append(evaluatedNumbers(e), e.Accuracy.Low, e.LogLoss.Low)
+			out["evaluation of classes"] = append(evaluatedNumbers(e), figureOf(e, "accuracy").Low, figureOf(e, "log-loss").Low)
 		} else if d.Shape().PersonRows == 0 {
 			t.Fatal(name, err)
 		}

@@ -7,47 +7,49 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/evaluate"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// ordered is the problem with thresholds to estimate, of which the counts are those of
-// EvaluateLevels.
+// ordered is the problem with thresholds to estimate, of which the counts are those of an
+// evaluation of levels.
 func (o *standardised) ordered(r *run) estimate.Ordered {
 	return estimate.Ordered{Problem: o.estimate, Levels: o.unknown, Count: func(w []float64, share float64) (estimate.Cells, error) {
 		return o.count(r, w, share)
 	}}
 }
 
-// count releases how many rows have each level and a score in each cell, as EvaluateLevels does, with
+// count releases how many rows have each level and a score in each cell, as Evaluate does of levels, with
 // a share of μ²; for weights of 0 how many have each level.
 func (o *standardised) count(r *run, w []float64, share float64) (c estimate.Cells, err error) {
 	sums, err := r.data.Under(losses.Squared{})
 	if err != nil {
 		return c, err
 	}
-	p := &levelEvaluation{counting: counts(o.shape, o.estimate.Mu), shape: o.shape, k: o.unknown}
-	p.ctx, p.allow = r.ctx, r.allow
-	p.cells = min(max(int(math.Sqrt(float64(o.shape.Rows)*p.mu*math.Sqrt(share)/float64(p.k))), leastCells), mostCells)
-	if err := p.take(&Model{weights: w}); err != nil {
-		return c, err
-	}
-	if p.in, err = sums.Frame(r.ctx, curator.Frame{}); err != nil {
-		return c, err
-	}
-	if floats.Norm(w[:o.shape.features()], math.Inf(1)) == 0 { // one cell
-		c.Scores = []float64{w[len(w)-1]}
-		c.Counts, c.Spread, err = p.levels(share, nil)
-		return c, err
-	}
-	edges, beyond, err := p.scoreCells(share)
+	in, err := sums.Frame(r.ctx, curator.Frame{})
 	if err != nil {
 		return c, err
 	}
-	c.Scores = append(c.Scores, edges[0]-beyond)
-	for j := 1; j < len(edges); j++ {
-		c.Scores = append(c.Scores, (edges[j-1]+edges[j])/2)
+	at, err := evaluate.NewScore(w, o.shape.Intercept, 0, o.shape.rowBound(), 0)
+	if err != nil {
+		return c, err
 	}
-	c.Scores = append(c.Scores, edges[len(edges)-1]+beyond)
-	c.Counts, c.Spread, err = p.levels((1-rangeShare)*share, edges)
-	return c, err
+	t := evaluate.Task{Ctx: r.ctx, Allow: r.allow, Mu: o.estimate.Mu, Rows: o.shape.Rows, Whole: !o.shape.Weighted && o.shape.PersonRows == 0}
+	rows := evaluate.NewLevelCounts(t, in, o.unknown, at, o.shape.shift(losses.Real))
+	if floats.Norm(w[:o.shape.features()], math.Inf(1)) == 0 { // one cell
+		c.Scores = []float64{w[len(w)-1]}
+		c.Counts, c.Spread, err = rows.Between(share, nil)
+		return c, err
+	}
+	j, err := rows.Joint(share, evaluate.Cells(math.Sqrt(float64(o.shape.Rows)*o.estimate.Mu*math.Sqrt(share)/float64(o.unknown))))
+	if err != nil {
+		return c, err
+	}
+	c.Scores = append(c.Scores, j.Edges[0]-j.Beyond)
+	for k := 1; k < len(j.Edges); k++ {
+		c.Scores = append(c.Scores, (j.Edges[k-1]+j.Edges[k])/2)
+	}
+	c.Scores = append(c.Scores, j.Edges[len(j.Edges)-1]+j.Beyond)
+	c.Counts, c.Spread = j.Counts, j.Spread
+	return c, nil
 }

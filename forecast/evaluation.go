@@ -113,16 +113,16 @@ func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model,
 func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation) *Evaluation {
 	e := &Evaluation{Rows: r.scenario.Rows, Level: evaluated[0][0].Level, Epsilon: epsilon}
 	made := float64(r.simulated) / float64(r.scenario.Rows)
-	for k, name := range evaluationNames {
+	for _, name := range evaluationNames {
 		var f [3][]float64 // values, squared widths and those without noise
 		for _, both := range evaluated {
-			noisy, plain := figuresOf(both[0])[k], figuresOf(both[1])[k]
-			if plain == (dpglm.Interval{}) {
+			plain, known := both[1].Figure(name)
+			if !known {
 				continue
 			}
-			value, width, chance := noisy.Value, math.Pow(noisy.High-noisy.Low, 2), math.Pow(plain.High-plain.Low, 2)
-			if noisy == (dpglm.Interval{}) {
-				value, width = math.Inf(1), math.Inf(1)
+			value, width, chance := math.Inf(1), math.Inf(1), math.Pow(plain.High-plain.Low, 2)
+			if noisy, known := both[0].Figure(name); known {
+				value, width = noisy.Value, math.Pow(noisy.High-noisy.Low, 2)
 			}
 			f[0], f[1], f[2] = append(f[0], value), append(f[1], math.Max(0, width-(1-made)*chance)), append(f[2], made*chance)
 		}
@@ -133,13 +133,9 @@ func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation
 	return e
 }
 
-// evaluationNames are those of figuresOf.
-var evaluationNames = []string{"accuracy", "AUC", "rate of ones", "log-loss", "Brier score", "calibration: slope", "mean error", "RMSE", "R²"}
-
-// figuresOf are an evaluation's; those that labels don't have are zero.
-func figuresOf(e *dpglm.Evaluation) []dpglm.Interval {
-	return []dpglm.Interval{e.Accuracy, e.AUC, e.Rate, e.LogLoss, e.Brier, e.CalibrationSlope, e.MeanError, e.RMSE, e.R2}
-}
+// evaluationNames are the figures that are forecast, as far as labels have them: the intercept of
+// calibration, whose width follows from the others', is not.
+var evaluationNames = []string{"accuracy", "AUC", "rate of ones", "log-loss", "Brier score", "calibration slope", "mean error", "RMSE", "R²"}
 
 // String prints a line for each figure.
 func (e *Evaluation) String() string {

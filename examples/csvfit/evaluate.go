@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
-	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -40,10 +39,7 @@ func canEvaluate(given map[string]bool, share float64) error {
 // evaluationLedger is what an evaluation on rows of a shape will spend.
 func (b *budget) evaluationLedger(source *task.Source, held dpglm.Shape) (*dpglm.Ledger, error) {
 	if source.Softmax {
-		return dpglm.EvaluateClassesConfig{}.Ledger(held, len(source.Levels()), b.total())
-	}
-	if loss, ok := source.Loss.(losses.Ordinal); ok {
-		return dpglm.EvaluateClassesConfig{}.LevelsLedger(held, loss, b.total())
+		return dpglm.EvaluateConfig{}.ClassesLedger(held, len(source.Levels()), b.total())
 	}
 	return dpglm.EvaluateConfig{}.Ledger(held, source.Loss, b.total())
 }
@@ -77,37 +73,24 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 	if r.held == nil {
 		return nil
 	}
-	var ledger *dpglm.Ledger
 	env := r.charge.keep(r.env, "evaluation")
 	switch m := r.model.(type) {
 	case *dpglm.ClassModel:
-		r.classEvaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, env)
+		r.evaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
 	case *dpglm.Model:
-		if m.Levels() != nil {
-			r.classEvaluation, err = dpglm.EvaluateLevels(ctx, r.held, m, r.total(), dpglm.EvaluateClassesConfig{}, env)
-		} else {
-			r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
-		}
+		r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
 	}
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
-	if r.evaluation != nil {
-		ledger = r.evaluation.Ledger
-	} else {
-		ledger = r.classEvaluation.Ledger
-	}
-	r.ledger, err = r.together(r.split(), r.ledger, ledger)
+	r.ledger, err = r.together(r.split(), r.ledger, r.evaluation.Ledger)
 	return err
 }
 
 // figures are those of the evaluation, as they are printed; the ledger is above them.
 func (r *report) figures() string {
-	switch {
-	case r.evaluation != nil:
-		return strings.TrimSuffix(r.evaluation.String(), r.evaluation.Ledger.String())
-	case r.classEvaluation != nil:
-		return strings.TrimSuffix(r.classEvaluation.String(), r.classEvaluation.Ledger.String())
+	if r.evaluation == nil {
+		return ""
 	}
-	return ""
+	return strings.TrimSuffix(r.evaluation.String(), r.evaluation.Ledger.String())
 }

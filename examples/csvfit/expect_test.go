@@ -123,7 +123,7 @@ func TestPlansEvaluations(t *testing.T) {
 	if f := planned.Evaluation.Figures; len(f) != 6 || f[0].Name != "accuracy" {
 		t.Fatalf("%+v", f)
 	}
-	accuracy := fitted.Evaluation.Accuracy
+	accuracy, _ := fitted.Evaluation.Figure("accuracy")
 	if r := planned.Evaluation.Figures[0].Width / (accuracy.High - accuracy.Low); r < 0.5 || r > 2 {
 		t.Errorf("accuracy %+v, forecast %+v", accuracy, planned.Evaluation.Figures[0])
 	}

@@ -272,7 +272,7 @@ func TestEvaluatesLevels(t *testing.T) {
 	var p struct {
 		levelsPrinted
 		Evaluated  int `json:"evaluation_rows"`
-		Evaluation dpglm.ClassEvaluation
+		Evaluation dpglm.Evaluation
 	}
 	if err := json.Unmarshal([]byte(out), &p); err != nil || p.Evaluated != 800 || p.Evaluation.Rows != 800 {
 		t.Fatalf("%v: %+v", err, p)
@@ -280,14 +280,15 @@ func TestEvaluatesLevels(t *testing.T) {
 	if planned := strings.Split(p.Evaluation.Ledger.String(), "\n")[1]; !strings.Contains(spent, planned) {
 		t.Errorf("%s was released, and entered\n%s", planned, spent)
 	}
-	if of := p.Evaluation.AUC; !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1].Name != "so-so" {
+	if of, _ := p.Evaluation.Figure("mean AUC"); !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1] != "so-so" {
 		t.Errorf("%+v, held out %v", p.Evaluation, p.Private)
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Of each level", "<dd>800</dd>", fmt.Sprintf("%.2f", p.Evaluation.LogLoss.Value)} {
+	logLoss, _ := p.Evaluation.Figure("log-loss")
+	for _, want := range []string{"Of each level", "<dd>800</dd>", fmt.Sprintf("%.2f", logLoss.Value)} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -302,11 +303,11 @@ func TestEvaluatesLevels(t *testing.T) {
 		}
 	}
 	out, _ = csvfit(t, "fit", "-data", data, "-schema", health(t, ascending), "-epsilon", "3", "-delta", "1e-6", "-test", "0.2", "-loss", "ordinal", "-evaluate", "0.25", "-insecure-noise-seed", "1", "-json", "-report", filepath.Join(t.TempDir(), "ordinal.html"))
-	p.Evaluation = dpglm.ClassEvaluation{}
+	p.Evaluation = dpglm.Evaluation{}
 	if err := json.Unmarshal([]byte(out), &p); err != nil || p.Evaluated != 800 || p.Evaluation.Rows != 800 || !strings.Contains(p.Evaluation.Ledger.String(), "evaluation of levels") {
 		t.Fatalf("%v: %+v", err, p)
 	}
-	if of := p.Evaluation.AUC; !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1].Name != "so-so" || p.Loss != ordinal {
+	if of, _ := p.Evaluation.Figure("mean AUC"); !(of.Low < p.Private["auc"] && p.Private["auc"] < of.High) || p.Evaluation.Classes[1] != "so-so" || p.Loss != ordinal {
 		t.Errorf("%+v, held out %v", p.Evaluation, p.Private)
 	}
 }

@@ -21,7 +21,6 @@ func (r *report) keepPage(f *file) error {
 		Shape:      r.shape,
 		Inference:  r.inference,
 		Evaluation: r.evaluation,
-		OfClasses:  r.classEvaluation,
 		Forecast:   r.foreseen,
 		Ledger:     r.ledger,
 	}

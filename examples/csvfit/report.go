@@ -30,9 +30,7 @@ type report struct {
 	planned    *dpglm.Ledger // of the fit and the evaluation
 	charge     *charge
 	foreseen   *forecast.Forecast // for the page, by -mean
-	// classEvaluation is in the place of evaluation for a model of several classes.
-	classEvaluation *dpglm.ClassEvaluation
-	ledger          *dpglm.Ledger // of all that was released
+	ledger     *dpglm.Ledger      // of all that was released
 
 	shape    dpglm.Shape
 	testRows int
@@ -124,13 +122,6 @@ func (r *report) printJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var evaluation any
-	switch {
-	case r.evaluation != nil:
-		evaluation = r.evaluation
-	case r.classEvaluation != nil:
-		evaluation = r.classEvaluation
-	}
 	return json.NewEncoder(w).Encode(struct {
 		Data         string              `json:"data"`
 		Model        string              `json:"model,omitempty"`
@@ -153,7 +144,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Coefficients []coefficient       `json:"coefficients"`
 		Notes        []string            `json:"notes,omitempty"` // on the coefficients
 		Inference    *dpglm.Inference    `json:"inference,omitempty"`
-		Evaluation   any                 `json:"evaluation,omitempty"` // an Evaluation or a ClassEvaluation
+		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
 		Seconds      float64             `json:"fit_seconds"`
 		Private      map[string]*float64 `json:"private,omitempty"`
 		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
@@ -162,7 +153,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
 	})
 }

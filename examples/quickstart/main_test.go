@@ -83,7 +83,7 @@ func TestRunPrintsGuaranteesAndFigures(t *testing.T) {
 	if err := run(&out, data, 4, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"(ε = 4, δ = 2.95823e-07)-DP", "n = 22,524", "n = 5,631", "standardised GD: ", "AUC", "calibration: slope", "with probability 0.", "NOTE: noise came from the caller's source"} {
+	for _, want := range []string{"(ε = 4, δ = 2.95823e-07)-DP", "n = 22,524", "n = 5,631", "standardised GD: ", "AUC", "calibration slope", "with probability 0.", "NOTE: noise came from the caller's source"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

@@ -52,11 +52,11 @@ func classesOf(t *testing.T, rows int) Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.ApproxDP(3, 1e-6), dpglm.EvaluateClassesConfig{}, env)
+	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.ApproxDP(3, 1e-6), dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Classes: m, OfClasses: e, Ledger: m.Ledger()}
+	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Classes: m, Evaluation: e, Ledger: m.Ledger()}
 }
 
 // ordinalOf fits the same rows by one score, with intervals.
@@ -140,9 +140,10 @@ func TestEvaluationsOfClasses(t *testing.T) {
 	c := classesOf(t, 6000)
 	page, _ := written(t, c)
 	tables := page.all("table")
-	value, interval := estimate(c.OfClasses.Classes[1].Recall.Value, c.OfClasses.Classes[1].Recall.Low, c.OfClasses.Classes[1].Recall.High)
+	recall, _ := c.Evaluation.ClassFigure(hostile[4], "recall")
+	value, interval := estimate(recall.Value, recall.Low, recall.High)
 	if row := tables[3].all("tr")[2]; row.all("th")[0].text != hostile[4] || row.all("td")[1].text != value+" "+interval {
-		t.Errorf("of level 1: %q, recall %+v", row.text, c.OfClasses.Classes[1].Recall)
+		t.Errorf("of level 1: %q, recall %+v", row.text, recall)
 	}
 	for _, row := range tables[4].all("tr")[1:] {
 		sum := 0

@@ -17,23 +17,21 @@ type confusion struct {
 	Rows  []classRow
 }
 
-func newClassEvaluation(e *dpglm.ClassEvaluation) *evaluation {
-	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Level)}
-	v.add([]measure{
-		{"accuracy", "rows whose level is the most likely one", true, true, e.Accuracy},
-		{"mean AUC", "mean of the levels’; ½ is blind", true, false, e.AUC},
-		{"log-loss", "mean of −log probability of what was right, in nats", false, false, e.LogLoss},
-		{"Brier score", "mean sum of the probabilities’ squared errors", false, false, e.Brier},
-	})
-	table := &confusion{}
-	for k, c := range e.Classes {
-		of := classFigures{Name: c.Name}
-		for _, f := range []dpglm.Interval{c.Rate, c.Recall, c.Precision, c.AUC} {
-			of.Figures = append(of.Figures, shown(f))
+func classFiguresOf(e *dpglm.Evaluation) (list []classFigures) {
+	for _, name := range e.Classes {
+		of := classFigures{Name: name}
+		for _, figure := range []string{"rate", "recall", "precision", "AUC"} {
+			of.Figures = append(of.Figures, shown(e.ClassFigure(name, figure)))
 		}
-		v.Classes = append(v.Classes, of)
-		table.Names = append(table.Names, c.Name)
-		row, sum := classRow{Name: c.Name}, floats.Sum(e.Confusion[k])
+		list = append(list, of)
+	}
+	return list
+}
+
+func newConfusion(e *dpglm.Evaluation) *confusion {
+	table := &confusion{Names: e.Classes}
+	for k, name := range e.Classes {
+		row, sum := classRow{Name: name}, floats.Sum(e.Confusion[k])
 		for _, n := range e.Confusion[k] {
 			if sum > 0 {
 				row.Values = append(row.Values, fixed(100*n/sum, 0))
@@ -43,13 +41,12 @@ func newClassEvaluation(e *dpglm.ClassEvaluation) *evaluation {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	v.Confusion = table
-	return v
+	return table
 }
 
 // shown is a figure between 0 and 1, or that it drowned in the noise.
-func shown(f dpglm.Interval) figure {
-	if f == (dpglm.Interval{}) || f.Low <= 0 && f.High >= 1 {
+func shown(f dpglm.Figure, known bool) figure {
+	if !known || f.Interval == (dpglm.Interval{}) || f.Low <= 0 && f.High >= 1 {
 		return figure{Value: "not determined"}
 	}
 	value, interval := estimate(f.Value, f.Low, f.High)

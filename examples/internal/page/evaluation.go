@@ -23,64 +23,74 @@ type evaluation struct {
 
 type figure struct{ Name, Meaning, Value, Interval string }
 
-func newEvaluation(e *dpglm.Evaluation, m *dpglm.Model) *evaluation {
+func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Level)}
-	lost := v.add(measures(e, m))
+	var lost []string
+	for _, m := range measuresOf(e, c) {
+		f, known := e.Figure(m.name)
+		if !known || m.unit && f.Low <= 0 && f.High >= 1 {
+			lost = append(lost, m.name)
+			continue
+		}
+		v.Figures = append(v.Figures, m.shown(f))
+	}
+	v.Lost = strings.Join(lost, ", ")
 	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
 		v.ROC = rocChart(e)
 	}
-	v.Calibration, v.Hidden = calibrationChart(e, m.Label())
-	return v
-}
-
-// add lists figures, and returns the names of those that drowned in the noise.
-func (v *evaluation) add(list []measure) (lost []string) {
-	for _, f := range list {
-		if f.of == (dpglm.Interval{}) || f.unit && f.of.Low <= 0 && f.of.High >= 1 {
-			lost = append(lost, f.name)
-			continue
-		}
-		value, interval := estimate(f.of.Value, f.of.Low, f.of.High)
-		if f.share {
-			value, interval = estimate(100*f.of.Value, 100*f.of.Low, 100*f.of.High)
-			value, interval = value+space+"%", interval+space+"%"
-		}
-		v.Figures = append(v.Figures, figure{f.name, f.meaning, value, interval})
+	v.Calibration, v.Hidden = calibrationChart(e, c.model().Label())
+	if e.Classes != nil {
+		v.Classes, v.Confusion = classFiguresOf(e), newConfusion(e)
 	}
-	v.Lost = strings.Join(lost, ", ")
-	return lost
+	return v
 }
 
 // measure is a figure that a model of its kind has.
 type measure struct {
 	name, meaning string
 	unit          bool // it lies between 0 and 1
-	share         bool // of rows, shown in percent
-	of            dpglm.Interval
 }
 
-func measures(e *dpglm.Evaluation, m *dpglm.Model) []measure {
-	if len(e.ROC) == 0 {
+// shown is a figure in print, fractions in percent.
+func (m measure) shown(f dpglm.Figure) figure {
+	if f.Unit != "fraction" {
+		value, interval := estimate(f.Value, f.Low, f.High)
+		return figure{m.name, m.meaning, value, interval}
+	}
+	value, interval := estimate(100*f.Value, 100*f.Low, 100*f.High)
+	return figure{m.name, m.meaning, value + space + "%", interval + space + "%"}
+}
+
+func measuresOf(e *dpglm.Evaluation, c Content) []measure {
+	switch {
+	case e.Classes != nil:
 		return []measure{
-			{"R²", "part of the label’s variance that is explained; with heavy tails the interval may miss", false, false, e.R2},
-			{"RMSE", "root of the mean squared error, in units of the label", false, false, e.RMSE},
-			{"mean error", "prediction less label, in units of the label; 0 is right", false, false, e.MeanError},
+			{"accuracy", "rows whose level is the most likely one", true},
+			{"mean AUC", "mean of the levels’; ½ is blind", true},
+			{"log-loss", "mean of −log probability of what was right, in nats", false},
+			{"Brier score", "mean sum of the probabilities’ squared errors", false},
+		}
+	case len(e.ROC) == 0:
+		return []measure{
+			{"R²", "part of the label’s variance that is explained; with heavy tails the interval may miss", false},
+			{"RMSE", "root of the mean squared error, in units of the label", false},
+			{"mean error", "prediction less label, in units of the label; 0 is right", false},
 		}
 	}
 	list := []measure{
-		{"accuracy", "rows that are classified rightly at a probability of ½", true, true, e.Accuracy},
-		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind", true, false, e.AUC},
-		{"rate", "rows for which it holds that " + m.Label(), true, true, e.Rate},
+		{"accuracy", "rows that are classified rightly at a probability of ½", true},
+		{"AUC", "chance that a row of the class scores above one that isn’t; ½ is blind", true},
+		{"rate of ones", "rows for which it holds that " + c.Model.Label(), true},
 	}
-	if !m.Link().Probability() {
+	if !c.Model.Link().Probability() {
 		list[0].meaning = "rows that are classified rightly"
 		return list
 	}
 	return append(list,
-		measure{"log-loss", "mean of −log probability of what was right, in nats", false, false, e.LogLoss},
-		measure{"Brier score", "mean squared error of the probability", true, false, e.Brier},
-		measure{"calibration intercept", "0 is right; above, probabilities are too low", false, false, e.CalibrationIntercept},
-		measure{"calibration slope", "1 is right; below, probabilities are too extreme", false, false, e.CalibrationSlope})
+		measure{"log-loss", "mean of −log probability of what was right, in nats", false},
+		measure{"Brier score", "mean squared error of the probability", true},
+		measure{"calibration intercept", "0 is right; above, probabilities are too low", false},
+		measure{"calibration slope", "1 is right; below, probabilities are too extreme", false})
 }
 
 // headline is the figure for the page's top.
@@ -100,7 +110,7 @@ func rocChart(e *dpglm.Evaluation) *chart {
 	c.Description = fmt.Sprintf("True positive rate against false positive rate at %d thresholds, with a band of both rates’ %s intervals. Blind guessing is the diagonal.", len(e.ROC), level(e.Level))
 	upper, curve, lower := []point{{0, 0}}, []point{{0, 0}}, []point{{0, 0}}
 	for _, p := range e.ROC {
-		fpr, tpr := p[0], p[1]
+		fpr, tpr := p.Across, p.Up
 		if fpr == (dpglm.Interval{}) || tpr == (dpglm.Interval{}) {
 			continue
 		}
@@ -132,10 +142,10 @@ func calibrationChart(e *dpglm.Evaluation, label string) (*chart, string) {
 	c := unitChart("calibration", "predicted probability", "rate among the rows")
 	c.Title = "Calibration"
 	groups := slices.Clone(e.Calibration)
-	slices.SortStableFunc(groups, func(a, b [2]dpglm.Interval) int { return cmp.Compare(a[0].Value, b[0].Value) })
+	slices.SortStableFunc(groups, func(a, b dpglm.CurvePoint) int { return cmp.Compare(a.Across.Value, b.Across.Value) })
 	drawn, curve, upper, lower := 0, []point(nil), []point(nil), []point(nil)
 	for _, g := range groups {
-		mean, rate := g[0], g[1]
+		mean, rate := g.Across, g.Up
 		if rate == (dpglm.Interval{}) || rate.High-rate.Low > widest || mean.High-mean.Low > widest {
 			continue
 		}

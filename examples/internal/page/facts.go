@@ -25,11 +25,8 @@ func newFacts(c Content, units string) *facts {
 	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
 	add("unit of privacy", c.Ledger.Unit().String())
 	add(units+" to train on", grouped(c.Shape.Rows))
-	switch {
-	case c.Evaluation != nil:
+	if c.Evaluation != nil {
 		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
-	case c.OfClasses != nil:
-		add(units+" to evaluate on", grouped(c.OfClasses.Rows))
 	}
 	weights := grouped(c.Shape.Dim)
 	if c.Classes != nil {

@@ -54,20 +54,23 @@ func TestFiguresAreThoseReleased(t *testing.T) {
 	c := contentOf(t, 8000, "classes", true)
 	page, text := written(t, c)
 	e := c.Evaluation
-	for name, of := range map[string]struct {
-		v     dpglm.Interval
-		times float64
-	}{"accuracy": {e.Accuracy, 100}, "AUC": {e.AUC, 1}, "rate": {e.Rate, 100}, "log-loss": {e.LogLoss, 1}, "Brier": {e.Brier, 1},
-		"calibration intercept": {e.CalibrationIntercept, 1}, "calibration slope": {e.CalibrationSlope, 1}} {
+	for _, v := range e.Figures {
+		name, times := v.Name, 1.0
+		if v.Unit == "fraction" {
+			times = 100
+		}
 		got := cells(page, 2, name)
 		if len(got) != 3 {
 			t.Fatalf("%s: %q", name, got)
 		}
 		low, high, _ := strings.Cut(strings.Trim(strings.TrimSuffix(got[2], space+"%"), "[]"), ","+space)
-		half := of.times * (of.v.High - of.v.Low) / 2
-		if !near(t, got[1], of.times*of.v.Value, half) || !near(t, low, of.times*of.v.Low, half) || !near(t, high, of.times*of.v.High, half) {
-			t.Errorf("%s: %q, want %+v", name, got, of.v)
+		half := times * (v.High - v.Low) / 2
+		if !near(t, got[1], times*v.Value, half) || !near(t, low, times*v.Low, half) || !near(t, high, times*v.High, half) {
+			t.Errorf("%s: %q, want %+v", name, got, v)
 		}
+	}
+	if len(e.Figures) != 7 {
+		t.Errorf("%d figures", len(e.Figures))
 	}
 	if c.Inference.Coefficients()[0].Undetermined() {
 		t.Fatal("the first coefficient should be determined")

@@ -36,7 +36,6 @@ type Content struct {
 
 	Inference  *dpglm.Inference  // of the model; nil if it was trained without
 	Evaluation *dpglm.Evaluation // of the model; nil if there was none
-	OfClasses  *dpglm.ClassEvaluation
 
 	// Forecast is of fits at this and other ε, by made-up rows; nil if there was none.
 	Forecast *forecast.Forecast
@@ -116,11 +115,8 @@ func (c Content) view() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case c.Evaluation != nil:
-		v.Evaluation = newEvaluation(c.Evaluation, c.Model)
-	case c.OfClasses != nil:
-		v.Evaluation = newClassEvaluation(c.OfClasses)
+	if c.Evaluation != nil {
+		v.Evaluation = newEvaluation(c.Evaluation, c)
 	}
 	v.Foreseeable = c.Classes == nil && c.Model.Levels() == nil
 	if c.Forecast != nil {

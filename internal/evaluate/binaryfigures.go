@@ -1,0 +1,168 @@
+package evaluate
+
+import (
+	"math"
+	"sort"
+
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// graded are a model's probabilities at scores, or those of a logistic model where it has
+// none.
+type graded struct {
+	probabilities bool
+	loss          losses.Loss // −log of a class's probability
+	mean, logOdds func(z float64) float64
+}
+
+func gradedBy(link losses.Link) graded {
+	if link != losses.ProbitLink {
+		return graded{link == losses.Logit, losses.Logistic{}, losses.Logit.Mean, func(z float64) float64 { return z }}
+	}
+	loss := losses.Probit{}
+	return graded{true, loss, link.Mean, func(z float64) float64 { return loss.Value(z, -1) - loss.Value(z, 1) }}
+}
+
+// scored makes figures of counts of zeros, then ones, in cells of scores.
+type scored struct {
+	cut           int // the cells from here on are classified as 1
+	probabilities bool
+	// Of each cell, of rows spread evenly over it: the mean log-odds, probability,
+	// squared probability and the losses of ones and of zeros.
+	score, mean, square, one, zero []float64
+	groups                         [][2]int // of the calibration curve
+}
+
+func newScored(edges []float64, beyond, cut float64, g graded) *scored {
+	c := &scored{cut: sort.SearchFloat64s(edges, cut) + 1, probabilities: g.probabilities}
+	at := ends(edges, beyond)
+	for k := range len(at) - 1 {
+		var score, mean, square, one, zero float64
+		for i := range points {
+			z := within(at[k], at[k+1], i)
+			q := g.mean(z)
+			score += g.logOdds(z) / points
+			mean += q / points
+			square += float64(q*q) / points
+			one += g.loss.Value(z, 1) / points
+			zero += g.loss.Value(z, -1) / points
+		}
+		c.score, c.mean, c.square = append(c.score, score), append(c.mean, mean), append(c.square, square)
+		c.one, c.zero = append(c.one, one), append(c.zero, zero)
+	}
+	cells := len(c.score)
+	groups := min(10, cells)
+	for g := range groups {
+		c.groups = append(c.groups, [2]int{g * cells / groups, (g + 1) * cells / groups})
+	}
+	return c
+}
+
+// plain is the number of figures before the curves.
+func (c *scored) plain() int {
+	if c.probabilities {
+		return 7
+	}
+	return 3
+}
+
+// figures are those of all rows, and points of curves.
+func (c *scored) figures(counts [][]float64) []reading {
+	zeros, ones := counts[0][:len(c.score)], counts[0][len(c.score):]
+	var n0, n1, right float64
+	for k := range c.score {
+		n0 += zeros[k]
+		n1 += ones[k]
+		if k >= c.cut {
+			right += ones[k]
+		} else {
+			right += zeros[k]
+		}
+	}
+	n := n0 + n1
+	list := []reading{
+		{fractionOf(accuracy), right / n},
+		{measure{name: area, high: 1}, histogram.AUC(ones, zeros)},
+		{fractionOf(rateOfOnes), n1 / n},
+	}
+	if c.probabilities {
+		list = append(list, c.ofProbabilities(zeros, ones, n)...)
+	}
+	list = append(list, c.roc(zeros, ones, n0, n1)...)
+	if c.probabilities {
+		list = append(list, c.calibration(zeros, ones)...)
+	}
+	return list
+}
+
+// ofProbabilities are log-loss, Brier score and calibration.
+func (c *scored) ofProbabilities(zeros, ones []float64, n float64) []reading {
+	var loss, brier float64
+	for k := range c.score {
+		loss += float64(ones[k]*c.one[k]) + float64(zeros[k]*c.zero[k])
+		brier += float64(ones[k]*(1-2*c.mean[k]+c.square[k])) + float64(zeros[k]*c.square[k])
+	}
+	intercept, slope := c.calibrate(zeros, ones)
+	return []reading{
+		{measure{name: logLoss, unit: nats, high: math.Inf(1)}, loss / n},
+		{measure{name: brierScore, high: 1}, brier / n},
+		{numberOf(calibratedAt), intercept},
+		{numberOf(calibratedBy), slope},
+	}
+}
+
+// roc are both rates at each edge, from the highest.
+func (c *scored) roc(zeros, ones []float64, n0, n1 float64) (list []reading) {
+	var t0, t1 float64
+	for k := len(c.score) - 1; k > 0; k-- {
+		t0 += zeros[k]
+		t1 += ones[k]
+		list = append(list, reading{fractionOf(truePositive), t1 / n1}, reading{fractionOf(falsePositive), t0 / n0})
+	}
+	return list
+}
+
+// calibration are mean probabilities and rates of ones of the groups of cells.
+func (c *scored) calibration(zeros, ones []float64) (list []reading) {
+	for _, g := range c.groups {
+		var mean, rate, rows float64
+		for k := g[0]; k < g[1]; k++ {
+			rows += zeros[k] + ones[k]
+			rate += ones[k]
+			mean += float64(c.mean[k] * (zeros[k] + ones[k]))
+		}
+		list = append(list, reading{fractionOf(predicted), mean / rows}, reading{fractionOf(observed), rate / rows})
+	}
+	return list
+}
+
+// calibrate fits classes to an intercept and a slope of the cells' mean log-odds, by
+// Newton's method; NaN where counts drown in noise.
+func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
+	b = 1
+	for range 50 {
+		var ga, gb, haa, hab, hbb float64
+		for k, z := range c.score {
+			q, rows := losses.Logit.Mean(a+float64(b*z)), zeros[k]+ones[k]
+			g, h := ones[k]-float64(rows*q), float64(rows*q*(1-q))
+			ga += g
+			gb += float64(g * z)
+			haa += h
+			hab += float64(h * z)
+			hbb += float64(h * z * z)
+		}
+		det := float64(haa*hbb) - float64(hab*hab)
+		if !(haa > 0 && det > 1e-9*haa*hbb) {
+			break
+		}
+		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
+		longest := math.Max(math.Abs(da), math.Abs(db))
+		held := math.Min(1, 1/longest)
+		a, b = a+float64(held*da), b+float64(held*db)
+		if longest < 1e-10 {
+			return a, b
+		}
+	}
+	return math.NaN(), math.NaN()
+}

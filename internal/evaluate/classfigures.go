@@ -1,0 +1,77 @@
+package evaluate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/histogram"
+)
+
+// seen are figures of counts by class and predicted class. A class of which no rows stand out
+// from noise has no recall, and one that is not seen to be predicted has no precision.
+func seen(r *sampled, classes int) []Figure {
+	least := float64(histogram.Outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
+	list := r.intervals(func(counts [][]float64) []reading {
+		return confused(counts[0], floats.Sum(counts[0]), classes)
+	})
+	for i, f := range list {
+		k := f.Class - 1
+		switch {
+		case f.Name == recall && !(floats.Sum(r.counts[0][k*classes:(k+1)*classes]) > least):
+			list[i].Of = Interval{}
+		case f.Name == precision && !(predictedTo(r.counts[0], classes, k) > least):
+			list[i].Of = Interval{}
+		}
+	}
+	return list
+}
+
+// ranks are the counts of classes' rows and of all others, each in cells by the class's log-odds.
+type ranks struct {
+	of     *sampled
+	starts []int // of each class's cells
+}
+
+// areas are those under the ROC curve of each class, and their mean.
+func (r ranks) areas(own, others []float64) (list []reading) {
+	values := make([]float64, len(r.starts)-1)
+	for k := range values {
+		values[k] = histogram.AUC(own[r.starts[k]:r.starts[k+1]], others[r.starts[k]:r.starts[k+1]])
+		list = append(list, reading{measure{name: area, high: 1}.of(k), values[k]})
+	}
+	return append(list, reading{measure{name: meanArea, high: 1}, floats.Sum(values) / float64(len(values))})
+}
+
+// figures are areas under curves.
+//
+// A row's own rank is in one class's area, and rows of different classes are independent; but
+// it is among the others of all other classes, and these ranks depend on each other and on
+// its own. So the mean's error is taken to be that of the classes' own ranks, which are drawn
+// together, plus the mean of those that the ranks of others make, as if they all were alike.
+func (r ranks) figures() []Figure {
+	own, others := r.of.counts[0], r.of.counts[1]
+	list := r.of.intervals(func(counts [][]float64) []reading { return r.areas(counts[0], counts[1]) })
+	alone := called(r.only(0, func(counts []float64) []reading { return r.areas(counts, others) }), meanArea)[0]
+	low, high := alone.Value-alone.Low, alone.High-alone.Value
+	classes := float64(len(r.starts) - 1)
+	for _, of := range called(r.only(1, func(counts []float64) []reading { return r.areas(own, counts) }), area) {
+		low += (of.Value - of.Low) / classes
+		high += (of.High - of.Value) / classes
+	}
+	for k, f := range list {
+		if f.Name == meanArea && f.Of.known() {
+			list[k].Of = Interval{f.Of.Value, f.Of.Value - low, f.Of.Value + high}.within(0, 1)
+		}
+	}
+	return list
+}
+
+// only are figures of one of both histograms, where the other is given.
+func (r ranks) only(i int, of func(counts []float64) []reading) []Figure {
+	one := &sampled{level: r.of.level, counts: r.of.counts[i : i+1], spreads: r.of.spreads[i : i+1]}
+	return one.intervals(func(counts [][]float64) []reading { return of(counts[0]) })
+}
+
+// mean is that of a number that is known of each cell.
+func mean(counts, of []float64) float64 { return floats.Dot(counts, of) / floats.Sum(counts) }

@@ -1,0 +1,200 @@
+package evaluate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Numbers are models of real labels, counts or amounts.
+type Numbers struct {
+	Score Score
+	Loss  losses.Loss // whose slope is the mean less the label: losses.Squared or losses.Poisson
+	Whole bool        // whether labels are whole numbers
+	// LabelBound is half the width of the labels' range, and Centre its middle, or the range's
+	// upper end and 0 for counts and amounts.
+	LabelBound, Centre float64
+}
+
+// NumbersSize is that of [Numbers.Evaluate].
+func NumbersSize() Size {
+	return Size{2 + 2*histogram.Shifts, max(len(histogram.SpanEdges(1))+1, 2*most)}
+}
+
+// residual is a number of each row that is counted: the φ' of a model.
+type residual struct {
+	in     *curator.Framed
+	score  Score
+	edges  []float64 // of the first histogram
+	share  float64   // of μ²
+	number histogram.Numbers
+}
+
+// errors are the errors of prediction: the model's mean less the label.
+func (m Numbers) errors(in *curator.Framed) residual {
+	bound := m.LabelBound
+	of := residual{in: in, score: m.Score, share: 1 - labelShare}
+	if m.Loss.Labels().FromZero() { // means beyond a million labels are one cell
+		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, 700)), 1e6*(1+bound))
+		of.edges = histogram.RangeEdges(bound + of.number.High)
+		return of
+	}
+	most := bound + m.Score.Bound
+	of.number.Low, of.number.High, of.edges = -most, most, histogram.RangeEdges(most)
+	return of
+}
+
+// labels are 1 less the label, for counts and amounts, and the centre less it for others.
+func (m Numbers) labels(in *curator.Framed) residual {
+	bound := m.LabelBound
+	of := residual{in: in, score: Score{Weights: make([]float64, len(m.Score.Weights))}, share: labelShare, number: histogram.Numbers{Whole: m.Whole}}
+	if m.Loss.Labels().FromZero() {
+		of.number.Low, of.number.High, of.edges = 1-bound, 1, histogram.RangeEdges(bound+1)
+		return of
+	}
+	of.number.Low, of.number.High, of.number.Origin, of.edges = -bound, bound, m.Centre, histogram.SpanEdges(bound)
+	return of
+}
+
+// counted are errors and labels in cells, as they were released.
+type counted struct {
+	of             *sampled
+	errors, labels histogram.Grid
+}
+
+// Evaluate releases how many rows have errors of prediction between edges, of rows with their
+// offsets, and how many have labels, of rows without, and makes figures of both.
+func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, error) {
+	c, err := counted{of: &sampled{level: t.Level}}, error(nil)
+	if c.errors, err = t.grid(c.of, m.errors(shifted)); err != nil {
+		return nil, err
+	}
+	if c.labels, err = t.grid(c.of, m.labels(plain)); err != nil {
+		return nil, err
+	}
+	s := c.of.simulate(c.likely)
+	f := ofErrors{s.interval(s.at(meanError)), s.interval(s.at(rootSquare)), s.explained()}
+	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
+	f = f.widened(sumsOf(s.released), sumsOf(c.slow(c.of.counts)), spread/math.Sqrt(float64(t.Rows)))
+	r := &Result{}
+	r.add(Figure{Name: meanError, Unit: label, Of: f.mean}, Figure{Name: rootSquare, Unit: label, Of: f.root}, Figure{Name: explained, Of: f.part})
+	return r, nil
+}
+
+// grid releases a number of each row in cells over the range that stands out from noise, and
+// adds the counts to those that are sampled.
+func (t Task) grid(r *sampled, of residual) (histogram.Grid, error) {
+	ask := func(share float64, edges []float64) ([]float64, float64, error) {
+		answer, err := of.in.Slopes(t.Ctx, edges, of.score.Weights, of.score.Offset)
+		if err != nil {
+			return nil, 0, err
+		}
+		return t.count(share, 1, answer)
+	}
+	counts, spread, err := ask(of.share*rangeShare, of.edges)
+	if err != nil {
+		return histogram.Grid{}, err
+	}
+	low, high := of.number.Span(of.edges, counts, spread)
+	g := of.number.Grid(low, high, t.cells(1, 2.5))
+	lists, share := make([][]float64, g.Shifts), of.share*(1-rangeShare)/float64(g.Shifts)
+	for k := range lists {
+		if lists[k], spread, err = ask(share, g.Edges(k)); err != nil {
+			return histogram.Grid{}, err
+		}
+	}
+	r.counts, r.spreads, r.shifts = append(r.counts, histogram.Overlay(lists)), append(r.spreads, spread), append(r.shifts, g.Shifts)
+	return g, nil
+}
+
+// Sums that R² is made of.
+const (
+	meanSquare = "mean square of errors"
+	variance   = "variance of labels"
+)
+
+// likely are sums of counts, with what lies beyond the cells by the law that is seen.
+func (c counted) likely(counts [][]float64) []reading { return c.sums(counts, false) }
+
+// slow are those by a law that falls more slowly.
+func (c counted) slow(counts [][]float64) []reading { return c.sums(counts, true) }
+
+func (c counted) sums(counts [][]float64, slow bool) []reading {
+	mean, square := c.errors.Moments(counts[0])
+	label, labels := c.labels.Moments(counts[1])
+	errors := c.errors.Beyond(counts[0], c.of.spreads[0], 0, slow)
+	apart := c.labels.Beyond(counts[1], c.of.spreads[1], label, slow)
+	square += errors.Square
+	spread := labels - float64(label*label) + apart.Square - float64(apart.Mean*apart.Mean)
+	return []reading{
+		{numberOf(meanError), mean + errors.Mean},
+		{measure{name: rootSquare, high: math.Inf(1)}, math.Sqrt(square)},
+		{numberOf(meanSquare), square},
+		{numberOf(variance), spread},
+	}
+}
+
+// sums are those of readings.
+type sums struct{ mean, root, square, variance float64 }
+
+func sumsOf(list []reading) (s sums) {
+	for _, r := range list {
+		switch r.of.name {
+		case meanError:
+			s.mean = r.value
+		case rootSquare:
+			s.root = r.value
+		case meanSquare:
+			s.square = r.value
+		case variance:
+			s.variance = r.value
+		}
+	}
+	return s
+}
+
+// ofErrors are the mean, the root of the mean square, and the part of the labels' variance that
+// is explained.
+type ofErrors struct{ mean, root, part Interval }
+
+// widened are intervals with what may lie beyond the cells: sums by the law that is seen are
+// released, those by a slower one are slow, and the spread is that of the mean square by sampling
+// rows from there. A mean square that may be more than four times what is seen isn't known.
+func (f ofErrors) widened(released, slow sums, spread float64) ofErrors {
+	square := math.Hypot(slow.square-released.square, 2*spread)
+	if !(square < 3*released.square) {
+		f.root, f.part = Interval{}, Interval{}
+	}
+	off := slow.mean - released.mean
+	all := slow.variance - released.variance
+	return ofErrors{
+		f.mean.wider(math.Max(0, -off), math.Max(0, off)),
+		f.root.wider(0, math.Sqrt(released.square+square)-released.root),
+		f.part.wider(square/released.variance, released.square*all/float64(released.variance*released.variance)).within(math.Inf(-1), 1),
+	}
+}
+
+// explained is 1 less the ratio of two sums, the second of which has no known sign: the
+// ratio is taken of the sums that may be, and where more than a tail of the second are not
+// above 0 nothing is known of it.
+func (s *simulated) explained() Interval {
+	rest, all := s.at(meanSquare), s.at(variance)
+	left, whole := s.released[rest].value, s.released[all].value
+	x := 1 - left/whole
+	may := make([]float64, simulations)
+	for k := range may {
+		may[k] = math.NaN()
+		if of := whole - s.drawn[all][k]; of > 0 {
+			may[k] = 1 - math.Max(0, left-s.drawn[rest][k])/of
+		}
+	}
+	slices.Sort(may) // NaN first, as ratios without a bound are
+	at := s.tail()
+	if !(left > 0 && whole > 0) || math.IsNaN(may[at-1]) {
+		return Interval{}
+	}
+	return Interval{x, math.Min(x, may[at-1]), math.Max(x, may[simulations-at])}
+}

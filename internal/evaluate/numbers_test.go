@@ -1,0 +1,55 @@
+package evaluate
+
+import (
+	"math"
+	"testing"
+)
+
+// readings are a mean square of errors and a variance of labels.
+func readings(rest, all float64) []reading {
+	return []reading{{numberOf(meanSquare), rest}, {numberOf(variance), all}}
+}
+
+// Where the variance of labels doesn't stand out from noise R² isn't known, and where it barely
+// does its interval is wide.
+func TestExplainedDrowns(t *testing.T) {
+	spread := func(of float64) (list []float64) {
+		public := normals{}
+		for range simulations {
+			list = append(list, of*public.next())
+		}
+		return list
+	}
+	rest := spread(0.01)
+	for of, want := range map[float64]bool{0.01: true, 0.4: true, 0.7: false, 5: false} {
+		s := &simulated{0.95, readings(0.9, 1), [][]float64{rest, spread(of)}}
+		v := s.explained()
+		if known := v != (Interval{}); known != want || known && !(v.Low < v.Value && v.Value < v.High && v.High < 1) {
+			t.Errorf("a spread of %g: %+v", of, v)
+		}
+		if of == 0.4 && v.Low > -1 || of == 0.01 && (v.Low < 0.05 || v.High > 0.15) {
+			t.Errorf("a spread of %g: %+v", of, v)
+		}
+	}
+	for _, released := range [][2]float64{{0.9, -1}, {-0.9, 1}, {0.9, math.NaN()}} {
+		s := &simulated{0.95, readings(released[0], released[1]), [][]float64{rest, spread(0.01)}}
+		if v := s.explained(); v != (Interval{}) {
+			t.Errorf("sums %v: %+v", released, v)
+		}
+	}
+}
+
+// Intervals are wider by what may lie beyond the cells, and where most of the square may lie
+// there it isn't known.
+func TestHiddenTailsWiden(t *testing.T) {
+	about := Interval{1, 0.9, 1.1}
+	f, released := ofErrors{about, about, about}, sums{1, 1, 1, 2}
+	f = f.widened(released, sums{1.1, 2, 3, 2.5}, 0)
+	if x := f.root; x.Value != 1 || x.Low != 0.9 || math.Abs(x.High-1.1-math.Sqrt(3)+1) > 1e-12 || math.Abs(f.mean.High-1.2) > 1e-12 || f.part.High != 1 || math.Abs(f.part.Low+0.1) > 1e-12 {
+		t.Errorf("%+v", f)
+	}
+	f = f.widened(released, sums{1, 2.1, 4.4, 2}, 0)
+	if f.root.known() || f.part.known() || !f.mean.known() {
+		t.Errorf("%+v", f)
+	}
+}
