@@ -42,12 +42,12 @@ type EvaluateConfig struct {
 // Replace-one. All that is released are histograms of the rows by φ'_y(⟨w, x⟩): for
 // classes of the probability less the label, which tells the score and the class, for numbers
 // of the prediction less the label, and for levels of the score, shrunk to (0, 1) by a public
-// bound on it, less the level, so that each level has an interval of its own. Where a row is counted depends on that
-// row and on public edges, so replacing it takes 1 from one count and adds 1 to another:
-// the L2 sensitivity is √2, and counts are exact. The first histograms have fixed edges,
-// the later ones edges made of the first; noise is Gaussian, all from one pool of μ², as
-// in [StandardisedGD]. Everything in an [Evaluation], intervals included, is computed from
-// these counts and public numbers, with public randomness.
+// bound on it, less the level, so that each level has an interval of its own. Where a row is
+// counted depends on that row and on public edges, so replacing it takes 1 from one count and
+// adds 1 to another: the L2 sensitivity is √2, and counts are exact. The first histograms have
+// fixed edges, the later ones edges made of the first; noise is Gaussian, all from one pool of
+// μ², as in [StandardisedGD]. Everything in an [Evaluation], intervals included, is computed
+// from these counts and public numbers, with public randomness.
 //
 // The model's weights count as public. A model of other rows, in a part by
 // [Dataset.Split], composes with this in parallel: the larger of both ledgers. A model that
@@ -104,13 +104,15 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 			return nil, err
 		}
 	}
-	shifted, err := framed(ctx, d.data, p.asked)
-	if err != nil {
-		return nil, err
-	}
 	plain, err := framed(ctx, d.data.Unshifted(), p.asked)
 	if err != nil {
 		return nil, err
+	}
+	shifted := plain
+	if p.shape.largestOffset() > 0 {
+		if shifted, err = framed(ctx, d.data, p.asked); err != nil {
+			return nil, err
+		}
 	}
 	t, err := p.start(ctx, d, env, m, cfg)
 	if err != nil {

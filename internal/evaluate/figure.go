@@ -66,7 +66,6 @@ const (
 	truePositive  = "true positive rate"
 	predicted     = "mean probability" // of a point of calibration, as the next
 	observed      = "rate of a group"
-	cell          = "rows" // of a table of classes
 )
 
 // order is that of figures of several classes, of all rows and of each class.
