@@ -19,7 +19,7 @@ type Binary struct {
 }
 
 // BinarySize is that of [Binary.Evaluate].
-func BinarySize() Size { return Size{2, 2 * max(firstDim(), most)} }
+func BinarySize() Size { return Size{2, 2 * max(firstDim(), mostListed)} }
 
 // Evaluate releases how many rows of each class have scores between edges, and makes figures of
 // them. The question is the slope of losses.Logistic, which tells the class and the score.

@@ -82,9 +82,9 @@ func (c *scored) figures(counts [][]float64) []reading {
 	}
 	n := n0 + n1
 	list := []reading{
-		{fractionOf(accuracy), right / n},
-		{measure{name: area, high: 1}, histogram.AUC(ones, zeros)},
-		{fractionOf(rateOfOnes), n1 / n},
+		{accuracy, right / n},
+		{area, histogram.AUC(ones, zeros)},
+		{rateOfOnes, n1 / n},
 	}
 	if c.probabilities {
 		list = append(list, c.ofProbabilities(zeros, ones, n)...)
@@ -105,10 +105,10 @@ func (c *scored) ofProbabilities(zeros, ones []float64, n float64) []reading {
 	}
 	intercept, slope := c.calibrate(zeros, ones)
 	return []reading{
-		{measure{name: logLoss, unit: nats, high: math.Inf(1)}, loss / n},
-		{measure{name: brierScore, high: 1}, brier / n},
-		{numberOf(calibratedAt), intercept},
-		{numberOf(calibratedBy), slope},
+		{logLoss, loss / n},
+		{brierScore, brier / n},
+		{calibratedAt, intercept},
+		{calibratedBy, slope},
 	}
 }
 
@@ -118,7 +118,7 @@ func (c *scored) roc(zeros, ones []float64, n0, n1 float64) (list []reading) {
 	for k := len(c.score) - 1; k > 0; k-- {
 		t0 += zeros[k]
 		t1 += ones[k]
-		list = append(list, reading{fractionOf(truePositive), t1 / n1}, reading{fractionOf(falsePositive), t0 / n0})
+		list = append(list, reading{truePositive, t1 / n1}, reading{falsePositive, t0 / n0})
 	}
 	return list
 }
@@ -132,7 +132,7 @@ func (c *scored) calibration(zeros, ones []float64) (list []reading) {
 			rate += ones[k]
 			mean += float64(c.mean[k] * (zeros[k] + ones[k]))
 		}
-		list = append(list, reading{fractionOf(predicted), mean / rows}, reading{fractionOf(observed), rate / rows})
+		list = append(list, reading{predicted, mean / rows}, reading{observed, rate / rows})
 	}
 	return list
 }

@@ -19,7 +19,7 @@ type Classes struct {
 }
 
 // ClassesSize is that of [Classes.Evaluate] of k classes.
-func ClassesSize(k int) Size { return Size{6 + lossShifts, k * max(k, firstDim(), most)} }
+func ClassesSize(k int) Size { return Size{6 + lossShifts, k * max(k, firstDim(), mostListed)} }
 
 // Shares of μ²: of the histograms that find the ranges of classes' log-odds, and of those
 // that figures are made of.
@@ -184,7 +184,7 @@ func (c counter) logLoss(r *Result, all everywhere) error {
 	of.shifts = []int{g.Shifts}
 	r.add(of.intervals(func(counts [][]float64) []reading {
 		mean, _ := g.Moments(counts[0])
-		return []reading{{measure{name: logLoss, unit: nats, high: math.Inf(1)}, mean}}
+		return []reading{{logLoss, mean}}
 	})...)
 	return nil
 }
@@ -218,11 +218,10 @@ func (e everywhere) mostLoss(classes int, rows float64) float64 {
 // brier releases the Brier score, first in cells that are narrow towards both ends, where those
 // of rows lie whose class is sure, then in narrower ones over the range that stands out.
 func (c counter) brier(r *Result) error {
-	const largest = 2
 	share := float64(brierShare)
 	var first []float64
 	for z := -8.0; z <= 8; z += 0.25 {
-		first = append(first, largest*losses.Logit.Mean(z))
+		first = append(first, brierSum.high*losses.Logit.Mean(z))
 	}
 	ask := func(falling []float64) (release.Answer, error) {
 		return c.in.Brier(c.task.Ctx, falling, c.of.At, c.of.Against)
@@ -236,13 +235,13 @@ func (c counter) brier(r *Result) error {
 		return err
 	}
 	at := append([]float64{math.Max(0, edges[0]-beyond)}, edges...)
-	at = append(at, math.Min(largest, edges[len(edges)-1]+beyond))
+	at = append(at, math.Min(brierSum.high, edges[len(edges)-1]+beyond))
 	middle := make([]float64, len(counts))
 	for k := range middle {
 		middle[k] = (at[k] + at[k+1]) / 2
 	}
 	r.add(c.task.sample(counts, spread).intervals(func(counts [][]float64) []reading {
-		return []reading{{measure{name: brierScore, high: largest}, mean(counts[0], middle)}}
+		return []reading{{brierSum, meanOf(counts[0], middle)}}
 	})...)
 	return nil
 }

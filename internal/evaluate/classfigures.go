@@ -18,9 +18,9 @@ func seen(r *sampled, classes int) []Figure {
 	for i, f := range list {
 		k := f.Class - 1
 		switch {
-		case f.Name == recall && !(floats.Sum(r.counts[0][k*classes:(k+1)*classes]) > least):
+		case f.Name == recall.name && !(floats.Sum(r.counts[0][k*classes:(k+1)*classes]) > least):
 			list[i].Of = Interval{}
-		case f.Name == precision && !(predictedTo(r.counts[0], classes, k) > least):
+		case f.Name == precision.name && !(predictedTo(r.counts[0], classes, k) > least):
 			list[i].Of = Interval{}
 		}
 	}
@@ -38,9 +38,9 @@ func (r ranks) areas(own, others []float64) (list []reading) {
 	values := make([]float64, len(r.starts)-1)
 	for k := range values {
 		values[k] = histogram.AUC(own[r.starts[k]:r.starts[k+1]], others[r.starts[k]:r.starts[k+1]])
-		list = append(list, reading{measure{name: area, high: 1}.of(k), values[k]})
+		list = append(list, reading{area.of(k), values[k]})
 	}
-	return append(list, reading{measure{name: meanArea, high: 1}, floats.Sum(values) / float64(len(values))})
+	return append(list, reading{meanArea, floats.Sum(values) / float64(len(values))})
 }
 
 // figures are areas under curves.
@@ -60,7 +60,7 @@ func (r ranks) figures() []Figure {
 		high += (of.High - of.Value) / classes
 	}
 	for k, f := range list {
-		if f.Name == meanArea && f.Of.known() {
+		if f.Name == meanArea.name && f.Of.known() {
 			list[k].Of = Interval{f.Of.Value, f.Of.Value - low, f.Of.Value + high}.within(0, 1)
 		}
 	}
@@ -73,5 +73,5 @@ func (r ranks) only(i int, of func(counts []float64) []reading) []Figure {
 	return one.intervals(func(counts [][]float64) []reading { return of(counts[0]) })
 }
 
-// mean is that of a number that is known of each cell.
-func mean(counts, of []float64) float64 { return floats.Dot(counts, of) / floats.Sum(counts) }
+// meanOf is the mean of a number that is known of each cell.
+func meanOf(counts, of []float64) float64 { return floats.Dot(counts, of) / floats.Sum(counts) }

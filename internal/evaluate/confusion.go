@@ -24,11 +24,11 @@ func confused(counts []float64, n float64, classes int) (list []reading) {
 		own, both := floats.Sum(counts[k*classes:(k+1)*classes]), counts[k*classes+k]
 		right += both
 		list = append(list,
-			reading{fractionOf(rate).of(k), own / n},
-			reading{fractionOf(recall).of(k), both / own},
-			reading{fractionOf(precision).of(k), both / predictedTo(counts, classes, k)})
+			reading{classRate.of(k), own / n},
+			reading{recall.of(k), both / own},
+			reading{precision.of(k), both / predictedTo(counts, classes, k)})
 	}
-	return append(list, reading{fractionOf(accuracy), right / n})
+	return append(list, reading{accuracy, right / n})
 }
 
 // table keeps how many rows of each class are predicted to be of each, as far as noise lets see:

@@ -46,51 +46,59 @@ func (x Interval) wider(below, above float64) Interval {
 	return Interval{x.Value, x.Low - below, x.High + above}
 }
 
-// Names of figures.
-const (
-	accuracy      = "accuracy"
-	area          = "AUC"
-	meanArea      = "mean AUC"
-	rateOfOnes    = "rate of ones"
-	logLoss       = "log-loss"
-	brierScore    = "Brier score"
-	calibratedAt  = "calibration intercept"
-	calibratedBy  = "calibration slope"
-	meanError     = "mean error"
-	rootSquare    = "RMSE"
-	explained     = "R²"
-	rate          = "rate"
-	recall        = "recall"
-	precision     = "precision"
-	falsePositive = "false positive rate" // of a point of the ROC curve, as the next
-	truePositive  = "true positive rate"
-	predicted     = "mean probability" // of a point of calibration, as the next
-	observed      = "rate of a group"
-)
-
-// order is that of figures of several classes, of all rows and of each class.
-var order = []string{accuracy, logLoss, brierScore, meanArea, rate, recall, precision, area}
-
 // Units of figures: a fraction of rows, natural units of information, and the label's own; other
 // figures are plain numbers.
 const (
-	fraction = "fraction"
-	nats     = "nats"
-	label    = "label"
+	ofRows  = "fraction"
+	inNats  = "nats"
+	ofLabel = "label"
 )
 
-// measure is what a figure is called, and what it can be.
+// measure is what a figure is called, what it is of, and what it can be.
 type measure struct {
 	name, unit string
-	class      int
 	low, high  float64
+	class      int
 }
 
-func fractionOf(name string) measure { return measure{name: name, unit: fraction, high: 1} }
+var inf = math.Inf(1)
 
-func numberOf(name string) measure {
-	return measure{name: name, low: math.Inf(-1), high: math.Inf(1)}
-}
+// Measures of two classes.
+var (
+	accuracy     = measure{name: "accuracy", unit: ofRows, high: 1}
+	area         = measure{name: "AUC", high: 1}
+	rateOfOnes   = measure{name: "rate of ones", unit: ofRows, high: 1}
+	logLoss      = measure{name: "log-loss", unit: inNats, high: inf}
+	brierScore   = measure{name: "Brier score", high: 1}
+	calibratedAt = measure{name: "calibration intercept", low: -inf, high: inf}
+	calibratedBy = measure{name: "calibration slope", low: -inf, high: inf}
+	// Of points of curves.
+	falsePositive = measure{name: "false positive rate", unit: ofRows, high: 1}
+	truePositive  = measure{name: "true positive rate", unit: ofRows, high: 1}
+	predicted     = measure{name: "mean probability", high: 1}
+	observed      = measure{name: "rate of a group", unit: ofRows, high: 1}
+)
+
+// Measures of numbers, and the sums that R² is made of.
+var (
+	meanError  = measure{name: "mean error", unit: ofLabel, low: -inf, high: inf}
+	rootSquare = measure{name: "RMSE", unit: ofLabel, high: inf}
+	explained  = measure{name: "R²", low: -inf, high: 1}
+	meanSquare = measure{name: "mean square of errors"}
+	variance   = measure{name: "variance of labels"}
+)
+
+// Measures of several classes, beside some of those of two.
+var (
+	brierSum  = measure{name: "Brier score", high: 2}
+	meanArea  = measure{name: "mean AUC", high: 1}
+	classRate = measure{name: "rate", unit: ofRows, high: 1}
+	recall    = measure{name: "recall", unit: ofRows, high: 1}
+	precision = measure{name: "precision", unit: ofRows, high: 1}
+)
+
+// order is that of figures of several classes, of all rows and of each class.
+var order = []string{accuracy.name, logLoss.name, brierSum.name, meanArea.name, classRate.name, recall.name, precision.name, area.name}
 
 // of is the same of a class.
 func (m measure) of(class int) measure {
@@ -112,7 +120,7 @@ type reading struct {
 // there always.
 func (r *Result) add(list ...Figure) {
 	for _, f := range list {
-		if f.Of.known() || f.Name == rate {
+		if f.Of.known() || f.Name == classRate.name {
 			r.Figures = append(r.Figures, f)
 		}
 	}
@@ -128,18 +136,18 @@ func (r *Result) arrange() {
 	})
 }
 
-// called are the intervals of all figures of a name.
-func called(list []Figure, name string) (found []Interval) {
+// called are the intervals of all figures of a measure.
+func called(list []Figure, m measure) (found []Interval) {
 	for _, f := range list {
-		if f.Name == name {
+		if f.Name == m.name {
 			found = append(found, f.Of)
 		}
 	}
 	return found
 }
 
-// curve makes points of the figures of two names.
-func curve(list []Figure, x, y string) (points []Point) {
+// curve makes points of the figures of two measures.
+func curve(list []Figure, x, y measure) (points []Point) {
 	across := called(list, x)
 	for k, up := range called(list, y) {
 		points = append(points, Point{across[k], up})

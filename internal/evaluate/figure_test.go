@@ -6,12 +6,12 @@ import "testing"
 // whatever was counted first.
 func TestFiguresThatDrown(t *testing.T) {
 	some, r := Interval{0.5, 0.4, 0.6}, &Result{}
-	r.add(fractionOf(recall).of(1).figure(Interval{}), fractionOf(rate).of(1).figure(Interval{}), fractionOf(rate).of(0).figure(some))
-	r.add(fractionOf(area).of(0).figure(some), fractionOf(meanArea).figure(some), fractionOf(accuracy).figure(some), fractionOf(logLoss).figure(Interval{}))
+	r.add(recall.of(1).figure(Interval{}), classRate.of(1).figure(Interval{}), classRate.of(0).figure(some))
+	r.add(area.of(0).figure(some), meanArea.figure(some), accuracy.figure(some), logLoss.figure(Interval{}))
 	r.arrange()
 	want := []Figure{
-		{accuracy, fraction, 0, some}, {meanArea, fraction, 0, some},
-		{rate, fraction, 1, some}, {area, fraction, 1, some}, {rate, fraction, 2, Interval{}},
+		{"accuracy", ofRows, 0, some}, {"mean AUC", "", 0, some},
+		{"rate", ofRows, 1, some}, {"AUC", "", 1, some}, {"rate", ofRows, 2, Interval{}},
 	}
 	if len(r.Figures) != len(want) {
 		t.Fatalf("%+v", r.Figures)
@@ -25,7 +25,7 @@ func TestFiguresThatDrown(t *testing.T) {
 
 // A point of a curve has both rates of one threshold, whichever of them is computed first.
 func TestCurvesByName(t *testing.T) {
-	list := []Figure{{Name: truePositive, Of: Interval{1, 1, 1}}, {Name: falsePositive}, {Name: accuracy}, {Name: truePositive}, {Name: falsePositive, Of: Interval{2, 2, 2}}}
+	list := []Figure{{Name: truePositive.name, Of: Interval{1, 1, 1}}, {Name: falsePositive.name}, {Name: accuracy.name}, {Name: truePositive.name}, {Name: falsePositive.name, Of: Interval{2, 2, 2}}}
 	points := curve(list, falsePositive, truePositive)
 	if len(points) != 2 || points[0] != (Point{Interval{}, Interval{1, 1, 1}}) || points[1] != (Point{Interval{2, 2, 2}, Interval{}}) {
 		t.Errorf("%+v", points)

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"math"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -83,12 +82,12 @@ func (c *grades) figures(counts [][]float64) []reading {
 	for y := range c.k {
 		of := c.area(y, c.of(y, counts[0]), rows)
 		areas += of
-		list = append(list, reading{measure{name: area, high: 1}.of(y), of})
+		list = append(list, reading{area.of(y), of})
 	}
 	return append(list,
-		reading{measure{name: logLoss, unit: nats, high: math.Inf(1)}, loss / n},
-		reading{measure{name: brierScore, high: 2}, brier / n},
-		reading{measure{name: meanArea, high: 1}, areas / float64(c.k)})
+		reading{logLoss, loss / n},
+		reading{brierSum, brier / n},
+		reading{meanArea, areas / float64(c.k)})
 }
 
 // area is that under the ROC curve of a level's probability.

@@ -21,7 +21,7 @@ type Numbers struct {
 
 // NumbersSize is that of [Numbers.Evaluate].
 func NumbersSize() Size {
-	return Size{2 + 2*histogram.Shifts, max(len(histogram.SpanEdges(1))+1, 2*most)}
+	return Size{2 + 2*histogram.Shifts, max(len(histogram.SpanEdges(1))+1, 2*mostListed)}
 }
 
 // residual is a number of each row that is counted: the φ' of a model.
@@ -80,7 +80,7 @@ func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, erro
 	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
 	f = f.widened(sumsOf(s.released), sumsOf(c.slow(c.of.counts)), spread/math.Sqrt(float64(t.Rows)))
 	r := &Result{}
-	r.add(Figure{Name: meanError, Unit: label, Of: f.mean}, Figure{Name: rootSquare, Unit: label, Of: f.root}, Figure{Name: explained, Of: f.part})
+	r.add(meanError.figure(f.mean), rootSquare.figure(f.root), explained.figure(f.part))
 	return r, nil
 }
 
@@ -110,12 +110,6 @@ func (t Task) grid(r *sampled, of residual) (histogram.Grid, error) {
 	return g, nil
 }
 
-// Sums that R² is made of.
-const (
-	meanSquare = "mean square of errors"
-	variance   = "variance of labels"
-)
-
 // likely are sums of counts, with what lies beyond the cells by the law that is seen.
 func (c counted) likely(counts [][]float64) []reading { return c.sums(counts, false) }
 
@@ -130,10 +124,10 @@ func (c counted) sums(counts [][]float64, slow bool) []reading {
 	square += errors.Square
 	spread := labels - float64(label*label) + apart.Square - float64(apart.Mean*apart.Mean)
 	return []reading{
-		{numberOf(meanError), mean + errors.Mean},
-		{measure{name: rootSquare, high: math.Inf(1)}, math.Sqrt(square)},
-		{numberOf(meanSquare), square},
-		{numberOf(variance), spread},
+		{meanError, mean + errors.Mean},
+		{rootSquare, math.Sqrt(square)},
+		{meanSquare, square},
+		{variance, spread},
 	}
 }
 
@@ -142,7 +136,7 @@ type sums struct{ mean, root, square, variance float64 }
 
 func sumsOf(list []reading) (s sums) {
 	for _, r := range list {
-		switch r.of.name {
+		switch r.of {
 		case meanError:
 			s.mean = r.value
 		case rootSquare:

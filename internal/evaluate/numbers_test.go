@@ -7,7 +7,7 @@ import (
 
 // readings are a mean square of errors and a variance of labels.
 func readings(rest, all float64) []reading {
-	return []reading{{numberOf(meanSquare), rest}, {numberOf(variance), all}}
+	return []reading{{meanSquare, rest}, {variance, all}}
 }
 
 // Where the variance of labels doesn't stand out from noise R² isn't known, and where it barely

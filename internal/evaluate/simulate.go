@@ -66,8 +66,8 @@ func (s *simulated) tail() int {
 }
 
 // at is the place of a figure.
-func (s *simulated) at(name string) int {
-	return slices.IndexFunc(s.released, func(r reading) bool { return r.of.name == name })
+func (s *simulated) at(m measure) int {
+	return slices.IndexFunc(s.released, func(r reading) bool { return r.of.name == m.name })
 }
 
 // interval is the k-th figure's basic bootstrap interval: the simulations' errors are turned

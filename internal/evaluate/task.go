@@ -34,9 +34,9 @@ const (
 	MostCells  = 64
 )
 
-// most is the largest number of cells of one list of a later histogram, with the cells beyond
+// mostListed is the largest number of cells of one list of a later histogram, with the cells beyond
 // the range and those that public cuts add.
-const most = MostCells + 4
+const mostListed = MostCells + 4
 
 // Cells holds a number of cells to what a histogram may have.
 func Cells(cells float64) int { return min(max(int(cells), leastCells), MostCells) }
@@ -68,7 +68,7 @@ func (t Task) count(share, in float64, answer release.Answer) (counts []float64,
 	return counts, spread, nil
 }
 
-// asked are a question's histogram and its noise.
+// asked is a question: counts between decreasing edges.
 type asked func(edges []float64) (release.Answer, error)
 
 // increasing releases counts between increasing edges of a question that takes decreasing ones.
