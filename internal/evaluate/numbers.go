@@ -68,17 +68,18 @@ type counted struct {
 // Evaluate releases how many rows have errors of prediction between edges, of rows with their
 // offsets, and how many have labels, of rows without, and makes figures of both.
 func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, error) {
-	c, err := counted{of: &sampled{level: t.Level}}, error(nil)
+	c := counted{of: &sampled{level: t.Level}}
+	var err error
 	if c.errors, err = t.grid(c.of, m.errors(shifted)); err != nil {
 		return nil, err
 	}
 	if c.labels, err = t.grid(c.of, m.labels(plain)); err != nil {
 		return nil, err
 	}
-	s := c.of.simulate(c.likely)
+	s := c.of.simulate(c.figures)
 	f := ofErrors{s.interval(s.at(meanError)), s.interval(s.at(rootSquare)), s.explained()}
 	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
-	f = f.widened(sumsOf(s.released), sumsOf(c.slow(c.of.counts)), spread/math.Sqrt(float64(t.Rows)))
+	f = f.widened(c.sums(c.of.counts, false), c.sums(c.of.counts, true), spread/math.Sqrt(float64(t.Rows)))
 	r := &Result{}
 	r.add(meanError.figure(f.mean), rootSquare.figure(f.root), explained.figure(f.part))
 	return r, nil
@@ -110,44 +111,24 @@ func (t Task) grid(r *sampled, of residual) (histogram.Grid, error) {
 	return g, nil
 }
 
-// likely are sums of counts, with what lies beyond the cells by the law that is seen.
-func (c counted) likely(counts [][]float64) []reading { return c.sums(counts, false) }
+// sums are what figures of errors are made of.
+type sums struct{ mean, root, square, variance float64 }
 
-// slow are those by a law that falls more slowly.
-func (c counted) slow(counts [][]float64) []reading { return c.sums(counts, true) }
-
-func (c counted) sums(counts [][]float64, slow bool) []reading {
+// sums are those of counts, with what lies beyond the cells by the law that is seen, or by one
+// that falls more slowly.
+func (c counted) sums(counts [][]float64, slow bool) sums {
 	mean, square := c.errors.Moments(counts[0])
 	label, labels := c.labels.Moments(counts[1])
 	errors := c.errors.Beyond(counts[0], c.of.spreads[0], 0, slow)
 	apart := c.labels.Beyond(counts[1], c.of.spreads[1], label, slow)
 	square += errors.Square
 	spread := labels - float64(label*label) + apart.Square - float64(apart.Mean*apart.Mean)
-	return []reading{
-		{meanError, mean + errors.Mean},
-		{rootSquare, math.Sqrt(square)},
-		{meanSquare, square},
-		{variance, spread},
-	}
+	return sums{mean + errors.Mean, math.Sqrt(square), square, spread}
 }
 
-// sums are those of readings.
-type sums struct{ mean, root, square, variance float64 }
-
-func sumsOf(list []reading) (s sums) {
-	for _, r := range list {
-		switch r.of {
-		case meanError:
-			s.mean = r.value
-		case rootSquare:
-			s.root = r.value
-		case meanSquare:
-			s.square = r.value
-		case variance:
-			s.variance = r.value
-		}
-	}
-	return s
+func (c counted) figures(counts [][]float64) []reading {
+	s := c.sums(counts, false)
+	return []reading{{meanError, s.mean}, {rootSquare, s.root}, {meanSquare, s.square}, {variance, s.variance}}
 }
 
 // ofErrors are the mean, the root of the mean square, and the part of the labels' variance that
