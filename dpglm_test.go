@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/mechanisms"
 )
 
 var (
@@ -23,36 +22,9 @@ var (
 	inf, nan = math.Inf(1), math.NaN()
 	logistic = dpglm.Problem{Loss: losses.Logistic{}}
 	squared  = dpglm.Problem{Loss: losses.Squared{}}
+
+	separable, dataset, seeded, run = given.Separable, given.Dataset, given.Seeded, given.Fit
 )
-
-// separable is a data set in the unit ball whose label is the sign of the first
-// feature, most of the time.
-func separable(n, d int, seed uint64) (*mat.Dense, []float64) {
-	r := rand.New(rand.NewPCG(seed, 0))
-	x, y := mat.NewDense(n, d, nil), make([]float64, n)
-	for i := range n {
-		for j := range d {
-			x.Set(i, j, r.NormFloat64()/math.Sqrt(float64(d)))
-		}
-		if x.At(i, 0)+0.1*r.NormFloat64() > 0 {
-			y[i] = 1
-		}
-	}
-	return x, y
-}
-
-func dataset(t testing.TB, x mat.Matrix, y []float64, f dpglm.Facts) *dpglm.Dataset {
-	t.Helper()
-	d, err := dpglm.NewDataset(x, y, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func seeded(seed uint64) *dpglm.Env {
-	return &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
-}
 
 func TestBadData(t *testing.T) {
 	x := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
@@ -242,19 +214,8 @@ func TestSchemaEncoding(t *testing.T) {
 	}
 }
 
-func trained(t *testing.T) (*dpglm.Model, *mat.Dense) {
-	t.Helper()
-	x, y := separable(400, 3, 2)
-	m, err := dpglm.NoisyGD(ctx, dataset(t, x, y, dpglm.Bounds{Feature: 2, Intercept: true}), logistic,
-		dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{}, seeded(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, x
-}
-
 func TestModelRoundTrip(t *testing.T) {
-	m, x := trained(t)
+	m, x := given.Trained(t)
 	data, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +246,7 @@ func TestModelRoundTrip(t *testing.T) {
 // What a model stores is its weights, its ledger and public facts that were known
 // before training: nothing else, and each where it belongs.
 func TestModelStoresPublicFactsOnly(t *testing.T) {
-	m, _ := trained(t)
+	m, _ := given.Trained(t)
 	ledger, err := json.Marshal(m.Ledger())
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +280,7 @@ func TestModelStoresPublicFactsOnly(t *testing.T) {
 }
 
 func TestModelRefusesNonsense(t *testing.T) {
-	m, _ := trained(t)
+	m, _ := given.Trained(t)
 	data, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +360,7 @@ func TestPredictBadInput(t *testing.T) {
 	if _, err := new(dpglm.Model).Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) {
 		t.Errorf("an empty model gives %v", err)
 	}
-	m, _ := trained(t)
+	m, _ := given.Trained(t)
 	for name, c := range map[string]struct {
 		x    mat.Matrix
 		want error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -225,4 +226,55 @@ func ExamplePredictor_Restore() {
 	// Output:
 	// 2 of 2 answers, spent: false
 	// 2 of 2 answers, spent: true
+}
+
+// Which two of 300 columns say what the label is.
+func ExampleFrankWolfe() {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n, d = 5000, 300
+	starts, indices, y := []int{0}, []int{}, make([]float64, n)
+	for i := range n {
+		for j := range d {
+			if r.IntN(4) == 0 {
+				indices = append(indices, j)
+			}
+		}
+		row := indices[starts[i]:]
+		ones := 3 // of ten
+		if slices.Contains(row, 7) {
+			ones += 5
+		}
+		if slices.Contains(row, 42) {
+			ones -= 2
+		}
+		if r.IntN(10) < ones {
+			y[i] = 1
+		}
+		starts = append(starts, len(indices))
+	}
+	x, err := dpglm.NewSparse(n, d, starts, indices, slices.Repeat([]float64{1}, len(indices)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 10, Intercept: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cfg := dpglm.FrankWolfeConfig{Steps: 2, EntryBound: 1}
+	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // leave out for a release
+	m, err := dpglm.FrankWolfe(context.Background(), data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(2, 1e-6), cfg, env)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for j, w := range m.Weights()[:d] {
+		if w != 0 {
+			fmt.Printf("column %d, raises: %v\n", j, w > 0)
+		}
+	}
+	// Output:
+	// column 7, raises: true
+	// column 42, raises: false
 }

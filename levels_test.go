@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -53,7 +54,7 @@ func stays(t testing.TB, schema string, persons int) *tables.Table {
 		}
 		fmt.Fprintf(&b, "%s,%.1f,%s,p%d\n", level, age, []string{"medicine", "surgery", "eyes"}[ward], i/2)
 	}
-	return readTable(t, schema, b.String())
+	return given.ReadTable(t, schema, b.String())
 }
 
 func staysData(t testing.TB, schema string, persons int) *dpglm.Dataset {
@@ -259,7 +260,7 @@ func TestLossesThatDontSuitLevels(t *testing.T) {
 	if _, err := dpglm.Softmax(t.Context(), data, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 5}, nil); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `must be 4, the levels of "outcome"`) {
 		t.Errorf("five classes: %v", err)
 	}
-	m := clinicModel(t)
+	m := given.ClinicModel(t)
 	if _, err := m.PredictLevels(map[string]string{"age": "70", "days": "10", "ward": "surgery"}); !errors.Is(err, dpglm.ErrConfig) || m.Levels() != nil {
 		t.Errorf("levels of a model of yes and no: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -204,7 +205,7 @@ func TestOneAgainstRestRefuses(t *testing.T) {
 		"real labels":   {d, squared, b, 4, auto, dpglm.ErrConfig},
 		"offsets":       {shifted, logistic, b, 4, auto, dpglm.ErrConfig},
 		"no budget":     {d, logistic, dpglm.Budget{}, 4, auto, dpglm.ErrBudget},
-		"greedy":        {d, logistic, b, 4, greedy{}, dpglm.ErrBudget},
+		"greedy":        {d, logistic, b, 4, given.Greedy{}, dpglm.ErrBudget},
 	} {
 		var spent *dpglm.Interrupted
 		_, err := dpglm.OneAgainstRest(t.Context(), c.d, c.p, c.b, dpglm.OneAgainstRestConfig{Classes: c.classes, Learner: c.l}, nil)

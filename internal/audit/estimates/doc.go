@@ -1,0 +1,5 @@
+// Package estimates draws data of known truth and holds estimates against it: how near they come
+// to the fit without privacy, and that none is worse than the constant.
+//
+// Read estimate_test.go first: it has the worlds that the others draw from.
+package estimates

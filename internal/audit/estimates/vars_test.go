@@ -1,0 +1,9 @@
+package estimates_test
+
+import (
+	"context"
+)
+
+var (
+	ctx = context.Background()
+)

@@ -1,0 +1,9 @@
+package inference_test
+
+import (
+	"context"
+)
+
+var (
+	ctx = context.Background()
+)

@@ -1,0 +1,9 @@
+package persons_test
+
+import (
+	"context"
+)
+
+var (
+	ctx = context.Background()
+)

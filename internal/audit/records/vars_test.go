@@ -1,0 +1,13 @@
+package records_test
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+var (
+	ctx      = context.Background()
+	logistic = dpglm.Problem{Loss: losses.Logistic{}}
+)

@@ -1,0 +1,46 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// inferences are Infer on each of its ways; which one a run takes follows from n·μ.
+func inferences() []learned {
+	few := dpglm.InferConfig{}
+	first, tight := map[string]float64{inferred + " #1": 1 - 1e-9}, map[string]float64{inferred: 0.8}
+	return []learned{
+		{"Infer, constant model", 24, few, losses.Logistic{}, 0, dpglm.GDP(1), nil, first},
+		{"Infer, classes", 24, few, losses.Logistic{}, 0, dpglm.GDP(25), nil, nil},
+		{"Infer, approximate", 40, few, losses.Squared{}, 0, dpglm.ApproxDP(60, 1e-6), nil, tight},
+		{"Infer, counts", 40, few, losses.Poisson{}, 0, dpglm.GDP(40), nil, nil},
+		{"Infer, probit", 24, few, losses.Probit{}, 0, dpglm.GDP(25), nil, nil},
+		{"Infer, amounts", 40, few, losses.Gamma{Least: 0.1}, 0, dpglm.GDP(40), nil, nil},
+		{"Infer, classes, large budget", 24, few, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
+		{"Infer, real labels, large budget", 40, few, losses.Squared{}, 0, dpglm.GDP(3000), nil, nil},
+	}
+}
+
+// inferred is the label of an inference's releases.
+const inferred = "inference"
+
+// wholly are trials of all that Infer returns, not of the model alone: coefficients with
+// their standard errors, and the covariance matrix.
+func wholly(t *testing.T) []*trial {
+	t.Helper()
+	var all []*trial
+	for _, l := range inferences() {
+		for _, form := range []string{"dense", "sparse schema, intercept"} {
+			c := l.on(t, form, designs(l.n, l.loss.Labels())[form])
+			c.name += ", with errors"
+			c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+				return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, l.budget, dpglm.InferConfig{}, env)
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}

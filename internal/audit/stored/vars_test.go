@@ -1,0 +1,14 @@
+package stored_test
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+var (
+	ctx      = context.Background()
+	logistic = dpglm.Problem{Loss: losses.Logistic{}}
+	squared  = dpglm.Problem{Loss: losses.Squared{}}
+)
