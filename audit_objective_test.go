@@ -43,7 +43,7 @@ func newPerturbed(t *testing.T, p Problem, clip, ratio, lambda float64) perturbe
 // lawOf lays a grid over the law of a calibrated objective perturbation.
 func lawOf(o *objective) perturbed {
 	q := perturbed{objective: o, sigma: o.clip / o.law.Ratio}
-	const cells, steepness = 200, 5.0
+	const cells, steepness = 80, 5.0
 	farthest := (8*q.sigma + 2*o.clip) / o.lambda
 	for k := range cells + 1 { // finer near 0
 		q.grid = append(q.grid, farthest*math.Sinh(steepness*(2*float64(k)/cells-1))/math.Sinh(steepness))
