@@ -317,9 +317,12 @@ func (d design) changed(p pair, r *rand.Rand) pair {
 // them at the bounds, and climbs from the worst one for each release.
 func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 	t.Helper()
-	draws, climbs := 30, 30
-	if audits() {
+	draws, climbs, more := *pairs, *pairs, 300
+	switch {
+	case *longAudit:
 		draws, climbs = 300, 1000
+	case testing.Short(): // what a search finds doesn't depend on processors or the race detector
+		draws, climbs, more = 1, 0, 0
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	base := c.design.base(seed)
@@ -340,7 +343,7 @@ func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 	}
 	for _, release := range releases {
 		_, want := c.reach(release)
-		for k := 0; k < 300 && best[release] < want; k++ {
+		for k := 0; k < more && best[release] < want; k++ {
 			try(c.design.changed(worst[release], r))
 		}
 	}

@@ -361,7 +361,7 @@ func TestOpenRowsRefuses(t *testing.T) {
 	if _, err := dpglm.OpenRows(ctx, path+"2", bounds); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := dpglm.OpenRows(ctx, "storedrows_test.go", bounds); !errors.Is(err, dpglm.ErrRowFile) {
+	if _, err := dpglm.OpenRows(ctx, "rows_test.go", bounds); !errors.Is(err, dpglm.ErrRowFile) {
 		t.Errorf("another file: %v", err)
 	}
 	good, bad := stored(t, given.Sparsely(mat.DenseCopyOf(x.Slice(0, 600, 0, 4))), y[:600], bounds), make([]float64, 600)
