@@ -166,6 +166,9 @@ func TestObjectiveLawBySearch(t *testing.T) {
 // where the log-determinant takes most of it. Where that takes too much, it refuses;
 // with half the log-determinant it would not, and neighbours would reach 8 δ.
 func TestObjectiveCalibrationBySearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	s := Shape{Rows: 2, Dim: 1, FeatureBound: 1, LabelBound: 1.5}
 	for _, c := range []struct {
 		clip, lambda, epsilon, delta float64

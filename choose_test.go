@@ -27,6 +27,9 @@ func fourRows(t *testing.T, last float64) *Dataset {
 // probability ∝ exp(−ε·q_j/(2·limit)), q_j its clipped losses' sum, counted by
 // hand. One replaced row changes no such probability by more than e^ε.
 func TestSelectModelLaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	const epsilon, limit, draws = 2.0, 1.5, 20_000
 	models := [][]float64{{0}, {1}, {-1}}
 	law := func(last float64) []float64 {

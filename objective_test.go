@@ -160,6 +160,9 @@ func TestObjectiveOutputNoise(t *testing.T) {
 // For every kind of budget and share the λ that is chosen has a predicted risk close
 // to the least of all λ, each with the ratio that the accounting finds for it.
 func TestObjectiveLambdaIsBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	s := Shape{Rows: 20_000, Dim: 30, FeatureBound: 1, LabelBound: 1}
 	for _, b := range []Budget{
 		GDP(0.05), GDP(0.5), GDP(4), GDP(0.5).share(3), ApproxDP(1, 1e-6).shareByMu(3),

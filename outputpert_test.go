@@ -234,6 +234,9 @@ func TestOutputPerturbationBudgets(t *testing.T) {
 // bounds are five and a half standard errors: a false alarm has a probability below
 // 10⁻⁶ in all.
 func TestOutputPerturbationNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	const n, dim, runs = 10, 5, 4000
 	d := objData(t, n, dim-1, losses.Logistic{}, Bounds{Feature: 1, Intercept: true})
 	c, p := OutputPerturbationConfig{Lambda: 2}, Problem{losses.Logistic{}, 3}

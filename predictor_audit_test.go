@@ -16,6 +16,9 @@ import (
 // should do so nearly as well, so that half the noise would be noticed. Each audit
 // errs with probability 1e-6; seeds 1 and 2.
 func TestAuditPredictions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	const queries = 30_000
 	makers := map[string]struct {
 		rows int

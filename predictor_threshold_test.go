@@ -14,6 +14,9 @@ import (
 // probability of either answer by at most a factor e^ε, with ties among the
 // features, for walks within any limit. Both are attained.
 func TestThresholdNeighbours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for the race detector, and has nothing for it")
+	}
 	vote := mechanisms.Vote{Epsilon: 0.8}
 	r := rand.New(rand.NewPCG(3, 4))
 	queries := [][]float64{{-1}, {-0.5}, {-0.25}, {0}, {0.3}, {0.5}, {0.75}, {1}, {1e9}}
