@@ -59,7 +59,8 @@ type OutputPerturbationConfig struct {
 // released first, as for [NoisyGD] (by Laplace noise under [PureDP], with at most half of ε). Losses are
 // continued linearly where gradients are longer than NoisyGD's clip C, D is at most 2C, and ‖w̃‖ ≤ C/λ for
 // any data, so that no ball binds; B in λ is that of NoisyGD's steps. By James and Stein's rule the result is then
-// multiplied by 1 − σ²q/‖w‖², or is 0, q being the 95 % quantile of χ² with d degrees of freedom. With noise s times the sensitivity in each coordinate, H the
+// multiplied by 1 − σ²q/‖w‖², or is 0, q being the 95 % quantile of χ² with d degrees of freedom, or by
+// 1 − 10·(¾Xσ)²/v where that is more, as noise then makes out little of what scores vary by. With noise s times the sensitivity in each coordinate, H the
 // smoothness and L the Lipschitz constant of the loss, λ minimises a bound on the
 // excess empirical risk:
 //
@@ -117,7 +118,7 @@ func (c OutputPerturbationConfig) planned(s Shape, p Problem) (*outputPerturbati
 	if asked.Radius == 0 || s.begun {
 		o.around = true
 		o.trained = everywhereSmooth(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
-		o.radius = asked.forSteps(s).Radius
+		o.radius = math.Min(asked.forSteps(s).Radius, p.Radius)
 	} else {
 		o.trained = smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	}
@@ -204,6 +205,11 @@ func (o *outputPerturbation) train(r *run) ([]float64, error) {
 	return w, err
 }
 
+// noiseFelt limits what noise costs where there is nothing to find, and the length of the noise doesn't
+// tell: a result with the part v of what typical scores vary by as noise is shortened to 1 − noiseFelt·v at
+// least, so that noise makes out .015 of it at most.
+const noiseFelt = 10
+
 // trainAround releases the minimiser from the constant model on, shortened.
 func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance, error)) ([]float64, error) {
 	sums, err := r.data.Under(o.trained)
@@ -229,7 +235,9 @@ func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance
 		vector.Project(w, o.clip/o.Lambda)
 	}
 	sd := o.sensitivity() * o.noise.perSensitivity()
-	floats.Scale(kept(floats.Dot(w, w), sd*sd, len(w)), w)
+	t := typicalOf(o.trained, typicalRow*o.shape.FeatureBound, typicalLabel*o.shape.LabelBound)
+	quiet := 1 - noiseFelt*math.Pow(sd*t.row, 2)/t.variance
+	floats.Scale(math.Max(kept(floats.Dot(w, w), sd*sd, len(w)), quiet), w)
 	floats.Add(w, centre)
 	r.progress(1, 1)
 	return w, nil
