@@ -5,9 +5,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/estimate"
-	"github.com/dpglm/dpglm/internal/evaluate"
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -99,12 +96,4 @@ func predictLevels(names []string, p *mat.Dense) []LevelPrediction {
 		}
 	}
 	return out
-}
-
-// levelDim is how many counts a joint histogram of so many levels has at most.
-func levelDim(k int) int { return k * max(len(histogram.ScoreEdges(1))+1, evaluate.MostCells+k+1) }
-
-// crossing returns about the last point from low to high up to which below holds.
-func crossing(low, high float64, below func(float64) bool) float64 {
-	return estimate.Crossing(low, high, below)
 }

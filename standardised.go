@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/evaluate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -83,7 +84,7 @@ type StandardisedGDConfig struct{}
 // to R; √2·R² for their second moments, and for a Hessian's; 2C for clipped gradients, or
 // 2√(C² + k²) beside an intercept of range k (curator.Framed). A row is in one cell of a
 // histogram of levels and scores, whose edges are public or made of what was released, so that it is
-// √2 again; it is asked for as that of [EvaluateLevels]. Everything else follows
+// √2 again; it is asked for as that of [Evaluate]. Everything else follows
 // from what was released and from public facts.
 //
 // # Parameters
@@ -128,7 +129,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, where thresholds are to be estimated")
 		}
 		p.Loss, levels = l.Filled(), l.Levels
-		coordinates = max(coordinates, levelDim(levels))
+		coordinates = max(coordinates, evaluate.LevelsSize(levels).Dim)
 	}
 	s, err := s.under(p.Loss)
 	if err != nil {
