@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -253,7 +254,11 @@ func TestEvaluationCovers(t *testing.T) {
 		_, _, z, y := p.draw(t, 300_000, r)
 		truth := p.exact(z, y)
 		missed := make([]int, len(truth))
-		for seed := range uint64(120) {
+		trials, most := uint64(40), 10 // by chance more miss with a probability below 1e-5 a figure; 20 of 120 with -audit
+		if f := flag.Lookup("audit"); f != nil && f.Value.String() == "true" {
+			trials, most = 120, 20
+		}
+		for seed := range trials {
 			d, m, _, _ := p.draw(t, 2000, r)
 			for k, v := range p.figuresOf(evaluatedBy(t, d, m, 0.7, seed+1)) {
 				if !(v.Low <= truth[k] && truth[k] <= v.High) {
@@ -263,8 +268,8 @@ func TestEvaluationCovers(t *testing.T) {
 		}
 		t.Log(name, missed)
 		for k, n := range missed {
-			if n > 20 {
-				t.Errorf("%s: %d of 120 intervals miss figure %d, %.4f", name, n, k, truth[k])
+			if n > most {
+				t.Errorf("%s: %d of %d intervals miss figure %d, %.4f", name, n, trials, k, truth[k])
 			}
 		}
 	}
