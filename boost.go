@@ -97,7 +97,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, after(child, 1)
-	plan.indexes, plan.starts = child.indexes, child.starts && s.begun
+	plan.asks.indexes, plan.asks.starts = child.asks.indexes, child.asks.starts && s.begun
 	if x.start != nil && plan.Passes > 0 {
 		plan.Passes += x.start.passes()
 	}
@@ -113,7 +113,7 @@ func (x *boost) plan(chunk Shape, asked Problem, b Budget) error {
 		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim); err != nil {
 			return err
 		}
-		if x.child, err = planChild(x.Learner, begun, asked, x.start.rest); err != nil || x.child.starts {
+		if x.child, err = planChild(x.Learner, begun, asked, x.start.rest); err != nil || x.child.asks.starts {
 			return err
 		}
 		x.start = nil // the learner doesn't ask for it

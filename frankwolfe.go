@@ -154,7 +154,7 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound = 64 * f.rest.problem.Radius // an expectation, as for StandardisedGD
-	plan.Passes, plan.indexes = c.Steps+c.moves()+2, true
+	plan.Passes, plan.asks.indexes = c.Steps+c.moves()+2, true
 	if c.Output == Refit {
 		plan.Passes += 42
 		if x := f.rest.estimate; x.Hopeless() {

@@ -131,7 +131,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		}
 	}
 	for _, child := range g.plans {
-		plan.indexes = plan.indexes || child.indexes
+		plan.asks.indexes = plan.asks.indexes || child.asks.indexes
 		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}
@@ -282,7 +282,7 @@ func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) e
 		return err
 	}
 	for _, plan := range g.plans {
-		if !plan.starts {
+		if !plan.asks.starts {
 			g.GridSearchConfig, g.plans, g.start = resolved, nil, nil
 			return nil
 		}

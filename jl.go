@@ -118,7 +118,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return c.train(r, child, bound, allow)
 	})
 	if err == nil {
-		plan.projects = c.projection(bound)
+		plan.asks.projects = c.projection(bound)
 	}
 	return plan, err
 }
@@ -139,9 +139,9 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 	if err != nil {
 		return nil, err
 	}
-	plan.indexes = child.indexes
+	plan.asks.indexes = child.asks.indexes
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
-	plan.joint, plan.holds, plan.starts = child.joint, child.holds, child.starts
+	plan.asks.joint, plan.asks.holds, plan.asks.starts = child.asks.joint, child.asks.holds, child.asks.starts
 	return plan, nil
 }
 

@@ -142,19 +142,19 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.starts = g.shape.begun
+	plan.asks.starts = g.shape.begun
 	questions := g.questions()
 	plan.Passes = max(questions, 2) // two for second moments, where they pay
 	if g.start != nil {
 		plan.Passes += g.start.passes()
 	}
-	plan.asked = g.problem.Loss
-	plan.descent = &curator.Descent{Steps: questions, Clip: g.Clip, Radius: g.ball.Radius, Mu: schedule.Ledger().Mu()}
+	plan.asks.of = g.problem.Loss
+	plan.asks.descent = &curator.Descent{Steps: questions, Clip: g.Clip, Radius: g.ball.Radius, Mu: schedule.Ledger().Mu()}
 	if g.around { // where parties hold the rows, the centre is 0
-		plan.descent.Mu = math.Hypot(math.Sqrt(float64(g.Steps))*g.step.Mu, g.witness.Mu)
+		plan.asks.descent.Mu = math.Hypot(math.Sqrt(float64(g.Steps))*g.step.Mu, g.witness.Mu)
 	}
 	if _, squared := p.Loss.(losses.Squared); !squared || g.Clip < NoClip {
-		plan.joint = questions
+		plan.asks.joint = questions
 	}
 	return plan, nil
 }

@@ -89,7 +89,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err != nil {
 		return nil, err
 	}
-	plan.starts = o.shape.begun
+	plan.asks.starts = o.shape.begun
 	if o.around {
 		plan.weightBound = o.clip / o.Lambda
 	}

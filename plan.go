@@ -49,13 +49,18 @@ type Plan struct {
 	// deviation spread in each coordinate.
 	weightBound, spread float64
 
+	asks asks
+}
+
+// asks is what training asks of rows, and of a learner around it.
+type asks struct {
 	joint    int        // of the passes at least so many can answer other plans' questions, too
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
-	indexes  bool       // whether training reads single columns, so that the rows must lie in memory
+	indexes  bool       // whether it reads single columns, so that the rows must lie in memory
 	// descent is what parties are told, where sums of gradients are all that it asks of rows.
 	descent *curator.Descent
-	asked   losses.Loss // of these gradients
+	of      losses.Loss // that these gradients are of
 	starts  bool        // whether it begins at a start that a learner around it releases
 }
 
@@ -195,8 +200,8 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	loss, found := p.loss, []float64(nil)
-	if p.descent != nil {
-		if data, err = data.Agree(ctx, p.asked, *p.descent); err != nil {
+	if p.asks.descent != nil {
+		if data, err = data.Agree(ctx, p.asks.of, *p.asks.descent); err != nil {
 			return nil, stopped(allow, ledger, err)
 		}
 	}
@@ -212,10 +217,10 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 
 // takes refuses data that the plan isn't for; by public facts.
 func (p *Plan) takes(d *curator.Data) error {
-	if p.indexes && d.Stored() {
+	if p.asks.indexes && d.Stored() {
 		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns")
 	}
-	if p.descent == nil {
+	if p.asks.descent == nil {
 		if err := ofOneParty(d); err != nil {
 			return err
 		}

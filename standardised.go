@@ -194,7 +194,7 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 		return plan, nil
 	}
 	// The shortest descent has four steps, and a frame keeps the rows' norms and factors.
-	plan.Passes, plan.joint, plan.holds = passes, 4, 4
+	plan.Passes, plan.asks.joint, plan.asks.holds = passes, 4, 4
 	return plan, nil
 }
 

@@ -82,14 +82,14 @@ func batches(plans []*Plan) (all [][]int) {
 	for i, p := range plans {
 		b := 0
 		for ; b < len(all); b++ {
-			if first := plans[all[b][0]]; p.joint > 0 && first.joint > 0 && first.projects == p.projects && held[b]+p.holds <= mostHeld {
+			if first := plans[all[b][0]]; p.asks.joint > 0 && first.asks.joint > 0 && first.asks.projects == p.asks.projects && held[b]+p.asks.holds <= mostHeld {
 				break
 			}
 		}
 		if b == len(all) {
 			all, held = append(all, nil), append(held, 0)
 		}
-		all[b], held[b] = append(all[b], i), held[b]+p.holds
+		all[b], held[b] = append(all[b], i), held[b]+p.asks.holds
 	}
 	return all
 }
@@ -103,8 +103,8 @@ func passes(plans []*Plan) int {
 			if plans[i].Passes == 0 {
 				return 0
 			}
-			most = max(most, plans[i].joint)
-			total += plans[i].Passes - plans[i].joint
+			most = max(most, plans[i].asks.joint)
+			total += plans[i].Passes - plans[i].asks.joint
 		}
 		total += most
 	}
