@@ -65,7 +65,7 @@ func (s *Sums) answer(values []float64, l2 float64) release.Answer {
 
 // Gradient is the sum of the rows' gradients at w, each scaled down to norm clip
 // where it is longer; clip = +Inf is no clip. Its sensitivity is that at ‖w‖:
-// [rows.Sums.GradientSensitivity].
+// [questions.Sums.GradientSensitivity].
 func (s *Sums) Gradient(ctx context.Context, w []float64, clip float64) (release.Answer, error) {
 	g := make([]float64, s.Dim())
 	err := s.s.Gradient(ctx, g, w, clip)
