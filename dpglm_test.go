@@ -23,7 +23,7 @@ var (
 	logistic = dpglm.Problem{Loss: losses.Logistic{}}
 	squared  = dpglm.Problem{Loss: losses.Squared{}}
 
-	separable, dataset, seeded, run = given.Separable, given.Dataset, given.Seeded, given.Fit
+	separable, dataset, seeded = given.Separable, given.Dataset, given.Seeded
 )
 
 func TestBadData(t *testing.T) {

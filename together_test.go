@@ -114,7 +114,9 @@ func TestTrainedTogetherAsAlone(t *testing.T) {
 
 // Plans are cut into those that may share readings, none of which holds too much.
 func TestBatches(t *testing.T) {
-	plan := func(joint, holds, k int) *Plan { return &Plan{asks: asks{joint: joint, holds: holds, projects: projection{k: k}}} }
+	plan := func(joint, holds, k int) *Plan {
+		return &Plan{asks: asks{joint: joint, holds: holds, projects: projection{k: k}}}
+	}
 	gd, solver, held, image := plan(5, 0, 0), plan(0, 0, 0), plan(4, 10, 0), plan(5, 0, 3)
 	got := batches([]*Plan{gd, solver, held, image, gd, solver, held, held, image})
 	want := [][]int{{0, 2, 4, 6}, {1}, {3, 8}, {5}, {7}}

@@ -1,4 +1,4 @@
-package dpglm_test
+package classes_test
 
 import (
 	"encoding/json"
