@@ -125,6 +125,7 @@ func (e *Encoding) scaledNorm(x []float64) float64 {
 	return largest * math.Sqrt(sum)
 }
 
+// Feature is column j's raw value v, scaled and shifted.
 func (e *Encoding) Feature(j int, v float64) float64 {
 	if e.Scale == nil {
 		return v
@@ -160,15 +161,17 @@ func (e *Encoding) Shrink(norm float64) float64 {
 	return 1
 }
 
-// bound turns a raw row, admitted, into its features times the factor s.
+// Bounded turns a raw row, admitted, into its features times the factor s.
 func (e *Encoding) Bounded(u []float64, s float64) {
 	row := u[:e.Columns]
-	if e.Scale != nil {
-		for j, v := range row {
-			row[j] = e.Feature(j, v)
+	if e.Scale == nil {
+		floats.Scale(s, row)
+	} else {
+		scale, shift := e.Scale[:len(row)], e.Shift[:len(row)]
+		for j, v := range row { // as Feature, without its branch: each pass over rows comes by here
+			row[j] = s * (float64(scale[j]*v) + shift[j])
 		}
 	}
-	floats.Scale(s, row)
 	if e.Intercept {
 		u[e.Columns] = e.Constant
 	}
