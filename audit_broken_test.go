@@ -107,10 +107,10 @@ func louder(e *release.Event) { floats.Scale(2, e.Values) }
 
 // misstated is one step of Noisy GD on the row (1), with a loss that misstates
 // itself.
-func misstated(l losses.Loss, facts Facts, y0, y1, reach float64) audited {
+func misstated(l losses.Loss, facts Facts, y0, y1, reachable float64) audited {
 	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{l, 1e3}, GDP(1), y0, y1)
 	p.facts = facts
-	return audited{l.Name(), inMu, 1, reach, shortRuns, p.sample(firstWeight)}
+	return audited{l.Name(), inMu, 1, reachable, shortRuns, p.sample(firstWeight)}
 }
 
 // halved states half of its diameter: the longest gradient instead of the largest

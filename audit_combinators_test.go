@@ -109,7 +109,7 @@ func auditedCombinators(t *testing.T) []audited {
 	add("GridSearch by error, selection", epsilon, combined(byError, even, 3), firstWeight)
 	add("GridSearch by error, training", epsilon/2, combined(byError, []float64{1, 0, 1, -1}, 1), ofSecondModel)
 	add("Boost, selection", epsilon, combined(boost, even, 3), firstWeight)
-	add("Boost by noisy max, selection", noisyMaxReach(epsilon), combined(noisy, even, 3), firstWeight)
+	add("Boost by noisy max, selection", noisyMaxRatio(epsilon), combined(noisy, even, 3), firstWeight)
 	add("Boost, training", epsilon, combined(single, []float64{0, 1, 1, 1}, 0), secondWeight)
 	add("Boost, training, persons", epsilon, combined(single, []float64{0, 1, 1, 1}, 0).ofPersons(), secondWeight)
 	return append(list, auditedByLoss(epsilon))
@@ -144,7 +144,7 @@ func auditedByLoss(epsilon float64) audited {
 		}
 		p.x[side], p.y[side] = x, y
 	}
-	return audited{"GridSearch by loss, selection", inEpsilon, epsilon, byLossReach(epsilon, held), 200_000,
+	return audited{"GridSearch by loss, selection", inEpsilon, epsilon, byLossRatio(epsilon, held), 200_000,
 		p.sample(func(w []float64) float64 { return w[1] })}
 }
 
@@ -157,9 +157,9 @@ func ofSecondModel(w []float64) float64 {
 	return -w[1]
 }
 
-// byLossReach is what auditedByLoss reaches: either model loses the cap on one of
+// byLossRatio is what auditedByLoss reaches: either model loses the cap on one of
 // the two rows, or the first loses it on both.
-func byLossReach(epsilon, held float64) float64 {
+func byLossRatio(epsilon, held float64) float64 {
 	k := losses.Logistic{}.Constants(10, 0)
 	limit, logs := math.Min(k.Value, maxCap*k.AtZero), math.Log(2*2/0.05)
 	m := mechanisms.GeneralizedExponential{Epsilon: epsilon, Beta: 0.05}
@@ -167,5 +167,5 @@ func byLossReach(epsilon, held float64) float64 {
 	rest := (held-2)*small + math.Sqrt(2*limit*k.AtZero*logs*held) + limit*logs/3
 	zero := k.AtZero * held
 	even := limit + small + rest
-	return generalizedReach(m, []float64{even, even, zero}, []float64{2*limit + rest, 2*small + rest, zero}, []float64{limit, limit, 0})
+	return generalizedRatio(m, []float64{even, even, zero}, []float64{2*limit + rest, 2*small + rest, zero}, []float64{limit, limit, 0})
 }

@@ -61,11 +61,11 @@ func auditedMechanisms(t *testing.T) []audited {
 		selection("mechanisms.PermuteAndFlip", epsilon, func(q []float64, src mechanisms.Source) (int, error) {
 			return mechanisms.PermuteAndFlip{Epsilon: epsilon}.Select(q, sensitivity, src)
 		}),
-		selection("mechanisms.NoisyMax", noisyMaxReach(epsilon), func(q []float64, src mechanisms.Source) (int, error) {
+		selection("mechanisms.NoisyMax", noisyMaxRatio(epsilon), func(q []float64, src mechanisms.Source) (int, error) {
 			return mechanisms.NoisyMax{Epsilon: epsilon}.Select(q, sensitivity, src)
 		}),
 		{"mechanisms.GeneralizedExponential", inEpsilon, epsilon,
-			generalizedReach(unequal, first, second, []float64{sensitivity, 0}), 100_000,
+			generalizedRatio(unequal, first, second, []float64{sensitivity, 0}), 100_000,
 			repeated(func(side int, src mechanisms.Source) (float64, error) {
 				i, err := unequal.Select([][]float64{first, second}[side], []float64{sensitivity, 0}, src)
 				return float64(i), err
@@ -73,16 +73,16 @@ func auditedMechanisms(t *testing.T) []audited {
 	}
 }
 
-// noisyMaxReach is the log-ratio between the probabilities that the second of two
+// noisyMaxRatio is the log-ratio between the probabilities that the second of two
 // even candidates wins and that it does when it falls behind by twice the
 // sensitivity, ε noise scales: a difference of two Laplace variables exceeds ε
 // with probability ½e^-ε(1 + ε/2).
-func noisyMaxReach(epsilon float64) float64 { return epsilon - math.Log1p(epsilon/2) }
+func noisyMaxRatio(epsilon float64) float64 { return epsilon - math.Log1p(epsilon/2) }
 
-// generalizedReach is the largest log-ratio over candidates between the laws of
+// generalizedRatio is the largest log-ratio over candidates between the laws of
 // the generalized exponential mechanism on two lists of scores, by its
 // definition.
-func generalizedReach(m mechanisms.GeneralizedExponential, first, second, sens []float64) float64 {
+func generalizedRatio(m mechanisms.GeneralizedExponential, first, second, sens []float64) float64 {
 	law := func(q []float64) []float64 {
 		t, p, total := 2*math.Log(float64(len(q))/m.Beta)/m.Epsilon, make([]float64, len(q)), 0.0
 		for i := range q {

@@ -107,15 +107,15 @@ func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (f
 	if len(weights) == 0 {
 		return 0, check.Fail(ErrShape, "len(weights)", 0, "must be at least 1")
 	}
-	longest := 0.0
+	widest := 0.0
 	for j, w := range weights {
 		r := vector.Norm(w)
 		if !(r <= check.MaxScale) {
 			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
 		}
-		longest = math.Max(longest, r)
+		widest = math.Max(widest, r)
 	}
-	largest := s.FeatureBound * longest
+	largest := s.FeatureBound * widest
 	if err := losses.Validate(loss, largest, s.LabelBound); err != nil {
 		return 0, err
 	}

@@ -32,7 +32,7 @@ import (
 //     whose order is secret and drawn afresh, such runs are refused once something was released.
 //   - A journal belongs to one run: two programs that go on with copies of it draw two releases
 //     where the ledger counts one.
-//   - Parties of [OpenShards] agree to the plan once more, and count it once more as spent.
+//   - Parties of [OpenParties] agree to the plan once more, and count it once more as spent.
 //   - Env.NoiseForTests, where there is one, goes on where it was, or noise is used twice.
 type Journal interface {
 	// Records returns all records that were appended, the earliest first.

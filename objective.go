@@ -166,18 +166,18 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 // of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
 func (o *objective) outputNoise(lambda, sigma float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
-	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * o.weightBound(lambda, o.longest(sigma))
+	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * o.weightBound(lambda, o.normBound(sigma))
 	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
 }
 
-// longest is the norm that b is held to.
-func (o *objective) longest(sigma float64) float64 {
+// normBound is the norm that b is held to.
+func (o *objective) normBound(sigma float64) float64 {
 	return sigma * (math.Sqrt(float64(o.shape.Dim)) + 64 + 2*o.law.Ratio)
 }
 
 // weightBound bounds the norm of the minimiser.
-func (o *objective) weightBound(lambda, longest float64) float64 {
-	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, longest)
+func (o *objective) weightBound(lambda, normBound float64) float64 {
+	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
 }
 
 // train releases the minimiser.

@@ -117,7 +117,7 @@ func TestMinimiserIsWithinWeightBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero := math.Sqrt(2*n*o.trained.Constants(0, 10).AtZero/o.lambda) * 1.1
-	if bound := o.weightBound(o.lambda, o.longest(sigma)); !(math.Abs(theta) >= zero && math.Abs(theta) <= bound/1.05) {
+	if bound := o.weightBound(o.lambda, o.normBound(sigma)); !(math.Abs(theta) >= zero && math.Abs(theta) <= bound/1.05) {
 		t.Errorf("|θ| = %g: beyond %g if the loss were positive, bound %g", theta, zero, bound)
 	}
 }

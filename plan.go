@@ -154,13 +154,13 @@ func after(child *Plan, others int) int {
 // noise is drawn, a cancelled ctx, rows that can't be read, or a worker that fails, nothing is
 // spent; after that the error is *Interrupted. Errors about the data come before anything is
 // spent: of another shape ([ErrShape]), of labels that don't fit the loss ([ErrLabel]), or of rows
-// that a party of [OpenShards] refuses.
+// that a party of [OpenParties] refuses.
 func (p *Plan) Run(ctx context.Context, d *Dataset, env *Env) (*Model, error) {
 	return p.observed(ctx, d, env, nil)
 }
 
 // Check reads d as Run does at first, and returns the error that Run would have about it: whoever
-// keeps a budget can call it before the plan's ledger is spent. Parties of [OpenShards] aren't
+// keeps a budget can call it before the plan's ledger is spent. Parties of [OpenParties] aren't
 // asked before Run.
 func (p *Plan) Check(ctx context.Context, d *Dataset) error {
 	_, err := p.intake(ctx, d)

@@ -90,11 +90,11 @@ func (s *checker) walk(label float64) error {
 			return err
 		}
 		if k > -half {
-			rise, slack, bent := v-v0, float64(constantsTolerance*scale), float64(constantsTolerance*s.c.Slope)
+			rise, slack, slopeSlack := v-v0, float64(constantsTolerance*scale), float64(constantsTolerance*s.c.Slope)
 			switch step := z - z0; {
-			case d < d0-bent:
+			case d < d0-slopeSlack:
 				return s.fail("convexity, φ' before", d0, "at most φ' at a higher score", d, z, label)
-			case d-d0 > float64(s.c.Smoothness*step)+bent:
+			case d-d0 > float64(s.c.Smoothness*step)+slopeSlack:
 				return s.fail("Smoothness", s.c.Smoothness, "at least what φ' rises by for each unit of the score", (d-d0)/step, z, label)
 			case rise < float64(d0*step)-slack:
 				return s.fail("derivative, the least rise of φ by φ'", d0*step, "at most the rise of φ since the score before", rise, z, label)

@@ -42,10 +42,10 @@ func (Probit) at(t float64) float64 {
 func (Probit) Deriv(z, y float64) float64 { return -y * hazard(y*z) }
 
 // Curvature is h(yz)·(yz + h(yz)).
-func (Probit) Curvature(z, y float64) float64 { return bend(y * z) }
+func (Probit) Curvature(z, y float64) float64 { return probitCurvature(y * z) }
 
-// bend is h(t)·(t + h(t)).
-func bend(t float64) float64 {
+// probitCurvature is h(t)·(t + h(t)).
+func probitCurvature(t float64) float64 {
 	if t <= -seam {
 		c := beyond(-t)
 		return math.Min(1, c*(c-t))
@@ -65,7 +65,7 @@ func (l Probit) Constants(z, _ float64) Constants {
 		AtZero:     math.Ln2,
 		Value:      up * l.at(-z),
 		Slope:      up * hazard(-z),
-		Smoothness: math.Min(1, up*bend(-z)),
+		Smoothness: math.Min(1, up*probitCurvature(-z)),
 		Lipschitz:  math.Inf(1),
 	}
 }

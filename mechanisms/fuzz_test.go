@@ -159,8 +159,8 @@ func FuzzRelease(f *testing.F) {
 func checkReleased(t *testing.T, out, value []float64, step float64, scale uint64) {
 	t.Helper()
 	for i, o := range out {
-		reach := 100 * float64(scale) * step // exceeded with probability e^-100
-		if !(math.Abs(o-value[i]) <= reach+math.Abs(value[i])*0x1p-52) {
+		room := 100 * float64(scale) * step // exceeded with probability e^-100
+		if !(math.Abs(o-value[i]) <= room+math.Abs(value[i])*0x1p-52) {
 			t.Errorf("%g became %g, noise scale %g", value[i], o, float64(scale)*step)
 		}
 		if r := o / step; !math.IsInf(r, 0) && r != math.Trunc(r) {

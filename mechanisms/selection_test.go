@@ -50,7 +50,7 @@ func uniforms(seed uint64) func() float64 {
 // searchNeighbours looks for score vectors q and changes |c_i| ≤ sens_i that
 // maximise the objective: random restarts, each followed by coordinate ascent on
 // the change (its corners included) and on the scores.
-func searchNeighbours(sens []float64, reach float64, seed uint64, objective func(q, changed []float64) float64) float64 {
+func searchNeighbours(sens []float64, width float64, seed uint64, objective func(q, changed []float64) float64) float64 {
 	random := uniforms(seed)
 	n := len(sens)
 	var largest float64
@@ -61,7 +61,7 @@ func searchNeighbours(sens []float64, reach float64, seed uint64, objective func
 	for range 25 {
 		q, c := make([]float64, n), make([]float64, n)
 		for i := range q {
-			q[i] = reach * largest * random() * random()
+			q[i] = width * largest * random() * random()
 			c[i] = sens[i] * float64(int(3*random())-1)
 		}
 		value := func() float64 {
@@ -89,7 +89,7 @@ func searchNeighbours(sens []float64, reach float64, seed uint64, objective func
 				if sens[i] == 0 && round > 0 {
 					continue // constants are part of the mechanism, not of the data
 				}
-				try(&q[i], reach*largest*random())
+				try(&q[i], width*largest*random())
 				try(&q[i], math.Abs(q[i]+largest*(random()-0.5)))
 			}
 		}

@@ -156,11 +156,11 @@ func sums(rows *drawn, w []float64, loss losses.Loss) derivatives {
 			label = 2*label - 1
 		}
 		z, weight := floats.Dot(row, w)+rows.offset(i), rows.weight(i)
-		slope, bend := weight*loss.Deriv(z, label), weight*curvature(z, label)
+		slope, weighted := weight*loss.Deriv(z, label), weight*curvature(z, label)
 		for a, v := range row {
 			g[a] += slope * v
 			for b := a; b < dim; b++ {
-				h[a*dim+b] += bend * v * row[b]
+				h[a*dim+b] += weighted * v * row[b]
 				j[a*dim+b] += slope * slope * v * row[b]
 			}
 		}

@@ -85,7 +85,7 @@ func TestMinimisersHaveTheNorm(t *testing.T) {
 	}
 }
 
-// Theorem 4's instance has d blocks of few rows below the bend, and all rows above it.
+// Theorem 4's instance has d blocks of few rows below the corner, and all rows above it.
 func TestTheorem4(t *testing.T) {
 	low, ok := theorem4(4000, 16, 1, 1)
 	if !ok || low.count != 16 || low.rows != 4 { // p = 64/4000

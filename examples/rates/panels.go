@@ -20,7 +20,7 @@ func panels() []panel {
 	}
 }
 
-// smoothLow: d = 16 is below the bend from nε = 500 on, k = (n/2s)^(2/3) being the library's
+// smoothLow: d = 16 is below the corner from nε = 500 on, k = (n/2s)^(2/3) being the library's
 // dimension. At ε = ¼ noise is longer than gradients up to n = 410,000.
 func smoothLow() panel {
 	rows := curve{name: "Noisy GD, n varies, ε = ¼", slopes: []slope{exponent(500, 32000, -1)}}
@@ -39,7 +39,7 @@ func smoothLow() panel {
 	return panel{"smooth-low", "Smooth, d = 16 < (nε)^⅔ (Theorem 1)", "nε", []curve{rows, budgets}}
 }
 
-// smoothHigh: d = 1024 is above the bend up to nε = 280,000. At n = 1000 the projection has
+// smoothHigh: d = 1024 is above the corner up to nε = 280,000. At n = 1000 the projection has
 // k = 25, hardly too few for its error to be near B²/k.
 func smoothHigh() panel {
 	project := curve{name: "JL + Noisy GD", slopes: []slope{exponent(1000, 16000, -2./3)}}
@@ -55,13 +55,13 @@ func smoothHigh() panel {
 // dimensions: at n = 8,000 and ε = ½ the library's k is 63, from where on JL projects and
 // its risk depends on d no more. Output perturbation's doesn't where d holds the worst
 // instance, of 1/λ blocks. Noise is longer than gradients from d = 9 on. Theorem 1 holds
-// for any d: above the bend Noisy GD goes on to rise, and is not the best any more.
+// for any d: above the corner Noisy GD goes on to rise, and is not the best any more.
 func dimensions() panel {
 	const n, epsilon = 8000, 0.5
-	bend := float64(dimension(n, 1, epsilon))
+	corner := float64(dimension(n, 1, epsilon))
 	plain := curve{name: "Noisy GD", slopes: []slope{exponent(11, 512, 0.5)}}
-	project := curve{name: "JL + Noisy GD", slopes: []slope{exponent(11, bend, 0.5), exponent(2*bend, 512, 0)}}
-	perturb := curve{name: "output perturbation", slopes: []slope{exponent(2*bend, 512, 0)}}
+	project := curve{name: "JL + Noisy GD", slopes: []slope{exponent(11, corner, 0.5), exponent(2*corner, 512, 0)}}
+	perturb := curve{name: "output perturbation", slopes: []slope{exponent(2*corner, 512, 0)}}
 	for i := 7; i <= 18; i++ {
 		d := int(math.Round(math.Exp2(float64(i) / 2)))
 		x := float64(d)
@@ -74,7 +74,7 @@ func dimensions() panel {
 
 // norms: D(B), the largest distance of two gradients, is 2 for small B and grows like B for
 // large, so that the bounds B·D for Noisy GD and B^(4/3)·D^(2/3) for output perturbation
-// bend at B ≈ 1. Fits keep off the bend as far as d allows: 32 and 144 are below the k of
+// corner at B ≈ 1. Fits keep off the corner as far as d allows: 32 and 144 are below the k of
 // the smallest B, and labels of 1 carry no norm above √d.
 func norms() panel {
 	distance := func(lo, hi float64) float64 { return math.Log(sensitivity(hi)/sensitivity(lo)) / math.Log(hi/lo) }
@@ -118,7 +118,7 @@ func lipschitz() panel {
 	return panel{"lipschitz", "Lipschitz (Theorems 5, 10)", "nε", []curve{low, high}}
 }
 
-// ranks: the bend is at rank nε/2s = 237, above which no margin is as large as the
+// ranks: the corner is at rank nε/2s = 237, above which no margin is as large as the
 // hardest one should be. Gradient descent is fitted well below, output perturbation anywhere.
 func ranks() panel {
 	const n, d = 2000, 512
@@ -149,7 +149,7 @@ func hardInstance() panel {
 }
 
 // constants: the same algorithm and schedule with the paper's σ, and with the library's.
-// d = 16 is below the bend from ε = 0.03 on, and up to ε = 0.48 noise is longer than
+// d = 16 is below the corner from ε = 0.03 on, and up to ε = 0.48 noise is longer than
 // gradients for both. The library's s(ε, δ) is not quite 1/ε.
 func constants() panel {
 	const n, d = 16000, 16

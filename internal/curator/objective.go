@@ -55,15 +55,15 @@ func (o *objective) at(theta []float64) []float64 {
 
 // minimise returns a point within a tolerance of the minimiser of the objective
 // plus ⟨b, θ⟩: a billionth of what one row's gradient can do, or the rounding floor.
-func (o *objective) minimise(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
+func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) ([]float64, float64, error) {
 	sums := o.sums.s
 	n, x := float64(sums.Len()), sums.FeatureBound()
 	centre := vector.Norm(o.centre)
-	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, longest)
+	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
 		Smoothness: float64(n*sums.Constants(radius+centre).Smoothness*x*x) + o.lambda,
-		Error:      sums.GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+longest)),
+		Error:      sums.GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+normBound)),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, o.at(w), o.clip); err != nil {
@@ -83,14 +83,14 @@ func (o *objective) minimise(ctx context.Context, b []float64, longest float64) 
 }
 
 // WeightBound bounds the norm of the minimiser of n rows' objective with a linear
-// term of norm at most longest, with some room: there
+// term of norm at most normBound, with some room: there
 // (λ/2)‖θ‖² ≤ n·φ(0) + (‖b‖ + n·D)‖θ‖, where each row's loss is at least −D‖θ‖:
 // losses that are continued linearly may fall below zero. With offsets of at most O in
 // magnitude a row's loss is at most φ(0) + O·S at 0, S the largest slope in between, and at
 // least −D(‖θ‖ + O).
-func WeightBound(loss losses.Loss, labelBound, offsetBound float64, n int, featureBound, clip, lambda, longest float64) float64 {
+func WeightBound(loss losses.Loss, labelBound, offsetBound float64, n int, featureBound, clip, lambda, normBound float64) float64 {
 	rows, k, d := float64(n), loss.Constants(offsetBound, labelBound), descent(loss, labelBound)
-	s := longest + float64(rows*math.Min(featureBound*d, clip))
+	s := normBound + float64(rows*math.Min(featureBound*d, clip))
 	atZero := k.AtZero + float64(offsetBound*(k.Slope+d))
 	return 1.1 * (s + math.Sqrt(float64(s*s)+float64(2*lambda*rows*atZero))) / lambda
 }

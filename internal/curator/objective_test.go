@@ -23,7 +23,7 @@ func TestObjectiveDeclares(t *testing.T) {
 				if math.IsInf(clip, 1) && math.IsInf(loss.Constants(everywhere, sampleLabel).Lipschitz, 1) {
 					continue
 				}
-				longest, curvature := 0.0, 0.0
+				normBound, curvature := 0.0, 0.0
 				var slope, declared float64
 				for range 1000 {
 					d := newSample(r, 1, 3, loss.Labels()).neighbour(r, 0, loss.Labels()).open(t, intercept)
@@ -51,11 +51,11 @@ func TestObjectiveDeclares(t *testing.T) {
 					if err := errors.Join(sums.s.Gradient(ctx, a, w, clip), sums.s.Gradient(ctx, b, moved, clip)); err != nil {
 						t.Fatal(err)
 					}
-					longest = math.Max(longest, floats.Norm(a, 2))
+					normBound = math.Max(normBound, floats.Norm(a, 2))
 					curvature = math.Max(curvature, floats.Distance(a, b, 2)/floats.Norm(step, 2))
 				}
-				if longest > slope || longest < 0.8*slope || curvature > declared*(1+1e-9) || curvature < 0.15*declared {
-					t.Errorf("%s, clip %g, intercept %v: gradients of %g with curvature %g, declared %g and %g", loss.Name(), clip, intercept, longest, curvature, slope, declared)
+				if normBound > slope || normBound < 0.8*slope || curvature > declared*(1+1e-9) || curvature < 0.15*declared {
+					t.Errorf("%s, clip %g, intercept %v: gradients of %g with curvature %g, declared %g and %g", loss.Name(), clip, intercept, normBound, curvature, slope, declared)
 				}
 			}
 		}
@@ -163,14 +163,14 @@ func TestSolversCountRounding(t *testing.T) {
 	const clip, n = 1e-3, 3000
 	d := newSample(rand.New(rand.NewPCG(1, 2)), n, 2, losses.Binary).open(t, false)
 	sums := under(t, d, losses.Logistic{})
-	for _, c := range []struct{ longest, lambda float64 }{{1, 1e-3}, {1e8, 1e10}} {
-		longest, lambda := c.longest, c.lambda
-		_, distance, err := (&objective{sums, clip, lambda, nil}).minimise(ctx, []float64{longest, 0}, longest)
+	for _, c := range []struct{ normBound, lambda float64 }{{1, 1e-3}, {1e8, 1e10}} {
+		normBound, lambda := c.normBound, c.lambda
+		_, distance, err := (&objective{sums, clip, lambda, nil}).minimise(ctx, []float64{normBound, 0}, normBound)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if least := (sums.s.GradientError(1, clip) + 2*unit*longest) / lambda; distance < least {
-			t.Errorf("‖b‖ = %g: distance %g, but rounding moves the minimiser by %g", longest, distance, least)
+		if least := (sums.s.GradientError(1, clip) + 2*unit*normBound) / lambda; distance < least {
+			t.Errorf("‖b‖ = %g: distance %g, but rounding moves the minimiser by %g", normBound, distance, least)
 		}
 	}
 	for _, radius := range []float64{1, 1e8} {

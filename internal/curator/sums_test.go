@@ -233,8 +233,8 @@ func TestAnswersByLoops(t *testing.T) {
 				add("sum", short, 3)
 				floats.MulTo(squares, features, features)
 				add("squares", squares, 3)
-				for name, longest := range map[string]float64{"moments": 0.5, "moments, no bound": sampleBound} {
-					short := math.Min(1, longest/length)
+				for name, normBound := range map[string]float64{"moments": 0.5, "moments, no bound": sampleBound} {
+					short := math.Min(1, normBound/length)
 					var packed []float64
 					for j := range features {
 						for k := j; k < len(features); k++ {

@@ -50,9 +50,9 @@ func (r *Run) ByColumns(l Labels) ([]float64, error) {
 }
 
 // shortenRows holds the rows to a norm.
-func (x *columns) shortenRows(longest float64) (err error) {
+func (x *columns) shortenRows(normBound float64) (err error) {
 	f := x.data.Facts()
-	x.data = x.data.Rebound(longest, f.Constant, f.LabelBound)
+	x.data = x.data.Rebound(normBound, f.Constant, f.LabelBound)
 	x.sums, err = x.data.Under(x.run.Problem.Loss)
 	return err
 }
@@ -86,7 +86,7 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	x.frame.Longest = h.Smallest(0.1*x.run.N, 2)
+	x.frame.NormBound = h.Smallest(0.1*x.run.N, 2)
 	x.framed, err = x.sums.Frame(x.run.Task.Ctx, x.frame)
 	return h.Smallest(0.5*x.run.N, 2), err
 }
@@ -103,9 +103,9 @@ func (x *columns) scaledDescent(typical float64) ([]float64, error) {
 	share := x.run.Pool.Left
 	h := 4 * x.labels.Steepest // 1 for the logistic loss
 	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * norm)
-	longest := 128 / (norm * norm * h)
-	steps := int(math.Min(math.Max(training/longest, minColumnSteps), MostColumnSteps))
-	size := math.Min(training/float64(steps), longest)
+	largest := 128 / (norm * norm * h)
+	steps := int(math.Min(math.Max(training/largest, minColumnSteps), MostColumnSteps))
+	size := math.Min(training/float64(steps), largest)
 	u, v, tail := make([]float64, x.run.D+1), make([]float64, x.run.D+1), make([]float64, x.run.D+1)
 	if x.run.Problem.Facts.Intercept {
 		u[x.run.D] = x.labels.Bias / constant

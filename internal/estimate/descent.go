@@ -52,11 +52,11 @@ func (x *Descent) firstStage() Stage {
 	}
 	s := Stage{In: x.Frame.In, Momentum: 0.5, Clips: clipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
-	longest := 16.0
+	mostSteps := 16.0
 	if x.Run.Problem.Loss.Labels() == losses.Real { // whose curvature doesn't fade on the way
-		longest = 48
+		mostSteps = 48
 	}
-	s.Steps = int(math.Min(math.Max(nmu/8, 8), longest))
+	s.Steps = int(math.Min(math.Max(nmu/8, 8), mostSteps))
 	least, ridge := 12.0, 32.0
 	if x.Frame.Isotropic { // a few steps reach everywhere
 		least, ridge, s.Momentum = 4, 4, 0

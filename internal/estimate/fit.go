@@ -33,7 +33,7 @@ func Fit(p Problem, t Task) ([]float64, error) {
 		return x.ByColumns(labels)
 	}
 	if frame.shortens() {
-		if _, err := frame.Shorten(x.LongestLevel(1.2)); err != nil {
+		if _, err := frame.Shorten(x.LevelNormBound(1.2)); err != nil {
 			return nil, err
 		}
 	}

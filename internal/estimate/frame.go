@@ -65,11 +65,11 @@ func (x *Frame) standardise() (few bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	longest := x.run.rowNormBound(h, x.run.fading(200), top)
+	normBound := x.run.rowNormBound(h, x.run.fading(200), top)
 	if x.run.big() {
-		longest = math.Min(top, longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
+		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
 	}
-	top, err = x.whitenBy(plain, longest, momentsShare)
+	top, err = x.whitenBy(plain, normBound, momentsShare)
 	if err != nil {
 		return false, err
 	}
@@ -86,8 +86,8 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	longest := x.run.rowNormBound(h, 0.1, bound)
-	answer, err := plain.Sum(x.run.Task.Ctx, longest)
+	normBound := x.run.rowNormBound(h, 0.1, bound)
+	answer, err := plain.Sum(x.run.Task.Ctx, normBound)
 	sum, err := x.run.Pool.Draw(centreShare, answer, err)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	for j := range sum {
 		sum[j] /= x.run.N
 	}
-	x.Spread = 2 * longest / (x.run.NMu() * math.Sqrt(centreShare))
+	x.Spread = 2 * normBound / (x.run.NMu() * math.Sqrt(centreShare))
 	var square float64
 	for _, a := range sum {
 		square += float64(a * a)
@@ -134,13 +134,13 @@ func (x *Frame) roundFrame(scale float64) (err error) {
 // whitenBy releases second moments in a frame and moves to the one in which they are
 // round. It returns the fraction of the moments in directions that stand out of the
 // noise.
-func (x *Frame) whitenBy(in *curator.Framed, longest, share float64) (float64, error) {
-	answer, err := in.Moments(x.run.Task.Ctx, longest)
+func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) (float64, error) {
+	answer, err := in.Moments(x.run.Task.Ctx, normBound)
 	packed, err := x.run.Pool.Draw(share, answer, err)
 	if err != nil {
 		return 0, err
 	}
-	rho := math.Sqrt(2*float64(x.run.D)) * math.Sqrt2 * longest * longest / (x.run.Problem.Mu * math.Sqrt(share))
+	rho := math.Sqrt(2*float64(x.run.D)) * math.Sqrt2 * normBound * normBound / (x.run.Problem.Mu * math.Sqrt(share))
 	w, ok := whiten(packed, x.run.D, x.run.N, rho)
 	if !ok {
 		return 0, errEigen
@@ -173,13 +173,13 @@ func (x *Frame) secondMoments() error {
 		return err
 	}
 	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
-	longest := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(100), 2))
+	normBound := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(100), 2))
 	if x.run.big() {
-		longest = math.Min(edges[0], longest*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
+		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
 	}
-	drowned := 2 * math.Sqrt(d) * longest * longest / (nmu * math.Sqrt(againShare))
+	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(againShare))
 	if drowned <= 0.3 && (x.Effective-1 < d/2 || x.run.big() || x.run.Pilot) {
-		if _, err := x.whitenBy(x.In, longest, againShare); err != nil {
+		if _, err := x.whitenBy(x.In, normBound, againShare); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func (x *Descent) rewhitened(first Stage, at Iterate) ([]float64, error) {
 	at.U, at.B = turned.U, turned.B
 	var short *linalg.Change
 	if x.Frame.shortens() {
-		if short, err = x.Frame.Shorten(x.Run.LongestLevel(1.2)); err != nil {
+		if short, err = x.Frame.Shorten(x.Run.LevelNormBound(1.2)); err != nil {
 			return nil, err
 		}
 		at.U = short.Stretch(at.U)
@@ -57,13 +57,13 @@ func (x *Descent) turn(at Iterate) (t Turned, ok bool, err error) {
 	if err != nil {
 		return t, false, err
 	}
-	longest := h.Smallest(math.Min(0.05*x.Run.N, 20*math.Sqrt(d)/x.Run.Problem.Mu), 3)
-	longest = math.Max(longest, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.Curvature/(2*math.Sqrt(d+1))))
-	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * longest * longest / (nmu * math.Sqrt(hessianShare))
+	normBound := h.Smallest(math.Min(0.05*x.Run.N, 20*math.Sqrt(d)/x.Run.Problem.Mu), 3)
+	normBound = math.Max(normBound, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.Curvature/(2*math.Sqrt(d+1))))
+	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * normBound * normBound / (nmu * math.Sqrt(hessianShare))
 	if rho/f.Curvature > 0.15 || !x.Run.Problem.Facts.Intercept {
 		return t, false, nil
 	}
-	answer, err = x.Frame.In.Hessian(x.Run.Task.Ctx, at.U, at.B, constant, f.Steepest, longest)
+	answer, err = x.Frame.In.Hessian(x.Run.Task.Ctx, at.U, at.B, constant, f.Steepest, normBound)
 	packed, err := x.Run.Pool.Draw(hessianShare, answer, err)
 	if err != nil {
 		return t, false, err

@@ -48,8 +48,8 @@ func (x *Frame) levelRows() (list [][]float64, err error) {
 }
 
 // Shortening is the change to coordinates in which rows of no level are longer than a bound on
-// average, nil where none are: its S⁻² is I and, for each longer one, (‖a‖²/longest² − 1)·aaᵀ/‖a‖².
-func (x *Frame) Shortening(longest float64) (*linalg.Change, error) {
+// average, nil where none are: its S⁻² is I and, for each longer one, (‖a‖²/normBound² − 1)·aaᵀ/‖a‖².
+func (x *Frame) Shortening(normBound float64) (*linalg.Change, error) {
 	if len(x.run.Task.Levels()) == 0 {
 		return nil, nil
 	}
@@ -62,8 +62,8 @@ func (x *Frame) Shortening(longest float64) (*linalg.Change, error) {
 		stretched.SetSym(j, j, 1)
 	}
 	for _, a := range rows {
-		if length := floats.Norm(a, 2); length > longest && !math.IsInf(length, 1) {
-			stretched.SymRankOne(stretched, 1/(longest*longest)-1/(length*length), mat.NewVecDense(x.run.D, a))
+		if length := floats.Norm(a, 2); length > normBound && !math.IsInf(length, 1) {
+			stretched.SymRankOne(stretched, 1/(normBound*normBound)-1/(length*length), mat.NewVecDense(x.run.D, a))
 			longer = true
 		}
 	}
@@ -85,8 +85,8 @@ func (x *Frame) Changed(c *linalg.Change) (curator.Frame, *curator.Framed, error
 }
 
 // Shorten moves to coordinates in which rows of no level are longer than a bound on average.
-func (x *Frame) Shorten(longest float64) (*linalg.Change, error) {
-	s, err := x.Shortening(longest)
+func (x *Frame) Shorten(normBound float64) (*linalg.Change, error) {
+	s, err := x.Shortening(normBound)
 	if err != nil || s == nil {
 		return nil, err
 	}

@@ -130,11 +130,11 @@ func TestShorten(t *testing.T) {
 // A step along a rare level is as long as one in round coordinates, but for its noise.
 func TestStraighten(t *testing.T) {
 	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
-	longest := (&Run{Problem: Problem{Mu: 1}, D: 2, N: 100}).LongestLevel(1.2)
+	normBound := (&Run{Problem: Problem{Mu: 1}, D: 2, N: 100}).LevelNormBound(1.2)
 	for _, noise := range []float64{0, 0.75} {
 		s := Stage{Short: short, Size: 1, Averaged: 4}
 		g := []float64{5, 7}
-		if err := s.precondition(longest, noise, g); err != nil {
+		if err := s.precondition(normBound, noise, g); err != nil {
 			t.Fatal(err)
 		}
 		hides := 1.2 * math.Sqrt(3) * noise / 2 // of the longest level, by the mean of four steps

@@ -78,14 +78,14 @@ func (x *Run) Lengths(share float64, edges []float64, r *curator.Framed) (histog
 	return x.Read(share, edges, answer, err)
 }
 
-// LongestLevel is how long rows of a level may be on average: where they are rare, round
+// LevelNormBound bounds the average norm of a level's rows: where they are rare, round
 // coordinates make them long, and a clip cuts off the gradients of those whose class is the
 // rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
 // It is a factor of a row's root mean square, but at most 3; sets of data and made-up levels
 // of 1 to 5 % chose these. It lets go as noise fades.
-func (x *Run) LongestLevel(factor float64) float64 {
-	longest := math.Min(factor*math.Sqrt(float64(x.D)+1), 3)
-	return longest * math.Max(1, 0.001*x.Problem.Mu*math.Sqrt(x.N))
+func (x *Run) LevelNormBound(factor float64) float64 {
+	normBound := math.Min(factor*math.Sqrt(float64(x.D)+1), 3)
+	return normBound * math.Max(1, 0.001*x.Problem.Mu*math.Sqrt(x.N))
 }
 
 // rowNormBound is what rows are shortened to that may be as long as top: a fraction of them, unless

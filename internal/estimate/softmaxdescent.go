@@ -54,22 +54,22 @@ func (x *softmaxing) pace(s *Stage, clip float64) float64 {
 		tight, s.Size = 0.5, 3/(s.Curvature*x.typical)
 	}
 	s.Momentum = 0.5
-	longest := x.longestStep(*s, clip)
-	if x.limited = longest < s.Size; x.limited {
+	largest := x.largestStep(*s, clip)
+	if x.limited = largest < s.Size; x.limited {
 		clip *= tight
-		longest = x.longestStep(*s, clip)
+		largest = x.largestStep(*s, clip)
 	}
-	if longest > s.Size {
+	if largest > s.Size {
 		s.Momentum = 0.75
-		longest = x.longestStep(*s, clip)
+		largest = x.largestStep(*s, clip)
 	}
-	s.Size = math.Min(s.Size, longest)
+	s.Size = math.Min(s.Size, largest)
 	return clip
 }
 
-// longestStep is the length of steps with which noise in a typical score comes to 1, in directions
+// largestStep is the length of steps with which noise in a typical score comes to 1, in directions
 // without curvature.
-func (x *softmaxing) longestStep(s Stage, clip float64) float64 {
+func (x *softmaxing) largestStep(s Stage, clip float64) float64 {
 	s.Size = 1
 	noise := 2 * clip / (x.run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
 	return 1 / math.Sqrt(x.typical*s.variance(slices.Repeat([]float64{noise}, s.Steps), 0))

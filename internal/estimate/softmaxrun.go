@@ -88,7 +88,7 @@ func (x *softmaxing) enframe() error {
 		}
 	}
 	if x.frame.shortens() {
-		if x.short, err = x.frame.Shorten(x.run.LongestLevel(1.2)); err != nil {
+		if x.short, err = x.frame.Shorten(x.run.LevelNormBound(1.2)); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 			}
 		}
 		if s.Short != nil {
-			if err := s.precondition(x.Run.LongestLevel(1.2), at.Noise[0], g[:d]); err != nil {
+			if err := s.precondition(x.Run.LevelNormBound(1.2), at.Noise[0], g[:d]); err != nil {
 				return at, err
 			}
 		}
@@ -198,13 +198,13 @@ func (x *Descent) interceptStays() bool {
 // precondition multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
 // where the Hessian is round. One along a rare level, whose rows may be the longest, is shorter, the more the noise of such steps
 // hides an effect of 1 on its scores.
-func (s *Stage) precondition(longest, noise float64, g []float64) error {
+func (s *Stage) precondition(normBound, noise float64, g []float64) error {
 	if s.inverse == nil {
 		spectrum, ok := linalg.Decompose(s.Short.Noise(len(g)))
 		if !ok {
 			return errEigen
 		}
-		hides := longest * s.Size * noise / math.Sqrt(float64(s.Averaged))
+		hides := normBound * s.Size * noise / math.Sqrt(float64(s.Averaged))
 		s.inverse = spectrum.Map(func(l float64) float64 { return l / (1 + math.Pow(hides*l, 2)) })
 	}
 	mat.NewVecDense(len(g), g).MulVec(s.inverse, mat.NewVecDense(len(g), slices.Clone(g)))

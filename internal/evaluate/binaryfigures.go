@@ -157,10 +157,10 @@ func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
 			break
 		}
 		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
-		longest := math.Max(math.Abs(da), math.Abs(db))
-		held := math.Min(1, 1/longest)
+		gap := math.Max(math.Abs(da), math.Abs(db))
+		held := math.Min(1, 1/gap)
 		a, b = a+float64(held*da), b+float64(held*db)
-		if longest < 1e-10 {
+		if gap < 1e-10 {
 			return a, b
 		}
 	}

@@ -78,7 +78,7 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 
 // from goes on from a pilot's frame.
 func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labels, frame *estimate.Frame) (w []float64, l *Law, err error) {
-	if _, err := frame.Shorten(pilot.LongestLevel(1)); err != nil {
+	if _, err := frame.Shorten(pilot.LevelNormBound(1)); err != nil {
 		return nil, nil, err
 	}
 	at, steps, err := (&estimate.Descent{Run: pilot, Labels: labels, Frame: frame}).Pilot()

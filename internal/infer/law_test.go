@@ -229,12 +229,12 @@ func TestStandingDirections(t *testing.T) {
 func TestHessianShare(t *testing.T) {
 	v := &space{run: &estimate.Run{Problem: estimate.Problem{Mu: 0.04}, N: 10_000}, pilot: make([]float64, 8)}
 	const curvature = 0.25
-	for _, c := range []struct{ longest, want float64 }{{0.3, 0.03}, {1, 0.08}, {2, 0.2}} {
-		share := v.hessianShare(c.longest, curvature, 0.2)
-		if noise := v.operatorNorm(v.hessianNoise(c.longest, share)); c.longest == 1 && math.Abs(noise/curvature-0.2) > 1e-9 {
+	for _, c := range []struct{ normBound, want float64 }{{0.3, 0.03}, {1, 0.08}, {2, 0.2}} {
+		share := v.hessianShare(c.normBound, curvature, 0.2)
+		if noise := v.operatorNorm(v.hessianNoise(c.normBound, share)); c.normBound == 1 && math.Abs(noise/curvature-0.2) > 1e-9 {
 			t.Errorf("noise of %g beside a curvature of %g", noise, curvature)
-		} else if c.longest != 1 && math.Abs(share-c.want) > 1e-12 {
-			t.Errorf("rows of norm %g have a share of %g, want %g", c.longest, share, c.want)
+		} else if c.normBound != 1 && math.Abs(share-c.want) > 1e-12 {
+			t.Errorf("rows of norm %g have a share of %g, want %g", c.normBound, share, c.want)
 		}
 	}
 }

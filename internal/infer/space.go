@@ -37,7 +37,7 @@ type space struct {
 
 	gradients *curator.Framed // the frame that gradients are released in
 	short     *linalg.Change  // which is this one
-	longest   float64         // bound on √φ”·‖(x̃, 1)‖
+	normBound float64         // bound on √φ”·‖(x̃, 1)‖
 	curve     curvature
 }
 
@@ -62,17 +62,17 @@ func (v *space) split(theta []float64) (u []float64, b float64) {
 // next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
 // doesn't depend on the point it is released at once.
 func (v *space) enframe() error {
-	longest, err := v.rowBound()
+	normBound, err := v.rowBound()
 	if err != nil {
 		return err
 	}
 	hidden := func(known float64) bool { return known < 0.8 }
 	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round
-		v.longest = longest
-		return v.curveAt(v.pilot, v.hessianShare(longest, v.labels.Curvature, mostCurve))
+		v.normBound = normBound
+		return v.curveAt(v.pilot, v.hessianShare(normBound, v.labels.Curvature, mostCurve))
 	}
-	share := v.hessianShare(longest, v.labels.Curvature, mostFirst)
-	packed, noise, err := v.hessianAt(v.pilot, longest, share)
+	share := v.hessianShare(normBound, v.labels.Curvature, mostFirst)
+	packed, noise, err := v.hessianAt(v.pilot, normBound, share)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (v *space) enframe() error {
 	if err := v.shortenLevels(); err != nil {
 		return err
 	}
-	if v.longest, err = v.rowBound(); err != nil {
+	if v.normBound, err = v.rowBound(); err != nil {
 		return err
 	}
 	if v.varies() {
@@ -139,19 +139,19 @@ func (v *space) rowBound() (float64, error) {
 
 // hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of
 // its mean curvature, within limits.
-func (v *space) hessianShare(longest, curvature, most float64) float64 {
-	whole := v.operatorNorm(v.hessianNoise(longest, 1))
+func (v *space) hessianShare(normBound, curvature, most float64) float64 {
+	whole := v.operatorNorm(v.hessianNoise(normBound, 1))
 	return math.Min(math.Max(math.Pow(5*whole/curvature, 2), leastCurve), most)
 }
 
 // curveShare is that of the Hessian in the coordinates in which the first one is round.
 func (v *space) curveShare() float64 {
-	return v.hessianShare(v.longest, mat.Trace(v.curve.hessian.m)/float64(len(v.pilot)), mostCurve)
+	return v.hessianShare(v.normBound, mat.Trace(v.curve.hessian.m)/float64(len(v.pilot)), mostCurve)
 }
 
 // hessianNoise is the standard deviation in each number of a packed Hessian per row.
-func (v *space) hessianNoise(longest, share float64) float64 {
-	return math.Sqrt2 * longest * longest / (v.run.NMu() * math.Sqrt(share))
+func (v *space) hessianNoise(normBound, share float64) float64 {
+	return math.Sqrt2 * normBound * normBound / (v.run.NMu() * math.Sqrt(share))
 }
 
 // operatorNorm is about that of a symmetric matrix of such noise.
@@ -163,16 +163,16 @@ func (v *space) operatorNorm(noise float64) float64 {
 func (v *space) varies() bool { return v.run.Problem.Loss.Labels() != losses.Real }
 
 // hessianAt releases the Hessian at a point, and tells its noise per row.
-func (v *space) hessianAt(theta []float64, longest, share float64) (packed []float64, noise float64, err error) {
+func (v *space) hessianAt(theta []float64, normBound, share float64) (packed []float64, noise float64, err error) {
 	u, b := v.split(theta)
-	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, longest)
+	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, normBound)
 	packed, err = v.run.Pool.Draw(share, answer, err)
-	return packed, v.hessianNoise(longest, share), err
+	return packed, v.hessianNoise(normBound, share), err
 }
 
 // curveAt releases the Hessian at a point that the law will be made of.
 func (v *space) curveAt(theta []float64, share float64) error {
-	packed, noise, err := v.hessianAt(theta, v.longest, share)
+	packed, noise, err := v.hessianAt(theta, v.normBound, share)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (v *space) slope(clip float64) curator.Slope {
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
 // released in: noise in all directions grows with the longest rows' squares.
 func (v *space) shortenLevels() error {
-	short, err := v.frame.Shorten(math.Max(v.run.LongestLevel(1), 1.5*math.Sqrt(float64(v.run.D))))
+	short, err := v.frame.Shorten(math.Max(v.run.LevelNormBound(1), 1.5*math.Sqrt(float64(v.run.D))))
 	if err != nil || short == nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (v *space) shortenLevels() error {
 // in which rows of rare levels are as short as others. A Hessian there would tell too little of
 // such levels.
 func (v *space) frameGradients() error {
-	short, err := v.frame.Shortening(v.run.LongestLevel(1))
+	short, err := v.frame.Shortening(v.run.LevelNormBound(1))
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func (m matrix) String() string { return fmt.Sprintf("%d×%d, stride %d", m.n, m
 
 func (m matrix) row(k int) []float64 { return m.data[k*m.stride : k*m.stride+m.cols] }
 
-// longest is up to which all lengths of rows are tested.
-const longest = 200
+// mostLength is up to which all lengths of rows are tested.
+const mostLength = 200
 
 // heights are those of the tiles that passes make: all up to twice the assembly's groups
 // of rows, which all lengths are tested with, and the others up to the tallest.
@@ -38,7 +38,7 @@ const groups, tallest = 17, 96
 func eachMatrix(f func(m matrix)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range kinds {
-		for cols := range longest + 1 {
+		for cols := range mostLength + 1 {
 			for n := range groups + 1 {
 				f(newMatrix(r, k, n, cols, r.IntN(3)))
 			}

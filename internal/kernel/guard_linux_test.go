@@ -29,12 +29,12 @@ func guarded(t *testing.T, n int, atEnd bool) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(&b[at])), n)
 }
 
-// guardedLengths are all of a few vectors, and those around the longest tested.
+// guardedLengths are all of a few vectors, and those around the mostLength tested.
 func guardedLengths() (lengths []int) {
 	for cols := 1; cols < 42; cols++ {
 		lengths = append(lengths, cols)
 	}
-	for cols := longest - 9; cols <= longest; cols++ {
+	for cols := mostLength - 9; cols <= mostLength; cols++ {
 		lengths = append(lengths, cols)
 	}
 	return lengths

@@ -27,7 +27,7 @@ func TestMoments(t *testing.T) { eachLevel(t, testMoments) }
 
 func testMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for dim := 1; dim <= longest; dim++ {
+	for dim := 1; dim <= mostLength; dim++ {
 		m, want, k := NewMoments(dim), zeros(dim), kinds[dim/2%len(kinds)]
 		for _, rows := range []int{0, 1, 2, 11} {
 			a := make([]float64, rows*m.Stride)
@@ -79,7 +79,7 @@ func zeros(dim int) [][]float64 {
 // A sparse row of any number of entries adds the products of each two of them, once.
 func TestSparseMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for entries := range longest + 1 {
+	for entries := range mostLength + 1 {
 		dim := 1 + entries + r.IntN(20)
 		for _, k := range kinds {
 			m, want := NewMoments(dim), zeros(dim)
@@ -131,7 +131,7 @@ func TestSparseMomentsAreThoseOfFullRows(t *testing.T) {
 // Adding a sum adds each element once.
 func TestAddMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for dim := 1; dim <= longest; dim++ {
+	for dim := 1; dim <= mostLength; dim++ {
 		a, b, want := NewMoments(dim), NewMoments(dim), zeros(dim)
 		numbers := kinds[dim%len(kinds)]
 		numbers.fill(r, a.Sum)

@@ -12,7 +12,7 @@ import (
 // of others.
 func TestSparseRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for entries := range longest + 1 {
+	for entries := range mostLength + 1 {
 		testSparseRows(t, r, []int{entries})
 		testSparseRows(t, r, []int{r.IntN(20), entries, 0, r.IntN(20), entries})
 	}

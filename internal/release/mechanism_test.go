@@ -204,10 +204,10 @@ func TestMinimiseLinearTerm(t *testing.T) {
 	law := mechanisms.ObjectivePerturbation{Ratio: ratio, LogDet: 1, OutputMu: 0.1}
 	s, m := must(Objective("objective", law, dim)), flat(rows, dim)
 	m.slope = 1.5
-	var longest float64
+	var normBound float64
 	inner := m.minimise
 	m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
-		longest = l
+		normBound = l
 		return inner(ctx, b, l)
 	}
 	for range runs {
@@ -230,8 +230,8 @@ func TestMinimiseLinearTerm(t *testing.T) {
 			t.Errorf("coordinate %d: variance %.3f times the planned", j, v/runs)
 		}
 	}
-	if least := m.slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); longest < least || longest > least*1.001 {
-		t.Errorf("held to the norm %g, want σ(√d + 64 + 2·ratio) = %g", longest, least)
+	if least := m.slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); normBound < least || normBound > least*1.001 {
+		t.Errorf("held to the norm %g, want σ(√d + 64 + 2·ratio) = %g", normBound, least)
 	}
 }
 
@@ -245,11 +245,11 @@ func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
 	}
 	m := flat(rows, 2)
 	inner := m.minimise
-	m.minimise = func(ctx context.Context, b []float64, longest float64) ([]float64, float64, error) {
-		if r := math.Hypot(b[0], b[1]); r > longest*(1+1e-12) || r < longest*(1-1e-12) || math.Abs(b[0]/b[1]+0.75) > 1e-12 {
-			t.Errorf("b = %v, to be held to the norm %g", b, longest)
+	m.minimise = func(ctx context.Context, b []float64, normBound float64) ([]float64, float64, error) {
+		if r := math.Hypot(b[0], b[1]); r > normBound*(1+1e-12) || r < normBound*(1-1e-12) || math.Abs(b[0]/b[1]+0.75) > 1e-12 {
+			t.Errorf("b = %v, to be held to the norm %g", b, normBound)
 		}
-		return inner(ctx, b, longest)
+		return inner(ctx, b, normBound)
 	}
 	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
 	if _, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m); err != nil {

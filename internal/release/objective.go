@@ -21,8 +21,8 @@ type Minimand struct {
 }
 
 // Minimiser returns a point and a bound on its distance from the minimiser of the
-// function plus ⟨b, θ⟩, the same for any rows, for any b of norm at most longest.
-type Minimiser func(ctx context.Context, b []float64, longest float64) (theta []float64, distance float64, err error)
+// function plus ⟨b, θ⟩, the same for any rows, for any b of norm at most normBound.
+type Minimiser func(ctx context.Context, b []float64, normBound float64) (theta []float64, distance float64, err error)
 
 // NewMinimand returns a function of dim variables. slope bounds the norm of each row's
 // gradient, and curvature that of its Hessian, everywhere: L and HX² of
@@ -81,11 +81,11 @@ func (a *Allowance) minimiser(ctx context.Context, m Minimand, o objective) ([]f
 		return nil, err
 	}
 	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope}, 0)
-	longest := sigma * (math.Sqrt(float64(m.dim)) + 64 + 2*o.law.Ratio)
-	if norm := floats.Norm(b, 2); norm > longest {
-		floats.Scale(longest/norm, b)
+	normBound := sigma * (math.Sqrt(float64(m.dim)) + 64 + 2*o.law.Ratio)
+	if norm := floats.Norm(b, 2); norm > normBound {
+		floats.Scale(normBound/norm, b)
 	}
-	theta, distance, err := m.minimise(ctx, b, longest)
+	theta, distance, err := m.minimise(ctx, b, normBound)
 	if err != nil {
 		return nil, err
 	}

@@ -27,13 +27,13 @@ const (
 )
 
 // doors are the packages that rows, answers and messages about rows pass.
-var doors = []string{"./internal/release", "./internal/curator/...", "./mechanisms", "./table/shard"}
+var doors = []string{"./internal/release", "./internal/curator/...", "./mechanisms", "./table/party"}
 
 // only says for what use alone a package must be read.
 var only = map[string]string{
 	"internal/rowfile":        "rows in files",
 	"internal/curator/worker": "rows that workers read",
-	"table/shard":             "rows of several parties",
+	"table/party":             "rows of several parties",
 }
 
 func main() {

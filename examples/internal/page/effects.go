@@ -174,11 +174,11 @@ func (v *effects) place() {
 		return
 	}
 	slices.Sort(halves)
-	reach := math.Max(1.25*size, 4*halves[len(halves)/2])
+	widest := math.Max(1.25*size, 4*halves[len(halves)/2])
 	low, high := 0.0, 0.0
 	for _, e := range v.Rows {
 		if e.drawn() {
-			low, high = math.Min(low, math.Max(e.low, -reach)), math.Max(high, math.Min(e.high, reach))
+			low, high = math.Min(low, math.Max(e.low, -widest)), math.Max(high, math.Min(e.high, widest))
 		}
 	}
 	margin := 0.04 * (high - low)

@@ -13,14 +13,14 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/curator/worker"
-	"github.com/dpglm/dpglm/table/shard"
+	"github.com/dpglm/dpglm/table/party"
 )
 
 // Masked are parties whose answers an aggregator in this process adds up. Each pair of parties
 // shares a random mask, which one adds and the other takes away: all that the aggregator sees of
 // a party.
 type Masked struct {
-	Parties []*shard.Party
+	Parties []*party.Party
 	Bits    int
 	R       *rand.Rand
 	Seen    func(question []byte, answers [][]uint64) [][]uint64 // nil to change nothing
@@ -40,7 +40,7 @@ func (m *Masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	}
 	sum := make([]uint64, len(answers[0]))
 	for k, a := range answers {
-		if err := shard.Add(sum, a, m.Bits); err != nil {
+		if err := party.Add(sum, a, m.Bits); err != nil {
 			return nil, err
 		}
 		next := answers[(k+1)%len(answers)]
@@ -52,7 +52,7 @@ func (m *Masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	}
 	clear(sum)
 	for _, a := range answers {
-		if err := shard.Add(sum, a, m.Bits); err != nil {
+		if err := party.Add(sum, a, m.Bits); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func (m *Masked) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 }
 
 // AnyPlan is what a party says that answers any.
-func AnyPlan(shard.Plan) error { return nil }
+func AnyPlan(party.Plan) error { return nil }
 
 // rowRange is a matrix of the rows [lo, hi) of another one.
 type rowRange struct {
@@ -76,7 +76,7 @@ func (m rowRange) Dims() (r, c int) {
 func (m rowRange) At(i, j int) float64 { return m.Matrix.At(m.lo+i, j) }
 
 // Shared writes rows to the files of parties, cut at the given rows, and returns these parties.
-func Shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*shard.Party, rows []int) {
+func Shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*party.Party, rows []int) {
 	t.Helper()
 	lo := 0
 	for _, hi := range append(cuts, len(y)) {
@@ -84,7 +84,7 @@ func Shared(t *testing.T, x mat.Matrix, y []float64, cuts ...int) (parties []*sh
 		if err := dpglm.WriteRows(ctx, path, rowRange{x, lo, hi}, y[lo:hi]); err != nil {
 			t.Fatal(err)
 		}
-		p, err := shard.Open(path, AnyPlan)
+		p, err := party.Open(path, AnyPlan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -391,7 +391,7 @@ func TestPartiesGoOn(t *testing.T) {
 	x, y := given.Separable(300, 3, 1)
 	parties, rows := given.Shared(t, x, y, 100)
 	asked := 0
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 3}, dpglm.Bounds{Feature: 1}, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2)),
+	d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 3}, dpglm.Bounds{Feature: 1}, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2)),
 		Seen: func(_ []byte, answers [][]uint64) [][]uint64 { asked++; return answers }})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/table/shard"
+	"github.com/dpglm/dpglm/table/party"
 )
 
 // summed is an answer with the checksum of its integers, as docs/CLUSTER.md has it.
@@ -35,17 +35,17 @@ func summed(message []byte, answer []uint64, bits int) []uint64 {
 
 // The integers of several parties, masked, add up to those of one that holds all rows, whatever
 // the rows are and wherever they are cut.
-func TestShardsAddUp(t *testing.T) {
+func TestPartiesAddUp(t *testing.T) {
 	const n = 3000
 	for _, f := range given.Forms(n, 12)[:5] {
 		for _, bits := range []int{32, 64} {
 			one, all := given.Shared(t, f.X, f.Y)
 			several, rows := given.Shared(t, f.X, f.Y, 1, 700, 2500)
 			var sums [2][][]uint64
-			for k, parties := range [][]*shard.Party{one, several} {
+			for k, parties := range [][]*party.Party{one, several} {
 				m := &given.Masked{Parties: parties, Bits: bits, R: rand.New(rand.NewPCG(1, 2))}
 				recorded := recording{m, &sums[k]}
-				d, err := dpglm.OpenShards(dpglm.Shards{Rows: [][]int{all, rows}[k], Columns: 12, Bits: bits}, f.Facts, recorded)
+				d, err := dpglm.OpenParties(dpglm.Parties{Rows: [][]int{all, rows}[k], Columns: 12, Bits: bits}, f.Facts, recorded)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -81,7 +81,7 @@ func (r recording) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 
 // A fit on the rows of several parties is that on the same rows in memory, up to the rounding to
 // integers.
-func TestShardsFit(t *testing.T) {
+func TestPartiesFit(t *testing.T) {
 	for _, f := range given.Forms(3000, 12)[:5] {
 		for _, c := range []struct {
 			loss   losses.Loss
@@ -97,7 +97,7 @@ func TestShardsFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			parties, rows := given.Shared(t, f.X, f.Y, 1200)
-			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 12}, f.Facts, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
+			d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 12}, f.Facts, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestShardsFit(t *testing.T) {
 
 // A sum is refused unless as many answers to this question were added, modulo this power of two,
 // as there are parties, over as many rows, and unless the masks add up to 0.
-func TestShardsRefuse(t *testing.T) {
+func TestPartiesRefuse(t *testing.T) {
 	x, y := given.Separable(900, 4, 1)
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
 	var before, others []uint64
@@ -163,7 +163,7 @@ func TestShardsRefuse(t *testing.T) {
 				}
 				return spoil(q, a)
 			}}
-			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
+			d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestShardsRefuse(t *testing.T) {
 	}
 	parties, rows := given.Shared(t, x, y, 300)
 	m := &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))} // adds modulo 2^64
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
+	d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4, Bits: 40}, bounds, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestShardsRefuse(t *testing.T) {
 
 // All parties check their rows before anything is released: what is wrong with one party's ends a
 // fit that has spent nothing, and no gradient is asked for.
-func TestShardsCheckRowsFirst(t *testing.T) {
+func TestPartiesCheckRowsFirst(t *testing.T) {
 	const n, d = 900, 4
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
 	for name, c := range map[string]struct {
@@ -216,7 +216,7 @@ func TestShardsCheckRowsFirst(t *testing.T) {
 			asked = append(asked, of)
 			return a
 		}}
-		data, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: d}, bounds, m)
+		data, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: d}, bounds, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestShardsCheckRowsFirst(t *testing.T) {
 // Whatever a party that lies adds, another party's row moves what is made of a sum by no more
 // than it moves the sum, and the sum isn't refused for it: here label 0 or 1 of one row, where
 // it matters to the sum which end of the range is near.
-func TestShardsFold(t *testing.T) {
+func TestPartiesFold(t *testing.T) {
 	const bits, n = 24, 1000
 	x := mat.NewDense(n, 1, nil)
 	for i := range n {
@@ -252,7 +252,7 @@ func TestShardsFold(t *testing.T) {
 				a[1] = summed(q, a[1], bits)
 				return a
 			}}
-			d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 1, Bits: bits}, bounds, m)
+			d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 1, Bits: bits}, bounds, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,12 +270,12 @@ func TestShardsFold(t *testing.T) {
 
 // What parties aren't asked is refused before anything is spent, and so are facts that fit
 // nobody's rows.
-func TestShardsAreForSumsOfGradients(t *testing.T) {
+func TestPartiesAreForSumsOfGradients(t *testing.T) {
 	x, y := given.Separable(900, 4, 1)
 	parties, rows := given.Shared(t, x, y, 300)
 	m := &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))}
 	bounds := dpglm.Bounds{Feature: 1, Label: 1}
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4}, bounds, m)
+	d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4}, bounds, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,32 +300,32 @@ func TestShardsAreForSumsOfGradients(t *testing.T) {
 		"predictor":  given.Failure(dpglm.NewPredictor(ctx, d, logistic, dpglm.PureDP(5), dpglm.VoteConfig{Queries: 5}, nil)),
 		"split":      split,
 		"own loss":   given.Failure(dpglm.NoisyGD(ctx, d, dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1, AtZero: func(b float64) float64 { return b * b / 2 }}}, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
-		"no bits":    given.Failure(dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4, Bits: 65}, bounds, m)),
-		"few bits":   given.Failure(dpglm.OpenShards(dpglm.Shards{Rows: []int{1 << 20}, Columns: 4, Bits: 31}, bounds, m)),
+		"no bits":    given.Failure(dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4, Bits: 65}, bounds, m)),
+		"few bits":   given.Failure(dpglm.OpenParties(dpglm.Parties{Rows: []int{1 << 20}, Columns: 4, Bits: 31}, bounds, m)),
 	} {
 		var interrupted *dpglm.Interrupted
 		if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &interrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, s := range map[string]dpglm.Shards{"no party": {Columns: 4}, "no rows": {Rows: []int{3, 0}, Columns: 4}, "no columns": {Rows: []int{3}}} {
-		if _, err := dpglm.OpenShards(s, bounds, m); !errors.Is(err, dpglm.ErrShape) {
+	for name, s := range map[string]dpglm.Parties{"no party": {Columns: 4}, "no rows": {Rows: []int{3, 0}, Columns: 4}, "no columns": {Rows: []int{3}}} {
+		if _, err := dpglm.OpenParties(s, bounds, m); !errors.Is(err, dpglm.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 4}, bounds, nil); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4}, bounds, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("no aggregator: %v", err)
 	}
 }
 
 // messagesOf are a fit's messages, as a driver sends them.
-func messagesOf(t *testing.T, parties []*shard.Party, rows []int, facts dpglm.Facts, p dpglm.Problem, c dpglm.NoisyGDConfig) (messages []string) {
+func messagesOf(t *testing.T, parties []*party.Party, rows []int, facts dpglm.Facts, p dpglm.Problem, c dpglm.NoisyGDConfig) (messages []string) {
 	t.Helper()
 	m := &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2)), Seen: func(q []byte, a [][]uint64) [][]uint64 {
 		messages = append(messages, string(q))
 		return a
 	}}
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, facts, m)
+	d, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 2}, facts, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func with(t *testing.T, message, part, field, value string) []byte {
 
 // A party answers what the protocol describes, and refuses all else by an error, after which it
 // answers no more of the same fit, nor of another one.
-func TestPartiesRefuse(t *testing.T) {
+func TestPartyRefuses(t *testing.T) {
 	x, y := given.Separable(100, 2, 1)
 	parties, rows := given.Shared(t, x, y)
 	p := parties[0]
@@ -383,7 +383,7 @@ func TestPartiesRefuse(t *testing.T) {
 		`{"Columns":2,"Bound":1,"Magnitude":1,"Min":[]}`, `{"Columns":2,"Bound":1,"Magnitude":1,"Scale":[],"Shift":[],"Min":[],"Max":[]}`,
 		`{"Columns":2,"Bound":1,"Magnitude":1,"Groups":[{"Name":"g","Columns":[7],"Names":["a"]}]}`}
 	for of, fields := range map[string]map[string][]string{
-		"": {"protocol": {`"dpglm shard 1"`, `3`}, "more": {"1"}, "question": {"{}"}},
+		"": {"protocol": {`"dpglm parties 0"`, `3`}, "more": {"1"}, "question": {"{}"}},
 		"plan": {"bits": {"65", "0", "-1"}, "rows": rowsOf, "loss": {`null`, `{"type":"Other"}`, `{"type":"Huber","fields":{"Kappa":-1}}`}, "clip": {"0", "-1"},
 			"radius": {"0", "-1"}, "steps": {"0", "-3"}, "mu": {"0", "-1"}, "parties": {"[]", "[0]", "[2147483647,2]"}, "more": {"1"}},
 	} {
@@ -408,7 +408,7 @@ func TestPartiesRefuse(t *testing.T) {
 			ended(field, first)
 		}
 	}
-	for _, q := range [][]byte{nil, []byte("{"), []byte("[]"), []byte(`{"protocol":"dpglm shard 2"}`)} {
+	for _, q := range [][]byte{nil, []byte("{"), []byte("[]"), []byte(`{"protocol":"dpglm parties 1"}`)} {
 		answers(plan)
 		answers(first)
 		if _, err := p.Answer(ctx, q); err == nil {
@@ -430,10 +430,10 @@ func TestPartiesRefuse(t *testing.T) {
 	if err := dpglm.WriteRows(ctx, path, x, y, dpglm.Weights{Of: y, Max: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shard.Open(path, given.AnyPlan); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := party.Open(path, given.AnyPlan); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("weights: %v", err)
 	}
-	if _, err := shard.Open(path, nil); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := party.Open(path, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("no agreement: %v", err)
 	}
 }
@@ -442,7 +442,7 @@ func TestPartiesRefuse(t *testing.T) {
 // one party has, which a column tells apart: at scores beyond the margin only rows of one label
 // have a gradient, those of the other one at the opposite scores. A party refuses both, and
 // is told of no plan that asks them.
-func TestPartiesRefuseWhoCounts(t *testing.T) {
+func TestPartyRefusesWhoCounts(t *testing.T) {
 	const n, own = 500, 137
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 	for i := range n {
@@ -478,9 +478,9 @@ func TestPartiesAgree(t *testing.T) {
 	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 		t.Fatal(err)
 	}
-	var plans []shard.Plan
-	within := shard.Within(1.5)
-	p, err := shard.Open(path, func(p shard.Plan) error {
+	var plans []party.Plan
+	within := party.Within(1.5)
+	p, err := party.Open(path, func(p party.Plan) error {
 		plans = append(plans, p)
 		return within(p)
 	})
@@ -488,7 +488,7 @@ func TestPartiesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	d, err := dpglm.OpenShards(dpglm.Shards{Rows: []int{400}, Columns: 2}, dpglm.Bounds{Feature: 2, Intercept: true}, &given.Masked{Parties: []*shard.Party{p}, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
+	d, err := dpglm.OpenParties(dpglm.Parties{Rows: []int{400}, Columns: 2}, dpglm.Bounds{Feature: 2, Intercept: true}, &given.Masked{Parties: []*party.Party{p}, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,8 +110,8 @@ func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[s
 	return ratios
 }
 
-// reach is the label of a release and what the search has to reach for it.
-func (c *trial) reach(release string) (string, float64) {
+// required is the label of a release and what the search has to reach for it.
+func (c *trial) required(release string) (string, float64) {
 	if want, ok := c.reaches[release]; ok {
 		return release, want
 	}
@@ -125,7 +125,7 @@ func (c *trial) short(best map[string]float64) bool {
 		return false
 	}
 	for release, got := range best {
-		if _, want := c.reach(release); got < want {
+		if _, want := c.required(release); got < want {
 			return true
 		}
 	}
@@ -149,7 +149,7 @@ func TestReplay(t *testing.T) {
 			}
 			found := map[string]bool{}
 			for release, got := range best {
-				label, want := c.reach(release)
+				label, want := c.required(release)
 				if found[label] = true; got < want && !testing.Short() {
 					t.Errorf("release %q: the worst neighbours found move it by %.4f of its declared sensitivity, less than %.4f, which a row can do: the declaration is too large, or the search has lost its power", release, got, want)
 				}

@@ -342,7 +342,7 @@ func (c *trial) search(t *testing.T, seed uint64) map[string]float64 {
 		try(c.design.changed(worst[releases[r.IntN(len(releases))]], r))
 	}
 	for _, release := range releases {
-		_, want := c.reach(release)
+		_, want := c.required(release)
 		for k := 0; k < more && best[release] < want; k++ {
 			try(c.design.changed(worst[release], r))
 		}

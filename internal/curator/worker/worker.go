@@ -1,5 +1,5 @@
 // Package worker answers questions where rows are, an engine's for package beam, and those that
-// parties are asked for package shard: what it returns are raw sums, on their way to package
+// parties are asked for package party: what it returns are raw sums, on their way to package
 // curator.
 package worker
 
@@ -9,16 +9,16 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 )
 
-// Shard is a party's file of rows, whose answers are raw sums, too: of integers, for who adds
+// Party is a party's file of rows, whose answers are raw sums, too: of integers, for who adds
 // those of several parties up without seeing one.
-type Shard = questions.Shard
+type Party = questions.Party
 
 // Terms are what a party agrees to before a fit, or not.
 type Terms = questions.Terms
 
-// OpenShard opens one, of a party that agrees to what agree gives no error for.
-func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
-	return questions.OpenShard(path, agree)
+// OpenParty opens one, of a party that agrees to what agree gives no error for.
+func OpenParty(path string, agree func(Terms) error) (*Party, error) {
+	return questions.OpenParty(path, agree)
 }
 
 // Reply answers a question that an engine was asked, for one piece of the blocks.

@@ -35,15 +35,15 @@ type Descent struct {
 
 // Grid are the parameters to choose among. Clips are shares of the longest gradient at w = 0.
 func Grid(d Data) []Descent {
-	longest := d.Bound
+	steepest := d.Bound
 	if d.LabelBound > 0 {
-		longest *= d.LabelBound
+		steepest *= d.LabelBound
 	}
 	var all []Descent
 	for _, steps := range []int{30, 100, 300} {
 		for _, step := range []float64{1, 4, 16} {
 			for _, clip := range []float64{0.1, 0.25, 0.5} {
-				all = append(all, Descent{steps, step / (d.Bound * d.Bound), clip * longest})
+				all = append(all, Descent{steps, step / (d.Bound * d.Bound), clip * steepest})
 			}
 		}
 	}

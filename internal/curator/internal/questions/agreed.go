@@ -36,7 +36,7 @@ type Terms struct {
 
 // agreed is a fit that a party has agreed to.
 type agreed struct {
-	plan  *shardPlan
+	plan  *partyPlan
 	clip  float64
 	sums  *Sums
 	asked int // questions that were answered
@@ -49,7 +49,7 @@ func planOf(message []byte) string {
 }
 
 // begin checks a plan, the party's rows and their labels, and asks whether the party agrees.
-func (p *Shard) begin(ctx context.Context, message []byte, plan *shardPlan) (*agreed, error) {
+func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*agreed, error) {
 	loss, err := plan.check()
 	if err != nil {
 		return nil, p.refuse(err)
@@ -82,7 +82,7 @@ func (p *Shard) begin(ctx context.Context, message []byte, plan *shardPlan) (*ag
 }
 
 // check refuses a plan that no driver makes.
-func (q *shardPlan) check() (losses.Loss, error) {
+func (q *partyPlan) check() (losses.Loss, error) {
 	switch {
 	case q.Bits < leastBits || q.Bits > 64:
 		return nil, check.Fail(check.ErrConfig, "bits", q.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
@@ -114,14 +114,14 @@ func (q *shardPlan) check() (losses.Loss, error) {
 }
 
 // parties are those that the plan is for.
-func (q *shardPlan) parties() (p Parties, err error) {
+func (q *partyPlan) parties() (p Parties, err error) {
 	p = Parties{Rows: q.Parties, Bits: q.Bits}
 	_, err = p.total()
 	return p, err
 }
 
 // admit returns the fit that a question is of, and counts it.
-func (p *Shard) admit(q *shardQuestion) (*agreed, error) {
+func (p *Party) admit(q *partyQuestion) (*agreed, error) {
 	fit, err := p.next(q)
 	if err != nil {
 		return nil, p.refuse(err)
@@ -129,7 +129,7 @@ func (p *Shard) admit(q *shardQuestion) (*agreed, error) {
 	return fit, nil
 }
 
-func (p *Shard) next(q *shardQuestion) (*agreed, error) {
+func (p *Party) next(q *partyQuestion) (*agreed, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	fit := p.fits[q.Plan]
@@ -148,7 +148,7 @@ func (p *Shard) next(q *shardQuestion) (*agreed, error) {
 // takes refuses what isn't the plan's next question. Its step and bound are what this party
 // computes itself, but for rounding: where a row's gradient would be longer than the bound, which
 // leaves it out, the question would tell of single rows.
-func (f *agreed) takes(q *shardQuestion) error {
+func (f *agreed) takes(q *partyQuestion) error {
 	if q.Number != f.asked+1 {
 		return check.Fail(check.ErrConfig, "number of the question", q.Number, fmt.Sprintf("must be %d of %d", f.asked+1, f.plan.Steps))
 	}
@@ -167,19 +167,19 @@ func (f *agreed) takes(q *shardQuestion) error {
 	if err != nil {
 		return err
 	}
-	longest := f.sums.longest(r, f.clip)
-	own := parties.step(n, longest)
+	normBound := f.sums.normBound(r, f.clip)
+	own := parties.step(n, normBound)
 	if q.Step != own && q.Step != 2*own && q.Step != own/2 {
 		return check.Fail(check.ErrConfig, "step", q.Step, fmt.Sprintf("must be %g, as the plan has it", own))
 	}
-	if bound := longest / q.Step; !(math.Abs(q.Bound/bound-1) < 1e-9) || !(q.Bound < math.Ldexp(1, f.plan.Bits-1)) {
+	if bound := normBound / q.Step; !(math.Abs(q.Bound/bound-1) < 1e-9) || !(q.Bound < math.Ldexp(1, f.plan.Bits-1)) {
 		return check.Fail(check.ErrConfig, "bound", q.Bound, fmt.Sprintf("must be %g, as the plan has it", bound))
 	}
 	return nil
 }
 
 // refuse ends all fits: who asks what no driver asks is asked for a plan again.
-func (p *Shard) refuse(err error) error {
+func (p *Party) refuse(err error) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	clear(p.fits)

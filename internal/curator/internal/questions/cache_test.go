@@ -78,9 +78,9 @@ func TestPartiesIntakeHoldsNobodyUp(t *testing.T) {
 	if f := rowsIn(t, path, randomMatrix(rand.New(rand.NewPCG(81, 82)), n, d, 1), alternating(n)); f.Blocks() < 6 {
 		t.Fatalf("%d blocks", f.Blocks())
 	}
-	var parties [2]*Shard
+	var parties [2]*Party
 	for k := range parties {
-		p, err := OpenShard(path, func(Terms) error { return nil })
+		p, err := OpenParty(path, func(Terms) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

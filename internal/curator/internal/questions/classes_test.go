@@ -31,7 +31,7 @@ func TestClassesByLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, centre := mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), []float64{0.1, 0.2, -0.1}
-	frame := Frame{Centre: centre, Matrix: a, Longest: 1.1}
+	frame := Frame{Centre: centre, Matrix: a, NormBound: 1.1}
 	at := ClassPoint{U: [][]float64{{0.5, -0.3, 0.2}, {-0.4, 0.1, 0.6}, {0, 0.9, -0.2}}, B: []float64{0.1, -0.2, 0.3}}
 	for name, c := range map[string]struct {
 		table  *rows.Table
@@ -64,8 +64,8 @@ func TestClassesByLoops(t *testing.T) {
 						x[j] += a.At(l, j) * (row[l] - centre[l])
 					}
 				}
-				if long := floats.Norm(x, 2); long > frame.Longest {
-					floats.Scale(frame.Longest/long, x)
+				if long := floats.Norm(x, 2); long > frame.NormBound {
+					floats.Scale(frame.NormBound/long, x)
 				}
 				var p, beside [k]float64
 				total := 0.0
@@ -78,11 +78,11 @@ func TestClassesByLoops(t *testing.T) {
 					p[m] /= total
 				}
 				p[int(y)]--
-				reach := math.Hypot(floats.Norm(x, 2), constant)
+				length := math.Hypot(floats.Norm(x, 2), constant)
 				if constant == 0 {
-					reach = math.Max(1, floats.Norm(x, 2))
+					length = math.Max(1, floats.Norm(x, 2))
 				}
-				long, share := floats.Norm(p[:], 2)*reach, c.table.Persons.Share(i)
+				long, share := floats.Norm(p[:], 2)*length, c.table.Persons.Share(i)
 				own := floats.Dot(p[:], beside[:])
 				if math.Abs(own) > limit {
 					held++

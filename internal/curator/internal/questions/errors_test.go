@@ -306,7 +306,7 @@ func TestPartiesTellNoCounts(t *testing.T) {
 	}
 	partiesOf(s.t).Aggregator = of
 	agreed = fit()
-	for _, p := range of.shards {
+	for _, p := range of.workerFiles {
 		raw, err := os.ReadFile(p.file.Path())
 		if err != nil {
 			t.Fatal(err)

@@ -24,10 +24,10 @@ import (
 // Matrix, or diagonal (Scale), or the identity where both are nil; m is 0 where Centre
 // is nil.
 type Frame struct {
-	Centre  []float64
-	Matrix  *mat.Dense
-	Scale   []float64
-	Longest float64
+	Centre    []float64
+	Matrix    *mat.Dense
+	Scale     []float64
+	NormBound float64
 }
 
 // Framed answers questions about the rows in a frame, which must be made of public facts
@@ -83,18 +83,18 @@ func (s *Sums) unmeasured(rows *release.Rows, f Frame) (*Framed, error) {
 	up := 1 + float64(4*encoding.Unit*float64(d+16)) // Norm and the chain of Hypot
 	r.size, r.centre = float64(r.size*up), float64(vector.Norm(f.Centre)*up)
 	// Between these no square overflows, and what vanishes is nothing beside missed.
-	if reach := r.size * (s.t.Enc.Magnitude + r.centre); !(reach < 1e100 && (reach > 1e-100 || r.size == 0)) {
-		return nil, check.Fail(check.ErrBound, "frame", reach, "must stretch rows to norms between 1e-100 and 1e100")
+	if largest := r.size * (s.t.Enc.Magnitude + r.centre); !(largest < 1e100 && (largest > 1e-100 || r.size == 0)) {
+		return nil, check.Fail(check.ErrBound, "frame", largest, "must stretch rows to norms between 1e-100 and 1e100")
 	}
 	return r, nil
 }
 
 // shortened sets the factors of rows in memory.
 func (r *Framed) shortened() {
-	if r.f.Longest > 0 && r.s.t.Place == nil {
+	if r.f.NormBound > 0 && r.s.t.Place == nil {
 		r.shorten = make([]float64, len(r.length))
 		for i, v := range r.length {
-			r.shorten[i] = math.Min(1, r.f.Longest/v)
+			r.shorten[i] = math.Min(1, r.f.NormBound/v)
 		}
 	}
 }
@@ -198,12 +198,12 @@ func (r *Framed) square(row []float64, tile rows.Tile, lo, k int) (sum float64) 
 	return sum
 }
 
-// reach bounds the norm of row i's coordinates, shortened.
-func (r *Framed) reach(i int) float64 {
+// rowNorm bounds the norm of row i's coordinates, shortened.
+func (r *Framed) rowNorm(i int) float64 {
 	if r.shorten == nil {
 		return r.length[i]
 	}
-	return math.Min(r.length[i], r.f.Longest*(1+4*encoding.Unit))
+	return math.Min(r.length[i], r.f.NormBound*(1+4*encoding.Unit))
 }
 
 // features sets row to x − m for row k of a tile.

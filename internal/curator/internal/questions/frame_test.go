@@ -28,9 +28,9 @@ func testFrames(d int) map[string]Frame {
 	}
 	centre := randomVector(r, d, 0.55)
 	return map[string]Frame{
-		"nothing": {}, "centre": {Centre: centre}, "matrix": {Matrix: a}, "scale": {Scale: scale}, "longest": {Longest: 0.4},
-		"centre and matrix": {Centre: centre, Matrix: a}, "centre, scale, longest": {Centre: centre, Scale: scale, Longest: 0.8},
-		"centre, matrix, longest": {Centre: centre, Matrix: a, Longest: 1},
+		"nothing": {}, "centre": {Centre: centre}, "matrix": {Matrix: a}, "scale": {Scale: scale}, "longest": {NormBound: 0.4},
+		"centre and matrix": {Centre: centre, Matrix: a}, "centre, scale, longest": {Centre: centre, Scale: scale, NormBound: 0.8},
+		"centre, matrix, longest": {Centre: centre, Matrix: a, NormBound: 1},
 	}
 }
 
@@ -55,17 +55,17 @@ func (f Frame) coordinates(u []float64) (whole, held []float64) {
 		}
 	}
 	held = slices.Clone(whole)
-	if f.Longest > 0 {
-		shorten(held, f.Longest)
+	if f.NormBound > 0 {
+		shorten(held, f.NormBound)
 	}
 	return whole, held
 }
 
 // shorten scales v down to the given norm.
-func shorten(v []float64, longest float64) {
-	if r := norm(v); r > longest {
+func shorten(v []float64, normBound float64) {
+	if r := norm(v); r > normBound {
 		for j := range v {
-			v[j] *= longest / r
+			v[j] *= normBound / r
 		}
 	}
 }
@@ -171,16 +171,16 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 			c := math.Min(math.Abs(slope), p.Clip/math.Max(least, norm(gradient)))
 			add("scatter, "+name, outer(gradient, c*c))
 			with := append(slices.Clone(x), p.Constant)
-			held, reach := slope, norm(with)
+			held, length := slope, norm(with)
 			switch {
 			case p.Apart > 0:
-				held, reach = math.Max(-p.Apart, math.Min(p.Apart, slope)), size
+				held, length = math.Max(-p.Apart, math.Min(p.Apart, slope)), size
 				with[len(x)] = 0
 			case p.Constant == 0:
-				reach = math.Max(size, 1)
+				length = math.Max(size, 1)
 			}
-			count("gradient norms, "+name, math.Abs(slope)*reach)
-			c = math.Copysign(math.Min(math.Abs(held), p.Clip/reach), held)
+			count("gradient norms, "+name, math.Abs(slope)*length)
+			c = math.Copysign(math.Min(math.Abs(held), p.Clip/length), held)
 			for j := range with {
 				with[j] *= c
 			}
@@ -197,10 +197,10 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 			if constant > 0 {
 				with = append(with, constant)
 			}
-			reach := math.Sqrt(c) * norm(with)
-			count(fmt.Sprintf("curvature norms, constant %g", constant), reach)
-			if reach > 0.6 {
-				c *= 0.6 / reach * (0.6 / reach)
+			length := math.Sqrt(c) * norm(with)
+			count(fmt.Sprintf("curvature norms, constant %g", constant), length)
+			if length > 0.6 {
+				c *= 0.6 / length * (0.6 / length)
 			}
 			add(fmt.Sprintf("Hessian, constant %g", constant), outer(with, c))
 		}
@@ -325,7 +325,7 @@ func framedSample(t *testing.T, loss losses.Loss, label float64) (*Sums, Frame, 
 	for i := range y {
 		y[i] = float64(r.IntN(2))
 	}
-	f := Frame{Centre: randomVector(r, d, 0.5), Matrix: randomMatrix(r, d, d, 1), Longest: 2}
+	f := Frame{Centre: randomVector(r, d, 0.5), Matrix: randomMatrix(r, d, d, 1), NormBound: 2}
 	return sumsOf(t, x, y, label, encoding.NewIdentity(d, 1.5, true), loss), f, randomVector(r, d, 1)
 }
 

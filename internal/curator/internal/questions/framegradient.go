@@ -54,21 +54,21 @@ func (r *Framed) sumRounding(most float64) float64 {
 	return float64(most * r.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
 }
 
-// sumSensitivity is that of Sum: 2·longest and rounding.
-func (r *Framed) sumSensitivity(longest float64) float64 {
-	return float64(2*longest*(1+4*encoding.Unit)) + r.sumRounding(1)
+// sumSensitivity is that of Sum: 2·normBound and rounding.
+func (r *Framed) sumSensitivity(normBound float64) float64 {
+	return float64(2*normBound*(1+4*encoding.Unit)) + r.sumRounding(1)
 }
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
-func (r *Framed) Sum(ctx context.Context, longest float64) (release.Answer, error) {
-	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, longest})
-	return r.answer(v, r.sumSensitivity(longest)), err
+func (r *Framed) Sum(ctx context.Context, normBound float64) (release.Answer, error) {
+	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, normBound})
+	return r.answer(v, r.sumSensitivity(normBound)), err
 }
 
 // framedSum asks for Sum.
 type framedSum struct {
 	OverFrame
-	Longest float64
+	NormBound float64
 }
 
 func (q *framedSum) weights() []float64 { return make([]float64, q.r.s.t.Enc.Dim()) }
@@ -77,7 +77,7 @@ func (q *framedSum) coefficients(s *Sums) coefficients {
 	r := q.on(s)
 	return r.holding(make([]float64, r.Dim()), func(z, beside []float64, lo int) {
 		for k := range z {
-			z[k], beside[k] = math.Min(1, q.Longest/r.reach(lo+k)), 0
+			z[k], beside[k] = math.Min(1, q.NormBound/r.rowNorm(lo+k)), 0
 		}
 	})
 }
@@ -121,7 +121,7 @@ func (r *Framed) norms(p Slope) []float64 {
 }
 
 func (r *Framed) norm(i int, p Slope) float64 {
-	t := r.reach(i)
+	t := r.rowNorm(i)
 	switch {
 	case p.Apart > 0:
 		return t
@@ -149,11 +149,11 @@ func holdTo(z []float64, limit float64) {
 // sumRounding and, for the constant's sum, γ_m·m·most for the block with the row, u·n·most
 // for each merge and for the product with the constant (room for four), in each answer.
 func (r *Framed) gradientSensitivity(p Slope) float64 {
-	reach := p.Clip
+	most := p.Clip
 	if p.Apart > 0 {
-		reach = math.Hypot(p.Clip, p.Constant)
+		most = math.Hypot(p.Clip, p.Constant)
 	}
-	return float64(2*reach*(1+8*encoding.Unit)) + r.gradientRounding(p)
+	return float64(2*most*(1+8*encoding.Unit)) + r.gradientRounding(p)
 }
 
 func (r *Framed) gradientRounding(p Slope) float64 {

@@ -14,24 +14,24 @@ import (
 )
 
 // Moments are the packed second moments (see pack) of the rows' shortened coordinates,
-// those longer than the given norm scaled down to it. They move by √2·longest² and
+// those longer than the given norm scaled down to it. They move by √2·normBound² and
 // rounding when a row is replaced.
-func (r *Framed) Moments(ctx context.Context, longest float64) (release.Answer, error) {
-	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, longest})
-	return r.answer(packed, r.momentsSensitivity(1, 0, longest)), err
+func (r *Framed) Moments(ctx context.Context, normBound float64) (release.Answer, error) {
+	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, normBound})
+	return r.answer(packed, r.momentsSensitivity(1, 0, normBound)), err
 }
 
 // framedMoments asks for Moments.
 type framedMoments struct {
 	Packing
-	Longest float64
+	NormBound float64
 }
 
 func (q *framedMoments) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	return q.adding(r, false, func(f, _ []float64, _ rows.Tile, lo int) {
 		for k := range f {
-			f[k] = math.Min(1, q.Longest/r.reach(lo+k))
+			f[k] = math.Min(1, q.NormBound/r.rowNorm(lo+k))
 		}
 	})
 }
@@ -45,7 +45,7 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[k] = c
-			z[k] = math.Sqrt(c) * math.Hypot(r.reach(lo+k), constant) * (1 + 8*encoding.Unit)
+			z[k] = math.Sqrt(c) * math.Hypot(r.rowNorm(lo+k), constant) * (1 + 8*encoding.Unit)
 		}
 	}
 }
@@ -68,22 +68,22 @@ func (q *framedCurvatures) adder(s *Sums) rows.Adder {
 }
 
 // Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
-// √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·longest² and rounding
+// √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·normBound² and rounding
 // when a row is replaced. A weight is at most the largest φ” and, times
-// the squared constant, at most longest². Where the constant is 0 it has no coordinate.
-func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, longest float64) (release.Answer, error) {
-	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, longest})
+// the squared constant, at most normBound². Where the constant is 0 it has no coordinate.
+func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64) (release.Answer, error) {
+	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound})
 	if constant > 0 {
-		most = math.Min(most, square(longest/constant))
+		most = math.Min(most, square(normBound/constant))
 	}
-	return r.answer(packed, r.momentsSensitivity(most, constant, longest)), err
+	return r.answer(packed, r.momentsSensitivity(most, constant, normBound)), err
 }
 
 // framedHessian asks for Hessian.
 type framedHessian struct {
 	Packing
-	U                     []float64
-	Offset, Most, Longest float64
+	U                       []float64
+	Offset, Most, NormBound float64
 }
 
 func (q *framedHessian) adder(s *Sums) rows.Adder {
@@ -94,8 +94,8 @@ func (q *framedHessian) adder(s *Sums) rows.Adder {
 		curve(norms, f, lo)
 		for k, v := range norms {
 			f[k] = math.Sqrt(f[k])
-			if v > q.Longest {
-				f[k] *= q.Longest / v
+			if v > q.NormBound {
+				f[k] *= q.NormBound / v
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func square(v float64) float64 { return v * v }
 func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 + 1e-15) }
 
 // momentsSensitivity is that of packed moments of rows whose weights are at most most and
-// whose terms are at most longest² long: in exact arithmetic √2·longest²
+// whose terms are at most normBound² long: in exact arithmetic √2·normBound²
 // (momentsDistance). Rounding adds:
 //
 //   - a row's weight and factor, off by fewer than 16 units;
@@ -125,12 +125,12 @@ func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 
 //   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
 //   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at
 //     most, for each row after the first, twice in each product, in each answer.
-func (r *Framed) momentsSensitivity(most, constant, longest float64) float64 {
+func (r *Framed) momentsSensitivity(most, constant, normBound float64) float64 {
 	e, d, l := &r.s.t.Enc, float64(r.Dim()), r.s.t.MomentsLayout()
 	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
 	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
 	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
-	return float64(momentsDistance(longest)*(1+32*encoding.Unit)) + float64(rounding)
+	return float64(momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
 }
 
 // factors sets f to what the rows of a tile are multiplied by; norms is room.

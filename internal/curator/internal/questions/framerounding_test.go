@@ -19,7 +19,7 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 	rounded := false
 	for _, c := range adversarialCases() {
 		e := c.encoding(t)
-		longest := e.Bound * math.Min(c.clip, 1)
+		normBound := e.Bound * math.Min(c.clip, 1)
 		r := rand.New(rand.NewPCG(41, 42))
 		x, y := mat.NewDense(n, adversarialDim, nil), make([]float64, n)
 		for i := range n {
@@ -35,14 +35,14 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if packed[side], rounding, err = heard(framed.Moments(ctx, longest)); err != nil {
+			if packed[side], rounding, err = heard(framed.Moments(ctx, normBound)); err != nil {
 				t.Fatal(err)
 			}
-			rounding -= momentsDistance(longest)
+			rounding -= momentsDistance(normBound)
 			u := exactFeatures(&e, row)[:e.Columns]
-			if r := preciseNorm(u); r.above(number(longest)) {
+			if r := preciseNorm(u); r.above(number(normBound)) {
 				for j := range u {
-					u[j] = u[j].times(number(longest)).over(r)
+					u[j] = u[j].times(number(normBound)).over(r)
 				}
 			}
 			exact[side] = exactProduct(u)

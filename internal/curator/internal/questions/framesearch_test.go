@@ -48,8 +48,8 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 func searchFrames() map[string]Frame {
 	list := testFrames(searchColumns)
 	for name, f := range list {
-		if f.Longest > 0 {
-			f.Longest *= 2
+		if f.NormBound > 0 {
+			f.NormBound *= 2
 			list[name] = f
 		}
 	}
@@ -84,10 +84,10 @@ func TestFramedBySearch(t *testing.T) {
 						return v
 					}
 					attained := f.name == "dense" && q.tight && loss == (losses.Squared{})
-					if (name == "gradient" || name == "scatter") && coordinates.Longest > 0 && coordinates.Longest < 1 {
+					if (name == "gradient" || name == "scatter") && coordinates.NormBound > 0 && coordinates.NormBound < 1 {
 						attained = false // no row is taken to be shorter than 1
 					}
-					if name == "curvature norms" && coordinates.Longest > 0 {
+					if name == "curvature norms" && coordinates.NormBound > 0 {
 						attained = false // nearly all rows are as long as can be, which gives no slope to climb
 					}
 					tries := 20

@@ -64,13 +64,13 @@ func (s *framedShape) sum(most float64) []term {
 }
 
 // framedMoments are the terms of momentsSensitivity.
-func (s *framedShape) framedMoments(most, constant, longest float64) []term {
+func (s *framedShape) framedMoments(most, constant, normBound float64) []term {
 	n, d := float64(s.n), float64(s.columns)
 	z, size := s.bound+s.centre+constant, math.Max(1, s.size)
 	whole := most * z * z * size * size
 	sum := 2.2 * encoding.Unit * whole
 	return append(scaled("two rows: ", 16*whole, s.slack()),
-		term{"the exact distance", math.Sqrt2 * longest * longest},
+		term{"the exact distance", math.Sqrt2 * normBound * normBound},
 		term{"the moments' block with the row", sum * s.momentsRows * s.momentsRows},
 		term{"the moments' merges", sum * s.momentsB * n},
 		term{"packing", sum * 4 * n},

@@ -118,17 +118,17 @@ func (s *Sums) boundsAt(r, clip float64) bounds {
 		b.diameter = 2 * float64(x*b.Slope)
 	}
 
-	longest := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient
-	b.row = b.slack * longest
+	normBound := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient
+	b.row = b.slack * normBound
 	if !math.IsInf(b.Smoothness, 1) {
 		score := float64(encoding.Unit*(p+8)*r*e.Magnitude) + float64(2*encoding.Unit*s.offsetBound)
-		b.row += math.Min(float64(x*b.Smoothness*score), 2*longest)
+		b.row += math.Min(float64(x*b.Smoothness*score), 2*normBound)
 	}
 	switch b.coefficient = b.Slope; {
 	case e.Intercept: // a row's norm is at least the constant
 		b.coefficient = math.Min(b.Slope, clip/e.Constant*(1+b.slack))
 	case e.Scale == nil: // a raw row's terms are all there is to its norm
-		b.coefficient = longest / x
+		b.coefficient = normBound / x
 	}
 	return b
 }

@@ -32,7 +32,7 @@ func (l astray) Curvature(z, y float64) float64 {
 // Sensitivities of scores and of Hessians don't rest on a loss's Value and Curvature:
 // whatever these return of one row, the sums move by no more than was declared.
 func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
-	const n, limit, most, longest = 40, 0.8, 1.5, 0.6
+	const n, limit, most, normBound = 40, 0.8, 1.5, 0.6
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := randomMatrix(r, n, 3, 0.5), randomVector(r, n, 1)
 	w := []float64{0.3, -0.2, 0.1}
@@ -47,7 +47,7 @@ func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, longest)); err != nil {
+		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, normBound)); err != nil {
 			t.Fatal(err)
 		}
 		return scores, hessian, s.LossSensitivity(limit), distance

@@ -101,7 +101,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 		t.Fatal(err)
 	}
 	out["solver's Hessian"] = pack(hessian)
-	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), Longest: 1.2}
+	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), NormBound: 1.2}
 	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}} {
 		framed, err := s.Frame(ctx, whole, f)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/dpglm/dpglm/internal/vector"
 )
 
-// Aggregator has all parties answer a question, by Shard.Answer, and adds up their answers,
+// Aggregator has all parties answer a question, by Party.Answer, and adds up their answers,
 // integer by integer, modulo 2^Bits. What it returns is for the curator's eyes only.
 type Aggregator interface {
 	Sum(ctx context.Context, question []byte) ([]uint64, error)
@@ -109,9 +109,9 @@ func partiesOf(t *rows.Table) *Parties {
 // errParties is the error of what parties aren't asked.
 var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums of gradients")
 
-// longest bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
+// normBound bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
 // a millionth is more than rounding takes.
-func (s *Sums) longest(r, clip float64) float64 {
+func (s *Sums) normBound(r, clip float64) float64 {
 	slack := 1 + s.t.Enc.Slack()
 	x := s.t.Enc.FeatureBound() * slack
 	slope := s.loss.Constants(x*r*slack, s.labelBound).Slope
@@ -120,8 +120,8 @@ func (s *Sums) longest(r, clip float64) float64 {
 
 // step is the least power of two, of which so many make the longest gradient, in each of n rows,
 // that a sum fits Bits − 1 bits with its sign: see read.
-func (p *Parties) step(n int, longest float64) float64 {
-	_, exp := math.Frexp(longest * float64(n) / math.Ldexp(1, p.Bits-idleBits))
+func (p *Parties) step(n int, normBound float64) float64 {
+	_, exp := math.Frexp(normBound * float64(n) / math.Ldexp(1, p.Bits-idleBits))
 	return math.Ldexp(1, exp)
 }
 
@@ -133,7 +133,7 @@ func (p *Parties) step(n int, longest float64) float64 {
 func (at *parted) rounding(s *Sums, r, clip float64) float64 {
 	p := at.p
 	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
-	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.longest(r, clip)) * most * (1 + 1e-12)
+	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.normBound(r, clip)) * most * (1 + 1e-12)
 }
 
 // Descent is what parties are told of a fit before its first question.
@@ -166,12 +166,12 @@ func (s *Sums) Agree(ctx context.Context, of Descent) (*rows.Table, error) {
 	}
 	var unique [16]byte
 	rand.Read(unique[:]) // never fails; a name, not noise
-	plan := shardPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: s.t.Enc, Loss: loss,
+	plan := partyPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: s.t.Enc, Loss: loss,
 		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
 	if !math.IsInf(of.Clip, 1) {
 		plan.Clip = &of.Clip
 	}
-	message, err := p.ask(ctx, make([]float64, s.Dim()), shardMessage{Plan: &plan}, 0)
+	message, err := p.ask(ctx, make([]float64, s.Dim()), partyMessage{Plan: &plan}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -191,17 +191,17 @@ func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combin
 	}
 	fit.lock.Lock()
 	defer fit.lock.Unlock()
-	longest := s.longest(vector.Norm(q.W), q.Clip)
-	question := shardQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), longest), Weights: q.W}
-	question.Bound = longest / question.Step
+	normBound := s.normBound(vector.Norm(q.W), q.Clip)
+	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), normBound), Weights: q.W}
+	question.Bound = normBound / question.Step
 	fit.next++
-	_, err := p.ask(ctx, dst, shardMessage{Question: &question}, question.Step)
+	_, err := p.ask(ctx, dst, partyMessage{Question: &question}, question.Step)
 	return err
 }
 
 // ask sends a message and sets dst to the sum of the answers, in these steps.
-func (p *Parties) ask(ctx context.Context, dst []float64, m shardMessage, step float64) ([]byte, error) {
-	m.Protocol = shardProtocol
+func (p *Parties) ask(ctx context.Context, dst []float64, m partyMessage, step float64) ([]byte, error) {
+	m.Protocol = partyProtocol
 	message, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("%w: message to parties: %w", check.ErrConfig, err)
@@ -225,7 +225,7 @@ func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte
 	for _, rows := range p.Rows {
 		n += rows
 	}
-	if all := shardHead + len(dst) + shardTail; len(sum) != all {
+	if all := answerHead + len(dst) + answerTail; len(sum) != all {
 		return refused("integers", fmt.Sprintf("must be %d", all))
 	}
 	for _, v := range sum {
@@ -241,11 +241,11 @@ func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte
 	case sum[2] != (parties*mark(message, p.Bits))&mask(p.Bits):
 		return refused("question", "must be the one that was asked, of all parties")
 	}
-	last := len(sum) - shardTail
+	last := len(sum) - answerTail
 	if sum[last] != checksum(message, sum[:last], p.Bits) {
 		return refused("checksum", "must be that of its integers: the sum or an answer was damaged")
 	}
-	for j, v := range sum[shardHead:last] {
+	for j, v := range sum[answerHead:last] {
 		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)
 		switch {
 		case steps > half:

@@ -16,13 +16,13 @@ import (
 
 // inProcess adds up the answers of parties in this process.
 type inProcess struct {
-	shards []*Shard
-	bits   int
+	workerFiles []*Party
+	bits        int
 }
 
 func (a inProcess) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	var sum []uint64
-	for _, s := range a.shards {
+	for _, s := range a.workerFiles {
 		answer, err := s.Answer(ctx, question)
 		if err != nil {
 			return nil, err
@@ -47,12 +47,12 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc encodi
 		if err := rows.Write(ctx, path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], rows.Owners{}, nil, rows.Range{}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenShard(path, func(Terms) error { return nil })
+		s, err := OpenParty(path, func(Terms) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		of.shards = append(of.shards, s)
+		of.workerFiles = append(of.workerFiles, s)
 	}
 	table, err := NewParties(Parties{Aggregator: of, Rows: []int{first, n - first}, Bits: bits}, enc)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestPartiesSensitivityHasSteps(t *testing.T) {
 	parties := heldBy(t, x, y, 3, 24, enc, losses.Logistic{})
 	for _, clip := range []float64{math.Inf(1), 0.25} {
 		more := parties.GradientSensitivity(0, clip) - sums.GradientSensitivity(0, clip)
-		if step := partiesOf(parties.t).step(n, parties.longest(0, clip)); !(step > 1e-7) || more < math.Sqrt(d)*step*(1-1e-6) {
+		if step := partiesOf(parties.t).step(n, parties.normBound(0, clip)); !(step > 1e-7) || more < math.Sqrt(d)*step*(1-1e-6) {
 			t.Errorf("clip %g: %g more than in memory, steps are %g", clip, more, step)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := partiesOf(table)
-	q := &shardQuestion{Step: p.step(n, s.longest(0, math.Inf(1)))}
+	q := &partyQuestion{Step: p.step(n, s.normBound(0, math.Inf(1)))}
 	answer := func(v uint64) []uint64 {
 		head := []uint64{1, n, mark(question, 64), v}
 		return append(head, checksum(question, head, 64))
@@ -119,7 +119,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 	var sums [2][1]float64
 	for k := range sums {
 		v := uint64(1<<61) + 256 + uint64(k)
-		if most := n * s.longest(0, math.Inf(1)) / q.Step; float64(v) > most {
+		if most := n * s.normBound(0, math.Inf(1)) / q.Step; float64(v) > most {
 			t.Fatalf("%d steps, of %g that rows can have", v, most)
 		}
 		if err := p.read(sums[k][:], answer(v), q.Step, question); err != nil {
@@ -253,7 +253,7 @@ func TestPartiesIntegersAreBounded(t *testing.T) {
 			}
 		}
 	}
-	q := &shardQuestion{Step: 0.25, Bound: 5}
+	q := &partyQuestion{Step: 0.25, Bound: 5}
 	sum := make([]uint64, 2)
 	addSteps(sum, []float64{3, -4}, 0.31, q) // 0.93 and −1.24: 3 and −4 steps
 	addSteps(sum, []float64{3, -4}, 0.42, q) // 5 and −6, too long

@@ -16,15 +16,15 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// lengths is a matrix with one row of each number of entries from 0 to longest, twice
+// lengths is a matrix with one row of each number of entries from 0 to most, twice
 // over and in no order, so that what is read beyond a row's end belongs to another row.
-func lengths(t *testing.T, longest, cols int) (x *mat.Dense, s *rows.Sparse, entries []int) {
+func lengths(t *testing.T, normBound, cols int) (x *mat.Dense, s *rows.Sparse, entries []int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, 12))
-	n := 2 * (longest + 1)
+	n := 2 * (normBound + 1)
 	entries = make([]int, n)
 	for k, i := range r.Perm(n) {
-		entries[i] = k % (longest + 1)
+		entries[i] = k % (normBound + 1)
 	}
 	x = mat.NewDense(n, cols, nil)
 	indptr, indices, values := []int{0}, []int{}, []float64{}

@@ -179,32 +179,32 @@ func scaled(what string, factor float64, terms []term) []term {
 }
 
 // row are the terms of one row's gradient.
-func (s *shape) row() (terms []term, longest, x float64) {
+func (s *shape) row() (terms []term, normBound, x float64) {
 	slack := total(s.slack())
 	x = s.x * (1 + slack)
 	c := s.loss.Constants(x*s.radius*(1+slack), s.label)
-	longest = math.Min(x*c.Slope, s.clip*(1+slack))
-	terms = scaled("a row's gradient: ", longest, s.slack())
+	normBound = math.Min(x*c.Slope, s.clip*(1+slack))
+	terms = scaled("a row's gradient: ", normBound, s.slack())
 	if math.IsInf(c.Smoothness, 1) {
-		return terms, longest, x
+		return terms, normBound, x
 	}
 	score := x * c.Smoothness * encoding.Unit * s.radius * s.magnitude
-	if score*(float64(s.columns)+8) > 2*longest {
-		return append(terms, term{"a score that is all rounding", 2 * longest}), longest, x
+	if score*(float64(s.columns)+8) > 2*normBound {
+		return append(terms, term{"a score that is all rounding", 2 * normBound}), normBound, x
 	}
 	return append(terms, term{"the columns in a score", score * float64(s.columns)},
-		term{"eight roundings of a score", score * 8}), longest, x
+		term{"eight roundings of a score", score * 8}), normBound, x
 }
 
 // coefficient is S, the largest factor of a raw row in a gradient sum.
-func (s *shape) coefficient(longest, x float64) float64 {
+func (s *shape) coefficient(normBound, x float64) float64 {
 	slack := total(s.slack())
 	slope := s.loss.Constants(x*s.radius*(1+slack), s.label).Slope
 	switch {
 	case s.intercept:
 		return math.Min(slope, s.clip/s.encoding.Constant*(1+slack))
 	case s.width == 0:
-		return math.Min(slope, longest/x)
+		return math.Min(slope, normBound/x)
 	}
 	return slope
 }
@@ -213,8 +213,8 @@ func (s *shape) coefficient(longest, x float64) float64 {
 func (s *shape) gradient(clip float64) []term {
 	at := *s
 	at.clip = clip
-	row, longest, x := at.row()
-	slack, sum, n := total(s.slack()), 2.2*encoding.Unit*at.coefficient(longest, x)*s.magnitude, float64(s.n)
+	row, normBound, x := at.row()
+	slack, sum, n := total(s.slack()), 2.2*encoding.Unit*at.coefficient(normBound, x)*s.magnitude, float64(s.n)
 	exact := math.Min(x*s.loss.Diameter(x*s.radius*(1+slack), s.label), 2*clip*(1+slack))
 	return append(scaled("two rows, ", 2, row),
 		term{"the exact distance", exact},
@@ -243,9 +243,9 @@ func TestTermsOfBounds(t *testing.T) {
 		{"GradientSensitivity", func(s *shape) float64 { return s.sums.GradientSensitivity(s.radius, s.clip) },
 			func(s *shape) []term { return s.gradient(s.clip) }, 9},
 		{"GradientError", func(s *shape) float64 { return s.sums.GradientError(s.radius, s.clip) }, func(s *shape) []term {
-			row, longest, x := s.row()
+			row, normBound, x := s.row()
 			n := float64(s.n)
-			sum := 1.1 * encoding.Unit * s.coefficient(longest, x) * s.magnitude * n
+			sum := 1.1 * encoding.Unit * s.coefficient(normBound, x) * s.magnitude * n
 			return append(scaled("every row, ", n, row), term{"the rows of a block", sum * s.block},
 				term{"the merges", sum * s.blocks}, term{"the change of coordinates", sum * 8})
 		}, 8},

@@ -54,7 +54,7 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	if q.Asked == nil {
 		return nil, rows.ErrNotAsked
 	}
-	b, err := shards.Get(ctx, fmt.Sprintf("%q %d %v", of.Path, of.Sum, of.Encoding), 4, func() (*shard, error) { return openShard(of) })
+	b, err := workerFiles.Get(ctx, fmt.Sprintf("%q %d %v", of.Path, of.Sum, of.Encoding), 4, func() (*workerFile, error) { return openWorkerFile(of) })
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 }
 
 // bind tells the question what it needs of each row, which is found when the rows are first read.
-func (b *shard) bind(t *rows.Table, q *question) error {
+func (b *workerFile) bind(t *rows.Table, q *question) error {
 	m, ok := q.Asked.(rows.Measuring)
 	if !ok {
 		return nil
@@ -108,7 +108,7 @@ func (b *shard) bind(t *rows.Table, q *question) error {
 }
 
 // measured are the file's rows, as a measure has them after the steps.
-func (b *shard) measured(m rows.Measure, q *sentRows, most int) (*measured, error) {
+func (b *workerFile) measured(m rows.Measure, q *sentRows, most int) (*measured, error) {
 	var key bytes.Buffer
 	of, err := m.Key()
 	if err == nil {
@@ -138,8 +138,8 @@ func (b *shard) measured(m rows.Measure, q *sentRows, most int) (*measured, erro
 	})
 }
 
-// shard is a file as a worker knows it.
-type shard struct {
+// workerFile is a file as a worker knows it.
+type workerFile struct {
 	file   *rowfile.File
 	table  *rows.Table
 	read   *rows.Lazily
@@ -153,8 +153,8 @@ type measured struct {
 	rows *rows.Lazily
 }
 
-// shards are the files that this process read last.
-var shards rows.Cache[*shard]
+// workerFiles are the files that this process read last.
+var workerFiles rows.Cache[*workerFile]
 
 // open opens the file.
 func (of *sentFile) open() (*rowfile.File, error) {
@@ -169,14 +169,14 @@ func (of *sentFile) open() (*rowfile.File, error) {
 	return f, nil
 }
 
-func openShard(of *sentFile) (*shard, error) {
+func openWorkerFile(of *sentFile) (*workerFile, error) {
 	f, err := of.open()
 	if err != nil {
 		return nil, err
 	}
 	t := rows.NewUnmeasured(f, of.Encoding)
 	t.Factors()
-	s := &shard{file: f, table: t}
+	s := &workerFile{file: f, table: t}
 	s.read = rows.NewLazily(f, func(g *rows.Reading, lo, hi int) error {
 		if err := g.Reader.Read(&g.Chunk, lo, hi); err != nil {
 			return err
@@ -194,7 +194,7 @@ func openShard(of *sentFile) (*shard, error) {
 }
 
 // rows are n rows of the file that a question is asked of.
-func (b *shard) rows(q *sentRows, first, n int) (*rows.Table, error) {
+func (b *workerFile) rows(q *sentRows, first, n int) (*rows.Table, error) {
 	f := b.file
 	known := n == 0 || slices.Contains(f.Beside, rowfile.Share) || slices.Contains(f.Beside, rowfile.Weight) // of no rows nothing is asked
 	if first < 0 || n < 0 || first+n > f.Rows || q.Owned && !known || q.Shifted && !slices.Contains(f.Beside, rowfile.Offset) {

@@ -121,7 +121,7 @@ func TestWorkersReadTheDriversFile(t *testing.T) {
 	rowsIn(t, path, randomMatrix(r, n, d, 1), alternating(n))
 	asked := ""
 	for _, question := range questions {
-		shards = rows.Cache[*shard]{} // of a worker that is new
+		workerFiles = rows.Cache[*workerFile]{} // of a worker that is new
 		asked += decoded(t, question).kind() + " "
 		if _, err := Reply(ctx, question, 0); !errors.Is(err, check.ErrRowFile) || !strings.Contains(err.Error(), "checksum of "+path) {
 			t.Errorf("%s of another file: %v", decoded(t, question).kind(), err)

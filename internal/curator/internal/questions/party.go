@@ -18,18 +18,18 @@ import (
 	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
-// shardProtocol names the form of what parties are told, asked and answer.
-const shardProtocol = "dpglm shard 2"
+// partyProtocol names the form of what parties are told, asked and answer.
+const partyProtocol = "dpglm parties 1"
 
-// shardMessage is the plan of a fit or, once parties have agreed to it, one of its questions.
-type shardMessage struct {
+// partyMessage is the plan of a fit or, once parties have agreed to it, one of its questions.
+type partyMessage struct {
 	Protocol string         `json:"protocol"`
-	Plan     *shardPlan     `json:"plan,omitempty"`
-	Question *shardQuestion `json:"question,omitempty"`
+	Plan     *partyPlan     `json:"plan,omitempty"`
+	Question *partyQuestion `json:"question,omitempty"`
 }
 
-// shardPlan is all that a fit's questions have in common, and how many there are.
-type shardPlan struct {
+// partyPlan is all that a fit's questions have in common, and how many there are.
+type partyPlan struct {
 	Fit     string            `json:"fit"` // that no other fit has
 	Bits    int               `json:"bits"`
 	Parties []int             `json:"parties"` // the rows of each
@@ -42,7 +42,7 @@ type shardPlan struct {
 	Mu      float64           `json:"mu"`             // all that they spend together
 }
 
-// shardQuestion asks parties for the sum of their rows' gradients, each of which becomes
+// partyQuestion asks parties for the sum of their rows' gradients, each of which becomes
 // integers before it is added: its coordinates, in steps, rounded towards zero. So a sum doesn't
 // depend on who holds which rows, nor on the order in which they are added.
 //
@@ -51,7 +51,7 @@ type shardPlan struct {
 // 2^Bits adds these, too, by which the sum's receiver sees that as many answers to this question
 // were added as there are parties, over as many rows, and that no integer was damaged. To a plan
 // parties answer when they have checked their rows and labels, with a sum of 0.
-type shardQuestion struct {
+type partyQuestion struct {
 	Plan    string    `json:"plan"`   // the SHA-256 of its message
 	Number  int       `json:"number"` // of the question, from 1
 	Step    float64   `json:"step"`   // a power of two
@@ -59,8 +59,8 @@ type shardQuestion struct {
 	Weights []float64 `json:"weights"`
 }
 
-// shardHead is how many integers come before the sum, and shardTail how many behind.
-const shardHead, shardTail = 3, 1
+// answerHead is how many integers come before the sum, and answerTail how many behind.
+const answerHead, answerTail = 3, 1
 
 // mask keeps an integer's last bits.
 func mask(bits int) uint64 { return math.MaxUint64 >> (64 - bits) }
@@ -83,8 +83,8 @@ func checksum(message []byte, integers []uint64, bits int) (sum uint64) {
 	return sum & mask(bits)
 }
 
-// Shard is a party's file of rows.
-type Shard struct {
+// Party is a party's file of rows.
+type Party struct {
 	file   *rowfile.File
 	agree  func(Terms) error
 	tables rows.Cache[*rows.Table]
@@ -93,8 +93,8 @@ type Shard struct {
 	fits map[string]*agreed // by their plans' SHA-256
 }
 
-// OpenShard opens it, without reading rows. What isn't agreed to is refused.
-func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
+// OpenParty opens it, without reading rows. What isn't agreed to is refused.
+func OpenParty(path string, agree func(Terms) error) (*Party, error) {
 	f, err := rowfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -103,29 +103,29 @@ func OpenShard(path string, agree func(Terms) error) (*Shard, error) {
 		f.Close()
 		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must have no persons, weights or offsets, as parties are asked for sums over single rows")
 	}
-	return &Shard{file: f, agree: agree, fits: map[string]*agreed{}}, nil
+	return &Party{file: f, agree: agree, fits: map[string]*agreed{}}, nil
 }
 
 // Close closes the file.
-func (p *Shard) Close() error { return p.file.Close() }
+func (p *Party) Close() error { return p.file.Close() }
 
 // Format prints the shape, whatever the verb.
-func (p *Shard) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "rows.Shard of %d rows", p.file.Rows)
+func (p *Party) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "rows.Party of %d rows", p.file.Rows)
 }
 
 // Answer answers a message of a driver with Parties. Once it has refused one, it goes on with
 // no fit.
-func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
-	var of shardMessage
+func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
+	var of partyMessage
 	d := json.NewDecoder(bytes.NewReader(message))
 	d.DisallowUnknownFields()
 	err := d.Decode(&of)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%w: message: %w", check.ErrConfig, err)
-	case of.Protocol != shardProtocol:
-		err = check.Fail(check.ErrConfig, "protocol", fmt.Sprintf("%q", of.Protocol), fmt.Sprintf("must be %q", shardProtocol))
+	case of.Protocol != partyProtocol:
+		err = check.Fail(check.ErrConfig, "protocol", fmt.Sprintf("%q", of.Protocol), fmt.Sprintf("must be %q", partyProtocol))
 	case (of.Plan == nil) == (of.Question == nil):
 		err = check.Fail(check.ErrConfig, "message", nil, "must be a plan or a question")
 	}
@@ -141,11 +141,11 @@ func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := make([]uint64, shardHead+fit.sums.Dim()+shardTail)
+	answer := make([]uint64, answerHead+fit.sums.Dim()+answerTail)
 	answer[0], answer[1], answer[2] = 1, uint64(fit.sums.Len()), mark(message, fit.plan.Bits)
-	last := len(answer) - shardTail
+	last := len(answer) - answerTail
 	if of.Question != nil {
-		if err := fit.sums.integers(ctx, answer[shardHead:last], of.Question, fit.clip); err != nil {
+		if err := fit.sums.integers(ctx, answer[answerHead:last], of.Question, fit.clip); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (p *Shard) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 }
 
 // integers sets dst to the sum of the rows' gradients, each in whole steps.
-func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, clip float64) error {
+func (s *Sums) integers(ctx context.Context, dst []uint64, q *partyQuestion, clip float64) error {
 	type adding struct {
 		*rows.Workspace
 		sum []uint64
@@ -196,7 +196,7 @@ func (s *Sums) integers(ctx context.Context, dst []uint64, q *shardQuestion, cli
 // addSteps adds c·row in whole steps: each coordinate is rounded towards zero, so that integers
 // are no longer than the gradient. One that is longer than the bound, which a driver with the
 // rows' constants never sees, is left out.
-func addSteps(sum []uint64, row []float64, c float64, q *shardQuestion) {
+func addSteps(sum []uint64, row []float64, c float64, q *partyQuestion) {
 	var square float64
 	for j, v := range row {
 		row[j] = math.Trunc(float64(c*v) / q.Step)

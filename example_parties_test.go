@@ -10,12 +10,12 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/table/shard"
+	"github.com/dpglm/dpglm/table/party"
 )
 
 // hospitals are parties of this process. Where they are apart, a protocol of secure aggregation
 // carries questions to them and adds up their masked answers.
-type hospitals []*shard.Party
+type hospitals []*party.Party
 
 func (h hospitals) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	var sum []uint64
@@ -27,7 +27,7 @@ func (h hospitals) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 		if sum == nil {
 			sum = make([]uint64, len(answer))
 		}
-		if err := shard.Add(sum, answer, 64); err != nil {
+		if err := party.Add(sum, answer, 64); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +35,7 @@ func (h hospitals) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 }
 
 // Two hospitals train one model, and neither shows a row, nor a sum over its own.
-func ExampleOpenShards() {
+func ExampleOpenParties() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -57,14 +57,14 @@ func ExampleOpenShards() {
 		if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
 			panic(err)
 		}
-		p, err := shard.Open(path, shard.Within(1))
+		p, err := party.Open(path, party.Within(1))
 		if err != nil {
 			panic(err)
 		}
 		defer p.Close()
 		parties = append(parties, p)
 	}
-	data, err := dpglm.OpenShards(dpglm.Shards{Rows: rows, Columns: 2}, dpglm.Bounds{Feature: 1}, parties)
+	data, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 2}, dpglm.Bounds{Feature: 1}, parties)
 	if err != nil {
 		panic(err)
 	}

@@ -1,5 +1,5 @@
-// Package shard is the side of a party that holds some of the rows of a data set and keeps them:
-// it answers a driver's questions (dpglm.OpenShards) with sums over its rows, as bounded
+// Package party is the side of a party that holds some of the rows of a data set and keeps them:
+// it answers a driver's questions (dpglm.OpenParties) with sums over its rows, as bounded
 // integers, for a protocol of secure aggregation to mask and to add up, modulo a power of two.
 //
 // It is the language that both sides speak, not such a protocol: docs/CLUSTER.md has the bytes,
@@ -25,7 +25,7 @@
 // the driver isn't trusted, masks must be made of the message's hash, so that they cancel
 // only where all parties answer the same, and the aggregator must be one that adds noise. Whoever
 // adds up is trusted to add each party's answer once.
-package shard
+package party
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func Within(mu float64) func(Plan) error {
 
 // Party is one that holds rows, in a file that dpglm.WriteRows wrote. It is safe
 // for concurrent use.
-type Party struct{ of *worker.Shard }
+type Party struct{ of *worker.Party }
 
 // Open opens a party's file. Before a fit its plan goes to agree, such as [Within], which refuses
 // it by an error; rows are checked and measured before, when the first plan comes. A file whose
@@ -83,7 +83,7 @@ func Open(path string, agree func(Plan) error) (*Party, error) {
 	if agree == nil {
 		return nil, check.Fail(check.ErrConfig, "agree", nil, "must not be nil: it says which plans the party answers")
 	}
-	s, err := worker.OpenShard(path, func(t worker.Terms) error { return agree(Plan(t)) })
+	s, err := worker.OpenParty(path, func(t worker.Terms) error { return agree(Plan(t)) })
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (p *Party) Close() error {
 }
 
 // Format prints what it is, whatever the verb: fmt would print the rows.
-func (p Party) Format(f fmt.State, _ rune) { fmt.Fprint(f, "shard.Party") }
+func (p Party) Format(f fmt.State, _ rune) { fmt.Fprint(f, "party.Party") }
 
 // Add adds a party's answer to a sum, integer by integer, modulo 2^bits, as an aggregator does
 // with masked ones. It fails where they have different lengths, and for bits beyond 1 to 64.

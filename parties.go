@@ -7,8 +7,8 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 )
 
-// Shards are rows that several parties hold, each some, and don't show to anyone.
-type Shards struct {
+// Parties are rows that several parties hold, each some, and don't show to anyone.
+type Parties struct {
 	// Rows is how many each party has, 1 or more, which is public; all together 2^31−1 at most.
 	Rows []int `json:"rows"`
 	// Columns is how many features a row has, in the files of all parties.
@@ -21,12 +21,12 @@ type Shards struct {
 // Aggregator has all parties answer a question and adds up their answers, such as a protocol of
 // secure aggregation.
 type Aggregator interface {
-	// Sum has each party answer the same message, by package table/shard, and returns the sum of
+	// Sum has each party answer the same message, by package table/party, and returns the sum of
 	// the answers, integer by integer, modulo 2^Bits. It is for the curator's eyes only.
 	Sum(ctx context.Context, message []byte) ([]uint64, error)
 }
 
-// OpenShards makes a data set of rows that several parties hold, each of which is kept from
+// OpenParties makes a data set of rows that several parties hold, each of which is kept from
 // the others and from who adds up, but from an honest driver only, which is this process: one
 // that asks for exact sums at weights of its own choice, in place of a learner's, can learn of one
 // party's rows, or of one row. It asks for sums over the rows of all, which an aggregator adds up
@@ -36,7 +36,7 @@ type Aggregator interface {
 //
 // It is for [NoisyGD]; other learners ask more and are refused. Each fit tells the parties its plan
 // first: facts, loss, clip, radius, number of steps, and what these spend. They check their rows and
-// count them, before anything is spent, agree or not (package table/shard), and answer the
+// count them, before anything is spent, agree or not (package table/party), and answer the
 // plan's questions alone, in their number, at weights in its ball.
 //
 // # Privacy
@@ -56,7 +56,7 @@ type Aggregator interface {
 // sum of theirs, fits. That is all that it tells: the
 // aggregator is trusted to add each party's answer once, as a row that counts twice moves the sum
 // by twice as much; and a row that two parties hold is a group of two.
-func OpenShards(s Shards, facts Facts, a Aggregator) (*Dataset, error) {
+func OpenParties(s Parties, facts Facts, a Aggregator) (*Dataset, error) {
 	if err := check.Given("aggregator", a); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func OpenShards(s Shards, facts Facts, a Aggregator) (*Dataset, error) {
 		s.Bits = 64
 	}
 	if s.Columns < 1 {
-		return nil, check.Fail(ErrShape, "Shards.Columns", s.Columns, "must be at least 1")
+		return nil, check.Fail(ErrShape, "Parties.Columns", s.Columns, "must be at least 1")
 	}
 	facts, err := ownFacts(facts)
 	if err != nil {
