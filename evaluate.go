@@ -19,8 +19,8 @@ type EvaluateConfig struct {
 	// same of 1/(1 + e^(−score)) where a model has no probabilities; 0 takes ½. It is for models
 	// of two classes by one score: of several classes, or levels, the likeliest is predicted.
 	Threshold float64 `json:"threshold"`
-	// Level is that of the intervals, in (0, 1); 0 takes 0.95.
-	Level float64 `json:"level"`
+	// Confidence is that of the intervals, in (0, 1); 0 takes 0.95.
+	Confidence float64 `json:"confidence"`
 }
 
 // Evaluate tells how good a model is on the rows of d, privately, with intervals.
@@ -200,7 +200,7 @@ func (c EvaluateConfig) planned(label string, s Shape, asked losses.Loss, size e
 	if c.Threshold, err = fraction("EvaluateConfig.Threshold", c.Threshold, 0.5); err != nil {
 		return nil, err
 	}
-	if c.Level, err = fraction("EvaluateConfig.Level", c.Level, 0.95); err != nil {
+	if c.Confidence, err = fraction("EvaluateConfig.Confidence", c.Confidence, 0.95); err != nil {
 		return nil, err
 	}
 	p := &evaluation{cfg: c, asked: asked}
@@ -239,7 +239,7 @@ func framed(ctx context.Context, d *curator.Data, l losses.Loss) (*curator.Frame
 // start begins a run, of a model by a configuration.
 func (p *evaluation) start(ctx context.Context, d *Dataset, env *Env, m any, cfg EvaluateConfig) (t evaluate.Task, err error) {
 	p.ledger = env.mark(p.ledger, d)
-	t = evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Level: p.cfg.Level}
+	t = evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Confidence: p.cfg.Confidence}
 	t.Allow, err = env.allow(p.schedule, d, p.ledger, m, cfg)
 	return t, err
 }
@@ -263,5 +263,5 @@ func (p *evaluation) finish(t evaluate.Task, found *evaluate.Result, err error, 
 	if err != nil {
 		return nil, stopped(t.Allow, p.ledger, err)
 	}
-	return newEvaluation(found, p.shape.Rows, p.cfg.Level, classes, p.ledger), nil
+	return newEvaluation(found, p.shape.Rows, p.cfg.Confidence, classes, p.ledger), nil
 }

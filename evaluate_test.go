@@ -339,7 +339,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"no budget":    {d, m, Budget{}, EvaluateConfig{}, ErrBudget},
 		"pure":         {d, m, PureDP(1), EvaluateConfig{}, ErrBudget},
 		"threshold":    {d, m, GDP(1), EvaluateConfig{Threshold: 1}, ErrConfig},
-		"level":        {d, m, GDP(1), EvaluateConfig{Level: -0.5}, ErrConfig},
+		"level":        {d, m, GDP(1), EvaluateConfig{Confidence: -0.5}, ErrConfig},
 		"other bounds": {wide, m, GDP(1), EvaluateConfig{}, ErrShape},
 		"huge weights": {d, modelOf(d, losses.Logistic{}, []float64{1e300, 1e300, 0}), GDP(1), EvaluateConfig{}, ErrModel},
 		"other labels": {real, m, GDP(1), EvaluateConfig{}, ErrLabel},

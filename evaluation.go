@@ -32,8 +32,8 @@ import (
 // All are held to what they can be, such as fractions to [0, 1]. One that drowned in the noise
 // isn't there, but for a class's rate, which may be 0 as far as is known.
 type Evaluation struct {
-	Rows  int     `json:"rows"`  // n, or the number of persons
-	Level float64 `json:"level"` // of the intervals
+	Rows       int     `json:"rows"`       // n, or the number of persons
+	Confidence float64 `json:"confidence"` // of the intervals
 
 	// Figures are those of all rows, then those of each class, in the order above.
 	Figures []Figure `json:"figures"`
@@ -76,9 +76,9 @@ type CurvePoint struct {
 	Up     Interval `json:"up"`
 }
 
-func newEvaluation(found *evaluate.Result, rows int, level float64, classes []string, ledger *Ledger) *Evaluation {
+func newEvaluation(found *evaluate.Result, rows int, confidence float64, classes []string, ledger *Ledger) *Evaluation {
 	e := &Evaluation{
-		Rows: rows, Level: level, Classes: classes, Confusion: found.Confusion,
+		Rows: rows, Confidence: confidence, Classes: classes, Confusion: found.Confusion,
 		ROC: curveOf(found.ROC), Calibration: curveOf(found.Calibration), Ledger: ledger,
 	}
 	for _, f := range found.Figures {
@@ -124,7 +124,7 @@ func (e *Evaluation) String() string {
 	for _, name := range e.Classes {
 		width = max(width, len("class : rate")+utf8.RuneCountInString(name))
 	}
-	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Level)
+	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Confidence)
 	class := ""
 	for _, f := range e.Figures {
 		name := f.Name

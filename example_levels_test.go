@@ -28,7 +28,7 @@ func answers() *dpglm.Dataset {
 	  "label": "content",
 	  "columns": [
 	    {"name": "age", "kind": "numeric", "range": [18, 100]},
-	    {"name": "content", "kind": "categorical", "levels": ["no", "so so", "yes"], "fold_case": true, "ordered": true, "shares": [20, 40, 40]}
+	    {"name": "content", "kind": "categorical", "levels": ["no", "so so", "yes"], "fold_case": true, "ordered": true, "fractions": [20, 40, 40]}
 	  ]
 	}`))
 	if err != nil {
@@ -70,7 +70,7 @@ func ExampleClassModel_PredictLevels() {
 // Where levels ascend one score does: its thresholds are made of what part of the rows each
 // level is expected to have, and its coefficients raise the odds of all higher levels.
 func ExampleModel_PredictLevels() {
-	loss, err := losses.OrdinalFromShares(20, 40, 40)
+	loss, err := losses.OrdinalFromFractions(20, 40, 40)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func ExampleEvaluate_levels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := losses.OrdinalFromShares(20, 40, 40)
+	loss, err := losses.OrdinalFromFractions(20, 40, 40)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,8 +15,8 @@ var _ Learner = InferConfig{}
 
 // InferConfig is the Learner of Infer.
 type InferConfig struct {
-	// Level is the confidence level of the intervals, at least 0.5 and below 1; 0 means 0.95.
-	Level float64 `json:"level"`
+	// Confidence is the confidence level of the intervals, at least 0.5 and below 1; 0 means 0.95.
+	Confidence float64 `json:"confidence"`
 }
 
 // Infer fits a model and tells how far its coefficients can be trusted: an estimate, a
@@ -137,7 +137,7 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err != nil {
 		return nil, err
 	}
-	f, err := newInference(model, plan.Learner.(InferConfig).Level, b.String(), d.Shape().Rows, found)
+	f, err := newInference(model, plan.Learner.(InferConfig).Confidence, b.String(), d.Shape().Rows, found)
 	if err != nil || found != nil {
 		return f, err
 	}
@@ -149,11 +149,11 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 // may not be. The plan's Run returns the model alone. It fails, by an [ArgumentError], where
 // the shape, the problem, the budget or a parameter breaks its rule.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
-	if c.Level == 0 {
-		c.Level = 0.95
+	if c.Confidence == 0 {
+		c.Confidence = 0.95
 	}
-	if !(c.Level >= 0.5 && c.Level <= 1-1e-9) {
-		return nil, check.Fail(ErrConfig, "InferConfig.Level", c.Level, "must be at least 0.5 and below 1")
+	if !(c.Confidence >= 0.5 && c.Confidence <= 1-1e-9) {
+		return nil, check.Fail(ErrConfig, "InferConfig.Confidence", c.Confidence, "must be at least 0.5 and below 1")
 	}
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	inference := &inference{o, infer.Problem{Estimate: o.estimate, Level: c.Level}}
+	inference := &inference{o, infer.Problem{Estimate: o.estimate, Confidence: c.Confidence}}
 	// An inference makes up to 57 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, 59, inference.train)
 	if err != nil {
@@ -194,7 +194,7 @@ func (o *inference) train(r *run) (w []float64, err error) {
 	} else {
 		var theta []float64
 		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d estimate.Doubt, t estimate.Task) (w []float64, err error) {
-			w, law, err = infer.Problem{Estimate: p, Level: o.problem.Level, Doubt: d}.Fit(t)
+			w, law, err = infer.Problem{Estimate: p, Confidence: o.problem.Confidence, Doubt: d}.Fit(t)
 			return w, err
 		})
 		r.found(theta)

@@ -18,7 +18,7 @@ import (
 // columns. It is made of released numbers only, immutable and safe for concurrent use.
 type Inference struct {
 	model        *Model
-	level        float64
+	confidence   float64
 	budget       string
 	rows         int
 	coefficients []Coefficient
@@ -57,12 +57,12 @@ func (c Coefficient) Undetermined() bool { return math.IsInf(c.StandardError, 1)
 // from the other coefficients.
 const InterceptName = "(Intercept)"
 
-func newInference(m *Model, level float64, budget string, rows int, l *infer.Law) (*Inference, error) {
+func newInference(m *Model, confidence float64, budget string, rows int, l *infer.Law) (*Inference, error) {
 	enc, err := m.facts.encoding(m.columns)
 	if err != nil {
 		return nil, err
 	}
-	f := &Inference{model: m, level: level, budget: budget, rows: rows, law: l}
+	f := &Inference{model: m, confidence: confidence, budget: budget, rows: rows, law: l}
 	raw := rawUnits(enc.Scale, enc.Shift, m.columns, len(m.weights))
 	names := f.names(raw.RawMatrix().Rows)
 	if e := m.Encoder(); e != nil {
@@ -141,7 +141,7 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 			c.StandardError = se
 		}
 	}
-	half := distuv.UnitNormal.Quantile((1+f.level)/2) * c.StandardError
+	half := distuv.UnitNormal.Quantile((1+f.confidence)/2) * c.StandardError
 	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 && !c.Undetermined() { // an error may underflow to 0
 		c.Z = estimate / c.StandardError
 	}
@@ -166,12 +166,12 @@ func (f *Inference) Note() string {
 	return f.note
 }
 
-// Level is that of the intervals.
-func (f *Inference) Level() float64 {
+// Confidence is that of the intervals.
+func (f *Inference) Confidence() float64 {
 	if f == nil {
 		return 0
 	}
-	return f.level
+	return f.confidence
 }
 
 // Coefficients are those of the columns, in their order, and the intercept's last.

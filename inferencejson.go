@@ -95,7 +95,7 @@ type inferenceJSON struct {
 	Format       string          `json:"format"`
 	Version      int             `json:"version"`
 	Note         string          `json:"note,omitempty"` // where nothing is determined
-	Level        float64         `json:"level"`
+	Confidence   float64         `json:"confidence"`
 	Unit         mechanisms.Unit `json:"unit"`
 	Rows         int             `json:"rows"`
 	Budget       string          `json:"budget"`
@@ -135,7 +135,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.level, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -151,8 +151,8 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if err := j.Model.usable(); err != nil {
 		return err
 	}
-	if !(j.Level >= 0.5 && j.Level < 1) {
-		return check.Fail(ErrModel, "level", j.Level, "must be at least 0.5 and below 1")
+	if !(j.Confidence >= 0.5 && j.Confidence < 1) {
+		return check.Fail(ErrModel, "confidence", j.Confidence, "must be at least 0.5 and below 1")
 	}
 	if claim, _ := j.Model.ledger.Claim(); claim.Rows != j.Rows {
 		return check.Fail(ErrModel, "rows", j.Rows, fmt.Sprintf("must be the %d that the ledger claims", claim.Rows))
@@ -160,11 +160,11 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if u := j.Model.ledger.Unit(); u != j.Unit {
 		return check.Fail(ErrModel, "unit", j.Unit, fmt.Sprintf("must be that of the ledger, %v", u))
 	}
-	l, err := j.Law.law(len(j.Model.weights), j.Level)
+	l, err := j.Law.law(len(j.Model.weights), j.Confidence)
 	if err != nil {
 		return err
 	}
-	read, err := newInference(j.Model, j.Level, j.Budget, j.Rows, l)
+	read, err := newInference(j.Model, j.Confidence, j.Budget, j.Rows, l)
 	if err != nil {
 		return ofModel(err)
 	}
@@ -214,7 +214,7 @@ func newLawJSON(l *infer.Law) *lawJSON {
 }
 
 // law is nil where nothing is determined.
-func (j *lawJSON) law(weights int, level float64) (*infer.Law, error) {
+func (j *lawJSON) law(weights int, confidence float64) (*infer.Law, error) {
 	if j == nil {
 		return nil, nil
 	}
@@ -224,7 +224,7 @@ func (j *lawJSON) law(weights int, level float64) (*infer.Law, error) {
 	dim := len(j.Weights[0])
 	l := &infer.Law{
 		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved,
-		Hessian: j.Hessian, Scatter: j.Scatter, Quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
+		Hessian: j.Hessian, Scatter: j.Scatter, Quantile: distuv.UnitNormal.Quantile((1 + confidence) / 2),
 	}
 	for _, row := range slices.Concat(j.Weights, j.Drowned) {
 		if len(row) != dim {

@@ -177,7 +177,7 @@ func (p Problem) withRadius(s Shape, score float64) Problem {
 // thresholdsGiven refuses a loss whose thresholds are to be estimated.
 func thresholdsGiven(l losses.Loss) error {
 	if estimates(l) {
-		return check.Fail(ErrConfig, "Problem.Loss", l.Name(), "must have Thresholds, as losses.OrdinalFromShares makes them (of \"shares\" in a schema): only StandardisedGD, Auto where it is that, and Infer estimate them, each for all rows")
+		return check.Fail(ErrConfig, "Problem.Loss", l.Name(), "must have Thresholds, as losses.OrdinalFromFractions makes them (of \"shares\" in a schema): only StandardisedGD, Auto where it is that, and Infer estimate them, each for all rows")
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func suitsLevels(l losses.Loss, label table.Label) error {
 	ordinal, ok := l.(losses.Ordinal)
 	switch k := len(label.Levels); {
 	case !ok:
-		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromShares or Ordinal", label.Column, k))
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromFractions or Ordinal", label.Column, k))
 	case !label.Ordered:
 		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf(`is for levels that ascend; the table's schema must say so of %q by "ordered", or use Softmax`, label.Column))
 	case len(ordinal.Filled().Thresholds) != k-1:

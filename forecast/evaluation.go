@@ -17,10 +17,10 @@ import (
 // Evaluation is what [dpglm.Evaluate] told of fits of made-up rows, on others: medians over
 // the repetitions. Widths are what it is for; values are those of made-up rows.
 type Evaluation struct {
-	// Rows is how many rows, or persons, are held out, and Level that of the intervals.
-	Rows    int     `json:"rows"`
-	Level   float64 `json:"level"`
-	Epsilon float64 `json:"epsilon"`
+	// Rows is how many rows, or persons, are held out, and Confidence that of the intervals.
+	Rows       int     `json:"rows"`
+	Confidence float64 `json:"confidence"`
+	Epsilon    float64 `json:"epsilon"`
 	// Figures are those that the labels have, in the order in which an evaluation prints them.
 	Figures []EvaluationFigure `json:"figures"`
 }
@@ -111,7 +111,7 @@ func (r *rehearsal) evaluate(ctx context.Context, p *repetition, m *dpglm.Model,
 
 // evaluation is what was found, for all rows that are held out.
 func (r *rehearsal) evaluation(epsilon float64, evaluated [][2]*dpglm.Evaluation) *Evaluation {
-	e := &Evaluation{Rows: r.scenario.Rows, Level: evaluated[0][0].Level, Epsilon: epsilon}
+	e := &Evaluation{Rows: r.scenario.Rows, Confidence: evaluated[0][0].Confidence, Epsilon: epsilon}
 	made := float64(r.simulated) / float64(r.scenario.Rows)
 	for _, name := range evaluationNames {
 		var f [3][]float64 // values, squared widths and those without noise
@@ -143,7 +143,7 @@ func (e *Evaluation) String() string {
 		return "empty forecast"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "forecast, by made-up rows, of %.4g %% intervals on n = %d held out, ε = %.4g\n", 100*e.Level, e.Rows, e.Epsilon)
+	fmt.Fprintf(&b, "forecast, by made-up rows, of %.4g %% intervals on n = %d held out, ε = %.4g\n", 100*e.Confidence, e.Rows, e.Epsilon)
 	fmt.Fprintf(&b, "%-20s %12s %12s %18s\n", "", "about", "width", "without privacy")
 	for _, f := range e.Figures {
 		if math.IsInf(f.Width, 1) {

@@ -18,7 +18,7 @@ func evaluated(t *testing.T, s Scenario, epsilon float64, held int) map[string]E
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Rows != held || e.Epsilon != epsilon || e.Level != 0.95 {
+	if e.Rows != held || e.Epsilon != epsilon || e.Confidence != 0.95 {
 		t.Errorf("%+v", e)
 	}
 	figures := map[string]EvaluationFigure{}
@@ -112,7 +112,7 @@ func TestEvaluationsThatDrown(t *testing.T) {
 	}
 	s.Facts = dpglm.Bounds{Feature: 1, LabelRange: [2]float64{0, 2}}
 	s.Columns = 3
-	if s.Problem.Loss, err = losses.OrdinalFromShares(1, 2, 1); err != nil {
+	if s.Problem.Loss, err = losses.OrdinalFromFractions(1, 2, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Evaluation(context.Background(), 1, 100, nil); !errors.Is(err, dpglm.ErrConfig) {

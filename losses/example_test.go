@@ -40,8 +40,8 @@ func ExampleExtended() {
 
 // Thresholds for levels of which the first is expected to have about two thirds of the rows: a
 // score of 0 gives each level its share, and a higher one moves towards the last.
-func ExampleOrdinalFromShares() {
-	loss, err := losses.OrdinalFromShares(65, 25, 10)
+func ExampleOrdinalFromFractions() {
+	loss, err := losses.OrdinalFromFractions(65, 25, 10)
 	if err != nil {
 		log.Fatal(err)
 	}

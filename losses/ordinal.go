@@ -13,7 +13,7 @@ import (
 // function: −log(σ(θ_y − z) − σ(θ_{y−1} − z)), the first term being 1 for the last level and
 // the second 0 for the first. Thresholds are public, such as 0, 2, 4: an intercept moves all
 // together, and how far apart they lie says how the levels compare. Wrong distances make wrong
-// coefficients. [OrdinalFromShares] makes them of what part of the rows each level is expected to
+// coefficients. [OrdinalFromFractions] makes them of what part of the rows each level is expected to
 // have; or they are estimated, where Levels is given in their place. With two levels and the
 // threshold 0 it is the logistic loss.
 //
@@ -27,7 +27,7 @@ type Ordinal struct {
 	Thresholds []float64 // increasing; not to be changed after first use
 	// Levels is K, from 2 to 100, where the thresholds are to be estimated, privately, and none are
 	// given. dpglm.Auto, StandardisedGD and Infer do that; others refuse it. 0 means that Thresholds
-	// are given. The loss's values are then those of equal shares, until it is trained.
+	// are given. The loss's values are then those of equal fractions, until it is trained.
 	Levels int `json:",omitempty"`
 }
 
@@ -37,7 +37,7 @@ const mostLevels = 100
 // Estimated reports whether the thresholds are to be estimated.
 func (l Ordinal) Estimated() bool { return l.Thresholds == nil && l.Levels != 0 }
 
-// Filled is the loss with the thresholds of equal shares where they are to be estimated.
+// Filled is the loss with the thresholds of equal fractions where they are to be estimated.
 func (l Ordinal) Filled() Ordinal {
 	if !l.Estimated() {
 		return l

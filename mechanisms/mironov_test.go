@@ -41,7 +41,7 @@ func naiveReaches(out, value, scale float64) bool {
 	return false
 }
 
-// told returns the share of n releases of value that rule out the neighbour, and
+// told returns the fraction of n releases of value that rule out the neighbour, and
 // the share that rule out the value itself, which an attack may never claim.
 func told(n int, value, neighbour float64, release func(v float64) float64, reaches func(out, v float64) bool) (caught, wrong float64) {
 	for range n {

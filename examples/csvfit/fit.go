@@ -22,7 +22,7 @@ type fitting struct {
 	output, file    string   // of the model, and of the budget
 	dataName        string   // of what the budget is for
 	resume          string   // the budget's entry to go on from
-	evaluated       float64  // the share of the rows to evaluate on privately
+	evaluated       float64  // the fraction of the rows to evaluate on privately
 	page            string   // for reviewers
 	expected        expected // at other ε, for the page
 	seed, noiseSeed uint64

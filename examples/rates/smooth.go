@@ -12,7 +12,7 @@ import (
 // ½(⟨w, x⟩ − y)² at X = Y = H = 1: rows of block j are the basis vector e_j, with labels
 // ±1 of mean b = B/√count, and what is left are rows of zeros. Its minimiser is b in each
 // of count coordinates, of norm B, and its excess risk is known in closed form, as every
-// block has the same share of the rows.
+// block has the same fraction of the rows.
 type blocks struct {
 	n, d   int
 	count  int     // blocks
@@ -20,7 +20,7 @@ type blocks struct {
 	radius float64 // B
 }
 
-// worst is the instance of curvature near h, the share of the rows in each block, with as
+// worst is the instance of curvature near h, the fraction of the rows in each block, with as
 // many blocks as there is room for: noise costs most where many directions count.
 func worst(n, d int, radius, h float64) (blocks, bool) {
 	rows := max(1, int(math.Round(float64(n)*h)))

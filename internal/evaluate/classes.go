@@ -145,7 +145,7 @@ func (c counter) ranks(r *Result, all everywhere) (err error) {
 		starts[k+1] = starts[k] + len(edges[k]) + 1
 	}
 	others := 1 / (1 + math.Sqrt(float64(c.k-1)))
-	of := &sampled{level: c.task.Level, counts: make([][]float64, 2), spreads: make([]float64, 2)}
+	of := &sampled{confidence: c.task.Confidence, counts: make([][]float64, 2), spreads: make([]float64, 2)}
 	if of.counts[0], of.spreads[0], err = c.logOdds(curator.Own, ranksShare*(1-others), edges); err != nil {
 		return err
 	}

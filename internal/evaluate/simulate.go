@@ -11,15 +11,15 @@ import (
 
 // sampled are histograms of the same n rows, with noise of known spreads.
 type sampled struct {
-	level   float64
-	counts  [][]float64
-	spreads []float64
-	shifts  []int // how many grids each is overlaid of, nil for one
+	confidence float64
+	counts     [][]float64
+	spreads    []float64
+	shifts     []int // how many grids each is overlaid of, nil for one
 }
 
 // sample is one histogram.
 func (t Task) sample(counts []float64, spread float64) *sampled {
-	return &sampled{level: t.Level, counts: [][]float64{counts}, spreads: []float64{spread}}
+	return &sampled{confidence: t.Confidence, counts: [][]float64{counts}, spreads: []float64{spread}}
 }
 
 // simulations are as many as make the ends of 95 % intervals certain to a tenth of their
@@ -29,9 +29,9 @@ const simulations = 600
 // simulated are figures of counts as they were released, and how far those of simulations
 // are from those that these are drawn from.
 type simulated struct {
-	level    float64
-	released []reading
-	drawn    [][]float64
+	confidence float64
+	released   []reading
+	drawn      [][]float64
 }
 
 // figures are those of counts, always the same ones.
@@ -41,7 +41,7 @@ type figures func(counts [][]float64) []reading
 // as they are sums. For their errors rows are drawn from the counts made nonnegative, and noise
 // is added. A drawn count is normal, as the noise is.
 func (r *sampled) simulate(of figures) *simulated {
-	s := &simulated{r.level, of(r.counts), nil}
+	s := &simulated{r.confidence, of(r.counts), nil}
 	pure := make([][]float64, len(r.counts))
 	for i, x := range r.counts {
 		pure[i] = histogram.Nonnegative(x, math.Max(1, floats.Sum(x)))
@@ -62,7 +62,7 @@ func (r *sampled) simulate(of figures) *simulated {
 
 // tail is how many simulations lie beyond an end of an interval, with the one at it.
 func (s *simulated) tail() int {
-	return min(max(int(math.Round((1-s.level)/2*simulations)), 1), simulations/2)
+	return min(max(int(math.Round((1-s.confidence)/2*simulations)), 1), simulations/2)
 }
 
 // at is the place of a figure.

@@ -10,12 +10,12 @@ import (
 
 // Task is who releases histograms, with shares of one μ².
 type Task struct {
-	Ctx   context.Context
-	Allow *release.Allowance
-	Mu    float64 // of all releases
-	Rows  int     // or persons, as public facts have it
-	Whole bool    // whether each row counts as 1, so that counts add up to Rows
-	Level float64 // of the intervals
+	Ctx        context.Context
+	Allow      *release.Allowance
+	Mu         float64 // of all releases
+	Rows       int     // or persons, as public facts have it
+	Whole      bool    // whether each row counts as 1, so that counts add up to Rows
+	Confidence float64 // of the intervals
 }
 
 // Size is what has to be planned: how many releases there are at most, and of how many numbers.

@@ -12,9 +12,9 @@ import (
 
 // Problem is what is inferred, from public facts.
 type Problem struct {
-	Estimate estimate.Problem
-	Level    float64        // of confidence
-	Doubt    estimate.Doubt // of thresholds that were estimated
+	Estimate   estimate.Problem
+	Confidence float64        // of confidence
+	Doubt      estimate.Doubt // of thresholds that were estimated
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
@@ -98,7 +98,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	} else if err != nil {
 		return nil, nil, err
 	}
-	l = v.law(p.Level)
+	l = v.law(p.Confidence)
 	w = l.of(v.theta)
 	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {
 		return frame.Weights(at.U, at.B), nil, nil // a step from there is noise

@@ -467,7 +467,7 @@ func TestLawKnowsItsNoise(t *testing.T) {
 		task := estimate.Task{Ctx: t.Context(), Data: d, Under: d.Under, Progress: func(int, int) {}, Levels: func() [][]int { return nil },
 			Allow: schedule.Allow(d.Rows(), mechanisms.NewSeededSource(1))}
 		facts := estimate.Facts{Rows: n, Dim: 3, Intercept: true, LabelBound: 4}
-		_, law, err := Problem{Estimate: estimate.Problem{Facts: facts, Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu, Fraction: 1}, Level: 0.95}.Fit(task)
+		_, law, err := Problem{Estimate: estimate.Problem{Facts: facts, Loss: losses.Squared{}, Asked: losses.Squared{}, Mu: mu, Fraction: 1}, Confidence: 0.95}.Fit(task)
 		if err != nil || law == nil {
 			t.Fatal(law, err)
 		}

@@ -56,7 +56,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	v := &effects{Note: found.Note(), Scale: scaleOf(m), Constant: Constant(m.Weights())}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
-		v.Level, known = level(found.Level()), found.Coefficients()
+		v.Level, known = level(found.Confidence()), found.Coefficients()
 	}
 	if len(known) != len(list) {
 		return nil, fmt.Errorf("the inference has %d coefficients and the model %d", len(known), len(list))

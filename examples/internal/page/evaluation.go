@@ -24,7 +24,7 @@ type evaluation struct {
 type figure struct{ Name, Meaning, Value, Interval string }
 
 func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
-	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Level)}
+	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Confidence)}
 	var lost []string
 	for _, m := range measuresOf(e, c) {
 		f, known := e.Figure(m.name)
@@ -107,7 +107,7 @@ func (v *evaluation) headline() []tile {
 func rocChart(e *dpglm.Evaluation) *chart {
 	c := unitChart("roc", "false positive rate", "true positive rate")
 	c.Title = "ROC curve"
-	c.Description = fmt.Sprintf("True positive rate against false positive rate at %d thresholds, with a band of both rates’ %s intervals. Blind guessing is the diagonal.", len(e.ROC), level(e.Level))
+	c.Description = fmt.Sprintf("True positive rate against false positive rate at %d thresholds, with a band of both rates’ %s intervals. Blind guessing is the diagonal.", len(e.ROC), level(e.Confidence))
 	upper, curve, lower := []point{{0, 0}}, []point{{0, 0}}, []point{{0, 0}}
 	for _, p := range e.ROC {
 		fpr, tpr := p.Across, p.Up
@@ -161,7 +161,7 @@ func calibrationChart(e *dpglm.Evaluation, label string) (*chart, string) {
 	}
 	c.band(upper, lower)
 	c.line("thin", curve...)
-	c.Description = fmt.Sprintf("Rate of “%s” against the predicted probability for %d groups of rows, with %s intervals. On the diagonal probabilities are right.", label, drawn, level(e.Level))
+	c.Description = fmt.Sprintf("Rate of “%s” against the predicted probability for %d groups of rows, with %s intervals. On the diagonal probabilities are right.", label, drawn, level(e.Confidence))
 	if hidden := len(e.Calibration) - drawn; hidden > 0 {
 		return c, fmt.Sprintf("%d of %d groups hold too few rows to stand out from the noise, and aren’t drawn.", hidden, len(e.Calibration))
 	}

@@ -40,8 +40,8 @@ func (s *Source) resolveLevels(label table.Column) error {
 	if err != nil {
 		return err
 	}
-	if s.Loss = (losses.Ordinal{Levels: len(e.Label().Levels)}); e.Label().Shares != nil {
-		s.Loss, err = losses.OrdinalFromShares(e.Label().Shares...)
+	if s.Loss = (losses.Ordinal{Levels: len(e.Label().Levels)}); e.Label().Fractions != nil {
+		s.Loss, err = losses.OrdinalFromFractions(e.Label().Fractions...)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (t *Trial) levelLoss() (losses.Ordinal, error) {
 	for _, y := range t.train.Labels() {
 		counts[int(y)]++
 	}
-	return losses.OrdinalFromShares(counts...)
+	return losses.OrdinalFromFractions(counts...)
 }
 
 // constantLevels scores the levels' shares among the training rows.

@@ -20,7 +20,7 @@ type Source struct {
 	Path   string
 	Schema string // the file
 	Loss   losses.Loss
-	// HeldOut is the share of the rows to score on, a flag of the program's.
+	// HeldOut is the fraction of the rows to score on, a flag of the program's.
 	HeldOut float64
 	// Coins order persons in experiments; nil stands for secret ones.
 	Coins mechanisms.Source

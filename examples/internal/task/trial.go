@@ -72,7 +72,7 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, levels: t.Label().Levels, train: t, test: test}, nil
 }
 
-// holdOut takes out a share of the rows by a public seed, or of the persons by secret coins.
+// holdOut takes out a fraction of the rows by a public seed, or of the persons by secret coins.
 func (s *Source) holdOut(t *table.Table, seed uint64) (*table.Table, error) {
 	if t.Persons() != nil {
 		return t.HoldOutPersons(s.HeldOut, s.Coins)

@@ -324,7 +324,7 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 		"empty model":  {d, new(dpglm.ClassModel), b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
 		"no budget":    {d, m, dpglm.Budget{}, dpglm.EvaluateConfig{}, dpglm.ErrBudget},
 		"pure":         {d, m, dpglm.PureDP(1), dpglm.EvaluateConfig{}, dpglm.ErrBudget},
-		"level":        {d, m, b, dpglm.EvaluateConfig{Level: 1}, dpglm.ErrConfig},
+		"level":        {d, m, b, dpglm.EvaluateConfig{Confidence: 1}, dpglm.ErrConfig},
 		"other bounds": {dataset(t, x, y, wide), m, b, dpglm.EvaluateConfig{}, dpglm.ErrShape},
 		"more classes": {dataset(t, x, other, inBall), m, b, dpglm.EvaluateConfig{}, dpglm.ErrLabel},
 		"huge weights": {d, huge, b, dpglm.EvaluateConfig{}, dpglm.ErrModel},

@@ -107,7 +107,7 @@ func TestEvaluateLevelsWithoutNoise(t *testing.T) {
 			t.Errorf("level %d has %g rows", c, floats.Sum(of))
 		}
 	}
-	if math.Abs(rows-6000) > 1e-6 || e.Classes[3] != "3" || e.Rows != 6000 || e.Level != 0.95 {
+	if math.Abs(rows-6000) > 1e-6 || e.Classes[3] != "3" || e.Rows != 6000 || e.Confidence != 0.95 {
 		t.Errorf("%g rows, %+v", rows, e)
 	}
 }
@@ -175,7 +175,7 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 		"another bound":    {dataset(t, x, y, dpglm.Bounds{Feature: 2, LabelRange: [2]float64{0, 3}, Intercept: true}), m, cfg, dpglm.GDP(1), dpglm.ErrShape},
 		"no level":         {dataset(t, x, between, gradedFacts), m, cfg, dpglm.GDP(1), dpglm.ErrLabel},
 		"offsets":          {offsets, m, cfg, dpglm.GDP(1), dpglm.ErrConfig},
-		"a confidence":     {d, m, dpglm.EvaluateConfig{Level: 2}, dpglm.GDP(1), dpglm.ErrConfig},
+		"a confidence":     {d, m, dpglm.EvaluateConfig{Confidence: 2}, dpglm.GDP(1), dpglm.ErrConfig},
 		"a pure budget":    {d, m, cfg, dpglm.PureDP(1), dpglm.ErrBudget},
 		"a budget of none": {d, m, cfg, dpglm.Budget{}, dpglm.ErrBudget},
 	} {

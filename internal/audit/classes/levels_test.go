@@ -31,7 +31,7 @@ const outcomes = `{
     {"name": "patient", "kind": "id"},
     {"name": "age", "kind": "numeric", "range": [20, 100]},
     {"name": "ward", "kind": "categorical", "levels": ["medicine", "surgery", "other"], "other": "other"},
-    {"name": "outcome", "kind": "categorical", "levels": ["home", "rehab", "long stay", "died"], "ordered": true, "shares": [50, 25, 15, 10], "reference": "rehab", "fold_case": true}
+    {"name": "outcome", "kind": "categorical", "levels": ["home", "rehab", "long stay", "died"], "ordered": true, "fractions": [50, 25, 15, 10], "reference": "rehab", "fold_case": true}
   ]
 }`
 
@@ -78,7 +78,7 @@ func staysModel(t testing.TB, b dpglm.Budget) *dpglm.ClassModel {
 func ordinalModel(t testing.TB, b dpglm.Budget) *dpglm.Model {
 	t.Helper()
 	data := staysData(t, outcomes, 5000)
-	loss, err := losses.OrdinalFromShares(50, 25, 15, 10)
+	loss, err := losses.OrdinalFromFractions(50, 25, 15, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 			{`"levels":["home","rehab","long stay","died"],"weights"`, `"levels":["home","rehab","died","long stay"],"weights"`},
 			{`"levels":["home","rehab","long stay","died"],"weights"`, `"weights"`},
 			{`"died"],"reference"`, `"died","lost"],"reference"`},
-			{`"shares":[50,25,15,10]`, `"shares":[50,25,15]`},
+			{`"fractions":[50,25,15,10]`, `"fractions":[50,25,15]`},
 		}},
 		{ordinal, new(dpglm.Model), [][2]string{
 			{`"levels":["home","rehab","long stay","died"],"sum"`, `"levels":["home","rehab","died","long stay"],"sum"`},
@@ -240,13 +240,13 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 // What doesn't suit a label's levels is refused before anything is spent, with what would.
 func TestLossesThatDontSuitLevels(t *testing.T) {
 	data := staysData(t, outcomes, 50)
-	unordered := staysData(t, strings.Replace(outcomes, `"ordered": true, "shares": [50, 25, 15, 10], `, "", 1), 50)
+	unordered := staysData(t, strings.Replace(outcomes, `"ordered": true, "fractions": [50, 25, 15, 10], `, "", 1), 50)
 	for _, c := range []struct {
 		data *dpglm.Dataset
 		loss losses.Loss
 		says string
 	}{
-		{data, losses.Logistic{}, `"outcome" has 4 levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromShares`},
+		{data, losses.Logistic{}, `"outcome" has 4 levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromFractions`},
 		{data, losses.Poisson{}, "use Softmax"},
 		{data, losses.Squared{}, "use Softmax"},
 		{data, losses.Ordinal{Thresholds: []float64{0, 1}}, "must have 3 thresholds for the 4 levels"},

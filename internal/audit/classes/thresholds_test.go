@@ -153,7 +153,7 @@ func TestThresholdsThatCantBeEstimated(t *testing.T) {
 		dpglm.GridSearchConfig{Learner: dpglm.AutoConfig{}}, dpglm.BoostConfig{Learner: dpglm.AutoConfig{}}} {
 		_, err := l.Plan(d.Shape(), p, dpglm.ApproxDP(1, 1e-6))
 		var e dpglm.ArgumentError
-		if !errors.Is(err, dpglm.ErrConfig) || !errors.As(err, &e) || e.Param() != "Problem.Loss" || !strings.Contains(e.Rule(), "OrdinalFromShares") {
+		if !errors.Is(err, dpglm.ErrConfig) || !errors.As(err, &e) || e.Param() != "Problem.Loss" || !strings.Contains(e.Rule(), "OrdinalFromFractions") {
 			t.Errorf("%T: %v", l, err)
 		}
 	}

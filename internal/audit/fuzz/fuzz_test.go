@@ -80,7 +80,7 @@ func (c planCase) simple(kind uint8) dpglm.Learner {
 		return dpglm.AutoConfig{}
 	case 4:
 		if c.Choice%4 == 3 {
-			return dpglm.InferConfig{Level: c.A}
+			return dpglm.InferConfig{Confidence: c.A}
 		}
 		if c.Choice%4 == 2 {
 			return dpglm.FrankWolfeConfig{Output: pick([]dpglm.FrankWolfeOutput{"", dpglm.WithinBall}, c.Choice/4), Steps: n, EntryBound: c.A, Clip: c.B}

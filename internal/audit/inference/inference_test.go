@@ -529,7 +529,7 @@ func TestWaldOfNothing(t *testing.T) {
 // What Infer didn't make says so.
 func TestEmptyInference(t *testing.T) {
 	for _, f := range []*dpglm.Inference{nil, {}} {
-		if f.String() != "empty inference" || f.Model() != nil || f.Coefficients() != nil || f.Level() != 0 {
+		if f.String() != "empty inference" || f.Model() != nil || f.Coefficients() != nil || f.Confidence() != 0 {
 			t.Errorf("%v: model %v, %v", f, f.Model(), f.Coefficients())
 		}
 		for _, err := range []error{second(f.Coefficient("x1")), second(f.Contrast("a", "b", "c")), second(f.Wald(dpglm.AllZero("x1")...)), second(f.MarshalJSON())} {
@@ -656,8 +656,8 @@ func TestInferRefuses(t *testing.T) {
 		b     dpglm.Budget
 		want  error
 	}{
-		{"level 1", dpglm.InferConfig{Level: 1}, shape, losses.Squared{}, dpglm.GDP(1), dpglm.ErrConfig},
-		{"level NaN", dpglm.InferConfig{Level: math.NaN()}, shape, losses.Squared{}, dpglm.GDP(1), dpglm.ErrConfig},
+		{"level 1", dpglm.InferConfig{Confidence: 1}, shape, losses.Squared{}, dpglm.GDP(1), dpglm.ErrConfig},
+		{"level NaN", dpglm.InferConfig{Confidence: math.NaN()}, shape, losses.Squared{}, dpglm.GDP(1), dpglm.ErrConfig},
 		{"hinge loss", dpglm.InferConfig{}, shape, losses.Hinge{}, dpglm.GDP(1), dpglm.ErrConfig},
 		{"no loss", dpglm.InferConfig{}, shape, nil, dpglm.GDP(1), dpglm.ErrConfig},
 		{"many columns", dpglm.InferConfig{}, wide, losses.Squared{}, dpglm.GDP(1), dpglm.ErrShape},
@@ -751,7 +751,7 @@ func told(t *testing.T, f *dpglm.Inference) string {
 	if err := errors.Join(err, err2, err3); err != nil {
 		t.Error(err)
 	}
-	return fmt.Sprint(f, f.Level(), f.Coefficients(), mat.Formatted(f.Covariance()), f.Model(), c, d, w)
+	return fmt.Sprint(f, f.Confidence(), f.Coefficients(), mat.Formatted(f.Covariance()), f.Model(), c, d, w)
 }
 
 // Files that aren't an inference's, or that contradict themselves, are refused.
@@ -781,10 +781,10 @@ func TestInferenceJSONRefuses(t *testing.T) {
 	refuses(short, `"short":[[`, `"short":[[1,`)
 	for _, c := range []struct{ old, new string }{
 		{`"dpglm inference"`, `"dpglm model"`},
-		{`"version":1,"level"`, `"version":2,"level"`},
+		{`"version":1,"confidence"`, `"version":2,"confidence"`},
 		{`"rows":20000,"budget"`, `"rows":20001,"budget"`},
-		{`"level":0.95`, `"level":1`},
-		{`"level":0.95`, `"level":0.95,"more":1`},
+		{`"confidence":0.95`, `"confidence":1`},
+		{`"confidence":0.95`, `"confidence":0.95,"more":1`},
 		{`"coefficients":[`, `"coefficients":[null,`},
 		{`"coefficients":[`, `"coefficients":[{"name":"x","estimate":0,"standard_error":null,"low":null,"high":null,"z":0,"p":1},`},
 		{`{"name":"size"`, `{"name":"height"`},
@@ -852,10 +852,10 @@ func TestInferenceNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err = dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(2), dpglm.InferConfig{Level: 0.9}, given.Seeded(1)); err != nil {
+	if f, err = dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(2), dpglm.InferConfig{Confidence: 0.9}, given.Seeded(1)); err != nil {
 		t.Fatal(err)
 	}
-	if list = f.Coefficients(); len(list) != 3 || list[0].Name != "x1" || list[2].Name != "x3" || f.Level() != 0.9 {
+	if list = f.Coefficients(); len(list) != 3 || list[0].Name != "x1" || list[2].Name != "x3" || f.Confidence() != 0.9 {
 		t.Errorf("%v", list)
 	}
 	if z := (list[0].High - list[0].Estimate) / list[0].StandardError; math.Abs(z-1.6448536) > 1e-6 {
