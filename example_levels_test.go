@@ -28,7 +28,7 @@ func answers() *dpglm.Dataset {
 	  "label": "content",
 	  "columns": [
 	    {"name": "age", "kind": "numeric", "range": [18, 100]},
-	    {"name": "content", "kind": "categorical", "levels": ["no", "so so", "yes"], "fold_case": true, "ordered": true, "fractions": [20, 40, 40]}
+	    {"name": "content", "kind": "categorical", "levels": ["no", "so so", "yes"], "fold_case": true, "ordered": true, "shares": [20, 40, 40]}
 	  ]
 	}`))
 	if err != nil {

@@ -71,10 +71,10 @@
 // The "label" is a column of kind binary, numeric, count or, with three levels or more,
 // categorical:
 //
-//	{"name": "outcome", "kind": "categorical", "levels": ["home", "ward", "died"], "ordered": true, "fractions": [70, 25, 5]}
+//	{"name": "outcome", "kind": "categorical", "levels": ["home", "ward", "died"], "ordered": true, "shares": [70, 25, 5]}
 //
 // Its "reference" is the level that others are compared with. "ordered" says that the levels
-// ascend as they are listed, and "fractions", in any unit, what part of the rows each is
+// ascend as they are listed, and "shares", in any unit, what part of the rows each is
 // expected to have: a guess from public knowledge, for losses that need thresholds
 // (losses.OrdinalFromFractions). Without it these must be estimated (losses.Ordinal's Levels), which
 // takes a part of the budget. The "exposure" may name a numeric column whose range is above 0.

@@ -65,7 +65,7 @@ func (e *Encoder) Label() Label {
 		return Label{}
 	}
 	l := e.label.facts
-	l.Levels, l.Fractions = slices.Clone(l.Levels), slices.Clone(l.Fractions)
+	l.Levels, l.Shares = slices.Clone(l.Levels), slices.Clone(l.Shares)
 	return l
 }
 

@@ -26,7 +26,7 @@ func FuzzParseSchema(f *testing.F) {
 		`{"version":1,"label":"y","columns":[{"name":"y","kind":"count","cap":2},{"name":"d","kind":"date","origin":"2000-01-01","from":"0001-01-01","to":"9999-12-31","layouts":["2 Jan 06"],"missing":"indicator"}]}`,
 		`{"version":1,"label":"y","missing":["1"],"columns":[{"name":"y","kind":"count","cap":2},{"name":"d","kind":"onehot","levels":["a","b"],"prefix":"","reference":"b"},{"name":"x","kind":"numeric","range":[0,1]}],"interactions":[["d","x"]]}`,
 		`{"version":1,"label":"y","missing":["-9,999"],"columns":[{"name":"y","kind":"binary","positive":["Yes"],"negative":["no"],"fold_case":true},{"name":"x","kind":"numeric","range":[0,9000],"thousands":",","missing":"constant","constant":"1,000"},{"name":"k","kind":"categorical","levels":["K","ß"],"fold_case":true}]}`,
-		`{"version":1,"label":"y","columns":[{"name":"y","kind":"categorical","levels":["a","b","C"],"other":"b","fold_case":true,"ordered":true,"fractions":[1,2.5,1e-3],"reference":"C"},{"name":"x","kind":"numeric","range":[0,1]}]}`,
+		`{"version":1,"label":"y","columns":[{"name":"y","kind":"categorical","levels":["a","b","C"],"other":"b","fold_case":true,"ordered":true,"shares":[1,2.5,1e-3],"reference":"C"},{"name":"x","kind":"numeric","range":[0,1]}]}`,
 		`{"version":1,"label":"y","columns":[{"name":"y","kind":"numeric","range":[-1e60,1e60]},{"name":"d","kind":"numeric","range":[1e-60,2e-60],"log":true,"knots":[1.5e-60],"missing":"constant","constant":"0x1p-200"}]}`,
 	} {
 		f.Add([]byte(s))
@@ -70,7 +70,7 @@ func FuzzParseSchema(f *testing.F) {
 		}
 		if l := e.Label(); l.Levels != nil {
 			y, odd, err := e.label.read(l.Levels[len(l.Levels)-1])
-			if err != nil || odd || int(y) != len(l.Levels)-1 || !(math.Abs(floats.Sum(l.Fractions)-1) < 1e-9) {
+			if err != nil || odd || int(y) != len(l.Levels)-1 || !(math.Abs(floats.Sum(l.Shares)-1) < 1e-9) {
 				t.Fatalf("label %g (%v) of %+v", y, err, l)
 			}
 		}

@@ -19,12 +19,12 @@ type Label struct {
 	// Categorical with K levels, zeros of a Binary. It is what dpglm calls LabelRange.
 	Range [2]float64
 	// Levels are those of a Categorical, and Reference is the place of the one that others
-	// are compared with. Ordered says that they ascend, and Fractions, which sum to 1, what
+	// are compared with. Ordered says that they ascend, and Shares, which sum to 1, what
 	// part of the rows each is expected to have; they are nil if the schema doesn't say.
 	Levels    []string
 	Reference int
 	Ordered   bool
-	Fractions []float64
+	Shares    []float64
 	// Class says what 1 is of a Binary, such as "readmitted = yes" or "wage > 600".
 	Class string
 }
@@ -61,7 +61,7 @@ func newLabelField(s *Schema, c *Column) *labelField {
 	case Categorical:
 		f.levels = newLevelField(missing, each(c.Levels), c.Other)
 		f.facts.Levels, f.facts.Reference = slices.Clone(c.Levels), slices.Index(c.Levels, c.reference())
-		f.facts.Ordered, f.facts.Fractions = c.Ordered, c.fractions()
+		f.facts.Ordered, f.facts.Shares = c.Ordered, c.fractions()
 		f.facts.Range[1] = float64(len(c.Levels) - 1)
 		return f
 	case Count:
@@ -84,10 +84,10 @@ func each(levels []string) [][]string {
 
 // fractions are the public ones, scaled to a sum of 1; nil where none are given.
 func (c *Column) fractions() []float64 {
-	if c.Fractions == nil {
+	if c.Shares == nil {
 		return nil
 	}
-	fractions := slices.Clone(c.Fractions)
+	fractions := slices.Clone(c.Shares)
 	floats.Scale(1/floats.Sum(fractions), fractions)
 	return fractions
 }

@@ -63,8 +63,8 @@ func TestLabelsThatAreNoLevels(t *testing.T) {
 // an encoder.
 func TestFractionsOfLevels(t *testing.T) {
 	for keys, want := range map[string][]float64{
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [70, 20, 10]`: {0.7, 0.2, 0.1},
-		`"levels": ["a", "b", "c", "d"], "ordered": true`:                       nil,
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [70, 20, 10]`: {0.7, 0.2, 0.1},
+		`"levels": ["a", "b", "c", "d"], "ordered": true`:                    nil,
 	} {
 		s := parse(t, levelled(keys))
 		if again := parse(t, s.String()); again.String() != s.String() || !again.Columns[1].Ordered {
@@ -75,12 +75,12 @@ func TestFractionsOfLevels(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Label().Levels[0] = "z"; want != nil {
-			e.Label().Fractions[0] = 9
+			e.Label().Shares[0] = 9
 		}
-		if len(e.Label().Fractions) != len(want) {
+		if len(e.Label().Shares) != len(want) {
 			t.Errorf("%s: %+v", keys, e.Label())
 		}
-		for k, v := range e.Label().Fractions {
+		for k, v := range e.Label().Shares {
 			if !(math.Abs(v-want[k]) < 1e-15) || e.Label().Levels[0] != "a" || !e.Label().Ordered {
 				t.Errorf("%s: %+v", keys, e.Label())
 			}
@@ -96,13 +96,13 @@ func TestLevelsOfLabelsThatAreRefused(t *testing.T) {
 		`"levels": ["a", "b", "c"], "other": "d"`:                                                                `"other" is "d"`,
 		`"levels": ["a", "b", "NA"]`:                                                                             "stands for a missing value by default",
 		`"levels": ["a", "b", "A"], "fold_case": true`:                                                           `same by "fold_case"`,
-		`"levels": ["a", "b", "c"], "fractions": [1, 2, 3]`:                                                      `add "ordered": true`,
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [1, 2]`:                                        `"fractions" are 2; there must be one for each of the 3`,
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [1, 0, 2]`:                                     "positive numbers",
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [1, 1e-9, 2]`:                                  "none below 1e-06",
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [-1, -1, -1]`:                                  "positive numbers",
-		`"levels": ["a", "b", "c"], "ordered": true, "fractions": [1e308, 1e308, 1]`:                             "positive numbers",
-		`"levels": ["a", "b", "c"]}, {"name": "z", "kind": "categorical", "levels": ["d", "e"], "ordered": true`: `"z": has "ordered" or "fractions", which are for the label`,
+		`"levels": ["a", "b", "c"], "shares": [1, 2, 3]`:                                                         `add "ordered": true`,
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [1, 2]`:                                           `"shares" are 2; there must be one for each of the 3`,
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [1, 0, 2]`:                                        "positive numbers",
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [1, 1e-9, 2]`:                                     "none below 1e-06",
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [-1, -1, -1]`:                                     "positive numbers",
+		`"levels": ["a", "b", "c"], "ordered": true, "shares": [1e308, 1e308, 1]`:                                "positive numbers",
+		`"levels": ["a", "b", "c"]}, {"name": "z", "kind": "categorical", "levels": ["d", "e"], "ordered": true`: `"z": has "ordered" or "shares", which are for the label`,
 		`"levels": ["a", "b", "c"]}, {"name": "z", "kind": "count", "cap": 2, "ordered": true`:                   `"ordered", which is not for the kind count`,
 	} {
 		_, err := ParseSchema([]byte(levelled(keys)))

@@ -125,12 +125,12 @@ type Column struct {
 	// refuses them.
 	Other string `json:"other,omitempty"`
 	// Ordered says that the levels of a Categorical label ascend as they are listed, as
-	// losses.Ordinal wants them. Fractions are how many of the rows each of them is publicly
+	// losses.Ordinal wants them. Shares are how many of the rows each of them is publicly
 	// expected to have, in any unit, and none below a millionth of their sum: a guess, from
 	// which losses.OrdinalFromFractions makes thresholds. Where there is none, the loss with Levels alone
 	// has them estimated.
-	Ordered   bool      `json:"ordered,omitempty"`
-	Fractions []float64 `json:"fractions,omitempty"`
+	Ordered bool      `json:"ordered,omitempty"`
+	Shares  []float64 `json:"shares,omitempty"`
 
 	// FoldCase reads the texts of a Categorical or a Binary in any case of their letters,
 	// by Unicode's simple folding.
@@ -285,7 +285,7 @@ func (s Schema) clone() Schema {
 		c := &s.Columns[i]
 		c.Range, c.Knots = slices.Clone(c.Range), slices.Clone(c.Knots)
 		c.Levels, c.Positive, c.Negative = slices.Clone(c.Levels), slices.Clone(c.Positive), slices.Clone(c.Negative)
-		c.Layouts, c.Fractions = slices.Clone(c.Layouts), slices.Clone(c.Fractions)
+		c.Layouts, c.Shares = slices.Clone(c.Layouts), slices.Clone(c.Shares)
 		if c.Above != nil {
 			above := *c.Above
 			c.Above = &above

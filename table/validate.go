@@ -131,7 +131,7 @@ func (v *validator) column(c *Column, i int) {
 var keysOf = map[Kind][]string{
 	Numeric:     {"range", "log", "square", "knots", "thousands", "missing", "constant"},
 	Count:       {"cap", "thousands", "missing"},
-	Categorical: {"levels", "reference", "other", "ordered", "fractions", "fold_case", "missing", "constant"},
+	Categorical: {"levels", "reference", "other", "ordered", "shares", "fold_case", "missing", "constant"},
 	Binary:      {"positive", "negative", "above", "fold_case", "thousands", "missing", "constant"},
 	OneHot:      {"levels", "reference", "prefix"},
 	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},

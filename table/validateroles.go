@@ -45,8 +45,8 @@ func (v *validator) roles() {
 		if c.Kind == Count && c.Name != s.Label {
 			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
 		}
-		if (c.Ordered || c.Fractions != nil) && c.Kind == Categorical && c.Name != s.Label {
-			v.fail("column "+quote(c.Name), `has "ordered" or "fractions", which are for the label; leave them out`)
+		if (c.Ordered || c.Shares != nil) && c.Kind == Categorical && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), `has "ordered" or "shares", which are for the label; leave them out`)
 		}
 		if c.Kind == ID && c.Name != s.Person {
 			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
@@ -81,17 +81,17 @@ func (v *validator) levelled(c *Column) {
 	if len(c.Levels) == 2 {
 		v.fail(where, `is a label of two levels; make it the kind binary, with "positive": [%s] and "negative": [%s]`, quote(c.Levels[1]), quote(c.Levels[0]))
 	}
-	if c.Fractions == nil {
+	if c.Shares == nil {
 		return
 	}
-	sum := floats.Sum(c.Fractions)
+	sum := floats.Sum(c.Shares)
 	switch {
 	case !c.Ordered:
-		v.fail(where, `has "fractions", which are for levels that ascend; add "ordered": true, or leave them out`)
-	case len(c.Fractions) != len(c.Levels):
-		v.fail(where, `"fractions" are %d; there must be one for each of the %d levels, or none at all`, len(c.Fractions), len(c.Levels))
-	case !(floats.Min(c.Fractions) >= leastFraction*sum) || !(sum > 0) || math.IsInf(sum, 1):
-		v.fail(where, `"fractions" are %s; they must be positive numbers, none below %g of their sum`, compact(c.Fractions), leastFraction)
+		v.fail(where, `has "shares", which are for levels that ascend; add "ordered": true, or leave them out`)
+	case len(c.Shares) != len(c.Levels):
+		v.fail(where, `"shares" are %d; there must be one for each of the %d levels, or none at all`, len(c.Shares), len(c.Levels))
+	case !(floats.Min(c.Shares) >= leastFraction*sum) || !(sum > 0) || math.IsInf(sum, 1):
+		v.fail(where, `"shares" are %s; they must be positive numbers, none below %g of their sum`, compact(c.Shares), leastFraction)
 	}
 }
 

@@ -17,7 +17,7 @@ var toFill = `replace each FILL IN, and add to the columns what their kinds need
   numeric      "range": [18, 100]
   categorical  "levels": ["north", "south", "else"], "other": "else"
                as the label, with three levels or more; "ordered": true says that they ascend as listed,
-               and "fractions": [60, 30, 10] guesses how many rows in a hundred each has
+               and "shares": [60, 30, 10] guesses how many rows in a hundred each has
   binary       "positive": ["yes"], "negative": ["no"]
   date         "origin": "2020-01-01", "from": "2020-01-01", "to": "2025-12-31"
   count        "cap": 20, for a label

@@ -52,7 +52,7 @@ func health(t *testing.T, keys string) string {
 		{"name": "health", "kind": "categorical", "levels": ["bad", "so-so", "good", "excellent"], "fold_case": true`+keys+`}]}`)
 }
 
-const ascending = `, "ordered": true, "fractions": [20, 30, 30, 20]`
+const ascending = `, "ordered": true, "shares": [20, 30, 30, 20]`
 
 // levelsPrinted is what fit -json prints of a label of several levels.
 type levelsPrinted struct {

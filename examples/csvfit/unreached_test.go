@@ -33,7 +33,7 @@ func TestUnreachedLabels(t *testing.T) {
 		{visits, "-method outputpert -loss negbinomial", ""},
 		{`"kind": "count", "cap": 1`, "-method noisygd", ""},
 		{rich, "-method noisygd", ""},
-		{`"kind": "categorical", "levels": ["a", "b", "c"], "ordered": true, "fractions": [50, 30, 20]`, "-method noisygd -loss ordinal", ""},
+		{`"kind": "categorical", "levels": ["a", "b", "c"], "ordered": true, "shares": [50, 30, 20]`, "-method noisygd -loss ordinal", ""},
 	} {
 		_, said := csvfit(t, append([]string{"plan", "-schema", schema(t, "pay", c.label), "-rows", "20000", "-epsilon", "1"}, strings.Fields(c.args)...)...)
 		if strings.Contains(said, "begins at means of 1") != (c.says != "") || !strings.Contains(said, c.says) {

@@ -20,7 +20,7 @@ func levelled(t *testing.T, rows int) *table.Table {
 	s := table.Schema{Version: table.Version, Label: hostile[1], Missing: []string{}, Columns: []table.Column{
 		{Name: hostile[0], Kind: table.Numeric, Range: []float64{0, 10}},
 		{Name: hostile[2], Kind: table.Categorical, Levels: []string{"north", "south"}, Missing: table.MissingLevel},
-		{Name: hostile[1], Kind: table.Categorical, Levels: hostile[3:], Reference: hostile[4], Ordered: true, Fractions: []float64{1, 2, 1.5}},
+		{Name: hostile[1], Kind: table.Categorical, Levels: hostile[3:], Reference: hostile[4], Ordered: true, Shares: []float64{1, 2, 1.5}},
 	}}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s,\"%s\",%s\n", hostile[0], strings.ReplaceAll(hostile[1], `"`, `""`), hostile[2])

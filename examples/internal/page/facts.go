@@ -107,8 +107,8 @@ func valuesOf(c table.Column) string {
 		if c.Ordered {
 			add("ascending")
 		}
-		if len(c.Fractions) > 0 {
-			add("expected in the proportions %s", plains(c.Fractions, " : "))
+		if len(c.Shares) > 0 {
+			add("expected in the proportions %s", plains(c.Shares, " : "))
 		}
 	case table.OneHot:
 		add("%s", levelsOf(c))

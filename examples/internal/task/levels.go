@@ -40,8 +40,8 @@ func (s *Source) resolveLevels(label table.Column) error {
 	if err != nil {
 		return err
 	}
-	if s.Loss = (losses.Ordinal{Levels: len(e.Label().Levels)}); e.Label().Fractions != nil {
-		s.Loss, err = losses.OrdinalFromFractions(e.Label().Fractions...)
+	if s.Loss = (losses.Ordinal{Levels: len(e.Label().Levels)}); e.Label().Shares != nil {
+		s.Loss, err = losses.OrdinalFromFractions(e.Label().Shares...)
 	}
 	return err
 }

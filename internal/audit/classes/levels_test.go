@@ -31,7 +31,7 @@ const outcomes = `{
     {"name": "patient", "kind": "id"},
     {"name": "age", "kind": "numeric", "range": [20, 100]},
     {"name": "ward", "kind": "categorical", "levels": ["medicine", "surgery", "other"], "other": "other"},
-    {"name": "outcome", "kind": "categorical", "levels": ["home", "rehab", "long stay", "died"], "ordered": true, "fractions": [50, 25, 15, 10], "reference": "rehab", "fold_case": true}
+    {"name": "outcome", "kind": "categorical", "levels": ["home", "rehab", "long stay", "died"], "ordered": true, "shares": [50, 25, 15, 10], "reference": "rehab", "fold_case": true}
   ]
 }`
 
@@ -202,7 +202,7 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 			{`"levels":["home","rehab","long stay","died"],"weights"`, `"levels":["home","rehab","died","long stay"],"weights"`},
 			{`"levels":["home","rehab","long stay","died"],"weights"`, `"weights"`},
 			{`"died"],"reference"`, `"died","lost"],"reference"`},
-			{`"fractions":[50,25,15,10]`, `"fractions":[50,25,15]`},
+			{`"shares":[50,25,15,10]`, `"shares":[50,25,15]`},
 		}},
 		{ordinal, new(dpglm.Model), [][2]string{
 			{`"levels":["home","rehab","long stay","died"],"sum"`, `"levels":["home","rehab","died","long stay"],"sum"`},
@@ -240,7 +240,7 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 // What doesn't suit a label's levels is refused before anything is spent, with what would.
 func TestLossesThatDontSuitLevels(t *testing.T) {
 	data := staysData(t, outcomes, 50)
-	unordered := staysData(t, strings.Replace(outcomes, `"ordered": true, "fractions": [50, 25, 15, 10], `, "", 1), 50)
+	unordered := staysData(t, strings.Replace(outcomes, `"ordered": true, "shares": [50, 25, 15, 10], `, "", 1), 50)
 	for _, c := range []struct {
 		data *dpglm.Dataset
 		loss losses.Loss

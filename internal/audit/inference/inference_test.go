@@ -681,8 +681,8 @@ func TestInferenceJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read struct {
-		Level, Rows  float64
-		Coefficients []struct {
+		Confidence, Rows float64
+		Coefficients     []struct {
 			Name, Group, Level string
 			Estimate           float64
 			StandardError      *float64 `json:"standard_error"`
@@ -695,7 +695,7 @@ func TestInferenceJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := f.Coefficients()
-	if read.Level != 0.95 || read.Rows != 20_000 || len(read.Coefficients) != 5 || len(read.Covariance) != 5 || fmt.Sprint(read.Model) != fmt.Sprint(f.Model()) {
+	if read.Confidence != 0.95 || read.Rows != 20_000 || len(read.Coefficients) != 5 || len(read.Covariance) != 5 || fmt.Sprint(read.Model) != fmt.Sprint(f.Model()) {
 		t.Fatalf("%s", text)
 	}
 	if c := read.Coefficients[0]; c.Name != "size" || *c.StandardError != list[0].StandardError || *c.High != list[0].High || *read.Covariance[0][0] != list[0].StandardError*list[0].StandardError {
