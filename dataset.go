@@ -3,12 +3,14 @@ package dpglm
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -130,4 +132,206 @@ func (d *Dataset) Format(f fmt.State, _ rune) {
 // levels finds, once it is asked, the columns of each group of levels.
 func (d *Dataset) levels() func() [][]int {
 	return sync.OnceValue(func() [][]int { return levelsOf(d.facts) })
+}
+
+// Split returns two disjoint parts of the rows, to train on and to evaluate on: the
+// second has the given fraction of them, in (0, 1), rounded up. Which rows these are
+// depends on the seed and the number of rows only. With [Persons] they are all rows of so
+// many places in the persons' secret order.
+//
+// It fails for another fraction, and where a part would have no row.
+//
+// # Privacy
+//
+// Replace-one. A row lies in one part, whatever it is, so what is computed from the
+// first part and what from the second compose in parallel ([mechanisms.Parallel]), also
+// where the second computation depends on what the first released: each may have the
+// whole budget. That holds for parts of one call only: parts of two calls with other
+// seeds share rows, and their ledgers add up. The rows of a group may lie in both parts.
+// Under a budget for groups ([Budget.ForGroups]) two parts with Gaussian noise still fit
+// together, and two with pure ε-DP, as √(k₁² + k₂²) and k₁ + k₂ are at most k for
+// k₁ + k₂ = k. Others, as [ObjectivePerturbation] under (ε, δ), may not: hold the ledger
+// of both against the budget, by [mechanisms.Ledger.GroupWithin].
+func (d *Dataset) Split(fraction float64, seed uint64) (train, held *Dataset, err error) {
+	if d == nil || d.data == nil {
+		return nil, nil, check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
+	}
+	if err := ofOneParty(d.data); err != nil {
+		return nil, nil, err
+	}
+	if !(fraction > 0 && fraction < 1) {
+		return nil, nil, check.Fail(ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
+	}
+	n := d.data.Len()
+	second := int(math.Ceil(fraction * float64(n)))
+	if second >= n {
+		return nil, nil, check.Fail(ErrShape, "rows", n, "must suffice for two parts")
+	}
+	parts := d.data.Split(seed, n-second, second)
+	return &Dataset{parts[0], d.facts}, &Dataset{parts[1], d.facts}, nil
+}
+
+// Sparse is a matrix in compressed sparse rows, which [NewDataset] and a [Model] read
+// without making it dense. It is read-only, and prints its shape only. [NewSparse] makes one;
+// the zero value has no elements.
+type Sparse struct{ matrix *curator.Sparse }
+
+var _ mat.Matrix = (*Sparse)(nil)
+
+// NewSparse makes a Sparse: row i has values[indptr[i]:indptr[i+1]] in the columns
+// indices[indptr[i]:indptr[i+1]], which increase strictly. The slices are kept,
+// not copied. It checks that they describe a rows×cols matrix, in
+// O(rows + nonzeros); the error wraps [ErrShape].
+func NewSparse(rows, cols int, indptr, indices []int, values []float64) (*Sparse, error) {
+	m, err := curator.NewSparse(rows, cols, indptr, indices, values)
+	if err != nil {
+		return nil, err
+	}
+	return &Sparse{m}, nil
+}
+
+// Dims returns the numbers of rows and columns.
+func (s *Sparse) Dims() (rows, cols int) {
+	if s.matrix == nil {
+		return 0, 0
+	}
+	return s.matrix.Dims()
+}
+
+// At returns one element, in time logarithmic in the row's nonzeros; it panics where
+// there is none, as gonum's matrices do.
+func (s *Sparse) At(i, j int) float64 {
+	if s.matrix == nil {
+		panic(mat.ErrRowAccess)
+	}
+	return s.matrix.At(i, j)
+}
+
+// T returns the transpose.
+func (s *Sparse) T() mat.Matrix { return mat.Transpose{Matrix: s} }
+
+// Format prints the shape, whatever the verb.
+func (s Sparse) Format(f fmt.State, _ rune) {
+	if s.matrix == nil {
+		fmt.Fprint(f, "dpglm.Sparse, empty")
+		return
+	}
+	rows, cols := s.Dims()
+	fmt.Fprintf(f, "dpglm.Sparse of %d×%d", rows, cols)
+}
+
+// NewTableDataset takes the rows, labels and public facts of a table that was read for
+// training, and adds an intercept. Models that are trained on it carry the table's
+// schema: [Model.Encode] reads records by the names of their columns, and
+// [Model.Coefficients] are in the columns' units.
+//
+// Where the schema names persons, the guarantee is for a person with all rows, of which at
+// most its max_rows count, and each person counts ([Persons]). Ids tell persons apart, are
+// secret and mean nothing else. The number of persons is the schema's "persons", or where it has none that of the ids
+// that occur, which then is public. Where the schema names an exposure,
+// its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
+// proportion to it.
+//
+// Where the label has several levels, they are the classes of [Softmax], in their order, or
+// those of losses.Ordinal.
+//
+// It fails for a nil table, one without labels, and an exposure beside labels that aren't
+// counts.
+func NewTableDataset(t *table.Table, order ...PersonOrder) (*Dataset, error) {
+	if t == nil {
+		return nil, check.Fail(ErrConfig, "table", nil, "must not be nil")
+	}
+	if t.Labels() == nil {
+		return nil, check.Fail(ErrLabel, "table", nil, "has no labels; read it by table.Read, not by table.ReadFeatures")
+	}
+	if err := suitsExposure(t.Exposure() != nil, t.Label()); err != nil {
+		return nil, err
+	}
+	details := rowDetails(t)
+	for _, o := range order {
+		details = append(details, o)
+	}
+	d, err := NewDataset(t.Matrix(), t.Labels(), factsOf(t), details...)
+	if err == nil && t.CallersCoins() {
+		d.data = d.data.InKnownOrder()
+	}
+	return d, err
+}
+
+// suitsExposure refuses an exposure beside labels that aren't counts.
+func suitsExposure(given bool, label table.Label) error {
+	if given && label.Kind != table.Count {
+		return check.Fail(ErrConfig, "exposure", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
+	}
+	return nil
+}
+
+// rowDetails are the persons and exposures of a table.
+func rowDetails(t *table.Table) (details []RowDetail) {
+	e := t.Encoder()
+	if t.Persons() != nil {
+		p := Persons{Of: t.Persons(), MaxRows: e.Schema().MaxRows}
+		if e.Schema().Persons > 0 {
+			p.Count = t.PersonCount()
+		}
+		details = append(details, p)
+	}
+	if t.Exposure() != nil {
+		lo, hi := e.Exposure()
+		details = append(details, Offsets{Of: t.LogExposure(), Range: [2]float64{math.Log(lo), math.Log(hi)}})
+	}
+	return details
+}
+
+// factsOf are a table's, with its encoder where there is one.
+func factsOf(t *table.Table) Facts {
+	if e := t.Encoder(); e != nil {
+		return newTableFacts(e)
+	}
+	return Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true}
+}
+
+// suits refuses a loss that is not for the label as a table's schema describes it.
+func (d *Dataset) suits(l losses.Loss) error {
+	f, ok := d.facts.(tableFacts)
+	if !ok {
+		return nil
+	}
+	if err := check.Valid("Problem.Loss", l); err != nil {
+		return err
+	}
+	kind, label := l.Labels(), f.encoder.Label()
+	if label.Levels != nil {
+		return suitsLevels(l, label)
+	}
+	if (kind == losses.Binary) != (label.Kind == table.Binary) || kind == losses.Count && label.Kind != table.Count {
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
+	}
+	return nil
+}
+
+// suitsLevels refuses a loss that is not for the levels of a table's label.
+func suitsLevels(l losses.Loss, label table.Label) error {
+	ordinal, ok := l.(losses.Ordinal)
+	switch k := len(label.Levels); {
+	case !ok:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromFractions or Ordinal", label.Column, k))
+	case !label.Ordered:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf(`is for levels that ascend; the table's schema must say so of %q by "ordered", or use Softmax`, label.Column))
+	case len(ordinal.Filled().Thresholds) != k-1:
+		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("must have %d thresholds for the %d levels of %q by the table's schema", k-1, k, label.Column))
+	}
+	return nil
+}
+
+// suitsClasses refuses a number of classes that is not that of the levels of a table's label.
+func (d *Dataset) suitsClasses(param string, classes int) error {
+	f, ok := d.facts.(tableFacts)
+	if !ok || f.encoder.Label().Levels == nil {
+		return nil
+	}
+	if label := f.encoder.Label(); len(label.Levels) != classes {
+		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", len(label.Levels), label.Column))
+	}
+	return nil
 }

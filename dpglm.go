@@ -228,3 +228,6 @@ func (e *Interrupted) Error() string {
 
 // Unwrap returns what stopped the run, such as context.Canceled.
 func (e *Interrupted) Unwrap() error { return e.Err }
+
+// Version is this library's, by semantic versioning. It is written into models' JSON.
+const Version = "0.1.0"

@@ -1,6 +1,8 @@
 package dpglm
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -78,4 +80,61 @@ func stopped(allow *release.Allowance, ledger *Ledger, err error) error {
 	}
 	made, planned := allow.Releases()
 	return &Interrupted{Ledger: ledger, Err: err, Made: made, Planned: planned, Kept: allow.Resumes()}
+}
+
+// Journal keeps what a run releases, one record for each release and one before the first,
+// so that a run which stops can go on later from there: the same call with the same journal
+// makes the releases again as they are there, without new noise, and then the others. It costs
+// no more than one run does. Each pass over the rows is made again. A budgetfile.Journal is one,
+// in a file beside the budget that the run was charged to.
+//
+// # Privacy
+//
+// Replace-one. Both runs together are one run of the plan. A release is in the journal before
+// the learner sees it, and what a run drew and didn't record is forgotten with it, unseen, and
+// drawn afresh: the ledger is the plan's, once. Records hold released numbers, which the
+// guarantee covers; no noise, no linear term of [ObjectivePerturbation] and nothing else
+// that is secret. So a journal that is complete may be published. That of a run that hasn't ended
+// is for the curator only: its last record may be torn, and is then cut off and drawn again.
+//
+// What the caller must see to:
+//
+//   - The rows are those of the run that stopped, and in the same order. For learners without
+//     disjoint parts any order will do; with them, as in [GridSearch], [Boost] and after
+//     [Dataset.Split], rows in another order would come to lie in other parts, and cost what all
+//     of these cost together. Nothing here compares the rows: a fingerprint of them, in a journal
+//     that may be published, would tell whoever knows all rows but one what that one is. (csvfit
+//     compares its file's, which it keeps with the data and not in the journal.) With [Persons],
+//     whose order is secret and drawn afresh, such runs are refused once something was released.
+//   - A journal belongs to one run: two programs that go on with copies of it draw two releases
+//     where the ledger counts one.
+//   - Parties of [OpenParties] agree to the plan once more, and count it once more as spent.
+//   - Env.NoiseForTests, where there is one, goes on where it was, or noise is used twice.
+type Journal interface {
+	// Records returns all records that were appended, the earliest first.
+	Records() ([][]byte, error)
+	// Append adds a record, and returns once it will be there after a crash. The first call
+	// comes before any noise is drawn, and if it fails none is.
+	Append(record []byte) error
+}
+
+// identity names a run on d by a hash of public facts.
+func (d *Dataset) identity(ledger *Ledger, of []any) (string, error) {
+	var facts any = d.facts
+	if t, ok := facts.(tableFacts); ok {
+		facts = t.encoder.Schema()
+	}
+	text, err := json.Marshal([]any{d.Shape(), facts, ledger})
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	hash.Write(text)
+	for _, v := range of {
+		if text, err = json.Marshal(v); err != nil { // a number that isn't finite, or a function
+			text = nil
+		}
+		fmt.Fprintf(hash, "\n%T %s", v, text)
+	}
+	return fmt.Sprintf("dpglm %s run %x", Version, hash.Sum(nil)), nil
 }
