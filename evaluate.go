@@ -88,11 +88,11 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	p, err := cfg.plan(d.Shape(), target{m.labels, m.link, m.thresholds}, b)
+	p, err := cfg.plan(d.Shape(), m.response, b)
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.score(m.weights, m.offset-p.shape.shift(m.labels))
+	at, err := p.score(m.weights, m.offset-p.shape.shift(m.response.labels))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error
 	if err := check.Valid("loss", l); err != nil {
 		return nil, err
 	}
-	of := target{l.Labels(), losses.LinkOf(l), nil}
+	of := responseTo(l)
 	if o, ok := l.(losses.Ordinal); ok {
 		if err := o.Validate(); err != nil {
 			return nil, err
@@ -143,13 +143,6 @@ func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error
 	return p.ledger, nil
 }
 
-// target is what a model of one score predicts.
-type target struct {
-	labels     losses.Labels
-	link       losses.Link
-	thresholds []float64 // of levels
-}
-
 // evaluation is a planned one.
 type evaluation struct {
 	cfg      EvaluateConfig // with its defaults
@@ -161,7 +154,7 @@ type evaluation struct {
 }
 
 // plan chooses what is counted.
-func (c EvaluateConfig) plan(s Shape, of target, b Budget) (*evaluation, error) {
+func (c EvaluateConfig) plan(s Shape, of response, b Budget) (*evaluation, error) {
 	switch {
 	case of.thresholds != nil:
 		k := len(of.thresholds) + 1
@@ -247,13 +240,13 @@ func (p *evaluation) start(ctx context.Context, d *Dataset, env *Env, m any, cfg
 // figures are those of a model of one score.
 func (p *evaluation) figures(t evaluate.Task, m *Model, at evaluate.Score, shifted, plain *curator.Framed) (*evaluate.Result, error) {
 	switch {
-	case m.thresholds != nil:
-		return evaluate.Levels{Score: at, Loss: losses.Ordinal{Thresholds: m.thresholds}, Centre: p.shape.shift(losses.Real)}.Evaluate(t, plain)
-	case m.labels == losses.Binary:
-		return evaluate.Binary{Score: at, Link: m.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
+	case m.response.thresholds != nil:
+		return evaluate.Levels{Score: at, Loss: losses.Ordinal{Thresholds: m.response.thresholds}, Centre: p.shape.shift(losses.Real)}.Evaluate(t, plain)
+	case m.response.labels == losses.Binary:
+		return evaluate.Binary{Score: at, Link: m.response.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
 	}
 	return evaluate.Numbers{
-		Score: at, Loss: p.asked, Whole: m.labels == losses.Count,
+		Score: at, Loss: p.asked, Whole: m.response.labels == losses.Count,
 		LabelBound: p.shape.LabelBound, Centre: p.shape.shift(p.asked.Labels()),
 	}.Evaluate(t, shifted, plain)
 }

@@ -20,10 +20,10 @@ type LevelPrediction struct {
 // order: those of the table's schema or, if there are none, 0, 1, …. It is nil for other
 // models.
 func (m *Model) Levels() []string {
-	if m == nil || m.thresholds == nil {
+	if m == nil || m.response.thresholds == nil {
 		return nil
 	}
-	return levelNames(m.facts, len(m.thresholds)+1)
+	return levelNames(m.facts, len(m.response.thresholds)+1)
 }
 
 // LevelProbabilities returns the probability of each of the K Levels for each row of raw
@@ -32,14 +32,14 @@ func (m *Model) LevelProbabilities(x mat.Matrix) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if m.thresholds == nil {
-		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities of levels; losses.Ordinal does")
+	if m.response.thresholds == nil {
+		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no probabilities of levels; losses.Ordinal does")
 	}
 	z, err := m.Scores(x)
 	if err != nil {
 		return nil, err
 	}
-	loss, p := losses.Ordinal{Thresholds: m.thresholds}, mat.NewDense(len(z), len(m.thresholds)+1, nil)
+	loss, p := losses.Ordinal{Thresholds: m.response.thresholds}, mat.NewDense(len(z), len(m.response.thresholds)+1, nil)
 	for i, v := range z {
 		p.SetRow(i, loss.Probabilities(v))
 	}

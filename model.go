@@ -20,26 +20,19 @@ import (
 // As JSON it can be stored and published. The format has a version, and says which
 // library wrote it, what was protected, among how many rows, and by what budget.
 type Model struct {
-	weights []float64
-	facts   Facts
-	columns int
-	loss    string
-	labels  losses.Labels
-	link    losses.Link
-	offset  float64 // of all scores: the labels' centre, where no intercept holds it
-	ledger  *Ledger
-	library string // version of the library that trained it
-
-	thresholds []float64 // of losses.Ordinal
+	weights  []float64
+	facts    Facts
+	columns  int
+	response response
+	offset   float64 // of all scores: the labels' centre, where no intercept holds it
+	ledger   *Ledger
+	library  string // version of the library that trained it
 }
 
 // newModel moves the scores of real labels to the labels' own scale.
 func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
 	s := d.Shape()
-	m := &Model{w, d.facts, d.data.Facts().Columns, loss.Name(), loss.Labels(), losses.LinkOf(loss), s.shift(loss.Labels()), ledger, Version, nil}
-	if o, ok := loss.(losses.Ordinal); ok {
-		m.thresholds = slices.Clone(o.Thresholds)
-	}
+	m := &Model{w, d.facts, d.data.Facts().Columns, responseTo(loss), s.shift(loss.Labels()), ledger, Version}
 	if s.Intercept {
 		m.weights = slices.Clone(w)
 		m.weights[s.Dim-1] += m.offset
@@ -72,7 +65,7 @@ func (m *Model) String() string {
 	if m.usable() != nil {
 		return "empty model"
 	}
-	return fmt.Sprintf("%s model of %d weights\n%v", m.kind(), len(m.weights), m.ledger)
+	return fmt.Sprintf("%s model of %d weights\n%v", m.response.kind(), len(m.weights), m.ledger)
 }
 
 // Ledger returns what training released, and how private that is. Its Claim has the
@@ -102,7 +95,7 @@ func (m *Model) Loss() string {
 	if m == nil {
 		return ""
 	}
-	return m.loss
+	return m.response.loss
 }
 
 // Link returns what turns scores into means.
@@ -110,7 +103,7 @@ func (m *Model) Link() losses.Link {
 	if m == nil {
 		return ""
 	}
-	return m.link
+	return m.response.link
 }
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the scale of
@@ -156,38 +149,9 @@ func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 		return nil, err
 	}
 	for i, v := range z {
-		z[i] = math.Min(prediction(m.labels, m.link, v), m.largestMean(false))
+		z[i] = math.Min(m.response.prediction(v), m.response.largestMean(m.facts, false))
 	}
 	return z, nil
-}
-
-// largestMean is the largest count or amount that facts allow, or that a number holds: of a rate,
-// whose exposure isn't given, the latter. Others have no limit.
-func (m *Model) largestMean(exposed bool) float64 {
-	if m.link != losses.Log {
-		return math.Inf(1)
-	}
-	if f, ok := m.facts.(tableFacts); ok && !exposed {
-		if _, most := f.encoder.Exposure(); most > 0 {
-			return math.MaxFloat64
-		}
-	}
-	if centre, bound, err := m.facts.labels(); err == nil && bound > 0 {
-		return centre + bound
-	}
-	return math.MaxFloat64
-}
-
-// prediction is the class for binary labels and the mean otherwise, at a score.
-func prediction(labels losses.Labels, link losses.Link, score float64) float64 {
-	switch {
-	case labels == losses.Binary && score > 0:
-		return 1
-	case labels == losses.Binary:
-		return 0
-	default:
-		return link.Mean(score)
-	}
 }
 
 // Probabilities returns the probability of class 1 for each row of raw features; only the
@@ -196,8 +160,8 @@ func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if !m.link.Probability() {
-		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no probabilities")
+	if !m.response.link.Probability() {
+		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no probabilities")
 	}
 	return m.Means(x)
 }
@@ -229,8 +193,8 @@ func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) 
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if m.labels == losses.Binary && !m.link.Probability() {
-		return nil, check.Fail(ErrConfig, "loss", m.loss, "defines no means; Predict has classes")
+	if m.response.labels == losses.Binary && !m.response.link.Probability() {
+		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no means; Predict has classes")
 	}
 	z, err := m.Scores(x)
 	if err != nil {
@@ -240,15 +204,7 @@ func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) 
 		return nil, err
 	}
 	for i, v := range z {
-		z[i] = math.Min(m.link.Mean(v), m.largestMean(exposed))
+		z[i] = math.Min(m.response.link.Mean(v), m.response.largestMean(m.facts, exposed))
 	}
 	return z, nil
-}
-
-// kind is the loss's name without thresholds, for people to read.
-func (m *Model) kind() string {
-	if m.thresholds != nil {
-		return "ordinal"
-	}
-	return m.loss
 }

@@ -76,8 +76,8 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.loss, Labels: m.labels, Link: m.link,
-		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger, Thresholds: m.thresholds, Levels: m.Levels()}
+	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.response.loss, Labels: m.response.labels, Link: m.response.link,
+		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger, Thresholds: m.response.thresholds, Levels: m.Levels()}
 	j.Claim, j.Unit = claimed(m.ledger)
 	return sealed.Marshal(j)
 }
@@ -93,7 +93,7 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	d := Model{j.Weights, nil, j.Columns, j.Loss, j.Labels, j.Link, j.Offset, j.Ledger, j.Library, j.Thresholds}
+	d := Model{j.Weights, nil, j.Columns, response{j.Loss, j.Labels, j.Link, j.Thresholds}, j.Offset, j.Ledger, j.Library}
 	if d.facts, err = j.facts(); err != nil {
 		return err
 	}
@@ -248,35 +248,18 @@ func (m *Model) validate() error {
 	if err := stored(m.ledger, m.facts, m.columns, m.weights); err != nil {
 		return err
 	}
-	if m.loss == "" || !m.labels.Valid() || !m.link.Suits(m.labels) {
-		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", m.loss, m.labels, m.link), "must be known and suit one another")
-	}
-	if err := m.validateLevels(); err != nil {
+	if err := m.response.validate(m.facts); err != nil {
 		return err
 	}
 	centre, _, err := m.facts.labels()
 	if err != nil {
 		return err
 	}
-	if m.labels != losses.Real || m.facts.intercept() {
+	if m.response.labels != losses.Real || m.facts.intercept() {
 		centre = 0
 	}
 	if m.offset != centre {
 		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
-	}
-	return nil
-}
-
-// validateLevels refuses thresholds that aren't the loss's, and levels without them.
-func (m *Model) validateLevels() error {
-	loss := losses.Ordinal{Thresholds: m.thresholds}
-	if m.thresholds != nil && (loss.Validate() != nil || loss.Name() != m.loss || m.labels != losses.Count || m.link != losses.Identity) {
-		return check.Fail(ErrModel, "thresholds", m.thresholds, fmt.Sprintf("must be those of the loss, %q", m.loss))
-	}
-	if f, ok := m.facts.(tableFacts); ok {
-		if levels := f.encoder.Label().Levels; levels != nil && len(levels) != len(m.thresholds)+1 {
-			return check.Fail(ErrModel, "thresholds", m.thresholds, fmt.Sprintf("must be one less than the label's %d levels", len(levels)))
-		}
 	}
 	return nil
 }

@@ -121,5 +121,5 @@ func (x *scores) train(r *run, fit func(*curator.Sums) (curator.Point, error)) (
 func (x *scores) finish(score float64) float64 {
 	loss := x.problem.Loss
 	score = math.Max(-x.limit, math.Min(x.limit, score)) + x.shape.shift(loss.Labels())
-	return prediction(loss.Labels(), losses.LinkOf(loss), score)
+	return responseTo(loss).prediction(score)
 }

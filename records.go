@@ -131,7 +131,7 @@ func (m *Model) Label() string {
 	switch e := m.Encoder(); {
 	case e != nil:
 		return e.Label().String()
-	case m.usable() == nil && m.labels == losses.Binary:
+	case m.usable() == nil && m.response.labels == losses.Binary:
 		return "class 1"
 	}
 	return "label"
