@@ -205,6 +205,7 @@ var imports = map[string][]string{
 	module + "/internal/estimate": {"context", "errors", "math", "slices"},
 	module + "/internal/infer":    {"errors", "math", "slices"},
 	module + "/internal/evaluate": {"context", "fmt", "math", "slices", "sort"},
+	module + "/internal/tuning":   {},
 	module + "/internal/release":  {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
 	module + "/internal/curator":  {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }

@@ -1,0 +1,175 @@
+package tuning
+
+// What descents are tuned by: the labels' mean that they begin with, their shares of μ², steps and
+// clips, and what is made of their results.
+const (
+	// TotalShare: share of μ² of the sums of weights and offsets. Origin not recorded.
+	TotalShare = 0.01
+	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
+	LeastNMu = 45.0
+	// LeastNMuRoot: n·μ/√d, for k classes over √(k−1) too, below which there is. Origin not
+	// recorded.
+	LeastNMuRoot = 8.5
+	// LeastNMuMany: n·μ below which there is, of more features than have moments. Origin not
+	// recorded.
+	LeastNMuMany = 47
+	// MeanKnown: 1 over the noise in the labels' mean, in their range, at which it has enough of
+	// μ². Origin not recorded.
+	MeanKnown = 25
+	// MeanLeastShare: share of μ² of the labels' mean at least. Origin not recorded.
+	MeanLeastShare = 0.005
+	// MeanLeastSharePilot: the same of a pilot, which has but a part of μ². Origin not recorded.
+	MeanLeastSharePilot = 0.1
+	// MeanLeastShareClasses: the same of a pilot for classes. Origin not recorded.
+	MeanLeastShareClasses = 0.03
+	// MeanMostShare: share of μ² of the labels' mean at most. Origin not recorded.
+	MeanMostShare = 0.2
+	// AmountRange: range of amounts over usual ones, which have no unit. Origin not recorded.
+	AmountRange = 30.0
+	// RareClass: n·μ/√d times the rarer class's fraction, below which there is the constant model.
+	// Origin not recorded.
+	RareClass = 3.0
+	// RareCount: the same times counts' mean, at most 1. Origin not recorded.
+	RareCount = 20.0
+	// RareCountPilot: the same for a pilot, whose intercept isn't released apart. Origin not
+	// recorded.
+	RareCountPilot = 5.0
+	// InterceptHidden: bound on φ' over n·μ·φ” beyond which counts' intercept can't be seen in
+	// noise. Origin not recorded.
+	InterceptHidden = 0.037
+	// RealTypical: clip of real labels over √(1 + d_eff) and their range, where nothing can be
+	// measured. Origin not recorded.
+	RealTypical = 0.15
+	// RealResidual: range of real labels over their deviation, roughly. Origin not recorded.
+	RealResidual = 20
+	// RealKinked: Lipschitz constant over this part of the range is the curvature of a loss with
+	// kinks. Origin not recorded.
+	RealKinked = 10
+	// AmountSlope: by how many means an amount exceeds its own, for histograms of gradients to
+	// begin at. Origin not recorded.
+	AmountSlope = 32.0
+	// ClipsShare: share of μ² of the histograms of gradients' norms. Origin not recorded.
+	ClipsShare = 0.03
+	// RefitShare: share of μ² of an intercept's last step. Origin not recorded.
+	RefitShare = 0.05
+	// StageShare: part of what is left of μ² that the second stage has. Origin not recorded.
+	StageShare = 0.45
+	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not
+	// recorded.
+	StepCurvature = 4
+	// StepCurvatureCount: the same for counts. Origin not recorded.
+	StepCurvatureCount = 8
+	// Momentum: part of a step that goes on in the next. Origin not recorded.
+	Momentum = 0.5
+	// DrownedPace: n·μ for each step where moments drown. Origin not recorded.
+	DrownedPace = 8
+	// DrownedLeastSteps: steps there at least. Origin not recorded.
+	DrownedLeastSteps = 8
+	// DrownedSteps: steps there at most. Origin not recorded.
+	DrownedSteps = 16.0
+	// DrownedStepsReal: the same of real labels, whose curvature doesn't fade on the way. Origin
+	// not recorded.
+	DrownedStepsReal = 48.0
+	// LeastSteps: steps at StepsFrom times d_eff, and at least. Origin not recorded.
+	LeastSteps = 12.0
+	// StepsFrom: n·μ/d_eff at which there are LeastSteps, and by which StepsMore are added. Origin
+	// not recorded.
+	StepsFrom = 30
+	// StepsMore: steps more for n·μ larger by a factor of StepsFrom. Origin not recorded.
+	StepsMore = 18
+	// MostSteps: steps at most. Origin not recorded.
+	MostSteps = 29
+	// FirstStageSteps: steps of a stage before a Hessian at most. Origin not recorded.
+	FirstStageSteps = 18
+	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
+	Ridge = 32.0
+	// RoundSteps: steps at least where moments were round: a few get everywhere. Origin not
+	// recorded.
+	RoundSteps = 4.0
+	// RoundRidge: ridge there. Origin not recorded.
+	RoundRidge = 4.0
+	// ClipEarly: part of the steps before the second reading of gradients' norms: an eighth.
+	// Origin not recorded.
+	ClipEarly = 8
+	// ClipLater: part of them before the third: a quarter. Origin not recorded.
+	ClipLater = 4
+	// ClipOnceRows: rows up to which there are two readings only. Origin not recorded.
+	ClipOnceRows = 2000
+	// ClippedRows: fraction of gradients that a clip may shorten: this times √d_eff over n·μ.
+	// Origin not recorded.
+	ClippedRows = 40
+	// ClippedRowsHessian: the same in the second stage. Origin not recorded.
+	ClippedRowsHessian = 10
+	// FirstEdges: octaves of the first histogram of gradients' norms. Origin not recorded.
+	FirstEdges = 15
+	// FirstTopAgain: factor of its highest edge in a second stage. Origin not recorded.
+	FirstTopAgain = 4
+	// LaterEdges: half-octaves of later histograms of gradients' norms. Origin not recorded.
+	LaterEdges = 8
+	// LaterTop: their highest edge, over the last clip. Origin not recorded.
+	LaterTop = 4
+	// ClipFrom: n·μ/d up to which a clip is that of typical gradients. Tuned on sets of data, 22
+	// November 2026.
+	ClipFrom = 50
+	// ClipRare: clip over a rare row's gradient, where the class is too small to be seen. Origin
+	// not recorded.
+	ClipRare = 0.8
+	// ClipCutMost: fraction of gradients that a clip is taken to shorten at most. Origin not
+	// recorded.
+	ClipCutMost = 0.9
+	// FreeClip: clip over μ·√(share·rows) and the slopes' deviation, whose noise is small beside a
+	// standard error. Origin not recorded.
+	FreeClip = 0.007
+	// ApartPart: clip of an intercept's part over that of the rest. Origin not recorded.
+	ApartPart = 0.4
+	// ApartPartCount: the same over the root of range and clip, for counts, whose range may be far
+	// above their mean. Origin not recorded.
+	ApartPartCount = 0.6
+	// RefitUsual: deviation of what is left to move of an intercept, in scores. Origin not
+	// recorded.
+	RefitUsual = 0.3
+	// RefitClip: clip of the other coordinates where the intercept alone is moved. Origin not
+	// recorded.
+	RefitClip = 1e-3
+	// FlatCurvature: curvature along a typical coordinate over φ”, where features are scaled
+	// alike. Origin not recorded.
+	FlatCurvature = 0.1
+	// HessianSteps: steps of the second stage. Origin not recorded.
+	HessianSteps = 6
+	// HessianAveraged: of these the last, which are averaged. Origin not recorded.
+	HessianAveraged = 3
+	// HessianClipsShare: share of μ² of that stage's histograms of gradients' norms. Origin not
+	// recorded.
+	HessianClipsShare = 0.015
+	// LengthenDriven: by how much a slope must exceed what noise has driven, for a result to be
+	// lengthened. Origin not recorded.
+	LengthenDriven = 1.5
+	// UnclippedHeld: slope that a clip holds a row to, over the clip of a typical one. Tuned on
+	// sets of data, 24 November 2026.
+	UnclippedHeld = 1.15
+	// UnclippedMost: scores' true deviation over what was found at most. Tuned on sets of data, 24
+	// November 2026.
+	UnclippedMost = 3
+	// UnclippedTrust: 1 over the part of the rows it should hold that a clip holds from which on
+	// that is trusted: two thirds. Tuned on sets of data, 24 November 2026.
+	UnclippedTrust = 1.5
+	// UnclippedFar: deviation of scores at which it is trusted by half. Tuned on sets of data, 24
+	// November 2026.
+	UnclippedFar = 3
+	// UnclippedFade: power by which trust fades with that deviation. Tuned on sets of data, 24
+	// November 2026.
+	UnclippedFade = 4
+	// LevelCountsShare: share of μ² of how many rows each level has, for thresholds. Origin not
+	// recorded.
+	LevelCountsShare = 0.01
+	// FirstModelShare: share of μ² of a model by the first thresholds, for the order of the rows'
+	// scores. Origin not recorded.
+	FirstModelShare = 0.15
+	// JointLeastShare: share of μ² of rows by level and by a model's score, at least. Origin not
+	// recorded.
+	JointLeastShare = 0.04
+	// JointMostShare: the same at most. Origin not recorded.
+	JointMostShare = 0.15
+	// JointHides: that share over levels/nμ between these. Origin not recorded.
+	JointHides = 150
+)

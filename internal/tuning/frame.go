@@ -1,0 +1,144 @@
+package tuning
+
+// What frames are tuned by: their shares of μ², what their histograms span, how long rows may be, and
+// from where on moments and Hessians are worth releasing.
+const (
+	// LengthsShare: share of μ² of each histogram of norms. Origin not recorded.
+	LengthsShare = 0.01
+	// CentreShare: share of μ² of the features' mean. Origin not recorded.
+	CentreShare = 0.04
+	// MomentsShare: share of μ² of second moments. Origin not recorded.
+	MomentsShare = 0.10
+	// AgainShare: share of μ² of the second round of moments, and of the mean of labels whose
+	// intercept is hidden. Origin not recorded.
+	AgainShare = 0.07
+	// HessianShare: share of μ² of the Hessian. Origin not recorded.
+	HessianShare = 0.06
+	// MomentsFrom: n·μ/√d below which second moments drown, for inference and for several classes:
+	// 2/(0.15·√MomentsShare), noise being 0.15 of the squared bound on rows. Origin not recorded.
+	MomentsFrom = 42
+	// ClearRoot: n·μ/√d from which on moments don't drown, for few features. Tuned on sets of data
+	// with few and with many features, 22 November 2026.
+	ClearRoot = 80
+	// ClearRootMost: n·μ that is enough there. Tuned on sets of data with few and with many
+	// features, 22 November 2026.
+	ClearRootMost = 200
+	// ClearLinear: n·μ/d from which on moments don't drown, for more. Tuned on sets of data with
+	// few and with many features, 22 November 2026.
+	ClearLinear = 30
+	// ClearLinearMost: n·μ that is enough there. Tuned on sets of data with few and with many
+	// features, 22 November 2026.
+	ClearLinearMost = 500
+	// ClearSquare: n·μ/d² from which on moments don't drown, for many. Tuned on sets of data with
+	// few and with many features, 22 November 2026.
+	ClearSquare = 0.15
+	// ClearSquareMost: n·μ that is enough there. Tuned on sets of data with few and with many
+	// features, 22 November 2026.
+	ClearSquareMost = 2000
+	// ClearRare: n·μ/d that is enough for a rare class, of which there is less to learn. Origin
+	// not recorded.
+	ClearRare = 30
+	// ClearRareMost: n·μ that is enough there. Origin not recorded.
+	ClearRareMost = 2400
+	// NormEdges: half-octaves of a histogram of norms. Origin not recorded.
+	NormEdges = 20
+	// FineEdges: octaves between edges of a histogram of norms that is to be read finely. Origin
+	// not recorded.
+	FineEdges = 0.25
+	// LengthEdges: fine edges of a histogram of rows' norms. Origin not recorded.
+	LengthEdges = 12
+	// LengthTop: highest edge of those of round rows, over √d. Origin not recorded.
+	LengthTop = 4
+	// RowEdges: fine edges of a histogram of √φ”·‖x̃‖. Origin not recorded.
+	RowEdges = 10
+	// EdgeSurely: standard deviations that noise may hide beyond a clip, or a bound on rows for
+	// their Hessian. Origin not recorded.
+	EdgeSurely = 3
+	// FadingFirst: fraction of rows that may be longer than the bound for moments: this times √d
+	// over n·μ. Origin not recorded.
+	FadingFirst = 200
+	// FadingAgain: the same in the second round. Origin not recorded.
+	FadingAgain = 100
+	// FadingMost: that fraction at most. Origin not recorded.
+	FadingMost = 0.2
+	// FadingLeast: that fraction at least. Origin not recorded.
+	FadingLeast = 0.002
+	// CentreCut: fraction of rows that are shortened for the features' mean. Origin not recorded.
+	CentreCut = 0.1
+	// HiddenRows: highest edge over the norm that rows are shortened to, at most, where few rows
+	// tell. Origin not recorded.
+	HiddenRows = 24
+	// HiddenRowsFrom: n·μ per unit of that ratio beyond. Origin not recorded.
+	HiddenRowsFrom = 50
+	// BoundsFree: n·μ/d^1.5 from which on noise can't matter and bounds let go. Origin not
+	// recorded.
+	BoundsFree = 10_000
+	// FreeMoments: noise over second moments, or over curvature, up to which a bound on rows lets
+	// go. Origin not recorded.
+	FreeMoments = 0.01
+	// StandsOut: moment of a direction over the noise's operator norm from which on it stands out.
+	// Origin not recorded.
+	StandsOut = 1.5
+	// StandingLeast: part of moments in directions that stand out, below which classes go by
+	// columns. Origin not recorded.
+	StandingLeast = 0.1
+	// AlikeShare: share of μ² over 1/nμ of the histogram that scales all features alike. Origin
+	// not recorded.
+	AlikeShare = 4
+	// AlikeMostShare: that share at most. Origin not recorded.
+	AlikeMostShare = 0.05
+	// AlikeEdges: half-octaves of that histogram. Origin not recorded.
+	AlikeEdges = 9
+	// AlikeLong: rows to one that is longer than 2 where features are scaled alike. Origin not
+	// recorded.
+	AlikeLong = 4
+	// AlikeEffective: effective dimension that is taken there. Origin not recorded.
+	AlikeEffective = 3
+	// MomentsTop: highest edge of rows' norms after the first round, over √d. Origin not recorded.
+	MomentsTop = 32
+	// MostWhitened: features up to which moments are used although no direction of classes stands
+	// out, and thresholds of n·μ are by d. Origin not recorded.
+	MostWhitened = 200
+	// AgainNoise: noise over moments, up to which a second round promises something. Origin not
+	// recorded.
+	AgainNoise = 0.3
+	// RoundFrom: features from which on moments may be taken to be round. Origin not recorded.
+	RoundFrom = 20
+	// RoundStands: sum of moments over the noise's operator norm: a tenth in one direction would
+	// stand out. Origin not recorded.
+	RoundStands = 10
+	// RoundNoise: by how much the noise of their mean is smaller. Origin not recorded.
+	RoundNoise = 50
+	// HessianFrom: n·μ/d^1.5 from which on a Hessian is planned. Origin not recorded.
+	HessianFrom = 50
+	// HessianTop: highest edge of rows' norms before a Hessian, over √d. Origin not recorded.
+	HessianTop = 8
+	// HessianEdges: half-octaves of that histogram. Origin not recorded.
+	HessianEdges = 16
+	// HessianCut: fraction of rows that may be longer than what its noise is planned by. Origin
+	// not recorded.
+	HessianCut = 0.01
+	// HessianNoise: noise over curvature up to which a Hessian is planned. Origin not recorded.
+	HessianNoise = 0.05
+	// CurvatureSteepest: φ” over that of the constant model that bounds on √φ”·‖x̃‖ are looked for
+	// by, at most. Origin not recorded.
+	CurvatureSteepest = 8
+	// CurvatureTop: highest edge of √φ”·‖x̃‖, over its likely root mean square. Origin not
+	// recorded.
+	CurvatureTop = 4
+	// CurvatureCut: rows that exceed the bound on √φ”·‖x̃‖: this times √d/μ. Origin not recorded.
+	CurvatureCut = 20
+	// CurvatureCutMost: fraction of rows that do at most. Origin not recorded.
+	CurvatureCutMost = 0.05
+	// TurnNoise: noise over curvature up to which the Hessian is released. Origin not recorded.
+	TurnNoise = 0.15
+	// LevelNormMost: norm of a level's rows, on average, at most. Tuned on sets of data and made-
+	// up levels of 1 to 5 %.
+	LevelNormMost = 3
+	// LevelRoom: the same in root mean squares of rows, for a descent. Tuned on sets of data and
+	// made-up levels of 1 to 5 %.
+	LevelRoom = 1.2
+	// LevelFree: factor of that bound over μ·√rows, by which it lets go as noise fades. Tuned on
+	// sets of data and made-up levels of 1 to 5 %.
+	LevelFree = 0.001
+)
