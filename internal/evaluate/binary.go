@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -21,11 +22,14 @@ type Binary struct {
 // BinarySize is that of [Binary.Evaluate].
 func BinarySize() Size { return Size{2, 2 * max(firstDim(), mostListed)} }
 
+// leastBound is that of scores which are all 0: edges need a range.
+const leastBound = 1e-6
+
 // Evaluate releases how many rows of each class have scores between edges, and makes figures of
 // them. The question is the slope of losses.Logistic, which tells the class and the score.
 func (b Binary) Evaluate(t Task, in *curator.Framed) (*Result, error) {
-	first := histogram.ScoreEdges(math.Max(b.Score.Bound, 1e-6))
-	zeros, ones, spread, err := b.scores(t, in, rangeShare, first)
+	first := histogram.ScoreEdges(math.Max(b.Score.Bound, leastBound))
+	zeros, ones, spread, err := b.scores(t, in, tuning.RangeShare, first)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +41,10 @@ func (b Binary) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	if b.Link == losses.ProbitLink {
 		cut = distuv.UnitNormal.Quantile(b.Threshold)
 	}
-	edges, beyond := histogram.Cuts(first, both, float64(spread*math.Sqrt2), t.cells(1, 2.5))
+	edges, beyond := histogram.Cuts(first, both, float64(spread*math.Sqrt2), t.cells(1, tuning.CellWidth))
 	edges = append(edges, cut)
 	sort.Float64s(edges)
-	if zeros, ones, spread, err = b.scores(t, in, 1-rangeShare, edges); err != nil {
+	if zeros, ones, spread, err = b.scores(t, in, 1-tuning.RangeShare, edges); err != nil {
 		return nil, err
 	}
 	c := newScored(edges, beyond, cut, gradedBy(b.Link))

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -52,19 +53,25 @@ func newScored(edges []float64, beyond, cut float64, g graded) *scored {
 		c.one, c.zero = append(c.one, one), append(c.zero, zero)
 	}
 	cells := len(c.score)
-	groups := min(10, cells)
+	groups := min(tuning.CalibrationGroups, cells)
 	for g := range groups {
 		c.groups = append(c.groups, [2]int{g * cells / groups, (g + 1) * cells / groups})
 	}
 	return c
 }
 
+// How many figures come before the curves.
+const (
+	probableFigures = 7 // where there are probabilities
+	scoreFigures    = 3 // and else
+)
+
 // plain is the number of figures before the curves.
 func (c *scored) plain() int {
 	if c.probabilities {
-		return 7
+		return probableFigures
 	}
-	return 3
+	return scoreFigures
 }
 
 // figures are those of all rows, and points of curves.
@@ -137,11 +144,18 @@ func (c *scored) calibration(zeros, ones []float64) (list []reading) {
 	return list
 }
 
+// What Newton's method needs.
+const (
+	newtonRounds = 50
+	definite     = 1e-9  // determinant over the diagonal's product, from which on a Hessian can be inverted
+	settled      = 1e-10 // a step that is none
+)
+
 // calibrate fits classes to an intercept and a slope of the cells' mean log-odds, by
 // Newton's method; NaN where counts drown in noise.
 func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
 	b = 1
-	for range 50 {
+	for range newtonRounds {
 		var ga, gb, haa, hab, hbb float64
 		for k, z := range c.score {
 			q, rows := losses.Logit.Mean(a+float64(b*z)), zeros[k]+ones[k]
@@ -153,14 +167,14 @@ func (c *scored) calibrate(zeros, ones []float64) (a, b float64) {
 			hbb += float64(h * z * z)
 		}
 		det := float64(haa*hbb) - float64(hab*hab)
-		if !(haa > 0 && det > 1e-9*haa*hbb) {
+		if !(haa > 0 && det > definite*haa*hbb) {
 			break
 		}
 		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
 		gap := math.Max(math.Abs(da), math.Abs(db))
 		held := math.Min(1, 1/gap)
 		a, b = a+float64(held*da), b+float64(held*db)
-		if gap < 1e-10 {
+		if gap < settled {
 			return a, b
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -19,22 +20,12 @@ type Classes struct {
 }
 
 // ClassesSize is that of [Classes.Evaluate] of k classes.
-func ClassesSize(k int) Size { return Size{6 + lossShifts, k * max(k, firstDim(), mostListed)} }
+func ClassesSize(k int) Size {
+	return Size{besideLoss + tuning.LossShifts, k * max(k, firstDim(), mostListed)}
+}
 
-// Shares of μ²: of the histograms that find the ranges of classes' log-odds, and of those
-// that figures are made of.
-const (
-	rangesShare    = 0.12
-	ranksShare     = 0.4
-	confusionShare = 0.2
-	ownShare       = 0.17
-	brierShare     = 0.11
-)
-
-// lossShifts is how often own classes' −log p is counted, each time in cells that are moved by
-// a part of one. What these tell of the mean is exact to that part, so that few cells will do,
-// which have the least noise.
-const lossShifts = 16
+// besideLoss are the releases of classes beside those of −log p.
+const besideLoss = 6
 
 // counter releases histograms of rows' classes.
 type counter struct {
@@ -50,7 +41,7 @@ type counter struct {
 func (m Classes) Evaluate(t Task, in *curator.ClassFramed) (*Result, error) {
 	c := counter{task: t, of: m, in: in, k: len(m.At.U), used: 1}
 	if !m.Probable {
-		c.used -= ownShare + brierShare
+		c.used -= tuning.OwnShare + tuning.BrierShare
 	}
 	c.bound = math.Min(float64(2*m.Bound)+2*math.Log(float64(c.k)), farthest)
 	r := &Result{}
@@ -82,7 +73,7 @@ func (c counter) confusion(r *Result) error {
 	if err != nil {
 		return err
 	}
-	counts, spread, err := c.task.count(confusionShare/c.used, 1, answer)
+	counts, spread, err := c.task.count(tuning.ConfusionShare/c.used, 1, answer)
 	if err != nil {
 		return err
 	}
@@ -97,7 +88,7 @@ func (c counter) all() (everywhere, error) {
 	for j := range first {
 		first[j] -= math.Log(float64(c.k - 1))
 	}
-	counts, spread, err := c.logOdds(curator.Every, rangesShare, slices.Repeat([][]float64{first}, c.k))
+	counts, spread, err := c.logOdds(curator.Every, tuning.RangesShare, slices.Repeat([][]float64{first}, c.k))
 	return everywhere{first, counts, spread}, err
 }
 
@@ -141,15 +132,15 @@ func (c counter) logOdds(of curator.Counted, share float64, edges [][]float64) (
 func (c counter) ranks(r *Result, all everywhere) (err error) {
 	edges, starts := make([][]float64, c.k), make([]int, c.k+1)
 	for k := range edges {
-		edges[k], _ = histogram.Cuts(all.edges, all.of(k), all.spread, c.task.cells(float64(c.k), 2.5))
+		edges[k], _ = histogram.Cuts(all.edges, all.of(k), all.spread, c.task.cells(float64(c.k), tuning.CellWidth))
 		starts[k+1] = starts[k] + len(edges[k]) + 1
 	}
 	others := 1 / (1 + math.Sqrt(float64(c.k-1)))
 	of := &sampled{confidence: c.task.Confidence, counts: make([][]float64, 2), spreads: make([]float64, 2)}
-	if of.counts[0], of.spreads[0], err = c.logOdds(curator.Own, ranksShare*(1-others), edges); err != nil {
+	if of.counts[0], of.spreads[0], err = c.logOdds(curator.Own, tuning.RanksShare*(1-others), edges); err != nil {
 		return err
 	}
-	if of.counts[1], of.spreads[1], err = c.logOdds(curator.Others, ranksShare*others, edges); err != nil {
+	if of.counts[1], of.spreads[1], err = c.logOdds(curator.Others, tuning.RanksShare*others, edges); err != nil {
 		return err
 	}
 	r.add(ranks{of, starts}.figures()...)
@@ -159,16 +150,16 @@ func (c counter) ranks(r *Result, all everywhere) (err error) {
 // logLoss releases −log p of rows' own classes, in overlaid cells over the range that the
 // log-odds of all classes let expect.
 func (c counter) logLoss(r *Result, all everywhere) error {
-	t, share := c.task, ownShare/lossShifts
-	hidden := math.Sqrt2 / (t.Mu * math.Sqrt(ownShare/c.used)) / 4 // a quarter of the noise in a cell
+	t, share := c.task, tuning.OwnShare/tuning.LossShifts
+	hidden := math.Sqrt2 / (t.Mu * math.Sqrt(tuning.OwnShare/c.used)) / tuning.LossHidden
 	high := all.mostLoss(c.k, hidden)
-	g := histogram.Grid{High: high, Cells: min(max(int(math.Sqrt(float64(t.Rows)*t.Mu)/5), 4), MostCells), Shifts: lossShifts}
+	g := histogram.Grid{High: high, Cells: min(max(int(math.Sqrt(float64(t.Rows)*t.Mu)/tuning.LossCellWidth), tuning.LossLeastCells), tuning.MostCells), Shifts: tuning.LossShifts}
 	g.Step = high / float64(g.Cells+1)
 	lists, spread := make([][]float64, g.Shifts), 0.0
 	for k := range lists {
 		edges := g.Edges(k) // of −log p, which falls where log-odds rise
 		for j, loss := range edges {
-			edges[j] = -math.Log(math.Expm1(math.Max(loss, 1e-13)))
+			edges[j] = -math.Log(math.Expm1(math.Max(loss, leastLoss)))
 		}
 		slices.Reverse(edges)
 		answer, err := c.in.OwnLogOdds(t.Ctx, edges, c.of.At, c.of.Against)
@@ -215,23 +206,32 @@ func (e everywhere) mostLoss(classes int, rows float64) float64 {
 	return losses.Logistic{}.Value(e.edges[max(at-1, 0)], 1)
 }
 
+// The cells of the first histogram of the Brier score: by its log-odds.
+const (
+	farLogOdds  = 8.0
+	logOddsStep = 0.25
+)
+
+// leastLoss keeps the log-odds of an edge at 0 finite.
+const leastLoss = 1e-13
+
 // brier releases the Brier score, first in cells that are narrow towards both ends, where those
 // of rows lie whose class is sure, then in narrower ones over the range that stands out.
 func (c counter) brier(r *Result) error {
-	share := float64(brierShare)
+	share := float64(tuning.BrierShare)
 	var first []float64
-	for z := -8.0; z <= 8; z += 0.25 {
+	for z := -farLogOdds; z <= farLogOdds; z += logOddsStep {
 		first = append(first, brierSum.high*losses.Logit.Mean(z))
 	}
 	ask := func(falling []float64) (release.Answer, error) {
 		return c.in.Brier(c.task.Ctx, falling, c.of.At, c.of.Against)
 	}
-	counts, spread, err := c.task.increasing(share*rangeShare/c.used, first, ask)
+	counts, spread, err := c.task.increasing(share*tuning.RangeShare/c.used, first, ask)
 	if err != nil {
 		return err
 	}
-	edges, beyond := histogram.Cuts(first, counts, spread, c.task.cells(float64(c.k), 2.5))
-	if counts, spread, err = c.task.increasing(share*(1-rangeShare)/c.used, edges, ask); err != nil {
+	edges, beyond := histogram.Cuts(first, counts, spread, c.task.cells(float64(c.k), tuning.CellWidth))
+	if counts, spread, err = c.task.increasing(share*(1-tuning.RangeShare)/c.used, edges, ask); err != nil {
 		return err
 	}
 	at := append([]float64{math.Max(0, edges[0]-beyond)}, edges...)

@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // seen are figures of counts by class and predicted class. A class of which no rows stand out
 // from noise has no recall, and one that is not seen to be predicted has no precision.
 func seen(r *sampled, classes int) []Figure {
-	least := float64(histogram.Outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
+	least := float64(tuning.Outstanding * r.spreads[0] * math.Sqrt(float64(classes)))
 	list := r.intervals(func(counts [][]float64) []reading {
 		return confused(counts[0], floats.Sum(counts[0]), classes)
 	})

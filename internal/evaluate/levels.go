@@ -9,12 +9,19 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // MostClasses is the largest number of classes that an evaluation tells apart: their pairs are
 // counted.
 const MostClasses = 100
+
+// shrunk is the bound on scores that are moved by ½, so that they stay between two whole numbers.
+const shrunk = 0.45
+
+// halvings of a range of scores are enough for where a level begins.
+const halvings = 40
 
 // Levels are models of losses.Ordinal.
 type Levels struct {
@@ -24,7 +31,7 @@ type Levels struct {
 }
 
 // LevelsSize is that of [Levels.Evaluate] of k levels.
-func LevelsSize(k int) Size { return Size{2, k * max(firstDim(), MostCells+k+1)} }
+func LevelsSize(k int) Size { return Size{2, k * max(firstDim(), tuning.MostCells+k+1)} }
 
 // LevelCounts releases how many rows have each level and a score in each cell. The question is
 // the slope of losses.Squared at the score, shrunk to (0, 1), less the level.
@@ -39,8 +46,8 @@ type LevelCounts struct {
 
 // NewLevelCounts takes rows under losses.Squared and the centre of their labels' range.
 func NewLevelCounts(t Task, in *curator.Framed, levels int, of Score, centre float64) LevelCounts {
-	c := LevelCounts{task: t, in: in, levels: levels, bound: math.Max(1e-6, of.Bound)}
-	c.scale = 0.45 / c.bound
+	c := LevelCounts{task: t, in: in, levels: levels, bound: math.Max(leastBound, of.Bound)}
+	c.scale = shrunk / c.bound
 	c.at = of.scaled(c.scale)
 	c.at.Offset = float64(c.scale*of.Offset) + 0.5 - centre
 	return c
@@ -84,7 +91,7 @@ type Joint struct {
 // many cells, and more where others are cut by the given scores.
 func (c LevelCounts) Joint(share float64, cells int, cuts ...float64) (j Joint, err error) {
 	first := histogram.ScoreEdges(c.bound)
-	list, spread, err := c.Between(rangeShare*share, first)
+	list, spread, err := c.Between(tuning.RangeShare*share, first)
 	if err != nil {
 		return j, err
 	}
@@ -102,7 +109,7 @@ func (c LevelCounts) Joint(share float64, cells int, cuts ...float64) (j Joint, 
 		sort.Float64s(j.Edges)
 		j.Edges = slices.Compact(j.Edges)
 	}
-	j.Counts, j.Spread, err = c.Between((1-rangeShare)*share, j.Edges)
+	j.Counts, j.Spread, err = c.Between((1-tuning.RangeShare)*share, j.Edges)
 	return j, err
 }
 
@@ -110,7 +117,7 @@ func (c LevelCounts) Joint(share float64, cells int, cuts ...float64) (j Joint, 
 // losses.Squared, and makes figures of that.
 func (l Levels) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 	k := len(l.Loss.Thresholds) + 1
-	j, err := NewLevelCounts(t, in, k, l.Score, l.Centre).Joint(1, t.cells(float64(k), 1.5), l.changes()...)
+	j, err := NewLevelCounts(t, in, k, l.Score, l.Centre).Joint(1, t.cells(float64(k), tuning.CellWidthLevels), l.changes()...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +134,6 @@ func (l Levels) Evaluate(t Task, in *curator.Framed) (*Result, error) {
 func (l Levels) changes() (list []float64) {
 	likely := func(z float64) int { return floats.MaxIdx(l.Loss.Probabilities(z)) }
 	low, high := l.Loss.Thresholds[0]-farthest, l.Loss.Thresholds[len(l.Loss.Thresholds)-1]+farthest
-	const halvings = 40
 	for now := likely(low); now < likely(high); {
 		z, up := low, high
 		for range halvings {

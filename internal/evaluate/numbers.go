@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -36,9 +37,9 @@ type residual struct {
 // errors are the errors of prediction: the model's mean less the label.
 func (m Numbers) errors(in *curator.Framed) residual {
 	bound := m.LabelBound
-	of := residual{in: in, score: m.Score, share: 1 - labelShare}
+	of := residual{in: in, score: m.Score, share: 1 - tuning.LabelShare}
 	if m.Loss.Labels().FromZero() { // means beyond a million labels are one cell
-		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, 700)), 1e6*(1+bound))
+		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), manyLabels*(1+bound))
 		of.edges = histogram.RangeEdges(bound + of.number.High)
 		return of
 	}
@@ -47,10 +48,16 @@ func (m Numbers) errors(in *curator.Framed) residual {
 	return of
 }
 
+// Means beyond so many labels are one cell; the exponential of more is no float64.
+const (
+	manyLabels      = 1e6
+	largestExponent = 700
+)
+
 // labels are 1 less the label, for counts and amounts, and the centre less it for others.
 func (m Numbers) labels(in *curator.Framed) residual {
 	bound := m.LabelBound
-	of := residual{in: in, score: Score{Weights: make([]float64, len(m.Score.Weights))}, share: labelShare, number: histogram.Numbers{Whole: m.Whole}}
+	of := residual{in: in, score: Score{Weights: make([]float64, len(m.Score.Weights))}, share: tuning.LabelShare, number: histogram.Numbers{Whole: m.Whole}}
 	if m.Loss.Labels().FromZero() {
 		of.number.Low, of.number.High, of.edges = 1-bound, 1, histogram.RangeEdges(bound+1)
 		return of
@@ -95,13 +102,13 @@ func (t Task) grid(r *sampled, of residual) (histogram.Grid, error) {
 		}
 		return t.count(share, 1, answer)
 	}
-	counts, spread, err := ask(of.share*rangeShare, of.edges)
+	counts, spread, err := ask(of.share*tuning.RangeShare, of.edges)
 	if err != nil {
 		return histogram.Grid{}, err
 	}
 	low, high := of.number.Span(of.edges, counts, spread)
-	g := of.number.Grid(low, high, t.cells(1, 2.5))
-	lists, share := make([][]float64, g.Shifts), of.share*(1-rangeShare)/float64(g.Shifts)
+	g := of.number.Grid(low, high, t.cells(1, tuning.CellWidth))
+	lists, share := make([][]float64, g.Shifts), of.share*(1-tuning.RangeShare)/float64(g.Shifts)
 	for k := range lists {
 		if lists[k], spread, err = ask(share, g.Edges(k)); err != nil {
 			return histogram.Grid{}, err
@@ -140,7 +147,7 @@ type ofErrors struct{ mean, root, part Interval }
 // rows from there. A mean square that may be more than four times what is seen isn't known.
 func (f ofErrors) widened(released, slow sums, spread float64) ofErrors {
 	square := math.Hypot(slow.square-released.square, 2*spread)
-	if !(square < 3*released.square) {
+	if !(square < tuning.Doubtless*released.square) {
 		f.root, f.part = Interval{}, Interval{}
 	}
 	off := slow.mean - released.mean

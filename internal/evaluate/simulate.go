@@ -125,15 +125,27 @@ func (r *sampled) noise(i int, public *normals) []float64 {
 	return histogram.Overlay(lists)
 }
 
+// SplitMix64's numbers, and the binary digits of a float64.
+const (
+	golden       = 0x9e3779b97f4a7c15
+	firstFactor  = 0xbf58476d1ce4e5b9
+	secondFactor = 0x94d049bb133111eb
+	firstShift   = 30
+	secondShift  = 27
+	thirdShift   = 31
+	digits       = 53
+	beyondDigits = 64 - digits
+)
+
 // normals are public numbers of the normal law: SplitMix64 (Steele, Lea and Flood 2014)
 // through the transform of Box and Muller.
 type normals struct{ state uint64 }
 
 func (s *normals) uniform() float64 {
-	s.state += 0x9e3779b97f4a7c15
-	z := (s.state ^ s.state>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return (float64((z^z>>31)>>11) + 0.5) * 0x1p-53
+	s.state += golden
+	z := (s.state ^ s.state>>firstShift) * firstFactor
+	z = (z ^ z>>secondShift) * secondFactor
+	return (float64((z^z>>thirdShift)>>beyondDigits) + 0.5) / (1 << digits)
 }
 
 func (s *normals) next() float64 {

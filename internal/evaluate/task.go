@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Task is who releases histograms, with shares of one μ².
@@ -21,25 +22,12 @@ type Task struct {
 // Size is what has to be planned: how many releases there are at most, and of how many numbers.
 type Size struct{ Releases, Dim int }
 
-// Shares of μ²: of the histogram that finds the range, and with it of errors and of labels,
-// which are counted beside them.
-const (
-	rangeShare = 0.15
-	labelShare = 0.4
-)
-
-// Later histograms have at least and at most so many cells.
-const (
-	leastCells = 8
-	MostCells  = 64
-)
-
 // mostListed is the largest number of cells of one list of a later histogram, with the cells beyond
 // the range and those that public cuts add.
-const mostListed = MostCells + 4
+const mostListed = tuning.MostCells + 4
 
 // Cells holds a number of cells to what a histogram may have.
-func Cells(cells float64) int { return min(max(int(cells), leastCells), MostCells) }
+func Cells(cells float64) int { return min(max(int(cells), tuning.LeastCells), tuning.MostCells) }
 
 // cells is the number of a histogram's that has μ² for so many lists: the fewer rows and the
 // less μ, the wider.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Geometric is a histogram's edges, top/step^j for j from 0 to k.
@@ -19,7 +21,7 @@ func Geometric(top, step float64, k int) []float64 {
 // ±bound/2^(j/2), increasing.
 func ScoreEdges(bound float64) []float64 {
 	edges := []float64{0}
-	for j := range 21 {
+	for j := range tuning.ScoreHalves {
 		e := bound * math.Exp2(-float64(j)/2)
 		edges = append(edges, e, -e)
 	}
@@ -29,7 +31,7 @@ func ScoreEdges(bound float64) []float64 {
 
 // RangeEdges are fixed edges within ±bound: 0 and ±bound/2^j, decreasing.
 func RangeEdges(bound float64) []float64 {
-	const halvings = 25
+	const halvings = tuning.RangeHalves
 	edges := make([]float64, 2*halvings+1)
 	for j := range halvings {
 		e := math.Ldexp(bound, -j)
@@ -40,7 +42,7 @@ func RangeEdges(bound float64) []float64 {
 
 // SpanEdges are those and equal steps between them, for what may lie far from 0.
 func SpanEdges(bound float64) []float64 {
-	const steps = 32
+	const steps = tuning.SpanSteps
 	edges := RangeEdges(bound)
 	for k := -steps; k <= steps; k++ {
 		edges = append(edges, bound*float64(k)/steps)
@@ -67,8 +69,8 @@ func Cuts(edges, counts []float64, spread float64, cells int) (list []float64, b
 		mean += float64(rows * middle)
 		square += float64(rows * middle * middle)
 	}
-	width, total := ends[len(ends)-1]-ends[0], math.Max(rising[len(rising)-1], 1e-9)
-	beyond = float64(0.75 * math.Sqrt(math.Max(0, square/total-float64(mean/total*mean/total))))
+	width, total := ends[len(ends)-1]-ends[0], math.Max(rising[len(rising)-1], leastRows)
+	beyond = float64(tuning.CellsBeyond * math.Sqrt(math.Max(0, square/total-float64(mean/total*mean/total))))
 	for k := range rising {
 		rising[k] = (rising[k]/total + (ends[k]-ends[0])/width) / 2
 	}
@@ -90,7 +92,7 @@ func Cuts(edges, counts []float64, spread float64, cells int) (list []float64, b
 func StandOut(counts []float64, spread float64) (low, high int) {
 	last := len(counts) - 1
 	beyond := func(k, outside int) bool {
-		return counts[k] > Outstanding*spread || outside >= 0 && outside <= last && counts[k]+counts[outside] > Outstanding*math.Sqrt2*spread
+		return counts[k] > tuning.Outstanding*spread || outside >= 0 && outside <= last && counts[k]+counts[outside] > tuning.Outstanding*math.Sqrt2*spread
 	}
 	for low < last && !beyond(low, low-1) {
 		low++
@@ -100,4 +102,5 @@ func StandOut(counts []float64, spread float64) (low, high int) {
 	return low, high
 }
 
-const Outstanding = 4 // standard deviations
+// leastRows keeps a divisor from being 0.
+const leastRows = 1e-9

@@ -3,21 +3,32 @@ package histogram
 import (
 	"math"
 	"slices"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
+
+// What a law is looked for among: powers, and scales over the edge that it holds from.
+const (
+	leastScale = 1.0 / 64
+	mostScale  = 4
+	scaleStep  = 1.1
+)
+
+var powers = []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.5, 3}
 
 // Upper fits a law to the cells that hold the largest twelfth of a fraction of the rows
 // or, where more stand out above it than noise makes likely, a smaller part. It holds from
 // low on. Where noise hides its power that is near the likely one.
 func (h Tails) Upper(fraction, likely float64) (l Law, low float64) {
 	last := 0
-	for _, part := range []float64{0.08, 0.04, 0.02} {
-		at := h.First(func(j int) float64 { return math.Max(part*fraction*h.Rows, 2.5*h.SD(j)) })
+	for _, part := range []float64{tuning.TailPart, tuning.TailPart / 2, tuning.TailPart / 2 / 2} {
+		at := h.First(func(j int) float64 { return math.Max(part*fraction*h.Rows, tuning.TailSeen*h.SD(j)) })
 		l = h.fit(at, likely)
 		over := h.upTo(at).seenFrom(l, surely)
 		if over < 0 {
 			return l, h.Edges[at]
 		}
-		last = min(over+3, len(h.Edges)-1)
+		last = min(over+tuning.GroupCells-1, len(h.Edges)-1)
 	}
 	return h.fit(last, likely), h.Edges[last] // a group of its own far above the others
 }
@@ -32,14 +43,14 @@ func (h Tails) fit(last int, likely float64) (found Law) {
 	for j := range weights {
 		weights[j] = h.weight(j)
 	}
-	for _, power := range []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.5, 3} {
+	for _, power := range powers {
 		for j, edge := range h.Edges[:last+1] {
 			raised[j] = math.Pow(edge/low, power)
 		}
-		unlikely := math.Pow(math.Log(power/likely)/0.6, 2)
-		for scale := 1.0 / 64; scale < 4; scale *= 1.1 { // of low
+		unlikely := math.Pow(math.Log(power/likely)/tuning.PowerDoubt, 2)
+		for scale := leastScale; scale < mostScale; scale *= scaleStep { // of low
 			each := math.Pow(scale, -power)
-			if each > 27 { // hardly a law of what is above low
+			if each > tuning.TailDepth { // hardly a law of what is above low
 				continue
 			}
 			var product, square, before float64
@@ -71,7 +82,7 @@ func (h Tails) expected(l Law, j int) float64 {
 }
 
 func (h Tails) weight(j int) float64 {
-	return 1 / (h.Noise*h.Noise + math.Pow(0.05*math.Max(h.count(j), 0), 2))
+	return 1 / (h.Noise*h.Noise + math.Pow(tuning.TailCloseness*math.Max(h.count(j), 0), 2))
 }
 
 // surely is how many standard deviations above a law cells stand out by: of some hundred sums
@@ -83,10 +94,10 @@ const surely = 4.7
 func (h Tails) seenFrom(l Law, z float64) int {
 	for j := range h.Edges {
 		var over, expected float64
-		for k := j; k < min(j+4, len(h.Edges)); k++ {
+		for k := j; k < min(j+tuning.GroupCells, len(h.Edges)); k++ {
 			cell := h.expected(l, k)
 			over, expected = over+h.count(k)-cell, expected+cell
-			if over > z*math.Hypot(h.Noise*math.Sqrt(float64(k-j+1)), 0.05*expected) {
+			if over > z*math.Hypot(h.Noise*math.Sqrt(float64(k-j+1)), tuning.TailCloseness*expected) {
 				return j
 			}
 		}
@@ -97,5 +108,5 @@ func (h Tails) seenFrom(l Law, z float64) int {
 // Doubtful reports whether cells above an edge may hold more rows than a law has there, by three
 // standard deviations, as noise makes it of some three histograms in a hundred.
 func (h Tails) Doubtful(l Law, low float64) bool {
-	return h.upTo(slices.Index(h.Edges, low)).seenFrom(l, 3) >= 0
+	return h.upTo(slices.Index(h.Edges, low)).seenFrom(l, tuning.DoubtSurely) >= 0
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Grid is equal cells between two ends, with a cell of what lies beyond on either side. All
@@ -25,6 +27,12 @@ type Numbers struct {
 // Shifts is how often cells are counted, each time with a part of μ²: the mean of all
 // has the noise of one grid, and cells as narrow as all edges together make them.
 const Shifts = 4
+
+// rounding is what a number of cells may be off by.
+const rounding = 1e-9
+
+// sheppard is 1 over the variance of a uniform law on a cell of width 1.
+const sheppard = 12
 
 // Grid is so many cells, or fewer, and those beyond. Whole numbers are in the middle of a narrow
 // cell, of those that all edges make, where these aren't wider than 1; where they are wider
@@ -50,14 +58,14 @@ func (of Numbers) Grid(low, high float64, cells int) Grid {
 	}
 	g.High = of.Origin + float64(apart*(math.Round((math.Min(high+about, of.High-narrow)-of.Origin)/apart)+0.5))
 	within, all := (g.High-low-about)/g.Step-part, (g.High-of.Low)/g.Step-1+float64(part/2)
-	g.Cells = max(1, int(math.Ceil(math.Min(within, all)-1e-9)))
+	g.Cells = max(1, int(math.Ceil(math.Min(within, all)-rounding)))
 	return g
 }
 
 // Span is the range that stands out from noise and a part of it on both sides, for the tail
 // that doesn't.
 func (of Numbers) Span(edges, counts []float64, spread float64) (low, high float64) {
-	const stretch = 0.4
+	const stretch = tuning.SpanStretch
 	first, last := StandOut(counts, spread)
 	high, low = edges[min(max(first-1, 0), len(edges)-1)], edges[min(last, len(edges)-1)]
 	width := high - low
@@ -108,7 +116,7 @@ func (g Grid) Moments(counts []float64) (mean, square float64) {
 		square += float64(c * v * v)
 	}
 	gained := 2*float64(g.Step*g.Step) - float64(narrow*narrow) - float64(g.Lattice*g.Lattice)
-	return mean / n, square/n - gained/12
+	return mean / n, square/n - gained/sheppard
 }
 
 // Beyond is what lies beyond a grid on either side of a centre, as parts of n rows.
@@ -142,15 +150,15 @@ func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hid
 func (g Grid) far(counts []float64, spread, centre, sign, near float64) (l Law, seen bool) {
 	all, _ := g.exceed(counts, centre, sign, 0)
 	whole := near - g.Step + g.Step/float64(2*g.Shifts) // what is beyond lies above, in all shifts
-	for from := whole; from > near/5; from /= math.Sqrt2 {
+	for from := whole; from > near/tuning.FarLeast; from /= math.Sqrt2 {
 		rows, cells := g.exceed(counts, centre, sign, from)
 		half, _ := g.exceed(counts, centre, sign, from/2)
-		if !(rows > Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts)) || !(half > 1.02*rows) || !(all > 1.02*half) {
+		if !(rows > tuning.Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts)) || !(half > tuning.FarApart*rows) || !(all > tuning.FarApart*half) {
 			continue
 		}
 		l = Law{Rows: all, From: from, Depth: math.Log(all / rows)}
 		l.Power = math.Log2(l.Depth / math.Log(all/half))
-		l.Power = math.Max(0.3, math.Min(l.Power, 3))
+		l.Power = math.Max(tuning.PowerLeast, math.Min(l.Power, tuning.PowerMost))
 		return l, true
 	}
 	return l, false

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Law is a law of large numbers of rows: Rows·exp(−Depth·(t/From)^Power) of them exceed t.
@@ -21,15 +23,26 @@ func (l Law) Excess(t float64) float64 {
 }
 
 // ExcessFactor is by how much more numbers exceed a clip where the power is so small that the
-// largest few carry much, which a histogram sees last. On 30 tables of amounts it was 1.5 times
-// what the law says for powers about .4, on made-up ones of heavy tails not that much.
-func (l Law) ExcessFactor() float64 { return math.Max(1, math.Min(0.5/l.Power, 1.6)) }
+// largest few carry much, which a histogram sees last.
+func (l Law) ExcessFactor() float64 {
+	return math.Max(1, math.Min(tuning.ExcessPower/l.Power, tuning.ExcessMost))
+}
+
+// How finely integrals and minima are looked for.
+const (
+	clipStep = 1.04
+	points   = 40
+	widest   = 64 // end over beginning
+)
+
+// fourth is that of 4u(u² − t²), the derivative of (u² − t²)².
+const fourth = 4
 
 // Balanced returns the clip c from low/2 to top at which (noise·c)² and the square of
 // fraction times the excess over c are smallest together.
 func (l Law) Balanced(low, top, noise, fraction float64) (clip float64) {
 	best := math.Inf(1)
-	for c := low / 2; c < top && math.Pow(noise*c, 2) < best; c *= 1.04 {
+	for c := low / 2; c < top && math.Pow(noise*c, 2) < best; c *= clipStep {
 		if total := math.Pow(noise*c, 2) + math.Pow(fraction*l.Excess(c), 2); total < best {
 			best, clip = total, c
 		}
@@ -42,7 +55,7 @@ func (l Law) Balanced(low, top, noise, fraction float64) (clip float64) {
 // few parts of a hundred and half of the rows normal laws have powers about 1.35, nearly the
 // slower ones, and exponential laws have 1, which become ½.
 func (l Law) Slower() Law {
-	power := math.Min(math.Max(0.05, 2*(l.Power-0.75)), l.Power)
+	power := math.Min(math.Max(tuning.SlowerLeast, 2*(l.Power-tuning.SlowerFrom)), l.Power)
 	depth := l.Depth * l.Power / power
 	return Law{l.Rows * math.Exp(depth-l.Depth), l.From, depth, power}
 }
@@ -56,14 +69,13 @@ type Hidden struct {
 
 // beyond is what lies from a distance to an end.
 func (l Law) beyond(t, end float64) (h Hidden) {
-	const points, widest = 40, 64
 	step := math.Log(math.Min(end/t, widest)) / points
 	for k := range points {
 		u := t * math.Exp((float64(k)+0.5)*step)
 		width := float64(l.Above(u) * u * step)
 		h.Mean += width
 		h.Square += 2 * float64(u*width)
-		h.Spread += 4 * float64(u*width*(u*u-t*t))
+		h.Spread += fourth * float64(u*width*(u*u-t*t))
 	}
 	h.Spread = math.Sqrt(h.Spread)
 	return h

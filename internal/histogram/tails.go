@@ -3,6 +3,8 @@ package histogram
 import (
 	"math"
 	"slices"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Tails is a released histogram of a number of each row, by how many lie above each of its
@@ -35,7 +37,7 @@ func (h Tails) SD(j int) float64 { return h.Noise * math.Sqrt(float64(j+1)) }
 func (h Tails) Smallest(allowed, z float64) float64 {
 	best := h.Edges[0]
 	for j, edge := range h.Edges {
-		if h.Wide && z*h.SD(j) > h.Rows/4 || h.Above[j] > math.Max(allowed, z*h.SD(j)) {
+		if h.Wide && z*h.SD(j) > h.Rows/tuning.ReadableRows || h.Above[j] > math.Max(allowed, z*h.SD(j)) {
 			break
 		}
 		best = edge
@@ -57,7 +59,7 @@ func (h Tails) SmallestFromBelow(allowed, z float64) float64 {
 // Over is about how many rows lie above a value.
 func (h Tails) Over(value float64) float64 {
 	for j := 1; j < len(h.Edges); j++ {
-		if h.Edges[j] <= value*(1+1e-9) {
+		if h.Edges[j] <= value*(1+rounding) {
 			part := math.Log(value/h.Edges[j]) / math.Log(h.Edges[j-1]/h.Edges[j])
 			return h.Above[j] + math.Min(part, 1)*(h.Above[j-1]-h.Above[j])
 		}
@@ -75,7 +77,7 @@ func (h Tails) Carrying() float64 {
 	kept[last] = h.Rows * h.Edges[last] * h.Edges[last]
 	for j := last - 1; j >= 0; j-- {
 		kept[j] = kept[j+1]
-		if above := h.Above[j+1]; above > 3*h.SD(j+1) {
+		if above := h.Above[j+1]; above > tuning.TailSurely*h.SD(j+1) {
 			kept[j] += above * (h.Edges[j]*h.Edges[j] - h.Edges[j+1]*h.Edges[j+1])
 		}
 	}
@@ -88,13 +90,13 @@ func (h Tails) Carrying() float64 {
 
 // Readable reports whether the noise of a histogram's tails hides no more than a quarter of the
 // rows.
-func (h Tails) Readable() bool { return 2*h.SD(len(h.Edges)/2) <= h.Rows/4 }
+func (h Tails) Readable() bool { return 2*h.SD(len(h.Edges)/2) <= h.Rows/tuning.ReadableRows }
 
 // MeanSquare is that of the numbers in a histogram, from the largest that stand out of the
 // noise down.
 func (h Tails) MeanSquare() float64 {
 	last, j := len(h.Edges)-1, 0
-	for j < last && h.Above[j] < 3*h.SD(j) {
+	for j < last && h.Above[j] < tuning.TailSurely*h.SD(j) {
 		j++
 	}
 	var sum, above float64
@@ -115,7 +117,7 @@ func (h Tails) Skew() (mean, variance float64) {
 	for j := range len(h.Edges) / 2 {
 		above, below = h.Above[j], h.Above[last]+h.Below-h.Above[last-j]
 		sd = h.Noise * math.Sqrt(2*float64(j+1))
-		if above+below > math.Max(0.03*h.Rows, 4*sd) {
+		if above+below > math.Max(tuning.SkewPart*h.Rows, tuning.SkewSurely*sd) {
 			break
 		}
 	}
@@ -151,7 +153,7 @@ func (h Tails) Average(other Tails) Tails {
 // FromSeen leaves out the cells, but for four, above the first that hold rows which stand
 // out: there is nothing but noise.
 func (h Tails) FromSeen() Tails {
-	return h.From(max(0, h.seenFrom(Law{0, 1, 1, 1}, surely)-4))
+	return h.From(max(0, h.seenFrom(Law{0, 1, 1, 1}, surely)-tuning.GroupCells))
 }
 
 // From leaves out the cells above an edge.
