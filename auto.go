@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -79,5 +80,5 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 // lopsided is for a loss that is much steeper on one side than on the other.
 func lopsided(l losses.Loss) bool {
 	q, ok := l.(losses.Quantile)
-	return ok && math.Abs(q.Tau-0.5) > 0.2
+	return ok && math.Abs(q.Tau-0.5) > tuning.LopsidedQuantile
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -113,12 +114,18 @@ type frankWolfe struct {
 func (c FrankWolfeConfig) selectingShare(s Shape) float64 {
 	switch {
 	case c.Output == Refit:
-		return 0.7
+		return tuning.SelectShareRefit
 	case s.Intercept:
-		return 0.95
+		return tuning.SelectShare
 	}
 	return 1
 }
+
+// What is planned of a refit.
+const (
+	refitPasses = 42   // over the rows
+	leastRest   = 0.05 // of μ², where nothing is left to it and its pool isn't used
+)
 
 // Plan calibrates the selections and the pool. It fails, by an [ArgumentError], where the shape,
 // the problem, the budget, which may not be pure, or a parameter breaks its rule.
@@ -153,10 +160,10 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.weightBound = 64 * f.rest.problem.Radius // an expectation, as for StandardisedGD
+	plan.weightBound = weightRadii * f.rest.problem.Radius // an expectation, as for StandardisedGD
 	plan.Passes, plan.asks.indexes = c.Steps+c.moves()+2, true
 	if c.Output == Refit {
-		plan.Passes += 42
+		plan.Passes += refitPasses
 		if x := f.rest.estimate; x.Hopeless() {
 			plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: of what selections leave, n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
 		}
@@ -169,7 +176,7 @@ func (f *frankWolfe) schedule(p Problem, b Budget, mu float64) (*release.Schedul
 	share := f.selectingShare(f.shape)
 	inner := f.selected(f.Steps)
 	var err error
-	if f.rest, err = newStandardised(inner, Problem{Loss: p.Loss}, GDP(mu*math.Sqrt(max(1-share, 0.05))*(1-1e-9)), inner.Dim); err != nil {
+	if f.rest, err = newStandardised(inner, Problem{Loss: p.Loss}, GDP(mu*math.Sqrt(max(1-share, leastRest))*(1-poolRoom)), inner.Dim); err != nil {
 		return nil, err
 	}
 	var parts []*release.Schedule
@@ -213,7 +220,7 @@ func (c FrankWolfeConfig) resolve(s Shape, p Problem, mu float64) (FrankWolfeCon
 	if c.Clip == 0 {
 		c.Clip = estimated(p.Loss, s).Constants(0, s.LabelBound).Slope
 		if p.Loss.Labels() != losses.Binary {
-			c.Clip /= 4
+			c.Clip /= tuning.SelectClip
 		}
 	}
 	if err := check.Scale(ErrConfig, "FrankWolfeConfig.EntryBound", c.EntryBound); err != nil {
@@ -225,11 +232,11 @@ func (c FrankWolfeConfig) resolve(s Shape, p Problem, mu float64) (FrankWolfeCon
 	c.EntryBound = math.Min(c.EntryBound, s.rowBound())
 	if c.Steps == 0 {
 		signal := float64(s.Rows) * mu * math.Sqrt(c.selectingShare(s)) / math.Log(2*float64(s.features()))
-		steps := math.Pow(signal, 2.0/3) / 5
+		steps := math.Pow(signal, tuning.SelectPower) / tuning.SelectPace
 		if c.Output == WithinBall {
 			steps *= 2
 		}
-		c.Steps = int(min(math.Ceil(steps), 100, float64(most)))
+		c.Steps = int(min(math.Ceil(steps), tuning.SelectMost, float64(most)))
 	}
 	return c, nil
 }
@@ -240,9 +247,9 @@ const maxSelections = 10_000
 // step is R/T unless a radius is given.
 func (c FrankWolfeConfig) step(labels losses.Labels, labelBound float64) float64 {
 	if labels == losses.Real {
-		return labelBound / 8 / c.EntryBound
+		return labelBound / tuning.SelectStepReal / c.EntryBound
 	}
-	return 0.5 / c.EntryBound
+	return tuning.SelectStep / c.EntryBound
 }
 
 // moves is how often the intercept is moved.

@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // walking is a run of FrankWolfe.
@@ -25,9 +26,6 @@ type walking struct {
 	bias         float64
 	left         int // moves of the intercept
 }
-
-// interceptShare is the intercept's part of the pool, where the rest is for a refit.
-const interceptShare = 0.06
 
 // train releases what the comment of FrankWolfe lists.
 func (f *frankWolfe) train(r *run) ([]float64, error) {
@@ -65,7 +63,7 @@ func (x *walking) share() float64 {
 	case !x.plan.shape.Intercept:
 		return 0
 	case x.plan.Output == Refit:
-		return interceptShare
+		return tuning.SelectInterceptShare
 	}
 	return 1
 }
@@ -84,7 +82,7 @@ func (x *walking) begin() error {
 	if err := x.begun.Total(); err != nil {
 		return err
 	}
-	share := 0.3
+	share := tuning.SelectMeanShare
 	if x.left = x.plan.moves(); x.left == 0 {
 		share = x.begun.Pool.Left
 	}
@@ -146,7 +144,7 @@ func (x *walking) moveIntercept() error {
 	if err != nil {
 		return err
 	}
-	x.bias -= g[0] / (x.begun.N * math.Max(x.labels.Curvature, x.labels.Steepest/50))
+	x.bias -= g[0] / (x.begun.N * math.Max(x.labels.Curvature, x.labels.Steepest/tuning.SelectCurvature))
 	return x.v.Shift(x.run.ctx, x.bias)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -247,18 +248,21 @@ func (c NoisyGDConfig) resolve(s Shape, p Problem, mu float64, around bool) Nois
 // Lipschitz loss is clipped. Clipping bends what is estimated.
 func practicalClip(s Shape, p Problem, mu float64, around bool) float64 {
 	k := p.Loss.Constants(0, s.LabelBound)
-	least := 0.5
+	least := tuning.ClipBall
 	switch binary := p.Loss.Labels() == losses.Binary; {
 	case binary && around: // what is shortened of one class more than of the other moves the mean
-		least = 1
+		least = tuning.ClipClasses
 	case around:
-		least = 0.125 // labels, too, are usually shorter than their bound
+		least = tuning.ClipOthers
 	case !binary:
-		least = 0.25
+		least = tuning.ClipBallOthers
 	}
 	quiet := lettingGo(s, mu)
-	return s.FeatureBound * k.Slope * math.Min(2, least*math.Max(1, quiet))
+	return s.FeatureBound * k.Slope * math.Min(tuning.ClipFree, least*math.Max(1, quiet))
 }
+
+// theoremStep is the largest step of [AB+22, Theorem 1] in units of 1/H̃.
+const theoremStep = 0.25
 
 // theorem1 fills in the steps and the step size of [AB+22, Theorem 1].
 func (c NoisyGDConfig) theorem1(s Shape, p Problem, k losses.Constants, mu float64) NoisyGDConfig {
@@ -268,7 +272,7 @@ func (c NoisyGDConfig) theorem1(s Shape, p Problem, k losses.Constants, mu float
 	}
 	if c.StepSize == 0 {
 		gradient := max(math.Sqrt(smooth*k.AtZero), c.noise(s, p, mu))
-		c.StepSize = min(p.Radius/(math.Sqrt(float64(c.Steps))*gradient), 0.25/smooth)
+		c.StepSize = min(p.Radius/(math.Sqrt(float64(c.Steps))*gradient), theoremStep/smooth)
 	}
 	return c
 }
@@ -284,7 +288,7 @@ func (c NoisyGDConfig) practical(s Shape, p Problem, k losses.Constants, mu floa
 		} else {
 			balance *= k.Smoothness * x * x * p.Radius
 		}
-		c.Steps = int(min(max(math.Ceil(balance), 10), maxSteps, float64(s.Rows)))
+		c.Steps = int(min(max(math.Ceil(balance), tuning.PracticalLeastSteps), maxSteps, float64(s.Rows)))
 	}
 	if c.StepSize == 0 {
 		noise, root := c.noise(s, p, mu), math.Sqrt(float64(c.Steps))
@@ -308,10 +312,14 @@ func (c NoisyGDConfig) sensitivity(s Shape, p Problem) float64 {
 	return math.Min(s.FeatureBound*p.Loss.Diameter(s.FeatureBound*p.Radius, s.LabelBound), 2*c.Clip)
 }
 
+const (
+	rounding = 1 << 30 // steps of a lattice to a sensitivity, about
+	tooLong  = 1e250   // a step whose sums with others could overflow
+)
+
 // checkScales refuses what would overflow once the steps run: sensitivities from
 // that at w = 0 to that on the sphere, rounding included, and a step's length.
 func (c NoisyGDConfig) checkScales(s Shape, p Problem, step mechanisms.Gaussian, mu float64) error {
-	const rounding = 1 << 30
 	least := math.Min(s.FeatureBound*p.Loss.Diameter(0, s.LabelBound), 2*c.Clip)
 	largest := c.sensitivity(s, p)
 	for _, sensitivity := range []float64{math.Max(least, largest/rounding/rounding), largest * rounding} {
@@ -321,7 +329,7 @@ func (c NoisyGDConfig) checkScales(s Shape, p Problem, step mechanisms.Gaussian,
 	}
 	slope := p.Loss.Constants(s.FeatureBound*p.Radius, s.LabelBound).Slope
 	length := c.StepSize * (s.FeatureBound*slope + rounding*c.noise(s, p, mu))
-	if !(c.StepSize > 0 && length < 1e250) {
+	if !(c.StepSize > 0 && length < tooLong) {
 		return check.Fail(ErrBound, "step size", c.StepSize, "must be positive, and its product with the largest gradient must not overflow")
 	}
 	return nil
@@ -337,7 +345,7 @@ const maxSteps = 1000
 // longer than that classify as well, and overstate scores.
 func practicalStep(k losses.Constants) float64 {
 	if math.IsInf(k.Lipschitz, 1) {
-		return 1.5
+		return tuning.PracticalStep
 	}
-	return 4
+	return tuning.PracticalStepLipschitz
 }

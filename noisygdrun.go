@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -26,9 +27,6 @@ type noisyGD struct {
 	step    mechanisms.Gaussian
 	witness mechanisms.Gaussian // of the gradient that the steps don't see
 }
-
-// witnessShare is its part of the gradients' μ².
-const witnessShare = 0.1
 
 // schedule plans the releases; own says that the start is released here, if there is one.
 func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
@@ -53,9 +51,9 @@ func (g *noisyGD) schedule(b Budget, own bool) (*release.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := each.Mu * math.Sqrt(float64(g.questions())) * (1 - 1e-11)
-	g.witness.Mu = all * math.Sqrt(witnessShare)
-	g.step.Mu = all * math.Sqrt((1-witnessShare)/float64(g.Steps))
+	all := each.Mu * math.Sqrt(float64(g.questions())) * (1 - splitRoom)
+	g.witness.Mu = all * math.Sqrt(tuning.WitnessShare)
+	g.step.Mu = all * math.Sqrt((1-tuning.WitnessShare)/float64(g.Steps))
 	witness, err := release.Gaussian("gradient sum at the start", g.witness.Mu, 1, dim)
 	if err != nil {
 		return nil, err
@@ -197,6 +195,10 @@ func (g *noisyGD) sensitivityAt(r *run) float64 {
 	return math.Min(x*g.problem.Loss.Diameter(x*score, g.shape.LabelBound), 2*g.Clip)
 }
 
+// noisePart is 1 over the part of the squared radius that noise has in the average of the last half, at
+// most ⅔.
+const noisePart = 1.5
+
 // forSteps is the problem with the radius that T and η are for where it isn't given: that at
 // which noise makes out half of the deviation that scores of typical rows would have
 // under the best weights. In the average of the last half, noise has up to ⅔ of the squared
@@ -204,7 +206,7 @@ func (g *noisyGD) sensitivityAt(r *run) float64 {
 func (p Problem) forSteps(s Shape) Problem {
 	if p.Radius == 0 {
 		t := typicalOf(p.Loss, typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
-		p.Radius = 0.5 * math.Sqrt(1.5*float64(s.Dim)*t.variance) / t.row
+		p.Radius = tuning.ForStepsNoise * math.Sqrt(noisePart*float64(s.Dim)*t.variance) / t.row
 	}
 	return p
 }

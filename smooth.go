@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -24,7 +25,7 @@ const everywhere = check.Everywhere
 // holds at every score, or a Moreau envelope of a loss with kinks. Objective
 // perturbation has no ball, so that its guarantee rests on the smoothness there.
 func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
-	if e, ok := losses.Envelope(l, z/100); ok {
+	if e, ok := losses.Envelope(l, z/tuning.EnvelopeWidth); ok {
 		return e
 	}
 	if !(l.Constants(everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
@@ -43,7 +44,7 @@ func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
 		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
 	case losses.Gamma:
 		if l.Ratio == 0 {
-			l.Ratio = 30
+			l.Ratio = tuning.GammaRatio
 		}
 		return l
 	case losses.Probit: // as smooth everywhere as it can be on any ball
@@ -55,9 +56,9 @@ func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
 // estimated is the loss to descend along. Kinks are smoothed over a width that is small
 // beside what labels vary by.
 func estimated(l losses.Loss, s Shape) losses.Loss {
-	width := 0.5
+	width := tuning.KinkWidth
 	if l.Labels() == losses.Real {
-		width = s.LabelBound / 30
+		width = s.LabelBound / tuning.KinkWidthReal
 	}
 	if e, ok := losses.Envelope(l, width); ok {
 		return e
@@ -69,6 +70,9 @@ func estimated(l losses.Loss, s Shape) losses.Loss {
 	return everywhereSmooth(l, farScore, s.LabelBound)
 }
 
+// leastLambda is the least λ over a loss's smoothness and the square of rows' bound: a billionth.
+const leastLambda = 1e-9
+
 // solvable refuses a loss whose smoothness is not known, and a λ so small (0 is
 // the default's) that a solver would not end in good time.
 func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
@@ -76,7 +80,7 @@ func solvable(trained losses.Loss, s Shape, p Problem, lambda float64) error {
 	if !(k.Smoothness > 0) || math.IsInf(k.Smoothness, 1) {
 		return check.Fail(ErrConfig, "loss", trained.Name(), "must have a known smoothness above zero, or be one that losses.Envelope can smooth")
 	}
-	if least := 1e-9 * k.Smoothness * s.FeatureBound * s.FeatureBound; lambda != 0 && lambda < least {
+	if least := leastLambda * k.Smoothness * s.FeatureBound * s.FeatureBound; lambda != 0 && lambda < least {
 		return check.Fail(ErrConfig, "Lambda", lambda, fmt.Sprintf("must be at least %.3g here, a billionth of the loss's smoothness", least))
 	}
 	return nil
@@ -106,7 +110,7 @@ type typical struct {
 }
 
 // What rows and labels are taken to measure, over their bounds, until better is
-// known.
+// known. Where the numbers are from isn't recorded.
 const (
 	typicalRow   = 0.75
 	typicalLabel = 0.25
@@ -126,5 +130,5 @@ func typicalOf(l losses.Loss, row, label float64) typical {
 
 // lettingGo grows with data and budget, and is 1 where a default clip may begin to.
 func lettingGo(s Shape, mu float64) float64 {
-	return math.Sqrt(float64(s.Rows) * mu / (150 * math.Sqrt(float64(s.Dim))))
+	return math.Sqrt(float64(s.Rows) * mu / (tuning.LettingGo * math.Sqrt(float64(s.Dim))))
 }

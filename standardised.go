@@ -9,6 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/evaluate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -104,12 +105,25 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	plan, err := o.plan(c, "standardised GD", b, 60, o.train)
+	plan, err := o.plan(c, "standardised GD", b, framedPasses, o.train)
 	if x := o.estimate; err == nil && x.Hopeless() {
 		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
 	}
 	return plan, err
 }
+
+// What a plan says, all of it at most or about.
+const (
+	framedPasses   = 60  // over the rows
+	passesBeside   = 10  // beside the steps of a descent by columns
+	passesOfLevels = 12  // of the counts by levels and scores
+	mostReleases   = 128 // of the pool
+	besideColumns  = 40  // beside the steps of a descent by columns
+	leastDim       = 64  // of a release, for histograms
+	leastJoint     = 4   // steps of the shortest descent
+	frameHolds     = 4   // numbers of a row that a frame keeps: norms and factors
+	weightRadii    = 64  // weights, as an expectation: nothing holds them to it
+)
 
 // standardised is a planned estimate, by internal/estimate.
 type standardised struct {
@@ -151,22 +165,22 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 // calibrate plans the pool.
 func (o *standardised) calibrate(b Budget, coordinates int) error {
 	d := o.shape.features()
-	o.releases, o.dim = 128, max(64, coordinates)
+	o.releases, o.dim = mostReleases, max(leastDim, coordinates)
 	if d <= estimate.MostFeatures {
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}
-	if d > estimate.MostWhitened {
-		o.releases = estimate.MostColumnSteps + 40
+	if d > tuning.MostWhitened {
+		o.releases = tuning.ColumnMostSteps + besideColumns
 	}
 	each, err := b.gaussian(o.releases, o.dim)
 	if err != nil {
 		return err
 	}
-	o.estimate.Mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-1e-9), largestMu)
+	o.estimate.Mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-poolRoom), largestMu)
 	if err := o.checkScales(); err != nil {
 		return err
 	}
-	if least := 1e-11 * math.Sqrt(float64(o.dim)); o.estimate.Mu < least { // a release has a ten-thousandth of μ² or more
+	if least := leastMu * math.Sqrt(float64(o.dim)); o.estimate.Mu < least { // a release has a ten-thousandth of μ² or more
 		return check.Fail(ErrBudget, "mu", o.estimate.Mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
 	}
 	return nil
@@ -183,34 +197,39 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 		return nil, err
 	}
 	if o.unknown > 0 {
-		passes = 2*passes + 12
+		passes = 2*passes + passesOfLevels
 	}
-	plan.weightBound = 64 * o.problem.Radius // an expectation: nothing holds the weights to it
-	if o.shape.features() > estimate.MostWhitened {
-		plan.Passes = estimate.MostColumnSteps + 10
+	plan.weightBound = weightRadii * o.problem.Radius
+	if o.shape.features() > tuning.MostWhitened {
+		plan.Passes = tuning.ColumnMostSteps + passesBeside
 		if o.unknown > 0 {
 			plan.Passes *= 2
 		}
 		return plan, nil
 	}
-	// The shortest descent has four steps, and a frame keeps the rows' norms and factors.
-	plan.Passes, plan.asks.joint, plan.asks.holds = passes, 4, 4
+	plan.Passes, plan.asks.joint, plan.asks.holds = passes, leastJoint, frameHolds
 	return plan, nil
 }
 
 // largestMu is more than the last digit of a float64 needs: what is beyond isn't spent.
 const largestMu = 1e9
 
+const (
+	leastMu    = 1e-11 // for one coordinate
+	weightRoom = 1e-10 // of what weights may be
+	overflow   = 1e200 // what noise is kept below, and above its inverse
+)
+
 // checkScales refuses bounds and budgets with which noise would overflow or vanish, or
 // weights leave the range of a model's.
 func (o *standardised) checkScales() error {
 	x, y, mu := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1), o.estimate.Mu
-	fine := y/x < 1e-10*check.MaxScale*check.MaxScale
+	fine := y/x < weightRoom*check.MaxScale*check.MaxScale
 	for _, v := range []float64{x * x / mu, y * x / mu, x / mu, y / mu} {
-		fine = fine && v > 1e-200 && v < 1e200
+		fine = fine && v > 1/overflow && v < overflow
 	}
 	if !fine {
-		return check.Fail(ErrBound, "feature bound, label bound, mu", [3]float64{x, o.shape.LabelBound, mu}, "must not differ so much that noise or weights could overflow")
+		return check.Fail(ErrBound, "feature bound, label bound, mu", [...]float64{x, o.shape.LabelBound, mu}, "must not differ so much that noise or weights could overflow")
 	}
 	return nil
 }

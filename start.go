@@ -7,6 +7,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -26,6 +27,12 @@ type begun struct {
 	score float64 // of the constant model
 }
 
+// What rounding takes of a budget that is divided: of a sum of several parts, or of its root.
+const (
+	splitRoom = 1e-11
+	poolRoom  = 1e-9
+)
+
 // newStart plans the release before so many others, each of at most dim coordinates.
 func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error) {
 	mu, err := b.gdp()
@@ -44,15 +51,15 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 			return nil, err
 		}
 		own := epsilon * math.Sqrt(share)
-		o.rest = PureDP((epsilon - own) * (1 - 1e-11))
-		each := mechanisms.Laplace{Epsilon: own / releases * (1 - 1e-11)}
+		o.rest = PureDP((epsilon - own) * (1 - splitRoom))
+		each := mechanisms.Laplace{Epsilon: own / releases * (1 - splitRoom)}
 		o.mean, o.totals = laplace{each, 1}, laplace{each, 2}
 	} else {
 		each, err := b.gaussian(others+2, max(dim, 2))
 		if err != nil {
 			return nil, err
 		}
-		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - 1e-9)
+		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - poolRoom)
 		o.rest = GDP(whole * math.Sqrt(1-share))
 		each.Mu = whole * math.Sqrt(share/releases)
 		o.mean, o.totals = gaussian{each, 1}, gaussian{each, 2}
@@ -66,16 +73,16 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 // startShare is the mean's part of μ²: where that is enough, one for which it is known to a
 // hundredth of the labels' range.
 func startShare(s Shape, l losses.Loss, mu float64) float64 {
-	scale, most := 1.0, 0.25
+	scale, most := 1.0, tuning.StartMostShare
 	switch l.Labels() {
 	case losses.Real:
-		scale = 2 // as labels vary by less of their range
+		scale = tuning.StartReal // as labels vary by less of their range
 	case losses.Count:
-		scale, most = s.LabelBound, 0.5
+		scale, most = s.LabelBound, tuning.StartMostShareCount
 	case losses.Amount:
-		scale = 30
+		scale = tuning.AmountRange
 	}
-	return math.Min(math.Max(math.Pow(100*scale/(float64(s.Rows)*mu), 2), 0.01), most)
+	return math.Min(math.Max(math.Pow(tuning.StartKnown*scale/(float64(s.Rows)*mu), 2), tuning.StartLeastShare), most)
 }
 
 // plan makes the schedule.
@@ -193,11 +200,20 @@ func kept(squared, variance float64, dim int) float64 {
 	return math.Max(0, 1-variance*chiSquared95(dim)/squared)
 }
 
+// By Wilson and Hilferty's approximation the third root of χ²/dim is normal with variance 2/(9·dim).
+const (
+	wilson   = 3
+	hilferty = 9
+)
+
 // chiSquared95 is the 95 % quantile of χ² by Wilson and Hilferty.
 func chiSquared95(dim int) float64 {
-	v := 2 / (9 * float64(dim))
-	return float64(dim) * math.Pow(1-v+quantile95*math.Sqrt(v), 3)
+	v := 2 / (hilferty * float64(dim))
+	return float64(dim) * math.Pow(1-v+quantile95*math.Sqrt(v), wilson)
 }
+
+// capRoom keeps a cap below check.MaxScale.
+const capRoom = 4
 
 // capAround is lossCap at scores within z of a start that was released.
 func (r *run) capAround(l losses.Loss, z, labelBound, planned float64) float64 {
@@ -209,7 +225,7 @@ func (r *run) capAround(l losses.Loss, z, labelBound, planned float64) float64 {
 	if !(limit < there) {
 		limit = there
 	}
-	return math.Min(limit, check.MaxScale/4)
+	return math.Min(limit, check.MaxScale/capRoom)
 }
 
 // before releases the start from d by the first part of a schedule, and returns the run that

@@ -5,11 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
-)
-
-const (
-	minColumnSteps  = 60
-	MostColumnSteps = 300 // of a descent with a scale for each column
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // columns is a descent with a scale for each column.
@@ -28,18 +24,18 @@ type columns struct {
 func (r *Run) ByColumns(l Labels) ([]float64, error) {
 	x := &columns{run: r, labels: l, data: r.Task.Data, sums: r.Sums}
 	whole := x.run.Pool.Left
-	norms, columns := 0.02*whole, 0.07*whole
+	norms, columns := tuning.ColumnLengthsShare*whole, tuning.ColumnScalesShare*whole
 	bound := x.data.Facts().Bound
 	plain, err := x.sums.Frame(x.run.Task.Ctx, curator.Frame{})
 	if err != nil {
 		return nil, err
 	}
-	edges := histogram.Geometric(bound, math.Pow(2, 0.25), 12)
+	edges := histogram.Geometric(bound, math.Pow(2, tuning.FineEdges), tuning.LengthEdges)
 	h, err := x.run.Lengths(norms, edges, plain)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.shortenRows(h.Smallest(0.1*x.run.N, 2)); err != nil {
+	if err := x.shortenRows(h.Smallest(tuning.ColumnCut*x.run.N, 2)); err != nil {
 		return nil, err
 	}
 	typical, err := x.scaleColumns(columns, norms)
@@ -70,7 +66,7 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	damping := 0.5 * math.Sqrt2 * bound * bound / (x.run.Problem.Mu * math.Sqrt(columns)) * math.Sqrt(2*math.Log(math.Max(2, float64(x.run.D))))
+	damping := tuning.ColumnDamping * math.Sqrt2 * bound * bound / (x.run.Problem.Mu * math.Sqrt(columns)) * math.Sqrt(2*math.Log(math.Max(2, float64(x.run.D))))
 	largest := 0.0
 	for j, v := range squares {
 		squares[j] = math.Sqrt(x.run.N / (math.Max(v, 0) + damping))
@@ -81,30 +77,33 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	edges := histogram.Geometric(bound*largest, math.Sqrt2, 24)
+	edges := histogram.Geometric(bound*largest, math.Sqrt2, tuning.ColumnEdges)
 	h, err := x.run.Lengths(norms, edges, scaled)
 	if err != nil {
 		return 0, err
 	}
-	x.frame.NormBound = h.Smallest(0.1*x.run.N, 2)
+	x.frame.NormBound = h.Smallest(tuning.ColumnCut*x.run.N, 2)
 	x.framed, err = x.sums.Frame(x.run.Task.Ctx, x.frame)
 	return h.Smallest(0.5*x.run.N, 2), err
 }
+
+// logisticSmoothness is φ” of the logistic loss at most: σ(1−σ).
+const logisticSmoothness = 0.25
 
 // scaledDescent runs the steps.
 func (x *columns) scaledDescent(typical float64) ([]float64, error) {
 	constant := typical / 2
 	norm := math.Hypot(typical, constant)
-	clip := norm / 3 * x.labels.Typical * 2
+	clip := norm / tuning.ColumnClip * x.labels.Typical * 2
 	slope := curator.Slope{Clip: clip, Constant: constant}
 	if !x.run.Problem.Facts.Intercept {
 		slope.Constant = 0
 	}
 	share := x.run.Pool.Left
-	h := 4 * x.labels.Steepest // 1 for the logistic loss
+	h := x.labels.Steepest / logisticSmoothness
 	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * norm)
-	largest := 128 / (norm * norm * h)
-	steps := int(math.Min(math.Max(training/largest, minColumnSteps), MostColumnSteps))
+	largest := tuning.ColumnStep / (norm * norm * h)
+	steps := int(math.Min(math.Max(training/largest, tuning.ColumnLeastSteps), tuning.ColumnMostSteps))
 	size := math.Min(training/float64(steps), largest)
 	u, v, tail := make([]float64, x.run.D+1), make([]float64, x.run.D+1), make([]float64, x.run.D+1)
 	if x.run.Problem.Facts.Intercept {

@@ -7,13 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
-)
-
-const (
-	clipsShare = 0.03 // histograms of gradient norms
-	refitShare = 0.05 // an intercept's last step
-	stageShare = 0.45 // of what is left, for the second stage
 )
 
 // descend runs the stages and maps the result back.
@@ -46,42 +41,42 @@ func (x *Descent) Pilot() (at Iterate, steps int, err error) {
 // firstStage is planned by what was released so far.
 func (x *Descent) firstStage() Stage {
 	f, nmu := x.Labels, x.Run.NMu()
-	curvature := math.Min(f.Steepest, 4*f.Curvature)
+	curvature := math.Min(f.Steepest, tuning.StepCurvature*f.Curvature)
 	if x.Run.Problem.Loss.Labels() == losses.Count && losses.LinkOf(x.Run.Problem.Loss) == losses.Log {
-		curvature = math.Min(f.Steepest, 8*f.Curvature)
+		curvature = math.Min(f.Steepest, tuning.StepCurvatureCount*f.Curvature)
 	}
-	s := Stage{In: x.Frame.In, Momentum: 0.5, Clips: clipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
+	s := Stage{In: x.Frame.In, Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
-	mostSteps := 16.0
+	mostSteps := tuning.DrownedSteps
 	if x.Run.Problem.Loss.Labels() == losses.Real { // whose curvature doesn't fade on the way
-		mostSteps = 48
+		mostSteps = tuning.DrownedStepsReal
 	}
-	s.Steps = int(math.Min(math.Max(nmu/8, 8), mostSteps))
-	least, ridge := 12.0, 32.0
+	s.Steps = int(math.Min(math.Max(nmu/tuning.DrownedPace, tuning.DrownedLeastSteps), mostSteps))
+	least, ridge := tuning.LeastSteps, tuning.Ridge
 	if x.Frame.Isotropic { // a few steps reach everywhere
-		least, ridge, s.Momentum = 4, 4, 0
+		least, ridge, s.Momentum = tuning.RoundSteps, tuning.RoundRidge, 0
 	}
 	if x.Frame.Signal != nil {
-		s.Steps = int(math.Round(math.Min(math.Max(least+18*math.Log(nmu/(30*x.Frame.Effective))/math.Log(30), least), 29)))
+		s.Steps = int(math.Round(math.Min(math.Max(least+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.Frame.Effective))/math.Log(tuning.StepsFrom), least), tuning.MostSteps)))
 	}
 	if x.Frame.hessian {
-		s.Steps = min(s.Steps, 18)
+		s.Steps = min(s.Steps, tuning.FirstStageSteps)
 	}
 	s.Averaged = s.Steps - s.Steps/2
 	s.Ridge = ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
 	later := 0.0
 	if x.Frame.hessian {
-		later = x.Run.Pool.Left * stageShare
+		later = x.Run.Pool.Left * tuning.StageShare
 	}
 	if x.refitted() {
-		later = refitShare
+		later = tuning.RefitShare
 	}
 	s.Share = x.Run.Pool.Left - later - s.Clips
-	s.Choose = slices.Compact([]int{0, s.Steps / 8, s.Steps / 4, s.Steps / 2})
-	if x.Run.N <= 2000 {
-		s.Choose = slices.Compact([]int{0, s.Steps / 4})
+	s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipEarly, s.Steps / tuning.ClipLater, s.Steps / 2})
+	if x.Run.N <= tuning.ClipOnceRows {
+		s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipLater})
 	}
-	s.Allowed = x.Run.N * math.Min(40*math.Sqrt(x.Frame.Effective)/nmu, x.Labels.most())
+	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(x.Frame.Effective)/nmu, x.Labels.most())
 	return s
 }
 
@@ -130,16 +125,15 @@ func (x *Descent) settleMean(s Stage, at *Iterate, k float64) {
 // refit moves an intercept that has stayed so that predictions have the labels' mean, as far
 // as its slope, released alone, can be trusted.
 func (x *Descent) refit(s Stage, at *Iterate) error {
-	slope := curator.Slope{Clip: 1e-3, Constant: 1, Apart: x.Labels.Apart}
+	slope := curator.Slope{Clip: tuning.RefitClip, Constant: 1, Apart: x.Labels.Apart}
 	answer, err := s.In.Gradient(x.Run.Task.Ctx, at.U, at.B, slope)
 	share := x.Run.Pool.Left
 	g, err := x.Run.Pool.Draw(share, answer, err)
 	if err != nil {
 		return err
 	}
-	const usual = 0.3 // standard deviation of what is left to move
 	noise := 2 * slope.Apart * math.Hypot(1, slope.Clip) / (x.Run.NMu() * math.Sqrt(share) * x.Labels.Curvature)
-	trust := usual * usual / (usual*usual + float64(noise*noise))
+	trust := tuning.RefitUsual * tuning.RefitUsual / (tuning.RefitUsual*tuning.RefitUsual + float64(noise*noise))
 	at.B -= math.Max(-2, math.Min(trust*slope.Apart*g[x.Run.D]/(x.Run.N*x.Labels.Curvature), 2))
 	return nil
 }
@@ -174,7 +168,7 @@ func (x *Descent) shrinkage(s Stage, at Iterate) float64 {
 		for _, u := range at.U {
 			square += float64(u * u)
 		}
-		return JamesStein(float64(len(at.U))*noise(flat, math.Min(flat, 4/float64(x.Run.D))), square)
+		return JamesStein(float64(len(at.U))*noise(tuning.FlatCurvature, math.Min(tuning.FlatCurvature, longSquare/float64(x.Run.D))), square)
 	}
 	var all float64
 	for _, known := range x.Frame.Signal {
@@ -182,6 +176,9 @@ func (x *Descent) shrinkage(s Stage, at Iterate) float64 {
 	}
 	return JamesStein(all, x.Frame.scores(at.U))
 }
+
+// longSquare is the square of what rows aren't longer than, most of them, where moments drown: of 2.
+const longSquare = 4
 
 // residual is the variance of φ', but for what a clip that most gradients pass takes of it: rows of
 // the rarer class have longer ones.

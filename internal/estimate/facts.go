@@ -7,15 +7,12 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// MostFeatures is the largest number of features with second moments, and MostWhitened the
-// largest for which they are always used.
-const (
-	MostFeatures = 1000
-	MostWhitened = 200
-)
+// MostFeatures is the largest number of features with second moments, which take its square of numbers.
+const MostFeatures = 1000
 
 // Facts are public numbers of the rows.
 type Facts struct {
@@ -64,9 +61,9 @@ func (p Problem) Share(fraction float64) Problem {
 func (p Problem) Least() float64 {
 	d := p.Facts.Features()
 	if d > MostFeatures {
-		return 47
+		return tuning.LeastNMuMany
 	}
-	return math.Max(45, 8.5*math.Sqrt(float64(d)))
+	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(d)))
 }
 
 // NMu is n·μ, by which noise is measured against sums; as far as public numbers tell.
@@ -86,7 +83,7 @@ func (p Problem) kinked() bool {
 // histograms of gradients to begin at.
 func (p Problem) LargestSlope() float64 {
 	if p.Loss.Labels() == losses.Amount { // by how many means an amount exceeds its own
-		return 32
+		return tuning.AmountSlope
 	}
 	return math.Min(p.Loss.Constants(check.Everywhere, p.Facts.LabelBound).Lipschitz, 2*math.Max(p.Facts.LabelBound, 1))
 }

@@ -3,6 +3,7 @@ package estimate
 import (
 	"math"
 
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -23,7 +24,7 @@ func Fit(p Problem, t Task) ([]float64, error) {
 		return x.ByColumns(labels)
 	}
 	if p.Loss.Labels() == losses.Binary { // there is less to learn of a rare class
-		x.Clear = max(x.Clear, min(x.Clear*math.Sqrt(0.5/labels.Minority), 30*float64(x.D), 2400))
+		x.Clear = max(x.Clear, min(x.Clear*math.Sqrt(0.5/labels.Minority), tuning.ClearRare*float64(x.D), tuning.ClearRareMost))
 	}
 	frame, few, err := x.Standardise()
 	if err != nil {
@@ -33,7 +34,7 @@ func Fit(p Problem, t Task) ([]float64, error) {
 		return x.ByColumns(labels)
 	}
 	if frame.shortens() {
-		if _, err := frame.Shorten(x.LevelNormBound(1.2)); err != nil {
+		if _, err := frame.Shorten(x.LevelNormBound(tuning.LevelRoom)); err != nil {
 			return nil, err
 		}
 	}

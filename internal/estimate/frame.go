@@ -7,17 +7,9 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
-)
-
-// The shares of μ² that standardising takes.
-const (
-	lengthsShare = 0.01 // each histogram of norms
-	centreShare  = 0.04
-	momentsShare = 0.10
-	againShare   = 0.07 // the second round of moments
-	hessianShare = 0.06 // the Hessian, where it will be released
 )
 
 // Frame is coordinates of a run's rows.
@@ -60,20 +52,20 @@ func (x *Frame) standardise() (few bool, err error) {
 	if x.run.Drowned() {
 		return false, x.scaleAlike(plain, top)
 	}
-	edges := histogram.Geometric(top, math.Sqrt2, 20)
-	h, err := x.run.Lengths(lengthsShare, edges, plain)
+	edges := histogram.Geometric(top, math.Sqrt2, tuning.NormEdges)
+	h, err := x.run.Lengths(tuning.LengthsShare, edges, plain)
 	if err != nil {
 		return false, err
 	}
-	normBound := x.run.rowNormBound(h, x.run.fading(200), top)
+	normBound := x.run.rowNormBound(h, x.run.fading(tuning.FadingFirst), top)
 	if x.run.big() {
-		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(momentsShare)/(2*math.Pow(d, 1.5)))))
+		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, noiseGrowth)))))
 	}
-	top, err = x.whitenBy(plain, normBound, momentsShare)
+	top, err = x.whitenBy(plain, normBound, tuning.MomentsShare)
 	if err != nil {
 		return false, err
 	}
-	if x.run.D > MostWhitened && top < 0.1 && x.run.Problem.Loss.Labels() == losses.Binary {
+	if x.run.D > tuning.MostWhitened && top < tuning.StandingLeast && x.run.Problem.Loss.Labels() == losses.Binary {
 		return true, nil
 	}
 	return false, x.secondMoments()
@@ -81,21 +73,21 @@ func (x *Frame) standardise() (few bool, err error) {
 
 // centre releases the features' mean.
 func (x *Frame) centre(plain *curator.Framed, bound float64) error {
-	edges := histogram.Geometric(bound, math.Sqrt2, 20)
-	h, err := x.run.Lengths(lengthsShare, edges, plain)
+	edges := histogram.Geometric(bound, math.Sqrt2, tuning.NormEdges)
+	h, err := x.run.Lengths(tuning.LengthsShare, edges, plain)
 	if err != nil {
 		return err
 	}
-	normBound := x.run.rowNormBound(h, 0.1, bound)
+	normBound := x.run.rowNormBound(h, tuning.CentreCut, bound)
 	answer, err := plain.Sum(x.run.Task.Ctx, normBound)
-	sum, err := x.run.Pool.Draw(centreShare, answer, err)
+	sum, err := x.run.Pool.Draw(tuning.CentreShare, answer, err)
 	if err != nil {
 		return err
 	}
 	for j := range sum {
 		sum[j] /= x.run.N
 	}
-	x.Spread = 2 * normBound / (x.run.NMu() * math.Sqrt(centreShare))
+	x.Spread = 2 * normBound / (x.run.NMu() * math.Sqrt(tuning.CentreShare))
 	var square float64
 	for _, a := range sum {
 		square += float64(a * a)
@@ -112,12 +104,12 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 // scaleAlike scales all features so that a quarter of the rows are longer than 2, unless
 // these carry most of the second moments.
 func (x *Frame) scaleAlike(plain *curator.Framed, top float64) error {
-	share := math.Min(math.Max(4/x.run.NMu(), lengthsShare), 0.05)
-	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, 9), plain)
+	share := math.Min(math.Max(tuning.AlikeShare/x.run.NMu(), tuning.LengthsShare), tuning.AlikeMostShare)
+	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.AlikeEdges), plain)
 	if err != nil {
 		return err
 	}
-	return x.roundFrame(2 / math.Max(h.Carrying(), h.Smallest(x.run.N/4, 1)))
+	return x.roundFrame(2 / math.Max(h.Carrying(), h.Smallest(x.run.N/tuning.AlikeLong, 1)))
 }
 
 // roundFrame scales all features alike.
@@ -126,7 +118,7 @@ func (x *Frame) roundFrame(scale float64) (err error) {
 	for j := range x.At.Scale {
 		x.At.Scale[j] = scale
 	}
-	x.Effective = 3
+	x.Effective = tuning.AlikeEffective
 	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
 	return err
 }
@@ -155,48 +147,52 @@ func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) (float64,
 	for k, v := range w.values {
 		x.Effective += w.known[k]
 		all += v
-		if v > 1.5*rho {
+		if v > tuning.StandsOut*rho {
 			out += v
 		}
 	}
 	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
-	return out / math.Max(all, 1e-300), err
+	return out / math.Max(all, tiny), err
 }
 
 // secondMoments releases a second round of moments where it promises something, and settles
 // whether the Hessian will be released.
 func (x *Frame) secondMoments() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
-	edges := histogram.Geometric(32*math.Sqrt(d), math.Sqrt2, 20)
-	h, err := x.run.Lengths(lengthsShare, edges, x.In)
+	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, tuning.NormEdges)
+	h, err := x.run.Lengths(tuning.LengthsShare, edges, x.In)
 	if err != nil {
 		return err
 	}
 	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
-	normBound := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(100), 2))
+	normBound := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(tuning.FadingAgain), 2))
 	if x.run.big() {
-		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(0.01*nmu*math.Sqrt(againShare)/(2*math.Pow(d, 1.5)))))
+		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, noiseGrowth)))))
 	}
-	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(againShare))
-	if drowned <= 0.3 && (x.Effective-1 < d/2 || x.run.big() || x.run.Pilot) {
-		if _, err := x.whitenBy(x.In, normBound, againShare); err != nil {
+	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(tuning.AgainShare))
+	if drowned <= tuning.AgainNoise && (x.Effective-1 < d/2 || x.run.big() || x.run.Pilot) {
+		if _, err := x.whitenBy(x.In, normBound, tuning.AgainShare); err != nil {
 			return err
 		}
 	}
 	if x.run.Pilot {
 		return nil
 	}
-	if x.hessian = nmu >= 50*math.Pow(d, 1.5) && x.run.Sums.Curved() && !x.run.Problem.kinked(); !x.hessian {
+	if x.hessian = nmu >= tuning.HessianFrom*math.Pow(d, noiseGrowth) && x.run.Sums.Curved() && !x.run.Problem.kinked(); !x.hessian {
 		return nil
 	}
-	edges = histogram.Geometric(8*math.Sqrt(d), math.Sqrt2, 16)
-	if h, err = x.run.Lengths(lengthsShare, edges, x.In); err != nil {
+	edges = histogram.Geometric(tuning.HessianTop*math.Sqrt(d), math.Sqrt2, tuning.HessianEdges)
+	if h, err = x.run.Lengths(tuning.LengthsShare, edges, x.In); err != nil {
 		return err
 	}
-	long := h.Smallest(0.01*x.run.N, 3)
-	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(hessianShare)) <= 0.05
+	long := h.Smallest(tuning.HessianCut*x.run.N, tuning.EdgeSurely)
+	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(tuning.HessianShare)) <= tuning.HessianNoise
 	return nil
 }
+
+// noiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
+// norm of noise of one size as √d.
+const noiseGrowth = 1.5
 
 // scores is their variance, as far as it is known.
 func (x *Frame) scores(u []float64) (sum float64) {

@@ -7,6 +7,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -25,22 +26,25 @@ func (x *Descent) rewhitened(first Stage, at Iterate) ([]float64, error) {
 	at.U, at.B = turned.U, turned.B
 	var short *linalg.Change
 	if x.Frame.shortens() {
-		if short, err = x.Frame.Shorten(x.Run.LevelNormBound(1.2)); err != nil {
+		if short, err = x.Frame.Shorten(x.Run.LevelNormBound(tuning.LevelRoom)); err != nil {
 			return nil, err
 		}
 		at.U = short.Stretch(at.U)
 	}
-	s := Stage{In: x.Frame.In, Short: short, Steps: 6, Averaged: 3, Size: 1 / turned.Curvature, Clips: 0.015, Choose: []int{0, 2}, Curvature: turned.Curvature, Effective: turned.Effective}
+	s := Stage{In: x.Frame.In, Short: short, Steps: tuning.HessianSteps, Averaged: tuning.HessianAveraged, Size: 1 / turned.Curvature, Clips: tuning.HessianClipsShare, Choose: []int{0, 2}, Curvature: turned.Curvature, Effective: turned.Effective}
 	if x.Run.Problem.Loss.Labels() == losses.Real {
 		s.Curvature = f.Residual
 	}
 	s.Share = x.Run.Pool.Left - s.Clips
-	s.Allowed = x.Run.N * math.Min(10*math.Sqrt(turned.Effective)/x.Run.NMu(), x.Labels.most())
+	s.Allowed = x.Run.N * math.Min(tuning.ClippedRowsHessian*math.Sqrt(turned.Effective)/x.Run.NMu(), x.Labels.most())
 	if at, err = x.Walk(s, at); err != nil {
 		return nil, err
 	}
 	return x.Frame.Weights(at.U, at.B), nil
 }
+
+// NoIntercept stands for the coordinate of an intercept that isn't there: a question must have one.
+const NoIntercept = 1e-6
 
 // turn releases the Hessian and moves to the coordinates in which it is round, unless noise hides
 // it.
@@ -50,21 +54,21 @@ func (x *Descent) turn(at Iterate) (t Turned, ok bool, err error) {
 	if x.Run.Problem.Facts.Intercept {
 		constant = 1
 	}
-	most := math.Min(f.Steepest, 8*f.Curvature)
-	edges := histogram.Geometric(4*math.Sqrt(most*(d+1)), math.Sqrt2, 20)
-	answer, err := x.Frame.In.CurvatureNorms(x.Run.Task.Ctx, edges, at.U, at.B, math.Max(constant, 1e-6), f.Steepest)
-	h, err := x.Run.Read(lengthsShare, edges, answer, err)
+	most := math.Min(f.Steepest, tuning.CurvatureSteepest*f.Curvature)
+	edges := histogram.Geometric(tuning.CurvatureTop*math.Sqrt(most*(d+1)), math.Sqrt2, tuning.NormEdges)
+	answer, err := x.Frame.In.CurvatureNorms(x.Run.Task.Ctx, edges, at.U, at.B, math.Max(constant, NoIntercept), f.Steepest)
+	h, err := x.Run.Read(tuning.LengthsShare, edges, answer, err)
 	if err != nil {
 		return t, false, err
 	}
-	normBound := h.Smallest(math.Min(0.05*x.Run.N, 20*math.Sqrt(d)/x.Run.Problem.Mu), 3)
-	normBound = math.Max(normBound, math.Sqrt(0.01*nmu*math.Sqrt(hessianShare)*f.Curvature/(2*math.Sqrt(d+1))))
-	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * normBound * normBound / (nmu * math.Sqrt(hessianShare))
-	if rho/f.Curvature > 0.15 || !x.Run.Problem.Facts.Intercept {
+	normBound := h.Smallest(math.Min(tuning.CurvatureCutMost*x.Run.N, tuning.CurvatureCut*math.Sqrt(d)/x.Run.Problem.Mu), tuning.EdgeSurely)
+	normBound = math.Max(normBound, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.HessianShare)*f.Curvature/(2*math.Sqrt(d+1))))
+	rho := math.Sqrt(2*(d+1)) * math.Sqrt2 * normBound * normBound / (nmu * math.Sqrt(tuning.HessianShare))
+	if rho/f.Curvature > tuning.TurnNoise || !x.Run.Problem.Facts.Intercept {
 		return t, false, nil
 	}
 	answer, err = x.Frame.In.Hessian(x.Run.Task.Ctx, at.U, at.B, constant, f.Steepest, normBound)
-	packed, err := x.Run.Pool.Draw(hessianShare, answer, err)
+	packed, err := x.Run.Pool.Draw(tuning.HessianShare, answer, err)
 	if err != nil {
 		return t, false, err
 	}
@@ -80,7 +84,7 @@ func (x *Descent) turn(at Iterate) (t Turned, ok bool, err error) {
 func (x *Descent) moreSteps(s Stage, at Iterate) ([]float64, error) {
 	s.Steps /= 2
 	s.Averaged = s.Steps - s.Steps/2
-	s.Choose, s.Clips = []int{0, 2}, 0.015
+	s.Choose, s.Clips = []int{0, 2}, tuning.HessianClipsShare
 	s.Share = x.Run.Pool.Left - s.Clips
 	at, err := x.Walk(s, at)
 	if err != nil {

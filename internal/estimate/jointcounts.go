@@ -73,8 +73,13 @@ func (c *jointCounts) marginal() thresholds {
 	return t
 }
 
-// leastApart is how far thresholds lie apart at least.
-const leastApart = 1e-4
+// What scoring needs: distances in scores, and rounds that are enough.
+const (
+	leastApart    = 1e-4  // how far thresholds lie apart at least
+	settled       = 1e-12 // a step that is none
+	jitter        = 1e-9  // what keeps a Hessian definite
+	scoringRounds = 60
+)
 
 // apart makes thresholds increase.
 func apart(theta []float64) {
@@ -87,15 +92,15 @@ func apart(theta []float64) {
 // Fisher's scoring from thresholds on.
 func (c *jointCounts) likeliest(from []float64, scaled bool) thresholds {
 	p := append([]float64{1}, from...)
-	for range 60 {
+	for range scoringRounds {
 		g, h := c.derivatives(p)
 		step, ok := newton(g, h, scaled)
 		if !ok {
 			break
 		}
-		next, length := append([]float64(nil), p...), math.Min(1, 1/math.Max(floats.Norm(step, math.Inf(1)), 1e-300))
+		next, length := append([]float64(nil), p...), math.Min(1, 1/math.Max(floats.Norm(step, math.Inf(1)), tiny))
 		floats.AddScaled(next, -length, step)
-		for range 40 { // back to where thresholds increase
+		for range halvings { // back to where thresholds increase
 			if next[0] > 0 && increases(next[1:]) {
 				break
 			}
@@ -107,7 +112,7 @@ func (c *jointCounts) likeliest(from []float64, scaled bool) thresholds {
 			break
 		}
 		p = next
-		if length*floats.Norm(step, math.Inf(1)) < 1e-12 {
+		if length*floats.Norm(step, math.Inf(1)) < settled {
 			break
 		}
 	}
@@ -136,7 +141,7 @@ func newton(g []float64, h *mat.SymDense, scaled bool) (step []float64, ok bool)
 		m.SetSym(0, 0, 1)
 	}
 	for j := range n {
-		m.SetSym(j, j, float64(m.At(j, j)*(1+1e-9))+1e-9)
+		m.SetSym(j, j, float64(m.At(j, j)*(1+jitter))+jitter)
 	}
 	var factor mat.Cholesky
 	var out mat.VecDense

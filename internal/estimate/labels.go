@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -33,20 +34,20 @@ func (x *Run) Start() (Labels, error) {
 	case losses.Count:
 		scale = x.Problem.Facts.LabelBound
 	case losses.Amount:
-		scale = 30 // of the range over usual amounts, which have no unit
+		scale = tuning.AmountRange
 	}
 	var l Labels
 	if err := x.Total(); err != nil {
 		return l, err
 	}
-	least := 0.005
+	least := tuning.MeanLeastShare
 	if x.Pilot { // which has but a part of μ²
-		least = 0.1
+		least = tuning.MeanLeastSharePilot
 		if x.Problem.Loss.Labels() == losses.Binary {
-			least = 0.03
+			least = tuning.MeanLeastShareClasses
 		}
 	}
-	share := math.Min(math.Max(math.Pow(25*scale/x.NMu(), 2), least), 0.2)
+	share := math.Min(math.Max(math.Pow(tuning.MeanKnown*scale/x.NMu(), 2), least), tuning.MeanMostShare)
 	if x.Hopeless() {
 		share = x.Pool.Left
 	}
@@ -54,15 +55,15 @@ func (x *Run) Start() (Labels, error) {
 		return l, err
 	}
 	if x.interceptHidden(l) { // all that will be known of the intercept
-		if err := x.tell(&l, againShare); err != nil {
+		if err := x.tell(&l, tuning.AgainShare); err != nil {
 			return l, err
 		}
 	}
-	rare := 3.0
+	rare := tuning.RareClass
 	if x.Problem.Loss.Labels() == losses.Count {
-		rare = 20
+		rare = tuning.RareCount
 		if x.Pilot { // whose intercept isn't released apart
-			rare = 5
+			rare = tuning.RareCountPilot
 		}
 	}
 	if x.D <= MostFeatures && l.Minority*x.NMu() < rare*math.Sqrt(float64(x.D)) {
@@ -73,8 +74,13 @@ func (x *Run) Start() (Labels, error) {
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
 func (x *Run) interceptHidden(l Labels) bool {
-	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && l.Apart > 0.037*x.NMu()*l.Curvature
+	return losses.LinkOf(x.Problem.Loss) == losses.Log && !x.Pilot && l.Apart > tuning.InterceptHidden*x.NMu()*l.Curvature
 }
+
+const (
+	leastMean = 1e-9 // a mean is held to: one of 0 has no logarithm
+	farScores = 30   // so far beyond thresholds all rows are on one side
+)
 
 // LabelEnds are the ends of the labels' range.
 func (p Problem) LabelEnds() (low, high float64) {
@@ -88,9 +94,6 @@ func (p Problem) LabelEnds() (low, high float64) {
 	}
 }
 
-// totalShare is what the rows' weights and offsets are summed with.
-const totalShare = 0.01
-
 // Total releases how many rows of the largest weight all come to, and the mean offset, where
 // these aren't known.
 func (x *Run) Total() error {
@@ -98,11 +101,11 @@ func (x *Run) Total() error {
 		return nil
 	}
 	answer, err := x.Sums.Totals(x.Task.Ctx)
-	sums, err := x.Pool.Draw(totalShare, answer, err)
+	sums, err := x.Pool.Draw(tuning.TotalShare, answer, err)
 	if err != nil {
 		return err
 	}
-	x.N, x.shifted = x.Problem.Totals(sums, 2/(x.Problem.Mu*math.Sqrt(totalShare)))
+	x.N, x.shifted = x.Problem.Totals(sums, 2/(x.Problem.Mu*math.Sqrt(tuning.TotalShare)))
 	return nil
 }
 
@@ -166,17 +169,17 @@ func (p Problem) Labels(n, shifted, mean, noise float64) Labels {
 		l.Bias = l.constant(p.Loss)
 		l.Residual = l.Curvature
 	case losses.Count, losses.Amount:
-		l.Mean = math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), 1e-9)
+		l.Mean = math.Max(math.Min(math.Max(mean, math.Min(noise, high/2)), high), leastMean)
 		l.Minority = math.Min(1, l.Mean)
 		l.Bias = l.constant(p.Loss)
 		l.Residual = l.Curvature
 	default:
 		width := high - low
 		l.Mean = math.Min(math.Max(mean, low), high)
-		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, 0.15*width
-		l.Residual = math.Pow(width/20*l.Steepest, 2)
+		l.Bias, l.Curvature, l.Typical = l.Mean, l.Steepest, tuning.RealTypical*width
+		l.Residual = math.Pow(width/tuning.RealResidual*l.Steepest, 2)
 		if !math.IsInf(k.Lipschitz, 1) {
-			l.Curvature = math.Min(l.Steepest, 10*k.Lipschitz/width)
+			l.Curvature = math.Min(l.Steepest, tuning.RealKinked*k.Lipschitz/width)
 			l.Typical, l.Residual = math.Min(l.Typical, k.Lipschitz), math.Min(l.Residual, k.Lipschitz*k.Lipschitz)
 		}
 	}
@@ -224,15 +227,14 @@ func (x *Labels) constant(l losses.Loss) float64 {
 // middle is the score at which levels have their mean.
 func (x *Labels) middle(l losses.Ordinal) float64 {
 	last := float64(len(l.Thresholds))
-	const far = 30 // beyond the thresholds, where all are on one side
-	bias := Crossing(l.Thresholds[0]-far, l.Thresholds[len(l.Thresholds)-1]+far, func(z float64) bool {
+	bias := Crossing(l.Thresholds[0]-farScores, l.Thresholds[len(l.Thresholds)-1]+farScores, func(z float64) bool {
 		var mean float64
 		for k, p := range l.Probabilities(z) {
 			mean += float64(float64(k) * p)
 		}
 		return mean < x.Mean
 	})
-	x.Curvature, x.Minority, x.Typical = 0, math.Min(x.Minority, math.Max(last-x.Mean, 1e-9)), 0.5
+	x.Curvature, x.Minority, x.Typical = 0, math.Min(x.Minority, math.Max(last-x.Mean, leastMean)), 0.5
 	for k, p := range l.Probabilities(bias) {
 		x.Curvature += float64(p * l.Curvature(bias, float64(k)))
 	}

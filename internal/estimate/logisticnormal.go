@@ -6,6 +6,13 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
+// What quadrature and search take.
+const (
+	nodes    = 48 // of Gauss and Hermite's rule
+	halvings = 40
+	farBias  = 20 // by which an intercept moves for a mean, at most
+)
+
 // logistic are probabilities 1/(1 + e^{−b−rZ}) for a normal Z.
 type logistic struct{ b, r float64 }
 
@@ -19,7 +26,7 @@ func (l logistic) mean() float64 { return normalMean(l.at) }
 
 // withMean are those of a given mean, which increases in b, and of scores that are r long.
 func (l logistic) withMean(mean, r float64) logistic {
-	return logistic{Crossing(l.b-20, l.b+20, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
+	return logistic{Crossing(l.b-farBias, l.b+farBias, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
 }
 
 // curvature is the mean of p(1 − p).
@@ -31,7 +38,6 @@ func (l logistic) at(z float64) float64 { return 1 / (1 + math.Exp(-l.b-float64(
 
 // normalMean is the mean of f(Z) for a normal Z, by Gauss and Hermite's rule.
 func normalMean(f func(z float64) float64) float64 {
-	const nodes = 48
 	var sum float64
 	var x, weight [nodes]float64
 	quad.Hermite{}.FixedLocations(x[:], weight[:], math.Inf(-1), math.Inf(1))
@@ -43,7 +49,7 @@ func normalMean(f func(z float64) float64) float64 {
 
 // Crossing returns about the last point from low to high up to which below holds.
 func Crossing(low, high float64, below func(float64) bool) float64 {
-	for range 40 {
+	for range halvings {
 		if middle := (low + high) / 2; below(middle) {
 			low = middle
 		} else {

@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Run is a fit that has begun: rows to ask, and the budget that is left.
@@ -28,8 +29,8 @@ type Run struct {
 // Begin is a run before its first release.
 func Begin(p Problem, t Task) (*Run, error) {
 	x := &Run{Problem: p, Task: t, Pool: &Pool{t.Allow, p.Fraction, 1}, N: float64(p.Facts.Rows), D: p.Facts.Features()}
-	d := float64(x.D) // sets of data with few and with many features chose the numbers
-	x.Clear = max(min(80*math.Sqrt(d), 200), min(30*d, 500), min(0.15*d*d, 2000))
+	d := float64(x.D)
+	x.Clear = max(min(tuning.ClearRoot*math.Sqrt(d), tuning.ClearRootMost), min(tuning.ClearLinear*d, tuning.ClearLinearMost), min(tuning.ClearSquare*d*d, tuning.ClearSquareMost))
 	var err error
 	x.Sums, err = t.Under(p.Loss)
 	return x, err
@@ -81,11 +82,10 @@ func (x *Run) Lengths(share float64, edges []float64, r *curator.Framed) (histog
 // LevelNormBound bounds the average norm of a level's rows: where they are rare, round
 // coordinates make them long, and a clip cuts off the gradients of those whose class is the
 // rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
-// It is a factor of a row's root mean square, but at most 3; sets of data and made-up levels
-// of 1 to 5 % chose these. It lets go as noise fades.
+// It is a factor of a row's root mean square, within a limit, and lets go as noise fades.
 func (x *Run) LevelNormBound(factor float64) float64 {
-	normBound := math.Min(factor*math.Sqrt(float64(x.D)+1), 3)
-	return normBound * math.Max(1, 0.001*x.Problem.Mu*math.Sqrt(x.N))
+	normBound := math.Min(factor*math.Sqrt(float64(x.D)+1), tuning.LevelNormMost)
+	return normBound * math.Max(1, tuning.LevelFree*x.Problem.Mu*math.Sqrt(x.N))
 }
 
 // rowNormBound is what rows are shortened to that may be as long as top: a fraction of them, unless
@@ -93,18 +93,18 @@ func (x *Run) LevelNormBound(factor float64) float64 {
 // alike. Where too few rows are private enough to tell, the bound on them must do: to take
 // such rows for short makes their scores huge.
 func (x *Run) rowNormBound(h histogram.Tails, fraction, top float64) float64 {
-	hidden := top / math.Max(24, x.NMu()/50)
+	hidden := top / math.Max(tuning.HiddenRows, x.NMu()/tuning.HiddenRowsFrom)
 	return max(hidden, h.Carrying(), h.Smallest(fraction*x.N, 2))
 }
 
 // fading is the fraction of rows that may be longer than the bound on them: from a fifth
 // to a fivehundredth, as more data drown the noise.
 func (x *Run) fading(factor float64) float64 {
-	return math.Min(0.2, math.Max(factor*math.Sqrt(float64(x.D))/x.NMu(), 0.002))
+	return math.Min(tuning.FadingMost, math.Max(factor*math.Sqrt(float64(x.D))/x.NMu(), tuning.FadingLeast))
 }
 
 // big is where noise can't matter and bounds let go.
-func (x *Run) big() bool { return x.NMu() > 10_000*math.Pow(float64(x.D), 1.5) }
+func (x *Run) big() bool { return x.NMu() > tuning.BoundsFree*math.Pow(float64(x.D), noiseGrowth) }
 
 // weights maps weights of the features and an intercept to those of encoded rows.
 func (f Facts) weights(w []float64, b float64) []float64 {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -41,7 +42,7 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 		}
 	}
 	sd := math.Sqrt(variance) * floats.Norm(at.U, 2)
-	slope := (floats.Dot(at.Slope, at.U) + float64(1.5*driven) + sd) / here.r
+	slope := (floats.Dot(at.Slope, at.U) + float64(tuning.LengthenDriven*driven) + sd) / here.r
 	if slope >= 0 {
 		return
 	}
@@ -67,8 +68,7 @@ func (x *Descent) predictions(at Iterate) logistic {
 // the same mean; r*/r is wanted, where r is without its noise, which is 1 − k of its square. At
 // c = ½, which is that of typical gradients, r is up to 2r*. Less is made of it where the clip
 // holds less than two thirds of the rows that it should by that, and the farther scores are from
-// 0, as they may be of classes that features tell apart, whose minimum is far out. The numbers
-// were chosen on sets of data.
+// 0, as they may be of classes that features tell apart, whose minimum is far out.
 func (x *Descent) unclipped(at Iterate, k float64) float64 {
 	noisy := x.predictions(at)
 	signal := noisy.r * math.Sqrt(k)
@@ -77,9 +77,9 @@ func (x *Descent) unclipped(at Iterate, k float64) float64 {
 	}
 	mean := noisy.mean()
 	here, held := noisy.withMean(mean, signal), at.Clip/math.Sqrt(1+x.Frame.Effective)
-	c := math.Max(1.15*held, 0.5)
+	c := math.Max(tuning.UnclippedHeld*held, 0.5)
 	hold := func(slope float64) float64 { return math.Max(-c, math.Min(slope, c)) }
-	truth := noisy.withMean(mean, Crossing(0, 3*signal, func(r float64) bool {
+	truth := noisy.withMean(mean, Crossing(0, tuning.UnclippedMost*signal, func(r float64) bool {
 		there := noisy.withMean(mean, r)
 		return normalMean(func(z float64) float64 {
 			p, q := there.at(z), here.at(z)
@@ -96,9 +96,12 @@ func (x *Descent) unclipped(at Iterate, k float64) float64 {
 		}
 		return sum
 	})
-	trust := math.Min(1.5*at.Cut/math.Max(cut, 1e-9), 1) / (1 + math.Pow(noisy.r/3, 4))
+	trust := math.Min(tuning.UnclippedTrust*at.Cut/math.Max(cut, leastCut), 1) / (1 + math.Pow(noisy.r/tuning.UnclippedFar, tuning.UnclippedFade))
 	return 1 - trust*(1-truth.r/signal)
 }
+
+// leastCut keeps a divisor from being 0.
+const leastCut = 1e-9
 
 // lineSearch returns the factor by which the loss would be least along the way to a point, as far
 // as the gradients released at its beginning and its end tell, less a standard deviation,
@@ -108,7 +111,7 @@ func (x *Descent) unclipped(at Iterate, k float64) float64 {
 func (x *Descent) lineSearch(s Stage, at Iterate) float64 {
 	first, m, d := s.Steps-s.Averaged, float64(s.Averaged), float64(len(at.U))
 	var driven, variance float64
-	effects := s.effects(flat * x.Labels.clippedCurvature(at.Cut))
+	effects := s.effects(tuning.FlatCurvature * x.Labels.clippedCurvature(at.Cut))
 	for t := first; t < s.Steps; t++ {
 		driven += float64(d*effects[t]*at.Noise[t]*at.Noise[t]) / m
 		variance += float64(at.Noise[t]*at.Noise[t]) / float64(m*m)

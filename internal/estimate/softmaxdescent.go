@@ -8,9 +8,10 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
-// clipChoices is how often the clip is chosen.
+// clipChoices is how often the clip is chosen: at the steps that pace lists.
 const clipChoices = 4
 
 // stage is planned by what was released so far, as firstStage is. The clip shortens the
@@ -22,12 +23,12 @@ func (x *softmaxing) stage() Stage {
 		directions = float64(x.run.D)
 	}
 	even := float64(x.k) * slices.Min(x.rates) // from 0 to 1
-	s := Stage{Clips: clipsShare, Effective: 1 + float64(directions*float64(x.k-1))}
-	s.Curvature = math.Min(0.5, (4-3*even)*x.steepest())
-	s.Allowed = x.run.N * math.Min(40*math.Sqrt(s.Effective)/x.run.NMu(), 0.3*even)
+	s := Stage{Clips: tuning.ClipsShare, Effective: 1 + float64(directions*float64(x.k-1))}
+	s.Curvature = math.Min(0.5, (tuning.ClassCurvatureRare-tuning.ClassCurvatureEven*even)*x.steepest())
+	s.Allowed = x.run.N * math.Min(tuning.ClippedRows*math.Sqrt(s.Effective)/x.run.NMu(), tuning.ClassClipped*even)
 	s.Share = x.run.Pool.Left - s.Clips
 	if x.scaled {
-		s.Share -= factorShare
+		s.Share -= tuning.FactorShare
 	}
 	return s
 }
@@ -42,25 +43,25 @@ func (x *softmaxing) stage() Stage {
 // many directions. Where it doesn't, momentum does: where scores must become large the loss is
 // so flat that few steps don't get there.
 func (x *softmaxing) pace(s *Stage, clip float64) float64 {
-	s.Steps = 32
+	s.Steps = tuning.ClassMostSteps
 	if x.frame.Signal != nil {
-		s.Steps = int(math.Round(math.Min(math.Max(12+18*math.Log(x.run.NMu()/(30*(1+x.typical)))/math.Log(30), 20), 32)))
+		s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(x.run.NMu()/(tuning.StepsFrom*(1+x.typical)))/math.Log(tuning.StepsFrom), tuning.ClassLeastSteps), tuning.ClassMostSteps)))
 	}
 	s.Averaged = s.Steps - s.Steps/2
-	s.Choose = []int{0, s.Steps / 8, s.Steps / 4, s.Steps / 2}
-	tight := 0.7
+	s.Choose = []int{0, s.Steps / tuning.ClipEarly, s.Steps / tuning.ClipLater, s.Steps / 2}
+	tight := tuning.ClassTight
 	s.Size = 1 / (s.Curvature * (1 + math.Min(1, x.frame.Spread*x.frame.frobenius())))
 	if x.frame.Signal == nil { // one direction may have all of the rows' second moment
-		tight, s.Size = 0.5, 3/(s.Curvature*x.typical)
+		tight, s.Size = tuning.ClassTightDrowned, tuning.ClassDrownedStep/(s.Curvature*x.typical)
 	}
-	s.Momentum = 0.5
+	s.Momentum = tuning.Momentum
 	largest := x.largestStep(*s, clip)
 	if x.limited = largest < s.Size; x.limited {
 		clip *= tight
 		largest = x.largestStep(*s, clip)
 	}
 	if largest > s.Size {
-		s.Momentum = 0.75
+		s.Momentum = tuning.QuietMomentum
 		largest = x.largestStep(*s, clip)
 	}
 	s.Size = math.Min(s.Size, largest)
@@ -157,12 +158,12 @@ func (x *softmaxing) step(s Stage, at *curator.ClassPoint, v curator.ClassPoint,
 // what counts.
 func (x *softmaxing) clipClasses(s Stage, at curator.ClassPoint, last float64) (float64, error) {
 	first := last == 0
-	edges := histogram.Geometric(4*last, math.Sqrt2, 8)
+	edges := histogram.Geometric(tuning.LaterTop*last, math.Sqrt2, tuning.LaterEdges)
 	switch {
 	case first && x.frame.Signal == nil:
-		edges = histogram.Geometric(8, math.Sqrt2, 16)
+		edges = histogram.Geometric(tuning.ClassAlikeTop, math.Sqrt2, tuning.ClassAlikeEdges)
 	case first:
-		edges = histogram.Geometric(4*math.Sqrt(float64(x.run.D+1)), math.Sqrt2, 24)
+		edges = histogram.Geometric(tuning.ClassTop*math.Sqrt(float64(x.run.D+1)), math.Sqrt2, tuning.ClassEdges)
 	}
 	slope := curator.ClassSlope{Clip: 1}
 	if x.run.Problem.Facts.Intercept {
@@ -192,7 +193,7 @@ func (x *softmaxing) measure(h histogram.Tails) {
 	}
 	switch {
 	case h.Readable():
-		x.typical = math.Max(0.25, h.MeanSquare()/slopes-1)
+		x.typical = math.Max(tuning.ClassRowsLeast, h.MeanSquare()/slopes-1)
 	case x.frame.Signal != nil:
 		x.typical = floats.Sum(x.frame.Signal)
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // softmaxing is a descent of several classes.
@@ -24,9 +25,6 @@ type softmaxing struct {
 	scaled  bool           // whether a factor of the scores is fitted
 }
 
-// ratesShare is what the classes' counts have of μ².
-const ratesShare = 0.01
-
 // FitClasses returns the weights of each of k classes.
 func FitClasses(p Problem, t Task, classes *curator.Classes, k int) ([][]float64, error) {
 	r, err := Begin(p, t)
@@ -36,12 +34,12 @@ func FitClasses(p Problem, t Task, classes *curator.Classes, k int) ([][]float64
 	if err := r.Total(); err != nil {
 		return nil, err
 	}
-	if r.Clear = 42 * math.Sqrt(float64(r.D)); r.D > MostWhitened {
-		r.Clear *= 3
+	if r.Clear = tuning.MomentsFrom * math.Sqrt(float64(r.D)); r.D > tuning.MostWhitened {
+		r.Clear *= tuning.ClearClasses
 	}
-	x := &softmaxing{run: r, classes: classes, k: k, scaled: r.NMu() >= scaledFrom}
+	x := &softmaxing{run: r, classes: classes, k: k, scaled: r.NMu() >= tuning.FactorFrom}
 	hopeless := r.NMu() < x.enough()
-	share := ratesShare
+	share := tuning.RatesShare
 	if hopeless {
 		share = r.Pool.Left
 	}
@@ -88,7 +86,7 @@ func (x *softmaxing) enframe() error {
 		}
 	}
 	if x.frame.shortens() {
-		if x.short, err = x.frame.Shorten(x.run.LevelNormBound(1.2)); err != nil {
+		if x.short, err = x.frame.Shorten(x.run.LevelNormBound(tuning.LevelRoom)); err != nil {
 			return err
 		}
 	}
@@ -125,10 +123,10 @@ func like(p curator.ClassPoint) curator.ClassPoint {
 // enough is the n·μ that a model of the features takes. Many columns seldom vary in as many
 // directions, and what noise there is in scores the factor takes away.
 func (x *softmaxing) enough() float64 {
-	if x.run.D > MostWhitened {
-		return scaledFrom
+	if x.run.D > tuning.MostWhitened {
+		return tuning.FactorFrom
 	}
-	return math.Max(45, 8.5*math.Sqrt(float64(x.run.D*(x.k-1))))
+	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(x.run.D*(x.k-1))))
 }
 
 // count releases the classes' rates.

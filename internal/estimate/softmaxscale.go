@@ -6,12 +6,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
+// The grid that a factor and its steepness are looked for on.
 const (
-	factorShare = 0.03 // of μ², for the factor of the scores
-	looks       = 3
-	scaledFrom  = 310 // n·μ, from which on it can be told
+	factors    = 400 // up to the largest
+	slopes     = 25  // with slopeSteps to a standard deviation
+	slopeSteps = 4
+	leastUsual = 1e-6 // of a factor's deviation, which would be 0 with the scores
 )
 
 // look is the released slope of the mean loss in a factor of the scores.
@@ -24,13 +27,13 @@ type look struct{ factor, slope float64 }
 // the factor is looked at where the factor is 1, at 2 or ½, whichever lies beyond, and where
 // both put it.
 func (x *softmaxing) rescale(start, at curator.ClassPoint) (curator.ClassPoint, error) {
-	share := float64(factorShare) / looks
+	share := float64(tuning.FactorShare) / tuning.FactorLooks
 	known := x.run.NMu() * math.Sqrt(share)
 	spread := x.spreadOfClasses(at)
-	limit := math.Max(3, math.Min(0.015*known, spread*math.Max(6, math.Sqrt(known)/4)))
+	limit := math.Max(tuning.FactorLimit, math.Min(tuning.FactorLimitNoise*known, spread*math.Max(tuning.FactorLimitSpread, math.Sqrt(known)/tuning.FactorLimitGrowth)))
 	noise := 2 * limit / known // at a factor of 1
 	seen, factor := []look(nil), 1.0
-	for range looks {
+	for range tuning.FactorLooks {
 		answer, err := x.in.ScaleSlope(x.run.Task.Ctx, scaledBy(factor, start, at), start.B, limit)
 		sum, err := x.run.Pool.Draw(share, answer, err)
 		if err != nil {
@@ -49,25 +52,23 @@ func (x *softmaxing) rescale(start, at curator.ClassPoint) (curator.ClassPoint, 
 	return scaledBy(factor, start, at), nil
 }
 
-// factorBy is the mean of the factors up to 4 at which the slope may be 0, by how likely looks
-// with the given noise, over their factors, make them. The slope is a line but for a sixth or so of
-// the way to a look. Beforehand a factor is 1 and the line's steepness is a fifth of the scores'
-// variance, with a standard deviation of ½ at most and of a factor of e; sets of data and made-up
-// classes chose these.
+// factorBy is the mean of the factors at which the slope may be 0, by how likely looks with the
+// given noise, over their factors, make them. The slope is a line but for a part of the way to a
+// look. Beforehand a factor is 1 and the line's steepness is a part of the scores' variance, each
+// with a standard deviation.
 func factorBy(seen []look, noise, spread float64) float64 {
-	const factors, slopes = 400, 25
-	usual := math.Min(0.5, math.Max(spread/2, 1e-6))
+	usual := math.Min(tuning.FactorUsual, math.Max(spread/2, leastUsual))
 	var unlikely [slopes][factors]float64 // twice the negative logarithm
 	least := math.Inf(1)
 	for i := range slopes {
-		t := float64(i-slopes/2) / 4
-		steep := 0.2 * spread * spread * math.Exp(t)
+		t := float64(i-slopes/2) / slopeSteps
+		steep := tuning.FactorSteep * spread * spread * math.Exp(t)
 		for j := range factors {
-			f := 4 * float64(j+1) / factors
+			f := tuning.FactorMost * float64(j+1) / factors
 			v := t*t + float64((f-1)*(f-1)/(usual*usual))
 			for _, l := range seen {
 				way := steep * (l.factor - f)
-				sd := math.Hypot(noise/l.factor, 0.15*way)
+				sd := math.Hypot(noise/l.factor, tuning.FactorCurved*way)
 				v += math.Pow((l.slope-way)/sd, 2) + 2*math.Log(sd)
 			}
 			unlikely[i][j], least = v, math.Min(least, v)
@@ -78,10 +79,10 @@ func factorBy(seen []look, noise, spread float64) float64 {
 		for j, v := range unlikely[i] {
 			p := math.Exp((least - v) / 2)
 			all += p
-			sum += p * 4 * float64(j+1) / factors
+			sum += p * tuning.FactorMost * float64(j+1) / factors
 		}
 	}
-	return math.Max(0.25, sum/all)
+	return math.Max(tuning.FactorLeast, sum/all)
 }
 
 // scaledBy is a point whose distance from the start is multiplied by a factor.

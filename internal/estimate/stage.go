@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -70,7 +71,7 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 			}
 		}
 		if s.Short != nil {
-			if err := s.precondition(x.Run.LevelNormBound(1.2), at.Noise[0], g[:d]); err != nil {
+			if err := s.precondition(x.Run.LevelNormBound(tuning.LevelRoom), at.Noise[0], g[:d]); err != nil {
 				return at, err
 			}
 		}
@@ -123,9 +124,9 @@ func (x *Descent) slope(clip float64) curator.Slope {
 	case !x.Run.Problem.Facts.Intercept, x.interceptStays():
 		return curator.Slope{Clip: clip}
 	case x.Labels.Apart > 0:
-		part := 0.4
+		part := tuning.ApartPart
 		if x.Run.Problem.Loss.Labels() == losses.Count { // whose range may be far above their mean
-			part = math.Max(part, 0.6*math.Sqrt(x.Labels.Apart/(clip*math.Sqrt(1+x.Frame.Effective))))
+			part = math.Max(part, tuning.ApartPartCount*math.Sqrt(x.Labels.Apart/(clip*math.Sqrt(1+x.Frame.Effective))))
 		}
 		return curator.Slope{Clip: clip, Constant: part * clip, Apart: x.Labels.Apart}
 	}
@@ -136,13 +137,13 @@ func (x *Descent) slope(clip float64) curator.Slope {
 // one around the last clip.
 func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) error {
 	d, f := len(u)-1, x.Labels
-	edges := histogram.Geometric(4*at.Clip, math.Sqrt2, 8)
+	edges := histogram.Geometric(tuning.LaterTop*at.Clip, math.Sqrt2, tuning.LaterEdges)
 	if first {
 		top := 2 * x.Run.Problem.LargestSlope() * math.Sqrt(float64(d+1))
 		if at.Clip > 0 {
-			top *= 4
+			top *= tuning.FirstTopAgain
 		}
-		edges = histogram.Geometric(top, 2, 15)
+		edges = histogram.Geometric(top, 2, tuning.FirstEdges)
 	}
 	share := s.Clips / float64(len(s.Choose))
 	answer, err := s.In.GradientNorms(x.Run.Task.Ctx, edges, u[:d], u[d], x.slope(1))
@@ -161,13 +162,13 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 	case x.Frame.Signal == nil:
 		at.Clip = math.Min(at.Clip, typical)
 	case !x.Run.Pilot:
-		at.Clip = math.Min(at.Clip, typical*math.Max(1, x.Run.NMu()/float64(50*d)))
+		at.Clip = math.Min(at.Clip, typical*math.Max(1, x.Run.NMu()/float64(tuning.ClipFrom*d)))
 	}
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
-		at.Clip = math.Max(at.Clip, 0.8*(1-f.Minority)*math.Sqrt(1+effective))
+		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+effective))
 	}
 	at.Clip = math.Max(at.Clip, x.Run.freeClip(s))
-	at.Cut = math.Max(0, math.Min(h.Over(at.Clip)/h.Rows, 0.9))
+	at.Cut = math.Max(0, math.Min(h.Over(at.Clip)/h.Rows, tuning.ClipCutMost))
 	return nil
 }
 
@@ -176,7 +177,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 	switch {
 	case h.Readable():
-		return h.Smallest(s.Allowed, 3)
+		return h.Smallest(s.Allowed, tuning.EdgeSurely)
 	case last == 0:
 		return typical
 	}
@@ -185,7 +186,7 @@ func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 
 // freeClip is one whose noise is small beside a standard error, and costs nothing.
 func (x *Run) freeClip(s Stage) float64 {
-	return 0.007 * x.Problem.Mu * math.Sqrt(s.Share) * math.Sqrt(x.N*s.Curvature)
+	return tuning.FreeClip * x.Problem.Mu * math.Sqrt(s.Share) * math.Sqrt(x.N*s.Curvature)
 }
 
 // interceptStays reports whether the intercept stays where the labels' mean puts it, as noise would
@@ -248,7 +249,3 @@ func (s Stage) step(at, v, push float64) (next, velocity float64) {
 	next = (at + float64(s.Momentum*v) - push) / (1 + float64(s.Size*s.Ridge))
 	return next, next - at
 }
-
-// flat is how curved the loss is along a typical coordinate, beside its φ”, where features
-// are scaled alike.
-const flat = 0.1

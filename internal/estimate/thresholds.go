@@ -5,15 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
-)
-
-// The shares of μ² that go to thresholds which are to be estimated.
-const (
-	levelsShare = 0.01 // how many rows each level has
-	firstShare  = 0.15 // a model by these, for the order of the rows' scores
-	leastJoint  = 0.04 // rows by level and by that score, or by the last model's
-	mostJoint   = 0.15
 )
 
 // Ordered is a problem whose labels are levels, with thresholds that are to be estimated.
@@ -27,8 +20,8 @@ type Ordered struct {
 
 // jointShare is that of a joint histogram: more, the more its noise hides.
 func (o Ordered) jointShare() float64 {
-	hides := 150 * float64(o.Levels) / (float64(o.Problem.Facts.Rows) * o.Problem.Mu)
-	return math.Min(math.Max(hides, leastJoint), mostJoint)
+	hides := tuning.JointHides * float64(o.Levels) / (float64(o.Problem.Facts.Rows) * o.Problem.Mu)
+	return math.Min(math.Max(hides, tuning.JointLeastShare), tuning.JointMostShare)
 }
 
 // joint releases counts.
@@ -94,12 +87,12 @@ type opening struct {
 
 // first releases thresholds, and keeps a share of μ² for later.
 func (o Ordered) first(t Task, kept float64) (opening, error) {
-	counts, err := o.joint(make([]float64, o.Problem.Facts.Dim), levelsShare)
+	counts, err := o.joint(make([]float64, o.Problem.Facts.Dim), tuning.LevelCountsShare)
 	if err != nil {
 		return opening{}, err
 	}
-	found := opening{counts.marginal(), counts, 1 - levelsShare - kept, t}
-	little := o.with(found.found, firstShare)
+	found := opening{counts.marginal(), counts, 1 - tuning.LevelCountsShare - kept, t}
+	little := o.with(found.found, tuning.FirstModelShare)
 	if little.Hopeless() {
 		return found, nil
 	}
@@ -117,7 +110,7 @@ func (o Ordered) first(t Task, kept float64) (opening, error) {
 		return opening{}, err
 	}
 	found.found = found.counts.likeliest(found.found.theta, true)
-	found.left = found.left - firstShare - o.jointShare()
+	found.left = found.left - tuning.FirstModelShare - o.jointShare()
 	return found, nil
 }
 

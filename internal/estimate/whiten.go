@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // whitening makes second moments round.
@@ -30,7 +31,7 @@ func whiten(packed []float64, d int, n, rho float64) (w whitening, ok bool) {
 		for k := range w.values {
 			w.values[k] = mean
 		}
-		rho /= 50 // that of a mean is smaller still
+		rho /= tuning.RoundNoise // that of a mean is smaller still
 	}
 	for k, v := range w.values {
 		positive := math.Max(v, 0)
@@ -43,6 +44,10 @@ func whiten(packed []float64, d int, n, rho float64) (w whitening, ok bool) {
 	return w, true
 }
 
+// roundSpread is that of eigenvalues of noise: the sum of their squared distances from the mean is ρ²(d+1)
+// times it.
+const roundSpread = 0.25
+
 // round reports that eigenvalues differ by no more than noise of operator norm rho makes
 // them, although a direction with a tenth of the whole would stand out of it. The
 // sum of their squared distances from the mean is then about ρ²(d+1)/4, and exceeds
@@ -54,5 +59,5 @@ func round(values []float64, rho float64) bool {
 	for _, v := range values {
 		spread += float64((v - sum/d) * (v - sum/d))
 	}
-	return len(values) >= 20 && sum > 10*rho && spread*(1-2/d) <= float64(rho*rho*(d+1))/4
+	return len(values) >= tuning.RoundFrom && sum > tuning.RoundStands*rho && spread*(1-2/d) <= float64(rho*rho*(d+1))*roundSpread
 }

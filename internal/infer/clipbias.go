@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -27,8 +28,8 @@ type biasTerm struct{ mean, variance float64 }
 // weights, times the angle's cosine, the latter with a standard deviation of some 0.55.
 func (c *clipBias) skewed(mean, variance, columns float64) {
 	square, root := float64(mean*mean)+variance, math.Sqrt(columns)
-	c.constant = biasTerm{0.85 * mean / root, (0.1 + float64(0.2*square) + float64(0.7*variance)) / columns}
-	c.along = biasTerm{1.2 * mean / root, (0.4 + float64(0.6*square) + float64(1.5*variance)) / columns}
+	c.constant = biasTerm{tuning.CutRealConstant * mean / root, (tuning.CutRealConstantLeast + float64(tuning.CutRealConstantSkewed*square) + float64(tuning.CutRealConstantDoubt*variance)) / columns}
+	c.along = biasTerm{tuning.CutRealAlong * mean / root, (tuning.CutRealAlongLeast + float64(tuning.CutRealAlongSkewed*square) + float64(tuning.CutRealAlongDoubt*variance)) / columns}
 }
 
 // all is the variance in dim directions together.
@@ -49,27 +50,27 @@ func (c clipBias) all(dim float64) float64 {
 // rare level of a group, all of whose rows are long in one direction, is what across is for, in
 // classes and in counts of few events.
 func biasOf(loss losses.Loss, l estimate.Labels, d int) (c clipBias) {
-	columns := 4 + float64(d)
+	columns := tuning.CutDirections + float64(d)
 	root := math.Sqrt(columns)
-	c = clipBias{power: 0.8, constant: biasTerm{0, 0.9 / columns}, along: biasTerm{0, 1.1 / columns}, across: 0.006}
+	c = clipBias{power: tuning.CutPower, constant: biasTerm{0, tuning.CutConstantVariance / columns}, along: biasTerm{0, tuning.CutAlongVariance / columns}, across: tuning.CutAcross}
 	switch loss.(type) {
 	case losses.Logistic, losses.Probit:
 		rare := 1 - 2*l.Minority
-		c.constant = biasTerm{math.Copysign(0.8*rare/root, l.Mean-0.5), (0.1 + float64(0.2*rare)) / columns}
-		c.along = biasTerm{(1.7 - float64(1.3*rare)) / root, 0.6 / columns}
-		c.across = 0.08
+		c.constant = biasTerm{math.Copysign(tuning.CutClassConstant*rare/root, l.Mean-0.5), (tuning.CutClassConstantLeast + float64(tuning.CutClassConstantRare*rare)) / columns}
+		c.along = biasTerm{(tuning.CutClassAlong - float64(tuning.CutClassAlongRare*rare)) / root, tuning.CutClassAlongVariance / columns}
+		c.across = tuning.CutClassAcross
 	case losses.Squared:
-		c.power, c.across = 0.5, 0.008
+		c.power, c.across = tuning.CutRealPower, tuning.CutRealAcross
 	case losses.Poisson:
-		off := 0.2 + float64(0.25*(1-l.Minority)) // rare counts differ more
-		c.constant, c.along = biasTerm{-0.8 / root, off / columns}, biasTerm{-0.5 / root, 0.3 / columns}
-		c.power, c.across = 0.6, math.Max(0.004, float64(0.04*(1-2*l.Minority)))
+		off := tuning.CutCountConstantVariance + float64(tuning.CutCountConstantRare*(1-l.Minority)) // rare counts differ more
+		c.constant, c.along = biasTerm{-tuning.CutCountConstant / root, off / columns}, biasTerm{-tuning.CutCountAlong / root, tuning.CutCountAlongVariance / columns}
+		c.power, c.across = tuning.CutTailPower, math.Max(tuning.CutCountAcross, float64(tuning.CutCountAcrossRare*(1-2*l.Minority)))
 	case losses.NegativeBinomial:
-		c.constant, c.along = biasTerm{-0.95 / root, 0.12 / columns}, biasTerm{0, 0.4 / columns}
-		c.power, c.across = 0.6, 0.01
+		c.constant, c.along = biasTerm{-tuning.CutSpreadConstant / root, tuning.CutSpreadConstantVariance / columns}, biasTerm{0, tuning.CutSpreadAlongVariance / columns}
+		c.power, c.across = tuning.CutTailPower, tuning.CutSpreadAcross
 	case losses.Gamma:
-		c.constant, c.along = biasTerm{-0.8 / root, 0.25 / columns}, biasTerm{0, 0.6 / columns}
-		c.power, c.across = 0.6, 0.02
+		c.constant, c.along = biasTerm{-tuning.CutAmountConstant / root, tuning.CutAmountConstantVariance / columns}, biasTerm{0, tuning.CutAmountAlongVariance / columns}
+		c.power, c.across = tuning.CutTailPower, tuning.CutAmountAcross
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -23,7 +24,7 @@ type clipping struct {
 // small together. Where there may be a group far above the rest, or but noise, it looks again.
 func (v *clipping) choose() error {
 	dim := float64(len(v.in.pilot))
-	edges := histogram.Geometric(4*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, 26)
+	edges := histogram.Geometric(tuning.WideClipTop*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, tuning.WideClipEdges)
 	h, free, err := v.widerNorms(edges)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func (v *clipping) choose() error {
 		h = h.Average(second)
 		l, low = h.FromSeen().Upper(v.eventFraction(), v.cut.power)
 	}
-	noise := 2 / (v.in.run.Problem.Mu * math.Sqrt(v.in.run.Pool.Left-scatterShare))
+	noise := 2 / (v.in.run.Problem.Mu * math.Sqrt(v.in.run.Pool.Left-tuning.ScatterShare))
 	if v.in.run.Problem.Loss.Labels() == losses.Real {
 		if err := v.residualSkew(l, low); err != nil {
 			return err
@@ -49,15 +50,15 @@ func (v *clipping) choose() error {
 	}
 	v.bound = l.Balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
 	if v.in.run.Problem.Loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
-		v.bound *= 1.15
+		v.bound *= tuning.RareRowRoom
 	}
-	if 15*h.Noise > v.in.labels.Minority*v.in.run.N { // the rarer class may hide in the noise
+	if tuning.HiddenClass*h.Noise > v.in.labels.Minority*v.in.run.N { // the rarer class may hide in the noise
 		if err := v.coverMinority(); err != nil {
 			return err
 		}
 	}
 	v.bound = math.Max(v.bound, free)
-	v.cut.length, v.unresolved = l.Excess(v.bound), v.bound < 4*edges[len(edges)-1]
+	v.cut.length, v.unresolved = l.Excess(v.bound), v.bound < tuning.Unresolved*edges[len(edges)-1]
 	if v.in.run.Problem.Loss.Labels() == losses.Real {
 		v.cut.length *= l.ExcessFactor()
 	}
@@ -68,13 +69,13 @@ func (v *clipping) choose() error {
 // its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
 // by, which the median of norms tells, or in the scatter a tenth of that variance.
 func (v *clipping) beyondHistogram(h histogram.Tails) float64 {
-	if h.Above[0] <= 3*h.Noise {
+	if h.Above[0] <= tuning.BeyondSurely*h.Noise {
 		return 0
 	}
 	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
-	gradient := 0.1 * v.in.run.Problem.Mu * math.Sqrt((v.in.run.Pool.Left-scatterShare)*v.in.run.N)
-	scatter := math.Sqrt(0.1 * v.in.run.NMu() * math.Sqrt(scatterShare/2))
-	return math.Min(8*h.Edges[0], median*math.Min(gradient, scatter))
+	gradient := tuning.FreeGradient * v.in.run.Problem.Mu * math.Sqrt((v.in.run.Pool.Left-tuning.ScatterShare)*v.in.run.N)
+	scatter := math.Sqrt(tuning.FreeScatter * v.in.run.NMu() * math.Sqrt(tuning.ScatterShare/2))
+	return math.Min(tuning.BeyondFactor*h.Edges[0], median*math.Min(gradient, scatter))
 }
 
 // widerNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
@@ -84,8 +85,8 @@ func (v *clipping) widerNorms(edges []float64) (h histogram.Tails, free float64,
 		return h, 0, err
 	}
 	free = v.beyondHistogram(h)
-	if free > 0 && h.Noise < 0.3 { // single rows can be seen
-		floats.Scale(8, edges)
+	if free > 0 && h.Noise < tuning.SeenSingly { // single rows can be seen
+		floats.Scale(tuning.BeyondFactor, edges)
 		h, err = v.gradientNorms(edges)
 	}
 	return h, free, err
@@ -94,7 +95,7 @@ func (v *clipping) widerNorms(edges []float64) (h histogram.Tails, free float64,
 // gradientNorms releases how many gradients at the pilot are longer than edges.
 func (v *clipping) gradientNorms(edges []float64) (histogram.Tails, error) {
 	u, b := v.in.split(v.in.short.Stretch(v.in.pilot))
-	share := clipShare * math.Min(math.Max(3000/v.in.run.NMu(), 1), 3)
+	share := tuning.WideClipShare * math.Min(math.Max(tuning.WideClipMore/v.in.run.NMu(), 1), tuning.WideClipMost)
 	answer, err := v.in.gradients.GradientNorms(v.in.run.Task.Ctx, edges, u, b, v.in.slope(1))
 	return v.in.run.Read(share, edges, answer, err)
 }
@@ -104,24 +105,26 @@ func (v *clipping) gradientNorms(edges []float64) (histogram.Tails, error) {
 // says how parts that are cut off add up: those of one sign do so along the intercept and, as
 // labels lie furthest off where predictions are high, along the weights.
 func (v *clipping) residualSkew(l histogram.Law, low float64) error {
-	for l.Above(low) > v.in.run.N/25 {
-		low *= 1.05
+	for l.Above(low) > v.in.run.N/tuning.SkewRows {
+		low *= skewStep
 	}
-	const steps = 6
-	edges := histogram.Geometric(2.8*low/math.Sqrt(float64(len(v.in.pilot))), math.Sqrt2, steps-1)
+	edges := histogram.Geometric(tuning.SkewTop*low/math.Sqrt(float64(len(v.in.pilot))), math.Sqrt2, tuning.SkewEdges-1)
 	for _, e := range slices.Backward(slices.Clone(edges)) {
 		edges = append(edges, -e)
 	}
 	u, b := v.in.split(v.in.pilot)
 	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges, u, b)
-	h, err := v.in.run.Read(skewShare, edges, answer, err)
+	h, err := v.in.run.Read(tuning.SkewShare, edges, answer, err)
 	if err != nil {
 		return err
 	}
 	mean, variance := h.Skew()
-	v.cut.skewed(mean, variance, 4+v.spreadOfRows())
+	v.cut.skewed(mean, variance, tuning.CutDirections+v.spreadOfRows())
 	return nil
 }
+
+// skewStep is how finely the length of a law's largest rows is looked for.
+const skewStep = 1.05
 
 // spreadOfRows is the mean square of coordinates, in units of the intercept's, which is d but
 // for directions that have drowned.
@@ -153,17 +156,17 @@ func (v *clipping) coverMinority() error {
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.ProbitLink {
 		slope = v.in.labels.Typical
 	}
-	if v.bound >= 0.7*slope*math.Sqrt(float64(len(v.in.pilot))) {
+	if v.bound >= tuning.CoveredSlope*slope*math.Sqrt(float64(len(v.in.pilot))) {
 		return nil
 	}
-	edges := histogram.Geometric(4*math.Sqrt(float64(v.in.run.D)), math.Pow(2, 0.25), 12)
-	h, err := v.in.run.Lengths(lengthShare, edges, v.in.gradients)
+	edges := histogram.Geometric(tuning.LengthTop*math.Sqrt(float64(v.in.run.D)), math.Pow(2, tuning.FineEdges), tuning.LengthEdges)
+	h, err := v.in.run.Lengths(tuning.LengthShare, edges, v.in.gradients)
 	if err != nil {
 		return err
 	}
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
 		slope = 2
 	}
-	v.bound = math.Max(v.bound, slope*math.Hypot(h.SmallestFromBelow(0.01*v.in.run.N, 2), v.in.constant))
+	v.bound = math.Max(v.bound, slope*math.Hypot(h.SmallestFromBelow(tuning.CoveredRows*v.in.run.N, 2), v.in.constant))
 	return nil
 }

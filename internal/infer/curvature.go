@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // noisy is a matrix with noise of the given standard deviation in each packed number.
@@ -130,7 +131,7 @@ func (c curvature) flat(drowned int) (seen, most float64) {
 	}
 	n, dim := float64(drowned), float64(len(c.spectrum.Values))
 	seen = math.Max(0, floats.Sum(c.spectrum.Values[:drowned])/n/c.floor)
-	return seen, math.Min(1, seen+4/math.Sqrt(2*n*dim))
+	return seen, math.Min(1, seen+tuning.FlatSurely/math.Sqrt(2*n*dim))
 }
 
 // typical is the squared coefficient of a direction that moves scores as much as those do

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -18,7 +19,7 @@ type Problem struct {
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
-func leastNMu(d int) float64 { return 42 * math.Sqrt(float64(d)) }
+func leastNMu(d int) float64 { return tuning.MomentsFrom * math.Sqrt(float64(d)) }
 
 // Futile reports whether public numbers tell that nothing will be determined: no more than
 // the constant model is to be had, or second moments would drown.
@@ -27,16 +28,14 @@ func (p Problem) Futile() bool {
 	return part.Hopeless() || part.NMu() < leastNMu(part.Facts.Features())
 }
 
-// pilotShare is the pilot's: less where noise is little. Of this, the shares below and the
-// constants of clipping.choose, trials on made-up populations, the survey and other sets of data
-// chose.
+// pilotShare is the pilot's: less where noise is little.
 func (p Problem) pilotShare() float64 {
-	nmu, d := p.Estimate.NMu(), math.Max(6, float64(p.Estimate.Facts.Features()))
-	near, least := 16.0, 0.09
+	nmu, d := p.Estimate.NMu(), math.Max(tuning.PilotFewest, float64(p.Estimate.Facts.Features()))
+	near, least := tuning.PilotNear, tuning.PilotLeast
 	if p.Estimate.Loss.Labels() == losses.Real {
-		near, least = 25, 0.08
+		near, least = tuning.PilotNearReal, tuning.PilotLeastReal
 	}
-	return math.Min(math.Max(0.25*d*math.Sqrt(near/nmu), least), 0.25)
+	return math.Min(math.Max(tuning.PilotSlope*d*math.Sqrt(near/nmu), least), tuning.PilotMost)
 }
 
 // Fit releases a pilot, and what the steps and the covariance need. There is no law where nothing

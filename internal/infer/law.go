@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // Law is what is known of the error of an estimate θ: made of released numbers. A
@@ -61,10 +62,6 @@ func (l *Law) tells(groups [][]int) bool {
 	return false
 }
 
-// undetermined is the part of a combination that may lie in drowned directions: that
-// much noise in the eigenvectors can bring about, where a coefficient is determined.
-const undetermined = 0.3
-
 // Determines reports whether the data determine a combination: little of it lies in
 // drowned directions, and what that may add to its error, beyond what noise in the
 // eigenvectors makes of nothing, is a quarter of its variance at most. Where more than a
@@ -78,10 +75,10 @@ func (l *Law) Determines(c []float64) bool {
 	}
 	v := mat.NewVecDense(len(c), c)
 	variance := math.Max(0, mat.Inner(v, l.Covariance, v))
-	if 4*len(l.Drowned) > len(c) && l.Hidden*noise*l.Seen > variance {
+	if tuning.ManyDrowned*len(l.Drowned) > len(c) && l.Hidden*noise*l.Seen > variance {
 		return false
 	}
-	return inside <= undetermined*undetermined*all && 4*l.Hidden*l.beyond(inside, noise) <= variance
+	return inside <= tuning.Undetermined*tuning.Undetermined*all && tuning.HiddenVariance*l.Hidden*l.beyond(inside, noise) <= variance
 }
 
 // drownedPart is the square of a combination's part in drowned directions, and what noise
@@ -103,9 +100,16 @@ func (l *Law) drownedPart(c []float64) (inside, noise float64) {
 // beyond is what of a part in drowned directions noise doesn't explain: where these are seen
 // to be flat, up to three standard deviations of what it makes of nothing.
 func (l *Law) beyond(inside, noise float64) float64 {
-	likely := 1 + (1-l.Seen)*math.Sqrt(18/math.Max(1, float64(len(l.Drowned))))
+	likely := 1 + (1-l.Seen)*math.Sqrt(2*beyondSDs*beyondSDs/math.Max(1, float64(len(l.Drowned))))
 	return math.Max(0, inside-noise*likely)
 }
+
+// beyondSDs is how many standard deviations of what noise makes of nothing it explains; the variance of
+// n squares of a normal number is 2n, hence its square twice.
+const beyondSDs = 3
+
+// tiny keeps a divisor from being 0.
+const tiny = 1e-300
 
 // StandardError is that of a combination, +Inf where it isn't determined.
 func (l *Law) StandardError(c []float64) float64 {
@@ -144,7 +148,7 @@ func (a Combination) Covariance(b Combination) float64 {
 // what noise makes of a part in directions that are flat.
 func (l *Law) real(c []float64) float64 {
 	inside, noise := l.drownedPart(c)
-	return math.Min(1, (l.beyond(inside, noise)+noise*l.Curved)/math.Max(inside, 1e-300))
+	return math.Min(1, (l.beyond(inside, noise)+noise*l.Curved)/math.Max(inside, tiny))
 }
 
 // seFactor is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
@@ -170,11 +174,12 @@ func (l *Law) seFactor(c []float64) float64 {
 		stretched = mat.Inner(&a, l.Short, &a)
 	}
 	spread := math.Pow(l.Scatter*stretched, 2)
-	s2 := (curve + spread) / (4 * variance * variance)
+	double := 2 * variance
+	s2 := (curve + spread) / (double * double)
 	shaken.MulVec(linalg.Shaken(l.Inverse, l.Hessian*l.Hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.Covariance, l.Hessian*l.Hessian), &a)
-	m := second/(2*variance) - s2/2
+	m := second/double - s2/2
 	z2 := l.Quantile * l.Quantile
-	higher := math.Pow(z2*curve/(4*variance*variance), 2)
+	higher := math.Pow(z2*curve/(double*double), 2)
 	return 1 + math.Min(1, math.Max(0, float64(z2*s2/2)+higher-m))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -96,9 +97,9 @@ func (v *newton) unreliable() bool {
 	case kind == losses.Binary && (v.cutOff() || v.separated()):
 		return true
 	}
-	limit := 2.0
+	limit := tuning.ScoresOff
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
-		limit = 0.4
+		limit = tuning.ScoresOffLog
 	}
 	variance, missed := v.stepErrors()
 	square := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, v.in.short.Noise(len(v.theta)))) + mat.Trace(v.in.curve.inverse)*missed/float64(len(v.theta))
@@ -116,7 +117,7 @@ func (v *newton) besideMean() bool {
 	variance, _ := v.stepErrors()
 	variance += v.scatter.m.At(v.in.run.D, v.in.run.D) / v.in.run.N
 	sd := math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*v.in.curve.inverse.At(v.in.run.D, v.in.run.D))
-	return math.Abs(b-v.in.labels.Bias) > 3.5*math.Hypot(sd, 0.1*floats.Norm(u, 2))
+	return math.Abs(b-v.in.labels.Bias) > tuning.MeanOff*math.Hypot(sd, tuning.MeanRoom*floats.Norm(u, 2))
 }
 
 // cutOff reports whether gradients of classes vary by less than two fifths of what their
@@ -124,7 +125,7 @@ func (v *newton) besideMean() bool {
 // rows may cancel.
 func (v *newton) cutOff() bool {
 	noise := v.scatterNoise() * mat.Norm(v.in.short.From(v.in.curve.inverse), 2) / float64(len(v.theta))
-	return v.dispersion()+float64(3*noise) < 0.4/float64(max(1, v.in.run.Problem.Facts.PersonRows))
+	return v.dispersion()+float64(tuning.CutOffSurely*noise) < tuning.CutOffPart/float64(max(1, v.in.run.Problem.Facts.PersonRows))
 }
 
 // separated reports whether the features tell the classes of nearly all rows: scores that differ
@@ -137,5 +138,5 @@ func (v *newton) separated() bool {
 	constant := make([]float64, v.in.run.D+1)
 	constant[v.in.run.D] = v.in.labels.Bias
 	curvature := v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
-	return curvature < v.in.labels.Curvature/6 || v.distance(constant) > 9*curvature
+	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || v.distance(constant) > tuning.SeparatedScores*tuning.SeparatedScores*curvature
 }

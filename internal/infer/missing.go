@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -18,7 +19,7 @@ func (v *newton) cutLength() float64 {
 	if kind := v.in.run.Problem.Loss.Labels(); kind == losses.Binary || kind == losses.Real || v.scatter.m == nil {
 		return length
 	}
-	return length * math.Sqrt(math.Min(math.Max(v.dispersion(), 1), 16))
+	return length * math.Sqrt(math.Min(math.Max(v.dispersion(), 1), tuning.DispersionMost))
 }
 
 // restored is the mean of what the clip cuts off of a mean gradient, at a point.
@@ -26,7 +27,7 @@ func (v *newton) cutLength() float64 {
 func (v *newton) restored(at []float64) []float64 {
 	whole, norm := v.alongWeights(at)
 	length := v.cutLength()
-	floats.Scale(length*v.clip.cut.along.mean/math.Max(norm, 0.25), whole)
+	floats.Scale(length*v.clip.cut.along.mean/math.Max(norm, tuning.AlongLeast), whole)
 	if v.in.constant > 0 {
 		whole[v.in.run.D] = length * v.clip.cut.constant.mean
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // newtonShares are those of the steps, of what is left.
-var newtonShares = []float64{0.2, 0.36, 0.44}
+var newtonShares = []float64{tuning.FirstStep, tuning.SecondStep, tuning.ThirdStep}
 
 // newtonStep began at a point, with noise of the given standard deviation in the mean
 // gradient.
@@ -51,7 +52,7 @@ func (v *newton) walk(done int) error {
 	if v.in.varies() {
 		again = v.in.curveShare()
 	}
-	left, at, total := v.in.run.Pool.Left-scatterShare-again, v.in.pilot, 0.0
+	left, at, total := v.in.run.Pool.Left-tuning.ScatterShare-again, v.in.pilot, 0.0
 	var first *mat.SymDense // the Hessian at the pilot
 	for t, fraction := range newtonShares {
 		u, b := v.in.split(v.in.short.Stretch(at))
@@ -132,7 +133,7 @@ func (v *newton) average(ways [][]float64) {
 	for t := range v.steps {
 		v.steps[t].weight /= total
 	}
-	for range 3 {
+	for range tuning.AverageRounds {
 		theta := make([]float64, len(v.in.pilot))
 		for t, s := range v.steps {
 			growth := 1.0 // the first way has the Hessians at both ends
@@ -163,9 +164,9 @@ func (v *newton) moveHessian() error {
 // half again where it knows the Hessian at both ends. Counts and amounts, whose curvature
 // changes with their means, take more, though along the intercept that is known.
 func (v *newton) nonlinearity(from []float64) float64 {
-	square, fraction := v.distance(from), 0.25
+	square, fraction := v.distance(from), tuning.Nonlinear
 	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
-		fraction = 0.3
+		fraction = tuning.NonlinearLog
 	}
 	further := square
 	if v.in.curve.at != nil {
@@ -203,7 +204,7 @@ func (v *newton) shortened(noise float64) []float64 {
 // spread releases the scatter of clipped gradients at a point.
 func (v *newton) spread(u []float64, b float64) error {
 	answer, err := v.in.gradients.Scatter(v.in.run.Task.Ctx, u, b, v.in.slope(v.clip.bound))
-	packed, err := v.in.run.Pool.Draw(scatterShare, answer, err)
+	packed, err := v.in.run.Pool.Draw(tuning.ScatterShare, answer, err)
 	if err != nil {
 		return err
 	}
@@ -221,5 +222,5 @@ func (v *newton) spread(u []float64, b float64) error {
 
 // scatterNoise is the standard deviation in each number of the packed scatter per row.
 func (v *newton) scatterNoise() float64 {
-	return math.Sqrt2 * v.clip.bound * v.clip.bound / (v.in.run.NMu() * math.Sqrt(scatterShare))
+	return math.Sqrt2 * v.clip.bound * v.clip.bound / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
 }

@@ -10,19 +10,8 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
-)
-
-// The shares of μ² that inference takes beside the pilot's. What is left is for the gradients.
-const (
-	boundShare   = 0.015 // each histogram of √φ”·‖x̃‖
-	leastCurve   = 0.03  // a Hessian
-	mostFirst    = 0.06  // the one at the pilot
-	mostCurve    = 0.25  // the next
-	clipShare    = 0.04  // the histogram of gradient norms, by which the wide clip is chosen
-	skewShare    = 0.01  // and that of residuals on both sides
-	lengthShare  = 0.03  // that of rows' norms, where a rare class may hide in the noise
-	scatterShare = 0.02
 )
 
 // space is the coordinates of an inference after its pilot. A point is θ, the weights of the
@@ -66,12 +55,12 @@ func (v *space) enframe() error {
 	if err != nil {
 		return err
 	}
-	hidden := func(known float64) bool { return known < 0.8 }
+	hidden := func(known float64) bool { return known < tuning.CurvatureHidden }
 	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round
 		v.normBound = normBound
-		return v.curveAt(v.pilot, v.hessianShare(normBound, v.labels.Curvature, mostCurve))
+		return v.curveAt(v.pilot, v.hessianShare(normBound, v.labels.Curvature, tuning.CurveMostShare))
 	}
-	share := v.hessianShare(normBound, v.labels.Curvature, mostFirst)
+	share := v.hessianShare(normBound, v.labels.Curvature, tuning.FirstCurveMostShare)
 	packed, noise, err := v.hessianAt(v.pilot, normBound, share)
 	if err != nil {
 		return err
@@ -119,34 +108,34 @@ func (v *space) turn(packed []float64, rho float64) error {
 func (v *space) rowBound() (float64, error) {
 	f, dim := v.labels, float64(len(v.pilot))
 	u, b := v.split(v.pilot)
-	typical := 3 * math.Sqrt(math.Min(f.Steepest, 8*f.Curvature)*dim)
-	far := histogram.Geometric(8*typical, 2, 2)
-	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, 0.25), 10)...)
-	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, 1e-6), f.Steepest)
-	h, err := v.run.Read(boundShare, edges, answer, err)
+	typical := tuning.RowTypical * math.Sqrt(math.Min(f.Steepest, tuning.CurvatureSteepest*f.Curvature)*dim)
+	far := histogram.Geometric(tuning.RowFar*typical, 2, 2)
+	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, tuning.FineEdges), tuning.RowEdges)...)
+	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, estimate.NoIntercept), f.Steepest)
+	h, err := v.run.Read(tuning.RowBoundShare, edges, answer, err)
 	if err != nil {
 		return 0, err
 	}
 	shown := false
 	for j := range len(far) + 1 {
-		shown = shown || h.Above[j] > 4*h.SD(j)
+		shown = shown || h.Above[j] > tuning.RowSurely*h.SD(j)
 	}
 	if !shown {
 		h = h.From(len(far))
 	}
-	return h.SmallestFromBelow(v.run.N*math.Min(10*dim/v.run.NMu(), 0.05), 3), nil
+	return h.SmallestFromBelow(v.run.N*math.Min(tuning.RowCut*dim/v.run.NMu(), tuning.RowCutMost), tuning.EdgeSurely), nil
 }
 
 // hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of
 // its mean curvature, within limits.
 func (v *space) hessianShare(normBound, curvature, most float64) float64 {
 	whole := v.operatorNorm(v.hessianNoise(normBound, 1))
-	return math.Min(math.Max(math.Pow(5*whole/curvature, 2), leastCurve), most)
+	return math.Min(math.Max(math.Pow(tuning.CurveNoise*whole/curvature, 2), tuning.CurveLeastShare), most)
 }
 
 // curveShare is that of the Hessian in the coordinates in which the first one is round.
 func (v *space) curveShare() float64 {
-	return v.hessianShare(v.normBound, mat.Trace(v.curve.hessian.m)/float64(len(v.pilot)), mostCurve)
+	return v.hessianShare(v.normBound, mat.Trace(v.curve.hessian.m)/float64(len(v.pilot)), tuning.CurveMostShare)
 }
 
 // hessianNoise is the standard deviation in each number of a packed Hessian per row.
@@ -190,7 +179,7 @@ func (v *space) slope(clip float64) curator.Slope {
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
 // released in: noise in all directions grows with the longest rows' squares.
 func (v *space) shortenLevels() error {
-	short, err := v.frame.Shorten(math.Max(v.run.LevelNormBound(1), 1.5*math.Sqrt(float64(v.run.D))))
+	short, err := v.frame.Shorten(math.Max(v.run.LevelNormBound(1), tuning.ShortHessian*math.Sqrt(float64(v.run.D))))
 	if err != nil || short == nil {
 		return err
 	}
@@ -262,7 +251,7 @@ func (v *space) growth(at []float64) float64 {
 	if math.IsNaN(growth) { // both are beyond what numbers hold
 		return 1
 	}
-	return math.Min(math.Max(growth, 0.2), 5)
+	return math.Min(math.Max(growth, 1/tuning.GrowthMost), tuning.GrowthMost)
 }
 
 // damping is the fraction to go of a first step that moves scores by the given size, typically.
