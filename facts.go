@@ -211,20 +211,6 @@ func levelsOfTable(features []table.Feature) (groups [][]int) {
 	return groups
 }
 
-// levelsAmong are those of some of the columns, in ascending order, by their places there.
-func levelsAmong(groups [][]int, columns []int) (out [][]int) {
-	for _, group := range groups {
-		var left []int
-		for _, j := range group {
-			if k, found := slices.BinarySearch(columns, j); found {
-				left = append(left, k)
-			}
-		}
-		out = append(out, left)
-	}
-	return out
-}
-
 // places are those of the columns, by their names; none without groups of levels.
 func (s Schema) places() map[string]int {
 	if len(s.OneHot) == 0 {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
@@ -274,4 +275,12 @@ func (f *frankWolfe) selected(columns int) Shape {
 // selectedBound is the bound on a row of so many columns.
 func (f *frankWolfe) selectedBound(columns int) float64 {
 	return math.Min(f.shape.rowBound(), f.EntryBound*math.Sqrt(float64(columns)))
+}
+
+// train releases what the comment of FrankWolfe lists.
+func (f *frankWolfe) train(r *run) ([]float64, error) {
+	return estimate.FrankWolfe{
+		Rest: f.rest.estimate, Pooled: f.pooled, Features: f.shape.features(), Steps: f.Steps, Moves: f.moves(),
+		Clip: f.Clip, EntryBound: f.EntryBound, Radius: f.radius, By: f.by, Refit: f.Output == Refit, BoundOn: f.selectedBound,
+	}.Fit(r.task())
 }

@@ -14,7 +14,7 @@ import (
 // estimators are the files whose numbers have names.
 var estimators = []string{
 	"internal/estimate/*.go", "internal/infer/*.go", "internal/histogram/*.go", "internal/evaluate/*.go",
-	"standardised.go", "auto.go", "frankwolfe*.go", "start.go", "smooth.go", "noisygd*.go",
+	"standardised.go", "auto.go", "frankwolfe.go", "start.go", "noisygd*.go",
 }
 
 // Estimators' numbers have names: outside of constants of a package, and of lists of numbers, of which

@@ -48,8 +48,9 @@ func TestDoorFields(t *testing.T) {
 	s := parsed(t, module)
 	for name, want := range map[string]string{
 		"Dataset": "data *curator.Data, facts dpglm.Facts",
-		// library is a constant of the program that trained, and thresholds are the loss's.
-		"Model":      "weights []float64, facts dpglm.Facts, columns int, loss string, labels losses.Labels, link losses.Link, offset float64, ledger *dpglm.Ledger, library string, thresholds []float64",
+		// library is a constant of the program that trained, and what a response has is the loss's.
+		"Model":      "weights []float64, facts dpglm.Facts, columns int, response dpglm.response, offset float64, ledger *dpglm.Ledger, library string",
+		"response":   "loss string, labels losses.Labels, link losses.Link, thresholds []float64",
 		"ClassModel": "weights [][]float64, loss string, link losses.Link, facts dpglm.Facts, columns int, ledger *dpglm.Ledger, library string",
 	} {
 		fields := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
