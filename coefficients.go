@@ -71,7 +71,10 @@ func coefficients(facts Facts, columns int, weights []float64, offset float64) (
 	if err != nil {
 		return nil, err
 	}
-	out, intercept := named(facts, columns), offset
+	out, intercept := make([]table.Coefficient, columns), offset
+	for j, f := range features(facts, columns) {
+		out[j].Feature = f
+	}
 	if facts.intercept() {
 		intercept += weights[columns]
 	}
@@ -85,22 +88,25 @@ func coefficients(facts Facts, columns int, weights []float64, offset float64) (
 	return append(out, table.Coefficient{Feature: table.Feature{Name: table.Intercept}, Value: intercept}), nil
 }
 
-// named are the coefficients of a matrix's columns, without values.
-func named(facts Facts, columns int) []table.Coefficient {
-	out := make([]table.Coefficient, columns)
+// features are those of the encoded rows, in their order.
+func features(facts Facts, columns int) []table.Feature {
+	if e := encoderOf(facts); e != nil {
+		return e.Features()
+	}
+	out := make([]table.Feature, columns)
 	schema, ok := facts.(Schema)
 	for j := range out {
 		name := fmt.Sprintf("x%d", j+1)
 		if ok {
 			name = schema.Columns[j]
 		}
-		out[j].Feature = table.Feature{Name: name, Columns: []string{name}, Levels: []string{""}, Block: j}
+		out[j] = table.Feature{Name: name, Columns: []string{name}, Levels: []string{""}, Block: j}
 	}
 	at := schema.places()
 	for group, names := range schema.OneHot {
 		first := at[names[0]]
 		for _, name := range names {
-			out[at[name]].Feature = table.Feature{Name: name, Columns: []string{group},
+			out[at[name]] = table.Feature{Name: name, Columns: []string{group},
 				Levels: []string{strings.TrimPrefix(name, group+"=")}, OneHot: true, Block: first, Group: group}
 		}
 	}

@@ -56,7 +56,7 @@ func TestLevelsOfManyColumns(t *testing.T) {
 		group := [2]string{"even", "odd"}[j%2]
 		wide.OneHot[group] = append(wide.OneHot[group], name)
 	}
-	groups, all := levelsOf(wide), named(wide, columns)
+	groups, all := levelsOf(wide), features(wide, columns)
 	for j, c := range all {
 		if c.Block != j%2 || c.Name != wide.Columns[j] || groups[j%2][j/2] != j {
 			t.Fatalf("column %d is %v of block %d, and %d is in its place", j, c, c.Block, groups[j%2][j/2])

@@ -66,12 +66,12 @@ func newInference(m *Model, confidence float64, budget string, rows int, l *infe
 	}
 	f := &Inference{model: m, confidence: confidence, budget: budget, rows: rows, law: l}
 	raw := rawUnits(enc.Scale, enc.Shift, m.columns, len(m.weights))
-	names := f.names(raw.RawMatrix().Rows)
 	if e := m.Encoder(); e != nil {
-		if raw, names, err = tableUnits(e); err != nil {
+		if raw, err = tableUnits(e); err != nil {
 			return nil, err
 		}
 	}
+	names := m.names(raw.RawMatrix().Rows)
 	estimates := make([]float64, len(names))
 	mat.NewVecDense(len(names), estimates).MulVec(raw, mat.NewVecDense(len(m.weights), m.weights))
 	if m.offset != 0 && len(names) > m.columns {
@@ -111,26 +111,16 @@ func rawUnits(scale, shift []float64, columns, weights int) *mat.Dense {
 }
 
 // names are the coefficients', without estimates.
-func (f *Inference) names(count int) []Coefficient {
+func (m *Model) names(count int) []Coefficient {
 	list := make([]Coefficient, count)
-	for j := range list {
-		list[j].Name = fmt.Sprintf("x%d", j+1)
-		if j == f.model.columns {
-			list[j].Name = InterceptName
+	for j, f := range features(m.facts, m.columns) {
+		list[j] = Coefficient{Name: f.Name, Group: f.Group}
+		if f.OneHot {
+			list[j].Level = strings.Join(f.Levels, ":")
 		}
 	}
-	s, ok := f.model.facts.(Schema)
-	if !ok {
-		return list
-	}
-	for j, name := range s.Columns {
-		list[j].Name = name
-	}
-	for group, columns := range s.OneHot {
-		for _, name := range columns {
-			c := &list[slices.Index(s.Columns, name)]
-			c.Group, c.Level = group, strings.TrimPrefix(name, group+"=")
-		}
+	if count > m.columns {
+		list[m.columns].Name = InterceptName
 	}
 	return list
 }
@@ -248,28 +238,20 @@ func (f *Inference) Covariance() *mat.SymDense {
 }
 
 // tableUnits are the rows that turn weights of a table's features into coefficients of its
-// columns, the intercept's last, with their names: [table.Encoder.Units] is linear.
-func tableUnits(e *table.Encoder) (*mat.Dense, []Coefficient, error) {
-	features := e.Features()
-	d := len(features)
-	raw, names := mat.NewDense(d+1, d+1, nil), make([]Coefficient, d+1)
+// columns, the intercept's last: [table.Encoder.Units] is linear.
+func tableUnits(e *table.Encoder) (*mat.Dense, error) {
+	d := len(e.Features())
+	raw := mat.NewDense(d+1, d+1, nil)
 	for j := range d + 1 {
 		unit := make([]float64, d+1)
 		unit[j] = 1
 		coefficients, intercept, err := e.Units(unit[:d], unit[d])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		raw.SetCol(j, append(coefficients, intercept))
 	}
-	for j, f := range features {
-		names[j] = Coefficient{Name: f.Name, Group: f.Group}
-		if f.OneHot {
-			names[j].Level = strings.Join(f.Levels, ":")
-		}
-	}
-	names[d].Name = InterceptName
-	return raw, names, nil
+	return raw, nil
 }
 
 // String prints the table that statistics packages print, and what isn't determined.
