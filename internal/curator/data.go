@@ -59,7 +59,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 }
 
 // with returns a table of the given rows of d, in that order, with what belongs to them.
-func (d *Data) with(table *rows.Table, order []int, token *release.Rows) *Data {
+func with(d *Data, table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held
 	of.table, of.labels, of.offsets, of.rows = table, blocks.Gather(d.labels, order), blocks.Gather(d.offsets, order), token
 	return &Data{&of}
@@ -76,7 +76,7 @@ func (d *Data) Rows() *release.Rows { return d.rows }
 // random order that depends on the seed and on their number only.
 func (d *Data) Split(seed uint64, sizes ...int) []*Data {
 	tokens := d.rows.Split(fmt.Sprintf("permuted by seed %d, sizes %d", seed, sizes), len(sizes))
-	return d.cut(permutation(d.Len(), seed), sizes, tokens)
+	return cutInto(d, permutation(d.Len(), seed), sizes, tokens)
 }
 
 // Cut cuts the persons, in their order, into disjoint parts whose sizes differ by at
@@ -86,7 +86,7 @@ func (d *Data) Cut(parts int) []*Data {
 	for i := range order {
 		order[i] = i
 	}
-	return d.cut(order, evenly(d.Len(), parts), d.rows.Split("in order", parts))
+	return cutInto(d, order, evenly(d.Len(), parts), d.rows.Split("in order", parts))
 }
 
 // permutation returns a public random order of n persons.
@@ -103,18 +103,18 @@ func evenly(n, parts int) []int {
 	return sizes
 }
 
-func (d *Data) cut(order, sizes []int, tokens []*release.Rows) []*Data {
+func cutInto(d *Data, order, sizes []int, tokens []*release.Rows) []*Data {
 	parts := make([]*Data, len(sizes))
-	d, order = d.arranged(order)
+	d, order = arranged(d, order)
 	for k, size := range sizes {
-		parts[k] = d.pick(order[:size], tokens[k])
+		parts[k] = pick(d, order[:size], tokens[k])
 		order = order[size:]
 	}
 	return parts
 }
 
-func (d *Data) pick(persons []int, token *release.Rows) *Data {
-	return d.with(d.table.Pick(persons), d.table.RowsOf(persons), token)
+func pick(d *Data, persons []int, token *release.Rows) *Data {
+	return with(d, d.table.Pick(persons), d.table.RowsOf(persons), token)
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are

@@ -26,7 +26,7 @@ func TestPickedRowsKeepTheirLabels(t *testing.T) {
 		part *Data
 		rows []int
 	}{
-		"part": {d.pick(first, nil), first}, "part of a part": {d.pick(first, nil).pick(second, nil), []int{11, 30, 0, 2, 2}},
+		"part": {pick(d, first, nil), first}, "part of a part": {pick(pick(d, first, nil), second, nil), []int{11, 30, 0, 2, 2}},
 	} {
 		var labels, features []float64
 		for _, i := range c.rows {

@@ -20,7 +20,7 @@ func (d *Data) Own(facts Owners) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := d.with(table, order, release.NewRows())
+	owned := with(d, table, order, release.NewRows())
 	owned.ordered = facts.Coins != nil
 	return owned, nil
 }

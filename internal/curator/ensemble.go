@@ -27,11 +27,11 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 	if err := d.Check(loss); err != nil {
 		return nil, err
 	}
-	e := &Ensemble{models: make([][]float64, parts), origin: d.origin(), predict: prediction(loss)}
+	e := &Ensemble{models: make([][]float64, parts), origin: originOf(d), predict: prediction(loss)}
 	e.low, e.high = LabelRange(loss.Labels(), d.For(loss).labelBound)
-	d, order := d.arranged(permutation(d.Len(), seed))
+	d, order := arranged(d, permutation(d.Len(), seed))
 	for i, size := range evenly(d.Len(), parts) {
-		sums, err := d.pick(order[:size], nil).Under(loss)
+		sums, err := pick(d, order[:size], nil).Under(loss)
 		if err != nil {
 			return nil, err
 		}

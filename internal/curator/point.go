@@ -19,7 +19,7 @@ type origin struct {
 	encoding Encoding
 }
 
-func (d *Data) origin() origin { return origin{d.rows, *d.table.Encoding()} }
+func originOf(d *Data) origin { return origin{d.rows, *d.table.Encoding()} }
 
 // Point is a weight vector that was computed from rows without noise. It can't be
 // read: its weights, and its score at a query, are answers.
@@ -48,7 +48,7 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
 	norm := float64(radius * (1 + float64(float64(s.Dim()+16)*0x1p-52))) // of what Project returns
-	return Point{w, math.Min(delta+float64(2*tolerance), 2*norm), norm, s.data.origin()}, err
+	return Point{w, math.Min(delta+float64(2*tolerance), 2*norm), norm, originOf(s.data)}, err
 }
 
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².

@@ -57,5 +57,5 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
 	rounding := float64(2 * unit * (float64((d+16)*held) + float64(8*eta*slope)))
 	apart := t * (eta*(float64(s.s.Diameter(held))+float64(2*float64(s.s.GradientError(held, math.Inf(1)))))/n + rounding) * (1 + float64(4e-16*(t+8)))
-	return Point{w, math.Min(apart, 2*held), held, s.data.origin()}, nil
+	return Point{w, math.Min(apart, 2*held), held, originOf(s.data)}, nil
 }

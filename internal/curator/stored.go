@@ -97,7 +97,7 @@ func WriteFile(ctx context.Context, path string, x mat.Matrix, labels []float64,
 
 // arranged returns data and an order of its persons that are the given order of d's. Rows in
 // a file are copied once, in that order, not once for each part.
-func (d *Data) arranged(order []int) (*Data, []int) {
+func arranged(d *Data, order []int) (*Data, []int) {
 	if !d.Stored() {
 		return d, order
 	}
@@ -105,7 +105,7 @@ func (d *Data) arranged(order []int) (*Data, []int) {
 	for k := range persons {
 		persons[k] = k
 	}
-	return d.pick(order, d.rows), persons
+	return pick(d, order, d.rows), persons
 }
 
 // Stored reports whether the rows lie in a file.

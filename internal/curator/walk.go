@@ -29,7 +29,7 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 	}
 	if d.table.PersonRows() > 1 {
 		table, order := d.table.Single()
-		d = d.with(table, order, d.rows)
+		d = with(d, table, order, d.rows)
 	}
 	features, err := d.table.First(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(features[i], features[j]) })
-	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), d.origin()}
+	w := &Walk{make([]float64, len(order)), make([]int, len(order)+1), originOf(d)}
 	for k, i := range order {
 		step := -1
 		if labels[i] > 0 {
