@@ -23,7 +23,7 @@ type Coordinates struct {
 // Coordinates returns the sums at weights of 0 beside an intercept, slopes held to ±clip and
 // features to ±entry, for choices by the given mechanism.
 func (s *Sums) Coordinates(ctx context.Context, clip, entry, intercept float64, by mechanisms.Exponential) (*Coordinates, error) {
-	c, err := s.s.NewCoordinates(ctx, clip, entry, intercept)
+	c, err := questions.NewCoordinates(ctx, s.s, clip, entry, intercept)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func proposals(ctx context.Context, sums *questions.Sums, lambda float64) (value
 		err := sums.Losses(ctx, v, [][]float64{w}, []float64{math.Inf(1)})
 		return v[0]/n + float64(lambda/2*floats.Dot(w, w)), err
 	}
-	if !sums.Curved() || sums.Dim() > newtonDim {
+	if !sums.Bounds().Curved() || sums.Dim() > newtonDim {
 		return value, nil
 	}
 	return value, func(w []float64) (*mat.SymDense, error) {

@@ -27,13 +27,13 @@ const everywhere = 1e300
 // replaced person changes one row's term, whose gradients all lie on one line.
 func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
 	s = &Sums{s.s.Single(), s.data}
-	room := 1 + s.s.Slack()
-	x := s.s.FeatureBound() * room
-	k := s.s.Loss().Constants(everywhere, s.data.labelBound)
+	room := 1 + s.s.Bounds().Slack()
+	x := s.s.Bounds().FeatureBound() * room
+	k := s.s.Bounds().Loss.Constants(everywhere, s.data.labelBound)
 	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda, nil}
 	slope, curvature := o.clip*room, k.Smoothness*x*x
 	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
-		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Loss().Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
+		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Bounds().Loss.Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
 	}
 	return release.NewMinimand(s.data.rows, s.Dim(), slope, curvature, lambda, o.minimise), nil
 }
@@ -57,13 +57,13 @@ func (o *objective) at(theta []float64) []float64 {
 // plus ⟨b, θ⟩: a billionth of what one row's gradient can do, or the rounding floor.
 func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) ([]float64, float64, error) {
 	sums := o.sums.s
-	n, x := float64(sums.Len()), sums.FeatureBound()
+	n, x := float64(sums.Len()), sums.Bounds().FeatureBound()
 	centre := vector.Norm(o.centre)
-	radius := WeightBound(sums.Loss(), o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
+	radius := WeightBound(sums.Bounds().Loss, o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
 	p := &solve.Problem{
 		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
-		Smoothness: float64(n*sums.Constants(radius+centre).Smoothness*x*x) + o.lambda,
-		Error:      sums.GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+normBound)),
+		Smoothness: float64(n*sums.Bounds().Constants(radius+centre).Smoothness*x*x) + o.lambda,
+		Error:      sums.Bounds().GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+normBound)),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, o.at(w), o.clip); err != nil {
@@ -73,7 +73,7 @@ func (o *objective) minimise(ctx context.Context, b []float64, normBound float64
 		floats.Add(g, b)
 		return nil
 	}
-	if sums.Curved() {
+	if sums.Bounds().Curved() {
 		newton := o.newton(ctx)
 		p.Newton = func(w []float64) (func(g []float64) ([]float64, error), error) { return newton(o.at(w)) }
 	}
@@ -122,7 +122,7 @@ func descent(l losses.Loss, y float64) float64 {
 // minimisers add up, and two rows' gradients are at most 2·clip apart. At the minimiser
 // λ‖θ‖ is the length of a mean of gradients, so that ‖θ‖ ≤ clip/λ for any data.
 func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lambda float64) (Point, error) {
-	n, room := float64(s.Len()), 1+s.s.Slack()
+	n, room := float64(s.Len()), 1+s.s.Bounds().Slack()
 	o := &objective{s, clip, lambda * n, centre}
 	theta, tolerance, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
 	norm := float64(clip*room/lambda) + tolerance

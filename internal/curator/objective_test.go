@@ -33,8 +33,8 @@ func TestObjectiveDeclares(t *testing.T) {
 						t.Fatal(err)
 					}
 					slope, declared = m.Slope(), m.Curvature()
-					room := 1 + sums.s.Slack() // computed rows may be longer by that
-					x, k := sums.s.FeatureBound()*room, loss.Constants(everywhere, sampleLabel)
+					room := 1 + sums.s.Bounds().Slack() // computed rows may be longer by that
+					x, k := sums.s.Bounds().FeatureBound()*room, loss.Constants(everywhere, sampleLabel)
 					if m.Curvature() < k.Smoothness*x*x*(1-4*unit) || m.Slope() < math.Min(clip*room, k.Lipschitz*x)*(1-4*unit) {
 						t.Fatalf("%s: slope %.17g and curvature %.17g leave out the rounding of rows", loss.Name(), m.Slope(), m.Curvature())
 					}
@@ -169,14 +169,14 @@ func TestSolversCountRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if least := (sums.s.GradientError(1, clip) + 2*unit*normBound) / lambda; distance < least {
+		if least := (sums.s.Bounds().GradientError(1, clip) + 2*unit*normBound) / lambda; distance < least {
 			t.Errorf("‖b‖ = %g: distance %g, but rounding moves the minimiser by %g", normBound, distance, least)
 		}
 	}
 	for _, radius := range []float64{1, 1e8} {
 		const lambda = 1e-3
 		p := regularised(ctx, sums.s, radius, lambda)
-		if least := sums.s.GradientError(radius, math.Inf(1))/n + 2*unit*lambda*radius; p.Error < least {
+		if least := sums.s.Bounds().GradientError(radius, math.Inf(1))/n + 2*unit*lambda*radius; p.Error < least {
 			t.Errorf("radius %g: error of the gradient %g, of sums and the regulariser %g", radius, p.Error, least)
 		}
 	}

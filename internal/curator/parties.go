@@ -35,7 +35,7 @@ func (d *Data) Agree(ctx context.Context, loss losses.Loss, of Descent) (*Data, 
 		return nil, err
 	}
 	agreed := *d.held
-	if agreed.table, err = sums.s.Agree(ctx, of); err != nil {
+	if agreed.table, err = questions.Agree(ctx, sums.s, of); err != nil {
 		return nil, err
 	}
 	return &Data{&agreed}, nil

@@ -44,7 +44,7 @@ func (p Point) Weights() release.Answer { return release.NewAnswer(p.origin.rows
 // floor, whichever is larger.
 func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, error) {
 	problem := regularised(ctx, s.s, radius, lambda)
-	delta := s.s.Diameter(radius) / (lambda * float64(s.Len()))
+	delta := s.s.Bounds().Diameter(radius) / (lambda * float64(s.Len()))
 	tolerance := math.Max(1e-6*delta, problem.Floor())
 	w, err := problem.Minimize(ctx, tolerance)
 	norm := float64(radius * (1 + float64(float64(s.Dim()+16)*0x1p-52))) // of what Project returns
@@ -53,10 +53,10 @@ func (s *Sums) Minimiser(ctx context.Context, radius, lambda float64) (Point, er
 
 // regularised is the problem of minimising the mean loss plus (λ/2)‖w‖².
 func regularised(ctx context.Context, sums *questions.Sums, radius, lambda float64) *solve.Problem {
-	n, x := float64(sums.Len()), sums.FeatureBound()
-	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: float64(sums.Constants(3*radius).Smoothness*x*x) + lambda}
+	n, x := float64(sums.Len()), sums.Bounds().FeatureBound()
+	p := &solve.Problem{Dim: sums.Dim(), Radius: radius, Convexity: lambda, Smoothness: float64(sums.Bounds().Constants(3*radius).Smoothness*x*x) + lambda}
 	// The mean, the regulariser and the certificate's own arithmetic round too.
-	p.Error = sums.GradientError(radius, math.Inf(1))/n + float64(16*unit*(float64(p.Smoothness*radius)+float64(sums.Constants(radius).Slope*x)))
+	p.Error = sums.Bounds().GradientError(radius, math.Inf(1))/n + float64(16*unit*(float64(p.Smoothness*radius)+float64(sums.Bounds().Constants(radius).Slope*x)))
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, w, math.Inf(1)); err != nil {
 			return err

@@ -116,8 +116,8 @@ func TestDescendByLoop(t *testing.T) {
 				}
 				// Beside the exact step, twice: a sum's error, and a last digit of w.
 				sums := under(t, d, loss)
-				held := math.Min(size, 2/sums.s.GradientSmoothness(radius*(1+1e-14))) * (1 - 2e-15)
-				rounded := held*(sums.s.Diameter(radius)+2*sums.s.GradientError(radius, math.Inf(1)))/n + 2*unit*radius
+				held := math.Min(size, 2/sums.s.Bounds().GradientSmoothness(radius*(1+1e-14))) * (1 - 2e-15)
+				rounded := held*(sums.s.Bounds().Diameter(radius)+2*sums.s.Bounds().GradientError(radius, math.Inf(1)))/n + 2*unit*radius
 				least := math.Min(float64(steps)*rounded, 2*radius)
 				if e.L2 < least {
 					t.Errorf("%s, %d steps of %g: sensitivity %.17g, want at least %.17g with rounding", loss.Name(), steps, size, e.L2, least)

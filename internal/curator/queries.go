@@ -44,7 +44,7 @@ func (p Point) ScoreSensitivity() float64 {
 func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size float64, progress func(done, total int)) (Point, error) {
 	n, d, t := float64(s.Len()), float64(s.Dim()), float64(steps)
 	held := float64(radius * (1 + float64((d+16)*0x1p-52))) // of what Project returns
-	eta := min(size, 2/s.s.GradientSmoothness(held)*(1-1e-15))
+	eta := min(size, 2/s.s.Bounds().GradientSmoothness(held)*(1-1e-15))
 	w, g := make([]float64, s.Dim()), make([]float64, s.Dim())
 	for k := range steps {
 		if err := s.s.Gradient(ctx, g, w, math.Inf(1)); err != nil {
@@ -54,8 +54,8 @@ func (s *Sums) Descend(ctx context.Context, radius float64, steps int, size floa
 		vector.Project(w, radius)
 		progress(k+1, steps)
 	}
-	slope := s.s.FeatureBound() * s.s.Constants(held).Slope
+	slope := s.s.Bounds().FeatureBound() * s.s.Bounds().Constants(held).Slope
 	rounding := float64(2 * unit * (float64((d+16)*held) + float64(8*eta*slope)))
-	apart := t * (eta*(float64(s.s.Diameter(held))+float64(2*float64(s.s.GradientError(held, math.Inf(1)))))/n + rounding) * (1 + float64(4e-16*(t+8)))
+	apart := t * (eta*(float64(s.s.Bounds().Diameter(held))+float64(2*float64(s.s.Bounds().GradientError(held, math.Inf(1)))))/n + rounding) * (1 + float64(4e-16*(t+8)))
 	return Point{w, math.Min(apart, 2*held), held, originOf(s.data)}, nil
 }

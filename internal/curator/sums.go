@@ -40,7 +40,7 @@ type (
 
 // Frame measures the rows in a frame, in one pass.
 func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
-	return s.s.Frame(ctx, s.data.rows, f)
+	return questions.NewFramed(ctx, s.s, s.data.rows, f)
 }
 
 // Labels is the sum of the labels, as the loss has them, or the number of ones where
@@ -51,7 +51,7 @@ func (s *Sums) Labels(ctx context.Context) (release.Answer, error) {
 }
 
 // Curved reports whether the loss tells its second derivative, as Framed.Hessian needs.
-func (s *Sums) Curved() bool { return s.s.Curved() }
+func (s *Sums) Curved() bool { return s.s.Bounds().Curved() }
 
 // Len is the number of persons: that of rows where each is a person's only one.
 func (s *Sums) Len() int { return s.s.Len() }
@@ -65,21 +65,21 @@ func (s *Sums) answer(values []float64, l2 float64) release.Answer {
 
 // Gradient is the sum of the rows' gradients at w, each scaled down to norm clip
 // where it is longer; clip = +Inf is no clip. Its sensitivity is that at ‖w‖:
-// [questions.Sums.GradientSensitivity].
+// [questions.SumBounds.GradientSensitivity].
 func (s *Sums) Gradient(ctx context.Context, w []float64, clip float64) (release.Answer, error) {
 	g := make([]float64, s.Dim())
 	err := s.s.Gradient(ctx, g, w, clip)
-	return s.answer(g, s.s.GradientSensitivity(vector.Norm(w), clip)), err
+	return s.answer(g, s.s.Bounds().GradientSensitivity(vector.Norm(w), clip)), err
 }
 
 // Gradients returns the function that answers with Gradient, for the given number
 // of questions. For the squared loss without clip the sums may come from second
 // moments, formed once: O(Dim²) a question instead of O(rows·Dim).
-func (s *Sums) Gradients(ctx context.Context, clip float64, questions int) (func(w []float64) (release.Answer, error), error) {
-	if _, ok := s.s.Loss().(losses.Squared); !ok || clip < math.MaxFloat64 || !s.momentsPay(questions) {
+func (s *Sums) Gradients(ctx context.Context, clip float64, asked int) (func(w []float64) (release.Answer, error), error) {
+	if _, ok := s.s.Bounds().Loss.(losses.Squared); !ok || clip < math.MaxFloat64 || !s.momentsPay(asked) {
 		return func(w []float64) (release.Answer, error) { return s.Gradient(ctx, w, clip) }, nil
 	}
-	q, err := s.s.Quadratic(ctx)
+	q, err := questions.NewQuadratic(ctx, s.s)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Sums) Losses(ctx context.Context, models [][]float64, caps, offsets []f
 	for j, c := range caps {
 		scores[j] += offsets[j]
 		// Either sum rounds once more.
-		each[j] = float64(s.s.LossSensitivity(c)) + float64(2.2*unit*(float64(n*c)+math.Abs(offsets[j])))
+		each[j] = float64(s.s.Bounds().LossSensitivity(c)) + float64(2.2*unit*(float64(n*c)+math.Abs(offsets[j])))
 	}
 	return release.NewScores(s.data.rows, scores, each), nil
 }

@@ -236,7 +236,7 @@ func TestRoundingBoundOfGradients(t *testing.T) {
 					if err := s.Gradient(ctx, g[side], w, c.clip); err != nil {
 						t.Fatal(err)
 					}
-					rounding = s.GradientSensitivity(norm(w), c.clip) - math.Min(e.FeatureBound()*loss.Diameter(e.FeatureBound()*norm(w), label), 2*c.clip)
+					rounding = s.Bounds().GradientSensitivity(norm(w), c.clip) - math.Min(e.FeatureBound()*loss.Diameter(e.FeatureBound()*norm(w), label), 2*c.clip)
 				}
 				diff := gap(g[0], g[1], exactGradient(&e, rowA, y[at], w, c.clip), exactGradient(&e, rowB, y[at], w, c.clip))
 				worst = math.Max(worst, diff/rounding)
@@ -361,7 +361,7 @@ func TestRoundingBoundOfLosses(t *testing.T) {
 				if err := s.Losses(ctx, sum[side:side+1], [][]float64{{0}}, []float64{limit}); err != nil {
 					t.Fatal(err)
 				}
-				claimed = s.LossSensitivity(limit)
+				claimed = s.Bounds().LossSensitivity(limit)
 			}
 			y[at] = kept
 			moved, _ := number(sum[1]).minus(number(sum[0])).Float64()

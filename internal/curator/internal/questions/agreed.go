@@ -167,7 +167,7 @@ func (f *agreed) takes(q *partyQuestion) error {
 	if err != nil {
 		return err
 	}
-	normBound := f.sums.normBound(r, f.clip)
+	normBound := f.sums.Bounds().normBound(r, f.clip)
 	own := parties.step(n, normBound)
 	if q.Step != own && q.Step != 2*own && q.Step != own/2 {
 		return check.Fail(check.ErrConfig, "step", q.Step, fmt.Sprintf("must be %g, as the plan has it", own))

@@ -144,7 +144,7 @@ func BenchmarkFramed(b *testing.B) {
 		}
 	}
 	f := Frame{Centre: randomVector(r, d, 1), Matrix: a}
-	framed, err := s.Frame(ctx, whole, f)
+	framed, err := NewFramed(ctx, s, whole, f)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func BenchmarkFramed(b *testing.B) {
 		}},
 		{"moments of sums", func() error { _, err := momentsOf(ctx, table, nil); return err }},
 		{"moments", func() error { _, _, err := heard(framed.Moments(ctx, 3)); return err }},
-		{"frame", func() error { _, err := s.Frame(ctx, whole, f); return err }},
-		{"frame, no matrix", func() error { _, err := s.Frame(ctx, whole, Frame{Centre: f.Centre}); return err }},
+		{"frame", func() error { _, err := NewFramed(ctx, s, whole, f); return err }},
+		{"frame, no matrix", func() error { _, err := NewFramed(ctx, s, whole, Frame{Centre: f.Centre}); return err }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -64,7 +64,7 @@ func planMessage(t *testing.T, n, d int, bound float64) (question []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Agree(ctx, Descent{Steps: 1, Clip: 1, Radius: 1, Mu: 1}); !errors.Is(err, errNobody) {
+	if _, err := Agree(ctx, s, Descent{Steps: 1, Clip: 1, Radius: 1, Mu: 1}); !errors.Is(err, errNobody) {
 		t.Fatal(err)
 	}
 	return question

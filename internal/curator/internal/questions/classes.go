@@ -63,7 +63,7 @@ func (q *classCounts) adder(s *Sums) rows.Adder {
 
 // Frame measures the rows in a frame.
 func (c *Classes) Frame(ctx context.Context, rows *release.Rows, f Frame) (*ClassFramed, error) {
-	r, err := c.s.Frame(ctx, rows, f)
+	r, err := NewFramed(ctx, c.s, rows, f)
 	if err != nil {
 		return nil, err
 	}

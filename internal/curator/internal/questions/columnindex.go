@@ -74,7 +74,7 @@ func (v *Coordinates) moveSparse(j int, delta float64, changed func(j int)) {
 			z[k], y[k] = v.z[i], v.s.labels[i]
 		}
 		v.slopes(c[:n], z[:n], y[:n],
-			func(k int) float64 { return v.s.offset(int(rows[k])) }, func(k int) float64 { return v.s.t.Persons.Share(int(rows[k])) })
+			func(k int) float64 { return v.s.offsets.at(int(rows[k])) }, func(k int) float64 { return v.s.t.Persons.Share(int(rows[k])) })
 		for k, i := range rows {
 			columns = v.change(int(i), c[k], columns)
 		}

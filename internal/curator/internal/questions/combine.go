@@ -28,12 +28,12 @@ type coefficients func(z, beside []float64, lo int)
 // ⟨w, xᵢ⟩, each of which then counts its share. Where totals are
 // asked for, it returns Σ cᵢ and Σ kᵢ, too, kᵢ being what is set beside. A faster way, if
 // there is one, adds what the coefficients would.
-func (s *Sums) combine(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
-	if g, ok := s.summing(); ok {
+func combine(ctx context.Context, s *Sums, dst []float64, of combination) (c, k float64, err error) {
+	if g := summingOf(s.t); g != nil {
 		return 0, 0, g.combine(ctx, dst, s, of)
 	}
 	if s.ask != nil {
-		return s.askFor(ctx, dst, of)
+		return askFor(ctx, s, dst, of)
 	}
 	total, p := s.t.Acquire(), s.t.Enc.Columns
 	defer s.t.Release(total)
@@ -48,21 +48,17 @@ func (s *Sums) combine(ctx context.Context, dst []float64, of combination) (c, k
 type summing interface {
 	combine(ctx context.Context, dst []float64, s *Sums, of combination) error
 	// rounding bounds by how much its rounding can bring two gradients further apart.
-	rounding(s *Sums, r, clip float64) float64
+	rounding(s SumBounds, r, clip float64) float64
 }
 
-func (s *Sums) summing() (g summing, ok bool) {
-	if s.t.Elsewhere() {
-		g, ok = s.t.Place.Remote.(summing)
+// summingOf is who does so for the rows of t, nil for nobody.
+func summingOf(t *rows.Table) summing {
+	if t.Elsewhere() {
+		if g, ok := t.Place.Remote.(summing); ok {
+			return g
+		}
 	}
-	return g, ok
-}
-
-func (s *Sums) rounding(r, clip float64) float64 {
-	if g, ok := s.summing(); ok {
-		return g.rounding(s, r, clip)
-	}
-	return 0
+	return nil
 }
 
 // combined asks for one combination.

@@ -38,7 +38,7 @@ type Coordinates struct {
 }
 
 // NewCoordinates returns the sums at weights of 0, beside an intercept, in one pass.
-func (s *Sums) NewCoordinates(ctx context.Context, clip, entry, intercept float64) (*Coordinates, error) {
+func NewCoordinates(ctx context.Context, s *Sums, clip, entry, intercept float64) (*Coordinates, error) {
 	v := &Coordinates{s: s, clip: clip, entry: entry, step: fixedStep(clip * entry), Unit: fixedStep(clip), intercept: intercept}
 	n := len(s.t.Length)
 	v.z, v.c, v.g = make([]float64, n), make([]float64, n), make([]int64, s.t.Enc.Columns)
@@ -120,14 +120,6 @@ func (v *Coordinates) slopes(c, z, labels []float64, offset, share func(k int) f
 	}
 }
 
-// offset is what row i's score has beside its weights' and the intercept.
-func (s *Sums) offset(i int) float64 {
-	if s.offsets == nil {
-		return 0
-	}
-	return s.offsets[i]
-}
-
 // fixedSum is what a goroutine adds up.
 type fixedSum struct {
 	g     []int64
@@ -182,7 +174,7 @@ func (v *Coordinates) renewRows(a *fixedSum, tile rows.Tile, lo, first, last, j 
 	}
 	lo, hi := lo+first, lo+last
 	v.slopes(v.c[lo:hi], v.z[lo:hi], v.s.labels[lo:hi],
-		func(k int) float64 { return v.s.offset(lo + k) }, func(k int) float64 { return v.s.t.Persons.Share(lo + k) })
+		func(k int) float64 { return v.s.offsets.at(lo + k) }, func(k int) float64 { return v.s.t.Persons.Share(lo + k) })
 	for k, c := range v.c[lo:hi] {
 		a.total += fixed(c, v.Unit)
 		if v.index != nil {

@@ -23,7 +23,7 @@ import (
 // and the intercept there.
 func walked(t *testing.T, s *Sums, clip, entry float64, seed uint64) (v *Coordinates, w []float64, intercept float64) {
 	t.Helper()
-	v, err := s.NewCoordinates(ctx, clip, entry, 0.25)
+	v, err := NewCoordinates(ctx, s, clip, entry, 0.25)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestCoordinatesRoundEachRowOfAPerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := s.NewCoordinates(ctx, 0.5, 1, 0)
+		v, err := NewCoordinates(ctx, s, 0.5, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestCoordinatesReachTheirBound(t *testing.T) {
 		for _, entry := range []float64{1, 0.1, 3e20} {
 			x := mat.NewDense(1, 1, []float64{entry})
 			s := sumsOf(t, x, []float64{1e35}, 1e35, encoding.NewIdentity(1, entry, false), losses.Squared{})
-			v, err := s.NewCoordinates(ctx, clip, entry, 0)
+			v, err := NewCoordinates(ctx, s, clip, entry, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestCoordinatesOfPersons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			owned := s.of(table, order).Shift(blocks.Gather(o.off, order), rows.Range{-offsetEnd, offsetEnd})
+			owned := picked(s, table, order).Shift(blocks.Gather(o.off, order), rows.Range{-offsetEnd, offsetEnd})
 			var w []float64
 			var intercept float64
 			v[side], w, intercept = walked(t, owned, clip, entry, uint64(k))
@@ -269,7 +269,7 @@ func (unsloped) Deriv(z, y float64) float64 {
 func TestCoordinatesHoldAnySlope(t *testing.T) {
 	x := mat.NewDense(2, 1, []float64{1, 1})
 	for _, y := range [][]float64{{0, 0}, {1, 1}, {0, 1}} {
-		v, err := sumsOf(t, x, y, 0, encoding.NewIdentity(1, 1, false), unsloped{}).NewCoordinates(ctx, 0.5, 1, 0)
+		v, err := NewCoordinates(ctx, sumsOf(t, x, y, 0, encoding.NewIdentity(1, 1, false), unsloped{}), 0.5, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestCoordinatesCancelled(t *testing.T) {
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
 	s := sumsOf(t, mat.NewDense(3, 1, nil), []float64{0, 1, 1}, 0, encoding.NewIdentity(1, 1, false), losses.Logistic{})
-	if _, err := s.NewCoordinates(stopped, 1, 1, 0); !errors.Is(err, context.Canceled) {
+	if _, err := NewCoordinates(stopped, s, 1, 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pass that was cancelled: %v", err)
 	}
 }

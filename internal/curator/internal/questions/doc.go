@@ -7,5 +7,5 @@
 // how they are added. Whoever holds the rows is asked the same: this process, a worker (remote.go,
 // worker.go), or parties, who agree to a plan and answer with gradients only (parties.go, workerFile.go).
 //
-// Read asking.go first, then gradient.go, where a question and its sensitivity stand whole.
+// Read asking.go first, then gradient.go, a question, and bounds.go, its sensitivity.
 package questions

@@ -60,7 +60,7 @@ func TestGradientSmoothness(t *testing.T) {
 			continue
 		}
 		sums := sumsOf(t, x, []float64{1}, c.label, encoding.NewIdentity(1, 2, false), c.loss)
-		limit := sums.GradientSmoothness(1)
+		limit := sums.Bounds().GradientSmoothness(1)
 		g, h := make([]float64, 1), make([]float64, 1)
 		for range 100 {
 			a, b := []float64{2*r.Float64() - 1}, []float64{2*r.Float64() - 1}

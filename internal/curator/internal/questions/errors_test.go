@@ -72,7 +72,7 @@ func questionsOf(t *rows.Table, y []float64) map[string]func() error {
 	}
 	framed := func(ask func(r *Framed) error) func() error {
 		return sums(func(s *Sums) error {
-			r, err := s.Frame(ctx, whole, Frame{Scale: []float64{1, 2, 3}})
+			r, err := NewFramed(ctx, s, whole, Frame{Scale: []float64{1, 2, 3}})
 			if err != nil {
 				return err
 			}
@@ -281,7 +281,7 @@ func TestPartiesTellNoCounts(t *testing.T) {
 	s := heldBy(t, x, y, 457, 64, encoding.NewIdentity(3, 9, true), losses.Logistic{})
 	g, w := make([]float64, 4), make([]float64, 4)
 	fit := func() *Sums {
-		of, err := s.Agree(ctx, Descent{Steps: 9, Clip: 0.5, Radius: 1, Mu: 1})
+		of, err := Agree(ctx, s, Descent{Steps: 9, Clip: 0.5, Radius: 1, Mu: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

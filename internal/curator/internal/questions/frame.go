@@ -47,10 +47,10 @@ type Framed struct {
 	keptFor Slope
 }
 
-// Frame measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
+// NewFramed measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
 // that changes nothing needs none.
-func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed, error) {
-	r, err := s.unmeasured(rows, f)
+func NewFramed(ctx context.Context, s *Sums, rows *release.Rows, f Frame) (*Framed, error) {
+	r, err := unmeasured(s, rows, f)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Sums) Frame(ctx context.Context, rows *release.Rows, f Frame) (*Framed,
 }
 
 // unmeasured are the rows in a frame before they are measured.
-func (s *Sums) unmeasured(rows *release.Rows, f Frame) (*Framed, error) {
+func unmeasured(s *Sums, rows *release.Rows, f Frame) (*Framed, error) {
 	d := s.t.Enc.Columns
 	r := &Framed{s: s, rows: rows, f: f, size: 1}
 	switch {
@@ -357,7 +357,7 @@ func (q *InFrame) Key() ([]byte, error) {
 // Find measures a part's rows in the frame.
 func (q *InFrame) Find(t *rows.Table, p *rows.Part, all []float64) error {
 	s := &Sums{t: t}
-	r, err := s.unmeasured(nil, q.Frame)
+	r, err := unmeasured(s, nil, q.Frame)
 	if err != nil {
 		return err
 	}
@@ -367,7 +367,7 @@ func (q *InFrame) Find(t *rows.Table, p *rows.Part, all []float64) error {
 
 // Bind gives the question the rows in its frame.
 func (q *InFrame) Bind(t *rows.Table, all []float64) error {
-	r, err := (&Sums{t: t}).unmeasured(nil, q.Frame)
+	r, err := unmeasured(&Sums{t: t}, nil, q.Frame)
 	if err == nil {
 		r.length, q.r = all, r
 	}

@@ -283,7 +283,7 @@ func TestFramedMatchesItsDefinition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				framed, err := s.Frame(ctx, whole, f)
+				framed, err := NewFramed(ctx, s, whole, f)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -336,7 +336,7 @@ func TestFramedBits(t *testing.T) {
 	for _, procs := range []int{1, 2, 7} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-			framed, err := s.Frame(ctx, whole, f)
+			framed, err := NewFramed(ctx, s, whole, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +355,7 @@ func TestFramedBits(t *testing.T) {
 // A cancelled context ends every pass with its error.
 func TestFramedIsCancelled(t *testing.T) {
 	s, f, u := framedSample(t, losses.Logistic{}, 0)
-	framed, err := s.Frame(ctx, whole, f)
+	framed, err := NewFramed(ctx, s, whole, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestFramedIsCancelled(t *testing.T) {
 	cancel()
 	p := testSlopes["apart"]
 	for name, pass := range map[string]func() error{
-		"frame":           func() error { _, err := s.Frame(done, whole, f); return err },
+		"frame":           func() error { _, err := NewFramed(done, s, whole, f); return err },
 		"sum":             func() error { _, _, err := heard(framed.Sum(done, 1)); return err },
 		"moments":         func() error { _, _, err := heard(framed.Moments(done, 1)); return err },
 		"squares":         func() error { _, _, err := heard(framed.Squares(done)); return err },
@@ -391,13 +391,13 @@ func TestFrameRefusesExtremes(t *testing.T) {
 			scale[j], centre[j] = v, v
 		}
 		for part, frame := range map[string]Frame{"matrix": {Matrix: a}, "scale": {Scale: scale}, "centre": {Centre: centre}} {
-			_, err := s.Frame(ctx, whole, frame)
+			_, err := NewFramed(ctx, s, whole, frame)
 			if refused := errors.Is(err, check.ErrBound); refused != (name != "tiny" || part != "centre") {
 				t.Errorf("%s, %s: %v", part, name, err)
 			}
 		}
 	}
-	if _, err := s.Frame(ctx, whole, Frame{Scale: make([]float64, d)}); err != nil {
+	if _, err := NewFramed(ctx, s, whole, Frame{Scale: make([]float64, d)}); err != nil {
 		t.Errorf("a frame in which all rows are 0: %v", err)
 	}
 }
@@ -428,7 +428,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 		s := sumsOf(t, x, make([]float64, n), 0, enc, losses.Logistic{})
 		a := randomMatrix(r, d, d, 1e4)
 		for name, f := range map[string]Frame{"plain": {}, "centre": {Centre: near}, "matrix": {Centre: near, Matrix: a}, "scale": {Centre: near, Scale: a.RawRowView(0)}} {
-			framed, err := s.Frame(ctx, whole, f)
+			framed, err := NewFramed(ctx, s, whole, f)
 			if err != nil {
 				t.Fatal(err)
 			}

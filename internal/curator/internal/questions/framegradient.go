@@ -15,7 +15,7 @@ import (
 // coefficients make the cᵢ of the scores ⟨u, tᵢx̃ᵢ⟩ and set the kᵢ. Each row counts its share.
 func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float64, error) {
 	sum := make([]float64, r.s.t.Enc.Dim())
-	total, constant, err := r.s.combine(ctx, sum, of)
+	total, constant, err := combine(ctx, r.s, sum, of)
 	for j, m := range r.f.Centre {
 		sum[j] -= float64(m * total)
 	}

@@ -41,7 +41,7 @@ func (q *framedMoments) adder(s *Sums) rows.Adder {
 func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64, lo int) {
 	curvature, _ := losses.CurvatureOf(r.s.loss)
 	return func(z, curvatures []float64, lo int) {
-		r.s.addOffsets(z, lo)
+		r.s.offsets.add(z, lo)
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[k] = c
@@ -138,7 +138,7 @@ type factors func(f, norms []float64, tile rows.Tile, lo int)
 
 // packed returns the packed answer.
 func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
-	m, err := r.s.sumMoments(ctx, q)
+	m, err := sumMoments(ctx, r.s, q)
 	if err != nil {
 		return nil, err
 	}

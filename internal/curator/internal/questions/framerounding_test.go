@@ -31,7 +31,7 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 		var rounding float64
 		for side, row := range pair {
 			x.SetRow(at, row)
-			framed, err := sumsOf(t, c.matrix(t, x), y, 1, e, losses.Squared{}).Frame(ctx, whole, Frame{})
+			framed, err := NewFramed(ctx, sumsOf(t, c.matrix(t, x), y, 1, e, losses.Squared{}), whole, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestLengthsAtEdges(t *testing.T) {
 		for _, v := range candidates {
 			x := mat.NewDense(4, 1, []float64{0.5, 0, v, 9})
 			table := mustTable(t, x, encoding.NewIdentity(1, 1.5, false)).Rebound(part*1.5, 0.5).Pick([]int{3, 2, 1, 0})
-			framed, err := (&Sums{t: table, loss: losses.Logistic{}, labels: make([]float64, 4)}).Frame(ctx, whole, Frame{})
+			framed, err := NewFramed(ctx, (&Sums{t: table, loss: losses.Logistic{}, labels: make([]float64, 4)}), whole, Frame{})
 			if err != nil {
 				t.Fatal(err)
 			}

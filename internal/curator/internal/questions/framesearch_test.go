@@ -72,7 +72,7 @@ func TestFramedBySearch(t *testing.T) {
 				for name, q := range framedQuestions(u) {
 					claimed := 0.0
 					of := func(s *Sums) []float64 {
-						r, err := s.Frame(ctx, whole, coordinates)
+						r, err := NewFramed(ctx, s, whole, coordinates)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -127,7 +127,7 @@ func TestTermsOfFrames(t *testing.T) {
 				term{"the block with the row", 2.2 * encoding.Unit * x * s.block * s.block},
 				term{"the merges", 2.2 * encoding.Unit * x * s.blocks * n}, term{"the squares themselves", 2.2 * encoding.Unit * x * 4 * n})
 		}, 6},
-		{"labels", func(s *framedShape) float64 { return s.sums.labelSensitivity() }, func(s *framedShape) []term {
+		{"labels", func(s *framedShape) float64 { return s.sums.Bounds().labelSensitivity() }, func(s *framedShape) []term {
 			if s.loss.Labels() == losses.Binary {
 				return []term{{"a label's range", 1}}
 			}
@@ -158,7 +158,7 @@ func TestSizesOfFrames(t *testing.T) {
 		{f, frobenius, norm(f.Centre)}, {Frame{Matrix: f.Matrix}, frobenius, 0}, {Frame{Centre: f.Centre}, 1, norm(f.Centre)},
 		{Frame{Scale: []float64{0, 1, -5, 2, 4, 3, 0.1}}, 5, 0},
 	} {
-		r, err := s.Frame(ctx, whole, c.frame)
+		r, err := NewFramed(ctx, s, whole, c.frame)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestSizesOfFrames(t *testing.T) {
 // The answers that are packed moments declare what the terms above are summed for.
 func TestPackedAnswersDeclareTheirBound(t *testing.T) {
 	s, f, u := framedSample(t, losses.Logistic{}, 0)
-	r, err := s.Frame(ctx, whole, f)
+	r, err := NewFramed(ctx, s, whole, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 		one.Set(j, j, 1)
 	}
 	for name, f := range map[string]Frame{"nothing": {}, "scale": {Scale: ones}, "matrix": {Matrix: one}} {
-		framed, err := s.Frame(ctx, whole, f)
+		framed, err := NewFramed(ctx, s, whole, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,14 +43,14 @@ func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
 		if err := s.Losses(ctx, scores, [][]float64{w}, []float64{limit}); err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.Frame(ctx, whole, Frame{})
+		f, err := NewFramed(ctx, s, whole, Frame{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, normBound)); err != nil {
 			t.Fatal(err)
 		}
-		return scores, hessian, s.LossSensitivity(limit), distance
+		return scores, hessian, s.Bounds().LossSensitivity(limit), distance
 	}
 	plainScores, plain, score, distance := answers(0)
 	for _, says := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300, -1, 5} {

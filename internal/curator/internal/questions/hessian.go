@@ -13,12 +13,6 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Curved reports whether the loss tells its second derivative.
-func (s *Sums) Curved() bool {
-	_, ok := losses.CurvatureOf(s.loss)
-	return ok
-}
-
 // Curvatures are the second derivatives of the rows' losses in their scores, 0 where the clip
 // holds the gradient.
 type Curvatures struct {
@@ -35,21 +29,21 @@ func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) (*Curv
 	}
 	c.of = make([]float64, len(s.t.Length))
 	err := s.pass(ctx, nil, func(s *Sums) rows.Adder {
-		weigh, from := s.weighByCurvature(w, clip), s.t.From
+		weigh, from := weighByCurvature(s, w, clip), s.t.From
 		return func(_ *rows.Workspace, tile rows.Tile, lo int) { weigh(c.of[from+lo:from+lo+tile.Rows], tile, lo) }
 	})
 	return c, err
 }
 
 // weighByCurvature sets its first argument to the Curvatures of a tile's rows.
-func (s *Sums) weighByCurvature(w []float64, clip float64) rows.Weigh {
+func weighByCurvature(s *Sums, w []float64, clip float64) rows.Weigh {
 	curvature, _ := losses.CurvatureOf(s.loss)
 	clips := !math.IsInf(clip, 1)
 	var f encoding.Folded
 	s.t.Enc.Fold(w, &f)
 	return func(z []float64, tile rows.Tile, lo int) {
 		s.t.Score(z, tile, lo, &f)
-		s.addOffsets(z, lo)
+		s.offsets.add(z, lo)
 		for k, score := range z {
 			y := s.labels[lo+k]
 			if clips && math.Abs(s.loss.Deriv(score, y)) > clip/s.t.Norm[lo+k] {
@@ -63,7 +57,7 @@ func (s *Sums) weighByCurvature(w []float64, clip float64) rows.Weigh {
 
 // Hessian returns the sum of xᵢxᵢᵀ weighted by Curvatures.
 func (s *Sums) Hessian(ctx context.Context, w []float64, clip float64) (*mat.SymDense, error) {
-	return s.sumMoments(ctx, &hessian{w, clip})
+	return sumMoments(ctx, s, &hessian{w, clip})
 }
 
 // hessian asks for Hessian.
@@ -74,7 +68,9 @@ type hessian struct {
 
 func (*hessian) cut(t *rows.Table) rows.Cut { return t.InMoments(t.Enc.Dim()) }
 
-func (q *hessian) adder(s *Sums) rows.Adder { return s.t.MomentsAdder(s.weighByCurvature(q.W, q.Clip)) }
+func (q *hessian) adder(s *Sums) rows.Adder {
+	return s.t.MomentsAdder(weighByCurvature(s, q.W, q.Clip))
+}
 
 // Weighted sets dst to Σᵢ cᵢ⟨v, xᵢ⟩xᵢ, the product of v and weighted second moments, in one
 // pass.
@@ -98,7 +94,7 @@ func (*weighted) cut(t *rows.Table) rows.Cut { return t.InTiles(t.Enc.Columns + 
 func (q *weighted) adder(s *Sums) rows.Adder {
 	var f encoding.Folded
 	s.t.Enc.Fold(q.V, &f)
-	find := s.weighByCurvature(q.At, q.Clip)
+	find := weighByCurvature(s, q.At, q.Clip)
 	if q.found != nil {
 		of := q.found[s.t.From:]
 		find = func(z []float64, _ rows.Tile, lo int) { copy(z, of[lo:]) }

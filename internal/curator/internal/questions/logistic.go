@@ -39,7 +39,7 @@ func logisticAtOnce(clip float64) atOnce {
 
 // sign sets the rows' norms with their labels' signs, one number to read instead of two, in
 // place of v where it has room, for rows that are added at once. It returns s.
-func (s *Sums) sign(v []float64) *Sums {
+func sign(s *Sums, v []float64) *Sums {
 	_, logistic := s.loss.(losses.Logistic)
 	x, inPlace := s.t.Src.(rows.DenseSource)
 	if logistic && inPlace && x.Order == nil && s.t.Persons == nil && kernel.AddsLogistic(s.t.Enc.Columns) {

@@ -27,7 +27,7 @@ type lossSums struct {
 func (q *lossSums) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Ws)) }
 
 func (q *lossSums) adder(s *Sums) rows.Adder {
-	return s.total(q.Ws, func(score, label float64, j int) float64 {
+	return addEach(s, q.Ws, func(score, label float64, j int) float64 {
 		v := s.loss.Value(score, label)
 		if !math.IsInf(q.Caps[j], 1) {
 			v = withinCap(v, q.Caps[j])
@@ -45,9 +45,9 @@ func withinCap(v, most float64) float64 {
 	return max(0, v)
 }
 
-// total adds to number j what f makes of the rows' scores at w_j and their labels, each row
+// addEach adds to number j what f makes of the rows' scores at w_j and their labels, each row
 // counting its share.
-func (s *Sums) total(ws [][]float64, f func(score, label float64, j int) float64) rows.Adder {
+func addEach(s *Sums, ws [][]float64, f func(score, label float64, j int) float64) rows.Adder {
 	fs := make([]encoding.Folded, len(ws))
 	for j, w := range ws {
 		s.t.Enc.Fold(w, &fs[j])
@@ -56,7 +56,7 @@ func (s *Sums) total(ws [][]float64, f func(score, label float64, j int) float64
 		z := a.Z[:tile.Rows]
 		for j := range fs {
 			s.t.Score(z, tile, lo, &fs[j])
-			s.addOffsets(z, lo)
+			s.offsets.add(z, lo)
 			for k, score := range z {
 				z[k] = f(score, s.labels[lo+k], j)
 			}
@@ -64,13 +64,6 @@ func (s *Sums) total(ws [][]float64, f func(score, label float64, j int) float64
 			a.Sum[j] += vector.Sum(z)
 		}
 	}
-}
-
-// LossSensitivity bounds how far a loss sum with the given cap moves when one
-// row is replaced: each term lies in [0, cap], and rounding adds what
-// GradientSensitivity explains.
-func (s *Sums) LossSensitivity(limit float64) float64 {
-	return limit * (1 + float64(2.2*encoding.Unit*s.t.Layout.Chain(0)))
 }
 
 // Errors sets dst_j to the number of rows whose label, ±1, is not the sign of the
@@ -86,7 +79,7 @@ type errorCounts struct{ Ws [][]float64 }
 func (q *errorCounts) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Ws)) }
 
 func (q *errorCounts) adder(s *Sums) rows.Adder {
-	return s.total(q.Ws, func(score, label float64, _ int) float64 {
+	return addEach(s, q.Ws, func(score, label float64, _ int) float64 {
 		if (score > 0) != (label > 0) {
 			return 1
 		}
@@ -94,26 +87,12 @@ func (q *errorCounts) adder(s *Sums) rows.Adder {
 	})
 }
 
-// labelSensitivity is that of LabelSum: a label's range and, where sums aren't exact,
-// their rounding. That is, with m rows a block, B blocks and labels of at most Y, γ_m·m·Y
-// for the block with the row and u·n·Y for each merge, in each answer.
-func (s *Sums) labelSensitivity() float64 {
-	spread, largest := 2*s.labelBound, s.labelBound
-	switch s.loss.Labels() {
-	case losses.Binary:
-		spread, largest = 1, 0 // counts are exact
-	case losses.Count, losses.Amount:
-		spread = s.labelBound
-	}
-	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.t.Layout.Chain(0))
-}
-
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
 // bound on how far it moves when a row is replaced.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 1)
 	err = s.sum(ctx, values, &labelSum{})
-	return values, s.labelSensitivity(), err
+	return values, s.Bounds().labelSensitivity(), err
 }
 
 // labelSum asks for LabelSum.

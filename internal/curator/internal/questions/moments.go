@@ -28,7 +28,7 @@ func (*moments) adder(s *Sums) rows.Adder {
 }
 
 // sumMoments is sum for second moments.
-func (s *Sums) sumMoments(ctx context.Context, q asked) (*mat.SymDense, error) {
+func sumMoments(ctx context.Context, s *Sums, q asked) (*mat.SymDense, error) {
 	total := kernel.NewMoments(q.cut(s.t).Dim)
 	err := s.sum(ctx, total.Sum, q)
 	return symmetric(total), err
@@ -50,14 +50,14 @@ type Quadratic struct {
 	atZero  []float64
 }
 
-// Quadratic forms the moments, in two passes. The loss must be losses.Squared.
-func (s *Sums) Quadratic(ctx context.Context) (*Quadratic, error) {
+// NewQuadratic forms the moments, in two passes. The loss must be losses.Squared.
+func NewQuadratic(ctx context.Context, s *Sums) (*Quadratic, error) {
 	dim := s.Dim()
 	q := &Quadratic{s: s, atZero: make([]float64, dim)}
 	if err := s.Gradient(ctx, q.atZero, make([]float64, dim), math.Inf(1)); err != nil {
 		return nil, err
 	}
-	m, err := s.sumMoments(ctx, &moments{})
+	m, err := sumMoments(ctx, s, &moments{})
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 // one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
 // zero weights, of the offsets there are.
 func (q *Quadratic) Sensitivity(r float64) float64 {
-	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.FeatureBound()
-	product := (dim + 2) * n * x * (float64(x*r) + q.s.Constants(0).Slope)
-	return q.s.GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.MomentsRounding()) + float64(2.2*encoding.Unit*product)
+	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.Bounds().FeatureBound()
+	product := (dim + 2) * n * x * (float64(x*r) + q.s.Bounds().Constants(0).Slope)
+	return q.s.Bounds().GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.MomentsRounding()) + float64(2.2*encoding.Unit*product)
 }
 
 func init() {

@@ -164,7 +164,7 @@ func TestCancelledMoments(t *testing.T) {
 	_, moments := momentsOf(cancelled, s.t, nil)
 	_, hessian := s.Hessian(cancelled, w, 1)
 	_, curvatures := s.Curvatures(cancelled, w, 1)
-	_, quadratic := s.Quadratic(cancelled)
+	_, quadratic := NewQuadratic(cancelled, s)
 	for _, err := range []error{moments, hessian, curvatures, quadratic} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
@@ -199,7 +199,7 @@ func BenchmarkQuadratic(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	q, err := s.Quadratic(ctx)
+	q, err := NewQuadratic(ctx, s)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,27 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
 
+// offsets are what rows' scores have beside their weights'; nil if all are 0.
+type offsets []float64
+
+// at is row i's.
+func (o offsets) at(i int) float64 {
+	if o == nil {
+		return 0
+	}
+	return o[i]
+}
+
+// add adds those of the rows from lo on to scores.
+func (o offsets) add(z []float64, lo int) {
+	if o == nil {
+		return
+	}
+	for k, offset := range o[lo : lo+len(z)] {
+		z[k] += offset
+	}
+}
+
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
 // over its bound, or for counts and amounts the exposure whose logarithm it is, over the
 // largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)
@@ -26,15 +47,16 @@ type totals struct{ rows.Nothing }
 func (*totals) cut(t *rows.Table) rows.Cut { return t.InTiles(2) }
 
 func (*totals) adder(s *Sums) rows.Adder {
+	most := s.within.Largest()
 	return rows.EachRow(func(i int, sum []float64) {
 		share := s.t.Persons.Share(i)
 		sum[0] += share
 		switch {
-		case s.offsetBound == 0:
+		case most == 0:
 		case s.loss.Labels().FromZero():
 			sum[1] += float64(share * math.Exp(s.offsets[i]-s.within[1]))
 		default:
-			sum[1] += float64(share * (s.offsets[i] / s.offsetBound))
+			sum[1] += float64(share * (s.offsets[i] / most))
 		}
 	})
 }

@@ -103,7 +103,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 	out["solver's Hessian"] = pack(hessian)
 	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), NormBound: 1.2}
 	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}} {
-		framed, err := s.Frame(ctx, whole, f)
+		framed, err := NewFramed(ctx, s, whole, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,12 +155,12 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := plain.of(table, order)
+		s := picked(plain, table, order)
 		persons := []int{4, 0, 299, 17, 100, 101, 102}
 		for k := range 200 {
 			persons = append(persons, 103+k%190)
 		}
-		picked := s.of(s.t.Pick(persons), s.t.RowsOf(persons))
+		picked := picked(s, s.t.Pick(persons), s.t.RowsOf(persons))
 		pickedRows := blocks.Gather(order, s.t.RowsOf(persons))
 		for name, c := range map[string]struct {
 			s    *Sums
@@ -198,9 +198,9 @@ func TestScatterIsOfPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := plain.of(table, order)
+	s := picked(plain, table, order)
 	u, slope := []float64{0.5, 0.1, -0.6}, Slope{Clip: 0.5, Constant: 1}
-	framed, err := s.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+	framed, err := NewFramed(ctx, s, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +210,11 @@ func TestScatterIsOfPersons(t *testing.T) {
 	}
 	want := mat.NewSymDense(4, nil)
 	for p := range 250 {
-		one := s.of(s.t.Pick([]int{p}), s.t.RowsOf([]int{p}))
+		one := picked(s, s.t.Pick([]int{p}), s.t.RowsOf([]int{p}))
 		if len(one.labels) == 0 {
 			continue
 		}
-		f, err := one.Frame(ctx, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
+		f, err := NewFramed(ctx, one, whole, Frame{Centre: []float64{0.1, 0, 0}, Scale: []float64{1, 0.5, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestRoundingOfPersons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.Frame(ctx, whole, Frame{})
+		f, err := NewFramed(ctx, s, whole, Frame{})
 		if err != nil {
 			t.Fatal(err)
 		}

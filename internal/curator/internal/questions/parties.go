@@ -109,15 +109,6 @@ func partiesOf(t *rows.Table) *Parties {
 // errParties is the error of what parties aren't asked.
 var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums of gradients")
 
-// normBound bounds a row's computed gradient at a w of norm r: see GradientSensitivity. The room of
-// a millionth is more than rounding takes.
-func (s *Sums) normBound(r, clip float64) float64 {
-	slack := 1 + s.t.Enc.Slack()
-	x := s.t.Enc.FeatureBound() * slack
-	slope := s.loss.Constants(x*r*slack, s.labelBound).Slope
-	return math.Min(x*slope, clip*slack) * (1 + 1e-6)
-}
-
 // step is the least power of two, of which so many make the longest gradient, in each of n rows,
 // that a sum fits Bits − 1 bits with its sign: see read.
 func (p *Parties) step(n int, normBound float64) float64 {
@@ -130,10 +121,10 @@ func (p *Parties) step(n int, normBound float64) float64 {
 // change the order of numbers, nor moves one by a step. In the ball of a clip they stay, as
 // they get no longer. A sum of up to 2^(Bits−2) steps, whoever added what, is rounded once more
 // when it becomes a float64, by a 2^-53 of that at most, in either of two tables.
-func (at *parted) rounding(s *Sums, r, clip float64) float64 {
+func (at *parted) rounding(s SumBounds, r, clip float64) float64 {
 	p := at.p
 	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
-	return math.Sqrt(float64(s.Dim())) * p.step(s.Len(), s.normBound(r, clip)) * most * (1 + 1e-12)
+	return math.Sqrt(float64(s.enc.Dim())) * p.step(s.layout.N, s.normBound(r, clip)) * most * (1 + 1e-12)
 }
 
 // Descent is what parties are told of a fit before its first question.
@@ -155,7 +146,7 @@ type agreement struct {
 // labels, and count them: what is wrong with one is told before anything is released. It returns
 // the rows for this fit. Other rows are checked when they are opened, and are returned as they
 // are.
-func (s *Sums) Agree(ctx context.Context, of Descent) (*rows.Table, error) {
+func Agree(ctx context.Context, s *Sums, of Descent) (*rows.Table, error) {
 	p, at := partiesOf(s.t), s.t.Place
 	if p == nil {
 		return s.t, nil
@@ -191,7 +182,7 @@ func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combin
 	}
 	fit.lock.Lock()
 	defer fit.lock.Unlock()
-	normBound := s.normBound(vector.Norm(q.W), q.Clip)
+	normBound := s.Bounds().normBound(vector.Norm(q.W), q.Clip)
 	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), normBound), Weights: q.W}
 	question.Bound = normBound / question.Step
 	fit.next++

@@ -67,7 +67,7 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc encodi
 
 // agreedGradient is Gradient of a fit of one question, where parties hold the rows.
 func agreedGradient(s *Sums, dst, w []float64, clip float64) error {
-	t, err := s.Agree(ctx, Descent{Steps: 1, Clip: clip, Radius: math.Max(norm(w), 1), Mu: 1})
+	t, err := Agree(ctx, s, Descent{Steps: 1, Clip: clip, Radius: math.Max(norm(w), 1), Mu: 1})
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func TestPartiesSensitivityHasSteps(t *testing.T) {
 	}
 	parties := heldBy(t, x, y, 3, 24, enc, losses.Logistic{})
 	for _, clip := range []float64{math.Inf(1), 0.25} {
-		more := parties.GradientSensitivity(0, clip) - sums.GradientSensitivity(0, clip)
-		if step := partiesOf(parties.t).step(n, parties.normBound(0, clip)); !(step > 1e-7) || more < math.Sqrt(d)*step*(1-1e-6) {
+		more := parties.Bounds().GradientSensitivity(0, clip) - sums.Bounds().GradientSensitivity(0, clip)
+		if step := partiesOf(parties.t).step(n, parties.Bounds().normBound(0, clip)); !(step > 1e-7) || more < math.Sqrt(d)*step*(1-1e-6) {
 			t.Errorf("clip %g: %g more than in memory, steps are %g", clip, more, step)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := partiesOf(table)
-	q := &partyQuestion{Step: p.step(n, s.normBound(0, math.Inf(1)))}
+	q := &partyQuestion{Step: p.step(n, s.Bounds().normBound(0, math.Inf(1)))}
 	answer := func(v uint64) []uint64 {
 		head := []uint64{1, n, mark(question, 64), v}
 		return append(head, checksum(question, head, 64))
@@ -119,14 +119,14 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 	var sums [2][1]float64
 	for k := range sums {
 		v := uint64(1<<61) + 256 + uint64(k)
-		if most := n * s.normBound(0, math.Inf(1)) / q.Step; float64(v) > most {
+		if most := n * s.Bounds().normBound(0, math.Inf(1)) / q.Step; float64(v) > most {
 			t.Fatalf("%d steps, of %g that rows can have", v, most)
 		}
 		if err := p.read(sums[k][:], answer(v), q.Step, question); err != nil {
 			t.Fatal(err)
 		}
 	}
-	apart, declared := sums[1][0]-sums[0][0], s.rounding(0, math.Inf(1))
+	apart, declared := sums[1][0]-sums[0][0], summingOf(table).rounding(s.Bounds(), 0, math.Inf(1))
 	if apart < 500*q.Step || declared < apart || declared > 3*apart {
 		t.Errorf("one step more is %g more, declared %g", apart, declared)
 	}
@@ -146,7 +146,7 @@ func TestPartiesAnswerForAllRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := make([]float64, d)
-	of, err := s.Agree(ctx, Descent{Steps: 20, Clip: 0.5, Radius: 1, Mu: 1})
+	of, err := Agree(ctx, s, Descent{Steps: 20, Clip: 0.5, Radius: 1, Mu: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestPartiesSensitivity(t *testing.T) {
 						}
 						y[n/2] = float64(k)
 						s := heldBy(t, x, y, 1+r.IntN(n-1), bits, enc, losses.Logistic{})
-						sums[k], declared = make([]float64, s.Dim()), s.GradientSensitivity(norm(w), clip)
+						sums[k], declared = make([]float64, s.Dim()), s.Bounds().GradientSensitivity(norm(w), clip)
 						if err := agreedGradient(s, sums[k], w, clip); err != nil {
 							t.Fatal(err)
 						}

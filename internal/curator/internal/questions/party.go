@@ -145,7 +145,7 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	answer[0], answer[1], answer[2] = 1, uint64(fit.sums.Len()), mark(message, fit.plan.Bits)
 	last := len(answer) - answerTail
 	if of.Question != nil {
-		if err := fit.sums.integers(ctx, answer[answerHead:last], of.Question, fit.clip); err != nil {
+		if err := integers(ctx, fit.sums, answer[answerHead:last], of.Question, fit.clip); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 }
 
 // integers sets dst to the sum of the rows' gradients, each in whole steps.
-func (s *Sums) integers(ctx context.Context, dst []uint64, q *partyQuestion, clip float64) error {
+func integers(ctx context.Context, s *Sums, dst []uint64, q *partyQuestion, clip float64) error {
 	type adding struct {
 		*rows.Workspace
 		sum []uint64

@@ -55,7 +55,7 @@ func TestProjectedRowsAreBoundedAgain(t *testing.T) {
 			for range 3000 {
 				a, sums := gradient(randomVector(r, d, 1), 0)
 				b, _ := gradient(randomVector(r, d, 1), 1)
-				claimed = sums.GradientSensitivity(norm(w), math.Inf(1))
+				claimed = sums.Bounds().GradientSensitivity(norm(w), math.Inf(1))
 				worst = math.Max(worst, distance(a, b))
 				if sums.t.Norm[0] > 0.999*sums.t.Enc.FeatureBound() {
 					lengthened++

@@ -25,7 +25,7 @@ func (s *Sums) Asking(loss losses.Loss, ask func(*Question) error) *Sums {
 }
 
 // askFor is combine by way of ask.
-func (s *Sums) askFor(ctx context.Context, dst []float64, of combination) (c, k float64, err error) {
+func askFor(ctx context.Context, s *Sums, dst []float64, of combination) (c, k float64, err error) {
 	q, p := &Question{s, of, nil}, s.t.Enc.Columns
 	if err := s.ask(q); err != nil {
 		return 0, 0, err
@@ -83,7 +83,7 @@ func (q *joint) frames() (of []rows.Measure) {
 func (q *joint) adder(s *Sums) rows.Adder {
 	t, p, sets, ws := s.t, s.t.Enc.Columns, make([]coefficients, len(q.Of)), make([][]float64, len(q.Of))
 	for j, of := range q.Of {
-		sets[j], ws[j] = of.Of.coefficients(s.as(&of)), of.Of.weights()
+		sets[j], ws[j] = of.Of.coefficients(of.sums(s)), of.Of.weights()
 	}
 	folds, v := t.Enc.FoldAll(ws)
 	size := p + 4
@@ -105,8 +105,8 @@ func (q *joint) adder(s *Sums) rows.Adder {
 	}
 }
 
-// as are the sums over the rows of s under the loss of one that is joined.
-func (s *Sums) as(of *joined) *Sums {
+// sums are those over the rows of s under the loss that is joined.
+func (of *joined) sums(s *Sums) *Sums {
 	if of.s != nil && s.t == of.s.t {
 		return of.s
 	}

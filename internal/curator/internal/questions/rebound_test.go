@@ -155,7 +155,7 @@ func TestReboundRowsAreBounded(t *testing.T) {
 		}
 		s := c.sums(t, x, y, 2)
 		e, worst := &s.t.Enc, 0.0
-		slack := s.boundsAt(0, math.Inf(1)).slack
+		slack := s.Bounds().boundsAt(0, math.Inf(1)).slack
 		if want := 8 * encoding.Unit * (adversarialDim + 16) * e.Offset(); slack != want {
 			t.Fatalf("slack %g, documented %g", slack, want)
 		}
@@ -211,7 +211,7 @@ func TestGradientErrorOnAdversarialSums(t *testing.T) {
 		for j := range zero {
 			zero[j] = number(0)
 		}
-		diff, bound := gap(g, make([]float64, len(g)), exact, zero), s.GradientError(norm(w), c.clip)
+		diff, bound := gap(g, make([]float64, len(g)), exact, zero), s.Bounds().GradientError(norm(w), c.clip)
 		t.Logf("%s: %.2g of the bound", c.name, diff/bound)
 		if diff > bound || diff == 0 {
 			t.Errorf("%s: the gradient is off by %g, bound %g", c.name, diff, bound)

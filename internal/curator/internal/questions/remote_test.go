@@ -190,7 +190,7 @@ func TestRemoteFramesOfBoundedRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range []Frame{{}, {Scale: []float64{1, 0.5, 2}}} {
-				r, err := s.Frame(ctx, whole, f)
+				r, err := NewFramed(ctx, s, whole, f)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -234,7 +234,7 @@ func TestGradientSensitivityBySearch(t *testing.T) {
 				}
 				base := randomMatrix(r, 4, d, 1)
 				y := labelsFor(r, c, 4)
-				bound := sumsOf(t, base, y, c.label, enc, c.loss).GradientSensitivity(norm(w), c.clip)
+				bound := sumsOf(t, base, y, c.label, enc, c.loss).Bounds().GradientSensitivity(norm(w), c.clip)
 				move := func(p []float64) float64 {
 					g := [2][]float64{make([]float64, enc.Dim()), make([]float64, enc.Dim())}
 					for side := range g {
@@ -311,7 +311,7 @@ func TestRoundingBoundOnAdversarialSums(t *testing.T) {
 		x.Set(n/3, 0, -0.123456789)
 		b, exactB := sum()
 		s := sumsOf(t, x, y, 0, enc, losses.Logistic{})
-		rounding := s.GradientSensitivity(0, math.Inf(1)) - 1
+		rounding := s.Bounds().GradientSensitivity(0, math.Inf(1)) - 1
 		exact, _ := exactA.Sub(exactA, exactB).Float64()
 		if diff := math.Abs((a - b) - exact); diff > rounding {
 			t.Errorf("%s: rounding changed the difference by %g, bound %g", order, diff, rounding)
@@ -368,7 +368,7 @@ func TestLossSensitivity(t *testing.T) {
 	high := sum()
 	y[7] = 1
 	low := sum()
-	bound := sumsOf(t, x, y, 0, encoding.NewIdentity(2, 1, false), losses.Logistic{}).LossSensitivity(2)
+	bound := sumsOf(t, x, y, 0, encoding.NewIdentity(2, 1, false), losses.Logistic{}).Bounds().LossSensitivity(2)
 	if high-low > bound || high-low < 0.95*bound {
 		t.Errorf("worst rows move the clipped loss by %g, claimed %g", high-low, bound)
 	}

@@ -188,7 +188,7 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 					s := f.sums(t, loss, []float64{0, 0, 0}, 0)
 					w := make([]float64, s.Dim())
 					w[0] = radius
-					claimed := s.GradientSensitivity(radius, clip)
+					claimed := s.Bounds().GradientSensitivity(radius, clip)
 					worst := f.worstNeighbours(t, loss, gradientAt(t, w, clip), 100)
 					name := fmt.Sprintf("%s, %s, clip %g, r = %g", f.name, loss.Name(), clip, radius)
 					if worst > claimed {
@@ -205,7 +205,7 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 
 func quadratic(t *testing.T, s *Sums) *Quadratic {
 	t.Helper()
-	q, err := s.Quadratic(ctx)
+	q, err := NewQuadratic(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,9 +255,9 @@ func TestScoresBySearch(t *testing.T) {
 		for _, loss := range every {
 			s := f.sums(t, loss, []float64{0, 0, 0}, 0)
 			w := make([]float64, s.Dim())
-			w[0] = 40 / s.FeatureBound()
+			w[0] = 40 / s.Bounds().FeatureBound()
 			const limit = 0.9
-			claimed, worst := s.LossSensitivity(limit), f.worstNeighbours(t, loss, lossesAt(t, w, limit), 60)
+			claimed, worst := s.Bounds().LossSensitivity(limit), f.worstNeighbours(t, loss, lossesAt(t, w, limit), 60)
 			if worst > claimed {
 				t.Errorf("%s, %s: neighbours move the loss sum by %g, claimed %g", f.name, loss.Name(), worst, claimed)
 			}
@@ -307,7 +307,7 @@ func TestSearchCatches(t *testing.T) {
 	}
 	w := []float64{0.7, 0, 0}
 	claim := func(f form, clip float64) float64 {
-		return f.sums(t, loss, []float64{0, 0, 0}, 0).GradientSensitivity(0.7, clip)
+		return f.sums(t, loss, []float64{0, 0, 0}, 0).Bounds().GradientSensitivity(0.7, clip)
 	}
 	for _, c := range []struct {
 		name    string
@@ -322,7 +322,7 @@ func TestSearchCatches(t *testing.T) {
 		{"half of the diameter", gradientAt(t, w, inf), dense, claim(dense, inf) / 2},
 		{"an unclipped gradient", gradientAt(t, w, inf), dense, claim(dense, 0.4)},
 		{"the clip for twice the clip", gradientAt(t, w, 0.4), dense, claim(dense, 0.4) / 2},
-		{"an unclipped score", lossesAt(t, []float64{30, 0, 0}, inf), dense, dense.sums(t, loss, []float64{0, 0, 0}, 0).LossSensitivity(0.9)},
+		{"an unclipped score", lossesAt(t, []float64{30, 0, 0}, inf), dense, dense.sums(t, loss, []float64{0, 0, 0}, 0).Bounds().LossSensitivity(0.9)},
 	} {
 		if worst := c.in.worstNeighbours(t, loss, c.of, 150); worst <= c.claimed {
 			t.Errorf("%s: the search finds %g, claimed %g: the bug goes unnoticed", c.name, worst, c.claimed)

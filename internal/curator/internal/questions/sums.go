@@ -19,9 +19,8 @@ type Sums struct {
 	signed      []float64 // norms with the signs of labels, for rows that are added at once
 	labelCentre float64   // of the labels before they are mapped
 	labelBound  float64
-	offsets     []float64  // what each row's score has beside its weights'; nil if all are 0
-	offsetBound float64    // on their magnitude
-	within      rows.Range // in which they lie
+	offsets     offsets
+	within      rows.Range // in which offsets lie
 	ask         func(*Question) error
 }
 
@@ -52,14 +51,11 @@ func NewSums(t *rows.Table, labels []float64, labelCentre, labelBound float64, l
 			return nil, check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, rows.LabelRule(loss.Labels()))
 		}
 	}
-	return (&Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}).sign(nil), nil
+	return sign((&Sums{t: t, loss: loss, labels: mapped, labelCentre: labelCentre, labelBound: labelBound}), nil), nil
 }
 
 // Len is the table's.
 func (s *Sums) Len() int { return s.t.Len() }
-
-// Loss is the loss that the labels are bound to.
-func (s *Sums) Loss() losses.Loss { return s.loss }
 
 // Dim is the number of weights.
 func (s *Sums) Dim() int { return s.t.Enc.Dim() }
@@ -77,7 +73,7 @@ func (s *Sums) part(p *rows.Part) *Sums {
 			p.Room.Mapped[i], _ = rows.MapLabel(s.loss.Labels(), y, s.labelCentre, s.labelBound) // checked by NewSums
 		}
 		of.labels = p.Room.Mapped
-		p.Room.Signed = of.sign(p.Room.Signed).signed
+		p.Room.Signed = sign(&of, p.Room.Signed).signed
 		of.signed = p.Room.Signed
 	}
 	of.offsets = p.Offsets
@@ -92,11 +88,12 @@ func (s *Sums) Single() *Sums {
 	if s.t.PersonRows() <= 1 {
 		return s
 	}
-	return s.of(s.t.Single())
+	t, order := s.t.Single()
+	return picked(s, t, order)
 }
 
-// of returns the sums over a table of the given rows of s.
-func (s *Sums) of(t *rows.Table, order []int) *Sums {
+// picked returns the sums over a table of the given rows of s.
+func picked(s *Sums, t *rows.Table, order []int) *Sums {
 	picked := *s
 	picked.t, picked.labels, picked.offsets = t, blocks.Gather(s.labels, order), blocks.Gather(s.offsets, order)
 	return &picked
@@ -111,7 +108,7 @@ func (s *Sums) Every(k int) *Sums {
 	for i := 0; i < s.Len(); i += k {
 		persons = append(persons, i)
 	}
-	return s.of(s.t.Pick(persons), s.t.RowsOf(persons))
+	return picked(s, s.t.Pick(persons), s.t.RowsOf(persons))
 }
 
 // pass is the table's, where of says how rows are added that this process reads.
@@ -121,27 +118,13 @@ func (s *Sums) pass(ctx context.Context, dst []float64, of func(s *Sums) rows.Ad
 
 // sum sets dst to the answer to a question.
 func (s *Sums) sum(ctx context.Context, dst []float64, q asked) error {
-	return s.t.Sum(ctx, dst, s.asking(q))
-}
-
-func (s *Sums) asking(q asked) *asking {
-	return &asking{sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, q, s}
+	return s.t.Sum(ctx, dst, &asking{sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, q, s})
 }
 
 // Shift returns the same sums, whose scores have offsets within a range added to them; nil
 // offsets are zeros.
 func (s *Sums) Shift(offsets []float64, within rows.Range) *Sums {
 	shifted := *s
-	shifted.offsets, shifted.within, shifted.offsetBound = offsets, within, within.Largest()
+	shifted.offsets, shifted.within = offsets, within
 	return &shifted
-}
-
-// addOffsets adds those of the rows from lo on to scores.
-func (s *Sums) addOffsets(z []float64, lo int) {
-	if s.offsets == nil {
-		return
-	}
-	for k, offset := range s.offsets[lo : lo+len(z)] {
-		z[k] += offset
-	}
 }

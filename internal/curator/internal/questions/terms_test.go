@@ -240,22 +240,22 @@ func TestTermsOfBounds(t *testing.T) {
 		every int // that must tell at some shape
 	}{
 		{"Encoding.slack", func(s *shape) float64 { return s.encoding.Slack() }, (*shape).slack, 2},
-		{"GradientSensitivity", func(s *shape) float64 { return s.sums.GradientSensitivity(s.radius, s.clip) },
+		{"GradientSensitivity", func(s *shape) float64 { return s.sums.Bounds().GradientSensitivity(s.radius, s.clip) },
 			func(s *shape) []term { return s.gradient(s.clip) }, 9},
-		{"GradientError", func(s *shape) float64 { return s.sums.GradientError(s.radius, s.clip) }, func(s *shape) []term {
+		{"GradientError", func(s *shape) float64 { return s.sums.Bounds().GradientError(s.radius, s.clip) }, func(s *shape) []term {
 			row, normBound, x := s.row()
 			n := float64(s.n)
 			sum := 1.1 * encoding.Unit * s.coefficient(normBound, x) * s.magnitude * n
 			return append(scaled("every row, ", n, row), term{"the rows of a block", sum * s.block},
 				term{"the merges", sum * s.blocks}, term{"the change of coordinates", sum * 8})
 		}, 8},
-		{"LossSensitivity", func(s *shape) float64 { return s.sums.LossSensitivity(0.7) }, func(s *shape) []term {
+		{"LossSensitivity", func(s *shape) float64 { return s.sums.Bounds().LossSensitivity(0.7) }, func(s *shape) []term {
 			sum := 0.7 * 2.2 * encoding.Unit
 			return []term{{"the cap", 0.7}, {"the block with the row", sum * s.block * s.block}, {"the merges", sum * s.blocks * float64(s.n)}}
 		}, 3},
 		{"momentsRounding", func(s *shape) float64 { return s.table.MomentsRounding() },
 			func(s *shape) []term { return s.moments(s.x, 4.1) }, 4},
-		{"GradientSmoothness", func(s *shape) float64 { return s.sums.GradientSmoothness(s.radius) }, func(s *shape) []term {
+		{"GradientSmoothness", func(s *shape) float64 { return s.sums.Bounds().GradientSmoothness(s.radius) }, func(s *shape) []term {
 			slack := total(s.slack())
 			x := s.x * (1 + slack)
 			return []term{{"the square of the rows' bound", x * x * s.loss.Constants(x*s.radius*(1+slack), s.label).Smoothness}}
@@ -315,7 +315,7 @@ func TestQuadraticRoundsOffsets(t *testing.T) {
 	s := shape{n: 3_000_000, columns: 4, bound: 1, loss: losses.Squared{}}
 	s.prepare()
 	added := func(s *Sums) float64 {
-		return (&Quadratic{s: s}).Sensitivity(0) - s.GradientSensitivity(0, math.Inf(1))
+		return (&Quadratic{s: s}).Sensitivity(0) - s.Bounds().GradientSensitivity(0, math.Inf(1))
 	}
 	labels, offsets := *s.sums, *s.sums
 	labels.labelBound, offsets.labelBound = 100, 1

@@ -11,9 +11,9 @@ import (
 // momentsOf are the moments with the given weights of rows; nil weights are ones.
 func momentsOf(ctx context.Context, t *rows.Table, weights []float64) (*mat.SymDense, error) {
 	if weights == nil {
-		return (&Sums{t: t}).sumMoments(ctx, &moments{})
+		return sumMoments(ctx, (&Sums{t: t}), &moments{})
 	}
-	return (&Sums{t: t}).sumMoments(ctx, &weightedMoments{of: weights})
+	return sumMoments(ctx, (&Sums{t: t}), &weightedMoments{of: weights})
 }
 
 // weightedMoments asks for moments with weights of this process.

@@ -323,7 +323,7 @@ func TestWorkersStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	framed, err := s.Frame(ctx, nil, Frame{Centre: make([]float64, d)})
+	framed, err := NewFramed(ctx, s, nil, Frame{Centre: make([]float64, d)})
 	if err != nil {
 		t.Fatal(err)
 	}
