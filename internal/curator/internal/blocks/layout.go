@@ -33,6 +33,15 @@ func (l Layout) Cut(blocks int) Layout {
 	return l
 }
 
+// Moments cuts rows with so many features for sums of their second moments: into fewer blocks
+// than for a gradient's, as merging one costs dim², and at least so many rows a tile that reading
+// and writing all sums for them is cheap.
+func (l Layout) Moments(dim int) Layout {
+	const tileRows = 128
+	of := Layout{N: l.N, TileRows: tileRows, Persons: l.Persons}
+	return of.Cut(min(max(l.N/max(4*tileRows, 2*dim), 2), 64))
+}
+
 // BlockRows is the largest number of rows in a block.
 func (l Layout) BlockRows() int { return l.BlockPersons * l.Persons.MostRows() }
 

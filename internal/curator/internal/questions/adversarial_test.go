@@ -313,7 +313,7 @@ func TestRoundingBoundOfMoments(t *testing.T) {
 				if moments[side], err = momentsOf(ctx, table, nil); err != nil {
 					t.Fatal(err)
 				}
-				exact[side], bound = exactFeatures(&e, row), table.MomentsRounding()
+				exact[side], bound = exactFeatures(&e, row), (&Sums{t: table}).Bounds().momentsRounding()
 			}
 			var off []precise
 			for j := range e.Dim() {

@@ -172,3 +172,18 @@ func (s SumBounds) Curved() bool {
 	_, ok := losses.CurvatureOf(s.Loss)
 	return ok
 }
+
+// momentsRounding bounds the Frobenius distance between how far Moments, without
+// weights, moves when one row is replaced, as computed, and the exact difference of
+// the two rows' xxᵀ. With m rows a block and B blocks:
+//
+//   - blocks without the replaced row have the same bits. An element of the block
+//     with it is the end of a chain of m fused multiply-adds, off by γ_m times the
+//     sum of its terms' magnitudes, and the matrix of these sums has norm at most
+//     m·X²: γ_m·m·X² in each table;
+//   - each of the B merges rounds a sum of norm at most n·X², in each table;
+//   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
+func (s SumBounds) momentsRounding() float64 {
+	l, x := s.layout.Moments(s.enc.Dim()), s.enc.FeatureBound()
+	return x * x * (float64(2.2*encoding.Unit*l.Chain(0)) + float64(4.1*s.enc.Slack()))
+}

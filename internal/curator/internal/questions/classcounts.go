@@ -152,7 +152,7 @@ func (q *Numbers) counting(r *Framed, f func(row []float64, z [][]float64, i, y 
 		for i := range list {
 			list[i] = f(row, z, i, int(r.s.labels[lo+i]))
 		}
-		r.count(a.Sum, q.Edges, list, lo)
+		count(a.Sum, q.Edges, list, r.s.t.Persons, lo)
 	})
 }
 

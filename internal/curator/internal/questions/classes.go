@@ -104,7 +104,7 @@ func (c *ClassFramed) at(p ClassPoint) Pointed { return Pointed{c.r.in(), c.k, p
 func (q *Pointed) scores(r *Framed, add func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int)) rows.Adder {
 	t, ws, shifts := r.s.t, make([][]float64, q.Classes), make([]float64, q.Classes)
 	for k, u := range q.At.U {
-		ws[k], shifts[k] = r.weights(u)
+		ws[k], shifts[k] = r.m.weights(u)
 	}
 	folds, v := t.Enc.FoldAll(ws)
 	return func(a *rows.Workspace, tile rows.Tile, lo int) {
@@ -115,7 +115,7 @@ func (q *Pointed) scores(r *Framed, add func(a *rows.Workspace, z [][]float64, t
 		for k := range z {
 			z[k] = a.Many[k*n : (k+1)*n]
 			for i, v := range z[k] {
-				z[k][i] = float64(rows.Factor(r.shorten, lo+i)*(v-shifts[k])) + q.At.B[k]
+				z[k][i] = float64(rows.Factor(r.norms.shorten, lo+i)*(v-shifts[k])) + q.At.B[k]
 			}
 		}
 		add(a, z, tile, lo)
@@ -182,10 +182,10 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 	for k := range c.k {
 		of := sums[k*stride : (k+1)*stride]
 		t.Enc.Unfold(g, of[:columns], of[columns], of[columns+1])
-		for j, m := range r.f.Centre {
+		for j, m := range r.m.Centre {
 			g[j] -= float64(m * of[columns+2])
 		}
-		values = append(values, r.into(g[:d])...)
+		values = append(values, r.m.into(g[:d])...)
 		if p.Constant > 0 {
 			values = append(values, of[columns+3]*p.Constant)
 		}
@@ -195,7 +195,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 
 func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
 	classes := float64(c.k)
-	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.gradientRounding(p.slope()))
+	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.bounds().gradientRounding(p.slope()))
 }
 
 // classGradient asks for Gradient.
@@ -210,7 +210,7 @@ func (q *classGradient) cut(t *rows.Table) rows.Cut {
 
 func (q *classGradient) adder(s *Sums) rows.Adder {
 	r, t, columns := q.on(s), s.t, s.t.Enc.Columns
-	norms, stride := r.norms(q.Slope.slope()), columns+4
+	norms, stride := r.norms.beside(q.Slope.slope()), columns+4
 	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
 		for i := range tile.Rows {
 			scale := 1.0
@@ -225,7 +225,7 @@ func (q *classGradient) adder(s *Sums) rows.Adder {
 			of := a.Sum[k*stride : (k+1)*stride]
 			t.Persons.Weigh(coefficients, lo)
 			of[columns+3] += vector.Sum(coefficients)
-			r.hold(coefficients, lo)
+			r.norms.hold(coefficients, lo)
 			of[columns+2] += vector.Sum(coefficients)
 		}
 		t.AddTiles(a.Sum, stride, a.Many[:q.Classes*tile.Rows], tile, lo)
@@ -248,13 +248,13 @@ func (q *classNorms) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Edges)
 
 func (q *classNorms) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	own := r.norms(q.Slope.slope())
+	own := r.norms.beside(q.Slope.slope())
 	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
 		lengths := a.Beside[:tile.Rows]
 		for i := range lengths {
 			lengths[i] = length(z, i) * own[lo+i]
 		}
-		r.count(a.Sum, q.Edges, lengths, lo)
+		count(a.Sum, q.Edges, lengths, r.s.t.Persons, lo)
 	})
 }
 

@@ -219,7 +219,7 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := framed.r.gradientSensitivity(p.slope()) - 1.4
+		one := framed.r.bounds().gradientSensitivity(p.slope()) - 1.4
 		if got := (l2 - 1.4) / one; !(math.Abs(got/math.Sqrt(float64(k))-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the clip, %g times that of one", k, l2-1.4, got)
 		}

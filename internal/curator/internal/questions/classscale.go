@@ -17,7 +17,7 @@ import (
 // A replaced row moves it by at most 2·limit in exact arithmetic: a row's term is a number
 // within ±limit whatever its scores are, and 0 where these are no numbers; a person's are
 // weighted means of such. Rounding adds what it adds to the sum of an intercept's slopes, see
-// [Framed.gradientSensitivity].
+// [frameBounds.gradientSensitivity].
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
 	err := c.r.s.sum(ctx, total, &scaleSlope{c.at(at), constant, limit})

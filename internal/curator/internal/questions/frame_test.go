@@ -128,7 +128,7 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 		}
 	}
 	count := func(name string, v float64) {
-		cell, _, _ := heard((&Framed{s: &Sums{t: new(rows.Table)}, rows: whole, length: []float64{v}}).Lengths(ctx, testEdges))
+		cell, _, _ := heard((&Framed{s: &Sums{t: new(rows.Table)}, rows: whole, norms: &frameNorms{length: []float64{v}}}).Lengths(ctx, testEdges))
 		add(name, cell)
 	}
 	place := func(v float64) []float64 {
@@ -289,8 +289,8 @@ func TestFramedMatchesItsDefinition(t *testing.T) {
 				}
 				for i, row := range encoded {
 					whole, _ := f.coordinates(row)
-					if v := norm(whole); framed.length[i] < v*(1-1e-14) || framed.length[i] > v+1e-11 {
-						t.Fatalf("%s, %s, %s: row %d has norm %g, measured as %g", name, frame, form, i, v, framed.length[i])
+					if v := norm(whole); framed.norms.length[i] < v*(1-1e-14) || framed.norms.length[i] > v+1e-11 {
+						t.Fatalf("%s, %s, %s: row %d has norm %g, measured as %g", name, frame, form, i, v, framed.norms.length[i])
 					}
 				}
 				got := frameAnswers(t, ctx, framed, u, true)
@@ -341,7 +341,7 @@ func TestFramedBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := frameAnswers(t, ctx, framed, u, true)
-			got["measured"] = framed.length
+			got["measured"] = framed.norms.length
 			for q, v := range got {
 				if first != nil && !slices.Equal(v, first[q]) {
 					t.Errorf("GOMAXPROCS=%d: %s has other bits", procs, q)
@@ -436,7 +436,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 			for i := range n {
 				factor := rows.Factor(s.t.Shrink, i)
 				tile := s.t.Src.Tile(i, i+1, s.t.Buffer())
-				framed.features(row, tile, i, 0)
+				framed.m.features(row, framed.s.t, tile, i, 0)
 				exact, rounded := make([]*big.Float, d), make([]*big.Float, d)
 				for j := range d {
 					v := new(big.Float).Add(product(scale[j], x.At(i, j)), exactly(shift[j]))
@@ -447,8 +447,8 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 					exact[j], rounded[j] = v, exactly(row[j])
 				}
 				for kind, v := range map[string][]*big.Float{"raw terms": exact, "features": rounded} {
-					if want := exactNorm(f, v); exactly(framed.length[i]).Cmp(want) < 0 {
-						t.Fatalf("offset %g, %s: row %d, by its %s, is %g long, measured as %g", far, name, i, kind, want, framed.length[i])
+					if want := exactNorm(f, v); exactly(framed.norms.length[i]).Cmp(want) < 0 {
+						t.Fatalf("offset %g, %s: row %d, by its %s, is %g long, measured as %g", far, name, i, kind, want, framed.norms.length[i])
 					}
 				}
 			}

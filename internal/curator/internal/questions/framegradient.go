@@ -16,10 +16,10 @@ import (
 func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float64, error) {
 	sum := make([]float64, r.s.t.Enc.Dim())
 	total, constant, err := combine(ctx, r.s, sum, of)
-	for j, m := range r.f.Centre {
+	for j, m := range r.m.Centre {
 		sum[j] -= float64(m * total)
 	}
-	return r.into(sum[:r.Dim()]), constant, err
+	return r.m.into(sum[:r.Dim()]), constant, err
 }
 
 // OverFrame is what combinations in a frame have in common.
@@ -30,39 +30,21 @@ func (*OverFrame) totals() bool   { return true }
 
 // holding makes coefficients of set's, which are given the scores ⟨u, tᵢx̃ᵢ⟩ of rows of r.
 func (r *Framed) holding(u []float64, set coefficients) coefficients {
-	_, c := r.weights(u)
+	_, c := r.m.weights(u)
 	return func(z, beside []float64, lo int) {
 		for k := range z {
 			z[k] -= c
 		}
-		r.hold(z, lo)
+		r.norms.hold(z, lo)
 		set(z, beside, lo)
-		r.hold(z, lo)
+		r.norms.hold(z, lo)
 	}
-}
-
-// sumRounding bounds how far combine's first sum moves, beyond what it moves in exact
-// arithmetic with the computed coefficients, when a row is replaced; these are at most
-// most in magnitude. With A = ‖A‖, M the raw terms and m the centre: the chains and
-// merges of GradientSensitivity, for the raw sum and for Σcᵢtᵢ; the product with m, the
-// difference and the product with A, d+8 roundings of a sum of norm n·most·(X + ‖m‖), in
-// each answer; and the two rows' own features, off by a slack each.
-func (r *Framed) sumRounding(most float64) float64 {
-	e, l := &r.s.t.Enc, r.s.t.Layout
-	chains := float64(l.Chain(8) * (e.Magnitude + r.centre))
-	product := float64(float64(l.N) * float64(r.Dim()+8) * (float64(2*e.Bound) + r.centre))
-	return float64(most * r.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
-}
-
-// sumSensitivity is that of Sum: 2·normBound and rounding.
-func (r *Framed) sumSensitivity(normBound float64) float64 {
-	return float64(2*normBound*(1+4*encoding.Unit)) + r.sumRounding(1)
 }
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, normBound float64) (release.Answer, error) {
 	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, normBound})
-	return r.answer(v, r.sumSensitivity(normBound)), err
+	return r.answer(v, r.bounds().sumSensitivity(normBound)), err
 }
 
 // framedSum asks for Sum.
@@ -77,7 +59,7 @@ func (q *framedSum) coefficients(s *Sums) coefficients {
 	r := q.on(s)
 	return r.holding(make([]float64, r.Dim()), func(z, beside []float64, lo int) {
 		for k := range z {
-			z[k], beside[k] = math.Min(1, q.NormBound/r.rowNorm(lo+k)), 0
+			z[k], beside[k] = math.Min(1, q.NormBound/r.norms.row(lo+k)), 0
 		}
 	})
 }
@@ -103,34 +85,6 @@ func (p Slope) coefficient() float64 {
 	return p.Clip
 }
 
-// norms are what the rows' |φ'| are multiplied by to be held against the clip. The last
-// ones are kept, as a descent asks for the same at each step.
-func (r *Framed) norms(p Slope) []float64 {
-	if p.Apart > 0 && r.shorten == nil {
-		return r.length
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if kind := (Slope{Constant: p.Constant, Apart: p.Apart}); r.kept == nil || r.keptFor != kind {
-		r.kept, r.keptFor = make([]float64, len(r.length)), kind
-		for i := range r.kept {
-			r.kept[i] = r.norm(i, p)
-		}
-	}
-	return r.kept
-}
-
-func (r *Framed) norm(i int, p Slope) float64 {
-	t := r.rowNorm(i)
-	switch {
-	case p.Apart > 0:
-		return t
-	case p.Constant > 0:
-		return math.Hypot(t, p.Constant) * (1 + 4*encoding.Unit)
-	}
-	return math.Max(t, 1)
-}
-
 // holdTo holds each number to ±limit.
 func holdTo(z []float64, limit float64) {
 	for k, c := range z {
@@ -142,26 +96,6 @@ func holdTo(z []float64, limit float64) {
 		}
 		z[k] = c
 	}
-}
-
-// gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
-// at most C long whatever its slope is; with the constant apart 2√(C² + k²). Rounding adds
-// sumRounding and, for the constant's sum, γ_m·m·most for the block with the row, u·n·most
-// for each merge and for the product with the constant (room for four), in each answer.
-func (r *Framed) gradientSensitivity(p Slope) float64 {
-	most := p.Clip
-	if p.Apart > 0 {
-		most = math.Hypot(p.Clip, p.Constant)
-	}
-	return float64(2*most*(1+8*encoding.Unit)) + r.gradientRounding(p)
-}
-
-func (r *Framed) gradientRounding(p Slope) float64 {
-	scale, most := p.Constant, p.coefficient()
-	if p.Apart > 0 {
-		scale = p.Constant / p.Apart
-	}
-	return r.sumRounding(most) + float64(2.2*encoding.Unit*most*scale*r.s.t.Layout.Chain(4))
 }
 
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
@@ -177,7 +111,7 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 	if p.Constant > 0 {
 		v = append(v, constant*p.Constant)
 	}
-	return r.answer(v, r.gradientSensitivity(p)), nil
+	return r.answer(v, r.bounds().gradientSensitivity(p)), nil
 }
 
 // framedGradient asks for Gradient.
@@ -189,13 +123,13 @@ type framedGradient struct {
 }
 
 func (q *framedGradient) weights() []float64 {
-	w, _ := q.r.weights(q.U)
+	w, _ := q.r.m.weights(q.U)
 	return w
 }
 
 func (q *framedGradient) coefficients(s *Sums) coefficients {
 	r, p := q.on(s), q.Slope
-	norms := r.norms(p)
+	norms := r.norms.beside(p)
 	return r.holding(q.U, func(z, beside []float64, lo int) {
 		for k := range z {
 			z[k] += q.Offset
@@ -225,7 +159,7 @@ type framedNorms struct {
 
 func (q *framedNorms) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	own := r.norms(q.Slope)
+	own := r.norms.beside(q.Slope)
 	return q.counting(r, func(z, _ []float64, lo int) {
 		s.slopes(z, lo)
 		for k, c := range z {
@@ -241,7 +175,7 @@ func (q *framedNorms) adder(s *Sums) rows.Adder {
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
 	p.Apart = 0
 	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
-	return r.answer(packed, r.momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
+	return r.answer(packed, r.bounds().momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
 }
 
 // framedScatter asks for Scatter.
@@ -254,7 +188,7 @@ type framedScatter struct {
 
 func (q *framedScatter) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	norms, score := r.norms(q.Slope), r.scoring(q.U, q.Offset)
+	norms, score := r.norms.beside(q.Slope), r.scoring(q.U, q.Offset)
 	return q.adding(r, true, func(f, _ []float64, tile rows.Tile, lo int) {
 		score(f, tile, lo)
 		s.slopes(f, lo)
@@ -277,13 +211,13 @@ func (q *framedSlopes) adder(s *Sums) rows.Adder {
 
 // scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile.
 func (r *Framed) scoring(u []float64, offset float64) func(z []float64, tile rows.Tile, lo int) {
-	w, c := r.weights(u)
+	w, c := r.m.weights(u)
 	var folds encoding.Folded
 	r.s.t.Enc.Fold(w, &folds)
 	return func(z []float64, tile rows.Tile, lo int) {
 		r.s.t.Score(z, tile, lo, &folds)
 		for k, v := range z {
-			z[k] = float64(rows.Factor(r.shorten, lo+k)*(v-c)) + offset
+			z[k] = float64(rows.Factor(r.norms.shorten, lo+k)*(v-c)) + offset
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // rounding when a row is replaced.
 func (r *Framed) Moments(ctx context.Context, normBound float64) (release.Answer, error) {
 	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, normBound})
-	return r.answer(packed, r.momentsSensitivity(1, 0, normBound)), err
+	return r.answer(packed, r.bounds().momentsSensitivity(1, 0, normBound)), err
 }
 
 // framedMoments asks for Moments.
@@ -31,7 +31,7 @@ func (q *framedMoments) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	return q.adding(r, false, func(f, _ []float64, _ rows.Tile, lo int) {
 		for k := range f {
-			f[k] = math.Min(1, q.NormBound/r.rowNorm(lo+k))
+			f[k] = math.Min(1, q.NormBound/r.norms.row(lo+k))
 		}
 	})
 }
@@ -45,7 +45,7 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
 			curvatures[k] = c
-			z[k] = math.Sqrt(c) * math.Hypot(r.rowNorm(lo+k), constant) * (1 + 8*encoding.Unit)
+			z[k] = math.Sqrt(c) * math.Hypot(r.norms.row(lo+k), constant) * (1 + 8*encoding.Unit)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 	if constant > 0 {
 		most = math.Min(most, square(normBound/constant))
 	}
-	return r.answer(packed, r.momentsSensitivity(most, constant, normBound)), err
+	return r.answer(packed, r.bounds().momentsSensitivity(most, constant, normBound)), err
 }
 
 // framedHessian asks for Hessian.
@@ -103,36 +103,6 @@ func (q *framedHessian) adder(s *Sums) rows.Adder {
 
 func square(v float64) float64 { return v * v }
 
-// momentsDistance is the exact L2 sensitivity of packed second moments of rows of norm at
-// most x: for two rows u, v it is
-//
-//	‖uuᵀ − vvᵀ‖_F = √(‖u‖⁴ + ‖v‖⁴ − 2⟨u, v⟩²) ≤ √2·x²
-//
-// with equality for orthogonal rows at the bound.
-func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 + 1e-15) }
-
-// momentsSensitivity is that of packed moments of rows whose weights are at most most and
-// whose terms are at most normBound² long: in exact arithmetic √2·normBound²
-// (momentsDistance). Rounding adds:
-//
-//   - a row's weight and factor, off by fewer than 16 units;
-//   - the sum in the old coordinates, of m rows a block and B blocks, of rows of norm at
-//     most Z = X + ‖m‖ + constant and weights of at most W = most: γ_m·m·W·Z² for the block
-//     with the row and u·n·W·Z² for each of the B merges, in each answer, times ‖A‖², ‖A‖
-//     taken to be at least 1 for the constant's sake;
-//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
-//     packing, two roundings with room, in each answer, times ‖A‖²;
-//   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
-//   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at
-//     most, for each row after the first, twice in each product, in each answer.
-func (r *Framed) momentsSensitivity(most, constant, normBound float64) float64 {
-	e, d, l := &r.s.t.Enc, float64(r.Dim()), r.s.t.MomentsLayout()
-	z, size := e.Bound+r.centre+constant, math.Max(r.size, 1)
-	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
-	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
-	return float64(momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
-}
-
 // factors sets f to what the rows of a tile are multiplied by; norms is room.
 type factors func(f, norms []float64, tile rows.Tile, lo int)
 
@@ -142,7 +112,7 @@ func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pack(r.transform(m)), nil
+	return pack(r.m.transform(m)), nil
 }
 
 // Packing asks for Σ vᵢvᵢᵀ, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
@@ -163,7 +133,7 @@ func (q *Packing) dim(t *rows.Table) int {
 }
 
 func (q *Packing) adding(r *Framed, together bool, set factors) rows.Adder {
-	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.MomentsLayout()
+	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.Layout.Moments(r.s.t.Enc.Dim())
 	return func(of *rows.Workspace, tile rows.Tile, lo int) {
 		a, kept, n := of.MomentsRoom(t, l, dim), 0, tile.Rows
 		set(a.Weights[:n], a.Norms[:n], tile, lo)
@@ -174,8 +144,8 @@ func (q *Packing) adding(r *Framed, together bool, set factors) rows.Adder {
 				f *= math.Sqrt(share)
 			}
 			if f != 0 {
-				r.features(a.Row, tile, lo, k)
-				r.addTo(a.Open[:dim], a.Row, float64(f*rows.Factor(r.shorten, lo+k)), float64(f*q.Constant))
+				r.m.features(a.Row, t, tile, lo, k)
+				addTo(a.Open[:dim], a.Row[:t.Enc.Columns], float64(f*rows.Factor(r.norms.shorten, lo+k)), float64(f*q.Constant))
 			}
 			if !together || t.Persons.Last(lo+k) {
 				copy(a.Encoded[kept*a.Sum.Stride:], a.Open[:dim])
@@ -189,34 +159,13 @@ func (q *Packing) adding(r *Framed, together bool, set factors) rows.Adder {
 
 // addTo adds factor times a row's features to sum, and the constant's coordinate if there is
 // one.
-func (r *Framed) addTo(sum, row []float64, factor, constant float64) {
-	d := r.Dim()
-	for j, v := range row[:d] {
+func addTo(sum, row []float64, factor, constant float64) {
+	for j, v := range row {
 		sum[j] += float64(factor * v)
 	}
-	if len(sum) > d {
-		sum[d] += constant
+	if len(sum) > len(row) {
+		sum[len(row)] += constant
 	}
-}
-
-// transform returns BᵀmB, B being A beside the constant's 1.
-func (r *Framed) transform(m *mat.SymDense) *mat.SymDense {
-	if r.axes == nil && r.f.Scale == nil {
-		return m
-	}
-	n, d, full := m.SymmetricDim(), r.Dim(), mat.DenseCopyOf(m).RawMatrix().Data
-	for range 2 { // Bᵀ times each row becomes a column
-		next := make([]float64, n*n)
-		for i := range n {
-			row := full[i*n : (i+1)*n]
-			copy(row, r.into(row[:d]))
-			for j, v := range row {
-				next[j*n+i] = v
-			}
-		}
-		full = next
-	}
-	return mat.NewSymDense(n, full)
 }
 
 // pack is the upper triangle of m, row by row and entries off the diagonal times √2: its L2
@@ -237,22 +186,11 @@ func pack(m *mat.SymDense) []float64 {
 	return packed
 }
 
-// squaresSensitivity is that of Squares. For two rows of norm at most X the vectors p and
-// q of squares are at most √2·X² apart: their L2 norms are at most their L1 norms,
-// ‖x‖² ≤ X², and ‖p − q‖² = ‖p‖² + ‖q‖² − 2⟨p, q⟩ with ⟨p, q⟩ ≥ 0. Rounding adds, in each
-// answer, γ_m·m·X² for the block with the row, u·n·X² for each merge and for the squares
-// themselves (room for four), and two rows' slacks.
-func (r *Framed) squaresSensitivity() float64 {
-	e, x := &r.s.t.Enc, r.s.t.Enc.Bound
-	sums := float64(2.2 * encoding.Unit * r.s.t.Layout.Chain(4))
-	return float64(momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
-}
-
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	total := make([]float64, r.Dim())
 	err := r.s.sum(ctx, total, &framedSquares{r.in()})
-	return r.answer(total, r.squaresSensitivity()), err
+	return r.answer(total, r.bounds().squaresSensitivity()), err
 }
 
 // framedSquares asks for Squares.
@@ -260,19 +198,17 @@ type framedSquares struct{ InFrame }
 
 func (*framedSquares) cut(t *rows.Table) rows.Cut { return t.InTiles(t.Enc.Columns) }
 
-func (q *framedSquares) adder(s *Sums) rows.Adder {
-	r := q.on(s)
+func (*framedSquares) adder(s *Sums) rows.Adder {
 	return func(a *rows.Workspace, tile rows.Tile, lo int) {
 		a.Row = rows.Room(a.Row, s.Dim())
 		for k := range tile.Rows {
-			r.addSquares(a.Sum, a.Row, tile, lo, k)
+			addSquares(a.Sum, a.Row, s.t, tile, lo, k)
 		}
 	}
 }
 
 // addSquares adds the squares of row k of a tile.
-func (r *Framed) addSquares(sum, row []float64, tile rows.Tile, lo, k int) {
-	t := r.s.t
+func addSquares(sum, row []float64, t *rows.Table, tile rows.Tile, lo, k int) {
 	share := t.Persons.Share(lo + k)
 	if !tile.Sparse || t.Enc.Scale != nil {
 		t.Encode(row, tile, lo, k)

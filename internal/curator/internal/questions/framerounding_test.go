@@ -124,7 +124,7 @@ func TestLengthsAtEdges(t *testing.T) {
 			counts, _, _ := heard(framed.Lengths(ctx, edges))
 			for k, e := range edges {
 				longer, above := 0, 0.0
-				for _, length := range framed.length {
+				for _, length := range framed.norms.length {
 					if length > e {
 						longer++
 					}
@@ -150,7 +150,7 @@ func TestLengthsAtEdges(t *testing.T) {
 // Histograms have the edges to the cell below them, and a sensitivity that is no less
 // than √2 by a rounding.
 func TestHistogram(t *testing.T) {
-	counts, l2, _ := heard((&Framed{s: &Sums{t: new(rows.Table)}, rows: whole, length: []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7}}).Lengths(ctx, []float64{2, 1}))
+	counts, l2, _ := heard((&Framed{s: &Sums{t: new(rows.Table)}, rows: whole, norms: &frameNorms{length: []float64{0, 1, 1.5, 2, 2.5, math.Inf(1), 7}}}).Lengths(ctx, []float64{2, 1}))
 	if !slices.Equal(counts, []float64{3, 2, 2}) {
 		t.Errorf("counts %v", counts)
 	}

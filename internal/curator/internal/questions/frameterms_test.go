@@ -43,7 +43,7 @@ func framedShapes() []*framedShape {
 			{"nothing but a constant", 1e-9, 0, Slope{Clip: 1e-9, Constant: 5, Apart: 2}, 1, 5},
 		} {
 			f := &framedShape{shape: s, name: s.name + ", " + c.name, size: c.size, centre: c.centre, slope: c.slope, most: c.most, constant: c.constant}
-			f.framed = &Framed{s: s.sums, size: c.size, centre: c.centre}
+			f.framed = &Framed{s: s.sums, m: &frameMap{enc: &s.sums.t.Enc, size: c.size, centre: c.centre}}
 			list = append(list, f)
 		}
 	}
@@ -97,17 +97,17 @@ func TestTermsOfFrames(t *testing.T) {
 		terms func(s *framedShape) []term
 		every int
 	}{
-		{"missed", func(s *framedShape) float64 { return s.framed.missed() }, func(s *framedShape) []term {
+		{"missed", func(s *framedShape) float64 { return s.framed.m.missed() }, func(s *framedShape) []term {
 			u := 4 * encoding.Unit * s.size
 			d := float64(s.columns)
 			return append(scaled("features: ", 2*s.size*s.bound, s.slack()),
 				term{"the columns, raw terms", u * d * s.magnitude}, term{"sixteen roundings of raw terms", u * 16 * s.magnitude},
 				term{"the columns, centre", u * d * s.centre}, term{"sixteen roundings of the centre", u * 16 * s.centre})
 		}, 6},
-		{"sum", func(s *framedShape) float64 { return s.framed.sumSensitivity(1e-6) }, func(s *framedShape) []term {
+		{"sum", func(s *framedShape) float64 { return s.framed.bounds().sumSensitivity(1e-6) }, func(s *framedShape) []term {
 			return append(s.sum(1), term{"the exact distance", 2e-6})
 		}, 11},
-		{"gradient", func(s *framedShape) float64 { return s.framed.gradientSensitivity(s.slope) }, func(s *framedShape) []term {
+		{"gradient", func(s *framedShape) float64 { return s.framed.bounds().gradientSensitivity(s.slope) }, func(s *framedShape) []term {
 			most, exact, scale := s.coefficientBound(), 2*s.slope.Clip, s.slope.Constant
 			if s.slope.Apart > 0 {
 				exact, scale = 2*math.Sqrt(s.slope.Clip*s.slope.Clip+s.slope.Constant*s.slope.Constant), s.slope.Constant/s.slope.Apart
@@ -117,11 +117,11 @@ func TestTermsOfFrames(t *testing.T) {
 				term{"the constant's block with the row", constant * s.block * s.block},
 				term{"the constant's merges", constant * s.blocks * n}, term{"the constant's product", constant * 4 * n})
 		}, 14},
-		{"moments", func(s *framedShape) float64 { return s.framed.momentsSensitivity(1, 0, 0.01) },
+		{"moments", func(s *framedShape) float64 { return s.framed.bounds().momentsSensitivity(1, 0, 0.01) },
 			func(s *framedShape) []term { return s.framedMoments(1, 0, 0.01) }, 8},
-		{"Hessian", func(s *framedShape) float64 { return s.framed.momentsSensitivity(s.most, s.constant, 0.02) },
+		{"Hessian", func(s *framedShape) float64 { return s.framed.bounds().momentsSensitivity(s.most, s.constant, 0.02) },
 			func(s *framedShape) []term { return s.framedMoments(s.most, s.constant, 0.02) }, 8},
-		{"squares", func(s *framedShape) float64 { return s.framed.squaresSensitivity() }, func(s *framedShape) []term {
+		{"squares", func(s *framedShape) float64 { return s.framed.bounds().squaresSensitivity() }, func(s *framedShape) []term {
 			x, n := s.bound*s.bound, float64(s.n)
 			return append(scaled("two rows: ", 16*x, s.slack()), term{"the exact distance", math.Sqrt2 * x},
 				term{"the block with the row", 2.2 * encoding.Unit * x * s.block * s.block},
@@ -163,8 +163,8 @@ func TestSizesOfFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		within := func(got, want float64) bool { return got >= want*(1-1e-15) && got <= want*(1+1e-13) }
-		if !within(r.size, c.size) || !within(r.centre, c.centre) {
-			t.Errorf("size %g, centre %g, want %g and %g", r.size, r.centre, c.size, c.centre)
+		if !within(r.m.size, c.size) || !within(r.m.centre, c.centre) {
+			t.Errorf("size %g, centre %g, want %g and %g", r.m.size, r.m.centre, c.size, c.centre)
 		}
 	}
 }
@@ -184,11 +184,11 @@ func TestPackedAnswersDeclareTheirBound(t *testing.T) {
 			}
 		}
 	}
-	declared("moments", r.momentsSensitivity(1, 0, 0.3))(heard(r.Moments(ctx, 0.3)))
-	declared("a Hessian", r.momentsSensitivity(0.2, 0.5, 0.4))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.4)))
-	declared("a Hessian of short rows", r.momentsSensitivity(0.04, 0.5, 0.1))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.1)))
-	declared("a scatter", r.momentsSensitivity(0.09, 0, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3})))
-	declared("a scatter with the constant", r.momentsSensitivity(0.36, 0.5, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3, Constant: 0.5, Apart: 2})))
+	declared("moments", r.bounds().momentsSensitivity(1, 0, 0.3))(heard(r.Moments(ctx, 0.3)))
+	declared("a Hessian", r.bounds().momentsSensitivity(0.2, 0.5, 0.4))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.4)))
+	declared("a Hessian of short rows", r.bounds().momentsSensitivity(0.04, 0.5, 0.1))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.1)))
+	declared("a scatter", r.bounds().momentsSensitivity(0.09, 0, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3})))
+	declared("a scatter with the constant", r.bounds().momentsSensitivity(0.36, 0.5, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3, Constant: 0.5, Apart: 2})))
 }
 
 // A measured norm is the computed one with room for what missed bounds and, beside that,
@@ -207,7 +207,7 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, length := range framed.length {
+		for i, length := range framed.norms.length {
 			row := make([]float64, d)
 			s.t.Encode(row, s.t.Src.Tile(i, i+1, s.t.Buffer()), i, 0)
 			sum := exactly(0)
@@ -215,7 +215,7 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 				sum.Add(sum, product(v, v))
 			}
 			own, _ := sum.Sqrt(sum).Float64()
-			if room := length - framed.missed() - own; room < own*encoding.Unit*(d+16) || room > own*encoding.Unit*4*(d+16) {
+			if room := length - framed.m.missed() - own; room < own*encoding.Unit*(d+16) || room > own*encoding.Unit*4*(d+16) {
 				t.Errorf("%s: a row of norm %g has room for %g roundings of it beside what is missed, want %d to %d", name, own, room/own/encoding.Unit, d+16, 4*(d+16))
 			}
 		}

@@ -86,9 +86,10 @@ func (q *Quadratic) Gradient(dst, w []float64) {
 // one at zero: (Dim+2)·u·n·X·(X·r + S₀) in each answer, S₀ the largest slope at
 // zero weights, of the offsets there are.
 func (q *Quadratic) Sensitivity(r float64) float64 {
-	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), q.s.Bounds().FeatureBound()
-	product := (dim + 2) * n * x * (float64(x*r) + q.s.Bounds().Constants(0).Slope)
-	return q.s.Bounds().GradientSensitivity(r, math.Inf(1)) + float64(r*q.s.t.MomentsRounding()) + float64(2.2*encoding.Unit*product)
+	b := q.s.Bounds()
+	n, dim, x := float64(q.s.Len()), float64(q.s.Dim()), b.FeatureBound()
+	product := (dim + 2) * n * x * (float64(x*r) + b.Constants(0).Slope)
+	return b.GradientSensitivity(r, math.Inf(1)) + float64(r*b.momentsRounding()) + float64(2.2*encoding.Unit*product)
 }
 
 func init() {

@@ -134,7 +134,7 @@ func TestReplacedRowTouchesItsBlockOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := table.MomentsLayout()
+		l := table.Layout.Moments(table.Enc.Dim())
 		for b := range l.Blocks {
 			err := table.Read(ctx, (&moments{}).cut(table), b, b+1, func(p *rows.Part) rows.Adder { return (&moments{}).adder((&Sums{t: table}).part(p)) }, func(sum []float64) { sums = append(sums, slices.Clone(sum)) })
 			if err != nil {

@@ -365,8 +365,8 @@ func TestRoundingOfPersons(t *testing.T) {
 	if got, want := nine.s.t.Layout.Chain(0)-one.s.t.Layout.Chain(0), 8*m*m; got != want {
 		t.Errorf("chains of nine rows a person are longer by %g, want %g", got, want)
 	}
-	moments := float64(one.s.t.MomentsLayout().BlockPersons)
-	got := nine.momentsSensitivity(1, 0, 1e-9) - one.momentsSensitivity(1, 0, 1e-9)
+	moments := float64(one.s.t.Layout.Moments(one.s.t.Enc.Dim()).BlockPersons)
+	got := nine.bounds().momentsSensitivity(1, 0, 1e-9) - one.bounds().momentsSensitivity(1, 0, 1e-9)
 	if want := 2.2 * encoding.Unit * (8*moments*moments + 16); !(math.Abs(got/want-1) < 1e-6) {
 		t.Errorf("products of sums of nine rows may be off by %g more, want %g", got, want)
 	}

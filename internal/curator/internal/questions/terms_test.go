@@ -133,7 +133,7 @@ func (s *shape) prepare() {
 	}
 	s.magnitude, s.x = raw+constant, math.Sqrt(s.bound*s.bound+constant*constant)
 	s.block, s.blocks = measureBlocks(s.table.Layout)
-	s.momentsRows, s.momentsB = measureBlocks(s.table.MomentsLayout())
+	s.momentsRows, s.momentsB = measureBlocks(s.table.Layout.Moments(s.table.Enc.Dim()))
 	s.sums = &Sums{t: s.table, loss: s.loss, labelBound: s.label}
 	s.s0 = s.loss.Constants(0, s.label).Slope
 }
@@ -253,7 +253,7 @@ func TestTermsOfBounds(t *testing.T) {
 			sum := 0.7 * 2.2 * encoding.Unit
 			return []term{{"the cap", 0.7}, {"the block with the row", sum * s.block * s.block}, {"the merges", sum * s.blocks * float64(s.n)}}
 		}, 3},
-		{"momentsRounding", func(s *shape) float64 { return s.table.MomentsRounding() },
+		{"momentsRounding", func(s *shape) float64 { return (&Sums{t: s.table}).Bounds().momentsRounding() },
 			func(s *shape) []term { return s.moments(s.x, 4.1) }, 4},
 		{"GradientSmoothness", func(s *shape) float64 { return s.sums.Bounds().GradientSmoothness(s.radius) }, func(s *shape) []term {
 			slack := total(s.slack())

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
-	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/kernel"
 )
 
@@ -17,7 +16,7 @@ type Weigh func(weights []float64, tile Tile, lo int)
 // more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
 // goroutine Dim² numbers.
 func (t *Table) MomentsAdder(f Weigh) Adder {
-	l := t.MomentsLayout()
+	l := t.Layout.Moments(t.Enc.Dim())
 	return func(a *Workspace, tile Tile, lo int) {
 		t.momentsTile(a.MomentsRoom(t, l, t.Enc.Dim()), tile, lo, f)
 	}
@@ -25,15 +24,7 @@ func (t *Table) MomentsAdder(f Weigh) Adder {
 
 // InMoments is the cut of dim×dim second moments.
 func (t *Table) InMoments(dim int) Cut {
-	return Cut{t.MomentsLayout(), len(kernel.NewMoments(dim).Sum), dim}
-}
-
-// MomentsLayout has fewer blocks than a gradient's, as merging one costs Dim², and
-// at least so many rows a tile that reading and writing all sums for them is cheap.
-func (t *Table) MomentsLayout() blocks.Layout {
-	const tileRows = 128
-	l := blocks.Layout{N: t.Layout.N, TileRows: tileRows, Persons: t.Persons}
-	return l.Cut(min(max(l.N/max(4*tileRows, 2*t.Enc.Dim()), 2), 64))
+	return Cut{t.Layout.Moments(t.Enc.Dim()), len(kernel.NewMoments(dim).Sum), dim}
 }
 
 // MomentsRoom is the workspace's for a block's sum.
@@ -94,19 +85,4 @@ func (t *Table) ScatterPays(tile Tile) bool {
 		products += entries * entries
 	}
 	return perProduct*products < tile.Rows*dim*dim
-}
-
-// MomentsRounding bounds the Frobenius distance between how far Moments, without
-// weights, moves when one row is replaced, as computed, and the exact difference of
-// the two rows' xxᵀ. With m rows a block and B blocks:
-//
-//   - blocks without the replaced row have the same bits. An element of the block
-//     with it is the end of a chain of m fused multiply-adds, off by γ_m times the
-//     sum of its terms' magnitudes, and the matrix of these sums has norm at most
-//     m·X²: γ_m·m·X² in each table;
-//   - each of the B merges rounds a sum of norm at most n·X², in each table;
-//   - an encoded row is off by slack·X, and its xxᵀ by twice slack·X², for both rows.
-func (t *Table) MomentsRounding() float64 {
-	l, x := t.MomentsLayout(), t.Enc.FeatureBound()
-	return x * x * (float64(2.2*encoding.Unit*l.Chain(0)) + float64(4.1*t.Enc.Slack()))
 }

@@ -1,0 +1,220 @@
+package questions
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
+	"github.com/dpglm/dpglm/internal/kernel"
+	"github.com/dpglm/dpglm/internal/vector"
+)
+
+// Frame is public coordinates of rows: x̃ = Aᵀ(x − m), x being a bounded row's features
+// without the constant one, shortened to NormBound where that isn't 0. A is
+// Matrix, or diagonal (Scale), or the identity where both are nil; m is 0 where Centre
+// is nil.
+type Frame struct {
+	Centre    []float64
+	Matrix    *mat.Dense
+	Scale     []float64
+	NormBound float64
+}
+
+// frameMap is a frame for rows of an encoding.
+type frameMap struct {
+	Frame
+	enc    *encoding.Encoding
+	axes   []float64 // A's columns, one after the other; nil without Matrix
+	size   float64   // bound on the operator norm of A: the Frobenius norm of a Matrix
+	centre float64   // ‖m‖, rounded up
+}
+
+func newFrameMap(f Frame, enc *encoding.Encoding) (*frameMap, error) {
+	d := enc.Columns
+	m := &frameMap{Frame: f, enc: enc, size: 1}
+	switch {
+	case f.Matrix != nil:
+		m.axes, m.size = make([]float64, d*d), 0
+		for k := range d {
+			axis := m.axes[k*d : (k+1)*d]
+			mat.Col(axis, k, f.Matrix)
+			m.size = math.Hypot(m.size, vector.Norm(axis))
+		}
+	case f.Scale != nil:
+		m.size = floats.Norm(f.Scale, math.Inf(1))
+	}
+	up := 1 + float64(4*encoding.Unit*float64(d+16)) // Norm and the chain of Hypot
+	m.size, m.centre = float64(m.size*up), float64(vector.Norm(f.Centre)*up)
+	// Between these no square overflows, and what vanishes is nothing beside missed.
+	if largest := m.size * (enc.Magnitude + m.centre); !(largest < 1e100 && (largest > 1e-100 || m.size == 0)) {
+		return nil, check.Fail(check.ErrBound, "frame", largest, "must stretch rows to norms between 1e-100 and 1e100")
+	}
+	return m, nil
+}
+
+// missed bounds what rounding may hide of a row's norm, whether the row is taken to be its
+// raw terms times their factor, as combine takes it, or its rounded features, as moments
+// does. Both, and what measure computes, differ by
+//
+//   - d+16 roundings of the raw terms, of norm magnitude, and of m, times ‖A‖, with room
+//     for both ways in the factor 4;
+//   - the row's own features, times ‖A‖: a slack each.
+func (m *frameMap) missed() float64 {
+	e := m.enc
+	d := float64(e.Columns)
+	return m.size * (float64(4*(d+16)*encoding.Unit*(e.Magnitude+m.centre)) + float64(2*e.Slack()*e.Bound))
+}
+
+// measure sets length to the norms of the rows of s, which are never too small: it adds missed, and for the
+// sum of d squares and its root d+16 roundings relative to the norm itself.
+func (m *frameMap) measure(ctx context.Context, s *Sums, length []float64) error {
+	whole, missed := s.t, m.missed()
+	up := 1 + float64(2*encoding.Unit*float64(m.enc.Columns+16))
+	if m.axes == nil && m.Scale == nil && m.Centre == nil {
+		for i, v := range whole.Length {
+			length[i] = float64(v*up) + missed
+		}
+		return nil
+	}
+	axes := m.foldAxes()
+	return s.pass(ctx, nil, func(s *Sums) rows.Adder {
+		of := length[s.t.From-whole.From:]
+		return func(a *rows.Workspace, tile rows.Tile, lo int) {
+			a.Row = rows.Room(a.Row, m.enc.Dim())
+			sum := of[lo : lo+tile.Rows]
+			if axes != nil {
+				setSquares(sum, a.Z[:tile.Rows], s.t, tile, lo, axes)
+			} else {
+				for k := range sum {
+					sum[k] = m.square(a.Row, s.t, tile, lo, k)
+				}
+			}
+			for k, v := range sum {
+				sum[k] = float64(math.Sqrt(v)*up) + missed
+			}
+		}
+	})
+}
+
+// foldAxes returns A's columns a, in terms of raw rows, whose scores less their
+// intercepts −⟨a, m⟩ are coordinates; nil without Matrix.
+func (m *frameMap) foldAxes() []encoding.Folded {
+	if m.axes == nil {
+		return nil
+	}
+	d := m.enc.Columns
+	axes, w, offset := make([]encoding.Folded, d), make([]float64, m.enc.Dim()), make([]float64, 1)
+	for k := range axes {
+		axis := m.axes[k*d : (k+1)*d]
+		copy(w, axis)
+		m.enc.Fold(w, &axes[k])
+		if m.Centre != nil {
+			kernel.Dots(offset, axis, d, m.Centre)
+			axes[k].Intercept = -offset[0]
+		}
+	}
+	return axes
+}
+
+// square is the squared norm of row k of a tile, where A is diagonal. Absent entries of
+// a sparse row add nothing, unless they have shifts or a centre.
+func (m *frameMap) square(row []float64, t *rows.Table, tile rows.Tile, lo, k int) (sum float64) {
+	if tile.Sparse && t.Enc.Scale == nil && m.Centre == nil {
+		s := rows.Factor(t.Shrink, lo+k)
+		for i, j := range tile.Indices[tile.Start[k]:tile.End[k]] {
+			v := s * tile.Data[tile.Start[k]+i] * m.Scale[j]
+			sum += float64(v * v)
+		}
+		return sum
+	}
+	m.features(row, t, tile, lo, k)
+	row = row[:m.enc.Columns]
+	if m.Scale != nil {
+		for j, a := range m.Scale {
+			row[j] *= a
+		}
+	}
+	for _, v := range row {
+		sum += float64(v * v)
+	}
+	return sum
+}
+
+// features sets row to x − m for row k of a tile.
+func (m *frameMap) features(row []float64, t *rows.Table, tile rows.Tile, lo, k int) {
+	t.Encode(row, tile, lo, k)
+	for j, v := range m.Centre {
+		row[j] -= v
+	}
+}
+
+// weights returns w and c with ⟨u, Aᵀ(x−m)⟩ = ⟨w, x⟩ − c.
+func (m *frameMap) weights(u []float64) (w []float64, c float64) {
+	d := m.enc.Columns
+	w = make([]float64, m.enc.Dim())
+	switch {
+	case m.axes != nil:
+		kernel.AddScaled(w[:d], m.axes, d, u)
+	case m.Scale != nil:
+		for j, a := range m.Scale {
+			w[j] = a * u[j]
+		}
+	default:
+		copy(w, u)
+	}
+	for j, v := range m.Centre {
+		c += float64(w[j] * v)
+	}
+	return w, c
+}
+
+// into returns Aᵀv.
+func (m *frameMap) into(v []float64) []float64 {
+	switch {
+	case m.axes != nil:
+		out := make([]float64, len(v))
+		kernel.Dots(out, m.axes, len(v), v)
+		return out
+	case m.Scale != nil:
+		for j, a := range m.Scale {
+			v[j] *= a
+		}
+	}
+	return v
+}
+
+// transform returns BᵀMB of a matrix M, B being A beside the constant's 1.
+func (m *frameMap) transform(of *mat.SymDense) *mat.SymDense {
+	if m.axes == nil && m.Scale == nil {
+		return of
+	}
+	n, d, full := of.SymmetricDim(), m.enc.Columns, mat.DenseCopyOf(of).RawMatrix().Data
+	for range 2 { // Bᵀ times each row becomes a column
+		next := make([]float64, n*n)
+		for i := range n {
+			row := full[i*n : (i+1)*n]
+			copy(row, m.into(row[:d]))
+			for j, v := range row {
+				next[j*n+i] = v
+			}
+		}
+		full = next
+	}
+	return mat.NewSymDense(n, full)
+}
+
+// setSquares sets sum to the squared norms of a tile's rows, axis by axis.
+func setSquares(sum, z []float64, t *rows.Table, tile rows.Tile, lo int, axes []encoding.Folded) {
+	clear(sum)
+	for k := range axes {
+		t.Score(z, tile, lo, &axes[k])
+		for i, v := range z {
+			sum[i] += float64(v * v)
+		}
+	}
+}
