@@ -50,7 +50,7 @@ func (*besides) Shifted() bool { return false }
 func (q *besides) Add(p *rows.Part) rows.Adder {
 	return func(a *rows.Workspace, tile rows.Tile, lo int) {
 		n := len(a.Sum) / q.Columns
-		at := (p.From + lo) % n
+		at := (p.Table.From + lo) % n
 		for k := range q.Columns {
 			copy(a.Sum[k*n+at:], p.Room.Chunk.Beside[k][lo:lo+tile.Rows])
 		}

@@ -78,7 +78,7 @@ func (s *Sums) part(p *rows.Part) *Sums {
 	}
 	of.offsets = p.Offsets
 	if s.offsets != nil {
-		of.offsets = s.offsets[p.From : p.From+len(p.Labels)]
+		of.offsets = s.offsets[p.Table.From : p.Table.From+len(p.Labels)]
 	}
 	return &of
 }

@@ -10,8 +10,8 @@ func (t *Table) First(ctx context.Context) ([]float64, error) {
 		return func(a *Workspace, tile Tile, lo int) {
 			a.Row = Room(a.Row, t.Enc.Dim())
 			for k := range tile.Rows {
-				p.Encode(a.Row, tile, lo, k)
-				first[p.From+lo+k] = a.Row[0]
+				p.Table.Encode(a.Row, tile, lo, k)
+				first[p.Table.From+lo+k] = a.Row[0]
 			}
 		}
 	})

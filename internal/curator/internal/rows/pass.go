@@ -47,7 +47,7 @@ func (t *Table) Read(ctx context.Context, c Cut, first, last int, of func(p *Par
 			func(a *Workspace) { a.begin(t, c) },
 			func(a *Workspace, p *Part) {
 				a.Done = 0
-				a.addTiles(of(p), p.Src, 0, len(p.Length), c.TileRows)
+				a.addTiles(of(p), p.Table.Src, 0, len(p.Table.Length), c.TileRows)
 			},
 			func(a *Workspace) { merge(a.Sum) })
 	}

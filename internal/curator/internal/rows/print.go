@@ -23,6 +23,9 @@ func (t Table) GoString() string { return t.String() }
 // Format writes the shape, whatever the verb.
 func (t Table) Format(f fmt.State, _ rune) { io.WriteString(f, t.String()) }
 
+// Format writes the shape, whatever the verb.
+func (p Part) Format(f fmt.State, verb rune) { p.Table.Format(f, verb) }
+
 // String is the shape, without the number of entries, which is data.
 func (s Sparse) String() string { return fmt.Sprintf("%d×%d sparse matrix", s.rows, s.cols) }
 

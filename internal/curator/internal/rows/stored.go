@@ -271,7 +271,7 @@ func (t *Table) readyPart(g *Reading, lo, hi int) (*Part, error) {
 // Part is a table in memory of rows that a pass adds up: all of those of a matrix, or some of a
 // file's.
 type Part struct {
-	*Table
+	Table   *Table
 	Room    *Reading
 	Labels  []float64 // as they are in the file; nil for those of a matrix
 	Offsets []float64 // that a worker reads

@@ -150,7 +150,7 @@ func (t *Table) EachLabel(ctx context.Context, fit func(LabelDomain) bool, f fun
 func (t *Table) Labels(ctx context.Context) ([]float64, error) {
 	labels := make([]float64, len(t.Length))
 	err := t.Pass(ctx, nil, func(p *Part) Adder {
-		copy(labels[p.From:], p.Labels)
+		copy(labels[p.Table.From:], p.Labels)
 		return func(*Workspace, Tile, int) {}
 	})
 	return labels, err

@@ -70,10 +70,10 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 				fail(b, err)
 				return
 			}
-			rows := len(p.Length)
+			rows := len(p.Table.Length)
 			g.images, g.labels = Room(g.images, rows*k), p.Labels
 			for at := 0; at < rows; at += t.Layout.TileRows {
-				tile := p.Src.Tile(at, min(at+t.Layout.TileRows, rows), g.Buf)
+				tile := p.Table.Src.Tile(at, min(at+t.Layout.TileRows, rows), g.Buf)
 				projected{p.Table, phi}.draw(g.Workspace, g.images[at*k:(at+tile.Rows)*k], tile, at)
 			}
 		},

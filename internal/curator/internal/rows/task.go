@@ -25,10 +25,10 @@ type Task struct {
 
 // made makes of a part's rows what the steps make of them.
 func (k *Task) made(p *Part, f *rowfile.File, c *rowfile.Chunk) (err error) {
-	from := p.From
+	from := p.Table.From
 	if k.Owned {
-		p.Persons = shares(f, c)
-		p.Layout.Persons = p.Persons
+		p.Table.Persons = shares(f, c)
+		p.Table.Layout.Persons = p.Table.Persons
 	}
 	if k.Shifted {
 		p.Offsets = heldOffsets(f, c)
@@ -37,7 +37,7 @@ func (k *Task) made(p *Part, f *rowfile.File, c *rowfile.Chunk) (err error) {
 		if p.Table, err = s.of(p.Table); err != nil {
 			return err
 		}
-		p.From = from
+		p.Table.From = from
 	}
 	return nil
 }
