@@ -114,7 +114,7 @@ func cutInto(d *Data, order, sizes []int, tokens []*release.Rows) []*Data {
 }
 
 func pick(d *Data, persons []int, token *release.Rows) *Data {
-	return with(d, d.table.Pick(persons), d.table.RowsOf(persons), token)
+	return with(d, d.table.Pick(persons), d.table.Persons.RowsOf(persons), token)
 }
 
 // Rebound returns the same rows, scaled down to a smaller bound where they are
@@ -147,10 +147,10 @@ func (d *Data) For(loss losses.Loss) *Data {
 // bound where they are longer, so that the bound holds for any row and map. Each
 // image depends on its own row only. The intercept stays.
 func (d *Data) Project(ctx context.Context, phi sketch.Map, bound float64) (*Data, error) {
-	if _, columns := phi.Dims(); columns != d.table.Encoding().Columns {
+	if _, columns := phi.Dims(); columns != d.table.Enc.Columns {
 		return nil, check.Fail(check.ErrShape, "map", columns, "must be for the rows' columns")
 	}
-	table, err := d.table.Project(ctx, phi, bound)
+	table, err := rows.Project(ctx, d.table, phi, bound)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
 
 // A part of a data set has the rows that were picked, in that order, each with its own
@@ -33,7 +35,7 @@ func TestPickedRowsKeepTheirLabels(t *testing.T) {
 			labels, features = append(labels, y[i]), append(features, min(x.At(i, 0), 10))
 		}
 		scores := make([]float64, len(c.rows))
-		c.part.table.Scores(scores, []float64{1})
+		rows.Scores(c.part.table, scores, []float64{1})
 		for k := range scores {
 			if diff := scores[k] - features[k]; diff > 1e-13 || diff < -1e-13 {
 				t.Errorf("%s: row %d is %g, want row %d, %g", name, k, scores[k], c.rows[k], features[k])

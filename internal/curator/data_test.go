@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -44,7 +45,7 @@ func numbered(t *testing.T, n int, backwards bool) *Data {
 func contents(t *testing.T, d *Data, n int) []float64 {
 	t.Helper()
 	z := make([]float64, d.Len())
-	d.table.Scores(z, []float64{float64(n)})
+	rows.Scores(d.table, z, []float64{float64(n)})
 	if !near(z, d.labels, 1e-9) {
 		t.Errorf("rows %v have the labels %v", z, d.labels)
 	}
@@ -197,7 +198,7 @@ func TestProjectIsRowByRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores[k] = make([]float64, 10)
-		p.table.Scores(scores[k], []float64{0.6, -0.8})
+		rows.Scores(p.table, scores[k], []float64{0.6, -0.8})
 		for i, row := range func() [][]float64 { x, _ := v.bounded(losses.Real, sampleBound, 0, 1); return x }() {
 			image := make([]float64, 2)
 			phi.Apply(image, row)

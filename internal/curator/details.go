@@ -16,7 +16,7 @@ type Owners = rows.Owners
 // Own returns the rows that count, of which a person may have several. Its errors are those
 // of intake.
 func (d *Data) Own(facts Owners) (*Data, error) {
-	table, order, err := d.table.Own(facts)
+	table, order, err := rows.Own(d.table, facts)
 	if err != nil {
 		return nil, err
 	}

@@ -42,4 +42,4 @@ func (d *Data) Agree(ctx context.Context, loss losses.Loss, of Descent) (*Data, 
 }
 
 // Parties reports whether parties hold the rows.
-func (d *Data) Parties() bool { return d.table.Parties() }
+func (d *Data) Parties() bool { return d.table.Place.Parties() }

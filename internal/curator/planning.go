@@ -23,8 +23,15 @@ type Facts struct {
 
 // Facts returns the public facts.
 func (d *Data) Facts() Facts {
-	e := d.table.Encoding()
-	return Facts{d.Len(), e.Columns, e.Dim(), e.Intercept, e.Bound, e.Constant, e.FeatureBound(), d.labelCentre, d.labelBound, e.Offset(), d.table.PersonRows(), d.table.PersonsOccur(), d.table.Weighted(), d.offsetsRange}
+	e := &d.table.Enc
+	f := Facts{Rows: d.Len(), Columns: e.Columns, Dim: e.Dim(), Intercept: e.Intercept, Bound: e.Bound, Constant: e.Constant, FeatureBound: e.FeatureBound(),
+		LabelCentre: d.labelCentre, LabelBound: d.labelBound, Offset: e.Offset(), Offsets: d.offsetsRange}
+	if o := d.table.Persons; o != nil {
+		if f.PersonsOccur, f.Weighted = o.Occur, o.Weighted; o.Given {
+			f.PersonRows = o.Most
+		}
+	}
+	return f
 }
 
 // prediction is the label's mean at a score: the class where a binary loss gives

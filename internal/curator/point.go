@@ -19,7 +19,7 @@ type origin struct {
 	encoding Encoding
 }
 
-func originOf(d *Data) origin { return origin{d.rows, *d.table.Encoding()} }
+func originOf(d *Data) origin { return origin{d.rows, d.table.Enc} }
 
 // Point is a weight vector that was computed from rows without noise. It can't be
 // read: its weights, and its score at a query, are answers.

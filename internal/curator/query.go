@@ -40,7 +40,7 @@ func Scores(x mat.Matrix, enc Encoding, w []float64) ([]float64, error) {
 		return nil, err
 	}
 	z := make([]float64, table.Len())
-	table.Scores(z, w)
+	rows.Scores(table, z, w)
 	return z, nil
 }
 

@@ -109,12 +109,12 @@ func arranged(d *Data, order []int) (*Data, []int) {
 }
 
 // Stored reports whether the rows lie in a file.
-func (d *Data) Stored() bool { return d.table.Stored() }
+func (d *Data) Stored() bool { return d.table.Place != nil }
 
 // Close closes the file that the rows lie in, if they do.
 func (d *Data) Close() error {
 	if !d.Stored() {
 		return nil
 	}
-	return d.table.Close()
+	return d.table.Place.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -27,17 +28,17 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 	if err := d.Check(losses.Logistic{}); err != nil {
 		return nil, err
 	}
-	if d.table.PersonRows() > 1 {
-		table, order := d.table.Single()
+	if d.table.Persons.MostRows() > 1 {
+		table, order := rows.Single(d.table)
 		d = with(d, table, order, d.rows)
 	}
-	features, err := d.table.First(ctx)
+	features, err := rows.First(ctx, d.table)
 	if err != nil {
 		return nil, err
 	}
 	labels := d.labels
 	if d.Stored() {
-		if labels, err = d.table.Labels(ctx); err != nil {
+		if labels, err = rows.ReadLabels(ctx, d.table); err != nil {
 			return nil, err
 		}
 	}

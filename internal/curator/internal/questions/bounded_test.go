@@ -77,17 +77,17 @@ func plainSources(t *testing.T, n int) []plain {
 func (p plain) derived(t *testing.T) []plain {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
-	n, e := p.table.Len(), p.table.Encoding()
+	n, e := p.table.Len(), &p.table.Enc
 	order := append(r.Perm(n)[:n/2], 0, 1, 2, 3, 3, n-1)
 	picked := plain{p.name + ", picked", p.table.Pick(order), blocks.Gather(p.want, order)}
 	rebound := plain{p.name + ", rebound", p.table.Rebound(e.Bound/3, e.Constant/4), nil}
 	const k, bound = 3, 0.9
 	phi := sketch.NewGaussian(k, e.Columns, 7)
-	kept, err := p.table.Project(ctx, phi, bound)
+	kept, err := rows.Project(ctx, p.table, phi, bound)
 	if err != nil {
 		t.Fatal(err)
 	}
-	streamed, err := p.table.ProjectKeeping(ctx, phi, bound, 0)
+	streamed, err := rows.ProjectKeeping(ctx, p.table, phi, bound, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestEveryRowIsBoundedInEverySource(t *testing.T) {
 
 func (p plain) check(t *testing.T) {
 	t.Helper()
-	e, n := p.table.Encoding(), len(p.want)
+	e, n := &p.table.Enc, len(p.want)
 	if p.table.Len() != n {
 		t.Fatalf("%s: %d rows, want %d", p.name, p.table.Len(), n)
 	}
@@ -149,7 +149,7 @@ func (p plain) check(t *testing.T) {
 // compare holds the features u of row i, with the constant, against the definition.
 func (p plain) compare(t *testing.T, how string, i int, u []float64) {
 	t.Helper()
-	e := p.table.Encoding()
+	e := &p.table.Enc
 	want := p.want[i]
 	if e.Intercept {
 		want = append(slices.Clone(want), e.Constant)
@@ -162,13 +162,13 @@ func (p plain) compare(t *testing.T, how string, i int, u []float64) {
 // checkScores reads each feature as the score of a unit vector.
 func (p plain) checkScores(t *testing.T) {
 	t.Helper()
-	dim := p.table.Encoding().Dim()
+	dim := p.table.Enc.Dim()
 	scores := make([][]float64, dim)
 	for j := range scores {
 		w := make([]float64, dim)
 		w[j] = 1
 		scores[j] = make([]float64, len(p.want))
-		p.table.Scores(scores[j], w)
+		rows.Scores(p.table, scores[j], w)
 	}
 	u := make([]float64, dim)
 	for i := range p.want {
@@ -184,7 +184,7 @@ func (p plain) checkScores(t *testing.T) {
 // of largest diagonal is a multiple of the features.
 func (p plain) checkSums(t *testing.T) {
 	t.Helper()
-	n, dim := len(p.want), p.table.Encoding().Dim()
+	n, dim := len(p.want), p.table.Enc.Dim()
 	for _, i := range []int{0, 1, 2, 3, n / 2, n/2 + 1, n - 2, n - 1} {
 		labels, u := make([]float64, n), make([]float64, dim)
 		labels[i] = -1

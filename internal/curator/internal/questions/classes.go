@@ -29,11 +29,11 @@ func NewClasses(ctx context.Context, t *rows.Table, labels []float64, k int) (*C
 		}
 		return nil
 	}
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		return &Classes{&Sums{t: t}, k}, allClasses(ctx, t, k)
 	}
 	if t.Place != nil {
-		err := t.EachLabel(ctx, func(d rows.LabelDomain) bool { return d.Whole && d.Least >= 0 && d.Most < float64(k) }, isClass)
+		err := rows.EachLabel(ctx, t, func(d rows.LabelDomain) bool { return d.Whole && d.Least >= 0 && d.Most < float64(k) }, isClass)
 		return &Classes{&Sums{t: t}, k}, err
 	}
 	for i, y := range labels {

@@ -26,7 +26,7 @@ func TestClassesByLoops(t *testing.T) {
 		o.y[i] = float64(r.IntN(k))
 	}
 	plain := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true))
-	owned, order, err := plain.Own(rows.Owners{Persons: o.Given, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
+	owned, order, err := rows.Own(plain, rows.Owners{Persons: o.Given, Count: 200, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestClassCountsAreShares(t *testing.T) {
 	for i := range o.y {
 		o.y[i] = float64(r.IntN(k))
 	}
-	owned, order, err := mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true)).Own(rows.Owners{Persons: o.Given, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
+	owned, order, err := rows.Own(mustTable(t, o.x, encoding.NewIdentity(3, 1.5, true)), rows.Owners{Persons: o.Given, Count: 150, Most: 2, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

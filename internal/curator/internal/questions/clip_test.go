@@ -109,7 +109,7 @@ func TestRowsBarelyBeyondTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		encoded := make([]float64, 3)
-		table.Encode(encoded, table.Src.Tile(0, 1, table.Buffer()), 0, 0)
+		table.Encode(encoded, table.Src.Tile(0, 1, table.Acquire().Buf), 0, 0)
 		want := bound * min(1, 1+excess)
 		for name, v := range map[string][]float64{"query": u, "row": encoded} {
 			if norm := enc.Norm(v); norm > room || norm < want*(1-1e-12) {

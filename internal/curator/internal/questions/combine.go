@@ -53,7 +53,7 @@ type summing interface {
 
 // summingOf is who does so for the rows of t, nil for nobody.
 func summingOf(t *rows.Table) summing {
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		if g, ok := t.Place.Remote.(summing); ok {
 			return g
 		}

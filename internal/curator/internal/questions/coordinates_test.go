@@ -171,7 +171,7 @@ func TestCoordinatesSensitivity(t *testing.T) {
 // Each of a person's rows may be rounded by a step, of either of two persons.
 func TestCoordinatesRoundEachRowOfAPerson(t *testing.T) {
 	sensitivity := func(most int) uint64 {
-		table, order, err := mustTable(t, mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6}), encoding.NewIdentity(1, 1, false)).Own(rows.Owners{Persons: make([]int, 6), Count: 1, Most: most})
+		table, order, err := rows.Own(mustTable(t, mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6}), encoding.NewIdentity(1, 1, false)), rows.Owners{Persons: make([]int, 6), Count: 1, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestCoordinatesOfPersons(t *testing.T) {
 				o.y, o.off, o.Given, o.weights = append(o.y, float64(k%2)), append(o.off, 0.5), append(o.Given, Given-1), append(o.weights, 2)
 			}
 			s := sumsOf(t, sparseOf(t, o.x), o.y, 0, encoding.NewIdentity(3, 1.5, true), losses.Logistic{})
-			table, order, err := s.t.Own(rows.Owners{Persons: o.Given, Count: Given, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
+			table, order, err := rows.Own(s.t, rows.Owners{Persons: o.Given, Count: Given, Most: most, Coins: mechanisms.NewSeededSource(1), Weights: o.weights, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

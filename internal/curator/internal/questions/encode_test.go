@@ -26,12 +26,12 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, err := table.First(t.Context())
+		first, err := rows.First(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w, z := randomVector(rand.New(rand.NewPCG(3, 4)), enc.Dim(), 1), make([]float64, n)
-		table.Scores(z, w)
+		rows.Scores(table, z, w)
 		for i := range n {
 			u, err := enc.Encode(x.RawRowView(i))
 			if err != nil {

@@ -113,7 +113,7 @@ func TestErrorsTellNoCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, order, err := table.Own(o)
+		table, order, err := rows.Own(table, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestWorkersTellNoCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, order, err := table.Own(o)
+	table, order, err := rows.Own(table, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,8 +106,8 @@ func TestRowNonZeroDoer(t *testing.T) {
 	}
 	w := randomVector(r, 30, 1)
 	a, b := make([]float64, 30), make([]float64, 30)
-	table.Scores(a, w)
-	other.Scores(b, w)
+	rows.Scores(table, a, w)
+	rows.Scores(other, b, w)
 	if distance(a, b) > 1e-14 {
 		t.Errorf("scores %v, want %v", a, b)
 	}

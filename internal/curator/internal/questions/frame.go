@@ -28,7 +28,7 @@ func NewFramed(ctx context.Context, s *Sums, rows *release.Rows, f Frame) (*Fram
 	if err != nil {
 		return nil, err
 	}
-	if s.t.Elsewhere() {
+	if s.t.Place.Elsewhere() {
 		return &Framed{s, rows, m, nil}, nil
 	}
 	length := make([]float64, len(s.t.Length))
@@ -46,7 +46,7 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
 func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
-	if r.s.t.Elsewhere() {
+	if r.s.t.Place.Elsewhere() {
 		err := r.s.sum(ctx, counts, &framedLengths{r.in(), edges})
 		return r.answer(counts, oneRowCounts), err
 	}

@@ -435,7 +435,7 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 			row := make([]float64, enc.Dim())
 			for i := range n {
 				factor := rows.Factor(s.t.Shrink, i)
-				tile := s.t.Src.Tile(i, i+1, s.t.Buffer())
+				tile := s.t.Src.Tile(i, i+1, s.t.Acquire().Buf)
 				framed.m.features(row, framed.s.t, tile, i, 0)
 				exact, rounded := make([]*big.Float, d), make([]*big.Float, d)
 				for j := range d {

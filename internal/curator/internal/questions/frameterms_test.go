@@ -209,7 +209,7 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 		}
 		for i, length := range framed.norms.length {
 			row := make([]float64, d)
-			s.t.Encode(row, s.t.Src.Tile(i, i+1, s.t.Buffer()), i, 0)
+			s.t.Encode(row, s.t.Src.Tile(i, i+1, s.t.Acquire().Buf), i, 0)
 			sum := exactly(0)
 			for _, v := range row {
 				sum.Add(sum, product(v, v))

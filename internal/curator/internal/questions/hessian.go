@@ -24,7 +24,7 @@ type Curvatures struct {
 // Curvatures finds them at w. The loss must be Curved.
 func (s *Sums) Curvatures(ctx context.Context, w []float64, clip float64) (*Curvatures, error) {
 	c := &Curvatures{nil, slices.Clone(w), clip}
-	if s.t.Elsewhere() {
+	if s.t.Place.Elsewhere() {
 		return c, nil
 	}
 	c.of = make([]float64, len(s.t.Length))
@@ -69,7 +69,7 @@ type hessian struct {
 func (*hessian) cut(t *rows.Table) rows.Cut { return t.InMoments(t.Enc.Dim()) }
 
 func (q *hessian) adder(s *Sums) rows.Adder {
-	return s.t.MomentsAdder(weighByCurvature(s, q.W, q.Clip))
+	return rows.MomentsAdder(s.t, weighByCurvature(s, q.W, q.Clip))
 }
 
 // Weighted sets dst to Σᵢ cᵢ⟨v, xᵢ⟩xᵢ, the product of v and weighted second moments, in one

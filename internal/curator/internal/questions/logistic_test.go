@@ -64,7 +64,7 @@ func TestLogisticAtOnceIsForPlainRows(t *testing.T) {
 	w := randomVector(r, enc.Dim(), 1.5)
 	for name, of := range map[string]func(t *rows.Table) (*rows.Table, []int, []float64){
 		"shares": func(table *rows.Table) (*rows.Table, []int, []float64) {
-			owned, order, err := table.Own(o)
+			owned, order, err := rows.Own(table, o)
 			if err != nil {
 				t.Fatal(err)
 			}

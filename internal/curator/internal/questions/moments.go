@@ -20,7 +20,7 @@ type moments struct{ rows.Nothing }
 func (*moments) cut(t *rows.Table) rows.Cut { return t.InMoments(t.Enc.Dim()) }
 
 func (*moments) adder(s *Sums) rows.Adder {
-	return s.t.MomentsAdder(func(weights []float64, _ rows.Tile, _ int) {
+	return rows.MomentsAdder(s.t, func(weights []float64, _ rows.Tile, _ int) {
 		for k := range weights {
 			weights[k] = 1
 		}

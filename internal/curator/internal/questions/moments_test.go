@@ -42,7 +42,7 @@ func TestMomentsOfFewEntries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !table.ScatterPays(table.Src.Tile(0, 128, nil)) {
+			if !rows.ScatterPays(table, table.Src.Tile(0, 128, nil)) {
 				t.Error("rows with 3 entries of 60 are multiplied in full")
 			}
 			for _, table := range []*rows.Table{table, table.Rebound(bound/2, 0.125)} {
@@ -50,7 +50,7 @@ func TestMomentsOfFewEntries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := momentsByDefinition(table.Encoding(), x, weights); !mat.EqualApprox(got, want, 1e-11) {
+				if want := momentsByDefinition(&table.Enc, x, weights); !mat.EqualApprox(got, want, 1e-11) {
 					t.Errorf("bound %g, intercept %t: moments differ", table.Enc.Bound, intercept)
 				}
 			}

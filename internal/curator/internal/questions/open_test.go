@@ -141,7 +141,7 @@ func TestMatrixIsWhatItsAtSays(t *testing.T) {
 // features are the bounded rows of a table, with the constant, one by one.
 func features(t *testing.T, table *rows.Table) [][]float64 {
 	t.Helper()
-	u, buf := make([][]float64, table.Len()), table.Buffer()
+	u, buf := make([][]float64, table.Len()), table.Acquire().Buf
 	for b := range table.Layout.Blocks {
 		table.Layout.EachTile(b, func(lo, hi int) {
 			tile := table.Src.Tile(lo, hi, buf)

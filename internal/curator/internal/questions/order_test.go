@@ -181,7 +181,7 @@ func TestGoexitOfAMatrix(t *testing.T) {
 					return
 				}
 				armed.Store(true)
-				table.Scores(make([]float64, 20_000), make([]float64, 3))
+				rows.Scores(table, make([]float64, 20_000), make([]float64, 3))
 				err = nil
 			}()
 			<-ended

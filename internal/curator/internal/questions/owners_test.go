@@ -151,7 +151,7 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 			all[i] = i
 		}
 		plain := o.of(t, all, sparse)
-		table, order, err := plain.t.Own(rows.Owners{Persons: o.Given, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
+		table, order, err := rows.Own(plain.t, rows.Owners{Persons: o.Given, Count: 300, Most: 3, Coins: mechanisms.NewSeededSource(4), Weights: o.weights, Heavy: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,8 +160,8 @@ func TestAnswersAreSumsOfShares(t *testing.T) {
 		for k := range 200 {
 			persons = append(persons, 103+k%190)
 		}
-		picked := picked(s, s.t.Pick(persons), s.t.RowsOf(persons))
-		pickedRows := blocks.Gather(order, s.t.RowsOf(persons))
+		picked := picked(s, s.t.Pick(persons), s.t.Persons.RowsOf(persons))
+		pickedRows := blocks.Gather(order, s.t.Persons.RowsOf(persons))
 		for name, c := range map[string]struct {
 			s    *Sums
 			rows []int
@@ -194,7 +194,7 @@ func TestScatterIsOfPersons(t *testing.T) {
 		all[i] = i
 	}
 	plain := o.of(t, all, false)
-	table, order, err := plain.t.Own(rows.Owners{Persons: o.Given, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
+	table, order, err := rows.Own(plain.t, rows.Owners{Persons: o.Given, Count: 250, Most: 5, Weights: o.weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestScatterIsOfPersons(t *testing.T) {
 	}
 	want := mat.NewSymDense(4, nil)
 	for p := range 250 {
-		one := picked(s, s.t.Pick([]int{p}), s.t.RowsOf([]int{p}))
+		one := picked(s, s.t.Pick([]int{p}), s.t.Persons.RowsOf([]int{p}))
 		if len(one.labels) == 0 {
 			continue
 		}
@@ -263,7 +263,7 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		for i := range of {
 			x.Set(i, 0, 1)
 		}
-		table, order, err := mustTable(t, x, encoding.NewIdentity(1, 1, false)).Own(rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(2)})
+		table, order, err := rows.Own(mustTable(t, x, encoding.NewIdentity(1, 1, false)), rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestOwnDependsOnThePersonOnly(t *testing.T) {
 		t.Error("one block only")
 	}
 	for p := range Given {
-		a, b := before.RowsOf([]int{p}), after.RowsOf([]int{p})
+		a, b := before.Persons.RowsOf([]int{p}), after.Persons.RowsOf([]int{p})
 		same := slices.Equal(blocks.Gather(chosen, a), blocks.Gather(moved, b))
 		if i := chosen[a[0]]; of[i] == 8 {
 			replaced = p / before.Layout.BlockPersons
@@ -327,11 +327,11 @@ func TestOwnRefuses(t *testing.T) {
 		"negative weight":   {rows.Owners{Weights: []float64{1, -1}, Heavy: 1}, check.ErrValue},
 		"NaN":               {rows.Owners{Weights: []float64{1, math.NaN()}, Heavy: 1}, check.ErrValue},
 	} {
-		if _, _, err := table.Own(c.facts); !errors.Is(err, c.kind) {
+		if _, _, err := rows.Own(table, c.facts); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if owned, order, err := table.Own(rows.Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.Persons.Shares) != "[0.25 1]" {
+	if owned, order, err := rows.Own(table, rows.Owners{Weights: []float64{0.5, 3}, Heavy: 2}); err != nil || owned.Len() != 2 || !slices.Equal(order, []int{0, 1}) || fmt.Sprint(owned.Persons.Shares) != "[0.25 1]" {
 		t.Errorf("%v, rows %v: %v", owned, order, err)
 	}
 }
@@ -346,7 +346,7 @@ func TestRoundingOfPersons(t *testing.T) {
 		of[i] = i
 	}
 	framed := func(most int) *Framed {
-		table, order, err := mustTable(t, x, encoding.NewIdentity(2, 1, false)).Own(rows.Owners{Persons: of, Count: n, Most: most})
+		table, order, err := rows.Own(mustTable(t, x, encoding.NewIdentity(2, 1, false)), rows.Owners{Persons: of, Count: n, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,11 +375,11 @@ func TestRoundingOfPersons(t *testing.T) {
 // One row of a person counts as much as all did: its weight, whatever their number.
 func TestSingleKeepsWeights(t *testing.T) {
 	of, weights := []int{0, 0, 0, 0, 1, 1, 2}, []float64{1, 1, 1, 1, 0.5, 0.5, 0.25}
-	table, order, err := mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false)).Own(rows.Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
+	table, order, err := rows.Own(mustTable(t, mat.NewDense(7, 1, []float64{1, 1, 1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false)), rows.Owners{Persons: of, Count: 4, Most: 4, Weights: weights, Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, rows := table.Single()
+	single, rows := rows.Single(table)
 	o := single.Persons
 	if got := fmt.Sprint(slices.Sorted(slices.Values(o.Shares)), o.Start[4], len(order), len(rows)); got != "[0.25 0.5 1] 3 7 3" {
 		t.Errorf("shares, rows and rows %s", got)
@@ -397,7 +397,7 @@ func TestTotalsMoveAsDeclared(t *testing.T) {
 	const end = 3.0
 	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}} {
 		total := func(weight, offset float64) ([]float64, float64) {
-			table, _, err := mustTable(t, mat.NewDense(2, 1, nil), encoding.NewIdentity(1, 1, true)).Own(rows.Owners{Weights: []float64{1, weight}, Heavy: 1})
+			table, _, err := rows.Own(mustTable(t, mat.NewDense(2, 1, nil), encoding.NewIdentity(1, 1, true)), rows.Owners{Weights: []float64{1, weight}, Heavy: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -450,7 +450,7 @@ func TestOrderIsDrawn(t *testing.T) {
 		table := mustTable(t, mat.NewDense(5, 1, []float64{1, 1, 1, 1, 1}), encoding.NewIdentity(1, 1, false))
 		seen := map[string]int{}
 		for seed := range uint64(draws) {
-			_, order, err := table.Own(rows.Owners{Persons: c.Given, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+			_, order, err := rows.Own(table, rows.Owners{Persons: c.Given, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -471,12 +471,12 @@ func TestPersonsWithoutRows(t *testing.T) {
 	table := mustTable(t, mat.NewDense(3, 1, []float64{1, 2, 3}), encoding.NewIdentity(1, 9, false))
 	places := map[int]int{}
 	for seed := range uint64(400) {
-		owned, order, err := table.Own(rows.Owners{Persons: []int{4, 4, 7}, Count: 5, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
-		if err != nil || owned.Len() != 5 || len(order) != 3 || owned.PersonsOccur() {
+		owned, order, err := rows.Own(table, rows.Owners{Persons: []int{4, 4, 7}, Count: 5, Most: 2, Coins: mechanisms.NewSeededSource(seed)})
+		if err != nil || owned.Len() != 5 || len(order) != 3 || owned.Persons.Occur {
 			t.Fatal(owned, order, err)
 		}
 		for p := range 5 {
-			if len(owned.RowsOf([]int{p})) == 1 {
+			if len(owned.Persons.RowsOf([]int{p})) == 1 {
 				places[p]++
 			}
 		}
@@ -486,8 +486,8 @@ func TestPersonsWithoutRows(t *testing.T) {
 			t.Errorf("place %d has the person of one row %d times of 400", p, n)
 		}
 	}
-	owned, _, err := table.Own(rows.Owners{Persons: []int{4, 4, 7}, Most: 2})
-	if err != nil || owned.Len() != 2 || !owned.PersonsOccur() {
+	owned, _, err := rows.Own(table, rows.Owners{Persons: []int{4, 4, 7}, Most: 2})
+	if err != nil || owned.Len() != 2 || !owned.Persons.Occur {
 		t.Errorf("%d persons who occur: %v", owned.Len(), err)
 	}
 }
@@ -507,13 +507,12 @@ func TestPlacesHaveCoinsOfTheirOwn(t *testing.T) {
 		for range last {
 			of = append(of, Given)
 		}
-		table, order, err := mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), encoding.NewIdentity(1, 1, false)).
-			Own(rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(6)})
+		table, order, err := rows.Own(mustTable(t, mat.NewDense(len(of), 1, slices.Repeat([]float64{1}, len(of))), encoding.NewIdentity(1, 1, false)), rows.Owners{Persons: of, Count: Given, Most: 3, Coins: mechanisms.NewSeededSource(6)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for p := range Given {
-			rows := blocks.Gather(order, table.RowsOf([]int{p}))
+			rows := blocks.Gather(order, table.Persons.RowsOf([]int{p}))
 			if len(rows) == 0 || rows[0] >= n {
 				rows = nil
 			}

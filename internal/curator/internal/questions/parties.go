@@ -100,7 +100,7 @@ func (p *Parties) total() (n int, err error) {
 
 // partiesOf are those that hold the rows, nil where these lie otherwise.
 func partiesOf(t *rows.Table) *Parties {
-	if !t.Parties() {
+	if !t.Place.Parties() {
 		return nil
 	}
 	return t.Place.Remote.(*parted).p
@@ -177,7 +177,7 @@ func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combin
 	p := at.p
 	q, ok := of.(*gradient)
 	fit := at.agreed
-	if !ok || !s.t.AsHeld() || fit == nil || q.Clip != fit.clip {
+	if !ok || !s.t.Place.AsHeld() || s.t.Persons != nil || fit == nil || q.Clip != fit.clip {
 		return errParties
 	}
 	fit.lock.Lock()

@@ -141,7 +141,7 @@ func TestPartiesAnswerForAllRows(t *testing.T) {
 	for i := range all {
 		all[i], every[i] = i, i*7%n
 	}
-	owned, _, err := s.t.Own(rows.Owners{Weights: make([]float64, n), Heavy: 1})
+	owned, _, err := rows.Own(s.t, rows.Owners{Weights: make([]float64, n), Heavy: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 	}
 	dense := sumsOf(t, x, y, secret, encoding.NewIdentity(3, 1e12, true), losses.Squared{})
 	thin := sumsOf(t, sparse, y[:2], secret, encoding.NewIdentity(3, 1e12, false), losses.Squared{})
-	projected, err := dense.t.Project(ctx, sketch.NewGaussian(2, 3, 1), 1e12)
+	projected, err := rows.Project(ctx, dense.t, sketch.NewGaussian(2, 3, 1), 1e12)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestProjectedRowsAreBoundedAgain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := table.Project(ctx, phi, bound)
+				p, err := rows.Project(ctx, table, phi, bound)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,18 +83,18 @@ func TestStreamedProjection(t *testing.T) {
 		t.Fatal(err)
 	}
 	phi := sketch.NewHadamard(5, 12, 1)
-	kept, err := table.Project(ctx, phi, 2)
+	kept, err := rows.Project(ctx, table, phi, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	streamed, err := table.ProjectKeeping(ctx, phi, 2, 0)
+	streamed, err := rows.ProjectKeeping(ctx, table, phi, 2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := r.Perm(700)[:300]
 	w, a, b := randomVector(r, 6, 1), make([]float64, 300), make([]float64, 300)
-	kept.Pick(order).Scores(a, w)
-	streamed.Pick(order).Scores(b, w)
+	rows.Scores(kept.Pick(order), a, w)
+	rows.Scores(streamed.Pick(order), b, w)
 	if distance(a, b) > 1e-13 {
 		t.Errorf("scores differ by %g", distance(a, b))
 	}

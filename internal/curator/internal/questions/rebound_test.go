@@ -80,8 +80,8 @@ func sameTables(t *testing.T, name string, got, want *rows.Table, c testCase, y,
 		t.Errorf("%s: bound %g and constant %g, want %g and %g", name, got.Enc.FeatureBound(), got.Enc.Constant, x, want.Enc.Constant)
 	}
 	a, b := make([]float64, got.Len()), make([]float64, got.Len())
-	got.Scores(a, w)
-	want.Scores(b, w)
+	rows.Scores(got, a, w)
+	rows.Scores(want, b, w)
 	for i := range a {
 		if math.Abs(got.Norm[i]-want.Norm[i]) > rounding*x || math.Abs(got.Length[i]-want.Length[i]) > rounding*x || math.Abs(a[i]-b[i]) > rounding*x*norm(w) {
 			t.Fatalf("%s, row %d: norm %g, length %g, score %g, want %g, %g, %g", name, i, got.Norm[i], got.Length[i], a[i], want.Norm[i], want.Length[i], b[i])
@@ -118,7 +118,7 @@ func TestReboundTwice(t *testing.T) {
 		w := randomVector(r, enc.Dim(), 2)
 		table := mustTable(t, x, enc)
 		sameTables(t, "twice", table.Rebound(0.9, 0.5).Rebound(0.2, 0.125), table.Rebound(0.2, 0.125), c, y, w)
-		projected, err := table.Project(ctx, identityMap(4), 1.1)
+		projected, err := rows.Project(ctx, table, identityMap(4), 1.1)
 		if err != nil {
 			t.Fatal(err)
 		}

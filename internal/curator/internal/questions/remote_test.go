@@ -149,7 +149,7 @@ func TestRemoteRowsAreChosenAndBounded(t *testing.T) {
 			}
 		}
 	}
-	if _, err := remote.First(ctx); !errors.Is(err, check.ErrConfig) {
+	if _, err := rows.First(ctx, remote); !errors.Is(err, check.ErrConfig) {
 		t.Errorf("single rows: %v", err)
 	}
 	if err := remote.Place.Remote.Close(); err != nil {
@@ -173,7 +173,7 @@ func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o rows.Owners, enc
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { remote.Close() })
+	t.Cleanup(func() { remote.Place.Close() })
 	return [2]*rows.Table{remote, mustTable(t, x, enc)}
 }
 
@@ -227,12 +227,12 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	var seen [2][]float64
 	for k, table := range remoteAndMemory(t, x, y, o, encoding.NewIdentity(d, 1, true)) {
 		o.Coins = mechanisms.NewSeededSource(1)
-		owned, order, err := table.Own(o)
+		owned, order, err := rows.Own(table, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, picked := owned.Pick([]int{0}), owned.RowsOf([]int{0})
-		single, of := first.Single()
+		first, picked := owned.Pick([]int{0}), owned.Persons.RowsOf([]int{0})
+		single, of := rows.Single(first)
 		for _, c := range []struct {
 			t *rows.Table
 			y []float64
@@ -265,7 +265,7 @@ func TestProjectedRowsAreScaledElsewhere(t *testing.T) {
 	phi := sketch.NewGaussian(k, d, 5)
 	gradient := func(t *testing.T, table *rows.Table) []float64 {
 		t.Helper()
-		images, err := table.Project(ctx, phi, bound)
+		images, err := rows.Project(ctx, table, phi, bound)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestProjectedRowsAreScaledElsewhere(t *testing.T) {
 		}
 		return g
 	}
-	images, err := tables[1].Project(ctx, phi, bound)
+	images, err := rows.Project(ctx, tables[1], phi, bound)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -339,7 +339,7 @@ func TestOneRowDoesNotTouchTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		z := make([]float64, 500)
-		table.Scores(z, w)
+		rows.Scores(table, z, w)
 		return z
 	}
 	for range 200 {

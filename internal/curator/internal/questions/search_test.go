@@ -45,7 +45,7 @@ func searchForms(t *testing.T) []form {
 			form{"dense" + suffix, func(t *testing.T, row []float64) *rows.Table { return three(t, row, identity, false) }, intercept},
 			form{"sparse" + suffix, func(t *testing.T, row []float64) *rows.Table { return three(t, row, identity, true) }, intercept},
 			form{"projected" + suffix, func(t *testing.T, row []float64) *rows.Table {
-				p, err := three(t, row, identity, false).Project(ctx, phi, 0.9)
+				p, err := rows.Project(ctx, three(t, row, identity, false), phi, 0.9)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -290,7 +290,7 @@ func TestSearchCatches(t *testing.T) {
 	forms := searchForms(t)
 	dense, projected, intercept := forms[0], forms[2], forms[4]
 	lengthened := func(t *testing.T, row []float64) *rows.Table {
-		p, err := dense.table(t, row).Project(ctx, sketch.NewGaussian(2, searchColumns, 4), 1e3)
+		p, err := rows.Project(ctx, dense.table(t, row), sketch.NewGaussian(2, searchColumns, 4), 1e3)
 		if err != nil {
 			t.Fatal(err)
 		}

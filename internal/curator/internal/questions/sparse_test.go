@@ -110,10 +110,10 @@ func testRowsOfEachLength(t *testing.T, cols int) {
 // checkLengths checks norms, features and scores.
 func (p plain) checkLengths(t *testing.T, entries []int) {
 	t.Helper()
-	e := p.table.Encoding()
+	e := &p.table.Enc
 	r := rand.New(rand.NewPCG(13, 14))
 	w, z := randomVector(r, e.Dim(), 1), make([]float64, len(entries))
-	p.table.Scores(z, w)
+	rows.Scores(p.table, z, w)
 	encoded := features(t, p.table)
 	for i, u := range p.want {
 		if got := p.table.Length[i]; math.Abs(got-norm(u)) > 1e-12 {
@@ -138,7 +138,7 @@ func (p plain) checkLengths(t *testing.T, entries []int) {
 // checkLengthSums checks gradients and moments of one row at a time.
 func (p plain) checkLengthSums(t *testing.T, entries []int) {
 	t.Helper()
-	n, dim := len(entries), p.table.Encoding().Dim()
+	n, dim := len(entries), p.table.Enc.Dim()
 	for i, u := range p.want {
 		if p.table.Enc.Intercept {
 			u = append(slices.Clone(u), p.table.Enc.Constant)
@@ -173,7 +173,7 @@ func (p plain) checkLengthSums(t *testing.T, entries []int) {
 func (p plain) checkLengthImages(t *testing.T, entries []int) {
 	t.Helper()
 	const k = 6
-	cols := p.table.Encoding().Columns
+	cols := p.table.Enc.Columns
 	for name, phi := range map[string]rows.Projection{"gaussian": sketch.NewGaussian(k, cols, 1), "rademacher": sketch.NewRademacher(k, cols, 2),
 		"sparse": sketch.NewSparse(k, cols, 3), "hadamard": sketch.NewHadamard(k, cols, 4)} {
 		columns, Unit := make([][]float64, cols), make([]float64, cols) // of the map
@@ -183,7 +183,7 @@ func (p plain) checkLengthImages(t *testing.T, entries []int) {
 			phi.Apply(columns[j], Unit)
 			Unit[j] = 0
 		}
-		projected, err := p.table.Project(ctx, phi, 1e3)
+		projected, err := rows.Project(ctx, p.table, phi, 1e3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,13 +33,13 @@ func NewSums(t *rows.Table, labels []float64, labelCentre, labelBound float64, l
 			return nil, err
 		}
 	}
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		if _, err := encodeLoss(loss); err != nil {
 			return nil, err
 		}
 	}
 	if t.Place != nil {
-		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, t.CheckLabels(loss.Labels())
+		return &Sums{t: t, loss: loss, labelCentre: labelCentre, labelBound: labelBound}, rows.CheckLabels(t, loss.Labels())
 	}
 	if len(labels) != len(t.Length) {
 		return nil, check.Fail(check.ErrShape, "labels", len(labels), fmt.Sprintf("must be one for each of the %d rows", len(t.Length)))
@@ -85,10 +85,10 @@ func (s *Sums) part(p *rows.Part) *Sums {
 
 // Single returns the sums over the rows of [Table.Single].
 func (s *Sums) Single() *Sums {
-	if s.t.PersonRows() <= 1 {
+	if s.t.Persons.MostRows() <= 1 {
 		return s
 	}
-	t, order := s.t.Single()
+	t, order := rows.Single(s.t)
 	return picked(s, t, order)
 }
 
@@ -108,7 +108,7 @@ func (s *Sums) Every(k int) *Sums {
 	for i := 0; i < s.Len(); i += k {
 		persons = append(persons, i)
 	}
-	return picked(s, s.t.Pick(persons), s.t.RowsOf(persons))
+	return picked(s, s.t.Pick(persons), s.t.Persons.RowsOf(persons))
 }
 
 // pass is the table's, where of says how rows are added that this process reads.

@@ -23,5 +23,5 @@ type weightedMoments struct {
 }
 
 func (q *weightedMoments) adder(s *Sums) rows.Adder {
-	return s.t.MomentsAdder(func(dst []float64, _ rows.Tile, lo int) { copy(dst, q.of[lo:]) })
+	return rows.MomentsAdder(s.t, func(dst []float64, _ rows.Tile, lo int) { copy(dst, q.of[lo:]) })
 }

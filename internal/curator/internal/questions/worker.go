@@ -129,7 +129,7 @@ func (b *workerFile) measured(m rows.Measure, q *sentRows, most int) (*measured,
 		}
 		found := make([]float64, b.file.Rows)
 		return &measured{found, rows.NewLazily(b.file, func(g *rows.Reading, lo, hi int) error {
-			p, err := whole.Part(g, lo, hi)
+			p, err := rows.ReadPart(whole, g, lo, hi)
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func openWorkerFile(of *sentFile) (*workerFile, error) {
 		return nil, err
 	}
 	t := rows.NewUnmeasured(f, of.Encoding)
-	t.Factors()
+	rows.MakeFactors(t)
 	s := &workerFile{file: f, table: t}
 	s.read = rows.NewLazily(f, func(g *rows.Reading, lo, hi int) error {
 		if err := g.Reader.Read(&g.Chunk, lo, hi); err != nil {
@@ -188,7 +188,7 @@ func openWorkerFile(of *sentFile) (*workerFile, error) {
 		if err := rows.CheckOffsets(f, &g.Chunk, lo); err != nil {
 			return err
 		}
-		return t.TakeIn(&g.Chunk, lo)
+		return rows.TakeIn(t, &g.Chunk, lo)
 	})
 	return s, nil
 }

@@ -4,7 +4,7 @@ import "context"
 
 // First returns the first feature of each bounded row, with the same bits as
 // Encode has for the same dense row.
-func (t *Table) First(ctx context.Context) ([]float64, error) {
+func First(ctx context.Context, t *Table) ([]float64, error) {
 	first := make([]float64, len(t.Length))
 	return first, t.Pass(ctx, nil, func(p *Part) Adder {
 		return func(a *Workspace, tile Tile, lo int) {

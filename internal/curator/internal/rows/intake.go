@@ -42,7 +42,7 @@ func NewOfSource(src source, n int, enc encoding.Encoding) (*Table, error) {
 		}
 		t.Src = sp
 	}
-	outside, err := t.intake()
+	outside, err := intake(t)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func NewOfSource(src source, n int, enc encoding.Encoding) (*Table, error) {
 
 // intake checks dense rows and measures all. It tells which ones have values outside of
 // their ranges.
-func (t *Table) intake() (outside []bool, err error) {
+func intake(t *Table) (outside []bool, err error) {
 	outside = make([]bool, len(t.Length))
 	var base float64 // Σ Shift², for sparse rows
 	for _, b := range t.Enc.Shift {
@@ -68,7 +68,7 @@ func (t *Table) intake() (outside []bool, err error) {
 		func(b int, a *Workspace) {
 			t.Layout.EachTile(b, func(lo, hi int) {
 				if errs[b] == nil {
-					errs[b] = t.measureTile(a, lo, hi, base, outside)
+					errs[b] = measureTile(t, a, lo, hi, base, outside)
 				}
 			})
 		},
@@ -77,7 +77,7 @@ func (t *Table) intake() (outside []bool, err error) {
 }
 
 // measureTile checks the rows [lo, hi) and finds their norms.
-func (t *Table) measureTile(a *Workspace, lo, hi int, base float64, outside []bool) (err error) {
+func measureTile(t *Table, a *Workspace, lo, hi int, base float64, outside []bool) (err error) {
 	var tile Tile
 	if err := unlessItPanics("At", func() { tile = t.Src.Tile(lo, hi, a.Buf) }); err != nil {
 		return err

@@ -36,7 +36,7 @@ const MaxPersons = 1 << 27
 // sets of persons of whom one is replaced: order both sets alike, with one in the other's
 // place, by the same coins. Each place has coins of its own, so that other persons' are the
 // same however many rows the replaced one has.
-func (t *Table) Own(facts Owners) (*Table, []int, error) {
+func Own(t *Table, facts Owners) (*Table, []int, error) {
 	n := t.Rows()
 	if err := facts.check(n); err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func ownKey(coins mechanisms.Source) (key [32]byte) {
 
 // Single returns the table of one row of each person, the first that counts, who counts as
 // all of them together did, and which rows these are.
-func (t *Table) Single() (*Table, []int) {
+func Single(t *Table) (*Table, []int) {
 	o := &blocks.Persons{Start: make([]int, 1, t.Len()+1), Most: 1, Given: true, Weighted: t.Persons.Weighted, Occur: t.Persons.Occur}
 	var order []int
 	for p := range t.Len() {
@@ -117,22 +117,3 @@ func (t *Table) Single() (*Table, []int) {
 	}
 	return t.arrange(t.Len(), order, o), order
 }
-
-// PersonRows is the largest number of rows that a person may have, which is public; 0 where
-// persons weren't given.
-func (t *Table) PersonRows() int {
-	if t.Persons == nil || !t.Persons.Given {
-		return 0
-	}
-	return t.Persons.Most
-}
-
-// PersonsOccur reports whether the number of persons is that of those who have rows, as none
-// was stated.
-func (t *Table) PersonsOccur() bool { return t.Persons != nil && t.Persons.Occur }
-
-// Weighted reports whether rows have weights.
-func (t *Table) Weighted() bool { return t.Persons != nil && t.Persons.Weighted }
-
-// RowsOf are the rows of persons, in their order.
-func (t *Table) RowsOf(persons []int) []int { return t.Persons.RowsOf(persons) }

@@ -17,7 +17,7 @@ func (t *Table) Sum(ctx context.Context, dst []float64, q Pass) error {
 		total.Sum = dst
 		merge = func(sum []float64) { total.Add(&kernel.Moments{Dim: c.Dim, Stride: total.Stride, Sum: sum}) }
 	}
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		return t.Place.Remote.Sum(ctx, t, q, c, merge)
 	}
 	return t.Read(ctx, c, 0, c.Blocks, q.Add, merge)
@@ -39,7 +39,7 @@ func add(dst, sum []float64) {
 // Read calls merge with the sums of the blocks from first up to last, in their order. Of rows in
 // a file of is asked for each part of these, and lo counts from the part's beginning.
 func (t *Table) Read(ctx context.Context, c Cut, first, last int, of func(p *Part) Adder, merge func(sum []float64)) error {
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		return ErrNotAsked
 	}
 	if t.Place != nil {

@@ -15,10 +15,10 @@ type Weigh func(weights []float64, tile Tile, lo int)
 // MomentsAdder adds Σᵢ weights_i·xᵢxᵢᵀ, with weights of 0 or
 // more. It takes O(n·Dim²) time, less for sparse rows without a schema, and for each
 // goroutine Dim² numbers.
-func (t *Table) MomentsAdder(f Weigh) Adder {
+func MomentsAdder(t *Table, f Weigh) Adder {
 	l := t.Layout.Moments(t.Enc.Dim())
 	return func(a *Workspace, tile Tile, lo int) {
-		t.momentsTile(a.MomentsRoom(t, l, t.Enc.Dim()), tile, lo, f)
+		a.MomentsRoom(t, l, t.Enc.Dim()).add(t, tile, lo, f)
 	}
 }
 
@@ -38,13 +38,13 @@ func (a *Workspace) MomentsRoom(t *Table, l blocks.Layout, dim int) *momentsRoom
 	return a.moments
 }
 
-// momentsTile adds the moments of the rows of a tile, in their order.
-func (t *Table) momentsTile(a *momentsRoom, tile Tile, lo int, f Weigh) {
+// add adds the moments of the rows of a tile, in their order.
+func (a *momentsRoom) add(t *Table, tile Tile, lo int, f Weigh) {
 	weights := a.Weights[:tile.Rows]
 	f(weights, tile, lo)
 	t.Persons.Weigh(weights, lo)
-	if tile.Sparse && t.Enc.Scale == nil && t.ScatterPays(tile) {
-		t.scatterTile(a, tile, lo, weights)
+	if tile.Sparse && t.Enc.Scale == nil && ScatterPays(t, tile) {
+		a.scatter(t, tile, lo, weights)
 		return
 	}
 	kept := 0
@@ -59,7 +59,7 @@ func (t *Table) momentsTile(a *momentsRoom, tile Tile, lo int, f Weigh) {
 	a.Sum.AddRows(a.Encoded, kept)
 }
 
-func (t *Table) scatterTile(a *momentsRoom, tile Tile, lo int, weights []float64) {
+func (a *momentsRoom) scatter(t *Table, tile Tile, lo int, weights []float64) {
 	for k, weight := range weights {
 		if weight == 0 {
 			continue
@@ -77,7 +77,7 @@ func (t *Table) scatterTile(a *momentsRoom, tile Tile, lo int, weights []float64
 
 // ScatterPays reports whether the rows of a sparse tile are so sparse that adding the
 // products of their entries one by one takes less time than full rows do.
-func (t *Table) ScatterPays(tile Tile) bool {
+func ScatterPays(t *Table, tile Tile) bool {
 	const perProduct = 8 // products of full rows in the time of one by itself
 	products, dim := 0, t.Enc.Dim()
 	for k := range tile.Rows {

@@ -16,14 +16,14 @@ const keepNumbers = 1 << 27
 // Project returns the table of the rows Φu, u the encoded rows without intercept,
 // scaled down to the bound where they are longer, so that the bound holds for
 // any row and map. The intercept stays.
-func (t *Table) Project(ctx context.Context, phi Projection, bound float64) (*Table, error) {
+func Project(ctx context.Context, t *Table, phi Projection, bound float64) (*Table, error) {
 	if t.Place != nil {
-		return t.projectStored(ctx, phi, bound)
+		return projectStored(ctx, t, phi, bound)
 	}
-	return t.ProjectKeeping(ctx, phi, bound, keepNumbers)
+	return ProjectKeeping(ctx, t, phi, bound, keepNumbers)
 }
 
-func (t *Table) ProjectKeeping(ctx context.Context, phi Projection, bound float64, keep int) (*Table, error) {
+func ProjectKeeping(ctx context.Context, t *Table, phi Projection, bound float64, keep int) (*Table, error) {
 	k, _ := phi.Dims()
 	n := len(t.Length)
 	images := projected{t, phi}

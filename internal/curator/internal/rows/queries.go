@@ -13,7 +13,7 @@ import (
 
 // Scores sets dst_i to the score ⟨w, x_i⟩ of each bounded row. It panics where the
 // caller's matrix does, or ends a goroutine.
-func (t *Table) Scores(dst, w []float64) {
+func Scores(t *Table, dst, w []float64) {
 	var f encoding.Folded
 	t.Enc.Fold(w, &f)
 	err := t.Pass(context.Background(), nil, func(*Part) Adder {

@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -120,7 +121,7 @@ func (s *Place) pick(order []int, o *blocks.Persons) *Place {
 const partNumbers = 1 << 15
 
 // partRows is how many rows a part has: whole tiles.
-func (t *Table) partRows(tileRows int) int {
+func partRows(t *Table, tileRows int) int {
 	width := t.Enc.Columns
 	if k := t.Place.Task; k != nil && len(k.Steps) > 0 { // rows that are projected are longer
 		width = max(width, k.Measured.Columns)
@@ -141,8 +142,8 @@ type Reading struct {
 	Signed []float64 // norms with their signs
 }
 
-// Part returns the rows [lo, hi) as a table in memory, good until the next call.
-func (t *Table) Part(g *Reading, lo, hi int) (*Part, error) {
+// ReadPart returns the rows [lo, hi) as a table in memory, good until the next call.
+func ReadPart(t *Table, g *Reading, lo, hi int) (*Part, error) {
 	c, n, enc, k := &g.Chunk, hi-lo, t.Enc, t.Place.Task
 	if k != nil {
 		enc = k.Measured
@@ -230,7 +231,7 @@ func InParts[A any](ctx context.Context, t *Table, l blocks.Layout, begins, ends
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	errs, most := make([]error, ends-begins), t.partRows(l.TileRows)
+	errs, most := make([]error, ends-begins), partRows(t, l.TileRows)
 	err = blocks.InOrder(ctx, ends-begins, ahead,
 		func() *reader[A] { return &reader[A]{acquire(), newReading(file, first)} },
 		func(r *reader[A]) {
@@ -244,7 +245,7 @@ func InParts[A any](ctx context.Context, t *Table, l blocks.Layout, begins, ends
 				lo, hi = k.Bounds[begins+b], k.Bounds[begins+b+1]
 			}
 			for ; lo < hi && ctx.Err() == nil; lo += most {
-				p, err := t.readyPart(r.Reading, lo, min(lo+most, hi))
+				p, err := readyPart(t, r.Reading, lo, min(lo+most, hi))
 				if err != nil {
 					errs[b] = err
 					stop()
@@ -258,14 +259,14 @@ func InParts[A any](ctx context.Context, t *Table, l blocks.Layout, begins, ends
 }
 
 // readyPart is part, of rows that were measured.
-func (t *Table) readyPart(g *Reading, lo, hi int) (*Part, error) {
+func readyPart(t *Table, g *Reading, lo, hi int) (*Part, error) {
 	if k := t.Place.Task; k != nil {
 		if err := k.Ready(lo, hi); err != nil {
 			return nil, err
 		}
 		k.Counted.Add(int64(hi - lo))
 	}
-	return t.Part(g, lo, hi)
+	return ReadPart(t, g, lo, hi)
 }
 
 // Part is a table in memory of rows that a pass adds up: all of those of a matrix, or some of a
@@ -278,11 +279,27 @@ type Part struct {
 }
 
 // Elsewhere reports whether other processes read the rows.
-func (t *Table) Elsewhere() bool { return t.Place != nil && t.Place.Remote != nil }
+func (s *Place) Elsewhere() bool { return s != nil && s.Remote != nil }
+
+// Parties reports whether parties hold the rows, who answer with sums of gradients only.
+func (s *Place) Parties() bool { return s.Elsewhere() && s.Remote.GradientsOnly() }
 
 // AsHeld reports whether rows elsewhere are those that are held there, as they are.
-func (t *Table) AsHeld() bool {
-	return t.Place.Whole == nil && t.Place.of == nil && t.Persons == nil
+func (s *Place) AsHeld() bool { return s.Whole == nil && s.of == nil }
+
+// Close closes the file.
+func (s *Place) Close() error {
+	root, _ := s.root()
+	root.lock.Lock()
+	defer root.lock.Unlock()
+	var err error
+	if root.Remote != nil {
+		err = root.Remote.Close()
+	}
+	if root.File == nil { // of parties
+		return err
+	}
+	return errors.Join(root.File.Close(), err)
 }
 
 // rebound notes a smaller bound for those who read the rows.

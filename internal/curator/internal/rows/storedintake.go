@@ -3,7 +3,6 @@ package rows
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,7 +22,7 @@ func NewStored(ctx context.Context, f *rowfile.File, enc encoding.Encoding) (*Ta
 		return nil, check.Fail(check.ErrShape, "columns of the file", f.Columns, fmt.Sprintf("must equal the %d described", enc.Columns))
 	}
 	t := NewUnmeasured(f, enc)
-	if err := t.intakeStored(ctx, f); err != nil {
+	if err := intakeStored(ctx, t, f); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(t.Place.Outside, true) {
@@ -45,7 +44,7 @@ func NewUnmeasured(f *rowfile.File, enc encoding.Encoding) *Table {
 }
 
 // intakeStored measures the rows block by block of the file.
-func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
+func intakeStored(ctx context.Context, t *Table, f *rowfile.File) error {
 	type taking struct {
 		reader *rowfile.Reader
 		chunk  rowfile.Chunk
@@ -61,7 +60,7 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 				errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
 			}
 			if errs[b] == nil {
-				errs[b] = t.TakeIn(&g.chunk, lo)
+				errs[b] = TakeIn(t, &g.chunk, lo)
 			}
 			if g.labels = AnyLabels(); errs[b] == nil {
 				errs[b] = g.labels.Add(g.chunk.Labels, lo)
@@ -75,7 +74,7 @@ func (t *Table) intakeStored(ctx context.Context, f *rowfile.File) error {
 }
 
 // TakeIn measures the rows of a chunk, which begins at row lo, as a table of their own.
-func (t *Table) TakeIn(c *rowfile.Chunk, lo int) error {
+func TakeIn(t *Table, c *rowfile.Chunk, lo int) error {
 	enc := t.Enc
 	enc.From = lo
 	p, err := NewOfSource(chunkSource(enc.Columns, c), c.Rows, enc)
@@ -84,7 +83,7 @@ func (t *Table) TakeIn(c *rowfile.Chunk, lo int) error {
 	}
 	copy(t.Length[lo:], p.Length)
 	if p.Shrink != nil {
-		t.Factors()
+		MakeFactors(t)
 		copy(t.Shrink[lo:], p.Shrink)
 	}
 	if of, ok := p.Src.(clampedSource); ok {
@@ -93,8 +92,8 @@ func (t *Table) TakeIn(c *rowfile.Chunk, lo int) error {
 	return nil
 }
 
-// Factors makes room for those of all rows, which are 1 unless they are set.
-func (t *Table) Factors() {
+// MakeFactors makes room for those of all rows, which are 1 unless they are set.
+func MakeFactors(t *Table) {
 	t.Place.lock.Lock()
 	defer t.Place.lock.Unlock()
 	if t.Shrink == nil {
@@ -107,7 +106,7 @@ func (t *Table) Factors() {
 
 // CheckLabels refuses labels outside of a kind's domain.
 // It reads labels only where one is outside, to say which.
-func (t *Table) CheckLabels(kind losses.Labels) error {
+func CheckLabels(t *Table, kind losses.Labels) error {
 	fits := func(d LabelDomain) bool {
 		switch kind {
 		case losses.Binary:
@@ -117,7 +116,7 @@ func (t *Table) CheckLabels(kind losses.Labels) error {
 		}
 		return true
 	}
-	return t.EachLabel(context.Background(), fits, func(i int, y float64) error {
+	return EachLabel(context.Background(), t, fits, func(i int, y float64) error {
 		if _, ok := MapLabel(kind, y, 0, 0); !ok {
 			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, LabelRule(kind))
 		}
@@ -126,7 +125,7 @@ func (t *Table) CheckLabels(kind losses.Labels) error {
 }
 
 // EachLabel calls f for each label unless all labels fit.
-func (t *Table) EachLabel(ctx context.Context, fit func(LabelDomain) bool, f func(i int, y float64) error) error {
+func EachLabel(ctx context.Context, t *Table, fit func(LabelDomain) bool, f func(i int, y float64) error) error {
 	domain := t.Place.Labels
 	if t.Place.Class >= 0 {
 		domain = LabelDomain{Binary: true, Whole: true, Least: 0, Most: 1}
@@ -134,10 +133,10 @@ func (t *Table) EachLabel(ctx context.Context, fit func(LabelDomain) bool, f fun
 	if fit(domain) {
 		return nil
 	}
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		return check.Fail(check.ErrLabel, "labels of the file", nil, "must all be in the loss's domain")
 	}
-	labels, err := t.Labels(ctx)
+	labels, err := ReadLabels(ctx, t)
 	for i, y := range labels {
 		if err == nil {
 			err = f(i, y)
@@ -146,8 +145,8 @@ func (t *Table) EachLabel(ctx context.Context, fit func(LabelDomain) bool, f fun
 	return err
 }
 
-// Labels reads the labels of rows in a file.
-func (t *Table) Labels(ctx context.Context) ([]float64, error) {
+// ReadLabels reads the labels of rows in a file.
+func ReadLabels(ctx context.Context, t *Table) ([]float64, error) {
 	labels := make([]float64, len(t.Length))
 	err := t.Pass(ctx, nil, func(p *Part) Adder {
 		copy(labels[p.Table.From:], p.Labels)
@@ -164,31 +163,10 @@ func (t *Table) Against(class int) *Table {
 	return &of
 }
 
-// Stored reports whether the rows lie in a file.
-func (t *Table) Stored() bool { return t.Place != nil }
-
 // Rows is the number of rows, which is private where persons have several.
 func (t *Table) Rows() int {
-	if t.Elsewhere() {
+	if t.Place.Elsewhere() {
 		return t.Place.Remote.Rows()
 	}
 	return len(t.Length)
-}
-
-// Parties reports whether parties hold the rows, who answer with sums of gradients only.
-func (t *Table) Parties() bool { return t.Elsewhere() && t.Place.Remote.GradientsOnly() }
-
-// Close closes the file.
-func (t *Table) Close() error {
-	root, _ := t.Place.root()
-	root.lock.Lock()
-	defer root.lock.Unlock()
-	var err error
-	if root.Remote != nil {
-		err = root.Remote.Close()
-	}
-	if root.File == nil { // of parties
-		return err
-	}
-	return errors.Join(root.File.Close(), err)
 }

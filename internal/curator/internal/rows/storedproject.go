@@ -13,16 +13,16 @@ import (
 
 // projectStored is Project for rows in a file: it writes the images to a scratch file. Workers
 // make them anew in each pass.
-func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64) (*Table, error) {
-	if t.Elsewhere() {
-		return t.projectElsewhere(phi, bound)
+func projectStored(ctx context.Context, t *Table, phi Projection, bound float64) (*Table, error) {
+	if t.Place.Elsewhere() {
+		return projectElsewhere(t, phi, bound)
 	}
 	k, _ := phi.Dims()
 	w, err := rowfile.Scratch(rowfile.Facts{Columns: k})
 	if err != nil {
 		return nil, err
 	}
-	if err := t.writeImages(ctx, w, phi, k); err != nil {
+	if err := writeImages(ctx, t, w, phi, k); err != nil {
 		w.Discard()
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (t *Table) projectStored(ctx context.Context, phi Projection, bound float64
 }
 
 // writeImages projects part by part, and writes these in their order.
-func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projection, k int) error {
+func writeImages(ctx context.Context, t *Table, w *rowfile.Writer, phi Projection, k int) error {
 	file, first, err := t.Place.Source(ctx)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 		*Workspace
 		images, labels []float64
 	}
-	n, most := len(t.Length), t.partRows(t.Layout.TileRows)
+	n, most := len(t.Length), partRows(t, t.Layout.TileRows)
 	errs := make([]error, (n+most-1)/most)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -65,7 +65,7 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 		func(g *projecting) { t.Release(g.Workspace) },
 		func(b int, g *projecting) {
 			lo := b * most
-			p, err := t.Part(&g.Reading, lo, min(lo+most, n))
+			p, err := ReadPart(t, &g.Reading, lo, min(lo+most, n))
 			if err != nil {
 				fail(b, err)
 				return
@@ -88,7 +88,7 @@ func (t *Table) writeImages(ctx context.Context, w *rowfile.Writer, phi Projecti
 }
 
 // projectElsewhere is Project for rows that workers read, who project them in each pass.
-func (t *Table) projectElsewhere(phi Projection, bound float64) (*Table, error) {
+func projectElsewhere(t *Table, phi Projection, bound float64) (*Table, error) {
 	spec, ok := sketch.SpecOf(phi)
 	if !ok {
 		return nil, ErrNotAsked

@@ -50,17 +50,6 @@ func (t *Table) arrange(n int, order []int, o *blocks.Persons) *Table {
 // one.
 func (t *Table) Len() int { return t.Layout.N }
 
-// Encoding is how rows become features.
-func (t *Table) Encoding() *encoding.Encoding { return &t.Enc }
-
-// Buffer returns a buffer for the tiles of t.
-func (t *Table) Buffer() []float64 {
-	if t.IsSparse() {
-		return nil
-	}
-	return make([]float64, t.Layout.TileRows*t.Enc.Columns)
-}
-
 // Encode writes row k of a tile that starts at row lo, encoded and bounded, to
 // dst, which has Dim numbers.
 func (t *Table) Encode(dst []float64, tile Tile, lo, k int) {
@@ -80,7 +69,11 @@ func (t *Table) Acquire() *Workspace {
 	if a, ok := t.Workspaces.Get().(*Workspace); ok {
 		return a
 	}
-	return &Workspace{Buf: t.Buffer(), Z: make([]float64, t.Layout.TileRows), Beside: make([]float64, t.Layout.TileRows)}
+	var buf []float64
+	if !t.IsSparse() {
+		buf = make([]float64, t.Layout.TileRows*t.Enc.Columns)
+	}
+	return &Workspace{Buf: buf, Z: make([]float64, t.Layout.TileRows), Beside: make([]float64, t.Layout.TileRows)}
 }
 
 func (t *Table) Release(a *Workspace) { t.Workspaces.Put(a) }
