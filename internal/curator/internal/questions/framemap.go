@@ -70,8 +70,8 @@ func (m *frameMap) missed() float64 {
 	return m.size * (float64(4*(d+16)*encoding.Unit*(e.Magnitude+m.centre)) + float64(2*e.Slack()*e.Bound))
 }
 
-// measure sets length to the norms of the rows of s, which are never too small: it adds missed, and for the
-// sum of d squares and its root d+16 roundings relative to the norm itself.
+// measure sets length to the norms of the rows of s, which are never too small: it adds
+// missed, and for the sum of d squares and its root d+16 roundings relative to the norm itself.
 func (m *frameMap) measure(ctx context.Context, s *Sums, length []float64) error {
 	whole, missed := s.t, m.missed()
 	up := 1 + float64(2*encoding.Unit*float64(m.enc.Columns+16))

@@ -34,6 +34,9 @@ func (r *Framed) Format(f fmt.State, _ rune) {
 }
 
 // Format prints the shape, whatever the verb.
+func (n *frameNorms) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "norms of %d rows", len(n.length)) }
+
+// Format prints the shape, whatever the verb.
 func (c *Classes) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "curator.Classes of a %v, %d of them", c.s.t, c.k)
 }

@@ -55,7 +55,7 @@ func TestPrintsItsShapeOnly(t *testing.T) {
 		{[]*Sums{dense}, "sums over"}, {map[string]rows.Sparse{"a": *sparse}, "2×3 sparse matrix"},
 		{struct{ X mat.Matrix }{sparse}, "2×3 sparse matrix"}, {&struct{ T rows.Table }{*dense.t}, "table of 5 rows"},
 		{rows.Part{Table: dense.t, Labels: y}, "table of 5 rows"}, {&rows.Part{Table: dense.t, Offsets: y}, "table of 5 rows"},
-		{new(rows.Table), "table of 0 rows"}, {new(Sums), "sums over no rows"}, {new(rows.Sparse), "0×0"}, {new(Quadratic), "0 weights"},
+		{&frameNorms{length: y}, "norms of 5 rows"}, {new(rows.Table), "table of 0 rows"}, {new(Sums), "sums over no rows"}, {new(rows.Sparse), "0×0"}, {new(Quadratic), "0 weights"},
 		{(*rows.Table)(nil), "nil"}, {(*Sums)(nil), "nil"}, {(*rows.Sparse)(nil), "nil"},
 	} {
 		texts := map[string]string{"Println": fmt.Sprintln(c.v), "Errorf": fmt.Errorf("x: %w %v", errors.New("y"), c.v).Error(), "slog": logged(c.v)}

@@ -83,7 +83,7 @@ func (s *Sums) part(p *rows.Part) *Sums {
 	return &of
 }
 
-// Single returns the sums over the rows of [Table.Single].
+// Single returns the sums over the rows of [rows.Single].
 func (s *Sums) Single() *Sums {
 	if s.t.Persons.MostRows() <= 1 {
 		return s

@@ -50,7 +50,7 @@ func (t *Table) weighTile(g, c []float64, lo int) {
 	}
 }
 
-// scores is score for all that foldAll wrote, whose scores stand one after the other.
+// ScoreMany is Score for all that FoldAll wrote, whose scores stand one after the other.
 func (t *Table) ScoreMany(z []float64, tile Tile, lo int, fs []encoding.Folded, v []float64) {
 	n := tile.Rows
 	if !tile.Sparse {
@@ -65,7 +65,7 @@ func (t *Table) ScoreMany(z []float64, tile Tile, lo int, fs []encoding.Folded, 
 	}
 }
 
-// AddTiles is addTile for several sums, that begin so far apart, and whose c stand one after
+// AddTiles is AddTile for several sums, that begin so far apart, and whose c stand one after
 // the other.
 func (t *Table) AddTiles(g []float64, apart int, c []float64, tile Tile, lo int) {
 	n := tile.Rows

@@ -258,7 +258,7 @@ func InParts[A any](ctx context.Context, t *Table, l blocks.Layout, begins, ends
 	return cmp.Or(append(errs, err)...)
 }
 
-// readyPart is part, of rows that were measured.
+// readyPart is ReadPart, of rows that were measured.
 func readyPart(t *Table, g *Reading, lo, hi int) (*Part, error) {
 	if k := t.Place.Task; k != nil {
 		if err := k.Ready(lo, hi); err != nil {
