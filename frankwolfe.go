@@ -219,7 +219,7 @@ func (c FrankWolfeConfig) resolve(s Shape, p Problem, mu float64) (FrankWolfeCon
 		c.EntryBound = s.rowBound()
 	}
 	if c.Clip == 0 {
-		c.Clip = estimated(p.Loss, s).Constants(0, s.LabelBound).Slope
+		c.Clip = estimate.Descended(p.Loss, s.LabelBound).Constants(0, s.LabelBound).Slope
 		if p.Loss.Labels() != losses.Binary {
 			c.Clip /= tuning.SelectClip
 		}

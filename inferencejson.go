@@ -1,7 +1,6 @@
 package dpglm
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -60,9 +59,7 @@ func (c Coefficient) MarshalJSON() ([]byte, error) {
 // that contradict one another.
 func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	var j coefficientJSON
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := sealed.Decode(data, &j); err != nil {
 		return ofModel(err)
 	}
 	if j.Name == "" {

@@ -1,11 +1,9 @@
 package dpglm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -137,12 +135,8 @@ func decodeModel[T any](data []byte, format string) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := onceEach(json.NewDecoder(bytes.NewReader(data))); err != nil {
-		return nil, err
-	}
-	j, d := new(T), json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(j); err != nil {
+	j := new(T)
+	if err := sealed.Decode(data, j); err != nil {
 		return nil, ofModel(err)
 	}
 	return j, nil
@@ -158,39 +152,6 @@ func unsealed(data []byte) ([]byte, error) {
 		return nil, ofModel(err)
 	}
 	return object, nil
-}
-
-// onceEach refuses a key that is repeated in its object, the last of which encoding/json
-// would take.
-func onceEach(d *json.Decoder) error {
-	var open []map[string]bool // nil for a list
-	key := false               // whether a key comes next
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return ofModel(err)
-		}
-		if name, ok := token.(string); ok && key {
-			seen := open[len(open)-1]
-			if seen[name] {
-				return check.Fail(ErrModel, "field", fmt.Sprintf("%q", name), "must not be repeated")
-			}
-			seen[name], key = true, false
-			continue
-		}
-		switch token {
-		case json.Delim('{'):
-			open = append(open, map[string]bool{})
-		case json.Delim('['):
-			open = append(open, nil)
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		}
-		key = len(open) > 0 && open[len(open)-1] != nil
-	}
 }
 
 // facts returns the one kind of facts that there is.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/internal/vector"
@@ -172,7 +173,7 @@ func (g *noisyGD) descend(r *run, sums *curator.Sums, gradient func([]float64) (
 func (g *noisyGD) worth(r *run, witness []float64, of way) float64 {
 	n := float64(g.shape.Rows)
 	sd := g.sensitivityAt(r) / (g.witness.Mu * n) * floats.Norm(of.to, 2)
-	start := floats.Dot(witness, of.to)/n + quantile95*sd
+	start := floats.Dot(witness, of.to)/n + estimate.Quantile95*sd
 	switch {
 	case start >= 0:
 		return 0
@@ -181,9 +182,6 @@ func (g *noisyGD) worth(r *run, witness []float64, of way) float64 {
 	}
 	return start / (start - of.slope)
 }
-
-// quantile95 is the standard normal law's.
-const quantile95 = 1.645
 
 // sensitivityAt is that of the gradient sum at the centre, but for rounding.
 func (g *noisyGD) sensitivityAt(r *run) float64 {
@@ -215,7 +213,7 @@ func (p Problem) forSteps(s Shape) Problem {
 // label, so that steps needn't be short for the largest means that a ball has.
 func heldMeans(l losses.Loss, s Shape) losses.Loss {
 	if l.Labels().FromZero() {
-		return everywhereSmooth(l, 1+math.Log1p(s.LabelBound), s.LabelBound)
+		return estimate.SmoothEverywhere(l, 1+math.Log1p(s.LabelBound), s.LabelBound)
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -157,7 +158,7 @@ const clipped = 0.8
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
 	t := typicalOf(p.Loss, typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
-	o := &objective{trained: everywhereSmooth(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
+	o := &objective{trained: estimate.SmoothEverywhere(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
 		if p.Loss.Labels() == losses.Binary {
@@ -165,10 +166,10 @@ func newObjective(s Shape, p Problem, clip float64) *objective {
 			o.clip = s.FeatureBound * p.Loss.Constants(0, 0).Slope
 		}
 	}
-	k := o.trained.Constants(everywhere, s.LabelBound)
+	k := o.trained.Constants(check.Everywhere, s.LabelBound)
 	if o.clip >= NoClip && math.IsInf(k.Lipschitz, 1) {
 		o.trained = losses.Extended{Inner: o.trained, Limit: z}
-		k = o.trained.Constants(everywhere, s.LabelBound)
+		k = o.trained.Constants(check.Everywhere, s.LabelBound)
 	}
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
 	o.smoothness = k.Smoothness * s.FeatureBound * s.FeatureBound * o.room() * o.room()
@@ -180,7 +181,7 @@ func newObjective(s Shape, p Problem, clip float64) *objective {
 func (o *objective) letGo(mu float64) {
 	s := o.shape
 	o.clip *= math.Max(1, lettingGo(s, mu))
-	k := o.trained.Constants(everywhere, s.LabelBound)
+	k := o.trained.Constants(check.Everywhere, s.LabelBound)
 	o.clip = math.Min(o.clip, s.FeatureBound*k.Lipschitz*o.room())
 }
 

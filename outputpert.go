@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -117,10 +118,10 @@ func (c OutputPerturbationConfig) planned(s Shape, p Problem) (*outputPerturbati
 	o := &outputPerturbation{OutputPerturbationConfig: c, shape: s, radius: p.Radius, clip: NoClip}
 	if asked.Radius == 0 || s.begun {
 		o.around = true
-		o.trained = everywhereSmooth(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.trained = estimate.SmoothEverywhere(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 		o.radius = math.Min(asked.forSteps(s).Radius, p.Radius)
 	} else {
-		o.trained = smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.trained = estimate.Smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	}
 	return o, p, solvable(o.trained, s, p, c.Lambda)
 }
@@ -162,7 +163,7 @@ func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*relea
 		o.Lambda = regularisation(s, o.trained, o.radius, o.noise.perSensitivity(), o.clip)
 	}
 	if o.around { // no gradient is longer
-		o.clip = math.Min(o.clip, s.FeatureBound*o.trained.Constants(everywhere, s.LabelBound).Lipschitz)
+		o.clip = math.Min(o.clip, s.FeatureBound*o.trained.Constants(check.Everywhere, s.LabelBound).Lipschitz)
 	}
 	if err := o.noise.check(o.sensitivity()); err != nil {
 		return nil, err
@@ -237,7 +238,7 @@ func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance
 	sd := o.sensitivity() * o.noise.perSensitivity()
 	t := typicalOf(o.trained, typicalRow*o.shape.FeatureBound, typicalLabel*o.shape.LabelBound)
 	quiet := 1 - noiseFelt*math.Pow(sd*t.row, 2)/t.variance
-	floats.Scale(math.Max(kept(floats.Dot(w, w), sd*sd, len(w)), quiet), w)
+	floats.Scale(math.Max(estimate.Kept(floats.Dot(w, w), sd*sd, len(w)), quiet), w)
 	floats.Add(w, centre)
 	r.progress(1, 1)
 	return w, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -92,7 +93,7 @@ func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scor
 		return nil, err
 	}
 	limit := s.FeatureBound * p.Radius
-	trained := smoothed(p.Loss, limit, s.LabelBound)
+	trained := estimate.Smoothed(p.Loss, limit, s.LabelBound)
 	if err := solvable(trained, s, p, 0); err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package dpglm
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -138,10 +136,9 @@ func decodeState(state []byte) (*predictorState, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, d := new(predictorState), json.NewDecoder(bytes.NewReader(state))
-	d.DisallowUnknownFields()
-	if err := d.Decode(s); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	s := new(predictorState)
+	if err := sealed.Decode(state, s); err != nil {
+		return nil, ofModel(err)
 	}
 	if s.Version != stateVersion {
 		return nil, check.Fail(ErrModel, "state: version", s.Version, fmt.Sprintf("must be %d", stateVersion))

@@ -158,7 +158,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	}
 	o := &standardised{shape: s, problem: p, unknown: levels}
 	o.problem.Loss = asked
-	o.estimate = estimate.Problem{Facts: s.facts(), Loss: estimated(p.Loss, s), Asked: asked, Fraction: 1}
+	o.estimate = estimate.Problem{Facts: s.facts(), Loss: estimate.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 	if err != nil {
 		return err
 	}
-	p := estimate.Problem{Facts: o.shape.facts(), Loss: estimated(o.loss, o.shape)}
+	p := estimate.Problem{Facts: o.shape.facts(), Loss: estimate.Descended(o.loss, o.shape.LabelBound)}
 	mean, n, shifted := allow, float64(o.shape.Rows), 0.0
 	if o.totals != nil {
 		if mean, err = allow.Part(0); err != nil {
@@ -191,28 +191,6 @@ func (r *run) centre(dim int) []float64 {
 	return c
 }
 
-// kept is the part of a point's squared distance to its centre that is not noise, by James
-// and Stein's rule; 0 where noise of the given variance in each of dim coordinates would be
-// as long with a probability of 5 %.
-func kept(squared, variance float64, dim int) float64 {
-	if !(squared > 0) {
-		return 0
-	}
-	return math.Max(0, 1-variance*chiSquared95(dim)/squared)
-}
-
-// By Wilson and Hilferty's approximation the third root of χ²/dim is normal with variance 2/(9·dim).
-const (
-	wilson   = 3
-	hilferty = 9
-)
-
-// chiSquared95 is the 95 % quantile of χ² by Wilson and Hilferty.
-func chiSquared95(dim int) float64 {
-	v := 2 / (hilferty * float64(dim))
-	return float64(dim) * math.Pow(1-v+quantile95*math.Sqrt(v), wilson)
-}
-
 // capRoom keeps a cap below check.MaxScale.
 const capRoom = 4
 
@@ -251,59 +229,6 @@ const (
 	nearScore = 10
 	farScore  = 100
 )
-
-// everywhere is a score beyond all that are ever computed.
-const everywhere = check.Everywhere
-
-// smoothed returns the loss to train with for scores up to z on the ball and the
-// given label bound: the loss itself, extended linearly unless its smoothness
-// holds at every score, or a Moreau envelope of a loss with kinks. Objective
-// perturbation has no ball, so that its guarantee rests on the smoothness there.
-func smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
-	if e, ok := losses.Envelope(l, z/tuning.EnvelopeWidth); ok {
-		return e
-	}
-	if !(l.Constants(everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
-		return losses.Extended{Inner: l, Limit: z}
-	}
-	return l
-}
-
-// everywhereSmooth is smoothed for learners whose scores have no bound: the Poisson loss is
-// continued linearly where the mean exceeds the largest label, and not below any score,
-// so that means far from 1 are still estimated. The gamma loss is where the label exceeds
-// the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
-func everywhereSmooth(l losses.Loss, z, labelBound float64) losses.Loss {
-	switch l := l.(type) {
-	case losses.Poisson:
-		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
-	case losses.Gamma:
-		if l.Ratio == 0 {
-			l.Ratio = tuning.GammaRatio
-		}
-		return l
-	case losses.Probit: // as smooth everywhere as it can be on any ball
-		return l
-	}
-	return smoothed(l, z, labelBound)
-}
-
-// estimated is the loss to descend along. Kinks are smoothed over a width that is small
-// beside what labels vary by.
-func estimated(l losses.Loss, s Shape) losses.Loss {
-	width := tuning.KinkWidth
-	if l.Labels() == losses.Real {
-		width = s.LabelBound / tuning.KinkWidthReal
-	}
-	if e, ok := losses.Envelope(l, width); ok {
-		return e
-	}
-	if g, ok := l.(losses.Gamma); ok && g.Ratio == 0 { // no mean lies below the least label
-		g.Ratio = math.Max(2, s.LabelBound/g.Least)
-		return g
-	}
-	return everywhereSmooth(l, farScore, s.LabelBound)
-}
 
 // leastLambda is the least λ over a loss's smoothness and the square of rows' bound: a billionth.
 const leastLambda = 1e-9

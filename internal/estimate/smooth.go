@@ -1,0 +1,62 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/tuning"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// descentScore is the largest score of binary losses around which descents expect rows.
+const descentScore = 100
+
+// Smoothed returns the loss to train with for scores up to z on the ball and the
+// given label bound: the loss itself, extended linearly unless its smoothness
+// holds at every score, or a Moreau envelope of a loss with kinks. Objective
+// perturbation has no ball, so that its guarantee rests on the smoothness there.
+func Smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
+	if e, ok := losses.Envelope(l, z/tuning.EnvelopeWidth); ok {
+		return e
+	}
+	if !(l.Constants(check.Everywhere, labelBound).Smoothness <= l.Constants(z, labelBound).Smoothness) {
+		return losses.Extended{Inner: l, Limit: z}
+	}
+	return l
+}
+
+// SmoothEverywhere is Smoothed for learners whose scores have no bound: the Poisson loss is
+// continued linearly where the mean exceeds the largest label, and not below any score,
+// so that means far from 1 are still estimated. The gamma loss is where the label exceeds
+// the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
+func SmoothEverywhere(l losses.Loss, z, labelBound float64) losses.Loss {
+	switch l := l.(type) {
+	case losses.Poisson:
+		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
+	case losses.Gamma:
+		if l.Ratio == 0 {
+			l.Ratio = tuning.GammaRatio
+		}
+		return l
+	case losses.Probit: // as smooth everywhere as it can be on any ball
+		return l
+	}
+	return Smoothed(l, z, labelBound)
+}
+
+// Descended is the loss to descend along. Kinks are smoothed over a width that is small
+// beside what labels vary by.
+func Descended(l losses.Loss, labelBound float64) losses.Loss {
+	width := tuning.KinkWidth
+	if l.Labels() == losses.Real {
+		width = labelBound / tuning.KinkWidthReal
+	}
+	if e, ok := losses.Envelope(l, width); ok {
+		return e
+	}
+	if g, ok := l.(losses.Gamma); ok && g.Ratio == 0 { // no mean lies below the least label
+		g.Ratio = math.Max(2, labelBound/g.Least)
+		return g
+	}
+	return SmoothEverywhere(l, descentScore, labelBound)
+}
