@@ -17,7 +17,7 @@ import (
 var longAudit = flag.Bool("audit", false, "search for neighbours with full power")
 
 // pairs are enough to find what is wrong on most neighbours; .ci/run tries more.
-var pairs = flag.Int("pairs", 8, "neighbours that the search draws for each trial, and as many to climb from")
+var pairs = flag.Int("pairs", 6, "neighbours that the search draws for each trial, and as many to climb from")
 
 // Record and replay (Cebere et al. 2026, "Re:cord-play"). A run on some rows is
 // recorded at the door: each raw answer before noise, with its declared
