@@ -90,7 +90,7 @@ func TestFramedBySearch(t *testing.T) {
 					if name == "curvature norms" && coordinates.NormBound > 0 {
 						attained = false // nearly all rows are as long as can be, which gives no slope to climb
 					}
-					tries := 20
+					tries := 8
 					if attained {
 						tries = 150
 					}

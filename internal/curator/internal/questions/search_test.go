@@ -182,6 +182,10 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 		t.Skip("too slow for the race detector")
 	}
 	for _, f := range searchForms(t) {
+		tries := 100
+		if f.loose { // no more is asked of the search than to exceed no claim
+			tries = 40
+		}
 		for _, loss := range every {
 			for _, clip := range []float64{math.Inf(1), 0.4} {
 				for _, radius := range []float64{0, 0.7} {
@@ -189,7 +193,7 @@ func TestGradientOfEveryLossBySearch(t *testing.T) {
 					w := make([]float64, s.Dim())
 					w[0] = radius
 					claimed := s.Bounds().GradientSensitivity(radius, clip)
-					worst := f.worstNeighbours(t, loss, gradientAt(t, w, clip), 100)
+					worst := f.worstNeighbours(t, loss, gradientAt(t, w, clip), tries)
 					name := fmt.Sprintf("%s, %s, clip %g, r = %g", f.name, loss.Name(), clip, radius)
 					if worst > claimed {
 						t.Errorf("%s: neighbours move the gradient sum by %g, claimed %g", name, worst, claimed)
@@ -225,7 +229,7 @@ func TestQuadraticBySearch(t *testing.T) {
 				quadratic(t, s).Gradient(g, w)
 				return g
 			}
-			claimed, worst := quadratic(t, s).Sensitivity(radius), f.worstNeighbours(t, loss, of, 300)
+			claimed, worst := quadratic(t, s).Sensitivity(radius), f.worstNeighbours(t, loss, of, 100)
 			if worst > claimed {
 				t.Errorf("%s, r = %g: neighbours move the gradient by %g, claimed %g", f.name, radius, worst, claimed)
 			}
