@@ -31,7 +31,7 @@ func classedBy(weights [][]float64, n int, seed uint64) (*mat.Dense, []float64) 
 func TestRareClassesCount(t *testing.T) {
 	t.Parallel()
 	m := withWeights(t, softmaxOf(t, 500, dpglm.GDP(1)), rareClasses)
-	x, y := classedBy(rareClasses, 200_000, 1)
+	x, y := classedBy(rareClasses, 100_000, 1)
 	truth := classFigures(t, m, x, y)[1]
 	for _, c := range []struct{ mu, width float64 }{{0.065, 0.18}, {0.2, 0.085}} {
 		missed, width := 0, 0.0

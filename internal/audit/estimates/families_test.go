@@ -46,7 +46,7 @@ func TestAutoEstimatesFamilies(t *testing.T) {
 	}
 }
 
-// Intervals of each family cover what labels were drawn with: of 80 in 20 fits more than 68 do,
+// Intervals of each family cover what labels were drawn with: of 40 in 10 fits more than 32 do,
 // where they cover with probability .95, but for one in a thousand; seeds are fixed.
 func TestInferCoversFamilies(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestInferCoversFamilies(t *testing.T) {
 		if losses.LinkOf(c.loss) == losses.Log { // see draw
 			scale = 0.5
 		}
-		const seeds = 20
+		const seeds = 10
 		for seed := range uint64(seeds) {
 			w := worldOf(100+seed, 10_000, c.loss, c.bias, 0)
 			w.most = c.most
@@ -75,7 +75,7 @@ func TestInferCoversFamilies(t *testing.T) {
 				}
 			}
 		}
-		if all := seeds * len(truth); covered <= all*17/20 {
+		if all := seeds * len(truth); covered <= all*16/20 {
 			t.Errorf("%s: %d of %d intervals cover the truth", c.name, covered, all)
 		}
 	}
