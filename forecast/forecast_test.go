@@ -132,7 +132,7 @@ func TestMoreBudgetCostsLess(t *testing.T) {
 func TestFewerRowsStandForMany(t *testing.T) {
 	for _, group := range []int{1, 3} {
 		s := study()
-		s.Rows, s.Learner, s.Repeats, s.Group = 16_000, dpglm.InferConfig{}, 15, group
+		s.Rows, s.Learner, s.Repeats, s.Group = 16_000, dpglm.InferConfig{}, 6, group
 		epsilon := 0.3 * float64(group)
 		all := at(t, s, epsilon)
 		r, err := s.rehearsal(context.Background(), epsilon)
