@@ -127,7 +127,7 @@ func (l constant) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 // losses on (0, 1) are near 0 and the cap: one such row of label −1 favours the
 // second model, and the other's label changes from 1 to −1.
 func auditedByLoss(epsilon float64) audited {
-	const n, held = 800, 400
+	const n, held = 400, 200
 	c := GridSearchConfig{Candidates: []Candidate{{constant{7, 7}, 0}, {constant{7, -7}, 0}}, Seed: 1}
 	p := pair{learner: c, problem: Problem{losses.Logistic{}, 10}, budget: PureDP(epsilon), facts: Bounds{Feature: 1}}
 	order := shuffled(n, 1)

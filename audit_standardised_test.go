@@ -158,7 +158,7 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 // histogram whose noise is that of sensitivity 1, and a clip chosen without noise.
 func TestAuditCatchesBrokenStandardisedGD(t *testing.T) {
 	t.Parallel()
-	const runs = 40_000
+	const runs = 10_000
 	wrong := func(name string, sample func(*testing.T, int, int) []float64) {
 		t.Run(name, func(t *testing.T) { caught(t, audited{name, inMu, 1, math.Inf(1), runs, sample}) })
 	}
