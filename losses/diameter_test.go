@@ -146,7 +146,7 @@ func TestDiameterIsMonotone(t *testing.T) {
 	for _, l := range all {
 		for _, y := range []float64{0.3, 2, 40} {
 			last := 0.0
-			points := 500
+			points := 200
 			if l == (Probit{}) { // each takes milliseconds
 				points = 40
 			}
