@@ -86,7 +86,7 @@ func TestPredictorState(t *testing.T) {
 		{`"version":1`, `"version":2`}, {`"version":1`, `"version":1,"more":1`}, {`"version":1,`, ``},
 		{`"kind":"vote"`, `"kind":"average"`}, {`"kind":"vote"`, `"kind":"vote","more":1`}, {`"kind":"vote",`, ``},
 		{`775809`, `775808`}, {`"answer_epsilon":0.24999999999999975`, `"answer_epsilon":0.25`},
-		{`"answered":2`, `"answered":-1`}, {`"answered":2`, `"answered":5`}, {`"answered":2`, `"answered":2.5`},
+		{`"answered":2`, `"answered":-1`}, {`"answered":2`, `"answered":5`}, {`"answered":2`, `"answered":2.5`}, {`"answered":2`, `"answered":3,"answered":2`}, {`"queries":4`, `"queries":4,"queries":4`},
 		{`"answered":2`, `"answered":null`}, {`"answered":2,`, ``}, {`,"caller_noise":false`, ``}, {want, ``}, {want, `{}`}, {want, `[]`},
 		{want, `null`}, {want, want + `{}`}, {want, want[1:]},
 	} {

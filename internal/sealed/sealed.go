@@ -1,5 +1,6 @@
 // Package sealed puts a checksum into JSON objects, for files that people may read but must
-// not edit, and bytes that must not change on their way.
+// not edit, and bytes that must not change on their way; and reads JSON of which every field
+// must be known and stand once ([Decode]).
 //
 // An object's last member is "sum", the SHA-256 of the object without it, in compact form
 // (json.Compact): white space doesn't count, and all else does, the order of members, the

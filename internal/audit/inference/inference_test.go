@@ -881,7 +881,7 @@ func TestCoefficientJSON(t *testing.T) {
 			t.Errorf("%s is read as %+v (%v), want %+v", text, back, err, c)
 		}
 	}
-	for _, bad := range []string{`null`, `{}`, `{"StandardError":1}`, `{"standard_error":-1}`, `{"standard_error":1,"low":1,"high":2}`, `{"standard_error":1,"p":2}`} {
+	for _, bad := range []string{`null`, `{}`, `{"StandardError":1}`, `{"standard_error":-1}`, `{"name":"a","name":"b","estimate":1,"standard_error":2,"low":-1,"high":3,"z":0.5,"p":0.25}`, `{"standard_error":1,"low":1,"high":2}`, `{"standard_error":1,"p":2}`} {
 		if err := json.Unmarshal([]byte(bad), new(dpglm.Coefficient)); !errors.Is(err, dpglm.ErrModel) {
 			t.Errorf("%s: %v, want ErrModel", bad, err)
 		}
