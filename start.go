@@ -227,7 +227,7 @@ func (o *start) before(r *run, d *curator.Data, allow *release.Allowance) (*run,
 // rows are often much shorter than their bound.
 const (
 	nearScore = 10
-	farScore  = 100
+	farScore  = estimate.FarScore
 )
 
 // leastLambda is the least λ over a loss's smoothness and the square of rows' bound: a billionth.

@@ -15,22 +15,19 @@ func JamesStein(noise, square float64) float64 {
 // and Stein's rule; 0 where noise of the given variance in each of dim coordinates would be
 // as long with a probability of 5 %.
 func Kept(squared, variance float64, dim int) float64 {
-	if !(squared > 0) {
-		return 0
-	}
-	return math.Max(0, 1-variance*chiSquared95(dim)/squared)
+	return JamesStein(variance*chiSquared95(dim), squared)
 }
 
 // By Wilson and Hilferty's approximation the third root of χ²/dim is normal with variance 2/(9·dim).
 const (
-	wilson   = 3
-	hilferty = 9
+	thirdRoot = 3
+	ninths    = 9
 )
 
 // chiSquared95 is the 95 % quantile of χ² by Wilson and Hilferty.
 func chiSquared95(dim int) float64 {
-	v := 2 / (hilferty * float64(dim))
-	return float64(dim) * math.Pow(1-v+Quantile95*math.Sqrt(v), wilson)
+	v := 2 / (ninths * float64(dim))
+	return float64(dim) * math.Pow(1-v+Quantile95*math.Sqrt(v), thirdRoot)
 }
 
 // Quantile95 is that of the normal law.

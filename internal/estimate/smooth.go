@@ -8,8 +8,9 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// descentScore is the largest score of binary losses around which descents expect rows.
-const descentScore = 100
+// FarScore is the largest score of binary losses that balls of no given radius allow, where noise
+// doesn't grow with the ball: rows are often much shorter than their bound.
+const FarScore = 100
 
 // Smoothed returns the loss to train with for scores up to z on the ball and the
 // given label bound: the loss itself, extended linearly unless its smoothness
@@ -58,5 +59,5 @@ func Descended(l losses.Loss, labelBound float64) losses.Loss {
 		g.Ratio = math.Max(2, labelBound/g.Least)
 		return g
 	}
-	return SmoothEverywhere(l, descentScore, labelBound)
+	return SmoothEverywhere(l, FarScore, labelBound)
 }
