@@ -13,10 +13,12 @@ type Classes struct {
 	data *Data
 }
 
-// ClassFramed are these rows in a frame, and ClassPoint linear scores of each class.
+// ClassFramed are these rows in a frame, ClassPoint linear scores of each class there, and
+// ClassScores those of encoded rows, with what makes probabilities of them.
 type (
 	ClassFramed = questions.ClassFramed
 	ClassPoint  = questions.ClassPoint
+	ClassScores = questions.ClassScores
 )
 
 // Counted says in which classes' histograms a row is counted.
@@ -38,6 +40,12 @@ func (d *Data) Classes(ctx context.Context, k int) (*Classes, error) {
 	return &Classes{c, d}, nil
 }
 
+// Len is the number of persons: that of rows where each is a person's only one.
+func (c *Classes) Len() int { return c.c.Len() }
+
+// Dim is the number of weights of one class.
+func (c *Classes) Dim() int { return c.c.Dim() }
+
 // Counts are how many rows each class has.
 func (c *Classes) Counts(ctx context.Context) (release.Answer, error) {
 	return c.c.Counts(ctx, c.data.rows)
@@ -46,6 +54,29 @@ func (c *Classes) Counts(ctx context.Context) (release.Answer, error) {
 // Frame measures the rows in a frame, in one pass.
 func (c *Classes) Frame(ctx context.Context, f Frame) (*ClassFramed, error) {
 	return c.c.Frame(ctx, c.data.rows, f)
+}
+
+// Losses are scores to select models by: score j is Σᵢ −log p_{yᵢ} under model j, each term
+// held to [0, caps_j], plus the public offset_j. A replaced row moves it by at most caps_j and
+// rounding, whatever the models are; caps_j must be finite. Offsets of rows' scores have no part
+// in it.
+func (c *Classes) Losses(ctx context.Context, models []ClassScores, caps, offsets []float64) (release.Answer, error) {
+	scores := make([]float64, len(models))
+	if err := c.c.Losses(ctx, scores, models, caps); err != nil {
+		return release.Answer{}, err
+	}
+	return lossScores(c.data.rows, c.c.Bounds(), c.Len(), scores, caps, offsets), nil
+}
+
+// Errors are scores to select models by: the numbers of rows whose class isn't that of the
+// largest score, the first of several. A replaced row moves each by at most 1, and counts are
+// exact.
+func (c *Classes) Errors(ctx context.Context, models []ClassScores) (release.Answer, error) {
+	scores := make([]float64, len(models))
+	if err := c.c.Errors(ctx, scores, models); err != nil {
+		return release.Answer{}, err
+	}
+	return countScores(c.data.rows, scores), nil
 }
 
 // Against returns the same rows, labelled 1 if they are of a class and 0 if of any other.

@@ -257,6 +257,10 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofClasses, err := d.ClassEnsemble(ctx, losses.Logistic{}, 2, 2, 1, 1, 1, func(int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
 	walk, err := d.Walk(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +281,8 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%p"} {
 		for want, value := range map[string]any{
 			"curator.Data of 4 rows": d, "curator.Sums over 4 rows": sums, "curator.Point of 1 weights": point, "curator.Ensemble of 2 models": ensemble,
-			"curator.Walk": walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1, nil},
+			"curator.ClassEnsemble of 2 models": ofClasses,
+			"curator.Walk":                      walk, "release.Minimand of 1 variables": minimand, "curator.objective": &objective{sums, 1, 1, nil},
 			"release.Answer of 1 numbers": point.Weights(), "curator.File of 1 columns": file,
 		} {
 			if text := fmt.Sprintf(verb, value); verb != "%p" && text != want {

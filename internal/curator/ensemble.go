@@ -29,21 +29,38 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 	}
 	e := &Ensemble{models: make([][]float64, parts), origin: originOf(d), predict: prediction(loss)}
 	e.low, e.high = LabelRange(loss.Labels(), d.For(loss).labelBound)
-	d, order := arranged(d, permutation(d.Len(), seed))
-	for i, size := range evenly(d.Len(), parts) {
-		sums, err := pick(d, order[:size], nil).Under(loss)
-		if err != nil {
-			return nil, err
-		}
-		order = order[size:]
-		problem := regularised(ctx, sums.s, radius, lambda)
-		tolerance := math.Max(1e-6*radius, problem.Floor()) // for accuracy only
-		if e.models[i], err = problem.Minimize(ctx, tolerance); err != nil {
-			return nil, err
-		}
-		progress(i+1, parts)
+	err := eachPart(d, parts, seed, progress, func(i int, part *Data) (err error) {
+		e.models[i], err = proposal(ctx, part, loss, radius, lambda)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return e, nil
+}
+
+// eachPart calls train for each of so many parts, as Ensemble splits the rows.
+func eachPart(d *Data, parts int, seed uint64, progress func(done, total int), train func(i int, part *Data) error) error {
+	d, order := arranged(d, permutation(d.Len(), seed))
+	for i, size := range evenly(d.Len(), parts) {
+		if err := train(i, pick(d, order[:size], nil)); err != nil {
+			return err
+		}
+		order = order[size:]
+		progress(i+1, parts)
+	}
+	return nil
+}
+
+// proposal is the minimiser of the mean loss plus (λ/2)‖w‖² over the ball, as accurate as a vote
+// of it takes. It may be anything of the rows.
+func proposal(ctx context.Context, d *Data, loss losses.Loss, radius, lambda float64) ([]float64, error) {
+	sums, err := d.Under(loss)
+	if err != nil {
+		return nil, err
+	}
+	problem := regularised(ctx, sums.s, radius, lambda)
+	return problem.Minimize(ctx, math.Max(1e-6*radius, problem.Floor()))
 }
 
 // Margin is the number of models that score a query above 0, less the number of

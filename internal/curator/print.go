@@ -21,6 +21,11 @@ func (e *Ensemble) Format(f fmt.State, _ rune) {
 }
 
 // Format prints the shape, whatever the verb.
+func (e *ClassEnsemble) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "curator.ClassEnsemble of %d models", len(e.models))
+}
+
+// Format prints the shape, whatever the verb.
 func (w *Walk) Format(f fmt.State, _ rune) {
 	fmt.Fprint(f, "curator.Walk")
 }

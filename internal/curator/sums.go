@@ -94,17 +94,22 @@ func (s *Sums) Gradients(ctx context.Context, clip float64, asked int) (func(w [
 // to [0, caps_j], plus the public offset_j. A replaced row moves it by at most
 // caps_j and rounding, whatever the models are.
 func (s *Sums) Losses(ctx context.Context, models [][]float64, caps, offsets []float64) (release.Answer, error) {
-	scores, each := make([]float64, len(models)), make([]float64, len(models))
+	scores := make([]float64, len(models))
 	if err := s.s.Losses(ctx, scores, models, caps); err != nil {
 		return release.Answer{}, err
 	}
-	n := float64(s.Len())
+	return lossScores(s.data.rows, s.s.Bounds(), s.Len(), scores, caps, offsets), nil
+}
+
+// lossScores are sums of n persons' terms, held to [0, caps_j], plus offset_j.
+func lossScores(rows *release.Rows, b questions.SumBounds, n int, scores, caps, offsets []float64) release.Answer {
+	each := make([]float64, len(scores))
 	for j, c := range caps {
 		scores[j] += offsets[j]
 		// Either sum rounds once more.
-		each[j] = float64(s.s.Bounds().LossSensitivity(c)) + float64(2.2*unit*(float64(n*c)+math.Abs(offsets[j])))
+		each[j] = float64(b.LossSensitivity(c)) + float64(2.2*unit*(float64(float64(n)*c)+math.Abs(offsets[j])))
 	}
-	return release.NewScores(s.data.rows, scores, each), nil
+	return release.NewScores(rows, scores, each)
 }
 
 // unit is the unit roundoff of float64.
@@ -113,12 +118,18 @@ const unit = 0x1p-53
 // Errors are scores to select models by: the numbers of misclassified rows. A
 // replaced row moves each by at most 1, and counts are exact.
 func (s *Sums) Errors(ctx context.Context, models [][]float64) (release.Answer, error) {
-	scores, each := make([]float64, len(models)), make([]float64, len(models))
+	scores := make([]float64, len(models))
 	if err := s.s.Errors(ctx, scores, models); err != nil {
 		return release.Answer{}, err
 	}
+	return countScores(s.data.rows, scores), nil
+}
+
+// countScores are counts, of which a replaced row moves each by at most 1.
+func countScores(rows *release.Rows, scores []float64) release.Answer {
+	each := make([]float64, len(scores))
 	for j := range each {
 		each[j] = 1
 	}
-	return release.NewScores(s.data.rows, scores, each), nil
+	return release.NewScores(rows, scores, each)
 }

@@ -217,7 +217,7 @@ func (a *Allowance) Draw(share float64, x Answer) ([]float64, error) {
 func (a *Allowance) Select(x Answer) (int, error) {
 	a.run.lock.Lock()
 	defer a.run.lock.Unlock()
-	m, ok := a.schedule.leaf.(selection)
+	m, ok := a.schedule.leaf.(chooser)
 	if !ok || len(x.each) != len(x.values) {
 		return 0, a.refuse("isn't planned as a selection")
 	}

@@ -85,6 +85,7 @@ func TestAllowanceRefusesOtherKinds(t *testing.T) {
 	leaves := map[string]*Schedule{
 		"gaussian": gaussianOf("gaussian", 9, 2), "laplace": must(Laplace("laplace", 1, 9, 2)), "vote": must(Vote("vote", 1, 9)),
 		"selection": must(Selection("selection", mechanisms.PermuteAndFlip{Epsilon: 1})), "objective": must(Objective("objective", law, 2)),
+		"plurality": must(Plurality("plurality", 1, 9)),
 	}
 	ways := map[string]func(a *Allowance) error{
 		"vector":    func(a *Allowance) error { _, err := a.AddNoise(vector); return err },
@@ -92,7 +93,7 @@ func TestAllowanceRefusesOtherKinds(t *testing.T) {
 		"margin":    func(a *Allowance) error { _, err := a.Vote(NewAnswer(rows, numbers(1), 2)); return err },
 		"minimiser": func(a *Allowance) error { _, err := a.Minimise(t.Context(), flat(rows, 2)); return err },
 	}
-	fits := map[string]string{"gaussian": "vector", "laplace": "vector", "vote": "margin", "selection": "scores", "objective": "minimiser"}
+	fits := map[string]string{"gaussian": "vector", "laplace": "vector", "vote": "margin", "selection": "scores", "plurality": "scores", "objective": "minimiser"}
 	for leaf, s := range leaves {
 		for way, f := range ways {
 			err := f(s.Anew().Allow(rows, mechanisms.NewSeededSource(1)))

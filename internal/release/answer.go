@@ -27,7 +27,7 @@ func NewScores(rows *Rows, scores, each []float64) Answer {
 // Event is what a [Recorder] sees of a release, before noise is added.
 type Event struct {
 	Label     string // of the schedule's node
-	Mechanism string // gaussian, laplace, selection, vote, linear term, minimiser
+	Mechanism string // gaussian, laplace, selection, plurality, vote, ranking, linear term, minimiser
 	Rows      *Rows
 	// Values are the raw answer's. What a Recorder writes there is released in its
 	// place.

@@ -35,6 +35,15 @@ func Selection(label string, m Selector) (*Schedule, error) {
 	return newLeaf(label, selection{m}, 1)
 }
 
+// Plurality plans so many choices of one of several candidates by scores that are to be small,
+// such as less the votes for each. A candidate's probability is proportional to
+// exp(−ε·score/(2Δ)), Δ being the largest sensitivity of a score, but for a relative 2^-33 of the
+// exponent. For two candidates, of v and v′ votes, it is that of [Vote] by v − v′.
+// Replace-one: each choice is ε-DP and ε-bounded-range, as one row moves no score by more than Δ.
+func Plurality(label string, epsilon float64, releases int) (*Schedule, error) {
+	return newLeaf(label, plurality{mechanisms.Exponential{Epsilon: epsilon}}, releases)
+}
+
 // Objective plans one release of a minimiser of dim coordinates by objective
 // perturbation.
 func Objective(label string, law mechanisms.ObjectivePerturbation, dim int) (*Schedule, error) {
@@ -95,6 +104,25 @@ func (s selection) choose(scores, each []float64, src mechanisms.Source) (int, e
 		return m.Select(scores, most, src)
 	}
 	return 0, check.Fail(check.ErrConfig, "selector", nil, "must be one of package mechanisms")
+}
+
+// plurality is a selection that is made several times.
+type plurality struct{ by mechanisms.Exponential }
+
+func (p plurality) name() string { return "plurality" }
+
+func (p plurality) entry(label string, count int) (*mechanisms.Ledger, error) {
+	return p.by.Selections(label, count)
+}
+
+func (p plurality) choose(scores, each []float64, src mechanisms.Source) (int, error) {
+	return selection{p.by}.choose(scores, each, src)
+}
+
+// chooser is a leaf that chooses by scores.
+type chooser interface {
+	leaf
+	choose(scores, each []float64, src mechanisms.Source) (int, error)
 }
 
 func largest(each []float64) float64 {

@@ -138,6 +138,87 @@ func TestSelectIsTheMechanism(t *testing.T) {
 	}
 }
 
+// A plurality is the exponential mechanism, as often as it is planned and with the ledger of so
+// many bounded-range choices.
+func TestPluralityIsTheMechanism(t *testing.T) {
+	const releases = 40
+	rows, scores, each := NewRows(), []float64{-3, -1, -4, 0}, []float64{1, 1, 1, 1}
+	m := mechanisms.Exponential{Epsilon: 0.6}
+	s := must(Plurality("votes", m.Epsilon, releases))
+	a, src := s.Allow(rows, mechanisms.NewSeededSource(3)), mechanisms.NewSeededSource(3)
+	for range releases {
+		got, err := a.Select(NewScores(rows, scores, each))
+		want, errWant := m.Select(scores, 1, src)
+		if err != nil || errWant != nil || got != want {
+			t.Fatalf("%d, want %d (%v, %v)", got, want, err, errWant)
+		}
+	}
+	_, err := a.Select(NewScores(rows, scores, each))
+	unplanned(t, err, "votes", "40 times")
+	if want, err := m.Selections("votes", releases); err != nil || s.Ledger().String() != want.String() {
+		t.Errorf("the ledger is %v, want %v (%v)", s.Ledger(), want, err)
+	}
+	first, err := s.First(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := m.Selections("votes", 3); err != nil || first.Ledger().String() != want.String() {
+		t.Errorf("the ledger of the first is %v, want %v (%v)", first.Ledger(), want, err)
+	}
+	if _, err := s.First(releases + 1); !errors.Is(err, check.ErrUnplanned) {
+		t.Errorf("more than all: %v", err)
+	}
+	b := first.Allow(rows, newRecorder())
+	if err := b.Skip(2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Select(NewScores(rows, scores, each)); err != nil || b.Made() != 3 {
+		t.Errorf("%d made (%v)", b.Made(), err)
+	}
+	_, err = b.Select(NewScores(rows, scores, each))
+	unplanned(t, err, "votes", "3 times")
+	if _, err := Plurality("", 1e-9, 1); !errors.Is(err, check.ErrBudget) {
+		t.Errorf("an ε too small for selections: %v", err)
+	}
+}
+
+// Pluralities of two candidates have the law of a vote by the difference, and of more candidates
+// probabilities proportional to exp(ε·votes/2). Each count is off by Bernstein's inequality with
+// probability below 1e-6: all of them together fail with probability below 1e-4.
+func TestPluralityLaw(t *testing.T) {
+	const draws = 20_000
+	rows, src, log := NewRows(), mechanisms.NewSeededSource(5), math.Log(2e6)
+	for _, epsilon := range []float64{0.01, 0.5, 2} {
+		for _, votes := range [][]float64{{0, 0}, {5, 4}, {3, 6}, {9, 0}, {1, 2, 3}, {7, 7, 6, 0}} {
+			scores, each, want, total := make([]float64, len(votes)), make([]float64, len(votes)), make([]float64, len(votes)), 0.0
+			for k, v := range votes {
+				scores[k], each[k], want[k] = -v, 1, math.Exp(epsilon*v/2)
+				total += want[k]
+			}
+			if len(votes) == 2 {
+				p, err := (mechanisms.Vote{Epsilon: epsilon}).Probability(int(votes[0] - votes[1]))
+				if err != nil || math.Abs(p-want[0]/total) > 1e-9 {
+					t.Errorf("ε = %g: a vote has probability %g, want %g (%v)", epsilon, p, want[0]/total, err)
+				}
+			}
+			a, count := must(Plurality("", epsilon, draws)).Allow(rows, src), make([]float64, len(votes))
+			for range draws {
+				k, err := a.Select(NewScores(rows, scores, each))
+				if err != nil {
+					t.Fatal(err)
+				}
+				count[k]++
+			}
+			for k, c := range count {
+				p := want[k] / total
+				if off := math.Abs(c - draws*p); off > math.Sqrt(2*draws*p*(1-p)*log)+log {
+					t.Errorf("ε = %g, votes %v: %g choices of %d, want about %g", epsilon, votes, c, k, draws*p)
+				}
+			}
+		}
+	}
+}
+
 // mine is a selector from elsewhere.
 type mine struct{}
 

@@ -13,7 +13,7 @@ import (
 // rows, or hold public facts.
 var harmless = []string{
 	"release.Answer", "release.Minimand", "*release.Rows",
-	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.Walk", "*curator.Framed", "*curator.Classes", "*curator.ClassFramed", "*curator.Coordinates", "*release.Ranking",
+	"*curator.Data", "[]*curator.Data", "*curator.Sums", "curator.Point", "*curator.Ensemble", "*curator.ClassEnsemble", "*curator.Walk", "*curator.Framed", "*curator.Classes", "*curator.ClassFramed", "*curator.Coordinates", "*release.Ranking",
 	"curator.Encoding", "curator.Facts", "*curator.File", "error",
 }
 
@@ -34,6 +34,8 @@ var readable = map[string]string{
 	"Sums.Len":               "the number of rows is public",
 	"Sums.Curved":            "a property of the loss",
 	"Sums.Dim":               "the number of columns is public",
+	"Classes.Len":            "the number of rows is public",
+	"Classes.Dim":            "the number of columns is public",
 	"Framed.Dim":             "the number of columns is public",
 	"Point.ScoreSensitivity": "a sensitivity, of public bounds",
 	"Data.Len":               "the number of rows is public",
