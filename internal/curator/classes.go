@@ -31,7 +31,9 @@ const (
 	Every  = questions.Every
 )
 
-// Classes takes the labels to be classes, 0 to k−1. Another label is an error of intake.
+// Classes takes the labels to be classes, 0 to k−1. Another label is an error of intake. Parties
+// that hold rows aren't asked here: they check their labels when they agree to a fit of a class
+// against the rest, which comes before anything is released of it ([Data.Agree]).
 func (d *Data) Classes(ctx context.Context, k int) (*Classes, error) {
 	c, err := questions.NewClasses(ctx, d.table, d.labels, k)
 	if err != nil {
@@ -79,7 +81,8 @@ func (c *Classes) Errors(ctx context.Context, models []ClassScores) (release.Ans
 	return countScores(c.data.rows, scores), nil
 }
 
-// Against returns the same rows, labelled 1 if they are of a class and 0 if of any other.
+// Against returns the same rows, labelled 1 if they are of a class and 0 if of any other. What
+// parties had agreed to is for other labels.
 func (d *Data) Against(class int) *Data {
 	of := *d.held
 	if d.Stored() {

@@ -29,7 +29,7 @@ func threeClasses(r *rand.Rand, n, d int) sample {
 // the rounding as sensitivity; errors are counted one by one.
 func TestScoresOfClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	models := []ClassScores{{[][]float64{{1, 0}, {0, 1}, {-1, 0}}, nil}, {[][]float64{{9, 0}, {0, -9}, {-4, 3}}, losses.Logistic{}}}
+	models := []ClassScores{{Weights: [][]float64{{1, 0}, {0, 1}, {-1, 0}}}, {Weights: [][]float64{{9, 0}, {0, -9}, {-4, 3}}, Against: losses.Logistic{}}}
 	caps := []float64{0.8, 3}
 	moved := 0
 	for k := range 100 {

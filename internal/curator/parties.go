@@ -25,7 +25,9 @@ func OpenParties(p Parties, enc Encoding, labelCentre, labelBound float64) (*Dat
 }
 
 // Agree has parties that hold the rows check them, and their labels under a loss, and agree to
-// the questions of a fit. It returns the data that are asked these.
+// the questions of a fit. It returns the data that are asked these. Of data from Against, parties
+// check that labels are one of so many classes as the fit says, and take the same class against
+// the rest.
 func (d *Data) Agree(ctx context.Context, loss losses.Loss, of Descent) (*Data, error) {
 	if !d.Parties() {
 		return d, nil

@@ -50,6 +50,13 @@ type Plan struct {
 	Radius       float64     // of the ball that weights lie in
 	Steps        int         // questions
 	Mu           float64     // all of them are so much Gaussian-DP, for a row
+
+	// Where labels are classes, from 0 up to Classes − 1, a plan is for one of them against the
+	// rest: labels are 1 for rows of Class and 0 for others. A fit of K classes has K plans, each
+	// with a Mu of its own, which compose in sequence: together they are √(Σ Mu²)-GDP. Classes
+	// is 0 where labels are taken as they are, and Class then, too.
+	Classes int
+	Class   int
 }
 
 // Within agrees to plans as long as all of them together are mu-GDP for a row: as long as

@@ -32,6 +32,8 @@ type Terms struct {
 	Radius       float64
 	Steps        int
 	Mu           float64
+	Classes      int // of labels, of which one stands against the rest; 0 for labels as they are
+	Class        int // which one; 0 where Classes is
 }
 
 // agreed is a fit that a party has agreed to.
@@ -63,6 +65,14 @@ func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*ag
 	if err != nil {
 		return nil, err
 	}
+	class := 0
+	if plan.Class != nil {
+		if _, err := NewClasses(ctx, t, nil, plan.Classes); err != nil {
+			return nil, err
+		}
+		class = *plan.Class
+		t = t.Against(class)
+	}
 	s, err := NewSums(t, nil, plan.Labels[0], plan.Labels[1], loss)
 	if err != nil {
 		return nil, err
@@ -72,7 +82,7 @@ func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*ag
 		fit.clip = *plan.Clip
 	}
 	if err := p.agree(Terms{enc.Columns, enc.FeatureBound(), enc.Intercept, loss, plan.Labels[0], plan.Labels[1],
-		slices.Clone(plan.Parties), fit.clip, plan.Radius, plan.Steps, plan.Mu}); err != nil {
+		slices.Clone(plan.Parties), fit.clip, plan.Radius, plan.Steps, plan.Mu, plan.Classes, class}); err != nil {
 		return nil, p.refuse(fmt.Errorf("the plan isn't agreed to: %w", err))
 	}
 	p.lock.Lock()
@@ -97,6 +107,9 @@ func (q *partyPlan) check() (losses.Loss, error) {
 	if err := check.Mu(q.Mu); err != nil {
 		return nil, err
 	}
+	if err := q.checkClass(); err != nil {
+		return nil, err
+	}
 	if _, err := q.parties(); err != nil {
 		return nil, err
 	}
@@ -110,7 +123,22 @@ func (q *partyPlan) check() (losses.Loss, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.Classes != 0 && loss.Labels() != losses.Binary {
+		return nil, check.Fail(check.ErrConfig, "loss", loss.Name(), "must be one of binary labels, for a class against the rest")
+	}
 	return loss, losses.Validate(loss, 0, q.Labels[1])
+}
+
+// checkClass refuses a class that isn't one of those that labels have.
+func (q *partyPlan) checkClass() error {
+	switch {
+	case q.Classes == 0 && q.Class == nil:
+	case q.Classes < 2 || q.Classes > maxClasses:
+		return check.Fail(check.ErrConfig, "classes", q.Classes, fmt.Sprintf("must lie between 2 and %d, where a class stands against the rest", maxClasses))
+	case q.Class == nil || *q.Class < 0 || *q.Class >= q.Classes:
+		return check.Fail(check.ErrConfig, "class", nil, fmt.Sprintf("must be given, from 0 up to %d", q.Classes-1))
+	}
+	return nil
 }
 
 // parties are those that the plan is for.

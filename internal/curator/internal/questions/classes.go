@@ -21,13 +21,17 @@ type Classes struct {
 	k int
 }
 
-// NewClasses binds labels to the rows. Its error is one of intake.
+// NewClasses binds labels to the rows. Its error is one of intake. Parties that hold rows aren't
+// asked: they check labels when they agree to a fit.
 func NewClasses(ctx context.Context, t *rows.Table, labels []float64, k int) (*Classes, error) {
 	isClass := func(i int, y float64) error {
 		if !(y >= 0 && y < float64(k) && y == math.Trunc(y)) {
 			return check.Fail(check.ErrLabel, fmt.Sprintf("label of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be a class, a whole number from 0 to %d", k-1))
 		}
 		return nil
+	}
+	if t.Place.Parties() {
+		return &Classes{&Sums{t: t}, k}, nil
 	}
 	if t.Place.Elsewhere() {
 		return &Classes{&Sums{t: t}, k}, allClasses(ctx, t, k)

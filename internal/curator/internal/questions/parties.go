@@ -132,6 +132,7 @@ type Descent struct {
 	Steps        int
 	Clip, Radius float64
 	Mu           float64 // that all questions spend together
+	Classes      int     // of labels, of which one class stands against the rest; 0 for none
 }
 
 // agreement is a fit that parties have agreed to.
@@ -142,10 +143,23 @@ type agreement struct {
 	next int // number of the question
 }
 
+// maxClasses is how many classes labels may have, of which parties take one against the rest.
+const maxClasses = 1000
+
+// ofClass tells of which class against the rest a fit is, if of any.
+func (q *partyPlan) ofClass(of Descent, class int) error {
+	if of.Classes == 0 && class < 0 {
+		return nil
+	}
+	q.Classes, q.Class = of.Classes, &class
+	return q.checkClass()
+}
+
 // Agree tells all parties that hold the rows the plan of a fit, who check their rows, with their
 // labels, and count them: what is wrong with one is told before anything is released. It returns
 // the rows for this fit. Other rows are checked when they are opened, and are returned as they
-// are.
+// are. Where a class of the labels stands against the rest, parties check that all of these are
+// classes, and are told the class.
 func Agree(ctx context.Context, s *Sums, of Descent) (*rows.Table, error) {
 	p, at := partiesOf(s.t), s.t.Place
 	if p == nil {
@@ -161,6 +175,9 @@ func Agree(ctx context.Context, s *Sums, of Descent) (*rows.Table, error) {
 		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
 	if !math.IsInf(of.Clip, 1) {
 		plan.Clip = &of.Clip
+	}
+	if err := plan.ofClass(of, at.Class); err != nil {
+		return nil, err
 	}
 	message, err := p.ask(ctx, make([]float64, s.Dim()), partyMessage{Plan: &plan}, 0)
 	if err != nil {

@@ -40,6 +40,11 @@ type partyPlan struct {
 	Radius  float64           `json:"radius"`         // of the ball that all weights lie in
 	Steps   int               `json:"steps"`          // questions
 	Mu      float64           `json:"mu"`             // all that they spend together
+
+	// Of a class against the rest: labels are classes, from 0 up to Classes − 1, and are 1 for
+	// rows of Class and 0 for others. Neither is there where labels are taken as they are.
+	Classes int  `json:"classes,omitempty"`
+	Class   *int `json:"class,omitempty"`
 }
 
 // partyQuestion asks parties for the sum of their rows' gradients, each of which becomes
