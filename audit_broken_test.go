@@ -78,7 +78,7 @@ func missed(t *testing.T, a audited) {
 // another schedule in its place, or answers that a recorder alters on their way out.
 func doctored(t *testing.T, name string, mu float64, alter func(*release.Event)) audited {
 	t.Helper()
-	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{losses.Logistic{}, 1e3}, GDP(1), 0, 1)
+	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{Loss: losses.Logistic{}, Radius: 1e3}, GDP(1), 0, 1)
 	plan := p.plan(t)
 	claimed := plan.Ledger.Mu()
 	if mu != 1 {
@@ -95,7 +95,7 @@ func doctored(t *testing.T, name string, mu float64, alter func(*release.Event))
 			if err != nil {
 				return 0, err
 			}
-			return m.weights[0], nil
+			return m.weights[0][0], nil
 		})(t, side, runs)
 	}}
 }
@@ -108,7 +108,7 @@ func louder(e *release.Event) { floats.Scale(2, e.Values) }
 // misstated is one step of Noisy GD on the row (1), with a loss that misstates
 // itself.
 func misstated(l losses.Loss, facts Facts, y0, y1, reachable float64) audited {
-	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{l, 1e3}, GDP(1), y0, y1)
+	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{Loss: l, Radius: 1e3}, GDP(1), y0, y1)
 	p.facts = facts
 	return audited{l.Name(), inMu, 1, reachable, shortRuns, p.sample(firstWeight)}
 }
@@ -168,13 +168,13 @@ func wrongHalf(t *testing.T) audited {
 		d := p.data(t, side)
 		half := d.data.Split(c.Seed, 2, 2)[0]
 		return repeated(func(_ int, src mechanisms.Source) (float64, error) {
-			r, ws := alone(d, lax, src), make([][]float64, 2)
+			r, made := alone(d, lax, src), make([]*fitted, 2)
 			for j, plan := range g.plans {
 				allow, err := r.allow.Part(j)
 				if err != nil {
 					return 0, err
 				}
-				if ws[j], err = plan.weights(r, half, allow); err != nil {
+				if made[j], err = plan.inside(r, half, allow); err != nil {
 					return 0, err
 				}
 			}
@@ -182,11 +182,11 @@ func wrongHalf(t *testing.T) audited {
 			if err != nil {
 				return 0, err
 			}
-			best, err := g.choose(r, half, ws, allow)
+			best, err := g.choose(r, half, made, allow)
 			if err != nil {
 				return 0, err
 			}
-			return ofSecondModel(ws[best]), nil
+			return ofSecondModel(made[best].weights[0]), nil
 		})(t, side, runs)
 	}}
 }
@@ -239,7 +239,7 @@ func noiseTwice(t *testing.T, n int, eta, mid float64, twice bool, side, runs in
 	t.Helper()
 	var scores []float64
 	config := NoisyGDConfig{Steps: 2, StepSize: eta, Clip: 2, Output: LastIterate} // one σ for all w
-	p := lone(config, Problem{recorder{losses.Squared{}, &scores}, 1e6}, GDP(1), 0, 0)
+	p := lone(config, Problem{Loss: recorder{losses.Squared{}, &scores}, Radius: 1e6}, GDP(1), 0, 0)
 	p.crowd(n)
 	plan, d := p.plan(t), p.data(t, side)
 	src, out := &again{seed: uint64(1000 + side)}, make([]float64, runs)
@@ -256,7 +256,7 @@ func noiseTwice(t *testing.T, n int, eta, mid float64, twice bool, side, runs in
 		if err != nil {
 			t.Fatal(err)
 		}
-		w2, w3 := scores[n+1], m.weights[0] // the score of the second row, (1), in the second pass
+		w2, w3 := scores[n+1], m.weights[0][0] // the score of the second row, (1), in the second pass
 		first, second := -w2*float64(n)/eta, (w2-w3)*float64(n)/eta
 		out[i] = second - first - (float64(n-1)+mid)*w2
 	}
@@ -282,7 +282,7 @@ func (p *pair) crowd(n int) {
 // bits thirty.
 func TestFitsNeverRepeat(t *testing.T) {
 	const runs = 2000
-	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{losses.Logistic{}, 1e3}, GDP(1), 0, 1)
+	p := lone(NoisyGDConfig{Steps: 1, StepSize: 1, Output: LastIterate, Clip: NoClip}, Problem{Loss: losses.Logistic{}, Radius: 1e3}, GDP(1), 0, 1)
 	plan, d, seen := p.plan(t), p.data(t, 0), map[float64]bool{}
 	for range runs {
 		m, err := plan.Run(context.Background(), d, nil)
@@ -292,7 +292,7 @@ func TestFitsNeverRepeat(t *testing.T) {
 		if m.Ledger().CallerNoise() {
 			t.Fatal("noise of the library's own source is called the caller's")
 		}
-		seen[m.weights[0]] = true
+		seen[m.weights[0][0]] = true
 	}
 	if len(seen) != runs {
 		t.Errorf("%d runs have %d different models", runs, len(seen))

@@ -50,7 +50,7 @@ func once(l Learner, s Shape, p Problem, b Budget, train func(*run) ([]float64, 
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(l, s, p, b, schedule, train)
+	return planScore(l, s, p, b, schedule, train)
 }
 
 // labels is the sum of the labels, ±1, of rows (1, 0): their gradients at 0 are −y/2.
@@ -74,7 +74,7 @@ func labels(d *curator.Data) (float64, error) {
 // rows are named by their place in the order of the combinator's seed 1; one row's
 // label changes from 1 to −1.
 func combined(l Learner, labels []float64, changed int) pair {
-	p := pair{learner: l, problem: Problem{losses.Logistic{}, 10}, budget: PureDP(1), facts: Bounds{Feature: 1}}
+	p := pair{learner: l, problem: Problem{Loss: losses.Logistic{}, Radius: 10}, budget: PureDP(1), facts: Bounds{Feature: 1}}
 	x := mat.NewDense(4, 2, []float64{1, 0, 1, 0, 1, 0, 1, 0})
 	order := shuffled(4, 1)
 	for side := range p.x {
@@ -129,7 +129,7 @@ func (l constant) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 func auditedByLoss(epsilon float64) audited {
 	const n, held = 400, 200
 	c := GridSearchConfig{Candidates: []Candidate{{constant{7, 7}, 0}, {constant{7, -7}, 0}}, Seed: 1}
-	p := pair{learner: c, problem: Problem{losses.Logistic{}, 10}, budget: PureDP(epsilon), facts: Bounds{Feature: 1}}
+	p := pair{learner: c, problem: Problem{Loss: losses.Logistic{}, Radius: 10}, budget: PureDP(epsilon), facts: Bounds{Feature: 1}}
 	order := shuffled(n, 1)
 	for side := range p.x {
 		x, y := mat.NewDense(n, 2, nil), make([]float64, n)

@@ -96,7 +96,7 @@ func (p pair) sample(statistic func(w []float64) float64) func(*testing.T, int, 
 			if err != nil {
 				return 0, err
 			}
-			return statistic(m.weights), nil
+			return statistic(m.weights[0]), nil
 		})(t, side, runs)
 	}
 }
@@ -118,7 +118,7 @@ func auditedDescents(t *testing.T) []audited {
 	steps := func(n int, clip float64) NoisyGDConfig {
 		return NoisyGDConfig{Steps: n, StepSize: tiny, Clip: clip, Output: LastIterate}
 	}
-	logistic, squared := Problem{losses.Logistic{}, 1}, Problem{losses.Squared{}, 1}
+	logistic, squared := Problem{Loss: losses.Logistic{}, Radius: 1}, Problem{Loss: losses.Squared{}, Radius: 1}
 	budget := GDP(1)
 	intercept := lone(steps(1, 0.1), logistic, budget, 0, 1)
 	intercept.facts = Bounds{Feature: 1, Intercept: true}
@@ -206,7 +206,7 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 	t.Helper()
 	var scores []float64
 	config := NoisyGDConfig{Steps: steps, StepSize: eta, Clip: NoClip, Output: LastIterate}
-	p := lone(config, Problem{recorder{loss, &scores}, 1}, GDP(1), y, y)
+	p := lone(config, Problem{Loss: recorder{loss, &scores}, Radius: 1}, GDP(1), y, y)
 	plan, d, src := p.plan(t), p.data(t, 0), mechanisms.NewSeededSource(seed)
 	all := make([][]float64, runs)
 	for i := range all {
@@ -218,7 +218,7 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 		if len(scores) != steps {
 			t.Fatalf("%d gradients in %d steps", len(scores), steps)
 		}
-		all[i] = append(scores, m.weights[0])
+		all[i] = append(scores, m.weights[0][0])
 	}
 	return all
 }
@@ -228,7 +228,7 @@ func transcripts(t *testing.T, loss losses.Loss, steps int, eta, y float64, seed
 // the law of the perturbed minimiser.
 func auditedPerturbations(t *testing.T) []audited {
 	t.Helper()
-	config, problem := OutputPerturbationConfig{Lambda: 50}, Problem{losses.Squared{}, 0.03}
+	config, problem := OutputPerturbationConfig{Lambda: 50}, Problem{Loss: losses.Squared{}, Radius: 0.03}
 	output := func(name string, unit unit, p pair) audited {
 		var w [2]float64
 		var sensitivity float64
@@ -256,7 +256,7 @@ func auditedPerturbations(t *testing.T) []audited {
 // such that about 1 can be reached.
 func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbationConfig) audited {
 	t.Helper()
-	p := lone(c, Problem{losses.Logistic{}, 1}, b, 0, 1)
+	p := lone(c, Problem{Loss: losses.Logistic{}, Radius: 1}, b, 0, 1)
 	s := p.data(t, 0).Shape()
 	problem, err := p.problem.resolve(s, nearScore)
 	if err != nil {
@@ -276,7 +276,7 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 func auditedSelecting(t *testing.T) []audited {
 	t.Helper()
 	within := func(steps int) pair { // in a ball so small that scores stay what they are
-		return lone(FrankWolfeConfig{Output: WithinBall, Steps: steps}, Problem{losses.Logistic{}, 1e-6}, GDP(1), 0, 1)
+		return lone(FrankWolfeConfig{Output: WithinBall, Steps: steps}, Problem{Loss: losses.Logistic{}, Radius: 1e-6}, GDP(1), 0, 1)
 	}
 	sparse := within(1)
 	row, err := NewSparse(1, 1, []int{0, 1}, []int{0}, []float64{7})

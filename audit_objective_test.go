@@ -152,7 +152,7 @@ func TestObjectiveLawBySearch(t *testing.T) {
 			{0.3, 0.5, 0.5, 0.3}, {0.3, 0.5, 0.5, 3}, {NoClip, 0.5, 0.5, 1.5}, {NoClip, 0.05, 0.5, 0.7}, {0.3, 0.05, 0.5, 1.12},
 			{0.3, 0.5, 100, 1}, {NoClip, 0.5, 100, 1},
 		} {
-			q := newPerturbed(t, Problem{loss, 1}, c.clip, c.ratio, c.lambda)
+			q := newPerturbed(t, Problem{Loss: loss, Radius: 1}, c.clip, c.ratio, c.lambda)
 			share := q.search(t, c.epsilon, claim(t, q.law, c.epsilon))
 			if worst = math.Max(worst, share); share > 1+1e-9 {
 				t.Errorf("%s, %+v: neighbours reach %.4f of the claimed δ", loss.Name(), c, share)
@@ -177,7 +177,7 @@ func TestObjectiveCalibrationBySearch(t *testing.T) {
 		{0.3, 0.6, 1, 1e-2, false}, {NoClip, 0.6, 1, 1e-2, false}, {0.3, 0, 1, 1e-3, false},
 		{NoClip, 0, 4, 1e-6, false}, {0.3, 100, 1, 1e-3, false}, {0.3, 0.6, 1, 1e-4, true},
 	} {
-		p, err := Problem{losses.Squared{}, 1}.resolve(s, nearScore)
+		p, err := Problem{Loss: losses.Squared{}, Radius: 1}.resolve(s, nearScore)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestObjectiveSearchCatches(t *testing.T) {
 		{"log-determinant left out", 0.05, 0.5, 0.7, func(law *mechanisms.ObjectivePerturbation) { law.LogDet = 0 }},
 		{"a quarter of the log-determinant", 0.05, 0.5, 0.7, func(law *mechanisms.ObjectivePerturbation) { law.LogDet /= 4 }},
 	} {
-		q := newPerturbed(t, Problem{losses.Squared{}, 1}, 0.3, c.ratio, c.lambda)
+		q := newPerturbed(t, Problem{Loss: losses.Squared{}, Radius: 1}, 0.3, c.ratio, c.lambda)
 		law := q.law
 		c.bug(&law)
 		share := q.search(t, c.epsilon, claim(t, law, c.epsilon))

@@ -34,7 +34,9 @@ type AutoConfig struct{}
 // [ObjectivePerturbation], which doesn't need to know how the features are correlated.
 // So it is for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
 // few steps get nowhere.
-// Under a PureDP budget it is [OutputPerturbation]. Thresholds of losses.Ordinal that aren't given are
+// Under a PureDP budget it is [OutputPerturbation]. Of several classes it is [Softmax], or
+// [OneAgainstRest] where the loss isn't the logistic one, the budget is pure, or features are more
+// than 1000. Thresholds of losses.Ordinal that aren't given are
 // estimated where it is StandardisedGD; elsewhere they must be given.
 //
 // Errors are those of the configuration's Plan, before anything is released, and of
@@ -64,6 +66,10 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	var l Learner = StandardisedGDConfig{}
 	switch {
+	case p.Classes > 0 && p.logistic() && !b.pure && s.features() <= estimate.MostFeatures:
+		l = SoftmaxConfig{}
+	case p.Classes > 0:
+		l = OneAgainstRestConfig{}
 	case b.pure:
 		l = OutputPerturbationConfig{}
 	case s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):

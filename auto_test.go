@@ -84,7 +84,7 @@ func TestAutoFindsScales(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				faults[k] += c.fault(got, scores) / seeds
+				faults[k] += c.fault(mat.Col(nil, 0, got), scores) / seeds
 			}
 		}
 		t.Logf("%s: error %.3f, of ObjectivePerturbation %.3f", c.name, faults[0], faults[1])
@@ -146,8 +146,8 @@ func TestAutoWeightsAreForTheOriginalRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k, want := range []float64{w[2], w[2] + 0.04*w[0], w[2] + 0.04*w[1]} {
-				if math.Abs(got[k]-want) > off {
-					t.Errorf("%s, %T: score %g, want %g", loss.Name(), facts, got[k], want)
+				if math.Abs(got.At(k, 0)-want) > off {
+					t.Errorf("%s, %T: score %g, want %g", loss.Name(), facts, got.At(k, 0), want)
 				}
 			}
 		}
@@ -206,7 +206,7 @@ func TestAutoNests(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			m, err := plan.Run(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
-			if err != nil || len(m.Weights()) != d.Shape().Dim && name != "JL" {
+			if err != nil || len(m.Weights()[0]) != d.Shape().Dim && name != "JL" {
 				t.Errorf("%s, %v: %v", name, b, err)
 			}
 		}
@@ -222,7 +222,7 @@ func TestAutoPure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w[k] = m.Weights(); !m.Ledger().Within(1, 0) {
+		if w[k] = m.Weights()[0]; !m.Ledger().Within(1, 0) {
 			t.Errorf("%T: spends %v", l, m.Ledger())
 		}
 	}
@@ -243,10 +243,10 @@ func TestAutoReproduces(t *testing.T) {
 		}
 		models = append(models, m)
 	}
-	if a, b := models[0].Weights(), models[1].Weights(); !slices.Equal(a, b) {
+	if a, b := models[0].Weights()[0], models[1].Weights()[0]; !slices.Equal(a, b) {
 		t.Errorf("one seed gives %v and %v", a, b)
 	}
-	if a, b := models[0].Weights(), models[2].Weights(); slices.Equal(a, b) {
+	if a, b := models[0].Weights()[0], models[2].Weights()[0]; slices.Equal(a, b) {
 		t.Errorf("two seeds give %v", a)
 	}
 	data, err := json.Marshal(models[0])
@@ -281,7 +281,7 @@ func TestAutoBadArguments(t *testing.T) {
 		"no loss":        {s, Problem{}, b, ErrConfig},
 		"no smoothness":  {s, Problem{Loss: unsmooth}, b, ErrConfig},
 		"no label bound": {Shape{Rows: 100, Dim: 3, FeatureBound: 1}, p, b, ErrBound},
-		"radius":         {s, Problem{p.Loss, -1}, b, ErrBound},
+		"radius":         {s, Problem{Loss: p.Loss, Radius: -1}, b, ErrBound},
 		"no budget":      {s, p, Budget{}, ErrBudget},
 		"epsilon":        {s, p, ApproxDP(-1, 1e-6), ErrBudget},
 		"delta":          {s, p, ApproxDP(1, 1), ErrBudget},
@@ -343,7 +343,7 @@ func TestAutoOfFewRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := m.Weights(); w[0] != 0 || w[1] != 0 || math.IsNaN(w[2]) || math.IsInf(w[2], 0) {
+			if w := m.Weights()[0]; w[0] != 0 || w[1] != 0 || math.IsNaN(w[2]) || math.IsInf(w[2], 0) {
 				t.Errorf("%d rows, %s: weights %v", n, loss.Name(), w)
 			}
 		}

@@ -56,7 +56,7 @@ func TestSeededFits(t *testing.T) {
 					t.Fatalf("%s, %s, %v: %v", c.name, loss.Name(), b, err)
 				}
 				bits := make([]uint64, 0, d+1)
-				for _, w := range m.Weights() {
+				for _, w := range m.Weights()[0] {
 					bits = append(bits, math.Float64bits(w))
 				}
 				t.Logf("bits of %s, %s, %v: %x", c.name, loss.Name(), b, bits)

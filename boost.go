@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -82,7 +83,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	child := x.child
 	x.held = s.Rows - c.Chunks*chunk.Rows
-	if x.limit, err = lossCap(p.Loss, child.scoreBound(x.held, c.Beta), s.LabelBound); err != nil {
+	if x.limit, err = lossCap(p, child.scoreBound(x.held, c.Beta), s.LabelBound); err != nil {
 		return nil, err
 	}
 	if x.epsilon, err = b.beside().pureEpsilon(); err != nil {
@@ -107,7 +108,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 // plan plans the training of one chunk: by default from a start that all chunks tell of.
 func (x *boost) plan(chunk Shape, asked Problem, b Budget) error {
 	var err error
-	if asked.Radius == 0 && chunk.Intercept && !chunk.begun {
+	if asked.Radius == 0 && asked.Classes == 0 && chunk.Intercept && !chunk.begun {
 		all, begun := chunk, chunk
 		all.Rows, begun.begun = x.Chunks*chunk.Rows, true
 		if x.start, err = newStart(all, x.problem.Loss, b, 1, chunk.Dim); err != nil {
@@ -178,7 +179,7 @@ func (x *boost) schedule() (*release.Schedule, error) {
 	return release.Parallel("boosting", by, training, selection)
 }
 
-func (x *boost) train(r *run) ([]float64, error) {
+func (x *boost) train(r *run) (*fitted, error) {
 	parts := r.data.Split(x.Seed, x.Chunks*x.child.shape.Rows, x.held)
 	training, err := r.allow.On(0, parts[0].Rows())
 	if err != nil {
@@ -191,13 +192,13 @@ func (x *boost) train(r *run) ([]float64, error) {
 		}
 		train = r.data
 	}
-	ws := make([][]float64, x.Chunks)
+	made := make([]*fitted, x.Chunks)
 	for i, chunk := range train.Cut(x.Chunks) {
 		allow, err := training.On(i, chunk.Rows())
 		if err != nil {
 			return nil, err
 		}
-		if ws[i], err = x.child.weights(r, chunk, allow); err != nil {
+		if made[i], err = x.child.inside(r, chunk, allow); err != nil {
 			return nil, err
 		}
 		r.progress(i+1, x.Chunks)
@@ -206,26 +207,15 @@ func (x *boost) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := x.choose(r, parts[1], ws, selection)
+	best, err := x.choose(r, parts[1], made, selection)
 	if err != nil {
 		return nil, err
 	}
-	return ws[best], nil
+	return made[best], nil
 }
 
 // choose returns the index of the selected model.
-func (x *boost) choose(r *run, held *curator.Data, ws [][]float64, allow *release.Allowance) (int, error) {
-	sums, err := held.Under(x.problem.Loss)
-	if err != nil {
-		return 0, err
-	}
-	caps := make([]float64, len(ws))
-	for i := range caps {
-		caps[i] = r.capAround(x.problem.Loss, x.child.scoreBound(x.held, x.Beta), x.shape.LabelBound, x.limit)
-	}
-	scores, err := sums.Losses(r.ctx, ws, caps, make([]float64, len(ws)))
-	if err != nil {
-		return 0, err
-	}
-	return allow.Select(scores)
+func (x *boost) choose(r *run, held *curator.Data, made []*fitted, allow *release.Allowance) (int, error) {
+	limit := r.capAround(x.problem.Loss, x.child.scoreBound(x.held, x.Beta), x.shape.LabelBound, x.limit)
+	return x.problem.choose(r.ctx, held, made, slices.Repeat([]float64{limit}, len(made)), allow)
 }

@@ -22,11 +22,11 @@ func (f flaky) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.train = func(*run) ([]float64, error) {
+	plan.train = func(*run) (*fitted, error) {
 		if f.coin.Uint64()%2 == 0 {
-			return []float64{-5, 0}, nil
+			return &fitted{weights: [][]float64{{-5, 0}}, loss: p.Loss}, nil
 		}
-		return []float64{5, 0}, nil
+		return &fitted{weights: [][]float64{{5, 0}}, loss: p.Loss}, nil
 	}
 	return plan, nil
 }
@@ -61,7 +61,7 @@ func TestBoostingRaisesConfidence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if model.Weights()[0] < 0 {
+			if model.Weights()[0][0] < 0 {
 				failures++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -16,9 +17,9 @@ import (
 // SelectModel chooses one of a finite set of given models by its empirical risk on
 // d, by the exponential mechanism [W21, finite hypothesis classes]. It returns the
 // index of the chosen one and what the choice spent. It fails, before anything is spent,
-// where there are no weights, some have another length than the rows, the loss, the budget or
-// the limit breaks its rule, or labels don't fit the loss; a call that stops later has an
-// [Interrupted].
+// where there are no models, some have another number of scores than the problem, or of weights
+// than the rows, the problem, the budget or the limit breaks its rule, or labels don't fit the
+// problem; a call that stops later has an [Interrupted].
 //
 // # Privacy
 //
@@ -30,32 +31,37 @@ import (
 //
 // # Parameters
 //
-// weights are those of models of the features as encoded for d (Model.Weights), the
-// intercept last. Without an intercept, scores for real labels are taken from the
+// models are the weights of each, of the features as encoded for d ([Model.Weights]), the
+// intercept last. Of several classes the loss is −log p of a row's own, by softmax for the logistic
+// loss, or whether another class has a larger score, where the loss has no probabilities. Without an intercept, scores for real labels are taken from the
 // middle of the labels' range, as those of a model trained on d. limit is public; 0 takes the
-// largest loss that any of the models can have on a row and label within the bounds, at which
+// largest loss that any of them can have on a row and label within the bounds, at which
 // nothing is clipped; with a smaller one there is less noise. With N models the chosen one's mean clipped loss
 // exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
 // takes one pass over the rows, O(N·n·d).
-func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, weights [][]float64, limit float64, env *Env) (int, *Ledger, error) {
+func SelectModel(ctx context.Context, d *Dataset, p Problem, b Budget, models [][][]float64, limit float64, env *Env) (int, *Ledger, error) {
 	if err := d.whole(ctx); err != nil {
 		return 0, nil, err
 	}
-	shape, err := d.Shape().under(loss)
+	shape, err := d.Shape().under(p.Loss)
 	if err != nil {
 		return 0, nil, err
 	}
-	if weights, err = centred(weights, shape, loss); err != nil {
+	if err := p.severalClasses(shape); err != nil {
 		return 0, nil, err
 	}
-	if limit, err = lossLimit(shape, loss, weights, limit); err != nil {
+	given, err := p.given(models, shape)
+	if err != nil {
+		return 0, nil, err
+	}
+	if limit, err = p.lossLimit(shape, given, limit); err != nil {
 		return 0, nil, err
 	}
 	vote, err := b.votes(1)
 	if err != nil {
 		return 0, nil, err
 	}
-	schedule, err := release.Selection(fmt.Sprintf("choice of one of %d models", len(weights)), mechanisms.Exponential(vote))
+	schedule, err := release.Selection(fmt.Sprintf("choice of one of %d models", len(given)), mechanisms.Exponential(vote))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -63,19 +69,12 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	if err != nil {
 		return 0, nil, err
 	}
-	sums, err := d.data.Under(loss)
+	ledger, caps := env.mark(ledger, d), slices.Repeat([]float64{limit}, len(given))
+	scores, err := p.lossesOf(ctx, d.data, given, caps, make([]float64, len(given)))
 	if err != nil {
 		return 0, nil, err
 	}
-	ledger, caps := env.mark(ledger, d), make([]float64, len(weights))
-	for j := range caps {
-		caps[j] = limit
-	}
-	scores, err := sums.Losses(ctx, weights, caps, make([]float64, len(weights)))
-	if err != nil {
-		return 0, nil, err
-	}
-	allow, err := env.allow(schedule, d, ledger, loss.Name(), weights, limit)
+	allow, err := env.allow(schedule, d, ledger, p.Loss.Name(), p.Classes, models, limit)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -86,41 +85,151 @@ func SelectModel(ctx context.Context, d *Dataset, loss losses.Loss, b Budget, we
 	return best, ledger, nil
 }
 
-// centred checks the number of weights and moves an intercept to the scale of centred
+// given checks the numbers of scores and weights and moves an intercept to the scale of centred
 // labels.
-func centred(weights [][]float64, s Shape, loss losses.Loss) ([][]float64, error) {
-	moved := make([][]float64, len(weights))
-	for j, w := range weights {
-		if len(w) != s.Dim {
-			return nil, check.Fail(ErrShape, fmt.Sprintf("len(weights[%d])", j), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
+func (p Problem) given(models [][][]float64, s Shape) ([]*fitted, error) {
+	all := make([]*fitted, len(models))
+	for j, weights := range models {
+		if want := max(1, p.Classes); len(weights) != want {
+			return nil, check.Fail(ErrShape, fmt.Sprintf("len(models[%d])", j), len(weights), fmt.Sprintf("must be %d, one for each score", want))
 		}
-		moved[j] = slices.Clone(w)
-		if s.Intercept {
-			moved[j][s.Dim-1] -= s.shift(loss.Labels())
+		all[j] = &fitted{loss: p.Loss, joint: p.logistic()}
+		for k, w := range weights {
+			if len(w) != s.Dim {
+				return nil, check.Fail(ErrShape, fmt.Sprintf("len(models[%d][%d])", j, k), len(w), fmt.Sprintf("must equal the dimension %d", s.Dim))
+			}
+			w = slices.Clone(w)
+			if s.Intercept {
+				w[s.Dim-1] -= s.shift(p.Loss.Labels())
+			}
+			all[j].weights = append(all[j].weights, w)
 		}
 	}
-	return moved, nil
+	return all, nil
 }
 
 // lossLimit checks the models and fills in the default limit.
-func lossLimit(s Shape, loss losses.Loss, weights [][]float64, limit float64) (float64, error) {
-	if len(weights) == 0 {
-		return 0, check.Fail(ErrShape, "len(weights)", 0, "must be at least 1")
+func (p Problem) lossLimit(s Shape, models []*fitted, limit float64) (float64, error) {
+	if len(models) == 0 {
+		return 0, check.Fail(ErrShape, "len(models)", 0, "must be at least 1")
 	}
 	widest := 0.0
-	for j, w := range weights {
-		r := vector.Norm(w)
-		if !(r <= check.MaxScale) {
-			return 0, check.Fail(ErrValue, fmt.Sprintf("weights[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
+	for j, f := range models {
+		for _, w := range f.weights {
+			r := vector.Norm(w)
+			if !(r <= check.MaxScale) {
+				return 0, check.Fail(ErrValue, fmt.Sprintf("models[%d]", j), nil, fmt.Sprintf("must be finite, of norm at most %g", check.MaxScale))
+			}
+			widest = math.Max(widest, r)
 		}
-		widest = math.Max(widest, r)
 	}
 	largest := s.FeatureBound * widest
-	if err := losses.Validate(loss, largest, s.LabelBound); err != nil {
+	if err := losses.Validate(p.Loss, largest, s.LabelBound); err != nil {
 		return 0, err
 	}
 	if limit == 0 {
-		limit = loss.Constants(largest, s.LabelBound).Value
+		limit = p.largestLoss(largest, s.LabelBound)
 	}
 	return limit, check.Scale(ErrConfig, "limit", limit)
+}
+
+// largestLoss is the largest at scores within z. Of several classes −log p is at most that of
+// one against the rest and log K, or by softmax 2z and log K.
+func (p Problem) largestLoss(z, labelBound float64) float64 {
+	value := p.Loss.Constants(z, labelBound).Value
+	switch {
+	case p.Classes == 0:
+		return value
+	case !losses.LinkOf(p.Loss).Probability():
+		return 1
+	}
+	return math.Log(float64(p.Classes)) + math.Max(2*z, value)
+}
+
+// zeroLoss is the largest at scores of 0.
+func (p Problem) zeroLoss(labelBound float64) float64 {
+	switch {
+	case p.Classes == 0:
+		return p.Loss.Constants(0, labelBound).AtZero
+	case !losses.LinkOf(p.Loss).Probability():
+		return 1
+	}
+	return math.Log(float64(p.Classes))
+}
+
+// lossesOf are the sums of the models' losses on rows, each held to [0, caps_j], and the offsets.
+// Of classes the loss is −log p of a row's own, or where there are no probabilities whether it has
+// not the largest score: then all are held alike, and offsets are left out.
+func (p Problem) lossesOf(ctx context.Context, d *curator.Data, models []*fitted, caps, offsets []float64) (release.Answer, error) {
+	if p.Classes == 0 {
+		sums, err := d.Under(p.Loss)
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return sums.Losses(ctx, singles(models), caps, offsets)
+	}
+	if !losses.LinkOf(p.Loss).Probability() {
+		return p.errorsOf(ctx, d, models)
+	}
+	rows, err := d.Classes(ctx, p.Classes)
+	if err != nil {
+		return release.Answer{}, err
+	}
+	return rows.Losses(ctx, p.scores(models), caps, offsets)
+}
+
+// errorsOf are how many rows each model misclassifies.
+func (p Problem) errorsOf(ctx context.Context, d *curator.Data, models []*fitted) (release.Answer, error) {
+	if p.Classes == 0 {
+		sums, err := d.Under(p.Loss)
+		if err != nil {
+			return release.Answer{}, err
+		}
+		return sums.Errors(ctx, singles(models))
+	}
+	rows, err := d.Classes(ctx, p.Classes)
+	if err != nil {
+		return release.Answer{}, err
+	}
+	return rows.Errors(ctx, p.scores(models))
+}
+
+// choose selects the model of the least sum of losses.
+func (p Problem) choose(ctx context.Context, d *curator.Data, models []*fitted, caps []float64, allow *release.Allowance) (int, error) {
+	scores, err := p.lossesOf(ctx, d, models, caps, make([]float64, len(models)))
+	if err != nil {
+		return 0, err
+	}
+	return allow.Select(scores)
+}
+
+// singles are models of one score.
+func singles(models []*fitted) [][]float64 {
+	ws := make([][]float64, len(models))
+	for j, f := range models {
+		ws[j] = f.weights[0]
+	}
+	return ws
+}
+
+// scores are models of several classes.
+func (p Problem) scores(models []*fitted) []curator.ClassScores {
+	all := make([]curator.ClassScores, len(models))
+	for j, f := range models {
+		all[j] = curator.ClassScores{Weights: f.weights, Against: p.response(f).against()}
+	}
+	return all
+}
+
+// maxCap limits the caps of losses, in units of the zero model's loss.
+const maxCap = 2
+
+// lossCap is the cap on a loss at scores within z. It leaves room for the rounding in
+// a sensitivity.
+func lossCap(p Problem, z, labelBound float64) (float64, error) {
+	limit := math.Min(p.largestLoss(z, labelBound), maxCap*p.zeroLoss(labelBound))
+	if err := check.Bound("cap on the loss", limit); err != nil {
+		return 0, err
+	}
+	return limit, check.Bound("twice the cap on the loss", 2*limit)
 }

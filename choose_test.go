@@ -31,7 +31,7 @@ func TestSelectModelLaw(t *testing.T) {
 		t.Skip("too slow for the race detector, and has nothing for it")
 	}
 	const epsilon, limit, draws = 2.0, 1.5, 20_000
-	models := [][]float64{{0}, {1}, {-1}}
+	models := [][][]float64{{{0}}, {{1}}, {{-1}}}
 	law := func(last float64) []float64 {
 		q := []float64{2 + math.Min(math.Abs(last), limit), 1 + math.Min(math.Abs(1-last), limit), 2*limit + 1 + math.Min(math.Abs(-1-last), limit)}
 		p, total := make([]float64, 3), 0.0
@@ -48,7 +48,7 @@ func TestSelectModelLaw(t *testing.T) {
 	for _, last := range []float64{-2, 2} {
 		counts := make([]float64, 3)
 		for range draws {
-			j, ledger, err := SelectModel(context.Background(), fourRows(t, last), losses.Absolute{}, PureDP(epsilon), models, limit, env)
+			j, ledger, err := SelectModel(context.Background(), fourRows(t, last), Problem{Loss: losses.Absolute{}}, PureDP(epsilon), models, limit, env)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,12 +80,12 @@ func TestSelectModelLaw(t *testing.T) {
 // than its ε.
 func TestSelectModelDefaults(t *testing.T) {
 	s := fourRows(t, 0).Shape()
-	limit, err := lossLimit(s, losses.Absolute{}, [][]float64{{0.5}, {-3}}, 0)
+	limit, err := Problem{Loss: losses.Absolute{}}.lossLimit(s, []*fitted{{weights: [][]float64{{0.5}}}, {weights: [][]float64{{-3}}}}, 0)
 	if err != nil || limit != 5 {
 		t.Errorf("limit %g, %v", limit, err)
 	}
 	for _, b := range []Budget{PureDP(1), ApproxDP(1, 1e-3), GDP(0.4)} {
-		j, ledger, err := SelectModel(context.Background(), fourRows(t, 0), losses.Absolute{}, b, [][]float64{{1}}, 0, nil)
+		j, ledger, err := SelectModel(context.Background(), fourRows(t, 0), Problem{Loss: losses.Absolute{}}, b, [][][]float64{{{1}}}, 0, nil)
 		if err != nil || j != 0 {
 			t.Fatal(j, err)
 		}
@@ -96,29 +96,34 @@ func TestSelectModelDefaults(t *testing.T) {
 }
 
 func TestSelectModelRefuses(t *testing.T) {
-	d, loss, models := fourRows(t, 0), losses.Absolute{}, [][]float64{{1}, {2}}
+	d, loss, models := fourRows(t, 0), Problem{Loss: losses.Absolute{}}, [][][]float64{{{1}}, {{2}}}
 	for name, c := range map[string]struct {
 		data    *Dataset
-		loss    losses.Loss
+		problem Problem
 		budget  Budget
-		weights [][]float64
+		models  [][][]float64
 		limit   float64
 		want    error
 	}{
 		"no data":        {nil, loss, PureDP(1), models, 1, ErrConfig},
-		"no loss":        {d, nil, PureDP(1), models, 1, ErrConfig},
+		"no loss":        {d, Problem{}, PureDP(1), models, 1, ErrConfig},
 		"no budget":      {d, loss, Budget{}, models, 1, ErrBudget},
 		"tiny ε":         {d, loss, PureDP(1e-9), models, 1, ErrBudget},
 		"no models":      {d, loss, PureDP(1), nil, 1, ErrShape},
-		"wrong length":   {d, loss, PureDP(1), [][]float64{{1}, {1, 2}}, 1, ErrShape},
-		"not a number":   {d, loss, PureDP(1), [][]float64{{math.NaN()}}, 1, ErrValue},
-		"infinite":       {d, loss, PureDP(1), [][]float64{{math.Inf(1)}}, 1, ErrValue},
-		"overflow":       {d, losses.Poisson{}, PureDP(1), [][]float64{{1e5}}, 1, ErrBound},
+		"wrong length":   {d, loss, PureDP(1), [][][]float64{{{1}}, {{1, 2}}}, 1, ErrShape},
+		"two scores":     {d, loss, PureDP(1), [][][]float64{{{1}, {2}}}, 1, ErrShape},
+		"two classes":    {d, Problem{Loss: losses.Logistic{}, Classes: 2}, PureDP(1), models, 1, ErrShape},
+		"one class":      {d, Problem{Loss: losses.Logistic{}, Classes: 1}, PureDP(1), models, 1, ErrConfig},
+		"real classes":   {d, Problem{Loss: losses.Absolute{}, Classes: 2}, PureDP(1), [][][]float64{{{1}, {2}}}, 1, ErrConfig},
+		"no classes":     {fourRows(t, 0.5), Problem{Loss: losses.Logistic{}, Classes: 2}, PureDP(1), [][][]float64{{{1}, {2}}}, 1, ErrLabel},
+		"not a number":   {d, loss, PureDP(1), [][][]float64{{{math.NaN()}}}, 1, ErrValue},
+		"infinite":       {d, loss, PureDP(1), [][][]float64{{{math.Inf(1)}}}, 1, ErrValue},
+		"overflow":       {d, Problem{Loss: losses.Poisson{}}, PureDP(1), [][][]float64{{{1e5}}}, 1, ErrBound},
 		"negative limit": {d, loss, PureDP(1), models, -1, ErrConfig},
 		"no limit":       {d, loss, PureDP(1), models, math.Inf(1), ErrConfig},
-		"labels":         {fourRows(t, 0.5), losses.Hinge{}, PureDP(1), models, 1, ErrLabel},
+		"labels":         {fourRows(t, 0.5), Problem{Loss: losses.Hinge{}}, PureDP(1), models, 1, ErrLabel},
 	} {
-		if _, l, err := SelectModel(context.Background(), c.data, c.loss, c.budget, c.weights, c.limit, nil); l != nil || !errors.Is(err, c.want) {
+		if _, l, err := SelectModel(context.Background(), c.data, c.problem, c.budget, c.models, c.limit, nil); l != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,47 +17,47 @@ import (
 // have the Schema's, where a level is a column's name less a prefix "group=", or x1, x2, …
 // under Bounds. Where ranges are mapped there is an intercept even if none was trained.
 //
+// Of several classes they are those of each, named by Class, in the order of Levels, less those
+// of the [Model.Reference]: what one more year, or one level in place of another, changes the
+// logarithm of this class's probability over that of the reference by. The reference's own are 0.
+// By [OneAgainstRest] they are those of the model that tells a class from all others.
+//
 // It fails for a model that was neither trained nor decoded.
 func (m *Model) Coefficients() ([]table.Coefficient, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	return coefficients(m.facts, m.columns, m.weights, m.offset)
+	reference := make([]float64, len(m.weights[0]))
+	if k := m.Reference(); k >= 0 {
+		reference = m.weights[k]
+	}
+	var all []table.Coefficient
+	for k, w := range m.weights {
+		list, err := coefficients(m.facts, m.columns, floats.SubTo(make([]float64, len(w)), w, reference), m.offset)
+		if err != nil {
+			return nil, err
+		}
+		for j := range list {
+			if m.response.classes > 0 {
+				list[j].Class = m.Levels()[k]
+			}
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
-// Reference is the place among Levels of the class that [ClassModel.Coefficients] compare
-// the others with: that of the table's schema, else the first; −1 by [OneAgainstRest], where
-// each is compared with all others.
-func (m *ClassModel) Reference() int {
+// Reference is the place among Levels of the class that [Model.Coefficients] compare
+// the others with: that of the table's schema, else the first. It is −1 where each class is
+// compared with all others, and for models of one score.
+func (m *Model) Reference() int {
 	switch e := m.Encoder(); {
-	case m != nil && m.loss != "":
+	case m == nil || !m.response.joint():
 		return -1
 	case e != nil:
 		return e.Label().Reference
 	}
 	return 0
-}
-
-// Coefficients returns those of each class, in the order of Levels, less those of the
-// reference: what one more year, or one level in place of another, changes the logarithm of
-// this class's probability over that of the reference by. The reference's own are 0. By
-// [OneAgainstRest] they are those of the model that tells a class from all others. Units and
-// names are those of [Model.Coefficients], the intercept last.
-func (m *ClassModel) Coefficients() ([][]table.Coefficient, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	reference, out := make([]float64, len(m.weights[0])), make([][]table.Coefficient, len(m.weights))
-	if k := m.Reference(); k >= 0 {
-		reference = m.weights[k]
-	}
-	for k, w := range m.weights {
-		var err error
-		if out[k], err = coefficients(m.facts, m.columns, floats.SubTo(make([]float64, len(w)), w, reference), 0); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // coefficients are the weights of the encoded features in the columns' own units; offset is

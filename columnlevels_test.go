@@ -75,14 +75,14 @@ func TestLevelsAreFoundOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := d.facts.(Schema).OneHot["g"]
-	plan.train = func(r *run) ([]float64, error) {
+	plan.train = func(r *run) (*fitted, error) {
 		names[0] = "b" // as if there were another group by the time of the first use
 		first := fmt.Sprint(r.levels())
 		names[0] = "a"
-		if again := fmt.Sprint(r.levels()); first != "[[1 1]]" || again != first {
+		if again := fmt.Sprint(r.levels()); first != "[[1]]" || again != first {
 			t.Errorf("levels are %s, when asked for, and then %s", first, again)
 		}
-		return make([]float64, 2), nil
+		return &fitted{weights: [][]float64{make([]float64, 2)}, loss: losses.Logistic{}}, nil
 	}
 	if _, err := plan.Run(t.Context(), d, nil); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestLevelsInsideAnotherLearner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Weights()
+		return m.Weights()[0]
 	}
 	if alone, inside := weights(AutoConfig{}), weights(JLConfig{Learner: AutoConfig{}, K: 3}); !slices.Equal(alone, inside) {
 		t.Errorf("%v alone, %v inside", alone, inside)

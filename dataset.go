@@ -291,47 +291,39 @@ func factsOf(t *table.Table) Facts {
 	return Bounds{Feature: t.Bound(), LabelRange: t.Label().Range, Intercept: true}
 }
 
-// suits refuses a loss that is not for the label as a table's schema describes it.
-func (d *Dataset) suits(l losses.Loss) error {
+// suits refuses a problem that is not for the label as a table's schema describes it.
+func (d *Dataset) suits(p Problem) error {
 	f, ok := d.facts.(tableFacts)
 	if !ok {
 		return nil
 	}
-	if err := check.Valid("Problem.Loss", l); err != nil {
+	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
 		return err
 	}
-	kind, label := l.Labels(), f.encoder.Label()
+	kind, label := p.Loss.Labels(), f.encoder.Label()
 	if label.Levels != nil {
-		return suitsLevels(l, label)
+		return p.suitsLevels(label)
 	}
-	if (kind == losses.Binary) != (label.Kind == table.Binary) || kind == losses.Count && label.Kind != table.Count {
-		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
+	if (kind == losses.Binary) != (label.Kind == table.Binary) && p.Classes == 0 || kind == losses.Count && label.Kind != table.Count {
+		return check.Fail(ErrLabel, "Problem.Loss", p.Loss.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
 	}
 	return nil
 }
 
-// suitsLevels refuses a loss that is not for the levels of a table's label.
-func suitsLevels(l losses.Loss, label table.Label) error {
-	ordinal, ok := l.(losses.Ordinal)
+// suitsLevels refuses a problem that is not for the levels of a table's label.
+func (p Problem) suitsLevels(label table.Label) error {
+	ordinal, ok := p.Loss.(losses.Ordinal)
 	switch k := len(label.Levels); {
-	case !ok:
-		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromFractions or Ordinal", label.Column, k))
-	case !label.Ordered:
-		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf(`is for levels that ascend; the table's schema must say so of %q by "ordered", or use Softmax`, label.Column))
-	case len(ordinal.Filled().Thresholds) != k-1:
-		return check.Fail(ErrLabel, "Problem.Loss", l.Name(), fmt.Sprintf("must have %d thresholds for the %d levels of %q by the table's schema", k-1, k, label.Column))
-	}
-	return nil
-}
-
-// suitsClasses refuses a number of classes that is not that of the levels of a table's label.
-func (d *Dataset) suitsClasses(param string, classes int) error {
-	f, ok := d.facts.(tableFacts)
-	if !ok || f.encoder.Label().Levels == nil {
+	case p.Classes != 0 && p.Classes != k:
+		return check.Fail(ErrConfig, "Problem.Classes", p.Classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", k, label.Column))
+	case p.Classes != 0:
 		return nil
-	}
-	if label := f.encoder.Label(); len(label.Levels) != classes {
-		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must be %d, the levels of %q by the table's schema", len(label.Levels), label.Column))
+	case !ok:
+		return check.Fail(ErrLabel, "Problem.Loss", p.Loss.Name(), fmt.Sprintf("is for one score, and %q has %d levels by the table's schema: they are Problem.Classes or, where they ascend, for losses.OrdinalFromFractions or Ordinal", label.Column, k))
+	case !label.Ordered:
+		return check.Fail(ErrLabel, "Problem.Loss", p.Loss.Name(), fmt.Sprintf(`is for levels that ascend; the table's schema must say so of %q by "ordered", or Problem.Classes their number`, label.Column))
+	case len(ordinal.Filled().Thresholds) != k-1:
+		return check.Fail(ErrLabel, "Problem.Loss", p.Loss.Name(), fmt.Sprintf("must have %d thresholds for the %d levels of %q by the table's schema", k-1, k, label.Column))
 	}
 	return nil
 }

@@ -45,15 +45,15 @@
 // [Auto] chooses the method and its parameters; begin with it. [StandardisedGD],
 // [ObjectivePerturbation], [NoisyGD], [OutputPerturbation] and [JL] train one model; [Infer]
 // estimates one with standard errors, intervals and tests of its coefficients; [FrankWolfe]
-// selects a few of many columns; [Softmax] trains a [ClassModel] of several classes, and
+// selects a few of many columns; of several classes ([Problem].Classes) [Softmax] trains one model, and
 // [OneAgainstRest] makes one of any of these;
 // [GridSearch] and [Boost] train several and select one. Each has a configuration, a
 // plain value that is a Learner, and JL, GridSearch and Boost take Learners: they
 // nest. A [Plan] shows what a fit would spend before it sees data, and package forecast what
 // it will be worth. [NewPredictor] makes a
 // Predictor, which answers queries and releases no model, by votes, averages, scores or
-// a walk; [SelectModel] chooses among given models, and [Evaluate], or [EvaluateClasses] for
-// several classes, tells how good one is, on rows held out by [Dataset.Split]. Several fits on
+// a walk; [SelectModel] chooses among given models, and [Evaluate] tells how good
+// one is, on rows held out by [Dataset.Split]. Several fits on
 // the same data add up in a [mechanisms.Accountant], which package budgetfile keeps in a file.
 //
 // # Privacy

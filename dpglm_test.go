@@ -175,7 +175,7 @@ func TestBoundsAreEnforced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Weights()
+		return m.Weights()[0]
 	}
 	a, b := fit(big, yBig), fit(small, ySmall)
 	for j := range a {
@@ -201,8 +201,8 @@ func TestSchemaEncoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := m.Weights()
-	z, err := m.Scores(x)
+	w := m.Weights()[0]
+	z, err := given.One(m.Scores(x))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,9 +225,12 @@ func TestModelRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []func(*dpglm.Model) ([]float64, error){
-		func(m *dpglm.Model) ([]float64, error) { return m.Scores(x) },
+		func(m *dpglm.Model) ([]float64, error) { return given.One(m.Scores(x)) },
 		func(m *dpglm.Model) ([]float64, error) { return m.Predict(x) },
-		func(m *dpglm.Model) ([]float64, error) { return m.Probabilities(x.T().T()) },
+		func(m *dpglm.Model) ([]float64, error) {
+			p, err := m.Probabilities(x.T().T())
+			return p.RawMatrix().Data, err
+		},
 	} {
 		a, errA := f(m)
 		b, errB := f(&back)
@@ -238,7 +241,7 @@ func TestModelRoundTrip(t *testing.T) {
 	if m.Ledger().String() != back.Ledger().String() || !back.Ledger().CallerNoise() {
 		t.Errorf("ledger after a round trip:\n%v", back.Ledger())
 	}
-	if !slices.Equal(m.Weights(), back.Weights()) || back.String() != m.String() {
+	if !slices.Equal(m.Weights()[0], back.Weights()[0]) || back.String() != m.String() {
 		t.Errorf("%v after a round trip, before %v", &back, m)
 	}
 }
@@ -251,7 +254,7 @@ func TestModelStoresPublicFactsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weights, err := json.Marshal(m.Weights())
+	weights, err := json.Marshal(m.Weights()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,9 +334,9 @@ func TestModelOwnsItsSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, errA := m.Scores(x)
+	before, errA := given.One(m.Scores(x))
 	s.Numeric["a"], s.Columns[0] = [2]float64{0, 50}, "b"
-	after, errB := m.Scores(x)
+	after, errB := given.One(m.Scores(x))
 	if errA != nil || errB != nil || !slices.Equal(before, after) {
 		t.Errorf("scores changed from %v to %v (%v, %v)", before, after, errA, errB)
 	}

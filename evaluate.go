@@ -12,7 +12,7 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// EvaluateConfig holds the parameters of [Evaluate] and [EvaluateClasses], which are public; its
+// EvaluateConfig holds the parameters of [Evaluate], which are public; its
 // zero value has their defaults.
 type EvaluateConfig struct {
 	// Threshold is the probability above which a row is classified as 1, in (0, 1), or the
@@ -30,12 +30,13 @@ type EvaluateConfig struct {
 //	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, nil)
 //	ledger, err := mechanisms.Parallel("fit and evaluation", model.Ledger(), e.Ledger)
 //
-// Labels are as in training: classes, numbers, or levels that ascend, by losses.Ordinal. Models
-// of several classes are for [EvaluateClasses].
+// Labels are as in training: two classes or several, numbers, or levels that ascend, by
+// losses.Ordinal.
 //
 // Errors are those of [EvaluateConfig.Ledger], of a model that wasn't trained with the facts of
-// d or has another number of weights, and of [Offsets] where the labels are classes or levels,
-// before anything is released; a call that stops later has an [Interrupted].
+// d or has another number of weights, of labels that aren't its classes or levels ([ErrLabel]), and
+// of [Offsets] beside these, before anything is released; a call that stops later has an
+// [Interrupted].
 //
 // # Privacy
 //
@@ -44,8 +45,15 @@ type EvaluateConfig struct {
 // of the prediction less the label, and for levels of the score, shrunk to (0, 1) by a public
 // bound on it, less the level, so that each level has an interval of its own. Where a row is
 // counted depends on that row and on public edges, so replacing it takes 1 from one count and
-// adds 1 to another: the L2 sensitivity is √2, and counts are exact. The first histograms have
-// fixed edges, the later ones edges made of the first; noise is Gaussian, all from one pool of
+// adds 1 to another: the L2 sensitivity is √2, and counts are exact.
+//
+// Of K classes they are histograms of the log-odds of each of the classes' probabilities, of those of
+// a row's own class, for rows of a class and for all others; of the Brier score; and of rows by
+// their class and the one that is predicted. A row counts once in each that it is in: the
+// sensitivity is √2 for one of them, √(2K) for all rows in all classes' and √(2(K−1)) for the
+// rows of other classes.
+//
+// The first histograms have fixed edges, the later ones edges made of the first; noise is Gaussian, all from one pool of
 // μ², as in [StandardisedGD]. Everything in an [Evaluation], intervals included, is computed
 // from these counts and public numbers, with public randomness.
 //
@@ -79,8 +87,19 @@ type EvaluateConfig struct {
 // the area under the curve of a level ranks cells by its mean probability in them. There may be at
 // most 100 levels.
 //
+// Of several classes these have most of their noise in their own rows, of which there are fewest: they have a
+// share of μ² that is √(K−1) times that of all other rows, so that K areas under curves cost
+// hardly more than one. The interval of their mean takes errors in the ranks of other classes'
+// rows to be alike for all classes, and is too wide rather than too narrow. The log-loss counts
+// rows of rare classes, which may weigh most in it: over a range that is found from the log-odds
+// of all rows. Recall and precision are left out where the rows that they are a part of don't
+// stand out from noise. There may be at most 100 classes. A model without probabilities has
+// neither log-loss nor Brier score, and its curves rank rows by 1/(1 + e^(−score)) over the sum of
+// all classes'.
+//
 // With n = 10,000, μ = 0.2 and balanced classes noise moves AUC by 0.004. It takes
-// two passes over the rows for classes and levels, of O(n·d), and up to ten for numbers.
+// two passes over the rows for two classes and levels, of O(n·d), up to ten for numbers, and 22 for
+// several classes, of O(n·d·K).
 func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
 	if err := d.whole(ctx); err != nil {
 		return nil, err
@@ -92,55 +111,53 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.score(m.weights, m.offset-p.shape.shift(m.response.labels))
-	if err != nil {
-		return nil, err
+	at := make([]evaluate.Score, len(m.weights))
+	for k, w := range m.weights {
+		if at[k], err = p.score(w, m.offset-p.shape.shift(m.response.labels)); err != nil {
+			return nil, err
+		}
 	}
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}
-	if k := len(m.Levels()); k > 0 {
-		if _, err := d.data.Classes(ctx, k); err != nil {
-			return nil, err
-		}
-	}
-	plain, err := framed(ctx, d.data.Unshifted(), p.asked)
+	figures, err := p.counted(ctx, d, m, at)
 	if err != nil {
 		return nil, err
 	}
-	shifted := plain
-	if p.shape.largestOffset() > 0 {
-		if shifted, err = framed(ctx, d.data, p.asked); err != nil {
-			return nil, err
-		}
-	}
-	t, err := p.start(ctx, d, env, m, cfg)
-	if err != nil {
+	ledger := env.mark(p.ledger, d)
+	t := evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Confidence: p.cfg.Confidence}
+	if t.Allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
 		return nil, err
 	}
-	found, err := p.figures(t, m, at, shifted, plain)
-	return p.finish(t, found, err, m.Levels())
+	found, err := figures(t)
+	if err != nil {
+		return nil, stopped(t.Allow, ledger, err)
+	}
+	return newEvaluation(found, p.shape.Rows, p.cfg.Confidence, m.Levels(), ledger), nil
 }
 
-// Ledger is what [Evaluate] would spend on data of the given shape, for a model of the loss: a
-// dry run, before there is a model. It fails, by an [ArgumentError], where the shape, the
-// loss, the budget or a parameter breaks its rule.
-func (c EvaluateConfig) Ledger(s Shape, l losses.Loss, b Budget) (*Ledger, error) {
-	if err := check.Valid("loss", l); err != nil {
+// Ledger is what [Evaluate] would spend on data of the given shape, for a model of the problem,
+// whose radius isn't read: a dry run, before there is a model. It fails, by an [ArgumentError],
+// where the shape, the problem, the budget or a parameter breaks its rule.
+func (c EvaluateConfig) Ledger(s Shape, p Problem, b Budget) (*Ledger, error) {
+	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
 		return nil, err
 	}
-	of := responseTo(l)
-	if o, ok := l.(losses.Ordinal); ok {
+	if err := p.severalClasses(s); err != nil {
+		return nil, err
+	}
+	of := p.response(&fitted{loss: p.Loss})
+	if o, ok := p.Loss.(losses.Ordinal); ok {
 		if err := o.Validate(); err != nil {
 			return nil, err
 		}
 		of.thresholds = o.Filled().Thresholds
 	}
-	p, err := c.plan(s, of, b)
+	e, err := c.plan(s, of, b)
 	if err != nil {
 		return nil, err
 	}
-	return p.ledger, nil
+	return e.ledger, nil
 }
 
 // evaluation is a planned one.
@@ -150,25 +167,24 @@ type evaluation struct {
 	asked    losses.Loss // whose slope tells what is counted
 	mu       float64     // of all releases
 	schedule *release.Schedule
-	ledger   *Ledger // of a run, marked as the run is
+	ledger   *Ledger
 }
 
 // plan chooses what is counted.
 func (c EvaluateConfig) plan(s Shape, of response, b Budget) (*evaluation, error) {
+	levels := of.thresholds != nil
+	if (of.labels == losses.Binary || levels) && s.largestOffset() != 0 {
+		return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes or levels")
+	}
+	if k := max(of.classes, len(of.thresholds)+1); k > evaluate.MostClasses {
+		return nil, check.Fail(ErrConfig, "classes or levels", k, fmt.Sprintf("must be at most %d, to be evaluated", evaluate.MostClasses))
+	}
 	switch {
-	case of.thresholds != nil:
-		k := len(of.thresholds) + 1
-		if err := fewEnough("levels", k); err != nil {
-			return nil, err
-		}
-		if s.largestOffset() != 0 {
-			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for levels")
-		}
-		return c.planned("evaluation of levels", s, losses.Squared{}, evaluate.LevelsSize(k), b)
+	case of.classes > 0:
+		return c.planned("evaluation of classes", s, losses.Logistic{}, evaluate.ClassesSize(of.classes), b)
+	case levels:
+		return c.planned("evaluation of levels", s, losses.Squared{}, evaluate.LevelsSize(len(of.thresholds)+1), b)
 	case of.labels == losses.Binary:
-		if s.largestOffset() != 0 {
-			return nil, check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for classes")
-		}
 		return c.planned("evaluation", s, losses.Logistic{}, evaluate.BinarySize(), b)
 	case of.labels.FromZero(): // the slope is the mean less the label, for both
 		if of.link != losses.Log {
@@ -177,14 +193,6 @@ func (c EvaluateConfig) plan(s Shape, of response, b Budget) (*evaluation, error
 		return c.planned("evaluation", s, losses.Poisson{}, evaluate.NumbersSize(), b)
 	}
 	return c.planned("evaluation", s, losses.Squared{}, evaluate.NumbersSize(), b)
-}
-
-// fewEnough refuses more classes than an evaluation tells apart.
-func fewEnough(param string, k int) error {
-	if k > evaluate.MostClasses {
-		return check.Fail(ErrConfig, param, k, fmt.Sprintf("must be at most %d, to be evaluated", evaluate.MostClasses))
-	}
-	return nil
 }
 
 // planned schedules releases of a size, all from one pool of μ².
@@ -229,88 +237,45 @@ func framed(ctx context.Context, d *curator.Data, l losses.Loss) (*curator.Frame
 	return sums.Frame(ctx, curator.Frame{})
 }
 
-// start begins a run, of a model by a configuration.
-func (p *evaluation) start(ctx context.Context, d *Dataset, env *Env, m any, cfg EvaluateConfig) (t evaluate.Task, err error) {
-	p.ledger = env.mark(p.ledger, d)
-	t = evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Confidence: p.cfg.Confidence}
-	t.Allow, err = env.allow(p.schedule, d, p.ledger, m, cfg)
-	return t, err
-}
-
-// figures are those of a model of one score.
-func (p *evaluation) figures(t evaluate.Task, m *Model, at evaluate.Score, shifted, plain *curator.Framed) (*evaluate.Result, error) {
-	switch {
-	case m.response.thresholds != nil:
-		return evaluate.Levels{Score: at, Loss: losses.Ordinal{Thresholds: m.response.thresholds}, Centre: p.shape.shift(losses.Real)}.Evaluate(t, plain)
-	case m.response.labels == losses.Binary:
-		return evaluate.Binary{Score: at, Link: m.response.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
+// counted reads the rows, with labels as the model's are, and returns what makes figures of
+// them.
+func (p *evaluation) counted(ctx context.Context, d *Dataset, m *Model, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
+	if m.response.classes > 0 {
+		return p.countedClasses(ctx, d, m.response, at)
 	}
-	return evaluate.Numbers{
-		Score: at, Loss: p.asked, Whole: m.response.labels == losses.Count,
-		LabelBound: p.shape.LabelBound, Centre: p.shape.shift(p.asked.Labels()),
-	}.Evaluate(t, shifted, plain)
-}
-
-// finish is the end of a run.
-func (p *evaluation) finish(t evaluate.Task, found *evaluate.Result, err error, classes []string) (*Evaluation, error) {
-	if err != nil {
-		return nil, stopped(t.Allow, p.ledger, err)
+	if k := len(m.response.thresholds); k > 0 {
+		if _, err := d.data.Classes(ctx, k+1); err != nil {
+			return nil, err
+		}
 	}
-	return newEvaluation(found, p.shape.Rows, p.cfg.Confidence, classes, p.ledger), nil
-}
-
-// EvaluateClasses tells how good a model of several classes is on the rows of d, privately,
-// with intervals, as [Evaluate] does for other models. Labels are classes, as in training.
-// Models of losses.Ordinal, whose levels ascend, are for [Evaluate].
-//
-// Errors are those of [EvaluateConfig.ClassesLedger], of a model that wasn't trained with the
-// facts of d, and of labels that aren't its classes ([ErrLabel]), before anything is released;
-// a call that stops later has an [Interrupted].
-//
-// # Privacy
-//
-// Replace-one. All that is released are histograms: of the log-odds of each of the K
-// classes' probabilities, of those of a row's own class, for rows of a class and for all
-// others; of the Brier score; and of rows by their class and the one that is predicted.
-// Where a row is counted depends on that row and on public or released edges, so replacing
-// it takes 1 from one count and adds 1 to another in each histogram that it is in: √2 in
-// L2 for one of them, √(2K) for all rows in all classes' and √(2(K−1)) for the rows of other
-// classes, and counts are exact. Noise is Gaussian, all from one pool of μ². Everything in
-// an [Evaluation] is computed from these counts and public numbers. What [Evaluate] says
-// of the model's weights and of composition holds here.
-//
-// # Accuracy
-//
-// Intervals include sampling and noise, by simulating both. Classes have most of their noise
-// in their own rows, of which there are fewest: these have a share of μ² that is √(K−1)
-// times that of all other rows, so that K areas under curves cost hardly more than one. The
-// interval of their mean takes errors in the ranks of other classes' rows to be alike for all
-// classes, and is too wide rather than too narrow. The log-loss counts rows of rare classes,
-// which may weigh most in it: over a range that is found from the log-odds of all rows. Recall
-// and precision are left out where the rows that they are a part of don't stand out from noise.
-//
-// It takes 22 passes over the rows, of O(n·d·K). There may be at most 100 classes. A model
-// without probabilities has neither log-loss nor Brier score, and its curves rank rows by
-// 1/(1 + e^(−score)) over the sum of all classes'.
-func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
-	if err := d.whole(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	p, err := cfg.planClasses(d.Shape(), len(m.weights), b)
+	plain, err := framed(ctx, d.data.Unshifted(), p.asked)
 	if err != nil {
 		return nil, err
 	}
-	of, err := p.classes(m)
-	if err != nil {
-		return nil, err
+	shifted := plain
+	if p.shape.largestOffset() > 0 {
+		if shifted, err = framed(ctx, d.data, p.asked); err != nil {
+			return nil, err
+		}
 	}
-	if !sameFeatures(d.facts, m.facts) {
-		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
-	}
-	rows, err := d.data.Classes(ctx, len(m.weights))
+	return func(t evaluate.Task) (*evaluate.Result, error) {
+		switch of := m.response; {
+		case of.thresholds != nil:
+			return evaluate.Levels{Score: at[0], Loss: losses.Ordinal{Thresholds: of.thresholds}, Centre: p.shape.shift(losses.Real)}.Evaluate(t, plain)
+		case of.labels == losses.Binary:
+			return evaluate.Binary{Score: at[0], Link: of.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
+		default:
+			return evaluate.Numbers{
+				Score: at[0], Loss: p.asked, Whole: of.labels == losses.Count,
+				LabelBound: p.shape.LabelBound, Centre: p.shape.shift(p.asked.Labels()),
+			}.Evaluate(t, shifted, plain)
+		}
+	}, nil
+}
+
+// countedClasses is counted for several classes.
+func (p *evaluation) countedClasses(ctx context.Context, d *Dataset, of response, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
+	rows, err := d.data.Classes(ctx, of.classes)
 	if err != nil {
 		return nil, err
 	}
@@ -318,45 +283,10 @@ func EvaluateClasses(ctx context.Context, d *Dataset, m *ClassModel, b Budget, c
 	if err != nil {
 		return nil, err
 	}
-	t, err := p.start(ctx, d, env, m, cfg)
-	if err != nil {
-		return nil, err
+	scores := evaluate.Classes{Against: of.against(), Probable: of.probable()}
+	for _, s := range at {
+		scores.At.U, scores.At.B = append(scores.At.U, s.Weights), append(scores.At.B, s.Offset)
+		scores.Bound = math.Max(scores.Bound, s.Bound)
 	}
-	found, err := of.Evaluate(t, in)
-	return p.finish(t, found, err, m.Levels())
-}
-
-// ClassesLedger is what [EvaluateClasses] would spend on data of the given shape, for a model of
-// so many classes: a dry run, before there is a model. It fails, by an [ArgumentError], where the
-// shape, the number of classes, the budget or a parameter breaks its rule.
-func (c EvaluateConfig) ClassesLedger(s Shape, classes int, b Budget) (*Ledger, error) {
-	p, err := c.planClasses(s, classes, b)
-	if err != nil {
-		return nil, err
-	}
-	return p.ledger, nil
-}
-
-func (c EvaluateConfig) planClasses(s Shape, classes int, b Budget) (*evaluation, error) {
-	if err := fewEnough("classes", classes); err != nil {
-		return nil, err
-	}
-	if err := ofClasses("classes", classes, s); err != nil {
-		return nil, err
-	}
-	return c.planned("evaluation of classes", s, losses.Logistic{}, evaluate.ClassesSize(classes), b)
-}
-
-// classes are the scores of a model.
-func (p *evaluation) classes(m *ClassModel) (evaluate.Classes, error) {
-	of := evaluate.Classes{Against: m.against(), Probable: m.probable()}
-	for _, w := range m.weights {
-		s, err := p.score(w, 0)
-		if err != nil {
-			return of, err
-		}
-		of.At.U, of.At.B = append(of.At.U, s.Weights), append(of.At.B, s.Offset)
-		of.Bound = math.Max(of.Bound, s.Bound)
-	}
-	return of, nil
+	return func(t evaluate.Task) (*evaluate.Result, error) { return scores.Evaluate(t, in) }, nil
 }

@@ -49,7 +49,7 @@ func (p population) draw(t *testing.T, n int, r *rand.Rand) (d *Dataset, m *Mode
 func modelOf(d *Dataset, loss losses.Loss, w []float64) *Model {
 	w = slices.Clone(w)
 	w[len(w)-1] -= d.Shape().shift(loss.Labels())
-	return newModel(w, d, loss, nil)
+	return newModel(Problem{}.response(&fitted{loss: loss}), [][]float64{w}, d, nil)
 }
 
 func auc(z, y []float64) float64 {
@@ -288,7 +288,7 @@ func (p population) isCovered(t *testing.T) {
 func TestEvaluationPrints(t *testing.T) {
 	d, m, _, _ := classesOf(0).draw(t, 500, rand.New(rand.NewPCG(1, 1)))
 	b := ApproxDP(1, 1e-6)
-	planned, err := EvaluateConfig{}.Ledger(d.Shape(), losses.Logistic{}, b)
+	planned, err := EvaluateConfig{}.Ledger(d.Shape(), Problem{Loss: losses.Logistic{}}, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestEvaluationPrints(t *testing.T) {
 	if e.Ledger.String() != planned.WithCallerNoise().String() || !e.Ledger.Within(1, 1e-6) {
 		t.Errorf("spent\n%v\nplanned\n%v", e.Ledger, planned)
 	}
-	if _, err := (EvaluateConfig{}).Ledger(d.Shape(), nil, b); !errors.Is(err, ErrConfig) {
+	if _, err := (EvaluateConfig{}).Ledger(d.Shape(), Problem{}, b); !errors.Is(err, ErrConfig) {
 		t.Errorf("without a loss: %v", err)
 	}
 	if s := e.String(); !strings.Contains(s, "AUC") || strings.Contains(s, "RMSE") {

@@ -8,7 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/evaluate"
 )
 
-// Evaluation is what [Evaluate] or [EvaluateClasses] released of a model: figures by name, and
+// Evaluation is what [Evaluate] released of a model: figures by name, and
 // what else was made of the same counts. It prints as a table.
 //
 // Of two classes there are "accuracy", "AUC", the area under the ROC curve, and "rate of ones";
@@ -44,7 +44,7 @@ type Evaluation struct {
 	ROC         []CurvePoint `json:"roc,omitempty"`
 	Calibration []CurvePoint `json:"calibration,omitempty"`
 
-	// Classes are the names of several, as ClassModel.Levels or Model.Levels has them. Confusion
+	// Classes are the names of several, as Model.Levels has them. Confusion
 	// has how many rows of each were predicted to be of each, in this order, as far as noise lets
 	// see: no count is negative, and they add up to the number of rows.
 	Classes   []string    `json:"classes,omitempty"`

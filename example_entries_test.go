@@ -269,7 +269,7 @@ func ExampleFrankWolfe() {
 		fmt.Println(err)
 		return
 	}
-	for j, w := range m.Weights()[:d] {
+	for j, w := range m.Weights()[0][:d] {
 		if w != 0 {
 			fmt.Printf("column %d, raises: %v\n", j, w > 0)
 		}

@@ -46,9 +46,9 @@ func answers() *dpglm.Dataset {
 }
 
 // A label of several levels becomes a model with a probability for each, by its name.
-func ExampleClassModel_PredictLevels() {
+func ExampleModel_PredictLevels_classes() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // nil in a real fit
-	model, err := dpglm.Softmax(context.Background(), answers(), dpglm.ApproxDP(1, 1e-6), dpglm.SoftmaxConfig{Classes: 3}, env)
+	model, err := dpglm.Softmax(context.Background(), answers(), dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.ApproxDP(1, 1e-6), dpglm.SoftmaxConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,18 +88,18 @@ func ExampleModel_PredictLevels() {
 }
 
 // How good a model of several classes is on others, class by class.
-func ExampleEvaluateClasses() {
+func ExampleEvaluate_classes() {
 	train, held, err := answers().Split(0.3, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // nil in a real fit
 	ctx, budget := context.Background(), dpglm.ApproxDP(1, 1e-6)
-	model, err := dpglm.Softmax(ctx, train, budget, dpglm.SoftmaxConfig{Classes: 3}, env)
+	model, err := dpglm.Softmax(ctx, train, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, budget, dpglm.SoftmaxConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
+	e, err := dpglm.Evaluate(ctx, held, model, budget, dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}

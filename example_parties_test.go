@@ -77,6 +77,6 @@ func ExampleOpenParties() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d weights, for all %d rows: ε = %.3g\n", len(model.Weights()), data.Shape().Rows, epsilon)
+	fmt.Printf("%d weights, for all %d rows: ε = %.3g\n", len(model.Weights()[0]), data.Shape().Rows, epsilon)
 	// Output: 2 weights, for all 1000 rows: ε = 2
 }

@@ -42,7 +42,7 @@ func ExamplePersons() {
 		log.Fatal(err)
 	}
 	fmt.Println("protected:", model.Ledger().Unit())
-	p, err := model.Probabilities(mat.NewDense(2, 2, []float64{30, 2, 75, 15}))
+	p, err := model.Means(mat.NewDense(2, 2, []float64{30, 2, 75, 15}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExampleSoftmax() {
 		log.Fatal(err)
 	}
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // leave it out in earnest
-	model, err := dpglm.Softmax(context.Background(), data, dpglm.ApproxDP(1, 1e-6), dpglm.SoftmaxConfig{Classes: 3}, env)
+	model, err := dpglm.Softmax(context.Background(), data, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.ApproxDP(1, 1e-6), dpglm.SoftmaxConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -139,12 +139,11 @@ func ExampleOneAgainstRest() {
 	}
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)} // leave it out in earnest
 	budget := dpglm.ApproxDP(1, 1e-6)
-	model, err := dpglm.OneAgainstRest(context.Background(), train, dpglm.Problem{Loss: losses.Hinge{}}, budget,
-		dpglm.OneAgainstRestConfig{Classes: 3}, env)
+	model, err := dpglm.OneAgainstRest(context.Background(), train, dpglm.Problem{Loss: losses.Hinge{}, Classes: 3}, budget, dpglm.OneAgainstRestConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(context.Background(), held, model, budget, dpglm.EvaluateConfig{}, env)
+	e, err := dpglm.Evaluate(context.Background(), held, model, budget, dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		log.Fatal(err)
 	}

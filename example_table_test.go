@@ -105,7 +105,7 @@ func ExampleModel_Encode() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Probabilities(x)
+	p, err := model.Means(x)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -341,8 +341,8 @@ func ExampleThresholdConfig() {
 // Given models, such as published ones, are chosen among privately.
 func ExampleSelectModel() {
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	published := [][]float64{{1, -1, 0}, {-1, 1, 0}, {0, 0, 1}} // of age, income, intercept
-	best, ledger, err := dpglm.SelectModel(context.Background(), bought(), losses.Logistic{}, dpglm.PureDP(0.1), published, 0, env)
+	published := [][][]float64{{{1, -1, 0}}, {{-1, 1, 0}}, {{0, 0, 1}}} // of age, income, intercept
+	best, ledger, err := dpglm.SelectModel(context.Background(), bought(), dpglm.Problem{Loss: losses.Logistic{}}, dpglm.PureDP(0.1), published, 0, env)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -158,10 +158,18 @@ func encoderOf(facts Facts) *table.Encoder {
 	return f.encoder
 }
 
+// levelsOfLabel are those of a table's label, nil where there are none.
+func levelsOfLabel(facts Facts) []string {
+	if e := encoderOf(facts); e != nil {
+		return e.Label().Levels
+	}
+	return nil
+}
+
 // levelNames are a schema's, or numbers.
 func levelNames(facts Facts, k int) []string {
-	if f, ok := facts.(tableFacts); ok && f.encoder.Label().Levels != nil {
-		return f.encoder.Label().Levels
+	if levels := levelsOfLabel(facts); levels != nil {
+		return levels
 	}
 	names := make([]string, k)
 	for i := range names {
@@ -172,30 +180,16 @@ func levelNames(facts Facts, k int) []string {
 
 // levelsOf are the columns of each group of levels, by public facts, in ascending order.
 func levelsOf(facts Facts) [][]int {
-	switch f := facts.(type) {
-	case Schema:
-		return f.levels()
-	case tableFacts:
-		return levelsOfTable(f.encoder.Features())
+	if schema, ok := facts.(Schema); ok && len(schema.OneHot) > 0 {
+		return levelsAmong(features(schema, len(schema.Columns)))
+	}
+	if e := encoderOf(facts); e != nil {
+		return levelsAmong(e.Features())
 	}
 	return nil
 }
 
-func (s Schema) levels() (groups [][]int) {
-	at := s.places()
-	for _, names := range s.OneHot {
-		group := make([]int, len(names))
-		for k, name := range names {
-			group[k] = at[name]
-		}
-		slices.Sort(group)
-		groups = append(groups, group)
-	}
-	slices.SortFunc(groups, slices.Compare)
-	return groups
-}
-
-func levelsOfTable(features []table.Feature) (groups [][]int) {
+func levelsAmong(features []table.Feature) (groups [][]int) {
 	at := map[int]int{} // by block
 	for j, f := range features {
 		if !f.OneHot {

@@ -157,7 +157,7 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, p, b, schedule, f.train)
+	plan, err := planScore(c, s, p, b, schedule, f.train)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,7 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	plan.Passes, plan.asks.indexes = c.Steps+c.moves()+2, true
 	if c.Output == Refit {
 		plan.Passes += refitPasses
-		if x := f.rest.estimate; x.Hopeless() {
-			plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: of what selections leave, n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
-		}
+		plan.Note = f.rest.note() // of what selections leave
 	}
 	return plan, nil
 }

@@ -148,7 +148,7 @@ func (c GridSearchConfig) planned(s Shape, p Problem, b Budget) (*gridSearch, Pr
 	if p, err = p.resolve(s, farScore); err != nil {
 		return nil, p, err
 	}
-	around, given := asked.Radius == 0 && c.Candidates == nil && c.Radii == nil && s.Intercept, c
+	around, given := asked.Radius == 0 && asked.Classes == 0 && c.Candidates == nil && c.Radii == nil && s.Intercept, c
 	if c, err = c.resolve(s, p); err != nil {
 		return nil, p, err
 	}
@@ -262,7 +262,7 @@ type gridSearch struct {
 func (g *gridSearch) planAround(given GridSearchConfig, train Shape, b Budget) error {
 	own := given
 	own.Validation, own.Beta, own.Criterion = g.Validation, g.Beta, g.Criterion
-	own, err := own.expand(Problem{g.problem.Loss, 4 * g.problem.forSteps(train).Radius})
+	own, err := own.expand(Problem{Radius: 4 * g.problem.forSteps(train).Radius})
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		}
 		z := plan.scoreBound(g.held, g.Beta/float64(len(g.Candidates)))
 		g.plans = append(g.plans, plan)
-		limit, err := lossCap(p.Loss, z, train.LabelBound)
+		limit, err := lossCap(p, z, train.LabelBound)
 		if err != nil {
 			return err
 		}
@@ -315,20 +315,6 @@ func (g *gridSearch) plan(train Shape, b, share Budget) error {
 		return err
 	}
 	return g.compose(b)
-}
-
-// maxCap limits the caps of losses, in units of the zero model's loss.
-const maxCap = 2
-
-// lossCap is the cap on a loss at scores within z. It leaves room for the rounding in
-// a sensitivity.
-func lossCap(l losses.Loss, z, labelBound float64) (float64, error) {
-	k := l.Constants(z, labelBound)
-	limit := math.Min(k.Value, maxCap*k.AtZero)
-	if err := check.Bound("cap on the loss", limit); err != nil {
-		return 0, err
-	}
-	return limit, check.Bound("twice the cap on the loss", 2*limit)
 }
 
 // compose makes the schedule and holds it against the budget.
@@ -361,7 +347,7 @@ func (g *gridSearch) compose(b Budget) error {
 	return b.covers(g.schedule.Ledger())
 }
 
-func (g *gridSearch) train(r *run) ([]float64, error) {
+func (g *gridSearch) train(r *run) (*fitted, error) {
 	parts := r.data.Split(g.Seed, g.shape.Rows-g.held, g.held)
 	training, err := r.allow.On(0, parts[0].Rows())
 	if err != nil {
@@ -374,7 +360,7 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 		}
 		train = r.data
 	}
-	ws, err := g.candidates(r, train, training)
+	made, err := g.candidates(r, train, training)
 	if err != nil {
 		return nil, err
 	}
@@ -382,19 +368,16 @@ func (g *gridSearch) train(r *run) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := g.choose(r, parts[1], ws, selection)
+	best, err := g.choose(r, parts[1], made, selection)
 	if err != nil {
 		return nil, err
 	}
-	if best == len(ws) { // the constant model, or the zero model where no start was released
-		return r.centre(g.shape.Dim), nil
-	}
-	return ws[best], nil
+	return append(made, g.constant(r))[best], nil
 }
 
 // candidates trains the candidates, those together that can be.
-func (g *gridSearch) candidates(r *run, d *curator.Data, training *release.Allowance) ([][]float64, error) {
-	ws, done := make([][]float64, len(g.plans)), 0
+func (g *gridSearch) candidates(r *run, d *curator.Data, training *release.Allowance) ([]*fitted, error) {
+	all, done := make([]*fitted, len(g.plans)), 0
 	for _, batch := range batches(g.plans) {
 		plans, allow := make([]*Plan, len(batch)), make([]*release.Allowance, len(batch))
 		for k, j := range batch {
@@ -414,36 +397,41 @@ func (g *gridSearch) candidates(r *run, d *curator.Data, training *release.Allow
 			return nil, err
 		}
 		for k, j := range batch {
-			ws[j] = trained[k]
+			all[j] = trained[k]
 		}
 	}
-	return ws, nil
+	return all, nil
 }
 
-// choose returns the index of the selected model; the zero model's is behind the
-// others.
-func (g *gridSearch) choose(r *run, held *curator.Data, ws [][]float64, allow *release.Allowance) (int, error) {
-	sums, err := held.Under(g.problem.Loss)
-	if err != nil {
-		return 0, err
+// constant is the constant model, or the zero model where no start was released.
+func (g *gridSearch) constant(r *run) *fitted {
+	f := &fitted{loss: g.problem.Loss}
+	for range max(1, g.problem.Classes) {
+		f.weights = append(f.weights, r.centre(g.shape.Dim))
 	}
+	return f
+}
+
+// choose returns the index of the selected model; the constant model's is behind the
+// others.
+func (g *gridSearch) choose(r *run, held *curator.Data, made []*fitted, allow *release.Allowance) (int, error) {
 	if g.Criterion == ZeroOneError {
-		errors, err := sums.Errors(r.ctx, ws)
+		errors, err := g.problem.errorsOf(r.ctx, held, made)
 		if err != nil {
 			return 0, err
 		}
 		return allow.Select(errors)
 	}
 	if r.start != nil {
-		return g.chooseAround(r, sums, ws, allow)
+		return g.chooseAround(r, held, made, allow)
 	}
-	n, penalties := float64(g.held), make([]float64, len(ws))
-	zero := g.problem.Loss.Constants(0, g.shape.LabelBound).AtZero
-	logs := math.Log(2*float64(len(ws))) - math.Log(g.Beta)
+	n, penalties := float64(g.held), make([]float64, len(made))
+	zero := g.problem.zeroLoss(g.shape.LabelBound)
+	logs := math.Log(2*float64(len(made))) - math.Log(g.Beta)
 	for j, c := range g.caps {
 		penalties[j] = math.Sqrt(2*c*zero*logs*n) + c*logs/3
 	}
-	scores, err := sums.Losses(r.ctx, ws, g.caps, penalties)
+	scores, err := g.problem.lossesOf(r.ctx, held, made, g.caps, penalties)
 	if err != nil {
 		return 0, err
 	}
@@ -452,17 +440,13 @@ func (g *gridSearch) choose(r *run, held *curator.Data, ws [][]float64, allow *r
 
 // chooseAround is choose where the start was released: the constant model is one more candidate,
 // whose loss is a sum like the others'. All have one cap, so that a penalty would be the same.
-func (g *gridSearch) chooseAround(r *run, sums *curator.Sums, ws [][]float64, allow *release.Allowance) (int, error) {
-	models := append(slices.Clone(ws), r.centre(g.shape.Dim))
+func (g *gridSearch) chooseAround(r *run, held *curator.Data, made []*fitted, allow *release.Allowance) (int, error) {
+	models := append(slices.Clone(made), g.constant(r))
 	caps := make([]float64, len(models))
 	for j, plan := range g.plans {
 		z := plan.scoreBound(g.held, g.Beta/float64(len(g.plans)))
 		caps[j] = r.capAround(g.problem.Loss, z, g.shape.LabelBound, 0)
 	}
-	caps[len(ws)] = slices.Max(caps)
-	scores, err := sums.Losses(r.ctx, models, caps, make([]float64, len(models)))
-	if err != nil {
-		return 0, err
-	}
-	return allow.Select(scores)
+	caps[len(made)] = slices.Max(caps)
+	return g.problem.choose(r.ctx, held, models, caps, allow)
 }

@@ -125,7 +125,7 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err := d.whole(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.suits(p.Loss); err != nil {
+	if err := d.suits(p); err != nil {
 		return nil, err
 	}
 	plan, err := cfg.Plan(d.Shape(), p, b)
@@ -187,22 +187,22 @@ type inference struct {
 }
 
 // train releases a pilot, and what the steps and the covariance need.
-func (o *inference) train(r *run) (w []float64, err error) {
+func (o *inference) train(r *run) (*fitted, error) {
+	var w, theta []float64
 	var law *infer.Law
+	var err error
 	if o.pool.unknown == 0 {
 		w, law, err = o.problem.Fit(r.task())
 	} else {
-		var theta []float64
 		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d estimate.Doubt, t estimate.Task) (w []float64, err error) {
 			w, law, err = infer.Problem{Estimate: p, Confidence: o.problem.Confidence, Doubt: d}.Fit(t)
 			return w, err
 		})
-		r.found(theta)
 	}
 	if law != nil && r.observe != nil && err == nil {
 		r.observe(law)
 	}
-	return w, err
+	return o.pool.fitted(w, theta), err
 }
 
 // note says what public numbers tell of the intervals: on real tables most coefficients have
@@ -235,7 +235,7 @@ func nothing(m *Model, s Shape, p Problem, b Budget) (string, error) {
 		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.estimate.Mu))
 	}
 	is := "the estimate of Auto, without intervals, of a part of the budget"
-	if !slices.ContainsFunc(m.weights[:s.features()], func(w float64) bool { return w != 0 }) {
+	if !slices.ContainsFunc(m.weights[0][:s.features()], func(w float64) bool { return w != 0 }) {
 		is = "the constant one: it says the same of all rows"
 	}
 	return fmt.Sprintf("Nothing is determined: n·μ is %.3g, and most coefficients have an interval from some %.3g on; %s. The model is %s.", nmu, enough, does, is), nil

@@ -13,7 +13,6 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/internal/linalg"
-	"github.com/dpglm/dpglm/table"
 )
 
 // Inference is a model with what is known of its coefficients, in the units of the raw
@@ -60,20 +59,14 @@ func (c Coefficient) Undetermined() bool { return math.IsInf(c.StandardError, 1)
 const InterceptName = "(Intercept)"
 
 func newInference(m *Model, confidence float64, budget string, rows int, l *infer.Law) (*Inference, error) {
-	enc, err := m.facts.encoding(m.columns)
+	raw, err := unitsOf(m)
 	if err != nil {
 		return nil, err
 	}
-	f := &Inference{model: m, confidence: confidence, budget: budget, rows: rows, law: l}
-	raw := rawUnits(enc.Scale, enc.Shift, m.columns, len(m.weights))
-	if e := m.Encoder(); e != nil {
-		if raw, err = tableUnits(e); err != nil {
-			return nil, err
-		}
-	}
-	names := m.names(raw.RawMatrix().Rows)
+	w, f := m.weights[0], &Inference{model: m, confidence: confidence, budget: budget, rows: rows, law: l}
+	names := namesOf(m, raw.RawMatrix().Rows)
 	estimates := make([]float64, len(names))
-	mat.NewVecDense(len(names), estimates).MulVec(raw, mat.NewVecDense(len(m.weights), m.weights))
+	mat.NewVecDense(len(names), estimates).MulVec(raw, mat.NewVecDense(len(w), w))
 	if m.offset != 0 && len(names) > m.columns {
 		estimates[m.columns] += m.offset
 	}
@@ -90,28 +83,30 @@ func newInference(m *Model, confidence float64, budget string, rows int, l *infe
 	return f, nil
 }
 
-// rawUnits are the rows that turn weights of encoded rows into coefficients of raw
-// columns, and the intercept's last.
-func rawUnits(scale, shift []float64, columns, weights int) *mat.Dense {
-	rows := weights
-	if scale != nil && slices.ContainsFunc(shift, func(v float64) bool { return v != 0 }) {
-		rows = columns + 1
-	}
-	l := mat.NewDense(rows, weights, nil)
-	for j := range weights {
-		l.Set(j, j, 1)
-	}
-	for j := range scale {
-		l.Set(j, j, scale[j])
-		if rows > columns {
-			l.Set(columns, j, shift[j])
+// unitsOf are the rows that turn weights of the one score into coefficients of raw columns, and the
+// intercept's last, as they turn each weight alone. Without an intercept in either there is none.
+func unitsOf(m *Model) (*mat.Dense, error) {
+	d := len(m.weights[0])
+	raw, one := mat.NewDense(m.columns+1, d, nil), make([]float64, d)
+	for j := range one {
+		one[j] = 1
+		list, err := coefficients(m.facts, m.columns, one, 0)
+		if err != nil {
+			return nil, err
 		}
+		for i, c := range list {
+			raw.Set(i, j, c.Value)
+		}
+		one[j] = 0
 	}
-	return l
+	if !m.facts.intercept() && mat.Norm(raw.RowView(m.columns), 1) == 0 {
+		return raw.Slice(0, m.columns, 0, d).(*mat.Dense), nil
+	}
+	return raw, nil
 }
 
-// names are the coefficients', without estimates.
-func (m *Model) names(count int) []Coefficient {
+// namesOf are the coefficients', without estimates.
+func namesOf(m *Model, count int) []Coefficient {
 	list := make([]Coefficient, count)
 	for j, f := range features(m.facts, m.columns) {
 		list[j] = Coefficient{Name: f.Name, Group: f.Group}
@@ -235,23 +230,6 @@ func (f *Inference) Covariance() *mat.SymDense {
 		}
 	}
 	return m
-}
-
-// tableUnits are the rows that turn weights of a table's features into coefficients of its
-// columns, the intercept's last: [table.Encoder.Units] is linear.
-func tableUnits(e *table.Encoder) (*mat.Dense, error) {
-	d := len(e.Features())
-	raw := mat.NewDense(d+1, d+1, nil)
-	for j := range d + 1 {
-		unit := make([]float64, d+1)
-		unit[j] = 1
-		coefficients, intercept, err := e.Units(unit[:d], unit[d])
-		if err != nil {
-			return nil, err
-		}
-		raw.SetCol(j, append(coefficients, intercept))
-	}
-	return raw, nil
 }
 
 // String prints the table that statistics packages print, and what isn't determined.

@@ -148,6 +148,9 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if err := j.Model.usable(); err != nil {
 		return err
 	}
+	if k := j.Model.response.classes; k > 0 {
+		return check.Fail(ErrModel, "classes of the model", k, "must not be several")
+	}
 	if !(j.Confidence >= 0.5 && j.Confidence < 1) {
 		return check.Fail(ErrModel, "confidence", j.Confidence, "must be at least 0.5 and below 1")
 	}
@@ -157,7 +160,7 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if u := j.Model.ledger.Unit(); u != j.Unit {
 		return check.Fail(ErrModel, "unit", j.Unit, fmt.Sprintf("must be that of the ledger, %v", u))
 	}
-	l, err := j.Law.law(len(j.Model.weights), j.Confidence)
+	l, err := j.Law.law(len(j.Model.weights[0]), j.Confidence)
 	if err != nil {
 		return err
 	}

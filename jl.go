@@ -89,55 +89,35 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c, err = c.resolve(s, asked.forSteps(s), b); err != nil {
 		return nil, err
 	}
-	features := s.features()
-	if c.K >= features {
-		c.K, c.Slack = features, 0
-		child, err := planChild(c.Learner, s, asked, b)
-		if err != nil {
-			return nil, err
+	features, inner, bound := s.features(), s, s.rowBound()
+	label := fmt.Sprintf("JL without projection, as k would reach d = %d", features)
+	if c.K < features {
+		bound *= 1 + c.Slack
+		inner.Dim, inner.FeatureBound = s.Dim+c.K-features, bound
+		if s.Intercept {
+			inner.FeatureBound = math.Hypot(bound, 1)
 		}
-		label := fmt.Sprintf("JL without projection, as k would reach d = %d", features)
-		return c.wrap(label, s, child.Problem, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
-			shown := *r
-			shown.inner = r.progress
-			return child.weights(&shown, r.data, allow)
-		})
+		label = fmt.Sprintf("JL to %d dimensions by a %s map of seed %d", c.K, c.Map, c.Seed)
+	} else {
+		c.K, c.Slack = features, 0
 	}
-	inner, bound := s, s.rowBound()*(1+c.Slack)
-	inner.Dim += c.K - features
-	inner.FeatureBound = bound
-	if s.Intercept {
-		inner.FeatureBound = math.Hypot(bound, 1)
-	}
-	child, err := planChild(c.Learner, inner, Problem{p.Loss, asked.Radius * (1 + c.Slack)}, b)
+	child, err := planChild(c.Learner, inner, Problem{p.Loss, p.Classes, asked.Radius * (1 + c.Slack)}, b)
 	if err != nil {
 		return nil, err
 	}
-	label := fmt.Sprintf("JL to %d dimensions by a %s map of seed %d", c.K, c.Map, c.Seed)
-	plan, err := c.wrap(label, s, p, b, child, func(r *run, allow *release.Allowance) ([]float64, error) {
-		return c.train(r, child, bound, allow)
-	})
-	if err == nil {
-		plan.asks.projects = c.projection(bound)
+	if c.K == features {
+		p = child.Problem
 	}
-	return plan, err
-}
-
-// wrap is the plan around the inner learner's.
-func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, train func(*run, *release.Allowance) ([]float64, error)) (*Plan, error) {
 	schedule, err := release.Sequential(label, child.schedule)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
-		allow, err := r.allow.Part(0)
-		if err != nil {
-			return nil, err
-		}
-		return train(r, allow)
-	})
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) (*fitted, error) { return c.train(r, child, bound) })
 	if err != nil {
 		return nil, err
+	}
+	if c.K < features {
+		plan.asks.projects = c.projection(bound)
 	}
 	plan.asks.indexes = child.asks.indexes
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
@@ -146,23 +126,32 @@ func (c JLConfig) wrap(label string, s Shape, p Problem, b Budget, child *Plan, 
 }
 
 // train trains the inner learner on projected rows and maps its weights back.
-func (c JLConfig) train(r *run, child *Plan, bound float64, allow *release.Allowance) ([]float64, error) {
-	features := shapeOf(r.data).features()
+func (c JLConfig) train(r *run, child *Plan, bound float64) (*fitted, error) {
+	allow, err := r.allow.Part(0)
+	if err != nil {
+		return nil, err
+	}
+	shown, features := *r, shapeOf(r.data).features()
+	shown.inner = r.progress
+	if c.K == features {
+		return child.inside(&shown, r.data, allow)
+	}
 	phi := c.phi(features)
 	projected, err := c.project(r, phi, bound)
 	if err != nil {
 		return nil, err
 	}
-	shown := *r
-	shown.inner = r.progress
 	shown.levels = func() [][]int { return nil } // a projection's features are no levels
-	w, err := child.weights(&shown, projected, allow)
+	f, err := child.inside(&shown, projected, allow)
 	if err != nil {
 		return nil, err
 	}
-	back := make([]float64, features, features+1)
-	phi.Transpose(back, w[:c.K])
-	return append(back, w[c.K:]...), nil
+	for k, w := range f.weights {
+		back := make([]float64, features, features+1)
+		phi.Transpose(back, w[:c.K])
+		f.weights[k] = append(back, w[c.K:]...)
+	}
+	return f, nil
 }
 
 // project returns the projected rows. The candidates of a search mostly have one

@@ -13,14 +13,14 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Model is a released linear model. It holds the weights, the public facts that
-// it needs to predict on raw features, and the ledger; nothing else that was
-// computed from data. It is immutable and safe for concurrent use.
+// Model is a released linear model: of one score, or of one for each of several classes. It
+// holds the weights, the public facts that it needs to predict on raw features, and the ledger;
+// nothing else that was computed from data. It is immutable and safe for concurrent use.
 //
 // As JSON it can be stored and published. The format has a version, and says which
 // library wrote it, what was protected, among how many rows, and by what budget.
 type Model struct {
-	weights  []float64
+	weights  [][]float64 // of each score
 	facts    Facts
 	columns  int
 	response response
@@ -30,26 +30,34 @@ type Model struct {
 }
 
 // newModel moves the scores of real labels to the labels' own scale.
-func newModel(w []float64, d *Dataset, loss losses.Loss, ledger *Ledger) *Model {
+func newModel(of response, weights [][]float64, d *Dataset, ledger *Ledger) *Model {
 	s := d.Shape()
-	m := &Model{w, d.facts, d.data.Facts().Columns, responseTo(loss), s.shift(loss.Labels()), ledger, Version}
+	m := &Model{weights, d.facts, d.data.Facts().Columns, of, s.shift(of.labels), ledger, Version}
 	if s.Intercept {
-		m.weights = slices.Clone(w)
-		m.weights[s.Dim-1] += m.offset
+		m.weights = m.Weights()
+		for _, w := range m.weights {
+			w[s.Dim-1] += m.offset
+		}
 		m.offset = 0
 	}
 	return m
 }
 
-// Weights returns a copy of the weights of the encoded features (scaled to
+// Weights returns a copy of the weights of each score: one list, or one for each of several
+// classes. They are those of the encoded features (scaled to
 // [−1, 1] where a Schema says so), the intercept last if there is one. Where real
 // labels were given a range, the intercept includes its middle; without an intercept
-// the weights are those of labels less the middle, which Scores adds.
-func (m *Model) Weights() []float64 {
-	if m == nil {
+// the weights are those of labels less the middle, which Scores adds. By [Softmax], adding the
+// same list to all changes nothing.
+func (m *Model) Weights() [][]float64 {
+	if m.usable() != nil {
 		return nil
 	}
-	return slices.Clone(m.weights)
+	list := make([][]float64, len(m.weights))
+	for k, w := range m.weights {
+		list[k] = slices.Clone(w)
+	}
+	return list
 }
 
 // usable refuses a model that was neither trained nor decoded.
@@ -65,7 +73,11 @@ func (m *Model) String() string {
 	if m.usable() != nil {
 		return "empty model"
 	}
-	return fmt.Sprintf("%s model of %d weights\n%v", m.response.kind(), len(m.weights), m.ledger)
+	size := fmt.Sprintf("%d weights", len(m.weights[0]))
+	if k := m.response.classes; k > 0 {
+		size = fmt.Sprintf("%d classes × %s", k, size)
+	}
+	return fmt.Sprintf("%s model of %s\n%v", m.response.kind(), size, m.ledger)
 }
 
 // Ledger returns what training released, and how private that is. Its Claim has the
@@ -90,7 +102,16 @@ func (m *Model) Facts() Facts {
 	return facts
 }
 
-// Loss returns the name of the loss.
+// Classes is how many classes there are where each has a score, and 0 for models of one score.
+func (m *Model) Classes() int {
+	if m == nil {
+		return 0
+	}
+	return m.response.classes
+}
+
+// Loss returns the name of the loss: of several classes softmax, or that of each class against
+// the rest.
 func (m *Model) Loss() string {
 	if m == nil {
 		return ""
@@ -98,7 +119,7 @@ func (m *Model) Loss() string {
 	return m.response.loss
 }
 
-// Link returns what turns scores into means.
+// Link returns what turns scores into means; it is empty for softmax.
 func (m *Model) Link() losses.Link {
 	if m == nil {
 		return ""
@@ -107,9 +128,9 @@ func (m *Model) Link() losses.Link {
 }
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the scale of
-// the labels where they are real. It fails where x has no row, other columns than in training
+// the labels where they are real: n×1, or n×K of K classes. It fails where x has no row, other columns than in training
 // or a value that isn't finite, and for a model that was neither trained nor decoded.
-func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
+func (m *Model) Scores(x mat.Matrix) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
@@ -117,11 +138,21 @@ func (m *Model) Scores(x mat.Matrix) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := curator.Scores(x, enc, m.weights)
-	if err == nil && m.offset != 0 {
-		floats.AddConst(m.offset, z)
+	var all *mat.Dense
+	for k, w := range m.weights {
+		z, err := curator.Scores(x, enc, w)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = mat.NewDense(len(z), len(m.weights), nil)
+		}
+		all.SetCol(k, z)
 	}
-	return z, err
+	if m.offset != 0 {
+		floats.AddConst(m.offset, all.RawMatrix().Data)
+	}
+	return all, nil
 }
 
 // queries returns the matrix that curator reads in place of a caller's, and how its rows are
@@ -139,38 +170,53 @@ func queries(x mat.Matrix, facts Facts, trained int) (mat.Matrix, curator.Encodi
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0 for binary
-// losses, the mean for counts and amounts, held to the largest that the facts allow, the score
-// otherwise. It fails where x has no row,
-// other columns than in training or a value that isn't finite, and for a model that was
-// neither trained nor decoded.
+// losses, that of the largest score for several classes, the mean for counts and amounts, held to
+// the largest that the facts allow, the score otherwise. It fails as Scores does.
 func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 	z, err := m.Scores(x)
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range z {
-		z[i] = math.Min(m.response.prediction(v), m.response.largestMean(m.facts, false))
+	n, _ := z.Dims()
+	out := make([]float64, n)
+	for i := range out {
+		if row := z.RawRowView(i); m.response.classes > 0 {
+			out[i] = float64(floats.MaxIdx(row))
+		} else {
+			out[i] = math.Min(m.response.prediction(row[0]), m.response.largestMean(m.facts, false))
+		}
 	}
-	return z, nil
+	return out, nil
 }
 
-// Probabilities returns the probability of class 1 for each row of raw features; only the
-// logistic and the probit loss define one. For other losses it fails, and as Scores does.
-func (m *Model) Probabilities(x mat.Matrix) ([]float64, error) {
+// Probabilities returns the probability of each label for each row of raw features: n×2, of
+// the classes 0 and 1, or n×K, of several classes or of the levels of losses.Ordinal, in their order. Those of a row sum to
+// 1; by [OneAgainstRest] they are the classes' own, over their sum. Of binary losses only the
+// logistic and the probit loss define them. For other losses it fails, and as Scores does.
+func (m *Model) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if !m.response.link.Probability() {
+	if !m.response.probable() {
 		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no probabilities")
 	}
-	return m.Means(x)
+	z, err := m.Scores(x)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := z.Dims()
+	p := mat.NewDense(n, len(m.response.probabilities(z.RawRowView(0))), nil)
+	for i := range n {
+		p.SetRow(i, m.response.probabilities(z.RawRowView(i)))
+	}
+	return p, nil
 }
 
 // Means returns what is expected of the label for each row of raw features: the probability of
 // class 1, the mean count or amount, held to the largest that the facts allow (a rate, without its
 // exposure, only to what a number holds), or the score, which is the mean for the squared loss, the
-// quantile for another, and on the scale of the thresholds for losses.Ordinal. Binary losses
-// other than the logistic and the probit loss have none. For these it fails, and as Scores
+// quantile for another, and on the scale of the thresholds for losses.Ordinal. Several classes, and binary losses
+// other than the logistic and the probit loss, have none. For these it fails, and as Scores
 // does.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
 	return m.means(x, false, func([]float64) error { return nil })
@@ -193,13 +239,14 @@ func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) 
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	if m.response.labels == losses.Binary && !m.response.link.Probability() {
+	if m.response.classes > 0 || m.response.labels == losses.Binary && !m.response.link.Probability() {
 		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no means; Predict has classes")
 	}
-	z, err := m.Scores(x)
+	scores, err := m.Scores(x)
 	if err != nil {
 		return nil, err
 	}
+	z := scores.RawMatrix().Data
 	if err := move(z); err != nil {
 		return nil, err
 	}

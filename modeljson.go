@@ -14,31 +14,53 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// modelFormat and modelVersion are those of the JSON that this package writes and reads.
+// The formats and the version of the JSON that this package writes and reads.
 const (
 	modelFormat  = "dpglm model"
+	classFormat  = "dpglm class model" // of several classes
 	modelVersion = 1
 )
 
 // modelJSON is a model. What a reader without this
 // library wants to know of the guarantee stands beside the ledger, which claims the same.
 type modelJSON struct {
-	Format  string          `json:"format"`
-	Version int             `json:"version"`
-	Library string          `json:"library"`
-	Loss    string          `json:"loss"`
-	Labels  losses.Labels   `json:"labels"`
-	Link    losses.Link     `json:"link"`
-	Unit    mechanisms.Unit `json:"unit"`
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Library string `json:"library"`
+	// Of several classes Loss and Link are those of one class against the rest, and missing for
+	// softmax; Labels are missing.
+	Loss   string          `json:"loss,omitempty"`
+	Labels losses.Labels   `json:"labels,omitempty"`
+	Link   losses.Link     `json:"link,omitempty"`
+	Unit   mechanisms.Unit `json:"unit"`
 	mechanisms.Claim
 	Columns int `json:"columns"`
 	factsJSON
-	Weights []float64 `json:"weights"`
-	Offset  float64   `json:"offset,omitempty"`
-	Ledger  *Ledger   `json:"ledger"`
-	// Of losses.Ordinal: its parameter, and the names of the levels between.
+	Weights scoreWeights `json:"weights"`
+	Offset  float64      `json:"offset,omitempty"`
+	Ledger  *Ledger      `json:"ledger"`
+	// Thresholds are the parameter of losses.Ordinal, and Levels the names of the levels between,
+	// or of classes.
 	Thresholds []float64 `json:"thresholds,omitempty"`
 	Levels     []string  `json:"levels,omitempty"`
+}
+
+// scoreWeights are the weights of each score; those of one are written as they are.
+type scoreWeights [][]float64
+
+func (w scoreWeights) MarshalJSON() ([]byte, error) {
+	if len(w) == 1 {
+		return json.Marshal(w[0])
+	}
+	return json.Marshal([][]float64(w))
+}
+
+func (w *scoreWeights) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*[][]float64)(w)) == nil {
+		return nil
+	}
+	*w = scoreWeights{nil}
+	return json.Unmarshal(data, &(*w)[0])
 }
 
 // factsJSON has the facts in one of its fields.
@@ -76,6 +98,12 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	}
 	j := modelJSON{Format: modelFormat, Version: modelVersion, Library: m.library, Loss: m.response.loss, Labels: m.response.labels, Link: m.response.link,
 		Columns: m.columns, factsJSON: newFactsJSON(m.facts), Weights: m.weights, Offset: m.offset, Ledger: m.ledger, Thresholds: m.response.thresholds, Levels: m.Levels()}
+	if m.response.classes > 0 {
+		j.Format, j.Labels = classFormat, ""
+	}
+	if m.response.joint() {
+		j.Loss = ""
+	}
 	j.Claim, j.Unit = claimed(m.ledger)
 	return sealed.Marshal(j)
 }
@@ -87,11 +115,19 @@ func (m *Model) UnmarshalJSON(data []byte) error {
 	if m == nil {
 		return check.Fail(ErrModel, "model", nil, "must not be nil")
 	}
-	j, err := decodeModel[modelJSON](data, modelFormat)
+	j, err := decodeModel[modelJSON](data, modelFormat, classFormat)
 	if err != nil {
 		return err
 	}
-	d := Model{j.Weights, nil, j.Columns, response{j.Loss, j.Labels, j.Link, j.Thresholds}, j.Offset, j.Ledger, j.Library}
+	d := Model{j.Weights, nil, j.Columns, response{j.Loss, j.Labels, j.Link, j.Thresholds, 0}, j.Offset, j.Ledger, j.Library}
+	if several := len(d.weights) > 1; several != (j.Format == classFormat) || len(d.weights) == 0 || several && j.Labels != "" {
+		return check.Fail(ErrModel, "format, labels, weights", fmt.Sprintf("%q, %q, of %d scores", j.Format, j.Labels, len(d.weights)), "must be those of one score, or of several classes")
+	} else if several {
+		d.response.classes, d.response.labels = len(d.weights), losses.Binary
+	}
+	if d.response.joint() && d.response.loss == "" {
+		d.response.loss = softmax
+	}
 	if d.facts, err = j.facts(); err != nil {
 		return err
 	}
@@ -117,7 +153,7 @@ func ofModel(err error) error {
 }
 
 // decodeModel reads the fields, each of which must be known and occur once.
-func decodeModel[T any](data []byte, format string) (*T, error) {
+func decodeModel[T any](data []byte, formats ...string) (*T, error) {
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
@@ -125,8 +161,8 @@ func decodeModel[T any](data []byte, format string) (*T, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, ofModel(err)
 	}
-	if head.Format != format {
-		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be %q", format))
+	if !slices.Contains(formats, head.Format) {
+		return nil, check.Fail(ErrModel, "format", fmt.Sprintf("%q", head.Format), fmt.Sprintf("must be one of %q", formats))
 	}
 	if head.Version != modelVersion {
 		return nil, check.Fail(ErrModel, "version", head.Version, fmt.Sprintf("is not known: this library, %s, reads version %d", Version, modelVersion))
@@ -176,17 +212,39 @@ func (j *factsJSON) facts() (Facts, error) {
 	return found[0], nil
 }
 
-// stored refuses a ledger, facts and weights of a score that contradict one another.
-func stored(ledger *Ledger, facts Facts, columns int, weights []float64) error {
-	if ledger == nil {
+func (m *Model) validate() error {
+	if m.ledger == nil {
 		return check.Fail(ErrModel, "ledger", nil, "is missing")
 	}
-	if c, ok := ledger.Claim(); !ok || c.Rows < 1 {
+	if c, ok := m.ledger.Claim(); !ok || c.Rows < 1 {
 		return check.Fail(ErrModel, "rows", c.Rows, "must be at least 1, by the ledger's claim")
 	}
-	if ledger.Unit() == (mechanisms.Unit{}) {
+	if m.ledger.Unit() == (mechanisms.Unit{}) {
 		return check.Fail(ErrModel, "unit", nil, "must be stated by the ledger")
 	}
+	for _, w := range m.weights {
+		if err := fits(m.facts, m.columns, w); err != nil {
+			return err
+		}
+	}
+	if err := m.response.validate(m.facts); err != nil {
+		return err
+	}
+	centre, _, err := m.facts.labels()
+	if err != nil {
+		return err
+	}
+	if m.response.labels != losses.Real || m.facts.intercept() {
+		centre = 0
+	}
+	if m.offset != centre {
+		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
+	}
+	return nil
+}
+
+// fits refuses weights of a score that contradict the facts.
+func fits(facts Facts, columns int, weights []float64) error {
 	if columns < 1 || columns > len(weights) {
 		return check.Fail(ErrShape, "columns", columns, "must fit the weights")
 	}
@@ -201,26 +259,6 @@ func stored(ledger *Ledger, facts Facts, columns int, weights []float64) error {
 		if math.IsNaN(w) || math.Abs(w) > check.MaxScale*check.MaxScale {
 			return check.Fail(ErrValue, "weights", w, fmt.Sprintf("must be finite at %d", j))
 		}
-	}
-	return nil
-}
-
-func (m *Model) validate() error {
-	if err := stored(m.ledger, m.facts, m.columns, m.weights); err != nil {
-		return err
-	}
-	if err := m.response.validate(m.facts); err != nil {
-		return err
-	}
-	centre, _, err := m.facts.labels()
-	if err != nil {
-		return err
-	}
-	if m.response.labels != losses.Real || m.facts.intercept() {
-		centre = 0
-	}
-	if m.offset != centre {
-		return check.Fail(ErrModel, "offset", m.offset, fmt.Sprintf("must be %g by the bounds or the schema", centre))
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (c NoisyGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := g.checkScales(g.shape, g.sized, g.step, g.mu); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(g.NoisyGDConfig, g.shape, g.ball, b, schedule, g.train)
+	plan, err := planScore(g.NoisyGDConfig, g.shape, g.ball, b, schedule, g.train)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (c NoisyGDConfig) planned(s Shape, p Problem, b Budget) (*noisyGD, error) {
 	g := &noisyGD{shape: s, problem: p, ball: p, sized: p, mu: whole.Mu, around: asked.Radius == 0 || s.begun}
 	if g.around {
 		g.problem.Loss = heldMeans(p.Loss, s)
-		g.sized = Problem{g.problem.Loss, asked.Radius}.forSteps(s)
+		g.sized = Problem{Loss: g.problem.Loss, Radius: asked.Radius}.forSteps(s)
 	}
 	g.NoisyGDConfig = c.resolve(s, g.sized, g.mu, g.around)
 	return g, nil

@@ -203,8 +203,8 @@ const noisePart = 1.5
 // radius, in d directions alike.
 func (p Problem) forSteps(s Shape) Problem {
 	if p.Radius == 0 {
-		t := typicalOf(p.Loss, typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
-		p.Radius = tuning.ForStepsNoise * math.Sqrt(noisePart*float64(s.Dim)*t.variance) / t.row
+		t := estimate.TypicalOf(p.Loss, s.FeatureBound, s.LabelBound)
+		p.Radius = tuning.ForStepsNoise * math.Sqrt(noisePart*float64(s.Dim)*t.Variance) / t.Row
 	}
 	return p
 }

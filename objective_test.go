@@ -129,7 +129,7 @@ func TestMinimiserIsWithinWeightBound(t *testing.T) {
 // alarm has a probability below 10⁻⁶.
 func TestObjectiveOutputNoise(t *testing.T) {
 	const lambda, y, runs = 1000.0, 0.5, 2000
-	p := lone(ObjectivePerturbationConfig{Lambda: lambda, Clip: NoClip}, Problem{losses.Squared{}, 1}, GDP(1), y, y)
+	p := lone(ObjectivePerturbationConfig{Lambda: lambda, Clip: NoClip}, Problem{Loss: losses.Squared{}, Radius: 1}, GDP(1), y, y)
 	plan, d := p.plan(t), p.data(t, 0)
 	outputMu := leaves(t, plan.Ledger)[0].Mu
 	var b, theta, moves, sum float64
@@ -149,7 +149,7 @@ func TestObjectiveOutputNoise(t *testing.T) {
 		if off := math.Abs(theta - (y-b)/(1+lambda)); off > moves/2 {
 			t.Fatalf("minimiser is off by %g, declared distance %g", off, moves)
 		}
-		sum += math.Pow((m.weights[0]-theta)/(moves/outputMu), 2)
+		sum += math.Pow((m.weights[0][0]-theta)/(moves/outputMu), 2)
 	}
 	got, room := math.Sqrt(sum/runs), 5/math.Sqrt(2*runs)
 	if math.Abs(got-1) > room {
@@ -168,7 +168,7 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 		GDP(0.05), GDP(0.5), GDP(4), GDP(0.5).share(3), ApproxDP(1, 1e-6).shareByMu(3),
 		ApproxDP(0.1, 1e-6), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), ApproxDP(1, 1e-6).share(3), ApproxDP(8, 1e-6).share(3),
 	} {
-		p, err := Problem{losses.Logistic{}, 10}.resolve(s, nearScore)
+		p, err := Problem{Loss: losses.Logistic{}, Radius: 10}.resolve(s, nearScore)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(c, s, p, b, schedule, func(r *run) ([]float64, error) {
+	return planScore(c, s, p, b, schedule, func(r *run) ([]float64, error) {
 		w, err := o.train(r, r.data, r.allow)
 		if err == nil {
 			r.progress(1, 1) // how many steps the solver took is not public
@@ -143,7 +143,7 @@ func (c ObjectivePerturbationConfig) validate() error {
 type objective struct {
 	trained    losses.Loss
 	shape      Shape
-	typical    typical
+	typical    estimate.Typical
 	clip       float64 // bound on a row's gradient norm
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
@@ -157,10 +157,10 @@ const clipped = 0.8
 // for its default.
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
-	t := typicalOf(p.Loss, typicalRow*s.FeatureBound, typicalLabel*s.LabelBound)
+	t := estimate.TypicalOf(p.Loss, s.FeatureBound, s.LabelBound)
 	o := &objective{trained: estimate.SmoothEverywhere(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
-		o.clip = clipped * t.row * p.Loss.Constants(0, t.label).Slope
+		o.clip = clipped * t.Row * p.Loss.Constants(0, t.Label).Slope
 		if p.Loss.Labels() == losses.Binary {
 			// What is shortened of one class more than of the other moves the mean.
 			o.clip = s.FeatureBound * p.Loss.Constants(0, 0).Slope
@@ -272,13 +272,13 @@ func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) 
 
 // risk is the sum in the comment of ObjectivePerturbation.
 func (o *objective) risk(lambda, sigma float64) float64 {
-	d, r, x := float64(o.shape.Dim), o.typical.row, o.shape.FeatureBound
+	d, r, x := float64(o.shape.Dim), o.typical.Row, o.shape.FeatureBound
 	trace := o.smoothness * (r / x) * (r / x) * float64(o.shape.Rows)
 	if o.trained.Labels() == losses.Binary {
 		trace *= 0.6 // the largest curvature is at score 0
 	}
 	first := trace / (math.Log(d) + 0.58) // over the sum of 1/j
-	spread := lambda*lambda*o.typical.variance/(r*r) + sigma*sigma
+	spread := lambda*lambda*o.typical.Variance/(r*r) + sigma*sigma
 	out := o.outputNoise(lambda, sigma)
 	risk := trace * out * out
 	for j := 1.0; j <= d; {

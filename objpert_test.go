@@ -65,7 +65,7 @@ func TestObjectivePerturbationBudget(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %v: %v", name, b, err)
 			}
-			if r := vector.Norm(m.Weights()); math.IsNaN(r) || math.IsInf(r, 0) {
+			if r := vector.Norm(m.Weights()[0]); math.IsNaN(r) || math.IsInf(r, 0) {
 				t.Errorf("%s, %v: weights of norm %g", name, b, r)
 			}
 		}
@@ -85,8 +85,8 @@ func TestObjectivePerturbationMinimises(t *testing.T) {
 			continue
 		}
 		want, _ := minimiser(t, d, estimate.Smoothed(loss, 3, 2), 1e3, 20.0/2000)
-		if dist := floats.Distance(m.Weights(), want, 2); dist > 0.25 {
-			t.Errorf("%s: weights %v, minimiser %v", loss.Name(), m.Weights(), want)
+		if dist := floats.Distance(m.Weights()[0], want, 2); dist > 0.25 {
+			t.Errorf("%s: weights %v, minimiser %v", loss.Name(), m.Weights()[0], want)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func ExampleObjectivePerturbation() {
 		fmt.Println(err)
 		return
 	}
-	w := model.Weights()
+	w := model.Weights()[0]
 	fmt.Println("signs of the weights:", w[0] > 0, w[1] > 0)
 	// Output:
 	// signs of the weights: true false
@@ -223,7 +223,7 @@ func TestObjectivePerturbationHugeBudgets(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%T, %v: %v", l, b, err)
 			}
-			if w := m.Weights(); math.Abs(w[0]-truth) > 0.2 || math.Abs(w[1]) > 0.5 || math.Abs(w[2]) > 1 {
+			if w := m.Weights()[0]; math.Abs(w[0]-truth) > 0.2 || math.Abs(w[1]) > 0.5 || math.Abs(w[2]) > 1 {
 				t.Errorf("%T, %v: weights %v", l, b, w)
 			}
 		}

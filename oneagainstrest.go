@@ -8,14 +8,12 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/losses"
 )
 
-// OneAgainstRestConfig configures [OneAgainstRest].
+var _ Learner = OneAgainstRestConfig{}
+
+// OneAgainstRestConfig configures [OneAgainstRest]; it is the Learner.
 type OneAgainstRestConfig struct {
-	// Classes is how many there are, from 2 to 1000: labels are 0 to Classes−1. It is public.
-	// Of a table it is the number of the label's levels.
-	Classes int `json:"classes"`
 	// Learner trains the model of each class; nil takes [AutoConfig].
 	Learner Learner `json:"learner"`
 }
@@ -25,9 +23,8 @@ type OneAgainstRestConfig struct {
 // probabilities are the models' own, over their sum; its predicted class is that of the
 // largest score. [Softmax] has less noise and estimates better, but for its one loss.
 //
-// Errors are those of [OneAgainstRestConfig.Ledger], and of labels that aren't classes 0 to
-// K−1 ([ErrLabel]), before anything is released; a run that stops later has an [Interrupted].
-// [Offsets] are refused.
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run]. [Offsets] are refused.
 //
 // # Privacy
 //
@@ -40,110 +37,79 @@ type OneAgainstRestConfig struct {
 // # Parameters
 //
 // K trainings, on labels that each take O(n) numbers.
-func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg OneAgainstRestConfig, env *Env) (*ClassModel, error) {
-	if err := d.whole(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.suitsClasses("OneAgainstRestConfig.Classes", cfg.Classes); err != nil {
-		return nil, err
-	}
-	o, err := cfg.plan(d.Shape(), p, b)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.child.takes(d.data.Against(0)); err != nil {
-		return nil, err
-	}
-	if _, err := d.data.Classes(ctx, cfg.Classes); err != nil {
-		return nil, err
-	}
-	ledger := env.mark(o.ledger, d)
-	allow, err := env.allow(o.schedule, d, ledger, o.child.Learner, p.Loss.Name(), o.child.Problem.Radius)
-	if err != nil {
-		return nil, err
-	}
-	weights, err := o.train(&run{ctx: ctx, levels: d.levels()}, d.data, allow, env.progress)
-	if err != nil {
-		return nil, stopped(allow, ledger, err)
-	}
-	return newClassModel(weights, d, p.Loss, ledger), nil
+func OneAgainstRest(ctx context.Context, d *Dataset, p Problem, b Budget, cfg OneAgainstRestConfig, env *Env) (*Model, error) {
+	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Ledger is what [OneAgainstRest] would spend on data of the given shape: a dry run. It fails,
-// by an [ArgumentError], where the shape, the problem, the budget or a parameter breaks its
+// Plan plans the trainings of all classes. It fails, by an [ArgumentError], where the problem
+// isn't of several classes, and where the shape, the loss, the budget or a parameter breaks its
 // rule.
-func (c OneAgainstRestConfig) Ledger(s Shape, p Problem, b Budget) (*Ledger, error) {
-	o, err := c.plan(s, p, b)
-	if err != nil {
+func (c OneAgainstRestConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := p.isOfClasses(s); err != nil {
 		return nil, err
-	}
-	return o.ledger, nil
-}
-
-// oneAgainstRest is a planned one.
-type oneAgainstRest struct {
-	classes  int
-	child    *Plan
-	schedule *release.Schedule
-	ledger   *Ledger
-}
-
-func (c OneAgainstRestConfig) plan(s Shape, p Problem, b Budget) (*oneAgainstRest, error) {
-	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
-		return nil, err
-	}
-	if p.Loss.Labels() != losses.Binary {
-		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must have binary labels: of a class, and of the rest")
 	}
 	s, err := s.under(p.Loss)
 	if err != nil {
 		return nil, err
 	}
-	if err := ofClasses("OneAgainstRestConfig.Classes", c.Classes, s); err != nil {
-		return nil, err
-	}
 	if c.Learner == nil {
 		c.Learner = AutoConfig{}
 	}
-	o := &oneAgainstRest{classes: c.Classes}
-	if err = o.compose(c.Learner, s, p, b, b.share(c.Classes)); errors.Is(err, ErrBudget) {
-		err = o.compose(c.Learner, s, p, b, b.shareByMu(c.Classes)) // for a mixture of noises
+	plan, err := c.sharing(s, p, b, b.share(p.Classes))
+	if errors.Is(err, ErrBudget) {
+		plan, err = c.sharing(s, p, b, b.shareByMu(p.Classes)) // for a mixture of noises
 	}
-	return o, err
+	return plan, err
 }
 
-// compose plans a class with a share of the budget, and holds all of them against the whole.
-func (o *oneAgainstRest) compose(l Learner, s Shape, p Problem, b, share Budget) error {
-	var err error
-	if o.child, err = planChild(l, s, p, share); err != nil {
-		return err
+// sharing plans a class with a share of the budget, and holds all of them against the whole.
+func (c OneAgainstRestConfig) sharing(s Shape, p Problem, b, share Budget) (*Plan, error) {
+	child, err := planChild(c.Learner, s, p.against(), share)
+	if err != nil {
+		return nil, err
 	}
-	plans := make([]*release.Schedule, o.classes)
+	plans := make([]*release.Schedule, p.Classes)
 	for k := range plans {
-		plans[k] = o.child.schedule
+		plans[k] = child.schedule
 	}
-	if o.schedule, err = release.Woven(fmt.Sprintf("%d classes, each against the rest", o.classes), plans...); err != nil {
-		return err
+	schedule, err := release.Woven(fmt.Sprintf("%d classes, each against the rest", p.Classes), plans...)
+	if err != nil {
+		return nil, err
 	}
-	o.ledger, err = b.ledger(o.schedule, s)
-	return err
+	p.Radius = child.Problem.Radius
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) (*fitted, error) { return child.eachClass(r, p) })
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, p.Classes*child.Passes
+	plan.Note = child.Note
+	plan.asks.indexes, plan.asks.descent = child.asks.indexes, child.asks.descent
+	return plan, nil
 }
 
-// train returns the weights of each class.
-func (o *oneAgainstRest) train(r *run, data *curator.Data, allow *release.Allowance, progress func(done, total int)) ([][]float64, error) {
-	weights := make([][]float64, o.classes)
-	for k := range weights {
+// eachClass trains each class against the rest. Parties agree to all of that first.
+func (p *Plan) eachClass(r *run, of Problem) (*fitted, error) {
+	f, data := &fitted{loss: of.Loss}, make([]*curator.Data, of.Classes)
+	for k := range data {
+		var err error
+		if data[k], err = p.agreed(r.ctx, r.data.Against(k), of.Classes); err != nil {
+			return nil, err
+		}
+	}
+	for k := range data {
 		if err := check.Cancelled(r.ctx); err != nil {
 			return nil, err
 		}
-		part, err := allow.Part(k)
+		allow, err := r.allow.Part(k)
 		if err != nil {
 			return nil, err
 		}
-		if weights[k], err = o.child.weights(r, data.Against(k), part); err != nil {
+		one, err := p.inside(r, data[k], allow)
+		if err != nil {
 			return nil, err
 		}
-		progress(k+1, o.classes)
+		f.weights = append(f.weights, one.weights[0])
+		r.progress(k+1, of.Classes)
 	}
-	return weights, nil
+	return f, nil
 }

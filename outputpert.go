@@ -86,7 +86,7 @@ func (c OutputPerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, err
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(o.OutputPerturbationConfig, o.shape, p, b, schedule, o.train)
+	plan, err := planScore(o.OutputPerturbationConfig, o.shape, p, b, schedule, o.train)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (o *outputPerturbation) schedule(l losses.Loss, b Budget, own bool) (*relea
 		if err != nil {
 			return nil, err
 		}
-		o.clip = practicalClip(s, Problem{l, o.radius}, mu, true)
+		o.clip = practicalClip(s, Problem{Loss: l, Radius: o.radius}, mu, true)
 		if own && s.Intercept && !s.begun {
 			if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
 				return nil, err
@@ -236,8 +236,8 @@ func (o *outputPerturbation) trainAround(r *run, part func() (*release.Allowance
 		vector.Project(w, o.clip/o.Lambda)
 	}
 	sd := o.sensitivity() * o.noise.perSensitivity()
-	t := typicalOf(o.trained, typicalRow*o.shape.FeatureBound, typicalLabel*o.shape.LabelBound)
-	quiet := 1 - noiseFelt*math.Pow(sd*t.row, 2)/t.variance
+	t := estimate.TypicalOf(o.trained, o.shape.FeatureBound, o.shape.LabelBound)
+	quiet := 1 - noiseFelt*math.Pow(sd*t.Row, 2)/t.Variance
 	floats.Scale(math.Max(estimate.Kept(floats.Dot(w, w), sd*sd, len(w)), quiet), w)
 	floats.Add(w, centre)
 	r.progress(1, 1)

@@ -212,7 +212,7 @@ func TestOutputPerturbationBudgets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := floats.Norm(m.Weights(), 2); r > 2*(1+1e-12) || r == 0 {
+		if r := floats.Norm(m.Weights()[0], 2); r > 2*(1+1e-12) || r == 0 {
 			t.Errorf("%v: norm %g", b, r)
 		}
 		if err := b.covers(m.Ledger()); err != nil {
@@ -240,7 +240,7 @@ func TestOutputPerturbationNoise(t *testing.T) {
 	}
 	const n, dim, runs = 10, 5, 4000
 	d := objData(t, n, dim-1, losses.Logistic{}, Bounds{Feature: 1, Intercept: true})
-	c, p := OutputPerturbationConfig{Lambda: 2}, Problem{losses.Logistic{}, 3}
+	c, p := OutputPerturbationConfig{Lambda: 2}, Problem{Loss: losses.Logistic{}, Radius: 3}
 	want, sensitivity := minimiser(t, d, p.Loss, p.Radius, c.Lambda)
 	src := mechanisms.NewSeededSource(5)
 	means := func(b Budget, power float64) []float64 {
@@ -254,7 +254,7 @@ func TestOutputPerturbationNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, w := range m.weights {
+			for j, w := range m.weights[0] {
 				sums[j] += math.Pow(math.Abs(w-want[j]), power) / runs
 			}
 		}

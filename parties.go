@@ -34,7 +34,7 @@ type Aggregator interface {
 // integers, modulo a power of two, which is what protocols of secure aggregation can add: so a
 // sum is the same whoever holds which rows, to the last bit.
 //
-// It is for [NoisyGD]; other learners ask more and are refused. Each fit tells the parties its plan
+// It is for [NoisyGD], and [OneAgainstRest] of it, whose classes are a fit each; other learners ask more and are refused. Each fit tells the parties its plan
 // first: facts, loss, clip, radius, number of steps, and what these spend. They check their rows and
 // count them, before anything is spent, agree or not (package table/party), and answer the
 // plan's questions alone, in their number, at weights in its ball.

@@ -41,10 +41,11 @@ type Plan struct {
 
 	shape    Shape
 	schedule *release.Schedule
-	train    func(*run) ([]float64, error)
+	train    func(*run) (*fitted, error)
 	// What Run goes by: whoever has a Plan can change the fields above.
-	loss   losses.Loss
-	ledger *Ledger
+	loss    losses.Loss
+	classes int
+	ledger  *Ledger
 	// The weights are a point of norm at most weightBound, plus noise of standard
 	// deviation spread in each coordinate.
 	weightBound, spread float64
@@ -60,7 +61,7 @@ type asks struct {
 	indexes  bool       // whether it reads single columns, so that the rows must lie in memory
 	// descent is what parties are told, where sums of gradients are all that it asks of rows.
 	descent *curator.Descent
-	of      losses.Loss // that these gradients are of
+	of      losses.Loss // that these gradients are of; nil where learners inside ask
 	starts  bool        // whether it begins at a start that a learner around it releases
 }
 
@@ -79,8 +80,6 @@ type run struct {
 	// observe, where it isn't nil, is given what inference finds beside the weights.
 	observe func(*infer.Law)
 	levels  func() [][]int // the columns of each group of levels
-	// thresholds, where it isn't nil, is where thresholds go that were estimated.
-	thresholds *[]float64
 	// start is the centre of the ball, where it was released; nil for 0.
 	start *begun
 }
@@ -88,13 +87,6 @@ type run struct {
 // task is what an engine works with.
 func (r *run) task() estimate.Task {
 	return estimate.Task{Ctx: r.ctx, Data: r.data, Allow: r.allow, Progress: r.progress, Levels: r.levels, Under: r.under}
-}
-
-// found keeps thresholds that were estimated.
-func (r *run) found(theta []float64) {
-	if r.thresholds != nil {
-		*r.thresholds = theta
-	}
 }
 
 // projection is projected data and all that it depends on beside the rows.
@@ -134,12 +126,23 @@ func (r *run) under(loss losses.Loss) (*curator.Sums, error) {
 }
 
 // newPlan holds the schedule against the budget. Every plan is made here.
-func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) ([]float64, error)) (*Plan, error) {
+func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) (*fitted, error)) (*Plan, error) {
 	ledger, err := b.ledger(schedule, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, ledger: ledger, weightBound: p.Radius}, nil
+	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, classes: p.Classes, ledger: ledger, weightBound: p.Radius}, nil
+}
+
+// planScore is newPlan for a learner of one score.
+func planScore(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule, train func(*run) ([]float64, error)) (*Plan, error) {
+	if err := p.oneScore(); err != nil {
+		return nil, err
+	}
+	return newPlan(l, s, p, b, schedule, func(r *run) (*fitted, error) {
+		w, err := train(r)
+		return &fitted{weights: [][]float64{w}, loss: p.Loss}, err
+	})
 }
 
 // after is the bound on the passes of a plan and others, 0 where one isn't known.
@@ -179,13 +182,14 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if err := p.takes(data); err != nil {
 		return nil, err
 	}
+	if p.classes > 0 {
+		_, err := data.Classes(ctx, p.classes)
+		return data, err
+	}
 	if err := data.Check(p.loss); err != nil {
 		return nil, err
 	}
-	if err := takesLevels(ctx, data, p.loss); err != nil {
-		return nil, err
-	}
-	return data, nil
+	return data, takesLevels(ctx, data, p.loss)
 }
 
 // observed runs and hands what inference finds to observe.
@@ -195,24 +199,29 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	ledger := env.mark(p.ledger, d)
-	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.Problem.Radius)
+	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.classes, p.Problem.Radius)
 	if err != nil {
 		return nil, err
 	}
-	loss, found := p.loss, []float64(nil)
-	if p.asks.descent != nil {
-		if data, err = data.Agree(ctx, p.asks.of, *p.asks.descent); err != nil {
-			return nil, stopped(allow, ledger, err)
-		}
+	if data, err = p.agreed(ctx, data, 0); err != nil {
+		return nil, stopped(allow, ledger, err)
 	}
-	w, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), thresholds: &found})
+	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels()})
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
-	if found != nil {
-		loss = losses.Ordinal{Thresholds: found}
+	return newModel(Problem{Classes: p.classes}.response(f), f.weights, d, ledger), nil
+}
+
+// agreed are data whose parties, if several hold them, have agreed to the plan, of one of so
+// many classes or of labels as they are (0).
+func (p *Plan) agreed(ctx context.Context, d *curator.Data, classes int) (*curator.Data, error) {
+	if p.asks.of == nil {
+		return d, nil
 	}
-	return newModel(w, d, loss, ledger), nil
+	told := *p.asks.descent
+	told.Classes = classes
+	return d.Agree(ctx, p.asks.of, told)
 }
 
 // takes refuses data that the plan isn't for; by public facts.
@@ -247,9 +256,9 @@ func (s Shape) fits(d *curator.Data) error {
 	return nil
 }
 
-// weights runs a plan inside another one, on the data and with the allowance that
+// inside runs a plan inside another one, on the data and with the allowance that
 // this makes for it.
-func (p *Plan) weights(r *run, d *curator.Data, allow *release.Allowance) ([]float64, error) {
+func (p *Plan) inside(r *run, d *curator.Data, allow *release.Allowance) (*fitted, error) {
 	if err := p.takes(d); err != nil {
 		return nil, err
 	}
@@ -265,7 +274,7 @@ func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *E
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.suits(p.Loss); err != nil {
+	if err := d.suits(p); err != nil {
 		return nil, err
 	}
 	plan, err := l.Plan(d.Shape(), p, b)
@@ -292,8 +301,8 @@ func planChild(l Learner, s Shape, p Problem, b Budget) (*Plan, error) {
 	if plan.shape != s {
 		return nil, check.Fail(ErrShape, "learner's plan", plan.shape, "must be for the shape that was asked for")
 	}
-	if plan.loss.Labels() != p.Loss.Labels() {
-		return nil, check.Fail(ErrConfig, "learner's plan", plan.loss.Name(), "must have labels of the kind that was asked for")
+	if plan.loss.Labels() != p.Loss.Labels() || plan.classes != p.Classes {
+		return nil, check.Fail(ErrConfig, "learner's plan", plan.loss.Name(), "must have labels of the kind that was asked for, and as many classes")
 	}
 	return plan, b.covers(plan.schedule.Ledger())
 }

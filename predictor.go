@@ -148,8 +148,8 @@ func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg Pred
 	return plan.Run(ctx, d, env)
 }
 
-// Answer answers a query x, a row of raw features with a number for each column: by a class
-// 0 or 1, a mean or a score, as the configuration says. Its error is [ErrSpent] once the
+// Answer answers a query x, a row of raw features with a number for each column: by a class,
+// a mean or a score, as the configuration says. Its error is [ErrSpent] once the
 // budget is spent, and about x or ctx otherwise.
 func (p *Predictor) Answer(ctx context.Context, x []float64) (float64, error) {
 	if err := p.usable(); err != nil {
@@ -276,6 +276,12 @@ func checkQueries(config string, queries int) error {
 		return check.Fail(ErrConfig, config+".Queries", queries, "must be at least 1")
 	}
 	return nil
+}
+
+// castClass releases the choice of a class by votes.
+func castClass(a *release.Allowance, votes release.Answer) (float64, error) {
+	k, err := a.Select(votes)
+	return float64(k), err
 }
 
 // castVote releases a margin as the class 0 or 1.

@@ -50,6 +50,9 @@ type AverageConfig struct {
 // Plan calibrates the noise of the means. It fails, by an [ArgumentError], where the shape,
 // the problem, the budget or a parameter breaks its rule.
 func (c AverageConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
+	if err := p.oneScore(); err != nil {
+		return nil, err
+	}
 	s, p, err := planQueries("AverageConfig", c.Queries, s, p, farScore)
 	if err != nil {
 		return nil, err

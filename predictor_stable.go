@@ -88,6 +88,9 @@ type scores struct {
 
 // planScores checks what these predictors are asked for and calibrates the noise.
 func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scores, error) {
+	if err := p.oneScore(); err != nil {
+		return nil, err
+	}
 	s, p, err := planQueries(config, queries, s, p, nearScore)
 	if err != nil {
 		return nil, err
@@ -122,5 +125,5 @@ func (x *scores) train(r *run, fit func(*curator.Sums) (curator.Point, error)) (
 func (x *scores) finish(score float64) float64 {
 	loss := x.problem.Loss
 	score = math.Max(-x.limit, math.Min(x.limit, score)) + x.shape.shift(loss.Labels())
-	return responseTo(loss).prediction(score)
+	return x.problem.response(&fitted{loss: loss}).prediction(score)
 }

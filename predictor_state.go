@@ -26,8 +26,9 @@ type predictorFacts struct {
 	StepSize float64 `json:"step_size,omitempty"`
 	Limit    int     `json:"limit,omitempty"`
 
-	Loss   string  `json:"loss,omitempty"`
-	Radius float64 `json:"radius,omitempty"`
+	Loss    string  `json:"loss,omitempty"`
+	Classes int     `json:"classes,omitempty"`
+	Radius  float64 `json:"radius,omitempty"`
 
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
@@ -51,7 +52,7 @@ type predictorFacts struct {
 func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 	f.Unit = s.unit()
 	if p.Loss != nil {
-		f.Loss, f.Radius = p.Loss.Name(), p.Radius
+		f.Loss, f.Classes, f.Radius = p.Loss.Name(), p.Classes, p.Radius
 	}
 	f.Epsilon, f.Delta, f.Mu = b.epsilon, b.delta, b.mu
 	if b.group > 1 {

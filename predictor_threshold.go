@@ -98,8 +98,8 @@ func (c ThresholdConfig) check(s Shape, p Problem) error {
 	if p.Radius != 0 {
 		return check.Fail(ErrConfig, "Problem.Radius", p.Radius, "must be 0, as a walk has no weights")
 	}
-	if p.Loss == nil {
-		return nil
+	if err := p.oneScore(); err != nil || p.Loss == nil {
+		return err
 	}
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return err

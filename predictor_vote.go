@@ -16,15 +16,18 @@ var _ PredictorConfig = VoteConfig{}
 // VoteConfig makes a Predictor that trains r classifiers on disjoint parts of the
 // rows, without noise, and answers a query by a noisy majority of their classes
 // [DF18, Theorem 4.1]: with the margin v = Σ(2f_i(x) − 1), f_i(x) the class 0 or 1,
-// the answer is 1 with probability e^{εv/2}/(1 + e^{εv/2}) and 0 otherwise.
+// the answer is 1 with probability e^{εv/2}/(1 + e^{εv/2}) and 0 otherwise. Of several
+// classes ([Problem].Classes) each part trains a score for each, votes for the class of the
+// largest, and class k is the answer with a probability in proportion to e^{εv_k/2}, v_k being its
+// votes.
 //
 // # Privacy
 //
 // Replace-one. The parts are split by a permutation that depends on Seed and the
 // number of rows only, so that a row is in one part, whichever rows there are. A
 // part's classifier is a function of its rows: it may change in any way, and v by
-// at most 2, whatever the training does. An answer is ε-DP and ε-bounded-range
-// ([mechanisms.Vote]); Queries of them compose to at most the budget, by the sum of
+// at most 2, whatever the training does, and each v_k by at most 1. An answer is ε-DP and
+// ε-bounded-range ([mechanisms.Vote], [mechanisms.Exponential]); Queries of them compose to at most the budget, by the sum of
 // all ε, by Gaussian DP or numerically, whichever allows the largest ε.
 //
 // # Parameters
@@ -33,7 +36,7 @@ var _ PredictorConfig = VoteConfig{}
 // with probability at most α if each classifier errs with at most α/4, over random
 // queries. On real data classes overlap: there answers are as good as those of a
 // classifier that saw n/r rows. Training costs r minimisations on n/r rows each
-// and takes r·d numbers, an answer O(r·d).
+// and takes r·d numbers, an answer O(r·d); K times that for K classes.
 type VoteConfig struct {
 	// Queries is the number of answers that the budget is for.
 	Queries int `json:"queries"`
@@ -75,12 +78,8 @@ func (c VoteConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 		return nil, err
 	}
 	c.Parts, c.Lambda = x.parts, x.lambda
-	schedule, err := release.Vote(fmt.Sprintf("votes of %d models, split by seed %d", c.Parts, c.Seed), vote.Epsilon, c.Queries)
-	if err != nil {
-		return nil, err
-	}
-	return newPredictorPlan(c, s, p, b, service{
-		schedule: schedule, cache: c.Cache, release: castVote,
+	of := service{
+		cache: c.Cache, release: castVote,
 		facts: predictorFacts{Kind: "vote", Queries: c.Queries, AnswerEpsilon: vote.Epsilon, Parts: c.Parts, Seed: c.Seed, Lambda: c.Lambda},
 		train: func(r *run) (question, error) {
 			e, err := x.train(r)
@@ -89,7 +88,22 @@ func (c VoteConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 			}
 			return e.Margin, nil
 		},
-	})
+	}
+	by := release.Vote
+	if p.Classes > 0 {
+		by, of.release = release.Plurality, castClass
+		of.train = func(r *run) (question, error) {
+			e, err := r.data.ClassEnsemble(r.ctx, x.trained, p.Classes, x.parts, x.seed, x.radius, x.lambda, r.progress)
+			if err != nil {
+				return nil, err
+			}
+			return e.Votes, nil
+		}
+	}
+	if of.schedule, err = by(fmt.Sprintf("votes of %d models, split by seed %d", c.Parts, c.Seed), vote.Epsilon, c.Queries); err != nil {
+		return nil, err
+	}
+	return newPredictorPlan(c, s, p, b, of)
 }
 
 // partition is how models are trained on disjoint parts of the rows.

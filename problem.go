@@ -120,6 +120,12 @@ const mostOffset = check.MaxOffset
 type Problem struct {
 	// Loss says what labels are, and what their scores mean. It must be given.
 	Loss losses.Loss
+	// Classes is K, from 2 to 1000, where labels are one of K classes, 0 to K−1: a score each tells
+	// its rows from all others, and Loss, whose labels are binary, is that of one class against
+	// the rest. [Auto], [Softmax] and [OneAgainstRest] train such models, also inside [GridSearch],
+	// [Boost] and [JL]; 0 is for labels as the loss has them. It is public; of a table it is the number of the
+	// label's levels.
+	Classes int
 	// Radius of the ball; 0 takes the default, at which rows at the feature bound
 	// have scores up to ±100 for binary losses and, around the middle of the labels'
 	// range, ±4Y for real labels, Y being half its width: rows are often much shorter
@@ -140,6 +146,9 @@ func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 		return p, err
 	}
 	if err := thresholdsGiven(p.Loss); err != nil {
+		return p, err
+	}
+	if err := p.severalClasses(s); err != nil {
 		return p, err
 	}
 	if p.Loss.Labels().FromZero() && s.LabelCentre != 0 { // see under
@@ -191,16 +200,51 @@ func estimates(l losses.Loss) bool {
 	return ok && o.Estimated()
 }
 
-// ofClasses refuses a number of classes, and data that aren't for classes: scores of all of
-// them may have a number added without effect, so that offsets say nothing.
-func ofClasses(param string, classes int, s Shape) error {
-	if classes < 2 || classes > maxClasses {
-		return check.Fail(ErrConfig, param, classes, fmt.Sprintf("must lie between 2 and %d", maxClasses))
-	}
-	if s.largestOffset() != 0 {
+// severalClasses refuses classes of which there are too few or too many, another loss than one
+// against the rest, and offsets: scores of all classes may have a number added without effect.
+func (p Problem) severalClasses(s Shape) error {
+	switch {
+	case p.Classes == 0:
+		return nil
+	case p.Classes < 2 || p.Classes > maxClasses:
+		return check.Fail(ErrConfig, "Problem.Classes", p.Classes, fmt.Sprintf("must lie between 2 and %d, or be 0 for a loss of one score", maxClasses))
+	case p.Loss.Labels() != losses.Binary:
+		return check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must have binary labels, of a class and of the rest, where there are Classes")
+	case s.largestOffset() != 0:
 		return check.Fail(ErrConfig, "dataset", nil, "must have no offsets, for several classes: the scores of all of them would move alike")
 	}
 	return nil
+}
+
+// isOfClasses refuses a problem that isn't of several classes.
+func (p Problem) isOfClasses(s Shape) error {
+	if err := check.Valid("Problem.Loss", p.Loss); err != nil {
+		return err
+	}
+	if p.Classes == 0 {
+		return check.Fail(ErrConfig, "Problem.Classes", 0, "must be the number of classes, 2 or more")
+	}
+	return p.severalClasses(s)
+}
+
+// oneScore refuses classes, for who trains one score.
+func (p Problem) oneScore() error {
+	if p.Classes == 0 {
+		return nil
+	}
+	return check.Fail(ErrConfig, "Problem.Classes", p.Classes, "must be 0 for what trains one score; Auto, Softmax and OneAgainstRest train several")
+}
+
+// logistic reports whether softmax is the loss for all classes together.
+func (p Problem) logistic() bool {
+	_, ok := p.Loss.(losses.Logistic)
+	return ok
+}
+
+// against is the problem of one class against the rest.
+func (p Problem) against() Problem {
+	p.Classes = 0
+	return p
 }
 
 // maxClasses limits classes, as a pass takes so many scores of each row.

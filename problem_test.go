@@ -48,7 +48,7 @@ func TestDefaultRadiusIsTheInnerLearners(t *testing.T) {
 		"candidates": GridSearchConfig{Candidates: []Candidate{{Learner: asker{&got}}}},
 	} {
 		for _, r := range []float64{0, 3} {
-			if _, err := l.Plan(s, Problem{losses.Logistic{}, r}, PureDP(1)); err != nil {
+			if _, err := l.Plan(s, Problem{Loss: losses.Logistic{}, Radius: r}, PureDP(1)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if got != r {

@@ -20,14 +20,6 @@ func (m *Model) Encoder() *table.Encoder {
 	return encoderOf(m.facts)
 }
 
-// Encoder returns what [Model.Encoder] does.
-func (m *ClassModel) Encoder() *table.Encoder {
-	if m == nil {
-		return nil
-	}
-	return encoderOf(m.facts)
-}
-
 // Encode turns records, each its columns' texts by name, into rows for [Model.Predict],
 // [Model.Probabilities], [Model.Means] and [Model.Scores]. For a model of a table, the names
 // that it needs are Encoder().Inputs(), and missing values and levels that aren't listed are
@@ -37,23 +29,7 @@ func (m *ClassModel) Encoder() *table.Encoder {
 // no names. An error about a field is a [*table.Error] that names the record, counted from 1,
 // and the column.
 func (m *Model) Encode(records ...map[string]string) (*mat.Dense, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	return encode(m.facts, records)
-}
-
-// Encode turns records into rows for [ClassModel.Predict], [ClassModel.Probabilities] and
-// [ClassModel.Scores], as [Model.Encode] does.
-func (m *ClassModel) Encode(records ...map[string]string) (*mat.Dense, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	return encode(m.facts, records)
-}
-
-func encode(facts Facts, records []map[string]string) (*mat.Dense, error) {
-	e, columns, err := readerOf(facts, len(records))
+	e, columns, err := readerOf(m, len(records))
 	if err != nil {
 		return nil, err
 	}
@@ -63,23 +39,7 @@ func encode(facts Facts, records []map[string]string) (*mat.Dense, error) {
 // EncodeRows is Encode for records whose fields come in the order of a header. It fails as
 // Encode does, and where the header lacks a column or has one twice.
 func (m *Model) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	return encodeRows(m.facts, header, rows)
-}
-
-// EncodeRows is Encode for records whose fields come in the order of a header. It fails as
-// [Model.EncodeRows] does.
-func (m *ClassModel) EncodeRows(header []string, rows ...[]string) (*mat.Dense, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	return encodeRows(m.facts, header, rows)
-}
-
-func encodeRows(facts Facts, header []string, rows [][]string) (*mat.Dense, error) {
-	e, columns, err := readerOf(facts, len(rows))
+	e, columns, err := readerOf(m, len(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +56,15 @@ type reader interface {
 	Bind(header []string) (*table.Binding, error)
 }
 
-// readerOf returns the reader for a number of records, and the columns of its rows.
-func readerOf(facts Facts, records int) (reader, int, error) {
+// readerOf returns that of a number of records, and the columns of its rows.
+func readerOf(m *Model, records int) (reader, int, error) {
+	if err := m.usable(); err != nil {
+		return nil, 0, err
+	}
 	if records == 0 {
 		return nil, 0, check.Fail(ErrShape, "records", records, "must be at least 1")
 	}
-	switch f := facts.(type) {
+	switch f := m.facts.(type) {
 	case tableFacts:
 		return f.encoder, len(f.encoder.Features()), nil
 	case Schema:
@@ -126,23 +89,16 @@ func encoded(columns, records int, encode func(i int, dst []float64) error) (*ma
 }
 
 // Label says what is predicted, such as "readmitted = yes" for the probability of that,
-// or the name of a column of numbers; "class 1" or "label" for a model that was trained
+// or the name of a column of numbers or of several classes; "class 1" or "label" for a model that was trained
 // on a plain matrix.
 func (m *Model) Label() string {
 	switch e := m.Encoder(); {
+	case e != nil && m.response.classes > 0:
+		return e.Label().Column
 	case e != nil:
 		return e.Label().String()
-	case m.usable() == nil && m.response.labels == losses.Binary:
+	case m.usable() == nil && m.response.labels == losses.Binary && m.response.classes == 0:
 		return "class 1"
-	}
-	return "label"
-}
-
-// Label is the name of the column that is predicted; "label" for a model that was trained on a
-// plain matrix.
-func (m *ClassModel) Label() string {
-	if e := m.Encoder(); e != nil {
-		return e.Label().Column
 	}
 	return "label"
 }
@@ -155,66 +111,30 @@ type LevelPrediction struct {
 	Probabilities map[string]float64 `json:"probabilities"`
 }
 
-// Levels are the names of the levels that a model of losses.Ordinal predicts, in their
+// Levels are the names of the classes, or of the levels that a model of losses.Ordinal predicts, in their
 // order: those of the table's schema or, if there are none, 0, 1, …. It is nil for other
 // models.
 func (m *Model) Levels() []string {
-	if m == nil || m.response.thresholds == nil {
+	switch {
+	case m == nil:
 		return nil
+	case m.response.classes > 0:
+		return levelNames(m.facts, m.response.classes)
+	case m.response.thresholds != nil:
+		return levelNames(m.facts, len(m.response.thresholds)+1)
 	}
-	return levelNames(m.facts, len(m.response.thresholds)+1)
+	return nil
 }
 
-// LevelProbabilities returns the probability of each of the K Levels for each row of raw
-// features, n×K; those of a row sum to 1. Only models of losses.Ordinal have them.
-func (m *Model) LevelProbabilities(x mat.Matrix) (*mat.Dense, error) {
-	if err := m.usable(); err != nil {
-		return nil, err
-	}
-	if m.response.thresholds == nil {
-		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "defines no probabilities of levels; losses.Ordinal does")
-	}
-	z, err := m.Scores(x)
-	if err != nil {
-		return nil, err
-	}
-	loss, p := losses.Ordinal{Thresholds: m.response.thresholds}, mat.NewDense(len(z), len(m.response.thresholds)+1, nil)
-	for i, v := range z {
-		p.SetRow(i, loss.Probabilities(v))
-	}
-	return p, nil
-}
-
-// PredictLevels returns what a model of losses.Ordinal says of records, each its columns'
-// texts by name, which it reads as Encode does. Other models have no levels, and fail.
+// PredictLevels returns what a model of several classes, or of losses.Ordinal, says of records,
+// each its columns' texts by name, which it reads as Encode does. Other models have no levels, and fail.
 func (m *Model) PredictLevels(records ...map[string]string) ([]LevelPrediction, error) {
 	x, err := m.Encode(records...)
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.LevelProbabilities(x)
-	if err != nil {
-		return nil, err
-	}
-	return predictLevels(m.Levels(), p), nil
-}
-
-// Levels are the names of the classes, in their order: those of the table's schema or, if
-// there are none, 0, 1, ….
-func (m *ClassModel) Levels() []string {
-	if m.usable() != nil {
-		return nil
-	}
-	return levelNames(m.facts, len(m.weights))
-}
-
-// PredictLevels returns the probability of each class by its name, and the most likely one,
-// for records, each its columns' texts by name, which it reads as Encode does. Where
-// Probabilities has none, it fails.
-func (m *ClassModel) PredictLevels(records ...map[string]string) ([]LevelPrediction, error) {
-	x, err := m.Encode(records...)
-	if err != nil {
-		return nil, err
+	if m.Levels() == nil {
+		return nil, check.Fail(ErrConfig, "loss", m.response.loss, "has no levels; those of several classes and losses.Ordinal have")
 	}
 	p, err := m.Probabilities(x)
 	if err != nil {

@@ -5,30 +5,70 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// response is what a score says of a label, by the loss that a model was trained for.
+// fitted is what training makes: the weights of each score, and what these say of labels.
+type fitted struct {
+	weights [][]float64
+	loss    losses.Loss // with thresholds that were estimated
+	joint   bool        // of several classes: whether a softmax of all scores is what was trained
+}
+
+// response is what scores say of a label, by the loss that a model was trained for.
 type response struct {
 	loss       string
 	labels     losses.Labels
-	link       losses.Link
-	thresholds []float64 // of losses.Ordinal
+	link       losses.Link // empty for softmax
+	thresholds []float64   // of losses.Ordinal
+	classes    int         // where there is a score for each of several, else 0
 }
 
-func responseTo(l losses.Loss) response {
-	r := response{loss: l.Name(), labels: l.Labels(), link: losses.LinkOf(l)}
-	if o, ok := l.(losses.Ordinal); ok {
+// softmax is the loss of several classes together.
+const softmax = "softmax"
+
+// response is that of what was made for the problem.
+func (p Problem) response(f *fitted) response {
+	r := response{loss: f.loss.Name(), labels: f.loss.Labels(), link: losses.LinkOf(f.loss), classes: p.Classes}
+	if o, ok := f.loss.(losses.Ordinal); ok {
 		r.thresholds = slices.Clone(o.Thresholds)
+	}
+	if f.joint {
+		r.loss, r.link = softmax, ""
 	}
 	return r
 }
 
+// joint reports whether the probabilities of classes are those of a softmax.
+func (r response) joint() bool { return r.classes > 0 && r.link == "" }
+
+// probable reports whether labels have probabilities.
+func (r response) probable() bool {
+	return r.joint() || r.thresholds != nil || r.link.Probability()
+}
+
+// against is the loss −log p of a class against the rest, by which probabilities go: nil
+// for softmax.
+func (r response) against() losses.Loss {
+	switch {
+	case r.joint():
+		return nil
+	case r.link == losses.ProbitLink:
+		return losses.Probit{}
+	}
+	return losses.Logistic{}
+}
+
 // kind is the loss's name without thresholds, for people to read.
 func (r response) kind() string {
-	if r.thresholds != nil {
+	switch {
+	case r.thresholds != nil:
 		return "ordinal"
+	case r.classes > 0 && !r.joint():
+		return "one-against-rest " + r.loss
 	}
 	return r.loss
 }
@@ -42,6 +82,28 @@ func (r response) prediction(score float64) float64 {
 		return 0
 	}
 	return r.link.Mean(score)
+}
+
+// probabilities are those of the labels, of classes or levels, at a row's scores.
+func (r response) probabilities(z []float64) []float64 {
+	switch {
+	case r.thresholds != nil:
+		return losses.Ordinal{Thresholds: r.thresholds}.Probabilities(z[0])
+	case r.classes == 0:
+		return []float64{r.link.Mean(-z[0]), r.link.Mean(z[0])}
+	}
+	p, loss := slices.Clone(z), r.against()
+	for k, v := range p {
+		if loss != nil {
+			p[k] = -loss.Value(v, 1)
+		}
+	}
+	top := floats.Max(p)
+	for k, v := range p {
+		p[k] = math.Exp(v - top)
+	}
+	floats.Scale(1/floats.Sum(p), p)
+	return p
 }
 
 // largestMean is the largest count or amount that facts allow, or that a number holds: of a rate,
@@ -64,6 +126,9 @@ func (r response) largestMean(facts Facts, exposed bool) float64 {
 // validate refuses a loss that isn't known, thresholds that aren't the loss's, and levels of a
 // table's label without them.
 func (r response) validate(facts Facts) error {
+	if r.classes > 0 {
+		return r.validateClasses(facts)
+	}
 	if r.loss == "" || !r.labels.Valid() || !r.link.Suits(r.labels) {
 		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", r.loss, r.labels, r.link), "must be known and suit one another")
 	}
@@ -71,10 +136,22 @@ func (r response) validate(facts Facts) error {
 	if r.thresholds != nil && (loss.Validate() != nil || loss.Name() != r.loss || r.labels != losses.Count || r.link != losses.Identity) {
 		return check.Fail(ErrModel, "thresholds", r.thresholds, fmt.Sprintf("must be those of the loss, %q", r.loss))
 	}
-	if f, ok := facts.(tableFacts); ok {
-		if levels := f.encoder.Label().Levels; levels != nil && len(levels) != len(r.thresholds)+1 {
-			return check.Fail(ErrModel, "thresholds", r.thresholds, fmt.Sprintf("must be one less than the label's %d levels", len(levels)))
-		}
+	if levels := levelsOfLabel(facts); levels != nil && len(levels) != len(r.thresholds)+1 {
+		return check.Fail(ErrModel, "thresholds", r.thresholds, fmt.Sprintf("must be one less than the label's %d levels", len(levels)))
+	}
+	return nil
+}
+
+// validateClasses is validate for several classes.
+func (r response) validateClasses(facts Facts) error {
+	if r.joint() && r.loss != softmax || !r.joint() && (r.loss == "" || !r.link.Suits(losses.Binary)) || r.labels != losses.Binary || r.thresholds != nil {
+		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", r.loss, r.labels, r.link), "must be those of a loss with binary labels, or of softmax")
+	}
+	if r.classes > maxClasses {
+		return check.Fail(ErrModel, "weights", r.classes, fmt.Sprintf("must be of 2 to %d classes", maxClasses))
+	}
+	if levels := levelsOfLabel(facts); levels != nil && len(levels) != r.classes {
+		return check.Fail(ErrModel, "weights", r.classes, fmt.Sprintf("must be of the label's %d levels", len(levels)))
 	}
 	return nil
 }

@@ -7,23 +7,20 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
-	"github.com/dpglm/dpglm/losses"
 )
 
-// SoftmaxConfig configures [Softmax].
-type SoftmaxConfig struct {
-	// Classes is how many there are, from 2 to 1000: labels are 0 to Classes−1. It is public.
-	// Of a table it is the number of the label's levels.
-	Classes int `json:"classes"`
-}
+var _ Learner = SoftmaxConfig{}
+
+// SoftmaxConfig has no parameters; it is the Learner of [Softmax].
+type SoftmaxConfig struct{}
 
 // Softmax trains a model of several classes, with probabilities that sum to 1: noisy
 // gradient descent on −log p_y, p_k = e^{z_k}/Σe^{z_j}, in coordinates that are centred and
 // whitened privately, as in [StandardisedGD].
 //
-// Errors are those of [SoftmaxConfig.Ledger], and of labels that aren't classes 0 to K−1
-// ([ErrLabel]), before anything is released; a run that stops later has an [Interrupted].
-// [Offsets] are refused: a number added to the scores of all classes changes no probability.
+// Errors are those of the configuration's Plan, before anything is released, and of
+// [Plan.Run]. [Offsets] are refused: a number added to the scores of all classes changes no
+// probability.
 //
 // # Privacy
 //
@@ -50,56 +47,45 @@ type SoftmaxConfig struct {
 // x is n×d, d at most 1000, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops
 // each; a model has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.
-func Softmax(ctx context.Context, d *Dataset, b Budget, cfg SoftmaxConfig, env *Env) (*ClassModel, error) {
-	if err := d.whole(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.suitsClasses("SoftmaxConfig.Classes", cfg.Classes); err != nil {
-		return nil, err
-	}
-	o, schedule, ledger, err := cfg.plan(d.Shape(), b)
-	if err != nil {
-		return nil, err
-	}
-	classes, err := d.data.Classes(ctx, cfg.Classes)
-	if err != nil {
-		return nil, err
-	}
-	ledger = env.mark(ledger, d)
-	allow, err := env.allow(schedule, d, ledger, cfg)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{ctx: ctx, data: d.data.Against(0), allow: allow, progress: env.progress, levels: d.levels()}
-	weights, err := estimate.FitClasses(o.estimate, r.task(), classes, cfg.Classes)
-	if err != nil {
-		return nil, stopped(allow, ledger, err)
-	}
-	return newClassModel(weights, d, nil, ledger), nil
+func Softmax(ctx context.Context, d *Dataset, p Problem, b Budget, cfg SoftmaxConfig, env *Env) (*Model, error) {
+	return fit(ctx, cfg, d, p, b, env)
 }
 
-// Ledger is what [Softmax] would spend on data of the given shape: a dry run. It fails, by an
-// [ArgumentError], where the shape, the budget or the number of classes breaks its rule.
-func (c SoftmaxConfig) Ledger(s Shape, b Budget) (*Ledger, error) {
-	_, _, ledger, err := c.plan(s, b)
-	return ledger, err
-}
-
-func (c SoftmaxConfig) plan(s Shape, b Budget) (*standardised, *release.Schedule, *Ledger, error) {
-	if err := ofClasses("SoftmaxConfig.Classes", c.Classes, s); err != nil {
-		return nil, nil, nil, err
+// Plan calibrates the pool. It fails, by an [ArgumentError], where the problem isn't of several
+// classes or its loss isn't the logistic one, of which softmax is the form for all classes
+// together, and where the shape or the budget breaks its rule.
+func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := p.isOfClasses(s); err != nil {
+		return nil, err
+	}
+	if !p.logistic() {
+		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Logistic, for softmax; OneAgainstRest takes others")
 	}
 	if s.features() > estimate.MostFeatures {
-		return nil, nil, nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", estimate.MostFeatures))
+		return nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", estimate.MostFeatures))
 	}
-	o, err := newStandardised(s, Problem{Loss: losses.Logistic{}}, b, c.Classes*s.Dim)
+	o, err := newStandardised(s, p.against(), b, p.Classes*s.Dim)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
+	o.estimate.Classes = p.Classes
 	schedule, err := release.Pool("softmax", o.estimate.Mu, o.releases, o.dim)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	ledger, err := b.ledger(schedule, o.shape)
-	return o, schedule, ledger, err
+	p.Radius = o.problem.Radius
+	plan, err := newPlan(c, o.shape, p, b, schedule, func(r *run) (*fitted, error) {
+		classes, err := r.data.Classes(r.ctx, p.Classes)
+		if err != nil {
+			return nil, err
+		}
+		of := *r
+		of.data = r.data.Against(0)
+		weights, err := estimate.FitClasses(o.estimate, of.task(), classes)
+		return &fitted{weights, p.Loss, true}, err
+	})
+	if err == nil {
+		plan.weightBound, plan.Passes, plan.Note = weightRadii*p.Radius, framedPasses, o.note()
+	}
+	return plan, err
 }

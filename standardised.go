@@ -109,10 +109,18 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 		return nil, err
 	}
 	plan, err := o.plan(c, "standardised GD", b, framedPasses, o.train)
-	if x := o.estimate; err == nil && x.Hopeless() {
-		plan.Note = fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
+	if err == nil {
+		plan.Note = o.note()
 	}
 	return plan, err
+}
+
+// note says where no more than the constant model is to be had.
+func (o *standardised) note() string {
+	if x := o.estimate; x.Hopeless() {
+		return fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
+	}
+	return ""
 }
 
 // What a plan says, all of it at most or about.
@@ -140,6 +148,9 @@ type standardised struct {
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
 // given number of coordinates, or those of second moments.
 func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardised, error) {
+	if err := p.oneScore(); err != nil {
+		return nil, err
+	}
 	asked, levels := p.Loss, 0
 	if l, ok := p.Loss.(losses.Ordinal); ok && l.Estimated() && l.Validate() == nil {
 		if s.largestOffset() != 0 {
@@ -190,7 +201,7 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 }
 
 // plan is that of a learner whose releases come from the pool.
-func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) ([]float64, error)) (*Plan, error) {
+func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) (*fitted, error)) (*Plan, error) {
 	schedule, err := release.Pool(label, o.estimate.Mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
@@ -238,13 +249,22 @@ func (o *standardised) checkScales() error {
 }
 
 // train releases what the comment of StandardisedGD lists.
-func (o *standardised) train(r *run) ([]float64, error) {
+func (o *standardised) train(r *run) (*fitted, error) {
 	if o.unknown == 0 {
-		return estimate.Fit(o.estimate, r.task())
+		w, err := estimate.Fit(o.estimate, r.task())
+		return o.fitted(w, nil), err
 	}
 	w, theta, err := o.ordered(r).Fit(r.task())
-	r.found(theta)
-	return w, err
+	return o.fitted(w, theta), err
+}
+
+// fitted is what was made: thresholds are those that were estimated, or nil.
+func (o *standardised) fitted(w, thresholds []float64) *fitted {
+	f := &fitted{weights: [][]float64{w}, loss: o.problem.Loss}
+	if thresholds != nil {
+		f.loss = losses.Ordinal{Thresholds: thresholds}
+	}
+	return f
 }
 
 // ordered is the problem with thresholds to estimate, of which the counts are those of an

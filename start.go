@@ -45,7 +45,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 	if totals {
 		releases = 2
 	}
-	share := startShare(s, l, mu)
+	share := s.facts().StartShare(l, mu)
 	if b.pure {
 		epsilon, err := b.pureEpsilon()
 		if err != nil {
@@ -69,21 +69,6 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		o.totals = nil
 	}
 	return o, o.plan()
-}
-
-// startShare is the mean's part of μ²: where that is enough, one for which it is known to a
-// hundredth of the labels' range.
-func startShare(s Shape, l losses.Loss, mu float64) float64 {
-	scale, most := 1.0, tuning.StartMostShare
-	switch l.Labels() {
-	case losses.Real:
-		scale = tuning.StartReal // as labels vary by less of their range
-	case losses.Count:
-		scale, most = s.LabelBound, tuning.StartMostShareCount
-	case losses.Amount:
-		scale = tuning.AmountRange
-	}
-	return math.Min(math.Max(math.Pow(tuning.StartKnown*scale/(float64(s.Rows)*mu), 2), tuning.StartLeastShare), most)
 }
 
 // plan makes the schedule.
@@ -175,13 +160,6 @@ func (o *start) run(r *run, train func(r *run, part func() (*release.Allowance, 
 	return train(&of, part)
 }
 
-// on releases the start from d, and returns a run on these rows that goes on from there.
-func (o *start) on(r *run, d *curator.Data, allow *release.Allowance) (*run, error) {
-	of := *r
-	of.data = d
-	return &of, o.begin(&of, allow)
-}
-
 // centre are the weights of the constant model.
 func (r *run) centre(dim int) []float64 {
 	c := make([]float64, dim)
@@ -218,8 +196,9 @@ func (o *start) before(r *run, d *curator.Data, allow *release.Allowance) (*run,
 	if err != nil {
 		return nil, nil, err
 	}
-	of, err := o.on(r, d, first)
-	return of, rest, err
+	of := *r
+	of.data = d
+	return &of, rest, o.begin(&of, first)
 }
 
 // The scores of binary losses that default radii reach at the feature bound:
@@ -260,32 +239,6 @@ func regularisation(s Shape, l losses.Loss, radius, noise, clip float64) float64
 		return lipschitz
 	}
 	return smooth
-}
-
-// typical is what accuracy, and nothing else, hopes of the rows.
-type typical struct {
-	row      float64 // norm
-	label    float64 // magnitude
-	variance float64 // of the scores under the best weights
-}
-
-// What rows and labels are taken to measure, over their bounds, until better is
-// known. Where the numbers are from isn't recorded.
-const (
-	typicalRow   = 0.75
-	typicalLabel = 0.25
-)
-
-func typicalOf(l losses.Loss, row, label float64) typical {
-	labels := l.Labels()
-	switch {
-	case labels == losses.Real, labels == losses.Amount && losses.LinkOf(l) == losses.Identity:
-		return typical{row, label, label * label}
-	case labels == losses.Count:
-		return typical{row, math.Max(label, 1), 1}
-	default:
-		return typical{row, 0, 2}
-	}
 }
 
 // lettingGo grows with data and budget, and is 1 where a default clip may begin to.

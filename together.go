@@ -12,7 +12,7 @@ import (
 type trainee struct {
 	next func() (*curator.Question, bool)
 	stop func()
-	w    []float64
+	made *fitted
 	err  error
 }
 
@@ -27,7 +27,7 @@ func (p *Plan) begin(r *run, d *curator.Data, allow *release.Allowance) *trainee
 			}
 			return nil
 		}
-		t.w, t.err = p.weights(&of, d, allow)
+		t.made, t.err = p.inside(&of, d, allow)
 	})
 	return t
 }
@@ -35,13 +35,13 @@ func (p *Plan) begin(r *run, d *curator.Data, allow *release.Allowance) *trainee
 // errStopped ends a trainee when another one failed.
 var errStopped = errors.New("training stopped")
 
-// together trains plans on the same rows, each with its allowance, and returns their
-// weights. They take turns: each goes on to its next question for a sum over rows, and when
+// together trains plans on the same rows, each with its allowance, and returns what they
+// make. They take turns: each goes on to its next question for a sum over rows, and when
 // all have asked theirs, these are answered, in one reading where the rows are the same. So
 // one runs at a time, and noise is drawn in an order that depends on the plans alone. An
-// error ends them all. It calls finished when one has its weights.
-func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance, finished func()) ([][]float64, error) {
-	trainees, ws := make([]*trainee, len(plans)), make([][]float64, len(plans))
+// error ends them all. It calls finished when one has ended.
+func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance, finished func()) ([]*fitted, error) {
+	trainees, made := make([]*trainee, len(plans)), make([]*fitted, len(plans))
 	for i, p := range plans {
 		trainees[i] = p.begin(r, d, allow[i])
 		defer trainees[i].stop()
@@ -49,7 +49,7 @@ func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance
 	for left := len(plans); left > 0; {
 		var questions []*curator.Question
 		for i, t := range trainees {
-			if ws[i] != nil {
+			if made[i] != nil {
 				continue
 			}
 			if q, asks := t.next(); asks {
@@ -59,7 +59,7 @@ func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance
 			if t.err != nil {
 				return nil, t.err
 			}
-			ws[i] = t.w
+			made[i] = t.made
 			left--
 			finished()
 		}
@@ -67,7 +67,7 @@ func together(r *run, plans []*Plan, d *curator.Data, allow []*release.Allowance
 			return nil, err
 		}
 	}
-	return ws, nil
+	return made, nil
 }
 
 // mostHeld is how many numbers for each row plans that train together may hold at once,

@@ -148,7 +148,7 @@ func TestAnErrorEndsAll(t *testing.T) {
 		}
 		return err
 	}
-	endless := &Plan{shape: data.Shape(), train: func(r *run) ([]float64, error) {
+	endless := &Plan{shape: data.Shape(), train: func(r *run) (*fitted, error) {
 		for {
 			if err := asks(r); err != nil {
 				ends = append(ends, err)
@@ -156,7 +156,7 @@ func TestAnErrorEndsAll(t *testing.T) {
 			}
 		}
 	}}
-	failing := &Plan{shape: data.Shape(), train: func(r *run) ([]float64, error) {
+	failing := &Plan{shape: data.Shape(), train: func(r *run) (*fitted, error) {
 		for range 3 {
 			if err := asks(r); err != nil {
 				return nil, err

@@ -40,7 +40,7 @@ func TestCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y = nil, nil
-	fit := func(d *dpglm.Dataset, err error) ([]float64, time.Duration) {
+	fit := func(d *dpglm.Dataset, err error) ([][]float64, time.Duration) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestCPU(t *testing.T) {
 	want, here := fit(dpglm.OpenRows(ctx, path, wide))
 	got, there := fit(beam.OpenRows(ctx, path, wide, beam.Options{Runner: prism.Execute, Temp: t.TempDir()}))
 	t.Logf("%d × 50: %v here, %v on Prism: %.2f times", *cpuRows, here-start, there-here, float64(there-here)/float64(here-start))
-	if !slices.Equal(got, want) {
+	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Error("other bits")
 	}
 }

@@ -44,6 +44,6 @@ func ExampleOpenRows() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(data, "make a model of", len(m.Weights()), "weights")
+	fmt.Println(data, "make a model of", len(m.Weights()[0]), "weights")
 	// Output: dpglm.Dataset of 1000 rows × 3 weights make a model of 3 weights
 }

@@ -104,7 +104,7 @@ func TestPrismHasTheSameBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if !slices.Equal(got.Weights(), want.Weights()) {
+		if !slices.EqualFunc(got.Weights(), want.Weights(), slices.Equal) {
 			t.Errorf("%s: %v, want %v", name, got.Weights(), want.Weights())
 		}
 	}

@@ -257,6 +257,7 @@ func TestBadScenarios(t *testing.T) {
 		with func(s *Scenario)
 		want error
 	}{
+		{"Problem.Classes", func(s *Scenario) { s.Problem.Classes = 3 }, dpglm.ErrConfig},
 		{"Problem.Loss", func(s *Scenario) { s.Problem.Loss = nil }, dpglm.ErrConfig},
 		{"Extended.Inner", func(s *Scenario) { s.Problem.Loss = losses.Extended{} }, dpglm.ErrConfig},
 		{"Scenario.Learner", func(s *Scenario) { s.Learner = (*dpglm.AutoConfig)(nil) }, dpglm.ErrConfig},

@@ -122,10 +122,11 @@ func (r *rehearsal) trial(random *rand.Rand, law *truth) (*trial, error) {
 
 // score is that of a model.
 func (t *trial) score(m *dpglm.Model) (score, error) {
-	z, err := m.Scores(t.x)
+	scores, err := m.Scores(t.x)
 	if err != nil {
 		return score{}, err
 	}
+	z := scores.RawMatrix().Data // of the one score
 	if t.offsets != nil {
 		floats.Add(z, t.offsets)
 	}

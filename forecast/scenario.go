@@ -80,7 +80,7 @@ type Scenario struct {
 	Columns int
 	// Rows is n, 1 or more; the number of persons where the table's schema names a person's column.
 	Rows int
-	// Problem is what to minimise.
+	// Problem is what to minimise; several Classes can't be forecast.
 	Problem dpglm.Problem
 	// Learner is what to fit with; nil means AutoConfig. InferConfig forecasts widths, too.
 	Learner dpglm.Learner
@@ -213,6 +213,9 @@ func (s Scenario) rehearsal(ctx context.Context, epsilons ...float64) (*rehearsa
 	}
 	if err := check.Valid("Problem.Loss", s.Problem.Loss); err != nil {
 		return nil, err
+	}
+	if k := s.Problem.Classes; k != 0 {
+		return nil, check.Fail(dpglm.ErrConfig, "Problem.Classes", k, "must be 0: made-up labels have one score")
 	}
 	if s.Learner == nil {
 		s.Learner = dpglm.AutoConfig{}

@@ -10,10 +10,17 @@ const Intercept = "(Intercept)"
 type Coefficient struct {
 	Feature
 	Value float64
+	// Class is that of several whose score it is of; empty where there is one score.
+	Class string
 }
 
-// String returns the name and the value.
-func (c Coefficient) String() string { return fmt.Sprintf("%s %.6g", c.Name, c.Value) }
+// String returns the class, if there are several, the name and the value.
+func (c Coefficient) String() string {
+	if c.Class != "" {
+		return fmt.Sprintf("%s: %s %.6g", c.Class, c.Name, c.Value)
+	}
+	return fmt.Sprintf("%s %.6g", c.Name, c.Value)
+}
 
 // Coefficients is [Encoder.Units] with the features' names, the intercept last. It fails for
 // another number of weights than features.
@@ -24,7 +31,7 @@ func (e *Encoder) Coefficients(weights []float64, intercept float64) ([]Coeffici
 	}
 	out := make([]Coefficient, 0, len(values)+1)
 	for i, f := range e.Features() {
-		out = append(out, Coefficient{f, values[i]})
+		out = append(out, Coefficient{Feature: f, Value: values[i]})
 	}
-	return append(out, Coefficient{Feature{Name: Intercept}, intercept}), nil
+	return append(out, Coefficient{Feature: Feature{Name: Intercept}, Value: intercept}), nil
 }

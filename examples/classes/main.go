@@ -122,18 +122,11 @@ func (c *contest) compare(w io.Writer, epsilon, delta float64, repeat int, rest 
 	var one, many score
 	tuned := make([]score, len(c.settings))
 	for k := range repeat {
-		m, err := c.softmax(budget)
-		if err != nil {
-			return err
-		}
-		if err := c.add(&one, m); err != nil {
+		if err := c.add(&one, dpglm.SoftmaxConfig{}, budget); err != nil {
 			return err
 		}
 		if rest {
-			if m, err = c.againstRest(budget); err != nil {
-				return err
-			}
-			if err := c.add(&many, m); err != nil {
+			if err := c.add(&many, dpglm.OneAgainstRestConfig{}, budget); err != nil {
 				return err
 			}
 		}
@@ -150,28 +143,20 @@ func (c *contest) compare(w io.Writer, epsilon, delta float64, repeat int, rest 
 	return nil
 }
 
-func (c *contest) dataset() (*dpglm.Dataset, error) {
-	return dpglm.NewDataset(c.train.x, c.train.y, dpglm.Bounds{Feature: c.bound, Intercept: true})
-}
-
-func (c *contest) softmax(b dpglm.Budget) (*dpglm.ClassModel, error) {
-	d, err := c.dataset()
+// add trains a model and adds its score on the other rows.
+func (c *contest) add(to *score, l dpglm.Learner, b dpglm.Budget) error {
+	d, err := dpglm.NewDataset(c.train.x, c.train.y, dpglm.Bounds{Feature: c.bound, Intercept: true})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return dpglm.Softmax(context.Background(), d, b, dpglm.SoftmaxConfig{Classes: c.classes}, nil)
-}
-
-func (c *contest) againstRest(b dpglm.Budget) (*dpglm.ClassModel, error) {
-	d, err := c.dataset()
+	plan, err := l.Plan(d.Shape(), dpglm.Problem{Loss: losses.Logistic{}, Classes: c.classes}, b)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return dpglm.OneAgainstRest(context.Background(), d, dpglm.Problem{Loss: losses.Logistic{}}, b, dpglm.OneAgainstRestConfig{Classes: c.classes}, nil)
-}
-
-// add adds a model's score on the other rows.
-func (c *contest) add(to *score, m *dpglm.ClassModel) error {
+	m, err := plan.Run(context.Background(), d, nil)
+	if err != nil {
+		return err
+	}
 	p, err := m.Probabilities(c.test.x)
 	if err != nil {
 		return err

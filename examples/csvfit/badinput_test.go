@@ -136,7 +136,7 @@ func TestBadInput(t *testing.T) {
 		{"directory", []string{"show", "-model", dir}, 1, "it is a directory"},
 		{"missing budget to show", []string{"budget", "-file", filepath.Join(dir, "none.json")}, 1, "-file " + filepath.Join(dir, "none.json") + ": there is no such file"},
 		{"missing budget", fit(good, binary, "-budget", filepath.Join(dir, "none.json")), 1, "-budget " + filepath.Join(dir, "none.json") + ": there is no such file"},
-		{"not a model", []string{"show", "-model", write(t, "m.json", `{"format": "x"}`)}, 1, `must be "dpglm model"`},
+		{"not a model", []string{"show", "-model", write(t, "m.json", `{"format": "x"}`)}, 1, `must be one of ["dpglm model"`},
 		{"a schema as a model", []string{"show", "-model", binary}, 1, "this is a schema; -model wants what csvfit fit -o wrote"},
 		{"a model as a schema", fit(good, model), 1, "this is a model; -schema wants"},
 		{"a table as a model", []string{"predict", "-data", good, "-model", good}, 1, "-model " + good + ": this is no model; -model wants what csvfit fit -o wrote (invalid character"},

@@ -79,22 +79,22 @@ func (b *budget) groups(s dpglm.Shape) string {
 
 // of plans for a shape, with the default δ where none was given, and warns of budgets that
 // are most likely mistakes.
-func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*planned, []string, error) {
+func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpglm.Plan, []string, error) {
 	if b.delta == 0 {
 		b.delta = task.DefaultDelta(s.Rows)
 	}
-	plan, err := b.plan(s, source)
+	plan, err := b.learner.Plan(s, b.problem(source), b.total())
 	if err != nil {
 		return nil, nil, b.asTyped(err)
 	}
 	var warnings []string
-	for _, line := range strings.Split(plan.ledger.String(), "\n") {
+	for _, line := range strings.Split(plan.Ledger.String(), "\n") {
 		if text, ok := strings.CutPrefix(line, "NOTE: "); ok {
 			warnings = append(warnings, text)
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
 		}
 	}
-	for _, text := range []string{b.all(s), b.coarse(s, source), b.unreached(s, source, plan.radius)} {
+	for _, text := range []string{b.all(s), b.coarse(s, source), b.unreached(s, source, plan.Problem.Radius)} {
 		if text != "" {
 			warnings = append(warnings, text)
 			fmt.Fprintf(stderr, "csvfit: WARNING: %s\n", text)
@@ -115,10 +115,18 @@ func (b *budget) asTyped(err error) error {
 // holds reports whether the method holds the weights to a radius.
 func (b *budget) holds() bool {
 	switch b.learner.(type) {
-	case dpglm.InferConfig, dpglm.StandardisedGDConfig, dpglm.AutoConfig: // which is the former
+	case dpglm.InferConfig, dpglm.StandardisedGDConfig, dpglm.SoftmaxConfig, dpglm.OneAgainstRestConfig, dpglm.AutoConfig: // which is one of the others
 		return false
 	}
 	return true
+}
+
+// bound is the radius that holds the weights, 0 where none does.
+func (b *budget) bound(p *dpglm.Plan) float64 {
+	if b.holds() {
+		return p.Problem.Radius
+	}
+	return 0
 }
 
 // checkRadius refuses a radius that the method won't hold the weights to.

@@ -56,16 +56,15 @@ func TestFromHeaderToPredictions(t *testing.T) {
 	if err != nil || len(rows) != 3 || strings.Join(rows[0], ",") != "name,sector,town,age,probability,class" || rows[1][0] != "A;B" || rows[1][5] != "yes" || rows[2][5] != "no" {
 		t.Fatalf("%v: predictions %q", err, rows)
 	}
-	stored, _, err := readModel(model)
+	m, _, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := stored.(*dpglm.Model)
 	x, err := m.Encode(map[string]string{"age": "69", "town": "york", "sector": "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Probabilities(x)
+	p, err := m.Means(x)
 	if got, _ := strconv.ParseFloat(rows[1][4], 64); err != nil || math.Abs(got-p[0]) > 1e-6 {
 		t.Errorf("probability %v in the file, %v (%v) by the library", got, p, err)
 	}
@@ -84,11 +83,10 @@ func TestPredictsFilesOfAnyLength(t *testing.T) {
 	if err != nil || len(read) != rows+1 || read[0][7] != "prediction" {
 		t.Fatalf("%v: %d rows, %q", err, len(read), read[0])
 	}
-	stored, _, err := readModel(model)
+	m, _, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := stored.(*dpglm.Model)
 	for i, row := range read[1:] {
 		x, err := m.EncodeRows(read[0], row)
 		if err != nil {

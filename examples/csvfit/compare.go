@@ -88,9 +88,9 @@ func (b *budget) scores(ctx context.Context, names []string, source *task.Source
 		plan, _, err := b.of(trial.Train.Shape(), source, io.Discard)
 		if err != nil {
 			row.Reason = err.Error()
-		} else if model, _, err := plan.run(ctx, trial.Train, nil); err != nil {
+		} else if model, _, err := b.train(ctx, plan, trial.Train, nil); err != nil {
 			return nil, err
-		} else if row.Metrics, _, err = score(trial, model); err != nil {
+		} else if row.Metrics, err = trial.Score(model); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)

@@ -38,10 +38,7 @@ func canEvaluate(given map[string]bool, share float64) error {
 
 // evaluationLedger is what an evaluation on rows of a shape will spend.
 func (b *budget) evaluationLedger(source *task.Source, held dpglm.Shape) (*dpglm.Ledger, error) {
-	if source.Softmax {
-		return dpglm.EvaluateConfig{}.ClassesLedger(held, len(source.Levels()), b.total())
-	}
-	return dpglm.EvaluateConfig{}.Ledger(held, source.Loss, b.total())
+	return dpglm.EvaluateConfig{}.Ledger(held, b.problem(source), b.total())
 }
 
 // split says of which rows a fit and an evaluation are.
@@ -74,13 +71,7 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 		return nil
 	}
 	env := r.charge.keep(r.env, "evaluation")
-	switch m := r.model.(type) {
-	case *dpglm.ClassModel:
-		r.evaluation, err = dpglm.EvaluateClasses(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
-	case *dpglm.Model:
-		r.evaluation, err = dpglm.Evaluate(ctx, r.held, m, r.total(), dpglm.EvaluateConfig{}, env)
-	}
-	if err != nil {
+	if r.evaluation, err = dpglm.Evaluate(ctx, r.held, r.model, r.total(), dpglm.EvaluateConfig{}, env); err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
 	r.ledger, err = r.together(r.split(), r.ledger, r.evaluation.Ledger)

@@ -82,7 +82,7 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 
 // checkMean refuses a mean that the labels can't have, before the data are read.
 func (e *expected) checkMean(source *task.Source) error {
-	if e.mean == nil || source.Softmax || source.Facts() == nil {
+	if e.mean == nil || source.Classes > 0 || source.Facts() == nil {
 		return nil
 	}
 	s, err := shapeOf(source.Facts(), 1)
@@ -102,7 +102,7 @@ func (e *expected) checkMean(source *task.Source) error {
 // needsMean asks for the mean of counts, which a forecast can't do without.
 func (e *expected) needsMean(given map[string]bool, source *task.Source) error {
 	_, ordinal := source.Loss.(losses.Ordinal)
-	if source.Softmax || ordinal || given["mean"] || !(e.table || e.sought() || given["evaluate"]) || source.Loss.Labels() != losses.Count {
+	if ordinal || given["mean"] || !(e.table || e.sought() || given["evaluate"]) || source.Loss.Labels() != losses.Count {
 		return nil
 	}
 	return task.Usage("-mean is missing: a forecast of counts needs their mean, as far as it is publicly known, as all that is lost depends on it")
@@ -113,7 +113,7 @@ func (e *expected) scenario(b *budget, source *task.Source, rows int) forecast.S
 	if b.delta == 0 {
 		b.delta = task.DefaultDelta(rows)
 	}
-	return forecast.Scenario{Table: source.Facts(), Rows: rows, Problem: dpglm.Problem{Loss: source.Loss, Radius: b.radius},
+	return forecast.Scenario{Table: source.Facts(), Rows: rows, Problem: b.problem(source),
 		Learner: b.learner, Delta: b.delta, Group: b.group, LabelMean: e.mean}
 }
 
@@ -152,7 +152,8 @@ func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, row
 // foreseen is a forecast of an evaluation, or why there is none.
 type foreseen struct {
 	*forecast.Evaluation
-	none string
+	none   string
+	ledger *dpglm.Ledger // of the fit, and the evaluation if there is one
 }
 
 func (f foreseen) String() string {
@@ -162,10 +163,9 @@ func (f foreseen) String() string {
 	return f.Evaluation.String()
 }
 
-// evaluation forecasts that on rows that are held out, if any are, and makes the plan's ledger
-// that of both.
-func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Source, trained dpglm.Shape, held int, p *planned, stderr io.Writer) (f foreseen, err error) {
-	if held == 0 {
+// evaluation forecasts that on rows that are held out, if any are.
+func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Source, trained dpglm.Shape, held int, fit *dpglm.Ledger, stderr io.Writer) (f foreseen, err error) {
+	if f.ledger = fit; held == 0 {
 		return f, nil
 	}
 	shape, err := shapeOf(source.Facts(), held)
@@ -176,15 +176,16 @@ func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Sourc
 	if err != nil {
 		return f, err
 	}
-	if p.ledger, err = b.together(parts{"of disjoint rows", trained.Rows + held}, p.ledger, ledger); err != nil {
+	if f.ledger, err = b.together(parts{"of disjoint rows", trained.Rows + held}, fit, ledger); err != nil {
 		return f, err
 	}
 	if source.Levels() != nil {
-		return foreseen{none: "how wide intervals will be isn't forecast where the label has several levels\n"}, nil
+		f.none = "how wide intervals will be isn't forecast where the label has several levels\n"
+		return f, nil
 	}
 	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(stderr, "fits of made-up rows"))
 	if errors.Is(err, dpglm.ErrShape) { // too many features
-		return foreseen{none: fmt.Sprintf("how wide intervals will be isn't forecast: %v\n", err)}, nil
+		f.none, err = fmt.Sprintf("how wide intervals will be isn't forecast: %v\n", err), nil
 	}
 	return f, err
 }

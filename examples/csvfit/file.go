@@ -93,7 +93,7 @@ func (f *file) discard() {
 }
 
 // readModel reads the model that -model names, and its intervals if the file has them.
-func readModel(path string) (model, *dpglm.Inference, error) {
+func readModel(path string) (*dpglm.Model, *dpglm.Inference, error) {
 	if path == "" {
 		return nil, nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
 	}

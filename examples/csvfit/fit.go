@@ -146,11 +146,11 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	if r.plan, r.warnings, err = o.of(r.shape, o.source, stderr); err != nil {
 		return nil, err
 	}
-	if err := r.plan.check(ctx, r.data); err != nil {
+	if err := r.plan.Check(ctx, r.data); err != nil {
 		return nil, err
 	}
-	r.radius = r.plan.radius
-	if r.planned, err = r.withEvaluation(r.plan.ledger); err != nil {
+	r.radius = r.bound(r.plan)
+	if r.planned, err = r.withEvaluation(r.plan.Ledger); err != nil {
 		return nil, err
 	}
 	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
@@ -182,7 +182,9 @@ func (r *report) release(ctx context.Context, out, page *file) error {
 		return nil
 	}
 	var err error
-	r.private, r.levels, err = score(r.trial, r.model)
+	if r.private, err = r.trial.Score(r.model); err == nil {
+		r.levels, err = r.trial.Levels(r.model)
+	}
 	return err
 }
 
@@ -212,7 +214,7 @@ func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Tr
 // run trains a model, and by -method infer finds intervals with it.
 func (r *report) run(ctx context.Context) (err error) {
 	start := time.Now()
-	if r.model, r.inference, err = r.plan.run(ctx, r.data, r.charge.keep(r.env, "fit")); err != nil {
+	if r.model, r.inference, err = r.train(ctx, r.plan, r.data, r.charge.keep(r.env, "fit")); err != nil {
 		return err
 	}
 	r.ledger, r.seconds = r.model.Ledger(), time.Since(start).Seconds()

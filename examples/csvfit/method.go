@@ -11,15 +11,13 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// These are methods for a label of several levels, which are no dpglm.Learner: their models
-// have a score for each level.
 const (
 	softmax        = "softmax"
 	oneAgainstRest = "oneagainstrest"
 )
 
-// perLevel reports whether a method is such a one.
-func perLevel(method string) bool { return method == softmax || method == oneAgainstRest }
+// perLevel are the methods for a label of several levels whose models have a score for each.
+var perLevel = map[string]dpglm.Learner{softmax: dpglm.SoftmaxConfig{}, oneAgainstRest: dpglm.OneAgainstRestConfig{}}
 
 // ordinal is the loss of levels that ascend.
 const ordinal = "ordinal"
@@ -33,8 +31,7 @@ func methods() []string {
 
 // find looks up the learner of the method.
 func (b *budget) find() (err error) {
-	if perLevel(b.method) {
-		b.learner = nil
+	if b.learner = perLevel[b.method]; b.learner != nil {
 		return nil
 	}
 	if !slices.Contains(task.Methods(), b.method) {
@@ -48,17 +45,18 @@ func (b *budget) find() (err error) {
 // for the label, before the data are read.
 func (b *budget) choose(source *task.Source) error {
 	levels := source.Levels()
-	if source.Softmax && b.method == "auto" {
+	if source.Classes > 0 && b.method == "auto" {
 		b.method = softmax
 	}
+	ofLevels := perLevel[b.method] != nil
 	switch {
-	case perLevel(b.method) && levels == nil:
+	case ofLevels && levels == nil:
 		return task.Usage(`-method %s is for a label of three levels or more: leave out -method, or declare the label as categorical with its "levels"`, b.method)
-	case perLevel(b.method) && !source.Softmax:
+	case ofLevels && source.Classes == 0:
 		return task.Usage("-method %s has a loss of its own: leave out -loss, or -method", b.method)
-	case perLevel(b.method) && b.radius != 0:
+	case ofLevels && b.radius != 0:
 		return task.Usage("-radius %g is for methods of one score: leave it out for %s, which has no bound on weights", b.radius, b.method)
-	case source.Softmax && !perLevel(b.method):
+	case source.Classes > 0 && !ofLevels:
 		return task.Usage(`-method %s is for one score a row, and the label has %d levels: leave out -method or, where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method, len(levels))
 	}
 	return b.find()
@@ -68,7 +66,7 @@ func (b *budget) choose(source *task.Source) error {
 // that are for the label and its loss.
 func (b *budget) compared(names []string, byDefault bool, source *task.Source) ([]string, error) {
 	switch {
-	case byDefault && source.Softmax:
+	case byDefault && source.Classes > 0:
 		names = []string{softmax, oneAgainstRest}
 	case byDefault && source.Levels() != nil:
 		names = append(task.Compared(), softmax, oneAgainstRest)
@@ -76,7 +74,7 @@ func (b *budget) compared(names []string, byDefault bool, source *task.Source) (
 		names = task.Compared()
 	}
 	for i, name := range names {
-		if perLevel(name) && source.Levels() != nil { // beside losses of one score, too
+		if perLevel[name] != nil && source.Levels() != nil { // beside losses of one score, too
 			continue
 		}
 		b.method = name
@@ -88,62 +86,27 @@ func (b *budget) compared(names []string, byDefault bool, source *task.Source) (
 	return names, nil
 }
 
-// planned is what a fit will do: a learner's plan, or that of a method for levels.
-type planned struct {
-	ledger *dpglm.Ledger
-	radius float64 // that holds the weights, 0 where none does
-	note   string
-	check  func(ctx context.Context, d *dpglm.Dataset) error // of what run would refuse
-	run    func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error)
+// problem is what the method minimises.
+func (b *budget) problem(source *task.Source) dpglm.Problem {
+	if perLevel[b.method] != nil { // beside losses of one score, too
+		return dpglm.Problem{Loss: losses.Logistic{}, Classes: len(source.Levels())}
+	}
+	return dpglm.Problem{Loss: source.Loss, Radius: b.radius}
 }
 
-// plan plans for a shape.
-func (b *budget) plan(s dpglm.Shape, source *task.Source) (*planned, error) {
-	if b.method == softmax {
-		cfg := dpglm.SoftmaxConfig{Classes: len(source.Levels())}
-		ledger, err := cfg.Ledger(s, b.total())
-		if err != nil {
-			return nil, err
-		}
-		return &planned{ledger: ledger, check: anyLevels, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
-			m, err := dpglm.Softmax(ctx, d, b.total(), cfg, env)
-			return m, nil, err
-		}}, nil
-	}
-	if b.method == oneAgainstRest {
-		cfg, p := dpglm.OneAgainstRestConfig{Classes: len(source.Levels())}, dpglm.Problem{Loss: losses.Logistic{}}
-		ledger, err := cfg.Ledger(s, p, b.total())
-		if err != nil {
-			return nil, err
-		}
-		return &planned{ledger: ledger, check: anyLevels, run: func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
-			m, err := dpglm.OneAgainstRest(ctx, d, p, b.total(), cfg, env)
-			return m, nil, err
-		}}, nil
-	}
-	p, err := b.learner.Plan(s, dpglm.Problem{Loss: source.Loss, Radius: b.radius}, b.total())
-	if err != nil {
-		return nil, err
-	}
-	learner, radius := b.learner, p.Problem.Radius
-	if !b.holds() {
-		radius = 0
-	}
-	return &planned{p.Ledger, radius, p.Note, p.Check, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (model, *dpglm.Inference, error) {
-		if cfg, ok := learner.(dpglm.InferConfig); ok {
-			found, err := dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
-			if err != nil {
-				return nil, nil, err
-			}
-			return found.Model(), found, nil
-		}
+// train fits as planned and, by -method infer, finds intervals with it.
+func (b *budget) train(ctx context.Context, p *dpglm.Plan, d *dpglm.Dataset, env *dpglm.Env) (*dpglm.Model, *dpglm.Inference, error) {
+	cfg, ok := b.learner.(dpglm.InferConfig)
+	if !ok {
 		m, err := p.Run(ctx, d, env)
 		return m, nil, err
-	}}, nil
+	}
+	found, err := dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.Model(), found, nil
 }
-
-// anyLevels checks nothing: a table's labels are its levels.
-func anyLevels(context.Context, *dpglm.Dataset) error { return nil }
 
 // named names the method with its loss.
 func (b *budget) named(source *task.Source) string {
@@ -164,23 +127,16 @@ func radiusOf(radius float64) string {
 // lossName is the loss's name without thresholds, of softmax the method's.
 func (b *budget) lossName(source *task.Source) string {
 	switch {
-	case b.method == oneAgainstRest:
-		return losses.Logistic{}.Name()
-	case source.Softmax:
+	case b.method == softmax:
 		return softmax
-	case source.Levels() != nil:
+	case source.Classes == 0 && source.Levels() != nil:
 		return ordinal
 	}
 	return source.Loss.Name()
 }
 
 // scores is how many a row has.
-func scores(source *task.Source) int {
-	if source.Softmax {
-		return len(source.Levels())
-	}
-	return 1
-}
+func scores(source *task.Source) int { return max(1, source.Classes) }
 
 // weights counts those of a model.
 func weights(source *task.Source, s dpglm.Shape) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,79 +13,49 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/examples/internal/task"
-	"github.com/dpglm/dpglm/table"
 )
 
-// model is what fit releases: a *dpglm.Model or, by softmax, a *dpglm.ClassModel.
-type model interface {
-	Label() string
-	Levels() []string // of a label that has several
-	Ledger() *dpglm.Ledger
-	Encoder() *table.Encoder
-}
-
 // decode reads a model or, by -method infer, an inference with the model in it.
-func decode(text []byte) (model, *dpglm.Inference, error) {
+func decode(text []byte) (*dpglm.Model, *dpglm.Inference, error) {
 	var file struct {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, nil, err
 	}
-	switch file.Format {
-	case "dpglm inference":
+	if file.Format == "dpglm inference" {
 		found := new(dpglm.Inference)
 		err := json.Unmarshal(text, found)
 		return found.Model(), found, err
-	case "dpglm class model":
-		m := new(dpglm.ClassModel)
-		return m, nil, json.Unmarshal(text, m)
 	}
 	m := new(dpglm.Model)
 	return m, nil, json.Unmarshal(text, m)
 }
 
+// several reports whether a model has a score for each of several classes.
+func several(m *dpglm.Model) bool { return m.Classes() > 0 }
+
 // lossOf is the loss's name without thresholds, of softmax the method's.
-func lossOf(m model) string {
-	several, ok := m.(*dpglm.ClassModel)
+func lossOf(m *dpglm.Model) string {
 	switch {
-	case ok && several.Reference() < 0:
-		return several.Loss() + ", each level against the rest,"
-	case ok:
-		return several.Loss()
-	case m.Levels() != nil:
+	case several(m) && m.Reference() < 0:
+		return m.Loss() + ", each level against the rest,"
+	case !several(m) && m.Levels() != nil:
 		return ordinal
 	}
-	return m.(*dpglm.Model).Loss()
+	return m.Loss()
 }
 
-func linkOf(m model) string {
-	if m, ok := m.(*dpglm.Model); ok {
-		return string(m.Link())
+// linkOf is the link of one score.
+func linkOf(m *dpglm.Model) string {
+	if several(m) {
+		return ""
 	}
-	return ""
-}
-
-// weightsOf are a model's, of each score.
-func weightsOf(m model) [][]float64 {
-	if m, ok := m.(*dpglm.ClassModel); ok {
-		return m.Weights()
-	}
-	return [][]float64{m.(*dpglm.Model).Weights()}
-}
-
-// coefficientLists are a model's: of the one score, or of each class.
-func coefficientLists(m model) (classes []string, lists [][]table.Coefficient, err error) {
-	if m, ok := m.(*dpglm.ClassModel); ok {
-		lists, err := m.Coefficients()
-		return m.Levels(), lists, err
-	}
-	list, err := m.(*dpglm.Model).Coefficients()
-	return []string{""}, [][]table.Coefficient{list}, err
+	return string(m.Link())
 }
 
 // sayOrdinal says what the coefficients of levels that ascend are.
-func sayOrdinal(w io.Writer, m model) error {
+func sayOrdinal(w io.Writer, m *dpglm.Model) error {
 	if lossOf(m) != ordinal {
 		return nil
 	}
@@ -93,12 +64,13 @@ func sayOrdinal(w io.Writer, m model) error {
 }
 
 // printClasses prints coefficients, a column for each class but the reference.
-func printClasses(w io.Writer, m *dpglm.ClassModel) error {
-	lists, err := m.Coefficients()
+func printClasses(w io.Writer, m *dpglm.Model) error {
+	list, err := m.Coefficients()
 	if err != nil {
 		return err
 	}
 	names, reference := m.Levels(), m.Reference()
+	lists := slices.Collect(slices.Chunk(list, len(list)/len(names)))
 	against := "the rest"
 	if reference >= 0 {
 		against = strconv.Quote(names[reference])
@@ -122,15 +94,6 @@ func printClasses(w io.Writer, m *dpglm.ClassModel) error {
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
-}
-
-// score scores a model on the rows that were held out, for the curator.
-func score(trial *task.Trial, m model) ([]metrics.Metric, *task.LevelFigures, error) {
-	if one, ok := m.(*dpglm.Model); ok && m.Levels() == nil {
-		list, err := trial.Score(one)
-		return list, nil, err
-	}
-	return trial.ScoreLevels(m)
 }
 
 // printLevels prints what the private model takes the rows of each level for.

@@ -22,7 +22,7 @@ func explained(l *dpglm.Ledger) string {
 }
 
 // noteModel prints what to know of a model's coefficients.
-func noteModel(w io.Writer, m model) error {
+func noteModel(w io.Writer, m *dpglm.Model) error {
 	var b strings.Builder
 	for _, note := range modelNotes(m) {
 		b.WriteString(note + "\n")
@@ -32,7 +32,7 @@ func noteModel(w io.Writer, m model) error {
 }
 
 // modelNotes say what to know of a model's coefficients: they need no more than the model.
-func modelNotes(m model) (notes []string) {
+func modelNotes(m *dpglm.Model) (notes []string) {
 	if e := m.Encoder(); e != nil {
 		var days []string
 		for _, c := range e.Schema().Columns {
@@ -47,7 +47,7 @@ func modelNotes(m model) (notes []string) {
 			notes = append(notes, "The levels ascend by the schema: -loss ordinal fits one score for all, with less noise and, by -method infer, intervals.")
 		}
 	}
-	if page.Constant(weightsOf(m)...) {
+	if page.Constant(m) {
 		notes = append(notes, fmt.Sprintf("NOTE: the weights of all features are 0: the budget and n suffice for the constant model only. What helps: %s.", helps(m.Ledger().Unit().Of == mechanisms.Person)))
 	}
 	return notes

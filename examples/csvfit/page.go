@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 
-	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/page"
 )
 
@@ -14,19 +13,18 @@ func (r *report) keepPage(f *file) error {
 	if f == nil {
 		return nil
 	}
-	c := page.Content{
+	err := page.Write(f, page.Content{
 		Data:       filepath.Base(r.source.Path),
 		Method:     r.method,
 		Radius:     r.radius,
 		Shape:      r.shape,
+		Model:      r.model,
 		Inference:  r.inference,
 		Evaluation: r.evaluation,
 		Forecast:   r.foreseen,
 		Ledger:     r.ledger,
-	}
-	c.Model, _ = r.model.(*dpglm.Model)
-	c.Classes, _ = r.model.(*dpglm.ClassModel)
-	if err := page.Write(f, c); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	return f.keep()

@@ -51,7 +51,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := errors.Join(b.checkRadius(), e.checkMean(source), e.needsMean(given, source)); err != nil {
 		return err
 	}
-	if source.Softmax && (e.table || e.sought()) {
+	if source.Classes > 0 && (e.table || e.sought()) {
 		return task.Usage(`a forecast is for one score a row, and %s has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method)
 	}
 	if e.sought() {
@@ -69,13 +69,13 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	evaluation, err := e.evaluation(ctx, b, source, shape, held, p, stderr)
+	evaluation, err := e.evaluation(ctx, b, source, shape, held, p.Ledger, stderr)
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
 	note := ""
-	if p.note != "" {
-		note = fmt.Sprintf("%s. What helps: %s", p.note, helps(shape.PersonRows > 0))
+	if p.Note != "" {
+		note = fmt.Sprintf("%s. What helps: %s", p.Note, helps(shape.PersonRows > 0))
 	}
 	made, err := e.around(ctx, b, source, shape.Rows, stderr)
 	if err != nil {
@@ -92,7 +92,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			note += fmt.Sprintf("\nof -rows %d, %d are to evaluate on: figures cost nothing more, as a row is in one part\n%s", *rows, held, evaluation)
 		}
 		_, err := fmt.Fprintf(stdout, "%s, %d %s, %s weights, feature bound %.4g%s\n%s\n%s",
-			b.named(source), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(p.radius), explained(p.ledger), note)
+			b.named(source), shape.Rows, units(shape), weights(source, shape), shape.FeatureBound, radiusOf(b.bound(p)), explained(evaluation.ledger), note)
 		return err
 	}
 	if note != "" {
@@ -113,7 +113,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Forecast     *forecast.Forecast   `json:"forecast,omitempty"`
 		Held         int                  `json:"evaluation_rows,omitempty"`
 		Evaluation   *forecast.Evaluation `json:"evaluation_forecast,omitempty"`
-	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, b.lossName(source), b.method, p.radius, b.epsilon, b.delta, b.group, warnings, p.ledger, made, held, evaluation.Evaluation})
+	}{shape.Rows, scores(source) * shape.Dim, shape.FeatureBound, b.lossName(source), b.method, b.bound(p), b.epsilon, b.delta, b.group, warnings, evaluation.ledger, made, held, evaluation.Evaluation})
 }
 
 // shapeOf is the shape of a data set of so many rows of a schema.

@@ -74,8 +74,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 // predictions writes rows with what a model predicts of them.
 type predictions struct {
-	model
-	one     *dpglm.Model // nil for one of several scores
+	*dpglm.Model
 	w       *csv.Writer
 	names   []string  // of the columns that are added
 	mean    bool      // the first is a probability or another mean
@@ -85,10 +84,9 @@ type predictions struct {
 	warnings  []string  // of what was odd in the file
 }
 
-func newPredictions(any model, w *csv.Writer) *predictions {
-	m, _ := any.(*dpglm.Model)
-	p, e := &predictions{model: any, one: m, w: w, names: []string{"prediction"}}, any.Encoder()
-	if levels := any.Levels(); levels != nil {
+func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
+	p, e := &predictions{Model: m, w: w, names: []string{"prediction"}}, m.Encoder()
+	if levels := m.Levels(); levels != nil {
 		p.names = nil
 		for _, level := range levels {
 			p.names = append(p.names, "probability="+level)
@@ -195,14 +193,11 @@ func remedied(err error) error {
 
 // libsvm predicts for the rows of a LIBSVM file, whose labels don't matter.
 func (p *predictions) libsvm(path string) error {
-	if p.one == nil {
-		return fmt.Errorf("%s: the model of several classes was not trained on a file", path)
-	}
-	bounds, ok := p.one.Facts().(dpglm.Bounds)
+	bounds, ok := p.Facts().(dpglm.Bounds)
 	if !ok {
 		return fmt.Errorf("%s: the model was not trained on a LIBSVM file", path)
 	}
-	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.one.Weights()) - 1, Bound: bounds.Feature,
+	t, err := table.ReadLIBSVMFile(path, table.LIBSVM{Features: len(p.Weights()[0]) - 1, Bound: bounds.Feature,
 		Label: table.Column{Kind: table.Numeric, Range: []float64{-1, 1}}})
 	if err != nil {
 		return err
@@ -225,13 +220,13 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 	if levels := p.Levels(); levels != nil {
 		return p.writeLevels(x, rows, levels)
 	}
-	class, err := p.one.Predict(x)
+	class, err := p.Predict(x)
 	if err != nil {
 		return err
 	}
 	mean := class
 	if p.mean {
-		if mean, err = p.one.Means(x); err != nil {
+		if mean, err = p.Means(x); err != nil {
 			return err
 		}
 	}
@@ -255,7 +250,7 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 // writeLevels is write for a label of several levels: the probability of each, and the most
 // likely one.
 func (p *predictions) writeLevels(x mat.Matrix, rows [][]string, levels []string) error {
-	of, err := task.Probabilities(p.model, x)
+	of, err := p.Probabilities(x)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,12 @@ const curatorNote = "metrics by -test, and times, are computed from raw data: th
 type report struct {
 	*fitting
 	env        *dpglm.Env
-	model      model
+	model      *dpglm.Model
 	inference  *dpglm.Inference  // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
 	data, held *dpglm.Dataset
 	trial      *task.Trial // by -test
-	plan       *planned
+	plan       *dpglm.Plan
 	planned    *dpglm.Ledger // of the fit and the evaluation
 	charge     *charge
 	foreseen   *forecast.Forecast // for the page, by -mean

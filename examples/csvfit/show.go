@@ -25,19 +25,17 @@ type coefficient struct {
 	Value float64  `json:"value"`            // in the columns' own units
 }
 
-func coefficientsOf(m model) ([]coefficient, error) {
-	classes, lists, err := coefficientLists(m)
+func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
+	list, err := m.Coefficients()
 	var out []coefficient
-	for k, list := range lists {
-		for _, c := range list {
-			out = append(out, coefficient{classes[k], c.Name, c.Columns, c.Levels, c.Value})
-		}
+	for _, c := range list {
+		out = append(out, coefficient{c.Class, c.Name, c.Columns, c.Levels, c.Value})
 	}
 	return out, err
 }
 
 // printFound prints coefficients, with intervals if they were found.
-func printFound(w io.Writer, m model, found *dpglm.Inference) error {
+func printFound(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 	if found == nil {
 		return printCoefficients(w, m)
 	}
@@ -71,8 +69,8 @@ func levelTests(found *dpglm.Inference) string {
 	return b.String()
 }
 
-func printCoefficients(w io.Writer, m model) error {
-	if m, ok := m.(*dpglm.ClassModel); ok {
+func printCoefficients(w io.Writer, m *dpglm.Model) error {
+	if several(m) {
 		return printClasses(w, m)
 	}
 	if err := sayOrdinal(w, m); err != nil {
@@ -115,7 +113,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func showJSON(w io.Writer, m model, found *dpglm.Inference) error {
+func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 	coefficients, err := coefficientsOf(m)
 	if err != nil {
 		return err

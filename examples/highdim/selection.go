@@ -129,12 +129,13 @@ func (s selection) row(w io.Writer, name string, l dpglm.Learner, data *dpglm.Da
 		return err
 	}
 	seconds := time.Since(started).Seconds()
-	z, err := m.Scores(x)
+	scores, err := m.Scores(x)
 	if err != nil {
 		return err
 	}
+	z := scores.RawMatrix().Data
 	chosen, right := 0, 0
-	for j, v := range m.Weights()[:s.dim] {
+	for j, v := range m.Weights()[0][:s.dim] {
 		if v != 0 {
 			chosen++
 			if j < informative {

@@ -115,7 +115,7 @@ func visitsOf(patients int, seed uint64) visits {
 }
 
 func (v visits) logLoss(m *dpglm.Model) (float64, error) {
-	p, err := m.Probabilities(v.x)
+	p, err := m.Means(v.x)
 	if err != nil {
 		return 0, err
 	}

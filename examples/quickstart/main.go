@@ -97,6 +97,6 @@ func run(out io.Writer, path string, epsilon float64, env *dpglm.Env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "A man of 16 years of education and 20 of experience, in a city in the west,\nearns more than $600 a week with probability %.2f.\n", p[0])
+	fmt.Fprintf(out, "A man of 16 years of education and 20 of experience, in a city in the west,\nearns more than $600 a week with probability %.2f.\n", p.At(0, 1))
 	return nil
 }

@@ -57,7 +57,7 @@ func accuracies(t *testing.T, seed uint64) (private, nonPrivate, majority float6
 	of := func(scores []float64) float64 {
 		return metrics.Value(metrics.Of(loss, scores, test.Labels()), "accuracy")
 	}
-	return of(scores), of(plain.Scores(baseline.Dense{Dense: test.Dense()})), of(same)
+	return of(scores.RawMatrix().Data), of(plain.Scores(baseline.Dense{Dense: test.Dense()})), of(same)
 }
 
 // docs/MEASURED.md shows private models near the non-private one. Splits and noise are seeded, so

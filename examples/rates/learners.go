@@ -34,7 +34,7 @@ func learn(l dpglm.Learner, in instance, problem dpglm.Problem, budget dpglm.Bud
 	if err != nil {
 		return 0, fmt.Errorf("%v: %w", in, err)
 	}
-	return in.excess(model.Weights()), nil
+	return in.excess(model.Weights()[0]), nil
 }
 
 // unclipped is longer than any gradient. Unlike dpglm.NoClip it has each step read the

@@ -12,19 +12,16 @@ import (
 )
 
 // predictor is the kind of a model's predictions, and how they are made.
-func predictor(m model) (kind string, predict func(x mat.Matrix, exposures []float64) ([]any, error)) {
-	one, ok := m.(*dpglm.Model)
+func predictor(m *dpglm.Model) (kind string, predict func(x mat.Matrix, exposures []float64) ([]any, error)) {
 	switch {
-	case !ok:
-		return "levels", levels(m, m.(*dpglm.ClassModel).Probabilities)
 	case m.Levels() != nil:
-		return "levels", levels(m, one.LevelProbabilities)
-	case one.Link().Probability():
-		return "probability", numbers(one.Means)
-	case one.Encoder().Label().Kind == table.Binary: // a loss without probabilities
-		return "class", numbers(one.Predict)
+		return "levels", levels(m)
+	case m.Link().Probability():
+		return "probability", numbers(m.Means)
+	case m.Encoder().Label().Kind == table.Binary: // a loss without probabilities
+		return "class", numbers(m.Predict)
 	}
-	return "mean", numbers(one.Means)
+	return "mean", numbers(m.Means)
 }
 
 // numbers predicts one for each row, in proportion to its exposure.
@@ -40,10 +37,10 @@ func numbers(predict func(x mat.Matrix) ([]float64, error)) func(x mat.Matrix, e
 }
 
 // levels predicts a probability for each level of the label.
-func levels(m model, probabilities func(x mat.Matrix) (*mat.Dense, error)) func(x mat.Matrix, exposures []float64) ([]any, error) {
+func levels(m *dpglm.Model) func(x mat.Matrix, exposures []float64) ([]any, error) {
 	names := m.Levels()
 	return func(x mat.Matrix, _ []float64) ([]any, error) {
-		p, err := probabilities(x)
+		p, err := m.Probabilities(x)
 		if err != nil {
 			return nil, err
 		}

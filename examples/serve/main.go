@@ -83,17 +83,12 @@ func load(path string) (http.Handler, error) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var m model
-	switch file.Format {
-	case "dpglm inference":
+	m := new(dpglm.Model)
+	if file.Format == "dpglm inference" {
 		found := new(dpglm.Inference)
 		err = json.Unmarshal(text, found)
 		m = found.Model()
-	case "dpglm class model":
-		m = new(dpglm.ClassModel)
-		err = json.Unmarshal(text, m)
-	default:
-		m = new(dpglm.Model)
+	} else {
 		err = json.Unmarshal(text, m)
 	}
 	if err != nil {

@@ -114,7 +114,7 @@ func TestServesAStoredModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := m.Probabilities(x)
+	want, err := m.Means(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func TestRequestsAreSmall(t *testing.T) {
 	}
 	long := `{"age": 50, "ward": "surgery", "notes": "` + strings.Repeat("x", maxBody-100) + `"}`
 	for name, c := range map[string]struct {
-		m      model
+		m      *dpglm.Model
 		body   string
 		status int
 	}{

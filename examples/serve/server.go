@@ -12,17 +12,9 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// model is a *dpglm.Model or, of several classes, a *dpglm.ClassModel.
-type model interface {
-	Label() string
-	Levels() []string
-	Ledger() *dpglm.Ledger
-	Encoder() *table.Encoder
-}
-
 // server answers for one model, which any number of requests may use at the same time.
 type server struct {
-	model
+	*dpglm.Model
 	encoder *table.Encoder
 	schema  table.Schema
 	kind    string // of the predictions
@@ -41,8 +33,8 @@ const (
 	maxReply = 4 << 20
 )
 
-func newServer(m model) http.Handler {
-	s := &server{model: m, encoder: m.Encoder(), schema: m.Encoder().Schema(), slots: make(chan struct{}, maxAtWork)}
+func newServer(m *dpglm.Model) http.Handler {
+	s := &server{Model: m, encoder: m.Encoder(), schema: m.Encoder().Schema(), slots: make(chan struct{}, maxAtWork)}
 	s.kind, s.predict = predictor(m)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /model", s.describe)

@@ -48,6 +48,7 @@ type Problem struct {
 	Asked    losses.Loss // before it was smoothed
 	Mu       float64
 	Fraction float64 // of the pool's μ², whose root Mu has
+	Classes  int     // where all of several have a score; else 0
 }
 
 // Share is the same with a fraction of all μ².
@@ -57,13 +58,17 @@ func (p Problem) Share(fraction float64) Problem {
 	return p
 }
 
-// Least is the n·μ that a model of the features takes.
+// Least is the n·μ that a model of the features takes. Of classes many columns seldom vary in as
+// many directions, and what noise there is in scores the factor takes away.
 func (p Problem) Least() float64 {
 	d := p.Facts.Features()
-	if d > MostFeatures {
+	switch {
+	case p.Classes > 0 && d > tuning.MostWhitened:
+		return tuning.FactorFrom
+	case d > MostFeatures:
 		return tuning.LeastNMuMany
 	}
-	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(d)))
+	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(d*max(1, p.Classes-1))))
 }
 
 // NMu is n·μ, by which noise is measured against sums; as far as public numbers tell.

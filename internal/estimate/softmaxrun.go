@@ -25,8 +25,8 @@ type softmaxing struct {
 	scaled  bool           // whether a factor of the scores is fitted
 }
 
-// FitClasses returns the weights of each of k classes.
-func FitClasses(p Problem, t Task, classes *curator.Classes, k int) ([][]float64, error) {
+// FitClasses returns the weights of each class.
+func FitClasses(p Problem, t Task, classes *curator.Classes) ([][]float64, error) {
 	r, err := Begin(p, t)
 	if err != nil {
 		return nil, err
@@ -37,17 +37,16 @@ func FitClasses(p Problem, t Task, classes *curator.Classes, k int) ([][]float64
 	if r.Clear = tuning.MomentsFrom * math.Sqrt(float64(r.D)); r.D > tuning.MostWhitened {
 		r.Clear *= tuning.ClearClasses
 	}
-	x := &softmaxing{run: r, classes: classes, k: k, scaled: r.NMu() >= tuning.FactorFrom}
-	hopeless := r.NMu() < x.enough()
+	x := &softmaxing{run: r, classes: classes, k: p.Classes, scaled: r.NMu() >= tuning.FactorFrom}
 	share := tuning.RatesShare
-	if hopeless {
+	if r.Hopeless() {
 		share = r.Pool.Left
 	}
 	if err := x.count(share); err != nil {
 		return nil, err
 	}
 	at := x.start()
-	if hopeless {
+	if r.Hopeless() {
 		x.frame = &Frame{run: r, At: curator.Frame{Scale: make([]float64, r.D)}}
 		return x.weights(at), nil
 	}
@@ -118,15 +117,6 @@ func like(p curator.ClassPoint) curator.ClassPoint {
 		q.U[c] = make([]float64, len(p.U[c]))
 	}
 	return q
-}
-
-// enough is the n·μ that a model of the features takes. Many columns seldom vary in as many
-// directions, and what noise there is in scores the factor takes away.
-func (x *softmaxing) enough() float64 {
-	if x.run.D > tuning.MostWhitened {
-		return tuning.FactorFrom
-	}
-	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(x.run.D*(x.k-1))))
 }
 
 // count releases the classes' rates.

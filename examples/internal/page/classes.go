@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/table"
@@ -28,23 +29,23 @@ type classRow struct {
 	Values     []string
 }
 
-func newClassEffects(m *dpglm.ClassModel) (*classEffects, error) {
-	lists, err := m.Coefficients()
+func newClassEffects(m *dpglm.Model) (*classEffects, error) {
+	all, err := m.Coefficients()
 	if err != nil {
 		return nil, err
 	}
 	levels, compared := m.Levels(), m.Reference()
-	v := &classEffects{Constant: Constant(m.Weights()...)}
+	v := &classEffects{Constant: Constant(m)}
 	if compared >= 0 {
 		v.Reference = levels[compared]
 	}
 	var others [][]table.Coefficient
-	for k, list := range lists {
+	for k, list := range slices.Collect(slices.Chunk(all, len(all)/len(levels))) {
 		if k != compared {
 			v.Names, others = append(v.Names, levels[k]), append(others, list)
 		}
 	}
-	sizes := make([]table.Coefficient, len(lists[0])) // of each feature, the largest
+	sizes := make([]table.Coefficient, len(others[0])) // of each feature, the largest
 	for j := range sizes {
 		for _, list := range others {
 			sizes[j].Value = math.Max(sizes[j].Value, math.Abs(list[j].Value))

@@ -48,15 +48,15 @@ func classesOf(t *testing.T, rows int) Content {
 		t.Fatal(err)
 	}
 	env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}
-	m, err := dpglm.Softmax(t.Context(), data, dpglm.ApproxDP(3, 1e-6), dpglm.SoftmaxConfig{Classes: 3}, env)
+	m, err := dpglm.Softmax(t.Context(), data, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.ApproxDP(3, 1e-6), dpglm.SoftmaxConfig{}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.ApproxDP(3, 1e-6), dpglm.EvaluateConfig{}, env)
+	e, err := dpglm.Evaluate(t.Context(), held, m, dpglm.ApproxDP(3, 1e-6), dpglm.EvaluateConfig{}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Classes: m, Evaluation: e, Ledger: m.Ledger()}
+	return Content{Data: "people.csv", Method: "softmax", Shape: data.Shape(), Model: m, Evaluation: e, Ledger: m.Ledger()}
 }
 
 // ordinalOf fits the same rows by one score, with intervals.
@@ -100,10 +100,10 @@ func TestPagesOfLevels(t *testing.T) {
 			t.Errorf("%s: the page should say what coefficients are", name)
 		}
 	}
-	both := classesOf(t, 30)
-	both.Model = ordinalOf(t, 30).Model
-	if err := Write(new(strings.Builder), both); err == nil {
-		t.Error("a page about two models")
+	none := classesOf(t, 30)
+	none.Model = nil
+	if err := Write(new(strings.Builder), none); err == nil {
+		t.Error("a page about no model")
 	}
 }
 
@@ -111,10 +111,11 @@ func TestPagesOfLevels(t *testing.T) {
 // 2 in a range of 10, and per unit.
 func TestCoefficientsOfClasses(t *testing.T) {
 	c := classesOf(t, 3000)
-	lists, err := c.Classes.Coefficients()
+	all, err := c.Model.Coefficients()
 	if err != nil {
 		t.Fatal(err)
 	}
+	lists := slices.Collect(slices.Chunk(all, len(all)/3))
 	page, _ := written(t, c)
 	tables := page.all("table")
 	for k, step := range []float64{2, 1} {

@@ -53,7 +53,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &effects{Note: found.Note(), Scale: scaleOf(m), Constant: Constant(m.Weights())}
+	v := &effects{Note: found.Note(), Scale: scaleOf(m), Constant: Constant(m)}
 	known := make([]dpglm.Coefficient, len(list))
 	if found != nil {
 		v.Level, known = level(found.Confidence()), found.Coefficients()
@@ -80,10 +80,10 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	return v, nil
 }
 
-// Constant reports whether a model, of the weights of each score, predicts the same for all.
-// The last weight of a score is its intercept.
-func Constant(scores ...[]float64) bool {
-	return !slices.ContainsFunc(scores, func(weights []float64) bool {
+// Constant reports whether a model predicts the same for all. The last weight of a score is its
+// intercept.
+func Constant(m *dpglm.Model) bool {
+	return !slices.ContainsFunc(m.Weights(), func(weights []float64) bool {
 		return slices.ContainsFunc(weights[:len(weights)-1], func(v float64) bool { return v != 0 })
 	})
 }

@@ -38,7 +38,7 @@ func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 	if len(e.ROC) > 0 && !slices.Contains(lost, "AUC") {
 		v.ROC = rocChart(e)
 	}
-	v.Calibration, v.Hidden = calibrationChart(e, c.model().Label())
+	v.Calibration, v.Hidden = calibrationChart(e, c.Model.Label())
 	if e.Classes != nil {
 		v.Classes, v.Confusion = classFiguresOf(e), newConfusion(e)
 	}

@@ -29,12 +29,12 @@ func newFacts(c Content, units string) *facts {
 		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
 	}
 	weights := grouped(c.Shape.Dim)
-	if c.Classes != nil {
-		weights = grouped(c.Classes.Classes()) + " × " + weights
+	if k := c.classes(); k > 0 {
+		weights = grouped(k) + " × " + weights
 	}
 	add("weights", weights)
 	add("bound on a row’s norm", significant(c.Shape.FeatureBound, 4))
-	e := c.model().Encoder()
+	e := c.Model.Encoder()
 	if b := c.Shape.LabelBound; b > 0 && (e == nil || e.Label().Levels == nil) {
 		add("range of the label", plain(c.Shape.LabelCentre-b)+" to "+plain(c.Shape.LabelCentre+b))
 	}

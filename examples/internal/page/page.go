@@ -21,7 +21,6 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/mechanisms"
-	"github.com/dpglm/dpglm/table"
 )
 
 // Content is what a page is made of.
@@ -30,9 +29,7 @@ type Content struct {
 	Method string
 	Radius float64     // 0 where there is none
 	Shape  dpglm.Shape // of the rows that were trained on
-	// One of the two, a model of one score or of several classes.
-	Model   *dpglm.Model
-	Classes *dpglm.ClassModel
+	Model  *dpglm.Model
 
 	Inference  *dpglm.Inference  // of the model; nil if it was trained without
 	Evaluation *dpglm.Evaluation // of the model; nil if there was none
@@ -92,10 +89,10 @@ func Write(w io.Writer, c Content) error {
 
 func (c Content) view() (*view, error) {
 	claim, ok := c.Ledger.Claim()
-	if !ok || c.Ledger.Unit() == (mechanisms.Unit{}) || (c.Model == nil) == (c.Classes == nil) || !(claim.Delta > 0) {
+	if !ok || c.Ledger.Unit() == (mechanisms.Unit{}) || c.Model == nil || !(claim.Delta > 0) {
 		return nil, fmt.Errorf("a page is about one model and a ledger of a unit that claims (ε, δ), not about %v", c.Ledger)
 	}
-	m := c.model()
+	m := c.Model
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
 		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
@@ -107,10 +104,10 @@ func (c Content) view() (*view, error) {
 	if v.Guarantee, err = newGuarantee(c.Ledger, claim, m.Encoder()); err != nil {
 		return nil, err
 	}
-	if c.Classes != nil {
-		v.Classes, err = newClassEffects(c.Classes)
+	if c.classes() > 0 {
+		v.Classes, err = newClassEffects(m)
 	} else {
-		v.Effects, err = newEffects(c.Model, c.Inference)
+		v.Effects, err = newEffects(m, c.Inference)
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +115,7 @@ func (c Content) view() (*view, error) {
 	if c.Evaluation != nil {
 		v.Evaluation = newEvaluation(c.Evaluation, c)
 	}
-	v.Foreseeable = c.Classes == nil && c.Model.Levels() == nil
+	v.Foreseeable = m.Levels() == nil
 	if c.Forecast != nil {
 		v.Prediction = newPrediction(c.Forecast, claim.Epsilon, c.loss())
 	}
@@ -156,23 +153,17 @@ func protected(persons bool) string {
 	return "each protected"
 }
 
-// model is what both kinds of models say of themselves.
-func (c Content) model() interface {
-	Label() string
-	Encoder() *table.Encoder
-} {
-	if c.Classes != nil {
-		return c.Classes
+// classes is how many have a score each, 0 for a model of one score.
+func (c Content) classes() int {
+	if k := len(c.Model.Weights()); k > 1 {
+		return k
 	}
-	return c.Model
+	return 0
 }
 
-// loss is the loss's name without thresholds, of several classes softmax.
+// loss is the loss's name without thresholds.
 func (c Content) loss() string {
-	switch {
-	case c.Classes != nil:
-		return c.Classes.Loss()
-	case c.Model.Levels() != nil:
+	if c.classes() == 0 && c.Model.Levels() != nil {
 		return "ordinal"
 	}
 	return c.Model.Loss()
@@ -180,16 +171,15 @@ func (c Content) loss() string {
 
 // kind names the model by its loss.
 func (c Content) kind() string {
-	switch {
-	case c.Classes != nil && c.Classes.Reference() < 0:
-		return fmt.Sprintf("Models of each of %d levels against the rest", c.Classes.Classes())
-	case c.Classes != nil:
-		return fmt.Sprintf("Softmax regression of %d levels", c.Classes.Classes())
+	levels := len(c.Model.Levels())
+	if c.classes() > 0 && c.Model.Reference() < 0 {
+		return fmt.Sprintf("Models of each of %d levels against the rest", levels)
 	}
-	if levels := c.Model.Levels(); levels != nil {
-		return fmt.Sprintf("Ordinal regression (proportional odds) of %d levels", len(levels))
-	}
-	switch loss := c.Model.Loss(); loss {
+	switch loss := c.loss(); loss {
+	case "softmax":
+		return fmt.Sprintf("Softmax regression of %d levels", levels)
+	case "ordinal":
+		return fmt.Sprintf("Ordinal regression (proportional odds) of %d levels", levels)
 	case "logistic":
 		return "Logistic regression"
 	case "probit":

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,7 +12,7 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// resolveLevels chooses the loss for a label of several levels: none, which is softmax's, or
+// resolveLevels chooses the loss for a label of several levels: that of one against the rest, or
 // that of levels that ascend.
 func (s *Source) resolveLevels(label table.Column) error {
 	switch {
@@ -24,7 +23,7 @@ func (s *Source) resolveLevels(label table.Column) error {
 	case s.lossName == "softmax":
 		return Usage("-loss softmax: softmax is a method; leave out -loss, and it is the default for a label of several levels")
 	case s.lossName == "":
-		s.Softmax = true
+		s.Loss, s.Classes = losses.Logistic{}, len(label.Levels)
 		return nil
 	}
 	if _, err := lookUp(lossTable, "loss", s.lossName); err != nil {
@@ -46,21 +45,6 @@ func (s *Source) resolveLevels(label table.Column) error {
 	return err
 }
 
-// LevelModel gives probabilities of levels: a *dpglm.ClassModel or, for levels that ascend, a
-// *dpglm.Model.
-type LevelModel interface{ Levels() []string }
-
-// Probabilities are those of the levels of rows of a matrix.
-func Probabilities(m LevelModel, x mat.Matrix) (*mat.Dense, error) {
-	switch m := m.(type) {
-	case *dpglm.ClassModel:
-		return m.Probabilities(x)
-	case *dpglm.Model:
-		return m.LevelProbabilities(x)
-	}
-	return nil, errors.New("the model has no levels")
-}
-
 // LevelFigures say how well each level of the rows that were held out is told from others.
 type LevelFigures struct {
 	Levels    []string
@@ -68,19 +52,22 @@ type LevelFigures struct {
 	Confusion [][]int   // by the row's level, then the most likely one
 }
 
-// ScoreLevels are a model's metrics and figures of levels on the rows that were held out.
-func (t *Trial) ScoreLevels(m LevelModel) ([]metrics.Metric, *LevelFigures, error) {
-	p, err := Probabilities(m, t.test.Matrix())
-	if err != nil {
-		return nil, nil, err
+// Levels are figures of each level, nil where the label hasn't several.
+func (t *Trial) Levels(m *dpglm.Model) (*LevelFigures, error) {
+	if t.levels == nil {
+		return nil, nil
 	}
-	return metrics.OfLevels(p, t.Held), &LevelFigures{m.Levels(), metrics.LevelAUC(p, t.Held), metrics.Confusion(p, t.Held)}, nil
+	p, err := m.Probabilities(t.test.Matrix())
+	if err != nil {
+		return nil, err
+	}
+	return &LevelFigures{m.Levels(), metrics.LevelAUC(p, t.Held), metrics.Confusion(p, t.Held)}, nil
 }
 
 // nonPrivateLevels scores a model of the same kind that is fitted without privacy.
 func (t *Trial) nonPrivateLevels() ([]metrics.Metric, error) {
-	if t.loss == nil {
-		m, err := baseline.FitClasses(rowsOf(t.train), t.train.Labels(), len(t.levels))
+	if t.classes > 0 {
+		m, err := baseline.FitClasses(rowsOf(t.train), t.train.Labels(), t.classes)
 		if err != nil {
 			return nil, err
 		}

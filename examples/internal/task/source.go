@@ -25,9 +25,10 @@ type Source struct {
 	// Coins order persons in experiments; nil stands for secret ones.
 	Coins mechanisms.Source
 	// TakesLevels is for a program to set, before, that can do labels of several levels.
-	// Softmax says, once resolved, that the label is such a one and no loss of one score
-	// was named: there is no Loss.
-	TakesLevels, Softmax bool
+	TakesLevels bool
+	// Classes is, once resolved, how many levels the label has where no loss of one score was
+	// named: Loss is that of one against the rest.
+	Classes int
 
 	lossName string
 	facts    *table.Schema

@@ -29,8 +29,9 @@ type Trial struct {
 	// Held are the labels that were held out.
 	Held []float64
 
-	loss        losses.Loss // nil for softmax
-	levels      []string    // of the label, if it has several
+	loss        losses.Loss
+	classes     int      // where there is a score for each, else 0
+	levels      []string // of the label, if it has several
 	train, test *table.Table
 }
 
@@ -69,7 +70,7 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, levels: t.Label().Levels, train: t, test: test}, nil
+	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, classes: s.Classes, levels: t.Label().Levels, train: t, test: test}, nil
 }
 
 // holdOut takes out a fraction of the rows by a public seed, or of the persons by secret coins.
@@ -112,11 +113,18 @@ func NoiseSeed(method string, epsilon float64, seed uint64) uint64 {
 
 // Score scores a model on the rows that were held out.
 func (t *Trial) Score(model *dpglm.Model) ([]metrics.Metric, error) {
+	if t.levels != nil {
+		p, err := model.Probabilities(t.test.Matrix())
+		if err != nil {
+			return nil, err
+		}
+		return metrics.OfLevels(p, t.Held), nil
+	}
 	z, err := model.Scores(t.test.Matrix())
 	if err != nil {
 		return nil, err
 	}
-	return t.of(z), nil
+	return t.of(z.RawMatrix().Data), nil
 }
 
 // of are the metrics of scores of the rows that were held out, at an exposure of 1.

@@ -15,13 +15,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/internal/sealed/resealed"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // offModel is a model of the four classes that is off: its scores are a part of the true
 // ones, and shifted. factor 1 is well calibrated but for the shift.
-func offModel(t *testing.T, factor float64) *dpglm.ClassModel {
+func offModel(t *testing.T, factor float64) *dpglm.Model {
 	t.Helper()
 	m := softmaxOf(t, 500, dpglm.GDP(1))
 	weights := m.Weights()
@@ -34,7 +35,7 @@ func offModel(t *testing.T, factor float64) *dpglm.ClassModel {
 }
 
 // withWeights is a model with other weights.
-func withWeights(t *testing.T, m *dpglm.ClassModel, weights [][]float64) *dpglm.ClassModel {
+func withWeights(t *testing.T, m *dpglm.Model, weights [][]float64) *dpglm.Model {
 	t.Helper()
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -48,7 +49,7 @@ func withWeights(t *testing.T, m *dpglm.ClassModel, weights [][]float64) *dpglm.
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := new(dpglm.ClassModel)
+	out := new(dpglm.Model)
 	if err := json.Unmarshal(resealed.JSON(bytes.Replace(text, fields["weights"], others, 1)), out); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func withWeights(t *testing.T, m *dpglm.ClassModel, weights [][]float64) *dpglm.
 
 // classFigures are accuracy, log-loss, Brier score and mean AUC of rows, then rate, recall,
 // precision and AUC of each class, by loops.
-func classFigures(t *testing.T, m *dpglm.ClassModel, x mat.Matrix, y []float64) []float64 {
+func classFigures(t *testing.T, m *dpglm.Model, x mat.Matrix, y []float64) []float64 {
 	t.Helper()
 	p, err := m.Probabilities(x)
 	if err != nil {
@@ -73,8 +74,8 @@ func classFigures(t *testing.T, m *dpglm.ClassModel, x mat.Matrix, y []float64) 
 	for i, c := range y {
 		k := int(c)
 		own[k]++
-		found[predicted[i]]++
-		if predicted[i] == k {
+		found[int(predicted[i])]++
+		if predicted[i] == c {
 			right++
 			both[k]++
 		}
@@ -140,14 +141,14 @@ func figureOfClass(e *dpglm.Evaluation, class, name string) dpglm.Interval {
 	return f.Interval
 }
 
-func evaluateClasses(t *testing.T, n int, seed uint64, m *dpglm.ClassModel, mu float64, more ...dpglm.RowDetail) *dpglm.Evaluation {
+func evaluateClasses(t *testing.T, n int, seed uint64, m *dpglm.Model, mu float64, more ...dpglm.RowDetail) *dpglm.Evaluation {
 	t.Helper()
 	x, y := classified(n, seed)
 	d, err := dpglm.NewDataset(x, y, inBall, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), d, m, dpglm.GDP(mu), dpglm.EvaluateConfig{}, seeded(seed))
+	e, err := dpglm.Evaluate(t.Context(), d, m, dpglm.GDP(mu), dpglm.EvaluateConfig{}, seeded(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,11 +281,11 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	m := offModel(t, 1)
 	x, y := classified(200, 1)
 	d, b := dataset(t, x, y, inBall), dpglm.ApproxDP(1, 1e-6)
-	planned, err := dpglm.EvaluateConfig{}.ClassesLedger(d.Shape(), 4, b)
+	planned, err := dpglm.EvaluateConfig{}.Ledger(d.Shape(), given.OfClasses(logistic, 4), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), d, m, b, dpglm.EvaluateConfig{}, nil)
+	e, err := dpglm.Evaluate(t.Context(), d, m, b, dpglm.EvaluateConfig{}, nil)
 	if err != nil || fmt.Sprint(e.Ledger) != fmt.Sprint(planned) || !e.Ledger.Within(1, 1e-6) {
 		t.Errorf("planned\n%v\nspent\n%v (%v)", planned, e, err)
 	}
@@ -314,14 +315,14 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		d    *dpglm.Dataset
-		m    *dpglm.ClassModel
+		m    *dpglm.Model
 		b    dpglm.Budget
 		cfg  dpglm.EvaluateConfig
 		kind error
 	}{
 		"no data":      {nil, m, b, dpglm.EvaluateConfig{}, dpglm.ErrConfig},
 		"no model":     {d, nil, b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
-		"empty model":  {d, new(dpglm.ClassModel), b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
+		"empty model":  {d, new(dpglm.Model), b, dpglm.EvaluateConfig{}, dpglm.ErrModel},
 		"no budget":    {d, m, dpglm.Budget{}, dpglm.EvaluateConfig{}, dpglm.ErrBudget},
 		"pure":         {d, m, dpglm.PureDP(1), dpglm.EvaluateConfig{}, dpglm.ErrBudget},
 		"level":        {d, m, b, dpglm.EvaluateConfig{Confidence: 1}, dpglm.ErrConfig},
@@ -331,19 +332,19 @@ func TestEvaluateClassesPlansAndRefuses(t *testing.T) {
 		"offsets":      {shifted, m, b, dpglm.EvaluateConfig{}, dpglm.ErrConfig},
 	} {
 		var spent *dpglm.Interrupted
-		if e, err := dpglm.EvaluateClasses(t.Context(), c.d, c.m, c.b, c.cfg, nil); e != nil || !errors.Is(err, c.kind) || errors.As(err, &spent) {
+		if e, err := dpglm.Evaluate(t.Context(), c.d, c.m, c.b, c.cfg, nil); e != nil || !errors.Is(err, c.kind) || errors.As(err, &spent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, classes := range []int{1, 101} {
-		if _, err := (dpglm.EvaluateConfig{}).ClassesLedger(d.Shape(), classes, b); !errors.Is(err, dpglm.ErrConfig) {
+		if _, err := (dpglm.EvaluateConfig{}).Ledger(d.Shape(), given.OfClasses(logistic, classes), b); !errors.Is(err, dpglm.ErrConfig) {
 			t.Errorf("%d classes: %v", classes, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stopped *dpglm.Interrupted
-	_, err = dpglm.EvaluateClasses(ctx, d, m, b, dpglm.EvaluateConfig{}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
+	_, err = dpglm.Evaluate(ctx, d, m, b, dpglm.EvaluateConfig{}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
 	if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || !stopped.Ledger.CallerNoise() {
 		t.Errorf("stopped after the first noise: %v", err)
 	}

@@ -51,7 +51,7 @@ func gradedModel(t *testing.T) *dpglm.Model {
 // area of each level, by loops.
 func levelTruth(t *testing.T, m *dpglm.Model, x mat.Matrix, y []float64) []float64 {
 	t.Helper()
-	p, err := m.LevelProbabilities(x)
+	p, err := m.Probabilities(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 	x, y := graded(100, 4)
 	d := dataset(t, x, y, gradedFacts)
 	cfg := dpglm.EvaluateConfig{}
-	planned, err := cfg.Ledger(d.Shape(), gradedLoss, dpglm.ApproxDP(1, 1e-6))
+	planned, err := cfg.Ledger(d.Shape(), dpglm.Problem{Loss: gradedLoss}, dpglm.ApproxDP(1, 1e-6))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +183,10 @@ func TestEvaluateLevelsRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := cfg.Ledger(d.Shape(), losses.Extended{Inner: gradedLoss, Limit: 9}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "must be the logarithm") {
+	if _, err := cfg.Ledger(d.Shape(), dpglm.Problem{Loss: losses.Extended{Inner: gradedLoss, Limit: 9}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "must be the logarithm") {
 		t.Errorf("as if it were of counts: %v", err)
 	}
-	if _, err := cfg.Ledger(d.Shape(), losses.Ordinal{Thresholds: []float64{2, 1}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) {
+	if _, err := cfg.Ledger(d.Shape(), dpglm.Problem{Loss: losses.Ordinal{Thresholds: []float64{2, 1}}}, dpglm.GDP(1)); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("falling thresholds: %v", err)
 	}
 }

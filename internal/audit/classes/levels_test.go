@@ -66,9 +66,9 @@ func staysData(t testing.TB, schema string, persons int) *dpglm.Dataset {
 	return data
 }
 
-func staysModel(t testing.TB, b dpglm.Budget) *dpglm.ClassModel {
+func staysModel(t testing.TB, b dpglm.Budget) *dpglm.Model {
 	t.Helper()
-	m, err := dpglm.Softmax(t.Context(), staysData(t, outcomes, 5000), b, dpglm.SoftmaxConfig{Classes: 4}, seeded(1))
+	m, err := dpglm.Softmax(t.Context(), staysData(t, outcomes, 5000), dpglm.Problem{Loss: losses.Logistic{}, Classes: 4}, b, dpglm.SoftmaxConfig{}, seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestLevelsOfATable(t *testing.T) {
 		ledger  *dpglm.Ledger
 	}{
 		"softmax": {classes.PredictLevels, classes.Probabilities, classes.Levels(), classes.Ledger()},
-		"ordinal": {ordinal.PredictLevels, ordinal.LevelProbabilities, ordinal.Levels(), ordinal.Ledger()},
+		"ordinal": {ordinal.PredictLevels, ordinal.Probabilities, ordinal.Levels(), ordinal.Ledger()},
 	} {
 		if want := []string{"home", "rehab", "long stay", "died"}; !slices.Equal(m.levels, want) {
 			t.Errorf("%s: levels %q", name, m.levels)
@@ -142,9 +142,9 @@ func TestLevelsOfATable(t *testing.T) {
 // were made with, within five standard errors or so of 10,000 rows.
 func TestCoefficientsOfLevels(t *testing.T) {
 	m := staysModel(t, dpglm.GDP(1000))
-	list, err := m.Coefficients()
-	if err != nil || m.Reference() != 1 || len(list) != 4 {
-		t.Fatalf("%v (%v), reference %d", list, err, m.Reference())
+	list := coefficientsOfClasses(t, m)
+	if m.Reference() != 1 || len(list) != 4 {
+		t.Fatalf("%v, reference %d", list, m.Reference())
 	}
 	record := map[string]string{"age": "70", "ward": "surgery"}
 	p, err := m.PredictLevels(record)
@@ -157,7 +157,7 @@ func TestCoefficientsOfLevels(t *testing.T) {
 			z += map[string]float64{"age": 70, "ward=surgery": 1, tables.Intercept: 1}[c.Name] * c.Value
 		}
 		odds := math.Log(p[0].Probabilities[m.Levels()[k]] / p[0].Probabilities["rehab"])
-		if !(math.Abs(z-odds) < 1e-9) || of[0].Name != "age" || len(of) != 4 {
+		if !(math.Abs(z-odds) < 1e-9) || of[0].Name != "age" || len(of) != 4 || of[2].Class != m.Levels()[k] {
 			t.Errorf("%s: %g by %v, log-odds %g", m.Levels()[k], z, of, odds)
 		}
 	}
@@ -179,13 +179,13 @@ func TestCoefficientsOfLevels(t *testing.T) {
 	}
 }
 
-func coefficientsOfClasses(t *testing.T, m *dpglm.ClassModel) [][]tables.Coefficient {
+func coefficientsOfClasses(t *testing.T, m *dpglm.Model) [][]tables.Coefficient {
 	t.Helper()
 	list, err := m.Coefficients()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return slices.Collect(slices.Chunk(list, len(list)/m.Classes()))
 }
 
 // Stored models say the same of records; levels that contradict schema or loss are refused.
@@ -198,9 +198,9 @@ func TestModelsOfLevelsAsJSON(t *testing.T) {
 		}
 		changes [][2]string
 	}{
-		{classes, new(dpglm.ClassModel), [][2]string{
-			{`"levels":["home","rehab","long stay","died"],"weights"`, `"levels":["home","rehab","died","long stay"],"weights"`},
-			{`"levels":["home","rehab","long stay","died"],"weights"`, `"weights"`},
+		{classes, new(dpglm.Model), [][2]string{
+			{`"levels":["home","rehab","long stay","died"],"sum"`, `"levels":["home","rehab","died","long stay"],"sum"`},
+			{`,"levels":["home","rehab","long stay","died"],"sum"`, `,"sum"`},
 			{`"died"],"reference"`, `"died","lost"],"reference"`},
 			{`"shares":[50,25,15,10]`, `"shares":[50,25,15]`},
 		}},
@@ -246,9 +246,9 @@ func TestLossesThatDontSuitLevels(t *testing.T) {
 		loss losses.Loss
 		says string
 	}{
-		{data, losses.Logistic{}, `"outcome" has 4 levels by the table's schema: use Softmax or, where they ascend, losses.OrdinalFromFractions`},
-		{data, losses.Poisson{}, "use Softmax"},
-		{data, losses.Squared{}, "use Softmax"},
+		{data, losses.Logistic{}, `"outcome" has 4 levels by the table's schema: they are Problem.Classes or, where they ascend, for losses.OrdinalFromFractions`},
+		{data, losses.Poisson{}, "they are Problem.Classes"},
+		{data, losses.Squared{}, "they are Problem.Classes"},
 		{data, losses.Ordinal{Thresholds: []float64{0, 1}}, "must have 3 thresholds for the 4 levels"},
 		{unordered, losses.Ordinal{Thresholds: []float64{0, 1, 2}}, `must say so of "outcome" by "ordered"`},
 	} {
@@ -257,18 +257,18 @@ func TestLossesThatDontSuitLevels(t *testing.T) {
 			t.Errorf("%s: %v", c.loss.Name(), err)
 		}
 	}
-	if _, err := dpglm.Softmax(t.Context(), data, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 5}, nil); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `must be 4, the levels of "outcome"`) {
+	if _, err := dpglm.Softmax(t.Context(), data, dpglm.Problem{Loss: losses.Logistic{}, Classes: 5}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, nil); !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `must be 4, the levels of "outcome"`) {
 		t.Errorf("five classes: %v", err)
 	}
 	m := given.ClinicModel(t)
 	if _, err := m.PredictLevels(map[string]string{"age": "70", "days": "10", "ward": "surgery"}); !errors.Is(err, dpglm.ErrConfig) || m.Levels() != nil {
 		t.Errorf("levels of a model of yes and no: %v", err)
 	}
-	var none *dpglm.ClassModel
+	var none *dpglm.Model
 	_, errEncode := none.Encode(nil)
 	_, errRows := none.EncodeRows(nil)
 	_, errCoefficients := none.Coefficients()
-	_, errOrdinal := new(dpglm.Model).LevelProbabilities(nil)
+	_, errOrdinal := new(dpglm.Model).Probabilities(nil)
 	for _, err := range []error{errEncode, errRows, errCoefficients, errOrdinal} {
 		if !errors.Is(err, dpglm.ErrModel) || none.Levels() != nil || none.Label() != "label" || none.Encoder() != nil {
 			t.Errorf("no model: %v", err)
@@ -285,11 +285,11 @@ func TestEvaluationsNameLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := dpglm.Softmax(t.Context(), train, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 4}, seeded(1))
+	m, err := dpglm.Softmax(t.Context(), train, dpglm.Problem{Loss: losses.Logistic{}, Classes: 4}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dpglm.EvaluateClasses(t.Context(), held, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(2))
+	e, err := dpglm.Evaluate(t.Context(), held, m, dpglm.GDP(1), dpglm.EvaluateConfig{}, seeded(2))
 	if err != nil || len(e.Classes) != 4 || e.Classes[2] != "long stay" || !strings.Contains(e.String(), "class long stay: rate") {
 		t.Errorf("%v (%v)", e, err)
 	}
@@ -298,7 +298,7 @@ func TestEvaluationsNameLevels(t *testing.T) {
 // One model of each level against the rest has coefficients of its own, and the levels' names.
 func TestLevelsAgainstTheRest(t *testing.T) {
 	data := staysData(t, outcomes, 3000)
-	m, err := dpglm.OneAgainstRest(t.Context(), data, logistic, dpglm.GDP(100), dpglm.OneAgainstRestConfig{Classes: 4}, seeded(1))
+	m, err := dpglm.OneAgainstRest(t.Context(), data, given.OfClasses(logistic, 4), dpglm.GDP(100), dpglm.OneAgainstRestConfig{}, seeded(1))
 	if err != nil || m.Reference() != -1 || m.Loss() != "logistic" || staysModel(t, dpglm.GDP(1)).Loss() != "softmax" {
 		t.Fatalf("%v (%v), compared with %d", m, err, m.Reference())
 	}
@@ -311,8 +311,8 @@ func TestLevelsAgainstTheRest(t *testing.T) {
 			t.Errorf("%s: %v, weights %v", m.Levels()[k], of, w)
 		}
 	}
-	_, err = dpglm.OneAgainstRest(t.Context(), data, logistic, dpglm.GDP(1), dpglm.OneAgainstRestConfig{Classes: 3}, nil)
-	if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `OneAgainstRestConfig.Classes = 3 must be 4, the levels of "outcome"`) {
+	_, err = dpglm.OneAgainstRest(t.Context(), data, given.OfClasses(logistic, 3), dpglm.GDP(1), dpglm.OneAgainstRestConfig{}, nil)
+	if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), `Problem.Classes = 3 must be 4, the levels of "outcome"`) {
 		t.Errorf("three classes: %v", err)
 	}
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-func against(t *testing.T, n int, p dpglm.Problem, b dpglm.Budget, l dpglm.Learner, more ...dpglm.RowDetail) *dpglm.ClassModel {
+func against(t *testing.T, n int, p dpglm.Problem, b dpglm.Budget, l dpglm.Learner, more ...dpglm.RowDetail) *dpglm.Model {
 	t.Helper()
 	x, y := classified(n, 1)
 	d, err := dpglm.NewDataset(x, y, inBall, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := dpglm.OneAgainstRest(t.Context(), d, p, b, dpglm.OneAgainstRestConfig{Classes: 4, Learner: l}, seeded(2))
+	m, err := dpglm.OneAgainstRest(t.Context(), d, given.OfClasses(p, 4), b, dpglm.OneAgainstRestConfig{Learner: l}, seeded(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestOneAgainstRestIsTheLearner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(floats.Distance(weights, one.Weights(), math.Inf(1)) < 0.02) {
+		if !(floats.Distance(weights, one.Weights()[0], math.Inf(1)) < 0.02) {
 			t.Errorf("class %d: %.4f, by itself %.4f", k, weights, one.Weights())
 		}
 		if !(math.Abs(m.Ledger().Mu()/2-one.Ledger().Mu()) < 1e-6) {
@@ -136,11 +136,11 @@ func TestOneAgainstRestModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back := new(dpglm.ClassModel)
+		back := new(dpglm.Model)
 		if err := json.Unmarshal(text, back); err != nil || fmt.Sprint(back) != fmt.Sprint(m) || !strings.HasPrefix(fmt.Sprint(m), c.says) {
 			t.Errorf("%v\n%v (%v)", back, m, err)
 		}
-		e, err := dpglm.EvaluateClasses(t.Context(), d, back, dpglm.GDP(300), dpglm.EvaluateConfig{}, seeded(1))
+		e, err := dpglm.Evaluate(t.Context(), d, back, dpglm.GDP(300), dpglm.EvaluateConfig{}, seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestOneAgainstRestModels(t *testing.T) {
 					t.Errorf("%s: figure %d is %.4f, by loops %.4f", c.says, k, v, want[k])
 				}
 			}
-		} else if !errors.Is(err, dpglm.ErrModel) || figureOf(e, "log-loss") != (dpglm.Interval{}) || figureOf(e, "Brier score") != (dpglm.Interval{}) {
+		} else if !errors.Is(err, dpglm.ErrConfig) || figureOf(e, "log-loss") != (dpglm.Interval{}) || figureOf(e, "Brier score") != (dpglm.Interval{}) {
 			t.Errorf("%s: %v, log-loss %v", c.says, err, figureOf(e, "log-loss"))
 		}
 		for _, change := range [][2]string{{`"loss":"`, `"lost":"`}, {`"link":"`, `"link":"log`}, {`"loss":"` + c.loss.Name() + `",`, ``}} {
@@ -208,23 +208,23 @@ func TestOneAgainstRestRefuses(t *testing.T) {
 		"greedy":        {d, logistic, b, 4, given.Greedy{}, dpglm.ErrBudget},
 	} {
 		var spent *dpglm.Interrupted
-		_, err := dpglm.OneAgainstRest(t.Context(), c.d, c.p, c.b, dpglm.OneAgainstRestConfig{Classes: c.classes, Learner: c.l}, nil)
+		_, err := dpglm.OneAgainstRest(t.Context(), c.d, given.OfClasses(c.p, c.classes), c.b, dpglm.OneAgainstRestConfig{Learner: c.l}, nil)
 		if !errors.Is(err, c.kind) || errors.As(err, &spent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	planned, err := dpglm.OneAgainstRestConfig{Classes: 4}.Ledger(d.Shape(), logistic, b)
+	planned, err := dpglm.OneAgainstRestConfig{}.Plan(d.Shape(), given.OfClasses(logistic, 4), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := dpglm.OneAgainstRest(t.Context(), d, logistic, b, dpglm.OneAgainstRestConfig{Classes: 4}, nil)
-	if err != nil || fmt.Sprint(m.Ledger()) != fmt.Sprint(planned) {
+	m, err := dpglm.OneAgainstRest(t.Context(), d, given.OfClasses(logistic, 4), b, dpglm.OneAgainstRestConfig{}, nil)
+	if err != nil || fmt.Sprint(m.Ledger()) != fmt.Sprint(planned.Ledger) {
 		t.Errorf("planned\n%v\nspent\n%v (%v)", planned, m.Ledger(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stopped *dpglm.Interrupted
-	_, err = dpglm.OneAgainstRest(ctx, d, logistic, b, dpglm.OneAgainstRestConfig{Classes: 4}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
+	_, err = dpglm.OneAgainstRest(ctx, d, given.OfClasses(logistic, 4), b, dpglm.OneAgainstRestConfig{}, &dpglm.Env{NoiseForTests: stopping{mechanisms.NewSeededSource(1), cancel}})
 	if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || !stopped.Ledger.CallerNoise() {
 		t.Errorf("stopped after the first noise: %v", err)
 	}

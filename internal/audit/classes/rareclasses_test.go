@@ -37,7 +37,7 @@ func TestRareClassesCount(t *testing.T) {
 		missed, width := 0, 0.0
 		for seed := range uint64(15) {
 			x, y := classedBy(rareClasses, 7500, seed+10)
-			e, err := dpglm.EvaluateClasses(t.Context(), dataset(t, x, y, inBall), m, dpglm.GDP(c.mu), dpglm.EvaluateConfig{}, seeded(seed))
+			e, err := dpglm.Evaluate(t.Context(), dataset(t, x, y, inBall), m, dpglm.GDP(c.mu), dpglm.EvaluateConfig{}, seeded(seed))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -98,12 +98,12 @@ func TestThresholdsAreEstimated(t *testing.T) {
 		if _, err := fmt.Sscanf(m.Loss(), "ordinal[%g %g %g]", &theta[0], &theta[1], &theta[2]); err != nil {
 			t.Fatal(m.Loss(), err)
 		}
-		got := append(m.Weights(), theta[:]...)
+		got := append(m.Weights()[0], theta[:]...)
 		t.Logf("%s: %.4f, want %.4f", name, got, want)
 		if off := floats.Distance(got, want, math.Inf(1)); off > 0.015 {
 			t.Errorf("%s: %.4f, want %.4f", name, got, want)
 		}
-		if p, err := m.LevelProbabilities(mat.NewDense(1, 2, nil)); err != nil || p.At(0, 0) < 0.75 {
+		if p, err := m.Probabilities(mat.NewDense(1, 2, nil)); err != nil || p.At(0, 0) < 0.75 {
 			t.Errorf("%s: %v (%v)", name, p, err)
 		}
 		again := new(dpglm.Model)

@@ -120,7 +120,7 @@ func (s plainSet) excesses(t *testing.T, l dpglm.Learner, seeds uint64) []float6
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := m.Scores(other)
+		z, err := given.One(m.Scores(other))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,7 +86,7 @@ func TestAutoOnManyLevels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, err := m.Scores(fresh)
+			z, err := given.One(m.Scores(fresh))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestAutoOfNoSignalAndAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, err := m.Scores(fresh)
+			z, err := given.One(m.Scores(fresh))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestAutoWithOffsetsOfClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := m.Scores(mat.NewDense(1, d, nil))
+		z, err := given.One(m.Scores(mat.NewDense(1, d, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}

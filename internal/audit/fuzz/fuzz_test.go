@@ -331,7 +331,7 @@ func FuzzModelJSON(f *testing.F) {
 		if m.Ledger() == nil {
 			t.Fatal("no ledger")
 		}
-		for columns := range len(m.Weights()) {
+		for columns := range len(m.Weights()[0]) {
 			x := mat.NewDense(2, columns+1, nil)
 			x.Set(1, columns, -1e100)
 			if _, err := m.Scores(x); err == nil {

@@ -40,7 +40,7 @@ func FuzzClassModelJSON(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var m dpglm.ClassModel
+		var m dpglm.Model
 		if json.Unmarshal(resealed.JSON(data), &m) != nil {
 			if _, err := m.Scores(mat.NewDense(1, 1, nil)); !errors.Is(err, dpglm.ErrModel) || m.Levels() != nil {
 				t.Errorf("a failed decoding leaves a model: %v", err)
@@ -48,7 +48,7 @@ func FuzzClassModelJSON(f *testing.F) {
 			return
 		}
 		text, err := json.Marshal(&m)
-		var back dpglm.ClassModel
+		var back dpglm.Model
 		if err == nil {
 			err = json.Unmarshal(text, &back)
 		}
@@ -56,8 +56,8 @@ func FuzzClassModelJSON(f *testing.F) {
 			t.Fatalf("%v, back as %v (%v)", &m, &back, err)
 		}
 		list, err := m.Coefficients()
-		if err != nil || len(list) != m.Classes() || len(m.Levels()) != m.Classes() {
-			t.Fatalf("%d classes %q, %d lists of coefficients (%v)", m.Classes(), m.Levels(), len(list), err)
+		if err != nil || len(list) < len(m.Weights()[0])*max(1, m.Classes()) || m.Classes() > 0 && len(m.Levels()) != m.Classes() {
+			t.Fatalf("%d classes %q, %d coefficients (%v)", m.Classes(), m.Levels(), len(list), err)
 		}
 		for columns := range len(m.Weights()[0]) {
 			x := mat.NewDense(1, columns+1, nil)
@@ -75,7 +75,7 @@ func FuzzClassModelJSON(f *testing.F) {
 // Whatever a record holds, a model of classes refuses it with its place, or predicts
 // probabilities that sum to 1 and don't depend on how the record was given.
 func FuzzClassRecords(f *testing.F) {
-	var m dpglm.ClassModel
+	var m dpglm.Model
 	if err := json.Unmarshal(storedClasses(f), &m); err != nil {
 		f.Fatal(err)
 	}

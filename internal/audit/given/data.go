@@ -81,7 +81,7 @@ func Plus(y []float64, c float64) []float64 {
 // Predicted are predictions of real labels, which are the scores.
 func Predicted(t *testing.T, m *dpglm.Model, x mat.Matrix) []float64 {
 	t.Helper()
-	z, err := m.Scores(x)
+	z, err := One(m.Scores(x))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +90,14 @@ func Predicted(t *testing.T, m *dpglm.Model, x mat.Matrix) []float64 {
 		t.Fatalf("predictions %v are not the scores %v: %v", p, z, err)
 	}
 	return z
+}
+
+// One is the only column of a matrix: the scores of a model of one.
+func One(x *mat.Dense, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	return mat.Col(nil, 0, x), nil
 }
 
 // Ordered draws the order of persons from a seed.

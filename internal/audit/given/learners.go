@@ -26,3 +26,9 @@ type Greedy struct{ dpglm.NoisyGDConfig }
 func (g Greedy) Plan(s dpglm.Shape, p dpglm.Problem, _ dpglm.Budget) (*dpglm.Plan, error) {
 	return g.NoisyGDConfig.Plan(s, p, dpglm.ApproxDP(5, 1e-6))
 }
+
+// OfClasses is the problem for labels of so many classes.
+func OfClasses(p dpglm.Problem, classes int) dpglm.Problem {
+	p.Classes = classes
+	return p
+}

@@ -24,9 +24,10 @@ func MustBeArgument(t *testing.T, err error) {
 // CheckModel predicts, and encodes and decodes.
 func CheckModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
 	t.Helper()
-	for _, w := range m.Weights() {
+	weights := slices.Concat(m.Weights()...)
+	for _, w := range weights {
 		if math.IsNaN(w) || math.IsInf(w, 0) {
-			t.Fatalf("weights %v", m.Weights())
+			t.Fatalf("weights %v", weights)
 		}
 	}
 	want, err := m.Predict(x)
@@ -52,8 +53,8 @@ func CheckModel(t *testing.T, m *dpglm.Model, x mat.Matrix) {
 	if _, err := back.Probabilities(x); err != nil {
 		MustBeArgument(t, err)
 	}
-	if c, err := back.Coefficients(); err != nil || len(c) < len(m.Weights()) {
-		t.Fatalf("%d coefficients of %d weights: %v", len(c), len(m.Weights()), err)
+	if c, err := back.Coefficients(); err != nil || len(c) < len(weights) {
+		t.Fatalf("%d coefficients of %d weights: %v", len(c), len(weights), err)
 	}
 }
 

@@ -155,7 +155,7 @@ func TestInferenceWithoutNoise(t *testing.T) {
 				}
 			}
 		}
-		w := f.Model().Weights() // of size/5 − 1, b, c and the constant
+		w := f.Model().Weights()[0] // of size/5 − 1, b, c and the constant
 		if c := f.Coefficients(); math.Abs(w[0]/5-c[0].Estimate) > 1e-12 || math.Abs(w[3]-w[0]-c[3].Estimate) > 1e-9 {
 			t.Errorf("%s: weights %v and coefficients %v don't belong together", loss.Name(), w, c)
 		}
@@ -438,8 +438,8 @@ func TestInferenceOfLittle(t *testing.T) {
 		}
 	}
 	m, err := dpglm.StandardisedGD(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.5), dpglm.StandardisedGDConfig{}, given.Seeded(4))
-	if err != nil || !slices.Equal(m.Weights(), f.Model().Weights()) {
-		t.Errorf("weights %v, want %v (%v)", f.Model().Weights(), m.Weights(), err)
+	if err != nil || !slices.Equal(m.Weights()[0], f.Model().Weights()[0]) {
+		t.Errorf("weights %v, want %v (%v)", f.Model().Weights()[0], m.Weights()[0], err)
 	}
 	for _, call := range []func() error{
 		func() error { _, err := f.Combination("c", map[string]float64{"size": 2}); return err },
@@ -844,7 +844,7 @@ func TestInferenceNames(t *testing.T) {
 	s := newShops(6000, losses.Squared{}, false, 8)
 	s.schema.Intercept = false
 	f := s.infer(t, losses.Squared{}, dpglm.GDP(2), 8)
-	list, w := f.Coefficients(), f.Model().Weights()
+	list, w := f.Coefficients(), f.Model().Weights()[0]
 	if len(list) != 4 || list[3].Name != dpglm.InterceptName || math.Abs(list[3].Estimate+w[0]) > 1e-12 || math.Abs(list[3].StandardError-5*list[0].StandardError) > 1e-9 {
 		t.Errorf("%v for weights %v", list, w)
 	}

@@ -62,7 +62,7 @@ func TestInferenceOfNothing(t *testing.T) {
 		if err := json.Unmarshal(text, read); err != nil || read.String() != f.String() {
 			t.Errorf("fit %d is read as %v (%v)", seed, read, err)
 		}
-		z, err := f.Model().Scores(x)
+		z, err := given.One(f.Model().Scores(x))
 		if err != nil {
 			t.Fatal(err)
 		}

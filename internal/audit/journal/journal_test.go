@@ -84,13 +84,13 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 			return dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, b, dpglm.InferConfig{}, env)
 		},
 		"Softmax": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.Softmax(ctx, d, b, dpglm.SoftmaxConfig{Classes: 2}, env)
+			return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, b, dpglm.SoftmaxConfig{}, env)
 		},
 		"OneAgainstRest": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.OneAgainstRest(ctx, d, logistic, b, dpglm.OneAgainstRestConfig{Classes: 2, Learner: steps}, env)
+			return dpglm.OneAgainstRest(ctx, d, given.OfClasses(logistic, 2), b, dpglm.OneAgainstRestConfig{Learner: steps}, env)
 		},
 		"SelectModel": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			i, ledger, err := dpglm.SelectModel(ctx, d, losses.Logistic{}, b, [][]float64{{1, 0, 0, 0}, {0, 0, 0, 1}}, 0, env)
+			i, ledger, err := dpglm.SelectModel(ctx, d, logistic, b, [][][]float64{{{1, 0, 0, 0}}, {{0, 0, 0, 1}}}, 0, env)
 			return []any{i, ledger}, err
 		},
 	}

@@ -27,8 +27,8 @@ func TestFalseCustomLossesAreRefused(t *testing.T) {
 			_, err := c.Plan(s, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6))
 			errs = append(errs, err)
 		}
-		_, err := dpglm.OneAgainstRest(ctx, few, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6), dpglm.OneAgainstRestConfig{Classes: 2}, given.Seeded(1))
-		_, _, chosen := dpglm.SelectModel(ctx, few, l, dpglm.GDP(1), [][]float64{{1}, {2}}, 0, given.Seeded(1))
+		_, err := dpglm.OneAgainstRest(ctx, few, dpglm.Problem{Loss: l, Classes: 2}, dpglm.ApproxDP(1, 1e-6), dpglm.OneAgainstRestConfig{}, given.Seeded(1))
+		_, _, chosen := dpglm.SelectModel(ctx, few, dpglm.Problem{Loss: l}, dpglm.GDP(1), [][][]float64{{{1}}, {{2}}}, 0, given.Seeded(1))
 		errs = append(errs, err, chosen)
 		for _, c := range []dpglm.PredictorConfig{dpglm.AverageConfig{Queries: 1}, dpglm.StableConfig{Queries: 1}, dpglm.DescentConfig{Queries: 1}, dpglm.VoteConfig{Queries: 1}} {
 			_, err := c.Plan(s, dpglm.Problem{Loss: l}, dpglm.ApproxDP(1, 1e-6))
@@ -110,9 +110,9 @@ func TestFalseCustomLosses(t *testing.T) {
 				t.Errorf("%s, %T: error %v", name, l, err)
 			}
 			if m != nil {
-				for _, w := range m.Weights() {
+				for _, w := range m.Weights()[0] {
 					if math.IsNaN(w) || math.IsInf(w, 0) {
-						t.Errorf("%s, %T: weights %v", name, l, m.Weights())
+						t.Errorf("%s, %T: weights %v", name, l, m.Weights()[0])
 					}
 				}
 			}
@@ -134,7 +134,7 @@ func TestCustomLossOfAmounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := m.Weights(); math.Abs(w[0]-3) > 0.3 || math.Abs(w[1]-6) > 0.3 {
+	if w := m.Weights()[0]; math.Abs(w[0]-3) > 0.3 || math.Abs(w[1]-6) > 0.3 {
 		t.Errorf("weights %v, want 3 and 6", w)
 	}
 }
@@ -154,7 +154,7 @@ func TestObjectivePerturbationOfAmounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := m.Weights(); math.Abs(w[0]-2e4) > 2e3 || math.Abs(w[1]-3e4) > 2e3 {
+	if w := m.Weights()[0]; math.Abs(w[0]-2e4) > 2e3 || math.Abs(w[1]-3e4) > 2e3 {
 		t.Errorf("weights %v, want 20,000 and 30,000", w)
 	}
 }

@@ -68,7 +68,7 @@ func TestFrankWolfeFindsTheColumns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := m.Weights()[:d]
+			w := m.Weights()[0][:d]
 			chosen, sum := 0, 0.0
 			for j, v := range w {
 				sum += math.Abs(v)
@@ -186,7 +186,7 @@ func TestFrankWolfeInAnyForm(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := model.Weights()
+				w := model.Weights()[0]
 				if c.Output == dpglm.Refit || c.Output == "" { // whose sums are rounded in the order of each form
 					for j := range w {
 						w[j] = math.Round(w[j] * 1e6)

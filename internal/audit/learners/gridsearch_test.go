@@ -96,7 +96,7 @@ func TestGridSearchEvaluated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		planned, err := dpglm.EvaluateConfig{}.Ledger(held.Shape(), losses.Logistic{}, b)
+		planned, err := dpglm.EvaluateConfig{}.Ledger(held.Shape(), logistic, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +140,9 @@ func TestGridSearchMayReturnZero(t *testing.T) {
 	x, y := given.Separable(40, 5, 1)
 	d := given.Dataset(t, x, y, dpglm.Bounds{Feature: 2})
 	m, _ := given.Fit(t, dpglm.GridSearchConfig{Learner: dpglm.OutputPerturbationConfig{}, Radii: []float64{100, 200}}, d, logistic, dpglm.ApproxDP(0.1, 1e-6), 1)
-	for _, w := range m.Weights() {
+	for _, w := range m.Weights()[0] {
 		if w != 0 {
-			t.Fatalf("weights %v from 40 rows at ε = 0.1", m.Weights())
+			t.Fatalf("weights %v from 40 rows at ε = 0.1", m.Weights()[0])
 		}
 	}
 }

@@ -71,8 +71,8 @@ func TestJLKeepsTheSignal(t *testing.T) {
 			if got := r2(t, model, test, y[1000:]); got < 0.8 {
 				t.Errorf("%s, intercept %v: R² = %.3f", m, intercept, got)
 			}
-			if len(model.Weights()) != d.Shape().Dim {
-				t.Errorf("%d weights for %d features", len(model.Weights()), d.Shape().Dim)
+			if len(model.Weights()[0]) != d.Shape().Dim {
+				t.Errorf("%d weights for %d features", len(model.Weights()[0]), d.Shape().Dim)
 			}
 			if !strings.Contains(plan.Ledger.String(), "60 dimensions by a "+string(m)+" map of seed 3") {
 				t.Errorf("ledger: %v", plan.Ledger)
@@ -109,7 +109,7 @@ func TestJLForms(t *testing.T) {
 			for name, form := range map[string]mat.Matrix{"dense": x, "sparse": sparse, "opaque": struct{ mat.Matrix }{x}} {
 				c := dpglm.JLConfig{K: 10, Map: m, Learner: dpglm.NoisyGDConfig{Steps: 20}}
 				model, _ := given.Fit(t, c, given.Dataset(t, form, y, facts), logistic, dpglm.GDP(1), 4)
-				got := model.Weights()
+				got := model.Weights()[0]
 				if want == nil {
 					want = got
 				}
@@ -139,8 +139,8 @@ func TestJLFallsBack(t *testing.T) {
 	d := given.Dataset(t, x, y, dpglm.Bounds{Feature: 1})
 	direct, _ := given.Fit(t, dpglm.NoisyGDConfig{}, d, logistic, dpglm.GDP(1), 1)
 	model, plan := given.Fit(t, dpglm.JLConfig{K: 9}, d, logistic, dpglm.GDP(1), 1)
-	if !slices.Equal(model.Weights(), direct.Weights()) {
-		t.Errorf("weights %v, without projection %v", model.Weights(), direct.Weights())
+	if !slices.Equal(model.Weights()[0], direct.Weights()[0]) {
+		t.Errorf("weights %v, without projection %v", model.Weights()[0], direct.Weights()[0])
 	}
 	if !strings.Contains(plan.Ledger.String(), "without projection") {
 		t.Errorf("ledger: %v", plan.Ledger)

@@ -48,8 +48,8 @@ func TestShiftedLabelsShiftPredictions(t *testing.T) {
 				return m
 			}
 			plain := fitted(y, dpglm.Bounds{Label: 1.5})
-			if same := fitted(y, dpglm.Bounds{LabelRange: [2]float64{-1.5, 1.5}}); !slices.Equal(same.Weights(), plain.Weights()) {
-				t.Errorf("%s: a range around 0 gives the weights %v, the bound %v", name, same.Weights(), plain.Weights())
+			if same := fitted(y, dpglm.Bounds{LabelRange: [2]float64{-1.5, 1.5}}); !slices.Equal(same.Weights()[0], plain.Weights()[0]) {
+				t.Errorf("%s: a range around 0 gives the weights %v, the bound %v", name, same.Weights()[0], plain.Weights()[0])
 			}
 			want := given.Plus(given.Predicted(t, plain, x), 1024)
 			moved := fitted(given.Plus(y, 1024), dpglm.Bounds{LabelRange: [2]float64{1022.5, 1025.5}})
@@ -58,12 +58,12 @@ func TestShiftedLabelsShiftPredictions(t *testing.T) {
 					t.Fatalf("%s, intercept %v: prediction %d is %.17g, want %.17g", name, intercept, i, v, want[i])
 				}
 			}
-			w := plain.Weights()
+			w := plain.Weights()[0]
 			if intercept {
 				w[2] += 1024
 			}
-			if !slices.Equal(moved.Weights(), w) {
-				t.Errorf("%s, intercept %v: weights %v, want %v", name, intercept, moved.Weights(), w)
+			if !slices.Equal(moved.Weights()[0], w) {
+				t.Errorf("%s, intercept %v: weights %v, want %v", name, intercept, moved.Weights()[0], w)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestLabelsAreHeldToTheirRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Weights()
+		return m.Weights()[0]
 	}
 	low, high := fitted(8.5), fitted(12.5)
 	for label, want := range map[float64][]float64{8: low, 0: low, -1e300: low, 13: high, math.MaxFloat64: high} {
@@ -171,19 +171,19 @@ func TestOneSidedLabels(t *testing.T) {
 func TestSelectModelCentres(t *testing.T) {
 	x, y := given.RealRows(200)
 	f := dpglm.Bounds{Feature: 2, LabelRange: [2]float64{1022.5, 1025.5}, Intercept: true}
-	models := [][]float64{{1, -1, 0}, {1, -1, 1023}, {1, -1, 1024}, {1, -1, 1025}}
-	choose := func(d *dpglm.Dataset, models [][]float64) int {
-		best, _, err := dpglm.SelectModel(ctx, d, losses.Absolute{}, dpglm.PureDP(10), models, 0, given.Seeded(1))
+	models := [][][]float64{{{1, -1, 0}}, {{1, -1, 1023}}, {{1, -1, 1024}}, {{1, -1, 1025}}}
+	choose := func(d *dpglm.Dataset, models [][][]float64) int {
+		best, _, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: losses.Absolute{}}, dpglm.PureDP(10), models, 0, given.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return best
 	}
-	if best := choose(given.Dataset(t, x, given.Plus(y, 1024), f), models); best != 2 || models[2][2] != 1024 {
+	if best := choose(given.Dataset(t, x, given.Plus(y, 1024), f), models); best != 2 || models[2][0][2] != 1024 {
 		t.Errorf("model %d is chosen, of %v", best, models)
 	}
 	f.Intercept = false
-	if best := choose(given.Dataset(t, x, given.Plus(y, 1024), f), [][]float64{{-1, 1}, {1, -1}}); best != 1 {
+	if best := choose(given.Dataset(t, x, given.Plus(y, 1024), f), [][][]float64{{{-1, 1}}, {{1, -1}}}); best != 1 {
 		t.Errorf("without intercepts model %d is chosen", best)
 	}
 }
@@ -214,7 +214,7 @@ func TestRangesOfOtherLabels(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			weights[k] = m.Weights()
+			weights[k] = m.Weights()[0]
 		}
 		if !slices.Equal(weights[0], weights[1]) {
 			t.Errorf("%s: counts up to 5 and in [0, 5] give the weights %v", name, weights)
@@ -228,7 +228,7 @@ func TestRangesOfOtherLabels(t *testing.T) {
 		if _, err := dpglm.NoisyGD(ctx, d, poisson, dpglm.GDP(1), config, nil); !errors.Is(err, dpglm.ErrBound) || !strings.Contains(err.Error(), "begin at 0") {
 			t.Errorf("%v: %v", f.LabelRange, err)
 		}
-		if _, _, err := dpglm.SelectModel(ctx, d, losses.Poisson{}, dpglm.GDP(1), [][]float64{{0, 0}}, 0, nil); !errors.Is(err, dpglm.ErrBound) {
+		if _, _, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.GDP(1), [][][]float64{{{0, 0}}}, 0, nil); !errors.Is(err, dpglm.ErrBound) {
 			t.Errorf("%v: %v", f.LabelRange, err)
 		}
 		if _, err := dpglm.NewPredictor(ctx, d, poisson, dpglm.GDP(1), dpglm.StableConfig{Queries: 1}, nil); !errors.Is(err, dpglm.ErrBound) {
@@ -244,7 +244,7 @@ func TestRangesOfOtherLabels(t *testing.T) {
 	}
 	a, errA := dpglm.NoisyGD(ctx, given.Dataset(t, x, y, bounds(3, 7)), logistic, dpglm.GDP(1), config, given.Seeded(1))
 	b, errB := dpglm.NoisyGD(ctx, given.Dataset(t, x, y, dpglm.Bounds{Feature: 2}), logistic, dpglm.GDP(1), config, given.Seeded(1))
-	if errA != nil || errB != nil || !slices.Equal(a.Weights(), b.Weights()) {
+	if errA != nil || errB != nil || !slices.Equal(a.Weights()[0], b.Weights()[0]) {
 		t.Errorf("a binary loss reads the range: %v, %v", errA, errB)
 	}
 }

@@ -35,7 +35,7 @@ func TestNoisyGDGolden(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		m := noisyGD(t, d, logistic, dpglm.ApproxDP(1, 1e-6), dpglm.NoisyGDConfig{Steps: 50}, given.Seeded(11))
 		runtime.GOMAXPROCS(old)
-		got := m.Weights()
+		got := m.Weights()[0]
 		if runtime.GOARCH == "amd64" && !slices.Equal(got, want) {
 			t.Errorf("GOMAXPROCS=%d: weights %v, want %v", procs, got, want)
 		}
@@ -92,7 +92,7 @@ func TestTheorem1(t *testing.T) {
 		}
 		bound := 2 * (radius*math.Sqrt(0.5)/math.Sqrt(n) + 2*radius*math.Sqrt(d)/mu/n)
 		m := noisyGD(t, data, p, dpglm.ApproxDP(eps, 1e-6), dpglm.NoisyGDConfig{Schedule: dpglm.Theorem1}, given.Seeded(2))
-		if excess := risk(x, y, m.Weights()) - best; excess > bound {
+		if excess := risk(x, y, m.Weights()[0]) - best; excess > bound {
 			t.Errorf("ε = %g: excess risk %g above %g", eps, excess, bound)
 		}
 	}
@@ -115,7 +115,7 @@ func TestNoisyGDOutputs(t *testing.T) {
 	var all [][]float64
 	for _, out := range []dpglm.NoisyGDOutput{dpglm.TailAverage, dpglm.LastIterate, dpglm.FullAverage} {
 		c := dpglm.NoisyGDConfig{Output: out, Steps: 4000, StepSize: 4, Clip: inf}
-		all = append(all, noisyGD(t, d, p, budget, c, given.Seeded(1)).Weights())
+		all = append(all, noisyGD(t, d, p, budget, c, given.Seeded(1)).Weights()[0])
 	}
 	for i, tolerance := range []float64{1e-3, 1e-3, 2e-2} {
 		for j := range all[i] {
@@ -191,7 +191,7 @@ func TestNoisyGDForms(t *testing.T) {
 	x, y := given.Separable(400, 4, 8)
 	var want []float64
 	for name, m := range map[string]mat.Matrix{"dense": x, "transposed": mat.DenseCopyOf(x.T()).T(), "opaque": struct{ mat.Matrix }{x}} {
-		got := noisyGD(t, given.Dataset(t, m, y, dpglm.Bounds{Feature: 1}), logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{}, given.Seeded(3)).Weights()
+		got := noisyGD(t, given.Dataset(t, m, y, dpglm.Bounds{Feature: 1}), logistic, dpglm.GDP(1), dpglm.NoisyGDConfig{}, given.Seeded(3)).Weights()[0]
 		if want == nil {
 			want = got
 		} else if !slices.Equal(got, want) {

@@ -113,9 +113,9 @@ func TestPartiesFit(t *testing.T) {
 			if err != nil {
 				t.Fatal(f.Name, c.loss.Name(), err)
 			}
-			for j, w := range want.Weights() {
-				if !(math.Abs(got.Weights()[j]-w) < 1e-9) {
-					t.Fatalf("%s, %s: %v, want %v", f.Name, c.loss.Name(), got.Weights(), want.Weights())
+			for j, w := range want.Weights()[0] {
+				if !(math.Abs(got.Weights()[0][j]-w) < 1e-9) {
+					t.Fatalf("%s, %s: %v, want %v", f.Name, c.loss.Name(), got.Weights()[0], want.Weights()[0])
 				}
 			}
 		}
@@ -260,7 +260,7 @@ func TestPartiesFold(t *testing.T) {
 			if err != nil {
 				t.Fatal(lie, err)
 			}
-			ends[label] = model.Weights()[0]
+			ends[label] = model.Weights()[0][0]
 		}
 		if apart := math.Abs(ends[0] - ends[1]); apart > 1.01e-3/n {
 			t.Errorf("%d: one label moves the weight by %g", lie, apart)
@@ -293,7 +293,7 @@ func TestPartiesAreForSumsOfGradients(t *testing.T) {
 		"Auto":       given.Failure(dpglm.Auto(ctx, d, logistic, dpglm.GDP(1), given.Seeded(1))),
 		"JL":         given.Failure(dpglm.JL(ctx, d, logistic, dpglm.GDP(1), dpglm.JLConfig{K: 2}, nil)),
 		"GridSearch": given.Failure(dpglm.GridSearch(ctx, d, logistic, dpglm.ApproxDP(1, 1e-6), dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{}}, nil)),
-		"Softmax":    given.Failure(dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)),
+		"Softmax":    given.Failure(dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, nil)),
 		"Infer":      given.Failure(dpglm.Infer(ctx, d, logistic, dpglm.GDP(1), dpglm.InferConfig{}, nil)),
 		"Evaluate":   given.Failure(dpglm.Evaluate(ctx, d, model, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),
 		"levels":     given.Failure(dpglm.Evaluate(ctx, d, graded, dpglm.GDP(1), dpglm.EvaluateConfig{}, nil)),

@@ -226,13 +226,13 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 	only.here = true
 	all["FrankWolfe"] = only
 	add("Softmax", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.Softmax(ctx, d, crowdBudget, dpglm.SoftmaxConfig{Classes: 3}, env)
+		return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, crowdBudget, dpglm.SoftmaxConfig{}, env)
 	})
 	add("OneAgainstRest", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.OneAgainstRest(ctx, d, crowdLogits, crowdBudget, dpglm.OneAgainstRestConfig{Classes: 3, Learner: steps}, env)
+		return dpglm.OneAgainstRest(ctx, d, given.OfClasses(crowdLogits, 3), crowdBudget, dpglm.OneAgainstRestConfig{Learner: steps}, env)
 	})
 	add("SelectModel", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		best, ledger, err := dpglm.SelectModel(ctx, d, losses.Logistic{}, crowdBudget, [][]float64{{0, 0}, {1, 0.5}}, 0, env)
+		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, crowdBudget, [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
 		return []any{best, ledger}, err
 	})
 	add("Split of a Split, Evaluate", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
@@ -276,7 +276,7 @@ func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Da
 	t.Helper()
 	others := crowdOf(40, 99)
 	d := others.dataset(t, others.plainly(), crowdRun{facts: crowdFacts})
-	classes, err := dpglm.Softmax(ctx, d, dpglm.GDP(60), dpglm.SoftmaxConfig{Classes: 3}, given.Seeded(1))
+	classes, err := dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(60), dpglm.SoftmaxConfig{}, given.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Da
 		t.Fatal(err)
 	}
 	add("EvaluateClasses", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.EvaluateClasses(ctx, d, classes, crowdBudget, dpglm.EvaluateConfig{}, env)
+		return dpglm.Evaluate(ctx, d, classes, crowdBudget, dpglm.EvaluateConfig{}, env)
 	})
 	add("Evaluate, levels", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		return dpglm.Evaluate(ctx, d, levels, crowdBudget, dpglm.EvaluateConfig{}, env)

@@ -89,7 +89,7 @@ func weightsOf(t *testing.T, l dpglm.Learner, loss losses.Loss, b dpglm.Budget, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Weights()
+	return m.Weights()[0]
 }
 
 func datasetOf(t *testing.T, v visits, facts dpglm.Facts, more ...dpglm.RowDetail) *dpglm.Dataset {

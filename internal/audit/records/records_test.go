@@ -37,7 +37,7 @@ func TestRecordsByName(t *testing.T) {
 	if !slices.Equal(x.RawRowView(0), y.RawRowView(0)) || !slices.Equal(x.RawRowView(1), y.RawRowView(1)) || !slices.Equal(x.RawRowView(1), x.RawRowView(2)) {
 		t.Errorf("the same people are read as\n%v and\n%v", mat.Formatted(x), mat.Formatted(y))
 	}
-	p, errA := m.Probabilities(x)
+	p, errA := m.Means(x)
 	means, errB := m.Means(x)
 	if errA != nil || errB != nil || !slices.Equal(p, means) || !(p[0] > 0.5) {
 		t.Errorf("probabilities %v (%v), means %v (%v)", p, errA, means, errB)
@@ -109,8 +109,8 @@ func TestRecordsOfAMatrix(t *testing.T) {
 	if err != nil || !mat.Equal(byHeader, want) {
 		t.Errorf("%v (%v)", byHeader, err)
 	}
-	p, err := m.Probabilities(byName)
-	if again, errX := m.Probabilities(want); err != nil || errX != nil || !slices.Equal(p, again) || p[0] == p[1] {
+	p, err := m.Means(byName)
+	if again, errX := m.Means(want); err != nil || errX != nil || !slices.Equal(p, again) || p[0] == p[1] {
 		t.Errorf("probabilities %v (%v), %v (%v)", p, err, again, errX)
 	}
 	for _, c := range []struct{ age, says string }{
@@ -226,8 +226,8 @@ func TestSparseTables(t *testing.T) {
 	}
 	a := fitted(dpglm.NewTableDataset(read))
 	b := fitted(dpglm.NewDataset(x, read.Labels(), dpglm.Bounds{Feature: read.Bound(), LabelRange: [2]float64{0, 2}, Intercept: true}))
-	if !slices.Equal(a.Weights(), b.Weights()) || !slices.Equal(given.Predicted(t, a, c), given.Predicted(t, b, x)) {
-		t.Errorf("weights %v, of the same rows by NewSparse %v", a.Weights(), b.Weights())
+	if !slices.Equal(a.Weights()[0], b.Weights()[0]) || !slices.Equal(given.Predicted(t, a, c), given.Predicted(t, b, x)) {
+		t.Errorf("weights %v, of the same rows by NewSparse %v", a.Weights()[0], b.Weights()[0])
 	}
 }
 
@@ -292,7 +292,7 @@ func TestCoefficientsAreInOriginalUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := values["(Intercept)"] + 70*values["age"] + 4900*values["age^2"] + math.Log(10)*values["log(days)"] + values["ward=surgery"] + 70*values["age:ward=surgery"]
-	if z, err := m.Scores(x); err != nil || math.Abs(z[0]-want) > 1e-9*math.Abs(want) {
+	if z, err := given.One(m.Scores(x)); err != nil || math.Abs(z[0]-want) > 1e-9*math.Abs(want) {
 		t.Errorf("score %v (%v), by the coefficients %g: %v", z, err, want, values)
 	}
 	plain, y := given.RealRows(50)
@@ -307,7 +307,7 @@ func TestCoefficientsAreInOriginalUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := coefficients(t, m)
-		z, err := m.Scores(mat.NewDense(1, 2, []float64{0.5, -0.25}))
+		z, err := given.One(m.Scores(mat.NewDense(1, 2, []float64{0.5, -0.25})))
 		if want := values["(Intercept)"] + 0.5*values["x1"] - 0.25*values["x2"]; err != nil || math.Abs(z[0]-want) > 1e-12*math.Abs(want) {
 			t.Errorf("%s: score %v (%v), by the coefficients %g: %v", name, z, err, want, values)
 		}
@@ -417,7 +417,7 @@ func TestCoefficientsOfGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := m.Weights()
+	w := m.Weights()[0]
 	if len(c) != 4 || c[0].Columns[0] != "town" || c[0].Levels[0] != "york" || c[2].Levels[0] != "hull" || c[2].Block != c[0].Block || c[1].Block == c[0].Block ||
 		c[0].Value != w[0] || c[1].Value != w[1]/2 || c[3].Value != -w[1] || c[3].Name != tables.Intercept {
 		t.Errorf("coefficients %+v of weights %v", c, w)

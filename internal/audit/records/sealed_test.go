@@ -53,7 +53,7 @@ func TestWhatIsWrittenHasAChecksum(t *testing.T) {
 	for name, text := range written {
 		read := map[string]func(text []byte) error{
 			"model":     func(text []byte) error { return new(dpglm.Model).UnmarshalJSON(text) },
-			"classes":   func(text []byte) error { return new(dpglm.ClassModel).UnmarshalJSON(text) },
+			"classes":   func(text []byte) error { return new(dpglm.Model).UnmarshalJSON(text) },
 			"inference": func(text []byte) error { return new(dpglm.Inference).UnmarshalJSON(text) },
 			"state":     func(text []byte) error { return server.Restore(text) },
 		}[name]

@@ -59,9 +59,9 @@ func TestUnfinishedLosses(t *testing.T) {
 					t.Errorf("%s: %T made a plan", name, c)
 				}
 			}
-			_, err := dpglm.OneAgainstRestConfig{Classes: 3}.Ledger(s, p, b)
+			_, err := dpglm.OneAgainstRestConfig{}.Plan(s, given.OfClasses(p, 3), b)
 			refused(t, name+" for OneAgainstRest", err, dpglm.ErrConfig)
-			_, err = dpglm.EvaluateConfig{}.Ledger(s, l, b)
+			_, err = dpglm.EvaluateConfig{}.Ledger(s, dpglm.Problem{Loss: l}, b)
 			refused(t, name+" for Evaluate", err, dpglm.ErrConfig)
 			_, err = dpglm.AverageConfig{Queries: 3}.Plan(s, p, b)
 			refused(t, name+" for AverageConfig", err, dpglm.ErrConfig)

@@ -260,10 +260,10 @@ func combinators() []learned {
 
 // selectModel chooses one of given models.
 func selectModel() *trial {
-	models := [][]float64{{0, 0, 0}, {0.5, -0.5, 0}, {-1, 0, 2}}
+	models := [][][]float64{{{0, 0, 0}}, {{0.5, -0.5, 0}}, {{-1, 0, 2}}}
 	c := &trial{name: "SelectModel", design: designs(24, losses.Binary)["dense"], reaches: map[string]float64{"choice of one of 3 models": 0.9}}
 	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		best, ledger, err := dpglm.SelectModel(ctx, d, losses.Logistic{}, dpglm.ApproxDP(1, 1e-6), models, 0, env)
+		best, ledger, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), models, 0, env)
 		return []any{best, ledger}, err
 	}
 	return c
@@ -271,11 +271,11 @@ func selectModel() *trial {
 
 // selectCentred chooses among models with intercepts on the labels' own scale.
 func selectCentred() *trial {
-	models := [][]float64{{0, 0, 8.75}, {0.5, -0.5, 9}, {-1, 0, 7}}
+	models := [][][]float64{{{0, 0, 8.75}}, {{0.5, -0.5, 9}}, {{-1, 0, 7}}}
 	d := design{24, dpglm.Bounds{Feature: 2, LabelRange: [2]float64{7.25, 10.25}, Intercept: true}, 2, losses.Real, "dense"}
 	c := &trial{name: "SelectModel, range of labels", design: d, reaches: map[string]float64{"choice of one of 3 models": 0.8}}
 	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		best, ledger, err := dpglm.SelectModel(ctx, d, losses.Absolute{}, dpglm.GDP(1), models, 0, env)
+		best, ledger, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: losses.Absolute{}}, dpglm.GDP(1), models, 0, env)
 		return []any{best, ledger}, err
 	}
 	return c

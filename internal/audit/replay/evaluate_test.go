@@ -103,7 +103,7 @@ func trainedAndEvaluated(name string, l dpglm.Learner) *trial {
 			return nil, err
 		}
 		both, err := mechanisms.Parallel("fit and evaluation", m.Ledger(), e.Ledger)
-		return []any{append(figures(e), m.Weights()...), both, e, m}, err
+		return []any{append(figures(e), m.Weights()[0]...), both, e, m}, err
 	}
 	return c
 }

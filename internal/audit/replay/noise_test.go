@@ -310,7 +310,7 @@ func (c *trial) moved(t *testing.T, first given.Ran, ledger *node, released [][]
 func numbers(result any) []float64 {
 	switch r := result.(type) {
 	case *dpglm.Model:
-		return r.Weights()
+		return slices.Concat(r.Weights()...)
 	case *dpglm.Inference:
 		var list []float64
 		for _, c := range r.Coefficients() {
@@ -320,8 +320,6 @@ func numbers(result any) []float64 {
 			}
 		}
 		return list
-	case *dpglm.ClassModel:
-		return slices.Concat(r.Weights()...)
 	}
 	return result.([]any)[0].([]float64)
 }
@@ -346,7 +344,7 @@ func TestNoiseHasItsLaw(t *testing.T) {
 			ledger := written(t, r.Result)
 			for _, h := range r.Tape.Heard {
 				leaf := ledger.leafOf(t, h)
-				noise, sd := r.Result.(*dpglm.Model).Weights(), h.L2/leaf.Mu
+				noise, sd := r.Result.(*dpglm.Model).Weights()[0], h.L2/leaf.Mu
 				switch {
 				case h.Mechanism == "linear term":
 					noise, sd = slices.Clone(h.Values), h.L2/leaf.Ratio

@@ -24,7 +24,7 @@ func softmaxes() []*trial {
 				c.reaches = map[string]float64{"softmax #1": 1 - 1e-9, "softmax": 0.5}
 			}
 			c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-				return dpglm.Softmax(ctx, d, dpglm.GDP(mu), dpglm.SoftmaxConfig{Classes: 3}, env)
+				return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(mu), dpglm.SoftmaxConfig{}, env)
 			}
 			all = append(all, c)
 		}
@@ -56,7 +56,7 @@ func againstRests() []*trial {
 			t.reaches = map[string]float64{gradientSums: 0.85}
 		}
 		t.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.OneAgainstRest(ctx, d, dpglm.Problem{Loss: c.loss, Radius: 2}, c.budget, dpglm.OneAgainstRestConfig{Classes: 3, Learner: c.learner}, env)
+			return dpglm.OneAgainstRest(ctx, d, dpglm.Problem{Loss: c.loss, Radius: 2, Classes: 3}, c.budget, dpglm.OneAgainstRestConfig{Learner: c.learner}, env)
 		}
 		all = append(all, t)
 	}
@@ -79,12 +79,12 @@ func classEvaluations(t *testing.T) []*trial {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := dpglm.Softmax(t.Context(), rows, dpglm.GDP(60), dpglm.SoftmaxConfig{Classes: 3}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
+		m, err := dpglm.Softmax(t.Context(), rows, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(60), dpglm.SoftmaxConfig{}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.EvaluateClasses(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
+			e, err := dpglm.Evaluate(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
 			if err != nil {
 				return nil, err
 			}

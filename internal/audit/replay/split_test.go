@@ -153,7 +153,7 @@ func TestNoiseIsFresh(t *testing.T) {
 		if m.Ledger().CallerNoise() {
 			t.Error("the ledger of a run without an Env says that its noise was the caller's")
 		}
-		w := fmt.Sprint(m.Weights())
+		w := fmt.Sprint(m.Weights()[0])
 		if seen[w] {
 			t.Error("two runs have the same noise")
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // stoppingMatrix is a matrix that cancels a context when one of its rows is read.
@@ -139,11 +140,11 @@ func TestLookingAtLabelsIsCancelled(t *testing.T) {
 		ask func(ctx context.Context, d *dpglm.Dataset) error
 	}{
 		"by workers": {there, func(ctx context.Context, d *dpglm.Dataset) error {
-			_, err := dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)
+			_, err := dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, nil)
 			return err
 		}},
 		"in a file": {wrong, func(ctx context.Context, d *dpglm.Dataset) error {
-			_, err := dpglm.Softmax(ctx, d, dpglm.GDP(1), dpglm.SoftmaxConfig{Classes: 2}, nil)
+			_, err := dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, nil)
 			return err
 		}},
 		"for a walk": {here, func(ctx context.Context, d *dpglm.Dataset) error {

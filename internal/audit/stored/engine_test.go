@@ -89,7 +89,7 @@ func TestEnginesHaveProducts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		weights = append(weights, m.Weights())
+		weights = append(weights, m.Weights()[0])
 	}
 	sameBits(t, "products", weights[1], weights[0])
 }
@@ -118,7 +118,7 @@ func TestStoredRowsAreShortened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		weights = append(weights, m.Weights())
+		weights = append(weights, m.Weights()[0])
 	}
 	sameBits(t, "file", weights[1], weights[0])
 	sameBits(t, "workers", weights[2], weights[0])
@@ -145,7 +145,7 @@ func TestStoredLabelsAreHeld(t *testing.T) {
 			if err != nil {
 				t.Fatal(f.Name, err)
 			}
-			weights = append(weights, m.Weights())
+			weights = append(weights, m.Weights()[0])
 		}
 		sameBits(t, f.Name+" in a file", weights[1], weights[0])
 		sameBits(t, f.Name+" on workers", weights[2], weights[0])

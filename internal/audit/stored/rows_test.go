@@ -100,7 +100,7 @@ func TestStoredRowsHaveTheSameBits(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s, %s: %v", f.Name, c.name, where, err)
 				}
-				sameBits(t, f.Name+", "+c.name+", "+where, got.Weights(), want.Weights())
+				sameBits(t, f.Name+", "+c.name+", "+where, got.Weights()[0], want.Weights()[0])
 			}
 		}
 	}
@@ -153,13 +153,13 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 	if err != nil {
 		t.Fatal(name, err)
 	}
-	out["split"] = m.Weights()
+	out["split"] = m.Weights()[0]
 	if _, again, err := train.Split(0.2, 6); err != nil {
 		t.Fatal(err)
 	} else if m, err := dpglm.Auto(ctx, again, problem, b, given.Seeded(1)); err != nil {
 		t.Fatal(err)
 	} else {
-		out["part of a part"] = m.Weights()
+		out["part of a part"] = m.Weights()[0]
 	}
 	offsets := d.Shape().OffsetRange != [2]float64{}
 	if !offsets { // of classes
@@ -174,7 +174,7 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		out[of] = slices.Concat(in.Model().Weights(), in.Covariance().RawSymmetric().Data)
+		out[of] = slices.Concat(in.Model().Weights()[0], in.Covariance().RawSymmetric().Data)
 	}
 	for kind, c := range map[string]dpglm.PredictorConfig{"vote": dpglm.VoteConfig{Queries: 20}, "average": dpglm.AverageConfig{Queries: 20}, "stable": dpglm.StableConfig{Queries: 20}, "descent": dpglm.DescentConfig{Queries: 20, Steps: 3}} {
 		p, err := dpglm.NewPredictor(ctx, d, problem, dpglm.PureDP(20), c, given.Seeded(5))
@@ -192,12 +192,10 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 		}
 	}
 	if !offsets {
-		classes, err := dpglm.Softmax(ctx, d, b, dpglm.SoftmaxConfig{Classes: 2}, given.Seeded(4))
+		classes, err := dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, b, dpglm.SoftmaxConfig{}, given.Seeded(4))
 		if err == nil {
-			for _, w := range classes.Weights() {
-				out["softmax"] = append(out["softmax"], w...)
-			}
-			e, err := dpglm.EvaluateClasses(ctx, held, classes, b, dpglm.EvaluateConfig{}, given.Seeded(6))
+			out["softmax"] = slices.Concat(classes.Weights()...)
+			e, err := dpglm.Evaluate(ctx, held, classes, b, dpglm.EvaluateConfig{}, given.Seeded(6))
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -207,7 +205,7 @@ func storedAnswers(t *testing.T, name string, d *dpglm.Dataset) map[string][]flo
 		}
 	}
 	if !offsets {
-		rest, err := dpglm.OneAgainstRest(ctx, d, problem, b, dpglm.OneAgainstRestConfig{Classes: 2}, given.Seeded(7))
+		rest, err := dpglm.OneAgainstRest(ctx, d, given.OfClasses(problem, 2), b, dpglm.OneAgainstRestConfig{}, given.Seeded(7))
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -237,7 +235,7 @@ func TestStoredRowsHaveNoIndex(t *testing.T) {
 			t.Errorf("%T: %v", l, err)
 		}
 	}
-	_, err := dpglm.OneAgainstRest(ctx, d, p, b, dpglm.OneAgainstRestConfig{Classes: 2, Learner: single}, given.Seeded(1))
+	_, err := dpglm.OneAgainstRest(ctx, d, given.OfClasses(p, 2), b, dpglm.OneAgainstRestConfig{Learner: single}, given.Seeded(1))
 	var spent *dpglm.Interrupted
 	if !errors.Is(err, dpglm.ErrConfig) || errors.As(err, &spent) || !strings.Contains(err.Error(), "in memory") {
 		t.Error(err)
@@ -432,7 +430,7 @@ func TestWrittenTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		weights[k] = m.Weights()
+		weights[k] = m.Weights()[0]
 		if m.Encoder() == nil {
 			t.Error("the model has no schema")
 		}
