@@ -70,6 +70,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -80,6 +81,7 @@ var (
 	persons         []int
 	facts           dpglm.Facts
 	data            *dpglm.Dataset
+	record          map[string]string
 	text            []byte
 	err             error
 )

@@ -48,7 +48,7 @@ func partiesWith(t *testing.T, x *mat.Dense, y []float64, cuts []int, enc encodi
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { p.Close() })
-		of.workerFiles, held, lo = append(of.workerFiles, p), append(held, hi-lo), hi
+		of.parties, held, lo = append(of.parties, p), append(held, hi-lo), hi
 	}
 	table, err := NewParties(Parties{Aggregator: of, Rows: held, Bits: of.bits}, enc)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestPartiesCheckClasses(t *testing.T) {
 			agreed[1]++
 			return nil
 		})
-		of.workerFiles[0].agree = func(Terms) error { agreed[0]++; return nil }
+		of.parties[0].agree = func(Terms) error { agreed[0]++; return nil }
 		c.of.Clip = math.Inf(1)
 		_, _, err := classOfParties(table, losses.Logistic{}, c.of, c.class, w)
 		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
@@ -180,7 +180,7 @@ func TestPartiesCheckClasses(t *testing.T) {
 		if c.want != nil && agreed[1] != 0 || c.want == check.ErrConfig && (agreed[0] != 0 || of.message != nil) || c.want == nil && !slices.Equal(agreed, []int{1, 1}) {
 			t.Errorf("%s: agreed %d times, asked %s", name, agreed, of.message)
 		}
-		if c.want == check.ErrLabel && len(of.workerFiles[1].fits) != 0 {
+		if c.want == check.ErrLabel && len(of.parties[1].fits) != 0 {
 			t.Errorf("%s: the fit goes on", name)
 		}
 	}
@@ -212,7 +212,7 @@ func TestPartyRefusesClasses(t *testing.T) {
 	if strings.Contains(string(plain), "class") || !strings.Contains(string(ofClass), `"classes":2,"class":0`) {
 		t.Errorf("plans are %s and %s", plain, ofClass)
 	}
-	p := of.workerFiles[0]
+	p := of.parties[0]
 	for _, fields := range []string{`"classes":2,"class":2`, `"classes":2,"class":-1`, `"classes":2`, `"class":0`, `"classes":1,"class":0`, `"classes":0,"class":0`, `"classes":-3,"class":0`,
 		`"classes":1001,"class":0`, `"classes":2,"class":null`, `"classes":2,"class":0.5`, `"classes":"2","class":0`} {
 		if _, err := p.Answer(ctx, ofClass); err != nil || len(p.fits) == 0 {

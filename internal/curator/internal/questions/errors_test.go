@@ -306,7 +306,7 @@ func TestPartiesTellNoCounts(t *testing.T) {
 	}
 	partiesOf(s.t).Aggregator = of
 	agreed = fit()
-	for _, p := range of.workerFiles {
+	for _, p := range of.parties {
 		raw, err := os.ReadFile(p.file.Path())
 		if err != nil {
 			t.Fatal(err)

@@ -16,13 +16,13 @@ import (
 
 // inProcess adds up the answers of parties in this process.
 type inProcess struct {
-	workerFiles []*Party
-	bits        int
+	parties []*Party
+	bits    int
 }
 
 func (a inProcess) Sum(ctx context.Context, question []byte) ([]uint64, error) {
 	var sum []uint64
-	for _, s := range a.workerFiles {
+	for _, s := range a.parties {
 		answer, err := s.Answer(ctx, question)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc encodi
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		of.workerFiles = append(of.workerFiles, s)
+		of.parties = append(of.parties, s)
 	}
 	table, err := NewParties(Parties{Aggregator: of, Rows: []int{first, n - first}, Bits: bits}, enc)
 	if err != nil {
