@@ -1,6 +1,7 @@
 package losses
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -8,8 +9,8 @@ import (
 
 // Validate refuses a loss that can't be used for scores |z| ≤ z and labels within
 // the bound y: nil, one whose own parameters are out of range, one that needs a label
-// bound and has none, and bounds at which its constants are not numbers that one
-// can compute with. The Poisson loss's, for instance, grow like e^z and overflow. Of a loss
+// bound and has none, one whose link doesn't suit its labels, and bounds at which its constants are
+// not numbers that one can compute with. The Poisson loss's, for instance, grow like e^z and overflow. Of a loss
 // that isn't this package's own it also refuses what [CheckConstants] finds, where z is
 // above 0.
 func Validate(l Loss, z, y float64) error {
@@ -31,6 +32,9 @@ func usable(l Loss, z, y float64) error {
 		if err := check.Bound("label bound", y); err != nil {
 			return err
 		}
+	}
+	if k := LinkOf(l); !k.Suits(l.Labels()) {
+		return check.Fail(check.ErrConfig, "link of "+l.Name(), fmt.Sprintf("%q", k), fmt.Sprintf("must be known, and one for %s labels", l.Labels()))
 	}
 	return computable(l, z, y)
 }

@@ -16,6 +16,14 @@ func without(change func(*Custom)) Custom {
 	return l
 }
 
+// linked is a loss with another link than its own.
+type linked struct {
+	Loss
+	link Link
+}
+
+func (l linked) Link() Link { return l.link }
+
 // A loss with a bad parameter is refused with the parameter's name.
 func TestCheckRefuses(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
@@ -109,6 +117,20 @@ func TestCheckAccepts(t *testing.T) {
 		if err := computable(c.loss, c.z, c.y); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A link that isn't known, or is for other labels, would make a model of which no reader knows what
+// its scores mean.
+func TestValidateRefusesLinks(t *testing.T) {
+	for _, l := range []linked{{Hinge{}, Log}, {Hinge{}, ""}, {Squared{}, Logit}, {Poisson{}, ProbitLink}} {
+		var e *check.Error
+		if err := Validate(l, 0, 1); !errors.Is(err, check.ErrConfig) || !errors.As(err, &e) || e.Param() != "link of "+l.Name() {
+			t.Errorf("%s, %q: %v", l.Name(), l.link, err)
+		}
+	}
+	if err := Validate(linked{Hinge{}, Logit}, 0, 1); err != nil {
+		t.Error(err)
 	}
 }
 
