@@ -87,24 +87,28 @@ func (c OneAgainstRestConfig) sharing(s Shape, p Problem, b, share Budget) (*Pla
 	return plan, nil
 }
 
-// eachClass trains each class against the rest. Parties agree to all of that first.
+// eachClass trains each class against the rest. Parties agree to all of that first; the labels of
+// rows in memory are held for one class at a time.
 func (p *Plan) eachClass(r *run, of Problem) (*fitted, error) {
-	f, data := &fitted{loss: of.Loss}, make([]*curator.Data, of.Classes)
-	for k := range data {
+	f, agreed := &fitted{loss: of.Loss}, make([]*curator.Data, of.Classes)
+	for k := 0; k < of.Classes && r.data.Parties(); k++ {
 		var err error
-		if data[k], err = p.agreed(r.ctx, r.data.Against(k), of.Classes); err != nil {
+		if agreed[k], err = p.agreed(r.ctx, r.data.Against(k), of.Classes); err != nil {
 			return nil, err
 		}
 	}
-	for k := range data {
+	for k, data := range agreed {
 		if err := check.Cancelled(r.ctx); err != nil {
 			return nil, err
+		}
+		if data == nil {
+			data = r.data.Against(k)
 		}
 		allow, err := r.allow.Part(k)
 		if err != nil {
 			return nil, err
 		}
-		one, err := p.inside(r, data[k], allow)
+		one, err := p.inside(r, data, allow)
 		if err != nil {
 			return nil, err
 		}
