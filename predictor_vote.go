@@ -32,16 +32,16 @@ var _ PredictorConfig = VoteConfig{}
 //
 // # Parameters
 //
-// The loss must have binary labels. For the ⌈6·log(4/α)/ε⌉ parts an answer errs
-// with probability at most α if each classifier errs with at most α/4, over random
-// queries. On real data classes overlap: there answers are as good as those of a
+// The loss must have binary labels. For the ⌈6·log(4/α)/ε⌉ parts, or ⌈6·log(4(K−1)/α)/ε⌉ for K
+// classes, an answer errs with probability at most α if each classifier errs with at most α/4,
+// over random queries. On real data classes overlap: there answers are as good as those of a
 // classifier that saw n/r rows. Training costs r minimisations on n/r rows each
 // and takes r·d numbers, an answer O(r·d); K times that for K classes.
 type VoteConfig struct {
 	// Queries is the number of answers that the budget is for.
 	Queries int `json:"queries"`
-	// Parts is r, the number of parts; 0 takes ⌈6·log(4/Alpha)/ε⌉, ε being that
-	// of an answer, but no more than leave 4·Dim rows to a part, if that is 1 or
+	// Parts is r, the number of parts; 0 takes ⌈6·log(4/Alpha)/ε⌉, or with 4(K−1) for 4 of K classes, ε
+	// being that of an answer, but no more than leave 4·Dim rows to a part, if that is 1 or
 	// more.
 	Parts int `json:"parts"`
 	// Alpha is the error that Parts aims at, in (0, 1); 0 takes 0.05. Privacy
@@ -73,7 +73,7 @@ func (c VoteConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := newPartition("VoteConfig", s, p, partition{parts: c.Parts, lambda: c.Lambda, seed: c.Seed}, 6*math.Log(4/c.Alpha)/vote.Epsilon)
+	x, err := newPartition("VoteConfig", s, p, partition{parts: c.Parts, lambda: c.Lambda, seed: c.Seed}, 6*math.Log(4*float64(max(1, p.Classes-1))/c.Alpha)/vote.Epsilon)
 	if err != nil {
 		return nil, err
 	}

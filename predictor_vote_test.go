@@ -132,11 +132,12 @@ func TestVoteAnswers(t *testing.T) {
 // The default number of parts is the theorem's where the rows suffice.
 func TestVoteParts(t *testing.T) {
 	for _, c := range []struct {
-		epsilon, alpha float64
-		rows, want     int
-	}{{1, 0, 10_000, 27}, {0.1, 0.01, 10_000, 360}, {0.1, 0.01, 1000, 125}, {1, 0, 3, 1}} {
-		s := Shape{Rows: c.rows, Dim: 2, FeatureBound: 1}
-		plan, err := VoteConfig{Queries: 1, Alpha: c.alpha}.Plan(s, logit, PureDP(c.epsilon))
+		epsilon, alpha      float64
+		rows, classes, want int
+	}{{1, 0, 10_000, 0, 27}, {0.1, 0.01, 10_000, 0, 360}, {0.1, 0.01, 1000, 0, 125}, {1, 0, 3, 0, 1}, {1, 0, 10_000, 2, 27}, {1, 0, 10_000, 5, 35}} {
+		s, p := Shape{Rows: c.rows, Dim: 2, FeatureBound: 1}, logit
+		p.Classes = c.classes
+		plan, err := VoteConfig{Queries: 1, Alpha: c.alpha}.Plan(s, p, PureDP(c.epsilon))
 		if err != nil || plan.Config.(VoteConfig).Parts != c.want {
 			t.Errorf("%+v: %v, %v", c, plan, err)
 		}
