@@ -44,7 +44,8 @@ type BoostConfig struct {
 //
 // Replace-one. The m+1 chunks are split by a permutation that depends on Seed and
 // the number of rows only. Given the models, one row of the last chunk moves each
-// mean loss, clipped to [0, c], by at most c/|S_{m+1}| plus rounding; the
+// mean loss (of several classes that of [GridSearch]), clipped to [0, c], by at most
+// c/|S_{m+1}| plus rounding; the
 // selection is ε-DP. A row lies in one chunk, so all trainings and the selection
 // compose in parallel, and each has the whole budget (the paper halves ε).
 //
@@ -93,7 +94,8 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(c, s, child.Problem, b, schedule, x.train)
+	p.Radius = child.Problem.Radius
+	plan, err := newPlan(c, s, p, b, schedule, x.train)
 	if err != nil {
 		return nil, err
 	}

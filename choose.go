@@ -24,7 +24,9 @@ import (
 // # Privacy
 //
 // Replace-one. Each row's loss is clipped to [0, limit], so one row moves a sum of
-// losses by at most the limit, plus its rounding. The choice is [mechanisms.Exponential],
+// losses by at most the limit, plus its rounding. Of several classes and a loss without
+// probabilities the sum is how many rows are misclassified, which one row moves by at most 1,
+// whatever the limit. The choice is [mechanisms.Exponential],
 // of the largest ε that the budget has for one bounded-range release. The weights
 // must not have been computed from the rows of d, unless privately: then their
 // ledgers and this one add up ([mechanisms.Sequential]).
@@ -41,6 +43,9 @@ import (
 // takes one pass over the rows, O(N·n·d).
 func SelectModel(ctx context.Context, d *Dataset, p Problem, b Budget, models [][][]float64, limit float64, env *Env) (int, *Ledger, error) {
 	if err := d.whole(ctx); err != nil {
+		return 0, nil, err
+	}
+	if err := d.suits(p); err != nil {
 		return 0, nil, err
 	}
 	shape, err := d.Shape().under(p.Loss)
@@ -136,14 +141,14 @@ func (p Problem) lossLimit(s Shape, models []*fitted, limit float64) (float64, e
 // largestLoss is the largest at scores within z. Of several classes −log p is at most that of
 // one against the rest and log K, or by softmax 2z and log K.
 func (p Problem) largestLoss(z, labelBound float64) float64 {
-	value := p.Loss.Constants(z, labelBound).Value
-	switch {
+	switch of := p.response(&fitted{loss: p.Loss}); {
 	case p.Classes == 0:
-		return value
-	case !losses.LinkOf(p.Loss).Probability():
+		return p.Loss.Constants(z, labelBound).Value
+	case !of.probable():
 		return 1
+	default:
+		return math.Log(float64(p.Classes)) + math.Max(2*z, of.against().Constants(z, labelBound).Value)
 	}
-	return math.Log(float64(p.Classes)) + math.Max(2*z, value)
 }
 
 // zeroLoss is the largest at scores of 0.

@@ -304,6 +304,9 @@ func (d *Dataset) suits(p Problem) error {
 	if label.Levels != nil {
 		return p.suitsLevels(label)
 	}
+	if label.Kind == table.Binary && p.Classes != 0 && p.Classes != 2 {
+		return check.Fail(ErrConfig, "Problem.Classes", p.Classes, fmt.Sprintf("must be 0, or 2: %q is binary by the table's schema", label.Column))
+	}
 	if (kind == losses.Binary) != (label.Kind == table.Binary) && p.Classes == 0 || kind == losses.Count && label.Kind != table.Count {
 		return check.Fail(ErrLabel, "Problem.Loss", p.Loss.Name(), fmt.Sprintf("takes %s labels, and %q is %s by the table's schema", kind, label.Column, label.Kind))
 	}

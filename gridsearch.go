@@ -62,7 +62,9 @@ type GridSearchConfig struct {
 //	q_j = mean over S₂ of clip(ℓ(w_j), 0, c_j) + penalty_j,  q₀ = sup_y φ_y(0) for w₀ = 0
 //
 // and selects by the generalized exponential mechanism, as the c_j differ.
-// [ZeroOneError] compares error rates, by permute-and-flip, without w₀.
+// [ZeroOneError] compares error rates, by permute-and-flip, without w₀. Of several classes ℓ is
+// −log p of a row's own, and q₀ is log K; where the loss has no probabilities, ℓ is 1 for a
+// misclassified row and 0 for others, without a penalty, and c_j and q₀ are 1.
 //
 // Errors are those of the configuration's Plan, before anything is released, and of
 // [Plan.Run].

@@ -106,7 +106,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	if c.K == features {
-		p = child.Problem
+		p.Radius = child.Problem.Radius
 	}
 	schedule, err := release.Sequential(label, child.schedule)
 	if err != nil {

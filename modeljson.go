@@ -56,7 +56,7 @@ func (w scoreWeights) MarshalJSON() ([]byte, error) {
 }
 
 func (w *scoreWeights) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, (*[][]float64)(w)) == nil {
+	if json.Unmarshal(data, (*[][]float64)(w)) == nil && len(*w) != 1 {
 		return nil
 	}
 	*w = scoreWeights{nil}

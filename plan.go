@@ -178,6 +178,9 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if err := d.given(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.suits(Problem{Loss: p.loss, Classes: p.classes}); err != nil {
+		return nil, err
+	}
 	data := d.data.For(p.loss)
 	if err := p.takes(data); err != nil {
 		return nil, err

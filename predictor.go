@@ -73,6 +73,11 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if err := env.without("predictors, which have a State"); err != nil {
 		return nil, err
 	}
+	if p.loss != nil {
+		if err := d.suits(Problem{Loss: p.loss, Classes: p.facts.Classes}); err != nil {
+			return nil, err
+		}
+	}
 	data := d.data.For(p.loss)
 	if err := p.shape.fits(data); err != nil {
 		return nil, err
