@@ -42,10 +42,7 @@ import (
 // exceeds the least by at most 2·limit·log(N/β)/(nε) with probability 1−β. It
 // takes one pass over the rows, O(N·n·d).
 func SelectModel(ctx context.Context, d *Dataset, p Problem, b Budget, models [][][]float64, limit float64, env *Env) (int, *Ledger, error) {
-	if err := d.whole(ctx); err != nil {
-		return 0, nil, err
-	}
-	if err := d.suits(p); err != nil {
+	if err := d.whole(ctx, p); err != nil {
 		return 0, nil, err
 	}
 	shape, err := d.Shape().under(p.Loss)

@@ -97,19 +97,22 @@ func shapeOf(d *curator.Data) Shape {
 }
 
 // given refuses a data set or a context that is missing, and a cancelled one.
-func (d *Dataset) given(ctx context.Context) error {
+func (d *Dataset) given(ctx context.Context, p Problem) error {
 	if d == nil || d.data == nil {
 		return check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
 	}
 	if ctx == nil {
 		return check.Fail(ErrConfig, "context", nil, "must not be nil")
 	}
+	if err := d.suits(p); err != nil {
+		return err
+	}
 	return check.Cancelled(ctx)
 }
 
 // whole is given for what asks more of the rows than several parties answer.
-func (d *Dataset) whole(ctx context.Context) error {
-	if err := d.given(ctx); err != nil {
+func (d *Dataset) whole(ctx context.Context, p Problem) error {
+	if err := d.given(ctx, p); err != nil {
 		return err
 	}
 	return ofOneParty(d.data)
@@ -118,7 +121,7 @@ func (d *Dataset) whole(ctx context.Context) error {
 // ofOneParty refuses rows that several parties hold.
 func ofOneParty(d *curator.Data) error {
 	if d.Parties() {
-		return check.Fail(ErrConfig, "dataset", nil, "must have its rows with one party: several answer NoisyGD's questions only")
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows with one party: several answer questions of NoisyGD, and of OneAgainstRest of it, only")
 	}
 	return nil
 }
@@ -294,7 +297,7 @@ func factsOf(t *table.Table) Facts {
 // suits refuses a problem that is not for the label as a table's schema describes it.
 func (d *Dataset) suits(p Problem) error {
 	f, ok := d.facts.(tableFacts)
-	if !ok {
+	if !ok || p.Loss == nil { // a walk has none
 		return nil
 	}
 	if err := check.Valid("Problem.Loss", p.Loss); err != nil {

@@ -101,7 +101,7 @@ type EvaluateConfig struct {
 // two passes over the rows for two classes and levels, of O(n·d), up to ten for numbers, and 22 for
 // several classes, of O(n·d·K).
 func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
-	if err := d.whole(ctx); err != nil {
+	if err := d.whole(ctx, Problem{}); err != nil {
 		return nil, err
 	}
 	if err := m.usable(); err != nil {

@@ -407,7 +407,7 @@ func (g *gridSearch) candidates(r *run, d *curator.Data, training *release.Allow
 
 // constant is the constant model, or the zero model where no start was released.
 func (g *gridSearch) constant(r *run) *fitted {
-	f := &fitted{loss: g.problem.Loss}
+	f := &fitted{loss: g.problem.Loss, joint: g.problem.Classes > 0 && g.problem.logistic()}
 	for range max(1, g.problem.Classes) {
 		f.weights = append(f.weights, r.centre(g.shape.Dim))
 	}

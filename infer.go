@@ -122,10 +122,7 @@ type InferConfig struct {
 // 200 features; O(n·d²) flops for moments, the Hessian and products, and O(d³) for
 // eigenvectors. The ball does not bind: nothing depends on Problem.Radius.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
-	if err := d.whole(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.suits(p); err != nil {
+	if err := d.whole(ctx, p); err != nil {
 		return nil, err
 	}
 	plan, err := cfg.Plan(d.Shape(), p, b)

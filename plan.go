@@ -175,10 +175,7 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a Learner")
 	}
-	if err := d.given(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.suits(Problem{Loss: p.loss, Classes: p.classes}); err != nil {
+	if err := d.given(ctx, Problem{Loss: p.loss, Classes: p.classes}); err != nil {
 		return nil, err
 	}
 	data := d.data.For(p.loss)
@@ -274,10 +271,7 @@ func (p *Plan) inside(r *run, d *curator.Data, allow *release.Allowance) (*fitte
 
 // fit plans and runs.
 func fit(ctx context.Context, l Learner, d *Dataset, p Problem, b Budget, env *Env) (*Model, error) {
-	if err := d.given(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.suits(p); err != nil {
+	if err := d.given(ctx, p); err != nil {
 		return nil, err
 	}
 	plan, err := l.Plan(d.Shape(), p, b)

@@ -67,16 +67,11 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 	if p == nil || p.train == nil {
 		return nil, check.Fail(ErrConfig, "plan", nil, "must be made by a PredictorConfig")
 	}
-	if err := d.whole(ctx); err != nil {
+	if err := d.whole(ctx, Problem{Loss: p.loss, Classes: p.facts.Classes}); err != nil {
 		return nil, err
 	}
 	if err := env.without("predictors, which have a State"); err != nil {
 		return nil, err
-	}
-	if p.loss != nil {
-		if err := d.suits(Problem{Loss: p.loss, Classes: p.facts.Classes}); err != nil {
-			return nil, err
-		}
 	}
 	data := d.data.For(p.loss)
 	if err := p.shape.fits(data); err != nil {
@@ -140,7 +135,7 @@ type Predictor struct {
 // NewPredictor plans and trains a predictor. Errors are those of the configuration's Plan,
 // before anything is released, and of [PredictorPlan.Run].
 func NewPredictor(ctx context.Context, d *Dataset, p Problem, b Budget, cfg PredictorConfig, env *Env) (*Predictor, error) {
-	if err := d.whole(ctx); err != nil {
+	if err := d.whole(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := check.Given("configuration", cfg); err != nil {

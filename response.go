@@ -144,7 +144,7 @@ func (r response) validate(facts Facts) error {
 
 // validateClasses is validate for several classes.
 func (r response) validateClasses(facts Facts) error {
-	if r.joint() && r.loss != softmax || !r.joint() && (r.loss == "" || !r.link.Suits(losses.Binary)) || r.labels != losses.Binary || r.thresholds != nil {
+	if r.joint() && r.loss != softmax || !r.joint() && (r.loss == "" || r.loss == softmax || !r.link.Suits(losses.Binary)) || r.labels != losses.Binary || r.thresholds != nil {
 		return check.Fail(ErrModel, "loss, labels, link", fmt.Sprintf("%q, %q, %q", r.loss, r.labels, r.link), "must be those of a loss with binary labels, or of softmax")
 	}
 	if r.classes > maxClasses {
