@@ -35,6 +35,7 @@ func designs(n int, labels losses.Labels) map[string]design {
 		"persons":                  {n, one, 3, labels, "persons"},
 		"persons, schema":          {n, mixed, 5, labels, "persons"},
 		"detailed":                 {n, one, 3, labels, "detailed"},
+		"weighted":                 {n, one, 3, labels, "weighted"},
 	}
 }
 
@@ -76,8 +77,22 @@ func (l learned) on(t *testing.T, form string, d design) *trial {
 	if form == "dense" {
 		c.reaches = l.reaches
 	}
-	shape := d.shape(t)
-	plan, err := l.learner.Plan(shape, dpglm.Problem{Loss: l.loss, Radius: l.radius}, l.budget)
+	plan := c.runs(t, l.learner, dpglm.Problem{Loss: l.loss, Radius: l.radius}, l.budget)
+	if l.slope != nil {
+		shape := d.shape(t)
+		c.slope, c.clip = l.slope(shape.FeatureBound*plan.Problem.Radius, shape.LabelBound), innerClip
+		if o, ok := plan.Learner.(dpglm.ObjectivePerturbationConfig); ok {
+			c.clip = o.Clip
+		}
+	}
+	return c
+}
+
+// runs has the trial run a learner's plan, which it returns.
+func (c *trial) runs(t *testing.T, l dpglm.Learner, p dpglm.Problem, b dpglm.Budget) *dpglm.Plan {
+	t.Helper()
+	shape := c.design.shape(t)
+	plan, err := l.Plan(shape, p, b)
 	if err != nil {
 		t.Fatalf("%s: %v", c.name, err)
 	}
@@ -92,13 +107,7 @@ func (l learned) on(t *testing.T, form string, d design) *trial {
 		}
 		return m, err
 	}
-	if l.slope != nil {
-		c.slope, c.clip = l.slope(shape.FeatureBound*plan.Problem.Radius, shape.LabelBound), innerClip
-		if o, ok := plan.Learner.(dpglm.ObjectivePerturbationConfig); ok {
-			c.clip = o.Clip
-		}
-	}
-	return c
+	return plan
 }
 
 // trials are all of them.
@@ -135,7 +144,8 @@ func trials(t *testing.T) []*trial {
 	all = append(all, softmaxes()...)
 	all = append(append(all, againstRests()...), classEvaluations(t)...)
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
-	return append(append(all, onFrames(t)...), wholly(t)...)
+	all = append(append(all, onFrames(t)...), wholly(t)...)
+	return append(append(all, classLearners(t)...), classChoices(t)...)
 }
 
 func allLearned() []learned {

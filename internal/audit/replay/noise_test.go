@@ -97,7 +97,7 @@ const atMost = "at most, "
 var mechanismsOf = map[mechanisms.Kind][][]string{
 	mechanisms.KindGaussian:     {{"gaussian"}},
 	mechanisms.KindPure:         {{"laplace"}, {"selection"}, {"vote"}},
-	mechanisms.KindBoundedRange: {{"selection"}, {"vote"}, {"ranking"}},
+	mechanisms.KindBoundedRange: {{"selection"}, {"vote"}, {"plurality"}, {"ranking"}},
 	mechanisms.KindObjective:    {{"linear term", "minimiser"}},
 }
 

@@ -18,6 +18,7 @@ type answering struct {
 	radius  float64
 	budget  dpglm.Budget
 	reaches map[string]float64
+	classes int
 }
 
 func predictors() []answering {
@@ -33,19 +34,19 @@ func predictors() []answering {
 	walk := design{24, line, 1, losses.Binary, "dense"}
 	flips := map[string]float64{"votes of 5 models, split by seed 1": 1 - 1e-12}
 	return []answering{
-		{"VoteConfig", classes["dense"], vote, losses.Logistic{}, 5, dpglm.PureDP(1), flips},
-		{"VoteConfig, kept, hinge", classes["sparse schema, intercept"], kept, losses.Hinge{}, 5, dpglm.ApproxDP(1, 1e-6), nil},
-		{"VoteConfig, intercept", classes["sparse, intercept"], vote, losses.Logistic{}, 5, dpglm.GDP(1), flips},
-		{"AverageConfig", reals["dense"], average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}},
-		{"AverageConfig, range of labels", centred, average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}},
-		{"AverageConfig, pure, counts", counts["schema"], average, losses.Poisson{}, 1, dpglm.PureDP(1), nil},
-		{"StableConfig", few, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}},
-		{"StableConfig, range of labels", fewCentred, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}},
-		{"StableConfig, pure, intercept", classes["sparse, intercept"], dpglm.StableConfig{Queries: 3}, losses.Logistic{}, 5, dpglm.PureDP(1), nil},
-		{"DescentConfig", few, dpglm.DescentConfig{Queries: 3, Steps: 2, StepSize: 1e-3}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores after 2 steps of descent": 0.8}},
-		{"DescentConfig, schema", classes["sparse schema, intercept"], dpglm.DescentConfig{Queries: 3, Steps: 4}, losses.Hinge{}, 5, dpglm.PureDP(1), nil},
-		{"ThresholdConfig", walk, dpglm.ThresholdConfig{Queries: 3}, losses.Hinge{}, 0, dpglm.PureDP(3), map[string]float64{"projected walk within ±8": 1 - 1e-12}},
-		{"ThresholdConfig, ApproxDP", design{24, line, 1, losses.Binary, "sparse"}, dpglm.ThresholdConfig{Queries: 3}, losses.Hinge{}, 0, dpglm.ApproxDP(3, 1e-6), nil},
+		{"VoteConfig", classes["dense"], vote, losses.Logistic{}, 5, dpglm.PureDP(1), flips, 0},
+		{"VoteConfig, kept, hinge", classes["sparse schema, intercept"], kept, losses.Hinge{}, 5, dpglm.ApproxDP(1, 1e-6), nil, 0},
+		{"VoteConfig, intercept", classes["sparse, intercept"], vote, losses.Logistic{}, 5, dpglm.GDP(1), flips, 0},
+		{"AverageConfig", reals["dense"], average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}, 0},
+		{"AverageConfig, range of labels", centred, average, losses.Squared{}, 5, dpglm.GDP(1), map[string]float64{"mean of 5 models, split by seed 1": 0.9}, 0},
+		{"AverageConfig, pure, counts", counts["schema"], average, losses.Poisson{}, 1, dpglm.PureDP(1), nil, 0},
+		{"StableConfig", few, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}, 0},
+		{"StableConfig, range of labels", fewCentred, dpglm.StableConfig{Queries: 3, Lambda: 100}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores of a regularised minimiser": 0.8}, 0},
+		{"StableConfig, pure, intercept", classes["sparse, intercept"], dpglm.StableConfig{Queries: 3}, losses.Logistic{}, 5, dpglm.PureDP(1), nil, 0},
+		{"DescentConfig", few, dpglm.DescentConfig{Queries: 3, Steps: 2, StepSize: 1e-3}, losses.Squared{}, 0.03, dpglm.GDP(1), map[string]float64{"scores after 2 steps of descent": 0.8}, 0},
+		{"DescentConfig, schema", classes["sparse schema, intercept"], dpglm.DescentConfig{Queries: 3, Steps: 4}, losses.Hinge{}, 5, dpglm.PureDP(1), nil, 0},
+		{"ThresholdConfig", walk, dpglm.ThresholdConfig{Queries: 3}, losses.Hinge{}, 0, dpglm.PureDP(3), map[string]float64{"projected walk within ±8": 1 - 1e-12}, 0},
+		{"ThresholdConfig, ApproxDP", design{24, line, 1, losses.Binary, "sparse"}, dpglm.ThresholdConfig{Queries: 3}, losses.Hinge{}, 0, dpglm.ApproxDP(3, 1e-6), nil, 0},
 	}
 }
 
@@ -70,7 +71,7 @@ func (a answering) trial(t *testing.T) *trial {
 			queries[k][k/2] = float64(2 - 4*(k%2))
 		}
 	}
-	plan, err := a.config.Plan(a.design.shape(t), dpglm.Problem{Loss: a.loss, Radius: a.radius}, a.budget)
+	plan, err := a.config.Plan(a.design.shape(t), dpglm.Problem{Loss: a.loss, Radius: a.radius, Classes: a.classes}, a.budget)
 	if err != nil {
 		t.Fatalf("%s: %v", a.name, err)
 	}

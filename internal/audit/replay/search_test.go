@@ -22,7 +22,7 @@ type design struct {
 	facts   dpglm.Facts
 	columns int // as given, without the intercept
 	labels  losses.Labels
-	form    string // of the matrix: dense, sparse, other; or persons or detailed, see below
+	form    string // of the matrix: dense, sparse, other; or persons, detailed or weighted, see below
 }
 
 // table is a data set of raw rows, one of which is replaced.
@@ -67,12 +67,16 @@ func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 	case "persons":
 		rows, persons := r.persons()
 		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: given.MostRows}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(5)}}
-	case "detailed":
+	case "detailed", "weighted":
 		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 		for i, u := range r.rows {
 			weights[i], offsets[i] = u.Weight, u.Offset
 		}
-		return r.rows, []dpglm.RowDetail{dpglm.Weights{Of: weights, Max: given.Heavy}, dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}}}
+		weighed := []dpglm.RowDetail{dpglm.Weights{Of: weights, Max: given.Heavy}}
+		if d.form == "weighted" {
+			return r.rows, weighed
+		}
+		return r.rows, append(weighed, dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}})
 	}
 	return r.rows, nil
 }
@@ -109,7 +113,7 @@ func (r table) dataset(d design) (*dpglm.Dataset, error) {
 		y[i] = u.Y
 	}
 	switch d.form {
-	case "dense", "persons", "detailed":
+	case "dense", "persons", "detailed", "weighted":
 		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)
@@ -290,7 +294,7 @@ func (d design) changed(p pair, r *rand.Rand) pair {
 	case d.form == "persons" && c < 2:
 		q[k].Others, q[k].None = nil, false
 		q[k] = d.several(q[k], r)
-	case d.form == "detailed" && c == 1:
+	case (d.form == "detailed" || d.form == "weighted") && c == 1:
 		e := d.extreme(r)
 		q[k].Weight, q[k].Offset = e.Weight, e.Offset
 	case c == 0:
