@@ -140,8 +140,11 @@ func (c crowd) form(m manner, run crowdRun) given.Form {
 		weights, offsets = append(weights, u.Weight), append(offsets, u.Offset)
 	}
 	f.X, f.More = mat.NewDense(len(f.Y), 1, x), []dpglm.RowDetail{dpglm.Persons{Of: of, Count: len(c), MaxRows: crowdMost}}
+	if run.weighted || run.detailed {
+		f.More = append(f.More, dpglm.Weights{Of: weights, Max: given.Heavy})
+	}
 	if run.detailed {
-		f.More = append(f.More, dpglm.Weights{Of: weights, Max: given.Heavy}, dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}})
+		f.More = append(f.More, dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}})
 	}
 	return f
 }
@@ -187,6 +190,7 @@ func (c crowd) stored(t *testing.T, m manner, run crowdRun) map[string]*dpglm.Da
 // crowdRun releases something of a crowd.
 type crowdRun struct {
 	facts    dpglm.Facts
+	weighted bool // whether rows have weights
 	detailed bool // whether rows have weights and offsets
 	here     bool // whether rows must lie in memory
 	near     bool // or in a file of this machine
@@ -213,24 +217,11 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		"Boost":      dpglm.BoostConfig{Learner: steps, Chunks: 3},
 		"GridSearch": dpglm.GridSearchConfig{Learner: steps, Radii: []float64{1, 4}},
 	} {
-		add(name, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			plan, err := l.Plan(d.Shape(), crowdLogits, crowdBudget)
-			if err != nil {
-				return nil, err
-			}
-			m, err := plan.Run(ctx, d, env)
-			return []any{m, fmt.Sprint(plan, d, d.Shape())}, err
-		})
+		add(name, plannedBy(l, crowdLogits))
 	}
 	only := all["FrankWolfe"]
 	only.here = true
 	all["FrankWolfe"] = only
-	add("Softmax", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, crowdBudget, dpglm.SoftmaxConfig{}, env)
-	})
-	add("OneAgainstRest", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.OneAgainstRest(ctx, d, given.OfClasses(crowdLogits, 3), crowdBudget, dpglm.OneAgainstRestConfig{Learner: steps}, env)
-	})
 	add("SelectModel", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, crowdBudget, [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
 		return []any{best, ledger}, err
@@ -256,17 +247,23 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		return []any{m, e, n}, err
 	})
 	addClassRuns(t, add)
+	addClassLearners(add)
 	for name, p := range map[string]dpglm.PredictorConfig{
 		"votes": dpglm.VoteConfig{Queries: 2, Parts: 8}, "averages": dpglm.AverageConfig{Queries: 2, Parts: 8}, "stable scores": dpglm.StableConfig{Queries: 2},
 		"descent": dpglm.DescentConfig{Queries: 2, Steps: 2},
 	} {
-		add(name, answersOf(p))
+		add(name, answersOf(crowdLogits, p))
 	}
-	all["walk"] = crowdRun{facts: dpglm.Bounds{Feature: 1}, near: true, run: answersOf(dpglm.ThresholdConfig{Queries: 2})}
+	all["walk"] = crowdRun{facts: dpglm.Bounds{Feature: 1}, near: true, run: answersOf(crowdLogits, dpglm.ThresholdConfig{Queries: 2})}
 	for _, name := range []string{"Auto", "StandardisedGD", "NoisyGD", "OutputPerturbation", "Infer", "Boost", "GridSearch", "votes"} {
 		run := all[name]
 		run.detailed = true
 		all[name+", weights and offsets"] = run
+	}
+	for _, name := range []string{"Softmax", "GridSearch of classes", "GridSearch of classes by errors", "Boost of classes", "SelectModel of classes", "votes of classes"} {
+		run := all[name]
+		run.weighted = true
+		all[name+", weights"] = run
 	}
 	return all
 }
@@ -292,10 +289,50 @@ func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Da
 	})
 }
 
-// answersOf are a predictor's, and its state.
-func answersOf(p dpglm.PredictorConfig) func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+// addClassLearners adds learners of three classes, alone and inside others, a choice among models
+// and votes. The crowd has labels of two of them.
+func addClassLearners(add func(string, func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error))) {
+	logits, hinges := given.OfClasses(crowdLogits, 3), dpglm.Problem{Loss: losses.Hinge{}, Classes: 3}
+	steps := dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{Steps: 2}}
+	both := dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: dpglm.SoftmaxConfig{}}, {Learner: steps, Radius: 2}}, Validation: 0.5}
+	byErrors := both
+	byErrors.Criterion = dpglm.ZeroOneError
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		problem dpglm.Problem
+	}{
+		"Softmax": {dpglm.SoftmaxConfig{}, logits}, "OneAgainstRest": {steps, logits}, "Auto of classes": {dpglm.AutoConfig{}, logits},
+		"GridSearch of classes": {both, logits}, "GridSearch of classes by errors": {byErrors, logits},
+		"Boost of classes": {dpglm.BoostConfig{Learner: steps, Chunks: 3}, hinges}, "JL of classes": {dpglm.JLConfig{K: 1, Learner: steps}, logits},
+	} {
+		add(name, plannedBy(c.learner, c.problem))
+	}
+	models := [][][]float64{{{0, 0}, {1, 0}, {-1, 0}}, {{1, 0.5}, {0, 0}, {0, -1}}}
+	for name, p := range map[string]dpglm.Problem{"SelectModel of classes": logits, "SelectModel of classes, hinge": hinges} {
+		add(name, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			best, ledger, err := dpglm.SelectModel(ctx, d, p, crowdBudget, models, 0, env)
+			return []any{best, ledger}, err
+		})
+	}
+	add("votes of classes", answersOf(logits, dpglm.VoteConfig{Queries: 2, Parts: 8}))
+}
+
+// plannedBy is a learner's model, and its plan.
+func plannedBy(l dpglm.Learner, p dpglm.Problem) func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		q, err := dpglm.NewPredictor(ctx, d, crowdLogits, crowdBudget, p, env)
+		plan, err := l.Plan(d.Shape(), p, crowdBudget)
+		if err != nil {
+			return nil, err
+		}
+		m, err := plan.Run(ctx, d, env)
+		return []any{m, fmt.Sprint(plan, d, d.Shape())}, err
+	}
+}
+
+// answersOf are a predictor's, and its state.
+func answersOf(problem dpglm.Problem, p dpglm.PredictorConfig) func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		q, err := dpglm.NewPredictor(ctx, d, problem, crowdBudget, p, env)
 		if err != nil {
 			return nil, err
 		}
