@@ -55,14 +55,20 @@ func (k *kept) after(n, full int) *dpglm.Env {
 // resumable are calls that release, on rows with labels 0 and 1.
 func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
 	b, steps := dpglm.GDP(0.5), dpglm.NoisyGDConfig{Steps: 4}
-	learner := func(l dpglm.Learner) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
+	of := func(l dpglm.Learner, p dpglm.Problem) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
 		return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			plan, err := l.Plan(d.Shape(), logistic, b)
+			plan, err := l.Plan(d.Shape(), p, b)
 			if err != nil {
 				return nil, err
 			}
 			return plan.Run(ctx, d, env)
 		}
+	}
+	learner := func(l dpglm.Learner) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
+		return of(l, logistic)
+	}
+	classes := func(l dpglm.Learner) func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error) {
+		return of(l, given.OfClasses(logistic, 2))
 	}
 	return map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (any, error){
 		"Auto":                  learner(dpglm.AutoConfig{}),
@@ -83,11 +89,14 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 		"Infer, thresholds": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, b, dpglm.InferConfig{}, env)
 		},
-		"Softmax": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 2}, b, dpglm.SoftmaxConfig{}, env)
-		},
-		"OneAgainstRest": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.OneAgainstRest(ctx, d, given.OfClasses(logistic, 2), b, dpglm.OneAgainstRestConfig{Learner: steps}, env)
+		"Softmax":               classes(dpglm.SoftmaxConfig{}),
+		"OneAgainstRest":        classes(dpglm.OneAgainstRestConfig{Learner: steps}),
+		"GridSearch of classes": classes(dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: dpglm.SoftmaxConfig{}}, {Learner: dpglm.OneAgainstRestConfig{Learner: steps}}}}),
+		"Boost of classes":      classes(dpglm.BoostConfig{Learner: dpglm.OneAgainstRestConfig{Learner: steps}, Chunks: 2}),
+		"JL of classes":         classes(dpglm.JLConfig{Learner: dpglm.OneAgainstRestConfig{Learner: steps}, K: 2}),
+		"SelectModel of classes": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			i, ledger, err := dpglm.SelectModel(ctx, d, given.OfClasses(logistic, 2), b, [][][]float64{{{1, 0, 0, 0}, {0, 0, 0, 0}}, {{0, 0, 0, 1}, {0, 0, 1, 0}}}, 0, env)
+			return []any{i, ledger}, err
 		},
 		"SelectModel": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			i, ledger, err := dpglm.SelectModel(ctx, d, logistic, b, [][][]float64{{{1, 0, 0, 0}}, {{0, 0, 0, 1}}}, 0, env)
@@ -273,6 +282,19 @@ func TestJournalsOfOtherRunsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}
+	classes := func(k int, env *dpglm.Env) error {
+		_, err := dpglm.Softmax(ctx, d, given.OfClasses(logistic, k), b, dpglm.SoftmaxConfig{}, env)
+		return err
+	}
+	two := &kept{src: &given.Words{Seed: 1}, full: -1}
+	if err := classes(2, &dpglm.Env{NoiseForTests: two.src, Journal: two}); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[int]error{2: nil, 3: dpglm.ErrConfig} {
+		if err := classes(k, two.after(2, -1)); !errors.Is(err, want) {
+			t.Errorf("%d classes by the journal of two: %v", k, err)
+		}
+	}
 	if _, err := dpglm.NewPredictor(ctx, d, logistic, b, dpglm.VoteConfig{Queries: 3}, all.after(0, -1)); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("a predictor takes a journal: %v", err)
 	}
@@ -298,7 +320,7 @@ func TestPersonsInPartsDontGoOn(t *testing.T) {
 		run    string
 		on     *dpglm.Dataset
 		parted bool
-	}{"one part": {"NoisyGD", d, false}, "a search": {"GridSearch", d, true}, "chunks": {"Boost", d, true}, "a part of a split": {"NoisyGD", part, true}} {
+	}{"one part": {"NoisyGD", d, false}, "a search": {"GridSearch", d, true}, "chunks": {"Boost", d, true}, "a search of classes": {"GridSearch of classes", d, true}, "classes": {"OneAgainstRest", d, false}, "a part of a split": {"NoisyGD", part, true}} {
 		all := &kept{src: &given.Words{Seed: 1}, full: -1}
 		run := resumable()[c.run]
 		if _, err := run(ctx, c.on, &dpglm.Env{NoiseForTests: all.src, Journal: all}); err != nil {
@@ -396,22 +418,24 @@ func TestPartiesGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := resumable()["NoisyGD"]
-	all := &kept{src: &given.Words{Seed: 1}, full: -1}
-	whole, err := run(ctx, d, &dpglm.Env{NoiseForTests: all.src, Journal: all})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k := range all.records {
-		if again, err := run(ctx, d, all.after(k, -1)); err != nil || bitsOfResult(t, again) != bitsOfResult(t, whole) {
-			t.Errorf("after %d records: another result (%v)", k, err)
+	for _, name := range []string{"NoisyGD", "OneAgainstRest"} {
+		run := resumable()[name]
+		all := &kept{src: &given.Words{Seed: 1}, full: -1}
+		whole, err := run(ctx, d, &dpglm.Env{NoiseForTests: all.src, Journal: all})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	other := all.after(2, -1)
-	other.Journal.(*kept).records[0] = []byte("another run")
-	asked = 0
-	if _, err := run(ctx, d, other); !errors.Is(err, dpglm.ErrConfig) || asked > 0 {
-		t.Errorf("another run's journal: %v, and %d questions", err, asked)
+		for k := range all.records {
+			if again, err := run(ctx, d, all.after(k, -1)); err != nil || bitsOfResult(t, again) != bitsOfResult(t, whole) {
+				t.Errorf("%s, after %d records: another result (%v)", name, k, err)
+			}
+		}
+		other := all.after(2, -1)
+		other.Journal.(*kept).records[0] = []byte("another run")
+		asked = 0
+		if _, err := run(ctx, d, other); !errors.Is(err, dpglm.ErrConfig) || asked > 0 {
+			t.Errorf("%s, another run's journal: %v, and %d questions", name, err, asked)
+		}
 	}
 }
 
