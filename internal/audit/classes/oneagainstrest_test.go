@@ -170,7 +170,8 @@ func TestOneAgainstRestModels(t *testing.T) {
 		} else if !errors.Is(err, dpglm.ErrConfig) || figureOf(e, "log-loss") != (dpglm.Interval{}) || figureOf(e, "Brier score") != (dpglm.Interval{}) {
 			t.Errorf("%s: %v, log-loss %v", c.says, err, figureOf(e, "log-loss"))
 		}
-		for _, change := range [][2]string{{`"loss":"`, `"lost":"`}, {`"link":"`, `"link":"log`}, {`"loss":"` + c.loss.Name() + `",`, ``}} {
+		for _, change := range [][2]string{{`"loss":"`, `"lost":"`}, {`"link":"`, `"link":"log`}, {`"loss":"` + c.loss.Name() + `",`, ``},
+			{`"loss":"`, `"labels":"binary","loss":"`}, {`"loss":"`, `"thresholds":[1],"loss":"`}} {
 			changed := strings.Replace(string(text), change[0], change[1], 1)
 			if err := json.Unmarshal(resealed.JSON([]byte(changed)), back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {
 				t.Errorf("%s: %s read as %s: %v", c.says, change[0], change[1], err)
