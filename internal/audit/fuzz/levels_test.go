@@ -27,14 +27,19 @@ func storedClasses(f *testing.F) []byte {
 
 // A decoded model of classes is refused, or it is as good as one that was trained.
 func FuzzClassModelJSON(f *testing.F) {
-	const head, claim = `{"format":"dpglm class model","version":1,"library":"0.1.0","unit":{"of":"row","neighbours":"replace-one"},"rows":9,"mu":2,`, `"ledger":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}}}`
+	const head, claim = `{"format":"dpglm class model","version":1,"library":"0.1.0","unit":{"of":"row","neighbours":"replace-one"},"rows":9,"mu":2,`, `"ledger":{"version":1,"unit":{"of":"row","neighbours":"replace-one"},"kind":"gaussian","mu":0.5,"releases":3,"dim":4,"claim":{"rows":9,"mu":2}},"sum":"sha256:"}`
 	f.Add(storedClasses(f))
+	addRead(f,
+		head+`"columns":1,"bounds":{"feature":1,"intercept":true},"levels":["0","1"],"weights":[[1,-2],[3,4]],`+claim,
+		head+`"columns":1,"bounds":{"feature":1},"levels":["0","1","2"],"weights":[[1e120],[-1e120],[0]],`+claim,
+		head+`"loss":"probit","link":"probit","columns":1,"bounds":{"feature":1},"levels":["0","1","2"],"weights":[[9],[-1],[0]],`+claim,
+		head+`"loss":"hinge","link":"identity","columns":1,"bounds":{"feature":1,"intercept":true},"levels":["0","1"],"weights":[[9,1],[-1,0]],`+claim,
+		head+`"columns":1,"table":{"version":1,"label":"y","columns":[{"name":"a","kind":"numeric","range":[0,9]},{"name":"y","kind":"categorical","levels":["u","v","w"]}]},"levels":["u","v","w"],"weights":[[1,2],[3,4],[5,6]],`+claim,
+	)
 	for _, s := range []string{
-		head + `"columns":1,"bounds":{"feature":1,"intercept":true},"levels":["0","1"],"weights":[[1,-2],[3,4]],` + claim,
-		head + `"columns":1,"bounds":{"feature":1},"levels":["0","1","2"],"weights":[[1e120],[-1e120],[0]],` + claim,
 		head + `"columns":2,"schema":{"columns":["a","b"],"numeric":{"a":[0,9],"b":[-1,1]}},"levels":["0","1"],"weights":[[1,2],[3]],` + claim,
 		head + `"columns":1,"bounds":{"feature":1},"levels":["0"],"weights":[[1]],` + claim,
-		head + `"columns":1,"table":{"version":1,"label":"y","columns":[{"name":"a","kind":"numeric","range":[0,9]},{"name":"y","kind":"categorical","levels":["u","v","w"]}]},"levels":["u","v","w"],"weights":[[1,2],[3,4],[5,6]],` + claim,
+		head + `"loss":"logistic","labels":"binary","link":"logit","columns":1,"bounds":{"feature":1},"weights":[1],` + claim,
 		`{"weights":[[]]}`, `null`, `[]`, `{}`,
 	} {
 		f.Add([]byte(s))
