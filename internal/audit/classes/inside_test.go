@@ -16,7 +16,7 @@ import (
 )
 
 // Auto is Softmax where that can be, and one model of each class against the rest elsewhere: for
-// another loss, a pure budget and many features. The model is that of what the plan names.
+// another loss, a pure budget and many features.
 func TestAutoOfClasses(t *testing.T) {
 	x, y := classified(400, 1)
 	d := dataset(t, x, y, inBall)
@@ -49,9 +49,14 @@ func TestAutoOfClasses(t *testing.T) {
 			t.Errorf("%s: a plan of %+v", name, plan.Learner)
 		}
 	}
-	softmax := given.Failure(dpglm.Auto(ctx, d, given.OfClasses(logistic, 3), approx, nil))
-	if !errors.Is(softmax, dpglm.ErrLabel) {
-		t.Errorf("a label beyond: %v", softmax)
+}
+
+// The model of Auto is that of what its plan names, bit by bit.
+func TestAutoIsWhatItNames(t *testing.T) {
+	x, y := classified(400, 1)
+	d, approx := dataset(t, x, y, inBall), dpglm.ApproxDP(1, 1e-6)
+	if err := given.Failure(dpglm.Auto(ctx, d, given.OfClasses(logistic, 3), approx, nil)); !errors.Is(err, dpglm.ErrLabel) {
+		t.Errorf("a label beyond: %v", err)
 	}
 	auto, err := dpglm.Auto(ctx, d, given.OfClasses(logistic, 4), approx, seeded(1))
 	if err != nil {
@@ -71,18 +76,24 @@ func TestAutoOfClasses(t *testing.T) {
 	}
 }
 
-// What trains one score says that it takes no classes, also inside what takes them, and what takes
-// them refuses numbers, losses and rows that classes aren't for: before anything is released.
-func TestWhoTakesClasses(t *testing.T) {
+// namesClasses wants errors that say that the number of classes is wrong.
+func namesClasses(t *testing.T, errs map[string]error) {
+	t.Helper()
+	for name, err := range errs {
+		if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "Problem.Classes") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func planned(s dpglm.Shape, p dpglm.Problem, b dpglm.Budget, l dpglm.Learner) error {
+	return given.Failure(l.Plan(s, p, b))
+}
+
+// What trains one score says that it takes no classes, also inside what takes them.
+func TestWhoTakesNoClasses(t *testing.T) {
 	x, y := classified(60, 1)
 	d, b := dataset(t, x, y, inBall), dpglm.GDP(1)
-	shifted, err := dpglm.NewDataset(x, y, inBall, dpglm.Offsets{Of: make([]float64, 60), Range: [2]float64{-1, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned := func(s dpglm.Shape, p dpglm.Problem, b dpglm.Budget, l dpglm.Learner) error {
-		return given.Failure(l.Plan(s, p, b))
-	}
 	four, steps := given.OfClasses(logistic, 4), dpglm.NoisyGDConfig{Steps: 2}
 	one := map[string]dpglm.Learner{"NoisyGD": steps, "StandardisedGD": dpglm.StandardisedGDConfig{}, "FrankWolfe": dpglm.FrankWolfeConfig{},
 		"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}, "Infer": dpglm.InferConfig{}}
@@ -98,6 +109,19 @@ func TestWhoTakesClasses(t *testing.T) {
 		"descent": dpglm.DescentConfig{Queries: 2}, "a walk": dpglm.ThresholdConfig{Queries: 2}} {
 		errs[name] = given.Failure(c.Plan(line, four, dpglm.PureDP(5)))
 	}
+	namesClasses(t, errs)
+}
+
+// What takes classes refuses numbers, losses and rows that classes aren't for, before anything is
+// released.
+func TestWhoTakesClasses(t *testing.T) {
+	x, y := classified(60, 1)
+	d, b, errs := dataset(t, x, y, inBall), dpglm.GDP(1), map[string]error{}
+	shifted, err := dpglm.NewDataset(x, y, inBall, dpglm.Offsets{Of: make([]float64, 60), Range: [2]float64{-1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, steps := given.OfClasses(logistic, 4), dpglm.NoisyGDConfig{Steps: 2}
 	several := map[string]dpglm.Learner{"Auto": dpglm.AutoConfig{}, "OneAgainstRest": dpglm.OneAgainstRestConfig{Learner: steps}, "GridSearch": dpglm.GridSearchConfig{Learner: dpglm.OneAgainstRestConfig{Learner: steps}},
 		"Boost": dpglm.BoostConfig{Learner: dpglm.OneAgainstRestConfig{Learner: steps}, Chunks: 2}, "JL": dpglm.JLConfig{Learner: dpglm.SoftmaxConfig{}, K: 2}, "Softmax": dpglm.SoftmaxConfig{}}
 	for name, l := range several {
@@ -117,11 +141,7 @@ func TestWhoTakesClasses(t *testing.T) {
 		errs[fmt.Sprintf("votes for %d classes", k)] = given.Failure(dpglm.VoteConfig{Queries: 2}.Plan(d.Shape(), given.OfClasses(logistic, k), b))
 		_, _, errs[fmt.Sprintf("a choice of %d classes", k)] = dpglm.SelectModel(ctx, d, given.OfClasses(logistic, k), b, [][][]float64{{{1, 0, 0, 0}}}, 0, nil)
 	}
-	for name, err := range errs {
-		if !errors.Is(err, dpglm.ErrConfig) || !strings.Contains(err.Error(), "Problem.Classes") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	namesClasses(t, errs)
 	if err := given.Failure(dpglm.VoteConfig{Queries: 2}.Plan(shifted.Shape(), four, b)); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("votes with offsets: %v", err)
 	}

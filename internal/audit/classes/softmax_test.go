@@ -318,6 +318,20 @@ func TestClassModelJSON(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Numbers of classes that contradict the weights, or are too many, are refused, and leave the model
+// that was there.
+func TestClassModelsOfOtherNumbers(t *testing.T) {
+	m := softmaxOf(t, 500, dpglm.GDP(1))
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back dpglm.Model
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
 	one := strings.Index(string(text), `"weights":[[`) + len(`"weights":[`)
 	end := one + strings.Index(string(text[one:]), "]]") + 1
 	first := one + strings.Index(string(text[one:]), "]") + 1

@@ -282,8 +282,16 @@ func TestJournalsOfOtherRunsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}
+	if _, err := dpglm.NewPredictor(ctx, d, logistic, b, dpglm.VoteConfig{Queries: 3}, all.after(0, -1)); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("a predictor takes a journal: %v", err)
+	}
+}
+
+// How many classes there are is one of the facts that a journal is for.
+func TestJournalsOfOtherClassesAreRefused(t *testing.T) {
+	d := resumed(t)
 	classes := func(k int, env *dpglm.Env) error {
-		_, err := dpglm.Softmax(ctx, d, given.OfClasses(logistic, k), b, dpglm.SoftmaxConfig{}, env)
+		_, err := dpglm.Softmax(ctx, d, given.OfClasses(logistic, k), dpglm.GDP(1), dpglm.SoftmaxConfig{}, env)
 		return err
 	}
 	two := &kept{src: &given.Words{Seed: 1}, full: -1}
@@ -294,9 +302,6 @@ func TestJournalsOfOtherRunsAreRefused(t *testing.T) {
 		if err := classes(k, two.after(2, -1)); !errors.Is(err, want) {
 			t.Errorf("%d classes by the journal of two: %v", k, err)
 		}
-	}
-	if _, err := dpglm.NewPredictor(ctx, d, logistic, b, dpglm.VoteConfig{Queries: 3}, all.after(0, -1)); !errors.Is(err, dpglm.ErrConfig) {
-		t.Errorf("a predictor takes a journal: %v", err)
 	}
 }
 

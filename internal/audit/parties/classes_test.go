@@ -135,6 +135,16 @@ func TestPartiesAgreeToClasses(t *testing.T) {
 	}
 }
 
+// refusing agrees to all plans but that of a class.
+func refusing(class int, err error) func(party.Plan) error {
+	return func(p party.Plan) error {
+		if p.Class == class {
+			return err
+		}
+		return nil
+	}
+}
+
 // What is wrong with one party's labels, and a party that doesn't agree to the plan of one of the
 // classes, ends a fit before anything is asked of rows: no noise is drawn, and nothing is spent.
 func TestPartiesOfClassesCheckFirst(t *testing.T) {
@@ -157,15 +167,10 @@ func TestPartiesOfClassesCheckFirst(t *testing.T) {
 		y[299] = c.label
 		all, rows := given.Shared(t, x, y, 100, 200)
 		path := filepath.Join(t.TempDir(), "last.rows")
-		if err := dpglm.WriteRows(ctx, path, mat.DenseCopyOf(x.Slice(200, 300, 0, 2)), y[200:]); err != nil {
+		if err := dpglm.WriteRows(ctx, path, x.Slice(200, 300, 0, 2), y[200:]); err != nil {
 			t.Fatal(err)
 		}
-		last, err := party.Open(path, func(p party.Plan) error {
-			if p.Class == c.class {
-				return refused
-			}
-			return nil
-		})
+		last, err := party.Open(path, refusing(c.class, refused))
 		if err != nil {
 			t.Fatal(err)
 		}

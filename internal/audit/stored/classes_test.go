@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
@@ -31,20 +33,6 @@ func classRuns(features int) map[string]classRun {
 			return plan.Run(ctx, d, env)
 		}
 	}
-	choice := func(loss losses.Loss) classRun {
-		return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			models := make([][][]float64, 3)
-			for j := range models {
-				models[j] = make([][]float64, 3)
-				for k := range models[j] {
-					models[j][k] = make([]float64, d.Shape().Dim)
-					models[j][k][(j+k)%features] = float64(j - k)
-				}
-			}
-			best, ledger, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: loss, Classes: 3}, b, models, 2, env)
-			return []any{best, ledger}, err
-		}
-	}
 	return map[string]classRun{
 		"OneAgainstRest":     learner(steps, losses.Logistic{}),
 		"GridSearch":         learner(both, losses.Logistic{}),
@@ -52,25 +40,46 @@ func classRuns(features int) map[string]classRun {
 		"Boost":              learner(dpglm.BoostConfig{Learner: steps, Chunks: 3}, losses.Probit{}),
 		"Boost, hinge":       learner(dpglm.BoostConfig{Learner: steps, Chunks: 3}, losses.Hinge{}),
 		"JL":                 learner(dpglm.JLConfig{Learner: steps, K: features / 2}, losses.Logistic{}),
-		"SelectModel":        choice(losses.Logistic{}),
-		"SelectModel, hinge": choice(losses.Hinge{}),
-		"votes": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			p, err := dpglm.NewPredictor(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2, Classes: 3}, dpglm.PureDP(10), dpglm.VoteConfig{Queries: 4, Parts: 5}, env)
+		"SelectModel":        chooses(losses.Logistic{}, b, features),
+		"SelectModel, hinge": chooses(losses.Hinge{}, b, features),
+		"votes":              votes(features),
+	}
+}
+
+// chooses is a choice among models whose weights differ.
+func chooses(loss losses.Loss, b dpglm.Budget, features int) classRun {
+	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		models := make([][][]float64, 3)
+		for j := range models {
+			models[j] = make([][]float64, 3)
+			for k := range models[j] {
+				models[j][k] = make([]float64, d.Shape().Dim)
+				models[j][k][(j+k)%features] = float64(j - k)
+			}
+		}
+		best, ledger, err := dpglm.SelectModel(ctx, d, dpglm.Problem{Loss: loss, Classes: 3}, b, models, 2, env)
+		return []any{best, ledger}, err
+	}
+}
+
+// votes are answers to a few queries.
+func votes(features int) classRun {
+	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		p, err := dpglm.NewPredictor(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Radius: 2, Classes: 3}, dpglm.PureDP(10), dpglm.VoteConfig{Queries: 4, Parts: 5}, env)
+		if err != nil {
+			return nil, err
+		}
+		var answers []float64
+		for j := range 4 {
+			x := make([]float64, features)
+			x[j] = 0.5
+			v, err := p.Answer(ctx, x)
 			if err != nil {
 				return nil, err
 			}
-			var answers []float64
-			for j := range 4 {
-				x := make([]float64, features)
-				x[j] = 0.5
-				v, err := p.Answer(ctx, x)
-				if err != nil {
-					return nil, err
-				}
-				answers = append(answers, v)
-			}
-			return answers, nil
-		},
+			answers = append(answers, v)
+		}
+		return answers, nil
 	}
 }
 
@@ -120,4 +129,30 @@ func playedOn(t *testing.T, d *dpglm.Dataset, run classRun) (out string, heard [
 		heard = append(heard, h.Values...)
 	}
 	return given.Describe(result, nil), heard
+}
+
+// Plans of several classes bound the passes, too: of one class those of all others come after it.
+func TestPlansBoundPassesOfClasses(t *testing.T) {
+	const n, d = 1500, 4
+	r := rand.New(rand.NewPCG(8, 16))
+	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		y[i] = float64(r.IntN(3))
+	}
+	data := given.Dataset(t, x, y, dpglm.Bounds{Feature: 2, Intercept: true})
+	steps := dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}
+	three := given.OfClasses(logistic, 3)
+	for _, c := range []struct {
+		learner dpglm.Learner
+		least   float64
+	}{
+		{dpglm.SoftmaxConfig{}, 30}, {steps, 15}, {dpglm.OneAgainstRestConfig{}, 60},
+		{dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: steps}, {Learner: dpglm.SoftmaxConfig{}}}, Validation: 0.2}, 30},
+		{dpglm.BoostConfig{Learner: steps, Chunks: 2}, 10}, {dpglm.JLConfig{Learner: steps, K: 2}, 1},
+	} {
+		x.comesNear(t, data, c.learner, three, dpglm.GDP(2), c.least)
+	}
 }

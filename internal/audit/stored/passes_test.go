@@ -88,9 +88,9 @@ func TestPlansBoundPasses(t *testing.T) {
 
 // comesNear fails unless a fit goes over the rows at least so often, and no more often than its
 // plan says.
-func (c *counting) comesNear(t *testing.T, data *dpglm.Dataset, l dpglm.Learner, loss losses.Loss, b dpglm.Budget, least float64) {
+func (c *counting) comesNear(t *testing.T, data *dpglm.Dataset, l dpglm.Learner, p dpglm.Problem, b dpglm.Budget, least float64) {
 	t.Helper()
-	plan, err := l.Plan(data.Shape(), dpglm.Problem{Loss: loss}, b)
+	plan, err := l.Plan(data.Shape(), p, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (c *counting) comesNear(t *testing.T, data *dpglm.Dataset, l dpglm.Learner,
 	}
 	n, d := c.Dims()
 	if made := float64(c.reads.Load()) / float64(n*d); made > float64(plan.Passes) || made < least {
-		t.Errorf("%.2f passes of at most %d, and at least %g", made, plan.Passes, least)
+		t.Errorf("%T: %.2f passes of at most %d, and at least %g", l, made, plan.Passes, least)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestPlansBoundPassesOfInference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.InferConfig{}, losses.Probit{}, dpglm.GDP(5), 51)
+	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5), 51)
 }
 
 // Rare levels take frames of their own.
@@ -144,7 +144,7 @@ func TestPlansBoundPassesOfInferenceWithLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.InferConfig{}, losses.Squared{}, dpglm.GDP(20), 55)
+	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(20), 55)
 }
 
 // Where the rows' weights turn out to be too small for an inference, a descent follows the
@@ -163,7 +163,7 @@ func TestPlansBoundPassesOfInferenceThatTurnsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.InferConfig{}, losses.Squared{}, dpglm.GDP(0.175), 59)
+	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.175), 59)
 }
 
 // The longest descent is that of real labels where second moments of many columns drown.
@@ -181,7 +181,7 @@ func TestPlansBoundPassesOfRealLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.AutoConfig{}, losses.Squared{}, dpglm.GDP(0.3), 50)
+	x.comesNear(t, data, dpglm.AutoConfig{}, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.3), 50)
 }
 
 // A search reads the rows as often for many candidates as for one: their questions are
