@@ -154,6 +154,31 @@ func TestVotesForClasses(t *testing.T) {
 	}
 }
 
+// The state of votes for so many classes is for no other number of them.
+func TestStatesOfVotesTellClasses(t *testing.T) {
+	x, y := classified(60, 1)
+	voting := func(k int) *dpglm.Predictor {
+		p, err := dpglm.NewPredictor(ctx, dataset(t, x, y, inBall), given.OfClasses(logistic, k), dpglm.PureDP(5), dpglm.VoteConfig{Queries: 3, Parts: 4}, seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	state, err := voting(4).State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[int]error{4: nil, 5: dpglm.ErrModel} {
+		if err := voting(k).Restore(state); !errors.Is(err, want) {
+			t.Errorf("a state of four classes for %d: %v", k, err)
+		}
+	}
+	_, err = dpglm.NewPredictor(ctx, dataset(t, x, y, inBall), given.OfClasses(logistic, 3), dpglm.PureDP(5), dpglm.VoteConfig{Queries: 3, Parts: 4}, nil)
+	if !errors.Is(err, dpglm.ErrLabel) {
+		t.Errorf("a label beyond: %v", err)
+	}
+}
+
 // The levels of a table's label are its classes: as many of them are fitted, by any learner that
 // takes classes, and other numbers are refused by what the schema says, before rows are read.
 func TestClassesAreLevels(t *testing.T) {

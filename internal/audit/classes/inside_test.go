@@ -76,6 +76,27 @@ func TestAutoIsWhatItNames(t *testing.T) {
 	}
 }
 
+// What a learner around others returns says which kind of model it chose.
+func TestChosenModelsSayWhatTheyAre(t *testing.T) {
+	x, y := classified(1000, 1)
+	d, steps := dataset(t, x, y, inBall), dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}
+	for _, c := range []struct {
+		inner  dpglm.Learner
+		loss   losses.Loss
+		called string
+		link   losses.Link
+	}{{dpglm.SoftmaxConfig{}, losses.Logistic{}, "softmax", ""}, {steps, losses.Logistic{}, "logistic", losses.Logit}, {steps, losses.Probit{}, "probit", losses.ProbitLink}} {
+		for name, l := range map[string]dpglm.Learner{"GridSearch": dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: c.inner}}, Criterion: dpglm.ZeroOneError},
+			"Boost": dpglm.BoostConfig{Learner: c.inner, Chunks: 2}, "JL": dpglm.JLConfig{Learner: c.inner, K: 2}} {
+			m, _ := run(t, l, d, dpglm.Problem{Loss: c.loss, Classes: 4}, dpglm.GDP(30), 1)
+			given.CheckModel(t, m, x)
+			if m.Loss() != c.called || m.Link() != c.link || m.Classes() != 4 {
+				t.Errorf("%s of %T: %v by %q", name, c.inner, m, m.Link())
+			}
+		}
+	}
+}
+
 // namesClasses wants errors that say that the number of classes is wrong.
 func namesClasses(t *testing.T, errs map[string]error) {
 	t.Helper()
