@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -96,7 +97,8 @@ func shapeOf(d *curator.Data) Shape {
 		PersonRows: f.PersonRows, PersonsOccur: f.PersonsOccur, Weighted: f.Weighted, OffsetRange: f.Offsets}
 }
 
-// given refuses a data set or a context that is missing, and a cancelled one.
+// given refuses a data set or a context that is missing, a problem that isn't for the labels of a
+// table, and a cancelled context.
 func (d *Dataset) given(ctx context.Context, p Problem) error {
 	if d == nil || d.data == nil {
 		return check.Fail(ErrConfig, "dataset", nil, "must be made by NewDataset")
@@ -104,10 +106,7 @@ func (d *Dataset) given(ctx context.Context, p Problem) error {
 	if ctx == nil {
 		return check.Fail(ErrConfig, "context", nil, "must not be nil")
 	}
-	if err := d.suits(p); err != nil {
-		return err
-	}
-	return check.Cancelled(ctx)
+	return cmp.Or(d.suits(p), check.Cancelled(ctx))
 }
 
 // whole is given for what asks more of the rows than several parties answer.

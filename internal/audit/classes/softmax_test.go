@@ -312,6 +312,9 @@ func TestClassModelJSON(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"format": {"dpglm class model", "dpglm model"}, "version": {`"version":1`, `"version":2`}, "field": {`"library"`, `"more":1,"library"`},
 		"claim": {`"mu":1`, `"mu":0.5`}, "columns": {`"columns":3`, `"columns":9`},
+		"labels": {`"unit"`, `"labels":"binary","unit"`}, "other labels": {`"unit"`, `"labels":"count","unit"`}, "link": {`"unit"`, `"link":"logit","unit"`},
+		"loss": {`"unit"`, `"loss":"logistic","unit"`}, "thresholds": {`"unit"`, `"thresholds":[0],"unit"`}, "levels": {`"levels":["0",`, `"levels":["1",`},
+		"a level too many": {`"3"]`, `"3","4"]`},
 	} {
 		changed := strings.Replace(string(text), change[0], change[1], 1)
 		if err := json.Unmarshal(resealed.JSON([]byte(changed)), &back); changed == string(text) || !errors.Is(err, dpglm.ErrModel) {
@@ -337,6 +340,28 @@ func TestClassModelsOfOtherNumbers(t *testing.T) {
 	first := one + strings.Index(string(text[one:]), "]") + 1
 	if err := json.Unmarshal(resealed.JSON([]byte(string(text[:first])+string(text[end:]))), &back); !errors.Is(err, dpglm.ErrModel) {
 		t.Errorf("a model of one class: %v", err)
+	}
+	row := string(text[one:first])
+	for name, c := range map[string]struct {
+		weights string
+		levels  int
+	}{"one score": {row, 1}, "no classes": {"", 0}, "no scores": {"[],[],[],[]", 4}, "ragged": {row + ",[1,2,3]," + row + "," + row, 4},
+		"three of four": {row + "," + row + "," + row, 4}, "1001 classes": {strings.Repeat(row+",", 1000) + row, 1001}} {
+		var names []string
+		for k := range c.levels {
+			names = append(names, fmt.Sprint(k))
+		}
+		levels, err := json.Marshal(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text[:one])+c.weights+string(text[end:]), `["0","1","2","3"]`, string(levels), 1)
+		if err := json.Unmarshal(resealed.JSON([]byte(changed)), &back); !errors.Is(err, dpglm.ErrModel) {
+			t.Errorf("weights of %s: %v", name, err)
+		}
+	}
+	if fmt.Sprint(&back) != fmt.Sprint(m) {
+		t.Errorf("a refused one changes the model that was there: %v", &back)
 	}
 }
 
