@@ -100,7 +100,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("at %s readmitted with probability %.1f\n", age, p[0])
+		fmt.Printf("at %s readmitted with probability %.1f\n", age, p.At(0, 1))
 	}
 	// Output:
 	// at 30 readmitted with probability 0.3
