@@ -209,7 +209,7 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // compiler's hood or draws randomness of its own; curator's random order is public,
 // from mechanisms' seeded source.
 var imports = map[string][]string{
-	module:                        {"bytes", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
+	module:                        {"bytes", "cmp", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
 	module + "/internal/estimate": {"context", "errors", "math", "slices"},
 	module + "/internal/infer":    {"errors", "math", "slices"},
 	module + "/internal/evaluate": {"context", "fmt", "math", "slices", "sort"},
