@@ -31,13 +31,13 @@ func main() { task.Main("methods", run) }
 
 // options are the flags.
 type options struct {
-	folder, store, sets string
-	methods             []string
-	epsilons            []float64
-	seeds               uint64
-	rows, theorem       int
-	held                float64
-	fit                 bool
+	folder, store string
+	sets, methods []string
+	epsilons      []float64
+	seeds         uint64
+	rows, theorem int
+	held          float64
+	fit           bool
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sets, err := o.find(stderr)
+	sets, err := task.Sets{Program: "methods", Folders: []string{o.folder}, Names: o.sets, HeldOut: o.held}.Find(stderr)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	f.StringVar(&o.folder, "data", "", "`folder` of data sets, each with its schema")
 	f.StringVar(&o.store, "store", "methods.csv", "CSV `file` of all scores, which is added to")
-	f.StringVar(&o.sets, "sets", "", "`names` of sets, with commas (default: all of the folder)")
+	sets := f.String("sets", "", "`names` of sets, with commas (default: all of the folder)")
 	methods := f.String("methods", strings.Join(names(), ","), "`names` of methods, with commas")
 	epsilons := f.String("epsilon", "0.5,1,4", "`values` of the privacy parameter ε, with commas")
 	f.Uint64Var(&o.seeds, "seeds", 5, "`number` of splits, each with fresh noise in every fit")
@@ -92,6 +92,9 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, task.Usage("-test %g must lie strictly between 0 and 1", o.held)
 	case o.seeds < 1:
 		return nil, task.Usage("-seeds must be at least 1")
+	}
+	if *sets != "" {
+		o.sets = strings.Split(*sets, ",")
 	}
 	o.methods = strings.Split(*methods, ",")
 	for _, m := range o.methods {

@@ -27,7 +27,7 @@ type key struct {
 }
 
 // missing are the fits of a set that the store doesn't have, by seed.
-func (o *options) missing(set set, s *store) []key {
+func (o *options) missing(set task.Set, s *store) []key {
 	var todo []key
 	for seed := range o.seeds {
 		for _, m := range append([]string{constant, nonPrivate}, o.methods...) {
@@ -36,7 +36,7 @@ func (o *options) missing(set set, s *store) []key {
 				epsilons = []float64{0}
 			}
 			for _, e := range epsilons {
-				if k := (key{set.name, o.rows, m, e, seed + 1}); !s.has(k) {
+				if k := (key{set.Name, o.rows, m, e, seed + 1}); !s.has(k) {
 					todo = append(todo, k)
 				}
 			}
@@ -46,13 +46,13 @@ func (o *options) missing(set set, s *store) []key {
 }
 
 // measure does the fits that are missing.
-func (o *options) measure(ctx context.Context, set set, s *store, count func()) error {
+func (o *options) measure(ctx context.Context, set task.Set, s *store, count func()) error {
 	var trial *task.Trial
 	of := uint64(0)
 	for _, k := range o.missing(set, s) {
 		if k.seed != of {
 			var err error
-			if trial, err = o.trial(ctx, set, k.seed); err != nil {
+			if trial, err = set.Source.TrialOf(ctx, o.rows, k.seed); err != nil {
 				return err
 			}
 			of = k.seed
@@ -69,22 +69,8 @@ func (o *options) measure(ctx context.Context, set set, s *store, count func()) 
 	return nil
 }
 
-// trial is a split of the set, or of as many of its rows as asked for.
-func (o *options) trial(ctx context.Context, set set, seed uint64) (*task.Trial, error) {
-	t, err := set.source.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if n, _ := t.Dims(); o.rows > 0 && n > o.rows {
-		if _, err := t.HoldOut(task.Split(n, float64(n-o.rows)/float64(n), seed)); err != nil {
-			return nil, err
-		}
-	}
-	return set.source.Divide(t, seed)
-}
-
 // scores fits one model and scores it.
-func (o *options) scores(ctx context.Context, k key, set set, trial *task.Trial) ([]metrics.Metric, error) {
+func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.Trial) ([]metrics.Metric, error) {
 	switch k.method {
 	case constant:
 		return trial.Constant(), nil
@@ -102,7 +88,7 @@ func (o *options) scores(ctx context.Context, k key, set set, trial *task.Trial)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := l.Plan(trial.Train.Shape(), dpglm.Problem{Loss: set.source.Loss}, dpglm.ApproxDP(k.epsilon, trial.Delta))
+	plan, err := l.Plan(trial.Train.Shape(), dpglm.Problem{Loss: set.Source.Loss}, dpglm.ApproxDP(k.epsilon, trial.Delta))
 	if err != nil {
 		return nil, err
 	}

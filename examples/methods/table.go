@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 // print writes a table of each metric: a line for each set and ε, a column for each method.
-func (o *options) print(w io.Writer, sets []set, s *store) error {
+func (o *options) print(w io.Writer, sets []task.Set, s *store) error {
 	var b strings.Builder
 	var worse []string
 	for _, metric := range o.metrics(sets, s) {
@@ -21,7 +22,7 @@ func (o *options) print(w io.Writer, sets []set, s *store) error {
 				continue
 			}
 			for i, epsilon := range o.epsilons {
-				line := []string{set.name, fmt.Sprintf("%g", epsilon), o.mean(set, s, constant), o.mean(set, s, nonPrivate)}
+				line := []string{set.Name, fmt.Sprintf("%g", epsilon), o.mean(set, s, constant), o.mean(set, s, nonPrivate)}
 				if i > 0 {
 					line[0], line[2], line[3] = "", "", ""
 				}
@@ -29,7 +30,7 @@ func (o *options) print(w io.Writer, sets []set, s *store) error {
 					c := o.cell(set, s, m, epsilon)
 					line = append(line, c.String())
 					if c.worse() {
-						worse = append(worse, fmt.Sprintf("%s, ε = %g, %s: worse by %.4f ± %.4f", set.name, epsilon, m, c.loss, c.error))
+						worse = append(worse, fmt.Sprintf("%s, ε = %g, %s: worse by %.4f ± %.4f", set.Name, epsilon, m, c.loss, c.error))
 					}
 				}
 				fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
@@ -50,9 +51,9 @@ const note = `Below each mean is the standard error of its difference to the con
 `
 
 // metric is the one that a set is judged by.
-func (o *options) metric(set set, s *store) string {
+func (o *options) metric(set task.Set, s *store) string {
 	for seed := range o.seeds {
-		if m, ok := s.scores[key{set.name, o.rows, constant, 0, seed + 1}]; ok {
+		if m, ok := s.scores[key{set.Name, o.rows, constant, 0, seed + 1}]; ok {
 			return m.Name
 		}
 	}
@@ -60,7 +61,7 @@ func (o *options) metric(set set, s *store) string {
 }
 
 // metrics are those of all sets, in order of appearance.
-func (o *options) metrics(sets []set, s *store) (all []string) {
+func (o *options) metrics(sets []task.Set, s *store) (all []string) {
 	seen := map[string]bool{"": true}
 	for _, set := range sets {
 		if m := o.metric(set, s); !seen[m] {
@@ -77,11 +78,11 @@ type cell struct {
 	loss, error float64 // how much worse than the constant on the same splits, and its standard error
 }
 
-func (o *options) cell(set set, s *store, method string, epsilon float64) cell {
+func (o *options) cell(set task.Set, s *store, method string, epsilon float64) cell {
 	var values, losses []float64
 	for seed := range o.seeds {
-		m, ok := s.scores[key{set.name, o.rows, method, epsilon, seed + 1}]
-		base, also := s.scores[key{set.name, o.rows, constant, 0, seed + 1}]
+		m, ok := s.scores[key{set.Name, o.rows, method, epsilon, seed + 1}]
+		base, also := s.scores[key{set.Name, o.rows, constant, 0, seed + 1}]
 		if !ok || !also {
 			continue
 		}
@@ -120,10 +121,10 @@ func (c cell) String() string {
 }
 
 // mean is the mean score of a model without privacy.
-func (o *options) mean(set set, s *store, method string) string {
+func (o *options) mean(set task.Set, s *store, method string) string {
 	var values []float64
 	for seed := range o.seeds {
-		if m, ok := s.scores[key{set.name, o.rows, method, 0, seed + 1}]; ok {
+		if m, ok := s.scores[key{set.Name, o.rows, method, 0, seed + 1}]; ok {
 			values = append(values, m.Value)
 		}
 	}

@@ -52,9 +52,19 @@ func DefaultDelta(units int) float64 {
 
 // Trial reads the file and holds out the share of its rows by a public seed.
 func (s *Source) Trial(ctx context.Context, seed uint64) (*Trial, error) {
+	return s.TrialOf(ctx, 0, seed)
+}
+
+// TrialOf is Trial of at most so many rows, which the seed draws; 0 takes all.
+func (s *Source) TrialOf(ctx context.Context, rows int, seed uint64) (*Trial, error) {
 	t, err := s.Load(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if n, _ := t.Dims(); rows > 0 && n > rows {
+		if _, err := t.HoldOut(Split(n, float64(n-rows)/float64(n), seed)); err != nil {
+			return nil, err
+		}
 	}
 	return s.Divide(t, seed)
 }
