@@ -97,7 +97,11 @@ func (f *file) rising(w io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\nOf %d pairs of neighbouring budgets, the loss at the larger exceeds that at the smaller in %d, by more than %d paired standard errors.\n", len(pairs), len(up), apart)
+	chance := 0.0
+	for _, p := range pairs {
+		chance += p.byChance()
+	}
+	fmt.Fprintf(w, "\nOf %d pairs of neighbouring budgets, the loss at the larger exceeds that at the smaller in %d, by more than %d paired standard errors; %.1f would by chance if no budget helped.\n", len(pairs), len(up), apart, chance)
 	if len(up) == 0 {
 		return nil
 	}

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // data makes a folder with a set of two classes and one of four, of the same file.
@@ -187,4 +190,14 @@ func TestCheck(t *testing.T) {
 func TestNoLoss(t *testing.T) {
 	path := results(t, "r", map[cell][]float64{{"a", fitted, small}: {1, 1, math.Inf(1)}})
 	mustContain(t, tune(t, "compare", path, path), "| a | ε = 1 | 1 | 1 | +0 | 0 | 2 | the same |", "- a, in 1 results: the loss is +Inf")
+}
+
+// The deviance of amounts is that of the gamma law: the mean of 2·(y/μ − 1 − log(y/μ)).
+func TestDevianceOfAmounts(t *testing.T) {
+	loss := losses.Gamma{Least: 0.01}
+	name, v, _ := judge(loss, metrics.Of(loss, []float64{0, math.Log(2)}, []float64{3, 5}))
+	want := (2 - math.Log(3)) + (1.5 - math.Log(2.5))
+	if name != "deviance" || math.Abs(v-want) > 1e-12 {
+		t.Errorf("%s %g, not %g", name, v, want)
+	}
 }
