@@ -29,8 +29,9 @@
 //	mean_loss   others
 //
 // Its second figure is the AUC, the accuracy of several classes, or what is usual beside the others.
-// Beside the fits of each split are those of the best constant and of the model without privacy (MLE). Nothing
-// that the program prints is private.
+// Beside the fits of each split are those of the best constant and of the model without privacy (MLE). The
+// latter has a slight ridge, a full one with more than 1000 columns: there it may be better than the minimum
+// of the loss, to which fits tend as the budget grows. Nothing that the program prints is private.
 //
 // compare takes a cell, a set under a budget, to be better or worse where the mean over splits of new − old is
 // more than two of its standard errors from 0, which are those of the paired differences; cells beyond four
