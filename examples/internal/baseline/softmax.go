@@ -35,14 +35,116 @@ func Softmax(z []float64) float64 {
 	return top
 }
 
-// FitClasses minimises the mean of −log of the probability of each row's class, 0 to k−1,
-// plus ‖w‖²/(2n), w being the weights of columns scaled to a largest magnitude of 1, by
-// L-BFGS.
+// FitClasses minimises the sum of −log of the probability of each row's class, 0 to k−1. With
+// fewer columns than rows it is the maximum likelihood estimate, up to [ridgeShare], by
+// Newton's method; see [classLBFGS] for more columns, or so many that a Hessian is too large.
 func FitClasses(x Rows, y []float64, k int) (Classes, error) {
 	n, d := x.Dims()
 	if n == 0 || n != len(y) {
 		return nil, fmt.Errorf("baseline: %d labels for %d rows", len(y), n)
 	}
+	if d < n && (k-1)*(d+1) <= mostColumns && n*d <= mostValues {
+		return classNewton(x, y, k)
+	}
+	return classLBFGS(x, y, k)
+}
+
+// classNewton finds the scores of all classes but the first beside its own, and then takes
+// off each weight's mean over the classes, which changes no probability.
+func classNewton(x Rows, y []float64, k int) (Classes, error) {
+	n, _ := x.Dims()
+	s := standardise(x)
+	if err := s.whiten(); err != nil {
+		return nil, err
+	}
+	_, width := s.design.Dims()
+	o := &classCurved{s.design, y, k, ridgeShare * math.Sqrt(float64(n))}
+	m := make(Classes, k)
+	parts := mat.NewDense(k, width, nil)
+	if k > 1 {
+		v := mat.NewVecDense((k-1)*width, nil)
+		if err := minimiseCurved(o, v, 1e-12*o.value(v)); err != nil {
+			return nil, err
+		}
+		parts.Slice(1, k, 0, width).(*mat.Dense).Copy(mat.NewDense(k-1, width, v.RawVector().Data))
+	}
+	for j := range width {
+		mean := mat.Sum(parts.ColView(j)) / float64(k)
+		for c := range k {
+			parts.Set(c, j, parts.At(c, j)-mean)
+		}
+	}
+	for c := range m {
+		m[c] = *s.model(mat.NewVecDense(width, parts.RawRowView(c)))
+	}
+	return m, nil
+}
+
+// classCurved is the function that classNewton minimises, of the weights of each class but
+// the first, a class after the other. The ridge holds the intercepts too: that of a class
+// without rows has no minimiser.
+type classCurved struct {
+	design *mat.Dense // a column of ones last
+	y      []float64
+	k      int
+	ridge  float64
+}
+
+// probabilities are those of each row's classes, and the sum of the losses.
+func (o *classCurved) probabilities(v *mat.VecDense) (*mat.Dense, float64) {
+	n, width := o.design.Dims()
+	p, sum := mat.NewDense(n, o.k, nil), 0.0
+	p.Slice(0, n, 1, o.k).(*mat.Dense).Mul(o.design, mat.NewDense(o.k-1, width, v.RawVector().Data).T())
+	for i, y := range o.y {
+		row := p.RawRowView(i)
+		own := row[int(y)]
+		sum += Softmax(row) - own
+	}
+	return p, sum
+}
+
+func (o *classCurved) value(v *mat.VecDense) float64 {
+	_, sum := o.probabilities(v)
+	return sum + o.ridge*mat.Dot(v, v)/2
+}
+
+func (o *classCurved) derivatives(v *mat.VecDense) (*mat.VecDense, *mat.SymDense, float64) {
+	n, width := o.design.Dims()
+	p, _ := o.probabilities(v)
+	gradient, hessian := mat.NewVecDense(v.Len(), nil), mat.NewSymDense(v.Len(), nil)
+	scaled, block := mat.NewDense(n, width, nil), mat.NewDense(width, width, nil)
+	for a := 1; a < o.k; a++ {
+		for b := a; b < o.k; b++ {
+			for i := range n {
+				curvature := -p.At(i, a) * p.At(i, b)
+				if a == b {
+					curvature += p.At(i, a)
+				}
+				floats.ScaleTo(scaled.RawRowView(i), curvature, o.design.RawRowView(i))
+			}
+			block.Mul(o.design.T(), scaled)
+			for i := range width {
+				for j := range width {
+					hessian.SetSym((a-1)*width+i, (b-1)*width+j, block.At(i, j))
+				}
+			}
+		}
+	}
+	for i, y := range o.y {
+		p.Set(i, int(y), p.At(i, int(y))-1)
+	}
+	mat.NewDense(o.k-1, width, gradient.RawVector().Data).Mul(p.Slice(0, n, 1, o.k).T(), o.design)
+	gradient.AddScaledVec(gradient, o.ridge, v)
+	for j := range v.Len() {
+		hessian.SetSym(j, j, hessian.At(j, j)+o.ridge)
+	}
+	return gradient, hessian, mat.Norm(p, 2)
+}
+
+// classLBFGS adds ‖w‖²/2 to what it minimises, w being the weights of columns scaled to a
+// largest magnitude of 1.
+func classLBFGS(x Rows, y []float64, k int) (Classes, error) {
+	_, d := x.Dims()
 	o := &classObjective{x: x, y: y, k: k, scale: scales(x)}
 	v, err := minimise(o.value, o.gradient, make([]float64, k*(d+1)))
 	if err != nil {
@@ -56,7 +158,7 @@ func FitClasses(x Rows, y []float64, k int) (Classes, error) {
 	return m, nil
 }
 
-// classObjective is the function that FitClasses minimises, of each class's weights of the
+// classObjective is the function that classLBFGS minimises, over the rows, of each class's weights of the
 // scaled columns, its intercept last.
 type classObjective struct {
 	x     Rows

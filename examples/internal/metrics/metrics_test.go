@@ -241,7 +241,7 @@ func TestFitsAreCalibrated(t *testing.T) {
 		}
 		got := Of(c.loss, model.Scores(x), c.y)
 		for name, want := range c.want {
-			if v := Value(got, name); !near(v, want, 1e-5) { // the ridge's λ is 1/2000
+			if v := Value(got, name); !near(v, want, 1e-8) {
 				t.Errorf("%s: %s is %v, want %v", c.loss.Name(), name, v, want)
 			}
 		}
