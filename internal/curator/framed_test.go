@@ -12,7 +12,7 @@ import (
 func framedQuestions() map[string]question {
 	frame := Frame{Centre: []float64{0.1, -0.2, 0.3}, Matrix: mat.NewDense(3, 3, []float64{2, 0, 1, 0, 3, 0, -1, 0, 2})}
 	u, edges, slope := []float64{0.3, -0.2, 0.1}, []float64{3.2, 2, 1.2, 0.5}, Slope{Clip: 0.2, Constant: 0.5}
-	in := func(dim int, ask func(f *Framed) (release.Answer, error)) question {
+	of := func(frame Frame, dim int, ask func(f *Framed) (release.Answer, error)) question {
 		return question{dim, func(t *testing.T, s *Sums) release.Answer {
 			f, err := s.Frame(ctx, frame)
 			if err != nil {
@@ -25,13 +25,17 @@ func framedQuestions() map[string]question {
 			return a
 		}}
 	}
+	in := func(dim int, ask func(f *Framed) (release.Answer, error)) question { return of(frame, dim, ask) }
+	along := Frame{Centre: frame.Centre, Matrix: mat.NewDense(3, 1, []float64{2, -1, 3}), NormBound: 4}
 	return map[string]question{
-		"labels":          labelsAsked,
-		"framed lengths":  in(5, func(f *Framed) (release.Answer, error) { return f.Lengths(ctx, edges) }),
-		"framed sum":      in(3, func(f *Framed) (release.Answer, error) { return f.Sum(ctx, 0.9) }),
-		"framed moments":  in(6, func(f *Framed) (release.Answer, error) { return f.Moments(ctx, 0.9) }),
-		"squares":         in(3, func(f *Framed) (release.Answer, error) { return f.Squares(ctx) }),
-		"framed gradient": in(4, func(f *Framed) (release.Answer, error) { return f.Gradient(ctx, u, 0.1, slope) }),
+		"gradient along one direction": of(along, 2, func(f *Framed) (release.Answer, error) { return f.Gradient(ctx, u[:1], 0.1, slope) }),
+		"norms along one direction":    of(along, 5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u[:1], 0.1, slope) }),
+		"labels":                       labelsAsked,
+		"framed lengths":               in(5, func(f *Framed) (release.Answer, error) { return f.Lengths(ctx, edges) }),
+		"framed sum":                   in(3, func(f *Framed) (release.Answer, error) { return f.Sum(ctx, 0.9) }),
+		"framed moments":               in(6, func(f *Framed) (release.Answer, error) { return f.Moments(ctx, 0.9) }),
+		"squares":                      in(3, func(f *Framed) (release.Answer, error) { return f.Squares(ctx) }),
+		"framed gradient":              in(4, func(f *Framed) (release.Answer, error) { return f.Gradient(ctx, u, 0.1, slope) }),
 		"gradient apart": in(4, func(f *Framed) (release.Answer, error) {
 			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Apart: 0.4})
 		}),

@@ -29,8 +29,8 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 	return &Sums{s.Shift(d.offsets, d.offsetsRange), d}, nil
 }
 
-// Frame is public coordinates of rows, x̃ = Aᵀ(x − m), and Framed the rows in a frame. Slope
-// is how gradients in one are held to a clip, and ClassSlope those of all classes.
+// Frame is public coordinates of rows, x̃ = Aᵀ(x − m), as many as features or fewer, and Framed
+// the rows in a frame. Slope is how gradients in one are held to a clip, and ClassSlope those of all classes.
 type (
 	Frame      = questions.Frame
 	Framed     = questions.Framed

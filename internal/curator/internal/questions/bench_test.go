@@ -148,6 +148,11 @@ func BenchmarkFramed(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	one := Frame{Centre: f.Centre, Matrix: a.Slice(0, d, 0, 1).(*mat.Dense)}
+	along, err := NewFramed(ctx, s, whole, one)
+	if err != nil {
+		b.Fatal(err)
+	}
 	u, g, w := randomVector(r, d, 1), make([]float64, d+1), randomVector(r, d+1, 1)
 	for _, c := range []struct {
 		name string
@@ -165,6 +170,11 @@ func BenchmarkFramed(b *testing.B) {
 		{"moments of sums", func() error { _, err := momentsOf(ctx, table, nil); return err }},
 		{"moments", func() error { _, _, err := heard(framed.Moments(ctx, 3)); return err }},
 		{"frame", func() error { _, err := NewFramed(ctx, s, whole, f); return err }},
+		{"one coordinate", func() error { _, err := NewFramed(ctx, s, whole, one); return err }},
+		{"gradient, one coordinate", func() error {
+			_, _, err := heard(along.Gradient(ctx, u[:1], 0.1, Slope{Clip: 4, Constant: 1, Apart: 1}))
+			return err
+		}},
 		{"frame, no matrix", func() error { _, err := NewFramed(ctx, s, whole, Frame{Centre: f.Centre}); return err }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

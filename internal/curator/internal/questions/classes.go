@@ -174,7 +174,7 @@ func length(z [][]float64, i int) float64 {
 // √K times that. The length of p − e_y is off by fewer than K + 8 units.
 func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope) (release.Answer, error) {
 	r, t := c.r, c.r.s.t
-	d, columns := r.Dim(), t.Enc.Columns
+	columns := t.Enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
 	err := r.s.sum(ctx, sums, &classGradient{c.at(at), p})
@@ -189,7 +189,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 		for j, m := range r.m.Centre {
 			g[j] -= float64(m * of[columns+2])
 		}
-		values = append(values, r.m.into(g[:d])...)
+		values = append(values, r.m.into(g[:columns])...)
 		if p.Constant > 0 {
 			values = append(values, of[columns+3]*p.Constant)
 		}

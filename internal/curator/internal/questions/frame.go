@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"fmt"
 	"math"
 	"sort"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
@@ -21,8 +23,9 @@ type Framed struct {
 	norms *frameNorms // nil where others read the rows
 }
 
-// NewFramed measures the rows in a frame, in one pass: O(rows·Dim²) with a Matrix. A frame
-// that changes nothing needs none.
+// NewFramed measures the rows in a frame, in one pass: O(rows·features·Dim) with a Matrix.
+// A frame that changes nothing needs none. One that isn't made for these features is refused
+// before rows are read.
 func NewFramed(ctx context.Context, s *Sums, rows *release.Rows, f Frame) (*Framed, error) {
 	m, err := newFrameMap(f, &s.t.Enc)
 	if err != nil {
@@ -96,6 +99,14 @@ type Scored struct {
 	Offset   float64
 }
 
+// scored asks for the histogram of what q makes of the scores at a point.
+func (r *Framed) scored(ctx context.Context, q asked, at *Scored) (release.Answer, error) {
+	if err := r.point(at.U); err != nil {
+		return release.Answer{}, err
+	}
+	return r.histogram(ctx, q, at.Edges)
+}
+
 func (q *Scored) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Edges) + 1) }
 
 // counting counts what set makes of the scores of rows of r.
@@ -113,7 +124,15 @@ func (q *Scored) counting(r *Framed, set coefficients) rows.Adder {
 func (r *Framed) bounds() frameBounds { return frameBounds{r.m, r.s.t.Layout} }
 
 // Dim is the number of coordinates, without the constant one.
-func (r *Framed) Dim() int { return r.s.t.Enc.Columns }
+func (r *Framed) Dim() int { return r.m.dim }
+
+// point refuses a point with another number of coordinates.
+func (r *Framed) point(u []float64) error {
+	if len(u) != r.Dim() {
+		return check.Fail(check.ErrShape, "len(u)", len(u), fmt.Sprintf("must equal the %d coordinates of the frame", r.Dim()))
+	}
+	return nil
+}
 
 // on is r over a part of its rows.
 func (r *Framed) on(s *Sums) *Framed {

@@ -31,6 +31,8 @@ func testFrames(d int) map[string]Frame {
 		"nothing": {}, "centre": {Centre: centre}, "matrix": {Matrix: a}, "scale": {Scale: scale}, "longest": {NormBound: 0.4},
 		"centre and matrix": {Centre: centre, Matrix: a}, "centre, scale, longest": {Centre: centre, Scale: scale, NormBound: 0.8},
 		"centre, matrix, longest": {Centre: centre, Matrix: a, NormBound: 1},
+		"one coordinate":          {Centre: centre, Matrix: randomMatrix(r, d, 1, 1)},
+		"two, longest":            {Centre: centre, Matrix: randomMatrix(r, d, 2, 1), NormBound: 0.7},
 	}
 }
 
@@ -43,8 +45,9 @@ func (f Frame) coordinates(u []float64) (whole, held []float64) {
 	copy(whole, v)
 	switch {
 	case f.Matrix != nil:
+		_, dim := f.Matrix.Dims()
+		whole = make([]float64, dim)
 		for k := range whole {
-			whole[k] = 0
 			for j := range v {
 				whole[k] += f.Matrix.At(j, k) * v[j]
 			}
@@ -293,7 +296,7 @@ func TestFramedMatchesItsDefinition(t *testing.T) {
 						t.Fatalf("%s, %s, %s: row %d has norm %g, measured as %g", name, frame, form, i, v, framed.norms.length[i])
 					}
 				}
-				got := frameAnswers(t, ctx, framed, u, true)
+				got := frameAnswers(t, ctx, framed, u[:framed.Dim()], true)
 				if len(got) != len(want) {
 					t.Fatalf("%d answers, want %d", len(got), len(want))
 				}
@@ -427,7 +430,8 @@ func TestMeasuredNormsAreNeverTooSmall(t *testing.T) {
 		}
 		s := sumsOf(t, x, make([]float64, n), 0, enc, losses.Logistic{})
 		a := randomMatrix(r, d, d, 1e4)
-		for name, f := range map[string]Frame{"plain": {}, "centre": {Centre: near}, "matrix": {Centre: near, Matrix: a}, "scale": {Centre: near, Scale: a.RawRowView(0)}} {
+		two := a.Slice(0, d, 0, 2).(*mat.Dense)
+		for name, f := range map[string]Frame{"plain": {}, "centre": {Centre: near}, "matrix": {Centre: near, Matrix: a}, "scale": {Centre: near, Scale: a.RawRowView(0)}, "two coordinates": {Centre: near, Matrix: two}} {
 			framed, err := NewFramed(ctx, s, whole, f)
 			if err != nil {
 				t.Fatal(err)
@@ -462,8 +466,11 @@ func product(a, b float64) *big.Float { return exactly(a).Mul(exactly(a), exactl
 
 // exactNorm is ‖Aᵀv‖.
 func exactNorm(f Frame, v []*big.Float) *big.Float {
-	sum := exactly(0)
-	for k := range v {
+	sum, dim := exactly(0), len(v)
+	if f.Matrix != nil {
+		_, dim = f.Matrix.Dims()
+	}
+	for k := range dim {
 		c := exactly(0).Set(v[k])
 		switch {
 		case f.Matrix != nil:

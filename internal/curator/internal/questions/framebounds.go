@@ -7,7 +7,10 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 )
 
-// frameBounds are the public facts about rows in a frame that say how far answers move.
+// frameBounds are the public facts about rows in a frame that say how far answers move. d is
+// the number of features everywhere: sums are taken over raw rows, and each coordinate of an
+// answer is a product with d numbers. How many coordinates there are shows in ‖A‖ only, the
+// Frobenius norm over all of A's columns, which bounds the error of all coordinates together.
 type frameBounds struct {
 	of     *frameMap
 	layout blocks.Layout
@@ -68,7 +71,8 @@ func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 
 //     most Z = X + ‖m‖ + constant and weights of at most W = most: γ_m·m·W·Z² for the block
 //     with the row and u·n·W·Z² for each of the B merges, in each answer, times ‖A‖², ‖A‖
 //     taken to be at least 1 for the constant's sake;
-//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², and the
+//   - the two products with A, d+8 roundings each of sums of norm n·W·Z², each element of
+//     which is a product with d numbers, and the
 //     packing, two roundings with room, in each answer, times ‖A‖²;
 //   - two rows' features, twice a slack each with room, times W·Z²·‖A‖²;
 //   - where a person's rows are added up first, a rounding of that sum, of norm √W·Z at

@@ -19,7 +19,7 @@ func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float6
 	for j, m := range r.m.Centre {
 		sum[j] -= float64(m * total)
 	}
-	return r.m.into(sum[:r.Dim()]), constant, err
+	return r.m.into(sum[:r.s.t.Enc.Columns]), constant, err
 }
 
 // OverFrame is what combinations in a frame have in common.
@@ -101,6 +101,9 @@ func holdTo(z []float64, limit float64) {
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
 // coordinate last if there is one.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
+	if err := r.point(u); err != nil {
+		return release.Answer{}, err
+	}
 	v, constant, err := r.combine(ctx, &framedGradient{OverFrame{r.in()}, u, offset, p})
 	if err != nil {
 		return release.Answer{}, err
@@ -148,7 +151,8 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 
 // GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
-	return r.histogram(ctx, &framedNorms{Scored{r.in(), edges, u, offset}, p}, edges)
+	q := &framedNorms{Scored{r.in(), edges, u, offset}, p}
+	return r.scored(ctx, q, &q.Scored)
 }
 
 // framedNorms asks for GradientNorms.
@@ -173,6 +177,9 @@ func (q *framedNorms) adder(s *Sums) rows.Adder {
 // √2·C² when a person is replaced (momentsDistance), as gₚ is at most C long; rounding is
 // that of moments whose weights are squares of coefficients.
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
+	if err := r.point(u); err != nil {
+		return release.Answer{}, err
+	}
 	p.Apart = 0
 	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
 	return r.answer(packed, r.bounds().momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
@@ -199,7 +206,8 @@ func (q *framedScatter) adder(s *Sums) rows.Adder {
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
 // of probabilities less labels under the logistic loss, of residuals under the squared one.
 func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
-	return r.histogram(ctx, &framedSlopes{Scored{r.in(), edges, u, offset}}, edges)
+	q := &framedSlopes{Scored{r.in(), edges, u, offset}}
+	return r.scored(ctx, q, &q.Scored)
 }
 
 // framedSlopes asks for Slopes.

@@ -2,7 +2,9 @@ package questions
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,9 +20,14 @@ import (
 // without the constant one, shortened to NormBound where that isn't 0. A is
 // Matrix, or diagonal (Scale), or the identity where both are nil; m is 0 where Centre
 // is nil.
+//
+// A Matrix has a row for each of the d features and 1 to d columns, one for each coordinate.
+// What is said of rows is then what the square matrix says that has columns of zeros beside
+// these, but for the coordinates that are 0. No bound needs A to have an inverse: those of
+// square matrices hold.
 type Frame struct {
 	Centre    []float64
-	Matrix    *mat.Dense
+	Matrix    *mat.Dense // features × coordinates
 	Scale     []float64
 	NormBound float64
 }
@@ -29,6 +36,7 @@ type Frame struct {
 type frameMap struct {
 	Frame
 	enc    *encoding.Encoding
+	dim    int       // the number of coordinates
 	axes   []float64 // A's columns, one after the other; nil without Matrix
 	size   float64   // bound on the operator norm of A: the Frobenius norm of a Matrix
 	centre float64   // ‖m‖, rounded up
@@ -36,11 +44,15 @@ type frameMap struct {
 
 func newFrameMap(f Frame, enc *encoding.Encoding) (*frameMap, error) {
 	d := enc.Columns
-	m := &frameMap{Frame: f, enc: enc, size: 1}
+	if err := f.fits(d); err != nil {
+		return nil, err
+	}
+	m := &frameMap{Frame: f, enc: enc, dim: d, size: 1}
 	switch {
 	case f.Matrix != nil:
-		m.axes, m.size = make([]float64, d*d), 0
-		for k := range d {
+		_, m.dim = f.Matrix.Dims()
+		m.axes, m.size = make([]float64, m.dim*d), 0
+		for k := range m.dim {
 			axis := m.axes[k*d : (k+1)*d]
 			mat.Col(axis, k, f.Matrix)
 			m.size = math.Hypot(m.size, vector.Norm(axis))
@@ -48,7 +60,8 @@ func newFrameMap(f Frame, enc *encoding.Encoding) (*frameMap, error) {
 	case f.Scale != nil:
 		m.size = floats.Norm(f.Scale, math.Inf(1))
 	}
-	up := 1 + float64(4*encoding.Unit*float64(d+16)) // Norm and the chain of Hypot
+	// Norm adds up d squares, and the chain of Hypot is no longer.
+	up := 1 + float64(4*encoding.Unit*float64(d+16))
 	m.size, m.centre = float64(m.size*up), float64(vector.Norm(f.Centre)*up)
 	// Between these no square overflows, and what vanishes is nothing beside missed.
 	if largest := m.size * (enc.Magnitude + m.centre); !(largest < 1e100 && (largest > 1e-100 || m.size == 0)) {
@@ -57,12 +70,28 @@ func newFrameMap(f Frame, enc *encoding.Encoding) (*frameMap, error) {
 	return m, nil
 }
 
+// fits refuses what isn't made for rows of d features.
+func (f *Frame) fits(d int) error {
+	if f.Matrix != nil {
+		if r, k := f.Matrix.Dims(); r != d || k < 1 || k > d {
+			return check.Fail(check.ErrShape, "frame", fmt.Sprintf("%d×%d", r, k), fmt.Sprintf("must have a row for each of the %d features, and 1 to %d columns", d, d))
+		}
+	}
+	for _, v := range [][]float64{f.Centre, f.Scale} {
+		if v != nil && len(v) != d {
+			return check.Fail(check.ErrShape, "frame", len(v), fmt.Sprintf("must have a number for each of the %d features", d))
+		}
+	}
+	return nil
+}
+
 // missed bounds what rounding may hide of a row's norm, whether the row is taken to be its
 // raw terms times their factor, as combine takes it, or its rounded features, as moments
 // does. Both, and what measure computes, differ by
 //
 //   - d+16 roundings of the raw terms, of norm magnitude, and of m, times ‖A‖, with room
-//     for both ways in the factor 4;
+//     for both ways in the factor 4, d being the number of features, which each
+//     coordinate is a sum of;
 //   - the row's own features, times ‖A‖: a slack each.
 func (m *frameMap) missed() float64 {
 	e := m.enc
@@ -71,7 +100,8 @@ func (m *frameMap) missed() float64 {
 }
 
 // measure sets length to the norms of the rows of s, which are never too small: it adds
-// missed, and for the sum of d squares and its root d+16 roundings relative to the norm itself.
+// missed, and for the sum of squares and its root d+16 roundings relative to the norm itself,
+// as there are d coordinates at most. Of k axes it scores the rows k times: O(rows·d·k).
 func (m *frameMap) measure(ctx context.Context, s *Sums, length []float64) error {
 	whole, missed := s.t, m.missed()
 	up := 1 + float64(2*encoding.Unit*float64(m.enc.Columns+16))
@@ -108,7 +138,7 @@ func (m *frameMap) foldAxes() []encoding.Folded {
 		return nil
 	}
 	d := m.enc.Columns
-	axes, w, offset := make([]encoding.Folded, d), make([]float64, m.enc.Dim()), make([]float64, 1)
+	axes, w, offset := make([]encoding.Folded, m.dim), make([]float64, m.enc.Dim()), make([]float64, 1)
 	for k := range axes {
 		axis := m.axes[k*d : (k+1)*d]
 		copy(w, axis)
@@ -153,7 +183,8 @@ func (m *frameMap) features(row []float64, t *rows.Table, tile rows.Tile, lo, k 
 	}
 }
 
-// weights returns w and c with ⟨u, Aᵀ(x−m)⟩ = ⟨w, x⟩ − c.
+// weights returns w and c with ⟨u, Aᵀ(x−m)⟩ = ⟨w, x⟩ − c: u has a number for each coordinate,
+// w one for each weight.
 func (m *frameMap) weights(u []float64) (w []float64, c float64) {
 	d := m.enc.Columns
 	w = make([]float64, m.enc.Dim())
@@ -173,11 +204,11 @@ func (m *frameMap) weights(u []float64) (w []float64, c float64) {
 	return w, c
 }
 
-// into returns Aᵀv.
+// into returns Aᵀv, a number for each coordinate, of a sum v over features. It may change v.
 func (m *frameMap) into(v []float64) []float64 {
 	switch {
 	case m.axes != nil:
-		out := make([]float64, len(v))
+		out := make([]float64, m.dim)
 		kernel.Dots(out, m.axes, len(v), v)
 		return out
 	case m.Scale != nil:
@@ -194,18 +225,18 @@ func (m *frameMap) transform(of *mat.SymDense) *mat.SymDense {
 		return of
 	}
 	n, d, full := of.SymmetricDim(), m.enc.Columns, mat.DenseCopyOf(of).RawMatrix().Data
+	height, width := n, m.dim+n-d
 	for range 2 { // Bᵀ times each row becomes a column
-		next := make([]float64, n*n)
-		for i := range n {
+		next := make([]float64, width*height)
+		for i := range height {
 			row := full[i*n : (i+1)*n]
-			copy(row, m.into(row[:d]))
-			for j, v := range row {
-				next[j*n+i] = v
+			for j, v := range slices.Concat(m.into(row[:d]), row[d:]) {
+				next[j*height+i] = v
 			}
 		}
-		full = next
+		full, height = next, width
 	}
-	return mat.NewSymDense(n, full)
+	return mat.NewSymDense(width, full)
 }
 
 // setSquares sets sum to the squared norms of a tile's rows, axis by axis.

@@ -53,7 +53,8 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 // CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
 // φ” held to at most most.
 func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
-	return r.histogram(ctx, &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most}, edges)
+	q := &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most}
+	return r.scored(ctx, q, &q.Scored)
 }
 
 // framedCurvatures asks for CurvatureNorms.
@@ -72,6 +73,9 @@ func (q *framedCurvatures) adder(s *Sums) rows.Adder {
 // when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most normBound². Where the constant is 0 it has no coordinate.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64) (release.Answer, error) {
+	if err := r.point(u); err != nil {
+		return release.Answer{}, err
+	}
 	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound})
 	if constant > 0 {
 		most = math.Min(most, square(normBound/constant))
@@ -106,7 +110,8 @@ func square(v float64) float64 { return v * v }
 // factors sets f to what the rows of a tile are multiplied by; norms is room.
 type factors func(f, norms []float64, tile rows.Tile, lo int)
 
-// packed returns the packed answer.
+// packed returns the packed answer. What is summed are products of features, whatever the number
+// of coordinates is.
 func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
 	m, err := sumMoments(ctx, r.s, q)
 	if err != nil {
@@ -188,7 +193,7 @@ func pack(m *mat.SymDense) []float64 {
 
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
-	total := make([]float64, r.Dim())
+	total := make([]float64, r.s.t.Enc.Columns)
 	err := r.s.sum(ctx, total, &framedSquares{r.in()})
 	return r.answer(total, r.bounds().squaresSensitivity()), err
 }

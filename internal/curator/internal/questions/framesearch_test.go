@@ -69,7 +69,7 @@ func TestFramedBySearch(t *testing.T) {
 				continue // projected
 			}
 			for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.CappedPoisson{Cap: searchLabel}} {
-				for name, q := range framedQuestions(u) {
+				for name, q := range framedQuestions(u[:coordinates.dim(searchColumns)]) {
 					claimed := 0.0
 					of := func(s *Sums) []float64 {
 						r, err := NewFramed(ctx, s, whole, coordinates)
@@ -84,6 +84,10 @@ func TestFramedBySearch(t *testing.T) {
 						return v
 					}
 					attained := f.name == "dense" && q.tight && loss == (losses.Squared{})
+					switch name {
+					case "moments", "scatter", "Hessian":
+						attained = attained && frame != "one coordinate" // squares of single numbers are no further apart than the largest
+					}
 					if (name == "gradient" || name == "scatter") && coordinates.NormBound > 0 && coordinates.NormBound < 1 {
 						attained = false // no row is taken to be shorter than 1
 					}

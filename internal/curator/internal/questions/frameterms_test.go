@@ -150,13 +150,14 @@ func TestTermsOfFrames(t *testing.T) {
 // scale, or 1, and neither it nor the centre's is too small.
 func TestSizesOfFrames(t *testing.T) {
 	s, f, _ := framedSample(t, losses.Logistic{}, 0)
-	frobenius := mat.Norm(f.Matrix, 2)
+	frobenius, narrow := mat.Norm(f.Matrix, 2), f.Matrix.Slice(0, 7, 0, 3).(*mat.Dense)
 	for _, c := range []struct {
 		frame        Frame
 		size, centre float64
 	}{
 		{f, frobenius, norm(f.Centre)}, {Frame{Matrix: f.Matrix}, frobenius, 0}, {Frame{Centre: f.Centre}, 1, norm(f.Centre)},
 		{Frame{Scale: []float64{0, 1, -5, 2, 4, 3, 0.1}}, 5, 0},
+		{Frame{Centre: f.Centre, Matrix: narrow}, mat.Norm(narrow, 2), norm(f.Centre)},
 	} {
 		r, err := NewFramed(ctx, s, whole, c.frame)
 		if err != nil {
@@ -202,7 +203,8 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 		ones[j] = 1
 		one.Set(j, j, 1)
 	}
-	for name, f := range map[string]Frame{"nothing": {}, "scale": {Scale: ones}, "matrix": {Matrix: one}} {
+	narrow := one.Slice(0, d, 0, 3).(*mat.Dense)
+	for name, f := range map[string]Frame{"nothing": {}, "scale": {Scale: ones}, "matrix": {Matrix: one}, "three coordinates": {Matrix: narrow}} {
 		framed, err := NewFramed(ctx, s, whole, f)
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +213,7 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 			row := make([]float64, d)
 			s.t.Encode(row, s.t.Src.Tile(i, i+1, s.t.Acquire().Buf), i, 0)
 			sum := exactly(0)
-			for _, v := range row {
+			for _, v := range row[:framed.Dim()] {
 				sum.Add(sum, product(v, v))
 			}
 			own, _ := sum.Sqrt(sum).Float64()

@@ -102,11 +102,13 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 	}
 	out["solver's Hessian"] = pack(hessian)
 	frame := Frame{Centre: []float64{0.1, 0.2, -0.1}, Matrix: mat.NewDense(3, 3, []float64{1, 0.2, 0, 0, 0.8, 0.1, 0.3, 0, 1.1}), NormBound: 1.2}
-	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}} {
+	one := Frame{Centre: frame.Centre, Matrix: mat.NewDense(3, 1, []float64{1, -0.4, 0.7}), NormBound: 0.8}
+	for name, f := range map[string]Frame{"framed": frame, "scaled": {Scale: []float64{1, 2, 0.5}}, "one coordinate": one} {
 		framed, err := NewFramed(ctx, s, whole, f)
 		if err != nil {
 			t.Fatal(err)
 		}
+		u := u[:framed.Dim()]
 		answer := func(what string, v []float64, _ float64, err error) {
 			if err != nil {
 				t.Fatal(err)

@@ -130,12 +130,15 @@ type answer func(s *Sums) []float64
 // random pairs it climbs by changing some numbers at a time, in shrinking steps.
 func (f form) worstNeighbours(t *testing.T, loss losses.Loss, of answer, tries int) float64 {
 	t.Helper()
-	const half = searchColumns + 1
+	return worstPair(searchColumns, tries, func(row []float64, label float64) []float64 { return of(f.sums(t, loss, row, label)) })
+}
+
+// worstPair is worstNeighbours for what is said of a row of some columns and its label.
+func worstPair(columns, tries int, of func(row []float64, label float64) []float64) float64 {
+	half := columns + 1
 	r := rand.New(rand.NewPCG(31, 32))
 	move := func(p []float64) float64 {
-		a := of(f.sums(t, loss, p[:half-1], p[half-1]))
-		b := of(f.sums(t, loss, p[half:2*half-1], p[2*half-1]))
-		return distance(a, b)
+		return distance(of(p[:half-1], p[half-1]), of(p[half:2*half-1], p[2*half-1]))
 	}
 	worst := 0.0
 	for range 4 {
