@@ -26,9 +26,11 @@ type AutoConfig struct{}
 //
 //   - rows are shortened to the norm that nine in ten don't exceed;
 //   - each column is scaled by its noisy sum of squares, damped by half of what noise
-//     reaches in the largest of d columns, and rows are shortened again;
+//     reaches in the largest of d columns and by a thousandth of what all rows could have, and rows are
+//     shortened again;
 //   - descent makes 60 to 300 steps, as many as raise the noise in a typical row's score
-//     to about 1, at a clip of a third of a typical row's norm.
+//     to about 1, with a momentum of ½ to .9, at a clip of a third of a typical row's norm; a ridge holds
+//     weights as if scores varied by 2, which is nothing where rows are many.
 //
 // With more than 1000 features and labels that aren't binary it is
 // [ObjectivePerturbation], which doesn't need to know how the features are correlated.

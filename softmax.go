@@ -32,8 +32,8 @@ type SoftmaxConfig struct{}
 //
 // # Parameters
 //
-// Second moments are those of StandardisedGD, but released from n·μ = 42√d on, and of more than
-// 200 columns from 126√d on; all columns have one scale otherwise. Rows of rare levels are kept
+// Second moments are those of StandardisedGD; of more than 200 columns of which no direction stands
+// out of the noise all have one scale. Rows of rare levels are kept
 // short, as for two classes. Steps are as long as the
 // curvature at the classes' rates allows where these are even, and shorter where noise in a
 // typical score would come to exceed 1: probabilities near 0 or 1 have no curvature that holds

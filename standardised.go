@@ -36,34 +36,31 @@ type StandardisedGDConfig struct{}
 //     20√d over their mean, or over 1 where that is more, there is nothing else: the constant
 //     model, fitted with the whole budget (47 for more than 1000 features).
 //  2. Features are centred at m, their mean shortened by James and Stein's rule, and
-//     whitened by second moments, A = √n·(M₊ + ρI)^(−½), ρ the operator norm of the
-//     noise; a second round in the first one's coordinates follows where the first
-//     one's moments leave much to the noise. Where moments would drown, with n·μ below 80√d,
-//     or 30d from 7 features on, 500 from 17, 0.15d² from 58, 2000 from 116, and for a rarer
-//     class of a fraction q up to √(½/q) times that, A is 2I/R, R being exceeded by a quarter of
-//     the rows; where they are round already, but for noise, A is one scale.
+//     whitened by second moments M of rows shortened to a norm that at most two fifths exceed, and
+//     fewer as noise fades. An axis of M with the eigenvalue v is scaled by √(n/w),
+//     w = max(v, min(v + ρ, tr M/5)), ρ being the operator norm of the noise: coordinates are round where
+//     moments stand out of the noise, and of one scale where they drown. A second round in the first
+//     one's coordinates follows where that one leaves much to the noise.
 //     These coordinates make rows of rare levels long, and clips would cut off those of the rarer
 //     class among them. For classes A becomes A·S, S = (I + Σ (‖a‖²/L² − 1)·aaᵀ/‖a‖²)^(−½), a being
 //     the mean row of each level that is longer than L = min(1.2√(d+1), 3)·max(1, .001·μ√n). Levels
 //     are the one-hot columns that the facts tell of.
-//  3. Descent: 12 to 29 steps with momentum ½, 8 to 16 (48 of real labels) where moments
-//     drown, or from 4 on without momentum where they were round; the last half is averaged.
-//     The clip comes from histograms of the gradients' norms, at up to four steps, and may
+//  3. Descent: 12 to 29 steps with momentum ½, as long as the curvature at the start allows, or
+//     as noise in scores does, which as forecast may have .8 of a typical slope's deviation; the last half
+//     is averaged. The clip comes from histograms of the gradients' norms, at up to four steps, and may
 //     shorten a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in
-//     the limit. It is at most that of typical gradients times nμ/(50d), or 1. For classes and
+//     the limit, where it is an edge that no gradient exceeds. It is at most that of typical gradients
+//     times nμ/(25d), or 1. For classes and
 //     counts the intercept's sum is released unclipped beside the clipped gradients, within a
 //     range of ±Y as .4·C, or for counts as .6·√(YC/√(1 + d_eff)) where that is more, but under
-//     the probit loss, whose slopes have no bound. The result is shortened by James and Stein's
-//     rule, for the noise of privacy and of the sample, and for the logistic loss lengthened where
-//     the gradients say that it stopped short, and shortened by what the clip makes scores too
-//     long; predictions keep their mean. Where moments drown it is shortened by less if the
-//     gradients that were released on the way say so, the clip is at most that of typical
-//     gradients, and the logistic loss's intercept stays at the start until its own slope is
-//     released at the end. That of counts whose range is far above their mean stays at a labels'
-//     mean with a larger share.
-//  4. Where n·μ ≥ 50·d^1.5, instead of shortening: the coordinates are made round for the
-//     loss's Hessian, which is released, and six more steps follow. Gradients of coordinates
-//     that S made short are multiplied by S⁻², but for what noise hides.
+//     the probit loss, whose slopes have no bound. The intercept of counts whose range is far above
+//     their mean stays at a labels' mean with a larger share.
+//  4. Where n·μ ≥ 50·d^1.5 the coordinates are made round for the loss's Hessian, which is
+//     released, and six more steps follow. Gradients of coordinates that S made short are multiplied by
+//     S⁻², but for what noise hides. Elsewhere eight more steps along one line follow, from the
+//     constant model through the result: of one number 2 to 8 % of μ² tell much. The length of scores
+//     is the mean of what they say and of what James and Stein's rule says of the forecast noise, each by
+//     the inverse of its variance.
 //
 // With more than 1000 features, or for classes where no direction of many stands out of the
 // moments' noise, columns are scaled by their own noisy sums of squares instead (see Auto).
@@ -191,6 +188,10 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 		return err
 	}
 	o.estimate.Mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-poolRoom), largestMu)
+	if l, ok := o.estimate.Loss.(losses.CappedPoisson); ok { // a cap lets go as noise fades
+		l.Cap *= math.Min(math.Sqrt(math.Max(1, tuning.CapFree*o.estimate.Mu*math.Sqrt(float64(o.shape.Rows)/l.Cap))), tuning.CapFreeMost)
+		o.estimate.Loss = l
+	}
 	if err := o.checkScales(); err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 		return 0, err
 	}
 	damping := tuning.ColumnDamping * math.Sqrt2 * bound * bound / (x.run.Problem.Mu * math.Sqrt(columns)) * math.Sqrt(2*math.Log(math.Max(2, float64(x.run.D))))
+	damping = math.Hypot(damping, tuning.ColumnRare*x.run.N*bound*bound) // so rare columns aren't what counts, however large the budget
 	largest := 0.0
 	for j, v := range squares {
 		squares[j] = math.Sqrt(x.run.N / (math.Max(v, 0) + damping))
@@ -90,45 +91,74 @@ func (x *columns) scaleColumns(columns, norms float64) (float64, error) {
 // logisticSmoothness is φ” of the logistic loss at most: σ(1−σ).
 const logisticSmoothness = 0.25
 
+// momentumPace is (1+m)/(1−m) at the momentum ½, by which steps with another one reach farther.
+const momentumPace = 3
+
+// pace is how many steps there are, how long, and with which momentum and ridge.
+type pace struct {
+	steps                 int
+	size, momentum, ridge float64
+}
+
+// paced goes as far as noise of the mean gradient allows; where so many steps don't get there,
+// momentum does. The ridge is that of scores whose variance is taken for given: it holds columns that
+// few rows have.
+func (x *columns) paced(share, clip, norm, typical float64) pace {
+	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * norm)
+	largest := tuning.ColumnStep / (norm * norm * x.labels.Steepest / logisticSmoothness)
+	p := pace{momentum: tuning.Momentum, ridge: typical * typical / (tuning.ColumnSpread * x.run.N)}
+	p.steps = int(math.Min(math.Max(training/largest, tuning.ColumnLeastSteps), tuning.ColumnMostSteps))
+	if want := momentumPace * training / (float64(p.steps) * largest); want > momentumPace {
+		p.momentum = math.Min((want-1)/(want+1), tuning.ColumnMostMomentum)
+	}
+	p.size = math.Min(training/float64(p.steps), largest*(1+p.momentum)/(1-p.momentum)/momentumPace)
+	return p
+}
+
 // scaledDescent runs the steps.
 func (x *columns) scaledDescent(typical float64) ([]float64, error) {
-	constant := typical / 2
+	d, constant := x.run.D, typical/2
 	norm := math.Hypot(typical, constant)
 	clip := norm / tuning.ColumnClip * x.labels.Typical * 2
-	slope := curator.Slope{Clip: clip, Constant: constant}
-	if !x.run.Problem.Facts.Intercept {
+	slope, beside := curator.Slope{Clip: clip, Constant: constant}, 1.0
+	switch {
+	case !x.run.Problem.Facts.Intercept:
 		slope.Constant = 0
+	case x.labels.Apart > 0:
+		slope.Constant, slope.Apart = tuning.ApartPart*clip, x.labels.Apart
+		beside = slope.Apart / slope.Constant * constant
 	}
 	share := x.run.Pool.Left
-	h := x.labels.Steepest / logisticSmoothness
-	training := x.run.NMu() * math.Sqrt(share) / (2 * clip * norm)
-	largest := tuning.ColumnStep / (norm * norm * h)
-	steps := int(math.Min(math.Max(training/largest, tuning.ColumnLeastSteps), tuning.ColumnMostSteps))
-	size := math.Min(training/float64(steps), largest)
-	u, v, tail := make([]float64, x.run.D+1), make([]float64, x.run.D+1), make([]float64, x.run.D+1)
+	p := x.paced(share, clip, norm, typical)
+	u, v, tail := make([]float64, d+1), make([]float64, d+1), make([]float64, d+1)
 	if x.run.Problem.Facts.Intercept {
-		u[x.run.D] = x.labels.Bias / constant
+		u[d] = x.labels.Bias / constant
 	}
-	for t := range steps {
-		answer, err := x.framed.Gradient(x.run.Task.Ctx, u[:x.run.D], u[x.run.D]*constant, slope)
-		g, err := x.run.Pool.Draw(share/float64(steps), answer, err)
+	for t := range p.steps {
+		answer, err := x.framed.Gradient(x.run.Task.Ctx, u[:d], u[d]*constant, slope)
+		g, err := x.run.Pool.Draw(share/float64(p.steps), answer, err)
 		if err != nil {
 			return nil, err
 		}
 		for j, a := range g {
-			v[j] = 0.5*v[j] - 0.5*size*a/x.run.N
-			u[j] += v[j]
-		}
-		if t >= steps/2 {
-			for j, a := range u {
-				tail[j] += a / float64(steps-steps/2)
+			if j == d {
+				a *= beside
+			}
+			v[j] = p.momentum*v[j] - (1-p.momentum)*p.size*a/x.run.N
+			if u[j] += v[j]; j < d {
+				u[j] /= 1 + (1-p.momentum)*p.size*p.ridge
 			}
 		}
-		x.run.Task.Progress(t+1, steps)
+		if t >= p.steps/2 {
+			for j, a := range u {
+				tail[j] += a / float64(p.steps-p.steps/2)
+			}
+		}
+		x.run.Task.Progress(t+1, p.steps)
 	}
-	w := tail[:x.run.D]
+	w := tail[:d]
 	for j, a := range x.frame.Scale {
 		w[j] *= a
 	}
-	return x.run.Problem.Facts.weights(w, tail[x.run.D]*constant), nil
+	return x.run.Problem.Facts.weights(w, tail[d]*constant), nil
 }

@@ -6,26 +6,29 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // descend runs the stages and maps the result back.
 func (x *Descent) descend() ([]float64, error) {
-	s := x.firstStage()
+	s, told := x.firstStage(), x.Run.Task.Progress
+	if !x.Frame.hessian {
+		x.Run.Task.Progress = func(done, total int) { told(done, total+tuning.LineSteps) }
+	}
 	at, err := x.Walk(s, Iterate{U: make([]float64, x.Run.D), B: x.Labels.Bias})
 	if err != nil {
 		return nil, err
 	}
+	x.Run.Task.Progress = func(done, _ int) { told(s.Steps+done, s.Steps+tuning.LineSteps) }
 	if x.Frame.hessian {
+		x.Run.Task.Progress = told
 		return x.rewhitened(s, at)
 	}
-	x.settle(s, &at)
-	if x.refitted() {
-		err = x.refit(s, &at)
+	if at, err = x.along(s, at); err != nil {
+		return nil, err
 	}
-	return x.Frame.Weights(at.U, at.B), err
+	return x.Frame.Weights(at.U, at.B), nil
 }
 
 // Pilot is the point that a first stage leads to, for others to go on from, after so many steps.
@@ -47,31 +50,23 @@ func (x *Descent) firstStage() Stage {
 	}
 	s := Stage{In: x.Frame.In, Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
-	mostSteps := tuning.DrownedSteps
-	if x.Run.Problem.Loss.Labels() == losses.Real { // whose curvature doesn't fade on the way
-		mostSteps = tuning.DrownedStepsReal
-	}
-	s.Steps = int(math.Min(math.Max(nmu/tuning.DrownedPace, tuning.DrownedLeastSteps), mostSteps))
-	least, ridge := tuning.LeastSteps, tuning.Ridge
-	if x.Frame.Isotropic { // a few steps reach everywhere
-		least, ridge, s.Momentum = tuning.RoundSteps, tuning.RoundRidge, 0
-	}
-	if x.Frame.Signal != nil {
-		s.Steps = int(math.Round(math.Min(math.Max(least+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.Frame.Effective))/math.Log(tuning.StepsFrom), least), tuning.MostSteps)))
-	}
+	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.Frame.Effective))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
 	if x.Frame.hessian {
 		s.Steps = min(s.Steps, tuning.FirstStageSteps)
 	}
 	s.Averaged = s.Steps - s.Steps/2
-	s.Ridge = ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
+	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
 	later := 0.0
 	if x.Frame.hessian {
 		later = x.Run.Pool.Left * tuning.StageShare
 	}
-	if x.refitted() {
-		later = tuning.RefitShare
+	if !x.Frame.hessian && !x.Run.Pilot {
+		later = x.Run.lineShare()
 	}
 	s.Share = x.Run.Pool.Left - later - s.Clips
+	if most := x.bearable() / math.Sqrt(x.noiseOfScores(s)); most < 1 {
+		s.Size *= most
+	}
 	s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipEarly, s.Steps / tuning.ClipLater, s.Steps / 2})
 	if x.Run.N <= tuning.ClipOnceRows {
 		s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipLater})
@@ -80,117 +75,38 @@ func (x *Descent) firstStage() Stage {
 	return s
 }
 
-// settle shortens the result of a stage for noise and for what a clip does to classes, and
-// lengthens it where it stopped short.
+// bearable is the standard deviation that noise may bring into scores.
+func (x *Descent) bearable() float64 {
+	if x.Run.Problem.Loss.Labels() == losses.Count {
+		return math.Inf(1)
+	}
+	return tuning.BearableNoise * x.Labels.Typical * math.Sqrt(math.Min(1, x.Labels.Curvature/logisticSmoothness))
+}
+
+// noiseOfScores is about the variance that the noise of a stage brings into scores.
+func (x *Descent) noiseOfScores(s Stage) float64 {
+	noise := 2 * x.Labels.Typical * math.Sqrt(1+s.Effective) / (x.Run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
+	return x.forecast(s, Iterate{Noise: slices.Repeat([]float64{noise}, s.Steps)})
+}
+
+// settle lengthens the result of a pilot where it stopped short, and shortens it for its noise.
 func (x *Descent) settle(s Stage, at *Iterate) {
-	k := x.shrinkage(s, *at)
-	if x.Frame.Signal == nil {
-		k = math.Max(k, x.lineSearch(s, *at))
-	}
 	x.lengthen(s, at)
-	k *= x.unclipped(*at, k)
-	for j := range at.U {
-		at.U[j] *= k
+	k := JamesStein(x.forecast(s, *at), x.Frame.scores(at.U))
+	floats.Scale(k, at.U)
+	weight := x.interceptWeight(s, *at)
+	if x.Run.Problem.Loss.Labels() != losses.Real { // whose intercept is independent of the scores
+		weight = math.Min(k, weight)
 	}
-	if x.logistic() {
-		x.settleMean(s, at, k)
-		return
-	}
-	at.B = x.Labels.Bias + x.interceptWeight(s, *at, k)*(at.B-x.Labels.Bias)
-	if x.Run.interceptHidden(x.Labels) {
-		at.B -= x.Frame.scores(at.U) / 2 // which keeps the mean of predictions
-	}
+	at.B = x.Labels.Bias + weight*(at.B-x.Labels.Bias)
 }
 
-// settleMean moves the intercept, after all scores were multiplied by k, to where predictions have
-// the mean that the descent's point had, moved towards the labels' released mean: as the noise of
-// both says, but by the less the larger k is, as spread scores tell the mean only as well as their
-// law is known. The noise in other coordinates says nothing of it.
-func (x *Descent) settleMean(s Stage, at *Iterate, k float64) {
-	here := x.predictions(*at)
-	before := logistic{here.b, 0}
-	if k > 0 {
-		before.r = here.r / k
-	}
-	slope, each := x.slope(at.Clip), 1.0
-	if slope.Apart > 0 {
-		each = slope.Apart / slope.Constant
-	}
-	start, moved := x.Labels.Noise, each*x.Labels.Curvature*math.Sqrt(s.variance(at.Noise, x.Labels.Curvature))
-	mean := before.mean()
-	mean += (1 - k) * moved * moved / (start*start + moved*moved) * (x.Labels.Mean - mean)
-	at.B = here.withMean(mean, here.r).b - x.Labels.Shifted
-}
-
-// refit moves an intercept that has stayed so that predictions have the labels' mean, as far
-// as its slope, released alone, can be trusted.
-func (x *Descent) refit(s Stage, at *Iterate) error {
-	slope := curator.Slope{Clip: tuning.RefitClip, Constant: 1, Apart: x.Labels.Apart}
-	answer, err := s.In.Gradient(x.Run.Task.Ctx, at.U, at.B, slope)
-	share := x.Run.Pool.Left
-	g, err := x.Run.Pool.Draw(share, answer, err)
-	if err != nil {
-		return err
-	}
-	noise := 2 * slope.Apart * math.Hypot(1, slope.Clip) / (x.Run.NMu() * math.Sqrt(share) * x.Labels.Curvature)
-	trust := tuning.RefitUsual * tuning.RefitUsual / (tuning.RefitUsual*tuning.RefitUsual + float64(noise*noise))
-	at.B -= math.Max(-2, math.Min(trust*slope.Apart*g[x.Run.D]/(x.Run.N*x.Labels.Curvature), 2))
-	return nil
-}
-
-// refitted reports whether an intercept that stayed is moved at the end.
-func (x *Descent) refitted() bool { return x.interceptStays() && !x.Run.interceptHidden(x.Labels) }
-
-// interceptWeight is the weight of the descent's intercept against the start's, which is k, that
-// of the other coordinates, with which it goes. Real labels' intercept is independent of
-// these, and has the weight that its noise and the start's give it.
-func (x *Descent) interceptWeight(s Stage, at Iterate, k float64) float64 {
-	if x.Run.Problem.Loss.Labels() != losses.Real {
-		return k
-	}
-	if x.Run.Problem.kinked() {
+// interceptWeight is the weight of the descent's intercept against the start's. Real labels' is
+// independent of the other coordinates, and has the weight that its noise and the start's give it.
+func (x *Descent) interceptWeight(s Stage, at Iterate) float64 {
+	if x.Run.Problem.Loss.Labels() != losses.Real || x.Run.Problem.kinked() {
 		return 1
 	}
 	start := x.Labels.Noise * x.Labels.Noise
 	return start / (start + s.variance(at.Noise, x.Labels.Curvature))
-}
-
-// shrinkage is James and Stein's factor in the norm of scores: the noise in the average, of
-// privacy and of sampling, is that of the linear recursion.
-func (x *Descent) shrinkage(s Stage, at Iterate) float64 {
-	h, sampling := x.Labels.clippedCurvature(at.Cut), x.residual(at)/x.Run.N
-	noise := func(fraction, moment float64) float64 {
-		pull := floats.Sum(s.effects(fraction * h)) // of a force that stays
-		return s.variance(at.Noise, fraction*h) + float64(sampling*moment*pull*pull)
-	}
-	if x.Frame.Signal == nil { // rows are no longer than 2, most of them
-		var square float64
-		for _, u := range at.U {
-			square += float64(u * u)
-		}
-		return JamesStein(float64(len(at.U))*noise(tuning.FlatCurvature, math.Min(tuning.FlatCurvature, longSquare/float64(x.Run.D))), square)
-	}
-	var all float64
-	for _, known := range x.Frame.Signal {
-		all += float64(known * noise(known, known))
-	}
-	return JamesStein(all, x.Frame.scores(at.U))
-}
-
-// longSquare is the square of what rows aren't longer than, most of them, where moments drown: of 2.
-const longSquare = 4
-
-// residual is the variance of φ', but for what a clip that most gradients pass takes of it: rows of
-// the rarer class have longer ones.
-func (x *Descent) residual(at Iterate) float64 {
-	f, most := x.Labels, at.Clip/math.Sqrt(1+x.Frame.Effective)
-	switch x.Run.Problem.Loss.Labels() {
-	case losses.Real:
-		return math.Min(f.Residual, most*most/2)
-	case losses.Binary:
-		q := f.Minority
-		rare, usual := math.Min(1-q, most), math.Min(q, most)
-		return f.Residual * (q*rare*rare + (1-q)*usual*usual) / (q * (1 - q))
-	}
-	return math.Min(f.Residual, most*most)
 }

@@ -1,10 +1,7 @@
 package estimate
 
 import (
-	"math"
-
 	"github.com/dpglm/dpglm/internal/tuning"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Fit is the weights of encoded rows that a descent leads to.
@@ -23,9 +20,6 @@ func Fit(p Problem, t Task) ([]float64, error) {
 	if x.D > MostFeatures {
 		return x.ByColumns(labels)
 	}
-	if p.Loss.Labels() == losses.Binary { // there is less to learn of a rare class
-		x.Clear = max(x.Clear, min(x.Clear*math.Sqrt(0.5/labels.Minority), tuning.ClearRare*float64(x.D), tuning.ClearRareMost))
-	}
 	frame, few, err := x.Standardise()
 	if err != nil {
 		return nil, err
@@ -38,7 +32,7 @@ func Fit(p Problem, t Task) ([]float64, error) {
 			return nil, err
 		}
 	}
-	return (&Descent{x, labels, frame}).descend()
+	return (&Descent{x, labels, frame, false}).descend()
 }
 
 // Constant is the constant model's weights.

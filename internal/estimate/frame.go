@@ -19,7 +19,6 @@ type Frame struct {
 	In        *curator.Framed
 	Signal    []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
 	Effective float64   // dimension
-	Isotropic bool      // whether moments are those of one scale in all directions
 	Spread    float64   // noise of the centre, in each coordinate
 	hessian   bool      // whether a second stage is planned
 }
@@ -49,15 +48,12 @@ func (x *Frame) standardise() (few bool, err error) {
 			return false, err
 		}
 	}
-	if x.run.Drowned() {
-		return false, x.scaleAlike(plain, top)
-	}
-	edges := histogram.Geometric(top, math.Sqrt2, tuning.NormEdges)
-	h, err := x.run.Lengths(tuning.LengthsShare, edges, plain)
+	share := math.Min(math.Max(tuning.AlikeShare/nmu, tuning.LengthsShare), tuning.AlikeMostShare)
+	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.AlikeEdges), plain)
 	if err != nil {
 		return false, err
 	}
-	normBound := x.run.rowNormBound(h, x.run.fading(tuning.FadingFirst), top)
+	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
 	if x.run.big() {
 		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, noiseGrowth)))))
 	}
@@ -101,17 +97,6 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	return nil
 }
 
-// scaleAlike scales all features so that a quarter of the rows are longer than 2, unless
-// these carry most of the second moments.
-func (x *Frame) scaleAlike(plain *curator.Framed, top float64) error {
-	share := math.Min(math.Max(tuning.AlikeShare/x.run.NMu(), tuning.LengthsShare), tuning.AlikeMostShare)
-	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.AlikeEdges), plain)
-	if err != nil {
-		return err
-	}
-	return x.roundFrame(2 / math.Max(h.Carrying(), h.Smallest(x.run.N/tuning.AlikeLong, 1)))
-}
-
 // roundFrame scales all features alike.
 func (x *Frame) roundFrame(scale float64) (err error) {
 	x.At.Scale = make([]float64, x.run.D)
@@ -142,7 +127,7 @@ func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) (float64,
 		both.Mul(x.At.Matrix, w.axes)
 		w.axes = &both
 	}
-	x.At.Matrix, x.Signal, x.Effective, x.Isotropic = w.axes, w.known, 1, x.Isotropic || w.round
+	x.At.Matrix, x.Signal, x.Effective = w.axes, w.known, 1
 	var out, all float64
 	for k, v := range w.values {
 		x.Effective += w.known[k]
@@ -170,7 +155,7 @@ func (x *Frame) secondMoments() error {
 		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, noiseGrowth)))))
 	}
 	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(tuning.AgainShare))
-	if drowned <= tuning.AgainNoise && (x.Effective-1 < d/2 || x.run.big() || x.run.Pilot) {
+	if drowned <= tuning.AgainNoise && (x.Effective-1 < tuning.AgainEffective*d || x.run.big() || x.run.Pilot) {
 		if _, err := x.whitenBy(x.In, normBound, tuning.AgainShare); err != nil {
 			return err
 		}
@@ -211,18 +196,24 @@ func (x *Frame) For(r *Run) *Frame {
 
 // Weights maps a point to the weights of encoded rows.
 func (x *Frame) Weights(u []float64, b float64) []float64 {
-	w := make([]float64, x.run.D)
-	if x.At.Matrix != nil {
-		mat.NewVecDense(x.run.D, w).MulVec(x.At.Matrix, mat.NewVecDense(x.run.D, u))
-	} else {
-		for j, a := range x.At.Scale {
-			w[j] = a * u[j]
-		}
-	}
+	w := x.features(u)
 	for j, m := range x.At.Centre {
 		b -= float64(m * w[j])
 	}
 	return x.run.Problem.Facts.weights(w, b)
+}
+
+// features are the weights of features that make the scores of a point.
+func (x *Frame) features(u []float64) []float64 {
+	w := make([]float64, x.run.D)
+	if x.At.Matrix != nil {
+		mat.NewVecDense(x.run.D, w).MulVec(x.At.Matrix, mat.NewVecDense(len(u), u))
+		return w
+	}
+	for j, a := range x.At.Scale {
+		w[j] = a * u[j]
+	}
+	return w
 }
 
 // frobenius is ‖A‖.

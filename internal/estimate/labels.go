@@ -243,9 +243,3 @@ func (x *Labels) middle(l losses.Ordinal) float64 {
 
 // most is the largest fraction of gradients that a clip may shorten.
 func (l Labels) most() float64 { return 0.5 * l.Minority }
-
-// clippedCurvature is what a descent feels. A gradient that is shortened stays as long when the
-// point moves, and these are of the longest rows, of which the Hessian has most.
-func (l Labels) clippedCurvature(cut float64) float64 {
-	return math.Min(l.Curvature, l.Steepest) * (1 - cut) * (1 - cut)
-}

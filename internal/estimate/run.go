@@ -19,8 +19,6 @@ type Run struct {
 	Pool    *Pool
 	N       float64 // rows, or what their weights come to
 	D       int     // features
-	// Clear is the n·μ from which on second moments don't drown.
-	Clear float64
 	// Pilot tells that this is but the beginning of an inference.
 	Pilot   bool
 	shifted float64 // mean offset of the scores
@@ -29,8 +27,6 @@ type Run struct {
 // Begin is a run before its first release.
 func Begin(p Problem, t Task) (*Run, error) {
 	x := &Run{Problem: p, Task: t, Pool: &Pool{t.Allow, p.Fraction, 1}, N: float64(p.Facts.Rows), D: p.Facts.Features()}
-	d := float64(x.D)
-	x.Clear = max(min(tuning.ClearRoot*math.Sqrt(d), tuning.ClearRootMost), min(tuning.ClearLinear*d, tuning.ClearLinearMost), min(tuning.ClearSquare*d*d, tuning.ClearSquareMost))
 	var err error
 	x.Sums, err = t.Under(p.Loss)
 	return x, err
@@ -60,9 +56,6 @@ func (x *Run) NMu() float64 { return x.N * x.Problem.Mu }
 
 // Hopeless reports whether rows and budget make for no more than the constant model.
 func (x *Run) Hopeless() bool { return x.NMu() < x.Problem.Least() }
-
-// Drowned reports whether second moments would drown in their noise.
-func (x *Run) Drowned() bool { return x.NMu() < x.Clear }
 
 // Read draws a histogram.
 func (x *Run) Read(share float64, edges []float64, answer release.Answer, err error) (histogram.Tails, error) {
@@ -97,7 +90,7 @@ func (x *Run) rowNormBound(h histogram.Tails, fraction, top float64) float64 {
 	return max(hidden, h.Carrying(), h.Smallest(fraction*x.N, 2))
 }
 
-// fading is the fraction of rows that may be longer than the bound on them: from a fifth
+// fading is the fraction of rows that may be longer than the bound on them: from two fifths
 // to a fivehundredth, as more data drown the noise.
 func (x *Run) fading(factor float64) float64 {
 	return math.Min(tuning.FadingMost, math.Max(factor*math.Sqrt(float64(x.D))/x.NMu(), tuning.FadingLeast))

@@ -76,7 +76,7 @@ func (x *softmaxing) largestStep(s Stage, clip float64) float64 {
 	return 1 / math.Sqrt(x.typical*s.variance(slices.Repeat([]float64{noise}, s.Steps), 0))
 }
 
-// walk runs the steps, and fits a factor of the scores or shortens them for their noise.
+// walk runs the steps, and fits a factor of the scores.
 func (x *softmaxing) walk(start curator.ClassPoint) (curator.ClassPoint, error) {
 	s := x.stage()
 	clip, err := x.clipClasses(s, start, 0)
@@ -84,7 +84,7 @@ func (x *softmaxing) walk(start curator.ClassPoint) (curator.ClassPoint, error) 
 		return start, err
 	}
 	clip = x.pace(&s, clip)
-	at, velocity, tail, noise := start, like(start), like(start), make([]float64, s.Steps)
+	at, velocity, tail := start, like(start), like(start)
 	for t := range s.Steps {
 		if t > 0 && slices.Contains(s.Choose, t) {
 			if clip, err = x.clipClasses(s, at, clip); err != nil {
@@ -100,7 +100,6 @@ func (x *softmaxing) walk(start curator.ClassPoint) (curator.ClassPoint, error) 
 		if err != nil {
 			return at, err
 		}
-		noise[t] = 2 * clip / (x.run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
 		x.step(s, &at, velocity, x.balanced(g))
 		if t >= s.Steps-s.Averaged {
 			for c := range at.U {
@@ -113,7 +112,6 @@ func (x *softmaxing) walk(start curator.ClassPoint) (curator.ClassPoint, error) 
 	if x.scaled {
 		return x.rescale(start, tail)
 	}
-	x.shorten(s, noise, start, &tail)
 	return tail, nil
 }
 
@@ -177,7 +175,7 @@ func (x *softmaxing) clipClasses(s Stage, at curator.ClassPoint, last float64) (
 	if h.Wide = first; first {
 		x.measure(h)
 	}
-	clip := math.Max(s.readClip(h, last, math.Sqrt(1+x.frame.Effective)), x.run.freeClip(s))
+	clip := math.Max(s.readClip(h, last, math.Sqrt(1+x.frame.Effective)), math.Min(x.run.freeClip(s, h), unseen(h)))
 	if x.limited {
 		clip = math.Min(clip, last)
 	}
@@ -198,28 +196,5 @@ func (x *softmaxing) measure(h histogram.Tails) {
 		x.typical = floats.Sum(x.frame.Signal)
 	default:
 		x.typical = 2
-	}
-}
-
-// shorten is James and Stein's: by the noise of the average in the norm of scores, or of
-// coordinates where no direction is known to have more of the rows' second moment.
-func (x *softmaxing) shorten(s Stage, noise []float64, start curator.ClassPoint, at *curator.ClassPoint) {
-	h, free := x.steepest(), float64(x.k-1)
-	known := x.frame.Signal
-	if known == nil {
-		known = slices.Repeat([]float64{1}, x.run.D)
-		h *= x.typical / float64(x.run.D)
-	}
-	var drawn, all float64
-	for j, weight := range known {
-		drawn += float64(free * weight * s.variance(noise, weight*h))
-		for c := range at.U {
-			all += float64(weight * at.U[c][j] * at.U[c][j])
-		}
-	}
-	keep := JamesStein(drawn, all)
-	for c := range at.U {
-		floats.Scale(keep, at.U[c])
-		at.B[c] = start.B[c] + float64(keep*(at.B[c]-start.B[c]))
 	}
 }

@@ -34,9 +34,6 @@ func FitClasses(p Problem, t Task, classes *curator.Classes) ([][]float64, error
 	if err := r.Total(); err != nil {
 		return nil, err
 	}
-	if r.Clear = tuning.MomentsFrom * math.Sqrt(float64(r.D)); r.D > tuning.MostWhitened {
-		r.Clear *= tuning.ClearClasses
-	}
 	x := &softmaxing{run: r, classes: classes, k: p.Classes, scaled: r.NMu() >= tuning.FactorFrom}
 	share := tuning.RatesShare
 	if r.Hopeless() {

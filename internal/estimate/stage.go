@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
@@ -21,6 +20,7 @@ type Stage struct {
 	Size, Momentum  float64 // η
 	Ridge           float64 // κh
 	Share           float64 // of μ², for the gradients
+	Line            bool    // whether it is the last one, along one direction
 	Clips           float64 // and for the histograms
 	Choose          []int   // the steps before which the clip is chosen
 	Allowed         float64 // rows that the clip may shorten
@@ -35,9 +35,7 @@ type Iterate struct {
 	U     []float64
 	B     float64
 	Clip  float64
-	Cut   float64   // fraction of gradients that the clip shortens, as last read
 	Noise []float64 // of each step's mean gradient
-	First []float64 // the first mean gradient, as released
 	Slope []float64 // the mean over the averaged steps
 }
 
@@ -46,6 +44,7 @@ type Descent struct {
 	Run    *Run
 	Labels Labels
 	Frame  *Frame
+	still  bool // whether the intercept stays
 }
 
 // Walk runs a stage.
@@ -105,10 +104,6 @@ func (x *Descent) gradient(s Stage, at *Iterate, u []float64, t int) ([]float64,
 	if err != nil {
 		return nil, err
 	}
-	if t == 0 {
-		at.First = slices.Clone(g[:d])
-		floats.Scale(1/x.Run.N, at.First)
-	}
 	bound := slope.Clip
 	if slope.Apart > 0 {
 		bound = math.Hypot(slope.Clip, slope.Constant)
@@ -152,24 +147,34 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 		return err
 	}
 	h.Wide = first
-	middle, effective := h.SD(len(edges)/2), s.Effective
-	if x.Frame.Signal == nil {
-		effective = 1
-	}
-	typical := f.Typical * math.Sqrt(1+effective)
+	middle := h.SD(len(edges) / 2)
+	typical := f.Typical * math.Sqrt(1+s.Effective)
 	at.Clip = s.readClip(h, at.Clip, typical)
-	switch { // while noise costs more than bias
-	case x.Frame.Signal == nil:
-		at.Clip = math.Min(at.Clip, typical)
-	case !x.Run.Pilot:
-		at.Clip = math.Min(at.Clip, typical*math.Max(1, x.Run.NMu()/float64(tuning.ClipFrom*d)))
+	if !x.Run.Pilot { // while noise costs more than bias
+		known := x.Run.NMu()
+		if s.Line {
+			known *= math.Sqrt(s.Share)
+		}
+		at.Clip = math.Min(at.Clip, typical*math.Max(1, known/float64(tuning.ClipFrom*x.Run.D)))
 	}
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
-		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+effective))
+		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+s.Effective))
 	}
-	at.Clip = math.Max(at.Clip, x.Run.freeClip(s))
-	at.Cut = math.Max(0, math.Min(h.Over(at.Clip)/h.Rows, tuning.ClipCutMost))
+	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, h), unseen(h)))
 	return nil
+}
+
+// unseen is an edge that no gradient is longer than, where the noise is so small that a single one
+// would be seen; else +Inf.
+func unseen(h histogram.Tails) float64 {
+	best := math.Inf(1)
+	for j, edge := range h.Edges {
+		if tuning.EdgeSurely*h.SD(j) >= 1 || h.Above[j] > 0.5 {
+			break
+		}
+		best = edge
+	}
+	return best
 }
 
 // readClip is the clip that a histogram of gradient norms allows; where its noise hides too
@@ -184,21 +189,30 @@ func (s Stage) readClip(h histogram.Tails, last, typical float64) float64 {
 	return last
 }
 
-// freeClip is one whose noise is small beside a standard error, and costs nothing.
-func (x *Run) freeClip(s Stage) float64 {
-	return tuning.FreeClip * x.Problem.Mu * math.Sqrt(s.Share) * math.Sqrt(x.N*s.Curvature)
+// freeClip is one whose noise is small beside a standard error, and costs nothing: as the loss has
+// it, or by the median of gradients' norms if that says less.
+func (x *Run) freeClip(s Stage, h histogram.Tails) float64 {
+	deviation := math.Sqrt(s.Curvature)
+	if h.Readable() {
+		median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })]
+		deviation = math.Min(deviation, median/math.Sqrt(s.Effective+1))
+	}
+	free := tuning.FreeClip * math.Sqrt(x.N)
+	if s.Line {
+		free = math.Max(free, tuning.LineFree*x.N/2)
+	}
+	return free * deviation * x.Problem.Mu * math.Sqrt(s.Share)
 }
 
 // interceptStays reports whether the intercept stays where the labels' mean puts it, as noise would
-// move it further than the features do: of two classes where moments drown, and of counts whose
-// range is far above their mean.
+// move it further than the features do: that of counts whose range is far above their mean.
 func (x *Descent) interceptStays() bool {
-	return x.Run.Problem.Facts.Intercept && (x.Run.interceptHidden(x.Labels) || x.Frame.Signal == nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit)
+	return x.still || x.Run.Problem.Facts.Intercept && x.Run.interceptHidden(x.Labels)
 }
 
 // precondition multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
-// where the Hessian is round. One along a rare level, whose rows may be the longest, is shorter, the more the noise of such steps
-// hides an effect of 1 on its scores.
+// where the Hessian is round. One along a rare level, whose rows may be the longest, is shorter, the
+// more the noise of such steps hides an effect of 1 on its scores.
 func (s *Stage) precondition(normBound, noise float64, g []float64) error {
 	if s.inverse == nil {
 		spectrum, ok := linalg.Decompose(s.Short.Noise(len(g)))

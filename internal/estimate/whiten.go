@@ -14,11 +14,13 @@ import (
 type whitening struct {
 	axes   *mat.Dense
 	values []float64 // the moments' eigenvalues, which may be negative
-	known  []float64 // of each of them, the fraction that isn't noise
-	round  bool      // they were, but for noise: all are taken to be their mean
+	known  []float64 // second moments in the new coordinates, as far as they aren't noise
 }
 
-// whiten reads second moments of n rows whose noise has the operator norm rho.
+// whiten reads second moments of n rows whose noise has the operator norm rho. Scores along an
+// axis are scaled by what its second moment may be: no more than what was seen and all of rho,
+// nor than a fifth of the trace where no more was seen. So coordinates are round where moments
+// stand out of the noise, and all of one scale where they drown.
 func whiten(packed []float64, d int, n, rho float64) (w whitening, ok bool) {
 	var e mat.EigenSym
 	if !e.Factorize(curator.Unpack(packed, d), true) {
@@ -26,38 +28,27 @@ func whiten(packed []float64, d int, n, rho float64) (w whitening, ok bool) {
 	}
 	w.axes, w.values, w.known = new(mat.Dense), e.Values(nil), make([]float64, d)
 	e.VectorsTo(w.axes)
-	if w.round = round(w.values, rho); w.round {
-		mean := floats.Sum(w.values) / float64(d)
-		for k := range w.values {
-			w.values[k] = mean
+	trace := math.Max(floats.Sum(w.values), rho/math.Sqrt2) // whose noise is as large
+	var out, hidden float64                                 // what stands out of the noise, and what may be noise
+	for _, v := range w.values {
+		if v > rho {
+			out += v
+		} else {
+			hidden += math.Max(v, 0)
 		}
-		rho /= tuning.RoundNoise // that of a mean is smaller still
 	}
+	rest := math.Max(0, math.Min((trace-out)/math.Max(hidden, tiny), 1)) // of the hidden, what isn't
 	for k, v := range w.values {
-		positive := math.Max(v, 0)
-		w.known[k] = positive / (positive + rho)
-		scale := math.Sqrt(n / (positive + rho))
+		seen := math.Max(v, 0)
+		most := math.Max(seen, math.Min(seen+rho, trace*tuning.TracePart))
+		w.known[k] = seen / most
+		if v <= rho {
+			w.known[k] *= rest
+		}
+		scale := math.Sqrt(n / most)
 		for i := range d {
 			w.axes.Set(i, k, w.axes.At(i, k)*scale)
 		}
 	}
 	return w, true
-}
-
-// roundSpread is that of eigenvalues of noise: the sum of their squared distances from the mean is ρ²(d+1)
-// times it.
-const roundSpread = 0.25
-
-// round reports that eigenvalues differ by no more than noise of operator norm rho makes
-// them, although a direction with a tenth of the whole would stand out of it. The
-// sum of their squared distances from the mean is then about ρ²(d+1)/4, and exceeds
-// that by a fraction 2/d in one case of six.
-func round(values []float64, rho float64) bool {
-	d := float64(len(values))
-	sum := floats.Sum(values)
-	var spread float64
-	for _, v := range values {
-		spread += float64((v - sum/d) * (v - sum/d))
-	}
-	return len(values) >= tuning.RoundFrom && sum > tuning.RoundStands*rho && spread*(1-2/d) <= float64(rho*rho*(d+1))*roundSpread
 }

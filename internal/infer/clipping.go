@@ -57,7 +57,7 @@ func (v *clipping) choose() error {
 			return err
 		}
 	}
-	v.bound = math.Max(v.bound, free)
+	v.bound = max(v.bound, free, v.covering(h))
 	v.cut.length, v.unresolved = l.Excess(v.bound), v.bound < tuning.Unresolved*edges[len(edges)-1]
 	if v.in.run.Problem.Loss.Labels() == losses.Real {
 		v.cut.length *= l.ExcessFactor()
@@ -69,13 +69,27 @@ func (v *clipping) choose() error {
 // its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
 // by, which the median of norms tells, or in the scatter a tenth of that variance.
 func (v *clipping) beyondHistogram(h histogram.Tails) float64 {
-	if h.Above[0] <= tuning.BeyondSurely*h.Noise {
+	if h.Above[0] <= math.Max(0.5, tuning.BeyondSurely*h.Noise) {
 		return 0
 	}
 	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
 	gradient := tuning.FreeGradient * v.in.run.Problem.Mu * math.Sqrt((v.in.run.Pool.Left-tuning.ScatterShare)*v.in.run.N)
 	scatter := math.Sqrt(tuning.FreeScatter * v.in.run.NMu() * math.Sqrt(tuning.ScatterShare/2))
 	return math.Min(tuning.BeyondFactor*h.Edges[0], median*math.Min(gradient, scatter))
+}
+
+// covering is an edge that no gradient is longer than, as far as noise lets single ones be seen,
+// and if noise of such a clip is a fiftieth of what sampling makes a gradient vary by; else 0.
+func (v *clipping) covering(h histogram.Tails) float64 {
+	if h.Noise >= tuning.SeenSingly || h.Above[0] > 0.5 {
+		return 0
+	}
+	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
+	edge := h.Smallest(0.5, tuning.BeyondSurely)
+	if edge <= tuning.CoveringNoise*v.in.run.Problem.Mu*math.Sqrt((v.in.run.Pool.Left-tuning.ScatterShare)*v.in.run.N)*median {
+		return edge
+	}
+	return 0
 }
 
 // widerNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is

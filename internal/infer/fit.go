@@ -51,7 +51,7 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	pilot.Pilot, pilot.Clear = true, leastNMu(pilot.D)
+	pilot.Pilot = true
 	labels, err := pilot.Start()
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 	if pilot.Pool.Spent() {
 		return pilot.Constant(labels), nil, nil
 	}
-	if pilot.Drowned() { // the rows' weights, now known, come to too little
+	if pilot.NMu() < leastNMu(pilot.D) { // the rows' weights, now known, come to too little
 		w, err = estimate.Fit(p.Estimate.Share(1-p.pilotShare()*(1-pilot.Pool.Left)), t)
 		return w, nil, err
 	}

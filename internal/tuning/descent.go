@@ -48,10 +48,14 @@ const (
 	// AmountSlope: by how many means an amount exceeds its own, for histograms of gradients to
 	// begin at. Origin not recorded.
 	AmountSlope = 32.0
+	// CapFree: part of μ·√(n/cap) by whose root the cap of counts' means grows, where it is above 1.
+	// Tuned on the models of the limits of estimates, 25 November 2026.
+	CapFree = 0.001
+	// CapFreeMost: factor by which it does at most. Tuned on the models of the limits of estimates,
+	// 25 November 2026.
+	CapFreeMost = 1e6
 	// ClipsShare: share of μ² of the histograms of gradients' norms. Origin not recorded.
 	ClipsShare = 0.03
-	// RefitShare: share of μ² of an intercept's last step. Origin not recorded.
-	RefitShare = 0.05
 	// StageShare: part of what is left of μ² that the second stage has. Origin not recorded.
 	StageShare = 0.45
 	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not
@@ -59,17 +63,33 @@ const (
 	StepCurvature = 4
 	// StepCurvatureCount: the same for counts. Origin not recorded.
 	StepCurvatureCount = 8
+	// BearableNoise: deviation that noise may bring into scores, over a typical slope. Tuned on sets
+	// of data, 25 November 2026.
+	BearableNoise = 0.8
 	// Momentum: part of a step that goes on in the next. Origin not recorded.
 	Momentum = 0.5
-	// DrownedPace: n·μ for each step where moments drown. Origin not recorded.
-	DrownedPace = 8
-	// DrownedLeastSteps: steps there at least. Origin not recorded.
-	DrownedLeastSteps = 8
-	// DrownedSteps: steps there at most. Origin not recorded.
-	DrownedSteps = 16.0
-	// DrownedStepsReal: the same of real labels, whose curvature doesn't fade on the way. Origin
-	// not recorded.
-	DrownedStepsReal = 48.0
+	// LineKnown: n·μ times the root of the share of μ² of the last steps, along one line. Tuned on
+	// sets of data, 25 November 2026.
+	LineKnown = 60
+	// LineLeastShare: that share at least. Origin not recorded.
+	LineLeastShare = 0.02
+	// LineMostShare: that share at most. Tuned on sets of data, 25 November 2026.
+	LineMostShare = 0.08
+	// LineSteps: steps along the line. Tuned on sets of data, 25 November 2026.
+	LineSteps = 8
+	// LineClips: part of what these have of μ² of the histogram of gradients' norms. Tuned on sets of
+	// data, 25 November 2026.
+	LineClips = 0.15
+	// LineFree: noise of a mean gradient along the line over a row's deviation, up to which a clip is
+	// free. Tuned on sets of data, 25 November 2026.
+	LineFree = 0.03
+	// LineClipDoubt: deviation of scores' length that a typical clip may make, in that length. Tuned
+	// on sets of data, 25 November 2026.
+	LineClipDoubt = 0.2
+	// LineDoubt: the same that nothing tells of. Tuned on sets of data, 25 November 2026.
+	LineDoubt = 0.1
+	// LineMost: factor of scores' length at most. Origin not recorded.
+	LineMost = 2
 	// LeastSteps: steps at StepsFrom times d_eff, and at least. Origin not recorded.
 	LeastSteps = 12.0
 	// StepsFrom: n·μ/d_eff at which there are LeastSteps, and by which StepsMore are added. Origin
@@ -83,11 +103,6 @@ const (
 	FirstStageSteps = 18
 	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
 	Ridge = 32.0
-	// RoundSteps: steps at least where moments were round: a few get everywhere. Origin not
-	// recorded.
-	RoundSteps = 4.0
-	// RoundRidge: ridge there. Origin not recorded.
-	RoundRidge = 4.0
 	// ClipEarly: part of the steps before the second reading of gradients' norms: an eighth.
 	// Origin not recorded.
 	ClipEarly = 8
@@ -108,15 +123,12 @@ const (
 	LaterEdges = 8
 	// LaterTop: their highest edge, over the last clip. Origin not recorded.
 	LaterTop = 4
-	// ClipFrom: n·μ/d up to which a clip is that of typical gradients. Tuned on sets of data, 22
+	// ClipFrom: n·μ/d up to which a clip is that of typical gradients. Tuned on sets of data, 25
 	// November 2026.
-	ClipFrom = 50
+	ClipFrom = 25
 	// ClipRare: clip over a rare row's gradient, where the class is too small to be seen. Origin
 	// not recorded.
 	ClipRare = 0.8
-	// ClipCutMost: fraction of gradients that a clip is taken to shorten at most. Origin not
-	// recorded.
-	ClipCutMost = 0.9
 	// FreeClip: clip over μ·√(share·rows) and the slopes' deviation, whose noise is small beside a
 	// standard error. Origin not recorded.
 	FreeClip = 0.007
@@ -125,15 +137,6 @@ const (
 	// ApartPartCount: the same over the root of range and clip, for counts, whose range may be far
 	// above their mean. Origin not recorded.
 	ApartPartCount = 0.6
-	// RefitUsual: deviation of what is left to move of an intercept, in scores. Origin not
-	// recorded.
-	RefitUsual = 0.3
-	// RefitClip: clip of the other coordinates where the intercept alone is moved. Origin not
-	// recorded.
-	RefitClip = 1e-3
-	// FlatCurvature: curvature along a typical coordinate over φ”, where features are scaled
-	// alike. Origin not recorded.
-	FlatCurvature = 0.1
 	// HessianSteps: steps of the second stage. Origin not recorded.
 	HessianSteps = 6
 	// HessianAveraged: of these the last, which are averaged. Origin not recorded.
@@ -144,21 +147,6 @@ const (
 	// LengthenDriven: by how much a slope must exceed what noise has driven, for a result to be
 	// lengthened. Origin not recorded.
 	LengthenDriven = 1.5
-	// UnclippedHeld: slope that a clip holds a row to, over the clip of a typical one. Tuned on
-	// sets of data, 24 November 2026.
-	UnclippedHeld = 1.15
-	// UnclippedMost: scores' true deviation over what was found at most. Tuned on sets of data, 24
-	// November 2026.
-	UnclippedMost = 3
-	// UnclippedTrust: 1 over the part of the rows it should hold that a clip holds from which on
-	// that is trusted: two thirds. Tuned on sets of data, 24 November 2026.
-	UnclippedTrust = 1.5
-	// UnclippedFar: deviation of scores at which it is trusted by half. Tuned on sets of data, 24
-	// November 2026.
-	UnclippedFar = 3
-	// UnclippedFade: power by which trust fades with that deviation. Tuned on sets of data, 24
-	// November 2026.
-	UnclippedFade = 4
 	// LevelCountsShare: share of μ² of how many rows each level has, for thresholds. Origin not
 	// recorded.
 	LevelCountsShare = 0.01

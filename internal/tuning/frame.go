@@ -17,29 +17,6 @@ const (
 	// MomentsFrom: n·μ/√d below which second moments drown, for inference and for several classes:
 	// 2/(0.15·√MomentsShare), noise being 0.15 of the squared bound on rows. Origin not recorded.
 	MomentsFrom = 42
-	// ClearRoot: n·μ/√d from which on moments don't drown, for few features. Tuned on sets of data
-	// with few and with many features, 22 November 2026.
-	ClearRoot = 80
-	// ClearRootMost: n·μ that is enough there. Tuned on sets of data with few and with many
-	// features, 22 November 2026.
-	ClearRootMost = 200
-	// ClearLinear: n·μ/d from which on moments don't drown, for more. Tuned on sets of data with
-	// few and with many features, 22 November 2026.
-	ClearLinear = 30
-	// ClearLinearMost: n·μ that is enough there. Tuned on sets of data with few and with many
-	// features, 22 November 2026.
-	ClearLinearMost = 500
-	// ClearSquare: n·μ/d² from which on moments don't drown, for many. Tuned on sets of data with
-	// few and with many features, 22 November 2026.
-	ClearSquare = 0.15
-	// ClearSquareMost: n·μ that is enough there. Tuned on sets of data with few and with many
-	// features, 22 November 2026.
-	ClearSquareMost = 2000
-	// ClearRare: n·μ/d that is enough for a rare class, of which there is less to learn. Origin
-	// not recorded.
-	ClearRare = 30
-	// ClearRareMost: n·μ that is enough there. Origin not recorded.
-	ClearRareMost = 2400
 	// NormEdges: half-octaves of a histogram of norms. Origin not recorded.
 	NormEdges = 20
 	// FineEdges: octaves between edges of a histogram of norms that is to be read finely. Origin
@@ -59,8 +36,8 @@ const (
 	FadingFirst = 200
 	// FadingAgain: the same in the second round. Origin not recorded.
 	FadingAgain = 100
-	// FadingMost: that fraction at most. Origin not recorded.
-	FadingMost = 0.2
+	// FadingMost: that fraction at most. Tuned on sets of data, 25 November 2026.
+	FadingMost = 0.4
 	// FadingLeast: that fraction at least. Origin not recorded.
 	FadingLeast = 0.002
 	// CentreCut: fraction of rows that are shortened for the features' mean. Origin not recorded.
@@ -79,20 +56,21 @@ const (
 	// StandsOut: moment of a direction over the noise's operator norm from which on it stands out.
 	// Origin not recorded.
 	StandsOut = 1.5
+	// TracePart: part of moments' trace that a direction which noise hides may have at most. Tuned on
+	// sets of data, 25 November 2026.
+	TracePart = 0.2
 	// StandingLeast: part of moments in directions that stand out, below which classes go by
 	// columns. Origin not recorded.
 	StandingLeast = 0.1
-	// AlikeShare: share of μ² over 1/nμ of the histogram that scales all features alike. Origin
+	// AlikeShare: share of μ² over 1/nμ of the histogram of norms that is read before moments. Origin
 	// not recorded.
 	AlikeShare = 4
 	// AlikeMostShare: that share at most. Origin not recorded.
 	AlikeMostShare = 0.05
-	// AlikeEdges: half-octaves of that histogram. Origin not recorded.
-	AlikeEdges = 9
-	// AlikeLong: rows to one that is longer than 2 where features are scaled alike. Origin not
+	// AlikeEdges: half-octaves of that histogram. Tuned on sets of data, 25 November 2026.
+	AlikeEdges = 12
+	// AlikeEffective: effective dimension that is taken where features are scaled alike. Origin not
 	// recorded.
-	AlikeLong = 4
-	// AlikeEffective: effective dimension that is taken there. Origin not recorded.
 	AlikeEffective = 3
 	// MomentsTop: highest edge of rows' norms after the first round, over √d. Origin not recorded.
 	MomentsTop = 32
@@ -102,13 +80,9 @@ const (
 	// AgainNoise: noise over moments, up to which a second round promises something. Origin not
 	// recorded.
 	AgainNoise = 0.3
-	// RoundFrom: features from which on moments may be taken to be round. Origin not recorded.
-	RoundFrom = 20
-	// RoundStands: sum of moments over the noise's operator norm: a tenth in one direction would
-	// stand out. Origin not recorded.
-	RoundStands = 10
-	// RoundNoise: by how much the noise of their mean is smaller. Origin not recorded.
-	RoundNoise = 50
+	// AgainEffective: effective dimension over d, up to which a second round does. Tuned on sets of
+	// data, 25 November 2026.
+	AgainEffective = 0.7
 	// HessianFrom: n·μ/d^1.5 from which on a Hessian is planned. Origin not recorded.
 	HessianFrom = 50
 	// HessianTop: highest edge of rows' norms before a Hessian, over √d. Origin not recorded.

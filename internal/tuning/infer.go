@@ -84,6 +84,9 @@ const (
 	// FreeScatter: the scatter's noise over that variance, up to which a clip is free. Tuned on
 	// trials on made-up populations, the survey and other sets of data.
 	FreeScatter = 0.1
+	// CoveringNoise: the same of a clip that no gradient is longer than: a fiftieth. Tuned on the
+	// models of the limits of estimates, 25 November 2026.
+	CoveringNoise = 0.02
 	// SeenSingly: noise in rows, below which single rows are seen and edges go up. Tuned on trials
 	// on made-up populations, the survey and other sets of data.
 	SeenSingly = 0.3

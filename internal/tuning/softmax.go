@@ -4,9 +4,6 @@ package tuning
 const (
 	// RatesShare: share of μ² of the classes' counts. Origin not recorded.
 	RatesShare = 0.01
-	// ClearClasses: factor of MomentsFrom where features are more than are always whitened. Origin
-	// not recorded.
-	ClearClasses = 3
 	// ClassCurvatureRare: curvature that a step is safe for, over the constant model's, where a
 	// class is rare. Origin not recorded.
 	ClassCurvatureRare = 4

@@ -28,26 +28,19 @@ const (
 	nearer = 0.003
 )
 
-// limits are how far fits of real data are from the non-private one, in its standard errors,
-// where there is hardly any noise: by Auto and by Infer, at ε = 10⁶ and 10⁸. The aim is near and
-// nearer for all of them. Other numbers are known failures: what was measured, rounded up. None may
-// become larger, and a fit that becomes better should have its number lowered.
-var limits = map[string]struct{ auto, infer [2]float64 }{
-	"gamma engel":               {[2]float64{0.039, 0.039}, [2]float64{0.23, 0.091}},
-	"gamma statecrime":          {[2]float64{0.14, 0.14}, [2]float64{near, nearer}},
-	"logit anes96":              {[2]float64{0.048, 0.042}, [2]float64{near, nearer}},
-	"logit modechoice":          {[2]float64{0.048, 0.029}, [2]float64{0.022, nearer}},
-	"logit randhie":             {[2]float64{0.043, 0.046}, [2]float64{near, nearer}},
-	"negative binomial randhie": {[2]float64{0.049, 0.045}, [2]float64{near, nearer}},
-	"poisson anes96":            {[2]float64{0.2, 0.21}, [2]float64{0.2, 0.26}},
-	"poisson randhie":           {[2]float64{0.016, 0.015}, [2]float64{near, nearer}},
-	"probit anes96":             {[2]float64{0.037, 0.038}, [2]float64{near, nearer}},
-	"squared engel":             {[2]float64{near, 0.0051}, [2]float64{near, nearer}},
-	"squared grunfeld":          {[2]float64{0.047, 0.044}, [2]float64{near, nearer}},
-	"squared longley":           {[2]float64{0.085, 0.083}, [2]float64{near, nearer}},
-	"squared macrodata":         {[2]float64{0.19, 0.22}, [2]float64{near, nearer}},
-	"squared stackloss":         {[2]float64{0.021, 0.044}, [2]float64{0.23, 0.36}},
-	"squared statecrime":        {[2]float64{0.038, 0.037}, [2]float64{near, nearer}},
+// limit is how far fits of a set may be from the non-private one, in its standard errors, where there
+// is hardly any noise: by Auto and by Infer, at ε = 10⁶ and 10⁸.
+type limit struct{ auto, infer [2]float64 }
+
+// aim is the limit of all sets that limits doesn't name.
+var aim = limit{[2]float64{near, nearer}, [2]float64{near, nearer}}
+
+// limits are those of sets that aren't known to meet the aim: what was measured, rounded up. The first
+// two ship with the project. None may become larger, and a fit that becomes better should have its
+// number lowered.
+var limits = map[string]limit{
+	"negative binomial randhie": {[2]float64{0.011, nearer}, [2]float64{near, nearer}},
+	"poisson randhie":           {[2]float64{0.011, nearer}, [2]float64{near, nearer}},
 	"gamma scotland":            {[2]float64{0.49, 0.49}, [2]float64{near, nearer}},
 	"logit fair":                {[2]float64{0.048, 0.044}, [2]float64{near, nearer}},
 	"logit spector":             {[2]float64{0.074, 0.074}, [2]float64{near, nearer}},
@@ -333,7 +326,10 @@ func (s *realSet) hold(t *testing.T) {
 		}
 		return worst
 	}
-	bound := limits[s.name]
+	bound, known := limits[s.name]
+	if !known {
+		bound = aim
+	}
 	for k, epsilon := range []float64{1e6, 1e8} {
 		var auto, infer float64
 		for seed := range uint64(3) {

@@ -310,7 +310,7 @@ func TestInferenceOfHiddenOnes(t *testing.T) {
 		{losses.Logistic{}, [2]float64{}, func(z float64) float64 { return 1 / (1 + math.Exp(3.3-z)) }, -3.3, 50, 0},
 		{losses.Poisson{}, [2]float64{0, 5}, func(z float64) float64 { return math.Exp(z - 3.1) }, -3.1, 50, 0},
 		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.04 }, 0.04, 90, 0},
-		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.02 }, 0.02, 20, 12},
+		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.02 }, 0.02, 14, 12},
 	} {
 		stated, wrong := 0, 0
 		for k := range 100 {
@@ -390,23 +390,40 @@ func TestInferenceUndetermined(t *testing.T) {
 }
 
 // Levels that don't occur cost their own intervals, however many they are, and none of the
-// others', each of which is within five of its standard errors: an α of 1e-5 in all.
+// others', each of which is within five of its standard errors: an α of 7e-5 in all. They are never
+// determined. The others are in eight of 10 fits of classes, and in four of the others', where noise
+// may hide all: of 30 they are in 29, and in 17.
 func TestInferenceUnusedLevels(t *testing.T) {
-	const unused = 12
-	for _, loss := range inferredLosses {
-		s := newShops(20_000, loss, false, 7)
-		for k := range unused {
-			name := fmt.Sprintf("kind=unused %d", k)
-			s.schema.Columns = append(s.schema.Columns, name)
-			s.schema.OneHot["kind"] = append(s.schema.OneHot["kind"], name)
-		}
-		s.x = s.x.Grow(0, unused).(*mat.Dense)
-		for j, c := range s.infer(t, loss, dpglm.GDP(0.5), 7).Coefficients() {
-			if unlikely := j >= 3 && j < 3+unused; unlikely != c.Undetermined() {
-				t.Errorf("%s: %s: undetermined %v", loss.Name(), c.Name, !unlikely)
-			} else if !unlikely && math.Abs(c.Estimate-shopTruth[min(j, 3)]) > 5*c.StandardError {
-				t.Errorf("%s: %s: %g ± %g, want %g", loss.Name(), c.Name, c.Estimate, c.StandardError, shopTruth[min(j, 3)])
+	const unused, seeds = 12, 10
+	for loss, least := range map[losses.Loss]int{losses.Logistic{}: 8, losses.Squared{}: 4, losses.Poisson{}: 4} {
+		all := 0 // fits that determine all the others
+		for seed := range uint64(seeds) {
+			s := newShops(20_000, loss, false, seed)
+			for k := range unused {
+				name := fmt.Sprintf("kind=unused %d", k)
+				s.schema.Columns = append(s.schema.Columns, name)
+				s.schema.OneHot["kind"] = append(s.schema.OneHot["kind"], name)
 			}
+			s.x = s.x.Grow(0, unused).(*mat.Dense)
+			told := 0
+			for j, c := range s.infer(t, loss, dpglm.GDP(0.5), seed).Coefficients() {
+				switch unlikely := j >= 3 && j < 3+unused; {
+				case c.Undetermined():
+				case unlikely:
+					t.Errorf("%s, seed %d: %s is determined", loss.Name(), seed, c.Name)
+				case math.Abs(c.Estimate-shopTruth[min(j, 3)]) > 5*c.StandardError:
+					t.Errorf("%s, seed %d: %s: %g ± %g, want %g", loss.Name(), seed, c.Name, c.Estimate, c.StandardError, shopTruth[min(j, 3)])
+				default:
+					told++
+				}
+			}
+			if told == 4 {
+				all++
+			}
+		}
+		t.Logf("%s: %d of %d fits determine all levels that occur", loss.Name(), all, seeds)
+		if all < least {
+			t.Errorf("%s: %d of %d fits determine all levels that occur, want %d", loss.Name(), all, seeds, least)
 		}
 	}
 }
