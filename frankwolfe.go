@@ -6,8 +6,9 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/frankwolfe"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -217,7 +218,7 @@ func (c FrankWolfeConfig) resolve(s Shape, p Problem, mu float64) (FrankWolfeCon
 		c.EntryBound = s.rowBound()
 	}
 	if c.Clip == 0 {
-		c.Clip = estimate.Descended(p.Loss, s.LabelBound).Constants(0, s.LabelBound).Slope
+		c.Clip = smooth.Descended(p.Loss, s.LabelBound).Constants(0, s.LabelBound).Slope
 		if p.Loss.Labels() != losses.Binary {
 			c.Clip /= tuning.SelectClip
 		}
@@ -277,7 +278,7 @@ func (f *frankWolfe) selectedBound(columns int) float64 {
 
 // train releases what the comment of FrankWolfe lists.
 func (f *frankWolfe) train(r *run) ([]float64, error) {
-	return estimate.FrankWolfe{
+	return frankwolfe.Walk{
 		Rest: f.rest.estimate, Pooled: f.pooled, Features: f.shape.features(), Steps: f.Steps, Moves: f.moves(),
 		Clip: f.Clip, EntryBound: f.EntryBound, Radius: f.radius, By: f.by, Refit: f.Output == Refit, BoundOn: f.selectedBound,
 	}.Fit(r.task())

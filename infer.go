@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -191,7 +192,7 @@ func (o *inference) train(r *run) (*fitted, error) {
 	if o.pool.unknown == 0 {
 		w, law, err = o.problem.Fit(r.task())
 	} else {
-		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d estimate.Doubt, t estimate.Task) (w []float64, err error) {
+		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d ordinal.Doubt, t estimate.Task) (w []float64, err error) {
 			w, law, err = infer.Problem{Estimate: p, Confidence: o.problem.Confidence, Doubt: d}.Fit(t)
 			return w, err
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
@@ -213,7 +214,7 @@ func (p Problem) forSteps(s Shape) Problem {
 // label, so that steps needn't be short for the largest means that a ball has.
 func heldMeans(l losses.Loss, s Shape) losses.Loss {
 	if l.Labels().FromZero() {
-		return estimate.SmoothEverywhere(l, 1+math.Log1p(s.LabelBound), s.LabelBound)
+		return smooth.Everywhere(l, 1+math.Log1p(s.LabelBound), s.LabelBound)
 	}
 	return l
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -158,7 +159,7 @@ const clipped = 0.8
 func newObjective(s Shape, p Problem, clip float64) *objective {
 	z := s.FeatureBound * p.Radius
 	t := estimate.TypicalOf(p.Loss, s.FeatureBound, s.LabelBound)
-	o := &objective{trained: estimate.SmoothEverywhere(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
+	o := &objective{trained: smooth.Everywhere(p.Loss, z, s.LabelBound), shape: s, typical: t, clip: clip}
 	if clip == 0 {
 		o.clip = clipped * t.Row * p.Loss.Constants(0, t.Label).Slope
 		if p.Loss.Labels() == losses.Binary {

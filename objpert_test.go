@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
-	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -84,7 +84,7 @@ func TestObjectivePerturbationMinimises(t *testing.T) {
 			t.Errorf("%s: %v", loss.Name(), err)
 			continue
 		}
-		want, _ := minimiser(t, d, estimate.Smoothed(loss, 3, 2), 1e3, 20.0/2000)
+		want, _ := minimiser(t, d, smooth.Kinks(loss, 3, 2), 1e3, 20.0/2000)
 		if dist := floats.Distance(m.Weights()[0], want, 2); dist > 0.25 {
 			t.Errorf("%s: weights %v, minimiser %v", loss.Name(), m.Weights()[0], want)
 		}
@@ -105,7 +105,7 @@ func TestObjectivePerturbationClips(t *testing.T) {
 			}
 			clip := newObjective(d.Shape(), Problem{Loss: loss, Radius: 3}, 0.3).clip
 			w := []float64{20 * r.NormFloat64(), 20 * r.NormFloat64(), 20 * r.NormFloat64()}
-			g, _ := gradient(t, d, estimate.SmoothEverywhere(loss, 3*d.Shape().FeatureBound, 2), w, clip)
+			g, _ := gradient(t, d, smooth.Everywhere(loss, 3*d.Shape().FeatureBound, 2), w, clip)
 			if n := vector.Norm(g); n > clip*(1+1e-12) {
 				t.Fatalf("%s: gradient of norm %g, clip %g", loss.Name(), n, clip)
 			}
@@ -148,7 +148,7 @@ func TestSmoothnessHoldsEverywhere(t *testing.T) {
 		}}
 	for _, l := range append(trainable(), late) {
 		for _, z := range []float64{0.5, 10} {
-			s := estimate.Smoothed(l, z, 2)
+			s := smooth.Kinks(l, z, 2)
 			near, far := s.Constants(z, 2).Smoothness, s.Constants(check.Everywhere, 2).Smoothness
 			if !(far <= near) {
 				t.Errorf("%s: smoothness %g within %g, %g everywhere", s.Name(), near, z, far)

@@ -9,6 +9,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -118,10 +119,10 @@ func (c OutputPerturbationConfig) planned(s Shape, p Problem) (*outputPerturbati
 	o := &outputPerturbation{OutputPerturbationConfig: c, shape: s, radius: p.Radius, clip: NoClip}
 	if asked.Radius == 0 || s.begun {
 		o.around = true
-		o.trained = estimate.SmoothEverywhere(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.trained = smooth.Everywhere(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 		o.radius = math.Min(asked.forSteps(s).Radius, p.Radius)
 	} else {
-		o.trained = estimate.Smoothed(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
+		o.trained = smooth.Kinks(p.Loss, s.FeatureBound*p.Radius, s.LabelBound)
 	}
 	return o, p, solvable(o.trained, s, p, c.Lambda)
 }

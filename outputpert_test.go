@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/sketch"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -38,7 +38,7 @@ func TestMinimiserStability(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, radius %g", loss.Name(), radius), func(t *testing.T) {
 				const n, lambda = 3, 0.5
 				r := rand.New(rand.NewPCG(1, 2))
-				trained := estimate.Smoothed(loss, radius, 1.5)
+				trained := smooth.Kinks(loss, radius, 1.5)
 				x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 				for i := range n {
 					x.SetRow(i, []float64{0.3 * r.NormFloat64(), 0.3 * r.NormFloat64()})

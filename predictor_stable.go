@@ -5,7 +5,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -96,7 +96,7 @@ func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scor
 		return nil, err
 	}
 	limit := s.FeatureBound * p.Radius
-	trained := estimate.Smoothed(p.Loss, limit, s.LabelBound)
+	trained := smooth.Kinks(p.Loss, limit, s.LabelBound)
 	if err := solvable(trained, s, p, 0); err != nil {
 		return nil, err
 	}

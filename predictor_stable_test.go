@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -43,7 +43,7 @@ func TestDescentStability(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, radius %g", loss.Name(), c.radius), func(t *testing.T) {
 				const n = 3
 				r := rand.New(rand.NewPCG(1, 2))
-				trained := estimate.Smoothed(loss, c.radius, 1.5)
+				trained := smooth.Kinks(loss, c.radius, 1.5)
 				config := DescentConfig{Steps: c.steps, StepSize: c.step / trained.Constants(c.radius, 1.5).Smoothness}
 				x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 				for i := range n {

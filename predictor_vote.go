@@ -6,8 +6,8 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -125,7 +125,7 @@ func newPartition(config string, s Shape, p Problem, x partition, wanted float64
 		return x, check.Fail(ErrConfig, config+".Parts", x.parts, fmt.Sprintf("must lie between 1 and the %s, or be 0 for the default", s.units(s.Rows)))
 	}
 	z := s.FeatureBound * p.Radius
-	x.trained, x.radius = estimate.Smoothed(p.Loss, z, s.LabelBound), p.Radius
+	x.trained, x.radius = smooth.Kinks(p.Loss, z, s.LabelBound), p.Radius
 	if err := solvable(x.trained, s, p, x.lambda); err != nil {
 		return x, err
 	}

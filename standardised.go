@@ -11,7 +11,9 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/evaluate"
+	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -166,7 +168,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	}
 	o := &standardised{shape: s, problem: p, unknown: levels}
 	o.problem.Loss = asked
-	o.estimate = estimate.Problem{Facts: s.facts(), Loss: estimate.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
+	o.estimate = estimate.Problem{Facts: s.facts(), Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}
@@ -270,15 +272,15 @@ func (o *standardised) fitted(w, thresholds []float64) *fitted {
 
 // ordered is the problem with thresholds to estimate, of which the counts are those of an
 // evaluation of levels.
-func (o *standardised) ordered(r *run) estimate.Ordered {
-	return estimate.Ordered{Problem: o.estimate, Levels: o.unknown, Count: func(w []float64, share float64) (estimate.Cells, error) {
+func (o *standardised) ordered(r *run) ordinal.Ordered {
+	return ordinal.Ordered{Problem: o.estimate, Levels: o.unknown, Count: func(w []float64, share float64) (ordinal.Cells, error) {
 		return o.count(r, w, share)
 	}}
 }
 
 // count releases how many rows have each level and a score in each cell, as Evaluate does of levels, with
 // a share of μ²; for weights of 0 how many have each level.
-func (o *standardised) count(r *run, w []float64, share float64) (c estimate.Cells, err error) {
+func (o *standardised) count(r *run, w []float64, share float64) (c ordinal.Cells, err error) {
 	sums, err := r.data.Under(losses.Squared{})
 	if err != nil {
 		return c, err

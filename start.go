@@ -8,6 +8,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/smooth"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -104,7 +105,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 	if err != nil {
 		return err
 	}
-	p := estimate.Problem{Facts: o.shape.facts(), Loss: estimate.Descended(o.loss, o.shape.LabelBound)}
+	p := estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
 	mean, n, shifted := allow, float64(o.shape.Rows), 0.0
 	if o.totals != nil {
 		if mean, err = allow.Part(0); err != nil {
@@ -206,7 +207,7 @@ func (o *start) before(r *run, d *curator.Data, allow *release.Allowance) (*run,
 // rows are often much shorter than their bound.
 const (
 	nearScore = 10
-	farScore  = estimate.FarScore
+	farScore  = smooth.FarScore
 )
 
 // leastLambda is the least λ over a loss's smoothness and the square of rows' bound: a billionth.

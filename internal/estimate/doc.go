@@ -16,7 +16,5 @@
 //     Hessian is round (hessian.go, recentre.go);
 //   - [Run.ByColumns] (columns.go): another way, for rows of too many columns to be whitened.
 //
-// Several classes go the same way with a point of several columns (softmaxrun.go). [FrankWolfe]
-// selects columns one by one, and may fit them so (frankwolfe.go). Thresholds of ordered labels
-// are released before and after a fit ([Ordered], thresholds.go, jointcounts.go).
+// Several classes go the same way with a point of several columns (softmaxrun.go). Packages frankwolfe and ordinal go this way, too.
 package estimate

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -145,11 +144,5 @@ func TestStraighten(t *testing.T) {
 				t.Errorf("with noise %g coordinate %d is %g, want %g", noise, j, got, want[j])
 			}
 		}
-	}
-}
-
-func TestLevelsAmong(t *testing.T) {
-	if got := fmt.Sprint(levelsAmong([][]int{{0, 3}, {2, 4}, {5}}, []int{1, 3, 4, 6})); got != "[[1] [2] []]" {
-		t.Errorf("levels among columns are %s", got)
 	}
 }

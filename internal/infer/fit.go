@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -14,8 +15,8 @@ import (
 // Problem is what is inferred, from public facts.
 type Problem struct {
 	Estimate   estimate.Problem
-	Confidence float64        // of confidence
-	Doubt      estimate.Doubt // of thresholds that were estimated
+	Confidence float64       // of confidence
+	Doubt      ordinal.Doubt // of thresholds that were estimated
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
@@ -102,7 +103,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {
 		return frame.Weights(at.U, at.B), nil, nil // a step from there is noise
 	}
-	if p.Doubt != (estimate.Doubt{}) {
+	if p.Doubt != (ordinal.Doubt{}) {
 		v.widenFor(p.Doubt, l)
 	}
 	if !l.finite() {

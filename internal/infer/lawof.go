@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -65,7 +65,7 @@ func (v *newton) moved() []float64 {
 
 // widenFor adds what estimated thresholds add to the covariance: their distances and the scale of
 // scores make up for each other, which is along the weights, and their mean is the intercept's.
-func (v *newton) widenFor(d estimate.Doubt, l *Law) {
+func (v *newton) widenFor(d ordinal.Doubt, l *Law) {
 	along := slices.Clone(v.theta)
 	if v.in.constant > 0 {
 		along[v.in.run.D] = 0

@@ -122,8 +122,16 @@ func (s *source) inside(f func(id *ast.Ident, o types.Object, function string)) 
 var mayUse = map[string]map[string][]string{
 	module: rootUses,
 	module + "/internal/estimate": {
-		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw", "Allowance.Part", "Allowance.Choose"},
+		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw"},
+		module + "/mechanisms":       {},
+	},
+	module + "/internal/frankwolfe": {
+		module + "/internal/release": {"Allowance", "Allowance.Part", "Allowance.Choose"},
 		module + "/mechanisms":       {"Exponential"},
+	},
+	module + "/internal/ordinal": {
+		module + "/internal/release": {},
+		module + "/mechanisms":       {},
 	},
 	module + "/internal/infer": {
 		module + "/internal/release": {},
@@ -209,19 +217,21 @@ func TestDoorHoldsTheRoot(t *testing.T) {
 // compiler's hood or draws randomness of its own; curator's random order is public,
 // from mechanisms' seeded source.
 var imports = map[string][]string{
-	module:                        {"bytes", "cmp", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
-	module + "/internal/estimate": {"context", "errors", "math", "slices"},
-	module + "/internal/infer":    {"errors", "math", "slices"},
-	module + "/internal/evaluate": {"context", "fmt", "math", "slices", "sort"},
-	module + "/internal/tuning":   {},
-	module + "/internal/release":  {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
-	module + "/internal/curator":  {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
+	module:                          {"bytes", "cmp", "context", "crypto/sha256", "encoding/binary", "encoding/json", "errors", "fmt", "io", "iter", "maps", "math", "slices", "sort", "strings", "sync", "unicode/utf8"},
+	module + "/internal/estimate":   {"context", "errors", "math", "slices"},
+	module + "/internal/frankwolfe": {"math", "slices"},
+	module + "/internal/ordinal":    {"math"},
+	module + "/internal/infer":      {"errors", "math", "slices"},
+	module + "/internal/evaluate":   {"context", "fmt", "math", "slices", "sort"},
+	module + "/internal/tuning":     {},
+	module + "/internal/release":    {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
+	module + "/internal/curator":    {"cmp", "context", "errors", "fmt", "math", "math/rand/v2", "reflect", "slices", "sort", "sync"},
 }
 
 // importers are the only packages that may import those that hold raw numbers.
 var importers = map[string][]string{
-	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/infer", module + "/internal/evaluate"},
-	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/evaluate", module + "/internal/curator", module + "/internal/curator/internal/questions", given},
+	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/frankwolfe", module + "/internal/infer", module + "/internal/evaluate"},
+	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/frankwolfe", module + "/internal/evaluate", module + "/internal/curator", module + "/internal/curator/internal/questions", given},
 }
 
 // given is what the audits share: it hears raw numbers, and only tests import it.
@@ -234,7 +244,7 @@ var below = map[string][]string{
 	module + "/mechanisms":          {module, module + "/internal/release", module + "/internal/curator"},
 	module + "/internal/release":    {module, module + "/internal/curator"},
 	module + "/internal/curator":    {module, module + "/internal/estimate"},
-	module + "/internal/estimate":   {module, module + "/internal/infer"},
+	module + "/internal/estimate":   {module, module + "/internal/infer", module + "/internal/frankwolfe", module + "/internal/ordinal"},
 	module + "/internal/infer":      {module},
 	module + "/internal/evaluate":   {module, module + "/internal/estimate", module + "/internal/infer"},
 	module + "/internal/histogram":  {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},

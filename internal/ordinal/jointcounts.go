@@ -1,4 +1,4 @@
-package estimate
+package ordinal
 
 import (
 	"math"
@@ -78,6 +78,7 @@ const (
 	leastApart    = 1e-4  // how far thresholds lie apart at least
 	settled       = 1e-12 // a step that is none
 	jitter        = 1e-9  // what keeps a Hessian definite
+	halvings      = 40    // of a step that goes too far
 	scoringRounds = 60
 )
 
@@ -98,7 +99,7 @@ func (c *jointCounts) likeliest(from []float64, scaled bool) thresholds {
 		if !ok {
 			break
 		}
-		next, length := append([]float64(nil), p...), math.Min(1, 1/math.Max(floats.Norm(step, math.Inf(1)), tiny))
+		next, length := append([]float64(nil), p...), 1/math.Max(1, floats.Norm(step, math.Inf(1)))
 		floats.AddScaled(next, -length, step)
 		for range halvings { // back to where thresholds increase
 			if next[0] > 0 && increases(next[1:]) {

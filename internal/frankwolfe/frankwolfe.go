@@ -1,20 +1,21 @@
-package estimate
+package frankwolfe
 
 import (
 	"math"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// FrankWolfe is a walk along the vertices of an ℓ1 ball, as it was planned.
-type FrankWolfe struct {
+// Walk is a walk along the vertices of an ℓ1 ball, as it was planned.
+type Walk struct {
 	// Rest is the problem of all columns that may be selected, with the pool's budget.
-	Rest Problem
+	Rest estimate.Problem
 	// Pooled is whether there is a pool beside the selections, for the intercept and a refit.
 	Pooled     bool
 	Features   int // of the rows
@@ -28,12 +29,12 @@ type FrankWolfe struct {
 	BoundOn    func(columns int) float64 // bounds a row of so many selected columns
 }
 
-// walk is a run of FrankWolfe.
-type walk struct {
-	plan   FrankWolfe
-	task   Task
-	begun  *Run // what the intercept is made of, nil without intercept
-	labels Labels
+// walking is a run of Walk.
+type walking struct {
+	plan   Walk
+	task   estimate.Task
+	begun  *estimate.Run // what the intercept is made of, nil without intercept
+	labels estimate.Labels
 	v      *curator.Coordinates
 
 	choose, pool *release.Allowance
@@ -45,8 +46,8 @@ type walk struct {
 
 // Fit selects columns by the first part of what is allowed, and has the second for the intercept
 // and the refit.
-func (f FrankWolfe) Fit(t Task) ([]float64, error) {
-	x := &walk{plan: f, task: t, weights: make([]float64, f.Features, f.Features+1)}
+func (f Walk) Fit(t estimate.Task) ([]float64, error) {
+	x := &walking{plan: f, task: t, weights: make([]float64, f.Features, f.Features+1)}
 	var err error
 	if x.choose, err = t.Allow.Part(0); err != nil {
 		return nil, err
@@ -75,11 +76,11 @@ func (f FrankWolfe) Fit(t Task) ([]float64, error) {
 	if f.Rest.Facts.Intercept {
 		x.weights = append(x.weights, x.bias)
 	}
-	return Clamp(x.weights), nil
+	return estimate.Clamp(x.weights), nil
 }
 
 // share is the intercept's part of the pool.
-func (x *walk) share() float64 {
+func (x *walking) share() float64 {
 	switch {
 	case !x.plan.Rest.Facts.Intercept:
 		return 0
@@ -90,14 +91,14 @@ func (x *walk) share() float64 {
 }
 
 // begin releases the labels' mean, which starts the intercept.
-func (x *walk) begin() error {
+func (x *walking) begin() error {
 	if !x.plan.Rest.Facts.Intercept {
 		return nil
 	}
 	t := x.task
 	t.Allow = x.pool
 	var err error
-	if x.begun, err = Begin(x.plan.Rest.Share(x.share()), t); err != nil {
+	if x.begun, err = estimate.Begin(x.plan.Rest.Share(x.share()), t); err != nil {
 		return err
 	}
 	if err := x.begun.Total(); err != nil {
@@ -113,7 +114,7 @@ func (x *walk) begin() error {
 }
 
 // steps selects the columns and moves along them.
-func (x *walk) steps() error {
+func (x *walking) steps() error {
 	total, length := x.plan.Steps, x.plan.Radius/float64(x.plan.Steps)
 	if x.plan.Refit {
 		total *= 2
@@ -137,7 +138,7 @@ func (x *walk) steps() error {
 }
 
 // step moves along a vertex.
-func (x *walk) step(vertex int, length float64) error {
+func (x *walking) step(vertex int, length float64) error {
 	j := vertex / 2
 	if vertex%2 == 1 {
 		length = -length
@@ -152,7 +153,7 @@ func (x *walk) step(vertex int, length float64) error {
 
 // moveIntercept makes a Newton step of the intercept, with the curvature that the labels'
 // mean tells of.
-func (x *walk) moveIntercept() error {
+func (x *walking) moveIntercept() error {
 	if !x.plan.Rest.Facts.Intercept {
 		return nil
 	}
@@ -166,7 +167,7 @@ func (x *walk) moveIntercept() error {
 }
 
 // refit fits the selected columns.
-func (x *walk) refit() ([]float64, error) {
+func (x *walking) refit() ([]float64, error) {
 	slices.Sort(x.columns)
 	k, steps := len(x.columns), x.plan.Steps
 	phi := sketch.NewColumns(x.plan.Features, x.columns)
@@ -180,7 +181,7 @@ func (x *walk) refit() ([]float64, error) {
 	t.Progress = func(done, total int) { x.task.Progress(steps+steps*done/total, 2*steps) }
 	rest := x.plan.Rest
 	rest.Facts.Dim += k - rest.Facts.Features()
-	w, err := Fit(rest.Share(1-x.share()), t)
+	w, err := estimate.Fit(rest.Share(1-x.share()), t)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package estimate
+package smooth
 
 import (
 	"math"
@@ -12,11 +12,11 @@ import (
 // doesn't grow with the ball: rows are often much shorter than their bound.
 const FarScore = 100
 
-// Smoothed returns the loss to train with for scores up to z on the ball and the
+// Kinks returns the loss to train with for scores up to z on the ball and the
 // given label bound: the loss itself, extended linearly unless its smoothness
 // holds at every score, or a Moreau envelope of a loss with kinks. Objective
 // perturbation has no ball, so that its guarantee rests on the smoothness there.
-func Smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
+func Kinks(l losses.Loss, z, labelBound float64) losses.Loss {
 	if e, ok := losses.Envelope(l, z/tuning.EnvelopeWidth); ok {
 		return e
 	}
@@ -26,11 +26,11 @@ func Smoothed(l losses.Loss, z, labelBound float64) losses.Loss {
 	return l
 }
 
-// SmoothEverywhere is Smoothed for learners whose scores have no bound: the Poisson loss is
+// Everywhere is Kinks for learners whose scores have no bound: the Poisson loss is
 // continued linearly where the mean exceeds the largest label, and not below any score,
 // so that means far from 1 are still estimated. The gamma loss is where the label exceeds
 // the mean 30 times, which of those that have a gamma law's variance or less hardly any does.
-func SmoothEverywhere(l losses.Loss, z, labelBound float64) losses.Loss {
+func Everywhere(l losses.Loss, z, labelBound float64) losses.Loss {
 	switch l := l.(type) {
 	case losses.Poisson:
 		return losses.CappedPoisson{Cap: math.Max(1, labelBound)}
@@ -42,7 +42,7 @@ func SmoothEverywhere(l losses.Loss, z, labelBound float64) losses.Loss {
 	case losses.Probit: // as smooth everywhere as it can be on any ball
 		return l
 	}
-	return Smoothed(l, z, labelBound)
+	return Kinks(l, z, labelBound)
 }
 
 // Descended is the loss to descend along. Kinks are smoothed over a width that is small
@@ -59,5 +59,5 @@ func Descended(l losses.Loss, labelBound float64) losses.Loss {
 		g.Ratio = math.Max(2, labelBound/g.Least)
 		return g
 	}
-	return SmoothEverywhere(l, FarScore, labelBound)
+	return Everywhere(l, FarScore, labelBound)
 }

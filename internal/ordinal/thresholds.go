@@ -1,17 +1,18 @@
-package estimate
+package ordinal
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // Ordered is a problem whose labels are levels, with thresholds that are to be estimated.
 type Ordered struct {
-	Problem Problem
+	Problem estimate.Problem
 	Levels  int
 	// Count releases how many rows have each level and a score in each cell with a share of μ²,
 	// for weights of 0 how many have each level.
@@ -34,7 +35,7 @@ func (o Ordered) joint(w []float64, share float64) (*jointCounts, error) {
 }
 
 // with is the problem with given thresholds and a fraction of all μ².
-func (o Ordered) with(t thresholds, fraction float64) Problem {
+func (o Ordered) with(t thresholds, fraction float64) estimate.Problem {
 	p := o.Problem.Share(fraction)
 	p.Loss = losses.Ordinal{Thresholds: t.theta}
 	return p
@@ -44,12 +45,12 @@ func (o Ordered) with(t thresholds, fraction float64) Problem {
 // likelihood is largest for the scores that came out; where they are rows' scores under a model of
 // little budget first, noise in these makes thresholds too close. The loss is convex in weights and
 // thresholds together, so that with much budget both end close to its minimum.
-func (o Ordered) Fit(t Task) (w, theta []float64, err error) {
+func (o Ordered) Fit(t estimate.Task) (w, theta []float64, err error) {
 	first, err := o.first(t, o.jointShare())
 	if err != nil {
 		return nil, nil, err
 	}
-	if w, err = Fit(o.with(first.found, first.left), first.task); err != nil {
+	if w, err = estimate.Fit(o.with(first.found, first.left), first.task); err != nil {
 		return nil, nil, err
 	}
 	counts, err := o.joint(w, o.jointShare())
@@ -64,7 +65,7 @@ func (o Ordered) Fit(t Task) (w, theta []float64, err error) {
 // Before releases thresholds for a fit with what they leave of μ², which is told what
 // estimating them adds to its variance. A law of its estimate is for these thresholds, which don't
 // move then.
-func (o Ordered) Before(t Task, fit func(p Problem, d Doubt, t Task) ([]float64, error)) (w, theta []float64, err error) {
+func (o Ordered) Before(t estimate.Task, fit func(p estimate.Problem, d Doubt, t estimate.Task) ([]float64, error)) (w, theta []float64, err error) {
 	first, err := o.first(t, 0)
 	if err != nil {
 		return nil, nil, err
@@ -81,12 +82,12 @@ func (o Ordered) Before(t Task, fit func(p Problem, d Doubt, t Task) ([]float64,
 type opening struct {
 	found  thresholds
 	counts *jointCounts
-	left   float64 // of μ²
-	task   Task    // with the progress of what follows
+	left   float64       // of μ²
+	task   estimate.Task // with the progress of what follows
 }
 
 // first releases thresholds, and keeps a share of μ² for later.
-func (o Ordered) first(t Task, kept float64) (opening, error) {
+func (o Ordered) first(t estimate.Task, kept float64) (opening, error) {
 	counts, err := o.joint(make([]float64, o.Problem.Facts.Dim), tuning.LevelCountsShare)
 	if err != nil {
 		return opening{}, err
@@ -101,7 +102,7 @@ func (o Ordered) first(t Task, kept float64) (opening, error) {
 		steps = total
 		t.Progress(done, 2*total)
 	}
-	w, err := Fit(little, with)
+	w, err := estimate.Fit(little, with)
 	if err != nil {
 		return opening{}, err
 	}
