@@ -137,20 +137,21 @@ func stepped(t *testing.T, loss losses.Loss, mu float64) func(*testing.T, int, i
 			return 0, err
 		}
 		along := []float64{2, 1} // of feature and constant, as the clip has them
-		way := estimate.Descent{Run: x, Frame: new(estimate.Frame)}
+		way := estimate.Descent{Run: x, Frame: &estimate.Frame{Effective: 2}}
 		if loss.Labels() == losses.Binary {
-			way.Frame.Signal = []float64{1, 1}                   // else the intercept stays
-			way.Labels.Apart, along = 1, []float64{1, 0.2 * 0.4} // one step moves the intercept by S/k of the release
+			way.Frame.Signal = []float64{1, 1}                        // else the intercept stays
+			way.Labels.Apart, along = 1, []float64{1, 1 / math.Sqrt2} // one step moves the intercept by S/k of the release, and k² is C·S/√2
 		}
 		framed, err := x.Sums.Frame(x.Task.Ctx, curator.Frame{})
 		if err != nil {
 			return 0, err
 		}
-		at, err := way.Walk(estimate.Stage{In: framed, Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{U: make([]float64, 2), Clip: clip})
+		at, err := way.Walk(estimate.Stage{In: estimate.One(framed), Steps: 1, Averaged: 1, Size: 1, Share: 1}, estimate.Iterate{At: [][]float64{{0, 0, 0}}, Clip: clip})
 		if err != nil {
 			return 0, err
 		}
-		return along[0]*at.U[0] + along[1]*at.B, nil
+		u, b := at.One()
+		return along[0]*u[0] + along[1]*b, nil
 	})
 }
 
@@ -207,7 +208,7 @@ func chosenClip(t *testing.T, mu float64) func(*testing.T, int, int) []float64 {
 		}
 		way := estimate.Descent{Run: x, Labels: estimate.Labels{Minority: 1, Typical: 5}, Frame: &estimate.Frame{Signal: []float64{1}}} // else the clip is a typical one at most
 		at := estimate.Iterate{}
-		err = way.ChooseClip(estimate.Stage{In: framed, Choose: []int{0}, Clips: 1, Allowed: 20}, &at, []float64{0, 0}, true)
+		err = way.ChooseClip(estimate.Stage{In: estimate.One(framed), Choose: []int{0}, Clips: 1, Allowed: 20}, &at, [][]float64{{0, 0}}, true)
 		return at.Clip, err
 	})
 }

@@ -349,32 +349,3 @@ func TestAutoOfFewRows(t *testing.T) {
 		}
 	}
 }
-
-// Hundreds of columns alike, which a few directions don't sum up: their descent by columns
-// is the longest there is, and all of it is planned.
-func TestAutoOnManyColumnsAlike(t *testing.T) {
-	const n, d = 14_000, 300
-	r := rand.New(rand.NewPCG(2, 11))
-	x, y := mat.NewDense(n, d, nil), make([]float64, n)
-	for i := range n {
-		row := x.RawRowView(i)
-		for j := range row {
-			row[j] = 2*r.Float64() - 1
-		}
-		if r.Float64()*(1+math.Exp(-2*floats.Sum(row[:5]))) < 1 {
-			y[i] = 1
-		}
-	}
-	data, err := NewDataset(x, y, Bounds{Feature: math.Sqrt(d)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps := 0
-	env := &Env{NoiseForTests: mechanisms.NewSeededSource(3), Progress: func(done, _ int) { steps = max(steps, done) }}
-	if _, err := Auto(context.Background(), data, Problem{Loss: losses.Logistic{}}, GDP(1), env); err != nil {
-		t.Fatal(err)
-	}
-	if steps < 130 {
-		t.Errorf("%d steps: the data don't ask for many", steps)
-	}
-}

@@ -148,13 +148,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one)
-	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age          -0.1698  0.007961  -21.33  0.000  -0.1854  -0.1542
-	// income        0.1733  0.007313   23.70  0.000    0.159   0.1876
-	// (Intercept)  -0.1714    0.1995   -0.86  0.390  -0.5625   0.2196
+	//                  coef   std err       z  P>|z|    [2.5%   97.5%]
+	// age           -0.1767  0.008713  -20.28  0.000  -0.1938  -0.1596
+	// income         0.1783  0.007511   23.73  0.000   0.1635    0.193
+	// (Intercept)  -0.04235    0.2004   -0.21  0.833  -0.4351   0.3504
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 563.2, p = 5.044e-123
+	// Wald test: χ²(2) = 569.1, p = 2.622e-124
 }
 
 // The radius need not be known: a grid search selects one, privately.
@@ -405,7 +405,7 @@ func ExampleEvaluate() {
 	fmt.Printf("AUC %.2f to %.2f\n", area.Low, area.High)
 	fmt.Println("together within the budget:", both.Within(1, 1e-6))
 	// Output:
-	// accuracy 0.88 to 0.92
-	// AUC 0.93 to 0.99
+	// accuracy 0.88 to 0.93
+	// AUC 0.92 to 0.98
 	// together within the budget: true
 }

@@ -119,8 +119,7 @@ type InferConfig struct {
 //
 // # Parameters
 //
-// x is n×d, d at most 1000. It makes at most 59 passes over the rows, and 310 of more than
-// 200 features; O(n·d²) flops for moments, the Hessian and products, and O(d³) for
+// x is n×d, d at most 1000. It makes at most 59 passes over the rows; O(n·d²) flops for moments, the Hessian and products, and O(d³) for
 // eigenvectors. The ball does not bind: nothing depends on Problem.Radius.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
 	if err := d.whole(ctx, p); err != nil {

@@ -27,24 +27,17 @@ type SoftmaxConfig struct{}
 // Replace-one. All releases are Gaussian, from one pool of μ. How many rows each class has
 // moves by √2; norms, mean and moments of rows are [StandardisedGD]'s. The gradient of a
 // row is (p − e_y) ⊗ (x̃, 1), held to the norm C for all classes together, so that the sum
-// moves by 2C. For the factor it is ⟨p − e_y, z⟩, a number held to ±L, whose sum moves by 2L.
+// moves by 2C. Along the line it is ⟨p − e_y, z⟩, a number held to ±L, whose sum moves by 2L.
 // Everything else follows from what was released and from public facts.
 //
 // # Parameters
 //
-// Second moments are those of StandardisedGD; of more than 200 columns of which no direction stands
-// out of the noise all have one scale. Rows of rare levels are kept
-// short, as for two classes. Steps are as long as the
-// curvature at the classes' rates allows where these are even, and shorter where noise in a
-// typical score would come to exceed 1: probabilities near 0 or 1 have no curvature that holds
-// noise. The clip may shorten three tenths of the rows, and where noise makes steps short it is
-// half or seven tenths of that. From n·μ = 310 on a factor of all scores is fitted at last, by
-// three looks at the loss's slope, so that probabilities are calibrated; L is some 6 standard
-// deviations of the scores, and more the less noise there is. Below that number of more than 200
-// columns, and below max(45, 8.5√(d(K−1))) of fewer, there is nothing but the constant model,
-// fitted with the whole budget.
+// Its steps are [StandardisedGD]'s, with K columns of scores in the same coordinates: the classes' counts
+// in place of the labels' mean, noise that counts K − 1 times, and the line at the end for all
+// columns, k multiplying all scores beside the constant model's. Below n·μ = 45 there is nothing but the
+// constant model, fitted with the whole budget.
 //
-// x is n×d, d at most 1000, K classes. It makes some 45 passes over the rows, of O(n·d·K) flops
+// x is n×d, d at most 1000, K classes. It makes at most 60 passes over the rows, of O(n·d·K) flops
 // each; a model has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.
 func Softmax(ctx context.Context, d *Dataset, p Problem, b Budget, cfg SoftmaxConfig, env *Env) (*Model, error) {

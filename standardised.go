@@ -34,38 +34,41 @@ type StandardisedGDConfig struct{}
 // It goes through these steps, all of which look only at what was released before:
 //
 //  1. The labels' mean starts the intercept and says how curved the loss is there. With
-//     n·μ below max(45, 8.5√d), or below 3√d over the rarer class's fraction, or for counts
-//     20√d over their mean, or over 1 where that is more, there is nothing else: the constant
-//     model, fitted with the whole budget (47 for more than 1000 features).
-//  2. Features are centred at m, their mean shortened by James and Stein's rule, and
-//     whitened by second moments M of rows shortened to a norm that at most two fifths exceed, and
-//     fewer as noise fades. An axis of M with the eigenvalue v is scaled by √(n/w),
-//     w = max(v, min(v + ρ, tr M/5)), ρ being the operator norm of the noise: coordinates are round where
-//     moments stand out of the noise, and of one scale where they drown. A second round in the first
-//     one's coordinates follows where that one leaves much to the noise.
+//     n·μ below 45 there is nothing else: the constant model, fitted with the whole budget. Where its noise is
+//     more than a quarter of the rarer class's fraction, or of counts' mean, its share is doubled until it
+//     isn't, up to a fifth of μ²; if it is more than half of it then, the constant model has all there is.
+//  2. Features are centred at m, the mean of rows shortened to a norm that at most two fifths exceed, and
+//     fewer as noise fades, shortened by James and Stein's rule; and whitened by second moments M of rows
+//     shortened so. With noise of deviation σ on M's diagonal, of what is off it eigenvalues λ beyond
+//     ρ = √(2d)·σ are held to be √(λ² − ρ²), and others noise. An axis with the eigenvalue v then is scaled by
+//     √(n/w), w = max(v, min(v + σ√(2 log d), tr M/5)): coordinates are round where moments stand out of the
+//     noise, those of single columns where what is off the diagonal drowns, and of one scale where all does.
+//     A second round in the first one's coordinates follows where that one leaves much to the noise.
+//     With more than 1000 features M is the diagonal alone, of rows shortened to a norm that nine in ten
+//     don't exceed, and v at least .002·n·R².
 //     These coordinates make rows of rare levels long, and clips would cut off those of the rarer
 //     class among them. For classes A becomes A·S, S = (I + Σ (‖a‖²/L² − 1)·aaᵀ/‖a‖²)^(−½), a being
-//     the mean row of each level that is longer than L = min(1.2√(d+1), 3)·max(1, .001·μ√n). Levels
+//     the mean row of each level that is longer than L = min(√(d+1), 3)·max(1, .001·μ√n). Levels
 //     are the one-hot columns that the facts tell of.
 //  3. Descent: 12 to 29 steps with momentum ½, as long as the curvature at the start allows, or
-//     as noise in scores does, which as forecast may have .8 of a typical slope's deviation; the last half
-//     is averaged. The clip comes from histograms of the gradients' norms, at up to four steps, and may
+//     as noise in scores does, which as forecast may have .8 of a slope's deviation; the last half
+//     is averaged. Where two released gradients show the loss to be steeper along the step between them
+//     than that, by more than two standard deviations of their noise, steps are shorter from there on. The
+//     clip comes from histograms of the gradients' norms, at three steps, and may
 //     shorten a fraction 40√d_eff/(nμ) of the gradients, at most half the minority's: zero in
 //     the limit, where it is an edge that no gradient exceeds. It is at most that of typical gradients
-//     times nμ/(25d), or 1. For classes and
-//     counts the intercept's sum is released unclipped beside the clipped gradients, within a
-//     range of ±Y as .4·C, or for counts as .6·√(YC/√(1 + d_eff)) where that is more, but under
-//     the probit loss, whose slopes have no bound. The intercept of counts whose range is far above
-//     their mean stays at a labels' mean with a larger share.
+//     times nμ/(25d), or 1. For classes and counts the intercept's sum is released unclipped beside the
+//     clipped gradients, its bound S scaled to √(C·S/√d_eff), at which noise in all of them comes to
+//     the least, but under the probit loss, whose slopes have no bound. The intercept of counts whose range
+//     is far above their mean stays at a labels' mean with a larger share. With more than 1000 features
+//     there are 50 steps, with momentum up to .9 as noise allows, and a ridge that holds weights as if
+//     scores varied by 2, which is nothing where rows are many.
 //  4. Where n·μ ≥ 50·d^1.5 the coordinates are made round for the loss's Hessian, which is
-//     released, and six more steps follow. Gradients of coordinates that S made short are multiplied by
-//     S⁻², but for what noise hides. Elsewhere eight more steps along one line follow, from the
-//     constant model through the result: of one number 2 to 8 % of μ² tell much. The length of scores
+//     released, and six more steps follow. Elsewhere eight more steps along one line follow, from the
+//     constant model through the result: of one number 5 % of μ² tell much. The length of scores
 //     is the mean of what they say and of what James and Stein's rule says of the forecast noise, each by
-//     the inverse of its variance.
-//
-// With more than 1000 features, or for classes where no direction of many stands out of the
-// moments' noise, columns are scaled by their own noisy sums of squares instead (see Auto).
+//     the inverse of its variance; what p fitted numbers take of the rows' loss, p·Var(φ')/n by Mallows'
+//     rule, is given back.
 //
 // For losses.Ordinal whose thresholds aren't given these are estimated: from how many rows each level
 // has, 1 % of μ²; then, with 15 %, by a model of its own, and from how many rows have each level and a
@@ -92,8 +95,8 @@ type StandardisedGDConfig struct{}
 //
 // # Parameters
 //
-// x is n×d. It makes at most 60 passes over the rows, and 310 of more than 200 features;
-// O(n·d²) flops for moments and norms, O(d³) for eigenvectors. The ball does not bind: of
+// x is n×d. It makes at most 60 passes over the rows; up to 1000 features O(n·d²) flops for moments and
+// norms and O(d³) for eigenvectors. The ball does not bind: of
 // Problem.Radius the weights don't depend, and only the cap on losses of a [GridSearch] or
 // [Boost] around it does. Kinks are smoothed over ½, or a thirtieth of the label bound.
 func StandardisedGD(ctx context.Context, d *Dataset, p Problem, b Budget, cfg StandardisedGDConfig, env *Env) (*Model, error) {
@@ -117,7 +120,7 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 // note says where no more than the constant model is to be had.
 func (o *standardised) note() string {
 	if x := o.estimate; x.Hopeless() {
-		return fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), x.Least())
+		return fmt.Sprintf("the budget and n suffice for the constant model only: n·μ is %.3g, and more takes %.3g", x.NMu(), tuning.LeastNMu)
 	}
 	return ""
 }
@@ -125,10 +128,8 @@ func (o *standardised) note() string {
 // What a plan says, all of it at most or about.
 const (
 	framedPasses   = 60  // over the rows
-	passesBeside   = 10  // beside the steps of a descent by columns
 	passesOfLevels = 12  // of the counts by levels and scores
 	mostReleases   = 128 // of the pool
-	besideColumns  = 40  // beside the steps of a descent by columns
 	leastDim       = 64  // of a release, for histograms
 	leastJoint     = 4   // steps of the shortest descent
 	frameHolds     = 4   // numbers of a row that a frame keeps: norms and factors
@@ -182,9 +183,6 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 	if d <= estimate.MostFeatures {
 		o.dim = max(o.dim, (d+1)*(d+2)/2)
 	}
-	if d > tuning.MostWhitened {
-		o.releases = tuning.ColumnMostSteps + besideColumns
-	}
 	each, err := b.gaussian(o.releases, o.dim)
 	if err != nil {
 		return err
@@ -217,13 +215,6 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 		passes = 2*passes + passesOfLevels
 	}
 	plan.weightBound = weightRadii * o.problem.Radius
-	if o.shape.features() > tuning.MostWhitened {
-		plan.Passes = tuning.ColumnMostSteps + passesBeside
-		if o.unknown > 0 {
-			plan.Passes *= 2
-		}
-		return plan, nil
-	}
 	plan.Passes, plan.asks.joint, plan.asks.holds = passes, leastJoint, frameHolds
 	return plan, nil
 }

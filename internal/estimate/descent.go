@@ -4,22 +4,21 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
 // descend runs the stages and maps the result back.
-func (x *Descent) descend() ([]float64, error) {
+func (x *Descent) descend() ([][]float64, error) {
 	s, told := x.firstStage(), x.Run.Task.Progress
 	if !x.Frame.hessian {
 		x.Run.Task.Progress = func(done, total int) { told(done, total+tuning.LineSteps) }
 	}
-	at, err := x.Walk(s, Iterate{U: make([]float64, x.Run.D), B: x.Labels.Bias})
+	at, err := x.Walk(s, Iterate{At: x.start()})
 	if err != nil {
 		return nil, err
 	}
+	s.Size = at.Size
 	x.Run.Task.Progress = func(done, _ int) { told(s.Steps+done, s.Steps+tuning.LineSteps) }
 	if x.Frame.hessian {
 		x.Run.Task.Progress = told
@@ -28,18 +27,39 @@ func (x *Descent) descend() ([]float64, error) {
 	if at, err = x.along(s, at); err != nil {
 		return nil, err
 	}
-	return x.Frame.Weights(at.U, at.B), nil
+	return x.Frame.Weights(at.At), nil
+}
+
+// start is the constant model.
+func (x *Descent) start() [][]float64 {
+	at := make([][]float64, len(x.Labels.Biases))
+	for c, b := range x.Labels.Biases {
+		at[c] = append(make([]float64, x.Run.D), b)
+	}
+	return at
+}
+
+// scored are the rows in the frame.
+func (x *Descent) scored() scored {
+	if x.of != nil {
+		return ofClasses{x.of}
+	}
+	return oneColumn{x.Frame.In}
 }
 
 // Pilot is the point that a first stage leads to, for others to go on from, after so many steps.
 func (x *Descent) Pilot() (at Iterate, steps int, err error) {
 	s := x.firstStage()
-	if at, err = x.Walk(s, Iterate{U: make([]float64, x.Run.D), B: x.Labels.Bias}); err != nil {
+	if at, err = x.Walk(s, Iterate{At: x.start()}); err != nil {
 		return at, 0, err
 	}
+	s.Size = at.Size
 	x.settle(s, &at)
 	return at, s.Steps, nil
 }
+
+// dimension is how many numbers a fit has, as far as moments tell.
+func (x *Descent) dimension() float64 { return 1 + (x.Frame.Effective-1)*x.contrasts() }
 
 // firstStage is planned by what was released so far.
 func (x *Descent) firstStage() Stage {
@@ -48,30 +68,36 @@ func (x *Descent) firstStage() Stage {
 	if x.Run.Problem.Loss.Labels() == losses.Count && losses.LinkOf(x.Run.Problem.Loss) == losses.Log {
 		curvature = math.Min(f.Steepest, tuning.StepCurvatureCount*f.Curvature)
 	}
-	s := Stage{In: x.Frame.In, Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
+	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
-	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.Frame.Effective))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
+	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.dimension()))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
 	if x.Frame.hessian {
 		s.Steps = min(s.Steps, tuning.FirstStageSteps)
 	}
-	s.Averaged = s.Steps - s.Steps/2
 	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
+	if x.Frame.At.Scale != nil {
+		s.Steps = tuning.ColumnSteps
+		s.Ridge += x.Labels.Curvature * x.Frame.Effective / (tuning.ColumnSpread * x.Run.N)
+	}
+	s.Averaged = s.Steps - s.Steps/2
 	later := 0.0
 	if x.Frame.hessian {
-		later = x.Run.Pool.Left * tuning.StageShare
+		later = x.Run.Pool.Left / 2
 	}
 	if !x.Frame.hessian && !x.Run.Pilot {
-		later = x.Run.lineShare()
+		later = tuning.LineShare
 	}
 	s.Share = x.Run.Pool.Left - later - s.Clips
 	if most := x.bearable() / math.Sqrt(x.noiseOfScores(s)); most < 1 {
 		s.Size *= most
+	} else if x.Frame.At.Scale != nil { // noise leaves room for columns that few rows have
+		s.Momentum = crossing(s.Momentum, tuning.ColumnMostMomentum, func(m float64) bool {
+			s.Momentum = m
+			return x.noiseOfScores(s) < x.bearable()*x.bearable()
+		})
 	}
-	s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipEarly, s.Steps / tuning.ClipLater, s.Steps / 2})
-	if x.Run.N <= tuning.ClipOnceRows {
-		s.Choose = slices.Compact([]int{0, s.Steps / tuning.ClipLater})
-	}
-	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(x.Frame.Effective)/nmu, x.Labels.most())
+	s.Choose = []int{0, s.Steps / 2 / 2, s.Steps / 2}
+	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(x.dimension())/nmu, x.Labels.most())
 	return s
 }
 
@@ -80,7 +106,7 @@ func (x *Descent) bearable() float64 {
 	if x.Run.Problem.Loss.Labels() == losses.Count {
 		return math.Inf(1)
 	}
-	return tuning.BearableNoise * x.Labels.Typical * math.Sqrt(math.Min(1, x.Labels.Curvature/logisticSmoothness))
+	return tuning.BearableNoise * math.Sqrt(x.contrasts()*x.Labels.Residual)
 }
 
 // noiseOfScores is about the variance that the noise of a stage brings into scores.
@@ -89,16 +115,17 @@ func (x *Descent) noiseOfScores(s Stage) float64 {
 	return x.forecast(s, Iterate{Noise: slices.Repeat([]float64{noise}, s.Steps)})
 }
 
-// settle lengthens the result of a pilot where it stopped short, and shortens it for its noise.
+// settle shortens the result of a pilot for its noise.
 func (x *Descent) settle(s Stage, at *Iterate) {
 	x.lengthen(s, at)
-	k := JamesStein(x.forecast(s, *at), x.Frame.scores(at.U))
-	floats.Scale(k, at.U)
+	k := JamesStein(x.forecast(s, *at), x.Frame.scores(at.At))
 	weight := x.interceptWeight(s, *at)
 	if x.Run.Problem.Loss.Labels() != losses.Real { // whose intercept is independent of the scores
 		weight = math.Min(k, weight)
 	}
-	at.B = x.Labels.Bias + weight*(at.B-x.Labels.Bias)
+	u, b := at.One()
+	at.At = between(x.Labels.Biases, at.At, k)
+	at.At[0][len(u)] = x.Labels.Bias + weight*(b-x.Labels.Bias)
 }
 
 // interceptWeight is the weight of the descent's intercept against the start's. Real labels' is

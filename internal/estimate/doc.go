@@ -8,13 +8,11 @@
 // Begin with fit.go, which is the whole way in one screen. Its stops are
 //
 //   - [Begin] (run.go): a [Run] asks, and draws from a [Pool] of μ²; what is drawn was released;
-//   - [Run.Start] (labels.go): the labels' mean, which says how curved the loss is: [Labels];
+//   - [Run.Start] (labels.go), or how many rows each class has (classes.go): how curved the loss is: [Labels];
 //   - [Run.Standardise] (frame.go, whiten.go, levels.go): coordinates in which rows are centred and
-//     round, and none of a rare level is long: a [Frame];
-//   - [Descent] (stage.go, descent.go, scale.go): steps in a frame, a [Stage] after the other, and
-//     what their noise says of how far to go; then perhaps one more in coordinates in which the
-//     Hessian is round (hessian.go, recentre.go);
-//   - [Run.ByColumns] (columns.go): another way, for rows of too many columns to be whitened.
-//
-// Several classes go the same way with a point of several columns (softmaxrun.go). Packages frankwolfe and ordinal go this way, too.
+//     round, as far as noise tells, and none of a rare level is long: a [Frame];
+//   - [Descent] (stage.go, descent.go): steps in a frame, a [Stage], for one column of scores or
+//     several (point.go);
+//   - a few more along one line (line.go), or in coordinates in which the Hessian is round (hessian.go,
+//     recentre.go). What an inference begins with has its length by a model of its scores (scale.go).
 package estimate

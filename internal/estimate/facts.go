@@ -58,25 +58,12 @@ func (p Problem) Share(fraction float64) Problem {
 	return p
 }
 
-// Least is the n·μ that a model of the features takes. Of classes many columns seldom vary in as
-// many directions, and what noise there is in scores the factor takes away.
-func (p Problem) Least() float64 {
-	d := p.Facts.Features()
-	switch {
-	case p.Classes > 0 && d > tuning.MostWhitened:
-		return tuning.FactorFrom
-	case d > MostFeatures:
-		return tuning.LeastNMuMany
-	}
-	return math.Max(tuning.LeastNMu, tuning.LeastNMuRoot*math.Sqrt(float64(d*max(1, p.Classes-1))))
-}
-
 // NMu is n·μ, by which noise is measured against sums; as far as public numbers tell.
 func (p Problem) NMu() float64 { return float64(p.Facts.Rows) * p.Mu }
 
 // Hopeless reports whether rows and budget make for no more than the constant model: weights of
 // rows can but make for less.
-func (p Problem) Hopeless() bool { return p.NMu() < p.Least() }
+func (p Problem) Hopeless() bool { return p.NMu() < tuning.LeastNMu }
 
 // kinked is for a loss whose curvature near its minimum may be far above that at the
 // start, so that a step by the latter could be too long.

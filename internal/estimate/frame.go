@@ -3,13 +3,13 @@ package estimate
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/internal/vector"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Frame is coordinates of a run's rows.
@@ -23,48 +23,45 @@ type Frame struct {
 	hessian   bool      // whether a second stage is planned
 }
 
-// Standardise releases the frame. It reports where the features are many and no direction stands
-// out of the noise: of classes, as scores of other labels have units, and steps by columns don't.
-func (r *Run) Standardise() (x *Frame, few bool, err error) {
-	x = &Frame{run: r}
-	few, err = x.standardise()
-	return x, few, err
+// Standardise releases the frame.
+func (r *Run) Standardise() (*Frame, error) {
+	x := &Frame{run: r}
+	if r.D > MostFeatures {
+		return x, x.scaleColumns()
+	}
+	return x, x.standardise()
 }
 
-func (x *Frame) standardise() (few bool, err error) {
+func (x *Frame) standardise() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
 	bound := x.run.Task.Data.Facts().Bound
 	plain, err := x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{})
 	if err != nil {
-		return false, err
+		return err
 	}
 	top := bound
 	if x.run.Problem.Facts.Intercept {
 		if err := x.centre(plain, bound); err != nil {
-			return false, err
+			return err
 		}
 		top += vector.Norm(x.At.Centre)
 		if plain, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At); err != nil {
-			return false, err
+			return err
 		}
 	}
 	share := math.Min(math.Max(tuning.AlikeShare/nmu, tuning.LengthsShare), tuning.AlikeMostShare)
-	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.AlikeEdges), plain)
+	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.NormEdges), plain)
 	if err != nil {
-		return false, err
+		return err
 	}
 	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
 	if x.run.big() {
 		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, noiseGrowth)))))
 	}
-	top, err = x.whitenBy(plain, normBound, tuning.MomentsShare)
-	if err != nil {
-		return false, err
+	if err = x.whitenBy(plain, normBound, tuning.MomentsShare); err != nil {
+		return err
 	}
-	if x.run.D > tuning.MostWhitened && top < tuning.StandingLeast && x.run.Problem.Loss.Labels() == losses.Binary {
-		return true, nil
-	}
-	return false, x.secondMoments()
+	return x.secondMoments()
 }
 
 // centre releases the features' mean.
@@ -74,7 +71,7 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	normBound := x.run.rowNormBound(h, tuning.CentreCut, bound)
+	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 2))
 	answer, err := plain.Sum(x.run.Task.Ctx, normBound)
 	sum, err := x.run.Pool.Draw(tuning.CentreShare, answer, err)
 	if err != nil {
@@ -97,47 +94,63 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	return nil
 }
 
-// roundFrame scales all features alike.
-func (x *Frame) roundFrame(scale float64) (err error) {
-	x.At.Scale = make([]float64, x.run.D)
-	for j := range x.At.Scale {
-		x.At.Scale[j] = scale
-	}
-	x.Effective = tuning.AlikeEffective
-	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
-	return err
-}
-
 // whitenBy releases second moments in a frame and moves to the one in which they are
-// round. It returns the fraction of the moments in directions that stand out of the
-// noise.
-func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) (float64, error) {
+// round.
+func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) error {
 	answer, err := in.Moments(x.run.Task.Ctx, normBound)
 	packed, err := x.run.Pool.Draw(share, answer, err)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	rho := math.Sqrt(2*float64(x.run.D)) * math.Sqrt2 * normBound * normBound / (x.run.Problem.Mu * math.Sqrt(share))
-	w, ok := whiten(packed, x.run.D, x.run.N, rho)
+	w, ok := whiten(packed, x.run.D, x.run.N, math.Sqrt2*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(share)))
 	if !ok {
-		return 0, errEigen
+		return errEigen
 	}
 	if x.At.Matrix != nil {
 		var both mat.Dense
 		both.Mul(x.At.Matrix, w.axes)
 		w.axes = &both
 	}
-	x.At.Matrix, x.Signal, x.Effective = w.axes, w.known, 1
-	var out, all float64
-	for k, v := range w.values {
-		x.Effective += w.known[k]
-		all += v
-		if v > tuning.StandsOut*rho {
-			out += v
-		}
-	}
+	x.At.Matrix, x.Signal, x.Effective = w.axes, w.known, 1+floats.Sum(w.known)
 	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
-	return out / math.Max(all, tiny), err
+	return err
+}
+
+// scaleColumns is the frame of rows with too many features for moments of pairs: rows are shortened,
+// nothing is centred, and each column is scaled by its own noisy sum of squares. Rare columns aren't what
+// counts, however large the budget.
+func (x *Frame) scaleColumns() error {
+	f := x.run.Task.Data.Facts()
+	plain, err := x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	if err != nil {
+		return err
+	}
+	h, err := x.run.Lengths(tuning.LengthsShare, histogram.Geometric(f.Bound, math.Sqrt2, tuning.NormEdges), plain)
+	if err != nil {
+		return err
+	}
+	normBound := h.Smallest(tuning.ColumnCut*x.run.N, 2)
+	if x.run.Sums, err = x.run.Task.Data.Rebound(normBound, f.Constant, f.LabelBound).Under(x.run.Problem.Loss); err != nil {
+		return err
+	}
+	if plain, err = x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{}); err != nil {
+		return err
+	}
+	answer, err := plain.Squares(x.run.Task.Ctx)
+	squares, err := x.run.Pool.Draw(tuning.MomentsShare, answer, err)
+	if err != nil {
+		return err
+	}
+	rare := tuning.ColumnRare * normBound * normBound
+	x.At.Scale, x.Signal = round(squares, x.run.N, math.Sqrt2*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(tuning.MomentsShare)))
+	for j, scale := range x.At.Scale {
+		held := 1 / math.Sqrt(math.Hypot(1, rare*scale*scale))
+		x.At.Scale[j] *= held
+		x.Signal[j] *= held * held
+	}
+	x.Effective = 1 + floats.Sum(x.Signal)
+	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	return err
 }
 
 // secondMoments releases a second round of moments where it promises something, and settles
@@ -156,14 +169,14 @@ func (x *Frame) secondMoments() error {
 	}
 	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(tuning.AgainShare))
 	if drowned <= tuning.AgainNoise && (x.Effective-1 < tuning.AgainEffective*d || x.run.big() || x.run.Pilot) {
-		if _, err := x.whitenBy(x.In, normBound, tuning.AgainShare); err != nil {
+		if err := x.whitenBy(x.In, normBound, tuning.AgainShare); err != nil {
 			return err
 		}
 	}
 	if x.run.Pilot {
 		return nil
 	}
-	if x.hessian = nmu >= tuning.HessianFrom*math.Pow(d, noiseGrowth) && x.run.Sums.Curved() && !x.run.Problem.kinked(); !x.hessian {
+	if x.hessian = nmu >= tuning.HessianFrom*math.Pow(d, noiseGrowth) && x.run.Sums.Curved() && !x.run.Problem.kinked() && x.run.Problem.Classes == 0; !x.hessian {
 		return nil
 	}
 	edges = histogram.Geometric(tuning.HessianTop*math.Sqrt(d), math.Sqrt2, tuning.HessianEdges)
@@ -179,10 +192,12 @@ func (x *Frame) secondMoments() error {
 // norm of noise of one size as √d.
 const noiseGrowth = 1.5
 
-// scores is their variance, as far as it is known.
-func (x *Frame) scores(u []float64) (sum float64) {
-	for j, known := range x.Signal {
-		sum += float64(known * u[j] * u[j])
+// scores is their variance, of all columns, as far as it is known.
+func (x *Frame) scores(at [][]float64) (sum float64) {
+	for _, u := range at {
+		for j, known := range x.Signal {
+			sum += float64(known * u[j] * u[j])
+		}
 	}
 	return sum
 }
@@ -194,13 +209,18 @@ func (x *Frame) For(r *Run) *Frame {
 	return &f
 }
 
-// Weights maps a point to the weights of encoded rows.
-func (x *Frame) Weights(u []float64, b float64) []float64 {
-	w := x.features(u)
-	for j, m := range x.At.Centre {
-		b -= float64(m * w[j])
+// Weights maps a point to the weights of encoded rows, of each column.
+func (x *Frame) Weights(at [][]float64) [][]float64 {
+	list := make([][]float64, len(at))
+	for c, of := range at {
+		d := len(of) - 1
+		w, b := x.features(of[:d]), of[d]
+		for j, m := range x.At.Centre {
+			b -= float64(m * w[j])
+		}
+		list[c] = x.run.Problem.Facts.weights(w, b)
 	}
-	return x.run.Problem.Facts.weights(w, b)
+	return list
 }
 
 // features are the weights of features that make the scores of a point.

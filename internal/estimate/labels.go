@@ -19,9 +19,10 @@ type Labels struct {
 	Typical   float64 // the clip over √(1 + d_eff), where nothing can be measured
 	Residual  float64 // variance of φ', roughly
 	Mean      float64
-	Noise     float64 // standard deviation of the mean
-	Bias      float64 // the intercept at the start
-	Shifted   float64 // mean offset of the scores
+	Noise     float64   // standard deviation of the mean
+	Bias      float64   // the intercept at the start
+	Biases    []float64 // those of each column of scores
+	Shifted   float64   // mean offset of the scores
 
 	sum    float64 // the labels' noisy sums, each times its share
 	shares float64 // these shares
@@ -54,20 +55,25 @@ func (x *Run) Start() (Labels, error) {
 	if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
 		return l, err
 	}
+	for !x.Pilot && l.Minority < 1 && l.Noise > l.Minority/tuning.RareKnown && !x.Pool.Spent() {
+		share := math.Min(l.shares, tuning.MeanMostShare-l.shares)
+		if share <= 0 { // and all there is where that is too little by far
+			if l.Noise < l.Minority/2 {
+				break
+			}
+			share = x.Pool.Left
+		}
+		if err := x.tell(&l, share); err != nil {
+			return l, err
+		}
+	}
+	if x.Pool.Spent() {
+		return l, nil
+	}
 	if x.interceptHidden(l) { // all that will be known of the intercept
 		if err := x.tell(&l, tuning.AgainShare); err != nil {
 			return l, err
 		}
-	}
-	rare := tuning.RareClass
-	if x.Problem.Loss.Labels() == losses.Count {
-		rare = tuning.RareCount
-		if x.Pilot { // whose intercept isn't released apart
-			rare = tuning.RareCountPilot
-		}
-	}
-	if x.D <= MostFeatures && l.Minority*x.NMu() < rare*math.Sqrt(float64(x.D)) {
-		return l, x.tell(&l, x.Pool.Left) // so few of the rarer class
 	}
 	return l, nil
 }
@@ -148,6 +154,7 @@ func (x *Run) tell(l *Labels, share float64) error {
 	} else if x.Pilot && x.Problem.Loss.Labels() == losses.Count {
 		l.Apart = 0
 	}
+	l.Biases = []float64{l.Bias}
 	return nil
 }
 
@@ -227,7 +234,7 @@ func (x *Labels) constant(l losses.Loss) float64 {
 // middle is the score at which levels have their mean.
 func (x *Labels) middle(l losses.Ordinal) float64 {
 	last := float64(len(l.Thresholds))
-	bias := Crossing(l.Thresholds[0]-farScores, l.Thresholds[len(l.Thresholds)-1]+farScores, func(z float64) bool {
+	bias := crossing(l.Thresholds[0]-farScores, l.Thresholds[len(l.Thresholds)-1]+farScores, func(z float64) bool {
 		var mean float64
 		for k, p := range l.Probabilities(z) {
 			mean += float64(float64(k) * p)

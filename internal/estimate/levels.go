@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -90,6 +91,24 @@ func (x *Frame) Shorten(normBound float64) (*linalg.Change, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
+	known := mat.NewSymDense(x.run.D, nil)
+	for j, part := range x.Signal {
+		known.SetSym(j, j, part)
+	}
+	known = s.Into(known)
+	for j := range x.Signal {
+		x.Signal[j] = known.At(j, j)
+	}
+	x.Effective = 1 + floats.Sum(x.Signal)
 	x.At, x.In, err = x.Changed(s)
 	return s, err
+}
+
+// LevelNormBound bounds the average norm of a level's rows: where they are rare, round
+// coordinates make them long, and a clip cuts off the gradients of those whose class is the
+// rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
+// It is a row's root mean square, within a limit, and lets go as noise fades.
+func (x *Frame) LevelNormBound() float64 {
+	normBound := math.Min(math.Sqrt(float64(x.run.D)+1), tuning.LevelNormMost)
+	return normBound * math.Max(1, tuning.LevelFree*x.run.Problem.Mu*math.Sqrt(x.run.N))
 }

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -66,8 +64,9 @@ func TestShorten(t *testing.T) {
 			axes.Set(j, k, axes.At(j, k)/math.Sqrt(v))
 		}
 	}
-	s := &Frame{run: &Run{Problem: Problem{Mu: 0.1}, Task: Task{Ctx: context.Background(), Levels: func() [][]int { return [][]int{{1, 2, 3}} }}, Sums: sums, N: n, D: 4},
-		At: curator.Frame{Centre: centre, Matrix: axes}}
+	task := Task{Ctx: t.Context(), Levels: func() [][]int { return [][]int{{1, 2, 3}} }}
+	run := &Run{Problem: Problem{Mu: 0.1}, Task: task, Sums: sums, N: n, D: 4}
+	s := &Frame{run: run, At: curator.Frame{Centre: centre, Matrix: axes}, Signal: []float64{1, 1, 1, 1}}
 	lengths := func() (list []float64) {
 		rows, err := s.levelRows()
 		if err != nil {
@@ -124,25 +123,5 @@ func TestShorten(t *testing.T) {
 	}
 	if again, err := s.Shorten(1e3); again != nil || err != nil {
 		t.Errorf("nothing is longer than 1000: %v (%v)", again, err)
-	}
-}
-
-// A step along a rare level is as long as one in round coordinates, but for its noise.
-func TestStraighten(t *testing.T) {
-	short, _ := linalg.NewChange(mat.NewSymDense(2, []float64{4, 0, 0, 1})) // halves the first coordinate
-	normBound := (&Run{Problem: Problem{Mu: 1}, D: 2, N: 100}).LevelNormBound(1.2)
-	for _, noise := range []float64{0, 0.75} {
-		s := Stage{Short: short, Size: 1, Averaged: 4}
-		g := []float64{5, 7}
-		if err := s.precondition(normBound, noise, g); err != nil {
-			t.Fatal(err)
-		}
-		hides := 1.2 * math.Sqrt(3) * noise / 2 // of the longest level, by the mean of four steps
-		want := []float64{20 / (1 + 16*hides*hides), 7 / (1 + hides*hides)}
-		for j, got := range g {
-			if math.Abs(got-want[j]) > 1e-12 {
-				t.Errorf("with noise %g coordinate %d is %g, want %g", noise, j, got, want[j])
-			}
-		}
 	}
 }

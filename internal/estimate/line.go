@@ -11,60 +11,86 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// lineShare is the share of μ² for the last steps: one with which noise is about the same whatever
-// n·μ is, as long as that isn't too much of what there is.
-func (x *Run) lineShare() float64 {
-	return math.Min(math.Max(math.Pow(tuning.LineKnown/x.NMu(), 2), tuning.LineLeastShare), tuning.LineMostShare)
-}
-
 // along goes on from a stage's result by one number, the length k of its scores beside the constant
 // model: of one number little of the budget tells much. So scores that noise made, that steps stopped
 // short of, or that a clip made too long, have the length at which the loss is least.
 //
 // Rows have one coordinate z then, their score less the constant model's, and a few more steps of the
 // same descent lead from k = 1 to a k whose noise ω is known. Before them k is 1 − v/r², by James and
-// Stein's rule: v is the variance of scores that the noise of the stage makes, as forecast, and r² that
-// of all of them; its standard deviation τ is v/r², what the clip may have done, and a floor. The
-// result is the mean of both, each by the inverse of its variance. As n·μ grows ω becomes small, and k is
-// about the least loss's.
+// Stein's rule: v is the variance of scores that noise makes, that of the stage, as forecast, and that of the
+// rows, which p fitted numbers have taken for signal: p·Var(φ')/(n·φ”²). r² is that of all of them. The
+// standard deviation is v/r², and LineDoubt beside that. The result is the mean of both, each by the
+// inverse of its variance. As n·μ grows ω becomes small, and k is about the least loss's.
+//
+// The line is fitted to the rows that its direction was fitted to, whose loss is least at too long a k: p
+// fitted numbers take p·Var(φ')/n of the slope (Mallows), which is added to the steps' gradients.
 func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	f := x.Labels
-	at.B = f.Bias + x.interceptWeight(first, at)*(at.B-f.Bias)
-	if x.Run.Problem.Loss.Labels() == losses.Real { // whose intercept is independent of the scores
-		f.Bias = at.B
+	if d := x.Run.D; x.of == nil {
+		at.At[0][d] = f.Bias + x.interceptWeight(first, at)*(at.At[0][d]-f.Bias)
+		if x.Run.Problem.Loss.Labels() == losses.Real { // whose intercept is independent of the scores
+			f.Bias = at.At[0][d]
+			f.Biases = []float64{f.Bias}
+		}
 	}
-	spread := x.Frame.scores(at.U)
-	r := math.Hypot(math.Sqrt(spread), at.B-f.Bias)
-	if !(r > 0) || x.Run.Pool.Spent() {
+	spread := x.Frame.scores(at.At)
+	r := spread
+	for c, of := range at.At {
+		r += math.Pow(of[x.Run.D]-f.Biases[c], 2)
+	}
+	if r = math.Sqrt(r); !(r > 0) || x.Run.Pool.Spent() {
 		return at, nil
 	}
-	line, err := x.Frame.through(at.U, at.B-f.Bias, r)
+	line, s, err := x.lineStage(at, f, r)
 	if err != nil {
 		return at, err
 	}
 	h := math.Min(f.Curvature, f.Steepest)
-	s := Stage{In: line.In, Steps: tuning.LineSteps, Averaged: tuning.LineSteps / 2, Effective: line.Effective, Curvature: f.Residual, Choose: []int{0}, Line: true}
-	s.Size = 1 / math.Min(f.Steepest, tuning.StepCurvature*f.Curvature)
-	s.Clips = tuning.LineClips * x.Run.Pool.Left
-	s.Share = x.Run.Pool.Left - s.Clips
-	known := x.Run.NMu() * math.Sqrt(s.Share)
-	s.Allowed = x.Run.N * math.Min(tuning.ClippedRows*math.Sqrt(s.Effective)/known, f.most())
-	to, err := (&Descent{x.Run, f, line, true}).Walk(s, Iterate{U: []float64{r}, B: f.Bias, Clip: f.Typical * math.Sqrt(1+line.Effective)})
+	sampled := x.fitted(first, h) * f.Residual / (x.Run.N * h * h)
+	s.Optimism = sampled * h / r
+	clip := f.Typical * math.Sqrt(1+s.Effective)
+	if x.of != nil { // whose clip no histogram chooses
+		clip = math.Max(clip, tuning.FreeClip*math.Sqrt(x.Run.N*f.Residual*s.Share)*x.Run.Problem.Mu)
+	}
+	to, err := line.Walk(s, Iterate{At: point([]float64{r}, f.Bias), Clip: clip})
 	if err != nil {
 		return at, err
 	}
-	forecast := x.forecast(first, at) / (r * r)
-	held := math.Min(1, f.Typical*math.Sqrt(1+first.Effective)/at.Clip)
-	unsure := forecast*forecast + math.Pow(tuning.LineClipDoubt*held, 2) + tuning.LineDoubt*tuning.LineDoubt
+	lost := (x.forecast(first, at) + sampled) / (r * r)
+	unsure := lost*lost + tuning.LineDoubt*tuning.LineDoubt
 	noise := s.variance(to.Noise, h) / (r * r)
-	k := (math.Max(0, 1-forecast)*noise + to.U[0]/r*unsure) / (noise + unsure)
-	k = math.Max(0, math.Min(k, tuning.LineMost))
-	floats.Scale(k, at.U)
-	at.B = f.Bias + k*(at.B-f.Bias)
+	k := (math.Max(0, 1-lost)*noise + to.At[0][0]/r*unsure) / (noise + unsure)
+	k = math.Max(0, k)
+	at.At = between(f.Biases, at.At, k)
 	if x.Run.interceptHidden(f) {
-		at.B -= k * k * spread / 2 // which keeps the mean of predictions
+		at.At[0][x.Run.D] -= k * k * spread / 2 // which keeps the mean of predictions
 	}
 	return at, nil
+}
+
+// lineStage is planned with what is left.
+func (x *Descent) lineStage(at Iterate, f Labels, r float64) (*Descent, Stage, error) {
+	s := Stage{Steps: tuning.LineSteps, Averaged: tuning.LineSteps / 2, Effective: 2, Curvature: f.Residual, Line: true}
+	s.Size = 1 / math.Min(f.Steepest, tuning.StepCurvature*f.Curvature)
+	if x.of != nil {
+		s.In, s.Share = factored{x.of, f.Biases, at.At, r}, x.Run.Pool.Left
+		return &Descent{Run: x.Run, Labels: f, Frame: x.Frame, still: true}, s, nil
+	}
+	u, b := at.One()
+	line, err := x.Frame.through(u, b-f.Bias, r)
+	s.In, s.Choose = oneColumn{line.In}, []int{0}
+	s.Clips = tuning.LineClips * x.Run.Pool.Left
+	s.Share = x.Run.Pool.Left - s.Clips
+	return &Descent{Run: x.Run, Labels: f, Frame: line, still: true}, s, err
+}
+
+// fitted is how many coordinates a stage has fitted to the rows: of each direction the part of the way to
+// the least loss that its steps go.
+func (x *Descent) fitted(s Stage, h float64) (sum float64) {
+	for _, signal := range x.Frame.Signal {
+		sum += float64(signal * h * floats.Sum(s.effects(signal*h)))
+	}
+	return sum * x.contrasts()
 }
 
 // forecast is the variance of scores that the noise of a stage's steps makes.
@@ -73,7 +99,7 @@ func (x *Descent) forecast(s Stage, at Iterate) (sum float64) {
 	for _, signal := range x.Frame.Signal {
 		sum += float64(signal * s.variance(at.Noise, signal*h))
 	}
-	return sum
+	return sum * x.contrasts()
 }
 
 // through is the frame of one coordinate, ⟨u, x̃⟩ and a constant beside it, over r: the constant moves

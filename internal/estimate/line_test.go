@@ -84,7 +84,7 @@ func TestThrough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := f.Weights(c.u, b+c.beside)
+			w := f.Weights(point(c.u, b+c.beside))[0]
 			if want := (floats.Dot(w[:3], row) + w[3] - b) / r; len(z) != 1 || math.Abs(z[0]-want) > 1e-4 {
 				t.Errorf("%s: a row's coordinates are %g, want %g", name, z, want)
 			}
@@ -97,7 +97,7 @@ func TestThrough(t *testing.T) {
 
 // leastLoss is the factor of scores z beside b at which the logistic loss of classes is least.
 func leastLoss(z, y []float64, b float64) float64 {
-	return Crossing(0, 8, func(k float64) bool {
+	return crossing(0, 8, func(k float64) bool {
 		var slope float64
 		for i, v := range z {
 			slope += v * (1/(1+math.Exp(-b-k*v)) - y[i])
@@ -121,7 +121,7 @@ func ended(t *testing.T, run *Run, x *mat.Dense, y, u []float64, beside, noise f
 		f.Signal[j] = 1
 	}
 	first := Stage{Steps: 12, Averaged: 6, Size: 4, Momentum: 0.5, Effective: f.Effective}
-	at := Iterate{U: append([]float64(nil), u...), B: labels.Bias + beside, Clip: labels.Typical * math.Sqrt(1+first.Effective), Noise: make([]float64, first.Steps)}
+	at := Iterate{At: point(u, labels.Bias+beside), Clip: labels.Typical * math.Sqrt(1+first.Effective), Noise: make([]float64, first.Steps)}
 	for k := range at.Noise {
 		at.Noise[k] = noise
 	}
@@ -134,14 +134,15 @@ func ended(t *testing.T, run *Run, x *mat.Dense, y, u []float64, beside, noise f
 	if err != nil {
 		t.Fatal(err)
 	}
-	factor = to.U[0] / u[0]
-	for j, v := range to.U {
+	weights, bias := to.One()
+	factor = weights[0] / u[0]
+	for j, v := range weights {
 		if math.Abs(v-factor*u[j]) > 1e-9 {
 			t.Errorf("coordinate %d went from %g to %g, not by a factor of %g", j, u[j], v, factor)
 		}
 	}
-	if want := labels.Bias + factor*beside; math.Abs(to.B-want) > 1e-9 {
-		t.Errorf("the intercept went to %g, not to %g", to.B, want)
+	if want := labels.Bias + factor*beside; math.Abs(bias-want) > 1e-9 {
+		t.Errorf("the intercept went to %g, not to %g", bias, want)
 	}
 	return factor, least
 }
@@ -203,6 +204,25 @@ func TestAlongWithoutSignal(t *testing.T) {
 	}
 	if math.Abs(hidden-0.5) > 0.1 {
 		t.Errorf("%.3g of the length is left on average where the line is hidden", hidden)
+	}
+}
+
+// A fit of labels that features tell nothing of has its least loss on its own rows near a factor of 1, and
+// is worth nothing on others: what so many fitted numbers take of the slope leaves less than a third of
+// it. Without that more than .8 is left; the factor's standard deviation is .08 by the labels.
+func TestAlongGivesBackWhatWasFitted(t *testing.T) {
+	const d, n = 30, 600
+	for seed := range uint64(3) {
+		run, x, y := begun(t, seed, n, 1000, 0, make([]float64, d))
+		u := make([]float64, d)
+		for i, label := range y {
+			floats.AddScaled(u, 4*(label-0.5)/n, x.RawRowView(i)) // a Newton step
+		}
+		got, least := ended(t, run, x, y, u, 0, 1e-6)
+		t.Logf("seed %d: a factor of %.3g, and %.3g has the least loss", seed, got, least)
+		if got > 0.33 || least < 0.8 {
+			t.Errorf("seed %d: a factor of %.3g, and %.3g has the least loss", seed, got, least)
+		}
 	}
 }
 

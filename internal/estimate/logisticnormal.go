@@ -8,9 +8,8 @@ import (
 
 // What quadrature and search take.
 const (
-	nodes    = 48 // of Gauss and Hermite's rule
-	halvings = 40
-	farBias  = 20 // by which an intercept moves for a mean, at most
+	nodes   = 48 // of Gauss and Hermite's rule
+	farBias = 20 // by which an intercept moves for a mean, at most
 )
 
 // logistic are probabilities 1/(1 + e^{−b−rZ}) for a normal Z.
@@ -26,7 +25,7 @@ func (l logistic) mean() float64 { return normalMean(l.at) }
 
 // withMean are those of a given mean, which increases in b, and of scores that are r long.
 func (l logistic) withMean(mean, r float64) logistic {
-	return logistic{Crossing(l.b-farBias, l.b+farBias, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
+	return logistic{crossing(l.b-farBias, l.b+farBias, func(b float64) bool { return logistic{b, r}.mean() < mean }), r}
 }
 
 // curvature is the mean of p(1 − p).
@@ -45,16 +44,4 @@ func normalMean(f func(z float64) float64) float64 {
 		sum += float64(weight[i] * f(math.Sqrt2*v))
 	}
 	return sum / math.Sqrt(math.Pi)
-}
-
-// Crossing returns about the last point from low to high up to which below holds.
-func Crossing(low, high float64, below func(float64) bool) float64 {
-	for range halvings {
-		if middle := (low + high) / 2; below(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
 }

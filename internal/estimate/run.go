@@ -55,7 +55,7 @@ func (p *Pool) Spent() bool { return p.Left <= 0 }
 func (x *Run) NMu() float64 { return x.N * x.Problem.Mu }
 
 // Hopeless reports whether rows and budget make for no more than the constant model.
-func (x *Run) Hopeless() bool { return x.NMu() < x.Problem.Least() }
+func (x *Run) Hopeless() bool { return x.NMu() < tuning.LeastNMu }
 
 // Read draws a histogram.
 func (x *Run) Read(share float64, edges []float64, answer release.Answer, err error) (histogram.Tails, error) {
@@ -72,28 +72,10 @@ func (x *Run) Lengths(share float64, edges []float64, r *curator.Framed) (histog
 	return x.Read(share, edges, answer, err)
 }
 
-// LevelNormBound bounds the average norm of a level's rows: where they are rare, round
-// coordinates make them long, and a clip cuts off the gradients of those whose class is the
-// rarer one among them. In shorter coordinates noise in their own coefficient is larger instead.
-// It is a factor of a row's root mean square, within a limit, and lets go as noise fades.
-func (x *Run) LevelNormBound(factor float64) float64 {
-	normBound := math.Min(factor*math.Sqrt(float64(x.D)+1), tuning.LevelNormMost)
-	return normBound * math.Max(1, tuning.LevelFree*x.Problem.Mu*math.Sqrt(x.N))
-}
-
-// rowNormBound is what rows are shortened to that may be as long as top: a fraction of them, unless
-// these carry most of the second moments, as rows with a rare level do where all others are
-// alike. Where too few rows are private enough to tell, the bound on them must do: to take
-// such rows for short makes their scores huge.
-func (x *Run) rowNormBound(h histogram.Tails, fraction, top float64) float64 {
-	hidden := top / math.Max(tuning.HiddenRows, x.NMu()/tuning.HiddenRowsFrom)
-	return max(hidden, h.Carrying(), h.Smallest(fraction*x.N, 2))
-}
-
-// fading is the fraction of rows that may be longer than the bound on them: from two fifths
-// to a fivehundredth, as more data drown the noise.
+// fading is the fraction of rows that may be longer than the bound on them: two fifths at most, and the
+// less the more data drown the noise.
 func (x *Run) fading(factor float64) float64 {
-	return math.Min(tuning.FadingMost, math.Max(factor*math.Sqrt(float64(x.D))/x.NMu(), tuning.FadingLeast))
+	return math.Min(tuning.FadingMost, factor*math.Sqrt(float64(x.D))/x.NMu())
 }
 
 // big is where noise can't matter and bounds let go.
@@ -122,3 +104,18 @@ func Clamp(w []float64) []float64 {
 
 // errEigen is about moments whose eigenvectors aren't found.
 var errEigen = check.Fail(check.ErrConfig, "second moments", nil, "must have eigenvalues that can be computed")
+
+// halvings find a number to the last bit or nearly so.
+const halvings = 40
+
+// crossing returns about the last point from low to high up to which below holds.
+func crossing(low, high float64, below func(float64) bool) float64 {
+	for range halvings {
+		if middle := (low + high) / 2; below(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

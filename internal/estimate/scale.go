@@ -24,7 +24,8 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 	if !x.logistic() {
 		return
 	}
-	here := x.predictions(*at)
+	u, b := at.One()
+	here := logistic{b + x.Labels.Shifted, math.Sqrt(x.Frame.scores(at.At))}
 	if !(here.r > 0) {
 		return
 	}
@@ -41,23 +42,18 @@ func (x *Descent) lengthen(s Stage, at *Iterate) {
 			}
 		}
 	}
-	sd := math.Sqrt(variance) * floats.Norm(at.U, 2)
-	slope := (floats.Dot(at.Slope, at.U) + float64(tuning.LengthenDriven*driven) + sd) / here.r
+	sd := math.Sqrt(variance) * floats.Norm(u, 2)
+	slope := (floats.Dot(at.Slope, u) + float64(tuning.LengthenDriven*driven) + sd) / here.r
 	if slope >= 0 {
 		return
 	}
 	goal := here.projection() - slope
-	longer := Crossing(here.r, 2*here.r, func(r float64) bool { return logistic{here.b, r}.projection() < goal })
-	floats.Scale(longer/here.r, at.U)
-	at.B = here.withMean(here.mean(), longer).b - x.Labels.Shifted
+	longer := crossing(here.r, 2*here.r, func(r float64) bool { return logistic{here.b, r}.projection() < goal })
+	floats.Scale(longer/here.r, u)
+	at.At[0][len(u)] = here.withMean(here.mean(), longer).b - x.Labels.Shifted
 }
 
 // logistic reports whether scores are about b + rZ, and classes as likely as logistic.at says.
 func (x *Descent) logistic() bool {
 	return x.Frame.Signal != nil && losses.LinkOf(x.Run.Problem.Loss) == losses.Logit
-}
-
-// predictions are those at a point, in the mean of the offsets.
-func (x *Descent) predictions(at Iterate) logistic {
-	return logistic{at.B + x.Labels.Shifted, math.Sqrt(x.Frame.scores(at.U))}
 }

@@ -16,13 +16,14 @@ func stoppedShort(r, goal, b, noise float64) (*Descent, Stage, Iterate) {
 	const d = 8
 	x := &Descent{Run: &Run{Problem: Problem{Loss: losses.Logistic{}}, D: d}, Frame: &Frame{Signal: make([]float64, d)}}
 	s := Stage{Steps: 10, Averaged: 5, Size: 4, Momentum: 0.5}
-	at := Iterate{U: make([]float64, d), B: b, Noise: make([]float64, s.Steps), Slope: make([]float64, d)}
+	at := Iterate{At: point(make([]float64, d), b), Noise: make([]float64, s.Steps), Slope: make([]float64, d)}
+	u, _ := at.One()
 	for t := range at.Noise {
 		at.Noise[t] = noise
 	}
-	for j := range at.U {
+	for j := range u {
 		x.Frame.Signal[j] = 1
-		at.U[j] = r / math.Sqrt(d)
+		u[j] = r / math.Sqrt(d)
 		at.Slope[j] = (logistic{b, r}.projection() - logistic{b, goal}.projection()) / math.Sqrt(d)
 	}
 	return x, s, at
@@ -49,14 +50,15 @@ func TestLengthen(t *testing.T) {
 		x, s, at := stoppedShort(c.r, c.goal, c.b, c.noise)
 		x.Run.Problem.Loss = c.loss
 		x.lengthen(s, &at)
-		scale := floats.Norm(at.U, 2) / c.r
+		u, b := at.One()
+		scale := floats.Norm(u, 2) / c.r
 		if !(scale >= c.least && scale <= c.most) {
 			t.Errorf("%s: scaled by %.6g, want %g to %g", c.name, scale, c.least, c.most)
 		}
-		if c.changed == 0 && at.B != c.b {
-			t.Errorf("%s: the intercept moved to %g", c.name, at.B)
+		if c.changed == 0 && b != c.b {
+			t.Errorf("%s: the intercept moved to %g", c.name, b)
 		}
-		if before, after := (logistic{c.b, c.r}).mean(), (logistic{at.B, c.r * scale}).mean(); math.Abs(after-before) > 1e-6 {
+		if before, after := (logistic{c.b, c.r}).mean(), (logistic{b, c.r * scale}).mean(); math.Abs(after-before) > 1e-6 {
 			t.Errorf("%s: the mean prediction went from %.6g to %.6g", c.name, before, after)
 		}
 	}
@@ -93,7 +95,7 @@ func TestForecast(t *testing.T) {
 	const runs, h = 20_000, 0.2
 	r := rand.New(rand.NewPCG(7, 1))
 	s := Stage{Steps: 9, Averaged: 4, Size: 3, Momentum: 0.5, Ridge: 0.02}
-	x := &Descent{Labels: Labels{Curvature: h, Steepest: 0.25}, Frame: &Frame{Signal: []float64{1, 0.6, 0.1}}}
+	x := &Descent{Run: new(Run), Labels: Labels{Curvature: h, Steepest: 0.25}, Frame: &Frame{Signal: []float64{1, 0.6, 0.1}}}
 	at := Iterate{Noise: make([]float64, s.Steps)}
 	for k := range at.Noise {
 		at.Noise[k] = 0.1 + 0.02*float64(k)

@@ -4,21 +4,20 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
-	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/tuning"
-	"github.com/dpglm/dpglm/losses"
 )
 
 // Stage is a number of steps in one frame.
 type Stage struct {
-	In              *curator.Framed
+	In              scored
 	Steps, Averaged int     // all, and the last ones, which are averaged
 	Size, Momentum  float64 // η
 	Ridge           float64 // κh
+	Optimism        float64 // what is added to the mean gradient of a line
 	Share           float64 // of μ², for the gradients
 	Line            bool    // whether it is the last one, along one direction
 	Clips           float64 // and for the histograms
@@ -26,17 +25,24 @@ type Stage struct {
 	Allowed         float64 // rows that the clip may shorten
 	Curvature       float64 // for the clip that costs nothing
 	Effective       float64
-	Short           *linalg.Change // from coordinates in which the Hessian is round; nil from none
-	inverse         *mat.SymDense  // what gradients are multiplied by
 }
 
-// Iterate is a point and the clip that it goes on with, 0 before the first.
+// Iterate is a point, [scored], and the clip that it goes on with, 0 before the first.
 type Iterate struct {
-	U     []float64
-	B     float64
+	At    [][]float64
 	Clip  float64
 	Noise []float64 // of each step's mean gradient
-	Slope []float64 // the mean over the averaged steps
+	Size  float64   // of the last step
+	Slope []float64 // of one column the mean gradient over the averaged steps
+}
+
+// point is one column's.
+func point(u []float64, b float64) [][]float64 { return [][]float64{append(slices.Clone(u), b)} }
+
+// One is a point of one column.
+func (x Iterate) One() (u []float64, b float64) {
+	d := len(x.At[0]) - 1
+	return x.At[0][:d], x.At[0][d]
 }
 
 // Descent is noisy clipped gradient descent in a frame.
@@ -45,72 +51,144 @@ type Descent struct {
 	Labels Labels
 	Frame  *Frame
 	still  bool // whether the intercept stays
+	of     *curator.ClassFramed
 }
 
 // Walk runs a stage.
 func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
-	d := len(at.U)
-	u := append(slices.Clone(at.U), at.B)
-	v, tail := make([]float64, d+1), make([]float64, d+1)
-	at.Noise, at.Slope = make([]float64, s.Steps), make([]float64, d)
+	u, width := at.At, len(at.At[0])
+	tail, v := like(u), like(u)
+	at.Noise = make([]float64, s.Steps)
+	moves := x.Run.Problem.Facts.Intercept && !x.interceptStays()
+	at.Slope = make([]float64, width-1)
+	at.At = tail
+	var seen steepness
 	for t := range s.Steps {
 		if k := slices.Index(s.Choose, t); k >= 0 {
 			if err := x.ChooseClip(s, &at, u, k == 0); err != nil {
 				return at, err
 			}
 		}
-		g, err := x.gradient(s, &at, u, t)
+		g, apart, err := x.gradient(s, &at, u, t)
 		if err != nil {
 			return at, err
 		}
+		g[0][0] += s.Optimism
+		if h := seen.curvature(g, v, at.Noise[t], apart, s.Size, x.contrasts()); s.Size*h > 1 {
+			s.Size = 1 / h
+			v = like(u)
+		}
 		averaged := t >= s.Steps-s.Averaged
-		if averaged {
-			for j := range d {
-				at.Slope[j] += g[j] / (x.Run.N * float64(s.Averaged))
-			}
-		}
-		if s.Short != nil {
-			if err := s.precondition(x.Run.LevelNormBound(tuning.LevelRoom), at.Noise[0], g[:d]); err != nil {
-				return at, err
-			}
-		}
-		for j := range v {
-			if j == d && (!x.Run.Problem.Facts.Intercept || x.interceptStays()) { // it stays
-				continue
-			}
-			next := s.Momentum*v[j] - s.Size*g[j]/x.Run.N
-			moved := u[j] + next
-			if j < d {
-				moved /= 1 + s.Size*s.Ridge
-			}
-			v[j], u[j] = moved-u[j], moved
+		for c, column := range u {
 			if averaged {
-				tail[j] += moved / float64(s.Averaged)
+				floats.AddScaled(at.Slope, 1/float64(s.Averaged), g[c][:width-1])
+			}
+			for j, was := range column {
+				if j < width-1 {
+					column[j], v[c][j] = s.step(was, v[c][j], float64(s.Size*g[c][j]))
+				} else if moves {
+					v[c][j] = float64(s.Momentum*v[c][j]) - float64(s.Size*g[c][j])
+					column[j] += v[c][j]
+				}
+				if averaged {
+					tail[c][j] += column[j] / float64(s.Averaged)
+				}
 			}
 		}
 		x.Run.Task.Progress(t+1, s.Steps)
 	}
-	if at.U = tail[:d]; x.Run.Problem.Facts.Intercept && !x.interceptStays() {
-		at.B = tail[d]
-	}
+	at.Size = s.Size
 	return at, nil
 }
 
-// gradient releases the t-th step's.
-func (x *Descent) gradient(s Stage, at *Iterate, u []float64, t int) ([]float64, error) {
-	d, slope := len(u)-1, x.slope(at.Clip)
-	answer, err := s.In.Gradient(x.Run.Task.Ctx, u[:d], u[d], slope)
-	g, err := x.Run.Pool.Draw(s.Share/float64(s.Steps), answer, err)
-	if err != nil {
-		return nil, err
+// contrasts are what scores of one column, or of several classes, differ by.
+func (x *Descent) contrasts() float64 { return float64(max(1, x.Run.Problem.Classes-1)) }
+
+// like is a point of zeros.
+func like(at [][]float64) [][]float64 {
+	zeros := make([][]float64, len(at))
+	for c := range at {
+		zeros[c] = make([]float64, len(at[c]))
 	}
-	bound := slope.Clip
+	return zeros
+}
+
+// steepness is the loss's curvature along the last step, as the gradients before and after it tell. It
+// takes no release of its own.
+type steepness struct {
+	gradient [][]float64 // the last mean one
+	noise    float64
+}
+
+// curvature is that along the last step, less two standard deviations of the noise: no step is longer
+// than 1 over it. Where scores vary by more along some direction than noise has let moments tell, steps
+// would grow along it, and are seen there.
+//
+// The last step went against the noise of its own gradient, so many times: what the noise's square makes of
+// the difference is no curvature, and varies. It has so many independent columns, and the intercepts'
+// noise is apart times the other coordinates'.
+func (c *steepness) curvature(g, step [][]float64, noise, apart, size, columns float64) float64 {
+	last := *c
+	c.gradient, c.noise = g, noise
+	if last.gradient == nil {
+		return 0
+	}
+	var square, beside, change float64
+	for k, s := range step {
+		square += floats.Dot(s, s)
+		beside += (apart*apart - 1) * s[len(s)-1] * s[len(s)-1]
+		change += floats.Dot(g[k], s) - floats.Dot(last.gradient[k], s)
+	}
+	moved := float64(len(g[0]) - 1)
+	squares := moved // of the noises' variances
+	if step[0][len(step[0])-1] != 0 {
+		moved += apart * apart
+		squares += apart * apart * apart * apart
+	}
+	driven := size * last.noise * last.noise // for each coordinate
+	variance := (noise*noise+last.noise*last.noise)*(square+beside) + columns*squares*driven*driven
+	return (change - columns*moved*driven - 2*math.Sqrt(variance)) / square
+}
+
+// gradient releases the t-th step's mean gradient, whose intercept's noise is apart times the others'.
+func (x *Descent) gradient(s Stage, at *Iterate, u [][]float64, t int) (g [][]float64, apart float64, err error) {
+	slope := x.slope(at.Clip)
+	answer, by, err := s.In.gradient(x.Run.Task.Ctx, u, slope)
+	flat, err := x.Run.Pool.Draw(s.Share/float64(s.Steps), answer, err)
+	if err != nil {
+		return nil, 0, err
+	}
+	bound, apart := slope.Clip, 1.0
 	if slope.Apart > 0 {
-		bound = math.Hypot(slope.Clip, slope.Constant)
-		g[d] *= slope.Apart / slope.Constant
+		bound, apart = math.Hypot(slope.Clip, slope.Constant), slope.Apart/slope.Constant
 	}
 	at.Noise[t] = 2 * bound / (x.Run.NMu() * math.Sqrt(s.Share/float64(s.Steps)))
-	return g, nil
+	g = like(u)
+	each := len(flat) / len(u)
+	for c := range g {
+		copy(g[c], flat[c*each:(c+1)*each])
+		floats.Scale(by/x.Run.N, g[c])
+		g[c][len(g[c])-1] *= apart
+	}
+	balance(g)
+	return g, apart, nil
+}
+
+// balance takes the mean over several classes away from a gradient: that of the
+// rows' is 0, what there is is noise.
+func balance(g [][]float64) {
+	if len(g) == 1 {
+		return
+	}
+	for j := range g[0] {
+		mean := 0.0
+		for _, of := range g {
+			mean += of[j] / float64(len(g))
+		}
+		for _, of := range g {
+			of[j] -= mean
+		}
+	}
 }
 
 // slope is how gradients are held to a clip.
@@ -119,19 +197,15 @@ func (x *Descent) slope(clip float64) curator.Slope {
 	case !x.Run.Problem.Facts.Intercept, x.interceptStays():
 		return curator.Slope{Clip: clip}
 	case x.Labels.Apart > 0:
-		part := tuning.ApartPart
-		if x.Run.Problem.Loss.Labels() == losses.Count { // whose range may be far above their mean
-			part = math.Max(part, tuning.ApartPartCount*math.Sqrt(x.Labels.Apart/(clip*math.Sqrt(1+x.Frame.Effective))))
-		}
-		return curator.Slope{Clip: clip, Constant: part * clip, Apart: x.Labels.Apart}
+		return curator.Slope{Clip: clip, Constant: math.Sqrt(clip * x.Labels.Apart / math.Sqrt(x.Frame.Effective)), Apart: x.Labels.Apart}
 	}
 	return curator.Slope{Clip: clip, Constant: 1}
 }
 
 // ChooseClip reads a histogram of the gradients' norms at u: a wide one at first, later
 // one around the last clip.
-func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) error {
-	d, f := len(u)-1, x.Labels
+func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) error {
+	d, f := len(u[0])-1, x.Labels
 	edges := histogram.Geometric(tuning.LaterTop*at.Clip, math.Sqrt2, tuning.LaterEdges)
 	if first {
 		top := 2 * x.Run.Problem.LargestSlope() * math.Sqrt(float64(d+1))
@@ -141,7 +215,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 		edges = histogram.Geometric(top, 2, tuning.FirstEdges)
 	}
 	share := s.Clips / float64(len(s.Choose))
-	answer, err := s.In.GradientNorms(x.Run.Task.Ctx, edges, u[:d], u[d], x.slope(1))
+	answer, err := s.In.norms(x.Run.Task.Ctx, edges, u, x.slope(1))
 	h, err := x.Run.Read(share, edges, answer, err)
 	if err != nil {
 		return err
@@ -155,7 +229,7 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u []float64, first bool) erro
 		if s.Line {
 			known *= math.Sqrt(s.Share)
 		}
-		at.Clip = math.Min(at.Clip, typical*math.Max(1, known/float64(tuning.ClipFrom*x.Run.D)))
+		at.Clip = math.Min(at.Clip, typical*math.Max(1, known/(float64(tuning.ClipFrom*x.Run.D)*x.contrasts())))
 	}
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
 		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+s.Effective))
@@ -197,33 +271,13 @@ func (x *Run) freeClip(s Stage, h histogram.Tails) float64 {
 		median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })]
 		deviation = math.Min(deviation, median/math.Sqrt(s.Effective+1))
 	}
-	free := tuning.FreeClip * math.Sqrt(x.N)
-	if s.Line {
-		free = math.Max(free, tuning.LineFree*x.N/2)
-	}
-	return free * deviation * x.Problem.Mu * math.Sqrt(s.Share)
+	return tuning.FreeClip * deviation * x.Problem.Mu * math.Sqrt(x.N*s.Share)
 }
 
 // interceptStays reports whether the intercept stays where the labels' mean puts it, as noise would
 // move it further than the features do: that of counts whose range is far above their mean.
 func (x *Descent) interceptStays() bool {
 	return x.still || x.Run.Problem.Facts.Intercept && x.Run.interceptHidden(x.Labels)
-}
-
-// precondition multiplies a gradient in shorter coordinates by S⁻², which makes a step as long as
-// where the Hessian is round. One along a rare level, whose rows may be the longest, is shorter, the
-// more the noise of such steps hides an effect of 1 on its scores.
-func (s *Stage) precondition(normBound, noise float64, g []float64) error {
-	if s.inverse == nil {
-		spectrum, ok := linalg.Decompose(s.Short.Noise(len(g)))
-		if !ok {
-			return errEigen
-		}
-		hides := normBound * s.Size * noise / math.Sqrt(float64(s.Averaged))
-		s.inverse = spectrum.Map(func(l float64) float64 { return l / (1 + math.Pow(hides*l, 2)) })
-	}
-	mat.NewVecDense(len(g), g).MulVec(s.inverse, mat.NewVecDense(len(g), slices.Clone(g)))
-	return nil
 }
 
 // variance is that of the average of a linear recursion with curvature h, driven by
@@ -248,12 +302,11 @@ func (s Stage) effects(h float64) []float64 {
 		at, v = s.step(at, v, float64(s.Size*force))
 		response[t] = at
 	}
+	sums := make([]float64, s.Steps+1) // of the responses before each step
+	floats.CumSum(sums[1:], response)
 	effects := make([]float64, s.Steps)
-	first := s.Steps - s.Averaged
 	for t := range effects {
-		for k := max(first-t, 0); k < s.Steps-t; k++ {
-			effects[t] -= response[k] / float64(s.Averaged)
-		}
+		effects[t] = (sums[max(s.Steps-s.Averaged-t, 0)] - sums[s.Steps-t]) / float64(s.Averaged)
 	}
 	return effects
 }

@@ -12,43 +12,90 @@ import (
 
 // whitening makes second moments round.
 type whitening struct {
-	axes   *mat.Dense
-	values []float64 // the moments' eigenvalues, which may be negative
-	known  []float64 // second moments in the new coordinates, as far as they aren't noise
+	axes  *mat.Dense
+	known []float64 // second moments in the new coordinates, as far as they aren't noise
 }
 
-// whiten reads second moments of n rows whose noise has the operator norm rho. Scores along an
-// axis are scaled by what its second moment may be: no more than what was seen and all of rho,
-// nor than a fifth of the trace where no more was seen. So coordinates are round where moments
-// stand out of the noise, and all of one scale where they drown.
-func whiten(packed []float64, d int, n, rho float64) (w whitening, ok bool) {
-	var e mat.EigenSym
-	if !e.Factorize(curator.Unpack(packed, d), true) {
+// whiten reads second moments of n rows whose noise has a standard deviation of sd on the diagonal.
+func whiten(packed []float64, d int, n, sd float64) (w whitening, ok bool) {
+	m, ok := standingOut(packed, d, sd)
+	if !ok {
 		return w, false
 	}
-	w.axes, w.values, w.known = new(mat.Dense), e.Values(nil), make([]float64, d)
+	var e mat.EigenSym
+	if !e.Factorize(m, true) {
+		return w, false
+	}
+	w.axes = new(mat.Dense)
 	e.VectorsTo(w.axes)
-	trace := math.Max(floats.Sum(w.values), rho/math.Sqrt2) // whose noise is as large
+	scales, known := round(e.Values(nil), n, sd)
+	for k, scale := range scales {
+		for i := range d {
+			w.axes.Set(i, k, w.axes.At(i, k)*scale)
+		}
+	}
+	w.known = known
+	return w, true
+}
+
+// standingOut leaves of second moments the diagonal, and of the rest what stands out of the noise. The
+// rest's noise alone has eigenvalues within ±ρ, ρ = √(2d)·sd, by Wigner's law. Of those beyond √(λ² − ρ²) is
+// nearest to what was there without noise, in squared error, as λ is too long, and has turned (Gavish and
+// Donoho 2017). So where moments drown columns are left, each with noise of its own that grows as √(log d),
+// and what is correlated by more than all noise stays so.
+func standingOut(packed []float64, d int, sd float64) (*mat.SymDense, bool) {
+	m := curator.Unpack(packed, d)
+	rest, out := mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
+	rest.CopySym(m)
+	for j := range d {
+		rest.SetSym(j, j, 0)
+		out.SetSym(j, j, m.At(j, j))
+	}
+	var e mat.EigenSym
+	if !e.Factorize(rest, true) {
+		return nil, false
+	}
+	var axes mat.Dense
+	e.VectorsTo(&axes)
+	rho := math.Sqrt(2*float64(d)) * sd
+	for k, v := range e.Values(nil) {
+		if math.Abs(v) > rho {
+			out.SymRankOne(out, math.Copysign(math.Sqrt((math.Abs(v)-rho)*(math.Abs(v)+rho)), v), axes.ColView(k))
+		}
+	}
+	for j := range d { // of which eigenvalues have a part
+		out.SetSym(j, j, m.At(j, j))
+	}
+	return out, true
+}
+
+// round scales directions by their noisy second moments, of n rows, with noise of a standard deviation: a
+// direction may have what was seen and what the largest of so many noises comes to, but no more than
+// a fifth of the trace where no more was seen. So coordinates are round where moments stand out
+// of the noise, and all of one scale where they drown. known is what second moments are in these
+// coordinates, as far as they aren't noise.
+func round(moments []float64, n, sd float64) (scales, known []float64) {
+	d := float64(len(moments))
+	reach := sd * math.Sqrt(2*math.Log(math.Max(2, d)))
+	trace := math.Max(floats.Sum(moments), sd*math.Sqrt(d)) // whose noise is as large
 	var out, hidden float64                                 // what stands out of the noise, and what may be noise
-	for _, v := range w.values {
-		if v > rho {
+	for _, v := range moments {
+		if v > reach {
 			out += v
 		} else {
 			hidden += math.Max(v, 0)
 		}
 	}
 	rest := math.Max(0, math.Min((trace-out)/math.Max(hidden, tiny), 1)) // of the hidden, what isn't
-	for k, v := range w.values {
+	scales, known = make([]float64, len(moments)), make([]float64, len(moments))
+	for k, v := range moments {
 		seen := math.Max(v, 0)
-		most := math.Max(seen, math.Min(seen+rho, trace*tuning.TracePart))
-		w.known[k] = seen / most
-		if v <= rho {
-			w.known[k] *= rest
-		}
-		scale := math.Sqrt(n / most)
-		for i := range d {
-			w.axes.Set(i, k, w.axes.At(i, k)*scale)
+		most := math.Max(seen, math.Min(seen+reach, trace*tuning.TracePart))
+		scales[k] = math.Sqrt(n / most)
+		known[k] = seen / most
+		if v <= reach {
+			known[k] *= rest
 		}
 	}
-	return w, true
+	return scales, known
 }

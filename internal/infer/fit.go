@@ -58,27 +58,22 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 		return nil, nil, err
 	}
 	if pilot.Pool.Spent() {
-		return pilot.Constant(labels), nil, nil
+		return pilot.Constant(labels)[0], nil, nil
 	}
 	if pilot.NMu() < leastNMu(pilot.D) { // the rows' weights, now known, come to too little
 		w, err = estimate.Fit(p.Estimate.Share(1-p.pilotShare()*(1-pilot.Pool.Left)), t)
 		return w, nil, err
 	}
-	frame, few, err := pilot.Standardise()
+	frame, err := pilot.Standardise()
 	if err != nil {
 		return nil, nil, err
-	}
-	if few {
-		pilot.Task.Progress = t.Progress
-		w, err = pilot.ByColumns(labels)
-		return w, nil, err
 	}
 	return p.from(t, pilot, labels, frame)
 }
 
 // from goes on from a pilot's frame.
 func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labels, frame *estimate.Frame) (w []float64, l *Law, err error) {
-	if _, err := frame.Shorten(pilot.LevelNormBound(1)); err != nil {
+	if _, err := frame.Shorten(frame.LevelNormBound()); err != nil {
 		return nil, nil, err
 	}
 	at, steps, err := (&estimate.Descent{Run: pilot, Labels: labels, Frame: frame}).Pilot()
@@ -94,14 +89,14 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	if err := v.estimate(steps); errors.Is(err, check.ErrBound) {
 		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
 		// sensitivities that no number holds. All follow from what was released.
-		return frame.Weights(at.U, at.B), nil, nil
+		return frame.Weights(at.At)[0], nil, nil
 	} else if err != nil {
 		return nil, nil, err
 	}
 	l = v.law(p.Confidence)
 	w = l.of(v.theta)
 	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {
-		return frame.Weights(at.U, at.B), nil, nil // a step from there is noise
+		return frame.Weights(at.At)[0], nil, nil // a step from there is noise
 	}
 	if p.Doubt != (ordinal.Doubt{}) {
 		v.widenFor(p.Doubt, l)

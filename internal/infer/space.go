@@ -32,9 +32,9 @@ type space struct {
 
 // newSpace is a pilot's frame and point.
 func newSpace(r *estimate.Run, l estimate.Labels, f *estimate.Frame, at estimate.Iterate) *space {
-	v := &space{run: r, labels: l, frame: f, pilot: at.U}
-	if r.Problem.Facts.Intercept {
-		v.constant, v.pilot = 1, append(at.U, at.B)
+	v := &space{run: r, labels: l, frame: f}
+	if v.pilot, _ = at.One(); r.Problem.Facts.Intercept {
+		v.constant, v.pilot = 1, at.At[0]
 	}
 	return v
 }
@@ -179,7 +179,7 @@ func (v *space) slope(clip float64) curator.Slope {
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
 // released in: noise in all directions grows with the longest rows' squares.
 func (v *space) shortenLevels() error {
-	short, err := v.frame.Shorten(math.Max(v.run.LevelNormBound(1), tuning.ShortHessian*math.Sqrt(float64(v.run.D))))
+	short, err := v.frame.Shorten(math.Max(v.frame.LevelNormBound(), tuning.ShortHessian*math.Sqrt(float64(v.run.D))))
 	if err != nil || short == nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (v *space) shortenLevels() error {
 // in which rows of rare levels are as short as others. A Hessian there would tell too little of
 // such levels.
 func (v *space) frameGradients() error {
-	short, err := v.frame.Shortening(v.run.LevelNormBound(1))
+	short, err := v.frame.Shortening(v.frame.LevelNormBound())
 	if err != nil {
 		return err
 	}

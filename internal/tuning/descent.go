@@ -7,12 +7,6 @@ const (
 	TotalShare = 0.01
 	// LeastNMu: n·μ below which there is only the constant model. Origin not recorded.
 	LeastNMu = 45.0
-	// LeastNMuRoot: n·μ/√d, for k classes over √(k−1) too, below which there is. Origin not
-	// recorded.
-	LeastNMuRoot = 8.5
-	// LeastNMuMany: n·μ below which there is, of more features than have moments. Origin not
-	// recorded.
-	LeastNMuMany = 47
 	// MeanKnown: 1 over the noise in the labels' mean, in their range, at which it has enough of
 	// μ². Origin not recorded.
 	MeanKnown = 25
@@ -26,14 +20,9 @@ const (
 	MeanMostShare = 0.2
 	// AmountRange: range of amounts over usual ones, which have no unit. Origin not recorded.
 	AmountRange = 30.0
-	// RareClass: n·μ/√d times the rarer class's fraction, below which there is the constant model.
-	// Origin not recorded.
-	RareClass = 3.0
-	// RareCount: the same times counts' mean, at most 1. Origin not recorded.
-	RareCount = 20.0
-	// RareCountPilot: the same for a pilot, whose intercept isn't released apart. Origin not
-	// recorded.
-	RareCountPilot = 5.0
+	// RareKnown: the rarer class's fraction, or counts' mean, over the noise of the labels' mean, at least.
+	// Tuned on sets of data, 25 November 2026.
+	RareKnown = 4
 	// InterceptHidden: bound on φ' over n·μ·φ” beyond which counts' intercept can't be seen in
 	// noise. Origin not recorded.
 	InterceptHidden = 0.037
@@ -56,40 +45,25 @@ const (
 	CapFreeMost = 1e6
 	// ClipsShare: share of μ² of the histograms of gradients' norms. Origin not recorded.
 	ClipsShare = 0.03
-	// StageShare: part of what is left of μ² that the second stage has. Origin not recorded.
-	StageShare = 0.45
 	// StepCurvature: curvature that a step is safe for, over the constant model's. Origin not
 	// recorded.
 	StepCurvature = 4
 	// StepCurvatureCount: the same for counts. Origin not recorded.
 	StepCurvatureCount = 8
-	// BearableNoise: deviation that noise may bring into scores, over a typical slope. Tuned on sets
-	// of data, 25 November 2026.
+	// BearableNoise: deviation that noise may bring into scores, over a slope's. Tuned on sets of data,
+	// 25 November 2026.
 	BearableNoise = 0.8
 	// Momentum: part of a step that goes on in the next. Origin not recorded.
 	Momentum = 0.5
-	// LineKnown: n·μ times the root of the share of μ² of the last steps, along one line. Tuned on
-	// sets of data, 25 November 2026.
-	LineKnown = 60
-	// LineLeastShare: that share at least. Origin not recorded.
-	LineLeastShare = 0.02
-	// LineMostShare: that share at most. Tuned on sets of data, 25 November 2026.
-	LineMostShare = 0.08
+	// LineShare: share of μ² of the last steps, along one line. Tuned on sets of data, 25 November 2026.
+	LineShare = 0.05
 	// LineSteps: steps along the line. Tuned on sets of data, 25 November 2026.
 	LineSteps = 8
 	// LineClips: part of what these have of μ² of the histogram of gradients' norms. Tuned on sets of
 	// data, 25 November 2026.
-	LineClips = 0.15
-	// LineFree: noise of a mean gradient along the line over a row's deviation, up to which a clip is
-	// free. Tuned on sets of data, 25 November 2026.
-	LineFree = 0.03
-	// LineClipDoubt: deviation of scores' length that a typical clip may make, in that length. Tuned
-	// on sets of data, 25 November 2026.
-	LineClipDoubt = 0.2
+	LineClips = 0.1
 	// LineDoubt: the same that nothing tells of. Tuned on sets of data, 25 November 2026.
-	LineDoubt = 0.1
-	// LineMost: factor of scores' length at most. Origin not recorded.
-	LineMost = 2
+	LineDoubt = 0.2
 	// LeastSteps: steps at StepsFrom times d_eff, and at least. Origin not recorded.
 	LeastSteps = 12.0
 	// StepsFrom: n·μ/d_eff at which there are LeastSteps, and by which StepsMore are added. Origin
@@ -103,18 +77,9 @@ const (
 	FirstStageSteps = 18
 	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
 	Ridge = 32.0
-	// ClipEarly: part of the steps before the second reading of gradients' norms: an eighth.
-	// Origin not recorded.
-	ClipEarly = 8
-	// ClipLater: part of them before the third: a quarter. Origin not recorded.
-	ClipLater = 4
-	// ClipOnceRows: rows up to which there are two readings only. Origin not recorded.
-	ClipOnceRows = 2000
 	// ClippedRows: fraction of gradients that a clip may shorten: this times √d_eff over n·μ.
 	// Origin not recorded.
 	ClippedRows = 40
-	// ClippedRowsHessian: the same in the second stage. Origin not recorded.
-	ClippedRowsHessian = 10
 	// FirstEdges: octaves of the first histogram of gradients' norms. Origin not recorded.
 	FirstEdges = 15
 	// FirstTopAgain: factor of its highest edge in a second stage. Origin not recorded.
@@ -132,15 +97,8 @@ const (
 	// FreeClip: clip over μ·√(share·rows) and the slopes' deviation, whose noise is small beside a
 	// standard error. Origin not recorded.
 	FreeClip = 0.007
-	// ApartPart: clip of an intercept's part over that of the rest. Origin not recorded.
-	ApartPart = 0.4
-	// ApartPartCount: the same over the root of range and clip, for counts, whose range may be far
-	// above their mean. Origin not recorded.
-	ApartPartCount = 0.6
 	// HessianSteps: steps of the second stage. Origin not recorded.
 	HessianSteps = 6
-	// HessianAveraged: of these the last, which are averaged. Origin not recorded.
-	HessianAveraged = 3
 	// HessianClipsShare: share of μ² of that stage's histograms of gradients' norms. Origin not
 	// recorded.
 	HessianClipsShare = 0.015

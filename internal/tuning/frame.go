@@ -38,45 +38,22 @@ const (
 	FadingAgain = 100
 	// FadingMost: that fraction at most. Tuned on sets of data, 25 November 2026.
 	FadingMost = 0.4
-	// FadingLeast: that fraction at least. Origin not recorded.
-	FadingLeast = 0.002
-	// CentreCut: fraction of rows that are shortened for the features' mean. Origin not recorded.
-	CentreCut = 0.1
-	// HiddenRows: highest edge over the norm that rows are shortened to, at most, where few rows
-	// tell. Origin not recorded.
-	HiddenRows = 24
-	// HiddenRowsFrom: n·μ per unit of that ratio beyond. Origin not recorded.
-	HiddenRowsFrom = 50
 	// BoundsFree: n·μ/d^1.5 from which on noise can't matter and bounds let go. Origin not
 	// recorded.
 	BoundsFree = 10_000
 	// FreeMoments: noise over second moments, or over curvature, up to which a bound on rows lets
 	// go. Origin not recorded.
 	FreeMoments = 0.01
-	// StandsOut: moment of a direction over the noise's operator norm from which on it stands out.
-	// Origin not recorded.
-	StandsOut = 1.5
 	// TracePart: part of moments' trace that a direction which noise hides may have at most. Tuned on
 	// sets of data, 25 November 2026.
 	TracePart = 0.2
-	// StandingLeast: part of moments in directions that stand out, below which classes go by
-	// columns. Origin not recorded.
-	StandingLeast = 0.1
 	// AlikeShare: share of μ² over 1/nμ of the histogram of norms that is read before moments. Origin
 	// not recorded.
 	AlikeShare = 4
 	// AlikeMostShare: that share at most. Origin not recorded.
 	AlikeMostShare = 0.05
-	// AlikeEdges: half-octaves of that histogram. Tuned on sets of data, 25 November 2026.
-	AlikeEdges = 12
-	// AlikeEffective: effective dimension that is taken where features are scaled alike. Origin not
-	// recorded.
-	AlikeEffective = 3
 	// MomentsTop: highest edge of rows' norms after the first round, over √d. Origin not recorded.
 	MomentsTop = 32
-	// MostWhitened: features up to which moments are used although no direction of classes stands
-	// out, and thresholds of n·μ are by d. Origin not recorded.
-	MostWhitened = 200
 	// AgainNoise: noise over moments, up to which a second round promises something. Origin not
 	// recorded.
 	AgainNoise = 0.3
@@ -100,18 +77,11 @@ const (
 	// CurvatureTop: highest edge of √φ”·‖x̃‖, over its likely root mean square. Origin not
 	// recorded.
 	CurvatureTop = 4
-	// CurvatureCut: rows that exceed the bound on √φ”·‖x̃‖: this times √d/μ. Origin not recorded.
-	CurvatureCut = 20
-	// CurvatureCutMost: fraction of rows that do at most. Origin not recorded.
-	CurvatureCutMost = 0.05
 	// TurnNoise: noise over curvature up to which the Hessian is released. Origin not recorded.
 	TurnNoise = 0.15
 	// LevelNormMost: norm of a level's rows, on average, at most. Tuned on sets of data and made-
 	// up levels of 1 to 5 %.
 	LevelNormMost = 3
-	// LevelRoom: the same in root mean squares of rows, for a descent. Tuned on sets of data and
-	// made-up levels of 1 to 5 %.
-	LevelRoom = 1.2
 	// LevelFree: factor of that bound over μ·√rows, by which it lets go as noise fades. Tuned on
 	// sets of data and made-up levels of 1 to 5 %.
 	LevelFree = 0.001

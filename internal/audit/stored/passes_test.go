@@ -119,7 +119,7 @@ func TestPlansBoundPassesOfInference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5), 51)
+	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5), 50)
 }
 
 // Rare levels take frames of their own.
@@ -163,7 +163,7 @@ func TestPlansBoundPassesOfInferenceThatTurnsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.175), 35)
+	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(0.175), 33)
 }
 
 // The longest descent is one that second moments serve, and a Hessian can't yet.
