@@ -38,11 +38,6 @@ func packedMoments(r *rand.Rand, values []float64, n, sd float64) (packed []floa
 	return packed, exact
 }
 
-// moment is that of unit rows along an axis of a whitening.
-func (w whitening) moment(m *mat.SymDense, k int) float64 {
-	return mat.Inner(w.axes.ColView(k), m, w.axes.ColView(k))
-}
-
 // Where moments stand out of the noise, they are those of round rows in the new coordinates.
 func TestWhitenRound(t *testing.T) {
 	const n = 1000
