@@ -76,11 +76,11 @@ func standingOut(packed []float64, d int, sd float64) (*mat.SymDense, bool) {
 // coordinates, as far as they aren't noise.
 func round(moments []float64, n, sd float64) (scales, known []float64) {
 	d := float64(len(moments))
-	reach := sd * math.Sqrt(2*math.Log(math.Max(2, d)))
+	largest := sd * math.Sqrt(2*math.Log(math.Max(2, d)))
 	trace := math.Max(floats.Sum(moments), sd*math.Sqrt(d)) // whose noise is as large
 	var out, hidden float64                                 // what stands out of the noise, and what may be noise
 	for _, v := range moments {
-		if v > reach {
+		if v > largest {
 			out += v
 		} else {
 			hidden += math.Max(v, 0)
@@ -90,10 +90,10 @@ func round(moments []float64, n, sd float64) (scales, known []float64) {
 	scales, known = make([]float64, len(moments)), make([]float64, len(moments))
 	for k, v := range moments {
 		seen := math.Max(v, 0)
-		most := math.Max(seen, math.Min(seen+reach, trace*tuning.TracePart))
+		most := math.Max(seen, math.Min(seen+largest, trace*tuning.TracePart))
 		scales[k] = math.Sqrt(n / most)
 		known[k] = seen / most
-		if v <= reach {
+		if v <= largest {
 			known[k] *= rest
 		}
 	}

@@ -161,14 +161,14 @@ func TestRoundStandsOut(t *testing.T) {
 	const n, sd = 1000.0, 1.0
 	moments := []float64{100, 10, -1, 0.5, 0.5}
 	scales, known := round(moments, n, sd)
-	reach := sd * math.Sqrt(2*math.Log(5))
-	for k, want := range []float64{100, 10 + reach, reach - 0, 0.5 + reach, 0.5 + reach} {
+	largest := sd * math.Sqrt(2*math.Log(5))
+	for k, want := range []float64{100, 10 + largest, largest - 0, 0.5 + largest, 0.5 + largest} {
 		want = math.Max(moments[k], math.Min(want, 110*0.2))
 		if got := n / (scales[k] * scales[k]); math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("direction %d may have a moment of %g, want %g", k, got, want)
 		}
 	}
-	if known[0] != 1 || known[2] != 0 || known[1] != 10/(10+reach) {
+	if known[0] != 1 || known[2] != 0 || known[1] != 10/(10+largest) {
 		t.Errorf("known are %g", known)
 	}
 }
