@@ -131,10 +131,10 @@ func ExampleModel_Coefficients() {
 	}
 	// Output:
 	// age            0.2
-	// ward=surgery   3.7
-	// ward=other     -0.4
-	// ward=missing   -0.6
-	// (Intercept)    -11.3
+	// ward=surgery   4.4
+	// ward=other     0.3
+	// ward=missing   0.3
+	// (Intercept)    -13.5
 }
 
 // A model is stored as JSON, with all that another program needs to predict.

@@ -155,9 +155,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return nil, err
 	}
-	switch p.Loss.(type) {
-	case losses.Squared, losses.Logistic, losses.Probit, losses.Poisson, losses.NegativeBinomial, losses.Gamma, losses.Ordinal:
-	default:
+	if !infer.Suits(p.Loss) {
 		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic, Probit, Poisson, NegativeBinomial, Gamma or Ordinal")
 	}
 	if d := s.features(); d > estimate.MostFeatures {

@@ -11,6 +11,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/evaluate"
+	"github.com/dpglm/dpglm/internal/infer"
 	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/smooth"
@@ -50,7 +51,7 @@ type StandardisedGDConfig struct{}
 //     class among them. For classes A becomes A·S, S = (I + Σ (‖a‖²/L² − 1)·aaᵀ/‖a‖²)^(−½), a being
 //     the mean row of each level that is longer than L = min(√(d+1), 3)·max(1, .001·μ√n). Levels
 //     are the one-hot columns that the facts tell of.
-//  3. Descent: 12 to 29 steps with momentum ½, as long as the curvature at the start allows, or
+//  3. Descent: 12 to 33 steps with momentum ½, as long as the curvature at the start allows, or
 //     as noise in scores does, which as forecast may have .8 of a slope's deviation; the last half
 //     is averaged. Where two released gradients show the loss to be steeper along the step between them
 //     than that, by more than two standard deviations of their noise, steps are shorter from there on. The
@@ -63,8 +64,8 @@ type StandardisedGDConfig struct{}
 //     is far above their mean stays at a labels' mean with a larger share. With more than 1000 features
 //     there are 50 steps, with momentum up to .9 as noise allows, and a ridge that holds weights as if
 //     scores varied by 2, which is nothing where rows are many.
-//  4. Where n·μ ≥ 50·d^1.5 the coordinates are made round for the loss's Hessian, which is
-//     released, and six more steps follow. Elsewhere eight more steps along one line follow, from the
+//  4. Where n·μ ≥ 2000·d^1.5 all this is the pilot of an inference, whose steps follow (see [Infer]), for
+//     losses that have one. Elsewhere eight more steps along one line follow, from the
 //     constant model through the result: of one number 5 % of μ² tell much. The length of scores
 //     is the mean of what they say and of what James and Stein's rule says of the forecast noise, each by
 //     the inverse of its variance; what p fitted numbers take of the rows' loss, p·Var(φ')/n by Mallows'
@@ -87,7 +88,7 @@ type StandardisedGDConfig struct{}
 // takes a share of μ², which may depend on earlier results, and the shares add up to 1 at
 // most: a valid filter (Smith and Thakurta 2022), which package release enforces.
 // Sensitivities are: a label's range; √2 for a histogram; 2R for a sum of rows shortened
-// to R; √2·R² for their second moments, and for a Hessian's; 2C for clipped gradients, or
+// to R; √2·R² for their second moments, and for a Hessian's, √2·C² for products of gradients; 2C for clipped gradients, or
 // 2√(C² + k²) beside an intercept of range k (curator.Framed). A row is in one cell of a
 // histogram of levels and scores, whose edges are public or made of what was released, so that it is
 // √2 again; it is asked for as that of [Evaluate]. Everything else follows
@@ -245,7 +246,7 @@ func (o *standardised) checkScales() error {
 // train releases what the comment of StandardisedGD lists.
 func (o *standardised) train(r *run) (*fitted, error) {
 	if o.unknown == 0 {
-		w, err := estimate.Fit(o.estimate, r.task())
+		w, err := infer.Weights(o.estimate, r.task())
 		return o.fitted(w, nil), err
 	}
 	w, theta, err := o.ordered(r).Fit(r.task())

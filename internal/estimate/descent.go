@@ -8,22 +8,16 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// descend runs the stages and maps the result back.
+// descend runs a stage, goes on along a line, and maps the result back.
 func (x *Descent) descend() ([][]float64, error) {
 	s, told := x.firstStage(), x.Run.Task.Progress
-	if !x.Frame.hessian {
-		x.Run.Task.Progress = func(done, total int) { told(done, total+tuning.LineSteps) }
-	}
+	x.Run.Task.Progress = func(done, total int) { told(done, total+tuning.LineSteps) }
 	at, err := x.Walk(s, Iterate{At: x.start()})
 	if err != nil {
 		return nil, err
 	}
 	s.Size = at.Size
 	x.Run.Task.Progress = func(done, _ int) { told(s.Steps+done, s.Steps+tuning.LineSteps) }
-	if x.Frame.hessian {
-		x.Run.Task.Progress = told
-		return x.rewhitened(s, at)
-	}
 	if at, err = x.along(s, at); err != nil {
 		return nil, err
 	}
@@ -71,23 +65,16 @@ func (x *Descent) firstStage() Stage {
 	s := Stage{In: x.scored(), Momentum: tuning.Momentum, Clips: tuning.ClipsShare, Effective: x.Frame.Effective, Curvature: f.Residual}
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
 	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.dimension()))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
-	if x.Frame.hessian {
-		s.Steps = min(s.Steps, tuning.FirstStageSteps)
-	}
 	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
 	if x.Frame.At.Scale != nil {
 		s.Steps = tuning.ColumnSteps
 		s.Ridge += x.Labels.Curvature * x.Frame.Effective / (tuning.ColumnSpread * x.Run.N)
 	}
 	s.Averaged = s.Steps - s.Steps/2
-	later := 0.0
-	if x.Frame.hessian {
-		later = x.Run.Pool.Left / 2
+	s.Share = x.Run.Pool.Left - s.Clips
+	if !x.Run.Pilot {
+		s.Share -= tuning.LineShare
 	}
-	if !x.Frame.hessian && !x.Run.Pilot {
-		later = tuning.LineShare
-	}
-	s.Share = x.Run.Pool.Left - later - s.Clips
 	if most := x.bearable() / math.Sqrt(x.noiseOfScores(s)); most < 1 {
 		s.Size *= most
 	} else if x.Frame.At.Scale != nil { // noise leaves room for columns that few rows have

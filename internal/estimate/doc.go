@@ -13,6 +13,6 @@
 //     round, as far as noise tells, and none of a rare level is long: a [Frame];
 //   - [Descent] (stage.go, descent.go): steps in a frame, a [Stage], for one column of scores or
 //     several (point.go);
-//   - a few more along one line (line.go), or in coordinates in which the Hessian is round (hessian.go,
-//     recentre.go). What an inference begins with has its length by a model of its scores (scale.go).
+//   - a few more along one line (line.go). What an inference begins with has its length by a model of
+//     its scores (scale.go); where there is little noise such an inference's steps follow (package infer).
 package estimate

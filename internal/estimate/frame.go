@@ -20,7 +20,6 @@ type Frame struct {
 	Signal    []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
 	Effective float64   // dimension
 	Spread    float64   // noise of the centre, in each coordinate
-	hessian   bool      // whether a second stage is planned
 }
 
 // Standardise releases the frame.
@@ -56,7 +55,7 @@ func (x *Frame) standardise() error {
 	}
 	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
 	if x.run.big() {
-		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, noiseGrowth)))))
+		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, NoiseGrowth)))))
 	}
 	if err = x.whitenBy(plain, normBound, tuning.MomentsShare); err != nil {
 		return err
@@ -153,8 +152,7 @@ func (x *Frame) scaleColumns() error {
 	return err
 }
 
-// secondMoments releases a second round of moments where it promises something, and settles
-// whether the Hessian will be released.
+// secondMoments releases a second round of moments where it promises something.
 func (x *Frame) secondMoments() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
 	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, tuning.NormEdges)
@@ -165,32 +163,18 @@ func (x *Frame) secondMoments() error {
 	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
 	normBound := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(tuning.FadingAgain), 2))
 	if x.run.big() {
-		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, noiseGrowth)))))
+		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, NoiseGrowth)))))
 	}
 	drowned := 2 * math.Sqrt(d) * normBound * normBound / (nmu * math.Sqrt(tuning.AgainShare))
 	if drowned <= tuning.AgainNoise && (x.Effective-1 < tuning.AgainEffective*d || x.run.big() || x.run.Pilot) {
-		if err := x.whitenBy(x.In, normBound, tuning.AgainShare); err != nil {
-			return err
-		}
+		return x.whitenBy(x.In, normBound, tuning.AgainShare)
 	}
-	if x.run.Pilot {
-		return nil
-	}
-	if x.hessian = nmu >= tuning.HessianFrom*math.Pow(d, noiseGrowth) && x.run.Sums.Curved() && !x.run.Problem.kinked() && x.run.Problem.Classes == 0; !x.hessian {
-		return nil
-	}
-	edges = histogram.Geometric(tuning.HessianTop*math.Sqrt(d), math.Sqrt2, tuning.HessianEdges)
-	if h, err = x.run.Lengths(tuning.LengthsShare, edges, x.In); err != nil {
-		return err
-	}
-	long := h.Smallest(tuning.HessianCut*x.run.N, tuning.EdgeSurely)
-	x.hessian = math.Sqrt(2*(d+1))*math.Sqrt2*(long*long+1)/(nmu*math.Sqrt(tuning.HessianShare)) <= tuning.HessianNoise
 	return nil
 }
 
-// noiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
+// NoiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
 // norm of noise of one size as √d.
-const noiseGrowth = 1.5
+const NoiseGrowth = 1.5
 
 // scores is their variance, of all columns, as far as it is known.
 func (x *Frame) scores(at [][]float64) (sum float64) {

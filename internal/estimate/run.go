@@ -79,7 +79,7 @@ func (x *Run) fading(factor float64) float64 {
 }
 
 // big is where noise can't matter and bounds let go.
-func (x *Run) big() bool { return x.NMu() > tuning.BoundsFree*math.Pow(float64(x.D), noiseGrowth) }
+func (x *Run) big() bool { return x.NMu() > tuning.BoundsFree*math.Pow(float64(x.D), NoiseGrowth) }
 
 // weights maps weights of the features and an intercept to those of encoded rows.
 func (f Facts) weights(w []float64, b float64) []float64 {

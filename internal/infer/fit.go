@@ -39,6 +39,29 @@ func (p Problem) pilotShare() float64 {
 	return math.Min(math.Max(tuning.PilotSlope*d*math.Sqrt(near/nmu), least), tuning.PilotMost)
 }
 
+// Suits reports whether there are laws for a loss.
+func Suits(l losses.Loss) bool {
+	switch l.(type) {
+	case losses.Squared, losses.Logistic, losses.Probit, losses.Poisson, losses.NegativeBinomial, losses.Gamma, losses.Ordinal:
+		return true
+	}
+	return false
+}
+
+// unasked is a confidence of intervals that nobody sees.
+const unasked = 0.5
+
+// Weights are an estimate's alone: where there is little noise those that an inference's steps lead to,
+// whose limit is the loss's minimiser, else those of a descent.
+func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
+	d := float64(p.Facts.Features())
+	if d > estimate.MostFeatures || p.NMu() < tuning.NewtonFrom*math.Pow(d, estimate.NoiseGrowth) || !Suits(p.Asked) {
+		return estimate.Fit(p, t)
+	}
+	w, _, err := Problem{Estimate: p, Confidence: unasked}.Fit(t)
+	return w, err
+}
+
 // Fit releases a pilot, and what the steps and the covariance need. There is no law where nothing
 // is determined.
 func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {

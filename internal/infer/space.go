@@ -84,7 +84,7 @@ func (v *space) enframe() error {
 // round. There it is diagonal, and what had half of its curvature hidden is at the floor.
 func (v *space) turn(packed []float64, rho float64) error {
 	u, b := v.split(v.pilot)
-	t, err := v.frame.Recentre(packed, rho, u, b)
+	t, err := v.recentre(packed, rho, u, b)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (v *space) rowBound() (float64, error) {
 	typical := tuning.RowTypical * math.Sqrt(math.Min(f.Steepest, tuning.CurvatureSteepest*f.Curvature)*dim)
 	far := histogram.Geometric(tuning.RowFar*typical, 2, 2)
 	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, tuning.FineEdges), tuning.RowEdges)...)
-	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, estimate.NoIntercept), f.Steepest)
+	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, noIntercept), f.Steepest)
 	h, err := v.run.Read(tuning.RowBoundShare, edges, answer, err)
 	if err != nil {
 		return 0, err
@@ -263,3 +263,6 @@ func (v *space) damping(gap []float64, size float64) float64 {
 	}
 	return math.Log1p(size) / size
 }
+
+// noIntercept stands for the coordinate of an intercept that isn't there: a question must have one.
+const noIntercept = 1e-6

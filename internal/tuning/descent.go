@@ -72,9 +72,7 @@ const (
 	// StepsMore: steps more for n·μ larger by a factor of StepsFrom. Origin not recorded.
 	StepsMore = 18
 	// MostSteps: steps at most. Origin not recorded.
-	MostSteps = 29
-	// FirstStageSteps: steps of a stage before a Hessian at most. Origin not recorded.
-	FirstStageSteps = 18
+	MostSteps = 33
 	// Ridge: ridge over (d_eff/nμ)² and the curvature. Origin not recorded.
 	Ridge = 32.0
 	// ClippedRows: fraction of gradients that a clip may shorten: this times √d_eff over n·μ.
@@ -97,11 +95,6 @@ const (
 	// FreeClip: clip over μ·√(share·rows) and the slopes' deviation, whose noise is small beside a
 	// standard error. Origin not recorded.
 	FreeClip = 0.007
-	// HessianSteps: steps of the second stage. Origin not recorded.
-	HessianSteps = 6
-	// HessianClipsShare: share of μ² of that stage's histograms of gradients' norms. Origin not
-	// recorded.
-	HessianClipsShare = 0.015
 	// LengthenDriven: by how much a slope must exceed what noise has driven, for a result to be
 	// lengthened. Origin not recorded.
 	LengthenDriven = 1.5

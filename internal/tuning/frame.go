@@ -12,8 +12,6 @@ const (
 	// AgainShare: share of μ² of the second round of moments, and of the mean of labels whose
 	// intercept is hidden. Origin not recorded.
 	AgainShare = 0.07
-	// HessianShare: share of μ² of the Hessian. Origin not recorded.
-	HessianShare = 0.06
 	// MomentsFrom: n·μ/√d below which second moments drown, for inference and for several classes:
 	// 2/(0.15·√MomentsShare), noise being 0.15 of the squared bound on rows. Origin not recorded.
 	MomentsFrom = 42
@@ -60,25 +58,12 @@ const (
 	// AgainEffective: effective dimension over d, up to which a second round does. Tuned on sets of
 	// data, 25 November 2026.
 	AgainEffective = 0.7
-	// HessianFrom: n·μ/d^1.5 from which on a Hessian is planned. Origin not recorded.
-	HessianFrom = 50
-	// HessianTop: highest edge of rows' norms before a Hessian, over √d. Origin not recorded.
-	HessianTop = 8
-	// HessianEdges: half-octaves of that histogram. Origin not recorded.
-	HessianEdges = 16
-	// HessianCut: fraction of rows that may be longer than what its noise is planned by. Origin
-	// not recorded.
-	HessianCut = 0.01
-	// HessianNoise: noise over curvature up to which a Hessian is planned. Origin not recorded.
-	HessianNoise = 0.05
+	// NewtonFrom: n·μ/d^1.5 from which on an estimate ends with an inference's steps. Tuned on sets of
+	// data, 25 November 2026.
+	NewtonFrom = 2_000
 	// CurvatureSteepest: φ” over that of the constant model that bounds on √φ”·‖x̃‖ are looked for
 	// by, at most. Origin not recorded.
 	CurvatureSteepest = 8
-	// CurvatureTop: highest edge of √φ”·‖x̃‖, over its likely root mean square. Origin not
-	// recorded.
-	CurvatureTop = 4
-	// TurnNoise: noise over curvature up to which the Hessian is released. Origin not recorded.
-	TurnNoise = 0.15
 	// LevelNormMost: norm of a level's rows, on average, at most. Tuned on sets of data and made-
 	// up levels of 1 to 5 %.
 	LevelNormMost = 3

@@ -1,4 +1,4 @@
-package estimate
+package infer
 
 import (
 	"math"
@@ -8,20 +8,19 @@ import (
 	"github.com/dpglm/dpglm/internal/curator"
 )
 
-// Turned is a point in the coordinates in which a Hessian is round.
-type Turned struct {
+// turned is a point in the coordinates in which a Hessian is round.
+type turned struct {
 	U           []float64
 	B           float64
 	Curvature   float64   // along the intercept, which all directions have
-	Effective   float64   // dimension
 	Eigenvalues []float64 // but for noise, of the Hessian in the new coordinates
 }
 
-// Recentre moves the frame, and a point, to a packed Hessian's coordinates; rho is the operator
+// recentre moves the frame, and a point, to a packed Hessian's coordinates; rho is the operator
 // norm of its noise.
-func (x *Frame) Recentre(packed []float64, rho float64, from []float64, b float64) (t Turned, err error) {
-	d := x.run.D
-	inner, shift, curvature := x.beside(packed, rho)
+func (v *space) recentre(packed []float64, rho float64, from []float64, b float64) (t turned, err error) {
+	d := v.run.D
+	inner, shift, curvature := v.centred(packed, rho)
 	var e mat.EigenSym
 	if !e.Factorize(inner, true) {
 		return t, errEigen
@@ -29,10 +28,9 @@ func (x *Frame) Recentre(packed []float64, rho float64, from []float64, b float6
 	values := e.Values(nil)
 	var a, both mat.Dense
 	e.VectorsTo(&a)
-	t = Turned{U: make([]float64, d), B: b, Curvature: curvature, Effective: 1, Eigenvalues: make([]float64, d)}
+	t = turned{U: make([]float64, d), B: b, Curvature: curvature, Eigenvalues: make([]float64, d)}
 	for k, v := range values {
 		positive := math.Max(v, 0)
-		t.Effective += positive / (positive + rho)
 		scale := math.Sqrt(curvature / (positive + rho))
 		t.Eigenvalues[k] = v * scale * scale
 		for i := range d {
@@ -40,34 +38,34 @@ func (x *Frame) Recentre(packed []float64, rho float64, from []float64, b float6
 			a.Set(i, k, a.At(i, k)*scale)
 		}
 	}
-	both.Mul(x.At.Matrix, &a)
-	centre := x.At.Centre
-	if x.run.Problem.Facts.Intercept {
-		if centre, err = x.moved(shift); err != nil {
+	both.Mul(v.frame.At.Matrix, &a)
+	centre := v.frame.At.Centre
+	if v.run.Problem.Facts.Intercept {
+		if centre, err = v.moved(shift); err != nil {
 			return t, err
 		}
 		for j, m := range shift {
 			t.B += float64(m * from[j])
 		}
 	}
-	x.At = curator.Frame{Centre: centre, Matrix: &both}
-	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	v.frame.At = curator.Frame{Centre: centre, Matrix: &both}
+	v.frame.In, err = v.run.Sums.Frame(v.run.Task.Ctx, v.frame.At)
 	return t, err
 }
 
-// beside is what a Hessian per row has beside the intercept once the centre has moved by a shift,
+// centred is what a Hessian per row has beside the intercept once the centre has moved by a shift,
 // in coordinates, at which the two are independent; and the curvature along the intercept, or the
 // mean one.
-func (x *Frame) beside(packed []float64, rho float64) (inner *mat.SymDense, shift []float64, curvature float64) {
-	d := x.run.D
+func (v *space) centred(packed []float64, rho float64) (inner *mat.SymDense, shift []float64, curvature float64) {
+	d := v.run.D
 	dim := d
-	if x.run.Problem.Facts.Intercept {
+	if v.run.Problem.Facts.Intercept {
 		dim++
 	}
 	h := curator.Unpack(packed, dim)
-	h.ScaleSym(1/x.run.N, h)
+	h.ScaleSym(1/v.run.N, h)
 	shift = make([]float64, d)
-	if x.run.Problem.Facts.Intercept {
+	if v.run.Problem.Facts.Intercept {
 		curvature = math.Max(h.At(d, d), rho)
 		for j := range d {
 			shift[j] = h.At(j, d) / curvature
@@ -86,18 +84,18 @@ func (x *Frame) beside(packed []float64, rho float64) (inner *mat.SymDense, shif
 
 // moved is the centre that lies at the given coordinates: x̃ − shift = Aᵀ(x − m) − shift,
 // so that m moves by A^(−T)·shift.
-func (x *Frame) moved(shift []float64) ([]float64, error) {
+func (v *space) moved(shift []float64) ([]float64, error) {
 	var solved mat.Dense
-	if err := solved.Solve(x.At.Matrix.T(), mat.NewDense(x.run.D, 1, shift)); err != nil {
+	if err := solved.Solve(v.frame.At.Matrix.T(), mat.NewDense(v.run.D, 1, shift)); err != nil {
 		if _, inaccurate := err.(mat.Condition); !inaccurate {
 			return nil, errEigen
 		}
 	}
-	centre := make([]float64, x.run.D)
+	centre := make([]float64, v.run.D)
 	for j := range centre {
 		centre[j] = solved.At(j, 0)
-		if x.At.Centre != nil {
-			centre[j] += x.At.Centre[j]
+		if v.frame.At.Centre != nil {
+			centre[j] += v.frame.At.Centre[j]
 		}
 	}
 	return centre, nil
