@@ -66,7 +66,7 @@ func (x *Descent) firstStage() Stage {
 	s.Size = 1 / (curvature * (1 + math.Min(1, x.Frame.Spread*x.Frame.frobenius())))
 	s.Steps = int(math.Round(math.Min(math.Max(tuning.LeastSteps+tuning.StepsMore*math.Log(nmu/(tuning.StepsFrom*x.dimension()))/math.Log(tuning.StepsFrom), tuning.LeastSteps), tuning.MostSteps)))
 	s.Ridge = tuning.Ridge * math.Pow(x.Frame.Effective/nmu, 2) * curvature
-	if x.Frame.At.Scale != nil {
+	if x.Frame.wide {
 		s.Steps = tuning.ColumnSteps
 		s.Ridge += x.Labels.Curvature * x.Frame.Effective / (tuning.ColumnSpread * x.Run.N)
 	}
@@ -77,7 +77,7 @@ func (x *Descent) firstStage() Stage {
 	}
 	if most := x.bearable() / math.Sqrt(x.noiseOfScores(s)); most < 1 {
 		s.Size *= most
-	} else if x.Frame.At.Scale != nil { // noise leaves room for columns that few rows have
+	} else if x.Frame.wide { // noise leaves room for columns that few rows have
 		s.Momentum = crossing(s.Momentum, tuning.ColumnMostMomentum, func(m float64) bool {
 			s.Momentum = m
 			return x.noiseOfScores(s) < x.bearable()*x.bearable()

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -20,6 +21,7 @@ type Frame struct {
 	Signal    []float64 // of each direction, the fraction of its second moment that isn't noise; nil without moments
 	Effective float64   // dimension
 	Spread    float64   // noise of the centre, in each coordinate
+	wide      bool      // whether there are too many features for moments of pairs
 }
 
 // Standardise releases the frame.
@@ -105,14 +107,41 @@ func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) error {
 	if !ok {
 		return errEigen
 	}
-	if x.At.Matrix != nil {
-		var both mat.Dense
-		both.Mul(x.At.Matrix, w.axes)
-		w.axes = &both
-	}
-	x.At.Matrix, x.Signal, x.Effective = w.axes, w.known, 1+floats.Sum(w.known)
+	x.At.Matrix, x.At.Scale = x.after(w)
+	x.Signal, x.Effective = w.known, 1+floats.Sum(w.known)
 	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
 	return err
+}
+
+// after is the map to coordinates that follow the frame's: scales alone, which rows' norms take little time
+// in, where there is nothing else and nothing that follows asks for a matrix.
+func (x *Frame) after(w whitening) (*mat.Dense, []float64) {
+	d := x.run.D
+	if w.axes == nil && x.At.Matrix == nil && !x.run.Pilot && len(x.run.Task.Levels()) == 0 {
+		scales := slices.Clone(w.scales)
+		if x.At.Scale != nil {
+			floats.Mul(scales, x.At.Scale)
+		}
+		return nil, scales
+	}
+	axes := w.axes
+	if axes == nil {
+		axes = mat.NewDense(d, d, nil)
+		for j, scale := range w.scales {
+			axes.Set(j, j, scale)
+		}
+	}
+	if x.At.Scale != nil {
+		for j, scale := range x.At.Scale {
+			floats.Scale(scale, axes.RawRowView(j))
+		}
+	}
+	if x.At.Matrix != nil {
+		var both mat.Dense
+		both.Mul(x.At.Matrix, axes)
+		axes = &both
+	}
+	return axes, nil
 }
 
 // scaleColumns is the frame of rows with too many features for moments of pairs: rows are shortened,
@@ -141,6 +170,7 @@ func (x *Frame) scaleColumns() error {
 		return err
 	}
 	rare := tuning.ColumnRare * normBound * normBound
+	x.wide = true
 	x.At.Scale, x.Signal = round(squares, x.run.N, math.Sqrt2*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(tuning.MomentsShare)))
 	for j, scale := range x.At.Scale {
 		held := 1 / math.Sqrt(math.Hypot(1, rare*scale*scale))

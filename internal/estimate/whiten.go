@@ -12,15 +12,24 @@ import (
 
 // whitening makes second moments round.
 type whitening struct {
-	axes  *mat.Dense
-	known []float64 // second moments in the new coordinates, as far as they aren't noise
+	axes   *mat.Dense // nil where there are but scales, of the coordinates as they are
+	scales []float64
+	known  []float64 // second moments in the new coordinates, as far as they aren't noise
 }
 
 // whiten reads second moments of n rows whose noise has a standard deviation of sd on the diagonal.
 func whiten(packed []float64, d int, n, sd float64) (w whitening, ok bool) {
-	m, ok := standingOut(packed, d, sd)
+	m, diagonal, ok := standingOut(packed, d, sd)
 	if !ok {
 		return w, false
+	}
+	if diagonal {
+		moments := make([]float64, d)
+		for j := range moments {
+			moments[j] = m.At(j, j)
+		}
+		w.scales, w.known = round(moments, n, sd)
+		return w, true
 	}
 	var e mat.EigenSym
 	if !e.Factorize(m, true) {
@@ -43,9 +52,10 @@ func whiten(packed []float64, d int, n, sd float64) (w whitening, ok bool) {
 // nearest to what was there without noise, in squared error, as λ is too long, and has turned (Gavish and
 // Donoho 2017). So where moments drown columns are left, each with noise of its own that grows as √(log d),
 // and what is correlated by more than all noise stays so.
-func standingOut(packed []float64, d int, sd float64) (*mat.SymDense, bool) {
+func standingOut(packed []float64, d int, sd float64) (out *mat.SymDense, diagonal, ok bool) {
 	m := curator.Unpack(packed, d)
-	rest, out := mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
+	rest := mat.NewSymDense(d, nil)
+	out = mat.NewSymDense(d, nil)
 	rest.CopySym(m)
 	for j := range d {
 		rest.SetSym(j, j, 0)
@@ -53,20 +63,22 @@ func standingOut(packed []float64, d int, sd float64) (*mat.SymDense, bool) {
 	}
 	var e mat.EigenSym
 	if !e.Factorize(rest, true) {
-		return nil, false
+		return nil, false, false
 	}
 	var axes mat.Dense
 	e.VectorsTo(&axes)
+	diagonal = true
 	rho := math.Sqrt(2*float64(d)) * sd
 	for k, v := range e.Values(nil) {
 		if math.Abs(v) > rho {
+			diagonal = false
 			out.SymRankOne(out, math.Copysign(math.Sqrt((math.Abs(v)-rho)*(math.Abs(v)+rho)), v), axes.ColView(k))
 		}
 	}
 	for j := range d { // of which eigenvalues have a part
 		out.SetSym(j, j, m.At(j, j))
 	}
-	return out, true
+	return out, diagonal, true
 }
 
 // round scales directions by their noisy second moments, of n rows, with noise of a standard deviation: a

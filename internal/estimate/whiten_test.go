@@ -87,7 +87,7 @@ func TestStandingOut(t *testing.T) {
 				hardly.SetSym(i, j, v+rho/d)
 			}
 		}
-		out, ok := standingOut(packed(alone), d, sd)
+		out, _, ok := standingOut(packed(alone), d, sd)
 		if !ok {
 			t.Fatal("no eigenvectors")
 		}
@@ -104,12 +104,12 @@ func TestStandingOut(t *testing.T) {
 		if off > 0.15*was {
 			t.Errorf("seed %d: of noise off the diagonal %.2g of the square is left", seed, off/was)
 		}
-		out, _ = standingOut(packed(joined), d, sd)
+		out, _, _ = standingOut(packed(joined), d, sd)
 		ones := mat.NewVecDense(d, nil)
 		for j := range d {
 			ones.SetVec(j, 1)
 		}
-		weak, _ := standingOut(packed(hardly), d, sd)
+		weak, _, _ := standingOut(packed(hardly), d, sd)
 		for i := range d {
 			for j := range i {
 				left += math.Pow(weak.At(i, j)-rho/d, 2)
