@@ -17,13 +17,13 @@ import (
 //
 // Rows have one coordinate z then, their score less the constant model's, and a few more steps of the
 // same descent lead from k = 1 to a k whose noise ω is known. Before them k is 1 − v/r², by James and
-// Stein's rule: v is the variance of scores that noise makes, that of the stage, as forecast, and that of the
-// rows, which p fitted numbers have taken for signal: p·Var(φ')/(n·φ”²). r² is that of all of them. The
-// standard deviation is v/r², and LineDoubt beside that. The result is the mean of both, each by the
-// inverse of its variance. As n·μ grows ω becomes small, and k is about the least loss's.
+// Stein's rule: v is the variance of scores that the noise of the stage makes, as forecast, and r² that
+// of all of them; its standard deviation is v/r², and LineDoubt beside that. The result is the mean of
+// both, each by the inverse of its variance. As n·μ grows ω becomes small, and k is about the least loss's.
 //
 // The line is fitted to the rows that its direction was fitted to, whose loss is least at too long a k: p
-// fitted numbers take p·Var(φ')/n of the slope (Mallows), which is added to the steps' gradients.
+// fitted numbers take p·Var(φ')/n of the slope (Mallows), which is added to the steps' gradients. As p is
+// what the steps would have fitted if coordinates were apart, ω counts all of that as unknown.
 func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	f := x.Labels
 	if d := x.Run.D; x.of == nil {
@@ -56,10 +56,10 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	if err != nil {
 		return at, err
 	}
-	lost := (x.forecast(first, at) + sampled) / (r * r)
-	unsure := lost*lost + tuning.LineDoubt*tuning.LineDoubt
-	noise := s.variance(to.Noise, h) / (r * r)
-	k := (math.Max(0, 1-lost)*noise + to.At[0][0]/r*unsure) / (noise + unsure)
+	forecast := x.forecast(first, at) / (r * r)
+	unsure := forecast*forecast + tuning.LineDoubt*tuning.LineDoubt
+	noise := s.variance(to.Noise, h)/(r*r) + math.Pow(sampled/(r*r), 2)
+	k := (math.Max(0, 1-forecast)*noise + to.At[0][0]/r*unsure) / (noise + unsure)
 	k = math.Max(0, k)
 	at.At = between(f.Biases, at.At, k)
 	if x.Run.interceptHidden(f) {
