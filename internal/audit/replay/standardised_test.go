@@ -13,7 +13,7 @@ import (
 // coordinate were shorter than 1, and reach that much less of what they declare.
 func standardised() []learned {
 	few, auto := dpglm.StandardisedGDConfig{}, dpglm.AutoConfig{}
-	first, tight := map[string]float64{pooled + " #1": 1 - 1e-9}, map[string]float64{pooled: 0.55}
+	first, tight := map[string]float64{pooled + " #1": 1 - 1e-9}, map[string]float64{pooled: 0.5}
 	list := []learned{
 		{"StandardisedGD, constant model", 24, few, losses.Logistic{}, 0, dpglm.GDP(1), nil, first},
 		{"StandardisedGD, moments drowned", 24, few, losses.Logistic{}, 0, dpglm.GDP(3), nil, tight},
@@ -56,7 +56,7 @@ func onFrames(t *testing.T) []*trial {
 		{"StandardisedGD, centred, real labels", 40, dpglm.StandardisedGDConfig{}, losses.Absolute{}, 0, dpglm.GDP(20), nil, nil},
 	} {
 		c := l.on(t, "dense, intercept", designs(l.n, l.loss.Labels())["dense, intercept"])
-		c.reaches = map[string]float64{pooled: 0.55}
+		c.reaches = map[string]float64{pooled: 0.5}
 		all = append(all, c)
 	}
 	// Thresholds that are estimated, of which joint histograms of levels and scores are released.
