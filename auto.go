@@ -2,9 +2,12 @@ package dpglm
 
 import (
 	"context"
+	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/tuning"
+	"github.com/dpglm/dpglm/losses"
 )
 
 var _ Learner = AutoConfig{}
@@ -18,7 +21,10 @@ type AutoConfig struct{}
 // or budget grow.
 //
 // Under an ApproxDP or GDP budget it is [StandardisedGD], of several classes [Softmax], which is the same
-// with a column of scores for each; under a PureDP budget it is [OutputPerturbation]. Of several classes it
+// with a column of scores for each; under a PureDP budget it is [OutputPerturbation]. With more than 1000
+// features and labels that aren't binary it is [ObjectivePerturbation], which has less noise there with
+// little budget, and for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
+// few steps get nowhere. Of several classes it
 // is [OneAgainstRest] where the loss isn't the logistic one, the budget is pure, or features are more
 // than 1000. Thresholds of losses.Ordinal that aren't given are
 // estimated where it is StandardisedGD; elsewhere they must be given.
@@ -54,6 +60,8 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		l = OneAgainstRestConfig{}
 	case b.pure:
 		l = OutputPerturbationConfig{}
+	case s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
+		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)
 	if _, ok := l.(StandardisedGDConfig); err != nil || !ok {
@@ -61,4 +69,10 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	plan.Learner = c
 	return plan, nil
+}
+
+// lopsided is for a loss that is much steeper on one side than on the other.
+func lopsided(l losses.Loss) bool {
+	q, ok := l.(losses.Quantile)
+	return ok && math.Abs(q.Tau-0.5) > tuning.LopsidedQuantile
 }
