@@ -20,6 +20,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,8 @@ type options struct {
 	repeats                           int
 	rows, epsilon, losses, population string
 	seed                              uint64
+	draws, workers                    int
+	out, against                      string
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -61,8 +64,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&o.rows, "rows", "", "rows of the samples of -coverage (default 10000,50000, or a table's own number)")
 	f.StringVar(&o.losses, "losses", "logistic,squared,poisson", "losses of -coverage")
 	f.StringVar(&o.population, "populations", "", "populations of -coverage, all by default")
+	f.IntVar(&o.draws, "draws", 0, "of -coverage: so many `problems` drawn at random instead of populations")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "problems of -draws at a time")
+	f.StringVar(&o.out, "out", "", "`file` of the results of -draws, which is added to")
+	f.StringVar(&o.against, "against", "", "`file` of another build's results, to compare those of -out with")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if o.draws > 0 {
+		if !o.coverage || o.out == "" || o.workers < 1 || o.repeats < 1 {
+			return errors.New("-draws is for -coverage, and needs a file -out, -workers and -repeats of at least 1")
+		}
+		return studyProblems(ctx, stdout, stderr, o)
 	}
 	if o.schema != "" {
 		if !o.coverage {
