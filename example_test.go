@@ -148,13 +148,13 @@ func ExampleInfer() {
 	fmt.Println(test)
 	// Output:
 	// logistic regression, n = 5000, (ε = 4, δ = 1e-06)-DP, unit: one row (replace-one)
-	//                  coef   std err       z  P>|z|    [2.5%   97.5%]
-	// age           -0.1767  0.008713  -20.28  0.000  -0.1938  -0.1596
-	// income         0.1783  0.007511   23.73  0.000   0.1635    0.193
-	// (Intercept)  -0.04235    0.2004   -0.21  0.833  -0.4351   0.3504
+	//                 coef   std err       z  P>|z|    [2.5%   97.5%]
+	// age          -0.1756  0.008555  -20.53  0.000  -0.1945  -0.1567
+	// income        0.1796    0.0081   22.18  0.000   0.1616   0.1976
+	// (Intercept)    -0.22    0.1806   -1.22  0.232  -0.5869    0.147
 	// Standard errors are robust and include the noise for privacy. Intervals cover the
 	// coefficients of the population whose rows are held to their public bounds.
-	// Wald test: χ²(2) = 569.1, p = 2.622e-124
+	// Wald test: χ²(2) = 491.9, p = 1.878e-09
 }
 
 // The radius need not be known: a grid search selects one, privately.

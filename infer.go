@@ -42,6 +42,11 @@ type InferConfig struct {
 // privacy noise together; without privacy they would be those that statistics packages
 // call robust (HC0).
 //
+// Where rows are shortened (see Method) the estimate is that of a weighted sum of the losses, whose minimiser is
+// the same where labels have the mean that the model says. Where they don't, an interval allows for .15 of
+// the part of curvature that rows lost, along each direction, in coordinates in which rows are round. If that
+// is more than half of a coefficient's variance its Mark says so: it rests on rows far from most others.
+//
 // A coefficient has an infinite standard error where the data, under this much noise,
 // don't determine it: one of a direction in which the released Hessian doesn't stand out
 // of its noise, as are all levels of a group beside an intercept, whatever n is, and one
@@ -50,71 +55,64 @@ type InferConfig struct {
 // the plan's Note tells beforehand, and the model is that of [StandardisedGD]. Where noise turns
 // out to hide everything, the model is the pilot below, which is what [Auto] makes of a part of the
 // budget; [Inference.Note] says so, and what number of rows or budget would do. Nor is anything
-// for counts and amounts whose scores may be off by more than some .4, for classes by 2; for
-// classes whose gradients vary by far less than the likelihood says, as the rarer one is then
-// hidden in the noise, or whose scores differ by more than 3, as features then all but tell the
+// for counts and amounts whose scores may be off by more than some .4, for classes by 2; or for
+// classes whose scores differ by more than 3, as features then all but tell the
 // class and the minimum is far out; or for the squared loss where predictions have another mean
 // than labels, as those that lie far from others are hidden then.
 //
-// Intervals are wrong where few rows, lying far from all others, carry much of a coefficient's
-// information, and noise hides them in a histogram of gradients, which are clipped: 30/μ to 50/μ
-// rows, some 130 to 210 at ε = 1 and δ = 1e-6. Rows of rare levels, among which those of the rarer
-// class are such few, are kept short instead, so that mostly the level's own interval alone is
-// wider: twice as wide as without privacy at ε = 1 where 1,000 rows of 50,000 have a level and 80
-// of these are of the other class. Where noise hides a level others may be undetermined too: some
-// three in ten where 60 rows of 30,000 have it at μ = 1, and of real labels one in six where 150 of
-// 15,000 do, beside a column with a long tail, at ε = 2. Levels are those that facts
-// tell of, a [Schema]'s OneHot or those of a table: not a column of 0 and 1 that is declared as a
-// number, whose coefficient would be 3 instead of 1.5 where 1,000 rows have it. With no more than
-// two features beside it some four in five intervals of such a level hold. And intervals say nothing about choices among several fits.
+// Some intervals are wrong, and nothing tells which. Of problems drawn at random
+// (docs/MEASURED.md, Intervals) most of these are counts whose model is far from the labels' law where
+// few rows lie ten times as far out as others; coefficients that rest on few rows of few thousand; and
+// intercepts where the columns' ranges are far too wide. Intervals say nothing about choices among several fits.
 //
 // # Method
 //
 //  1. A pilot: the first stage of [StandardisedGD] with a quarter of μ² at most, after two
-//     rounds of second moments where they promise something. Rows of rare levels are kept short
-//     for all losses: to min(√(d+1), 3) on average in what gradients and the Hessian at the pilot
-//     are released in, which is H̃ of real labels whose moments are known, to 1.5√d in what another
-//     Hessian is, and to more as noise fades.
-//  2. The Hessian at the pilot, for coordinates in which it is round. In these H̃, the Hessian
-//     per row, again, after the first step of 3 where it depends on the point; and a wide clip C
-//     from a histogram of gradient norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to
-//     the counts of the largest, and C makes privacy noise and what is cut off small together.
-//     Where cells far above that law hold more rows than noise makes likely, the histogram is
-//     released once more, and the mean of both counts.
-//     For real labels a histogram of residuals tells whether those on one side are longer.
-//     The Hessians' shares of μ² are such that their noise is a fifth of the curvature, but
-//     at most 6 and 25 %.
-//  3. Three times g̃, the sum of gradients clipped to C, at points that begin at the pilot
-//     and move to the mean of the estimates so far, shortened by James and Stein's rule.
-//     Of counts the first of these ways is shortened where means grow. Under a log link the
+//     rounds of second moments where they promise something.
+//  2. The Hessian at the pilot, for coordinates in which it is round. Rows of rare levels are kept short in
+//     them, to 1.5√d on average.
+//  3. A clip C of gradients. A row counts w = min(1, C/(ℓ·‖x̃‖)), ℓ being how large |φ'| is likely to be at the
+//     row's score, whatever its label is. That depends on its features and the point
+//     alone, so that where labels have the mean that the model says the estimate tends to the same
+//     minimiser: bounded-influence estimates of the kind of
+//     Künsch, Stefanski and Carroll (1989) and Cantoni and Ronchetti (2001). For two classes and levels
+//     ℓ is the largest |φ'| of any label's, and nothing is left to clip: C follows from a
+//     histogram of ℓ·‖x̃‖, and makes the product of the variances along all directions least, noise growing
+//     with C, and rows that count less telling less. For others ℓ is two standard deviations, and C
+//     follows from a histogram of gradients' norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to the
+//     counts of the largest, and C makes privacy noise and .6 of what is cut off small together.
+//     Where noise is so small that single rows are seen, C is an edge that no gradient exceeds, and w = 1.
+//  4. Four times g̃, the sum of the gradients so bounded, with shares as 1, 2, 3 and 4, at points that begin at
+//     the pilot and move to the mean of the estimates so far, shortened by James and Stein's rule.
+//     Of counts the first of these ways is shortened where means grow. H̃, the Hessian
+//     per row, in which rows count w too, is released after the second of them, or before where it doesn't
+//     depend on the point. The Hessians' shares of μ² are such that their noise is a fifth of the
+//     curvature, but at most 6 and 25 %. Under a log link the
 //     Hessian is taken to change with the mean along the intercept, by which each way has its
 //     own, and the covariance that at the result.
-//     What C cuts off, whose length the law tells, is added to g̃ in the direction that
-//     large gradients of the loss mostly have: for counts and the rarer of two classes that
-//     of the intercept, for classes and the Poisson loss that of the weights too, and for
-//     residuals that are longer on one side both.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
 //     counts less.
-//  4. J̃, the sum of products ggᵀ of clipped gradients, at the last point.
+//  5. J̃, the sum of products ggᵀ of gradients so bounded, at the last point.
 //
 // The covariance is
 //
-//	H̃⁻¹(J̃₊/n + σ_g²·I + B)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹
+//	H̃⁻¹(J̃₊/n + σ_g²·I + B)H̃⁻¹ + E[H̃⁻¹N·e·eᵀ·N·H̃⁻¹] + bow²·H̃⁻¹ + M
 //
 // J̃₊ being J̃ moved towards a multiple of H̃ by James and Stein's rule and then without
-// negative eigenvalues, B the square of what the clip may cut off beside that, most of it along
-// the intercept and along the weights, N the noise of H̃ and e how far the points were from
-// the result: a point's error is not undone where H̃ is off; and bow² what steps may miss as
-// the Hessian changes on their way. Standard errors are longer than its diagonal by a factor
-// that makes up, to second order in the noise of H̃ and J̃, whose law is known, for the
-// coverage that it costs.
+// negative eigenvalues, B the square of what C may cut off: .6 of it along any direction, all of it along
+// the intercept; N the noise of H̃ and e how far the points were from
+// the result: a point's error is not undone where H̃ is off; bow² what steps may miss as
+// the Hessian changes on their way; and M the square of .15 of what rows lost. An error over the root of its
+// diagonal has Student's law, with degrees of freedom by Satterthwaite's rule for the noise of H̃ and J̃, whose law
+// is known: standard errors don't depend on the level of confidence.
 //
 // # Privacy
 //
 // Replace-one. As for [StandardisedGD]: all releases are Gaussian, from one pool of μ, each
-// with a share of μ² that may depend on earlier results. Beside its releases there are a
-// histogram of residuals, of sensitivity √2 as others, and the sums of the gradients'
-// products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients of norm at most C). All
+// with a share of μ² that may depend on earlier results. Beside its releases there are
+// histograms of gradients' norms or of ℓ·‖x̃‖, of sensitivity √2 as others, and the sums of the gradients'
+// products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients of norm at most C). A row's factor w is a
+// function of that row and of earlier releases, and whatever it is gradients are clipped to C afterwards. All
 // else follows from what was released and from public facts.
 //
 // # Parameters
@@ -165,7 +163,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	inference := &inference{o, infer.Problem{Estimate: o.estimate, Confidence: c.Confidence}}
+	inference := &inference{o, infer.Problem{Estimate: o.estimate}}
 	// An inference makes up to 57 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, 59, inference.train)
 	if err != nil {
@@ -190,7 +188,7 @@ func (o *inference) train(r *run) (*fitted, error) {
 		w, law, err = o.problem.Fit(r.task())
 	} else {
 		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d ordinal.Doubt, t estimate.Task) (w []float64, err error) {
-			w, law, err = infer.Problem{Estimate: p, Confidence: o.problem.Confidence, Doubt: d}.Fit(t)
+			w, law, err = infer.Problem{Estimate: p, Doubt: d}.Fit(t)
 			return w, err
 		})
 	}

@@ -44,8 +44,13 @@ type Coefficient struct {
 	// this much noise, don't determine the coefficient; then Low and High are infinite, Z
 	// is 0 and P is 1, as no test could reject anything. JSON has null for all five.
 	StandardError float64
+	// Freedom are the degrees of freedom of Student's law of Z where the coefficient is 0: few where the
+	// standard error itself is known badly, for the noise in curvature. 0 where it isn't determined.
+	Freedom float64
 	// Low and High are the confidence interval.
 	Low, High float64
+	// Mark says in a sentence why the interval is doubtful; it is empty where it isn't.
+	Mark string
 	// Z is Estimate/StandardError, and P the two-sided p value of its being 0.
 	Z, P float64
 }
@@ -124,17 +129,26 @@ func namesOf(m *Model, count int) []Coefficient {
 func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coefficient {
 	c.Estimate, c.StandardError = estimate, math.Inf(1)
 	if f.law != nil {
-		if se := f.law.StandardError(along); se >= 0 { // not where all of it is rounding
-			c.StandardError = se
+		if se, freedom := f.law.StandardError(along); se >= 0 { // not where all of it is rounding
+			if c.StandardError = se; !c.Undetermined() {
+				c.Freedom = freedom
+				if f.law.Misfitted(along) {
+					c.Mark = far
+				}
+			}
 		}
 	}
-	half := distuv.UnitNormal.Quantile((1+f.confidence)/2) * c.StandardError
+	law := distuv.StudentsT{Sigma: 1, Nu: math.Max(1, c.Freedom)}
+	half := law.Quantile((1+f.confidence)/2) * c.StandardError
 	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 && !c.Undetermined() { // an error may underflow to 0
 		c.Z = estimate / c.StandardError
 	}
-	c.P = 2 * distuv.UnitNormal.CDF(-math.Abs(c.Z))
+	c.P = 2 * law.CDF(-math.Abs(c.Z))
 	return c
 }
+
+// far is a mark.
+const far = "rests on rows far from most others, which count less than others here"
 
 // Model is the model, whose weights are those that the coefficients come from.
 func (f *Inference) Model() *Model {
@@ -199,9 +213,8 @@ func (f *Inference) index(name string) (int, error) {
 
 // Covariance is the covariance matrix of the estimates of Coefficients; the diagonal has
 // the squared standard errors. Rows and columns of what isn't determined hold NaN, but for
-// +Inf on the diagonal. Each standard error has a factor of its own for the noise in the
-// Hessian, so that for combinations this matrix is close, but not what [Inference.Combination]
-// and [Inference.Contrast] use, whose intervals are those to report.
+// +Inf on the diagonal. [Inference.Combination] and [Inference.Contrast] go by it too, and tell how many
+// degrees of freedom a combination has.
 func (f *Inference) Covariance() *mat.SymDense {
 	if f == nil {
 		return nil
@@ -244,8 +257,13 @@ func (f *Inference) String() string {
 	fmt.Fprintf(&b, "%s regression, n = %d, %s, unit: %v\n", f.model.response.kind(), f.rows, f.budget, f.model.ledger.Unit())
 	tail := 100 * (1 - f.confidence) / 2
 	lines, unknown := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}, 0
+	var marks []string
 	for _, c := range f.coefficients {
 		line := []string{c.Name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
+		if c.Mark != "" {
+			line[0] += " *"
+			marks = append(marks, fmt.Sprintf("* %s %s.\n", c.Name, c.Mark))
+		}
 		if c.Undetermined() {
 			unknown++
 		} else {
@@ -262,6 +280,7 @@ func (f *Inference) String() string {
 	if unknown > 0 {
 		fmt.Fprintf(&b, "inf: the data, under this much noise, don't determine %d of the coefficients.\n", unknown)
 	}
+	b.WriteString(strings.Join(marks, ""))
 	return b.String()
 }
 

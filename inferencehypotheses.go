@@ -153,10 +153,13 @@ func AllZero(names ...string) []Restriction {
 
 // WaldTest is the result of a test that restrictions hold.
 type WaldTest struct {
-	// Statistic is (Rb − r)ᵀ(RVRᵀ)⁻¹(Rb − r), χ² with Freedom degrees where they hold.
+	// Statistic is (Rb − r)ᵀ(RVRᵀ)⁻¹(Rb − r), χ² with Freedom degrees where they hold and V is known. Over
+	// Freedom it has the law of F with Freedom and Denominator degrees where noise makes V uncertain.
 	Statistic float64 `json:"statistic"`
 	Freedom   int     `json:"freedom"` // the number of restrictions
-	P         float64 `json:"p"`       // the probability of a statistic as large where they hold
+	// Denominator is the harmonic mean of the combinations' degrees of freedom.
+	Denominator float64 `json:"denominator,omitempty"`
+	P           float64 `json:"p"` // the probability of a statistic as large where they hold
 	// Undetermined tells that the data don't determine some combination; Statistic is 0
 	// then and P is 1.
 	Undetermined bool `json:"undetermined"`
@@ -211,7 +214,12 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 	if !factor.Factorize(m) || factor.Cond() > 1e12 || factor.SolveVecTo(&solved, mat.NewVecDense(q, gap)) != nil {
 		return WaldTest{}, check.Fail(ErrConfig, "restrictions", q, "must not follow from one another")
 	}
+	inverse := 0.0
+	for _, a := range about {
+		inverse += 1 / a.Freedom / float64(q)
+	}
+	w.Denominator = math.Min(1/inverse, 1e6)
 	w.Statistic = mat.Dot(&solved, mat.NewVecDense(q, gap))
-	w.P = distuv.ChiSquared{K: float64(q)}.Survival(w.Statistic)
+	w.P = distuv.F{D1: float64(q), D2: w.Denominator}.Survival(w.Statistic / float64(q))
 	return w, nil
 }

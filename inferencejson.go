@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/infer"
@@ -23,10 +22,12 @@ type coefficientJSON struct {
 	Level         string   `json:"level,omitempty"`
 	Estimate      float64  `json:"estimate"`
 	StandardError *float64 `json:"standard_error"`
+	Freedom       *float64 `json:"freedom"` // null for a normal law, too
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
 	Z             *float64 `json:"z"`
 	P             *float64 `json:"p"`
+	Mark          string   `json:"mark,omitempty"`
 }
 
 // finite is nil for what is infinite or not a number.
@@ -50,7 +51,8 @@ func infinite(v *float64, sign float64) float64 {
 func (c Coefficient) MarshalJSON() ([]byte, error) {
 	j := coefficientJSON{Name: c.Name, Group: c.Group, Level: c.Level, Estimate: c.Estimate}
 	if !c.Undetermined() {
-		j.StandardError, j.Low, j.High, j.Z, j.P = finite(c.StandardError), finite(c.Low), finite(c.High), finite(c.Z), finite(c.P)
+		j.StandardError, j.Freedom, j.Mark = finite(c.StandardError), finite(c.Freedom), c.Mark
+		j.Low, j.High, j.Z, j.P = finite(c.Low), finite(c.High), finite(c.Z), finite(c.P)
 	}
 	return json.Marshal(j)
 }
@@ -71,13 +73,15 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	read := Coefficient{Name: j.Name, Group: j.Group, Level: j.Level, Estimate: j.Estimate,
 		StandardError: infinite(j.StandardError, 1), Low: infinite(j.Low, -1), High: infinite(j.High, 1), P: 1}
 	if j.P != nil {
-		read.Z, read.P = infinite(j.Z, j.Estimate), *j.P
+		read.Z, read.P, read.Freedom, read.Mark = infinite(j.Z, j.Estimate), *j.P, infinite(j.Freedom, 1), j.Mark
 	}
 	switch {
 	case !(read.StandardError >= 0 && read.Low <= read.Estimate && read.Estimate <= read.High):
 		return check.Fail(ErrModel, "standard_error, low, estimate, high", string(data), "must be at least 0, and ascend")
 	case !(read.P >= 0 && read.P <= 1):
 		return check.Fail(ErrModel, "p", read.P, "must lie between 0 and 1")
+	case j.P != nil && !(read.Freedom >= 1):
+		return check.Fail(ErrModel, "freedom", read.Freedom, "must be at least 1")
 	}
 	*c = read
 	return nil
@@ -106,9 +110,9 @@ type inferenceJSON struct {
 type lawJSON struct {
 	Weights    [][]float64 `json:"weights"`
 	Covariance [][]float64 `json:"covariance"`
+	Misfit     [][]float64 `json:"misfit"`
 	Inverse    [][]float64 `json:"inverse"`
 	Drowned    [][]float64 `json:"drowned,omitempty"`
-	Short      [][]float64 `json:"short,omitempty"`
 	Hidden     float64     `json:"hidden"`
 	Seen       float64     `json:"seen"`
 	Curved     float64     `json:"curved"`
@@ -160,7 +164,7 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if u := j.Model.ledger.Unit(); u != j.Unit {
 		return check.Fail(ErrModel, "unit", j.Unit, fmt.Sprintf("must be that of the ledger, %v", u))
 	}
-	l, err := j.Law.law(len(j.Model.weights[0]), j.Confidence)
+	l, err := j.Law.law(len(j.Model.weights[0]))
 	if err != nil {
 		return err
 	}
@@ -210,11 +214,11 @@ func newLawJSON(l *infer.Law) *lawJSON {
 	for i := range weights {
 		weights[i] = mat.Row(nil, i, l.Weights)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Inverse), l.Drowned, linalg.Triangle(l.Short), l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter}
 }
 
 // law is nil where nothing is determined.
-func (j *lawJSON) law(weights int, confidence float64) (*infer.Law, error) {
+func (j *lawJSON) law(weights int) (*infer.Law, error) {
 	if j == nil {
 		return nil, nil
 	}
@@ -224,7 +228,7 @@ func (j *lawJSON) law(weights int, confidence float64) (*infer.Law, error) {
 	dim := len(j.Weights[0])
 	l := &infer.Law{
 		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved,
-		Hessian: j.Hessian, Scatter: j.Scatter, Quantile: distuv.UnitNormal.Quantile((1 + confidence) / 2),
+		Hessian: j.Hessian, Scatter: j.Scatter,
 	}
 	for _, row := range slices.Concat(j.Weights, j.Drowned) {
 		if len(row) != dim {
@@ -238,10 +242,8 @@ func (j *lawJSON) law(weights int, confidence float64) (*infer.Law, error) {
 	if l.Covariance, err = symmetric("law.covariance", j.Covariance, dim); err != nil {
 		return nil, err
 	}
-	if j.Short != nil {
-		if l.Short, err = symmetric("law.short", j.Short, dim); err != nil {
-			return nil, err
-		}
+	if l.Misfit, err = symmetric("law.misfit", j.Misfit, dim); err != nil {
+		return nil, err
 	}
 	l.Inverse, err = symmetric("law.inverse", j.Inverse, dim)
 	return l, err

@@ -256,3 +256,62 @@ func TestTally(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A study of problems drawn at random is the same whenever it is done, goes on where it was stopped, and compares two
+// files.
+func TestStudyOfProblems(t *testing.T) {
+	dir := t.TempDir()
+	one, other := filepath.Join(dir, "one.jsonl"), filepath.Join(dir, "other.jsonl")
+	study := func(draws, out string, more ...string) (string, error) {
+		return running(append([]string{"-coverage", "-draws", draws, "-repeats", "3", "-seed", "9", "-out", out}, more...)...)
+	}
+	for _, c := range [][2]string{{"2", one}, {"4", one}, {"4", other}} {
+		if out, err := study(c[0], c[1]); err != nil || !strings.Contains(out, c[0]+" problems") {
+			t.Fatal(out, err)
+		}
+	}
+	lines := func(path string) []string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := strings.Split(strings.TrimSpace(string(text)), "\n")
+		slices.Sort(list)
+		return list
+	}
+	if got := lines(one); len(got) != 4 || !slices.Equal(got, lines(other)) {
+		t.Errorf("a study that was stopped has other results")
+	}
+	cut := lines(one)
+	if err := os.WriteFile(other, []byte(cut[0]+"\n"+cut[1][:20]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := study("4", other, "-against", one); err != nil || !strings.Contains(out, "1.000 times what they were") || len(lines(other)) != 4 {
+		t.Errorf("%s, %v", out, err)
+	}
+	if _, err := running("-coverage", "-draws", "4", "-repeats", "2", "-seed", "9", "-out", one); err == nil {
+		t.Error("a file of other samples is added to")
+	}
+	if _, err := running("-draws", "4", "-out", one); err == nil {
+		t.Error("problems are drawn without -coverage")
+	}
+}
+
+// A problem fails by intervals that are printed, unmarked and don't cover: on average, or one coefficient's.
+func TestFailingProblems(t *testing.T) {
+	fine := about{Samples: 40, Covered: slices.Repeat([]float64{0.9, 1}, 20), Coefficients: []intervals{{Printed: 40, Covered: 36, Ratio: 1.2}, {Printed: 1, Covered: 0, Ratio: 9}}}
+	if fine.fails() || fine.width() != 1.2 {
+		t.Errorf("it fails: %v, width %g", fine.fails(), fine.width())
+	}
+	low := fine
+	if low.Covered = slices.Repeat([]float64{0.8, 0.9}, 20); !low.fails() {
+		t.Error("a mean coverage of .85 is taken for one of .92")
+	}
+	one := fine
+	if one.Coefficients = []intervals{{Printed: 40, Covered: 28}}; !one.fails() {
+		t.Error("a coefficient's coverage of .7 is taken for one of .85")
+	}
+	if printed, marked := (&about{Samples: 10, Coefficients: []intervals{{Printed: 5, Marked: 5}, {}}}).printed(); printed != 0.5 || marked != 0.5 {
+		t.Errorf("%g are printed, %g of these marked", printed, marked)
+	}
+}

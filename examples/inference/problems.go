@@ -206,7 +206,7 @@ func (p *problem) measure(ctx context.Context, seed uint64, samples int) (*about
 const mostTested = 5
 
 // marked reports whether an interval comes with a warning.
-func marked(dpglm.Coefficient) bool { return false }
+func marked(c dpglm.Coefficient) bool { return c.Mark != "" }
 
 // file is a study's, to which lines are added.
 type file struct {

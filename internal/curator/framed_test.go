@@ -39,15 +39,24 @@ func framedQuestions() map[string]question {
 		"gradient apart": in(4, func(f *Framed) (release.Answer, error) {
 			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Apart: 0.4})
 		}),
+		"likely gradient": in(4, func(f *Framed) (release.Answer, error) {
+			return f.Gradient(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Likely: 0.3})
+		}),
+		"likely scatter": in(10, func(f *Framed) (release.Answer, error) {
+			return f.Scatter(ctx, u, 0.1, Slope{Clip: 0.2, Constant: 0.1, Likely: 0.3})
+		}),
+		"likely Hessian": in(10, func(f *Framed) (release.Answer, error) {
+			return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4, Slope{Clip: 0.2, Constant: 0.1, Likely: 0.3})
+		}),
 		"framed scatter":        in(10, func(f *Framed) (release.Answer, error) { return f.Scatter(ctx, u, 0.1, slope) }),
 		"framed gradient norms": in(5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u, 0.1, slope) }),
 		"framed slopes": in(6, func(f *Framed) (release.Answer, error) {
 			return f.Slopes(ctx, []float64{0.8, 0.4, 0, -0.4, -0.8}, u, 0.1)
 		}),
-		"framed Hessian": in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4) }),
-		"no constant":    in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4) }),
+		"framed Hessian": in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4, Slope{}) }),
+		"no constant":    in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4, Slope{}) }),
 		"curvature norms": in(5, func(f *Framed) (release.Answer, error) {
-			return f.CurvatureNorms(ctx, []float64{1.5, 0.9, 0.6, 0.3}, u, 0.1, 0.3, 1)
+			return f.CurvatureNorms(ctx, []float64{1.5, 0.9, 0.6, 0.3}, u, 0.1, 0.3, 1, Slope{})
 		}),
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
-	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -225,26 +224,6 @@ func TestAlongGivesBackWhatWasFitted(t *testing.T) {
 		t.Logf("seed %d: a factor of %.3g, and %.3g has the least loss", seed, got, least)
 		if got > least-0.2 || got < least-0.4 {
 			t.Errorf("seed %d: a factor of %.3g, and %.3g has the least loss", seed, got, least)
-		}
-	}
-}
-
-// The unseen edge is the lowest above which there is no row, as far as single ones would be seen.
-func TestUnseen(t *testing.T) {
-	edges := []float64{8, 4, 2, 1}
-	for name, c := range map[string]struct {
-		above []float64
-		noise float64
-		want  float64
-	}{
-		"a row between":         {[]float64{0.1, -0.1, 1.1, 9}, 0.05, 4},
-		"none at all":           {[]float64{0, 0, 0, 0}, 0.05, 1},
-		"a row beyond":          {[]float64{0.9, 1, 1.1, 9}, 0.05, math.Inf(1)},
-		"noise hides a row":     {[]float64{0, 0, 0, 0}, 0.4, math.Inf(1)},
-		"noise adds up to more": {[]float64{0, 0, 0, 0}, 0.2, 4}, // 3·0.2·√3 > 1
-	} {
-		if got := unseen(histogram.Tails{Edges: edges, Above: c.above, Noise: c.noise, Rows: 100}); got != c.want {
-			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
 }

@@ -234,21 +234,8 @@ func (x *Descent) ChooseClip(s Stage, at *Iterate, u [][]float64, first bool) er
 	if f.Minority < 1 && x.Labels.most()*x.Run.N < 2*middle { // too few to be seen
 		at.Clip = math.Max(at.Clip, tuning.ClipRare*(1-f.Minority)*math.Sqrt(1+s.Effective))
 	}
-	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, h), unseen(h)))
+	at.Clip = max(at.Clip, math.Min(x.Run.freeClip(s, h), h.Covering()))
 	return nil
-}
-
-// unseen is an edge that no gradient is longer than, where the noise is so small that a single one
-// would be seen; else +Inf.
-func unseen(h histogram.Tails) float64 {
-	best := math.Inf(1)
-	for j, edge := range h.Edges {
-		if tuning.EdgeSurely*h.SD(j) >= 1 || h.Above[j] > 0.5 {
-			break
-		}
-		best = edge
-	}
-	return best
 }
 
 // readClip is the clip that a histogram of gradient norms allows; where its noise hides too

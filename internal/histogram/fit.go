@@ -2,7 +2,6 @@ package histogram
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dpglm/dpglm/internal/tuning"
 )
@@ -103,10 +102,4 @@ func (h Tails) seenFrom(l Law, z float64) int {
 		}
 	}
 	return -1
-}
-
-// Doubtful reports whether cells above an edge may hold more rows than a law has there, by three
-// standard deviations, as noise makes it of some three histograms in a hundred.
-func (h Tails) Doubtful(l Law, low float64) bool {
-	return h.upTo(slices.Index(h.Edges, low)).seenFrom(l, tuning.DoubtSurely) >= 0
 }

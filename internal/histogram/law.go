@@ -22,12 +22,6 @@ func (l Law) Excess(t float64) float64 {
 	return l.Rows * scale * math.Gamma(1+1/l.Power) * mathext.GammaIncRegComp(1/l.Power, math.Pow(t/scale, l.Power))
 }
 
-// ExcessFactor is by how much more numbers exceed a clip where the power is so small that the
-// largest few carry much, which a histogram sees last.
-func (l Law) ExcessFactor() float64 {
-	return math.Max(1, math.Min(tuning.ExcessPower/l.Power, tuning.ExcessMost))
-}
-
 // How finely integrals and minima are looked for.
 const (
 	clipStep = 1.04

@@ -56,6 +56,18 @@ func (h Tails) SmallestFromBelow(allowed, z float64) float64 {
 	return h.Edges[0]
 }
 
+// Covering is an edge that no number exceeds, where the noise is so small that a single one would be seen; else +Inf.
+func (h Tails) Covering() float64 {
+	best := math.Inf(1)
+	for j, edge := range h.Edges {
+		if tuning.EdgeSurely*h.SD(j) >= 1 || h.Above[j] > 0.5 {
+			break
+		}
+		best = edge
+	}
+	return best
+}
+
 // Over is about how many rows lie above a value.
 func (h Tails) Over(value float64) float64 {
 	for j := 1; j < len(h.Edges); j++ {
@@ -107,28 +119,6 @@ func (h Tails) MeanSquare() float64 {
 	return sum / h.Rows
 }
 
-// Skew is the mean and the variance of what a histogram with edges on both sides of 0 tells of
-// (p−q)/(p+q), p and q being the numbers that are largest and smallest: some 3 % of all, or as
-// many as stand out of the noise. Where none do it has mean 0 and variance ½, as it has
-// beforehand: most amounts have long tails on one side.
-func (h Tails) Skew() (mean, variance float64) {
-	last := len(h.Edges) - 1
-	var above, below, sd float64
-	for j := range len(h.Edges) / 2 {
-		above, below = h.Above[j], h.Above[last]+h.Below-h.Above[last-j]
-		sd = h.Noise * math.Sqrt(2*float64(j+1))
-		if above+below > math.Max(tuning.SkewPart*h.Rows, tuning.SkewSurely*sd) {
-			break
-		}
-	}
-	sum := above + below
-	if sum <= 2*sd {
-		return 0, 0.5
-	}
-	known := 0.5 / (0.5 + math.Pow(sd/sum, 2))
-	return known * math.Max(-1, math.Min((above-below)/sum, 1)), (1 - known) / 2
-}
-
 // First is the first edge above which lie more rows than a limit, as they do above the next.
 func (h Tails) First(limit func(j int) float64) int {
 	last := len(h.Edges) - 1
@@ -138,16 +128,6 @@ func (h Tails) First(limit func(j int) float64) int {
 		}
 	}
 	return last
-}
-
-// Average is the mean of two readings of one histogram.
-func (h Tails) Average(other Tails) Tails {
-	h.Above = slices.Clone(h.Above)
-	for j, above := range other.Above {
-		h.Above[j] = (h.Above[j] + above) / 2
-	}
-	h.Below, h.Noise = (h.Below+other.Below)/2, h.Noise/math.Sqrt2
-	return h
 }
 
 // FromSeen leaves out the cells, but for four, above the first that hold rows which stand

@@ -151,56 +151,22 @@ func TestUpperLawOfNothing(t *testing.T) {
 	}
 }
 
-// both is the histogram of what edges on both sides of 0 are to count, from the largest on.
-func both(counts []float64, noise, n float64) Tails {
-	return NewTails(make([]float64, len(counts)-1), counts, noise, n)
-}
-
-// A histogram with more on one side says so, by as much as noise lets it: on average over 200
-// draws within 0.1 (an error of 0.02 or less) of what there is, times the weight that it claims,
-// and within twice the variance that it claims.
-func TestSkew(t *testing.T) {
-	const steps, n = 6, 10_000.0
-	r := rand.New(rand.NewPCG(9, 4))
-	for _, c := range []struct {
-		above, below float64 // rows in each cell
-		noise        float64
-	}{{60, 60, 10}, {120, 0, 10}, {0, 120, 10}, {90, 30, 10}, {90, 30, 60}, {4, 0, 100}, {60, 60, 0}, {0, 0, 0}} {
-		var mean, missed, claimed float64
-		const draws = 200
-		want := 0.0
-		if c.above+c.below > 0 {
-			want = (c.above - c.below) / (c.above + c.below)
-		}
-		for range draws {
-			counts := make([]float64, 2*steps+1)
-			for j := range steps {
-				counts[j] = c.above + float64(c.noise*r.NormFloat64())
-				counts[2*steps-j] = c.below + float64(c.noise*r.NormFloat64())
-			}
-			counts[steps] = n
-			m, v := both(counts, c.noise, n).Skew()
-			if math.IsNaN(m) || math.Abs(m) > 1 || !(v >= 0 && v <= 0.5) {
-				t.Fatalf("%+v: mean %g, variance %g", c, m, v)
-			}
-			mean += (m - float64((1-2*v)*want)) / draws
-			missed += math.Pow(m-want, 2) / draws
-			claimed += v / draws
-		}
-		if math.Abs(mean) > 0.1 || missed > 0.01+2*claimed {
-			t.Errorf("%+v: %g off on average, a square of %g where %g is claimed", c, mean, missed, claimed)
-		}
-	}
-}
-
-// Only the longest count that noise lets be seen: near ones, of which most are, don't tell.
-func TestSkewOfTheLongest(t *testing.T) {
-	for _, c := range []struct {
-		counts []float64 // from the largest on
-		want   float64
-	}{{[]float64{400, 50, 9000, 900, 0}, 1}, {[]float64{0, 900, 9000, 50, 400}, -1}, {[]float64{100, 900, 9000, 900, 100}, 0}} {
-		if mean, variance := both(c.counts, 1, 1e4).Skew(); math.Abs(mean-c.want) > 0.01 || variance > 0.001 {
-			t.Errorf("%v: mean %g, variance %g, want %g", c.counts, mean, variance, c.want)
+// A covering edge is the lowest above which there is no row, as far as single ones would be seen.
+func TestCovering(t *testing.T) {
+	edges := []float64{8, 4, 2, 1}
+	for name, c := range map[string]struct {
+		above []float64
+		noise float64
+		want  float64
+	}{
+		"a row between":         {[]float64{0.1, -0.1, 1.1, 9}, 0.05, 4},
+		"none at all":           {[]float64{0, 0, 0, 0}, 0.05, 1},
+		"a row beyond":          {[]float64{0.9, 1, 1.1, 9}, 0.05, math.Inf(1)},
+		"noise hides a row":     {[]float64{0, 0, 0, 0}, 0.4, math.Inf(1)},
+		"noise adds up to more": {[]float64{0, 0, 0, 0}, 0.2, 4}, // 3·0.2·√3 > 1
+	} {
+		if got := (Tails{Edges: edges, Above: c.above, Noise: c.noise, Rows: 100}).Covering(); got != c.want {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
 }

@@ -1,156 +1,110 @@
 package infer
 
 import (
-	"math"
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"math"
 
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
 
-// clipping is the clip of gradients, and what it cuts off.
+// clipping is how gradients are bounded by a clip C, and what that costs. Before it is clipped a row's gradient is
+// shortened by a factor that depends on its features and the point alone, so that a likely label's is no longer
+// than C. Where labels have the mean that the model says such a factor favours no direction, whatever C is: rows that
+// are long count less, and the directions that they are long in are known less well. Of two classes and levels the
+// likely label is the one with the largest slope, and nothing is left to clip. Of others it is two deviations off.
 type clipping struct {
-	in         *space
-	bound      float64
-	unresolved bool // whether the histogram told nothing of it
-	cut        clipBias
+	in   *space
+	cut  float64 // by how much gradients exceed the clip, per row, in each coordinate
+	lost float64 // part of the curvature that rows which count less take from a direction at most
+	// unresolved tells that the histogram told nothing of the clip.
+	unresolved bool
 }
 
-// choose chooses the wide clip at the pilot, by a histogram of the gradients' norms: it
-// makes the variance of noise and the square of what isn't known of what the clip cuts off
-// small together. Where there may be a group far above the rest, or but noise, it looks again.
+// choose chooses the clip, and the bound on rows' curvature; and it releases the Hessian where that doesn't depend
+// on the point.
 func (v *clipping) choose() error {
-	dim := float64(len(v.in.pilot))
-	edges := histogram.Geometric(tuning.WideClipTop*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, tuning.WideClipEdges)
-	h, free, err := v.widerNorms(edges)
+	covered, err := v.cover()
 	if err != nil {
 		return err
 	}
-	v.cut = biasOf(v.in.run.Problem.Asked, v.in.labels, v.in.run.D)
-	l, low := h.FromSeen().Upper(v.eventFraction(), v.cut.power)
-	if h.Doubtful(l, low) {
-		second, err := v.gradientNorms(edges)
-		if err != nil {
-			return err
-		}
-		h = h.Average(second)
-		l, low = h.FromSeen().Upper(v.eventFraction(), v.cut.power)
-	}
-	noise := 2 / (v.in.run.Problem.Mu * math.Sqrt(v.in.run.Pool.Left-tuning.ScatterShare))
-	if v.in.run.Problem.Loss.Labels() == losses.Real {
-		if err := v.residualSkew(l, low); err != nil {
+	if !covered {
+		if err := v.bound(); err != nil {
 			return err
 		}
 	}
-	if v.in.constant == 0 {
-		v.cut.constant = biasTerm{}
+	if v.in.normBound, err = v.in.rowBound(); err != nil || v.in.varies() {
+		return err
 	}
-	v.bound = l.Balanced(low, edges[0], math.Sqrt(dim)*noise, math.Sqrt(v.cut.all(dim)))
-	if v.in.run.Problem.Loss.Labels() == losses.Binary { // a few rows of a rare level may go unseen
-		v.bound *= tuning.RareRowRoom
-	}
-	if tuning.HiddenClass*h.Noise > v.in.labels.Minority*v.in.run.N { // the rarer class may hide in the noise
-		if err := v.coverMinority(); err != nil {
-			return err
-		}
-	}
-	v.bound = max(v.bound, free, v.covering(h))
-	v.cut.length, v.unresolved = l.Excess(v.bound), v.bound < tuning.Unresolved*edges[len(edges)-1]
-	if v.in.run.Problem.Loss.Labels() == losses.Real {
-		v.cut.length *= l.ExcessFactor()
-	}
-	return nil
+	return v.in.curveAt(v.in.pilot, v.in.curveShare())
 }
 
-// beyondHistogram is a clip for gradients beyond a histogram of norms, where that shows some: eight times
-// its largest edge, or less if noise were more than a fifth of what sampling makes a gradient vary
-// by, which the median of norms tells, or in the scatter a tenth of that variance.
-func (v *clipping) beyondHistogram(h histogram.Tails) float64 {
-	if h.Above[0] <= math.Max(0.5, tuning.BeyondSurely*h.Noise) {
-		return 0
+// cover bounds gradients by an edge that none exceeds, so that no row is shortened: where single rows are seen, and
+// noise of such a clip is a tenth of what sampling makes gradients vary by.
+func (v *clipping) cover() (covered bool, err error) {
+	share, dim := v.histogramShare(), float64(len(v.in.pilot))
+	if tuning.EdgeSurely*math.Sqrt(2*tuning.WideClipEdges/share) > v.in.run.Problem.Mu {
+		return false, nil
 	}
-	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
-	gradient := tuning.FreeGradient * v.in.run.Problem.Mu * math.Sqrt((v.in.run.Pool.Left-tuning.ScatterShare)*v.in.run.N)
-	scatter := math.Sqrt(tuning.FreeScatter * v.in.run.NMu() * math.Sqrt(tuning.ScatterShare/2))
-	return math.Min(tuning.BeyondFactor*h.Edges[0], median*math.Min(gradient, scatter))
+	edges := histogram.Geometric(gradientsTop*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, tuning.WideClipEdges)
+	h, err := v.norms(edges, share)
+	if err != nil {
+		return false, err
+	}
+	edge := h.Covering()
+	noise := 2 * edge / (v.in.run.Problem.Mu * math.Sqrt(v.in.steps()))
+	if noise > coveringNoise*math.Sqrt(h.MeanSquare()/dim*v.in.run.N) {
+		return false, nil
+	}
+	v.in.held.Clip = edge
+	return true, nil
 }
 
-// covering is an edge that no gradient is longer than, as far as noise lets single ones be seen,
-// and if noise of such a clip is a fiftieth of what sampling makes a gradient vary by; else 0.
-func (v *clipping) covering(h histogram.Tails) float64 {
-	if h.Noise >= tuning.SeenSingly || h.Above[0] > 0.5 {
-		return 0
-	}
-	median := h.Edges[h.First(func(int) float64 { return h.Rows / 2 })] / math.Sqrt(float64(len(v.in.pilot)))
-	edge := h.Smallest(0.5, tuning.BeyondSurely)
-	if edge <= tuning.CoveringNoise*v.in.run.Problem.Mu*math.Sqrt((v.in.run.Pool.Left-tuning.ScatterShare)*v.in.run.N)*median {
-		return edge
-	}
-	return 0
-}
-
-// widerNorms are gradientNorms, of edges eight times as far up where some lie beyond and there is
-// so little noise that a law of them would be the larger error; and the clip for those beyond.
-func (v *clipping) widerNorms(edges []float64) (h histogram.Tails, free float64, err error) {
-	if h, err = v.gradientNorms(edges); err != nil {
-		return h, 0, err
-	}
-	free = v.beyondHistogram(h)
-	if free > 0 && h.Noise < tuning.SeenSingly { // single rows can be seen
-		floats.Scale(tuning.BeyondFactor, edges)
-		h, err = v.gradientNorms(edges)
-	}
-	return h, free, err
-}
-
-// gradientNorms releases how many gradients at the pilot are longer than edges.
-func (v *clipping) gradientNorms(edges []float64) (histogram.Tails, error) {
-	u, b := v.in.split(v.in.short.Stretch(v.in.pilot))
-	share := tuning.WideClipShare * math.Min(math.Max(tuning.WideClipMore/v.in.run.NMu(), 1), tuning.WideClipMost)
-	answer, err := v.in.gradients.GradientNorms(v.in.run.Task.Ctx, edges, u, b, v.in.slope(1))
+// norms is a histogram of how long gradients are, or likely to be.
+func (v *clipping) norms(edges []float64, share float64) (histogram.Tails, error) {
+	u, b := v.in.split(v.in.pilot)
+	slope := v.in.held
+	slope.Clip = 1
+	answer, err := v.in.frame.In.GradientNorms(v.in.run.Task.Ctx, edges, u, b, slope)
 	return v.in.run.Read(share, edges, answer, err)
 }
 
-// residualSkew releases on which side predictions miss labels by most, by a histogram of how far they
-// exceed them, down to about half of what would make a gradient as long as one of 25 is. It
-// says how parts that are cut off add up: those of one sign do so along the intercept and, as
-// labels lie furthest off where predictions are high, along the weights.
-func (v *clipping) residualSkew(l histogram.Law, low float64) error {
-	for l.Above(low) > v.in.run.N/tuning.SkewRows {
-		low *= skewStep
+// bound chooses the clip where noise matters.
+func (v *clipping) bound() error {
+	loss := v.in.run.Problem.Loss
+	if _, levels := loss.(losses.Ordinal); levels || loss.Labels() == losses.Binary {
+		return v.balance()
 	}
-	edges := histogram.Geometric(tuning.SkewTop*low/math.Sqrt(float64(len(v.in.pilot))), math.Sqrt2, tuning.SkewEdges-1)
-	for _, e := range slices.Backward(slices.Clone(edges)) {
-		edges = append(edges, -e)
-	}
-	u, b := v.in.split(v.in.pilot)
-	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges, u, b)
-	h, err := v.in.run.Read(tuning.SkewShare, edges, answer, err)
+	return v.cutOff()
+}
+
+// cutOff chooses the clip, by a law of how long gradients are, for the variance of noise and the square of what is cut
+// off to be small together. What is likely are two of the deviations that their lengths tell.
+func (v *clipping) cutOff() error {
+	p, dim := v.in.run.Problem, float64(len(v.in.pilot))
+	edges := histogram.Geometric(cutOffTop*p.LargestSlope()*math.Sqrt(dim), math.Sqrt2, tuning.WideClipEdges)
+	h, err := v.norms(edges, v.histogramShare())
 	if err != nil {
 		return err
 	}
-	mean, variance := h.Skew()
-	v.cut.skewed(mean, variance, tuning.CutDirections+v.spreadOfRows())
+	law, low := h.FromSeen().Upper(v.eventFraction(), tuning.TailPower)
+	noise := 2 * math.Sqrt(dim) / (p.Mu * math.Sqrt(v.in.steps()))
+	clip := law.Balanced(low, edges[0], noise, tuning.CutPart)
+	v.in.held.Clip, v.in.held.Likely = clip, tuning.LikelyDeviations*math.Sqrt(h.MeanSquare()/(dim*v.in.typical))
+	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
+	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)
+	rows := lengthsOf(h, dim)
+	for k, long := range rows.long {
+		v.lost += rows.part[k] / dim * (1 - math.Min(1, clip/long))
+	}
 	return nil
 }
 
-// skewStep is how finely the length of a law's largest rows is looked for.
-const skewStep = 1.05
-
-// spreadOfRows is the mean square of coordinates, in units of the intercept's, which is d but
-// for directions that have drowned.
-func (v *clipping) spreadOfRows() (sum float64) {
-	for j := range v.in.run.D {
-		sum += v.in.curve.hessian.m.At(j, j)
-	}
-	one := v.in.labels.Curvature
-	if v.in.constant > 0 {
-		one = v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
-	}
-	return math.Max(0, math.Min(sum/one, float64(v.in.run.D)))
+// histogramShare is that of each histogram.
+func (v *clipping) histogramShare() float64 {
+	return tuning.WideClipShare * math.Min(math.Max(tuning.WideClipMore/v.in.run.NMu(), 1), tuning.WideClipMost)
 }
 
 // eventFraction is the fraction of rows among which the longest gradients are: those with events
@@ -162,25 +116,110 @@ func (v *clipping) eventFraction() float64 {
 	return 1
 }
 
-// coverMinority raises the clip to the norm of a row's coordinates, times a slope that
-// the rarer class has: 1, or 2 for counts, or that of the probit loss at the start. One that is
-// as long as most of that class's gradients shows that it was seen.
-func (v *clipping) coverMinority() error {
-	slope := 1.0
-	if losses.LinkOf(v.in.run.Problem.Loss) == losses.ProbitLink {
-		slope = v.in.labels.Typical
-	}
-	if v.bound >= tuning.CoveredSlope*slope*math.Sqrt(float64(len(v.in.pilot))) {
-		return nil
-	}
-	edges := histogram.Geometric(tuning.LengthTop*math.Sqrt(float64(v.in.run.D)), math.Pow(2, tuning.FineEdges), tuning.LengthEdges)
-	h, err := v.in.run.Lengths(tuning.LengthShare, edges, v.in.gradients)
+// balance chooses the clip, by a histogram of how long rows' gradients are with likely labels, for the product of
+// the variances along all directions to be least, as D-optimal designs do: noise grows with the clip, and rows
+// that are shortened tell less. Of what they tell the longest rows are taken to fill one direction after the
+// other.
+func (v *clipping) balance() error {
+	v.in.held.Likely = 1 // of the largest slope
+	dim := float64(len(v.in.pilot))
+	edges := histogram.Geometric(rowsTop*math.Sqrt(dim*math.Min(1, v.in.typical)), math.Sqrt2, tuning.WideClipEdges)
+	h, err := v.norms(edges, v.histogramShare())
 	if err != nil {
 		return err
 	}
-	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
-		slope = 2
+	rows := lengthsOf(h, dim)
+	one := v.in.typical * v.in.run.N // what gradients vary by along a direction, all together
+	noise := math.Pow(2/v.in.run.Problem.Mu, 2) / (one * v.in.steps())
+	misfit := tuning.Misfit * tuning.Misfit * one
+	best := math.Inf(1)
+	for c := rows.longest(); c >= rows.longest()/longestOver; c /= clipStep {
+		var product float64 // its logarithm
+		var worst float64
+		rows.directions(c, func(kept, squares float64) {
+			variance := (squares + noise*c*c) / (kept * kept) * (1 + math.Pow(tuning.CurveNoise*kept, -2))
+			product += math.Log(variance + misfit*(1-kept)*(1-kept))
+			worst = math.Max(worst, 1-kept)
+		})
+		if product < best {
+			best, v.in.held.Clip, v.lost = product, c, worst
+		}
 	}
-	v.bound = math.Max(v.bound, slope*math.Hypot(h.SmallestFromBelow(tuning.CoveredRows*v.in.run.N, 2), v.in.constant))
 	return nil
+}
+
+// Highest edges are far beyond what tables have.
+const (
+	gradientsTop = 64  // of gradients' norms, over the largest slope times √dim
+	cutOffTop    = 4   // the same where noise hides single rows
+	rowsTop      = 512 // of rows' lengths, over what round coordinates have
+)
+
+// coveringNoise is the noise of a clip that costs nothing, over what sampling makes gradients vary by: it adds half a
+// hundredth to standard errors.
+const coveringNoise = 0.1
+
+// How finely, and how far, a clip is looked for.
+const (
+	clipStep    = 1.05
+	longestOver = 1024
+)
+
+// lengths are those of groups of rows, the longest first, and what part of the directions each fills.
+type lengths struct{ long, part []float64 }
+
+// lengthsOf reads a histogram, as far as its counts are seen: rows count by their squares, and are as long as the
+// middle of their cell, which is half an octave wide.
+func lengthsOf(h histogram.Tails, dim float64) (l lengths) {
+	above, last, middle := 0.0, len(h.Edges), math.Sqrt(math.Sqrt2)
+	for j := range last + 1 {
+		rows := h.Rows - above
+		if j < last {
+			if rows = h.Above[j] - above; rows <= 0 || h.Above[j] < tuning.RowSurely*h.SD(j) {
+				continue
+			}
+		}
+		above += rows
+		long := h.Edges[max(j-1, 0)] / middle
+		l.long, l.part = append(l.long, long), append(l.part, rows*long*long)
+	}
+	floats.Scale(dim/floats.Sum(l.part), l.part)
+	return l
+}
+
+func (l lengths) longest() float64 { return l.long[0] }
+
+// directions tells of each direction what part of its curvature a clip keeps, and the part of what gradients
+// vary by.
+func (l lengths) directions(clip float64, tell func(kept, squares float64)) {
+	var filled, kept, squares float64
+	for k, long := range l.long {
+		w := math.Min(1, clip/long)
+		for left := l.part[k]; left > full; {
+			take := math.Min(left, 1-filled)
+			filled, kept, squares, left = filled+take, kept+take*w, squares+take*w*w, left-take
+			if filled > 1-full {
+				tell(kept, squares)
+				filled, kept, squares = 0, 0, 0
+			}
+		}
+	}
+}
+
+// full is the part of a direction that rounding may leave.
+const full = 1e-9
+
+// missing is the square of what the clip may have cut off of a mean gradient: a part of it along any direction, all
+// of it along the intercept.
+func (v *clipping) missing() *mat.SymDense {
+	dim := len(v.in.pilot)
+	m := mat.NewSymDense(dim, nil)
+	for j := range dim {
+		part := tuning.CutPart
+		if j == v.in.run.D {
+			part = 1
+		}
+		m.SetSym(j, j, math.Pow(part*v.cut, 2))
+	}
+	return m
 }

@@ -81,18 +81,6 @@ func (c curvature) times(factor float64) (curvature, error) {
 	return c, c.invert()
 }
 
-// between is the inverse of the mean of the Hessian and another one.
-func (c curvature) between(other *mat.SymDense) (*mat.SymDense, error) {
-	var mean mat.SymDense
-	mean.AddSym(other, c.hessian.m)
-	mean.ScaleSym(0.5, &mean)
-	spectrum, ok := linalg.Decompose(&mean)
-	if !ok {
-		return nil, errEigen
-	}
-	return spectrum.Map(c.inverted), nil
-}
-
 // distance is the square of that of two points in the norm of the Hessian, which is that of
 // scores.
 func (c curvature) distance(to, from []float64) float64 {

@@ -14,9 +14,8 @@ import (
 
 // Problem is what is inferred, from public facts.
 type Problem struct {
-	Estimate   estimate.Problem
-	Confidence float64       // of confidence
-	Doubt      ordinal.Doubt // of thresholds that were estimated
+	Estimate estimate.Problem
+	Doubt    ordinal.Doubt // of thresholds that were estimated
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
@@ -48,9 +47,6 @@ func Suits(l losses.Loss) bool {
 	return false
 }
 
-// unasked is a confidence of intervals that nobody sees.
-const unasked = 0.5
-
 // Weights are an estimate's alone: where there is little noise those that an inference's steps lead to,
 // whose limit is the loss's minimiser, else those of a descent.
 func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
@@ -58,7 +54,7 @@ func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
 	if d > estimate.MostFeatures || p.NMu() < tuning.NewtonFrom*math.Pow(d, estimate.NoiseGrowth) || !Suits(p.Asked) {
 		return estimate.Fit(p, t)
 	}
-	w, _, err := Problem{Estimate: p, Confidence: unasked}.Fit(t)
+	w, _, err := Problem{Estimate: p}.Fit(t)
 	return w, err
 }
 
@@ -70,7 +66,7 @@ func (p Problem) Fit(t estimate.Task) (w []float64, l *Law, err error) {
 		return w, nil, err
 	}
 	within := t
-	within.Progress = func(done, total int) { t.Progress(done, total+len(newtonShares)) }
+	within.Progress = func(done, total int) { t.Progress(done, total+tuning.NewtonSteps) }
 	pilot, err := estimate.Begin(p.Estimate.Share(p.pilotShare()), within)
 	if err != nil {
 		return nil, nil, err
@@ -116,7 +112,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	} else if err != nil {
 		return nil, nil, err
 	}
-	l = v.law(p.Confidence)
+	l = v.law()
 	w = l.of(v.theta)
 	if !slices.Equal(w, estimate.Clamp(w)) || !l.finite() || !l.tells(t.Levels()) {
 		return frame.Weights(at.At)[0], nil, nil // a step from there is noise
@@ -133,9 +129,6 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 // estimate releases what the estimate and its law are made of; done steps were before it.
 func (v *newton) estimate(done int) error {
 	if err := v.in.enframe(); err != nil {
-		return err
-	}
-	if err := v.in.frameGradients(); err != nil {
 		return err
 	}
 	v.clip.in = v.in

@@ -21,10 +21,9 @@ type Law struct {
 	Seen       float64     // mean curvature along them, as a fraction of the floor
 	Curved     float64     // and what it may be
 
+	Misfit           *mat.SymDense // part of Covariance: what rows that count less may change
 	Inverse          *mat.SymDense // of H̃
-	Hessian, Scatter float64       // noise of H̃ and of J̃/n, the latter in shorter coordinates S·x̃
-	Short            *mat.SymDense // S⁻²; nil where these are the others
-	Quantile         float64       // of the normal law, for the intervals' level
+	Hessian, Scatter float64       // noise of H̃ and of J̃/n
 }
 
 // finite reports whether the covariance is one.
@@ -111,26 +110,27 @@ const beyondSDs = 3
 // tiny keeps a divisor from being 0.
 const tiny = 1e-300
 
-// StandardError is that of a combination, +Inf where it isn't determined.
-func (l *Law) StandardError(c []float64) float64 {
+// StandardError is that of a combination, +Inf where it isn't determined, with the degrees of freedom of
+// Student's law of errors over it.
+func (l *Law) StandardError(c []float64) (se, freedom float64) {
 	if !l.Determines(c) {
-		return math.Inf(1)
+		return math.Inf(1), 1
 	}
 	about := l.Combine(c)
-	return math.Sqrt(about.Covariance(about))
+	return math.Sqrt(about.Covariance(about)), about.Freedom
 }
 
 // Combination is what the law tells of one.
 type Combination struct {
 	factors, image []float64 // c, and the covariance times it
 	hidden         []float64 // what may be missed along each drowned direction
-	longer         float64   // factor of its standard error
+	Freedom        float64   // of Student's law
 }
 
 func (l *Law) Combine(c []float64) Combination {
 	var image mat.VecDense
 	image.MulVec(l.Covariance, mat.NewVecDense(len(c), c))
-	a := Combination{factors: c, image: image.RawVector().Data, longer: l.seFactor(c)}
+	a := Combination{factors: c, image: image.RawVector().Data, Freedom: l.freedom(c)}
 	size := math.Sqrt(l.Hidden * l.real(c))
 	for _, direction := range l.Drowned {
 		a.hidden = append(a.hidden, float64(size*floats.Dot(c, direction)))
@@ -138,10 +138,9 @@ func (l *Law) Combine(c []float64) Combination {
 	return a
 }
 
-// Covariance is that of two combinations, each made longer by its factor, and of what drowned
-// directions may add to them.
+// Covariance is that of two combinations, and of what drowned directions may add to them.
 func (a Combination) Covariance(b Combination) float64 {
-	return (floats.Dot(a.image, b.factors) + floats.Dot(a.hidden, b.hidden)) * a.longer * b.longer
+	return floats.Dot(a.image, b.factors) + floats.Dot(a.hidden, b.hidden)
 }
 
 // real is the fraction of a combination's part in drowned directions that counts: all but
@@ -151,35 +150,40 @@ func (l *Law) real(c []float64) float64 {
 	return math.Min(1, (l.beyond(inside, noise)+noise*l.Curved)/math.Max(inside, tiny))
 }
 
-// seFactor is the factor ≥ 1 by which a standard error grows for the noise of H̃ and J̃. Where
-// the computed one is 1 + m + s·Z times the right one, m and s small, an interval of z of
-// them loses 2zφ(z)·(z²s²/2 − m) of its coverage, and 2zφ(z)·κ is what a factor 1 + κ
-// brings. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the noise N
-// of H̃ and by aᵀN'a for that of J̃/n, whose means and variances are known. Close to
-// drowning higher orders of the noise of H̃ cost as much again: trials on collinear columns
-// chose their factor.
-func (l *Law) seFactor(c []float64) float64 {
+// freedom is that of Student's law which an error over a combination's standard error has, for the noise of H̃
+// and J̃: 1/(2s²) by Satterthwaite's rule where the computed variance is 1 + 2m + 2s·Z times the right one, and
+// fewer by as much as makes up for an m below 0 at a level of 95 %. Two more are for noise that is as likely up as
+// down, where that of a sample's variance is skewed. With a = H̃⁻¹c and b = Cov·c, the variance changes by −2aᵀNb + … for the
+// noise N of H̃ and by aᵀN'a for that of J̃/n, whose means and variances are known. Close to drowning higher
+// orders of the noise of H̃ cost as much again: trials on collinear columns chose their factor.
+func (l *Law) freedom(c []float64) float64 {
 	var a, b, shaken mat.VecDense
 	v := mat.NewVecDense(len(c), c)
 	a.MulVec(l.Inverse, v)
 	b.MulVec(l.Covariance, v)
 	variance := mat.Dot(v, &b)
 	if variance == 0 {
-		return 1
+		return mostFreedom
 	}
 	ab := mat.Dot(&a, &b)
 	curve := 2 * l.Hessian * l.Hessian * (mat.Dot(&a, &a)*mat.Dot(&b, &b) + ab*ab)
-	stretched := mat.Dot(&a, &a)
-	if l.Short != nil {
-		stretched = mat.Inner(&a, l.Short, &a)
-	}
-	spread := math.Pow(l.Scatter*stretched, 2)
+	spread := math.Pow(l.Scatter*mat.Dot(&a, &a), 2)
 	double := 2 * variance
 	s2 := (curve + spread) / (double * double)
 	shaken.MulVec(linalg.Shaken(l.Inverse, l.Hessian*l.Hessian), &b)
 	second := 2*mat.Dot(&a, &shaken) + mat.Inner(&a, linalg.Shaken(l.Covariance, l.Hessian*l.Hessian), &a)
-	m := second/double - s2/2
-	z2 := l.Quantile * l.Quantile
-	higher := math.Pow(z2*curve/(double*double), 2)
-	return 1 + math.Min(1, math.Max(0, float64(z2*s2/2)+higher-m))
+	s2 += higherOrders*math.Pow(curve/(double*double), 2) - math.Min(0, second)/double/levelled
+	return math.Min(mostFreedom, 2+1/(2*math.Max(s2, 1/mostFreedom)))
+}
+
+const (
+	higherOrders = 8    // what they cost in s², over the square of what the noise of H̃ makes of it
+	levelled     = 2.42 // (z² + 1)/2 for a level of 95 %, by which intervals lengthen with s², and are longer by m
+	mostFreedom  = 1e6  // is as good as a normal law
+)
+
+// Misfitted reports whether more than half of a combination's variance is what rows that count less may change.
+func (l *Law) Misfitted(c []float64) bool {
+	v := mat.NewVecDense(len(c), c)
+	return 2*mat.Inner(v, l.Misfit, v) > mat.Inner(v, l.Covariance, v)
 }

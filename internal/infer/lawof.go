@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/linalg"
 	"github.com/dpglm/dpglm/internal/ordinal"
@@ -15,15 +14,11 @@ import (
 )
 
 // law is that of the run's estimate.
-func (v *newton) law(level float64) *Law {
+func (v *newton) law() *Law {
 	dim, curve := len(v.theta), v.in.curve
 	l := &Law{
-		Weights: v.in.toWeights(), Inverse: curve.inverse,
+		Weights: v.in.toWeights(), Inverse: curve.inverse, Misfit: v.misfit(),
 		Hessian: curve.hessian.noise, Scatter: v.scatter.noise / v.in.run.N,
-		Quantile: distuv.UnitNormal.Quantile((1 + level) / 2),
-	}
-	if v.in.short != nil {
-		l.Short = v.in.short.Noise(dim)
 	}
 	if v.unreliable() {
 		for k := range curve.spectrum.Values {
@@ -34,8 +29,8 @@ func (v *newton) law(level float64) *Law {
 	}
 	l.Seen, l.Curved = curve.flat(len(l.Drowned))
 	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)
-	// Noise, what the clip cuts off, and what the Hessian's change leaves. The points' mean
-	// error is what H̃'s noise multiplies.
+	// Noise, what is cut off, and what the Hessian's change leaves. The points' mean error is what H̃'s
+	// noise multiplies.
 	variance, missed := v.stepErrors()
 	gap := mat.NewDense(dim, 1, nil)
 	for _, s := range v.steps {
@@ -43,15 +38,28 @@ func (v *newton) law(level float64) *Law {
 			gap.Set(j, 0, gap.At(j, 0)+s.weight*(at-v.theta[j]))
 		}
 	}
-	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(variance, curve.inverse, v.in.short.Noise(dim)))
-	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(1, curve.inverse, v.missing()))
-	var far mat.SymDense
+	var far, changes mat.SymDense
 	far.SymOuterK(v.shrunk, gap)
-	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(1, curve.inverse, linalg.Shaken(&far, l.Hessian*l.Hessian)))
-	var changes mat.SymDense
 	changes.ScaleSym(missed/float64(dim), curve.inverse)
-	l.Covariance.AddSym(l.Covariance, &changes)
+	for _, part := range []*mat.SymDense{
+		linalg.Sandwich(variance, curve.inverse, linalg.Identity(dim)),
+		linalg.Sandwich(1, curve.inverse, v.clip.missing()),
+		linalg.Sandwich(1, curve.inverse, linalg.Shaken(&far, l.Hessian*l.Hessian)),
+		&changes, l.Misfit,
+	} {
+		l.Covariance.AddSym(l.Covariance, part)
+	}
 	return l
+}
+
+// misfit is the square of what rows that count less may change of an estimate, where the model isn't that of
+// labels: along each direction as much as the part of its curvature that they took.
+func (v *newton) misfit() *mat.SymDense {
+	mean := mat.Trace(v.in.curve.hessian.m) / float64(len(v.theta))
+	return v.in.curve.spectrum.Map(func(l float64) float64 {
+		lost := math.Max(0, math.Min(1-l/mean, v.clip.lost))
+		return math.Pow(tuning.Misfit*lost, 2)
+	})
 }
 
 // moved is theta less the constant model.
@@ -85,25 +93,36 @@ func (v *newton) stepErrors() (variance, missed float64) {
 }
 
 // unreliable reports whether scores may be so far off that no estimate is close: by 2 in a typical
-// row, or for a count or an amount, whose mean is no longer close to linear in them, by .4. Or
-// if rows that tell much have hidden in the noise, so that the clip cuts them off: a rare class,
-// labels far from others, or all that aren't the same.
+// row, or for a count or an amount, whose mean is no longer close to linear in them, by .4; classes are told
+// apart; or labels far from others have hidden in the noise, so that the clip cuts them off.
 func (v *newton) unreliable() bool {
-	switch kind := v.in.run.Problem.Loss.Labels(); {
+	limit := tuning.ScoresOff
+	switch {
 	case v.clip.unresolved:
 		return true
-	case kind == losses.Real:
+	case v.in.run.Problem.Loss.Labels() == losses.Real:
 		return v.besideMean()
-	case kind == losses.Binary && (v.cutOff() || v.separated()):
+	case losses.LinkOf(v.in.run.Problem.Loss) == losses.Log:
+		limit = tuning.ScoresOffLog
+	case v.in.run.Problem.Loss.Labels() == losses.Binary && v.separated():
 		return true
 	}
-	limit := tuning.ScoresOff
-	if losses.LinkOf(v.in.run.Problem.Loss) == losses.Log {
-		limit = tuning.ScoresOffLog
-	}
 	variance, missed := v.stepErrors()
-	square := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, v.in.short.Noise(len(v.theta)))) + mat.Trace(v.in.curve.inverse)*missed/float64(len(v.theta))
-	return square > limit*limit
+	noise := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, linalg.Identity(len(v.theta))))
+	return noise+mat.Trace(v.in.curve.inverse)*missed/float64(len(v.theta)) > limit*limit
+}
+
+// separated reports whether the features tell the classes of nearly all rows: scores that differ
+// by more than 3, or a curvature of less than a sixth of the constant model's. The minimum is
+// far out then, or there is none, and steps end on the way.
+func (v *newton) separated() bool {
+	if v.in.constant == 0 {
+		return false
+	}
+	constant := make([]float64, v.in.run.D+1)
+	constant[v.in.run.D] = v.in.labels.Bias
+	curvature := v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
+	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || v.distance(constant) > tuning.SeparatedScores*tuning.SeparatedScores*curvature
 }
 
 // besideMean reports whether predictions of the squared loss have another mean than labels, by
@@ -118,25 +137,4 @@ func (v *newton) besideMean() bool {
 	variance += v.scatter.m.At(v.in.run.D, v.in.run.D) / v.in.run.N
 	sd := math.Hypot(v.in.labels.Noise, math.Sqrt(variance)*v.in.curve.inverse.At(v.in.run.D, v.in.run.D))
 	return math.Abs(b-v.in.labels.Bias) > tuning.MeanOff*math.Hypot(sd, tuning.MeanRoom*floats.Norm(u, 2))
-}
-
-// cutOff reports whether gradients of classes vary by less than two fifths of what their
-// likelihood says, and three standard deviations of noise can't explain it. Those of a person's
-// rows may cancel.
-func (v *newton) cutOff() bool {
-	noise := v.scatterNoise() * mat.Norm(v.in.short.From(v.in.curve.inverse), 2) / float64(len(v.theta))
-	return v.dispersion()+float64(tuning.CutOffSurely*noise) < tuning.CutOffPart/float64(max(1, v.in.run.Problem.Facts.PersonRows))
-}
-
-// separated reports whether the features tell the classes of nearly all rows: scores that differ
-// by more than 3, or a curvature of less than a sixth of the constant model's. The minimum is
-// far out then, or there is none, and steps end on the way.
-func (v *newton) separated() bool {
-	if v.in.constant == 0 {
-		return false
-	}
-	constant := make([]float64, v.in.run.D+1)
-	constant[v.in.run.D] = v.in.labels.Bias
-	curvature := v.in.curve.hessian.m.At(v.in.run.D, v.in.run.D)
-	return curvature < v.in.labels.Curvature/tuning.SeparatedCurvature || v.distance(constant) > tuning.SeparatedScores*tuning.SeparatedScores*curvature
 }

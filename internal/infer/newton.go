@@ -15,8 +15,14 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// newtonShares are those of the steps, of what is left.
-var newtonShares = []float64{tuning.FirstStep, tuning.SecondStep, tuning.ThirdStep}
+// stepShare is the part of what is left for steps that the t-th has: they grow as 1, 2, 3, …, as earlier ones
+// count less where they began far off.
+func stepShare(t int) float64 {
+	return 2 * float64(t+1) / (tuning.NewtonSteps * (tuning.NewtonSteps + 1))
+}
+
+// settled is the step after which the Hessian is released again where it depends on the point.
+const settled = 1
 
 // newtonStep began at a point, with noise of the given standard deviation in the mean
 // gradient.
@@ -42,76 +48,61 @@ type newton struct {
 // distance is the square of a point's from theta, in the norm of scores.
 func (v *newton) distance(from []float64) float64 { return v.in.curve.distance(v.theta, from) }
 
-// walk releases gradients with the wide clip, the Hessian after the first of them where it
-// depends on the point, and before the last their scatter. It sets theta to
-// the mean of the estimates u − H̃⁻¹g̃/n, and H̃ to what it is there. The points u are
-// shortened towards the pilot: the noise of a step, fed back, would leave the range in which
+// walk releases gradients, the Hessian after the second of them where it depends on the point, and before the
+// last their scatter. It sets theta to the mean of the estimates u − H̃⁻¹g̃/n, and H̃ to what it is there. The
+// points u are shortened towards the pilot: the noise of a step, fed back, would leave the range in which
 // the loss is close to a parabola.
 func (v *newton) walk(done int) error {
 	again := 0.0
 	if v.in.varies() {
 		again = v.in.curveShare()
 	}
-	left, at, total := v.in.run.Pool.Left-tuning.ScatterShare-again, v.in.pilot, 0.0
-	var first *mat.SymDense // the Hessian at the pilot
-	for t, fraction := range newtonShares {
-		u, b := v.in.split(v.in.short.Stretch(at))
+	left, at, total := v.in.steps()-again, v.in.pilot, 0.0
+	v.theta = at
+	for t := range tuning.NewtonSteps {
+		u, b := v.in.split(at)
 		if sum := floats.Sum(u) + b; math.IsNaN(sum) || math.IsInf(sum, 0) {
 			return check.Fail(check.ErrBound, "point", sum, "must be finite")
 		}
-		if t == len(newtonShares)-1 {
+		if t == tuning.NewtonSteps-1 {
 			if err := v.spread(u, b); err != nil {
 				return err
 			}
 		}
-		share := left * fraction
-		answer, err := v.in.gradients.Gradient(v.in.run.Task.Ctx, u, b, v.in.slope(v.clip.bound))
+		share := left * stepShare(t)
+		answer, err := v.in.frame.In.Gradient(v.in.run.Task.Ctx, u, b, v.in.held)
 		g, err := v.in.run.Pool.Draw(share, answer, err)
 		if err != nil {
 			return err
 		}
-		g = v.in.short.Stretch(g)
 		floats.Scale(1/v.in.run.N, g)
-		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: fraction})
-		total += fraction
-		if err := v.combine(first); err != nil {
-			return err
-		}
+		v.steps = append(v.steps, newtonStep{from: at, mean: g, noise: v.gradientNoise(share), share: stepShare(t)})
+		total += stepShare(t)
+		v.combine()
 		at = v.shortened(v.gradientNoise(left * total))
-		if t == 0 && v.in.varies() {
-			first = v.in.curve.hessian.m
+		if t == settled && v.in.varies() {
 			if err := v.in.curveAt(at, again); err != nil {
 				return err
 			}
 		}
-		v.in.run.Task.Progress(done+t+1, done+len(newtonShares))
+		v.in.run.Task.Progress(done+t+1, done+tuning.NewtonSteps)
 	}
 	return v.moveHessian()
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
-// the budget, and less where it began so far off that a parabola isn't close. What the clip
-// is expected to have cut off of their gradients is restored.
-func (v *newton) combine(first *mat.SymDense) error {
+// the budget, and less where it began so far off that a parabola isn't close.
+func (v *newton) combine() {
 	ways := make([][]float64, len(v.steps))
 	for t, s := range v.steps {
 		v.steps[t].weight = s.share
-		inverse := v.in.curve.inverse
-		if t == 0 && first != nil {
-			var err error
-			if inverse, err = v.in.curve.between(first); err != nil {
-				return err
-			}
-		}
 		var step mat.VecDense
-		whole := v.restored(s.from)
-		floats.Add(whole, s.mean)
-		step.MulVec(inverse, mat.NewVecDense(len(whole), whole))
+		step.MulVec(v.in.curve.inverse, mat.NewVecDense(len(s.mean), s.mean))
 		ways[t] = step.RawVector().Data
 	}
 	v.average(ways)
 	if !v.in.varies() {
-		return nil
+		return
 	}
 	for t := range v.steps {
 		s := &v.steps[t]
@@ -119,7 +110,6 @@ func (v *newton) combine(first *mat.SymDense) error {
 		s.weight = s.share / (1 + s.missed/v.scoreVariance(s.noise))
 	}
 	v.average(ways)
-	return nil
 }
 
 // average sets theta to the mean of the points that the steps lead to, and makes weights sum to
@@ -136,10 +126,7 @@ func (v *newton) average(ways [][]float64) {
 	for range tuning.AverageRounds {
 		theta := make([]float64, len(v.in.pilot))
 		for t, s := range v.steps {
-			growth := 1.0 // the first way has the Hessians at both ends
-			if t > 0 {
-				growth = (v.in.growth(s.from) + v.in.growth(v.theta)) / 2
-			}
+			growth := (v.in.growth(s.from) + v.in.growth(v.theta)) / 2
 			floats.AddScaled(theta, s.weight, s.from)
 			floats.AddScaled(theta, -s.weight/growth, ways[t])
 		}
@@ -177,12 +164,12 @@ func (v *newton) nonlinearity(from []float64) float64 {
 
 // scoreVariance is that of an estimate in the same norm, for the noise of its mean gradient.
 func (v *newton) scoreVariance(noise float64) float64 {
-	return noise * noise * mat.Trace(v.in.short.From(v.in.curve.inverse))
+	return noise * noise * mat.Trace(v.in.curve.inverse)
 }
 
 // gradientNoise is the standard deviation of a mean gradient's coordinates.
 func (v *newton) gradientNoise(share float64) float64 {
-	return 2 * v.clip.bound / (v.in.run.NMu() * math.Sqrt(share))
+	return 2 * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(share))
 }
 
 // shortened is theta, its distance from the pilot shortened by James and Stein's rule in
@@ -203,24 +190,24 @@ func (v *newton) shortened(noise float64) []float64 {
 
 // spread releases the scatter of clipped gradients at a point.
 func (v *newton) spread(u []float64, b float64) error {
-	answer, err := v.in.gradients.Scatter(v.in.run.Task.Ctx, u, b, v.in.slope(v.clip.bound))
+	answer, err := v.in.frame.In.Scatter(v.in.run.Task.Ctx, u, b, v.in.held)
 	packed, err := v.in.run.Pool.Draw(tuning.ScatterShare, answer, err)
 	if err != nil {
 		return err
 	}
 	m := curator.Unpack(packed, len(v.in.pilot))
 	m.ScaleSym(1/v.in.run.N, m)
-	rounder := noisy{m, v.scatterNoise()}.towards(v.in.short.Into(v.in.curve.standing()))
+	rounder := noisy{m, v.scatterNoise()}.towards(v.in.curve.standing())
 	spectrum, ok := linalg.Decompose(rounder.m)
 	if !ok {
 		return errEigen
 	}
 	positive := spectrum.Map(func(l float64) float64 { return math.Max(l, 0) })
-	v.scatter = noisy{v.in.short.From(positive), rounder.noise}
+	v.scatter = noisy{positive, rounder.noise}
 	return nil
 }
 
 // scatterNoise is the standard deviation in each number of the packed scatter per row.
 func (v *newton) scatterNoise() float64 {
-	return math.Sqrt2 * v.clip.bound * v.clip.bound / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
+	return math.Sqrt2 * v.in.held.Clip * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
@@ -24,9 +25,9 @@ type space struct {
 	constant float64 // 1 with an intercept
 	pilot    []float64
 
-	gradients *curator.Framed // the frame that gradients are released in
-	short     *linalg.Change  // which is this one
-	normBound float64         // bound on √φ”·‖(x̃, 1)‖
+	normBound float64       // bound on √φ”·‖(x̃, 1)‖
+	held      curator.Slope // how gradients are bounded, and with them how rows count
+	typical   float64       // curvature along each direction before rows count less
 	curve     curvature
 }
 
@@ -36,6 +37,7 @@ func newSpace(r *estimate.Run, l estimate.Labels, f *estimate.Frame, at estimate
 	if v.pilot, _ = at.One(); r.Problem.Facts.Intercept {
 		v.constant, v.pilot = 1, at.At[0]
 	}
+	v.held.Constant = v.constant
 	return v
 }
 
@@ -51,14 +53,18 @@ func (v *space) split(theta []float64) (u []float64, b float64) {
 // next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
 // doesn't depend on the point it is released at once.
 func (v *space) enframe() error {
+	hidden := func(known float64) bool { return known < tuning.CurvatureHidden }
+	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round
+		diagonal := slices.Clone(v.frame.Signal)
+		if v.constant > 0 {
+			diagonal = append(diagonal, 1)
+		}
+		floats.Scale(v.labels.Curvature, diagonal)
+		return v.round(diagonal, v.labels.Curvature/2)
+	}
 	normBound, err := v.rowBound()
 	if err != nil {
 		return err
-	}
-	hidden := func(known float64) bool { return known < tuning.CurvatureHidden }
-	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round
-		v.normBound = normBound
-		return v.curveAt(v.pilot, v.hessianShare(normBound, v.labels.Curvature, tuning.CurveMostShare))
 	}
 	share := v.hessianShare(normBound, v.labels.Curvature, tuning.FirstCurveMostShare)
 	packed, noise, err := v.hessianAt(v.pilot, normBound, share)
@@ -68,16 +74,18 @@ func (v *space) enframe() error {
 	if err := v.turn(packed, v.operatorNorm(noise)); err != nil {
 		return err
 	}
-	if err := v.shortenLevels(); err != nil {
-		return err
+	return v.shortenLevels()
+}
+
+// round takes the Hessian at the pilot to be diagonal.
+func (v *space) round(diagonal []float64, floor float64) error {
+	v.typical = floats.Sum(diagonal) / float64(len(diagonal))
+	round := mat.NewSymDense(len(diagonal), nil)
+	for k, value := range diagonal {
+		round.SetSym(k, k, value)
 	}
-	if v.normBound, err = v.rowBound(); err != nil {
-		return err
-	}
-	if v.varies() {
-		return nil
-	}
-	return v.curveAt(v.pilot, v.curveShare())
+	v.curve = curvature{at: v.pilot, hessian: noisy{m: round}, floor: floor}
+	return v.curve.invert()
 }
 
 // turn moves to the coordinates in which a packed Hessian, with noise of operator norm rho, is
@@ -93,12 +101,7 @@ func (v *space) turn(packed []float64, rho float64) error {
 	if v.constant > 0 {
 		v.pilot, diagonal = append(v.pilot, t.B), append(diagonal, t.Curvature)
 	}
-	round := mat.NewSymDense(len(diagonal), nil)
-	for k, value := range diagonal {
-		round.SetSym(k, k, value)
-	}
-	v.curve = curvature{at: v.pilot, hessian: noisy{m: round}, floor: t.Curvature / 2}
-	return v.curve.invert()
+	return v.round(diagonal, t.Curvature/2)
 }
 
 // rowBound is a bound on rows' √φ”·‖(x̃, 1)‖ at the pilot, which few rows exceed: the fewer,
@@ -111,7 +114,7 @@ func (v *space) rowBound() (float64, error) {
 	typical := tuning.RowTypical * math.Sqrt(math.Min(f.Steepest, tuning.CurvatureSteepest*f.Curvature)*dim)
 	far := histogram.Geometric(tuning.RowFar*typical, 2, 2)
 	edges := append(slices.Clone(far), histogram.Geometric(typical, math.Pow(2, tuning.FineEdges), tuning.RowEdges)...)
-	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, noIntercept), f.Steepest)
+	answer, err := v.frame.In.CurvatureNorms(v.run.Task.Ctx, edges, u, b, math.Max(v.constant, noIntercept), f.Steepest, v.held)
 	h, err := v.run.Read(tuning.RowBoundShare, edges, answer, err)
 	if err != nil {
 		return 0, err
@@ -148,13 +151,16 @@ func (v *space) operatorNorm(noise float64) float64 {
 	return math.Sqrt(2*float64(len(v.pilot))) * noise
 }
 
+// steps is the share of μ² that is left for gradients.
+func (v *space) steps() float64 { return v.run.Pool.Left - tuning.ScatterShare }
+
 // varies reports whether the Hessian depends on the point.
 func (v *space) varies() bool { return v.run.Problem.Loss.Labels() != losses.Real }
 
 // hessianAt releases the Hessian at a point, and tells its noise per row.
 func (v *space) hessianAt(theta []float64, normBound, share float64) (packed []float64, noise float64, err error) {
 	u, b := v.split(theta)
-	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, normBound)
+	answer, err := v.frame.In.Hessian(v.run.Task.Ctx, u, b, v.constant, v.labels.Steepest, normBound, v.held)
 	packed, err = v.run.Pool.Draw(share, answer, err)
 	return packed, v.hessianNoise(normBound, share), err
 }
@@ -169,11 +175,6 @@ func (v *space) curveAt(theta []float64, share float64) error {
 	perRow.ScaleSym(1/v.run.N, perRow)
 	v.curve = curvature{at: theta, hessian: noisy{perRow, noise}, floor: v.operatorNorm(noise)}
 	return v.curve.invert()
-}
-
-// slope is how gradients are held to a wide clip.
-func (v *space) slope(clip float64) curator.Slope {
-	return curator.Slope{Clip: clip, Constant: v.constant}
 }
 
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
@@ -191,22 +192,6 @@ func (v *space) shortenLevels() error {
 	}
 	v.curve.floor = v.curve.spectrum.Values[0]
 	return nil
-}
-
-// frameGradients chooses the coordinates that gradients are released in, and their scatter: those
-// in which rows of rare levels are as short as others. A Hessian there would tell too little of
-// such levels.
-func (v *space) frameGradients() error {
-	short, err := v.frame.Shortening(v.frame.LevelNormBound())
-	if err != nil {
-		return err
-	}
-	if v.gradients = v.frame.In; short == nil {
-		return nil
-	}
-	v.short = v.beside(short)
-	_, v.gradients, err = v.frame.Changed(short)
-	return err
 }
 
 // beside is a change of the coordinates beside an intercept, where there is one.

@@ -65,19 +65,3 @@ func (c *Change) Into(m *mat.SymDense) *mat.SymDense {
 	}
 	return Sandwich(1, c.by, m)
 }
-
-// From is S⁻¹·m·S⁻¹: such a matrix in the old coordinates.
-func (c *Change) From(m *mat.SymDense) *mat.SymDense {
-	if c == nil {
-		return m
-	}
-	return Sandwich(1, c.back, m)
-}
-
-// Noise is S⁻²: of noise of variance 1 in each new coordinate of a gradient, what it has in the old
-// ones.
-func (c *Change) Noise(dim int) *mat.SymDense {
-	one := mat.NewSymDense(dim, nil)
-	one.CopySym(Identity(dim))
-	return c.From(one)
-}

@@ -20,10 +20,6 @@ const (
 	// FineEdges: octaves between edges of a histogram of norms that is to be read finely. Origin
 	// not recorded.
 	FineEdges = 0.25
-	// LengthEdges: fine edges of a histogram of rows' norms. Origin not recorded.
-	LengthEdges = 12
-	// LengthTop: highest edge of those of round rows, over √d. Origin not recorded.
-	LengthTop = 4
 	// RowEdges: fine edges of a histogram of √φ”·‖x̃‖. Origin not recorded.
 	RowEdges = 10
 	// EdgeSurely: standard deviations that noise may hide beyond a clip, or a bound on rows for

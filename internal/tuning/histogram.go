@@ -30,26 +30,11 @@ const (
 	PowerDoubt = 0.6
 	// GroupCells: cells that a group beyond a law is looked for in. Origin not recorded.
 	GroupCells = 4
-	// DoubtSurely: standard deviations by which such a group makes a histogram doubtful: noise
-	// does in some three of a hundred. Origin not recorded.
-	DoubtSurely = 3
 	// ReadableRows: rows to one that noise may hide where a histogram is read. Origin not
 	// recorded.
 	ReadableRows = 4
 	// TailSurely: standard deviations from which on rows above an edge count. Origin not recorded.
 	TailSurely = 3
-	// SkewPart: part of rows, the largest on both sides, that tell which side has longer ones.
-	// Origin not recorded.
-	SkewPart = 0.03
-	// SkewSurely: standard deviations that such rows stand out by. Origin not recorded.
-	SkewSurely = 4
-	// ExcessPower: power below which a law's excess is taken to be larger, in proportion to
-	// 1/power. Tuned on 30 tables of amounts, whose excess was 1.5 times the law's at powers about
-	// .4, and made-up ones of heavy tails, where it wasn't.
-	ExcessPower = 0.5
-	// ExcessMost: by how much at most. Tuned on 30 tables of amounts, whose excess was 1.5 times
-	// the law's at powers about .4, and made-up ones of heavy tails, where it wasn't.
-	ExcessMost = 1.6
 	// SlowerFrom: power of which a slower law has twice what a law has above it: normal laws' are
 	// about 1.35, exponential ones' 1 become ½. Origin not recorded.
 	SlowerFrom = 0.75

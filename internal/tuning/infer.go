@@ -39,78 +39,31 @@ const (
 	// WideClipShare: share of μ² of the histogram of gradients' norms, by which the wide clip is
 	// chosen. Tuned on trials on made-up populations, the survey and other sets of data.
 	WideClipShare = 0.04
-	// SkewShare: share of μ² of the histogram of residuals on both sides. Tuned on trials on made-
-	// up populations, the survey and other sets of data.
-	SkewShare = 0.01
-	// LengthShare: share of μ² of the histogram of rows' norms, where a rare class may hide in the
-	// noise. Tuned on trials on made-up populations, the survey and other sets of data.
-	LengthShare = 0.03
 	// ScatterShare: share of μ² of the gradients' scatter. Tuned on trials on made-up populations,
 	// the survey and other sets of data.
 	ScatterShare = 0.02
-	// FirstStep: part of what is left of μ² that the first step has. Tuned on trials on made-up
-	// populations, the survey and other sets of data.
-	FirstStep = 0.2
-	// SecondStep: the same of the second step. Tuned on trials on made-up populations, the survey
-	// and other sets of data.
-	SecondStep = 0.36
-	// ThirdStep: the same of the third step. Tuned on trials on made-up populations, the survey
-	// and other sets of data.
-	ThirdStep = 0.44
-	// WideClipTop: highest edge of gradients' norms, over the largest slope times √dim. Tuned on
-	// trials on made-up populations, the survey and other sets of data.
-	WideClipTop = 4
+	// NewtonSteps: steps from the pilot. Tuned on 200 problems drawn at random, 26 November 2026.
+	NewtonSteps = 4
+	// TailPower: likely power of the law of the longest gradients. Tuned on made-up populations.
+	TailPower = 0.6
+	// LikelyDeviations: standard deviations that a likely label is off, of labels whose slopes have no bound.
+	// Tuned on 200 problems drawn at random, 26 November 2026.
+	LikelyDeviations = 2
+	// CutPart: part of what is cut off of gradients that may lie along a direction. Tuned on 200
+	// problems drawn at random, 26 November 2026.
+	CutPart = 0.6
+	// Misfit: what rows that count less may change of a coefficient, in coordinates in which rows are round,
+	// over the part of its curvature that they had. Tuned on 200 problems drawn at random, 26 November 2026.
+	Misfit = 0.15
 	// WideClipEdges: half-octaves of the histogram of gradients' norms. Tuned on trials on made-up
 	// populations, the survey and other sets of data.
 	WideClipEdges = 26
-	// RareRowRoom: factor of the wide clip of classes, for rows of a rare level that go unseen.
-	// Tuned on trials on made-up populations, the survey and other sets of data.
-	RareRowRoom = 1.15
-	// HiddenClass: standard deviations of noise that the rarer class is smaller than where it may
-	// hide. Tuned on trials on made-up populations, the survey and other sets of data.
-	HiddenClass = 15
-	// Unresolved: wide clip over the lowest edge, below which the histogram told nothing. Tuned on
-	// trials on made-up populations, the survey and other sets of data.
-	Unresolved = 4
-	// BeyondSurely: standard deviations by which rows beyond all edges are seen. Tuned on trials
-	// on made-up populations, the survey and other sets of data.
-	BeyondSurely = 3
-	// BeyondFactor: by how much edges, or the clip, go up where rows lie beyond. Tuned on trials
-	// on made-up populations, the survey and other sets of data.
-	BeyondFactor = 8
-	// FreeGradient: half of a gradient's noise over its sampling's deviation, up to which a clip
-	// is free: a fifth. Tuned on trials on made-up populations, the survey and other sets of data.
-	FreeGradient = 0.1
-	// FreeScatter: the scatter's noise over that variance, up to which a clip is free. Tuned on
-	// trials on made-up populations, the survey and other sets of data.
-	FreeScatter = 0.1
-	// CoveringNoise: the same of a clip that no gradient is longer than: a fiftieth. Tuned on the
-	// models of the limits of estimates, 25 November 2026.
-	CoveringNoise = 0.02
-	// SeenSingly: noise in rows, below which single rows are seen and edges go up. Tuned on trials
-	// on made-up populations, the survey and other sets of data.
-	SeenSingly = 0.3
 	// WideClipMore: n·μ below which WideClipShare grows in proportion to 1/nμ. Tuned on trials on
 	// made-up populations, the survey and other sets of data.
 	WideClipMore = 3000
 	// WideClipMost: factor by which it does at most. Tuned on trials on made-up populations, the
 	// survey and other sets of data.
 	WideClipMost = 3.0
-	// SkewRows: rows to one that is as long as those whose sides are counted. Tuned on trials on
-	// made-up populations, the survey and other sets of data.
-	SkewRows = 25
-	// SkewEdges: half-octaves of residuals on each side. Tuned on trials on made-up populations,
-	// the survey and other sets of data.
-	SkewEdges = 6
-	// SkewTop: highest residual's edge, in units of the length of SkewRows' gradients. Tuned on
-	// trials on made-up populations, the survey and other sets of data.
-	SkewTop = 2.8
-	// CoveredSlope: wide clip over a rare row's gradient from which on the rare class was seen.
-	// Tuned on trials on made-up populations, the survey and other sets of data.
-	CoveredSlope = 0.7
-	// CoveredRows: fraction of rows that may be longer than what covers the rarer class. Tuned on
-	// trials on made-up populations, the survey and other sets of data.
-	CoveredRows = 0.01
 	// CurvatureHidden: fraction of a direction's second moment that isn't noise, below which the
 	// Hessian at the pilot is released first. Origin not recorded.
 	CurvatureHidden = 0.8
@@ -142,43 +95,34 @@ const (
 	Nonlinear = 0.25
 	// NonlinearLog: the same for counts and amounts. Origin not recorded.
 	NonlinearLog = 0.3
-	// DispersionMost: variance over the Hessian that lengthens what a clip cuts off, at most.
-	// Origin not recorded.
-	DispersionMost = 16
-	// AlongLeast: deviation of scores below which large gradients aren't where scores are large.
-	// Origin not recorded.
-	AlongLeast = 0.25
 	// ScoresOff: error of a typical score from which on no estimate is close. Origin not recorded.
 	ScoresOff = 2.0
 	// ScoresOffLog: the same for counts and amounts. Origin not recorded.
 	ScoresOffLog = 0.4
-	// MeanOff: standard deviations of a mean of predictions beside the labels' that tell of rows
-	// cut off. Origin not recorded.
-	MeanOff = 3.5
-	// MeanRoom: part of scores' spread that is allowed for there. Origin not recorded.
-	MeanRoom = 0.1
-	// CutOffSurely: standard deviations of noise that can't explain a small scatter. Origin not
-	// recorded.
-	CutOffSurely = 3
-	// CutOffPart: gradients' variance over a likelihood's, below which rows are cut off. Origin
-	// not recorded.
-	CutOffPart = 0.4
-	// SeparatedScores: deviation of scores from the constant model's from which on features tell
-	// classes. Origin not recorded.
-	SeparatedScores = 3
-	// SeparatedCurvature: fall of the curvature below the constant model's from which on they do.
-	// Origin not recorded.
-	SeparatedCurvature = 6
 	// Undetermined: part of a combination that may lie in drowned directions where it is
 	// determined: noise in eigenvectors brings that about. Origin not recorded.
 	Undetermined = 0.3
 	// HiddenVariance: variance of a combination over what drowned directions may add, at least.
 	// Origin not recorded.
 	HiddenVariance = 4
+	// SeparatedScores: deviation of scores from the constant model's from which on features tell
+	// classes. Origin not recorded.
+	SeparatedScores = 3
+	// SeparatedCurvature: fall of the curvature below the constant model's from which on they do.
+	// Origin not recorded.
+	SeparatedCurvature = 6
 	// ManyDrowned: directions to a drowned one, below which noise may itself hide a part. Origin
 	// not recorded.
 	ManyDrowned = 4
 	// FlatSurely: standard deviations of the bound on drowned directions' curvature. Origin not
 	// recorded.
 	FlatSurely = 4
+	// MeanOff: standard deviations of a mean of predictions beside the labels' that tell of rows
+	// cut off. Origin not recorded.
+	MeanOff = 3.5
+	// MeanRoom: part of scores' spread that is allowed for there. Origin not recorded.
+	MeanRoom = 0.1
+	// Unresolved: wide clip over the lowest edge, below which the histogram told nothing. Tuned on
+	// trials on made-up populations, the survey and other sets of data.
+	Unresolved = 4
 )

@@ -42,6 +42,7 @@ type effect struct {
 // coefficient is a line of the table, in the columns' own units.
 type coefficient struct {
 	Name, Value, Error, Z, P, Interval string
+	Mark                               string // why the interval is doubtful
 	Undetermined                       bool
 }
 
@@ -148,6 +149,7 @@ func line(c table.Coefficient, known dpglm.Coefficient, inferred bool) coefficie
 		l.Undetermined = true
 	default:
 		l.Value, l.Interval = estimate(c.Value, known.Low, known.High)
+		l.Mark = known.Mark
 		l.Error, l.Z, l.P = significant(known.StandardError, 2), fixed(known.Z, 1), pValue(known.P)
 	}
 	return l

@@ -143,10 +143,10 @@ func TestInferenceWithoutNoise(t *testing.T) {
 			if math.Abs(c.Estimate-want[j]) > 0.05*se || math.Abs(c.StandardError/se-1) > 0.02 {
 				t.Errorf("%s, %s: %g ± %g, without noise %g ± %g", loss.Name(), c.Name, c.Estimate, c.StandardError, want[j], se)
 			}
-			if z := 1.959963984540054; math.Abs(c.High-c.Estimate-z*c.StandardError) > 1e-9 || math.Abs(c.Estimate-c.Low-z*c.StandardError) > 1e-9 {
+			if z := 1.959963984540054; math.Abs(c.High-c.Estimate-z*c.StandardError) > 1e-5*c.StandardError || math.Abs(c.Estimate-c.Low-z*c.StandardError) > 1e-5*c.StandardError {
 				t.Errorf("%s, %s: the interval [%g, %g] isn't z standard errors", loss.Name(), c.Name, c.Low, c.High)
 			}
-			if math.Abs(c.Z*c.StandardError-c.Estimate) > 1e-9 || math.Abs(c.P-math.Erfc(math.Abs(c.Z)/math.Sqrt2)) > 1e-9 {
+			if math.Abs(c.Z*c.StandardError-c.Estimate) > 1e-9 || math.Abs(c.P-math.Erfc(math.Abs(c.Z)/math.Sqrt2)) > 1e-6 {
 				t.Errorf("%s, %s: z %g, p %g", loss.Name(), c.Name, c.Z, c.P)
 			}
 			for k := range 4 {
@@ -309,7 +309,7 @@ func TestInferenceOfHiddenOnes(t *testing.T) {
 	}{
 		{losses.Logistic{}, [2]float64{}, func(z float64) float64 { return 1 / (1 + math.Exp(3.3-z)) }, -3.3, 50, 0},
 		{losses.Poisson{}, [2]float64{0, 5}, func(z float64) float64 { return math.Exp(z - 3.1) }, -3.1, 50, 0},
-		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.04 }, 0.04, 90, 0},
+		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.04 }, 0.04, 60, 0},
 		{losses.Squared{}, [2]float64{0, 1}, func(float64) float64 { return 0.02 }, 0.02, 14, 12},
 	} {
 		stated, wrong := 0, 0
@@ -777,10 +777,6 @@ func TestInferenceJSONRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short, err := json.Marshal(shopsOfRareKind().infer(t, losses.Logistic{}, dpglm.GDP(1), 7))
-	if err != nil {
-		t.Fatal(err)
-	}
 	refuses := func(good []byte, old, new string) {
 		t.Helper()
 		text := strings.Replace(string(good), old, new, 1)
@@ -795,7 +791,7 @@ func TestInferenceJSONRefuses(t *testing.T) {
 			t.Errorf("%s for %s: something was read", new, old)
 		}
 	}
-	refuses(short, `"short":[[`, `"short":[[1,`)
+	refuses(good, `"misfit":[[`, `"misfit":[[1,`)
 	for _, c := range []struct{ old, new string }{
 		{`"dpglm inference"`, `"dpglm model"`},
 		{`"version":1,"confidence"`, `"version":2,"confidence"`},
@@ -803,7 +799,7 @@ func TestInferenceJSONRefuses(t *testing.T) {
 		{`"confidence":0.95`, `"confidence":1`},
 		{`"confidence":0.95`, `"confidence":0.95,"more":1`},
 		{`"coefficients":[`, `"coefficients":[null,`},
-		{`"coefficients":[`, `"coefficients":[{"name":"x","estimate":0,"standard_error":null,"low":null,"high":null,"z":0,"p":1},`},
+		{`"coefficients":[`, `"coefficients":[{"name":"x","estimate":0,"standard_error":null,"freedom":null,"low":null,"high":null,"z":0,"p":1},`},
 		{`{"name":"size"`, `{"name":"height"`},
 		{`"kind=b","group":"kind"`, `"kind=b","group":"sort"`},
 		{`"name":"size","estimate":-0.`, `"name":"size","estimate":-1.`},
@@ -875,8 +871,30 @@ func TestInferenceNames(t *testing.T) {
 	if list = f.Coefficients(); len(list) != 3 || list[0].Name != "x1" || list[2].Name != "x3" || f.Confidence() != 0.9 {
 		t.Errorf("%v", list)
 	}
-	if z := (list[0].High - list[0].Estimate) / list[0].StandardError; math.Abs(z-1.6448536) > 1e-6 {
+	if z := (list[0].High - list[0].Estimate) / list[0].StandardError; math.Abs(z-1.6448536) > 1e-2 {
 		t.Errorf("90 %% intervals are %g standard errors", z)
+	}
+}
+
+// Standard errors don't depend on the level of confidence, and intervals of a higher one hold those of a lower one.
+func TestStandardErrorsOfLevels(t *testing.T) {
+	s := newShops(6000, losses.Logistic{}, false, 1)
+	d, err := dpglm.NewDataset(s.x, s.y, s.schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last []dpglm.Coefficient
+	for _, level := range []float64{0.8, 0.95, 0.99} {
+		f, err := dpglm.Infer(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(0.6), dpglm.InferConfig{Confidence: level}, given.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range f.Coefficients() {
+			if last != nil && (c.StandardError != last[j].StandardError || c.P != last[j].P || c.Freedom != last[j].Freedom || !c.Undetermined() && c.Low >= last[j].Low) {
+				t.Errorf("at %g %+v, before %+v", level, c, last[j])
+			}
+		}
+		last = f.Coefficients()
 	}
 }
 
@@ -885,9 +903,9 @@ func TestInferenceNames(t *testing.T) {
 func TestCoefficientJSON(t *testing.T) {
 	inf := math.Inf(1)
 	for want, c := range map[string]dpglm.Coefficient{
-		`{"name":"x1","estimate":-1,"standard_error":0,"low":-1,"high":-1,"z":null,"p":0}`:                        {Name: "x1", Estimate: -1, Low: -1, High: -1, Z: -inf},
-		`{"name":"x1","estimate":1,"standard_error":null,"low":null,"high":null,"z":null,"p":null}`:               {Name: "x1", Estimate: 1, StandardError: inf, Low: -inf, High: inf, P: 1},
-		`{"name":"b","group":"g","level":"b","estimate":1,"standard_error":2,"low":-1,"high":3,"z":0.5,"p":0.25}`: {Name: "b", Group: "g", Level: "b", Estimate: 1, StandardError: 2, Low: -1, High: 3, Z: 0.5, P: 0.25},
+		`{"name":"x1","estimate":-1,"standard_error":0,"freedom":5,"low":-1,"high":-1,"z":null,"p":0}`:                                     {Name: "x1", Estimate: -1, Freedom: 5, Low: -1, High: -1, Z: -inf},
+		`{"name":"x1","estimate":1,"standard_error":null,"freedom":null,"low":null,"high":null,"z":null,"p":null}`:                         {Name: "x1", Estimate: 1, StandardError: inf, Low: -inf, High: inf, P: 1},
+		`{"name":"b","group":"g","level":"b","estimate":1,"standard_error":2,"freedom":9,"low":-1,"high":3,"z":0.5,"p":0.25,"mark":"far"}`: {Name: "b", Group: "g", Level: "b", Estimate: 1, StandardError: 2, Freedom: 9, Low: -1, High: 3, Z: 0.5, P: 0.25, Mark: "far"},
 	} {
 		text, err := json.Marshal(c)
 		if err != nil || string(text) != want {

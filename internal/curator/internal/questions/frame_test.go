@@ -103,9 +103,9 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 	v, l2, err = heard(r.Slopes(ctx, slopeEdges, u, 0.3))
 	keep("slopes", v, l2, err)
 	for _, constant := range []float64{0, 1} {
-		v, l2, err = heard(r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6))
+		v, l2, err = heard(r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6, Slope{}))
 		keep(fmt.Sprintf("Hessian, constant %g", constant), v, l2, err)
-		v, l2, err = heard(r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2))
+		v, l2, err = heard(r.CurvatureNorms(ctx, testEdges, u, 0.3, constant, 0.2, Slope{}))
 		keep(fmt.Sprintf("curvature norms, constant %g", constant), v, l2, err)
 	}
 	v, l2, err = heard(r.Lengths(ctx, testEdges))
@@ -366,16 +366,19 @@ func TestFramedIsCancelled(t *testing.T) {
 	cancel()
 	p := testSlopes["apart"]
 	for name, pass := range map[string]func() error{
-		"frame":           func() error { _, err := NewFramed(done, s, whole, f); return err },
-		"sum":             func() error { _, _, err := heard(framed.Sum(done, 1)); return err },
-		"moments":         func() error { _, _, err := heard(framed.Moments(done, 1)); return err },
-		"squares":         func() error { _, _, err := heard(framed.Squares(done)); return err },
-		"gradient":        func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
-		"gradient norms":  func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },
-		"scatter":         func() error { _, _, err := heard(framed.Scatter(done, u, 0, p)); return err },
-		"slopes":          func() error { _, _, err := heard(framed.Slopes(done, slopeEdges, u, 0)); return err },
-		"Hessian":         func() error { _, _, err := heard(framed.Hessian(done, u, 0, 1, 1, 1)); return err },
-		"curvature norms": func() error { _, _, err := heard(framed.CurvatureNorms(done, testEdges, u, 0, 1, 1)); return err },
+		"frame":          func() error { _, err := NewFramed(done, s, whole, f); return err },
+		"sum":            func() error { _, _, err := heard(framed.Sum(done, 1)); return err },
+		"moments":        func() error { _, _, err := heard(framed.Moments(done, 1)); return err },
+		"squares":        func() error { _, _, err := heard(framed.Squares(done)); return err },
+		"gradient":       func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
+		"gradient norms": func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },
+		"scatter":        func() error { _, _, err := heard(framed.Scatter(done, u, 0, p)); return err },
+		"slopes":         func() error { _, _, err := heard(framed.Slopes(done, slopeEdges, u, 0)); return err },
+		"Hessian":        func() error { _, _, err := heard(framed.Hessian(done, u, 0, 1, 1, 1, Slope{})); return err },
+		"curvature norms": func() error {
+			_, _, err := heard(framed.CurvatureNorms(done, testEdges, u, 0, 1, 1, Slope{}))
+			return err
+		},
 	} {
 		if err := pass(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

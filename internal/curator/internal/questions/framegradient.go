@@ -71,6 +71,9 @@ type Slope struct {
 	// Apart, where it isn't 0, is S: the constant's sum is that of φ' held to ±S, times
 	// k/S, and is not clipped with the others.
 	Apart float64
+	// Likely, where it isn't 0, has rows' gradients shortened by what labels are likely before they are
+	// clipped: see weighed. It is how many deviations a likely φ' is off. Nothing is apart then.
+	Likely float64
 }
 
 // coefficient bounds |cᵢ|: where the constant belongs to the row's norm, or no row is
@@ -137,7 +140,7 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 		for k := range z {
 			z[k] += q.Offset
 		}
-		s.slopes(z, lo)
+		s.weighed(z, beside, lo, norms, p)
 		if p.Apart > 0 {
 			holdTo(z, p.Apart)
 			copy(beside, z)
@@ -149,7 +152,8 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 	})
 }
 
-// GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip.
+// GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip, or of what is likely in the
+// place of |φ'|, by which it shortens rows.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
 	q := &framedNorms{Scored{r.in(), edges, u, offset}, p}
 	return r.scored(ctx, q, &q.Scored)
@@ -164,8 +168,13 @@ type framedNorms struct {
 func (q *framedNorms) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	own := r.norms.beside(q.Slope)
-	return q.counting(r, func(z, _ []float64, lo int) {
-		s.slopes(z, lo)
+	return q.counting(r, func(z, beside []float64, lo int) {
+		if q.Slope.Likely > 0 {
+			s.likely(beside, z, lo, q.Slope.Likely)
+			copy(z, beside)
+		} else {
+			s.slopes(z, lo)
+		}
 		for k, c := range z {
 			z[k] = math.Abs(c) * own[lo+k]
 		}
@@ -196,9 +205,9 @@ type framedScatter struct {
 func (q *framedScatter) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	norms, score := r.norms.beside(q.Slope), r.scoring(q.U, q.Offset)
-	return q.adding(r, true, func(f, _ []float64, tile rows.Tile, lo int) {
+	return q.adding(r, true, func(f, likely []float64, tile rows.Tile, lo int) {
 		score(f, tile, lo)
-		s.slopes(f, lo)
+		s.weighed(f, likely, lo, norms, q.Slope)
 		kernel.Clip(f, norms[lo:lo+len(f)], q.Slope.Clip)
 	})
 }

@@ -37,13 +37,24 @@ func (q *framedMoments) adder(s *Sums) rows.Adder {
 }
 
 // curvatures turns scores z of the rows from lo on into √φ”·‖(tᵢx̃ᵢ, constant)‖, φ” held to
-// [0, most], and sets curvatures to the φ”. The loss must tell its curvature.
-func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64, lo int) {
+// [0, most], and sets curvatures to the φ”; where the slope asks for what is likely these are times the
+// factor that it has gradients shortened by. The loss must tell its curvature.
+func (r *Framed) curvatures(constant, most float64, p Slope) func(z, curvatures []float64, lo int) {
 	curvature, _ := losses.CurvatureOf(r.s.loss)
+	var norms []float64
+	if p.Likely > 0 {
+		norms = r.norms.beside(p)
+	}
 	return func(z, curvatures []float64, lo int) {
+		if p.Likely > 0 {
+			r.s.likely(curvatures, z, lo, p.Likely)
+		}
 		r.s.offsets.add(z, lo)
 		for k, score := range z {
 			c := withinCap(curvature(score, r.s.labels[lo+k]), most)
+			if p.Likely > 0 {
+				c *= weight(curvatures[k], norms[lo+k], p.Clip)
+			}
 			curvatures[k] = c
 			z[k] = math.Sqrt(c) * math.Hypot(r.norms.row(lo+k), constant) * (1 + 8*encoding.Unit)
 		}
@@ -51,9 +62,9 @@ func (r *Framed) curvatures(constant, most float64) func(z, curvatures []float64
 }
 
 // CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
-// φ” held to at most most.
-func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64) (release.Answer, error) {
-	q := &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most}
+// φ” held to at most most, and weighted as Slope says, if it does.
+func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64, p Slope) (release.Answer, error) {
+	q := &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most, p}
 	return r.scored(ctx, q, &q.Scored)
 }
 
@@ -61,22 +72,24 @@ func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset,
 type framedCurvatures struct {
 	Scored
 	Constant, Most float64
+	Slope          Slope
 }
 
 func (q *framedCurvatures) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	return q.counting(r, r.curvatures(q.Constant, q.Most))
+	return q.counting(r, r.curvatures(q.Constant, q.Most, q.Slope))
 }
 
 // Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
 // √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·normBound² and rounding
 // when a row is replaced. A weight is at most the largest φ” and, times
-// the squared constant, at most normBound². Where the constant is 0 it has no coordinate.
-func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64) (release.Answer, error) {
+// the squared constant, at most normBound². Where the constant is 0 it has no coordinate. A slope
+// that asks for what is likely has rows count as its gradients do.
+func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64, p Slope) (release.Answer, error) {
 	if err := r.point(u); err != nil {
 		return release.Answer{}, err
 	}
-	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound})
+	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound, p})
 	if constant > 0 {
 		most = math.Min(most, square(normBound/constant))
 	}
@@ -88,11 +101,12 @@ type framedHessian struct {
 	Packing
 	U                       []float64
 	Offset, Most, NormBound float64
+	Slope                   Slope
 }
 
 func (q *framedHessian) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	score, curve := r.scoring(q.U, q.Offset), r.curvatures(q.Constant, q.Most)
+	score, curve := r.scoring(q.U, q.Offset), r.curvatures(q.Constant, q.Most, q.Slope)
 	return q.adding(r, false, func(f, norms []float64, tile rows.Tile, lo int) {
 		score(norms, tile, lo)
 		curve(norms, f, lo)

@@ -251,7 +251,9 @@ func narrowQuestions(u []float64) map[string]narrowQuestion {
 		"scatter": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1, Constant: 0.25}))
 		}, false, 40, false},
-		"Hessian": {func(r *Framed) ([]float64, float64, error) { return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3)) }, false, 40, false},
+		"Hessian": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3, Slope{}))
+		}, false, 40, false},
 	}
 }
 
@@ -344,8 +346,8 @@ func TestFramesRefuseShapes(t *testing.T) {
 				"gradient norms":  func() error { _, err := of.GradientNorms(unread, edges, u, 0, p); return err },
 				"slopes":          func() error { _, err := of.Slopes(unread, edges, u, 0); return err },
 				"scatter":         func() error { _, err := of.Scatter(unread, u, 0, p); return err },
-				"Hessian":         func() error { _, err := of.Hessian(unread, u, 0, 0, 1, 1); return err },
-				"curvature norms": func() error { _, err := of.CurvatureNorms(unread, edges, u, 0, 0, 1); return err },
+				"Hessian":         func() error { _, err := of.Hessian(unread, u, 0, 0, 1, 1, Slope{}); return err },
+				"curvature norms": func() error { _, err := of.CurvatureNorms(unread, edges, u, 0, 0, 1, Slope{}); return err },
 			} {
 				refused(fmt.Sprintf("%s, %s at %d numbers", name, question, length), ask())
 			}

@@ -32,14 +32,31 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1}))
 		}, true},
+		"likely": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Gradient(ctx, u, 0.2, Slope{Clip: 0.1, Likely: 1.5}))
+		}, false},
+		"likely with constant": gradient(Slope{Clip: 0.1, Constant: 0.25, Likely: 0.3}),
+		"likely scatter": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1, Likely: 1.5}))
+		}, false},
+		"likely norms": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1, Likely: 0.5}))
+		}, false},
+		"likely Hessian": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3, Slope{Clip: 0.1, Constant: 0.5, Likely: 0.5}))
+		}, false},
 		"lengths": {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(ctx, edges)) }, true},
 		"slopes": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Slopes(ctx, []float64{0.5, 0, -0.5}, u, 0.2))
 		}, true},
-		"Hessian":        {func(r *Framed) ([]float64, float64, error) { return heard(r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15)) }, true},
-		"with constants": {func(r *Framed) ([]float64, float64, error) { return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3)) }, false},
+		"Hessian": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15, Slope{}))
+		}, true},
+		"with constants": {func(r *Framed) ([]float64, float64, error) {
+			return heard(r.Hessian(ctx, u, 0.2, 0.5, 0.3, 0.3, Slope{}))
+		}, false},
 		"curvature norms": {func(r *Framed) ([]float64, float64, error) {
-			return heard(r.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.3))
+			return heard(r.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.3, Slope{}))
 		}, true},
 	}
 }

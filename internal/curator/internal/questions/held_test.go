@@ -47,7 +47,7 @@ func TestSumsHoldWhatALossSaysOfItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, normBound)); err != nil {
+		if hessian, distance, err = heard(f.Hessian(ctx, w, 0, 0.3, most, normBound, Slope{})); err != nil {
 			t.Fatal(err)
 		}
 		return scores, hessian, s.Bounds().LossSensitivity(limit), distance

@@ -134,9 +134,9 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 		ask("gradient norms", v, l2, err)
 		v, l2, err = heard(framed.Slopes(ctx, edges, u, 0.2))
 		ask("slopes", v, l2, err)
-		v, l2, err = heard(framed.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.25))
+		v, l2, err = heard(framed.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.25, Slope{}))
 		ask("curvature norms", v, l2, err)
-		v, l2, err = heard(framed.Hessian(ctx, u, 0.2, 1, 0.25, 0.6))
+		v, l2, err = heard(framed.Hessian(ctx, u, 0.2, 1, 0.25, 0.6, Slope{}))
 		ask("Hessian", v, l2, err)
 	}
 	return out
