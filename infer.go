@@ -61,7 +61,7 @@ type InferConfig struct {
 // than labels, as those that lie far from others are hidden then.
 //
 // Some intervals are wrong, and nothing tells which. Of problems drawn at random
-// (docs/MEASURED.md, Intervals) most of these are counts whose model is far from the labels' law where
+// (docs/INFERENCE.md) one in ten has such; most are real labels and counts whose model is far from their law where
 // few rows lie ten times as far out as others; coefficients that rest on few rows of few thousand; and
 // intercepts where the columns' ranges are far too wide. Intervals say nothing about choices among several fits.
 //

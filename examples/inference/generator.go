@@ -203,13 +203,13 @@ func (g *generator) labels(x *mat.Dense, loss losses.Loss) []float64 {
 	truth := []string{"linear", "curved", "interaction", "another link", "uneven", "zero-inflated", "skewed"}[level(g.Rand, 0.34, 0.14, 0.12, 0.1, 0.1, 0.1, 0.1)]
 	g.say("%s %s", loss.Name(), truth)
 	first, second := standard(mat.Col(nil, 0, x)), standard(mat.Col(nil, g.IntN(len(g.schema.Columns)), x))
-	bent := 0.2 + 0.4*g.Float64()
+	curved := 0.2 + 0.4*g.Float64()
 	for i := range scores {
 		switch truth {
 		case "curved":
-			scores[i] += bent * (math.Min(scores[i]*scores[i], 9) - 1)
+			scores[i] += curved * (math.Min(scores[i]*scores[i], 9) - 1)
 		case "interaction":
-			scores[i] += bent * math.Max(-4, math.Min(first[i]*second[i], 4))
+			scores[i] += curved * math.Max(-4, math.Min(first[i]*second[i], 4))
 		}
 	}
 	y := make([]float64, n)

@@ -133,7 +133,7 @@ func (v *clipping) balance() error {
 	noise := math.Pow(2/v.in.run.Problem.Mu, 2) / (one * v.in.steps())
 	misfit := tuning.Misfit * tuning.Misfit * one
 	best := math.Inf(1)
-	for c := rows.longest(); c >= rows.longest()/longestOver; c /= clipStep {
+	for c := rows.largest(); c >= rows.largest()/largestOver; c /= clipStep {
 		var product float64 // its logarithm
 		var worst float64
 		rows.directions(c, func(kept, squares float64) {
@@ -162,7 +162,7 @@ const coveringNoise = 0.1
 // How finely, and how far, a clip is looked for.
 const (
 	clipStep    = 1.05
-	longestOver = 1024
+	largestOver = 1024
 )
 
 // lengths are those of groups of rows, the longest first, and what part of the directions each fills.
@@ -187,7 +187,7 @@ func lengthsOf(h histogram.Tails, dim float64) (l lengths) {
 	return l
 }
 
-func (l lengths) longest() float64 { return l.long[0] }
+func (l lengths) largest() float64 { return l.long[0] }
 
 // directions tells of each direction what part of its curvature a clip keeps, and the part of what gradients
 // vary by.

@@ -300,7 +300,7 @@ func TestFarStepsCountLess(t *testing.T) {
 
 // spaceOf are coordinates of 100 rows of d columns.
 func spaceOf(loss losses.Loss, d int, constant float64) *space {
-	return &space{run: &estimate.Run{Problem: estimate.Problem{Loss: loss, Asked: loss}, D: d, N: 100}, frame: new(estimate.Frame), constant: constant}
+	return &space{run: &estimate.Run{Problem: estimate.Problem{Loss: loss, Asked: loss}, Task: estimate.Task{Levels: func() [][]int { return nil }}, D: d, N: 100}, frame: new(estimate.Frame), constant: constant}
 }
 
 // ofCounts is a run of one column and an intercept whose Hessian, 2·I, was released at an

@@ -27,7 +27,10 @@ func (v *newton) law() *Law {
 	} else {
 		l.Drowned, l.Hidden = curve.drowned(), curve.typical(v.moved())
 	}
-	l.Seen, l.Curved = curve.flat(len(l.Drowned))
+	l.Seen, l.Curved = 1, 1
+	if len(v.in.run.Task.Levels()) > 0 { // of which some may not occur
+		l.Seen, l.Curved = curve.flat(len(l.Drowned))
+	}
 	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)
 	// Noise, what is cut off, and what the Hessian's change leaves. The points' mean error is what H̃'s
 	// noise multiplies.
