@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"sync"
 
@@ -19,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/lines"
 	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -208,56 +205,18 @@ const mostTested = 5
 // marked reports whether an interval comes with a warning.
 func marked(c dpglm.Coefficient) bool { return c.Mark != "" }
 
-// file is a study's, to which lines are added.
-type file struct {
-	sync.Mutex
-	to      *os.File
-	problem map[int]*about
+// results are what is known of problems, by their numbers.
+type results map[int]*about
+
+func (r results) keep(list []*about) {
+	for _, a := range list {
+		r[a.Problem] = a
+	}
 }
 
-// openStudy reads what a file has, and forgets a line that was not finished.
-func openStudy(path string) (*file, error) {
-	f := &file{problem: map[int]*about{}}
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		if len(line) == 0 {
-			continue
-		}
-		a := new(about)
-		if err := json.Unmarshal(line, a); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
-		}
-		f.problem[a.Problem] = a
-	}
-	if f.to, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return nil, err
-	}
-	if err := f.to.Truncate(int64(len(text))); err != nil {
-		return nil, err
-	}
-	_, err = f.to.Seek(0, io.SeekEnd)
-	return f, err
-}
-
-func (f *file) add(a *about) error {
-	line, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	f.Lock()
-	defer f.Unlock()
-	f.problem[a.Problem] = a
-	_, err = f.to.Write(append(line, '\n'))
-	return err
-}
-
-// sorted are the lines by their number, up to a number.
-func (f *file) sorted(most int) (list []*about) {
-	for _, a := range f.problem {
+// sorted are those up to a number.
+func (r results) sorted(most int) (list []*about) {
+	for _, a := range r {
 		if a.Problem < most {
 			list = append(list, a)
 		}
@@ -268,44 +227,46 @@ func (f *file) sorted(most int) (list []*about) {
 
 // studyProblems measures problems that a file doesn't have yet, and prints what they come to.
 func studyProblems(ctx context.Context, stdout, stderr io.Writer, o options) error {
-	f, err := openStudy(o.out)
+	f, list, err := lines.Open[*about](o.out)
 	if err != nil {
 		return err
 	}
-	defer f.to.Close()
+	defer f.Close()
+	known := results{}
+	known.keep(list)
 	var todo []int
 	for k := range o.draws {
-		switch a := f.problem[k]; {
+		switch a := known[k]; {
 		case a == nil:
 			todo = append(todo, k)
 		case a.Seed != o.seed || a.Samples != o.repeats:
 			return fmt.Errorf("-out %s: problem %d has seed %d and %d samples, not -seed %d and -repeats %d: name another file", o.out, k, a.Seed, a.Samples, o.seed, o.repeats)
 		}
 	}
-	if err := measureAll(ctx, stderr, f, todo, o); err != nil {
+	if err := measureAll(ctx, stderr, f, known, todo, o); err != nil {
 		return err
 	}
-	list := f.sorted(o.draws)
-	report(stdout, list)
+	report(stdout, known.sorted(o.draws))
 	if o.against == "" {
 		return nil
 	}
-	old, err := openStudy(o.against)
-	if err != nil {
+	if list, err = lines.Read[*about](o.against); err != nil {
 		return err
 	}
-	defer old.to.Close()
-	compareStudies(stdout, old.sorted(o.draws), f.problem)
+	old := results{}
+	old.keep(list)
+	compareStudies(stdout, old.sorted(o.draws), known)
 	return nil
 }
 
 // measureAll measures several problems at a time.
-func measureAll(ctx context.Context, stderr io.Writer, f *file, todo []int, o options) error {
+func measureAll(ctx context.Context, stderr io.Writer, f *lines.File[*about], known results, todo []int, o options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next, done := make(chan int), 0
 	step := progress.Count(stderr, "problems", len(todo))
 	var all sync.WaitGroup
+	var lock sync.Mutex
 	for range o.workers {
 		all.Add(1)
 		go func() {
@@ -313,16 +274,17 @@ func measureAll(ctx context.Context, stderr io.Writer, f *file, todo []int, o op
 			for k := range next {
 				a, err := drawProblem(o.seed, k).measure(ctx, o.seed, o.repeats)
 				if err == nil {
-					err = f.add(a)
+					err = f.Add(a)
 				}
 				if err != nil {
 					cancel(fmt.Errorf("problem %d: %w", k, err))
 					return
 				}
-				f.Lock()
+				lock.Lock()
+				known[k] = a
 				done++
 				step(done)
-				f.Unlock()
+				lock.Unlock()
 			}
 		}()
 	}
@@ -399,7 +361,7 @@ func (a *about) worst() (text string) {
 }
 
 // compareStudies prints how problems fare that another file has, too.
-func compareStudies(w io.Writer, list []*about, now map[int]*about) {
+func compareStudies(w io.Writer, list []*about, now results) {
 	var ratios []float64
 	mended, broken := []int{}, []int{}
 	for _, was := range list {

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"sync"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/lines"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -106,28 +104,24 @@ func (n number) MarshalJSON() ([]byte, error) {
 type file struct {
 	path    string
 	results map[key]result
-	to      *os.File // to add to
+	to      *lines.File[result] // to add to
 	lock    sync.Mutex
 }
 
-// read reads a file. What follows the last end of a line is the rest of a run that was stopped.
+// read reads a file.
 func read(path string) (*file, error) {
-	text, err := os.ReadFile(path)
+	list, err := lines.Read[result](path)
 	if err != nil {
 		return nil, err
 	}
+	return ofOneRun(path, list)
+}
+
+// ofOneRun refuses results of several settings.
+func ofOneRun(path string, list []result) (*file, error) {
 	f := &file{path: path, results: map[key]result{}}
-	lines := bytes.Split(text, []byte("\n"))
-	var first settings
-	for i, line := range lines[:len(lines)-1] {
-		var r result
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
-		}
-		if i == 0 {
-			first = r.settings
-		}
-		if r.settings != first {
+	for i, r := range list {
+		if first := list[0].settings; r.settings != first {
 			return nil, fmt.Errorf("%s:%d: the settings %+v differ from %+v", path, i+1, r.settings, first)
 		}
 		f.results[r.key] = r
@@ -137,36 +131,19 @@ func read(path string) (*file, error) {
 
 // open reads a file to add results of the settings to it, and makes it where there is none.
 func open(path string, s settings) (*file, error) {
-	f, err := read(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f = &file{path: path, results: map[key]result{}}
-	case err != nil:
-		return nil, err
-	}
-	for _, r := range f.results {
-		if r.settings != s {
-			return nil, fmt.Errorf("-out %s: the settings %+v of its results differ from %+v: name another file", path, r.settings, s)
-		}
-	}
-	if f.to, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return nil, err
-	}
-	return f, f.toEnd()
-}
-
-// toEnd cuts off a line that was not finished, and goes to where it began.
-func (f *file) toEnd() error {
-	text, err := os.ReadFile(f.path)
+	to, list, err := lines.Open[result](path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	end := int64(bytes.LastIndexByte(text, '\n') + 1)
-	if err := f.to.Truncate(end); err != nil {
-		return err
+	f, err := ofOneRun(path, list)
+	if err == nil && len(list) > 0 && list[0].settings != s {
+		err = fmt.Errorf("-out %s: the settings %+v of its results differ from %+v: name another file", path, list[0].settings, s)
 	}
-	_, err = f.to.Seek(end, 0)
-	return err
+	if err != nil {
+		return nil, errors.Join(err, to.Close())
+	}
+	f.to = to
+	return f, nil
 }
 
 // add writes a result, whole.
@@ -174,15 +151,10 @@ func (f *file) add(r result) error {
 	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
 		r.Refused, r.Loss = fmt.Sprintf("the loss is %g", r.Loss), 0
 	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.results[r.key] = r
-	_, err = f.to.Write(append(line, '\n'))
-	return err
+	return f.to.Add(r)
 }
 
 func (f *file) has(k key) bool {
