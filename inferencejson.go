@@ -22,7 +22,7 @@ type coefficientJSON struct {
 	Level         string   `json:"level,omitempty"`
 	Estimate      float64  `json:"estimate"`
 	StandardError *float64 `json:"standard_error"`
-	Freedom       *float64 `json:"freedom"` // null for a normal law, too
+	Freedom       *float64 `json:"freedom"`
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
 	Z             *float64 `json:"z"`
@@ -67,13 +67,13 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	if j.Name == "" {
 		return check.Fail(ErrModel, "name", string(data), "must be that of a coefficient")
 	}
-	if (j.StandardError == nil) != (j.P == nil) || j.P == nil && j.Z != nil {
-		return check.Fail(ErrModel, "standard_error, z, p", string(data), "must be null together")
+	if (j.StandardError == nil) != (j.P == nil) || (j.Freedom == nil) != (j.P == nil) || j.P == nil && j.Z != nil {
+		return check.Fail(ErrModel, "standard_error, freedom, z, p", string(data), "must be null together")
 	}
 	read := Coefficient{Name: j.Name, Group: j.Group, Level: j.Level, Estimate: j.Estimate,
 		StandardError: infinite(j.StandardError, 1), Low: infinite(j.Low, -1), High: infinite(j.High, 1), P: 1}
 	if j.P != nil {
-		read.Z, read.P, read.Freedom, read.Mark = infinite(j.Z, j.Estimate), *j.P, infinite(j.Freedom, 1), j.Mark
+		read.Z, read.P, read.Freedom, read.Mark = infinite(j.Z, j.Estimate), *j.P, *j.Freedom, j.Mark
 	}
 	switch {
 	case !(read.StandardError >= 0 && read.Low <= read.Estimate && read.Estimate <= read.High):

@@ -1,9 +1,10 @@
 package infer
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"math"
 
 	"github.com/dpglm/dpglm/internal/histogram"
 	"github.com/dpglm/dpglm/internal/tuning"
@@ -55,7 +56,7 @@ func (v *clipping) cover() (covered bool, err error) {
 	}
 	edge := h.Covering()
 	noise := 2 * edge / (v.in.run.Problem.Mu * math.Sqrt(v.in.steps()))
-	if noise > coveringNoise*math.Sqrt(h.MeanSquare()/dim*v.in.run.N) {
+	if !(noise <= coveringNoise*math.Sqrt(math.Max(0, h.MeanSquare())/dim*v.in.run.N)) {
 		return false, nil
 	}
 	v.in.held.Clip = edge
@@ -92,7 +93,8 @@ func (v *clipping) cutOff() error {
 	law, low := h.FromSeen().Upper(v.eventFraction(), tuning.TailPower)
 	noise := 2 * math.Sqrt(dim) / (p.Mu * math.Sqrt(v.in.steps()))
 	clip := law.Balanced(low, edges[0], noise, tuning.CutPart)
-	v.in.held.Clip, v.in.held.Likely = clip, tuning.LikelyDeviations*math.Sqrt(h.MeanSquare()/(dim*v.in.typical))
+	square := math.Max(0, h.MeanSquare()) // but for noise; where it is 0 nothing is known to be likely
+	v.in.held.Clip, v.in.held.Likely = clip, tuning.LikelyDeviations*math.Sqrt(square/(dim*v.in.typical))
 	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
 	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)
 	rows := lengthsOf(h, dim)
@@ -173,7 +175,7 @@ type lengths struct{ long, part []float64 }
 func lengthsOf(h histogram.Tails, dim float64) (l lengths) {
 	above, last, middle := 0.0, len(h.Edges), math.Sqrt(math.Sqrt2)
 	for j := range last + 1 {
-		rows := h.Rows - above
+		rows := math.Max(0, h.Rows-above) // noise may have more above the last edge than there are
 		if j < last {
 			if rows = h.Above[j] - above; rows <= 0 || h.Above[j] < tuning.RowSurely*h.SD(j) {
 				continue

@@ -106,4 +106,9 @@ func TestDirections(t *testing.T) {
 	if len(kept) != 4 || math.Abs(squares[0]-w*w) > 1e-9 {
 		t.Errorf("%d directions, with %v of what gradients vary by", len(kept), squares)
 	}
+	// Noise may count more rows than there are: none is missing below then, nor fewer than none.
+	few := lengthsOf(histogram.NewTails([]float64{20, 10}, []float64{0, 40, 0}, 1, 30), 4)
+	if floats.Min(few.part) < 0 || math.Abs(floats.Sum(few.part)-4) > 1e-9 {
+		t.Errorf("of 30 rows 40 are seen, and groups fill %v of 4 directions", few.part)
+	}
 }

@@ -7,10 +7,10 @@
 //
 // Begin with fit.go. A pilot of package estimate leaves a frame and a point. Then
 //
-//   - space (space.go, curvature.go) moves to the coordinates in which the Hessian at the pilot is
-//     round, and releases it there;
-//   - clipping (clipping.go, clipbias.go) chooses a wide clip, and says what it cuts off;
-//   - newton (newton.go, missing.go) takes three steps with that clip, and releases the scatter of
-//     gradients;
+//   - space (space.go, curvature.go, recentre.go) moves to the coordinates in which the Hessian at the
+//     pilot is round;
+//   - clipping (clipping.go) chooses the clip, and with it how rows count, and says what it cuts off;
+//   - newton (newton.go) takes four steps with that clip, and releases the Hessian that goes with it and
+//     the scatter of gradients;
 //   - lawof.go makes the law of all these.
 package infer

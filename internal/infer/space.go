@@ -50,8 +50,7 @@ func (v *space) split(theta []float64) (u []float64, b float64) {
 }
 
 // enframe moves to coordinates in which the Hessian at the pilot is round, so that noise in the
-// next one hides all directions alike, and chooses the bound on rows there. Where the Hessian
-// doesn't depend on the point it is released at once.
+// next one hides all directions alike. Where it is that of second moments, and these are known, their frame is round.
 func (v *space) enframe() error {
 	hidden := func(known float64) bool { return known < tuning.CurvatureHidden }
 	if !v.varies() && !slices.ContainsFunc(v.frame.Signal, hidden) { // the frame of second moments is round

@@ -876,6 +876,29 @@ func TestInferenceNames(t *testing.T) {
 	}
 }
 
+// A coefficient with a mark has an asterisk in the table, and below it the sentence.
+func TestMarksArePrinted(t *testing.T) {
+	text, err := json.Marshal(newShops(20_000, losses.Squared{}, false, 7).infer(t, losses.Squared{}, dpglm.GDP(1), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, marked := new(dpglm.Inference), new(dpglm.Inference)
+	if err := json.Unmarshal(text, plain); err != nil {
+		t.Fatal(err)
+	}
+	p, err := json.Marshal(plain.Coefficients()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := strings.Replace(string(text), string(p), strings.TrimSuffix(string(p), "}")+`,"mark":"rests on few"}`, 1)
+	if err := json.Unmarshal(resealed.JSON([]byte(with)), marked); err != nil {
+		t.Fatal(err)
+	}
+	if got := marked.String(); !strings.Contains(got, "\nsize *") || !strings.HasSuffix(got, "* size rests on few.\n") || strings.Contains(plain.String(), "*") {
+		t.Errorf("%s\nand without a mark\n%s", got, plain)
+	}
+}
+
 // Standard errors don't depend on the level of confidence, and intervals of a higher one hold those of a lower one.
 func TestStandardErrorsOfLevels(t *testing.T) {
 	s := newShops(6000, losses.Logistic{}, false, 1)
