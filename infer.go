@@ -93,6 +93,7 @@ type InferConfig struct {
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
 //     counts less.
 //  5. J̃, the sum of products ggᵀ of gradients so bounded, at the last point.
+//  6. Of two classes a histogram of scores at the result, for [Inference.MarginalEffects].
 //
 // The covariance is
 //
@@ -110,7 +111,7 @@ type InferConfig struct {
 //
 // Replace-one. As for [StandardisedGD]: all releases are Gaussian, from one pool of μ, each
 // with a share of μ² that may depend on earlier results. Beside its releases there are
-// histograms of gradients' norms or of ℓ·‖x̃‖, of sensitivity √2 as others, and the sums of the gradients'
+// histograms of gradients' norms or of ℓ·‖x̃‖, and of scores, of sensitivity √2 as others, and the sums of the gradients'
 // products, of sensitivity √2·C² (‖ggᵀ − hhᵀ‖ ≤ √2·C² for gradients of norm at most C). A row's factor w is a
 // function of that row and of earlier releases, and whatever it is gradients are clipped to C afterwards. All
 // else follows from what was released and from public facts.
@@ -164,7 +165,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	inference := &inference{o, infer.Problem{Estimate: o.estimate}}
-	// An inference makes up to 57 passes, and a pilot that turns back two before a descent's 57.
+	// An inference makes up to 58 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, 59, inference.train)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/infer"
@@ -138,13 +137,7 @@ func (f *Inference) about(c Coefficient, estimate float64, along []float64) Coef
 			}
 		}
 	}
-	law := distuv.StudentsT{Sigma: 1, Nu: math.Max(1, c.Freedom)}
-	half := law.Quantile((1+f.confidence)/2) * c.StandardError
-	if c.Low, c.High = estimate-half, estimate+half; estimate != 0 && !c.Undetermined() { // an error may underflow to 0
-		c.Z = estimate / c.StandardError
-	}
-	c.P = 2 * law.CDF(-math.Abs(c.Z))
-	return c
+	return settled(c, f.confidence)
 }
 
 // far is a mark.
@@ -257,6 +250,10 @@ func (f *Inference) String() string {
 	fmt.Fprintf(&b, "%s regression, n = %d, %s, unit: %v\n", f.model.response.kind(), f.rows, f.budget, f.model.ledger.Unit())
 	tail := 100 * (1 - f.confidence) / 2
 	lines, unknown := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}, 0
+	ratio := f.model.Ratio()
+	if ratio != "" {
+		lines[0] = append(lines[0], ratio)
+	}
 	var marks []string
 	for _, c := range f.coefficients {
 		line := []string{c.Name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
@@ -268,6 +265,9 @@ func (f *Inference) String() string {
 			unknown++
 		} else {
 			line = append(line[:2], fmt.Sprintf("%.4g", c.StandardError), fmt.Sprintf("%.2f", c.Z), fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.4g", c.Low), fmt.Sprintf("%.4g", c.High))
+			if e := c.Exp(); ratio != "" && c.Name != InterceptName {
+				line = append(line, fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High))
+			}
 		}
 		lines = append(lines, line)
 	}

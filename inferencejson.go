@@ -90,8 +90,47 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 // inferenceFormat is that of the JSON of inferences, whose versions are those of models.
 const inferenceFormat = "dpglm inference"
 
-// inferenceJSON is an inference. The covariance matrix, and what else follows from the law
-// and the model, is for readers without this library.
+// ratioJSON is a [Coefficient.Exp], null where it is infinite; of the intercept and of what isn't determined
+// there is none.
+type ratioJSON struct {
+	Name  string   `json:"name"`
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// ratiosJSON are the ratios of a name.
+type ratiosJSON struct {
+	Of     string      `json:"of"` // as Model.Ratio has it
+	Ratios []ratioJSON `json:"ratios"`
+}
+
+// ratiosOf are nil where coefficients' exponentials have no name.
+func ratiosOf(f *Inference) *ratiosJSON {
+	of := f.model.Ratio()
+	if of == "" {
+		return nil
+	}
+	r := &ratiosJSON{of, []ratioJSON{}}
+	for _, c := range f.coefficients {
+		if e := c.Exp(); c.Name != InterceptName && !c.Undetermined() {
+			r.Ratios = append(r.Ratios, ratioJSON{c.Name, finite(e.Value), finite(e.Low), finite(e.High)})
+		}
+	}
+	return r
+}
+
+// effectsOf are the average marginal effects, nil where there are none.
+func effectsOf(f *Inference) []Coefficient {
+	list, err := f.MarginalEffects()
+	if err != nil || f.law == nil {
+		return nil
+	}
+	return list
+}
+
+// inferenceJSON is an inference. The covariance matrix, ratios, marginal effects and what else follows from the law
+// and the model are for readers without this library.
 type inferenceJSON struct {
 	Format       string          `json:"format"`
 	Version      int             `json:"version"`
@@ -102,6 +141,8 @@ type inferenceJSON struct {
 	Budget       string          `json:"budget"`
 	Coefficients []Coefficient   `json:"coefficients"`
 	Covariance   [][]*float64    `json:"covariance"`
+	Exponentials *ratiosJSON     `json:"exponentials,omitempty"`
+	Effects      []Coefficient   `json:"marginal_effects,omitempty"`
 	Law          *lawJSON        `json:"law,omitempty"` // none where nothing is determined
 	Model        *Model          `json:"model"`
 }
@@ -118,6 +159,9 @@ type lawJSON struct {
 	Curved     float64     `json:"curved"`
 	Hessian    float64     `json:"hessian"`
 	Scatter    float64     `json:"scatter"`
+	Steepness  float64     `json:"steepness"`
+	Uncertain  float64     `json:"steepness_error"`
+	Steeper    []float64   `json:"steepness_by"`
 }
 
 // MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for what
@@ -136,7 +180,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, newLawJSON(f.law), f.model})
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, ratiosOf(f), effectsOf(f), newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -214,7 +258,7 @@ func newLawJSON(l *infer.Law) *lawJSON {
 	for i := range weights {
 		weights[i] = mat.Row(nil, i, l.Weights)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By}
 }
 
 // law is nil where nothing is determined.
@@ -228,7 +272,10 @@ func (j *lawJSON) law(weights int) (*infer.Law, error) {
 	dim := len(j.Weights[0])
 	l := &infer.Law{
 		Weights: mat.NewDense(weights, dim, nil), Drowned: j.Drowned, Hidden: j.Hidden, Seen: j.Seen, Curved: j.Curved,
-		Hessian: j.Hessian, Scatter: j.Scatter,
+		Hessian: j.Hessian, Scatter: j.Scatter, Steepness: infer.Steepness{Mean: j.Steepness, Noise: j.Uncertain, By: j.Steeper},
+	}
+	if len(j.Steeper) != dim {
+		return nil, check.Fail(ErrModel, "law.steepness_by", len(j.Steeper), fmt.Sprintf("must be %d numbers", dim))
 	}
 	for _, row := range slices.Concat(j.Weights, j.Drowned) {
 		if len(row) != dim {

@@ -219,13 +219,13 @@ func (m *Model) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 // other than the logistic and the probit loss, have none. For these it fails, and as Scores
 // does.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
-	return m.means(x, false, func([]float64) error { return nil })
+	return meansOf(m, x, false, func([]float64) error { return nil })
 }
 
 // MeansAt is Means with an offset added to the score of each row: for counts, the logarithm of
 // its exposure. There is one for each row, or it fails, as it does where Means would.
 func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
-	return m.means(x, true, func(z []float64) error {
+	return meansOf(m, x, true, func(z []float64) error {
 		if len(offsets) != len(z) {
 			return check.Fail(ErrShape, "len(offsets)", len(offsets), fmt.Sprintf("must equal the %d rows of x", len(z)))
 		}
@@ -234,8 +234,8 @@ func (m *Model) MeansAt(x mat.Matrix, offsets []float64) ([]float64, error) {
 	})
 }
 
-// means are those at scores that move may have moved.
-func (m *Model) means(x mat.Matrix, exposed bool, move func(z []float64) error) ([]float64, error) {
+// meansOf are those at scores that move may have moved.
+func meansOf(m *Model, x mat.Matrix, exposed bool, move func(z []float64) error) ([]float64, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}

@@ -75,25 +75,32 @@ func printClasses(w io.Writer, m *dpglm.Model) error {
 	if reference >= 0 {
 		against = strconv.Quote(names[reference])
 	}
-	fmt.Fprintf(w, "coefficients of the log-odds of each level against %s:\n", against)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "coefficient")
-	for k, name := range names {
-		if k != reference {
-			fmt.Fprintf(t, "\t%s", name)
-		}
-	}
-	fmt.Fprintln(t)
-	for j, c := range lists[0] {
-		fmt.Fprint(t, c.Name)
-		for k := range lists {
+	print := func(first string, rows int, of func(float64) float64) error {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprint(t, first)
+		for k, name := range names {
 			if k != reference {
-				fmt.Fprintf(t, "\t%.6g", lists[k][j].Value)
+				fmt.Fprintf(t, "\t%s", name)
 			}
 		}
 		fmt.Fprintln(t)
+		for j, c := range lists[0][:rows] {
+			fmt.Fprint(t, c.Name)
+			for k := range lists {
+				if k != reference {
+					fmt.Fprintf(t, "\t%.6g", of(lists[k][j].Value))
+				}
+			}
+			fmt.Fprintln(t)
+		}
+		return t.Flush()
 	}
-	return t.Flush()
+	fmt.Fprintf(w, "coefficients of the log-odds of each level against %s:\n", against)
+	if err := print("coefficient", len(lists[0]), func(v float64) float64 { return v }); err != nil || m.Ratio() == "" {
+		return err
+	}
+	fmt.Fprintf(w, "their exponentials, %ss:\n", m.Ratio())
+	return print(m.Ratio(), len(lists[0])-1, math.Exp) // but for the intercept
 }
 
 // printLevels prints what the private model takes the rows of each level for.

@@ -45,7 +45,7 @@ func TestConstantModelsAreSaid(t *testing.T) {
 		if strings.Contains(fittedJSON, says) != is || strings.Contains(shownJSON, says) != is || strings.Contains(string(page), "Constant model.") != is {
 			t.Errorf("constant: %v; by JSON\n%s\n%s", is, fittedJSON, shownJSON)
 		}
-		if strings.Contains(fitted, says) != is || strings.Contains(shown, says) != is || strings.Contains(fitted, "\nx            0\n") != is {
+		if strings.Contains(fitted, says) != is || strings.Contains(shown, says) != is || strings.Contains(fitted, "\nx            0      1\n") != is {
 			t.Errorf("planned\n%s\nand did\n%s\n%s", planned, fitted, shown)
 		}
 		if is {

@@ -25,6 +25,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	model := f.String("model", "", "`file` of a model")
 	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
 	output := f.String("o", "", "CSV `file` for the predictions; there must be none of that name (default: standard output)")
+	intervals := f.Bool("interval", false, "add the ends of each mean's interval, of a model by -method infer: they are about the mean of all such rows, not about one")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
@@ -38,9 +39,12 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := task.Exists("data", *path); err != nil {
 		return err
 	}
-	m, _, err := readModel(*model)
+	m, found, err := readModel(*model)
 	if err != nil {
 		return err
+	}
+	if *intervals && (found == nil || m.Levels() != nil) {
+		return task.Usage("-interval: %s has none; fit it by -method infer, of a label that has a mean", *model)
 	}
 	if libsvm != (m.Encoder() == nil) {
 		return task.Usage("-data %s: the model was trained on a file of the other format; CSV has columns, and LIBSVM has numbers of features", *path)
@@ -55,6 +59,9 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		w = csv.NewWriter(out)
 	}
 	p := newPredictions(m, w)
+	if *intervals {
+		p.found, p.names = found, append(p.names, "low", "high")
+	}
 	if libsvm {
 		_, err = task.Await(ctx, func() (any, error) { return nil, p.libsvm(*path) })
 	} else {
@@ -76,9 +83,10 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 type predictions struct {
 	*dpglm.Model
 	w       *csv.Writer
-	names   []string  // of the columns that are added
-	mean    bool      // the first is a probability or another mean
-	classes [2]string // for the last; empty where it is no class
+	names   []string         // of the columns that are added
+	mean    bool             // the first is a probability or another mean
+	classes [2]string        // for the last but the ends of an interval; empty where it is no class
+	found   *dpglm.Inference // for intervals
 
 	exposures []float64 // of the batch's rows, where there are columns
 	warnings  []string  // of what was odd in the file
@@ -230,15 +238,26 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 			return err
 		}
 	}
+	var ends []dpglm.Interval
+	if p.found != nil {
+		if ends, err = p.found.Means(x, nil); err != nil {
+			return err
+		}
+	}
 	for i, fields := range rows {
+		exposure := 1.0
 		if i < len(p.exposures) { // of counts
-			mean[i] *= p.exposures[i]
+			exposure = p.exposures[i]
+			mean[i] *= exposure
 		}
 		if p.mean || p.classes[1] == "" {
 			fields = append(fields, strconv.FormatFloat(mean[i], 'g', 6, 64))
 		}
 		if p.classes[1] != "" {
 			fields = append(fields, p.classes[int(class[i])])
+		}
+		if ends != nil {
+			fields = append(fields, strconv.FormatFloat(exposure*ends[i].Low, 'g', 6, 64), strconv.FormatFloat(exposure*ends[i].High, 'g', 6, 64))
 		}
 		if err := p.w.Write(fields); err != nil {
 			return err

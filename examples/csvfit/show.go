@@ -23,13 +23,14 @@ type coefficient struct {
 	From  []string `json:"columns,omitempty"`
 	Level []string `json:"levels,omitempty"` // of each column, "" for a number
 	Value float64  `json:"value"`            // in the columns' own units
+	Ratio *float64 `json:"ratio,omitempty"`  // its exponential, by the model's name for it
 }
 
 func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
 	list, err := m.Coefficients()
 	var out []coefficient
 	for _, c := range list {
-		out = append(out, coefficient{c.Class, c.Name, c.Columns, c.Levels, c.Value})
+		out = append(out, coefficient{c.Class, c.Name, c.Columns, c.Levels, c.Value, exponential(m, c.Name, c.Value)})
 	}
 	return out, err
 }
@@ -43,7 +44,7 @@ func printFound(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 		return err
 	}
 	_, err := fmt.Fprint(w, found, levelTests(found))
-	return errors.Join(err, noteInference(w, found))
+	return errors.Join(err, printEffects(w, found), noteInference(w, found))
 }
 
 // levelTests tests, for each column of three levels or more, that none of them matters, where
@@ -81,9 +82,13 @@ func printCoefficients(w io.Writer, m *dpglm.Model) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "coefficient\tvalue\n")
+	fmt.Fprintln(t, strings.TrimSpace("coefficient\tvalue\t"+m.Ratio()))
 	for _, c := range list {
-		fmt.Fprintf(t, "%s\t%.6g\n", c.Name, c.Value)
+		fmt.Fprintf(t, "%s\t%.6g", c.Name, c.Value)
+		if c.Ratio != nil {
+			fmt.Fprintf(t, "\t%.4g", *c.Ratio)
+		}
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }
@@ -93,6 +98,8 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit show", flag.ContinueOnError)
 	path := f.String("model", "", "`file` of a model")
 	asJSON := f.Bool("json", false, "print one JSON object")
+	var of questions
+	of.flags(f)
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
@@ -100,11 +107,15 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	given, err := of.answer(found)
+	if err != nil {
+		return err
+	}
 	if *asJSON {
-		return showJSON(stdout, m, found)
+		return showJSON(stdout, m, found, given)
 	}
 	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", lossOf(m), m.Label(), explained(m.Ledger()))
-	if err := errors.Join(printFound(stdout, m, found), noteModel(stdout, m)); err != nil {
+	if err := errors.Join(printFound(stdout, m, found), given.print(stdout, found), noteModel(stdout, m)); err != nil {
 		return err
 	}
 	if e := m.Encoder(); e != nil {
@@ -113,7 +124,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
+func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference, given *answers) error {
 	coefficients, err := coefficientsOf(m)
 	if err != nil {
 		return err
@@ -127,11 +138,13 @@ func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 		Unit         mechanisms.Unit  `json:"unit"`
 		Guarantee    mechanisms.Claim `json:"guarantee"`
 		Coefficients []coefficient    `json:"coefficients"`
+		Ratio        string           `json:"ratio,omitempty"` // what their exponentials are
 		Notes        []string         `json:"notes,omitempty"` // on the coefficients
 		Inference    *dpglm.Inference `json:"inference,omitempty"`
+		Answers      *answers         `json:"answers,omitempty"` // to -contrast and -test
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, modelNotes(m), found, m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m), found, given, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -135,5 +135,8 @@ func (v *newton) estimate(done int) error {
 	if err := v.clip.choose(); err != nil {
 		return err
 	}
-	return v.walk(done)
+	if err := v.walk(done); err != nil {
+		return err
+	}
+	return v.steepen()
 }

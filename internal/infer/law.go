@@ -24,6 +24,7 @@ type Law struct {
 	Misfit           *mat.SymDense // part of Covariance: what rows that count less may change
 	Inverse          *mat.SymDense // of H̃
 	Hessian, Scatter float64       // noise of H̃ and of J̃/n
+	Steepness        Steepness
 }
 
 // finite reports whether the covariance is one.

@@ -18,7 +18,7 @@ func (v *newton) law() *Law {
 	dim, curve := len(v.theta), v.in.curve
 	l := &Law{
 		Weights: v.in.toWeights(), Inverse: curve.inverse, Misfit: v.misfit(),
-		Hessian: curve.hessian.noise, Scatter: v.scatter.noise / v.in.run.N,
+		Hessian: curve.hessian.noise, Scatter: v.scatter.noise / v.in.run.N, Steepness: v.steepness,
 	}
 	if v.unreliable() {
 		for k := range curve.spectrum.Values {

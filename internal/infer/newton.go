@@ -43,6 +43,8 @@ type newton struct {
 	scatter noisy // J̃₊ per row
 	steps   []newtonStep
 	shrunk  float64 // fraction of the way from the pilot that isn't noise
+
+	steepness Steepness
 }
 
 // distance is the square of a point's from theta, in the norm of scores.

@@ -151,7 +151,13 @@ func (v *space) operatorNorm(noise float64) float64 {
 }
 
 // steps is the share of μ² that is left for gradients.
-func (v *space) steps() float64 { return v.run.Pool.Left - tuning.ScatterShare }
+func (v *space) steps() float64 {
+	left := v.run.Pool.Left - tuning.ScatterShare
+	if v.countsScores() {
+		left -= tuning.SteepnessShare
+	}
+	return left
+}
 
 // varies reports whether the Hessian depends on the point.
 func (v *space) varies() bool { return v.run.Problem.Loss.Labels() != losses.Real }

@@ -13,9 +13,11 @@ import (
 
 // effects are the coefficients, drawn per step of their columns and listed per unit.
 type effects struct {
-	Level        string // of the intervals; empty where there are none
-	Note         string // that nothing is determined
-	Scale        string // what a coefficient is added to
+	Level        string        // of the intervals; empty where there are none
+	Note         string        // that nothing is determined
+	Scale        string        // what a coefficient is added to
+	Ratio        string        // what its exponential is; empty where it isn't shown
+	Marginal     []coefficient // average marginal effects that aren't the coefficients
 	Rows         []effect
 	Coefficients []coefficient
 	Undetermined int    // how many coefficients
@@ -33,6 +35,7 @@ type effect struct {
 	Together                   string // a test of all levels, for a heading
 	Undetermined, Point        bool   // no interval is known, or none was asked for
 	Value, Interval            string
+	Ratio, Ratios              string // the exponential, and its interval
 	At, From, To               float64
 	CutLow, CutHigh            bool // the interval goes on
 
@@ -42,6 +45,7 @@ type effect struct {
 // coefficient is a line of the table, in the columns' own units.
 type coefficient struct {
 	Name, Value, Error, Z, P, Interval string
+	Ratio, Ratios                      string // the exponential, and its interval
 	Mark                               string // why the interval is doubtful
 	Undetermined                       bool
 }
@@ -62,6 +66,7 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	if len(known) != len(list) {
 		return nil, fmt.Errorf("the inference has %d coefficients and the model %d", len(known), len(list))
 	}
+	v.Ratio = m.Ratio()
 	shown := largest(list)
 	if left := len(list) - 1 - len(shown); left > 0 {
 		v.Left = leftOut(len(shown), len(list)-1)
@@ -69,12 +74,21 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	p := newParts(m.Encoder())
 	for _, at := range shown {
 		v.Rows = append(v.Rows, p.headings(list, at, found)...)
-		v.Rows = append(v.Rows, p.effect(list[at], known[at], found != nil))
+		v.Rows = append(v.Rows, p.effect(list[at], known[at], found != nil, v.Ratio != ""))
 	}
 	for _, at := range append(shown, len(list)-1) {
-		v.Coefficients = append(v.Coefficients, line(list[at], known[at], found != nil))
+		l := line(list[at], known[at], found != nil)
+		if v.Ratio != "" && !l.Undetermined && at < len(list)-1 {
+			l.Ratio, l.Ratios = ratio(list[at].Value, known[at].Low, known[at].High, found != nil)
+		}
+		v.Coefficients = append(v.Coefficients, l)
 		if found != nil && known[at].Undetermined() {
 			v.Undetermined++
+		}
+	}
+	if marginal, err := found.MarginalEffects(); err == nil && found.Note() == "" && m.Link() != losses.Identity {
+		for _, at := range shown {
+			v.Marginal = append(v.Marginal, line(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true))
 		}
 	}
 	v.place()
@@ -125,7 +139,15 @@ func largest(list []table.Coefficient) []int {
 	return places
 }
 
-func (p *parts) effect(c table.Coefficient, known dpglm.Coefficient, inferred bool) effect {
+// ratio writes the exponential of an estimate, and of its interval.
+func ratio(value, low, high float64, inferred bool) (text, interval string) {
+	if !inferred {
+		return significant(math.Exp(value), 3), ""
+	}
+	return estimate(math.Exp(value), math.Exp(low), math.Exp(high))
+}
+
+func (p *parts) effect(c table.Coefficient, known dpglm.Coefficient, inferred, exponential bool) effect {
 	name, unit, step := p.describe(c.Feature)
 	e := effect{Name: name, Unit: unit, Inside: p.grouped(c.Feature), value: step * c.Value}
 	switch {
@@ -137,6 +159,9 @@ func (p *parts) effect(c table.Coefficient, known dpglm.Coefficient, inferred bo
 	default:
 		e.low, e.high = step*known.Low, step*known.High
 		e.Value, e.Interval = estimate(e.value, e.low, e.high)
+	}
+	if exponential && !e.Undetermined {
+		e.Ratio, e.Ratios = ratio(e.value, e.low, e.high, inferred)
 	}
 	return e
 }

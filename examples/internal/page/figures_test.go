@@ -59,7 +59,7 @@ func TestFiguresAreThoseReleased(t *testing.T) {
 		if v.Unit == "fraction" {
 			times = 100
 		}
-		got := cells(page, 2, name)
+		got := cells(page, 3, name)
 		if len(got) != 3 {
 			t.Fatalf("%s: %q", name, got)
 		}
@@ -75,16 +75,28 @@ func TestFiguresAreThoseReleased(t *testing.T) {
 	if c.Inference.Coefficients()[0].Undetermined() {
 		t.Fatal("the first coefficient should be determined")
 	}
+	effects, err := c.Inference.MarginalEffects()
+	if err != nil || len(effects) == 0 {
+		t.Fatal(effects, err)
+	}
 	for _, k := range c.Inference.Coefficients() {
 		got := cells(page, 1, k.Name)
 		if k.Undetermined() {
-			if len(got) != 3 || got[2] != "not determined" || !strings.Contains(text, ">"+k.Name+`</th><td class="number soft">`) { // in grey
+			if len(got) != 4 || got[2] != "not determined" || got[3] != "" || !strings.Contains(text, ">"+k.Name+`</th><td class="number soft">`) { // in grey
 				t.Errorf("%s: %q", k.Name, got)
 			}
 			continue
 		}
-		if len(got) != 6 || !near(t, got[1], k.Estimate, (k.High-k.Low)/2) || math.Abs(number(t, got[2])/k.StandardError-1) > 0.06 {
+		if len(got) != 7 || !near(t, got[1], k.Estimate, (k.High-k.Low)/2) || math.Abs(number(t, got[2])/k.StandardError-1) > 0.06 {
 			t.Errorf("%s: %q, want %+v", k.Name, got, k)
+		}
+		if at := slices.IndexFunc(effects, func(c dpglm.Coefficient) bool { return c.Name == k.Name }); at >= 0 {
+			e := k.Exp()
+			odds, _, _ := strings.Cut(got[6], " ")
+			marginal := cells(page, 2, k.Name)
+			if !near(t, odds, e.Value, (e.High-e.Low)/2) || len(marginal) != 6 || !near(t, marginal[1], effects[at].Estimate, (effects[at].High-effects[at].Low)/2) {
+				t.Errorf("%s: %q, %q, want %v and %+v", k.Name, got[6], marginal, e, effects[at])
+			}
 		}
 	}
 }

@@ -71,7 +71,10 @@ var source string
 //go:embed page.css
 var style string
 
-var sheet = template.Must(template.New("page").Parse(source))
+var sheet = template.Must(template.New("page").Funcs(template.FuncMap{"capital": capital}).Parse(source))
+
+// capital begins a heading.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // Write writes the page, or nothing but an error.
 func Write(w io.Writer, c Content) error {

@@ -65,7 +65,7 @@ func TestDoorFields(t *testing.T) {
 
 // matrices are the functions that take one: private rows come in by NewDataset, other
 // matrices are the caller's queries or were released.
-var matrices = []string{"NewDataset", "WriteRows", "raw", "queries", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "Model.means",
+var matrices = []string{"NewDataset", "WriteRows", "raw", "queries", "Model.Scores", "Model.Predict", "Model.Probabilities", "Model.Means", "Model.MeansAt", "meansOf", "Inference.Means", "scoreErrors",
 	"predictLevels",
 	"newton", "noisy.towards"} // of Hessians that were released
 

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// printEffects prints average marginal effects where they aren't the coefficients themselves.
+func printEffects(w io.Writer, found *dpglm.Inference) error {
+	effects, err := found.MarginalEffects()
+	if err != nil || found.Note() != "" || found.Model().Link() == losses.Identity { // levels have none
+		return nil
+	}
+	fmt.Fprintf(w, "\naverage marginal effects, on the mean of %s\n", found.Model().Label())
+	return printIntervals(w, effects, found.Confidence(), "effect", "")
+}
+
+// printIntervals prints coefficients with their intervals and, where they have a name, their exponentials.
+func printIntervals(w io.Writer, list []dpglm.Coefficient, confidence float64, name, ratio string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tail := 100 * (1 - confidence) / 2
+	header := fmt.Sprintf("\t%s\tstd err\tz\tP>|z|\t[%.4g%%\t%.4g%%]", name, tail, 100-tail)
+	if ratio != "" {
+		header += "\t" + ratio
+	}
+	fmt.Fprintln(t, header)
+	for _, c := range list {
+		if c.Undetermined() {
+			fmt.Fprintf(t, "%s\t%.4g\tinf\n", c.Name, c.Estimate)
+			continue
+		}
+		line := fmt.Sprintf("%s\t%.4g\t%.4g\t%.2f\t%.3f\t%.4g\t%.4g", c.Name, c.Estimate, c.StandardError, c.Z, c.P, c.Low, c.High)
+		if e := c.Exp(); ratio != "" {
+			line += fmt.Sprintf("\t%.4g [%.4g, %.4g]", e.Value, e.Low, e.High)
+		}
+		fmt.Fprintln(t, line)
+	}
+	return t.Flush()
+}
+
+// questions are those about coefficients that flags put to an inference.
+type questions struct{ contrasts, tests []string }
+
+func (q *questions) flags(f *flag.FlagSet) {
+	list := func(to *[]string) func(string) error {
+		return func(text string) error {
+			*to = append(*to, text)
+			return nil
+		}
+	}
+	f.Func("contrast", "a `column:level:base` whose difference is printed with its interval, of a model by -method infer; may be given again", list(&q.contrasts))
+	f.Func("test", "`coefficients` or columns, as age,region, that are tested to be 0 together: whether a smaller model would do; may be given again", list(&q.tests))
+}
+
+// fields are the parts of a text.
+func fields(text, between string) []string {
+	list := strings.Split(text, between)
+	for k, part := range list {
+		list[k] = strings.TrimSpace(part)
+	}
+	return list
+}
+
+// answers are those to questions.
+type answers struct {
+	Contrasts []dpglm.Coefficient `json:"contrasts,omitempty"`
+	Tests     []joint             `json:"tests,omitempty"`
+}
+
+// joint is a test that coefficients are 0 together.
+type joint struct {
+	Of []string `json:"of"`
+	dpglm.WaldTest
+}
+
+// answer answers, or says which flag can't be.
+func (q *questions) answer(found *dpglm.Inference) (*answers, error) {
+	if len(q.contrasts)+len(q.tests) == 0 {
+		return nil, nil
+	}
+	if found == nil {
+		return nil, task.Usage("-contrast, -test: the model has no intervals; fit it by -method infer")
+	}
+	r := new(answers)
+	for _, text := range q.contrasts {
+		of := fields(text, ":")
+		if len(of) != 3 {
+			return nil, task.Usage("-contrast %q: must be a column and two of its levels, as region:south:west", text)
+		}
+		answer, err := found.Contrast(of[0], of[1], of[2])
+		if err != nil {
+			return nil, task.Usage("-contrast %q: %v", text, err)
+		}
+		r.Contrasts = append(r.Contrasts, answer)
+	}
+	for _, text := range q.tests {
+		names := fields(text, ",")
+		test, err := found.Wald(dpglm.AllZero(levels(found, names)...)...)
+		if err != nil {
+			return nil, task.Usage("-test %q: %v", text, err)
+		}
+		r.Tests = append(r.Tests, joint{names, test})
+	}
+	return r, nil
+}
+
+// levels are names of coefficients, a column's being all its levels.
+func levels(found *dpglm.Inference, names []string) (list []string) {
+	for _, name := range names {
+		at := len(list)
+		for _, c := range found.Coefficients() {
+			if c.Group == name && name != "" {
+				list = append(list, c.Name)
+			}
+		}
+		if len(list) == at {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (r *answers) print(w io.Writer, found *dpglm.Inference) error {
+	if r == nil {
+		return nil
+	}
+	for _, t := range r.Tests {
+		fmt.Fprintf(w, "\n%s all 0: %v\n", strings.Join(t.Of, ", "), t.WaldTest)
+	}
+	if len(r.Contrasts) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return printIntervals(w, r.Contrasts, found.Confidence(), "contrast", found.Model().Ratio())
+}
+
+// exponential is that of a coefficient, nil where a model has no name for it, and for the intercept.
+func exponential(m *dpglm.Model, name string, value float64) *float64 {
+	e := math.Exp(value)
+	if m.Ratio() == "" || name == dpglm.InterceptName || math.IsInf(e, 0) {
+		return nil
+	}
+	return &e
+}

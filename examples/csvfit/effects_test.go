@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+)
+
+// Counts with intervals: rate ratios stand beside coefficients, marginal effects below, contrasts and joint tests are
+// those of the library, and predictions have the ends of their intervals. A model without intervals has ratios alone.
+func TestEffects(t *testing.T) {
+	data, dir := people(t, 3000), t.TempDir()
+	path, plain := filepath.Join(dir, "m.json"), filepath.Join(dir, "plain.json")
+	args := []string{"fit", "-data", data, "-schema", schema(t, "visits", visits), "-epsilon", "8", "-delta", "1e-4", "-insecure-noise-seed", "1"}
+	csvfit(t, append(args, "-method", "infer", "-o", path)...)
+	csvfit(t, append(args, "-o", plain)...)
+	questions := []string{"-contrast", "town:hull:leeds", "-contrast", "town: hull : york", "-test", "town", "-test", "age, sector=b"}
+	shown, _ := csvfit(t, append([]string{"show", "-model", path}, questions...)...)
+	_, found, err := readModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contrast, err := found.Contrast("town", "hull", "leeds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := found.Wald(dpglm.AllZero("town=hull", "town=leeds")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	effects, err := found.MarginalEffects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := contrast.Exp()
+	for _, want := range []string{"rate ratio", "average marginal effects, on the mean of visits", fmt.Sprintf("\nage         %.4g", effects[0].Estimate),
+		fmt.Sprintf("\ntown all 0: %v\n", test), "\nage, sector=b all 0: Wald", "\n" + contrast.Name, fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High)} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the output lacks %q:\n%s", want, shown)
+		}
+	}
+	var object struct {
+		Ratio        string
+		Coefficients []coefficient
+		Answers      answers
+		Inference    struct {
+			Exponentials struct{ Of string }
+			Effects      []dpglm.Coefficient `json:"marginal_effects"`
+		}
+	}
+	shown, _ = csvfit(t, append([]string{"show", "-model", path, "-json"}, questions...)...)
+	if err := json.Unmarshal([]byte(shown), &object); err != nil || object.Ratio != "rate ratio" || object.Inference.Exponentials.Of != "rate ratio" ||
+		len(object.Answers.Contrasts) != 2 || len(object.Answers.Tests) != 2 || object.Answers.Tests[0].P != test.P || len(object.Inference.Effects) != len(effects) {
+		t.Errorf("%v: %+v", err, object)
+	}
+	for _, c := range object.Coefficients {
+		if want := math.Exp(c.Value); (c.Name == dpglm.InterceptName) != (c.Ratio == nil) || c.Ratio != nil && math.Abs(*c.Ratio/want-1) > 1e-12 {
+			t.Errorf("%+v", c)
+		}
+	}
+	predicted, _ := csvfit(t, "predict", "-model", path, "-data", data, "-interval")
+	rows, err := csv.NewReader(strings.NewReader(predicted)).ReadAll()
+	if err != nil || len(rows) != 3001 {
+		t.Fatal(len(rows), err)
+	}
+	last := len(rows[0]) - 1
+	if got := strings.Join(rows[0][last-2:], ","); got != "prediction,low,high" {
+		t.Errorf("columns %s", got)
+	}
+	for _, row := range rows[1:20] {
+		mean, errMean := strconv.ParseFloat(row[last-2], 64)
+		low, errLow := strconv.ParseFloat(row[last-1], 64)
+		high, errHigh := strconv.ParseFloat(row[last], 64)
+		if errMean != nil || errLow != nil || errHigh != nil || !(low < mean && mean < high) {
+			t.Errorf("%v", row)
+		}
+	}
+	if shown, _ := csvfit(t, "show", "-model", plain); !strings.Contains(shown, "  rate ratio\n") || strings.Contains(shown, "marginal") {
+		t.Error(shown)
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"show", "-model", plain, "-contrast", "town:hull:york"}, "-method infer"},
+		{[]string{"show", "-model", path, "-contrast", "town:hull"}, "region:south:west"},
+		{[]string{"show", "-model", path, "-contrast", "town:hull:paris"}, "paris"},
+		{[]string{"show", "-model", path, "-test", "height"}, "height"},
+		{[]string{"predict", "-model", plain, "-data", data, "-interval"}, "-method infer"},
+	} {
+		checkExit(t, c.says, c.args, 2, c.says)
+	}
+}

@@ -1,0 +1,159 @@
+package inference_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// rise is by how much the mean of a label rises with the score of shops, on average: by the definition.
+func (s *shops) rise(loss losses.Loss, w []float64) (mean float64) {
+	n, d := s.x.Dims()
+	for i := range n {
+		z := w[d]
+		for j, v := range s.x.RawRowView(i) {
+			z += w[j] * v
+		}
+		switch losses.LinkOf(loss) {
+		case losses.Logit:
+			mean += 1 / (2 + math.Exp(z) + math.Exp(-z)) / float64(n)
+		case losses.ProbitLink:
+			mean += distuv.UnitNormal.Prob(z) / float64(n)
+		case losses.Log:
+			mean += math.Exp(z) / float64(n)
+		default:
+			mean += 1 / float64(n)
+		}
+	}
+	return mean
+}
+
+// Without noise average marginal effects are coefficients times the mean of the derivative over rows, but for the
+// width of a histogram's cells; odds and rate ratios are exponentials; and means of rows are the model's.
+func TestEffectsWithoutNoise(t *testing.T) {
+	for _, c := range []struct {
+		loss  losses.Loss
+		ratio string
+	}{{losses.Logistic{}, "odds ratio"}, {losses.Probit{}, ""}, {losses.Poisson{}, "rate ratio"}, {losses.Squared{}, ""}} {
+		s := newShops(4000, c.loss, false, 1)
+		f := s.infer(t, c.loss, dpglm.GDP(3e4), 1)
+		effects, err := f.MarginalEffects()
+		if err != nil || len(effects) != 3 {
+			t.Fatal(len(effects), err)
+		}
+		var w []float64
+		for _, k := range f.Coefficients() {
+			w = append(w, k.Estimate)
+		}
+		rise := s.rise(c.loss, w)
+		for j, e := range effects {
+			if math.Abs(e.Estimate/(rise*w[j])-1) > 0.01 || !(e.Low < e.Estimate && e.Estimate < e.High) || e.Name != f.Coefficients()[j].Name {
+				t.Errorf("%s: %+v, want %g", c.loss.Name(), e, rise*w[j])
+			}
+		}
+		if got := f.Model().Ratio(); got != c.ratio {
+			t.Errorf("%s has %q", c.loss.Name(), got)
+		}
+		ten, err := f.Coefficients()[0].Per(-10)
+		if e := ten.Exp(); err != nil || math.Abs(e.Value-math.Exp(-10*w[0])) > 1e-12 || !(e.Low < e.Value && e.Value < e.High) || ten.Z*f.Coefficients()[0].Z > 0 {
+			t.Errorf("%s: per −10: %+v, %+v (%v)", c.loss.Name(), ten, e, err)
+		}
+		means, err := f.Means(s.x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := f.Model().Means(s.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range means[:20] {
+			if m.Value != own[i] || !(m.Low < m.Value && m.Value < m.High) {
+				t.Errorf("%s, row %d: %+v, the model's %g", c.loss.Name(), i, m, own[i])
+			}
+		}
+	}
+}
+
+// Of 150 fits with three marginal effects and the means of two rows, 750 intervals, some 38 don't cover what the
+// population has. Those of one fit err together, so that their number has a standard deviation of some 10: 68
+// come about in one of a thousand studies, and fewer than 8.
+func TestEffectsCover(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for the race detector")
+	}
+	rows := mat.NewDense(2, 3, []float64{2, 1, 0, 8, 0, 0})
+	for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}} {
+		rise := newShops(200_000, loss, false, 999).rise(loss, shopTruth)
+		missed := 0
+		for k := range 150 {
+			f := newShops(5000, loss, false, uint64(100+k)).infer(t, loss, dpglm.GDP(0.3), uint64(k))
+			effects, err := f.MarginalEffects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, e := range effects {
+				if want := rise * shopTruth[j]; e.Low > want || e.High < want {
+					missed++
+				}
+			}
+			means, err := f.Means(rows, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range means {
+				z := shopTruth[3] + rows.At(i, 0)*shopTruth[0] + rows.At(i, 1)*shopTruth[1]
+				if want := losses.LinkOf(loss).Mean(z); m.Low > want || m.High < want {
+					missed++
+				}
+			}
+		}
+		t.Logf("%s: %d of 750 missed", loss.Name(), missed)
+		if missed < 8 || missed > 68 {
+			t.Errorf("%s: %d of 750 intervals don't cover", loss.Name(), missed)
+		}
+	}
+}
+
+// Where nothing is determined neither are effects, and a mean may be anything; levels have no mean, and what Infer
+// hasn't made has nothing.
+func TestEffectsOfNothing(t *testing.T) {
+	f := newShops(60, losses.Logistic{}, false, 1).infer(t, losses.Logistic{}, dpglm.GDP(0.1), 1)
+	if f.Note() == "" {
+		t.Fatal("something is determined")
+	}
+	effects, err := f.MarginalEffects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range effects {
+		if !e.Undetermined() || e.P != 1 || !math.IsInf(e.High, 1) {
+			t.Errorf("%+v", e)
+		}
+	}
+	means, err := f.Means(mat.NewDense(1, 3, []float64{2, 1, 0}), nil)
+	if err != nil || means[0].Low != 0 || means[0].High != 1 {
+		t.Errorf("%+v, %v", means, err)
+	}
+	if _, err := f.Means(mat.NewDense(1, 2, nil), nil); !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("two columns in place of three: %v", err)
+	}
+	if _, err := f.Means(mat.NewDense(1, 3, nil), []float64{}); !errors.Is(err, dpglm.ErrShape) {
+		t.Errorf("no offset for a row: %v", err)
+	}
+	if _, err := f.Coefficients()[0].Per(0); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("per 0: %v", err)
+	}
+	if _, err := (*dpglm.Inference)(nil).MarginalEffects(); !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("of nothing: %v", err)
+	}
+	if _, err := new(dpglm.Inference).Means(mat.NewDense(1, 1, nil), nil); !errors.Is(err, dpglm.ErrModel) {
+		t.Errorf("of nothing: %v", err)
+	}
+}
