@@ -133,7 +133,11 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if err != nil {
 		return nil, stopped(t.Allow, ledger, err)
 	}
-	return newEvaluation(found, p.shape.Rows, p.cfg.Confidence, m.Levels(), ledger), nil
+	e := newEvaluation(found, p.shape.Rows, p.cfg.Confidence, m.Levels(), ledger)
+	if found.Errors != [2]float64{} {
+		e.Band = bandOf(found.Errors, p.shape, m.response.labels)
+	}
+	return e, nil
 }
 
 // Ledger is what [Evaluate] would spend on data of the given shape, for a model of the problem,

@@ -2,10 +2,12 @@ package dpglm
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/evaluate"
+	"github.com/dpglm/dpglm/losses"
 )
 
 // Evaluation is what [Evaluate] released of a model: figures by name, and
@@ -44,6 +46,10 @@ type Evaluation struct {
 	ROC         []CurvePoint `json:"roc,omitempty"`
 	Calibration []CurvePoint `json:"calibration,omitempty"`
 
+	// Band is how far labels lie from what is predicted of them, of real labels, counts and amounts; nil where
+	// noise hides it.
+	Band *Band `json:"band,omitempty"`
+
 	// Classes are the names of several, as Model.Levels has them. Confusion
 	// has how many rows of each were predicted to be of each, in this order, as far as noise lets
 	// see: no count is negative, and they add up to the number of rows.
@@ -61,6 +67,39 @@ type Figure struct {
 	// own; plain numbers have none.
 	Unit string `json:"unit,omitempty"`
 	Interval
+}
+
+// Band holds the label of a new row with a probability of at least Confidence of its [Evaluation], up to 1 of 20
+// evaluations whose rows or noise were odd: a split-conformal interval (Vovk et al. 2005; Lei et al. 2018), with noise
+// allowed for. That is on average over rows: where errors are larger for some, as those of high counts are,
+// these are held less often, and others more.
+type Band struct {
+	Below float64 `json:"below"` // by how much a label may lie below its prediction
+	Above float64 `json:"above"`
+	Least float64 `json:"least"` // what a label can be
+	Most  float64 `json:"most"`
+}
+
+// PredictionInterval holds the label of a new row of which the model predicts a mean, by the [Band], which it
+// lies in. It isn't known without one, and for what isn't a number.
+func (e *Evaluation) PredictionInterval(mean float64) (in Interval, known bool) {
+	if e == nil || e.Band == nil || math.IsNaN(mean) {
+		return Interval{}, false
+	}
+	hold := func(v float64) float64 { return math.Max(e.Band.Least, math.Min(v, e.Band.Most)) }
+	return Interval{mean, hold(mean - e.Band.Below), hold(mean + e.Band.Above)}, true
+}
+
+// bandOf is that of errors of prediction, nil where labels' own range says as much.
+func bandOf(errors [2]float64, s Shape, labels losses.Labels) *Band {
+	b := &Band{errors[1], -errors[0], s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}
+	if labels.FromZero() {
+		b.Least = 0
+	}
+	if !(b.Below+b.Above < b.Most-b.Least) {
+		return nil
+	}
+	return b
 }
 
 // Interval is an estimate and the ends of its interval.
@@ -136,6 +175,9 @@ func (e *Evaluation) String() string {
 		}
 		class = f.Class
 		fmt.Fprintf(&b, "%-*s %9.4g   [%.4g, %.4g]\n", width, name, f.Value, f.Low, f.High)
+	}
+	if e.Band != nil {
+		fmt.Fprintf(&b, "at least %.4g %% of labels lie from %.4g below to %.4g above their prediction\n", 100*e.Confidence, e.Band.Below, e.Band.Above)
 	}
 	b.WriteString(e.caveat())
 	fmt.Fprintf(&b, "%v", e.Ledger)

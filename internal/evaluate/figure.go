@@ -11,6 +11,8 @@ type Result struct {
 	// ROC has false and true positive rates, at thresholds that decrease, and Calibration mean
 	// probabilities and rates of ones, of groups of rows by score.
 	ROC, Calibration []Point
+	// Errors are the ends that errors of prediction, of numbers, have but for a part of rows in ranges of it.
+	Errors [2]float64
 	// Confusion has how many rows of each class are predicted to be of each.
 	Confusion [][]float64
 }

@@ -88,9 +88,15 @@ func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, erro
 	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
 	f = f.widened(c.sums(c.of.counts, false), c.sums(c.of.counts, true), spread/math.Sqrt(float64(t.Rows)))
 	r := &Result{}
+	low, high := c.errors.Ends(c.of.counts[0], c.of.spreads[0], (1-t.Confidence)/2, bothEnds)
+	r.Errors = [2]float64{low, high}
 	r.add(meanError.figure(f.mean), rootSquare.figure(f.root), explained.figure(f.part))
 	return r, nil
 }
+
+// bothEnds are the standard deviations that each of two ends is off by, for both together to hold too little once in
+// twenty times: 1.645/√2, as their errors are independent and margins add up.
+const bothEnds = 1.163
 
 // grid releases a number of each row in cells over the range that stands out from noise, and
 // adds the counts to those that are sampled.

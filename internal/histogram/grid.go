@@ -119,6 +119,32 @@ func (g Grid) Moments(counts []float64) (mean, square float64) {
 	return mean / n, square/n - gained/sheppard
 }
 
+// Ends are numbers beyond each of which lies no more than a part of the rows that a sample is of, by so many standard
+// deviations of noise and of sampling, or what the number can be where the cells don't tell. They are looked for from
+// outside, and counts of one are spread over a cell, so that they lie out rather than in.
+func (g Grid) Ends(counts []float64, spread, part, sds float64) (low, high float64) {
+	n, narrow := floats.Sum(counts), g.Step/float64(g.Shifts)
+	end := func(at func(m int) float64) (within int) {
+		first, above := 2*g.Shifts-1, 0.0 // cells that rows beyond the grid are counted in
+		for m := 1; m <= len(counts); m++ {
+			above += at(m)
+			off := math.Hypot(spread*math.Sqrt(float64(m))/float64(g.Shifts), math.Sqrt(n*part))
+			if m >= first && above+sds*off > part*n {
+				return max(m-1, first-1)
+			}
+		}
+		return first - 1 // nothing stands out from noise
+	}
+	low, high = g.Least, g.Most
+	if m := end(func(m int) float64 { return counts[m-1] }); m >= 2*g.Shifts-1 {
+		high = math.Min(high, g.High+g.Step-float64(float64(m)*narrow))
+	}
+	if m := end(func(m int) float64 { return counts[len(counts)-m] }); m >= 2*g.Shifts-1 {
+		low = math.Max(low, g.High+g.Step-float64(float64(len(counts)-m)*narrow))
+	}
+	return low, high
+}
+
 // Beyond is what lies beyond a grid on either side of a centre, as parts of n rows.
 func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hidden) {
 	narrow := g.Step / float64(g.Shifts)

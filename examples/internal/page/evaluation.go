@@ -17,6 +17,7 @@ type evaluation struct {
 	Lost             string // names of those that drowned in the noise
 	ROC, Calibration *chart
 	Hidden           string // about groups of the calibration curve that aren't drawn
+	Band             string // how far labels lie from what is predicted of them
 	Classes          []classFigures
 	Confusion        *confusion
 }
@@ -39,6 +40,10 @@ func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 		v.ROC = rocChart(e)
 	}
 	v.Calibration, v.Hidden = calibrationChart(e, c.Model.Label())
+	if b := e.Band; b != nil {
+		v.Band = fmt.Sprintf("At least %s of new labels lie from %s below to %s above their prediction, on average over rows.",
+			v.Level, significant(b.Below, 3), significant(b.Above, 3))
+	}
 	if e.Classes != nil {
 		v.Classes, v.Confusion = classFiguresOf(e), newConfusion(e)
 	}
