@@ -78,10 +78,14 @@ type EvaluateConfig struct {
 // of such a part, as far as bins are no wider than four. Rare scores beyond the range are taken to
 // lie near its ends.
 //
+// Means are held to the largest label, as [Model.Means] does.
+//
 // Errors and labels beyond it count by a law that those within have near the end, part·exp(−(t/s)^k),
-// and the upper end of RMSE's interval and both of R² by one that falls more slowly. These are left
-// out where that would double RMSE. With tails as heavy as those of Student's law with three
-// degrees of freedom RMSE is too small nevertheless and its interval often misses.
+// and the upper end of RMSE's interval and both of R² by one that falls more slowly. There may be more that noise
+// hides: as many rows as are counted beyond the range and a standard deviation of noise more, whose number falls as
+// 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are below an n·μ of
+// 1,000; the interval of a mean error is longer by what they add, and it is left out where that is more than half of it.
+// With few rows far out that noise hides, RMSE is too small nevertheless and its interval may miss.
 //
 // Of levels there are 8 to 64 cells for each; rows are taken to be spread evenly over a cell, and
 // the area under the curve of a level ranks cells by its mean probability in them. There may be at
@@ -194,7 +198,8 @@ func (c EvaluateConfig) plan(s Shape, of response, b Budget) (*evaluation, error
 		if of.link != losses.Log {
 			return nil, check.Fail(ErrConfig, "link of the loss", of.link, "must be the logarithm, for counts and amounts")
 		}
-		return c.planned("evaluation", s, losses.Poisson{}, evaluate.NumbersSize(), b)
+		_, most := s.labelEnds(of.labels) // predictions are held to it
+		return c.planned("evaluation", s, losses.CappedPoisson{Cap: math.Max(1, most)}, evaluate.NumbersSize(), b)
 	}
 	return c.planned("evaluation", s, losses.Squared{}, evaluate.NumbersSize(), b)
 }

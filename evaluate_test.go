@@ -263,7 +263,7 @@ func (p population) isCovered(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	_, _, z, y := p.draw(t, 100_000, r) // a seventh of the sampling error of 2000
 	truth := p.exact(z, y)
-	missed := make([]int, len(truth))
+	missed, hidden := make([]int, len(truth)), make([]int, len(truth))
 	trials, most := uint64(25), 8
 	if *longAudit {
 		trials, most = 120, 20
@@ -271,13 +271,19 @@ func (p population) isCovered(t *testing.T) {
 	for seed := range trials {
 		d, m, _, _ := p.draw(t, 2000, r)
 		for k, v := range p.figuresOf(evaluatedBy(t, d, m, 0.7, seed+1)) {
-			if !(v.Low <= truth[k] && truth[k] <= v.High) {
+			switch {
+			case v == (Interval{}):
+				hidden[k]++
+			case !(v.Low <= truth[k] && truth[k] <= v.High):
 				missed[k]++
 			}
 		}
 	}
-	t.Log(missed)
+	t.Log(missed, hidden)
 	for k, n := range missed {
+		if hidden[k] > int(trials)*2/3 {
+			t.Errorf("figure %d is hidden in %d of %d", k, hidden[k], trials)
+		}
 		if n > most {
 			t.Errorf("%d of %d intervals miss figure %d, %.4f", n, trials, k, truth[k])
 		}

@@ -124,7 +124,7 @@ func squares(r *rand.Rand, of float64) float64 {
 
 // Intervals of RMSE hold the population's where noise hides skewed tails: at 5 % more than 5 of 20
 // miss with probability 3e-4, for each of the five. For normal errors they are hardly wider for it:
-// without, they would be 0.312 and 0.104.
+// without, they would be 0.104. Where rows that noise hides might double the mean square there are none.
 func TestRMSEAllowsForHiddenTails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -134,24 +134,29 @@ func TestRMSEAllowsForHiddenTails(t *testing.T) {
 		rmse  float64
 		width float64
 	}{
-		"exponential":        {func(r *rand.Rand) float64 { return 2*r.ExpFloat64() - 2 }, 5000, 0.065, 2, 3},
-		"squares":            {func(r *rand.Rand) float64 { return squares(r, 2.8) }, 6000, 0.065, 2.8, 5},
-		"smaller squares":    {func(r *rand.Rand) float64 { return squares(r, 1.4) }, 6000, 0.065, 1.4, 5},
-		"normal":             {(*rand.Rand).NormFloat64, 6000, 0.065, 1, 0.325},
+		"exponential":        {func(r *rand.Rand) float64 { return 2*r.ExpFloat64() - 2 }, 5000, 0.4, 2, 0.8},
+		"squares":            {func(r *rand.Rand) float64 { return squares(r, 2.8) }, 6000, 0.4, 2.8, 1.4},
+		"smaller squares":    {func(r *rand.Rand) float64 { return squares(r, 1.4) }, 6000, 0.4, 1.4, 0.7},
+		"normal, hidden":     {(*rand.Rand).NormFloat64, 6000, 0.065, 1, 0},
 		"normal, less noise": {(*rand.Rand).NormFloat64, 6000, 0.2, 1, 0.108},
 	} {
-		missed, width := 0, 0.0
+		missed, printed, width := 0, 0, 0.0
 		for seed := range uint64(20) {
 			d, m := tailed(t, c.n, seed, c.draw)
 			v := figureOf(evaluatedBy(t, d, m, c.mu, seed+1), "RMSE")
-			width += (v.High - v.Low) / 20
-			if v != (Interval{}) && !(v.Low <= c.rmse && c.rmse <= v.High) {
+			if v == (Interval{}) {
+				continue
+			}
+			printed++
+			width += v.High - v.Low
+			if !(v.Low <= c.rmse && c.rmse <= v.High) {
 				missed++
 			}
 		}
-		t.Logf("%s: %d of 20 miss, at a width of %.3f", name, missed, width)
-		if missed > 5 || !(width > c.rmse/20 && width < c.width) {
-			t.Errorf("%s: %d of 20 miss, at a width of %.3f", name, missed, width)
+		width /= float64(max(1, printed))
+		t.Logf("%s: %d of %d miss, at a width of %.3f", name, missed, printed, width)
+		if missed > 5 || c.width > 0 && !(printed >= 12 && width > c.rmse/20 && width < c.width) || c.width == 0 && printed > 2 {
+			t.Errorf("%s: %d of %d miss, at a width of %.3f", name, missed, printed, width)
 		}
 	}
 }

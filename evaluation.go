@@ -21,8 +21,8 @@ import (
 // Of real labels, counts and amounts there are "mean error", of prediction less label, "RMSE",
 // the root of the mean square of that, and "R²", 1 less the latter's square over the labels'
 // variance. The interval of R² takes errors and labels to be independent; with heavy tails, which
-// errors and labels share, it may miss. RMSE and R² have drowned where rows that noise hides may
-// have most of the errors' square, and R² where the labels' variance may be none, as far as noise
+// errors and labels share, it may miss. All three have drowned where rows that noise hides may
+// matter most (see Accuracy in [Evaluate]), and R² where the labels' variance may be none, as far as noise
 // lets see.
 //
 // Of several classes, and of levels, there are "accuracy", the part of the rows whose class is
@@ -92,10 +92,8 @@ func (e *Evaluation) PredictionInterval(mean float64) (in Interval, known bool) 
 
 // bandOf is that of errors of prediction, nil where labels' own range says as much.
 func bandOf(errors [2]float64, s Shape, labels losses.Labels) *Band {
-	b := &Band{errors[1], -errors[0], s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound}
-	if labels.FromZero() {
-		b.Least = 0
-	}
+	least, most := s.labelEnds(labels)
+	b := &Band{errors[1], -errors[0], least, most}
 	if !(b.Below+b.Above < b.Most-b.Least) {
 		return nil
 	}

@@ -113,6 +113,14 @@ func (s Shape) shift(l losses.Labels) float64 {
 	return 0
 }
 
+// labelEnds are the ends of the labels' range.
+func (s Shape) labelEnds(l losses.Labels) (low, high float64) {
+	if l.FromZero() {
+		return 0, s.LabelCentre + s.LabelBound
+	}
+	return s.LabelCentre - s.LabelBound, s.LabelCentre + s.LabelBound
+}
+
 // mostOffset limits offsets: exposures from 1e-43 to 1e43.
 const mostOffset = check.MaxOffset
 

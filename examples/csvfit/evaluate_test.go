@@ -28,7 +28,7 @@ func TestEvaluates(t *testing.T) {
 		{"pay", pay, "R²", 0.6},
 		{"visits", visits, "R²", 0.4},
 	} {
-		args := []string{"fit", "-data", data, "-schema", schema(t, c.label, c.kind), "-epsilon", "4", "-delta", "1e-5",
+		args := []string{"fit", "-data", data, "-schema", schema(t, c.label, c.kind), "-epsilon", "8", "-delta", "1e-5",
 			"-evaluate", "0.3", "-insecure-noise-seed", "1", "-test", "0.1"}
 		var object struct {
 			TrainingRows   int `json:"training_rows"`
@@ -49,7 +49,7 @@ func TestEvaluates(t *testing.T) {
 		if !(v.Low < v.Value && v.Value <= 1 && v.Value > c.least) {
 			t.Errorf("%s: %+v", c.label, v)
 		}
-		if !object.Ledger.Within(4, 1e-5) || object.Ledger.Within(3.9, 1e-5) || !strings.Contains(object.Ledger.String(), "evaluation: ") {
+		if !object.Ledger.Within(8, 1e-5) || object.Ledger.Within(7.9, 1e-5) || !strings.Contains(object.Ledger.String(), "evaluation: ") {
 			t.Errorf("%s: %v", c.label, object.Ledger)
 		}
 		out, _ := csvfit(t, args...)

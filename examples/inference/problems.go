@@ -36,6 +36,7 @@ type about struct {
 	Covered      []float64   `json:"covered"` // of each sample that prints some, the part of intervals that cover
 	Plain        float64     `json:"plain"`   // the part without privacy
 	Tests        []float64   `json:"tests"`   // p values of a joint test that holds
+	Figures      []figures   `json:"figures"` // of evaluations
 	Refused      string      `json:"refused,omitempty"`
 }
 
@@ -146,6 +147,11 @@ func (p *problem) measure(ctx context.Context, seed uint64, samples int) (*about
 		if err != nil {
 			return nil, err
 		}
+		if k%evaluatedEach == 0 {
+			if err := a.evaluate(ctx, p, private.Model(), k); err != nil {
+				return nil, err
+			}
+		}
 		var tested []dpglm.Restriction
 		printed, covered := 0, 0
 		for j, c := range private.Coefficients() {
@@ -247,6 +253,7 @@ func studyProblems(ctx context.Context, stdout, stderr io.Writer, o options) err
 		return err
 	}
 	report(stdout, known.sorted(o.draws))
+	reportFigures(stdout, known.sorted(o.draws))
 	if o.against == "" {
 		return nil
 	}

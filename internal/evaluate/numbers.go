@@ -13,7 +13,7 @@ import (
 // Numbers are models of real labels, counts or amounts.
 type Numbers struct {
 	Score Score
-	Loss  losses.Loss // whose slope is the mean less the label: losses.Squared or losses.Poisson
+	Loss  losses.Loss // whose slope is the mean less the label: losses.Squared or losses.CappedPoisson
 	Whole bool        // whether labels are whole numbers
 	// LabelBound is half the width of the labels' range, and Centre its middle, or the range's
 	// upper end and 0 for counts and amounts.
@@ -38,8 +38,8 @@ type residual struct {
 func (m Numbers) errors(in *curator.Framed) residual {
 	bound := m.LabelBound
 	of := residual{in: in, score: m.Score, share: 1 - tuning.LabelShare}
-	if m.Loss.Labels().FromZero() { // means beyond a million labels are one cell
-		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), manyLabels*(1+bound))
+	if m.Loss.Labels().FromZero() { // means are held to the largest label
+		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), math.Max(1, bound))
 		of.edges = histogram.RangeEdges(bound + of.number.High)
 		return of
 	}
@@ -48,11 +48,8 @@ func (m Numbers) errors(in *curator.Framed) residual {
 	return of
 }
 
-// Means beyond so many labels are one cell; the exponential of more is no float64.
-const (
-	manyLabels      = 1e6
-	largestExponent = 700
-)
+// largestExponent is that of a float64.
+const largestExponent = 700
 
 // labels are 1 less the label, for counts and amounts, and the centre less it for others.
 func (m Numbers) labels(in *curator.Framed) residual {
@@ -86,7 +83,7 @@ func (m Numbers) Evaluate(t Task, shifted, plain *curator.Framed) (*Result, erro
 	s := c.of.simulate(c.figures)
 	f := ofErrors{s.interval(s.at(meanError)), s.interval(s.at(rootSquare)), s.explained()}
 	spread := c.errors.Beyond(c.of.counts[0], c.of.spreads[0], 0, true).Spread
-	f = f.widened(c.sums(c.of.counts, false), c.sums(c.of.counts, true), spread/math.Sqrt(float64(t.Rows)))
+	f = f.widened(c.sums(c.of.counts, false), c.sums(c.of.counts, true), spread/math.Sqrt(float64(t.Rows)), c.mayHide())
 	r := &Result{}
 	low, high := c.errors.Ends(c.of.counts[0], c.of.spreads[0], (1-t.Confidence)/2, bothEnds)
 	r.Errors = [2]float64{low, high}
@@ -139,6 +136,14 @@ func (c counted) sums(counts [][]float64, slow bool) sums {
 	return sums{mean + errors.Mean, math.Sqrt(square), square, spread}
 }
 
+// hidden is what rows may add that noise hides: to the mean error on either side, and to the mean square.
+type hidden struct{ below, above, square float64 }
+
+func (c counted) mayHide() (h hidden) {
+	h.below, h.above, h.square = c.errors.MayHide(c.of.counts[0], c.of.spreads[0], 0)
+	return h
+}
+
 func (c counted) figures(counts [][]float64) []reading {
 	s := c.sums(counts, false)
 	return []reading{{meanError, s.mean}, {rootSquare, s.root}, {meanSquare, s.square}, {variance, s.variance}}
@@ -150,16 +155,19 @@ type ofErrors struct{ mean, root, part Interval }
 
 // widened are intervals with what may lie beyond the cells: sums by the law that is seen are
 // released, those by a slower one are slow, and the spread is that of the mean square by sampling
-// rows from there. A mean square that may be more than four times what is seen isn't known.
-func (f ofErrors) widened(released, slow sums, spread float64) ofErrors {
+// rows from there. A mean square isn't known that rows which noise hides may double, nor a mean to which they may
+// add more than its interval is long to a side.
+func (f ofErrors) widened(released, slow sums, spread float64, may hidden) ofErrors {
 	square := math.Hypot(slow.square-released.square, 2*spread)
-	if !(square < tuning.Doubtless*released.square) {
+	if !(math.Max(square, may.square) < tuning.Doubtless*released.square) {
 		f.root, f.part = Interval{}, Interval{}
 	}
-	off := slow.mean - released.mean
+	if math.Max(may.below, may.above) > (f.mean.High-f.mean.Low)/2 {
+		f.mean = Interval{}
+	}
 	all := slow.variance - released.variance
 	return ofErrors{
-		f.mean.wider(math.Max(0, -off), math.Max(0, off)),
+		f.mean.wider(may.below, may.above),
 		f.root.wider(0, math.Sqrt(released.square+square)-released.root),
 		f.part.wider(square/released.variance, released.square*all/float64(released.variance*released.variance)).within(math.Inf(-1), 1),
 	}

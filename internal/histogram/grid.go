@@ -145,29 +145,56 @@ func (g Grid) Ends(counts []float64, spread, part, sds float64) (low, high float
 	return low, high
 }
 
-// Beyond is what lies beyond a grid on either side of a centre, as parts of n rows.
+// Beyond is what lies beyond a grid on either side of a centre, as parts of n rows, by the law that is seen or by a
+// slower one.
 func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hidden) {
-	narrow := g.Step / float64(g.Shifts)
-	top := g.High + narrow/2 // where rows beyond are counted, in the mean of all shifts
-	bottom := top - float64(float64(g.Cells+1)*g.Step)
 	n := floats.Sum(counts)
-	for _, side := range []struct{ sign, near, end float64 }{{1, top - centre, g.Most - centre}, {-1, centre - bottom, centre - g.Least}} {
-		if !(side.near > 0 && side.end > side.near) {
-			continue
-		}
-		l, seen := g.far(counts, spread, centre, side.sign, side.near)
+	for _, s := range g.sides(centre) {
+		l, seen := g.far(counts, spread, centre, s.sign, s.near)
 		if !seen {
 			continue
 		}
 		if slow {
 			l = l.Slower()
 		}
-		of := l.beyond(side.near, side.end)
-		h.Mean += side.sign * of.Mean / n
+		of := l.beyond(s.near, s.end)
+		h.Mean += s.sign * of.Mean / n
 		h.Square += of.Square / n
 		h.Spread = math.Hypot(h.Spread, of.Spread/n)
 	}
 	return h
+}
+
+// side is what lies beyond a grid on one side of a centre: from a distance to an end.
+type side struct{ sign, near, end float64 }
+
+func (g Grid) sides(centre float64) (list []side) {
+	top := g.High + g.Step/float64(2*g.Shifts) // where rows beyond are counted, in the mean of all shifts
+	bottom := top - float64(float64(g.Cells+1)*g.Step)
+	for _, s := range []side{{1, top - centre, g.Most - centre}, {-1, centre - bottom, centre - g.Least}} {
+		if s.near > 0 && s.end > s.near {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// MayHide is what rows may add to the mean on either side, and to the mean square, that noise hides beyond a grid's
+// ends: as many as a standard deviation more than are counted there, of a law whose tail falls as 1/t², as of
+// those whose variance is just infinite.
+func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above, square float64) {
+	n := floats.Sum(counts)
+	for _, s := range g.sides(centre) {
+		rows, cells := g.exceed(counts, centre, s.sign, s.near-g.Step+g.Step/float64(2*g.Shifts))
+		may := (math.Max(0, rows) + tuning.MayHide*spread*math.Sqrt(cells)/float64(g.Shifts)) / n
+		part := may * s.near * (1 - s.near/s.end)
+		if square += 2 * may * s.near * s.near * math.Log(s.end/s.near); s.sign > 0 {
+			above = part
+		} else {
+			below = part
+		}
+	}
+	return below, above, square
 }
 
 // far finds the law of distances on a side of a centre from how many rows are there, exceed a

@@ -3,6 +3,8 @@ package histogram
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Every value that a number can have is in the cells or within one beyond, and no edge is on a
@@ -64,18 +66,19 @@ func TestOverlaidMoments(t *testing.T) {
 }
 
 // Of an exponential law what lies beyond a grid is found, on the side where it is, and by the
-// slower law more of it.
+// slower law more of it; and rows that are counted there may lie farther out, as may those that noise hides, on either side.
 func TestTailsBeyondAGrid(t *testing.T) {
 	g := Grid{High: 4, Step: 0.5, Cells: 9, Shifts: 1, Least: -50, Most: 50}
 	counts := make([]float64, g.Cells+2)
-	above := func(k int) float64 { // of cells up to the k-th, but the lowest of which holds none
+	upTo := func(k int) float64 { // of cells up to the k-th, but the lowest of which holds none
 		return 1e4 * math.Exp(-math.Max(0, g.High-float64(g.Step*float64(k))))
 	}
-	counts[0] = above(0)
+	counts[0] = upTo(0)
 	for k := 1; k <= g.Cells; k++ {
-		counts[k] = above(k) - above(k-1)
+		counts[k] = upTo(k) - upTo(k-1)
 	}
 	h, slow := g.Beyond(counts, 1, 0, false), g.Beyond(counts, 1, 0, true)
+	below, above, square := g.MayHide(counts, 1, 0)
 	part := math.Exp(-4.25)
 	if math.Abs(h.Mean/part-1) > 0.02 || math.Abs(h.Square/(part*10.5)-1) > 0.02 {
 		t.Errorf("%+v, of a part of %g", h, part)
@@ -83,8 +86,19 @@ func TestTailsBeyondAGrid(t *testing.T) {
 	if !(slow.Square > 1.1*h.Square && slow.Square < 3*h.Square && slow.Mean > h.Mean) {
 		t.Errorf("%+v, by a slower law %+v", h, slow)
 	}
-	g.Most, g.Least = 4.25, -5
-	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) {
-		t.Errorf("beyond what can be: %+v", h)
+	rows, n := counts[0], floats.Sum(counts)
+	if want := (rows + 1) / n * 4.25 * (1 - 4.25/50); math.Abs(above/want-1) > 1e-9 {
+		t.Errorf("%g above, want %g", above, want)
+	}
+	if want := 1 / n * 0.75 * (1 - 0.75/50); math.Abs(below/want-1) > 1e-9 {
+		t.Errorf("%g below, want %g", below, want)
+	}
+	if want := 2/n*(rows+1)*4.25*4.25*math.Log(50/4.25) + 2/n*0.75*0.75*math.Log(50/0.75); math.Abs(square/want-1) > 1e-9 {
+		t.Errorf("a square of %g, want %g", square, want)
+	}
+	g.Most, g.Least = 4.25, -0.75
+	below, above, square = g.MayHide(counts, 1, 0)
+	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) || below+above+square != 0 {
+		t.Errorf("beyond what can be: %+v, %g, %g, %g", h, below, above, square)
 	}
 }

@@ -39,6 +39,6 @@ const (
 	// CalibrationGroups: points of a calibration curve at most. Origin not recorded.
 	CalibrationGroups = 10
 	// Doubtless: what may lie beyond cells over a mean square, from which on nothing is known of
-	// it. Origin not recorded.
-	Doubtless = 3
+	// it. Tuned on 150 problems drawn at random, 26 November 2026.
+	Doubtless = 1
 )

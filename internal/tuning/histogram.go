@@ -40,6 +40,9 @@ const (
 	SlowerFrom = 0.75
 	// SlowerLeast: power of a slower law at least. Origin not recorded.
 	SlowerLeast = 0.05
+	// MayHide: standard deviations of noise that rows may be hidden by beyond a grid. Tuned on 150 problems drawn at
+	// random, 26 November 2026.
+	MayHide = 1
 	// PowerLeast: power of a law at least. Origin not recorded.
 	PowerLeast = 0.3
 	// PowerMost: power of a law at most. Origin not recorded.
