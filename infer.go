@@ -29,7 +29,8 @@ type InferConfig struct {
 //
 // Thresholds of losses.Ordinal that aren't given are estimated first, as [StandardisedGD] does but for the
 // last step. The covariance then has, along the weights and for the intercept, what these have less
-// in the joint information of thresholds and the scale of scores, and what the noise of the counts adds.
+// in the joint information of thresholds and the scale of scores, and what the noise of the counts adds. They have
+// intervals themselves ([Inference.Thresholds]).
 //
 // # What an interval covers
 //

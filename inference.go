@@ -255,7 +255,7 @@ func (f *Inference) String() string {
 		lines[0] = append(lines[0], ratio)
 	}
 	var marks []string
-	for _, c := range f.coefficients {
+	for j, c := range slices.Concat(f.coefficients, f.Thresholds()) {
 		line := []string{c.Name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
 		if c.Mark != "" {
 			line[0] += " *"
@@ -265,7 +265,7 @@ func (f *Inference) String() string {
 			unknown++
 		} else {
 			line = append(line[:2], fmt.Sprintf("%.4g", c.StandardError), fmt.Sprintf("%.2f", c.Z), fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.4g", c.Low), fmt.Sprintf("%.4g", c.High))
-			if e := c.Exp(); ratio != "" && c.Name != InterceptName {
+			if e := c.Exp(); ratio != "" && c.Name != InterceptName && j < len(f.coefficients) {
 				line = append(line, fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High))
 			}
 		}

@@ -105,6 +105,29 @@ func settled(c Coefficient, confidence float64) Coefficient {
 	return c
 }
 
+// Thresholds are those of losses.Ordinal where they were estimated, named by the levels on their sides, as
+// "low|mid": the log-odds, where all raw columns are 0, of a level at most as high as the first of these. They are
+// the thresholds less the intercept, as others print them, and aren't determined where that isn't. There are none
+// for other models, and where thresholds were given.
+func (f *Inference) Thresholds() []Coefficient {
+	if f.made() != nil || f.law == nil || f.law.Thresholds == nil {
+		return nil
+	}
+	intercept := Coefficient{Freedom: f.law.Freest()}
+	if at := slices.IndexFunc(f.coefficients, func(c Coefficient) bool { return c.Name == InterceptName }); at >= 0 {
+		intercept = f.coefficients[at]
+	}
+	levels := f.model.Levels()
+	list := make([]Coefficient, len(f.model.response.thresholds))
+	for k, threshold := range f.model.response.thresholds {
+		list[k] = settled(Coefficient{
+			Name: levels[k] + "|" + levels[k+1], Estimate: threshold - intercept.Estimate, Freedom: intercept.Freedom, Mark: intercept.Mark,
+			StandardError: math.Sqrt(math.Max(0, intercept.StandardError*intercept.StandardError+f.law.Thresholds.At(k, k))),
+		}, f.confidence)
+	}
+	return list
+}
+
 // Means are [Model.Means] with intervals: of the mean label of all rows like one, which says nothing of how far
 // a single label lies from it ([Evaluation.PredictionInterval] does). With offsets, one for each row or nil, they are
 // those of [Model.MeansAt]. Ends are those of a score's interval, which are infinite where the data don't determine

@@ -143,6 +143,7 @@ type inferenceJSON struct {
 	Covariance   [][]*float64    `json:"covariance"`
 	Exponentials *ratiosJSON     `json:"exponentials,omitempty"`
 	Effects      []Coefficient   `json:"marginal_effects,omitempty"`
+	Thresholds   []Coefficient   `json:"thresholds,omitempty"`
 	Law          *lawJSON        `json:"law,omitempty"` // none where nothing is determined
 	Model        *Model          `json:"model"`
 }
@@ -162,6 +163,7 @@ type lawJSON struct {
 	Steepness  float64     `json:"steepness"`
 	Uncertain  float64     `json:"steepness_error"`
 	Steeper    []float64   `json:"steepness_by"`
+	Thresholds [][]float64 `json:"thresholds,omitempty"` // their covariance beyond the intercept's variance
 }
 
 // MarshalJSON writes the coefficients, their covariance matrix, row by row, with null for what
@@ -180,7 +182,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, ratiosOf(f), effectsOf(f), newLawJSON(f.law), f.model})
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, ratiosOf(f), effectsOf(f), f.Thresholds(), newLawJSON(f.law), f.model})
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -211,6 +213,9 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	l, err := j.Law.law(len(j.Model.weights[0]))
 	if err != nil {
 		return err
+	}
+	if k := len(j.Model.response.thresholds); l != nil && l.Thresholds != nil && l.Thresholds.SymmetricDim() != k {
+		return check.Fail(ErrModel, "law.thresholds", l.Thresholds.SymmetricDim(), fmt.Sprintf("must have a row for each of the model's %d thresholds", k))
 	}
 	read, err := newInference(j.Model, j.Confidence, j.Budget, j.Rows, l)
 	if err != nil {
@@ -258,7 +263,11 @@ func newLawJSON(l *infer.Law) *lawJSON {
 	for i := range weights {
 		weights[i] = mat.Row(nil, i, l.Weights)
 	}
-	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By}
+	var thresholds [][]float64
+	if l.Thresholds != nil {
+		thresholds = linalg.Triangle(l.Thresholds)
+	}
+	return &lawJSON{weights, linalg.Triangle(l.Covariance), linalg.Triangle(l.Misfit), linalg.Triangle(l.Inverse), l.Drowned, l.Hidden, l.Seen, l.Curved, l.Hessian, l.Scatter, l.Steepness.Mean, l.Steepness.Noise, l.Steepness.By, thresholds}
 }
 
 // law is nil where nothing is determined.
@@ -291,6 +300,11 @@ func (j *lawJSON) law(weights int) (*infer.Law, error) {
 	}
 	if l.Misfit, err = symmetric("law.misfit", j.Misfit, dim); err != nil {
 		return nil, err
+	}
+	if len(j.Thresholds) > 0 {
+		if l.Thresholds, err = symmetric("law.thresholds", j.Thresholds, len(j.Thresholds)); err != nil {
+			return nil, err
+		}
 	}
 	l.Inverse, err = symmetric("law.inverse", j.Inverse, dim)
 	return l, err

@@ -25,6 +25,7 @@ type Law struct {
 	Inverse          *mat.SymDense // of H̃
 	Hessian, Scatter float64       // noise of H̃ and of J̃/n
 	Steepness        Steepness
+	Thresholds       *mat.SymDense // what that of estimated thresholds less the intercept has beyond its variance; nil for none
 }
 
 // finite reports whether the covariance is one.
@@ -182,6 +183,9 @@ const (
 	levelled     = 2.42 // (z² + 1)/2 for a level of 95 %, by which intervals lengthen with s², and are longer by m
 	mostFreedom  = 1e6  // is as good as a normal law
 )
+
+// Freest are degrees of freedom that are as good as any.
+func (l *Law) Freest() float64 { return mostFreedom }
 
 // Misfitted reports whether more than half of a combination's variance is what rows that count less may change.
 func (l *Law) Misfitted(c []float64) bool {

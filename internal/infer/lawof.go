@@ -83,6 +83,7 @@ func (v *newton) widenFor(d ordinal.Doubt, l *Law) {
 		l.Covariance.SetSym(v.in.run.D, v.in.run.D, l.Covariance.At(v.in.run.D, v.in.run.D)+d.Mean)
 	}
 	l.Covariance.SymRankOne(l.Covariance, d.Scale, mat.NewVecDense(len(along), along))
+	l.Thresholds = d.Thresholds
 }
 
 // stepErrors are the variance of noise in the steps' mean gradient, in each coordinate, and

@@ -54,8 +54,12 @@ type thresholds struct {
 }
 
 // Doubt is by how much the variances of the logarithm of the scale and of the mean score, less the
-// thresholds' mean, grow as thresholds are estimated.
-type Doubt struct{ Scale, Mean float64 }
+// thresholds' mean, grow as thresholds are estimated, and what the covariance of thresholds less the intercept has
+// beyond the intercept's variance.
+type Doubt struct {
+	Scale, Mean float64
+	Thresholds  *mat.SymDense
+}
 
 // marginal are thresholds at which a score of c.z[0] gives each level its rows.
 func (c *jointCounts) marginal() thresholds {
@@ -251,7 +255,7 @@ func (c *jointCounts) doubt(t thresholds) Doubt {
 	})
 	var joint, alone, noise, moved mat.Dense
 	if joint.Inverse(h) != nil || alone.Inverse(known) != nil {
-		return Doubt{math.Inf(1), math.Inf(1)}
+		return Doubt{Scale: math.Inf(1), Mean: math.Inf(1)}
 	}
 	noise.Product(&joint, scatter, &joint)
 	moved.Mul(&alone, by) // of the scale and the shift, less than nothing for each threshold's move
@@ -264,8 +268,25 @@ func (c *jointCounts) doubt(t thresholds) Doubt {
 		shift.SetVec(k, -moved.At(1, k-1)-float64(centre*moved.At(0, k-1))-1/float64(n-1))
 	}
 	both := mat.NewVecDense(2, []float64{centre, 1})
+	var all mat.Dense
+	all.Add(&joint, &noise)
 	return Doubt{
 		(math.Max(0, joint.At(0, 0)-alone.At(0, 0)) + mat.Inner(along, &noise, along)) / (t.scale * t.scale),
 		math.Max(0, mat.Inner(mean, &joint, mean)-mat.Inner(both, &alone, both)) + mat.Inner(shift, &noise, shift),
+		beyondMean(&all),
 	}
+}
+
+// beyondMean is the covariance of thresholds, which follow the scale, less the variance of their mean.
+func beyondMean(all *mat.Dense) *mat.SymDense {
+	n, _ := all.Dims()
+	thresholds := all.Slice(1, n, 1, n)
+	variance := mat.Sum(thresholds) / float64((n-1)*(n-1))
+	out := mat.NewSymDense(n-1, nil)
+	for k := range n - 1 {
+		for l := k; l < n-1; l++ {
+			out.SetSym(k, l, thresholds.At(k, l)-variance)
+		}
+	}
+	return out
 }

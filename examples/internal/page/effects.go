@@ -86,6 +86,12 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 			v.Undetermined++
 		}
 	}
+	for _, c := range found.Thresholds() {
+		v.Coefficients = append(v.Coefficients, line(table.Coefficient{Feature: table.Feature{Name: c.Name}, Value: c.Estimate}, c, true))
+		if c.Undetermined() {
+			v.Undetermined++
+		}
+	}
 	if marginal, err := found.MarginalEffects(); err == nil && found.Note() == "" && m.Link() != losses.Identity {
 		for _, at := range shown {
 			v.Marginal = append(v.Marginal, line(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true))
