@@ -51,10 +51,15 @@ func (m *Model) Coefficients() ([]table.Coefficient, error) {
 // the others with: that of the table's schema, else the first. It is −1 where each class is
 // compared with all others, and for models of one score.
 func (m *Model) Reference() int {
-	switch e := m.Encoder(); {
-	case m == nil || !m.response.joint():
+	if m == nil || !m.response.joint() {
 		return -1
-	case e != nil:
+	}
+	return referenceOf(m.facts)
+}
+
+// referenceOf is the place of the class that facts compare others with.
+func referenceOf(facts Facts) int {
+	if e := encoderOf(facts); e != nil {
 		return e.Label().Reference
 	}
 	return 0

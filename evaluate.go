@@ -138,9 +138,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 		return nil, stopped(t.Allow, ledger, err)
 	}
 	e := newEvaluation(found, p.shape.Rows, p.cfg.Confidence, m.Levels(), ledger)
-	if found.Errors != [2]float64{} {
-		e.Band = bandOf(found.Errors, p.shape, m.response.labels)
-	}
+	e.banded(found.Errors, p.shape, m.response.labels)
 	return e, nil
 }
 

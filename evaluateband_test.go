@@ -78,7 +78,7 @@ func TestBandsHoldNewLabels(t *testing.T) {
 			held := 0
 			for i, v := range errors { // of 5000 rows, in whose shares there is a third of a hundredth
 				in, known := e.PredictionInterval(v + newY[i])
-				if !known || !(in.Low <= in.Value && in.Value <= in.High || in.Value < e.Band.Least || in.Value > e.Band.Most) {
+				if !known || !(in.Low <= in.Value && in.Value <= in.High || in.Value < e.Labels.Low || in.Value > e.Labels.High) {
 					t.Fatalf("%s: %+v, %v", c.name, in, known)
 				}
 				if in.Low <= newY[i] && newY[i] <= in.High {
@@ -88,7 +88,7 @@ func TestBandsHoldNewLabels(t *testing.T) {
 			if float64(held) < 0.95*float64(len(errors)) {
 				short++
 			}
-			widths = append(widths, (e.Band.Below+e.Band.Above)/least)
+			widths = append(widths, (e.Band.High-e.Band.Low)/least)
 		}
 		t.Logf("%s: %d of %d hold too little, %d are hidden, width %.2f", c.name, short, trials, hidden, medianOf(widths))
 		if short > trials*9/60 {
@@ -116,7 +116,7 @@ func TestBandsOfNothing(t *testing.T) {
 	if e := evaluatedBy(t, d, m, 0.01, 1); e.Band != nil {
 		t.Errorf("100 rows at μ = .01: %+v", e.Band)
 	}
-	if _, known := (&Evaluation{Band: &Band{Below: 1, Above: 1, Most: 2}}).PredictionInterval(math.NaN()); known {
+	if _, known := (&Evaluation{Band: &Interval{Low: -1, High: 1}, Labels: &Interval{High: 2}}).PredictionInterval(math.NaN()); known {
 		t.Error("there is one of no number")
 	}
 }

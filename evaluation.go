@@ -46,9 +46,14 @@ type Evaluation struct {
 	ROC         []CurvePoint `json:"roc,omitempty"`
 	Calibration []CurvePoint `json:"calibration,omitempty"`
 
-	// Band is how far labels lie from what is predicted of them, of real labels, counts and amounts; nil where
-	// noise hides it.
-	Band *Band `json:"band,omitempty"`
+	// Band holds what the label of a new row has more than its prediction with a probability of at least Confidence, up
+	// to 1 of 20 evaluations whose rows or noise were odd, of real labels, counts and amounts: a split-conformal
+	// interval (Vovk et al. 2005; Lei et al. 2018), with noise allowed for. That is on average over rows: where
+	// errors are larger for some, as those of high counts are, these are held less often, and others more. Its
+	// value is 0. It is nil where noise hides it.
+	Band *Interval `json:"band,omitempty"`
+	// Labels is the range of labels that Band is for, in which they lie.
+	Labels *Interval `json:"labels,omitempty"`
 
 	// Classes are the names of several, as Model.Levels has them. Confusion
 	// has how many rows of each were predicted to be of each, in this order, as far as noise lets
@@ -69,35 +74,22 @@ type Figure struct {
 	Interval
 }
 
-// Band holds the label of a new row with a probability of at least Confidence of its [Evaluation], up to 1 of 20
-// evaluations whose rows or noise were odd: a split-conformal interval (Vovk et al. 2005; Lei et al. 2018), with noise
-// allowed for. That is on average over rows: where errors are larger for some, as those of high counts are,
-// these are held less often, and others more.
-type Band struct {
-	Below float64 `json:"below"` // by how much a label may lie below its prediction
-	Above float64 `json:"above"`
-	Least float64 `json:"least"` // what a label can be
-	Most  float64 `json:"most"`
-}
-
-// PredictionInterval holds the label of a new row of which the model predicts a mean, by the [Band], which it
-// lies in. It isn't known without one, and for what isn't a number.
+// PredictionInterval holds the label of a new row of which the model predicts a mean, by the Band, and is held to
+// Labels. It isn't known without them, and for what isn't a number.
 func (e *Evaluation) PredictionInterval(mean float64) (in Interval, known bool) {
-	if e == nil || e.Band == nil || math.IsNaN(mean) {
+	if e == nil || e.Band == nil || e.Labels == nil || math.IsNaN(mean) {
 		return Interval{}, false
 	}
-	hold := func(v float64) float64 { return math.Max(e.Band.Least, math.Min(v, e.Band.Most)) }
-	return Interval{mean, hold(mean - e.Band.Below), hold(mean + e.Band.Above)}, true
+	hold := func(v float64) float64 { return math.Max(e.Labels.Low, math.Min(v, e.Labels.High)) }
+	return Interval{mean, hold(mean + e.Band.Low), hold(mean + e.Band.High)}, true
 }
 
-// bandOf is that of errors of prediction, nil where labels' own range says as much.
-func bandOf(errors [2]float64, s Shape, labels losses.Labels) *Band {
+// banded adds the band of errors of prediction, where labels' own range doesn't say as much.
+func (e *Evaluation) banded(errors [2]float64, s Shape, labels losses.Labels) {
 	least, most := s.labelEnds(labels)
-	b := &Band{errors[1], -errors[0], least, most}
-	if !(b.Below+b.Above < b.Most-b.Least) {
-		return nil
+	if width := errors[1] - errors[0]; width > 0 && width < most-least {
+		e.Band, e.Labels = &Interval{Low: -errors[1], High: -errors[0]}, &Interval{s.LabelCentre, least, most}
 	}
-	return b
 }
 
 // Interval is an estimate and the ends of its interval.
@@ -175,7 +167,7 @@ func (e *Evaluation) String() string {
 		fmt.Fprintf(&b, "%-*s %9.4g   [%.4g, %.4g]\n", width, name, f.Value, f.Low, f.High)
 	}
 	if e.Band != nil {
-		fmt.Fprintf(&b, "at least %.4g %% of labels lie from %.4g below to %.4g above their prediction\n", 100*e.Confidence, e.Band.Below, e.Band.Above)
+		fmt.Fprintf(&b, "at least %.4g %% of labels lie from %.4g below to %.4g above their prediction\n", 100*e.Confidence, -e.Band.Low, e.Band.High)
 	}
 	b.WriteString(e.caveat())
 	fmt.Fprintf(&b, "%v", e.Ledger)

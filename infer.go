@@ -125,12 +125,15 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	if err := d.whole(ctx, p); err != nil {
 		return nil, err
 	}
+	if p.Classes > 0 {
+		return nil, check.Fail(ErrConfig, "Problem.Classes", p.Classes, "must be 0; InferClasses is for several")
+	}
 	plan, err := cfg.Plan(d.Shape(), p, b)
 	if err != nil {
 		return nil, err
 	}
 	var found *infer.Law
-	model, err := plan.observed(ctx, d, env, func(l *infer.Law) { found = l })
+	model, err := plan.observed(ctx, d, env, func(_ int, l *infer.Law) { found = l })
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +145,7 @@ func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig
 	return f, err
 }
 
-// Plan calibrates the pool, and its Note says so where nothing will be determined, or much
+// Plan calibrates the pool, or those of several classes, and its Note says so where nothing will be determined, or much
 // may not be. The plan's Run returns the model alone. It fails, by an [ArgumentError], where
 // the shape, the problem, the budget or a parameter breaks its rule.
 func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
@@ -154,6 +157,9 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	}
 	if err := losses.Validate(p.Loss, 0, s.LabelBound); err != nil {
 		return nil, err
+	}
+	if p.Classes > 0 {
+		return c.planClasses(s, p, b)
 	}
 	if !infer.Suits(p.Loss) {
 		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Squared, Logistic, Probit, Poisson, NegativeBinomial, Gamma or Ordinal")
@@ -195,7 +201,7 @@ func (o *inference) train(r *run) (*fitted, error) {
 		})
 	}
 	if law != nil && r.observe != nil && err == nil {
-		r.observe(law)
+		r.observe(0, law)
 	}
 	return o.pool.fitted(w, theta), err
 }

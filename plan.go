@@ -77,9 +77,11 @@ type run struct {
 	// one answered with the others'.
 	shared *shared
 	ask    func(*curator.Question) error
-	// observe, where it isn't nil, is given what inference finds beside the weights.
-	observe func(*infer.Law)
+	// observe, where it isn't nil, is given what inference finds beside the weights, of a class where there are several.
+	observe func(class int, l *infer.Law)
 	levels  func() [][]int // the columns of each group of levels
+	// reference is the class that others are compared with.
+	reference int
 	// start is the centre of the ball, where it was released; nil for 0.
 	start *begun
 }
@@ -193,7 +195,7 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 }
 
 // observed runs and hands what inference finds to observe.
-func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(*infer.Law)) (*Model, error) {
+func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(int, *infer.Law)) (*Model, error) {
 	data, err := p.intake(ctx, d)
 	if err != nil {
 		return nil, err
@@ -206,7 +208,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if data, err = p.agreed(ctx, data, 0); err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
-	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels()})
+	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), reference: referenceOf(d.facts)})
 	if err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
@@ -266,7 +268,7 @@ func (p *Plan) inside(r *run, d *curator.Data, allow *release.Allowance) (*fitte
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels, start: r.start})
+	return p.train(&run{ctx: r.ctx, data: d, allow: allow, progress: progress, shared: r.shared, ask: r.ask, levels: r.levels, reference: r.reference, observe: r.observe, start: r.start})
 }
 
 // fit plans and runs.

@@ -71,7 +71,7 @@ func (a *about) evaluate(ctx context.Context, p *problem, m *dpglm.Model, k int)
 		}
 		width := 0.0
 		if e.Band != nil {
-			width = e.Band.Below + e.Band.Above
+			width = e.Band.High - e.Band.Low
 		}
 		a.count(band, e.Band != nil, float64(held) >= 0.95*float64(len(y)), width)
 	}

@@ -97,3 +97,11 @@ func (d *Data) Against(class int) *Data {
 	}
 	return &Data{&of}
 }
+
+// Among returns the same rows, in memory, labelled 1 if they are of a class and 0 if of another one; rows of neither
+// have a weight of 0. A row's weight and label depend on its own class only.
+func Among(d *Data, class, other int) *Data {
+	of := *d.Against(class).held
+	of.table = d.table.Counting(func(row int) bool { return d.labels[row] == float64(class) || d.labels[row] == float64(other) })
+	return &Data{&of}
+}

@@ -42,7 +42,7 @@ func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
 	v.Calibration, v.Hidden = calibrationChart(e, c.Model.Label())
 	if b := e.Band; b != nil {
 		v.Band = fmt.Sprintf("At least %s of new labels lie from %s below to %s above their prediction, on average over rows.",
-			v.Level, significant(b.Below, 3), significant(b.Above, 3))
+			v.Level, significant(-b.Low, 3), significant(b.High, 3))
 	}
 	if e.Classes != nil {
 		v.Classes, v.Confusion = classFiguresOf(e), newConfusion(e)

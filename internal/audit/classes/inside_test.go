@@ -117,7 +117,7 @@ func TestWhoTakesNoClasses(t *testing.T) {
 	d, b := dataset(t, x, y, inBall), dpglm.GDP(1)
 	four, steps := given.OfClasses(logistic, 4), dpglm.NoisyGDConfig{Steps: 2}
 	one := map[string]dpglm.Learner{"NoisyGD": steps, "StandardisedGD": dpglm.StandardisedGDConfig{}, "FrankWolfe": dpglm.FrankWolfeConfig{},
-		"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}, "Infer": dpglm.InferConfig{}}
+		"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}}
 	errs := map[string]error{"inference": given.Failure(dpglm.Infer(ctx, d, four, b, dpglm.InferConfig{}, nil))}
 	for name, l := range one {
 		errs[name] = planned(d.Shape(), four, b, l)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -142,7 +143,7 @@ func trials(t *testing.T) []*trial {
 	stopped.stopAt = 3
 	all = append(all, evaluations(t)...)
 	all = append(all, softmaxes()...)
-	all = append(append(all, againstRests()...), classEvaluations(t)...)
+	all = slices.Concat(all, againstRests(), classInferences(), classEvaluations(t))
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	all = append(append(all, onFrames(t)...), wholly(t)...)
 	return append(append(all, classLearners(t)...), classChoices(t)...)

@@ -320,6 +320,14 @@ func numbers(result any) []float64 {
 			}
 		}
 		return list
+	case *dpglm.ClassInference:
+		list := slices.Concat(r.Model().Weights()...)
+		for _, class := range r.Model().Levels() {
+			if of, err := r.Of(class); err == nil { // but for the reference
+				list = append(list, numbers(of)...)
+			}
+		}
+		return list
 	}
 	return result.([]any)[0].([]float64)
 }

@@ -63,6 +63,21 @@ func againstRests() []*trial {
 	return all
 }
 
+// classInferences are inferences of each class against the reference, together: a row that changes its class has a
+// weight in one where it had none.
+func classInferences() []*trial {
+	var all []*trial
+	forms := designs(24, classLabels)
+	for _, form := range []string{"dense, intercept", "persons"} {
+		t := &trial{name: "InferClasses, " + form, design: forms[form]}
+		t.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(60), dpglm.InferConfig{}, env)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
 // classEvaluations are of a model that was trained on other rows: each of the histograms
 // moves by as much as it declares, but where a row is half a person's.
 func classEvaluations(t *testing.T) []*trial {

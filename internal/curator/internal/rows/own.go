@@ -103,6 +103,27 @@ func ownKey(coins mechanisms.Source) (key [32]byte) {
 	return key
 }
 
+// Counting returns the table of rows in memory whose shares are 0 but for those that are kept.
+func (t *Table) Counting(keep func(row int) bool) *Table {
+	o := &blocks.Persons{Most: 1}
+	if t.Persons != nil {
+		*o = *t.Persons
+	} else {
+		for i := range t.Len() + 1 {
+			o.Start = append(o.Start, i)
+		}
+	}
+	o.Weighted, o.Shares = true, make([]float64, t.Rows())
+	for i := range o.Shares {
+		if keep(i) {
+			o.Shares[i] = t.Persons.Share(i)
+		}
+	}
+	of := *t
+	of.Persons, of.Layout = o, blocks.NewLayout(t.Len(), t.Enc.Columns, t.IsSparse(), o)
+	return &of
+}
+
 // Single returns the table of one row of each person, the first that counts, who counts as
 // all of them together did, and which rows these are.
 func Single(t *Table) (*Table, []int) {

@@ -1,0 +1,242 @@
+package dpglm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/sealed"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// ClassInference is a model of several classes with what is known of the coefficients of each against the reference. It
+// is made of released numbers only, immutable and safe for concurrent use.
+type ClassInference struct {
+	model *Model
+	of    []*Inference // by class; nil for the reference
+}
+
+// InferClasses fits a model of several classes and tells how far its coefficients can be trusted: of each class k
+// against the reference, the first or that of a table's schema, it is an [Infer] of the logistic loss on the rows that
+// are of either. Where labels follow softmax regression its coefficients are those of the softmax (Begg and Gray
+// 1984), and the model has them. Where they don't, each interval is about the coefficients that best tell these two
+// classes apart, whatever the others are. Rows of both should be many: each class has its own n·μ.
+//
+// Errors are those of [InferConfig.Plan], before anything is released, and of [Plan.Run]. The loss is losses.Logistic,
+// and the rows must lie in memory.
+//
+// # Privacy
+//
+// Replace-one. A row of the reference is in all K−1 inferences, so that these compose in sequence: each has μ/√(K−1).
+// Rows of other classes have a weight of 0 in one; a row's weight and label depend on its own class only, so that
+// a replaced row moves sums as it does in [Infer] on rows that have [Weights].
+func InferClasses(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*ClassInference, error) {
+	if err := d.given(ctx, p); err != nil {
+		return nil, err
+	}
+	if p.Classes == 0 {
+		return nil, check.Fail(ErrConfig, "Problem.Classes", 0, "must be the number of classes, 2 or more; Infer is for one score")
+	}
+	plan, err := cfg.Plan(d.Shape(), p, b)
+	if err != nil {
+		return nil, err
+	}
+	laws := make([]*infer.Law, p.Classes)
+	model, err := plan.observed(ctx, d, env, func(class int, l *infer.Law) { laws[class] = l })
+	if err != nil {
+		return nil, err
+	}
+	f := &ClassInference{model, make([]*Inference, p.Classes)}
+	for k, l := range laws {
+		if k == model.Reference() {
+			continue
+		}
+		if f.of[k], err = newInference(f.one(k), plan.Learner.(InferConfig).Confidence, b.String(), d.Shape().Rows, l); err != nil {
+			return nil, err
+		}
+		if l == nil {
+			names := model.Levels()
+			f.of[k].note = fmt.Sprintf("Nothing is determined of %s against %s: more rows of both, a larger budget or fewer columns may do.", names[k], names[model.Reference()])
+		}
+	}
+	return f, nil
+}
+
+// one is the model of a class against the reference, whose score is the logarithm of the ratio of their probabilities.
+func (f *ClassInference) one(class int) *Model {
+	of := Problem{Loss: losses.Logistic{}}.response(&fitted{loss: losses.Logistic{}})
+	return &Model{f.model.weights[class : class+1], f.model.facts, f.model.columns, of, f.model.offset, f.model.ledger, f.model.library}
+}
+
+// planClasses plans the inferences of all classes but one.
+func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
+	if err := p.isOfClasses(s); err != nil {
+		return nil, err
+	}
+	if !p.logistic() {
+		return nil, check.Fail(ErrConfig, "Problem.Loss", p.Loss.Name(), "must be losses.Logistic, for inference of several classes")
+	}
+	s, err := s.under(p.Loss)
+	if err != nil {
+		return nil, err
+	}
+	some := s
+	some.Weighted = true
+	child, err := planChild(c, some, p.against(), b.share(p.Classes-1))
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]*release.Schedule, p.Classes-1)
+	for k := range plans {
+		plans[k] = child.schedule
+	}
+	schedule, err := release.Woven(fmt.Sprintf("inference of %d classes, each against the reference", p.Classes-1), plans...)
+	if err != nil {
+		return nil, err
+	}
+	p.Radius = child.Problem.Radius
+	plan, err := newPlan(c, s, p, b, schedule, func(r *run) (*fitted, error) { return child.eachAgainst(r, p) })
+	if err != nil {
+		return nil, err
+	}
+	plan.weightBound, plan.spread, plan.Passes, plan.Note = child.weightBound, child.spread, len(plans)*child.Passes, child.Note
+	plan.asks.indexes = true
+	return plan, nil
+}
+
+// eachAgainst infers each class but the reference, among the rows of both.
+func (p *Plan) eachAgainst(r *run, of Problem) (*fitted, error) {
+	f, done := &fitted{loss: of.Loss, joint: true}, 0
+	for k := range of.Classes {
+		if k == r.reference {
+			f.weights = append(f.weights, make([]float64, p.shape.Dim))
+			continue
+		}
+		if err := check.Cancelled(r.ctx); err != nil {
+			return nil, err
+		}
+		allow, err := r.allow.Part(done)
+		if err != nil {
+			return nil, err
+		}
+		inner := *r
+		if r.observe != nil {
+			inner.observe = func(_ int, l *infer.Law) { r.observe(k, l) }
+		}
+		one, err := p.inside(&inner, curator.Among(r.data, k, r.reference), allow)
+		if err != nil {
+			return nil, err
+		}
+		f.weights = append(f.weights, one.weights[0])
+		done++
+		r.progress(done, of.Classes-1)
+	}
+	return f, nil
+}
+
+// Model is the model of all classes.
+func (f *ClassInference) Model() *Model {
+	if f == nil {
+		return nil
+	}
+	return f.model
+}
+
+// Of is what is known of a class against the reference, by its name of [Model.Levels]. It fails for the reference
+// and where there is no such class ([ErrConfig]).
+func (f *ClassInference) Of(class string) (*Inference, error) {
+	if f == nil || f.model == nil {
+		return nil, check.Fail(ErrModel, "inference", nil, "must be made by InferClasses")
+	}
+	k := slices.Index(f.model.Levels(), class)
+	if k < 0 || f.of[k] == nil {
+		return nil, check.Fail(ErrConfig, "class", fmt.Sprintf("%q", class), "must be the name of a class other than the reference")
+	}
+	return f.of[k], nil
+}
+
+// String prints the table of each class.
+func (f *ClassInference) String() string {
+	if f == nil || f.model == nil {
+		return "empty inference"
+	}
+	var b strings.Builder
+	names := f.model.Levels()
+	for k, one := range f.of {
+		if one != nil {
+			fmt.Fprintf(&b, "%s against %s: %v", names[k], names[f.model.Reference()], one)
+		}
+	}
+	return b.String()
+}
+
+// classInferenceFormat is that of the JSON of inferences of several classes, whose versions are those of models.
+const classInferenceFormat = "dpglm inference of classes"
+
+// classInferenceJSON has null for the reference.
+type classInferenceJSON struct {
+	Format  string            `json:"format"`
+	Version int               `json:"version"`
+	Model   *Model            `json:"model"`
+	Classes []json.RawMessage `json:"classes"`
+}
+
+// MarshalJSON writes the model, and each class's inference. It fails for one that [InferClasses] hasn't made.
+func (f *ClassInference) MarshalJSON() ([]byte, error) {
+	if f == nil || f.model == nil {
+		return nil, check.Fail(ErrModel, "inference", nil, "must be made by InferClasses")
+	}
+	j := classInferenceJSON{classInferenceFormat, modelVersion, f.model, make([]json.RawMessage, len(f.of))}
+	for k, one := range f.of {
+		if one == nil {
+			continue
+		}
+		var err error
+		if j.Classes[k], err = one.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	return sealed.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. It refuses what [Inference.UnmarshalJSON] refuses.
+func (f *ClassInference) UnmarshalJSON(data []byte) error {
+	if f == nil {
+		return check.Fail(ErrModel, "inference", nil, "must not be nil")
+	}
+	j, err := decodeModel[classInferenceJSON](data, classInferenceFormat)
+	if err != nil {
+		return err
+	}
+	if err := j.Model.usable(); err != nil {
+		return err
+	}
+	reference := j.Model.Reference()
+	if reference < 0 || len(j.Classes) != j.Model.response.classes {
+		return check.Fail(ErrModel, "classes", len(j.Classes), "must be those of a softmax model")
+	}
+	read := &ClassInference{j.Model, make([]*Inference, len(j.Classes))}
+	for k, text := range j.Classes {
+		if (string(text) == "null") != (k == reference) {
+			return check.Fail(ErrModel, "classes", k, "must be null for the reference, and for no other")
+		}
+		if k == reference {
+			continue
+		}
+		read.of[k] = new(Inference)
+		if err := json.Unmarshal(text, read.of[k]); err != nil {
+			return err
+		}
+		if !slices.Equal(read.of[k].model.weights[0], j.Model.weights[k]) {
+			return check.Fail(ErrModel, "classes", k, "must have the model's weights")
+		}
+	}
+	*f = *read
+	return nil
+}
