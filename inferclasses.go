@@ -2,7 +2,6 @@ package dpglm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,27 +178,36 @@ func (f *ClassInference) String() string {
 // classInferenceFormat is that of the JSON of inferences of several classes, whose versions are those of models.
 const classInferenceFormat = "dpglm inference of classes"
 
-// classInferenceJSON has null for the reference.
 type classInferenceJSON struct {
-	Format  string            `json:"format"`
-	Version int               `json:"version"`
-	Model   *Model            `json:"model"`
-	Classes []json.RawMessage `json:"classes"`
+	Format     string     `json:"format"`
+	Version    int        `json:"version"`
+	Confidence float64    `json:"confidence"`
+	Rows       int        `json:"rows"`
+	Budget     string     `json:"budget"`
+	Classes    []oneClass `json:"classes"` // in the order of the model's, the reference's empty
+	Model      *Model     `json:"model"`
 }
 
-// MarshalJSON writes the model, and each class's inference. It fails for one that [InferClasses] hasn't made.
+// oneClass is what is inferred of a class against the reference.
+type oneClass struct {
+	Note         string        `json:"note,omitempty"`
+	Coefficients []Coefficient `json:"coefficients,omitempty"`
+	Ratios       *ratiosJSON   `json:"exponentials,omitempty"`
+	Covariance   [][]*float64  `json:"covariance,omitempty"`
+	Law          *lawJSON      `json:"law,omitempty"`
+}
+
+// MarshalJSON writes the model, and what is inferred of each class as [Inference.MarshalJSON] does. It fails for one that
+// [InferClasses] hasn't made.
 func (f *ClassInference) MarshalJSON() ([]byte, error) {
 	if f == nil || f.model == nil {
 		return nil, check.Fail(ErrModel, "inference", nil, "must be made by InferClasses")
 	}
-	j := classInferenceJSON{classInferenceFormat, modelVersion, f.model, make([]json.RawMessage, len(f.of))}
+	j := classInferenceJSON{Format: classInferenceFormat, Version: modelVersion, Classes: make([]oneClass, len(f.of)), Model: f.model}
 	for k, one := range f.of {
-		if one == nil {
-			continue
-		}
-		var err error
-		if j.Classes[k], err = one.MarshalJSON(); err != nil {
-			return nil, err
+		if one != nil {
+			j.Confidence, j.Rows, j.Budget = one.confidence, one.rows, one.budget
+			j.Classes[k] = oneClass{one.note, one.coefficients, ratiosOf(one), covarianceOf(one), newLawJSON(one.law)}
 		}
 	}
 	return sealed.Marshal(j)
@@ -221,20 +229,16 @@ func (f *ClassInference) UnmarshalJSON(data []byte) error {
 	if reference < 0 || len(j.Classes) != j.Model.response.classes {
 		return check.Fail(ErrModel, "classes", len(j.Classes), "must be those of a softmax model")
 	}
+	if err := told(j.Model, j.Confidence, j.Rows); err != nil {
+		return err
+	}
 	read := &ClassInference{j.Model, make([]*Inference, len(j.Classes))}
-	for k, text := range j.Classes {
-		if (string(text) == "null") != (k == reference) {
-			return check.Fail(ErrModel, "classes", k, "must be null for the reference, and for no other")
-		}
+	for k, of := range j.Classes {
 		if k == reference {
 			continue
 		}
-		read.of[k] = new(Inference)
-		if err := json.Unmarshal(text, read.of[k]); err != nil {
+		if read.of[k], err = inferenceOf(read.one(k), j.Confidence, j.Budget, j.Rows, of.Note, of.Coefficients, of.Law); err != nil {
 			return err
-		}
-		if !slices.Equal(read.of[k].model.weights[0], j.Model.weights[k]) {
-			return check.Fail(ErrModel, "classes", k, "must have the model's weights")
 		}
 	}
 	*f = *read

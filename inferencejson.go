@@ -174,6 +174,11 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 	if err := f.made(); err != nil {
 		return nil, err
 	}
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covarianceOf(f), ratiosOf(f), effectsOf(f), f.Thresholds(), newLawJSON(f.law), f.model})
+}
+
+// covarianceOf is the covariance matrix, with null for what isn't determined.
+func covarianceOf(f *Inference) [][]*float64 {
 	m := f.Covariance()
 	covariance := make([][]*float64, len(f.coefficients))
 	for i := range covariance {
@@ -182,7 +187,7 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 			covariance[i][j] = finite(m.At(i, j))
 		}
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covariance, ratiosOf(f), effectsOf(f), f.Thresholds(), newLawJSON(f.law), f.model})
+	return covariance
 }
 
 // UnmarshalJSON reads an inference that MarshalJSON wrote: one that is the same in all that it
@@ -201,34 +206,50 @@ func (f *Inference) UnmarshalJSON(data []byte) error {
 	if k := j.Model.response.classes; k > 0 {
 		return check.Fail(ErrModel, "classes of the model", k, "must not be several")
 	}
-	if !(j.Confidence >= 0.5 && j.Confidence < 1) {
-		return check.Fail(ErrModel, "confidence", j.Confidence, "must be at least 0.5 and below 1")
-	}
-	if claim, _ := j.Model.ledger.Claim(); claim.Rows != j.Rows {
-		return check.Fail(ErrModel, "rows", j.Rows, fmt.Sprintf("must be the %d that the ledger claims", claim.Rows))
+	if err := told(j.Model, j.Confidence, j.Rows); err != nil {
+		return err
 	}
 	if u := j.Model.ledger.Unit(); u != j.Unit {
 		return check.Fail(ErrModel, "unit", j.Unit, fmt.Sprintf("must be that of the ledger, %v", u))
 	}
-	l, err := j.Law.law(len(j.Model.weights[0]))
-	if err != nil {
-		return err
+	read, err := inferenceOf(j.Model, j.Confidence, j.Budget, j.Rows, j.Note, j.Coefficients, j.Law)
+	if err == nil {
+		*f = *read
 	}
-	if k := len(j.Model.response.thresholds); l != nil && l.Thresholds != nil && l.Thresholds.SymmetricDim() != k {
-		return check.Fail(ErrModel, "law.thresholds", l.Thresholds.SymmetricDim(), fmt.Sprintf("must have a row for each of the model's %d thresholds", k))
+	return err
+}
+
+// told refuses what no inference of a model has.
+func told(m *Model, confidence float64, rows int) error {
+	if !(confidence >= 0.5 && confidence < 1) {
+		return check.Fail(ErrModel, "confidence", confidence, "must be at least 0.5 and below 1")
 	}
-	read, err := newInference(j.Model, j.Confidence, j.Budget, j.Rows, l)
-	if err != nil {
-		return ofModel(err)
+	if claim, _ := m.ledger.Claim(); claim.Rows != rows {
+		return check.Fail(ErrModel, "rows", rows, fmt.Sprintf("must be the %d that the ledger claims", claim.Rows))
 	}
-	if err := read.take(j.Coefficients); err != nil {
-		return err
-	}
-	if read.note = j.Note; (l == nil) != (j.Note != "") {
-		return check.Fail(ErrModel, "note", j.Note, "must be there if, and only if, law isn't")
-	}
-	*f = *read
 	return nil
+}
+
+// inferenceOf is what was stored of an inference of a model.
+func inferenceOf(m *Model, confidence float64, budget string, rows int, note string, coefficients []Coefficient, law *lawJSON) (*Inference, error) {
+	l, err := law.law(len(m.weights[0]))
+	if err != nil {
+		return nil, err
+	}
+	if k := len(m.response.thresholds); l != nil && l.Thresholds != nil && l.Thresholds.SymmetricDim() != k {
+		return nil, check.Fail(ErrModel, "law.thresholds", l.Thresholds.SymmetricDim(), fmt.Sprintf("must have a row for each of the model's %d thresholds", k))
+	}
+	read, err := newInference(m, confidence, budget, rows, l)
+	if err != nil {
+		return nil, ofModel(err)
+	}
+	if err := read.take(coefficients); err != nil {
+		return nil, err
+	}
+	if read.note = note; (l == nil) != (note != "") {
+		return nil, check.Fail(ErrModel, "note", note, "must be there if, and only if, law isn't")
+	}
+	return read, nil
 }
 
 // take has the coefficients that were stored in place of the model's, from which they may

@@ -87,7 +87,7 @@ func (q *questions) answer(found *dpglm.Inference) (*answers, error) {
 		return nil, nil
 	}
 	if found == nil {
-		return nil, task.Usage("-contrast, -test: the model has no intervals; fit it by -method infer")
+		return nil, task.Usage("-contrast, -test: the model has no intervals of one score; fit it by -method infer, for a label that has no levels or levels that ascend")
 	}
 	r := new(answers)
 	for _, text := range q.contrasts {

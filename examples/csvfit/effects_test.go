@@ -23,7 +23,8 @@ func TestEffects(t *testing.T) {
 	csvfit(t, append(args, "-o", plain)...)
 	questions := []string{"-contrast", "town:hull:leeds", "-contrast", "town: hull : york", "-test", "town", "-test", "age, sector=b"}
 	shown, _ := csvfit(t, append([]string{"show", "-model", path}, questions...)...)
-	_, found, err := readModel(path)
+	_, read, err := readModel(path)
+	found := read.one
 	if err != nil {
 		t.Fatal(err)
 	}

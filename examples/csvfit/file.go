@@ -93,30 +93,30 @@ func (f *file) discard() {
 }
 
 // readModel reads the model that -model names, and its intervals if the file has them.
-func readModel(path string) (*dpglm.Model, *dpglm.Inference, error) {
+func readModel(path string) (m *dpglm.Model, found inferred, err error) {
 	if path == "" {
-		return nil, nil, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
+		return nil, found, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
 	}
 	if err := task.Exists("model", path); err != nil {
-		return nil, nil, err
+		return nil, found, err
 	}
 	if task.IsSchema(path) {
-		return nil, nil, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
+		return nil, found, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, found, err
 	}
-	m, found, err := decode(text)
+	m, found, err = decode(text)
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax) && int(syntax.Offset) >= len(text):
-		return nil, nil, fmt.Errorf("-model %s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
+		return nil, found, fmt.Errorf("-model %s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
 	case errors.As(err, &syntax) || errors.As(err, &kind):
-		return nil, nil, fmt.Errorf("-model %s: this is no model; -model wants what csvfit fit -o wrote (%w)", path, err)
+		return nil, found, fmt.Errorf("-model %s: this is no model; -model wants what csvfit fit -o wrote (%w)", path, err)
 	case err != nil:
-		return nil, nil, fmt.Errorf("-model %s: %w", path, err)
+		return nil, found, fmt.Errorf("-model %s: %w", path, err)
 	}
 	return m, found, nil
 }

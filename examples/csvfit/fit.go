@@ -231,10 +231,7 @@ func (o *fitting) environment(stderr io.Writer) *dpglm.Env {
 
 // released is the model or, by -method infer, the inference with the model in it.
 func (r *report) released() any {
-	if r.inference != nil {
-		return r.inference
-	}
-	return r.model
+	return r.inference.or(r.model)
 }
 
 // keepModel writes a model, indented, for people to read.

@@ -190,7 +190,7 @@ func TestMethodsThatCantDoLevels(t *testing.T) {
 		says   string
 	}{
 		{plain, []string{"-method", "noisygd"}, `-method noisygd is for one score a row, and the label has 4 levels: leave out -method`},
-		{ordered, []string{"-method", "infer"}, "add -loss ordinal"},
+		{ordered, []string{"-method", "objpert"}, "add -loss ordinal"},
 		{plain, []string{"-loss", "logistic"}, `-loss logistic is for one number or class a row, and "health" has several levels`},
 		{plain, []string{"-loss", "softmax"}, "softmax is a method"},
 		{plain, []string{"-loss", "ordinal"}, `add "ordered": true to it`},
@@ -210,6 +210,37 @@ func TestMethodsThatCantDoLevels(t *testing.T) {
 	}
 	checkExit(t, "LIBSVM", []string{"fit", "-test", "0.5", "-epsilon", "1", "-data", write(t, "a.libsvm", "1 1:1\n2 2:1\n3 1:1\n"),
 		"-schema", write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "categorical", "levels": ["1", "2", "3"]}}`)}, 2, "write it as CSV")
+}
+
+// Levels without an order have intervals by -method infer, of each against the reference; the file keeps them, show and
+// the page have them, and questions for one score are refused.
+func TestInfersLevels(t *testing.T) {
+	dir := t.TempDir()
+	model, report := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	fitted, _ := csvfit(t, "fit", "-data", survey(t, 4000), "-schema", health(t, ""), "-epsilon", "8", "-delta", "1e-5", "-method", "infer", "-o", model, "-report", report, "-insecure-noise-seed", "1")
+	m, found, err := readModel(model)
+	if err != nil || found.classes == nil || len(m.Levels()) != 4 {
+		t.Fatal(found, err)
+	}
+	shown, _ := csvfit(t, "show", "-model", model)
+	for _, out := range []string{fitted, shown} {
+		if !strings.Contains(out, found.classes.String()) || strings.Count(out, "odds ratio") != 3 || strings.Count(out, " together: Wald") != 3 {
+			t.Error(out)
+		}
+	}
+	page, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(page); !strings.Contains(text, "of each level against the reference, among the rows of both") || strings.Contains(text, "without intervals") {
+		t.Error("the page has no intervals")
+	}
+	var object struct{ Inference *dpglm.ClassInference }
+	text, _ := csvfit(t, "show", "-model", model, "-json")
+	if err := json.Unmarshal([]byte(text), &object); err != nil || object.Inference.String() != found.classes.String() {
+		t.Errorf("%v: %s", err, text)
+	}
+	checkExit(t, "a contrast of several scores", []string{"show", "-model", model, "-contrast", "town:Hull:York"}, 2, "one score")
 }
 
 // The best methods for levels are compared on the same rows, with and without an order.
@@ -236,7 +267,7 @@ func TestComparesMethodsForLevels(t *testing.T) {
 			t.Errorf("%s: %v, the constant has %v", row.Method, row.Metrics, compared.HoldOut[0].Metrics)
 		}
 	}
-	for _, methods := range []string{"auto,noisygd", "infer"} {
+	for _, methods := range []string{"auto,noisygd", "noisygd"} {
 		checkExit(t, methods, []string{"compare", "-data", data, "-schema", health(t, ""), "-epsilon", "2", "-methods", methods}, 2, "is for one score a row")
 	}
 }

@@ -56,7 +56,7 @@ func (b *budget) choose(source *task.Source) error {
 		return task.Usage("-method %s has a loss of its own: leave out -loss, or -method", b.method)
 	case ofLevels && b.radius != 0:
 		return task.Usage("-radius %g is for methods of one score: leave it out for %s, which has no bound on weights", b.radius, b.method)
-	case source.Classes > 0 && !ofLevels:
+	case source.Classes > 0 && !ofLevels && b.method != "infer":
 		return task.Usage(`-method %s is for one score a row, and the label has %d levels: leave out -method or, where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method, len(levels))
 	}
 	return b.find()
@@ -88,24 +88,25 @@ func (b *budget) compared(names []string, byDefault bool, source *task.Source) (
 
 // problem is what the method minimises.
 func (b *budget) problem(source *task.Source) dpglm.Problem {
-	if perLevel[b.method] != nil { // beside losses of one score, too
+	if perLevel[b.method] != nil || source.Classes > 0 { // beside losses of one score, too
 		return dpglm.Problem{Loss: losses.Logistic{}, Classes: len(source.Levels())}
 	}
 	return dpglm.Problem{Loss: source.Loss, Radius: b.radius}
 }
 
 // train fits as planned and, by -method infer, finds intervals with it.
-func (b *budget) train(ctx context.Context, p *dpglm.Plan, d *dpglm.Dataset, env *dpglm.Env) (*dpglm.Model, *dpglm.Inference, error) {
+func (b *budget) train(ctx context.Context, p *dpglm.Plan, d *dpglm.Dataset, env *dpglm.Env) (m *dpglm.Model, found inferred, err error) {
 	cfg, ok := b.learner.(dpglm.InferConfig)
-	if !ok {
-		m, err := p.Run(ctx, d, env)
-		return m, nil, err
+	switch {
+	case !ok:
+		m, err = p.Run(ctx, d, env)
+		return m, found, err
+	case p.Problem.Classes > 0:
+		found.classes, err = dpglm.InferClasses(ctx, d, p.Problem, b.total(), cfg, env)
+		return found.classes.Model(), found, err
 	}
-	found, err := dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
-	if err != nil {
-		return nil, nil, err
-	}
-	return found.Model(), found, nil
+	found.one, err = dpglm.Infer(ctx, d, p.Problem, b.total(), cfg, env)
+	return found.one.Model(), found, err
 }
 
 // named names the method with its loss.

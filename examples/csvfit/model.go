@@ -15,21 +15,51 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
+// inferred is what -method infer finds, of one score or of several classes; neither is there by other methods.
+type inferred struct {
+	one     *dpglm.Inference
+	classes *dpglm.ClassInference
+}
+
+// or is what is inferred, with the model in it, else the model.
+func (f inferred) or(m *dpglm.Model) any {
+	switch {
+	case f.one != nil:
+		return f.one
+	case f.classes != nil:
+		return f.classes
+	}
+	return m
+}
+
+// none is nil, or what is inferred.
+func (f inferred) none() any {
+	if f == (inferred{}) {
+		return nil
+	}
+	return f.or(nil)
+}
+
 // decode reads a model or, by -method infer, an inference with the model in it.
-func decode(text []byte) (*dpglm.Model, *dpglm.Inference, error) {
+func decode(text []byte) (m *dpglm.Model, found inferred, err error) {
 	var file struct {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, nil, err
+		return nil, found, err
 	}
-	if file.Format == "dpglm inference" {
-		found := new(dpglm.Inference)
-		err := json.Unmarshal(text, found)
-		return found.Model(), found, err
+	switch file.Format {
+	case "dpglm inference":
+		found.one = new(dpglm.Inference)
+		err := json.Unmarshal(text, found.one)
+		return found.one.Model(), found, err
+	case "dpglm inference of classes":
+		found.classes = new(dpglm.ClassInference)
+		err := json.Unmarshal(text, found.classes)
+		return found.classes.Model(), found, err
 	}
-	m := new(dpglm.Model)
-	return m, nil, json.Unmarshal(text, m)
+	m = new(dpglm.Model)
+	return m, found, json.Unmarshal(text, m)
 }
 
 // several reports whether a model has a score for each of several classes.

@@ -43,7 +43,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if *intervals && (found == nil || m.Levels() != nil) {
+	if *intervals && (found.one == nil || m.Levels() != nil) {
 		return task.Usage("-interval: %s has none; fit it by -method infer, of a label that has a mean", *model)
 	}
 	if libsvm != (m.Encoder() == nil) {
@@ -60,7 +60,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	p := newPredictions(m, w)
 	if *intervals {
-		p.found, p.names = found, append(p.names, "low", "high")
+		p.found, p.names = found.one, append(p.names, "low", "high")
 	}
 	if libsvm {
 		_, err = task.Await(ctx, func() (any, error) { return nil, p.libsvm(*path) })

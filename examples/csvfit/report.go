@@ -22,7 +22,7 @@ type report struct {
 	*fitting
 	env        *dpglm.Env
 	model      *dpglm.Model
-	inference  *dpglm.Inference  // by -method infer
+	inference  inferred          // by -method infer
 	evaluation *dpglm.Evaluation // by -evaluate, of held
 	data, held *dpglm.Dataset
 	trial      *task.Trial // by -test
@@ -143,7 +143,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Ledger       *dpglm.Ledger       `json:"ledger"`
 		Coefficients []coefficient       `json:"coefficients"`
 		Notes        []string            `json:"notes,omitempty"` // on the coefficients
-		Inference    *dpglm.Inference    `json:"inference,omitempty"`
+		Inference    any                 `json:"inference,omitempty"`
 		Evaluation   *dpglm.Evaluation   `json:"evaluation,omitempty"`
 		Seconds      float64             `json:"fit_seconds"`
 		Private      map[string]*float64 `json:"private,omitempty"`
@@ -153,7 +153,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Note         string              `json:"note"`
 	}{
 		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.radius,
-		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference, r.evaluation, r.seconds,
+		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference.none(), r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
 	})
 }

@@ -36,8 +36,12 @@ func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
 }
 
 // printFound prints coefficients, with intervals if they were found.
-func printFound(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
-	if found == nil {
+func printFound(w io.Writer, m *dpglm.Model, of inferred) error {
+	found := of.one
+	switch {
+	case of.classes != nil:
+		return printFoundClasses(w, of.classes)
+	case found == nil:
 		return printCoefficients(w, m)
 	}
 	if err := sayOrdinal(w, m); err != nil {
@@ -68,6 +72,22 @@ func levelTests(found *dpglm.Inference) string {
 		}
 	}
 	return b.String()
+}
+
+// printFoundClasses prints the coefficients of each class against the reference, with intervals.
+func printFoundClasses(w io.Writer, found *dpglm.ClassInference) error {
+	_, err := fmt.Fprint(w, found)
+	for _, class := range found.Model().Levels() {
+		one, of := found.Of(class)
+		if of != nil { // the reference
+			continue
+		}
+		if tests := levelTests(one); tests != "" {
+			_, of = fmt.Fprintf(w, "%s:\n%s", class, tests)
+		}
+		err = errors.Join(err, of)
+	}
+	return err
 }
 
 func printCoefficients(w io.Writer, m *dpglm.Model) error {
@@ -107,7 +127,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	given, err := of.answer(found)
+	given, err := of.answer(found.one)
 	if err != nil {
 		return err
 	}
@@ -115,7 +135,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return showJSON(stdout, m, found, given)
 	}
 	fmt.Fprintf(stdout, "%s model of %s\n%s\n\n", lossOf(m), m.Label(), explained(m.Ledger()))
-	if err := errors.Join(printFound(stdout, m, found), given.print(stdout, found), noteModel(stdout, m)); err != nil {
+	if err := errors.Join(printFound(stdout, m, found), given.print(stdout, found.one), noteModel(stdout, m)); err != nil {
 		return err
 	}
 	if e := m.Encoder(); e != nil {
@@ -124,7 +144,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference, given *answers) error {
+func showJSON(w io.Writer, m *dpglm.Model, found inferred, given *answers) error {
 	coefficients, err := coefficientsOf(m)
 	if err != nil {
 		return err
@@ -140,11 +160,11 @@ func showJSON(w io.Writer, m *dpglm.Model, found *dpglm.Inference, given *answer
 		Coefficients []coefficient    `json:"coefficients"`
 		Ratio        string           `json:"ratio,omitempty"` // what their exponentials are
 		Notes        []string         `json:"notes,omitempty"` // on the coefficients
-		Inference    *dpglm.Inference `json:"inference,omitempty"`
+		Inference    any              `json:"inference,omitempty"`
 		Answers      *answers         `json:"answers,omitempty"` // to -contrast and -test
 		Ledger       *dpglm.Ledger    `json:"ledger"`
 		Schema       *table.Schema    `json:"schema,omitempty"`
-	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m), found, given, m.Ledger(), nil}
+	}{m.Label(), lossOf(m), linkOf(m), m.Levels(), m.Ledger().Unit(), claim, coefficients, m.Ratio(), modelNotes(m), found.none(), given, m.Ledger(), nil}
 	if e := m.Encoder(); e != nil {
 		s := e.Schema()
 		out.Schema = &s

@@ -84,11 +84,16 @@ func load(path string) (http.Handler, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m := new(dpglm.Model)
-	if file.Format == "dpglm inference" {
+	switch file.Format {
+	case "dpglm inference":
 		found := new(dpglm.Inference)
 		err = json.Unmarshal(text, found)
 		m = found.Model()
-	} else {
+	case "dpglm inference of classes":
+		found := new(dpglm.ClassInference)
+		err = json.Unmarshal(text, found)
+		m = found.Model()
+	default:
 		err = json.Unmarshal(text, m)
 	}
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/dpglm/dpglm/table"
 )
 
-// classEffects are the coefficients of several classes, compared with a reference or the rest. They have
-// no intervals, so that nothing is drawn.
+// classEffects are the coefficients of several classes, compared with a reference or the rest.
 type classEffects struct {
 	Reference string   // empty where each class is compared with all others
 	Names     []string // of the classes that are compared
 	Left      string   // how many aren't shown
 	Constant  bool     // whether the model predicts the same for all
 	Tables    []classTable
+	Level     string // of the intervals; empty where there are none
 }
 
 // classTable has a line for each feature and a column for each class but the reference.
@@ -29,7 +29,7 @@ type classRow struct {
 	Values     []string
 }
 
-func newClassEffects(m *dpglm.Model) (*classEffects, error) {
+func newClassEffects(m *dpglm.Model, found *dpglm.ClassInference) (*classEffects, error) {
 	all, err := m.Coefficients()
 	if err != nil {
 		return nil, err
@@ -40,9 +40,13 @@ func newClassEffects(m *dpglm.Model) (*classEffects, error) {
 		v.Reference = levels[compared]
 	}
 	var others [][]table.Coefficient
+	var known [][]dpglm.Coefficient // with intervals; nil without
 	for k, list := range slices.Collect(slices.Chunk(all, len(all)/len(levels))) {
 		if k != compared {
 			v.Names, others = append(v.Names, levels[k]), append(others, list)
+			if of, err := found.Of(levels[k]); err == nil {
+				v.Level, known = level(of.Confidence()), append(known, of.Coefficients())
+			}
 		}
 	}
 	sizes := make([]table.Coefficient, len(others[0])) // of each feature, the largest
@@ -59,7 +63,7 @@ func newClassEffects(m *dpglm.Model) (*classEffects, error) {
 	steps, units := classTable{Title: "Per step of the columns"}, classTable{Title: "Per unit of the columns"}
 	for _, at := range append(shown, len(sizes)-1) {
 		f := others[0][at].Feature
-		units.Rows = append(units.Rows, classRow{f.Name, "", valuesAt(others, at, 1, 4)})
+		units.Rows = append(units.Rows, classRow{f.Name, "", valuesAt(others, known, at, 1, 4)})
 		if at == len(sizes)-1 { // the intercept
 			continue
 		}
@@ -68,17 +72,25 @@ func newClassEffects(m *dpglm.Model) (*classEffects, error) {
 			c := p.columns[f.Columns[0]]
 			name, unit = c.Name+" = "+name, "against "+reference(c)
 		}
-		steps.Rows = append(steps.Rows, classRow{name, unit, valuesAt(others, at, step, 3)})
+		steps.Rows = append(steps.Rows, classRow{name, unit, valuesAt(others, known, at, step, 3)})
 	}
 	v.Tables = []classTable{steps, units}
 	return v, nil
 }
 
-// valuesAt are the coefficients of one feature, for each class.
-func valuesAt(lists [][]table.Coefficient, at int, step float64, digits int) []string {
+// valuesAt are the coefficients of one feature, for each class, with intervals where they are known.
+func valuesAt(lists [][]table.Coefficient, known [][]dpglm.Coefficient, at int, step float64, digits int) []string {
 	values := make([]string, len(lists))
 	for k, list := range lists {
 		values[k] = significant(step*list[at].Value, digits)
+		switch {
+		case known == nil:
+		case known[k][at].Undetermined():
+			values[k] = "not determined"
+		default:
+			value, interval := estimate(step*list[at].Value, step*known[k][at].Low, step*known[k][at].High)
+			values[k] = value + " " + interval
+		}
 	}
 	return values
 }

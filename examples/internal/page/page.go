@@ -31,8 +31,9 @@ type Content struct {
 	Shape  dpglm.Shape // of the rows that were trained on
 	Model  *dpglm.Model
 
-	Inference  *dpglm.Inference  // of the model; nil if it was trained without
-	Evaluation *dpglm.Evaluation // of the model; nil if there was none
+	Inference  *dpglm.Inference      // of the model; nil if it was trained without
+	Classes    *dpglm.ClassInference // of a model of several classes; nil if it was trained without
+	Evaluation *dpglm.Evaluation     // of the model; nil if there was none
 
 	// Forecast is of fits at this and other ε, by made-up rows; nil if there was none.
 	Forecast *forecast.Forecast
@@ -108,7 +109,7 @@ func (c Content) view() (*view, error) {
 		return nil, err
 	}
 	if c.classes() > 0 {
-		v.Classes, err = newClassEffects(m)
+		v.Classes, err = newClassEffects(m, c.Classes)
 	} else {
 		v.Effects, err = newEffects(m, c.Inference)
 	}
