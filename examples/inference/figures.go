@@ -97,7 +97,9 @@ func (a *about) count(name string, printed, covered bool, width float64) {
 	f.Asked++
 	if printed {
 		f.Printed++
-		f.Widths += width
+		if !math.IsInf(width, 0) && !math.IsNaN(width) {
+			f.Widths += width
+		}
 		if covered {
 			f.Covered++
 		}

@@ -165,7 +165,7 @@ func (p *problem) measure(ctx context.Context, seed uint64, samples int) (*about
 			if c.Undetermined() {
 				continue
 			}
-			if plain != nil {
+			if plain != nil && plain.errors[j] > 0 { // it isn't a number where the sample can't tell a coefficient
 				ratios[j] = append(ratios[j], c.StandardError/plain.errors[j])
 			}
 			if marked(c) {
