@@ -75,12 +75,12 @@ func (v *newton) countScores() error {
 	var square, noise, constant, stretch float64
 	for i := range scoreCells {
 		part, top := (counts[i+1]+counts[ones+i+1])/n, far-width*float64(i)
-		rise, bend := (link.Mean(top)-link.Mean(top-width))/width, (density(top)-density(top-width))/width
+		rise, second := (link.Mean(top)-link.Mean(top-width))/width, (density(top)-density(top-width))/width
 		v.steepness.Mean += part * rise
 		square += part * rise * rise
 		noise += 2 * rise * rise
-		constant += part * bend
-		stretch += part * bend * (top - width/2 - b)
+		constant += part * second
+		stretch += part * second * (top - width/2 - b)
 	}
 	noise *= 2 / (v.in.run.NMu() * v.in.run.NMu() * tuning.SteepnessShare)
 	v.steepness.Noise = math.Sqrt(noise + math.Max(0, square-v.steepness.Mean*v.steepness.Mean)/n)
