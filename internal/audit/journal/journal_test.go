@@ -83,6 +83,9 @@ func resumable() map[string]func(context.Context, *dpglm.Dataset, *dpglm.Env) (a
 		"Infer": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Infer(ctx, d, logistic, b, dpglm.InferConfig{}, env)
 		},
+		"InferClasses": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+			return dpglm.InferClasses(ctx, d, given.OfClasses(logistic, 3), b, dpglm.InferConfig{}, env)
+		},
 		"Auto, thresholds": func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 			return dpglm.Auto(ctx, d, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}, b, env)
 		},
