@@ -16,6 +16,7 @@ import (
 type Problem struct {
 	Estimate estimate.Problem
 	Doubt    ordinal.Doubt // of thresholds that were estimated
+	alone    bool          // whether weights are all that is asked for
 }
 
 // leastNMu is the n·μ below which there is no inference, which can't do without moments.
@@ -54,7 +55,7 @@ func Weights(p estimate.Problem, t estimate.Task) ([]float64, error) {
 	if d > estimate.MostFeatures || p.NMu() < tuning.NewtonFrom*math.Pow(d, estimate.NoiseGrowth) || !Suits(p.Asked) {
 		return estimate.Fit(p, t)
 	}
-	w, _, err := Problem{Estimate: p}.Fit(t)
+	w, _, err := Problem{Estimate: p, alone: true}.Fit(t)
 	return w, err
 }
 
@@ -105,6 +106,7 @@ func (p Problem) from(t estimate.Task, pilot *estimate.Run, labels estimate.Labe
 	}
 	x.Pool.Left = 1 - p.pilotShare()
 	v := &newton{in: newSpace(x, labels, frame.For(x), at)}
+	v.in.alone = p.alone
 	if err := v.estimate(steps); errors.Is(err, check.ErrBound) {
 		// Bounds that differ by a hundred orders of magnitude lead to frames, points or
 		// sensitivities that no number holds. All follow from what was released.

@@ -24,6 +24,7 @@ type space struct {
 	frame    *estimate.Frame
 	constant float64 // 1 with an intercept
 	pilot    []float64
+	alone    bool // whether weights are all that is asked for
 
 	normBound float64       // bound on √φ”·‖(x̃, 1)‖
 	held      curator.Slope // how gradients are bounded, and with them how rows count

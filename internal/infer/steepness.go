@@ -19,7 +19,9 @@ type Steepness struct {
 }
 
 // countsScores reports whether a histogram of scores tells the steepness, which takes a share of μ².
-func (v *space) countsScores() bool { return v.run.Problem.Loss.Labels() == losses.Binary }
+func (v *space) countsScores() bool {
+	return !v.alone && v.run.Problem.Loss.Labels() == losses.Binary
+}
 
 // steepen finds the steepness. Of counts and amounts it is their mean, of classes the mean of the density that
 // their probability has at a row's score.
