@@ -160,7 +160,7 @@ func (f *ClassInference) Of(class string) (*Inference, error) {
 	return f.of[k], nil
 }
 
-// String prints the table of each class.
+// String prints the table of each class, in which n are all rows, those of other classes too.
 func (f *ClassInference) String() string {
 	if f == nil || f.model == nil {
 		return "empty inference"
@@ -169,7 +169,7 @@ func (f *ClassInference) String() string {
 	names := f.model.Levels()
 	for k, one := range f.of {
 		if one != nil {
-			fmt.Fprintf(&b, "%s against %s: %v", names[k], names[f.model.Reference()], one)
+			fmt.Fprintf(&b, "%s against %s, among the rows of both: %v", names[k], names[f.model.Reference()], one)
 		}
 	}
 	return b.String()

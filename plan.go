@@ -58,7 +58,7 @@ type asks struct {
 	joint    int        // of the passes at least so many can answer other plans' questions, too
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
-	indexes  bool       // whether it reads single columns, so that the rows must lie in memory
+	indexes  bool       // whether it reads single columns or the rows of two classes, so that all must lie in memory
 	// descent is what parties are told, where sums of gradients are all that it asks of rows.
 	descent *curator.Descent
 	of      losses.Loss // that these gradients are of; nil where learners inside ask
@@ -229,7 +229,7 @@ func (p *Plan) agreed(ctx context.Context, d *curator.Data, classes int) (*curat
 // takes refuses data that the plan isn't for; by public facts.
 func (p *Plan) takes(d *curator.Data) error {
 	if p.asks.indexes && d.Stored() {
-		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns")
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns, or the rows of two classes")
 	}
 	if p.asks.descent == nil {
 		if err := ofOneParty(d); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,6 +41,16 @@ func thirds(t *testing.T, n int, seed uint64) *dpglm.Dataset {
 	return d
 }
 
+// coefficientsOf are those of a class against the reference.
+func coefficientsOf(t *testing.T, f *dpglm.ClassInference, class int) []dpglm.Coefficient {
+	t.Helper()
+	of, err := f.Of(strconv.Itoa(class))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of.Coefficients()
+}
+
 var thirdsTruth = [2][3]float64{{0.8, -0.4, 0.3}, {-0.5, 0.6, -0.2}}
 
 // Intervals of classes against the reference cover the coefficients of the softmax that labels follow: of 40 fits with
@@ -60,11 +71,7 @@ func TestInferClassesCovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for class, truth := range thirdsTruth {
-			of, err := f.Of([]string{"1", "2"}[class])
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j, c := range of.Coefficients() {
+			for j, c := range coefficientsOf(t, f, class+1) {
 				if c.Low > truth[j] || c.High < truth[j] {
 					missed++
 				}
@@ -91,17 +98,13 @@ func TestInferClassesCovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for class, truth := range thirdsTruth {
-		of, err := f.Of([]string{"1", "2"}[class])
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, c := range of.Coefficients() {
+		for j, c := range coefficientsOf(t, f, class+1) {
 			if math.Abs(c.Estimate-truth[j]) > 4*c.StandardError || math.Abs(c.Estimate-list[3*(class+1)+j].Value) > 1e-9 || c.StandardError > 0.05 {
 				t.Errorf("class %d: %+v, want %g; the model has %+v", class+1, c, truth[j], list[3*(class+1)+j])
 			}
 		}
 	}
-	if s := f.String(); strings.Count(s, " against 0: logistic regression") != 2 {
+	if s := f.String(); strings.Count(s, " against 0, among the rows of both: logistic regression") != 2 {
 		t.Error(s)
 	}
 	text, err := json.Marshal(f)
