@@ -18,6 +18,7 @@ type Budget struct {
 	parts              int  // a share: one of parts equal ones, composed in sequence
 	byMu               bool // a share by μ alone, which composes whatever the parts are
 	group              int  // how many rows are protected together
+	addRemove          bool // whether neighbours have one row more or less
 }
 
 // ApproxDP is (ε, δ)-differential privacy, for a positive and finite ε and a δ strictly
@@ -48,6 +49,9 @@ func (b Budget) String() string {
 	}
 	if b.group > 1 {
 		s += fmt.Sprintf(" for groups of %d", b.group)
+	}
+	if b.addRemove {
+		s += ", add/remove"
 	}
 	if b.parts > 1 {
 		s = fmt.Sprintf("1/%d of %s", b.parts, s)
@@ -197,6 +201,9 @@ func (b Budget) covers(l *Ledger) error {
 // ledger holds a schedule for data of the given shape against the budget, and
 // returns its ledger, which says for whom, for what budget and among how many it was planned.
 func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
+	if err := b.suits(s); err != nil {
+		return nil, err
+	}
 	if err := b.covers(schedule.Ledger()); err != nil {
 		return nil, err
 	}
@@ -206,6 +213,18 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	}
 	l, err := schedule.Ledger().WithUnit(s.unit())
 	return l.WithClaim(claim), err
+}
+
+// suits refuses data of which the number of rows is public where neighbours have one more or less, and such of
+// which it is secret where they don't.
+func (b Budget) suits(s Shape) error {
+	switch {
+	case b.addRemove && !s.AddRemove:
+		return check.Fail(ErrBudget, "budget", b, "must be one of replace-one, as the number of rows is public: data of which it is secret are made with AddRemove")
+	case s.AddRemove && !b.addRemove:
+		return check.Fail(ErrBudget, "budget", b, "must be one of add/remove, by Budget.AddRemove, as the number of rows is secret")
+	}
+	return nil
 }
 
 // votes calibrates k answers of a vote, which compose as bounded-range releases:
@@ -310,6 +329,15 @@ func (b Budget) additive(dim int) (additive, error) {
 	}
 	g, err := b.gaussian(1, dim)
 	return gaussian{g, dim}, err
+}
+
+// AddRemove returns the same budget against neighbours that have one row more or less, or one person with all rows, in
+// place of another one: for data that are made with the detail [AddRemove], and for these only. It is the
+// weaker promise: what is (ε, δ) here is about what others call (2ε, δ) where one is replaced, and ledgers say so in their second line. In
+// return noise is about half. Conventions elsewhere: most libraries quote add/remove, some without a word.
+func (b Budget) AddRemove() Budget {
+	b.addRemove = true
+	return b
 }
 
 // maxGroup limits the rows of a group, far beyond what a budget can be shared among.

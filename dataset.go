@@ -94,7 +94,7 @@ func (d *Dataset) Shape() Shape {
 func shapeOf(d *curator.Data) Shape {
 	f := d.Facts()
 	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound,
-		PersonRows: f.PersonRows, PersonsOccur: f.PersonsOccur, Weighted: f.Weighted, OffsetRange: f.Offsets}
+		PersonRows: f.PersonRows, PersonsOccur: f.PersonsOccur, Weighted: f.Weighted, AddRemove: f.AddRemove, OffsetRange: f.Offsets}
 }
 
 // given refuses a data set or a context that is missing, a problem that isn't for the labels of a

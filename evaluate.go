@@ -129,7 +129,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 		return nil, err
 	}
 	ledger := env.mark(p.ledger, d)
-	t := evaluate.Task{Ctx: ctx, Mu: p.mu, Rows: p.shape.Rows, Whole: !p.shape.Weighted && p.shape.PersonRows == 0, Confidence: p.cfg.Confidence}
+	t := evaluate.Task{Ctx: ctx, Mu: p.shape.histograms(p.mu), Rows: p.shape.Rows, Whole: p.shape.whole(), Confidence: p.cfg.Confidence}
 	if t.Allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ import (
 // All are held to what they can be, such as fractions to [0, 1]. One that drowned in the noise
 // isn't there, but for a class's rate, which may be 0 as far as is known.
 type Evaluation struct {
-	Rows       int     `json:"rows"`       // n, or the number of persons
+	Rows       int     `json:"rows"`       // n, or the number of persons; a bound on it where it is secret
 	Confidence float64 `json:"confidence"` // of the intervals
 
 	// Figures are those of all rows, then those of each class, in the order above.
@@ -153,7 +153,7 @@ func (e *Evaluation) String() string {
 	for _, name := range e.Classes {
 		width = max(width, len("class : rate")+utf8.RuneCountInString(name))
 	}
-	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, fmt.Sprintf("n = %d", e.Rows), "estimate", 100*e.Confidence)
+	fmt.Fprintf(&b, "%-*s%s%18.4g %% interval\n", width, nOf(e.Ledger, e.Rows), "estimate", 100*e.Confidence)
 	class := ""
 	for _, f := range e.Figures {
 		name := f.Name

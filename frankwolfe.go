@@ -181,7 +181,7 @@ func (f *frankWolfe) schedule(p Problem, b Budget, mu float64) (*release.Schedul
 	}
 	var parts []*release.Schedule
 	if f.pooled = share < 1; f.pooled {
-		pool, err := release.Pool("intercept and refit", f.rest.estimate.Mu, f.rest.releases, f.rest.dim)
+		pool, err := release.Pool("intercept and refit", f.rest.mu, f.rest.releases, f.rest.dim)
 		if err != nil {
 			return nil, err
 		}

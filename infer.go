@@ -233,7 +233,7 @@ func nothing(m *Model, s Shape, p Problem, b Budget) (string, error) {
 		if s.PersonRows > 0 {
 			unit = "persons"
 		}
-		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.estimate.Mu))
+		does = fmt.Sprintf("as %.3g times the %s have, or these with %s", missing, unit, b.times(missing, o.mu))
 	}
 	is := "the estimate of Auto, without intervals, of a part of the budget"
 	if !slices.ContainsFunc(m.weights[0][:s.features()], func(w float64) bool { return w != 0 }) {

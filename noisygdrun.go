@@ -191,6 +191,9 @@ func (g *noisyGD) sensitivityAt(r *run) float64 {
 		score = math.Abs(r.start.score)
 	}
 	x := g.shape.FeatureBound
+	if g.shape.AddRemove {
+		return math.Min(x*g.problem.Loss.Constants(x*score, g.shape.LabelBound).Slope, g.Clip)
+	}
 	return math.Min(x*g.problem.Loss.Diameter(x*score, g.shape.LabelBound), 2*g.Clip)
 }
 

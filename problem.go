@@ -12,7 +12,7 @@ import (
 
 // Shape is what a Learner may know of a data set: public numbers.
 type Shape struct {
-	Rows         int        // n; the number of persons where PersonRows isn't 0
+	Rows         int        // n; the number of persons where PersonRows isn't 0; a bound on either where AddRemove
 	Dim          int        // number of weights, the intercept's included
 	Intercept    bool       // whether the last weight is an intercept's
 	FeatureBound float64    // bound on a row's L2 norm, the intercept included
@@ -21,6 +21,7 @@ type Shape struct {
 	PersonRows   int        // rows of a person at most (see Persons); 0 where each has one
 	PersonsOccur bool       // whether Rows is the number of persons who have rows (see Persons)
 	Weighted     bool       // whether rows have Weights
+	AddRemove    bool       // whether n is secret (see the type AddRemove)
 	OffsetRange  [2]float64 // of Offsets; zeros where there are none
 
 	begun bool // whether a learner around this one releases the start
@@ -33,19 +34,47 @@ func (s Shape) largestOffset() float64 {
 
 // units are so many of what the guarantee is for.
 func (s Shape) units(n int) string {
+	of, most := "rows", ""
 	if s.PersonRows > 0 {
-		return fmt.Sprintf("%d persons", n)
+		of = "persons"
 	}
-	return fmt.Sprintf("%d rows", n)
+	if s.AddRemove {
+		most = "at most "
+	}
+	return fmt.Sprintf("%s%d %s", most, n, of)
 }
 
 // unit is what guarantees for data of the shape protect.
 func (s Shape) unit() mechanisms.Unit {
+	unit := mechanisms.OneRow()
 	if s.PersonRows > 0 {
-		return mechanisms.OnePerson()
+		unit = mechanisms.OnePerson()
 	}
-	return mechanisms.OneRow()
+	if s.AddRemove {
+		unit = unit.AddRemove()
+	}
+	return unit
 }
+
+// histograms is μ of histograms that all come from one pool, as replace-one would have it: one row more or less moves them by 1, a
+// replaced one by √2.
+func (s Shape) histograms(mu float64) float64 {
+	if s.AddRemove {
+		return math.Sqrt2 * mu
+	}
+	return mu
+}
+
+// nOf is n as text, or the bound on it where a ledger says that it is secret.
+func nOf(l *Ledger, n int) string {
+	if l.Unit().Neighbours == mechanisms.AddRemove {
+		return fmt.Sprintf("n ≤ %d", n)
+	}
+	return fmt.Sprintf("n = %d", n)
+}
+
+// whole reports whether each row counts 1, and how many there are is public.
+func (s Shape) whole() bool { return !s.Weighted && !s.AddRemove && s.PersonRows == 0 }
 
 // features is the number of weights without the intercept's.
 func (s Shape) features() int {
@@ -65,7 +94,7 @@ func (s Shape) rowBound() float64 {
 
 // facts are the public numbers that engines go by.
 func (s Shape) facts() estimate.Facts {
-	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, OffsetRange: s.OffsetRange}
+	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, AddRemove: s.AddRemove, OffsetRange: s.OffsetRange}
 }
 
 func (s Shape) validate() error {

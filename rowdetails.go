@@ -9,7 +9,7 @@ import (
 )
 
 // RowDetail is what rows have besides features and a label: [Persons], [Weights] or
-// [Offsets]; or a [PersonOrder], for tests.
+// [Offsets]; that their number is secret, [AddRemove]; or a [PersonOrder], for tests.
 type RowDetail interface{ detail(*details) error }
 
 // Persons says whose the rows are, where a person may have several. The guarantee is then
@@ -51,6 +51,35 @@ func (p Persons) detail(d *details) error {
 		return check.Fail(ErrShape, "Persons.Of", nil, "must have a number for each row")
 	}
 	d.owners.Persons, d.owners.Count, d.owners.Most = p.Of, p.Count, p.MaxRows
+	return nil
+}
+
+// AddRemove keeps how many rows there are secret, or how many persons where [Persons] are given:
+// neighbouring data sets then have one more or less, and what is computed on the data takes a budget of
+// [Budget.AddRemove]. n is nowhere: plans, ledgers, models, splits and rounding go by AtMost, and
+// whatever needs n has it from a release, with noise.
+//
+// # Privacy
+//
+// Add/remove. There are AtMost places, and rows, or persons, stand in a secret order, drawn afresh for each
+// data set, in which all places are equally likely. One more takes a place that was empty, and by the same coins all
+// others stand where they stood. So a sum moves by what that one adds: 1 for a histogram, and not √2, C for
+// gradients clipped to C, and not 2C, R² for second moments, the larger end's magnitude for labels. Parts are
+// parts of the places, and as disjoint as ever.
+type AddRemove struct {
+	// AtMost is a public bound on how many there are, from 1 to 2^27. Close is better: what is planned
+	// before n is known, and memory, goes by it.
+	AtMost int
+}
+
+func (a AddRemove) detail(d *details) error {
+	if d.owners.Places != 0 {
+		return check.Fail(ErrConfig, "AddRemove", nil, "must be given once")
+	}
+	if a.AtMost < 1 {
+		return check.Fail(ErrConfig, "AddRemove.AtMost", a.AtMost, "must be at least 1")
+	}
+	d.owners.Places = a.AtMost
 	return nil
 }
 
@@ -162,7 +191,7 @@ func apply(data *curator.Data, given []RowDetail) (*curator.Data, error) {
 			return nil, err
 		}
 	}
-	if d.owners.Persons == nil && d.owners.Weights == nil {
+	if d.owners.Plain() {
 		return data, nil
 	}
 	return data.Own(d.owners)

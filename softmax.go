@@ -62,7 +62,7 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	o.estimate.Classes = p.Classes
-	schedule, err := release.Pool("softmax", o.estimate.Mu, o.releases, o.dim)
+	schedule, err := release.Pool("softmax", o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}

@@ -142,8 +142,9 @@ type standardised struct {
 	shape         Shape
 	problem       Problem
 	estimate      estimate.Problem
-	releases, dim int // of the pool, at most
-	unknown       int // levels whose thresholds are to be estimated; 0 for none
+	mu            float64 // of the pool
+	releases, dim int     // of the pool, at most
+	unknown       int     // levels whose thresholds are to be estimated; 0 for none
 }
 
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
@@ -188,7 +189,8 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 	if err != nil {
 		return err
 	}
-	o.estimate.Mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-poolRoom), largestMu)
+	o.mu = math.Min(each.Mu*math.Sqrt(float64(o.releases))*(1-poolRoom), largestMu)
+	o.estimate.Mu = o.estimate.Facts.Mu(o.mu)
 	if l, ok := o.estimate.Loss.(losses.CappedPoisson); ok { // a cap lets go as noise fades
 		l.Cap *= math.Min(math.Sqrt(math.Max(1, tuning.CapFree*o.estimate.Mu*math.Sqrt(float64(o.shape.Rows)/l.Cap))), tuning.CapFreeMost)
 		o.estimate.Loss = l
@@ -196,15 +198,15 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 	if err := o.checkScales(); err != nil {
 		return err
 	}
-	if least := leastMu * math.Sqrt(float64(o.dim)); o.estimate.Mu < least { // a release has a ten-thousandth of μ² or more
-		return check.Fail(ErrBudget, "mu", o.estimate.Mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
+	if least := leastMu * math.Sqrt(float64(o.dim)); o.mu < least { // a release has a ten-thousandth of μ² or more
+		return check.Fail(ErrBudget, "mu", o.mu, fmt.Sprintf("must be at least %g for %d coordinates", least, o.dim))
 	}
 	return nil
 }
 
 // plan is that of a learner whose releases come from the pool.
 func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) (*fitted, error)) (*Plan, error) {
-	schedule, err := release.Pool(label, o.estimate.Mu, o.releases, o.dim)
+	schedule, err := release.Pool(label, o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +234,7 @@ const (
 // checkScales refuses bounds and budgets with which noise would overflow or vanish, or
 // weights leave the range of a model's.
 func (o *standardised) checkScales() error {
-	x, y, mu := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1), o.estimate.Mu
+	x, y, mu := o.shape.FeatureBound, math.Max(o.shape.LabelBound, 1), o.mu
 	fine := y/x < weightRoom*check.MaxScale*check.MaxScale
 	for _, v := range []float64{x * x / mu, y * x / mu, x / mu, y / mu} {
 		fine = fine && v > 1/overflow && v < overflow
@@ -285,7 +287,7 @@ func (o *standardised) count(r *run, w []float64, share float64) (c ordinal.Cell
 	if err != nil {
 		return c, err
 	}
-	t := evaluate.Task{Ctx: r.ctx, Allow: r.allow, Mu: o.estimate.Mu, Rows: o.shape.Rows, Whole: !o.shape.Weighted && o.shape.PersonRows == 0}
+	t := evaluate.Task{Ctx: r.ctx, Allow: r.allow, Mu: o.shape.histograms(o.mu), Rows: o.shape.Rows, Whole: o.shape.whole()}
 	rows := evaluate.NewLevelCounts(t, in, o.unknown, at, o.shape.shift(losses.Real))
 	if floats.Norm(w[:o.shape.features()], math.Inf(1)) == 0 { // one cell
 		c.Scores = []float64{w[len(w)-1]}

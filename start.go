@@ -66,6 +66,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		each.Mu = whole * math.Sqrt(share/releases)
 		o.mean, o.totals = gaussian{each, 1}, gaussian{each, 2}
 	}
+	o.rest.addRemove = b.addRemove
 	if !totals {
 		o.totals = nil
 	}
@@ -120,7 +121,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		n, shifted = p.Totals(v, 2*o.totals.perSensitivity())
+		n, shifted = p.Totals(v, p.Facts.Deviation(p.Facts.TotalsNoise())*o.totals.perSensitivity())
 	}
 	answer, err := sums.Labels(r.ctx)
 	v, err := released(mean, answer, err)
@@ -128,7 +129,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		return err
 	}
 	low, high := p.LabelEnds()
-	r.start.score = p.Labels(n, shifted, v[0]/n, (high-low)*o.mean.perSensitivity()/n).Bias
+	r.start.score = p.Labels(n, shifted, v[0]/n, p.Facts.Deviation(p.Facts.Numbers(low, high))*o.mean.perSensitivity()/n).Bias
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 // where that is more.
 type Claim struct {
 	Group      int     `json:"group,omitempty"`       // how many are protected together, where that is more than one
-	Rows       int     `json:"rows,omitempty"`        // n, of rows or persons as the unit is; 0 where it isn't known
+	Rows       int     `json:"rows,omitempty"`        // n, of rows or persons as the unit is, or a public bound on it for AddRemove; 0 where it isn't known
 	PersonRows int     `json:"person_rows,omitempty"` // the most rows of a person that count; 0 where the unit is no person
 	Occur      bool    `json:"occur,omitempty"`       // whether Rows is the number of persons who have rows, which then is public
 	Epsilon    float64 `json:"epsilon,omitempty"`     // ε, with Delta, or
@@ -61,6 +61,9 @@ func (c Claim) lines(l *Ledger) []string {
 			lines = append(lines, "NOTE: "+text)
 		}
 	}
+	if l.unit.Neighbours == AddRemove {
+		lines = append(lines, c.replaced(l))
+	}
 	note(!kept, fmt.Sprintf("more than the %s that it was planned for", c.budget()))
 	note(c.Rows > 0 && c.Delta >= 1/float64(c.Rows), "δ is no smaller than 1/n: may publish whole rows")
 	note(c.Epsilon > maxTelling || c.Mu > maxTellingMu, "so large a budget promises next to nothing")
@@ -71,7 +74,10 @@ func (c Claim) lines(l *Ledger) []string {
 // line is a guarantee with its unit, and n where that is known.
 func (u Unit) line(promise string, c Claim) string {
 	line := fmt.Sprintf("%s, unit: %s", promise, u.any(c.Group, c.PersonRows))
-	if c.Rows > 0 {
+	switch {
+	case c.Rows > 0 && u.Neighbours == AddRemove:
+		line += ", n secret, at most " + thousands(c.Rows)
+	case c.Rows > 0:
 		line += ", n = " + thousands(c.Rows)
 	}
 	if u.Of == Person {
@@ -81,6 +87,19 @@ func (u Unit) line(promise string, c Claim) string {
 		line += "; how many persons have rows is public"
 	}
 	return line
+}
+
+// replaced says what a ledger for one more or less promises where one is replaced by another.
+func (c Claim) replaced(l *Ledger) string {
+	c.Group = 2 * max(c.Group, 1)
+	if c.Mu > 0 {
+		c.Mu = l.GroupMu(c.Group)
+	} else if g, err := l.group(c.Group); err == nil && c.Delta > 0 {
+		c.Epsilon = g.profile.Epsilon(c.Delta)
+	} else if err == nil {
+		c.Epsilon = g.profile.Loss()
+	}
+	return "as replace-one: at most " + c.budget()
 }
 
 // summary is the line of a ledger that claims nothing itself: what its parts' claims have in

@@ -34,8 +34,20 @@ type Neighbours string
 // ReplaceOne has one in the place of another. How many there are is public.
 const ReplaceOne Neighbours = "replace-one"
 
+// AddRemove has one more or less. How many there are is secret.
+//
+// What is μ-GDP for this is 2μ-GDP for ReplaceOne, and ε-DP 2ε-DP, as a replacement is one less and one more:
+// [Ledger.GroupDelta] and [Ledger.GroupMu] of two are the numbers to compare with those of others.
+const AddRemove Neighbours = "add/remove"
+
 // OneRow is the unit of guarantees for one row that is replaced by another.
 func OneRow() Unit { return Unit{Row, ReplaceOne} }
+
+// AddRemove is the unit for one more or less of the same.
+func (u Unit) AddRemove() Unit {
+	u.Neighbours = AddRemove
+	return u
+}
 
 // OnePerson is the unit of guarantees for one person with all rows, who is replaced by another
 // one.
@@ -61,8 +73,8 @@ func (u Unit) any(group, personRows int) string {
 
 // known refuses a unit that isn't one that guarantees of this library are for.
 func (u Unit) known(kind error) error {
-	if u.Of != Row && u.Of != Person || u.Neighbours != ReplaceOne {
-		return check.Fail(kind, "unit", fmt.Sprintf("{%q, %q}", u.Of, u.Neighbours), fmt.Sprintf("must be of a %q or a %q, with neighbours %q", Row, Person, ReplaceOne))
+	if u.Of != Row && u.Of != Person || u.Neighbours != ReplaceOne && u.Neighbours != AddRemove {
+		return check.Fail(kind, "unit", fmt.Sprintf("{%q, %q}", u.Of, u.Neighbours), fmt.Sprintf("must be of a %q or a %q, with neighbours %q or %q", Row, Person, ReplaceOne, AddRemove))
 	}
 	return nil
 }

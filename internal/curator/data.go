@@ -66,7 +66,7 @@ func with(d *Data, table *rows.Table, order []int, token *release.Rows) *Data {
 }
 
 // Len is the number of persons, which is public: that of rows where each is a person's only
-// one.
+// one, and that of places, taken or not, where how many there are is secret.
 func (d *Data) Len() int { return d.table.Len() }
 
 // Rows stands for the rows in allowances.

@@ -31,7 +31,8 @@ func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
 	x := s.s.Bounds().FeatureBound() * room
 	k := s.s.Bounds().Loss.Constants(everywhere, s.data.labelBound)
 	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda, nil}
-	slope, curvature := o.clip*room, k.Smoothness*x*x
+	// Two rows' gradients are twice slope apart.
+	slope, curvature := s.s.Vectors()/2*o.clip*room, k.Smoothness*x*x
 	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
 		return release.Minimand{}, check.Fail(check.ErrConfig, "loss", s.s.Bounds().Loss.Name(), "must have a known smoothness above zero, and a Lipschitz constant or a clip")
 	}
@@ -126,6 +127,6 @@ func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lam
 	o := &objective{s, clip, lambda * n, centre}
 	theta, tolerance, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
 	norm := float64(clip*room/lambda) + tolerance
-	moves := float64(2 * float64(clip*room) / (lambda * n) * (1 + 1e-12))
+	moves := float64(s.s.Vectors() * float64(clip*room) / (lambda * n) * (1 + 1e-12))
 	return Point{theta, math.Min(moves+float64(2*tolerance), 2*norm), norm, originOf(s.data)}, err
 }

@@ -7,7 +7,7 @@ import (
 
 // Facts are the public facts of a data set.
 type Facts struct {
-	Rows, Columns, Dim int // Rows are persons where these may have several
+	Rows, Columns, Dim int // Rows are persons where these may have several, and at most so many where AddRemove
 	Intercept          bool
 	Bound              float64    // on a row's norm without the constant feature
 	Constant           float64    // 0 without intercept
@@ -18,6 +18,7 @@ type Facts struct {
 	PersonRows         int        // rows of a person at most; 0 where each has one
 	PersonsOccur       bool       // whether Rows is the number of persons who have rows
 	Weighted           bool       // whether rows have weights
+	AddRemove          bool       // whether how many rows there are is secret
 	Offsets            rows.Range // of scores; zeros where there are none
 }
 
@@ -27,7 +28,7 @@ func (d *Data) Facts() Facts {
 	f := Facts{Rows: d.Len(), Columns: e.Columns, Dim: e.Dim(), Intercept: e.Intercept, Bound: e.Bound, Constant: e.Constant, FeatureBound: e.FeatureBound(),
 		LabelCentre: d.labelCentre, LabelBound: d.labelBound, Offset: e.Offset(), Offsets: d.offsetsRange}
 	if o := d.table.Persons; o != nil {
-		if f.PersonsOccur, f.Weighted = o.Occur, o.Weighted; o.Given {
+		if f.PersonsOccur, f.Weighted, f.AddRemove = o.Occur, o.Weighted, o.Places; o.Given {
 			f.PersonRows = o.Most
 		}
 	}

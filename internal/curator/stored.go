@@ -58,7 +58,7 @@ func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound f
 			return nil, err
 		}
 	}
-	if owners.Persons == nil && owners.Weights == nil {
+	if owners.Plain() {
 		return data, nil
 	}
 	owners.Coins = coins
@@ -82,7 +82,7 @@ func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound
 	if slices.Contains(f.f.Beside, rowfile.Offset) {
 		data.offsetsRange = f.f.Offsets
 	}
-	if owners.Persons == nil && owners.Weights == nil {
+	if owners.Plain() {
 		return data, nil
 	}
 	owners.Coins = coins

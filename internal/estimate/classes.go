@@ -24,7 +24,7 @@ func (x *Run) startOfClasses(classes *curator.Classes) (Labels, error) {
 	if err != nil {
 		return Labels{}, err
 	}
-	noise := math.Sqrt2 / (x.NMu() * math.Sqrt(share))
+	noise := x.Problem.Facts.Positive() / (x.NMu() * math.Sqrt(share))
 	floor := math.Min(math.Max(noise, 2/x.N), 1/float64(len(counts)))
 	for c, v := range counts {
 		counts[c] = math.Max(v/x.N, floor)

@@ -16,12 +16,13 @@ const MostFeatures = 1000
 
 // Facts are public numbers of the rows.
 type Facts struct {
-	Rows        int // or persons, where PersonRows isn't 0
+	Rows        int // or persons, where PersonRows isn't 0; at most so many where AddRemove
 	Dim         int // weights, the intercept's included
 	Intercept   bool
 	LabelBound  float64
 	PersonRows  int  // rows of a person at most
 	Weighted    bool // whether rows have weights
+	AddRemove   bool // whether how many rows there are is secret, and at most Rows
 	OffsetRange [2]float64
 }
 
@@ -39,16 +40,53 @@ func (f Facts) largestOffset() float64 {
 }
 
 // Totalled reports whether what rows come to is to be released: their weights, or offsets.
-func (f Facts) Totalled() bool { return f.Weighted || f.largestOffset() > 0 }
+func (f Facts) Totalled() bool { return f.Weighted || f.AddRemove || f.largestOffset() > 0 }
+
+// Mu is what μ of a budget is to engines: sums of clipped vectors have noise of the deviation 2·clip/μ then,
+// as under replace-one. Where neighbours have a row less, which moves such sums half as far, it is twice the budget's.
+func (f Facts) Mu(budget float64) float64 {
+	if f.AddRemove {
+		return 2 * budget
+	}
+	return budget
+}
+
+// Positive is the deviation of noise in counts, times μ, and of noise in sums of products of vectors that are at most
+// 1 long: a row more or less moves these by as much as sums of vectors, a replaced one by √2 where those move by 2.
+func (f Facts) Positive() float64 {
+	if f.AddRemove {
+		return 2
+	}
+	return math.Sqrt2
+}
+
+// Numbers is the deviation of noise in a sum of numbers from low to high, times μ.
+func (f Facts) Numbers(low, high float64) float64 {
+	if f.AddRemove {
+		return 2 * math.Max(-low, high)
+	}
+	return high - low
+}
+
+// Deviation is what is in units of 1/μ, as engines have it, in those of a budget's.
+func (f Facts) Deviation(v float64) float64 { return v / f.Mu(1) }
+
+// TotalsNoise is the deviation of noise in Totals, times μ.
+func (f Facts) TotalsNoise() float64 {
+	if f.AddRemove && f.largestOffset() > 0 {
+		return 2 * math.Sqrt2
+	}
+	return 2
+}
 
 // Problem is what is estimated, and with which budget.
 type Problem struct {
 	Facts    Facts
 	Loss     losses.Loss // to descend along
 	Asked    losses.Loss // before it was smoothed
-	Mu       float64
-	Fraction float64 // of the pool's μ², whose root Mu has
-	Classes  int     // where all of several have a score; else 0
+	Mu       float64     // see Facts.Mu
+	Fraction float64     // of the pool's μ², whose root Mu has
+	Classes  int         // where all of several have a score; else 0
 }
 
 // Share is the same with a fraction of all μ².

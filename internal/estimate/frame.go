@@ -103,7 +103,7 @@ func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) error {
 	if err != nil {
 		return err
 	}
-	w, ok := whiten(packed, x.run.D, x.run.N, math.Sqrt2*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(share)))
+	w, ok := whiten(packed, x.run.D, x.run.N, x.run.Problem.Facts.Positive()*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(share)))
 	if !ok {
 		return errEigen
 	}
@@ -171,7 +171,7 @@ func (x *Frame) scaleColumns() error {
 	}
 	rare := tuning.ColumnRare * normBound * normBound
 	x.wide = true
-	x.At.Scale, x.Signal = round(squares, x.run.N, math.Sqrt2*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(tuning.MomentsShare)))
+	x.At.Scale, x.Signal = round(squares, x.run.N, x.run.Problem.Facts.Positive()*normBound*normBound/(x.run.Problem.Mu*math.Sqrt(tuning.MomentsShare)))
 	for j, scale := range x.At.Scale {
 		held := 1 / math.Sqrt(math.Hypot(1, rare*scale*scale))
 		x.At.Scale[j] *= held

@@ -111,7 +111,7 @@ func (x *Run) Total() error {
 	if err != nil {
 		return err
 	}
-	x.N, x.shifted = x.Problem.Totals(sums, 2/(x.Problem.Mu*math.Sqrt(tuning.TotalShare)))
+	x.N, x.shifted = x.Problem.Totals(sums, x.Problem.Facts.TotalsNoise()/(x.Problem.Mu*math.Sqrt(tuning.TotalShare)))
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (x *Run) Total() error {
 // rate has it.
 func (p Problem) Totals(sums []float64, noise float64) (n, shifted float64) {
 	n = float64(p.Facts.Rows)
-	if p.Facts.Weighted {
+	if p.Facts.Weighted || p.Facts.AddRemove {
 		n = math.Min(n, math.Max(sums[0], math.Max(1, noise)))
 	}
 	low, high := p.Facts.OffsetRange[0], p.Facts.OffsetRange[1]
@@ -145,7 +145,7 @@ func (x *Run) tell(l *Labels, share float64) error {
 	}
 	total, shares := l.sum+float64(share*sum[0]), l.shares+share
 	low, high := x.Problem.LabelEnds()
-	*l = x.Problem.Labels(x.N, x.shifted, total/(shares*x.N), (high-low)/(x.NMu()*math.Sqrt(shares)))
+	*l = x.Problem.Labels(x.N, x.shifted, total/(shares*x.N), x.Problem.Facts.Numbers(low, high)/(x.NMu()*math.Sqrt(shares)))
 	l.sum, l.shares = total, shares
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
 	// off, and noise would cost more.

@@ -63,7 +63,7 @@ func (x *Run) Read(share float64, edges []float64, answer release.Answer, err er
 	if err != nil {
 		return histogram.Tails{}, err
 	}
-	return histogram.NewTails(edges, counts, math.Sqrt2/(x.Problem.Mu*math.Sqrt(share)), x.N), nil
+	return histogram.NewTails(edges, counts, x.Problem.Facts.Positive()/(x.Problem.Mu*math.Sqrt(share)), x.N), nil
 }
 
 // Lengths draws a histogram of the rows' norms.

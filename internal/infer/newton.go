@@ -211,5 +211,5 @@ func (v *newton) spread(u []float64, b float64) error {
 
 // scatterNoise is the standard deviation in each number of the packed scatter per row.
 func (v *newton) scatterNoise() float64 {
-	return math.Sqrt2 * v.in.held.Clip * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
+	return v.in.run.Problem.Facts.Positive() * v.in.held.Clip * v.in.held.Clip / (v.in.run.NMu() * math.Sqrt(tuning.ScatterShare))
 }

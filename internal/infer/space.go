@@ -143,7 +143,7 @@ func (v *space) curveShare() float64 {
 
 // hessianNoise is the standard deviation in each number of a packed Hessian per row.
 func (v *space) hessianNoise(normBound, share float64) float64 {
-	return math.Sqrt2 * normBound * normBound / (v.run.NMu() * math.Sqrt(share))
+	return v.run.Problem.Facts.Positive() * normBound * normBound / (v.run.NMu() * math.Sqrt(share))
 }
 
 // operatorNorm is about that of a symmetric matrix of such noise.

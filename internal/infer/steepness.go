@@ -84,7 +84,7 @@ func (v *newton) countScores() error {
 		constant += part * second
 		stretch += part * second * (top - width/2 - b)
 	}
-	noise *= 2 / (v.in.run.NMu() * v.in.run.NMu() * tuning.SteepnessShare)
+	noise *= math.Pow(v.in.run.Problem.Facts.Positive(), 2) / (v.in.run.NMu() * v.in.run.NMu() * tuning.SteepnessShare)
 	v.steepness.Noise = math.Sqrt(noise + math.Max(0, square-v.steepness.Mean*v.steepness.Mean)/n)
 	// Coordinates are round: of rows of a score s their mean is u·(s−b)/‖u‖².
 	if length := floats.Dot(u, u); length > 0 {

@@ -51,6 +51,7 @@ const (
 type Details struct {
 	Schema    json.RawMessage `json:"schema,omitempty"`      // of the table that they were read from
 	Persons   int             `json:"persons,omitempty"`     // how many there are; 0 for those who occur
+	AtMost    int             `json:"at_most,omitempty"`     // there may be of rows or persons, whose number is secret; 0 where it is public
 	MaxRows   int             `json:"max_rows,omitempty"`    // of a person
 	MaxWeight float64         `json:"max_weight,omitempty"`  // that a row may have
 	Offsets   [2]float64      `json:"offset_range,omitzero"` // of scores

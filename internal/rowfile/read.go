@@ -22,7 +22,6 @@ type File struct {
 	path   string
 	blocks []block // and one that begins at the last one's end
 	sum    uint32  // the checksum of blocks and facts
-	remove func()  // removes a scratch file that Close does not; nil for others
 }
 
 // block is where one begins, and its checksum.
@@ -147,10 +146,18 @@ func (f *File) Path() string { return f.path }
 
 // Close closes the file; later reads fail.
 func (f *File) Close() error {
-	err := f.file.Close()
-	if f.remove != nil {
-		f.remove()
-	}
+	return f.file.Close()
+}
+
+// removing is storage that is removed once it is closed.
+type removing struct {
+	storage
+	remove func()
+}
+
+func (r removing) Close() error {
+	err := r.storage.Close()
+	r.remove()
 	return err
 }
 

@@ -272,10 +272,10 @@ func (w *Writer) Reopen() (*File, error) {
 	}
 	if !removable {
 		name, unused := w.file.Name(), runtime.AddCleanup(f, discard, w.file) // where nobody closes it
-		f.remove = func() {
+		f.file = removing{f.file, func() {
 			unused.Stop()
 			os.Remove(name)
-		}
+		}}
 	}
 	return f, nil
 }

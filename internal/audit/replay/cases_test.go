@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -35,6 +36,8 @@ func designs(n int, labels losses.Labels) map[string]design {
 		"any matrix":               {n, plain, 3, labels, "other"},
 		"persons":                  {n, one, 3, labels, "persons"},
 		"persons, schema":          {n, mixed, 5, labels, "persons"},
+		"places":                   {n, one, 3, labels, "places"},
+		"persons, places":          {n, mixed, 5, labels, "persons, places"},
 		"detailed":                 {n, one, 3, labels, "detailed"},
 		"weighted":                 {n, one, 3, labels, "weighted"},
 	}
@@ -78,7 +81,7 @@ func (l learned) on(t *testing.T, form string, d design) *trial {
 	if form == "dense" {
 		c.reaches = l.reaches
 	}
-	plan := c.runs(t, l.learner, dpglm.Problem{Loss: l.loss, Radius: l.radius}, l.budget)
+	plan := c.runs(t, l.learner, dpglm.Problem{Loss: l.loss, Radius: l.radius}, d.budget(l.budget))
 	if l.slope != nil {
 		shape := d.shape(t)
 		c.slope, c.clip = l.slope(shape.FeatureBound*plan.Problem.Radius, shape.LabelBound), innerClip
@@ -121,14 +124,22 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, form, forms[form]))
 		}
 		if l.slope == nil { // objective perturbation takes one row of each person
-			all = append(all, l.on(t, "persons", forms["persons"]), l.on(t, "persons, schema", forms["persons, schema"]))
+			all = append(all, l.on(t, "persons", forms["persons"]), l.on(t, "persons, schema", forms["persons, schema"]), l.on(t, "persons, places", forms["persons, places"]))
 		}
+		places := l.on(t, "places", forms["places"])
+		if l.slope == nil {
+			places.reaches = map[string]float64{}
+			for label, want := range l.reaches {
+				places.reaches[strings.Replace(label, "the other ", "the other at most ", 1)] = want
+			}
+		}
+		all = append(all, places)
 		all = append(all, l.on(t, "detailed", forms["detailed"]))
 	}
 	for _, a := range predictors() {
 		all = append(all, a.trial(t))
 		if a.design.form == "dense" {
-			all = append(all, a.of("persons").trial(t))
+			all = append(all, a.of("persons").trial(t), a.of("places").trial(t), a.of("persons, places").trial(t))
 		}
 		if _, walk := a.config.(dpglm.ThresholdConfig); a.design.form == "dense" && !walk {
 			all = append(all, a.of("detailed").trial(t))
@@ -146,7 +157,9 @@ func trials(t *testing.T) []*trial {
 	all = slices.Concat(all, againstRests(), classInferences(), classEvaluations(t))
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	all = append(append(all, onFrames(t)...), wholly(t)...)
-	return append(append(all, classLearners(t)...), classChoices(t)...)
+	all = append(append(all, classLearners(t)...), classChoices(t)...)
+	// Those of places come last: seeds go by the order.
+	return append(slices.DeleteFunc(slices.Clone(all), func(c *trial) bool { return c.design.places() }), slices.DeleteFunc(all, func(c *trial) bool { return !c.design.places() })...)
 }
 
 func allLearned() []learned {

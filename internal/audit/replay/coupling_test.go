@@ -56,6 +56,9 @@ func (c *trial) coupling(t *testing.T, record, plain []given.Heard, first, secon
 
 // gradient is that of a raw row's loss at theta, in plain code.
 func (c *trial) gradient(r given.Row, theta []float64) []float64 {
+	if r.None {
+		return make([]float64, len(theta))
+	}
 	u := encoded(c.design.facts, r.X)
 	if c.features != nil {
 		u = c.features(u)
@@ -146,7 +149,7 @@ func TestObjectiveDeclaresItsHessian(t *testing.T) {
 		for form, d := range designs(24, c.loss.Labels()) {
 			s := d.shape(t)
 			for _, lambda := range []float64{0, 500} {
-				plan, err := dpglm.ObjectivePerturbationConfig{Lambda: lambda}.Plan(s, dpglm.Problem{Loss: c.loss}, dpglm.GDP(3))
+				plan, err := dpglm.ObjectivePerturbationConfig{Lambda: lambda}.Plan(s, dpglm.Problem{Loss: c.loss}, d.budget(dpglm.GDP(3)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -30,17 +30,20 @@ func evaluations(t *testing.T) []*trial {
 		{losses.Gamma{Least: 0.1}, "sparse", dpglm.GDP(3)},
 		{losses.Logistic{}, "persons", dpglm.GDP(3)},
 		{losses.Squared{}, "persons, schema", dpglm.GDP(3)},
+		{losses.Logistic{}, "places", dpglm.GDP(3)},
+		{losses.Squared{}, "places", dpglm.GDP(3)},
+		{losses.Poisson{}, "persons, places", dpglm.GDP(3)},
 		{losses.Squared{}, "detailed", dpglm.GDP(3)},
 		{losses.Poisson{}, "detailed", dpglm.GDP(3)},
 	} {
 		d := designs(24, of.loss.Labels())[of.form]
 		c := &trial{name: "Evaluate, " + of.loss.Name() + ", " + of.form, design: d}
-		if d.form != "persons" && d.form != "detailed" {
+		if !d.persons() && d.form != "detailed" {
 			c.reaches = map[string]float64{"evaluation": 1 - 1e-9}
 		}
-		m := fitted(t, d, of.loss)
+		m, budget := fitted(t, d, of.loss), d.budget(of.budget)
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.Evaluate(ctx, d, m, of.budget, dpglm.EvaluateConfig{Threshold: 0.4}, env)
+			e, err := dpglm.Evaluate(ctx, d, m, budget, dpglm.EvaluateConfig{Threshold: 0.4}, env)
 			if err != nil {
 				return nil, err
 			}
@@ -49,8 +52,8 @@ func evaluations(t *testing.T) []*trial {
 		all = append(all, c)
 	}
 	descent := dpglm.NoisyGDConfig{Steps: 3, StepSize: 2, Clip: dpglm.NoClip}
-	return append(all, trainedAndEvaluated("a fit and its evaluation", descent),
-		trainedAndEvaluated("a search and its evaluation", dpglm.GridSearchConfig{Learner: descent, Radii: []float64{1, 2}, Validation: 0.3, Seed: 5}))
+	return append(all, trainedAndEvaluated("a fit and its evaluation", "dense", descent), trainedAndEvaluated("a fit and its evaluation, places", "places", descent),
+		trainedAndEvaluated("a search and its evaluation", "dense", dpglm.GridSearchConfig{Learner: descent, Radii: []float64{1, 2}, Validation: 0.3, Seed: 5}))
 }
 
 // figures are an evaluation's, those that it hasn't included.
@@ -73,7 +76,7 @@ func fitted(t *testing.T, of design, loss losses.Loss) *dpglm.Model {
 		t.Fatal(err)
 	}
 	env := &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}}
-	m, err := dpglm.NoisyGD(t.Context(), d, dpglm.Problem{Loss: loss, Radius: 1}, dpglm.GDP(20), dpglm.NoisyGDConfig{Steps: 9}, env)
+	m, err := dpglm.NoisyGD(t.Context(), d, dpglm.Problem{Loss: loss, Radius: 1}, of.budget(dpglm.GDP(20)), dpglm.NoisyGDConfig{Steps: 9}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +84,15 @@ func fitted(t *testing.T, of design, loss losses.Loss) *dpglm.Model {
 }
 
 // trainedAndEvaluated trains on half of the rows, and evaluates on the others.
-func trainedAndEvaluated(name string, l dpglm.Learner) *trial {
-	d := designs(48, losses.Binary)["dense"]
-	c := &trial{name: name, design: d, reaches: map[string]float64{"evaluation": 1 - 1e-9, gradientSums: 0.5}}
+func trainedAndEvaluated(name, form string, l dpglm.Learner) *trial {
+	of := designs(48, losses.Binary)[form]
+	c := &trial{name: name, design: of, reaches: map[string]float64{"evaluation": 1 - 1e-9, gradientSums: 0.5}}
 	c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		train, held, err := d.Split(0.5, 3)
 		if err != nil {
 			return nil, err
 		}
-		b := dpglm.GDP(2)
+		b := of.budget(dpglm.GDP(2))
 		plan, err := l.Plan(train.Shape(), dpglm.Problem{Loss: losses.Logistic{}, Radius: 2}, b)
 		if err != nil {
 			return nil, err

@@ -33,11 +33,12 @@ func wholly(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
 	for _, l := range inferences() {
-		for _, form := range []string{"dense", "sparse schema, intercept"} {
+		for _, form := range []string{"dense", "sparse schema, intercept", "places"} {
 			c := l.on(t, form, designs(l.n, l.loss.Labels())[form])
 			c.name += ", with errors"
+			budget := c.design.budget(l.budget)
 			c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-				return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, l.budget, dpglm.InferConfig{}, env)
+				return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, budget, dpglm.InferConfig{}, env)
 			}
 			all = append(all, c)
 		}

@@ -71,7 +71,7 @@ func (a answering) trial(t *testing.T) *trial {
 			queries[k][k/2] = float64(2 - 4*(k%2))
 		}
 	}
-	plan, err := a.config.Plan(a.design.shape(t), dpglm.Problem{Loss: a.loss, Radius: a.radius, Classes: a.classes}, a.budget)
+	plan, err := a.config.Plan(a.design.shape(t), dpglm.Problem{Loss: a.loss, Radius: a.radius, Classes: a.classes}, a.design.budget(a.budget))
 	if err != nil {
 		t.Fatalf("%s: %v", a.name, err)
 	}

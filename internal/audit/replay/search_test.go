@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,7 +23,21 @@ type design struct {
 	facts   dpglm.Facts
 	columns int // as given, without the intercept
 	labels  losses.Labels
-	form    string // of the matrix: dense, sparse, other; or persons, detailed or weighted, see below
+	form    string // of the matrix: dense, sparse, other; or persons, detailed or weighted, see below, or of places
+}
+
+// places reports whether how many rows or persons there are is secret: neighbours have one less.
+func (d design) places() bool { return strings.HasSuffix(d.form, "places") }
+
+// persons reports whether rows are persons'.
+func (d design) persons() bool { return strings.HasPrefix(d.form, "persons") }
+
+// budget is the budget for the design's neighbours.
+func (d design) budget(b dpglm.Budget) dpglm.Budget {
+	if d.places() {
+		return b.AddRemove()
+	}
+	return b
 }
 
 // table is a data set of raw rows, one of which is replaced.
@@ -61,12 +76,26 @@ func (r table) persons() (rows []given.Row, persons []int) {
 	return rows, persons
 }
 
+// order is the same of both tables, and puts the row at another place wherever it is.
+func (r table) order() dpglm.PersonOrder {
+	return dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(uint64(5 + r.at))}
+}
+
 // details of the rows in the design's form, and the rows.
 func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 	switch d.form {
 	case "persons":
 		rows, persons := r.persons()
 		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: given.MostRows}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(5)}}
+	case "persons, places":
+		rows, persons := r.persons()
+		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, MaxRows: given.MostRows}, dpglm.AddRemove{AtMost: len(r.rows)}, r.order()}
+	case "places": // the row that is removed comes last, so that the same coins order both tables alike
+		rows := slices.Delete(slices.Clone(r.rows), r.at, r.at+1)
+		if !r.replaced().None {
+			rows = append(rows, r.replaced())
+		}
+		return rows, []dpglm.RowDetail{dpglm.AddRemove{AtMost: len(r.rows)}, r.order()}
 	case "detailed", "weighted":
 		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 		for i, u := range r.rows {
@@ -113,7 +142,7 @@ func (r table) dataset(d design) (*dpglm.Dataset, error) {
 		y[i] = u.Y
 	}
 	switch d.form {
-	case "dense", "persons", "detailed", "weighted":
+	case "dense", "persons", "detailed", "weighted", "places", "persons, places":
 		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)
@@ -200,7 +229,7 @@ func (d design) usual(r *rand.Rand) given.Row {
 // several adds rows to a person's first one, if it is a person's: any number up to two more
 // than count, some of them alike.
 func (d design) several(u given.Row, r *rand.Rand) given.Row {
-	if d.form != "persons" {
+	if !d.persons() {
 		return u
 	}
 	u.None = r.IntN(8) == 0
@@ -282,16 +311,28 @@ func (d design) pair(r *rand.Rand) pair {
 		p[0] = d.usual(r)
 	}
 	p[0], p[1] = d.several(p[0], r), d.several(p[1], r)
-	return pair{p, r.IntN(d.n)}
+	return d.removing(pair{p, r.IntN(d.n)})
+}
+
+// removing has the second row not be there, where neighbours have one less.
+func (d design) removing(p pair) pair {
+	if d.places() {
+		p.of[0].None = false
+		p.of[1] = given.Row{X: make([]float64, d.columns), None: true}
+	}
+	return p
 }
 
 // changed is a pair near p.
 func (d design) changed(p pair, r *rand.Rand) pair {
 	q, k := p.of, r.IntN(2)
+	if d.places() {
+		k = 0
+	}
 	q[k].X = slices.Clone(q[k].X)
 	_, schema := d.facts.(dpglm.Schema)
 	switch c := r.IntN(8); {
-	case d.form == "persons" && c < 2:
+	case d.persons() && c < 2:
 		q[k].Others, q[k].None = nil, false
 		q[k] = d.several(q[k], r)
 	case (d.form == "detailed" || d.form == "weighted") && c == 1:
@@ -313,7 +354,7 @@ func (d design) changed(p pair, r *rand.Rand) pair {
 		size := []float64{1, 0.3, 0.1, 0.03}[r.IntN(4)] * d.facts.(dpglm.Bounds).Feature
 		q[k].X[r.IntN(d.columns)] += size * r.NormFloat64()
 	}
-	return pair{q, p.at}
+	return d.removing(pair{q, p.at})
 }
 
 // search runs a trial on many neighbours and returns, for each release, the largest

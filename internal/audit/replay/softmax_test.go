@@ -18,13 +18,13 @@ func softmaxes() []*trial {
 	var all []*trial
 	forms := designs(24, classLabels)
 	for _, mu := range []float64{1, 12, 60, 3000} {
-		for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse schema, intercept", "any matrix", "persons"} {
+		for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse schema, intercept", "any matrix", "persons", "places"} {
 			c := &trial{name: fmt.Sprintf("Softmax, μ = %g, %s", mu, form), design: forms[form]}
 			if form == "dense, intercept" && mu == 12 {
 				c.reaches = map[string]float64{"softmax #1": 1 - 1e-9, "softmax": 0.5}
 			}
 			c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-				return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(mu), dpglm.SoftmaxConfig{}, env)
+				return dpglm.Softmax(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, c.design.budget(dpglm.GDP(mu)), dpglm.SoftmaxConfig{}, env)
 			}
 			all = append(all, c)
 		}
@@ -47,6 +47,7 @@ func againstRests() []*trial {
 		{"NoisyGD", "dense", losses.Logistic{}, steps, dpglm.GDP(1)},
 		{"NoisyGD", "sparse schema, intercept", losses.Hinge{}, steps, dpglm.GDP(1)},
 		{"NoisyGD", "persons", losses.Logistic{}, steps, dpglm.GDP(1)},
+		{"NoisyGD", "places", losses.Logistic{}, steps, dpglm.GDP(1)},
 		{"Auto", "dense, intercept", losses.Logistic{}, nil, dpglm.GDP(60)},
 		{"OutputPerturbation", "dense", losses.Logistic{}, dpglm.OutputPerturbationConfig{}, dpglm.PureDP(1)},
 		{"GridSearch", "dense", losses.Probit{}, dpglm.GridSearchConfig{Learner: steps, Radii: []float64{0.5, 2}}, dpglm.GDP(1)},
@@ -56,7 +57,7 @@ func againstRests() []*trial {
 			t.reaches = map[string]float64{gradientSums: 0.85}
 		}
 		t.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.OneAgainstRest(ctx, d, dpglm.Problem{Loss: c.loss, Radius: 2, Classes: 3}, c.budget, dpglm.OneAgainstRestConfig{Learner: c.learner}, env)
+			return dpglm.OneAgainstRest(ctx, d, dpglm.Problem{Loss: c.loss, Radius: 2, Classes: 3}, t.design.budget(c.budget), dpglm.OneAgainstRestConfig{Learner: c.learner}, env)
 		}
 		all = append(all, t)
 	}
@@ -68,10 +69,10 @@ func againstRests() []*trial {
 func classInferences() []*trial {
 	var all []*trial
 	forms := designs(24, classLabels)
-	for _, form := range []string{"dense, intercept", "persons"} {
+	for _, form := range []string{"dense, intercept", "persons", "places"} {
 		t := &trial{name: "InferClasses, " + form, design: forms[form]}
 		t.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			return dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(60), dpglm.InferConfig{}, env)
+			return dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, t.design.budget(dpglm.GDP(60)), dpglm.InferConfig{}, env)
 		}
 		all = append(all, t)
 	}
@@ -84,10 +85,10 @@ func classEvaluations(t *testing.T) []*trial {
 	t.Helper()
 	var all []*trial
 	forms := designs(24, classLabels)
-	for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse schema, intercept", "any matrix", "persons", "persons, schema"} {
+	for _, form := range []string{"dense", "dense, intercept", "sparse", "sparse schema, intercept", "any matrix", "persons", "persons, schema", "places"} {
 		d := forms[form]
 		c := &trial{name: "EvaluateClasses, " + form, design: d}
-		if d.form != "persons" {
+		if !d.persons() {
 			c.reaches = map[string]float64{"evaluation of classes": 1 - 1e-9}
 		}
 		rows, err := d.base(99).dataset(d)
@@ -95,12 +96,12 @@ func classEvaluations(t *testing.T) []*trial {
 			t.Fatal(err)
 		}
 		// Labels have nothing to do with features here, and Softmax would say so: a constant model.
-		m, err := dpglm.OneAgainstRest(t.Context(), rows, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(60), dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{}}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
+		m, err := dpglm.OneAgainstRest(t.Context(), rows, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, d.budget(dpglm.GDP(60)), dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{}}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.Evaluate(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
+			e, err := dpglm.Evaluate(ctx, d, m, c.design.budget(dpglm.GDP(3)), dpglm.EvaluateConfig{}, env)
 			if err != nil {
 				return nil, err
 			}
@@ -117,25 +118,25 @@ func levelEvaluations(t *testing.T) []*trial {
 	var all []*trial
 	loss := losses.Ordinal{Thresholds: []float64{-1, 0.5}}
 	forms := designs(24, classLabels)
-	for _, form := range []string{"dense", "dense, intercept", "sparse", "any matrix", "persons"} {
+	for _, form := range []string{"dense", "dense, intercept", "sparse", "any matrix", "persons", "places"} {
 		d := forms[form]
 		bounds := d.facts.(dpglm.Bounds)
 		bounds.LabelRange = [2]float64{0, 2}
 		d.facts = bounds
 		c := &trial{name: "Evaluate, levels, " + form, design: d}
-		if d.form != "persons" {
+		if !d.persons() {
 			c.reaches = map[string]float64{"evaluation of levels": 1 - 1e-9}
 		}
 		rows, err := d.base(99).dataset(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := dpglm.StandardisedGD(t.Context(), rows, dpglm.Problem{Loss: loss}, dpglm.GDP(60), dpglm.StandardisedGDConfig{}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
+		m, err := dpglm.StandardisedGD(t.Context(), rows, dpglm.Problem{Loss: loss}, d.budget(dpglm.GDP(60)), dpglm.StandardisedGDConfig{}, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			e, err := dpglm.Evaluate(ctx, d, m, dpglm.GDP(3), dpglm.EvaluateConfig{}, env)
+			e, err := dpglm.Evaluate(ctx, d, m, c.design.budget(dpglm.GDP(3)), dpglm.EvaluateConfig{}, env)
 			if err != nil {
 				return nil, err
 			}

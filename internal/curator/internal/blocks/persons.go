@@ -18,10 +18,11 @@ import (
 type Persons struct {
 	Start  []int     // person p's rows are those from start[p] up to start[p+1]
 	Most   int       // rows of a person at most, which is public
-	Shares []float64 // of the rows
+	Shares []float64 // of the rows; nil where all count 1
 
 	Given, Weighted bool // whether persons and weights were given
 	Occur           bool // whether the number of persons is that of those who occur
+	Places          bool // whether persons are places, of which some are nobody's: see Vectors
 }
 
 // MostRows is the largest number of rows that a person may have.
@@ -59,7 +60,7 @@ func (o *Persons) Pick(persons []int) *Persons {
 	if o == nil {
 		return nil
 	}
-	picked := &Persons{Start: []int{0}, Most: o.Most, Given: o.Given, Weighted: o.Weighted, Occur: o.Occur, Shares: Gather(o.Shares, o.RowsOf(persons))}
+	picked := &Persons{Start: []int{0}, Most: o.Most, Given: o.Given, Weighted: o.Weighted, Occur: o.Occur, Places: o.Places, Shares: Gather(o.Shares, o.RowsOf(persons))}
 	for _, p := range persons {
 		picked.Start = append(picked.Start, picked.Start[len(picked.Start)-1]+o.Start[p+1]-o.Start[p])
 	}
@@ -68,7 +69,7 @@ func (o *Persons) Pick(persons []int) *Persons {
 
 // Weigh multiplies numbers of the rows from lo on by their shares.
 func (o *Persons) Weigh(z []float64, lo int) {
-	if o == nil {
+	if o == nil || o.Shares == nil {
 		return
 	}
 	for k, share := range o.Shares[lo : lo+len(z)] {
@@ -76,9 +77,12 @@ func (o *Persons) Weigh(z []float64, lo int) {
 	}
 }
 
+// Counted reports whether rows have shares of their own.
+func (o *Persons) Counted() bool { return o != nil && o.Shares != nil }
+
 // Share is what row i counts.
 func (o *Persons) Share(i int) float64 {
-	if o == nil {
+	if o == nil || o.Shares == nil {
 		return 1
 	}
 	return o.Shares[i]
@@ -106,7 +110,10 @@ func (o *Persons) Part(lo, hi int) *Persons {
 	if o == nil {
 		return nil
 	}
-	p := &Persons{Most: o.Most, Shares: o.Shares[lo:hi], Given: o.Given, Weighted: o.Weighted}
+	p := &Persons{Most: o.Most, Given: o.Given, Weighted: o.Weighted}
+	if o.Shares != nil {
+		p.Shares = o.Shares[lo:hi]
+	}
 	at, _ := slices.BinarySearch(o.Start, lo+1)
 	for ; at < len(o.Start) && o.Start[at] <= hi; at++ {
 		p.Start = append(p.Start, o.Start[at]-lo)

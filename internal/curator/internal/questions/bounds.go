@@ -59,7 +59,7 @@ func (s *Sums) Bounds() SumBounds {
 // n = 10⁶ the bound costs a relative 1e-7 of the noise.
 func (s SumBounds) GradientSensitivity(r, clip float64) float64 {
 	b := s.boundsAt(r, clip)
-	exact := math.Min(b.diameter, 2*clip*(1+b.slack))
+	exact := math.Min(b.diameter, s.layout.Persons.Vectors()*clip*(1+b.slack))
 	sums := 2.2 * encoding.Unit * b.coefficient * s.enc.Magnitude * s.layout.Chain(8)
 	rounding := 0.0
 	if s.at != nil {
@@ -69,7 +69,8 @@ func (s SumBounds) GradientSensitivity(r, clip float64) float64 {
 }
 
 // Diameter bounds the L2 distance between the exact gradients of two rows of
-// this or a neighbouring table, at a w of norm r.
+// this or a neighbouring table, at a w of norm r; the length of one where neighbours have a row more or
+// less.
 func (s SumBounds) Diameter(r float64) float64 { return s.boundsAt(r, math.Inf(1)).diameter }
 
 // GradientError bounds the L2 distance between the gradient sum that Gradient
@@ -102,6 +103,9 @@ func (s SumBounds) boundsAt(r, clip float64) bounds {
 	b.diameter = x * s.Loss.Diameter(z, s.labelBound)
 	if s.offsetBound > 0 { // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
 		b.diameter = 2 * float64(x*b.Slope)
+	}
+	if s.layout.Persons.Vectors() == 1 { // one of two neighbours has a row less
+		b.diameter = x * b.Slope
 	}
 
 	normBound := math.Min(x*b.Slope, clip*(1+b.slack)) // a row's gradient
@@ -148,13 +152,14 @@ func (s SumBounds) LossSensitivity(limit float64) float64 {
 // their rounding. That is, with m rows a block, B blocks and labels of at most Y, γ_m·m·Y
 // for the block with the row and u·n·Y for each merge, in each answer.
 func (s SumBounds) labelSensitivity() float64 {
-	spread, largest := 2*s.labelBound, s.labelBound
+	low, high, largest := -s.labelBound, s.labelBound, s.labelBound
 	switch s.Loss.Labels() {
 	case losses.Binary:
-		spread, largest = 1, 0 // counts are exact
+		low, high, largest = 0, 1, 0 // counts are exact
 	case losses.Count, losses.Amount:
-		spread = s.labelBound
+		low = 0
 	}
+	spread := s.layout.Persons.Numbers(low, high)
 	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.layout.Chain(0))
 }
 

@@ -53,7 +53,7 @@ func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64
 	_, total := q.starts()
 	counts := make([]float64, total)
 	err := c.r.s.sum(ctx, counts, q)
-	return c.r.answer(counts, math.Sqrt(2*float64(of.histograms(c.k)))*(1+1e-15)), err
+	return c.r.answer(counts, c.r.s.t.Persons.Positive()*math.Sqrt(float64(of.histograms(c.k)))*(1+4e-15)), err
 }
 
 // logOddsCounts asks for LogOdds.
@@ -160,7 +160,7 @@ func (q *Numbers) counting(r *Framed, f func(row []float64, z [][]float64, i, y 
 func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Answer, error) {
 	counts := make([]float64, c.k*c.k)
 	err := c.r.s.sum(ctx, counts, &confusion{c.at(at)})
-	return c.r.answer(counts, math.Sqrt2*(1+1e-15)), err
+	return c.r.answer(counts, countsSensitivity(c.r.s)), err
 }
 
 // confusion asks for Confusion.

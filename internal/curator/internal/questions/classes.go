@@ -53,7 +53,7 @@ func NewClasses(ctx context.Context, t *rows.Table, labels []float64, k int) (*C
 func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
 	err := c.s.sum(ctx, counts, &classCounts{c.k})
-	return release.NewAnswer(rows, counts, oneRowCounts), err
+	return release.NewAnswer(rows, counts, countsSensitivity(c.s)), err
 }
 
 // classCounts asks for Counts.
@@ -199,7 +199,7 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 
 func (c *ClassFramed) gradientSensitivity(p ClassSlope) float64 {
 	classes := float64(c.k)
-	return float64(2*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.bounds().gradientRounding(p.slope()))
+	return float64(c.r.s.t.Persons.Vectors()*p.Clip*(1+float64(4*(classes+8)*encoding.Unit))) + float64(math.Sqrt(classes)*c.r.bounds().gradientRounding(p.slope()))
 }
 
 // classGradient asks for Gradient.

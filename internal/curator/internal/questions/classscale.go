@@ -21,7 +21,7 @@ import (
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
 	err := c.r.s.sum(ctx, total, &scaleSlope{c.at(at), constant, limit})
-	return c.r.answer(total, float64(2*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))), err
+	return c.r.answer(total, float64(c.r.s.t.Persons.Vectors()*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))), err
 }
 
 // scaleSlope asks for ScaleSlope.

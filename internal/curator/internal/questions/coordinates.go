@@ -58,7 +58,8 @@ func fixedStep(most float64) float64 {
 // Sensitivity bounds how far each Gⱼ moves when a row, or a person, is replaced, in steps.
 func (v *Coordinates) Sensitivity() uint64 {
 	part := math.Ceil(float64(v.clip*v.entry) / v.step * (1 + 8*encoding.Unit))
-	return 2 * (uint64(part) + uint64(v.s.t.Layout.Persons.MostRows()))
+	o := v.s.t.Persons
+	return uint64(o.Vectors()) * (uint64(part) + uint64(o.MostRows()))
 }
 
 // Sums are the Gⱼ in steps.
@@ -67,9 +68,10 @@ func (v *Coordinates) Sums() []int64 { return v.g }
 // Total is Σ cᵢ, and a bound on how far it moves when a row is replaced: as Sensitivity's,
 // and the rounding of a whole number to float64, twice.
 func (v *Coordinates) Total() (sum, sensitivity float64) {
-	rows := float64(v.s.t.Layout.Persons.MostRows())
+	o := v.s.t.Persons
+	rows := float64(o.MostRows())
 	part := float64(v.clip*(1+8*encoding.Unit)) + float64(rows*v.Unit)
-	return float64(v.total) * v.Unit, 2*part + float64(4*encoding.Unit*float64(v.s.Len())*part)
+	return float64(v.total) * v.Unit, float64(o.Vectors()*part) + float64(4*encoding.Unit*float64(v.s.Len())*part)
 }
 
 // hold is x, or the end of [−most, most] that is next to it; −most for NaN.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/gob"
 	"fmt"
-	"math"
 	"sort"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -51,10 +50,10 @@ func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, 
 	counts := make([]float64, len(edges)+1)
 	if r.s.t.Place.Elsewhere() {
 		err := r.s.sum(ctx, counts, &framedLengths{r.in(), edges})
-		return r.answer(counts, oneRowCounts), err
+		return r.answer(counts, countsSensitivity(r.s)), err
 	}
 	count(counts, edges, r.norms.length, r.s.t.Persons, 0)
-	return r.answer(counts, oneRowCounts), nil
+	return r.answer(counts, countsSensitivity(r.s)), nil
 }
 
 // framedLengths asks for Lengths.
@@ -80,16 +79,16 @@ func count(counts, edges, norms []float64, o *blocks.Persons, lo int) {
 	}
 }
 
-// oneRowCounts is how far counts move. A row's place depends on that row only, so that what
+// countsSensitivity is how far counts move. A row's place depends on that row only, so that what
 // a person adds, shares of 1, is a vector without negative entries whose sum is at most 1, and
 // hence its length, too: two are at most √2 apart, rounded up, whatever the edges.
-const oneRowCounts = math.Sqrt2 * (1 + 1e-15)
+func countsSensitivity(s *Sums) float64 { return s.t.Persons.Positive() * (1 + 1e-15) }
 
 // histogram asks for the counts of what of makes of the scores.
 func (r *Framed) histogram(ctx context.Context, q asked, edges []float64) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
 	err := r.s.sum(ctx, counts, q)
-	return r.answer(counts, oneRowCounts), err
+	return r.answer(counts, countsSensitivity(r.s)), err
 }
 
 // Scored is where histograms of rows' scores ⟨u, tᵢx̃ᵢ⟩ + offset are taken.

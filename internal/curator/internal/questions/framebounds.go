@@ -31,7 +31,7 @@ func (b frameBounds) sumRounding(most float64) float64 {
 
 // sumSensitivity is that of Sum: 2·normBound and rounding.
 func (b frameBounds) sumSensitivity(normBound float64) float64 {
-	return float64(2*normBound*(1+4*encoding.Unit)) + b.sumRounding(1)
+	return float64(b.layout.Persons.Vectors()*normBound*(1+4*encoding.Unit)) + b.sumRounding(1)
 }
 
 // gradientSensitivity is that of Gradient: in exact arithmetic 2C, as each row's term is
@@ -43,7 +43,7 @@ func (b frameBounds) gradientSensitivity(p Slope) float64 {
 	if p.Apart > 0 {
 		most = math.Hypot(p.Clip, p.Constant)
 	}
-	return float64(2*most*(1+8*encoding.Unit)) + b.gradientRounding(p)
+	return float64(b.layout.Persons.Vectors()*most*(1+8*encoding.Unit)) + b.gradientRounding(p)
 }
 
 func (b frameBounds) gradientRounding(p Slope) float64 {
@@ -60,7 +60,9 @@ func (b frameBounds) gradientRounding(p Slope) float64 {
 //	‖uuᵀ − vvᵀ‖_F = √(‖u‖⁴ + ‖v‖⁴ − 2⟨u, v⟩²) ≤ √2·x²
 //
 // with equality for orthogonal rows at the bound.
-func momentsDistance(x float64) float64 { return math.Sqrt2 * float64(x*x) * (1 + 1e-15) }
+func (b frameBounds) momentsDistance(x float64) float64 {
+	return b.layout.Persons.Positive() * float64(x*x) * (1 + 1e-15)
+}
 
 // momentsSensitivity is that of packed moments of rows whose weights are at most most and
 // whose terms are at most normBound² long: in exact arithmetic √2·normBound²
@@ -82,7 +84,7 @@ func (b frameBounds) momentsSensitivity(most, constant, normBound float64) float
 	z, size := e.Bound+b.of.centre+constant, math.Max(b.of.size, 1)
 	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
 	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
-	return float64(momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
+	return float64(b.momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
 }
 
 // squaresSensitivity is that of Squares. For two rows of norm at most X the vectors p and
@@ -93,5 +95,5 @@ func (b frameBounds) momentsSensitivity(most, constant, normBound float64) float
 func (b frameBounds) squaresSensitivity() float64 {
 	e, x := b.of.enc, b.of.enc.Bound
 	sums := float64(2.2 * encoding.Unit * b.layout.Chain(4))
-	return float64(momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
+	return float64(b.momentsDistance(x)*(1+8*encoding.Unit)) + float64(x*x*(sums+float64(16*e.Slack())))
 }

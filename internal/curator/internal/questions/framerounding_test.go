@@ -38,7 +38,7 @@ func TestRoundingBoundOfFramedMoments(t *testing.T) {
 			if packed[side], rounding, err = heard(framed.Moments(ctx, normBound)); err != nil {
 				t.Fatal(err)
 			}
-			rounding -= momentsDistance(normBound)
+			rounding -= framed.bounds().momentsDistance(normBound)
 			u := exactFeatures(&e, row)[:e.Columns]
 			if r := preciseNorm(u); r.above(number(normBound)) {
 				for j := range u {

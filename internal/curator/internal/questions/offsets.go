@@ -32,13 +32,18 @@ func (o offsets) add(z []float64, lo int) {
 
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
 // over its bound, or for counts and amounts the exposure whose logarithm it is, over the
-// largest one. A person moves them by no more than the diameter of the triangle of 0, (1, 1)
-// and (1, −1), in which lies what a person adds, and the second sum's rounding, the first
-// being exact.
+// largest one. What a person adds lies in the triangle of 0, (1, 1) and (1, −1), of which a side is 2 long and
+// the others √2; without offsets it lies between 0 and (1, 0). The first sum is exact, the second one rounds.
 func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
 	values = make([]float64, 2)
 	err = s.sum(ctx, values, &totals{})
-	return values, 2*(1+1e-15) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
+	moves := 2.0
+	if s.Vectors() == 1 {
+		if moves = 1; s.within.Largest() > 0 {
+			moves = math.Sqrt2
+		}
+	}
+	return values, float64(moves*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
 }
 
 // totals asks for Totals.

@@ -180,7 +180,7 @@ func (r *remote) question(ctx context.Context, t *rows.Table, q rows.Pass, l blo
 		return nil, err
 	}
 	return encodeMessage(file.Path(), file.Checksum(), r.measured,
-		&question{sentRows{r.steps, first, r.n, l.N, l.Bounds(), l.Persons != nil, q.Shifted(), t.Place.Class}, q, pieces})
+		&question{sentRows{r.steps, first, r.n, l.N, l.Bounds(), l.Persons.Counted(), q.Shifted(), t.Place.Class}, q, pieces})
 }
 
 func (r *remote) Sum(ctx context.Context, t *rows.Table, of rows.Pass, c rows.Cut, merge func(sum []float64)) error {

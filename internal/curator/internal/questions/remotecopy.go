@@ -77,6 +77,9 @@ func (r *remote) Tells(at int, o *blocks.Persons) bool {
 	if known == nil || o == nil {
 		return o == nil || !o.Given
 	}
+	if known.Shares == nil {
+		return o.Shares == nil
+	}
 	return slices.Equal(o.Shares, known.Shares[at:at+len(o.Shares)])
 }
 

@@ -57,6 +57,9 @@ func NewSums(t *rows.Table, labels []float64, labelCentre, labelBound float64, l
 // Len is the table's.
 func (s *Sums) Len() int { return s.t.Len() }
 
+// Vectors is how far a sum moves of vectors that are at most 1 long.
+func (s *Sums) Vectors() float64 { return s.t.Persons.Vectors() }
+
 // Dim is the number of weights.
 func (s *Sums) Dim() int { return s.t.Enc.Dim() }
 

@@ -13,6 +13,7 @@ type Owners struct {
 	Persons []int // of each row: equal numbers are one person's, and mean nothing else; nil if each row is a person's only one
 	Count   int   // of persons, which is public, those without rows included; 0 for those who occur
 	Most    int   // rows of a person that count; of more, so many are chosen
+	Places  int   // public bound on the number of persons, which then is secret; 0 where it is public
 
 	Weights []float64 // of each row; nil if all are the same
 	Heavy   float64   // the largest weight, which is public; larger ones are held to it
@@ -42,10 +43,13 @@ func Own(t *Table, facts Owners) (*Table, []int, error) {
 		return nil, nil, err
 	}
 	o := &blocks.Persons{Start: []int{0}, Most: facts.Most, Given: facts.Persons != nil, Weighted: facts.Weights != nil,
-		Occur: facts.Persons != nil && facts.Count == 0}
+		Occur: facts.Persons != nil && facts.Count == 0 && facts.Places == 0, Places: facts.Places > 0}
 	var order []int
 	add := func(rows []int) {
 		for _, i := range rows {
+			if facts.Persons == nil && facts.Weights == nil {
+				break
+			}
 			weight := 1.0
 			if facts.Weights != nil {
 				weight = facts.Weights[i] / facts.Heavy
@@ -57,13 +61,15 @@ func Own(t *Table, facts Owners) (*Table, []int, error) {
 	}
 	if facts.Persons == nil {
 		o.Most = 1
+	}
+	if facts.Persons == nil && facts.Places == 0 {
 		for i := range n {
 			add([]int{i})
 		}
 		return t.arrange(n, order, o), order, nil
 	}
-	of := facts.rows()
-	coins, persons := facts.Coins, max(len(of), facts.Count)
+	of := facts.rows(n)
+	coins, persons := facts.Coins, max(len(of), facts.Count, facts.Places)
 	if coins == nil {
 		coins = mechanisms.NewSecureSource()
 	}
@@ -75,13 +81,21 @@ func Own(t *Table, facts Owners) (*Table, []int, error) {
 		if key := ownKey(coins); len(rows) > 1 {
 			rand.New(rand.NewChaCha8(key)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
-		add(rows[:min(len(rows), facts.Most)])
+		add(rows[:min(len(rows), o.Most)])
 	}
 	return t.arrange(persons, order, o), order, nil
 }
 
-// rows are those of each person who occurs, in the order in which they do.
-func (f *Owners) rows() [][]int {
+// rows are those of each person who occurs, in the order in which they do, of n rows.
+func (f *Owners) rows(n int) [][]int {
+	if f.Persons == nil {
+		of, all := make([][]int, n), make([]int, n)
+		for i := range all {
+			all[i] = i
+			of[i] = all[i : i+1]
+		}
+		return of
+	}
 	place, of := map[int]int{}, [][]int{}
 	for i, p := range f.Persons {
 		k, ok := place[p]
@@ -127,7 +141,7 @@ func (t *Table) Counting(keep func(row int) bool) *Table {
 // Single returns the table of one row of each person, the first that counts, who counts as
 // all of them together did, and which rows these are.
 func Single(t *Table) (*Table, []int) {
-	o := &blocks.Persons{Start: make([]int, 1, t.Len()+1), Most: 1, Given: true, Weighted: t.Persons.Weighted, Occur: t.Persons.Occur}
+	o := &blocks.Persons{Start: make([]int, 1, t.Len()+1), Most: 1, Given: true, Weighted: t.Persons.Weighted, Occur: t.Persons.Occur, Places: t.Persons.Places}
 	var order []int
 	for p := range t.Len() {
 		if rows := t.Persons.RowsOf([]int{p}); len(rows) > 0 {

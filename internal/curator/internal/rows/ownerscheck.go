@@ -1,15 +1,19 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
 )
 
+// Plain reports whether each row is a person's only one, counts 1, and how many there are is public.
+func (f *Owners) Plain() bool { return f.Persons == nil && f.Weights == nil && f.Places == 0 }
+
 // check refuses facts that are not for a matrix of so many rows, and persons and weights that
 // can't be.
 func (f *Owners) check(rows int) error {
-	if err := f.checkPersons(rows); err != nil || f.Weights == nil {
+	if err := cmp.Or(f.checkPersons(rows), f.checkPlaces(rows)); err != nil || f.Weights == nil {
 		return err
 	}
 	if len(f.Weights) != rows {
@@ -38,14 +42,27 @@ func (f *Owners) checkPersons(rows int) error {
 		return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must lie between 1 and %d", 1<<20))
 	}
 	most := MaxPersons
-	if f.Count > 0 {
-		most = f.Count
+	if number := max(f.Count, f.Places); number > 0 {
+		most = number
 	}
 	seen := map[int]struct{}{}
 	for i, p := range f.Persons {
 		if seen[p] = struct{}{}; len(seen) > most {
 			return check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, fmt.Sprintf("must be one of the %d that there are: others stand before", most))
 		}
+	}
+	return nil
+}
+
+// checkPlaces refuses a number of places that can't be, or that is too small for the rows.
+func (f *Owners) checkPlaces(rows int) error {
+	switch {
+	case f.Places < 0 || f.Places > MaxPersons:
+		return check.Fail(check.ErrConfig, "at most", f.Places, fmt.Sprintf("must lie between 1 and %d", MaxPersons))
+	case f.Places > 0 && f.Count > 0:
+		return check.Fail(check.ErrConfig, "number of persons", f.Count, "must not be given where it is secret, and but known to be at most another number")
+	case f.Places > 0 && f.Persons == nil && rows > f.Places:
+		return check.Fail(check.ErrValue, fmt.Sprintf("row %d (counted from 1)", f.Places+1), nil, fmt.Sprintf("must not be there: there are at most %d", f.Places))
 	}
 	return nil
 }
