@@ -333,7 +333,7 @@ func (b Budget) additive(dim int) (additive, error) {
 
 // AddRemove returns the same budget against neighbours that have one row more or less, or one person with all rows, in
 // place of another one: for data that are made with the detail [AddRemove], and for these only. It is the
-// weaker promise: what is (ε, δ) here is about what others call (2ε, δ) where one is replaced, and ledgers say so in their second line. In
+// weaker promise: what is (ε, δ) here is about what others call (2ε, δ) where one is replaced, and ledgers say so in their first line. In
 // return noise is about half. Conventions elsewhere: most libraries quote add/remove, some without a word.
 func (b Budget) AddRemove() Budget {
 	b.addRemove = true

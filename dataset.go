@@ -278,6 +278,9 @@ func rowDetails(t *table.Table) (details []RowDetail) {
 		}
 		details = append(details, p)
 	}
+	if t.AtMost() > 0 {
+		details = append(details, AddRemove{AtMost: t.AtMost()})
+	}
 	if t.Exposure() != nil {
 		lo, hi := e.Exposure()
 		details = append(details, Offsets{Of: t.LogExposure(), Range: [2]float64{math.Log(lo), math.Log(hi)}})

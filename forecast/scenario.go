@@ -274,9 +274,23 @@ func (c *scene) inMemory(simulated int) error {
 // budget is that of n rows.
 func (s *Scenario) budget(epsilon float64) dpglm.Budget {
 	if s.Delta == 0 {
-		return dpglm.PureDP(epsilon).ForGroups(s.Group)
+		return dpglm.PureDP(s.halves() * epsilon).ForGroups(s.Group)
+	}
+	if s.halves() > 1 {
+		if mu, err := mechanisms.GaussianMu(epsilon, s.Delta); err == nil {
+			return dpglm.GDP(s.halves() * mu).ForGroups(s.Group)
+		}
 	}
 	return dpglm.ApproxDP(epsilon, s.Delta).ForGroups(s.Group)
+}
+
+// halves is how much less noise there is against one row more or less than against one that is replaced: about
+// a half, as if the budget were twice as large. Made-up rows are of a public number, whose budgets these are.
+func (s *Scenario) halves() float64 {
+	if s.Table != nil && s.Table.AtMost > 0 {
+		return 2
+	}
+	return 1
 }
 
 // scaled is the budget of the made-up rows.
@@ -286,10 +300,10 @@ func (r *rehearsal) scaled(epsilon float64) (dpglm.Budget, error) {
 	}
 	fewer := float64(r.scenario.Rows) / float64(r.simulated) / float64(r.scenario.Group)
 	if r.scenario.Delta == 0 {
-		return dpglm.PureDP(epsilon * fewer), nil
+		return dpglm.PureDP(r.scenario.halves() * epsilon * fewer), nil
 	}
 	mu, err := mechanisms.GaussianMu(epsilon, r.scenario.Delta)
-	return dpglm.GDP(mu * fewer), err
+	return dpglm.GDP(r.scenario.halves() * mu * fewer), err
 }
 
 // labelMean is the mean that labels are to have.

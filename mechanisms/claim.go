@@ -56,13 +56,13 @@ func (c Claim) validate(u Unit) error {
 func (c Claim) lines(l *Ledger) []string {
 	promise, kept := c.promise(l)
 	lines := []string{l.unit.line(promise, c)}
+	if l.unit.Neighbours == AddRemove {
+		lines[0] += "; as replace-one at most " + c.replaced(l)
+	}
 	note := func(when bool, text string) {
 		if when {
 			lines = append(lines, "NOTE: "+text)
 		}
-	}
-	if l.unit.Neighbours == AddRemove {
-		lines = append(lines, c.replaced(l))
 	}
 	note(!kept, fmt.Sprintf("more than the %s that it was planned for", c.budget()))
 	note(c.Rows > 0 && c.Delta >= 1/float64(c.Rows), "δ is no smaller than 1/n: may publish whole rows")
@@ -99,7 +99,7 @@ func (c Claim) replaced(l *Ledger) string {
 	} else if err == nil {
 		c.Epsilon = g.profile.Loss()
 	}
-	return "as replace-one: at most " + c.budget()
+	return c.budget()
 }
 
 // summary is the line of a ledger that claims nothing itself: what its parts' claims have in

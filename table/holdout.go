@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,20 +21,32 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 	if t.persons != nil {
 		return nil, check.Fail(check.ErrConfig, "table", nil, "must not have persons: HoldOutPersons holds out all rows of some of them")
 	}
+	if t.atMost > 0 {
+		return nil, check.Fail(check.ErrConfig, "table", nil, "must have a public number of rows: HoldOutPersons holds out some of those whose number is secret")
+	}
 	return t.holdOut(rows)
 }
 
-// HoldOutPersons is HoldOut for a fraction of the persons, rounded, with all rows of each. They
+// HoldOutPersons is HoldOut for a fraction of the persons, rounded, with all rows of each; of the rows, where
+// each is a person's only one and the schema keeps their number secret. They
 // are drawn by the coins, nil for secret ones: which persons are held out must not follow from
 // ids or from places in the file, which would make one person's rows decide about others'. Coins of a
 // caller are for tests and experiments, and must be as secret: both tables say that they were given
 // ([Table.CallersCoins]). Where the
 // schema states the number of persons, those without rows are among those who are drawn from, and
-// both parts' numbers of persons are public. It fails for a fraction outside of (0, 1), a table
+// both parts' numbers of persons are public. Where it keeps that secret, each part has a fraction of the places in
+// which they may stand. It fails for a fraction outside of (0, 1), a table
 // without persons, and where a part would have no row.
 func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, error) {
-	if t.persons == nil {
+	if t.persons == nil && t.atMost == 0 {
 		return nil, check.Fail(check.ErrConfig, "table", nil, "must have persons: HoldOut holds out rows")
+	}
+	number := max(t.rows, 1)
+	if t.persons != nil {
+		number = slices.Max(t.persons) + 1
+	}
+	if t.atMost > 0 && number > t.atMost {
+		return nil, check.Fail(check.ErrValue, "table", nil, fmt.Sprintf("must have no more rows or persons than the %d that \"at_most\" states", t.atMost))
 	}
 	if !(fraction > 0 && fraction < 1) {
 		return nil, check.Fail(check.ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
@@ -43,13 +56,20 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 		coins = mechanisms.NewSecureSource()
 	}
 	all := t.personCount
+	if t.atMost > 0 {
+		all = t.atMost
+	}
 	held := rand.New(coins).Perm(all)[:int(math.Round(fraction*float64(all)))]
 	isHeld := make([]bool, all)
 	for _, p := range held {
 		isHeld[p] = true
 	}
 	var rows []int
-	for i, p := range t.persons {
+	for i := range t.rows {
+		p := i
+		if t.persons != nil {
+			p = t.persons[i]
+		}
 		if isHeld[p] {
 			rows = append(rows, i)
 		}
@@ -63,6 +83,9 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 	}
 	t.drawn = t.drawn || known
 	out.drawn = t.drawn
+	if t.atMost > 0 {
+		t.atMost, out.atMost = all-len(held), len(held)
+	}
 	t.renumber(all - len(held))
 	out.renumber(len(held))
 	return out, nil

@@ -179,6 +179,13 @@ func TestStatedPersons(t *testing.T) {
 		_, err := ParseSchema([]byte(s))
 		says(t, "schema", err, ErrSchema, `"persons"`)
 	}
+	for _, more := range []string{`"at_most":-1,`, `"at_most":9,"persons":9,`} {
+		_, err := ParseSchema([]byte(`{"version":1,"label":"y",` + more + `"person":"w","max_rows":1,"columns":[{"name":"w","kind":"id"},{"name":"y","kind":"count","cap":1},{"name":"x","kind":"numeric","range":[0,1]}]}`))
+		says(t, more, err, ErrSchema, `"at_most"`)
+	}
+	if s := persons(t, `"at_most":12,`); !strings.Contains(s.String(), `"at_most": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
+		t.Errorf("printed as\n%v", s)
+	}
 	if s := persons(t, `"persons":12,`); !strings.Contains(s.String(), `"persons": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
 		t.Errorf("printed as\n%v", s)
 	}
@@ -216,5 +223,43 @@ func TestPersonsWithoutRowsAreHeldOut(t *testing.T) {
 	}
 	if out, err := secret.HoldOutPersons(0.5, nil); err != nil || out.CallersCoins() || secret.CallersCoins() {
 		t.Errorf("secret coins are said to be a caller's: %v", err)
+	}
+}
+
+// Where the number of rows is secret those that are held out have drawn places among all there may be, each part has
+// its bound, and neither tells how many there are.
+func TestHoldOutOfSecretNumber(t *testing.T) {
+	schema := parse(t, `{"version": 1, "label": "y", "at_most": 100, "columns": [{"name": "y", "kind": "binary", "positive": ["1"], "negative": ["0"]}, {"name": "x", "kind": "numeric", "range": [0, 100]}]}`)
+	read := func(n int) *Table {
+		var b strings.Builder
+		b.WriteString("x,y\n")
+		for i := range n {
+			fmt.Fprintf(&b, "%d,%d\n", i, i%2)
+		}
+		got, err := ReadCSV(strings.NewReader(b.String()), schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	all, more := read(60), read(61)
+	if all.String() != more.String() || !strings.Contains(all.String(), "at most 100 rows") {
+		t.Errorf("60 rows are %q, and 61 are %q", all, more)
+	}
+	_, err := read(60).HoldOut([]int{3})
+	says(t, "places in the file", err, check.ErrConfig, "HoldOutPersons")
+	held, err := all.HoldOutPersons(0.25, mechanisms.NewSeededSource(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	also, err := more.HoldOutPersons(0.25, mechanisms.NewSeededSource(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held.AtMost() != 25 || all.AtMost() != 75 || also.AtMost() != 25 {
+		t.Errorf("bounds of %d and %d", all.AtMost(), held.AtMost())
+	}
+	if len(all.Labels())+len(held.Labels()) != 60 || len(more.Labels())-len(all.Labels())+len(also.Labels())-len(held.Labels()) != 1 {
+		t.Error("one row more is not one row more in one of the parts")
 	}
 }

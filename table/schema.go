@@ -31,6 +31,10 @@ type Schema struct {
 	// Persons is how many persons there are, those without rows among them, from public
 	// knowledge. 0 stands for those who occur in the file: their number is then public, too.
 	Persons int `json:"persons,omitempty"`
+	// AtMost is a public bound on the number of rows, or of persons where Person is given, which then is
+	// secret: the guarantee is for one more or less of them, and takes a budget of add/remove. 0 stands for a public
+	// number, and one that is replaced.
+	AtMost int `json:"at_most,omitempty"`
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
@@ -191,6 +195,9 @@ func (s Schema) String() string {
 	}
 	if s.Persons != 0 {
 		fmt.Fprintf(&b, ",\n  \"persons\": %d", s.Persons)
+	}
+	if s.AtMost != 0 {
+		fmt.Fprintf(&b, ",\n  \"at_most\": %d", s.AtMost)
 	}
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))

@@ -22,6 +22,7 @@ type Table struct {
 	labels      []float64
 	persons     []int
 	personCount int
+	atMost      int  // there may be, of rows or persons; 0 where their number is public
 	drawn       bool // whether a caller's coins say which persons of a whole these are
 	exposure    []float64
 	bound       float64
@@ -55,6 +56,9 @@ func (t *Table) Label() Label { return t.label }
 // Persons returns a number for each row's person, from 0 and in the order in which persons
 // occur, which means nothing; nil if the schema names no such column.
 func (t *Table) Persons() []int { return t.persons }
+
+// AtMost is a public bound on the number of rows, or of persons, which is secret; 0 where it is public.
+func (t *Table) AtMost() int { return t.atMost }
 
 // PersonCount is the number of persons: what the schema states, or else of those who occur.
 func (t *Table) PersonCount() int { return t.personCount }
@@ -106,8 +110,13 @@ func (t *Table) Warnings() []string { return t.warnings }
 // String returns the shape, with the number of persons in place of that of rows where there are
 // persons, as the latter is private then.
 func (t *Table) String() string {
-	if t.persons != nil {
+	switch {
+	case t.persons != nil && t.atMost > 0:
+		return fmt.Sprintf("table.Table of the rows of at most %d persons × %d features", t.atMost, t.features)
+	case t.persons != nil:
 		return fmt.Sprintf("table.Table of the rows of %d persons × %d features", t.personCount, t.features)
+	case t.atMost > 0:
+		return fmt.Sprintf("table.Table of at most %d rows × %d features", t.atMost, t.features)
 	}
 	return fmt.Sprintf("table.Table of %d rows × %d features", t.rows, t.features)
 }

@@ -31,6 +31,9 @@ func (v *validator) roles() {
 	if s.Persons < 0 || s.Persons > mostPersons || s.Persons > 0 && s.Person == "" {
 		v.fail(`"persons"`, `is %d; it must be the number of persons whom the column "person" tells apart, from 1 to %d, or be left out`, s.Persons, mostPersons)
 	}
+	if s.AtMost < 0 || s.AtMost > mostPersons || s.AtMost > 0 && s.Persons > 0 {
+		v.fail(`"at_most"`, `is %d; it must be a bound on the number of rows or persons, where that is secret, from 1 to %d, without "persons" beside it; or be left out`, s.AtMost, mostPersons)
+	}
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
 			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)

@@ -72,6 +72,7 @@ func details(e *Encoder) (d rowfile.Details, err error) {
 	if s.Person != "" {
 		d.Persons, d.MaxRows = s.Persons, s.MaxRows
 	}
+	d.AtMost = s.AtMost
 	if s.Exposure != "" {
 		low, high := e.Exposure()
 		d.Offsets = [2]float64{math.Log(low), math.Log(high)}

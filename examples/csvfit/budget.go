@@ -19,7 +19,8 @@ type budget struct {
 	method                 string
 	learner                dpglm.Learner
 	epsilon, delta, radius float64
-	group                  int // rows that are protected together
+	group                  int  // rows that are protected together
+	addRemove              bool // whether neighbours have one more or less: see the schema's at_most
 }
 
 // addTo adds the flags.
@@ -83,6 +84,7 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 	if b.delta == 0 {
 		b.delta = task.DefaultDelta(s.Rows)
 	}
+	b.addRemove = s.AddRemove
 	plan, err := b.learner.Plan(s, b.problem(source), b.total())
 	if err != nil {
 		return nil, nil, b.asTyped(err)
@@ -176,5 +178,9 @@ func enough(low, high float64, labels losses.Labels) float64 {
 
 // total is the library's budget.
 func (b *budget) total() dpglm.Budget {
-	return dpglm.ApproxDP(b.epsilon, b.delta).ForGroups(b.group)
+	total := dpglm.ApproxDP(b.epsilon, b.delta).ForGroups(b.group)
+	if b.addRemove {
+		total = total.AddRemove()
+	}
+	return total
 }

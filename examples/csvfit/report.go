@@ -52,7 +52,11 @@ func (r *report) guarantee() (string, error) {
 	if r.group > 1 {
 		replaced = fmt.Sprintf("up to %d", r.group)
 	}
-	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for replacing %s of %d %s", epsilon, digits.RoundedUp(r.delta), replaced, r.rows(), units(r.shape))
+	whom := fmt.Sprintf("replacing %s of %d %s", replaced, r.rows(), units(r.shape))
+	if r.shape.AddRemove {
+		whom = fmt.Sprintf("%s more or less of at most %d %s", replaced, r.rows(), units(r.shape))
+	}
+	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for %s", epsilon, digits.RoundedUp(r.delta), whom)
 	if r.ledger.CallerNoise() {
 		s += ", VOID against those who know the noise's seed"
 	}
@@ -70,7 +74,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "data\t%d training %s, %d held out, %s weights, feature bound %.4g\n", r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), weights(r.source, r.shape), r.shape.FeatureBound)
+	fmt.Fprintf(t, "data\t%s%d training %s, %d held out, %s weights, feature bound %.4g\n", atMost(r.shape), r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), weights(r.source, r.shape), r.shape.FeatureBound)
 	fmt.Fprintf(t, "fit\t%s of %s%s, %.1f s\n", r.named(r.source), r.model.Label(), radiusOf(r.radius), r.seconds)
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if r.output != "" {
@@ -171,4 +175,12 @@ func named(scores []metrics.Metric) map[string]*float64 {
 		}
 	}
 	return m
+}
+
+// atMost says of a number of rows that it is but a bound, where how many there are is secret.
+func atMost(s dpglm.Shape) string {
+	if s.AddRemove {
+		return "at most "
+	}
+	return ""
 }

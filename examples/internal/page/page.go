@@ -47,7 +47,7 @@ type view struct {
 	Style                     template.CSS
 	Label, Kind, Data, Method string
 	Units                     string // what is protected
-	Persons                   bool
+	Persons, AddRemove        bool
 	Count                     string // of the units
 	Seeded                    bool
 	Notes                     []string // about the budget
@@ -98,7 +98,7 @@ func (c Content) view() (*view, error) {
 	}
 	m := c.Model
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
-		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: c.Ledger.Unit().Neighbours == mechanisms.AddRemove, Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
 			v.Notes = append(v.Notes, text)

@@ -85,7 +85,7 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 
 // holdOut takes out a fraction of the rows by a public seed, or of the persons by secret coins.
 func (s *Source) holdOut(t *table.Table, seed uint64) (*table.Table, error) {
-	if t.Persons() != nil {
+	if t.Persons() != nil || t.AtMost() > 0 {
 		return t.HoldOutPersons(s.HeldOut, s.Coins)
 	}
 	n, _ := t.Dims()
