@@ -21,7 +21,7 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 	if t.persons != nil {
 		return nil, check.Fail(check.ErrConfig, "table", nil, "must not have persons: HoldOutPersons holds out all rows of some of them")
 	}
-	if t.atMost > 0 {
+	if t.secret {
 		return nil, check.Fail(check.ErrConfig, "table", nil, "must have a public number of rows: HoldOutPersons holds out some of those whose number is secret")
 	}
 	return t.holdOut(rows)
@@ -38,15 +38,17 @@ func (t *Table) HoldOut(rows []int) (*Table, error) {
 // which they may stand. It fails for a fraction outside of (0, 1), a table
 // without persons, and where a part would have no row.
 func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, error) {
-	if t.persons == nil && t.atMost == 0 {
+	if t.persons == nil && !t.secret {
 		return nil, check.Fail(check.ErrConfig, "table", nil, "must have persons: HoldOut holds out rows")
 	}
-	number := max(t.rows, 1)
-	if t.persons != nil {
-		number = slices.Max(t.persons) + 1
+	all, of := t.personCount, t.persons
+	if of == nil {
+		for i := range t.rows {
+			of = append(of, i)
+		}
 	}
-	if t.atMost > 0 && number > t.atMost {
-		return nil, check.Fail(check.ErrValue, "table", nil, fmt.Sprintf("must have no more rows or persons than the %d that \"at_most\" states", t.atMost))
+	if len(of) > 0 && slices.Max(of) >= all {
+		return nil, check.Fail(check.ErrValue, "table", nil, fmt.Sprintf("must have no more rows or persons than the %d that \"at_most\" states", all))
 	}
 	if !(fraction > 0 && fraction < 1) {
 		return nil, check.Fail(check.ErrConfig, "fraction", fraction, "must lie strictly between 0 and 1")
@@ -55,21 +57,13 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 	if !known {
 		coins = mechanisms.NewSecureSource()
 	}
-	all := t.personCount
-	if t.atMost > 0 {
-		all = t.atMost
-	}
 	held := rand.New(coins).Perm(all)[:int(math.Round(fraction*float64(all)))]
 	isHeld := make([]bool, all)
 	for _, p := range held {
 		isHeld[p] = true
 	}
 	var rows []int
-	for i := range t.rows {
-		p := i
-		if t.persons != nil {
-			p = t.persons[i]
-		}
+	for i, p := range of {
 		if isHeld[p] {
 			rows = append(rows, i)
 		}
@@ -82,10 +76,7 @@ func (t *Table) HoldOutPersons(fraction float64, coins rand.Source) (*Table, err
 		return nil, err
 	}
 	t.drawn = t.drawn || known
-	out.drawn = t.drawn
-	if t.atMost > 0 {
-		t.atMost, out.atMost = all-len(held), len(held)
-	}
+	out.drawn, out.secret = t.drawn, t.secret
 	t.renumber(all - len(held))
 	out.renumber(len(held))
 	return out, nil

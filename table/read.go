@@ -78,7 +78,7 @@ func read(src Source, s Schema, training bool) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.atMost = s.AtMost
+	t.secret = s.AtMost > 0
 	t.rows, t.personCount, t.warnings = rows.rows, cmp.Or(s.Persons, s.AtMost, len(r.persons.codes)), r.warnings()
 	t.dense, t.sparse = rows.finish()
 	return t, nil

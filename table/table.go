@@ -22,7 +22,7 @@ type Table struct {
 	labels      []float64
 	persons     []int
 	personCount int
-	atMost      int  // there may be, of rows or persons; 0 where their number is public
+	secret      bool // whether how many rows or persons there are is secret, and personCount a bound on it
 	drawn       bool // whether a caller's coins say which persons of a whole these are
 	exposure    []float64
 	bound       float64
@@ -58,9 +58,14 @@ func (t *Table) Label() Label { return t.label }
 func (t *Table) Persons() []int { return t.persons }
 
 // AtMost is a public bound on the number of rows, or of persons, which is secret; 0 where it is public.
-func (t *Table) AtMost() int { return t.atMost }
+func (t *Table) AtMost() int {
+	if t.secret {
+		return t.personCount
+	}
+	return 0
+}
 
-// PersonCount is the number of persons: what the schema states, or else of those who occur.
+// PersonCount is the number of persons: what the schema states, or else of those who occur; AtMost where it is secret.
 func (t *Table) PersonCount() int { return t.personCount }
 
 // CallersCoins reports whether [Table.HoldOutPersons] divided the persons by a caller's coins: then
@@ -111,12 +116,12 @@ func (t *Table) Warnings() []string { return t.warnings }
 // persons, as the latter is private then.
 func (t *Table) String() string {
 	switch {
-	case t.persons != nil && t.atMost > 0:
-		return fmt.Sprintf("table.Table of the rows of at most %d persons × %d features", t.atMost, t.features)
+	case t.persons != nil && t.secret:
+		return fmt.Sprintf("table.Table of the rows of at most %d persons × %d features", t.personCount, t.features)
 	case t.persons != nil:
 		return fmt.Sprintf("table.Table of the rows of %d persons × %d features", t.personCount, t.features)
-	case t.atMost > 0:
-		return fmt.Sprintf("table.Table of at most %d rows × %d features", t.atMost, t.features)
+	case t.secret:
+		return fmt.Sprintf("table.Table of at most %d rows × %d features", t.personCount, t.features)
 	}
 	return fmt.Sprintf("table.Table of %d rows × %d features", t.rows, t.features)
 }

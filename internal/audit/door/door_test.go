@@ -153,7 +153,7 @@ var rootUses = map[string][]string{
 		"Allowance.AddNoise", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
-		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "Unit.AddRemove", "OneRow", "OnePerson",
+		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "Unit.AddRemove", "AddRemove", "OneRow", "OnePerson",
 		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
 		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",

@@ -182,7 +182,7 @@ func TestDoorIn(t *testing.T) {
 // nothing else is done with it but to ask whether it is there.
 func TestDoorTables(t *testing.T) {
 	s, found := parsed(t, module), 0
-	public := []string{"Table.Encoder", "Table.Bound", "Table.Label", "Table.PersonCount", "Table.CallersCoins"}
+	public := []string{"Table.Encoder", "Table.Bound", "Table.Label", "Table.PersonCount", "Table.AtMost", "Table.CallersCoins"}
 	for _, file := range s.files {
 		fine := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {

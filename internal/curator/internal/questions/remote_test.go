@@ -253,6 +253,55 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	}
 }
 
+// Rows that stand in secret places add up to the same bits where workers read them, with weights, persons or
+// neither, and so do those of parts.
+func TestRemoteRowsInPlaces(t *testing.T) {
+	const n, d = 90, 2
+	x, y := randomMatrix(rand.New(rand.NewPCG(93, 94)), n, d, 1), make([]float64, n)
+	weights, persons := make([]float64, n), make([]int, n)
+	for i := range n {
+		y[i], weights[i], persons[i] = float64(i%2), 1+float64(i%5)/5, i/2
+	}
+	for name, o := range map[string]rows.Owners{
+		"rows": {Places: 120}, "weighted rows": {Places: 120, Weights: weights, Heavy: 2}, "persons": {Places: 120, Persons: persons, Most: 3},
+	} {
+		var seen [2][]float64
+		for k, table := range remoteAndMemory(t, x, y, o, encoding.NewIdentity(d, 1, true)) {
+			o.Coins = mechanisms.NewSeededSource(1)
+			owned, order, err := rows.Own(table, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			some := make([]int, 70)
+			for p := range some {
+				some[p] = (7 * p) % 120
+			}
+			part, of := owned.Pick(some), owned.Persons.RowsOf(some)
+			for _, c := range []struct {
+				t *rows.Table
+				y []float64
+			}{{owned, blocks.Gather(y, order)}, {part, blocks.Gather(blocks.Gather(y, order), of)}} {
+				s, err := NewSums(c.t, c.y, 0, 1, losses.Logistic{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := make([]float64, s.Dim())
+				if err := s.Gradient(ctx, g, make([]float64, s.Dim()), 0.3); err != nil {
+					t.Fatal(err)
+				}
+				totals, moves, err := s.Totals(ctx)
+				if err != nil || !(moves >= 1 && moves < 1+1e-9) {
+					t.Errorf("%s: totals move by %g: %v", name, moves, err)
+				}
+				seen[k] = append(append(seen[k], g...), totals...)
+			}
+		}
+		if !slices.Equal(seen[0], seen[1]) {
+			t.Errorf("%s: %v, want %v", name, seen[0], seen[1])
+		}
+	}
+}
+
 // Projected rows are scaled to their bound again, most of which are longer here, wherever the rows
 // lie.
 func TestProjectedRowsAreScaledElsewhere(t *testing.T) {

@@ -109,7 +109,7 @@ func (r *remote) Copy(ctx context.Context, f *rowfile.File, order []int) (*rowfi
 // copyTo has it done in a directory, and opens the copy.
 func (r *remote) copyTo(ctx context.Context, file *rowfile.File, order []int, dir string) (*rowfile.File, error) {
 	of := copying{Order: order, Dir: dir}
-	if o := r.owners; o != nil {
+	if o := r.owners; o.Counted() {
 		of.Shares, of.Last = o.Shares, make([]float64, len(o.Shares))
 		for _, end := range o.Start[1:] {
 			if end > 0 {
