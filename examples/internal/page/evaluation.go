@@ -25,7 +25,7 @@ type evaluation struct {
 type figure struct{ Name, Meaning, Value, Interval string }
 
 func newEvaluation(e *dpglm.Evaluation, c Content) *evaluation {
-	v := &evaluation{Count: grouped(e.Rows), Level: level(e.Confidence)}
+	v := &evaluation{Count: counted(e.Ledger, e.Rows), Level: level(e.Confidence)}
 	var lost []string
 	for _, m := range measuresOf(e, c) {
 		f, known := e.Figure(m.name)

@@ -24,9 +24,9 @@ func newFacts(c Content, units string) *facts {
 	f := &facts{}
 	add := func(name, value string) { f.Settings = append(f.Settings, setting{name, value}) }
 	add("unit of privacy", c.Ledger.Unit().String())
-	add(units+" to train on", grouped(c.Shape.Rows))
+	add(units+" to train on", counted(c.Ledger, c.Shape.Rows))
 	if c.Evaluation != nil {
-		add(units+" to evaluate on", grouped(c.Evaluation.Rows))
+		add(units+" to evaluate on", counted(c.Ledger, c.Evaluation.Rows))
 	}
 	weights := grouped(c.Shape.Dim)
 	if k := c.classes(); k > 0 {

@@ -98,7 +98,7 @@ func (c Content) view() (*view, error) {
 	}
 	m := c.Model
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
-		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: c.Ledger.Unit().Neighbours == mechanisms.AddRemove, Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: secret(c.Ledger), Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
 			v.Notes = append(v.Notes, text)
@@ -137,6 +137,17 @@ func (c Content) view() (*view, error) {
 		v.Tiles = append(v.Tiles, v.Evaluation.headline()...)
 	}
 	return v, nil
+}
+
+// secret reports whether how many there are is.
+func secret(l *dpglm.Ledger) bool { return l.Unit().Neighbours == mechanisms.AddRemove }
+
+// counted is how many there are, or the bound on it where that is secret.
+func counted(l *dpglm.Ledger, n int) string {
+	if secret(l) {
+		return "at most " + grouped(n)
+	}
+	return grouped(n)
 }
 
 // persons reports whether the ledger protects persons, not rows.

@@ -35,9 +35,9 @@ type Trial struct {
 	train, test *table.Table
 }
 
-// HeldOut is how many rows were held out, or persons, where the table has them.
+// HeldOut is how many rows were held out, or persons, where the table has them; a bound on it where that is secret.
 func (t *Trial) HeldOut() int {
-	if t.test.Persons() != nil {
+	if t.test.Persons() != nil || t.test.AtMost() > 0 {
 		return t.test.PersonCount()
 	}
 	return len(t.Held)
