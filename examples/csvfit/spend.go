@@ -22,6 +22,7 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	group := f.Int("group", 1, "`number` of rows, or persons, that are protected together")
 	name := f.String("name", "", "`name` for the data that the budget is for, which fits must give")
 	unit := f.String("unit", "", "`row or person`: what the budget protects; person where the schema names persons (default row)")
+	neighbours := f.String("neighbours", string(mechanisms.ReplaceOne), "`replace-one or add/remove`: the latter where the schema has at_most")
 	given, err := task.Parse(f, args, stdout)
 	if err != nil {
 		return err
@@ -36,8 +37,10 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return task.Usage("-name goes with -epsilon and -delta, and -unit with all of them: they make the file")
 	case given["unit"] && *unit != string(mechanisms.Row) && *unit != string(mechanisms.Person):
 		return task.Usage("-unit %s must be row or person", *unit)
+	case given["neighbours"] && !given["epsilon"] || *neighbours != string(mechanisms.ReplaceOne) && *neighbours != string(mechanisms.AddRemove):
+		return task.Usage("-neighbours %s must be replace-one or add/remove, with -epsilon and -delta, which make the file", *neighbours)
 	case given["epsilon"]:
-		b, err = budgetfile.Create(ctx, *path, budgetfile.Total{Data: *name, Unit: unitNamed(*unit), Group: *group, Epsilon: *epsilon, Delta: *delta})
+		b, err = budgetfile.Create(ctx, *path, budgetfile.Total{Data: *name, Unit: unitNamed(*unit, *neighbours), Group: *group, Epsilon: *epsilon, Delta: *delta})
 	default:
 		if err := task.Exists("file", *path); err != nil {
 			return err
@@ -58,12 +61,14 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	return nil
 }
 
-// unitNamed is the unit of a flag.
-func unitNamed(kind string) mechanisms.Unit {
+// unitNamed is the unit of flags.
+func unitNamed(kind, neighbours string) mechanisms.Unit {
+	unit := mechanisms.OneRow()
 	if kind == string(mechanisms.Person) {
-		return mechanisms.OnePerson()
+		unit = mechanisms.OnePerson()
 	}
-	return mechanisms.OneRow()
+	unit.Neighbours = mechanisms.Neighbours(neighbours)
+	return unit
 }
 
 // became says what became of an entry whose fit hasn't come to its end.

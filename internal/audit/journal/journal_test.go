@@ -343,6 +343,36 @@ func TestPersonsInPartsDontGoOn(t *testing.T) {
 	}
 }
 
+// So is it for rows whose number is secret, as their places are drawn afresh.
+func TestRowsInSecretPlacesDontGoOn(t *testing.T) {
+	x, y := given.Separable(300, 3, 1)
+	step := dpglm.NoisyGDConfig{Steps: 3}
+	for name, c := range map[string]struct {
+		learner dpglm.Learner
+		parted  bool
+	}{"one part": {step, false}, "a search": {dpglm.GridSearchConfig{Learner: step, Radii: []float64{1, 2}}, true}} {
+		all := &kept{src: &given.Words{Seed: 1}, full: -1}
+		run := func(env *dpglm.Env) error { // another program, which reads the rows again
+			d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, Intercept: true}, dpglm.AddRemove{AtMost: 400})
+			if err != nil {
+				return err
+			}
+			plan, err := c.learner.Plan(d.Shape(), dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(1).AddRemove())
+			if err != nil {
+				return err
+			}
+			_, err = plan.Run(ctx, d, env)
+			return err
+		}
+		if err := run(&dpglm.Env{NoiseForTests: all.src, Journal: all}); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(all.after(2, -1)); errors.Is(err, dpglm.ErrConfig) != c.parted || !c.parted && err != nil {
+			t.Errorf("%s, after a release: %v", name, err)
+		}
+	}
+}
+
 // whether a call is cancelled at any of the times it asks, on rows in memory, in a file and
 // with workers: either no noise was drawn, and it has spent nothing, or it goes on to the same
 // bits.
