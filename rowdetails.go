@@ -57,7 +57,7 @@ func (p Persons) detail(d *details) error {
 // AddRemove keeps how many rows there are secret, or how many persons where [Persons] are given:
 // neighbouring data sets then have one more or less, and what is computed on the data takes a budget of
 // [Budget.AddRemove]. n is nowhere: plans, ledgers, models, splits and rounding go by AtMost, and
-// whatever needs n has it from a release, with noise.
+// whatever needs n has it from a release, with noise. There is one row or more: none is refused as rows are taken in.
 //
 // # Privacy
 //

@@ -36,8 +36,9 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 	if o.file == "" {
 		return nil, nil
 	}
-	persons := o.source.Facts() != nil && o.source.Facts().Person != ""
-	c = &charge{path: o.file, id: o.resume, found: o.resume != "", moves: persons && o.evaluated > 0}
+	facts := o.source.Facts()
+	drawn := facts != nil && (facts.Person != "" || facts.AtMost > 0) // afresh in each run, into other parts
+	c = &charge{path: o.file, id: o.resume, found: o.resume != "", moves: drawn && o.evaluated > 0}
 	if c.budget, err = budgetfile.Open(o.file); err != nil {
 		return nil, err
 	}

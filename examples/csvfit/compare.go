@@ -62,7 +62,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if *asJSON {
 		return compareJSON(stdout, rows)
 	}
-	fmt.Fprintf(stdout, "%d training %s, %d held out, each fit at ε = %g, δ = %s%s\n\n", trial.Train.Shape().Rows, units(trial.Train.Shape()), trial.HeldOut(), b.epsilon, digits.RoundedUp(b.delta), b.groups(trial.Train.Shape()))
+	fmt.Fprintf(stdout, "%s%d training %s, %d held out, each fit at ε = %g, δ = %s%s\n\n", atMost(trial.Train.Shape()), trial.Train.Shape().Rows, units(trial.Train.Shape()), trial.HeldOut(), b.epsilon, digits.RoundedUp(b.delta), b.groups(trial.Train.Shape()))
 	if err := metrics.Print(stdout, "hold-out", rows...); err != nil {
 		return err
 	}

@@ -214,14 +214,24 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 	for name, l := range map[string]dpglm.Learner{
 		"Auto": dpglm.AutoConfig{}, "StandardisedGD": dpglm.StandardisedGDConfig{}, "NoisyGD": dpglm.NoisyGDConfig{Steps: 3}, "OutputPerturbation": dpglm.OutputPerturbationConfig{},
 		"ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{}, "FrankWolfe": dpglm.FrankWolfeConfig{}, "JL": dpglm.JLConfig{K: 1, Learner: steps}, "Infer": dpglm.InferConfig{},
-		"Boost":      dpglm.BoostConfig{Learner: steps, Chunks: 3},
-		"GridSearch": dpglm.GridSearchConfig{Learner: steps, Radii: []float64{1, 4}},
+		"Boost":       dpglm.BoostConfig{Learner: steps, Chunks: 3},
+		"GridSearch":  dpglm.GridSearchConfig{Learner: steps, Radii: []float64{1, 4}},
+		"Boost of JL": dpglm.BoostConfig{Learner: dpglm.JLConfig{K: 1, Learner: steps}, Chunks: 3}, "GridSearch of JL": dpglm.GridSearchConfig{Learner: dpglm.JLConfig{K: 1, Learner: steps}, Radii: []float64{1, 4}},
 	} {
 		add(name, plannedBy(l, crowdLogits))
 	}
-	only := all["FrankWolfe"]
-	only.here = true
-	all["FrankWolfe"] = only
+	add("FrankWolfe of a part", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+		_, held, err := d.Split(0.3, 5)
+		if err != nil {
+			return nil, err
+		}
+		return dpglm.FrankWolfe(ctx, held, crowdLogits, crowdBudget, dpglm.FrankWolfeConfig{}, env)
+	})
+	for _, name := range []string{"FrankWolfe", "FrankWolfe of a part"} {
+		only := all[name]
+		only.here = true
+		all[name] = only
+	}
 	add("SelectModel", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, crowdBudget, [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
 		return []any{best, ledger}, err

@@ -216,6 +216,20 @@ func TestRemoteFramesOfBoundedRows(t *testing.T) {
 	}
 }
 
+// gradientAtZero is the sum of clipped gradients at weights of 0.
+func gradientAtZero(t *testing.T, table *rows.Table, y []float64) (*Sums, []float64) {
+	t.Helper()
+	s, err := NewSums(table, y, 0, 1, losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]float64, s.Dim())
+	if err := s.Gradient(ctx, g, make([]float64, s.Dim()), 0.3); err != nil {
+		t.Fatal(err)
+	}
+	return s, g
+}
+
 // Persons' rows count their shares where workers read them, as they do in memory.
 func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 	const n, d = 90, 2
@@ -237,14 +251,7 @@ func TestRemoteSharesOfPersonsInOrder(t *testing.T) {
 			t *rows.Table
 			y []float64
 		}{{owned, blocks.Gather(y, order)}, {single, blocks.Gather(blocks.Gather(blocks.Gather(y, order), picked), of)}} {
-			s, err := NewSums(c.t, c.y, 0, 1, losses.Logistic{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := make([]float64, s.Dim())
-			if err := s.Gradient(ctx, g, make([]float64, s.Dim()), 0.3); err != nil {
-				t.Fatal(err)
-			}
+			_, g := gradientAtZero(t, c.t, c.y)
 			seen[k] = append(seen[k], g...)
 		}
 	}
@@ -281,14 +288,7 @@ func TestRemoteRowsInPlaces(t *testing.T) {
 				t *rows.Table
 				y []float64
 			}{{owned, blocks.Gather(y, order)}, {part, blocks.Gather(blocks.Gather(y, order), of)}} {
-				s, err := NewSums(c.t, c.y, 0, 1, losses.Logistic{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				g := make([]float64, s.Dim())
-				if err := s.Gradient(ctx, g, make([]float64, s.Dim()), 0.3); err != nil {
-					t.Fatal(err)
-				}
+				s, g := gradientAtZero(t, c.t, c.y)
 				totals, moves, err := s.Totals(ctx)
 				if err != nil || !(moves >= 1 && moves < 1+1e-9) {
 					t.Errorf("%s: totals move by %g: %v", name, moves, err)

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -17,10 +18,27 @@ const keepNumbers = 1 << 27
 // scaled down to the bound where they are longer, so that the bound holds for
 // any row and map. The intercept stays.
 func Project(ctx context.Context, t *Table, phi Projection, bound float64) (*Table, error) {
+	if len(t.Length) == 0 && !t.Place.Elsewhere() {
+		k, _ := phi.Dims()
+		return projectNone(t, k, bound), nil
+	}
 	if t.Place != nil {
 		return projectStored(ctx, t, phi, bound)
 	}
 	return ProjectKeeping(ctx, t, phi, bound, keepNumbers)
+}
+
+// projectNone is Project where no row stands in any place: how many do is secret, and none is no error.
+func projectNone(t *Table, k int, bound float64) *Table {
+	p := &Table{Enc: encoding.NewIdentity(k, bound, t.Enc.Intercept), Persons: t.Persons, Workspaces: new(sync.Pool)}
+	if t.Place == nil {
+		p.Src = DenseSource{M: blas64.General{Cols: k, Stride: k}}
+	} else {
+		p.Place = t.Place.derived()
+		p.Place.Sparse, p.Place.Outside = false, nil
+	}
+	p.Layout = blocks.NewLayout(t.Len(), k, false, t.Persons)
+	return p
 }
 
 func ProjectKeeping(ctx context.Context, t *Table, phi Projection, bound float64, keep int) (*Table, error) {
