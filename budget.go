@@ -207,12 +207,22 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	if err := b.covers(schedule.Ledger()); err != nil {
 		return nil, err
 	}
-	claim := mechanisms.Claim{Rows: s.Rows, PersonRows: s.PersonRows, Occur: s.PersonsOccur, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}
+	claim := mechanisms.Claim{Rows: s.Rows, PersonRows: s.PersonRows, Alike: s.PersonRows > 1 && !s.EachRow, Occur: s.PersonsOccur, Epsilon: b.epsilon, Delta: b.delta, Mu: b.mu}
 	if b.group > 1 {
 		claim.Group = b.group
 	}
 	l, err := schedule.Ledger().WithUnit(s.unit())
 	return l.WithClaim(claim), err
+}
+
+// ofPersons is a ledger that says that each person counts alike, of what each row doesn't.
+func ofPersons(l *Ledger, s Shape) *Ledger {
+	claim, ok := l.Claim()
+	if !ok || !s.EachRow {
+		return l
+	}
+	claim.Alike = true
+	return l.WithClaim(claim)
 }
 
 // suits refuses data of which the number of rows is public where neighbours have one more or less, and such of

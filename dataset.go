@@ -94,7 +94,7 @@ func (d *Dataset) Shape() Shape {
 func shapeOf(d *curator.Data) Shape {
 	f := d.Facts()
 	return Shape{Rows: f.Rows, Dim: f.Dim, Intercept: f.Intercept, FeatureBound: f.FeatureBound, LabelCentre: f.LabelCentre, LabelBound: f.LabelBound,
-		PersonRows: f.PersonRows, PersonsOccur: f.PersonsOccur, Weighted: f.Weighted, AddRemove: f.AddRemove, OffsetRange: f.Offsets}
+		PersonRows: f.Persons.Most, EachRow: f.Persons.Each, PersonsOccur: f.Persons.Occur, Weighted: f.Weighted, AddRemove: f.AddRemove, OffsetRange: f.Offsets}
 }
 
 // given refuses a data set or a context that is missing, a problem that isn't for the labels of a
@@ -228,7 +228,7 @@ func (s Sparse) Format(f fmt.State, _ rune) {
 // [Model.Coefficients] are in the columns' units.
 //
 // Where the schema names persons, the guarantee is for a person with all rows, of which at
-// most its max_rows count, and each person counts ([Persons]). Ids tell persons apart, are
+// most its max_rows count, each alike, or with "persons_alike" each person ([Persons]). Ids tell persons apart, are
 // secret and mean nothing else. The number of persons is the schema's "persons", or where it has none that of the ids
 // that occur, which then is public. Where the schema names an exposure,
 // its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
@@ -272,7 +272,7 @@ func suitsExposure(given bool, label table.Label) error {
 func rowDetails(t *table.Table) (details []RowDetail) {
 	e := t.Encoder()
 	if t.Persons() != nil {
-		p := Persons{Of: t.Persons(), MaxRows: e.Schema().MaxRows}
+		p := Persons{Of: t.Persons(), MaxRows: e.Schema().MaxRows, Alike: e.Schema().PersonsAlike}
 		if e.Schema().Persons > 0 {
 			p.Count = t.PersonCount()
 		}

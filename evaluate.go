@@ -66,7 +66,8 @@ type EvaluateConfig struct {
 //
 // # Accuracy
 //
-// Rows count as in training: by their [Weights], and those of one of [Persons] as one together.
+// Rows count by their [Weights]. Of [Persons] each counts alike, whatever the number of rows and whichever counts in training:
+// figures are means over persons.
 //
 // Intervals are for the population that the rows are a sample of, rows and labels held to
 // their bounds: they include sampling and noise, by simulating both, and the model's
@@ -224,6 +225,7 @@ func (c EvaluateConfig) planned(label string, s Shape, asked losses.Loss, size e
 		return nil, err
 	}
 	p.ledger, err = b.ledger(p.schedule, p.shape)
+	p.ledger = ofPersons(p.ledger, p.shape)
 	return p, err
 }
 

@@ -279,7 +279,7 @@ func (f *frankWolfe) selectedBound(columns int) float64 {
 // train releases what the comment of FrankWolfe lists.
 func (f *frankWolfe) train(r *run) ([]float64, error) {
 	return frankwolfe.Walk{
-		Rest: f.rest.estimate, Pooled: f.pooled, Features: f.shape.features(), Steps: f.Steps, Moves: f.moves(),
+		Rest: f.rest.estimate, Rows: r.byRows().task(), Pooled: f.pooled, Features: f.shape.features(), Steps: f.Steps, Moves: f.moves(),
 		Clip: f.Clip, EntryBound: f.EntryBound, Radius: f.radius, By: f.by, Refit: f.Output == Refit, BoundOn: f.selectedBound,
 	}.Fit(r.task())
 }

@@ -195,6 +195,7 @@ func (o *inference) train(r *run) (*fitted, error) {
 	if o.pool.unknown == 0 {
 		w, law, err = o.problem.Fit(r.task())
 	} else {
+		r := r.byRows()
 		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d ordinal.Doubt, t estimate.Task) (w []float64, err error) {
 			w, law, err = infer.Problem{Estimate: p, Doubt: d}.Fit(t)
 			return w, err

@@ -247,7 +247,7 @@ func (f *Inference) String() string {
 	if f.note != "" {
 		b.WriteString(f.note + "\n")
 	}
-	fmt.Fprintf(&b, "%s regression, %s, %s, unit: %v\n", f.model.response.kind(), nOf(f.model.ledger, f.rows), f.budget, f.model.ledger.Unit())
+	fmt.Fprintf(&b, "%s regression, %s, %s, unit: %v%s\n", f.model.response.kind(), nOf(f.model.ledger, f.rows), f.budget, f.model.ledger.Unit(), estimand(f.model.ledger))
 	tail := 100 * (1 - f.confidence) / 2
 	lines, unknown := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}, 0
 	ratio := f.model.Ratio()

@@ -77,6 +77,7 @@ func (g *noisyGD) questions() int {
 
 // train runs the steps and returns the chosen function of the iterates.
 func (g *noisyGD) train(r *run) ([]float64, error) {
+	r = r.byRows()
 	if !g.around {
 		sums, err := r.under(g.problem.Loss)
 		if err != nil {

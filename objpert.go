@@ -119,13 +119,19 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err != nil {
 		return nil, err
 	}
-	return planScore(c, s, p, b, schedule, func(r *run) ([]float64, error) {
+	plan, err := planScore(c, s, p, b, schedule, func(r *run) ([]float64, error) {
 		w, err := o.train(r, r.data, r.allow)
 		if err == nil {
 			r.progress(1, 1) // how many steps the solver took is not public
 		}
 		return w, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	plan.ledger = ofPersons(plan.ledger, s)
+	plan.Ledger = plan.ledger
+	return plan, nil
 }
 
 func (c ObjectivePerturbationConfig) validate() error {

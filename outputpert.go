@@ -188,6 +188,7 @@ func (o *outputPerturbation) sensitivity() float64 {
 
 // train releases the minimiser.
 func (o *outputPerturbation) train(r *run) ([]float64, error) {
+	r = r.byRows()
 	if o.around {
 		return o.start.run(r, o.trainAround)
 	}

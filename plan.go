@@ -91,6 +91,23 @@ func (r *run) task() estimate.Task {
 	return estimate.Task{Ctx: r.ctx, Data: r.data, Allow: r.allow, Progress: r.progress, Levels: r.levels, Under: r.under}
 }
 
+// byRows is the run on rows that have weights in the place of persons to be held together: see Shape.byRows.
+func (r *run) byRows() *run {
+	if !r.data.Facts().Persons.Each {
+		return r
+	}
+	of := *r
+	if r.shared == nil {
+		of.data = curator.ByRows(r.data)
+		return &of
+	}
+	if r.shared.byRows == nil || r.shared.whole != r.data {
+		r.shared.byRows, r.shared.whole = curator.ByRows(r.data), r.data
+	}
+	of.data = r.shared.byRows
+	return &of
+}
+
 // projection is projected data and all that it depends on beside the rows.
 type projection struct {
 	of    *curator.Data
@@ -109,6 +126,8 @@ type shared struct {
 	sums *curator.Sums
 	of   *curator.Data
 	kind losses.Labels
+	// byRows are the last rows that were given weights, of whole.
+	byRows, whole *curator.Data
 }
 
 // under returns the sums of the run's rows under a loss. Where plans train together, their

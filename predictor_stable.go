@@ -110,7 +110,7 @@ func planScores(config string, queries int, s Shape, p Problem, b Budget) (*scor
 // train returns the scores of the point that is fitted. Its sensitivity, which is
 // public, is checked before the first answer.
 func (x *scores) train(r *run, fit func(*curator.Sums) (curator.Point, error)) (question, error) {
-	sums, err := r.data.Under(x.trained)
+	sums, err := r.byRows().data.Under(x.trained)
 	if err != nil {
 		return nil, err
 	}

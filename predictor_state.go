@@ -43,6 +43,7 @@ type predictorFacts struct {
 	LabelCentre  float64         `json:"label_centre,omitempty"`
 	LabelBound   float64         `json:"label_bound,omitempty"`
 	PersonRows   int             `json:"person_rows,omitempty"`
+	EachRow      bool            `json:"each_row,omitempty"`
 	PersonsOccur bool            `json:"persons_occur,omitempty"`
 	Weighted     bool            `json:"weighted,omitempty"`
 	OffsetRange  [2]float64      `json:"offset_range,omitzero"`
@@ -60,7 +61,7 @@ func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
 	}
 	f.Rows, f.Weights, f.Intercept, f.FeatureBound = s.Rows, s.Dim, s.Intercept, s.FeatureBound
 	f.LabelCentre, f.LabelBound = s.LabelCentre, s.LabelBound
-	f.PersonRows, f.PersonsOccur, f.Weighted, f.OffsetRange = s.PersonRows, s.PersonsOccur, s.Weighted, s.OffsetRange
+	f.PersonRows, f.EachRow, f.PersonsOccur, f.Weighted, f.OffsetRange = s.PersonRows, s.EachRow, s.PersonsOccur, s.Weighted, s.OffsetRange
 	return f
 }
 

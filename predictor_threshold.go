@@ -68,7 +68,7 @@ func (c ThresholdConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, err
 	if err != nil {
 		return nil, err
 	}
-	return newPredictorPlan(c, s, Problem{}, b, service{
+	plan, err := newPredictorPlan(c, s, Problem{}, b, service{
 		schedule: schedule, cache: c.Cache, release: castVote,
 		facts: predictorFacts{Kind: "threshold", Queries: c.Queries, AnswerEpsilon: vote.Epsilon, Limit: limit},
 		train: func(r *run) (question, error) {
@@ -79,6 +79,12 @@ func (c ThresholdConfig) Plan(s Shape, p Problem, b Budget) (*PredictorPlan, err
 			return walk.Margin, nil
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	plan.planned = ofPersons(plan.planned, s)
+	plan.Ledger = plan.planned
+	return plan, nil
 }
 
 // check refuses data of another shape and a problem that the walk doesn't solve.

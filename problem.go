@@ -19,6 +19,7 @@ type Shape struct {
 	LabelCentre  float64    // middle of the labels' range
 	LabelBound   float64    // half the width of the labels' range; 0 where none was given
 	PersonRows   int        // rows of a person at most (see Persons); 0 where each has one
+	EachRow      bool       // whether each row of a person is to count alike, and not each person (see Persons)
 	PersonsOccur bool       // whether Rows is the number of persons who have rows (see Persons)
 	Weighted     bool       // whether rows have Weights
 	AddRemove    bool       // whether n is secret (see the type AddRemove)
@@ -73,8 +74,26 @@ func nOf(l *Ledger, n int) string {
 	return fmt.Sprintf("n = %d", n)
 }
 
+// estimand says of persons which count alike, where rows and persons differ.
+func estimand(l *Ledger) string {
+	switch c, _ := l.Claim(); {
+	case c.Alike:
+		return ", each person counts alike"
+	case c.PersonRows > 1:
+		return ", each row counts alike"
+	}
+	return ""
+}
+
 // whole reports whether each row counts 1, and how many there are is public.
 func (s Shape) whole() bool { return !s.Weighted && !s.AddRemove && s.PersonRows == 0 }
+
+// byRows is the shape for learners that ask for sums of what single rows add: where each row of a person counts, these have weights, of
+// which a person's come to 1 at most (run.byRows).
+func (s Shape) byRows() Shape {
+	s.EachRow, s.Weighted = false, s.Weighted || s.EachRow
+	return s
+}
 
 // features is the number of weights without the intercept's.
 func (s Shape) features() int {
@@ -94,7 +113,7 @@ func (s Shape) rowBound() float64 {
 
 // facts are the public numbers that engines go by.
 func (s Shape) facts() estimate.Facts {
-	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, Weighted: s.Weighted, AddRemove: s.AddRemove, OffsetRange: s.OffsetRange}
+	return estimate.Facts{Rows: s.Rows, Dim: s.Dim, Intercept: s.Intercept, LabelBound: s.LabelBound, PersonRows: s.PersonRows, EachRow: s.EachRow, Weighted: s.Weighted, AddRemove: s.AddRemove, OffsetRange: s.OffsetRange}
 }
 
 func (s Shape) validate() error {

@@ -20,12 +20,26 @@ type RowDetail interface{ detail(*details) error }
 // are public, the number of rows is not: no plan, split, ledger or model depends on it. n is
 // the number of persons.
 //
-// Each person counts: a person's rows share one row's weight, so that each counts 1 over their
-// number, and noise is what it is for as many rows of one person each. Where persons have fewer
-// rows than MaxRows that is less than [Budget.ForGroups] needs, by about MaxRows over their mean
-// number. What is estimated is a mean over persons, not over rows.
+// # What is estimated
+//
+// Each row counts alike, whosever it is: what is estimated is what a fit of all rows that count, put together, would find, and
+// intervals of [Infer] are for persons drawn at random, whose rows may hang together in any way. With Alike each
+// person counts alike, and a row 1 over the number of its person's: a mean over persons, which is another
+// number where those with many rows are unlike those with few. The ledger says which.
+//
+// [Auto], [StandardisedGD], [Softmax], [Infer] and [InferClasses] add a person's gradients up and clip their sum: a person moves
+// it as far as a row would that is a person's only one, however many rows there are. The clip lets go as persons and budget
+// grow. What all rows come to takes 1 % of μ². Where they can but fit the constant model, and in [Evaluate] and
+// [SelectModel], each person counts alike.
+//
+// [NoisyGD], [OutputPerturbation], [FrankWolfe]'s selection, ordinal losses whose thresholds are estimated, and predictors ask for sums that
+// must hold without such a clip: a row has a weight of 1 over MaxRows there, and noise counts for MaxRows over the persons' mean
+// number of rows as much. Keep MaxRows small for them, or have persons count alike.
 // [ObjectivePerturbation] and [ThresholdConfig] take one row of each person, as their
-// guarantees are known for single rows only.
+// guarantees are known for single rows only, so that each person counts alike.
+//
+// With Alike noise is what it is for as many rows of one person each: less than [Budget.ForGroups] needs, by about MaxRows
+// over the persons' mean number of rows.
 //
 // As the order is drawn afresh, [Dataset.Split] by the same seed cuts another data set of the
 // same rows elsewhere: what is released from parts of the one and of the other adds up.
@@ -41,6 +55,8 @@ type Persons struct {
 	// MaxRows is how many rows of a person count, from 1 to 2^20. Of more, so many are chosen at
 	// random.
 	MaxRows int
+	// Alike has each person count alike, whatever the number of rows, and not each row.
+	Alike bool
 }
 
 func (p Persons) detail(d *details) error {
@@ -50,7 +66,7 @@ func (p Persons) detail(d *details) error {
 	if p.Of == nil {
 		return check.Fail(ErrShape, "Persons.Of", nil, "must have a number for each row")
 	}
-	d.owners.Persons, d.owners.Count, d.owners.Most = p.Of, p.Count, p.MaxRows
+	d.owners.Persons, d.owners.Count, d.owners.Most, d.owners.Each = p.Of, p.Count, p.MaxRows, !p.Alike
 	return nil
 }
 

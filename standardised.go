@@ -171,7 +171,11 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	}
 	o := &standardised{shape: s, problem: p, unknown: levels}
 	o.problem.Loss = asked
-	o.estimate = estimate.Problem{Facts: s.facts(), Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
+	facts := s.facts()
+	if levels > 0 { // which are counted row by row
+		facts = facts.ByRows()
+	}
+	o.estimate = estimate.Problem{Facts: facts, Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}
@@ -214,6 +218,10 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 	if err != nil {
 		return nil, err
 	}
+	if o.estimate.Hopeless() { // the labels' mean, in which each person counts
+		plan.ledger = ofPersons(plan.ledger, o.shape)
+		plan.Ledger = plan.ledger
+	}
 	if o.unknown > 0 {
 		passes = 2*passes + passesOfLevels
 	}
@@ -251,6 +259,7 @@ func (o *standardised) train(r *run) (*fitted, error) {
 		w, err := infer.Weights(o.estimate, r.task())
 		return o.fitted(w, nil), err
 	}
+	r = r.byRows()
 	w, theta, err := o.ordered(r).Fit(r.task())
 	return o.fitted(w, theta), err
 }

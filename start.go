@@ -41,6 +41,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 	if err != nil {
 		return nil, err
 	}
+	s = s.byRows()
 	o := &start{shape: s, loss: l}
 	releases, totals := 1.0, s.facts().Totalled()
 	if totals {
@@ -102,7 +103,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 	if r.data.Parties() {
 		return nil
 	}
-	sums, err := r.data.Under(o.loss)
+	sums, err := r.byRows().data.Under(o.loss)
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func (c *scene) details(random *rand.Rand, n int) details {
 func (c *scene) given(d details, persons int) []dpglm.RowDetail {
 	var out []dpglm.RowDetail
 	if d.persons != nil {
-		out = append(out, dpglm.Persons{Of: d.persons, Count: persons, MaxRows: c.personRows})
+		out = append(out, dpglm.Persons{Of: d.persons, Count: persons, MaxRows: c.personRows, Alike: c.alike})
 	}
 	if d.offsets != nil {
 		out = append(out, dpglm.Offsets{Of: d.offsets, Range: c.offsets()})

@@ -20,6 +20,7 @@ type scene struct {
 	features   int
 	facts      dpglm.Bounds // of encoded rows
 	personRows int          // the most rows of a person; 0 where each has one
+	alike      bool         // whether each person counts alike, and not each row
 	exposure   [2]float64   // zeros where there is none
 	draw       func(r *rand.Rand, n int) (*mat.Dense, error)
 }
@@ -53,7 +54,7 @@ func (c *scene) rowsEach() float64 { return float64(max(1, c.personRows)+1) / 2 
 func (c *scene) shape(n int) (dpglm.Shape, error) {
 	var details []dpglm.RowDetail
 	if c.personRows > 0 {
-		details = append(details, dpglm.Persons{Of: []int{0}, Count: 1, MaxRows: c.personRows})
+		details = append(details, dpglm.Persons{Of: []int{0}, Count: 1, MaxRows: c.personRows, Alike: c.alike})
 	}
 	if c.exposure[1] > 0 {
 		details = append(details, dpglm.Offsets{Of: []float64{math.Log(c.exposure[0])}, Range: c.offsets()})

@@ -53,7 +53,7 @@ func (s *Scenario) ofTable() (*scene, error) {
 	if err := s.knows(known); err != nil {
 		return nil, err
 	}
-	c := &scene{features: len(e.Features()), personRows: schema.MaxRows}
+	c := &scene{features: len(e.Features()), personRows: schema.MaxRows, alike: schema.PersonsAlike}
 	c.facts = dpglm.Bounds{Feature: e.Bound(), LabelRange: e.Label().Range, Intercept: true}
 	c.exposure[0], c.exposure[1] = e.Exposure()
 	c.draw = func(r *rand.Rand, n int) (*mat.Dense, error) {

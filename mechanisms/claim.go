@@ -17,6 +17,7 @@ type Claim struct {
 	Group      int     `json:"group,omitempty"`       // how many are protected together, where that is more than one
 	Rows       int     `json:"rows,omitempty"`        // n, of rows or persons as the unit is, or a public bound on it for AddRemove; 0 where it isn't known
 	PersonRows int     `json:"person_rows,omitempty"` // the most rows of a person that count; 0 where the unit is no person
+	Alike      bool    `json:"alike,omitempty"`       // whether each person counts alike, and not each of the rows that count
 	Occur      bool    `json:"occur,omitempty"`       // whether Rows is the number of persons who have rows, which then is public
 	Epsilon    float64 `json:"epsilon,omitempty"`     // ε, with Delta, or
 	Delta      float64 `json:"delta,omitempty"`
@@ -42,7 +43,7 @@ func (l *Ledger) Claim() (Claim, bool) {
 }
 
 func (c Claim) validate(u Unit) error {
-	if (c.PersonRows != 0 || c.Occur) && u.Of != Person {
+	if (c.PersonRows != 0 || c.Occur || c.Alike) && u.Of != Person {
 		return check.Fail(check.ErrModel, "ledger.claim.person_rows", c.PersonRows, fmt.Sprintf("must be of a ledger for persons, not for %v", u))
 	}
 	if math.IsNaN(c.Epsilon+c.Delta+c.Mu) || math.Min(c.Epsilon, math.Min(c.Delta, c.Mu)) < 0 || c.Delta >= 1 || min(c.Rows, c.Group, c.PersonRows) < 0 {
@@ -80,8 +81,11 @@ func (u Unit) line(promise string, c Claim) string {
 	case c.Rows > 0:
 		line += ", n = " + thousands(c.Rows)
 	}
-	if u.Of == Person {
-		line += ", each person counts"
+	switch {
+	case c.Alike:
+		line += ", each person counts alike"
+	case c.PersonRows > 1:
+		line += ", each row counts alike"
 	}
 	if c.Occur {
 		line += "; how many persons have rows is public"
@@ -142,8 +146,8 @@ func (l *Ledger) common() (c Claim, claims bool) {
 		if c.Rows != of.Rows {
 			c.Rows = 0
 		}
-		if c.PersonRows != of.PersonRows {
-			c.PersonRows = 0
+		if c.PersonRows != of.PersonRows || c.Alike != of.Alike {
+			c.PersonRows, c.Alike = 0, false
 		}
 	}
 	return c, claims

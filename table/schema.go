@@ -35,6 +35,9 @@ type Schema struct {
 	// secret: the guarantee is for one more or less of them, and takes a budget of add/remove. 0 stands for a public
 	// number, and one that is replaced.
 	AtMost int `json:"at_most,omitempty"`
+	// PersonsAlike has each person count alike, whatever the number of rows: a row counts 1 over that number, and what is
+	// estimated is a mean over persons. Else each row counts.
+	PersonsAlike bool `json:"persons_alike,omitempty"`
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
@@ -198,6 +201,9 @@ func (s Schema) String() string {
 	}
 	if s.AtMost != 0 {
 		fmt.Fprintf(&b, ",\n  \"at_most\": %d", s.AtMost)
+	}
+	if s.PersonsAlike {
+		b.WriteString(",\n  \"persons_alike\": true")
 	}
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))

@@ -34,6 +34,9 @@ func (v *validator) roles() {
 	if s.AtMost < 0 || s.AtMost > mostPersons || s.AtMost > 0 && s.Persons > 0 {
 		v.fail(`"at_most"`, `is %d; it must be a bound on the number of rows or persons, where that is secret, from 1 to %d, without "persons" beside it; or be left out`, s.AtMost, mostPersons)
 	}
+	if s.PersonsAlike && s.Person == "" {
+		v.fail(`"persons_alike"`, `is for persons whom the column "person" tells apart; name it, or leave "persons_alike" out`)
+	}
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
 			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)

@@ -70,7 +70,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 func details(e *Encoder) (d rowfile.Details, err error) {
 	s := e.schema
 	if s.Person != "" {
-		d.Persons, d.MaxRows = s.Persons, s.MaxRows
+		d.Persons = rowfile.Persons{Count: s.Persons, MaxRows: s.MaxRows, Alike: s.PersonsAlike}
 	}
 	d.AtMost = s.AtMost
 	if s.Exposure != "" {

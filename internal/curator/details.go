@@ -59,9 +59,20 @@ func (d *Data) Unshifted() *Data {
 	return &Data{&of}
 }
 
+// ByRows returns the same rows, of which each of a weight counts alike, where it is to, by shares: a row's is its weight
+// over the most rows that a person may have, so that those of a person add up to 1 at most.
+func ByRows(d *Data) *Data {
+	if o := d.table.Persons; o == nil || !o.Each {
+		return d
+	}
+	of := *d.held
+	of.table = rows.ByRows(d.table)
+	return &Data{&of}
+}
+
 // Totals are the sum of what rows count, and the sum of their offsets, each over the bound
-// on them and times what its row counts. What a person adds lies within the triangle of 0,
-// (1, 1) and (1, −1), of diameter 2.
+// on them and times what its row counts; between these, where each row is to count, that of rows' weights over the
+// most rows that a person may have, by which offsets then count: see [questions.Sums.Totals].
 func (s *Sums) Totals(ctx context.Context) (release.Answer, error) {
 	values, l2, err := s.s.Totals(ctx)
 	return s.answer(values, l2), err

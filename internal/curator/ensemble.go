@@ -43,7 +43,8 @@ func (d *Data) Ensemble(ctx context.Context, loss losses.Loss, parts int, seed u
 func eachPart(d *Data, parts int, seed uint64, progress func(done, total int), train func(i int, part *Data) error) error {
 	d, order := arranged(d, permutation(d.Len(), seed))
 	for i, size := range evenly(d.Len(), parts) {
-		if err := train(i, pick(d, order[:size], nil)); err != nil {
+		part := ByRows(pick(d, order[:size], nil))
+		if err := train(i, part); err != nil {
 			return err
 		}
 		order = order[size:]

@@ -9,17 +9,23 @@ import (
 type Facts struct {
 	Rows, Columns, Dim int // Rows are persons where these may have several, and at most so many where AddRemove
 	Intercept          bool
-	Bound              float64    // on a row's norm without the constant feature
-	Constant           float64    // 0 without intercept
-	FeatureBound       float64    // on a row's norm, with it
-	LabelCentre        float64    // middle of the labels' range
-	LabelBound         float64    // half its width, the upper end for counts; 0 where none was given
-	Offset             float64    // see [Encoding.Offset]
-	PersonRows         int        // rows of a person at most; 0 where each has one
-	PersonsOccur       bool       // whether Rows is the number of persons who have rows
-	Weighted           bool       // whether rows have weights
-	AddRemove          bool       // whether how many rows there are is secret
-	Offsets            rows.Range // of scores; zeros where there are none
+	Bound              float64     // on a row's norm without the constant feature
+	Constant           float64     // 0 without intercept
+	FeatureBound       float64     // on a row's norm, with it
+	LabelCentre        float64     // middle of the labels' range
+	LabelBound         float64     // half its width, the upper end for counts; 0 where none was given
+	Offset             float64     // see [Encoding.Offset]
+	Persons            personFacts // whose the rows are
+	Weighted           bool        // whether rows have weights
+	AddRemove          bool        // whether how many rows there are is secret
+	Offsets            rows.Range  // of scores; zeros where there are none
+}
+
+// personFacts are the public facts of persons: zeros where each row is a person's only one.
+type personFacts struct {
+	Most  int  // rows of a person
+	Each  bool // whether each of these is to count alike, and not each person
+	Occur bool // whether Facts.Rows is the number of persons who have rows
 }
 
 // Facts returns the public facts.
@@ -28,8 +34,8 @@ func (d *Data) Facts() Facts {
 	f := Facts{Rows: d.Len(), Columns: e.Columns, Dim: e.Dim(), Intercept: e.Intercept, Bound: e.Bound, Constant: e.Constant, FeatureBound: e.FeatureBound(),
 		LabelCentre: d.labelCentre, LabelBound: d.labelBound, Offset: e.Offset(), Offsets: d.offsetsRange}
 	if o := d.table.Persons; o != nil {
-		if f.PersonsOccur, f.Weighted, f.AddRemove = o.Occur, o.Weighted, o.Places; o.Given {
-			f.PersonRows = o.Most
+		if f.Persons.Occur, f.Weighted, f.AddRemove = o.Occur, o.Weighted, o.Places; o.Given {
+			f.Persons.Most, f.Persons.Each = o.Most, o.Each
 		}
 	}
 	return f

@@ -118,7 +118,7 @@ func (x *Descent) settle(s Stage, at *Iterate) {
 // interceptWeight is the weight of the descent's intercept against the start's. Real labels' is
 // independent of the other coordinates, and has the weight that its noise and the start's give it.
 func (x *Descent) interceptWeight(s Stage, at Iterate) float64 {
-	if x.Run.Problem.Loss.Labels() != losses.Real || x.Run.Problem.kinked() {
+	if x.Run.Problem.Loss.Labels() != losses.Real || x.Run.Problem.kinked() || x.Run.Problem.Facts.EachRow { // whose mean isn't the start's
 		return 1
 	}
 	start := x.Labels.Noise * x.Labels.Noise

@@ -21,9 +21,16 @@ type Facts struct {
 	Intercept   bool
 	LabelBound  float64
 	PersonRows  int  // rows of a person at most
+	EachRow     bool // whether each of these is to count alike, and not each person
 	Weighted    bool // whether rows have weights
 	AddRemove   bool // whether how many rows there are is secret, and at most Rows
 	OffsetRange [2]float64
+}
+
+// ByRows are those of rows that have weights, where each row of a person is to count.
+func (f Facts) ByRows() Facts {
+	f.EachRow, f.Weighted = false, f.Weighted || f.EachRow
+	return f
 }
 
 // Features is the number of weights without the intercept's.
@@ -40,7 +47,9 @@ func (f Facts) largestOffset() float64 {
 }
 
 // Totalled reports whether what rows come to is to be released: their weights, or offsets.
-func (f Facts) Totalled() bool { return f.Weighted || f.AddRemove || f.largestOffset() > 0 }
+func (f Facts) Totalled() bool {
+	return f.EachRow || f.Weighted || f.AddRemove || f.largestOffset() > 0
+}
 
 // Mu is what μ of a budget is to engines: sums of clipped vectors have noise of the deviation 2·clip/μ then,
 // as under replace-one. Where neighbours have a row less, which moves such sums half as far, it is twice the budget's.
@@ -73,8 +82,15 @@ func (f Facts) Deviation(v float64) float64 { return v / f.Mu(1) }
 
 // TotalsNoise is the deviation of noise in Totals, times μ.
 func (f Facts) TotalsNoise() float64 {
-	if f.AddRemove && f.largestOffset() > 0 {
-		return 2 * math.Sqrt2
+	numbers := 1.0
+	if f.largestOffset() > 0 {
+		numbers++
+	}
+	if f.EachRow {
+		numbers++
+	}
+	if f.AddRemove {
+		return 2 * math.Sqrt(numbers)
 	}
 	return 2
 }

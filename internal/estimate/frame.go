@@ -26,7 +26,7 @@ type Frame struct {
 
 // Standardise releases the frame.
 func (r *Run) Standardise() (*Frame, error) {
-	x := &Frame{run: r}
+	x := &Frame{run: r, At: curator.Frame{Each: r.each}}
 	if r.D > MostFeatures {
 		return x, x.scaleColumns()
 	}
@@ -36,7 +36,7 @@ func (r *Run) Standardise() (*Frame, error) {
 func (x *Frame) standardise() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
 	bound := x.run.Task.Data.Facts().Bound
-	plain, err := x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	plain, err := x.run.Frame(curator.Frame{Each: x.run.each})
 	if err != nil {
 		return err
 	}
@@ -46,12 +46,12 @@ func (x *Frame) standardise() error {
 			return err
 		}
 		top += vector.Norm(x.At.Centre)
-		if plain, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At); err != nil {
+		if plain, err = x.run.Frame(x.At); err != nil {
 			return err
 		}
 	}
 	share := math.Min(math.Max(tuning.AlikeShare/nmu, tuning.LengthsShare), tuning.AlikeMostShare)
-	h, err := x.run.Lengths(share, histogram.Geometric(top, math.Sqrt2, tuning.NormEdges), plain)
+	h, err := x.run.MomentNorms(share, histogram.Geometric(top, math.Sqrt2, tuning.NormEdges), plain)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (x *Frame) whitenBy(in *curator.Framed, normBound, share float64) error {
 	}
 	x.At.Matrix, x.At.Scale = x.after(w)
 	x.Signal, x.Effective = w.known, 1+floats.Sum(w.known)
-	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	x.In, err = x.run.Frame(x.At)
 	return err
 }
 
@@ -149,7 +149,7 @@ func (x *Frame) after(w whitening) (*mat.Dense, []float64) {
 // counts, however large the budget.
 func (x *Frame) scaleColumns() error {
 	f := x.run.Task.Data.Facts()
-	plain, err := x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{})
+	plain, err := x.run.Frame(curator.Frame{Each: x.run.each})
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (x *Frame) scaleColumns() error {
 	if x.run.Sums, err = x.run.Task.Data.Rebound(normBound, f.Constant, f.LabelBound).Under(x.run.Problem.Loss); err != nil {
 		return err
 	}
-	if plain, err = x.run.Sums.Frame(x.run.Task.Ctx, curator.Frame{}); err != nil {
+	if plain, err = x.run.Frame(curator.Frame{Each: x.run.each}); err != nil {
 		return err
 	}
 	answer, err := plain.Squares(x.run.Task.Ctx)
@@ -178,7 +178,7 @@ func (x *Frame) scaleColumns() error {
 		x.Signal[j] *= held * held
 	}
 	x.Effective = 1 + floats.Sum(x.Signal)
-	x.In, err = x.run.Sums.Frame(x.run.Task.Ctx, x.At)
+	x.In, err = x.run.Frame(x.At)
 	return err
 }
 
@@ -186,7 +186,7 @@ func (x *Frame) scaleColumns() error {
 func (x *Frame) secondMoments() error {
 	d, nmu := float64(x.run.D), x.run.NMu()
 	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, tuning.NormEdges)
-	h, err := x.run.Lengths(tuning.LengthsShare, edges, x.In)
+	h, err := x.run.MomentNorms(tuning.LengthsShare, edges, x.In)
 	if err != nil {
 		return err
 	}
@@ -216,8 +216,9 @@ func (x *Frame) scores(at [][]float64) (sum float64) {
 	return sum
 }
 
-// For is the same frame for another run on the rows.
+// For is the same frame for another run on the rows, in which these count alike.
 func (x *Frame) For(r *Run) *Frame {
+	r.each = x.At.Each
 	f := *x
 	f.run = r
 	return &f

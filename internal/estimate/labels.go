@@ -111,7 +111,15 @@ func (x *Run) Total() error {
 	if err != nil {
 		return err
 	}
-	x.N, x.shifted = x.Problem.Totals(sums, x.Problem.Facts.TotalsNoise()/(x.Problem.Mu*math.Sqrt(tuning.TotalShare)))
+	noise := x.Problem.Facts.TotalsNoise() / (x.Problem.Mu * math.Sqrt(tuning.TotalShare))
+	if !x.Problem.Facts.EachRow {
+		x.N, x.shifted = x.Problem.Totals(sums, noise)
+		return nil
+	}
+	x.N, _ = x.Problem.Totals([]float64{sums[0], 0}, noise)
+	rows := math.Min(x.N, math.Max(sums[1], math.Max(noise, 1/float64(x.Problem.Facts.PersonRows)))) // times the most of a person
+	x.each = x.N / (float64(x.Problem.Facts.PersonRows) * rows)
+	x.shifted = x.Problem.meanOffset(rows, sums[2], noise)
 	return nil
 }
 
@@ -123,11 +131,16 @@ func (p Problem) Totals(sums []float64, noise float64) (n, shifted float64) {
 	if p.Facts.Weighted || p.Facts.AddRemove {
 		n = math.Min(n, math.Max(sums[0], math.Max(1, noise)))
 	}
+	return n, p.meanOffset(n, sums[1], noise)
+}
+
+// meanOffset is that of n rows whose offsets, as Totals has them, have a noisy sum.
+func (p Problem) meanOffset(n, sum, noise float64) (shifted float64) {
 	low, high := p.Facts.OffsetRange[0], p.Facts.OffsetRange[1]
-	if shifted = p.Facts.largestOffset() * sums[1] / n; p.Loss.Labels().FromZero() {
-		shifted = high + math.Log(math.Max(sums[1], noise)/n)
+	if shifted = p.Facts.largestOffset() * sum / n; p.Loss.Labels().FromZero() {
+		shifted = high + math.Log(math.Max(sum, noise)/n)
 	}
-	return n, math.Min(math.Max(shifted, low), high)
+	return math.Min(math.Max(shifted, low), high)
 }
 
 // Mean draws the labels' mean with a share.

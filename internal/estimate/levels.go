@@ -80,8 +80,8 @@ func (x *Frame) Shortening(normBound float64) (*linalg.Change, error) {
 
 // Changed is the frame with other coordinates.
 func (x *Frame) Changed(c *linalg.Change) (curator.Frame, *curator.Framed, error) {
-	frame := curator.Frame{Centre: x.At.Centre, Matrix: c.Columns(x.At.Matrix)}
-	framed, err := x.run.Sums.Frame(x.run.Task.Ctx, frame)
+	frame := curator.Frame{Centre: x.At.Centre, Matrix: c.Columns(x.At.Matrix), Each: x.At.Each}
+	framed, err := x.run.Frame(frame)
 	return frame, framed, err
 }
 

@@ -106,7 +106,7 @@ func (x *Descent) forecast(s Stage, at Iterate) (sum float64) {
 // the centre.
 func (x *Frame) through(u []float64, beside, r float64) (*Frame, error) {
 	w, d := x.features(u), x.run.D
-	f := &Frame{run: x.run, At: curator.Frame{Centre: x.At.Centre}, Signal: []float64{1}, Effective: 2, Spread: x.Spread}
+	f := &Frame{run: x.run, At: curator.Frame{Centre: x.At.Centre, Each: x.At.Each}, Signal: []float64{1}, Effective: 2, Spread: x.Spread}
 	if square := floats.Dot(w, w); square > 0 && beside != 0 {
 		f.At.Centre = make([]float64, d)
 		copy(f.At.Centre, x.At.Centre)
@@ -115,6 +115,6 @@ func (x *Frame) through(u []float64, beside, r float64) (*Frame, error) {
 	floats.Scale(1/r, w)
 	f.At.Matrix = mat.NewDense(d, 1, w)
 	var err error
-	f.In, err = x.run.Sums.Frame(x.run.Task.Ctx, f.At)
+	f.In, err = x.run.Frame(f.At)
 	return f, err
 }

@@ -22,6 +22,9 @@ type Run struct {
 	// Pilot tells that this is but the beginning of an inference.
 	Pilot   bool
 	shifted float64 // mean offset of the scores
+	// each is what a row counts in sums that are held person by person, where each row is to count: one over the mean
+	// number of a person's rows, as far as that is known, so that all rows come to the number of persons. Else it is 0.
+	each float64
 }
 
 // Begin is a run before its first release.
@@ -30,6 +33,11 @@ func Begin(p Problem, t Task) (*Run, error) {
 	var err error
 	x.Sums, err = t.Under(p.Loss)
 	return x, err
+}
+
+// Frame is the rows in a frame.
+func (x *Run) Frame(at curator.Frame) (*curator.Framed, error) {
+	return x.Sums.Frame(x.Task.Ctx, at)
 }
 
 // Pool draws releases with shares of μ².
@@ -69,6 +77,12 @@ func (x *Run) Read(share float64, edges []float64, answer release.Answer, err er
 // Lengths draws a histogram of the rows' norms.
 func (x *Run) Lengths(share float64, edges []float64, r *curator.Framed) (histogram.Tails, error) {
 	answer, err := r.Lengths(x.Task.Ctx, edges)
+	return x.Read(share, edges, answer, err)
+}
+
+// MomentNorms draws a histogram of what second moments are held to.
+func (x *Run) MomentNorms(share float64, edges []float64, r *curator.Framed) (histogram.Tails, error) {
+	answer, err := r.MomentNorms(x.Task.Ctx, edges)
 	return x.Read(share, edges, answer, err)
 }
 

@@ -16,6 +16,8 @@ import (
 type Walk struct {
 	// Rest is the problem of all columns that may be selected, with the pool's budget.
 	Rest estimate.Problem
+	// Rows are what selections read: where each row of a person counts, rows that have weights.
+	Rows estimate.Task
 	// Pooled is whether there is a pool beside the selections, for the intercept and a refit.
 	Pooled     bool
 	Features   int // of the rows
@@ -57,7 +59,7 @@ func (f Walk) Fit(t estimate.Task) ([]float64, error) {
 			return nil, err
 		}
 	}
-	sums, err := t.Data.Under(f.Rest.Loss)
+	sums, err := f.Rows.Data.Under(f.Rest.Loss)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +97,10 @@ func (x *walking) begin() error {
 	if !x.plan.Rest.Facts.Intercept {
 		return nil
 	}
-	t := x.task
-	t.Allow = x.pool
+	t, rest := x.plan.Rows, x.plan.Rest.Share(x.share())
+	t.Allow, rest.Facts = x.pool, rest.Facts.ByRows()
 	var err error
-	if x.begun, err = estimate.Begin(x.plan.Rest.Share(x.share()), t); err != nil {
+	if x.begun, err = estimate.Begin(rest, t); err != nil {
 		return err
 	}
 	if err := x.begun.Total(); err != nil {

@@ -75,6 +75,9 @@ func (v *clipping) norms(edges []float64, share float64) (histogram.Tails, error
 // bound chooses the clip where noise matters.
 func (v *clipping) bound() error {
 	loss := v.in.run.Problem.Loss
+	if v.in.run.Problem.Facts.EachRow {
+		return v.cutOff()
+	}
 	if _, levels := loss.(losses.Ordinal); levels || loss.Labels() == losses.Binary {
 		return v.balance()
 	}
@@ -92,9 +95,12 @@ func (v *clipping) cutOff() error {
 	}
 	law, low := h.FromSeen().Upper(v.eventFraction(), tuning.TailPower)
 	noise := 2 * math.Sqrt(dim) / (p.Mu * math.Sqrt(v.in.steps()))
-	clip := law.Balanced(low, edges[0], noise, tuning.CutPart)
+	clip := law.Balanced(low, edges[0], noise, v.part())
 	square := math.Max(0, h.MeanSquare()) // but for noise; where it is 0 nothing is known to be likely
-	v.in.held.Clip, v.in.held.Likely = clip, tuning.LikelyDeviations*math.Sqrt(square/(dim*v.in.typical))
+	v.in.held.Clip = clip
+	if !p.Facts.EachRow {
+		v.in.held.Likely = tuning.LikelyDeviations * math.Sqrt(square/(dim*v.in.typical))
+	}
 	v.unresolved = clip < tuning.Unresolved*edges[len(edges)-1]
 	v.cut = law.Excess(clip) / v.in.run.N / math.Sqrt(dim)
 	rows := lengthsOf(h, dim)
@@ -211,13 +217,23 @@ func (l lengths) directions(clip float64, tell func(kept, squares float64)) {
 // full is the part of a direction that rounding may leave.
 const full = 1e-9
 
+// part is that of what is cut off of gradients that may lie along a direction, over what does where it lies along all
+// alike. Where persons' are cut, whose rows err alike, and the more alike the more there are, all of it may lie along
+// one.
+func (v *clipping) part() float64 {
+	if v.in.run.Problem.Facts.EachRow {
+		return math.Sqrt(float64(len(v.in.pilot)))
+	}
+	return tuning.CutPart
+}
+
 // missing is the square of what the clip may have cut off of a mean gradient: a part of it along any direction, all
 // of it along the intercept.
 func (v *clipping) missing() *mat.SymDense {
 	dim := len(v.in.pilot)
 	m := mat.NewSymDense(dim, nil)
 	for j := range dim {
-		part := tuning.CutPart
+		part := v.part()
 		if j == v.in.run.D {
 			part = 1
 		}

@@ -48,8 +48,8 @@ func (v *space) recentre(packed []float64, rho float64, from []float64, b float6
 			t.B += float64(m * from[j])
 		}
 	}
-	v.frame.At = curator.Frame{Centre: centre, Matrix: &both}
-	v.frame.In, err = v.run.Sums.Frame(v.run.Task.Ctx, v.frame.At)
+	v.frame.At = curator.Frame{Centre: centre, Matrix: &both, Each: v.frame.At.Each}
+	v.frame.In, err = v.run.Frame(v.frame.At)
 	return t, err
 }
 

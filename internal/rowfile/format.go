@@ -49,12 +49,18 @@ const (
 
 // Details are what the writer says of the rows.
 type Details struct {
-	Schema    json.RawMessage `json:"schema,omitempty"`      // of the table that they were read from
-	Persons   int             `json:"persons,omitempty"`     // how many there are; 0 for those who occur
+	Schema    json.RawMessage `json:"schema,omitempty"` // of the table that they were read from
+	Persons   Persons         `json:"persons,omitzero"`
 	AtMost    int             `json:"at_most,omitempty"`     // there may be of rows or persons, whose number is secret; 0 where it is public
-	MaxRows   int             `json:"max_rows,omitempty"`    // of a person
 	MaxWeight float64         `json:"max_weight,omitempty"`  // that a row may have
 	Offsets   [2]float64      `json:"offset_range,omitzero"` // of scores
+}
+
+// Persons are what is public of persons.
+type Persons struct {
+	Count   int  `json:"count,omitempty"`    // how many there are; 0 for those who occur
+	MaxRows int  `json:"max_rows,omitempty"` // of a person
+	Alike   bool `json:"alike,omitempty"`    // whether each person counts alike, and not each row
 }
 
 // Blocks is the number of blocks.

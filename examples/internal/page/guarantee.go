@@ -78,7 +78,11 @@ func personOf(l *dpglm.Ledger, claim mechanisms.Claim, s table.Schema) (string, 
 		return "", nil
 	}
 	if persons(l) {
-		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. Ids and the order of rows mean nothing. Each person counts alike, however many rows he or she has: what is estimated is a mean over persons, not over rows. How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows)), nil
+		counts := "Each row counts alike, whosever it is."
+		if claim.Alike {
+			counts = "Each person counts alike, however many rows he or she has: what is estimated is a mean over persons, not over rows."
+		}
+		return fmt.Sprintf("The rows belong to persons (column “%s”), of whom at most %s rows count each: the guarantee is for all rows of one person, however many. Ids and the order of rows mean nothing. %s How many rows there are is private, and isn’t on this page.", s.Person, grouped(s.MaxRows), counts), nil
 	}
 	epsilon, err := l.GroupEpsilon(s.MaxRows, claim.Delta)
 	if err != nil {

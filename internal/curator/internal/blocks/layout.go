@@ -50,8 +50,17 @@ func (l Layout) BlockRows() int { return l.BlockPersons * l.Persons.MostRows() }
 // the replaced row, a chain of r additions of terms that m bounds; of the B merges; and of
 // so many more roundings of the sum.
 func (l Layout) Chain(more float64) float64 {
-	n, m := float64(l.N), float64(l.BlockPersons)
+	n, m := l.Terms(l.N), l.Terms(l.BlockPersons)
 	return float64(m*float64(l.BlockRows())) + float64(float64(l.Blocks)*n) + float64(more*n)
+}
+
+// Terms is how many times a bound on a row's term the magnitudes of those of so many persons add up to: of each
+// person to one, as shares do to 1, or where each row counts to one for each that a person may have.
+func (l Layout) Terms(persons int) float64 {
+	if l.Persons != nil && l.Persons.Each {
+		persons *= l.Persons.Most
+	}
+	return float64(persons)
 }
 
 // Rows are where those of a block begin and end.

@@ -19,6 +19,10 @@ type Persons struct {
 	Start  []int     // person p's rows are those from start[p] up to start[p+1]
 	Most   int       // rows of a person at most, which is public
 	Shares []float64 // of the rows; nil where all count 1
+	// Weights of the rows, of the largest one; nil where all are 1. They are shares before these go by how
+	// many rows a person has.
+	Weights []float64
+	Each    bool // whether each row is to count, and not each person alike: see Layout.Terms
 
 	Given, Weighted bool // whether persons and weights were given
 	Occur           bool // whether the number of persons is that of those who occur
@@ -60,11 +64,20 @@ func (o *Persons) Pick(persons []int) *Persons {
 	if o == nil {
 		return nil
 	}
-	picked := &Persons{Start: []int{0}, Most: o.Most, Given: o.Given, Weighted: o.Weighted, Occur: o.Occur, Places: o.Places, Shares: Gather(o.Shares, o.RowsOf(persons))}
+	picked := &Persons{Start: []int{0}, Most: o.Most, Given: o.Given, Weighted: o.Weighted, Occur: o.Occur, Places: o.Places, Each: o.Each}
+	order := o.RowsOf(persons)
+	picked.Shares, picked.Weights = Gather(o.Shares, order), Gather(o.Weights, order)
 	for _, p := range persons {
 		picked.Start = append(picked.Start, picked.Start[len(picked.Start)-1]+o.Start[p+1]-o.Start[p])
 	}
 	return picked
+}
+
+// Add adds a row of a weight, of the largest one, and of so many of its person.
+func (o *Persons) Add(weight float64, rows int, weighted bool) {
+	if o.Shares = append(o.Shares, ShareOf(weight, rows)); o.Each && weighted {
+		o.Weights = append(o.Weights, ShareOf(weight, 1))
+	}
 }
 
 // Weigh multiplies numbers of the rows from lo on by their shares.
@@ -88,13 +101,45 @@ func (o *Persons) Share(i int) float64 {
 	return o.Shares[i]
 }
 
-// Last reports whether row i is the last of its person's.
-func (o *Persons) Last(i int) bool {
-	if o == nil {
-		return true
+// Weight is row i's.
+func (o *Persons) Weight(i int) float64 {
+	if o == nil || o.Weights == nil {
+		return 1
 	}
-	_, found := slices.BinarySearch(o.Start, i+1)
-	return found
+	return o.Weights[i]
+}
+
+// Runs calls f with the runs [lo, hi) of rows of one person each, of n rows from row from on, and whether the
+// person's rows end there.
+func (o *Persons) Runs(from, n int, f func(lo, hi int, ends bool)) {
+	if o == nil {
+		for i := from; i < from+n; i++ {
+			f(i, i+1, true)
+		}
+		return
+	}
+	at, _ := slices.BinarySearch(o.Start, from+1)
+	for lo := from; lo < from+n; {
+		for ; at < len(o.Start) && o.Start[at] <= lo; at++ { // of persons without rows
+		}
+		hi, ends := from+n, false
+		if at < len(o.Start) && o.Start[at] <= hi {
+			hi, ends = o.Start[at], true
+		}
+		f(lo, hi, ends)
+		lo = hi
+	}
+}
+
+// ByRows are the same persons, of whose rows each has a share of its weight over the most rows that a person may have:
+// so rows of the same weight count alike, and a person's shares add up to 1 at most.
+func (o *Persons) ByRows() *Persons {
+	of := *o
+	of.Each, of.Weighted, of.Shares = false, true, make([]float64, len(o.Shares))
+	for i := range of.Shares {
+		of.Shares[i] = ShareOf(o.Weight(i), o.Most)
+	}
+	return &of
 }
 
 // ShareOf is what a row counts whose weight is the given part of the largest one, among the
@@ -110,9 +155,12 @@ func (o *Persons) Part(lo, hi int) *Persons {
 	if o == nil {
 		return nil
 	}
-	p := &Persons{Most: o.Most, Given: o.Given, Weighted: o.Weighted}
+	p := &Persons{Most: o.Most, Given: o.Given, Weighted: o.Weighted, Each: o.Each}
 	if o.Shares != nil {
 		p.Shares = o.Shares[lo:hi]
+	}
+	if o.Weights != nil {
+		p.Weights = o.Weights[lo:hi]
 	}
 	at, _ := slices.BinarySearch(o.Start, lo+1)
 	for ; at < len(o.Start) && o.Start[at] <= hi; at++ {

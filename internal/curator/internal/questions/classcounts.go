@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/gob"
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -92,11 +91,6 @@ func (q *logOddsCounts) adder(s *Sums) rows.Adder {
 			}
 		}
 	})
-}
-
-// cell is the first whose edge lies below v, of edges that decrease.
-func cell(edges []float64, v float64) int {
-	return sort.Search(len(edges), func(k int) bool { return v > edges[k] })
 }
 
 // OwnLogOdds is one histogram of log p_y/(1 − p_y), y being a row's own class.

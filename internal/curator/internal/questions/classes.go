@@ -215,7 +215,16 @@ func (q *classGradient) cut(t *rows.Table) rows.Cut {
 func (q *classGradient) adder(s *Sums) rows.Adder {
 	r, t, columns := q.on(s), s.t, s.t.Enc.Columns
 	norms, stride := r.norms.beside(q.Slope.slope()), columns+4
+	var persons *bundle
+	if r.m.Each > 0 {
+		persons = newBundle(r, q.Slope.slope(), q.Classes)
+	}
 	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		if persons != nil {
+			for _, of := range z {
+				rowsCount(r, of, lo)
+			}
+		}
 		for i := range tile.Rows {
 			scale := 1.0
 			if long := length(z, i) * norms[lo+i]; long > q.Slope.Clip {
@@ -225,9 +234,14 @@ func (q *classGradient) adder(s *Sums) rows.Adder {
 				z[k][i] *= scale
 			}
 		}
+		if n := q.Classes * tile.Rows; persons != nil {
+			persons.add(&a.Opens(1)[0], a.Sum, a.Many[:n], slices.Clone(a.Many[:n]), tile, lo)
+		}
 		for k, coefficients := range z {
 			of := a.Sum[k*stride : (k+1)*stride]
-			t.Persons.Weigh(coefficients, lo)
+			if persons == nil {
+				t.Persons.Weigh(coefficients, lo)
+			}
 			of[columns+3] += vector.Sum(coefficients)
 			r.norms.hold(coefficients, lo)
 			of[columns+2] += vector.Sum(coefficients)
@@ -253,6 +267,16 @@ func (q *classNorms) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Edges)
 func (q *classNorms) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	own := r.norms.beside(q.Slope.slope())
+	if r.m.Each > 0 {
+		persons := newBundle(r, q.Slope.slope(), q.Classes)
+		return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+			for _, of := range z {
+				rowsCount(r, of, lo)
+			}
+			all := a.Many[:q.Classes*tile.Rows]
+			persons.lengths(&a.Opens(1)[0], all, all, tile, lo, func(length float64) { a.Sum[cell(q.Edges, length)]++ })
+		})
+	}
 	return q.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
 		lengths := a.Beside[:tile.Rows]
 		for i := range lengths {

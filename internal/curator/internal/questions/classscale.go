@@ -16,7 +16,7 @@ import (
 //
 // A replaced row moves it by at most 2·limit in exact arithmetic: a row's term is a number
 // within ±limit whatever its scores are, and 0 where these are no numbers; a person's are
-// weighted means of such. Rounding adds what it adds to the sum of an intercept's slopes, see
+// weighted means of such, or where each row counts their sum, held likewise. Rounding adds what it adds to the sum of an intercept's slopes, see
 // [frameBounds.gradientSensitivity].
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
@@ -34,7 +34,8 @@ type scaleSlope struct {
 func (*scaleSlope) cut(t *rows.Table) rows.Cut { return t.InTiles(1) }
 
 func (q *scaleSlope) adder(s *Sums) rows.Adder {
-	return q.scores(q.on(s), func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+	r := q.on(s)
+	return q.scores(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
 		probabilities, beside, terms := a.Many[q.Classes*tile.Rows:], make([]float64, q.Classes), a.Beside[:tile.Rows]
 		for i := range terms {
 			for k := range z {
@@ -50,9 +51,27 @@ func (q *scaleSlope) adder(s *Sums) rows.Adder {
 				terms[i] = 0
 			}
 		}
+		if r.m.Each == 0 {
+			holdTo(terms, q.Limit)
+			s.t.Persons.Weigh(terms, lo)
+			a.Sum[0] += vector.Sum(terms)
+			return
+		}
+		rowsCount(r, terms, lo)
 		holdTo(terms, q.Limit)
-		s.t.Persons.Weigh(terms, lo)
-		a.Sum[0] += vector.Sum(terms)
+		open := &a.Opens(1)[0]
+		s.t.Persons.Runs(lo, len(terms), func(from, to int, ends bool) {
+			if open.Rows == 0 {
+				open.Sum = rows.Zeros(open.Sum, 1)
+			}
+			open.Rows += to - from
+			open.Sum[0] += vector.Sum(terms[from-lo : to-lo])
+			if ends {
+				holdTo(open.Sum, q.Limit)
+				a.Sum[0] += open.Sum[0]
+				open.Rows = 0
+			}
+		})
 	})
 }
 

@@ -18,6 +18,15 @@ type combination interface {
 	atOnce() atOnce
 	// totals reports whether Σ cᵢ and Σ kᵢ are asked for, too.
 	totals() bool
+	// together is how persons' sums are held where each row counts, nil where rows count their shares.
+	together(s *Sums) together
+}
+
+// together adds what persons' rows come to, column by column of a combination, held: those of a tile's persons who must be
+// held, so that it leaves the coefficients z, and what is beside them, of others' rows; those of the rows that it
+// took are 0. A person's rows may lie in several tiles: open is where the sum of one whose rows haven't ended is kept.
+type together interface {
+	add(open *rows.Open, sum, z, beside []float64, tile rows.Tile, lo int)
 }
 
 // coefficients turns the scores z of the rows from lo on into what they are multiplied by,
@@ -68,6 +77,7 @@ func (q *combined) cut(t *rows.Table) rows.Cut { return t.InTiles(t.Enc.Columns 
 
 func (q *combined) adder(s *Sums) rows.Adder {
 	p, at, totals, set := s.t.Enc.Columns, q.Of.atOnce(), q.Of.totals(), q.Of.coefficients(s)
+	persons := q.Of.together(s)
 	var f encoding.Folded
 	s.t.Enc.Fold(q.Of.weights(), &f)
 	return func(a *rows.Workspace, tile rows.Tile, lo int) {
@@ -77,9 +87,13 @@ func (q *combined) adder(s *Sums) rows.Adder {
 		z, beside := a.Z[:tile.Rows], a.Beside[:tile.Rows]
 		s.t.Score(z, tile, lo, &f)
 		set(z, beside, lo)
-		s.t.Persons.Weigh(z, lo)
-		if totals {
+		if persons != nil {
+			persons.add(&a.Opens(1)[0], a.Sum, z, beside, tile, lo)
+		} else {
+			s.t.Persons.Weigh(z, lo)
 			s.t.Persons.Weigh(beside, lo)
+		}
+		if totals {
 			a.Sum[p+2] += vector.Sum(z)
 			a.Sum[p+3] += vector.Sum(beside)
 		}

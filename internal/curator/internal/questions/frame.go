@@ -75,8 +75,13 @@ func (q *framedLengths) adder(s *Sums) rows.Adder {
 // counts[len(edges)] being the rest. Counts are exact.
 func count(counts, edges, norms []float64, o *blocks.Persons, lo int) {
 	for i, v := range norms {
-		counts[sort.Search(len(edges), func(k int) bool { return v > edges[k] })] += o.Share(lo + i)
+		counts[cell(edges, v)] += o.Share(lo + i)
 	}
+}
+
+// cell is the first whose edge lies below v, of edges that decrease.
+func cell(edges []float64, v float64) int {
+	return sort.Search(len(edges), func(k int) bool { return v > edges[k] })
 }
 
 // countsSensitivity is how far counts move. A row's place depends on that row only, so that what

@@ -25,7 +25,7 @@ type frameBounds struct {
 func (b frameBounds) sumRounding(most float64) float64 {
 	e, l := b.of.enc, b.layout
 	chains := float64(l.Chain(8) * (e.Magnitude + b.of.centre))
-	product := float64(float64(l.N) * float64(b.of.enc.Columns+8) * (float64(2*e.Bound) + b.of.centre))
+	product := float64(l.Terms(l.N) * float64(b.of.enc.Columns+8) * (float64(2*e.Bound) + b.of.centre))
 	return float64(most * b.of.size * (float64(2.2*encoding.Unit*(chains+product)) + float64(4*e.Slack()*e.Bound)))
 }
 
@@ -82,7 +82,7 @@ func (b frameBounds) momentsDistance(x float64) float64 {
 func (b frameBounds) momentsSensitivity(most, constant, normBound float64) float64 {
 	e, d, l := b.of.enc, float64(b.of.enc.Columns), b.layout.Moments(b.of.enc.Dim())
 	z, size := e.Bound+b.of.centre+constant, math.Max(b.of.size, 1)
-	sum := l.Chain(4) + float64(float64(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
+	sum := l.Chain(4) + float64(l.Terms(l.N)*float64(4*(d+8))) + float64(2*(l.Persons.MostRows()-1))
 	rounding := most * z * z * size * size * (float64(2.2*encoding.Unit*sum) + float64(16*e.Slack()))
 	return float64(b.momentsDistance(normBound)*(1+32*encoding.Unit)) + float64(rounding)
 }

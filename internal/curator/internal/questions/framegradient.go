@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/gob"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/kernel"
 	"github.com/dpglm/dpglm/internal/release"
+	"gonum.org/v1/gonum/floats"
 )
 
 // combine returns Σ cᵢtᵢx̃ᵢ, tᵢ the factor of shortening, and Σ kᵢ, where
@@ -25,8 +27,9 @@ func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float6
 // OverFrame is what combinations in a frame have in common.
 type OverFrame struct{ InFrame }
 
-func (*OverFrame) atOnce() atOnce { return nil }
-func (*OverFrame) totals() bool   { return true }
+func (*OverFrame) atOnce() atOnce          { return nil }
+func (*OverFrame) together(*Sums) together { return nil }
+func (*OverFrame) totals() bool            { return true }
 
 // holding makes coefficients of set's, which are given the scores ⟨u, tᵢx̃ᵢ⟩ of rows of r.
 func (r *Framed) holding(u []float64, set coefficients) coefficients {
@@ -141,6 +144,9 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 			z[k] += q.Offset
 		}
 		s.weighed(z, beside, lo, norms, p)
+		if r.m.Each > 0 {
+			rowsCount(r, z, lo)
+		}
 		if p.Apart > 0 {
 			holdTo(z, p.Apart)
 			copy(beside, z)
@@ -152,7 +158,29 @@ func (q *framedGradient) coefficients(s *Sums) coefficients {
 	})
 }
 
-// GradientNorms is the histogram of |φ'|·norm, which Gradient holds to its clip, or of what is likely in the
+func (q *framedGradient) together(s *Sums) together {
+	if r := q.on(s); r.m.Each > 0 {
+		return newBundle(r, q.Slope, 1)
+	}
+	return nil
+}
+
+// newBundle is of persons' gradients in so many columns.
+func newBundle(r *Framed, p Slope, classes int) *bundle {
+	return &bundle{r.s.t, r.m, p.Clip, p.Constant, p.Apart, classes, r.norms.beside(p)}
+}
+
+// rowsCount multiplies φ' of the rows from lo on by what their rows count.
+func rowsCount(r *Framed, z []float64, lo int) {
+	for k := range z {
+		z[k] *= rowCounts(r, lo+k)
+	}
+}
+
+// rowCounts is what row i counts, where each row does.
+func rowCounts(r *Framed, i int) float64 { return r.m.Each * r.s.t.Persons.Weight(i) }
+
+// GradientNorms is the histogram of |φ'|·norm, or where each row counts of the lengths of persons' gradients, which Gradient holds to its clip, or of what is likely in the
 // place of |φ'|, by which it shortens rows.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
 	q := &framedNorms{Scored{r.in(), edges, u, offset}, p}
@@ -168,6 +196,17 @@ type framedNorms struct {
 func (q *framedNorms) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	own := r.norms.beside(q.Slope)
+	if r.m.Each > 0 {
+		of := newBundle(r, q.Slope, 1)
+		score := r.scoring(q.U, q.Offset)
+		return func(a *rows.Workspace, tile rows.Tile, lo int) {
+			z := a.Z[:tile.Rows]
+			score(z, tile, lo)
+			s.slopes(z, lo)
+			rowsCount(r, z, lo)
+			of.lengths(&a.Opens(1)[0], z, z, tile, lo, func(length float64) { a.Sum[cell(q.Edges, length)]++ })
+		}
+	}
 	return q.counting(r, func(z, beside []float64, lo int) {
 		if q.Slope.Likely > 0 {
 			s.likely(beside, z, lo, q.Slope.Likely)
@@ -205,11 +244,35 @@ type framedScatter struct {
 func (q *framedScatter) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	norms, score := r.norms.beside(q.Slope), r.scoring(q.U, q.Offset)
-	return q.adding(r, true, func(f, likely []float64, tile rows.Tile, lo int) {
+	hold := func(sum []float64, n int) {
+		if n > 1 { // which its own clip holds else
+			floats.Scale(shortening(q.length(r, sum, n), q.Slope.Clip), sum)
+		}
+	}
+	return q.adding(r, hold, func(f, likely []float64, tile rows.Tile, lo int) {
 		score(f, tile, lo)
 		s.weighed(f, likely, lo, norms, q.Slope)
+		if r.m.Each > 0 {
+			rowsCount(r, f, lo)
+		}
 		kernel.Clip(f, norms[lo:lo+len(f)], q.Slope.Clip)
 	})
+}
+
+// length bounds that of a person's gradient, of so many rows, from a sum over features x − m and of the constant's.
+func (q *framedScatter) length(r *Framed, sum []float64, n int) float64 {
+	d := r.m.enc.Columns
+	square := 0.0
+	for _, v := range r.m.into(slices.Clone(sum[:d])) {
+		square += float64(v * v)
+	}
+	if q.Constant > 0 {
+		square += float64(sum[d] * sum[d])
+	}
+	rows := float64(n)
+	up := 1 + float64(2*encoding.Unit*float64(d+16))
+	// Each row is as long as the clip at most, and a row of a coefficient c is missed by c times what rounding hides.
+	return float64(math.Sqrt(square)*up) + float64(rows*(1+rows)*q.Slope.coefficient()*(r.m.missed()+float64(8*encoding.Unit*q.Constant)))
 }
 
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:

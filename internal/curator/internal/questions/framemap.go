@@ -30,6 +30,9 @@ type Frame struct {
 	Matrix    *mat.Dense // features × coordinates
 	Scale     []float64
 	NormBound float64
+	// Each, where it isn't 0, is what each row of the largest weight counts in gradients, their products and Hessians, of
+	// which those of a person are added up first and then held to the bounds: see bundle. Else rows count their shares.
+	Each float64
 }
 
 // frameMap is a frame for rows of an encoding.
@@ -76,6 +79,9 @@ func (f *Frame) fits(d int) error {
 		if r, k := f.Matrix.Dims(); r != d || k < 1 || k > d {
 			return check.Fail(check.ErrShape, "frame", fmt.Sprintf("%d×%d", r, k), fmt.Sprintf("must have a row for each of the %d features, and 1 to %d columns", d, d))
 		}
+	}
+	if f.Each != 0 && (!(f.Each > 0 && f.Each <= check.MaxScale) || f.NormBound != 0) {
+		return check.Fail(check.ErrConfig, "what each row counts", f.Each, "must be above 0, in a frame that shortens no rows")
 	}
 	for _, v := range [][]float64{f.Centre, f.Scale} {
 		if v != nil && len(v) != d {

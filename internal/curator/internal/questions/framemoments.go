@@ -15,10 +15,10 @@ import (
 
 // Moments are the packed second moments (see pack) of the rows' shortened coordinates,
 // those longer than the given norm scaled down to it. They move by √2·normBound² and
-// rounding when a row is replaced.
+// rounding when a row is replaced. Where each row counts, persons' are held as in Hessian.
 func (r *Framed) Moments(ctx context.Context, normBound float64) (release.Answer, error) {
 	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, normBound})
-	return r.answer(packed, r.bounds().momentsSensitivity(1, 0, normBound)), err
+	return r.answer(packed, r.bounds().momentsSensitivity(math.Max(1, r.m.Each), 0, normBound)), err
 }
 
 // framedMoments asks for Moments.
@@ -29,16 +29,71 @@ type framedMoments struct {
 
 func (q *framedMoments) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	return q.adding(r, false, func(f, _ []float64, _ rows.Tile, lo int) {
+	if r.m.Each > 0 {
+		return q.addingHeld(r, square(q.NormBound), func(f, _ []float64, _ rows.Tile, lo int) {
+			for k := range f {
+				f[k] = math.Min(math.Sqrt(rowCounts(r, lo+k)), q.NormBound/r.norms.row(lo+k))
+			}
+		})
+	}
+	return q.adding(r, nil, func(f, _ []float64, _ rows.Tile, lo int) {
 		for k := range f {
 			f[k] = math.Min(1, q.NormBound/r.norms.row(lo+k))
 		}
 	})
 }
 
+// MomentNorms is the histogram of the norms that Moments holds to its bound: rows', or where each row counts the roots
+// of persons' second moments' in Frobenius norm.
+func (r *Framed) MomentNorms(ctx context.Context, edges []float64) (release.Answer, error) {
+	if r.m.Each == 0 {
+		return r.Lengths(ctx, edges)
+	}
+	return r.histogram(ctx, &framedSpans{r.in(), edges}, edges)
+}
+
+// framedSpans asks for MomentNorms of persons.
+type framedSpans struct {
+	InFrame
+	Edges []float64
+}
+
+func (q *framedSpans) cut(t *rows.Table) rows.Cut { return t.InTiles(len(q.Edges) + 1) }
+
+func (q *framedSpans) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	return spanning(r, q.Edges, 0, func(z, f []float64, _ rows.Tile, lo int) {
+		for k := range f {
+			f[k] = rowCounts(r, lo+k)
+		}
+	})
+}
+
+// spanning counts the roots of the norms of persons' Σ f·(x̃, constant)(x̃, constant)ᵀ, of which set sets the f.
+func spanning(r *Framed, edges []float64, constant float64, set func(z, f []float64, tile rows.Tile, lo int)) rows.Adder {
+	t := r.s.t
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		z, f, of := a.Z[:tile.Rows], a.Beside[:tile.Rows], squares{r.m, constant, &a.Squares}
+		set(z, f, tile, lo)
+		a.Row = rows.Room(a.Row, t.Enc.Dim())
+		t.Persons.Runs(lo, tile.Rows, func(from, to int, ends bool) {
+			for i := from; i < to; i++ {
+				if f[i-lo] != 0 {
+					r.m.features(a.Row, t, tile, lo, i-lo)
+					of.add(a.Row[:t.Enc.Columns], math.Sqrt(f[i-lo]))
+				}
+			}
+			if ends {
+				a.Sum[cell(edges, math.Sqrt(of.end()))]++
+			}
+		})
+	}
+}
+
 // curvatures turns scores z of the rows from lo on into √φ”·‖(tᵢx̃ᵢ, constant)‖, φ” held to
 // [0, most], and sets curvatures to the φ”; where the slope asks for what is likely these are times the
-// factor that it has gradients shortened by. The loss must tell its curvature.
+// factor that it has gradients shortened by, and where each row counts times what it counts. The loss must tell its
+// curvature.
 func (r *Framed) curvatures(constant, most float64, p Slope) func(z, curvatures []float64, lo int) {
 	curvature, _ := losses.CurvatureOf(r.s.loss)
 	var norms []float64
@@ -55,6 +110,9 @@ func (r *Framed) curvatures(constant, most float64, p Slope) func(z, curvatures 
 			if p.Likely > 0 {
 				c *= weight(curvatures[k], norms[lo+k], p.Clip)
 			}
+			if r.m.Each > 0 {
+				c *= rowCounts(r, lo+k)
+			}
 			curvatures[k] = c
 			z[k] = math.Sqrt(c) * math.Hypot(r.norms.row(lo+k), constant) * (1 + 8*encoding.Unit)
 		}
@@ -62,7 +120,8 @@ func (r *Framed) curvatures(constant, most float64, p Slope) func(z, curvatures 
 }
 
 // CurvatureNorms is the histogram of √φ”·‖(tᵢx̃ᵢ, constant)‖ at the score ⟨u, tᵢx̃ᵢ⟩ + offset,
-// φ” held to at most most, and weighted as Slope says, if it does.
+// φ” held to at most most, and weighted as Slope says, if it does; where each row counts of the roots of what Hessian
+// holds of persons.
 func (r *Framed) CurvatureNorms(ctx context.Context, edges, u []float64, offset, constant, most float64, p Slope) (release.Answer, error) {
 	q := &framedCurvatures{Scored{r.in(), edges, u, offset}, constant, most, p}
 	return r.scored(ctx, q, &q.Scored)
@@ -77,19 +136,32 @@ type framedCurvatures struct {
 
 func (q *framedCurvatures) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	return q.counting(r, r.curvatures(q.Constant, q.Most, q.Slope))
+	curve := r.curvatures(q.Constant, q.Most, q.Slope)
+	if r.m.Each == 0 {
+		return q.counting(r, curve)
+	}
+	score := r.scoring(q.U, q.Offset)
+	return spanning(r, q.Edges, q.Constant, func(z, f []float64, tile rows.Tile, lo int) {
+		score(z, tile, lo)
+		curve(z, f, lo)
+	})
 }
 
 // Hessian is the packed Σ φ”ᵢ(tᵢx̃ᵢ, constant)(tᵢx̃ᵢ, constant)ᵀ, rows with a longer
 // √φ”(tx̃, constant) scaled down to the given norm. It moves by √2·normBound² and rounding
 // when a row is replaced. A weight is at most the largest φ” and, times
 // the squared constant, at most normBound². Where the constant is 0 it has no coordinate. A slope
-// that asks for what is likely has rows count as its gradients do.
+// that asks for what is likely has rows count as its gradients do. Where each row counts, it is a person's sum that is
+// scaled down to normBound² in Frobenius norm: such sums have no negative inner product, so that two are no further
+// apart than two rows' products.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64, p Slope) (release.Answer, error) {
 	if err := r.point(u); err != nil {
 		return release.Answer{}, err
 	}
 	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound, p})
+	if r.m.Each > 0 {
+		most *= r.m.Each
+	}
 	if constant > 0 {
 		most = math.Min(most, square(normBound/constant))
 	}
@@ -107,7 +179,7 @@ type framedHessian struct {
 func (q *framedHessian) adder(s *Sums) rows.Adder {
 	r := q.on(s)
 	score, curve := r.scoring(q.U, q.Offset), r.curvatures(q.Constant, q.Most, q.Slope)
-	return q.adding(r, false, func(f, norms []float64, tile rows.Tile, lo int) {
+	roots := func(f, norms []float64, tile rows.Tile, lo int) {
 		score(norms, tile, lo)
 		curve(norms, f, lo)
 		for k, v := range norms {
@@ -116,7 +188,37 @@ func (q *framedHessian) adder(s *Sums) rows.Adder {
 				f[k] *= q.NormBound / v
 			}
 		}
-	})
+	}
+	if r.m.Each > 0 {
+		return q.addingHeld(r, square(q.NormBound), roots)
+	}
+	return q.adding(r, nil, roots)
+}
+
+// addingHeld adds each person's Σ vᵢvᵢᵀ, which is scaled down to most, in Frobenius norm, where it is longer.
+func (q *Packing) addingHeld(r *Framed, most float64, set factors) rows.Adder {
+	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.Layout.Moments(r.s.t.Enc.Dim())
+	return func(of *rows.Workspace, tile rows.Tile, lo int) {
+		a, s := of.MomentsRoom(t, l, dim), squares{r.m, q.Constant, &of.Squares}
+		set(a.Weights[:tile.Rows], a.Norms[:tile.Rows], tile, lo)
+		t.Persons.Runs(lo, tile.Rows, func(from, to int, ends bool) {
+			for i := from; i < to; i++ {
+				if f := a.Weights[i-lo]; f != 0 {
+					r.m.features(a.Row, t, tile, lo, i-lo)
+					s.add(a.Row[:t.Enc.Columns], f)
+					addTo(a.Hold(), a.Row[:t.Enc.Columns], f, float64(f*q.Constant))
+				}
+			}
+			if !ends {
+				return
+			}
+			factor := 1.0
+			if bound := s.end(); !(bound <= most) {
+				factor = most / bound
+			}
+			a.AddHeld(factor)
+		})
+	}
 }
 
 func square(v float64) float64 { return v * v }
@@ -151,27 +253,37 @@ func (q *Packing) dim(t *rows.Table) int {
 	return t.Enc.Columns
 }
 
-func (q *Packing) adding(r *Framed, together bool, set factors) rows.Adder {
+func (q *Packing) adding(r *Framed, hold func(sum []float64, rows int), set factors) rows.Adder {
 	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.Layout.Moments(r.s.t.Enc.Dim())
+	together := hold != nil
 	return func(of *rows.Workspace, tile rows.Tile, lo int) {
 		a, kept, n := of.MomentsRoom(t, l, dim), 0, tile.Rows
+		open := &of.Opens(1)[0] // whose number of rows it is
 		set(a.Weights[:n], a.Norms[:n], tile, lo)
-		for k, f := range a.Weights[:n] {
-			if share := t.Persons.Share(lo + k); together {
-				f *= share
-			} else {
-				f *= math.Sqrt(share)
+		t.Persons.Runs(lo, n, func(from, to int, ends bool) {
+			for i := from; i < to; i++ {
+				f := a.Weights[i-lo]
+				if share := t.Persons.Share(i); !together {
+					f *= math.Sqrt(share)
+				} else if r.m.Each == 0 {
+					f *= share
+				}
+				if f != 0 {
+					r.m.features(a.Row, t, tile, lo, i-lo)
+					addTo(a.Open[:dim], a.Row[:t.Enc.Columns], float64(f*rows.Factor(r.norms.shorten, i)), float64(f*q.Constant))
+				}
+				open.Rows++
+				if !together || ends && i == to-1 {
+					if together && r.m.Each > 0 {
+						hold(a.Open[:dim], open.Rows)
+					}
+					open.Rows = 0
+					copy(a.Encoded[kept*a.Sum.Stride:], a.Open[:dim])
+					clear(a.Open)
+					kept++
+				}
 			}
-			if f != 0 {
-				r.m.features(a.Row, t, tile, lo, k)
-				addTo(a.Open[:dim], a.Row[:t.Enc.Columns], float64(f*rows.Factor(r.norms.shorten, lo+k)), float64(f*q.Constant))
-			}
-			if !together || t.Persons.Last(lo+k) {
-				copy(a.Encoded[kept*a.Sum.Stride:], a.Open[:dim])
-				clear(a.Open)
-				kept++
-			}
-		}
+		})
 		a.Sum.AddRows(a.Encoded, kept)
 	}
 }
@@ -245,6 +357,7 @@ func addSquares(sum, row []float64, t *rows.Table, tile rows.Tile, lo, k int) {
 
 func init() {
 	gob.Register(&framedMoments{})
+	gob.Register(&framedSpans{})
 	gob.Register(&framedCurvatures{})
 	gob.Register(&framedHessian{})
 	gob.Register(&framedSquares{})

@@ -21,9 +21,10 @@ type gradient struct {
 	Clip float64
 }
 
-func (q *gradient) weights() []float64 { return q.W }
-func (q *gradient) atOnce() atOnce     { return logisticAtOnce(q.Clip) }
-func (*gradient) totals() bool         { return false }
+func (q *gradient) weights() []float64    { return q.W }
+func (q *gradient) atOnce() atOnce        { return logisticAtOnce(q.Clip) }
+func (*gradient) totals() bool            { return false }
+func (*gradient) together(*Sums) together { return nil }
 
 func (q *gradient) coefficients(s *Sums) coefficients {
 	return func(z, _ []float64, lo int) {

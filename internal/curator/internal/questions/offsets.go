@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"math"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
@@ -33,37 +34,65 @@ func (o offsets) add(z []float64, lo int) {
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
 // over its bound, or for counts and amounts the exposure whose logarithm it is, over the
 // largest one. What a person adds lies in the triangle of 0, (1, 1) and (1, −1), of which a side is 2 long and
-// the others √2; without offsets it lies between 0 and (1, 0). The first sum is exact, the second one rounds.
+// the others √2; without offsets it lies between 0 and (1, 0). Sums of shares are exact, that of offsets rounds.
+//
+// Where each row is to count, rows' weights over the most rows that a person may have are summed, too, between these,
+// and take the place of shares beside offsets. What a person adds is (s, a, ao) with |o| ≤ 1 and 0 ≤ a ≤ s ≤ 1, which lies
+// among 0, (1, 0, 0) and (1, 1, ±1): these are at most 2 apart, and √3 from 0, or √2 without offsets.
 func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
-	values = make([]float64, 2)
-	err = s.sum(ctx, values, &totals{})
+	q, square := &totals{}, 1.0
+	if o := s.t.Persons; o != nil && o.Each {
+		q.Most = o.Most
+		square++
+	}
+	if s.within.Largest() > 0 {
+		square++
+	}
+	values = make([]float64, q.numbers())
+	err = s.sum(ctx, values, q)
 	moves := 2.0
 	if s.Vectors() == 1 {
-		if moves = 1; s.within.Largest() > 0 {
-			moves = math.Sqrt2
-		}
+		moves = math.Sqrt(square)
 	}
 	return values, float64(moves*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
 }
 
 // totals asks for Totals.
-type totals struct{ rows.Nothing }
+type totals struct{ Most int }
 
-func (*totals) cut(t *rows.Table) rows.Cut { return t.InTiles(2) }
+// numbers is how many there are.
+func (q *totals) numbers() int {
+	if q.Most > 0 {
+		return 3
+	}
+	return 2
+}
 
-func (*totals) adder(s *Sums) rows.Adder {
-	most := s.within.Largest()
+func (q *totals) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
+
+func (q *totals) adder(s *Sums) rows.Adder {
+	beside, last := exposed(s), q.numbers()-1
 	return rows.EachRow(func(i int, sum []float64) {
 		share := s.t.Persons.Share(i)
 		sum[0] += share
-		switch {
-		case most == 0:
-		case s.loss.Labels().FromZero():
-			sum[1] += float64(share * math.Exp(s.offsets[i]-s.within[1]))
-		default:
-			sum[1] += float64(share * (s.offsets[i] / most))
+		if q.Most > 0 {
+			share = blocks.ShareOf(s.t.Persons.Weight(i), q.Most)
+			sum[1] += float64(share)
 		}
+		sum[last] += float64(share * beside(i))
 	})
+}
+
+// exposed returns what row i has in Totals beside its share: a number within ±1.
+func exposed(s *Sums) func(i int) float64 {
+	most := s.within.Largest()
+	switch {
+	case most == 0:
+		return func(int) float64 { return 0 }
+	case s.loss.Labels().FromZero():
+		return func(i int) float64 { return math.Exp(s.offsets[i] - s.within[1]) }
+	}
+	return func(i int) float64 { return s.offsets[i] / most }
 }
 
 func init() {

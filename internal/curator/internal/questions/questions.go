@@ -82,8 +82,9 @@ func (q *joint) frames() (of []rows.Measure) {
 
 func (q *joint) adder(s *Sums) rows.Adder {
 	t, p, sets, ws := s.t, s.t.Enc.Columns, make([]coefficients, len(q.Of)), make([][]float64, len(q.Of))
+	persons := make([]together, len(q.Of))
 	for j, of := range q.Of {
-		sets[j], ws[j] = of.Of.coefficients(of.sums(s)), of.Of.weights()
+		sets[j], ws[j], persons[j] = of.Of.coefficients(of.sums(s)), of.Of.weights(), of.Of.together(of.sums(s))
 	}
 	folds, v := t.Enc.FoldAll(ws)
 	size := p + 4
@@ -94,9 +95,13 @@ func (q *joint) adder(s *Sums) rows.Adder {
 		for j := range sets {
 			z, beside, of := a.Many[j*n:(j+1)*n], a.Beside[:n], a.Sum[j*size:]
 			sets[j](z, beside, lo)
-			t.Persons.Weigh(z, lo)
-			if q.Of[j].Of.totals() {
+			if persons[j] != nil {
+				persons[j].add(&a.Opens(len(sets))[j], of[:size], z, beside, tile, lo)
+			} else {
+				t.Persons.Weigh(z, lo)
 				t.Persons.Weigh(beside, lo)
+			}
+			if q.Of[j].Of.totals() {
 				of[p+2] += vector.Sum(z)
 				of[p+3] += vector.Sum(beside)
 			}

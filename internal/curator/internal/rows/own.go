@@ -13,6 +13,7 @@ type Owners struct {
 	Persons []int // of each row: equal numbers are one person's, and mean nothing else; nil if each row is a person's only one
 	Count   int   // of persons, which is public, those without rows included; 0 for those who occur
 	Most    int   // rows of a person that count; of more, so many are chosen
+	Each    bool  // whether each row is to count alike, and not each person
 	Places  int   // public bound on the number of persons, which then is secret; 0 where it is public
 
 	Weights []float64 // of each row; nil if all are the same
@@ -43,7 +44,8 @@ func Own(t *Table, facts Owners) (*Table, []int, error) {
 		return nil, nil, err
 	}
 	o := &blocks.Persons{Start: []int{0}, Most: facts.Most, Given: facts.Persons != nil, Weighted: facts.Weights != nil,
-		Occur: facts.Persons != nil && facts.Count == 0 && facts.Places == 0, Places: facts.Places > 0}
+		Occur: facts.Persons != nil && facts.Count == 0 && facts.Places == 0, Places: facts.Places > 0,
+		Each: facts.Each && facts.Persons != nil && facts.Most > 1}
 	var order []int
 	add := func(rows []int) {
 		for _, i := range rows {
@@ -54,7 +56,7 @@ func Own(t *Table, facts Owners) (*Table, []int, error) {
 			if facts.Weights != nil {
 				weight = facts.Weights[i] / facts.Heavy
 			}
-			o.Shares = append(o.Shares, blocks.ShareOf(weight, len(rows)))
+			o.Add(weight, len(rows), facts.Weights != nil)
 		}
 		order = append(order, rows...)
 		o.Start = append(o.Start, len(order))
@@ -133,8 +135,25 @@ func (t *Table) Counting(keep func(row int) bool) *Table {
 			o.Shares[i] = t.Persons.Share(i)
 		}
 	}
+	if o.Each {
+		o.Weights = make([]float64, t.Rows())
+		for i := range o.Weights {
+			if keep(i) {
+				o.Weights[i] = t.Persons.Weight(i)
+			}
+		}
+	}
 	of := *t
 	of.Persons, of.Layout = o, blocks.NewLayout(t.Len(), t.Enc.Columns, t.IsSparse(), o)
+	return &of
+}
+
+// ByRows returns the table of the same rows, with shares by which each row of a weight counts alike:
+// [blocks.Persons.ByRows]. The table's must be persons.
+func ByRows(t *Table) *Table {
+	of := *t
+	of.Persons = t.Persons.ByRows()
+	of.Layout.Persons, of.Place = of.Persons, t.Place.byRows(t.Persons.Most)
 	return &of
 }
 

@@ -67,8 +67,12 @@ func (t *Table) InTiles(width int) Cut { return Cut{t.Layout, width, 0} }
 // begin clears what is of a block.
 func (a *Workspace) begin(t *Table, c Cut) {
 	a.Sum, a.Done = Zeros(a.Sum, c.Width), 0
+	for k := range a.Open {
+		a.Open[k].Rows = 0
+	}
+	a.Squares.begin()
 	if a.moments != nil {
-		clear(a.moments.Open)
+		a.moments.begin()
 	}
 	if !t.IsSparse() {
 		a.Buf = Room(a.Buf, c.TileRows*t.Enc.Columns)

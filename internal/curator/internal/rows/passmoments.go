@@ -38,6 +38,39 @@ func (a *Workspace) MomentsRoom(t *Table, l blocks.Layout, dim int) *momentsRoom
 	return a.moments
 }
 
+// mostHeld is how many rows of a person are held before they are added up.
+const mostHeld = 128
+
+// Hold is room for one more row of a person, of zeros. Of more than mostHeld the products are added up.
+func (a *momentsRoom) Hold() []float64 {
+	stride := a.Sum.Stride
+	if len(a.Held) == mostHeld*stride {
+		if a.Folded == nil {
+			a.Folded = kernel.NewMoments(a.Sum.Dim)
+		}
+		a.Folded.AddRows(a.Held, mostHeld)
+		a.Held = a.Held[:0]
+	}
+	from := len(a.Held)
+	a.Held = append(a.Held, make([]float64, stride)...)
+	return a.Held[from : from+a.Sum.Dim]
+}
+
+// AddHeld adds the products of a person's rows, times a factor.
+func (a *momentsRoom) AddHeld(factor float64) {
+	if a.Folded != nil {
+		a.Folded.AddRows(a.Held, len(a.Held)/a.Sum.Stride)
+		floats.Scale(factor, a.Folded.Sum)
+		a.Sum.Add(a.Folded)
+	} else {
+		if factor < 1 {
+			floats.Scale(math.Sqrt(factor), a.Held)
+		}
+		a.Sum.AddRows(a.Held, len(a.Held)/a.Sum.Stride)
+	}
+	a.Held, a.Folded = a.Held[:0], nil
+}
+
 // add adds the moments of the rows of a tile, in their order.
 func (a *momentsRoom) add(t *Table, tile Tile, lo int, f Weigh) {
 	weights := a.Weights[:tile.Rows]

@@ -21,6 +21,18 @@ type Tile struct {
 	Indices    []int
 }
 
+// Part is the rows [lo, hi) of a tile.
+func (t Tile) Part(lo, hi int) Tile {
+	of := t
+	of.Rows = hi - lo
+	if t.Sparse {
+		of.Start, of.End = t.Start[lo:hi], t.End[lo:hi]
+	} else {
+		of.Data = t.Data[lo*t.Stride : (hi-1)*t.Stride+t.cols]
+	}
+	return of
+}
+
 // Dot sets z_k = ⟨x_k, v⟩.
 func (t Tile) Dot(z, v []float64) {
 	if !t.Sparse {

@@ -11,9 +11,10 @@ import (
 	"github.com/dpglm/dpglm/internal/sketch"
 )
 
-// Step makes rows of others: it projects them, if it has a map, and scales those that are longer
-// down to a bound. Each depends on its own row only.
+// Step makes rows of others: it has each count alike, if it has a number of rows, and else projects them, if it has a map,
+// and scales those that are longer down to a bound. Each depends on its own row only.
 type Step struct {
+	ByRows   int // the most rows that a person may have: see [blocks.Persons.ByRows]; 0 for none
 	Bound    float64
 	Constant float64      // without a map; with one it is that of a new encoding
 	Map      *sketch.Spec // nil for none
@@ -22,6 +23,9 @@ type Step struct {
 // EncodingAfter is the encoding of the rows that steps make.
 func EncodingAfter(e encoding.Encoding, steps []Step) encoding.Encoding {
 	for _, s := range steps {
+		if s.ByRows > 0 {
+			continue
+		}
 		if s.Map != nil {
 			e = encoding.NewIdentity(s.Map.K, s.Bound, e.Intercept)
 		} else {
@@ -36,6 +40,14 @@ var projections Cache[sketch.Map]
 
 // of makes rows of those of a part in memory.
 func (s Step) of(p *Table) (*Table, error) {
+	if s.ByRows > 0 {
+		of := *p
+		o := *p.Persons
+		o.Most = s.ByRows
+		of.Persons = o.ByRows()
+		of.Layout.Persons = of.Persons
+		return &of, nil
+	}
 	if s.Map == nil {
 		return p.Rebound(s.Bound, s.Constant), nil
 	}

@@ -310,6 +310,14 @@ func (s *Place) rebound(bound, constant float64) *Place {
 	return s.after(Step{Bound: bound, Constant: constant})
 }
 
+// byRows notes for those who read the rows that each counts alike.
+func (s *Place) byRows(most int) *Place {
+	if s == nil || s.Remote == nil {
+		return s
+	}
+	return s.after(Step{ByRows: most})
+}
+
 // after are the rows that a step makes.
 func (s *Place) after(next Step) *Place {
 	of := s.derived()

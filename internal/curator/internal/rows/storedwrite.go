@@ -45,7 +45,7 @@ func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o O
 		w.Discard()
 		return err
 	}
-	return w.Close(rowfile.Details{Persons: o.Count, AtMost: o.Places, MaxRows: o.Most, MaxWeight: o.Heavy, Offsets: within})
+	return w.Close(rowfile.Details{Persons: rowfile.Persons{Count: o.Count, MaxRows: o.Most, Alike: o.Persons != nil && !o.Each}, AtMost: o.Places, MaxWeight: o.Heavy, Offsets: within})
 }
 
 // columns are those of a file, with their names.
@@ -120,7 +120,7 @@ func OwnersOf(f *rowfile.Facts, columns [][]float64) (Owners, error) {
 		}
 		return nil
 	}
-	o := Owners{Count: f.Persons, Places: f.AtMost, Most: f.MaxRows, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
+	o := Owners{Count: f.Persons.Count, Places: f.AtMost, Most: f.Persons.MaxRows, Each: !f.Persons.Alike, Weights: of(rowfile.Weight), Heavy: f.MaxWeight}
 	for i, p := range of(rowfile.Person) {
 		if p != float64(int(p)) {
 			return o, check.Fail(check.ErrValue, fmt.Sprintf("person of row %d (counted from 1)", i+1), nil, "must be a whole number")

@@ -46,8 +46,14 @@ func (k *Task) made(p *Part, f *rowfile.File, c *rowfile.Chunk) (err error) {
 // what they count. Of rows that have weights only these say it.
 func shares(f *rowfile.File, c *rowfile.Chunk) *blocks.Persons {
 	o := &blocks.Persons{Most: 1, Given: true, Weighted: true}
+	weights := slices.Index(f.Beside, rowfile.Weight)
 	if k := slices.Index(f.Beside, rowfile.Share); k >= 0 {
 		o.Shares = slices.Clone(c.Beside[k])
+		if weights >= 0 {
+			for _, weight := range c.Beside[weights] {
+				o.Weights = append(o.Weights, blocks.ShareOf(weight/f.MaxWeight, 1))
+			}
+		}
 		for i, last := range c.Beside[slices.Index(f.Beside, rowfile.Last)] {
 			if last != 0 {
 				o.Start = append(o.Start, i+1)
@@ -55,7 +61,7 @@ func shares(f *rowfile.File, c *rowfile.Chunk) *blocks.Persons {
 		}
 		return o
 	}
-	for i, weight := range c.Beside[slices.Index(f.Beside, rowfile.Weight)] {
+	for i, weight := range c.Beside[weights] {
 		o.Shares, o.Start = append(o.Shares, blocks.ShareOf(weight/f.MaxWeight, 1)), append(o.Start, i+1)
 	}
 	return o
