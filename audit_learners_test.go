@@ -29,7 +29,7 @@ type pair struct {
 	copies int
 }
 
-// ofPersons is the same pair of persons: on the first side they have many copies of their
+// ofPersons is the same pair of persons who count alike: on the first side they have many copies of their
 // rows, half of which count, and on the second one row each.
 func (p pair) ofPersons() pair {
 	p.copies = 4
@@ -58,7 +58,7 @@ func (p pair) details(side int) (mat.Matrix, []float64, []RowDetail) {
 		}
 		y[k], of[k] = p.y[side][i], i
 	}
-	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies}, PersonOrder{ForTests: mechanisms.NewSeededSource(1)}}
+	return x, y, []RowDetail{Persons{Of: of, Count: n, MaxRows: p.copies, Alike: true}, PersonOrder{ForTests: mechanisms.NewSeededSource(1)}}
 }
 
 // lone is a pair of data sets of one row (1), with two labels.

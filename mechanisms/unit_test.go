@@ -84,8 +84,8 @@ func built3(t *testing.T) func(*Accountant, error) *Accountant {
 func TestSumsPrintTheirUnit(t *testing.T) {
 	fit := func(u Unit, c Claim) *Ledger { return of(t, u, built(t)(calibrated(t, 1, 1e-6))).WithClaim(c) }
 	rows, fewer := Claim{Rows: 4000, Epsilon: 1, Delta: 1e-6}, Claim{Rows: 500, Epsilon: 1, Delta: 1e-7}
-	five, ten := rows, rows
-	five.PersonRows, ten.PersonRows = 5, 10
+	five, ten, alike := rows, rows, rows
+	five.PersonRows, ten.PersonRows, alike.PersonRows, alike.Alike = 5, 10, 5, true
 	grouped := rows
 	grouped.Group, grouped.Epsilon = 3, 4
 	for _, c := range []struct {
@@ -94,12 +94,14 @@ func TestSumsPrintTheirUnit(t *testing.T) {
 	}{
 		{[]*Ledger{fit(OneRow(), rows), fit(OneRow(), rows)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one row (replace-one), n = 4,000"},
 		{[]*Ledger{fit(OneRow(), rows), fit(OneRow(), fewer)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one row (replace-one)"},
-		{[]*Ledger{fit(OnePerson(), five), fit(OnePerson(), five)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person, of whom at most 5 rows count each (replace-one), n = 4,000, each person counts"},
-		{[]*Ledger{fit(OnePerson(), five), fit(OnePerson(), ten)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person (replace-one), n = 4,000, each person counts"},
+		{[]*Ledger{fit(OnePerson(), five), fit(OnePerson(), five)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person, of whom at most 5 rows count each (replace-one), n = 4,000, each row counts alike"},
+		{[]*Ledger{fit(OnePerson(), alike), fit(OnePerson(), alike)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person, of whom at most 5 rows count each (replace-one), n = 4,000, each person counts alike"},
+		{[]*Ledger{fit(OnePerson(), five), fit(OnePerson(), alike)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person (replace-one), n = 4,000"},
+		{[]*Ledger{fit(OnePerson(), five), fit(OnePerson(), ten)}, "(ε = 1.45468, δ = 1e-06)-DP, unit: one person (replace-one), n = 4,000"},
 		{[]*Ledger{fit(OneRow(), grouped), fit(OneRow(), grouped)}, "(ε = 4.91021, δ = 1e-06)-DP, unit: any 3 rows (replace-one), n = 4,000"},
 		{[]*Ledger{of(t, OneRow(), leaf(t, 0.3, 1)), of(t, OneRow(), leaf(t, 0.4, 1))}, "0.5-GDP, unit: one row (replace-one)"},
 		{[]*Ledger{fit(OneRow(), rows), of(t, OneRow(), leaf(t, 1e-9, 1))}, "(ε = 1, δ = 1e-06)-DP, unit: one row (replace-one)"},
-		{[]*Ledger{of(t, OnePerson(), built(t)(epsilonLedger(KindPure, "", 0.5, 2)))}, "1-DP, unit: one person (replace-one), each person counts"},
+		{[]*Ledger{of(t, OnePerson(), built(t)(epsilonLedger(KindPure, "", 0.5, 2)))}, "1-DP, unit: one person (replace-one)"},
 	} {
 		sum := built(t)(Sequential("sum", c.parts...))
 		if got, _, _ := strings.Cut(sum.String(), "\n"); got != c.want {

@@ -40,7 +40,7 @@ func write(t testing.TB, n, columns int, sparse bool) string {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(Details{Persons: 10, MaxRows: n}); err != nil {
+	if err := w.Close(Details{Persons: Persons{Count: 10, MaxRows: n}}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -94,7 +94,7 @@ func TestRows(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		for _, n := range []int{1, 511, 512, 513, 5000} {
 			f := opened(t, write(t, n, 37, sparse))
-			if f.Rows != n || f.Columns != 37 || f.Sparse != sparse || f.Persons != 10 || n == 5000 && f.Blocks() < 5 {
+			if f.Rows != n || f.Columns != 37 || f.Sparse != sparse || f.Persons.Count != 10 || n == 5000 && f.Blocks() < 5 {
 				t.Errorf("%+v", f.Facts)
 			}
 			holds(t, f, func(k int) int { return k })
@@ -374,7 +374,7 @@ func FuzzOpen(f *testing.F) {
 
 func TestFactsStayTheSame(t *testing.T) {
 	f := opened(t, write(t, 9, 4, true))
-	want := Facts{Rows: 9, Columns: 4, Sparse: true, BlockRows: sparseRows, Beside: []string{Person, Offset}, Details: Details{Persons: 10, MaxRows: 9}}
+	want := Facts{Rows: 9, Columns: 4, Sparse: true, BlockRows: sparseRows, Beside: []string{Person, Offset}, Details: Details{Persons: Persons{Count: 10, MaxRows: 9}}}
 	if !reflect.DeepEqual(f.Facts, want) {
 		t.Errorf("%+v, want %+v", f.Facts, want)
 	}

@@ -145,7 +145,7 @@ func TestStatedPersonsAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := fmt.Sprint(m.Ledger())
-		if strings.Contains(text, "how many persons have rows is public") != c.public || d.Shape().Rows != c.n || !strings.Contains(text, "each person counts") {
+		if strings.Contains(text, "how many persons have rows is public") != c.public || d.Shape().Rows != c.n || strings.Contains(text, "counts alike") {
 			t.Errorf("%q: of %d persons\n%s", stated, d.Shape().Rows, text)
 		}
 		if m.Ledger().CallerNoise() {

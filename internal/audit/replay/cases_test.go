@@ -36,6 +36,7 @@ func designs(n int, labels losses.Labels) map[string]design {
 		"any matrix":               {n, plain, 3, labels, "other"},
 		"persons":                  {n, one, 3, labels, "persons"},
 		"persons, schema":          {n, mixed, 5, labels, "persons"},
+		"persons, alike":           {n, one, 3, labels, "persons, alike"},
 		"places":                   {n, one, 3, labels, "places"},
 		"persons, places":          {n, mixed, 5, labels, "persons, places"},
 		"detailed":                 {n, one, 3, labels, "detailed"},
@@ -158,6 +159,11 @@ func trials(t *testing.T) []*trial {
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	all = append(append(all, onFrames(t)...), wholly(t)...)
 	all = append(append(all, classLearners(t)...), classChoices(t)...)
+	for _, l := range allLearned() {
+		if l.slope == nil {
+			all = append(all, l.on(t, "persons, alike", designs(l.n, l.loss.Labels())["persons, alike"]))
+		}
+	}
 	// Those of places come last: seeds go by the order.
 	return append(slices.DeleteFunc(slices.Clone(all), func(c *trial) bool { return c.design.places() }), slices.DeleteFunc(all, func(c *trial) bool { return !c.design.places() })...)
 }

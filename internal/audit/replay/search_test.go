@@ -84,9 +84,9 @@ func (r table) order() dpglm.PersonOrder {
 // details of the rows in the design's form, and the rows.
 func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 	switch d.form {
-	case "persons":
+	case "persons", "persons, alike":
 		rows, persons := r.persons()
-		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: given.MostRows}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(5)}}
+		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, Count: len(r.rows), MaxRows: given.MostRows, Alike: d.form != "persons"}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(5)}}
 	case "persons, places":
 		rows, persons := r.persons()
 		return rows, []dpglm.RowDetail{dpglm.Persons{Of: persons, MaxRows: given.MostRows}, dpglm.AddRemove{AtMost: len(r.rows)}, r.order()}
@@ -142,7 +142,7 @@ func (r table) dataset(d design) (*dpglm.Dataset, error) {
 		y[i] = u.Y
 	}
 	switch d.form {
-	case "dense", "persons", "detailed", "weighted", "places", "persons, places":
+	case "dense", "persons", "persons, alike", "detailed", "weighted", "places", "persons, places":
 		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)

@@ -1,0 +1,83 @@
+package persons_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// informed are visits whose number says something of the label: who comes often is unlike others.
+func informed(persons int) (v visits, sizes []int) {
+	r := rand.New(rand.NewPCG(31, 32))
+	var x []float64
+	for p := range persons {
+		z := r.NormFloat64()
+		n := 1 + int(math.Min(7, math.Exp(0.8*z)))
+		for range n {
+			a := 0.8 * (r.Float64()*2 - 1)
+			x = append(x, a)
+			label := 0.0
+			if r.Float64() < 1/(1+math.Exp(-(0.6*z+(1+0.5*z)*a))) {
+				label = 1
+			}
+			v.y, v.persons = append(v.y, label), append(v.persons, p)
+		}
+		sizes = append(sizes, n)
+	}
+	v.x = mat.NewDense(len(v.y), 1, x)
+	return v, sizes
+}
+
+// minimiser is the slope and intercept of logistic regression on weighted rows, by Newton's steps.
+func (v visits) minimiser(weight func(i int) float64) (w [2]float64) {
+	for range 30 {
+		var g, h [3]float64
+		for i, y := range v.y {
+			a := v.x.At(i, 0)
+			p := 1 / (1 + math.Exp(-(w[0]*a + w[1])))
+			c := weight(i) * p * (1 - p)
+			g[0], g[1] = g[0]+weight(i)*(p-y)*a, g[1]+weight(i)*(p-y)
+			h[0], h[1], h[2] = h[0]+c*a*a, h[1]+c*a, h[2]+c
+		}
+		det := h[0]*h[2] - h[1]*h[1]
+		w[0] -= (h[2]*g[0] - h[1]*g[1]) / det
+		w[1] -= (h[0]*g[1] - h[1]*g[0]) / det
+	}
+	return w
+}
+
+// What is estimated is what the promise's line says: as the budget grows, the fit of all rows alike, or
+// of persons alike, of whom those with many rows are unlike those with few. Learners who clip nothing of persons get there too.
+func TestEstimandOfPersons(t *testing.T) {
+	v, sizes := informed(3000)
+	each := v.minimiser(func(int) float64 { return 1 })
+	alike := v.minimiser(func(i int) float64 { return 1 / float64(sizes[v.persons[i]]) })
+	if math.Abs(each[0]-alike[0]) < 0.1 || math.Abs(each[1]-alike[1]) < 0.1 {
+		t.Fatalf("%v and %v are too much alike", each, alike)
+	}
+	for name, l := range map[string]dpglm.Learner{"Auto": dpglm.AutoConfig{}, "StandardisedGD": dpglm.StandardisedGDConfig{}, "Infer": dpglm.InferConfig{},
+		"NoisyGD": dpglm.NoisyGDConfig{Steps: 300, StepSize: 4, Clip: dpglm.NoClip, Output: dpglm.LastIterate}} {
+		for k, want := range [][2]float64{each, alike} {
+			persons := dpglm.Persons{Of: v.persons, Count: 3000, MaxRows: 8, Alike: k == 1}
+			d, err := dpglm.NewDataset(v.x, v.y, dpglm.Bounds{Feature: 1, Intercept: true}, persons, given.Ordered(9))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := dpglm.Problem{Loss: losses.Logistic{}}
+			if name == "NoisyGD" {
+				p.Radius = 10
+			}
+			m, _ := given.Fit(t, l, d, p, dpglm.GDP(1e7), 3)
+			w := m.Weights()[0]
+			if math.Abs(w[0]-want[0]) > 0.01 || math.Abs(w[1]-want[1]) > 0.01 {
+				t.Errorf("%s: %v, want %v", name, w, want)
+			}
+		}
+	}
+}
