@@ -85,7 +85,7 @@ type Party struct{ of *worker.Party }
 
 // Open opens a party's file. Before a fit its plan goes to agree, such as [Within], which refuses
 // it by an error; rows are checked and measured before, when the first plan comes. A file whose
-// rows have persons, weights or offsets is refused.
+// rows have persons, weights or offsets, or whose number of rows is secret, is refused.
 func Open(path string, agree func(Plan) error) (*Party, error) {
 	if agree == nil {
 		return nil, check.Fail(check.ErrConfig, "agree", nil, "must not be nil: it says which plans the party answers")

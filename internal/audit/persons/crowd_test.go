@@ -203,6 +203,14 @@ var (
 	crowdBudget = dpglm.GDP(9)
 )
 
+// budgetOf is the budget for a data set's neighbours.
+func budgetOf(d *dpglm.Dataset) dpglm.Budget {
+	if d.Shape().AddRemove {
+		return crowdBudget.AddRemove()
+	}
+	return crowdBudget
+}
+
 // crowdRuns are each learner, search, evaluation and predictor, and parts of parts.
 func crowdRuns(t *testing.T) map[string]crowdRun {
 	t.Helper()
@@ -225,7 +233,7 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		if err != nil {
 			return nil, err
 		}
-		return dpglm.FrankWolfe(ctx, held, crowdLogits, crowdBudget, dpglm.FrankWolfeConfig{}, env)
+		return dpglm.FrankWolfe(ctx, held, crowdLogits, budgetOf(d), dpglm.FrankWolfeConfig{}, env)
 	})
 	for _, name := range []string{"FrankWolfe", "FrankWolfe of a part"} {
 		only := all[name]
@@ -233,7 +241,7 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		all[name] = only
 	}
 	add("SelectModel", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, crowdBudget, [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
+		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, budgetOf(d), [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
 		return []any{best, ledger}, err
 	})
 	add("Split of a Split, Evaluate", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
@@ -245,15 +253,15 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		if err != nil {
 			return nil, err
 		}
-		m, err := dpglm.NoisyGD(ctx, train, crowdLogits, crowdBudget, steps, env)
+		m, err := dpglm.NoisyGD(ctx, train, crowdLogits, budgetOf(d), steps, env)
 		if err != nil {
 			return nil, err
 		}
-		e, err := dpglm.Evaluate(ctx, held, m, crowdBudget, dpglm.EvaluateConfig{}, env)
+		e, err := dpglm.Evaluate(ctx, held, m, budgetOf(d), dpglm.EvaluateConfig{}, env)
 		if err != nil {
 			return nil, err
 		}
-		n, err := dpglm.NoisyGD(ctx, last, crowdLogits, crowdBudget, steps, env)
+		n, err := dpglm.NoisyGD(ctx, last, crowdLogits, budgetOf(d), steps, env)
 		return []any{m, e, n}, err
 	})
 	addClassRuns(t, add)
@@ -292,10 +300,10 @@ func addClassRuns(t *testing.T, add func(string, func(context.Context, *dpglm.Da
 		t.Fatal(err)
 	}
 	add("EvaluateClasses", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.Evaluate(ctx, d, classes, crowdBudget, dpglm.EvaluateConfig{}, env)
+		return dpglm.Evaluate(ctx, d, classes, budgetOf(d), dpglm.EvaluateConfig{}, env)
 	})
 	add("Evaluate, levels", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		return dpglm.Evaluate(ctx, d, levels, crowdBudget, dpglm.EvaluateConfig{}, env)
+		return dpglm.Evaluate(ctx, d, levels, budgetOf(d), dpglm.EvaluateConfig{}, env)
 	})
 }
 
@@ -320,7 +328,7 @@ func addClassLearners(add func(string, func(context.Context, *dpglm.Dataset, *dp
 	models := [][][]float64{{{0, 0}, {1, 0}, {-1, 0}}, {{1, 0.5}, {0, 0}, {0, -1}}}
 	for name, p := range map[string]dpglm.Problem{"SelectModel of classes": logits, "SelectModel of classes, hinge": hinges} {
 		add(name, func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-			best, ledger, err := dpglm.SelectModel(ctx, d, p, crowdBudget, models, 0, env)
+			best, ledger, err := dpglm.SelectModel(ctx, d, p, budgetOf(d), models, 0, env)
 			return []any{best, ledger}, err
 		})
 	}
@@ -330,7 +338,7 @@ func addClassLearners(add func(string, func(context.Context, *dpglm.Dataset, *dp
 // plannedBy is a learner's model, and its plan.
 func plannedBy(l dpglm.Learner, p dpglm.Problem) func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		plan, err := l.Plan(d.Shape(), p, crowdBudget)
+		plan, err := l.Plan(d.Shape(), p, budgetOf(d))
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +350,7 @@ func plannedBy(l dpglm.Learner, p dpglm.Problem) func(ctx context.Context, d *dp
 // answersOf are a predictor's, and its state.
 func answersOf(problem dpglm.Problem, p dpglm.PredictorConfig) func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 	return func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
-		q, err := dpglm.NewPredictor(ctx, d, problem, crowdBudget, p, env)
+		q, err := dpglm.NewPredictor(ctx, d, problem, budgetOf(d), p, env)
 		if err != nil {
 			return nil, err
 		}

@@ -108,6 +108,10 @@ func OpenParty(path string, agree func(Terms) error) (*Party, error) {
 		f.Close()
 		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must have no persons, weights or offsets, as parties are asked for sums over single rows")
 	}
+	if f.AtMost > 0 {
+		f.Close()
+		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must not be secret in their number, as whoever asks parties states how many each has: write them without AddRemove")
+	}
 	return &Party{file: f, agree: agree, fits: map[string]*agreed{}}, nil
 }
 
