@@ -20,7 +20,7 @@ import (
 // crowd are persons, each with rows of one feature and a label of 0 or 1, none to many.
 type crowd [][]given.Row
 
-const crowdMost = 3 // rows of a person that count
+const crowdMost = 130 // rows of a person that count: more than a tile has
 
 // crowdOf draws persons of none, of 1, of up to 2 rows more than count, some of them alike.
 func crowdOf(persons int, seed uint64) crowd {
@@ -227,6 +227,9 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		"Boost of JL": dpglm.BoostConfig{Learner: dpglm.JLConfig{K: 1, Learner: steps}, Chunks: 3}, "GridSearch of JL": dpglm.GridSearchConfig{Learner: dpglm.JLConfig{K: 1, Learner: steps}, Radii: []float64{1, 4}},
 	} {
 		add(name, plannedBy(l, crowdLogits))
+	}
+	for name, l := range map[string]dpglm.Learner{"StandardisedGD": dpglm.StandardisedGDConfig{}, "Infer": dpglm.InferConfig{}} {
+		add(name+", thresholds", plannedBy(l, dpglm.Problem{Loss: losses.Ordinal{Levels: 3}}))
 	}
 	add("FrankWolfe of a part", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		_, held, err := d.Split(0.3, 5)

@@ -187,7 +187,7 @@ func testMoved(t *testing.T, name string, ran [2]given.Ran, coupled bool) {
 		}
 	}
 	few := coupled // whether few rows decide what is released
-	for _, of := range []string{"votes", "walk", "FrankWolfe of a part", "SelectModel of classes"} {
+	for _, of := range []string{"votes", "walk", "FrankWolfe of a part", "SelectModel of classes", "GridSearch of classes by errors"} {
 		few = few || strings.HasPrefix(name, of)
 	}
 	if moved == 0 && !few {

@@ -65,7 +65,9 @@ func (q *scaleSlope) adder(s *Sums) rows.Adder {
 				open.Sum = rows.Zeros(open.Sum, 1)
 			}
 			open.Rows += to - from
-			open.Sum[0] += vector.Sum(terms[from-lo : to-lo])
+			for _, v := range terms[from-lo : to-lo] {
+				open.Sum[0] += v
+			}
 			if ends {
 				holdTo(open.Sum, q.Limit)
 				a.Sum[0] += open.Sum[0]

@@ -173,7 +173,11 @@ func newBundle(r *Framed, p Slope, classes int) *bundle {
 // rowsCount multiplies φ' of the rows from lo on by what their rows count.
 func rowsCount(r *Framed, z []float64, lo int) {
 	for k := range z {
-		z[k] *= rowCounts(r, lo+k)
+		if count := rowCounts(r, lo+k); count > 0 {
+			z[k] *= count
+		} else {
+			z[k] = 0 // whatever it was
+		}
 	}
 }
 
@@ -230,7 +234,11 @@ func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slo
 	}
 	p.Apart = 0
 	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
-	return r.answer(packed, r.bounds().momentsSensitivity(square(p.coefficient()), p.Constant, p.Clip)), err
+	most := square(p.coefficient())
+	if r.m.Each > 0 { // whose sum is multiplied by itself
+		most *= float64(r.s.t.Persons.MostRows())
+	}
+	return r.answer(packed, r.bounds().momentsSensitivity(most, p.Constant, p.Clip)), err
 }
 
 // framedScatter asks for Scatter.

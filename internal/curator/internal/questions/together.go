@@ -46,17 +46,25 @@ func (c *bundle) add(open *rows.Open, sum, z, beside []float64, tile rows.Tile, 
 	})
 }
 
-// within reports whether a person's gradient is no longer than it may be, as its rows' lengths tell.
+// missed bounds what rounding may hide of the sum of so many rows' terms, over the sum of their coefficients: what
+// measure's comment says of a row's norm holds of each, and each addition of one may round once more.
+func (c *bundle) missed(rows int) float64 {
+	return float64(float64(1+rows) * (c.m.missed() + float64(8*encoding.Unit*c.constant)))
+}
+
+// within reports whether a person's gradient is no longer than it may be, as its rows' lengths tell: where it is,
+// length isn't longer either, so that it doesn't matter whether a tile cuts the person's rows.
 func (c *bundle) within(z, beside []float64, from, to, n, lo int) bool {
 	if to-from == 1 { // which its own clip holds
 		return true
 	}
 	var total, apart float64
 	for i := from; i < to; i++ {
-		total += float64(columnLength(z, i, n) * c.norms[lo+i])
+		total += float64(columnLength(z, i, n) * (c.norms[lo+i] + float64(2*c.missed(to-from))))
 		apart += math.Abs(beside[i])
 	}
-	return float64(total*(1+float64(float64(to-from)*encoding.Unit))) < c.clip && (c.apart == 0 || apart < c.apart)
+	room := 1 + float64(float64(2*(to-from+c.classes*(c.m.enc.Columns+1)+16))*encoding.Unit)
+	return float64(total*room) < c.clip && (c.apart == 0 || float64(apart*room) < c.apart)
 }
 
 // columnLength is the norm of number i of each column, n apart.
@@ -71,7 +79,8 @@ func columnLength(z []float64, i, n int) float64 {
 	return math.Sqrt(square)
 }
 
-// take adds the rows [from, to) of a tile to the open person's sum.
+// take adds the rows [from, to) of a tile to the open person's sum, one by one: where tiles cut a person's rows depends on
+// others' rows, and must not show in a bit of the sum, as a length may be at an edge.
 func (c *bundle) take(open *rows.Open, z, beside []float64, tile rows.Tile, lo, from, to int) {
 	n, stride := tile.Rows, c.stride()
 	if open.Rows == 0 {
@@ -80,14 +89,14 @@ func (c *bundle) take(open *rows.Open, z, beside []float64, tile rows.Tile, lo, 
 	for i := from - lo; i < to-lo; i++ {
 		open.Sum[c.classes*stride] += columnLength(z, i, n)
 	}
-	part := tile.Part(from-lo, to-lo)
-	for k := range c.classes {
-		of, z, beside := open.Sum[k*stride:(k+1)*stride], z[k*n+from-lo:k*n+to-lo], beside[k*n+from-lo:k*n+to-lo]
-		for i, v := range z {
-			of[stride-2] += v
-			of[stride-1] += beside[i]
+	for i := from - lo; i < to-lo; i++ {
+		row := tile.Part(i, i+1)
+		for k := range c.classes {
+			of, z := open.Sum[k*stride:(k+1)*stride], z[k*n+i:k*n+i+1]
+			of[stride-2] += z[0]
+			of[stride-1] += beside[k*n+i]
+			c.t.AddTile(of, z, row, lo+i)
 		}
-		c.t.AddTile(of, z, part, from)
 	}
 	open.Rows += to - from
 }
@@ -118,8 +127,7 @@ func (c *bundle) close(open *rows.Open, sum []float64) {
 	open.Rows = 0
 }
 
-// length bounds the length of the open person's gradient: what measure's comment says of a row's norm holds of each of the
-// person's rows, and each addition of one may round once more.
+// length bounds the length of the open person's gradient. It depends on that person's rows only.
 func (c *bundle) length(open *rows.Open) float64 {
 	m, stride := c.m, c.stride()
 	var square float64
@@ -138,9 +146,8 @@ func (c *bundle) length(open *rows.Open) float64 {
 			square += float64(b * b)
 		}
 	}
-	rows := float64(open.Rows)
 	up := 1 + float64(2*encoding.Unit*float64((m.enc.Columns+1)*c.classes+16))
-	return float64(math.Sqrt(square)*up) + float64((1+rows)*(m.missed()+float64(8*encoding.Unit*c.constant))*open.Sum[c.classes*stride])
+	return float64(math.Sqrt(square)*up) + float64(c.missed(open.Rows)*open.Sum[c.classes*stride])
 }
 
 // lengths calls tell with the length of each person's gradient whose rows end in a tile, before it is held.

@@ -327,3 +327,151 @@ func TestClassesAreHeldTogether(t *testing.T) {
 	got, _, err := heard(framed.ScaleSlope(ctx, at, constant, limit))
 	same(t, "scale", got, err, []float64{scale})
 }
+
+// inRow are persons in that order, the first of the given number of rows and the others of the same ones.
+func inRow(t *testing.T, enc encoding.Encoding, first, others, each int, row func(i int) ([]float64, float64), loss losses.Loss) *Sums {
+	t.Helper()
+	var list []float64
+	var y []float64
+	o := &blocks.Persons{Start: []int{0}, Most: max(first, each), Given: true, Each: true}
+	for p := range others + 1 {
+		rows := each
+		if p == 0 {
+			rows = first
+		}
+		for i := range rows {
+			x, label := row(i)
+			list, y = append(list, x...), append(y, label)
+			o.Add(1, rows, false)
+		}
+		o.Start = append(o.Start, len(y))
+	}
+	table := *mustTable(t, mat.NewDense(len(y), enc.Columns, list), enc)
+	table.Persons, table.Layout = o, blocks.NewLayout(others+1, enc.Columns, false, o)
+	if loss == nil {
+		return &Sums{t: &table, labels: y}
+	}
+	s, err := NewSums(&table, y, 0, 1000, loss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// How many rows a person has says where tiles cut those of others. Their lengths must not show it, in no bit: at an edge they
+// would all go to another cell.
+func TestTilesDontShowInLengths(t *testing.T) {
+	enc, r := encoding.NewIdentity(3, 1, true), rand.New(rand.NewPCG(1, 2))
+	const persons, f = 20, 0.25
+	tile := inRow(t, enc, 1, 0, 1, func(int) ([]float64, float64) { return make([]float64, 3), 0 }, losses.Squared{}).t.Layout.TileRows
+	xs, ys := make([][]float64, tile), make([]float64, tile)
+	at := ClassPoint{U: [][]float64{{0.5, 0.1, 0}, {-0.3, 0.2, 0.4}, {0, 0, 0}}, B: []float64{0.3, 0, -0.1}}
+	for name, count := range map[string]func(first int, edge float64) []float64{
+		"one score": func(first int, edge float64) []float64 {
+			framed, err := NewFramed(ctx, inRow(t, enc, first, persons, tile, func(i int) ([]float64, float64) { return xs[i], ys[i] }, losses.Squared{}), whole, Frame{Each: f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts, _, _ := heard(framed.GradientNorms(ctx, []float64{edge}, []float64{0.1, 0.2, -0.3}, 0.1, Slope{Clip: 1, Constant: 1}))
+			return counts
+		},
+		"classes": func(first int, edge float64) []float64 {
+			framed, err := (&Classes{inRow(t, enc, first, persons, tile, func(i int) ([]float64, float64) { return xs[i], ys[i] }, nil), 3}).Frame(ctx, whole, Frame{Each: f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts, _, _ := heard(framed.GradientNorms(ctx, []float64{edge}, at, ClassSlope{Clip: 1, Constant: 1}))
+			return counts
+		},
+	} {
+		for range 40 {
+			for i := range xs {
+				if xs[i], ys[i] = []float64{r.NormFloat64() / 3, r.NormFloat64() / 3, r.NormFloat64() / 3}, r.NormFloat64(); name == "classes" {
+					ys[i] = float64(r.IntN(3))
+				}
+			}
+			first := 1 + r.IntN(tile-1)
+			low, high := 0.0, 1e3
+			for range 70 {
+				if middle := (low + high) / 2; count(first, middle)[0] >= persons {
+					low = middle
+				} else {
+					high = middle
+				}
+			}
+			if others := count(tile, low)[0] - count(tile, high)[0]; others < persons {
+				t.Errorf("%s: beside one of %d rows others are %.17g long, of whom %g are beside one of %d", name, first, low, others, tile)
+			}
+		}
+	}
+}
+
+// A person whose gradient is just within the clip isn't shortened, in one tile or in two: others' rows decide which.
+func TestTilesDontShorten(t *testing.T) {
+	for _, far := range []float64{1, 1e3, 1e5} {
+		for _, d := range []int{8, 100} {
+			names, ranges := make([]string, d), map[string][2]float64{}
+			for j := range d {
+				names[j] = string(rune('a'+j/26)) + string(rune('a'+j%26))
+				ranges[names[j]] = [2]float64{far - 1, far + 1}
+			}
+			enc, err := encoding.NewSchema(names, ranges, nil, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := make([]float64, d)
+			for j := range x {
+				x[j] = far + 0.5
+			}
+			for _, p := range []Slope{{Clip: 1, Constant: 1}, {Clip: 1, Constant: 1e-3, Apart: 1}} {
+				tile := inRow(t, enc, 1, 0, 1, func(int) ([]float64, float64) { return x, 0 }, losses.Squared{}).t.Layout.TileRows
+				answer := func(first int) ([]float64, float64) {
+					s := inRow(t, enc, first, 1, tile-1, func(int) ([]float64, float64) { return x, 0 }, losses.Squared{})
+					framed, err := NewFramed(ctx, s, whole, Frame{Each: 1})
+					if err != nil {
+						t.Fatal(err)
+					}
+					norms := framed.norms.beside(p)
+					for i := range s.labels { // the first one's are 0
+						if s.labels[i] = 0; i >= first {
+							s.labels[i] = -p.Clip / (norms[i] * float64(tile-1)) * (1 - 1e-14)
+						}
+					}
+					v, l2, err := heard(framed.Gradient(ctx, make([]float64, d), 0, p))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v, l2 - 2*math.Hypot(p.Clip, p.Constant*min(p.Apart, 1))
+				}
+				one, room := answer(1)
+				two, _ := answer(2)
+				if moved := floats.Distance(one, two, 2); moved > math.Max(room, 0)/2 {
+					t.Errorf("range at %g, %d columns, %+v: moved by %g, room for rounding is %g", far, d, p, moved, room)
+				}
+			}
+		}
+	}
+}
+
+// A row of no weight counts nothing, whatever its slope is.
+func TestRowsOfNoWeightCountNothing(t *testing.T) {
+	s := inRow(t, encoding.NewIdentity(2, 1000, true), 2, 3, 2, func(i int) ([]float64, float64) { return []float64{[]float64{1, 1000}[i], 0}, 1 }, losses.Poisson{})
+	s.t.Persons.Weights = make([]float64, len(s.labels))
+	for i := range s.t.Persons.Weights {
+		s.t.Persons.Weights[i] = float64((i + 1) % 2)
+	}
+	framed, err := NewFramed(ctx, s, whole, Frame{Each: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Slope{{Clip: 1, Constant: 1}, {Clip: 1, Constant: 1, Apart: 1}} {
+		for name, ask := range map[string]func() ([]float64, float64, error){
+			"gradient": func() ([]float64, float64, error) { return heard(framed.Gradient(ctx, []float64{1, 0}, 0, p)) },
+			"scatter":  func() ([]float64, float64, error) { return heard(framed.Scatter(ctx, []float64{1, 0}, 0, p)) },
+		} {
+			if v, _, err := ask(); err != nil || floats.HasNaN(v) {
+				t.Errorf("%s, %+v: %v, %v", name, p, v, err)
+			}
+		}
+	}
+}

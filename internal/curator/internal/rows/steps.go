@@ -41,6 +41,9 @@ var projections Cache[sketch.Map]
 // of makes rows of those of a part in memory.
 func (s Step) of(p *Table) (*Table, error) {
 	if s.ByRows > 0 {
+		if p.Persons == nil { // of rows that are but measured
+			return p, nil
+		}
 		of := *p
 		o := *p.Persons
 		o.Most = s.ByRows
