@@ -186,6 +186,11 @@ func TestStatedPersons(t *testing.T) {
 	if s := persons(t, `"at_most":12,`); !strings.Contains(s.String(), `"at_most": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
 		t.Errorf("printed as\n%v", s)
 	}
+	if s := persons(t, `"persons_alike":true,`); !s.PersonsAlike || !strings.Contains(s.String(), `"persons_alike": true`) || !reflect.DeepEqual(parse(t, s.String()), s) {
+		t.Errorf("printed as\n%v", s)
+	}
+	_, err = ParseSchema([]byte(`{"version":1,"label":"y","persons_alike":true,"columns":[{"name":"y","kind":"count","cap":1},{"name":"x","kind":"numeric","range":[0,1]}]}`))
+	says(t, "persons alike without persons", err, ErrSchema, `"persons_alike"`)
 	if s := persons(t, `"persons":12,`); !strings.Contains(s.String(), `"persons": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
 		t.Errorf("printed as\n%v", s)
 	}

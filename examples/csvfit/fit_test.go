@@ -195,6 +195,7 @@ func TestFitsForGroups(t *testing.T) {
 	facts := `{"version": 1, "label": "y", %s "columns": [{"name": "who", "kind": %q}, {"name": "x", "kind": "numeric", "range": [0, 9]}, {"name": "y", "kind": "binary", "above": 0}]}`
 	rows, persons := fmt.Sprintf(facts, "", "ignored"), fmt.Sprintf(facts, `"person": "who", "max_rows": 2,`, "id")
 	secret, somebody := fmt.Sprintf(facts, `"at_most": 500,`, "ignored"), fmt.Sprintf(facts, `"person": "who", "max_rows": 2, "at_most": 300,`, "id")
+	alike := fmt.Sprintf(facts, `"person": "who", "max_rows": 2, "persons_alike": true,`, "id")
 	p, _ := fitJSON(t, "-schema", write(t, "s.json", secret), "-data", data, "-epsilon", "1", "-evaluate", "0.25")
 	if p.TrainingRows+p.TestRows != 400 || p.TestRows != 100 { // a quarter of 400 places are evaluated on
 		t.Errorf("of at most 500 rows %d train and %d test", p.TrainingRows, p.TestRows)
@@ -203,6 +204,8 @@ func TestFitsForGroups(t *testing.T) {
 		{rows, "400", "1", "replacing one of 400 rows", "unit: one row", ""},
 		{rows, "400", "2", "replacing up to 2 of 400 rows", "unit: any 2 rows", ""},
 		{persons, "200", "1", "replacing one of 200 persons", "unit: one person", `is for a person ("who") with all rows, of which at most 2 count`},
+		{persons, "200", "1", "replacing one of 200 persons", "n = 200, each row counts alike", "each row counts alike"},
+		{alike, "200", "1", "replacing one of 200 persons", "n = 200, each person counts alike", "each person counts alike"},
 		{persons, "200", "3", "replacing up to 3 of 200 persons", "unit: any 3 persons", "all rows"},
 		{secret, "500", "1", "one more or less of at most 500 rows", "unit: one row (add/remove), n secret, at most 500; as replace-one at most (ε = 2", ""},
 		{somebody, "300", "2", "up to 2 more or less of at most 300 persons", "unit: any 2 persons", "all rows"},

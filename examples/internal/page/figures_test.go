@@ -236,7 +236,11 @@ func TestPersons(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err = personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3})
-	if err != nil || !strings.Contains(text, "for all rows of one person, however many") || strings.Contains(text, "ε") {
+	if err != nil || !strings.Contains(text, "for all rows of one person, however many") || strings.Contains(text, "ε") || !strings.Contains(text, "Each row counts alike") {
+		t.Errorf("%s (%v)", text, err)
+	}
+	claim.Alike = true
+	if text, err = personOf(l, claim, table.Schema{Person: "patient", MaxRows: 3}); err != nil || !strings.Contains(text, "a mean over persons, not over rows") {
 		t.Errorf("%s (%v)", text, err)
 	}
 	if text, err = personOf(l, claim, table.Schema{}); text != "" || err != nil {
