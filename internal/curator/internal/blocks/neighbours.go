@@ -14,9 +14,12 @@ import "math"
 // a sum moves by the length of the longest of K at most, roundings as where one is replaced: what is cut by
 // places, blocks or parts, is cut alike. How many places are taken is as secret as rows are.
 
+// Removed reports whether neighbours have one more or less.
+func (o *Persons) Removed() bool { return o != nil && o.Places }
+
 // Vectors is how far a sum moves of vectors that are at most 1 long.
 func (o *Persons) Vectors() float64 {
-	if o != nil && o.Places {
+	if o.Removed() {
 		return 1
 	}
 	return 2
@@ -26,7 +29,7 @@ func (o *Persons) Vectors() float64 {
 // inner product: counts, squares and, by the trace of their product, second moments. Two such
 // are at most √2 apart.
 func (o *Persons) Positive() float64 {
-	if o != nil && o.Places {
+	if o.Removed() {
 		return 1
 	}
 	return math.Sqrt2
@@ -35,7 +38,7 @@ func (o *Persons) Positive() float64 {
 // Numbers is how far a sum moves of numbers from low to high, of which low is not positive and high not
 // negative.
 func (o *Persons) Numbers(low, high float64) float64 {
-	if o != nil && o.Places {
+	if o.Removed() {
 		return math.Max(-low, high)
 	}
 	return high - low

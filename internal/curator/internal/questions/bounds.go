@@ -104,7 +104,7 @@ func (s SumBounds) boundsAt(r, clip float64) bounds {
 	if s.offsetBound > 0 { // a score, of which Diameter knows that it is ⟨w, x⟩, may be any
 		b.diameter = 2 * float64(x*b.Slope)
 	}
-	if s.layout.Persons.Vectors() == 1 { // one of two neighbours has a row less
+	if s.layout.Persons.Removed() { // one of two neighbours has a row less
 		b.diameter = x * b.Slope
 	}
 

@@ -51,7 +51,7 @@ func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err er
 	values = make([]float64, q.numbers())
 	err = s.sum(ctx, values, q)
 	moves := 2.0
-	if s.Vectors() == 1 {
+	if s.t.Persons.Removed() {
 		moves = math.Sqrt(square)
 	}
 	return values, float64(moves*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
