@@ -52,7 +52,7 @@ type Persons struct {
 	// who occur: it is then public, as ledgers have it, and persons who have no row are not
 	// protected as to that.
 	Count int
-	// MaxRows is how many rows of a person count, from 1 to 2^20. Of more, so many are chosen at
+	// MaxRows is how many rows of a person count, from 1 to 1000, or with Alike to 2^20. Of more, so many are chosen at
 	// random.
 	MaxRows int
 	// Alike has each person count alike, whatever the number of rows, and not each row.

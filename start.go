@@ -117,7 +117,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		answer, err := sums.Totals(r.ctx)
+		answer, err := sums.Totals(r.ctx, 1)
 		v, err := released(totals, answer, err)
 		if err != nil {
 			return err

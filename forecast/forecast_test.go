@@ -318,7 +318,7 @@ func TestBadScenarios(t *testing.T) {
 func TestPersonsOfTooManyRows(t *testing.T) {
 	s := Scenario{Rows: 1_000_000, Table: everything(table.Column{Kind: table.Binary, Positive: []string{"1"}, Negative: []string{"0"}}), Problem: dpglm.Problem{Loss: losses.Logistic{}}, Delta: 1e-6}
 	for rows, fits := range map[int]bool{1: true, 1000: true, 1 << 20: false} {
-		s.Table.MaxRows = rows
+		s.Table.MaxRows, s.Table.PersonsAlike = rows, rows > 1000
 		r, err := s.rehearsal(context.Background(), 1)
 		if fits != (err == nil) || !fits && (!errors.Is(err, dpglm.ErrShape) || !strings.Contains(err.Error(), "MaxRows")) {
 			t.Errorf("%d rows: %v", rows, err)

@@ -190,6 +190,8 @@ func TestStatedPersons(t *testing.T) {
 		t.Errorf("printed as\n%v", s)
 	}
 	_, err = ParseSchema([]byte(`{"version":1,"label":"y","persons_alike":true,"columns":[{"name":"y","kind":"count","cap":1},{"name":"x","kind":"numeric","range":[0,1]}]}`))
+	_, more := ParseSchema([]byte(`{"version":1,"label":"y","person":"w","max_rows":1001,"columns":[{"name":"w","kind":"id"},{"name":"y","kind":"count","cap":1},{"name":"x","kind":"numeric","range":[0,1]}]}`))
+	says(t, "many rows each", more, ErrSchema, `"max_rows"`, "persons_alike")
 	says(t, "persons alike without persons", err, ErrSchema, `"persons_alike"`)
 	if s := persons(t, `"persons":12,`); !strings.Contains(s.String(), `"persons": 12`) || !reflect.DeepEqual(parse(t, s.String()), s) {
 		t.Errorf("printed as\n%v", s)

@@ -24,7 +24,7 @@ type Schema struct {
 	// levels or more, [Categorical].
 	Label string `json:"label"`
 	// Person names the column that tells whose row it is, of kind [ID], and MaxRows is
-	// how many rows of one person count: reading doesn't enforce it, training does. Both are given
+	// how many rows of one person count, at most 1000 unless PersonsAlike: reading doesn't enforce it, training does. Both are given
 	// or neither.
 	Person  string `json:"person,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`

@@ -34,6 +34,9 @@ func (v *validator) roles() {
 	if s.AtMost < 0 || s.AtMost > mostPersons || s.AtMost > 0 && s.Persons > 0 {
 		v.fail(`"at_most"`, `is %d; it must be a bound on the number of rows or persons, where that is secret, from 1 to %d, without "persons" beside it; or be left out`, s.AtMost, mostPersons)
 	}
+	if s.MaxRows > mostEach && !s.PersonsAlike {
+		v.fail(`"max_rows"`, `is %d; it must be at most %d where each row counts: make it smaller, or have "persons_alike" true`, s.MaxRows, mostEach)
+	}
 	if s.PersonsAlike && s.Person == "" {
 		v.fail(`"persons_alike"`, `is for persons whom the column "person" tells apart; name it, or leave "persons_alike" out`)
 	}
@@ -59,6 +62,9 @@ func (v *validator) roles() {
 		}
 	}
 }
+
+// mostEach is the largest number of rows of a person that training takes where each counts.
+const mostEach = 1000
 
 // mostPersons is the largest number of persons that training takes.
 const mostPersons = 1 << 27

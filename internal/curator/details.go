@@ -71,9 +71,9 @@ func ByRows(d *Data) *Data {
 }
 
 // Totals are the sum of what rows count, and the sum of their offsets, each over the bound
-// on them and times what its row counts; between these, where each row is to count, that of rows' weights over the
-// most rows that a person may have, by which offsets then count: see [questions.Sums.Totals].
-func (s *Sums) Totals(ctx context.Context) (release.Answer, error) {
-	values, l2, err := s.s.Totals(ctx)
+// on them and times what its row counts; between these, where each row is to count, those of weights of persons' first so many rows over
+// that number, and of all rows over the most of a person: see [questions.Sums.Totals].
+func (s *Sums) Totals(ctx context.Context, first int) (release.Answer, error) {
+	values, l2, err := s.s.Totals(ctx, first)
 	return s.answer(values, l2), err
 }

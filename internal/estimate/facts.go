@@ -87,12 +87,19 @@ func (f Facts) TotalsNoise() float64 {
 		numbers++
 	}
 	if f.EachRow {
-		numbers++
+		numbers += 2
 	}
 	if f.AddRemove {
 		return 2 * math.Sqrt(numbers)
 	}
-	return 2
+	if !f.EachRow {
+		return 2
+	}
+	square := 2 + 2*2.0 // as far as persons are apart whose rows have one weight
+	if f.Weighted {
+		square++
+	}
+	return math.Sqrt(square)
 }
 
 // Problem is what is estimated, and with which budget.

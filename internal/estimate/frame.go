@@ -55,7 +55,7 @@ func (x *Frame) standardise() error {
 	if err != nil {
 		return err
 	}
-	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
+	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 1))
 	if x.run.big() {
 		normBound = math.Min(top, normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.MomentsShare)/(2*math.Pow(d, NoiseGrowth)))))
 	}
@@ -72,7 +72,7 @@ func (x *Frame) centre(plain *curator.Framed, bound float64) error {
 	if err != nil {
 		return err
 	}
-	normBound := math.Max(h.Carrying(), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 2))
+	normBound := math.Max(h.Carrying(half), h.Smallest(x.run.N*x.run.fading(tuning.FadingFirst), 2))
 	answer, err := plain.Sum(x.run.Task.Ctx, normBound)
 	sum, err := x.run.Pool.Draw(tuning.CentreShare, answer, err)
 	if err != nil {
@@ -191,7 +191,7 @@ func (x *Frame) secondMoments() error {
 		return err
 	}
 	typical := math.Sqrt(x.Effective-1) / 2 // half of rows' root mean square, as far as that is known
-	normBound := max(typical, math.Min(h.Carrying(), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(tuning.FadingAgain), 2))
+	normBound := max(typical, math.Min(h.Carrying(half), 2*math.Sqrt(d)), h.Smallest(x.run.N*x.run.fading(tuning.FadingAgain), 2))
 	if x.run.big() {
 		normBound = math.Min(edges[0], normBound*math.Max(1, math.Sqrt(tuning.FreeMoments*nmu*math.Sqrt(tuning.AgainShare)/(2*math.Pow(d, NoiseGrowth)))))
 	}
@@ -201,6 +201,9 @@ func (x *Frame) secondMoments() error {
 	}
 	return nil
 }
+
+// half is the part of second moments that a bound on rows keeps.
+const half = 0.5
 
 // NoiseGrowth is the power of d by which noise in moments grows: rows' squares do as d, and the operator
 // norm of noise of one size as √d.

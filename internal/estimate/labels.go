@@ -106,7 +106,8 @@ func (x *Run) Total() error {
 	if !x.Problem.Facts.Totalled() {
 		return nil
 	}
-	answer, err := x.Sums.Totals(x.Task.Ctx)
+	first := x.firstRows()
+	answer, err := x.Sums.Totals(x.Task.Ctx, first)
 	sums, err := x.Pool.Draw(tuning.TotalShare, answer, err)
 	if err != nil {
 		return err
@@ -117,10 +118,25 @@ func (x *Run) Total() error {
 		return nil
 	}
 	x.N, _ = x.Problem.Totals([]float64{sums[0], 0}, noise)
-	rows := math.Min(x.N, math.Max(sums[1], math.Max(noise, 1/float64(x.Problem.Facts.PersonRows)))) // times the most of a person
-	x.each = x.N / (float64(x.Problem.Facts.PersonRows) * rows)
-	x.shifted = x.Problem.meanOffset(rows, sums[2], noise)
+	most := float64(x.Problem.Facts.PersonRows)
+	rows := float64(first) * math.Max(sums[1], noise)
+	if sums[2] > rowsSurely*noise {
+		rows = math.Max(rows, most*sums[2])
+	}
+	x.each = x.N / math.Min(rows, most*x.N)
+	x.shifted = x.Problem.meanOffset(math.Max(sums[2], noise), sums[len(sums)-1], noise)
 	return nil
+}
+
+// rowsSurely is how many deviations of its noise all rows' total must be for it to be taken, and not that of the first of
+// each person.
+const rowsSurely = 2
+
+// firstRows is how many rows of a person are counted where all of them would be hidden: as many as leave noise of half of
+// the persons.
+func (x *Run) firstRows() int {
+	most := half * x.NMu() * math.Sqrt(tuning.TotalShare) / x.Problem.Facts.TotalsNoise()
+	return int(math.Max(1, math.Min(most, float64(x.Problem.Facts.PersonRows))))
 }
 
 // Totals reads noisy totals, each with noise of the given standard deviation: how many rows there

@@ -79,9 +79,9 @@ func (h Tails) Over(value float64) float64 {
 	return h.Rows
 }
 
-// Carrying returns the smallest edge that rows may be shortened to and keep half of their
+// Carrying returns the smallest edge that rows may be shortened to and keep a part of their
 // second moments, as far as longer ones stand out of the noise.
-func (h Tails) Carrying() float64 {
+func (h Tails) Carrying(part float64) float64 {
 	last := len(h.Edges) - 1
 	// Σ min(length, edge)², from the last edge on: each step adds its difference of squares
 	// for all rows above.
@@ -94,7 +94,7 @@ func (h Tails) Carrying() float64 {
 		}
 	}
 	j := last
-	for kept[j] < kept[0]/2 {
+	for kept[j] < part*kept[0] {
 		j--
 	}
 	return h.Edges[j]

@@ -126,8 +126,16 @@ func (v *space) rowBound() (float64, error) {
 	if !shown {
 		h = h.From(len(far))
 	}
-	return h.SmallestFromBelow(v.run.N*math.Min(tuning.RowCut*dim/v.run.NMu(), tuning.RowCutMost), tuning.EdgeSurely), nil
+	bound := h.SmallestFromBelow(v.run.N*math.Min(tuning.RowCut*dim/v.run.NMu(), tuning.RowCutMost), tuning.EdgeSurely)
+	if v.run.Problem.Facts.EachRow { // few of whom may hold most of the curvature
+		bound = math.Max(bound, h.Carrying(carried))
+	}
+	return bound, nil
 }
+
+// carried is the part of persons' curvature that the bound on it keeps: with a half of it Newton's steps would go twice as far
+// as they should, and end nowhere.
+const carried = 0.9
 
 // hessianShare is the share at which the noise of a Hessian has an operator norm of a fifth of
 // its mean curvature, within limits.

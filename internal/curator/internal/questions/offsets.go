@@ -36,34 +36,37 @@ func (o offsets) add(z []float64, lo int) {
 // largest one. What a person adds lies in the triangle of 0, (1, 1) and (1, −1), of which a side is 2 long and
 // the others √2; without offsets it lies between 0 and (1, 0). Sums of shares are exact, that of offsets rounds.
 //
-// Where each row is to count, rows' weights over the most rows that a person may have are summed, too, between these,
-// and take the place of shares beside offsets. What a person adds is (s, a, ao) with |o| ≤ 1 and 0 ≤ a ≤ s ≤ 1, which lies
-// among 0, (1, 0, 0) and (1, 1, ±1): these are at most 2 apart, and √3 from 0, or √2 without offsets.
-func (s *Sums) Totals(ctx context.Context) (values []float64, l2 float64, err error) {
-	q, square := &totals{}, 1.0
+// Where each row is to count, two more are between these, of rows' weights: of a person's first so many over that number, and
+// of all over the most that there may be, which takes the place of shares beside offsets. What a person adds is
+// (s, f, a, ao) with all of these and |o| at most 1, where s is 1 for all who have rows unless these have weights: such are
+// at most √6 apart, or √7 with weights, and 2 from 0, or √3 without offsets.
+func (s *Sums) Totals(ctx context.Context, first int) (values []float64, l2 float64, err error) {
+	q, numbers, square := &totals{}, 1.0, 4.0
 	if o := s.t.Persons; o != nil && o.Each {
-		q.Most = o.Most
-		square++
+		q.First, q.Most = first, o.Most
+		numbers, square = numbers+2, square+2
+		if o.Weighted {
+			square++
+		}
 	}
 	if s.within.Largest() > 0 {
-		square++
+		numbers++
 	}
 	values = make([]float64, q.numbers())
 	err = s.sum(ctx, values, q)
-	moves := 2.0
 	if s.t.Persons.Removed() {
-		moves = math.Sqrt(square)
+		square = numbers
 	}
-	return values, float64(moves*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
+	return values, float64(math.Sqrt(square)*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
 }
 
 // totals asks for Totals.
-type totals struct{ Most int }
+type totals struct{ First, Most int }
 
 // numbers is how many there are.
 func (q *totals) numbers() int {
-	if q.Most > 0 {
-		return 3
+	if q.First > 0 {
+		return 4
 	}
 	return 2
 }
@@ -71,16 +74,32 @@ func (q *totals) numbers() int {
 func (q *totals) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
 
 func (q *totals) adder(s *Sums) rows.Adder {
-	beside, last := exposed(s), q.numbers()-1
-	return rows.EachRow(func(i int, sum []float64) {
-		share := s.t.Persons.Share(i)
-		sum[0] += share
-		if q.Most > 0 {
-			share = blocks.ShareOf(s.t.Persons.Weight(i), q.Most)
-			sum[1] += float64(share)
-		}
-		sum[last] += float64(share * beside(i))
-	})
+	beside := exposed(s)
+	if q.First == 0 {
+		return rows.EachRow(func(i int, sum []float64) {
+			share := s.t.Persons.Share(i)
+			sum[0] += share
+			sum[1] += float64(share * beside(i))
+		})
+	}
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		open := &a.Opens(1)[0] // whose number of rows it is
+		s.t.Persons.Runs(lo, tile.Rows, func(from, to int, ends bool) {
+			for i := from; i < to; i++ {
+				weight := s.t.Persons.Weight(i)
+				a.Sum[0] += s.t.Persons.Share(i)
+				if open.Rows++; open.Rows <= q.First {
+					a.Sum[1] += float64(blocks.ShareOf(weight, q.First))
+				}
+				part := blocks.ShareOf(weight, q.Most)
+				a.Sum[2] += float64(part)
+				a.Sum[3] += float64(part * beside(i))
+			}
+			if ends {
+				open.Rows = 0
+			}
+		})
+	}
 }
 
 // exposed returns what row i has in Totals beside its share: a number within ±1.

@@ -95,7 +95,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 	})
 	numbers("errors", 1, func(dst []float64) error { return s.Errors(ctx, dst, [][]float64{w}) })
 	out["labels"], _, _ = s.LabelSum(ctx)
-	out["totals"], _, _ = s.Totals(ctx)
+	out["totals"], _, _ = s.Totals(ctx, 1)
 	hessian, err := s.Hessian(ctx, w, 0.9)
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +407,7 @@ func TestTotalsMoveAsDeclared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values, declared, err := s.Shift([]float64{0, offset}, rows.Range{-end, end}).Totals(ctx)
+			values, declared, err := s.Shift([]float64{0, offset}, rows.Range{-end, end}).Totals(ctx, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

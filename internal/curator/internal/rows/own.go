@@ -24,6 +24,10 @@ type Owners struct {
 	Coins mechanisms.Source
 }
 
+// MostEach is the largest number of rows of a person where each is to count: others' rounding is bounded by its square
+// (blocks.Layout.Chain).
+const MostEach = 1000
+
 // MaxPersons keeps counts of shares exact, and the list of persons in memory.
 const MaxPersons = 1 << 27
 

@@ -38,6 +38,8 @@ func (f *Owners) checkPersons(rows int) error {
 		return check.Fail(check.ErrShape, "persons", len(f.Persons), fmt.Sprintf("must be one for each of the %d rows", rows))
 	case f.Count < 0 || f.Count > MaxPersons:
 		return check.Fail(check.ErrConfig, "number of persons", f.Count, fmt.Sprintf("must lie between 1 and %d, or be 0 for those who occur", MaxPersons))
+	case f.Each && f.Most > MostEach:
+		return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must be at most %d where each row counts, as the rounding of sums would cost more than noise: have persons count alike, or fewer rows of each", MostEach))
 	case f.Most < 1 || f.Most > 1<<20:
 		return check.Fail(check.ErrConfig, "most rows of a person", f.Most, fmt.Sprintf("must lie between 1 and %d", 1<<20))
 	}
