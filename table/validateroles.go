@@ -25,6 +25,28 @@ func (v *validator) roles() {
 			v.fail(`"label"`, "names %s of kind %s; a label must be numeric, count, binary or categorical", quote(c.Name), c.Kind)
 		}
 	}
+	checkPersons(v)
+	if s.Exposure != "" {
+		if c := v.named(`"exposure"`, s.Exposure); c != nil && known(c.Kind) {
+			v.exposure(c)
+		}
+	}
+	for _, c := range s.Columns {
+		if c.Kind == Count && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
+		}
+		if (c.Ordered || c.Shares != nil) && c.Kind == Categorical && c.Name != s.Label {
+			v.fail("column "+quote(c.Name), `has "ordered" or "shares", which are for the label; leave them out`)
+		}
+		if c.Kind == ID && c.Name != s.Person {
+			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
+		}
+	}
+}
+
+// checkPersons checks what is said of persons.
+func checkPersons(v *validator) {
+	s := v.s
 	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
 		v.fail(`"person", "max_rows"`, `the column and its number of 1 or more go together: a person's rows are limited to it`)
 	}
@@ -43,22 +65,6 @@ func (v *validator) roles() {
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
 			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)
-		}
-	}
-	if s.Exposure != "" {
-		if c := v.named(`"exposure"`, s.Exposure); c != nil && known(c.Kind) {
-			v.exposure(c)
-		}
-	}
-	for _, c := range s.Columns {
-		if c.Kind == Count && c.Name != s.Label {
-			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
-		}
-		if (c.Ordered || c.Shares != nil) && c.Kind == Categorical && c.Name != s.Label {
-			v.fail("column "+quote(c.Name), `has "ordered" or "shares", which are for the label; leave them out`)
-		}
-		if c.Kind == ID && c.Name != s.Person {
-			v.fail("column "+quote(c.Name), `is of kind id but not the schema's "person"; name it there, or make it ignored`)
 		}
 	}
 }
