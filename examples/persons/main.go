@@ -94,39 +94,43 @@ func (w way) dataset(p panel, b dpglm.Budget) (*dpglm.Dataset, dpglm.Budget, err
 // errorsOf is the root mean square of coefficients' errors.
 func errorsOf(w way, loss losses.Loss, persons, repeats int, budget dpglm.Budget) (string, error) {
 	square, terms := 0.0, 0
-	for k := range repeats {
-		p := drawn(persons, loss, uint64(k)+2)
-		best := pooled(p, loss)
-		d, b, err := w.dataset(p, budget)
-		if err != nil {
-			return "", err
-		}
+	err := w.each(loss, persons, repeats, budget, func(d *dpglm.Dataset, b dpglm.Budget, best fit) error {
 		m, err := dpglm.Auto(context.Background(), d, dpglm.Problem{Loss: loss}, b, nil)
 		if err != nil {
-			return "", err
+			return err
 		}
 		for j, v := range m.Weights()[0] {
 			square += math.Pow((v-best.weights[j])/best.errors[j], 2)
 			terms++
 		}
+		return nil
+	})
+	return fmt.Sprintf("%.2f", math.Sqrt(square/float64(terms))), err
+}
+
+// each calls f with so many panels, and their fits without privacy.
+func (w way) each(loss losses.Loss, persons, repeats int, budget dpglm.Budget, f func(d *dpglm.Dataset, b dpglm.Budget, best fit) error) error {
+	for k := range repeats {
+		p := drawn(persons, loss, uint64(k)+2)
+		d, b, err := w.dataset(p, budget)
+		if err != nil {
+			return err
+		}
+		if err := f(d, b, pooled(p, loss)); err != nil {
+			return err
+		}
 	}
-	return fmt.Sprintf("%.2f", math.Sqrt(square/float64(terms))), nil
+	return nil
 }
 
 // intervalsOf is how many intervals hold the truth, how wide these are, and how many there are.
 func intervalsOf(truth []float64) func(w way, loss losses.Loss, persons, repeats int, budget dpglm.Budget) (string, error) {
 	return func(w way, loss losses.Loss, persons, repeats int, budget dpglm.Budget) (string, error) {
 		var held, width, found, all float64
-		for k := range repeats {
-			p := drawn(persons, loss, uint64(k)+2)
-			best := pooled(p, loss)
-			d, b, err := w.dataset(p, budget)
-			if err != nil {
-				return "", err
-			}
+		err := w.each(loss, persons, repeats, budget, func(d *dpglm.Dataset, b dpglm.Budget, best fit) error {
 			of, err := dpglm.Infer(context.Background(), d, dpglm.Problem{Loss: loss}, b, dpglm.InferConfig{}, nil)
 			if err != nil {
-				return "", err
+				return err
 			}
 			for j, c := range of.Coefficients() {
 				if all++; c.Undetermined() {
@@ -138,10 +142,11 @@ func intervalsOf(truth []float64) func(w way, loss losses.Loss, persons, repeats
 					held++
 				}
 			}
-		}
+			return nil
+		})
 		if found == 0 {
-			return "none", nil
+			return "none", err
 		}
-		return fmt.Sprintf("%.3f, × %.2f, %.0f %%", held/found, width/found, 100*found/all), nil
+		return fmt.Sprintf("%.3f, × %.2f, %.0f %%", held/found, width/found, 100*found/all), err
 	}
 }
