@@ -29,8 +29,8 @@ type RowDetail interface{ detail(*details) error }
 //
 // [Auto], [StandardisedGD], [Softmax], [Infer] and [InferClasses] add a person's gradients up and clip their sum: a person moves
 // it as far as a row would that is a person's only one, however many rows there are. The clip lets go as persons and budget
-// grow. What all rows come to takes 1 % of μ². Where they can but fit the constant model, and in [Evaluate] and
-// [SelectModel], each person counts alike.
+// grow. What all rows come to takes 1 % of μ². Where they can but fit the constant model, and in [Evaluate],
+// [SelectModel] and average marginal effects, each person counts alike.
 //
 // [NoisyGD], [OutputPerturbation], [FrankWolfe]'s selection, ordinal losses whose thresholds are estimated, and predictors ask for sums that
 // must hold without such a clip: a row has a weight of 1 over MaxRows there, and noise counts for MaxRows over the persons' mean
