@@ -235,7 +235,7 @@ func (v *clipping) missing() *mat.SymDense {
 	for j := range dim {
 		part := v.part()
 		if j == v.in.run.D {
-			part = 1
+			part = math.Max(1, part)
 		}
 		m.SetSym(j, j, math.Pow(part*v.cut, 2))
 	}

@@ -38,8 +38,8 @@ func (o offsets) add(z []float64, lo int) {
 //
 // Where each row is to count, two more are between these, of rows' weights: of a person's first so many over that number, and
 // of all over the most that there may be, which takes the place of shares beside offsets. What a person adds is
-// (s, f, a, ao) with all of these and |o| at most 1, where s is 1 for all who have rows unless these have weights: such are
-// at most √6 apart, or √7 with weights, and 2 from 0, or √3 without offsets.
+// (s, f, a, ao) with all of these and |o| at most 1, where s is 1, but for its rounding, for all who have rows unless these have weights: such are
+// at most √6 apart, or √7 with weights, and 2 from 0, or √3 without offsets. (√5 and √6 would do but for that rounding.)
 func (s *Sums) Totals(ctx context.Context, first int) (values []float64, l2 float64, err error) {
 	q, numbers, square := &totals{}, 1.0, 4.0
 	if o := s.t.Persons; o != nil && o.Each {
