@@ -77,9 +77,11 @@ func (v *space) enframe() error {
 	return v.shortenLevels()
 }
 
-// round takes the Hessian at the pilot to be diagonal.
+// round takes the Hessian at the pilot to be diagonal. Where noise has its mean at 0 or below, the floor, which is above 0, is typical.
 func (v *space) round(diagonal []float64, floor float64) error {
-	v.typical = floats.Sum(diagonal) / float64(len(diagonal))
+	if v.typical = floats.Sum(diagonal) / float64(len(diagonal)); !(v.typical > 0) {
+		v.typical = floor
+	}
 	round := mat.NewSymDense(len(diagonal), nil)
 	for k, value := range diagonal {
 		round.SetSym(k, k, value)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -44,4 +47,42 @@ func wholly(t *testing.T) []*trial {
 		}
 	}
 	return all
+}
+
+// Rows that are all alike have noise for most of their second moments, and the mean of what is left of the Hessian's may be below 0: no
+// number that follows from it may have what another row's label left in memory say how much a row counts.
+func TestInferenceOfConstantColumns(t *testing.T) {
+	const n = 400
+	x := mat.NewDense(n, 3, nil)
+	for i := range n {
+		x.SetRow(i, []float64{.5, .5, .5})
+	}
+	for seed := range uint64(40) {
+		play := func(label float64, script []given.Heard) *given.Tape {
+			y := make([]float64, n)
+			y[0] = label
+			d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, Label: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &given.Tape{Words: given.Words{Seed: seed + 1}}
+			if script != nil {
+				p.Overwrite = given.Replay(script)
+			}
+			if _, err := dpglm.Infer(context.Background(), d, dpglm.Problem{Loss: losses.Poisson{}}, dpglm.GDP(4), dpglm.InferConfig{}, &dpglm.Env{NoiseForTests: p}); err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		a := play(0, nil)
+		b := play(1, a.Heard)
+		if len(a.Heard) != len(b.Heard) {
+			t.Fatalf("seed %d: %d and %d releases", seed, len(a.Heard), len(b.Heard))
+		}
+		for k, h := range a.Heard {
+			if moved := h.Moved(b.Heard[k]); moved > 1 {
+				t.Errorf("seed %d: release %d moves by %g of what it declares", seed, k, moved)
+			}
+		}
+	}
 }

@@ -173,6 +173,9 @@ func length(z [][]float64, i int) float64 {
 // what it adds to [Framed.Gradient], whose coefficients have the same bound: over K classes
 // √K times that. The length of p − e_y is off by fewer than K + 8 units.
 func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope) (release.Answer, error) {
+	if err := p.slope().valid(); err != nil {
+		return release.Answer{}, err
+	}
 	r, t := c.r, c.r.s.t
 	columns := t.Enc.Columns
 	stride := columns + 4

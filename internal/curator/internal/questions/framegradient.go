@@ -1,11 +1,13 @@
 package questions
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"math"
 	"slices"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/kernel"
@@ -79,6 +81,16 @@ type Slope struct {
 	Likely float64
 }
 
+// valid refuses what isn't a number, and numbers below 0.
+func (p Slope) valid() error {
+	for _, v := range []float64{p.Clip, p.Constant, p.Apart, p.Likely} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return check.Fail(check.ErrBound, "slope", nil, "must have numbers of 0 or more")
+		}
+	}
+	return nil
+}
+
 // coefficient bounds |cᵢ|: where the constant belongs to the row's norm, or no row is
 // taken to be shorter than 1, by the clip.
 func (p Slope) coefficient() float64 {
@@ -107,7 +119,7 @@ func holdTo(z []float64, limit float64) {
 // Gradient is Σ clip(φ'ᵢ·(tᵢx̃ᵢ, k)) at the score ⟨u, tᵢx̃ᵢ⟩ + offset, the constant's
 // coordinate last if there is one.
 func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
-	if err := r.point(u); err != nil {
+	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
 	v, constant, err := r.combine(ctx, &framedGradient{OverFrame{r.in()}, u, offset, p})
@@ -187,6 +199,9 @@ func rowCounts(r *Framed, i int) float64 { return r.m.Each * r.s.t.Persons.Weigh
 // GradientNorms is the histogram of |φ'|·norm, or where each row counts of the lengths of persons' gradients, which Gradient holds to its clip, or of what is likely in the
 // place of |φ'|, by which it shortens rows.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
+	if err := p.valid(); err != nil {
+		return release.Answer{}, err
+	}
 	q := &framedNorms{Scored{r.in(), edges, u, offset}, p}
 	return r.scored(ctx, q, &q.Scored)
 }
@@ -229,7 +244,7 @@ func (q *framedNorms) adder(s *Sums) rows.Adder {
 // √2·C² when a person is replaced (momentsDistance), as gₚ is at most C long; rounding is
 // that of moments whose weights are squares of coefficients.
 func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slope) (release.Answer, error) {
-	if err := r.point(u); err != nil {
+	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
 	p.Apart = 0

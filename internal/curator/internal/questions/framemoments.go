@@ -1,6 +1,7 @@
 package questions
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"math"
@@ -155,7 +156,7 @@ func (q *framedCurvatures) adder(s *Sums) rows.Adder {
 // scaled down to normBound² in Frobenius norm: such sums have no negative inner product, so that two are no further
 // apart than two rows' products.
 func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, most, normBound float64, p Slope) (release.Answer, error) {
-	if err := r.point(u); err != nil {
+	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
 	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound, p})

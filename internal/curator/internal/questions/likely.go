@@ -53,7 +53,7 @@ func (s *Sums) weighed(z, l []float64, lo int, norms []float64, p Slope) {
 		s.likely(l, z, lo, p.Likely)
 	}
 	s.slopes(z, lo)
-	if p.Likely == 0 {
+	if !(p.Likely > 0) { // l is what was left there else
 		return
 	}
 	for k, most := range l {
