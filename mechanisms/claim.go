@@ -87,6 +87,9 @@ func (u Unit) line(promise string, c Claim) string {
 	case c.PersonRows > 1:
 		line += ", each row counts alike"
 	}
+	if u.Of == Label {
+		line += "; who is in the table, and all else about them, is public"
+	}
 	if c.Occur {
 		line += "; how many persons have rows is public"
 	}

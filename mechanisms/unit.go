@@ -26,6 +26,7 @@ type Protected string
 const (
 	Row    Protected = "row"    // one row, whoever it is about
 	Person Protected = "person" // all rows of one person, however many
+	Label  Protected = "label"  // the label of one row: who is in the table, and all else about them, is public
 )
 
 // Neighbours says how neighbouring data sets differ in what is protected.
@@ -53,6 +54,11 @@ func (u Unit) AddRemove() Unit {
 // one.
 func OnePerson() Unit { return Unit{Person, ReplaceOne} }
 
+// OneLabel is the unit of guarantees for the label of one row, in the place of which there is another one. Whoever knows all features,
+// and who the rows are about, learns next to nothing about a label that the other labels don't tell. Nothing else
+// is protected.
+func OneLabel() Unit { return Unit{Label, ReplaceOne} }
+
 // String names the unit, as in "one row (replace-one)".
 func (u Unit) String() string { return u.any(1, 0) }
 
@@ -73,8 +79,8 @@ func (u Unit) any(group, personRows int) string {
 
 // known refuses a unit that isn't one that guarantees of this library are for.
 func (u Unit) known(kind error) error {
-	if u.Of != Row && u.Of != Person || u.Neighbours != ReplaceOne && u.Neighbours != AddRemove {
-		return check.Fail(kind, "unit", fmt.Sprintf("{%q, %q}", u.Of, u.Neighbours), fmt.Sprintf("must be of a %q or a %q, with neighbours %q or %q", Row, Person, ReplaceOne, AddRemove))
+	if u != OneLabel() && (u.Of != Row && u.Of != Person || u.Neighbours != ReplaceOne && u.Neighbours != AddRemove) {
+		return check.Fail(kind, "unit", fmt.Sprintf("{%q, %q}", u.Of, u.Neighbours), fmt.Sprintf("must be of a %q or a %q, with neighbours %q or %q, or of a %q with %q", Row, Person, ReplaceOne, AddRemove, Label, ReplaceOne))
 	}
 	return nil
 }
