@@ -19,6 +19,7 @@ type Budget struct {
 	byMu               bool // a share by μ alone, which composes whatever the parts are
 	group              int  // how many rows are protected together
 	addRemove          bool // whether neighbours have one row more or less
+	labelsOnly         bool // whether neighbours differ in one row's label alone
 }
 
 // ApproxDP is (ε, δ)-differential privacy, for a positive and finite ε and a δ strictly
@@ -52,6 +53,9 @@ func (b Budget) String() string {
 	}
 	if b.addRemove {
 		s += ", add/remove"
+	}
+	if b.labelsOnly {
+		s += ", labels only"
 	}
 	if b.parts > 1 {
 		s = fmt.Sprintf("1/%d of %s", b.parts, s)
@@ -211,8 +215,16 @@ func (b Budget) ledger(schedule *release.Schedule, s Shape) (*Ledger, error) {
 	if b.group > 1 {
 		claim.Group = b.group
 	}
-	l, err := schedule.Ledger().WithUnit(s.unit())
+	l, err := schedule.Ledger().WithUnit(b.unit(s))
 	return l.WithClaim(claim), err
+}
+
+// unit is what guarantees of the budget protect for data of a shape.
+func (b Budget) unit(s Shape) mechanisms.Unit {
+	if b.labelsOnly {
+		return mechanisms.OneLabel()
+	}
+	return s.unit()
 }
 
 // ofPersons is a ledger that says that each person counts alike, of what each row doesn't.
@@ -229,6 +241,8 @@ func ofPersons(l *Ledger, s Shape) *Ledger {
 // which it is secret where they don't.
 func (b Budget) suits(s Shape) error {
 	switch {
+	case b.labelsOnly && (b.addRemove || s.AddRemove || s.PersonRows > 0):
+		return check.Fail(ErrBudget, "budget", b, "must be for rows or persons, not for labels only, where rows are persons' or how many there are is secret")
 	case b.addRemove && !s.AddRemove:
 		return check.Fail(ErrBudget, "budget", b, "must be one of replace-one, as the number of rows is public: data of which it is secret are made with AddRemove")
 	case s.AddRemove && !b.addRemove:
@@ -347,6 +361,20 @@ func (b Budget) additive(dim int) (additive, error) {
 // return noise is about half. Conventions elsewhere: most libraries quote add/remove, some without a word.
 func (b Budget) AddRemove() Budget {
 	b.addRemove = true
+	return b
+}
+
+// LabelsOnly returns the same budget against neighbours that differ in the label of one row, and in nothing else. It is for tables whose
+// features everyone may know, and the weakest promise: who is in the table, and all else about them, features,
+// offsets and weights, is public, and may show in what is released. Ledgers say so in their first line. A changed feature, or a row
+// more or less, is no change that it speaks of.
+//
+// In return [Auto], [Softmax] and [Infer] read features as they are and ask labels for one sum or two, where these are
+// classes or numbers, of rows that this process reads. Else, and with other learners, it protects rows, and so labels. Data with
+// [Persons] or [AddRemove] are refused: a label there is one of several of a person, or tells that there is a row. An
+// interrupted fit goes on with the rows in the same order only, as sensitivities follow from sums over features.
+func (b Budget) LabelsOnly() Budget {
+	b.labelsOnly = true
 	return b
 }
 

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/labelsonly"
 	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -192,9 +194,12 @@ func (o *inference) train(r *run) (*fitted, error) {
 	var w, theta []float64
 	var law *infer.Law
 	var err error
-	if o.pool.unknown == 0 {
+	switch {
+	case o.pool.labels && curator.ReadHere(r.data):
+		w, law, err = labelsonly.Infer(o.pool.estimate, r.task())
+	case o.pool.unknown == 0:
 		w, law, err = o.problem.Fit(r.task())
-	} else {
+	default:
 		r := r.byRows()
 		w, theta, err = o.pool.ordered(r).Before(r.task(), func(p estimate.Problem, d ordinal.Doubt, t estimate.Task) (w []float64, err error) {
 			w, law, err = infer.Problem{Estimate: p, Doubt: d}.Fit(t)

@@ -51,7 +51,7 @@ type predictorFacts struct {
 
 // of fills in what the caller asked for.
 func (f predictorFacts) of(s Shape, p Problem, b Budget) predictorFacts {
-	f.Unit = s.unit()
+	f.Unit = b.unit(s)
 	if p.Loss != nil {
 		f.Loss, f.Classes, f.Radius = p.Loss.Name(), p.Classes, p.Radius
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/labelsonly"
 	"github.com/dpglm/dpglm/internal/release"
 )
 
@@ -62,6 +64,7 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	o.estimate.Classes = p.Classes
+	o.labels = b.labelsOnly && labelsonly.Suits(o.estimate)
 	schedule, err := release.Pool("softmax", o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
@@ -74,11 +77,18 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		}
 		of := *r
 		of.data = r.data.Against(0)
-		weights, err := estimate.FitClasses(o.estimate, of.task(), classes)
+		fit := estimate.FitClasses
+		if o.labels && curator.ReadHere(r.data) {
+			fit = labelsonly.FitClasses
+		}
+		weights, err := fit(o.estimate, of.task(), classes)
 		return &fitted{weights, p.Loss, true}, err
 	})
 	if err == nil {
 		plan.weightBound, plan.Passes, plan.Note = weightRadii*p.Radius, framedPasses, o.note()
+		if o.labels { // a mode is looked for until it is found
+			plan.Passes = 0
+		}
 	}
 	return plan, err
 }

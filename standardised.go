@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm/internal/estimate"
 	"github.com/dpglm/dpglm/internal/evaluate"
 	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/labelsonly"
 	"github.com/dpglm/dpglm/internal/ordinal"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/smooth"
@@ -145,6 +146,7 @@ type standardised struct {
 	mu            float64 // of the pool
 	releases, dim int     // of the pool, at most
 	unknown       int     // levels whose thresholds are to be estimated; 0 for none
+	labels        bool    // whether labels alone are private, and the estimate is from sums of these
 }
 
 // newStandardised checks the arguments and calibrates the pool, whose releases may have the
@@ -179,6 +181,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}
+	o.labels = b.labelsOnly && labelsonly.Suits(o.estimate)
 	return o, o.calibrate(b, coordinates)
 }
 
@@ -225,6 +228,9 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 	if o.unknown > 0 {
 		passes = 2*passes + passesOfLevels
 	}
+	if o.labels { // a mode is looked for until it is found
+		passes = 0
+	}
 	plan.weightBound = weightRadii * o.problem.Radius
 	plan.Passes, plan.asks.joint, plan.asks.holds = passes, leastJoint, frameHolds
 	return plan, nil
@@ -255,6 +261,10 @@ func (o *standardised) checkScales() error {
 
 // train releases what the comment of StandardisedGD lists.
 func (o *standardised) train(r *run) (*fitted, error) {
+	if o.labels && curator.ReadHere(r.data) {
+		w, err := labelsonly.Fit(o.estimate, r.task())
+		return o.fitted(w, nil), err
+	}
 	if o.unknown == 0 {
 		w, err := infer.Weights(o.estimate, r.task())
 		return o.fitted(w, nil), err

@@ -67,7 +67,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		each.Mu = whole * math.Sqrt(share/releases)
 		o.mean, o.totals = gaussian{each, 1}, gaussian{each, 2}
 	}
-	o.rest.addRemove = b.addRemove
+	o.rest.addRemove, o.rest.labelsOnly = b.addRemove, b.labelsOnly
 	if !totals {
 		o.totals = nil
 	}

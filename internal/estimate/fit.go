@@ -23,7 +23,7 @@ func fit(p Problem, t Task, classes *curator.Classes) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := x.begin(classes)
+	labels, err := x.StartOf(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func fit(p Problem, t Task, classes *curator.Classes) ([][]float64, error) {
 	return d.descend()
 }
 
-// begin releases what labels tell.
-func (x *Run) begin(classes *curator.Classes) (Labels, error) {
+// StartOf releases what labels tell of a constant model: of how many rows each class has where there are several, or else Start's.
+func (x *Run) StartOf(classes *curator.Classes) (Labels, error) {
 	if classes != nil {
 		return x.startOfClasses(classes)
 	}

@@ -112,3 +112,16 @@ const (
 	// JointHides: that share over levels/nμ between these. Origin not recorded.
 	JointHides = 150
 )
+
+// What estimates are tuned by where labels alone are private.
+const (
+	// FirstLabels: part of μ² of the first of two sums of real labels, by whose estimate the second one's are less.
+	// Tuned on the 11 sets of real labels in dev and hard, 26 November 2026.
+	FirstLabels = 0.3
+	// ResidualsShare: part of a sum's μ² that a histogram of residuals takes. Tuned on the 11 sets of real labels in
+	// dev and hard, 26 November 2026.
+	ResidualsShare = 0.1
+	// ProductsShare: part of μ² that products of gradients take for standard errors. Tuned on telco_churn and nass_crash,
+	// 26 November 2026.
+	ProductsShare = 0.1
+)

@@ -137,6 +137,10 @@ var mayUse = map[string]map[string][]string{
 		module + "/internal/release": {},
 		module + "/mechanisms":       {},
 	},
+	module + "/internal/labelsonly": {
+		module + "/internal/release": {},
+		module + "/mechanisms":       {},
+	},
 	module + "/internal/evaluate": {
 		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw"},
 		module + "/mechanisms":       {},
@@ -153,7 +157,7 @@ var rootUses = map[string][]string{
 		"Allowance.AddNoise", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
 	},
 	module + "/mechanisms": {
-		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "Unit.AddRemove", "AddRemove", "OneRow", "OnePerson",
+		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "Unit.AddRemove", "AddRemove", "OneRow", "OnePerson", "OneLabel",
 		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
 		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",
@@ -222,6 +226,7 @@ var imports = map[string][]string{
 	module + "/internal/frankwolfe": {"math", "slices"},
 	module + "/internal/ordinal":    {"math"},
 	module + "/internal/infer":      {"errors", "math", "slices"},
+	module + "/internal/labelsonly": {"context", "math", "slices"},
 	module + "/internal/evaluate":   {"context", "fmt", "math", "slices", "sort"},
 	module + "/internal/tuning":     {},
 	module + "/internal/release":    {"context", "errors", "fmt", "math", "slices", "sync", "sync/atomic"},
@@ -230,7 +235,7 @@ var imports = map[string][]string{
 
 // importers are the only packages that may import those that hold raw numbers.
 var importers = map[string][]string{
-	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/frankwolfe", module + "/internal/infer", module + "/internal/evaluate"},
+	module + "/internal/curator": {module, module + "/internal/estimate", module + "/internal/frankwolfe", module + "/internal/infer", module + "/internal/labelsonly", module + "/internal/evaluate"},
 	module + "/internal/release": {module, module + "/internal/estimate", module + "/internal/frankwolfe", module + "/internal/evaluate", module + "/internal/curator", module + "/internal/curator/internal/questions", given},
 }
 
@@ -245,7 +250,8 @@ var below = map[string][]string{
 	module + "/internal/release":    {module, module + "/internal/curator"},
 	module + "/internal/curator":    {module, module + "/internal/estimate"},
 	module + "/internal/estimate":   {module, module + "/internal/infer", module + "/internal/frankwolfe", module + "/internal/ordinal"},
-	module + "/internal/infer":      {module},
+	module + "/internal/infer":      {module, module + "/internal/labelsonly"},
+	module + "/internal/labelsonly": {module},
 	module + "/internal/evaluate":   {module, module + "/internal/estimate", module + "/internal/infer"},
 	module + "/internal/histogram":  {module, module + "/mechanisms", module + "/internal/release", module + "/internal/curator"},
 }

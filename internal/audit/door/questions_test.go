@@ -42,6 +42,9 @@ var readable = map[string]string{
 	"NewSparse":              "the matrix is the caller's own",
 	"NewIdentity":            "of public bounds",
 	"NewSchema":              "of a public schema",
+	"ReadHere":               "who reads the rows is public",
+	"FeaturesOf":             "where labels alone are private: see TestFeaturesAreForLabels",
+	"Features.Sum":           "where labels alone are private: see TestFeaturesAreForLabels",
 }
 
 // TestQuestionsHaveAnswers lists what package curator exports. Whatever it returns is
@@ -107,7 +110,7 @@ func checkResults(t *testing.T, name string, f *types.Signature) {
 		}
 	}
 	for p := range f.Params().Variables() { // what is called with raw numbers can keep them
-		if g, ok := p.Type().Underlying().(*types.Signature); ok && !harmlessCallback(g) {
+		if g, ok := p.Type().Underlying().(*types.Signature); ok && !harmlessCallback(g) && name != "Features.Sum" {
 			t.Errorf("curator.%s takes a function of type %v, which it could call with raw numbers", name, g)
 		}
 	}
@@ -118,6 +121,49 @@ func checkResults(t *testing.T, name string, f *types.Signature) {
 func harmlessCallback(f *types.Signature) bool {
 	text := types.TypeString(f, func(p *types.Package) string { return p.Name() })
 	return slices.Contains([]string{"func(done int, total int)", "func(done, total int)", "func(*curator.Question) error", "func(q *curator.Question) error"}, text)
+}
+
+// TestFeaturesAreForLabels holds that features as they are, without noise, are asked for by package labelsonly alone, and that
+// this is called where a budget is for labels alone: where a plan's field labels says so, which is set from a budget.
+func TestFeaturesAreForLabels(t *testing.T) {
+	only := module + "/internal/labelsonly"
+	uses := map[string][]string{}
+	for _, path := range listed(t, "{{if .GoFiles}}{{.ImportPath}}\n{{end}}", "./...") {
+		s := parsed(t, path)
+		s.inside(func(_ *ast.Ident, o types.Object, function string) {
+			if name := used(o); o.Pkg() != nil && (name == "curator.FeaturesOf" || o.Pkg().Path() == only && (name == "labelsonly.Fit" || name == "labelsonly.FitClasses" || name == "labelsonly.Infer")) && o.Pkg() != s.pkg {
+				uses[name] = append(uses[name], path+" "+function)
+			}
+		})
+	}
+	want := map[string][]string{
+		"curator.FeaturesOf":    {only + " begin"},
+		"labelsonly.Fit":        {module + " standardised.train"},
+		"labelsonly.FitClasses": {module + " SoftmaxConfig.Plan"},
+		"labelsonly.Infer":      {module + " inference.train"},
+	}
+	for name, in := range want {
+		if !slices.Equal(uses[name], in) {
+			t.Errorf("%s is used in %v, and may be in %v only", name, uses[name], in)
+		}
+	}
+	s := parsed(t, module)
+	for _, f := range s.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok {
+				return true
+			}
+			for i, to := range a.Lhs {
+				if of, ok := to.(*ast.SelectorExpr); ok && of.Sel.Name == "labels" && strings.HasSuffix(s.info.TypeOf(of.X).String(), "standardised") {
+					if and, ok := a.Rhs[i].(*ast.BinaryExpr); !ok || types.ExprString(and.X) != "b.labelsOnly" {
+						t.Errorf("%s: labels is set from something else than a budget", s.at(a.Pos()))
+					}
+				}
+			}
+			return true
+		})
+	}
 }
 
 // TestAnswersCannotBeRead does the same for package release: what an Answer or a

@@ -72,6 +72,9 @@ var matrices = []string{"NewDataset", "WriteRows", "raw", "queries", "Model.Scor
 func TestDoorMatrices(t *testing.T) {
 	found := 0
 	for path := range mayUse {
+		if path == module+"/internal/labelsonly" { // whose matrices are of public features, or were released
+			continue
+		}
 		s := parsed(t, path)
 		for _, o := range s.info.Defs {
 			f, ok := o.(*types.Func)
@@ -319,7 +322,7 @@ func callsWithout(t *testing.T, s *source) (asked int) {
 			}
 			asked++
 			for _, arg := range call.Args {
-				if f, ok := s.info.TypeOf(arg).Underlying().(*types.Signature); ok && !harmlessCallback(f) {
+				if f, ok := s.info.TypeOf(arg).Underlying().(*types.Signature); ok && !harmlessCallback(f) && used(callee) != "curator.Features.Sum" { // see TestFeaturesAreForLabels
 					t.Errorf("%s: a function of type %v is handed to %s, which could call it with raw numbers", s.at(arg.Pos()), f, used(callee))
 				}
 			}

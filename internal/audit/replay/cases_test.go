@@ -159,14 +159,14 @@ func trials(t *testing.T) []*trial {
 	all = append(all, stopped, selectModel(), selectCentred(), projectedObjective(t))
 	all = append(append(all, onFrames(t)...), wholly(t)...)
 	all = append(append(all, classLearners(t)...), classChoices(t)...)
-	// Those of places, and then of persons alike, come last: seeds go by the order.
+	// Those of places, then of persons alike, and of labels, come last: seeds go by the order.
 	all = append(slices.DeleteFunc(slices.Clone(all), func(c *trial) bool { return c.design.places() }), slices.DeleteFunc(all, func(c *trial) bool { return !c.design.places() })...)
 	for _, l := range allLearned() {
 		if l.slope == nil {
 			all = append(all, l.on(t, "persons, alike", designs(l.n, l.loss.Labels())["persons, alike"]))
 		}
 	}
-	return all
+	return append(all, onLabels(t)...)
 }
 
 func allLearned() []learned {

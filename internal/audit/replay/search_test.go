@@ -23,8 +23,11 @@ type design struct {
 	facts   dpglm.Facts
 	columns int // as given, without the intercept
 	labels  losses.Labels
-	form    string // of the matrix: dense, sparse, other; or persons, detailed or weighted, see below, or of places
+	form    string // of the matrix: dense, sparse, other; or persons, detailed or weighted, see below, or of places; or labels, alone private
 }
+
+// labelsOnly reports whether neighbours differ in a label alone.
+func (d design) labelsOnly() bool { return strings.HasPrefix(d.form, "labels") }
 
 // places reports whether how many rows or persons there are is secret: neighbours have one less.
 func (d design) places() bool { return strings.HasSuffix(d.form, "places") }
@@ -36,6 +39,9 @@ func (d design) persons() bool { return strings.HasPrefix(d.form, "persons") }
 func (d design) budget(b dpglm.Budget) dpglm.Budget {
 	if d.places() {
 		return b.AddRemove()
+	}
+	if d.labelsOnly() {
+		return b.LabelsOnly()
 	}
 	return b
 }
@@ -96,6 +102,12 @@ func (r table) details(d design) ([]given.Row, []dpglm.RowDetail) {
 			rows = append(rows, r.replaced())
 		}
 		return rows, []dpglm.RowDetail{dpglm.AddRemove{AtMost: len(r.rows)}, r.order()}
+	case "labels, offsets":
+		var offsets []float64
+		for _, u := range r.rows {
+			offsets = append(offsets, u.Offset)
+		}
+		return r.rows, []dpglm.RowDetail{dpglm.Offsets{Of: offsets, Range: [2]float64{-given.OffsetEnd, given.OffsetEnd}}}
 	case "detailed", "weighted":
 		weights, offsets := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 		for i, u := range r.rows {
@@ -142,7 +154,7 @@ func (r table) dataset(d design) (*dpglm.Dataset, error) {
 		y[i] = u.Y
 	}
 	switch d.form {
-	case "dense", "persons", "persons, alike", "detailed", "weighted", "places", "persons, places":
+	case "dense", "persons", "persons, alike", "detailed", "weighted", "places", "persons, places", "labels", "labels, offsets":
 		return dpglm.NewDataset(x, y, d.facts, details...)
 	case "sparse":
 		s, err := compressed(x)
@@ -314,8 +326,14 @@ func (d design) pair(r *rand.Rand) pair {
 	return d.removing(pair{p, r.IntN(d.n)})
 }
 
-// removing has the second row not be there, where neighbours have one less.
+// removing has the second row not be there, where neighbours have one less, and be the first one but for its label, where they differ in
+// that alone.
 func (d design) removing(p pair) pair {
+	if d.labelsOnly() {
+		y := p.of[1].Y
+		p.of[1] = p.of[0]
+		p.of[1].Y = y
+	}
 	if d.places() {
 		p.of[0].None = false
 		p.of[1] = given.Row{X: make([]float64, d.columns), None: true}

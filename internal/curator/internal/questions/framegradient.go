@@ -79,11 +79,17 @@ type Slope struct {
 	// Likely, where it isn't 0, has rows' gradients shortened by what labels are likely before they are
 	// clipped: see weighed. It is how many deviations a likely φ' is off. Nothing is apart then.
 	Likely float64
+	// Cut, where it isn't 0, has rows count min(1, Cut/norm), so that none is longer than that, and φ' is held to
+	// ±Clip/Cut: then nothing that depends on a label says how much a row counts. Nothing is apart, and Likely is 0.
+	Cut float64
+	// Plain has Middle less the label, 0 or 1 where it is binary, in the place of φ', whatever the point is.
+	Plain  bool
+	Middle float64
 }
 
 // valid refuses what isn't a number, and numbers below 0.
 func (p Slope) valid() error {
-	for _, v := range []float64{p.Clip, p.Constant, p.Apart, p.Likely} {
+	for _, v := range []float64{p.Clip, p.Constant, p.Apart, p.Likely, p.Cut} {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return check.Fail(check.ErrBound, "slope", nil, "must have numbers of 0 or more")
 		}
@@ -196,7 +202,7 @@ func rowsCount(r *Framed, z []float64, lo int) {
 // rowCounts is what row i counts, where each row does.
 func rowCounts(r *Framed, i int) float64 { return r.m.Each * r.s.t.Persons.Weight(i) }
 
-// GradientNorms is the histogram of |φ'|·norm, or where each row counts of the lengths of persons' gradients, which Gradient holds to its clip, or of what is likely in the
+// GradientNorms is the histogram of |φ'|·norm, with a Cut of |φ'|, or where each row counts of the lengths of persons' gradients, which Gradient holds to its clip, or of what is likely in the
 // place of |φ'|, by which it shortens rows.
 func (r *Framed) GradientNorms(ctx context.Context, edges, u []float64, offset float64, p Slope) (release.Answer, error) {
 	if err := p.valid(); err != nil {
@@ -234,7 +240,9 @@ func (q *framedNorms) adder(s *Sums) rows.Adder {
 			s.slopes(z, lo)
 		}
 		for k, c := range z {
-			z[k] = math.Abs(c) * own[lo+k]
+			if z[k] = math.Abs(c); q.Slope.Cut == 0 {
+				z[k] *= own[lo+k]
+			}
 		}
 	})
 }

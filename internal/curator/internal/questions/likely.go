@@ -52,7 +52,14 @@ func (s *Sums) weighed(z, l []float64, lo int, norms []float64, p Slope) {
 	if p.Likely > 0 {
 		s.likely(l, z, lo, p.Likely)
 	}
-	s.slopes(z, lo)
+	if p.Plain {
+		lessLabels(s, z, lo, p.Middle)
+	} else {
+		s.slopes(z, lo)
+	}
+	if p.Cut > 0 {
+		cutRows(z, norms[lo:], p)
+	}
 	if !(p.Likely > 0) { // l is what was left there else
 		return
 	}
@@ -72,4 +79,29 @@ func weight(likely, norm, clip float64) float64 {
 		return w
 	}
 	return 1
+}
+
+// lessLabels sets z to the middle less the labels of the rows from lo on, of which those of two classes are 0 and 1.
+func lessLabels(s *Sums, z []float64, lo int, middle float64) {
+	binary := s.loss.Labels() == losses.Binary
+	for k := range z {
+		y := s.labels[lo+k]
+		if binary {
+			y = (y + 1) / 2
+		}
+		z[k] = middle - y
+	}
+}
+
+// cutRows holds what labels say and multiplies it by what rows count.
+func cutRows(z, norms []float64, p Slope) {
+	holdTo(z, p.Clip/p.Cut)
+	for k := range z {
+		if factor := p.Cut / norms[k]; factor < 1 {
+			z[k] *= factor
+		}
+		if math.IsNaN(z[k]) { // where scores are beyond what numbers hold
+			z[k] = 0
+		}
+	}
 }

@@ -34,7 +34,7 @@ func TestSlopesAreNumbers(t *testing.T) {
 	}
 	u := make([]float64, r.Dim())
 	for _, bad := range []float64{math.NaN(), -1, math.Inf(1)} {
-		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Likely: bad}} {
+		for _, p := range []Slope{{Clip: bad}, {Clip: 1, Constant: bad}, {Clip: 1, Apart: bad}, {Clip: 1, Likely: bad}, {Clip: 1, Cut: bad}} {
 			_, gradient := r.Gradient(ctx, u, 0, p)
 			_, norms := r.GradientNorms(ctx, []float64{1}, u, 0, p)
 			_, scatter := r.Scatter(ctx, u, 0, p)

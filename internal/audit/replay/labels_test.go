@@ -1,0 +1,52 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// onLabels are trials of estimates where labels alone are private, on each of their ways: neighbours have all features in common. A row that is cut
+// moves the sum of labels by all that is declared.
+func onLabels(t *testing.T) []*trial {
+	t.Helper()
+	auto, inference := dpglm.AutoConfig{}, dpglm.InferConfig{}
+	sum, first := map[string]float64{pooled + " #2": 0.999}, map[string]float64{pooled + " #1": 1 - 1e-9}
+	var all []*trial
+	for _, l := range []learned{
+		{"Auto, labels, constant model", 24, auto, losses.Logistic{}, 0, dpglm.GDP(1), nil, first},
+		{"Auto, labels of two classes", 24, auto, losses.Logistic{}, 0, dpglm.GDP(25), nil, sum},
+		{"Auto, labels of two classes, large budget", 24, auto, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
+		{"Auto, counts, labels", 40, auto, losses.Poisson{}, 0, dpglm.GDP(20), nil, nil},
+		{"Auto, real labels alone", 40, auto, losses.Squared{}, 0, dpglm.GDP(20), nil, nil},
+		{"Auto, real labels alone, large budget", 40, auto, losses.Squared{}, 0, dpglm.GDP(3000), nil, nil},
+		{"Auto, labels of another loss", 24, auto, losses.Probit{}, 0, dpglm.GDP(25), nil, nil},
+		{"Infer, labels of two classes", 24, inference, losses.Logistic{}, 0, dpglm.GDP(25), nil, nil},
+		{"Infer, labels of two classes, large budget", 24, inference, losses.Logistic{}, 0, dpglm.GDP(3000), nil, nil},
+		{"Infer, real labels alone", 40, inference, losses.Squared{}, 0, dpglm.GDP(40), nil, nil},
+	} {
+		forms := designs(l.n, l.loss.Labels())
+		for _, base := range []string{"dense", "dense, intercept", "schema", "sparse schema, intercept"} {
+			d := forms[base]
+			d.form = "labels"
+			c := l.on(t, base, d)
+			if base == "dense, intercept" {
+				c.reaches = l.reaches
+			} else {
+				c.reaches = nil
+			}
+			if _, infers := l.learner.(dpglm.InferConfig); infers {
+				c.run = func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
+					return dpglm.Infer(ctx, d, dpglm.Problem{Loss: l.loss}, l.budget.LabelsOnly(), inference, env)
+				}
+			}
+			all = append(all, c)
+		}
+		d := forms["dense, intercept"]
+		d.form = "labels, offsets"
+		all = append(all, l.on(t, "offsets", d))
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+package labelsonly
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Suits reports whether there is an estimate of a problem from sums of labels: of classes and real labels, of rows that count 1 each, with no
+// more features than have moments.
+func Suits(p estimate.Problem) bool {
+	f := p.Facts
+	if f.Weighted || f.PersonRows > 0 || f.AddRemove || f.Features() > estimate.MostFeatures {
+		return false
+	}
+	if p.Classes > 0 {
+		return (p.Classes-1)*f.Dim <= estimate.MostFeatures
+	}
+	switch p.Asked.(type) {
+	case losses.Logistic, losses.Squared:
+		return true
+	}
+	return false
+}
+
+// fit is one that has begun.
+type fit struct {
+	run    *estimate.Run
+	space  *space
+	labels estimate.Labels
+	family family
+	in     *curator.Framed
+	of     *curator.ClassFramed // where there are several classes
+	kept   float64              // of μ², that isn't for sums
+	least  float64              // cut that is tried, over what rows are long
+	limit  float64              // that the last sum's statistics were held to
+	cutOff float64              // the sum of what that cut off
+	lost   float64              // part of rows whose statistics it held
+	missed *mat.SymDense        // what rows that count less may change, in units of scores
+}
+
+// Fit is the weights of encoded rows.
+func Fit(p estimate.Problem, t estimate.Task) ([]float64, error) {
+	x, constant, err := begin(p, t, nil, 0, half)
+	if err != nil {
+		return nil, err
+	}
+	if constant != nil {
+		return constant[0], nil
+	}
+	at, _, err := x.estimate()
+	if err != nil {
+		return nil, err
+	}
+	return x.weights(at.theta), nil
+}
+
+// FitClasses is those of each class.
+func FitClasses(p estimate.Problem, t estimate.Task, classes *curator.Classes) ([][]float64, error) {
+	x, constant, err := begin(p, t, classes, 0, half)
+	if err != nil || constant != nil {
+		return constant, err
+	}
+	at, err := x.ofClasses()
+	if err != nil {
+		return nil, err
+	}
+	list, dim := make([][]float64, p.Classes), x.space.dim()
+	for k := range list {
+		theta := make([]float64, dim)
+		for c, v := range x.family.(several).contrasts.RawRowView(k) {
+			floats.AddScaled(theta, v, at.theta[c*dim:(c+1)*dim])
+		}
+		list[k] = x.weights(theta)
+	}
+	return list, nil
+}
+
+// begin releases labels' mean, and finds coordinates and the cut; the constant model's weights where that is all there is. A part of μ² is
+// kept.
+func begin(p estimate.Problem, t estimate.Task, classes *curator.Classes, kept, least float64) (x *fit, constant [][]float64, err error) {
+	run, err := estimate.Begin(p, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	x = &fit{run: run, least: least}
+	if x.space, err = newSpace(t.Ctx, curator.FeaturesOf(run.Sums), t.Data.Facts()); err != nil {
+		return nil, nil, err
+	}
+	if classes != nil {
+		x.of, err = classes.Frame(t.Ctx, x.space.at)
+	} else {
+		x.in, err = run.Frame(x.space.at)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if x.labels, err = run.StartOf(classes); err != nil {
+		return nil, nil, err
+	}
+	if run.Pool.Spent() || len(x.space.moments) == 0 {
+		return nil, run.Constant(x.labels), nil
+	}
+	x.kept = kept * run.Pool.Left
+	x.family = x.familyOf(p)
+	return x, nil, x.chooseCut()
+}
+
+func (x *fit) familyOf(p estimate.Problem) family {
+	if p.Classes > 0 {
+		return newSeveral(p.Classes)
+	}
+	if _, real := p.Asked.(losses.Squared); real {
+		return numbers{}
+	}
+	return twoClasses{}
+}
+
+// weights are those of encoded rows.
+func (x *fit) weights(theta []float64) []float64 {
+	w, b := x.space.weights(theta)
+	if x.space.constant {
+		w = append(w, b)
+	}
+	return estimate.Clamp(w)
+}
+
+// start is the constant model.
+func (x *fit) start() []float64 {
+	theta := make([]float64, x.space.dim())
+	if x.space.constant {
+		theta[len(theta)-1] = x.labels.Bias
+	}
+	return theta
+}
+
+// mu is that of a share of μ².
+func (x *fit) mu(share float64) float64 { return x.run.Problem.Mu * math.Sqrt(share) }
+
+// estimate releases what sums it takes, and returns the mode and what it was made of.
+func (x *fit) estimate() (*state, observation, error) {
+	if _, binary := x.family.(twoClasses); !binary {
+		return x.inTwo()
+	}
+	o := observation{scale: 1, unit: 1}
+	var err error
+	o.sum, o.noise, err = x.gradient(x.start(), half, x.run.Pool.Left-x.kept, true)
+	if err != nil {
+		return nil, o, err
+	}
+	floats.Scale(-1, o.sum)
+	at, err := x.space.solve(x.family, o, x.start(), x.start())
+	return at, o, err
+}
+
+// split is a point's coordinates and the constant's.
+func (x *fit) split(at []float64) (u []float64, b float64) {
+	k := len(x.space.moments)
+	if x.space.constant {
+		b = at[k]
+	}
+	return at[:k], b
+}

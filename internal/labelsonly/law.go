@@ -1,0 +1,286 @@
+package labelsonly
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// Infer is the weights of encoded rows, a step of Newton's from the mode to where no law of weights draws them, and the law of
+// their error; nil where nothing is determined.
+//
+// With slopes H at the mode that step undoes what the mode's prior did, but for slopes' changes. The error's covariance is
+// H⁻¹(S + ν²I)H⁻¹, ν being the noise and S the variance of the sum: what the family says it is, moved towards what products of
+// gradients say, which are released, by James and Stein's rule.
+func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
+	least := half
+	if p.Asked.Labels() == losses.Real {
+		least = leastReal
+	}
+	x, constant, err := begin(p, t, nil, tuning.ProductsShare, least)
+	if err != nil {
+		return nil, nil, err
+	}
+	if constant != nil {
+		return constant[0], nil, nil
+	}
+	mode, o, err := x.estimate()
+	if err != nil {
+		return nil, nil, err
+	}
+	scatter, err := x.scatter(mode, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if scatter == nil { // numbers that don't hold it
+		return x.weights(mode.theta), nil, nil
+	}
+	if x.cutOff > 0 {
+		if err := x.addCutOff(scatter); err != nil {
+			return nil, nil, err
+		}
+	}
+	e, ok := x.step(mode, o, scatter)
+	if !ok {
+		return x.weights(mode.theta), nil, nil
+	}
+	l, err := x.law(e)
+	return x.weights(e.theta), l, err
+}
+
+// estimated is a point, the inverse of slopes that led there, and the covariance of its error, of which what rows that count less may
+// change is a part.
+type estimated struct {
+	theta                       []float64
+	inverse, covariance, missed *mat.SymDense
+}
+
+// step is Newton's from the mode; false where nothing is determined.
+func (x *fit) step(mode *state, o observation, scatter *mat.SymDense) (e estimated, ok bool) {
+	n := x.space.dim()
+	var root mat.Cholesky
+	e.inverse = mat.NewSymDense(n, nil)
+	if !root.Factorize(mode.slope) || root.InverseTo(e.inverse) != nil {
+		return e, false
+	}
+	left := slices.Clone(o.sum)
+	floats.Sub(left, mode.mean)
+	moved := mat.NewVecDense(n, nil)
+	moved.MulVec(e.inverse, mat.NewVecDense(n, left))
+	e.theta = slices.Clone(mode.theta)
+	floats.Add(e.theta, moved.RawVector().Data)
+	for j := range n {
+		scatter.SetSym(j, j, scatter.At(j, j)+o.noise*o.noise)
+	}
+	e.covariance, e.missed = linalg.Sandwich(1, e.inverse, scatter), mat.NewSymDense(n, nil)
+	e.missed.ScaleSym(o.scale, x.missed)
+	e.covariance.AddSym(e.covariance, e.missed)
+	held := floats.Norm(x.weights(e.theta), math.Inf(1)) < check.MaxScale
+	return e, held && !x.hidden(mode, e.covariance, moved)
+}
+
+// addCutOff adds the square of what residuals' ends may have been: a part of them along any direction, all along the constant.
+func (x *fit) addCutOff(scatter *mat.SymDense) error {
+	m, err := x.space.round(x.space.cut)
+	if err != nil {
+		return err
+	}
+	n := x.space.dim()
+	part := math.Pow(tuning.CutPart*x.cutOff, 2) / x.space.n
+	for i := range n {
+		for j := i; j < n; j++ {
+			scatter.SetSym(i, j, scatter.At(i, j)+part*m.twice.At(i, j))
+		}
+	}
+	if x.space.constant {
+		rest := (1 - tuning.CutPart*tuning.CutPart) * x.cutOff * x.cutOff / x.space.n
+		scatter.SetSym(n-1, n-1, scatter.At(n-1, n-1)+rest*m.twice.At(n-1, n-1))
+	}
+	return nil
+}
+
+// leastReal is over what rows are long the cut of rows for intervals of real labels, as the model of these is hardly ever true far out, and what
+// rows count then changes what is estimated.
+const leastReal = 2
+
+// hidden reports whether scores of two classes may be so far off, or have moved so far, that slopes tell little; or features tell the
+// classes of nearly all rows apart, so that the minimum is far out.
+func (x *fit) hidden(mode *state, covariance *mat.SymDense, moved *mat.VecDense) bool {
+	if _, binary := x.family.(twoClasses); !binary {
+		return false
+	}
+	counted := floats.Sum(x.space.factors) * x.labels.Curvature
+	if n := x.space.dim(); x.space.constant && !(mode.slope.At(n-1, n-1) > counted/tuning.SeparatedCurvature) {
+		return true
+	}
+	var product mat.Dense
+	product.Mul(covariance, mode.slope)
+	return !(mat.Trace(&product)+mat.Inner(moved, mode.slope, moved) <= tuning.ScoresOff*tuning.ScoresOff*x.space.n*x.labels.Curvature)
+}
+
+// scatter is the variance of the sum.
+func (x *fit) scatter(mode *state, o observation) (*mat.SymDense, error) {
+	n := x.space.dim()
+	model := mat.NewSymDense(n, nil)
+	model.ScaleSym(o.scale, mode.scatter)
+	limit := x.limit
+	if _, binary := x.family.(twoClasses); binary {
+		limit = 1
+	}
+	u, b := x.split(mode.theta)
+	slope := x.slope(limit)
+	answer, err := x.in.Scatter(x.run.Task.Ctx, u, b, slope)
+	packed, err := x.run.Pool.Draw(x.kept, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	noise := x.run.Problem.Facts.Positive() * slope.Clip * slope.Clip / x.mu(x.kept)
+	spectrum, ok := linalg.Decompose(model)
+	if !ok || !(spectrum.Values[n-1] > 0) {
+		return nil, nil
+	}
+	least := math.Max(spectrum.Values[n-1]*ridge, tiny)
+	root := spectrum.Map(func(v float64) float64 { return math.Sqrt(math.Max(v, least)) })
+	inverse := spectrum.Map(func(v float64) float64 { return 1 / math.Sqrt(math.Max(v, least)) })
+	whole := 1 / ((1 - x.lost) * (1 - x.lost)) // as sums are multiplied
+	noise *= whole
+	seen := linalg.Sandwich(whole, inverse, curator.Unpack(packed, n))
+	squared := spectrum.Map(func(v float64) float64 { return 1 / math.Max(v, least) })
+	var fourth mat.Dense
+	fourth.Mul(squared, squared)
+	one, two := mat.Trace(squared), mat.Trace(&fourth)
+	shrunk, ok := towardsOne(seen, noise, one, two)
+	if !ok {
+		return nil, nil
+	}
+	return linalg.Sandwich(1, root, shrunk), nil
+}
+
+// towardsOne moves what was seen in coordinates W in which it should be 1 there, by James and Stein's rule, its size and the rest apart, and
+// leaves no eigenvalue below 0; one and two are the traces of W² and W⁴, and the noise N before has a variance of noise² on its diagonal and half of
+// that off it.
+func towardsOne(seen *mat.SymDense, noise, one, two float64) (*mat.SymDense, bool) {
+	n := seen.SymmetricDim()
+	mean := mat.Trace(seen) / float64(n)
+	size := 1 + (mean-1)*estimate.JamesStein(noise*noise*two/float64(n*n), (mean-1)*(mean-1))
+	rest := mat.NewSymDense(n, nil)
+	rest.CopySym(seen)
+	for j := range n {
+		rest.SetSym(j, j, rest.At(j, j)-mean)
+	}
+	norm := mat.Norm(rest, 2)
+	rest.ScaleSym(estimate.JamesStein(noise*noise*(one*one+two)/2, norm*norm), rest)
+	for j := range n {
+		rest.SetSym(j, j, rest.At(j, j)+size)
+	}
+	spectrum, ok := linalg.Decompose(rest)
+	if !ok {
+		return nil, false
+	}
+	return spectrum.Map(func(v float64) float64 { return math.Max(v, 0) }), true
+}
+
+// law is that of standardised weights along the axes, the constant's last: those of axes along which rows don't vary are not determined.
+func (x *fit) law(e estimated) (*infer.Law, error) {
+	s := x.space
+	dim, k, raw := s.raw(), len(s.moments), s.raw()
+	l := &infer.Law{
+		Weights: mat.NewDense(raw, dim, nil), Covariance: mat.NewSymDense(dim, nil), Inverse: mat.NewSymDense(dim, nil),
+		Misfit: mat.NewSymDense(dim, nil), Seen: 1, Curved: 1,
+	}
+	at, size := make([]int, s.dim()), make([]float64, s.dim()) // where coordinates are, and by how much these are longer
+	for i := range k {
+		at[i], size[i] = i, 1/math.Sqrt(math.Sqrt(s.moments[i]))
+	}
+	if s.constant {
+		at[k], size[k] = s.d, 1
+		l.Weights.Set(s.d, s.d, 1)
+	}
+	for i := range s.d {
+		for j := range s.d {
+			v := s.scale[j] * s.axes.At(j, i)
+			l.Weights.Set(j, i, v)
+			if s.constant {
+				l.Weights.Set(s.d, i, l.Weights.At(s.d, i)-float64(s.centre[j]*v))
+			}
+		}
+		if i >= k {
+			direction := make([]float64, dim)
+			direction[i] = 1
+			l.Drowned = append(l.Drowned, direction)
+		}
+	}
+	for i, a := range at {
+		for j, b := range at {
+			if b >= a {
+				l.Covariance.SetSym(a, b, e.covariance.At(i, j)*size[i]*size[j])
+				l.Misfit.SetSym(a, b, e.missed.At(i, j)*size[i]*size[j])
+				l.Inverse.SetSym(a, b, e.inverse.At(i, j)*size[i]*size[j]*s.n)
+			}
+		}
+	}
+	if _, binary := x.family.(twoClasses); binary {
+		x.drownFar(l)
+	}
+	l.Steepness = infer.Steepness{Mean: 1, By: make([]float64, dim)}
+	return l, x.steepen(&l.Steepness, e.theta, at, size)
+}
+
+// steepen finds what probabilities rise by on average, at a point whose coordinates are longer than a law's by a size; of numbers it
+// is 1.
+func (x *fit) steepen(to *infer.Steepness, theta []float64, at []int, size []float64) error {
+	if _, binary := x.family.(twoClasses); !binary {
+		return nil
+	}
+	s, raw := x.space, x.space.raw()
+	w := s.from(theta)
+	sums, err := s.each(raw+2, func(r rows, sum []float64) {
+		t := r.tell(x.family, w)
+		for i, v := range t.slope {
+			sum[raw] += v
+			sum[raw+1] += float64(v * v)
+			floats.AddScaled(sum[:raw], -2*v*t.mean[i], r.x.Data[i*r.x.Stride:i*r.x.Stride+raw])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	floats.Scale(1/s.n, sums)
+	to.Mean = sums[raw]
+	to.Noise = math.Sqrt(math.Max(0, sums[raw+1]-float64(sums[raw]*sums[raw])) / s.n)
+	for i, v := range s.into(sums[:raw]) {
+		to.By[at[i]] = v / size[i]
+	}
+	return nil
+}
+
+// drownFar has what isn't determined grow by each weight whose error may be so large that probabilities aren't linear in it: of rows that have the
+// column's level, say.
+func (x *fit) drownFar(l *infer.Law) {
+	dim := x.space.raw()
+	for j := range x.space.d {
+		c := mat.VecDenseCopyOf(mat.NewVecDense(dim, mat.Row(nil, j, l.Weights)))
+		if mat.Inner(c, l.Covariance, c) <= tuning.ScoresOff*tuning.ScoresOff {
+			continue
+		}
+		whole := mat.Norm(c, 2)
+		for _, d := range l.Drowned {
+			direction := mat.NewVecDense(dim, d)
+			c.AddScaledVec(c, -mat.Dot(direction, c), direction)
+		}
+		if norm := mat.Norm(c, 2); norm > ridge*whole {
+			c.ScaleVec(1/norm, c)
+			l.Drowned = append(l.Drowned, c.RawVector().Data)
+		}
+	}
+}

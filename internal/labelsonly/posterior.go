@@ -1,0 +1,197 @@
+package labelsonly
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// posterior is what an observation tells of a point near a state: with independent normal weights of a variance of
+// τ² times their prior's, whose likeliest τ² it finds.
+type posterior struct {
+	root      *mat.TriDense // of V, the sum's variance
+	residual  []float64     // V^(−½)(s − mean)
+	whitened  *mat.Dense    // V^(−½) times the slope
+	precision []float64     // 1/prior, 0 for constants
+	square    float64       // τ²
+	constant  float64       // precision of constants
+	start     []float64     // where these are likely
+	inverse   *mat.Cholesky // of the information, once it is asked for
+}
+
+// Standardised weights have deviations from e^least to e^most units, in steps of e^step: all that scores can have, finely
+// enough for the largest to be off by a few hundredths of its logarithm.
+const (
+	leastLog = -5.0
+	mostLog  = 2.0
+	stepLog  = 0.25
+)
+
+// newPosterior linearises at a state; false where the observation's variance isn't one.
+func newPosterior(s *state, o observation, prior, start []float64) (*posterior, bool) {
+	all := len(s.theta)
+	v := mat.NewSymDense(all, nil)
+	for i := range all {
+		for j := i; j < all; j++ {
+			v.SetSym(i, j, o.scale*s.scatter.At(i, j))
+		}
+		v.SetSym(i, i, v.At(i, i)*(1+ridge)+o.noise*o.noise)
+	}
+	var root mat.Cholesky
+	if !root.Factorize(v) {
+		return nil, false
+	}
+	var lower mat.TriDense
+	root.LTo(&lower)
+	p := &posterior{root: &lower, residual: slices.Clone(o.sum), whitened: mat.DenseCopyOf(s.slope), precision: make([]float64, all)}
+	p.start, p.constant = start, 1/math.Pow(constantOff*o.unit, 2)
+	floats.Sub(p.residual, s.mean)
+	p.residual = p.whiten(p.residual)
+	for j, of := range prior {
+		p.precision[j] = 1 / of
+	}
+	if lower.SolveTo(p.whitened, false, s.slope) != nil {
+		return nil, false
+	}
+	return p, p.likeliest(s.theta, o.unit)
+}
+
+// whiten is V^(−½)r.
+func (p *posterior) whiten(r []float64) []float64 {
+	out := mat.NewDense(len(r), 1, nil)
+	if p.root.SolveTo(out, false, mat.NewDense(len(r), 1, slices.Clone(r))) != nil {
+		return slices.Repeat([]float64{math.NaN()}, len(r))
+	}
+	return out.RawMatrix().Data
+}
+
+// measure is what the mode makes least, of a point and what is left there.
+func (p *posterior) measure(theta, residual []float64) float64 {
+	sum := floats.Dot(residual, residual)
+	for j, v := range theta {
+		precision, from := p.pull(j)
+		sum += float64((v - from) * (v - from) * precision)
+	}
+	return sum
+}
+
+// constantOff is how many units a constant may be off that of the constant model: by as much as scores that vary make it.
+const constantOff = 2
+
+// pull is how strongly a coordinate is drawn, and from where.
+func (p *posterior) pull(j int) (precision, from float64) {
+	if of := p.precision[j]; of > 0 {
+		return of / p.square, 0
+	}
+	return p.constant, p.start[j]
+}
+
+// ridge keeps a matrix that has a root in numbers that round.
+const ridge = 1e-12
+
+// likeliest finds τ², in units. What constants explain is taken away first, as nothing is known of them (REML).
+func (p *posterior) likeliest(theta []float64, unit float64) bool {
+	all := len(theta)
+	target := mat.NewVecDense(all, nil) // as a line through 0 has it
+	target.MulVec(p.whitened, mat.NewVecDense(all, theta))
+	target.AddVec(target, mat.NewVecDense(all, p.residual))
+	scaled := p.withoutConstants(target)
+	var gram mat.SymDense
+	gram.SymOuterK(1, scaled.T())
+	var e mat.EigenSym
+	if !e.Factorize(&gram, true) {
+		return false
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	var seen, along mat.VecDense
+	seen.MulVec(scaled.T(), target)
+	along.MulVec(vectors.T(), &seen)
+	values := e.Values(nil)
+	best := math.Inf(-1)
+	for l := leastLog; l <= mostLog; l += stepLog {
+		square, evidence := unit*unit*math.Exp(2*l), 0.0
+		for j, v := range values {
+			grown := 1 + square*math.Max(v, 0)
+			evidence -= math.Log(grown) - float64(square*along.AtVec(j)*along.AtVec(j))/grown
+		}
+		if evidence > best {
+			best, p.square = evidence, square
+		}
+	}
+	return true
+}
+
+// withoutConstants is the whitened slope by weights of the variance 1; what constants explain is taken from it, and from a target.
+func (p *posterior) withoutConstants(target *mat.VecDense) *mat.Dense {
+	scaled := mat.DenseCopyOf(p.whitened)
+	var flat []mat.Vector
+	for j, of := range p.precision {
+		column := scaled.ColView(j)
+		if of > 0 {
+			column.(*mat.VecDense).ScaleVec(1/math.Sqrt(of), column)
+			continue
+		}
+		c := mat.VecDenseCopyOf(column)
+		for _, f := range flat {
+			c.AddScaledVec(c, -mat.Dot(f, c), f)
+		}
+		if norm := mat.Norm(c, 2); norm > 0 {
+			c.ScaleVec(1/norm, c)
+			flat = append(flat, c)
+		}
+		column.(*mat.VecDense).Zero()
+	}
+	for _, f := range flat {
+		target.AddScaledVec(target, -mat.Dot(f, target), f)
+		var along mat.VecDense
+		along.MulVec(scaled.T(), f)
+		scaled.RankOne(scaled, -1, f, &along)
+	}
+	return scaled
+}
+
+// information is the inverse of the posterior's variance, a little more where that is none.
+func (p *posterior) information() *mat.SymDense {
+	var a mat.SymDense
+	a.SymOuterK(1, p.whitened.T())
+	most := 0.0
+	for j := range p.precision {
+		most = math.Max(most, a.At(j, j))
+	}
+	for j := range p.precision {
+		precision, _ := p.pull(j)
+		a.SetSym(j, j, a.At(j, j)+precision+ridge*most)
+	}
+	return &a
+}
+
+// step is the way to the mode from a point, of which so much is left, and its length by the posterior's own measure.
+func (p *posterior) step(theta, residual []float64) (way []float64, length float64, ok bool) {
+	all := len(theta)
+	if p.inverse == nil {
+		p.inverse = new(mat.Cholesky)
+		if !p.inverse.Factorize(p.information()) {
+			return nil, 0, false
+		}
+	}
+	rhs, to := mat.NewVecDense(all, nil), mat.NewVecDense(all, nil)
+	rhs.MulVec(p.whitened.T(), mat.NewVecDense(all, residual))
+	for j := range p.precision {
+		precision, from := p.pull(j)
+		rhs.SetVec(j, rhs.AtVec(j)-float64((theta[j]-from)*precision))
+	}
+	if p.inverse.SolveVecTo(to, rhs) != nil {
+		return nil, 0, false
+	}
+	return to.RawVector().Data, math.Sqrt(mat.Dot(to, rhs)), true
+}
+
+// distance is that of two points by the posterior's own measure.
+func (p *posterior) distance(a, b []float64) float64 {
+	way := mat.NewVecDense(len(a), slices.Clone(b))
+	floats.Sub(way.RawVector().Data, a)
+	return math.Sqrt(mat.Inner(way, p.information(), way))
+}
