@@ -38,6 +38,10 @@ type Schema struct {
 	// PersonsAlike has each person count alike, whatever the number of rows: a row counts 1 over that number, and what is
 	// estimated is a mean over persons. Else each row counts.
 	PersonsAlike bool `json:"persons_alike,omitempty"`
+	// Private names what of a row is to be protected, where that isn't all of it: the label, which is all that may be named. Then who is in the
+	// table and all other columns are public, and may show in what is released. Reading doesn't depend on it; whoever fits makes
+	// a budget of it, as dpglm.Budget.LabelsOnly.
+	Private []string `json:"private,omitempty"`
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
@@ -205,6 +209,9 @@ func (s Schema) String() string {
 	if s.PersonsAlike {
 		b.WriteString(",\n  \"persons_alike\": true")
 	}
+	if len(s.Private) > 0 {
+		fmt.Fprintf(&b, ",\n  \"private\": %s", compact(s.Private))
+	}
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
 	}
@@ -293,7 +300,7 @@ func (s Schema) LabelColumn() Column {
 // clone returns a schema that shares no memory with s.
 func (s Schema) clone() Schema {
 	s.Missing = slices.Clone(s.Missing)
-	s.Columns = slices.Clone(s.Columns)
+	s.Columns, s.Private = slices.Clone(s.Columns), slices.Clone(s.Private)
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		c.Range, c.Knots = slices.Clone(c.Range), slices.Clone(c.Knots)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -294,4 +295,26 @@ func TestValidateRefusesWhatJSONCannotHold(t *testing.T) {
 	s.Columns = append(s.Columns, b)
 	s.Interactions = [][]string{{"ward", "ward 2"}}
 	says(t, "too many features", s.Validate(), ErrSchema, "more than 1048576 features")
+}
+
+// "private" names the label, or isn't there, and is written as it was read.
+func TestPrivateNamesTheLabel(t *testing.T) {
+	schema := func(more string) (Schema, error) {
+		kind := "ignored"
+		if strings.Contains(more, "person") {
+			kind = "id"
+		}
+		return ParseSchema([]byte(`{"version":1,"label":"y",` + more + `"columns":[{"name":"y","kind":"count","cap":1},{"name":"x","kind":"numeric","range":[0,1]},{"name":"who","kind":"` + kind + `"}]}`))
+	}
+	s, err := schema(`"private":["y"],`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := parse(t, s.String()); !slices.Equal(s.Private, []string{"y"}) || !reflect.DeepEqual(again, s) {
+		t.Errorf("%v is read as %v", s, again)
+	}
+	for _, more := range []string{`"private":[],`, `"private":["x"],`, `"private":["y","x"],`, `"private":["y"],"person":"who","max_rows":2,`, `"private":["y"],"at_most":9,`} {
+		_, err := schema(more)
+		says(t, more, err, ErrSchema, `"private"`)
+	}
 }

@@ -62,6 +62,12 @@ func checkPersons(v *validator) {
 	if s.PersonsAlike && s.Person == "" {
 		v.fail(`"persons_alike"`, `is for persons whom the column "person" tells apart; name it, or leave "persons_alike" out`)
 	}
+	if s.Private != nil && (len(s.Private) != 1 || s.Private[0] != s.Label || s.Label == "") {
+		v.fail(`"private"`, `is %v; it must name the label alone, where all else of a row is public, or be left out, where nothing is`, s.Private)
+	}
+	if s.Private != nil && (s.Person != "" || s.AtMost > 0) {
+		v.fail(`"private"`, `must be left out beside "person" or "at_most": a label there is one of several of a person, or tells that there is a row`)
+	}
 	if s.Person != "" {
 		if c := v.named(`"person"`, s.Person); c != nil && known(c.Kind) && c.Kind != ID {
 			v.fail(`"person"`, "names %s of kind %s; it must be of kind id", quote(c.Name), c.Kind)

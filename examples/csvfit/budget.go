@@ -21,6 +21,7 @@ type budget struct {
 	epsilon, delta, radius float64
 	group                  int  // rows that are protected together
 	addRemove              bool // whether neighbours have one more or less: see the schema's at_most
+	labelsOnly             bool // whether they differ in a label alone: see the schema's private
 }
 
 // addTo adds the flags.
@@ -85,6 +86,9 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 		b.delta = task.DefaultDelta(s.Rows)
 	}
 	b.addRemove = s.AddRemove
+	if facts := source.Facts(); facts != nil {
+		b.labelsOnly = facts.Private != nil
+	}
 	plan, err := b.learner.Plan(s, b.problem(source), b.total())
 	if err != nil {
 		return nil, nil, b.asTyped(err)
@@ -179,6 +183,9 @@ func enough(low, high float64, labels losses.Labels) float64 {
 // total is the library's budget.
 func (b *budget) total() dpglm.Budget {
 	total := dpglm.ApproxDP(b.epsilon, b.delta).ForGroups(b.group)
+	if b.labelsOnly {
+		total = total.LabelsOnly()
+	}
 	if b.addRemove {
 		total = total.AddRemove()
 	}

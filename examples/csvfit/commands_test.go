@@ -172,7 +172,7 @@ func TestSpendsABudget(t *testing.T) {
 	checkExit(t, "another unit", append(args, "-epsilon", "0.1", "-o", second, "-budget", persons), 1, "one person (replace-one)")
 	checkExit(t, "no name", append(args[:len(args)-2:len(args)-2], "-epsilon", "0.1", "-o", second), 2, "-budget and -name go together")
 	checkExit(t, "no such neighbours", []string{"budget", "-file", second, "-name", "people", "-neighbours", "friends", "-epsilon", "2", "-delta", "1e-4"}, 2, "must be replace-one or add/remove")
-	checkExit(t, "no such unit", []string{"budget", "-file", second, "-name", "people", "-unit", "household", "-epsilon", "2", "-delta", "1e-4"}, 2, "must be row or person")
+	checkExit(t, "no such unit", []string{"budget", "-file", second, "-name", "people", "-unit", "household", "-epsilon", "2", "-delta", "1e-4"}, 2, "must be row, person or label")
 	checkExit(t, "made twice", []string{"budget", "-file", budget, "-name", "people", "-epsilon", "2", "-delta", "1e-4"}, 1, "budget.json")
 	checkExit(t, "half a budget", []string{"budget", "-file", budget, "-name", "people", "-epsilon", "2"}, 2, "go together")
 	checkExit(t, "no budget", []string{"budget"}, 2, "-file is missing")

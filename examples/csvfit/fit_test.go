@@ -196,6 +196,7 @@ func TestFitsForGroups(t *testing.T) {
 	rows, persons := fmt.Sprintf(facts, "", "ignored"), fmt.Sprintf(facts, `"person": "who", "max_rows": 2,`, "id")
 	secret, somebody := fmt.Sprintf(facts, `"at_most": 500,`, "ignored"), fmt.Sprintf(facts, `"person": "who", "max_rows": 2, "at_most": 300,`, "id")
 	alike := fmt.Sprintf(facts, `"person": "who", "max_rows": 2, "persons_alike": true,`, "id")
+	labels := fmt.Sprintf(facts, `"private": ["y"],`, "ignored")
 	p, _ := fitJSON(t, "-schema", write(t, "s.json", secret), "-data", data, "-epsilon", "1", "-evaluate", "0.25")
 	if p.TrainingRows+p.TestRows != 400 || p.TestRows != 100 { // a quarter of 400 places are evaluated on
 		t.Errorf("of at most 500 rows %d train and %d test", p.TrainingRows, p.TestRows)
@@ -207,6 +208,8 @@ func TestFitsForGroups(t *testing.T) {
 		{persons, "200", "1", "replacing one of 200 persons", "n = 200, each row counts alike", "each row counts alike"},
 		{alike, "200", "1", "replacing one of 200 persons", "n = 200, each person counts alike", "each person counts alike"},
 		{persons, "200", "3", "replacing up to 3 of 200 persons", "unit: any 3 persons", "all rows"},
+		{labels, "400", "1", "replacing the labels of one of 400 rows; who is in the table, and all else about them, is public", "unit: one label (replace-one)", ""},
+		{labels, "400", "2", "replacing the labels of up to 2 of 400 rows", "unit: any 2 labels (replace-one), n = 400; who is in the table, and all else", ""},
 		{secret, "500", "1", "one more or less of at most 500 rows", "unit: one row (add/remove), n secret, at most 500; as replace-one at most (ε = 2", ""},
 		{somebody, "300", "2", "up to 2 more or less of at most 300 persons", "unit: any 2 persons", "all rows"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/internal/digits"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 const curatorNote = "metrics by -test, and times, are computed from raw data: they are for the curator, not for release"
@@ -55,6 +56,9 @@ func (r *report) guarantee() (string, error) {
 	whom := fmt.Sprintf("replacing %s of %d %s", replaced, r.rows(), units(r.shape))
 	if r.shape.AddRemove {
 		whom = fmt.Sprintf("%s more or less of at most %d %s", replaced, r.rows(), units(r.shape))
+	}
+	if r.ledger.Unit() == mechanisms.OneLabel() {
+		whom = fmt.Sprintf("replacing the labels of %s of %d rows; who is in the table, and all else about them, is public", replaced, r.rows())
 	}
 	s := fmt.Sprintf("(ε = %.4g, δ = %s)-differential privacy for %s", epsilon, digits.RoundedUp(r.delta), whom)
 	if r.ledger.CallerNoise() {

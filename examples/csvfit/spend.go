@@ -21,7 +21,7 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	delta := f.Float64("delta", 0, "the `δ` that all fits may spend together")
 	group := f.Int("group", 1, "`number` of rows, or persons, that are protected together")
 	name := f.String("name", "", "`name` for the data that the budget is for, which fits must give")
-	unit := f.String("unit", "", "`row or person`: what the budget protects; person where the schema names persons (default row)")
+	unit := f.String("unit", "", "`row, person or label`: what the budget protects; person where the schema names persons, label where it names that alone private (default row)")
 	neighbours := f.String("neighbours", string(mechanisms.ReplaceOne), "`replace-one or add/remove`: the latter where the schema has at_most")
 	given, err := task.Parse(f, args, stdout)
 	if err != nil {
@@ -35,8 +35,8 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return task.Usage("-epsilon and -delta go together: they make the file")
 	case given["epsilon"] != given["name"] || given["unit"] && !given["epsilon"]:
 		return task.Usage("-name goes with -epsilon and -delta, and -unit with all of them: they make the file")
-	case given["unit"] && *unit != string(mechanisms.Row) && *unit != string(mechanisms.Person):
-		return task.Usage("-unit %s must be row or person", *unit)
+	case given["unit"] && *unit != string(mechanisms.Row) && *unit != string(mechanisms.Person) && *unit != string(mechanisms.Label):
+		return task.Usage("-unit %s must be row, person or label", *unit)
 	case given["neighbours"] && !given["epsilon"] || *neighbours != string(mechanisms.ReplaceOne) && *neighbours != string(mechanisms.AddRemove):
 		return task.Usage("-neighbours %s must be replace-one or add/remove, with -epsilon and -delta, which make the file", *neighbours)
 	case given["epsilon"]:
@@ -64,8 +64,11 @@ func keepBudget(ctx context.Context, args []string, stdout, stderr io.Writer) er
 // unitNamed is the unit of flags.
 func unitNamed(kind, neighbours string) mechanisms.Unit {
 	unit := mechanisms.OneRow()
-	if kind == string(mechanisms.Person) {
+	switch kind {
+	case string(mechanisms.Person):
 		unit = mechanisms.OnePerson()
+	case string(mechanisms.Label):
+		unit = mechanisms.OneLabel()
 	}
 	unit.Neighbours = mechanisms.Neighbours(neighbours)
 	return unit

@@ -100,6 +100,9 @@ func one(l *dpglm.Ledger) string {
 	if persons(l) {
 		return "a given person’s rows, however many, are"
 	}
+	if l.Unit().Of == mechanisms.Label {
+		return "a given row’s label is"
+	}
 	return "a given row is"
 }
 

@@ -48,6 +48,7 @@ type view struct {
 	Label, Kind, Data, Method string
 	Units                     string // what is protected
 	Persons, AddRemove        bool
+	LabelsOnly                bool   // whether all but the labels is public
 	Count                     string // of the units
 	Seeded                    bool
 	Notes                     []string // about the budget
@@ -98,7 +99,7 @@ func (c Content) view() (*view, error) {
 	}
 	m := c.Model
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
-		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: secret(c.Ledger), Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
+		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: secret(c.Ledger), LabelsOnly: c.Ledger.Unit().Of == mechanisms.Label, Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
 	for line := range strings.Lines(c.Ledger.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
 			v.Notes = append(v.Notes, text)
@@ -131,7 +132,7 @@ func (c Content) view() (*view, error) {
 	v.Tiles = []tile{
 		{"ε", v.Guarantee.Epsilon, "privacy loss, at most"},
 		{"δ", v.Guarantee.Delta, "but for this probability"},
-		{v.Units, v.Count, protected(v.Persons)},
+		{v.Units, v.Count, protected(v)},
 	}
 	if v.Evaluation != nil {
 		v.Tiles = append(v.Tiles, v.Evaluation.headline()...)
@@ -161,9 +162,12 @@ func unitsOf(l *dpglm.Ledger) string {
 	return "rows"
 }
 
-func protected(persons bool) string {
-	if persons {
+func protected(v *view) string {
+	switch {
+	case v.Persons:
 		return "each protected with all rows, however many"
+	case v.LabelsOnly:
+		return "of each the label protected, and nothing else"
 	}
 	return "each protected"
 }
