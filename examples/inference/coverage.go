@@ -31,6 +31,8 @@ type cell struct {
 	loss     losses.Loss
 	rows     int
 	epsilons []float64
+
+	labelsOnly bool // whether budgets are for labels only
 }
 
 // study runs all cells and prints their lines.
@@ -79,6 +81,9 @@ func (c *cell) once(ctx context.Context, tallies []*tally, seed uint64) error {
 	}
 	for k, epsilon := range c.epsilons {
 		budget := dpglm.ApproxDP(epsilon, math.Pow(float64(c.rows), -1.5))
+		if c.labelsOnly {
+			budget = budget.LabelsOnly()
+		}
 		// Seeded noise: the samples are made up, and the study is to be reproducible.
 		env := &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(seed)}
 		private, err := dpglm.Infer(ctx, data, dpglm.Problem{Loss: c.loss}, budget, dpglm.InferConfig{}, env)

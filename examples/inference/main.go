@@ -43,7 +43,7 @@ func main() {
 // options are what flags say.
 type options struct {
 	data, schema                      string
-	coverage                          bool
+	coverage, labelsOnly              bool
 	repeats                           int
 	rows, epsilon, losses, population string
 	seed                              uint64
@@ -60,6 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&o.epsilon, "epsilon", "1", "ε, or with -coverage several, separated by commas; δ is rows^-1.5")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the noise, for a table that can be reproduced but isn't private; 0 for none")
 	f.BoolVar(&o.coverage, "coverage", false, "count what intervals cover instead")
+	f.BoolVar(&o.labelsOnly, "labels-only", false, "budgets of -coverage protect labels only: features are public")
 	f.IntVar(&o.repeats, "repeats", 100, "samples for each line of -coverage")
 	f.StringVar(&o.rows, "rows", "", "rows of the samples of -coverage (default 10000,50000, or a table's own number)")
 	f.StringVar(&o.losses, "losses", "logistic,squared,poisson", "losses of -coverage")
@@ -128,7 +129,7 @@ func (o *options) cells(warn io.Writer) ([]cell, error) {
 		if !asked(o.losses, l.Name()) || !asked(o.population, p.name()) {
 			return
 		}
-		cells = append(cells, cell{p, l, int(n), epsilons})
+		cells = append(cells, cell{p, l, int(n), epsilons, o.labelsOnly})
 	}
 	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.Poisson{}} {
 		for _, n := range rows {
@@ -165,7 +166,7 @@ func (o *options) ofTable(epsilons []float64, warn io.Writer) ([]cell, error) {
 			return nil, fmt.Errorf("-rows %q is not a number of rows; with -schema there is one", o.rows)
 		}
 	}
-	return []cell{{p, loss, p.rows, epsilons}}, nil
+	return []cell{{p, loss, p.rows, epsilons, o.labelsOnly}}, nil
 }
 
 // forTable refuses flags that say nothing of a table, and none for its file.

@@ -73,7 +73,7 @@ func TestInsuranceCoverage(t *testing.T) {
 		}
 	}
 	counts, fits := newTally(truth), 30
-	c := cell{p, loss, 8000, []float64{4}}
+	c := cell{p, loss, 8000, []float64{4}, false}
 	for k := range fits {
 		if err := c.once(t.Context(), []*tally{counts}, uint64(k)); err != nil {
 			t.Fatal(err)

@@ -108,7 +108,11 @@ func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.T
 		return m, err
 	}
 	problem := dpglm.Problem{Loss: set.Source.Loss, Classes: set.Source.Classes}
-	plan, err := learners[o.Method].Plan(trial.Train.Shape(), problem, k.of())
+	budget := k.of()
+	if o.Labels {
+		budget = budget.LabelsOnly()
+	}
+	plan, err := learners[o.Method].Plan(trial.Train.Shape(), problem, budget)
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,8 @@ type settings struct {
 	Method  string  `json:"method"`
 	Rows    int     `json:"rows"` // to train on at most
 	HeldOut float64 `json:"held_out"`
+	// Labels has budgets be for labels only; results of both can be compared.
+	Labels bool `json:"labels_only,omitempty"`
 }
 
 // cell is a set under a budget, or without privacy.

@@ -90,6 +90,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.workers, "workers", 1, "`number` of fits at a time, and of processors for them")
 	f.IntVar(&o.Rows, "rows", 100_000, "most `rows` to train on, drawn by the seed; 0 takes all")
 	f.Float64Var(&o.HeldOut, "test", 0.2, "`share` of the rows to hold out")
+	f.BoolVar(&o.Labels, "labels-only", false, "protect labels only: features are public")
 	f.BoolVar(&o.mle, "mle", true, "fit without privacy too, which takes as long as several fits")
 	if _, err := task.Parse(f, args, stderr); err != nil {
 		return nil, err
