@@ -3,6 +3,7 @@ package questions
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -44,6 +45,63 @@ func TestSlopesAreNumbers(t *testing.T) {
 					t.Errorf("%+v: question %d has the error %v", p, k, err)
 				}
 			}
+		}
+	}
+}
+
+// With a Cut a row adds min(1, Cut/norm) times its slope, or Middle less its label, held to ±Clip/Cut; labels far out on either side
+// move the sum by all that is declared, and by no more.
+func TestCutRowsCountByTheirNorms(t *testing.T) {
+	const n, cut, bound = 200, 1.5, 50.0
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		x.SetRow(i, []float64{4 * r.NormFloat64(), r.NormFloat64() / 4})
+		y[i] = 4 * r.NormFloat64()
+	}
+	x.SetRow(7, []float64{6, 0})
+	u := []float64{.5, -1}
+	for _, p := range []Slope{{Clip: 3, Constant: 1, Cut: cut}, {Clip: 3, Constant: 1, Cut: cut, Plain: true, Middle: .5}} {
+		ask := func(label float64) ([]float64, float64) {
+			t.Helper()
+			y[7] = label
+			table, err := rows.NewTable(x, encoding.NewIdentity(2, 100, true))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewSums(table, y, 0, bound, losses.Squared{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := NewFramed(ctx, s, whole, Frame{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, l2, err := heard(f.Gradient(ctx, u, .25, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v, l2
+		}
+		far, l2 := ask(bound)
+		other, _ := ask(-bound)
+		if moved := distance(far, other); moved > l2 || moved < .999*l2 {
+			t.Errorf("%+v: a label moves the sum by %g, of the declared %g", p, moved, l2)
+		}
+		want := make([]float64, 3)
+		for i := range n {
+			z := []float64{x.At(i, 0), x.At(i, 1), 1}
+			slope := u[0]*z[0] + u[1]*z[1] + .25 - y[i]
+			if p.Plain {
+				slope = p.Middle - y[i]
+			}
+			slope = math.Max(-p.Clip/cut, math.Min(slope, p.Clip/cut)) * math.Min(1, cut/math.Sqrt(z[0]*z[0]+z[1]*z[1]+1))
+			for j, v := range z {
+				want[j] += slope * v
+			}
+		}
+		if off := distance(other, want); off > 1e-9 {
+			t.Errorf("%+v: the sum is %v, want %v", p, other, want)
 		}
 	}
 }
