@@ -95,6 +95,10 @@ type StandardisedGDConfig struct{}
 // √2 again; it is asked for as that of [Evaluate]. Everything else follows
 // from what was released and from public facts.
 //
+// Under [Budget.LabelsOnly], of classes and real labels, other releases are made, for neighbours that differ in one label: the sum of
+// labels' statistics, held to ±B, of rows that are cut to a norm K, of the sensitivity 2BK, histograms of them, and the labels' mean
+// (internal/labelsonly).
+//
 // # Parameters
 //
 // x is n×d. It makes at most 60 passes over the rows; up to 1000 features O(n·d²) flops for moments and

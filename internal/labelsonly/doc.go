@@ -13,4 +13,11 @@
 // column, of the variance that makes s most likely: empirical Bayes, or ridge regression with
 // the penalty found from what was released. As rows grow it tends to the minimiser of the loss; with few rows it stays drawn, whatever the
 // budget is.
+//
+// # Privacy
+//
+// Neighbours differ in the label of one row. All releases are Gaussian, from one pool of μ, as those of package estimate: each takes a share of
+// μ², which may depend on earlier results. Sensitivities are those for a replaced row, which bound a replaced label's: of the sum 2BK, labels'
+// statistics held to ±B ([curator.Slope]), or of classes 2√(1 − 1/k)·K, and √2·(BK)² of their products; √2 of a histogram of residuals; a
+// label's range of their mean. All else follows from features, offsets and n, which are public, and from what was released.
 package labelsonly

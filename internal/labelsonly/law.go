@@ -25,7 +25,7 @@ import (
 func Infer(p estimate.Problem, t estimate.Task) ([]float64, *infer.Law, error) {
 	least := half
 	if p.Asked.Labels() == losses.Real {
-		least = leastReal
+		least = tuning.LeastCutReal
 	}
 	x, constant, err := begin(p, t, nil, tuning.ProductsShare, least)
 	if err != nil {
@@ -108,10 +108,6 @@ func (x *fit) addCutOff(scatter *mat.SymDense) error {
 	}
 	return nil
 }
-
-// leastReal is over what rows are long the cut of rows for intervals of real labels, as the model of these is hardly ever true far out, and what
-// rows count then changes what is estimated.
-const leastReal = 2
 
 // hidden reports whether scores of two classes may be so far off, or have moved so far, that slopes tell little; or features tell the
 // classes of nearly all rows apart, so that the minimum is far out.

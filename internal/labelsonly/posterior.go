@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/tuning"
 )
 
 // posterior is what an observation tells of a point near a state: with independent normal weights of a variance of
@@ -46,7 +48,7 @@ func newPosterior(s *state, o observation, prior, start []float64) (*posterior, 
 	var lower mat.TriDense
 	root.LTo(&lower)
 	p := &posterior{root: &lower, residual: slices.Clone(o.sum), whitened: mat.DenseCopyOf(s.slope), precision: make([]float64, all)}
-	p.start, p.constant = start, 1/math.Pow(constantOff*o.unit, 2)
+	p.start, p.constant = start, 1/math.Pow(tuning.ConstantOff*o.unit, 2)
 	floats.Sub(p.residual, s.mean)
 	p.residual = p.whiten(p.residual)
 	for j, of := range prior {
@@ -76,9 +78,6 @@ func (p *posterior) measure(theta, residual []float64) float64 {
 	}
 	return sum
 }
-
-// constantOff is how many units a constant may be off that of the constant model: by as much as scores that vary make it.
-const constantOff = 2
 
 // pull is how strongly a coordinate is drawn, and from where.
 func (p *posterior) pull(j int) (precision, from float64) {

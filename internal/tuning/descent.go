@@ -124,4 +124,10 @@ const (
 	// ProductsShare: part of μ² that products of gradients take for standard errors. Tuned on telco_churn and nass_crash,
 	// 26 November 2026.
 	ProductsShare = 0.1
+	// LeastCutReal: least cut of rows for intervals of real labels, over what rows are long: a model of these is hardly ever
+	// true far out. Tuned on the survey of wages, 26 November 2026.
+	LeastCutReal = 2.0
+	// ConstantOff: units that a constant is likely to be off the constant model's. Tuned on digits and satellite,
+	// 26 November 2026.
+	ConstantOff = 2.0
 )
