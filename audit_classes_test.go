@@ -29,7 +29,8 @@ func auditedClasses(t *testing.T) []audited {
 		return c.LogOdds(context.Background(), curator.Others, edges, at, nil)
 	}
 	factor := func(c *curator.ClassFramed) (release.Answer, error) {
-		return c.ScaleSlope(context.Background(), at, make([]float64, 3), 0.2)
+		from := curator.ClassPoint{U: [][]float64{{0.5, 0}, {0, 0.5}, {0, 0}}, B: make([]float64, 3)}
+		return c.ScaleSlope(context.Background(), at, from, 0.2)
 	}
 	confusion := func(c *curator.ClassFramed) (release.Answer, error) { return c.Confusion(context.Background(), at) }
 	opposite, turned := [2][]float64{{2, 0}, {-2, 0}}, [2][]float64{{2, 0}, {-2, 3}}

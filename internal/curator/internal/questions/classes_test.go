@@ -52,7 +52,8 @@ func TestClassesByLoops(t *testing.T) {
 				dim = 4
 			}
 			want, norms, counts := make([]float64, k*dim), make([]float64, len(edges)+1), make([]float64, k)
-			middle, held, factor := []float64{0.3, -0.1, 0}, 0, 0.0
+			from := ClassPoint{U: [][]float64{{0.2, 0, -0.1}, {0, 0.3, 0}, {0, 0, 0}}, B: []float64{0.3, -0.1, 0}}
+			held, factor := 0, 0.0
 			const limit = 0.3
 			for i, y := range c.labels {
 				row := make([]float64, c.table.Enc.Dim())
@@ -71,7 +72,7 @@ func TestClassesByLoops(t *testing.T) {
 				total := 0.0
 				for m := range p {
 					score := floats.Dot(x, at.U[m]) + at.B[m]
-					p[m], beside[m] = math.Exp(score), score-middle[m]
+					p[m], beside[m] = math.Exp(score), score-floats.Dot(x, from.U[m])-from.B[m]
 					total += p[m]
 				}
 				for m := range p {
@@ -110,7 +111,7 @@ func TestClassesByLoops(t *testing.T) {
 			if err != nil || !floats.EqualApprox(got, norms, 1e-9) {
 				t.Errorf("%s, constant %g: norms %v, by loops %v (%v)", name, constant, got, norms, err)
 			}
-			got, l2, err := heard(framed.ScaleSlope(ctx, at, middle, limit))
+			got, l2, err := heard(framed.ScaleSlope(ctx, at, from, limit))
 			if err != nil || held < 50 || held > n-50 || !floats.EqualApprox(got, []float64{factor}, 1e-9) || !(l2 >= 2*limit && l2 < 2*limit*(1+1e-9)) {
 				t.Errorf("%s: slope in a factor %v (%g), by loops %g of which %d are held (%v)", name, got, l2, factor, held, err)
 			}
@@ -190,7 +191,7 @@ func TestClassesAtTheEnds(t *testing.T) {
 		if err != nil || math.IsNaN(floats.Sum(got)) || !(floats.Norm(got, 2) <= l2) {
 			t.Errorf("scores of %g: %v, %v", size, got, err)
 		}
-		got, l2, err = heard(framed.ScaleSlope(ctx, at, make([]float64, 3), 0.5))
+		got, l2, err = heard(framed.ScaleSlope(ctx, at, constants(at, make([]float64, 3)), 0.5))
 		if err != nil || !(math.Abs(got[0]) <= l2) {
 			t.Errorf("scores of %g: slope in a factor %v, %v", size, got, err)
 		}
@@ -223,7 +224,7 @@ func TestClassesDeclareTheirRounding(t *testing.T) {
 		if got := (l2 - 1.4) / one; !(math.Abs(got/math.Sqrt(float64(k))-1) < 1e-3) {
 			t.Errorf("%d classes: declared %g beyond twice the clip, %g times that of one", k, l2-1.4, got)
 		}
-		if _, l2, err = heard(framed.ScaleSlope(ctx, at, at.B, 0.7)); err != nil {
+		if _, l2, err = heard(framed.ScaleSlope(ctx, at, constants(at, at.B), 0.7)); err != nil {
 			t.Fatal(err)
 		}
 		block, blocks := measureBlocks(table.Layout)
@@ -264,4 +265,13 @@ func TestClassGradientsAreClippedWhole(t *testing.T) {
 	if !(moved <= declared && moved >= 0.86*declared) {
 		t.Errorf("moved by %g, declared %g", moved, declared)
 	}
+}
+
+// constants is a point of constant scores.
+func constants(at ClassPoint, b []float64) ClassPoint {
+	p := ClassPoint{make([][]float64, len(b)), b}
+	for k := range p.U {
+		p.U[k] = make([]float64, len(at.U[0]))
+	}
+	return p
 }

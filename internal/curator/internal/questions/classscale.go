@@ -3,6 +3,7 @@ package questions
 import (
 	"context"
 	"encoding/gob"
+	"slices"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
@@ -11,35 +12,37 @@ import (
 )
 
 // ScaleSlope is how the rows' loss changes with the logarithm of a factor of all that scores
-// have beside a constant model's: the sum of ⟨p − e_y, z − constant⟩, each row's held to
+// have beside those of another point: the sum of ⟨p − e_y, z − from⟩, each row's held to
 // ±limit.
 //
 // A replaced row moves it by at most 2·limit in exact arithmetic: a row's term is a number
 // within ±limit whatever its scores are, and 0 where these are no numbers; a person's are
 // weighted means of such, or where each row counts their sum, held likewise. Rounding adds what it adds to the sum of an intercept's slopes, see
 // [frameBounds.gradientSensitivity].
-func (c *ClassFramed) ScaleSlope(ctx context.Context, at ClassPoint, constant []float64, limit float64) (release.Answer, error) {
+func (c *ClassFramed) ScaleSlope(ctx context.Context, at, from ClassPoint, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
-	err := c.r.s.sum(ctx, total, &scaleSlope{c.at(at), constant, limit})
+	both := Pointed{c.r.in(), 2 * c.k, ClassPoint{slices.Concat(at.U, from.U), slices.Concat(at.B, from.B)}}
+	err := c.r.s.sum(ctx, total, &scaleSlope{both, limit})
 	return c.r.answer(total, float64(c.r.s.t.Persons.Vectors()*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))), err
 }
 
-// scaleSlope asks for ScaleSlope.
+// scaleSlope asks for ScaleSlope: scores are those of the classes at one point, and then at the other.
 type scaleSlope struct {
 	Pointed
-	Constant []float64
-	Limit    float64
+	Limit float64
 }
 
 func (*scaleSlope) cut(t *rows.Table) rows.Cut { return t.InTiles(1) }
 
 func (q *scaleSlope) adder(s *Sums) rows.Adder {
 	r := q.on(s)
-	return q.scores(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
-		probabilities, beside, terms := a.Many[q.Classes*tile.Rows:], make([]float64, q.Classes), a.Beside[:tile.Rows]
+	return q.scores(r, func(a *rows.Workspace, both [][]float64, tile rows.Tile, lo int) {
+		classes := len(both) / 2
+		z, from := both[:classes], both[classes:]
+		probabilities, beside, terms := a.Many[q.Classes*tile.Rows:][:classes], make([]float64, classes), a.Beside[:tile.Rows]
 		for i := range terms {
 			for k := range z {
-				beside[k] = z[k][i] - q.Constant[k]
+				beside[k] = z[k][i] - from[k][i]
 			}
 			softmax(probabilities, z, i)
 			z[int(s.labels[lo+i])][i]--

@@ -33,6 +33,8 @@ type Frame struct {
 	// Each, where it isn't 0, is what each row of the largest weight counts in gradients, their products and Hessians, of
 	// which those of a person are added up first and then held to the bounds: see bundle. Else rows count their shares.
 	Each float64
+	// Base, where it isn't nil, has a number for each weight: what all rows' scores have beside those of a point.
+	Base []float64
 }
 
 // frameMap is a frame for rows of an encoding.
@@ -82,6 +84,9 @@ func (f *Frame) fits(d int) error {
 	}
 	if f.Each != 0 && (!(f.Each > 0 && f.Each <= check.MaxScale) || f.NormBound != 0) {
 		return check.Fail(check.ErrConfig, "what each row counts", f.Each, "must be above 0, in a frame that shortens no rows")
+	}
+	if f.Base != nil && (len(f.Base) < d || len(f.Base) > d+1 || f.NormBound != 0) {
+		return check.Fail(check.ErrShape, "frame", len(f.Base), "must have a base for each weight, and then shorten no rows")
 	}
 	for _, v := range [][]float64{f.Centre, f.Scale} {
 		if v != nil && len(v) != d {
@@ -189,7 +194,7 @@ func (m *frameMap) features(row []float64, t *rows.Table, tile rows.Tile, lo, k 
 	}
 }
 
-// weights returns w and c with ⟨u, Aᵀ(x−m)⟩ = ⟨w, x⟩ − c: u has a number for each coordinate,
+// weights returns w and c with ⟨u, Aᵀ(x−m)⟩ = ⟨w, x⟩ − c, the base's beside: u has a number for each coordinate,
 // w one for each weight.
 func (m *frameMap) weights(u []float64) (w []float64, c float64) {
 	d := m.enc.Columns
@@ -206,6 +211,9 @@ func (m *frameMap) weights(u []float64) (w []float64, c float64) {
 	}
 	for j, v := range m.Centre {
 		c += float64(w[j] * v)
+	}
+	for j, v := range m.Base {
+		w[j] += v
 	}
 	return w, c
 }

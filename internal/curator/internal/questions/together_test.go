@@ -324,7 +324,7 @@ func TestClassesAreHeldTogether(t *testing.T) {
 		}
 		scale += math.Max(-limit, math.Min(sum, limit))
 	}
-	got, _, err := heard(framed.ScaleSlope(ctx, at, constant, limit))
+	got, _, err := heard(framed.ScaleSlope(ctx, at, constants(at, constant), limit))
 	same(t, "scale", got, err, []float64{scale})
 }
 
