@@ -45,10 +45,10 @@ func TestFactoredGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, to := make([]float64, k), make([][]float64, k)
+	start, to := make([][]float64, k), make([][]float64, k)
 	for c := range to {
-		start[c] = random.NormFloat64()
 		for range d + 1 {
+			start[c] = append(start[c], random.NormFloat64()/2)
 			to[c] = append(to[c], random.NormFloat64())
 		}
 	}

@@ -10,22 +10,35 @@ import (
 
 // descend runs a stage, goes on along a line, and maps the result back.
 func (x *Descent) descend() ([][]float64, error) {
-	s, told := x.firstStage(), x.Run.Task.Progress
-	x.Run.Task.Progress = func(done, total int) { told(done, total+tuning.LineSteps) }
+	told := x.Run.Task.Progress
+	before, err := x.begin(tuning.MostSteps + tuning.LineSteps)
+	if err != nil {
+		return nil, err
+	}
+	s := x.firstStage()
+	x.Run.Task.Progress = func(done, total int) { told(before+done, before+total+tuning.LineSteps) }
 	at, err := x.Walk(s, Iterate{At: x.start()})
 	if err != nil {
 		return nil, err
 	}
 	s.Size = at.Size
-	x.Run.Task.Progress = func(done, _ int) { told(s.Steps+done, s.Steps+tuning.LineSteps) }
+	x.Run.Task.Progress = func(done, _ int) { told(before+s.Steps+done, before+s.Steps+tuning.LineSteps) }
 	if at, err = x.along(s, at); err != nil {
 		return nil, err
 	}
 	return x.Frame.Weights(at.At), nil
 }
 
-// start is the constant model.
+// start is where a descent begins.
 func (x *Descent) start() [][]float64 {
+	if x.origin == nil {
+		return x.constant()
+	}
+	return between(x.origin, x.origin, 0)
+}
+
+// constant is the constant model.
+func (x *Descent) constant() [][]float64 {
 	at := make([][]float64, len(x.Labels.Biases))
 	for c, b := range x.Labels.Biases {
 		at[c] = append(make([]float64, x.Run.D), b)
@@ -43,13 +56,19 @@ func (x *Descent) scored() scored {
 
 // Pilot is the point that a first stage leads to, for others to go on from, after so many steps.
 func (x *Descent) Pilot() (at Iterate, steps int, err error) {
+	told := x.Run.Task.Progress
+	before, err := x.begin(tuning.MostSteps)
+	if err != nil {
+		return at, 0, err
+	}
 	s := x.firstStage()
+	x.Run.Task.Progress = func(done, total int) { told(before+done, before+total) }
 	if at, err = x.Walk(s, Iterate{At: x.start()}); err != nil {
 		return at, 0, err
 	}
 	s.Size = at.Size
 	x.settle(s, &at)
-	return at, s.Steps, nil
+	return at, before + s.Steps, nil
 }
 
 // dimension is how many numbers a fit has, as far as moments tell.
@@ -105,14 +124,15 @@ func (x *Descent) noiseOfScores(s Stage) float64 {
 // settle shortens the result of a pilot for its noise.
 func (x *Descent) settle(s Stage, at *Iterate) {
 	x.lengthen(s, at)
-	k := JamesStein(x.forecast(s, *at), x.Frame.scores(at.At))
+	k := JamesStein(x.forecast(s, *at), x.Frame.scores(apart(at.At, x.origin)))
 	weight := x.interceptWeight(s, *at)
 	if x.Run.Problem.Loss.Labels() != losses.Real { // whose intercept is independent of the scores
 		weight = math.Min(k, weight)
 	}
 	u, b := at.One()
-	at.At = between(x.Labels.Biases, at.At, k)
-	at.At[0][len(u)] = x.Labels.Bias + weight*(b-x.Labels.Bias)
+	from := x.origin[0][len(u)]
+	at.At = between(x.origin, at.At, k)
+	at.At[0][len(u)] = from + weight*(b-from)
 }
 
 // interceptWeight is the weight of the descent's intercept against the start's. Real labels' is

@@ -11,6 +11,7 @@
 //   - [Run.Start] (labels.go), or how many rows each class has (classes.go): how curved the loss is: [Labels];
 //   - [Run.Standardise] (frame.go, whiten.go, levels.go): coordinates in which rows are centred and
 //     round, as far as noise tells, and none of a rare level is long: a [Frame];
+//   - where a descent begins, with a public prior (prior.go);
 //   - [Descent] (stage.go, descent.go): steps in a frame, a [Stage], for one column of scores or
 //     several (point.go);
 //   - a few more along one line (line.go). What an inference begins with has its length by a model of

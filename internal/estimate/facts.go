@@ -110,6 +110,7 @@ type Problem struct {
 	Mu       float64     // see Facts.Mu
 	Fraction float64     // of the pool's μ², whose root Mu has
 	Classes  int         // where all of several have a score; else 0
+	Prior    [][]float64 // weights of encoded rows, of each column of scores, that are public; nil for none
 }
 
 // Share is the same with a fraction of all μ².

@@ -25,34 +25,29 @@ import (
 // fitted numbers take p·Var(φ')/n of the slope (Mallows), which is added to the steps' gradients. As p is
 // what the steps would have fitted if coordinates were apart, ω counts all of that as unknown.
 func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
-	f := x.Labels
+	f, from := x.Labels, x.start()
 	if d := x.Run.D; x.of == nil {
-		at.At[0][d] = f.Bias + x.interceptWeight(first, at)*(at.At[0][d]-f.Bias)
+		at.At[0][d] = from[0][d] + x.interceptWeight(first, at)*(at.At[0][d]-from[0][d])
 		if x.Run.Problem.Loss.Labels() == losses.Real { // whose intercept is independent of the scores
-			f.Bias = at.At[0][d]
-			f.Biases = []float64{f.Bias}
+			from[0][d] = at.At[0][d]
 		}
 	}
-	spread := x.Frame.scores(at.At)
-	r := spread
-	for c, of := range at.At {
-		r += math.Pow(of[x.Run.D]-f.Biases[c], 2)
-	}
-	if r = math.Sqrt(r); !(r > 0) || x.Run.Pool.Spent() {
+	r := math.Sqrt(squared(x.Frame, at.At, from))
+	if !(r > 0) || x.Run.Pool.Spent() {
 		return at, nil
 	}
-	line, s, err := x.lineStage(at, f, r)
+	line, s, err := x.lineStage(from, at.At, r, x.Run.Pool.Left)
 	if err != nil {
 		return at, err
 	}
-	h := math.Min(f.Curvature, f.Steepest)
+	h := x.flattest()
 	sampled := x.fitted(first, h) * f.Residual / (x.Run.N * h * h)
 	s.Optimism = sampled * h / r
 	clip := f.Typical * math.Sqrt(1+s.Effective)
 	if x.of != nil { // whose clip no histogram chooses
 		clip = math.Max(clip, tuning.FreeClip*math.Sqrt(x.Run.N*f.Residual*s.Share)*x.Run.Problem.Mu)
 	}
-	to, err := line.Walk(s, Iterate{At: point([]float64{r}, f.Bias), Clip: clip})
+	to, err := line.Walk(s, Iterate{At: line.start(), Clip: clip})
 	if err != nil {
 		return at, err
 	}
@@ -61,27 +56,46 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	noise := s.variance(to.Noise, h)/(r*r) + math.Pow(sampled/(r*r), 2)
 	k := (math.Max(0, 1-forecast)*noise + to.At[0][0]/r*unsure) / (noise + unsure)
 	k = math.Max(0, k)
-	at.At = between(f.Biases, at.At, k)
-	if x.Run.interceptHidden(f) {
-		at.At[0][x.Run.D] -= k * k * spread / 2 // which keeps the mean of predictions
+	at.At = between(from, at.At, k)
+	if x.Run.interceptHidden(f) { // which keeps the mean of predictions
+		at.At[0][x.Run.D] -= (x.Frame.scores(at.At) - x.Frame.scores(from)) / 2
 	}
 	return at, nil
 }
 
-// lineStage is planned with what is left.
-func (x *Descent) lineStage(at Iterate, f Labels, r float64) (*Descent, Stage, error) {
+// squared is the mean square of what scores of two points differ by.
+func squared(x *Frame, at, from [][]float64) float64 {
+	way := apart(at, from)
+	sum := x.scores(way)
+	for _, of := range way {
+		sum += float64(of[x.run.D] * of[x.run.D])
+	}
+	return sum
+}
+
+// apart is the way to a point from another one.
+func apart(at, from [][]float64) [][]float64 {
+	way := like(at)
+	for c, of := range at {
+		floats.SubTo(way[c], of, from[c])
+	}
+	return way
+}
+
+// lineStage is planned with what is left. It begins at the further point, whose number is r.
+func (x *Descent) lineStage(from, to [][]float64, r, share float64) (*Descent, Stage, error) {
+	f := x.Labels
 	s := Stage{Steps: tuning.LineSteps, Averaged: tuning.LineSteps / 2, Effective: 2, Curvature: f.Residual, Line: true}
 	s.Size = 1 / math.Min(f.Steepest, tuning.StepCurvature*f.Curvature)
 	if x.of != nil {
-		s.In, s.Share = factored{x.of, f.Biases, at.At, r}, x.Run.Pool.Left
-		return &Descent{Run: x.Run, Labels: f, Frame: x.Frame, still: true}, s, nil
+		s.In, s.Share = factored{x.of, from, to, r}, share
+		return &Descent{Run: x.Run, Labels: f, Frame: x.Frame, still: true, origin: point([]float64{r}, 0)}, s, nil
 	}
-	u, b := at.One()
-	line, err := x.Frame.through(u, b-f.Bias, r)
+	line, offset, err := x.Frame.through(from, to, r)
 	s.In, s.Choose = oneColumn{line.In}, []int{0}
-	s.Clips = tuning.LineClips * x.Run.Pool.Left
-	s.Share = x.Run.Pool.Left - s.Clips
-	return &Descent{Run: x.Run, Labels: f, Frame: line, still: true}, s, err
+	s.Clips = tuning.LineClips * share
+	s.Share = share - s.Clips
+	return &Descent{Run: x.Run, Labels: f, Frame: line, still: true, origin: point([]float64{r}, offset)}, s, err
 }
 
 // fitted is how many coordinates a stage has fitted to the rows: of each direction the part of the way to
@@ -95,18 +109,19 @@ func (x *Descent) fitted(s Stage, h float64) (sum float64) {
 
 // forecast is the variance of scores that the noise of a stage's steps makes.
 func (x *Descent) forecast(s Stage, at Iterate) (sum float64) {
-	h := math.Min(x.Labels.Curvature, x.Labels.Steepest)
+	h := x.flattest()
 	for _, signal := range x.Frame.Signal {
 		sum += float64(signal * s.variance(at.Noise, signal*h))
 	}
 	return sum * x.contrasts()
 }
 
-// through is the frame of one coordinate, ⟨u, x̃⟩ and a constant beside it, over r: the constant moves
-// the centre.
-func (x *Frame) through(u []float64, beside, r float64) (*Frame, error) {
-	w, d := x.features(u), x.run.D
-	f := &Frame{run: x.run, At: curator.Frame{Centre: x.At.Centre, Each: x.At.Each}, Signal: []float64{1}, Effective: 2, Spread: x.Spread}
+// through is the frame of one coordinate, what scores of a point have beside another one's, over r: a
+// constant there moves the centre. The others are the frame's base, or an offset where they are constant.
+func (x *Frame) through(from, to [][]float64, r float64) (f *Frame, offset float64, err error) {
+	d, way := x.run.D, apart(to, from)[0]
+	w, beside := x.features(way[:d]), way[d]
+	f = &Frame{run: x.run, At: curator.Frame{Centre: x.At.Centre, Each: x.At.Each}, Signal: []float64{1}, Effective: 2, Spread: x.Spread}
 	if square := floats.Dot(w, w); square > 0 && beside != 0 {
 		f.At.Centre = make([]float64, d)
 		copy(f.At.Centre, x.At.Centre)
@@ -114,7 +129,9 @@ func (x *Frame) through(u []float64, beside, r float64) (*Frame, error) {
 	}
 	floats.Scale(1/r, w)
 	f.At.Matrix = mat.NewDense(d, 1, w)
-	var err error
+	if offset = from[0][d]; floats.Norm(from[0][:d], math.Inf(1)) > 0 {
+		f.At.Base, offset = x.Weights(from)[0], 0
+	}
 	f.In, err = x.run.Frame(f.At)
-	return f, err
+	return f, offset, err
 }

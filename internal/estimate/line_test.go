@@ -54,7 +54,8 @@ func open(t *testing.T, seed uint64, x *mat.Dense, y []float64, mu float64) *Run
 	return run
 }
 
-// A row's coordinate in the line's frame is its score less the constant model's, over r.
+// A row's coordinate in the line's frame is what its score has beside that of a first point, over r, and its gradient at r is that at the
+// second point.
 func TestThrough(t *testing.T) {
 	const b, r = 0.4, 1.7
 	rows := [][]float64{{1, 2, -1}, {-0.5, 0, 3}, {0, 0, 0}}
@@ -63,18 +64,25 @@ func TestThrough(t *testing.T) {
 		at     curator.Frame
 		u      []float64
 		beside float64
+		from   []float64
 	}{
-		"with a centre":     {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Matrix: matrix}, []float64{1, -2, 0.5}, 0.7},
-		"without a centre":  {curator.Frame{Matrix: matrix}, []float64{1, -2, 0.5}, -0.7},
-		"with scales":       {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Scale: []float64{2, 1, 0.5}}, []float64{1, -2, 0.5}, 0.7},
-		"without intercept": {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Matrix: matrix}, []float64{1, -2, 0.5}, 0},
-		"of no features":    {curator.Frame{Matrix: matrix}, []float64{0, 0, 0}, 0},
+		"with a centre":     {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Matrix: matrix}, []float64{1, -2, 0.5}, 0.7, nil},
+		"without a centre":  {curator.Frame{Matrix: matrix}, []float64{1, -2, 0.5}, -0.7, nil},
+		"with scales":       {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Scale: []float64{2, 1, 0.5}}, []float64{1, -2, 0.5}, 0.7, nil},
+		"without intercept": {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Matrix: matrix}, []float64{1, -2, 0.5}, 0, nil},
+		"of no features":    {curator.Frame{Matrix: matrix}, []float64{0, 0, 0}, 0, nil},
+		"from scores":       {curator.Frame{Centre: []float64{0.3, -0.2, 1}, Matrix: matrix}, []float64{1, -2, 0.5}, 0.7, []float64{0.2, 0.1, -0.3}},
+		"scales and scores": {curator.Frame{Scale: []float64{2, 1, 0.5}}, []float64{1, -2, 0.5}, 0.7, []float64{0.2, 0.1, -0.3}},
 	} {
 		for _, row := range rows {
 			run := open(t, 1, mat.NewDense(1, 3, row), []float64{1}, 1e9) // one row, without noise to speak of
 			f := &Frame{run: run, At: c.at}
 			centre := append([]float64(nil), c.at.Centre...)
-			line, err := f.through(c.u, c.beside, r)
+			if c.from == nil {
+				c.from = make([]float64, 3)
+			}
+			from, to := point(c.from, b), point(c.u, b+c.beside)
+			line, offset, err := f.through(from, to, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +91,15 @@ func TestThrough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := f.Weights(point(c.u, b+c.beside))[0]
-			if want := (floats.Dot(w[:3], row) + w[3] - b) / r; len(z) != 1 || math.Abs(z[0]-want) > 1e-4 {
+			w, was := f.Weights(to)[0], f.Weights(from)[0]
+			score := floats.Dot(w[:3], row) + w[3]
+			want := (score - floats.Dot(was[:3], row) - was[3]) / r
+			answer, err = line.In.Gradient(t.Context(), []float64{r}, offset, curator.Slope{Clip: 1e3})
+			g, err := run.Pool.Draw(0.4, answer, err)
+			if err != nil || math.Abs(g[0]+want/(1+math.Exp(score))) > 1e-4 {
+				t.Errorf("%s: a row's gradient is %g, want %g (%v)", name, g, -want/(1+math.Exp(score)), err)
+			}
+			if len(z) != 1 || math.Abs(z[0]-want) > 1e-4 {
 				t.Errorf("%s: a row's coordinates are %g, want %g", name, z, want)
 			}
 			if !floats.Equal(centre, c.at.Centre) {

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 )
@@ -57,13 +55,12 @@ func classPoint(at [][]float64) curator.ClassPoint {
 	return p
 }
 
-// factored are rows of classes with one number for all scores: what these have beside a start's is that
-// of a point times the number, over r.
+// factored are rows of classes with one number for all scores: what these have beside those of one point is what those
+// of another one have, times the number, over r.
 type factored struct {
-	in    *curator.ClassFramed
-	start []float64
-	to    [][]float64
-	r     float64
+	in       *curator.ClassFramed
+	from, to [][]float64
+	r        float64
 }
 
 // leastFactor stands for a number of 0 or less, at which no scores would tell.
@@ -73,7 +70,7 @@ const leastFactor = 1.0 / 64
 // times what was asked for; a row's part is held to as much.
 func (r factored) gradient(ctx context.Context, at [][]float64, p curator.Slope) (release.Answer, float64, error) {
 	k := math.Max(at[0][0]/r.r, leastFactor)
-	a, err := r.in.ScaleSlope(ctx, classPoint(between(r.start, r.to, k)), r.start, p.Clip*k*r.r)
+	a, err := r.in.ScaleSlope(ctx, classPoint(between(r.from, r.to, k)), classPoint(r.from), p.Clip*k*r.r)
 	return a, 1 / (k * r.r), err
 }
 
@@ -81,14 +78,14 @@ func (factored) norms(context.Context, []float64, [][]float64, curator.Slope) (r
 	return release.Answer{}, errEigen
 }
 
-// between is a point whose distance from the start, intercepts alone, is multiplied by k.
-func between(start []float64, to [][]float64, k float64) [][]float64 {
+// between is a point whose distance from another one is multiplied by k.
+func between(from, to [][]float64, k float64) [][]float64 {
 	at := make([][]float64, len(to))
 	for c, of := range to {
-		d := len(of) - 1
-		at[c] = slices.Clone(of)
-		floats.Scale(k, at[c][:d])
-		at[c][d] = start[c] + float64(k*(of[d]-start[c]))
+		at[c] = slices.Clone(from[c])
+		for j, v := range of {
+			at[c][j] += float64(k * (v - from[c][j]))
+		}
 	}
 	return at
 }

@@ -52,6 +52,7 @@ type Descent struct {
 	Frame  *Frame
 	still  bool // whether the intercept stays
 	of     *curator.ClassFramed
+	origin [][]float64 // where it begins, and what it is held to; nil for the constant model and 0
 }
 
 // Walk runs a stage.
@@ -62,6 +63,10 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 	moves := x.Run.Problem.Facts.Intercept && !x.interceptStays()
 	at.Slope = make([]float64, width-1)
 	at.At = tail
+	origin := x.origin
+	if origin == nil {
+		origin = like(u)
+	}
 	var seen steepness
 	for t := range s.Steps {
 		if k := slices.Index(s.Choose, t); k >= 0 {
@@ -85,7 +90,8 @@ func (x *Descent) Walk(s Stage, at Iterate) (Iterate, error) {
 			}
 			for j, was := range column {
 				if j < width-1 {
-					column[j], v[c][j] = s.step(was, v[c][j], float64(s.Size*g[c][j]))
+					next, velocity := s.step(was-origin[c][j], v[c][j], float64(s.Size*g[c][j]))
+					column[j], v[c][j] = origin[c][j]+next, velocity
 				} else if moves {
 					v[c][j] = float64(s.Momentum*v[c][j]) - float64(s.Size*g[c][j])
 					column[j] += v[c][j]

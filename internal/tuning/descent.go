@@ -64,6 +64,22 @@ const (
 	LineClips = 0.1
 	// LineDoubt: the same that nothing tells of. Tuned on sets of data, 25 November 2026.
 	LineDoubt = 0.2
+	// PriorShare: share of μ² of what weighs a prior, at most. Tuned on sets of data, 27 November 2026.
+	PriorShare = 0.05
+	// PriorKnown: n·μ over which the root of that share is, where that is less: scores of a slope's deviation have a
+	// length known to about a tenth by eight steps then. Tuned on sets of data, 27 November 2026.
+	PriorKnown = 100.0
+	// PriorLeastShare: share of it at least. Origin not recorded.
+	PriorLeastShare = 0.001
+	// PriorSpreadPart: part of that share of the histogram of a prior's scores. Tuned on sets of data, 27 November 2026.
+	PriorSpreadPart = 0.2
+	// PriorDoubt: deviation of a prior's number on its line from 1. Tuned on sets of data, 27 November 2026.
+	PriorDoubt = 0.5
+	// PriorTop: score that the histogram begins at, or twice and so on as much up to rows' bound; of real labels it is their range.
+	// Tuned on sets of data, 27 November 2026.
+	PriorTop = 8.0
+	// PriorEdges: edges of the histogram from there on, each half the last. Tuned on sets of data, 27 November 2026.
+	PriorEdges = 6
 	// LeastSteps: steps at StepsFrom times d_eff, and at least. Origin not recorded.
 	LeastSteps = 12.0
 	// StepsFrom: n·μ/d_eff at which there are LeastSteps, and by which StepsMore are added. Origin
