@@ -148,9 +148,17 @@ func sameFeatures(a, b Facts) bool {
 			maps.EqualFunc(a.OneHot, b.OneHot, slices.Equal) && a.Intercept == b.Intercept
 	case tableFacts:
 		b, ok := b.(tableFacts)
-		return ok && a.encoder.Schema().String() == b.encoder.Schema().String()
+		return ok && ofFeatures(a) == ofFeatures(b)
 	}
 	return false
+}
+
+// ofFeatures is what a table's schema says of features and label, and nothing of whose rows they are.
+func ofFeatures(f tableFacts) string {
+	s := f.encoder.Schema()
+	s.Person, s.MaxRows, s.Persons, s.PersonsAlike, s.AtMost, s.Private = "", 0, 0, false, 0, nil
+	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored })
+	return s.String()
 }
 
 func encoderOf(facts Facts) *table.Encoder {

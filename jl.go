@@ -101,7 +101,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	} else {
 		c.K, c.Slack = features, 0
 	}
-	child, err := planChild(c.Learner, inner, Problem{p.Loss, p.Classes, asked.Radius * (1 + c.Slack)}, b)
+	child, err := planChild(c.Learner, inner, Problem{Loss: p.Loss, Classes: p.Classes, Radius: asked.Radius * (1 + c.Slack), Prior: p.Prior}, b)
 	if err != nil {
 		return nil, err
 	}

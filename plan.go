@@ -51,6 +51,8 @@ type Plan struct {
 	weightBound, spread float64
 
 	asks asks
+
+	prior *Model // whose facts the data must have, if it isn't nil
 }
 
 // asks is what training asks of rows, and of a learner around it.
@@ -152,7 +154,7 @@ func newPlan(l Learner, s Shape, p Problem, b Budget, schedule *release.Schedule
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, classes: p.Classes, ledger: ledger, weightBound: p.Radius}, nil
+	return &Plan{Learner: l, Problem: p, Ledger: ledger, shape: s, schedule: schedule, train: train, loss: p.Loss, classes: p.Classes, ledger: ledger, weightBound: p.Radius, prior: p.Prior}, nil
 }
 
 // planScore is newPlan for a learner of one score.
@@ -199,6 +201,9 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 	if err := d.given(ctx, Problem{Loss: p.loss, Classes: p.classes}); err != nil {
 		return nil, err
 	}
+	if p.prior != nil && !sameFeatures(p.prior.facts, d.facts) {
+		return nil, check.Fail(ErrSchema, "Problem.Prior", nil, "must make the same features of a row as the dataset: of the same columns, ranges and levels")
+	}
 	data := d.data.For(p.loss)
 	if err := p.takes(data); err != nil {
 		return nil, err
@@ -220,7 +225,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 		return nil, err
 	}
 	ledger := env.mark(p.ledger, d)
-	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.classes, p.Problem.Radius)
+	allow, err := env.allow(p.schedule.Anew(), d, ledger, p.Learner, p.loss.Name(), p.classes, p.Problem.Radius, p.prior.Weights())
 	if err != nil {
 		return nil, err
 	}

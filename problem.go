@@ -3,9 +3,13 @@ package dpglm
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/vector"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -193,6 +197,11 @@ type Problem struct {
 	// OutputPerturbation and what is around them is not around 0 but around the
 	// constant model, of which the labels' mean is released.
 	Radius float64
+	// Prior, where it isn't nil, is a public model of the same columns, ranges and levels: of rows that nobody protects, or a
+	// released one of another year. [StandardisedGD], [Softmax], [Auto] where it is one of these, and [Infer] of one score
+	// begin there instead of at the constant model, as far as the rows agree; see StandardisedGD. Others refuse it, and all do under
+	// [Budget.LabelsOnly]. Whoever gives a model of protected rows has to add up both ledgers.
+	Prior *Model
 }
 
 // resolve checks the problem and fills in the default radius: that at which rows at
@@ -203,6 +212,9 @@ func (p Problem) resolve(s Shape, score float64) (Problem, error) {
 	}
 	if err := thresholdsGiven(p.Loss); err != nil {
 		return p, err
+	}
+	if p.Prior != nil {
+		return p, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil, but for StandardisedGD and Softmax, Auto where it is one of these, and Infer of one score")
 	}
 	if err := p.severalClasses(s); err != nil {
 		return p, err
@@ -282,6 +294,62 @@ func (p Problem) isOfClasses(s Shape) error {
 	}
 	return p.severalClasses(s)
 }
+
+// prior are the weights of the public model as descents have them, of each score: real labels' less the middle of their range.
+func (p Problem) prior(s Shape, labelsOnly bool) ([][]float64, error) {
+	m := p.Prior
+	if m == nil {
+		return nil, nil
+	}
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	if labelsOnly {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil under a budget of labels only")
+	}
+	if estimates(p.Loss) {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil where thresholds are to be estimated")
+	}
+	if is, of := m.response.classes, p.Classes; is != of {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", is, fmt.Sprintf("must be of as many classes as the problem, %d; 0 stands for one score", of))
+	}
+	if link := losses.LinkOf(p.Loss); p.Classes == 0 && (m.response.labels != p.Loss.Labels() || m.response.link != link) {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.loss, fmt.Sprintf("must be of a loss with %s labels and the link %q, as %s is", p.Loss.Labels(), link, p.Loss.Name()))
+	}
+	if is, of := m.response.joint(), p.Classes > 0; is != of {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.loss, "must be of softmax for several classes, and for these only")
+	}
+	if o, ok := p.Loss.(losses.Ordinal); ok && !slices.Equal(o.Thresholds, m.response.thresholds) {
+		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.thresholds, fmt.Sprintf("must have the problem's thresholds, %v", o.Thresholds))
+	}
+	list, largest := m.Weights(), 0.0
+	common := make([]float64, s.Dim) // which changes nothing in softmax
+	for _, w := range list {
+		if len(w) != s.Dim {
+			return nil, check.Fail(ErrShape, "weights of Problem.Prior", len(w), fmt.Sprintf("must be %d, one for each feature and the intercept", s.Dim))
+		}
+		if s.Intercept {
+			w[s.Dim-1] -= s.shift(m.response.labels)
+		}
+		if p.Classes > 0 {
+			floats.AddScaled(common, 1/float64(p.Classes), w)
+		}
+	}
+	for _, w := range list {
+		floats.Sub(w, common)
+		score := vector.Norm(w[:s.features()]) * s.FeatureBound
+		if s.Intercept {
+			largest = math.Max(largest, math.Abs(w[s.Dim-1]))
+		}
+		if largest = math.Max(largest, score); !(largest < mostPrior) || score != 0 && score < 1/mostPrior {
+			return nil, check.Fail(ErrBound, "weights of Problem.Prior", largest, fmt.Sprintf("must make scores between %.0g and %.0g at the feature bound, or be 0", 1/mostPrior, mostPrior))
+		}
+	}
+	return list, nil
+}
+
+// mostPrior is beyond what scores of a model are.
+const mostPrior = 1e12
 
 // oneScore refuses classes, for who trains one score.
 func (p Problem) oneScore() error {

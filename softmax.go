@@ -34,12 +34,12 @@ type SoftmaxConfig struct{}
 //
 // # Parameters
 //
-// Its steps are [StandardisedGD]'s, with K columns of scores in the same coordinates: the classes' counts
+// Its steps are [StandardisedGD]'s, also from a Problem.Prior, with K columns of scores in the same coordinates: the classes' counts
 // in place of the labels' mean, noise that counts K − 1 times, and the line at the end for all
 // columns, k multiplying all scores beside the constant model's. Below n·μ = 45 there is nothing but the
 // constant model, fitted with the whole budget.
 //
-// x is n×d, d at most 1000, K classes. It makes at most 60 passes over the rows, of O(n·d·K) flops
+// x is n×d, d at most 1000, K classes. It makes at most 60 passes over the rows, and 12 more with a prior, of O(n·d·K) flops
 // each; a model has K·(d+1) weights. Noise is that of one model for classes in two: K models of one class
 // against the rest, in place of this one, would have √K times as much.
 func Softmax(ctx context.Context, d *Dataset, p Problem, b Budget, cfg SoftmaxConfig, env *Env) (*Model, error) {
@@ -59,10 +59,17 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if s.features() > estimate.MostFeatures {
 		return nil, check.Fail(ErrShape, "features", s.features(), fmt.Sprintf("must be at most %d", estimate.MostFeatures))
 	}
-	o, err := newStandardised(s, p.against(), b, p.Classes*s.Dim)
+	prior, err := p.prior(s, b.labelsOnly)
 	if err != nil {
 		return nil, err
 	}
+	against := p.against()
+	against.Prior = nil
+	o, err := newStandardised(s, against, b, p.Classes*s.Dim)
+	if err != nil {
+		return nil, err
+	}
+	o.estimate.Prior = prior
 	o.estimate.Classes = p.Classes
 	o.labels = b.labelsOnly && labelsonly.Suits(o.estimate)
 	schedule, err := release.Pool("softmax", o.mu, o.releases, o.dim)
@@ -85,7 +92,7 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return &fitted{weights, p.Loss, true}, err
 	})
 	if err == nil {
-		plan.weightBound, plan.Passes, plan.Note = weightRadii*p.Radius, framedPasses, o.note()
+		plan.weightBound, plan.Passes, plan.Note = weightRadii*p.Radius, o.passes(framedPasses), o.note()
 		if o.labels { // a mode is looked for until it is found
 			plan.Passes = 0
 		}

@@ -72,6 +72,11 @@ type StandardisedGDConfig struct{}
 //     the inverse of its variance; what p fitted numbers take of the rows' loss, p·Var(φ')/n by Mallows'
 //     rule, is given back.
 //
+// With a Problem.Prior step 3 begins at it, as far as the rows agree: along the line from the constant model through the prior's scores a
+// histogram of what these have beside the constant's and eight steps, with (100/nμ)² of μ², 5 % at most and .1 % at least, tell the number k that
+// they are to be multiplied by. Beforehand k is 1 ± ½; the result is the mean of both by the inverse of their variances, or 0 if that is
+// less. Steps begin at k times the prior's, the ridge holds to that, and the line of step 4 goes from there.
+//
 // For losses.Ordinal whose thresholds aren't given these are estimated: from how many rows each level
 // has, 1 % of μ²; then, with 15 %, by a model of its own, and from how many rows have each level and a
 // score of that model in each of 8 to 64 cells, by the largest likelihood of thresholds and the scale
@@ -101,7 +106,7 @@ type StandardisedGDConfig struct{}
 //
 // # Parameters
 //
-// x is n×d. It makes at most 60 passes over the rows; up to 1000 features O(n·d²) flops for moments and
+// x is n×d. It makes at most 60 passes over the rows, or 70 with more than 1000 features, and 12 more with a prior; up to 1000 features O(n·d²) flops for moments and
 // norms and O(d³) for eigenvectors. The ball does not bind: of
 // Problem.Radius the weights don't depend, and only the cap on losses of a [GridSearch] or
 // [Boost] around it does. Kinks are smoothed over ½, or a thirtieth of the label bound.
@@ -116,11 +121,22 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	plan, err := o.plan(c, "standardised GD", b, framedPasses, o.train)
+	plan, err := o.plan(c, "standardised GD", b, o.passes(framedPasses), o.train)
 	if err == nil {
 		plan.Note = o.note()
 	}
 	return plan, err
+}
+
+// passes are those over the rows, at most.
+func (o *standardised) passes(dense int) int {
+	if o.shape.features() > estimate.MostFeatures {
+		dense = widePasses
+	}
+	if o.estimate.Prior != nil {
+		dense += priorPasses
+	}
+	return dense
 }
 
 // note says where no more than the constant model is to be had.
@@ -134,6 +150,8 @@ func (o *standardised) note() string {
 // What a plan says, all of it at most or about.
 const (
 	framedPasses   = 60  // over the rows
+	widePasses     = 70  // of more features than have moments of pairs
+	priorPasses    = 12  // more where there is a prior
 	passesOfLevels = 12  // of the counts by levels and scores
 	mostReleases   = 128 // of the pool
 	leastDim       = 64  // of a release, for histograms
@@ -159,6 +177,12 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 	if err := p.oneScore(); err != nil {
 		return nil, err
 	}
+	prior, err := p.prior(s, b.labelsOnly)
+	if err != nil {
+		return nil, err
+	}
+	public := p.Prior
+	p.Prior = nil
 	asked, levels := p.Loss, 0
 	if l, ok := p.Loss.(losses.Ordinal); ok && l.Estimated() && l.Validate() == nil {
 		if s.largestOffset() != 0 {
@@ -167,7 +191,7 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 		p.Loss, levels = l.Filled(), l.Levels
 		coordinates = max(coordinates, evaluate.LevelsSize(levels).Dim)
 	}
-	s, err := s.under(p.Loss)
+	s, err = s.under(p.Loss)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +200,12 @@ func newStandardised(s Shape, p Problem, b Budget, coordinates int) (*standardis
 		return nil, err
 	}
 	o := &standardised{shape: s, problem: p, unknown: levels}
-	o.problem.Loss = asked
+	o.problem.Loss, o.problem.Prior = asked, public
 	facts := s.facts()
 	if levels > 0 { // which are counted row by row
 		facts = facts.ByRows()
 	}
-	o.estimate = estimate.Problem{Facts: facts, Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1}
+	o.estimate = estimate.Problem{Facts: facts, Loss: smooth.Descended(p.Loss, s.LabelBound), Asked: asked, Fraction: 1, Prior: prior}
 	if err := solvable(o.estimate.Loss, s, p, 0); err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, "persons, alike", designs(l.n, l.loss.Labels())["persons, alike"]))
 		}
 	}
-	return append(all, onLabels(t)...)
+	return append(append(all, onLabels(t)...), priors(t)...)
 }
 
 func allLearned() []learned {

@@ -2,6 +2,7 @@ package stored_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -54,6 +55,8 @@ func TestPlansBoundPasses(t *testing.T) {
 		"Auto":                         {dpglm.AutoConfig{}, dpglm.GDP(2), 30, false},
 		"Auto, large budget":           {dpglm.AutoConfig{}, dpglm.GDP(20), 30, false},
 		"Auto, huge budget":            {dpglm.AutoConfig{}, dpglm.GDP(1e6), 36, false},
+		"Auto, prior":                  {dpglm.AutoConfig{}, dpglm.GDP(2), 40, false},
+		"Infer, prior":                 {dpglm.InferConfig{}, dpglm.GDP(200), 40, false},
 		"Infer":                        {dpglm.InferConfig{}, dpglm.GDP(2), 30, false},
 		"Infer, huge budget":           {dpglm.InferConfig{}, dpglm.GDP(1e6), 40, false},
 		"Frank–Wolfe":                  {dpglm.FrankWolfeConfig{Steps: 3}, dpglm.GDP(40), 5, false},
@@ -70,6 +73,11 @@ func TestPlansBoundPasses(t *testing.T) {
 		problem := dpglm.Problem{Loss: losses.Logistic{}}
 		if name == "Noisy GD from second moments" {
 			problem.Loss = losses.Squared{}
+		}
+		if strings.HasSuffix(name, "prior") {
+			if problem.Prior, err = dpglm.Auto(ctx, data, problem, dpglm.GDP(100), given.Seeded(1)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		plan, err := c.learner.Plan(data.Shape(), problem, c.b)
 		if err != nil {
@@ -213,4 +221,27 @@ func TestCandidatesShareReadings(t *testing.T) {
 			t.Errorf("%d candidates: %d numbers read, want 5 times those of 400 rows and once those of 100, %d", candidates, got, (5*400+100)*d)
 		}
 	}
+}
+
+// Of more features than have moments of pairs there are more steps, and with a prior a few before them.
+func TestPlansBoundPassesOfManyColumns(t *testing.T) {
+	const n, d = 40, 1001
+	r := rand.New(rand.NewPCG(8, 12))
+	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, r.Float64()-0.5)
+		}
+		y[i] = float64(r.IntN(2))
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 12, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dpglm.Problem{Loss: losses.Logistic{}}
+	x.comesNear(t, data, dpglm.AutoConfig{}, p, dpglm.GDP(40), 60)
+	if p.Prior, err = dpglm.Auto(ctx, data, p, dpglm.GDP(40), given.Seeded(1)); err != nil {
+		t.Fatal(err)
+	}
+	x.comesNear(t, data, dpglm.AutoConfig{}, p, dpglm.GDP(40), 70)
 }

@@ -1,0 +1,224 @@
+package dpglm
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// ofClassesAndPriors are rows of two classes, or more by softmax, and a model that little noise is in, of others.
+func ofClassesAndPriors(t *testing.T, n, d, classes int) (rows *Dataset, score func(*Model) float64, prior *Model) {
+	t.Helper()
+	p := Problem{Loss: losses.Logistic{}, Classes: classes}
+	draw := func(n int, seed uint64) (*mat.Dense, []float64) {
+		r, x, y := rand.New(rand.NewPCG(seed, 9)), mat.NewDense(n, d, nil), make([]float64, n)
+		for i := range n {
+			row := x.RawRowView(i)
+			for j := range row {
+				row[j] = r.NormFloat64()
+			}
+			z := make([]float64, max(2, classes))
+			for k := range z {
+				z[k] = 1.5*row[k] - 0.5*row[(k+1)%d]
+			}
+			total, u := floats.LogSumExp(z), r.Float64()
+			for k := range z {
+				if u -= math.Exp(z[k] - total); u < 0 {
+					y[i] = float64(k)
+					break
+				}
+			}
+		}
+		return x, y
+	}
+	of := func(n int, seed uint64) *Dataset {
+		x, y := draw(n, seed)
+		data, err := NewDataset(x, y, Bounds{Feature: 6, Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	prior, err := Auto(t.Context(), of(400, 2), p, GDP(1000).LabelsOnly(), &Env{NoiseForTests: mechanisms.NewSeededSource(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := draw(4000, 3)
+	return of(n, 1), func(m *Model) (sum float64) {
+		q, err := m.Probabilities(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range y {
+			sum -= math.Log(q.At(i, int(v))) / float64(len(y))
+		}
+		return sum
+	}, prior
+}
+
+// times is the model with its weights multiplied.
+func times(m *Model, by float64) *Model {
+	of := *m
+	of.weights = m.Weights()
+	for _, w := range of.weights {
+		floats.Scale(by, w)
+	}
+	return &of
+}
+
+// shifted is the model with a number added to all weights.
+func shifted(m *Model, by float64) *Model {
+	of := times(m, 1)
+	for _, w := range of.weights {
+		floats.AddConst(by, w)
+	}
+	return of
+}
+
+// A prior of the same law is worth much where the budget is small; one that is turned, or too long, costs little more than what weighs
+// it. What all classes share says nothing. Losses are means over seeds, which don't change: no chance is left.
+func TestPriorIsWeighed(t *testing.T) {
+	for _, classes := range []int{0, 3} {
+		rows, score, prior := ofClassesAndPriors(t, 3000, 8, classes)
+		mean := func(prior *Model) (sum float64) {
+			const seeds = 12
+			for seed := range uint64(seeds) {
+				m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Classes: classes, Prior: prior}, GDP(0.05), &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += score(m) / seeds
+			}
+			return sum
+		}
+		without, with, turned, long, shared := mean(nil), mean(prior), mean(times(prior, -1)), mean(times(prior, 30)), mean(shifted(prior, 3))
+		t.Logf("%d classes: the prior alone %.3f; without it %.3f, with it %.3f, turned %.3f, 30 times as long %.3f, shifted %.3f", classes, score(prior), without, with, turned, long, shared)
+		if !(with < without-0.01 && turned < without+0.02 && long < without+0.02 && (classes == 0 || math.Abs(shared-with) < 1e-3)) {
+			t.Errorf("%d classes: without a prior %.3f, with it %.3f, with it turned %.3f, 30 times as long %.3f, shifted %.3f", classes, without, with, turned, long, shared)
+		}
+	}
+}
+
+// Where noise vanishes the prior says nothing.
+func TestPriorVanishes(t *testing.T) {
+	rows, _, prior := ofClassesAndPriors(t, 2000, 4, 0)
+	fit := func(prior *Model) []float64 {
+		m, err := Auto(t.Context(), rows, Problem{Loss: losses.Logistic{}, Prior: prior}, GDP(1e7), &Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Weights()[0]
+	}
+	a := fit(nil)
+	for _, by := range []float64{-2, 1000} {
+		if b := fit(times(prior, by)); floats.Distance(a, b, math.Inf(1)) > 1e-3 {
+			t.Errorf("weights %v with a prior %g times as long, %v without", b, by, a)
+		}
+	}
+}
+
+// Priors that don't fit are refused before anything is spent, and by all who don't begin there.
+func TestPriorRefused(t *testing.T) {
+	rows, _, prior := ofClassesAndPriors(t, 200, 4, 0)
+	of3, _, three := ofClassesAndPriors(t, 200, 4, 3)
+	against, err := OneAgainstRest(t.Context(), of3, Problem{Loss: losses.Hinge{}, Classes: 3}, GDP(1), OneAgainstRestConfig{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := NewDataset(mat.NewDense(2, 4, []float64{1, 2, 3, 4, 5, 6, 7, 8}), []float64{0, 1}, Bounds{Feature: 5, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logistic, gdp := losses.Logistic{}, GDP(1)
+	for name, c := range map[string]struct {
+		data    *Dataset
+		p       Problem
+		b       Budget
+		l       Learner
+		because error
+	}{
+		"empty model":        {rows, Problem{Loss: logistic, Prior: new(Model)}, gdp, AutoConfig{}, ErrModel},
+		"of classes":         {rows, Problem{Loss: logistic, Prior: three}, gdp, AutoConfig{}, ErrConfig},
+		"for classes":        {rows, Problem{Loss: logistic, Classes: 3, Prior: prior}, gdp, AutoConfig{}, ErrConfig},
+		"another link":       {rows, Problem{Loss: losses.Probit{}, Prior: prior}, gdp, AutoConfig{}, ErrConfig},
+		"other facts":        {other, Problem{Loss: logistic, Prior: prior}, gdp, AutoConfig{}, ErrSchema},
+		"labels only":        {rows, Problem{Loss: logistic, Prior: prior}, gdp.LabelsOnly(), AutoConfig{}, ErrConfig},
+		"huge":               {rows, Problem{Loss: logistic, Prior: times(prior, 1e15)}, gdp, AutoConfig{}, ErrBound},
+		"intercept":          {rows, Problem{Loss: logistic, Prior: shifted(prior, 1e14)}, gdp, AutoConfig{}, ErrBound},
+		"one against rest":   {rows, Problem{Loss: logistic, Classes: 3, Prior: against}, gdp, AutoConfig{}, ErrConfig},
+		"tiny":               {rows, Problem{Loss: logistic, Prior: times(prior, 1e-20)}, gdp, AutoConfig{}, ErrBound},
+		"a pure budget":      {rows, Problem{Loss: logistic, Prior: prior}, PureDP(1), AutoConfig{}, ErrConfig},
+		"NoisyGD":            {rows, Problem{Loss: logistic, Prior: prior}, gdp, NoisyGDConfig{}, ErrConfig},
+		"GridSearch":         {rows, Problem{Loss: logistic, Prior: prior}, gdp, GridSearchConfig{Learner: AutoConfig{}, Radii: []float64{1, 2}}, ErrConfig},
+		"JL":                 {rows, Problem{Loss: logistic, Prior: prior}, gdp, JLConfig{Learner: AutoConfig{}, K: 2}, ErrConfig},
+		"FrankWolfe":         {rows, Problem{Loss: logistic, Prior: prior}, gdp, FrankWolfeConfig{}, ErrConfig},
+		"OneAgainstRest":     {rows, Problem{Loss: logistic, Classes: 3, Prior: three}, gdp, OneAgainstRestConfig{Learner: AutoConfig{}}, ErrConfig},
+		"Infer of 3 classes": {rows, Problem{Loss: logistic, Classes: 3, Prior: three}, gdp, InferConfig{}, ErrConfig},
+	} {
+		noise := mechanisms.NewSeededSource(1)
+		_, err := fit(t.Context(), c.l, c.data, c.p, c.b, &Env{NoiseForTests: noise})
+		var spent *Interrupted
+		if !errors.Is(err, c.because) || errors.As(err, &spent) {
+			t.Errorf("%s: %v, want %v", name, err, c.because)
+		}
+	}
+}
+
+// A journal of a run with one prior isn't resumed with another.
+func TestPriorInJournal(t *testing.T) {
+	rows, _, prior := ofClassesAndPriors(t, 200, 4, 0)
+	identity := func(prior *Model) string {
+		plan, err := AutoConfig{}.Plan(rows.Shape(), Problem{Loss: losses.Logistic{}, Prior: prior}, GDP(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := rows.identity(plan.ledger, []any{plan.prior.Weights()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if a, b := identity(prior), identity(times(prior, 2)); a == b || a == identity(nil) {
+		t.Error("runs with different priors are one to a journal")
+	}
+}
+
+// The intercept of counts that noise hides is the labels' mean's, whatever the prior's level is.
+func TestPriorOfHiddenIntercept(t *testing.T) {
+	const n, runs = 3000, 12
+	r, x, y := rand.New(rand.NewPCG(5, 5)), mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, r.NormFloat64())
+		x.Set(i, 1, r.NormFloat64())
+		for limit, p := math.Exp(-math.Exp(0.3*x.At(i, 0)-0.2*x.At(i, 1))), r.Float64(); p > limit; p *= r.Float64() {
+			y[i]++
+		}
+	}
+	rows, err := NewDataset(x, y, Bounds{Feature: 4, Label: 1000, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior, err := Auto(t.Context(), rows, Problem{Loss: losses.Poisson{}}, GDP(1000), &Env{NoiseForTests: mechanisms.NewSeededSource(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior.weights[0][2] += 1
+	off := 0.0
+	for seed := range uint64(runs) {
+		m, err := Auto(t.Context(), rows, Problem{Loss: losses.Poisson{}, Prior: prior}, GDP(5), &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		off += (m.weights[0][2] - prior.weights[0][2] + 1) / runs
+	}
+	if math.Abs(off) > 0.1 {
+		t.Errorf("an intercept is off by %g in the mean", off)
+	}
+}
