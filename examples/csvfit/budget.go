@@ -22,6 +22,7 @@ type budget struct {
 	group                  int  // rows that are protected together
 	addRemove              bool // whether neighbours have one more or less: see the schema's at_most
 	labelsOnly             bool // whether they differ in a label alone: see the schema's private
+	prior                  *dpglm.Model
 }
 
 // addTo adds the flags.
@@ -89,7 +90,9 @@ func (b *budget) of(s dpglm.Shape, source *task.Source, stderr io.Writer) (*dpgl
 	if facts := source.Facts(); facts != nil {
 		b.labelsOnly = facts.Private != nil
 	}
-	plan, err := b.learner.Plan(s, b.problem(source), b.total())
+	problem := b.problem(source)
+	problem.Prior = b.prior
+	plan, err := b.learner.Plan(s, problem, b.total())
 	if err != nil {
 		return nil, nil, b.asTyped(err)
 	}

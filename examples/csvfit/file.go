@@ -94,14 +94,19 @@ func (f *file) discard() {
 
 // readModel reads the model that -model names, and its intervals if the file has them.
 func readModel(path string) (m *dpglm.Model, found inferred, err error) {
+	return readModelBy("model", path)
+}
+
+// readModelBy reads the one that a flag names.
+func readModelBy(flag, path string) (m *dpglm.Model, found inferred, err error) {
 	if path == "" {
-		return nil, found, task.Usage("-model is missing: name a file that csvfit fit -o wrote")
+		return nil, found, task.Usage("-%s is missing: name a file that csvfit fit -o wrote", flag)
 	}
-	if err := task.Exists("model", path); err != nil {
+	if err := task.Exists(flag, path); err != nil {
 		return nil, found, err
 	}
 	if task.IsSchema(path) {
-		return nil, found, fmt.Errorf("-model %s: this is a schema; -model wants what csvfit fit -o wrote", path)
+		return nil, found, fmt.Errorf("-%s %s: this is a schema; -%[1]s wants what csvfit fit -o wrote", flag, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -112,11 +117,11 @@ func readModel(path string) (m *dpglm.Model, found inferred, err error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax) && int(syntax.Offset) >= len(text):
-		return nil, found, fmt.Errorf("-model %s: it ends too early; copy it again, or write it anew by csvfit fit -o", path)
+		return nil, found, fmt.Errorf("-%s %s: it ends too early; copy it again, or write it anew by csvfit fit -o", flag, path)
 	case errors.As(err, &syntax) || errors.As(err, &kind):
-		return nil, found, fmt.Errorf("-model %s: this is no model; -model wants what csvfit fit -o wrote (%w)", path, err)
+		return nil, found, fmt.Errorf("-%s %s: this is no model; -%[1]s wants what csvfit fit -o wrote (%[3]w)", flag, path, err)
 	case err != nil:
-		return nil, found, fmt.Errorf("-model %s: %w", path, err)
+		return nil, found, fmt.Errorf("-%s %s: %w", flag, path, err)
 	}
 	return m, found, nil
 }

@@ -20,6 +20,8 @@ type fitting struct {
 	budget
 	source          *task.Source
 	output, file    string   // of the model, and of the budget
+	public, begin   string   // files of public rows, or of a public model, to begin at
+	beginning       string   // what that is
 	dataName        string   // of what the budget is for
 	resume          string   // the budget's entry to go on from
 	evaluated       float64  // the fraction of the rows to evaluate on privately
@@ -39,6 +41,8 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
 	f.StringVar(&o.dataName, "name", "", "`name` of the data that the budget is for, as csvfit budget was told")
 	f.StringVar(&o.resume, "resume", "", "`entry` of the budget whose fit was interrupted: it goes on from what it had released, and spends nothing more; all else must be given as it was")
+	f.StringVar(&o.public, "public", "", "data `file` of rows that nobody protects, with the columns of -data: the fit begins at a model of theirs, as far as the private rows agree")
+	f.StringVar(&o.begin, "prior", "", "`file` of a model, by csvfit fit -o of the same schema, to begin at in the same way: such as last year's")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
 	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
@@ -88,6 +92,9 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 		return nil, task.Usage("-mean is for a label that is a number or a class of two, and this one has levels: leave it out")
 	}
 	if err := o.choose(o.source); err != nil {
+		return nil, err
+	}
+	if err := o.checkPrior(); err != nil {
 		return nil, err
 	}
 	return o, errors.Join(o.checkRadius(), o.expected.checkMean(o.source))
@@ -143,6 +150,9 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 		}
 	}
 	r.shape = r.data.Shape()
+	if err := o.findPrior(ctx, stderr); err != nil {
+		return nil, err
+	}
 	if r.plan, r.warnings, err = o.of(r.shape, o.source, stderr); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ func (r *report) keepPage(f *file) error {
 	err := page.Write(f, page.Content{
 		Data:       filepath.Base(r.source.Path),
 		Method:     r.method,
+		Begins:     r.beginning,
 		Radius:     r.radius,
 		Shape:      r.shape,
 		Model:      r.model,

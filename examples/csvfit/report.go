@@ -80,6 +80,9 @@ func (r *report) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%s%d training %s, %d held out, %s weights, feature bound %.4g\n", atMost(r.shape), r.shape.Rows, units(r.shape), r.testRows+r.evaluatedRows(), weights(r.source, r.shape), r.shape.FeatureBound)
 	fmt.Fprintf(t, "fit\t%s of %s%s, %.1f s\n", r.named(r.source), r.model.Label(), radiusOf(r.radius), r.seconds)
+	if r.beginning != "" {
+		fmt.Fprintf(t, "begins at\t%s\n", r.beginning)
+	}
 	fmt.Fprintf(t, "guarantee\t%s\n", guarantee)
 	if r.output != "" {
 		fmt.Fprintf(t, "model\t%s\n", r.output)
@@ -142,6 +145,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Label        string              `json:"label"`
 		Loss         string              `json:"loss"`
 		Method       string              `json:"method"`
+		Begins       string              `json:"begins_at,omitempty"`
 		Radius       float64             `json:"radius,omitempty"` // that holds the weights
 		Epsilon      float64             `json:"epsilon"`
 		Delta        float64             `json:"delta"`
@@ -160,7 +164,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Levels       *levelFigures       `json:"levels,omitempty"` // of the private model
 		Note         string              `json:"note"`
 	}{
-		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.radius,
+		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.beginning, r.radius,
 		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference.none(), r.evaluation, r.seconds,
 		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
 	})

@@ -28,6 +28,9 @@ func (o *options) missing(set task.Set, split int, f *file) []key {
 	if o.mle {
 		all = append(all, key{cell{set.Name, mle, budget{}}, split})
 	}
+	if o.Public > 0 {
+		all = append(all, key{cell{set.Name, public, budget{}}, split})
+	}
 	for _, b := range o.budgets {
 		all = append(all, key{cell{set.Name, fitted, b}, split})
 	}
@@ -108,6 +111,16 @@ func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.T
 		return m, err
 	}
 	problem := dpglm.Problem{Loss: set.Source.Loss, Classes: set.Source.Classes}
+	if trial.Public != nil {
+		prior, err := task.PublicModel(ctx, problem, trial.Public)
+		if err != nil {
+			return nil, err
+		}
+		if k.Model == public {
+			return trial.Score(prior)
+		}
+		problem.Prior = prior
+	}
 	budget := k.of()
 	if o.Labels {
 		budget = budget.LabelsOnly()

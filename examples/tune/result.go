@@ -52,6 +52,7 @@ func (b budget) size() float64 {
 const (
 	constant = "constant"
 	mle      = "mle"
+	public   = "public" // the prior alone
 	fitted   = "fit"
 )
 
@@ -63,6 +64,10 @@ type settings struct {
 	HeldOut float64 `json:"held_out"`
 	// Labels has budgets be for labels only; results of both can be compared.
 	Labels bool `json:"labels_only,omitempty"`
+	// Public is the share of the rows to train on whose model is the prior; likewise.
+	Public float64 `json:"public,omitempty"`
+	// Turned has the labels of the public rows be turned around.
+	Turned bool `json:"turned,omitempty"`
 }
 
 // cell is a set under a budget, or without privacy.

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sets, err := task.Sets{Program: "tune", Folders: o.folders, Names: o.sets, HeldOut: o.HeldOut, TakesLevels: true}.Find(stderr)
+	sets, err := task.Sets{Program: "tune", Folders: o.folders, Names: o.sets, HeldOut: o.HeldOut, Public: o.Public, Turned: o.Turned, TakesLevels: true}.Find(stderr)
 	if err != nil {
 		return err
 	}
@@ -91,6 +91,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.Rows, "rows", 100_000, "most `rows` to train on, drawn by the seed; 0 takes all")
 	f.Float64Var(&o.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	f.BoolVar(&o.Labels, "labels-only", false, "protect labels only: features are public")
+	f.Float64Var(&o.Public, "public", 0, "`share` of the rows to train on that is public: a model of theirs is the prior")
+	f.BoolVar(&o.Turned, "turned", false, "turn the labels of -public around, so that the prior is of another country; for labels of two classes or real ones")
 	f.BoolVar(&o.mle, "mle", true, "fit without privacy too, which takes as long as several fits")
 	if _, err := task.Parse(f, args, stderr); err != nil {
 		return nil, err

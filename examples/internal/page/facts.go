@@ -40,6 +40,9 @@ func newFacts(c Content, units string) *facts {
 	}
 	add("loss", c.loss())
 	add("method", c.Method)
+	if c.Begins != "" {
+		add("begins at", c.Begins)
+	}
 	if c.Radius > 0 {
 		add("bound on the weights’ norm", significant(c.Radius, 4))
 	}

@@ -27,6 +27,7 @@ import (
 type Content struct {
 	Data   string // what the rows are called
 	Method string
+	Begins string      // the public model where the fit begins; empty for none
 	Radius float64     // 0 where there is none
 	Shape  dpglm.Shape // of the rows that were trained on
 	Model  *dpglm.Model

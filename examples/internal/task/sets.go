@@ -23,6 +23,8 @@ type Sets struct {
 	// place of its label's default.
 	Names       []string
 	HeldOut     float64
+	Public      float64
+	Turned      bool
 	TakesLevels bool
 }
 
@@ -85,7 +87,7 @@ func (r Sets) open(name, schema string, stderr io.Writer) (Set, error) {
 		return s, Usage("-data: %s has no data file beside it", schema)
 	}
 	_, s.Source.lossName, _ = strings.Cut(name, ":")
-	s.Source.Schema, s.Source.HeldOut, s.Source.TakesLevels = schema, r.HeldOut, r.TakesLevels
+	s.Source.Schema, s.Source.HeldOut, s.Source.Public, s.Source.Turned, s.Source.TakesLevels = schema, r.HeldOut, r.Public, r.Turned, r.TakesLevels
 	return s, s.Source.ResolveData(r.Program, stderr)
 }
 

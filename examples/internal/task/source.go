@@ -22,6 +22,10 @@ type Source struct {
 	Loss   losses.Loss
 	// HeldOut is the fraction of the rows to score on, a flag of the program's.
 	HeldOut float64
+	// Public is the fraction of the rest that is public, in experiments.
+	Public float64
+	// Turned has the labels of public rows be turned around, in experiments.
+	Turned bool
 	// Coins order persons in experiments; nil stands for secret ones.
 	Coins mechanisms.Source
 	// TakesLevels is for a program to set, before, that can do labels of several levels.

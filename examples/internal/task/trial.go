@@ -24,6 +24,8 @@ import (
 type Trial struct {
 	// Train is the training part, for the library.
 	Train *dpglm.Dataset
+	// Public are rows that nobody protects, apart from these; nil where there are none.
+	Public *dpglm.Dataset
 	// Delta is the default δ of the training part.
 	Delta float64
 	// Held are the labels that were held out.
@@ -76,11 +78,25 @@ func (s *Source) Divide(t *table.Table, seed uint64) (*Trial, error) {
 	if err != nil {
 		return nil, Usage("-test %g leaves no row on one side of the split", s.HeldOut)
 	}
+	var public *dpglm.Dataset
+	if s.Public > 0 {
+		n, _ := t.Dims()
+		known, err := t.HoldOut(Split(n, s.Public, seed))
+		if err != nil {
+			return nil, Usage("-public %g leaves no row on one side of the split", s.Public)
+		}
+		if s.Turned {
+			turn(known.Labels(), known.Label().Range)
+		}
+		if public, err = s.Dataset(known); err != nil {
+			return nil, err
+		}
+	}
 	data, err := s.Dataset(t)
 	if err != nil {
 		return nil, err
 	}
-	return &Trial{Train: data, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, classes: s.Classes, levels: t.Label().Levels, train: t, test: test}, nil
+	return &Trial{Train: data, Public: public, Delta: DefaultDelta(data.Shape().Rows), Held: test.Labels(), loss: s.Loss, classes: s.Classes, levels: t.Label().Levels, train: t, test: test}, nil
 }
 
 // holdOut takes out a fraction of the rows by a public seed, or of the persons by secret coins.
@@ -189,4 +205,14 @@ type sparse struct{ *table.CSR }
 func (s sparse) Row(i int) (columns []int, values []float64) {
 	lo, hi := s.Indptr[i], s.Indptr[i+1]
 	return s.Indices[lo:hi:hi], s.Values[lo:hi:hi]
+}
+
+// turn turns labels around in their range, that of classes being 0 and 1.
+func turn(labels []float64, ends [2]float64) {
+	if ends == [2]float64{} {
+		ends[1] = 1
+	}
+	for i, y := range labels {
+		labels[i] = ends[0] + ends[1] - min(max(y, ends[0]), ends[1])
+	}
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dpglm/dpglm/examples/internal/task"
+)
+
+// beginners are the methods that can begin at a public model.
+var beginners = []string{"auto", softmax, "standardised", "infer"}
+
+// checkPrior finds what is wrong with -public and -prior before data are read.
+func (o *fitting) checkPrior() error {
+	flag, path := "public", o.public
+	if o.begin != "" {
+		flag, path = "prior", o.begin
+	}
+	if path == "" {
+		return nil
+	}
+	switch facts := o.source.Facts(); {
+	case o.public != "" && o.begin != "":
+		return task.Usage("-public and -prior both say where to begin: leave one out")
+	case !slices.Contains(beginners, o.method):
+		return task.Usage("-%s is for -method auto, standardised, softmax or infer: leave it out for %s", flag, o.method)
+	case o.method == "infer" && o.source.Classes > 0:
+		return task.Usage("-%s is for one score, and -method infer has several here: leave one out", flag)
+	case facts != nil && facts.Private != nil:
+		return task.Usage(`-%s is for rows that are protected whole, and the schema has "private": leave one out`, flag)
+	case o.public != "" && isRows(path):
+		return task.Usage("-public %s is a file of rows: name the file that it was made of", path)
+	}
+	return task.Exists(flag, path)
+}
+
+// findPrior reads or fits the public model, and says what it is.
+func (o *fitting) findPrior(ctx context.Context, stderr io.Writer) (err error) {
+	switch {
+	case o.public != "":
+		o.prior, err = o.source.PublicModel(ctx, o.public, o.problem(o.source))
+		if err != nil {
+			return fmt.Errorf("-public: %w", err)
+		}
+		c, _ := o.prior.Ledger().Claim()
+		o.beginning = fmt.Sprintf("a model of the %d public rows of %s", c.Rows, filepath.Base(o.public))
+	case o.begin != "":
+		if o.prior, _, err = readModelBy("prior", o.begin); err != nil {
+			return err
+		}
+		o.beginning = "the model " + filepath.Base(o.begin)
+		promise, _, _ := strings.Cut(o.prior.Ledger().String(), "\n")
+		fmt.Fprintf(stderr, "csvfit: note: the model of -prior has a guarantee of its own, for whoever is in its table: %s. For those who are in both tables both add up\n", promise)
+	}
+	return nil
+}

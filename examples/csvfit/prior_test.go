@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A fit begins at a model of public rows, or at one in a file, and says so; what can't is refused.
+func TestBeginsAtPublicModel(t *testing.T) {
+	data, public, dir, facts := people(t, 2000), people(t, 300), t.TempDir(), schema(t, "rich", rich)
+	said := func(args ...string) string {
+		out, _ := csvfit(t, append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "0.2", "-insecure-noise-seed", "1"}, args...)...)
+		return out
+	}
+	model, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "p.html")
+	if out := said("-public", public, "-o", model, "-report", page); !strings.Contains(out, "begins at  a model of the 300 public rows of "+filepath.Base(public)) {
+		t.Errorf("printed\n%s", out)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "begins at") || !strings.Contains(string(text), "300 public rows") {
+		t.Error("the page doesn't say where the fit began")
+	}
+	var with, without struct {
+		Begins       string `json:"begins_at"`
+		Coefficients []struct{ Value float64 }
+	}
+	for _, c := range []struct {
+		to   any
+		args []string
+	}{{&with, []string{"-prior", model}}, {&without, nil}} {
+		if err := json.Unmarshal([]byte(said(append(c.args, "-test", "0.2", "-json")...)), c.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if with.Begins != "the model m.json" || without.Begins != "" || with.Coefficients[0] == without.Coefficients[0] {
+		t.Errorf("began at %q and %q, and found %v and %v", with.Begins, without.Begins, with.Coefficients, without.Coefficients)
+	}
+	text, err := os.ReadFile(facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, "other.json", strings.Replace(string(text), "[20, 69]", "[20, 80]", 1))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"leave one out", []string{"-public", public, "-prior", model}},
+		{"leave it out for noisygd", []string{"-prior", model, "-method", "noisygd"}},
+		{"-prior " + data + ": this is no model", []string{"-prior", data}},
+		{"there is no such file", []string{"-prior", filepath.Join(dir, "none.json")}},
+		{"-public: ", []string{"-public", model}},
+		{"the same features", []string{"-prior", model, "-schema", other}},
+	} {
+		args := append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-o", filepath.Join(dir, "new.json")}, c.args...)
+		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package task
+
+import (
+	"context"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// What public rows are fitted with.
+const (
+	noNoise = 1e6 // a μ that hides nothing
+	steps   = 500 // n·μ over the weights, for counts and amounts: few steps hold weights of what few rows have
+)
+
+// PublicModel is a model of rows that nobody protects, to be a problem's Prior.
+func PublicModel(ctx context.Context, p dpglm.Problem, rows *dpglm.Dataset) (*dpglm.Model, error) {
+	s := rows.Shape()
+	budget := dpglm.GDP(noNoise)
+	switch {
+	case p.Loss.Labels().FromZero():
+		budget = dpglm.GDP(steps * float64(s.Dim) / float64(s.Rows))
+	case s.PersonRows == 0 && !s.AddRemove: // a ridge by evidence, as few rows need
+		budget = budget.LabelsOnly()
+	}
+	if s.AddRemove {
+		budget = budget.AddRemove()
+	}
+	return dpglm.Auto(ctx, rows, p, budget, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)}) // nobody is to be protected
+}
+
+// PublicModel is a model of the rows of a file that nobody protects, which are as the source's schema says.
+func (s *Source) PublicModel(ctx context.Context, path string, p dpglm.Problem) (*dpglm.Model, error) {
+	of := *s
+	of.Path, of.Coins = path, nil
+	rows, err := of.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, err := of.Dataset(rows)
+	if err != nil {
+		return nil, err
+	}
+	return PublicModel(ctx, p, data)
+}
