@@ -111,8 +111,8 @@ func spreadIn(x *Run, scores curator.Frame, share float64) (float64, error) {
 		top = 2 * x.Problem.Facts.LabelBound
 	}
 	// Cells cost nothing, and scores that are far too long must be seen.
-	longest := mat.Norm(scores.Matrix, 2) * (x.Task.Data.Facts().Bound + vector.Norm(scores.Centre))
-	for ; top < longest && count < mostEdges; count++ {
+	largest := mat.Norm(scores.Matrix, 2) * (x.Task.Data.Facts().Bound + vector.Norm(scores.Centre))
+	for ; top < largest && count < mostEdges; count++ {
 		top *= 2
 	}
 	edges := histogram.Geometric(top, 2, count)
