@@ -281,6 +281,9 @@ func rowDetails(t *table.Table) (details []RowDetail) {
 	if t.AtMost() > 0 {
 		details = append(details, AddRemove{AtMost: t.AtMost()})
 	}
+	if of, most := t.Weights(); of != nil {
+		details = append(details, Weights{Of: of, Max: most})
+	}
 	if t.Exposure() != nil {
 		lo, hi := e.Exposure()
 		details = append(details, Offsets{Of: t.LogExposure(), Range: [2]float64{math.Log(lo), math.Log(hi)}})

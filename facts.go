@@ -157,6 +157,7 @@ func sameFeatures(a, b Facts) bool {
 func ofFeatures(f tableFacts) string {
 	s := f.encoder.Schema()
 	s.Person, s.MaxRows, s.Persons, s.PersonsAlike, s.AtMost, s.Private = "", 0, 0, false, 0, nil
+	s.Encoding, s.Where = "", nil
 	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored })
 	return s.String()
 }

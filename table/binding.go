@@ -63,7 +63,7 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 	b.columns = len(header)
 	if at := slices.Index(header, e.schema.Exposure); at >= 0 {
 		c := e.schema.column(e.schema.Exposure)
-		b.exposures = &exposures{column: c, at: at, number: newNumber(c, newAbsent(&e.schema, c))}
+		b.exposures = &exposures{column: c, what: "an exposure", at: at, number: newNumber(c, newAbsent(&e.schema, c))}
 	}
 	index := make(map[string]int, len(header))
 	for i, name := range header {
@@ -93,17 +93,18 @@ func (b *Binding) Exposure(fields []string) (float64, error) {
 	return x, placed(err, b.place)
 }
 
-// exposures reads exposures, and clamps them.
+// exposures reads exposures or weights, and clamps them.
 type exposures struct {
 	column  *Column
-	at      int // the field in a record
+	what    string // it is
+	at      int    // the field in a record
 	number  number
 	outside clamped // those outside the range
 	last    bool    // the last one was
 }
 
 func (x *exposures) read(text string, at place) (v float64, err error) {
-	if v, err = x.number.required(trim(text), "an exposure"); err != nil {
+	if v, err = x.number.required(trim(text), x.what); err != nil {
 		return 0, err
 	}
 	if v, x.last = x.number.clamp(v); x.last {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,9 +23,13 @@ type CSV struct {
 	header []string
 	r      *csv.Reader
 	line   int
+	file   string   // its name, where there are several
+	more   []string // files that follow
+	as     *Schema  // that they are as
 	close  func() error
-	size   int64 // of the file, 0 if not known
+	size   int64 // of the files, 0 if not known
 	read   func() int64
+	before int64 // of these bytes, in files that are read
 }
 
 // delimiters are those that a header is searched for.
@@ -52,14 +57,17 @@ func OpenCSV(path string, delimiter rune) (*CSV, error) {
 
 // NewCSV is OpenCSV for an open file, or whatever can be read, not gzipped. It fails where
 // there is no header, or none that is valid CSV.
-func NewCSV(r io.Reader, delimiter rune) (*CSV, error) {
+func NewCSV(r io.Reader, delimiter rune) (*CSV, error) { return newCSV(r, delimiter, "") }
+
+// newCSV is NewCSV of a text in an encoding.
+func newCSV(r io.Reader, delimiter rune, encoding string) (*CSV, error) {
 	if delimiter == '\r' || delimiter == '\n' || delimiter == '"' || delimiter == utf8.RuneError || delimiter != 0 && !utf8.ValidRune(delimiter) {
 		return nil, fmt.Errorf("%w: delimiter %q: it must be a character other than a quote and the end of a line", ErrFile, delimiter)
 	}
 	if err := check.Given("reader", r); err != nil {
 		return nil, err
 	}
-	buffered, start, err := begin(r)
+	buffered, start, err := begin(decoded(r, encoding))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +116,7 @@ func begin(r io.Reader) (buffered *bufio.Reader, start []byte, err error) {
 // checkStart looks for what isn't CSV.
 func checkStart(start []byte) error {
 	switch {
-	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+	case bytes.HasPrefix(start, []byte(gzipMagic)):
 		return fileError(0, "it is compressed by gzip; open it by a name that ends in .gz, or decompress it")
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		return fileError(0, "it is a zip archive or a spreadsheet; export the table as CSV")
@@ -175,15 +183,26 @@ func (c *CSV) Next() ([]string, error) {
 		return nil, check.Fail(check.ErrConfig, "source", nil, "must be made by NewCSV or OpenCSV")
 	}
 	fields, err := c.r.Read()
+	if errors.Is(err, io.EOF) && len(c.more) > 0 {
+		if err := c.follow(); err != nil {
+			return nil, err
+		}
+		return c.Next()
+	}
 	if err != nil {
-		return nil, csvError(err)
+		return nil, c.of(csvError(err))
 	}
 	c.line, _ = c.r.FieldPos(0)
 	return fields, nil
 }
 
-// Place is the line where the last record begins.
-func (c *CSV) Place() (unit string, number int) { return "line", c.line }
+// Place is the line where the last record begins, with the file's name where there are several.
+func (c *CSV) Place() (unit string, number int) {
+	if c.file != "" {
+		return filepath.Base(c.file) + ", line", c.line
+	}
+	return "line", c.line
+}
 
 // Close closes the file that OpenCSV opened.
 func (c *CSV) Close() error {
@@ -196,7 +215,7 @@ func (c *CSV) Close() error {
 // expected guesses the number of rows from how much of the file was read for some. It
 // may be called while Next is.
 func (c *CSV) expected(rows int) int {
-	if read := c.read(); read > 0 {
+	if read := c.before + c.read(); read > 0 {
 		return int(float64(rows) * float64(c.size) / float64(read))
 	}
 	return 0

@@ -245,8 +245,11 @@ func (k *keyChecker) object(t reflect.Type, of, what string) error {
 // jsonFields returns the types of a struct's fields by their JSON keys.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
-	for i, name := range fieldNames(t) {
-		fields[name] = t.Field(i).Type
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			fields[name] = f.Type
+		}
 	}
 	return fields
 }

@@ -81,12 +81,24 @@
 // ascend as they are listed, and "shares", in any unit, what part of the rows each is
 // expected to have: a guess from public knowledge, for losses that need thresholds
 // (losses.OrdinalFromFractions). Without it these must be estimated (losses.Ordinal's Levels), which
-// takes a part of the budget. The "exposure" may name a numeric column whose range is above 0.
+// takes a part of the budget. The "exposure" may name a numeric column whose range is above 0, and the "weight" one whose range doesn't
+// go below 0: a row counts its weight, of which the upper end of the range is the most, and noise is that of rows which all count as much.
 //
 // A missing value, which is an empty field, NULL, or one of the texts in "missing" (see
 // DefaultMissing), is an error unless the column has a rule, "missing": "indicator" for
 // a feature of its own, "level" for a level of its own, or "constant" to read the
-// column's "constant" instead. Labels, persons and exposures may not be missing.
+// column's "constant" instead. Labels, persons, exposures and weights may not be missing.
+//
+// # Files
+//
+// Before "columns" a schema may also say how a text file is written, "decimal": "," and "encoding": "windows-1252", and which of its records
+// are there at all, for training:
+//
+//	"where": [{"column": "age", "from": 18}, {"column": "region", "in": ["north", "south"]}]
+//
+// Columns of conditions needn't be features, nor even be listed. What leaves a record out is public, as is how many are left where that is
+// public at all: the guarantee is for those who are there, and a neighbour is one of them in another's place. [OpenCSVAs] reads
+// several files as one.
 //
 // # Features
 //

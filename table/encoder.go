@@ -34,6 +34,7 @@ func NewEncoder(s Schema) (*Encoder, error) {
 		return nil, err
 	}
 	e := &Encoder{schema: s.clone()}
+	e.schema.spread()
 	e.blocks, e.features = blocks(&e.schema), layout(&e.schema)
 	e.label = newLabelField(&e.schema, e.schema.column(s.Label))
 	e.splines = make([]basis, len(e.blocks))

@@ -12,7 +12,7 @@ import (
 // explainNumber says why a text is not a number, and what to write.
 func explainNumber(c *Column, text string) error {
 	switch shown := quote(text); {
-	case isFloat(text):
+	case isFloat(text) && !(c.decimalComma && strings.Contains(text, ".")):
 		return valueError(c.Name, `%s is not a finite number; list it under the schema's "missing" if it stands for a missing value, or write a finite number`, shown)
 	case tooLarge(text):
 		return valueError(c.Name, `%s is larger than any number of 64 bits; write a finite number (it will be clamped to the range)`, shown)
@@ -22,11 +22,16 @@ func explainNumber(c *Column, text string) error {
 		return valueError(c.Name, `%s is a date, not a number; declare the column's kind as "date"`, shown)
 	}
 	if plain := plainNumber(text); plain != "" {
-		if thousands(text) {
+		if c.decimalComma {
+			plain = strings.Replace(plain, ".", ",", 1)
+		} else if thousands(text) {
 			plain += ", or " + strings.Replace(text, ",", ".", 1) + " if that is what its comma means"
 		}
 		e := valueError(c.Name, "%s is not a number; write %s", quote(text), plain)
-		if s := separator(text); s != "" && c.Thousands == "" {
+		if _, err := parseNumber(text, true); err == nil && !c.decimalComma {
+			e.message += `, or declare what all numbers of the file have: "decimal": ","`
+		}
+		if s := separator(text); s != "" && c.Thousands == "" && !c.decimalComma {
 			e.separated = true
 			e.message += `, or declare the separator of all of them: "thousands": ` + quote(s)
 		}
@@ -94,7 +99,7 @@ func letters(s string) int { return len([]rune(skeleton(s))) }
 // empty for other texts.
 func separator(text string) string {
 	for _, s := range separators {
-		if withoutThousands(text, s) != text {
+		if s != "." && withoutThousands(text, s, ".") != text {
 			return s
 		}
 	}

@@ -98,6 +98,7 @@ func (t *Table) holdOut(rows []int) (*Table, error) {
 	t.labels, out.labels = divide(t.labels, rows, 1)
 	t.persons, out.persons = divide(t.persons, rows, 1)
 	t.exposure, out.exposure = divide(t.exposure, rows, 1)
+	t.weights, out.weights = divide(t.weights, rows, 1)
 	if t.sparse != nil {
 		out.sparse = t.sparse.divide(rows)
 		return out, nil

@@ -15,10 +15,13 @@ type intake struct {
 	header  []string
 	wanted  []int // the fields to keep of each record: those of the inputs first
 
-	label, person, exposure int // where they are among the wanted fields; −1 if not read
-	labels                  *labels
-	persons                 personCodes
-	problems                problems
+	label, person, exposure, weight int // where they are among the wanted fields; −1 if not read
+	labels                          *labels
+	persons                         personCodes
+	weights                         *exposures
+	problems                        problems
+	filter                          *filter // of records; nil for none
+	left                            int     // that it leaves out
 }
 
 // row is what becomes of a record. Its slices are valid until the next.
@@ -27,6 +30,7 @@ type row struct {
 	label    float64
 	person   int
 	exposure float64
+	weight   float64
 }
 
 func newIntake(src Source, s Schema, training bool) (*intake, error) {
@@ -42,16 +46,24 @@ func newIntake(src Source, s Schema, training bool) (*intake, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &intake{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1}
+	r := &intake{encoder: e, binding: b, header: header, wanted: b.at, label: -1, person: -1, exposure: -1, weight: -1}
 	if !training {
 		return r, nil
+	}
+	if len(s.Where) > 0 {
+		if r.filter, err = newFilter(&s, header); err != nil {
+			return nil, err
+		}
+	}
+	if c := e.schema.column(s.Weight); c != nil {
+		r.weights = &exposures{column: c, what: "a weight", number: newNumber(c, newAbsent(&e.schema, c))}
 	}
 	r.labels = newLabels(e.label, e.schema.column(s.Label))
 	r.persons = personCodes{&e.schema, map[string]int{}}
 	for _, role := range []struct {
 		name string
 		at   *int
-	}{{s.Label, &r.label}, {s.Person, &r.person}, {s.Exposure, &r.exposure}} {
+	}{{s.Label, &r.label}, {s.Person, &r.person}, {s.Exposure, &r.exposure}, {s.Weight, &r.weight}} {
 		if role.name == "" {
 			continue
 		}
@@ -121,6 +133,9 @@ func (r *intake) drain(src Source, keep func(*row) error) error {
 		return err
 	}
 	if r.binding.rows == 0 {
+		if r.left > 0 {
+			return fileError(0, `no row fulfils the schema's "where"`)
+		}
 		return fileError(0, "there is no row after the header")
 	}
 	return nil
@@ -138,6 +153,10 @@ func (r *intake) fill(b *batch, src Source) {
 		if err != nil {
 			b.err = err
 			return
+		}
+		if r.filter != nil && !r.filter.fulfilled(fields) {
+			r.left++
+			continue
 		}
 		for _, at := range r.wanted {
 			b.fields = append(b.fields, fields[at])
@@ -191,6 +210,10 @@ func (r *intake) record(w *row, fields []string) (faults []error) {
 		w.exposure, err = r.binding.exposures.read(fields[r.exposure], r.binding.place)
 		fault(err)
 	}
+	if r.weight >= 0 {
+		w.weight, err = r.weights.read(fields[r.weight], r.binding.place)
+		fault(err)
+	}
 	if r.binding.read(fields) != nil {
 		for i, in := range r.encoder.inputs {
 			_, err := r.encoder.cell(i, fields[:len(in.files)])
@@ -219,8 +242,14 @@ func (r *intake) warnings() []string {
 	if len(left) > 0 {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
 	}
+	if r.left > 0 {
+		out = append(out, fmt.Sprintf(`%d records don't fulfil the schema's "where" and aren't there`, r.left))
+	}
 	if r.labels != nil {
 		out = append(out, r.labels.warnings(r.binding.rows)...)
+	}
+	if r.weights != nil {
+		out = append(out, r.weights.outside.warning(r.weights.column, r.binding.rows)...)
 	}
 	return append(out, r.binding.Warnings()...)
 }

@@ -53,14 +53,14 @@ func openFile(path string) (*file, error) {
 	return out, nil
 }
 
-func decompress(r *bufio.Reader, zipped bool) (io.Reader, error) {
-	magic, _ := r.Peek(2)
-	switch isZipped := string(magic) == "\x1f\x8b"; {
-	case zipped && !isZipped:
+func decompress(r *bufio.Reader, named bool) (io.Reader, error) {
+	magic, _ := r.Peek(len(gzipMagic))
+	switch isZipped := string(magic) == gzipMagic; {
+	case named && !isZipped:
 		return nil, fileError(0, "its name ends in .gz but it is not compressed by gzip; rename it")
-	case !zipped && isZipped:
+	case !named && isZipped:
 		return nil, fileError(0, "it is compressed by gzip but its name does not end in .gz; rename it")
-	case !zipped:
+	case !named:
 		return r, nil
 	}
 	z, err := gzip.NewReader(r)

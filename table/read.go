@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// ReadCSVFile reads the rows of a CSV file, which is gzipped if its name ends in .gz.
-// The delimiter is the one that the header has most of. It fails as [OpenCSV] and [Read] do.
+// ReadCSVFile reads the rows of a CSV file, or of several: see [OpenCSVAs].
+// The delimiter is the one that the header has most of. It fails as OpenCSVAs and [Read] do.
 func ReadCSVFile(path string, s Schema) (*Table, error) {
-	c, err := OpenCSV(path, 0)
+	c, err := OpenCSVAs(path, s)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func ReadCSVFile(path string, s Schema) (*Table, error) {
 // ReadCSV reads the rows of a CSV, with the delimiter that the header has most of. It fails as
 // [NewCSV] and [Read] do.
 func ReadCSV(r io.Reader, s Schema) (*Table, error) {
-	c, err := NewCSV(r, 0)
+	c, err := newCSV(r, 0, s.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,9 @@ func read(src Source, s Schema, training bool) (*Table, error) {
 		}
 		if r.exposure >= 0 {
 			t.exposure = append(grow(rows, t.exposure, 1), w.exposure)
+		}
+		if r.weight >= 0 {
+			t.weights = append(grow(rows, t.weights, 1), w.weight)
 		}
 		rows.add(w.indices, w.values)
 		return nil

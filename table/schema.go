@@ -45,6 +45,17 @@ type Schema struct {
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
+	// Weight names the column of how much a row counts, as in samples and surveys: [Numeric] with a range from 0 or above, and no
+	// transformation. Its upper end is what a row counts at most, and what noise is for: a row of a thousandth of it counts a thousandth.
+	Weight string `json:"weight,omitempty"`
+	// Decimal is what numbers of a file have before their fraction: "." or, as in much of Europe, ","; empty is ".". A "thousands" is
+	// another character.
+	Decimal string `json:"decimal,omitempty"`
+	// Encoding is that of a text file's characters: "utf-8", which empty stands for, or "windows-1252", of which "iso-8859-1" is a part.
+	Encoding string `json:"encoding,omitempty"`
+	// Where are conditions on records: who doesn't fulfil all of them isn't there, in training. They come before all else, and whether a
+	// record fulfils them is public: n and the guarantee are of those who do.
+	Where []Condition `json:"where,omitempty"`
 	// Missing lists the texts that stand for a missing value, none if it is empty; nil
 	// is DefaultMissing. An empty field and a database's NULL are always missing.
 	Missing []string `json:"missing,omitzero"`
@@ -55,6 +66,15 @@ type Schema struct {
 	// ones, of any kind that has features, but without knots. A schema makes at most 2^20
 	// features.
 	Interactions [][]string `json:"interactions,omitempty"`
+}
+
+// Condition is what a record's field of a column must be: a number From one To another, both included and either left out, or one of
+// the texts In. An empty field, or one that is no number where numbers are asked for, fulfils none.
+type Condition struct {
+	Column string   `json:"column"` // of the file, whether or not the schema has it
+	From   *float64 `json:"from,omitempty"`
+	To     *float64 `json:"to,omitempty"`
+	In     []string `json:"in,omitempty"`
 }
 
 // Kind says what a column holds.
@@ -166,6 +186,8 @@ type Column struct {
 	// MissingConstant reads in its place, written as in the file.
 	Missing  Missing `json:"missing,omitempty"`
 	Constant string  `json:"constant,omitempty"`
+
+	decimalComma bool // as the schema's Decimal says; after all that JSON has
 }
 
 // toFill is what Init writes where a person has to.
@@ -215,8 +237,17 @@ func (s Schema) String() string {
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
 	}
-	if s.Missing != nil {
-		fmt.Fprintf(&b, ",\n  \"missing\": %s", compact(s.Missing))
+	if s.Weight != "" {
+		fmt.Fprintf(&b, ",\n  \"weight\": %s", compact(s.Weight))
+	}
+	for _, f := range []struct {
+		key  string
+		of   any
+		zero bool
+	}{{"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
+		if !f.zero {
+			fmt.Fprintf(&b, ",\n  %q: %s", f.key, compact(f.of))
+		}
 	}
 	b.WriteString(",\n  \"columns\": [")
 	lines(&b, s.Columns)
@@ -284,7 +315,7 @@ func (s *Schema) column(name string) *Column {
 func (s *Schema) feature(c *Column) bool {
 	switch c.Kind {
 	case Numeric, Categorical, Binary, OneHot, Date:
-		return c.Name != s.Label && c.Name != s.Exposure
+		return c.Name != s.Label && c.Name != s.Exposure && c.Name != s.Weight
 	}
 	return false
 }
@@ -300,6 +331,10 @@ func (s Schema) LabelColumn() Column {
 // clone returns a schema that shares no memory with s.
 func (s Schema) clone() Schema {
 	s.Missing = slices.Clone(s.Missing)
+	s.Where = slices.Clone(s.Where)
+	for i := range s.Where {
+		s.Where[i].In = slices.Clone(s.Where[i].In)
+	}
 	s.Columns, s.Private = slices.Clone(s.Columns), slices.Clone(s.Private)
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -324,8 +359,23 @@ func (s Schema) clone() Schema {
 
 // parse reads a number as the column has them.
 func (c *Column) parse(text string) (float64, error) {
+	point := "."
+	if c.decimalComma {
+		point = ","
+	}
 	if c.Thousands != "" {
-		text = withoutThousands(text, c.Thousands)
+		text = withoutThousands(text, c.Thousands, point)
+	}
+	return parseNumber(text, c.decimalComma)
+}
+
+// parseNumber reads a number with a point, or a comma, before its fraction.
+func parseNumber(text string, comma bool) (float64, error) {
+	if comma {
+		if strings.Contains(text, ".") {
+			return 0, strconv.ErrSyntax
+		}
+		text = strings.Replace(text, ",", ".", 1)
 	}
 	return strconv.ParseFloat(text, 64)
 }
@@ -370,6 +420,9 @@ func (c *Column) reference() string {
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			continue
+		}
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		names = append(names, name)
 	}

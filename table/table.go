@@ -25,6 +25,7 @@ type Table struct {
 	secret      bool // whether how many rows or persons there are is secret, and personCount a bound on it
 	drawn       bool // whether a caller's coins say which persons of a whole these are
 	exposure    []float64
+	weights     []float64
 	bound       float64
 	warnings    []string
 }
@@ -75,6 +76,14 @@ func (t *Table) CallersCoins() bool { return t.drawn }
 // Exposure returns each row's exposure, clamped to its range; nil if the schema has
 // none.
 func (t *Table) Exposure() []float64 { return t.exposure }
+
+// Weights returns each row's weight, clamped to its range, whose upper end is most; nil if the schema has none.
+func (t *Table) Weights() (of []float64, most float64) {
+	if t.weights == nil {
+		return nil, 0
+	}
+	return t.weights, t.encoder.schema.column(t.encoder.schema.Weight).Range[1]
+}
 
 // LogExposure returns the logarithm of each row's exposure.
 func (t *Table) LogExposure() []float64 {

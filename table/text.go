@@ -38,16 +38,16 @@ func tooLarge(text string) bool {
 }
 
 // separators are those of thousands that are known.
-var separators = []string{",", "'", " "}
+var separators = []string{",", "'", " ", "."}
 
 // withoutThousands removes the separators of a number that is written with groups of three
-// digits before its point: "-1,893.06" becomes "-1893.06". Any other text stays as it is, and
+// digits before its point, or what stands for it: "-1,893.06" becomes "-1893.06". Any other text stays as it is, and
 // so does "0,125", whose comma is no separator of thousands.
-func withoutThousands(text, separator string) string {
-	if !strings.Contains(text, separator) { // most have none
+func withoutThousands(text, separator, point string) string {
+	if separator == point || !strings.Contains(text, separator) { // most have none
 		return text
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
+	whole, fraction, _ := strings.Cut(text, point)
 	groups := strings.Split(strings.TrimLeft(whole, "+-"), separator)
 	if len(groups) < 2 || len(groups[0]) > 3 || groups[0] == "" || groups[0][0] == '0' || !digits(fraction) {
 		return text
@@ -57,7 +57,7 @@ func withoutThousands(text, separator string) string {
 			return text
 		}
 	}
-	return strings.ReplaceAll(text, separator, "")
+	return strings.ReplaceAll(whole, separator, "") + text[len(whole):]
 }
 
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

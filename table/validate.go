@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -18,6 +19,8 @@ const maxKnots = 100
 // Validate reports all that is wrong with a schema, or left to fill in, each with what
 // is allowed. It is nil for a schema that can be read with.
 func (s Schema) Validate() error {
+	s = s.clone()
+	s.spread()
 	v := validator{s: &s}
 	v.schema()
 	for i := range s.Columns {
@@ -65,6 +68,7 @@ func (v *validator) schema() {
 		seen[c.Name] = true
 	}
 	v.texts(`"missing"`, s.Missing)
+	checkFile(v)
 }
 
 // texts checks a list of texts that fields are compared with: spaces around a field
@@ -105,8 +109,9 @@ func (v *validator) column(c *Column, i int) {
 		return
 	}
 	v.foreign(where, c)
-	if c.Thousands != "" && !slices.Contains(separators, c.Thousands) {
-		v.fail(where, `"thousands" is %s; it must be %s`, quote(c.Thousands), list(quoted(separators), "or"))
+	if point := cmp.Or(v.s.Decimal, "."); c.Thousands != "" && (!slices.Contains(separators, c.Thousands) || c.Thousands == point) {
+		others := slices.DeleteFunc(slices.Clone(separators), func(s string) bool { return s == point })
+		v.fail(where, `"thousands" is %s; it must be %s, other than what stands before a fraction`, quote(c.Thousands), list(quoted(others), "or"))
 	}
 	switch c.Kind {
 	case Numeric:

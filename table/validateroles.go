@@ -31,6 +31,7 @@ func (v *validator) roles() {
 			v.exposure(c)
 		}
 	}
+	checkWeight(v)
 	for _, c := range s.Columns {
 		if c.Kind == Count && c.Name != s.Label {
 			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
@@ -93,6 +94,27 @@ func (v *validator) exposure(c *Column) {
 		v.fail(`"exposure"`, "names %s, whose range is %s; it must lie above 0", quote(c.Name), compact(c.Range))
 	default:
 		v.plain(`"exposure"`, c)
+	}
+}
+
+// checkWeight checks that the weight's column can be that.
+func checkWeight(v *validator) {
+	if v.s.Weight == "" {
+		return
+	}
+	c := v.named(`"weight"`, v.s.Weight)
+	if c == nil || !known(c.Kind) {
+		return
+	}
+	switch {
+	case c.Name == v.s.Label || c.Name == v.s.Exposure:
+		v.fail(`"weight"`, "names %s, which is the label or the exposure; it must be a column of its own", quote(c.Name))
+	case c.Kind != Numeric:
+		v.fail(`"weight"`, "names %s of kind %s; it must be numeric, with a range from 0 or above", quote(c.Name), c.Kind)
+	case len(c.Range) == 2 && c.Range[0] < 0:
+		v.fail(`"weight"`, "names %s, whose range is %s; it must not go below 0", quote(c.Name), compact(c.Range))
+	default:
+		v.plain(`"weight"`, c)
 	}
 }
 

@@ -36,6 +36,9 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	if r.exposure >= 0 {
 		beside = append(beside, rowfile.Offset)
 	}
+	if r.weight >= 0 {
+		beside = append(beside, rowfile.Weight)
+	}
 	d, err := details(r.encoder)
 	if err != nil {
 		return nil, err
@@ -53,6 +56,9 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 		}
 		if r.exposure >= 0 {
 			numbers = append(numbers, math.Log(w.exposure))
+		}
+		if r.weight >= 0 {
+			numbers = append(numbers, w.weight)
 		}
 		if w.indices == nil {
 			w.indices = []int{} // no entries
@@ -77,14 +83,17 @@ func details(e *Encoder) (d rowfile.Details, err error) {
 		low, high := e.Exposure()
 		d.Offsets = [2]float64{math.Log(low), math.Log(high)}
 	}
+	if c := s.column(s.Weight); c != nil {
+		d.MaxWeight = c.Range[1]
+	}
 	d.Schema, err = json.Marshal(s)
 	return d, err
 }
 
-// WriteCSVFile is Write for the rows of a CSV file, which is gzipped if its name ends in .gz,
+// WriteCSVFile is Write for the rows of a CSV file, or of several (see [OpenCSVAs]),
 // until ctx is cancelled.
 func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []string, err error) {
-	c, err := OpenCSV(csv, 0)
+	c, err := OpenCSVAs(csv, s)
 	if err != nil {
 		return nil, err
 	}

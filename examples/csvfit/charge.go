@@ -17,6 +17,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms/budgetfile"
+	"github.com/dpglm/dpglm/table"
 )
 
 // charge is a fit's entry in a budget's file, with the journal of what it has released. nil is
@@ -111,6 +112,21 @@ func (c *charge) see(data string) error {
 
 // fingerprint tells a file from others; it is empty for what can't be read twice.
 func fingerprint(ctx context.Context, path string) (string, error) {
+	files, err := table.Files(path)
+	if err != nil || path == task.StandardInput {
+		return "", err
+	}
+	if len(files) > 1 {
+		var all string
+		for _, f := range files {
+			one, err := fingerprint(ctx, f)
+			if err != nil || one == "" {
+				return "", err
+			}
+			all += one
+		}
+		return all, nil
+	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}

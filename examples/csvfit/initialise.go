@@ -34,6 +34,11 @@ all by what is publicly known of them, not by what the file holds. Where they ap
   "missing": "constant", "constant": "25"    what is missing reads as this; without a rule it is an error
   "thousands": ","                           numbers are written as 1,893.06
   "fold_case": true                          levels, or yes and no, in any case of their letters
+and before "columns"
+  "decimal": ","                             numbers are written as 1893,06
+  "encoding": "windows-1252"                 the file's characters aren't UTF-8
+  "where": [{"column": "age", "from": 18}]   other rows aren't there; or "to", or "in": ["york", "hull"]
+  "weight": "sampling_weight"                how much a row counts: a number whose range begins at 0 or above
 Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",
   ` + strings.Join(table.DefaultMissing(), ", ") + "\n"
 
@@ -42,6 +47,7 @@ Missing are empty fields and, unless the schema lists others in "missing": [...]
 func initialise(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit init", flag.ContinueOnError)
 	path := f.String("data", "", "data `file`: .csv, .tsv or .txt, or any of them with .gz")
+	encoding := f.String("encoding", "", "`name` of how the file has characters: utf-8 (default), windows-1252 or iso-8859-1")
 	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -59,10 +65,10 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	if libsvm {
 		return task.Usage(`a LIBSVM file names no columns; its schema has the form {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}`)
 	}
-	if err := task.Exists("data", *path); err != nil {
+	if err := task.DataExist(*path); err != nil {
 		return err
 	}
-	c, err := table.OpenCSV(*path, 0)
+	c, err := table.OpenCSVAs(*path, table.Schema{Encoding: *encoding})
 	if err != nil {
 		return err
 	}
@@ -71,6 +77,7 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
+	schema.Encoding = *encoding
 	out, err := newFile("o", *output, false)
 	if err != nil {
 		return err

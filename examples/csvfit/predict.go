@@ -36,7 +36,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if err := task.Exists("data", *path); err != nil {
+	if err := task.DataExist(*path); err != nil {
 		return err
 	}
 	m, found, err := readModel(*model)
@@ -122,7 +122,7 @@ const batch = 1024
 
 // columns predicts for the rows of a CSV file, and writes its columns as well.
 func (p *predictions) columns(ctx context.Context, path string) error {
-	src, err := table.OpenCSV(path, 0)
+	src, err := table.OpenCSVAs(path, p.Encoder().Schema())
 	if err != nil {
 		return err
 	}

@@ -94,9 +94,14 @@ func Needed(s table.Schema) ([]string, error) {
 		return nil, err
 	}
 	columns := e.Inputs()
-	for _, name := range []string{s.Label, s.Person, s.Exposure} {
+	for _, name := range []string{s.Label, s.Person, s.Exposure, s.Weight} {
 		if name != "" {
 			columns = append(columns, name)
+		}
+	}
+	for _, c := range s.Where {
+		if !slices.Contains(columns, c.Column) {
+			columns = append(columns, c.Column)
 		}
 	}
 	return columns, nil

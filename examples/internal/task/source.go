@@ -95,14 +95,36 @@ func (s *Source) ResolveData(program string, stderr io.Writer) error {
 	if s.Path == "" {
 		return Usage("-data is missing: name a data file")
 	}
-	if _, err := IsLIBSVM(s.Path); err != nil {
-		return err
-	}
-	if err := Exists("data", s.Path); err != nil {
+	if err := DataExist(s.Path); err != nil {
 		return err
 	}
 	return s.Resolve(program, stderr)
 }
+
+// DataExist refuses files of data that aren't there, or have a name that says of what they are. "-" is standard input.
+func DataExist(path string) error {
+	if path == StandardInput {
+		return nil
+	}
+	files, err := table.Files(path)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if libsvm, err := IsLIBSVM(f); err != nil {
+			return err
+		} else if (libsvm || strings.HasSuffix(f, RowsEnding)) && len(files) > 1 {
+			return Usage("-data %s: only files with columns can be read together, and %s isn't one", path, f)
+		}
+		if err := Exists("data", f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StandardInput is the name of a file that stands for it: a CSV.
+const StandardInput = "-"
 
 // IsModel reports whether a file is a model, or should be one.
 func IsModel(path string) bool {
@@ -134,6 +156,12 @@ const RowsEnding = ".rows"
 
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
 func IsLIBSVM(path string) (bool, error) {
+	if path == StandardInput {
+		return false, nil
+	}
+	if files, err := table.Files(path); err == nil {
+		path = files[0]
+	}
 	name := strings.TrimSuffix(path, ".gz")
 	if name != path && strings.HasSuffix(name, RowsEnding) {
 		return false, Usage("-data %q: a file of rows can't be read compressed: unpack it, and name the file that ends in %s", path, RowsEnding)

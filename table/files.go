@@ -1,0 +1,165 @@
+package table
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dpglm/dpglm/internal/check"
+)
+
+// OpenCSVAs is [OpenCSV] of a file whose text is as a schema says, with the delimiter that the header has most of. The path may be that of
+// several files, as "claims/*.csv" (filepath.Match) or with commas between them, which are read one after the other and have the same
+// header; or "-" for standard input, gzipped or not. Where a file of such a name exists it is that one.
+func OpenCSVAs(path string, s Schema) (*CSV, error) {
+	if path == standardInput {
+		in := bufio.NewReader(os.Stdin)
+		magic, _ := in.Peek(len(gzipMagic))
+		text, err := decompress(in, string(magic) == gzipMagic)
+		if err != nil {
+			return nil, err
+		}
+		return newCSV(text, 0, s.Encoding)
+	}
+	paths, err := Files(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := openAs(paths[0], s)
+	if err != nil || len(paths) == 1 {
+		return c, err
+	}
+	c.file, c.more, c.as = paths[0], paths[1:], &s
+	for _, p := range c.more {
+		info, err := os.Stat(p)
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		c.size += info.Size()
+	}
+	return c, nil
+}
+
+// standardInput is the path that stands for it.
+const standardInput = "-"
+
+// gzipMagic is what gzipped files begin with.
+const gzipMagic = "\x1f\x8b"
+
+func openAs(path string, s Schema) (*CSV, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCSV(f, 0, s.Encoding)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c.close, c.size, c.read = f.Close, f.size, f.consumed
+	return c, nil
+}
+
+// Files are the files that a path names, as [OpenCSVAs] has it: in the order of their names, but for those with commas between them. It fails
+// where a pattern is broken, or names none. It doesn't look whether they exist.
+func Files(path string) (list []string, err error) {
+	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[,") {
+		return []string{path}, nil
+	}
+	for _, part := range strings.Split(path, ",") {
+		part = strings.TrimSpace(part)
+		found := []string{part}
+		if strings.ContainsAny(part, "*?[") {
+			if found, err = filepath.Glob(part); err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", ErrFile, part, err)
+			}
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%w: %s: there is no such file", ErrFile, part)
+		}
+		list = append(list, found...)
+	}
+	for i, p := range list {
+		if slices.Contains(list[:i], p) {
+			return nil, fmt.Errorf("%w: %s is named twice by %s", ErrFile, p, path)
+		}
+	}
+	return list, nil
+}
+
+// follow goes on with the next file.
+func (c *CSV) follow() error {
+	c.before += c.read()
+	if err := c.Close(); err != nil {
+		return err
+	}
+	next, err := openAs(c.more[0], *c.as)
+	if err != nil {
+		c.close = nil
+		return err
+	}
+	c.file, c.more = c.more[0], c.more[1:]
+	c.r, c.close, c.read, c.line = next.r, next.close, next.read, next.line
+	if !slices.Equal(next.header, c.header) {
+		return columnError("the header of %s has %s, and that of the file before it %s; files that are read together have the same columns in the same order", c.file, list(quoted(next.header), "and"), list(quoted(c.header), "and"))
+	}
+	return nil
+}
+
+// of says in which file an error is, where there are several.
+func (c *CSV) of(err error) error {
+	if c.file == "" || errors.Is(err, io.EOF) || errors.Is(err, check.ErrConfig) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", c.file, err)
+}
+
+// decoded is the text as UTF-8.
+func decoded(r io.Reader, encoding string) io.Reader {
+	if e := strings.ToLower(encoding); e == windows || e == latin1 {
+		return &fromWindows{r: r}
+	}
+	return r
+}
+
+// fromWindows reads Windows-1252: each byte is a character, that of the same number but for 0x80 to 0x9f.
+type fromWindows struct {
+	r    io.Reader
+	rest []byte // decoded, and not yet read
+	err  error  // after these
+}
+
+// above80 are the characters of 0x80 to 0x9f; those that have none stand for themselves, as browsers have it.
+var above80 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
+
+const (
+	ascii = 0x80 // characters below it are one byte of UTF-8
+	chunk = 1 << 16
+)
+
+func (f *fromWindows) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 && f.err == nil {
+		raw := make([]byte, chunk)
+		n, err := f.r.Read(raw)
+		f.err = err
+		f.rest = make([]byte, 0, 2*n)
+		for _, b := range raw[:n] {
+			c := rune(b)
+			if i := int(b) - ascii; i >= 0 && i < len(above80) {
+				c = above80[i]
+			}
+			f.rest = append(f.rest, string(c)...)
+		}
+	}
+	n := copy(p, f.rest)
+	if f.rest = f.rest[n:]; len(f.rest) == 0 {
+		return n, f.err
+	}
+	return n, nil
+}

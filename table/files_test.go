@@ -1,0 +1,183 @@
+package table
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// european is a schema of numbers with decimal commas.
+func european(t *testing.T, more string) Schema {
+	t.Helper()
+	thousands := ""
+	if strings.Contains(more, "decimal") {
+		thousands = `, "thousands": "."`
+	}
+	s, err := ParseSchema([]byte(`{"version": 1, "label": "paid", ` + more + `"columns": [
+		{"name": "size", "kind": "numeric", "range": [0, 10]` + thousands + `},
+		{"name": "town", "kind": "categorical", "levels": ["Köln", "Łódź", "Zürich"]},
+		{"name": "paid", "kind": "numeric", "range": [0, 10000]` + thousands + `}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func stored(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Decimal commas with points between thousands, and semicolons; what is written the other way is an error.
+func TestDecimalComma(t *testing.T) {
+	s := european(t, `"decimal": ",", `)
+	got, err := ReadCSV(strings.NewReader("size;town;paid\n2,5;Köln;1.234,5\n10;Zürich;-0,25\n1e1;Köln;7\n"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Labels(), []float64{1234.5, 0, 7}) || got.Matrix().At(0, 0) != -0.5 || got.Matrix().At(1, 0) != 1 {
+		t.Errorf("labels %v, first feature %v, %v", got.Labels(), got.Matrix().At(0, 0), got.Matrix().At(1, 0))
+	}
+	for text, want := range map[string]string{"2.5": `write 2,5`, "1,2,3": "is not a number", "1.23,5": "is not a number"} {
+		_, err := ReadCSV(strings.NewReader("size;town;paid\n\""+text+"\";Köln;1\n"), s)
+		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ReadCSV(strings.NewReader("size;town;paid\n2,5;Köln;1\n"), european(t, "")); err == nil || !strings.Contains(err.Error(), `"decimal": ","`) {
+		t.Errorf("without it: %v", err)
+	}
+	if again, err := ParseSchema([]byte(s.String())); err != nil || again.String() != s.String() {
+		t.Errorf("%v: %s", err, s)
+	}
+}
+
+// Bytes of Windows-1252 are its characters, wherever a buffer ends.
+func TestEncoding(t *testing.T) {
+	s := european(t, `"encoding": "windows-1252", `)
+	text := "size,town,paid\n" + strings.Repeat("1,K\xf6ln,2\n", 20_000) + "2,Z\xfcrich,3\n"
+	got, err := ReadCSV(strings.NewReader(text), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := got.Dims(); n != 20_001 || got.Matrix().At(n-1, 2) != 1 {
+		t.Errorf("%d rows, the last %v", n, got.Matrix().At(n-1, 2))
+	}
+	f, buffer := decoded(strings.NewReader("\x80\x9f\xe9a"), windows), make([]byte, 3)
+	var all []byte
+	for {
+		n, err := f.Read(buffer)
+		if all = append(all, buffer[:n]...); err != nil {
+			break
+		}
+	}
+	if string(all) != "€Ÿéa" || !utf8.Valid(all) {
+		t.Errorf("decoded %q", all)
+	}
+}
+
+// Files are read one after the other, those of a pattern by name, and have one header.
+func TestSeveralFiles(t *testing.T) {
+	dir, s := t.TempDir(), european(t, "")
+	a := stored(t, dir, "a.csv", "size,town,paid\n1,Köln,1\n2,Köln,2\n")
+	b := stored(t, dir, "b.csv", "size;town;paid\n3;Zürich;3\n")
+	for path, want := range map[string][]float64{filepath.Join(dir, "*.csv"): {1, 2, 3}, b + ", " + a: {3, 1, 2}, a: {1, 2}} {
+		got, err := ReadCSVFile(path, s)
+		if err != nil || !slices.Equal(got.Labels(), want) {
+			t.Errorf("%s: %v (%v), want %v", path, got.Labels(), err, want)
+		}
+	}
+	stored(t, dir, "c.csv", "town,size,paid\nKöln,1,1\n")
+	stored(t, dir, "d,e.csv", "size,town,paid\n4,Köln,4\n")
+	bad := stored(t, dir, "x.csv", "size,town,paid\n4,Rome,4\n")
+	for path, want := range map[string]string{
+		filepath.Join(dir, "[bc].csv"):    "the same columns",
+		filepath.Join(dir, "none*.csv"):   "no such file",
+		a + "," + a:                       "named twice",
+		a + "," + filepath.Join(dir, "z"): "no such file",
+		a + "," + bad:                     "x.csv, line 2",
+		filepath.Join(dir, "[.csv"):       "syntax error",
+	} {
+		if _, err := ReadCSVFile(path, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if got, err := ReadCSVFile(filepath.Join(dir, "d,e.csv"), s); err != nil || got.Labels()[0] != 4 {
+		t.Errorf("a name with a comma: %v", err)
+	}
+}
+
+// Records that don't fulfil all conditions aren't there in training: their fields aren't even looked at; predictions are for all.
+func TestWhere(t *testing.T) {
+	s := european(t, `"where": [{"column": "age", "from": 18, "to": 65}, {"column": "town", "in": ["Köln", "Zürich"]}], `)
+	text := "size,town,paid,age\n1,Köln,1,18\n2,Köln,2,17.9\nmany,nowhere,?,80\n3,Zürich,3,65\n4,Łódź,4,40\n5,Köln,5,\n"
+	got, err := ReadCSV(strings.NewReader(text), s)
+	if err != nil || !slices.Equal(got.Labels(), []float64{1, 3}) {
+		t.Fatalf("%v (%v)", got.Labels(), err)
+	}
+	if w := strings.Join(got.Warnings(), "\n"); !strings.Contains(w, `4 records don't fulfil`) {
+		t.Errorf("warnings: %s", w)
+	}
+	src, err := NewCSV(strings.NewReader("size,town\n1,Köln\n2,Łódź\n"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := ReadFeatures(src, s); err != nil {
+		t.Error(err)
+	} else if n, _ := all.Dims(); n != 2 {
+		t.Errorf("%d records to predict for", n)
+	}
+	if _, err := ReadCSV(strings.NewReader("size,town,paid\n1,Köln,1\n"), s); !errors.Is(err, ErrColumn) {
+		t.Errorf("without the column: %v", err)
+	}
+	if _, err := ReadCSV(strings.NewReader("size,town,paid,age\n1,Köln,1,2\n"), s); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "where") {
+		t.Errorf("no record fulfils it: %v", err)
+	}
+	for _, bad := range []string{`{"column": "age"}`, `{"from": 1}`, `{"column": "age", "from": 2, "to": 1}`, `{"column": "age", "from": 2, "in": ["1"]}`, `{"column": "age", "in": []}`, `{"column": "age", "under": 3}`} {
+		text := strings.Replace(s.String(), `[{"column": "age", "from": 18, "to": 65}`, `[`+bad, 1)
+		if _, err := ParseSchema([]byte(text)); !errors.Is(err, ErrSchema) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// Weights are a column's, within its range, and no feature.
+func TestWeightRole(t *testing.T) {
+	s, err := ParseSchema([]byte(`{"version": 1, "label": "y", "weight": "w", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]},
+		{"name": "w", "kind": "numeric", "range": [0, 4]}, {"name": "y", "kind": "count", "cap": 3}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCSV(strings.NewReader("x,w,y\n0,1,1\n1,9,2\n.5,0,3\n"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, most := got.Weights()
+	if _, d := got.Dims(); d != 1 || most != 4 || !slices.Equal(of, []float64{1, 4, 0}) || !strings.Contains(strings.Join(got.Warnings(), ""), `"w"`) {
+		t.Errorf("%d features, weights %v of %v, %v", d, of, most, got.Warnings())
+	}
+	held, err := got.HoldOut([]int{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := got.Weights()
+	if out, _ := held.Weights(); !slices.Equal(out, []float64{4}) || !slices.Equal(rest, []float64{1, 0}) {
+		t.Errorf("held out %v, and left %v", out, rest)
+	}
+	if _, err := ReadCSV(strings.NewReader("x,w,y\n0,,1\n"), s); !errors.Is(err, ErrValue) {
+		t.Errorf("a weight is missing: %v", err)
+	}
+	for _, bad := range [][2]string{{`[0, 4]`, `[-1, 4]`}, {`"weight": "w"`, `"weight": "y"`}, {`"weight": "w"`, `"weight": "v"`}, {`"range": [0, 4]`, `"range": [1, 4], "log": true`}} {
+		if _, err := ParseSchema([]byte(strings.Replace(s.String(), bad[0], bad[1], 1))); !errors.Is(err, ErrSchema) {
+			t.Errorf("%s: %v", bad[1], err)
+		}
+	}
+}
