@@ -196,10 +196,11 @@ func (t *truth) kink() float64 {
 // classes reports whether labels have two classes.
 func (t *truth) classes() bool { return t.loss.Labels() == losses.Binary }
 
-// details are the exposures and persons of n rows, or those of n persons.
+// details are the exposures, weights and persons of n rows, or those of n persons.
 type details struct {
 	persons []int
 	offsets []float64
+	weights []float64
 	rows    int
 }
 
@@ -220,6 +221,12 @@ func (c *scene) details(random *rand.Rand, n int) details {
 			d.offsets[i] = math.Log(lo + (hi-lo)*random.Float64())
 		}
 	}
+	if lo, hi := c.weight[0], c.weight[1]; hi > 0 {
+		d.weights = make([]float64, d.rows)
+		for i := range d.weights {
+			d.weights[i] = lo + (hi-lo)*random.Float64()
+		}
+	}
 	return d
 }
 
@@ -228,6 +235,9 @@ func (c *scene) given(d details, persons int) []dpglm.RowDetail {
 	var out []dpglm.RowDetail
 	if d.persons != nil {
 		out = append(out, dpglm.Persons{Of: d.persons, Count: persons, MaxRows: c.personRows, Alike: c.alike})
+	}
+	if d.weights != nil {
+		out = append(out, dpglm.Weights{Of: d.weights, Max: c.weight[1]})
 	}
 	if d.offsets != nil {
 		out = append(out, dpglm.Offsets{Of: d.offsets, Range: c.offsets()})

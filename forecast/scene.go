@@ -22,6 +22,7 @@ type scene struct {
 	personRows int          // the most rows of a person; 0 where each has one
 	alike      bool         // whether each person counts alike, and not each row
 	exposure   [2]float64   // zeros where there is none
+	weight     [2]float64   // likewise
 	draw       func(r *rand.Rand, n int) (*mat.Dense, error)
 }
 
@@ -58,6 +59,9 @@ func (c *scene) shape(n int) (dpglm.Shape, error) {
 	}
 	if c.exposure[1] > 0 {
 		details = append(details, dpglm.Offsets{Of: []float64{math.Log(c.exposure[0])}, Range: c.offsets()})
+	}
+	if c.weight[1] > 0 {
+		details = append(details, dpglm.Weights{Of: []float64{c.weight[1]}, Max: c.weight[1]})
 	}
 	one, err := dpglm.NewDataset(mat.NewDense(1, c.features, nil), []float64{0}, c.facts, details...)
 	if err != nil {

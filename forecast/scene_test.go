@@ -162,6 +162,11 @@ func TestEveryLoss(t *testing.T) {
 	if !(f.Plain < f.Constant) || !(f.At[1].Lost < f.At[0].Lost) || math.Abs(f.At[1].Lost) > 0.1 || !slices.IsSortedFunc(f.At, func(a, b Expectation) int { return int(b.Determined - a.Determined) }) {
 		t.Error(f)
 	}
+	schema.Exposure, schema.Weight = "", "years"
+	f = at(t, Scenario{Table: schema, Rows: 4000, Problem: dpglm.Problem{Loss: losses.Poisson{}}, Delta: 1e-6, Repeats: 1, LabelMean: mean(2)}, 1, 50)
+	if !(f.Plain < f.Constant) || !(f.At[1].Lost < f.At[0].Lost) || math.Abs(f.At[1].Lost) > 0.1 {
+		t.Error(f)
+	}
 }
 
 // The mean loss of counts is that of labels, half of their deviance, which hardly depends on

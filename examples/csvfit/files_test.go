@@ -67,6 +67,11 @@ func TestFilesAsTheyAre(t *testing.T) {
 	if v := found.Coefficients[0].Value; v < 800 || v > 1200 {
 		t.Errorf("a coefficient of %g, where 1000 is true", v)
 	}
+	planned, _ := csvfit(t, "plan", "-schema", facts, "-rows", fmt.Sprint(found.Rows), "-epsilon", "2")
+	m, _, err := readModel(model)
+	if _, ledger, _ := strings.Cut(planned, "\n"); err != nil || !strings.Contains(strings.ReplaceAll(explained(m.Ledger()), ", VOID against those who know the noise's seed", ""), strings.TrimSpace(ledger)[:40]) {
+		t.Errorf("planned\n%s\nand did\n%s (%v)", planned, explained(m.Ledger()), err)
+	}
 	rows := filepath.Join(dir, "claims.rows")
 	csvfit(t, "store", "-data", all, "-schema", facts, "-o", rows)
 	fromRows, _ := csvfit(t, "fit", "-data", rows, "-schema", facts, "-epsilon", "2", "-o", filepath.Join(dir, "n.json"), "-insecure-noise-seed", "1", "-json")

@@ -59,12 +59,35 @@ func newFacts(c Content, units string) *facts {
 		pairs = append(pairs, strings.Join(pair, " × "))
 	}
 	f.Interactions = strings.Join(pairs, ", ")
+	if len(s.Where) > 0 {
+		add("who is there", who(s.Where))
+	}
 	return f
+}
+
+// who says which records are there.
+func who(list []table.Condition) string {
+	var parts []string
+	for _, c := range list {
+		text := "“" + c.Column + "”"
+		switch {
+		case c.In != nil:
+			text += " is " + strings.Join(c.In, " or ")
+		case c.From != nil && c.To != nil:
+			text += " from " + plain(*c.From) + " to " + plain(*c.To)
+		case c.From != nil:
+			text += " from " + plain(*c.From) + " on"
+		default:
+			text += " up to " + plain(*c.To)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ") + ": others aren’t, and that is public"
 }
 
 // rank puts the label first and what isn't used last.
 func rank(c column) int {
-	return slices.Index([]string{"label", "", "person", "not used"}, c.Role)
+	return slices.Index([]string{"label", "", "person", "exposure", "weight", "not used"}, c.Role)
 }
 
 func describe(s table.Schema, c table.Column) column {
@@ -75,6 +98,11 @@ func describe(s table.Schema, c table.Column) column {
 	case c.Name == s.Person:
 		d.Role = "person"
 		d.Values = fmt.Sprintf("whose row it is; at most %s rows of each person count", grouped(s.MaxRows))
+	case c.Name == s.Exposure:
+		d.Role = "exposure"
+	case c.Name == s.Weight:
+		d.Role = "weight"
+		d.Values = "how much a row counts: " + d.Values
 	case c.Kind == table.Ignored || c.Kind == table.ID || c.Kind == table.Count:
 		d.Role = "not used"
 	}
