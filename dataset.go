@@ -281,8 +281,9 @@ func rowDetails(t *table.Table) (details []RowDetail) {
 	if t.AtMost() > 0 {
 		details = append(details, AddRemove{AtMost: t.AtMost()})
 	}
-	if of, most := t.Weights(); of != nil {
-		details = append(details, Weights{Of: of, Max: most})
+	if t.Weights() != nil {
+		_, most := e.Weights()
+		details = append(details, Weights{Of: t.Weights(), Max: most})
 	}
 	if t.Exposure() != nil {
 		lo, hi := e.Exposure()

@@ -310,17 +310,8 @@ func (p Problem) prior(s Shape, labelsOnly bool) ([][]float64, error) {
 	if estimates(p.Loss) {
 		return nil, check.Fail(ErrConfig, "Problem.Prior", nil, "must be nil where thresholds are to be estimated")
 	}
-	if is, of := m.response.classes, p.Classes; is != of {
-		return nil, check.Fail(ErrConfig, "Problem.Prior", is, fmt.Sprintf("must be of as many classes as the problem, %d; 0 stands for one score", of))
-	}
-	if link := losses.LinkOf(p.Loss); p.Classes == 0 && (m.response.labels != p.Loss.Labels() || m.response.link != link) {
-		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.loss, fmt.Sprintf("must be of a loss with %s labels and the link %q, as %s is", p.Loss.Labels(), link, p.Loss.Name()))
-	}
-	if is, of := m.response.joint(), p.Classes > 0; is != of {
-		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.loss, "must be of softmax for several classes, and for these only")
-	}
-	if o, ok := p.Loss.(losses.Ordinal); ok && !slices.Equal(o.Thresholds, m.response.thresholds) {
-		return nil, check.Fail(ErrConfig, "Problem.Prior", m.response.thresholds, fmt.Sprintf("must have the problem's thresholds, %v", o.Thresholds))
+	if err := p.suitsPrior(m.response); err != nil {
+		return nil, err
 	}
 	list, largest := m.Weights(), 0.0
 	common := make([]float64, s.Dim) // which changes nothing in softmax
@@ -346,6 +337,23 @@ func (p Problem) prior(s Shape, labelsOnly bool) ([][]float64, error) {
 		}
 	}
 	return list, nil
+}
+
+// suitsPrior refuses a prior that is of other labels, or predicts in another way.
+func (p Problem) suitsPrior(of response) error {
+	if is, want := of.classes, p.Classes; is != want {
+		return check.Fail(ErrConfig, "Problem.Prior", is, fmt.Sprintf("must be of as many classes as the problem, %d; 0 stands for one score", want))
+	}
+	if link := losses.LinkOf(p.Loss); p.Classes == 0 && (of.labels != p.Loss.Labels() || of.link != link) {
+		return check.Fail(ErrConfig, "Problem.Prior", of.loss, fmt.Sprintf("must be of a loss with %s labels and the link %q, as %s is", p.Loss.Labels(), link, p.Loss.Name()))
+	}
+	if of.joint() != (p.Classes > 0) {
+		return check.Fail(ErrConfig, "Problem.Prior", of.loss, "must be of softmax for several classes, and for these only")
+	}
+	if o, ok := p.Loss.(losses.Ordinal); ok && !slices.Equal(o.Thresholds, of.thresholds) {
+		return check.Fail(ErrConfig, "Problem.Prior", of.thresholds, fmt.Sprintf("must have the problem's thresholds, %v", o.Thresholds))
+	}
+	return nil
 }
 
 // mostPrior is beyond what scores of a model are.

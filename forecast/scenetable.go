@@ -4,7 +4,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -56,10 +55,7 @@ func (s *Scenario) ofTable() (*scene, error) {
 	}
 	c := &scene{features: len(e.Features()), personRows: schema.MaxRows, alike: schema.PersonsAlike}
 	c.facts = dpglm.Bounds{Feature: e.Bound(), LabelRange: e.Label().Range, Intercept: true}
-	c.exposure[0], c.exposure[1] = e.Exposure()
-	if at := slices.IndexFunc(schema.Columns, func(col table.Column) bool { return schema.Weight == col.Name && col.Name != "" }); at >= 0 {
-		c.weight = [2]float64(schema.Columns[at].Range)
-	}
+	c.ranges(e)
 	c.draw = func(r *rand.Rand, n int) (*mat.Dense, error) {
 		records := *m
 		records.rand, records.left = r, n
@@ -70,6 +66,12 @@ func (s *Scenario) ofTable() (*scene, error) {
 		return denseOf(t), nil
 	}
 	return c, nil
+}
+
+// ranges are what is beside features and labels.
+func (c *scene) ranges(e *table.Encoder) {
+	c.exposure[0], c.exposure[1] = e.Exposure()
+	c.weight[0], c.weight[1] = e.Weights()
 }
 
 func denseOf(t *table.Table) *mat.Dense {

@@ -78,6 +78,14 @@ func (e *Encoder) Exposure() (low, high float64) {
 	return 0, 0
 }
 
+// Weights returns the public range of the weights; zeros if the schema has none.
+func (e *Encoder) Weights() (low, high float64) {
+	if c := e.schema.column(e.schema.Weight); c != nil {
+		return c.Range[0], c.Range[1]
+	}
+	return 0, 0
+}
+
 // Features describes the features, in their order.
 func (e *Encoder) Features() []Feature {
 	out := slices.Clone(e.features)

@@ -160,7 +160,8 @@ func TestWeightRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, most := got.Weights()
+	of := got.Weights()
+	_, most := got.Encoder().Weights()
 	if _, d := got.Dims(); d != 1 || most != 4 || !slices.Equal(of, []float64{1, 4, 0}) || !strings.Contains(strings.Join(got.Warnings(), ""), `"w"`) {
 		t.Errorf("%d features, weights %v of %v, %v", d, of, most, got.Warnings())
 	}
@@ -168,9 +169,8 @@ func TestWeightRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, _ := got.Weights()
-	if out, _ := held.Weights(); !slices.Equal(out, []float64{4}) || !slices.Equal(rest, []float64{1, 0}) {
-		t.Errorf("held out %v, and left %v", out, rest)
+	if !slices.Equal(held.Weights(), []float64{4}) || !slices.Equal(got.Weights(), []float64{1, 0}) {
+		t.Errorf("held out %v, and left %v", held.Weights(), got.Weights())
 	}
 	if _, err := ReadCSV(strings.NewReader("x,w,y\n0,,1\n"), s); !errors.Is(err, ErrValue) {
 		t.Errorf("a weight is missing: %v", err)

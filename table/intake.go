@@ -132,13 +132,18 @@ func (r *intake) drain(src Source, keep func(*row) error) error {
 	if err := r.problems.with(failed); err != nil {
 		return err
 	}
-	if r.binding.rows == 0 {
-		if r.left > 0 {
-			return fileError(0, `no row fulfils the schema's "where"`)
-		}
-		return fileError(0, "there is no row after the header")
+	return r.some()
+}
+
+// some refuses a source without records.
+func (r *intake) some() error {
+	switch {
+	case r.binding.rows > 0:
+		return nil
+	case r.left > 0:
+		return fileError(0, `no row fulfils the schema's "where"`)
 	}
-	return nil
+	return fileError(0, "there is no row after the header")
 }
 
 // fill reads the next records.

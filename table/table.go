@@ -77,13 +77,8 @@ func (t *Table) CallersCoins() bool { return t.drawn }
 // none.
 func (t *Table) Exposure() []float64 { return t.exposure }
 
-// Weights returns each row's weight, clamped to its range, whose upper end is most; nil if the schema has none.
-func (t *Table) Weights() (of []float64, most float64) {
-	if t.weights == nil {
-		return nil, 0
-	}
-	return t.weights, t.encoder.schema.column(t.encoder.schema.Weight).Range[1]
-}
+// Weights returns each row's weight, clamped to its range; nil if the schema has none.
+func (t *Table) Weights() []float64 { return t.weights }
 
 // LogExposure returns the logarithm of each row's exposure.
 func (t *Table) LogExposure() []float64 {

@@ -29,16 +29,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	if err != nil {
 		return nil, err
 	}
-	var beside []string
-	if r.person >= 0 {
-		beside = append(beside, rowfile.Person)
-	}
-	if r.exposure >= 0 {
-		beside = append(beside, rowfile.Offset)
-	}
-	if r.weight >= 0 {
-		beside = append(beside, rowfile.Weight)
-	}
+	beside := r.beside()
 	d, err := details(r.encoder)
 	if err != nil {
 		return nil, err
@@ -50,16 +41,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	}
 	numbers := make([]float64, 0, len(beside))
 	err = r.drain(src, func(w *row) error {
-		numbers = numbers[:0]
-		if r.person >= 0 {
-			numbers = append(numbers, float64(w.person))
-		}
-		if r.exposure >= 0 {
-			numbers = append(numbers, math.Log(w.exposure))
-		}
-		if r.weight >= 0 {
-			numbers = append(numbers, w.weight)
-		}
+		numbers = r.numbers(numbers[:0], w)
 		if w.indices == nil {
 			w.indices = []int{} // no entries
 		}
@@ -70,6 +52,33 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 		return nil, err
 	}
 	return r.warnings(), out.Close(d)
+}
+
+// beside are what a file has of each row beside features and label.
+func (r *intake) beside() (list []string) {
+	for _, role := range []struct {
+		at   int
+		name string
+	}{{r.person, rowfile.Person}, {r.exposure, rowfile.Offset}, {r.weight, rowfile.Weight}} {
+		if role.at >= 0 {
+			list = append(list, role.name)
+		}
+	}
+	return list
+}
+
+// numbers are these of a row, appended to a list.
+func (r *intake) numbers(list []float64, w *row) []float64 {
+	if r.person >= 0 {
+		list = append(list, float64(w.person))
+	}
+	if r.exposure >= 0 {
+		list = append(list, math.Log(w.exposure))
+	}
+	if r.weight >= 0 {
+		list = append(list, w.weight)
+	}
+	return list
 }
 
 // details are what a file says of rows of an encoder's schema.

@@ -279,3 +279,6 @@ func (x *Labels) middle(l losses.Ordinal) float64 {
 
 // most is the largest fraction of gradients that a clip may shorten.
 func (l Labels) most() float64 { return 0.5 * l.Minority }
+
+// flattest is the curvature at the constant model, or the largest one where that is less.
+func (l Labels) flattest() float64 { return math.Min(l.Curvature, l.Steepest) }

@@ -40,7 +40,7 @@ func (x *Descent) along(first Stage, at Iterate) (Iterate, error) {
 	if err != nil {
 		return at, err
 	}
-	h := x.flattest()
+	h := x.Labels.flattest()
 	sampled := x.fitted(first, h) * f.Residual / (x.Run.N * h * h)
 	s.Optimism = sampled * h / r
 	clip := f.Typical * math.Sqrt(1+s.Effective)
@@ -109,7 +109,7 @@ func (x *Descent) fitted(s Stage, h float64) (sum float64) {
 
 // forecast is the variance of scores that the noise of a stage's steps makes.
 func (x *Descent) forecast(s Stage, at Iterate) (sum float64) {
-	h := x.flattest()
+	h := x.Labels.flattest()
 	for _, signal := range x.Frame.Signal {
 		sum += float64(signal * s.variance(at.Noise, signal*h))
 	}

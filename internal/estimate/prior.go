@@ -40,14 +40,14 @@ func (x *Descent) begin(following int) (steps int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	near := math.Sqrt(x.Labels.Residual) / x.flattest() // from further away steps would not get there where the loss is flat
+	near := math.Sqrt(x.Labels.Residual) / x.Labels.flattest() // from further away steps would not get there where the loss is flat
 	told := x.Run.Task.Progress
 	x.Run.Task.Progress = func(done, total int) { told(done, total+following) }
 	end, err := line.Walk(s, Iterate{At: point([]float64{math.Min(r, near)}, line.start()[0][1]), Clip: x.Labels.Typical * math.Sqrt(1+s.Effective)})
 	if err != nil {
 		return 0, err
 	}
-	noise, unsure := s.variance(end.Noise, x.flattest())/(r*r), tuning.PriorDoubt*tuning.PriorDoubt
+	noise, unsure := s.variance(end.Noise, x.Labels.flattest())/(r*r), tuning.PriorDoubt*tuning.PriorDoubt
 	k := (noise + end.At[0][0]/r*unsure) / (noise + unsure)
 	x.origin = between(x.origin, to, math.Max(0, k))
 	x.keepMean(x.origin)
@@ -60,9 +60,6 @@ func (x *Descent) keepMean(at [][]float64) {
 		at[0][x.Run.D] = x.Labels.Bias - x.Frame.scores(at)/2
 	}
 }
-
-// flattest is the curvature at the constant model, or the largest one where that is less.
-func (x *Descent) flattest() float64 { return math.Min(x.Labels.Curvature, x.Labels.Steepest) }
 
 // scoresOf are coordinates of rows, such that a row is as long as what a prior's scores of it, in all columns, have beside the constant
 // model's; nil where these have nothing.
