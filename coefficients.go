@@ -22,6 +22,8 @@ import (
 // logarithm of this class's probability over that of the reference by. The reference's own are 0.
 // By [OneAgainstRest] they are those of the model that tells a class from all others.
 //
+// For the step that a table's schema states of a column ("per") it is [table.Coefficient.PerStep].
+//
 // It fails for a model that was neither trained nor decoded.
 func (m *Model) Coefficients() ([]table.Coefficient, error) {
 	if err := m.usable(); err != nil {

@@ -153,12 +153,16 @@ func sameFeatures(a, b Facts) bool {
 	return false
 }
 
-// ofFeatures is what a table's schema says of features and label, and nothing of whose rows they are.
+// ofFeatures is what a table's schema says of features and label, and nothing of whose rows they are, nor of how
+// coefficients are shown.
 func ofFeatures(f tableFacts) string {
 	s := f.encoder.Schema()
 	s.Person, s.MaxRows, s.Persons, s.PersonsAlike, s.AtMost, s.Private = "", 0, 0, false, 0, nil
 	s.Encoding, s.Where = "", nil
 	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored })
+	for j := range s.Columns {
+		s.Columns[j].Per = 0
+	}
 	return s.String()
 }
 

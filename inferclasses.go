@@ -193,6 +193,7 @@ type oneClass struct {
 	Note         string        `json:"note,omitempty"`
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
 	Ratios       *ratiosJSON   `json:"exponentials,omitempty"`
+	PerStep      *stepsJSON    `json:"per_step,omitempty"`
 	Covariance   [][]*float64  `json:"covariance,omitempty"`
 	Law          *lawJSON      `json:"law,omitempty"`
 }
@@ -207,7 +208,7 @@ func (f *ClassInference) MarshalJSON() ([]byte, error) {
 	for k, one := range f.of {
 		if one != nil {
 			j.Confidence, j.Rows, j.Budget = one.confidence, one.rows, one.budget
-			j.Classes[k] = oneClass{one.note, one.coefficients, ratiosOf(one), covarianceOf(one), newLawJSON(one.law)}
+			j.Classes[k] = oneClass{one.note, one.coefficients, ratiosOf(one, one.coefficients), stepsOf(one, nil), covarianceOf(one), newLawJSON(one.law)}
 		}
 	}
 	return sealed.Marshal(j)

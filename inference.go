@@ -52,6 +52,9 @@ type Coefficient struct {
 	Mark string
 	// Z is Estimate/StandardError, and P the two-sided p value of its being 0.
 	Z, P float64
+	// Step is that which a table's schema states of the column ("per"), for [Coefficient.PerStep]; 0 where it
+	// states none.
+	Step float64
 }
 
 // Undetermined reports whether the data say nothing of the coefficient.
@@ -113,7 +116,7 @@ func unitsOf(m *Model) (*mat.Dense, error) {
 func namesOf(m *Model, count int) []Coefficient {
 	list := make([]Coefficient, count)
 	for j, f := range features(m.facts, m.columns) {
-		list[j] = Coefficient{Name: f.Name, Group: f.Group}
+		list[j] = Coefficient{Name: f.Name, Group: f.Group, Step: f.Step}
 		if f.OneHot {
 			list[j].Level = strings.Join(f.Levels, ":")
 		}
@@ -256,20 +259,17 @@ func (f *Inference) String() string {
 	}
 	var marks []string
 	for j, c := range slices.Concat(f.coefficients, f.Thresholds()) {
-		line := []string{c.Name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
 		if c.Mark != "" {
-			line[0] += " *"
 			marks = append(marks, fmt.Sprintf("* %s %s.\n", c.Name, c.Mark))
 		}
 		if c.Undetermined() {
 			unknown++
-		} else {
-			line = append(line[:2], fmt.Sprintf("%.4g", c.StandardError), fmt.Sprintf("%.2f", c.Z), fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.4g", c.Low), fmt.Sprintf("%.4g", c.High))
-			if e := c.Exp(); ratio != "" && c.Name != InterceptName && j < len(f.coefficients) {
-				line = append(line, fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High))
-			}
 		}
-		lines = append(lines, line)
+		exponential := ratio != "" && c.Name != InterceptName && j < len(f.coefficients)
+		lines = append(lines, c.cells(exponential))
+		if per, ok := c.PerStep(); ok {
+			lines = append(lines, per.cells(exponential))
+		}
 	}
 	align(&b, lines)
 	if f.note != "" {
@@ -282,6 +282,23 @@ func (f *Inference) String() string {
 	}
 	b.WriteString(strings.Join(marks, ""))
 	return b.String()
+}
+
+// cells are a line of the table, with the exponential or without.
+func (c Coefficient) cells(exponential bool) []string {
+	name := c.Name
+	if c.Mark != "" {
+		name += " *"
+	}
+	if c.Undetermined() {
+		return []string{name, fmt.Sprintf("%.4g", c.Estimate), "inf", "", "", "", ""}
+	}
+	line := []string{name, fmt.Sprintf("%.4g", c.Estimate), fmt.Sprintf("%.4g", c.StandardError), fmt.Sprintf("%.2f", c.Z), fmt.Sprintf("%.3f", c.P),
+		fmt.Sprintf("%.4g", c.Low), fmt.Sprintf("%.4g", c.High)}
+	if e := c.Exp(); exponential {
+		line = append(line, fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High))
+	}
+	return line
 }
 
 // align writes lines of cells, the first to the left and the others to the right.

@@ -28,6 +28,7 @@ type coefficientJSON struct {
 	Z             *float64 `json:"z"`
 	P             *float64 `json:"p"`
 	Mark          string   `json:"mark,omitempty"`
+	Step          float64  `json:"step,omitempty"` // that the schema states; the estimate is per unit
 }
 
 // finite is nil for what is infinite or not a number.
@@ -49,7 +50,7 @@ func infinite(v *float64, sign float64) float64 {
 // MarshalJSON writes null for what is infinite and, where the standard error is, for z and p, of
 // which nothing is known. It never fails.
 func (c Coefficient) MarshalJSON() ([]byte, error) {
-	j := coefficientJSON{Name: c.Name, Group: c.Group, Level: c.Level, Estimate: c.Estimate}
+	j := coefficientJSON{Name: c.Name, Group: c.Group, Level: c.Level, Estimate: c.Estimate, Step: c.Step}
 	if !c.Undetermined() {
 		j.StandardError, j.Freedom, j.Mark = finite(c.StandardError), finite(c.Freedom), c.Mark
 		j.Low, j.High, j.Z, j.P = finite(c.Low), finite(c.High), finite(c.Z), finite(c.P)
@@ -70,7 +71,7 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	if (j.StandardError == nil) != (j.P == nil) || (j.Freedom == nil) != (j.P == nil) || j.P == nil && j.Z != nil {
 		return check.Fail(ErrModel, "standard_error, freedom, z, p", string(data), "must be null together")
 	}
-	read := Coefficient{Name: j.Name, Group: j.Group, Level: j.Level, Estimate: j.Estimate,
+	read := Coefficient{Name: j.Name, Group: j.Group, Level: j.Level, Estimate: j.Estimate, Step: j.Step,
 		StandardError: infinite(j.StandardError, 1), Low: infinite(j.Low, -1), High: infinite(j.High, 1), P: 1}
 	if j.P != nil {
 		read.Z, read.P, read.Freedom, read.Mark = infinite(j.Z, j.Estimate), *j.P, *j.Freedom, j.Mark
@@ -78,6 +79,8 @@ func (c *Coefficient) UnmarshalJSON(data []byte) error {
 	switch {
 	case !(read.StandardError >= 0 && read.Low <= read.Estimate && read.Estimate <= read.High):
 		return check.Fail(ErrModel, "standard_error, low, estimate, high", string(data), "must be at least 0, and ascend")
+	case !(read.Step >= 0):
+		return check.Fail(ErrModel, "step", read.Step, "must not be negative")
 	case !(read.P >= 0 && read.P <= 1):
 		return check.Fail(ErrModel, "p", read.P, "must lie between 0 and 1")
 	case j.P != nil && !(read.Freedom >= 1):
@@ -105,14 +108,14 @@ type ratiosJSON struct {
 	Ratios []ratioJSON `json:"ratios"`
 }
 
-// ratiosOf are nil where coefficients' exponentials have no name.
-func ratiosOf(f *Inference) *ratiosJSON {
+// ratiosOf are those of coefficients, nil where their exponentials have no name.
+func ratiosOf(f *Inference, list []Coefficient) *ratiosJSON {
 	of := f.model.Ratio()
 	if of == "" {
 		return nil
 	}
 	r := &ratiosJSON{of, []ratioJSON{}}
-	for _, c := range f.coefficients {
+	for _, c := range list {
 		if e := c.Exp(); c.Name != InterceptName && !c.Undetermined() {
 			r.Ratios = append(r.Ratios, ratioJSON{c.Name, finite(e.Value), finite(e.Low), finite(e.High)})
 		}
@@ -129,6 +132,32 @@ func effectsOf(f *Inference) []Coefficient {
 	return list
 }
 
+// stepsJSON are coefficients, ratios and marginal effects for the steps that the schema states.
+type stepsJSON struct {
+	Coefficients []Coefficient `json:"coefficients"`
+	Exponentials *ratiosJSON   `json:"exponentials,omitempty"`
+	Effects      []Coefficient `json:"marginal_effects,omitempty"`
+}
+
+// stepsOf are nil where the schema states no step.
+func stepsOf(f *Inference, effects []Coefficient) *stepsJSON {
+	list := perSteps(f.coefficients)
+	if list == nil {
+		return nil
+	}
+	return &stepsJSON{list, ratiosOf(f, list), perSteps(effects)}
+}
+
+// perSteps are those coefficients that have a step, for it.
+func perSteps(list []Coefficient) (out []Coefficient) {
+	for _, c := range list {
+		if per, ok := c.PerStep(); ok {
+			out = append(out, per)
+		}
+	}
+	return out
+}
+
 // inferenceJSON is an inference. The covariance matrix, ratios, marginal effects and what else follows from the law
 // and the model are for readers without this library.
 type inferenceJSON struct {
@@ -143,6 +172,7 @@ type inferenceJSON struct {
 	Covariance   [][]*float64    `json:"covariance"`
 	Exponentials *ratiosJSON     `json:"exponentials,omitempty"`
 	Effects      []Coefficient   `json:"marginal_effects,omitempty"`
+	PerStep      *stepsJSON      `json:"per_step,omitempty"`
 	Thresholds   []Coefficient   `json:"thresholds,omitempty"`
 	Law          *lawJSON        `json:"law,omitempty"` // none where nothing is determined
 	Model        *Model          `json:"model"`
@@ -174,7 +204,8 @@ func (f *Inference) MarshalJSON() ([]byte, error) {
 	if err := f.made(); err != nil {
 		return nil, err
 	}
-	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covarianceOf(f), ratiosOf(f), effectsOf(f), f.Thresholds(), newLawJSON(f.law), f.model})
+	effects := effectsOf(f)
+	return sealed.Marshal(inferenceJSON{inferenceFormat, modelVersion, f.note, f.confidence, f.model.ledger.Unit(), f.rows, f.budget, f.coefficients, covarianceOf(f), ratiosOf(f, f.coefficients), effects, stepsOf(f, effects), f.Thresholds(), newLawJSON(f.law), f.model})
 }
 
 // covarianceOf is the covariance matrix, with null for what isn't determined.
@@ -265,7 +296,7 @@ func (f *Inference) take(list []Coefficient) error {
 	}
 	for k, c := range list {
 		own := f.coefficients[k]
-		if c.Name != own.Name || c.Group != own.Group || c.Level != own.Level || !(math.Abs(c.Estimate-own.Estimate) <= 1e-6*largest) {
+		if c.Name != own.Name || c.Group != own.Group || c.Level != own.Level || c.Step != own.Step || !(math.Abs(c.Estimate-own.Estimate) <= 1e-6*largest) {
 			return check.Fail(ErrModel, "coefficients", fmt.Sprintf("%q, %g", c.Name, c.Estimate), fmt.Sprintf("must be the model's: %q, %g", own.Name, own.Estimate))
 		}
 		if f.law == nil && !c.Undetermined() {

@@ -260,12 +260,28 @@ func (c Coefficient) Per(step float64) (Coefficient, error) {
 	if step == 0 {
 		return Coefficient{}, check.Fail(ErrConfig, "step", step, "must not be 0")
 	}
-	c.Estimate, c.Z = step*c.Estimate, math.Copysign(1, step)*c.Z
+	return c.times(step), nil
+}
+
+// times is the coefficient for so many units, which aren't 0.
+func (c Coefficient) times(step float64) Coefficient {
+	c.Estimate, c.Z, c.Step = step*c.Estimate, math.Copysign(1, step)*c.Z, 0
 	c.StandardError, c.Low, c.High = math.Abs(step)*c.StandardError, step*c.Low, step*c.High
 	if step < 0 {
 		c.Low, c.High = c.High, c.Low
 	}
-	return c, nil
+	return c
+}
+
+// PerStep is the coefficient, or the marginal effect, for the step that a table's schema states of its column, and
+// named so: "age (per 10)". Ok is false where it states none.
+func (c Coefficient) PerStep() (per Coefficient, ok bool) {
+	if c.Step == 0 {
+		return Coefficient{}, false
+	}
+	per = c.times(c.Step)
+	per.Name = table.Feature{Name: c.Name, Step: c.Step}.StepName()
+	return per, true
 }
 
 // MarginalEffects are the average marginal effects of the columns, in their order: by how much the mean of the
@@ -286,7 +302,7 @@ func (f *Inference) MarginalEffects() ([]Coefficient, error) {
 	}
 	list := make([]Coefficient, f.model.columns)
 	for j, c := range f.coefficients[:f.model.columns] {
-		list[j] = Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, StandardError: math.Inf(1)}
+		list[j] = Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step, StandardError: math.Inf(1)}
 		if f.law == nil {
 			list[j] = settled(list[j], f.confidence)
 			continue

@@ -22,6 +22,16 @@ func (c Coefficient) String() string {
 	return fmt.Sprintf("%s %.6g", c.Name, c.Value)
 }
 
+// PerStep is the coefficient for the step that the schema states ("per"), under
+// [Feature.StepName]; ok is false where it states none.
+func (c Coefficient) PerStep() (per Coefficient, ok bool) {
+	if c.Step == 0 {
+		return Coefficient{}, false
+	}
+	c.Name, c.Value, c.Step = c.StepName(), c.Step*c.Value, 0
+	return c, true
+}
+
 // Coefficients is [Encoder.Units] with the features' names, the intercept last. It fails for
 // another number of weights than features.
 func (e *Encoder) Coefficients(weights []float64, intercept float64) ([]Coefficient, error) {

@@ -43,7 +43,9 @@
 //   - "numeric" needs "range". "log" takes the logarithm of the value first, "square"
 //     adds its square, and "knots" makes it a cubic spline that bends there. "thousands"
 //     names what separates groups of three digits, as in 1,893.06: a comma, an apostrophe
-//     or a space. Without it, such a number is an error.
+//     or a space. Without it, such a number is an error. "per" is a step, such as 10, of a
+//     column that has none of "log", "square" and "knots": its coefficients, and their ratios,
+//     are shown for so many units, too, and nothing else changes.
 //   - "categorical" needs "levels"; "fold_case": true reads them in any case of their letters. The "reference", by default the first, gets no
 //     feature, so that the others' coefficients are differences from it. "other" names
 //     the level that any text gets which isn't listed; without it, such a text is an
@@ -60,7 +62,7 @@
 //     has a 1, name a "reference", which gets no feature, if coefficients matter.
 //   - "date" needs the days "origin", which becomes the number 0, "from" and "to". Where
 //     the file doesn't write 2006-01-02, "layouts" show how it would write that day, as
-//     in package time.
+//     in package time. "per" is a number of days.
 //   - "count" is for a label that is a whole number from 0 to "cap"; it may have "thousands".
 //   - "id" is for the column that "person" names: it tells whose row it is, and of a person
 //     "max_rows" rows count, which reading doesn't enforce. Texts that differ by more than blanks

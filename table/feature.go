@@ -24,6 +24,17 @@ type Feature struct {
 	// Group is the name of the block's one-hot features, as dpglm.Schema.OneHot needs
 	// it, and empty for others.
 	Group string
+	// Step is that of the column, for which coefficients are shown, and the product of two for
+	// the product of two columns that have one; 0 where the schema states none.
+	Step float64
+}
+
+// StepName is the name with the step, such as "age (per 10)"; empty where there is none.
+func (f Feature) StepName() string {
+	if f.Step == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (per %s)", f.Name, compact(f.Step))
 }
 
 // shape says how a block's features are made of one or two inputs.
@@ -177,11 +188,11 @@ func (b *block) features() []Feature {
 	case onehot:
 		return b.a.each(b.a.column.Name)
 	case product:
-		return []Feature{{Name: name + ":" + b.b.name, Columns: b.columns(), Levels: []string{"", ""}}}
+		return []Feature{{Name: name + ":" + b.b.name, Columns: b.columns(), Levels: []string{"", ""}, Step: b.step()}}
 	case slopes:
 		out := b.b.each("")
 		for k, f := range out {
-			out[k] = Feature{Name: name + ":" + f.Name, Columns: b.columns(), Levels: []string{"", f.Levels[0]}}
+			out[k] = Feature{Name: name + ":" + f.Name, Columns: b.columns(), Levels: []string{"", f.Levels[0]}, Step: b.step()}
 		}
 		return out
 	case pairs:
@@ -199,9 +210,18 @@ func (b *block) features() []Feature {
 
 func (b *block) columns() []string { return []string{b.a.column.Name, b.b.column.Name} }
 
+// step is that of two columns, of which a level has none.
+func (b *block) step() float64 {
+	first, second := b.a.column.Per, b.b.column.Per
+	if first == 0 || second == 0 {
+		return first + second
+	}
+	return first * second
+}
+
 // number is a feature made of the input's number.
 func (in *input) number(name string) Feature {
-	return Feature{Name: name, Columns: []string{in.column.Name}, Levels: []string{""}}
+	return Feature{Name: name, Columns: []string{in.column.Name}, Levels: []string{""}, Step: in.column.Per}
 }
 
 // indicators is the feature for missing numbers, if there is one.

@@ -182,6 +182,11 @@ type Column struct {
 	// write 2 January 2006: "02.01.2006". Empty is 2006-01-02.
 	Layouts []string `json:"layouts,omitempty"`
 
+	// Per is a step of a Numeric without Log, Square and Knots, or in days of a Date, within
+	// [1e-60, 1e60]: coefficients are shown for so many units, too, such as ten years. It
+	// changes nothing else; 0 states none.
+	Per float64 `json:"per,omitempty"`
+
 	// Missing says what becomes of a missing value; empty refuses it. Constant is what
 	// MissingConstant reads in its place, written as in the file.
 	Missing  Missing `json:"missing,omitempty"`

@@ -129,17 +129,18 @@ func (v *validator) column(c *Column, i int) {
 	case Date:
 		v.date(where, c)
 	}
+	v.step(where, c)
 	v.missing(where, c)
 }
 
 // keysOf are the fields that a column of each kind may have beside name and kind.
 var keysOf = map[Kind][]string{
-	Numeric:     {"range", "log", "square", "knots", "thousands", "missing", "constant"},
+	Numeric:     {"range", "log", "square", "knots", "thousands", "per", "missing", "constant"},
 	Count:       {"cap", "thousands", "missing"},
 	Categorical: {"levels", "reference", "other", "ordered", "shares", "fold_case", "missing", "constant"},
 	Binary:      {"positive", "negative", "above", "fold_case", "thousands", "missing", "constant"},
 	OneHot:      {"levels", "reference", "prefix"},
-	Date:        {"origin", "from", "to", "layouts", "missing", "constant"},
+	Date:        {"origin", "from", "to", "layouts", "per", "missing", "constant"},
 	ID:          {"missing"},
 	Ignored:     {},
 }
@@ -180,6 +181,17 @@ func (v *validator) numeric(where string, c *Column) {
 			break
 		}
 		last = k
+	}
+}
+
+// step checks the step for which coefficients are shown.
+func (v *validator) step(where string, c *Column) {
+	switch {
+	case c.Per == 0:
+	case !(c.Per >= check.MinScale && c.Per <= check.MaxScale):
+		v.fail(where, `"per" is %s; it must be a positive number of units for which coefficients are shown, within [%g, %g]`, compact(c.Per), check.MinScale, check.MaxScale)
+	case c.Kind == Numeric && (c.Log || c.Square || len(c.Knots) > 0):
+		v.fail(where, `has "per" beside "log", "square" or "knots"; it is for straight lines, where each unit adds the same: leave it out`)
 	}
 }
 

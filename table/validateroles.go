@@ -143,8 +143,8 @@ func (v *validator) levelled(c *Column) {
 
 // plain refuses transformations of a column that is no feature.
 func (v *validator) plain(where string, c *Column) {
-	if c.Log || c.Square || len(c.Knots) > 0 {
-		v.fail(where, `names %s, which has "log", "square" or "knots"; they are for features`, quote(c.Name))
+	if c.Log || c.Square || len(c.Knots) > 0 || c.Per != 0 {
+		v.fail(where, `names %s, which has "log", "square", "knots" or "per"; they are for features`, quote(c.Name))
 	}
 }
 
