@@ -33,17 +33,24 @@ func printIntervals(w io.Writer, list []dpglm.Coefficient, confidence float64, n
 	}
 	fmt.Fprintln(t, header)
 	for _, c := range list {
-		if c.Undetermined() {
-			fmt.Fprintf(t, "%s\t%.4g\tinf\n", c.Name, c.Estimate)
-			continue
+		fmt.Fprintln(t, interval(c, ratio != ""))
+		if per, ok := c.PerStep(); ok {
+			fmt.Fprintln(t, interval(per, ratio != ""))
 		}
-		line := fmt.Sprintf("%s\t%.4g\t%.4g\t%.2f\t%.3f\t%.4g\t%.4g", c.Name, c.Estimate, c.StandardError, c.Z, c.P, c.Low, c.High)
-		if e := c.Exp(); ratio != "" {
-			line += fmt.Sprintf("\t%.4g [%.4g, %.4g]", e.Value, e.Low, e.High)
-		}
-		fmt.Fprintln(t, line)
 	}
 	return t.Flush()
+}
+
+// interval is a line of printIntervals.
+func interval(c dpglm.Coefficient, exponential bool) string {
+	if c.Undetermined() {
+		return fmt.Sprintf("%s\t%.4g\tinf", c.Name, c.Estimate)
+	}
+	line := fmt.Sprintf("%s\t%.4g\t%.4g\t%.2f\t%.3f\t%.4g\t%.4g", c.Name, c.Estimate, c.StandardError, c.Z, c.P, c.Low, c.High)
+	if e := c.Exp(); exponential {
+		line += fmt.Sprintf("\t%.4g [%.4g, %.4g]", e.Value, e.Low, e.High)
+	}
+	return line
 }
 
 // questions are those about coefficients that flags put to an inference.

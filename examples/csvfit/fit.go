@@ -139,7 +139,7 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // prepare reads and checks all that the fit needs, and plans it. It spends nothing.
 func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error) {
-	data, trial, err := o.load(ctx)
+	data, trial, err := o.load(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -199,9 +199,9 @@ func (r *report) release(ctx context.Context, out, page *file) error {
 }
 
 // load reads the rows, and holds some out if that is asked for.
-func (o *fitting) load(ctx context.Context) (data *dpglm.Dataset, trial *task.Trial, err error) {
+func (o *fitting) load(ctx context.Context, stderr io.Writer) (data *dpglm.Dataset, trial *task.Trial, err error) {
 	if isRows(o.source.Path) {
-		if err = sameSchema(o.source.Path, o.source.Facts()); err != nil {
+		if err = sameSchema(o.source.Path, o.source.Facts(), stderr); err != nil {
 			return nil, nil, err
 		}
 		data, err = dpglm.OpenRows(ctx, o.source.Path, nil, o.source.Order()...)

@@ -33,6 +33,7 @@ all by what is publicly known of them, not by what the file holds. Where they ap
   "missing": "level"                         where a level is missing is a level of its own
   "missing": "constant", "constant": "25"    what is missing reads as this; without a rule it is an error
   "thousands": ","                           numbers are written as 1,893.06
+  "per": 10                                  coefficients of a number are shown for ten units, too; of a date, for ten days
   "fold_case": true                          levels, or yes and no, in any case of their letters
 and before "columns"
   "decimal": ","                             numbers are written as 1893,06

@@ -99,6 +99,7 @@ func printClasses(w io.Writer, m *dpglm.Model) error {
 	if err != nil {
 		return err
 	}
+	list = withSteps(list)
 	names, reference := m.Levels(), m.Reference()
 	lists := slices.Collect(slices.Chunk(list, len(list)/len(names)))
 	against := "the rest"

@@ -24,15 +24,37 @@ type coefficient struct {
 	Level []string `json:"levels,omitempty"` // of each column, "" for a number
 	Value float64  `json:"value"`            // in the columns' own units
 	Ratio *float64 `json:"ratio,omitempty"`  // its exponential, by the model's name for it
+	Per   *perStep `json:"per_step,omitempty"`
+}
+
+// perStep is a coefficient for the step that the schema states of its column.
+type perStep struct {
+	Step  float64  `json:"step"`
+	Value float64  `json:"value"`
+	Ratio *float64 `json:"ratio,omitempty"`
 }
 
 func coefficientsOf(m *dpglm.Model) ([]coefficient, error) {
 	list, err := m.Coefficients()
 	var out []coefficient
 	for _, c := range list {
-		out = append(out, coefficient{c.Class, c.Name, c.Columns, c.Levels, c.Value, exponential(m, c.Name, c.Value)})
+		out = append(out, coefficient{c.Class, c.Name, c.Columns, c.Levels, c.Value, exponential(m, c.Name, c.Value), nil})
+		if per, ok := c.PerStep(); ok {
+			out[len(out)-1].Per = &perStep{c.Step, per.Value, exponential(m, per.Name, per.Value)}
+		}
 	}
 	return out, err
+}
+
+// withSteps has behind each coefficient that for the step that the schema states.
+func withSteps(list []table.Coefficient) (out []table.Coefficient) {
+	for _, c := range list {
+		out = append(out, c)
+		if per, ok := c.PerStep(); ok {
+			out = append(out, per)
+		}
+	}
+	return out
 }
 
 // printFound prints coefficients, with intervals if they were found.
@@ -97,16 +119,16 @@ func printCoefficients(w io.Writer, m *dpglm.Model) error {
 	if err := sayOrdinal(w, m); err != nil {
 		return err
 	}
-	list, err := coefficientsOf(m)
+	list, err := m.Coefficients()
 	if err != nil {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.TrimSpace("coefficient\tvalue\t"+m.Ratio()))
-	for _, c := range list {
+	for _, c := range withSteps(list) {
 		fmt.Fprintf(t, "%s\t%.6g", c.Name, c.Value)
-		if c.Ratio != nil {
-			fmt.Fprintf(t, "\t%.4g", *c.Ratio)
+		if ratio := exponential(m, c.Name, c.Value); ratio != nil {
+			fmt.Fprintf(t, "\t%.4g", *ratio)
 		}
 		fmt.Fprintln(t)
 	}

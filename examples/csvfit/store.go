@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -41,18 +42,31 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// sameSchema refuses a schema that isn't the one in a file of rows, which is what counts.
-func sameSchema(path string, given *table.Schema) error {
+// sameSchema refuses a schema that isn't the one in a file of rows, which is what counts. It notes other
+// steps, which rows don't follow.
+func sameSchema(path string, given *table.Schema, stderr io.Writer) error {
 	in, err := table.StoredSchema(path)
 	if err != nil {
 		return err
 	}
-	stored, err := json.Marshal(in)
+	stored, err := withoutSteps(in)
 	if err != nil {
 		return err
 	}
-	if text, err := json.Marshal(given); err != nil || !bytes.Equal(text, stored) {
+	if text, err := withoutSteps(*given); err != nil || !bytes.Equal(text, stored) {
 		return task.Usage("-schema must be the one that %s was stored with: its rows, ranges and label follow that; store them again for another one", path)
 	}
+	if !slices.EqualFunc(in.Columns, given.Columns, func(a, b table.Column) bool { return a.Per == b.Per }) {
+		fmt.Fprintf(stderr, "csvfit: note: -schema states other steps (\"per\") than %s was stored with: coefficients are shown for those of the file\n", path)
+	}
 	return nil
+}
+
+// withoutSteps is a schema as JSON, but for its steps.
+func withoutSteps(s table.Schema) ([]byte, error) {
+	s.Columns = slices.Clone(s.Columns)
+	for j := range s.Columns {
+		s.Columns[j].Per = 0
+	}
+	return json.Marshal(s)
 }

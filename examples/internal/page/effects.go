@@ -48,6 +48,17 @@ type coefficient struct {
 	Ratio, Ratios                      string // the exponential, and its interval
 	Mark                               string // why the interval is doubtful
 	Undetermined                       bool
+	Step                               bool // not per unit: for the step that the schema states
+}
+
+// Count is how many coefficients there are, each of which has a line per unit.
+func (v *effects) Count() (n int) {
+	for _, c := range v.Coefficients {
+		if !c.Step {
+			n++
+		}
+	}
+	return n
 }
 
 // mostEffects is how many a page shows; beyond, it shows the largest.
@@ -77,24 +88,20 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 		v.Rows = append(v.Rows, p.effect(list[at], known[at], found != nil, v.Ratio != ""))
 	}
 	for _, at := range append(shown, len(list)-1) {
-		l := line(list[at], known[at], found != nil)
-		if v.Ratio != "" && !l.Undetermined && at < len(list)-1 {
-			l.Ratio, l.Ratios = ratio(list[at].Value, known[at].Low, known[at].High, found != nil)
-		}
-		v.Coefficients = append(v.Coefficients, l)
+		v.Coefficients = append(v.Coefficients, lines(list[at], known[at], found != nil, v.Ratio != "" && at < len(list)-1)...)
 		if found != nil && known[at].Undetermined() {
 			v.Undetermined++
 		}
 	}
 	for _, c := range found.Thresholds() {
-		v.Coefficients = append(v.Coefficients, line(table.Coefficient{Feature: table.Feature{Name: c.Name}, Value: c.Estimate}, c, true))
+		v.Coefficients = append(v.Coefficients, line(table.Coefficient{Feature: table.Feature{Name: c.Name}, Value: c.Estimate}, c, true, false))
 		if c.Undetermined() {
 			v.Undetermined++
 		}
 	}
 	if marginal, err := found.MarginalEffects(); err == nil && found.Note() == "" && m.Link() != losses.Identity {
 		for _, at := range shown {
-			v.Marginal = append(v.Marginal, line(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true))
+			v.Marginal = append(v.Marginal, lines(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true, false)...)
 		}
 	}
 	v.place()
@@ -172,7 +179,18 @@ func (p *parts) effect(c table.Coefficient, known dpglm.Coefficient, inferred, e
 	return e
 }
 
-func line(c table.Coefficient, known dpglm.Coefficient, inferred bool) coefficient {
+// lines are that of a coefficient and, where the schema states a step, that for it.
+func lines(c table.Coefficient, known dpglm.Coefficient, inferred, exponential bool) []coefficient {
+	list := []coefficient{line(c, known, inferred, exponential)}
+	if per, ok := c.PerStep(); ok {
+		known, _ = known.PerStep()
+		list = append(list, line(per, known, inferred, exponential))
+		list[1].Step = true
+	}
+	return list
+}
+
+func line(c table.Coefficient, known dpglm.Coefficient, inferred, exponential bool) coefficient {
 	l := coefficient{Name: c.Name, Value: significant(c.Value, 4)}
 	switch {
 	case !inferred:
@@ -182,6 +200,9 @@ func line(c table.Coefficient, known dpglm.Coefficient, inferred bool) coefficie
 		l.Value, l.Interval = estimate(c.Value, known.Low, known.High)
 		l.Mark = known.Mark
 		l.Error, l.Z, l.P = significant(known.StandardError, 2), fixed(known.Z, 1), pValue(known.P)
+	}
+	if exponential && !l.Undetermined {
+		l.Ratio, l.Ratios = ratio(c.Value, known.Low, known.High, inferred)
 	}
 	return l
 }

@@ -153,6 +153,9 @@ func valuesOf(c table.Column) string {
 	case table.Date:
 		add("%s to %s, in days from %s", c.From, c.To, c.Origin)
 	}
+	if c.Per > 0 {
+		add("coefficients shown per %s, too", plain(c.Per))
+	}
 	if c.FoldCase {
 		add("in any case of letters")
 	}

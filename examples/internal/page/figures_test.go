@@ -308,6 +308,7 @@ func TestColumnsAreDescribed(t *testing.T) {
 		"d||x, y (reference: y); others read as x|a level of its own":         {Name: "d", Kind: table.Categorical, Levels: []string{"x", "y"}, Reference: "y", Other: "x", Missing: table.MissingLevel},
 		"e||yes/Y, or no; in any case of letters|refused":                     {Name: "e", Kind: table.Binary, Positive: []string{"yes", "Y"}, Negative: []string{"no"}, FoldCase: true},
 		"f||2020-01-01 to 2021-01-01, in days from 2019-01-01|refused":        {Name: "f", Kind: table.Date, Origin: "2019-01-01", From: "2020-01-01", To: "2021-01-01"},
+		"p||0 to 90; coefficients shown per 10, too|refused":                  {Name: "p", Kind: table.Numeric, Range: []float64{0, 90}, Per: 10},
 		"h||x, y (reference: none of them); each a column of 0 and 1|refused": {Name: "h", Kind: table.OneHot, Levels: []string{"x", "y"}},
 		"wage|label|yes above 600, no up to it|refused":                       {Name: "wage", Kind: table.Binary, Above: &above},
 		"who|person|whose row it is; at most 2 rows of each person count|":    {Name: "who", Kind: table.ID},

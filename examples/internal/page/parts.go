@@ -66,8 +66,9 @@ func equals(p string) string {
 	return "= " + p
 }
 
-// describe names a feature, and the step for which its coefficient is drawn: a round part
-// of the column's public range, as coefficients per unit can't be compared.
+// describe names a feature, and the step for which its coefficient is drawn: that which
+// the schema states, or a round part of the column's public range, as coefficients per unit can't
+// be compared.
 func (p *parts) describe(f table.Feature) (name, unit string, step float64) {
 	if len(p.columns) == 0 {
 		return f.Name, "per 1", 1
@@ -103,10 +104,14 @@ func (p *parts) describe(f table.Feature) (name, unit string, step float64) {
 	return strings.Join(names, " × "), "per " + strings.Join(steps, " × "), step
 }
 
-// stepOf is a round part of a column's range, the column as features are named by it, and
-// the step's size on the feature's scale.
+// stepOf is the step that the schema states, else a round part of the column's range, the column as
+// features are named by it, and the step's size on the feature's scale.
 func stepOf(c table.Column) (name, text string, size float64) {
 	switch {
+	case c.Per > 0 && c.Kind == table.Date:
+		return c.Name, plain(c.Per) + " days", c.Per
+	case c.Per > 0:
+		return c.Name, plain(c.Per), c.Per
 	case c.Kind == table.Date:
 		from, errFrom := time.Parse(time.DateOnly, c.From)
 		to, errTo := time.Parse(time.DateOnly, c.To)
