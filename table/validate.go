@@ -129,7 +129,7 @@ func (v *validator) column(c *Column, i int) {
 	case Date:
 		v.date(where, c)
 	}
-	v.step(where, c)
+	checkStep(v, where, c)
 	v.missing(where, c)
 }
 
@@ -184,8 +184,8 @@ func (v *validator) numeric(where string, c *Column) {
 	}
 }
 
-// step checks the step for which coefficients are shown.
-func (v *validator) step(where string, c *Column) {
+// checkStep checks the step for which coefficients are shown.
+func checkStep(v *validator, where string, c *Column) {
 	switch {
 	case c.Per == 0:
 	case !(c.Per >= check.MinScale && c.Per <= check.MaxScale):
