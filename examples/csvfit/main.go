@@ -50,8 +50,20 @@
 //
 // makes a file of rows, which fit takes as its -data.
 //
+// Whoever holds the data can count, at no cost and not for publication, what a file has beside what its
+// schema says: values outside of ranges, missing ones, levels that aren't listed, rows of a person:
+//
+//	go run ./examples/csvfit check -data people.csv -schema people.schema.json
+//
 // Files may be gzipped, with any delimiter. A LIBSVM file's schema has the form
 // {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}.
+//
+// Whoever has a model's file, or a budget's, and nothing else, has
+//
+//	go run ./examples/csvfit verify -model model.json
+//
+// compute what it promises from the releases that it lists, and say what no file can show. With
+// -budget it says whether the model was charged there, too; the exit code is 1 if anything doesn't hold.
 //
 // The exit code is 0, 1 where something is wrong with a file or in between, and 2 where the
 // command line is. Messages go to standard error; they may quote the data, and are for
@@ -78,9 +90,11 @@ var commands = []struct {
 	{"plan", "show what a fit would release, and how noisily, before there are data", plan},
 	{"fit", "train a private model on a file", fit},
 	{"show", "show a model's coefficients, guarantee and schema", show},
+	{"verify", "recompute what a model or a budget promises, from its file alone", verify},
 	{"predict", "predict for the rows of a file", predict},
 	{"budget", "make a file that fits spend from, or show what they spent", keepBudget},
 	{"compare", "score methods on rows held out, for the curator", compare},
+	{"check", "count what a file has beside its schema, for the curator", checkData},
 	{"store", "write a file's rows for fits of more than memory holds", store},
 }
 
@@ -88,6 +102,7 @@ var commands = []struct {
 var meantBy = map[string]string{
 	"train": "fit", "learn": "fit", "model": "fit", "infer": "fit -method infer", "evaluate": "fit -evaluate", "test": "fit -test", "report": "fit -report",
 	"score": "predict", "apply": "predict", "print": "show", "describe": "show", "inspect": "show", "schema": "init", "new": "init",
+	"audit": "verify", "validate": "check", "count": "check",
 }
 
 func main() {
