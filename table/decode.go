@@ -207,6 +207,9 @@ func misfit(token json.Token, t reflect.Type) string {
 // object consumes what follows a brace. A column is called by its name as soon as that was
 // read.
 func (k *keyChecker) object(t reflect.Type, of, what string) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	fields := jsonFields(t)
 	seen := map[string]bool{}
 	where := of

@@ -86,6 +86,13 @@
 // takes a part of the budget. The "exposure" may name a numeric column whose range is above 0, and the "weight" one whose range doesn't
 // go below 0: a row counts its weight, of which the upper end of the range is the most, and noise is that of rows which all count as much.
 //
+// A "followup" says that records are times at risk, of which the label, a binary one, tells whether they ended by the event:
+//
+//	"label": "died", "followup": {"start": "entry", "end": "exit", "cuts": [0, 1, 2, 5, 10]}
+//
+// Read makes a row of each period in which a record is at risk, with the time at risk as exposure and the period, "0 to 1", as a column. See
+// [Followup]; [Schema.Episodes] is the schema of these rows, which models have.
+//
 // A missing value, which is an empty field, NULL, or one of the texts in "missing" (see
 // DefaultMissing), is an error unless the column has a rule, "missing": "indicator" for
 // a feature of its own, "level" for a level of its own, or "constant" to read the

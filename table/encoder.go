@@ -28,12 +28,12 @@ type Encoder struct {
 	label    *labelField
 }
 
-// NewEncoder makes the encoder of a valid schema. It fails as [Schema.Validate] does.
+// NewEncoder makes the encoder of a valid schema, of a [Followup] that of its Episodes. It fails as [Schema.Validate] does.
 func NewEncoder(s Schema) (*Encoder, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Encoder{schema: s.clone()}
+	e := &Encoder{schema: s.Episodes().clone()}
 	e.schema.spread()
 	e.blocks, e.features = blocks(&e.schema), layout(&e.schema)
 	e.label = newLabelField(&e.schema, e.schema.column(s.Label))

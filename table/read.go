@@ -55,6 +55,12 @@ func Read(src Source, s Schema) (*Table, error) { return read(src, s, true) }
 func ReadFeatures(src Source, s Schema) (*Table, error) { return read(src, s, false) }
 
 func read(src Source, s Schema, training bool) (*Table, error) {
+	if training {
+		var err error
+		if src, s, err = s.episodes(src); err != nil {
+			return nil, err
+		}
+	}
 	r, err := newIntake(src, s, training)
 	if err != nil {
 		return nil, err

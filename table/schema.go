@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -45,6 +46,8 @@ type Schema struct {
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
+	// Followup says that records are times at risk, which end by the event that the label tells of, or without it.
+	Followup *Followup `json:"followup,omitempty"`
 	// Weight names the column of how much a row counts, as in samples and surveys: [Numeric] with a range from 0 or above, and no
 	// transformation. Its upper end is what a row counts at most, and what noise is for: a row of a thousandth of it counts a thousandth.
 	Weight string `json:"weight,omitempty"`
@@ -76,6 +79,36 @@ type Condition struct {
 	To     *float64 `json:"to,omitempty"`
 	In     []string `json:"in,omitempty"`
 }
+
+// Followup says that a record is a time at risk, which ends by the event that the label tells of, or without it: a survival time. Read makes
+// episodes of it, one for each period between two cuts in which the record is at risk: rows of a [Count] of events, 0 or 1, with the
+// time at risk as exposure and the period as a feature. A Poisson model of these is a model of hazards, which are constant within
+// a period, and its coefficients are logarithms of hazard ratios. All episodes of a record are a person's, unless the schema names persons.
+type Followup struct {
+	// Start and End name the columns of when the time at risk begins and ends, numbers in one unit. Start may be left out for 0.
+	Start string `json:"start,omitempty"`
+	End   string `json:"end"`
+	// Cuts are the ends of periods, ascending, at least two: what is before the first and after the last isn't looked at. They are public.
+	Cuts []float64 `json:"cuts"`
+}
+
+// PeriodColumn is what a [Followup] calls the column of an episode's period, whose levels are as "0 to 1".
+const PeriodColumn = "period"
+
+// What else episodes have beside a record's columns.
+const (
+	timeColumn   = "time at risk"
+	recordColumn = "record"
+)
+
+// What a schema may say of a file's text.
+const (
+	point   = "."
+	comma   = ","
+	utf8Is  = "utf-8"
+	windows = "windows-1252"
+	latin1  = "iso-8859-1" // a part of it
+)
 
 // Kind says what a column holds.
 type Kind string
@@ -249,7 +282,7 @@ func (s Schema) String() string {
 		key  string
 		of   any
 		zero bool
-	}{{"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
+	}{{"followup", s.Followup, s.Followup == nil}, {"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
 		if !f.zero {
 			fmt.Fprintf(&b, ",\n  %q: %s", f.key, compact(f.of))
 		}
@@ -335,6 +368,11 @@ func (s Schema) LabelColumn() Column {
 
 // clone returns a schema that shares no memory with s.
 func (s Schema) clone() Schema {
+	if s.Followup != nil {
+		f := *s.Followup
+		f.Cuts = slices.Clone(f.Cuts)
+		s.Followup = &f
+	}
 	s.Missing = slices.Clone(s.Missing)
 	s.Where = slices.Clone(s.Where)
 	for i := range s.Where {
@@ -440,4 +478,25 @@ func (s *Schema) names() []string {
 		names[i] = c.Name
 	}
 	return names
+}
+
+func (c *Condition) from() float64 {
+	if c.From == nil {
+		return math.Inf(-1)
+	}
+	return *c.From
+}
+
+func (c *Condition) to() float64 {
+	if c.To == nil {
+		return math.Inf(1)
+	}
+	return *c.To
+}
+
+// spread tells columns what the schema says of all numbers.
+func (s *Schema) spread() {
+	for i := range s.Columns {
+		s.Columns[i].decimalComma = s.Decimal == comma
+	}
 }

@@ -396,3 +396,29 @@ func (v *validator) members() {
 		}
 	}
 }
+
+// checkFile checks what the schema says of the file, and of which records are read.
+func checkFile(v *validator) {
+	s := v.s
+	if s.Decimal != "" && s.Decimal != point && s.Decimal != comma {
+		v.fail(`"decimal"`, `is %s; it must be "." or ",", or be left out for "."`, quote(s.Decimal))
+	}
+	if s.Encoding != "" && !slices.Contains([]string{utf8Is, windows, latin1}, strings.ToLower(s.Encoding)) {
+		v.fail(`"encoding"`, `is %s; it must be "utf-8", "windows-1252" or "iso-8859-1", or be left out for "utf-8": convert other files (iconv -t UTF-8)`, quote(s.Encoding))
+	}
+	for i, c := range s.Where {
+		where := `"where", element ` + compact(i+1)
+		bounded := c.From != nil || c.To != nil
+		switch {
+		case c.Column == "":
+			v.fail(where, `has no "column"`)
+		case bounded == (c.In != nil):
+			v.fail(where, `must have numbers "from" and "to", or one of them, or a list "in"`)
+		case bounded && (c.from() > c.to() || math.IsNaN(c.from()) || math.IsNaN(c.to())):
+			v.fail(where, `is from %v to %v; the first must not be above the second`, c.from(), c.to())
+		case c.In != nil && len(c.In) == 0:
+			v.fail(where, `has an empty list "in", which no record is in`)
+		}
+		v.texts(where, c.In)
+	}
+}

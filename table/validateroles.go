@@ -32,6 +32,7 @@ func (v *validator) roles() {
 		}
 	}
 	checkWeight(v)
+	checkFollowup(v)
 	for _, c := range s.Columns {
 		if c.Kind == Count && c.Name != s.Label {
 			v.fail("column "+quote(c.Name), "is of kind count, which is for the label; as a feature it is numeric")
@@ -203,4 +204,46 @@ func (v *validator) features() {
 		seen[f.Name] = true
 		groups[f.Group] = f.Block
 	}
+}
+
+// checkFollowup checks what is said of times at risk.
+func checkFollowup(v *validator) {
+	s, f := v.s, v.s.Followup
+	if f == nil {
+		return
+	}
+	if len(f.Cuts) < 2 || slices.ContainsFunc(f.Cuts, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) || !ascending(f.Cuts) {
+		v.fail(`"followup"`, `has "cuts" %s; they must be two numbers or more that ascend`, compact(f.Cuts))
+	}
+	if f.End == "" {
+		v.fail(`"followup"`, `has no "end": name the column of when times at risk end`)
+	}
+	for _, name := range []string{f.Start, f.End} {
+		if c := s.column(name); c != nil && c.Kind != Ignored {
+			v.fail(`"followup"`, `names %s, which is of kind %s in "columns"; make it ignored there, or leave it out: a time at risk is no feature`, quote(name), c.Kind)
+		}
+	}
+	if c := s.column(s.Label); c != nil && known(c.Kind) && c.Kind != Binary {
+		v.fail(`"followup"`, `is for a label of kind binary, whether the time ended by the event, and %s is of kind %s`, quote(s.Label), c.Kind)
+	}
+	if s.Exposure != "" || s.PersonsAlike {
+		v.fail(`"followup"`, `must be without "exposure", which it makes, and "persons_alike"`)
+	}
+	for _, name := range []string{PeriodColumn, timeColumn, recordColumn} {
+		if s.column(name) != nil {
+			v.fail("column "+quote(name), `has a name that "followup" gives to a column of its own; rename it`)
+		}
+	}
+	if n := len(f.Cuts) - 1; max(1, s.MaxRows)*n > mostEach {
+		v.fail(`"followup"`, "makes up to %d rows of a person; there must be at most %d", max(1, s.MaxRows)*n, mostEach)
+	}
+}
+
+func ascending(list []float64) bool {
+	for i := 1; i < len(list); i++ {
+		if !(list[i] > list[i-1]) {
+			return false
+		}
+	}
+	return true
 }

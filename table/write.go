@@ -24,7 +24,10 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	if err := check.Given("context", ctx); err != nil {
 		return nil, err
 	}
-	src = WithContext(ctx, src)
+	src, s, err = s.episodes(WithContext(ctx, src))
+	if err != nil {
+		return nil, err
+	}
 	r, err := newIntake(src, s, true)
 	if err != nil {
 		return nil, err

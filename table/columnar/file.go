@@ -94,6 +94,13 @@ func Needed(s table.Schema) ([]string, error) {
 		return nil, err
 	}
 	columns := e.Inputs()
+	if f := s.Followup; f != nil { // what is made of it isn't in the file
+		columns = slices.DeleteFunc(columns, func(name string) bool { return name == table.PeriodColumn })
+		columns = append(columns, f.End)
+		if f.Start != "" {
+			columns = append(columns, f.Start)
+		}
+	}
 	for _, name := range []string{s.Label, s.Person, s.Exposure, s.Weight} {
 		if name != "" {
 			columns = append(columns, name)

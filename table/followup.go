@@ -1,0 +1,192 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// shortest is the part of the widest period that no time at risk is taken to be shorter than.
+const shortest = 1e-4
+
+// Episodes is the schema of the rows that [Read] makes of a Followup: the schema itself where there is none. It is what a model has.
+func (s Schema) Episodes() Schema {
+	f := s.Followup
+	if f == nil {
+		return s
+	}
+	s = s.clone()
+	s.Followup, s.Exposure = nil, timeColumn
+	if s.Person == "" {
+		s.Person, s.MaxRows = recordColumn, 1
+		s.Columns = append(s.Columns, Column{Name: recordColumn, Kind: ID})
+	}
+	s.MaxRows *= len(f.Cuts) - 1
+	widest := 0.0
+	period := Column{Name: PeriodColumn, Kind: Categorical}
+	for i, end := range f.Cuts[1:] {
+		widest = math.Max(widest, end-f.Cuts[i])
+		period.Levels = append(period.Levels, f.level(i))
+	}
+	if len(period.Levels) > 1 {
+		s.Columns = append(s.Columns, period)
+	}
+	*s.column(s.Label) = Column{Name: s.Label, Kind: Count, Cap: 1}
+	s.Columns = append(s.Columns, Column{Name: timeColumn, Kind: Numeric, Range: []float64{shortest * widest, widest}})
+	return s
+}
+
+// level names period i.
+func (f *Followup) level(i int) string {
+	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	return text(f.Cuts[i]) + " to " + text(f.Cuts[i+1])
+}
+
+// episodes is a source of the episodes of another one's records, and their schema.
+func (s Schema) episodes(src Source) (Source, Schema, error) {
+	if s.Followup == nil || src == nil {
+		return src, s, nil
+	}
+	if err := s.Validate(); err != nil {
+		return nil, s, err
+	}
+	if err := givenSource(src); err != nil {
+		return nil, s, err
+	}
+	header := slices.Clone(src.Header())
+	e := &episodes{Source: src, f: s.Followup, comma: s.Decimal == comma, label: newLabelField(&s, s.column(s.Label)), person: s.Person}
+	for _, role := range []struct {
+		name string
+		at   *int
+	}{{s.Followup.Start, &e.start}, {s.Followup.End, &e.end}, {s.Label, &e.event}} {
+		*role.at = slices.Index(header, role.name)
+		if role.name != "" && *role.at < 0 {
+			return nil, s, absentColumn(role.name, header, "the header")
+		}
+	}
+	var err error
+	if e.filter, err = newFilter(&s, header); err != nil {
+		return nil, s, err
+	}
+	if e.header = append(header, PeriodColumn, timeColumn); s.Person == "" {
+		e.header = append(e.header, recordColumn)
+	}
+	return e, s.Episodes(), nil
+}
+
+// risk is when a record is at risk, and whether that ended by the event.
+type risk struct {
+	from, to float64
+	happened bool
+}
+
+// episodes are those of a source's records, one after the other.
+type episodes struct {
+	Source
+	f                 *Followup
+	comma             bool
+	label             *labelField
+	person            string
+	filter            *filter
+	header            []string
+	start, end, event int
+
+	fields  []string // of the last record, and what an episode has beside
+	at      risk
+	next    int // period
+	records int
+}
+
+func (e *episodes) Header() []string { return e.header }
+
+// Next returns the next episode.
+func (e *episodes) Next() ([]string, error) {
+	for {
+		for ; e.fields != nil && e.next < len(e.f.Cuts)-1; e.next++ {
+			low, high := math.Max(e.at.from, e.f.Cuts[e.next]), math.Min(e.at.to, e.f.Cuts[e.next+1])
+			if !(high > low) {
+				continue
+			}
+			ends := e.at.happened && e.at.to <= e.f.Cuts[e.next+1]
+			n := len(e.Source.Header())
+			e.fields[e.event] = strconv.Itoa(boolean(ends))
+			e.fields[n], e.fields[n+1] = e.f.level(e.next), e.number(high-low)
+			e.next++
+			return e.fields, nil
+		}
+		if err := e.record(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func boolean(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// number is one as the file has them.
+func (e *episodes) number(x float64) string {
+	text := []byte(strconv.FormatFloat(x, 'g', -1, 64))
+	if i := slices.Index(text, '.'); i >= 0 && e.comma {
+		text[i] = ','
+	}
+	return string(text)
+}
+
+// record reads the next record that is there.
+func (e *episodes) record() error {
+	for {
+		fields, err := e.Source.Next()
+		if err != nil {
+			return err
+		}
+		unit, number := e.Source.Place()
+		where := place{unit, number}
+		n := len(e.Source.Header())
+		if len(fields) != n {
+			return placed(fileError(0, "it has %d fields where the header has %d", len(fields), n), where)
+		}
+		if !e.filter.fulfilled(fields) {
+			continue
+		}
+		e.records++
+		e.fields = append(append(e.fields[:0], fields...), "", "")
+		if e.person == "" {
+			e.fields = append(e.fields, strconv.Itoa(e.records))
+		}
+		e.next = 0
+		return placed(e.times(), where)
+	}
+}
+
+// times reads when a record is at risk, and how that ended.
+func (e *episodes) times() (err error) {
+	e.at.from = math.Inf(-1)
+	if e.start >= 0 {
+		if e.at.from, err = e.time(e.f.Start, e.fields[e.start]); err != nil {
+			return err
+		}
+	} else if e.f.Cuts[0] < 0 {
+		e.at.from = 0
+	}
+	if e.at.to, err = e.time(e.f.End, e.fields[e.end]); err != nil {
+		return err
+	}
+	if e.at.to < e.at.from {
+		return valueError(e.f.End, "%s is before the time at risk begins, %s; correct one of them", quote(e.fields[e.end]), quote(e.fields[e.start]))
+	}
+	happened, _, err := e.label.read(e.fields[e.event])
+	e.at.happened = happened == 1
+	return err
+}
+
+func (e *episodes) time(column, text string) (float64, error) {
+	x, err := parseNumber(trim(text), e.comma)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, valueError(column, "%s is no time; it must be a number, in the unit of the cuts", quote(text))
+	}
+	return x, nil
+}

@@ -1,0 +1,93 @@
+package table
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const cohort = `{"version": 1, "label": "died", "followup": {"start": "entry", "end": "exit", "cuts": [0, 1, 2, 5]}, "columns": [
+	{"name": "age", "kind": "numeric", "range": [0, 100]},
+	{"name": "died", "kind": "binary", "positive": ["yes"], "negative": ["no"]}]}`
+
+// A record is at risk in each period between its entry and its exit, and the event is in the last, if it is before the last cut.
+func TestEpisodes(t *testing.T) {
+	s, err := ParseSchema([]byte(cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "entry,exit,age,died\n0,1.5,50,yes\n.5,1,50,yes\n1,9,50,yes\n0,0,50,no\n6,7,50,yes\n0,2,50,no\n"
+	got, err := ReadCSV(strings.NewReader(text), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time := make([]float64, 0)
+	for _, v := range got.Exposure() {
+		time = append(time, v)
+	}
+	if want := []float64{1, .5, .5, 1, 3, 1, 1}; !slices.Equal(time, want) {
+		t.Errorf("times at risk %v, want %v", time, want)
+	}
+	if want := []float64{0, 1, 1, 0, 0, 0, 0}; !slices.Equal(got.Labels(), want) {
+		t.Errorf("events %v, want %v", got.Labels(), want)
+	}
+	if want := []int{0, 0, 1, 2, 2, 3, 3}; !slices.Equal(got.Persons(), want) {
+		t.Errorf("persons %v, want %v", got.Persons(), want)
+	}
+	var names []string
+	for _, f := range got.Encoder().Features() {
+		names = append(names, f.Name)
+	}
+	if want := []string{"age", "period=1 to 2", "period=2 to 5"}; !slices.Equal(names, want) {
+		t.Errorf("features %q, want %q", names, want)
+	}
+	e, widest := got.Encoder().Schema(), 3.0
+	if lo, hi := got.Encoder().Exposure(); e.MaxRows != 3 || e.Followup != nil || lo != shortest*widest || hi != widest || got.Label().Kind != Count {
+		t.Errorf("schema %v", e)
+	}
+	if err := e.Validate(); err != nil {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "r.rows")
+	src, err := NewCSV(strings.NewReader(text), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(t.Context(), path, src, s); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := StoredSchema(path); err != nil || kept.String() != e.String() {
+		t.Errorf("stored with %v (%v)", kept, err)
+	}
+}
+
+// What is no time, or no cut, is refused with its place; conditions come before.
+func TestEpisodesRefused(t *testing.T) {
+	s, err := ParseSchema([]byte(strings.Replace(cohort, `"columns"`, `"where": [{"column": "age", "to": 60}], "columns"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, want := range map[string]string{
+		"0,soon,50,yes":  `line 2, column "exit": "soon" is no time`,
+		"0,,50,yes":      "is no time",
+		"2,1,50,yes":     "before the time at risk begins",
+		"0,1,50,perhaps": `column "died"`,
+		"0,1,50":         "3 fields",
+		"0,soon,61,yes":  "no row",
+	} {
+		if _, err := ReadCSV(strings.NewReader("entry,exit,age,died\n"+row+"\n"), s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", row, err, want)
+		}
+	}
+	if _, err := ReadCSV(strings.NewReader("exit,age,died\n1,2,yes\n"), s); !errors.Is(err, ErrColumn) {
+		t.Errorf("without a column: %v", err)
+	}
+	for _, bad := range [][2]string{{"[0, 1, 2, 5]", "[0]"}, {"[0, 1, 2, 5]", "[0, 2, 2]"}, {`"end": "exit", `, ""}, {`"end": "exit"`, `"end": "age"`}, {`"age", `, `"period", `},
+		{`"kind": "binary", "positive": ["yes"], "negative": ["no"]`, `"kind": "count", "cap": 3`}} {
+		if _, err := ParseSchema([]byte(strings.Replace(cohort, bad[0], bad[1], 1))); !errors.Is(err, ErrSchema) {
+			t.Errorf("%s: %v", bad[1], err)
+		}
+	}
+}
