@@ -39,6 +39,7 @@ and before "columns"
   "decimal": ","                             numbers are written as 1893,06
   "encoding": "windows-1252"                 the file's characters aren't UTF-8
   "where": [{"column": "age", "from": 18}]   other rows aren't there; or "to", or "in": ["york", "hull"]
+  "followup": {"end": "years", "cuts": [0, 1, 5]}   times at risk, whose end the label says to be by the event or not
   "weight": "sampling_weight"                how much a row counts: a number whose range begins at 0 or above
 Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",
   ` + strings.Join(table.DefaultMissing(), ", ") + "\n"

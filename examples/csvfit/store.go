@@ -35,7 +35,7 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if source.Facts() == nil || isRows(source.Path) {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
-	warnings, err := table.WriteCSVFile(ctx, *output, source.Path, *source.Facts())
+	warnings, err := table.WriteCSVFile(ctx, *output, source.Path, *source.FileFacts())
 	for _, w := range warnings {
 		fmt.Fprintln(stderr, "csvfit: "+w)
 	}

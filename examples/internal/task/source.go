@@ -35,7 +35,8 @@ type Source struct {
 	Classes int
 
 	lossName string
-	facts    *table.Schema
+	facts    *table.Schema // of rows
+	file     *table.Schema // of records, which rows are made of
 	libsvm   *table.LIBSVM // instead of facts
 
 	program string
@@ -187,7 +188,11 @@ func (s *Source) readFacts() error {
 		if err == nil && schema.Exposure != "" && schema.LabelColumn().Kind != table.Count {
 			err = fmt.Errorf(`%s: %w: "exposure" is %q, and is for labels of kind "count"; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, schema.Exposure)
 		}
-		s.facts = &schema
+		rows := schema
+		if err == nil {
+			rows = schema.Episodes()
+		}
+		s.facts, s.file = &rows, &schema
 		return err
 	}
 	text, err := os.ReadFile(s.Schema)
@@ -208,6 +213,9 @@ func (s *Source) readFacts() error {
 
 // Facts returns the schema of a file with columns, nil for LIBSVM.
 func (s *Source) Facts() *table.Schema { return s.facts }
+
+// FileFacts is the schema as it is in its file: of records, of which rows may be made by its Followup.
+func (s *Source) FileFacts() *table.Schema { return s.file }
 
 // Levels are the label's, nil if it hasn't several.
 func (s *Source) Levels() []string {
@@ -270,7 +278,7 @@ func (s *Source) read() (*table.Table, error) {
 	if s.libsvm != nil {
 		return table.ReadLIBSVMFile(s.Path, *s.libsvm)
 	}
-	return table.ReadCSVFile(s.Path, *s.facts)
+	return table.ReadCSVFile(s.Path, *s.file)
 }
 
 // note writes a line about the data to standard error.
