@@ -149,6 +149,15 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// A condition's numbers are written as its column's are.
+func TestWhereReadsNumbersAsColumnsDo(t *testing.T) {
+	s := european(t, `"decimal": ",", "where": [{"column": "paid", "from": 1000, "to": 2000}], `)
+	got, err := ReadCSV(strings.NewReader("size;town;paid\n1;Köln;1.500,5\n1;Köln;3.000\n2;Köln;999,9\n"), s)
+	if err != nil || !slices.Equal(got.Labels(), []float64{1500.5}) {
+		t.Errorf("%v (%v)", got.Labels(), err)
+	}
+}
+
 // Weights are a column's, within its range, and no feature.
 func TestWeightRole(t *testing.T) {
 	s, err := ParseSchema([]byte(`{"version": 1, "label": "y", "weight": "w", "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]},

@@ -23,12 +23,8 @@ func TestEpisodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time := make([]float64, 0)
-	for _, v := range got.Exposure() {
-		time = append(time, v)
-	}
-	if want := []float64{1, .5, .5, 1, 3, 1, 1}; !slices.Equal(time, want) {
-		t.Errorf("times at risk %v, want %v", time, want)
+	if want := []float64{1, .5, .5, 1, 3, 1, 1}; !slices.Equal(got.Exposure(), want) {
+		t.Errorf("times at risk %v, want %v", got.Exposure(), want)
 	}
 	if want := []float64{0, 1, 1, 0, 0, 0, 0}; !slices.Equal(got.Labels(), want) {
 		t.Errorf("events %v, want %v", got.Labels(), want)
@@ -80,6 +76,13 @@ func TestEpisodesRefused(t *testing.T) {
 		if _, err := ReadCSV(strings.NewReader("entry,exit,age,died\n"+row+"\n"), s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", row, err, want)
 		}
+	}
+	dead, err := ParseSchema([]byte(strings.Replace(cohort, `"columns"`, `"where": [{"column": "died", "in": ["yes"]}], "columns"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n0,3,50,yes\n0,1,50,no\n"), dead); err != nil || !slices.Equal(got.Labels(), []float64{0, 0, 1}) {
+		t.Errorf("of those who died: %v (%v)", got.Labels(), err)
 	}
 	if _, err := ReadCSV(strings.NewReader("exit,age,died\n1,2,yes\n"), s); !errors.Is(err, ErrColumn) {
 		t.Errorf("without a column: %v", err)

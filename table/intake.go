@@ -50,7 +50,7 @@ func newIntake(src Source, s Schema, training bool) (*intake, error) {
 	if !training {
 		return r, nil
 	}
-	if len(s.Where) > 0 {
+	if _, made := src.(*episodes); len(s.Where) > 0 && !made { // of records, of which these were made
 		if r.filter, err = newFilter(&s, header); err != nil {
 			return nil, err
 		}

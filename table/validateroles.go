@@ -52,7 +52,7 @@ func checkPersons(v *validator) {
 	if (s.Person != "") != (s.MaxRows != 0) || s.MaxRows < 0 {
 		v.fail(`"person", "max_rows"`, `the column and its number of 1 or more go together: a person's rows are limited to it`)
 	}
-	if s.Persons < 0 || s.Persons > mostPersons || s.Persons > 0 && s.Person == "" {
+	if s.Persons < 0 || s.Persons > mostPersons || s.Persons > 0 && s.Person == "" && s.Followup == nil {
 		v.fail(`"persons"`, `is %d; it must be the number of persons whom the column "person" tells apart, from 1 to %d, or be left out`, s.Persons, mostPersons)
 	}
 	if s.AtMost < 0 || s.AtMost > mostPersons || s.AtMost > 0 && s.Persons > 0 {

@@ -5,19 +5,25 @@ import "slices"
 // filter are a schema's conditions on records with a header.
 type filter struct {
 	conditions []Condition
-	at         []int // the field of each
-	comma      bool
+	at         []int     // the field of each
+	columns    []*Column // whose numbers are written so
 }
 
 // newFilter finds the columns of a schema's conditions.
 func newFilter(s *Schema, header []string) (*filter, error) {
-	f := &filter{conditions: s.Where, comma: s.Decimal == comma}
+	of := s.clone()
+	of.spread()
+	f := &filter{conditions: of.Where}
 	for _, c := range s.Where {
 		at := slices.Index(header, c.Column)
 		if at < 0 {
 			return nil, absentColumn(c.Column, header, "the header")
 		}
-		f.at = append(f.at, at)
+		column := of.column(c.Column)
+		if column == nil {
+			column = &Column{decimalComma: of.Decimal == comma}
+		}
+		f.at, f.columns = append(f.at, at), append(f.columns, column)
 	}
 	return f, nil
 }
@@ -32,7 +38,7 @@ func (f *filter) fulfilled(fields []string) bool {
 			}
 			continue
 		}
-		if x, err := parseNumber(text, f.comma); err != nil || !(x >= c.from() && x <= c.to()) {
+		if x, err := f.columns[i].parse(text); err != nil || !(x >= c.from() && x <= c.to()) {
 			return false
 		}
 	}
