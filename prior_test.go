@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -178,6 +179,9 @@ func TestPriorInJournal(t *testing.T) {
 		plan, err := AutoConfig{}.Plan(rows.Shape(), Problem{Loss: losses.Logistic{}, Prior: prior}, GDP(1))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.Contains(plan.ledger.String(), "from a prior") != (prior != nil) {
+			t.Errorf("the ledger says %v", plan.ledger)
 		}
 		text, err := rows.identity(plan.ledger, []any{plan.prior.Weights()})
 		if err != nil {

@@ -72,7 +72,7 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	o.estimate.Prior = prior
 	o.estimate.Classes = p.Classes
 	o.labels = b.labelsOnly && labelsonly.Suits(o.estimate)
-	schedule, err := release.Pool("softmax", o.mu, o.releases, o.dim)
+	schedule, err := release.Pool(o.named("softmax"), o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}

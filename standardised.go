@@ -128,6 +128,14 @@ func (c StandardisedGDConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) 
 	return plan, err
 }
 
+// named says in the ledger that a run begins at a public model.
+func (o *standardised) named(label string) string {
+	if o.estimate.Prior != nil {
+		return label + ", from a prior"
+	}
+	return label
+}
+
 // passes are those over the rows, at most.
 func (o *standardised) passes(dense int) int {
 	if o.shape.features() > estimate.MostFeatures {
@@ -241,7 +249,7 @@ func (o *standardised) calibrate(b Budget, coordinates int) error {
 
 // plan is that of a learner whose releases come from the pool.
 func (o *standardised) plan(l Learner, label string, b Budget, passes int, train func(*run) (*fitted, error)) (*Plan, error) {
-	schedule, err := release.Pool(label, o.mu, o.releases, o.dim)
+	schedule, err := release.Pool(o.named(label), o.mu, o.releases, o.dim)
 	if err != nil {
 		return nil, err
 	}
