@@ -273,7 +273,7 @@ func rowDetails(t *table.Table) (details []RowDetail) {
 	e := t.Encoder()
 	if t.Persons() != nil {
 		p := Persons{Of: t.Persons(), MaxRows: e.Schema().MaxRows, Alike: e.Schema().PersonsAlike}
-		if e.Schema().Persons > 0 {
+		if e.Schema().Persons > 0 || e.Schema().Recorded() && t.AtMost() == 0 {
 			p.Count = t.PersonCount()
 		}
 		details = append(details, p)

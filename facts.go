@@ -158,8 +158,13 @@ func sameFeatures(a, b Facts) bool {
 func ofFeatures(f tableFacts) string {
 	s := f.encoder.Schema()
 	s.Person, s.MaxRows, s.Persons, s.PersonsAlike, s.AtMost, s.Private = "", 0, 0, false, 0, nil
-	s.Encoding, s.Where = "", nil
-	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored })
+	s.Encoding, s.Where, s.Decimal = "", nil, ""
+	weight := s.Weight
+	s.Weight = ""
+	for i := range s.Columns {
+		s.Columns[i].Thousands = ""
+	}
+	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored || c.Name == weight })
 	for j := range s.Columns {
 		s.Columns[j].Per = 0
 	}

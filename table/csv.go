@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -29,7 +31,8 @@ type CSV struct {
 	close  func() error
 	size   int64 // of the files, 0 if not known
 	read   func() int64
-	before int64 // of these bytes, in files that are read
+	before atomic.Int64 // of these bytes, in files that are read
+	now    sync.Mutex   // for read, which changes with the file
 }
 
 // delimiters are those that a header is searched for.
@@ -67,7 +70,7 @@ func newCSV(r io.Reader, delimiter rune, encoding string) (*CSV, error) {
 	if err := check.Given("reader", r); err != nil {
 		return nil, err
 	}
-	buffered, start, err := begin(decoded(r, encoding))
+	buffered, start, err := begin(decoded(bufio.NewReaderSize(r, peeked), encoding))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +218,10 @@ func (c *CSV) Close() error {
 // expected guesses the number of rows from how much of the file was read for some. It
 // may be called while Next is.
 func (c *CSV) expected(rows int) int {
-	if read := c.before + c.read(); read > 0 {
+	c.now.Lock()
+	read := c.before.Load() + c.read()
+	c.now.Unlock()
+	if read > 0 {
 		return int(float64(rows) * float64(c.size) / float64(read))
 	}
 	return 0

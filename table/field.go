@@ -32,6 +32,9 @@ type absent struct {
 
 func newAbsent(s *Schema, c *Column) absent {
 	a := absent{column: c, texts: s.missingTexts()}
+	if c.made {
+		a.texts = nil
+	}
 	for _, t := range a.texts {
 		if x, err := c.parse(t); err == nil && !math.IsNaN(x) {
 			a.codes = append(a.codes, x)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func Files(path string) (list []string, err error) {
 
 // follow goes on with the next file.
 func (c *CSV) follow() error {
-	c.before += c.read()
+	c.before.Add(c.read())
 	if err := c.Close(); err != nil {
 		return err
 	}
@@ -105,8 +106,11 @@ func (c *CSV) follow() error {
 		return err
 	}
 	c.file, c.more = c.more[0], c.more[1:]
+	c.now.Lock()
 	c.r, c.close, c.read, c.line = next.r, next.close, next.read, next.line
+	c.now.Unlock()
 	if !slices.Equal(next.header, c.header) {
+		c.r, c.more = csv.NewReader(strings.NewReader("")), nil // there is no going on
 		return columnError("the header of %s has %s, and that of the file before it %s; files that are read together have the same columns in the same order", c.file, list(quoted(next.header), "and"), list(quoted(c.header), "and"))
 	}
 	return nil
@@ -120,8 +124,11 @@ func (c *CSV) of(err error) error {
 	return fmt.Errorf("%s: %w", c.file, err)
 }
 
-// decoded is the text as UTF-8.
-func decoded(r io.Reader, encoding string) io.Reader {
+// decoded is the text as UTF-8, which it is if it begins with that one's mark.
+func decoded(r *bufio.Reader, encoding string) io.Reader {
+	if mark, _ := r.Peek(len(bom)); string(mark) == bom {
+		return r
+	}
 	if e := strings.ToLower(encoding); e == windows || e == latin1 {
 		return &fromWindows{r: r}
 	}

@@ -1,10 +1,12 @@
 package table
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,7 +73,7 @@ func TestEncoding(t *testing.T) {
 	if n, _ := got.Dims(); n != 20_001 || got.Matrix().At(n-1, 2) != 1 {
 		t.Errorf("%d rows, the last %v", n, got.Matrix().At(n-1, 2))
 	}
-	f, buffer := decoded(strings.NewReader("\x80\x9f\xe9a"), windows), make([]byte, 3)
+	f, buffer := decoded(bufio.NewReader(strings.NewReader("\x80\x9f\xe9a")), windows), make([]byte, 3)
 	var all []byte
 	for {
 		n, err := f.Read(buffer)
@@ -113,6 +115,35 @@ func TestSeveralFiles(t *testing.T) {
 	if got, err := ReadCSVFile(filepath.Join(dir, "d,e.csv"), s); err != nil || got.Labels()[0] != 4 {
 		t.Errorf("a name with a comma: %v", err)
 	}
+}
+
+// How much was read is asked while files change.
+func TestManyFilesAtOnce(t *testing.T) {
+	dir, s := t.TempDir(), european(t, "")
+	for i := range 40 {
+		stored(t, dir, "f"+strconv.Itoa(i)+".csv", "size,town,paid\n"+strings.Repeat("1,Köln,1\n", 100))
+	}
+	c, err := OpenCSVAs(filepath.Join(dir, "*.csv"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 1000 {
+			c.expected(10)
+		}
+	}()
+	for n := 0; ; n++ {
+		if _, err := c.Next(); err != nil {
+			if n != 4000 {
+				t.Errorf("%d records (%v)", n, err)
+			}
+			break
+		}
+	}
+	<-done
 }
 
 // Records that don't fulfil all conditions aren't there in training: their fields aren't even looked at; predictions are for all.

@@ -6,33 +6,33 @@ import (
 	"strconv"
 )
 
-// shortest is the part of the widest period that no time at risk is taken to be shorter than.
+// shortest is the part of the narrowest period that no time at risk is taken to be shorter than.
 const shortest = 1e-4
 
 // Episodes is the schema of the rows that [Read] makes of a Followup: the schema itself where there is none. It is what a model has.
 func (s Schema) Episodes() Schema {
 	f := s.Followup
-	if f == nil {
+	if f == nil || len(f.Cuts) < 2 || s.column(s.Label) == nil {
 		return s
 	}
 	s = s.clone()
 	s.Followup, s.Exposure = nil, timeColumn
 	if s.Person == "" {
 		s.Person, s.MaxRows = recordColumn, 1
-		s.Columns = append(s.Columns, Column{Name: recordColumn, Kind: ID})
+		s.Columns = append(s.Columns, Column{Name: recordColumn, Kind: ID, made: true})
 	}
 	s.MaxRows *= len(f.Cuts) - 1
-	widest := 0.0
-	period := Column{Name: PeriodColumn, Kind: Categorical}
+	widest, narrowest := 0.0, math.Inf(1)
+	period := Column{Name: PeriodColumn, Kind: Categorical, made: true}
 	for i, end := range f.Cuts[1:] {
-		widest = math.Max(widest, end-f.Cuts[i])
+		widest, narrowest = math.Max(widest, end-f.Cuts[i]), math.Min(narrowest, end-f.Cuts[i])
 		period.Levels = append(period.Levels, f.level(i))
 	}
 	if len(period.Levels) > 1 {
 		s.Columns = append(s.Columns, period)
 	}
-	*s.column(s.Label) = Column{Name: s.Label, Kind: Count, Cap: 1}
-	s.Columns = append(s.Columns, Column{Name: timeColumn, Kind: Numeric, Range: []float64{shortest * widest, widest}})
+	*s.column(s.Label) = Column{Name: s.Label, Kind: Count, Cap: 1, made: true}
+	s.Columns = append(s.Columns, Column{Name: timeColumn, Kind: Numeric, Range: []float64{shortest * narrowest, widest}, made: true})
 	return s
 }
 
@@ -68,6 +68,11 @@ func (s Schema) episodes(src Source) (Source, Schema, error) {
 	if e.filter, err = newFilter(&s, header); err != nil {
 		return nil, s, err
 	}
+	for _, name := range []string{PeriodColumn, timeColumn, recordColumn} {
+		if slices.Contains(header, name) {
+			return nil, s, columnError(`column %s of the header has a name that the schema's "followup" gives to a column of its own; rename it`, quote(name))
+		}
+	}
 	if e.header = append(header, PeriodColumn, timeColumn); s.Person == "" {
 		e.header = append(e.header, recordColumn)
 	}
@@ -80,6 +85,9 @@ type risk struct {
 	happened bool
 }
 
+// seen are how many records there are, are left out by conditions, and are there but never at risk between the cuts.
+type seen struct{ all, left, never int }
+
 // episodes are those of a source's records, one after the other.
 type episodes struct {
 	Source
@@ -91,10 +99,15 @@ type episodes struct {
 	header            []string
 	start, end, event int
 
-	fields  []string // of the last record, and what an episode has beside
-	at      risk
-	next    int // period
-	records int
+	fields []string // of the last record, and what an episode has beside
+	at     risk
+	next   int // period
+	seen   seen
+}
+
+// counts reports whether records are persons whose number nobody states otherwise.
+func (e *episodes) counts(s *Schema) bool {
+	return e.person == "" && s.Persons == 0 && s.AtMost == 0
 }
 
 func (e *episodes) Header() []string { return e.header }
@@ -150,15 +163,22 @@ func (e *episodes) record() error {
 			return placed(fileError(0, "it has %d fields where the header has %d", len(fields), n), where)
 		}
 		if !e.filter.fulfilled(fields) {
+			e.seen.left++
 			continue
 		}
-		e.records++
+		e.seen.all++
 		e.fields = append(append(e.fields[:0], fields...), "", "")
 		if e.person == "" {
-			e.fields = append(e.fields, strconv.Itoa(e.records))
+			e.fields = append(e.fields, strconv.Itoa(e.seen.all))
 		}
 		e.next = 0
-		return placed(e.times(), where)
+		if err := e.times(); err != nil {
+			return placed(err, where)
+		}
+		if cuts := e.f.Cuts; !(math.Min(e.at.to, cuts[len(cuts)-1]) > math.Max(e.at.from, cuts[0])) {
+			e.seen.never++
+		}
+		return nil
 	}
 }
 
@@ -175,8 +195,12 @@ func (e *episodes) times() (err error) {
 	if e.at.to, err = e.time(e.f.End, e.fields[e.end]); err != nil {
 		return err
 	}
-	if e.at.to < e.at.from {
-		return valueError(e.f.End, "%s is before the time at risk begins, %s; correct one of them", quote(e.fields[e.end]), quote(e.fields[e.start]))
+	if e.start < 0 && e.at.to < min(0, e.f.Cuts[0]) || e.at.to < e.at.from {
+		begins := "0"
+		if e.start >= 0 {
+			begins = e.fields[e.start]
+		}
+		return valueError(e.f.End, "%s is before the time at risk begins, %s; correct one of them", quote(e.fields[e.end]), quote(begins))
 	}
 	happened, _, err := e.label.read(e.fields[e.event])
 	e.at.happened = happened == 1
@@ -190,3 +214,6 @@ func (e *episodes) time(column, text string) (float64, error) {
 	}
 	return x, nil
 }
+
+// Recorded reports whether a schema of Episodes has records for persons, of which each is one: their number is public.
+func (s Schema) Recorded() bool { return s.Followup == nil && s.Person == recordColumn }

@@ -39,8 +39,8 @@ func TestEpisodes(t *testing.T) {
 	if want := []string{"age", "period=1 to 2", "period=2 to 5"}; !slices.Equal(names, want) {
 		t.Errorf("features %q, want %q", names, want)
 	}
-	e, widest := got.Encoder().Schema(), 3.0
-	if lo, hi := got.Encoder().Exposure(); e.MaxRows != 3 || e.Followup != nil || lo != shortest*widest || hi != widest || got.Label().Kind != Count {
+	e := got.Encoder().Schema()
+	if lo, hi := got.Encoder().Exposure(); e.MaxRows != 3 || e.Followup != nil || lo != shortest || hi != 3 || got.Label().Kind != Count {
 		t.Errorf("schema %v", e)
 	}
 	if err := e.Validate(); err != nil {
@@ -71,7 +71,8 @@ func TestEpisodesRefused(t *testing.T) {
 		"2,1,50,yes":     "before the time at risk begins",
 		"0,1,50,perhaps": `column "died"`,
 		"0,1,50":         "3 fields",
-		"0,soon,61,yes":  "no row",
+		"0,soon,61,yes":  "where",
+		"0,-1,50,yes":    "before the time at risk begins",
 	} {
 		if _, err := ReadCSV(strings.NewReader("entry,exit,age,died\n"+row+"\n"), s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", row, err, want)
@@ -93,4 +94,53 @@ func TestEpisodesRefused(t *testing.T) {
 			t.Errorf("%s: %v", bad[1], err)
 		}
 	}
+}
+
+// Records are counted whenever their time at risk ends, and no text stands for what is made of them being missing.
+func TestRecordsAreCounted(t *testing.T) {
+	s, err := ParseSchema([]byte(strings.Replace(cohort, `"columns"`, `"missing": ["3", "1", "0"], "columns"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, exit := range []string{"0.5", "0", "9"} {
+		got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n0,3,50,yes\n0,1,50,no\n0,2,50,no\n0,"+exit+",50,no\n"), s)
+		if err != nil {
+			t.Fatalf("%s: %v", exit, err)
+		}
+		if got.PersonCount() != 4 || !got.Encoder().Schema().Recorded() {
+			t.Errorf("an exit at %s: %d persons", exit, got.PersonCount())
+		}
+		if w := strings.Join(got.Warnings(), "\n"); strings.Contains(w, "1 records are never at risk") != (exit == "0") {
+			t.Errorf("an exit at %s: %s", exit, w)
+		}
+	}
+	from, err := ParseSchema([]byte(strings.Replace(strings.Replace(cohort, `"start": "entry", `, "", 1), "[0, 1, 2, 5]", "[-1, 0, 1]", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCSV(strings.NewReader("exit,age,died\n-2,50,yes\n"), from); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "before the time at risk begins") {
+		t.Errorf("an end below 0 without a start: %v", err)
+	}
+	if _, err := ReadCSV(strings.NewReader("entry,exit,age,died,period\n0,1,50,yes,1\n"), s); !errors.Is(err, ErrColumn) {
+		t.Errorf("a column of a name that is taken: %v", err)
+	}
+	if lo, _ := mustEncode(t, strings.Replace(cohort, "[0, 1, 2, 5]", "[0, 1, 30, 36500]", 1)).Exposure(); lo > 1e-3 {
+		t.Errorf("the least time at risk is %g, where a period is 1", lo)
+	}
+	if bad := (Schema{Followup: &Followup{}}); bad.Episodes().Followup == nil {
+		t.Error("episodes of a schema that isn't valid")
+	}
+}
+
+func mustEncode(t *testing.T, text string) *Encoder {
+	t.Helper()
+	s, err := ParseSchema([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewEncoder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

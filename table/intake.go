@@ -22,6 +22,7 @@ type intake struct {
 	problems                        problems
 	filter                          *filter // of records; nil for none
 	left                            int     // that it leaves out
+	never                           int     // of records at risk, those that never are
 }
 
 // row is what becomes of a record. Its slices are valid until the next.
@@ -126,6 +127,9 @@ func (r *intake) drain(src Source, keep func(*row) error) error {
 		empty <- b
 	}
 	stop()
+	if made, ok := src.(*episodes); ok {
+		r.left, r.never = made.seen.left, made.seen.never
+	}
 	if errors.Is(failed, io.EOF) {
 		failed = nil
 	}
@@ -246,6 +250,9 @@ func (r *intake) warnings() []string {
 	left := slices.DeleteFunc(slices.Clone(r.header), func(name string) bool { return listed[name] })
 	if len(left) > 0 {
 		out = append(out, fmt.Sprintf("columns that the schema doesn't mention are left out: %s", list(quoted(left), "and")))
+	}
+	if r.never > 0 {
+		out = append(out, fmt.Sprintf("%d records are never at risk between the cuts, and add nothing", r.never))
 	}
 	if r.left > 0 {
 		out = append(out, fmt.Sprintf(`%d records don't fulfil the schema's "where" and aren't there`, r.left))

@@ -79,7 +79,8 @@ type personCodes struct {
 
 func (p *personCodes) code(text string) (int, error) {
 	id := trim(text)
-	if id == "" || slices.Contains(p.schema.missingTexts(), id) {
+	made := p.schema.column(p.schema.Person).made
+	if id == "" || !made && slices.Contains(p.schema.missingTexts(), id) {
 		return 0, missingRole(p.schema.Person, id, "a person")
 	}
 	code, ok := p.codes[id]

@@ -89,6 +89,9 @@ func read(src Source, s Schema, training bool) (*Table, error) {
 	}
 	t.secret = s.AtMost > 0
 	t.rows, t.personCount, t.warnings = rows.rows, cmp.Or(s.Persons, s.AtMost, len(r.persons.codes)), r.warnings()
+	if made, ok := src.(*episodes); ok && made.counts(&s) {
+		t.personCount = made.seen.all
+	}
 	t.dense, t.sparse = rows.finish()
 	return t, nil
 }

@@ -83,7 +83,9 @@ type Condition struct {
 // Followup says that a record is a time at risk, which ends by the event that the label tells of, or without it: a survival time. Read makes
 // episodes of it, one for each period between two cuts in which the record is at risk: rows of a [Count] of events, 0 or 1, with the
 // time at risk as exposure and the period as a feature. A Poisson model of these is a model of hazards, which are constant within
-// a period, and its coefficients are logarithms of hazard ratios. All episodes of a record are a person's, unless the schema names persons.
+// a period, and its coefficients are logarithms of hazard ratios. All episodes of a record are a person's, unless the schema names persons; all
+// records are counted then, also those that are never at risk between the cuts. MaxRows are records of a person, and Episodes has as many times the
+// periods.
 type Followup struct {
 	// Start and End name the columns of when the time at risk begins and ends, numbers in one unit. Start may be left out for 0.
 	Start string `json:"start,omitempty"`
@@ -98,7 +100,7 @@ const PeriodColumn = "period"
 // What else episodes have beside a record's columns.
 const (
 	timeColumn   = "time at risk"
-	recordColumn = "record"
+	recordColumn = "record at risk"
 )
 
 // What a schema may say of a file's text.
@@ -225,7 +227,9 @@ type Column struct {
 	Missing  Missing `json:"missing,omitempty"`
 	Constant string  `json:"constant,omitempty"`
 
-	decimalComma bool // as the schema's Decimal says; after all that JSON has
+	// After all that JSON has:
+	decimalComma bool // as the schema's Decimal says
+	made         bool // of a Followup, so that no text stands for a missing value
 }
 
 // toFill is what Init writes where a person has to.
@@ -376,7 +380,14 @@ func (s Schema) clone() Schema {
 	s.Missing = slices.Clone(s.Missing)
 	s.Where = slices.Clone(s.Where)
 	for i := range s.Where {
-		s.Where[i].In = slices.Clone(s.Where[i].In)
+		c := &s.Where[i]
+		c.In = slices.Clone(c.In)
+		for _, end := range []**float64{&c.From, &c.To} {
+			if *end != nil {
+				v := **end
+				*end = &v
+			}
+		}
 	}
 	s.Columns, s.Private = slices.Clone(s.Columns), slices.Clone(s.Private)
 	for i := range s.Columns {

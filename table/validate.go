@@ -131,6 +131,9 @@ func (v *validator) column(c *Column, i int) {
 	}
 	checkStep(v, where, c)
 	v.missing(where, c)
+	if c.Missing != "" && c.Name != "" && c.Name == v.s.Weight {
+		v.fail(where, `has "missing", and is the schema's "weight", which may not be missing; leave it out`)
+	}
 }
 
 // keysOf are the fields that a column of each kind may have beside name and kind.
@@ -244,6 +247,9 @@ func (v *validator) levels(where string, c *Column, ifNone string) {
 // notMissing refuses texts that stand for missing values as well.
 func (v *validator) notMissing(where string, c *Column, texts []string) {
 	missing := v.s.missingTexts()
+	if c.made {
+		missing = nil
+	}
 	for _, t := range texts {
 		i := slices.IndexFunc(missing, func(m string) bool { return m == t || c.FoldCase && fold(m) == fold(t) })
 		if i < 0 {

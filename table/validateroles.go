@@ -212,11 +212,11 @@ func checkFollowup(v *validator) {
 	if f == nil {
 		return
 	}
-	if len(f.Cuts) < 2 || slices.ContainsFunc(f.Cuts, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) || !ascending(f.Cuts) {
-		v.fail(`"followup"`, `has "cuts" %s; they must be two numbers or more that ascend`, compact(f.Cuts))
+	if len(f.Cuts) < 2 || slices.ContainsFunc(f.Cuts, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) || !ascending(f.Cuts) || math.Max(math.Abs(f.Cuts[0]), math.Abs(f.Cuts[len(f.Cuts)-1])) > mostCut {
+		v.fail(`"followup"`, `has "cuts" %s; they must be two numbers or more that ascend, within ±1e15`, compact(f.Cuts))
 	}
-	if f.End == "" {
-		v.fail(`"followup"`, `has no "end": name the column of when times at risk end`)
+	if f.End == "" || f.End == f.Start {
+		v.fail(`"followup"`, `has no "end": name the column of when times at risk end, another one than "start"`)
 	}
 	for _, name := range []string{f.Start, f.End} {
 		if c := s.column(name); c != nil && c.Kind != Ignored {
@@ -226,8 +226,8 @@ func checkFollowup(v *validator) {
 	if c := s.column(s.Label); c != nil && known(c.Kind) && c.Kind != Binary {
 		v.fail(`"followup"`, `is for a label of kind binary, whether the time ended by the event, and %s is of kind %s`, quote(s.Label), c.Kind)
 	}
-	if s.Exposure != "" || s.PersonsAlike {
-		v.fail(`"followup"`, `must be without "exposure", which it makes, and "persons_alike"`)
+	if s.Exposure != "" || s.PersonsAlike || s.Private != nil {
+		v.fail(`"followup"`, `must be without "exposure", which it makes, "persons_alike" and "private"`)
 	}
 	for _, name := range []string{PeriodColumn, timeColumn, recordColumn} {
 		if s.column(name) != nil {
@@ -247,3 +247,6 @@ func ascending(list []float64) bool {
 	}
 	return true
 }
+
+// mostCut is beyond what times are.
+const mostCut = 1e15

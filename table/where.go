@@ -5,8 +5,8 @@ import "slices"
 // filter are a schema's conditions on records with a header.
 type filter struct {
 	conditions []Condition
-	at         []int     // the field of each
-	columns    []*Column // whose numbers are written so
+	at         []int    // the field of each
+	numbers    []absent // of their columns: how they are written, and which stand for a missing value
 }
 
 // newFilter finds the columns of a schema's conditions.
@@ -23,7 +23,7 @@ func newFilter(s *Schema, header []string) (*filter, error) {
 		if column == nil {
 			column = &Column{decimalComma: of.Decimal == comma}
 		}
-		f.at, f.columns = append(f.at, at), append(f.columns, column)
+		f.at, f.numbers = append(f.at, at), append(f.numbers, newAbsent(&of, column))
 	}
 	return f, nil
 }
@@ -38,7 +38,7 @@ func (f *filter) fulfilled(fields []string) bool {
 			}
 			continue
 		}
-		if x, err := f.columns[i].parse(text); err != nil || !(x >= c.from() && x <= c.to()) {
+		if x, err := f.numbers[i].column.parse(text); err != nil || !(x >= c.from() && x <= c.to()) || slices.Contains(f.numbers[i].codes, x) {
 			return false
 		}
 	}

@@ -54,6 +54,9 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 		out.Discard()
 		return nil, err
 	}
+	if made, ok := src.(*episodes); ok && made.counts(&s) {
+		d.Persons.Count = made.seen.all
+	}
 	return r.warnings(), out.Close(d)
 }
 
