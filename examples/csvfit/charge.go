@@ -44,6 +44,9 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 		return nil, err
 	}
 	data, err := fingerprint(ctx, o.source.Path)
+	if of := o.source.FileFacts(); data != "" && of != nil && of.Followup != nil { // of which rows don't tell
+		data += fmt.Sprintf("%x\n", sha256.Sum256([]byte(of.String())))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,16 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if source.Facts() == nil || isRows(source.Path) {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
-	c, err := table.OpenCSV(source.Path, 0)
+	c, err := table.OpenCSVAs(source.Path, *source.FileFacts())
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	counts, err := newCounts(c, *source.Facts())
+	counts, err := newCounts(c, *source.FileFacts())
 	if err != nil {
 		return fmt.Errorf("%s: %w", source.Path, err)
 	}
-	t, bad := table.Read(table.WithContext(ctx, counts), *source.Facts())
+	t, bad := table.Read(table.WithContext(ctx, counts), *source.FileFacts())
 	if counts.drain(ctx); ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -85,3 +85,6 @@ func (r *report) figures() string {
 	}
 	return strings.TrimSuffix(r.evaluation.String(), r.evaluation.Ledger.String())
 }
+
+// errCohort refuses figures in which persons count alike, of whose rows there are the fewer the sooner the event is.
+var errCohort = task.Usage("-evaluate is for tables without \"followup\": its figures are means over persons, whose numbers of rows there depend on the outcome")

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -39,7 +40,9 @@ and before "columns"
   "decimal": ","                             numbers are written as 1893,06
   "encoding": "windows-1252"                 the file's characters aren't UTF-8
   "where": [{"column": "age", "from": 18}]   other rows aren't there; or "to", or "in": ["york", "hull"]
-  "followup": {"end": "years", "cuts": [0, 1, 5]}   times at risk, whose end the label says to be by the event or not
+  "followup": {"start": "entry", "end": "exit", "cuts": [0, 1, 5]}   times at risk, which end by the event that the label
+                                             tells of or without it; without "start" they begin at 0, and
+                                             both columns are ignored or not listed
   "weight": "sampling_weight"                how much a row counts: a number whose range begins at 0 or above
 Missing are empty fields and, unless the schema lists others in "missing": [...] before "columns",
   ` + strings.Join(table.DefaultMissing(), ", ") + "\n"
@@ -69,6 +72,9 @@ func initialise(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	if err := task.DataExist(*path); err != nil {
 		return err
+	}
+	if !slices.Contains([]string{"", "utf-8", "windows-1252", "iso-8859-1"}, strings.ToLower(*encoding)) {
+		return task.Usage("-encoding %s is not one of utf-8, windows-1252 and iso-8859-1: convert the file to utf-8 (iconv -t UTF-8)", *encoding)
 	}
 	c, err := table.OpenCSVAs(*path, table.Schema{Encoding: *encoding})
 	if err != nil {

@@ -125,7 +125,7 @@ func shapeOf(schema *table.Schema, rows int) (dpglm.Shape, error) {
 	of := e.Schema() // of the rows that are made of records
 	schema = &of
 	lo, hi := e.Label().Range[0], e.Label().Range[1]
-	s := dpglm.Shape{Rows: rows, PersonRows: schema.MaxRows, EachRow: schema.MaxRows > 1 && !schema.PersonsAlike, PersonsOccur: schema.Person != "" && schema.Persons == 0 && schema.AtMost == 0, AddRemove: schema.AtMost > 0, Weighted: schema.Weight != "", Dim: len(e.Features()) + 1, Intercept: true, FeatureBound: math.Hypot(e.Bound(), 1),
+	s := dpglm.Shape{Rows: rows, PersonRows: schema.MaxRows, EachRow: schema.MaxRows > 1 && !schema.PersonsAlike, PersonsOccur: schema.Person != "" && schema.Persons == 0 && schema.AtMost == 0 && !schema.Recorded(), AddRemove: schema.AtMost > 0, Weighted: schema.Weight != "", Dim: len(e.Features()) + 1, Intercept: true, FeatureBound: math.Hypot(e.Bound(), 1),
 		LabelCentre: (lo + hi) / 2, LabelBound: (hi - lo) / 2}
 	if least, most := e.Exposure(); most > 0 {
 		s.OffsetRange = [2]float64{math.Log(least), math.Log(most)}

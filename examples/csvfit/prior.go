@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/table"
 )
 
 // beginners are the methods that can begin at a public model.
@@ -32,10 +34,34 @@ func (o *fitting) checkPrior() error {
 		return task.Usage("-%s is for one score, and -method infer has several here: leave one out", flag)
 	case facts != nil && facts.Private != nil:
 		return task.Usage(`-%s is for rows that are protected whole, and the schema has "private": leave one out`, flag)
+	case o.public != "" && sameFile(path, o.source.Path):
+		return task.Usage("-public %s is the file of -data: rows that are protected can't be public; leave it out", path)
 	case o.public != "" && isRows(path):
 		return task.Usage("-public %s is a file of rows: name the file that it was made of", path)
 	}
+	if flag == "public" {
+		return task.DataExist(path)
+	}
 	return task.Exists(flag, path)
+}
+
+// sameFile reports whether files of two paths have one in common.
+func sameFile(a, b string) bool {
+	list, err := table.Files(a)
+	others, other := table.Files(b)
+	if err != nil || other != nil {
+		return false
+	}
+	for _, one := range list {
+		for _, two := range others {
+			x, err := os.Stat(one)
+			y, other := os.Stat(two)
+			if err == nil && other == nil && os.SameFile(x, y) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // findPrior reads or fits the public model, and says what it is.

@@ -51,7 +51,7 @@ func TestBeginsAtPublicModel(t *testing.T) {
 		{"leave it out for noisygd", []string{"-prior", model, "-method", "noisygd"}},
 		{"-prior " + data + ": this is no model", []string{"-prior", data}},
 		{"there is no such file", []string{"-prior", filepath.Join(dir, "none.json")}},
-		{"-public: ", []string{"-public", model}},
+		{"must end in", []string{"-public", model}},
 		{"the same features", []string{"-prior", model, "-schema", other}},
 	} {
 		args := append([]string{"fit", "-data", data, "-schema", facts, "-epsilon", "1", "-o", filepath.Join(dir, "new.json")}, c.args...)

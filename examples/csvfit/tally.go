@@ -38,7 +38,7 @@ const (
 // newTally is nil where the header lacks the column.
 func newTally(s table.Schema, c table.Column, header []string) (*tally, error) {
 	label := "label beside " + c.Name
-	alone := table.Schema{Version: table.Version, Label: label, Missing: s.Missing, Columns: []table.Column{
+	alone := table.Schema{Version: table.Version, Label: label, Missing: s.Missing, Decimal: s.Decimal, Columns: []table.Column{
 		{Name: label, Kind: table.Binary, Above: new(float64)}, asFeature(c)}}
 	e, err := table.NewEncoder(alone)
 	if err != nil {

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // wanted is what the body of a request should be.
 const wanted = `give a record such as {"age": 64, "ward": "icu"}, or a list of records`
 
 // decode reads a record or a list of records, whose fields are texts, numbers, or null for
-// a missing value, and calls add with each, which the next one replaces.
-func decode(body io.Reader, add func(record map[string]string) error) error {
+// a missing value, and calls add with each, which the next one replaces. A number's fraction comes after what stands for a point in the
+// schema's texts.
+func decode(body io.Reader, point string, add func(record map[string]string) error) error {
 	d := json.NewDecoder(body)
 	d.UseNumber()
 	first, err := d.Token()
@@ -22,7 +24,7 @@ func decode(body io.Reader, add func(record map[string]string) error) error {
 	if err != nil {
 		return err
 	}
-	r := records{d, map[string]string{}, 0, add}
+	r := records{d, map[string]string{}, 0, point, add}
 	switch first {
 	case json.Delim('{'):
 		err = r.record()
@@ -52,6 +54,7 @@ type records struct {
 	*json.Decoder
 	last  map[string]string
 	count int
+	point string
 	add   func(record map[string]string) error
 }
 
@@ -90,7 +93,7 @@ func (r *records) record() error {
 		case string:
 			r.last[name.(string)] = v
 		case json.Number:
-			r.last[name.(string)] = v.String()
+			r.last[name.(string)] = strings.Replace(v.String(), ".", r.point, 1)
 		default:
 			return fmt.Errorf("record %d, column %q: a field must be a text, a number or null", r.count, name)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		count := 0
-		err := decode(strings.NewReader(body), func(record map[string]string) error {
+		err := decode(strings.NewReader(body), ".", func(record map[string]string) error {
 			if count++; record == nil {
 				t.Fatal("a record is nil")
 			}
@@ -22,4 +23,16 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("no record, and no error")
 		}
 	})
+}
+
+// Numbers of JSON have points, and are written as the schema's texts are.
+func TestNumbersAsTheSchemaHasThem(t *testing.T) {
+	var got map[string]string
+	err := decode(strings.NewReader(`{"size": 1.234, "paid": "1.234,5", "n": 7}`), ",", func(record map[string]string) error {
+		got = maps.Clone(record)
+		return nil
+	})
+	if err != nil || got["size"] != "1,234" || got["paid"] != "1.234,5" || got["n"] != "7" {
+		t.Errorf("%v (%v)", got, err)
+	}
 }

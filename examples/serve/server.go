@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -77,7 +78,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) {
 // answer predicts for the records of a request.
 func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	a := newAnswers(s)
-	if err := decode(http.MaxBytesReader(w, r.Body, maxBody), a.add); err != nil {
+	if err := decode(http.MaxBytesReader(w, r.Body, maxBody), cmp.Or(a.schema.Decimal, "."), a.add); err != nil {
 		refuse(w, err)
 		return
 	}

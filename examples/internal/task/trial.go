@@ -158,7 +158,20 @@ func (t *Trial) of(z []float64) []metrics.Metric {
 	if t.test.Exposure() != nil {
 		floats.Add(z, t.test.LogExposure())
 	}
-	return metrics.Of(t.loss, z, t.Held)
+	m := metrics.Of(t.loss, z, t.Held)
+	for i := range m {
+		if at := t.test.Exposure(); at != nil && m[i].Name == "deviance_explained" { // against one rate for all
+			m[i].Value = 1 - metrics.Value(m, "deviance")/metrics.Deviance(oneRate(t.Held, at), t.Held)
+		}
+	}
+	return m
+}
+
+// oneRate is what a rate that all have makes of exposures.
+func oneRate(y, exposures []float64) []float64 {
+	mean := slices.Clone(exposures)
+	floats.Scale(floats.Sum(y)/floats.Sum(exposures), mean)
+	return mean
 }
 
 // NonPrivate scores a model that is fitted without privacy; there is none, and
