@@ -54,6 +54,9 @@ func TestEpisodes(t *testing.T) {
 	if _, err := Write(t.Context(), path, src, s); err != nil {
 		t.Fatal(err)
 	}
+	if kept, err := StoredRecords(path); err != nil || kept.String() != s.String() {
+		t.Errorf("stored records of %v (%v)", kept, err)
+	}
 	if kept, err := StoredSchema(path); err != nil || kept.String() != e.String() {
 		t.Errorf("stored with %v (%v)", kept, err)
 	}

@@ -24,6 +24,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	if err := check.Given("context", ctx); err != nil {
 		return nil, err
 	}
+	records := s
 	src, s, err = s.episodes(WithContext(ctx, src))
 	if err != nil {
 		return nil, err
@@ -54,8 +55,14 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 		out.Discard()
 		return nil, err
 	}
-	if made, ok := src.(*episodes); ok && made.counts(&s) {
-		d.Persons.Count = made.seen.all
+	if made, ok := src.(*episodes); ok {
+		if d.Records, err = json.Marshal(records); err == nil && made.counts(&s) {
+			d.Persons.Count = made.seen.all
+		}
+	}
+	if err != nil {
+		out.Discard()
+		return nil, err
 	}
 	return r.warnings(), out.Close(d)
 }
@@ -120,8 +127,13 @@ func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []s
 }
 
 // StoredSchema returns the schema in a file that Write wrote. It fails for other files, and for
-// one of rows that came from a matrix.
-func StoredSchema(path string) (Schema, error) {
+// one of rows that came from a matrix. Of rows that a [Followup] made it is that of its Episodes; see [StoredRecords].
+func StoredSchema(path string) (Schema, error) { return storedSchema(path, false) }
+
+// StoredRecords is StoredSchema, but for rows that a [Followup] made: then it is the schema of the records that they were made of.
+func StoredRecords(path string) (Schema, error) { return storedSchema(path, true) }
+
+func storedSchema(path string, records bool) (Schema, error) {
 	f, err := rowfile.Open(path)
 	if err != nil {
 		return Schema{}, err
@@ -129,6 +141,9 @@ func StoredSchema(path string) (Schema, error) {
 	defer f.Close()
 	if f.Facts.Schema == nil {
 		return Schema{}, fmt.Errorf("%w: %s has no schema: its rows came from a matrix", ErrSchema, path)
+	}
+	if records && f.Facts.Records != nil {
+		return ParseSchema(f.Facts.Records)
 	}
 	return ParseSchema(f.Facts.Schema)
 }

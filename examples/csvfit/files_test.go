@@ -108,3 +108,21 @@ func TestStandardInput(t *testing.T) {
 		t.Errorf("printed\n%s", out)
 	}
 }
+
+// Rows of a followup are fitted with the schema that they were made by, and no other.
+func TestStoredRowsOfAFollowup(t *testing.T) {
+	dir := t.TempDir()
+	data, facts := write(t, "cohort.csv", cohort(400, false, 1)), write(t, "cohort.json", followup)
+	rows := filepath.Join(dir, "c.rows")
+	csvfit(t, "store", "-data", data, "-schema", facts, "-o", rows)
+	csvfit(t, "fit", "-data", rows, "-schema", facts, "-epsilon", "1", "-o", filepath.Join(dir, "m.json"))
+	for _, other := range []string{strings.Replace(followup, "[0, 1, 2, 5]", "[0, 1, 3, 5]", 1), strings.Replace(followup, `"end": "years"`, `"start": "age0", "end": "years"`, 1)} {
+		err := run(context.Background(), []string{"fit", "-data", rows, "-schema", write(t, "other.json", other), "-epsilon", "1", "-o", filepath.Join(dir, "n.json")}, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "stored with") {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+	if err := run(context.Background(), []string{"fit", "-data", data, "-schema", facts, "-evaluate", "0.2", "-epsilon", "1", "-o", filepath.Join(dir, "e.json")}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-evaluate") {
+		t.Errorf("an evaluation of a cohort: %v", err)
+	}
+}

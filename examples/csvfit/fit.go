@@ -204,7 +204,7 @@ func (r *report) release(ctx context.Context, out, page *file) error {
 // load reads the rows, and holds some out if that is asked for.
 func (o *fitting) load(ctx context.Context, stderr io.Writer) (data *dpglm.Dataset, trial *task.Trial, err error) {
 	if isRows(o.source.Path) {
-		if err = sameSchema(o.source.Path, o.source.Facts(), stderr); err != nil {
+		if err = sameSchema(o.source.Path, o.source.FileFacts(), stderr); err != nil {
 			return nil, nil, err
 		}
 		data, err = dpglm.OpenRows(ctx, o.source.Path, nil, o.source.Order()...)

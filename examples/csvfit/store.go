@@ -45,7 +45,7 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // sameSchema refuses a schema that isn't the one in a file of rows, which is what counts. It notes other
 // steps, which rows don't follow.
 func sameSchema(path string, given *table.Schema, stderr io.Writer) error {
-	in, err := table.StoredSchema(path)
+	in, err := table.StoredRecords(path)
 	if err != nil {
 		return err
 	}

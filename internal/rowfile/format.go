@@ -49,7 +49,8 @@ const (
 
 // Details are what the writer says of the rows.
 type Details struct {
-	Schema    json.RawMessage `json:"schema,omitempty"` // of the table that they were read from
+	Schema    json.RawMessage `json:"schema,omitempty"`  // of the table that they were read from
+	Records   json.RawMessage `json:"records,omitempty"` // the schema of records, where rows were made of these
 	Persons   Persons         `json:"persons,omitzero"`
 	AtMost    int             `json:"at_most,omitempty"`     // there may be of rows or persons, whose number is secret; 0 where it is public
 	MaxWeight float64         `json:"max_weight,omitempty"`  // that a row may have

@@ -52,7 +52,7 @@ func (f *File) PickTo(ctx context.Context, path string, order []int, beside map[
 		return err
 	}
 	details := f.Details
-	details.Schema = nil
+	details.Schema, details.Records = nil, nil
 	return w.Close(details)
 }
 
