@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -31,8 +30,8 @@ type CSV struct {
 	close  func() error
 	size   int64 // of the files, 0 if not known
 	read   func() int64
-	before atomic.Int64 // of these bytes, in files that are read
-	now    sync.Mutex   // for read, which changes with the file
+	before int64      // of these bytes, in files that are read
+	now    sync.Mutex // for read and before, which change with the file
 }
 
 // delimiters are those that a header is searched for.
@@ -219,7 +218,7 @@ func (c *CSV) Close() error {
 // may be called while Next is.
 func (c *CSV) expected(rows int) int {
 	c.now.Lock()
-	read := c.before.Load() + c.read()
+	read := c.before + c.read()
 	c.now.Unlock()
 	if read > 0 {
 		return int(float64(rows) * float64(c.size) / float64(read))

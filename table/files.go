@@ -96,7 +96,6 @@ func Files(path string) (list []string, err error) {
 
 // follow goes on with the next file.
 func (c *CSV) follow() error {
-	c.before.Add(c.read())
 	if err := c.Close(); err != nil {
 		return err
 	}
@@ -107,6 +106,7 @@ func (c *CSV) follow() error {
 	}
 	c.file, c.more = c.more[0], c.more[1:]
 	c.now.Lock()
+	c.before += c.read()
 	c.r, c.close, c.read, c.line = next.r, next.close, next.read, next.line
 	c.now.Unlock()
 	if !slices.Equal(next.header, c.header) {

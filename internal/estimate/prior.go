@@ -15,7 +15,7 @@ import (
 )
 
 // begin finds the point where a descent begins, and which holds it as far as something does: the constant
-// model, or where a problem has a public prior a point on the line from there through the prior. As far as the rows
+// model, or where a problem has a public prior a point on the line from there through the prior. Unless the rows
 // say otherwise the prior's number on that line is 1, give or take PriorDoubt: what a few steps along the line say of it
 // is weighed by their noise. So a prior of which nothing holds here costs these steps, and is left at 0. At most so many steps follow.
 func (x *Descent) begin(following int) (steps int, err error) {
