@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
@@ -133,16 +131,7 @@ func playedOn(t *testing.T, d *dpglm.Dataset, run classRun) (out string, heard [
 
 // Plans of several classes bound the passes, too: of one class those of all others come after it.
 func TestPlansBoundPassesOfClasses(t *testing.T) {
-	const n, d = 1500, 4
-	r := rand.New(rand.NewPCG(8, 16))
-	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
-	for i := range n {
-		for j := range d {
-			x.Set(i, j, r.Float64()-0.5)
-		}
-		y[i] = float64(r.IntN(3))
-	}
-	data := given.Dataset(t, x, y, dpglm.Bounds{Feature: 2, Intercept: true})
+	x, data := counted(t, 1500, 4, rand.NewPCG(8, 16), dpglm.Bounds{Feature: 2, Intercept: true}, oneOf(3))
 	steps := dpglm.OneAgainstRestConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}
 	three := given.OfClasses(logistic, 3)
 	for _, c := range []struct {

@@ -26,24 +26,36 @@ func (c *counting) At(i, j int) float64 {
 
 func (c *counting) T() mat.Matrix { return mat.Transpose{Matrix: c} }
 
-// No fit goes over the rows more often than its plan says; descents in standardised
-// coordinates come near that.
-func TestPlansBoundPasses(t *testing.T) {
-	const n, d = 1500, 3
-	r := rand.New(rand.NewPCG(8, 8))
+// counted are rows within ±½ with labels, which are drawn after each row's features of which they are told the first.
+func counted(t *testing.T, n, d int, seed *rand.PCG, facts dpglm.Facts, label func(r *rand.Rand, first float64) float64) (*counting, *dpglm.Dataset) {
+	t.Helper()
+	r := rand.New(seed)
 	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
 	for i := range n {
 		for j := range d {
 			x.Set(i, j, r.Float64()-0.5)
 		}
-		if x.Dense.At(i, 0)+r.NormFloat64()/4 > 0 {
-			y[i] = 1
+		y[i] = label(r, x.Dense.At(i, 0))
+	}
+	return x, given.Dataset(t, x, y, facts)
+}
+
+// oneOf draws one of so many classes.
+func oneOf(classes int) func(*rand.Rand, float64) float64 {
+	return func(r *rand.Rand, _ float64) float64 { return float64(r.IntN(classes)) }
+}
+
+// No fit goes over the rows more often than its plan says; descents in standardised
+// coordinates come near that.
+func TestPlansBoundPasses(t *testing.T) {
+	const n, d = 1500, 3
+	x, data := counted(t, n, d, rand.NewPCG(8, 8), dpglm.Bounds{Feature: 1, Label: 1, Intercept: true}, func(r *rand.Rand, first float64) float64 {
+		if first+r.NormFloat64()/4 > 0 {
+			return 1
 		}
-	}
-	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, Label: 1, Intercept: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+		return 0
+	})
+	var err error
 	gd := dpglm.NoisyGDConfig{Steps: 3}
 	for name, c := range map[string]struct {
 		learner dpglm.Learner
@@ -196,18 +208,7 @@ func TestPlansBoundPassesOfRealLabels(t *testing.T) {
 // answered in one reading, and so are those of the selection.
 func TestCandidatesShareReadings(t *testing.T) {
 	const n, d = 500, 3
-	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
-	r := rand.New(rand.NewPCG(9, 9))
-	for i := range n {
-		for j := range d {
-			x.Set(i, j, r.Float64()-0.5)
-		}
-		y[i] = float64(r.IntN(2))
-	}
-	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, data := counted(t, n, d, rand.NewPCG(9, 9), dpglm.Bounds{Feature: 1}, oneOf(2))
 	for _, candidates := range []int{1, 2, 8} {
 		search := dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 5}}
 		for k := range candidates {
@@ -225,19 +226,8 @@ func TestCandidatesShareReadings(t *testing.T) {
 
 // Of more features than have moments of pairs there are more steps, and with a prior a few before them.
 func TestPlansBoundPassesOfManyColumns(t *testing.T) {
-	const n, d = 40, 1001
-	r := rand.New(rand.NewPCG(8, 12))
-	x, y := &counting{Dense: mat.NewDense(n, d, nil)}, make([]float64, n)
-	for i := range n {
-		for j := range d {
-			x.Set(i, j, r.Float64()-0.5)
-		}
-		y[i] = float64(r.IntN(2))
-	}
-	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 12, Intercept: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, data := counted(t, 40, 1001, rand.NewPCG(8, 12), dpglm.Bounds{Feature: 12, Intercept: true}, oneOf(2))
+	var err error
 	p := dpglm.Problem{Loss: losses.Logistic{}}
 	x.comesNear(t, data, dpglm.AutoConfig{}, p, dpglm.GDP(40), 60)
 	if p.Prior, err = dpglm.Auto(ctx, data, p, dpglm.GDP(40), given.Seeded(1)); err != nil {
