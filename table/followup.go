@@ -122,7 +122,10 @@ func (e *episodes) Next() ([]string, error) {
 			}
 			ends := e.at.happened && e.at.to <= e.f.Cuts[e.next+1]
 			n := len(e.Source.Header())
-			e.fields[e.event] = strconv.Itoa(boolean(ends))
+			e.fields[e.event] = "0"
+			if ends {
+				e.fields[e.event] = "1"
+			}
 			e.fields[n], e.fields[n+1] = e.f.level(e.next), e.number(high-low)
 			e.next++
 			return e.fields, nil
@@ -131,13 +134,6 @@ func (e *episodes) Next() ([]string, error) {
 			return nil, err
 		}
 	}
-}
-
-func boolean(v bool) int {
-	if v {
-		return 1
-	}
-	return 0
 }
 
 // number is one as the file has them.
