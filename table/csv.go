@@ -3,11 +3,9 @@ package table
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,8 +20,9 @@ import (
 // UTF-8; a byte order mark, empty lines, and spaces around fields don't count.
 type CSV struct {
 	header []string
-	r      *csv.Reader
-	line   int
+	cut    *cutter
+	piece  *piece   // whose records are next
+	line   int      // of the last record
 	file   string   // its name, where there are several
 	more   []string // files that follow
 	as     *Schema  // that they are as
@@ -79,8 +78,7 @@ func newCSV(r io.Reader, delimiter rune, encoding string) (*CSV, error) {
 			return nil, err
 		}
 	}
-	c := &CSV{r: csv.NewReader(buffered), read: func() int64 { return 0 }}
-	c.r.Comma, c.r.FieldsPerRecord, c.r.ReuseRecord = delimiter, -1, true
+	c := &CSV{cut: &cutter{r: buffered, comma: string(delimiter)}, piece: new(piece), read: func() int64 { return 0 }}
 	fields, err := c.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -179,32 +177,54 @@ func guess(header []byte) (rune, error) {
 func (c *CSV) Header() []string { return slices.Clone(c.header) }
 
 // Next returns the next record, and io.EOF after the last. The slice is valid until
-// the next call.
+// the next call; a field that is kept for long is best cloned, as it shares the memory of others.
+// No record comes after an error.
 func (c *CSV) Next() ([]string, error) {
-	if c.r == nil {
+	if c.cut == nil {
 		return nil, check.Fail(check.ErrConfig, "source", nil, "must be made by NewCSV or OpenCSV")
 	}
-	fields, err := c.r.Read()
-	if errors.Is(err, io.EOF) && len(c.more) > 0 {
-		if err := c.follow(); err != nil {
+	for {
+		fields, err := c.piece.record()
+		if err == nil {
+			c.line = c.piece.first
+		}
+		if !errors.Is(err, io.EOF) {
+			return fields, err
+		}
+		if err := c.advance(); err != nil {
 			return nil, err
 		}
-		return c.Next()
 	}
-	if err != nil {
-		return nil, c.of(csvError(err))
+}
+
+// advance goes on to the next piece, of the next file where one ends.
+func (c *CSV) advance() error {
+	b, err := c.cut.next()
+	switch {
+	case errors.Is(err, io.EOF) && len(c.more) > 0:
+		return c.follow()
+	case err != nil:
+		return inFile(c.file, err)
 	}
-	c.line, _ = c.r.FieldPos(0)
-	return fields, nil
+	b.file, c.piece = c.file, b
+	return nil
+}
+
+// rest returns all records that were read and not returned, or else a piece of those that follow.
+// It fails as Next does.
+func (c *CSV) rest() (*piece, error) {
+	for c.piece.text == "" && c.piece.err == nil {
+		if err := c.advance(); err != nil {
+			return nil, err
+		}
+	}
+	b := c.piece
+	c.piece = new(piece)
+	return b, nil
 }
 
 // Place is the line where the last record begins, with the file's name where there are several.
-func (c *CSV) Place() (unit string, number int) {
-	if c.file != "" {
-		return filepath.Base(c.file) + ", line", c.line
-	}
-	return "line", c.line
-}
+func (c *CSV) Place() (unit string, number int) { return lineIn(c.file), c.line }
 
 // Close closes the file that OpenCSV opened.
 func (c *CSV) Close() error {
@@ -224,20 +244,4 @@ func (c *CSV) expected(rows int) int {
 		return int(float64(rows) * float64(c.size) / float64(read))
 	}
 	return 0
-}
-
-func csvError(err error) error {
-	var p *csv.ParseError
-	if !errors.As(err, &p) {
-		return err
-	}
-	switch {
-	case errors.Is(err, csv.ErrBareQuote):
-		return fileError(p.Line, `there is a quote (") inside a field that isn't in quotes; put the field in quotes and double the quotes inside`)
-	case errors.Is(err, csv.ErrQuote) && p.StartLine != p.Line:
-		return fileError(p.StartLine, `a quote (") opens a field that is not closed by line %d; close it, or double the quotes inside`, p.Line)
-	case errors.Is(err, csv.ErrQuote):
-		return fileError(p.Line, `a quote (") inside a field in quotes, or no closing quote; double the quotes inside`)
-	}
-	return fileError(p.Line, "%v", p.Err)
 }

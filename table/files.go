@@ -2,16 +2,12 @@ package table
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/dpglm/dpglm/internal/check"
 )
 
 // OpenCSVAs is [OpenCSV] of a file whose text is as a schema says, with the delimiter that the header has most of. The path may be that of
@@ -107,21 +103,14 @@ func (c *CSV) follow() error {
 	c.file, c.more = c.more[0], c.more[1:]
 	c.now.Lock()
 	c.before += c.read()
-	c.r, c.close, c.read, c.line = next.r, next.close, next.read, next.line
+	c.cut, c.piece, c.close, c.read, c.line = next.cut, next.piece, next.close, next.read, next.line
 	c.now.Unlock()
+	c.piece.file = c.file
 	if !slices.Equal(next.header, c.header) {
-		c.r, c.more = csv.NewReader(strings.NewReader("")), nil // there is no going on
+		c.cut, c.piece, c.more = &cutter{err: io.EOF}, new(piece), nil // there is no going on
 		return columnError("the header of %s has %s, and that of the file before it %s; files that are read together have the same columns in the same order", c.file, list(quoted(next.header), "and"), list(quoted(c.header), "and"))
 	}
 	return nil
-}
-
-// of says in which file an error is, where there are several.
-func (c *CSV) of(err error) error {
-	if c.file == "" || errors.Is(err, io.EOF) || errors.Is(err, check.ErrConfig) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", c.file, err)
 }
 
 // decoded is the text as UTF-8, which it is if it begins with that one's mark.
