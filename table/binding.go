@@ -113,6 +113,21 @@ func (x *exposures) read(text string, at place) (v float64, err error) {
 	return v, nil
 }
 
+// apart are exposures of the same column of which none was read; nil where there are none.
+func (x *exposures) apart() *exposures {
+	if x == nil {
+		return nil
+	}
+	return &exposures{column: x.column, what: x.what, at: x.at, number: x.number}
+}
+
+// add adds what others have seen, of later records, which forget it.
+func (x *exposures) add(later *exposures) {
+	if x != nil {
+		x.outside.join(&later.outside)
+	}
+}
+
 // Clamped are the columns of which the last record had a number outside the range, which counted
 // as the range's end; the exposure among them if it was read.
 func (b *Binding) Clamped() []string {
@@ -209,7 +224,7 @@ func (b *Binding) write(dst []float64) error {
 	if len(dst) != len(b.encoder.features) {
 		return check.Fail(check.ErrShape, "len(dst)", len(dst), fmt.Sprintf("must equal the number of features, %d", len(b.encoder.features)))
 	}
-	b.encode()
+	b.encode(&b.row)
 	clear(dst)
 	for k, j := range b.row.indices {
 		dst[j] = b.row.values[k]
@@ -218,7 +233,24 @@ func (b *Binding) write(dst []float64) error {
 }
 
 // encode makes features of the cells.
-func (b *Binding) encode() {
+func (b *Binding) encode(row *entries) {
 	b.rows++
-	b.row.encode(b.encoder, b.cells)
+	row.encode(b.encoder, b.cells)
+}
+
+// apart is a Binding of the same records that has encoded none.
+func (b *Binding) apart() *Binding {
+	own := b.encoder.binding()
+	own.columns, own.at, own.exposures = b.columns, b.at, b.exposures.apart()
+	return own
+}
+
+// add adds what another has seen, of later records, which forgets it.
+func (b *Binding) add(later *Binding) {
+	b.rows, later.rows = b.rows+later.rows, 0
+	for i := range b.clamped {
+		b.clamped[i].join(&later.clamped[i])
+		b.others[i].join(&later.others[i])
+	}
+	b.exposures.add(later.exposures)
 }

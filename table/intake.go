@@ -1,10 +1,7 @@
 package table
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -25,13 +22,18 @@ type intake struct {
 	never                           int     // of records at risk, those that never are
 }
 
-// row is what becomes of a record. Its slices are valid until the next.
+// row is what becomes of a record. Its slices are valid while it is handed on.
 type row struct {
 	entries
 	label    float64
 	person   int
 	exposure float64
 	weight   float64
+
+	id     string // of the person, who has no number yet
+	at     place
+	faults []error // all that is wrong with the record
+	before int     // of the faults, those of columns before the person's
 }
 
 func newIntake(src Source, s Schema, training bool) (*intake, error) {
@@ -78,67 +80,6 @@ func newIntake(src Source, s Schema, training bool) (*intake, error) {
 	return r, nil
 }
 
-// batch is a number of records, only of their wanted fields.
-type batch struct {
-	fields  []string
-	numbers []int // each record's place
-	unit    string
-	err     error // after these records
-}
-
-const batchRows = 256
-
-// drain reads all records, and hands on the row of each: one goroutine takes them apart, and this
-// one encodes them, in their order.
-func (r *intake) drain(src Source, keep func(*row) error) error {
-	ctx, stop := context.WithCancel(context.Background())
-	full, empty := make(chan *batch, 4), make(chan *batch, 4)
-	for range cap(empty) {
-		empty <- new(batch)
-	}
-	go func() {
-		defer close(full)
-		for {
-			var b *batch
-			select {
-			case b = <-empty:
-			case <-ctx.Done():
-				return
-			}
-			r.fill(b, src)
-			full <- b // never blocks: it has room for all there are
-			if b.err != nil {
-				return
-			}
-		}
-	}()
-	var failed error
-	for b := range full { // until src is no longer in use
-		if failed != nil {
-			continue
-		}
-		if failed = r.encode(b, keep); failed == nil {
-			failed = b.err
-		}
-		if failed != nil {
-			stop()
-			continue
-		}
-		empty <- b
-	}
-	stop()
-	if made, ok := src.(*episodes); ok {
-		r.left, r.never = made.seen.left, made.seen.never
-	}
-	if errors.Is(failed, io.EOF) {
-		failed = nil
-	}
-	if err := r.problems.with(failed); err != nil {
-		return err
-	}
-	return r.some()
-}
-
 // some refuses a source without records.
 func (r *intake) some() error {
 	switch {
@@ -150,77 +91,31 @@ func (r *intake) some() error {
 	return fileError(0, "there is no row after the header")
 }
 
-// fill reads the next records.
-func (r *intake) fill(b *batch, src Source) {
-	b.fields, b.numbers, b.err = b.fields[:0], b.numbers[:0], nil
-	for range batchRows {
-		fields, err := src.Next()
-		unit, number := src.Place()
-		if err == nil && len(fields) != len(r.header) {
-			err = placed(fileError(0, `it has %d fields where the header has %d; put a field that holds the delimiter in quotes ("), or correct the row`, len(fields), len(r.header)), place{unit, number})
-		}
-		if err != nil {
-			b.err = err
-			return
-		}
-		if r.filter != nil && !r.filter.fulfilled(fields) {
-			r.left++
-			continue
-		}
-		for _, at := range r.wanted {
-			b.fields = append(b.fields, fields[at])
-		}
-		b.unit, b.numbers = unit, append(b.numbers, number)
-	}
-}
-
-// encode makes rows of a batch.
-func (r *intake) encode(b *batch, keep func(*row) error) error {
-	n := len(r.wanted)
-	var w row
-	for i, number := range b.numbers {
-		r.binding.At(b.unit, number)
-		r.problems.rows++
-		faults := r.record(&w, b.fields[i*n:(i+1)*n])
-		if faults == nil {
-			if err := keep(&w); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, err := range faults {
-			placed(err, r.binding.place)
-		}
-		if err := r.problems.add(faults); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record encodes one record, of the wanted fields, or returns all that is wrong with it: of each
-// column, and of a one-hot group the first.
-func (r *intake) record(w *row, fields []string) (faults []error) {
+// record encodes one record, of the wanted fields, or says all that is wrong with it: of each
+// column, and of a one-hot group the first. A person's number is left to number.
+func (r *intake) record(w *row, fields []string) {
+	w.faults, w.id, w.at = nil, "", r.binding.place
 	fault := func(err error) {
 		if err != nil {
-			faults = append(faults, err)
+			w.faults = append(w.faults, placed(err, w.at))
 		}
 	}
 	var err error
 	if r.label >= 0 {
-		w.label, err = r.labels.take(fields[r.label], r.binding.place)
+		w.label, err = r.labels.take(fields[r.label], w.at)
 		fault(err)
 	}
+	w.before = len(w.faults)
 	if r.person >= 0 {
-		w.person, err = r.persons.code(fields[r.person])
+		w.id, err = r.persons.id(fields[r.person])
 		fault(err)
 	}
 	if r.exposure >= 0 {
-		w.exposure, err = r.binding.exposures.read(fields[r.exposure], r.binding.place)
+		w.exposure, err = r.binding.exposures.read(fields[r.exposure], w.at)
 		fault(err)
 	}
 	if r.weight >= 0 {
-		w.weight, err = r.weights.read(fields[r.weight], r.binding.place)
+		w.weight, err = r.weights.read(fields[r.weight], w.at)
 		fault(err)
 	}
 	if r.binding.read(fields) != nil {
@@ -230,12 +125,42 @@ func (r *intake) record(w *row, fields []string) (faults []error) {
 			fields = fields[len(in.files):]
 		}
 	}
-	if faults != nil {
-		return faults
+	if w.faults == nil {
+		r.binding.encode(&w.entries)
 	}
-	r.binding.encode()
-	w.entries = r.binding.row
-	return nil
+}
+
+// number gives the person of a record its number.
+func (r *intake) number(w *row) {
+	if w.id == "" {
+		return
+	}
+	var err error
+	if w.person, err = r.persons.code(w.id); err != nil {
+		w.faults = slices.Insert(w.faults, w.before, placed(err, w.at))
+	}
+}
+
+// apart is an intake of the same records that shares nothing which changes, for a batch.
+func (r *intake) apart() *intake {
+	own := *r
+	own.binding = r.binding.apart()
+	if r.labels != nil {
+		own.labels = newLabels(r.labels.labelField, r.labels.column)
+	}
+	own.weights = r.weights.apart()
+	return &own
+}
+
+// add adds what an intake apart has seen, of records that follow those of this one, which
+// forgets it.
+func (r *intake) add(own *intake) {
+	r.left, own.left = r.left+own.left, 0
+	r.binding.add(own.binding)
+	if r.labels != nil {
+		r.labels.add(own.labels)
+	}
+	r.weights.add(own.weights)
 }
 
 // warnings says what is odd, though not wrong.

@@ -36,6 +36,15 @@ func (l *labels) take(text string, at place) (float64, error) {
 	return y, nil
 }
 
+// add adds what others have seen, of later records, which forget it.
+func (l *labels) add(later *labels) {
+	l.clamped.join(&later.clamped)
+	l.others.join(&later.others)
+	for k, seen := range later.seen {
+		l.seen[k] = l.seen[k] || seen
+	}
+}
+
 // warnings looks for labels that never occur, and for those that were clamped or aren't listed.
 func (l *labels) warnings(rows int) []string {
 	switch c := l.column; l.facts.Kind {
@@ -77,12 +86,18 @@ type personCodes struct {
 	codes  map[string]int
 }
 
-func (p *personCodes) code(text string) (int, error) {
+// id is the trimmed text of a person, who must be there.
+func (p *personCodes) id(text string) (string, error) {
 	id := trim(text)
 	made := p.schema.column(p.schema.Person).made
 	if id == "" || !made && slices.Contains(p.schema.missingTexts(), id) {
-		return 0, missingRole(p.schema.Person, id, "a person")
+		return "", missingRole(p.schema.Person, id, "a person")
 	}
+	return id, nil
+}
+
+// code is the number of the person of an id.
+func (p *personCodes) code(id string) (int, error) {
 	code, ok := p.codes[id]
 	if !ok {
 		code = len(p.codes)

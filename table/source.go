@@ -47,6 +47,27 @@ func (c cancellable) Next() ([]string, error) {
 	return c.Source.Next()
 }
 
+// cutInto returns what gives the records of a CSV in pieces, until a context ends where there is one;
+// nil for other sources.
+func cutInto(src Source) func() (*piece, error) {
+	switch s := src.(type) {
+	case *CSV:
+		return s.rest
+	case cancellable:
+		next := cutInto(s.Source)
+		if next == nil {
+			return nil
+		}
+		return func() (*piece, error) {
+			if err := check.Cancelled(s.ctx); err != nil {
+				return nil, err
+			}
+			return next()
+		}
+	}
+	return nil
+}
+
 // expects is a source's guess, after some rows, of how many there will be; 0 is none.
 func expects(src Source) func(rows int) int {
 	if c, ok := src.(cancellable); ok {

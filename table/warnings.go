@@ -10,16 +10,24 @@ import (
 // maxOthers is how many texts that aren't listed are looked at in a column.
 const maxOthers = 100
 
-// unlisted are texts of a column that weren't listed, the first few.
-type unlisted map[string]bool
+// unlisted are texts of a column that weren't listed, the first few, and how many came before each.
+type unlisted map[string]int
 
 func (u *unlisted) add(text string) {
 	if *u == nil {
 		*u = unlisted{}
 	}
-	if len(*u) < maxOthers && !(*u)[text] {
-		(*u)[strings.Clone(text)] = true // text is part of a longer record
+	if _, known := (*u)[text]; !known && len(*u) < maxOthers {
+		(*u)[strings.Clone(text)] = len(*u) // text is part of a longer record
 	}
+}
+
+// join adds those of later records, which it takes away.
+func (u *unlisted) join(later *unlisted) {
+	for _, text := range slices.SortedFunc(maps.Keys(*later), func(a, b string) int { return (*later)[a] - (*later)[b] }) {
+		u.add(text)
+	}
+	*later = nil
 }
 
 // clamped counts the values of a column that were outside its range, and keeps the first.
@@ -33,6 +41,15 @@ func (c *clamped) add(text string, at place) {
 	if c.count++; c.count == 1 {
 		c.text, c.at = strings.Clone(trim(text)), at
 	}
+}
+
+// join adds those of later records, which it takes away.
+func (c *clamped) join(later *clamped) {
+	if c.count == 0 {
+		c.text, c.at = later.text, later.at
+	}
+	c.count += later.count
+	*later = clamped{}
 }
 
 func (c *clamped) warning(column *Column, rows int) []string {
