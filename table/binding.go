@@ -193,11 +193,11 @@ func (b *Binding) fits(fields []string) error {
 }
 
 // read takes the fields that the inputs need, in their order.
-func (b *Binding) read(fields []string) (err error) {
+func (b *Binding) read(fields []string) error {
 	e := b.encoder
 	for i, in := range e.inputs {
 		c := &b.cells[i]
-		if *c, err = e.cell(i, fields[:len(in.files)]); err != nil {
+		if err := e.cell(i, fields[:len(in.files)], c); err != nil {
 			return placed(err, b.place)
 		}
 		if c.clamped {
@@ -212,11 +212,11 @@ func (b *Binding) read(fields []string) (err error) {
 }
 
 // cell reads the fields of input i.
-func (e *Encoder) cell(i int, fields []string) (cell, error) {
+func (e *Encoder) cell(i int, fields []string, into *cell) error {
 	if g := e.oneHots[i]; g != nil {
-		return g.readAll(fields)
+		return g.readAll(fields, into)
 	}
-	return e.fields[i].read(fields[0])
+	return e.fields[i].read(fields[0], into)
 }
 
 // write writes the features of the cells into dst.

@@ -17,9 +17,9 @@ type cell struct {
 
 // field reads the fields of one column.
 type field interface {
-	// read returns an *Error without a place if the text isn't what the schema says.
-	// Neither it nor the cell keeps the text.
-	read(text string) (cell, error)
+	// read sets the cell, or returns an *Error without a place if the text isn't what the schema
+	// says. Neither it nor the cell keeps the text.
+	read(text string, into *cell) error
 }
 
 // absent is a column's rule for missing values.
@@ -52,11 +52,12 @@ func newAbsent(s *Schema, c *Column) absent {
 // is reports whether a trimmed text stands for a missing value.
 func (a *absent) is(text string) bool { return text == "" || slices.Contains(a.texts, text) }
 
-func (a *absent) read(text string) (cell, error) {
+func (a *absent) read(text string, into *cell) error {
 	if a.cell == nil {
-		return cell{}, a.refuse(text)
+		return a.refuse(text)
 	}
-	return *a.cell, nil
+	*into = *a.cell
+	return nil
 }
 
 func (a *absent) refuse(text string) error {
@@ -94,9 +95,8 @@ func newField(s *Schema, in *input) field {
 		f = newLevelField(missing, levels, c.Other)
 	}
 	if c.Missing == MissingConstant {
-		v, err := f.read(c.Constant)
-		if err == nil {
-			f.rule().cell = &v
+		if v := new(cell); f.read(c.Constant, v) == nil {
+			f.rule().cell = v
 		}
 	}
 	return f
@@ -153,20 +153,21 @@ type numberField struct {
 
 func (f *numberField) rule() *absent { return &f.missing }
 
-func (f *numberField) read(text string) (cell, error) {
+func (f *numberField) read(text string, into *cell) error {
 	text = trim(text)
 	x, ok, err := f.value(text)
 	switch {
 	case err != nil:
-		return cell{}, err
+		return err
 	case !ok:
-		return f.missing.read(text)
+		return f.missing.read(text, into)
 	}
 	x, clamped := f.clamp(x)
 	if f.log {
 		x = math.Log(x)
 	}
-	return cell{u: f.mapped.unit(x), clamped: clamped}, nil
+	*into = cell{u: f.mapped.unit(x), clamped: clamped}
+	return nil
 }
 
 // levelField reads one of a few levels, each of which may be written in several ways.
@@ -207,18 +208,20 @@ func (f *levelField) level(text string) (level int, ok bool) {
 
 func (f *levelField) rule() *absent { return &f.missing }
 
-func (f *levelField) read(text string) (cell, error) {
+func (f *levelField) read(text string, into *cell) error {
 	text = trim(text)
 	level, ok := f.level(text)
 	switch {
 	case ok:
-		return cell{level: level}, nil
+		*into = cell{level: level}
 	case f.missing.is(text):
-		return f.missing.read(text)
+		return f.missing.read(text, into)
 	case f.other < 0 || !utf8.ValidString(text):
-		return cell{}, explainLevel(f.missing.column, text)
+		return explainLevel(f.missing.column, text)
+	default:
+		*into = cell{level: f.other, other: true}
 	}
-	return cell{level: f.other, other: true}, nil
+	return nil
 }
 
 // dateField reads days.
@@ -230,17 +233,18 @@ type dateField struct {
 
 func (f *dateField) rule() *absent { return &f.missing }
 
-func (f *dateField) read(text string) (cell, error) {
+func (f *dateField) read(text string, into *cell) error {
 	text = trim(text)
 	x, err := f.days.number(text)
 	switch {
 	case err == nil:
 		y, clamped := f.clamp(x)
-		return cell{u: f.unit(y), clamped: clamped}, nil
+		*into = cell{u: f.unit(y), clamped: clamped}
+		return nil
 	case f.missing.is(text):
-		return f.missing.read(text)
+		return f.missing.read(text, into)
 	}
-	return cell{}, explainDate(f.missing.column, f.days.layouts, text)
+	return explainDate(f.missing.column, f.days.layouts, text)
 }
 
 // interval is what is mapped to [−1, 1]: the range, or that of the logarithm or of the

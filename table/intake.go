@@ -120,8 +120,7 @@ func (r *intake) record(w *row, fields []string) {
 	}
 	if r.binding.read(fields) != nil {
 		for i, in := range r.encoder.inputs {
-			_, err := r.encoder.cell(i, fields[:len(in.files)])
-			fault(err)
+			fault(r.encoder.cell(i, fields[:len(in.files)], &r.binding.cells[i]))
 			fields = fields[len(in.files):]
 		}
 	}

@@ -97,10 +97,14 @@ func (c *Column) fractions() []float64 {
 func (f *labelField) read(text string) (y float64, odd bool, err error) {
 	text = trim(text)
 	if f.levels != nil {
-		if _, ok := f.levels.level(text); !ok && f.levels.missing.is(text) {
+		switch level, ok := f.levels.level(text); {
+		case ok:
+			return float64(level), false, nil
+		case f.levels.missing.is(text):
 			return 0, false, missingRole(f.facts.Column, text, "a label")
 		}
-		c, err := f.levels.read(text)
+		var c cell
+		err := f.levels.read(text, &c)
 		return float64(c.level), c.other, err
 	}
 	y, err = f.number.required(text, "a label")

@@ -23,25 +23,25 @@ func newOneHotField(s *Schema, in *input) *oneHotField {
 	return f
 }
 
-// readAll returns the level of the column that is 1; the reference if none is.
-func (f *oneHotField) readAll(texts []string) (cell, error) {
+// readAll sets the level of the column that is 1; the reference if none is.
+func (f *oneHotField) readAll(texts []string, into *cell) error {
 	one := -1
 	for i, text := range texts {
 		is, err := f.bit(i, text)
 		switch {
 		case err != nil:
-			return cell{}, err
+			return err
 		case !is:
 		case one >= 0:
-			return cell{}, valueError(f.names[i], `it is 1, and so is column %s, where a row of the one-hot group %s has one level at most; correct the row, or declare these columns one by one as binary`, quote(f.names[one]), quote(f.column.Name))
+			return valueError(f.names[i], `it is 1, and so is column %s, where a row of the one-hot group %s has one level at most; correct the row, or declare these columns one by one as binary`, quote(f.names[one]), quote(f.column.Name))
 		default:
 			one = i
 		}
 	}
-	if one < 0 {
-		return cell{}, nil
+	if *into = (cell{}); one >= 0 {
+		into.level = f.levels[one]
 	}
-	return cell{level: f.levels[one]}, nil
+	return nil
 }
 
 // bit reads the field of column i.

@@ -41,20 +41,21 @@ func (r Raw) reader() *Encoder {
 // rawField reads the finite numbers of the named column.
 type rawField struct{ column string }
 
-func (f rawField) read(text string) (cell, error) {
+func (f rawField) read(text string, into *cell) error {
 	text = trim(text)
 	x, err := strconv.ParseFloat(text, 64)
 	switch plain := plainNumber(text); {
 	case err == nil && x-x == 0:
-		return cell{u: x}, nil
+		*into = cell{u: x}
+		return nil
 	case text == "":
-		return cell{}, valueError(f.column, "the field is empty; the model was trained on numbers only: fill it in")
+		return valueError(f.column, "the field is empty; the model was trained on numbers only: fill it in")
 	case err == nil || tooLarge(text):
-		return cell{}, valueError(f.column, "%s is not a finite number; write one", quote(text))
+		return valueError(f.column, "%s is not a finite number; write one", quote(text))
 	case !utf8.ValidString(text):
-		return cell{}, valueError(f.column, "%s is not a number, and not UTF-8", quote(text))
+		return valueError(f.column, "%s is not a number, and not UTF-8", quote(text))
 	case plain != "":
-		return cell{}, valueError(f.column, "%s is not a number; write %s", quote(text), plain)
+		return valueError(f.column, "%s is not a number; write %s", quote(text), plain)
 	}
-	return cell{}, valueError(f.column, "%s is not a number; write one such as 12.5", quote(text))
+	return valueError(f.column, "%s is not a number; write one such as 12.5", quote(text))
 }

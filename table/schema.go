@@ -431,6 +431,9 @@ func parseNumber(text string, comma bool) (float64, error) {
 		}
 		text = strings.Replace(text, ",", ".", 1)
 	}
+	if x, ok := plainDecimal(text); ok {
+		return x, nil
+	}
 	return strconv.ParseFloat(text, 64)
 }
 

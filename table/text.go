@@ -27,6 +27,48 @@ func fold(s string) string {
 	}, s)
 }
 
+const (
+	ten = 10
+	// exactDigits is how many digits a whole number may have that float64 holds for sure.
+	exactDigits = 15
+)
+
+// powers are 10^0, 10^1, …, each as it is.
+var powers = func() (list [exactDigits + 1]float64) {
+	list[0] = 1
+	for i := range exactDigits {
+		list[i+1] = ten * list[i]
+	}
+	return list
+}()
+
+// plainDecimal reads a number as strconv.ParseFloat does, to the last bit, if it is what most are:
+// a few digits, maybe with a sign and a point. It is a quotient of two numbers that float64 holds,
+// which is rounded once.
+func plainDecimal(text string) (x float64, ok bool) {
+	number := strings.TrimPrefix(text, "-")
+	whole, count, point := int64(0), 0, len(number)-1
+	for i := range len(number) {
+		switch c := number[i]; {
+		case c >= '0' && c <= '9' && count < exactDigits:
+			whole = ten*whole + int64(c-'0')
+			count++
+		case c == '.' && point == len(number)-1:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	if count == 0 {
+		return 0, false
+	}
+	x = float64(whole) / powers[len(number)-1-point]
+	if len(number) < len(text) {
+		x = -x
+	}
+	return x, true
+}
+
 func isFloat(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
