@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -88,8 +89,7 @@ type predictions struct {
 	classes [2]string        // for the last but the ends of an interval; empty where it is no class
 	found   *dpglm.Inference // for intervals
 
-	exposures []float64 // of the batch's rows, where there are columns
-	warnings  []string  // of what was odd in the file
+	warnings []string // of what was odd in the file
 }
 
 func newPredictions(m *dpglm.Model, w *csv.Writer) *predictions {
@@ -148,28 +148,82 @@ func (p *predictions) records(ctx context.Context, src *table.CSV) error {
 	if err := p.w.Write(append(header, p.names...)); err != nil {
 		return err
 	}
-	x, rows := mat.NewDense(batch, len(e.Features()), nil), make([][]string, 0, batch)
-	for {
+	err = p.inTurn(ctx, len(e.Features()), func(k *chunk) error { return p.fill(k, b, src) })
+	p.warnings = append(p.unexposed(header), b.Warnings()...)
+	return err
+}
+
+// chunk is some records of a file, and what they are encoded as.
+type chunk struct {
+	x         *mat.Dense
+	rows      [][]string // their fields, with room for predictions
+	exposures []float64
+	err       error // after these; io.EOF where the file has ended
+}
+
+// inTurn has chunks filled, and writes each while the next ones are being filled, until the one
+// with an error.
+func (p *predictions) inTurn(ctx context.Context, columns int, fill func(*chunk) error) error {
+	const atOnce = 3 // one that is filled, one that waits and one that is written
+	empty, full := make(chan *chunk, atOnce), make(chan *chunk, atOnce)
+	for range atOnce {
+		empty <- &chunk{x: mat.NewDense(batch, columns, nil)}
+	}
+	go func() {
+		defer close(full)
+		for k := range empty {
+			k.err = fill(k)
+			if full <- k; k.err != nil {
+				return
+			}
+		}
+	}()
+	var failed error
+	for k := range full { // until the file is no longer in use
+		if failed != nil {
+			continue
+		}
+		if failed = k.err; failed == nil {
+			failed = errors.Join(ctx.Err(), p.write(k.x, k.rows, k.exposures))
+		} else if errors.Is(failed, io.EOF) {
+			failed = cmp.Or(p.write(k.x, k.rows, k.exposures), failed)
+		}
+		if failed != nil {
+			close(empty)
+			continue
+		}
+		empty <- k
+	}
+	if errors.Is(failed, io.EOF) {
+		return nil
+	}
+	return failed
+}
+
+// fill reads the next records, as many as there is room for.
+func (p *predictions) fill(k *chunk, b *table.Binding, src *table.CSV) error {
+	k.rows, k.exposures = k.rows[:0], k.exposures[:0]
+	for n := range batch {
 		fields, err := src.Next()
-		if errors.Is(err, io.EOF) {
-			p.warnings = append(p.unexposed(header), b.Warnings()...)
-			return p.write(x, rows)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			b.At(src.Place())
-			err = p.encode(b, x.RawRowView(len(rows)), fields, len(rows))
+		b.At(src.Place())
+		if err := b.Encode(k.x.RawRowView(n), fields); err != nil {
+			return remedied(err)
 		}
+		exposure, err := b.Exposure(fields)
 		if err != nil {
 			return remedied(err)
 		}
-		if rows = append(rows, slices.Clone(fields)); len(rows) < batch {
-			continue
+		k.exposures = append(k.exposures, exposure)
+		if n == cap(k.rows) {
+			k.rows = append(k.rows, nil)
 		}
-		if err := errors.Join(ctx.Err(), p.write(x, rows)); err != nil {
-			return err
-		}
-		rows = rows[:0]
+		k.rows = k.rows[:n+1]
+		k.rows[n] = append(k.rows[n][:0], fields...) // in memory of the chunk before
 	}
+	return nil
 }
 
 // unexposed says where a file lacks the exposures of the model's schema.
@@ -179,16 +233,6 @@ func (p *predictions) unexposed(header []string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("column %q, the exposure, is not in the file: predictions are for an exposure of 1", name)}
-}
-
-// encode reads the k-th record of a batch.
-func (p *predictions) encode(b *table.Binding, dst []float64, fields []string, k int) error {
-	if err := b.Encode(dst, fields); err != nil {
-		return err
-	}
-	exposure, err := b.Exposure(fields)
-	p.exposures = append(p.exposures[:k], exposure)
-	return err
 }
 
 // remedied adds what it would take to do as an error about a field says.
@@ -214,11 +258,12 @@ func (p *predictions) libsvm(path string) error {
 		return err
 	}
 	n, _ := t.Dims()
-	return p.write(t.Matrix(), make([][]string, n))
+	return p.write(t.Matrix(), make([][]string, n), nil)
 }
 
-// write predicts for the first rows of x, and writes them after the given fields.
-func (p *predictions) write(x mat.Matrix, rows [][]string) error {
+// write predicts for the first rows of x, with exposures where there are columns, and writes them
+// after the given fields, of which it takes the memory.
+func (p *predictions) write(x mat.Matrix, rows [][]string, exposures []float64) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -246,8 +291,8 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 	}
 	for i, fields := range rows {
 		exposure := 1.0
-		if i < len(p.exposures) { // of counts
-			exposure = p.exposures[i]
+		if i < len(exposures) { // of counts
+			exposure = exposures[i]
 			mean[i] *= exposure
 		}
 		if p.mean || p.classes[1] == "" {
@@ -259,6 +304,7 @@ func (p *predictions) write(x mat.Matrix, rows [][]string) error {
 		if ends != nil {
 			fields = append(fields, strconv.FormatFloat(exposure*ends[i].Low, 'g', 6, 64), strconv.FormatFloat(exposure*ends[i].High, 'g', 6, 64))
 		}
+		rows[i] = fields
 		if err := p.w.Write(fields); err != nil {
 			return err
 		}
@@ -278,7 +324,8 @@ func (p *predictions) writeLevels(x mat.Matrix, rows [][]string, levels []string
 		for _, v := range row {
 			fields = append(fields, strconv.FormatFloat(v, 'g', 6, 64))
 		}
-		if err := p.w.Write(append(fields, levels[floats.MaxIdx(row)])); err != nil {
+		rows[i] = append(fields, levels[floats.MaxIdx(row)])
+		if err := p.w.Write(rows[i]); err != nil {
 			return err
 		}
 	}
