@@ -83,6 +83,15 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
+// After a quote that isn't allowed lines still end, so that what follows needn't be read to say so.
+func TestCutsAfterBareQuotes(t *testing.T) {
+	for text, want := range map[string]int{"5\"\n1\n2": 5, "\"5\n\"\n1": 5, "1,\"a\n": 0, "a\n,\"\"\"\n": 2} {
+		if got := wholeRecords([]byte(text), ","); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
 // Records that are longer than a piece, and texts of many pieces, are cut where records end.
 func TestPieces(t *testing.T) {
 	var text bytes.Buffer
