@@ -6,6 +6,7 @@
 //
 //	go run ./examples/speed
 //	go run ./examples/speed -candidates
+//	go run ./examples/speed -csv 1000000
 package main
 
 import (
@@ -22,12 +23,17 @@ func main() {
 	flag.IntVar(&o.large, "large", 800, "size of the larger matrices in `MB`")
 	flag.IntVar(&o.rounds, "rounds", 7, "`number` of rounds")
 	flag.BoolVar(&o.candidates, "candidates", false, "measure grid searches of 1, 4 and 32 candidates on the larger matrices instead")
-	flag.StringVar(&o.python, "python", "", "a Python with NumPy (default: python3 or /usr/bin/python3, whichever has it)")
+	flag.IntVar(&o.csv, "csv", 0, "measure the reading of a CSV of so many `rows` instead, beside polars and pandas where Python has them, and what csvfit takes")
+	flag.StringVar(&o.python, "python", "", "a Python with NumPy, or with polars and pandas (default: python3 or /usr/bin/python3, whichever has it)")
 	flag.Parse()
-	if o.python == "" && !o.candidates {
-		o.python = findNumPy("python3", "/usr/bin/python3")
+	measure, libraries := run, []string{"numpy"}
+	if o.csv != 0 {
+		measure, libraries = runCSV, []string{"polars", "pandas"}
 	}
-	if err := run(os.Stdout, os.Stderr, o); err != nil {
+	if o.python == "" && !o.candidates {
+		o.python = findPython(libraries...)
+	}
+	if err := measure(os.Stdout, os.Stderr, o); err != nil {
 		fmt.Fprintln(os.Stderr, "speed:", err)
 		os.Exit(1)
 	}
@@ -36,6 +42,7 @@ func main() {
 type options struct {
 	small, large, rounds int
 	candidates           bool   // grid searches instead
+	csv                  int    // rows of a CSV instead
 	python               string // empty: without NumPy
 }
 
@@ -63,10 +70,15 @@ func run(out, log io.Writer, o options) error {
 	if np != nil {
 		fmt.Fprintf(out, "%s\n", np.version)
 	}
+	return measured(out, log, groups, o.rounds)
+}
+
+// measured measures groups and prints them.
+func measured(out, log io.Writer, groups []*group, rounds int) error {
 	t := newTable(out)
 	for _, g := range groups {
 		fmt.Fprintf(log, "%s\n", g.name)
-		if err := g.measure(o.rounds); err != nil {
+		if err := g.measure(rounds); err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
 		t.add(g)

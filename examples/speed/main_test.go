@@ -36,6 +36,24 @@ func TestRunCandidates(t *testing.T) {
 	}
 }
 
+// Reading is measured beside programs that read, without Python too.
+func TestRunCSV(t *testing.T) {
+	var out strings.Builder
+	if err := runCSV(&out, io.Discard, options{csv: 1000, rounds: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"CSV, 1000 × 16", "table.ReadCSVFile", "csvfit fit", "csvfit store", "csvfit predict"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("%q isn't there:\n%s", text, out.String())
+		}
+	}
+	for _, o := range []options{{csv: -1, rounds: 1}, {csv: 1}} {
+		if err := runCSV(io.Discard, io.Discard, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	for _, o := range []options{{}, {small: 2, large: 1, rounds: 1}, {small: 1, large: 1}} {
 		if err := run(io.Discard, io.Discard, o); err == nil {
@@ -46,7 +64,7 @@ func TestRunRefuses(t *testing.T) {
 
 // Where NumPy is there, the script answers what the program asks.
 func TestNumPy(t *testing.T) {
-	python := findNumPy("python3", "/usr/bin/python3")
+	python := findPython("numpy")
 	if python == "" {
 		t.Skip("needs a Python with NumPy")
 	}

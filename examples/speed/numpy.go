@@ -16,19 +16,66 @@ import (
 //go:embed numpy_pass.py
 var numPyScript string
 
-// numPy is a running numpy_pass.py, with as many threads as Go has.
-type numPy struct {
-	version string
+// script is a running Python that answers each line with the seconds of what it names.
+type script struct {
 	cmd     *exec.Cmd
 	ask     io.WriteCloser
 	answers *bufio.Scanner
 }
 
-// findNumPy returns the first of the interpreters that has NumPy, or "".
-func findNumPy(interpreters ...string) string {
-	for _, python := range interpreters {
-		if exec.Command(python, "-c", "import numpy").Run() == nil {
-			return python
+// startScript starts one, with as many threads as Go has if a variable of the environment is
+// their number.
+func startScript(python, text, threads string, args ...string) (*script, error) {
+	s := &script{cmd: exec.Command(python, append([]string{"-c", text}, args...)...)}
+	s.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", threads, runtime.GOMAXPROCS(0)))
+	s.cmd.Stderr = os.Stderr
+	var err error
+	if s.ask, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.answers = bufio.NewScanner(out)
+	return s, s.cmd.Start()
+}
+
+// seconds asks for the time of one operation.
+func (s *script) seconds(operation string) (float64, error) {
+	if _, err := fmt.Fprintln(s.ask, operation); err != nil {
+		return 0, err
+	}
+	if !s.answers.Scan() {
+		return 0, fmt.Errorf("Python gave no answer for %q", operation)
+	}
+	return strconv.ParseFloat(s.answers.Text(), 64)
+}
+
+// stop ends the script, which reads until the end of its input.
+func (s *script) stop() {
+	s.ask.Close()
+	s.cmd.Wait()
+}
+
+// numPy is a running numpy_pass.py.
+type numPy struct {
+	*script
+	version string
+}
+
+// has reports whether an interpreter has a library.
+func has(python, library string) bool {
+	return exec.Command(python, "-c", "import "+library).Run() == nil
+}
+
+// findPython returns the first interpreter that has one of the libraries, in their order, or "".
+func findPython(libraries ...string) string {
+	for _, library := range libraries {
+		for _, python := range []string{"python3", "/usr/bin/python3"} {
+			if has(python, library) {
+				return python
+			}
 		}
 	}
 	return ""
@@ -39,39 +86,14 @@ func startNumPy(python string) (*numPy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s has no NumPy: %w", python, err)
 	}
-	threads := runtime.GOMAXPROCS(0)
-	n := &numPy{
-		version: fmt.Sprintf("NumPy %s, %d threads", strings.TrimSpace(string(version)), threads),
-		cmd:     exec.Command(python, "-c", numPyScript, "serve"),
-	}
-	n.cmd.Env = append(os.Environ(), fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", threads))
-	n.cmd.Stderr = os.Stderr
-	if n.ask, err = n.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := n.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	n.answers = bufio.NewScanner(out)
-	return n, n.cmd.Start()
+	s, err := startScript(python, numPyScript, "OPENBLAS_NUM_THREADS", "serve")
+	return &numPy{s, fmt.Sprintf("NumPy %s, %d threads", strings.TrimSpace(string(version)), runtime.GOMAXPROCS(0))}, err
 }
 
 // seconds asks for the time of one operation. OpenBLAS's threads spin for some
 // milliseconds after their work, which must not slow down what comes next.
 func (n *numPy) seconds(operation string, columns, megabytes int) (float64, error) {
-	if _, err := fmt.Fprintf(n.ask, "%s %d %d\n", operation, columns, megabytes); err != nil {
-		return 0, err
-	}
-	if !n.answers.Scan() {
-		return 0, fmt.Errorf("NumPy gave no answer for %q", operation)
-	}
+	s, err := n.script.seconds(fmt.Sprintf("%s %d %d", operation, columns, megabytes))
 	time.Sleep(100 * time.Millisecond)
-	return strconv.ParseFloat(n.answers.Text(), 64)
-}
-
-// stop ends the script, which reads until the end of its input.
-func (n *numPy) stop() {
-	n.ask.Close()
-	n.cmd.Wait()
+	return s, err
 }

@@ -25,8 +25,8 @@ func (t *table) add(g *group) {
 	for _, o := range g.ops {
 		typical, best := "", ""
 		if g.bytes > 0 {
-			typical = fmt.Sprintf("%.1f", float64(g.bytes)/1e9/median(slices.Clone(o.seconds)))
-			best = fmt.Sprintf("%.1f", float64(g.bytes)/1e9/slices.Min(o.seconds))
+			typical = fmt.Sprintf("%.3g", float64(g.bytes)/1e9/median(slices.Clone(o.seconds)))
+			best = fmt.Sprintf("%.3g", float64(g.bytes)/1e9/slices.Min(o.seconds))
 		}
 		fmt.Fprintf(t.w, "  %s\t%s\t%s\t%s\t%s\n", o.name, duration(median(slices.Clone(o.seconds))), typical, best, g.compare(o))
 	}
