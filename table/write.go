@@ -13,7 +13,7 @@ import (
 // Write reads all records of a source once, for training, and writes their rows to a file,
 // of which dpglm.OpenRows makes a data set that lies in the file: for tables that don't fit in
 // memory. What a person's id is takes memory for each person; else Write holds some
-// hundred rows.
+// hundred kilobytes of text and the rows of these, or some thousand rows of other sources.
 //
 // The file has the rows that [Read] would keep, and the schema. It holds private data, and is
 // for its owner's eyes only. It appears under its name when it is complete, and there must be

@@ -47,7 +47,7 @@ func (s *script) seconds(operation string) (float64, error) {
 		return 0, err
 	}
 	if !s.answers.Scan() {
-		return 0, fmt.Errorf("Python gave no answer for %q", operation)
+		return 0, fmt.Errorf("no answer from Python for %q", operation)
 	}
 	return strconv.ParseFloat(s.answers.Text(), 64)
 }
