@@ -31,7 +31,7 @@ func OpenCSVAs(path string, s Schema) (*CSV, error) {
 	if err != nil || len(paths) == 1 {
 		return c, err
 	}
-	c.file, c.more, c.as = paths[0], paths[1:], &s
+	c.file, c.piece.file, c.more, c.as = paths[0], paths[0], paths[1:], &s
 	for _, p := range c.more {
 		info, err := os.Stat(p)
 		if err != nil {

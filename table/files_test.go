@@ -100,12 +100,16 @@ func TestSeveralFiles(t *testing.T) {
 	stored(t, dir, "c.csv", "town,size,paid\nKöln,1,1\n")
 	stored(t, dir, "d,e.csv", "size,town,paid\n4,Köln,4\n")
 	bad := stored(t, dir, "x.csv", "size,town,paid\n4,Rome,4\n")
+	quote := stored(t, dir, "y.csv", "size,town,paid\n4,K\"öln,4\n")
 	for path, want := range map[string]string{
 		filepath.Join(dir, "[bc].csv"):    "the same columns",
 		filepath.Join(dir, "none*.csv"):   "no such file",
 		a + "," + a:                       "named twice",
 		a + "," + filepath.Join(dir, "z"): "no such file",
 		a + "," + bad:                     "x.csv, line 2",
+		bad + "," + a:                     "x.csv, line 2",
+		a + "," + quote:                   "y.csv: " + quote + ": line 2",
+		quote + "," + a:                   "a.csv: " + quote + ": line 2",
 		filepath.Join(dir, "[.csv"):       "syntax error",
 	} {
 		if _, err := ReadCSVFile(path, s); err == nil || !strings.Contains(err.Error(), want) {
