@@ -75,7 +75,7 @@ func TestFromHeaderToPredictions(t *testing.T) {
 
 // More rows than are predicted at a time come out in their order.
 func TestPredictsFilesOfAnyLength(t *testing.T) {
-	const rows = 2*batch + 7
+	const rows = 5*batch + 7 // more chunks than are in work
 	data, model := people(t, rows), filepath.Join(t.TempDir(), "model.json")
 	csvfit(t, "fit", "-data", data, "-schema", schema(t, "pay", pay), "-epsilon", "2", "-o", model, "-insecure-noise-seed", "1")
 	out, _ := csvfit(t, "predict", "-model", model, "-data", data)
