@@ -232,7 +232,7 @@ func (s Sparse) Format(f fmt.State, _ rune) {
 // secret and mean nothing else. The number of persons is the schema's "persons", or where it has none that of the ids
 // that occur, which then is public. Where the schema names an exposure,
 // its logarithm is the score's offset ([Offsets]): labels, which are counts, have means in
-// proportion to it.
+// proportion to it. Its "offset" is one as it is.
 //
 // Where the label has several levels, they are the classes of [Softmax], in their order, or
 // those of losses.Ordinal.
@@ -263,7 +263,7 @@ func NewTableDataset(t *table.Table, order ...PersonOrder) (*Dataset, error) {
 // suitsExposure refuses an exposure beside labels that aren't counts.
 func suitsExposure(given bool, label table.Label) error {
 	if given && label.Kind != table.Count {
-		return check.Fail(ErrConfig, "exposure", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
+		return check.Fail(ErrConfig, "exposure or offset", nil, "is for labels that are counts; leave it out of the schema, or make it a feature")
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func factsOfFile(f *curator.File, facts Facts) (Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTableFacts(e), suitsExposure(s.Exposure != "", e.Label())
+	return newTableFacts(e), suitsExposure(s.AtRisk() != "", e.Label())
 }
 
 // Close closes the file that the rows lie in, and removes copies that workers made of them, after

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -61,9 +62,12 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 	}
 	b := e.binding()
 	b.columns = len(header)
-	if at := slices.Index(header, e.schema.Exposure); at >= 0 {
-		c := e.schema.column(e.schema.Exposure)
+	if at := slices.Index(header, e.schema.AtRisk()); at >= 0 {
+		c := e.schema.column(e.schema.AtRisk())
 		b.exposures = &exposures{column: c, what: "an exposure", at: at, number: newNumber(c, newAbsent(&e.schema, c))}
+		if b.exposures.logarithm = e.schema.Offset != ""; b.exposures.logarithm {
+			b.exposures.what = "an offset"
+		}
 	}
 	index := make(map[string]int, len(header))
 	for i, name := range header {
@@ -80,7 +84,7 @@ func (e *Encoder) Bind(header []string) (*Binding, error) {
 }
 
 // Exposure returns the exposure of a record with as many fields as the header, within its
-// range; 1 where the schema or the header has none, so that a mean times it is that of a
+// range, or that whose logarithm is the record's offset; 1 where the schema or the header has none, so that a mean times it is that of a
 // record. It fails where the field is missing or isn't a number.
 func (b *Binding) Exposure(fields []string) (float64, error) {
 	if b.exposures == nil && b.encoder != nil {
@@ -95,12 +99,13 @@ func (b *Binding) Exposure(fields []string) (float64, error) {
 
 // exposures reads exposures or weights, and clamps them.
 type exposures struct {
-	column  *Column
-	what    string // it is
-	at      int    // the field in a record
-	number  number
-	outside clamped // those outside the range
-	last    bool    // the last one was
+	column    *Column
+	what      string // it is
+	at        int    // the field in a record
+	number    number
+	logarithm bool    // an offset: the exposure is what it is the logarithm of
+	outside   clamped // those outside the range
+	last      bool    // the last one was
 }
 
 func (x *exposures) read(text string, at place) (v float64, err error) {
@@ -109,6 +114,9 @@ func (x *exposures) read(text string, at place) (v float64, err error) {
 	}
 	if v, x.last = x.number.clamp(v); x.last {
 		x.outside.add(text, at)
+	}
+	if x.logarithm {
+		v = math.Exp(v)
 	}
 	return v, nil
 }

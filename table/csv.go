@@ -115,6 +115,9 @@ func begin(r io.Reader) (buffered *bufio.Reader, start []byte, err error) {
 
 // checkStart looks for what isn't CSV.
 func checkStart(start []byte) error {
+	if err := checkPacked(start); err != nil {
+		return err
+	}
 	switch {
 	case bytes.HasPrefix(start, []byte(gzipMagic)):
 		return fileError(0, "it is compressed by gzip; open it by a name that ends in .gz, or decompress it")
@@ -171,6 +174,14 @@ func guess(header []byte) (rune, error) {
 		return 0, fileError(1, "the header has as many %q as %q; put names that hold one of them in quotes, or give OpenCSV the delimiter", delimiters[at], delimiters[at+1+other])
 	}
 	return rune(delimiters[at]), nil
+}
+
+// Delimiter is what stands between fields; 0 for a CSV that NewCSV or OpenCSV hasn't made.
+func (c *CSV) Delimiter() rune {
+	if c.r == nil {
+		return 0
+	}
+	return c.r.Comma
 }
 
 // Header returns the columns' names.

@@ -111,6 +111,17 @@ func describe(t reflect.Type) string {
 	return "an object, in braces"
 }
 
+// wanted is describe for what a key stands for.
+func wanted(t reflect.Type, what string) string {
+	switch what {
+	case `key "kind"`:
+		return list(kinds(), "or")
+	case `key "label"`:
+		return "the name of the column to predict"
+	}
+	return describe(t)
+}
+
 // checkKeys looks at the keys of all objects, each of which must be a field of the Go type
 // that the object stands for, spelled alike, and occur once; and at their values, which
 // must be what JSON has for such a field.
@@ -123,13 +134,14 @@ func checkKeys(data []byte) error {
 	if _, err := k.d.Token(); !errors.Is(err, io.EOF) {
 		return k.fail("something follows the object; a schema is one JSON object")
 	}
-	return nil
+	return errors.Join(k.blanks...)
 }
 
 type keyChecker struct {
-	data []byte
-	d    *json.Decoder
-	last json.Token // read by value
+	data   []byte
+	d      *json.Decoder
+	last   json.Token // read by value
+	blanks []error    // of what is still to be filled in
 }
 
 func (k *keyChecker) fail(format string, args ...any) error {
@@ -144,6 +156,10 @@ func (k *keyChecker) value(t reflect.Type, of, what string) error {
 		return jsonError(k.data, err)
 	}
 	k.last = token
+	if text, ok := token.(string); ok && isBlank(text) {
+		k.blanks = append(k.blanks, k.fail("%s%s is still to be filled in; it must be %s", of, what, wanted(t, what)))
+		return nil
+	}
 	if is := misfit(token, t); is != "" {
 		return k.fail("%s%s is %s; it must be %s", of, what, is, describe(t))
 	}

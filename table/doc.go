@@ -13,7 +13,8 @@
 // taken from the rows. A range that ends at the largest income gives that income away,
 // and so does a level that one person alone has; no noise that is added later covers
 // it, as a model is published together with its schema. So this package never fills in
-// a range or a level by itself: Init asks for them.
+// a range or a level by itself: Init asks for them. What is left to fill in is a text that begins with FILL IN,
+// and [ParseSchema] refuses all of these at once.
 //
 // Choose ranges that most values are sure to lie in: those outside are clamped, and
 // too wide a range costs accuracy.
@@ -43,7 +44,7 @@
 //   - "numeric" needs "range". "log" takes the logarithm of the value first, "square"
 //     adds its square, and "knots" makes it a cubic spline that bends there. "thousands"
 //     names what separates groups of three digits, as in 1,893.06: a comma, an apostrophe
-//     or a space. Without it, such a number is an error. "per" is a step, such as 10, of a
+//     or a space, which stand for the typographic ones, too. Without it, such a number is an error. "per" is a step, such as 10, of a
 //     column that has none of "log", "square" and "knots": its coefficients, and their ratios,
 //     are shown for so many units, too, and nothing else changes.
 //   - "categorical" needs "levels"; "fold_case": true reads them in any case of their letters. The "reference", by default the first, gets no
@@ -83,7 +84,7 @@
 // ascend as they are listed, and "shares", in any unit, what part of the rows each is
 // expected to have: a guess from public knowledge, for losses that need thresholds
 // (losses.OrdinalFromFractions). Without it these must be estimated (losses.Ordinal's Levels), which
-// takes a part of the budget. The "exposure" may name a numeric column whose range is above 0, and the "weight" one whose range doesn't
+// takes a part of the budget. The "exposure" may name a numeric column whose range is above 0; the "offset", in its place, one of the logarithms of exposures, with a range within ±100; and the "weight" one whose range doesn't
 // go below 0: a row counts its weight, of which the upper end of the range is the most, and noise is that of rows which all count as much.
 //
 // A "followup" says that records are times at risk, of which the label, a binary one, tells whether they ended by the event:
@@ -129,7 +130,7 @@
 // # Errors
 //
 // Errors about fields name the line, the column, the value and a remedy: of each column
-// the first, how many of the rows have one, and of texts that aren't listed which they are.
+// the first, of a column of dates the first of each sort, how many of the rows have one, and of texts that aren't listed which they are.
 // So they are for the curator, who holds the table,
 // and not for release; as are [Table.Warnings].
 package table

@@ -70,12 +70,16 @@ func (e *Encoder) Label() Label {
 	return l
 }
 
-// Exposure returns the public range of the exposure; zeros if the schema has none.
+// Exposure returns the public range of the exposure, or of that whose logarithm is the offset; zeros if the schema has neither.
 func (e *Encoder) Exposure() (low, high float64) {
-	if c := e.schema.column(e.schema.Exposure); c != nil {
-		return c.Range[0], c.Range[1]
+	c := e.schema.column(e.schema.AtRisk())
+	switch {
+	case c == nil:
+		return 0, 0
+	case e.schema.Offset != "":
+		return math.Exp(c.Range[0]), math.Exp(c.Range[1])
 	}
-	return 0, 0
+	return c.Range[0], c.Range[1]
 }
 
 // Weights returns the public range of the weights; zeros if the schema has none.

@@ -37,6 +37,7 @@ type Error struct {
 
 	unlisted  string // the field, where it should be one of a few texts
 	separated bool   // the field is a number with separators of thousands
+	sort      string // what is wrong with a date, of which each is reported
 }
 
 // Error says where it is, what is wrong and what to do.

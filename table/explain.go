@@ -98,6 +98,7 @@ func letters(s string) int { return len([]rune(skeleton(s))) }
 // separator is what separates the thousands of a number, which has groups of three digits;
 // empty for other texts.
 func separator(text string) string {
+	text = plainSeparators(text)
 	for _, s := range separators {
 		if s != "." && withoutThousands(text, s, ".") != text {
 			return s
@@ -128,18 +129,24 @@ func dateLayout(text string) string {
 	return ""
 }
 
+// sorted says what sort of wrong date an error is about.
+func (e *Error) sorted(sort string) *Error {
+	e.sort = sort
+	return e
+}
+
 // explainDate says why a text is not a date.
 func explainDate(c *Column, declared []string, text string) error {
 	if l := dateLayout(text); l != "" {
-		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l))
+		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l)).sorted(l)
 	}
 	for _, l := range declared {
 		var wrong *time.ParseError
 		if _, err := time.Parse(l, text); errors.As(err, &wrong) && strings.Contains(wrong.Message, "out of range") {
-			return valueError(c.Name, `%s is a date that the calendar doesn't have; correct it, or list it under the schema's "missing" if it stands for a missing value`, quote(text))
+			return valueError(c.Name, `%s is a date that the calendar doesn't have; correct it, or list it under the schema's "missing" if it stands for a missing value`, quote(text)).sorted("out of range")
 		}
 	}
-	return valueError(c.Name, `%s is not a date; write one as %s, or list it under the schema's "missing" if it stands for a missing value`, quote(text), list(quoted(declared), "or"))
+	return valueError(c.Name, `%s is not a date; write one as %s, or list it under the schema's "missing" if it stands for a missing value`, quote(text), list(quoted(declared), "or")).sorted("no date")
 }
 
 // explainLevel says why a text is no level, and which level is near.

@@ -69,7 +69,11 @@ func (a *absent) refuse(text string) error {
 	if a.column.Kind == Categorical {
 		rules = `"level" or "constant"`
 	}
-	return valueError(a.column.Name, `%s; fill it in, or give the column a rule for missing values in the schema: "missing": %s`, what, rules)
+	e := valueError(a.column.Name, `%s; fill it in, or give the column a rule for missing values in the schema: "missing": %s`, what, rules)
+	if a.column.Kind == Date {
+		e.sort = "missing"
+	}
+	return e
 }
 
 // newField returns the reader of an input of a valid schema.

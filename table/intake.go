@@ -66,7 +66,7 @@ func newIntake(src Source, s Schema, training bool) (*intake, error) {
 	for _, role := range []struct {
 		name string
 		at   *int
-	}{{s.Label, &r.label}, {s.Person, &r.person}, {s.Exposure, &r.exposure}, {s.Weight, &r.weight}} {
+	}{{s.Label, &r.label}, {s.Person, &r.person}, {s.AtRisk(), &r.exposure}, {s.Weight, &r.weight}} {
 		if role.name == "" {
 			continue
 		}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -53,7 +54,26 @@ func openFile(path string) (*file, error) {
 	return out, nil
 }
 
+// packed are other ways to compress a file, by what it then begins with: they aren't read.
+var packed = []struct{ magic, name string }{{"\x28\xb5\x2f\xfd", "zstd"}, {"\xfd7zXZ\x00", "xz"}, {"BZh91AY&SY", "bzip2"}}
+
+// mostMagic is how much of a file tells.
+const mostMagic = 10
+
+// checkPacked refuses a text that begins so.
+func checkPacked(start []byte) error {
+	for _, p := range packed {
+		if bytes.HasPrefix(start, []byte(p.magic)) {
+			return fileError(0, `it is compressed by %s, which isn't read; decompress it, to a file or to standard input, whose name is "-": %s -dc FILE`, p.name, p.name)
+		}
+	}
+	return nil
+}
+
 func decompress(r *bufio.Reader, named bool) (io.Reader, error) {
+	if start, _ := r.Peek(mostMagic); checkPacked(start) != nil {
+		return nil, checkPacked(start)
+	}
 	magic, _ := r.Peek(len(gzipMagic))
 	switch isZipped := string(magic) == gzipMagic; {
 	case named && !isZipped:

@@ -15,6 +15,7 @@ const (
 	maxProblems = 1000 // bad rows that are read, so that a wrong schema fails soon
 	maxUnlisted = 8    // texts that an error shows of a column
 	maxDistinct = 1000 // texts that are counted of a column
+	maxSorts    = 8    // ways in which a column's dates are wrong, each of which is shown
 )
 
 // problems are the errors about fields: of each column the first, and what the rows that
@@ -31,6 +32,7 @@ type problem struct {
 	rows      int
 	unlisted  map[string]int // texts that are no level, and how often
 	separated int            // numbers with separators of thousands
+	others    []*Error       // the first of each sort of wrong dates, but that of the first
 }
 
 // add takes all errors about a row, which has some. It returns one if reading can't go on,
@@ -65,6 +67,10 @@ func (c *problem) count(e *Error) {
 	if e.separated {
 		c.separated++
 	}
+	same := func(o *Error) bool { return o.sort == e.sort }
+	if !same(c.first) && len(c.others) < maxSorts && !slices.ContainsFunc(c.others, same) {
+		c.others = append(c.others, e)
+	}
 	if text := strings.Clone(e.unlisted); text != "" && (len(c.unlisted) < maxDistinct || c.unlisted[text] > 0) {
 		c.unlisted[text]++
 	}
@@ -83,6 +89,9 @@ func (p *problems) with(last error) error {
 			e.message += fmt.Sprintf(" (%d of %s rows have an error in this column%s)", c.rows, of, c.kinds())
 		}
 		all = append(all, e)
+		for _, o := range c.others {
+			all = append(all, o)
+		}
 	}
 	if all = append(all, last); len(all) == 1 || len(all) == 2 && last == nil {
 		return all[0]

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -46,6 +47,9 @@ type Schema struct {
 	// Exposure names the column of how long, or how much, a row was at risk: [Numeric]
 	// with a range above 0 and no transformation.
 	Exposure string `json:"exposure,omitempty"`
+	// Offset names, in the place of Exposure, the column of what is added to a row's score: the logarithm of an exposure, which the
+	// file has already. [Numeric] with a range within ±100 and no transformation.
+	Offset string `json:"offset,omitempty"`
 	// Followup says that records are times at risk, which end by the event that the label tells of, or without it.
 	Followup *Followup `json:"followup,omitempty"`
 	// Weight names the column of how much a row counts, as in samples and surveys: [Numeric] with a range from 0 or above, and no
@@ -170,7 +174,7 @@ type Column struct {
 	Knots []float64 `json:"knots,omitempty"`
 
 	// Thousands is what may separate the thousands of a number: "," reads "1,893.06".
-	// It may also be "'" or a space.
+	// It may also be "'" or a space, which stand for the typographic apostrophe and for spaces that don't break or are thin, too.
 	Thousands string `json:"thousands,omitempty"`
 
 	// Cap is the largest Count, 1 or more; larger ones are clamped to it.
@@ -232,24 +236,6 @@ type Column struct {
 	made         bool // of a Followup, so that no text stands for a missing value
 }
 
-// toFill is what Init writes where a person has to.
-const toFill = "FILL IN"
-
-// Init writes the schema of a table with the given header, for a person to fill in: it reads
-// no values, so it can know nothing else. Validate says what is left to do. It fails for a
-// header without names, or with one twice.
-func Init(header []string) (Schema, error) {
-	if err := checkHeader(header); err != nil {
-		return Schema{}, err
-	}
-	s := Schema{Version: Version, Label: toFill + ": the name of the column to predict"}
-	single := slices.DeleteFunc(kinds(), func(k string) bool { return k == string(OneHot) })
-	for _, name := range header {
-		s.Columns = append(s.Columns, Column{Name: name, Kind: Kind(toFill + ": " + list(single, "or"))})
-	}
-	return s, nil
-}
-
 func kinds() []string {
 	return []string{string(Numeric), string(Count), string(Categorical), string(Binary), string(OneHot), string(Date), string(ID), string(Ignored)}
 }
@@ -263,6 +249,8 @@ func (s Schema) String() string {
 	}
 	if s.MaxRows != 0 {
 		fmt.Fprintf(&b, ",\n  \"max_rows\": %d", s.MaxRows)
+	} else if s.Person != "" {
+		fmt.Fprintf(&b, ",\n  \"max_rows\": %s", blank("the most rows of a person that count, a number"))
 	}
 	if s.Persons != 0 {
 		fmt.Fprintf(&b, ",\n  \"persons\": %d", s.Persons)
@@ -279,6 +267,9 @@ func (s Schema) String() string {
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
 	}
+	if s.Offset != "" {
+		fmt.Fprintf(&b, ",\n  \"offset\": %s", compact(s.Offset))
+	}
 	if s.Weight != "" {
 		fmt.Fprintf(&b, ",\n  \"weight\": %s", compact(s.Weight))
 	}
@@ -286,17 +277,17 @@ func (s Schema) String() string {
 		key  string
 		of   any
 		zero bool
-	}{{"followup", s.Followup, s.Followup == nil}, {"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
+	}{{"followup", s.Followup.orBlank(), s.Followup == nil}, {"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
 		if !f.zero {
 			fmt.Fprintf(&b, ",\n  %q: %s", f.key, compact(f.of))
 		}
 	}
 	b.WriteString(",\n  \"columns\": [")
-	lines(&b, s.Columns)
+	lines(&b, s.Columns, func(c Column) string { return withBlanks(compact(c), c.blanks()) })
 	b.WriteString("]")
 	if len(s.Interactions) > 0 {
 		b.WriteString(",\n  \"interactions\": [")
-		lines(&b, s.Interactions)
+		lines(&b, s.Interactions, func(pair []string) string { return compact(pair) })
 		b.WriteString("]")
 	}
 	b.WriteString("\n}\n")
@@ -304,12 +295,12 @@ func (s Schema) String() string {
 }
 
 // lines writes the elements of a JSON list, each on a line of its own.
-func lines[T any](b *bytes.Buffer, list []T) {
+func lines[T any](b *bytes.Buffer, list []T, text func(T) string) {
 	for i, v := range list {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		b.WriteString("\n    " + compact(v))
+		b.WriteString("\n    " + text(v))
 	}
 	if len(list) > 0 {
 		b.WriteString("\n  ")
@@ -357,10 +348,13 @@ func (s *Schema) column(name string) *Column {
 func (s *Schema) feature(c *Column) bool {
 	switch c.Kind {
 	case Numeric, Categorical, Binary, OneHot, Date:
-		return c.Name != s.Label && c.Name != s.Exposure && c.Name != s.Weight
+		return c.Name != s.Label && c.Name != s.AtRisk() && c.Name != s.Weight
 	}
 	return false
 }
+
+// AtRisk names the column of the exposure, or of the offset in its place; it is empty where the schema has neither.
+func (s Schema) AtRisk() string { return cmp.Or(s.Exposure, s.Offset) }
 
 // LabelColumn returns the label's column; its zero value if the schema has none.
 func (s Schema) LabelColumn() Column {
@@ -418,7 +412,7 @@ func (c *Column) parse(text string) (float64, error) {
 		point = ","
 	}
 	if c.Thousands != "" {
-		text = withoutThousands(text, c.Thousands, point)
+		text = withoutThousands(plainSeparators(text), plainSeparators(c.Thousands), point)
 	}
 	return parseNumber(text, c.decimalComma)
 }

@@ -73,8 +73,8 @@ func (t *Table) PersonCount() int { return t.personCount }
 // guarantees depend on their secrecy, and ledgers say so.
 func (t *Table) CallersCoins() bool { return t.drawn }
 
-// Exposure returns each row's exposure, clamped to its range; nil if the schema has
-// none.
+// Exposure returns each row's exposure, clamped to its range, or that whose logarithm is the row's offset; nil if the schema has
+// neither.
 func (t *Table) Exposure() []float64 { return t.exposure }
 
 // Weights returns each row's weight, clamped to its range; nil if the schema has none.

@@ -82,6 +82,17 @@ func tooLarge(text string) bool {
 // separators are those of thousands that are known.
 var separators = []string{",", "'", " ", "."}
 
+// typographic are the signs that programs print for a space or an apostrophe between thousands.
+var typographic = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
+
+// plainSeparators has signs between thousands as keyboards write them.
+func plainSeparators(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= ascii }) < 0 { // most have none
+		return text
+	}
+	return typographic.Replace(text)
+}
+
 // withoutThousands removes the separators of a number that is written with groups of three
 // digits before its point, or what stands for it: "-1,893.06" becomes "-1893.06". Any other text stays as it is, and
 // so does "0,125", whose comma is no separator of thousands.

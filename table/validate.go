@@ -102,14 +102,14 @@ func (v *validator) column(c *Column, i int) {
 		switch {
 		case c.Kind == "":
 			what = `"kind" is missing`
-		case strings.HasPrefix(string(c.Kind), toFill):
+		case isBlank(string(c.Kind)):
 			what = `"kind" is still to be filled in`
 		}
 		v.fail(where, "%s; it must be %s", what, list(kinds(), "or"))
 		return
 	}
 	v.foreign(where, c)
-	if point := cmp.Or(v.s.Decimal, "."); c.Thousands != "" && (!slices.Contains(separators, c.Thousands) || c.Thousands == point) {
+	if point := cmp.Or(v.s.Decimal, "."); c.Thousands != "" && (!slices.Contains(separators, plainSeparators(c.Thousands)) || c.Thousands == point) {
 		others := slices.DeleteFunc(slices.Clone(separators), func(s string) bool { return s == point })
 		v.fail(where, `"thousands" is %s; it must be %s, other than what stands before a fraction`, quote(c.Thousands), list(quoted(others), "or"))
 	}
@@ -337,7 +337,7 @@ func (v *validator) missing(where string, c *Column) {
 	if c.Kind == Categorical {
 		rules[1] = string(MissingLevel) // which is an indicator
 	}
-	role := c.Kind == Count || c.Kind == ID || c.Name == v.s.Label || c.Name == v.s.Exposure
+	role := c.Kind == Count || c.Kind == ID || c.Name == v.s.Label || c.Name == v.s.AtRisk()
 	switch {
 	case c.Missing == "" || c.Missing == MissingRefuse:
 	case role:

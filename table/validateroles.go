@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpglm/dpglm/internal/check"
 )
 
 // roles checks that label, person and exposure name columns that can be that.
 func (v *validator) roles() {
 	s := v.s
-	if s.Label == "" || strings.HasPrefix(s.Label, toFill) {
+	if s.Label == "" || isBlank(s.Label) {
 		v.fail(`"label"`, "is to be filled in: name the column to predict")
 	} else if c := v.named(`"label"`, s.Label); c != nil && known(c.Kind) {
 		switch c.Kind {
@@ -26,11 +27,7 @@ func (v *validator) roles() {
 		}
 	}
 	checkPersons(v)
-	if s.Exposure != "" {
-		if c := v.named(`"exposure"`, s.Exposure); c != nil && known(c.Kind) {
-			v.exposure(c)
-		}
-	}
+	checkExposure(v)
 	checkWeight(v)
 	checkFollowup(v)
 	for _, c := range s.Columns {
@@ -85,16 +82,37 @@ const mostPersons = 1 << 27
 
 func known(k Kind) bool { return slices.Contains(kinds(), string(k)) }
 
-func (v *validator) exposure(c *Column) {
+// checkExposure checks that the column of the exposure, or of the offset, can be that.
+func checkExposure(v *validator) {
+	name, where := v.s.AtRisk(), `"exposure"`
+	if name == "" {
+		return
+	}
+	if v.s.Offset != "" {
+		where = `"offset"`
+	}
+	if v.s.Exposure != "" && v.s.Offset != "" {
+		v.fail(where, `stands beside "exposure", whose logarithm is an offset already; leave one of them out, or have a column of their sum`)
+		return
+	}
+	c := v.named(where, name)
+	if c == nil || !known(c.Kind) {
+		return
+	}
+	ranged := c.Kind == Numeric && len(c.Range) == 2
 	switch {
 	case c.Name == v.s.Label:
-		v.fail(`"exposure"`, "names the label")
+		v.fail(where, "names the label")
+	case c.Kind != Numeric && v.s.Offset != "":
+		v.fail(where, "names %s of kind %s; it must be numeric with a range within ±%d", quote(c.Name), c.Kind, check.MaxOffset)
 	case c.Kind != Numeric:
-		v.fail(`"exposure"`, "names %s of kind %s; it must be numeric with a range above 0", quote(c.Name), c.Kind)
-	case len(c.Range) == 2 && c.Range[0] <= 0:
-		v.fail(`"exposure"`, "names %s, whose range is %s; it must lie above 0", quote(c.Name), compact(c.Range))
+		v.fail(where, "names %s of kind %s; it must be numeric with a range above 0", quote(c.Name), c.Kind)
+	case ranged && v.s.Offset != "" && !(c.Range[0] >= -check.MaxOffset && c.Range[1] <= check.MaxOffset):
+		v.fail(where, "names %s, whose range is %s; it must lie within ±%d, as a logarithm does", quote(c.Name), compact(c.Range), check.MaxOffset)
+	case ranged && v.s.Offset == "" && c.Range[0] <= 0:
+		v.fail(where, "names %s, whose range is %s; it must lie above 0", quote(c.Name), compact(c.Range))
 	default:
-		v.plain(`"exposure"`, c)
+		v.plain(where, c)
 	}
 }
 
@@ -108,8 +126,8 @@ func checkWeight(v *validator) {
 		return
 	}
 	switch {
-	case c.Name == v.s.Label || c.Name == v.s.Exposure:
-		v.fail(`"weight"`, "names %s, which is the label or the exposure; it must be a column of its own", quote(c.Name))
+	case c.Name == v.s.Label || c.Name == v.s.AtRisk():
+		v.fail(`"weight"`, "names %s, which is the label, the exposure or the offset; it must be a column of its own", quote(c.Name))
 	case c.Kind != Numeric:
 		v.fail(`"weight"`, "names %s of kind %s; it must be numeric, with a range from 0 or above", quote(c.Name), c.Kind)
 	case len(c.Range) == 2 && c.Range[0] < 0:
@@ -226,8 +244,8 @@ func checkFollowup(v *validator) {
 	if c := s.column(s.Label); c != nil && known(c.Kind) && c.Kind != Binary {
 		v.fail(`"followup"`, `is for a label of kind binary, whether the time ended by the event, and %s is of kind %s`, quote(s.Label), c.Kind)
 	}
-	if s.Exposure != "" || s.PersonsAlike || s.Private != nil {
-		v.fail(`"followup"`, `must be without "exposure", which it makes, "persons_alike" and "private"`)
+	if s.AtRisk() != "" || s.PersonsAlike || s.Private != nil {
+		v.fail(`"followup"`, `must be without "exposure" or "offset", which it makes, "persons_alike" and "private"`)
 	}
 	for _, name := range []string{PeriodColumn, timeColumn, recordColumn} {
 		if s.column(name) != nil {

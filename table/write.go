@@ -101,7 +101,7 @@ func details(e *Encoder) (d rowfile.Details, err error) {
 		d.Persons = rowfile.Persons{Count: s.Persons, MaxRows: s.MaxRows, Alike: s.PersonsAlike}
 	}
 	d.AtMost = s.AtMost
-	if s.Exposure != "" {
+	if s.AtRisk() != "" {
 		low, high := e.Exposure()
 		d.Offsets = [2]float64{math.Log(low), math.Log(high)}
 	}

@@ -228,9 +228,13 @@ func (p *predictions) fill(k *chunk, b *table.Binding, src *table.CSV) error {
 
 // unexposed says where a file lacks the exposures of the model's schema.
 func (p *predictions) unexposed(header []string) []string {
-	name := p.Encoder().Schema().Exposure
+	s := p.Encoder().Schema()
+	name := s.AtRisk()
 	if name == "" || slices.Contains(header, name) {
 		return nil
+	}
+	if s.Offset != "" {
+		return []string{fmt.Sprintf("column %q, the offset, is not in the file: predictions are for an offset of 0", name)}
 	}
 	return []string{fmt.Sprintf("column %q, the exposure, is not in the file: predictions are for an exposure of 1", name)}
 }

@@ -84,7 +84,7 @@ func newAnswers(s *server) *answers {
 func (a *answers) bind(exposed bool) (*table.Binding, error) {
 	kept, header := &a.without, a.encoder.Inputs()
 	if exposed {
-		kept, header = &a.with, append(header, a.schema.Exposure)
+		kept, header = &a.with, append(header, a.schema.AtRisk())
 	}
 	var err error
 	if *kept == nil {
@@ -97,8 +97,8 @@ func (a *answers) bind(exposed bool) (*table.Binding, error) {
 func (a *answers) add(record map[string]string) error {
 	a.records++
 	row := a.x.RawRowView(len(a.exposures))
-	_, exposed := record[a.schema.Exposure]
-	exposed = exposed && a.schema.Exposure != ""
+	_, exposed := record[a.schema.AtRisk()]
+	exposed = exposed && a.schema.AtRisk() != ""
 	b, err := a.bind(exposed)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (a *answers) add(record map[string]string) error {
 		a.fields = append(a.fields, text)
 	}
 	if exposed {
-		a.fields = append(a.fields, record[a.schema.Exposure])
+		a.fields = append(a.fields, record[a.schema.AtRisk()])
 	}
 	b.At("record", a.records)
 	if err := b.Encode(row, a.fields); err != nil { // it names the record, the column and what is wrong

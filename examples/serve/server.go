@@ -60,6 +60,9 @@ func (s *server) per() string {
 	if name := s.schema.Exposure; name != "" {
 		return "each record's " + name + ", or 1 where it has none"
 	}
+	if name := s.schema.Offset; name != "" {
+		return "each record's offset " + name + ", or 0 where it has none"
+	}
 	return ""
 }
 

@@ -101,7 +101,7 @@ func Needed(s table.Schema) ([]string, error) {
 			columns = append(columns, f.Start)
 		}
 	}
-	for _, name := range []string{s.Label, s.Person, s.Exposure, s.Weight} {
+	for _, name := range []string{s.Label, s.Person, s.AtRisk(), s.Weight} {
 		if name != "" {
 			columns = append(columns, name)
 		}

@@ -87,7 +87,7 @@ func who(list []table.Condition) string {
 
 // rank puts the label first and what isn't used last.
 func rank(c column) int {
-	return slices.Index([]string{"label", "", "person", "exposure", "weight", "not used"}, c.Role)
+	return slices.Index([]string{"label", "", "person", "exposure", "offset", "weight", "not used"}, c.Role)
 }
 
 func describe(s table.Schema, c table.Column) column {
@@ -100,6 +100,8 @@ func describe(s table.Schema, c table.Column) column {
 		d.Values = fmt.Sprintf("whose row it is; at most %s rows of each person count", grouped(s.MaxRows))
 	case c.Name == s.Exposure:
 		d.Role = "exposure"
+	case c.Name == s.Offset:
+		d.Role = "offset"
 	case c.Name == s.Weight:
 		d.Role = "weight"
 		d.Values = "how much a row counts: " + d.Values

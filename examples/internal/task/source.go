@@ -175,6 +175,11 @@ func IsLIBSVM(path string) (bool, error) {
 	if strings.HasSuffix(name, ".libsvm") {
 		return true, nil
 	}
+	for ending, program := range map[string]string{".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"} {
+		if strings.HasSuffix(path, ending) {
+			return false, Usage("-data %s is compressed by %s, which isn't read: decompress it, %[2]s -dc %[1]s | csvfit … -data -", path, program)
+		}
+	}
 	return false, Usage("-data %q must end in .csv, .tsv, .txt or .libsvm, or in one of them and .gz, or in %s", path, RowsEnding)
 }
 
@@ -185,8 +190,12 @@ func (s *Source) readFacts() error {
 	}
 	if !libsvm {
 		schema, err := table.ReadSchemaFile(s.Schema)
-		if err == nil && schema.Exposure != "" && schema.LabelColumn().Kind != table.Count {
-			err = fmt.Errorf(`%s: %w: "exposure" is %q, and is for labels of kind "count"; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, schema.Exposure)
+		if err == nil && schema.AtRisk() != "" && schema.LabelColumn().Kind != table.Count {
+			role := "exposure"
+			if schema.Offset != "" {
+				role = "offset"
+			}
+			err = fmt.Errorf(`%s: %w: %q is %q, and is for labels of kind "count"; leave it out, so that the column is a feature, or make the column ignored`, s.Schema, table.ErrSchema, role, schema.AtRisk())
 		}
 		rows := schema
 		if err == nil {
