@@ -57,6 +57,10 @@ func (e *expected) check(given map[string]bool, b *budget) error {
 	switch {
 	case len(seeks) == 0 && given["mean"] && !e.table && !given["evaluate"]:
 		return task.Usage("-mean is for a forecast: give -expect, -evaluate, -width, -excess or -lost with it")
+	case given["largest"] && (given["epsilon"] || len(seeks) > 0):
+		return task.Usage("-largest looks for an ε, as -width, -excess and -lost do: leave them out, and -epsilon")
+	case given["largest"]:
+		return b.checkAll(given)
 	case len(seeks) == 0:
 		return b.check(given)
 	case given["epsilon"]:

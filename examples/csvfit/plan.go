@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
+	"github.com/dpglm/dpglm/internal/digits"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -25,6 +26,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	e.addTo(f)
 	rows := f.Int("rows", 0, "`number` of rows to train on, or of persons, where the schema names them; with -evaluate, that of all")
 	share := evaluated(f)
+	of := f.String("largest", "", "`file` of a budget: find the largest ε that is left in it, at its δ and for its group, and plan with that")
 	asJSON := f.Bool("json", false, "print one JSON object")
 	given, err := task.Parse(f, args, stdout)
 	if err != nil {
@@ -64,6 +66,12 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	shape, err := shapeOf(source.Facts(), *rows-held)
 	if err != nil {
 		return err
+	}
+	if *of != "" {
+		if err := b.findLargest(ctx, *of, given, source, shape, held); err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "csvfit: -epsilon %.4g -delta %s is the largest that -largest %s has left for this fit\n", b.epsilon, digits.RoundedUp(b.delta), *of)
 	}
 	p, warnings, err := b.of(shape, source, stderr)
 	if err != nil {

@@ -94,3 +94,38 @@ func TestRates(t *testing.T) {
 		}
 	}
 }
+
+// A file that has the logarithms of exposures gives the model of one that has the exposures, and the same predictions.
+func TestOffsetsAreLogarithmsOfExposures(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(read(t, policies(t)))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "policy,age,log_years,claims\n"
+	for _, row := range rows[1:] {
+		years, err := strconv.ParseFloat(row[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += fmt.Sprintf("%s,%s,%v,%s\n", row[0], row[1], math.Log(years), row[3])
+	}
+	schemas := []string{risks, strings.NewReplacer(`"exposure":"years"`, `"offset":"log_years"`, `"name":"years","kind":"numeric","range":[0.1,1]`, fmt.Sprintf(`"name":"log_years","kind":"numeric","range":[%v,0]`, math.Log(0.1))).Replace(risks)}
+	files := []string{policies(t), write(t, "logs.csv", text)}
+	var predicted []string
+	for i, data := range []string{"years,age\n0.5,30\n1,60\n", "log_years,age\n" + fmt.Sprint(math.Log(0.5)) + ",30\n0,60\n"} {
+		model := filepath.Join(t.TempDir(), "model.json")
+		csvfit(t, "fit", "-data", files[i], "-schema", write(t, "risks.json", schemas[i]), "-epsilon", "4", "-o", model, "-insecure-noise-seed", "1", "-report", filepath.Join(t.TempDir(), "page.html"))
+		out, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", data))
+		for line := range strings.Lines(out) {
+			predicted = append(predicted, line[strings.LastIndex(line, ",")+1:])
+		}
+		if i == 1 {
+			if _, said := csvfit(t, "predict", "-model", model, "-data", write(t, "new.csv", "age\n30\n")); !strings.Contains(said, `"log_years", the offset, is not in the file: predictions are for an offset of 0`) {
+				t.Errorf("without offsets: %s", said)
+			}
+		}
+	}
+	if len(predicted) != 6 || predicted[1] != predicted[4] || predicted[2] != predicted[5] {
+		t.Errorf("predictions %q", predicted)
+	}
+}
