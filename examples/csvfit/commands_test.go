@@ -30,7 +30,7 @@ func TestFromHeaderToPredictions(t *testing.T) {
 		t.Errorf("init says %q", said)
 	}
 	text, err := os.ReadFile(empty)
-	if shown, _ := csvfit(t, "init", "-data", data); err != nil || string(text) != shown || strings.Count(shown, "FILL IN") != 8 || strings.Contains(shown, "york") {
+	if shown, _ := csvfit(t, "init", "-data", data); err != nil || string(text) != shown || strings.Count(shown, "FILL IN") != 9 || strings.Contains(shown, "york") {
 		t.Errorf("%v: schema to fill in\n%s", err, text)
 	}
 	filled := schema(t, "rich", rich)

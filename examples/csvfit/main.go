@@ -4,6 +4,7 @@
 //	go run ./examples/csvfit fit -data people.csv -schema people.schema.json -epsilon 1 -o model.json
 //	go run ./examples/csvfit predict -model model.json -data new.csv -o predictions.csv
 //
+// Where a codebook says what is known, init -codebook takes it from there.
 // The schema states what is publicly known of the columns; see package table. Before that,
 //
 //	go run ./examples/csvfit plan -schema people.schema.json -rows 20000 -epsilon 1
