@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpglm/dpglm/internal/rowfile"
 )
 
 const offsets = `{"version":1,"label":"n","offset":"log_years","columns":[
@@ -44,7 +46,15 @@ func TestOffsetIsLogarithmOfExposure(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "a.csv")
 	write(t, csv, "x,log_years,n\n0,-1.5,1\n")
 	if _, err := WriteCSVFile(t.Context(), csv+".rows", csv, s); err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	f, err := rowfile.Open(csv + ".rows")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if of := f.Facts.Offsets; math.Abs(of[0]+2) > 1e-12 || math.Abs(of[1]-3) > 1e-12 {
+		t.Errorf("a file of rows has offsets in %v", of)
 	}
 }
 

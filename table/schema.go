@@ -267,9 +267,6 @@ func (s Schema) String() string {
 	if s.Exposure != "" {
 		fmt.Fprintf(&b, ",\n  \"exposure\": %s", compact(s.Exposure))
 	}
-	if s.Offset != "" {
-		fmt.Fprintf(&b, ",\n  \"offset\": %s", compact(s.Offset))
-	}
 	if s.Weight != "" {
 		fmt.Fprintf(&b, ",\n  \"weight\": %s", compact(s.Weight))
 	}
@@ -277,7 +274,7 @@ func (s Schema) String() string {
 		key  string
 		of   any
 		zero bool
-	}{{"followup", s.Followup.orBlank(), s.Followup == nil}, {"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
+	}{{"offset", s.Offset, s.Offset == ""}, {"followup", s.Followup.orBlank(), s.Followup == nil}, {"decimal", s.Decimal, s.Decimal == ""}, {"encoding", s.Encoding, s.Encoding == ""}, {"where", s.Where, len(s.Where) == 0}, {"missing", s.Missing, s.Missing == nil}} {
 		if !f.zero {
 			fmt.Fprintf(&b, ",\n  %q: %s", f.key, compact(f.of))
 		}

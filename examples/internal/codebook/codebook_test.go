@@ -144,6 +144,9 @@ func TestNamesInAnotherCase(t *testing.T) {
 	if err != nil || s.Columns[0].Kind != table.Numeric || s.Columns[1].Kind != table.Numeric || !strings.Contains(s.String(), `"name": "PAY"`) {
 		t.Errorf("%v\n%s", err, s)
 	}
+	if s, _, err = schemaOf(t, "variable,name,kind,type\nother,age,date,numeric\n", "age,other", nil); err != nil || s.Columns[0].Kind != table.Numeric {
+		t.Errorf("of two columns with names, and two with types: %v\n%s", err, s)
+	}
 	s, notes, err := schemaOf(t, "name,type\nx,numeric\n", "age,town", nil)
 	if err != nil || len(notes) == 0 || !strings.Contains(notes[0], "no column of the header") || !strings.Contains(string(s.Columns[1].Kind), "FILL IN") {
 		t.Errorf("%q %v", notes, err)
