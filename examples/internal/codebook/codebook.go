@@ -11,7 +11,7 @@
 //
 // # The CSV
 //
-// Its delimiter is found as that of other files. The first of these names in the header, in any case, is taken for
+// Its delimiter is found as that of other files. Of the names in a line the first that the header has, in any case, is taken for
 //
 //	name    name, variable, column, field
 //	type    type, kind, class, format: a kind of package table, or a type of R, SQL, Stata or Python

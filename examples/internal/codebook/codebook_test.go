@@ -144,7 +144,7 @@ func TestNamesInAnotherCase(t *testing.T) {
 	if err != nil || s.Columns[0].Kind != table.Numeric || s.Columns[1].Kind != table.Numeric || !strings.Contains(s.String(), `"name": "PAY"`) {
 		t.Errorf("%v\n%s", err, s)
 	}
-	if s, _, err = schemaOf(t, "variable,name,kind,type\nother,age,date,numeric\n", "age,other", nil); err != nil || s.Columns[0].Kind != table.Numeric {
+	if s, _, err = schemaOf(t, "variable,name,kind,type\nother,q1,date,numeric\n", "q1,other", nil); err != nil || s.Columns[0].Kind != table.Numeric {
 		t.Errorf("of two columns with names, and two with types: %v\n%s", err, s)
 	}
 	s, notes, err := schemaOf(t, "name,type\nx,numeric\n", "age,town", nil)
