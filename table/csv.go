@@ -178,10 +178,11 @@ func guess(header []byte) (rune, error) {
 
 // Delimiter is what stands between fields; 0 for a CSV that NewCSV or OpenCSV hasn't made.
 func (c *CSV) Delimiter() rune {
-	if c.r == nil {
+	if c.cut == nil {
 		return 0
 	}
-	return c.r.Comma
+	comma, _ := utf8.DecodeRuneInString(c.cut.comma)
+	return comma
 }
 
 // Header returns the columns' names.
