@@ -126,7 +126,9 @@ func (x *exposures) apart() *exposures {
 	if x == nil {
 		return nil
 	}
-	return &exposures{column: x.column, what: x.what, at: x.at, number: x.number}
+	own := *x
+	own.outside, own.last = clamped{}, false
+	return &own
 }
 
 // add adds what others have seen, of later records, which forget it.
