@@ -38,6 +38,11 @@ type (
 	ClassSlope = questions.ClassSlope
 )
 
+// Fourth are fourth moments of rows in a frame, summed over two of their indices: [questions.Fourth].
+func Fourth(ctx context.Context, r *Framed, normBound float64) (release.Answer, error) {
+	return questions.Fourth(ctx, r, normBound)
+}
+
 // Frame measures the rows in a frame, in one pass.
 func (s *Sums) Frame(ctx context.Context, f Frame) (*Framed, error) {
 	return questions.NewFramed(ctx, s.s, s.data.rows, f)

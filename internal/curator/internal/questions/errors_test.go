@@ -85,6 +85,7 @@ func questionsOf(t *rows.Table, y []float64) map[string]func() error {
 		"labels":         sums(func(s *Sums) error { _, _, err := s.LabelSum(ctx); return err }),
 		"hessian":        sums(func(s *Sums) error { _, err := s.Hessian(ctx, w, 1); return err }),
 		"lengths":        framed(func(r *Framed) error { _, err := r.Lengths(ctx, []float64{2, 1}); return err }),
+		"fourth moments": framed(func(r *Framed) error { _, err := Fourth(ctx, r, 1); return err }),
 		"framed moments": framed(func(r *Framed) error { _, err := r.Moments(ctx, 1); return err }),
 	}
 }

@@ -88,6 +88,8 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 	keep("sum", v, l2, err)
 	v, l2, err = heard(r.Moments(ctx, 0.9))
 	keep("moments", v, l2, err)
+	v, l2, err = heard(Fourth(ctx, r, 0.9))
+	keep("fourth", v, l2, err)
 	if squares {
 		v, l2, err = heard(r.Squares(ctx))
 		keep("squares", v, l2, err)
@@ -155,6 +157,7 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 		short = slices.Clone(x)
 		shorten(short, 0.9)
 		add("moments", outer(short, 1))
+		add("fourth", outer(short, norm(short)*norm(short)))
 		squares := make([]float64, len(row))
 		for j, v := range row {
 			squares[j] = v * v
@@ -369,6 +372,7 @@ func TestFramedIsCancelled(t *testing.T) {
 		"frame":          func() error { _, err := NewFramed(done, s, whole, f); return err },
 		"sum":            func() error { _, _, err := heard(framed.Sum(done, 1)); return err },
 		"moments":        func() error { _, _, err := heard(framed.Moments(done, 1)); return err },
+		"fourth":         func() error { _, _, err := heard(Fourth(done, framed, 1)); return err },
 		"squares":        func() error { _, _, err := heard(framed.Squares(done)); return err },
 		"gradient":       func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
 		"gradient norms": func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
@@ -40,6 +41,37 @@ func (q *framedMoments) adder(s *Sums) rows.Adder {
 	return q.adding(r, nil, func(f, _ []float64, _ rows.Tile, lo int) {
 		for k := range f {
 			f[k] = math.Min(1, q.NormBound/r.norms.row(lo+k))
+		}
+	})
+}
+
+// Fourth are the packed Σ ‖v‖²·vvᵀ of the rows' shortened coordinates v, those longer than the given norm scaled down to it:
+// fourth moments, summed over two of their indices. They are second moments of ‖v‖·v, which is normBound² long at most, and
+// move by √2·normBound⁴ and rounding when a row is replaced. Rows that count person by person are refused.
+func Fourth(ctx context.Context, r *Framed, normBound float64) (release.Answer, error) {
+	if r.m.Each > 0 {
+		return release.Answer{}, check.Fail(check.ErrConfig, "rows", nil, "must not be held person by person: a sum of products of pairs isn't one")
+	}
+	packed, err := r.packed(ctx, &framedFourth{Packing{r.in(), 0}, normBound})
+	most := square(normBound)
+	return r.answer(packed, r.bounds().momentsSensitivity(math.Max(1, most), 0, most)), err
+}
+
+// framedFourth asks for Fourth.
+type framedFourth struct {
+	Packing
+	NormBound float64
+}
+
+func (q *framedFourth) adder(s *Sums) rows.Adder {
+	r := q.on(s)
+	return q.adding(r, nil, func(f, _ []float64, _ rows.Tile, lo int) {
+		for k := range f {
+			norm := r.norms.row(lo + k)
+			f[k] = norm * square(math.Min(1, q.NormBound/norm))
+			if norm == 0 {
+				f[k] = 0
+			}
 		}
 	})
 }
@@ -358,6 +390,7 @@ func addSquares(sum, row []float64, t *rows.Table, tile rows.Tile, lo, k int) {
 
 func init() {
 	gob.Register(&framedMoments{})
+	gob.Register(&framedFourth{})
 	gob.Register(&framedSpans{})
 	gob.Register(&framedCurvatures{})
 	gob.Register(&framedHessian{})

@@ -248,6 +248,7 @@ func narrowQuestions(u []float64) map[string]narrowQuestion {
 		}, true, 40, false},
 		"slopes":  {func(r *Framed) ([]float64, float64, error) { return heard(r.Slopes(ctx, slopeEdges, u, 0.2)) }, true, 40, false},
 		"moments": {func(r *Framed) ([]float64, float64, error) { return heard(r.Moments(ctx, 0.35)) }, false, 40, false},
+		"fourth":  {func(r *Framed) ([]float64, float64, error) { return heard(Fourth(ctx, r, 0.35)) }, false, 40, false},
 		"scatter": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1, Constant: 0.25}))
 		}, false, 40, false},

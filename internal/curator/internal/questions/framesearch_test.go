@@ -21,6 +21,7 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 	return map[string]framedQuestion{
 		"sum":     {func(r *Framed) ([]float64, float64, error) { return heard(r.Sum(ctx, 0.3)) }, true},
 		"moments": {func(r *Framed) ([]float64, float64, error) { return heard(r.Moments(ctx, 0.35)) }, true},
+		"fourth":  {func(r *Framed) ([]float64, float64, error) { return heard(Fourth(ctx, r, 0.35)) }, true},
 		"scatter": {func(r *Framed) ([]float64, float64, error) { return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1})) }, true},
 		"scatter, constant": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Scatter(ctx, u, 0.2, Slope{Clip: 0.1, Constant: 0.25, Apart: 0.4}))
@@ -102,7 +103,7 @@ func TestFramedBySearch(t *testing.T) {
 					}
 					attained := f.name == "dense" && q.tight && loss == (losses.Squared{})
 					switch name {
-					case "moments", "scatter", "Hessian":
+					case "moments", "fourth", "scatter", "Hessian":
 						attained = attained && frame != "one coordinate" // squares of single numbers are no further apart than the largest
 					}
 					if (name == "gradient" || name == "scatter") && coordinates.NormBound > 0 && coordinates.NormBound < 1 {

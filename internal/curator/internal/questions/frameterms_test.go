@@ -186,6 +186,8 @@ func TestPackedAnswersDeclareTheirBound(t *testing.T) {
 		}
 	}
 	declared("moments", r.bounds().momentsSensitivity(1, 0, 0.3))(heard(r.Moments(ctx, 0.3)))
+	declared("fourth moments", r.bounds().momentsSensitivity(1, 0, 0.09))(heard(Fourth(ctx, r, 0.3)))
+	declared("fourth moments of long rows", r.bounds().momentsSensitivity(9, 0, 9))(heard(Fourth(ctx, r, 3)))
 	declared("a Hessian", r.bounds().momentsSensitivity(0.2, 0.5, 0.4))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.4, Slope{})))
 	declared("a Hessian of short rows", r.bounds().momentsSensitivity(0.04, 0.5, 0.1))(heard(r.Hessian(ctx, u, 0, 0.5, 0.2, 0.1, Slope{})))
 	declared("a scatter", r.bounds().momentsSensitivity(0.09, 0, 0.3))(heard(r.Scatter(ctx, u, 0, Slope{Clip: 0.3})))
