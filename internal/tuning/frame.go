@@ -66,4 +66,10 @@ const (
 	// LevelFree: factor of that bound over μ·√rows, by which it lets go as noise fades. Tuned on
 	// sets of data and made-up levels of 1 to 5 %.
 	LevelFree = 0.001
+	// FourthShare: share of μ² of the fourth moments that standard errors of regressions on moments are made of. Tuned by
+	// hand: their noise is a hundredth of them where second moments' is a fifth.
+	FourthShare = 0.03
+	// LongerCost: what a row that is scaled down in moments for regressions costs, where the operator norm of their
+	// noise per row costs 1. Tuned by hand on eight sets of data, 27 November 2026: 1, 4 and 16 were tried.
+	LongerCost = 4
 )

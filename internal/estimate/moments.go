@@ -1,0 +1,97 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator"
+	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/tuning"
+)
+
+// Moments are released sums over rows (v, 1), v being a row in coordinates in which rows are about round, of which
+// those longer than Bound are scaled down to it, the constant with them: such a row counts less.
+type Moments struct {
+	// Second is Σ (v, 1)(v, 1)ᵀ, with noise of deviation Noise in each number of its packed form.
+	Second *mat.SymDense
+	Noise  float64
+	// Fourth is Σ ‖v‖²·vvᵀ, with noise of FourthNoise.
+	Fourth      *mat.SymDense
+	FourthNoise float64
+	// Back maps (v, 1) to encoded features and the constant.
+	Back *mat.Dense
+	// Bound is that on ‖v‖, and Longer the part of rows that are longer, as far as a histogram tells. The operator norm
+	// of noise in second moments and four times that part come to the least together.
+	Bound, Longer float64
+}
+
+// Moments releases moments of pairs of features in a frame that is released first, and takes what is left of the pool.
+func (p Problem) Moments(t Task) (*Moments, error) {
+	r, err := Begin(p, t)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.Standardise()
+	if err != nil {
+		return nil, err
+	}
+	d := float64(r.D)
+	edges := histogram.Geometric(tuning.MomentsTop*math.Sqrt(d), math.Sqrt2, momentEdges)
+	h, err := r.Lengths(tuning.LengthsShare, edges, x.In)
+	if err != nil {
+		return nil, err
+	}
+	share, noise := r.Pool.Left-tuning.FourthShare, p.Facts.Positive()/p.Mu
+	m, best := &Moments{}, math.Inf(1)
+	for j, edge := range edges {
+		longer := math.Max(0, h.Above[j]) / r.N
+		if off := math.Sqrt(2*d)*noise*edge*edge/(r.N*math.Sqrt(share)) + tuning.LongerCost*longer; off < best {
+			best, m.Bound, m.Longer = off, edge, longer
+		}
+	}
+	whole := math.Hypot(m.Bound, 1)
+	zeros := make([]float64, r.D)
+	answer, err := x.In.Hessian(t.Ctx, zeros, 0, 1, 1, whole, curator.Slope{Constant: 1})
+	packed, err := r.Pool.Draw(share, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	m.Second, m.Noise = curator.Unpack(packed, r.D+1), noise*whole*whole/math.Sqrt(share)
+	square := m.Bound * m.Bound
+	answer, err = curator.Fourth(t.Ctx, x.In, m.Bound)
+	packed, err = r.Pool.Draw(tuning.FourthShare, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), noise*square*square/math.Sqrt(tuning.FourthShare)
+	m.Back, err = x.back()
+	return m, err
+}
+
+// momentEdges are those of the histogram of rows' norms: down to an eighth of √d.
+const momentEdges = 16
+
+// back maps coordinates of the frame and the constant to encoded features and the constant.
+func (x *Frame) back() (*mat.Dense, error) {
+	d := x.run.D
+	to, from := mat.NewDense(d, d, nil), new(mat.Dense) // x̃ = toᵀ(x − m)
+	switch {
+	case x.At.Matrix != nil:
+		to.Copy(x.At.Matrix)
+	default:
+		for j, a := range x.At.Scale {
+			to.Set(j, j, a)
+		}
+	}
+	if err := from.Inverse(to.T()); err != nil {
+		return nil, errEigen
+	}
+	back := mat.NewDense(d+1, d+1, nil)
+	back.Slice(0, d, 0, d).(*mat.Dense).Copy(from)
+	for j, m := range x.At.Centre {
+		back.Set(j, d, m)
+	}
+	back.Set(d, d, 1)
+	return back, nil
+}

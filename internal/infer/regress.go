@@ -1,0 +1,137 @@
+package infer
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/tuning"
+)
+
+// Moments are released sums over rows (v, 1) of coordinates and a constant, which may count less than 1, and the map from these to
+// columns, the last of which is a constant 1.
+type Moments struct {
+	Second             *mat.SymDense // Σ w(v, 1)(v, 1)ᵀ, with noise of one deviation in each packed number
+	Fourth             *mat.SymDense // Σ ‖v‖²vvᵀ
+	Noise, FourthNoise float64
+	Columns            *mat.Dense
+	Far                float64 // part of second moments that rows hold which were scaled down, at most
+}
+
+// Linear is a regression of a column on others, by moments.
+type Linear struct {
+	Weights         []float64 // of the columns, in their order
+	Law             *Law
+	Residual, Total float64 // mean squares of residuals, and of the response about its mean
+}
+
+// Regress regresses a column on others, among which the constant is to be. Its law has the noise of moments and
+// what rows scatter by: s² is the residuals' mean square, and the scatter of slopes s²·H is taken to be larger by as much as rows
+// are longer where residuals, or coordinates along a direction, are large. That is all of it where residuals are large in directions of
+// their own, and more where not. Rows that were scaled down may have bent it by .15 of the part of second moments that they hold, in
+// residuals' standard deviations, and more as they are longer there.
+func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
+	k, dim := len(columns), m.Second.SymmetricDim()
+	n := m.Second.At(dim-1, dim-1)
+	if !(n > m.Noise) {
+		return nil, errFew
+	}
+	s, err := m.subspace(columns)
+	if err != nil {
+		return nil, err
+	}
+	noise := m.Noise / n
+	// Noise is round in these coordinates.
+	curve := curvature{hessian: noisy{linalg.Sandwich(1/n, s.axes, m.Second), noise}, floor: math.Sqrt(2*float64(k)) * noise}
+	if err := curve.invert(); err != nil {
+		return nil, err
+	}
+	y := mat.NewVecDense(dim, mat.Row(nil, response, m.Columns))
+	theta := linalg.Product(curve.inverse, linalg.Product(linalg.Product(s.axes, m.Second), y))
+	theta.Scale(1/n, theta)
+	var c mat.VecDense // the residual is ⟨c, (v, 1)⟩
+	c.MulVec(s.axes.T(), theta.ColView(0))
+	c.SubVec(y, &c)
+	square := math.Max(mat.Inner(&c, m.Second, &c)/n, noise*mat.Dot(&c, &c))
+	l := &Law{
+		Weights: s.back, Inverse: curve.inverse, Hessian: noise, Drowned: curve.drowned(), Steepness: Steepness{By: make([]float64, k)},
+		Hidden: curve.typical(mat.Col(nil, 0, theta)),
+	}
+	l.Seen, l.Curved = curve.flat(len(l.Drowned))
+	var shaken mat.SymDense
+	shaken.SymOuterK(1, linalg.Product(s.axes, &c))
+	for j := range k {
+		shaken.SetSym(j, j, shaken.At(j, j)+mat.Dot(&c, &c))
+	}
+	far := m.far(c.RawVector().Data, s)
+	l.Misfit = linalg.Sandwich(square*math.Pow(tuning.Misfit*m.Far*far.longer, 2), linalg.Product(curve.inverse, far.moments), linalg.Identity(k))
+	l.Covariance = linalg.Sandwich(noise*noise/2, curve.inverse, &shaken)
+	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(square/n, curve.inverse, far.beside(curve)))
+	l.Covariance.AddSym(l.Covariance, l.Misfit)
+	weights := linalg.Product(s.back, theta)
+	var about mat.VecDense // the response, and the constant after it
+	about.MulVec(m.Second, y)
+	mean := about.AtVec(dim-1) / n
+	return &Linear{mat.Col(nil, 0, weights), l, square, math.Max(square, mat.Dot(y, &about)/n-mean*mean)}, nil
+}
+
+// far says how much longer rows' squares are where residuals are large, 1 at least; and has second moments of
+// which each row counts as much as its square is longer than others, in a subspace.
+type far struct {
+	longer  float64
+	moments *mat.SymDense
+}
+
+// far is that of residuals ⟨c, (v, 1)⟩.
+func (m *Moments) far(c []float64, s *subspace) far {
+	d := m.Fourth.SymmetricDim()
+	n := m.Second.At(d, d)
+	mean := (mat.Trace(m.Second) - n) / n // of ‖v‖²
+	features, second := mat.NewVecDense(d, c[:d]), m.Second.SliceSym(0, d)
+	longer := mat.Inner(features, m.Fourth, features) / (mean * math.Max(mat.Inner(features, second, features), m.Noise*mat.Dot(features, features)))
+	return far{math.Max(1, longer), linalg.Sandwich(1/(mean*n), s.axes.Slice(0, s.axes.RawMatrix().Rows, 0, d), m.Fourth)}
+}
+
+// beside is the scatter of slopes over the residuals' mean square: the curvature, and what longer times the moments are beyond it.
+func (f far) beside(c curvature) *mat.SymDense {
+	held := c.held()
+	var beyond, moments mat.SymDense
+	beyond.ScaleSym(-1, held)
+	moments.ScaleSym(f.longer, f.moments)
+	beyond.AddSym(&beyond, &moments)
+	if spectrum, ok := linalg.Decompose(&beyond); ok {
+		held.AddSym(held, spectrum.Map(func(l float64) float64 { return math.Max(l, 0) }))
+	}
+	return held
+}
+
+// subspace are coordinates θ of columns' weights, in which noise of moments is round: columns are rows·(v, 1), and
+// rows = L·axes with orthonormal axes, of which the weights' coordinates are Lᵀ·weights.
+type subspace struct {
+	axes *mat.Dense
+	back *mat.Dense // L⁻ᵀ
+}
+
+func (m *Moments) subspace(columns []int) (*subspace, error) {
+	rows := mat.NewDense(len(columns), m.Second.SymmetricDim(), nil)
+	for i, j := range columns {
+		rows.SetRow(i, mat.Row(nil, j, m.Columns))
+	}
+	var qr mat.LQ
+	qr.Factorize(rows)
+	var l, q, inverse mat.Dense
+	qr.LTo(&l)
+	qr.QTo(&q)
+	k, _ := rows.Dims()
+	if err := inverse.Inverse(l.Slice(0, k, 0, k)); err != nil {
+		return nil, errDependent
+	}
+	return &subspace{mat.DenseCopyOf(q.Slice(0, k, 0, rows.RawMatrix().Cols)), mat.DenseCopyOf(inverse.T())}, nil
+}
+
+var (
+	errFew       = check.Fail(check.ErrConfig, "moments", nil, "must be of more rows than their noise hides")
+	errDependent = check.Fail(check.ErrConfig, "columns", nil, "must be different ones")
+)
