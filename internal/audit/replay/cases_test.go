@@ -166,7 +166,7 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, "persons, alike", designs(l.n, l.loss.Labels())["persons, alike"]))
 		}
 	}
-	return append(append(all, onLabels(t)...), priors(t)...)
+	return slices.Concat(all, onLabels(t), priors(t), momentTrials())
 }
 
 func allLearned() []learned {

@@ -305,7 +305,7 @@ func (c *trial) moved(t *testing.T, first given.Ran, ledger *node, released [][]
 	}
 }
 
-// numbers are a model's weights, of all classes, an inference's estimates with their standard errors
+// numbers are a model's weights, of all classes, moments, an inference's estimates with their standard errors
 // where these are finite, or a predictor's answers.
 func numbers(result any) []float64 {
 	switch r := result.(type) {
@@ -320,6 +320,12 @@ func numbers(result any) []float64 {
 			}
 		}
 		return list
+	case *dpglm.Moments:
+		var written struct{ Second, Fourth [][]float64 }
+		if text, err := json.Marshal(r); err != nil || json.Unmarshal(text, &written) != nil {
+			return nil
+		}
+		return slices.Concat(slices.Concat(written.Second...), slices.Concat(written.Fourth...))
 	case *dpglm.ClassInference:
 		list := slices.Concat(r.Model().Weights()...)
 		for _, class := range r.Model().Levels() {

@@ -1,0 +1,359 @@
+package dpglm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/estimate"
+	"github.com/dpglm/dpglm/internal/infer"
+	"github.com/dpglm/dpglm/internal/linalg"
+	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/sealed"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
+)
+
+// Moments are released means, variances and covariances of all columns of a dataset. Every linear regression of a column
+// on others is computed from them, with intervals, and costs nothing more: see [Moments.Regress]. They are made of released
+// numbers and public facts only, immutable and safe for concurrent use. As JSON they can be published.
+type Moments struct {
+	sums    *infer.Moments
+	columns []Coefficient // without estimates
+	budget  string
+	ledger  *Ledger
+	longer  float64 // part of rows that count less
+	whole   bool    // whether groups have all their levels among the columns
+}
+
+// Moments releases the moments of d's columns. Labels play no part, but that the facts must give them a range: what is to be a response goes
+// among the columns, with its range. The facts must have an intercept, without which there are no means.
+//
+// Rows are centred and brought to coordinates in which they are about round, as by [StandardisedGD]; a histogram of their lengths
+// there says to what length B the longest are scaled down. The rest of the budget, some .7 of μ² or more, is for second moments
+// in these coordinates, and .03 for fourth ones, of which standard errors are made.
+//
+// # Privacy
+//
+// Replace-one, or add or remove one under [Budget.AddRemove]: all releases are Gaussian, from one pool of μ. Beside those of [StandardisedGD]'s coordinates there are the
+// packed matrices Σ w(v, 1)(v, 1)ᵀ, of rows v in them of length B at most, whose sensitivity is √2·(B² + 1), as products uuᵀ of
+// vectors of length r are √2·r² apart at most; and Σ ‖v‖²·vvᵀ, of sensitivity √2·B⁴ for the same reason, both with a bound on rounding; B² + 1 and B⁴
+// where a row is added or removed. Regressions are post-processing.
+//
+// x is n×d, d at most 1000; rows must not be held person by person, nor have weights or offsets. O(n·d²) flops in some ten passes. It
+// fails where an argument breaks its rule, before anything is released, and as [Plan.Run] does.
+func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, error) {
+	p := Problem{Loss: losses.Squared{}}
+	if err := d.whole(ctx, p); err != nil {
+		return nil, err
+	}
+	m := &Moments{budget: b.String()}
+	plan, err := m.plan(d.Shape(), p, b)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := d.fromEncoded()
+	if err != nil {
+		return nil, err
+	}
+	model, err := plan.Run(ctx, d, env)
+	if err != nil {
+		return nil, err
+	}
+	m.sums.Columns = linalg.Product(raw, m.sums.Columns)
+	m.columns, m.ledger, m.whole = namesOf(model, model.columns), model.ledger, encoderOf(d.facts) == nil
+	return m, nil
+}
+
+// MomentsLedger is what [Dataset.Moments] would release on data of the shape. It costs nothing, and fails where an argument breaks its rule.
+func (s Shape) MomentsLedger(b Budget) (*Ledger, error) {
+	plan, err := new(Moments).plan(s, Problem{Loss: losses.Squared{}}, b)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Ledger, nil
+}
+
+// momentsLearner stands for Moments in the identity of a run.
+type momentsLearner struct{}
+
+// Plan is never called.
+func (momentsLearner) Plan(Shape, Problem, Budget) (*Plan, error) {
+	return nil, check.Fail(ErrConfig, "learner", nil, "must be one of this package")
+}
+
+// plan is what Moments runs, which keeps the sums.
+func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
+	switch {
+	case !s.Intercept:
+		return nil, check.Fail(ErrConfig, "Facts.Intercept", false, "must be true for moments: without a constant there are no means")
+	case s.features() > estimate.MostFeatures:
+		return nil, check.Fail(ErrShape, "columns", s.features(), "must be at most 1000: second moments are released")
+	case s.PersonRows > 0:
+		return nil, check.Fail(ErrConfig, "dataset", nil, "must have one row a person: standard errors of moments are those of rows")
+	case s.Weighted || s.largestOffset() != 0:
+		return nil, check.Fail(ErrConfig, "dataset", nil, "must have neither weights nor offsets for moments")
+	case b.labelsOnly:
+		return nil, check.Fail(ErrBudget, "Budget", b.String(), "must protect rows: moments are of all columns")
+	}
+	o, err := newStandardised(s, p, b, 0)
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := release.Pool("moments", o.mu, o.releases, o.dim)
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(momentsLearner{}, s, o.problem, b, schedule, func(r *run) (*fitted, error) {
+		of, err := o.estimate.Moments(r.task())
+		if err != nil {
+			return nil, err
+		}
+		m.sums = &infer.Moments{Second: of.Second, Fourth: of.Fourth, Noise: of.Noise, FourthNoise: of.FourthNoise, Columns: of.Back}
+		m.longer, m.sums.Far = of.Longer, math.Min(1, of.Longer*of.Bound*of.Bound/float64(s.features()))
+		return &fitted{weights: [][]float64{make([]float64, s.Dim)}, loss: p.Loss}, nil
+	})
+}
+
+// fromEncoded maps encoded features and the constant to raw columns and the constant.
+func (d *Dataset) fromEncoded() (*mat.Dense, error) {
+	dim, columns := d.Shape().Dim, d.data.Facts().Columns
+	raw, one := mat.NewDense(dim, dim, nil), make([]float64, dim)
+	for j := range columns {
+		one[j] = 1
+		list, err := coefficients(d.facts, columns, one, 0)
+		if err != nil {
+			return nil, err
+		}
+		one[j] = 0
+		raw.Set(j, j, 1/list[j].Value)
+		raw.Set(j, dim-1, -list[columns].Value/list[j].Value)
+	}
+	raw.Set(dim-1, dim-1, 1)
+	return raw, nil
+}
+
+// Columns are the names of the columns, in their order.
+func (m *Moments) Columns() []string {
+	if m == nil {
+		return nil
+	}
+	names := make([]string, len(m.columns))
+	for j, c := range m.columns {
+		names[j] = c.Name
+	}
+	return names
+}
+
+// Ledger is what was released, and how private that is.
+func (m *Moments) Ledger() *Ledger {
+	if m == nil {
+		return nil
+	}
+	return m.ledger
+}
+
+// Regression is a linear regression by [Moments.Regress].
+type Regression struct {
+	Response string `json:"response"`
+	// Coefficients are those of the columns, in the order that was asked for, a group's levels one by one, and the intercept last.
+	Coefficients []Coefficient `json:"coefficients"`
+	// Residual is the standard deviation of residuals, and Deviation that of the response.
+	Residual  float64 `json:"residual"`
+	Deviation float64 `json:"deviation"`
+	// RSquared is the part of the response's variance that the columns explain.
+	RSquared float64 `json:"r_squared"`
+	// Confidence is that of the intervals.
+	Confidence float64 `json:"confidence"`
+	rows       string
+}
+
+// Regress is the least-squares regression of a column on others and an intercept. Names are those of Columns, or a group's, which
+// stands for its levels but the first, which a table's columns don't have. With no columns the intercept is the response's mean, and Residual its standard deviation;
+// that of a level is its share. Confidence is as in [InferConfig].
+//
+// The estimand is that of rows of which those far from most, as few as noise allows, count less. Standard errors hold the noise
+// of moments and sampling, the latter with residuals whose variance may grow with rows' distance from the mean: fourth moments say by how much
+// at most, so that intervals are wider than need be where many rows lie far out for other reasons, as far as sampling counts. That residuals are
+// large along one direction only, beyond that, they don't see. A coefficient has an infinite standard error where the noise hides it.
+// Nothing is allowed for choices among several regressions.
+func (m *Moments) Regress(response string, columns []string, confidence float64) (*Regression, error) {
+	if m == nil || m.sums == nil {
+		return nil, check.Fail(ErrModel, "moments", nil, "must be made by Dataset.Moments")
+	}
+	if confidence == 0 {
+		confidence = 0.95
+	}
+	if !(confidence >= 0.5 && confidence <= 1-1e-9) {
+		return nil, check.Fail(ErrConfig, "confidence", confidence, "must be at least 0.5 and below 1")
+	}
+	y, err := m.places(response)
+	if err != nil {
+		return nil, err
+	}
+	if len(y) != 1 {
+		return nil, check.Fail(ErrConfig, "response", fmt.Sprintf("%q", response), "must be one column, not a group")
+	}
+	var at []int
+	for _, name := range columns {
+		more, err := m.places(name)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, more...)
+	}
+	for i, j := range at {
+		if j == y[0] || slices.Contains(at[:i], j) {
+			return nil, check.Fail(ErrConfig, "columns", fmt.Sprintf("%q", m.columns[j].Name), "must be there once, and not be the response")
+		}
+	}
+	fit, err := m.sums.Regress(y[0], append(at, len(m.columns)))
+	if err != nil {
+		return nil, err
+	}
+	return m.regression(y[0], at, fit, confidence), nil
+}
+
+// regression is a fit in the caller's terms.
+func (m *Moments) regression(y int, at []int, fit *infer.Linear, confidence float64) *Regression {
+	claim, _ := m.ledger.Claim()
+	r := &Regression{Response: m.columns[y].Name, Residual: math.Sqrt(fit.Residual), Deviation: math.Sqrt(fit.Total), RSquared: 1 - fit.Residual/fit.Total, Confidence: confidence}
+	r.rows = fmt.Sprintf("%s, %s, unit: %v", nOf(m.ledger, claim.Rows), m.budget, m.ledger.Unit())
+	f := &Inference{confidence: confidence, law: fit.Law}
+	for i, w := range fit.Weights {
+		c := Coefficient{Name: InterceptName}
+		if i < len(at) {
+			c = m.columns[at[i]]
+		}
+		r.Coefficients = append(r.Coefficients, f.about(c, w, mat.Row(nil, i, fit.Law.Weights)))
+	}
+	return r
+}
+
+// places are a column's, or those of a group's levels, but the first where all are there.
+func (m *Moments) places(name string) (at []int, err error) {
+	for j, c := range m.columns {
+		if c.Name == name {
+			return []int{j}, nil
+		}
+		if c.Group == name {
+			at = append(at, j)
+		}
+	}
+	if m.whole && len(at) > 0 {
+		at = at[1:]
+	}
+	if len(at) == 0 {
+		return nil, check.Fail(ErrConfig, "column", fmt.Sprintf("%q", name), "must be the name of a column, or of a group of several levels")
+	}
+	return at, nil
+}
+
+// String prints the table that statistics packages print.
+func (r *Regression) String() string {
+	if r == nil || len(r.Coefficients) == 0 {
+		return "empty regression"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by moments, %s\n", r.Response, r.rows)
+	tail := 100 * (1 - r.Confidence) / 2
+	lines := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}
+	for _, c := range r.Coefficients {
+		lines = append(lines, c.cells(false))
+	}
+	align(&b, lines)
+	fmt.Fprintf(&b, "R² %.4g, residuals' standard deviation %.4g of %.4g\n", r.RSquared, r.Residual, r.Deviation)
+	return b.String()
+}
+
+// String says what the moments are of.
+func (m *Moments) String() string {
+	if m == nil || m.sums == nil {
+		return "empty moments"
+	}
+	return fmt.Sprintf("moments of %d columns; about %.2g of the rows count less\n%v", len(m.columns), math.Max(0, m.longer), m.ledger)
+}
+
+const momentsFormat = "dpglm moments"
+
+// momentsJSON are moments. Of symmetric matrices it has each row from the diagonal on.
+type momentsJSON struct {
+	Format      string          `json:"format"`
+	Version     int             `json:"version"`
+	Unit        mechanisms.Unit `json:"unit"`
+	Budget      string          `json:"budget"`
+	Columns     []columnJSON    `json:"columns"`
+	Whole       bool            `json:"whole_groups"` // whether groups have all their levels
+	Map         [][]float64     `json:"map"`          // from coordinates and the constant to columns and a constant
+	Second      [][]float64     `json:"second"`
+	Fourth      [][]float64     `json:"fourth"`
+	Noise       float64         `json:"noise"`
+	FourthNoise float64         `json:"fourth_noise"`
+	Longer      float64         `json:"longer"` // part of the rows that count less
+	Far         float64         `json:"far"`    // part of second moments that these hold
+	Ledger      *Ledger         `json:"ledger"`
+}
+
+// columnJSON is a column's name.
+type columnJSON struct {
+	Name  string  `json:"name"`
+	Group string  `json:"group,omitempty"`
+	Level string  `json:"level,omitempty"`
+	Step  float64 `json:"step,omitempty"`
+}
+
+// MarshalJSON writes the moments with their ledger and a checksum. It fails for ones that [Dataset.Moments] hasn't made.
+func (m *Moments) MarshalJSON() ([]byte, error) {
+	if m == nil || m.sums == nil {
+		return nil, check.Fail(ErrModel, "moments", nil, "must be made by Dataset.Moments")
+	}
+	j := momentsJSON{momentsFormat, modelVersion, m.ledger.Unit(), m.budget, nil, m.whole, nil, linalg.Triangle(m.sums.Second), linalg.Triangle(m.sums.Fourth), m.sums.Noise, m.sums.FourthNoise, m.longer, m.sums.Far, m.ledger}
+	for _, c := range m.columns {
+		j.Columns = append(j.Columns, columnJSON{c.Name, c.Group, c.Level, c.Step})
+	}
+	for i := range len(m.columns) + 1 {
+		j.Map = append(j.Map, mat.Row(nil, i, m.sums.Columns))
+	}
+	return sealed.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. It refuses what is damaged, or contradicts itself ([ErrModel]).
+func (m *Moments) UnmarshalJSON(data []byte) error {
+	if m == nil {
+		return check.Fail(ErrModel, "moments", nil, "must not be nil")
+	}
+	j, err := decodeModel[momentsJSON](data, momentsFormat)
+	if err != nil {
+		return err
+	}
+	d := len(j.Columns)
+	if d == 0 || len(j.Map) != d+1 || j.Ledger == nil || j.Ledger.Unit() != j.Unit {
+		return check.Fail(ErrModel, "columns, map, ledger", d, "must be there, and fit one another")
+	}
+	if !(j.Noise >= 0 && j.FourthNoise >= 0 && j.Noise+j.FourthNoise < math.MaxFloat64 && j.Far >= 0 && j.Far <= 1) {
+		return check.Fail(ErrModel, "noise", j.Noise, "must be a number of 0 or more")
+	}
+	read := &Moments{sums: &infer.Moments{Noise: j.Noise, FourthNoise: j.FourthNoise, Far: j.Far, Columns: mat.NewDense(d+1, d+1, nil)}, budget: j.Budget, ledger: j.Ledger, longer: j.Longer, whole: j.Whole}
+	for i, row := range j.Map {
+		if len(row) != d+1 {
+			return check.Fail(ErrModel, "map", len(row), fmt.Sprintf("must have rows of %d numbers", d+1))
+		}
+		read.sums.Columns.SetRow(i, row)
+	}
+	if read.sums.Second, err = symmetric("second", j.Second, d+1); err != nil {
+		return err
+	}
+	if read.sums.Fourth, err = symmetric("fourth", j.Fourth, d); err != nil {
+		return err
+	}
+	for _, c := range j.Columns {
+		read.columns = append(read.columns, Coefficient{Name: c.Name, Group: c.Group, Level: c.Level, Step: c.Step})
+	}
+	*m = *read
+	return nil
+}
