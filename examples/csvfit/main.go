@@ -56,6 +56,13 @@
 //
 //	go run ./examples/csvfit check -data people.csv -schema people.schema.json
 //
+// A table can be published once, for others to regress what they like in it: means, shares and correlations, and linear regressions
+// of any column on any others, all with intervals and at the cost of the release alone:
+//
+//	go run ./examples/csvfit moments -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.wages.json -epsilon 1 -o moments.json
+//	go run ./examples/csvfit describe -moments moments.json
+//	go run ./examples/csvfit regress -moments moments.json -response wage -on education,experience,region
+//
 // Files may be gzipped, with any delimiter. A LIBSVM file's schema has the form
 // {"features": 20000, "bound": 5, "label": {"kind": "binary", "positive": ["1"], "negative": ["-1"]}}.
 //
@@ -95,6 +102,9 @@ var commands = []struct {
 	{"predict", "predict for the rows of a file", predict},
 	{"budget", "make a file that fits spend from, or show what they spent", keepBudget},
 	{"compare", "score methods on rows held out, for the curator", compare},
+	{"moments", "release the moments of all columns, of which any linear regression is made", moments},
+	{"describe", "print means, deviations and shares of released moments", describe},
+	{"regress", "regress a column on others by released moments, at no cost", regress},
 	{"check", "count what a file has beside its schema, for the curator", checkData},
 	{"store", "write a file's rows for fits of more than memory holds", store},
 }
@@ -102,7 +112,7 @@ var commands = []struct {
 // meantBy are commands that others call so.
 var meantBy = map[string]string{
 	"train": "fit", "learn": "fit", "model": "fit", "infer": "fit -method infer", "evaluate": "fit -evaluate", "test": "fit -test", "report": "fit -report",
-	"score": "predict", "apply": "predict", "print": "show", "describe": "show", "inspect": "show", "schema": "init", "new": "init",
+	"score": "predict", "apply": "predict", "print": "show", "table1": "describe", "ols": "regress", "correlate": "describe", "inspect": "show", "schema": "init", "new": "init",
 	"audit": "verify", "validate": "check", "count": "check",
 }
 

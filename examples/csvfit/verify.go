@@ -18,14 +18,20 @@ func verify(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	f := flag.NewFlagSet("csvfit verify", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model, which csvfit fit -o wrote")
 	budget := f.String("budget", "", "`file` of a budget, which csvfit budget made; with -model, whether the model was charged to it, too")
+	sums := f.String("moments", "", "`file` of moments, which csvfit moments wrote")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
-	if *model == "" && *budget == "" {
-		return task.Usage("-model and -budget are missing: name a file that csvfit fit -o wrote, or one that csvfit budget made, or both")
+	if *model == "" && *budget == "" && *sums == "" {
+		return task.Usage("-model and -budget are missing: name a file that csvfit fit -o wrote, or one that csvfit budget made, or both; or moments by -moments")
 	}
-	var ofModel, ofBudget *verdict
+	var ofModel, ofBudget, ofMoments *verdict
 	var err error
+	if *sums != "" {
+		if ofMoments, err = verifyMoments(*sums); err != nil {
+			return err
+		}
+	}
 	if *model != "" {
 		if ofModel, err = verifyModel(*model); err != nil {
 			return err
@@ -42,7 +48,7 @@ func verify(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 	var failed error
-	for _, v := range []*verdict{ofModel, ofBudget} {
+	for _, v := range []*verdict{ofModel, ofMoments, ofBudget} {
 		if v == nil {
 			continue
 		}

@@ -144,3 +144,26 @@ func (v *verdict) modelLeaves(m *dpglm.Model, library string) {
 		v.leave("group", fmt.Sprintf("that no more than %d belong together", c.Group))
 	}
 }
+
+// verifyMoments checks moments, whose reading refuses what contradicts itself.
+func verifyMoments(path string) (*verdict, error) {
+	m, err := readMoments(path)
+	if err != nil {
+		return nil, err
+	}
+	l := m.Ledger()
+	c, _ := l.Claim()
+	v := &verdict{flag: "moments", path: path, ledgers: []statement{{"guarantee", l, true}}}
+	v.check("unit", l.Unit().String(), "that of each release", true)
+	v.check("n, group", fmt.Sprintf("%d, %d", c.Rows, max(c.Group, 1)), "what the ledger claims", true)
+	if err := v.claims(v.ledgers[0]); err != nil {
+		return nil, err
+	}
+	v.leave("moments", "that they are what the ledger's releases gave: sums with its noise, of the rows that it counts")
+	line, rest, _ := strings.Cut(explained(l), "\n")
+	if l.CallerNoise() {
+		line += ", VOID against those who know the noise's seed"
+	}
+	v.guarantee = line + "\n" + rest
+	return v, nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Moments are released of a file, charged to a budget, and described, regressed on and verified.
+func TestMoments(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	schema, data := "cps1988.wages.json", "../../testdata/cps1988.csv.gz"
+	succeed(t, "budget", "-file", file("b.json"), "-name", "cps", "-epsilon", "1.1", "-delta", "1e-6")
+	release := []string{"moments", "-data", data, "-schema", schema, "-epsilon", "1", "-delta", "1e-7", "-insecure-noise-seed", "1", "-budget", file("b.json"), "-name", "cps"}
+	succeed(t, append(release, "-o", file("m.json"))...)
+	if out := fails(t, append(release, "-o", file("again.json"))...); !strings.Contains(out, "budget") {
+		t.Errorf("a second release of nearly all of the budget: %s", out)
+	}
+	if _, err := os.Stat(file("again.json")); err == nil {
+		t.Error("what was refused left a file")
+	}
+	out := succeed(t, "describe", "-moments", file("m.json"), "-correlations")
+	for _, want := range []string{"education", "region=west", "mean or share", "one row"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	var r struct {
+		RSquared     float64 `json:"r_squared"`
+		Coefficients []struct {
+			Name          string
+			Estimate, Low float64
+		}
+	}
+	out = succeed(t, "regress", "-moments", file("m.json"), "-response", "wage", "-on", "education,experience,ethnicity", "-json")
+	if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Coefficients) != 4 || r.Coefficients[0].Name != "education" || r.Coefficients[0].Low < 40 || !(r.RSquared > 0.2 && r.RSquared < 0.35) {
+		t.Errorf("%s (%v)", out, err)
+	}
+	if out := fails(t, "verify", "-moments", file("m.json")); !strings.Contains(out, "VOID") {
+		t.Errorf("verify: %s", out)
+	}
+	succeed(t, "moments", "-data", data, "-schema", schema, "-epsilon", "1", "-delta", "1e-7", "-o", file("secret.json"))
+	if out := succeed(t, "verify", "-moments", file("secret.json")); !strings.Contains(out, "guarantee: (ε = 1,") {
+		t.Errorf("verify: %s", out)
+	}
+	text, err := os.ReadFile(file("m.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(text), "education", "knowledge", 1)
+	if err := os.WriteFile(file("broken.json"), []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	persons := strings.Replace(read(t, schema), `"label": "wage",`, `"label": "wage", "weight": "experience",`, 1)
+	if err := os.WriteFile(file("weighted.json"), []byte(persons), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":       {[]string{"regress", "-response", "wage"}, "-moments is missing"},
+		"no response":   {[]string{"regress", "-moments", file("m.json")}, "-response is missing"},
+		"other column":  {[]string{"regress", "-moments", file("m.json"), "-response", "height"}, "columns are wage"},
+		"other file":    {[]string{"describe", "-moments", schema}, "format"},
+		"damaged":       {[]string{"describe", "-moments", file("broken.json")}, "sum"},
+		"no output":     {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1"}, "-o is missing"},
+		"a loss":        {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1", "-o", file("x"), "-loss", "squared"}, "-loss"},
+		"a radius":      {[]string{"moments", "-data", data, "-schema", schema, "-epsilon", "1", "-o", file("x"), "-radius", "1"}, "-radius"},
+		"weights":       {[]string{"moments", "-data", data, "-schema", file("weighted.json"), "-epsilon", "1", "-o", file("x")}, "weight"},
+		"label by edge": {[]string{"moments", "-data", data, "-schema", "cps1988.json", "-epsilon", "1", "-o", file("x")}, "above"},
+	} {
+		if out := fails(t, c.args...); !strings.Contains(out, c.want) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+// succeed is what a command prints.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, _ := csvfit(t, args...)
+	return out
+}
+
+// fails is the error of a command.
+func fails(t *testing.T, args ...string) string {
+	t.Helper()
+	err := run(t.Context(), args, io.Discard, io.Discard)
+	if err == nil {
+		t.Fatalf("%v: no error", args)
+	}
+	return err.Error()
+}
