@@ -5,6 +5,8 @@
 // It draws regressions of numeric columns on others at random, and samples of the file's rows with replacement. Moments of each
 // sample are released once, and all regressions made of them. It prints how many intervals hold the coefficients of the whole
 // file, how long they are against those of a sample without privacy, and how much less of the response's variance is explained in the file.
+// With -singles it fits each regression by Auto as well, once with the whole budget and once with its part of the budget that
+// all share.
 // It is for experiments: what it prints is not private.
 package main
 
@@ -23,6 +25,8 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -44,6 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	samples := f.Int("samples", 10, "`number` of samples")
 	count := f.Int("regressions", 20, "`number` of regressions")
 	seed := f.Uint64("seed", 1, "`seed` of samples and regressions; the noise doesn't use it")
+	singles := f.Bool("singles", false, "fit each regression by Auto, too")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
@@ -62,10 +67,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	mu, err := mechanisms.GaussianMu(*epsilon, delta)
+	if err != nil {
+		return err
+	}
 	for range *samples {
-		if err := e.try(ctx, r, dpglm.ApproxDP(*epsilon, delta)); err != nil {
+		x := e.sample(r)
+		if err := e.try(ctx, x, dpglm.ApproxDP(*epsilon, delta)); err != nil {
 			return err
 		}
+		if !*singles {
+			continue
+		}
+		for k, mu := range []float64{mu, mu / math.Sqrt(float64(*count))} {
+			if err := e.fit(ctx, x, dpglm.GDP(mu), &e.single[k]); err != nil {
+				return err
+			}
+		}
+	}
+	if *singles {
+		defer fmt.Fprintf(stdout, "by Auto R² is lower by %.4f on average, %.4f (median), with the whole budget for each; by %.4f, %.4f with its part\n",
+			stat.Mean(e.single[0], nil), median(e.single[0]), stat.Mean(e.single[1], nil), median(e.single[1]))
 	}
 	_, err = fmt.Fprintf(stdout, "ε = %g, %d rows of %d columns, %d regressions of %d samples: %.3f of %d intervals hold, %.2f have none; %.2f times as long as without privacy (median), R² lower by %.4f on average, %.4f (median)\n",
 		*epsilon, e.rows.RawMatrix().Rows, e.rows.RawMatrix().Cols, len(e.regressions), *samples, float64(e.hold)/float64(e.all), e.all,
@@ -78,8 +100,9 @@ type experiment struct {
 	rows            *mat.Dense
 	bound           float64
 	regressions     []regression
-	hold, all, none int       // intervals
-	lengths, lost   []float64 // against those without privacy
+	hold, all, none int          // intervals
+	lengths, lost   []float64    // against those without privacy
+	single          [2][]float64 // lost by Auto, with the whole budget and with a part
 }
 
 // regression is that of a column on others, and what it is in the file.
@@ -173,13 +196,43 @@ func (of regression) fit(rows *mat.Dense) (plain, bool) {
 	return out, true
 }
 
-// try releases moments of a sample, and makes all regressions of them.
-func (e *experiment) try(ctx context.Context, r *rand.Rand, b dpglm.Budget) error {
+// sample draws rows with replacement.
+func (e *experiment) sample(r *rand.Rand) *mat.Dense {
 	n, d := e.rows.Dims()
 	x := mat.NewDense(n, d, nil)
 	for i := range n {
 		x.SetRow(i, e.rows.RawRowView(r.IntN(n)))
 	}
+	return x
+}
+
+// fit fits all regressions by Auto, each with the budget.
+func (e *experiment) fit(ctx context.Context, x *mat.Dense, b dpglm.Budget, lost *[]float64) error {
+	for _, of := range e.regressions {
+		design := of.design(x)
+		n, k := design.Dims()
+		data, err := dpglm.NewDataset(design.Slice(0, n, 0, k-1), mat.Col(nil, of.response, x), dpglm.Bounds{Feature: e.bound, Label: 1, Intercept: true})
+		if err != nil {
+			return err
+		}
+		m, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Squared{}}, b, nil)
+		if err != nil {
+			return err
+		}
+		*lost = append(*lost, e.less(of, m.Weights()[0]))
+	}
+	return nil
+}
+
+// less is how much less of the response's variance weights explain in the file than the regression without privacy.
+func (e *experiment) less(of regression, w []float64) float64 {
+	y := mat.Col(nil, of.response, e.rows)
+	return (of.off(e.rows, w) - of.off(e.rows, of.plain.coefficients)) / (stat.Variance(y, nil) * float64(len(y)-1))
+}
+
+// try releases moments of a sample, and makes all regressions of them.
+func (e *experiment) try(ctx context.Context, x *mat.Dense, b dpglm.Budget) error {
+	n := x.RawMatrix().Rows
 	data, err := dpglm.NewDataset(x, make([]float64, n), dpglm.Bounds{Feature: e.bound, Label: 1, Intercept: true})
 	if err != nil {
 		return err
@@ -218,9 +271,7 @@ func (e *experiment) add(of regression, found *dpglm.Regression) {
 		}
 		e.lengths = append(e.lengths, c.StandardError/of.plain.errors[j])
 	}
-	y := mat.Col(nil, of.response, e.rows)
-	total := stat.Variance(y, nil) * float64(len(y)-1)
-	e.lost = append(e.lost, (of.off(e.rows, w)-of.off(e.rows, of.plain.coefficients))/total)
+	e.lost = append(e.lost, e.less(of, w))
 }
 
 // off is the sum of squared residuals.
