@@ -26,6 +26,9 @@ type fitting struct {
 	resume          string   // the budget's entry to go on from
 	evaluated       float64  // the fraction of the rows to evaluate on privately
 	page            string   // for reviewers
+	registry        string   // for an entry of a registry
+	args            []string // of the command
+	given           map[string]bool
 	expected        expected // at other ε, for the page
 	seed, noiseSeed uint64
 	seeded, json    bool
@@ -44,6 +47,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f.StringVar(&o.public, "public", "", "data `file` of rows that nobody protects, with the columns of -data: the fit begins at a model of theirs, as far as the private rows agree")
 	f.StringVar(&o.begin, "prior", "", "`file` of a model, by csvfit fit -o of the same schema, to begin at in the same way: such as last year's")
 	f.StringVar(&o.page, "report", "", "HTML `file` for a page to hand to reviewers; there must be none of that name")
+	f.StringVar(&o.registry, "registry", "", "JSON `file` for a draft of an entry in the public registry of deployments of differential privacy; there must be none of that name")
 	share := evaluated(f)
 	f.Float64Var(&o.source.HeldOut, "test", 0, "`share` of the rows to hold out and score on, for the curator only (default: none)")
 	o.expected.addMeanTo(f, "the labels' `mean`, such as the fraction of ones, if it is publicly known: -report then predicts by made-up rows how well models do at other ε")
@@ -57,6 +61,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if err := o.check(given); err != nil {
 		return nil, err
 	}
+	o.args, o.given = args, given
 	if o.seeded, o.evaluated = given["insecure-noise-seed"], *share; o.seeded {
 		o.source.Coins = mechanisms.NewSeededSource(o.noiseSeed)
 	}
@@ -68,7 +73,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
 	case o.source.HeldOut > 0 && isRows(o.source.Path):
 		return nil, task.Usage("-test is for files that fit in memory, and -data %s is a file of rows: hold rows out by -evaluate", o.source.Path)
-	case o.source.HeldOut == 0 && o.output == "" && o.page == "" && o.method != "infer": // whose table is printed
+	case o.source.HeldOut == 0 && o.output == "" && o.page == "" && o.registry == "" && o.method != "infer": // whose table is printed
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
 	}
 	if o.expected.table = given["mean"]; o.expected.table && o.page == "" {
@@ -118,7 +123,12 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer page.discard()
-	if err := differ(out, page); err != nil {
+	entry, err := newFile("registry", o.registry, o.resume != "")
+	if err != nil {
+		return err
+	}
+	defer entry.discard()
+	if err := errors.Join(differ(out, page), differ(out, entry), differ(page, entry)); err != nil {
 		return err
 	}
 	r, err := o.prepare(ctx, stderr)
@@ -128,7 +138,10 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if r.charge, err = o.pay(ctx, r.planned); err != nil {
 		return err
 	}
-	if err := r.charge.settled(ctx, r.release(ctx, out, page)); err != nil {
+	if err := r.charge.settled(ctx, r.account()); err != nil {
+		return err
+	}
+	if err := r.charge.settled(ctx, r.release(ctx, out, page, entry)); err != nil {
 		return err
 	}
 	if err := r.charge.done(); err != nil {
@@ -169,6 +182,9 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
 		return nil, fmt.Errorf("-mean: %w", err)
 	}
+	if r.origin, err = r.originOf(); err != nil {
+		return nil, err
+	}
 	if trial != nil {
 		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
 		r.nonPrivate, err = trial.NonPrivate(ctx)
@@ -178,7 +194,7 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 
 // release trains and evaluates, and keeps what comes of it: what was trained also where the
 // evaluation fails.
-func (r *report) release(ctx context.Context, out, page *file) error {
+func (r *report) release(ctx context.Context, out, page, entry *file) error {
 	if err := r.run(ctx); err != nil {
 		return err
 	}
@@ -190,6 +206,9 @@ func (r *report) release(ctx context.Context, out, page *file) error {
 	}
 	if err := r.keepPage(page); err != nil {
 		return fmt.Errorf("the budget is spent, but the report can't be written: %w", err)
+	}
+	if err := r.keepEntry(entry); err != nil {
+		return fmt.Errorf("the budget is spent, but the registry's entry can't be written: %w", err)
 	}
 	if r.trial == nil {
 		return nil

@@ -57,7 +57,7 @@ func (b *budget) openAccount(ctx context.Context, path string, given map[string]
 	if err != nil {
 		return nil, err
 	}
-	left, err := replayed(file, a.total, entries)
+	left, err := replayed(file, a.total, entries, "")
 	if err != nil {
 		return nil, fmt.Errorf("-largest %s: %w", path, err)
 	}

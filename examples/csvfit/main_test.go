@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -20,6 +22,10 @@ import (
 const asProgram = "CSVFIT_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	now = func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+	built = func() (*debug.BuildInfo, bool) {
+		return &debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abcd"}, {Key: "vcs.modified", Value: "true"}}}, true
+	}
 	if os.Getenv(asProgram) != "" {
 		main()
 		os.Exit(0)

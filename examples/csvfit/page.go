@@ -6,14 +6,11 @@ import (
 	"github.com/dpglm/dpglm/examples/internal/page"
 )
 
-// keepPage writes the page for reviewers. It is given what was released and what is
-// public, and nothing else: no scores by -test, times or warnings about the data. A forecast
-// is of made-up rows.
-func (r *report) keepPage(f *file) error {
-	if f == nil {
-		return nil
-	}
-	err := page.Write(f, page.Content{
+// content is what the page for reviewers, the entry of a registry and the review are made of. It has
+// what was released and what is public, and nothing else: no scores by -test, times or warnings about
+// the data. A forecast is of made-up rows.
+func (r *report) content() page.Content {
+	return page.Content{
 		Data:       filepath.Base(r.source.Path),
 		Method:     r.method,
 		Begins:     r.beginning,
@@ -25,8 +22,27 @@ func (r *report) keepPage(f *file) error {
 		Evaluation: r.evaluation,
 		Forecast:   r.foreseen,
 		Ledger:     r.ledger,
-	})
-	if err != nil {
+		Origin:     r.origin,
+	}
+}
+
+// keepPage writes the page for reviewers.
+func (r *report) keepPage(f *file) error {
+	if f == nil {
+		return nil
+	}
+	if err := page.Write(f, r.content()); err != nil {
+		return err
+	}
+	return f.keep()
+}
+
+// keepEntry writes the entry of a registry.
+func (r *report) keepEntry(f *file) error {
+	if f == nil {
+		return nil
+	}
+	if err := page.WriteEntry(f, r.content()); err != nil {
 		return err
 	}
 	return f.keep()

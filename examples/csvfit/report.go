@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/page"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
 	"github.com/dpglm/dpglm/internal/digits"
@@ -30,6 +31,7 @@ type report struct {
 	plan       *dpglm.Plan
 	planned    *dpglm.Ledger // of the fit and the evaluation
 	charge     *charge
+	origin     page.Origin
 	foreseen   *forecast.Forecast // for the page, by -mean
 	ledger     *dpglm.Ledger      // of all that was released
 
@@ -90,6 +92,9 @@ func (r *report) print(w io.Writer) error {
 	if r.page != "" {
 		fmt.Fprintf(t, "report\t%s\n", r.page)
 	}
+	if r.registry != "" {
+		fmt.Fprintf(t, "registry\t%s\n", r.registry)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -137,6 +142,7 @@ func (r *report) printJSON(w io.Writer) error {
 		Data         string              `json:"data"`
 		Model        string              `json:"model,omitempty"`
 		Report       string              `json:"report,omitempty"`
+		Registry     string              `json:"registry,omitempty"`
 		TrainingRows int                 `json:"training_rows"`
 		Evaluated    int                 `json:"evaluation_rows,omitempty"`
 		TestRows     int                 `json:"test_rows"`
@@ -162,11 +168,12 @@ func (r *report) printJSON(w io.Writer) error {
 		NonPrivate   map[string]*float64 `json:"non_private,omitempty"`
 		Constant     map[string]*float64 `json:"constant,omitempty"`
 		Levels       *levelFigures       `json:"levels,omitempty"` // of the private model
+		Review       page.Review         `json:"review"`           // of what is released, as on the page
 		Note         string              `json:"note"`
 	}{
-		r.source.Path, r.output, r.page, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.beginning, r.radius,
+		r.source.Path, r.output, r.page, r.registry, r.shape.Rows, r.evaluatedRows(), r.testRows, scores(r.source) * r.shape.Dim, r.shape.FeatureBound, r.model.Label(), lossOf(r.model), r.method, r.beginning, r.radius,
 		r.epsilon, r.delta, r.group, guarantee, r.warnings, r.ledger, coefficients, modelNotes(r.model), r.inference.none(), r.evaluation, r.seconds,
-		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), curatorNote,
+		named(r.private), named(r.nonPrivate), named(r.constant), levelsJSON(r.levels), r.content().Review(), curatorNote,
 	})
 }
 

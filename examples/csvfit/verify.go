@@ -17,41 +17,25 @@ import (
 func verify(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit verify", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model, which csvfit fit -o wrote")
-	budget := f.String("budget", "", "`file` of a budget, which csvfit budget made; with -model, whether the model was charged to it, too")
+	budget := f.String("budget", "", "`file` of a budget, which csvfit budget made; with -model or -report, whether the fit was charged to it, too")
+	report := f.String("report", "", "`file` of a page, which csvfit fit -report wrote; with -model, whether it is of that model")
+	schema := f.String("schema", "", "with -report, `file` of the schema that the page should be of")
 	sums := f.String("moments", "", "`file` of moments, which csvfit moments wrote")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err
 	}
-	if *model == "" && *budget == "" && *sums == "" {
-		return task.Usage("-model and -budget are missing: name a file that csvfit fit -o wrote, or one that csvfit budget made, or both; or moments by -moments")
+	switch {
+	case *model == "" && *budget == "" && *report == "" && *sums == "":
+		return task.Usage("-model, -report, -moments and -budget are missing: name a file that csvfit fit -o or -report, or csvfit moments, wrote, or one that csvfit budget made, or several")
+	case *schema != "" && *report == "":
+		return task.Usage("-schema %s is for -report: name the page that should be of it", *schema)
 	}
-	var ofModel, ofBudget, ofMoments *verdict
-	var err error
-	if *sums != "" {
-		if ofMoments, err = verifyMoments(*sums); err != nil {
-			return err
-		}
-	}
-	if *model != "" {
-		if ofModel, err = verifyModel(*model); err != nil {
-			return err
-		}
-	}
-	if *budget != "" {
-		if ofBudget, err = verifyBudget(ctx, *budget); err != nil {
-			return err
-		}
-	}
-	if ofModel != nil && ofBudget != nil {
-		if err := ofModel.charged(ofBudget, *budget); err != nil {
-			return err
-		}
+	all, err := verdicts(ctx, *model, *report, *schema, *sums, *budget)
+	if err != nil {
+		return err
 	}
 	var failed error
-	for _, v := range []*verdict{ofModel, ofMoments, ofBudget} {
-		if v == nil {
-			continue
-		}
+	for _, v := range all {
 		if err := v.print(stdout); err != nil {
 			return err
 		}
@@ -60,13 +44,57 @@ func verify(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	return failed
 }
 
+// verdicts are of the files that are named, each held against the others.
+func verdicts(ctx context.Context, model, report, schema, sums, budget string) (all []*verdict, err error) {
+	var ofModel, ofReport, ofBudget *verdict
+	if model != "" {
+		if ofModel, err = verifyModel(model); err != nil {
+			return nil, err
+		}
+		all = append(all, ofModel)
+	}
+	if report != "" {
+		if ofReport, err = verifyReport(report, schema); err != nil {
+			return nil, err
+		}
+		all = append(all, ofReport)
+	}
+	fits := all
+	if sums != "" {
+		ofMoments, err := verifyMoments(sums)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ofMoments)
+	}
+	if budget != "" {
+		if ofBudget, err = verifyBudget(ctx, budget); err != nil {
+			return nil, err
+		}
+		all = append(all, ofBudget)
+	}
+	if ofModel != nil && ofReport != nil {
+		err = ofModel.within("report", "what "+report+" lists", ofReport)
+	}
+	for _, v := range fits {
+		if ofBudget != nil {
+			err = errors.Join(err, v.within("charge", "an entry of "+budget, ofBudget))
+		}
+	}
+	if ofReport != nil && ofBudget != nil {
+		err = errors.Join(err, ofReport.ofBudget(budget))
+	}
+	return all, err
+}
+
 // verdict is what came of checking a file.
 type verdict struct {
 	flag, path string
 	checked    []finding
 	wrong      []string // of checked, what doesn't hold
 	unchecked  [][2]string
-	guarantee  string // its first line says it all
+	guarantee  string            // its first line says it all
+	facts      map[string]string // of a page
 
 	ledgers []statement // what was checked of a budget's entries, or a model's one
 }

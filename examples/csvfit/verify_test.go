@@ -311,7 +311,7 @@ func TestVerifyArguments(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nothing", nil, 2, "-model and -budget are missing"},
+		{"nothing", nil, 2, "-model, -report, -moments and -budget are missing"},
 		{"no model", []string{"-model", filepath.Join(dir, "none.json")}, 1, "there is no such file"},
 		{"no budget", []string{"-budget", filepath.Join(dir, "none.json")}, 1, "there is no such file"},
 		{"a model as a budget", []string{"-budget", model}, 1, "this is a model; -budget wants what csvfit budget made"},

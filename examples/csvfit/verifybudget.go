@@ -123,7 +123,7 @@ func (v *verdict) sum(total budgetfile.Total) error {
 // account checks what is left: by the entries, taken once more from the total in their order.
 func (v *verdict) account(b *budgetfile.File, total budgetfile.Total, entries []budgetfile.Entry, left mechanisms.Remaining) error {
 	const what = "what is left"
-	a, err := replayed(b, total, entries)
+	a, err := replayed(b, total, entries, "")
 	if errors.Is(err, dpglm.ErrBudget) || errors.Is(err, dpglm.ErrConfig) { // an entry doesn't fit
 		v.check(what, left.String(), "less: "+err.Error(), false)
 		return nil
@@ -140,8 +140,8 @@ func (v *verdict) account(b *budgetfile.File, total budgetfile.Total, entries []
 }
 
 // replayed is an accountant that takes, and gives back, what the lines of the entries say, whose
-// checksums were found to fit.
-func replayed(b *budgetfile.File, total budgetfile.Total, entries []budgetfile.Entry) (*mechanisms.Accountant, error) {
+// checksums were found to fit, up to the charge of an entry if one is named.
+func replayed(b *budgetfile.File, total budgetfile.Total, entries []budgetfile.Entry, last string) (*mechanisms.Accountant, error) {
 	a, err := mechanisms.NewGroupAccountant(total.Unit, total.Group, total.Epsilon, total.Delta)
 	if err != nil || len(entries) == 0 {
 		return a, err
@@ -181,8 +181,28 @@ func replayed(b *budgetfile.File, total budgetfile.Total, entries []budgetfile.E
 		if err != nil {
 			return nil, fmt.Errorf("entry %s: %w", line.ID, err)
 		}
+		if line.ID == last {
+			break
+		}
 	}
 	return a, nil
+}
+
+// leftAfter is what was left when an entry had been charged, with all entries.
+func leftAfter(b *budgetfile.File, id string) (entries []budgetfile.Entry, left mechanisms.Remaining, err error) {
+	total, err := b.Total()
+	if err != nil {
+		return nil, left, err
+	}
+	if entries, err = b.Entries(); err != nil {
+		return nil, left, err
+	}
+	a, err := replayed(b, total, entries, id)
+	if err != nil {
+		return nil, left, err
+	}
+	left, err = a.Remaining()
+	return entries, left, err
 }
 
 // openEntries lists entries that were given back, or whose fits haven't come to their end.

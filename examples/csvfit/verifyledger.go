@@ -141,16 +141,15 @@ func partsIn(text []byte) ([]*dpglm.Ledger, error) {
 	return all, nil
 }
 
-// charged checks that a model's releases are those of an entry, or a part of them: what was
-// planned, before anything was known of the source of noise.
-func (v *verdict) charged(budget *verdict, path string) error {
-	what, entry := "charge", "an entry of "+path
+// within checks that a file's releases are those of a statement of another file, such as an entry of a
+// budget, or a part of them: what was planned, before anything was known of the source of noise.
+func (v *verdict) within(what, entry string, other *verdict) error {
 	model, err := planOf(v.ledgers[0].ledger)
 	if err != nil {
 		return err
 	}
 	back := ""
-	for _, of := range budget.ledgers {
+	for _, of := range other.ledgers {
 		all, err := partsOf(of.ledger)
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ func verifyModel(path string) (*verdict, error) {
 		asked := budgetOf(c, l.Unit()).String()
 		v.check("budget of the intervals", file.Budget, asked, file.Budget == asked)
 	}
-	v.facts(m)
+	v.byFacts(m)
 	v.check("weights", "all of them", "as many as the schema makes, and finite", true)
 	if err := v.intervals(text, file.Library, found); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func verifyModel(path string) (*verdict, error) {
 	return v, nil
 }
 
-// facts checks what the ledger says of persons and bounds against the schema.
-func (v *verdict) facts(m *dpglm.Model) {
+// byFacts checks what the ledger says of persons and bounds against the schema.
+func (v *verdict) byFacts(m *dpglm.Model) {
 	e := m.Encoder()
 	if e == nil {
 		return

@@ -13,6 +13,7 @@ package page
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -41,6 +42,9 @@ type Content struct {
 
 	// Ledger is of all that was released, and claims (ε, δ).
 	Ledger *dpglm.Ledger
+
+	// Origin says what made the page.
+	Origin Origin
 }
 
 // view is what the template shows.
@@ -49,9 +53,8 @@ type view struct {
 	Label, Kind, Data, Method string
 	Units                     string // what is protected
 	Persons, AddRemove        bool
-	LabelsOnly                bool   // whether all but the labels is public
-	Count                     string // of the units
-	Seeded                    bool
+	LabelsOnly                bool     // whether all but the labels is public
+	Count                     string   // of the units
 	Notes                     []string // about the budget
 	Tiles                     []tile
 	Guarantee                 *guarantee
@@ -63,6 +66,8 @@ type view struct {
 	Releases                  []release
 	Scaling                   string
 	Facts                     *facts
+	Review                    Review
+	LedgerText                string
 }
 
 // tile is a number that comes first.
@@ -100,13 +105,13 @@ func (c Content) view() (*view, error) {
 	}
 	m := c.Model
 	v := &view{Style: template.CSS(style), Label: m.Label(), Kind: c.kind(), Data: c.Data, Method: c.Method,
-		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: secret(c.Ledger), LabelsOnly: c.Ledger.Unit().Of == mechanisms.Label, Count: grouped(claim.Rows), Seeded: c.Ledger.CallerNoise()}
-	for line := range strings.Lines(c.Ledger.String()) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "NOTE: "); ok && !strings.HasPrefix(text, "noise") { // see Seeded
-			v.Notes = append(v.Notes, text)
-		}
+		Units: unitsOf(c.Ledger), Persons: persons(c.Ledger), AddRemove: secret(c.Ledger), LabelsOnly: c.Ledger.Unit().Of == mechanisms.Label, Count: grouped(claim.Rows)}
+	v.Notes, v.Review = c.notes(), c.Review()
+	text, err := json.Marshal(c.Ledger)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	v.LedgerText = string(text)
 	if v.Guarantee, err = newGuarantee(c.Ledger, claim, m.Encoder()); err != nil {
 		return nil, err
 	}

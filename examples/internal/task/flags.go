@@ -62,7 +62,10 @@ func wanted(f *flag.Flag) string {
 // stray says what an argument may be that belongs to no flag: a file's name most often.
 func stray(f *flag.FlagSet, arg string) error {
 	candidates := []string{"schema", "model"}
-	if !strings.HasSuffix(arg, ".json") {
+	switch {
+	case IsModel(arg):
+		candidates = []string{"model"}
+	case !strings.HasSuffix(arg, ".json"):
 		candidates = []string{"data"}
 	}
 	if _, err := os.Stat(arg); err == nil || strings.HasSuffix(arg, ".json") || strings.HasSuffix(arg, ".csv") || strings.HasSuffix(arg, ".gz") {
