@@ -56,7 +56,7 @@ func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 func (r *report) choices() []page.Choice {
 	by := func(flag, otherwise string) string {
 		if r.given[flag] {
-			return "the curator, by -" + flag
+			return "the curator, by the flag " + flag
 		}
 		return otherwise
 	}
@@ -80,7 +80,7 @@ func (r *report) choices() []page.Choice {
 			page.Choice{Name: "seed of the split", Value: fmt.Sprint(r.seed), By: by("seed", "the default")})
 	}
 	if r.beginning != "" {
-		list = append(list, page.Choice{Name: "beginning", Value: r.beginning, By: "the curator, by -public or -prior"})
+		list = append(list, page.Choice{Name: "beginning", Value: r.beginning, By: "the curator, by the flag public or prior"})
 	}
 	return append(list, page.Choice{Name: "steps, clips, shares of the budget", Value: "see “What was released”", By: "the library, by public and by released numbers"})
 }

@@ -92,7 +92,7 @@ func (c Content) checks() []Check {
 		{"bounds for clipping", ByCurator, "Ranges, thresholds and the bound on rows are enforced; that they come from public knowledge and not from these rows is for the curator to say."},
 		{"groups and levels", ByCurator, "Levels are those that the schema lists, whoever occurs: which ones there are tells nothing, if the list is public knowledge."},
 		c.composition(),
-		{"mechanisms", ByLibrary, "Noise is drawn by mechanisms whose curves are tested against exact probabilities and attacked by audits; the ledger on this page can be recomputed (csvfit verify -report)."},
+		{"mechanisms", ByLibrary, "Noise is drawn by mechanisms whose curves are tested against exact probabilities and attacked by audits; the ledger on this page can be recomputed by whoever has the page."},
 		{"floating point", ByLibrary, "Values lie on a public grid, noise is drawn in integers, and rounding is part of each sensitivity."},
 		{"randomness", ByLibrary, "Noise comes from a generator that the operating system keys."},
 		{"side channels", ByCurator, "Running time, memory and messages aren’t hidden: the fit must run where nobody but the curator can watch, and its messages must stay there."},
@@ -110,14 +110,14 @@ func (c Content) checks() []Check {
 		case list[i].Name == "randomness" && c.Ledger.CallerNoise():
 			list[i].By, list[i].Says = ByNobody, "The noise came from a seed: it protects against nobody who knows that."
 		case list[i].Name == "choices by the analyst" && c.Origin.Looked:
-			list[i].By, list[i].Says = ByNobody, "Scores without noise on rows held out were shown to the curator (-test): a choice that was made by them, this fit’s release included, isn’t covered."
+			list[i].By, list[i].Says = ByNobody, "Scores without noise on rows held out were shown to the curator: a choice that was made by them, this fit’s release included, isn’t covered."
 		}
 	}
 	return list
 }
 
 func (c Content) unit() Check {
-	check := Check{"unit of privacy", ByCurator, "One row: that nobody has several, or that their number is what -group says, is for the curator to know."}
+	check := Check{"unit of privacy", ByCurator, "One row: that nobody has several, or how many at most, is for the curator to know."}
 	switch {
 	case persons(c.Ledger):
 		check.By, check.Says = ByLibrary, "One person with all rows: how many of each count is bounded while they are read, and the curator sees to it that a person has one id."
@@ -128,7 +128,7 @@ func (c Content) unit() Check {
 }
 
 func (c Content) neighbours() Check {
-	check := Check{"bounded or unbounded", ByLibrary, "Replace-one (bounded): data sets of the same size that differ in one; the size is public."}
+	check := Check{"bounded or not", ByLibrary, "Replace-one (bounded): data sets of the same size that differ in one; the size is public."}
 	if secret(c.Ledger) {
 		check.Says = "Add/remove (unbounded): one is there or not, and the size is secret. That is the weaker promise at the same ε."
 	}
