@@ -28,6 +28,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -40,7 +41,10 @@ func main() {
 	repeat := flag.Int("repeat", 1, "average over this many fits")
 	rest := flag.Bool("rest", true, "train the models of one class against the rest, too")
 	flag.Parse()
-	if err := run(os.Stdout, *path, *dir, *rows, *epsilons, *repeat, *rest); err != nil {
+	ctx, end := progress.Show(context.Background(), "classes", os.Stderr)
+	err := run(progress.Beside(ctx, os.Stdout), *path, *dir, *rows, *epsilons, *repeat, *rest)
+	end()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "classes:", err)
 		os.Exit(1)
 	}

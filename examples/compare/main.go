@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		all = append(all, newExperiment(o, source))
 		total += all[len(all)-1].fits()
 	}
-	show := progress.Count(stderr, "fits", total)
+	show := progress.Count(ctx, "fits", total)
 	for i, e := range all {
 		if err := e.run(ctx, o.sources[i], func() { done++; show(done) }); err != nil {
 			return located(err)

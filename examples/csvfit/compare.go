@@ -55,7 +55,7 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	rows, err := b.scores(ctx, names, source, trial, stderr)
+	rows, err := b.scores(ctx, names, source, trial)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,15 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 // scores are those of each method, of the model without privacy and of the constant.
-func (b *budget) scores(ctx context.Context, names []string, source *task.Source, trial *task.Trial, stderr io.Writer) ([]metrics.Row, error) {
+func (b *budget) scores(ctx context.Context, names []string, source *task.Source, trial *task.Trial) ([]metrics.Row, error) {
 	rows := []metrics.Row{{Name: "constant", Metrics: trial.Constant()}}
+	progress.Doing(ctx, "fitting without privacy")
 	plain, err := trial.NonPrivate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows = append(rows, metrics.Row{Name: "non-private", Metrics: plain, Reason: noBaseline})
-	count := progress.Count(stderr, "fits", len(names))
+	count := progress.Count(ctx, "fits", len(names))
 	for i, name := range names {
 		b.method = name
 		if err := b.find(); err != nil {

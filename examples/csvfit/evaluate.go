@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -70,6 +71,7 @@ func (r *report) evaluate(ctx context.Context) (err error) {
 	if r.held == nil {
 		return nil
 	}
+	progress.Doing(ctx, "evaluating")
 	env := r.charge.keep(r.env, "evaluation")
 	if r.evaluation, err = dpglm.Evaluate(ctx, r.held, r.model, r.total(), dpglm.EvaluateConfig{}, env); err != nil {
 		return fmt.Errorf("-evaluate: %w", err)

@@ -123,7 +123,7 @@ func (e *expected) scenario(b *budget, source *task.Source, rows int) forecast.S
 
 // around forecasts for the ε that was given, and for smaller and larger ones; nil unless it
 // was asked for.
-func (e *expected) around(ctx context.Context, b *budget, source *task.Source, rows int, stderr io.Writer) (*forecast.Forecast, error) {
+func (e *expected) around(ctx context.Context, b *budget, source *task.Source, rows int) (*forecast.Forecast, error) {
 	if !e.table {
 		return nil, nil
 	}
@@ -131,12 +131,12 @@ func (e *expected) around(ctx context.Context, b *budget, source *task.Source, r
 	for _, times := range []float64{0.125, 0.25, 0.5, 1, 2, 4, 8} {
 		epsilons = append(epsilons, times*b.epsilon)
 	}
-	return e.scenario(b, source, rows).At(ctx, epsilons, progress.Steps(stderr, "fits of made-up rows"))
+	return e.scenario(b, source, rows).At(ctx, epsilons, progress.Steps(ctx, "fits of made-up rows"))
 }
 
 // seek finds an ε and says what else was tried.
-func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, rows int, asJSON bool, stdout, stderr io.Writer) error {
-	epsilon, tried, err := e.scenario(b, source, rows).EpsilonFor(ctx, e.target, progress.Steps(stderr, "fits of made-up rows"))
+func (e *expected) seek(ctx context.Context, b *budget, source *task.Source, rows int, asJSON bool, stdout io.Writer) error {
+	epsilon, tried, err := e.scenario(b, source, rows).EpsilonFor(ctx, e.target, progress.Steps(ctx, "fits of made-up rows"))
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (f foreseen) String() string {
 }
 
 // evaluation forecasts that on rows that are held out, if any are.
-func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Source, trained dpglm.Shape, held int, fit *dpglm.Ledger, stderr io.Writer) (f foreseen, err error) {
+func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Source, trained dpglm.Shape, held int, fit *dpglm.Ledger) (f foreseen, err error) {
 	if f.ledger = fit; held == 0 {
 		return f, nil
 	}
@@ -187,7 +187,7 @@ func (e *expected) evaluation(ctx context.Context, b *budget, source *task.Sourc
 		f.none = "how wide intervals will be isn't forecast where the label has several levels\n"
 		return f, nil
 	}
-	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(stderr, "fits of made-up rows"))
+	f.Evaluation, err = e.scenario(b, source, trained.Rows).Evaluation(ctx, b.epsilon, held, progress.Steps(ctx, "fits of made-up rows"))
 	if errors.Is(err, dpglm.ErrShape) { // too many features
 		f.none, err = fmt.Sprintf("how wide intervals will be isn't forecast: %v\n", err), nil
 	}

@@ -159,7 +159,7 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	if err != nil {
 		return nil, err
 	}
-	r := &report{fitting: o, env: o.environment(stderr), data: data, trial: trial}
+	r := &report{fitting: o, env: o.environment(ctx), data: data, trial: trial}
 	if o.evaluated > 0 {
 		if r.data, r.held, err = data.Split(o.evaluated, o.seed); err != nil {
 			return nil, fmt.Errorf("-evaluate %g: %w", o.evaluated, err)
@@ -179,7 +179,7 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	if r.planned, err = r.withEvaluation(r.plan.Ledger); err != nil {
 		return nil, err
 	}
-	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows, stderr); err != nil {
+	if r.foreseen, err = o.expected.around(ctx, &o.budget, o.source, r.shape.Rows); err != nil {
 		return nil, fmt.Errorf("-mean: %w", err)
 	}
 	if r.origin, err = r.originOf(); err != nil {
@@ -187,6 +187,7 @@ func (o *fitting) prepare(ctx context.Context, stderr io.Writer) (*report, error
 	}
 	if trial != nil {
 		r.testRows, r.constant = trial.HeldOut(), trial.Constant()
+		progress.Doing(ctx, "fitting without privacy")
 		r.nonPrivate, err = trial.NonPrivate(ctx)
 	}
 	return r, err
@@ -214,6 +215,7 @@ func (r *report) release(ctx context.Context, out, page, entry *file) error {
 		return nil
 	}
 	var err error
+	progress.Doing(ctx, "scoring")
 	if r.private, err = r.trial.Score(r.model); err == nil {
 		r.levels, err = r.trial.Levels(r.model)
 	}
@@ -245,6 +247,7 @@ func (o *fitting) load(ctx context.Context, stderr io.Writer) (data *dpglm.Datas
 
 // run trains a model, and by -method infer finds intervals with it.
 func (r *report) run(ctx context.Context) (err error) {
+	progress.Doing(ctx, "training")
 	start := time.Now()
 	if r.model, r.inference, err = r.train(ctx, r.plan, r.data, r.charge.keep(r.env, "fit")); err != nil {
 		return err
@@ -253,8 +256,8 @@ func (r *report) run(ctx context.Context) (err error) {
 	return nil
 }
 
-func (o *fitting) environment(stderr io.Writer) *dpglm.Env {
-	env := &dpglm.Env{Progress: progress.Steps(stderr, "steps")}
+func (o *fitting) environment(ctx context.Context) *dpglm.Env {
+	env := &dpglm.Env{Progress: progress.Steps(ctx, "steps")}
 	if o.seeded {
 		env.NoiseForTests = mechanisms.NewSeededSource(o.noiseSeed)
 	}

@@ -98,7 +98,7 @@ func moments(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	m, err := data.Moments(ctx, b, paid.keep(o.environment(stderr), "moments"))
+	m, err := data.Moments(ctx, b, paid.keep(o.environment(ctx), "moments"))
 	if err == nil {
 		if err = out.keepModel(m); err != nil {
 			err = fmt.Errorf("the budget is spent, but the moments can't be written: %w", err)

@@ -57,7 +57,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return task.Usage(`a forecast is for one score a row, and %s has one for each level: where levels ascend ("ordered": true in the schema), add -loss ordinal`, b.method)
 	}
 	if e.sought() {
-		return e.seek(ctx, b, source, *rows, *asJSON, stdout, stderr)
+		return e.seek(ctx, b, source, *rows, *asJSON, stdout)
 	}
 	held := int(math.Ceil(*share * float64(*rows)))
 	if held >= *rows {
@@ -77,7 +77,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	evaluation, err := e.evaluation(ctx, b, source, shape, held, p.Ledger, stderr)
+	evaluation, err := e.evaluation(ctx, b, source, shape, held, p.Ledger)
 	if err != nil {
 		return fmt.Errorf("-evaluate: %w", err)
 	}
@@ -85,7 +85,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if p.Note != "" {
 		note = fmt.Sprintf("%s. What helps: %s", p.Note, helps(shape.PersonRows > 0))
 	}
-	made, err := e.around(ctx, b, source, shape.Rows, stderr)
+	made, err := e.around(ctx, b, source, shape.Rows)
 	if err != nil {
 		return err
 	}

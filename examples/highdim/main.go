@@ -23,6 +23,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/baseline"
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -36,12 +37,15 @@ func main() {
 	steps := flag.Int("steps", 0, "selections; 0 takes the library's number")
 	auto := flag.Bool("auto", false, "compare with Auto, which takes long for many columns")
 	flag.Parse()
+	ctx, end := progress.Show(context.Background(), "highdim", os.Stderr)
+	out := progress.Beside(ctx, os.Stdout)
 	var err error
 	if *selects {
-		err = selection{*rows, *dim, *nonzeros, *steps, *auto, []float64{0.5, 1, 4}}.run(os.Stdout)
+		err = selection{*rows, *dim, *nonzeros, *steps, *auto, []float64{0.5, 1, 4}}.run(out)
 	} else {
-		err = run(os.Stdout, *rows, *dim, *repeat)
+		err = run(out, *rows, *dim, *repeat)
 	}
+	end()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "highdim:", err)
 		os.Exit(1)

@@ -36,10 +36,10 @@ type cell struct {
 }
 
 // study runs all cells and prints their lines.
-func study(ctx context.Context, stdout, stderr io.Writer, cells []cell, repeats int) error {
+func study(ctx context.Context, stdout io.Writer, cells []cell, repeats int) error {
 	fmt.Fprintf(stdout, "%-9s %-12s %7s %4s  %-21s %-21s %-22s %s\n", "loss", "population", "rows", "ε",
 		"coverage (not private)", "worst coefficient's", "width ratio, its largest", "determined")
-	step, done := progress.Count(stderr, "samples", len(cells)*repeats), 0
+	step, done := progress.Count(ctx, "samples", len(cells)*repeats), 0
 	truths := map[string][]float64{}
 	for _, c := range cells {
 		key := c.name() + c.loss.Name()

@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -34,7 +35,10 @@ import (
 func main() {
 	ctx, stop := task.Signals()
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+	ctx, end := progress.Show(ctx, "inference", os.Stderr)
+	err := run(ctx, os.Args[1:], progress.Beside(ctx, os.Stdout), progress.Beside(ctx, os.Stderr))
+	end()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "inference:", err)
 		os.Exit(1)
 	}
@@ -76,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if !o.coverage || o.out == "" || o.workers < 1 || o.repeats < 1 {
 			return errors.New("-draws is for -coverage, and needs a file -out, -workers and -repeats of at least 1")
 		}
-		return studyProblems(ctx, stdout, stderr, o)
+		return studyProblems(ctx, stdout, o)
 	}
 	if o.schema != "" {
 		if !o.coverage {
@@ -91,7 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return study(ctx, stdout, stderr, cells, o.repeats)
+		return study(ctx, stdout, cells, o.repeats)
 	}
 	s, err := load(o.data)
 	if err != nil {

@@ -232,7 +232,7 @@ func (r results) sorted(most int) (list []*about) {
 }
 
 // studyProblems measures problems that a file doesn't have yet, and prints what they come to.
-func studyProblems(ctx context.Context, stdout, stderr io.Writer, o options) error {
+func studyProblems(ctx context.Context, stdout io.Writer, o options) error {
 	f, list, err := lines.Open[*about](o.out)
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func studyProblems(ctx context.Context, stdout, stderr io.Writer, o options) err
 			return fmt.Errorf("-out %s: problem %d has seed %d and %d samples, not -seed %d and -repeats %d: name another file", o.out, k, a.Seed, a.Samples, o.seed, o.repeats)
 		}
 	}
-	if err := measureAll(ctx, stderr, f, known, todo, o); err != nil {
+	if err := measureAll(ctx, f, known, todo, o); err != nil {
 		return err
 	}
 	report(stdout, known.sorted(o.draws))
@@ -267,11 +267,11 @@ func studyProblems(ctx context.Context, stdout, stderr io.Writer, o options) err
 }
 
 // measureAll measures several problems at a time.
-func measureAll(ctx context.Context, stderr io.Writer, f *lines.File[*about], known results, todo []int, o options) error {
+func measureAll(ctx context.Context, f *lines.File[*about], known results, todo []int, o options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next, done := make(chan int), 0
-	step := progress.Count(stderr, "problems", len(todo))
+	step := progress.Count(ctx, "problems", len(todo))
 	var all sync.WaitGroup
 	var lock sync.Mutex
 	for range o.workers {

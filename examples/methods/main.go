@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, set := range sets {
 			todo += len(o.missing(set, s))
 		}
-		done, show := 0, progress.Count(stderr, "fits", todo)
+		done, show := 0, progress.Count(ctx, "fits", todo)
 		for _, set := range sets {
 			if err := o.measure(ctx, set, s, func() { done++; show(done) }); err != nil {
 				return err

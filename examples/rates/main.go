@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -23,13 +24,16 @@ func main() {
 	quick := flag.Bool("quick", false, "three points of each curve, two instances and two runs of each, in seconds: to see that it works")
 	dir := flag.String("o", "out", "the `directory` to write to")
 	flag.Parse()
-	if err := run(os.Stdout, os.Stderr, *dir, *quick); err != nil {
+	ctx, end := progress.Show(context.Background(), "rates", os.Stderr)
+	err := run(ctx, progress.Beside(ctx, os.Stdout), *dir, *quick)
+	end()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "rates:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, stderr io.Writer, dir string, quick bool) error {
+func run(ctx context.Context, out io.Writer, dir string, quick bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func run(out, stderr io.Writer, dir string, quick bool) error {
 	if quick {
 		all, repeats = shortened(all), 2
 	}
-	points, err := measureAll(all, repeats, stderr)
+	points, err := measureAll(ctx, all, repeats)
 	if err != nil {
 		return err
 	}
@@ -71,14 +75,14 @@ func shortened(all []panel) []panel {
 }
 
 // measureAll measures every curve.
-func measureAll(all []panel, repeats int, stderr io.Writer) ([]measured, error) {
+func measureAll(ctx context.Context, all []panel, repeats int) ([]measured, error) {
 	total := 0
 	for _, p := range all {
 		for _, c := range p.curves {
 			total += c.runs(repeats)
 		}
 	}
-	show, done := progress.Count(stderr, "runs", total), 0
+	show, done := progress.Count(ctx, "runs", total), 0
 	var points []measured
 	for _, p := range all {
 		for _, c := range p.curves {

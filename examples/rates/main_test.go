@@ -85,7 +85,7 @@ func TestPanelsAreReproducible(t *testing.T) {
 	var first string
 	for range 2 {
 		dir, out := t.TempDir(), &strings.Builder{}
-		points, err := measureAll(small(), 2, &strings.Builder{})
+		points, err := measureAll(t.Context(), small(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -33,7 +34,10 @@ func main() {
 	full := flag.Bool("full", false, "go up to n = 10⁶ and d = 10⁴, and to the largest table that -max allows")
 	most := flag.Int("max", 1000, "the largest size of a table in `MB`")
 	flag.Parse()
-	if err := run(os.Stdout, *full, *most); err != nil {
+	ctx, end := progress.Show(context.Background(), "scaling", os.Stderr)
+	err := run(progress.Beside(ctx, os.Stdout), *full, *most)
+	end()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scaling:", err)
 		os.Exit(1)
 	}

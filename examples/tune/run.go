@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			todo += len(o.missing(set, split, f))
 		}
 	}
-	done, show := 0, progress.Count(stderr, "results", todo)
+	done, show := 0, progress.Count(ctx, "results", todo)
 	for split := range o.splits {
 		begun, before := time.Now(), done
 		for _, set := range sets {

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/dpglm/dpglm/examples/internal/progress"
 )
 
 // ErrUsage is the kind of errors about the command line: the program was not told what
@@ -61,7 +63,9 @@ func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	ctx, stop := Signals()
 	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	ctx, end := progress.Show(ctx, name, os.Stderr)
+	err := run(ctx, os.Args[1:], progress.Beside(ctx, os.Stdout), progress.Beside(ctx, os.Stderr))
+	end()
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dpglm/dpglm/examples/internal/progress"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
@@ -262,6 +263,7 @@ func (s *Source) suits(label table.Column) error {
 
 // Load reads the data file and, for the first time, says what is odd about it.
 func (s *Source) Load(ctx context.Context) (*table.Table, error) {
+	progress.Doing(ctx, "reading the data")
 	t, err := Await(ctx, s.read)
 	if err != nil || s.noted {
 		return t, err
