@@ -2,7 +2,10 @@ package dpglm_test
 
 import (
 	"bytes"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -299,4 +302,76 @@ func TestVersion(t *testing.T) {
 	if _, rest, _ := strings.Cut(string(text), "\n## "); !strings.HasPrefix(rest, dpglm.Version) {
 		t.Errorf("CHANGELOG.md begins with %.10s", rest)
 	}
+}
+
+// The guide links each learner, reader and loss, where it is declared: types with a Plan, functions whose
+// first result is a table or a data set, and types with a Deriv.
+func TestGuideLinksAll(t *testing.T) {
+	guide := read(t, "docs/GUIDE.md")
+	found := map[string]int{}
+	linked := func(kind, dir, name, file string) {
+		found[kind]++
+		if link := "[`" + name + "`](../" + path.Join(dir, file) + ")"; !strings.Contains(guide, link) {
+			t.Errorf("docs/GUIDE.md lacks the %s %s", kind, link)
+		}
+	}
+	for _, dir := range []string{".", "losses", "table", "table/columnar", "beam"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := map[string]string{} // where each is
+		var methods [][2]string      // types with a method that tells
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := filepath.Base(file)
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+							types[s.Name.Name] = base
+						}
+					}
+				case *ast.FuncDecl:
+					if d.Recv != nil {
+						methods = append(methods, [2]string{plainType(d.Recv.List[0].Type), d.Name.Name})
+					} else if r := d.Type.Results; d.Name.IsExported() && r != nil && slices.Contains([]string{"Table", "Dataset"}, plainType(r.List[0].Type)) {
+						linked("reader", dir, d.Name.Name, base)
+					}
+				}
+			}
+		}
+		for _, m := range methods {
+			switch file := types[m[0]]; {
+			case file == "":
+			case m[1] == "Plan":
+				linked("learner", dir, m[0], file)
+			case m[1] == "Deriv" && dir == "losses":
+				linked("loss", dir, m[0], file)
+			}
+		}
+	}
+	if found["learner"] < 10 || found["reader"] < 10 || found["loss"] < 10 {
+		t.Errorf("the code has %v", found)
+	}
+}
+
+// plainType is the name of a type, of a pointer what it points at, without its package.
+func plainType(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return plainType(e.X)
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
 }

@@ -152,7 +152,7 @@ func (e *Evaluation) String() string {
 		}
 		fmt.Fprintf(&b, "%-20s %12.3g %12.2g %18.2g\n", f.Name, f.Value, f.Width, f.Plain)
 	}
-	b.WriteString("Real rows are others: values will be, and widths may well be twice, or half, of that, and more where errors have long tails.\n")
+	b.WriteString("Real rows are others: expect other values, and widths from half of these to twice as much, or more where errors have long tails.\n")
 	return b.String()
 }
 

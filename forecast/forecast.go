@@ -66,7 +66,7 @@ type figure struct {
 
 var figures = []figure{
 	{"excess loss", "%.2g", func(e Expectation) float64 { return e.Excess }},
-	{"gain lost", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[0] }},
+	{"gain lost, from", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[0] }},
 	{"to", "%.1f %%", func(e Expectation) float64 { return 100 * e.LostRange[1] }},
 	{"accuracy lost", "%.2f points", func(e Expectation) float64 { return 100 * e.AccuracyLost }},
 	{"width ratio", "%.2f", func(e Expectation) float64 { return e.Width }},
@@ -119,9 +119,9 @@ func (f *Forecast) String() string {
 	fmt.Fprintln(t, strings.Join(lines, "\t\n")+"\t")
 	t.Flush()
 	if slices.ContainsFunc(f.At, func(e Expectation) bool { return !math.IsNaN(e.LostRange[0]) }) {
-		b.WriteString("What is lost of the gain depends on how strong the features' signal is: from a fifth to twice the usual.\n")
+		b.WriteString("Gain lost is the share of what features gain over a constant model, for signals from a fifth to twice as strong as the usual.\n")
 	}
-	b.WriteString("Real rows are others: the excess may well be three times, or a third of, that.\n")
+	b.WriteString("Real rows are others: expect an excess from a third of this to three times as much.\n")
 	if f.Caution != "" {
 		b.WriteString(f.Caution + "\n")
 	}

@@ -158,5 +158,33 @@ func print(out io.Writer, n, d int, score [][]float64, plain float64) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "not private\t\t\t%.3f\t\n", plain)
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nAdvice, for data like these:\n")
+	for j, e := range budgets {
+		fmt.Fprintf(out, "at ε = %g: %s\n", e, advice(score, j))
+	}
+	return nil
+}
+
+// within is how much less of R² the first method may have and still be advised: it needs no choice.
+const within = 0.05
+
+// advice names the method with the largest R² at a budget, and the first of the methods if that comes near.
+func advice(score [][]float64, budget int) string {
+	best := 0
+	for i := range methods {
+		if score[i][budget] > score[best][budget] {
+			best = i
+		}
+	}
+	switch most := score[best][budget]; {
+	case !(most > 0):
+		return "none of them; the zero model is as good, so that it takes more rows or a larger ε"
+	case best > 0 && score[0][budget] >= most-within:
+		return fmt.Sprintf("%s, which chooses by itself; %s has %.3f more", methods[0].name, methods[best].name, most-score[0][budget])
+	default:
+		return methods[best].name
+	}
 }

@@ -98,13 +98,21 @@ func (s selection) run(out io.Writer) error {
 		{"Frank–Wolfe, within the ball", dpglm.FrankWolfeConfig{EntryBound: 1, Steps: s.steps, Output: dpglm.WithinBall}},
 		{"auto", dpglm.AutoConfig{}},
 	}
+	best := map[float64]tried{} // by ε
+	for _, e := range s.epsilons {
+		best[e] = tried{"none of them: a constant is as good, so that it takes more rows or a larger ε", constantLoss(y[1])}
+	}
 	for _, m := range methods {
 		if m.name == "auto" && !s.auto {
 			continue
 		}
 		for _, epsilon := range s.epsilons {
-			if err := s.row(w, m.name, m.learner, data, epsilon, x[1], y[1]); err != nil {
+			loss, err := s.row(w, m.name, m.learner, data, epsilon, x[1], y[1])
+			if err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			if loss < best[epsilon].loss {
+				best[epsilon] = tried{m.name, loss}
 			}
 		}
 	}
@@ -113,25 +121,35 @@ func (s selection) run(out io.Writer) error {
 	}
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
+	fmt.Fprintf(out, "\nAdvice, for data like these:\n")
+	for _, e := range s.epsilons {
+		fmt.Fprintf(out, "at ε = %g: %s\n", e, best[e].name)
+	}
 	_, err = fmt.Fprintf(out, "\nA constant has a log-loss of %.3f. At most %.2f GB of memory, rows and hold-out included.\n", constantLoss(y[1]), float64(memory.Sys)/1e9)
 	return err
 }
 
-// row trains and scores on the rows held out.
-func (s selection) row(w io.Writer, name string, l dpglm.Learner, data *dpglm.Dataset, epsilon float64, x *dpglm.Sparse, y []float64) error {
+// tried is a method with its log-loss on the rows held out.
+type tried struct {
+	name string
+	loss float64
+}
+
+// row trains and scores on the rows held out, and returns the log-loss.
+func (s selection) row(w io.Writer, name string, l dpglm.Learner, data *dpglm.Dataset, epsilon float64, x *dpglm.Sparse, y []float64) (loss float64, err error) {
 	plan, err := l.Plan(data.Shape(), dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(epsilon, 1e-6))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	started := time.Now()
 	m, err := plan.Run(context.Background(), data, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	seconds := time.Since(started).Seconds()
 	scores, err := m.Scores(x)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	z := scores.RawMatrix().Data
 	chosen, right := 0, 0
@@ -143,8 +161,9 @@ func (s selection) row(w io.Writer, name string, l dpglm.Learner, data *dpglm.Da
 			}
 		}
 	}
-	_, err = fmt.Fprintf(w, "%s\t%g\t%.3f\t%.3f\t%d\t%d\t%.1f\t\n", name, epsilon, metrics.LogLoss(z, y), metrics.AUC(z, y), chosen, right, seconds)
-	return err
+	loss = metrics.LogLoss(z, y)
+	_, err = fmt.Fprintf(w, "%s\t%g\t%.3f\t%.3f\t%d\t%d\t%.1f\t\n", name, epsilon, loss, metrics.AUC(z, y), chosen, right, seconds)
+	return loss, err
 }
 
 // constantLoss is the log-loss of the labels' mean.

@@ -25,27 +25,33 @@ func (c Content) marks() (list []string) {
 	if note := c.Inference.Note(); note != "" {
 		list = append(list, note)
 	}
-	var unknown []string
+	list = append(list, doubtful(c.intervals())...)
+	if e := c.Evaluation; e != nil {
+		list = append(list, withheld(newEvaluation(e, c))...)
+	}
+	return list
+}
+
+// doubtful says which coefficients have no interval, or one that has a mark.
+func doubtful(all []dpglm.Coefficient) (list []string) {
+	var unknown, reasons []string
 	doubts := map[string][]string{} // names by the reason
-	var reasons []string
-	for _, k := range c.intervals() {
-		if k.Undetermined() {
+	for _, k := range all {
+		switch {
+		case k.Undetermined():
 			unknown = append(unknown, k.Name)
-		} else if k.Mark != "" {
+		case k.Mark != "":
 			if doubts[k.Mark] == nil {
 				reasons = append(reasons, k.Mark)
 			}
 			doubts[k.Mark] = append(doubts[k.Mark], k.Name)
 		}
 	}
-	if len(unknown) > 0 {
-		list = append(list, fmt.Sprintf("Intervals are withheld, as nothing is known under this noise, of %s of %s coefficients: %s.", grouped(len(unknown)), grouped(len(c.intervals())), few(unknown)))
+	if unknown != nil {
+		list = append(list, fmt.Sprintf("Intervals are withheld, as nothing is known under this noise, of %s of %s coefficients: %s.", grouped(len(unknown)), grouped(len(all)), few(unknown)))
 	}
 	for _, reason := range reasons {
 		list = append(list, fmt.Sprintf("Intervals of %s are doubtful: each %s.", few(doubts[reason]), reason))
-	}
-	if e := c.Evaluation; e != nil {
-		list = append(list, withheld(newEvaluation(e, c))...)
 	}
 	return list
 }
