@@ -57,7 +57,7 @@ const quoteMark = '"'
 
 // wholeRecords is how much of a text, which begins with a record, is whole records: up to the last
 // end of a line that isn't in quotes. A quote outside of quotes opens where a field begins; elsewhere
-// it is an error, and whatever comes after doesn't matter.
+// it is an error, and its line is the last, so that nothing needs to be read after it.
 func wholeRecords(text []byte, comma string) (n int) {
 	inside := false
 	for at := 0; ; {
@@ -75,7 +75,13 @@ func wholeRecords(text []byte, comma string) (n int) {
 		at += quote
 		before := text[:at]
 		opens := at == 0 || before[at-1] == '\n' || before[at-1] == quoteMark || bytes.HasSuffix(before, []byte(comma))
-		inside = !inside && opens
+		if !inside && !opens {
+			if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+				n = at + end + 1
+			}
+			return n
+		}
+		inside = !inside
 		at++
 	}
 }
