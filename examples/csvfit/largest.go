@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
@@ -136,10 +137,19 @@ func (b *budget) largest(ctx context.Context, a *account, ledger func() (*dpglm.
 	return nil
 }
 
-// floor4 rounds down to four digits.
+// floor4 rounds down to four digits: to what they are read as, so that it is never more than x.
 func floor4(x float64) float64 {
-	unit := math.Pow10(int(math.Floor(math.Log10(x))) - 3)
-	return math.Floor(x/unit*(1+1e-12)) * unit
+	v := fourDigits(x)
+	if v > x {
+		v = fourDigits(x - math.Pow10(int(math.Floor(math.Log10(x)))-3)/2)
+	}
+	return v
+}
+
+// fourDigits rounds to what is nearest.
+func fourDigits(x float64) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 3, 64), 64)
+	return v
 }
 
 // planLedger is what a fit, and an evaluation of its model, would release.

@@ -80,3 +80,32 @@ func TestLargestIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What is found is told to the last digit, so that a fit by it spends what is left, and no more: of an ε that has no exact binary form, at a
+// δ of more digits than are shown.
+func TestLargestIsAllOfAnUnspentBudget(t *testing.T) {
+	data, schema := policies(t), write(t, "risks.json", risks)
+	for _, total := range []string{"0.7", "0.3"} {
+		file := filepath.Join(t.TempDir(), "budget.json")
+		csvfit(t, "budget", "-file", file, "-epsilon", total, "-delta", "3.0000004e-7", "-name", "claims", "-unit", "person")
+		_, said := csvfit(t, "plan", "-schema", schema, "-rows", "3000", "-largest", file)
+		m := found.FindStringSubmatch(said)
+		if m == nil || m[1] != total || m[2] != "3.0000004e-07" {
+			t.Fatalf("%s", said)
+		}
+		csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", m[1], "-delta", m[2], "-budget", file, "-name", "claims", "-o", filepath.Join(t.TempDir(), "m.json"))
+	}
+}
+
+func TestFloor4(t *testing.T) {
+	for x, want := range map[float64]float64{0.3: 0.3, 0.7: 0.7, 1.1: 1.1, 0.29999999: 0.2999, 0.99996: 0.9999, 1.00005: 1, 12.345678: 12.34, 4: 4, 2.3e-4: 2.3e-4} {
+		if got := floor4(x); got != want {
+			t.Errorf("%v: %v, want %v", x, got, want)
+		}
+	}
+	for x := 0.01; x < 40; x *= 1.000917 {
+		if got := floor4(x); got > x || got < 0.999*x || floor4(got) != got {
+			t.Errorf("%v: %v", x, got)
+		}
+	}
+}

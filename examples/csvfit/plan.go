@@ -12,7 +12,6 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/forecast"
-	"github.com/dpglm/dpglm/internal/digits"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -71,7 +70,7 @@ func plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err := b.findLargest(ctx, *of, given, source, shape, held); err != nil {
 			return err
 		}
-		fmt.Fprintf(stderr, "csvfit: -epsilon %.4g -delta %s is the largest that -largest %s has left for this fit\n", b.epsilon, digits.RoundedUp(b.delta), *of)
+		fmt.Fprintf(stderr, "csvfit: -epsilon %g -delta %g is the largest that -largest %s has left for this fit\n", b.epsilon, b.delta, *of)
 	}
 	p, warnings, err := b.of(shape, source, stderr)
 	if err != nil {
