@@ -35,12 +35,14 @@ type Moments struct {
 // among the columns, with its range. The facts must have an intercept, without which there are no means.
 //
 // Rows are centred and brought to coordinates in which they are about round, as by [StandardisedGD]; a histogram of their lengths
-// there says to what length B the longest are scaled down. The rest of the budget, some .7 of μ² or more, is for second moments
-// in these coordinates, and .03 for fourth ones, of which standard errors are made.
+// there says to what length B the longest are scaled down. The rest of the budget, some .6 of μ² or more, is for second moments
+// in these coordinates, and .03 for fourth ones, of which standard errors are made. Means, .10, and mean squares, .03, are of encoded rows as they are:
+// a few long ones may be all that a level or an amount has.
 //
 // # Privacy
 //
 // Replace-one, or add or remove one under [Budget.AddRemove]: all releases are Gaussian, from one pool of μ. Beside those of [StandardisedGD]'s coordinates there are the
+// sum of encoded rows, of sensitivity 2X as each is X long at most, and that of their squares, √2·X² (Framed.Squares), X and X² where a row is added or removed; the
 // packed matrices Σ w(v, 1)(v, 1)ᵀ, of rows v in them of length B at most, whose sensitivity is √2·(B² + 1), as products uuᵀ of
 // vectors of length r are √2·r² apart at most; and Σ ‖v‖²·vvᵀ, of sensitivity √2·B⁴ for the same reason, both with a bound on rounding; B² + 1 and B⁴
 // where a row is added or removed. Regressions are post-processing.
@@ -66,6 +68,10 @@ func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, er
 		return nil, err
 	}
 	m.sums.Columns = linalg.Product(raw, m.sums.Columns)
+	for j := range m.sums.Alone {
+		scale, a := raw.At(j, j), &m.sums.Alone[j]
+		*a = infer.Alone{Mean: scale*a.Mean + raw.At(j, len(m.sums.Alone)), Noise: math.Abs(scale) * a.Noise, Variance: scale * scale * a.Variance, VarianceNoise: scale * scale * a.VarianceNoise}
+	}
 	m.columns, m.ledger, m.whole = namesOf(model, model.columns), model.ledger, encoderOf(d.facts) == nil
 	return m, nil
 }
@@ -115,6 +121,13 @@ func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
 			return nil, err
 		}
 		m.sums = &infer.Moments{Second: of.Second, Fourth: of.Fourth, Noise: of.Noise, FourthNoise: of.FourthNoise, Columns: of.Back}
+		m.sums.N, m.sums.Alone = of.N, make([]infer.Alone, len(of.Means))
+		for j, mean := range of.Means {
+			m.sums.Alone[j] = infer.Alone{
+				Mean: mean, Noise: math.Hypot(of.MeanNoise, of.CountNoise/of.N*mean),
+				Variance: of.Squares[j] - mean*mean, VarianceNoise: math.Hypot(of.SquareNoise, 2*mean*of.MeanNoise),
+			}
+		}
 		m.longer, m.sums.Far = of.Longer, math.Min(1, of.Longer*of.Bound*of.Bound/float64(s.features()))
 		return &fitted{weights: [][]float64{make([]float64, s.Dim)}, loss: p.Loss}, nil
 	})
@@ -174,10 +187,10 @@ type Regression struct {
 }
 
 // Regress is the least-squares regression of a column on others and an intercept. Names are those of Columns, or a group's, which
-// stands for its levels but the first, which a table's columns don't have. With no columns the intercept is the response's mean, and Residual its standard deviation;
-// that of a level is its share. Confidence is as in [InferConfig].
+// stands for its levels but the first, which a table's columns don't have. With no columns the intercept is the response's mean, of all rows as they are, and
+// Residual its standard deviation; that of a level is its share. Confidence is as in [InferConfig].
 //
-// The estimand is that of rows of which those far from most, as few as noise allows, count less. Standard errors hold the noise
+// The estimand of slopes is that of rows of which those far from most, as few as noise allows, count less. Standard errors hold the noise
 // of moments and sampling, the latter with residuals whose variance may grow with rows' distance from the mean: fourth moments say by how much
 // at most, so that intervals are wider than need be where many rows lie far out for other reasons, as far as sampling counts. That residuals are
 // large along one direction only, beyond that, they don't see. A coefficient has an infinite standard error where the noise hides it.
@@ -212,6 +225,9 @@ func (m *Moments) Regress(response string, columns []string, confidence float64)
 			return nil, check.Fail(ErrConfig, "columns", fmt.Sprintf("%q", m.columns[j].Name), "must be there once, and not be the response")
 		}
 	}
+	if len(at) == 0 {
+		return m.mean(y[0], confidence), nil
+	}
 	fit, err := m.sums.Regress(y[0], append(at, len(m.columns)))
 	if err != nil {
 		return nil, err
@@ -219,11 +235,23 @@ func (m *Moments) Regress(response string, columns []string, confidence float64)
 	return m.regression(y[0], at, fit, confidence), nil
 }
 
+// mean is a regression on nothing.
+func (m *Moments) mean(y int, confidence float64) *Regression {
+	mean, standardError, variance := m.sums.Mean(y, m.columns[y].Level != "")
+	deviation := math.Sqrt(variance)
+	c := settled(Coefficient{Name: InterceptName, Estimate: mean, StandardError: standardError, Freedom: new(infer.Law).Freest()}, confidence)
+	return &Regression{Response: m.columns[y].Name, Coefficients: []Coefficient{c}, Residual: deviation, Deviation: deviation, Confidence: confidence, rows: m.rows()}
+}
+
+// rows says of what moments are.
+func (m *Moments) rows() string {
+	claim, _ := m.ledger.Claim()
+	return fmt.Sprintf("%s, %s, unit: %v", nOf(m.ledger, claim.Rows), m.budget, m.ledger.Unit())
+}
+
 // regression is a fit in the caller's terms.
 func (m *Moments) regression(y int, at []int, fit *infer.Linear, confidence float64) *Regression {
-	claim, _ := m.ledger.Claim()
-	r := &Regression{Response: m.columns[y].Name, Residual: math.Sqrt(fit.Residual), Deviation: math.Sqrt(fit.Total), RSquared: 1 - fit.Residual/fit.Total, Confidence: confidence}
-	r.rows = fmt.Sprintf("%s, %s, unit: %v", nOf(m.ledger, claim.Rows), m.budget, m.ledger.Unit())
+	r := &Regression{Response: m.columns[y].Name, Residual: math.Sqrt(fit.Residual), Deviation: math.Sqrt(fit.Total), RSquared: 1 - fit.Residual/fit.Total, Confidence: confidence, rows: m.rows()}
 	f := &Inference{confidence: confidence, law: fit.Law}
 	for i, w := range fit.Weights {
 		c := Coefficient{Name: InterceptName}
@@ -294,6 +322,8 @@ type momentsJSON struct {
 	Fourth      [][]float64     `json:"fourth"`
 	Noise       float64         `json:"noise"`
 	FourthNoise float64         `json:"fourth_noise"`
+	Rows        float64         `json:"rows"`   // as far as that is known
+	Alone       []infer.Alone   `json:"alone"`  // of all rows as they are
 	Longer      float64         `json:"longer"` // part of the rows that count less
 	Far         float64         `json:"far"`    // part of second moments that these hold
 	Ledger      *Ledger         `json:"ledger"`
@@ -312,7 +342,7 @@ func (m *Moments) MarshalJSON() ([]byte, error) {
 	if m == nil || m.sums == nil {
 		return nil, check.Fail(ErrModel, "moments", nil, "must be made by Dataset.Moments")
 	}
-	j := momentsJSON{momentsFormat, modelVersion, m.ledger.Unit(), m.budget, nil, m.whole, nil, linalg.Triangle(m.sums.Second), linalg.Triangle(m.sums.Fourth), m.sums.Noise, m.sums.FourthNoise, m.longer, m.sums.Far, m.ledger}
+	j := momentsJSON{momentsFormat, modelVersion, m.ledger.Unit(), m.budget, nil, m.whole, nil, linalg.Triangle(m.sums.Second), linalg.Triangle(m.sums.Fourth), m.sums.Noise, m.sums.FourthNoise, m.sums.N, m.sums.Alone, m.longer, m.sums.Far, m.ledger}
 	for _, c := range m.columns {
 		j.Columns = append(j.Columns, columnJSON{c.Name, c.Group, c.Level, c.Step})
 	}
@@ -332,13 +362,13 @@ func (m *Moments) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	d := len(j.Columns)
-	if d == 0 || len(j.Map) != d+1 || j.Ledger == nil || j.Ledger.Unit() != j.Unit {
+	if d == 0 || len(j.Map) != d+1 || len(j.Alone) != d || j.Ledger == nil || j.Ledger.Unit() != j.Unit {
 		return check.Fail(ErrModel, "columns, map, ledger", d, "must be there, and fit one another")
 	}
-	if !(j.Noise >= 0 && j.FourthNoise >= 0 && j.Noise+j.FourthNoise < math.MaxFloat64 && j.Far >= 0 && j.Far <= 1) {
+	if !(j.Rows > 0 && j.Noise >= 0 && j.FourthNoise >= 0 && j.Noise+j.FourthNoise < math.MaxFloat64 && j.Far >= 0 && j.Far <= 1) {
 		return check.Fail(ErrModel, "noise", j.Noise, "must be a number of 0 or more")
 	}
-	read := &Moments{sums: &infer.Moments{Noise: j.Noise, FourthNoise: j.FourthNoise, Far: j.Far, Columns: mat.NewDense(d+1, d+1, nil)}, budget: j.Budget, ledger: j.Ledger, longer: j.Longer, whole: j.Whole}
+	read := &Moments{sums: &infer.Moments{Noise: j.Noise, FourthNoise: j.FourthNoise, N: j.Rows, Alone: j.Alone, Far: j.Far, Columns: mat.NewDense(d+1, d+1, nil)}, budget: j.Budget, ledger: j.Ledger, longer: j.Longer, whole: j.Whole}
 	for i, row := range j.Map {
 		if len(row) != d+1 {
 			return check.Fail(ErrModel, "map", len(row), fmt.Sprintf("must have rows of %d numbers", d+1))

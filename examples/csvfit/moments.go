@@ -166,6 +166,9 @@ func regress(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if *on != "" {
 		columns = strings.Split(*on, ",")
 	}
+	for i, name := range columns {
+		columns[i] = strings.TrimSpace(name)
+	}
 	r, err := m.Regress(*response, columns, *confidence)
 	if err != nil {
 		return fmt.Errorf("%w; columns are %s", err, strings.Join(m.Columns(), ", "))

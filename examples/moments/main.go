@@ -3,7 +3,7 @@
 //	go run ./examples/moments -data testdata/cps1988.csv.gz -schema examples/csvfit/cps1988.wages.json -epsilon 1
 //
 // It draws regressions of numeric columns on others at random, and samples of the file's rows with replacement. Moments of each
-// sample are released once, and all regressions made of them. It prints how many intervals hold the coefficients of the whole
+// sample are released once, and all regressions made of them, and all means. It prints how many intervals hold the coefficients of the whole
 // file, how long they are against those of a sample without privacy, and how much less of the response's variance is explained in the file.
 // With -singles it fits each regression by Auto as well, once with the whole budget and once with its part of the budget that
 // all share.
@@ -89,6 +89,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		defer fmt.Fprintf(stdout, "by Auto R² is lower by %.4f on average, %.4f (median), with the whole budget for each; by %.4f, %.4f with its part\n",
 			stat.Mean(e.single[0], nil), median(e.single[0]), stat.Mean(e.single[1], nil), median(e.single[1]))
 	}
+	var held int
+	for _, h := range e.held {
+		held += h
+	}
+	fmt.Fprintf(stdout, "means: %.3f of %d intervals hold, of the column with the fewest %.2f; %.2f times as long as without privacy (median)\n",
+		float64(held)/float64(len(e.wide)), len(e.wide), float64(slices.Min(e.held))/float64(*samples), median(e.wide))
 	_, err = fmt.Fprintf(stdout, "ε = %g, %d rows of %d columns, %d regressions of %d samples: %.3f of %d intervals hold, %.2f have none; %.2f times as long as without privacy (median), R² lower by %.4f on average, %.4f (median)\n",
 		*epsilon, e.rows.RawMatrix().Rows, e.rows.RawMatrix().Cols, len(e.regressions), *samples, float64(e.hold)/float64(e.all), e.all,
 		float64(e.none)/float64(e.none+e.all), median(e.lengths), stat.Mean(e.lost, nil), median(e.lost))
@@ -102,6 +108,8 @@ type experiment struct {
 	regressions     []regression
 	hold, all, none int          // intervals
 	lengths, lost   []float64    // against those without privacy
+	held            []int        // by column, of intervals of means
+	wide            []float64    // these, against those without privacy
 	single          [2][]float64 // lost by Auto, with the whole budget and with a part
 }
 
@@ -242,6 +250,9 @@ func (e *experiment) try(ctx context.Context, x *mat.Dense, b dpglm.Budget) erro
 		return err
 	}
 	name := func(j int) string { return "x" + strconv.Itoa(j+1) }
+	if err := e.means(m, name); err != nil {
+		return err
+	}
 	for _, of := range e.regressions {
 		var names []string
 		for _, j := range of.columns {
@@ -252,6 +263,27 @@ func (e *experiment) try(ctx context.Context, x *mat.Dense, b dpglm.Budget) erro
 			return err
 		}
 		e.add(of, found)
+	}
+	return nil
+}
+
+// means counts which columns' intervals hold the file's means.
+func (e *experiment) means(m *dpglm.Moments, name func(int) string) error {
+	n, d := e.rows.Dims()
+	if e.held == nil {
+		e.held = make([]int, d)
+	}
+	for j := range d {
+		found, err := m.Regress(name(j), nil, 0)
+		if err != nil {
+			return err
+		}
+		mean, deviation := stat.MeanStdDev(mat.Col(nil, j, e.rows), nil)
+		c := found.Coefficients[0]
+		if c.Low <= mean && mean <= c.High {
+			e.held[j]++
+		}
+		e.wide = append(e.wide, c.StandardError/(deviation/math.Sqrt(float64(n))))
 	}
 	return nil
 }

@@ -3,10 +3,12 @@ package estimate
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/histogram"
+	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/tuning"
 )
 
@@ -16,6 +18,11 @@ type Moments struct {
 	// Second is Σ (v, 1)(v, 1)ᵀ, with noise of deviation Noise in each number of its packed form.
 	Second *mat.SymDense
 	Noise  float64
+	// Means and Squares are those of encoded features and of their squares, of rows as they are, with noise of these deviations; and
+	// how many rows there are, N, with the deviation CountNoise where that is secret.
+	Means, Squares         []float64
+	MeanNoise, SquareNoise float64
+	N, CountNoise          float64
 	// Fourth is Σ ‖v‖²·vvᵀ, with noise of FourthNoise.
 	Fourth      *mat.SymDense
 	FourthNoise float64
@@ -32,6 +39,16 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.Total(); err != nil {
+		return nil, err
+	}
+	m := &Moments{N: r.N}
+	if p.Facts.AddRemove {
+		m.CountNoise = p.Facts.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
+	}
+	if err := m.asTheyAre(r); err != nil {
+		return nil, err
+	}
 	x, err := r.Standardise()
 	if err != nil {
 		return nil, err
@@ -43,30 +60,53 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 		return nil, err
 	}
 	share, noise := r.Pool.Left-tuning.FourthShare, p.Facts.Positive()/p.Mu
-	m, best := &Moments{}, math.Inf(1)
+	best := math.Inf(1)
 	for j, edge := range edges {
 		longer := math.Max(0, h.Above[j]) / r.N
 		if off := math.Sqrt(2*d)*noise*edge*edge/(r.N*math.Sqrt(share)) + tuning.LongerCost*longer; off < best {
 			best, m.Bound, m.Longer = off, edge, longer
 		}
 	}
-	whole := math.Hypot(m.Bound, 1)
-	zeros := make([]float64, r.D)
-	answer, err := x.In.Hessian(t.Ctx, zeros, 0, 1, 1, whole, curator.Slope{Constant: 1})
+	answer, err := x.In.Hessian(t.Ctx, make([]float64, r.D), 0, 1, 1, math.Hypot(m.Bound, 1), curator.Slope{Constant: 1})
 	packed, err := r.Pool.Draw(share, answer, err)
 	if err != nil {
 		return nil, err
 	}
-	m.Second, m.Noise = curator.Unpack(packed, r.D+1), noise*whole*whole/math.Sqrt(share)
-	square := m.Bound * m.Bound
+	m.Second, m.Noise = curator.Unpack(packed, r.D+1), p.deviation(share, answer)
 	answer, err = curator.Fourth(t.Ctx, x.In, m.Bound)
 	packed, err = r.Pool.Draw(tuning.FourthShare, answer, err)
 	if err != nil {
 		return nil, err
 	}
-	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), noise*square*square/math.Sqrt(tuning.FourthShare)
+	m.Fourth, m.FourthNoise = curator.Unpack(packed, r.D), p.deviation(tuning.FourthShare, answer)
 	m.Back, err = x.back()
 	return m, err
+}
+
+// asTheyAre releases means and mean squares of rows as they are encoded, none shortened: a few long ones may be all of a rare level.
+func (m *Moments) asTheyAre(r *Run) error {
+	plain, err := r.Frame(curator.Frame{})
+	if err != nil {
+		return err
+	}
+	answer, err := plain.Sum(r.Task.Ctx, r.Task.Data.Facts().Bound)
+	if m.Means, err = r.Pool.Draw(tuning.MeansShare, answer, err); err != nil {
+		return err
+	}
+	m.MeanNoise = r.Problem.deviation(tuning.MeansShare, answer) / r.N
+	answer, err = plain.Squares(r.Task.Ctx)
+	if m.Squares, err = r.Pool.Draw(tuning.SquaresShare, answer, err); err != nil {
+		return err
+	}
+	m.SquareNoise = r.Problem.deviation(tuning.SquaresShare, answer) / r.N
+	floats.Scale(1/r.N, m.Means)
+	floats.Scale(1/r.N, m.Squares)
+	return nil
+}
+
+// deviation is that of the noise that an answer is drawn with, by the sensitivity that it declares.
+func (p Problem) deviation(share float64, answer release.Answer) float64 {
+	return answer.Sensitivity() * p.Facts.Mu(1) / (p.Mu * math.Sqrt(share))
 }
 
 // momentEdges are those of the histogram of rows' norms: down to an eighth of √d.

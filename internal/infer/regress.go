@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -16,8 +17,37 @@ type Moments struct {
 	Second             *mat.SymDense // Σ w(v, 1)(v, 1)ᵀ, with noise of one deviation in each packed number
 	Fourth             *mat.SymDense // Σ ‖v‖²vvᵀ
 	Noise, FourthNoise float64
+	N                  float64 // rows, as far as that is known
 	Columns            *mat.Dense
 	Far                float64 // part of second moments that rows hold which were scaled down, at most
+	Alone              []Alone // of each column but the constant
+}
+
+// Alone is what is known of a column by itself, of all rows as they are: its mean and variance, and the deviations of noise in these.
+type Alone struct {
+	Mean          float64 `json:"mean"`
+	Noise         float64 `json:"noise"`
+	Variance      float64 `json:"variance"`
+	VarianceNoise float64 `json:"variance_noise"`
+}
+
+// Mean is a column's mean, its standard error and the column's variance. That of a level is its share's. Others' are what second moments have, which
+// rows that count less make too small, or what squares have of all rows less the deviation of their noise, whichever is more.
+func (m *Moments) Mean(column int, level bool) (mean, standardError, variance float64) {
+	a := m.Alone[column]
+	if level {
+		share := math.Max(0, math.Min(a.Mean, 1))
+		variance = share * (1 - share)
+	} else {
+		dim := m.Second.SymmetricDim()
+		y := mat.NewVecDense(dim, mat.Row(nil, column, m.Columns))
+		y.SetVec(dim-1, 0) // which is about the mean already
+		n := math.Max(m.Second.At(dim-1, dim-1), m.Noise)
+		shift := floats.Dot(y.RawVector().Data, mat.Col(nil, dim-1, m.Second)) / n
+		variance = math.Max(mat.Inner(y, m.Second, y)/n-shift*shift, a.Variance-a.VarianceNoise)
+	}
+	variance = math.Max(variance, 0)
+	return a.Mean, math.Hypot(a.Noise, math.Sqrt(variance/m.N)), variance
 }
 
 // Linear is a regression of a column on others, by moments.
@@ -49,6 +79,8 @@ func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
 		return nil, err
 	}
 	y := mat.NewVecDense(dim, mat.Row(nil, response, m.Columns))
+	centre := y.AtVec(dim - 1) // which the intercept has
+	y.SetVec(dim-1, 0)
 	theta := linalg.Product(curve.inverse, linalg.Product(linalg.Product(s.axes, m.Second), y))
 	theta.Scale(1/n, theta)
 	var c mat.VecDense // the residual is ⟨c, (v, 1)⟩
@@ -71,6 +103,7 @@ func (m *Moments) Regress(response int, columns []int) (*Linear, error) {
 	l.Covariance.AddSym(l.Covariance, linalg.Sandwich(square/n, curve.inverse, far.beside(curve)))
 	l.Covariance.AddSym(l.Covariance, l.Misfit)
 	weights := linalg.Product(s.back, theta)
+	weights.Set(k-1, 0, weights.At(k-1, 0)+centre)
 	var about mat.VecDense // the response, and the constant after it
 	about.MulVec(m.Second, y)
 	mean := about.AtVec(dim-1) / n
@@ -107,28 +140,44 @@ func (f far) beside(c curvature) *mat.SymDense {
 	return held
 }
 
-// subspace are coordinates θ of columns' weights, in which noise of moments is round: columns are rows·(v, 1), and
-// rows = L·axes with orthonormal axes, of which the weights' coordinates are Lᵀ·weights.
+// subspace are coordinates θ of columns' weights, in which noise of moments is round: columns less their centres, each in units of its own,
+// are rows·(v, 1), and rows = L·axes with orthonormal axes, of which the coordinates of weights of these are Lᵀ·weights.
 type subspace struct {
 	axes *mat.Dense
-	back *mat.Dense // L⁻ᵀ
+	back *mat.Dense // of columns as they are: L⁻ᵀ, with the centres taken off the intercept
 }
 
+// subspace is that of columns, of which the last is the constant.
 func (m *Moments) subspace(columns []int) (*subspace, error) {
-	rows := mat.NewDense(len(columns), m.Second.SymmetricDim(), nil)
+	dim, k := m.Second.SymmetricDim(), len(columns)
+	rows, units, centres := mat.NewDense(k, dim, nil), make([]float64, k), make([]float64, k)
 	for i, j := range columns {
-		rows.SetRow(i, mat.Row(nil, j, m.Columns))
+		row := rows.RawRowView(i)
+		mat.Row(row, j, m.Columns)
+		if i < k-1 {
+			centres[i], row[dim-1] = row[dim-1], 0
+		}
+		if units[i] = floats.Norm(row, 2); !(units[i] > 0) {
+			return nil, errDependent
+		}
+		floats.Scale(1/units[i], row)
 	}
 	var qr mat.LQ
 	qr.Factorize(rows)
 	var l, q, inverse mat.Dense
 	qr.LTo(&l)
 	qr.QTo(&q)
-	k, _ := rows.Dims()
 	if err := inverse.Inverse(l.Slice(0, k, 0, k)); err != nil {
 		return nil, errDependent
 	}
-	return &subspace{mat.DenseCopyOf(q.Slice(0, k, 0, rows.RawMatrix().Cols)), mat.DenseCopyOf(inverse.T())}, nil
+	back := mat.DenseCopyOf(inverse.T())
+	for i := range k {
+		floats.Scale(1/units[i], back.RawRowView(i))
+		if i < k-1 {
+			floats.AddScaled(back.RawRowView(k-1), -centres[i], back.RawRowView(i))
+		}
+	}
+	return &subspace{mat.DenseCopyOf(q.Slice(0, k, 0, dim)), back}, nil
 }
 
 var (

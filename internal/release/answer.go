@@ -18,6 +18,9 @@ func NewAnswer(rows *Rows, values []float64, l2 float64) Answer {
 	return Answer{rows: rows, values: values, l2: l2}
 }
 
+// Sensitivity is the L2 sensitivity that a vector was declared with, which is public.
+func (x Answer) Sensitivity() float64 { return x.l2 }
+
 // NewScores returns scores to select by, each with a sensitivity of its own; 0 is a
 // constant's. It keeps the slices.
 func NewScores(rows *Rows, scores, each []float64) Answer {

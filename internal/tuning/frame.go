@@ -66,6 +66,10 @@ const (
 	// LevelFree: factor of that bound over μ·√rows, by which it lets go as noise fades. Tuned on
 	// sets of data and made-up levels of 1 to 5 %.
 	LevelFree = 0.001
+	// MeansShare: share of μ² of columns' means beside moments for regressions. Tuned by hand: .05, .1 and .2 were tried.
+	MeansShare = 0.10
+	// SquaresShare: share of μ² of mean squares beside these. Tuned by hand, as FourthShare.
+	SquaresShare = 0.03
 	// FourthShare: share of μ² of the fourth moments that standard errors of regressions on moments are made of. Tuned by
 	// hand: their noise is a hundredth of them where second moments' is a fifth.
 	FourthShare = 0.03

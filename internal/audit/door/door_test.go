@@ -122,7 +122,7 @@ func (s *source) inside(f func(id *ast.Ident, o types.Object, function string)) 
 var mayUse = map[string]map[string][]string{
 	module: rootUses,
 	module + "/internal/estimate": {
-		module + "/internal/release": {"Answer", "Allowance", "Allowance.Draw"},
+		module + "/internal/release": {"Answer", "Answer.Sensitivity", "Allowance", "Allowance.Draw"},
 		module + "/mechanisms":       {},
 	},
 	module + "/internal/frankwolfe": {
