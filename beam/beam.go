@@ -14,6 +14,9 @@
 //
 // # Privacy
 //
+// What a pass writes to Options.Temp is sealed with a key that this process makes for each pass, and which is in the pipeline that it sends to the
+// runner: what a process that is killed leaves there can't be read by whoever hasn't seen the pipeline. A context that is cancelled cancels the job.
+//
 // Sums of rows without noise, and copies of rows in another order, travel between workers, the
 // temporary directory and this process, as do weights between releases: runner, directory and
 // whoever can read them are trusted as the owner of the rows is. What leaves is what a fit in
@@ -26,6 +29,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -43,10 +47,6 @@ func init() {
 	beam.RegisterCoder(reflect.TypeFor[Sums](), encode, decode)
 }
 
-// Init makes a process that a runner started a worker, which never returns. Call it after
-// flag.Parse and before all else.
-func Init() { beam.Init() }
-
 // Options say where a pass runs.
 type Options struct {
 	// Runner runs a pipeline, such as prism.Execute, flink.Execute, spark.Execute or
@@ -63,6 +63,11 @@ type Options struct {
 	// longer used, or the data set is closed: close it before the program ends. Empty is Temp,
 	// where that is a path.
 	Scratch string
+	// Attempts is how many pipelines in a row may fail without bringing a piece before a pass does, with 1 s, 2 s, 4 s … and a minute at most
+	// between them; 0 is 4. A pass asks again for the pieces that are missing only, and costs no budget.
+	Attempts int
+	// Retrying, if given, is called before a pipeline is run again: why, and how many pieces of how many are there.
+	Retrying func(err error, there, pieces int)
 	// Pieces is how many elements a pass has: some for each core of all workers, and 256 at most;
 	// 0 is 16.
 	Pieces int
@@ -71,10 +76,13 @@ type Options struct {
 // OpenRows is dpglm.OpenRowsOn for workers of a Beam runner: they find the file, which
 // dpglm.WriteRows or table.Write wrote, under the same path. It fails where [Init] wasn't called,
 // an option is missing or breaks its rule, and as dpglm.OpenRows does. A pass that a runner
-// fails makes the call that needs it fail.
+// fails is tried again, as Options.Attempts says, and then makes the call that needs it fail.
 func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options, order ...dpglm.PersonOrder) (*dpglm.Dataset, error) {
 	if o.Pieces == 0 {
 		o.Pieces = 16
+	}
+	if o.Attempts == 0 {
+		o.Attempts = 4
 	}
 	if o.Scratch == "" && directory(o.Temp).local() {
 		o.Scratch = o.Temp
@@ -88,6 +96,8 @@ func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options, or
 		return nil, check.Fail(check.ErrConfig, "Options.Temp", o.Temp, "must be a directory that workers write")
 	case o.Scratch == "":
 		return nil, check.Fail(check.ErrConfig, "Options.Scratch", o.Scratch, "must be a directory that workers and this process share, as Temp is none")
+	case o.Attempts < 0:
+		return nil, check.Fail(check.ErrConfig, "Options.Attempts", o.Attempts, "must be 0 or more")
 	case o.Pieces < 0:
 		return nil, check.Fail(check.ErrConfig, "Options.Pieces", o.Pieces, "must be 0 or more")
 	}
@@ -101,45 +111,93 @@ func (e *engine) Pieces() int { return e.o.Pieces }
 
 func (e *engine) Scratch() string { return e.o.Scratch }
 
-// Ask runs the pipeline and reads what it wrote, in a directory of its own.
+// Ask runs pipelines until all pieces are there, and reads what they wrote, in a directory of its own.
 func (e *engine) Ask(ctx context.Context, question []byte, pieces int, take func(reply io.Reader) error) (err error) {
 	dir, err := create(ctx, e.o.Temp)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.remove()) }()
-	if err := dir.write(ctx, questionFile, question); err != nil {
+	key := newKey()
+	sealed, err := key.seal(question)
+	if err != nil {
 		return err
 	}
-	if err := e.run(ctx, dir, pieces); err != nil {
+	if err := dir.write(ctx, questionFile, sealed); err != nil {
+		return err
+	}
+	if err := e.gather(ctx, place{dir, key}, pieces); err != nil {
 		return err
 	}
 	for k := range pieces {
-		if err := dir.open(ctx, pieceFile(k), take); err != nil {
+		if err := dir.open(ctx, pieceFile(k), func(r io.Reader) error { return key.opened(r, take) }); err != nil {
 			return fmt.Errorf("the sums of piece %d of a pass: %w", k, err)
 		}
 	}
 	return nil
 }
 
-// run runs the pipeline.
-func (e *engine) run(ctx context.Context, dir directory, pieces int) error {
-	numbers := make([]int, pieces)
-	for k := range numbers {
-		numbers[k] = k
+// gather runs pipelines until all pieces are there: a pass is deterministic, so that what is missing may be asked for
+// again. It gives up where so many pipelines in a row as Options.Attempts has bring no piece.
+func (e *engine) gather(ctx context.Context, at place, pieces int) error {
+	missing := make([]int, pieces)
+	for k := range missing {
+		missing[k] = k
 	}
-	p, scope := beam.NewPipelineWithRoot()
-	each := beam.Reshuffle(scope, beam.CreateList(scope, numbers)) // to all workers
-	sums := beam.ParDo(scope, &answer{dir}, each)
-	// Prism waits for a stage that has results without computing, and for one that has none not.
-	beam.ParDo0(scope, &keep{dir}, beam.Reshuffle(scope, sums))
-	var left leftover
-	defer left.remove()
-	if _, err := e.o.Runner(left.noting(ctx), p); err != nil {
+	wait := firstWait
+	for failures := 0; ; {
+		failed := e.run(ctx, at, missing)
 		if err := check.Cancelled(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("a pass of the runner: %w", err)
+		left, err := at.Dir.missing(ctx, pieces)
+		switch {
+		case err != nil:
+			return errors.Join(failed, err)
+		case len(left) == 0: // whatever the runner says
+			return nil
+		case failed == nil:
+			failed = fmt.Errorf("a pass of the runner has ended without %d of its %d pieces", len(left), pieces)
+		}
+		if failures++; len(left) < len(missing) {
+			failures, wait = 1, firstWait
+		}
+		if missing = left; failures >= e.o.Attempts {
+			return failed
+		}
+		if e.o.Retrying != nil {
+			e.o.Retrying(failed, pieces-len(left), pieces)
+		}
+		select {
+		case <-ctx.Done():
+			return check.Cancelled(ctx)
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, lastWait)
+	}
+}
+
+// How long a pass waits before it is tried again, twice as long each time.
+const (
+	firstWait = time.Second
+	lastWait  = time.Minute
+)
+
+// run runs a pipeline for pieces.
+func (e *engine) run(ctx context.Context, at place, pieces []int) error {
+	p, scope := beam.NewPipelineWithRoot()
+	each := beam.Reshuffle(scope, beam.CreateList(scope, pieces)) // to all workers
+	sums := beam.ParDo(scope, &answer{at}, each)
+	// Prism waits for a stage that has results without computing, and for one that has none not.
+	beam.ParDo0(scope, &keep{at.Dir}, beam.Reshuffle(scope, sums))
+	var j job
+	defer j.remove()
+	if _, err := e.o.Runner(j.noting(ctx), p); err != nil {
+		err = fmt.Errorf("a pass of the runner: %w", err)
+		if ctx.Err() != nil { // or it would run on
+			err = errors.Join(err, j.cancel())
+		}
+		return err
 	}
 	return nil
 }
@@ -161,17 +219,30 @@ func decode(b []byte) (Sums, error) {
 	return Sums{int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24, b[4:]}, nil
 }
 
-// answer answers the question in a directory for pieces.
-type answer struct{ Dir directory }
+// place is where a pass writes, and the key of what it writes. The key is in the pipeline, and in no file of the directory.
+type place struct {
+	Dir directory
+	Key key
+}
 
-// ProcessElement answers for one piece.
+// answer answers the question in a directory for pieces.
+type answer struct{ At place }
+
+// ProcessElement answers for one piece, sealed.
 func (a *answer) ProcessElement(ctx context.Context, piece int, emit func(Sums)) error {
-	question, err := a.Dir.read(ctx, questionFile)
+	sealed, err := a.At.Dir.read(ctx, questionFile)
+	if err != nil {
+		return err
+	}
+	question, err := a.At.Key.open(sealed)
 	if err != nil {
 		return err
 	}
 	reply, err := worker.Reply(ctx, question, piece)
 	if err != nil {
+		return err
+	}
+	if reply, err = a.At.Key.seal(reply); err != nil {
 		return err
 	}
 	emit(Sums{piece, reply})

@@ -100,6 +100,29 @@ func (d directory) write(ctx context.Context, name string, data []byte) error {
 	return filesystem.Rename(ctx, fs, partial, string(d)+"/"+name)
 }
 
+// missing are the pieces that aren't there.
+func (d directory) missing(ctx context.Context, pieces int) (list []int, err error) {
+	fs, err := filesystem.New(ctx, string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close()
+	names, err := fs.List(ctx, string(d)+"/*")
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name[strings.LastIndexAny(name, `/\`)+1:]] = true
+	}
+	for k := range pieces {
+		if !there[pieceFile(k)] {
+			list = append(list, k)
+		}
+	}
+	return list, nil
+}
+
 // remove removes the directory with all that was written, also after a cancellation.
 func (d directory) remove() error {
 	ctx := context.Background()

@@ -22,57 +22,86 @@ import (
 // A job whose workers are of this process ("loopback", as those of Prism) has an empty file in
 // place of a worker's program, which Beam makes in the directory for temporary files and leaves
 // there. Its name, which is random, is in the pipeline that Beam sends to the runner: that is
-// how a pass knows its own file, of all that this process or others make.
+// how a pass knows its own file, of all that this process or others make. What the runner answers has the job's name,
+// by which the job is cancelled where the pass is: Beam doesn't.
 
 func init() {
 	plain := grpcx.Dial
 	grpcx.Dial = func(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
-		if l, ok := ctx.Value(leftoverKey{}).(*leftover); ok {
-			return l.dial(ctx, endpoint, timeout)
+		if j, ok := ctx.Value(jobKey{}).(*job); ok {
+			return j.dial(ctx, endpoint, timeout)
 		}
 		return plain(ctx, endpoint, timeout)
 	}
 }
 
-// leftover are the files that Beam made in place of a program for a job.
-type leftover struct {
-	lock  sync.Mutex
-	paths []string
-	seen  bool // whether the job's pipeline was
+// job is what a pass has of its pipeline outside of this package.
+type job struct {
+	lock     sync.Mutex
+	paths    []string // that Beam made in place of a program
+	seen     bool     // whether the pipeline was
+	endpoint string   // of the runner that it runs on
+	name     string   // there; empty before
 }
 
-type leftoverKey struct{}
+type jobKey struct{}
 
-// noting returns a context for a job whose files go to l.
-func (l *leftover) noting(ctx context.Context) context.Context {
-	return context.WithValue(ctx, leftoverKey{}, l)
+// noting returns a context for a pipeline that j is to know.
+func (j *job) noting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, jobKey{}, j)
+}
+
+// cancelling is how long a runner has to take the word that a job isn't wanted.
+const cancelling = 10 * time.Second
+
+// cancel tells the runner that the job isn't wanted any longer. One that has ended, or is away, can't be told.
+func (j *job) cancel() error {
+	j.lock.Lock()
+	endpoint, name := j.endpoint, j.name
+	j.lock.Unlock()
+	if name == "" {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), cancelling)
+	defer stop()
+	cc, err := grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer cc.Close()
+	_, err = jobpb.NewJobServiceClient(cc).Cancel(ctx, &jobpb.CancelJobRequest{JobId: name})
+	return err
 }
 
 // remove removes them.
-func (l *leftover) remove() {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	for _, path := range l.paths {
+func (j *job) remove() {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	for _, path := range j.paths {
 		os.Remove(path) // which Windows refuses while it is open
 	}
-	l.paths = nil
+	j.paths = nil
 }
 
 // dial is Beam's own, which comes after the file, for a connection that notes the pipeline.
 // Where it fails, as it does when the job is cancelled, the connection's first call does, so
 // that the pipeline is noted nevertheless.
-func (l *leftover) dial(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
+func (j *job) dial(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
 	var failed error
 	cc, err := grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			if p, ok := req.(*jobpb.PrepareJobRequest); ok {
-				l.note(p.GetPipeline())
+				j.note(p.GetPipeline())
 			}
 			if failed != nil {
 				return failed
 			}
-			return invoke(ctx, method, req, reply, cc, opts...)
+			err := invoke(ctx, method, req, reply, cc, opts...)
+			if r, ok := reply.(*jobpb.RunJobResponse); ok && err == nil {
+				j.runs(endpoint, r.GetJobId())
+			}
+			return err
 		}))
 	if err != nil {
 		return nil, err
@@ -86,24 +115,31 @@ func (l *leftover) dial(ctx context.Context, endpoint string, timeout time.Durat
 			break
 		}
 	}
-	if failed != nil && l.noted() {
+	if failed != nil && j.noted() {
 		cc.Close()
 		return nil, failed
 	}
 	return cc, nil
 }
 
-func (l *leftover) noted() bool {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	return l.seen
+// runs takes down where the job runs, and its name there.
+func (j *job) runs(endpoint, name string) {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	j.endpoint, j.name = endpoint, name
+}
+
+func (j *job) noted() bool {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	return j.seen
 }
 
 // note takes down the files of a pipeline that Beam made.
-func (l *leftover) note(p *pipepb.Pipeline) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.seen = true
+func (j *job) note(p *pipepb.Pipeline) {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	j.seen = true
 	for _, env := range p.GetComponents().GetEnvironments() {
 		for _, dep := range env.GetDependencies() {
 			var file pipepb.ArtifactFilePayload
@@ -111,7 +147,7 @@ func (l *leftover) note(p *pipepb.Pipeline) {
 				continue
 			}
 			if path := file.GetPath(); filepath.Dir(path) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(path), "beamloopbackworker-") {
-				l.paths = append(l.paths, path)
+				j.paths = append(j.paths, path)
 			}
 		}
 	}

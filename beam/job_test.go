@@ -21,6 +21,7 @@ import (
 // pass does, whether it ends, fails or is cancelled, nor does one whose runner isn't there; and
 // files of that name that another process made stay.
 func TestNothingStaysInTheTemporaryDirectory(t *testing.T) {
+	onPrism(t)
 	of := t.TempDir()
 	t.Setenv("TMPDIR", of)
 	left := func() []string {
