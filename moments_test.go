@@ -116,6 +116,39 @@ func TestMomentsMeansOfAllRows(t *testing.T) {
 	}
 }
 
+// Where the number of rows is secret, and far below what is public, intervals hold means and slopes all the same: of 40 releases three numbers each,
+// of which a right law misses more than 15 once in a thousand times.
+func TestMomentsOfSecretNumbers(t *testing.T) {
+	const n, most = 2000, 5000
+	missed := 0
+	for seed := range uint64(40) {
+		d, err := NewDataset(someColumns(rand.New(rand.NewPCG(seed, 3)), n), make([]float64, n), someFacts, AddRemove{AtMost: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := d.Moments(t.Context(), ApproxDP(4, 1e-6).AddRemove(), &Env{NoiseForTests: mechanisms.NewSeededSource(seed)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			response string
+			columns  []string
+			want     float64
+		}{{"b", nil, 50}, {"g=2", nil, 1 / 3.0}, {"y", []string{"a", "b", "g"}, 2.5}} {
+			f, err := m.Regress(c.response, c.columns, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Coefficients[0]; got.Low > c.want || got.High < c.want {
+				missed++
+			}
+		}
+	}
+	if missed > 15 {
+		t.Errorf("%d of 120 intervals miss", missed)
+	}
+}
+
 // Of a column whose values are large and close to one another slopes and standard errors are those of the column about its middle, as of units
 // of any size.
 func TestMomentsUnits(t *testing.T) {
