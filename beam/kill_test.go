@@ -29,18 +29,20 @@ import (
 
 var (
 	kills = flag.Int("kills", 0, "how often TestKills does what it does to the engine of beam/engines/run; 0 leaves it out")
+	only  = flag.String("killed", "", "which of task1, server, manager, cancel and driver are; empty is all")
 	drive = flag.String("drive", "", "a file of rows: TestDriver fits them and waits to be killed")
 )
 
 // fitSteps makes a model in that many passes, after one of intake, with whatever is done before a release.
-func fitSteps(ctx context.Context, d *dpglm.Dataset, before func(done int)) ([][]float64, error) {
+func fitSteps(ctx context.Context, d *dpglm.Dataset, steps int, before func(done int)) ([][]float64, error) {
 	env := seeded()
 	env.Progress = func(done, _ int) { before(done) }
-	return weights(dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Poisson{}, Radius: 1}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: killSteps, Clip: 0.5}, env))
+	return weights(dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Poisson{}, Radius: 1}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: steps, Clip: 0.5}, env))
 }
 
 const (
 	killSteps = 4
+	longSteps = 20              // of a driver, which isn't to end before it is killed
 	killAfter = 2               // releases
 	soon      = 2 * time.Second // about the time that a pass takes
 )
@@ -117,7 +119,7 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := fitSteps(ctx, d, func(done int) { fmt.Println("driver has", done) }); err != nil {
+	if _, err := fitSteps(ctx, d, longSteps, func(done int) { fmt.Println("driver has", done) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -169,7 +171,7 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := fitSteps(ctx, memory, func(int) {})
+	want, err := fitSteps(ctx, memory, killSteps, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +191,7 @@ func TestKills(t *testing.T) {
 			return nil, err
 		}
 		defer d.Close()
-		return fitSteps(ctx, d, func(done int) {
+		return fitSteps(ctx, d, killSteps, func(done int) {
 			switch {
 			case done != killAfter:
 			case where == "between":
@@ -201,6 +203,9 @@ func TestKills(t *testing.T) {
 	}
 	fmt.Println("| what | where | times | same bits | error | seconds (median) |\n|---|---|---|---|---|---|")
 	for _, what := range []string{"task1", "server", "manager", "cancel"} {
+		if *only != "" && *only != what {
+			continue
+		}
 		for _, where := range []string{"intake", "pass 3", "between"} {
 			same, failed, took := 0, 0, []float64{}
 			for range *kills {
@@ -240,6 +245,9 @@ func TestKills(t *testing.T) {
 		}
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if *only != "" && *only != "driver" {
+			break
+		}
 		var left int
 		for range *kills {
 			left += driven(t, path, temp, s)
