@@ -112,7 +112,7 @@ func (x *Run) Total() error {
 	if err != nil {
 		return err
 	}
-	noise := x.Problem.Facts.TotalsNoise() / (x.Problem.Mu * math.Sqrt(tuning.TotalShare))
+	noise := x.Problem.totalNoise()
 	if !x.Problem.Facts.EachRow {
 		x.N, x.shifted = x.Problem.Totals(sums, noise)
 		return nil
@@ -128,6 +128,11 @@ func (x *Run) Total() error {
 	return nil
 }
 
+// totalNoise is the deviation of noise in what Total releases.
+func (p Problem) totalNoise() float64 {
+	return p.Facts.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
+}
+
 // rowsSurely is how many deviations of its noise all rows' total must be for it to be taken, and not that of the first of
 // each person.
 const rowsSurely = 2
@@ -135,7 +140,7 @@ const rowsSurely = 2
 // firstRows is how many rows of a person are counted where all of them would be hidden: as many as leave noise of half of
 // the persons.
 func (x *Run) firstRows() int {
-	most := half * x.NMu() * math.Sqrt(tuning.TotalShare) / x.Problem.Facts.TotalsNoise()
+	most := half * x.N / x.Problem.totalNoise()
 	return int(math.Max(1, math.Min(most, float64(x.Problem.Facts.PersonRows))))
 }
 

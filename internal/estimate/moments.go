@@ -44,7 +44,7 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	}
 	m := &Moments{N: r.N}
 	if p.Facts.AddRemove {
-		m.CountNoise = p.Facts.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
+		m.CountNoise = p.totalNoise()
 	}
 	if err := m.asTheyAre(r); err != nil {
 		return nil, err
