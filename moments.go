@@ -188,7 +188,7 @@ type Regression struct {
 
 // Regress is the least-squares regression of a column on others and an intercept. Names are those of Columns, or a group's, which
 // stands for its levels but the first, which a table's columns don't have. With no columns the intercept is the response's mean, of all rows as they are, and
-// Residual its standard deviation; that of a level is its share. Confidence is as in [InferConfig].
+// Residual its standard deviation, too small where noise hides few rows that are far out; that of a level is its share. Confidence is as in [InferConfig].
 //
 // The estimand of slopes is that of rows of which those far from most, as few as noise allows, count less. Standard errors hold the noise
 // of moments and sampling, the latter with residuals whose variance may grow with rows' distance from the mean: fourth moments say by how much
@@ -291,10 +291,15 @@ func (r *Regression) String() string {
 	fmt.Fprintf(&b, "%s by moments, %s\n", r.Response, r.rows)
 	tail := 100 * (1 - r.Confidence) / 2
 	lines := [][]string{{"", "coef", "std err", "z", "P>|z|", fmt.Sprintf("[%.4g%%", tail), fmt.Sprintf("%.4g%%]", 100-tail)}}
+	var marks []string
 	for _, c := range r.Coefficients {
+		if c.Mark != "" {
+			marks = append(marks, fmt.Sprintf("* %s %s.\n", c.Name, c.Mark))
+		}
 		lines = append(lines, c.cells(false))
 	}
 	align(&b, lines)
+	b.WriteString(strings.Join(marks, ""))
 	fmt.Fprintf(&b, "R² %.4g, residuals' standard deviation %.4g of %.4g\n", r.RSquared, r.Residual, r.Deviation)
 	return b.String()
 }

@@ -211,6 +211,14 @@ func TestMomentsLimit(t *testing.T) {
 	}
 }
 
+// A mark is explained where it is printed.
+func TestMomentsMarks(t *testing.T) {
+	r := &Regression{Coefficients: []Coefficient{{Name: "a", Estimate: 1, StandardError: 1, Mark: far}, {Name: "b", Estimate: 1, StandardError: 1}}}
+	if text := r.String(); !strings.Contains(text, "a *") || !strings.Contains(text, "* a "+far) || strings.Contains(text, "* b") {
+		t.Error(text)
+	}
+}
+
 // What is read is what was written, and what was damaged is refused.
 func TestMomentsJSON(t *testing.T) {
 	m := momentsFor(t, 3000, ApproxDP(2, 1e-6), 3)
