@@ -24,6 +24,7 @@
 package beam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,8 @@ func (e *engine) Ask(ctx context.Context, question []byte, pieces int, take func
 }
 
 // gather runs pipelines until all pieces are there: a pass is deterministic, so that what is missing may be asked for
-// again. It gives up where so many pipelines in a row as Options.Attempts has bring no piece.
+// again, whatever the reason: rows that aren't there look like a disk that didn't answer. It gives up where so many pipelines in a row as
+// Options.Attempts has bring no piece.
 func (e *engine) gather(ctx context.Context, at place, pieces int) error {
 	missing := make([]int, pieces)
 	for k := range missing {
@@ -147,8 +149,8 @@ func (e *engine) gather(ctx context.Context, at place, pieces int) error {
 	wait := firstWait
 	for failures := 0; ; {
 		failed := e.run(ctx, at, missing)
-		if err := check.Cancelled(ctx); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return cmp.Or(failed, check.Cancelled(ctx))
 		}
 		left, err := at.Dir.missing(ctx, pieces)
 		switch {
@@ -160,7 +162,7 @@ func (e *engine) gather(ctx context.Context, at place, pieces int) error {
 			failed = fmt.Errorf("a pass of the runner has ended without %d of its %d pieces", len(left), pieces)
 		}
 		if failures++; len(left) < len(missing) {
-			failures, wait = 1, firstWait
+			failures, wait = 0, firstWait
 		}
 		if missing = left; failures >= e.o.Attempts {
 			return failed
@@ -193,11 +195,10 @@ func (e *engine) run(ctx context.Context, at place, pieces []int) error {
 	var j job
 	defer j.remove()
 	if _, err := e.o.Runner(j.noting(ctx), p); err != nil {
-		err = fmt.Errorf("a pass of the runner: %w", err)
-		if ctx.Err() != nil { // or it would run on
-			err = errors.Join(err, j.cancel())
+		if stopped := check.Cancelled(ctx); stopped != nil {
+			return errors.Join(stopped, j.cancel())
 		}
-		return err
+		return fmt.Errorf("a pass of the runner: %w", err)
 	}
 	return nil
 }

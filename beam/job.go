@@ -51,10 +51,13 @@ func (j *job) noting(ctx context.Context) context.Context {
 	return context.WithValue(ctx, jobKey{}, j)
 }
 
-// cancelling is how long a runner has to take the word that a job isn't wanted.
-const cancelling = 10 * time.Second
+// How long a runner has to take a job, and the word that it isn't wanted.
+const (
+	submitting = time.Minute
+	cancelling = 10 * time.Second
+)
 
-// cancel tells the runner that the job isn't wanted any longer. One that has ended, or is away, can't be told.
+// cancel tells the runner that the job isn't wanted any longer, if there is one.
 func (j *job) cancel() error {
 	j.lock.Lock()
 	endpoint, name := j.endpoint, j.name
@@ -69,8 +72,10 @@ func (j *job) cancel() error {
 		return err
 	}
 	defer cc.Close()
-	_, err = jobpb.NewJobServiceClient(cc).Cancel(ctx, &jobpb.CancelJobRequest{JobId: name})
-	return err
+	if _, err = jobpb.NewJobServiceClient(cc).Cancel(ctx, &jobpb.CancelJobRequest{JobId: name}); err != nil {
+		return fmt.Errorf("job %s may run on: the runner at %s was not told that it isn't wanted: %w", name, endpoint, err)
+	}
+	return nil
 }
 
 // remove removes them.
@@ -97,8 +102,15 @@ func (j *job) dial(ctx context.Context, endpoint string, timeout time.Duration) 
 			if failed != nil {
 				return failed
 			}
+			r, ok := reply.(*jobpb.RunJobResponse)
+			if !ok {
+				return invoke(ctx, method, req, reply, cc, opts...)
+			}
+			// Ended in the middle of this, the job would run, and nobody would know its name.
+			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), submitting)
+			defer stop()
 			err := invoke(ctx, method, req, reply, cc, opts...)
-			if r, ok := reply.(*jobpb.RunJobResponse); ok && err == nil {
+			if err == nil {
 				j.runs(endpoint, r.GetJobId())
 			}
 			return err

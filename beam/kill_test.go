@@ -112,6 +112,9 @@ func TestDriver(t *testing.T) {
 	if *drive == "" {
 		t.Skip("-drive isn't given")
 	}
+	if !elsewhere {
+		t.Fatal("-endpoint isn't given")
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer stop()
 	d, err := beam.OpenRows(ctx, *drive, bounds, beam.Options{Runner: execute, Temp: filepath.Dir(*drive) + "/temp", Pieces: 4})
@@ -124,14 +127,15 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// driven runs a driver and sends it a signal some time after its second release; it returns how many directories it leaves.
-func driven(t *testing.T, path, temp string, s syscall.Signal) int {
+// driven runs a driver on the same runner and sends it a signal some time after its second release; it tells whether that stopped it, and
+// how many directories it leaves.
+func driven(t *testing.T, path, temp string, s syscall.Signal) (stopped bool, left int) {
 	args := []string{"-test.run=^TestDriver$", "-drive=" + path}
-	for _, a := range os.Args[1:] {
-		if !strings.HasPrefix(a, "-test.") && !strings.HasPrefix(a, "-kills") {
-			args = append(args, a)
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") && f.Name != "kills" && f.Name != "killed" {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
-	}
+	})
 	c := exec.Command(os.Args[0], args...)
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -146,17 +150,15 @@ func driven(t *testing.T, path, temp string, s syscall.Signal) int {
 			c.Process.Signal(s)
 		}
 	}
-	if c.Wait() == nil {
-		t.Error("a driver was not stopped")
-	}
-	left, err := filepath.Glob(filepath.Join(temp, "*"))
-	for _, name := range left {
+	stopped = c.Wait() != nil
+	names, err := filepath.Glob(filepath.Join(temp, "*"))
+	for _, name := range names {
 		err = errors.Join(err, os.RemoveAll(name))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(left)
+	return stopped, len(names)
 }
 
 // With -kills n, started by beam/engines/run flink, it kills parts of the cluster, cancels and kills drivers, n times each, and prints
@@ -248,16 +250,25 @@ func TestKills(t *testing.T) {
 		if *only != "" && *only != "driver" {
 			break
 		}
-		var left int
+		stops, left := 0, 0
 		for range *kills {
-			left += driven(t, path, temp, s)
+			stopped, directories := driven(t, path, temp, s)
+			if left += directories; stopped {
+				stops++
+			}
 			if running := e.running(t); running != nil {
 				t.Errorf("driver, %v: jobs are %v", s, running)
 			}
+			if after := loopbacks(); len(after) > len(before) {
+				t.Errorf("driver, %v: %v", s, after)
+			}
+		}
+		if stops < *kills {
+			t.Errorf("driver, %v: %d of %d were stopped", s, stops, *kills)
 		}
 		if s == syscall.SIGTERM && left > 0 {
 			t.Errorf("drivers whose context ends left %d directories", left)
 		}
-		fmt.Printf("| driver, %v | pass 3 | %d | | %d | %d left a sealed directory |\n", s, *kills, *kills, left)
+		fmt.Printf("| driver, %v | pass 3 | %d | | %d | %d left a sealed directory |\n", s, *kills, stops, left)
 	}
 }
