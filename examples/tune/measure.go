@@ -122,6 +122,9 @@ func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.T
 		problem.Prior = prior
 	}
 	budget := k.of()
+	if o.Pure && k.Mu == 0 {
+		budget = dpglm.PureDP(k.Epsilon)
+	}
 	if o.Labels {
 		budget = budget.LabelsOnly()
 	}

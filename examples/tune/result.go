@@ -64,6 +64,8 @@ type settings struct {
 	HeldOut float64 `json:"held_out"`
 	// Labels has budgets be for labels only; results of both can be compared.
 	Labels bool `json:"labels_only,omitempty"`
+	// Pure has budgets in ε be pure, δ = 0; likewise.
+	Pure bool `json:"pure,omitempty"`
 	// Public is the share of the rows to train on whose model is the prior; likewise.
 	Public float64 `json:"public,omitempty"`
 	// Turned has the labels of the public rows be turned around.

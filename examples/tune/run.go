@@ -91,6 +91,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.Rows, "rows", 100_000, "most `rows` to train on, drawn by the seed; 0 takes all")
 	f.Float64Var(&o.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	f.BoolVar(&o.Labels, "labels-only", false, "protect labels only: features are public")
+	f.BoolVar(&o.Pure, "pure", false, "pure budgets: δ = 0 for those in ε")
 	f.Float64Var(&o.Public, "public", 0, "`share` of the rows to train on that is public: a model of theirs is the prior")
 	f.BoolVar(&o.Turned, "turned", false, "turn the labels of -public around, so that the prior is of another country; for labels of two classes or real ones")
 	f.BoolVar(&o.mle, "mle", true, "fit without privacy too, which takes as long as several fits")
