@@ -266,7 +266,7 @@ func auditedObjective(t *testing.T, name string, b Budget, c ObjectivePerturbati
 	if err := o.calibrate(c.Lambda, p.budget); err != nil {
 		t.Fatal(err)
 	}
-	reachable := math.Min(1, 2*o.clip) * o.law.Ratio / o.clip
+	reachable := math.Min(1, 2*o.clip) * o.law.(gaussianTerm).Ratio / o.clip
 	return audited{name, inMu, p.plan(t).Ledger.Mu(), reachable, 200_000, p.sample(firstWeight)}
 }
 

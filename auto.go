@@ -21,8 +21,9 @@ type AutoConfig struct{}
 // or budget grow.
 //
 // Under an ApproxDP or GDP budget it is [StandardisedGD], of several classes [Softmax], which is the same
-// with a column of scores for each; under a PureDP budget it is [OutputPerturbation]. With more than 1000
-// features and labels that aren't binary it is [ObjectivePerturbation], which has less noise there with
+// with a column of scores for each. Under a PureDP budget it is [ObjectivePerturbation], whose noise is drawn
+// once, as many steps would share ε by their number. So it is with more than 1000
+// features and labels that aren't binary, as it has less noise there with
 // little budget, and for a [losses.Quantile] of an order below 0.3 or above 0.7, down whose flat side a
 // few steps get nowhere. Of several classes it
 // is [OneAgainstRest] where the loss isn't the logistic one, the budget is pure, or features are more
@@ -58,9 +59,7 @@ func (c AutoConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		l = SoftmaxConfig{}
 	case p.Classes > 0:
 		l = OneAgainstRestConfig{}
-	case b.pure:
-		l = OutputPerturbationConfig{}
-	case s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
+	case b.pure, s.features() > estimate.MostFeatures && p.Loss.Labels() != losses.Binary, lopsided(p.Loss):
 		l = ObjectivePerturbationConfig{}
 	}
 	plan, err := l.Plan(s, p, b)

@@ -213,11 +213,11 @@ func TestAutoNests(t *testing.T) {
 	}
 }
 
-// Under a pure budget Auto is OutputPerturbation, to the last bit.
+// Under a pure budget Auto is ObjectivePerturbation, to the last bit.
 func TestAutoPure(t *testing.T) {
 	d := objData(t, 500, 3, losses.Logistic{}, Bounds{Feature: 2})
 	var w [2][]float64
-	for k, l := range []Learner{AutoConfig{}, OutputPerturbationConfig{}} {
+	for k, l := range []Learner{AutoConfig{}, ObjectivePerturbationConfig{}} {
 		m, err := fit(context.Background(), l, d, Problem{Loss: losses.Logistic{}}, PureDP(1), &Env{NoiseForTests: mechanisms.NewSeededSource(3)})
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +227,7 @@ func TestAutoPure(t *testing.T) {
 		}
 	}
 	if !slices.Equal(w[0], w[1]) {
-		t.Errorf("weights %v, OutputPerturbation's are %v", w[0], w[1])
+		t.Errorf("weights %v, ObjectivePerturbation's are %v", w[0], w[1])
 	}
 }
 

@@ -29,7 +29,7 @@ func ApproxDP(epsilon, delta float64) Budget {
 }
 
 // PureDP is ε-differential privacy, for a positive and finite ε, with learners whose noise
-// need not be Gaussian: [OutputPerturbation], [Auto], which then is that, [GridSearch],
+// need not be Gaussian: [ObjectivePerturbation], [Auto], which then is that, [OutputPerturbation], [GridSearch],
 // [Boost], [JL] and [OneAgainstRest] around these, predictors and [SelectModel]. Others refuse
 // it ([ErrBudget]).
 func PureDP(epsilon float64) Budget { return Budget{epsilon: epsilon, pure: true, parts: 1, group: 1} }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -112,12 +113,12 @@ func TestMinimiserIsWithinWeightBound(t *testing.T) {
 	if _, err := plan.Run(context.Background(), d, &Env{NoiseForTests: src}); err != nil {
 		t.Fatal(err)
 	}
-	sigma, err := mechanisms.Gaussian{Mu: o.law.Ratio}.Sigma(o.clip*o.room(), 1)
+	_, norm, err := o.law.noise(o.clip*o.room(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := math.Sqrt(2*n*o.trained.Constants(0, 10).AtZero/o.lambda) * 1.1
-	if bound := o.weightBound(o.lambda, o.normBound(sigma)); !(math.Abs(theta) >= zero && math.Abs(theta) <= bound/1.05) {
+	if bound := curator.WeightBound(o.trained, 10, 0, d.Shape().Rows, 1, o.clip, o.lambda, norm); !(math.Abs(theta) >= zero && math.Abs(theta) <= bound/1.05) {
 		t.Errorf("|θ| = %g: beyond %g if the loss were positive, bound %g", theta, zero, bound)
 	}
 }
@@ -166,7 +167,7 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 	s := Shape{Rows: 20_000, Dim: 30, FeatureBound: 1, LabelBound: 1}
 	for _, b := range []Budget{
 		GDP(0.05), GDP(0.5), GDP(4), GDP(0.5).share(3), ApproxDP(1, 1e-6).shareByMu(3),
-		ApproxDP(0.1, 1e-6), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), ApproxDP(1, 1e-6).share(3), ApproxDP(8, 1e-6).share(3),
+		ApproxDP(0.1, 1e-6), ApproxDP(1, 1e-6), ApproxDP(8, 1e-6), ApproxDP(1, 1e-6).share(3), ApproxDP(8, 1e-6).share(3), PureDP(0.1), PureDP(1), PureDP(8), PureDP(1).share(3),
 	} {
 		p, err := Problem{Loss: losses.Logistic{}, Radius: 10}.resolve(s, nearScore)
 		if err != nil {
@@ -177,7 +178,11 @@ func TestObjectiveLambdaIsBest(t *testing.T) {
 			if err := o.calibrate(lambda, b); err != nil {
 				return math.Inf(1), 0
 			}
-			return o.risk(o.lambda, o.clip/o.law.Ratio), o.lambda
+			sd, norm, err := o.law.noise(o.clip, s.Dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o.risk(o.lambda, sd, o.outputNoise(o.law, o.lambda, norm)), o.lambda
 		}
 		got, lambda := risk(0)
 		least, best := got, lambda

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
@@ -33,7 +35,10 @@ type ObjectivePerturbationConfig struct {
 //
 //	θ̂ = argmin_θ Σ ℓᵢ(θ) + (λ/2)‖θ‖² + ⟨b, θ⟩,  b ~ N(0, σ²I),  released: θ̂ + small noise
 //
-// (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). There is
+// (Kifer, Smith and Thakurta 2012; Wang and Redberg, Lecture 10, 2021). Under a pure budget the coordinates of b
+// are Laplace noise (Chaudhuri, Monteleoni and Sarwate 2011 have b's length gamma-distributed), and so is
+// the small noise. There, where the radius isn't given, θ is counted from the constant model, whose mean of labels is
+// released first, as for [OutputPerturbation]: λ is large, and would draw the intercept to 0. There is
 // no ball: Problem.Radius sets how finely kinks are smoothed, as in
 // [OutputPerturbation], and where a loss that is not globally smooth or Lipschitz is
 // continued linearly; the Poisson loss is where the mean exceeds the largest label, and
@@ -49,13 +54,14 @@ type ObjectivePerturbationConfig struct {
 //
 // Replace-one. Every gradient is at most C long and every φ” at most H, enforced
 // for every row; the law of θ̂ is that of [mechanisms.ObjectivePerturbation] with
-// ratio C/σ and log-determinant log(1 + HX²/λ), whose comment has the proof. The
+// ratio C/σ and log-determinant log(1 + HX²/λ), whose comment has the proof; under a pure budget that of
+// [mechanisms.PureObjectivePerturbation], with noise of scale 2C√d/ε_b, where ε is the sum of ε_b, the log-determinant and a
+// hundredth for the small noise. The
 // computed θ̂ is certified to lie within τ of the exact one for any data and any
-// b, and b lies on a grid that moves θ̂ by g√d/(2λ) at most; Gaussian noise that
-// makes a difference of 2τ + g√d/λ μ_out-GDP covers both, and the ledger counts
-// it. b is held to the norm σ(√d + 64) + 2C, so that the certificate can be reached
-// for every b; that costs less than e^-2048, under any δ that a float64 can hold.
-// Nothing is drawn twice.
+// b, in a ball that the exact one leaves for hardly any b; towards its sphere θ̂ is shortened to 0, which moves it by at most
+// twice as much. b lies on a grid that moves θ̂ by g√d/(2λ) at most; noise for
+// a difference of 4τ + 2g√d/λ covers both, and the ledger counts
+// it. No b is left out, so that there is no δ in this. Nothing is drawn twice.
 //
 // # Parameters
 //
@@ -66,8 +72,8 @@ type ObjectivePerturbationConfig struct {
 // C = 0.8·r·sup_{|y|≤s}|φ'_y(0)|·max(1, √(nμ/(150√d))): gradients of most rows at w = 0
 // are just clipped, until data and budget drown the noise.
 //
-// λ and σ are chosen together: for each log-determinant e from a hundredth of the
-// budget's ε or μ (or 0.01, if that is less) to what leaves nothing, λ = HX²/(exp(e) − 1)
+// λ and σ are chosen together: for each log-determinant e from a millionth of the
+// budget's ε or μ (or 1e-6, if that is less) to what leaves nothing, λ = HX²/(exp(e) − 1)
 // and σ follows; e minimises
 //
 //	Σ_j h_j·((λ²v/r² + σ²)/(h_j + λ)² + σ_out²)
@@ -79,7 +85,8 @@ type ObjectivePerturbationConfig struct {
 // of amounts, 1 for those of counts. A Huber loss whose Kappa is far below s has no curvature at
 // most rows, while λ grows with the largest, 1, and draws all weights to 0: Kappa should be some
 // hundredths of Y, or the loss losses.Absolute, whose kink is smoothed over as much.
-// For usual budgets e comes out between a tenth and a third of ε or μ. The solver
+// For usual budgets e comes out between a tenth and a third of ε or μ. Under a pure budget σ² is the variance
+// of Laplace noise, 8C²d/ε_b². The solver
 // takes Newton steps with second moments of a sample of the rows for d ≤ 1000 and with
 // conjugate gradients beyond: some tens of passes.
 func ObjectivePerturbation(ctx context.Context, d *Dataset, p Problem, b Budget, cfg ObjectivePerturbationConfig, env *Env) (*Model, error) {
@@ -93,6 +100,7 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err != nil {
 		return nil, err
 	}
+	around := p.Radius == 0
 	p, err = p.resolve(s, nearScore)
 	if err != nil {
 		return nil, err
@@ -111,24 +119,16 @@ func (c ObjectivePerturbationConfig) Plan(s Shape, p Problem, b Budget) (*Plan, 
 	if err := solvable(o.trained, s, p, c.Lambda); err != nil {
 		return nil, err
 	}
-	if err := o.calibrate(c.Lambda, b); err != nil {
+	schedule, err := o.schedule(c.Lambda, p.Loss, b, around)
+	if err != nil {
 		return nil, err
 	}
 	c.Clip, c.Lambda = o.clip, o.lambda
-	schedule, err := release.Objective("objective perturbation", o.law, s.Dim)
+	plan, err := planScore(c, s, p, b, schedule, o.run)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := planScore(c, s, p, b, schedule, func(r *run) ([]float64, error) {
-		w, err := o.train(r, r.data, r.allow)
-		if err == nil {
-			r.progress(1, 1) // how many steps the solver took is not public
-		}
-		return w, err
-	})
-	if err != nil {
-		return nil, err
-	}
+	plan.asks.starts = s.begun && b.pure
 	plan.ledger = ofPersons(plan.ledger, s)
 	plan.Ledger = plan.ledger
 	return plan, nil
@@ -154,7 +154,29 @@ type objective struct {
 	clip       float64 // bound on a row's gradient norm
 	smoothness float64 // of a row's loss in its weights, HX²
 	lambda     float64
-	law        mechanisms.ObjectivePerturbation
+	law        objectiveLaw
+	start      *start // nil where none is released here
+}
+
+// schedule plans the releases. Under a pure budget the minimiser is around the constant model, unless the
+// caller's ball is around 0.
+func (o *objective) schedule(lambda float64, l losses.Loss, b Budget, around bool) (*release.Schedule, error) {
+	s, rest := o.shape, b
+	if b.pure && around && s.Intercept && !s.begun {
+		var err error
+		if o.start, err = newStart(s, l, b, 1, s.Dim); err != nil {
+			return nil, err
+		}
+		rest = o.start.rest
+	}
+	if err := o.calibrate(lambda, rest); err != nil {
+		return nil, err
+	}
+	schedule, err := o.law.schedule(s.Dim)
+	if err != nil || o.start == nil {
+		return schedule, err
+	}
+	return release.Sequential(objectiveLabel+", around the constant model", o.start.schedule, schedule)
 }
 
 // clipped is the default clip over what most rows' gradients at w = 0 measure.
@@ -199,31 +221,34 @@ func (o *objective) room() float64 {
 }
 
 // outputShare is the part of the budget's μ that the output noise has. As squares
-// add, it costs half a percent of the other noise.
-const outputShare = 0.1
+// add, it costs half a percent of the other noise. Of a pure budget it is the part of ε, which adds, so that less is had.
+const (
+	outputShare     = 0.1
+	pureOutputShare = 0.01
+)
 
 // calibrate sets λ, where none is given, and the law of the minimiser.
 func (o *objective) calibrate(lambda float64, b Budget) error {
-	if b.pure {
-		return check.Fail(ErrBudget, "delta", 0, "must be positive, as the noise is Gaussian; use ApproxDP or GDP")
-	}
 	for _, v := range []float64{o.clip, o.smoothness} {
 		if !(v > 0 && v <= check.MaxScale/2) {
 			return check.Fail(ErrBound, "feature bound", o.shape.FeatureBound, fmt.Sprintf("must be so small that the clip, %g, and the curvature of a row's loss, %g, are positive and at most %g", o.clip, o.smoothness, check.MaxScale/2))
 		}
 	}
+	if b.pure {
+		return o.calibratePure(lambda, b)
+	}
 	mu, err := b.gdp()
 	if err != nil {
 		return err
 	}
-	o.law.OutputMu = outputShare * mu
-	law := o.law
-	law.LogDet = math.Log1p(o.smoothness/lambda) * (1 + 1e-15)
+	law := gaussianTerm{OutputMu: outputShare * mu}
+	o.law = law
+	law.LogDet = o.logDet(lambda)
 	if lambda == 0 {
 		law.LogDet = o.predict(b, mu, law.OutputMu)
 	}
 	for range 5 {
-		law.Ratio, err = b.objectiveRatio(law, o.shape.Dim)
+		law.Ratio, err = b.objectiveRatio(mechanisms.ObjectivePerturbation(law), o.shape.Dim)
 		if err == nil || lambda != 0 {
 			break
 		}
@@ -232,12 +257,92 @@ func (o *objective) calibrate(lambda float64, b Budget) error {
 	if err != nil {
 		return err
 	}
-	if o.lambda = lambda; lambda == 0 {
-		o.lambda = o.lambdaOf(law.LogDet)
+	o.law = law
+	return o.settle(lambda, law.LogDet)
+}
+
+// calibratePure is calibrate for a pure budget, whose ε the determinant, the linear term and the
+// output noise share.
+func (o *objective) calibratePure(lambda float64, b Budget) error {
+	whole, err := b.pureEpsilon()
+	if err != nil {
+		return err
 	}
-	o.law.Ratio, o.law.LogDet = law.Ratio, law.LogDet
-	_, err = mechanisms.Gaussian{Mu: law.Ratio}.Sigma(o.clip*o.room(), o.shape.Dim)
-	return err
+	law := laplaceTerm{OutputEpsilon: pureOutputShare * whole, LogDet: o.logDet(lambda)}
+	left := (whole - law.OutputEpsilon) * (1 - splitRoom)
+	o.law = law
+	if lambda == 0 {
+		law.LogDet = o.least(left, func(logDet float64) (objectiveLaw, error) {
+			return laplaceTerm{Epsilon: left - logDet, OutputEpsilon: law.OutputEpsilon}, nil
+		})
+	}
+	if law.Epsilon = left - law.LogDet; !(law.Epsilon > 0) {
+		return check.Fail(ErrBudget, "epsilon", b.epsilon, fmt.Sprintf("must be larger: λ = %g takes %.3g of it, and nothing is left for noise", lambda, law.LogDet))
+	}
+	o.law = law
+	return o.settle(lambda, law.LogDet)
+}
+
+// settle sets λ where none was given, and sees to it that there is noise of the law's scale.
+func (o *objective) settle(lambda, logDet float64) error {
+	if o.lambda = lambda; lambda == 0 {
+		o.lambda = o.lambdaOf(logDet)
+	}
+	_, norm, err := o.law.noise(o.clip*o.room(), o.shape.Dim)
+	if err != nil {
+		return err
+	}
+	if out := o.outputNoise(o.law, o.lambda, norm); !(out <= check.MaxScale) {
+		return check.Fail(ErrConfig, "Lambda", o.lambda, fmt.Sprintf("must be so large that the minimiser has noise of at most %g, not %.3g", check.MaxScale, out))
+	}
+	return nil
+}
+
+// logDet is the log-determinant at λ, rounded up.
+func (o *objective) logDet(lambda float64) float64 {
+	return math.Log1p(o.smoothness/lambda) * (1 + 1e-15)
+}
+
+// objectiveLaw is the law of the linear term and of the output noise.
+type objectiveLaw interface {
+	schedule(dim int) (*release.Schedule, error)
+	// noise is the standard deviation of the linear term's coordinates where gradients are at most
+	// clip long, and a norm that it hardly ever has.
+	noise(clip float64, dim int) (sd, norm float64, err error)
+	// out is the standard deviation of the output noise's coordinates where a minimiser moves by moves.
+	out(moves float64, dim int) float64
+}
+
+// gaussianTerm is that of Gaussian noise.
+type gaussianTerm mechanisms.ObjectivePerturbation
+
+const objectiveLabel = "objective perturbation"
+
+func (t gaussianTerm) schedule(dim int) (*release.Schedule, error) {
+	return release.Objective(objectiveLabel, mechanisms.ObjectivePerturbation(t), dim)
+}
+
+func (t gaussianTerm) noise(clip float64, dim int) (sd, norm float64, err error) {
+	sigma, err := mechanisms.Gaussian{Mu: t.Ratio}.Sigma(clip, dim)
+	return sigma, release.GaussianReach(sigma, dim), err
+}
+
+func (t gaussianTerm) out(moves float64, dim int) float64 { return moves / t.OutputMu }
+
+// laplaceTerm is that of Laplace noise.
+type laplaceTerm mechanisms.PureObjectivePerturbation
+
+func (t laplaceTerm) schedule(dim int) (*release.Schedule, error) {
+	return release.PureObjective(objectiveLabel, mechanisms.PureObjectivePerturbation(t), dim)
+}
+
+func (t laplaceTerm) noise(clip float64, dim int) (sd, norm float64, err error) {
+	scale, err := mechanisms.Laplace{Epsilon: t.Epsilon}.Scale(release.L1(2*clip, dim), dim)
+	return math.Sqrt2 * scale, release.LaplaceReach(scale, dim), err
+}
+
+func (t laplaceTerm) out(moves float64, dim int) float64 {
+	return math.Sqrt2 * release.L1(moves, dim) / t.OutputEpsilon
 }
 
 // lambdaOf is the λ at which the log-determinant is at most the given one.
@@ -252,13 +357,27 @@ func (o *objective) predict(b Budget, mu, gaussian float64) float64 {
 	if b.inMu() {
 		whole = mu
 	}
-	least, best := math.Inf(1), math.Ln2
-	for logDet := 0.01 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= 1.1 {
+	return o.least(whole, func(logDet float64) (objectiveLaw, error) {
 		ratio, err := o.ratioBeside(logDet, b, mu, gaussian)
+		return gaussianTerm{Ratio: ratio, OutputMu: gaussian}, err
+	})
+}
+
+// least is the log-determinant with the lowest predicted risk, of those that leave something of the whole to
+// the linear term, whose law beside it is given.
+func (o *objective) least(whole float64, beside func(logDet float64) (objectiveLaw, error)) float64 {
+	least, best := math.Inf(1), math.Ln2
+	for logDet := 1e-6 * math.Min(whole, 1); logDet < math.Min(0.95*whole, 10); logDet *= 1.1 {
+		law, err := beside(logDet)
 		if err != nil { // nothing is left
 			break
 		}
-		if risk := o.risk(o.lambdaOf(logDet), o.clip/ratio); risk < least {
+		sd, norm, err := law.noise(o.clip, o.shape.Dim)
+		if err != nil {
+			break
+		}
+		lambda := o.lambdaOf(logDet)
+		if risk := o.risk(lambda, sd, o.outputNoise(law, lambda, norm)); risk < least {
 			least, best = risk, logDet
 		}
 	}
@@ -278,7 +397,7 @@ func (o *objective) ratioBeside(logDet float64, b Budget, mu, gaussian float64) 
 }
 
 // risk is the sum in the comment of ObjectivePerturbation.
-func (o *objective) risk(lambda, sigma float64) float64 {
+func (o *objective) risk(lambda, sigma, out float64) float64 {
 	d, r, x := float64(o.shape.Dim), o.typical.Row, o.shape.FeatureBound
 	trace := o.smoothness * (r / x) * (r / x) * float64(o.shape.Rows)
 	if o.trained.Labels() == losses.Binary {
@@ -286,7 +405,6 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 	}
 	first := trace / (math.Log(d) + 0.58) // over the sum of 1/j
 	spread := lambda*lambda*o.typical.Variance/(r*r) + sigma*sigma
-	out := o.outputNoise(lambda, sigma)
 	risk := trace * out * out
 	for j := 1.0; j <= d; {
 		h, terms := first/j, math.Max(1, math.Floor(j/1000)) // beyond 2000 several that differ little
@@ -298,20 +416,29 @@ func (o *objective) risk(lambda, sigma float64) float64 {
 
 // outputNoise predicts the output noise's standard deviation from the rounding error
 // of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
-func (o *objective) outputNoise(lambda, sigma float64) float64 {
+func (o *objective) outputNoise(law objectiveLaw, lambda, normBound float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
-	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * o.weightBound(lambda, o.normBound(sigma))
-	return 8 * math.Max(rounding, 1e-9*o.clip) / lambda / o.law.OutputMu
+	reach := 2 * curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
+	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * reach
+	return law.out(16*math.Max(rounding, 1e-9*o.clip)/lambda, o.shape.Dim)
 }
 
-// normBound is the norm that b is held to.
-func (o *objective) normBound(sigma float64) float64 {
-	return sigma * (math.Sqrt(float64(o.shape.Dim)) + 64 + 2*o.law.Ratio)
-}
-
-// weightBound bounds the norm of the minimiser.
-func (o *objective) weightBound(lambda, normBound float64) float64 {
-	return curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
+// run releases the start, if there is one, and the minimiser.
+func (o *objective) run(r *run) ([]float64, error) {
+	return o.start.run(r, func(r *run, part func() (*release.Allowance, error)) ([]float64, error) {
+		allow := r.allow
+		if o.start != nil {
+			var err error
+			if allow, err = part(); err != nil {
+				return nil, err
+			}
+		}
+		w, err := o.train(r, r.data, allow)
+		if err == nil {
+			r.progress(1, 1) // how many steps the solver took is not public
+		}
+		return w, err
+	})
 }
 
 // train releases the minimiser.
@@ -320,9 +447,14 @@ func (o *objective) train(r *run, d *curator.Data, allow *release.Allowance) ([]
 	if err != nil {
 		return nil, err
 	}
-	minimand, err := sums.Objective(o.clip, o.lambda)
+	centre := r.centre(sums.Dim())
+	minimand, err := sums.Objective(centre, o.clip, o.lambda)
 	if err != nil {
 		return nil, err
 	}
-	return allow.Minimise(r.ctx, minimand)
+	w, err := allow.Minimise(r.ctx, minimand)
+	if err == nil {
+		floats.Add(w, centre)
+	}
+	return w, err
 }

@@ -126,7 +126,7 @@ func TestObjectivePerturbationBadArguments(t *testing.T) {
 		"lambda":       {ObjectivePerturbationConfig{Lambda: -1}, ApproxDP(1, 1e-6), ErrConfig},
 		"lambda small": {ObjectivePerturbationConfig{Lambda: 1e-6}, ApproxDP(1, 1e-6), ErrBudget},
 		"lambda tiny":  {ObjectivePerturbationConfig{Lambda: 1e-20}, ApproxDP(1, 1e-6), ErrConfig},
-		"pure":         {ObjectivePerturbationConfig{}, PureDP(1), ErrBudget},
+		"pure, lambda": {ObjectivePerturbationConfig{Lambda: 1e-6}, PureDP(1), ErrBudget},
 		"no budget":    {ObjectivePerturbationConfig{}, Budget{}, ErrBudget},
 	} {
 		if plan, err := c.c.Plan(s, p, c.b); !errors.Is(err, c.want) || plan != nil {

@@ -17,8 +17,10 @@ const (
 	KindPure         Kind = "pure"          // ε-DP releases
 	KindBoundedRange Kind = "bounded-range" // releases whose log-likelihood ratio has range ε
 	KindObjective    Kind = "objective"     // a minimiser of a noisy objective, plus Gaussian noise
-	KindSequential   Kind = "sequential"    // parts released one after the other on the same rows, or one part as often as its node says
-	KindParallel     Kind = "parallel"      // parts released on disjoint sets of rows, split by index
+	// A minimiser of an objective with Laplace noise, plus Laplace noise; ε-DP as a whole.
+	KindPureObjective Kind = "pure-objective"
+	KindSequential    Kind = "sequential" // parts released one after the other on the same rows, or one part as often as its node says
+	KindParallel      Kind = "parallel"   // parts released on disjoint sets of rows, split by index
 )
 
 // Ledger is an immutable tree of the releases that a computation makes, and as

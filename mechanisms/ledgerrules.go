@@ -7,8 +7,9 @@ import (
 )
 
 func (n *node) validate(parts []*Ledger) error {
-	if n.Kind != KindObjective && (n.Ratio != 0 || n.LogDet != 0) {
-		return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have no ratio and no log det")
+	pure := n.Kind == KindPureObjective
+	if n.Kind != KindObjective && (n.Ratio != 0 || n.LogDet != 0 && !pure) || n.Output != 0 && !pure {
+		return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have no ratio, no log det and no ε of output noise")
 	}
 	switch n.Kind {
 	case KindGaussian:
@@ -35,6 +36,11 @@ func (n *node) validate(parts []*Ledger) error {
 			return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have no parts and no ε, and be one release")
 		}
 		return n.objective().Validate()
+	case KindPureObjective:
+		if len(parts) > 0 || n.Mu != 0 || n.Dim != 0 || n.Releases != 1 {
+			return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have no parts, no μ and no dimension, and be one release")
+		}
+		return n.pureObjective().validate()
 	case KindSequential, KindParallel:
 		if len(parts) == 0 || n.Mu != 0 || n.Epsilon != 0 || n.Releases != 0 || n.Dim != 0 {
 			return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have parts and no numbers of its own")

@@ -1,5 +1,7 @@
 package mechanisms
 
+import "github.com/dpglm/dpglm/internal/check"
+
 // ObjectivePerturbation accounts for the release of a noisily perturbed minimiser
 //
 //	θ̂ = argmin_θ Σ ℓ_i(θ) + (λ/2)‖θ‖² + ⟨b, θ⟩,   b ~ N(0, σ²I)
@@ -49,21 +51,18 @@ package mechanisms
 // coefficients in odd powers, so it grows faster than r, and
 // A·cosω ≤ B·sinω with A ≤ B gives cosω·F(A)/φ(A) ≤ sinω·F(B)/φ(B).
 //
-// The output noise: the computed θ lies within some r of θ̂ whatever the data, so
+// The output noise: what is computed lies within some r of a function of θ̂ whatever the data, so
 // adding N(0, s²I) to it, given θ̂, is a release of sensitivity 2r and
 // (2r/s)-GDP. The [Ledger] composes both, and the slack of the grids (see
 // Gaussian) of two vectors, b and the output noise.
 //
-// A solver wants a bound on ‖b‖, so the learner draws b and projects it to the ball of
-// radius B = σ(√d + 64 + 2a), d coordinates. Let A be the event that the first data set's b
-// is no longer than σ(√d + 64); outside of it lies less than e^-2048. In A neither
-// b nor the b' that leads to the same θ̂ on the neighbour is projected, because b' − b
-// is a difference of two gradients and 2L = 2aσ long at most. Hence, for a set S of
-// outputs, P(S) ≤ P(S∩A) + e^-2048 ≤ e^ε·P'(S∩A) + δ + e^-2048 ≤ e^ε·P'(S) + δ + e^-2048,
-// with P' the neighbour's law, projection included. With B = σ(√d + 64) instead, the
-// neighbour's own truncated mass would enter, as (1 + e^ε)·e^-2048, and that is a
-// guarantee no more where ε exceeds 2000: outputs could be disjoint. As in Gaussian,
-// the tail must be counted from one centre, and the other's distance added.
+// A solver can answer for a ball only. The function of θ̂ that is computed is
+//
+//	f(θ) = θ·min(1, 2 − 2‖θ‖/R)₊,
+//
+// which is θ up to R/2 and 0 from R on, and nowhere steeper than 2: a point within τ of the
+// minimiser over the ball of radius R gives f to 2τ, for every b however long, since from R on
+// the minimiser over the ball lies on its sphere.
 //
 // # Sources
 //
@@ -84,4 +83,55 @@ type ObjectivePerturbation struct {
 // parameters that break their rules, and for no coordinate.
 func (o ObjectivePerturbation) Ledger(label string, dim int) (*Ledger, error) {
 	return (&Ledger{node: node{Kind: KindObjective, Label: label, Ratio: o.Ratio, LogDet: o.LogDet, Mu: o.OutputMu, Releases: 1, Dim: dim}}).complete()
+}
+
+// PureObjectivePerturbation accounts for the release of the minimiser of [ObjectivePerturbation] where
+// the coordinates of b are Laplace noise, and so is what is added to the minimiser: it is ε-DP, δ = 0,
+// with
+//
+//	ε = Epsilon + LogDet + OutputEpsilon.
+//
+// # Privacy
+//
+// Replace-one. b and θ̂ determine each other: at θ̂ the log-ratio of the densities from two neighbours is
+// that of two determinants, at most LogDet = log(1 + HX²/λ) (see ObjectivePerturbation), plus that of
+// the two b that lead to θ̂. These differ by two rows' gradients, in L2 norm by 2L and hence by 2L√d in L1 norm
+// for d coordinates. Where b's coordinates have density ∝ exp(−|b|/t) with t ≥ 2L√d/Epsilon, that is at
+// most Epsilon [CMS11, for noise of density ∝ exp(−‖b‖₂·Epsilon/(2L))]. No event is left out, so that
+// there is no δ.
+//
+// Grids. [Laplace] draws g·Y for b, Y an integer; let U be uniform on the cube of side g. The density of g·Y + U at
+// two points that are v apart differs by the factor of at most exp((‖v‖₁ + g·d)/t), which is what Laplace
+// chooses t for. So θ̂ is taken to be the minimiser for g·Y + U, from which that for g·Y is g√d/(2λ) away at most:
+// it adds to what the output noise covers. What is computed is f, as there; given θ̂, it moves by at most
+// 4(τ + g√d/(2λ)) in L2 norm, and Laplace noise for √d times that is OutputEpsilon-DP.
+//
+// [CMS11] Chaudhuri, Monteleoni and Sarwate, Differentially Private Empirical Risk Minimization, JMLR 2011.
+type PureObjectivePerturbation struct {
+	Epsilon       float64 // of the linear term
+	LogDet        float64 // log(1 + HX²/λ)
+	OutputEpsilon float64 // of the output noise
+}
+
+// Total is the ε of a release: the sum, rounded up.
+func (o PureObjectivePerturbation) Total() float64 {
+	return (o.Epsilon + o.LogDet + o.OutputEpsilon) * (1 + 1e-15)
+}
+
+// Ledger returns the entry for one release, Total-DP. It fails for an ε that is out of range, and a LogDet
+// that is negative or so large that the total is.
+func (o PureObjectivePerturbation) Ledger(label string) (*Ledger, error) {
+	return (&Ledger{node: node{Kind: KindPureObjective, Label: label, Epsilon: o.Epsilon, LogDet: o.LogDet, Output: o.OutputEpsilon, Releases: 1}}).complete()
+}
+
+func (o PureObjectivePerturbation) validate() error {
+	if !(o.LogDet >= 0) {
+		return check.Fail(check.ErrBudget, "log det", o.LogDet, "must not be negative")
+	}
+	for _, epsilon := range []float64{o.Epsilon, o.OutputEpsilon, o.Total()} {
+		if err := check.Epsilon(epsilon); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -53,6 +53,9 @@ func (n *node) line(s *accounting.Sequence) string {
 	case n.Kind == KindObjective:
 		return fmt.Sprintf("%s: objective perturbation in %d dimensions, σ = %.6g × gradient bound, log det ≤ %.6g, output noise %.6g-GDP",
 			n.Label, n.Dim, 1/n.Ratio, n.LogDet, n.Mu)
+	case n.Kind == KindPureObjective:
+		return fmt.Sprintf("%s: objective perturbation by Laplace noise, %.6g-DP: linear term %.6g, log det ≤ %.6g, output noise %.6g",
+			n.Label, n.pureObjective().Total(), n.Epsilon, n.LogDet, n.Output)
 	case s.IsGaussian():
 		return fmt.Sprintf("%s: %s, %.6g-GDP", n.Label, n.Kind, s.Mu())
 	case !math.IsInf(s.Loss(), 1):

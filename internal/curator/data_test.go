@@ -265,7 +265,7 @@ func TestCuratorPrintsShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	minimand, err := sums.Objective(0.25, 1)
+	minimand, err := sums.Objective(nil, 0.25, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

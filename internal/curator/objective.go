@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,7 +18,7 @@ import (
 const everywhere = 1e300
 
 // Objective is Σ ℓᵢ(θ) + (λ/2)‖θ‖² for objective perturbation, each row's gradient
-// held to norm clip by continuing its loss linearly.
+// held to norm clip by continuing its loss linearly. θ is counted from a public or released centre, nil for 0.
 //
 // There is no ball: the loss's smoothness H and, without a clip, its Lipschitz
 // constant must hold at every score, or else it is refused. Rounding may lengthen
@@ -25,12 +26,12 @@ const everywhere = 1e300
 //
 // Of a person with several rows it takes one: the law of the minimiser is known where a
 // replaced person changes one row's term, whose gradients all lie on one line.
-func (s *Sums) Objective(clip, lambda float64) (release.Minimand, error) {
+func (s *Sums) Objective(centre []float64, clip, lambda float64) (release.Minimand, error) {
 	s = &Sums{s.s.Single(), s.data}
 	room := 1 + s.s.Bounds().Slack()
 	x := s.s.Bounds().FeatureBound() * room
 	k := s.s.Bounds().Loss.Constants(everywhere, s.data.labelBound)
-	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda, nil}
+	o := &objective{s, math.Min(clip, x*k.Lipschitz), lambda, centre}
 	// Two rows' gradients are twice slope apart.
 	slope, curvature := s.s.Vectors()/2*o.clip*room, k.Smoothness*x*x
 	if !(slope > 0 && slope <= check.MaxScale && curvature > 0 && curvature <= check.MaxScale && lambda > 0) {
@@ -55,16 +56,24 @@ func (o *objective) at(theta []float64) []float64 {
 }
 
 // minimise returns a point within a tolerance of the minimiser of the objective
-// plus ⟨b, θ⟩: a billionth of what one row's gradient can do, or the rounding floor.
-func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) ([]float64, float64, error) {
+// plus ⟨b, θ⟩ over the ball of radius reach: a billionth of what one row's gradient can do, or the rounding floor.
+//
+// A b that is longer than the gradient of the rest can be in the ball has its minimiser on the sphere, and shortened to twice that length,
+// too: so it is, and rounding has a bound.
+func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) (theta []float64, tolerance, reach float64, err error) {
 	sums := o.sums.s
 	n, x := float64(sums.Len()), sums.Bounds().FeatureBound()
 	centre := vector.Norm(o.centre)
-	radius := WeightBound(sums.Bounds().Loss, o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
+	reach = 2 * WeightBound(sums.Bounds().Loss, o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
+	longest := 2 * (float64(n*o.clip) + float64(o.lambda*reach))
+	if norm := vector.Norm(b); norm > longest {
+		b = slices.Clone(b)
+		floats.Scale(longest/norm, b)
+	}
 	p := &solve.Problem{
-		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
-		Smoothness: float64(n*sums.Bounds().Constants(radius+centre).Smoothness*x*x) + o.lambda,
-		Error:      sums.Bounds().GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+normBound)),
+		Dim: sums.Dim(), Radius: reach, Convexity: o.lambda,
+		Smoothness: float64(n*sums.Bounds().Constants(reach+centre).Smoothness*x*x) + o.lambda,
+		Error:      sums.Bounds().GradientError(reach+centre, o.clip) + float64(16*unit*(float64(o.lambda*reach)+longest)),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, o.at(w), o.clip); err != nil {
@@ -78,9 +87,9 @@ func (o *objective) minimise(ctx context.Context, b []float64, normBound float64
 		newton := o.newton(ctx)
 		p.Newton = func(w []float64) (func(g []float64) ([]float64, error), error) { return newton(o.at(w)) }
 	}
-	tolerance := math.Max(1e-9*o.clip/o.lambda, p.Floor())
-	w, err := p.Minimize(ctx, tolerance)
-	return w, tolerance, err
+	tolerance = math.Max(1e-9*o.clip/o.lambda, p.Floor())
+	theta, err = p.Minimize(ctx, tolerance)
+	return theta, tolerance, reach, err
 }
 
 // WeightBound bounds the norm of the minimiser of n rows' objective with a linear
@@ -125,7 +134,7 @@ func descent(l losses.Loss, y float64) float64 {
 func (s *Sums) ClippedMinimiser(ctx context.Context, centre []float64, clip, lambda float64) (Point, error) {
 	n, room := float64(s.Len()), 1+s.s.Bounds().Slack()
 	o := &objective{s, clip, lambda * n, centre}
-	theta, tolerance, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
+	theta, tolerance, _, err := o.minimise(ctx, make([]float64, s.Dim()), 0)
 	norm := float64(clip*room/lambda) + tolerance
 	moves := float64(s.s.Vectors() * float64(clip*room) / (lambda * n) * (1 + 1e-12))
 	return Point{theta, math.Min(moves+float64(2*tolerance), 2*norm), norm, originOf(s.data)}, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -28,7 +29,7 @@ func TestObjectiveDeclares(t *testing.T) {
 				for range 1000 {
 					d := newSample(r, 1, 3, loss.Labels()).neighbour(r, 0, loss.Labels()).open(t, intercept)
 					sums := under(t, d, loss)
-					m, err := sums.Objective(clip, 2)
+					m, err := sums.Objective(nil, clip, 2)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -76,7 +77,7 @@ func TestObjectiveRefuses(t *testing.T) {
 		"no clip at all": {losses.Logistic{}, 0, 1}, "NaN clip": {losses.Logistic{}, math.NaN(), 1},
 	} {
 		d := newSample(rand.New(rand.NewPCG(1, 2)), 3, 2, c.loss.Labels()).open(t, false)
-		if _, err := under(t, d, c.loss).Objective(c.clip, c.lambda); !errors.Is(err, check.ErrConfig) {
+		if _, err := under(t, d, c.loss).Objective(nil, c.clip, c.lambda); !errors.Is(err, check.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -99,7 +100,7 @@ func TestObjectiveCertificate(t *testing.T) {
 				b[j] = math.Sin(float64(j))
 			}
 			o := &objective{sums, clip, lambda, nil}
-			w, distance, err := o.minimise(ctx, b, 100)
+			w, distance, reach, err := o.minimise(ctx, b, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,11 +113,19 @@ func TestObjectiveCertificate(t *testing.T) {
 			if off := floats.Norm(g, 2) / lambda; off > distance {
 				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, declared %g", dim, lambda, off, distance)
 			}
-			if bound := WeightBound(losses.Logistic{}, 0, 0, 400, sampleBound, clip, lambda, 100); floats.Norm(w, 2) > bound/1.05 {
-				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g", dim, lambda, floats.Norm(w, 2), bound)
+			bound := WeightBound(losses.Logistic{}, 0, 0, 400, sampleBound, clip, lambda, 100)
+			if floats.Norm(w, 2) > bound/1.05 || reach != 2*bound {
+				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g, within a reach of %g", dim, lambda, floats.Norm(w, 2), bound, reach)
 			}
-			if _, also, err := (&objective{other, clip, lambda, nil}).minimise(ctx, b, 100); err != nil || also != distance {
-				t.Errorf("d = %d, λ = %g: distance %g, and %g of a neighbour (%v)", dim, lambda, distance, also, err)
+			if _, also, alike, err := (&objective{other, clip, lambda, nil}).minimise(ctx, b, 100); err != nil || also != distance || alike != reach {
+				t.Errorf("d = %d, λ = %g: distance %g, reach %g, and %g, %g of a neighbour (%v)", dim, lambda, distance, reach, also, alike, err)
+			}
+			for _, factor := range []float64{1e5, 1e30} { // far beyond the bound: on the sphere, to as much
+				far := slices.Clone(b)
+				floats.Scale(factor*lambda*(1+reach), far)
+				if w, also, _, err := o.minimise(ctx, far, 100); err != nil || also != distance || floats.Norm(w, 2) < reach-distance {
+					t.Errorf("d = %d, λ = %g: %g times the linear term has a minimiser of norm %g, reach %g; distance %g, before %g (%v)", dim, lambda, factor, floats.Norm(w, 2), reach, also, distance, err)
+				}
 			}
 		}
 	}
@@ -165,7 +174,7 @@ func TestSolversCountRounding(t *testing.T) {
 	sums := under(t, d, losses.Logistic{})
 	for _, c := range []struct{ normBound, lambda float64 }{{1, 1e-3}, {1e8, 1e10}} {
 		normBound, lambda := c.normBound, c.lambda
-		_, distance, err := (&objective{sums, clip, lambda, nil}).minimise(ctx, []float64{normBound, 0}, normBound)
+		_, distance, _, err := (&objective{sums, clip, lambda, nil}).minimise(ctx, []float64{normBound, 0}, normBound)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,13 @@ func Plurality(label string, epsilon float64, releases int) (*Schedule, error) {
 // Objective plans one release of a minimiser of dim coordinates by objective
 // perturbation.
 func Objective(label string, law mechanisms.ObjectivePerturbation, dim int) (*Schedule, error) {
-	return newLeaf(label, objective{law, dim}, 1)
+	return newLeaf(label, objective{gaussianLaw{law}, dim}, 1)
+}
+
+// PureObjective plans one release of a minimiser of dim coordinates by objective perturbation with
+// Laplace noise.
+func PureObjective(label string, law mechanisms.PureObjectivePerturbation, dim int) (*Schedule, error) {
+	return newLeaf(label, objective{laplaceLaw{law}, dim}, 1)
 }
 
 // additive is noise that is added to vectors.
@@ -131,17 +137,6 @@ func largest(each []float64) float64 {
 		most = math.Max(most, v)
 	}
 	return most
-}
-
-type objective struct {
-	law mechanisms.ObjectivePerturbation
-	dim int
-}
-
-func (o objective) name() string { return "objective" }
-
-func (o objective) entry(label string, _ int) (*mechanisms.Ledger, error) {
-	return o.law.Ledger(label, o.dim)
 }
 
 // Pool plans at most so many Gaussian releases of vectors of at most dim coordinates,

@@ -17,12 +17,12 @@ import (
 func flat(rows *Rows, dim int) Minimand {
 	const lambda = 2.0
 	return Minimand{rows: rows, dim: dim, slope: 1, curvature: 0.5, lambda: lambda,
-		minimise: func(_ context.Context, b []float64, _ float64) ([]float64, float64, error) {
+		minimise: func(_ context.Context, b []float64, _ float64) ([]float64, float64, float64, error) {
 			theta := make([]float64, len(b))
 			for j, v := range b {
 				theta[j] = -v / lambda
 			}
-			return theta, 1e-9, nil
+			return theta, 1e-9, 1e9, nil
 		}}
 }
 
@@ -60,8 +60,8 @@ func TestAddNoiseIsTheMechanism(t *testing.T) {
 func TestFailedReleasesAreEmpty(t *testing.T) {
 	rows := NewRows()
 	far := flat(rows, 2)
-	far.minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
-		return []float64{1, 2}, math.Inf(1), nil
+	far.minimise = func(context.Context, []float64, float64) ([]float64, float64, float64, error) {
+		return []float64{1, 2}, math.Inf(1), 10, nil
 	}
 	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
 	got, err := must(Objective("", law, 2)).Allow(rows, mechanisms.NewSeededSource(4)).Minimise(t.Context(), far)
@@ -287,7 +287,7 @@ func TestMinimiseLinearTerm(t *testing.T) {
 	m.slope = 1.5
 	var normBound float64
 	inner := m.minimise
-	m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
+	m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, float64, error) {
 		normBound = l
 		return inner(ctx, b, l)
 	}
@@ -311,30 +311,68 @@ func TestMinimiseLinearTerm(t *testing.T) {
 			t.Errorf("coordinate %d: variance %.3f times the planned", j, v/runs)
 		}
 	}
-	if least := m.slope / ratio * (math.Sqrt(dim) + 64 + 2*ratio); normBound < least || normBound > least*1.001 {
-		t.Errorf("held to the norm %g, want σ(√d + 64 + 2·ratio) = %g", normBound, least)
+	if least := m.slope / ratio * (math.Sqrt(dim) + 64); normBound < least || normBound > least*1.001 {
+		t.Errorf("the solver is told of norms up to %g, want σ(√d + 64) = %g", normBound, least)
 	}
 }
 
-// A linear term that is too long is shortened, not drawn again.
-func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
-	rows, src := NewRows(), newRecorder()
-	src.alter = func(e *Event) {
-		if e.Mechanism == "linear term" {
-			e.Values[0], e.Values[1] = 3e9, -4e9
+// laws are those of a linear term, with the mechanisms of its parts.
+var laws = map[string]struct {
+	schedule       func(dim int) (*Schedule, error)
+	linear, output func(values []float64, l2 float64, src mechanisms.Source) error
+}{
+	"gaussian": {func(dim int) (*Schedule, error) {
+		return Objective("objective", mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.25}, dim)
+	}, func(v []float64, l2 float64, src mechanisms.Source) error {
+		return mechanisms.Gaussian{Mu: 0.1}.Release(v, v, l2, src) // a ratio is of one gradient
+	}, func(v []float64, l2 float64, src mechanisms.Source) error {
+		return mechanisms.Gaussian{Mu: 0.25}.Release(v, v, l2, src)
+	}},
+	"laplace": {func(dim int) (*Schedule, error) {
+		return PureObjective("objective", mechanisms.PureObjectivePerturbation{Epsilon: 0.1, LogDet: 1, OutputEpsilon: 0.25}, dim)
+	}, func(v []float64, l2 float64, src mechanisms.Source) error {
+		return mechanisms.Laplace{Epsilon: 0.1}.Release(v, v, L1(2*l2, len(v)), src)
+	}, func(v []float64, l2 float64, src mechanisms.Source) error {
+		return mechanisms.Laplace{Epsilon: 0.25}.Release(v, v, L1(l2, len(v)), src)
+	}},
+}
+
+// What is released is the minimiser up to half the reach, 0 from the reach on, and in
+// between moves at most twice as far as the minimiser does; the linear term isn't touched.
+func TestMinimiseEndsAtTheReach(t *testing.T) {
+	const reach = 4.0
+	of := func(theta float64) float64 {
+		rows, src := NewRows(), newRecorder()
+		src.alter = func(e *Event) {
+			if e.Mechanism == "linear term" {
+				e.Values[0] = -2 * theta // flat's λ is 2
+			}
 		}
-	}
-	m := flat(rows, 2)
-	inner := m.minimise
-	m.minimise = func(ctx context.Context, b []float64, normBound float64) ([]float64, float64, error) {
-		if r := math.Hypot(b[0], b[1]); r > normBound*(1+1e-12) || r < normBound*(1-1e-12) || math.Abs(b[0]/b[1]+0.75) > 1e-12 {
-			t.Errorf("b = %v, to be held to the norm %g", b, normBound)
+		m := flat(rows, 1)
+		inner := m.minimise
+		m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, float64, error) {
+			if b[0] != -2*theta {
+				t.Errorf("the solver gets the linear term %g, not %g", b[0], -2*theta)
+			}
+			w, distance, _, err := inner(ctx, b, l)
+			return w, distance, reach, err
 		}
-		return inner(ctx, b, normBound)
+		if _, err := must(laws["laplace"].schedule(1)).Allow(rows, src).Minimise(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		return src.seen[1].Values[0]
 	}
-	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
-	if _, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m); err != nil {
-		t.Fatal(err)
+	const step = 1.0 / 64
+	last := of(-6)
+	for theta := -6 + step; theta <= 6; theta += step {
+		v := of(theta)
+		if inside := math.Abs(theta) <= reach/2; inside && v != theta || math.Abs(theta) >= reach && v != 0 || math.Abs(v-last) > 2*step {
+			t.Errorf("%g is released for the minimiser %g, %g before", v, theta, last)
+		}
+		last = v
+	}
+	if v := of(1e9); v != 0 {
+		t.Errorf("%g is released for a minimiser far outside", v)
 	}
 }
 
@@ -342,9 +380,9 @@ func TestMinimiseHoldsTheLinearTerm(t *testing.T) {
 func TestMinimiseDrawsOnce(t *testing.T) {
 	rows, src, calls := NewRows(), newRecorder(), 0
 	m := flat(rows, 2)
-	m.minimise = func(context.Context, []float64, float64) ([]float64, float64, error) {
+	m.minimise = func(context.Context, []float64, float64) ([]float64, float64, float64, error) {
 		calls++
-		return nil, 0, context.Canceled
+		return nil, 0, 0, context.Canceled
 	}
 	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.1}
 	a := must(Objective("objective", law, 2)).Allow(rows, src)
@@ -355,37 +393,44 @@ func TestMinimiseDrawsOnce(t *testing.T) {
 	unplanned(t, err, "objective", "1 times")
 }
 
-// The output noise is that of a Gaussian mechanism for twice the solver's distance and
-// what b's grid can do.
+// The linear term is the mechanism's noise for a gradient's sensitivity, and the output noise
+// that for four times the solver's distance and what b's grid can do.
 func TestMinimiseOutputNoise(t *testing.T) {
 	rows := NewRows()
-	law := mechanisms.ObjectivePerturbation{Ratio: 0.1, LogDet: 1, OutputMu: 0.25}
-	for _, distance := range []float64{0, 1e-9, 3} {
-		src, m := newRecorder(), flat(rows, 2)
-		inner := m.minimise
-		m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, error) {
-			theta, _, err := inner(ctx, b, l)
-			return theta, distance, err
-		}
-		got, err := must(Objective("objective", law, 2)).Allow(rows, src).Minimise(t.Context(), m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grid := math.Sqrt2 * m.slope / law.Ratio * 0x1p-40 / m.lambda
-		e := src.seen[1]
-		if least := 2*distance + grid*(1-1e-9); e.Mechanism != "minimiser" || e.L2 < least || e.L2 > 2*distance+2*grid {
-			t.Errorf("%s of sensitivity %g, want at least %g", e.Mechanism, e.L2, least)
-		}
-		again := mechanisms.NewSeededSource(1)
-		b, want := make([]float64, 2), make([]float64, 2)
-		if err := (mechanisms.Gaussian{Mu: law.Ratio}).Release(b, b, m.slope, again); err != nil {
-			t.Fatal(err)
-		}
-		if err := (mechanisms.Gaussian{Mu: law.OutputMu}).Release(want, e.Values, e.L2, again); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("distance %g: released %v, want %v", distance, got, want)
+	for name, law := range laws {
+		for _, distance := range []float64{0, 1e-9, 3} {
+			src, m := newRecorder(), flat(rows, 2)
+			m.slope = 1.5
+			inner := m.minimise
+			m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, float64, error) {
+				theta, _, reach, err := inner(ctx, b, l)
+				return theta, distance, reach, err
+			}
+			got, err := must(law.schedule(2)).Allow(rows, src).Minimise(t.Context(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := mechanisms.NewSeededSource(1)
+			b, want := make([]float64, 2), make([]float64, 2)
+			if err := law.linear(b, m.slope, again); err != nil {
+				t.Fatal(err)
+			}
+			scale := m.slope / 0.1 // of the Gaussian's
+			if name == "laplace" {
+				scale *= 2 * math.Sqrt2
+			}
+			grid := math.Sqrt2 * scale * 0x1p-40 / m.lambda
+			e := src.seen[1]
+			if least := 4*distance + 2*grid*(1-1e-9); e.Mechanism != "minimiser" || e.L2 < least || e.L2 > 4*distance+4*grid {
+				t.Errorf("%s: %s of sensitivity %g, want at least %g", name, e.Mechanism, e.L2, least)
+			}
+			copy(want, e.Values)
+			if err := law.output(want, e.L2, again); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) || !slices.Equal(src.seen[0].Values, b) {
+				t.Errorf("%s, distance %g: released %v, want %v; linear term %v, want %v", name, distance, got, want, src.seen[0].Values, b)
+			}
 		}
 	}
 }

@@ -25,6 +25,8 @@ type node struct {
 	Mu       float64         `json:"mu"`
 	Epsilon  float64         `json:"epsilon"`
 	Ratio    float64         `json:"ratio"`
+	LogDet   float64         `json:"log_det"`
+	Output   float64         `json:"output_epsilon"`
 	Releases int             `json:"releases"`
 	Dim      int             `json:"dim"`
 	Parts    []node          `json:"parts"`
@@ -62,6 +64,10 @@ func (n node) list(out []release, indent int) []release {
 	case mechanisms.KindObjective:
 		r.What = "objective perturbation in " + dimensions(n.Dim)
 		r.Noise = fmt.Sprintf("σ = %s × gradient bound", significant(1/n.Ratio, 4))
+	case mechanisms.KindPureObjective:
+		r.What = "objective perturbation by Laplace noise"
+		r.Noise = fmt.Sprintf("ε = %s + %s of curvature", significant(n.Epsilon+n.Output, 4), significant(n.LogDet, 4))
+		r.Total = fmt.Sprintf("%s-DP", significant(n.Epsilon+n.LogDet+n.Output, 3))
 	case mechanisms.KindSequential:
 		r.What = "one after the other on the same rows"
 	case mechanisms.KindParallel:

@@ -151,7 +151,7 @@ var rootUses = map[string][]string{
 	module + "/internal/release": {
 		"Answer", "Answer.WithConstant",
 		"Schedule", "Schedule.Ledger", "Schedule.First", "Schedule.Anew", "Schedule.Allow", "Selector", "L1",
-		"Gaussian", "Laplace", "Vote", "Plurality", "Selection", "Objective", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
+		"Gaussian", "Laplace", "Vote", "Plurality", "Selection", "Objective", "PureObjective", "GaussianReach", "LaplaceReach", "Pool", "Rankings", "Sequential", "Parallel", "Replicated", "Woven",
 		"Allowance", "Allowance.Part", "Allowance.On", "Allowance.Skip", "Allowance.Made",
 		"Allowance.Keep", "Allowance.Begun", "Allowance.Releases", "Allowance.Resumes",
 		"Allowance.AddNoise", "Allowance.Select", "Allowance.Vote", "Allowance.Minimise",
@@ -159,7 +159,7 @@ var rootUses = map[string][]string{
 	module + "/mechanisms": {
 		"Ledger", "Ledger.GroupEpsilon", "Ledger.GroupMu", "Ledger.Mu", "Ledger.GroupWithin", "Ledger.Claim", "Ledger.WithCallerNoise", "Ledger.WithClaim", "Claim", "Ledger.Unit", "Ledger.WithUnit", "Unit", "Unit.AddRemove", "AddRemove", "OneRow", "OnePerson", "OneLabel",
 		"Gaussian", "Gaussian.Ledger", "Gaussian.Sigma", "Laplace", "Laplace.Scale", "Vote", "Vote.Ledger",
-		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation",
+		"Exponential", "GeneralizedExponential", "NoisyMax", "PermuteAndFlip", "ObjectivePerturbation", "PureObjectivePerturbation",
 		"CalibrateGaussian", "GaussianMu",
 		"Source", "NewSecureSource",
 	},

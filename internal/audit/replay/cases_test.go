@@ -166,7 +166,14 @@ func trials(t *testing.T) []*trial {
 			all = append(all, l.on(t, "persons, alike", designs(l.n, l.loss.Labels())["persons, alike"]))
 		}
 	}
-	return slices.Concat(all, onLabels(t), priors(t), momentTrials())
+	all = slices.Concat(all, onLabels(t), priors(t), momentTrials())
+	for _, l := range pureObjectives() {
+		forms := designs(l.n, l.loss.Labels())
+		for _, form := range []string{"dense", "dense, intercept", "sparse, intercept", "sparse schema, intercept", "any matrix", "places", "detailed"} {
+			all = append(all, l.on(t, form, forms[form]))
+		}
+	}
+	return all
 }
 
 func allLearned() []learned {
@@ -227,13 +234,24 @@ func noisyGDs() []learned {
 	return list
 }
 
+// pureObjectives are objective perturbation by Laplace noise, around 0 and around the constant model.
+func pureObjectives() []learned {
+	objective, reaches := dpglm.ObjectivePerturbationConfig{}, map[string]float64{linearTerm: 1 - 1e-4}
+	return []learned{
+		{"Auto, pure", 24, dpglm.AutoConfig{}, losses.Logistic{}, 0, dpglm.PureDP(1), same(logisticSlope), nil},
+		{"ObjectivePerturbation, pure", 24, objective, losses.Logistic{}, 5, dpglm.PureDP(2), same(logisticSlope), reaches},
+		{"ObjectivePerturbation, squared, clip, pure", 24, dpglm.ObjectivePerturbationConfig{Clip: 0.3, Lambda: 2}, losses.Squared{}, 5, dpglm.PureDP(6), same(squaredSlope), nil},
+		{"ObjectivePerturbation, poisson, pure", 24, objective, losses.Poisson{}, 0, dpglm.PureDP(2), poissonSlope, nil},
+	}
+}
+
 func perturbations() []learned {
 	objective, noClip := dpglm.ObjectivePerturbationConfig{}, dpglm.ObjectivePerturbationConfig{Clip: dpglm.NoClip}
 	clip := dpglm.ObjectivePerturbationConfig{Clip: 0.3, Lambda: 2}
 	output := dpglm.OutputPerturbationConfig{}
 	near, far := map[string]float64{minimisers: 0.8}, map[string]float64{linearTerm: 1 - 1e-9}
 	return []learned{
-		{"ObjectivePerturbation, logistic", 24, objective, losses.Logistic{}, 0, dpglm.ApproxDP(1, 1e-6), same(logisticSlope), map[string]float64{linearTerm: 1 - 1e-6}}, // the clip is that of a slope at 0
+		{"ObjectivePerturbation, logistic", 24, objective, losses.Logistic{}, 0, dpglm.ApproxDP(1, 1e-6), same(logisticSlope), map[string]float64{linearTerm: 1 - 1e-4}}, // the clip is that of a slope at 0
 		{"ObjectivePerturbation, logistic, no clip", 24, noClip, losses.Logistic{}, 0, dpglm.GDP(1), same(logisticSlope), nil},
 		{"ObjectivePerturbation, squared, clip", 24, clip, losses.Squared{}, 0, dpglm.GDP(3), same(squaredSlope), far},
 		{"ObjectivePerturbation, poisson", 24, objective, losses.Poisson{}, 0, dpglm.GDP(3), poissonSlope, nil},

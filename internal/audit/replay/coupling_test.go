@@ -23,8 +23,12 @@ import (
 // neighbour's solver must find θ again, within the declared distance. The gradients
 // are this file's own. Where the neighbour found θ with b itself (plain is that run's
 // record), the row is not among those of the objective, and b stays.
-func (c *trial) coupling(t *testing.T, record, plain []given.Heard, first, second table, ratios map[string]float64) func(int, *release.Event) {
+//
+// Around the constant model θ is counted from the centre that the first run found, and
+// the second one finds again from the same releases.
+func (c *trial) coupling(t *testing.T, ran given.Ran, plain []given.Heard, first, second table, ratios map[string]float64) func(int, *release.Event) {
 	t.Helper()
+	record, around := ran.Tape.Heard, c.centre(t, ran)
 	after := given.Replay(record)
 	return func(k int, e *release.Event) {
 		if e.Mechanism != "linear term" {
@@ -34,7 +38,10 @@ func (c *trial) coupling(t *testing.T, record, plain []given.Heard, first, secon
 		if k+1 >= min(len(record), len(plain)) || len(record[k+1].Values) != len(e.Values) {
 			return
 		}
-		b, theta := record[k].Values, record[k+1].Values
+		b, theta := record[k].Values, slices.Clone(record[k+1].Values)
+		if around != nil {
+			floats.Add(theta, around)
+		}
 		if !slices.Equal(e.Values, b) {
 			t.Errorf("%s: release %d, %v, is another linear term on the neighbour, before any overwriting: it depends on a row", c.name, k, record[k])
 		}
@@ -52,6 +59,21 @@ func (c *trial) coupling(t *testing.T, record, plain []given.Heard, first, secon
 		ratios[record[k].String()] = math.Max(ratios[record[k].String()], far)
 		floats.Add(e.Values, moved)
 	}
+}
+
+// centre is what the weights of a trial around the constant model are counted from: what
+// they are beside the minimiser with the noise that it was released with; nil elsewhere.
+func (c *trial) centre(t *testing.T, ran given.Ran) []float64 {
+	t.Helper()
+	last := len(ran.Tape.Heard) - 1
+	if last < 0 || ran.Tape.Heard[0].Mechanism != "laplace" { // of the labels' sum
+		return nil
+	}
+	h := ran.Tape.Heard[last]
+	centre := slices.Clone(numbers(ran.Result))
+	floats.Sub(centre, h.Values)
+	floats.Sub(centre, noised(t, written(t, ran.Result).leafOf(t, h), h, &given.Words{Seed: ran.Tape.Seed, Drawn: h.Noise}))
+	return centre
 }
 
 // gradient is that of a raw row's loss at theta, in plain code.

@@ -28,6 +28,7 @@ type node struct {
 	Epsilon  float64         `json:"epsilon"`
 	Ratio    float64         `json:"ratio"`
 	LogDet   float64         `json:"log_det"`
+	Output   float64         `json:"output_epsilon"`
 	Releases int             `json:"releases"`
 	Dim      int             `json:"dim"`
 	Parts    []*node         `json:"parts"`
@@ -95,10 +96,11 @@ const atMost = "at most, "
 
 // mechanismsOf are what a ledger's leaf may stand for, release by release.
 var mechanismsOf = map[mechanisms.Kind][][]string{
-	mechanisms.KindGaussian:     {{"gaussian"}},
-	mechanisms.KindPure:         {{"laplace"}, {"selection"}, {"vote"}},
-	mechanisms.KindBoundedRange: {{"selection"}, {"vote"}, {"plurality"}, {"ranking"}},
-	mechanisms.KindObjective:    {{"linear term", "minimiser"}},
+	mechanisms.KindGaussian:      {{"gaussian"}},
+	mechanisms.KindPure:          {{"laplace"}, {"selection"}, {"vote"}},
+	mechanisms.KindBoundedRange:  {{"selection"}, {"vote"}, {"plurality"}, {"ranking"}},
+	mechanisms.KindObjective:     {{"linear term", "minimiser"}},
+	mechanisms.KindPureObjective: {{"linear term", "minimiser"}},
 }
 
 // TestReleasesAreTheLedgers counts what leaves the door against the ledger that the
@@ -202,7 +204,11 @@ func (c *trial) once(t *testing.T, seed uint64) given.Ran {
 func noised(t *testing.T, leaf *node, h given.Heard, src mechanisms.Source) []float64 {
 	t.Helper()
 	v, err := make([]float64, len(h.Values)), error(nil)
-	switch {
+	switch pure := leaf.Kind == mechanisms.KindPureObjective; {
+	case pure && h.Mechanism == "linear term":
+		err = mechanisms.Laplace{Epsilon: leaf.Epsilon}.Release(v, v, release.L1(2*h.L2, len(v)), src)
+	case pure:
+		err = mechanisms.Laplace{Epsilon: leaf.Output}.Release(v, v, release.L1(h.L2, len(v)), src)
 	case h.Mu > 0:
 		err = mechanisms.Gaussian{Mu: h.Mu}.Release(v, v, h.L2, src)
 	case h.Mechanism == "gaussian" || h.Mechanism == "minimiser":
@@ -348,6 +354,7 @@ func TestNoiseHasItsLaw(t *testing.T) {
 		{"OutputPerturbation, GDP", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 		{"OutputPerturbation, pure", 24, dpglm.OutputPerturbationConfig{Lambda: 1}, losses.Logistic{}, 1, dpglm.PureDP(1), nil, nil},
 		{"ObjectivePerturbation", 24, dpglm.ObjectivePerturbationConfig{Lambda: 50}, losses.Logistic{}, 0, dpglm.GDP(2), nil, nil},
+		{"ObjectivePerturbation, pure", 24, dpglm.ObjectivePerturbationConfig{Lambda: 50}, losses.Logistic{}, 5, dpglm.PureDP(2), nil, nil},
 		{"NoisyGD", 24, dpglm.NoisyGDConfig{Steps: 1, StepSize: 1e-3, Output: dpglm.LastIterate}, losses.Logistic{}, 1e6, dpglm.GDP(1), nil, nil},
 		{"JL", 24, dpglm.JLConfig{K: 3, Learner: dpglm.OutputPerturbationConfig{Lambda: 1}}, losses.Logistic{}, 1, dpglm.GDP(1), nil, nil},
 	} {
@@ -359,7 +366,12 @@ func TestNoiseHasItsLaw(t *testing.T) {
 			for _, h := range r.Tape.Heard {
 				leaf := ledger.leafOf(t, h)
 				noise, sd := r.Result.(*dpglm.Model).Weights()[0], h.L2/leaf.Mu
-				switch {
+				switch pure := leaf.Kind == mechanisms.KindPureObjective; {
+				case pure && h.Mechanism == "linear term":
+					noise, sd = slices.Clone(h.Values), math.Sqrt2*release.L1(2*h.L2, len(h.Values))/leaf.Epsilon
+				case pure:
+					sd = math.Sqrt2 * release.L1(h.L2, len(h.Values)) / leaf.Output
+					floats.Sub(noise, h.Values)
 				case h.Mechanism == "linear term":
 					noise, sd = slices.Clone(h.Values), h.L2/leaf.Ratio
 				case h.Mechanism == "laplace":

@@ -77,7 +77,7 @@ func (c *trial) neighbours(t *testing.T, first, second table, seed uint64) map[s
 	ratios, count := map[string]float64{}, map[string]int{}
 	b := c.play(t, second, seed, given.Replay(a.Tape.Heard))
 	if c.slope != nil {
-		b = c.play(t, second, seed, c.coupling(t, a.Tape.Heard, b.Tape.Heard, first, second, ratios))
+		b = c.play(t, second, seed, c.coupling(t, a, b.Tape.Heard, first, second, ratios))
 	}
 	for k := range min(len(a.Tape.Heard), len(b.Tape.Heard)) {
 		h, g := a.Tape.Heard[k], b.Tape.Heard[k]

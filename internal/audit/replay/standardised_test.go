@@ -25,7 +25,7 @@ func standardised() []learned {
 		{"Auto, real labels", 40, auto, losses.Squared{}, 0, dpglm.GDP(20), nil, tight},
 		{"Auto, real labels, Hessian", 24, auto, losses.Squared{}, 0, dpglm.GDP(3000), nil, nil},
 		{"Auto, few rows", 8, auto, losses.Hinge{}, 0, dpglm.GDP(0.5), nil, nil},
-		{"Auto, pure", 24, auto, losses.Logistic{}, 0, dpglm.PureDP(1), nil, nil},
+		{"OutputPerturbation, squared hinge, pure", 24, dpglm.OutputPerturbationConfig{}, losses.SquaredHinge{}, 0, dpglm.PureDP(1), nil, nil},
 	}
 	for _, loss := range []losses.Loss{losses.Hinge{}, losses.Absolute{}, losses.Quantile{Tau: 0.3}, losses.Huber{Kappa: 1},
 		losses.SquaredHinge{}, losses.SmoothedHinge{Width: 0.5}, mine()} {
