@@ -324,7 +324,7 @@ func (t gaussianTerm) schedule(dim int) (*release.Schedule, error) {
 
 func (t gaussianTerm) noise(clip float64, dim int) (sd, norm float64, err error) {
 	sigma, err := mechanisms.Gaussian{Mu: t.Ratio}.Sigma(clip, dim)
-	return sigma, release.GaussianReach(sigma, dim), err
+	return sigma, release.GaussianNormBound(sigma, dim), err
 }
 
 func (t gaussianTerm) out(moves float64, dim int) float64 { return moves / t.OutputMu }
@@ -338,7 +338,7 @@ func (t laplaceTerm) schedule(dim int) (*release.Schedule, error) {
 
 func (t laplaceTerm) noise(clip float64, dim int) (sd, norm float64, err error) {
 	scale, err := mechanisms.Laplace{Epsilon: t.Epsilon}.Scale(release.L1(2*clip, dim), dim)
-	return math.Sqrt2 * scale, release.LaplaceReach(scale, dim), err
+	return math.Sqrt2 * scale, release.LaplaceNormBound(scale, dim), err
 }
 
 func (t laplaceTerm) out(moves float64, dim int) float64 {
@@ -418,8 +418,8 @@ func (o *objective) risk(lambda, sigma, out float64) float64 {
 // of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
 func (o *objective) outputNoise(law objectiveLaw, lambda, normBound float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
-	reach := 2 * curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
-	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * reach
+	radius := 2 * curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
+	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * radius
 	return law.out(16*math.Max(rounding, 1e-9*o.clip)/lambda, o.shape.Dim)
 }
 

@@ -56,24 +56,24 @@ func (o *objective) at(theta []float64) []float64 {
 }
 
 // minimise returns a point within a tolerance of the minimiser of the objective
-// plus ⟨b, θ⟩ over the ball of radius reach: a billionth of what one row's gradient can do, or the rounding floor.
+// plus ⟨b, θ⟩ over the ball of the radius that it returns: a billionth of what one row's gradient can do, or the rounding floor.
 //
 // A b that is longer than the gradient of the rest can be in the ball has its minimiser on the sphere, and shortened to twice that length,
 // too: so it is, and rounding has a bound.
-func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) (theta []float64, tolerance, reach float64, err error) {
+func (o *objective) minimise(ctx context.Context, b []float64, normBound float64) (theta []float64, tolerance, radius float64, err error) {
 	sums := o.sums.s
 	n, x := float64(sums.Len()), sums.Bounds().FeatureBound()
 	centre := vector.Norm(o.centre)
-	reach = 2 * WeightBound(sums.Bounds().Loss, o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
-	longest := 2 * (float64(n*o.clip) + float64(o.lambda*reach))
-	if norm := vector.Norm(b); norm > longest {
+	radius = 2 * WeightBound(sums.Bounds().Loss, o.sums.data.labelBound, o.sums.data.offsetsRange.Largest()+float64(centre*x), sums.Len(), x, o.clip, o.lambda, normBound)
+	largest := 2 * (float64(n*o.clip) + float64(o.lambda*radius))
+	if norm := vector.Norm(b); norm > largest {
 		b = slices.Clone(b)
-		floats.Scale(longest/norm, b)
+		floats.Scale(largest/norm, b)
 	}
 	p := &solve.Problem{
-		Dim: sums.Dim(), Radius: reach, Convexity: o.lambda,
-		Smoothness: float64(n*sums.Bounds().Constants(reach+centre).Smoothness*x*x) + o.lambda,
-		Error:      sums.Bounds().GradientError(reach+centre, o.clip) + float64(16*unit*(float64(o.lambda*reach)+longest)),
+		Dim: sums.Dim(), Radius: radius, Convexity: o.lambda,
+		Smoothness: float64(n*sums.Bounds().Constants(radius+centre).Smoothness*x*x) + o.lambda,
+		Error:      sums.Bounds().GradientError(radius+centre, o.clip) + float64(16*unit*(float64(o.lambda*radius)+largest)),
 	}
 	p.Gradient = func(g, w []float64) error {
 		if err := sums.Gradient(ctx, g, o.at(w), o.clip); err != nil {
@@ -89,7 +89,7 @@ func (o *objective) minimise(ctx context.Context, b []float64, normBound float64
 	}
 	tolerance = math.Max(1e-9*o.clip/o.lambda, p.Floor())
 	theta, err = p.Minimize(ctx, tolerance)
-	return theta, tolerance, reach, err
+	return theta, tolerance, radius, err
 }
 
 // WeightBound bounds the norm of the minimiser of n rows' objective with a linear

@@ -100,7 +100,7 @@ func TestObjectiveCertificate(t *testing.T) {
 				b[j] = math.Sin(float64(j))
 			}
 			o := &objective{sums, clip, lambda, nil}
-			w, distance, reach, err := o.minimise(ctx, b, 100)
+			w, distance, radius, err := o.minimise(ctx, b, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,17 +114,17 @@ func TestObjectiveCertificate(t *testing.T) {
 				t.Errorf("d = %d, λ = %g: gradient allows a distance of %g, declared %g", dim, lambda, off, distance)
 			}
 			bound := WeightBound(losses.Logistic{}, 0, 0, 400, sampleBound, clip, lambda, 100)
-			if floats.Norm(w, 2) > bound/1.05 || reach != 2*bound {
-				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g, within a reach of %g", dim, lambda, floats.Norm(w, 2), bound, reach)
+			if floats.Norm(w, 2) > bound/1.05 || radius != 2*bound {
+				t.Errorf("d = %d, λ = %g: minimiser of norm %g beyond %g, within a radius of %g", dim, lambda, floats.Norm(w, 2), bound, radius)
 			}
-			if _, also, alike, err := (&objective{other, clip, lambda, nil}).minimise(ctx, b, 100); err != nil || also != distance || alike != reach {
-				t.Errorf("d = %d, λ = %g: distance %g, reach %g, and %g, %g of a neighbour (%v)", dim, lambda, distance, reach, also, alike, err)
+			if _, also, alike, err := (&objective{other, clip, lambda, nil}).minimise(ctx, b, 100); err != nil || also != distance || alike != radius {
+				t.Errorf("d = %d, λ = %g: distance %g, radius %g, and %g, %g of a neighbour (%v)", dim, lambda, distance, radius, also, alike, err)
 			}
 			for _, factor := range []float64{1e5, 1e30} { // far beyond the bound: on the sphere, to as much
 				far := slices.Clone(b)
-				floats.Scale(factor*lambda*(1+reach), far)
-				if w, also, _, err := o.minimise(ctx, far, 100); err != nil || also != distance || floats.Norm(w, 2) < reach-distance {
-					t.Errorf("d = %d, λ = %g: %g times the linear term has a minimiser of norm %g, reach %g; distance %g, before %g (%v)", dim, lambda, factor, floats.Norm(w, 2), reach, also, distance, err)
+				floats.Scale(factor*lambda*(1+radius), far)
+				if w, also, _, err := o.minimise(ctx, far, 100); err != nil || also != distance || floats.Norm(w, 2) < radius-distance {
+					t.Errorf("d = %d, λ = %g: %g times the linear term has a minimiser of norm %g, radius %g; distance %g, before %g (%v)", dim, lambda, factor, floats.Norm(w, 2), radius, also, distance, err)
 				}
 			}
 		}

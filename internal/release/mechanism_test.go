@@ -337,10 +337,10 @@ var laws = map[string]struct {
 	}},
 }
 
-// What is released is the minimiser up to half the reach, 0 from the reach on, and in
+// What is released is the minimiser up to half the radius, 0 from the radius on, and in
 // between moves at most twice as far as the minimiser does; the linear term isn't touched.
-func TestMinimiseEndsAtTheReach(t *testing.T) {
-	const reach = 4.0
+func TestMinimiseEndsAtTheSphere(t *testing.T) {
+	const radius = 4.0
 	of := func(theta float64) float64 {
 		rows, src := NewRows(), newRecorder()
 		src.alter = func(e *Event) {
@@ -355,7 +355,7 @@ func TestMinimiseEndsAtTheReach(t *testing.T) {
 				t.Errorf("the solver gets the linear term %g, not %g", b[0], -2*theta)
 			}
 			w, distance, _, err := inner(ctx, b, l)
-			return w, distance, reach, err
+			return w, distance, radius, err
 		}
 		if _, err := must(laws["laplace"].schedule(1)).Allow(rows, src).Minimise(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -366,7 +366,7 @@ func TestMinimiseEndsAtTheReach(t *testing.T) {
 	last := of(-6)
 	for theta := -6 + step; theta <= 6; theta += step {
 		v := of(theta)
-		if inside := math.Abs(theta) <= reach/2; inside && v != theta || math.Abs(theta) >= reach && v != 0 || math.Abs(v-last) > 2*step {
+		if inside := math.Abs(theta) <= radius/2; inside && v != theta || math.Abs(theta) >= radius && v != 0 || math.Abs(v-last) > 2*step {
 			t.Errorf("%g is released for the minimiser %g, %g before", v, theta, last)
 		}
 		last = v
@@ -403,8 +403,8 @@ func TestMinimiseOutputNoise(t *testing.T) {
 			m.slope = 1.5
 			inner := m.minimise
 			m.minimise = func(ctx context.Context, b []float64, l float64) ([]float64, float64, float64, error) {
-				theta, _, reach, err := inner(ctx, b, l)
-				return theta, distance, reach, err
+				theta, _, radius, err := inner(ctx, b, l)
+				return theta, distance, radius, err
 			}
 			got, err := must(law.schedule(2)).Allow(rows, src).Minimise(t.Context(), m)
 			if err != nil {

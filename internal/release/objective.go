@@ -22,11 +22,11 @@ type Minimand struct {
 	minimise         Minimiser
 }
 
-// Minimiser returns a point and a bound on its distance from the minimiser, over the ball ‖θ‖ ≤ reach, of the
-// function plus ⟨b, θ⟩, or where that lies on the sphere from some point of the sphere. Bound and reach are the
+// Minimiser returns a point and a bound on its distance from the minimiser, over the ball ‖θ‖ ≤ radius, of the
+// function plus ⟨b, θ⟩, or where that lies on the sphere from some point of the sphere. Bound and radius are the
 // same for any rows and any b, and for every b of norm at most normBound the minimiser over the whole space lies
 // in half the ball.
-type Minimiser func(ctx context.Context, b []float64, normBound float64) (theta []float64, distance, reach float64, err error)
+type Minimiser func(ctx context.Context, b []float64, normBound float64) (theta []float64, distance, radius float64, err error)
 
 // NewMinimand returns a function of dim variables. slope bounds the norm of each row's
 // gradient, and curvature that of its Hessian, everywhere: L and HX² of
@@ -80,7 +80,7 @@ func (l gaussianLaw) share() float64 { return l.of.Ratio }
 
 func (l gaussianLaw) scale(slope float64, dim int) (scale, normBound float64, err error) {
 	sigma, err := l.term().Sigma(slope, dim)
-	return sigma, GaussianReach(sigma, dim), err
+	return sigma, GaussianNormBound(sigma, dim), err
 }
 
 func (l gaussianLaw) term() mechanisms.Gaussian { return mechanisms.Gaussian{Mu: l.of.Ratio} }
@@ -107,7 +107,7 @@ func (l laplaceLaw) share() float64 { return l.of.Epsilon }
 
 func (l laplaceLaw) scale(slope float64, dim int) (scale, normBound float64, err error) {
 	t, err := l.term().Scale(L1(2*slope, dim), dim)
-	return t, LaplaceReach(t, dim), err
+	return t, LaplaceNormBound(t, dim), err
 }
 
 func (l laplaceLaw) term() mechanisms.Laplace { return mechanisms.Laplace{Epsilon: l.of.Epsilon} }
@@ -125,13 +125,13 @@ func (l laplaceLaw) output(theta []float64, l2 float64, src mechanisms.Source) e
 // coordinate: no guarantee rests on it.
 const beyond = 64
 
-// GaussianReach is a norm that dim coordinates of Gaussian noise of a standard deviation hardly ever have.
-func GaussianReach(sigma float64, dim int) float64 {
+// GaussianNormBound is a norm that dim coordinates of Gaussian noise of a standard deviation hardly ever have.
+func GaussianNormBound(sigma float64, dim int) float64 {
 	return sigma * (math.Sqrt(float64(dim)) + beyond)
 }
 
-// LaplaceReach is a norm that dim coordinates of Laplace noise of a scale hardly ever have.
-func LaplaceReach(scale float64, dim int) float64 {
+// LaplaceNormBound is a norm that dim coordinates of Laplace noise of a scale hardly ever have.
+func LaplaceNormBound(scale float64, dim int) float64 {
 	return scale * (math.Sqrt(2*float64(dim)) + beyond)
 }
 
@@ -142,7 +142,7 @@ func LaplaceReach(scale float64, dim int) float64 {
 // Replace-one. The law of the exact minimiser is that of
 // [mechanisms.ObjectivePerturbation] with ratio Slope/σ and log-determinant
 // log(1 + Curvature/λ), or of [mechanisms.PureObjectivePerturbation] with noise for the sensitivity 2·Slope; they are
-// held against the planned ones. The computed θ lies within distance of the minimiser over the ball of radius reach, and b
+// held against the planned ones. The computed θ lies within distance of the minimiser over the ball of the given radius, and b
 // on a grid that moves the exact one by at most g√d/(2λ). What is shortened by f of those comments, and
 // released, is twice as far at most from what it is of the exact minimiser: noise of the difference 4·distance + 2g√d/λ covers
 // both, for every b.
@@ -173,11 +173,11 @@ func (a *Allowance) minimiser(ctx context.Context, m Minimand, o law) ([]float64
 		return nil, err
 	}
 	a.record("linear term", b, Answer{rows: m.rows, l2: m.slope}, 0)
-	theta, distance, reach, err := m.minimise(ctx, b, normBound)
+	theta, distance, radius, err := m.minimise(ctx, b, normBound)
 	if err != nil {
 		return nil, err
 	}
-	floats.Scale(within(vector.Norm(theta), reach), theta)
+	floats.Scale(within(vector.Norm(theta), radius), theta)
 	// b's grid has at least 2^40 steps for each scale.
 	grid := math.Sqrt(float64(m.dim)) * math.Ldexp(scale, -40) / m.lambda
 	moves := float64(4*distance) + float64(2*grid)
@@ -188,7 +188,7 @@ func (a *Allowance) minimiser(ctx context.Context, m Minimand, o law) ([]float64
 	return theta, nil
 }
 
-// within is what a point of a norm is multiplied by: 1 up to half the reach, and 0 from the reach on.
-func within(norm, reach float64) float64 {
-	return math.Max(0, math.Min(1, 2-2*norm/reach))
+// within is what a point of a norm is multiplied by: 1 up to half the radius, and 0 from the radius on.
+func within(norm, radius float64) float64 {
+	return math.Max(0, math.Min(1, 2-2*norm/radius))
 }
