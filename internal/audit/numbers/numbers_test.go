@@ -1,0 +1,335 @@
+package numbers_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/losses"
+)
+
+var write = flag.Bool("write", false, "write testdata/numbers.txt anew")
+
+const file = "testdata/numbers.txt"
+
+// tolerance is a relative one: processors round otherwise, by 1e-12 or so.
+const tolerance = 1e-7
+
+var ctx = context.Background()
+
+// rows are made up: three columns of different scales, of which two are correlated.
+type rowsOf struct {
+	x               *mat.Dense
+	persons         []int
+	weights, scores []float64
+	r               *rand.Rand
+}
+
+func made(n int) *rowsOf {
+	o := &rowsOf{x: mat.NewDense(n, 3, nil), r: rand.New(rand.NewPCG(51, 52))}
+	for i := range n {
+		a, b, c := 2*o.r.Float64()-1, o.r.Float64(), 2*o.r.Float64()-1
+		o.x.SetRow(i, []float64{a, 2*b + a/2, c / 4})
+		o.scores = append(o.scores, 0.2+0.9*a-0.6*b+0.8*c)
+		o.persons, o.weights = append(o.persons, i*i%(n/3)), append(o.weights, 0.2+o.r.Float64())
+	}
+	return o
+}
+
+// labels are drawn of the scores, for a loss.
+func (o *rowsOf) labels(l losses.Loss) (y []float64) {
+	r := rand.New(rand.NewPCG(53, 54))
+	for _, z := range o.scores {
+		switch _, levels := l.(losses.Ordinal); {
+		case levels:
+			y = append(y, math.Min(2, math.Floor(math.Exp(z/2)*2*r.Float64())))
+		case l.Labels() == losses.Binary:
+			y = append(y, math.Round(0.5+0.5*math.Tanh(z+r.NormFloat64())))
+		case l.Labels() == losses.Count:
+			y = append(y, math.Floor(math.Exp(z/2)*2*r.Float64()))
+		case l.Labels() == losses.Amount:
+			y = append(y, 0.3+math.Exp(z/2)*r.ExpFloat64())
+		default:
+			y = append(y, z+r.NormFloat64()/2)
+		}
+	}
+	return y
+}
+
+func (o *rowsOf) dataset(t *testing.T, y []float64, kind string) *dpglm.Dataset {
+	t.Helper()
+	bounds := dpglm.Bounds{Feature: 2.5, Label: 4, Intercept: kind != "no intercept"}
+	d, err := dpglm.NewDataset(o.x, y, bounds, o.details(kind)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// kinds are what rows may have beside features and labels.
+var kinds = []string{"rows", "persons", "persons alike", "weights", "add/remove", "offsets", "no intercept"}
+
+// details are those of a kind. Each call draws the same order.
+func (o *rowsOf) details(kind string) []dpglm.RowDetail {
+	persons := dpglm.Persons{Of: o.persons, MaxRows: 5, Alike: kind == "persons alike"}
+	switch kind {
+	case "persons", "persons alike":
+		return []dpglm.RowDetail{persons, given.Ordered(5)}
+	case "weights":
+		return []dpglm.RowDetail{dpglm.Weights{Of: o.weights, Max: 1}}
+	case "add/remove":
+		return []dpglm.RowDetail{dpglm.AddRemove{AtMost: 4000}, given.Ordered(5)}
+	case "offsets":
+		return []dpglm.RowDetail{dpglm.Offsets{Of: o.weights, Range: [2]float64{0, 2}}}
+	}
+	return nil
+}
+
+// found are all numbers of what was released, in the order of its JSON.
+func found(t *testing.T, v any, err error) (list []float64) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	var out any
+	if err := d.Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case json.Number:
+			x, err := v.Float64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, x)
+		case []any:
+			for _, of := range v {
+				walk(of)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if name != "ledger" { // has tests of its own, and many numbers
+					walk(v[name])
+				}
+			}
+		}
+	}
+	walk(out)
+	return list
+}
+
+// inferred are the numbers of an inference: coefficients with errors and freedom, the covariance, effects.
+func inferred(t *testing.T, f *dpglm.Inference, err error) []float64 {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []float64
+	add := func(of ...dpglm.Coefficient) {
+		for _, c := range of {
+			list = append(list, c.Estimate, c.StandardError, c.Freedom, c.Low, c.P, float64(len(c.Mark)))
+		}
+	}
+	add(f.Coefficients()...)
+	add(f.Thresholds()...)
+	if m := f.Covariance(); m != nil {
+		for i := range m.SymmetricDim() {
+			for j := range i {
+				list = append(list, m.At(i, j))
+			}
+		}
+	}
+	if effects, err := f.MarginalEffects(); err == nil {
+		add(effects...)
+	}
+	if sum, err := f.Combination("sum", map[string]float64{"x1": 1, "x2": -2, "(Intercept)": 0.5}); err == nil {
+		add(sum)
+	}
+	return list
+}
+
+// runs are all that is run, by name.
+func runs(t *testing.T) map[string][]float64 {
+	t.Helper()
+	o, all := made(3000), map[string][]float64{}
+	ordinal, err := losses.OrdinalFromFractions(0.3, 0.4, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]losses.Loss{
+		"logistic": losses.Logistic{}, "probit": losses.Probit{}, "squared": losses.Squared{}, "Poisson": losses.Poisson{},
+		"negative binomial": losses.NegativeBinomial{Dispersion: 0.5}, "gamma": losses.Gamma{Least: 0.2}, "ordinal": ordinal,
+		"ordinal, thresholds": losses.Ordinal{Levels: 3},
+	} {
+		y, p := o.labels(l), dpglm.Problem{Loss: l}
+		for _, kind := range kinds {
+			if strings.HasPrefix(name, "ordinal") && (kind == "offsets" || kind == "no intercept") {
+				continue
+			}
+			for _, mu := range []float64{1, 8, 64} {
+				if mu > 8 && kind != "rows" && kind != "no intercept" {
+					continue
+				}
+				f, err := dpglm.Infer(ctx, o.dataset(t, y, kind), p, budget(kind, mu), dpglm.InferConfig{}, given.Seeded(3))
+				all[fmt.Sprintf("Infer, %s, %s, μ = %g", name, kind, mu)] = inferred(t, f, err)
+			}
+		}
+		m, err := dpglm.Auto(ctx, o.dataset(t, y, "rows"), p, dpglm.GDP(1), given.Seeded(3))
+		all["Auto, "+name] = found(t, m, err)
+		e, err := dpglm.Evaluate(ctx, o.dataset(t, y, "rows"), m, dpglm.GDP(2), dpglm.EvaluateConfig{}, given.Seeded(4))
+		all["Evaluate, "+name] = found(t, e, err)
+	}
+	o.learners(t, all)
+	return all
+}
+
+func budget(kind string, mu float64) dpglm.Budget {
+	if kind == "add/remove" {
+		return dpglm.GDP(mu).AddRemove()
+	}
+	return dpglm.GDP(mu)
+}
+
+// learners adds the other learners, on one loss of each kind.
+func (o *rowsOf) learners(t *testing.T, all map[string][]float64) {
+	t.Helper()
+	steps := dpglm.NoisyGDConfig{Steps: 6}
+	for _, l := range []losses.Loss{losses.Logistic{}, losses.Squared{}} {
+		y := o.labels(l)
+		for _, kind := range kinds {
+			if kind == "offsets" {
+				continue
+			}
+			for name, learner := range map[string]dpglm.Learner{
+				"StandardisedGD": dpglm.StandardisedGDConfig{}, "NoisyGD": steps, "FrankWolfe": dpglm.FrankWolfeConfig{Steps: 4},
+				"OutputPerturbation": dpglm.OutputPerturbationConfig{}, "ObjectivePerturbation": dpglm.ObjectivePerturbationConfig{},
+				"JL": dpglm.JLConfig{Learner: steps, K: 2}, "Boost": dpglm.BoostConfig{Learner: steps, Chunks: 2},
+				"GridSearch": dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: steps}, {Learner: dpglm.NoisyGDConfig{Steps: 3}, Radius: 2}}},
+			} {
+				d := o.dataset(t, y, kind)
+				plan, err := learner.Plan(d.Shape(), dpglm.Problem{Loss: l}, budget(kind, 2))
+				if err != nil {
+					all[fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)] = nil // refused: see whether that changes
+					continue
+				}
+				m, err := plan.Run(ctx, d, given.Seeded(3))
+				all[fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)] = found(t, m, err)
+			}
+		}
+	}
+	o.classes(t, all)
+}
+
+// classes adds those of labels of three classes.
+func (o *rowsOf) classes(t *testing.T, all map[string][]float64) {
+	t.Helper()
+	y, p := o.labels(losses.Poisson{}), dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}
+	for i := range y {
+		y[i] = math.Min(y[i], 2)
+	}
+	for _, kind := range kinds {
+		if kind == "offsets" {
+			continue
+		}
+		d := o.dataset(t, y, kind)
+		m, err := dpglm.Softmax(ctx, d, p, budget(kind, 2), dpglm.SoftmaxConfig{}, given.Seeded(3))
+		all["Softmax, "+kind] = found(t, m, err)
+		e, err := dpglm.Evaluate(ctx, d, m, budget(kind, 2), dpglm.EvaluateConfig{}, given.Seeded(4))
+		all["Evaluate, classes, "+kind] = found(t, e, err)
+		f, err := dpglm.InferClasses(ctx, d, p, budget(kind, 4), dpglm.InferConfig{}, given.Seeded(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["InferClasses, "+kind] = found(t, f, err)
+		if kind == "rows" || kind == "add/remove" { // others have none
+			moments, err := o.dataset(t, o.labels(losses.Squared{}), kind).Moments(ctx, budget(kind, 2), given.Seeded(3))
+			all["Moments, "+kind] = found(t, moments, err)
+		}
+	}
+}
+
+// stored are the numbers of the file.
+func stored(t *testing.T) map[string][]float64 {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := map[string][]float64{}
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		name, numbers, _ := strings.Cut(s.Text(), ": ")
+		list := []float64{}
+		for _, text := range strings.Fields(numbers) {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, x)
+		}
+		all[name] = list
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Seeded runs give the numbers of testdata/numbers.txt. That they are right other tests say; this one says that a
+// change has no effect on them which nobody has looked at. Who means to change one writes the file anew,
+// by go test ./internal/audit/numbers -write, and says why in the commit.
+func TestNumbersStay(t *testing.T) {
+	all := runs(t)
+	if *write {
+		var text strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			fmt.Fprintf(&text, "%s:", name)
+			for _, x := range all[name] {
+				fmt.Fprintf(&text, " %.10g", x)
+			}
+			text.WriteByte('\n')
+		}
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := stored(t)
+	if len(want) != len(all) || len(all) < 100 {
+		t.Errorf("%d runs, the file has %d", len(all), len(want))
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if len(all[name]) != len(want[name]) {
+			t.Errorf("%s: %d numbers, want %d", name, len(all[name]), len(want[name]))
+			continue
+		}
+		for k, x := range all[name] {
+			if y := want[name][k]; x != y && !(math.IsNaN(x) && math.IsNaN(y)) && !(math.Abs(x-y) <= tolerance*math.Abs(y)+1e-12) {
+				t.Errorf("%s: number %d is %.10g, was %.10g", name, k, x, y)
+				break
+			}
+		}
+	}
+}
