@@ -101,6 +101,16 @@ func TestAccountantForGroups(t *testing.T) {
 	if err := a.Spend(rowLeaf(t, four.Mu/4, 1)); err != nil {
 		t.Error(err)
 	}
+	half, err := NewGroupAccountant(OneRow(), 4, 1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := half.Spend(rowLeaf(t, four.Mu/8, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if left := remaining(t, half, 3e-3); math.Abs(left.Mu/(four.Mu*math.Sqrt(0.75))-1) > 1e-6 || !(left.Epsilon > 0.01) {
+		t.Errorf("beside a half of %v for four rows %v is left", four, left)
+	}
 	back := roundTrip(t, a)
 	if back.group != 4 || back.String() != a.String() {
 		t.Errorf("came back as %v, was %v", back, a)

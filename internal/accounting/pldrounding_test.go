@@ -3,6 +3,7 @@ package accounting
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -98,6 +99,30 @@ func TestMassIsMovedUp(t *testing.T) {
 	want.Add(want, exactly(2999*0x1p-55))
 	if c := convolve(a, b); exactly(c.top).Cmp(want) < 0 {
 		t.Errorf("%.17g is at infinity, exactly %.17g", c.top, want)
+	}
+}
+
+// Each mass that moves to two points of a coarser grid is no less at either, to the last digit, than m·e/(1+e) and
+// m/(1+e), and more by a few digits at most.
+func TestCoarserMassesAreNoLess(t *testing.T) {
+	e, sum := exactExp(-0.125), exactly(1)
+	sum.Add(sum, e)
+	r := rand.New(rand.NewPCG(41, 42))
+	for range 200 {
+		m := r.Float64()
+		coarse := (&pld{exponent: -3, low: 1, mass: []float64{m}}).coarsen(-2)
+		if coarse.low != 0 || len(coarse.mass) != 2 {
+			t.Fatalf("%d masses from %d on", len(coarse.mass), coarse.low)
+		}
+		down, above := exactly(m), exactly(m)
+		down.Quo(down.Mul(down, e), sum)
+		above.Quo(above, sum)
+		for k, want := range []*big.Float{down, above} {
+			near, _ := want.Float64()
+			if exactly(coarse.mass[k]).Cmp(want) < 0 || coarse.mass[k] > near*(1+4e-15) {
+				t.Errorf("of %g, %.17g is at point %d, exactly %.20g", m, coarse.mass[k], k, want)
+			}
+		}
 	}
 }
 
