@@ -19,7 +19,8 @@ import (
 // file, a [Sparse] one 12 an entry. The file appears under its name when it is complete; there
 // must be none of that name before ([ErrRowFile]). A context that is cancelled stops it before
 // the next row, and leaves no file. It holds private data, and is for its owner's eyes only.
-// Values are checked when the file is opened.
+// Values are checked when the file is opened. Persons keep their numbers up to ±2⁵³, so that several
+// files can be opened as one.
 //
 // Tables are written by table.Write, which needs no matrix.
 func WriteRows(ctx context.Context, path string, x mat.Matrix, y []float64, more ...RowDetail) error {
@@ -44,9 +45,17 @@ func WriteRows(ctx context.Context, path string, x mat.Matrix, y []float64, more
 // the file, and each pass reads them there: answers, and so the noise and the models, are those
 // of the same rows in memory, to the last bit.
 //
+// The path may be that of several files, as table.Files has it: "rows-*.rows", or with commas between
+// them. They are one data set, of the rows of the first file, then those of the second, and so on.
+// Their rows must have the same form and the same facts, and an error names the file that differs
+// ([ErrRowFile]). Files of table.WriteParts are opened together, all of them and in their order. Where
+// rows have persons other files than these must be of WriteRows, by the same numbers: a number is one person
+// in all of them.
+//
 // For a file of WriteRows, facts are Bounds or a Schema; for one of table.Write nil, as these
 // follow from the schema in the file. Like NewDataset, OpenRows reads all rows once and checks
-// them, and fails as that does; and where there is no such file, or none of rows ([ErrRowFile]).
+// them, and fails as that does; and where there is no such file, none of rows ([ErrRowFile]), or a pattern
+// that names none (table.ErrFile).
 // The file is read through checksums: where it can't be read, or was changed since it was opened,
 // the call that reads it fails, and no model comes of it; a ledger then says what was planned, as
 // after any other interruption. [Dataset.Close] closes it. A context that is
@@ -66,7 +75,7 @@ func OpenRows(ctx context.Context, path string, facts Facts, order ...PersonOrde
 	if err != nil {
 		return nil, err
 	}
-	f, err := curator.OpenFile(path)
+	f, err := openFiles(path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +98,17 @@ type Engine interface {
 	Scratch() string
 }
 
-// OpenRowsOn is [OpenRows] where workers of an engine read the rows: they must find the file
-// under the same path. The workers add up the same blocks, and so the answers, the noise and
+// openFiles opens the files that a path names.
+func openFiles(path string) (*curator.File, error) {
+	paths, err := table.Files(path)
+	if err != nil {
+		return nil, err
+	}
+	return curator.OpenFile(paths...)
+}
+
+// OpenRowsOn is [OpenRows] where workers of an engine read the rows: they must find the files
+// under the same paths. The workers add up the same blocks, and so the answers, the noise and
 // the models are again those of rows in memory, to the last bit. Noise is drawn here, whatever
 // workers do, and a pass in which rows are missing or count twice is refused.
 //
@@ -114,7 +132,7 @@ func OpenRowsOn(ctx context.Context, path string, facts Facts, e Engine, order .
 	if err := check.Given("engine", e); err != nil {
 		return nil, err
 	}
-	f, err := curator.OpenFile(path)
+	f, err := openFiles(path)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +191,7 @@ func factsOfFile(f *curator.File, facts Facts) (Facts, error) {
 	return newTableFacts(e), suitsExposure(s.AtRisk() != "", e.Label())
 }
 
-// Close closes the file that the rows lie in, and removes copies that workers made of them, after
+// Close closes the files that the rows lie in, and removes copies that workers made of them, after
 // which calls that read the rows or parts of them fail. A data set in memory has none, and isn't
 // changed.
 func (d *Dataset) Close() error {

@@ -21,27 +21,42 @@ import (
 // [Table.Warnings]. It fails as [Read] does, and where the file can't be written: then there is
 // none.
 func Write(ctx context.Context, path string, src Source, s Schema) (warnings []string, err error) {
+	_, warnings, err = writeTo(ctx, src, s, func(f rowfile.Facts) (*rowfile.Writer, error) { return rowfile.Create(path, f) })
+	return warnings, err
+}
+
+// WriteParts is [Write] to several files of at most so many bytes of rows each, or of few rows where
+// these are longer, and returns their paths: people-00001.rows, people-00002.rows and so on for
+// people.rows. dpglm.OpenRows makes one data set of all of them, by "people-*.rows", and takes them together
+// only: a person may have rows in several. They appear under their names when all are complete,
+// and after an error there is none.
+func WriteParts(ctx context.Context, path string, bytes int64, src Source, s Schema) (paths, warnings []string, err error) {
+	return writeTo(ctx, src, s, func(f rowfile.Facts) (*rowfile.Writer, error) { return rowfile.CreateParts(path, bytes, f) })
+}
+
+// writeTo writes to the files that create begins.
+func writeTo(ctx context.Context, src Source, s Schema, create func(rowfile.Facts) (*rowfile.Writer, error)) (paths, warnings []string, err error) {
 	if err := check.Given("context", ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	records := s
 	src, s, err = s.episodes(WithContext(ctx, src))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := newIntake(src, s, true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	beside := r.beside()
 	d, err := details(r.encoder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	columns := len(r.encoder.features)
-	out, err := rowfile.Create(path, rowfile.Facts{Columns: columns, Sparse: sparser(columns, r.encoder.entries()), Beside: beside})
+	out, err := create(rowfile.Facts{Columns: columns, Sparse: sparser(columns, r.encoder.entries()), Beside: beside})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	numbers := make([]float64, 0, len(beside))
 	err = r.drain(src, func(w *row) error {
@@ -53,7 +68,7 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	})
 	if err != nil {
 		out.Discard()
-		return nil, err
+		return nil, nil, err
 	}
 	if made, ok := src.(*episodes); ok {
 		if d.Records, err = json.Marshal(records); err == nil && made.counts(&s) {
@@ -62,9 +77,10 @@ func Write(ctx context.Context, path string, src Source, s Schema) (warnings []s
 	}
 	if err != nil {
 		out.Discard()
-		return nil, err
+		return nil, nil, err
 	}
-	return r.warnings(), out.Close(d)
+	err = out.Close(d)
+	return out.Paths(), r.warnings(), err
 }
 
 // beside are what a file has of each row beside features and label.
@@ -126,7 +142,20 @@ func WriteCSVFile(ctx context.Context, path, csv string, s Schema) (warnings []s
 	return warnings, nil
 }
 
-// StoredSchema returns the schema in a file that Write wrote. It fails for other files, and for
+// WriteCSVParts is [WriteParts] as WriteCSVFile is Write.
+func WriteCSVParts(ctx context.Context, path string, bytes int64, csv string, s Schema) (paths, warnings []string, err error) {
+	c, err := OpenCSVAs(csv, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.Close()
+	if paths, warnings, err = WriteParts(ctx, path, bytes, c, s); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", csv, err)
+	}
+	return paths, warnings, nil
+}
+
+// StoredSchema returns the schema in a file that Write wrote, or in several that go together (see [Files]). It fails for other files, and for
 // one of rows that came from a matrix. Of rows that a [Followup] made it is that of its Episodes; see [StoredRecords].
 func StoredSchema(path string) (Schema, error) { return storedSchema(path, false) }
 
@@ -134,7 +163,11 @@ func StoredSchema(path string) (Schema, error) { return storedSchema(path, false
 func StoredRecords(path string) (Schema, error) { return storedSchema(path, true) }
 
 func storedSchema(path string, records bool) (Schema, error) {
-	f, err := rowfile.Open(path)
+	paths, err := Files(path)
+	if err != nil {
+		return Schema{}, err
+	}
+	f, err := rowfile.Open(paths...)
 	if err != nil {
 		return Schema{}, err
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
-// File is a file of rows, of which it tells public facts only.
+// File is a file of rows, or several that are read as one, of which it tells public facts only.
 type File struct{ *opened }
 
 // opened lies behind a pointer, as held does.
 type opened struct{ f *rowfile.File }
 
-// OpenFile opens a file, without reading its rows.
-func OpenFile(path string) (*File, error) {
-	f, err := rowfile.Open(path)
+// OpenFile opens files, without reading their rows.
+func OpenFile(paths ...string) (*File, error) {
+	f, err := rowfile.Open(paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (f *File) Columns() int { return f.f.Columns }
 // Schema is that of the table that the rows were read from, nil if they were not.
 func (f *File) Schema() []byte { return f.f.Schema }
 
-// Close closes the file.
+// Close closes the files.
 func (f *File) Close() error { return f.f.Close() }
 
 // Format prints the shape, whatever the verb.

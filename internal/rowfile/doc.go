@@ -2,9 +2,11 @@
 // row, in blocks with checksums that can be read by themselves.
 //
 // In come rows one by one ([Create], or [Scratch] for a file without a name); out come chunks of
-// them ([Open] and [File.Reader]), and copies of chosen rows in a chosen order ([File.Pick]).
+// them ([Open] and [File.Reader]), and copies of chosen rows in a chosen order ([File.Pick]). Several
+// files are opened as one, and written as parts of one ([CreateParts]).
 //
-// Read format.go first, then write.go and read.go. pick.go copies rows in little memory.
+// Read format.go first, then write.go and read.go. join.go says which files go together, and
+// pick.go copies rows in little memory.
 //
 // # Format
 //
@@ -22,6 +24,9 @@
 // entries' columns (uint32), which increase within a row, then their values (float64). Both
 // go on with the labels (float64) and the columns of Facts.Beside (float64), one after the
 // other.
+//
+// Facts.Part of a file that was written with others says which of them it is, and has the checksum of
+// the one before, so that none is missing, comes twice or from elsewhere.
 //
 // What the facts say is public. Everything else is private, and files are made for their
 // owner's eyes only.

@@ -22,6 +22,7 @@ const (
 	maxDense    = 1 << 27       // columns
 	maxBlock    = math.MaxInt32 // bytes
 	maxFacts    = 1 << 24       // bytes
+	maxParts    = 99999         // files: numbers in their names have five digits
 	entryOnDisk = 8             // of the index
 )
 
@@ -35,7 +36,16 @@ type Facts struct {
 	BlockRows int  `json:"block_rows"`
 	// Beside names what rows have beside features and a label.
 	Beside []string `json:"beside,omitempty"`
+	// Part says which of several files that were written together it is.
+	Part Part `json:"part,omitzero"`
 	Details
+}
+
+// Part is a file's place among several that one writer wrote, which are opened together.
+type Part struct {
+	Number int    `json:"number,omitempty"` // from 1; 0 for a file that was written alone
+	After  uint32 `json:"after,omitempty"`  // the checksum of the part before
+	Last   bool   `json:"last,omitempty"`
 }
 
 // What rows may have beside.
@@ -62,16 +72,25 @@ type Persons struct {
 	Count   int  `json:"count,omitempty"`    // how many there are; 0 for those who occur
 	MaxRows int  `json:"max_rows,omitempty"` // of a person
 	Alike   bool `json:"alike,omitempty"`    // whether each person counts alike, and not each row
+	Given   bool `json:"given,omitempty"`    // whether their numbers are the caller's, and so mean the same in other files
 }
 
-// Blocks is the number of blocks.
-func (f *Facts) Blocks() int { return (f.Rows + f.BlockRows - 1) / f.BlockRows }
+// blockCount is the number of blocks.
+func (f *Facts) blockCount() int { return (f.Rows + f.BlockRows - 1) / f.BlockRows }
 
 // rowsOf is the number of rows in a block.
 func (f *Facts) rowsOf(block int) int { return min(f.BlockRows, f.Rows-block*f.BlockRows) }
 
 // denseRow is the length of a dense row in bytes, with all that belongs to it.
 func (f *Facts) denseRow() int { return 8 * (f.Columns + f.perRow()) }
+
+// leastRow is the least length of a row in bytes.
+func (f *Facts) leastRow() int {
+	if f.Sparse {
+		return 4 + 8*f.perRow()
+	}
+	return f.denseRow()
+}
 
 // perRow is how many numbers a row has beside its features.
 func (f *Facts) perRow() int { return 1 + len(f.Beside) }
@@ -87,6 +106,9 @@ func (f *Facts) check() error {
 		return check.Fail(check.ErrRowFile, "rows of a block", f.BlockRows, fmt.Sprintf("must lie between 1 and %d", blockBytes))
 	case !f.Sparse && f.BlockRows > 1 && f.BlockRows*f.denseRow() > blockBytes:
 		return check.Fail(check.ErrRowFile, "rows of a block", f.BlockRows, fmt.Sprintf("must fit into %d bytes", blockBytes))
+	}
+	if f.Part.Number < 0 || f.Part.Number > maxParts || f.Part.Number <= 1 && f.Part.After != 0 {
+		return check.Fail(check.ErrRowFile, "number of a part", f.Part.Number, fmt.Sprintf("must lie between 0 and %d, and only a first part follows none", maxParts))
 	}
 	if lo, hi := f.Offsets[0], f.Offsets[1]; f.Offsets != [2]float64{} && !(lo < hi && lo >= -check.MaxOffset && hi <= check.MaxOffset) {
 		return check.Fail(check.ErrRowFile, "offset_range", f.Offsets, fmt.Sprintf("must be two numbers within ±%d, the first below the second", check.MaxOffset))

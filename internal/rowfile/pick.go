@@ -95,7 +95,7 @@ type segment struct {
 }
 
 func (f *File) spill(ctx context.Context, order []int) (*spilled, error) {
-	size := float64(f.blocks[f.Blocks()].start) / float64(f.Rows)
+	size := float64(f.size()) / float64(f.Rows)
 	each := math.Max(bucketBytes, math.Sqrt(size*float64(len(order))*spillBytes))
 	s := &spilled{f: f, rows: max(1, int(each/size))}
 	s.buckets = make([]bucket, (len(order)+s.rows-1)/s.rows)
@@ -126,7 +126,7 @@ func (s *spilled) fill(ctx context.Context, order []int) error {
 			return err
 		}
 		lo := order[places[0]]
-		hi := min(s.f.Rows, (lo/s.f.BlockRows+1)*s.f.BlockRows)
+		_, hi := s.f.Block(s.f.BlockAt(lo))
 		if err := r.Read(c, lo, hi); err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (s *spilled) write(b *bucket) error {
 // sort writes the rows of bucket b, so many, in their order, with other numbers beside.
 func (s *spilled) sort(w *Writer, b, rows int, beside map[string][]float64) error {
 	var raw []byte
-	of := &File{file: s.file, path: "scratch file " + s.file.Name()}
+	of := &stored{s.file, "scratch file " + s.file.Name()}
 	for _, g := range s.buckets[b].segments {
 		part, err := of.read(nil, g.at, g.size)
 		if err != nil {

@@ -14,14 +14,26 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 )
 
-// File is an open file. It is safe for concurrent use. It keeps 16 bytes for each block in
-// memory.
+// File is an open file, or several that hold the rows of one data set, one file's after the
+// other's. It is safe for concurrent use. It keeps 16 bytes for each block in memory.
 type File struct {
-	Facts
-	file   storage
-	path   string
-	blocks []block // and one that begins at the last one's end
-	sum    uint32  // the checksum of blocks and facts
+	Facts // of all rows
+	parts []*part
+}
+
+// part is one file.
+type part struct {
+	stored
+	facts      Facts
+	blocks     []block // and one that begins at the last one's end
+	sum        uint32  // the checksum of blocks and facts
+	row, block int     // the file's first ones, of those of all files
+}
+
+// stored is where bytes lie, and what that is called.
+type stored struct {
+	file storage
+	path string
 }
 
 // block is where one begins, and its checksum.
@@ -36,21 +48,42 @@ type storage interface {
 	io.Closer
 }
 
-// Open opens a file and checks all but the blocks, which are checked when they are read.
-func Open(path string) (*File, error) {
-	file, err := os.Open(path)
-	if err != nil {
+// Open opens files, which are read as one in the order of the list, and checks all but the
+// blocks, which are checked when they are read. They must hold rows of the same form, with the same
+// facts. Files that were written as parts must be there together, in their order; and where rows have
+// persons, all files must be parts of one, or have the numbers that the caller gave them.
+func Open(paths ...string) (*File, error) {
+	f := new(File)
+	for _, path := range paths {
+		p, err := openPath(path)
+		if err == nil {
+			f.parts = append(f.parts, p)
+			continue
+		}
+		f.Close()
 		return nil, err
 	}
-	f, err := openFile(file, path)
-	if err != nil {
-		file.Close()
+	if err := f.join(); err != nil {
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func openFile(file *os.File, path string) (*File, error) {
+func openPath(path string) (*part, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := openFile(file, path)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func openFile(file *os.File, path string) (*part, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -61,11 +94,11 @@ func openFile(file *os.File, path string) (*File, error) {
 	return open(file, info.Size(), path)
 }
 
-func open(file storage, size int64, path string) (*File, error) {
+func open(file storage, size int64, path string) (*part, error) {
 	if size < headSize+tailSize {
 		return nil, damaged(path, "size", "must be that of a row file")
 	}
-	f := &File{file: file, path: path}
+	f := &part{stored: stored{file, path}}
 	head, err := f.read(nil, 0, headSize)
 	if err != nil {
 		return nil, err
@@ -91,7 +124,7 @@ func open(file storage, size int64, path string) (*File, error) {
 }
 
 // readEnd reads index and facts.
-func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
+func (f *part) readEnd(at int64, index, facts int, sum uint32) error {
 	end, err := f.read(nil, at, index+facts)
 	if err != nil {
 		return err
@@ -102,51 +135,46 @@ func (f *File) readEnd(at int64, index, facts int, sum uint32) error {
 	f.sum = sum
 	d := json.NewDecoder(bytes.NewReader(end[index:]))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&f.Facts); err != nil {
+	if err := d.Decode(&f.facts); err != nil {
 		return fmt.Errorf("%w: facts of %s: %w", check.ErrRowFile, f.path, err)
 	}
-	if err := f.Facts.check(); err != nil {
+	if err := f.facts.check(); err != nil {
 		return err
 	}
-	if f.Blocks() != index/entryOnDisk {
+	return f.readIndex(end[:index], at)
+}
+
+// readIndex finds the blocks, which end where the index begins.
+func (f *part) readIndex(index []byte, at int64) error {
+	n := f.facts.blockCount()
+	if n != len(index)/entryOnDisk {
 		return damaged(f.path, "index", "must have an entry for each block")
 	}
-	f.blocks = make([]block, f.Blocks()+1)
+	f.blocks = make([]block, n+1)
 	f.blocks[0].start = headSize
-	for b := range f.Blocks() {
-		length := binary.LittleEndian.Uint32(end[b*entryOnDisk:])
-		rows := int64(f.rowsOf(b))
-		least := 8 * rows * int64(f.perRow())
-		if fits := f.Sparse && int64(length) >= least+4*rows || !f.Sparse && int64(length) == least+8*rows*int64(f.Columns); !fits || length >= maxBlock {
+	for b := range n {
+		length := binary.LittleEndian.Uint32(index[b*entryOnDisk:])
+		rows := int64(f.facts.rowsOf(b))
+		least := 8 * rows * int64(f.facts.perRow())
+		if fits := f.facts.Sparse && int64(length) >= least+4*rows || !f.facts.Sparse && int64(length) == least+8*rows*int64(f.facts.Columns); !fits || length >= maxBlock {
 			return damaged(f.path, "a block", "must have the length of its rows")
 		}
-		f.blocks[b].sum = binary.LittleEndian.Uint32(end[b*entryOnDisk+4:])
+		f.blocks[b].sum = binary.LittleEndian.Uint32(index[b*entryOnDisk+4:])
 		f.blocks[b+1].start = f.blocks[b].start + int64(length)
 	}
-	if f.blocks[f.Blocks()].start != at {
+	if f.blocks[n].start != at {
 		return damaged(f.path, "blocks", "must reach to the index")
 	}
 	return nil
 }
 
 // read reads so many bytes into buf, where it has room.
-func (f *File) read(buf []byte, at int64, n int) ([]byte, error) {
+func (f *stored) read(buf []byte, at int64, n int) ([]byte, error) {
 	buf = slices.Grow(buf[:0], n)[:n]
 	if k, err := f.file.ReadAt(buf, at); k < n {
 		return nil, fmt.Errorf("%w: reading %s: %w", check.ErrRowFile, f.path, err) // where it was may depend on the rows
 	}
 	return buf, nil
-}
-
-// Checksum is that of index and facts, and so of all.
-func (f *File) Checksum() uint32 { return f.sum }
-
-// Path is what the file was opened as.
-func (f *File) Path() string { return f.path }
-
-// Close closes the file; later reads fail.
-func (f *File) Close() error {
-	return f.file.Close()
 }
 
 // removing is storage that is removed once it is closed.
@@ -164,6 +192,7 @@ func (r removing) Close() error {
 // Reader reads rows, for one goroutine at a time. It keeps the block that it read last.
 type Reader struct {
 	f     *File
+	part  *part // that the block is of
 	block int
 	raw   []byte
 }
@@ -172,7 +201,7 @@ type Reader struct {
 func (f *File) Reader() *Reader { return &Reader{f: f, block: -1} }
 
 // Reset makes r a reader of a file, with the memory that it has.
-func (r *Reader) Reset(f *File) { r.f, r.block = f, -1 }
+func (r *Reader) Reset(f *File) { r.f, r.part, r.block = f, nil, -1 }
 
 // File is the file that it reads.
 func (r *Reader) File() *File { return r.f }
@@ -182,12 +211,13 @@ func (r *Reader) load(b int) (err error) {
 	if r.block == b {
 		return nil
 	}
-	f := r.f
-	r.block = -1
-	if r.raw, err = f.read(r.raw, f.blocks[b].start, int(f.blocks[b+1].start-f.blocks[b].start)); err != nil {
+	f := r.f.partOf(b)
+	r.block, r.part = -1, f
+	of := f.blocks[b-f.block:]
+	if r.raw, err = f.read(r.raw, of[0].start, int(of[1].start-of[0].start)); err != nil {
 		return err
 	}
-	if crc32.Checksum(r.raw, checksum) != f.blocks[b].sum {
+	if crc32.Checksum(r.raw, checksum) != of[0].sum {
 		return damaged(f.path, "a block", "must have its checksum: the file was damaged, or changed since it was opened")
 	}
 	r.block = b
@@ -205,12 +235,12 @@ func (r *Reader) Read(c *Chunk, lo, hi int) error {
 		c.Beside[k] = c.Beside[k][:0]
 	}
 	for lo < hi {
-		b := lo / r.f.BlockRows
+		b := r.f.BlockAt(lo)
 		if err := r.load(b); err != nil {
 			return err
 		}
-		first := b * r.f.BlockRows
-		next := min(hi, first+r.f.rowsOf(b))
+		first, end := r.f.Block(b)
+		next := min(hi, end)
 		if err := r.decode(c, lo-first, next-first); err != nil {
 			return err
 		}
@@ -222,7 +252,7 @@ func (r *Reader) Read(c *Chunk, lo, hi int) error {
 
 // decode appends the rows [lo, hi) of the block.
 func (r *Reader) decode(c *Chunk, lo, hi int) error {
-	n, rest := r.f.rowsOf(r.block), r.raw
+	n, rest := r.part.facts.rowsOf(r.block-r.part.block), r.raw
 	if r.f.Sparse {
 		var err error
 		if rest, err = r.entries(c, n, lo, hi); err != nil {
@@ -245,7 +275,7 @@ func (r *Reader) decode(c *Chunk, lo, hi int) error {
 // comes behind.
 func (r *Reader) entries(c *Chunk, n, lo, hi int) ([]byte, error) {
 	broken := func() error {
-		return damaged(r.f.path, "a block", "must have columns that increase within its rows")
+		return damaged(r.part.path, "a block", "must have columns that increase within its rows")
 	}
 	var before, within, all int
 	for i := range n {

@@ -308,14 +308,14 @@ func TestPartiesTellNoCounts(t *testing.T) {
 	partiesOf(s.t).Aggregator = of
 	agreed = fit()
 	for _, p := range of.parties {
-		raw, err := os.ReadFile(p.file.Path())
+		raw, err := os.ReadFile(p.file.Paths()[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := 500; k < len(raw); k += 4000 {
 			raw[k] ^= 16
 		}
-		if err := os.WriteFile(p.file.Path(), raw, 0o600); err != nil {
+		if err := os.WriteFile(p.file.Paths()[0], raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -92,9 +92,9 @@ type message struct {
 	Of    request
 }
 
-// sentFile is a file, and how its rows become features.
+// sentFile are the files, with their checksum, and how their rows become features.
 type sentFile struct {
-	Path     string
+	Paths    []string
 	Sum      uint32
 	Encoding encoding.Encoding
 }
@@ -105,9 +105,9 @@ type request interface {
 }
 
 // encodeMessage is the message.
-func encodeMessage(path string, sum uint32, e encoding.Encoding, of request) ([]byte, error) {
+func encodeMessage(f *rowfile.File, e encoding.Encoding, of request) ([]byte, error) {
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(message{build(), sentFile{path, sum, e}, of})
+	err := gob.NewEncoder(&b).Encode(message{build(), sentFile{f.Paths(), f.Checksum(), e}, of})
 	return b.Bytes(), err
 }
 
@@ -179,7 +179,7 @@ func (r *remote) question(ctx context.Context, t *rows.Table, q rows.Pass, l blo
 	if err != nil {
 		return nil, err
 	}
-	return encodeMessage(file.Path(), file.Checksum(), r.measured,
+	return encodeMessage(file, r.measured,
 		&question{sentRows{r.steps, first, r.n, l.N, l.Bounds(), l.Persons.Counted(), q.Shifted(), t.Place.Class}, q, pieces})
 }
 

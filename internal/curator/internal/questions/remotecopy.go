@@ -117,7 +117,7 @@ func (r *remote) copyTo(ctx context.Context, file *rowfile.File, order []int, di
 			}
 		}
 	}
-	q, err := encodeMessage(file.Path(), file.Checksum(), r.measured, &of)
+	q, err := encodeMessage(file, r.measured, &of)
 	if err != nil {
 		return nil, err
 	}

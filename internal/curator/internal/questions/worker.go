@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -54,7 +55,7 @@ func (q *question) reply(ctx context.Context, of *sentFile, piece int) ([]byte, 
 	if q.Asked == nil {
 		return nil, rows.ErrNotAsked
 	}
-	b, err := workerFiles.Get(ctx, fmt.Sprintf("%q %d %v", of.Path, of.Sum, of.Encoding), 4, func() (*workerFile, error) { return openWorkerFile(of) })
+	b, err := workerFiles.Get(ctx, fmt.Sprintf("%q %d %v", of.Paths, of.Sum, of.Encoding), 4, func() (*workerFile, error) { return openWorkerFile(of) })
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +157,15 @@ type measured struct {
 // workerFiles are the files that this process read last.
 var workerFiles rows.Cache[*workerFile]
 
-// open opens the file.
+// open opens the files.
 func (of *sentFile) open() (*rowfile.File, error) {
-	f, err := rowfile.Open(of.Path)
+	f, err := rowfile.Open(of.Paths...)
 	if err != nil {
 		return nil, err
 	}
 	if f.Checksum() != of.Sum || f.Columns != of.Encoding.Columns {
 		f.Close()
-		return nil, check.Fail(check.ErrRowFile, "checksum of "+of.Path, nil, "must be that of the driver's: the worker has another file of that name")
+		return nil, check.Fail(check.ErrRowFile, "checksum of "+strings.Join(of.Paths, ", "), nil, "must be that of the driver's: the worker has another file of that name")
 	}
 	return f, nil
 }

@@ -97,7 +97,7 @@ func TestWorkersReadTheDriversFile(t *testing.T) {
 	r, path := rand.New(rand.NewPCG(71, 72)), filepath.Join(t.TempDir(), "rows")
 	var questions [][]byte
 	engine := between{here{t.TempDir()}, func(question []byte, piece int) ([]byte, error) {
-		if decoded(t, question).File.Path == path && piece == 0 {
+		if decoded(t, question).File.Paths[0] == path && piece == 0 {
 			questions = append(questions, question)
 		}
 		return Reply(ctx, question, piece)

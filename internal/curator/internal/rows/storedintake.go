@@ -55,9 +55,9 @@ func intakeStored(ctx context.Context, t *Table, f *rowfile.File) error {
 	defer stop()
 	err := blocks.InOrder(going, f.Blocks(), 0, func() *taking { return &taking{reader: f.Reader()} }, func(*taking) {},
 		func(b int, g *taking) {
-			lo := b * f.BlockRows
+			lo, hi := f.Block(b)
 			if errs[b] = check.Cancelled(ctx); errs[b] == nil {
-				errs[b] = g.reader.Read(&g.chunk, lo, min(lo+f.BlockRows, f.Rows))
+				errs[b] = g.reader.Read(&g.chunk, lo, hi)
 			}
 			if errs[b] == nil {
 				errs[b] = TakeIn(t, &g.chunk, lo)

@@ -23,7 +23,7 @@ func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o O
 	if err := o.check(n); err != nil {
 		return err
 	}
-	names, beside := o.columns()
+	names, beside, given := o.columns()
 	if offsets != nil {
 		names, beside = append(names, rowfile.Offset), append(beside, offsets)
 	}
@@ -45,16 +45,23 @@ func Write(ctx context.Context, path string, x mat.Matrix, labels []float64, o O
 		w.Discard()
 		return err
 	}
-	return w.Close(rowfile.Details{Persons: rowfile.Persons{Count: o.Count, MaxRows: o.Most, Alike: o.Persons != nil && !o.Each}, AtMost: o.Places, MaxWeight: o.Heavy, Offsets: within})
+	return w.Close(rowfile.Details{Persons: rowfile.Persons{Count: o.Count, MaxRows: o.Most, Alike: o.Persons != nil && !o.Each, Given: given}, AtMost: o.Places, MaxWeight: o.Heavy, Offsets: within})
 }
 
-// columns are those of a file, with their names.
-func (f *Owners) columns() (names []string, columns [][]float64) {
+// mostExact is a number up to which float64 has all whole numbers.
+const mostExact = 1 << 53
+
+// columns are those of a file, with their names, and whether persons have the numbers that were
+// given: others, where float64 doesn't have these.
+func (f *Owners) columns() (names []string, columns [][]float64, given bool) {
 	if f.Persons != nil {
 		persons := make([]float64, len(f.Persons))
+		given = !slices.ContainsFunc(f.Persons, func(p int) bool { return p > mostExact || p < -mostExact })
 		for k, rows := range f.rows(len(persons)) {
 			for _, i := range rows {
-				persons[i] = float64(k)
+				if persons[i] = float64(k); given {
+					persons[i] = float64(f.Persons[i])
+				}
 			}
 		}
 		names, columns = append(names, rowfile.Person), append(columns, persons)
@@ -62,7 +69,7 @@ func (f *Owners) columns() (names []string, columns [][]float64) {
 	if f.Weights != nil {
 		names, columns = append(names, rowfile.Weight), append(columns, f.Weights)
 	}
-	return names, columns
+	return names, columns, given
 }
 
 func writeRows(ctx context.Context, w *rowfile.Writer, src source, columns int, labels []float64, beside [][]float64) error {
@@ -94,11 +101,12 @@ func writeRows(ctx context.Context, w *rowfile.Writer, src source, columns int, 
 func ReadBeside(ctx context.Context, f *rowfile.File) (o Owners, offsets []float64, err error) {
 	columns := make([][]float64, len(f.Beside))
 	r, c := f.Reader(), new(rowfile.Chunk)
-	for lo := 0; lo < f.Rows && len(columns) > 0; lo += f.BlockRows {
+	for b := 0; b < f.Blocks() && len(columns) > 0; b++ {
 		if err := check.Cancelled(ctx); err != nil {
 			return o, nil, err
 		}
-		if err := r.Read(c, lo, min(lo+f.BlockRows, f.Rows)); err != nil {
+		lo, hi := f.Block(b)
+		if err := r.Read(c, lo, hi); err != nil {
 			return o, nil, err
 		}
 		for k := range columns {

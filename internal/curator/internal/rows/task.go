@@ -104,7 +104,10 @@ func NewLazily(f *rowfile.File, do func(g *Reading, lo, hi int) error) *Lazily {
 
 // Ensure returns when it is done for the rows [lo, hi).
 func (l *Lazily) Ensure(lo, hi int) error {
-	for b := lo / l.f.BlockRows; b*l.f.BlockRows < hi; b++ {
+	if lo >= hi {
+		return nil
+	}
+	for b, last := l.f.BlockAt(lo), l.f.BlockAt(hi-1); b <= last; b++ {
 		if err := l.block(b); err != nil {
 			return err
 		}
@@ -120,7 +123,8 @@ func (l *Lazily) block(b int) error {
 	}
 	g := newReading(l.f, 0)
 	defer readings.Put(g)
-	if err := l.do(g, b*l.f.BlockRows, min((b+1)*l.f.BlockRows, l.f.Rows)); err != nil {
+	lo, hi := l.f.Block(b)
+	if err := l.do(g, lo, hi); err != nil {
 		return err
 	}
 	l.done[b] = true
