@@ -75,7 +75,7 @@ type Options struct {
 }
 
 // OpenRows is dpglm.OpenRowsOn for workers of a Beam runner: they find the file, which
-// dpglm.WriteRows or table.Write wrote, under the same path. It fails where [Init] wasn't called,
+// dpglm.WriteRows or table.Write wrote, or several files, under the same path. It fails where [Init] wasn't called,
 // an option is missing or breaks its rule, and as dpglm.OpenRows does. A pass that a runner
 // fails is tried again, as Options.Attempts says, and then makes the call that needs it fail.
 func OpenRows(ctx context.Context, path string, facts dpglm.Facts, o Options, order ...dpglm.PersonOrder) (*dpglm.Dataset, error) {

@@ -182,11 +182,15 @@ func TestSameBitsOfPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, temp := filepath.Join(t.TempDir(), "x.rows"), t.TempDir()
-	if err := dpglm.WriteRows(ctx, path, x, y, persons); err != nil {
-		t.Fatal(err)
+	dir, temp := t.TempDir(), t.TempDir()
+	for k, lo := range []int{0, n/3 + 1} { // persons have rows in both files
+		part, hi := persons, []int{n/3 + 1, n}[k]
+		part.Of = part.Of[lo:hi]
+		if err := dpglm.WriteRows(ctx, filepath.Join(dir, fmt.Sprint(k, ".rows")), x.Slice(lo, hi, 0, 5), y[lo:hi], part); err != nil {
+			t.Fatal(err)
+		}
 	}
-	remote, err := beam.OpenRows(ctx, path, bounds, beam.Options{Runner: execute, Temp: temp, Pieces: 3, Attempts: 2})
+	remote, err := beam.OpenRows(ctx, filepath.Join(dir, "*.rows"), bounds, beam.Options{Runner: execute, Temp: temp, Pieces: 3, Attempts: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
