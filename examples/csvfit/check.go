@@ -28,7 +28,7 @@ func checkData(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if err := source.ResolveData("csvfit", stderr); err != nil {
 		return err
 	}
-	if source.Facts() == nil || isRows(source.Path) {
+	if source.Facts() == nil || task.IsRows(source.Path) {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
 	c, err := table.OpenCSVAs(source.Path, *source.FileFacts())

@@ -79,6 +79,16 @@ func TestFilesAsTheyAre(t *testing.T) {
 	if err := json.Unmarshal([]byte(fromRows), &again); err != nil || again.Coefficients[0] != found.Coefficients[0] || again.Rows != found.Rows {
 		t.Errorf("of stored rows %+v, of the files %+v (%v)", again, found, err)
 	}
+	csvfit(t, "store", "-data", all, "-schema", facts, "-o", rows, "-part", "1KB")
+	parts := filepath.Join(dir, "claims-0*.rows")
+	if files, err := filepath.Glob(parts); err != nil || len(files) < 3 {
+		t.Errorf("%v (%v)", files, err)
+	}
+	fromParts, _ := csvfit(t, "fit", "-data", parts, "-schema", facts, "-epsilon", "2", "-o", filepath.Join(dir, "p.json"), "-insecure-noise-seed", "1", "-json")
+	var third = found
+	if err := json.Unmarshal([]byte(fromParts), &third); err != nil || third.Coefficients[0] != found.Coefficients[0] || third.Rows != found.Rows {
+		t.Errorf("of parts %+v, of the files %+v (%v)", third, found, err)
+	}
 	queries := write(t, "q.csv", "Gr\xf6\xdfe;Ort;Alter\n0,5;K\xf6ln;12\n")
 	predicted, _ := csvfit(t, "predict", "-model", model, "-data", queries)
 	if lines := strings.Split(strings.TrimSpace(predicted), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], `"0,5",Köln,12,`) {
@@ -86,8 +96,9 @@ func TestFilesAsTheyAre(t *testing.T) {
 	}
 	for _, c := range []struct{ data, want string }{
 		{filepath.Join(dir, "none-*.csv"), "no such file"},
-		{filepath.Join(dir, "claims-2024.csv") + "," + rows, "only files with columns"},
+		{filepath.Join(dir, "claims-2024.csv") + "," + rows, "only files with columns, or only files of rows"},
 		{filepath.Join(dir, "claims-2024.csv") + "," + filepath.Join(dir, "claims-2024.csv"), "named twice"},
+		{filepath.Join(dir, "claims-00002.rows"), "part 2"},
 	} {
 		err := run(context.Background(), []string{"fit", "-data", c.data, "-schema", facts, "-epsilon", "1", "-o", filepath.Join(dir, "x.json")}, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

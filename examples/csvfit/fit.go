@@ -38,7 +38,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	f := flag.NewFlagSet("csvfit fit", flag.ContinueOnError)
 	o := &fitting{source: task.NewSource(f)}
 	o.source.TakesLevels = true
-	f.Lookup("data").Usage += ", or of rows, " + task.RowsEnding + ", by csvfit store"
+	f.Lookup("data").Usage += ", or of rows, " + task.RowsEnding + ", by csvfit store, also in parts (\"people-*.rows\")"
 	o.addTo(f)
 	f.StringVar(&o.output, "o", "", "`file` for the model, with its intervals by -method infer; there must be none of that name")
 	f.StringVar(&o.file, "budget", "", "`file` of a budget to spend from, that csvfit budget made")
@@ -71,7 +71,7 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	switch {
 	case o.source.HeldOut < 0 || o.source.HeldOut >= 1:
 		return nil, task.Usage("-test %g must lie between 0 and 1", o.source.HeldOut)
-	case o.source.HeldOut > 0 && isRows(o.source.Path):
+	case o.source.HeldOut > 0 && task.IsRows(o.source.Path):
 		return nil, task.Usage("-test is for files that fit in memory, and -data %s is a file of rows: hold rows out by -evaluate", o.source.Path)
 	case o.source.HeldOut == 0 && o.output == "" && o.page == "" && o.registry == "" && o.method != "infer": // whose table is printed
 		return nil, task.Usage("-o is missing: name a file for the model, or hold rows out with -test to see how well it does")
@@ -224,7 +224,7 @@ func (r *report) release(ctx context.Context, out, page, entry *file) error {
 
 // load reads the rows, and holds some out if that is asked for.
 func (o *fitting) load(ctx context.Context, stderr io.Writer) (data *dpglm.Dataset, trial *task.Trial, err error) {
-	if isRows(o.source.Path) {
+	if task.IsRows(o.source.Path) {
 		if err = sameSchema(o.source.Path, o.source.FileFacts(), stderr); err != nil {
 			return nil, nil, err
 		}

@@ -48,7 +48,7 @@ func parseMoments(args []string, stdout, stderr io.Writer) (*fitting, error) {
 		return nil, err
 	}
 	of := o.source.FileFacts()
-	if of == nil || isRows(o.source.Path) {
+	if of == nil || task.IsRows(o.source.Path) {
 		return nil, task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", o.source.Path)
 	}
 	if of.Person != "" || of.Weight != "" || of.AtRisk() != "" || of.Followup != nil {

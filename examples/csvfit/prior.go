@@ -36,7 +36,7 @@ func (o *fitting) checkPrior() error {
 		return task.Usage(`-%s is for rows that are protected whole, and the schema has "private": leave one out`, flag)
 	case o.public != "" && sameFile(path, o.source.Path):
 		return task.Usage("-public %s is the file of -data: rows that are protected can't be public; leave it out", path)
-	case o.public != "" && isRows(path):
+	case o.public != "" && task.IsRows(path):
 		return task.Usage("-public %s is a file of rows: name the file that it was made of", path)
 	}
 	if flag == "public" {

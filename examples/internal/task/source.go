@@ -115,8 +115,8 @@ func DataExist(path string) error {
 	for _, f := range files {
 		if libsvm, err := IsLIBSVM(f); err != nil {
 			return err
-		} else if (libsvm || strings.HasSuffix(f, RowsEnding)) && len(files) > 1 {
-			return Usage("-data %s: only files with columns can be read together, and %s isn't one", path, f)
+		} else if (libsvm || strings.HasSuffix(f, RowsEnding) != strings.HasSuffix(files[0], RowsEnding)) && len(files) > 1 {
+			return Usage("-data %s: only files with columns, or only files of rows, can be read together, and %s isn't like the others", path, f)
 		}
 		if err := Exists("data", f); err != nil {
 			return err
@@ -155,6 +155,14 @@ func of(path string, v any) bool {
 
 // RowsEnding is that of the names of files which table.Write wrote.
 const RowsEnding = ".rows"
+
+// IsRows reports whether a path, as that of data, names files of rows, by the ending of their names.
+func IsRows(path string) bool {
+	if files, err := table.Files(path); err == nil {
+		path = files[0]
+	}
+	return strings.HasSuffix(path, RowsEnding)
+}
 
 // IsLIBSVM tells the two formats apart, by the ending of the file's name.
 func IsLIBSVM(path string) (bool, error) {
@@ -283,7 +291,7 @@ func (s *Source) Load(ctx context.Context) (*table.Table, error) {
 }
 
 func (s *Source) read() (*table.Table, error) {
-	if strings.HasSuffix(s.Path, RowsEnding) {
+	if IsRows(s.Path) {
 		return nil, Usage("-data %s is a file of rows, which only fit takes: name the file that it was made of", s.Path)
 	}
 	if s.libsvm != nil {
