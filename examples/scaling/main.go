@@ -4,9 +4,11 @@
 //
 //	go run ./examples/scaling
 //	go run ./examples/scaling -full -max 6000
+//	go run ./examples/scaling -stored 10000000 -columns 20
 //
 // The first takes less than a minute. The second goes up to a million rows and to
-// ten thousand columns, and ends with the largest table that -max allows.
+// ten thousand columns, and ends with the largest table that -max allows. The third writes a file of rows,
+// 1.7 GB, and measures what reads it.
 package main
 
 import (
@@ -33,9 +35,16 @@ import (
 func main() {
 	full := flag.Bool("full", false, "go up to n = 10⁶ and d = 10⁴, and to the largest table that -max allows")
 	most := flag.Int("max", 1000, "the largest size of a table in `MB`")
+	rows := flag.Int("stored", 0, "measure a file of so many `rows` instead")
+	columns := flag.Int("columns", 20, "of that file, a `number`")
 	flag.Parse()
 	ctx, end := progress.Show(context.Background(), "scaling", os.Stderr)
-	err := run(progress.Beside(ctx, os.Stdout), *full, *most)
+	out := progress.Beside(ctx, os.Stdout)
+	measured := func() error { return run(out, *full, *most) }
+	if *rows != 0 {
+		measured = func() error { return stored(ctx, out, size{*rows, *columns}) }
+	}
+	err := measured()
 	end()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scaling:", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -46,5 +47,21 @@ func TestMeasure(t *testing.T) {
 	})
 	if !errors.Is(err, failed) || c.megabytes < 45 || c.seconds <= 0 {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A file is measured by all of its readers.
+func TestStored(t *testing.T) {
+	var out strings.Builder
+	if err := stored(context.Background(), &out, size{3000, 4}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"3000 × 4, 0.12 MB", "written", "opened", "a pass", "Auto takes as long as"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("%q isn't there:\n%s", text, out.String())
+		}
+	}
+	if err := stored(context.Background(), io.Discard, size{-1, 4}); err == nil {
+		t.Error("a negative number of rows: no error")
 	}
 }
