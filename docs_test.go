@@ -20,7 +20,7 @@ import (
 	"github.com/dpglm/dpglm"
 )
 
-// docs/PRIVACY.md has what a review must read as the command counts it.
+// docs/PRIVACY.md has what a review must read as the command counts it, and docs/AUDIT.md in which order.
 func TestReviewList(t *testing.T) {
 	table := output(t, ".", "go", "run", "./internal/reviewlist")
 	for _, held := range []string{"internal/release", "internal/curator", "internal/kernel", "internal/accounting", "losses", "mechanisms"} {
@@ -30,6 +30,10 @@ func TestReviewList(t *testing.T) {
 	}
 	if !strings.Contains(read(t, "docs/PRIVACY.md"), "\n"+table+"<!-- end -->\n") {
 		t.Errorf("docs/PRIVACY.md is out of date; go run ./internal/reviewlist -write mends it. It should have\n%s", table)
+	}
+	days := output(t, ".", "go", "run", "./internal/reviewlist", "-days")
+	if !strings.Contains(days, "\n| 4 |") || !strings.Contains(read(t, "docs/AUDIT.md"), "\n"+days+"<!-- end -->\n") {
+		t.Errorf("docs/AUDIT.md is out of date; go run ./internal/reviewlist -write mends it. It should have\n%s", days)
 	}
 }
 
@@ -184,14 +188,19 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 	documents, _ := filepath.Glob("*.md")
 	more, _ := filepath.Glob("*/*.md")
+	pages, _ := filepath.Glob("docs/proofs/*.md")
 	checked := 0
-	for _, file := range append(documents, more...) {
+	for _, file := range slices.Concat(documents, more, pages) {
 		text := read(t, file)
 		prose := regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
 		for _, span := range regexp.MustCompile("`([A-Za-z0-9_.*-]+(?:/[A-Za-z0-9_.*-]+)*/?)`").FindAllStringSubmatch(prose, -1) {
 			name := span[1]
 			first, _, below := strings.Cut(name, "/")
 			switch {
+			case isBinding(name):
+				if checked++; !isDeclared(t, name) {
+					t.Errorf("%s names %s, which isn't declared", file, name)
+				}
 			case below && !strings.Contains(strings.TrimLeft(first, "."), "."):
 				if checked++; !exists(file, name) {
 					t.Errorf("%s names %s, which isn't there", file, name)
@@ -224,6 +233,147 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 	if checked < 100 {
 		t.Errorf("only %d names were checked", checked)
+	}
+}
+
+// isBinding reports whether a name is that of a declaration behind a package's path: dir.Name or dir.Type.Method.
+func isBinding(name string) bool {
+	dir, of := bindingOf(name)
+	files, _ := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+	return of != "" && of != "go" && dir != "." && len(files) > 0
+}
+
+// bindingOf splits a name into the package's path and what is declared there.
+func bindingOf(name string) (dir, of string) {
+	parent, last := path.Split(name)
+	last, of, _ = strings.Cut(last, ".")
+	return path.Join(parent, last), of
+}
+
+func isDeclared(t *testing.T, name string) bool {
+	t.Helper()
+	dir, of := bindingOf(name)
+	for _, names := range declarations(t, dir, func(file string) bool { return !strings.HasSuffix(file, "_test.go") }) {
+		if slices.Contains(names, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// declarations are the functions, methods (as Type.Method) and types of a directory's files.
+func declarations(t *testing.T, dir string, wanted func(file string) bool) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	eachDeclaration(t, dir, wanted, func(file, name string, _ ast.Decl) { found[file] = append(found[file], name) })
+	return found
+}
+
+func eachDeclaration(t *testing.T, dir string, wanted func(file string) bool, tell func(file, name string, d ast.Decl)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !wanted(file) {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok {
+						tell(filepath.ToSlash(file), s.Name.Name, d)
+					}
+				}
+			case *ast.FuncDecl:
+				name := d.Name.Name
+				if d.Recv != nil {
+					name = plainType(d.Recv.List[0].Type) + "." + name
+				}
+				tell(filepath.ToSlash(file), name, d)
+			}
+		}
+	}
+}
+
+// Each page on a release has all parts; the functions that it binds and the tests that it names are there; and each answer about
+// rows, and each plan of releases, is bound by some page.
+func TestProofsBindCode(t *testing.T) {
+	index, bound := read(t, "docs/proofs/README.md"), map[string]bool{}
+	pages, err := filepath.Glob("docs/proofs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages (%v)", len(pages), err)
+	}
+	for _, page := range pages {
+		if filepath.Base(page) == "README.md" {
+			continue
+		}
+		text := read(t, page)
+		if !strings.Contains(index, "]("+filepath.Base(page)+")") {
+			t.Errorf("docs/proofs/README.md lacks %s", page)
+		}
+		rest := text
+		for _, part := range []string{"Statement", "Neighbours", "Sensitivity", "Theorem", "Code", "Tried by"} {
+			_, after, found := strings.Cut(rest, "\n**"+part+".** ")
+			if !found && part == "Theorem" {
+				_, after, found = strings.Cut(rest, "\n**"+part+"** ")
+			}
+			if !found {
+				t.Errorf("%s lacks the part %q, or has it in another place", page, part)
+				continue
+			}
+			rest = after
+		}
+		_, code, _ := strings.Cut(text, "\n**Code.** ")
+		code, tried, _ := strings.Cut(code, "\n**Tried by.** ")
+		names := 0
+		for _, span := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(code, -1) {
+			names++
+			if bound[span[1]] = true; !isBinding(span[1]) || !isDeclared(t, span[1]) {
+				t.Errorf("%s binds %s, which isn't declared", page, span[1])
+			}
+		}
+		tests := 0
+		for _, of := range regexp.MustCompile("`([^`]+_test\\.go)` \\(([^)]*)\\)").FindAllStringSubmatch(tried, -1) {
+			there := declarations(t, path.Dir(of[1]), func(file string) bool { return filepath.ToSlash(file) == of[1] })[of[1]]
+			for _, name := range regexp.MustCompile(`\w+`).FindAllString(strings.Split(of[2], ", which")[0], -1) {
+				if tests++; !slices.Contains(there, name) {
+					t.Errorf("%s was tried by %s in %s, which isn't there", page, name, of[1])
+				}
+			}
+		}
+		if names == 0 || tests == 0 || strings.Count(tried, "_test.go`") != strings.Count(tried, "_test.go` (") {
+			t.Errorf("%s binds %d functions and names %d tests, or a file without its tests", page, names, tests)
+		}
+	}
+	answers := 0
+	for _, dir := range []string{"internal/curator", "internal/curator/internal/questions", "internal/release"} {
+		eachDeclaration(t, dir, func(file string) bool { return !strings.HasSuffix(file, "_test.go") }, func(file, name string, d ast.Decl) {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() || f.Type.Results == nil {
+				return
+			}
+			switch of := plainType(f.Type.Results.List[0].Type); {
+			case dir == "internal/release":
+				if f.Recv != nil || of != "Schedule" || name == "Sequential" {
+					return
+				}
+			case of != "Answer" && of != "Minimand" && of != "Ranking":
+				return
+			}
+			if answers++; !bound[dir+"."+name] {
+				t.Errorf("no page of docs/proofs binds %s.%s", dir, name)
+			}
+		})
+	}
+	if answers < 40 {
+		t.Errorf("only %d answers and plans were found", answers)
 	}
 }
 

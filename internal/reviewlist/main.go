@@ -3,16 +3,19 @@
 // import. Files count whole, tests and generated assembly aside; blank lines and comments don't.
 //
 //	go run ./internal/reviewlist           prints the table of docs/PRIVACY.md
-//	go run ./internal/reviewlist -write    puts it there
+//	go run ./internal/reviewlist -days     prints that of docs/AUDIT.md, in the order of reading
+//	go run ./internal/reviewlist -write    puts both there
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"go/scanner"
 	"go/token"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +25,7 @@ import (
 
 const (
 	page  = "docs/PRIVACY.md"
+	guide = "docs/AUDIT.md"
 	begin = "<!-- go run ./internal/reviewlist -write -->\n"
 	end   = "<!-- end -->\n"
 )
@@ -36,52 +40,92 @@ var only = map[string]string{
 	"table/party":             "rows of several parties",
 }
 
+// days are in which order packages are best read, each once.
+var days = [][]string{
+	{"internal/release", "mechanisms", "internal/digits"},
+	{"internal/accounting", "internal/check", "losses"},
+	{"internal/curator/internal/encoding", "internal/curator/internal/blocks", "internal/curator/internal/rows", "internal/kernel", "internal/vector"},
+	{"internal/curator/internal/questions"},
+	{"internal/curator", "internal/curator/internal/solve", "internal/sketch", "internal/rowfile", "internal/curator/worker", "table/party"},
+}
+
 func main() {
 	log.SetFlags(0)
-	write := flag.Bool("write", false, "put the table into "+page)
+	write, byDay := flag.Bool("write", false, "put the tables into "+page+" and "+guide), flag.Bool("days", false, "print the table of "+guide)
 	flag.Parse()
-	table, err := tableOf()
+	table, lines, err := tableOf()
 	if err != nil {
 		log.Fatal("reviewlist: ", err)
 	}
-	if !*write {
-		fmt.Print(table)
-		return
-	}
-	if err := replace(table); err != nil {
+	read, err := daysOf(lines)
+	if err != nil {
 		log.Fatal("reviewlist: ", err)
+	}
+	switch {
+	case *write:
+		if err := errors.Join(replace(page, table), replace(guide, read)); err != nil {
+			log.Fatal("reviewlist: ", err)
+		}
+	case *byDay:
+		fmt.Print(read)
+	default:
+		fmt.Print(table)
 	}
 }
 
-// tableOf is a line for each package, with its lines of Go, and their sum.
-func tableOf() (string, error) {
+// daysOf is a line for each day, with its lines of Go.
+func daysOf(lines map[string]int) (string, error) {
+	var out strings.Builder
+	out.WriteString("| day | packages | lines |\n|---|---|---|\n")
+	left := maps.Clone(lines)
+	for i, day := range days {
+		sum, names := 0, make([]string, len(day))
+		for k, name := range day {
+			if _, there := left[name]; !there {
+				return "", fmt.Errorf("%s isn't to be read, or twice", name)
+			}
+			sum += left[name]
+			names[k] = fmt.Sprintf("`%s` (%s)", name, thousands(left[name]))
+			delete(left, name)
+		}
+		fmt.Fprintf(&out, "| %d | %s | %s |\n", i+1, strings.Join(names, ", "), thousands(sum))
+	}
+	if len(left) > 0 {
+		return "", fmt.Errorf("no day has %v", slices.Sorted(maps.Keys(left)))
+	}
+	return out.String(), nil
+}
+
+// tableOf is a line for each package, with its lines of Go, and their sum; and the lines by package.
+func tableOf() (string, map[string]int, error) {
 	args := append([]string{"list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}\t{{.Path}}\t{{$.Dir}}\t{{$.Doc}}{{end}}{{end}}"}, doors...)
 	listed, err := exec.Command("go", args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("go list: %w", err)
+		return "", nil, fmt.Errorf("go list: %w", err)
 	}
-	rows, total, always := strings.Split(strings.TrimSpace(string(listed)), "\n"), 0, 0
+	rows, total, always, all := strings.Split(strings.TrimSpace(string(listed)), "\n"), 0, 0, map[string]int{}
 	slices.Sort(rows)
 	var out strings.Builder
 	out.WriteString("| package | | only for | lines |\n|---|---|---|---|\n")
 	for _, row := range rows {
 		f := strings.SplitN(row, "\t", 4)
 		if len(f) < 4 {
-			return "", fmt.Errorf("go list: %q", row)
+			return "", nil, fmt.Errorf("go list: %q", row)
 		}
 		lines, err := linesIn(f[2])
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		total += lines
 		name := strings.TrimPrefix(f[0], f[1]+"/")
+		all[name] = lines
 		if only[name] == "" {
 			always += lines
 		}
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, about(f[3]), only[name], thousands(lines))
 	}
 	fmt.Fprintf(&out, "| all | | | %s |\n| all but what is for some rows only | | | %s |\n", thousands(total), thousands(always))
-	return out.String(), nil
+	return out.String(), all, nil
 }
 
 // about is what a package's synopsis says behind the package's name, up to a pause.
@@ -141,7 +185,8 @@ func thousands(n int) string {
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-func replace(table string) error {
+// replace puts a table into a page, between the lines around it.
+func replace(page, table string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
