@@ -19,7 +19,7 @@
 //
 //	                        releases                 what a row may move          spends
 //	Gaussian                a vector, + N(0, σ²)     its L2 norm, by Δ            μ = Δ/σ, Gaussian DP
-//	Laplace                 a vector, + Laplace      its L1 norm, by Δ            ε, pure
+//	Laplace                 a vector, + Laplace      its L1 norm, by Δ            ε, pure, by its own curve
 //	Exponential             the index of a score     each score, by Δ             ε, bounded range
 //	PermuteAndFlip          the same, and better     each score, by Δ             ε, pure
 //	NoisyMax                the same                 each score, by Δ             ε, pure

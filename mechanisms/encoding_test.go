@@ -11,7 +11,7 @@ import (
 
 func TestEveryKindSurvivesJSON(t *testing.T) {
 	l := built(t)(Sequential("all",
-		built(t)(Parallel("stages", leaf(t, 0.3, 4), built(t)(epsilonLedger(KindPure, "choice", 0.5, 1)))),
+		built(t)(Parallel("stages", leaf(t, 0.3, 4), built(t)(epsilonLedger(KindPure, "choice", 0.5, 1)), built(t)(Laplace{0.4}.Ledger("means", 2)))),
 		built(t)(epsilonLedger(KindBoundedRange, "votes", 0.1, 20)), leaf(t, 0.1, 3)))
 	data, err := json.Marshal(l)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestEveryKindSurvivesJSON(t *testing.T) {
 	if err != nil || string(again) != string(data) {
 		t.Errorf("encodes as %s, then as %s (%v)", data, again, err)
 	}
-	for _, want := range []string{"choice: 1 × 0.5-DP", "votes: 20 × bounded range 0.1", "stages: parallel\n"} {
+	for _, want := range []string{"choice: 1 × 0.5-DP", "means: 2 × Laplace, 0.4-DP", "votes: 20 × bounded range 0.1", "stages: parallel\n"} {
 		if !strings.Contains(l.String(), want) {
 			t.Errorf("%q is not in\n%v", want, l)
 		}
@@ -40,7 +40,7 @@ func TestLeavesRefuseNonsense(t *testing.T) {
 		`{"version":1,"kind":"pure"}`, `{"version":1,"kind":"pure","epsilon":1}`, `{"version":1,"kind":"pure","epsilon":-1,"releases":1}`,
 		`{"version":1,"kind":"pure","epsilon":1,"releases":-1}`, `{"version":1,"kind":"pure","epsilon":1e200,"releases":1}`,
 		`{"version":1,"kind":"pure","epsilon":1,"releases":9000000000000000000}`, `{"version":1,"kind":"pure","epsilon":1,"releases":1,"mu":1}`,
-		`{"version":1,"kind":"pure","epsilon":1,"releases":1,"dim":1}`, `{"version":1,"kind":"bounded-range","epsilon":0,"releases":1}`,
+		`{"version":1,"kind":"pure","epsilon":1,"releases":1,"dim":1}`, `{"version":1,"kind":"laplace","epsilon":1,"releases":1,"mu":1}`, `{"version":1,"kind":"laplace","releases":1}`, `{"version":1,"kind":"bounded-range","epsilon":0,"releases":1}`,
 		`{"version":1,"kind":"pure","epsilon":1,"releases":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,
 		`{"version":1,"kind":"gaussian","mu":1,"epsilon":1,"releases":1,"dim":1}`,
 		`{"version":1,"kind":"sequential","epsilon":1,"parts":[{"kind":"pure","epsilon":1,"releases":1}]}`,

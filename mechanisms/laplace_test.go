@@ -130,6 +130,42 @@ func TestLaplaceAudit(t *testing.T) {
 	}
 }
 
+// The ledger's curve is above that of the sampler's law, rounding included, by next to nothing,
+// and far below that of any ε-DP release. What a row moves is all that the grid lets it, in
+// one coordinate.
+func TestLaplaceLedgerIsTheLaws(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, sensitivity float64
+		dim                  int
+	}{{0.1, 1, 1}, {1, 0.3, 1}, {1, 7, 4}, {6, 1e20, 100}} {
+		l := Laplace{c.epsilon}
+		step, scale, err := l.grid(c.sensitivity, c.dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger := built(t)(l.Ledger("", 1))
+		s, m := float64(scale), math.Floor(c.sensitivity/step)+float64(c.dim)
+		for _, x := range []float64{0, 0.2 * c.epsilon, 0.7 * c.epsilon, 0.999 * c.epsilon} {
+			// 1 − (q^{k+1} + e^x·q^{m−k})/(1+q), q = e^{−1/s}, at the best threshold k.
+			k := math.Round((m - 1 - x*s) / 2)
+			exact := 1 - (math.Exp(-(k+1)/s)+math.Exp(x-(m-k)/s))/(1+math.Exp(-1/s))
+			got := deltaOf(t, ledger, x)
+			if got < exact-1e-15 || got > exact+1e-10 {
+				t.Errorf("ε = %g, %d coordinates: δ(%g) = %.17g, the law has %.17g", c.epsilon, c.dim, x, got, exact)
+			}
+			if pure := deltaOf(t, built(t)(epsilonLedger(KindPure, "", c.epsilon, 1)), x); got > pure || c.epsilon >= 1 && x < c.epsilon/2 && got > 0.97*pure {
+				t.Errorf("ε = %g: δ(%g) = %g, and %g of any ε-DP release", c.epsilon, x, got, pure)
+			}
+		}
+		if !ledger.Within(c.epsilon, 0) || ledger.Within(0.999*c.epsilon, 0) {
+			t.Errorf("ε = %g: not exactly pure", c.epsilon)
+		}
+		if a, b := ledger.Mu(), built(t)(epsilonLedger(KindPure, "", c.epsilon, 1)).Mu(); !(a < b) {
+			t.Errorf("ε = %g: μ = %g, and %g of any ε-DP release", c.epsilon, a, b)
+		}
+	}
+}
+
 func TestLaplaceStaysOnTheGrid(t *testing.T) {
 	src := NewSeededSource(10)
 	for _, sensitivity := range []float64{1e-30, 0.3, 7, 1e20} {

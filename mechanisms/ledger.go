@@ -15,6 +15,7 @@ type Kind string
 const (
 	KindGaussian     Kind = "gaussian"      // Gaussian releases at a fixed ratio of sensitivity to noise
 	KindPure         Kind = "pure"          // ε-DP releases
+	KindLaplace      Kind = "laplace"       // releases with Laplace noise, ε-DP each
 	KindBoundedRange Kind = "bounded-range" // releases whose log-likelihood ratio has range ε
 	KindObjective    Kind = "objective"     // a minimiser of a noisy objective, plus Gaussian noise
 	// A minimiser of an objective with Laplace noise, plus Laplace noise; ε-DP as a whole.
@@ -57,8 +58,8 @@ const (
 	maxEpsilon  = 1e100
 )
 
-// epsilonLedger returns the entry for (adaptive) releases that are epsilon-DP each, or of
-// each of which the log-likelihood ratio between neighbours has at most that range.
+// epsilonLedger returns the entry for (adaptive) releases that are epsilon-DP each, also by
+// Laplace noise, or of each of which the log-likelihood ratio between neighbours has at most that range.
 func epsilonLedger(kind Kind, label string, epsilon float64, releases int) (*Ledger, error) {
 	return (&Ledger{node: node{Kind: kind, Label: label, Epsilon: epsilon, Releases: releases}}).complete()
 }

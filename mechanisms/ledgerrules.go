@@ -20,7 +20,7 @@ func (n *node) validate(parts []*Ledger) error {
 			return err
 		}
 		return check.Releases(n.Releases, n.Dim)
-	case KindPure, KindBoundedRange:
+	case KindPure, KindLaplace, KindBoundedRange:
 		if len(parts) > 0 || n.Mu != 0 || n.Dim != 0 {
 			return check.Fail(check.ErrModel, "ledger", string(n.Kind), "must have no parts, no μ and no dimension")
 		}

@@ -7,7 +7,7 @@ type node struct {
 	Kind     Kind    `json:"kind"`
 	Label    string  `json:"label,omitempty"`
 	Mu       float64 `json:"mu,omitempty"`             // of one Gaussian release, or of an objective's output noise
-	Epsilon  float64 `json:"epsilon,omitempty"`        // of one pure or bounded-range release, or of a pure objective's linear term
+	Epsilon  float64 `json:"epsilon,omitempty"`        // of one pure, Laplace or bounded-range release, or of a pure objective's linear term
 	Output   float64 `json:"output_epsilon,omitempty"` // of a pure objective's output noise
 	Ratio    float64 `json:"ratio,omitempty"`          // of an objective, as LogDet
 	LogDet   float64 `json:"log_det,omitempty"`
@@ -22,6 +22,8 @@ func (n *node) profile(parts []*accounting.Sequence) *accounting.Sequence {
 		return accounting.Gaussian(n.Mu, n.Releases, n.Dim)
 	case KindPure:
 		return accounting.Pure(n.Epsilon, n.Releases)
+	case KindLaplace:
+		return accounting.Laplace(n.Epsilon, n.Releases)
 	case KindBoundedRange:
 		return accounting.BoundedRange(n.Epsilon, n.Releases)
 	case KindObjective:

@@ -48,6 +48,8 @@ func (n *node) line(s *accounting.Sequence) string {
 			n.Label, n.Releases, n.Dim, 1/n.Mu, s.Mu())
 	case n.Kind == KindPure:
 		return fmt.Sprintf("%s: %d × %.6g-DP", n.Label, n.Releases, n.Epsilon)
+	case n.Kind == KindLaplace:
+		return fmt.Sprintf("%s: %d × Laplace, %.6g-DP", n.Label, n.Releases, n.Epsilon)
 	case n.Kind == KindBoundedRange:
 		return fmt.Sprintf("%s: %d × bounded range %.6g", n.Label, n.Releases, n.Epsilon)
 	case n.Kind == KindObjective:

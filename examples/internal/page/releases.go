@@ -58,6 +58,10 @@ func (n node) list(out []release, indent int) []release {
 		r.What = fmt.Sprintf("%s × ε-DP", grouped(n.Releases))
 		r.Noise = fmt.Sprintf("ε = %s each", significant(n.Epsilon, 4))
 		r.Total = fmt.Sprintf("%s-DP", significant(n.Epsilon*float64(n.Releases), 3))
+	case mechanisms.KindLaplace:
+		r.What = fmt.Sprintf("%s × Laplace", grouped(n.Releases))
+		r.Noise = fmt.Sprintf("ε = %s each", significant(n.Epsilon, 4))
+		r.Total = fmt.Sprintf("%s-DP", significant(n.Epsilon*float64(n.Releases), 3))
 	case mechanisms.KindBoundedRange:
 		r.What = fmt.Sprintf("%s × bounded range", grouped(n.Releases))
 		r.Noise = fmt.Sprintf("range %s each", significant(n.Epsilon, 4))

@@ -97,7 +97,8 @@ const atMost = "at most, "
 // mechanismsOf are what a ledger's leaf may stand for, release by release.
 var mechanismsOf = map[mechanisms.Kind][][]string{
 	mechanisms.KindGaussian:      {{"gaussian"}},
-	mechanisms.KindPure:          {{"laplace"}, {"selection"}, {"vote"}},
+	mechanisms.KindPure:          {{"selection"}, {"vote"}},
+	mechanisms.KindLaplace:       {{"laplace"}},
 	mechanisms.KindBoundedRange:  {{"selection"}, {"vote"}, {"plurality"}, {"ranking"}},
 	mechanisms.KindObjective:     {{"linear term", "minimiser"}},
 	mechanisms.KindPureObjective: {{"linear term", "minimiser"}},
