@@ -252,7 +252,7 @@ func (s *store) peersTable(b *strings.Builder) {
 			line(b, p.name, p.version(), p.what, p.relation+", "+p.neighbour, fmt.Sprintf("at most %d", configs), fmt.Sprint(p.lines()))
 		}
 	}
-	b.WriteString("\nThe lines are those of `python/NAME_peer.py`, and of `ours.go` for dpglm, without blank ones and comments, but with what only this comparison needs.\n")
+	b.WriteString("\nThe lines are those of the programs in `examples/peers/python`, and of `examples/peers/ours.go` for dpglm, without blank ones and comments, but with what only this comparison needs.\n")
 }
 
 // missing lists what has no model, with the reason.
@@ -277,7 +277,7 @@ func (s *store) missing(b *strings.Builder) {
 			lines = append(lines, fmt.Sprintf("- %s was not run: it was skipped, or -peers didn't name it\n", p.name))
 		}
 	}
-	lines = append(lines, "- Opacus was not run: there is no program for it here, and the torch that it needs takes several GB\n")
+	lines = append(lines, "- Opacus was not run: there is no program for it here\n")
 	slices.Sort(lines)
 	b.WriteString(strings.Join(lines, ""))
 }
