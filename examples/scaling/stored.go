@@ -115,9 +115,9 @@ func fits(ctx context.Context, path string, s size, report func(what string, sec
 	report("a pass, a step of Noisy GD", pass)
 	told := progress.Steps(ctx, "steps")
 	start = time.Now()
-	last, longest := start, 0.0
+	last, silence := start, 0.0
 	quiet := func() {
-		longest, last = max(longest, time.Since(last).Seconds()), time.Now()
+		silence, last = max(silence, time.Since(last).Seconds()), time.Now()
 	}
 	env := &dpglm.Env{Progress: func(done, total int) {
 		if quiet(); told != nil {
@@ -130,7 +130,7 @@ func fits(ctx context.Context, path string, s size, report func(what string, sec
 	quiet()
 	spent := time.Since(start).Seconds()
 	report("Auto", spent)
-	fmt.Fprintf(out, "\nAuto takes as long as %.0f passes, and Env.Progress is silent for %.2g s at most.\n", spent/pass, longest)
+	fmt.Fprintf(out, "\nAuto takes as long as %.0f passes, and Env.Progress is silent for %.2g s at most.\n", spent/pass, silence)
 	return nil
 }
 

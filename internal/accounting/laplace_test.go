@@ -15,10 +15,10 @@ func exactLaplace(scales []float64, shifts []int) (p, q []float64) {
 	for i, s := range scales {
 		decay := math.Exp(-1 / s)
 		at := func(y int) float64 { return (1 - decay) / (1 + decay) * math.Exp(-math.Abs(float64(y))/s) }
-		reach := int(27*s) + shifts[i]
+		farthest := int(27*s) + shifts[i]
 		var nextP, nextQ []float64
 		for j := range p {
-			for y := -reach; y <= reach+shifts[i]; y++ {
+			for y := -farthest; y <= farthest+shifts[i]; y++ {
 				nextP = append(nextP, p[j]*at(y))
 				nextQ = append(nextQ, q[j]*at(y-shifts[i]))
 			}
