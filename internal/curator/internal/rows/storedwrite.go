@@ -56,7 +56,7 @@ const mostExact = 1 << 53
 func (f *Owners) columns() (names []string, columns [][]float64, given bool) {
 	if f.Persons != nil {
 		persons := make([]float64, len(f.Persons))
-		given = !slices.ContainsFunc(f.Persons, func(p int) bool { return p > mostExact || p < -mostExact })
+		given = !slices.ContainsFunc(f.Persons, func(p int) bool { return int64(p) > mostExact || int64(p) < -mostExact })
 		for k, rows := range f.rows(len(persons)) {
 			for _, i := range rows {
 				if persons[i] = float64(k); given {
