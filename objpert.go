@@ -292,8 +292,9 @@ func (o *objective) settle(lambda, logDet float64) error {
 	if err != nil {
 		return err
 	}
-	if out := o.outputNoise(o.law, o.lambda, norm); !(out <= check.MaxScale) {
-		return check.Fail(ErrConfig, "Lambda", o.lambda, fmt.Sprintf("must be so large that the minimiser has noise of at most %g, not %.3g", check.MaxScale, out))
+	moves := o.moves(o.lambda, norm)
+	if most := math.Max(release.L1(moves, o.shape.Dim), o.law.out(moves, o.shape.Dim)); !(most <= check.MaxScale) {
+		return check.Fail(ErrConfig, "Lambda", o.lambda, fmt.Sprintf("must be so large that the minimiser moves by at most %g and has noise of no more, not %.3g", check.MaxScale, most))
 	}
 	return nil
 }
@@ -414,13 +415,18 @@ func (o *objective) risk(lambda, sigma, out float64) float64 {
 	return risk
 }
 
-// outputNoise predicts the output noise's standard deviation from the rounding error
-// of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
+// outputNoise predicts the output noise's standard deviation.
 func (o *objective) outputNoise(law objectiveLaw, lambda, normBound float64) float64 {
+	return law.out(o.moves(lambda, normBound), o.shape.Dim)
+}
+
+// moves predicts how far the computed minimiser moves, by the rounding error
+// of a gradient at the largest ‖θ‖, raw terms being four times as large as the rows.
+func (o *objective) moves(lambda, normBound float64) float64 {
 	n, d := float64(o.shape.Rows), float64(o.shape.Dim)
 	radius := 2 * curator.WeightBound(o.trained, o.shape.LabelBound, o.shape.largestOffset(), o.shape.Rows, o.shape.FeatureBound, o.clip, lambda, normBound)
 	rounding := 4 * n * o.smoothness * 0x1p-53 * (d + 8) * radius
-	return law.out(16*math.Max(rounding, 1e-9*o.clip)/lambda, o.shape.Dim)
+	return 16 * math.Max(rounding, 1e-9*o.clip) / lambda
 }
 
 // run releases the start, if there is one, and the minimiser.

@@ -229,3 +229,51 @@ func TestObjectivePerturbationHugeBudgets(t *testing.T) {
 		}
 	}
 }
+
+// What a pure plan accepts it releases, at both ends of what bounds may be: the sensitivities of the
+// linear term and of the output noise, which the planned noise says little of where ε is
+// large or one row more or less has half the slope.
+func TestPureObjectiveAtTheEnds(t *testing.T) {
+	planned, refused := 0, 0
+	for _, loss := range []losses.Loss{losses.Squared{}, losses.Logistic{}} {
+		for _, feature := range []float64{1e-60, 3e-60, 1e-59, 1e-30, 1e-20, 1, 1e20} {
+			for exponent := -60.0; exponent <= 60; exponent += 2 {
+				bounds := Bounds{Feature: feature}
+				if loss.Labels() == losses.Real {
+					bounds.Label = math.Pow(10, exponent)
+				} else if exponent > -60 {
+					continue
+				}
+				for _, removed := range []bool{false, true} {
+					for _, epsilon := range []float64{1e-3, 1, 1e9} {
+						var details []RowDetail
+						budget := PureDP(epsilon)
+						if removed {
+							details, budget = append(details, AddRemove{AtMost: 3}), budget.AddRemove()
+						}
+						d, err := NewDataset(mat.NewDense(3, 1, []float64{feature, -feature / 2, feature / 3}), []float64{0, math.Min(1, bounds.Label), 0}, bounds, details...)
+						if err != nil {
+							t.Fatal(err)
+						}
+						c := ObjectivePerturbationConfig{}
+						if feature == 1e-30 { // whose minimisers are the largest where λ is the least
+							c.Lambda = 1e-60
+						}
+						plan, err := c.Plan(d.Shape(), Problem{Loss: loss}, budget)
+						if err != nil {
+							refused++
+							continue
+						}
+						planned++
+						if _, err := plan.Run(context.Background(), d, &Env{NoiseForTests: mechanisms.NewSeededSource(1)}); err != nil {
+							t.Errorf("%s, feature bound %g, label bound %g, removed %v, ε = %g: %v", loss.Name(), feature, bounds.Label, removed, epsilon, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	if planned < 300 || refused < 30 {
+		t.Errorf("%d plans, %d refused: the ends are elsewhere", planned, refused)
+	}
+}

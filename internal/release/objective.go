@@ -106,20 +106,22 @@ func (l laplaceLaw) logDet() float64 { return l.of.LogDet }
 func (l laplaceLaw) share() float64 { return l.of.Epsilon }
 
 func (l laplaceLaw) scale(slope float64, dim int) (scale, normBound float64, err error) {
-	t, err := l.term().Scale(L1(2*slope, dim), dim)
+	t, err := l.term().Scale(moved(2*slope, dim), dim)
 	return t, LaplaceNormBound(t, dim), err
 }
 
 func (l laplaceLaw) term() mechanisms.Laplace { return mechanisms.Laplace{Epsilon: l.of.Epsilon} }
 
 func (l laplaceLaw) linear(b []float64, slope float64, src mechanisms.Source) error {
-	return l.term().Release(b, b, L1(2*slope, len(b)), src)
+	return l.term().Release(b, b, moved(2*slope, len(b)), src)
 }
 
 func (l laplaceLaw) output(theta []float64, l2 float64, src mechanisms.Source) error {
-	l1 := math.Max(L1(l2, len(theta)), check.MinScale) // of less there is no noise
-	return mechanisms.Laplace{Epsilon: l.of.OutputEpsilon}.Release(theta, theta, l1, src)
+	return mechanisms.Laplace{Epsilon: l.of.OutputEpsilon}.Release(theta, theta, moved(l2, len(theta)), src)
 }
+
+// moved is an L1 sensitivity, at least the smallest that there is noise for.
+func moved(l2 float64, dim int) float64 { return math.Max(L1(l2, dim), check.MinScale) }
 
 // beyond is how far from its typical length a linear term hardly ever is, in standard deviations of a
 // coordinate: no guarantee rests on it.
