@@ -56,7 +56,7 @@ func child(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	secret, refusal := secretCount(s, j)
+	secret, refusal := s.SecretCount(j.Rows, 1, j.Split)
 	out := json.NewEncoder(stdout)
 	for _, b := range j.budgets() {
 		data := trial.Train

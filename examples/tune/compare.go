@@ -44,7 +44,7 @@ type comparison struct {
 // pair finds the cells of both. Files are comparable where splits and seeds are the same.
 func (c *comparison) pair() error {
 	a, b := c.olds.settings(), c.news.settings()
-	b.Method, b.Labels, b.Pure, b.Public, b.Turned = a.Method, a.Labels, a.Pure, a.Public, a.Turned
+	b.Method, b.Labels, b.Pure, b.AddRemove, b.Public, b.Turned = a.Method, a.Labels, a.Pure, a.AddRemove, a.Public, a.Turned
 	if a != b {
 		return fmt.Errorf("%s and %s differ in seed, rows or share held out: %+v, %+v", c.olds.path, c.news.path, a, b)
 	}

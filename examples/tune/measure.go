@@ -55,6 +55,11 @@ func (o *options) measure(ctx context.Context, set task.Set, split int, f *file,
 	if err != nil {
 		return fmt.Errorf("%s: %w", set.Name, err)
 	}
+	if o.AddRemove > 0 {
+		if trial.Train, err = set.Source.SecretCount(o.mostRows(), o.AddRemove, seed); err != nil {
+			return fmt.Errorf("%s: %w", set.Name, err)
+		}
+	}
 	var all sync.WaitGroup
 	var one sync.Mutex
 	var failed error
@@ -124,6 +129,9 @@ func (o *options) scores(ctx context.Context, k key, set task.Set, trial *task.T
 	budget := k.of()
 	if o.Pure && k.Mu == 0 {
 		budget = dpglm.PureDP(k.Epsilon)
+	}
+	if o.AddRemove > 0 {
+		budget = budget.AddRemove()
 	}
 	if o.Labels {
 		budget = budget.LabelsOnly()

@@ -66,6 +66,8 @@ type settings struct {
 	Labels bool `json:"labels_only,omitempty"`
 	// Pure has budgets in ε be pure, δ = 0; likewise.
 	Pure bool `json:"pure,omitempty"`
+	// AddRemove has budgets be for adding or removing a row, and is the public bound on rows over their number; likewise.
+	AddRemove float64 `json:"add_remove,omitempty"`
 	// Public is the share of the rows to train on whose model is the prior; likewise.
 	Public float64 `json:"public,omitempty"`
 	// Turned has the labels of the public rows be turned around.

@@ -92,6 +92,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.Float64Var(&o.HeldOut, "test", 0.2, "`share` of the rows to hold out")
 	f.BoolVar(&o.Labels, "labels-only", false, "protect labels only: features are public")
 	f.BoolVar(&o.Pure, "pure", false, "pure budgets: δ = 0 for those in ε")
+	f.Float64Var(&o.AddRemove, "add-remove", 0, "have budgets be for adding or removing a row, of which the `factor`, 1 or more, times as many as there are is the public bound")
 	f.Float64Var(&o.Public, "public", 0, "`share` of the rows to train on that is public: a model of theirs is the prior")
 	f.BoolVar(&o.Turned, "turned", false, "turn the labels of -public around, so that the prior is of another country; for labels of two classes or real ones")
 	f.BoolVar(&o.mle, "mle", true, "fit without privacy too, which takes as long as several fits")
@@ -105,6 +106,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, task.Usage("-out is missing: name a file for the results")
 	case !(o.HeldOut > 0 && o.HeldOut < 1):
 		return nil, task.Usage("-test %g must lie strictly between 0 and 1", o.HeldOut)
+	case o.AddRemove != 0 && !(o.AddRemove >= 1 && o.AddRemove < 1000):
+		return nil, task.Usage("-add-remove %g must be a factor from 1 to 1000", o.AddRemove)
 	case o.splits < 1 || o.workers < 1 || o.Rows < 0:
 		return nil, task.Usage("-splits and -workers must be at least 1, and -rows not negative")
 	case learners[o.Method] == nil:

@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"compress/gzip"
@@ -10,27 +10,26 @@ import (
 	"strings"
 
 	"github.com/dpglm/dpglm"
-	"github.com/dpglm/dpglm/examples/internal/task"
 	"github.com/dpglm/dpglm/table"
 )
 
-// secretCount is the part to train on with a secret number of rows, as promises for adding or removing one need it. The
-// public bound on it is the number itself.
-func secretCount(s *task.Source, j job) (*dpglm.Dataset, error) {
+// SecretCount is the part to train on that TrialOf has, with a secret number of rows, as promises for adding or removing one
+// need it. The public bound on it is the given factor times the number itself. It refuses LIBSVM files, of which the number of rows is public.
+func (s *Source) SecretCount(most int, factor float64, seed uint64) (*dpglm.Dataset, error) {
 	if s.Facts() == nil {
 		return nil, errors.New("a LIBSVM file's number of rows is public")
 	}
-	records, err := readRecords(j.Path)
+	records, err := readRecords(s.Path)
 	if err != nil {
 		return nil, err
 	}
 	header, rows := records[0], records[1:]
-	if n := len(rows); j.Rows > 0 && n > j.Rows {
-		rows = without(rows, task.Split(n, float64(n-j.Rows)/float64(n), j.Split))
+	if n := len(rows); most > 0 && n > most {
+		rows = without(rows, Split(n, float64(n-most)/float64(n), seed))
 	}
-	rows = without(rows, task.Split(len(rows), j.HeldOut, j.Split))
+	rows = without(rows, Split(len(rows), s.HeldOut, seed))
 	schema := *s.FileFacts()
-	schema.AtMost = len(rows)
+	schema.AtMost = int(factor * float64(len(rows)))
 	text := new(strings.Builder)
 	if err := csv.NewWriter(text).WriteAll(append([][]string{header}, rows...)); err != nil {
 		return nil, err
