@@ -33,30 +33,33 @@ func (o offsets) add(z []float64, lo int) {
 
 // Totals are the sum of the rows' shares, and of shares times a number within ±1: the offset
 // over its bound, or for counts and amounts the exposure whose logarithm it is, over the
-// largest one. What a person adds lies in the triangle of 0, (1, 1) and (1, −1), of which a side is 2 long and
-// the others √2; without offsets it lies between 0 and (1, 0). Sums of shares are exact, that of offsets rounds.
+// largest one. Sums of shares are exact, that of offsets rounds.
 //
 // Where each row is to count, two more are between these, of rows' weights: of a person's first so many over that number, and
-// of all over the most that there may be, which takes the place of shares beside offsets. What a person adds is
-// (s, f, a, ao) with all of these and |o| at most 1, where s is 1, but for its rounding, for all who have rows unless these have weights: such are
-// at most √6 apart, or √7 with weights, and 2 from 0, or √3 without offsets. (√5 and √6 would do but for that rounding.)
+// of all over the most that there may be, which takes the place of shares beside offsets.
+//
+// What a person adds are m numbers of magnitude 1 at most, so that it is √m long, where they aren't all 0 by construction:
+// m is 1, 2 more where each row is to count, and 1 more with offsets. All lie between 0 and 1, so that two are √m apart at most as well, but
+// for offsets of either sign. With these it lies in the triangle of 0, (1, 1) and (1, −1), of which a side is 2 long and the others √2; or it is
+// (s, f, a, ao), where s is 1, but for its rounding, for all who have rows unless these have weights: such are
+// at most √6 apart, or √7 with weights. (√5 and √6 would do but for that rounding.)
 func (s *Sums) Totals(ctx context.Context, first int) (values []float64, l2 float64, err error) {
-	q, numbers, square := &totals{}, 1.0, 4.0
+	q, square, apart := &totals{}, 1.0, 2.0
 	if o := s.t.Persons; o != nil && o.Each {
 		q.First, q.Most = first, o.Most
-		numbers, square = numbers+2, square+2
+		square += 2
 		if o.Weighted {
-			square++
+			apart++
 		}
 	}
 	if s.within.Largest() > 0 {
-		numbers++
+		square++
+		if !s.t.Persons.Removed() && !s.loss.Labels().FromZero() {
+			square += apart
+		}
 	}
 	values = make([]float64, q.numbers())
 	err = s.sum(ctx, values, q)
-	if s.t.Persons.Removed() {
-		square = numbers
-	}
 	return values, float64(math.Sqrt(square)*(1+1e-15)) + float64(2.2*encoding.Unit*s.t.Layout.Chain(4)), err
 }
 
