@@ -43,9 +43,13 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 	}
 	s = s.byRows()
 	o := &start{shape: s, loss: l}
-	releases, totals := 1.0, s.facts().Totalled()
+	releases, totals := 1.0, s.facts().TotalledBesideLabels()
 	if totals {
 		releases = 2
+	}
+	sums := 1
+	if s.AddRemove {
+		sums = 2
 	}
 	share := s.facts().StartShare(l, mu)
 	if b.pure {
@@ -56,7 +60,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		own := epsilon * math.Sqrt(share)
 		o.rest = PureDP((epsilon - own) * (1 - splitRoom))
 		each := mechanisms.Laplace{Epsilon: own / releases * (1 - splitRoom)}
-		o.mean, o.totals = laplace{each, 1}, laplace{each, 2}
+		o.mean, o.totals = laplace{each, sums}, laplace{each, 2}
 	} else {
 		each, err := b.gaussian(others+2, max(dim, 2))
 		if err != nil {
@@ -65,7 +69,7 @@ func newStart(s Shape, l losses.Loss, b Budget, others, dim int) (*start, error)
 		whole := each.Mu * math.Sqrt(float64(others+2)) * (1 - poolRoom)
 		o.rest = GDP(whole * math.Sqrt(1-share))
 		each.Mu = whole * math.Sqrt(share/releases)
-		o.mean, o.totals = gaussian{each, 1}, gaussian{each, 2}
+		o.mean, o.totals = gaussian{each, sums}, gaussian{each, 2}
 	}
 	o.rest.addRemove, o.rest.labelsOnly = b.addRemove, b.labelsOnly
 	if !totals {
@@ -108,7 +112,7 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		return err
 	}
 	p := estimate.Problem{Facts: o.shape.facts(), Loss: smooth.Descended(o.loss, o.shape.LabelBound)}
-	mean, n, shifted := allow, float64(o.shape.Rows), 0.0
+	mean, n, noise, shifted := allow, float64(o.shape.Rows), 0.0, 0.0
 	if o.totals != nil {
 		if mean, err = allow.Part(0); err != nil {
 			return err
@@ -122,15 +126,15 @@ func (o *start) begin(r *run, allow *release.Allowance) error {
 		if err != nil {
 			return err
 		}
-		n, shifted = p.Totals(v, p.Facts.Deviation(p.Facts.TotalsNoise())*o.totals.perSensitivity())
+		n, noise, shifted = p.Totals(v, p.Facts.Deviation(p.TotalsNoise())*o.totals.perSensitivity())
 	}
 	answer, err := sums.Labels(r.ctx)
 	v, err := released(mean, answer, err)
 	if err != nil {
 		return err
 	}
-	low, high := p.LabelEnds()
-	r.start.score = p.Labels(n, shifted, v[0]/n, p.Facts.Deviation(p.Facts.Numbers(low, high))*o.mean.perSensitivity()/n).Bias
+	of, n, _ := p.MeanLabel(v, p.Facts.Deviation(1)*o.mean.perSensitivity(), n, noise)
+	r.start.score = p.Labels(n, shifted, of).Bias
 	return nil
 }
 

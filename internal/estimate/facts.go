@@ -47,8 +47,11 @@ func (f Facts) largestOffset() float64 {
 }
 
 // Totalled reports whether what rows come to is to be released: their weights, or offsets.
-func (f Facts) Totalled() bool {
-	return f.EachRow || f.Weighted || f.AddRemove || f.largestOffset() > 0
+func (f Facts) Totalled() bool { return f.AddRemove || f.TotalledBesideLabels() }
+
+// TotalledBesideLabels is Totalled where labels' sums are released, which tell how many there are where that is secret.
+func (f Facts) TotalledBesideLabels() bool {
+	return f.EachRow || f.Weighted && !f.AddRemove || f.largestOffset() > 0
 }
 
 // Mu is what μ of a budget is to engines: sums of clipped vectors have noise of the deviation 2·clip/μ then,
@@ -69,37 +72,28 @@ func (f Facts) Positive() float64 {
 	return math.Sqrt2
 }
 
-// Numbers is the deviation of noise in a sum of numbers from low to high, times μ.
-func (f Facts) Numbers(low, high float64) float64 {
-	if f.AddRemove {
-		return 2 * math.Max(-low, high)
-	}
-	return high - low
-}
-
 // Deviation is what is in units of 1/μ, as engines have it, in those of a budget's.
 func (f Facts) Deviation(v float64) float64 { return v / f.Mu(1) }
 
-// TotalsNoise is the deviation of noise in Totals, times μ.
-func (f Facts) TotalsNoise() float64 {
-	numbers := 1.0
-	if f.largestOffset() > 0 {
-		numbers++
-	}
+// TotalsNoise is the deviation of noise in Totals, times μ: see curator.Sums.Totals.
+func (p Problem) TotalsNoise() float64 {
+	f, numbers := p.Facts, 1.0
 	if f.EachRow {
 		numbers += 2
 	}
-	if f.AddRemove {
+	offsets := f.largestOffset() > 0
+	if offsets {
+		numbers++
+	}
+	switch {
+	case f.AddRemove:
 		return 2 * math.Sqrt(numbers)
+	case !offsets || p.Loss.Labels().FromZero():
+		return math.Sqrt(numbers)
+	case f.EachRow && f.Weighted:
+		return math.Sqrt(numbers + 3)
 	}
-	if !f.EachRow {
-		return 2
-	}
-	square := 2 + 2*2.0 // as far as persons are apart whose rows have one weight
-	if f.Weighted {
-		square++
-	}
-	return math.Sqrt(square)
+	return math.Sqrt(numbers + 2)
 }
 
 // Problem is what is estimated, and with which budget.

@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -24,36 +26,27 @@ type Labels struct {
 	Biases    []float64 // those of each column of scores
 	Shifted   float64   // mean offset of the scores
 
-	sum    float64 // the labels' noisy sums, each times its share
-	shares float64 // these shares
+	sums   []float64 // the labels' noisy sums, times the shares of the releases that they are the means of
+	shares float64   // these shares
 }
 
 // Start releases the labels' mean: with all there is, where nothing else can be had.
 func (x *Run) Start() (Labels, error) {
-	scale := 1.0
-	switch x.Problem.Loss.Labels() {
-	case losses.Count:
-		scale = x.Problem.Facts.LabelBound
-	case losses.Amount:
-		scale = tuning.AmountRange
-	}
 	var l Labels
-	if err := x.Total(); err != nil {
+	if err := x.TotalBesideLabels(); err != nil {
 		return l, err
 	}
-	least := tuning.MeanLeastShare
-	if x.Pilot { // which has but a part of μ²
-		least = tuning.MeanLeastSharePilot
-		if x.Problem.Loss.Labels() == losses.Binary {
-			least = tuning.MeanLeastShareClasses
+	for range 2 { // where a first one tells of fewer rows than there may be, what they take
+		share := x.meanShare() - l.shares
+		if x.Hopeless() {
+			share = x.Pool.Left
 		}
-	}
-	share := math.Min(math.Max(math.Pow(tuning.MeanKnown*scale/x.NMu(), 2), least), tuning.MeanMostShare)
-	if x.Hopeless() {
-		share = x.Pool.Left
-	}
-	if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
-		return l, err
+		if !(share > 0) {
+			break
+		}
+		if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
+			return l, err
+		}
 	}
 	for !x.Pilot && l.Minority < 1 && l.Noise > l.Minority/tuning.RareKnown && !x.Pool.Spent() {
 		share := math.Min(l.shares, tuning.MeanMostShare-l.shares)
@@ -76,6 +69,25 @@ func (x *Run) Start() (Labels, error) {
 		}
 	}
 	return l, nil
+}
+
+// meanShare is the share of μ² with which the labels' mean is known well enough, for the number of rows that is known so far.
+func (x *Run) meanShare() float64 {
+	scale := 1.0
+	switch x.Problem.Loss.Labels() {
+	case losses.Count:
+		scale = x.Problem.Facts.LabelBound
+	case losses.Amount:
+		scale = tuning.AmountRange
+	}
+	least := tuning.MeanLeastShare
+	if x.Pilot { // which has but a part of μ²
+		least = tuning.MeanLeastSharePilot
+		if x.Problem.Loss.Labels() == losses.Binary {
+			least = tuning.MeanLeastShareClasses
+		}
+	}
+	return math.Min(math.Max(math.Pow(tuning.MeanKnown*scale/x.NMu(), 2), least), tuning.MeanMostShare)
 }
 
 // interceptHidden reports whether the slope of counts' intercept can't be seen in its noise.
@@ -113,11 +125,10 @@ func (x *Run) Total() error {
 		return err
 	}
 	noise := x.Problem.totalNoise()
+	x.N, x.NNoise, x.shifted = x.Problem.Totals(sums, noise)
 	if !x.Problem.Facts.EachRow {
-		x.N, x.shifted = x.Problem.Totals(sums, noise)
 		return nil
 	}
-	x.N, _ = x.Problem.Totals([]float64{sums[0], 0}, noise)
 	most := float64(x.Problem.Facts.PersonRows)
 	rows := float64(first) * math.Max(sums[1], noise)
 	if sums[2] > rowsSurely*noise {
@@ -128,9 +139,17 @@ func (x *Run) Total() error {
 	return nil
 }
 
+// TotalBesideLabels is Total before labels' sums are released, which tell how many rows there are where that is secret.
+func (x *Run) TotalBesideLabels() error {
+	if !x.Problem.Facts.TotalledBesideLabels() {
+		return nil
+	}
+	return x.Total()
+}
+
 // totalNoise is the deviation of noise in what Total releases.
 func (p Problem) totalNoise() float64 {
-	return p.Facts.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
+	return p.TotalsNoise() / (p.Mu * math.Sqrt(tuning.TotalShare))
 }
 
 // rowsSurely is how many deviations of its noise all rows' total must be for it to be taken, and not that of the first of
@@ -145,14 +164,14 @@ func (x *Run) firstRows() int {
 }
 
 // Totals reads noisy totals, each with noise of the given standard deviation: how many rows there
-// are, and their mean offset, that of the mean exposure for counts and amounts, as a constant
+// are, with the noise in that, and their mean offset, that of the mean exposure for counts and amounts, as a constant
 // rate has it.
-func (p Problem) Totals(sums []float64, noise float64) (n, shifted float64) {
+func (p Problem) Totals(sums []float64, noise float64) (n, nNoise, shifted float64) {
 	n = float64(p.Facts.Rows)
 	if p.Facts.Weighted || p.Facts.AddRemove {
-		n = math.Min(n, math.Max(sums[0], math.Max(1, noise)))
+		n, nNoise = math.Min(n, math.Max(sums[0], math.Max(1, noise))), noise
 	}
-	return n, p.meanOffset(n, sums[1], noise)
+	return n, nNoise, p.meanOffset(n, sums[1], noise)
 }
 
 // meanOffset is that of n rows whose offsets, as Totals has them, have a noisy sum.
@@ -173,14 +192,19 @@ func (x *Run) Mean(share float64) (Labels, error) {
 // tell draws the labels' mean with a share, and takes what was drawn before into account.
 func (x *Run) tell(l *Labels, share float64) error {
 	answer, err := x.Sums.Labels(x.Task.Ctx)
-	sum, err := x.Pool.Draw(share, answer, err)
+	drawn, err := x.Pool.Draw(share, answer, err)
 	if err != nil {
 		return err
 	}
-	total, shares := l.sum+float64(share*sum[0]), l.shares+share
-	low, high := x.Problem.LabelEnds()
-	*l = x.Problem.Labels(x.N, x.shifted, total/(shares*x.N), x.Problem.Facts.Numbers(low, high)/(x.NMu()*math.Sqrt(shares)))
-	l.sum, l.shares = total, shares
+	sums, shares := make([]float64, len(drawn)), l.shares+share
+	copy(sums, l.sums)
+	floats.AddScaled(sums, share, drawn)
+	of := slices.Clone(sums)
+	floats.Scale(1/shares, of)
+	var mean Mean
+	mean, x.N, x.NNoise = x.Problem.MeanLabel(of, 1/(x.Problem.Mu*math.Sqrt(shares)), x.N, x.NNoise)
+	*l = x.Problem.Labels(x.N, x.shifted, mean)
+	l.sums, l.shares = sums, shares
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
 	// off, and noise would cost more.
 	if !x.Problem.Facts.Intercept {
@@ -192,9 +216,32 @@ func (x *Run) tell(l *Labels, share float64) error {
 	return nil
 }
 
-// Labels reads the noisy mean of n labels, of the given standard error, whose scores have a mean
-// offset.
-func (p Problem) Labels(n, shifted, mean, noise float64) Labels {
+// Mean is a noisy mean of labels, with its standard error.
+type Mean struct{ Value, Noise float64 }
+
+// MeanLabel reads the labels' noisy sums of n rows, a number that has a standard deviation of its own; unit is that of noise over sensitivity, in
+// engines' units. Two sums are those of which the total is the number of rows, where that is secret: they tell it, too, and their
+// total is held to what it may be by the same number for both. How far the mean is from the middle of a range that means of real labels
+// and of classes may lie anywhere in is the best linear function of the sum, for a mean that is uniform there and a number of rows known with noise.
+func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float64, float64) {
+	low, high := p.LabelEnds()
+	middle, width := (low+high)/2, high-low
+	above, noise := sums[0]-n*middle, width*unit // of the sum of labels over their middle
+	if len(sums) == 2 {
+		each := p.Facts.Positive() * unit
+		above, noise, nNoise = width*(sums[1]-sums[0])/2, width*each/math.Sqrt2, math.Sqrt2*each
+		n = math.Min(float64(p.Facts.Rows), math.Max(sums[0]+sums[1], math.Max(1, nNoise)))
+	}
+	if kind := p.Loss.Labels(); kind == losses.Real || kind == losses.Binary {
+		noisy := (nNoise*nNoise + math.Pow(noise, 2)*12/(width*width)) / n
+		above *= n / (n + noisy)
+	}
+	return Mean{middle + above/n, math.Hypot(noise, above/n*nNoise) / n}, n, nNoise
+}
+
+// Labels reads the noisy mean of n labels whose scores have a mean offset.
+func (p Problem) Labels(n, shifted float64, of Mean) Labels {
+	mean, noise := of.Value, of.Noise
 	low, high := p.LabelEnds()
 	k := p.Loss.Constants(check.Everywhere, p.Facts.LabelBound)
 	l := Labels{Steepest: k.Smoothness, Minority: 1, Noise: noise, Shifted: shifted}

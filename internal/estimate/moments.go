@@ -42,10 +42,7 @@ func (p Problem) Moments(t Task) (*Moments, error) {
 	if err := r.Total(); err != nil {
 		return nil, err
 	}
-	m := &Moments{N: r.N}
-	if p.Facts.AddRemove {
-		m.CountNoise = p.totalNoise()
-	}
+	m := &Moments{N: r.N, CountNoise: r.NNoise}
 	if err := m.asTheyAre(r); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type Run struct {
 	Sums    *curator.Sums
 	Pool    *Pool
 	N       float64 // rows, or what their weights come to
+	NNoise  float64 // standard deviation of N; 0 where that is public
 	D       int     // features
 	// Pilot tells that this is but the beginning of an inference.
 	Pilot   bool

@@ -34,12 +34,3 @@ func (o *Persons) Positive() float64 {
 	}
 	return math.Sqrt2
 }
-
-// Numbers is how far a sum moves of numbers from low to high, of which low is not positive and high not
-// negative.
-func (o *Persons) Numbers(low, high float64) float64 {
-	if o.Removed() {
-		return math.Max(-low, high)
-	}
-	return high - low
-}

@@ -148,18 +148,29 @@ func (s SumBounds) LossSensitivity(limit float64) float64 {
 	return limit * (1 + float64(2.2*encoding.Unit*s.layout.Chain(0)))
 }
 
-// labelSensitivity is that of LabelSum: a label's range and, where sums aren't exact,
-// their rounding. That is, with m rows a block, B blocks and labels of at most Y, γ_m·m·Y
-// for the block with the row and u·n·Y for each merge, in each answer.
-func (s SumBounds) labelSensitivity() float64 {
-	low, high, largest := -s.labelBound, s.labelBound, s.labelBound
+// labelEnds are the ends of the range that LabelSum's labels have.
+func (s SumBounds) labelEnds() (low, high float64) {
 	switch s.Loss.Labels() {
 	case losses.Binary:
-		low, high, largest = 0, 1, 0 // counts are exact
+		return 0, 1
 	case losses.Count, losses.Amount:
-		low = 0
+		return 0, s.labelBound
 	}
-	spread := s.layout.Persons.Numbers(low, high)
+	return -s.labelBound, s.labelBound
+}
+
+// labelSensitivity is that of LabelSum: a label's range, or 1 where one is added or removed, as (1 − t)² + t² is at most 1, and,
+// where sums aren't exact, their rounding. That is, with m rows a block, B blocks and numbers of at most Y, γ_m·m·Y
+// for the block with the row and u·n·Y for each merge, in each answer; and √2 times that for two sums.
+func (s SumBounds) labelSensitivity() float64 {
+	low, high := s.labelEnds()
+	spread, largest := high-low, s.labelBound
+	if s.layout.Persons.Removed() {
+		spread, largest = 1, math.Sqrt2
+	}
+	if s.Loss.Labels() == losses.Binary {
+		largest = 0 // counts are exact
+	}
 	return float64(spread*(1+1e-15)) + float64(2.2*encoding.Unit*largest*s.layout.Chain(0))
 }
 

@@ -147,6 +147,52 @@ func TestEveryPairOfPersons(t *testing.T) {
 	}
 }
 
+// Whatever a label is, beyond its range too, an added row moves the two sums of ends by 1 at most, and at an end by as much; their total
+// tells how many rows there are, and the second one's part of it where labels are in their range.
+func TestEveryLabelsEnds(t *testing.T) {
+	for _, c := range []struct {
+		loss      losses.Loss
+		low, high float64
+	}{{losses.Logistic{}, 0, 1}, {losses.Squared{}, -2, 2}, {losses.Poisson{}, 0, 2}, {losses.Gamma{Least: 0.01}, 0, 2}} {
+		at := func(labels []float64) ([]float64, float64) {
+			table, order, err := rows.Own(mustTable(t, mat.NewDense(len(labels), 1, nil), encoding.NewIdentity(1, 1, false)), rows.Owners{Places: 5, Coins: mechanisms.NewSeededSource(4)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := make([]float64, len(order))
+			for k, i := range order {
+				y[k] = labels[i]
+			}
+			s, err := NewSums(table, y, 0, 2, c.loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, l2, err := s.LabelSum(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v, l2
+		}
+		without, declared := at([]float64{c.high, c.low})
+		if without[0] != 1 || without[1] != 1 || math.Abs(declared-1) > 1e-9 {
+			t.Errorf("%s: sums %v of both ends, declared %g", c.loss.Name(), without, declared)
+		}
+		for _, part := range []float64{0, 0.25, 0.5, 1} {
+			if c.high == 1 && part != 0 && part != 1 {
+				continue
+			}
+			with, _ := at([]float64{c.high, c.low, c.low + part*(c.high-c.low)})
+			moved := floats.Distance(with, without, 2)
+			if moved > declared || (part == 0 || part == 1) && moved < 0.999 {
+				t.Errorf("%s: a label moves it by %g, declared %g", c.loss.Name(), moved, declared)
+			}
+			if math.Abs(with[0]+with[1]-3) > 1e-12 || math.Abs(with[1]-1-part) > 1e-12 {
+				t.Errorf("%s: sums %v of three labels, the third at %g of the range", c.loss.Name(), with, part)
+			}
+		}
+	}
+}
+
 // What a label alone moves a sum by that is cut by features, over all rows of a grid and both labels: less than what is declared, which is what
 // a row does, and half of what a row's opposite would, K times the range of labels.
 func TestEveryPairOfLabels(t *testing.T) {

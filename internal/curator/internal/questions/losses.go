@@ -88,25 +88,45 @@ func (q *errorCounts) adder(s *Sums) rows.Adder {
 }
 
 // LabelSum is the sum of the labels, or the number of ones where they are binary, and a
-// bound on how far it moves when a row is replaced.
+// bound on how far it moves when a row is replaced. Where one is added or removed, it is two sums, of 1 − t and of t, t being
+// the label's place in its range, from 0 to 1: what a row adds is 1 long at most, and the sums tell how many rows there are, too.
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
-	values = make([]float64, 1)
-	err = s.sum(ctx, values, &labelSum{})
+	q := &labelSum{Ends: s.t.Persons.Removed()}
+	values = make([]float64, q.numbers())
+	err = s.sum(ctx, values, q)
 	return values, s.Bounds().labelSensitivity(), err
 }
 
 // labelSum asks for LabelSum.
-type labelSum struct{ rows.Nothing }
+type labelSum struct{ Ends bool }
 
-func (*labelSum) cut(t *rows.Table) rows.Cut { return t.InTiles(1) }
+func (q *labelSum) numbers() int {
+	if q.Ends {
+		return 2
+	}
+	return 1
+}
 
-func (*labelSum) adder(s *Sums) rows.Adder {
+func (q *labelSum) cut(t *rows.Table) rows.Cut { return t.InTiles(q.numbers()) }
+
+func (q *labelSum) adder(s *Sums) rows.Adder {
+	low, high := s.Bounds().labelEnds()
 	return rows.EachRow(func(i int, sum []float64) {
 		y := s.labels[i]
 		if s.loss.Labels() == losses.Binary {
 			y = math.Max(y, 0)
 		}
-		sum[0] += float64(s.t.Persons.Share(i) * y)
+		share := s.t.Persons.Share(i)
+		if !q.Ends {
+			sum[0] += float64(share * y)
+			return
+		}
+		t := 0.5
+		if high > low {
+			t = min(max((y-low)/(high-low), 0), 1)
+		}
+		sum[0] += float64(share * (1 - t))
+		sum[1] += float64(share * t)
 	})
 }
 
