@@ -19,7 +19,7 @@ type Parties struct {
 }
 
 // Aggregator has all parties answer a question and adds up their answers, such as a protocol of
-// secure aggregation.
+// secure aggregation: module github.com/dpglm/dpglm/prio has one.
 type Aggregator interface {
 	// Sum has each party answer the same message, by package table/party, and returns the sum of
 	// the answers, integer by integer, modulo 2^Bits. It is for the curator's eyes only.

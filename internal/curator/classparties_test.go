@@ -36,7 +36,7 @@ func TestPartiesTakeAClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []questions.Terms
-	p, err := questions.OpenParty(path, func(of questions.Terms) error { told = append(told, of); return nil })
+	p, err := questions.OpenParty(path, func(of questions.Terms) error { told = append(told, of); return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@
 // integers, for a protocol of secure aggregation to mask and to add up, modulo a power of two.
 //
 // It is the language that both sides speak, not such a protocol: docs/CLUSTER.md has the bytes,
-// and names one that is well kept.
+// and module github.com/dpglm/dpglm/prio one that speaks it.
 //
 // # Privacy
 //
@@ -18,7 +18,7 @@
 // A party answers a fit that it has agreed to, and nothing else. Facts, loss, clip, the ball of the
 // weights, the number of questions and what they spend are in the plan, which a driver tells
 // first; a question has its number and weights. The first message that isn't of a plan, or
-// its next question, is refused, and ends all fits of the party.
+// its next question, or the last one once more, is refused, and ends all fits of the party.
 //
 // That isn't enough against a driver who chooses weights within the ball to learn of some rows, or who
 // asks each party something else: exact sums at two points may be one party's number of rows. Where
@@ -86,22 +86,59 @@ type Party struct{ of *worker.Party }
 // Open opens a party's file. Before a fit its plan goes to agree, such as [Within], which refuses
 // it by an error; rows are checked and measured before, when the first plan comes. A file whose
 // rows have persons, weights or offsets, or whose number of rows is secret, is refused.
-func Open(path string, agree func(Plan) error) (*Party, error) {
+func Open(path string, agree func(Plan) error) (*Party, error) { return open(path, agree, nil) }
+
+// OpenKept is Open of a party whose fits go on after it was closed, or was killed, and is opened
+// again: what it must know of them is in keep. Plans go to agree first.
+func OpenKept(path string, agree func(Plan) error, keep Keeper) (*Party, error) {
+	if err := check.Given("keeper", keep); err != nil {
+		return nil, err
+	}
+	return open(path, agree, kept{keep})
+}
+
+func open(path string, agree func(Plan) error, keep worker.Keeper) (*Party, error) {
 	if agree == nil {
 		return nil, check.Fail(check.ErrConfig, "agree", nil, "must not be nil: it says which plans the party answers")
 	}
-	s, err := worker.OpenParty(path, func(t worker.Terms) error { return agree(Plan(t)) })
+	s, err := worker.OpenParty(path, func(t worker.Terms) error { return agree(Plan(t)) }, keep)
 	if err != nil {
 		return nil, err
 	}
 	return &Party{s}, nil
 }
 
+// Keeper keeps what a party must know of its fits after a restart, on a disk: package prio has one
+// in a budget's file. A fit and a question have names, the SHA-256 of their messages in
+// hexadecimal digits. A keeper belongs to one party, which calls it for one message at a time.
+type Keeper interface {
+	// Begin keeps a plan that was agreed to, and counts what it spends, before the party
+	// answers it. An error refuses the plan.
+	Begin(ctx context.Context, fit string, message []byte, p Plan) error
+	// Asked keeps the next question of a fit, of this number from 1, before the party answers it. It
+	// fails for a number that isn't the next.
+	Asked(ctx context.Context, fit string, number int, question string) error
+	// End keeps that a fit doesn't go on, as something was refused.
+	End(ctx context.Context, fit string) error
+	// Resume returns the message of a fit's plan and the names of its questions so far; nil for a
+	// fit that wasn't begun, or was ended.
+	Resume(ctx context.Context, fit string) (message []byte, questions []string, err error)
+}
+
+// kept is a Keeper of plans in the curator's form.
+type kept struct{ Keeper }
+
+func (k kept) Begin(ctx context.Context, fit string, message []byte, t worker.Terms) error {
+	return k.Keeper.Begin(ctx, fit, message, Plan(t))
+}
+
 // Answer answers a driver's message, the plan of a fit or its next question, with integers from 0
 // to 2^bits − 1, bits being what the plan says. They depend on the rows and the messages alone: on
 // no order of rows, nor on how many goroutines or parties add. What isn't the next question of a plan
 // that the party has agreed to is refused (dpglm.ErrConfig), and then no fit goes on: each
-// further one needs a plan, and the party's agreement.
+// further one needs a plan, and the party's agreement. A plan that was agreed to, and the last question of
+// a fit, are answered again, by the same integers and without another agreement, for a driver whose
+// round has failed.
 //
 // Each row adds integers whose norm is at most the question's bound: coordinates of its gradient
 // in steps of the question's, rounded towards zero. Errors about rows are for the party's eyes
@@ -139,5 +176,32 @@ func Add(sum, answer []uint64, bits int) error {
 	for j, v := range answer {
 		sum[j] = (sum[j] + v) << (64 - bits) >> (64 - bits)
 	}
+	return nil
+}
+
+// Message is what whoever adds answers up must know of a driver's message: public numbers.
+type Message struct {
+	Plan  bool    // of a plan, to which parties answer with a sum of 0
+	Dim   int     // how many numbers a sum has: an answer has 4 more
+	Bound float64 // on what a row adds to each of them, up or down, in steps; 0 for a plan
+}
+
+// Read tells what a driver's message asks for, or fails (dpglm.ErrConfig).
+func Read(message []byte) (Message, error) {
+	of, err := worker.ReadMessage(message)
+	return Message(of), err
+}
+
+// SetChecksum sets the last integer of an answer to a message, or of a sum of such, to the checksum
+// of those before: for a protocol that adds the others up alone, and sees by itself that nothing
+// is damaged. It fails as Add does, and for an answer without a sum.
+func SetChecksum(message []byte, answer []uint64, bits int) error {
+	switch {
+	case bits < 1 || bits > 64:
+		return check.Fail(check.ErrConfig, "bits", bits, "must lie between 1 and 64")
+	case len(answer) <= 4:
+		return check.Fail(check.ErrShape, "answer", len(answer), "must be more than 4 integers")
+	}
+	worker.SetChecksum(message, answer, bits)
 	return nil
 }

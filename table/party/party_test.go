@@ -41,3 +41,47 @@ func TestNoParty(t *testing.T) {
 		}
 	}
 }
+
+// What a message asks for, and the checksum of an answer to it, are what a party makes of both.
+func TestRead(t *testing.T) {
+	const plan = `{"protocol":"dpglm parties 1","plan":{"rows":{"Columns":2,"Bound":1,"Magnitude":1,"Intercept":true,"Constant":1}}}`
+	const question = `{"protocol":"dpglm parties 1","question":{"plan":"x","number":1,"step":0.5,"bound":7.5,"weights":[1,2]}}`
+	for text, want := range map[string]party.Message{plan: {Plan: true, Dim: 3}, question: {Dim: 2, Bound: 7.5}} {
+		if got, err := party.Read([]byte(text)); err != nil || got != want {
+			t.Errorf("%+v, want %+v (%v)", got, want, err)
+		}
+	}
+	for _, text := range []string{"", "{}", `{"protocol":"dpglm parties 1"}`, `{"protocol":"dpglm parties 2","question":{}}`, `{"protocol":"dpglm parties 1","plan":{"rows":{"Columns":-1}}}`} {
+		if m, err := party.Read([]byte(text)); err == nil {
+			t.Errorf("%s: %+v", text, m)
+		}
+	}
+}
+
+func TestSetChecksum(t *testing.T) {
+	message := []byte("question")
+	for _, bits := range []int{24, 64} {
+		a, b := []uint64{1, 5, 3, 7, 0}, []uint64{1, 6, 3, 9, 0}
+		both := make([]uint64, len(a))
+		for _, answer := range [][]uint64{a, b} {
+			if err := party.SetChecksum(message, answer, bits); err != nil || answer[len(answer)-1] == 0 || answer[len(answer)-1]>>(bits-1)>>1 != 0 {
+				t.Fatalf("%d bits: %d (%v)", bits, answer, err)
+			}
+			if err := party.Add(both, answer, bits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		added := both[len(both)-1]
+		if err := party.SetChecksum(message, both, bits); err != nil || both[len(both)-1] != added {
+			t.Errorf("%d bits: the checksums add up to %d, and that of the sum is %d (%v)", bits, added, both[len(both)-1], err)
+		}
+	}
+	if err := party.SetChecksum(message, make([]uint64, 4), 64); !errors.Is(err, dpglm.ErrShape) {
+		t.Error(err)
+	}
+	for _, bits := range []int{0, 65} {
+		if err := party.SetChecksum(message, make([]uint64, 5), bits); !errors.Is(err, dpglm.ErrConfig) {
+			t.Errorf("%d bits: %v", bits, err)
+		}
+	}
+}

@@ -416,13 +416,14 @@ func TestPartyRefuses(t *testing.T) {
 		}
 		ended(string(q), second)
 	}
+	other := with(t, first, "question", "weights", "[0,0,0.25]")
 	answers(plan)
 	answers(first)
-	ended("its first question", first) // a question is answered once
+	ended("its first question, at other weights", string(other)) // a question is answered once
 	answers(plan)
 	answers(first)
 	answers(second)
-	ended("all its questions", second)
+	ended("all its questions", first)
 	if text := fmt.Sprintf("%v %+v %#v", parties[0], parties[0], *parties[0]); strings.ContainsAny(text, "{") {
 		t.Error(text)
 	}
@@ -435,6 +436,46 @@ func TestPartyRefuses(t *testing.T) {
 	}
 	if _, err := party.Open(path, nil); !errors.Is(err, dpglm.ErrConfig) {
 		t.Errorf("no agreement: %v", err)
+	}
+}
+
+// A driver whose round has failed repeats its message: a plan, before its questions, and a question until
+// the next one are answered by the same integers, without another agreement.
+func TestPartiesRepeat(t *testing.T) {
+	x, y := given.Separable(100, 2, 1)
+	path := filepath.Join(t.TempDir(), "x.rows")
+	if err := dpglm.WriteRows(ctx, path, x, y); err != nil {
+		t.Fatal(err)
+	}
+	agreed := 0
+	p, err := party.Open(path, func(party.Plan) error { agreed++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	messages := messagesOf(t, []*party.Party{p}, []int{100}, dpglm.Bounds{Feature: 1}, logistic, dpglm.NoisyGDConfig{Steps: 2, Clip: 0.5})
+	agreed = 0
+	other, err := party.Open(path, func(party.Plan) error { agreed++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for k, m := range messages {
+		first, err := other.Answer(ctx, []byte(m))
+		if err != nil {
+			t.Fatal(k, err)
+		}
+		for range 2 {
+			if again, err := other.Answer(ctx, []byte(m)); err != nil || !slices.Equal(again, first) {
+				t.Errorf("message %d: %v (%v), want %v", k, again, err, first)
+			}
+		}
+	}
+	if agreed != 1 {
+		t.Errorf("agreed %d times", agreed)
+	}
+	if a, err := other.Answer(ctx, []byte(messages[1])); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("a question before the last one: %v, %v", a, err)
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -41,21 +43,67 @@ type agreed struct {
 	plan  *partyPlan
 	clip  float64
 	sums  *Sums
-	asked int // questions that were answered
+	asked int    // questions that were admitted
+	last  string // the name of the last one
 }
 
-// planOf is the name of a plan in its questions.
+// over reports whether all questions were asked.
+func (f *agreed) over() bool { return f.asked == f.plan.Steps }
+
+// Keeper keeps what a party must know of its fits after a restart. A fit's name is its plan's, in
+// its questions.
+type Keeper interface {
+	// Begin keeps a plan that the party has agreed to, before it is answered; an error refuses it.
+	Begin(ctx context.Context, fit string, plan []byte, of Terms) error
+	// Asked keeps the name of a fit's next question, of this number from 1, before it is answered.
+	Asked(ctx context.Context, fit string, number int, question string) error
+	// End keeps that a fit doesn't go on.
+	End(ctx context.Context, fit string) error
+	// Resume returns a fit's plan and the names of its questions, in their order; nil for one
+	// that wasn't begun, or was ended.
+	Resume(ctx context.Context, fit string) (plan []byte, questions []string, err error)
+}
+
+// planOf is the name of a message: of a plan in its questions, and of one of these for a Keeper.
 func planOf(message []byte) string {
 	sum := sha256.Sum256(message)
 	return hex.EncodeToString(sum[:])
 }
 
-// begin checks a plan, the party's rows and their labels, and asks whether the party agrees.
+// begin checks a plan, the party's rows and their labels, and asks whether the party agrees. A plan
+// that was agreed to isn't asked about again.
 func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*agreed, error) {
+	name := planOf(message)
+	if fit, err := p.known(ctx, name); fit != nil || err != nil {
+		return fit, err
+	}
 	loss, err := plan.check()
 	if err != nil {
-		return nil, p.refuse(err)
+		return nil, p.refuse(ctx, err)
 	}
+	fit, err := p.prepare(ctx, plan, loss)
+	if err != nil {
+		return nil, err
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if other := p.fits[name]; other != nil {
+		return other, nil
+	}
+	terms := fit.terms(loss)
+	err = p.agree(terms)
+	if err == nil && p.keep != nil {
+		err = p.keep.Begin(ctx, name, message, terms)
+	}
+	if err != nil {
+		return nil, p.end(ctx, fmt.Errorf("the plan isn't agreed to: %w", err))
+	}
+	p.fits[name] = fit
+	return fit, nil
+}
+
+// prepare reads the rows that a plan is about, unless they are there.
+func (p *Party) prepare(ctx context.Context, plan *partyPlan, loss losses.Loss) (*agreed, error) {
 	key, err := json.Marshal(plan.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", check.ErrConfig, err)
@@ -65,13 +113,11 @@ func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*ag
 	if err != nil {
 		return nil, err
 	}
-	class := 0
 	if plan.Class != nil {
 		if _, err := NewClasses(ctx, t, nil, plan.Classes); err != nil {
 			return nil, err
 		}
-		class = *plan.Class
-		t = t.Against(class)
+		t = t.Against(*plan.Class)
 	}
 	s, err := NewSums(t, nil, plan.Labels[0], plan.Labels[1], loss)
 	if err != nil {
@@ -81,13 +127,54 @@ func (p *Party) begin(ctx context.Context, message []byte, plan *partyPlan) (*ag
 	if plan.Clip != nil {
 		fit.clip = *plan.Clip
 	}
-	if err := p.agree(Terms{enc.Columns, enc.FeatureBound(), enc.Intercept, loss, plan.Labels[0], plan.Labels[1],
-		slices.Clone(plan.Parties), fit.clip, plan.Radius, plan.Steps, plan.Mu, plan.Classes, class}); err != nil {
-		return nil, p.refuse(fmt.Errorf("the plan isn't agreed to: %w", err))
+	return fit, nil
+}
+
+// terms are what the party agrees to.
+func (f *agreed) terms(loss losses.Loss) Terms {
+	q, class := f.plan, 0
+	if q.Class != nil {
+		class = *q.Class
+	}
+	return Terms{q.Rows.Columns, q.Rows.FeatureBound(), q.Rows.Intercept, loss, q.Labels[0], q.Labels[1],
+		slices.Clone(q.Parties), f.clip, q.Radius, q.Steps, q.Mu, q.Classes, class}
+}
+
+// known is a fit that was agreed to, in this process or before it; nil for none.
+func (p *Party) known(ctx context.Context, name string) (*agreed, error) {
+	p.lock.Lock()
+	fit := p.fits[name]
+	p.lock.Unlock()
+	if fit != nil || p.keep == nil {
+		return fit, nil
+	}
+	message, questions, err := p.keep.Resume(ctx, name)
+	if err != nil || message == nil {
+		return nil, err
+	}
+	of, err := readMessage(message)
+	if err == nil && (of.Plan == nil || planOf(message) != name || len(questions) > of.Plan.Steps) {
+		err = check.Fail(check.ErrConfig, "plan", nil, "must be the one that was kept")
+	}
+	if err != nil {
+		return nil, err
+	}
+	loss, err := of.Plan.check()
+	if err != nil {
+		return nil, err
+	}
+	if fit, err = p.prepare(ctx, of.Plan, loss); err != nil {
+		return nil, err
+	}
+	if fit.asked = len(questions); fit.asked > 0 {
+		fit.last = questions[fit.asked-1]
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.fits[planOf(message)] = fit
+	if other := p.fits[name]; other != nil {
+		return other, nil
+	}
+	p.fits[name] = fit
 	return fit, nil
 }
 
@@ -148,28 +235,32 @@ func (q *partyPlan) parties() (p Parties, err error) {
 	return p, err
 }
 
-// admit returns the fit that a question is of, and counts it.
-func (p *Party) admit(q *partyQuestion) (*agreed, error) {
-	fit, err := p.next(q)
+// admit returns the fit that a question is of, and counts it, unless it is the last one once
+// more. Fits that are over before another one goes on are forgotten.
+func (p *Party) admit(ctx context.Context, message []byte, q *partyQuestion) (*agreed, error) {
+	fit, err := p.known(ctx, q.Plan)
 	if err != nil {
-		return nil, p.refuse(err)
-	}
-	return fit, nil
-}
-
-func (p *Party) next(q *partyQuestion) (*agreed, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	fit := p.fits[q.Plan]
-	if fit == nil {
-		return nil, check.Fail(check.ErrConfig, "question", nil, "must be of a plan that was agreed to, and none is once a message was refused")
-	}
-	if err := fit.takes(q); err != nil {
 		return nil, err
 	}
-	if fit.asked++; fit.asked == fit.plan.Steps {
-		delete(p.fits, q.Plan)
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if fit == nil || p.fits[q.Plan] != fit {
+		return nil, p.end(ctx, check.Fail(check.ErrConfig, "question", nil, "must be of a plan that was agreed to, and none is once a message was refused"))
 	}
+	name := planOf(message)
+	if name == fit.last {
+		return fit, nil
+	}
+	if err := fit.takes(q); err != nil {
+		return nil, p.end(ctx, err)
+	}
+	if p.keep != nil {
+		if err := p.keep.Asked(ctx, q.Plan, q.Number, name); err != nil {
+			return nil, err
+		}
+	}
+	fit.asked, fit.last = fit.asked+1, name
+	maps.DeleteFunc(p.fits, func(name string, f *agreed) bool { return f.over() && name != q.Plan })
 	return fit, nil
 }
 
@@ -177,7 +268,7 @@ func (p *Party) next(q *partyQuestion) (*agreed, error) {
 // computes itself, but for rounding: where a row's gradient would be longer than the bound, which
 // leaves it out, the question would tell of single rows.
 func (f *agreed) takes(q *partyQuestion) error {
-	if q.Number != f.asked+1 {
+	if q.Number != f.asked+1 || f.over() {
 		return check.Fail(check.ErrConfig, "number of the question", q.Number, fmt.Sprintf("must be %d of %d", f.asked+1, f.plan.Steps))
 	}
 	if len(q.Weights) != f.sums.Dim() {
@@ -207,9 +298,19 @@ func (f *agreed) takes(q *partyQuestion) error {
 }
 
 // refuse ends all fits: who asks what no driver asks is asked for a plan again.
-func (p *Party) refuse(err error) error {
+func (p *Party) refuse(ctx context.Context, err error) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
+	return p.end(ctx, err)
+}
+
+// end is refuse where the lock is held.
+func (p *Party) end(ctx context.Context, err error) error {
+	for name := range p.fits {
+		if p.keep != nil {
+			err = errors.Join(err, p.keep.End(ctx, name))
+		}
+	}
 	clear(p.fits)
 	return err
 }

@@ -80,7 +80,7 @@ func TestPartiesIntakeHoldsNobodyUp(t *testing.T) {
 	}
 	var parties [2]*Party
 	for k := range parties {
-		p, err := OpenParty(path, func(Terms) error { return nil })
+		p, err := OpenParty(path, func(Terms) error { return nil }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func partiesWith(t *testing.T, x *mat.Dense, y []float64, cuts []int, enc encodi
 		if err := rows.Write(ctx, path, x.Slice(lo, hi, 0, d), y[lo:hi], rows.Owners{}, nil, rows.Range{}); err != nil {
 			t.Fatal(err)
 		}
-		p, err := OpenParty(path, agree)
+		p, err := OpenParty(path, agree, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

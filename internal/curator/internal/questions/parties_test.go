@@ -47,7 +47,7 @@ func heldBy(t *testing.T, x *mat.Dense, y []float64, first, bits int, enc encodi
 		if err := rows.Write(ctx, path, x.Slice(part[0], part[1], 0, d), y[part[0]:part[1]], rows.Owners{}, nil, rows.Range{}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenParty(path, func(Terms) error { return nil })
+		s, err := OpenParty(path, func(Terms) error { return nil }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

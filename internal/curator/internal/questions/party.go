@@ -92,14 +92,16 @@ func checksum(message []byte, integers []uint64, bits int) (sum uint64) {
 type Party struct {
 	file   *rowfile.File
 	agree  func(Terms) error
+	keep   Keeper // nil for none
 	tables rows.Cache[*rows.Table]
 
-	lock sync.Mutex
+	lock sync.Mutex         // not held while rows are read
 	fits map[string]*agreed // by their plans' SHA-256
 }
 
-// OpenParty opens it, without reading rows. What isn't agreed to is refused.
-func OpenParty(path string, agree func(Terms) error) (*Party, error) {
+// OpenParty opens it, without reading rows. What isn't agreed to is refused. Where there is a keeper,
+// fits go on after a restart.
+func OpenParty(path string, agree func(Terms) error, keep Keeper) (*Party, error) {
 	f, err := rowfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func OpenParty(path string, agree func(Terms) error) (*Party, error) {
 		f.Close()
 		return nil, check.Fail(check.ErrConfig, "rows of "+path, nil, "must not be secret in their number, as whoever asks parties states how many each has: write them without AddRemove")
 	}
-	return &Party{file: f, agree: agree, fits: map[string]*agreed{}}, nil
+	return &Party{file: f, agree: agree, keep: keep, fits: map[string]*agreed{}}, nil
 }
 
 // Close closes the file.
@@ -123,13 +125,11 @@ func (p *Party) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "rows.Party of %d rows", p.file.Rows)
 }
 
-// Answer answers a message of a driver with Parties. Once it has refused one, it goes on with
-// no fit.
-func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
-	var of partyMessage
+// readMessage takes a message apart, which is a plan or a question.
+func readMessage(message []byte) (of partyMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(message))
 	d.DisallowUnknownFields()
-	err := d.Decode(&of)
+	err = d.Decode(&of)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%w: message: %w", check.ErrConfig, err)
@@ -138,14 +138,50 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	case (of.Plan == nil) == (of.Question == nil):
 		err = check.Fail(check.ErrConfig, "message", nil, "must be a plan or a question")
 	}
+	return of, err
+}
+
+// Asked is what whoever adds answers up must know of a message.
+type Asked struct {
+	Plan  bool
+	Dim   int     // numbers of a sum
+	Bound float64 // on what a row adds to each, in steps; 0 for a plan
+}
+
+// ReadMessage tells what a message of a driver asks for.
+func ReadMessage(message []byte) (Asked, error) {
+	of, err := readMessage(message)
+	switch {
+	case err != nil:
+		return Asked{}, err
+	case of.Question != nil:
+		return Asked{Dim: len(of.Question.Weights), Bound: of.Question.Bound}, nil
+	}
+	if err := of.Plan.Rows.Check(); err != nil {
+		return Asked{}, err
+	}
+	return Asked{Plan: true, Dim: of.Plan.Rows.Dim()}, nil
+}
+
+// SetChecksum sets an answer's last integer to the checksum of the others.
+func SetChecksum(message []byte, answer []uint64, bits int) {
+	last := len(answer) - answerTail
+	answer[last] = checksum(message, answer[:last], bits)
+}
+
+// Answer answers a message of a driver with Parties, and the last one of a fit once more in the
+// same way: who asks may not have got the answer. Once it has refused one, it goes on with
+// no fit.
+func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
+	of, err := readMessage(message)
 	if err != nil {
-		return nil, p.refuse(err)
+		return nil, p.refuse(ctx, err)
 	}
 	var fit *agreed
 	if of.Plan != nil {
 		fit, err = p.begin(ctx, message, of.Plan)
 	} else {
-		fit, err = p.admit(of.Question)
+		fit, err = p.admit(ctx, message, of.Question)
 	}
 	if err != nil {
 		return nil, err
@@ -158,7 +194,7 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 			return nil, err
 		}
 	}
-	answer[last] = checksum(message, answer[:last], fit.plan.Bits)
+	SetChecksum(message, answer, fit.plan.Bits)
 	for j := range answer {
 		answer[j] &= mask(fit.plan.Bits)
 	}
