@@ -438,6 +438,7 @@ func TestVersion(t *testing.T) {
 		"docs/GUIDE.md":         "dpglm/beam@v" + dpglm.Version,
 		"beam/go.mod":           "github.com/dpglm/dpglm v" + dpglm.Version + "\n",
 		"table/columnar/go.mod": "github.com/dpglm/dpglm v" + dpglm.Version + "\n",
+		"prio/go.mod":           "github.com/dpglm/dpglm v" + dpglm.Version + "\n",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -465,7 +466,7 @@ func TestGuideLinksAll(t *testing.T) {
 			t.Errorf("docs/GUIDE.md lacks the %s %s", kind, link)
 		}
 	}
-	for _, dir := range []string{".", "losses", "table", "table/columnar", "beam"} {
+	for _, dir := range []string{".", "losses", "table", "table/columnar", "beam", "prio"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
