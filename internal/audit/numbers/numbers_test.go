@@ -1,17 +1,13 @@
 package numbers_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,13 +18,6 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-var write = flag.Bool("write", false, "write testdata/numbers.txt anew")
-
-const file = "testdata/numbers.txt"
-
-// tolerance is a relative one: processors round otherwise, by 1e-12 or so.
-const tolerance = 1e-7
-
 var ctx = context.Background()
 
 // rows are made up: three columns of different scales, of which two are correlated.
@@ -37,10 +26,11 @@ type rowsOf struct {
 	persons         []int
 	weights, scores []float64
 	r               *rand.Rand
+	declared        map[string][]float64 // of each run, the sensitivities of its releases
 }
 
 func made(n int) *rowsOf {
-	o := &rowsOf{x: mat.NewDense(n, 3, nil), r: rand.New(rand.NewPCG(51, 52))}
+	o := &rowsOf{x: mat.NewDense(n, 3, nil), r: rand.New(rand.NewPCG(51, 52)), declared: map[string][]float64{}}
 	for i := range n {
 		a, b, c := 2*o.r.Float64()-1, o.r.Float64(), 2*o.r.Float64()-1
 		o.x.SetRow(i, []float64{a, 2*b + a/2, c / 4})
@@ -170,8 +160,8 @@ func inferred(t *testing.T, f *dpglm.Inference, err error) []float64 {
 	return list
 }
 
-// runs are all that is run, by name.
-func runs(t *testing.T) map[string][]float64 {
+// runs are all that is run, by name, and what each declared.
+func runs(t *testing.T) (all, declared map[string][]float64) {
 	t.Helper()
 	o, all := made(3000), map[string][]float64{}
 	ordinal, err := losses.OrdinalFromFractions(0.3, 0.4, 0.3)
@@ -192,17 +182,18 @@ func runs(t *testing.T) map[string][]float64 {
 				if mu > 8 && kind != "rows" && kind != "no intercept" {
 					continue
 				}
-				f, err := dpglm.Infer(ctx, o.dataset(t, y, kind), p, budget(kind, mu), dpglm.InferConfig{}, given.Seeded(3))
-				all[fmt.Sprintf("Infer, %s, %s, μ = %g", name, kind, mu)] = inferred(t, f, err)
+				run := fmt.Sprintf("Infer, %s, %s, μ = %g", name, kind, mu)
+				f, err := dpglm.Infer(ctx, o.dataset(t, y, kind), p, budget(kind, mu), dpglm.InferConfig{}, o.listening(run, 3))
+				all[run] = inferred(t, f, err)
 			}
 		}
-		m, err := dpglm.Auto(ctx, o.dataset(t, y, "rows"), p, dpglm.GDP(1), given.Seeded(3))
+		m, err := dpglm.Auto(ctx, o.dataset(t, y, "rows"), p, dpglm.GDP(1), o.listening("Auto, "+name, 3))
 		all["Auto, "+name] = found(t, m, err)
-		e, err := dpglm.Evaluate(ctx, o.dataset(t, y, "rows"), m, dpglm.GDP(2), dpglm.EvaluateConfig{}, given.Seeded(4))
+		e, err := dpglm.Evaluate(ctx, o.dataset(t, y, "rows"), m, dpglm.GDP(2), dpglm.EvaluateConfig{}, o.listening("Evaluate, "+name, 4))
 		all["Evaluate, "+name] = found(t, e, err)
 	}
 	o.learners(t, all)
-	return all
+	return all, o.declared
 }
 
 func budget(kind string, mu float64) dpglm.Budget {
@@ -228,14 +219,14 @@ func (o *rowsOf) learners(t *testing.T, all map[string][]float64) {
 				"JL": dpglm.JLConfig{Learner: steps, K: 2}, "Boost": dpglm.BoostConfig{Learner: steps, Chunks: 2},
 				"GridSearch": dpglm.GridSearchConfig{Candidates: []dpglm.Candidate{{Learner: steps}, {Learner: dpglm.NoisyGDConfig{Steps: 3}, Radius: 2}}},
 			} {
-				d := o.dataset(t, y, kind)
+				d, run := o.dataset(t, y, kind), fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)
 				plan, err := learner.Plan(d.Shape(), dpglm.Problem{Loss: l}, budget(kind, 2))
 				if err != nil {
-					all[fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)] = nil // refused: see whether that changes
+					all[run] = nil // refused: see whether that changes
 					continue
 				}
-				m, err := plan.Run(ctx, d, given.Seeded(3))
-				all[fmt.Sprintf("%s, %s, %s", name, l.Name(), kind)] = found(t, m, err)
+				m, err := plan.Run(ctx, d, o.listening(run, 3))
+				all[run] = found(t, m, err)
 			}
 		}
 	}
@@ -254,82 +245,28 @@ func (o *rowsOf) classes(t *testing.T, all map[string][]float64) {
 			continue
 		}
 		d := o.dataset(t, y, kind)
-		m, err := dpglm.Softmax(ctx, d, p, budget(kind, 2), dpglm.SoftmaxConfig{}, given.Seeded(3))
+		m, err := dpglm.Softmax(ctx, d, p, budget(kind, 2), dpglm.SoftmaxConfig{}, o.listening("Softmax, "+kind, 3))
 		all["Softmax, "+kind] = found(t, m, err)
-		e, err := dpglm.Evaluate(ctx, d, m, budget(kind, 2), dpglm.EvaluateConfig{}, given.Seeded(4))
+		e, err := dpglm.Evaluate(ctx, d, m, budget(kind, 2), dpglm.EvaluateConfig{}, o.listening("Evaluate, classes, "+kind, 4))
 		all["Evaluate, classes, "+kind] = found(t, e, err)
-		f, err := dpglm.InferClasses(ctx, d, p, budget(kind, 4), dpglm.InferConfig{}, given.Seeded(3))
+		f, err := dpglm.InferClasses(ctx, d, p, budget(kind, 4), dpglm.InferConfig{}, o.listening("InferClasses, "+kind, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all["InferClasses, "+kind] = found(t, f, err)
 		if kind == "rows" || kind == "add/remove" { // others have none
-			moments, err := o.dataset(t, o.labels(losses.Squared{}), kind).Moments(ctx, budget(kind, 2), given.Seeded(3))
+			moments, err := o.dataset(t, o.labels(losses.Squared{}), kind).Moments(ctx, budget(kind, 2), o.listening("Moments, "+kind, 3))
 			all["Moments, "+kind] = found(t, moments, err)
 		}
 	}
 }
 
-// stored are the numbers of the file.
-func stored(t *testing.T) map[string][]float64 {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all := map[string][]float64{}
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		name, numbers, _ := strings.Cut(s.Text(), ": ")
-		list := []float64{}
-		for _, text := range strings.Fields(numbers) {
-			x, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, x)
-		}
-		all[name] = list
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// Seeded runs give the numbers of testdata/numbers.txt. That they are right other tests say; this one says that a
-// change has no effect on them which nobody has looked at. Who means to change one writes the file anew,
-// by go test ./internal/audit/numbers -write, and says why in the commit.
+// Seeded runs give the numbers of testdata/numbers.txt, and declare the sensitivities of testdata/sensitivities.txt. That
+// these are right other tests say; this one says that a change has no effect on them which nobody has looked at. Who means to
+// change one writes the files anew, by go test ./internal/audit/numbers -write, and says why in the commit.
 func TestNumbersStay(t *testing.T) {
-	all := runs(t)
-	if *write {
-		var text strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			fmt.Fprintf(&text, "%s:", name)
-			for _, x := range all[name] {
-				fmt.Fprintf(&text, " %.10g", x)
-			}
-			text.WriteByte('\n')
-		}
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := stored(t)
-	if len(want) != len(all) || len(all) < 100 {
-		t.Errorf("%d runs, the file has %d", len(all), len(want))
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if len(all[name]) != len(want[name]) {
-			t.Errorf("%s: %d numbers, want %d", name, len(all[name]), len(want[name]))
-			continue
-		}
-		for k, x := range all[name] {
-			if y := want[name][k]; x != y && !(math.IsNaN(x) && math.IsNaN(y)) && !(math.Abs(x-y) <= tolerance*math.Abs(y)+1e-12) {
-				t.Errorf("%s: number %d is %.10g, was %.10g", name, k, x, y)
-				break
-			}
-		}
-	}
+	all, declared := runs(t)
+	formRuns(t, declared)
+	stays(t, "numbers", all, false)
+	stays(t, "sensitivities", declared, true)
 }
