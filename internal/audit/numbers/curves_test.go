@@ -15,7 +15,7 @@ func leaves() map[string]*accounting.Sequence {
 	all := map[string]*accounting.Sequence{"Gaussian, of much": accounting.Noise(0.5, 3e30)}
 	for _, mu := range []float64{1e-6, 0.3, 1, 40} {
 		for _, releases := range []int{1, 7} {
-			for _, dim := range []int{1, 1 << 40} {
+			for _, dim := range []int{1, 1 << 30} {
 				all[fmt.Sprintf("Gaussian, μ = %g, %d of %d", mu, releases, dim)] = accounting.Gaussian(mu, releases, dim)
 			}
 		}
@@ -52,7 +52,7 @@ func mixtures() map[string]*accounting.Sequence {
 		"objective and Gaussian": accounting.Compose(objective, gauss), "objective and pure": accounting.Compose(objective, pure),
 		"all":                     accounting.Compose(gauss, pure, ranged, laplace, objective),
 		"parallel, pure or range": accounting.Parallel(accounting.Pure(0.5, 1), ranged),
-		"parallel, Gaussian":      accounting.Parallel(gauss, accounting.Gaussian(0.1, 2, 1<<40)),
+		"parallel, Gaussian":      accounting.Parallel(gauss, accounting.Gaussian(0.1, 2, 1<<30)),
 		"parallel, all":           accounting.Parallel(gauss, pure, ranged, laplace, objective),
 	}
 	all["parallel in sequence"] = accounting.Compose(all["parallel, all"], pure)

@@ -1,0 +1,3 @@
+// Package failing lets one thing fail, once, in a run: a look whether the context has ended, or a record of a journal. Whichever it is,
+// the run has to return that error. A run that goes on has dropped it, and would release what is left of a sum.
+package failing
