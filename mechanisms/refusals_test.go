@@ -16,6 +16,14 @@ type bounded struct {
 	taken, left []float64
 }
 
+// whole is a number as an int: the largest one on a machine that has none as large.
+func whole(x float64) int {
+	if x >= math.MaxInt {
+		return math.MaxInt
+	}
+	return int(x)
+}
+
 // beyond are the numbers next to both ends.
 func beyond(low, high float64) []float64 {
 	return []float64{math.Nextafter(low, 0), math.Nextafter(high, math.Inf(1)), -low, math.NaN(), math.Inf(1)}
@@ -48,7 +56,7 @@ func releases() (list []bounded) {
 	for name := range selects(nil, 0) {
 		list = append(list, bounded{name + ", sensitivity", func(x float64) error { return selects([]float64{0, 1}, x)[name](1) },
 			[]float64{check.MinScale * 2, check.MaxScale}, beyond(check.MinScale, check.MaxScale)},
-			bounded{name + ", scores", func(x float64) error { return selects(make([]float64, int(x)), 1)[name](1) }, []float64{1, 2}, []float64{0}})
+			bounded{name + ", scores", func(x float64) error { return selects(make([]float64, whole(x)), 1)[name](1) }, []float64{1, 2}, []float64{0}})
 	}
 	return append(list,
 		bounded{"a vote's ε", func(x float64) error { _, err := Vote{x}.Answer(1, src); return err }, []float64{minSelectionEpsilon}, beyond(minSelectionEpsilon, math.MaxFloat64)[:1]},
@@ -62,20 +70,24 @@ func releases() (list []bounded) {
 		bounded{"deviation", func(x float64) error { return Gaussian{1}.Release(v, v, x, src) }, []float64{math.Nextafter(1e-200, 1), math.Nextafter(1e200, 0)}, []float64{1e-200, 1e200, 0, -1, math.NaN()}},
 		bounded{"Laplace's sensitivity", func(x float64) error { return Laplace{1}.Release(v, v, x, src) }, []float64{check.MinScale, check.MaxScale}, beyond(check.MinScale, check.MaxScale)},
 		bounded{"Laplace's scale", func(x float64) error { return Laplace{x}.Release(v, v, check.MinScale, src) }, []float64{1, 9.9e139}, []float64{1.01e140, 1e300}},
-		bounded{"Laplace's ε", func(x float64) error { return Laplace{x}.Release(v, v, 1, src) }, []float64{1e-13}, []float64{1e-17, 0, -1, math.NaN(), math.Inf(1)}},
+		bounded{"Laplace's ε", func(x float64) error { return Laplace{x}.Release(v, v, 1, src) }, []float64{1e-18}, []float64{1e-19, 0, -1, math.NaN(), math.Inf(1)}},
 	)
 }
 
 // leaves are bounded arguments of ledgers' entries.
 func leaves() (list []bounded) {
 	entry := func(_ *Ledger, err error) error { return err }
+	var tooMany []float64
+	if math.MaxInt > maxReleases { // else no int is too large
+		tooMany = []float64{maxReleases + 1}
+	}
 	for name, of := range map[string]func(epsilon float64, releases int) error{
 		"pure":          func(e float64, n int) error { return entry(epsilonLedger(KindPure, "", e, n)) },
 		"Laplace":       func(e float64, n int) error { return entry(Laplace{e}.Ledger("", n)) },
 		"bounded range": func(e float64, n int) error { return entry(epsilonLedger(KindBoundedRange, "", e, n)) },
 	} {
 		list = append(list, bounded{name + ", ε", func(x float64) error { return of(x, 1) }, []float64{1e-100, 1e100}, beyond(1e-100, 1e100)},
-			bounded{name + ", releases", func(x float64) error { return of(1, int(x)) }, []float64{1, maxReleases}, []float64{0, -1, maxReleases + 1}})
+			bounded{name + ", releases", func(x float64) error { return of(1, whole(x)) }, []float64{1, min(maxReleases, math.MaxInt)}, append([]float64{0, -1}, tooMany...)})
 	}
 	const least, most = 1e-12, 1e6
 	objective := func(ratio, logDet, mu float64) error {
@@ -86,12 +98,12 @@ func leaves() (list []bounded) {
 	}
 	return append(list,
 		bounded{"Gaussian, μ", func(x float64) error { return entry(Gaussian{x}.Ledger("", 1, 1)) }, []float64{check.MinScale, check.MaxScale}, beyond(check.MinScale, check.MaxScale)},
-		bounded{"Gaussian, releases", func(x float64) error { return entry(Gaussian{1}.Ledger("", int(x), 1)) }, []float64{1, 1 << 50}, []float64{0, -1}},
-		bounded{"Gaussian, coordinates", func(x float64) error { return entry(Gaussian{1}.Ledger("", 1, int(x))) }, []float64{1, 1 << 50}, []float64{0, -1}},
+		bounded{"Gaussian, releases", func(x float64) error { return entry(Gaussian{1}.Ledger("", whole(x), 1)) }, []float64{1, 1 << 50}, []float64{0, -1}},
+		bounded{"Gaussian, coordinates", func(x float64) error { return entry(Gaussian{1}.Ledger("", 1, whole(x))) }, []float64{1, 1 << 50}, []float64{0, -1}},
 		bounded{"objective, ratio", func(x float64) error { return objective(x, 1, 1) }, []float64{least, most}, beyond(least, most)},
 		bounded{"objective, log det", func(x float64) error { return objective(1, x, 1) }, []float64{0, most}, []float64{math.Nextafter(0, -1), math.Nextafter(most, most+1), math.NaN()}},
 		bounded{"objective, output", func(x float64) error { return objective(1, 1, x) }, []float64{least, most}, beyond(least, most)},
-		bounded{"objective, coordinates", func(x float64) error { return entry(ObjectivePerturbation{1, 1, 1}.Ledger("", int(x))) }, []float64{1}, []float64{0}},
+		bounded{"objective, coordinates", func(x float64) error { return entry(ObjectivePerturbation{1, 1, 1}.Ledger("", whole(x))) }, []float64{1}, []float64{0}},
 		bounded{"pure objective, ε", func(x float64) error { return pure(x, 1, 1) }, []float64{1e-300, 1e300}, []float64{0, -1, math.NaN(), math.Inf(1)}},
 		bounded{"pure objective, log det", func(x float64) error { return pure(1, x, 1) }, []float64{0, 1e300}, []float64{math.Nextafter(0, -1), math.NaN(), math.Inf(1)}},
 		bounded{"pure objective, output", func(x float64) error { return pure(1, 1, x) }, []float64{1e-300, 1e300}, []float64{0, -1, math.NaN(), math.Inf(1)}},
@@ -109,10 +121,10 @@ func totals(t *testing.T) []bounded {
 	return []bounded{
 		{"accountant, ε", func(x float64) error { return account(NewAccountant(OneRow(), x, 0.1)) }, positive, wrong},
 		{"accountant, δ", func(x float64) error { return account(NewAccountant(OneRow(), 1, x)) }, append([]float64{0}, fractions...), none[1:]},
-		{"accountant, group", func(x float64) error { return account(NewGroupAccountant(OneRow(), int(x), 1, 0)) }, []float64{1, 2}, []float64{0, -1}},
+		{"accountant, group", func(x float64) error { return account(NewGroupAccountant(OneRow(), whole(x), 1, 0)) }, []float64{1, 2}, []float64{0, -1}},
 		{"ledger, ε", func(x float64) error { return number(l.Delta(x)) }, []float64{0, 1e300}, []float64{math.Nextafter(0, -1), math.NaN(), math.Inf(1)}},
 		{"ledger, δ", func(x float64) error { return number(l.Epsilon(x)) }, fractions, none},
-		{"ledger, rows and ε", func(x float64) error { return number(l.GroupDelta(int(x), 1)) }, []float64{1, 2}, []float64{0, -1}},
+		{"ledger, rows and ε", func(x float64) error { return number(l.GroupDelta(whole(x), 1)) }, []float64{1, 2}, []float64{0, -1}},
 		{"ledger, rows and δ", func(x float64) error { return number(l.GroupEpsilon(int(x), 0.1)) }, []float64{1, 2}, []float64{0, -1}},
 		{"δ of μ", func(x float64) error { return number(GaussianDelta(x, 1)) }, []float64{check.MinScale, check.MaxScale}, beyond(check.MinScale, check.MaxScale)},
 		{"δ of ε", func(x float64) error { return number(GaussianDelta(1, x)) }, []float64{-1e300, 1e300}, []float64{math.Inf(-1), math.Inf(1), math.NaN()}},
@@ -122,8 +134,8 @@ func totals(t *testing.T) []bounded {
 		{"μ of ε and δ", func(x float64) error { return number(GaussianMu(x, x)) }, []float64{1e-250}, []float64{1e-270}},
 		{"calibrated, ε and δ", func(x float64) error { _, err := CalibrateGaussian(x, x, 1, 1); return err }, nil, []float64{1e-250, 1e-270}},
 		{"μ of δ", func(x float64) error { return number(GaussianMu(1, x)) }, fractions[1:], none},
-		{"calibrated, releases", func(x float64) error { _, err := CalibrateGaussian(1, 1e-6, int(x), 1); return err }, []float64{1, 2}, []float64{0, -1}},
-		{"calibrated, coordinates", func(x float64) error { _, err := CalibrateGaussian(1, 1e-6, 1, int(x)); return err }, []float64{1, 2}, []float64{0, -1}},
+		{"calibrated, releases", func(x float64) error { _, err := CalibrateGaussian(1, 1e-6, whole(x), 1); return err }, []float64{1, 2}, []float64{0, -1}},
+		{"calibrated, coordinates", func(x float64) error { _, err := CalibrateGaussian(1, 1e-6, 1, whole(x)); return err }, []float64{1, 2}, []float64{0, -1}},
 		{"calibrated, ε", func(x float64) error { _, err := CalibrateGaussian(x, 1e-6, 1, 1); return err }, []float64{1e-4, 1000}, wrong},
 	}
 }
