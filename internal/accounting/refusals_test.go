@@ -1,0 +1,60 @@
+package accounting
+
+import (
+	"math"
+	"testing"
+)
+
+// Calibrations refuse what is no budget, what is too small to calibrate, what a parameter excludes and a budget that other
+// parts exceed, each of them; and what they refuse has no number.
+func TestCalibrationsRefuse(t *testing.T) {
+	fit := Objective{Ratio: 1, LogDet: 0.1, OutputMu: 0.1, Dim: 1, Releases: 1}
+	with := func(change func(o *Objective)) Objective { o := fit; change(&o); return o }
+	several, large := with(func(o *Objective) { o.Releases = 2 }), with(func(o *Objective) { o.LogDet = 50 })
+	for name, c := range map[string]struct {
+		of    func() (float64, error)
+		taken bool
+	}{
+		"μ":                     {func() (float64, error) { return GaussianMu(1e-250, 1e-250) }, true},
+		"μ, too small":          {func() (float64, error) { return GaussianMu(1e-300, 1e-300) }, false},
+		"μ, no ε":               {func() (float64, error) { return GaussianMu(0, 0.1) }, false},
+		"μ, no δ":               {func() (float64, error) { return GaussianMu(1, 0) }, false},
+		"ratio":                 {func() (float64, error) { return fit.RatioFor(1, 1e-6) }, true},
+		"ratio, several":        {func() (float64, error) { return several.RatioFor(1, 1e-3) }, true},
+		"ratio, no ε":           {func() (float64, error) { return fit.RatioFor(0, 1e-6) }, false},
+		"ratio, no coordinates": {func() (float64, error) { return with(func(o *Objective) { o.Dim = 0 }).RatioFor(1, 1e-6) }, false},
+		"ratio, no release":     {func() (float64, error) { return with(func(o *Objective) { o.Releases = 0 }).RatioFor(1, 1e-6) }, false},
+		"ratio, exceeded":       {func() (float64, error) { return large.RatioFor(1, 1e-6) }, false},
+		"several, exceeded": {func() (float64, error) {
+			return with(func(o *Objective) { o.LogDet, o.Releases = 50, 2 }).RatioFor(1, 1e-3)
+		}, false},
+		"by μ":                  {func() (float64, error) { return fit.RatioForGDP(1) }, true},
+		"by μ, none":            {func() (float64, error) { return fit.RatioForGDP(0) }, false},
+		"by μ, too large":       {func() (float64, error) { return fit.RatioForGDP(1e61) }, false},
+		"by μ, no output":       {func() (float64, error) { return with(func(o *Objective) { o.OutputMu = 0 }).RatioForGDP(1) }, false},
+		"by μ, exceeded":        {func() (float64, error) { return large.RatioForGDP(1) }, false},
+		"of a group":            {func() (float64, error) { return fit.RatioForGroup(3, 1e-6, 2) }, true},
+		"of a group, no δ":      {func() (float64, error) { return fit.RatioForGroup(1, 0, 2) }, false},
+		"of a group, exceeded":  {func() (float64, error) { return large.RatioForGroup(1, 1e-6, 2) }, false},
+		"of a group, by μ only": {func() (float64, error) { return fit.RatioForGroup(0.3, 1e-1, 1) }, true},
+	} {
+		v, err := c.of()
+		if (err == nil) != c.taken || c.taken != (v > 0) {
+			t.Errorf("%s: %g, %v", name, v, err)
+		}
+	}
+}
+
+// Of nothing that numbers hold a curve claims nothing, and it is never above 1.
+func TestCurvesFarFromAnyUse(t *testing.T) {
+	for _, mu := range []float64{0x1p-1000, 1e-300, 1e200, math.MaxFloat64, math.Inf(1)} {
+		for _, epsilon := range []float64{0, 1, 1e200, math.MaxFloat64, -1, -1e200, math.Inf(1)} {
+			if d := logGaussianDelta(mu, epsilon); !(d <= 0) {
+				t.Errorf("log δ(%g) of μ = %g is %g", epsilon, mu, d)
+			}
+		}
+	}
+	if d := logGaussianDelta(math.Inf(1), math.Inf(1)); d != 0 { // no number
+		t.Errorf("log δ = %g, want 0", d)
+	}
+}

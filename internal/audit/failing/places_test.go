@@ -1,0 +1,115 @@
+package failing_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// table is rows of which one is wrong.
+type table struct {
+	f                given.Form
+	persons          []int
+	weights, offsets []float64
+	bounds           dpglm.Bounds
+	more             []dpglm.RowDetail
+	loss             losses.Loss
+	classes          int
+}
+
+// wrongs are what may be wrong in a row, and how its place is named: by the row's number alone or by the column's, too.
+var wrongs = map[string]struct {
+	do     func(o *table, i int)
+	stored bool // whether a file of rows may have it
+	place  string
+}{
+	"feature":   {func(o *table, i int) { o.set(i, 1, math.NaN()) }, true, "row %d, column 2 (counted from 1) must be finite"},
+	"infinite":  {func(o *table, i int) { o.set(i, 0, math.Inf(-1)) }, true, "row %d, column 1 (counted from 1) must be finite"},
+	"large":     {func(o *table, i int) { o.set(i, 2, 1.1e100) }, true, "row %d, column 3 (counted from 1) must not exceed 1e+100 in magnitude"},
+	"label":     {func(o *table, i int) { o.f.Y[i] = math.Inf(1) }, true, "label of row %d (counted from 1) must be finite"},
+	"no class":  {func(o *table, i int) { o.f.Y[i] = 2.5 }, true, "label of row %d (counted from 1)"},
+	"no count":  {func(o *table, i int) { o.f.Y[i], o.loss = -1, losses.Poisson{} }, true, "label of row %d (counted from 1)"},
+	"3 classes": {func(o *table, i int) { o.f.Y[i], o.classes = 3, 3 }, false, "label of row %d (counted from 1) must be a class, a whole number from 0 to 2"},
+	"weight": {func(o *table, i int) {
+		o.weights[i] = -1
+		o.more = []dpglm.RowDetail{dpglm.Weights{Of: o.weights, Max: 1}}
+	}, true, "weight of row %d (counted from 1)"},
+	"offset": {func(o *table, i int) {
+		o.offsets[i] = math.NaN()
+		o.more = []dpglm.RowDetail{dpglm.Offsets{Of: o.offsets, Range: [2]float64{-1, 1}}}
+	}, true, "offset of row %d (counted from 1) must be a number"},
+	"person": {func(o *table, i int) {
+		for k := range o.persons {
+			o.persons[k] = k
+		}
+		o.more = []dpglm.RowDetail{dpglm.Persons{Of: o.persons, Count: max(i, 1), MaxRows: 2}}
+	}, false, "person of row %d (counted from 1) must be one of the"},
+}
+
+func (o *table) set(i, j int, v float64) {
+	x := o.f.X.(interface{ Set(i, j int, v float64) })
+	x.Set(i, j, v)
+}
+
+// fits takes the rows in, in memory or from a file, and trains on them.
+func (o *table) fits(t *testing.T, where string) error {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.rows")
+	var d *dpglm.Dataset
+	var err error
+	if where == "memory" {
+		d, err = dpglm.NewDataset(o.f.X, o.f.Y, o.bounds, o.more...)
+	} else if err = dpglm.WriteRows(t.Context(), path, o.f.X, o.f.Y, o.more...); err == nil {
+		d, err = dpglm.OpenRows(t.Context(), path, o.bounds)
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	p := dpglm.Problem{Loss: o.loss, Classes: o.classes, Radius: 1}
+	if o.classes > 0 {
+		return given.Failure(dpglm.Softmax(t.Context(), d, p, dpglm.GDP(1), dpglm.SoftmaxConfig{}, given.Seeded(1)))
+	}
+	return given.Failure(dpglm.NoisyGD(t.Context(), d, p, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 1}, given.Seeded(1)))
+}
+
+// What is wrong in the caller's rows is told with its place, whichever row it is: the row's number, from 1 on, the column's where it has
+// one, and no other row's. Before intake has ended nothing is private from the caller.
+func TestPlacesOfWhatIsWrong(t *testing.T) {
+	const n = 700
+	rowNumber := regexp.MustCompile(`\brow (\d+)`)
+	for name, w := range wrongs {
+		for _, where := range []string{"memory", "file"} {
+			if where == "file" && !w.stored {
+				continue
+			}
+			for _, i := range []int{1, 2, n - 1} {
+				o := &table{f: given.Forms(n, 3)[0], persons: make([]int, n), weights: make([]float64, n), offsets: make([]float64, n), loss: losses.Logistic{}}
+				o.bounds = o.f.Facts.(dpglm.Bounds)
+				o.f.Y = slices.Clone(o.f.Y)
+				w.do(o, i)
+				err := o.fits(t, where)
+				if err == nil {
+					t.Errorf("%s in row %d, %s: no error", name, i+1, where)
+					continue
+				}
+				want := fmt.Sprintf(w.place, i+1)
+				if !regexp.MustCompile(regexp.QuoteMeta(want)).MatchString(err.Error()) {
+					t.Errorf("%s, %s: %q doesn't say %q", name, where, err, want)
+				}
+				for _, found := range rowNumber.FindAllStringSubmatch(err.Error(), -1) {
+					if found[1] != fmt.Sprint(i+1) {
+						t.Errorf("%s, %s: %q names row %s, want %d", name, where, err, found[1], i+1)
+					}
+				}
+			}
+		}
+	}
+}
