@@ -63,6 +63,9 @@ func (o *rowsOf) labels(l losses.Loss) (y []float64) {
 func (o *rowsOf) dataset(t *testing.T, y []float64, kind string) *dpglm.Dataset {
 	t.Helper()
 	bounds := dpglm.Bounds{Feature: 2.5, Label: 4, Intercept: kind != "no intercept"}
+	if kind == "wide labels" {
+		bounds.Label = 1e3
+	}
 	d, err := dpglm.NewDataset(o.x, y, bounds, o.details(kind)...)
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +189,11 @@ func runs(t *testing.T) (all, declared map[string][]float64) {
 				f, err := dpglm.Infer(ctx, o.dataset(t, y, kind), p, budget(kind, mu), dpglm.InferConfig{}, o.listening(run, 3))
 				all[run] = inferred(t, f, err)
 			}
+		}
+		if l.Labels() != losses.Binary && !strings.HasPrefix(name, "ordinal") {
+			run := fmt.Sprintf("Infer, %s, wide labels", name)
+			f, err := dpglm.Infer(ctx, o.dataset(t, y, "wide labels"), p, dpglm.GDP(8), dpglm.InferConfig{}, o.listening(run, 3))
+			all[run] = inferred(t, f, err)
 		}
 		m, err := dpglm.Auto(ctx, o.dataset(t, y, "rows"), p, dpglm.GDP(1), o.listening("Auto, "+name, 3))
 		all["Auto, "+name] = found(t, m, err)
