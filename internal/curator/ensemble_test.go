@@ -162,3 +162,16 @@ func TestMeanIsWithinTheLabelsRange(t *testing.T) {
 		}
 	}
 }
+
+// Progress is told after each part, of all.
+func TestEnsembleTellsProgress(t *testing.T) {
+	const parts = 3
+	d := newSample(rand.New(rand.NewPCG(1, 2)), 20, 2, losses.Binary).open(t, false)
+	var told [][2]int
+	if _, err := d.Ensemble(ctx, losses.Logistic{}, parts, 1, 2, 0.3, func(done, total int) { told = append(told, [2]int{done, total}) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := [][2]int{{1, parts}, {2, parts}, {3, parts}}; !slices.Equal(told, want) {
+		t.Errorf("progress %v, want %v", told, want)
+	}
+}

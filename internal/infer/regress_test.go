@@ -127,3 +127,25 @@ func TestRegressHidden(t *testing.T) {
 		t.Error("no error where noise hides the number of rows")
 	}
 }
+
+// Columns that are the same, or none, and too few rows are errors, with no regression beside.
+func TestRegressRefuses(t *testing.T) {
+	m := momentsOf(population(rand.New(rand.NewPCG(6, 7)), 300, false))
+	m.Noise = 1e-3
+	none := momentsOf(population(rand.New(rand.NewPCG(6, 7)), 300, false))
+	none.Noise = none.Second.At(4, 4)
+	zero := momentsOf(population(rand.New(rand.NewPCG(6, 7)), 300, false))
+	zero.Columns.Set(1, 1, 0)
+	for name, c := range map[string]struct {
+		of      *Moments
+		columns []int
+		taken   bool
+	}{
+		"different": {m, []int{0, 1, 4}, true}, "the same": {m, []int{0, 0, 4}, false}, "few rows": {none, []int{0, 1, 4}, false},
+		"none": {zero, []int{0, 1, 4}, false}, "constant": {m, []int{4, 4}, false},
+	} {
+		if fit, err := c.of.Regress(3, c.columns); (err == nil) != c.taken || (fit != nil) != c.taken {
+			t.Errorf("%s: %v, %v", name, fit, err)
+		}
+	}
+}
