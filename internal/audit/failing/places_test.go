@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpglm/dpglm"
@@ -111,5 +112,53 @@ func TestPlacesOfWhatIsWrong(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Numbers about persons and places are taken up to their bounds, and refused next to these.
+func TestNumbersOfPersonsAreBounded(t *testing.T) {
+	const n, mostEach, mostAlike, mostPersons = 4, 1000, 1 << 20, 1 << 27
+	f := given.Forms(n, 3)[0]
+	of, ones := []int{0, 1, 0, 1}, []float64{1, 0, 1, 0.5}
+	for _, c := range []struct {
+		detail dpglm.RowDetail
+		taken  bool
+	}{
+		{dpglm.Persons{Of: of, MaxRows: 1}, true}, {dpglm.Persons{Of: of, MaxRows: 0}, false}, {dpglm.Persons{Of: of, MaxRows: -1}, false},
+		{dpglm.Persons{Of: of, MaxRows: mostEach}, true}, {dpglm.Persons{Of: of, MaxRows: mostEach + 1}, false},
+		{dpglm.Persons{Of: of, MaxRows: mostAlike, Alike: true}, true}, {dpglm.Persons{Of: of, MaxRows: mostAlike + 1, Alike: true}, false},
+		{dpglm.Persons{Of: of, MaxRows: 1, Count: 2}, true}, {dpglm.Persons{Of: of, MaxRows: 1, Count: 1}, false}, {dpglm.Persons{Of: of, MaxRows: 1, Count: -1}, false},
+		{dpglm.Persons{Of: of, MaxRows: 1, Count: mostPersons + 1}, false}, {dpglm.Persons{Of: of[:3], MaxRows: 1}, false}, {dpglm.Persons{Of: append(of, 1), MaxRows: 1}, false},
+		{dpglm.AddRemove{AtMost: n}, true}, {dpglm.AddRemove{AtMost: n - 1}, false}, {dpglm.AddRemove{AtMost: -1}, false}, {dpglm.AddRemove{AtMost: mostPersons + 1}, false},
+		{dpglm.Weights{Of: ones, Max: 1}, true}, {dpglm.Weights{Of: ones, Max: 0}, false}, {dpglm.Weights{Of: ones, Max: 1e61}, false}, {dpglm.Weights{Of: ones[:3], Max: 1}, false},
+		{dpglm.Weights{Of: []float64{1, 1, 1, math.NaN()}, Max: 1}, false}, {dpglm.Offsets{Of: ones[:3], Range: [2]float64{0, 1}}, false},
+		{dpglm.Offsets{Of: ones, Range: [2]float64{0, 1}}, true}, {dpglm.Offsets{Of: ones, Range: [2]float64{1, 0}}, false},
+		{dpglm.Offsets{Of: ones, Range: [2]float64{-100, 100}}, true}, {dpglm.Offsets{Of: ones, Range: [2]float64{0, math.Nextafter(100, 101)}}, false},
+		{dpglm.Offsets{Of: ones, Range: [2]float64{math.Nextafter(-100, -101), 0}}, false},
+	} {
+		if _, err := dpglm.NewDataset(f.X, f.Y, f.Facts, c.detail); (err == nil) != c.taken {
+			t.Errorf("%T%+v: %v", c.detail, c.detail, err)
+		}
+	}
+}
+
+// Workers don't say which row's label is no class, but which labels are.
+func TestWorkersNameClasses(t *testing.T) {
+	f := given.Forms(50, 3)[0]
+	f.Y[7] = 3
+	path := filepath.Join(t.TempDir(), "x.rows")
+	bounds := f.Facts.(dpglm.Bounds)
+	bounds.Label = 3
+	if err := dpglm.WriteRows(t.Context(), path, f.X, f.Y); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.OpenRowsOn(t.Context(), path, bounds, given.Workers{Count: 2, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	_, err = dpglm.Softmax(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, given.Seeded(1))
+	if want := "labels of the file must be classes, whole numbers from 0 to 2"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
