@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
+	"github.com/dpglm/dpglm/internal/rowfile"
 	"github.com/dpglm/dpglm/internal/sketch"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
@@ -33,6 +34,8 @@ type held struct {
 
 	offsets      []float64 // of the rows' scores; nil if all are 0
 	offsetsRange rows.Range
+
+	opened *rowfile.File // of which persons' rows are copied; nil where all are read from it, and for parts
 }
 
 // Open checks and bounds the rows of x and takes their labels, of a public range
@@ -62,6 +65,7 @@ func Open(x mat.Matrix, y []float64, enc Encoding, labelCentre, labelBound float
 func with(d *Data, table *rows.Table, order []int, token *release.Rows) *Data {
 	of := *d.held
 	of.table, of.labels, of.offsets, of.rows = table, blocks.Gather(d.labels, order), blocks.Gather(d.offsets, order), token
+	of.opened = nil
 	return &Data{&of}
 }
 

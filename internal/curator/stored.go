@@ -62,7 +62,17 @@ func (f *File) Data(ctx context.Context, enc Encoding, labelCentre, labelBound f
 		return data, nil
 	}
 	owners.Coins = coins
-	return data.Own(owners)
+	return f.own(data, owners)
+}
+
+// own returns the rows that count, with the file, which they are copied from.
+func (f *File) own(data *Data, facts Owners) (*Data, error) {
+	owned, err := data.Own(facts)
+	if err != nil {
+		return nil, err
+	}
+	owned.opened = f.f
+	return owned, nil
 }
 
 // Engine has questions answered where rows are.
@@ -86,7 +96,7 @@ func (f *File) Remote(ctx context.Context, enc Encoding, labelCentre, labelBound
 		return data, nil
 	}
 	owners.Coins = coins
-	return data.Own(owners)
+	return f.own(data, owners)
 }
 
 // WriteFile writes rows and labels to a file, for OpenFile, with whose they are, and with
@@ -111,10 +121,10 @@ func arranged(d *Data, order []int) (*Data, []int) {
 // Stored reports whether the rows lie in a file.
 func (d *Data) Stored() bool { return d.table.Place != nil }
 
-// Close closes the file that the rows lie in, if they do.
+// Close closes the file that the rows lie in, if they do, and the one that they were copied from.
 func (d *Data) Close() error {
 	if !d.Stored() {
 		return nil
 	}
-	return d.table.Place.Close()
+	return d.table.Place.Close(d.opened)
 }

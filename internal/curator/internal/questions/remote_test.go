@@ -173,7 +173,7 @@ func remoteAndMemory(t *testing.T, x *mat.Dense, y []float64, o rows.Owners, enc
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { remote.Place.Close() })
+	t.Cleanup(func() { remote.Place.Close(nil) })
 	return [2]*rows.Table{remote, mustTable(t, x, enc)}
 }
 

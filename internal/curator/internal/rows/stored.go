@@ -287,8 +287,8 @@ func (s *Place) Parties() bool { return s.Elsewhere() && s.Remote.GradientsOnly(
 // AsHeld reports whether rows elsewhere are those that are held there, as they are.
 func (s *Place) AsHeld() bool { return s.Whole == nil && s.of == nil }
 
-// Close closes the file.
-func (s *Place) Close() error {
+// Close closes the file, and the one that it was copied from, which is nil where that stays open.
+func (s *Place) Close(from *rowfile.File) error {
 	root, _ := s.root()
 	root.lock.Lock()
 	defer root.lock.Unlock()
@@ -298,6 +298,9 @@ func (s *Place) Close() error {
 	}
 	if root.File == nil { // of parties
 		return err
+	}
+	if from != nil && from != root.File {
+		err = errors.Join(from.Close(), err)
 	}
 	return errors.Join(root.File.Close(), err)
 }
