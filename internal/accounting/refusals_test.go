@@ -58,3 +58,27 @@ func TestCurvesFarFromAnyUse(t *testing.T) {
 		t.Errorf("log δ = %g, want 0", d)
 	}
 }
+
+// A curve's two forms are one bound: the logarithm is that of δ where a number holds δ, below and above the corners of
+// curves that are put together, for one row and for several.
+func TestLogarithmsAreOfTheCurve(t *testing.T) {
+	all := map[string]profile{}
+	for name, s := range map[string]*Sequence{
+		"objective": one(newObjective(0.3, 0.4)), "objective of little": one(newObjective(2, 0)), "pure": Pure(0.7, 1), "range": BoundedRange(0.9, 1), "Laplace": Laplace(0.5, 1),
+		"parallel": Parallel(Pure(0.5, 1), BoundedRange(0.6, 1), Gaussian(0.1, 1, 1)),
+	} {
+		all[name], all[name+", of three"] = s.single(), s.Group(3).single()
+	}
+	for name, p := range all {
+		for _, x := range []float64{-4, -0.9, -0.2, 0, 0.1, 0.39, 0.41, 0.6, 0.8, 1, 2, 5} {
+			d, log := p.delta(x), p.logDelta(x)
+			room := 1e-9
+			if x < 0 { // where each is a bound by a way of its own
+				room = 1e-4
+			}
+			if d > 1e-290 && (log < math.Log(d)-1e-9 || log > math.Log(d)+room) || d == 0 && log > -600 {
+				t.Errorf("%s at %g: log δ = %g, of δ = %g", name, x, log, d)
+			}
+		}
+	}
+}

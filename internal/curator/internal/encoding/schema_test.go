@@ -37,7 +37,7 @@ func TestSchemaErrors(t *testing.T) {
 		"NaN above":          {ab, ranges{"a": {0, 1}, "b": {0, nan}}, nil, check.ErrBound, `range of "b"`},
 		"endless":            {ab, ranges{"a": {0, inf}, "b": {0, 1}}, nil, check.ErrBound, `range of "a"`},
 		"endless below":      {ab, ranges{"a": {-inf, 0}, "b": {0, 1}}, nil, check.ErrBound, `range of "a"`},
-		"reversed":           {ab, ranges{"a": {2, 1}, "b": {0, 1}}, nil, check.ErrBound, `range of "a"`},
+		"reversed":           {ab, ranges{"a": {2, 1}, "b": {0, 1}}, nil, check.ErrBound, `range of "a" = [2 1] must be two finite numbers, min < max, at least 1e-60 apart and at most 1e+60 in magnitude`},
 		"one point":          {ab, ranges{"a": {1, 1}, "b": {0, 1}}, nil, check.ErrBound, `range of "a"`},
 		"huge":               {ab, ranges{"a": {0, 1}, "b": {0, 1e61}}, nil, check.ErrBound, `range of "b"`},
 		"tiny":               {ab, ranges{"a": {0, 1}, "b": {0, 1e-61}}, nil, check.ErrBound, `range of "b"`},

@@ -6,9 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -223,5 +225,35 @@ func TestMeasuredNormsHaveRoom(t *testing.T) {
 				t.Errorf("%s: a row of norm %g has room for %g roundings of it beside what is missed, want %d to %d", name, own, room/own/encoding.Unit, d+16, 4*(d+16))
 			}
 		}
+	}
+}
+
+// What rounding may hide of a person's squares is f times what it hides of a row and of the constant, times twice the vector's length
+// and itself; it adds up, and only the bound of what is kept is rounded up.
+func TestSquaresCountRounding(t *testing.T) {
+	enc := encoding.NewIdentity(2, 3, true)
+	m, err := newFrameMap(Frame{Scale: []float64{0.5, 4}}, &enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const constant, f, again = 1024.0, 0.25, 0.5
+	s := squares{m, constant, &rows.Squares{}}
+	s.add([]float64{6, 1}, f)
+	s.add([]float64{0, 0.5}, again)
+	want := 0.0
+	for _, c := range []struct {
+		f float64
+		v []float64
+	}{{f, []float64{3, 4, constant}}, {again, []float64{0, 2, constant}}} {
+		hidden := c.f * (m.missed() + 8*encoding.Unit*constant)
+		want += hidden * (2*c.f*floats.Norm(c.v, 2) + hidden)
+	}
+	if math.Abs(s.Missed/want-1) > 1e-12 || s.Rows != 2 || len(s.Kept) != 6 {
+		t.Errorf("%g is hidden of %d rows, want %g", s.Missed, s.Rows, want)
+	}
+	first, second := []float64{0.75, 1, 256}, []float64{0, 1, 512}
+	products := math.Pow(floats.Dot(first, first), 2) + math.Pow(floats.Dot(second, second), 2) + 2*math.Pow(floats.Dot(first, second), 2)
+	if got := s.end(); math.Abs(got/math.Sqrt(products)-1) > 1e-12 || s.Bound != 0 || s.Missed != 0 || s.Rows != 0 {
+		t.Errorf("the bound is %g, want %g; %+v is left", got, math.Sqrt(products), s.Squares)
 	}
 }
