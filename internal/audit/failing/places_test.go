@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
@@ -160,5 +162,22 @@ func TestWorkersNameClasses(t *testing.T) {
 	_, err = dpglm.Softmax(t.Context(), d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(1), dpglm.SoftmaxConfig{}, given.Seeded(1))
 	if want := "labels of the file must be classes, whole numbers from 0 to 2"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// An element beyond a sparse matrix is no number, as beyond any of gonum's.
+func TestSparseElementsLieWithin(t *testing.T) {
+	s := given.Forms(20, 3)[1].X.(*dpglm.Sparse)
+	for place, want := range map[[2]int]any{
+		{-1, 0}: mat.ErrRowAccess, {20, 0}: mat.ErrRowAccess, {0, -1}: mat.ErrColAccess, {0, 3}: mat.ErrColAccess, {0, 0}: nil, {19, 2}: nil,
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("element %v: %v, want %v", place, got, want)
+				}
+			}()
+			s.At(place[0], place[1])
+		}()
 	}
 }
