@@ -2,6 +2,7 @@ package questions
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/losses"
@@ -298,6 +300,31 @@ func TestPartiesClampLabels(t *testing.T) {
 					t.Fatalf("%s, clip %g: %v, want %v", loss.Name(), clip, got, want)
 				}
 			}
+		}
+	}
+}
+
+// silent is an aggregator that counts what it is asked, and has no answer.
+type silent struct{ asked *int }
+
+func (s silent) Sum(context.Context, []byte) ([]uint64, error) {
+	*s.asked++
+	return nil, errors.New("nobody answers")
+}
+
+// A question that no text holds isn't asked, and one that nobody answers is an error.
+func TestPartiesAskWhatTextHolds(t *testing.T) {
+	asked := 0
+	p := &Parties{Aggregator: silent{&asked}, Bits: 64, Rows: []int{1, 1}}
+	for _, c := range []struct {
+		weight float64
+		asks   int
+		kind   error
+	}{{math.Inf(1), 0, check.ErrConfig}, {math.NaN(), 0, check.ErrConfig}, {1, 1, nil}} {
+		asked = 0
+		_, err := p.ask(ctx, make([]float64, 1), partyMessage{Question: &partyQuestion{Weights: []float64{c.weight}}}, 1)
+		if err == nil || asked != c.asks || c.kind != nil && !errors.Is(err, c.kind) {
+			t.Errorf("a weight of %g: asked %d times, %v", c.weight, asked, err)
 		}
 	}
 }
