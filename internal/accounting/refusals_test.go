@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -42,6 +43,10 @@ func TestCalibrationsRefuse(t *testing.T) {
 		if (err == nil) != c.taken || c.taken != (v > 0) {
 			t.Errorf("%s: %g, %v", name, v, err)
 		}
+	}
+	_, err := GaussianMu(1e-300, 2e-300)
+	if want := "epsilon, delta = [1e-300 2e-300] are too small"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 
