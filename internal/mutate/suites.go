@@ -52,7 +52,7 @@ var suites = map[string][]step{
 	"mechanisms":                          {noise, door, numbers, allNoise, replays, root},
 	"internal/release":                    {door, curator, numbers, failing, journals, replays, root, learners},
 	"internal/curator":                    {curator, questions, numbers, failing, root, replays, parties, stored, persons},
-	"internal/curator/internal/blocks":    {questions, numbers, failing, curator, searches, persons, root, stored},
+	"internal/curator/internal/blocks":    {{"internal/curator/internal/blocks", ""}, questions, numbers, failing, curator, searches, persons, root, stored},
 	"internal/curator/internal/encoding":  {{"internal/curator/internal/encoding", ""}, questions, numbers, curator, searches, root, stored},
 	"internal/curator/internal/questions": {questions, numbers, failing, curator, searches, root, parties, replays, stored, persons},
 	"internal/curator/internal/rows":      {questions, numbers, failing, curator, searches, stored, root, persons},
