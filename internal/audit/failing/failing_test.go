@@ -188,7 +188,7 @@ func spread(total, most int64) (list []int64) {
 // tries has a run of which each of some looks fails, and one of which each of some records does.
 func tries(t *testing.T, name string, d *dpglm.Dataset, do run) (tried bool) {
 	t.Helper()
-	const most = 6 // looks that are tried
+	const most = 5 // looks that are tried
 	if thorough := strings.Contains(name, "hardly any noise"); thorough && !strings.HasPrefix(name, "dense, ") {
 		return false
 	}
