@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpglm/dpglm/internal/accounting"
 	"github.com/dpglm/dpglm/internal/check"
 )
 
@@ -218,6 +219,27 @@ func TestClaimsAreBounded(t *testing.T) {
 	} {
 		if err := c.claim.validate(c.unit); (err == nil) != c.taken {
 			t.Errorf("%s of %v: %v", fmt.Sprintf("%+v", c.claim), c.unit, err)
+		}
+	}
+}
+
+// What is set aside is spent to its end, and no further: by μ and by coordinates.
+func TestReservesAreSpentWhole(t *testing.T) {
+	mu, coordinates := accounting.SumOfSquares(0.25, 0.5), accounting.Sum(2, 3)
+	for _, c := range []struct {
+		mu, coordinates float64
+		fits            bool
+	}{
+		{mu, coordinates, true}, {math.Nextafter(mu, 1), coordinates + 1, true},
+		{math.Nextafter(mu, 0), coordinates, false}, {mu, math.Nextafter(coordinates, 0), false},
+	} {
+		s := state{Reserve: &reserve{Mu: c.mu, Coordinates: c.coordinates, SpentMu: 0.25, SpentCoordinates: 2, Ledgers: 1}}
+		next, charge, fits := s.spend(0.5, 3)
+		if fits != c.fits || next.Reserve.Ledgers != 2 || next.Reserve.SpentMu != mu || charge != (Charge{Mu: 0.5, Coordinates: 3}) {
+			t.Errorf("of μ = %g and %g coordinates: fits %t, want %t; %+v, %+v", c.mu, c.coordinates, fits, c.fits, *next.Reserve, charge)
+		}
+		if s.Reserve.Ledgers != 1 {
+			t.Error("what was there before has changed")
 		}
 	}
 }

@@ -87,3 +87,22 @@ func TestLogarithmsAreOfTheCurve(t *testing.T) {
 		}
 	}
 }
+
+// Climbing to a root takes few evaluations of what takes long, whether secants end below the root or beyond it, and ends just below.
+func TestClimbingIsShort(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		of    func(a float64) float64
+		calls int
+	}{
+		{"beyond", func(a float64) float64 { return a*a - 4 }, 4}, {"below", func(a float64) float64 { return math.Sqrt(a) - math.Sqrt2 }, 4},
+		{"straight", func(a float64) float64 { return 3 * (a - 2) }, 2},
+	} {
+		const tolerance = 5e-5
+		calls := 0
+		got, err := climb(10, tolerance, func(a float64) float64 { return c.of(a) + 0.1 }, func(a float64) float64 { calls++; return c.of(a) })
+		if err != nil || got > 2 || got < 2*(1-tolerance) || calls != c.calls {
+			t.Errorf("%s: %.9g after %d evaluations, want just below 2 after %d (%v)", c.name, got, calls, c.calls, err)
+		}
+	}
+}
