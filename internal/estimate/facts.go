@@ -77,9 +77,12 @@ func (f Facts) Deviation(v float64) float64 { return v / f.Mu(1) }
 
 // TotalsNoise is the deviation of noise in Totals, times μ: see curator.Sums.Totals.
 func (p Problem) TotalsNoise() float64 {
-	f, numbers := p.Facts, 1.0
+	f, numbers, apart := p.Facts, 1.0, 2.0
 	if f.EachRow {
 		numbers += 2
+		if f.Weighted {
+			apart++
+		}
 	}
 	offsets := f.largestOffset() > 0
 	if offsets {
@@ -90,10 +93,8 @@ func (p Problem) TotalsNoise() float64 {
 		return 2 * math.Sqrt(numbers)
 	case !offsets || p.Loss.Labels().FromZero():
 		return math.Sqrt(numbers)
-	case f.EachRow && f.Weighted:
-		return math.Sqrt(numbers + 3)
 	}
-	return math.Sqrt(numbers + 2)
+	return math.Sqrt(numbers + apart)
 }
 
 // Problem is what is estimated, and with which budget.

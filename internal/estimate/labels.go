@@ -216,6 +216,9 @@ func (x *Run) tell(l *Labels, share float64) error {
 	return nil
 }
 
+// uniform is 1 over the variance of a law that is uniform on a range of 1.
+const uniform = 12
+
 // Mean is a noisy mean of labels, with its standard error.
 type Mean struct{ Value, Noise float64 }
 
@@ -226,17 +229,17 @@ type Mean struct{ Value, Noise float64 }
 func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float64, float64) {
 	low, high := p.LabelEnds()
 	middle, width := (low+high)/2, high-low
-	above, noise := sums[0]-n*middle, width*unit // of the sum of labels over their middle
+	above, noise := sums[0]-n*middle, unit // of the sum of labels over their middle, and in ranges
 	if len(sums) == 2 {
 		each := p.Facts.Positive() * unit
-		above, noise, nNoise = width*(sums[1]-sums[0])/2, width*each/math.Sqrt2, math.Sqrt2*each
+		above, noise, nNoise = width*(sums[1]-sums[0])/2, each/math.Sqrt2, math.Sqrt2*each
 		n = math.Min(float64(p.Facts.Rows), math.Max(sums[0]+sums[1], math.Max(1, nNoise)))
 	}
 	if kind := p.Loss.Labels(); kind == losses.Real || kind == losses.Binary {
-		noisy := (nNoise*nNoise + math.Pow(noise, 2)*12/(width*width)) / n
+		noisy := (nNoise*nNoise + uniform*noise*noise) / n
 		above *= n / (n + noisy)
 	}
-	return Mean{middle + above/n, math.Hypot(noise, above/n*nNoise) / n}, n, nNoise
+	return Mean{middle + above/n, math.Hypot(width*noise, above/n*nNoise) / n}, n, nNoise
 }
 
 // Labels reads the noisy mean of n labels whose scores have a mean offset.
