@@ -41,7 +41,7 @@ func (x *Run) Start() (Labels, error) {
 		if x.Hopeless() {
 			share = x.Pool.Left
 		}
-		if !(share > 0) {
+		if share <= l.shares/2 { // less isn't worth a pass
 			break
 		}
 		if err := x.tell(&l, share); err != nil || x.Pool.Spent() {
@@ -126,6 +126,7 @@ func (x *Run) Total() error {
 	}
 	noise := x.Problem.totalNoise()
 	x.N, x.NNoise, x.shifted = x.Problem.Totals(sums, noise)
+	x.totals = Mean{x.N, x.NNoise}
 	if !x.Problem.Facts.EachRow {
 		return nil
 	}
@@ -202,7 +203,11 @@ func (x *Run) tell(l *Labels, share float64) error {
 	of := slices.Clone(sums)
 	floats.Scale(1/shares, of)
 	var mean Mean
-	mean, x.N, x.NNoise = x.Problem.MeanLabel(of, 1/(x.Problem.Mu*math.Sqrt(shares)), x.N, x.NNoise)
+	before := x.N
+	mean, x.N, x.NNoise = x.Problem.MeanLabel(of, 1/(x.Problem.Mu*math.Sqrt(shares)), x.totals.Value, x.totals.Noise)
+	if x.each > 0 { // all rows come to the number of persons as it is known now
+		x.each = math.Max(x.each*x.N/before, 1/float64(x.Problem.Facts.PersonRows))
+	}
 	*l = x.Problem.Labels(x.N, x.shifted, mean)
 	l.sums, l.shares = sums, shares
 	// A pilot's clip holds counts' intercept with the rest: steps that follow mend what it cuts
@@ -223,8 +228,8 @@ const uniform = 12
 type Mean struct{ Value, Noise float64 }
 
 // MeanLabel reads the labels' noisy sums of n rows, a number that has a standard deviation of its own; unit is that of noise over sensitivity, in
-// engines' units. Two sums are those of which the total is the number of rows, where that is secret: they tell it, too, and their
-// total is held to what it may be by the same number for both. How far the mean is from the middle of a range that means of real labels
+// engines' units. Two sums are those of which the total is the number of rows, where that is secret: they tell it, too, beside what is known
+// of it where it has noise, and their total is held to what it may be by the same number for both. How far the mean is from the middle of a range that means of real labels
 // and of classes may lie anywhere in is the best linear function of the sum, for a mean that is uniform there and a number of rows known with noise.
 func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float64, float64) {
 	low, high := p.LabelEnds()
@@ -232,8 +237,14 @@ func (p Problem) MeanLabel(sums []float64, unit, n, nNoise float64) (Mean, float
 	above, noise := sums[0]-n*middle, unit // of the sum of labels over their middle, and in ranges
 	if len(sums) == 2 {
 		each := p.Facts.Positive() * unit
+		known := nNoise
 		above, noise, nNoise = width*(sums[1]-sums[0])/2, each/math.Sqrt2, math.Sqrt2*each
-		n = math.Min(float64(p.Facts.Rows), math.Max(sums[0]+sums[1], math.Max(1, nNoise)))
+		total := sums[0] + sums[1]
+		if known > 0 { // weighed by how well both are known
+			a, b := math.Pow(known, -2), math.Pow(nNoise, -2)
+			total, nNoise = (n*a+total*b)/(a+b), 1/math.Sqrt(a+b)
+		}
+		n = math.Min(float64(p.Facts.Rows), math.Max(total, math.Max(1, nNoise)))
 	}
 	if kind := p.Loss.Labels(); kind == losses.Real || kind == losses.Binary {
 		noisy := (nNoise*nNoise + uniform*noise*noise) / n

@@ -60,3 +60,14 @@ func TestMeanLabelKnowsItsNoise(t *testing.T) {
 		}
 	}
 }
+
+// A number of rows that two releases tell as well counts as their mean, whose noise is less by √2; labels' mean is that of the labels'
+// release alone.
+func TestMeanLabelWeighsNumbersOfRows(t *testing.T) {
+	p := Problem{Facts: Facts{Rows: 1000, LabelBound: 4, AddRemove: true}, Loss: losses.Poisson{}}
+	noise := 5 * 2 * math.Sqrt2 // of two ends, of a unit of 5
+	m, n, left := p.MeanLabel([]float64{300, 100}, 5, 500, noise)
+	if math.Abs(n-450) > 1e-9 || math.Abs(left-noise/math.Sqrt2) > 1e-9 || math.Abs(m.Value-4*(0.5-100./450)) > 1e-9 {
+		t.Errorf("%g rows with noise %g, mean %g", n, left, m.Value)
+	}
+}

@@ -19,6 +19,7 @@ type Run struct {
 	Pool    *Pool
 	N       float64 // rows, or what their weights come to
 	NNoise  float64 // standard deviation of N; 0 where that is public
+	totals  Mean    // N as Total has it
 	D       int     // features
 	// Pilot tells that this is but the beginning of an inference.
 	Pilot   bool
@@ -31,6 +32,7 @@ type Run struct {
 // Begin is a run before its first release.
 func Begin(p Problem, t Task) (*Run, error) {
 	x := &Run{Problem: p, Task: t, Pool: &Pool{t.Allow, p.Fraction, 1}, N: float64(p.Facts.Rows), D: p.Facts.Features()}
+	x.totals.Value = x.N
 	var err error
 	x.Sums, err = t.Under(p.Loss)
 	return x, err
