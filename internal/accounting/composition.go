@@ -27,7 +27,11 @@ func (c *composition) grid(exponent int) *pld {
 		all = append(all, discretise(c.gauss.delta, exponent))
 	}
 	for _, p := range c.parts {
-		all = append(all, power(p.curve, p.copies, exponent))
+		if b, ok := p.profile.(boundedRange); ok && p.copies > 1 && !b.apart && b.eps <= mostRange {
+			all = append(all, c.ofRanges(b.eps, p.copies, exponent)...)
+		} else {
+			all = append(all, power(p.curve, p.copies, exponent))
+		}
 	}
 	slices.SortStableFunc(all, func(p, q *pld) int { return len(p.mass) - len(q.mass) })
 	sum := all[0]
@@ -37,6 +41,21 @@ func (c *composition) grid(exponent int) *pld {
 	sum.tabulate()
 	c.grids[exponent] = sum
 	return sum
+}
+
+// ofRanges are the distributions of releases of one range, which are taken together in lots.
+func (c *composition) ofRanges(eps float64, copies int64, exponent int) (all []*pld) {
+	curve := func(k int64) func(int) func(float64) float64 {
+		r := rangesFor(eps, int(k), len(c.parts))
+		return func(int) func(float64) float64 { return r.delta }
+	}
+	if lots := copies / rangeLot; lots > 0 {
+		all = append(all, power(curve(rangeLot), lots, exponent))
+	}
+	if left := copies % rangeLot; left > 0 {
+		all = append(all, power(curve(left), 1, exponent))
+	}
+	return all
 }
 
 // partsLoss is the largest privacy loss of all but the Gaussian releases.

@@ -163,7 +163,7 @@ func (g gaussian) group(k float64) gaussian {
 }
 
 func (p pure) group(k float64) *Sequence         { return one(pure{k * p.eps * up}) }
-func (b boundedRange) group(k float64) *Sequence { return one(boundedRange{k * b.eps * up}) }
+func (b boundedRange) group(k float64) *Sequence { return one(boundedRange{k * b.eps * up, true}) }
 
 // What the bound for groups asks of the profile for one row, beyond delta.
 

@@ -20,7 +20,7 @@ func TestGroupsOfKnownProfiles(t *testing.T) {
 			if got := p.Group(float64(k)).Delta(x); got < want || got > want+1e-14 {
 				t.Errorf("pure, %d rows: δ(%g) = %g, want %g", k, x, got, want)
 			}
-			want = boundedRange{0.3 * float64(k)}.delta(x)
+			want = boundedRange{eps: 0.3 * float64(k)}.delta(x)
 			if got := b.Group(float64(k)).Delta(x); got < want || got > want+1e-14 {
 				t.Errorf("bounded range, %d rows: δ(%g) = %g, want %g", k, x, got, want)
 			}

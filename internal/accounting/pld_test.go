@@ -14,8 +14,8 @@ var testCurves = []struct {
 	{"gaussian 6", gaussian{mu: 6}.delta},
 	{"pure 0.3", pure{0.3}.delta},
 	{"pure 4", pure{4}.delta},
-	{"range 0.3", boundedRange{0.3}.delta},
-	{"range 4", boundedRange{4}.delta},
+	{"range 0.3", boundedRange{eps: 0.3}.delta},
+	{"range 4", boundedRange{eps: 4}.delta},
 	{"gaussian 1 and a constant", func(x float64) float64 { return math.Min(1, gaussian{mu: 1}.delta(x)+1e-30) }},
 	{"maximum", func(x float64) float64 { return math.Max(gaussian{mu: 0.5}.delta(x), pure{0.4}.delta(x)) }},
 }
@@ -115,7 +115,7 @@ func fromAbove(t *testing.T, what string, got, want float64) {
 // The worst of the pairs with losses t and t − ε, found by trying them.
 func TestBoundedRangeProfile(t *testing.T) {
 	for _, eps := range []float64{0.01, 0.7, 3, 12} {
-		b := boundedRange{eps}
+		b := boundedRange{eps: eps}
 		for i := -12; i <= 12; i++ {
 			x := eps * float64(i) / 10
 			var worst float64

@@ -35,7 +35,12 @@ func (p pure) key() string                     { return fmt.Sprintf("pure %x", p
 // and the maximum over t is at t = (x + ε)/2: (1 − e^{(x−ε)/2})²/(1 − e^{−ε}). A
 // maximum of profiles is the profile of a pair that dominates them all (see
 // pld), so it composes, even when t depends on what was released before.
-type boundedRange struct{ eps float64 }
+//
+// Several of one sequence come to less than their composition: see ranges. Where apart is set they are composed.
+type boundedRange struct {
+	eps   float64
+	apart bool
+}
 
 func (b boundedRange) delta(x float64) float64 {
 	switch {
@@ -52,7 +57,7 @@ func (b boundedRange) epsilon(d float64) float64       { return math.Min(b.eps, 
 func (b boundedRange) loss() float64                   { return b.eps }
 func (b boundedRange) gdp() gaussian                   { return gaussian{mu: pureMu(b.eps / 2)} }
 func (b boundedRange) curve(int) func(float64) float64 { return b.delta }
-func (b boundedRange) key() string                     { return fmt.Sprintf("range %x", b.eps) }
+func (b boundedRange) key() string                     { return fmt.Sprintf("range %x %v", b.eps, b.apart) }
 
 // pureMu returns an upper bound on −2Φ⁻¹(1/(1+e^ε)), the least μ for which
 // μ-GDP follows from ε-DP, and from range 2ε: the Gaussian trade-off curve of

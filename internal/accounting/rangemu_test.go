@@ -13,8 +13,8 @@ func TestRangeToMu(t *testing.T) {
 	for _, eps := range []float64{0.01, 0.3, 1, 4, 12} {
 		for _, k := range []float64{1, 2, 5} {
 			width := k * eps
-			mu := (boundedRange{eps}).group(k).Mu()
-			if single := (boundedRange{eps}).gdp().mu; mu > k*single*(1+1e-12) {
+			mu := (boundedRange{eps: eps}).group(k).Mu()
+			if single := (boundedRange{eps: eps}).gdp().mu; mu > k*single*(1+1e-12) {
 				t.Errorf("range %g, %g rows: μ = %g, more than %g times %g", eps, k, mu, k, single)
 			}
 			worst := 0.0

@@ -60,9 +60,9 @@ func Pure(epsilon float64, releases int) *Sequence {
 }
 
 // BoundedRange returns the profile of releases whose log-likelihood ratio between
-// neighbours varies over the outcomes by at most epsilon.
+// neighbours varies over the outcomes by at most epsilon, given what was released before.
 func BoundedRange(epsilon float64, releases int) *Sequence {
-	return newSequence(gaussian{}, part{boundedRange{epsilon}, int64(releases)})
+	return newSequence(gaussian{}, part{boundedRange{eps: epsilon}, int64(releases)})
 }
 
 // Compose returns the profile of adaptive releases of all the given ones. What is

@@ -66,7 +66,7 @@ func TestSingleReleasesAreExact(t *testing.T) {
 	g := Gaussian(0.1, 1, 10)
 	par := Compose(Parallel(p, b, g, g))
 	for _, x := range []float64{0, 0.1, 0.3, 0.5, 2} {
-		want := math.Max(pure{0.4}.delta(x), math.Max(boundedRange{0.9}.delta(x), g.Delta(x)))
+		want := math.Max(pure{0.4}.delta(x), math.Max(boundedRange{eps: 0.9}.delta(x), g.Delta(x)))
 		if got := par.Delta(x); got != want {
 			t.Errorf("δ(%g) = %g, want %g", x, got, want)
 		}
@@ -116,8 +116,8 @@ func TestExtremeLedgers(t *testing.T) {
 
 func BenchmarkMixedSequence(b *testing.B) {
 	for b.Loop() {
-		s := newSequence(gaussian{mu: 0.8}, part{pure{0.3}, 1}, part{pure{0.7}, 1}, part{pure{0.05}, 20}, part{boundedRange{0.2}, 5},
-			part{boundedRange{1.1}, 1}, part{boundedRange{0.013}, 300}, part{pure{0.11}, 3}, part{pure{0.017}, 1})
+		s := newSequence(gaussian{mu: 0.8}, part{pure{0.3}, 1}, part{pure{0.7}, 1}, part{pure{0.05}, 20}, part{boundedRange{eps: 0.2}, 5},
+			part{boundedRange{eps: 1.1}, 1}, part{boundedRange{eps: 0.013}, 300}, part{pure{0.11}, 3}, part{pure{0.017}, 1})
 		s.Epsilon(1e-6)
 	}
 }
