@@ -120,7 +120,7 @@ func (d *Dataset) whole(ctx context.Context, p Problem) error {
 // ofOneParty refuses rows that several parties hold.
 func ofOneParty(d *curator.Data) error {
 	if d.Parties() {
-		return check.Fail(ErrConfig, "dataset", nil, "must have its rows with one party: several answer questions of NoisyGD, and of OneAgainstRest of it, only")
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows with one party: several answer NoisyGD, StandardisedGD, Softmax, Infer, Moments and Evaluate, and OneAgainstRest of the first two")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ type EvaluateConfig struct {
 // two passes over the rows for two classes and levels, of O(n·d), up to ten for numbers, and 22 for
 // several classes, of O(n·d·K).
 func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateConfig, env *Env) (*Evaluation, error) {
-	if err := d.whole(ctx, Problem{}); err != nil {
+	if err := d.given(ctx, Problem{}); err != nil {
 		return nil, err
 	}
 	if err := m.usable(); err != nil {
@@ -125,7 +125,7 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}
-	figures, err := p.counted(ctx, d, m, at)
+	figures, err := p.counted(ctx, d.data, m, at)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +133,11 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 	t := evaluate.Task{Ctx: ctx, Mu: p.shape.histograms(p.mu), Rows: p.shape.Rows, Whole: p.shape.whole(), Confidence: p.cfg.Confidence}
 	if t.Allow, err = env.allow(p.schedule, d, ledger, m, cfg); err != nil {
 		return nil, err
+	}
+	if d.data.Parties() {
+		if figures, err = p.agreed(ctx, d.data, m, at); err != nil {
+			return nil, stopped(t.Allow, ledger, err)
+		}
 	}
 	found, err := figures(t)
 	if err != nil {
@@ -173,6 +178,7 @@ type evaluation struct {
 	shape    Shape
 	asked    losses.Loss // whose slope tells what is counted
 	mu       float64     // of all releases
+	size     evaluate.Size
 	schedule *release.Schedule
 	ledger   *Ledger
 }
@@ -220,6 +226,7 @@ func (c EvaluateConfig) planned(label string, s Shape, asked losses.Loss, size e
 	if err != nil {
 		return nil, err
 	}
+	p.size = size
 	p.mu = each.Mu * math.Sqrt(float64(size.Releases)) * (1 - 1e-9)
 	if p.schedule, err = release.Pool(label, p.mu, size.Releases, size.Dim); err != nil {
 		return nil, err
@@ -248,22 +255,22 @@ func framed(ctx context.Context, d *curator.Data, l losses.Loss) (*curator.Frame
 
 // counted reads the rows, with labels as the model's are, and returns what makes figures of
 // them.
-func (p *evaluation) counted(ctx context.Context, d *Dataset, m *Model, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
+func (p *evaluation) counted(ctx context.Context, d *curator.Data, m *Model, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
 	if m.response.classes > 0 {
 		return p.countedClasses(ctx, d, m.response, at)
 	}
 	if k := len(m.response.thresholds); k > 0 {
-		if _, err := d.data.Classes(ctx, k+1); err != nil {
+		if _, err := d.Classes(ctx, k+1); err != nil {
 			return nil, err
 		}
 	}
-	plain, err := framed(ctx, d.data.Unshifted(), p.asked)
+	plain, err := framed(ctx, d.Unshifted(), p.asked)
 	if err != nil {
 		return nil, err
 	}
 	shifted := plain
 	if p.shape.largestOffset() > 0 {
-		if shifted, err = framed(ctx, d.data, p.asked); err != nil {
+		if shifted, err = framed(ctx, d, p.asked); err != nil {
 			return nil, err
 		}
 	}
@@ -282,9 +289,22 @@ func (p *evaluation) counted(ctx context.Context, d *Dataset, m *Model, at []eva
 	}, nil
 }
 
+// agreed is counted of rows whose parties have agreed to it.
+func (p *evaluation) agreed(ctx context.Context, d *curator.Data, m *Model, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
+	told := curator.Descent{Numbers: p.size.Dim, Steps: p.size.Releases, Mu: p.schedule.Ledger().Mu(), Clip: math.Inf(1), Classes: m.response.classes}
+	if k := len(m.response.thresholds); k > 0 {
+		told.Classes = k + 1
+	}
+	d, err := d.Agree(ctx, p.asked, told)
+	if err != nil {
+		return nil, err
+	}
+	return p.counted(ctx, d, m, at)
+}
+
 // countedClasses is counted for several classes.
-func (p *evaluation) countedClasses(ctx context.Context, d *Dataset, of response, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
-	rows, err := d.data.Classes(ctx, of.classes)
+func (p *evaluation) countedClasses(ctx context.Context, d *curator.Data, of response, at []evaluate.Score) (func(evaluate.Task) (*evaluate.Result, error), error) {
+	rows, err := d.Classes(ctx, of.classes)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ type InferConfig struct {
 // x is n×d, d at most 1000. It makes at most 59 passes over the rows; O(n·d²) flops for moments, the Hessian and products, and O(d³) for
 // eigenvectors. The ball does not bind: nothing depends on Problem.Radius.
 func Infer(ctx context.Context, d *Dataset, p Problem, b Budget, cfg InferConfig, env *Env) (*Inference, error) {
-	if err := d.whole(ctx, p); err != nil {
+	if err := d.given(ctx, p); err != nil {
 		return nil, err
 	}
 	if p.Classes > 0 {

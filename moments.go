@@ -51,7 +51,7 @@ type Moments struct {
 // fails where an argument breaks its rule, before anything is released, and as [Plan.Run] does.
 func (d *Dataset) Moments(ctx context.Context, b Budget, env *Env) (*Moments, error) {
 	p := Problem{Loss: losses.Squared{}}
-	if err := d.whole(ctx, p); err != nil {
+	if err := d.given(ctx, p); err != nil {
 		return nil, err
 	}
 	m := &Moments{budget: b.String()}
@@ -115,7 +115,7 @@ func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(momentsLearner{}, s, o.problem, b, schedule, func(r *run) (*fitted, error) {
+	plan, err := newPlan(momentsLearner{}, s, o.problem, b, schedule, func(r *run) (*fitted, error) {
 		of, err := o.estimate.Moments(r.task())
 		if err != nil {
 			return nil, err
@@ -131,6 +131,10 @@ func (m *Moments) plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		m.longer, m.sums.Far = of.Longer, math.Min(1, of.Longer*of.Bound*of.Bound/float64(s.features()))
 		return &fitted{weights: [][]float64{make([]float64, s.Dim)}, loss: p.Loss}, nil
 	})
+	if err == nil {
+		plan.asksSums(o.releases, o.dim, 0, o.estimate.Loss)
+	}
+	return plan, err
 }
 
 // fromEncoded maps encoded features and the constant to raw columns and the constant.

@@ -34,19 +34,21 @@ type Aggregator interface {
 // integers, modulo a power of two, which is what protocols of secure aggregation can add: so a
 // sum is the same whoever holds which rows, to the last bit.
 //
-// It is for [NoisyGD], and [OneAgainstRest] of it, whose classes are a fit each; other learners ask more and are refused. Each fit tells the parties its plan
-// first: facts, loss, clip, radius, number of steps, and what these spend. They check their rows and
+// It is for [Auto], [StandardisedGD], [Softmax], [Infer], [Dataset.Moments] and [Evaluate], which ask any sums over rows, for
+// [NoisyGD], which asks sums of gradients at weights in a ball, and for [OneAgainstRest], whose classes are a fit each; other
+// learners ask more and are refused. Each fit tells the parties its plan
+// first: facts, loss, how many sums there are and of how many numbers, or clip, radius and number of steps, and what these spend. They check their rows and
 // count them, before anything is spent, agree or not (package table/party), and answer the
-// plan's questions alone, in their number, at weights in its ball.
+// plan's questions alone, in their number.
 //
 // # Privacy
 //
 // Neighbours differ in one row of one party's, features and label, and all numbers of rows are
-// public. A row's gradient becomes integers before it is added: its coordinates in steps of
-// 2^⌈log₂(nL/2^(Bits−2))⌉, L being the longest a gradient can be, rounded towards zero. It
-// gets no longer by that; two come apart by at most √d steps, d the number of weights, which the
+// public. What a row adds becomes integers before it is added, in the coordinates that are released: numbers in steps of
+// 2^⌈log₂(nL/2^(Bits−2))⌉, L being the longest that such a vector can be, rounded towards zero. It
+// gets no longer by that; two come apart by at most √d steps, d being how many numbers it has, which the
 // sensitivity has beside that of rows in memory, as it has the rounding of a sum to a float64:
-// integers add up without any. The driver sees the exact sum over all rows, and adds the noise:
+// integers add up without any. Counts are in steps of 1, and nothing of them is rounded. The driver sees the exact sum over all rows, and adds the noise:
 // it is trusted with both. With n rows and 64 bits a step is about n·2^-62 of L.
 //
 // A party that lies spoils the model, and no other's privacy: sums that n rows can't have are

@@ -61,9 +61,9 @@ type asks struct {
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
 	indexes  bool       // whether it reads single columns or the rows of two classes, so that all must lie in memory
-	// descent is what parties are told, where sums of gradients are all that it asks of rows.
+	// descent is what parties are told, where sums over single rows are all that it asks of them.
 	descent *curator.Descent
-	of      losses.Loss // that these gradients are of; nil where learners inside ask
+	of      losses.Loss // that labels are for; nil where learners inside ask
 	starts  bool        // whether it begins at a start that a learner around it releases
 }
 
@@ -229,7 +229,7 @@ func (p *Plan) observed(ctx context.Context, d *Dataset, env *Env, observe func(
 	if err != nil {
 		return nil, err
 	}
-	if data, err = p.agreed(ctx, data, 0); err != nil {
+	if data, err = p.agreed(ctx, data, p.classes); err != nil {
 		return nil, stopped(allow, ledger, err)
 	}
 	f, err := p.train(&run{ctx: ctx, data: data, allow: allow, progress: env.progress, observe: observe, levels: d.levels(), reference: referenceOf(d.facts)})
@@ -246,8 +246,15 @@ func (p *Plan) agreed(ctx context.Context, d *curator.Data, classes int) (*curat
 		return d, nil
 	}
 	told := *p.asks.descent
-	told.Classes = classes
+	told.Classes = max(told.Classes, classes)
 	return d.Agree(ctx, p.asks.of, told)
+}
+
+// asksSums says that the plan asks for any sums over single rows, as many as it may release and of so many numbers at most, for labels of a loss, or that are
+// one of so many classes or levels (0 for neither).
+func (p *Plan) asksSums(questions, numbers, classes int, of losses.Loss) {
+	p.asks.of = of
+	p.asks.descent = &curator.Descent{Numbers: numbers, Steps: questions, Mu: p.schedule.Ledger().Mu(), Clip: math.Inf(1), Classes: classes}
 }
 
 // takes refuses data that the plan isn't for; by public facts.

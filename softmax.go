@@ -77,25 +77,29 @@ func (c SoftmaxConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	p.Radius = o.problem.Radius
-	plan, err := newPlan(c, o.shape, p, b, schedule, func(r *run) (*fitted, error) {
-		classes, err := r.data.Classes(r.ctx, p.Classes)
-		if err != nil {
-			return nil, err
-		}
-		of := *r
-		of.data = r.data.Against(0)
-		fit := estimate.FitClasses
-		if o.labels && curator.ReadHere(r.data) {
-			fit = labelsonly.FitClasses
-		}
-		weights, err := fit(o.estimate, of.task(), classes)
-		return &fitted{weights, p.Loss, true}, err
-	})
+	plan, err := newPlan(c, o.shape, p, b, schedule, func(r *run) (*fitted, error) { return o.trainClasses(r, p) })
 	if err == nil {
+		plan.asksSums(o.releases, o.dim, p.Classes, o.estimate.Loss)
 		plan.weightBound, plan.Passes, plan.Note = weightRadii*p.Radius, o.passes(framedPasses), o.note()
 		if o.labels { // a mode is looked for until it is found
 			plan.Passes = 0
 		}
 	}
 	return plan, err
+}
+
+// trainClasses releases what the comment of Softmax lists.
+func (o *standardised) trainClasses(r *run, p Problem) (*fitted, error) {
+	classes, err := r.data.Classes(r.ctx, p.Classes)
+	if err != nil {
+		return nil, err
+	}
+	of := *r
+	of.data = r.data.Against(0)
+	fit := estimate.FitClasses
+	if o.labels && curator.ReadHere(r.data) {
+		fit = labelsonly.FitClasses
+	}
+	weights, err := fit(o.estimate, of.task(), classes)
+	return &fitted{weights, p.Loss, true}, err
 }

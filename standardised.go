@@ -269,6 +269,7 @@ func (o *standardised) plan(l Learner, label string, b Budget, passes int, train
 	}
 	plan.weightBound = weightRadii * o.problem.Radius
 	plan.Passes, plan.asks.joint, plan.asks.holds = passes, leastJoint, frameHolds
+	plan.asksSums(o.releases, o.dim, o.unknown, o.estimate.Loss)
 	return plan, nil
 }
 

@@ -15,13 +15,13 @@
 // and nobody's privacy: each row of another party still moves what the driver makes of the sum by
 // no more than the noise is for.
 //
-// A party answers a fit that it has agreed to, and nothing else. Facts, loss, clip, the ball of the
-// weights, the number of questions and what they spend are in the plan, which a driver tells
-// first; a question has its number and weights. The first message that isn't of a plan, or
+// A party answers a fit that it has agreed to, and nothing else. Facts, loss, the number of questions and what they spend are in the plan,
+// which a driver tells first, and clip and the ball of the weights where all of them are sums of gradients; a question has its
+// number, and weights or any sum that is asked. The first message that isn't of a plan, or
 // its next question, or the last one once more, is refused, and ends all fits of the party.
 //
-// That isn't enough against a driver who chooses weights within the ball to learn of some rows, or who
-// asks each party something else: exact sums at two points may be one party's number of rows. Where
+// That isn't enough against a driver who chooses weights within the ball to learn of some rows, or coordinates and edges in a fit of any
+// sums, or who asks each party something else: exact sums at two points may be one party's number of rows. Where
 // the driver isn't trusted, masks must be made of the message's hash, so that they cancel
 // only where all parties answer the same, and the aggregator must be one that adds noise. Whoever
 // adds up is trusted to add each party's answer once.
@@ -47,8 +47,8 @@ type Plan struct {
 	LabelBound   float64     // half its width
 	Parties      []int       // how many rows each has
 	Clip         float64     // of gradients; +Inf for none
-	Radius       float64     // of the ball that weights lie in
-	Steps        int         // questions
+	Radius       float64     // of the ball that weights lie in; 0 for none
+	Steps        int         // questions, at most
 	Mu           float64     // all of them are so much Gaussian-DP, for a row
 
 	// Where labels are classes, from 0 up to Classes − 1, a plan is for one of them against the
@@ -57,6 +57,11 @@ type Plan struct {
 	// is 0 where labels are taken as they are, and Class then, too.
 	Classes int
 	Class   int
+
+	// Numbers, where it isn't 0, has the fit's questions be any sums over rows that learners ask: histograms, moments,
+	// gradients at weights of the driver's choice. There are Steps of them at most, of so many numbers at most. Clip is
+	// +Inf and Radius 0 then, and Classes may be there without one of them: Class is 0.
+	Numbers int
 }
 
 // Within agrees to plans as long as all of them together are mu-GDP for a row: as long as
@@ -140,7 +145,7 @@ func (k kept) Begin(ctx context.Context, fit string, message []byte, t worker.Te
 // a fit, are answered again, by the same integers and without another agreement, for a driver whose
 // round has failed.
 //
-// Each row adds integers whose norm is at most the question's bound: coordinates of its gradient
+// Each row adds integers whose norm is at most the question's bound: numbers of its gradient, or of what else it adds,
 // in steps of the question's, rounded towards zero. Errors about rows are for the party's eyes
 // only, as those of dpglm.NewDataset are.
 func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {

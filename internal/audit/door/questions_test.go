@@ -139,7 +139,7 @@ func TestFeaturesAreForLabels(t *testing.T) {
 	want := map[string][]string{
 		"curator.FeaturesOf":    {only + " begin"},
 		"labelsonly.Fit":        {module + " standardised.train"},
-		"labelsonly.FitClasses": {module + " SoftmaxConfig.Plan"},
+		"labelsonly.FitClasses": {module + " standardised.trainClasses"},
 		"labelsonly.Infer":      {module + " inference.train"},
 	}
 	for name, in := range want {

@@ -238,7 +238,7 @@ func TestPartyRefusesClasses(t *testing.T) {
 }
 
 // What parties aren't asked of classes is refused by public facts: no party is told anything.
-func TestPartiesOfClassesAreForSumsOfGradients(t *testing.T) {
+func TestPartiesOfClassesAreForSums(t *testing.T) {
 	x, y := threeClasses(300, 2)
 	parties, rows := given.Shared(t, x, y, 100)
 	told := 0
@@ -248,9 +248,7 @@ func TestPartiesOfClassesAreForSumsOfGradients(t *testing.T) {
 	models := [][][]float64{{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}}
 	_, _, choice := dpglm.SelectModel(ctx, d, p, b, models, 0, nil)
 	for name, err := range map[string]error{
-		"Auto":                          given.Failure(dpglm.Auto(ctx, d, p, b, nil)),
-		"Softmax":                       given.Failure(dpglm.Softmax(ctx, d, p, b, dpglm.SoftmaxConfig{}, nil)),
-		"OneAgainstRest of Auto":        given.Failure(dpglm.OneAgainstRest(ctx, d, p, b, dpglm.OneAgainstRestConfig{}, nil)),
+		"InferClasses":                  given.Failure(dpglm.InferClasses(ctx, d, p, b, dpglm.InferConfig{}, nil)),
 		"OneAgainstRest of a search":    given.Failure(dpglm.OneAgainstRest(ctx, d, p, b, dpglm.OneAgainstRestConfig{Learner: dpglm.GridSearchConfig{Learner: dpglm.NoisyGDConfig{Steps: 2}}}, nil)),
 		"OneAgainstRest of projections": given.Failure(dpglm.OneAgainstRest(ctx, d, p, b, dpglm.OneAgainstRestConfig{Learner: dpglm.JLConfig{K: 1}}, nil)),
 		"GridSearch":                    given.Failure(dpglm.GridSearch(ctx, d, p, b, dpglm.GridSearchConfig{Learner: steps}, nil)),

@@ -36,6 +36,9 @@ func protections() (all []protection) {
 	return all
 }
 
+// summed are the runs that ask for nothing but sums over single rows, as several parties answer them.
+var summed = []string{"NoisyGD", "OneAgainstRest", "Auto", "StandardisedGD", "Infer", "Softmax", "Evaluate", "Moments"}
+
 // refused is what a run's error says, before anything is released, where it isn't for a protection; empty where it is.
 func (p protection) refused(name string, run crowdRun) string {
 	switch {
@@ -43,7 +46,7 @@ func (p protection) refused(name string, run crowdRun) string {
 		return "must have no persons, weights or offsets"
 	case p.place == "parties" && p.removed:
 		return "must not be secret in their number"
-	case p.place == "parties" && name != "NoisyGD" && name != "OneAgainstRest" && name != "FrankWolfe":
+	case p.place == "parties" && name != "FrankWolfe" && !slices.ContainsFunc(summed, func(of string) bool { return strings.HasPrefix(name, of) }):
 		return "one party"
 	case p.place != "memory" && run.here:
 		return "must have its rows in memory"

@@ -36,6 +36,7 @@ type Terms struct {
 	Mu           float64
 	Classes      int // of labels, of which one stands against the rest; 0 for labels as they are
 	Class        int // which one; 0 where Classes is
+	Numbers      int // that a sum has at most, in a fit of any sums; 0 for one of gradients
 }
 
 // agreed is a fit that a party has agreed to.
@@ -43,8 +44,9 @@ type agreed struct {
 	plan  *partyPlan
 	clip  float64
 	sums  *Sums
-	asked int    // questions that were admitted
-	last  string // the name of the last one
+	table *rows.Table // the rows, with labels as they are held
+	asked int         // questions that were admitted
+	last  string      // the name of the last one
 }
 
 // over reports whether all questions were asked.
@@ -113,17 +115,18 @@ func (p *Party) prepare(ctx context.Context, plan *partyPlan, loss losses.Loss) 
 	if err != nil {
 		return nil, err
 	}
-	if plan.Class != nil {
+	held := t
+	if plan.Classes > 0 {
 		if _, err := NewClasses(ctx, t, nil, plan.Classes); err != nil {
 			return nil, err
 		}
-		t = t.Against(*plan.Class)
+		t = t.Against(max(0, plan.class()))
 	}
 	s, err := NewSums(t, nil, plan.Labels[0], plan.Labels[1], loss)
 	if err != nil {
 		return nil, err
 	}
-	fit := &agreed{plan: plan, clip: math.Inf(1), sums: s}
+	fit := &agreed{plan: plan, clip: math.Inf(1), sums: s, table: held}
 	if plan.Clip != nil {
 		fit.clip = *plan.Clip
 	}
@@ -132,12 +135,9 @@ func (p *Party) prepare(ctx context.Context, plan *partyPlan, loss losses.Loss) 
 
 // terms are what the party agrees to.
 func (f *agreed) terms(loss losses.Loss) Terms {
-	q, class := f.plan, 0
-	if q.Class != nil {
-		class = *q.Class
-	}
+	q := f.plan
 	return Terms{q.Rows.Columns, q.Rows.FeatureBound(), q.Rows.Intercept, loss, q.Labels[0], q.Labels[1],
-		slices.Clone(q.Parties), f.clip, q.Radius, q.Steps, q.Mu, q.Classes, class}
+		slices.Clone(q.Parties), f.clip, q.Radius, q.Steps, q.Mu, q.Classes, q.class(), q.Numbers}
 }
 
 // known is a fit that was agreed to, in this process or before it; nil for none.
@@ -187,8 +187,12 @@ func (q *partyPlan) check() (losses.Loss, error) {
 		return nil, check.Fail(check.ErrConfig, "steps", q.Steps, "must be at least 1")
 	case q.Clip != nil && !(*q.Clip > 0):
 		return nil, check.Fail(check.ErrConfig, "clip", *q.Clip, "must be a positive number")
+	case q.Numbers < 0 || q.Numbers > mostNumbers:
+		return nil, check.Fail(check.ErrConfig, "numbers", q.Numbers, fmt.Sprintf("must lie between 0 and %d", mostNumbers))
+	case q.Numbers > 0 && (q.Clip != nil || q.Radius != 0):
+		return nil, check.Fail(check.ErrConfig, "radius", q.Radius, "must be 0, without a clip, for any sums")
 	}
-	if err := check.Scale(check.ErrConfig, "radius", q.Radius); err != nil {
+	if err := check.Scale(check.ErrConfig, "radius", q.Radius); q.Numbers == 0 && err != nil {
 		return nil, err
 	}
 	if err := check.Mu(q.Mu); err != nil {
@@ -210,7 +214,7 @@ func (q *partyPlan) check() (losses.Loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Classes != 0 && loss.Labels() != losses.Binary {
+	if q.Classes != 0 && q.Numbers == 0 && loss.Labels() != losses.Binary {
 		return nil, check.Fail(check.ErrConfig, "loss", loss.Name(), "must be one of binary labels, for a class against the rest")
 	}
 	return loss, losses.Validate(loss, 0, q.Labels[1])
@@ -222,10 +226,19 @@ func (q *partyPlan) checkClass() error {
 	case q.Classes == 0 && q.Class == nil:
 	case q.Classes < 2 || q.Classes > maxClasses:
 		return check.Fail(check.ErrConfig, "classes", q.Classes, fmt.Sprintf("must lie between 2 and %d, where a class stands against the rest", maxClasses))
+	case q.Class == nil && q.Numbers > 0:
 	case q.Class == nil || *q.Class < 0 || *q.Class >= q.Classes:
 		return check.Fail(check.ErrConfig, "class", nil, fmt.Sprintf("must be given, from 0 up to %d", q.Classes-1))
 	}
 	return nil
+}
+
+// class is that against the rest, 0 where there is none.
+func (q *partyPlan) class() int {
+	if q.Class == nil {
+		return 0
+	}
+	return *q.Class
 }
 
 // parties are those that the plan is for.
@@ -270,6 +283,12 @@ func (p *Party) admit(ctx context.Context, message []byte, q *partyQuestion) (*a
 func (f *agreed) takes(q *partyQuestion) error {
 	if q.Number != f.asked+1 || f.over() {
 		return check.Fail(check.ErrConfig, "number of the question", q.Number, fmt.Sprintf("must be %d of %d", f.asked+1, f.plan.Steps))
+	}
+	if f.plan.Numbers > 0 != (q.Asked != nil) || q.Asked != nil && q.Weights != nil {
+		return check.Fail(check.ErrConfig, "question", nil, "must be of the kind that the plan says")
+	}
+	if f.plan.Numbers > 0 {
+		return f.takesSum(q)
 	}
 	if len(q.Weights) != f.sums.Dim() {
 		return check.Fail(check.ErrConfig, "weights", len(q.Weights), fmt.Sprintf("must be the %d of the rows", f.sums.Dim()))

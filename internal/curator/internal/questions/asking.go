@@ -30,8 +30,13 @@ func framesOf(q any) []rows.Measure {
 type asking struct {
 	Labels sentLabels
 	Of     asked
-	s      *Sums // of this process; nil where it has arrived
+	s      *Sums   // of this process; nil where it has arrived
+	row    float64 // bound on what a row adds; 0 where none is told
+	counts bool    // whether that are whole numbers
 }
+
+// longest bounds what a row adds as computed: the room of a millionth is more than rounding takes.
+func (q *asking) longest() float64 { return q.row * (1 + 1e-6) }
 
 // sentLabels are labels under a loss, and offsets.
 type sentLabels struct {

@@ -51,8 +51,9 @@ func (c *ClassFramed) LogOdds(ctx context.Context, of Counted, edges [][]float64
 	q := &logOddsCounts{c.at(at), of, edges, sentLoss{loss}}
 	_, total := q.starts()
 	counts := make([]float64, total)
-	err := c.r.s.sum(ctx, counts, q)
-	return c.r.answer(counts, c.r.s.t.Persons.Positive()*math.Sqrt(float64(of.histograms(c.k)))*(1+4e-15)), err
+	most := of.histograms(c.k)
+	err := counted(ctx, c.r.s, counts, q, most)
+	return c.r.answer(counts, c.r.s.t.Persons.Positive()*math.Sqrt(float64(most))*(1+4e-15)), err
 }
 
 // logOddsCounts asks for LogOdds.
@@ -153,7 +154,7 @@ func (q *Numbers) counting(r *Framed, f func(row []float64, z [][]float64, i, y 
 // Confusion counts rows by their class and, within it, by the class of the largest score.
 func (c *ClassFramed) Confusion(ctx context.Context, at ClassPoint) (release.Answer, error) {
 	counts := make([]float64, c.k*c.k)
-	err := c.r.s.sum(ctx, counts, &confusion{c.at(at)})
+	err := counted(ctx, c.r.s, counts, &confusion{c.at(at)}, 1)
 	return c.r.answer(counts, countsSensitivity(c.r.s)), err
 }
 

@@ -52,7 +52,7 @@ func NewClasses(ctx context.Context, t *rows.Table, labels []float64, k int) (*C
 // Framed.histogram.
 func (c *Classes) Counts(ctx context.Context, rows *release.Rows) (release.Answer, error) {
 	counts := make([]float64, c.k)
-	err := c.s.sum(ctx, counts, &classCounts{c.k})
+	err := counted(ctx, c.s, counts, &classCounts{c.k}, 1)
 	return release.NewAnswer(rows, counts, countsSensitivity(c.s)), err
 }
 
@@ -177,6 +177,12 @@ func (c *ClassFramed) Gradient(ctx context.Context, at ClassPoint, p ClassSlope)
 		return release.Answer{}, err
 	}
 	r, t := c.r, c.r.s.t
+	if t.Place.Parties() {
+		constant := Behind{1, p.Constant}
+		values := make([]float64, c.k*constant.width(r.m.dim))
+		l2, err := bounded(ctx, r.s, values, &classCoordinates{&classGradient{c.at(at), p}, r.m.dim}, p.Clip, c.gradientSensitivity(p))
+		return r.answer(values, l2), err
+	}
 	columns := t.Enc.Columns
 	stride := columns + 4
 	sums := make([]float64, c.k*stride)
@@ -228,15 +234,7 @@ func (q *classGradient) adder(s *Sums) rows.Adder {
 				rowsCount(r, of, lo)
 			}
 		}
-		for i := range tile.Rows {
-			scale := 1.0
-			if long := length(z, i) * norms[lo+i]; long > q.Slope.Clip {
-				scale = q.Slope.Clip / long
-			}
-			for k := range z {
-				z[k][i] *= scale
-			}
-		}
+		q.clip(z, norms[lo:])
 		if n := q.Classes * tile.Rows; persons != nil {
 			persons.add(&a.Opens(1)[0], a.Sum, a.Many[:n], slices.Clone(a.Many[:n]), tile, lo)
 		}
@@ -250,6 +248,49 @@ func (q *classGradient) adder(s *Sums) rows.Adder {
 			of[columns+2] += vector.Sum(coefficients)
 		}
 		t.AddTiles(a.Sum, stride, a.Many[:q.Classes*tile.Rows], tile, lo)
+	})
+}
+
+// clip scales columns of errors, times their norms, down to the clip.
+func (q *classGradient) clip(z [][]float64, norms []float64) {
+	for i := range z[0] {
+		scale := 1.0
+		if long := length(z, i) * norms[i]; long > q.Slope.Clip {
+			scale = q.Slope.Clip / long
+		}
+		for k := range z {
+			z[k][i] *= scale
+		}
+	}
+}
+
+// classCoordinates asks for Gradient, each row's in so many coordinates.
+type classCoordinates struct {
+	Of  *classGradient
+	Dim int
+}
+
+func (q *classCoordinates) frames() []rows.Measure { return q.Of.frames() }
+
+func (q *classCoordinates) cut(t *rows.Table) rows.Cut {
+	return t.InTiles(q.Of.Classes * Behind{1, q.Of.Slope.Constant}.width(q.Dim))
+}
+
+func (q *classCoordinates) adder(s *Sums) rows.Adder {
+	r, p := q.Of.on(s), q.Of.Slope
+	norms, constant := r.norms.beside(p.slope()), Behind{1, p.Constant}
+	width := constant.width(q.Dim)
+	return q.Of.errorsOf(r, func(a *rows.Workspace, z [][]float64, tile rows.Tile, lo int) {
+		q.Of.clip(z, norms[lo:])
+		for k, of := range z {
+			sum := a.Sum[k*width : (k+1)*width]
+			for i, c := range of {
+				addRow(r, a, sum, tile, lo, i, float64(c*rows.Factor(r.norms.shorten, lo+i)))
+				if constant.Times > 0 {
+					sum[q.Dim] += float64(c * constant.Times)
+				}
+			}
+		}
 	})
 }
 
@@ -293,4 +334,5 @@ func init() {
 	gob.Register(&classCounts{})
 	gob.Register(&classGradient{})
 	gob.Register(&classNorms{})
+	gob.Register(&classCoordinates{})
 }

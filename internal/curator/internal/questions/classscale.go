@@ -22,8 +22,9 @@ import (
 func (c *ClassFramed) ScaleSlope(ctx context.Context, at, from ClassPoint, limit float64) (release.Answer, error) {
 	total := make([]float64, 1)
 	both := Pointed{c.r.in(), 2 * c.k, ClassPoint{slices.Concat(at.U, from.U), slices.Concat(at.B, from.B)}}
-	err := c.r.s.sum(ctx, total, &scaleSlope{both, limit})
-	return c.r.answer(total, float64(c.r.s.t.Persons.Vectors()*limit*(1+8*encoding.Unit))+float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))), err
+	l2 := float64(c.r.s.t.Persons.Vectors()*limit*(1+8*encoding.Unit)) + float64(2.2*encoding.Unit*limit*c.r.s.t.Layout.Chain(4))
+	l2, err := bounded(ctx, c.r.s, total, &scaleSlope{both, limit}, limit, l2)
+	return c.r.answer(total, l2), err
 }
 
 // scaleSlope asks for ScaleSlope: scores are those of the classes at one point, and then at the other.

@@ -58,6 +58,8 @@ type summing interface {
 	combine(ctx context.Context, dst []float64, s *Sums, of combination) error
 	// rounding bounds by how much its rounding can bring two gradients further apart.
 	rounding(s SumBounds, r, clip float64) float64
+	// roundingOf is rounding for vectors of so many numbers, of which none is longer than row.
+	roundingOf(dim int, row float64) float64
 }
 
 // summingOf is who does so for the rows of t, nil for nobody.

@@ -47,11 +47,10 @@ func (r *Framed) answer(values []float64, l2 float64) release.Answer {
 // Lengths is the histogram of ‖Aᵀ(x−m)‖, before rows are shortened: counts[k] have
 // more than edges[k] and no more than edges[k−1]; edges are public and decrease.
 func (r *Framed) Lengths(ctx context.Context, edges []float64) (release.Answer, error) {
-	counts := make([]float64, len(edges)+1)
 	if r.s.t.Place.Elsewhere() {
-		err := r.s.sum(ctx, counts, &framedLengths{r.in(), edges})
-		return r.answer(counts, countsSensitivity(r.s)), err
+		return r.histogram(ctx, &framedLengths{r.in(), edges}, edges)
 	}
+	counts := make([]float64, len(edges)+1)
 	count(counts, edges, r.norms.length, r.s.t.Persons, 0)
 	return r.answer(counts, countsSensitivity(r.s)), nil
 }
@@ -92,7 +91,7 @@ func countsSensitivity(s *Sums) float64 { return s.t.Persons.Positive() * (1 + 1
 // histogram asks for the counts of what of makes of the scores.
 func (r *Framed) histogram(ctx context.Context, q asked, edges []float64) (release.Answer, error) {
 	counts := make([]float64, len(edges)+1)
-	err := r.s.sum(ctx, counts, q)
+	err := counted(ctx, r.s, counts, q, 1)
 	return r.answer(counts, countsSensitivity(r.s)), err
 }
 

@@ -26,6 +26,85 @@ func (r *Framed) combine(ctx context.Context, of combination) ([]float64, float6
 	return r.m.into(sum[:r.s.t.Enc.Columns]), constant, err
 }
 
+// Behind says what the constant's coordinate is: Σ kᵢ over a number, times another one, which is 0 where there is no such
+// coordinate.
+type Behind struct{ Over, Times float64 }
+
+// width is how many coordinates there are with it.
+func (b Behind) width(dim int) int {
+	if b.Times > 0 {
+		return dim + 1
+	}
+	return dim
+}
+
+// combinedIn is combine with the constant's coordinate behind. A row adds a vector
+// of at most row in length, and the sum has the sensitivity l2 in memory.
+func combinedIn(ctx context.Context, r *Framed, of inFrame, constant Behind, row, l2 float64) (release.Answer, error) {
+	if r.s.t.Place.Parties() {
+		sum := make([]float64, constant.width(r.m.dim))
+		l2, err := bounded(ctx, r.s, sum, &inCoordinates{of, r.m.dim, constant}, row, l2)
+		return r.answer(sum, l2), err
+	}
+	v, total, err := r.combine(ctx, of)
+	if constant.Times > 0 {
+		v = append(v, total/constant.Over*constant.Times)
+	}
+	return r.answer(v, l2), err
+}
+
+// inFrame is a combination in a frame.
+type inFrame interface {
+	combination
+	on(s *Sums) *Framed
+}
+
+// inCoordinates asks for combinedIn, each row's in so many coordinates.
+type inCoordinates struct {
+	Of       inFrame
+	Dim      int
+	Constant Behind
+}
+
+func (q *inCoordinates) cut(t *rows.Table) rows.Cut { return t.InTiles(q.Constant.width(q.Dim)) }
+
+func (q *inCoordinates) frames() []rows.Measure { return framesOf(q.Of) }
+
+func (q *inCoordinates) adder(s *Sums) rows.Adder {
+	r, set := q.Of.on(s), q.Of.coefficients(s)
+	var f encoding.Folded
+	s.t.Enc.Fold(q.Of.weights(), &f)
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		z, beside := a.Z[:tile.Rows], a.Beside[:tile.Rows]
+		s.t.Score(z, tile, lo, &f)
+		set(z, beside, lo)
+		for k, c := range z {
+			addRow(r, a, a.Sum, tile, lo, k, c)
+			if q.Constant.Times > 0 {
+				a.Sum[q.Dim] += float64(beside[k] / q.Constant.Over * q.Constant.Times)
+			}
+		}
+	}
+}
+
+// addRow adds c times the coordinates of row k of a tile, not shortened.
+func addRow(r *Framed, a *rows.Workspace, sum []float64, tile rows.Tile, lo, k int, c float64) {
+	a.Row = rows.Room(a.Row, r.m.enc.Dim())
+	r.m.features(a.Row, r.s.t, tile, lo, k)
+	d := r.m.enc.Columns
+	v := a.Row[:d]
+	if r.m.axes != nil {
+		a.Coordinates = rows.Room(a.Coordinates, r.m.dim)
+		kernel.Dots(a.Coordinates, r.m.axes, d, v)
+		v = a.Coordinates
+	} else {
+		v = r.m.into(v)
+	}
+	for j, v := range v {
+		sum[j] += float64(c * v)
+	}
+}
+
 // OverFrame is what combinations in a frame have in common.
 type OverFrame struct{ InFrame }
 
@@ -48,8 +127,7 @@ func (r *Framed) holding(u []float64, set coefficients) coefficients {
 
 // Sum is Σ tᵢx̃ᵢ, those longer than the given norm shortened to it.
 func (r *Framed) Sum(ctx context.Context, normBound float64) (release.Answer, error) {
-	v, _, err := r.combine(ctx, &framedSum{OverFrame{r.in()}, normBound})
-	return r.answer(v, r.bounds().sumSensitivity(normBound)), err
+	return combinedIn(ctx, r, &framedSum{OverFrame{r.in()}, normBound}, Behind{}, normBound, r.bounds().sumSensitivity(normBound))
 }
 
 // framedSum asks for Sum.
@@ -128,17 +206,11 @@ func (r *Framed) Gradient(ctx context.Context, u []float64, offset float64, p Sl
 	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
-	v, constant, err := r.combine(ctx, &framedGradient{OverFrame{r.in()}, u, offset, p})
-	if err != nil {
-		return release.Answer{}, err
-	}
+	constant, row := Behind{1, p.Constant}, p.Clip
 	if p.Apart > 0 {
-		constant /= p.Apart
+		constant.Over, row = p.Apart, math.Hypot(p.Clip, p.Constant)
 	}
-	if p.Constant > 0 {
-		v = append(v, constant*p.Constant)
-	}
-	return r.answer(v, r.bounds().gradientSensitivity(p)), nil
+	return combinedIn(ctx, r, &framedGradient{OverFrame{r.in()}, u, offset, p}, constant, row, r.bounds().gradientSensitivity(p))
 }
 
 // framedGradient asks for Gradient.
@@ -256,12 +328,11 @@ func (r *Framed) Scatter(ctx context.Context, u []float64, offset float64, p Slo
 		return release.Answer{}, err
 	}
 	p.Apart = 0
-	packed, err := r.packed(ctx, &framedScatter{Packing{r.in(), p.Constant}, u, offset, p})
 	most := square(p.coefficient())
 	if r.m.Each > 0 { // whose sum is multiplied by itself
 		most *= float64(r.s.t.Persons.MostRows())
 	}
-	return r.answer(packed, r.bounds().momentsSensitivity(most, p.Constant, p.Clip)), err
+	return r.packed(ctx, &framedScatter{packing(r, p.Constant), u, offset, p}, p.Clip, r.bounds().momentsSensitivity(most, p.Constant, p.Clip))
 }
 
 // framedScatter asks for Scatter.
@@ -339,4 +410,5 @@ func init() {
 	gob.Register(&framedNorms{})
 	gob.Register(&framedSlopes{})
 	gob.Register(&framedScatter{})
+	gob.Register(&inCoordinates{})
 }

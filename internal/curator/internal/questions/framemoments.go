@@ -19,8 +19,7 @@ import (
 // those longer than the given norm scaled down to it. They move by √2·normBound² and
 // rounding when a row is replaced. Where each row counts, persons' are held as in Hessian.
 func (r *Framed) Moments(ctx context.Context, normBound float64) (release.Answer, error) {
-	packed, err := r.packed(ctx, &framedMoments{Packing{r.in(), 0}, normBound})
-	return r.answer(packed, r.bounds().momentsSensitivity(math.Max(1, r.m.Each), 0, normBound)), err
+	return r.packed(ctx, &framedMoments{packing(r, 0), normBound}, normBound, r.bounds().momentsSensitivity(math.Max(1, r.m.Each), 0, normBound))
 }
 
 // framedMoments asks for Moments.
@@ -52,9 +51,8 @@ func Fourth(ctx context.Context, r *Framed, normBound float64) (release.Answer, 
 	if r.m.Each > 0 {
 		return release.Answer{}, check.Fail(check.ErrConfig, "rows", nil, "must not be held person by person: a sum of products of pairs isn't one")
 	}
-	packed, err := r.packed(ctx, &framedFourth{Packing{r.in(), 0}, normBound})
 	most := square(normBound)
-	return r.answer(packed, r.bounds().momentsSensitivity(math.Max(1, most), 0, most)), err
+	return r.packed(ctx, &framedFourth{packing(r, 0), normBound}, most, r.bounds().momentsSensitivity(math.Max(1, most), 0, most))
 }
 
 // framedFourth asks for Fourth.
@@ -191,14 +189,14 @@ func (r *Framed) Hessian(ctx context.Context, u []float64, offset, constant, mos
 	if err := cmp.Or(r.point(u), p.valid()); err != nil {
 		return release.Answer{}, err
 	}
-	packed, err := r.packed(ctx, &framedHessian{Packing{r.in(), constant}, u, offset, most, normBound, p})
+	q := &framedHessian{packing(r, constant), u, offset, most, normBound, p}
 	if r.m.Each > 0 {
 		most *= r.m.Each
 	}
 	if constant > 0 {
 		most = math.Min(most, square(normBound/constant))
 	}
-	return r.answer(packed, r.bounds().momentsSensitivity(most, constant, normBound)), err
+	return r.packed(ctx, q, normBound, r.bounds().momentsSensitivity(most, constant, normBound))
 }
 
 // framedHessian asks for Hessian.
@@ -259,25 +257,48 @@ func square(v float64) float64 { return v * v }
 // factors sets f to what the rows of a tile are multiplied by; norms is room.
 type factors func(f, norms []float64, tile rows.Tile, lo int)
 
-// packed returns the packed answer. What is summed are products of features, whatever the number
-// of coordinates is.
-func (r *Framed) packed(ctx context.Context, q asked) ([]float64, error) {
+// packed is the packed answer. What is summed are products of features, whatever the number
+// of coordinates is, but where parties hold the rows those of coordinates, row by row. No row's vector is longer than most, and
+// the sum has the sensitivity l2 in memory.
+func (r *Framed) packed(ctx context.Context, q asked, most, l2 float64) (release.Answer, error) {
+	if r.s.t.Place.Parties() {
+		sum := make([]float64, q.cut(r.s.t).Width)
+		l2, err := bounded(ctx, r.s, sum, q, square(most), l2)
+		return r.answer(sum, l2), err
+	}
 	m, err := sumMoments(ctx, r.s, q)
 	if err != nil {
-		return nil, err
+		return release.Answer{}, err
 	}
-	return pack(r.m.transform(m)), nil
+	return r.answer(pack(r.m.transform(m)), l2), nil
+}
+
+// packing is of coordinates where parties hold the rows.
+func packing(r *Framed, constant float64) Packing {
+	q := Packing{InFrame: r.in(), Constant: constant}
+	if r.s.t.Place.Parties() {
+		if q.Coordinates = r.m.dim; constant > 0 {
+			q.Coordinates++
+		}
+	}
+	return q
 }
 
 // Packing asks for Σ vᵢvᵢᵀ, of the vectors vᵢ = factorᵢ·(tᵢx̃ᵢ, constant), the constant
 // left out where it is 0, each row counting its share; or, where persons' rows go together,
-// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ.
+// Σ vₚvₚᵀ of a person's vₚ = Σ shareᵢ·vᵢ. Where Coordinates isn't 0 it is that of single rows in so many coordinates, packed.
 type Packing struct {
 	InFrame
-	Constant float64
+	Constant    float64
+	Coordinates int
 }
 
-func (q *Packing) cut(t *rows.Table) rows.Cut { return t.InMoments(q.dim(t)) }
+func (q *Packing) cut(t *rows.Table) rows.Cut {
+	if k := q.Coordinates; k > 0 {
+		return t.InTiles(k * (k + 1) / 2)
+	}
+	return t.InMoments(q.dim(t))
+}
 
 func (q *Packing) dim(t *rows.Table) int {
 	if q.Constant > 0 {
@@ -287,6 +308,9 @@ func (q *Packing) dim(t *rows.Table) int {
 }
 
 func (q *Packing) adding(r *Framed, hold func(sum []float64, rows int), set factors) rows.Adder {
+	if q.Coordinates > 0 {
+		return q.addingRows(r, set)
+	}
 	t, dim, l := r.s.t, q.dim(r.s.t), r.s.t.Layout.Moments(r.s.t.Enc.Dim())
 	together := hold != nil
 	return func(of *rows.Workspace, tile rows.Tile, lo int) {
@@ -318,6 +342,30 @@ func (q *Packing) adding(r *Framed, hold func(sum []float64, rows int), set fact
 			}
 		})
 		a.Sum.AddRows(a.Encoded, kept)
+	}
+}
+
+// addingRows adds each row's packed product.
+func (q *Packing) addingRows(r *Framed, set factors) rows.Adder {
+	k := q.Coordinates
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		n := tile.Rows
+		set(a.Z[:n], a.Beside[:n], tile, lo)
+		for i, f := range a.Z[:n] {
+			a.Many = rows.Zeros(a.Many, k)
+			v, at := a.Many, 0
+			addRow(r, a, v, tile, lo, i, float64(f*rows.Factor(r.norms.shorten, lo+i)))
+			if q.Constant > 0 {
+				v[k-1] = f * q.Constant
+			}
+			for j, x := range v {
+				a.Sum[at] += float64(x * x)
+				for m, y := range v[j+1:] {
+					a.Sum[at+1+m] += float64(math.Sqrt2 * float64(x*y))
+				}
+				at += k - j
+			}
+		}
 	}
 }
 
@@ -353,8 +401,8 @@ func pack(m *mat.SymDense) []float64 {
 // Squares are Σ xⱼ² over the bounded rows, for each feature, whatever the frame.
 func (r *Framed) Squares(ctx context.Context) (release.Answer, error) {
 	total := make([]float64, r.s.t.Enc.Columns)
-	err := r.s.sum(ctx, total, &framedSquares{r.in()})
-	return r.answer(total, r.bounds().squaresSensitivity()), err
+	l2, err := bounded(ctx, r.s, total, &framedSquares{r.in()}, square(r.s.t.Enc.Bound), r.bounds().squaresSensitivity())
+	return r.answer(total, l2), err
 }
 
 // framedSquares asks for Squares.

@@ -93,8 +93,9 @@ func (q *errorCounts) adder(s *Sums) rows.Adder {
 func (s *Sums) LabelSum(ctx context.Context) (values []float64, l2 float64, err error) {
 	q := &labelSum{Ends: s.t.Persons.Removed()}
 	values = make([]float64, q.numbers())
-	err = s.sum(ctx, values, q)
-	return values, s.Bounds().labelSensitivity(), err
+	low, high := s.Bounds().labelEnds()
+	l2, err = bounded(ctx, s, values, q, max(-low, high), s.Bounds().labelSensitivity())
+	return values, l2, err
 }
 
 // labelSum asks for LabelSum.

@@ -52,27 +52,29 @@ func NewParties(p Parties, enc encoding.Encoding) (*rows.Table, error) {
 	return t, nil
 }
 
-// parted are rows that parties hold, as they have them: no party knows what was picked or made of
-// rows.
+// parted are rows that parties hold.
 type parted struct {
 	p      *Parties
 	n      int
 	agreed *agreement
+	steps  []rows.Step // that bound the parties' rows further
+	others bool        // whether the rows are some of theirs, or made of them otherwise, of which no party knows
 }
 
 func (r *parted) Rows() int                     { return r.n }
-func (*parted) GradientsOnly() bool             { return true }
+func (*parted) Several() bool                   { return true }
 func (*parted) Close() error                    { return nil }
 func (*parted) Tells(int, *blocks.Persons) bool { return false }
 
 func (r *parted) Of(n int, _ *blocks.Persons) rows.Elsewhere {
-	return &parted{p: r.p, n: n}
+	return &parted{p: r.p, n: n, others: true}
 }
 
-func (r *parted) After(rows.Step) rows.Elsewhere { return r.Of(r.n, nil) }
-
-func (*parted) Sum(context.Context, *rows.Table, rows.Pass, rows.Cut, func([]float64)) error {
-	return errParties
+func (r *parted) After(next rows.Step) rows.Elsewhere {
+	of := *r
+	of.steps = append(slices.Clone(r.steps), next)
+	of.others = of.others || next.Map != nil || next.ByRows > 0
+	return &of
 }
 
 func (*parted) Copy(context.Context, *rowfile.File, []int) (*rowfile.File, func(), error) {
@@ -107,7 +109,7 @@ func partiesOf(t *rows.Table) *Parties {
 }
 
 // errParties is the error of what parties aren't asked.
-var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums of gradients")
+var errParties = check.Fail(check.ErrConfig, "rows", nil, "must lie with one party for what is asked of them: several answer with sums over all their rows")
 
 // step is the least power of two, of which so many make the longest gradient, in each of n rows,
 // that a sum fits Bits − 1 bits with its sign: see read.
@@ -122,9 +124,18 @@ func (p *Parties) step(n int, normBound float64) float64 {
 // they get no longer. A sum of up to 2^(Bits−2) steps, whoever added what, is rounded once more
 // when it becomes a float64, by a 2^-53 of that at most, in either of two tables.
 func (at *parted) rounding(s SumBounds, r, clip float64) float64 {
-	p := at.p
+	return at.p.apart(s.enc.Dim(), at.p.step(s.layout.N, s.normBound(r, clip)))
+}
+
+// roundingOf is rounding of a sum in steps for vectors that may be so long.
+func (at *parted) roundingOf(dim int, row float64) float64 {
+	return at.p.apart(dim, at.p.step(at.n, row))
+}
+
+// apart is rounding for vectors of so many coordinates.
+func (p *Parties) apart(dim int, step float64) float64 {
 	most := 1 + math.Ldexp(1, p.Bits-idleBits-52)
-	return math.Sqrt(float64(s.enc.Dim())) * p.step(s.layout.N, s.normBound(r, clip)) * most * (1 + 1e-12)
+	return math.Sqrt(float64(dim)) * step * most * (1 + 1e-12)
 }
 
 // Descent is what parties are told of a fit before its first question.
@@ -132,13 +143,17 @@ type Descent struct {
 	Steps        int
 	Clip, Radius float64
 	Mu           float64 // that all questions spend together
-	Classes      int     // of labels, of which one class stands against the rest; 0 for none
+	Classes      int     // of labels, of which one class stands against the rest, if one does; 0 for none
+	// Numbers, where it isn't 0, has parties answer with any sums of what a row adds, Steps of them at most, of so many
+	// numbers at most. Clip and Radius say nothing then.
+	Numbers int
 }
 
 // agreement is a fit that parties have agreed to.
 type agreement struct {
 	plan string
 	clip float64
+	sums bool
 	lock sync.Mutex
 	next int // number of the question
 }
@@ -148,10 +163,9 @@ const maxClasses = 1000
 
 // ofClass tells of which class against the rest a fit is, if of any.
 func (q *partyPlan) ofClass(of Descent, class int) error {
-	if of.Classes == 0 && class < 0 {
-		return nil
+	if q.Classes = of.Classes; class >= 0 {
+		q.Class = &class
 	}
-	q.Classes, q.Class = of.Classes, &class
 	return q.checkClass()
 }
 
@@ -172,19 +186,19 @@ func Agree(ctx context.Context, s *Sums, of Descent) (*rows.Table, error) {
 	var unique [16]byte
 	rand.Read(unique[:]) // never fails; a name, not noise
 	plan := partyPlan{Fit: hex.EncodeToString(unique[:]), Bits: p.Bits, Parties: p.Rows, Rows: s.t.Enc, Loss: loss,
-		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu}
-	if !math.IsInf(of.Clip, 1) {
+		Labels: [2]float64{s.labelCentre, s.labelBound}, Radius: of.Radius, Steps: of.Steps, Mu: of.Mu, Numbers: of.Numbers}
+	if of.Numbers == 0 && !math.IsInf(of.Clip, 1) {
 		plan.Clip = &of.Clip
 	}
 	if err := plan.ofClass(of, at.Class); err != nil {
 		return nil, err
 	}
-	message, err := p.ask(ctx, make([]float64, s.Dim()), partyMessage{Plan: &plan}, 0)
+	message, err := p.ask(ctx, make([]float64, plan.dim()), partyMessage{Plan: &plan})
 	if err != nil {
 		return nil, err
 	}
 	t, r := *s.t, *at.Remote.(*parted)
-	r.agreed = &agreement{plan: planOf(message), clip: of.Clip, next: 1}
+	r.agreed = &agreement{plan: planOf(message), clip: of.Clip, sums: of.Numbers > 0, next: 1}
 	t.Place = &rows.Place{Class: at.Class, Labels: at.Labels, Remote: &r}
 	return &t, nil
 }
@@ -194,7 +208,7 @@ func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combin
 	p := at.p
 	q, ok := of.(*gradient)
 	fit := at.agreed
-	if !ok || !s.t.Place.AsHeld() || s.t.Persons != nil || fit == nil || q.Clip != fit.clip {
+	if !ok || !s.t.Place.AsHeld() || s.t.Persons != nil || fit == nil || fit.sums || q.Clip != fit.clip {
 		return errParties
 	}
 	fit.lock.Lock()
@@ -203,12 +217,12 @@ func (at *parted) combine(ctx context.Context, dst []float64, s *Sums, of combin
 	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: p.step(s.Len(), normBound), Weights: q.W}
 	question.Bound = normBound / question.Step
 	fit.next++
-	_, err := p.ask(ctx, dst, partyMessage{Question: &question}, question.Step)
+	_, err := p.ask(ctx, dst, partyMessage{Question: &question})
 	return err
 }
 
-// ask sends a message and sets dst to the sum of the answers, in these steps.
-func (p *Parties) ask(ctx context.Context, dst []float64, m partyMessage, step float64) ([]byte, error) {
+// ask sends a message and sets dst to the sum of the answers, in its steps.
+func (p *Parties) ask(ctx context.Context, dst []float64, m partyMessage) ([]byte, error) {
 	m.Protocol = partyProtocol
 	message, err := json.Marshal(m)
 	if err != nil {
@@ -218,17 +232,22 @@ func (p *Parties) ask(ctx context.Context, dst []float64, m partyMessage, step f
 	if err != nil {
 		return nil, err
 	}
-	return message, p.read(dst, sum, step, message)
+	var step, bound float64
+	if q := m.Question; q != nil {
+		step, bound = q.Step, q.Bound
+	}
+	return message, p.read(dst, sum, step, bound, message)
 }
 
 // read turns a sum of all parties' answers into numbers, and refuses it unless as many have answered
 // this question as there are, over as many rows.
 //
-// Rows alone fill half of the modulus. A sum beyond is of a party that lies, and is folded back,
+// Rows alone fill half of the modulus at most. A sum beyond what they can come to is of a party that lies, and is folded back,
 // down to 0 at the modulus's other end, instead of refused or taken as it is: around the ring of
 // integers numbers then move by no more than the sum does, so that another party's row has
-// the sensitivity it should, whatever is added to it, and no error depends on it.
-func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte) error {
+// the sensitivity it should, whatever is added to it, and no error depends on it. Counts stay so small that a float64 has them
+// all.
+func (p *Parties) read(dst []float64, sum []uint64, step, bound float64, message []byte) error {
 	n := 0
 	for _, rows := range p.Rows {
 		n += rows
@@ -253,15 +272,29 @@ func (p *Parties) read(dst []float64, sum []uint64, step float64, message []byte
 	if sum[last] != checksum(message, sum[:last], p.Bits) {
 		return refused("checksum", "must be that of its integers: the sum or an answer was damaged")
 	}
+	most := p.most(n, bound)
 	for j, v := range sum[answerHead:last] {
-		steps, half := int64(v<<(64-p.Bits))>>(64-p.Bits), int64(1)<<(p.Bits-idleBits)
-		switch {
-		case steps > half:
-			steps = half - (steps - half)
-		case steps < -half:
-			steps = -half - (steps + half)
-		}
-		dst[j] = float64(steps) * step
+		dst[j] = float64(fold(int64(v<<(64-p.Bits))>>(64-p.Bits), most, p.Bits)) * step
 	}
 	return nil
+}
+
+// most is a power of two that no number of a sum of n rows exceeds, a fourth of the modulus at most.
+func (p *Parties) most(n int, bound float64) uint64 {
+	_, exp := math.Frexp(float64(n) * bound)
+	return 1 << min(max(exp, 0), p.Bits-idleBits)
+}
+
+// fold is v, an integer modulo 2^bits from −2^(bits−1) on, within ±most. From there it goes on as most, and down to 0
+// at the modulus's half.
+func fold(v int64, most uint64, bits int) int64 {
+	size := uint64(v)
+	if v < 0 {
+		size = -size
+	}
+	within := int64(min(size, most, uint64(1)<<(bits-1)-size))
+	if v < 0 {
+		return -within
+	}
+	return within
 }

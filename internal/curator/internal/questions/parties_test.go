@@ -124,7 +124,7 @@ func TestPartiesSensitivityHasTheSumsRounding(t *testing.T) {
 		if most := n * s.Bounds().normBound(0, math.Inf(1)) / q.Step; float64(v) > most {
 			t.Fatalf("%d steps, of %g that rows can have", v, most)
 		}
-		if err := p.read(sums[k][:], answer(v), q.Step, question); err != nil {
+		if err := p.read(sums[k][:], answer(v), q.Step, s.Bounds().normBound(0, math.Inf(1))/q.Step, question); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,11 +256,11 @@ func TestPartiesIntegersAreBounded(t *testing.T) {
 		}
 	}
 	q := &partyQuestion{Step: 0.25, Bound: 5}
-	sum := make([]uint64, 2)
-	addSteps(sum, []float64{3, -4}, 0.31, q) // 0.93 and −1.24: 3 and −4 steps
-	addSteps(sum, []float64{3, -4}, 0.42, q) // 5 and −6, too long
-	addSteps(sum, []float64{math.NaN(), 1}, 0.1, q)
-	if sum[0] != 3 || int64(sum[1]) != -4 {
+	a := &integers{sum: make([]uint64, 2)}
+	a.take([]float64{3, -4}, 0.31, q) // 0.93 and −1.24: 3 and −4 steps
+	a.take([]float64{3, -4}, 0.42, q) // 5 and −6, too long
+	a.take([]float64{math.NaN(), 1}, 0.1, q)
+	if sum := a.sum; sum[0] != 3 || int64(sum[1]) != -4 {
 		t.Errorf("%d, %d", sum[0], int64(sum[1]))
 	}
 }
@@ -322,7 +322,7 @@ func TestPartiesAskWhatTextHolds(t *testing.T) {
 		kind   error
 	}{{math.Inf(1), 0, check.ErrConfig}, {math.NaN(), 0, check.ErrConfig}, {1, 1, nil}} {
 		asked = 0
-		_, err := p.ask(ctx, make([]float64, 1), partyMessage{Question: &partyQuestion{Weights: []float64{c.weight}}}, 1)
+		_, err := p.ask(ctx, make([]float64, 1), partyMessage{Question: &partyQuestion{Weights: []float64{c.weight}}})
 		if err == nil || asked != c.asks || c.kind != nil && !errors.Is(err, c.kind) {
 			t.Errorf("a weight of %g: asked %d times, %v", c.weight, asked, err)
 		}

@@ -41,14 +41,17 @@ type partyPlan struct {
 	Steps   int               `json:"steps"`          // questions
 	Mu      float64           `json:"mu"`             // all that they spend together
 
+	// Of any sums, Steps of them at most: the most numbers that one has. Then there is no clip, and a radius of 0.
+	Numbers int `json:"numbers,omitempty"`
+
 	// Of a class against the rest: labels are classes, from 0 up to Classes − 1, and are 1 for
 	// rows of Class and 0 for others. Neither is there where labels are taken as they are.
 	Classes int  `json:"classes,omitempty"`
 	Class   *int `json:"class,omitempty"`
 }
 
-// partyQuestion asks parties for the sum of their rows' gradients, each of which becomes
-// integers before it is added: its coordinates, in steps, rounded towards zero. So a sum doesn't
+// partyQuestion asks parties for the sum of their rows' gradients, or of what else their rows add, each of which becomes
+// integers before it is added: its numbers, in steps, rounded towards zero. So a sum doesn't
 // depend on who holds which rows, nor on the order in which they are added.
 //
 // An answer is 4 + Dim integers modulo 2^Bits: 1, for the party; the number of its rows; the
@@ -61,7 +64,11 @@ type partyQuestion struct {
 	Number  int       `json:"number"` // of the question, from 1
 	Step    float64   `json:"step"`   // a power of two
 	Bound   float64   `json:"bound"`
-	Weights []float64 `json:"weights"`
+	Weights []float64 `json:"weights,omitempty"` // of a sum of gradients
+
+	// In a fit of any sums: how many numbers one has, and what is asked, as package encoding/gob has it.
+	Numbers int    `json:"numbers,omitempty"`
+	Asked   []byte `json:"asked,omitempty"`
 }
 
 // answerHead is how many integers come before the sum, and answerTail how many behind.
@@ -94,6 +101,7 @@ type Party struct {
 	agree  func(Terms) error
 	keep   Keeper // nil for none
 	tables rows.Cache[*rows.Table]
+	frames rows.Cache[[]float64]
 
 	lock sync.Mutex         // not held while rows are read
 	fits map[string]*agreed // by their plans' SHA-256
@@ -155,12 +163,28 @@ func ReadMessage(message []byte) (Asked, error) {
 	case err != nil:
 		return Asked{}, err
 	case of.Question != nil:
-		return Asked{Dim: len(of.Question.Weights), Bound: of.Question.Bound}, nil
+		return Asked{Dim: of.Question.dim(), Bound: of.Question.Bound}, nil
 	}
 	if err := of.Plan.Rows.Check(); err != nil {
 		return Asked{}, err
 	}
-	return Asked{Plan: true, Dim: of.Plan.Rows.Dim()}, nil
+	return Asked{Plan: true, Dim: of.Plan.dim()}, nil
+}
+
+// dim is how many numbers a sum has at most: the weights, where it is of gradients.
+func (q *partyPlan) dim() int {
+	if q.Numbers > 0 {
+		return q.Numbers
+	}
+	return q.Rows.Dim()
+}
+
+// dim is how many numbers the sum has.
+func (q *partyQuestion) dim() int {
+	if q.Asked != nil {
+		return q.Numbers
+	}
+	return len(q.Weights)
 }
 
 // SetChecksum sets an answer's last integer to the checksum of the others.
@@ -186,11 +210,19 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := make([]uint64, answerHead+fit.sums.Dim()+answerTail)
+	dim := fit.plan.dim()
+	if of.Question != nil {
+		dim = of.Question.dim()
+	}
+	answer := make([]uint64, answerHead+dim+answerTail)
 	answer[0], answer[1], answer[2] = 1, uint64(fit.sums.Len()), mark(message, fit.plan.Bits)
 	last := len(answer) - answerTail
 	if of.Question != nil {
-		if err := integers(ctx, fit.sums, answer[answerHead:last], of.Question, fit.clip); err != nil {
+		ask := fit.gradient
+		if fit.plan.Numbers > 0 {
+			ask = func(ctx context.Context, q *partyQuestion, dst []uint64) error { return p.sum(ctx, fit, q, dst) }
+		}
+		if err := ask(ctx, of.Question, answer[answerHead:last]); err != nil {
 			return nil, err
 		}
 	}
@@ -201,56 +233,28 @@ func (p *Party) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 	return answer, nil
 }
 
-// integers sets dst to the sum of the rows' gradients, each in whole steps.
-func integers(ctx context.Context, s *Sums, dst []uint64, q *partyQuestion, clip float64) error {
-	type adding struct {
-		*rows.Workspace
-		sum []uint64
-	}
+// gradient sets dst to the sum of the rows' gradients, each in whole steps.
+func (f *agreed) gradient(ctx context.Context, q *partyQuestion, dst []uint64) error {
+	s := f.sums
 	t := s.t
-	var f encoding.Folded
-	t.Enc.Fold(q.Weights, &f)
-	return rows.InParts(ctx, t, t.Layout, 0, t.Layout.Blocks, 0,
-		func() *adding { return &adding{t.Acquire(), make([]uint64, len(dst))} },
-		func(a *adding) { t.Release(a.Workspace) },
-		func(a *adding) { clear(a.sum) },
-		func(a *adding, p *rows.Part) {
-			s := s.part(p)
-			for lo := 0; lo < len(s.t.Length); lo += t.Layout.TileRows {
-				tile := s.t.Src.Tile(lo, min(lo+t.Layout.TileRows, len(s.t.Length)), a.Buf)
-				z := a.Z[:tile.Rows]
-				s.t.Score(z, tile, lo, &f)
-				s.slopes(z, lo)
-				if !math.IsInf(clip, 1) {
-					kernel.Clip(z, s.t.Norm[lo:lo+len(z)], clip)
-				}
-				a.Row = rows.Room(a.Row, len(dst))
-				for k, c := range z {
-					s.t.Encode(a.Row, tile, lo, k)
-					addSteps(a.sum, a.Row, c, q)
-				}
+	var folded encoding.Folded
+	t.Enc.Fold(q.Weights, &folded)
+	return addIntegers(ctx, t, dst, func(a *integers, p *rows.Part) error {
+		s := s.part(p)
+		for lo := 0; lo < len(s.t.Length); lo += t.Layout.TileRows {
+			tile := s.t.Src.Tile(lo, min(lo+t.Layout.TileRows, len(s.t.Length)), a.Buf)
+			z := a.Z[:tile.Rows]
+			s.t.Score(z, tile, lo, &folded)
+			s.slopes(z, lo)
+			if !math.IsInf(f.clip, 1) {
+				kernel.Clip(z, s.t.Norm[lo:lo+len(z)], f.clip)
 			}
-		},
-		func(a *adding) {
-			for j, v := range a.sum {
-				dst[j] += v
+			a.Row = rows.Room(a.Row, len(dst))
+			for k, c := range z {
+				s.t.Encode(a.Row, tile, lo, k)
+				a.take(a.Row, c, q)
 			}
-		})
-}
-
-// addSteps adds c·row in whole steps: each coordinate is rounded towards zero, so that integers
-// are no longer than the gradient. One that is longer than the bound, which a driver with the
-// rows' constants never sees, is left out.
-func addSteps(sum []uint64, row []float64, c float64, q *partyQuestion) {
-	var square float64
-	for j, v := range row {
-		row[j] = math.Trunc(float64(c*v) / q.Step)
-		square += float64(row[j] * row[j])
-	}
-	if !(math.Sqrt(square) <= q.Bound) {
-		return
-	}
-	for j, v := range row {
-		sum[j] += uint64(int64(v))
-	}
+		}
+		return nil
+	})
 }

@@ -47,7 +47,7 @@ type remote struct {
 
 func (r *remote) Rows() int { return r.n }
 
-func (*remote) GradientsOnly() bool { return false }
+func (*remote) Several() bool { return false }
 
 func (r *remote) Of(rows int, o *blocks.Persons) rows.Elsewhere {
 	of := *r

@@ -3,6 +3,7 @@ package questions
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
@@ -121,7 +122,29 @@ func (s *Sums) pass(ctx context.Context, dst []float64, of func(s *Sums) rows.Ad
 
 // sum sets dst to the answer to a question.
 func (s *Sums) sum(ctx context.Context, dst []float64, q asked) error {
-	return s.t.Sum(ctx, dst, &asking{sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, q, s})
+	return s.t.Sum(ctx, dst, askingOf(s, q, 0))
+}
+
+func askingOf(s *Sums, q asked, row float64) *asking {
+	return &asking{Labels: sentLabels{sentLoss{s.loss}, s.labelCentre, s.labelBound, s.within}, Of: q, s: s, row: row}
+}
+
+// bounded is sum of a question to which no row adds more than the vector row, in length, with the sensitivity l2 that the sum has
+// in memory. It returns the sensitivity that it has here: where several parties hold the rows their rounding is beside it.
+func bounded(ctx context.Context, s *Sums, dst []float64, q asked, row, l2 float64) (float64, error) {
+	of := askingOf(s, q, row)
+	if at := summingOf(s.t); at != nil {
+		l2 += at.roundingOf(len(dst), of.longest())
+	}
+	return l2, s.t.Sum(ctx, dst, of)
+}
+
+// counted is bounded of counts, of which a row is in so many at most. They are whole numbers of steps of 1, so
+// that nothing is rounded.
+func counted(ctx context.Context, s *Sums, dst []float64, q asked, most int) error {
+	of := askingOf(s, q, math.Sqrt(float64(most)))
+	of.counts = true
+	return s.t.Sum(ctx, dst, of)
 }
 
 // Shift returns the same sums, whose scores have offsets within a range added to them; nil

@@ -57,8 +57,8 @@ type Elsewhere interface {
 	Tells(at int, o *blocks.Persons) bool
 	// copy copies rows of a file in an order, and returns what removes the copy.
 	Copy(ctx context.Context, f *rowfile.File, order []int) (of *rowfile.File, remove func(), err error)
-	// gradientsOnly reports whether sums of gradients are all that is answered.
-	GradientsOnly() bool
+	// Several reports whether several parties hold the rows, who answer with sums of integers.
+	Several() bool
 	Close() error
 }
 

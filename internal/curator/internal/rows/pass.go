@@ -44,7 +44,7 @@ func (t *Table) Read(ctx context.Context, c Cut, first, last int, of func(p *Par
 	}
 	if t.Place != nil {
 		return InParts(ctx, t, c.Layout, first, last, c.ahead(), t.Acquire, t.Release,
-			func(a *Workspace) { a.begin(t, c) },
+			func(a *Workspace) { a.Begin(t, c) },
 			func(a *Workspace, p *Part) {
 				a.Done = 0
 				a.addTiles(of(p), p.Table.Src, 0, len(p.Table.Length), c.TileRows)
@@ -54,7 +54,7 @@ func (t *Table) Read(ctx context.Context, c Cut, first, last int, of func(p *Par
 	add := of(&Part{Table: t})
 	return blocks.InOrder(ctx, last-first, c.ahead(), t.Acquire, t.Release,
 		func(b int, a *Workspace) {
-			a.begin(t, c)
+			a.Begin(t, c)
 			lo, hi := c.Rows(first + b)
 			a.addTiles(add, t.Src, lo, hi, c.TileRows)
 		},
@@ -64,8 +64,8 @@ func (t *Table) Read(ctx context.Context, c Cut, first, last int, of func(p *Par
 // InTiles is the cut of sums of so many numbers.
 func (t *Table) InTiles(width int) Cut { return Cut{t.Layout, width, 0} }
 
-// begin clears what is of a block.
-func (a *Workspace) begin(t *Table, c Cut) {
+// Begin clears what is of a block.
+func (a *Workspace) Begin(t *Table, c Cut) {
 	a.Sum, a.Done = Zeros(a.Sum, c.Width), 0
 	for k := range a.Open {
 		a.Open[k].Rows = 0

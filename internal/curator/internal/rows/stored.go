@@ -281,8 +281,8 @@ type Part struct {
 // Elsewhere reports whether other processes read the rows.
 func (s *Place) Elsewhere() bool { return s != nil && s.Remote != nil }
 
-// Parties reports whether parties hold the rows, who answer with sums of gradients only.
-func (s *Place) Parties() bool { return s.Elsewhere() && s.Remote.GradientsOnly() }
+// Parties reports whether several parties hold the rows.
+func (s *Place) Parties() bool { return s.Elsewhere() && s.Remote.Several() }
 
 // AsHeld reports whether rows elsewhere are those that are held there, as they are.
 func (s *Place) AsHeld() bool { return s.Whole == nil && s.of == nil }

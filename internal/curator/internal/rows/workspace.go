@@ -17,6 +17,8 @@ type Workspace struct {
 	Beside []float64 // other coefficients of a tile
 	Many   []float64 // scores of a tile for several classes, for those who make room
 
+	Coordinates []float64 // of a row in a frame, for those who make room
+
 	Open    []Open       // for each sum of persons' gradients, those whose rows haven't ended
 	Squares Squares      // of a person whose rows haven't ended
 	moments *momentsRoom // for second moments

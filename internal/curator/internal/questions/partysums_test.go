@@ -1,0 +1,210 @@
+package questions
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/losses"
+)
+
+// anySums are sums over rows that two parties hold, who have agreed to a fit of any.
+func anySums(t *testing.T, x *mat.Dense, y []float64, classes, first int, enc encoding.Encoding, loss losses.Loss) *Sums {
+	t.Helper()
+	s := heldBy(t, x, y, first, 64, enc, loss)
+	s.labelBound = searchLabel
+	return agreedToAny(t, s, classes)
+}
+
+func agreedToAny(t *testing.T, s *Sums, classes int) *Sums {
+	t.Helper()
+	table, err := Agree(ctx, s, Descent{Steps: 1e6, Clip: math.Inf(1), Mu: 1, Numbers: 1000, Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := *s
+	of.t = table
+	return &of
+}
+
+// lying is an aggregator to whose sums a party adds what it likes.
+type lying struct {
+	Aggregator
+	of *neighbour
+}
+
+func (l lying) Sum(ctx context.Context, question []byte) ([]uint64, error) {
+	sum, err := l.Aggregator.Sum(ctx, question)
+	if err != nil || l.of.lie == nil {
+		return sum, err
+	}
+	last := len(sum) - answerTail
+	for j := range sum[answerHead:last] {
+		sum[answerHead+j] += l.of.lie()
+	}
+	sum[last] = checksum(question, sum[:last], 64)
+	return sum, nil
+}
+
+// classQuestions are those about classes in a frame, and what rows add, which must have labels 0 to 2.
+func classQuestions(u []float64) map[string]func(c *ClassFramed) ([]float64, float64, error) {
+	at := ClassPoint{U: [][]float64{u, u, make([]float64, len(u))}, B: []float64{0.1, -0.2, 0}}
+	from := ClassPoint{U: [][]float64{make([]float64, len(u)), u, u}, B: make([]float64, 3)}
+	edges := [][]float64{{1, 0, -1}, {0.5, -0.5}, {0}}
+	questions := map[string]func(c *ClassFramed) ([]float64, float64, error){
+		"gradient": func(c *ClassFramed) ([]float64, float64, error) {
+			return heard(c.Gradient(ctx, at, ClassSlope{Clip: 0.1}))
+		},
+		"with constant": func(c *ClassFramed) ([]float64, float64, error) {
+			return heard(c.Gradient(ctx, at, ClassSlope{0.1, 0.25}))
+		},
+		"norms": func(c *ClassFramed) ([]float64, float64, error) {
+			return heard(c.GradientNorms(ctx, []float64{1, 0.5, 0.1}, at, ClassSlope{1, 1}))
+		},
+		"scale":     func(c *ClassFramed) ([]float64, float64, error) { return heard(c.ScaleSlope(ctx, at, from, 0.2)) },
+		"confusion": func(c *ClassFramed) ([]float64, float64, error) { return heard(c.Confusion(ctx, at)) },
+		"own": func(c *ClassFramed) ([]float64, float64, error) {
+			return heard(c.OwnLogOdds(ctx, []float64{1, 0, -1}, at, losses.Hinge{}))
+		},
+		"Brier": func(c *ClassFramed) ([]float64, float64, error) {
+			return heard(c.Brier(ctx, []float64{1, 0.5, 0.1}, at, nil))
+		},
+	}
+	for name, of := range map[string]Counted{"own odds": Own, "others' odds": Others, "every odds": Every} {
+		questions[name] = func(c *ClassFramed) ([]float64, float64, error) { return heard(c.LogOdds(ctx, of, edges, at, nil)) }
+	}
+	return questions
+}
+
+// asksOf are all questions that parties answer with any sums, of rows in a frame, as functions of sums under a loss, and for classes
+// without one.
+func asksOf(f Frame, u []float64) map[string]func(s *Sums) ([]float64, float64, error) {
+	all := map[string]func(s *Sums) ([]float64, float64, error){
+		"labels": func(s *Sums) ([]float64, float64, error) { return s.LabelSum(ctx) },
+	}
+	for name, q := range framedQuestions(u) {
+		all[name] = func(s *Sums) ([]float64, float64, error) {
+			r, err := NewFramed(ctx, s, whole, f)
+			if err != nil {
+				return nil, 0, err
+			}
+			return q.ask(r)
+		}
+	}
+	return all
+}
+
+func classAsksOf(f Frame, u []float64) map[string]func(s *Sums) ([]float64, float64, error) {
+	all := map[string]func(s *Sums) ([]float64, float64, error){
+		"counts": func(s *Sums) ([]float64, float64, error) { return heard((&Classes{s, 3}).Counts(ctx, whole)) },
+	}
+	for name, q := range classQuestions(u) {
+		all[name] = func(s *Sums) ([]float64, float64, error) {
+			c, err := (&Classes{s, 3}).Frame(ctx, whole, f)
+			if err != nil {
+				return nil, 0, err
+			}
+			return q(c)
+		}
+	}
+	return all
+}
+
+// Parties' sums are those of the same rows in memory, up to rounding: no row is left out. A replaced row moves them by no more than
+// they declare, also where a party adds what it likes, so that numbers of the sum are folded at will; which whoever mapped the sum to
+// other coordinates afterwards couldn't say.
+func TestPartiesAnySums(t *testing.T) {
+	const n, d = 60, searchColumns
+	u := []float64{0.5, -0.4, 0.3}
+	lies := []func(r *rand.Rand) uint64{
+		(*rand.Rand).Uint64, func(r *rand.Rand) uint64 { return uint64(1)<<(r.IntN(3)+61) - uint64(r.IntN(4)) },
+		func(r *rand.Rand) uint64 { return uint64(r.IntN(2)) << 63 }, func(r *rand.Rand) uint64 { return n - 1 + uint64(r.IntN(9)) },
+	}
+	asked := 0
+	for kind, enc := range map[string]encoding.Encoding{"bounds": encoding.NewIdentity(d, 1, true), "schema": affine(t, d, true)} {
+		for _, loss := range []losses.Loss{losses.Logistic{}, losses.Squared{}, losses.CappedPoisson{Cap: searchLabel}, nil} {
+			pair := newNeighbours(t, n, enc, loss)
+			for frame, f := range searchFrames() {
+				asks := asksOf(f, u[:f.dim(d)])
+				if loss == nil {
+					asks = classAsksOf(f, u[:f.dim(d)])
+				}
+				for question, ask := range asks {
+					name := kind + ", " + frame + ", " + question
+					if loss != nil {
+						name += ", " + loss.Name()
+					}
+					asked++
+					for lie, of := range map[string]func(r *rand.Rand) uint64{"": nil, fmt.Sprintf(", lie %d", asked%len(lies)): lies[asked%len(lies)]} {
+						var sums [2][]float64
+						var claimed float64
+						for k, at := range pair {
+							at.lie = nil
+							if of != nil {
+								r := rand.New(rand.NewPCG(83, 84))
+								at.lie = func() uint64 { return of(r) }
+							}
+							var err error
+							if sums[k], claimed, err = ask(at.parties); err != nil {
+								t.Fatal(name, err)
+							}
+							if of != nil {
+								continue
+							}
+							want, _, err := ask(at.memory)
+							if err != nil || len(want) != len(sums[k]) || !(distance(sums[k], want) <= 1e-9*math.Max(1, norm(want))) {
+								t.Fatalf("%s: %v, in memory %v (%v)", name, sums[k], want, err)
+							}
+						}
+						if moved := distance(sums[0], sums[1]); !(moved <= claimed) {
+							t.Errorf("%s%s: moved by %g, declared %g", name, lie, moved, claimed)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// neighbour is one of two tables that differ in a row, in memory and of two parties, whose sums have a lie added to each number.
+type neighbour struct {
+	memory, parties *Sums
+	lie             func() uint64
+}
+
+func newNeighbours(t *testing.T, n int, enc encoding.Encoding, loss losses.Loss) (pair [2]*neighbour) {
+	r := rand.New(rand.NewPCG(81, 82))
+	x, y := randomMatrix(r, n, enc.Columns, 1), make([]float64, n)
+	for i := range y {
+		y[i] = float64(r.IntN(3))
+		if loss != nil && loss.Labels() == losses.Binary {
+			y[i] = float64(r.IntN(2))
+		}
+	}
+	for k := range pair {
+		of, classes := &neighbour{}, 0
+		bound := loss
+		if loss == nil {
+			bound, classes = losses.Squared{}, 3
+		}
+		of.memory, of.parties = sumsOf(t, x, y, searchLabel, enc, bound), anySums(t, x, y, classes, 1+r.IntN(n-1), enc, bound)
+		if loss == nil {
+			of.memory, of.parties = &Sums{t: of.memory.t, labels: y}, &Sums{t: of.parties.t}
+		}
+		p := partiesOf(of.parties.t)
+		p.Aggregator = lying{p.Aggregator, of}
+		pair[k] = of
+		x, y = mat.DenseCopyOf(x), slices.Clone(y)
+		for j := range enc.Columns {
+			x.Set(n/2, j, 5*r.NormFloat64())
+		}
+		y[n/2] = 1 - min(1, y[n/2])
+	}
+	return pair
+}
