@@ -60,7 +60,7 @@ func newAggregator(s Setup, i Identity, index uint8, key []byte) (*aggregator, e
 
 // limit is how long a body with a share may be.
 func (s Setup) limit() int64 {
-	return int64(s.pieces()+s.Weights)*mostBits*elementsPerBit*elementSize + besides
+	return int64(s.pieces()+s.Numbers)*mostBits*elementsPerBit*elementSize + besides
 }
 
 // isParty is for all parties.

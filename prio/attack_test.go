@@ -98,7 +98,7 @@ func question(s Setup, dim int, bound float64, values ...int64) (round, []uint64
 // are 2·8·2 of them. It fails where shares are drawn from the same seeds.
 func TestSharesAreRandom(t *testing.T) {
 	const draws, most = 2000, 70
-	s := Setup{Rows: []int{1}, Bits: 64, Weights: 1}
+	s := Setup{Rows: []int{1}, Bits: 64, Numbers: 1}
 	for _, value := range []int64{1 << 30, -(1 << 30)} {
 		r, answer := question(s, 1, 1<<30, value)
 		for k := range 2 {
@@ -136,7 +136,7 @@ func TestSharesAreRandom(t *testing.T) {
 // A party whose integers lie beyond their range is refused by both aggregators: here by an
 // element of the share that stands for 2 or −1 instead of 0 or 1, which nobody sees.
 func TestBeyondRangeIsRefused(t *testing.T) {
-	s := Setup{Rows: []int{7, 9}, Bits: 40, Weights: 2}
+	s := Setup{Rows: []int{7, 9}, Bits: 40, Numbers: 2}
 	r, answer := question(s, 2, 1e6, 6_999_999, -7_000_000)
 	honest := func() (list [][2][]byte) {
 		for k := range s.Rows {
@@ -190,7 +190,7 @@ func TestBeyondRangeIsRefused(t *testing.T) {
 
 // A report is valid in its own round, as its own party's, and with the same setup, and nowhere else.
 func TestReportsDontMix(t *testing.T) {
-	s := Setup{Rows: []int{5, 5}, Bits: 40, Weights: 2}
+	s := Setup{Rows: []int{5, 5}, Bits: 40, Numbers: 2}
 	r, answer := question(s, 2, 1000, 1, 2)
 	var reports [][2][]byte
 	for k := range s.Rows {
@@ -239,7 +239,7 @@ func TestLyingHelper(t *testing.T) {
 		fails bool
 	}{"its part of a proof": {"/prepare", 40, true}, "its part of the randomness": {"/prepare", 1, true}, "its sum, of what all know": {"/share", 10 * elementSize, true}, "its sum, of rows": {"/share", elementSize - 6, false}} {
 		parties, rows := share(t, x, y, 100)
-		s := Setup{Rows: rows, Bits: 64, Weights: d + 1}
+		s := Setup{Rows: rows, Bits: 64, Numbers: d + 1}
 		var asked atomic.Int64
 		lie := func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -272,8 +272,8 @@ func TestLyingHelper(t *testing.T) {
 // Whatever an aggregator adds to its sum, no error depends on rows, and a row moves a coordinate
 // by no more than it moves the sum: here sums that are one apart, at the ends of all ranges.
 func TestShiftsTellNothing(t *testing.T) {
-	s := Setup{Rows: []int{100}, Bits: 40, Weights: 1}
-	of := asked(t, Setup{Rows: []int{400}, Bits: 40, Weights: 3}, first(t))
+	s := Setup{Rows: []int{100}, Bits: 40, Numbers: 1}
+	of := asked(t, Setup{Rows: []int{400}, Bits: 40, Numbers: 3}, first(t))
 	r := round{Dim: 1, Bound: 1e6}
 	top := int64(1) << (s.Bits - 2)
 	half := new(big.Int).Rsh(order, 1)
@@ -338,7 +338,7 @@ func post(t *testing.T, i Identity, name, url, path string, body []byte) int {
 // Each request is for those that make it, by certificates of the same authority, with one name.
 func TestCertificates(t *testing.T) {
 	parties := first(t)
-	s := Setup{Rows: []int{400}, Bits: 64, Weights: 3}
+	s := Setup{Rows: []int{400}, Bits: 64, Numbers: 3}
 	f := federate(t, s, parties, hooks{})
 	stranger := newAuthority(t)
 	for of, may := range map[string]map[string]bool{
@@ -382,7 +382,7 @@ func TestCertificates(t *testing.T) {
 // A party has one report in a round, which is taken before the round is closed.
 func TestSecondReportIsRefused(t *testing.T) {
 	parties := first(t)
-	s := Setup{Rows: []int{400}, Bits: 64, Weights: 3}
+	s := Setup{Rows: []int{400}, Bits: 64, Numbers: 3}
 	f := federate(t, s, parties, hooks{})
 	r, answer := question(s, 3, 1000, 1, 2, 3)
 	i, driver := f.identity(t, PartyName(1)), f.identity(t, DriverName)
@@ -424,7 +424,7 @@ func TestSecondReportIsRefused(t *testing.T) {
 
 // A party's rounds beyond the last few are forgotten: it can't fill the memory.
 func TestOpenRoundsAreFew(t *testing.T) {
-	s := Setup{Rows: []int{400, 10}, Bits: 64, Weights: 3}
+	s := Setup{Rows: []int{400, 10}, Bits: 64, Numbers: 3}
 	a := pair(t, s)[leaderIndex]
 	for k := range uint64(100) {
 		var of id
@@ -442,7 +442,7 @@ func TestOpenRoundsAreFew(t *testing.T) {
 // nothing behind: the round goes on.
 func TestTruncatedBodies(t *testing.T) {
 	parties := first(t)
-	s := Setup{Rows: []int{400}, Bits: 64, Weights: 3}
+	s := Setup{Rows: []int{400}, Bits: 64, Numbers: 3}
 	message := asked(t, s, parties)
 	f := federate(t, s, parties, hooks{})
 	r, err := newRound(message)
@@ -537,7 +537,7 @@ func (l lying) Answer(ctx context.Context, message []byte) ([]uint64, error) {
 func TestPartyLies(t *testing.T) {
 	x, y := people(400, 2, 2)
 	parties, rows := share(t, x, y, 100)
-	s := Setup{Rows: rows, Bits: 64, Weights: 3}
+	s := Setup{Rows: rows, Bits: 64, Numbers: 3}
 	for name, c := range map[string]struct {
 		of    func(half int64) int64
 		fails bool

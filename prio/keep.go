@@ -50,8 +50,8 @@ func Keep(budget *budgetfile.File, data string) (*Kept, error) {
 // ended is the last record of a fit that doesn't go on.
 const ended = "ended"
 
-// label is that of a fit's entry.
-func label(fit string) string { return "parties' fit " + fit }
+// name is that of a fit's entry.
+func name(fit string) string { return "parties' fit " + fit }
 
 // entry is the last entry of a fit; begun says whether it has begun, and false is for none.
 func (k *Kept) entry(fit string) (of budgetfile.Entry, found bool, err error) {
@@ -60,7 +60,7 @@ func (k *Kept) entry(fit string) (of budgetfile.Entry, found bool, err error) {
 		return of, false, err
 	}
 	for _, e := range slices.Backward(list) {
-		if e.Label == label(fit) && e.GivenBack.IsZero() {
+		if e.Label == name(fit) && e.GivenBack.IsZero() {
 			return e, true, nil
 		}
 	}
@@ -71,7 +71,11 @@ func (k *Kept) entry(fit string) (of budgetfile.Entry, found bool, err error) {
 func (k *Kept) Begin(ctx context.Context, fit string, message []byte, p party.Plan) error {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	ledger, err := mechanisms.Gaussian{Mu: p.Mu / math.Sqrt(float64(p.Steps))}.Ledger("sums of gradients over parties", p.Steps, p.Columns+1)
+	label, numbers := "sums of gradients over parties", p.Columns+1
+	if p.Numbers > 0 {
+		label, numbers = "at most, sums over parties", p.Numbers
+	}
+	ledger, err := mechanisms.Gaussian{Mu: p.Mu / math.Sqrt(float64(p.Steps))}.Ledger(label, p.Steps, numbers)
 	if err == nil {
 		ledger, err = ledger.WithUnit(mechanisms.OneRow())
 	}
@@ -84,7 +88,7 @@ func (k *Kept) Begin(ctx context.Context, fit string, message []byte, p party.Pl
 	}
 	of := e.ID
 	if !found || !e.Begun.IsZero() {
-		if of, err = k.budget.Spend(ctx, k.data, label(fit), ledger); errors.Is(err, dpglm.ErrBudget) {
+		if of, err = k.budget.Spend(ctx, k.data, name(fit), ledger); errors.Is(err, dpglm.ErrBudget) {
 			return fmt.Errorf("%w: %w", dpglm.ErrSpent, err)
 		} else if err != nil {
 			return err

@@ -56,7 +56,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	parties, rows := share(t, x, y)
-	s := Setup{Rows: rows, Bits: 64, Weights: 3}
+	s := Setup{Rows: rows, Bits: 64, Numbers: 3}
 	fits := func() [][]byte {
 		r := &recording{Aggregator: pool{parties, 64}}
 		if _, err := train(t, r, s, 2, dpglm.NoisyGDConfig{Steps: 2, Clip: 0.5}); err != nil { // of 1-GDP
@@ -156,7 +156,7 @@ func TestKeptBetweenSpendingAndBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := file.Spend(ctx, "ours", label("f"), ledger); err != nil {
+	if _, err := file.Spend(ctx, "ours", name("f"), ledger); err != nil {
 		t.Fatal(err)
 	}
 	if m, _, err := k.Resume(ctx, "f"); m != nil || err != nil {

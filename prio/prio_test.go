@@ -234,7 +234,7 @@ func TestSameBits(t *testing.T) {
 		clip float64
 	}{{nil, 64, 0.5}, {[]int{300}, 64, dpglm.NoClip}, {[]int{1, 300, 899}, 40, 0.5}, {[]int{450}, 24, 0.5}} {
 		parties, rows := share(t, x, y, c.cuts...)
-		s := Setup{Rows: rows, Bits: c.bits, Weights: d + 1}
+		s := Setup{Rows: rows, Bits: c.bits, Numbers: d + 1}
 		f := federate(t, s, parties, hooks{})
 		ours, seen := &recording{Aggregator: f.driver}, &recording{Aggregator: pool{parties, c.bits}}
 		config := dpglm.NoisyGDConfig{Steps: 3, Clip: c.clip}
@@ -264,7 +264,7 @@ func TestClassesSameBits(t *testing.T) {
 	const n, d, classes = 600, 3, 3
 	x, y := people(n, d, classes)
 	parties, rows := share(t, x, y, 250)
-	s := Setup{Rows: rows, Bits: 64, Weights: d}
+	s := Setup{Rows: rows, Bits: 64, Numbers: d}
 	var models [2][][]float64
 	for k, a := range []dpglm.Aggregator{federate(t, s, parties, hooks{}).driver, pool{parties, 64}} {
 		data, err := dpglm.OpenParties(s.Parties(d), dpglm.Bounds{Feature: 1, Label: classes - 1}, a)
@@ -297,7 +297,7 @@ func (h hanging) Answer(ctx context.Context, _ []byte) ([]uint64, error) {
 func TestCancelled(t *testing.T) {
 	x, y := people(400, 2, 2)
 	parties, rows := share(t, x, y)
-	s := Setup{Rows: rows, Bits: 64, Weights: 3}
+	s := Setup{Rows: rows, Bits: 64, Numbers: 3}
 	h := hanging{make(chan struct{}), make(chan struct{})}
 	f := federate(t, s, parties, hooks{party: func(int, Answerer) Answerer { return h }})
 	f.driver.Patience = time.Hour
@@ -315,14 +315,14 @@ func TestCancelled(t *testing.T) {
 // What can't be a setup, an identity or an address is refused (dpglm.ErrConfig) by all, and so is a message that
 // isn't one, or that the setup hasn't room for.
 func TestRefused(t *testing.T) {
-	good, i := Setup{Rows: []int{400}, Bits: 64, Weights: 3}, newAuthority(t).identity(t, DriverName)
+	good, i := Setup{Rows: []int{400}, Bits: 64, Numbers: 3}, newAuthority(t).identity(t, DriverName)
 	url, key := []string{"https://127.0.0.1:1"}, make([]byte, keySize)
 	log := func(error) {}
 	answers := hanging{}
 	for name, make := range map[string]func() error{
-		"no rows":   func() error { _, err := NewHelper(Setup{Bits: 64, Weights: 3}, i, key); return err },
-		"rows":      func() error { _, err := NewHelper(Setup{Rows: []int{0}, Bits: 64, Weights: 3}, i, key); return err },
-		"bits":      func() error { _, err := NewHelper(Setup{Rows: []int{1}, Bits: 65, Weights: 3}, i, key); return err },
+		"no rows":   func() error { _, err := NewHelper(Setup{Bits: 64, Numbers: 3}, i, key); return err },
+		"rows":      func() error { _, err := NewHelper(Setup{Rows: []int{0}, Bits: 64, Numbers: 3}, i, key); return err },
+		"bits":      func() error { _, err := NewHelper(Setup{Rows: []int{1}, Bits: 65, Numbers: 3}, i, key); return err },
 		"weights":   func() error { _, err := NewDriver(Setup{Rows: []int{1}, Bits: 64}, i, url[0], url[0], url); return err },
 		"key":       func() error { _, err := NewLeader(good, i, key[1:], url[0]); return err },
 		"identity":  func() error { _, err := NewHelper(good, Identity{}, key); return err },

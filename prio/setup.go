@@ -16,14 +16,16 @@ import (
 
 // Setup is what all programs know and have the same of: public numbers.
 type Setup struct {
-	Rows    []int `json:"rows"`    // of each party, as dpglm.Parties has them
-	Bits    int   `json:"bits"`    // as dpglm.Parties has them, not 0
-	Weights int   `json:"weights"` // the most that a model has, which limits what is sent; 1 to 2^20
+	Rows []int `json:"rows"` // of each party, as dpglm.Parties has them
+	Bits int   `json:"bits"` // as dpglm.Parties has them, not 0
+	// Numbers is the most that a sum has, which limits what is sent: the weights for dpglm.NoisyGD, and for other learners what a
+	// party.Plan says, second moments of d features and a constant being (d+1)(d+2)/2. From 1 to 2^20.
+	Numbers int `json:"numbers"`
 }
 
 const (
 	leastBits, mostBits = 24, 64
-	mostWeights         = 1 << 20
+	mostNumbers         = 1 << 20
 	// pieceBits are those of a piece of the integers that all know, and the least that an integer has.
 	pieceBits = 16
 	// headLen is how many integers of an answer come before its sum: one for the party, its rows, and
@@ -41,8 +43,8 @@ func (s Setup) check() error {
 		return fmt.Errorf("%w: rows must be those of a party or more, 1 or more each", dpglm.ErrConfig)
 	case s.Bits < leastBits || s.Bits > mostBits:
 		return fmt.Errorf("%w: Bits = %d must lie between %d and %d", dpglm.ErrConfig, s.Bits, leastBits, mostBits)
-	case s.Weights < 1 || s.Weights > mostWeights:
-		return fmt.Errorf("%w: Weights = %d must lie between 1 and %d", dpglm.ErrConfig, s.Weights, mostWeights)
+	case s.Numbers < 1 || s.Numbers > mostNumbers:
+		return fmt.Errorf("%w: Numbers = %d must lie between 1 and %d", dpglm.ErrConfig, s.Numbers, mostNumbers)
 	}
 	return nil
 }
@@ -80,8 +82,8 @@ func (r round) isOf(message []byte) bool {
 // check fails for a round that isn't of the setup.
 func (s Setup) admits(r round) error {
 	switch {
-	case r.Dim < 1 || r.Dim > s.Weights:
-		return fmt.Errorf("a sum of %d numbers must be of 1 to %d", r.Dim, s.Weights)
+	case r.Dim < 1 || r.Dim > s.Numbers:
+		return fmt.Errorf("a sum of %d numbers must be of 1 to %d", r.Dim, s.Numbers)
 	case r.Plan && r.Bound != 0 || !r.Plan && !(r.Bound > 0 && r.Bound <= math.Ldexp(1, mostBits)):
 		return fmt.Errorf("the bound %g must be that of a question", r.Bound)
 	}

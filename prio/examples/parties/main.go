@@ -4,7 +4,10 @@
 // on all rows in one program, with the same noise, and compares: the weights are the same to the last bit.
 //
 //	go -C prio run ./examples/parties
+//	go -C prio run ./examples/parties -columns 20
 //	go -C prio run ./examples/parties -rows 20000,10000,5000 -columns 100 -steps 50
+//
+// The learner is Auto, or by -steps noisy gradient descent of so many steps.
 package main
 
 import (
@@ -50,6 +53,7 @@ const (
 	patience       = time.Minute
 	lifetime       = 24 * time.Hour // of certificates
 	keySize        = 32
+	mostCells      = 200 // of a histogram
 	room           = 1.2 // of parties' budgets, for one fit and not for two
 )
 
@@ -58,7 +62,7 @@ func main() {
 	var (
 		rows    = flag.String("rows", "4000,2500,1500", "how many rows each party has")
 		columns = flag.Int("columns", 12, "of each row")
-		steps   = flag.Int("steps", 20, "of noisy gradient descent")
+		steps   = flag.Int("steps", 0, "of noisy gradient descent; 0 for Auto")
 		role    = flag.String("role", "", "for the programs that this one starts: who it is")
 		dir     = flag.String("dir", "", "for these: where their files are")
 		listen  = flag.String("listen", "127.0.0.1:0", "for these: the address to listen at")
@@ -70,7 +74,7 @@ func main() {
 		}
 		return
 	}
-	setup := prio.Setup{Bits: 64, Weights: *columns}
+	setup := prio.Setup{Bits: 64, Numbers: numbers(*columns)}
 	for _, n := range strings.Split(*rows, ",") {
 		k, err := strconv.Atoi(n)
 		if err != nil {
@@ -82,6 +86,9 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+// numbers is how many a sum has at most: a histogram's, or second moments'.
+func numbers(columns int) int { return max(mostCells, (columns+1)*(columns+2)/2) }
 
 // demonstrate prints what it costs to train with the programs, and whether it is the same model.
 func demonstrate(ctx context.Context, out io.Writer, s prio.Setup, columns, steps int) error {
@@ -99,6 +106,7 @@ func demonstrate(ctx context.Context, out io.Writer, s prio.Setup, columns, step
 	f.driver.Observe = func(r prio.Round) { rounds = append(rounds, r) }
 	fmt.Fprintf(out, "%d parties of %v rows with %d columns, 2 aggregators and a driver, each a process\n", len(s.Rows), s.Rows, columns)
 	fmt.Fprintln(out, "round     seconds   megabytes")
+	begun := time.Now()
 	apart, err := fit(ctx, f.driver, s, columns, steps)
 	if err != nil {
 		return err
@@ -114,7 +122,8 @@ func demonstrate(ctx context.Context, out io.Writer, s prio.Setup, columns, step
 	print("plan", rounds[:1])
 	print("question", rounds[1:])
 	fmt.Fprintf(out, "(the mean of %d questions; megabytes are those of all bodies between programs)\n", len(rounds)-1)
-	begun := time.Now()
+	fmt.Fprintf(out, "in all: %.2f s and %.1f MB\n", time.Since(begun).Seconds(), total(rounds)/1e6)
+	begun = time.Now()
 	pooled, err := together(ctx, where, s, columns, steps)
 	if err != nil {
 		return err
@@ -128,15 +137,30 @@ func demonstrate(ctx context.Context, out io.Writer, s prio.Setup, columns, step
 	return nil
 }
 
+// total is how many bytes rounds took.
+func total(list []prio.Round) (sent float64) {
+	for _, r := range list {
+		sent += float64(r.Sent)
+	}
+	return sent
+}
+
 // fit trains on what parties hold, with noise that is the same in each run: for a comparison only.
 func fit(ctx context.Context, a dpglm.Aggregator, s prio.Setup, columns, steps int) ([]float64, error) {
 	d, err := dpglm.OpenParties(s.Parties(columns), dpglm.Bounds{Feature: 1}, a)
 	if err != nil {
 		return nil, err
 	}
-	problem := dpglm.Problem{Loss: losses.Logistic{}, Radius: 5}
-	model, err := dpglm.NoisyGD(ctx, d, problem, dpglm.ApproxDP(epsilon, delta), dpglm.NoisyGDConfig{Steps: steps, Clip: 0.5},
-		&dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
+	problem, budget := dpglm.Problem{Loss: losses.Logistic{}, Radius: 5}, dpglm.ApproxDP(epsilon, delta)
+	var learner dpglm.Learner = dpglm.AutoConfig{}
+	if steps > 0 {
+		learner = dpglm.NoisyGDConfig{Steps: steps, Clip: 0.5}
+	}
+	plan, err := learner.Plan(d.Shape(), problem, budget)
+	if err != nil {
+		return nil, err
+	}
+	model, err := plan.Run(ctx, d, &dpglm.Env{NoiseForTests: mechanisms.NewSeededSource(1)})
 	if err != nil {
 		return nil, err
 	}

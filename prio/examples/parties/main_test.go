@@ -33,16 +33,18 @@ const (
 	columns, steps = 3, 6
 )
 
-var setup = prio.Setup{Rows: []int{200, 150, 50}, Bits: 64, Weights: columns}
+var setup = prio.Setup{Rows: []int{200, 150, 50}, Bits: 64, Numbers: numbers(columns)}
 
 // The example trains the same model with programs as without, and says so.
 func TestExample(t *testing.T) {
-	var out bytes.Buffer
-	if err := demonstrate(ctx, &out, setup, columns, steps); err != nil {
-		t.Fatal(err, "\n", out.String())
-	}
-	if !strings.Contains(out.String(), "all weights are the same to the last bit") {
-		t.Error(out.String())
+	for learner, steps := range map[string]int{"noisy gradient descent": steps, "Auto": 0} {
+		var out bytes.Buffer
+		if err := demonstrate(ctx, &out, setup, columns, steps); err != nil {
+			t.Fatal(learner, err, "\n", out.String())
+		}
+		if !strings.Contains(out.String(), "all weights are the same to the last bit") {
+			t.Error(learner, out.String())
+		}
 	}
 }
 
