@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -324,5 +325,19 @@ func TestPrivateNamesTheLabel(t *testing.T) {
 	for _, more := range []string{`"private":[],`, `"private":["x"],`, `"private":["y","x"],`, `"private":["y"],"person":"who","max_rows":2,`, `"private":["y"],"at_most":9,`} {
 		_, err := schema(more)
 		says(t, more, err, ErrSchema, `"private"`)
+	}
+}
+
+// Who fulfils a condition on the label would tell the label, which is all that is private.
+func TestNoConditionOnAPrivateLabel(t *testing.T) {
+	const text = `{"version": 1, "label": "y", %s "where": [{"column": %q, "from": 1}], "columns": [{"name": "y", "kind": "numeric", "range": [0, 9]}, {"name": "x", "kind": "numeric", "range": [0, 9]}]}`
+	for _, c := range []struct {
+		private, column string
+		fine            bool
+	}{{`"private": ["y"],`, "y", false}, {`"private": ["y"],`, "x", true}, {"", "y", true}} {
+		_, err := ParseSchema(fmt.Appendf(nil, text, c.private, c.column))
+		if (err == nil) != c.fine || err != nil && !strings.Contains(err.Error(), `"where": has a condition on "y", which is "private"`) {
+			t.Errorf("%s a condition on %s: %v", c.private, c.column, err)
+		}
 	}
 }

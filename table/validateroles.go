@@ -64,6 +64,9 @@ func checkPersons(v *validator) {
 	if s.Private != nil && (len(s.Private) != 1 || s.Private[0] != s.Label || s.Label == "") {
 		v.fail(`"private"`, `is %v; it must name the label alone, where all else of a row is public, or be left out, where nothing is`, s.Private)
 	}
+	if s.Private != nil && slices.ContainsFunc(s.Where, func(c Condition) bool { return c.Column == s.Label }) {
+		v.fail(`"where"`, `has a condition on %s, which is "private": who fulfils it is public, and would tell the label`, quote(s.Label))
+	}
 	if s.Private != nil && (s.Person != "" || s.AtMost > 0) {
 		v.fail(`"private"`, `must be left out beside "person" or "at_most": a label there is one of several of a person, or tells that there is a row`)
 	}
