@@ -71,6 +71,9 @@ func SelectModel(ctx context.Context, d *Dataset, p Problem, b Budget, models []
 	if err != nil {
 		return 0, nil, err
 	}
+	if err := protects(d, ledger); err != nil {
+		return 0, nil, err
+	}
 	ledger, caps := env.mark(ofPersons(ledger, shape), d), slices.Repeat([]float64{limit}, len(given))
 	scores, err := p.lossesOf(ctx, d.data, given, caps, make([]float64, len(given)))
 	if err != nil {

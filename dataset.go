@@ -12,6 +12,7 @@ import (
 	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 	"github.com/dpglm/dpglm/table"
 )
 
@@ -115,6 +116,15 @@ func (d *Dataset) whole(ctx context.Context, p Problem) error {
 		return err
 	}
 	return ofOneParty(d.data)
+}
+
+// protects refuses data whose schema took ranges or levels from the rows, unless a guarantee is for labels alone.
+func protects(d *Dataset, l *Ledger) error {
+	e := encoderOf(d.facts)
+	if e == nil || l.Unit() == mechanisms.OneLabel() || !e.Schema().Observed() {
+		return nil
+	}
+	return check.Fail(ErrBudget, "budget", nil, "must be for labels only, by Budget.LabelsOnly, as the schema has ranges or levels that were taken from the rows")
 }
 
 // ofOneParty refuses rows that several parties hold.

@@ -122,6 +122,9 @@ func Evaluate(ctx context.Context, d *Dataset, m *Model, b Budget, cfg EvaluateC
 			return nil, err
 		}
 	}
+	if err := protects(d, p.ledger); err != nil {
+		return nil, err
+	}
 	if !sameFeatures(d.facts, m.facts) {
 		return nil, check.Fail(ErrShape, "dataset", nil, "must have the bounds or the schema of the model's")
 	}

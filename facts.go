@@ -166,7 +166,7 @@ func ofFeatures(f tableFacts) string {
 	}
 	s.Columns = slices.DeleteFunc(s.Columns, func(c table.Column) bool { return c.Kind == table.ID || c.Kind == table.Ignored || c.Name == weight })
 	for j := range s.Columns {
-		s.Columns[j].Per = 0
+		s.Columns[j].Per, s.Columns[j].Observed = 0, false
 	}
 	return s.String()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
+	"github.com/dpglm/dpglm/table"
 )
 
 // labelledRows draws rows with labels of a kind. Columns differ in scale, the third is all but a sum of the others, and the last never varies.
@@ -200,4 +201,72 @@ func TestLabelsOnlyIntervals(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d", loss.Name(), covered, all)
 	}
+}
+
+// observed is a schema of which the range of x is of the rows.
+const observed = `{"version": 1, "label": "y", "private": ["y"], "columns": [{"name": "y", "kind": "binary", "above": 0}, {"name": "x", "kind": "numeric", "range": [0, 9], "observed": true}]}`
+
+// Whatever releases from rows whose ranges are their own refuses budgets that don't protect labels alone, before anything is drawn.
+func TestObservedRangesAreForLabels(t *testing.T) {
+	rows := "y,x\n"
+	for i := range 400 {
+		rows += fmt.Sprintf("%d,%d\n", i%7/5, i%10)
+	}
+	s, err := table.ParseSchema([]byte(observed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := table.ReadCSV(strings.NewReader(rows), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.NewTableDataset(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, p := t.Context(), dpglm.Problem{Loss: losses.Logistic{}}
+	model, err := dpglm.Auto(ctx, d, p, dpglm.GDP(1).LabelsOnly(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dpglm.Evaluate(ctx, d, model, dpglm.GDP(1).LabelsOnly(), dpglm.EvaluateConfig{}, nil); err != nil {
+		t.Error(err)
+	}
+	for name, run := range map[string]func(env *dpglm.Env) error{
+		"Auto": func(env *dpglm.Env) error { _, err := dpglm.Auto(ctx, d, p, dpglm.GDP(1), env); return err },
+		"pure": func(env *dpglm.Env) error { _, err := dpglm.Auto(ctx, d, p, dpglm.PureDP(1), env); return err },
+		"NoisyGD": func(env *dpglm.Env) error {
+			_, err := dpglm.NoisyGD(ctx, d, p, dpglm.GDP(1), dpglm.NoisyGDConfig{}, env)
+			return err
+		},
+		"Infer": func(env *dpglm.Env) error {
+			_, err := dpglm.Infer(ctx, d, p, dpglm.GDP(1), dpglm.InferConfig{}, env)
+			return err
+		},
+		"Evaluate": func(env *dpglm.Env) error {
+			_, err := dpglm.Evaluate(ctx, d, model, dpglm.GDP(1), dpglm.EvaluateConfig{}, env)
+			return err
+		},
+		"SelectModel": func(env *dpglm.Env) error {
+			_, _, err := dpglm.SelectModel(ctx, d, p, dpglm.PureDP(1), [][][]float64{model.Weights()}, 0, env)
+			return err
+		},
+		"votes": func(env *dpglm.Env) error {
+			_, err := dpglm.NewPredictor(ctx, d, p, dpglm.PureDP(5), dpglm.VoteConfig{Queries: 5}, env)
+			return err
+		},
+	} {
+		err := run(&dpglm.Env{NoiseForTests: silentSource{t}})
+		if !errors.Is(err, dpglm.ErrBudget) || !strings.Contains(err.Error(), "labels only") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// silentSource is one of which nothing must be drawn.
+type silentSource struct{ t *testing.T }
+
+func (s silentSource) Uint64() uint64 {
+	s.t.Error("noise is drawn")
+	return 0
 }

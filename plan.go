@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -205,7 +206,7 @@ func (p *Plan) intake(ctx context.Context, d *Dataset) (*curator.Data, error) {
 		return nil, check.Fail(ErrSchema, "Problem.Prior", nil, "must make the same features of a row as the dataset: of the same columns, ranges and levels")
 	}
 	data := d.data.For(p.loss)
-	if err := p.takes(data); err != nil {
+	if err := cmp.Or(p.takes(data), protects(d, p.ledger)); err != nil {
 		return nil, err
 	}
 	if p.classes > 0 {

@@ -1,6 +1,7 @@
 package dpglm
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -74,7 +75,7 @@ func (p *PredictorPlan) Run(ctx context.Context, d *Dataset, env *Env) (*Predict
 		return nil, err
 	}
 	data := d.data.For(p.loss)
-	if err := p.shape.fits(data); err != nil {
+	if err := cmp.Or(p.shape.fits(data), protects(d, p.planned)); err != nil {
 		return nil, err
 	}
 	ask, err := p.train(&run{ctx: ctx, data: data, progress: env.progress})

@@ -30,6 +30,18 @@ func ReadSchemaFile(path string) (Schema, error) {
 // would pass over: keys that it doesn't know, or knows in another case, keys that are
 // repeated, and what follows the object.
 func ParseSchema(data []byte) (Schema, error) {
+	s, err := ParseDraft(data)
+	if err == nil {
+		err = s.Validate()
+	}
+	if err != nil {
+		return Schema{}, err
+	}
+	return s, nil
+}
+
+// ParseDraft is ParseSchema without validating what the schema says: for one that lacks what [Observe] fills in.
+func ParseDraft(data []byte) (Schema, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Schema{}, fmt.Errorf("%w: it is empty; Init writes one to fill in", ErrSchema)
@@ -47,9 +59,6 @@ func ParseSchema(data []byte) (Schema, error) {
 	var s plain
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Schema{}, jsonError(data, err)
-	}
-	if err := Schema(s).Validate(); err != nil {
-		return Schema{}, err
 	}
 	return Schema(s), nil
 }

@@ -70,7 +70,8 @@
 //     around them are different persons. "persons" states how many there are, from public
 //     knowledge; without it the number of those who occur is public.
 //     Each row counts, or with "persons_alike": true each person, whatever the number of rows.
-//   - "private", of the schema, names the label where that alone is to be protected: all else is public then.
+//   - "private", of the schema, names the label where that alone is to be protected: all else is public then, and [Observe] may take
+//     ranges, levels and "quantiles" for knots from the rows, which it marks as "observed".
 //   - "at_most", of the schema, is a public bound on how many rows there are, or persons, and keeps their number
 //     secret: the guarantee is then for one more or less of them, and not for one in another's place.
 //   - "ignored" is for a column that isn't used.

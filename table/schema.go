@@ -172,6 +172,10 @@ type Column struct {
 	// Knots, inside the range of a Numeric and ascending, at most 100, put a cubic spline in
 	// the place of a straight line.
 	Knots []float64 `json:"knots,omitempty"`
+	// Quantiles asks [Observe] for so many knots, at most 100, at equal parts of the rows. A schema to read with has none.
+	Quantiles int `json:"quantiles,omitempty"`
+	// Observed says that range, knots, days or levels of a feature were taken from the rows: see [Observe]. It needs Schema.Private.
+	Observed bool `json:"observed,omitempty"`
 
 	// Thousands is what may separate the thousands of a number: "," reads "1,893.06".
 	// It may also be "'" or a space, which stand for the typographic apostrophe and for spaces that don't break or are thin, too.

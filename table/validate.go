@@ -130,6 +130,7 @@ func (v *validator) column(c *Column, i int) {
 		v.date(where, c)
 	}
 	checkStep(v, where, c)
+	v.observed(where, c)
 	v.missing(where, c)
 	if c.Missing != "" && c.Name != "" && c.Name == v.s.Weight {
 		v.fail(where, `has "missing", and is the schema's "weight", which may not be missing; leave it out`)
@@ -138,12 +139,12 @@ func (v *validator) column(c *Column, i int) {
 
 // keysOf are the fields that a column of each kind may have beside name and kind.
 var keysOf = map[Kind][]string{
-	Numeric:     {"range", "log", "square", "knots", "thousands", "per", "missing", "constant"},
+	Numeric:     {"range", "log", "square", "knots", "quantiles", "observed", "thousands", "per", "missing", "constant"},
 	Count:       {"cap", "thousands", "missing"},
-	Categorical: {"levels", "reference", "other", "ordered", "shares", "fold_case", "missing", "constant"},
+	Categorical: {"levels", "reference", "other", "ordered", "shares", "fold_case", "observed", "missing", "constant"},
 	Binary:      {"positive", "negative", "above", "fold_case", "thousands", "missing", "constant"},
 	OneHot:      {"levels", "reference", "prefix"},
-	Date:        {"origin", "from", "to", "layouts", "per", "missing", "constant"},
+	Date:        {"origin", "from", "to", "layouts", "observed", "per", "missing", "constant"},
 	ID:          {"missing"},
 	Ignored:     {},
 }
@@ -161,7 +162,7 @@ func (v *validator) foreign(where string, c *Column) {
 
 func (v *validator) numeric(where string, c *Column) {
 	if len(c.Range) == 0 {
-		v.fail(where, `"range" is missing; give the public range [lo, hi] of its values, which are clamped to it, such as [18, 100]`)
+		v.fail(where, `"range" is missing; give the public range [lo, hi] of its values, which are clamped to it, such as [18, 100]%s`, v.orObserve(c))
 		return
 	}
 	if !v.interval(where, c.Range) {
@@ -187,6 +188,27 @@ func (v *validator) numeric(where string, c *Column) {
 	}
 }
 
+// orObserve says how else a column may get what it lacks.
+func (v *validator) orObserve(c *Column) string {
+	if v.s.Private == nil || !v.s.observable(c) {
+		return ""
+	}
+	return "; or have it taken from the rows, as the label alone is private: Observe, or csvfit observe"
+}
+
+// observed checks what was taken from the rows, or is to be.
+func (v *validator) observed(where string, c *Column) {
+	if c.Observed && v.s.Private == nil {
+		v.fail(where, `has "observed", and the schema has no "private": ranges and levels that were taken from the rows tell of them, and are for budgets that protect the label alone; state what is publicly known, without looking at the rows`)
+	}
+	if c.Observed && (c.Name == v.s.Label || c.Name == v.s.AtRisk() || c.Name == v.s.Weight) {
+		v.fail(where, `has "observed"; of the label, an exposure, an offset and a weight the range must be stated`)
+	}
+	if c.Quantiles != 0 {
+		v.fail(where, `has "quantiles", %d, which ask for knots that are taken from the rows: where the label alone is "private", Observe, or csvfit observe, finds them, at most %d; else give "knots"`, c.Quantiles, maxKnots)
+	}
+}
+
 // checkStep checks the step for which coefficients are shown.
 func checkStep(v *validator, where string, c *Column) {
 	switch {
@@ -208,7 +230,7 @@ func (v *validator) interval(where string, r []float64) bool {
 }
 
 func (v *validator) categorical(where string, c *Column) {
-	v.levels(where, c, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`)
+	v.levels(where, c, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`+v.orObserve(c))
 	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
 		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
 	}
@@ -310,7 +332,7 @@ func (v *validator) date(where string, c *Column) {
 		day, err := parseDay(part.text)
 		switch {
 		case part.text == "":
-			v.fail(where, `%q is missing; a date needs "origin" (day 0), "from" and "to" (its public range), each written as %s`, part.key, isoDay)
+			v.fail(where, `%q is missing; a date needs "origin" (day 0), "from" and "to" (its public range), each written as %s%s`, part.key, isoDay, v.orObserve(c))
 			return
 		case err != nil:
 			v.fail(where, "%q is %s; it must be a day written as %s", part.key, quote(part.text), isoDay)

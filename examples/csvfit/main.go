@@ -56,6 +56,11 @@
 //
 //	go run ./examples/csvfit check -data people.csv -schema people.schema.json
 //
+// Where the label alone is private, as the schema's "private" says, ranges, levels and knots of the other columns needn't be known
+// beforehand: a schema may leave them out, and have them taken from the rows. It is refused with any other promise then:
+//
+//	go run ./examples/csvfit observe -data people.csv -schema draft.json -o people.schema.json
+//
 // A table can be published once, for others to regress what they like in it: means, shares and correlations, and linear regressions
 // of any column on any others, all with intervals and at the cost of the release alone:
 //
@@ -105,6 +110,7 @@ var commands = []struct {
 	{"moments", "release the moments of all columns, of which any linear regression is made", moments},
 	{"describe", "print means, deviations and shares of released moments", describe},
 	{"regress", "regress a column on others by released moments, at no cost", regress},
+	{"observe", "complete a schema by the rows, where the label alone is private", observe},
 	{"check", "count what a file has beside its schema, for the curator", checkData},
 	{"store", "write a file's rows for fits of more than memory holds", store},
 }
