@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpglm/dpglm/internal/curator/internal/questions"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/losses"
@@ -32,15 +33,9 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 		table, order := rows.Single(d.table)
 		d = with(d, table, order, d.rows)
 	}
-	features, err := rows.First(ctx, d.table)
+	features, labels, err := d.firstAndLabels(ctx)
 	if err != nil {
 		return nil, err
-	}
-	labels := d.labels
-	if d.Stored() {
-		if labels, err = rows.ReadLabels(ctx, d.table); err != nil {
-			return nil, err
-		}
 	}
 	order := make([]int, len(features))
 	for i := range order {
@@ -57,6 +52,15 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 		w.values[k+1] = min(max(w.values[k]+step, -limit), limit)
 	}
 	return w, nil
+}
+
+// firstAndLabels are the rows' one feature and their labels.
+func (d *Data) firstAndLabels(ctx context.Context) (features, labels []float64, err error) {
+	if d.Stored() {
+		return questions.FirstAndLabels(ctx, d.table)
+	}
+	features, err = rows.First(ctx, d.table)
+	return features, d.labels, err
 }
 
 // Margin is the value after the last row whose feature is not above the query's,

@@ -176,10 +176,8 @@ func (c crowd) stored(t *testing.T, m manner, run crowdRun) map[string]*dpglm.Da
 		t.Fatal(err)
 	}
 	all["file"] = file
-	if !run.near {
-		if all["workers"], err = dpglm.OpenRowsOn(ctx, path, facts, given.Workers{Count: 3, Dir: t.TempDir()}, c.placed(t, m)); err != nil {
-			t.Fatal(err)
-		}
+	if all["workers"], err = dpglm.OpenRowsOn(ctx, path, facts, given.Workers{Count: 3, Dir: t.TempDir()}, c.placed(t, m)); err != nil {
+		t.Fatal(err)
 	}
 	for _, d := range all {
 		t.Cleanup(func() { d.Close() })
@@ -193,7 +191,6 @@ type crowdRun struct {
 	weighted bool // whether rows have weights
 	detailed bool // whether rows have weights and offsets
 	here     bool // whether rows must lie in memory
-	near     bool // or in a file of this machine
 	run      func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error)
 }
 
@@ -275,7 +272,7 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 	} {
 		add(name, answersOf(crowdLogits, p))
 	}
-	all["walk"] = crowdRun{facts: dpglm.Bounds{Feature: 1}, near: true, run: answersOf(crowdLogits, dpglm.ThresholdConfig{Queries: 2})}
+	all["walk"] = crowdRun{facts: dpglm.Bounds{Feature: 1}, run: answersOf(crowdLogits, dpglm.ThresholdConfig{Queries: 2})}
 	for _, name := range []string{"Auto", "StandardisedGD", "NoisyGD", "OutputPerturbation", "Infer", "Boost", "GridSearch", "votes"} {
 		run := all[name]
 		run.detailed = true

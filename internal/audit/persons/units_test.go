@@ -50,8 +50,6 @@ func (p protection) refused(name string, run crowdRun) string {
 		return "one party"
 	case p.place != "memory" && run.here:
 		return "must have its rows in memory"
-	case p.place == "workers" && run.near:
-		return "an engine's workers answer with sums over rows"
 	}
 	return ""
 }

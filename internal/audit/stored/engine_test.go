@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -258,13 +259,11 @@ func TestEnginesRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	one, _ := onWorkers(t, given.Form{X: x.Slice(0, 100, 0, 1), Y: y[:100], Facts: bounds})
 	own := dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
 		AtZero: func(bound float64) float64 { return bound * bound / 2 }}}
 	for name, err := range map[string]error{
 		"columns":                 given.Failure(dpglm.FrankWolfe(ctx, d, logistic, dpglm.GDP(1), dpglm.FrankWolfeConfig{Steps: 2}, nil)),
 		"a loss with functions":   given.Failure(dpglm.NoisyGD(ctx, d, own, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
-		"single rows":             given.Failure(dpglm.NewPredictor(ctx, one, dpglm.Problem{}, dpglm.PureDP(5), dpglm.ThresholdConfig{Queries: 50}, nil)),
 		"no directory for copies": given.Failure(dpglm.OpenRowsOn(ctx, path, bounds, given.Workers{Count: 2})),
 	} {
 		var interrupted *dpglm.Interrupted
@@ -278,6 +277,48 @@ func TestEnginesRefuse(t *testing.T) {
 	for _, question := range [][]byte{nil, []byte("no question")} {
 		if _, err := worker.Reply(ctx, question, 0); err == nil {
 			t.Errorf("%q is answered", question)
+		}
+	}
+}
+
+// A loss of one's own that is registered is as good as another one, where workers read the rows and where parties hold them.
+func TestRegisteredLossElsewhere(t *testing.T) {
+	loss, err := losses.Register(losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
+		AtZero: func(bound float64) float64 { return bound * bound / 2 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := given.Separable(3000, 4, 1)
+	f := given.Form{X: x, Y: y, Facts: dpglm.Bounds{Feature: 1, Label: 1}}
+	memory, err := dpglm.NewDataset(f.X, f.Y, f.Facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, _ := onWorkers(t, f)
+	parties, rows := given.Shared(t, x, y, 900)
+	apart, err := dpglm.OpenParties(dpglm.Parties{Rows: rows, Columns: 4}, f.Facts, &given.Masked{Parties: parties, Bits: 64, R: rand.New(rand.NewPCG(1, 2))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]dpglm.Learner{"noisy GD": dpglm.NoisyGDConfig{}, "Auto": dpglm.AutoConfig{}} {
+		var models [3]*dpglm.Model
+		for k, d := range []*dpglm.Dataset{memory, there, apart} {
+			plan, err := l.Plan(d.Shape(), dpglm.Problem{Loss: loss}, dpglm.GDP(2))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if models[k], err = plan.Run(ctx, d, given.Seeded(1)); err != nil {
+				t.Fatal(name, k, err)
+			}
+		}
+		sameBits(t, name, models[1].Weights()[0], models[0].Weights()[0])
+		if name == "noisy GD" {
+			continue // which begins elsewhere where parties hold the rows
+		}
+		for j, w := range models[0].Weights()[0] {
+			if v := models[2].Weights()[0][j]; math.Abs(v-w) > 1e-6 {
+				t.Errorf("%s: weight %d is %g, in memory %g", name, j, v, w)
+			}
 		}
 	}
 }

@@ -242,7 +242,7 @@ func TestStoredRowsHaveNoIndex(t *testing.T) {
 	}
 }
 
-// A threshold is that of rows in memory, too.
+// A threshold is that of rows in memory, too, also where workers read them.
 func TestStoredThreshold(t *testing.T) {
 	x, y := mat.NewDense(3000, 1, nil), make([]float64, 3000)
 	for i := range y {
@@ -251,12 +251,13 @@ func TestStoredThreshold(t *testing.T) {
 			y[i] = 1
 		}
 	}
-	var got [2][]float64
+	var got [3][]float64
 	memory, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, d := range []*dpglm.Dataset{memory, stored(t, x, y, dpglm.Bounds{Feature: 1})} {
+	there, _ := onWorkers(t, given.Form{X: x, Y: y, Facts: dpglm.Bounds{Feature: 1}})
+	for k, d := range []*dpglm.Dataset{memory, stored(t, x, y, dpglm.Bounds{Feature: 1}), there} {
 		p, err := dpglm.NewPredictor(ctx, d, dpglm.Problem{}, dpglm.PureDP(5), dpglm.ThresholdConfig{Queries: 50}, given.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
@@ -270,6 +271,7 @@ func TestStoredThreshold(t *testing.T) {
 		}
 	}
 	sameBits(t, "threshold", got[1], got[0])
+	sameBits(t, "threshold by workers", got[2], got[0])
 }
 
 // A file that is damaged while a fit reads it ends the fit, with the planned ledger and without

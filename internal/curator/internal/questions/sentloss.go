@@ -10,7 +10,7 @@ import (
 )
 
 // sendable are the losses that a worker knows by the names of their types, beside Extended
-// ones of these.
+// ones of these, and those that are registered.
 var sendable = []losses.Loss{losses.Absolute{}, losses.CappedPoisson{}, losses.Gamma{}, losses.Hinge{}, losses.Huber{}, losses.Logistic{},
 	losses.NegativeBinomial{}, losses.Ordinal{}, losses.Poisson{}, losses.Probit{}, losses.Quantile{}, losses.SmoothedHinge{}, losses.Squared{}, losses.SquaredHinge{}}
 
@@ -44,6 +44,13 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 		}
 		return json.Marshal(lossJSON{Type: "Envelope", Fields: fields})
 	}
+	if label, ok := losses.LabelOf(l); ok {
+		fields, err := json.Marshal(label)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(lossJSON{Type: "Registered", Fields: fields})
+	}
 	for _, known := range sendable {
 		if reflect.TypeOf(known) == reflect.TypeOf(l) {
 			fields, err := json.Marshal(l)
@@ -53,7 +60,7 @@ func encodeLoss(l losses.Loss) ([]byte, error) {
 			return json.Marshal(lossJSON{Type: reflect.TypeOf(l).Name(), Fields: fields})
 		}
 	}
-	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know, and no Custom one")
+	return nil, check.Fail(check.ErrConfig, "loss", l.Name(), "must be one that workers know, and a Custom one registered by losses.Register")
 }
 
 // decodeLoss reads what encodeLoss wrote.
@@ -71,8 +78,23 @@ func decodeLoss(data []byte) (losses.Loss, error) {
 		return losses.Extended{Inner: inner, Limit: s.Limit}, err
 	case "Envelope":
 		return decodeEnvelope(s.Fields)
+	case "Registered":
+		return registered(s.Fields)
 	}
 	return known(s.Type, s.Fields)
+}
+
+// registered is the loss that this process has registered with a label.
+func registered(data []byte) (losses.Loss, error) {
+	var label string
+	if err := json.Unmarshal(data, &label); err != nil {
+		return nil, fmt.Errorf("%w: loss: %w", check.ErrConfig, err)
+	}
+	l, ok := losses.Registered(label)
+	if !ok {
+		return nil, check.Fail(check.ErrConfig, "loss", label, "must be registered by losses.Register where the rows are, too")
+	}
+	return l, nil
 }
 
 // decodeEnvelope reads what losses' envelopes write.
