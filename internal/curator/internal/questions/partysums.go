@@ -62,8 +62,17 @@ type forParties interface {
 	fits(t *rows.Table, classes int, loss losses.Loss) error
 }
 
-// decodeAsked is the question that a fit is asked, and the rows that it is about.
-func (f *agreed) decodeAsked(q *partyQuestion) (*sentAsked, *rows.Table, error) {
+// errUnasked is the error of a question that ends in a panic. It says nothing of that, which may depend on rows.
+var errUnasked = check.Fail(check.ErrConfig, "question", nil, "must be one that rows can be asked")
+
+// decodeAsked is the question that a fit is asked, and the rows that it is about. What decodes matrices panics at a size that
+// overflows, and parts of a question may be missing: that ends with an error, and not the party's process.
+func (f *agreed) decodeAsked(q *partyQuestion) (_ *sentAsked, _ *rows.Table, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errUnasked
+		}
+	}()
 	var of sentAsked
 	if err := gob.NewDecoder(bytes.NewReader(q.Asked)).Decode(&of); err != nil {
 		return nil, nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
@@ -188,8 +197,8 @@ func addIntegers(ctx context.Context, t *rows.Table, dst []uint64, add func(a *i
 		func(a *integers) { clear(a.sum) },
 		func(a *integers, p *rows.Part) {
 			defer func() {
-				if v := recover(); v != nil {
-					stop(check.Fail(check.ErrConfig, "question", nil, fmt.Sprintf("must be one that rows can be asked: %v", v)))
+				if recover() != nil {
+					stop(errUnasked)
 				}
 			}()
 			if err := add(a, p); err != nil {
@@ -230,6 +239,9 @@ func (f *agreed) takesSum(q *partyQuestion) error {
 	}
 	if _, exp := math.Frexp(q.Step); !(q.Step > 0) || math.IsInf(q.Step, 1) || math.Ldexp(1, exp-1) != q.Step || !(q.Bound > 0) {
 		return check.Fail(check.ErrConfig, "step", q.Step, "must be a power of two, and the bound a positive number of them")
+	}
+	if !(q.Bound < math.Ldexp(1, f.plan.Bits-1)) {
+		return check.Fail(check.ErrConfig, "bound", q.Bound, "must be of integers that the plan's bits have")
 	}
 	parties, err := f.plan.parties()
 	if err != nil {

@@ -1,7 +1,11 @@
 package questions
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +14,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
+	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -207,4 +213,71 @@ func newNeighbours(t *testing.T, n int, enc encoding.Encoding, loss losses.Loss)
 		y[n/2] = 1 - min(1, y[n/2])
 	}
 	return pair
+}
+
+// anyFit is a party's fit of any sums of rows with labels of three classes.
+func anyFit(t *testing.T) *agreed {
+	t.Helper()
+	s := anySums(t, randomMatrix(rand.New(rand.NewPCG(85, 86)), 9, 3, 1), make([]float64, 9), 3, 4, encoding.NewIdentity(3, 1, false), losses.Squared{})
+	for _, fit := range partiesOf(s.t).Aggregator.(inProcess).parties[0].fits {
+		return fit
+	}
+	t.Fatal("no fit was agreed to")
+	return nil
+}
+
+func sentOf(t *testing.T, of sentAsked) []byte {
+	t.Helper()
+	var sent bytes.Buffer
+	if err := gob.NewEncoder(&sent).Encode(of); err != nil {
+		t.Fatal(err)
+	}
+	return sent.Bytes()
+}
+
+// A question that lacks a part, or whose matrix says that it has 2^62 rows more, is refused, and ends no process.
+func TestPartiesRefuseWhatPanics(t *testing.T) {
+	fit := anyFit(t)
+	matrix := mat.NewDense(3, 1, []float64{1, 2, 3})
+	squares := sentOf(t, sentAsked{Class: -1, Of: &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &framedSquares{InFrame{Frame: Frame{Matrix: matrix}}}}})
+	q := &partyQuestion{Number: 1, Step: 1, Bound: 1, Numbers: 3, Asked: squares}
+	if err := fit.takesSum(q); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := matrix.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.Index(sent, binary.LittleEndian.AppendUint64(nil, 3))
+	at := bytes.Index(squares, sent)
+	if first < 0 || at < 0 {
+		t.Fatal("the matrix wasn't found in the question")
+	}
+	squares[at+first+7] = 1 << 6
+	for name, asked := range map[string][]byte{
+		"matrix":  squares,
+		"classes": sentOf(t, sentAsked{Class: -1, Of: &asking{Of: &classCoordinates{Dim: 3}}}),
+		"frame":   sentOf(t, sentAsked{Class: -1, Of: &asking{Of: &inCoordinates{Dim: 3}}}),
+		"none":    sentOf(t, sentAsked{Class: -1, Of: &asking{}}),
+	} {
+		q.Asked = asked
+		if err := fit.takesSum(q); !errors.Is(err, check.ErrConfig) && !errors.Is(err, rows.ErrNotAsked) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A bound beyond the modulus is refused, also where the row's length that it stands for overflows: else numbers that an int64 doesn't
+// hold would be added.
+func TestPartiesRefuseBoundsBeyondIntegers(t *testing.T) {
+	fit := anyFit(t)
+	asked := sentOf(t, sentAsked{Class: -1, Of: &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &framedSquares{}}})
+	for _, step := range []float64{1, 4, 1 << 50} {
+		for _, bound := range []float64{math.Ldexp(1, 63), 1e300, math.MaxFloat64} {
+			q := &partyQuestion{Number: 1, Step: step, Bound: bound, Numbers: 3, Asked: asked}
+			if err := fit.takesSum(q); !errors.Is(err, check.ErrConfig) {
+				t.Errorf("step %g, bound %g: %v", step, bound, err)
+			}
+		}
+	}
 }
