@@ -215,6 +215,63 @@ func newNeighbours(t *testing.T, n int, enc encoding.Encoding, loss losses.Loss)
 	return pair
 }
 
+// asker keeps the steps of the last question.
+type asker struct {
+	Aggregator
+	last *partyQuestion
+}
+
+func (a *asker) Sum(ctx context.Context, message []byte) ([]uint64, error) {
+	of, err := readMessage(message)
+	if err != nil {
+		return nil, err
+	}
+	a.last = of.Question
+	return a.Aggregator.Sum(ctx, message)
+}
+
+// What is declared of parties' sums is what is in memory and a step for each number, with what a sum of all bits is rounded by when it
+// becomes a float64; of counts, whose steps are 1, it is the same as in memory. A search for neighbours sees neither: rows that are rounded
+// towards zero are seldom further apart.
+func TestPartiesDeclareSteps(t *testing.T) {
+	const n = 12
+	u := []float64{0.5, -0.4, 0.3}
+	enc := encoding.NewIdentity(searchColumns, 1, true)
+	x, y := randomMatrix(rand.New(rand.NewPCG(87, 88)), n, enc.Columns, 1), make([]float64, n)
+	for _, bits := range []int{24, 64} {
+		for _, loss := range []losses.Loss{losses.Squared{}, nil} {
+			memory, parties, classes := sumsOf(t, x, y, searchLabel, enc, losses.Squared{}), heldBy(t, x, y, 5, bits, enc, losses.Squared{}), 0
+			parties.labelBound = searchLabel
+			asks := asksOf(Frame{}, u)
+			if loss == nil {
+				asks, classes = classAsksOf(Frame{}, u), 3
+			}
+			if parties = agreedToAny(t, parties, classes); loss == nil {
+				memory, parties = &Sums{t: memory.t, labels: y}, &Sums{t: parties.t}
+			}
+			p := partiesOf(parties.t)
+			asked := &asker{Aggregator: p.Aggregator}
+			p.Aggregator = asked
+			for question, ask := range asks {
+				sum, declared, err := ask(parties)
+				if err != nil {
+					t.Fatal(question, err)
+				}
+				_, of, err := ask(memory)
+				if err != nil {
+					t.Fatal(question, err)
+				}
+				if asked.last.Step != 1 {
+					of += math.Sqrt(float64(len(sum))) * asked.last.Step * (1 + math.Ldexp(1, bits-54))
+				}
+				if !(math.Abs(declared/of-1) <= 1e-14) {
+					t.Errorf("%d bits, %s: declared %g, want %g", bits, question, declared, of)
+				}
+			}
+		}
+	}
+}
+
 // anyFit is a party's fit of any sums of rows with labels of three classes.
 func anyFit(t *testing.T) *agreed {
 	t.Helper()
