@@ -338,3 +338,81 @@ func TestPartiesRefuseBoundsBeyondIntegers(t *testing.T) {
 		}
 	}
 }
+
+// Questions that aren't the plan's are refused: each differs in one thing from one that is taken.
+func TestPartiesRefuseMisfits(t *testing.T) {
+	fit := anyFit(t)
+	enc := fit.table.Enc
+	real := sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}
+	ask := func(l sentLabels, of asked) sentAsked { return sentAsked{Class: -1, Of: &asking{Labels: l, Of: of}} }
+	after := func(steps ...rows.Step) sentAsked {
+		of := ask(real, &framedSquares{})
+		of.Steps = steps
+		return of
+	}
+	half := rows.Step{Bound: enc.Bound / 2}
+	of := func(class int) sentAsked {
+		of := ask(real, &framedSquares{})
+		of.Class = class
+		return of
+	}
+	for name, c := range map[string]struct {
+		of    sentAsked
+		taken bool
+	}{
+		"counts":                   {ask(sentLabels{}, &classCounts{3}), true},
+		"counts of other classes":  {ask(sentLabels{}, &classCounts{2}), false},
+		"counts of a loss":         {ask(real, &classCounts{3}), false},
+		"a class":                  {of(2), true},
+		"no class":                 {of(3), false},
+		"steps":                    {after(half, half), true},
+		"too many steps":           {after(half, half, half, half, half), false},
+		"a step to longer rows":    {after(rows.Step{Bound: 2 * enc.Bound}), false},
+		"a step to persons":        {after(rows.Step{Bound: enc.Bound, ByRows: 1}), false},
+		"no loss":                  {ask(sentLabels{}, &labelSum{}), false},
+		"offsets":                  {ask(sentLabels{Loss: real.Loss, Bound: 1, Offsets: rows.Range{0, 1}}, &framedSquares{}), false},
+		"persons":                  {ask(real, &framedSquares{InFrame{Frame: Frame{Each: 1}}}), false},
+		"coordinates":              {ask(real, &framedMoments{Packing{Coordinates: 3}, 1}), true},
+		"others than a frame's":    {ask(real, &framedMoments{Packing{Coordinates: 2}, 1}), false},
+		"no coordinates":           {ask(real, &framedMoments{Packing{}, 1}), false},
+		"a question to one holder": {ask(real, &lossSums{make([][]float64, 3), make([]float64, 3)}), false},
+	} {
+		for width := range 8 {
+			q := &partyQuestion{Number: 1, Step: 1, Bound: 1, Numbers: width, Asked: sentOf(t, c.of)}
+			err := fit.takesSum(q)
+			if err != nil && !errors.Is(err, check.ErrConfig) {
+				t.Errorf("%s: %v", name, err)
+			}
+			wide := 3
+			if name == "coordinates" {
+				wide = 6
+			}
+			if taken := err == nil; taken != (c.taken && width == wide) {
+				t.Errorf("%s, %d numbers: %v", name, width, err)
+			}
+		}
+	}
+}
+
+// Norms in a frame that a party has kept are of the rows as they are shortened.
+func TestPartiesKeepNormsOfSteps(t *testing.T) {
+	const n = 9
+	s := anySums(t, randomMatrix(rand.New(rand.NewPCG(85, 86)), n, 3, 1), make([]float64, n), 0, 4, encoding.NewIdentity(3, 1, false), losses.Squared{})
+	for _, bound := range []float64{1, 1e-3, 1} {
+		of := *s
+		if bound < 1 {
+			of.t = s.t.Rebound(bound, 0)
+		}
+		r, err := NewFramed(ctx, &of, whole, Frame{Scale: []float64{1, 1, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, _, err := heard(r.Lengths(ctx, []float64{2e-3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short := counts[1] == n; short != (bound < 1) {
+			t.Errorf("bound %g: %v", bound, counts)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func (t *Table) Rebound(bound, constant float64) *Table {
 	for i, length := range t.Length {
 		r.Shrink[i] = r.Enc.Shrink(length) * Factor(t.Shrink, i)
 		r.Length[i] = math.Min(length, bound)
-		if t.Norm != nil {
+		if len(t.Norm) > 0 {
 			r.Norm[i] = r.Enc.NormBound(r.Length[i])
 		}
 	}
