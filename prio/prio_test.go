@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -352,4 +353,50 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Learners that ask for any sums find the same through leader and helper as of one who sees all answers, where the setup has room for
+// the numbers of their widest sum; where it hasn't, the plan is refused, and no party has agreed to anything.
+func TestAnySums(t *testing.T) {
+	const n, d, numbers = 300, 2, 200
+	x, y := people(n, d, 2)
+	for _, bits := range []int{24, 64} {
+		for _, room := range []int{numbers, d + 1} {
+			parties, rows := share(t, x, y, 100)
+			s := Setup{Rows: rows, Bits: bits, Numbers: room}
+			var asked atomic.Int64
+			f := federate(t, s, parties, hooks{party: func(_ int, a Answerer) Answerer { return counting{a, &asked} }})
+			var weights [2][]float64
+			var errs [2]error
+			for k, a := range []dpglm.Aggregator{f.driver, pool{parties, bits}} {
+				data, err := dpglm.OpenParties(s.Parties(d), dpglm.Bounds{Feature: 1, Intercept: true}, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				model, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(1), seeded())
+				if errs[k] = err; err == nil {
+					weights[k] = model.Weights()[0]
+				}
+			}
+			switch {
+			case errs[1] != nil:
+				t.Fatal(errs[1])
+			case room < numbers && (!errors.Is(errs[0], dpglm.ErrConfig) || asked.Load() > 0):
+				t.Errorf("%d bits, room for %d: %v after %d messages", bits, room, errs[0], asked.Load())
+			case room == numbers && (errs[0] != nil || !slices.Equal(weights[0], weights[1])):
+				t.Errorf("%d bits: %v, want %v (%v)", bits, weights[0], weights[1], errs[0])
+			}
+		}
+	}
+}
+
+// counting counts the messages that a party is told.
+type counting struct {
+	Answerer
+	asked *atomic.Int64
+}
+
+func (c counting) Answer(ctx context.Context, message []byte) ([]uint64, error) {
+	c.asked.Add(1)
+	return c.Answerer.Answer(ctx, message)
 }
