@@ -130,7 +130,7 @@ func (v *validator) column(c *Column, i int) {
 		v.date(where, c)
 	}
 	checkStep(v, where, c)
-	v.observed(where, c)
+	checkObserved(v, where, c)
 	v.missing(where, c)
 	if c.Missing != "" && c.Name != "" && c.Name == v.s.Weight {
 		v.fail(where, `has "missing", and is the schema's "weight", which may not be missing; leave it out`)
@@ -162,7 +162,7 @@ func (v *validator) foreign(where string, c *Column) {
 
 func (v *validator) numeric(where string, c *Column) {
 	if len(c.Range) == 0 {
-		v.fail(where, `"range" is missing; give the public range [lo, hi] of its values, which are clamped to it, such as [18, 100]%s`, v.orObserve(c))
+		v.fail(where, `"range" is missing; give the public range [lo, hi] of its values, which are clamped to it, such as [18, 100]%s`, orObserve(v.s, c))
 		return
 	}
 	if !v.interval(where, c.Range) {
@@ -189,15 +189,15 @@ func (v *validator) numeric(where string, c *Column) {
 }
 
 // orObserve says how else a column may get what it lacks.
-func (v *validator) orObserve(c *Column) string {
-	if v.s.Private == nil || !v.s.observable(c) {
+func orObserve(s *Schema, c *Column) string {
+	if s.Private == nil || !s.observable(c) {
 		return ""
 	}
 	return "; or have it taken from the rows, as the label alone is private: Observe, or csvfit observe"
 }
 
-// observed checks what was taken from the rows, or is to be.
-func (v *validator) observed(where string, c *Column) {
+// checkObserved checks what was taken from the rows, or is to be.
+func checkObserved(v *validator, where string, c *Column) {
 	if c.Observed && v.s.Private == nil {
 		v.fail(where, `has "observed", and the schema has no "private": ranges and levels that were taken from the rows tell of them, and are for budgets that protect the label alone; state what is publicly known, without looking at the rows`)
 	}
@@ -230,7 +230,7 @@ func (v *validator) interval(where string, r []float64) bool {
 }
 
 func (v *validator) categorical(where string, c *Column) {
-	v.levels(where, c, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`+v.orObserve(c))
+	v.levels(where, c, `"levels" is missing; list the texts that it may hold, such as ["north", "south"], and name one of them as "other" if there may be more`+orObserve(v.s, c))
 	if c.Missing == MissingLevel && slices.Contains(c.Levels, missingLevel) {
 		v.fail(where, `has a level %q already; instead of "missing": "level" give "missing": "constant" and "constant": %q`, missingLevel, missingLevel)
 	}
@@ -332,7 +332,7 @@ func (v *validator) date(where string, c *Column) {
 		day, err := parseDay(part.text)
 		switch {
 		case part.text == "":
-			v.fail(where, `%q is missing; a date needs "origin" (day 0), "from" and "to" (its public range), each written as %s%s`, part.key, isoDay, v.orObserve(c))
+			v.fail(where, `%q is missing; a date needs "origin" (day 0), "from" and "to" (its public range), each written as %s%s`, part.key, isoDay, orObserve(v.s, c))
 			return
 		case err != nil:
 			v.fail(where, "%q is %s; it must be a day written as %s", part.key, quote(part.text), isoDay)

@@ -33,7 +33,7 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 		table, order := rows.Single(d.table)
 		d = with(d, table, order, d.rows)
 	}
-	features, labels, err := d.firstAndLabels(ctx)
+	features, labels, err := firstAndLabels(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (d *Data) Walk(ctx context.Context, limit int) (*Walk, error) {
 }
 
 // firstAndLabels are the rows' one feature and their labels.
-func (d *Data) firstAndLabels(ctx context.Context) (features, labels []float64, err error) {
+func firstAndLabels(ctx context.Context, d *Data) (features, labels []float64, err error) {
 	if d.Stored() {
 		return questions.FirstAndLabels(ctx, d.table)
 	}

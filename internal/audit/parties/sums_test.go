@@ -2,7 +2,6 @@ package parties_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
-	"github.com/dpglm/dpglm/table/party"
 )
 
 // asking is a learner that parties answer with any sums: what it prints as numbers.
@@ -182,6 +180,3 @@ func TestPartiesAnswerLearners(t *testing.T) {
 		})
 	}
 }
-
-var _ = fmt.Sprint
-var _ party.Plan

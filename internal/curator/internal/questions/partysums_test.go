@@ -416,3 +416,29 @@ func TestPartiesKeepNormsOfSteps(t *testing.T) {
 		}
 	}
 }
+
+// A party takes steps in which a sum of all rows has the plan's bits, and coarser ones; others are refused, and so are bounds that no
+// row's integers have.
+func TestPartiesRefuseSteps(t *testing.T) {
+	fit := anyFit(t)
+	parties, err := fit.plan.parties()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := parties.total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := sentOf(t, sentAsked{Class: -1, Of: &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &framedSquares{}}})
+	own := parties.step(n, 1)
+	for _, c := range []struct {
+		step, length float64
+		taken        bool
+	}{{own, 1, true}, {own / 2, 1, true}, {own / 4, 1, false}, {2 * own, 1, true}, {1, 1, true}, {3 * own, 1, false}, {0, 1, false}, {-own, 1, false},
+		{math.Inf(1), 1, false}, {own, 0, false}, {own, -1, false}, {own, math.NaN(), false}, {own, math.Inf(1), false}, {own, 9, false}} {
+		q := &partyQuestion{Number: 1, Step: c.step, Bound: c.length / c.step, Numbers: 3, Asked: asked}
+		if err := fit.takesSum(q); (err == nil) != c.taken || err != nil && !errors.Is(err, check.ErrConfig) {
+			t.Errorf("steps of %g, rows of length %g: %v", c.step, c.length, err)
+		}
+	}
+}
