@@ -100,8 +100,8 @@ func (o *start) passes() int {
 	return 1
 }
 
-// begin releases the start, and has the run go on from there. Several parties answer sums of
-// gradients only: where they hold the rows nothing is released, and the start is 0.
+// begin releases the start, and has the run go on from there. Where several parties hold the rows their plan is for sums of
+// gradients in a ball, and no others: nothing is released, and the start is 0.
 func (o *start) begin(r *run, allow *release.Allowance) error {
 	r.start = &begun{}
 	if r.data.Parties() {
