@@ -8,7 +8,7 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// Parties hold rows, each some, and answer with sums of gradients, which an Aggregator adds up.
+// Parties hold rows, each some, and answer with sums over these, which an Aggregator adds up.
 type (
 	Parties    = questions.Parties
 	Aggregator = questions.Aggregator
