@@ -229,7 +229,8 @@ func (f *Inference) Wald(restrictions ...Restriction) (WaldTest, error) {
 
 // Ratio is what the exponential of a coefficient other than the intercept is called: "odds ratio" under the logit
 // link, of levels too, that of being higher, and of several classes, that of one against the reference or the
-// rest; "rate ratio" for counts and "ratio of means" for amounts. It is empty for other models.
+// rest; "rate ratio" for counts, "hazard ratio" for those of episodes of a [table.Followup], and "ratio of means" for amounts. It is
+// empty for other models.
 func (m *Model) Ratio() string {
 	if m == nil {
 		return ""
@@ -237,12 +238,20 @@ func (m *Model) Ratio() string {
 	switch r := m.response; {
 	case r.joint(), r.thresholds != nil, r.link == losses.Logit:
 		return "odds ratio"
+	case ofHazards(m):
+		return "hazard ratio"
 	case r.link == losses.Log && r.labels == losses.Count:
 		return "rate ratio"
 	case r.link == losses.Log:
 		return "ratio of means"
 	}
 	return ""
+}
+
+// ofHazards reports whether a model is of hazards, by a log link.
+func ofHazards(m *Model) bool {
+	e := encoderOf(m.facts)
+	return e != nil && e.Schema().Hazards() && m.response.link == losses.Log
 }
 
 // Exp is the exponential of the estimate and of its interval: the [Model.Ratio] for one unit more. Where the
@@ -291,14 +300,17 @@ func (c Coefficient) PerStep() (per Coefficient, ok bool) {
 // column that is close to the difference which the level makes where it is small.
 //
 // Standard errors are by the delta method, in which rows' features are taken to be spread evenly around what
-// their scores tell. A Mark is the coefficient's. It fails for levels, which have no mean, and
-// for what [Infer] hasn't made.
+// their scores tell. A Mark is the coefficient's. It fails for levels, which have no mean, for episodes of a [table.Followup], of which the mean
+// would be one over persons, whose numbers of rows there depend on the outcome, and for what [Infer] hasn't made.
 func (f *Inference) MarginalEffects() ([]Coefficient, error) {
 	if err := f.made(); err != nil {
 		return nil, err
 	}
 	if f.model.response.thresholds != nil {
 		return nil, check.Fail(ErrConfig, "loss", f.model.response.loss, "has levels, which have no mean")
+	}
+	if ofHazards(f.model) {
+		return nil, check.Fail(ErrConfig, "model", f.model.Label(), "is of hazards, which have ratios and no average marginal effects: persons have as many rows as they were at risk")
 	}
 	list := make([]Coefficient, f.model.columns)
 	for j, c := range f.coefficients[:f.model.columns] {

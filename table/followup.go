@@ -213,3 +213,10 @@ func (e *episodes) time(column, text string) (float64, error) {
 
 // Recorded reports whether a schema of Episodes has records for persons, of which each is one: their number is public.
 func (s Schema) Recorded() bool { return s.Followup == nil && s.Person == recordColumn }
+
+// Hazards reports whether a schema is one of Episodes: its rows are times at risk, each in one period, and a model of them has
+// hazards.
+func (s Schema) Hazards() bool {
+	label := s.column(s.Label)
+	return s.Followup == nil && s.Exposure == timeColumn && s.Person != "" && label != nil && label.Kind == Count && label.Cap == 1
+}

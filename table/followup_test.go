@@ -32,6 +32,9 @@ func TestEpisodes(t *testing.T) {
 	if want := []int{0, 0, 1, 2, 2, 3, 3}; !slices.Equal(got.Persons(), want) {
 		t.Errorf("persons %v, want %v", got.Persons(), want)
 	}
+	if made := got.Encoder().Schema(); s.Hazards() || !made.Hazards() {
+		t.Errorf("of hazards: the schema %v, that of its episodes %v", s.Hazards(), made.Hazards())
+	}
 	var names []string
 	for _, f := range got.Encoder().Features() {
 		names = append(names, f.Name)

@@ -19,7 +19,11 @@ func printEffects(w io.Writer, found *dpglm.Inference) error {
 	if err != nil || found.Note() != "" || found.Model().Link() == losses.Identity { // levels have none
 		return nil
 	}
-	fmt.Fprintf(w, "\naverage marginal effects, on the mean of %s\n", found.Model().Label())
+	over := ""
+	if claim, _ := found.Model().Ledger().Claim(); claim.PersonRows > 1 && !claim.Alike {
+		over = ", in which each person counts alike"
+	}
+	fmt.Fprintf(w, "\naverage marginal effects, on the mean of %s%s\n", found.Model().Label(), over)
 	return printIntervals(w, effects, found.Confidence(), "effect", "")
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -93,5 +96,39 @@ func TestHazardRatios(t *testing.T) {
 	t.Logf("%d of %d intervals cover, with a mean standard error of %.3f", covered, all, width/float64(all))
 	if all != len(hazards)**cohorts || float64(covered) < 0.85*float64(all) {
 		t.Errorf("%d of %d intervals cover", covered, all)
+	}
+}
+
+// A fit of times at risk prints hazard ratios and no average marginal effects, which would be means over persons whose numbers of rows
+// depend on the outcome; of other persons the heading says that each counts alike.
+func TestHazardsHaveRatiosAlone(t *testing.T) {
+	dir := t.TempDir()
+	model, report := filepath.Join(dir, "m.json"), filepath.Join(dir, "page.html")
+	args := []string{"-epsilon", "4", "-delta", "1e-6", "-method", "infer", "-insecure-noise-seed", "1", "-o"}
+	csvfit(t, append([]string{"fit", "-data", write(t, "c.csv", cohort(4000, false, 1)), "-schema", write(t, "f.json", followup), "-report", report}, append(args, model)...)...)
+	shown, _ := csvfit(t, "show", "-model", model)
+	if !strings.Contains(shown, "hazard ratio") || strings.Contains(shown, "marginal") {
+		t.Errorf("shown are\n%s", shown)
+	}
+	if _, found, err := readModel(model); err != nil {
+		t.Error(err)
+	} else if _, err := found.one.MarginalEffects(); !errors.Is(err, dpglm.ErrConfig) {
+		t.Errorf("marginal effects of hazards: %v", err)
+	}
+	page, err := os.ReadFile(report)
+	if err != nil || !strings.Contains(string(page), "Hazard ratio") || strings.Contains(string(page), "marginal effects") || !strings.Contains(string(page), "logarithm of the hazard of") {
+		t.Errorf("the page has other words (%v)", err)
+	}
+	var rows strings.Builder
+	rows.WriteString("id,age,visits\n")
+	for i := range 4000 {
+		fmt.Fprintf(&rows, "%d,%d,%d\n", i/2, i%50, i%3+i%50/25)
+	}
+	facts := `{"version": 1, "label": "visits", "person": "id", "max_rows": 2, "columns": [{"name": "id", "kind": "id"},
+		{"name": "age", "kind": "numeric", "range": [0, 50]}, {"name": "visits", "kind": "count", "cap": 5}]}`
+	args[1] = "8"
+	shown, _ = csvfit(t, append(append([]string{"fit", "-data", write(t, "visits.csv", rows.String()), "-schema", write(t, "s.json", facts)}, args...), filepath.Join(dir, "two.json"))...)
+	if !strings.Contains(shown, "on the mean of visits, in which each person counts alike") {
+		t.Errorf("shown are\n%s", shown)
 	}
 }

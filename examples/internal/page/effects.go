@@ -18,6 +18,7 @@ type effects struct {
 	Scale        string        // what a coefficient is added to
 	Ratio        string        // what its exponential is; empty where it isn't shown
 	Marginal     []coefficient // average marginal effects that aren't the coefficients
+	Over         string        // of what they are averages
 	Rows         []effect
 	Coefficients []coefficient
 	Undetermined int    // how many coefficients
@@ -100,6 +101,10 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 		}
 	}
 	if marginal, err := found.MarginalEffects(); err == nil && found.Note() == "" && m.Link() != losses.Identity {
+		v.Over = "rows"
+		if claim, _ := m.Ledger().Claim(); claim.PersonRows > 1 {
+			v.Over = "persons, each of whom counts alike"
+		}
 		for _, at := range shown {
 			v.Marginal = append(v.Marginal, lines(table.Coefficient{Feature: list[at].Feature, Value: marginal[at].Estimate}, marginal[at], true, false)...)
 		}
@@ -121,6 +126,12 @@ func leftOut(shown, all int) string {
 	return fmt.Sprintf("The page shows the %s largest of %s coefficients; the model’s file has all.", grouped(shown), grouped(all))
 }
 
+// hazards reports whether a model is of hazards.
+func hazards(m *dpglm.Model) bool {
+	e := m.Encoder()
+	return e != nil && e.Schema().Hazards() && m.Link() == losses.Log
+}
+
 // scaleOf says what coefficients are changes of.
 func scaleOf(m *dpglm.Model) string {
 	switch {
@@ -130,6 +141,8 @@ func scaleOf(m *dpglm.Model) string {
 		return "change in the log-odds of “" + m.Label() + "”"
 	case m.Link() == losses.ProbitLink:
 		return "change in the normal quantile of the probability of “" + m.Label() + "”"
+	case hazards(m):
+		return "change in the logarithm of the hazard of “" + m.Label() + "”"
 	case m.Link() == losses.Log:
 		return "change in the logarithm of the mean of “" + m.Label() + "”"
 	case m.Loss() == "squared":
