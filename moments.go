@@ -273,7 +273,7 @@ func (m *Moments) places(name string) (at []int, err error) {
 		if c.Name == name {
 			return []int{j}, nil
 		}
-		if c.Group == name {
+		if c.Group == name && name != "" { // columns of no group have an empty one
 			at = append(at, j)
 		}
 	}

@@ -288,6 +288,7 @@ func TestMomentsRefused(t *testing.T) {
 		"response":      second(m.Regress("nothing", nil, 0)),
 		"group":         second(m.Regress("g", nil, 0)),
 		"column":        second(m.Regress("y", []string{"z"}, 0)),
+		"no name":       second(m.Regress("g=2", []string{""}, 0)),
 		"itself":        second(m.Regress("y", []string{"y"}, 0)),
 		"twice":         second(m.Regress("y", []string{"g", "g=2"}, 0)),
 		"confidence":    second(m.Regress("y", nil, 0.2)),
