@@ -226,7 +226,7 @@ func describe(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return correlate(m, list, *confidence, stdout)
 }
 
-// correlate prints correlations: slopes of one column on another, in standard deviations.
+// correlate prints correlations: the means of two slopes, of one column on another and of that on the former, which have the same moments.
 func correlate(m *dpglm.Moments, list []*dpglm.Regression, confidence float64, stdout io.Writer) error {
 	fmt.Fprintln(stdout)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -238,9 +238,13 @@ func correlate(m *dpglm.Moments, list []*dpglm.Regression, confidence float64, s
 			if err != nil {
 				return err
 			}
-			slope := r.Coefficients[0]
-			cells[j] = fmt.Sprintf("%.2f", math.Max(-1, math.Min(slope.Estimate*b.Deviation/a.Deviation, 1)))
-			if slope.Undetermined() {
+			back, err := m.Regress(b.Response, []string{a.Response}, confidence)
+			if err != nil {
+				return err
+			}
+			slope, other := r.Coefficients[0], back.Coefficients[0]
+			cells[j] = fmt.Sprintf("%.2f", math.Copysign(min(math.Sqrt(math.Abs(slope.Estimate*other.Estimate)), 1), slope.Estimate))
+			if slope.Undetermined() || other.Undetermined() {
 				cells[j] = "?"
 			}
 		}

@@ -2,9 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -95,4 +100,32 @@ func fails(t *testing.T, args ...string) string {
 		t.Fatalf("%v: no error", args)
 	}
 	return err.Error()
+}
+
+// Correlations are roots of what regressions explain, of a column with a few rows far out, too, which count less in both.
+func TestCorrelations(t *testing.T) {
+	dir := t.TempDir()
+	moments := filepath.Join(dir, "m.json")
+	var b strings.Builder
+	b.WriteString("a,b\n")
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range 20_000 {
+		a := 10 + r.NormFloat64()
+		y := a + r.NormFloat64()
+		if i%500 == 0 {
+			a = 100
+		}
+		fmt.Fprintf(&b, "%.3f,%.3f\n", a, y)
+	}
+	facts := `{"version": 1, "label": "b", "columns": [{"name": "a", "kind": "numeric", "range": [0, 100]}, {"name": "b", "kind": "numeric", "range": [0, 100]}]}`
+	succeed(t, "moments", "-data", write(t, "d.csv", b.String()), "-schema", write(t, "s.json", facts), "-epsilon", "4", "-insecure-noise-seed", "1", "-o", moments)
+	lines := strings.Split(strings.TrimSpace(succeed(t, "describe", "-moments", moments, "-correlations")), "\n")
+	cells := strings.Fields(lines[len(lines)-1])
+	var fit struct {
+		Squared float64 `json:"r_squared"`
+	}
+	err := json.Unmarshal([]byte(succeed(t, "regress", "-moments", moments, "-response", "b", "-on", "a", "-json")), &fit)
+	if correlation, of := strconv.ParseFloat(cells[1], 64); errors.Join(err, of) != nil || math.Abs(correlation-math.Sqrt(fit.Squared)) > 0.00501 {
+		t.Errorf("the correlation is %v, and regression has R² %g (%v, %v)", cells, fit.Squared, err, of)
+	}
 }

@@ -31,23 +31,33 @@ type Alone struct {
 	VarianceNoise float64 `json:"variance_noise"`
 }
 
-// Mean is a column's mean, its standard error and the column's variance. That of a level is its share's. Others' are what second moments have, which
-// rows that count less make too small, or what squares have of all rows less the deviation of their noise, whichever is more.
+// farSeen is by how many deviations of noise a column's squares must exceed what second moments have, which rows that count less make too
+// small, before they are taken for its variance: of columns without such rows one in seven hundred seems to have some.
+const farSeen = 3
+
+// Mean is a column's mean, its standard error and the column's variance. That of a level is its share's. Others' are what second moments have,
+// or what squares have of all rows, where that is more than noise makes of it. The standard error goes by what squares may have, which is all
+// there is to tell of rows that noise hides: by the latter less one deviation of its noise.
 func (m *Moments) Mean(column int, level bool) (mean, standardError, variance float64) {
 	a := m.Alone[column]
+	scatter := 0.0
 	if level {
 		share := math.Max(0, math.Min(a.Mean, 1))
 		variance = share * (1 - share)
+		scatter = variance
 	} else {
 		dim := m.Second.SymmetricDim()
 		y := mat.NewVecDense(dim, mat.Row(nil, column, m.Columns))
 		y.SetVec(dim-1, 0) // which is about the mean already
 		n := math.Max(m.Second.At(dim-1, dim-1), m.Noise)
 		shift := floats.Dot(y.RawVector().Data, mat.Col(nil, dim-1, m.Second)) / n
-		variance = math.Max(mat.Inner(y, m.Second, y)/n-shift*shift, a.Variance-a.VarianceNoise)
+		variance = math.Max(0, mat.Inner(y, m.Second, y)/n-shift*shift)
+		scatter = math.Max(variance, a.Variance-a.VarianceNoise)
+		if a.Variance-farSeen*a.VarianceNoise > variance {
+			variance = a.Variance
+		}
 	}
-	variance = math.Max(variance, 0)
-	return a.Mean, math.Hypot(a.Noise, math.Sqrt(variance/m.N)), variance
+	return a.Mean, math.Hypot(a.Noise, math.Sqrt(scatter/m.N)), variance
 }
 
 // Linear is a regression of a column on others, by moments.

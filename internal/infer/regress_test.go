@@ -149,3 +149,30 @@ func TestRegressRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A column's variance is that of second moments, unless its squares exceed this by more than their noise: of 2,000 columns of variance 1 whose
+// squares have a noise of 4 hardly three, by chance, seem to have more, and 20 in one of ten million runs. One that does by five
+// deviations has what its squares say. Standard errors of means go by the larger of what the two may have.
+func TestMeanGoesByNoise(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	m := momentsOf(population(r, 4000, false))
+	m.N, m.Alone = 4000, make([]Alone, 4)
+	more := 0
+	for range 2000 {
+		m.Alone[0] = Alone{Mean: 1, Noise: 0.1, Variance: 1 + 4*r.NormFloat64(), VarianceNoise: 4}
+		_, se, variance := m.Mean(0, false)
+		if variance > 1.1 {
+			more++
+		}
+		if want := math.Hypot(0.1, math.Sqrt(max(1, m.Alone[0].Variance-4)/4000)); math.Abs(se/want-1) > 1e-3 {
+			t.Fatalf("the standard error is %g, want %g", se, want)
+		}
+	}
+	if more > 20 {
+		t.Errorf("%d of 2000 columns have a variance of noise", more)
+	}
+	m.Alone[0] = Alone{Variance: 21, VarianceNoise: 4}
+	if _, _, variance := m.Mean(0, false); variance != 21 {
+		t.Errorf("the variance of a column with rows far out is %g", variance)
+	}
+}
