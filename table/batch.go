@@ -198,6 +198,7 @@ func (r *intake) ended(src Source, failed error) error {
 		failed = nil
 	}
 	if err := r.problems.with(failed); err != nil {
+		endWith(src, err)
 		return err
 	}
 	return r.some()

@@ -1,9 +1,12 @@
 package table
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -172,5 +175,64 @@ func TestErrorsEndBatches(t *testing.T) {
 		if _, err := ReadCSV(strings.NewReader(text), s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// No record of a CSV comes after an error of Read, which had read on: in a quote, in a field, and where its context ended; nor where a
+// file that follows can't be opened, if it can a moment later.
+func TestNothingAfterAnError(t *testing.T) {
+	s, err := ParseSchema([]byte(`{"version": 1, "label": "y", "columns": [{"name": "a", "kind": "numeric", "range": [0, 1]}, {"name": "y", "kind": "numeric", "range": [0, 1]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := strings.Repeat("1,0\n", 200_000)
+	for name, text := range map[string]string{"quote": "a,y\n1,0\"0\n" + many, "fields": "a,y\n1\n" + many, "value": "a,y\nx,1\n" + many} {
+		c, err := NewCSV(strings.NewReader(text), ',')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Read(c, s); err == nil {
+			t.Fatalf("%s: there is no error", name)
+		}
+		for range 2 {
+			if _, again := c.Next(); again == nil || again.Error() != err.Error() {
+				t.Errorf("%s: after %q comes %v", name, err, again)
+			}
+		}
+		if _, again := Read(c, s); again == nil || errors.Is(again, io.EOF) {
+			t.Errorf("%s: a second Read has %v", name, again)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c, err := NewCSV(strings.NewReader("a,y\n"+many), ',')
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if _, err := Read(WithContext(ctx, c), s); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := c.Next(); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context comes %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "a.csv")
+	for _, file := range []string{path, path + "2.csv"} {
+		if err := os.WriteFile(file, []byte("a,y\n1,0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two, err := OpenCSVAs(path+","+path+"2.csv", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer two.Close()
+	os.Rename(path+"2.csv", path+"3.csv")
+	two.Next()
+	if _, err := two.Next(); err == nil {
+		t.Fatal("a file that is gone is read")
+	}
+	os.Rename(path+"3.csv", path+"2.csv")
+	if _, err := two.Next(); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("after an error comes %v", err)
 	}
 }

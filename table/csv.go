@@ -26,6 +26,7 @@ type CSV struct {
 	file   string   // its name, where there are several
 	more   []string // files that follow
 	as     *Schema  // that they are as
+	ended  error    // that no record comes after
 	close  func() error
 	size   int64 // of the files, 0 if not known
 	read   func() int64
@@ -190,10 +191,13 @@ func (c *CSV) Header() []string { return slices.Clone(c.header) }
 
 // Next returns the next record, and io.EOF after the last. The slice is valid until
 // the next call; a field that is kept for long is best cloned, as it shares the memory of others.
-// No record comes after an error.
+// No record comes after an error, nor after one of a [Read] of it, which was further on by then.
 func (c *CSV) Next() ([]string, error) {
 	if c.cut == nil {
 		return nil, check.Fail(check.ErrConfig, "source", nil, "must be made by NewCSV or OpenCSV")
+	}
+	if c.ended != nil {
+		return nil, c.ended
 	}
 	for {
 		fields, err := c.piece.record()
@@ -204,6 +208,7 @@ func (c *CSV) Next() ([]string, error) {
 			return fields, err
 		}
 		if err := c.advance(); err != nil {
+			c.ended = err
 			return nil, err
 		}
 	}
@@ -225,6 +230,9 @@ func (c *CSV) advance() error {
 // rest returns all records that were read and not returned, or else a piece of those that follow.
 // It fails as Next does.
 func (c *CSV) rest() (*piece, error) {
+	if c.ended != nil {
+		return nil, c.ended
+	}
 	for c.piece.text == "" && c.piece.err == nil {
 		if err := c.advance(); err != nil {
 			return nil, err

@@ -68,6 +68,16 @@ func cutInto(src Source) func() (*piece, error) {
 	return nil
 }
 
+// endWith ends a CSV by the error at which reading it in pieces stopped: those beside the one with the error are gone.
+func endWith(src Source, err error) {
+	switch s := src.(type) {
+	case *CSV:
+		s.ended = err
+	case cancellable:
+		endWith(s.Source, err)
+	}
+}
+
 // expects is a source's guess, after some rows, of how many there will be; 0 is none.
 func expects(src Source) func(rows int) int {
 	if c, ok := src.(cancellable); ok {
