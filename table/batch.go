@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 )
 
 const (
@@ -193,6 +194,9 @@ func takeAll(ctx context.Context, src Source, empty <-chan *batch, give func(*ba
 func (r *intake) ended(src Source, failed error) error {
 	if made, ok := src.(*episodes); ok {
 		r.left, r.never = made.seen.left, made.seen.never
+		r.header = slices.DeleteFunc(r.header, func(name string) bool { // what the followup mentions, and makes
+			return slices.Contains([]string{made.f.Start, made.f.End, PeriodColumn}, name)
+		})
 	}
 	if errors.Is(failed, io.EOF) {
 		failed = nil

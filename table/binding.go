@@ -106,6 +106,7 @@ type exposures struct {
 	logarithm bool    // an offset: the exposure is what it is the logarithm of
 	outside   clamped // those outside the range
 	last      bool    // the last one was
+	some      bool    // one is above 0
 }
 
 func (x *exposures) read(text string, at place) (v float64, err error) {
@@ -115,6 +116,7 @@ func (x *exposures) read(text string, at place) (v float64, err error) {
 	if v, x.last = x.number.clamp(v); x.last {
 		x.outside.add(text, at)
 	}
+	x.some = x.some || v > 0
 	if x.logarithm {
 		v = math.Exp(v)
 	}
@@ -127,7 +129,7 @@ func (x *exposures) apart() *exposures {
 		return nil
 	}
 	own := *x
-	own.outside, own.last = clamped{}, false
+	own.outside, own.last, own.some = clamped{}, false, false
 	return &own
 }
 
@@ -135,6 +137,7 @@ func (x *exposures) apart() *exposures {
 func (x *exposures) add(later *exposures) {
 	if x != nil {
 		x.outside.join(&later.outside)
+		x.some, later.some = x.some || later.some, false
 	}
 }
 

@@ -31,7 +31,11 @@ func explainNumber(c *Column, text string) error {
 		if _, err := parseNumber(text, true); err == nil && !c.decimalComma {
 			e.message += `, or declare what all numbers of the file have: "decimal": ","`
 		}
-		if s := separator(text); s != "" && c.Thousands == "" && !c.decimalComma {
+		point := "."
+		if c.decimalComma {
+			point = comma
+		}
+		if s := separator(text, point); s != "" && c.Thousands == "" {
 			e.separated = true
 			e.message += `, or declare the separator of all of them: "thousands": ` + quote(s)
 		}
@@ -95,12 +99,12 @@ func multiple(unit string) bool {
 // letters is how many there are: two or three may be a currency.
 func letters(s string) int { return len([]rune(skeleton(s))) }
 
-// separator is what separates the thousands of a number, which has groups of three digits;
-// empty for other texts.
-func separator(text string) string {
+// separator is what separates the thousands of a number, which has groups of three digits before
+// a point, or a comma in its place; empty for other texts.
+func separator(text, point string) string {
 	text = plainSeparators(text)
 	for _, s := range separators {
-		if s != "." && withoutThousands(text, s, ".") != text {
+		if withoutThousands(text, s, point) != text {
 			return s
 		}
 	}
@@ -138,7 +142,7 @@ func (e *Error) sorted(sort string) *Error {
 // explainDate says why a text is not a date.
 func explainDate(c *Column, declared []string, text string) error {
 	if l := dateLayout(text); l != "" {
-		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means`, quote(text), list(quoted(declared), "or"), quote(l)).sorted(l)
+		return valueError(c.Name, `%s is not a date as the schema's "layouts" write it, %s; add %s to them if that is what it means: the column then has "layouts": %s`, quote(text), list(quoted(declared), "or"), quote(l), compact(append(slices.Clone(declared), l))).sorted(l)
 	}
 	for _, l := range declared {
 		var wrong *time.ParseError

@@ -54,6 +54,10 @@ func TestDecimalComma(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	plain := parse(t, strings.ReplaceAll(s.String(), `, "thousands": "."`, ""))
+	if _, err := ReadCSV(strings.NewReader("size;town;paid\n1.234,5;Köln;1\n"), plain); err == nil || !strings.Contains(err.Error(), `write 1234,5, or declare the separator of all of them: "thousands": "."`) {
+		t.Errorf("without thousands: %v", err)
+	}
 	if _, err := ReadCSV(strings.NewReader("size;town;paid\n2,5;Köln;1\n"), european(t, "")); err == nil || !strings.Contains(err.Error(), `"decimal": ","`) {
 		t.Errorf("without it: %v", err)
 	}
@@ -215,6 +219,12 @@ func TestWeightRole(t *testing.T) {
 	}
 	if !slices.Equal(held.Weights(), []float64{4}) || !slices.Equal(got.Weights(), []float64{1, 0}) {
 		t.Errorf("held out %v, and left %v", held.Weights(), got.Weights())
+	}
+	for text, none := range map[string]bool{"0,0,1\n": true, "0,-1,1\n1,0,1\n": true, strings.Repeat("0,0,1\n", 50_000) + "0,.1,1\n": false} {
+		got, err := ReadCSV(strings.NewReader("x,w,y\n"+text), s)
+		if err != nil || strings.Contains(strings.Join(got.Warnings(), "\n"), `column "w": every row has a weight of 0`) != none {
+			t.Errorf("weights of %.20q: %v (%v)", text, got.Warnings(), err)
+		}
 	}
 	if _, err := ReadCSV(strings.NewReader("x,w,y\n0,,1\n"), s); !errors.Is(err, ErrValue) {
 		t.Errorf("a weight is missing: %v", err)

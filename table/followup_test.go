@@ -120,6 +120,25 @@ func TestRecordsAreCounted(t *testing.T) {
 			t.Errorf("an exit at %s: %s", exit, w)
 		}
 	}
+	for text, want := range map[string]string{"0,1,50,no\n": "no row has more than 0", "0,1,50,yes\n": "", "7,9,50,yes\n": "no record is at risk between the cuts"} {
+		got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n"+text), s)
+		if err != nil {
+			if want == "" || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrFile) {
+				t.Errorf("%q: %v", text, err)
+			}
+			continue
+		}
+		if w := strings.Join(got.Warnings(), "\n"); !strings.Contains(w, want) || want == "" && w != "" {
+			t.Errorf("%q: %q", text, w)
+		}
+	}
+	one, err := ParseSchema([]byte(strings.Replace(cohort, "[0, 1, 2, 5]", "[0, 5]", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadCSV(strings.NewReader("entry,exit,age,died\n0,1,50,yes\n"), one); err != nil || len(got.Warnings()) > 0 {
+		t.Errorf("of one period: %v (%v)", got.Warnings(), err)
+	}
 	from, err := ParseSchema([]byte(strings.Replace(strings.Replace(cohort, `"start": "entry", `, "", 1), "[0, 1, 2, 5]", "[-1, 0, 1]", 1)))
 	if err != nil {
 		t.Fatal(err)

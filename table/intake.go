@@ -85,6 +85,8 @@ func (r *intake) some() error {
 	switch {
 	case r.binding.rows > 0:
 		return nil
+	case r.never > 0:
+		return fileError(0, `no record is at risk between the cuts of the schema's "followup"; are these in the unit of the file's times?`)
 	case r.left > 0:
 		return fileError(0, `no row fulfils the schema's "where"`)
 	}
@@ -185,6 +187,9 @@ func (r *intake) warnings() []string {
 		out = append(out, r.labels.warnings(r.binding.rows)...)
 	}
 	if r.weights != nil {
+		if !r.weights.some {
+			out = append(out, fmt.Sprintf("column %s: every row has a weight of 0; a model of these rows learns nothing", quote(r.weights.column.Name)))
+		}
 		out = append(out, r.weights.outside.warning(r.weights.column, r.binding.rows)...)
 	}
 	return append(out, r.binding.Warnings()...)

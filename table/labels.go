@@ -11,7 +11,7 @@ type labels struct {
 	column  *Column
 	clamped clamped
 	others  unlisted
-	seen    []bool // of a Binary or a Categorical: which labels occur
+	seen    []bool // of a Binary or a Categorical: which labels occur; of a Count: whether 0 does, and more
 }
 
 func newLabels(f *labelField, c *Column) *labels {
@@ -30,8 +30,11 @@ func (l *labels) take(text string, at place) (float64, error) {
 	case odd:
 		l.clamped.add(text, at)
 	}
-	if l.facts.Kind == Binary || l.facts.Kind == Categorical {
+	switch l.facts.Kind {
+	case Binary, Categorical:
 		l.seen[int(y)] = true
+	case Count:
+		l.seen[int(min(y, 1))] = true
 	}
 	return y, nil
 }
@@ -62,6 +65,10 @@ func (l *labels) warnings(rows int) []string {
 			return []string{fmt.Sprintf("label %s: no row is negative (%s); a model of these rows learns nothing", quote(l.facts.Column), negative)}
 		}
 		return nil
+	case Count:
+		if !l.seen[1] {
+			return []string{fmt.Sprintf("label %s: no row has more than 0; a model of these rows learns nothing", quote(l.facts.Column))}
+		}
 	}
 	return l.clamped.warning(l.column, rows)
 }

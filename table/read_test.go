@@ -304,7 +304,7 @@ func TestOtherLevelsThatAreNear(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("w,y\n")
 	for i := range 5 * maxOthers {
-		fmt.Fprintf(&text, "SURGERY%s,0\n", strings.Repeat("!", i))
+		fmt.Fprintf(&text, "SURGERY%s,1\n", strings.Repeat("!", i))
 	}
 	table, err = ReadCSV(strings.NewReader(text.String()), s)
 	if err != nil || len(table.Warnings()) != maxOthers {
