@@ -108,9 +108,30 @@ func (c *CSV) follow() error {
 	c.piece.file = c.file
 	if !slices.Equal(next.header, c.header) {
 		c.cut, c.piece, c.more = &cutter{err: io.EOF}, new(piece), nil // there is no going on
-		return columnError("the header of %s has %s, and that of the file before it %s; files that are read together have the same columns in the same order", c.file, list(quoted(next.header), "and"), list(quoted(c.header), "and"))
+		return columnError("the header of %s %s that of the file before it; files that are read together have the same columns in the same order", c.file, beside(next.header, c.header))
 	}
 	return nil
+}
+
+// beside says how a header differs from another one, which has no column twice either.
+func beside(header, other []string) string {
+	without := func(a, b []string) []string {
+		return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
+	}
+	lacks, more := without(other, header), without(header, other)
+	switch {
+	case len(lacks) > 0 && len(more) > 0:
+		return fmt.Sprintf("lacks %s and has %s, unlike", list(quoted(lacks), "and"), list(quoted(more), "and"))
+	case len(lacks) > 0:
+		return fmt.Sprintf("lacks %s of", list(quoted(lacks), "and"))
+	case len(more) > 0:
+		return fmt.Sprintf("has %s beside", list(quoted(more), "and"))
+	}
+	at := 0
+	for header[at] == other[at] { // of columns in another order
+		at++
+	}
+	return fmt.Sprintf("has %s as column %d, and not %s, unlike", quote(header[at]), at+1, quote(other[at]))
 }
 
 // decoded is the text as UTF-8, which it is if it begins with that one's mark.

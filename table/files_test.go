@@ -103,10 +103,15 @@ func TestSeveralFiles(t *testing.T) {
 	}
 	stored(t, dir, "c.csv", "town,size,paid\nKöln,1,1\n")
 	stored(t, dir, "d,e.csv", "size,town,paid\n4,Köln,4\n")
+	fewer, further := stored(t, dir, "fewer.csv", "size,paid\n1,1\n"), stored(t, dir, "further.csv", "size,town,paid,age\n1,Köln,1,1\n")
+	other := stored(t, dir, "other.csv", "size,Town,paid\n1,Köln,1\n")
 	bad := stored(t, dir, "x.csv", "size,town,paid\n4,Rome,4\n")
 	quote := stored(t, dir, "y.csv", "size,town,paid\n4,K\"öln,4\n")
 	for path, want := range map[string]string{
-		filepath.Join(dir, "[bc].csv"):    "the same columns",
+		filepath.Join(dir, "[bc].csv"):    `has "town" as column 1, and not "size", unlike that of the file before it; files that are read together have the same columns`,
+		a + "," + fewer:                   `fewer.csv lacks "town" of that of the file before`,
+		a + "," + further:                 `further.csv has "age" beside that of the file before`,
+		a + "," + other:                   `other.csv lacks "town" and has "Town", unlike that of the file before`,
 		filepath.Join(dir, "none*.csv"):   "no such file",
 		a + "," + a:                       "named twice",
 		a + "," + filepath.Join(dir, "z"): "no such file",

@@ -26,7 +26,7 @@ func TestBadInput(t *testing.T) {
 	broken := func(schema string) []string { return fit(good, write(t, "s.json", schema)) }
 	model := filepath.Join(t.TempDir(), "model.json")
 	csvfit(t, "fit", "-data", good, "-schema", binary, "-epsilon", "1", "-o", model)
-	dir, empty := t.TempDir(), file("")
+	dir, empty, hazard := t.TempDir(), file(""), write(t, "h.json", followup)
 	unread := file("a,y\nnone,1\n") // what is wrong with it isn't said where it isn't read
 	for _, c := range []struct {
 		name string
@@ -47,6 +47,9 @@ func TestBadInput(t *testing.T) {
 		{"count", fit(file("a,y\n1,-3\n"), facts(`"kind": "count", "cap": 5`)), 1, `"-3"`},
 		{"wrong gzip", fit(writeRaw(t, "a.csv.gz", []byte("a,y\n1,1\n")), binary), 1, "gzip"},
 		{"missing file", fit(filepath.Join(dir, "none.csv"), binary), 1, "-data " + filepath.Join(dir, "none.csv") + ": there is no such file"},
+		{"missing directory", append(fit(good, binary), "-o", filepath.Join(dir, "none", "m.json")), 1, "there is no directory " + filepath.Join(dir, "none")},
+		{"hazards of one row each", append(fit(good, hazard), "-method", "objpert", "-o", filepath.Join(dir, "h.json")), 2, "one row of each person"},
+		{"hazards by another loss", append(fit(good, hazard), "-loss", "logistic", "-o", filepath.Join(dir, "h.json")), 2, "fitted by poisson"},
 		{"unknown ending", fit("a.parquet", binary), 2, ".libsvm"},
 
 		{"index 0", fit(write(t, "a.libsvm", "1 0:1\n"), write(t, "l.json", `{"features": 2, "bound": 1, "label": {"kind": "binary", "positive": ["1"], "negative": ["0"]}}`)), 1, "line 1"},

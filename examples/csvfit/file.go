@@ -36,6 +36,9 @@ func newFile(flag, path string, again bool) (*file, error) {
 		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".csvfit-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("-%s %s: there is no directory %s: make it, or name another file", flag, path, filepath.Dir(path))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("-%s %s: %w", flag, path, err)
 	}

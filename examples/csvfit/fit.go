@@ -99,8 +99,8 @@ func parseFit(args []string, stdout, stderr io.Writer) (*fitting, error) {
 	if err := o.choose(o.source); err != nil {
 		return nil, err
 	}
-	if of := o.source.FileFacts(); o.evaluated > 0 && of != nil && of.Followup != nil {
-		return nil, errCohort
+	if err := o.checkCohort(); err != nil {
+		return nil, err
 	}
 	if err := o.checkPrior(); err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ all by what is publicly known of them, not by what the file holds. Where they ap
   "missing": "indicator"                     where a number, a date, or yes or no is missing is a feature of its own
   "missing": "level"                         where a level is missing is a level of its own
   "missing": "constant", "constant": "25"    what is missing reads as this; without a rule it is an error
-  "thousands": ","                           numbers are written as 1,893.06
+  "thousands": ","                           numbers are written as 1,893.06; with "decimal": ",", "." for 1.893,06
+  "layouts": ["02.01.2006"]                  dates are written as this one, the second of January 2006, is here
   "per": 10                                  coefficients of a number are shown for ten units, too; of a date, for ten days
   "fold_case": true                          levels, or yes and no, in any case of their letters
 and before "columns"

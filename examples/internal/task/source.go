@@ -254,6 +254,9 @@ func (s *Source) label() table.Column {
 func (s *Source) suits(label table.Column) error {
 	binary := s.Loss.Labels() == losses.Binary
 	_, ordinal := s.Loss.(losses.Ordinal)
+	if of := s.FileFacts(); of != nil && of.Followup != nil && s.Loss.Labels() != losses.Count {
+		return Usage(`-loss %s is for tables without "followup": hazards are fitted by poisson, the default; leave -loss out`, s.lossName)
+	}
 	switch {
 	case ordinal:
 		return Usage(`-loss ordinal is for a label of levels that ascend, and %q is %s: leave out -loss, or declare the label as categorical with its "levels" and "ordered": true`, label.Name, label.Kind)
