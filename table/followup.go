@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // shortest is the part of the narrowest period that no time at risk is taken to be shorter than.
@@ -36,10 +37,13 @@ func (s Schema) Episodes() Schema {
 	return s
 }
 
+// between stands between the ends of a period.
+const between = " to "
+
 // level names period i.
 func (f *Followup) level(i int) string {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	return text(f.Cuts[i]) + " to " + text(f.Cuts[i+1])
+	return text(f.Cuts[i]) + between + text(f.Cuts[i+1])
 }
 
 // episodes is a source of the episodes of another one's records, and their schema.
@@ -219,4 +223,26 @@ func (s Schema) Recorded() bool { return s.Followup == nil && s.Person == record
 func (s Schema) Hazards() bool {
 	label := s.column(s.Label)
 	return s.Followup == nil && s.Exposure == timeColumn && s.Person != "" && label != nil && label.Kind == Count && label.Cap == 1
+}
+
+// PeriodLevels are the levels of the PeriodColumn of a schema of Episodes, in the order of time: nil where there is but one period, or none.
+func (s Schema) PeriodLevels() []string {
+	if c := s.column(PeriodColumn); s.Hazards() && c != nil && c.Kind == Categorical {
+		return slices.Clone(c.Levels)
+	}
+	return nil
+}
+
+// Periods are the ends of the periods that PeriodLevels name.
+func (s Schema) Periods() (ends [][2]float64) {
+	for _, level := range s.PeriodLevels() {
+		from, to, _ := strings.Cut(level, between)
+		low, err := strconv.ParseFloat(from, 64)
+		high, also := strconv.ParseFloat(to, 64)
+		if err != nil || also != nil || !(low < high) {
+			return nil // of another schema, which has such names
+		}
+		ends = append(ends, [2]float64{low, high})
+	}
+	return ends
 }

@@ -70,7 +70,7 @@ func printFound(w io.Writer, m *dpglm.Model, of inferred) error {
 		return err
 	}
 	_, err := fmt.Fprint(w, found, levelTests(found))
-	return errors.Join(err, printEffects(w, found), noteInference(w, found))
+	return errors.Join(err, printEffects(w, found), printBaseline(w, m, found), noteInference(w, found))
 }
 
 // levelTests tests, for each column of three levels or more, that none of them matters, where
@@ -132,7 +132,7 @@ func printCoefficients(w io.Writer, m *dpglm.Model) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return t.Flush()
+	return errors.Join(t.Flush(), printBaseline(w, m, nil))
 }
 
 // show prints what a model says: all of it may be published with the model.

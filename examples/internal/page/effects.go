@@ -19,6 +19,7 @@ type effects struct {
 	Ratio        string        // what its exponential is; empty where it isn't shown
 	Marginal     []coefficient // average marginal effects that aren't the coefficients
 	Over         string        // of what they are averages
+	Baseline     *baseline     // of hazards
 	Rows         []effect
 	Coefficients []coefficient
 	Undetermined int    // how many coefficients
@@ -110,7 +111,10 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 		}
 	}
 	v.place()
-	return v, nil
+	if !v.Constant && v.Note == "" {
+		v.Baseline, err = newBaseline(m, found)
+	}
+	return v, err
 }
 
 // Constant reports whether a model predicts the same for all. The last weight of a score is its
@@ -126,8 +130,8 @@ func leftOut(shown, all int) string {
 	return fmt.Sprintf("The page shows the %s largest of %s coefficients; the model’s file has all.", grouped(shown), grouped(all))
 }
 
-// hazards reports whether a model is of hazards.
-func hazards(m *dpglm.Model) bool {
+// ofHazards reports whether a model is of hazards.
+func ofHazards(m *dpglm.Model) bool {
 	e := m.Encoder()
 	return e != nil && e.Schema().Hazards() && m.Link() == losses.Log
 }
@@ -141,7 +145,7 @@ func scaleOf(m *dpglm.Model) string {
 		return "change in the log-odds of “" + m.Label() + "”"
 	case m.Link() == losses.ProbitLink:
 		return "change in the normal quantile of the probability of “" + m.Label() + "”"
-	case hazards(m):
+	case ofHazards(m):
 		return "change in the logarithm of the hazard of “" + m.Label() + "”"
 	case m.Link() == losses.Log:
 		return "change in the logarithm of the mean of “" + m.Label() + "”"
