@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"text/tabwriter"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/hazards"
 	"github.com/dpglm/dpglm/examples/internal/page"
+	"github.com/dpglm/dpglm/table"
 )
 
 // printBaseline prints the hazard in each period of a record of public facts, and how many are without the event at its end: nothing
@@ -28,7 +35,7 @@ func printBaseline(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 	}
 	fmt.Fprintf(t, "period\thazard%s\twithout the event at its end%s\n", ends, ends)
 	for k, level := range m.Encoder().Schema().PeriodLevels() {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", level, ranged(of.Hazard[k], found), ranged(of.Survival[k], found))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", level, ranged(of.Hazards[k], found), ranged(of.Survival[k], found))
 	}
 	return t.Flush()
 }
@@ -39,4 +46,72 @@ func ranged(i dpglm.Interval, found *dpglm.Inference) string {
 		return fmt.Sprintf("%.4g", i.Value)
 	}
 	return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High)
+}
+
+// persons reports whether a header is of persons, without a period, of whom a model of hazards tells survival.
+func (p *predictions) persons(header []string) bool {
+	return p.Encoder().Schema().Periods() != nil && !slices.Contains(header, table.PeriodColumn)
+}
+
+// survival adds to each record what part of its like are without the event from the first cut to each further one.
+func (p *predictions) survival(ctx context.Context, src *table.CSV) error {
+	s, header := p.Encoder().Schema(), src.Header()
+	levels, periods := s.PeriodLevels(), s.Periods()
+	b, err := p.Encoder().Bind(append(slices.Clone(header), table.PeriodColumn))
+	if err != nil {
+		return err
+	}
+	names := slices.Clone(header)
+	for _, ends := range periods {
+		name := "survival to " + strconv.FormatFloat(ends[1], 'g', -1, 64)
+		if names = append(names, name); p.found != nil {
+			names = append(names, name+" low", name+" high")
+		}
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("column %q is in the file, and would be that of the predictions; rename it", name)
+		}
+	}
+	if err := p.w.Write(names); err != nil {
+		return err
+	}
+	x := mat.NewDense(len(levels), len(p.Encoder().Features()), nil)
+	for {
+		fields, err := src.Next()
+		if errors.Is(err, io.EOF) {
+			p.warnings = append(p.warnings, b.Warnings()...)
+			return nil
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		row := append(slices.Clone(fields), "")
+		b.At(src.Place())
+		for k, level := range levels {
+			row[len(fields)] = level
+			if err := b.Encode(x.RawRowView(k), row); err != nil {
+				return remedied(err)
+			}
+		}
+		of, err := hazards.Of(p.Model, p.found, periods, x)
+		if err != nil {
+			return err
+		}
+		if err := p.w.Write(append(slices.Clone(fields), p.parts(of)...)); err != nil {
+			return err
+		}
+	}
+}
+
+// parts are the texts of survival, with the ends of intervals where these are asked for.
+func (p *predictions) parts(of *hazards.Curve) (list []string) {
+	for _, part := range of.Survival {
+		for _, v := range []float64{part.Value, part.Low, part.High} {
+			if list = append(list, strconv.FormatFloat(v, 'g', 6, 64)); p.found == nil {
+				break
+			}
+		}
+	}
+	return list
 }

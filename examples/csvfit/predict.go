@@ -24,7 +24,7 @@ import (
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit predict", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model")
-	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
+	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz; of persons without \"period\", a model of hazards tells survival")
 	output := f.String("o", "", "CSV `file` for the predictions; there must be none of that name (default: standard output)")
 	intervals := f.Bool("interval", false, "add the ends of each mean's interval, of a model by -method infer: they are about the mean of all such rows, not about one")
 	if _, err := task.Parse(f, args, stdout); err != nil {
@@ -136,6 +136,9 @@ func (p *predictions) columns(ctx context.Context, path string) error {
 // records predicts for the rows of a file that is open.
 func (p *predictions) records(ctx context.Context, src *table.CSV) error {
 	e, header := p.Encoder(), src.Header()
+	if p.persons(header) {
+		return p.survival(ctx, src)
+	}
 	b, err := e.Bind(header)
 	if err != nil {
 		return err

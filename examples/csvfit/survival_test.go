@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,6 +129,7 @@ func TestHazardsHaveRatiosAlone(t *testing.T) {
 		strings.Count(string(page), `<tr><th scope="row">2 to 5</th>`) != 1 || !strings.Contains(string(page), "baseline-hazard-title") || !strings.Contains(string(page), "baseline-survival-title") {
 		t.Errorf("the page has other words (%v)", err)
 	}
+	checkSurvival(t, model)
 	var rows strings.Builder
 	rows.WriteString("id,age,visits\n")
 	for i := range 4000 {
@@ -147,9 +150,10 @@ type curveCoverage struct{ covered, all int }
 func (v *curveCoverage) add(t *testing.T, found *dpglm.Inference) {
 	t.Helper()
 	of, err := hazards.NewBaseline(found.Model(), found)
-	if err != nil || of.Text != "age 60, sex m" || len(of.Hazard) != 3 || len(of.Survival) != 3 {
+	if err != nil || of.Text != "age 60, sex m" || len(of.Hazards) != 3 || len(of.Survival) != 3 {
 		t.Fatalf("%+v (%v)", of, err)
 	}
+	v.delta(t, of, found)
 	sum := 0.0
 	for k, ends := range [][2]float64{{0, 1}, {1, 2}, {2, 5}} {
 		hazard := math.Exp(-2) * []float64{1, 0.7, 0.5}[k]
@@ -157,7 +161,7 @@ func (v *curveCoverage) add(t *testing.T, found *dpglm.Inference) {
 		for _, c := range []struct {
 			of    dpglm.Interval
 			truth float64
-		}{{of.Hazard[k], hazard}, {of.Survival[k], math.Exp(-sum)}} {
+		}{{of.Hazards[k], hazard}, {of.Survival[k], math.Exp(-sum)}} {
 			if v.all++; c.of.Low <= c.truth && c.truth <= c.of.High {
 				v.covered++
 			}
@@ -168,11 +172,76 @@ func (v *curveCoverage) add(t *testing.T, found *dpglm.Inference) {
 	}
 }
 
+// delta checks survival's last interval against the combination of coefficients that is the gradient of the cumulated hazard's logarithm.
+func (v *curveCoverage) delta(t *testing.T, of *hazards.Baseline, found *dpglm.Inference) {
+	t.Helper()
+	all := -math.Log(of.Survival[2].Value)
+	by, err := found.Combination("cumulated", map[string]float64{"age": 60, dpglm.InterceptName: 1, "period=1 to 2": of.Hazard[1] / all, "period=2 to 5": 3 * of.Hazard[2] / all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := math.Log(-math.Log(of.Survival[2].Low) / all)
+	if want := (by.High - by.Low) / 2; math.Abs(half/want-1) > 1e-6 {
+		t.Errorf("half of the interval is %g, want %g", half, want)
+	}
+}
+
 // check wants 85 % of 95 % intervals to cover: those of one cohort err together, so that of 72 some 6 miss by chance in one run of twenty, and
 // 11 in one of several hundred; the seeds are fixed.
 func (v *curveCoverage) check(t *testing.T) {
 	t.Logf("%d of %d intervals of hazards and survival cover", v.covered, v.all)
 	if float64(v.covered) < 0.85*float64(v.all) {
 		t.Errorf("%d of %d intervals of hazards and survival cover", v.covered, v.all)
+	}
+}
+
+// checkSurvival predicts for persons by a model of followup: those of the baseline have what it has, and others are more or less
+// often without the event as their hazards are.
+func checkSurvival(t *testing.T, model string) {
+	t.Helper()
+	persons := write(t, "persons.csv", "age,sex\n60,m\n60,f\n80,m\n")
+	out, _ := csvfit(t, "predict", "-model", model, "-data", persons, "-interval")
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || len(rows) != 4 || strings.Join(rows[0], ",") != "age,sex,survival to 1,survival to 1 low,survival to 1 high,survival to 2,survival to 2 low,survival to 2 high,survival to 5,survival to 5 low,survival to 5 high" {
+		t.Fatalf("%v: %s", err, out)
+	}
+	m, found, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := hazards.NewBaseline(m, found.one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(row, column int) float64 {
+		v, err := strconv.ParseFloat(rows[row][column], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for column := 2; column < 11; column += 3 {
+		of := base.Survival[column/3]
+		for k, want := range []float64{of.Value, of.Low, of.High} {
+			if got := number(1, column+k); math.Abs(got-want) > 1e-6 {
+				t.Errorf("column %s is %g, want %g", rows[0][column+k], got, want)
+			}
+		}
+		if !(number(3, column) < number(1, column) && number(1, column) < number(2, column)) {
+			t.Errorf("of those at 80, of men and of women: %g, %g, %g", number(3, column), number(1, column), number(2, column))
+		}
+	}
+	plain, _ := csvfit(t, "predict", "-model", model, "-data", persons)
+	if want := strings.Join([]string{"60", "m", rows[1][2], rows[1][5], rows[1][8]}, ","); !strings.Contains(plain, "\n"+want+"\n") {
+		t.Errorf("%q isn't in\n%s", want, plain)
+	}
+	events, _ := csvfit(t, "predict", "-model", model, "-data", write(t, "rows.csv", "age,sex,period,time at risk\n60,m,0 to 1,1\n"))
+	if want := fmt.Sprintf("%.4f", -math.Log(number(1, 2))); !strings.Contains(events, ",prediction\n60,m,0 to 1,1,"+want[:5]) {
+		t.Errorf("%q isn't in\n%s", want, events)
+	}
+	for text, want := range map[string]string{"age,sex\n60,x\n": `line 2, column "sex"`, "age\n60\n": `column "sex" is not in the header`, "age,sex,survival to 2\n60,m,1\n": `column "survival to 2" is in the file`} {
+		if said := fails(t, "predict", "-model", model, "-data", write(t, "bad.csv", text)); !strings.Contains(said, want) {
+			t.Errorf("%q: %s, want %q", text, said, want)
+		}
 	}
 }

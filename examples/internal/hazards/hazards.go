@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
@@ -17,7 +18,7 @@ import (
 // Curve is what a model says of the persons of one record. It is made of released numbers.
 type Curve struct {
 	Periods  [][2]float64
-	Hazard   []dpglm.Interval // in each period, per unit of time
+	Hazard   []float64        // in each period, per unit of time
 	Survival []dpglm.Interval // the part that is without the event from the first cut to the end of each period
 }
 
@@ -26,27 +27,33 @@ type Curve struct {
 // gradient is a mean of the rows, weighed by what each period adds, so that it has the interval of this row's score.
 // It fails as [dpglm.Model.Means] does.
 func Of(m *dpglm.Model, found *dpglm.Inference, periods [][2]float64, x *mat.Dense) (*Curve, error) {
-	hazards, err := means(m, found, x)
+	hazard, err := m.Means(x)
 	if err != nil {
 		return nil, err
 	}
-	c := &Curve{Periods: periods, Hazard: hazards}
-	_, columns := x.Dims()
-	sum, row := 0.0, mat.NewVecDense(columns, nil)
+	c := &Curve{Periods: periods, Hazard: hazard}
+	n, columns := x.Dims()
+	row, weighed, sums := make([]float64, columns), mat.NewDense(n, columns, nil), make([]float64, n)
+	sum := 0.0
 	for k, p := range periods {
-		adds := hazards[k].Value * (p[1] - p[0])
+		adds := hazard[k] * (p[1] - p[0])
 		sum += adds
-		row.AddScaledVec(row, adds, x.RowView(k))
-		mean := mat.NewDense(1, columns, nil)
-		for j := range columns {
-			mean.Set(0, j, row.AtVec(j)/sum)
+		sums[k] = sum
+		floats.AddScaled(row, adds, x.RawRowView(k))
+		if copy(weighed.RawRowView(k), x.RawRowView(k)); sum > 0 { // a hazard may be too small for a float64
+			floats.ScaleTo(weighed.RawRowView(k), 1/sum, row)
 		}
-		about, err := means(m, found, mean)
-		if err != nil {
-			return nil, err
+	}
+	list, err := means(m, found, weighed)
+	if err != nil {
+		return nil, err
+	}
+	for k, of := range list {
+		if sums[k] == 0 {
+			c.Survival = append(c.Survival, dpglm.Interval{Value: 1, High: 1})
+			continue
 		}
-		after := func(ratio float64) float64 { return math.Exp(-sum * ratio) }
-		of := about[0]
+		after := func(ratio float64) float64 { return math.Exp(-sums[k] * ratio) }
 		c.Survival = append(c.Survival, dpglm.Interval{Value: after(1), Low: after(of.High / of.Value), High: after(of.Low / of.Value)})
 	}
 	return c, nil
@@ -69,7 +76,8 @@ func means(m *dpglm.Model, found *dpglm.Inference, x *mat.Dense) ([]dpglm.Interv
 // there is yes or no, and the middle of ranges.
 type Baseline struct {
 	Curve
-	Text string
+	Hazards []dpglm.Interval // those of the curve
+	Text    string
 }
 
 // NewBaseline finds it, and is nil for models of no hazards, or of one period.
@@ -96,7 +104,8 @@ func NewBaseline(m *dpglm.Model, found *dpglm.Inference) (*Baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Baseline{*c, text}, nil
+	of, err := means(m, found, x)
+	return &Baseline{*c, of, text}, err
 }
 
 // typical is a record of a schema, in its own writing, and what it says.

@@ -27,7 +27,7 @@ func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*baseline, error) {
 	v := &baseline{Of: of.Text}
 	levels, known := m.Encoder().Schema().PeriodLevels(), true
 	for k, level := range levels {
-		h, s := of.Hazard[k], of.Survival[k]
+		h, s := of.Hazards[k], of.Survival[k]
 		line := baselineLine{Period: level, Hazard: significant(h.Value, 3), Survival: percent(s.Value, 1)}
 		if found != nil {
 			line.Hazards, line.Survivals = "[0, ∞]", "[0"+space+"%, 100"+space+"%]"
@@ -50,7 +50,7 @@ func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*baseline, error) {
 // draw draws steps of the hazard, and survival as it falls within periods.
 func (v *baseline) draw(of *hazards.Baseline) {
 	from, to, most := of.Periods[0][0], of.Periods[len(of.Periods)-1][1], 0.0
-	for _, h := range of.Hazard {
+	for _, h := range of.Hazards {
 		most = math.Max(most, h.High)
 	}
 	const margin = 1.05
@@ -64,7 +64,7 @@ func (v *baseline) draw(of *hazards.Baseline) {
 	var curves [3][]point
 	left := dpglm.Interval{Value: 1, Low: 1, High: 1}
 	for k, p := range of.Periods {
-		h, s := of.Hazard[k], of.Survival[k]
+		h, s := of.Hazards[k], of.Survival[k]
 		line = append(line, point{p[0], h.Value}, point{p[1], h.Value})
 		high, low = append(high, point{p[0], h.High}, point{p[1], h.High}), append(low, point{p[0], h.Low}, point{p[1], h.Low})
 		for i, ends := range [3][2]float64{{left.Value, s.Value}, {left.Low, s.Low}, {left.High, s.High}} {
