@@ -69,7 +69,11 @@ func newCSV(r io.Reader, delimiter rune, encoding string) (*CSV, error) {
 	if err := check.Given("reader", r); err != nil {
 		return nil, err
 	}
-	buffered, start, err := begin(decoded(bufio.NewReaderSize(r, peeked), encoding))
+	text, err := decoded(bufio.NewReaderSize(r, peeked), encoding)
+	if err != nil {
+		return nil, err
+	}
+	buffered, start, err := begin(text)
 	if err != nil {
 		return nil, err
 	}

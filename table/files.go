@@ -2,12 +2,14 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // OpenCSVAs is [OpenCSV] of a file whose text is as a schema says, with the delimiter that the header has most of. The path may be that of
@@ -78,13 +80,13 @@ func Files(path string) (list []string, err error) {
 			}
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%w: %s: there is no such file", ErrFile, part)
+			return nil, fileError(0, "%s: there is no such file", part)
 		}
 		list = append(list, found...)
 	}
 	for i, p := range list {
 		if slices.Contains(list[:i], p) {
-			return nil, fmt.Errorf("%w: %s is named twice by %s", ErrFile, p, path)
+			return nil, fileError(0, "%s is named twice by %s", p, path)
 		}
 	}
 	return list, nil
@@ -134,15 +136,30 @@ func beside(header, other []string) string {
 	return fmt.Sprintf("has %s as column %d, and not %s, unlike", quote(header[at]), at+1, quote(other[at]))
 }
 
-// decoded is the text as UTF-8, which it is if it begins with that one's mark.
-func decoded(r *bufio.Reader, encoding string) io.Reader {
+// decoded is the text as UTF-8, which it is if it begins with that one's mark. It fails where the start of a text in an encoding of
+// one byte a character is UTF-8, with characters of several: by chance a few accents hardly ever are.
+func decoded(r *bufio.Reader, encoding string) (io.Reader, error) {
 	if mark, _ := r.Peek(len(bom)); string(mark) == bom {
-		return r
+		return r, nil
 	}
-	if e := strings.ToLower(encoding); e == windows || e == latin1 {
-		return &fromWindows{r: r}
+	if e := strings.ToLower(encoding); e != windows && e != latin1 {
+		return r, nil
 	}
-	return r
+	start, _ := r.Peek(peeked)
+	if several := bytes.IndexFunc(start, func(c rune) bool { return c >= utf8.RuneSelf }) >= 0; several && validStart(start) {
+		return nil, fileError(0, "it is UTF-8, and the schema's \"encoding\" is %s: leave that out", encoding)
+	}
+	return &fromWindows{r: r}, nil
+}
+
+// validStart reports whether the start of a text is UTF-8, but for a character that it may end within.
+func validStart(start []byte) bool {
+	for cut := range utf8.UTFMax {
+		if cut <= len(start) && utf8.Valid(start[:len(start)-cut]) {
+			return true
+		}
+	}
+	return false
 }
 
 // fromWindows reads Windows-1252: each byte is a character, that of the same number but for 0x80 to 0x9f.

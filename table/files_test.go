@@ -77,8 +77,19 @@ func TestEncoding(t *testing.T) {
 	if n, _ := got.Dims(); n != 20_001 || got.Matrix().At(n-1, 2) != 1 {
 		t.Errorf("%d rows, the last %v", n, got.Matrix().At(n-1, 2))
 	}
-	f, buffer := decoded(bufio.NewReader(strings.NewReader("\x80\x9f\xe9a")), windows), make([]byte, 3)
+	for text, valid := range map[string]bool{"size,town,paid\n1,Köln,2\n": false, "size,town,paid\n" + strings.Repeat("1,Köln,2\n", 40_000): false,
+		"\ufeffsize,town,paid\n1,Köln,2\n": true, "size,town,paid\n1,Köln,2\n2,Z\xfcrich,3\n": true} {
+		_, err := ReadCSV(strings.NewReader(text), s)
+		if says := err != nil && strings.Contains(err.Error(), `it is UTF-8, and the schema's "encoding" is windows-1252`); says == valid || says && !errors.Is(err, ErrFile) {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+	f, err := decoded(bufio.NewReader(strings.NewReader("\x80\x9f\xe9a")), windows)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all []byte
+	buffer := make([]byte, 3)
 	for {
 		n, err := f.Read(buffer)
 		if all = append(all, buffer[:n]...); err != nil {

@@ -22,7 +22,7 @@ func decode(body io.Reader, point string, add func(record map[string]string) err
 		return errors.New("the body is empty: " + wanted)
 	}
 	if err != nil {
-		return err
+		return cut(err)
 	}
 	r := records{d, map[string]string{}, 0, point, add}
 	switch first {
@@ -34,7 +34,7 @@ func decode(body io.Reader, point string, add func(record map[string]string) err
 		return errors.New(wanted)
 	}
 	if err != nil {
-		return err
+		return cut(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		var syntax *json.SyntaxError
@@ -47,6 +47,14 @@ func decode(body io.Reader, point string, add func(record map[string]string) err
 		return errors.New("there must be at least 1 record: " + wanted)
 	}
 	return nil
+}
+
+// cut says of a body that ends too early what it should be.
+func cut(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the body ends before its JSON does: %s (%w)", wanted, err)
+	}
+	return err
 }
 
 // records reads them one by one.

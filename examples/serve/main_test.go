@@ -310,7 +310,7 @@ func TestBadRequests(t *testing.T) {
 		{`[{"age": 1, "ward": "icu"}, {"age": 1, "ward": "sea"}]`, `record 2, column \"ward\"`, 400},
 		{`{"ward": "icu"}`, `\"age\" is not in the record`, 400},
 		{`{"age": [1], "ward": "icu"}`, `record 1, column \"age\": a field must be`, 400},
-		{`[1]`, `such as {\"age\"`, 400}, {`[]`, "at least 1", 400}, {`{"age": 1, "ward": "icu"} {"age": 2}`, "into a list", 400}, {``, "the body is empty: give a record such as", 400}, {`{"age"`, "EOF", 400},
+		{`[1]`, `such as {\"age\"`, 400}, {`[]`, "at least 1", 400}, {`{"age": 1, "ward": "icu"} {"age": 2}`, "into a list", 400}, {``, "the body is empty: give a record such as", 400}, {`{"age"`, "the body ends before its JSON does: give a record", 400}, {`{`, "the body ends before its JSON does", 400},
 		{`"` + strings.Repeat("x", maxBody) + `"`, "too large", 413},
 	} {
 		if status, answer := ask(t, s, c.body); status != c.status || !strings.Contains(answer, c.says) {
