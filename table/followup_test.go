@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 const cohort = `{"version": 1, "label": "died", "followup": {"start": "entry", "end": "exit", "cuts": [0, 1, 2, 5]}, "columns": [
@@ -168,4 +170,41 @@ func mustEncode(t *testing.T, text string) *Encoder {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// A column that interacts with the period has a coefficient more in each period but the first, and of two columns the product with 1 where
+// both are. One period has no interactions; a schema without a followup has no period.
+func TestPeriodInteracts(t *testing.T) {
+	with := strings.Replace(cohort, `"columns": [`, `"columns": [{"name": "sex", "kind": "categorical", "levels": ["m", "f"]},`, 1)
+	with = strings.Replace(with, `"negative": ["no"]}]}`, `"negative": ["no"]}], "interactions": [["age", "period"], ["period", "sex"]]}`, 1)
+	s, err := ParseSchema([]byte(with))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCSV(strings.NewReader("entry,exit,age,died,sex\n0,1.5,100,yes,f\n0,1,50,no,m\n"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range got.Encoder().Features() {
+		names = append(names, f.Name)
+	}
+	want := []string{"sex=f", "age", "period=1 to 2", "period=2 to 5", "age:period=1 to 2", "age:period=2 to 5", "period=1 to 2:sex=f", "period=2 to 5:sex=f"}
+	if !slices.Equal(names, want) {
+		t.Fatalf("features %q, want %q", names, want)
+	}
+	for i, row := range [][]float64{{1, 1, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 0, 1, 0, 1, 0}, {0, 0, 0, 0, 0, 0, 0, 0}} {
+		if have := mat.Row(nil, i, got.Matrix()); !slices.Equal(have, row) {
+			t.Errorf("row %d is %v, want %v", i, have, row)
+		}
+	}
+	again, err := ParseSchema([]byte(got.Encoder().Schema().String()))
+	if err != nil || again.Periods() == nil {
+		t.Errorf("the schema of the episodes: %v", err)
+	}
+	for name, text := range map[string]string{"one period": strings.Replace(with, "[0, 1, 2, 5]", "[0, 5]", 1), "no followup": strings.Replace(with, `"followup": {"start": "entry", "end": "exit", "cuts": [0, 1, 2, 5]}, `, "", 1)} {
+		if _, err := ParseSchema([]byte(text)); !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "period") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

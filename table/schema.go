@@ -87,7 +87,7 @@ type Condition struct {
 // Followup says that a record is a time at risk, which ends by the event that the label tells of, or without it: a survival time. Read makes
 // episodes of it, one for each period between two cuts in which the record is at risk: rows of a [Count] of events, 0 or 1, with the
 // time at risk as exposure and the period as a feature. A Poisson model of these is a model of hazards, which are constant within
-// a period, and its coefficients are logarithms of hazard ratios. All episodes of a record are a person's, unless the schema names persons; all
+// a period, and its coefficients are logarithms of hazard ratios. Interactions with [PeriodColumn] let a column's ratio differ between periods. All episodes of a record are a person's, unless the schema names persons; all
 // records are counted then, also those that are never at risk between the cuts. MaxRows are records of a person, and Episodes has as many times the
 // periods.
 type Followup struct {

@@ -192,6 +192,12 @@ func (v *validator) interactions() {
 		}
 		seen[[2]string{pair[0], pair[1]}] = true
 		for _, name := range pair {
+			if f := v.s.Followup; f != nil && name == PeriodColumn {
+				if len(f.Cuts)-1 < 2 {
+					v.fail(where, "names %s, of which there must be two or more", quote(name))
+				}
+				continue
+			}
 			c := v.named(where, name)
 			switch {
 			case c == nil || !known(c.Kind):
@@ -204,10 +210,10 @@ func (v *validator) interactions() {
 	}
 }
 
-// features checks what the columns become, which must have distinct names.
+// features checks what the columns become, with the period that a followup makes: they must have distinct names.
 func (v *validator) features() {
-	count, seen := 0, map[string]bool{}
-	for _, b := range blocks(v.s) {
+	count, seen, s := 0, map[string]bool{}, v.s.Episodes()
+	for _, b := range blocks(&s) {
 		if count += b.width(); count > maxFeatures {
 			v.fail("columns", "make more than %d features", maxFeatures)
 			return
@@ -217,7 +223,7 @@ func (v *validator) features() {
 		v.fail("columns", "make no feature: beside the label there must be one of kind numeric, categorical, binary, onehot or date")
 	}
 	groups := map[string]int{}
-	for _, f := range layout(v.s) {
+	for _, f := range layout(&s) {
 		block, dup := groups[f.Group]
 		if seen[f.Name] || f.Group != "" && dup && block != f.Block {
 			v.fail("feature "+quote(f.Name), "has the name of another, or its group has, as columns and levels have names that are alike; rename one")

@@ -126,10 +126,15 @@ func TestHazardsHaveRatiosAlone(t *testing.T) {
 	}
 	page, err := os.ReadFile(report)
 	if err != nil || !strings.Contains(string(page), "Hazard ratio") || strings.Contains(string(page), "marginal effects") || !strings.Contains(string(page), "logarithm of the hazard of") ||
-		strings.Count(string(page), `<tr><th scope="row">2 to 5</th>`) != 1 || !strings.Contains(string(page), "baseline-hazard-title") || !strings.Contains(string(page), "baseline-survival-title") {
+		strings.Count(string(page), `<tr><th scope="row">2 to 5</th>`) != 1 || !strings.Contains(string(page), "baseline-hazard-title") || !strings.Contains(string(page), "times hazard ratios") || !strings.Contains(string(page), "baseline-survival-title") {
 		t.Errorf("the page has other words (%v)", err)
 	}
 	checkSurvival(t, model)
+	ratios, hazard := filepath.Join(dir, "ratios.html"), strings.TrimSuffix(followup, "}")+`, "interactions": [["sex", "period"]]}`
+	csvfit(t, append([]string{"fit", "-data", write(t, "c.csv", cohort(4000, false, 1)), "-schema", write(t, "i.json", hazard), "-report", ratios}, append(args, filepath.Join(dir, "i.json"))...)...)
+	if page, err = os.ReadFile(ratios); err != nil || !strings.Contains(string(page), "Baseline hazard") || strings.Contains(string(page), "times hazard ratios") {
+		t.Errorf("where ratios differ between periods the page says that they don't (%v)", err)
+	}
 	var rows strings.Builder
 	rows.WriteString("id,age,visits\n")
 	for i := range 4000 {

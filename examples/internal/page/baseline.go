@@ -3,14 +3,17 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/hazards"
+	"github.com/dpglm/dpglm/table"
 )
 
 // baseline is the hazard of one record in each period, and how many are without the event after it.
 type baseline struct {
 	Of     string // the record
+	Ratios bool   // whether other persons' hazards are proportional to these
 	Lines  []baselineLine
 	Charts []predictionChart
 }
@@ -24,7 +27,10 @@ func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*baseline, error) {
 	if err != nil || of == nil {
 		return nil, err
 	}
-	v := &baseline{Of: of.Text}
+	v := &baseline{Of: of.Text, Ratios: true}
+	for _, pair := range m.Encoder().Schema().Interactions {
+		v.Ratios = v.Ratios && !slices.Contains(pair, table.PeriodColumn)
+	}
 	levels, known := m.Encoder().Schema().PeriodLevels(), true
 	for k, level := range levels {
 		h, s := of.Hazards[k], of.Survival[k]
