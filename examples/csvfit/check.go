@@ -145,6 +145,11 @@ func (k *counts) print(w io.Writer, path string, t *table.Table) error {
 	}
 	k.printPersons(p)
 	fmt.Fprintf(p, "label\t%s\n", labelUse(t))
+	if t != nil && t.Weights() != nil {
+		_, most := t.Encoder().Weights()
+		sum := floats.Sum(t.Weights())
+		fmt.Fprintf(p, "weights\tmean %.4g, range to %g: noise is as large as for %.4g rows that all weigh %g\n", sum/float64(len(t.Weights())), most, sum/most, most)
+	}
 	if err := p.Flush(); err != nil {
 		return err
 	}

@@ -64,6 +64,17 @@ func TestCheckCounts(t *testing.T) {
 	}
 }
 
+// Weights have their mean, and how many rows of the largest weight in the range they come to; where all are 0 that is said.
+func TestCheckWeights(t *testing.T) {
+	facts := write(t, "s.json", `{"version": 1, "label": "y", "weight": "w", "columns": [{"name": "w", "kind": "numeric", "range": [0, 8]}, {"name": "x", "kind": "numeric", "range": [0, 1]},
+		{"name": "y", "kind": "numeric", "range": [0, 1]}]}`)
+	for rows, want := range map[string]string{"1,0,1\n3,1,0\n9,1,1\n": "\nweights mean 4, range to 8: noise is as large as for 1.5 rows that all weigh 8\n", "0,0,1\n0,1,0\n": "NOTE: column \"w\": every row has a weight of 0"} {
+		if said, err := checked(t, write(t, "w.csv", "w,x,y\n"+rows), facts); err != nil || !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s (%v)", want, said, err)
+		}
+	}
+}
+
 // Labels of other kinds have their mean, or their levels.
 func TestCheckLabels(t *testing.T) {
 	data := people(t, 200)
