@@ -43,6 +43,9 @@ func (o *fitting) pay(ctx context.Context, planned *dpglm.Ledger) (c *charge, er
 	if c.budget, err = budgetfile.Open(o.file); err != nil {
 		return nil, err
 	}
+	if total, err := c.budget.Total(); err == nil && total.Unit != planned.Unit() { // which Spend refuses, too
+		return nil, task.Usage("-budget %s protects %v, and a fit by this schema %v: make a budget by csvfit budget -unit and -neighbours", o.file, total.Unit, planned.Unit())
+	}
 	data, err := fingerprint(ctx, o.source.Path)
 	if of := o.source.FileFacts(); data != "" && of != nil && of.Followup != nil { // of which rows don't tell
 		data += fmt.Sprintf("%x\n", sha256.Sum256([]byte(of.String())))
