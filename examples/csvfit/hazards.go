@@ -24,8 +24,12 @@ func printBaseline(w io.Writer, m *dpglm.Model, found *dpglm.Inference) error {
 		return nil
 	}
 	of, err := hazards.NewBaseline(m, found)
-	if err != nil || of == nil {
+	if err != nil { // what was released is shown all the same
+		_, err = fmt.Fprintf(w, "\nno baseline hazard: %v\n", err)
 		return err
+	}
+	if of == nil {
+		return nil
 	}
 	fmt.Fprintf(w, "\nbaseline hazard per unit of time, of persons with %s\n", of.Text)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

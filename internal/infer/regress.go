@@ -53,7 +53,7 @@ func (m *Moments) Mean(column int, level bool) (mean, standardError, variance fl
 		shift := floats.Dot(y.RawVector().Data, mat.Col(nil, dim-1, m.Second)) / n
 		variance = math.Max(0, mat.Inner(y, m.Second, y)/n-shift*shift)
 		scatter = math.Max(variance, a.Variance-a.VarianceNoise)
-		if a.Variance-farSeen*a.VarianceNoise > variance {
+		if a.Variance-float64(farSeen*a.VarianceNoise) > variance {
 			variance = a.Variance
 		}
 	}

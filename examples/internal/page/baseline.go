@@ -12,6 +12,7 @@ import (
 
 // baseline is the hazard of one record in each period, and how many are without the event after it.
 type baseline struct {
+	None   string // why there is none
 	Of     string // the record
 	Ratios bool   // whether other persons' hazards are proportional to these
 	Lines  []baselineLine
@@ -22,10 +23,13 @@ type baseline struct {
 type baselineLine struct{ Period, Hazard, Hazards, Survival, Survivals string }
 
 // newBaseline is nil for models of no hazards. What noise hides has no interval, and isn't drawn.
-func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*baseline, error) {
+func newBaseline(m *dpglm.Model, found *dpglm.Inference) *baseline {
 	of, err := hazards.NewBaseline(m, found)
-	if err != nil || of == nil {
-		return nil, err
+	if err != nil {
+		return &baseline{None: err.Error()}
+	}
+	if of == nil {
+		return nil
 	}
 	v := &baseline{Of: of.Text, Ratios: true}
 	for _, pair := range m.Encoder().Schema().Interactions {
@@ -50,7 +54,7 @@ func newBaseline(m *dpglm.Model, found *dpglm.Inference) (*baseline, error) {
 	if known {
 		v.draw(of)
 	}
-	return v, nil
+	return v
 }
 
 // draw draws steps of the hazard, and survival as it falls within periods.

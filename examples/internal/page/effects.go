@@ -112,9 +112,9 @@ func newEffects(m *dpglm.Model, found *dpglm.Inference) (*effects, error) {
 	}
 	v.place()
 	if !v.Constant && v.Note == "" {
-		v.Baseline, err = newBaseline(m, found)
+		v.Baseline = newBaseline(m, found)
 	}
-	return v, err
+	return v, nil
 }
 
 // Constant reports whether a model predicts the same for all. The last weight of a score is its
