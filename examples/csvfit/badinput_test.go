@@ -66,6 +66,7 @@ func TestBadInput(t *testing.T) {
 		{"exposure", broken(`{"version": 1, "label": "y", "exposure": "a", "columns": [{"name": "a", "kind": "numeric", "range": [1, 9]}, {"name": "town", "kind": "categorical", "levels": ["york", "leeds"]}, {"name": "y", "kind": "binary", "above": 0}]}`), 1, `"exposure" is "a"`},
 
 		{"no command", nil, 2, "init, plan, fit"},
+		{"another program", []string{"serve"}, 2, `"serve" is not a command (did you mean the program examples/serve?)`},
 		{"unknown command", []string{"train"}, 2, `"train" is not a command (did you mean fit?); there are init`},
 		{"unknown command that is far", []string{"frobnicate"}, 2, `"frobnicate" is not a command; there are init`},
 		{"no data", []string{"fit", "-epsilon", "1", "-o", "m"}, 2, "-data is missing"},

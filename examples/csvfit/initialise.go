@@ -34,7 +34,7 @@ and what is derived from a column, where that is better than a straight line in 
   "knots": [30, 50]                          a cubic spline that bends there
   "above": 600                               for a label in the place of positive and negative: yes is a number above it
 and after "columns": [...]
-  "interactions": [["age", "sex"]]           products of two columns
+  "interactions": [["age", "sex"]]           products of two columns; of a followup with "period", too
 What isn't there, such as a value of the person's row before, is a column to make in the file.
 and put one line in the place of columns of 0 and 1 that belong together, "town=york", "town=hull":
     {"name": "town", "kind": "onehot", "levels": ["york", "hull"]}

@@ -119,7 +119,7 @@ var commands = []struct {
 var meantBy = map[string]string{
 	"train": "fit", "learn": "fit", "model": "fit", "infer": "fit -method infer", "evaluate": "fit -evaluate", "test": "fit -test", "report": "fit -report",
 	"score": "predict", "apply": "predict", "print": "show", "table1": "describe", "ols": "regress", "correlate": "describe", "inspect": "show", "schema": "init", "new": "init",
-	"audit": "verify", "validate": "check", "count": "check",
+	"audit": "verify", "validate": "check", "count": "check", "survival": "predict", "cox": "fit -method infer", "serve": "the program examples/serve", "server": "the program examples/serve",
 }
 
 func main() {
