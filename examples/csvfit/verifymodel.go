@@ -151,15 +151,29 @@ func verifyMoments(path string) (*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var file stated
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
 	l := m.Ledger()
 	c, _ := l.Claim()
 	v := &verdict{flag: "moments", path: path, ledgers: []statement{{"guarantee", l, true}}}
+	v.check("checksum", file.Sum, "that of what is written", true)
+	v.check("format", fmt.Sprintf("%s, version %d", file.Format, file.Version), "read in full", true)
 	v.check("unit", l.Unit().String(), "that of each release", true)
 	v.check("n, group", fmt.Sprintf("%d, %d", c.Rows, max(c.Group, 1)), "what the ledger claims", true)
 	if err := v.claims(v.ledgers[0]); err != nil {
 		return nil, err
 	}
+	v.leave("who wrote it", "the checksum is no signature: compare it with the one that the curator gave out")
 	v.leave("moments", "that they are what the ledger's releases gave: sums with its noise, of the rows that it counts")
+	v.leave("other releases", "that nothing else was released of the same rows, or that it is counted elsewhere (-budget)")
+	v.leave("schema", "that ranges and levels are public knowledge, and not from the rows: the file hasn't the schema")
+	v.leave("rows", "that nobody has several, or more than the group protects")
 	line, rest, _ := strings.Cut(explained(l), "\n")
 	if l.CallerNoise() {
 		line += ", VOID against those who know the noise's seed"
