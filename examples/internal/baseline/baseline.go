@@ -70,8 +70,8 @@ func Fit(x Rows, y []float64, loss losses.Loss) (*Model, error) {
 	}
 	y = signed(y, loss.Labels())
 	loss = widened(loss, y)
-	if curvature, ok := losses.CurvatureOf(loss); ok && d <= mostColumns && n*d <= mostValues {
-		return newton(x, y, loss, curvature)
+	if d <= mostColumns && n*d <= mostValues {
+		return newton(x, y, loss, curvatureOf(loss))
 	}
 	return lbfgs(x, y, loss)
 }

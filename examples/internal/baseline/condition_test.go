@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
 )
 
@@ -32,13 +33,15 @@ func drawnLabels(loss losses.Loss, scores []float64, r *rand.Rand) []float64 {
 	y := make([]float64, len(scores))
 	for i, z := range scores {
 		switch loss.(type) {
-		case losses.Logistic:
+		case losses.Logistic, losses.Probit, losses.SquaredHinge, losses.SmoothedHinge:
 			if r.Float64()*(1+math.Exp(-z)) < 1 {
 				y[i] = 1
 			}
-		case losses.Poisson:
+		case losses.Poisson, losses.CappedPoisson, losses.NegativeBinomial:
 			y[i] = math.Floor(math.Exp(z) * 2 * r.Float64())
-		case losses.Gamma:
+		case losses.Ordinal:
+			y[i] = math.Floor(math.Max(0, z+1+2*r.Float64()))
+		case losses.Gamma, losses.Custom:
 			y[i] = math.Exp(z) * (r.ExpFloat64() + 0.1)
 		default:
 			y[i] = z + r.NormFloat64()
@@ -66,7 +69,9 @@ func TestFitsAreMinimisersInAnyCondition(t *testing.T) {
 		if s := standardise(Dense{x}); !svd.Factorize(s.design, mat.SVDNone) || svd.Cond() < condition/4 || svd.Cond() > 4*condition {
 			t.Fatalf("the condition is %g, want about %g", svd.Cond(), condition)
 		}
-		for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}, losses.Gamma{Least: 1e-3}, losses.Squared{}} {
+		for _, loss := range []losses.Loss{losses.Logistic{}, losses.Poisson{}, losses.Gamma{Least: 1e-3}, losses.Squared{}, losses.Probit{},
+			losses.NegativeBinomial{Dispersion: 0.5}, losses.Ordinal{Thresholds: []float64{0, 1, 3}}, given.Tweedie(), losses.CappedPoisson{Cap: 3},
+			losses.Huber{Kappa: 0.5}, losses.SquaredHinge{}, losses.SmoothedHinge{Width: 0.5}} {
 			y := drawnLabels(loss, scores, r)
 			m, err := Fit(Dense{x}, y, loss)
 			if err != nil {
@@ -80,7 +85,7 @@ func TestFitsAreMinimisersInAnyCondition(t *testing.T) {
 			if g := flatness(x, slopes); !(g <= most) {
 				t.Errorf("%s, condition %g: the gradient is %g√n", loss.Name(), condition, g)
 			}
-			if loss == losses.Loss(losses.Squared{}) {
+			if _, ok := loss.(losses.Squared); ok {
 				if err := unlikeQR(x, y, m); err != nil {
 					t.Errorf("condition %g: %v", condition, err)
 				}
