@@ -8,7 +8,8 @@
 The first takes some minutes; the second computes so many records again, and fails if they
 differ. A record has a ledger in the library's JSON form and, for each delta, epsilons
 between which that of the composition lies, from privacy loss distributions that are
-rounded down and up ("low", "high").
+rounded down and up ("low", "high"); and for each epsilon such deltas ("least", "most").
+The last ten are of two compositions on disjoint rows, of which each time the worse counts.
 
 Gaussian and Laplace noise are dp-accounting's own. A release of pure epsilon-DP is the
 worst one, randomised response of two outcomes. A bounded-range release is one of two
@@ -30,6 +31,7 @@ logging.disable(logging.WARNING)  # rounding down is said to be coarser
 
 STEP = 1e-4
 DELTAS = (1e-4, 1e-7)
+EPSILONS = (0.0, 0.1, 0.5, 1.5)
 PARTS = (0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.97)
 
 
@@ -38,18 +40,24 @@ def compositions():
     r = random.Random(20261128)
     kinds = ("gaussian", "laplace", "pure", "bounded-range")
     for i in range(150):
-        parts = []
-        for kind in r.sample(kinds, r.randint(1, 3)) if i >= len(kinds) else (kinds[i],):
-            k = r.choice((1, 2, 5, 20, 60))
-            size = math.exp(r.uniform(math.log(0.05), math.log(1.5))) / math.sqrt(k)
-            size = max(round(size / STEP), 10) * STEP
-            part = {"kind": kind, "releases": k}
-            if kind == "gaussian":
-                part.update(mu=round(size, 4), dim=1)
-            else:
-                part.update(epsilon=round(size, 4))
-            parts.append(part)
-        yield {"version": 1, "kind": "sequential", "parts": parts}
+        yield {"version": 1, **sequence(r, r.sample(kinds, r.randint(1, 3)) if i >= len(kinds) else (kinds[i],))}
+    for _ in range(10):
+        yield {"version": 1, "kind": "parallel", "parts": [sequence(r, r.sample(kinds, 2)) for _ in range(2)]}
+
+
+def sequence(r, kinds):
+    parts = []
+    for kind in kinds:
+        k = r.choice((1, 2, 5, 20, 60))
+        size = math.exp(r.uniform(math.log(0.05), math.log(1.5))) / math.sqrt(k)
+        size = max(round(size / STEP), 10) * STEP
+        part = {"kind": kind, "releases": k}
+        if kind == "gaussian":
+            part.update(mu=round(size, 4), dim=1)
+        else:
+            part.update(epsilon=round(size, 4))
+        parts.append(part)
+    return {"kind": "sequential", "parts": parts}
 
 
 def outcomes(loss0, loss1, up):
@@ -77,19 +85,25 @@ def distribution(part, t, up):
     return one.self_compose(part["releases"])
 
 
-def epsilons(parts, t, up):
+def curve(parts, t, up):
+    """Epsilons and deltas of a sequence."""
     whole = distribution(parts[0], t, up)
     for part in parts[1:]:
         whole = whole.compose(distribution(part, t, up))
-    return [whole.get_epsilon_for_delta(delta) for delta in DELTAS]
+    return [whole.get_epsilon_for_delta(delta) for delta in DELTAS] + [whole.get_delta_for_epsilon(epsilon) for epsilon in EPSILONS]
 
 
 def record(ledger):
-    parts = ledger["parts"]
-    ts = PARTS if any(p["kind"] == "bounded-range" for p in parts) else (0.5,)
-    low = [max(e) for e in zip(*(epsilons(parts, t, False) for t in ts))]
-    high = [max(e) for e in zip(*(epsilons(parts, t, True) for t in ts))]
-    return {"ledger": ledger, "delta": DELTAS, "low": low, "high": high}
+    sequences = ledger["parts"] if ledger["kind"] == "parallel" else [ledger]
+    low, high = [], []
+    for parts in (s["parts"] for s in sequences):
+        ts = PARTS if any(p["kind"] == "bounded-range" for p in parts) else (0.5,)
+        low += [curve(parts, t, False) for t in ts]
+        high += [curve(parts, t, True) for t in ts]
+    low, high = [max(v) for v in zip(*low)], [max(v) for v in zip(*high)]
+    n = len(DELTAS)
+    return {"ledger": ledger, "delta": DELTAS, "low": low[:n], "high": high[:n],
+            "epsilon": EPSILONS, "least": low[n:], "most": high[n:]}
 
 
 def main():
@@ -106,9 +120,9 @@ def main():
         now = record(ledger)
         if kept[i]["ledger"] != ledger:
             sys.exit(f"record {i} is of another composition")
-        for name in ("low", "high"):
-            for was, is_ in zip(kept[i][name], now[name]):
-                if abs(was - is_) > 1e-6 * max(1, was):
+        for name in ("low", "high", "least", "most"):
+            for was, is_ in zip(kept[i][name], now[name], strict=True):
+                if abs(was - is_) > (1e-6 * max(1, was) if name in ("low", "high") else 1e-6 * was + 1e-12):
                     sys.exit(f"record {i}: {name} is {is_}, and was {was}")
     print(f"{a.check} of {len(kept)} compositions are as they were")
 
