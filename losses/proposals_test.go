@@ -14,7 +14,7 @@ import (
 var proposals = []string{"Name", "Link", "Validate", "Value", "Curvature"}
 
 // These files check, encode, print or predict, and may call them.
-var beside = []string{"check.go", "checkconstants.go", "curvature.go", "envelopejson.go", "link.go", "ordinalfractions.go"}
+var beside = []string{"check.go", "checkconstants.go", "curvature.go", "envelopejson.go", "link.go", "ordinalfractions.go", "register.go"}
 
 // What else the package declares calls none of them, but for the methods themselves.
 func TestSensitivitiesCallNoProposals(t *testing.T) {
