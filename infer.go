@@ -177,7 +177,7 @@ func (c InferConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	inference := &inference{o, infer.Problem{Estimate: o.estimate}}
-	// An inference makes up to 58 passes, and a pilot that turns back two before a descent's 57.
+	// An inference makes up to 59 passes, and a pilot that turns back two before a descent's 57.
 	plan, err := o.plan(c, "inference", b, o.passes(59), inference.train)
 	if err != nil {
 		return nil, err

@@ -43,18 +43,26 @@ func (v *clipping) choose() error {
 }
 
 // cover bounds gradients by an edge that none exceeds, so that no row is shortened: where single rows are seen, and
-// noise of such a clip is a tenth of what sampling makes gradients vary by.
+// noise of such a clip is a tenth of what sampling makes gradients vary by. Where all are shorter than the least edge, as
+// those of labels that are nearly told by the model, of which the loss knows no scale, a second histogram has edges below.
 func (v *clipping) cover() (covered bool, err error) {
 	share, dim := v.histogramShare(), float64(len(v.in.pilot))
 	if tuning.EdgeSurely*math.Sqrt(2*tuning.WideClipEdges/share) > v.in.run.Problem.Mu {
 		return false, nil
 	}
-	edges := histogram.Geometric(gradientsTop*v.in.run.Problem.LargestSlope()*math.Sqrt(dim), math.Sqrt2, tuning.WideClipEdges)
-	h, err := v.norms(edges, share)
-	if err != nil {
-		return false, err
+	top := gradientsTop * v.in.run.Problem.LargestSlope() * math.Sqrt(dim)
+	var h histogram.Tails
+	var edge float64
+	for range coverings {
+		edges := histogram.Geometric(top, math.Sqrt2, tuning.WideClipEdges)
+		if h, err = v.norms(edges, share); err != nil {
+			return false, err
+		}
+		if edge = h.Covering(); edge > edges[len(edges)-1] {
+			break
+		}
+		top = edge // which all gradients are shorter than: how long they are lies below
 	}
-	edge := h.Covering()
 	noise := 2 * edge / (v.in.run.Problem.Mu * math.Sqrt(v.in.steps()))
 	if !(noise <= coveringNoise*math.Sqrt(math.Max(0, h.MeanSquare())/dim*v.in.run.N)) {
 		return false, nil
@@ -162,6 +170,9 @@ const (
 	cutOffTop    = 4   // the same where noise hides single rows
 	rowsTop      = 512 // of rows' lengths, over what round coordinates have
 )
+
+// coverings is how many histograms cover reads at most.
+const coverings = 2
 
 // coveringNoise is the noise of a clip that costs nothing, over what sampling makes gradients vary by: it adds half a
 // hundredth to standard errors.

@@ -1,6 +1,7 @@
 package stored_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -140,6 +141,26 @@ func TestPlansBoundPassesOfInference(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Probit{}}, dpglm.GDP(5), 50)
+}
+
+// Where labels are nearly told, gradients' norms are read twice.
+func TestPlansBoundPassesOfInferenceOfShortGradients(t *testing.T) {
+	const n = 4000
+	r := rand.New(rand.NewPCG(31, 32))
+	x, y, w := &counting{Dense: mat.NewDense(n, 2, nil)}, make([]float64, n), dpglm.Weights{Of: make([]float64, n), Max: 1}
+	for i := range n {
+		a, b := 2*r.Float64()-1, 2*r.Float64()-1
+		x.Set(i, 0, a)
+		x.Set(i, 1, b)
+		y[i], w.Of[i] = math.Exp(1+a/4+b/2+.00003*r.NormFloat64()), 1-r.Float64()/10
+	}
+	data, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: math.Sqrt2, LabelRange: [2]float64{0, 400}, Intercept: true}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mu := range []float64{300, 1e4} {
+		x.comesNear(t, data, dpglm.InferConfig{}, dpglm.Problem{Loss: losses.Gamma{Least: 1e-3}}, dpglm.GDP(mu), 30)
+	}
 }
 
 // Rare levels take frames of their own.
