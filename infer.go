@@ -84,7 +84,8 @@ type InferConfig struct {
 //     with C, and rows that count less telling less. For others ℓ is two standard deviations, and C
 //     follows from a histogram of gradients' norms: a law of their tail, rows·exp(−(t/s)^p), is fitted to the
 //     counts of the largest, and C makes privacy noise and .6 of what is cut off small together.
-//     Where noise is so small that single rows are seen, C is an edge that no gradient exceeds, and w = 1.
+//     Where noise is so small that single rows are seen, C is an edge that no gradient exceeds, and w = 1; a second histogram has
+//     edges below the first one's if all are shorter than these.
 //  4. Four times g̃, the sum of the gradients so bounded, with shares as 1, 2, 3 and 4, at points that begin at
 //     the pilot and move to the mean of the estimates so far, shortened by James and Stein's rule.
 //     Of counts the first of these ways is shortened where means grow. H̃, the Hessian
@@ -94,7 +95,10 @@ type InferConfig struct {
 //     Hessian is taken to change with the mean along the intercept, by which each way has its
 //     own, and the covariance that at the result.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
-//     counts less.
+//     counts less. It is the pilot along directions in which H̃ has
+//     less than half of the curvature that the coordinates were made for, by more than its noise, and for labels that aren't real no more than noise
+//     has. Rows that are long
+//     there count less in Hessians, by a bound on what each adds, and the more a direction was stretched the less.
 //  5. J̃, the sum of products ggᵀ of gradients so bounded, at the last point.
 //  6. Of two classes a histogram of scores at the result, for [Inference.MarginalEffects].
 //

@@ -49,6 +49,8 @@ type curvature struct {
 	floor    float64
 	spectrum *linalg.Spectrum
 	inverse  *mat.SymDense // eigenvalues held to the floor
+	stood    *mat.SymDense // of the first one, what stood out of its noise, in these coordinates
+	hidden   [][]float64   // orthonormal directions, among the drowned ones, whose curvature bounds on rows hide
 }
 
 // invert inverts the Hessian, its eigenvalues held to the floor.
@@ -59,6 +61,29 @@ func (c *curvature) invert() error {
 	}
 	c.inverse = c.spectrum.Map(c.inverted)
 	return nil
+}
+
+// drown takes directions to say nothing that have less than half of the curvature that is expected, of which rows that count less have kept a part, by more than
+// noise takes from any direction, and where it may differ at another point no more than the noise either. Coordinates were stretched along them, by a Hessian in which rows that are long there count less, and now rows are so long
+// that the bound on what they add hides nearly all of it: H̃ has too little, by any factor.
+func (c *curvature) drown(expected curvature, kept float64, varies bool) error {
+	values := slices.Clone(c.spectrum.Values)
+	for k, value := range values {
+		direction := mat.NewVecDense(len(values), c.spectrum.Vector(k))
+		half := kept * mat.Inner(direction, expected.stood, direction) / 2
+		if value+c.floor < half && !(varies && value >= c.floor) {
+			values[k] = math.Min(value, 0)
+			c.hidden = append(c.hidden, direction.RawVector().Data)
+		}
+	}
+	if c.hidden == nil {
+		return nil
+	}
+	c.hessian.m = mat.NewSymDense(len(values), nil)
+	for k, value := range values {
+		c.hessian.m.SymRankOne(c.hessian.m, value, mat.NewVecDense(len(values), c.spectrum.Vector(k)))
+	}
+	return c.invert()
 }
 
 // errEigen is about a matrix whose eigenvectors aren't found.

@@ -28,7 +28,7 @@ func (v *newton) law() *Law {
 		l.Drowned, l.Hidden = curve.drowned(), curve.typical(v.moved())
 	}
 	l.Seen, l.Curved = 1, 1
-	if len(v.in.run.Task.Levels()) > 0 { // of which some may not occur
+	if len(v.in.run.Task.Levels()) > 0 && curve.hidden == nil { // of which some may not occur
 		l.Seen, l.Curved = curve.flat(len(l.Drowned))
 	}
 	l.Covariance = linalg.Sandwich(1/v.in.run.N, curve.inverse, v.scatter.m)

@@ -83,13 +83,18 @@ func (v *newton) walk(done int) error {
 		v.combine()
 		at = v.shortened(v.gradientNoise(left * total))
 		if t == settled && v.in.varies() {
-			if err := v.in.curveAt(at, again); err != nil {
+			if err := v.in.curveAt(at, again, 1-v.clip.lost); err != nil {
 				return err
 			}
 		}
 		v.in.run.Task.Progress(done+t+1, done+tuning.NewtonSteps)
 	}
-	return v.moveHessian()
+	if err := v.moveHessian(); err != nil || v.in.curve.hidden == nil {
+		return err
+	}
+	v.theta = v.gap()
+	floats.Add(v.theta, v.in.pilot)
+	return nil
 }
 
 // combine sets theta to the mean of the steps' estimates, each weighted by its share of
@@ -179,8 +184,7 @@ func (v *newton) gradientNoise(share float64) float64 {
 func (v *newton) shortened(noise float64) []float64 {
 	square := v.distance(v.in.pilot)
 	v.shrunk = estimate.JamesStein(v.scoreVariance(noise), square)
-	gap := slices.Clone(v.theta)
-	floats.Sub(gap, v.in.pilot)
+	gap := v.gap()
 	fraction := v.shrunk
 	if len(v.steps) == 1 {
 		fraction *= v.in.damping(gap, v.shrunk*math.Sqrt(square*float64(len(gap))/mat.Trace(v.in.curve.hessian.m)))
@@ -188,6 +192,16 @@ func (v *newton) shortened(noise float64) []float64 {
 	at := slices.Clone(v.in.pilot)
 	floats.AddScaled(at, fraction, gap)
 	return at
+}
+
+// gap is how far theta is from the pilot, but for directions whose curvature is hidden: steps along these may be too long by any factor.
+func (v *newton) gap() []float64 {
+	gap := slices.Clone(v.theta)
+	floats.Sub(gap, v.in.pilot)
+	for _, direction := range v.in.curve.hidden {
+		floats.AddScaled(gap, -floats.Dot(gap, direction), direction)
+	}
+	return gap
 }
 
 // spread releases the scatter of clipped gradients at a point.
