@@ -35,8 +35,8 @@ type asking struct {
 	counts bool    // whether that are whole numbers
 }
 
-// longest bounds what a row adds as computed: the room of a millionth is more than rounding takes.
-func (q *asking) longest() float64 { return q.row * (1 + 1e-6) }
+// normBound bounds what a row adds as computed: the room of a millionth is more than rounding takes.
+func (q *asking) normBound() float64 { return q.row * (1 + 1e-6) }
 
 // sentLabels are labels under a loss, and offsets.
 type sentLabels struct {

@@ -41,11 +41,11 @@ func (at *parted) Sum(ctx context.Context, t *rows.Table, q rows.Pass, c rows.Cu
 	}
 	fit.lock.Lock()
 	defer fit.lock.Unlock()
-	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: at.p.step(at.n, of.longest()), Numbers: c.Width, Asked: sent.Bytes()}
+	question := partyQuestion{Plan: fit.plan, Number: fit.next, Step: at.p.step(at.n, of.normBound()), Numbers: c.Width, Asked: sent.Bytes()}
 	if of.counts {
 		question.Step = 1
 	}
-	question.Bound = of.longest() / question.Step
+	question.Bound = of.normBound() / question.Step
 	fit.next++
 	sum := make([]float64, c.Width)
 	if _, err := at.p.ask(ctx, sum, partyMessage{Question: &question}); err != nil {

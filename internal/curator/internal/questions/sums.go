@@ -134,7 +134,7 @@ func askingOf(s *Sums, q asked, row float64) *asking {
 func bounded(ctx context.Context, s *Sums, dst []float64, q asked, row, l2 float64) (float64, error) {
 	of := askingOf(s, q, row)
 	if at := summingOf(s.t); at != nil {
-		l2 += at.roundingOf(len(dst), of.longest())
+		l2 += at.roundingOf(len(dst), of.normBound())
 	}
 	return l2, s.t.Sum(ctx, dst, of)
 }
