@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -118,10 +119,21 @@ func (d *Dataset) whole(ctx context.Context, p Problem) error {
 	return ofOneParty(d.data)
 }
 
-// protects refuses data whose schema took ranges or levels from the rows, unless a guarantee is for labels alone.
+// protects refuses data whose schema took ranges or levels from the rows, unless a guarantee is for labels alone, and then those of
+// which a condition on the label says who is there.
 func protects(d *Dataset, l *Ledger) error {
 	e := encoderOf(d.facts)
-	if e == nil || l.Unit() == mechanisms.OneLabel() || !e.Schema().Observed() {
+	if e == nil {
+		return nil
+	}
+	s := e.Schema()
+	if l.Unit() == mechanisms.OneLabel() {
+		if slices.ContainsFunc(s.Where, func(c table.Condition) bool { return c.Column == s.Label }) {
+			return check.Fail(ErrBudget, "budget", nil, "must protect rows, as the schema has a condition on the label, which says who is there")
+		}
+		return nil
+	}
+	if !s.Observed() {
 		return nil
 	}
 	return check.Fail(ErrBudget, "budget", nil, "must be for labels only, by Budget.LabelsOnly, as the schema has ranges or levels that were taken from the rows")

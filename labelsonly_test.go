@@ -263,6 +263,34 @@ func TestObservedRangesAreForLabels(t *testing.T) {
 	}
 }
 
+// A condition on the label says who is there, which is public where the label alone is private: no such budget suits it, whatever the schema
+// says of privacy.
+func TestConditionsOnLabelsAreForRows(t *testing.T) {
+	rows := "y,x\n"
+	for i := range 400 {
+		rows += fmt.Sprintf("%d,%d\n", i%7, i%10)
+	}
+	s, err := table.ParseSchema([]byte(`{"version": 1, "label": "y", "where": [{"column": "y", "from": 1}], "columns": [{"name": "y", "kind": "numeric", "range": [0, 9]}, {"name": "x", "kind": "numeric", "range": [0, 9]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := table.ReadCSV(strings.NewReader(rows), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dpglm.NewTableDataset(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dpglm.Problem{Loss: losses.Squared{}}
+	if _, err := dpglm.Auto(t.Context(), d, p, dpglm.GDP(1).LabelsOnly(), &dpglm.Env{NoiseForTests: silentSource{t}}); !errors.Is(err, dpglm.ErrBudget) || !strings.Contains(err.Error(), "condition on the label") {
+		t.Error(err)
+	}
+	if _, err := dpglm.Auto(t.Context(), d, p, dpglm.GDP(1), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // silentSource is one of which nothing must be drawn.
 type silentSource struct{ t *testing.T }
 
