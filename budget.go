@@ -370,7 +370,8 @@ func (b Budget) AddRemove() Budget {
 // more or less, is no change that it speaks of.
 //
 // In return [Auto], [Softmax] and [Infer] read features as they are and ask labels for one sum or two, where these are
-// classes or numbers, of rows that this process reads. Else, and with other learners, it protects rows, and so labels. Data with
+// classes or numbers, of rows that this process reads. Else, and with other learners, it protects rows, and so labels, but for
+// ranges and levels that table.Observe took from the rows. Data with
 // [Persons] or [AddRemove] are refused: a label there is one of several of a person, or tells that there is a row. An
 // interrupted fit goes on with the rows in the same order only, as sensitivities follow from sums over features.
 func (b Budget) LabelsOnly() Budget {

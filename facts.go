@@ -11,7 +11,7 @@ import (
 )
 
 // Facts are public facts about a matrix's columns and its labels: Bounds or a
-// Schema. They must not be derived from the data.
+// Schema. They must not be derived from the data, but by table.Observe where labels alone are private.
 type Facts interface {
 	encoding(columns int) (curator.Encoding, error)
 	// labels returns the middle of the labels' public range and half its width, 0 and

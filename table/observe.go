@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dpglm/dpglm/internal/check"
@@ -126,7 +127,7 @@ func hold(c *Column) {
 			c.Origin = c.From
 		}
 	case Categorical:
-		for _, l := range []string{c.Reference, c.Other, "a level", "another level"} {
+		for _, l := range append(stated(c), "a level", "another level") {
 			if l != "" && !slices.Contains(c.Levels, l) {
 				c.Levels = append(c.Levels, l)
 			}
@@ -144,14 +145,24 @@ type observed struct {
 	low    float64
 	high   float64
 	some   bool
-	all    []float64 // for quantiles
-	levels map[string]bool
+	all    []float64         // for quantiles
+	levels map[string]string // by folded texts, where the case of letters doesn't matter
+}
+
+// stated are the levels of a Categorical that other fields name.
+func stated(c *Column) []string {
+	return slices.DeleteFunc([]string{c.Reference, c.Other, c.Constant}, func(l string) bool { return l == "" })
 }
 
 // read makes the column's reader.
 func (o *observed) read(draft *Schema) {
 	c := draft.column(o.column.Name)
-	o.absent, o.levels = newAbsent(draft, c), map[string]bool{}
+	o.absent, o.levels = newAbsent(draft, c), map[string]string{}
+	if c.Kind == Categorical {
+		for _, l := range stated(o.column) {
+			o.levels[o.folded(l)] = l
+		}
+	}
 	switch c.Kind {
 	case Numeric:
 		n := newNumber(c, o.absent)
@@ -198,17 +209,22 @@ func (o *observed) add(text string) error {
 }
 
 func (o *observed) level(text string) error {
-	if o.column.FoldCase {
-		text = fold(text)
-	}
-	if o.levels[text] {
+	if _, ok := o.levels[o.folded(text)]; ok {
 		return nil
 	}
 	if len(o.levels) == mostObserved {
 		return valueError(o.column.Name, "has more than %d texts; state the levels that matter, and one as \"other\"", mostObserved)
 	}
-	o.levels[string([]byte(text))] = true
+	text = strings.Clone(text)
+	o.levels[strings.Clone(o.folded(text))] = text
 	return nil
+}
+
+func (o *observed) folded(text string) string {
+	if o.column.FoldCase {
+		return fold(text)
+	}
+	return text
 }
 
 // fill writes into the column what was seen.
@@ -252,18 +268,13 @@ func (o *observed) quantiles(c *Column) (knots []float64) {
 	return knots
 }
 
-// fillLevels lists the texts, of which the reference and the other one needn't be among the rows.
+// fillLevels lists the texts, the first spelling of each; those that the column names needn't be among the rows.
 func (o *observed) fillLevels() error {
 	c := o.column
-	for _, l := range []string{c.Reference, c.Other} {
-		if l != "" {
-			o.levels[l] = true
-		}
-	}
 	if len(o.levels) < 2 {
 		return fmt.Errorf("%w: column %s: has no two different texts in the rows; make it ignored, or state its levels", ErrSchema, quote(c.Name))
 	}
-	c.Levels = slices.Sorted(maps.Keys(o.levels))
+	c.Levels = slices.Sorted(maps.Values(o.levels))
 	return nil
 }
 

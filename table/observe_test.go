@@ -70,6 +70,20 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// Texts that differ by case alone are one level where that doesn't matter, in the spelling that the column names or the first row has; a
+// constant for missing values needn't occur.
+func TestObserveLevels(t *testing.T) {
+	const text = `{"version": 1, "label": "y", "private": ["y"], "columns": [{"name": "y", "kind": "numeric", "range": [0, 1]},
+		{"name": "town", "kind": "categorical", "fold_case": true, "reference": "york", "missing": "constant", "constant": "nowhere"}]}`
+	s, err := observe(text, "y,town\n0,York\n1,Hull\n0,HULL\n1,\n0,leeds\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.column("town"); !slices.Equal(c.Levels, []string{"Hull", "leeds", "nowhere", "york"}) {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestObserveRefuses(t *testing.T) {
 	replaced := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(draft) }
 	for name, c := range map[string]struct {

@@ -30,9 +30,16 @@ func TestObserve(t *testing.T) {
 		t.Errorf("printed %s", shown)
 	}
 	model := filepath.Join(t.TempDir(), "m.json")
-	out, _ := csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "1", "-o", model)
+	report := filepath.Join(t.TempDir(), "r.html")
+	out, _ := csvfit(t, "fit", "-data", data, "-schema", schema, "-epsilon", "1", "-o", model, "-report", report)
 	if !strings.Contains(out, "unit: one label (replace-one)") {
 		t.Error(out)
+	}
+	if html, err := os.ReadFile(report); err != nil || !bytes.Contains(html, []byte("some come from these rows")) || !bytes.Contains(html, []byte("took those marked as observed from the rows")) {
+		t.Errorf("the page doesn't say where ranges come from (%v)", err)
+	}
+	if said, _ := csvfit(t, "verify", "-model", model); !strings.Contains(said, "marked as observed are from the rows") {
+		t.Error(said)
 	}
 	bare := write(t, "bare.json", strings.Replace(string(text), `"private": ["y"],`, "", 1))
 	checkExit(t, "without private", []string{"fit", "-data", data, "-schema", bare, "-epsilon", "1", "-o", model + "2"}, 1, `has "observed"`)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpglm/dpglm/examples/internal/page"
 	"github.com/dpglm/dpglm/internal/digits"
+	"github.com/dpglm/dpglm/table"
 )
 
 // What a page says of when it was made, and by what. Tests set both.
@@ -70,7 +71,7 @@ func (r *report) choices() []page.Choice {
 		{Name: "protected together", Value: fmt.Sprint(r.group), By: by("group", "the default")},
 		{Name: "method", Value: r.method, By: by("method", "the default, for any data")},
 		{Name: "loss", Value: r.lossName(r.source), By: by("loss", "the default, by the kind of the label in the schema")},
-		{Name: "ranges, levels, thresholds", Value: "see “Data and settings”", By: "the schema, which the curator states from public knowledge"},
+		{Name: "ranges, levels, thresholds", Value: "see “Data and settings”", By: rangesBy(r.source.Facts())},
 	}
 	if r.radius > 0 {
 		list = append(list, page.Choice{Name: "radius", Value: fmt.Sprintf("%.4g", r.radius), By: by("radius", "the library, by public numbers")})
@@ -106,4 +107,12 @@ func (r *report) account() error {
 	}
 	r.origin.Account = &page.Account{Total: totalOf(total), Left: left.String(), Entry: r.charge.id}
 	return nil
+}
+
+// rangesBy says where ranges and levels come from.
+func rangesBy(s *table.Schema) string {
+	if s != nil && s.Observed() {
+		return "the schema, which took those marked as observed from the rows, of which all but the label is public"
+	}
+	return "the schema, which the curator states from public knowledge"
 }

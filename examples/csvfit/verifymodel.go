@@ -123,7 +123,11 @@ func (v *verdict) modelLeaves(m *dpglm.Model, library string) {
 	v.leave("noise", noise)
 	v.leave("releases", fmt.Sprintf("that there were no others, and that each moved by no more than its sensitivity as what is protected changes: that is up to dpglm %s", library))
 	v.leave("other fits", "that nothing else was released of the same rows, an evaluation among others, or that it is counted elsewhere (-budget)")
-	v.leave("schema", "that ranges, levels and thresholds are public knowledge, and not from the rows")
+	ranges := "that ranges, levels and thresholds are public knowledge, and not from the rows"
+	if e := m.Encoder(); e != nil && e.Schema().Observed() {
+		ranges = "that all but the label is public: ranges and levels marked as observed are from the rows"
+	}
+	v.leave("schema", ranges)
 	v.leave("beginning", "whether the fit began at another model (-prior) or at rows (-public), and that these were public: the file doesn't say")
 	v.leave("n", fmt.Sprintf("that it is %d", c.Rows))
 	u := l.Unit()

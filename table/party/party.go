@@ -59,7 +59,8 @@ type Plan struct {
 	Class   int
 
 	// Numbers, where it isn't 0, has the fit's questions be any sums over rows that learners ask: histograms, moments,
-	// gradients at weights of the driver's choice. There are Steps of them at most, of so many numbers at most. Clip is
+	// gradients at weights of the driver's choice. There are Steps of them at most, of so many numbers at most. Loss and labels' range are those by
+	// which labels are checked: a question has its own, and no row adds more than it says. Clip is
 	// +Inf and Radius 0 then, and Classes may be there without one of them: Class is 0.
 	Numbers int
 }

@@ -82,6 +82,10 @@ func (c Content) checks() []Check {
 	if claim.Delta*float64(claim.Rows) >= 1 {
 		delta.By, delta.Says = ByNobody, "δ isn’t below one in the number of "+unitsOf(c.Ledger)+": publishing a few of them at random would keep such a promise."
 	}
+	from := "that they come from public knowledge and not from these rows"
+	if e := c.Model.Encoder(); e != nil && e.Schema().Observed() {
+		from = "some come from these rows, and that all but their label is public"
+	}
 	list := []Check{
 		{"ε", ByCurator, "What the releases come to is recomputed from their list, and no more than was asked for; whether that is little enough is a question of what harm could follow, which no program answers."},
 		delta,
@@ -89,8 +93,8 @@ func (c Content) checks() []Check {
 		c.neighbours(),
 		{"trust model", ByCurator, "Central: whoever holds the rows sees them all, and must be allowed to; nothing is hidden from the curator."},
 		{"sensitivity", ByLibrary, "Each value that gets noise brings a bound on how far what is protected can move it, proved for all inputs, and rows are held to the bounds that it rests on."},
-		{"bounds for clipping", ByCurator, "Ranges, thresholds and the bound on rows are enforced; that they come from public knowledge and not from these rows is for the curator to say."},
-		{"groups and levels", ByCurator, "Levels are those that the schema lists, whoever occurs: which ones there are tells nothing, if the list is public knowledge."},
+		{"bounds for clipping", ByCurator, "Ranges, thresholds and the bound on rows are enforced; " + from + " is for the curator to say."},
+		{"groups and levels", ByCurator, "Levels are those that the schema lists, whoever occurs: which ones there are tells nothing, if the list is public knowledge, or if who is there is."},
 		c.composition(),
 		{"mechanisms", ByLibrary, "Noise is drawn by mechanisms whose curves are tested against exact probabilities and attacked by audits; the ledger on this page can be recomputed by whoever has the page."},
 		{"floating point", ByLibrary, "Values lie on a public grid, noise is drawn in integers, and rounding is part of each sensitivity."},
