@@ -17,9 +17,9 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// A party answers what one who trains by a plan asks, and nothing else: all that questions have
+// A party answers what one who trains by a plan asks, and nothing else: what questions have
 // in common is told once, in the plan, which the party agrees to or not; a question has its
-// number, and weights in the plan's ball.
+// number, and weights in the plan's ball, or in a fit of any sums whatever it is about.
 
 // Terms are what a party agrees to, or not, before a fit.
 type Terms struct {
@@ -34,7 +34,7 @@ type Terms struct {
 	Radius       float64
 	Steps        int
 	Mu           float64
-	Classes      int // of labels, of which one stands against the rest; 0 for labels as they are
+	Classes      int // of labels, of which one stands against the rest, or all are asked about; 0 for labels as they are
 	Class        int // which one; 0 where Classes is
 	Numbers      int // that a sum has at most, in a fit of any sums; 0 for one of gradients
 }

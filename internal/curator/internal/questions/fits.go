@@ -8,8 +8,8 @@ import (
 	"github.com/dpglm/dpglm/losses"
 )
 
-// The questions of a fit of any sums. A number that isn't one has no place in what gob decodes, but each
-// bound may be anything: a row whose vector is longer than the question says is left out, whatever the bounds are.
+// The questions of a fit of any sums. Numbers in them, bounds among them, may be anything, and be none: a row whose vector is no longer
+// made of numbers, or is longer than the question says, is left out.
 
 func misfit(what string, value any, rule string) error {
 	return check.Fail(check.ErrConfig, what, value, rule)

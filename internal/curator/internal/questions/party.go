@@ -45,7 +45,7 @@ type partyPlan struct {
 	Numbers int `json:"numbers,omitempty"`
 
 	// Of a class against the rest: labels are classes, from 0 up to Classes − 1, and are 1 for
-	// rows of Class and 0 for others. Neither is there where labels are taken as they are.
+	// rows of Class and 0 for others. In a fit of any sums Class may be left out: questions say of which, or are about all. Neither is there where labels are taken as they are.
 	Classes int  `json:"classes,omitempty"`
 	Class   *int `json:"class,omitempty"`
 }
