@@ -206,13 +206,14 @@ func TestLabelsOnlyIntervals(t *testing.T) {
 // observed is a schema of which the range of x is of the rows.
 const observed = `{"version": 1, "label": "y", "private": ["y"], "columns": [{"name": "y", "kind": "binary", "above": 0}, {"name": "x", "kind": "numeric", "range": [0, 9], "observed": true}]}`
 
-// Whatever releases from rows whose ranges are their own refuses budgets that don't protect labels alone, before anything is drawn.
-func TestObservedRangesAreForLabels(t *testing.T) {
+// tabled are 400 rows of a schema with a label y and a column x.
+func tabled(t *testing.T, schema string, label func(i int) int) *dpglm.Dataset {
+	t.Helper()
 	rows := "y,x\n"
 	for i := range 400 {
-		rows += fmt.Sprintf("%d,%d\n", i%7/5, i%10)
+		rows += fmt.Sprintf("%d,%d\n", label(i), i%10)
 	}
-	s, err := table.ParseSchema([]byte(observed))
+	s, err := table.ParseSchema([]byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,6 +225,12 @@ func TestObservedRangesAreForLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// Whatever releases from rows whose ranges are their own refuses budgets that don't protect labels alone, before anything is drawn.
+func TestObservedRangesAreForLabels(t *testing.T) {
+	d := tabled(t, observed, func(i int) int { return i % 7 / 5 })
 	ctx, p := t.Context(), dpglm.Problem{Loss: losses.Logistic{}}
 	model, err := dpglm.Auto(ctx, d, p, dpglm.GDP(1).LabelsOnly(), nil)
 	if err != nil {
@@ -266,22 +273,7 @@ func TestObservedRangesAreForLabels(t *testing.T) {
 // A condition on the label says who is there, which is public where the label alone is private: no such budget suits it, whatever the schema
 // says of privacy.
 func TestConditionsOnLabelsAreForRows(t *testing.T) {
-	rows := "y,x\n"
-	for i := range 400 {
-		rows += fmt.Sprintf("%d,%d\n", i%7, i%10)
-	}
-	s, err := table.ParseSchema([]byte(`{"version": 1, "label": "y", "where": [{"column": "y", "from": 1}], "columns": [{"name": "y", "kind": "numeric", "range": [0, 9]}, {"name": "x", "kind": "numeric", "range": [0, 9]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := table.ReadCSV(strings.NewReader(rows), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := dpglm.NewTableDataset(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := tabled(t, `{"version": 1, "label": "y", "where": [{"column": "y", "from": 1}], "columns": [{"name": "y", "kind": "numeric", "range": [0, 9]}, {"name": "x", "kind": "numeric", "range": [0, 9]}]}`, func(i int) int { return i % 7 })
 	p := dpglm.Problem{Loss: losses.Squared{}}
 	if _, err := dpglm.Auto(t.Context(), d, p, dpglm.GDP(1).LabelsOnly(), &dpglm.Env{NoiseForTests: silentSource{t}}); !errors.Is(err, dpglm.ErrBudget) || !strings.Contains(err.Error(), "condition on the label") {
 		t.Error(err)
