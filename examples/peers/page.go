@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 // maker is who makes models, with what promise.
@@ -26,7 +27,7 @@ type cell struct {
 // page is the text of all that a store has.
 func page(s *store, args []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Other libraries\n\nMeasured on %s by\n\n    go run ./examples/peers%s\n\n", time.Now().UTC().Format("2 January 2006"), joined(args))
+	fmt.Fprintf(&b, "# Other libraries\n\nMeasured on %s by\n\n    go run ./examples/peers%s\n\n", time.Now().UTC().Format("2 January 2006"), task.PublicArgs(args))
 	fmt.Fprintf(&b, "Each set's rows, at most %d, drawn by the seed, are split %d times; a share of %g is held out. "+
 		"Peers and dpglm have the same rows, ranges and budgets. **Of a peer's parameters the best on the rows held out count**, "+
 		"in each cell and split: that favours peers, as nobody could choose so. dpglm is `Auto`, with nothing chosen. "+
@@ -39,26 +40,6 @@ func page(s *store, args []string) string {
 	s.peersTable(&b)
 	s.missing(&b)
 	return b.String()
-}
-
-// joined are arguments for the page, without what is about one machine only.
-func joined(args []string) string {
-	text := ""
-	for i := 0; i < len(args); i++ {
-		name, _, whole := strings.Cut(args[i], "=")
-		name = strings.TrimLeft(name, "-")
-		if !slices.Contains([]string{"data", "cache", "store", "out"}, name) {
-			text += " " + args[i]
-			continue
-		}
-		if !whole {
-			i++
-		}
-		if name == "data" {
-			text += " -data FOLDER"
-		}
-	}
-	return text
 }
 
 // splits are the numbers of all splits, ascending.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpglm/dpglm/examples/internal/metrics"
+	"github.com/dpglm/dpglm/examples/internal/task"
 )
 
 // apart is the number of standard errors beyond which a cell is lost or won.
@@ -26,7 +27,7 @@ type page struct {
 
 func (p page) text(args []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Published tables\n\nMeasured on %s by\n\n    go run ./examples/published%s\n\n", time.Now().UTC().Format("2 January 2006"), joined(args))
+	fmt.Fprintf(&b, "# Published tables\n\nMeasured on %s by\n\n    go run ./examples/published%s\n\n", time.Now().UTC().Format("2 January 2006"), task.PublicArgs(args))
 	fmt.Fprintf(&b, "The library under the protocols of published tables, told what each paper takes as public, and nothing chosen: %d repetitions. "+
 		"The program's documentation says which repositories FOLDER has. **Theirs** are read from files of these, or were run by us where it says so. "+
 		"Replace-one is a promise for a row in place of another; add-or-remove is for one more or less, about half as strict, and what most papers have; there the library's public bound on the number of rows is that number itself.\n", p.o.repetitions)
@@ -36,26 +37,6 @@ func (p page) text(args []string) string {
 	}
 	p.absent(&b)
 	return b.String()
-}
-
-// joined are arguments for the page, without what is about one machine only.
-func joined(args []string) string {
-	text := ""
-	for i := 0; i < len(args); i++ {
-		name, _, whole := strings.Cut(args[i], "=")
-		name = strings.TrimLeft(name, "-")
-		if !slices.Contains([]string{"data", "store", "out"}, name) {
-			text += " " + args[i]
-			continue
-		}
-		if !whole {
-			i++
-		}
-		if name == "data" {
-			text += " -data FOLDER"
-		}
-	}
-	return text
 }
 
 // verdict is 1 where our loss is larger by more than two standard errors of the difference, −1 where it is smaller, and 0 for a tie.
