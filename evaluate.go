@@ -79,7 +79,7 @@ type EvaluateConfig struct {
 // of such a part, as far as bins are no wider than four. Rare scores beyond the range are taken to
 // lie near its ends.
 //
-// Means are held to the largest label, as [Model.Means] does.
+// Means are held to the labels' range, as [Model.Means] does.
 //
 // Errors and labels beyond it count by a law that those within have near the end, part·exp(−(t/s)^k),
 // and the upper end of RMSE's interval and both of R² by one that falls more slowly. There may be more that noise
@@ -284,9 +284,11 @@ func (p *evaluation) counted(ctx context.Context, d *curator.Data, m *Model, at 
 		case of.labels == losses.Binary:
 			return evaluate.Binary{Score: at[0], Link: of.link, Threshold: p.cfg.Threshold}.Evaluate(t, plain)
 		default:
+			centre := p.shape.shift(p.asked.Labels())
+			low, high := heldMean(m, math.Inf(-1), true), heldMean(m, math.Inf(1), true)
 			return evaluate.Numbers{
 				Score: at[0], Loss: p.asked, Whole: of.labels == losses.Count,
-				LabelBound: p.shape.LabelBound, Centre: p.shape.shift(p.asked.Labels()),
+				LabelBound: p.shape.LabelBound, Centre: centre, Ends: curator.Ends{low - centre, high - centre},
 			}.Evaluate(t, shifted, plain)
 		}
 	}, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm/losses"
@@ -27,7 +28,22 @@ type population struct {
 
 func (p population) draw(t *testing.T, n int, r *rand.Rand) (d *Dataset, m *Model, z, y []float64) {
 	t.Helper()
-	x := mat.NewDense(n, 2, nil)
+	x, z, y := p.rows(n, r)
+	d = p.dataset(t, x, y)
+	return d, modelOf(d, p.loss, p.model), z, y
+}
+
+func (p population) dataset(t *testing.T, x *mat.Dense, y []float64) *Dataset {
+	t.Helper()
+	d, err := NewDataset(x, y, p.facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (p population) rows(n int, r *rand.Rand) (x *mat.Dense, z, y []float64) {
+	x = mat.NewDense(n, 2, nil)
 	y, z = make([]float64, n), make([]float64, n)
 	for i := range n {
 		u := [2]float64{r.NormFloat64(), r.NormFloat64()}
@@ -38,11 +54,7 @@ func (p population) draw(t *testing.T, n int, r *rand.Rand) (d *Dataset, m *Mode
 		y[i] = p.label(r, u)
 		z[i] = p.model[0]*u[0] + p.model[1]*u[1] + p.model[2]
 	}
-	d, err := NewDataset(x, y, p.facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d, modelOf(d, p.loss, p.model), z, y
+	return x, z, y
 }
 
 // modelOf is a model of given weights, on the labels' own scale.
@@ -207,6 +219,44 @@ func TestEvaluationByLoops(t *testing.T) {
 		for _, v := range e.ROC {
 			if v.Across.Value > v.Up.Value+0.01 {
 				t.Errorf("%s: the curve lies below the diagonal at %v", name, v)
+			}
+		}
+	}
+}
+
+// A prediction of a real label is held to the range of labels: that of the model's facts, in figures as in means.
+func TestMeansOfRealLabelsAreHeld(t *testing.T) {
+	p := realsOf()
+	p.facts.LabelRange, p.facts.Label = [2]float64{2, 6}, 0
+	far := p
+	far.model = []float64{2, -1, 4}
+	far.label = func(r *rand.Rand, x [2]float64) float64 { return 4 + 2*math.Tanh(p.label(r, x)/2-1.5) }
+	x, z, y := far.rows(4000, rand.New(rand.NewPCG(1, 2)))
+	d := far.dataset(t, x, y)
+	m := modelOf(d, far.loss, far.model)
+	held, beyond := slices.Clone(z), [2]int{}
+	for i, v := range z {
+		if held[i] = math.Max(2, math.Min(6, v)); v < 2 {
+			beyond[0]++
+		} else if v > 6 {
+			beyond[1]++
+		}
+	}
+	if beyond[0] < 100 || beyond[1] < 100 {
+		t.Fatalf("%v scores are beyond the labels", beyond)
+	}
+	for name, ask := range map[string]func(mat.Matrix) ([]float64, error){"Means": m.Means, "Predict": m.Predict} {
+		if got, err := ask(x); err != nil || floats.Distance(got, held, math.Inf(1)) > 1e-12 {
+			t.Errorf("%s: %v, %v", name, got[:3], err)
+		}
+	}
+	// Rows may be evaluated whose labels have another range.
+	far.facts.LabelRange = [2]float64{-50, 12}
+	want := far.exact(held, y)
+	for name, of := range map[string]*Dataset{"the model's range": d, "another": far.dataset(t, x, y)} {
+		for k, v := range far.figuresOf(evaluatedBy(t, of, m, 1000, 1)) {
+			if math.Abs(v.Value-want[k]) > 0.02 {
+				t.Errorf("%s: figure %d is %.5f, by loops %.5f", name, k, v.Value, want[k])
 			}
 		}
 	}

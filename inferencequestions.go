@@ -393,12 +393,12 @@ func (f *Inference) Means(x mat.Matrix, offsets []float64) ([]Interval, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, most := make([]Interval, len(z)), m.response.largestMean(m.facts, offsets != nil)
+	list := make([]Interval, len(z))
 	for i, s := range z {
 		if offsets != nil {
 			s += offsets[i]
 		}
-		mean := func(s float64) float64 { return math.Min(m.response.link.Mean(s), most) }
+		mean := func(s float64) float64 { return heldMean(m, s, offsets != nil) }
 		list[i] = Interval{mean(s), mean(s - half[i]), mean(s + half[i])}
 	}
 	return list, nil

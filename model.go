@@ -2,7 +2,6 @@ package dpglm
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -170,8 +169,7 @@ func queries(x mat.Matrix, facts Facts, trained int) (mat.Matrix, curator.Encodi
 }
 
 // Predict returns a prediction for each row of raw features: the class 1 or 0 for binary
-// losses, that of the largest score for several classes, the mean for counts and amounts, held to
-// the largest that the facts allow, the score otherwise. It fails as Scores does.
+// losses, that of the largest score for several classes, and the mean otherwise, as Means has it. It fails as Scores does.
 func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 	z, err := m.Scores(x)
 	if err != nil {
@@ -183,7 +181,7 @@ func (m *Model) Predict(x mat.Matrix) ([]float64, error) {
 		if row := z.RawRowView(i); m.response.classes > 0 {
 			out[i] = float64(floats.MaxIdx(row))
 		} else {
-			out[i] = math.Min(m.response.prediction(row[0]), m.response.largestMean(m.facts, false))
+			out[i] = m.response.prediction(row[0], heldMean(m, row[0], false))
 		}
 	}
 	return out, nil
@@ -215,7 +213,8 @@ func (m *Model) Probabilities(x mat.Matrix) (*mat.Dense, error) {
 // Means returns what is expected of the label for each row of raw features: the probability of
 // class 1, the mean count or amount, held to the largest that the facts allow (a rate, without its
 // exposure, only to what a number holds), or the score, which is the mean for the squared loss, the
-// quantile for another, and on the scale of the thresholds for losses.Ordinal. Several classes, and binary losses
+// quantile for another, held to the range of labels, and on the scale of the thresholds for losses.Ordinal: no label in a range is
+// nearer to a prediction beyond it than to the range's end. Several classes, and binary losses
 // other than the logistic and the probit loss, have none. For these it fails, and as Scores
 // does.
 func (m *Model) Means(x mat.Matrix) ([]float64, error) {
@@ -251,7 +250,7 @@ func meansOf(m *Model, x mat.Matrix, exposed bool, move func(z []float64) error)
 		return nil, err
 	}
 	for i, v := range z {
-		z[i] = math.Min(m.response.link.Mean(v), m.response.largestMean(m.facts, exposed))
+		z[i] = heldMean(m, v, exposed)
 	}
 	return z, nil
 }

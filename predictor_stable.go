@@ -125,5 +125,6 @@ func (x *scores) train(r *run, fit func(*curator.Sums) (curator.Point, error)) (
 func (x *scores) finish(score float64) float64 {
 	loss := x.problem.Loss
 	score = math.Max(-x.limit, math.Min(x.limit, score)) + x.shape.shift(loss.Labels())
-	return x.problem.response(&fitted{loss: loss}).prediction(score)
+	r := x.problem.response(&fitted{loss: loss})
+	return r.prediction(score, r.held(score, x.shape.LabelCentre, x.shape.LabelBound))
 }

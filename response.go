@@ -73,15 +73,15 @@ func (r response) kind() string {
 	return r.loss
 }
 
-// prediction is the class for binary labels and the mean otherwise, at a score.
-func (r response) prediction(score float64) float64 {
+// prediction is the class for binary labels at a score, and the mean there otherwise.
+func (r response) prediction(score, mean float64) float64 {
 	switch {
 	case r.labels == losses.Binary && score > 0:
 		return 1
 	case r.labels == losses.Binary:
 		return 0
 	}
-	return r.link.Mean(score)
+	return mean
 }
 
 // probabilities are those of the labels, of classes or levels, at a row's scores.
@@ -106,21 +106,37 @@ func (r response) probabilities(z []float64) []float64 {
 	return p
 }
 
-// largestMean is the largest count or amount that facts allow, or that a number holds: of a rate,
-// whose exposure isn't given, the latter. Others have no limit.
-func (r response) largestMean(facts Facts, exposed bool) float64 {
-	if r.link != losses.Log {
-		return math.Inf(1)
+// ends are those of what means of labels can be, where these lie in a range of a middle and half a width, 0 where it isn't known: the labels'
+// own where they are real, and none of classes or levels. Counts and amounts are at most the largest, or what a number holds.
+func (r response) ends(centre, bound float64) (low, high float64) {
+	switch known := bound > 0; {
+	case r.labels == losses.Real && known:
+		return centre - bound, centre + bound
+	case r.link != losses.Log:
+		return math.Inf(-1), math.Inf(1)
+	case known:
+		return 0, centre + bound
 	}
-	if f, ok := facts.(tableFacts); ok && !exposed {
+	return 0, math.MaxFloat64
+}
+
+// heldMean is a mean at a score, held to what the facts allow. A rate, whose exposure isn't given, has no largest one.
+func heldMean(m *Model, score float64, exposed bool) float64 {
+	centre, bound, err := m.facts.labels()
+	if f, ok := m.facts.(tableFacts); ok && !exposed {
 		if _, most := f.encoder.Exposure(); most > 0 {
-			return math.MaxFloat64
+			bound = 0
 		}
 	}
-	if centre, bound, err := facts.labels(); err == nil && bound > 0 {
-		return centre + bound
+	if err != nil {
+		bound = 0
 	}
-	return math.MaxFloat64
+	return m.response.held(score, centre, bound)
+}
+
+func (r response) held(score, centre, bound float64) float64 {
+	low, high := r.ends(centre, bound)
+	return math.Min(math.Max(r.link.Mean(score), low), high)
 }
 
 // validate refuses a loss that isn't known, thresholds that aren't the loss's, and levels of a

@@ -76,6 +76,7 @@ func (r *rawRows) score(w []float64) []metrics.Metric {
 		for i := range scores {
 			scores[i] += r.centre
 		}
+		metrics.Hold(scores, r.test.Label().Range)
 	}
 	return metrics.Of(r.loss, scores, r.test.Labels())
 }

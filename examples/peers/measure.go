@@ -181,6 +181,9 @@ func (h *held) score(weights []float64, intercept float64) []metrics.Metric {
 			z[i] = middle + half*z[i]
 		}
 	}
+	if h.loss.Labels() == losses.Real {
+		metrics.Hold(z, h.label.Range)
+	}
 	return metrics.Of(h.loss, z, h.test.Labels())
 }
 

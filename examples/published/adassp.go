@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/examples/internal/metrics"
 	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
@@ -82,7 +83,7 @@ func adassp() paper {
 		relations: []string{replaced, added},
 		protocol: "Columns are standardised over all rows, without privacy, rows scaled to length 1, labels centred and divided by the largest, as its exp_uci.m does: " +
 			"that rows have length 1 and labels lie in [−1, 1] is what is public. Models have no intercept. Errors are those of a cross-validation of ten folds. Theirs are those of its exp_results.mat, " +
-			"with the standard deviation of ten folds over √10 as the standard error, which counts how folds differ, too; ours are of other folds, drawn anew in each repetition, with the standard error of repetitions. " +
+			"with the standard deviation of ten folds over √10 as the standard error, which counts how folds differ, too; ours are of other folds, drawn anew in each repetition, with the standard error of repetitions, and predictions are held to [−1, 1], as the library's are. " +
 			"AdaSSP and AdaOPS are for one row more or less, as a remark in its ObjPert.m has it. Their noise is by bounds that ask for more than exact accounting does: part of what they lose is that. The constant 0 is compared with on our own folds.",
 		methods: []method{{"AdaSSP", added, true}, {"AdaOPS", added, true}, {"SSP", added, false}, {"ObjPert", added, false}, {"OPS", added, false}, {constant, "", false}, {"not private", "", false}},
 		open:    openUCI,
@@ -129,6 +130,7 @@ func fold(ctx context.Context, t turn, x *mat.Dense, y []float64) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
+	metrics.Hold(z, [2]float64{-1, 1})
 	floats.Sub(z, want)
 	return outcome{loss: floats.Dot(z, z) / float64(len(z)), constant: floats.Dot(want, want) / float64(len(want))}, nil
 }

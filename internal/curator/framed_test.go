@@ -51,7 +51,7 @@ func framedQuestions() map[string]question {
 		"framed scatter":        in(10, func(f *Framed) (release.Answer, error) { return f.Scatter(ctx, u, 0.1, slope) }),
 		"framed gradient norms": in(5, func(f *Framed) (release.Answer, error) { return f.GradientNorms(ctx, edges, u, 0.1, slope) }),
 		"framed slopes": in(6, func(f *Framed) (release.Answer, error) {
-			return f.Slopes(ctx, []float64{0.8, 0.4, 0, -0.4, -0.8}, u, 0.1)
+			return f.Slopes(ctx, []float64{0.8, 0.4, 0, -0.4, -0.8}, u, 0.1, Ends{})
 		}),
 		"framed Hessian": in(10, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0.3, 1, 0.4, Slope{}) }),
 		"no constant":    in(6, func(f *Framed) (release.Answer, error) { return f.Hessian(ctx, u, 0.1, 0, 1, 0.4, Slope{}) }),

@@ -34,6 +34,7 @@ func (d *Data) Under(loss losses.Loss) (*Sums, error) {
 type (
 	Frame      = questions.Frame
 	Framed     = questions.Framed
+	Ends       = questions.Ends
 	Slope      = questions.Slope
 	ClassSlope = questions.ClassSlope
 )

@@ -45,7 +45,7 @@ func vectors(loss losses.Loss, dim int) map[string]question {
 		"labels":            labelsAsked,
 		"lengths":           framed(5, func(r *Framed) (release.Answer, error) { return r.Lengths(ctx, rowEdges) }),
 		"gradient norms":    framed(5, func(r *Framed) (release.Answer, error) { return r.GradientNorms(ctx, rowEdges, w[:3], 0.1, testSlope) }),
-		"slopes":            framed(5, func(r *Framed) (release.Answer, error) { return r.Slopes(ctx, rowEdges, w[:3], 0.1) }),
+		"slopes":            framed(5, func(r *Framed) (release.Answer, error) { return r.Slopes(ctx, rowEdges, w[:3], 0.1, Ends{}) }),
 		"framed gradient":   framed(4, func(r *Framed) (release.Answer, error) { return r.Gradient(ctx, w[:3], 0.1, testSlope) }),
 		"sum":               framed(3, func(r *Framed) (release.Answer, error) { return r.Sum(ctx, 0.4) }),
 		"squares":           framed(3, func(r *Framed) (release.Answer, error) { return r.Squares(ctx) }),

@@ -71,7 +71,7 @@ func (b Binary) scores(t Task, in *curator.Framed, share float64, edges []float6
 		slopes[k-1-i] = losses.Logit.Mean(e)
 		slopes[2*k-i] = -losses.Logit.Mean(-e)
 	}
-	answer, err := in.Slopes(t.Ctx, slopes, at.Weights, at.Offset)
+	answer, err := in.Slopes(t.Ctx, slopes, at.Weights, at.Offset, curator.Ends{})
 	if err != nil {
 		return nil, nil, 0, err
 	}

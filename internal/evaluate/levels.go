@@ -66,7 +66,7 @@ func (c LevelCounts) Between(share float64, edges []float64) (list []float64, sp
 			slopes = append(slopes, -float64(y))
 		}
 	}
-	answer, err := c.in.Slopes(c.task.Ctx, slopes, c.at.Weights, c.at.Offset)
+	answer, err := c.in.Slopes(c.task.Ctx, slopes, c.at.Weights, c.at.Offset, curator.Ends{})
 	if err != nil {
 		return nil, 0, err
 	}

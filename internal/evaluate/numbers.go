@@ -18,6 +18,8 @@ type Numbers struct {
 	// LabelBound is half the width of the labels' range, and Centre its middle, or the range's
 	// upper end and 0 for counts and amounts.
 	LabelBound, Centre float64
+	// Ends are those that scores for real labels are held to, less Centre; others are held by Loss.
+	Ends curator.Ends
 }
 
 // NumbersSize is that of [Numbers.Evaluate].
@@ -29,8 +31,9 @@ func NumbersSize() Size {
 type residual struct {
 	in     *curator.Framed
 	score  Score
-	edges  []float64 // of the first histogram
-	share  float64   // of μ²
+	ends   curator.Ends // of scores
+	edges  []float64    // of the first histogram
+	share  float64      // of μ²
 	number histogram.Numbers
 }
 
@@ -43,7 +46,9 @@ func (m Numbers) errors(in *curator.Framed) residual {
 		of.edges = histogram.RangeEdges(bound + of.number.High)
 		return of
 	}
-	most := bound + m.Score.Bound
+	of.ends = m.Ends
+	low, high := m.Ends.Hold(-m.Score.Bound), m.Ends.Hold(m.Score.Bound)
+	most := bound + math.Max(math.Abs(low), math.Abs(high))
 	of.number.Low, of.number.High, of.edges = -most, most, histogram.RangeEdges(most)
 	return of
 }
@@ -99,7 +104,7 @@ const bothEnds = 1.163
 // adds the counts to those that are sampled.
 func (t Task) grid(r *sampled, of residual) (histogram.Grid, error) {
 	ask := func(share float64, edges []float64) ([]float64, float64, error) {
-		answer, err := of.in.Slopes(t.Ctx, edges, of.score.Weights, of.score.Offset)
+		answer, err := of.in.Slopes(t.Ctx, edges, of.score.Weights, of.score.Offset, of.ends)
 		if err != nil {
 			return nil, 0, err
 		}

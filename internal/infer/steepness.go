@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/tuning"
 	"github.com/dpglm/dpglm/losses"
 )
@@ -69,7 +70,7 @@ func (v *newton) countScores() error {
 		edges[i], edges[ones+i] = loss.Deriv(s, -1), loss.Deriv(s, 1)
 	}
 	u, b := v.in.split(v.theta)
-	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges[:], u, b)
+	answer, err := v.in.frame.In.Slopes(v.in.run.Task.Ctx, edges[:], u, b, curator.Ends{})
 	counts, err := v.in.run.Pool.Draw(tuning.SteepnessShare, answer, err)
 	if err != nil {
 		return err

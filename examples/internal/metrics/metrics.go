@@ -49,6 +49,13 @@ func Value(metrics []Metric, name string) float64 {
 	return math.NaN()
 }
 
+// Hold holds scores of real labels to the labels' public range, as a model's means are.
+func Hold(z []float64, ends [2]float64) {
+	for i, v := range z {
+		z[i] = max(ends[0], min(v, ends[1]))
+	}
+}
+
 // Of compares the scores of a linear model with labels. Which metrics there are
 // depends on the loss only, and the first is the one to judge by:
 //

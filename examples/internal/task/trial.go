@@ -158,6 +158,9 @@ func (t *Trial) of(z []float64) []metrics.Metric {
 	if t.test.Exposure() != nil {
 		floats.Add(z, t.test.LogExposure())
 	}
+	if label := t.test.Label(); label.Kind == table.Numeric && t.loss.Labels() == losses.Real {
+		metrics.Hold(z, label.Range)
+	}
 	m := metrics.Of(t.loss, z, t.Held)
 	for i := range m {
 		if at := t.test.Exposure(); at != nil && m[i].Name == "deviance_explained" { // against one rate for all

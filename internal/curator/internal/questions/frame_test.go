@@ -73,6 +73,9 @@ func shorten(v []float64, normBound float64) {
 	}
 }
 
+// heldScores are ends that some scores of samples are beyond, on either side.
+var heldScores = Ends{0.1, 0.4}
+
 // frameAnswers are all questions to a frame, by name; a failed one stops the test.
 func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squares bool) map[string][]float64 {
 	t.Helper()
@@ -102,8 +105,10 @@ func frameAnswers(t *testing.T, ctx context.Context, r *Framed, u []float64, squ
 		v, l2, err = heard(r.Scatter(ctx, u, 0.3, p)) // after a gradient, whose norms are kept
 		keep("scatter, "+name, v, l2, err)
 	}
-	v, l2, err = heard(r.Slopes(ctx, slopeEdges, u, 0.3))
+	v, l2, err = heard(r.Slopes(ctx, slopeEdges, u, 0.3, Ends{}))
 	keep("slopes", v, l2, err)
+	v, l2, err = heard(r.Slopes(ctx, slopeEdges, u, 0.3, heldScores))
+	keep("slopes of held scores", v, l2, err)
 	for _, constant := range []float64{0, 1} {
 		v, l2, err = heard(r.Hessian(ctx, u, 0.3, constant, 0.2, 0.6, Slope{}))
 		keep(fmt.Sprintf("Hessian, constant %g", constant), v, l2, err)
@@ -165,6 +170,7 @@ func byDefinition(f Frame, loss losses.Loss, encoded [][]float64, y, u []float64
 		add("squares", squares)
 		slope := loss.Deriv(z, y[i])
 		add("slopes", place(slope))
+		add("slopes of held scores", place(loss.Deriv(math.Max(heldScores[0], math.Min(z, heldScores[1])), y[i])))
 		for name, p := range testSlopes {
 			gradient := slices.Clone(x)
 			if p.Constant > 0 {
@@ -377,7 +383,7 @@ func TestFramedIsCancelled(t *testing.T) {
 		"gradient":       func() error { _, _, err := heard(framed.Gradient(done, u, 0, p)); return err },
 		"gradient norms": func() error { _, _, err := heard(framed.GradientNorms(done, testEdges, u, 0, p)); return err },
 		"scatter":        func() error { _, _, err := heard(framed.Scatter(done, u, 0, p)); return err },
-		"slopes":         func() error { _, _, err := heard(framed.Slopes(done, slopeEdges, u, 0)); return err },
+		"slopes":         func() error { _, _, err := heard(framed.Slopes(done, slopeEdges, u, 0, Ends{})); return err },
 		"Hessian":        func() error { _, _, err := heard(framed.Hessian(done, u, 0, 1, 1, 1, Slope{})); return err },
 		"curvature norms": func() error {
 			_, _, err := heard(framed.CurvatureNorms(done, testEdges, u, 0, 1, 1, Slope{}))

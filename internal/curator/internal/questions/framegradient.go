@@ -378,17 +378,38 @@ func (q *framedScatter) length(r *Framed, sum []float64, n int) float64 {
 }
 
 // Slopes is the histogram of φ' at the scores ⟨u, tᵢx̃ᵢ⟩ + offset, as Lengths is of norms:
-// of probabilities less labels under the logistic loss, of residuals under the squared one.
-func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64) (release.Answer, error) {
-	q := &framedSlopes{Scored{r.in(), edges, u, offset}}
+// of probabilities less labels under the logistic loss, of residuals under the squared one. Scores, with rows' own
+// offsets, are held to the ends first.
+func (r *Framed) Slopes(ctx context.Context, edges, u []float64, offset float64, ends Ends) (release.Answer, error) {
+	q := &framedSlopes{Scored{r.in(), edges, u, offset}, ends}
 	return r.scored(ctx, q, &q.Scored)
 }
 
+// Ends are what scores are held to, the lower one first. Where both are 0 they aren't.
+type Ends [2]float64
+
+// Hold is a score that is held.
+func (e Ends) Hold(z float64) float64 {
+	if e == (Ends{}) {
+		return z
+	}
+	return math.Min(math.Max(z, e[0]), e[1])
+}
+
 // framedSlopes asks for Slopes.
-type framedSlopes struct{ Scored }
+type framedSlopes struct {
+	Scored
+	Ends Ends
+}
 
 func (q *framedSlopes) adder(s *Sums) rows.Adder {
-	return q.counting(q.on(s), func(z, _ []float64, lo int) { s.slopes(z, lo) })
+	return q.counting(q.on(s), func(z, _ []float64, lo int) {
+		s.offsets.add(z, lo)
+		for k, v := range z {
+			z[k] = q.Ends.Hold(v)
+		}
+		derivs(s.loss, z, s.labels[lo:lo+len(z)])
+	})
 }
 
 // scoring returns what sets z to the scores ⟨u, tᵢx̃ᵢ⟩ + offset of a tile.

@@ -246,7 +246,7 @@ func narrowQuestions(u []float64) map[string]narrowQuestion {
 		"gradient norms": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.GradientNorms(ctx, edges, u, 0.2, Slope{Clip: 1, Constant: 1}))
 		}, true, 40, false},
-		"slopes":  {func(r *Framed) ([]float64, float64, error) { return heard(r.Slopes(ctx, slopeEdges, u, 0.2)) }, true, 40, false},
+		"slopes":  {func(r *Framed) ([]float64, float64, error) { return heard(r.Slopes(ctx, slopeEdges, u, 0.2, Ends{})) }, true, 40, false},
 		"moments": {func(r *Framed) ([]float64, float64, error) { return heard(r.Moments(ctx, 0.35)) }, false, 40, false},
 		"fourth":  {func(r *Framed) ([]float64, float64, error) { return heard(Fourth(ctx, r, 0.35)) }, false, 40, false},
 		"scatter": {func(r *Framed) ([]float64, float64, error) {
@@ -345,7 +345,7 @@ func TestFramesRefuseShapes(t *testing.T) {
 			for question, ask := range map[string]func() error{
 				"gradient":        func() error { _, err := of.Gradient(unread, u, 0, p); return err },
 				"gradient norms":  func() error { _, err := of.GradientNorms(unread, edges, u, 0, p); return err },
-				"slopes":          func() error { _, err := of.Slopes(unread, edges, u, 0); return err },
+				"slopes":          func() error { _, err := of.Slopes(unread, edges, u, 0, Ends{}); return err },
 				"scatter":         func() error { _, err := of.Scatter(unread, u, 0, p); return err },
 				"Hessian":         func() error { _, err := of.Hessian(unread, u, 0, 0, 1, 1, Slope{}); return err },
 				"curvature norms": func() error { _, err := of.CurvatureNorms(unread, edges, u, 0, 0, 1, Slope{}); return err },

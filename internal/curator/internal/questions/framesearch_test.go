@@ -48,7 +48,7 @@ func framedQuestions(u []float64) map[string]framedQuestion {
 		}, false},
 		"lengths": {func(r *Framed) ([]float64, float64, error) { return heard(r.Lengths(ctx, edges)) }, true},
 		"slopes": {func(r *Framed) ([]float64, float64, error) {
-			return heard(r.Slopes(ctx, []float64{0.5, 0, -0.5}, u, 0.2))
+			return heard(r.Slopes(ctx, []float64{0.5, 0, -0.5}, u, 0.2, Ends{}))
 		}, true},
 		"Hessian": {func(r *Framed) ([]float64, float64, error) {
 			return heard(r.Hessian(ctx, u, 0.2, 0, 0.3, 0.15, Slope{}))

@@ -132,7 +132,7 @@ func questions(t *testing.T, s *Sums) map[string][]float64 {
 		ask("gradient, constant apart", v, l2, err)
 		v, l2, err = heard(framed.GradientNorms(ctx, edges, u, 0.2, wide))
 		ask("gradient norms", v, l2, err)
-		v, l2, err = heard(framed.Slopes(ctx, edges, u, 0.2))
+		v, l2, err = heard(framed.Slopes(ctx, edges, u, 0.2, Ends{}))
 		ask("slopes", v, l2, err)
 		v, l2, err = heard(framed.CurvatureNorms(ctx, edges, u, 0.2, 1, 0.25, Slope{}))
 		ask("curvature norms", v, l2, err)
