@@ -95,10 +95,8 @@ type InferConfig struct {
 //     Hessian is taken to change with the mean along the intercept, by which each way has its
 //     own, and the covariance that at the result.
 //     An estimate is u − H̃⁻¹g̃/n; the result is their mean, in which one from far off
-//     counts less. It is the pilot along directions in which H̃ has
-//     less than half of the curvature that the coordinates were made for, by more than its noise, and for labels that aren't real no more than noise
-//     has. Rows that are long
-//     there count less in Hessians, by a bound on what each adds, and the more a direction was stretched the less.
+//     counts less. It is the pilot along directions in which H̃ has less than half of the curvature that coordinates were made for and, of what its bound on each
+//     row cut off, were it spread evenly, more than is seen: steps may be too long by any factor there.
 //  5. J̃, the sum of products ggᵀ of gradients so bounded, at the last point.
 //  6. Of two classes a histogram of scores at the result, for [Inference.MarginalEffects].
 //

@@ -79,6 +79,16 @@ func (h Tails) Over(value float64) float64 {
 	return h.Rows
 }
 
+// Cut is by how much the squares of numbers exceed that of an edge, all together, as far as larger ones stand out of the noise.
+func (h Tails) Cut(edge float64) (sum float64) {
+	for j := 1; j < len(h.Edges) && h.Edges[j] >= edge; j++ {
+		if above := h.Above[j]; above > tuning.TailSurely*h.SD(j) {
+			sum += above * (h.Edges[j-1]*h.Edges[j-1] - h.Edges[j]*h.Edges[j])
+		}
+	}
+	return sum
+}
+
 // Carrying returns the smallest edge that rows may be shortened to and keep a part of their
 // second moments, as far as longer ones stand out of the noise.
 func (h Tails) Carrying(part float64) float64 {

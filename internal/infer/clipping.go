@@ -39,7 +39,7 @@ func (v *clipping) choose() error {
 	if v.in.normBound, err = v.in.rowBound(); err != nil || v.in.varies() {
 		return err
 	}
-	return v.in.curveAt(v.in.pilot, v.in.curveShare(), 1-v.lost)
+	return v.in.curveAt(v.in.pilot, v.in.curveShare())
 }
 
 // cover bounds gradients by an edge that none exceeds, so that no row is shortened: where single rows are seen, and

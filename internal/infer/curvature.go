@@ -49,7 +49,6 @@ type curvature struct {
 	floor    float64
 	spectrum *linalg.Spectrum
 	inverse  *mat.SymDense // eigenvalues held to the floor
-	stood    *mat.SymDense // of the first one, what stood out of its noise, in these coordinates
 	hidden   [][]float64   // orthonormal directions, among the drowned ones, whose curvature bounds on rows hide
 }
 
@@ -63,15 +62,15 @@ func (c *curvature) invert() error {
 	return nil
 }
 
-// drown takes directions to say nothing that have less than half of the curvature that is expected, of which rows that count less have kept a part, by more than
-// noise takes from any direction, and where it may differ at another point no more than the noise either. Coordinates were stretched along them, by a Hessian in which rows that are long there count less, and now rows are so long
-// that the bound on what they add hides nearly all of it: H̃ has too little, by any factor.
-func (c *curvature) drown(expected curvature, kept float64, varies bool) error {
+// hide takes directions to say nothing along which rows are so long that a bound on what each adds hides most of the curvature: they have
+// less than half of what coordinates were made for and, of what the bound cut off, were it spread evenly, more than is seen, both by more than
+// noise takes from any direction. Steps along them may be too long by any factor.
+func (c *curvature) hide(expected curvature, cut float64) error {
+	made := expected.held()
 	values := slices.Clone(c.spectrum.Values)
 	for k, value := range values {
 		direction := mat.NewVecDense(len(values), c.spectrum.Vector(k))
-		half := kept * mat.Inner(direction, expected.stood, direction) / 2
-		if value+c.floor < half && !(varies && value >= c.floor) {
+		if value+c.floor < math.Min(mat.Inner(direction, made, direction)/2, cut/float64(len(values))) {
 			values[k] = math.Min(value, 0)
 			c.hidden = append(c.hidden, direction.RawVector().Data)
 		}
@@ -106,11 +105,20 @@ func (c curvature) times(factor float64) (curvature, error) {
 	return c, c.invert()
 }
 
-// distance is the square of that of two points in the norm of the Hessian, which is that of
-// scores.
-func (c curvature) distance(to, from []float64) float64 {
+// apart is the way from one point to another, but along hidden directions.
+func (c curvature) apart(to, from []float64) []float64 {
 	gap := slices.Clone(to)
 	floats.Sub(gap, from)
+	for _, direction := range c.hidden {
+		floats.AddScaled(gap, -floats.Dot(gap, direction), direction)
+	}
+	return gap
+}
+
+// distance is the square of that of two points in the norm of the Hessian, which is that of
+// scores, but along hidden directions.
+func (c curvature) distance(to, from []float64) float64 {
+	gap := c.apart(to, from)
 	g := mat.NewVecDense(len(gap), gap)
 	return mat.Inner(g, c.held(), g)
 }

@@ -112,8 +112,8 @@ func (v *newton) unreliable() bool {
 		return true
 	}
 	variance, missed := v.stepErrors()
-	noise := mat.Trace(linalg.Sandwich(variance, v.in.curve.inverse, linalg.Identity(len(v.theta))))
-	return noise+mat.Trace(v.in.curve.inverse)*missed/float64(len(v.theta)) > limit*limit
+	curvature := mat.Trace(v.in.curve.hessian.m) / float64(len(v.theta))
+	return v.scoreVariance(math.Sqrt(variance))+missed > limit*limit*curvature
 }
 
 // separated reports whether the features tell the classes of nearly all rows: scores that differ

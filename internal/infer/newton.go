@@ -83,7 +83,7 @@ func (v *newton) walk(done int) error {
 		v.combine()
 		at = v.shortened(v.gradientNoise(left * total))
 		if t == settled && v.in.varies() {
-			if err := v.in.curveAt(at, again, 1-v.clip.lost); err != nil {
+			if err := v.in.curveAt(at, again); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func (v *newton) walk(done int) error {
 	if err := v.moveHessian(); err != nil || v.in.curve.hidden == nil {
 		return err
 	}
-	v.theta = v.gap()
+	v.theta = v.in.curve.apart(v.theta, v.in.pilot)
 	floats.Add(v.theta, v.in.pilot)
 	return nil
 }
@@ -184,7 +184,7 @@ func (v *newton) gradientNoise(share float64) float64 {
 func (v *newton) shortened(noise float64) []float64 {
 	square := v.distance(v.in.pilot)
 	v.shrunk = estimate.JamesStein(v.scoreVariance(noise), square)
-	gap := v.gap()
+	gap := v.in.curve.apart(v.theta, v.in.pilot)
 	fraction := v.shrunk
 	if len(v.steps) == 1 {
 		fraction *= v.in.damping(gap, v.shrunk*math.Sqrt(square*float64(len(gap))/mat.Trace(v.in.curve.hessian.m)))
@@ -192,16 +192,6 @@ func (v *newton) shortened(noise float64) []float64 {
 	at := slices.Clone(v.in.pilot)
 	floats.AddScaled(at, fraction, gap)
 	return at
-}
-
-// gap is how far theta is from the pilot, but for directions whose curvature is hidden: steps along these may be too long by any factor.
-func (v *newton) gap() []float64 {
-	gap := slices.Clone(v.theta)
-	floats.Sub(gap, v.in.pilot)
-	for _, direction := range v.in.curve.hidden {
-		floats.AddScaled(gap, -floats.Dot(gap, direction), direction)
-	}
-	return gap
 }
 
 // spread releases the scatter of clipped gradients at a point.

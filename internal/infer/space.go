@@ -27,7 +27,7 @@ type space struct {
 	alone    bool // whether weights are all that is asked for
 
 	normBound float64       // bound on √φ”·‖(x̃, 1)‖
-	longer    bool          // whether rows may be longer than that
+	cut       float64       // by how much the squares of longer ones exceed its, per row, as far as these stand out
 	held      curator.Slope // how gradients are bounded, and with them how rows count
 	typical   float64       // curvature along each direction before rows count less
 	curve     curvature
@@ -91,7 +91,6 @@ func (v *space) round(diagonal []float64, floor float64) error {
 	if err := v.curve.invert(); err != nil {
 		return err
 	}
-	v.curve.stood = v.curve.standing()
 	return nil
 }
 
@@ -137,7 +136,7 @@ func (v *space) rowBound() (float64, error) {
 	if v.run.Problem.Facts.EachRow { // few of whom may hold most of the curvature
 		bound = math.Max(bound, h.Carrying(carried))
 	}
-	v.longer = bound < h.Covering()
+	v.cut = h.Cut(bound) / v.run.N
 	return bound, nil
 }
 
@@ -187,9 +186,8 @@ func (v *space) hessianAt(theta []float64, normBound, share float64) (packed []f
 	return packed, v.hessianNoise(normBound, share), err
 }
 
-// curveAt releases the Hessian at a point that the law will be made of. Rows that count less leave a part of the curvature along each
-// direction, kept at least.
-func (v *space) curveAt(theta []float64, share, kept float64) error {
+// curveAt releases the Hessian at a point that the law will be made of.
+func (v *space) curveAt(theta []float64, share float64) error {
 	packed, noise, err := v.hessianAt(theta, v.normBound, share)
 	if err != nil {
 		return err
@@ -198,10 +196,10 @@ func (v *space) curveAt(theta []float64, share, kept float64) error {
 	perRow.ScaleSym(1/v.run.N, perRow)
 	expected := v.curve
 	v.curve = curvature{at: theta, hessian: noisy{perRow, noise}, floor: v.operatorNorm(noise)}
-	if err := v.curve.invert(); err != nil || !v.longer {
+	if err := v.curve.invert(); err != nil {
 		return err
 	}
-	return v.curve.drown(expected, kept, v.varies())
+	return v.curve.hide(expected, v.cut)
 }
 
 // shortenLevels keeps rows of rare levels from being much longer than others in what Hessians are
@@ -213,7 +211,6 @@ func (v *space) shortenLevels() error {
 	}
 	short = v.beside(short)
 	v.pilot = short.Stretch(v.pilot)
-	v.curve.stood = short.Into(v.curve.stood)
 	v.curve.at, v.curve.hessian.m, v.curve.floor = v.pilot, short.Into(v.curve.held()), 0 // the floor is for round ones
 	if err := v.curve.invert(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // A column that is 1 in a few of very many rows, and 0 else, says nothing of which noise wouldn't hide it: no score of these rows is far off,
-// and inference says so of its coefficient, and is right about the others, of real labels; of classes it may say nothing.
+// and inference says so of its coefficient, and is right about the others.
 func TestRareColumn(t *testing.T) {
 	const n, d, rare = 400_000, 8, 300
 	r := mechanisms.NewSeededSource(1)
@@ -44,7 +44,7 @@ func TestRareColumn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for seed := range uint64(2) {
+		for seed := range uint64(3) {
 			model, err := dpglm.Auto(ctx, data, dpglm.Problem{Loss: c.loss}, dpglm.ApproxDP(1, 1e-6), given.Seeded(5+seed))
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRareColumn(t *testing.T) {
 			}
 			for j, of := range f.Coefficients()[:d] {
 				switch off := (of.Estimate - c.effect) / of.StandardError; {
-				case of.Undetermined() != (j == d-1) && (c.loss == losses.Loss(losses.Squared{}) || j == d-1):
+				case of.Undetermined() != (j == d-1):
 					t.Errorf("%s: column %d: %g ± %g", c.loss.Name(), j, of.Estimate, of.StandardError)
 				case math.Abs(off) > 5: // none where it isn't determined; an α of 2e-5 in all
 					t.Errorf("%s: column %d is %.3g standard errors off", c.loss.Name(), j, off)
