@@ -10,7 +10,9 @@ type columns struct {
 
 // NewColumns is the map of R^d that keeps the given columns, in their order, one of them
 // twice where it is listed twice. They must be public.
-func NewColumns(d int, kept []int) Map { return columns{d, kept} }
+func NewColumns(d int, kept []int) Map {
+	return specified{columns{d, kept}, Spec{Kind: keptColumns, K: len(kept), D: d, Kept: kept}}
+}
 
 func (m columns) oblivious() {}
 

@@ -36,7 +36,7 @@ func NewHadamard(k, d int, seed uint64) Map {
 	}
 	m.rows = r.Perm(p)[:k]
 	m.buffers.New = func() any { b := make([]float64, p); return &b }
-	return seeded{m, Spec{"hadamard", k, d, seed}}
+	return specified{m, Spec{Kind: "hadamard", K: k, D: d, Seed: seed}}
 }
 
 func (m *hadamard) oblivious() {}

@@ -31,21 +31,21 @@ type dense struct {
 // NewGaussian has independent N(0, 1/k) entries. It stores d·k numbers.
 func NewGaussian(k, d int, seed uint64) Map {
 	r := rand.New(mechanisms.NewSeededSource(seed))
-	return seeded{newDense(k, d, r.NormFloat64), Spec{"gaussian", k, d, seed}}
+	return specified{newDense(k, d, r.NormFloat64), Spec{Kind: "gaussian", K: k, D: d, Seed: seed}}
 }
 
 // NewRademacher has independent entries ±1/√k. It stores d·k numbers.
 func NewRademacher(k, d int, seed uint64) Map {
 	src := mechanisms.NewSeededSource(seed)
 	var word, left uint64
-	return seeded{newDense(k, d, func() float64 {
+	return specified{newDense(k, d, func() float64 {
 		if left == 0 {
 			word, left = src.Uint64(), 64
 		}
 		bit := word & 1
 		word, left = word>>1, left-1
 		return 2*float64(bit) - 1
-	}), Spec{"rademacher", k, d, seed}}
+	}), Spec{Kind: "rademacher", K: k, D: d, Seed: seed}}
 }
 
 func newDense(k, d int, entry func() float64) Map {
@@ -105,7 +105,7 @@ func NewSparse(k, d int, seed uint64) Map {
 			m.signs[i] = -value
 		}
 	}
-	return seeded{m, Spec{"sparse", k, d, seed}}
+	return specified{m, Spec{Kind: "sparse", K: k, D: d, Seed: seed}}
 }
 
 func (m *sparse) oblivious() {}

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -8,10 +9,17 @@ import (
 // A map that is made anew of its specification is the same.
 func TestSpec(t *testing.T) {
 	x := []float64{1, -2, 0.5, 0, 7}
-	for kind, of := range makers {
-		m := of(3, 5, 9)
+	specs := []Spec{{Kind: keptColumns, K: 3, D: 5, Kept: []int{4, 0, 4}}}
+	for kind := range makers {
+		specs = append(specs, Spec{Kind: kind, K: 3, D: 5, Seed: 9})
+	}
+	for _, want := range specs {
+		m, err := want.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
 		s, ok := SpecOf(m)
-		if want := (Spec{kind, 3, 5, 9}); !ok || s != want {
+		if !ok || !reflect.DeepEqual(s, want) {
 			t.Errorf("%+v, want %+v", s, want)
 		}
 		again, err := s.Map()
@@ -24,13 +32,15 @@ func TestSpec(t *testing.T) {
 			m.Apply(images[k], x)
 		}
 		if !slices.Equal(images[0], images[1]) {
-			t.Errorf("%s: %v, want %v", kind, images[1], images[0])
+			t.Errorf("%s: %v, want %v", want.Kind, images[1], images[0])
 		}
 	}
-	if _, ok := SpecOf(NewColumns(3, []int{1})); ok {
-		t.Error("columns were made by a seed")
-	}
-	if _, err := (Spec{Kind: "other", K: 1, D: 1}).Map(); err == nil {
-		t.Error("a map of another kind")
+	for name, s := range map[string]Spec{
+		"another kind": {Kind: "other", K: 1, D: 1}, "a column less": {Kind: keptColumns, K: 2, D: 3, Kept: []int{1}},
+		"no column": {Kind: keptColumns, D: 3}, "a column too far": {Kind: keptColumns, K: 1, D: 3, Kept: []int{3}}, "a negative column": {Kind: keptColumns, K: 1, D: 3, Kept: []int{-1}},
+	} {
+		if _, err := s.Map(); err == nil {
+			t.Errorf("a map of %s", name)
+		}
 	}
 }
