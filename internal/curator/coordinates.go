@@ -10,6 +10,9 @@ import (
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
+// MostCoordinateRows is of how many rows, or persons, there are [Coordinates].
+const MostCoordinateRows = questions.MostCoordinateRows
+
 // Coordinates answers questions about the gradient sum Gⱼ = Σ cᵢxᵢⱼ at weights that change
 // one at a time ([rows.Coordinates]). The weights, intercept and bounds must be public or
 // released. It is for one goroutine.

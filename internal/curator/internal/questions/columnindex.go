@@ -37,44 +37,20 @@ func newColumnIndex(of rows.SparseSource) *columnIndex {
 // having are the rows with an entry in column j.
 func (x *columnIndex) having(j int) []int32 { return x.rows[x.start[j]:x.start[j+1]] }
 
-// at is row i's raw entry in column j, which it has.
-func (x *columnIndex) at(i, j int) float64 {
-	lo := x.of.Start[i]
-	k, _ := slices.BinarySearch(x.of.Indices[lo:x.of.End[i]], j)
-	return x.of.Values[lo+k]
-}
-
-// eachEntry calls f with each entry of sparse row i: its feature, held.
-func (v *Coordinates) eachEntry(i int, f func(j int, x float64)) {
-	of := &v.index.of
-	lo, hi := of.Start[i], of.End[i]
-	values := of.Values[lo:hi]
-	for k, j := range of.Indices[lo:hi] {
-		f(j, v.feature(i, j, values[k]))
-	}
-}
-
-// feature is that of row i in column j, of a raw entry, held.
-func (v *Coordinates) feature(i, j int, raw float64) float64 {
-	return hold(rows.Factor(v.s.t.Shrink, i)*v.s.t.Enc.Feature(j, raw), v.entry)
-}
-
-// moveSparse is Move for sparse rows, in time proportional to the entries of those that have
+// moveSparse is Move for sparse rows in memory, in time proportional to the entries of those that have
 // one in column j.
-func (v *Coordinates) moveSparse(j int, delta float64, changed func(j int)) {
+func (v *Coordinates) moveSparse(j int, changed func(j int)) {
 	const some = 256
-	var z, y, c [some]float64
+	var c, y [some]float64
 	var columns []int
 	for having := v.index.having(j); len(having) > 0; {
 		rows := having[:min(some, len(having))]
 		having = having[len(rows):]
 		n := len(rows)
 		for k, i := range rows {
-			v.z[i] += float64(delta * v.feature(int(i), j, v.index.at(int(i), j)))
-			z[k], y[k] = v.z[i], v.s.labels[i]
+			c[k], y[k] = v.at.score(v.s.t, v.index.of.Tile(int(i), int(i)+1, nil), int(i), 0), v.s.labels[i]
 		}
-		v.slopes(c[:n], z[:n], y[:n],
-			func(k int) float64 { return v.s.offsets.at(int(rows[k])) }, func(k int) float64 { return v.s.t.Persons.Share(int(rows[k])) })
+		v.at.slopes(v.s, c[:n], y[:n], func(k int) int { return int(rows[k]) })
 		for k, i := range rows {
 			columns = v.change(int(i), c[k], columns)
 		}
@@ -88,14 +64,15 @@ func (v *Coordinates) moveSparse(j int, delta float64, changed func(j int)) {
 // change gives row i another coefficient and appends the columns that it is the first to
 // touch.
 func (v *Coordinates) change(i int, c float64, columns []int) []int {
-	before := v.c[i]
+	before := v.at.kept[i]
 	if c == before {
 		return columns
 	}
-	v.c[i] = c
-	v.total += fixed(c, v.Unit) - fixed(before, v.Unit)
-	v.eachEntry(i, func(j int, x float64) {
-		v.g[j] += v.part(c, x) - v.part(before, x)
+	v.at.kept[i] = c
+	steps, units := 1/v.at.step(), 1/v.at.unit()
+	v.sums[len(v.touched)] += int64(fixed(c, units)) - int64(fixed(before, units))
+	v.at.eachEntry(v.s.t, v.index.of.Tile(i, i+1, nil), i, 0, func(j int, x float64) {
+		v.sums[j] += int64(fixed(c*x, steps)) - int64(fixed(before*x, steps))
 		if !v.touched[j] {
 			v.touched[j] = true
 			columns = append(columns, j)

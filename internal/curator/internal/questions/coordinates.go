@@ -2,9 +2,11 @@ package questions
 
 import (
 	"context"
+	"encoding/gob"
+	"fmt"
 	"math"
 
-	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
 )
@@ -18,35 +20,36 @@ import (
 //
 // A row's part of Gⱼ is cᵢxᵢⱼ in steps, rounded to the nearest, and a function of that row
 // and of the weights, which are public or were released, whatever the order in which they
-// changed; so is a row's score, a sum in that order. In exact arithmetic |cᵢxᵢⱼ| is at most
+// changed; so is a row's score, a sum over columns in their order. In exact arithmetic |cᵢxᵢⱼ| is at most
 // clip·entry times the row's share, and a person's shares add up to at most 1; each row's two
 // products and its rounding add a relative 2u and half a step. So a person adds at most
 // ⌈clip·entry·(1 + 8u)⌉ steps and one for each row that a person may have, in magnitude, and a
 // replaced one moves each Gⱼ by at most twice that. No other row's part changes.
 type Coordinates struct {
-	s           *Sums
-	clip, entry float64
-	step        float64 // of a Gⱼ: clip·entry is 2^30 steps or more, and less than 2^31
-	Unit        float64 // of Σ cᵢ, likewise
-	intercept   float64 // public part of all scores
-	z, c        []float64
-	g           []int64
-	total       int64 // Σ cᵢ in units
+	s     *Sums
+	at    coordinateSums
+	sums  []int64      // the Gⱼ, and Σ cᵢ in units
+	index *columnIndex // of sparse rows in memory whose absent entries count nothing; else nil
 
-	index   *columnIndex // of sparse rows whose absent entries count nothing; else nil
-	touched []bool       // columns of a move
+	touched []bool // columns of a move
 }
 
-// NewCoordinates returns the sums at weights of 0, beside an intercept, in one pass.
+// MostCoordinateRows is of how many rows, or persons, there are sums. Each adds 2^31 steps at most, and one for each of a person's rows: all
+// come to less than 2^61, so that no whole number is too large.
+const MostCoordinateRows = 1 << 29
+
+// NewCoordinates returns the sums at weights of 0, beside an intercept, in one pass. It fails where there are more rows, or persons, than MostCoordinateRows.
 func NewCoordinates(ctx context.Context, s *Sums, clip, entry, intercept float64) (*Coordinates, error) {
-	v := &Coordinates{s: s, clip: clip, entry: entry, step: fixedStep(clip * entry), Unit: fixedStep(clip), intercept: intercept}
-	n := len(s.t.Length)
-	v.z, v.c, v.g = make([]float64, n), make([]float64, n), make([]int64, s.t.Enc.Columns)
-	if rows, ok := s.t.Src.(rows.SparseSource); ok && !s.t.Enc.Shifted() {
-		v.index = newColumnIndex(rows)
-		v.touched = make([]bool, s.t.Enc.Columns)
+	if n := s.t.Layout.N; n > MostCoordinateRows {
+		return nil, check.Fail(check.ErrShape, "rows or persons", n, fmt.Sprintf("must be at most %d", MostCoordinateRows))
 	}
-	return v, v.renew(ctx, 0, 0)
+	d := s.t.Enc.Columns
+	v := &Coordinates{s: s, at: coordinateSums{Clip: clip, Entry: entry, Intercept: intercept, Weights: make([]float64, d)}, sums: make([]int64, d+1)}
+	if of, ok := s.t.Src.(rows.SparseSource); ok && !s.t.Enc.Shifted() {
+		v.index = newColumnIndex(of)
+		v.touched, v.at.kept = make([]bool, d), make([]float64, len(s.t.Length))
+	}
+	return v, v.renew(ctx)
 }
 
 // fixedStep is the power of two of which so much is at least 2^30, and less than 2^31.
@@ -57,22 +60,74 @@ func fixedStep(most float64) float64 {
 
 // Sensitivity bounds how far each Gⱼ moves when a row, or a person, is replaced, in steps.
 func (v *Coordinates) Sensitivity() uint64 {
-	part := math.Ceil(float64(v.clip*v.entry) / v.step * (1 + 8*encoding.Unit))
+	part := math.Ceil(float64(v.at.Clip*v.at.Entry) / v.at.step() * (1 + 8*encoding.Unit))
 	o := v.s.t.Persons
 	return uint64(o.Vectors()) * (uint64(part) + uint64(o.MostRows()))
 }
 
 // Sums are the Gⱼ in steps.
-func (v *Coordinates) Sums() []int64 { return v.g }
+func (v *Coordinates) Sums() []int64 { return v.sums[:len(v.at.Weights)] }
 
 // Total is Σ cᵢ, and a bound on how far it moves when a row is replaced: as Sensitivity's,
 // and the rounding of a whole number to float64, twice.
 func (v *Coordinates) Total() (sum, sensitivity float64) {
-	o := v.s.t.Persons
+	o, unit := v.s.t.Persons, v.at.unit()
 	rows := float64(o.MostRows())
-	part := float64(v.clip*(1+8*encoding.Unit)) + float64(rows*v.Unit)
-	return float64(v.total) * v.Unit, float64(o.Vectors()*part) + float64(4*encoding.Unit*float64(v.s.Len())*part)
+	part := float64(v.at.Clip*(1+8*encoding.Unit)) + float64(rows*unit)
+	return float64(v.sums[len(v.at.Weights)]) * unit, float64(o.Vectors()*part) + float64(4*encoding.Unit*float64(v.s.Len())*part)
 }
+
+// Shift changes the intercept, in a pass over all rows.
+func (v *Coordinates) Shift(ctx context.Context, intercept float64) error {
+	v.at.Intercept = intercept
+	return v.renew(ctx)
+}
+
+// Move adds delta to the weight of column j and calls changed with each column whose sum has
+// changed. With an index it reads the rows with an entry in column j only, else it is a pass.
+func (v *Coordinates) Move(ctx context.Context, j int, delta float64, changed func(j int)) error {
+	v.at.Weights[j] += delta
+	if v.index != nil {
+		v.moveSparse(j, changed)
+		return nil
+	}
+	err := v.renew(ctx)
+	for k := range v.at.Weights {
+		changed(k)
+	}
+	return err
+}
+
+// renew forms all sums anew.
+func (v *Coordinates) renew(ctx context.Context) error {
+	return rows.SumWhole(ctx, v.s.t, v.sums, askingOf(v.s, &v.at, 0))
+}
+
+// coordinateSums asks for the sums of Coordinates: the Gⱼ in steps, and Σ cᵢ in units.
+type coordinateSums struct {
+	Clip, Entry float64
+	Intercept   float64 // public part of all scores
+	Weights     []float64
+
+	kept []float64 // takes the coefficients of rows that have an index; nil elsewhere
+}
+
+// blockPersons is how many persons a block may have, and somewhat more. Each adds less than 2^32 steps, so that their sum is exact.
+const blockPersons = 1 << 20
+
+func (q *coordinateSums) cut(t *rows.Table) rows.Cut {
+	c := t.InTiles(t.Enc.Columns + 1)
+	if c.BlockPersons > blockPersons {
+		c.Layout = c.Layout.Cut((c.N + blockPersons - 1) / blockPersons)
+	}
+	return c
+}
+
+// step is that of a Gⱼ: clip·entry is 2^30 steps or more, and less than 2^31.
+func (q *coordinateSums) step() float64 { return fixedStep(q.Clip * q.Entry) }
+
+// unit is that of Σ cᵢ, likewise.
+func (q *coordinateSums) unit() float64 { return fixedStep(q.Clip) }
 
 // hold is x, or the end of [−most, most] that is next to it; −most for NaN.
 func hold(x, most float64) float64 {
@@ -85,106 +140,105 @@ func hold(x, most float64) float64 {
 	return -most
 }
 
-// fixed is x in steps.
-func fixed(x, step float64) int64 { return int64(math.RoundToEven(x / step)) }
+// fixed is x in steps, a whole number, where so many, a power of two, are 1.
+func fixed(x, steps float64) float64 { return math.RoundToEven(x * steps) }
 
-// part is what a coefficient and a feature add to a column, in steps.
-func (v *Coordinates) part(c, x float64) int64 { return fixed(c*x, v.step) }
-
-// Shift changes the intercept, in a pass over all rows.
-func (v *Coordinates) Shift(ctx context.Context, intercept float64) error {
-	v.intercept = intercept
-	return v.renew(ctx, 0, 0)
-}
-
-// Move adds delta to the weight of column j and calls changed with each column whose sum has
-// changed. For sparse rows it reads those with an entry in column j only.
-func (v *Coordinates) Move(ctx context.Context, j int, delta float64, changed func(j int)) error {
-	if v.index != nil {
-		v.moveSparse(j, delta, changed)
-		return nil
-	}
-	err := v.renew(ctx, j, delta)
-	for k := range v.g {
-		changed(k)
-	}
-	return err
-}
-
-// slopes sets c to the coefficients of the given scores, less the intercept and offsets.
-func (v *Coordinates) slopes(c, z, labels []float64, offset, share func(k int) float64) {
+// slopes turns scores, without intercept and offsets, into coefficients.
+func (q *coordinateSums) slopes(s *Sums, z, labels []float64, row func(k int) int) {
 	for k, score := range z {
-		c[k] = (score + v.intercept) + offset(k)
+		z[k] = (score + q.Intercept) + s.offsets.at(row(k))
 	}
-	derivs(v.s.loss, c, labels)
-	for k := range c {
-		c[k] = float64(hold(c[k], v.clip) * share(k))
+	derivs(s.loss, z, labels)
+	for k, slope := range z {
+		z[k] = float64(hold(slope, q.Clip) * s.t.Persons.Share(row(k)))
 	}
-}
-
-// fixedSum is what a goroutine adds up.
-type fixedSum struct {
-	g     []int64
-	total int64
-	*rows.Workspace
-	encoded []float64 // rows of a tile, one after the other
-}
-
-// renew adds delta to the weight of column j and forms all sums anew.
-func (v *Coordinates) renew(ctx context.Context, j int, delta float64) error {
-	t := v.s.t
-	clear(v.g)
-	v.total = 0
-	return blocks.InOrder(ctx, t.Layout.Blocks, 1,
-		func() *fixedSum { return &fixedSum{g: make([]int64, len(v.g)), Workspace: t.Acquire()} },
-		func(a *fixedSum) { t.Release(a.Workspace) },
-		func(b int, a *fixedSum) {
-			clear(a.g)
-			a.total = 0
-			t.Layout.EachTile(b, func(lo, hi int) { v.renewTile(a, t.Src.Tile(lo, hi, a.Buf), lo, j, delta) })
-		},
-		func(_ int, a *fixedSum) {
-			v.total += a.total
-			for k, part := range a.g {
-				v.g[k] += part
-			}
-		})
 }
 
 // encodedNumbers is how many numbers of encoded rows are held at once, unless a row has more.
 const encodedNumbers = 1 << 16
 
-func (v *Coordinates) renewTile(a *fixedSum, tile rows.Tile, lo, j int, delta float64) {
-	some := tile.Rows
-	if v.index == nil {
-		some = max(1, encodedNumbers/len(v.g))
-	}
-	for first := 0; first < tile.Rows; first += some {
-		v.renewRows(a, tile, lo, first, min(first+some, tile.Rows), j, delta)
+func (q *coordinateSums) adder(s *Sums) rows.Adder {
+	d, shifted := len(q.Weights), s.t.Enc.Shifted()
+	return func(a *rows.Workspace, tile rows.Tile, lo int) {
+		if tile.Sparse && !shifted {
+			q.addEntries(s, a, tile, lo)
+			return
+		}
+		some := max(1, encodedNumbers/d)
+		for first := 0; first < tile.Rows; first += some {
+			q.addEncoded(s, a, tile, lo, first, min(first+some, tile.Rows))
+		}
 	}
 }
 
-// renewRows does so for the rows [first, last) of a tile.
-func (v *Coordinates) renewRows(a *fixedSum, tile rows.Tile, lo, first, last, j int, delta float64) {
-	d := len(v.g)
-	if v.index == nil {
-		a.encoded = rows.Room(a.encoded, (last-first)*d+1) // an intercept's place
-		for k := range last - first {
-			v.s.t.Encode(a.encoded[k*d:k*d+v.s.Dim()], tile, lo, first+k)
-			v.z[lo+first+k] += float64(delta * hold(a.encoded[k*d+j], v.entry))
-		}
+// addEntries adds the rows of a sparse tile that starts at row lo.
+func (q *coordinateSums) addEntries(s *Sums, a *rows.Workspace, tile rows.Tile, lo int) {
+	c, steps := a.Z[:tile.Rows], 1/q.step()
+	for k := range c {
+		c[k] = q.score(s.t, tile, lo, k)
 	}
-	lo, hi := lo+first, lo+last
-	v.slopes(v.c[lo:hi], v.z[lo:hi], v.s.labels[lo:hi],
-		func(k int) float64 { return v.s.offsets.at(lo + k) }, func(k int) float64 { return v.s.t.Persons.Share(lo + k) })
-	for k, c := range v.c[lo:hi] {
-		a.total += fixed(c, v.Unit)
-		if v.index != nil {
-			v.eachEntry(lo+k, func(j int, x float64) { a.g[j] += v.part(c, x) })
-			continue
+	q.finish(s, a, c, lo)
+	for k, c := range c {
+		q.eachEntry(s.t, tile, lo, k, func(j int, x float64) { a.Sum[j] += fixed(c*x, steps) })
+	}
+}
+
+// addEncoded adds the rows from first up to last of a tile that starts at row lo.
+func (q *coordinateSums) addEncoded(s *Sums, a *rows.Workspace, tile rows.Tile, lo, first, last int) {
+	d, c, steps := len(q.Weights), a.Z[:last-first], 1/q.step()
+	a.Row = rows.Room(a.Row, len(c)*d+1) // an intercept's place
+	for k := range c {
+		row, z := a.Row[k*d:k*d+s.Dim()], 0.0
+		s.t.Encode(row, tile, lo, first+k)
+		for j, x := range row[:d] {
+			x = hold(x, q.Entry)
+			row[j] = x
+			if w := q.Weights[j]; w != 0 {
+				z += float64(w * x)
+			}
 		}
-		for j, x := range a.encoded[k*d : k*d+d] {
-			a.g[j] += v.part(c, hold(x, v.entry))
+		c[k] = z
+	}
+	q.finish(s, a, c, lo+first)
+	sum := a.Sum[:d]
+	for k, c := range c {
+		for j, x := range a.Row[k*d:][:len(sum)] {
+			sum[j] += fixed(c*x, steps)
 		}
 	}
 }
+
+// finish turns scores of the rows from lo on into coefficients, and adds these.
+func (q *coordinateSums) finish(s *Sums, a *rows.Workspace, z []float64, lo int) {
+	q.slopes(s, z, s.labels[lo:lo+len(z)], func(k int) int { return lo + k })
+	if q.kept != nil {
+		copy(q.kept[lo:], z)
+	}
+	d, units := len(q.Weights), 1/q.unit()
+	for _, c := range z {
+		a.Sum[d] += fixed(c, units)
+	}
+}
+
+// eachEntry calls f with each entry of row k of a sparse tile that starts at row lo: its feature, held.
+func (q *coordinateSums) eachEntry(t *rows.Table, tile rows.Tile, lo, k int, f func(j int, x float64)) {
+	factor, first, last := rows.Factor(t.Shrink, lo+k), tile.Start[k], tile.End[k]
+	values := tile.Data[first:last]
+	for e, j := range tile.Indices[first:last] {
+		f(j, hold(factor*t.Enc.Feature(j, values[e]), q.Entry))
+	}
+}
+
+// score is that of the row, without intercept and offset.
+func (q *coordinateSums) score(t *rows.Table, tile rows.Tile, lo, k int) (z float64) {
+	factor, first, last := rows.Factor(t.Shrink, lo+k), tile.Start[k], tile.End[k]
+	values := tile.Data[first:last]
+	for e, j := range tile.Indices[first:last] {
+		if w := q.Weights[j]; w != 0 {
+			z += float64(w * hold(factor*t.Enc.Feature(j, values[e]), q.Entry))
+		}
+	}
+	return z
+}
+
+func init() { gob.Register(&coordinateSums{}) }

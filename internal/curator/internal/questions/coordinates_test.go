@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpglm/dpglm/internal/check"
 	"github.com/dpglm/dpglm/internal/curator/internal/blocks"
 	"github.com/dpglm/dpglm/internal/curator/internal/encoding"
 	"github.com/dpglm/dpglm/internal/curator/internal/rows"
@@ -88,7 +89,7 @@ func TestCoordinatesMatchTheirDefinition(t *testing.T) {
 				v, w, intercept := walked(t, s, clip, entry, 4)
 				g, total := definition(s, x, w, intercept, clip, entry)
 				for j := range g {
-					if got := float64(v.Sums()[j]) * v.step; math.Abs(got-g[j]) > 1e-5*clip*entry {
+					if got := float64(v.Sums()[j]) * v.at.step(); math.Abs(got-g[j]) > 1e-5*clip*entry {
 						t.Errorf("%s, %s, entries to %g: column %d has %.10g, and should have %.10g", c.name, name, entry, j, got, g[j])
 					}
 				}
@@ -96,11 +97,11 @@ func TestCoordinatesMatchTheirDefinition(t *testing.T) {
 				if math.Abs(got-total) > 1e-5*clip {
 					t.Errorf("%s, %s: the slopes' sum is %.10g, and should be %.10g", c.name, name, got, total)
 				}
-				before, all := slices.Clone(v.Sums()), v.total
+				before, all := slices.Clone(v.Sums()), v.sums[d]
 				if err := v.Shift(ctx, intercept); err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(before, v.Sums()) || all != v.total {
+				if !slices.Equal(before, v.Sums()) || all != v.sums[d] {
 					t.Errorf("%s, %s: sums that were kept up to date differ from those that are formed anew", c.name, name)
 				}
 				if name != "sparse" && c.enc(t, d).Scale != nil { // whose norms of rows are rounded in another order
@@ -256,6 +257,62 @@ func TestCoordinatesOfPersons(t *testing.T) {
 	}
 }
 
+// heavy adds 2^40 + 1 for each row.
+type heavy struct{ rows.Nothing }
+
+func (heavy) Cut(t *rows.Table) rows.Cut { return t.InTiles(1) }
+func (heavy) Shifted() bool              { return false }
+func (heavy) Add(*rows.Part) rows.Adder {
+	return rows.EachRow(func(_ int, sum []float64) { sum[0] += 1<<40 + 1 })
+}
+
+// Whole numbers add up to what no float64 is.
+func TestWholeSumsAreExact(t *testing.T) {
+	const n = 12_001 // several blocks
+	var sum [1]int64
+	if err := rows.SumWhole(ctx, mustTable(t, mat.NewDense(n, 1, nil), encoding.NewIdentity(1, 1, false)), sum[:], heavy{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(n * (1<<40 + 1)); sum[0] != want || int64(float64(want)) == want {
+		t.Errorf("the sum is %d, not %d", sum[0], want)
+	}
+}
+
+// More rows than whole numbers have room for are refused before any is read.
+func TestCoordinatesOfTooManyRows(t *testing.T) {
+	for n, taken := range map[int]bool{MostCoordinateRows: true, MostCoordinateRows + 1: false} {
+		s := sumsOf(t, mat.NewDense(1, 1, nil), []float64{0}, 1, encoding.NewIdentity(1, 1, false), losses.Squared{})
+		of := *s.t
+		of.Layout.N = n
+		s.t = &of
+		done, stop := context.WithCancel(ctx)
+		stop()
+		_, err := NewCoordinates(done, s, 1, 1, 0)
+		if errors.Is(err, check.ErrShape) == taken {
+			t.Errorf("%d rows: %v", n, err)
+		}
+	}
+	if each := float64(1<<31 + 1<<20); MostCoordinateRows*each >= 1<<61 {
+		t.Errorf("%d rows add up to %g", MostCoordinateRows, MostCoordinateRows*each)
+	}
+}
+
+// However many rows there are, those of a block add less than 2^53, where each adds the most: 2^31 steps, and one for each
+// of a person's rows, of which no more than 2^20 count.
+func TestCoordinatesOfABlockAreExact(t *testing.T) {
+	for _, n := range []int{1, 1 << 20, 1<<20 + 1, 1<<27 - 1, 1 << 27, 1 << 30} {
+		for _, columns := range []int{1, 1000, 1 << 26} {
+			for _, sparse := range []bool{false, true} {
+				table := &rows.Table{Enc: encoding.Encoding{Columns: columns}, Layout: blocks.NewLayout(n, columns, sparse, nil)}
+				c := new(coordinateSums).cut(table)
+				if int64(c.BlockPersons)*(1<<31+1<<20) >= 1<<53 || int64(c.Blocks)*int64(c.BlockPersons) < int64(n) {
+					t.Errorf("%d rows of %d columns in %d blocks of %d", n, columns, c.Blocks, c.BlockPersons)
+				}
+			}
+		}
+	}
+}
+
 // unsloped has slopes that are no numbers, or no bounded ones.
 type unsloped struct{ losses.Logistic }
 
@@ -273,7 +330,7 @@ func TestCoordinatesHoldAnySlope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g := math.Abs(float64(v.Sums()[0])) * v.step; g > 1+1e-8 {
+		if g := math.Abs(float64(v.Sums()[0])) * v.at.step(); g > 1+1e-8 {
 			t.Errorf("two rows add %g, and may add 1", g)
 		}
 	}
@@ -290,7 +347,7 @@ func TestCoordinatesSameBitsForAnyGOMAXPROCS(t *testing.T) {
 		for _, procs := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(procs)
 			v, _, _ := walked(t, sumsOf(t, m, y, 0, encoding.NewIdentity(d, 2, true), losses.Logistic{}), 0.5, 1, 3)
-			if text := fmt.Sprint(v.g, v.total, v.z); first == "" {
+			if text := fmt.Sprint(v.sums, v.at.kept); first == "" {
 				first = text
 			} else if text != first {
 				t.Errorf("%s: other sums with GOMAXPROCS=%d", name, procs)

@@ -17,6 +17,22 @@ func (t *Table) Sum(ctx context.Context, dst []float64, q Pass) error {
 		total.Sum = dst
 		merge = func(sum []float64) { total.Add(&kernel.Moments{Dim: c.Dim, Stride: total.Stride, Sum: sum}) }
 	}
+	return merged(ctx, t, q, c, merge)
+}
+
+// SumWhole is [Table.Sum] of whole numbers of which a block's come to less than 2^53, and all to less than 2^63, so that nothing is
+// rounded.
+func SumWhole(ctx context.Context, t *Table, dst []int64, q Pass) error {
+	clear(dst)
+	return merged(ctx, t, q, q.Cut(t), func(sum []float64) {
+		for j, v := range sum {
+			dst[j] += int64(v)
+		}
+	})
+}
+
+// merged calls merge with the sums of all blocks, in their order, whoever reads the rows.
+func merged(ctx context.Context, t *Table, q Pass, c Cut, merge func(sum []float64)) error {
 	if t.Place.Elsewhere() {
 		return t.Place.Remote.Sum(ctx, t, q, c, merge)
 	}
