@@ -100,7 +100,7 @@ func (c BoostConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, after(child, 1)
-	plan.asks.indexes, plan.asks.starts = child.asks.indexes, child.asks.starts && s.begun
+	plan.asks.pairs, plan.asks.starts = child.asks.pairs, child.asks.starts && s.begun
 	if x.start != nil && plan.Passes > 0 {
 		plan.Passes += x.start.passes()
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpglm/dpglm/internal/check"
+	"github.com/dpglm/dpglm/internal/curator"
 	"github.com/dpglm/dpglm/internal/frankwolfe"
 	"github.com/dpglm/dpglm/internal/release"
 	"github.com/dpglm/dpglm/internal/smooth"
@@ -95,7 +96,9 @@ type FrankWolfeConfig struct {
 // grow with d (as in Raff, Khanna and Lu 2023, whose sampler this is not: it is exact). An
 // intercept's moves are passes over all rows, log₂T of them. Dense rows, and sparse ones with
 // a range that isn't symmetric about 0, take a pass of O(n·d) a step. Beside the data it
-// holds 4 bytes an entry and some 60 a column; rows must lie in memory. Refit is StandardisedGD on n×T numbers.
+// holds 8 bytes a row, 4 an entry and some 60 a column. Rows in a file, and rows that workers read, take a pass over
+// all entries a step, which makes scores anew of the weights so far; nothing is held of a row, and the sums are the
+// same. Refit is StandardisedGD on n×T numbers.
 func FrankWolfe(ctx context.Context, d *Dataset, p Problem, b Budget, cfg FrankWolfeConfig, env *Env) (*Model, error) {
 	return fit(ctx, cfg, d, p, b, env)
 }
@@ -140,6 +143,9 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if p, err = p.resolve(s, nearScore); err != nil {
 		return nil, err
 	}
+	if s.Rows > curator.MostCoordinateRows { // beyond which whole numbers are too large
+		return nil, check.Fail(ErrShape, "Shape.Rows", s.Rows, fmt.Sprintf("must be at most %d", curator.MostCoordinateRows))
+	}
 	whole, err := b.gaussian(1, 1) // refuses a pure budget
 	if err != nil {
 		return nil, err
@@ -163,7 +169,7 @@ func (c FrankWolfeConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound = weightRadii * f.rest.problem.Radius // an expectation, as for StandardisedGD
-	plan.Passes, plan.asks.indexes = c.Steps+c.moves()+2, true
+	plan.Passes = c.Steps + c.moves() + 2
 	if c.Output == Refit {
 		plan.Passes += refitPasses
 		plan.Note = f.rest.note() // of what selections leave

@@ -133,7 +133,7 @@ func (c GridSearchConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 		}
 	}
 	for _, child := range g.plans {
-		plan.asks.indexes = plan.asks.indexes || child.asks.indexes
+		plan.asks.pairs = plan.asks.pairs || child.asks.pairs
 		plan.weightBound = math.Max(plan.weightBound, child.weightBound)
 		plan.spread = math.Max(plan.spread, child.spread)
 	}

@@ -105,7 +105,7 @@ func (c InferConfig) planClasses(s Shape, p Problem, b Budget) (*Plan, error) {
 		return nil, err
 	}
 	plan.weightBound, plan.spread, plan.Passes, plan.Note = child.weightBound, child.spread, len(plans)*child.Passes, child.Note
-	plan.asks.indexes = true
+	plan.asks.pairs = true
 	return plan, nil
 }
 

@@ -119,7 +119,7 @@ func (c JLConfig) Plan(s Shape, p Problem, b Budget) (*Plan, error) {
 	if c.K < features {
 		plan.asks.projects = c.projection(bound)
 	}
-	plan.asks.indexes = child.asks.indexes
+	plan.asks.pairs = child.asks.pairs
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound*(1+c.Slack), child.spread, after(child, 2)
 	plan.asks.joint, plan.asks.holds, plan.asks.starts = child.asks.joint, child.asks.holds, child.asks.starts
 	return plan, nil

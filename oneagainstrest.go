@@ -83,7 +83,7 @@ func (c OneAgainstRestConfig) sharing(s Shape, p Problem, b, share Budget) (*Pla
 	}
 	plan.weightBound, plan.spread, plan.Passes = child.weightBound, child.spread, p.Classes*child.Passes
 	plan.Note = child.Note
-	plan.asks.indexes, plan.asks.descent = child.asks.indexes, child.asks.descent
+	plan.asks.descent = child.asks.descent
 	return plan, nil
 }
 

@@ -61,7 +61,7 @@ type asks struct {
 	joint    int        // of the passes at least so many can answer other plans' questions, too
 	projects projection // what it makes of the rows, if anything, without these
 	holds    int        // numbers for each row that training keeps beside labels
-	indexes  bool       // whether it reads single columns or the rows of two classes, so that all must lie in memory
+	pairs    bool       // whether it reads the rows of two classes, so that all must lie in memory
 	// descent is what parties are told, where sums over single rows are all that it asks of them.
 	descent *curator.Descent
 	of      losses.Loss // that labels are for; nil where learners inside ask
@@ -260,8 +260,8 @@ func (p *Plan) asksSums(questions, numbers, classes int, of losses.Loss) {
 
 // takes refuses data that the plan isn't for; by public facts.
 func (p *Plan) takes(d *curator.Data) error {
-	if p.asks.indexes && d.Stored() {
-		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads single columns, or the rows of two classes")
+	if p.asks.pairs && d.Stored() {
+		return check.Fail(ErrConfig, "dataset", nil, "must have its rows in memory, for a learner that reads the rows of two classes")
 	}
 	if p.asks.descent == nil {
 		if err := ofOneParty(d); err != nil {

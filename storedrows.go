@@ -116,7 +116,7 @@ func openFiles(path string) (*curator.File, error) {
 // projections are made inside each pass, and the candidates of a search share one. What reads
 // rows in another order, or some of them, as [Dataset.Split], [GridSearch], [Boost] and persons
 // do, has a worker copy these once to a file in the engine's Scratch, which all workers then
-// read. [ThresholdConfig] has workers send the rows' one column and labels. Not to be had, and refused by an error, are [FrankWolfe],
+// read. [ThresholdConfig] has workers send the rows' one column and labels. Not to be had, and refused by an error, are [InferClasses],
 // and a losses.Custom that isn't registered by losses.Register in the workers' program.
 //
 // Memory here is, beside a sum or two, 8 bytes for each row of an order to copy, and as many

@@ -123,6 +123,9 @@ var fits = map[string]func(d *dpglm.Dataset) ([][]float64, error){
 	"Noisy GD": func(d *dpglm.Dataset) ([][]float64, error) {
 		return weights(dpglm.NoisyGD(ctx, d, dpglm.Problem{Loss: losses.Poisson{}, Radius: 1}, dpglm.GDP(1), dpglm.NoisyGDConfig{Steps: 4, Clip: 0.5}, seeded()))
 	},
+	"Frank–Wolfe": func(d *dpglm.Dataset) ([][]float64, error) {
+		return weights(dpglm.FrankWolfe(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.GDP(2), dpglm.FrankWolfeConfig{Steps: 4}, seeded()))
+	},
 	"Grid search": func(d *dpglm.Dataset) ([][]float64, error) {
 		grid := dpglm.GridSearchConfig{Learner: dpglm.JLConfig{Learner: dpglm.NoisyGDConfig{Steps: 3}, K: 5}}
 		return weights(dpglm.GridSearch(ctx, d, dpglm.Problem{Loss: losses.Logistic{}}, dpglm.ApproxDP(1, 1e-6), grid, seeded()))

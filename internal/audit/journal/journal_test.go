@@ -394,7 +394,7 @@ func TestCancelledAnywhere(t *testing.T) {
 	}
 	defer there.Close()
 	for where, d := range map[string]*dpglm.Dataset{"memory": given.Dataset(t, x, y, bounds), "file": stored, "workers": there} {
-		for _, name := range []string{"NoisyGD", "GridSearch", "ObjectivePerturbation", "Boost"} {
+		for _, name := range []string{"NoisyGD", "GridSearch", "ObjectivePerturbation", "Boost", "FrankWolfe"} {
 			run := resumable()[name]
 			whole, err := run(ctx, d, &dpglm.Env{NoiseForTests: &given.Words{Seed: 1}})
 			if err != nil {

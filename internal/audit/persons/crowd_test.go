@@ -165,9 +165,6 @@ func (c crowd) stored(t *testing.T, m manner, run crowdRun) map[string]*dpglm.Da
 	t.Helper()
 	facts, path, all := run.facts, filepath.Join(t.TempDir(), "x.rows"), map[string]*dpglm.Dataset{}
 	f := c.form(m, run)
-	if run.here {
-		return all
-	}
 	if err := dpglm.WriteRows(ctx, path, f.X, f.Y, f.More...); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +187,6 @@ type crowdRun struct {
 	facts    dpglm.Facts
 	weighted bool // whether rows have weights
 	detailed bool // whether rows have weights and offsets
-	here     bool // whether rows must lie in memory
 	run      func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error)
 }
 
@@ -235,11 +231,6 @@ func crowdRuns(t *testing.T) map[string]crowdRun {
 		}
 		return dpglm.FrankWolfe(ctx, held, crowdLogits, budgetOf(d), dpglm.FrankWolfeConfig{}, env)
 	})
-	for _, name := range []string{"FrankWolfe", "FrankWolfe of a part"} {
-		only := all[name]
-		only.here = true
-		all[name] = only
-	}
 	add("SelectModel", func(ctx context.Context, d *dpglm.Dataset, env *dpglm.Env) (any, error) {
 		best, ledger, err := dpglm.SelectModel(ctx, d, crowdLogits, budgetOf(d), [][][]float64{{{0, 0}}, {{1, 0.5}}}, 0, env)
 		return []any{best, ledger}, err

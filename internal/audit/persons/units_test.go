@@ -46,10 +46,8 @@ func (p protection) refused(name string, run crowdRun) string {
 		return "must have no persons, weights or offsets"
 	case p.place == "parties" && p.removed:
 		return "must not be secret in their number"
-	case p.place == "parties" && name != "FrankWolfe" && !slices.ContainsFunc(summed, func(of string) bool { return strings.HasPrefix(name, of) }):
+	case p.place == "parties" && !slices.ContainsFunc(summed, func(of string) bool { return strings.HasPrefix(name, of) }):
 		return "one party"
-	case p.place != "memory" && run.here:
-		return "must have its rows in memory"
 	}
 	return ""
 }

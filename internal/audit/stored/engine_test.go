@@ -262,7 +262,7 @@ func TestEnginesRefuse(t *testing.T) {
 	own := dpglm.Problem{Radius: 1, Loss: losses.Custom{Label: "own", Domain: losses.Real, Phi: losses.Squared{}.Value, DPhi: losses.Squared{}.Deriv, Smoothness: 1,
 		AtZero: func(bound float64) float64 { return bound * bound / 2 }}}
 	for name, err := range map[string]error{
-		"columns":                 given.Failure(dpglm.FrankWolfe(ctx, d, logistic, dpglm.GDP(1), dpglm.FrankWolfeConfig{Steps: 2}, nil)),
+		"pairs of classes":        given.Failure(dpglm.InferClasses(ctx, d, dpglm.Problem{Loss: losses.Logistic{}, Classes: 3}, dpglm.GDP(1), dpglm.InferConfig{}, nil)),
 		"a loss with functions":   given.Failure(dpglm.NoisyGD(ctx, d, own, dpglm.GDP(1), dpglm.NoisyGDConfig{}, nil)),
 		"no directory for copies": given.Failure(dpglm.OpenRowsOn(ctx, path, bounds, given.Workers{Count: 2})),
 	} {
