@@ -21,11 +21,10 @@ type records interface {
 
 // single are records that came one by one.
 type single struct {
-	unit    string
-	numbers []int
-	ends    []int // of the records' fields
-	fields  []string
-	read    int
+	places []place
+	ends   []int // of the records' fields
+	fields []string
+	read   int
 }
 
 func (s *single) next() (fields []string, at place, err error) {
@@ -37,19 +36,19 @@ func (s *single) next() (fields []string, at place, err error) {
 		from = s.ends[s.read-1]
 	}
 	s.read++
-	return s.fields[from:s.ends[s.read-1]], place{s.unit, s.numbers[s.read-1]}, nil
+	return s.fields[from:s.ends[s.read-1]], s.places[s.read-1], nil
 }
 
 // fill reads the next records of a source.
 func (s *single) fill(src Source) error {
-	*s = single{numbers: s.numbers[:0], ends: s.ends[:0], fields: s.fields[:0]}
+	*s = single{places: s.places[:0], ends: s.ends[:0], fields: s.fields[:0]}
 	for range batchRows {
 		fields, err := src.Next()
 		if err != nil {
 			return err
 		}
 		unit, number := src.Place()
-		s.unit, s.numbers = unit, append(s.numbers, number)
+		s.places = append(s.places, place{unit, number})
 		s.fields = append(s.fields, fields...)
 		s.ends = append(s.ends, len(s.fields))
 	}

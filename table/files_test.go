@@ -251,3 +251,19 @@ func TestWeightRole(t *testing.T) {
 		}
 	}
 }
+
+// Records that come one by one keep their own places where a file ends among them.
+func TestPlacesOfSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	a := stored(t, dir, "a.csv", "size,town,paid\n1,Köln,1\n2,Rome,2\n")
+	b := stored(t, dir, "b.csv", "size,town,paid\n3,Zürich,3\n")
+	c, err := OpenCSVAs(a+","+b, european(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = Read(struct{ Source }{c}, european(t, ""))
+	if err == nil || !strings.HasPrefix(err.Error(), `a.csv, line 3, column "town"`) {
+		t.Errorf("%v", err)
+	}
+}

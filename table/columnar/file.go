@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,11 +23,16 @@ import (
 // batchRows is how many rows of a Parquet file are decoded at a time.
 const batchRows = 8192
 
-// File reads the rows of an open file, as a table.Source. Its errors name the file.
+// File reads the rows of an open file, or of several one after the other, as a table.Source. Its errors name the file.
 type File struct {
-	path  string
-	rows  *Reader
-	close []func() error
+	path    string
+	rows    *Reader
+	close   []func() error
+	several bool
+	more    []string // files that follow
+	columns []string
+	begin   func(*File, source, []string) error
+	failed  error // where the next file can't be read
 }
 
 var _ table.Source = (*File)(nil)
@@ -34,16 +40,30 @@ var _ table.Source = (*File)(nil)
 // Header returns the columns' names.
 func (f *File) Header() []string { return f.rows.Header() }
 
-// Place is the row, from 1.
-func (f *File) Place() (unit string, number int) { return f.rows.Place() }
-
-// Next is [Reader.Next].
-func (f *File) Next() ([]string, error) {
-	record, err := f.rows.Next()
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%s: %w", f.path, err)
+// Place is the row of its file, from 1, with the file's name where there are several.
+func (f *File) Place() (unit string, number int) {
+	unit, number = f.rows.Place()
+	if f.several {
+		unit = filepath.Base(f.path) + ", " + unit
 	}
-	return record, err
+	return unit, number
+}
+
+// Next is [Reader.Next]. It fails as [OpenParquet] does where the next file can't be opened, or has other columns.
+func (f *File) Next() ([]string, error) {
+	for f.failed == nil {
+		record, err := f.rows.Next()
+		switch {
+		case err == nil:
+			return record, nil
+		case !errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("%s: %w", f.path, err)
+		case len(f.more) == 0:
+			return nil, io.EOF
+		}
+		f.failed = f.follow()
+	}
+	return nil, f.failed
 }
 
 // Close closes the file.
@@ -56,8 +76,8 @@ func (f *File) Close() error {
 	return errors.Join(all...)
 }
 
-// ReadParquetFile reads the rows of a Parquet file for training, of the columns that the
-// schema needs. It fails as [OpenParquet] and table.Read do.
+// ReadParquetFile reads the rows of a Parquet file for training, or of several, of the columns that the
+// schema needs: those that fulfil its conditions. It fails as [OpenParquet] and table.Read do.
 func ReadParquetFile(path string, s table.Schema) (*table.Table, error) {
 	return read(path, s, OpenParquet)
 }
@@ -79,7 +99,11 @@ func read(path string, s table.Schema, open func(path string, columns ...string)
 		return nil, err
 	}
 	defer f.Close()
-	t, err := table.Read(f.rows, s)
+	var rows table.Source = f.rows // whose errors don't name the file
+	if f.several {
+		rows = f
+	}
+	t, err := table.Read(rows, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -114,7 +138,10 @@ func Needed(s table.Schema) ([]string, error) {
 	return columns, nil
 }
 
-// OpenParquet opens a Parquet file, of whose columns it reads those that are named, or all. It
+// OpenParquet opens a Parquet file, of whose columns it reads those that are named, or all. The path may be that of
+// several files, as table.Files has it: "stays/*.parquet", or with commas between them. They are read one after the
+// other, each once those before it have ended, and have the same columns in the same order. Columns that stand in
+// names of directories ("year=2024/") aren't read. It
 // fails where there is no such file, it is damaged or of another format (table.ErrFile), and as
 // [NewReader] does. The caller closes it.
 func OpenParquet(path string, columns ...string) (*File, error) {
@@ -122,7 +149,7 @@ func OpenParquet(path string, columns ...string) (*File, error) {
 }
 
 // OpenArrow opens an Arrow file, or a file with an Arrow stream, of whose columns it reads
-// those that are named, or all. It fails as [OpenParquet] does.
+// those that are named, or all; or several of these. It takes paths, and fails, as [OpenParquet] does.
 func OpenArrow(path string, columns ...string) (*File, error) { return open(path, columns, inArrow) }
 
 // source is what a file is read from.
@@ -133,16 +160,45 @@ type source interface {
 }
 
 func open(path string, columns []string, begin func(*File, source, []string) error) (*File, error) {
-	disk, err := os.Open(path)
+	paths, err := table.Files(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, close: []func() error{disk.Close}}
-	if err := guarded(func() error { return begin(f, disk, columns) }); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+	for _, p := range paths[1:] {
+		if _, err := os.Stat(p); err != nil {
+			return nil, err
+		}
+	}
+	f := &File{several: len(paths) > 1, more: paths, columns: columns, begin: begin}
+	if err := f.follow(); err != nil {
+		return nil, err
 	}
 	return f, nil
+}
+
+// follow goes on with the next file, and has none open where that fails, but stays at the place where the last one ended.
+func (f *File) follow() error {
+	before, path := f.rows, f.more[0]
+	if err := f.Close(); err != nil {
+		return err
+	}
+	f.more = f.more[1:]
+	disk, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	f.close = []func() error{disk.Close}
+	err = guarded(func() error { return f.begin(f, struct{ source }{disk}, f.columns) }) // which decoders can't close
+	if err == nil && before != nil && !slices.Equal(f.rows.header, before.header) {
+		err = fault{table.ErrColumn, fmt.Sprintf("its columns are %q, and those of the files before it %q; files that are read together have the same columns in the same order", f.rows.header, before.header)}
+	}
+	if err != nil {
+		f.rows = before
+		f.Close()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.path = path
+	return nil
 }
 
 // guarded turns the panics of decoders into errors.

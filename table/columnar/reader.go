@@ -5,6 +5,9 @@
 //	people, err := columnar.ReadParquetFile("people.parquet", schema)
 //	data, err := dpglm.NewTableDataset(people)
 //
+// Several files are one table: "people/*.parquet". Of their columns those are read that the schema needs, and of their
+// rows those stay that fulfil its conditions ("where").
+//
 // It is a module of its own, so that only who needs it gets Arrow.
 //
 // # Values
