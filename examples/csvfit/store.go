@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if source.Facts() == nil || task.IsRows(source.Path) {
 		return task.Usage("-data %q must be a file with columns: .csv, .tsv or .txt, or any of them with .gz", source.Path)
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(storeGC))
 	var warnings []string
 	if bytes > 0 {
 		_, warnings, err = table.WriteCSVParts(ctx, *output, bytes, source.Path, *source.FileFacts())
@@ -49,6 +51,9 @@ func store(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	return err
 }
+
+// storeGC lets a heap of 4 MiB grow to some 20 MiB before it is collected: hardly any rows are kept.
+const storeGC = 400
 
 // sizes are units of bytes.
 var sizes = []struct {
