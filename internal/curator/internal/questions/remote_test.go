@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -423,6 +424,67 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		if _, err := Reply(ctx, b.Bytes(), 0); !errors.Is(err, c.rule) || (err == nil) != (c.rule == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A question that lacks a part, is cut off, or says of a matrix, or of rows, what would overflow, is refused by a worker, and ends no
+// process: also where what panics is one of several goroutines.
+func TestWorkersRefuseWhatPanics(t *testing.T) {
+	const n = 700 // in several blocks
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), mat.NewDense(n, 3, nil), make([]float64, n))
+	var asked []byte
+	if _, err := NewRemote(ctx, f, encoding.NewIdentity(3, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
+		t.Fatal(err)
+	}
+	real := sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}
+	spoilt := func(spoil func(m *message, q *question, of *asking)) []byte {
+		m := decoded(t, asked)
+		q, of := m.Of.(*question), &asking{Labels: real, Of: &framedSquares{InFrame{Frame: Frame{Matrix: mat.NewDense(3, 1, []float64{1, 2, 3})}}}}
+		q.Asked = of
+		spoil(&m, q, of)
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(m); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	whole := spoilt(func(*message, *question, *asking) {})
+	if _, err := Reply(ctx, whole, 0); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := mat.NewDense(3, 1, []float64{1, 2, 3}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.Index(sent, binary.LittleEndian.AppendUint64(nil, 3))
+	at := bytes.Index(whole, sent)
+	if first < 0 || at < 0 {
+		t.Fatal("the matrix wasn't found in the question")
+	}
+	matrix := slices.Clone(whole)
+	matrix[at+first+7] = 1 << 6 // 2^62 rows more
+	cases := map[string][]byte{
+		"matrix": matrix,
+		"none":   spoilt(func(_ *message, _ *question, of *asking) { of.Of = nil }),
+		"no loss": spoilt(func(_ *message, _ *question, of *asking) {
+			of.Labels.Loss.Loss, of.Of = nil, &combined{&gradient{W: make([]float64, 3), Clip: 1}}
+		}),
+		"short weights": spoilt(func(_ *message, _ *question, of *asking) { of.Of = &combined{&gradient{W: []float64{1}, Clip: 1}} }),
+		"a step's map":  spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Steps = []rows.Step{{Bound: 1, Map: &sketch.Spec{}}} }),
+		"first rows":    spoilt(func(_ *message, q *question, _ *asking) { q.Rows.First = math.MaxInt }),
+		"persons":       spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Persons = -1 }),
+		"bounds":        spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{0, 1 << 40, 1 << 50, 1 << 60} }),
+	}
+	for k := range whole {
+		cases[fmt.Sprintf("%d bytes", k)] = whole[:k]
+	}
+	for name, asked := range cases {
+		if reply, err := Reply(ctx, asked, 0); err == nil || reply != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Reply(ctx, whole, 0); err != nil {
+		t.Errorf("asked afterwards: %v", err)
 	}
 }
 

@@ -21,8 +21,14 @@ import (
 // Reply answers a question of an Engine for one piece of the blocks. It reads the rows of
 // these blocks only, and checks and measures them when it does so for the first time. What it
 // measured is kept for the process, for the last few files and frames: 16 bytes for each row of
-// a file, and 8 for each frame.
-func Reply(ctx context.Context, asked []byte, piece int) ([]byte, error) {
+// a file, and 8 for each frame. A question that panics, as it was damaged or another program made it, or as a loss does, ends with an
+// error, and not the worker's process.
+func Reply(ctx context.Context, asked []byte, piece int) (_ []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errUnasked
+		}
+	}()
 	var m message
 	if err := gob.NewDecoder(bytes.NewReader(asked)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("%w: question: %w", check.ErrConfig, err)
