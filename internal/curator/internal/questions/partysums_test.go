@@ -442,3 +442,143 @@ func TestPartiesRefuseSteps(t *testing.T) {
 		}
 	}
 }
+
+// Of one party's one row, integers may have all bits of the plan but the sign's: a bound below that is taken, and the next one refused,
+// also where another rule doesn't see it, as lengths overflow.
+func TestPartiesTakeBoundsBelowTheSign(t *testing.T) {
+	fit := anyFit(t)
+	asked := sentOf(t, sentAsked{Class: -1, Of: &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &framedSquares{}}})
+	for _, bits := range []int{24, 64} {
+		plan, most := *fit.plan, math.Ldexp(1, bits-1)
+		plan.Bits, plan.Parties = bits, []int{1}
+		any := &agreed{plan: &plan, sums: fit.sums, table: fit.table}
+		for _, c := range []struct {
+			step, bound float64
+			taken       bool
+		}{{1, math.Nextafter(most, 0), true}, {1, most, false}, {math.Ldexp(1, 1022), most, false}} {
+			q := &partyQuestion{Number: 1, Step: c.step, Bound: c.bound, Numbers: 3, Asked: asked}
+			if err := any.takes(q); (err == nil) != c.taken || err != nil && !errors.Is(err, check.ErrConfig) {
+				t.Errorf("%d bits, a sum's bound of %g steps of %g: %v", bits, c.bound, c.step, err)
+			}
+		}
+		descent := plan
+		descent.Numbers, descent.Radius = 0, 1
+		const short = 1e-10 // by which a gradient falls short of a power of two: less than the bound may be off by
+		s, length := sumsOf(t, mat.NewDense(1, 1, nil), []float64{0}, 1, encoding.NewIdentity(1, 100, false), losses.Logistic{}), 1-short
+		gradients := &agreed{plan: &descent, sums: s, clip: length / s.Bounds().normBound(0, 1)}
+		own := (&Parties{Bits: bits}).step(1, s.Bounds().normBound(0, gradients.clip))
+		for bound, taken := range map[float64]bool{math.Nextafter(most, 0): true, most: false} {
+			q := &partyQuestion{Number: 1, Step: own / 2, Bound: bound, Weights: []float64{0}}
+			if err := gradients.takes(q); (err == nil) != taken || err != nil && !errors.Is(err, check.ErrConfig) {
+				t.Errorf("%d bits, a gradient's bound of %g: %v", bits, bound, err)
+			}
+		}
+	}
+}
+
+// A question for a gradient is taken up to where rules say, and refused beyond: in its number, its weights' number and norm, its step, a
+// power of two about the party's own, and its bound, which may be off by 1e-9.
+func TestPartiesTakeGradientsUpToTheirRules(t *testing.T) {
+	const n, d, bits, asked, steps, radius = 5, 2, 64, 3, 6, 2.0
+	s := sumsOf(t, mat.NewDense(n, d, nil), make([]float64, n), 1, encoding.NewIdentity(d, 1, false), losses.Logistic{})
+	fit := &agreed{plan: &partyPlan{Bits: bits, Parties: []int{n}, Radius: radius, Steps: steps}, sums: s, clip: math.Inf(1), asked: asked}
+	of := func(w []float64) partyQuestion {
+		bound := s.Bounds().normBound(norm(w), math.Inf(1))
+		own := (&Parties{Bits: bits}).step(n, bound)
+		return partyQuestion{Number: asked + 1, Step: own, Bound: bound / own, Weights: w}
+	}
+	inside := of([]float64{0.5, 0})
+	number := func(k int) partyQuestion { q := inside; q.Number = k; return q }
+	step := func(f float64) partyQuestion { q := inside; q.Step *= f; q.Bound /= f; return q }
+	bound := func(f float64) partyQuestion { q := inside; q.Bound *= f; return q }
+	for name, c := range map[string]struct {
+		q     partyQuestion
+		taken bool
+	}{
+		"inside": {inside, true}, "the last number": {number(asked), false}, "the number after": {number(asked + 2), false},
+		"as long": {of([]float64{radius, 0}), true}, "a rounding longer": {of([]float64{radius * (1 + 5e-10), 0}), true}, "longer": {of([]float64{radius * (1 + 2e-9), 0}), false},
+		"one weight": {of([]float64{0.5}), false}, "three weights": {of([]float64{0.5, 0, 0}), false}, "no numbers": {of([]float64{math.NaN(), 0}), false},
+		"half a step": {step(0.5), true}, "two steps": {step(2), true}, "a quarter": {step(0.25), false}, "four steps": {step(4), false},
+		"another step": {step(1 + 0x1p-52), false}, "a step down": {step(-1), false},
+		"more": {bound(1 + 5e-10), true}, "less": {bound(1 - 5e-10), true}, "too much": {bound(1 + 2e-9), false}, "too little": {bound(1 - 2e-9), false},
+		"no bound": {bound(math.NaN()), false}, "a bound below": {bound(-1), false},
+	} {
+		if err := fit.takes(&c.q); (err == nil) != c.taken || err != nil && !errors.Is(err, check.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	fit.asked = steps - 1
+	last := number(steps)
+	if err := fit.takes(&last); err != nil {
+		t.Error("the last one:", err)
+	}
+	fit.asked = steps
+	for _, k := range []int{steps, steps + 1} {
+		beyond := number(k)
+		if err := fit.takes(&beyond); !errors.Is(err, check.ErrConfig) {
+			t.Errorf("%d of %d: %v", k, steps, err)
+		}
+	}
+}
+
+// A plan is taken up to the ends of what each of its numbers may be, and refused beyond.
+func TestPlansAreTakenUpToTheirEnds(t *testing.T) {
+	loss, err := encodeLoss(losses.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradients := partyPlan{Bits: 64, Parties: []int{2, 3}, Rows: encoding.NewIdentity(2, 1, false), Loss: loss, Labels: [2]float64{0, 1}, Radius: 1, Steps: 2, Mu: 1}
+	sums := gradients
+	sums.Radius, sums.Numbers = 0, 7
+	class := gradients
+	class.Classes, class.Class = 3, new(int)
+	every := sums
+	every.Classes = 3
+	tiny := math.SmallestNonzeroFloat64
+	bits := func(q *partyPlan, v float64) { q.Bits = int(v) }
+	steps := func(q *partyPlan, v float64) { q.Steps = int(v) }
+	numbers := func(q *partyPlan, v float64) { q.Numbers = int(v) }
+	clip := func(q *partyPlan, v float64) { q.Clip = &v }
+	radius := func(q *partyPlan, v float64) { q.Radius = v }
+	classes := func(q *partyPlan, v float64) { q.Classes = int(v) }
+	which := func(q *partyPlan, v float64) { k := int(v); q.Class = &k }
+	party := func(q *partyPlan, v float64) { q.Parties = []int{2, int(v)} }
+	for _, c := range []struct {
+		name           string
+		of             partyPlan
+		set            func(*partyPlan, float64)
+		taken, refused []float64
+	}{
+		{"bits", gradients, bits, []float64{leastBits, leastBits + 1, 63, 64}, []float64{leastBits - 1, 65, 0, -64}},
+		{"steps", gradients, steps, []float64{1, 2, 1e9}, []float64{0, -1}},
+		{"numbers", sums, numbers, []float64{1, mostNumbers - 1, mostNumbers}, []float64{0, -1, mostNumbers + 1}},
+		{"clip", gradients, clip, []float64{tiny, 1}, []float64{0, -tiny, math.NaN()}},
+		{"clip of sums", sums, clip, nil, []float64{tiny, 1}},
+		{"radius", gradients, radius, []float64{1e-9, 1}, []float64{0, -1, math.NaN(), math.Inf(1)}},
+		{"radius of sums", sums, radius, []float64{0}, []float64{tiny, -tiny, 1, math.NaN()}},
+		{"classes of one", class, classes, []float64{2, 3, maxClasses - 1, maxClasses}, []float64{0, 1, -2, maxClasses + 1}},
+		{"classes of all", every, classes, []float64{0, 2, maxClasses}, []float64{1, -1, maxClasses + 1}},
+		{"class", class, which, []float64{0, 1, 2}, []float64{-1, 3}},
+		{"rows", gradients, party, []float64{1, 2, math.MaxInt32 - 2}, []float64{0, -1, math.MaxInt32 - 1}},
+	} {
+		for k, v := range slices.Concat(c.taken, c.refused) {
+			q := c.of
+			c.set(&q, v)
+			if _, err := q.check(); (err == nil) != (k < len(c.taken)) || err != nil && !errors.Is(err, check.ErrConfig) && !errors.Is(err, check.ErrShape) {
+				t.Errorf("%s of %g: %v", c.name, v, err)
+			}
+		}
+	}
+	// Sums of so many rows leave each of them stepBits.
+	for _, bits := range []int{leastBits, 32, 40} {
+		q := gradients
+		q.Bits, q.Parties = bits, []int{1 << (bits - idleBits - stepBits)}
+		if _, err := q.check(); err != nil {
+			t.Errorf("%d bits: %v", bits, err)
+		}
+		q.Parties[0]++
+		if _, err := q.check(); !errors.Is(err, check.ErrConfig) {
+			t.Errorf("%d bits, a row more: %v", bits, err)
+		}
+	}
+}
