@@ -181,8 +181,6 @@ func (p *Party) known(ctx context.Context, name string) (*agreed, error) {
 // check refuses a plan that no driver makes.
 func (q *partyPlan) check() (losses.Loss, error) {
 	switch {
-	case q.Bits < leastBits || q.Bits > 64:
-		return nil, check.Fail(check.ErrConfig, "bits", q.Bits, fmt.Sprintf("must lie between %d and 64", leastBits))
 	case q.Steps < 1:
 		return nil, check.Fail(check.ErrConfig, "steps", q.Steps, "must be at least 1")
 	case q.Clip != nil && !(*q.Clip > 0):
@@ -201,7 +199,7 @@ func (q *partyPlan) check() (losses.Loss, error) {
 	if err := q.checkClass(); err != nil {
 		return nil, err
 	}
-	if _, err := q.parties(); err != nil {
+	if _, err := (&Parties{Rows: q.Parties, Bits: q.Bits}).total(); err != nil {
 		return nil, err
 	}
 	if err := q.Rows.Check(); err != nil {
@@ -241,11 +239,13 @@ func (q *partyPlan) class() int {
 	return *q.Class
 }
 
-// parties are those that the plan is for.
-func (q *partyPlan) parties() (p Parties, err error) {
-	p = Parties{Rows: q.Parties, Bits: q.Bits}
-	_, err = p.total()
-	return p, err
+// step is that of a sum over all parties' rows, whose vectors may be so long.
+func (q *partyPlan) step(length float64) float64 {
+	n := 0
+	for _, rows := range q.Parties {
+		n += rows
+	}
+	return (&Parties{Bits: q.Bits}).step(n, length)
 }
 
 // admit returns the fit that a question is of, and counts it, unless it is the last one once
@@ -297,16 +297,8 @@ func (f *agreed) takes(q *partyQuestion) error {
 	if !(r <= f.plan.Radius*(1+1e-9)) {
 		return check.Fail(check.ErrConfig, "norm of the weights", r, fmt.Sprintf("must be at most the plan's %g", f.plan.Radius))
 	}
-	parties, err := f.plan.parties()
-	if err != nil {
-		return err
-	}
-	n, err := parties.total()
-	if err != nil {
-		return err
-	}
 	normBound := f.sums.Bounds().normBound(r, f.clip)
-	own := parties.step(n, normBound)
+	own := f.plan.step(normBound)
 	if q.Step != own && q.Step != 2*own && q.Step != own/2 {
 		return check.Fail(check.ErrConfig, "step", q.Step, fmt.Sprintf("must be %g, as the plan has it", own))
 	}

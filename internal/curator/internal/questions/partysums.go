@@ -243,17 +243,9 @@ func (f *agreed) takesSum(q *partyQuestion) error {
 	if !(q.Bound < math.Ldexp(1, f.plan.Bits-1)) {
 		return check.Fail(check.ErrConfig, "bound", q.Bound, "must be of integers that the plan's bits have")
 	}
-	parties, err := f.plan.parties()
-	if err != nil {
-		return err
-	}
-	n, err := parties.total()
-	if err != nil {
-		return err
-	}
-	if own := parties.step(n, q.Bound*q.Step); q.Step < own/2 {
+	if own := f.plan.step(q.Bound * q.Step); q.Step < own/2 {
 		return check.Fail(check.ErrConfig, "step", q.Step, fmt.Sprintf("must be %g or more, with which a sum of all rows has the plan's bits", own))
 	}
-	_, _, err = f.decodeAsked(q)
+	_, _, err := f.decodeAsked(q)
 	return err
 }

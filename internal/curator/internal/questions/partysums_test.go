@@ -421,16 +421,8 @@ func TestPartiesKeepNormsOfSteps(t *testing.T) {
 // row's integers have.
 func TestPartiesRefuseSteps(t *testing.T) {
 	fit := anyFit(t)
-	parties, err := fit.plan.parties()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := parties.total()
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked := sentOf(t, sentAsked{Class: -1, Of: &asking{Labels: sentLabels{Loss: sentLoss{losses.Squared{}}, Bound: 1}, Of: &framedSquares{}}})
-	own := parties.step(n, 1)
+	own := fit.plan.step(1)
 	for _, c := range []struct {
 		step, length float64
 		taken        bool
