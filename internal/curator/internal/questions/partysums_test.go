@@ -499,6 +499,18 @@ func TestPartiesTakeGradientsUpToTheirRules(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	asks := number(asked + 1)
+	if asks.Asked = []byte{0}; fit.takes(&asks) == nil {
+		t.Error("a sum was taken in a fit of gradients")
+	}
+	sums, plan := *fit, *fit.plan
+	plan.Numbers, sums.plan = 1, &plan
+	for _, asked := range [][]byte{nil, {0}} { // a gradient, or a sum with weights
+		q := inside
+		if q.Asked = asked; sums.takes(&q) == nil {
+			t.Errorf("weights were taken in a fit of sums, beside %d bytes", len(asked))
+		}
+	}
 	fit.asked = steps - 1
 	last := number(steps)
 	if err := fit.takes(&last); err != nil {
@@ -559,6 +571,21 @@ func TestPlansAreTakenUpToTheirEnds(t *testing.T) {
 			if _, err := q.check(); (err == nil) != (k < len(c.taken)) || err != nil && !errors.Is(err, check.ErrConfig) && !errors.Is(err, check.ErrShape) {
 				t.Errorf("%s of %g: %v", c.name, v, err)
 			}
+		}
+	}
+	counts, err := encodeLoss(losses.Poisson{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(q *partyPlan){
+		"no loss": func(q *partyPlan) { q.Loss = nil }, "an unknown loss": func(q *partyPlan) { q.Loss = []byte(`{"type":"none of these"}`) },
+		"counts for classes": func(q *partyPlan) { q.Loss = counts }, "no parties": func(q *partyPlan) { q.Parties = nil },
+		"no columns": func(q *partyPlan) { q.Rows.Columns = 0 }, "no noise": func(q *partyPlan) { q.Mu = math.NaN() }, "no class": func(q *partyPlan) { q.Class = nil },
+	} {
+		q := class
+		spoil(&q)
+		if _, err := q.check(); err == nil {
+			t.Errorf("%s: taken", name)
 		}
 	}
 	// Sums of so many rows leave each of them stepBits.
