@@ -55,7 +55,7 @@ var suites = map[string][]step{
 	"internal/curator/internal/blocks":    {{"internal/curator/internal/blocks", ""}, questions, numbers, failing, curator, searches, persons, root, stored},
 	"internal/curator/internal/encoding":  {{"internal/curator/internal/encoding", ""}, questions, numbers, curator, searches, root, stored},
 	"internal/curator/internal/questions": {questions, numbers, failing, curator, searches, root, parties, replays, stored, persons},
-	"internal/curator/internal/rows":      {questions, numbers, failing, curator, searches, stored, root, persons},
+	"internal/curator/internal/rows":      {{"internal/curator/internal/rows", ""}, questions, numbers, failing, curator, searches, stored, root, persons},
 	"internal/curator/internal/solve":     {{"internal/curator/internal/solve", ""}, curator, numbers, root},
 	"internal/curator/worker":             {stored},
 	"internal/infer":                      {inference, numbers, failing, root, stored, inferences},
