@@ -182,3 +182,36 @@ func TestOtherColumnsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Rows of a file that follow one after the other are read where they lie, one row too; others are copied in their order, which counts from
+// the file's first row whatever they were picked of.
+func TestRowsThatFollowAreNotCopied(t *testing.T) {
+	file := &rowfile.File{}
+	whole := &Place{File: file, Class: 2}
+	part := whole.pick([]int{3, 4, 5, 6, 7}, nil)  // from row 3 on
+	mixed := whole.pick([]int{9, 3, 7, 8, 2}, nil) // copied
+	for k, c := range []struct {
+		of    *Place
+		order []int
+		first int   // from the beginning of the file, where rows aren't copied
+		rows  []int // of the file, where they are
+	}{
+		{whole, []int{0}, 0, nil}, {whole, []int{4}, 4, nil}, {whole, []int{4, 5, 6}, 4, nil}, {part, []int{2}, 5, nil}, {part, []int{1, 2}, 4, nil},
+		{whole, []int{}, 0, []int{}}, {whole, []int{4, 6}, 0, []int{4, 6}}, {whole, []int{5, 4}, 0, []int{5, 4}}, {whole, []int{4, 4}, 0, []int{4, 4}}, {part, []int{0, 4, 1}, 0, []int{3, 7, 4}},
+		{mixed, []int{4, 1}, 0, []int{2, 3}}, {mixed, []int{2, 3}, 2, nil},
+	} {
+		got := c.of.pick(c.order, nil)
+		if got.Class != 2 {
+			t.Errorf("%d: of class %d", k, got.Class)
+		}
+		if copied := got.Whole == nil; copied != (c.rows != nil) || copied && (!slices.Equal(got.order, c.rows) || got.File != file) {
+			t.Errorf("%d, rows %v: copied is %v, of rows %v", k, c.order, copied, got.order)
+		}
+		if root, first := got.root(); c.rows == nil && first != c.first || c.rows != nil && root != got {
+			t.Errorf("%d, rows %v: from %d", k, c.order, first)
+		}
+	}
+	if (*Place)(nil).pick([]int{1}, nil) != nil {
+		t.Error("rows in memory have a place")
+	}
+}
