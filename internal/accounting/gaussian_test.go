@@ -84,12 +84,18 @@ func TestSlackIsCarriedAlong(t *testing.T) {
 	}
 }
 
-// An ε that is given for a δ suffices for it, in the last digit too.
+// An ε that is given for a δ suffices for it, in the last digit too, and one that is a ten thousandth less doesn't, unless it is 0.
 func TestEpsilonSuffices(t *testing.T) {
-	for _, s := range []*Sequence{Gaussian(0.7, 3, 2), Pure(0.4, 1), BoundedRange(0.9, 1), Objective{0.1, 0.05, 0.01, 10, 1}.Profile(), Parallel(Pure(1, 1), Gaussian(0.5, 1, 1))} {
+	minimiser := one(newObjective(0.1, 0.05))
+	for _, s := range []*Sequence{Gaussian(0.7, 3, 2), Pure(0.4, 1), BoundedRange(0.9, 1), Objective{0.1, 0.05, 0.01, 10, 1}.Profile(), Parallel(Pure(1, 1), Gaussian(0.5, 1, 1)),
+		minimiser, minimiser.Group(3), BoundedRange(0.9, 1).Group(2), Parallel(BoundedRange(0.9, 1), minimiser).Group(2)} {
 		for _, delta := range []float64{0.3, 0.01, 1e-6, 1e-15} {
-			if epsilon := s.Epsilon(delta); s.Delta(epsilon) > delta {
+			epsilon := s.Epsilon(delta)
+			if s.Delta(epsilon) > delta {
 				t.Errorf("%s: ε(%g) = %.17g, where δ = %.17g", s.key(), delta, epsilon, s.Delta(epsilon))
+			}
+			if less := epsilon * (1 - 1e-4); epsilon > 0 && s.Delta(less) <= delta {
+				t.Errorf("%s: ε(%g) = %.17g, and %.17g has δ = %.17g", s.key(), delta, epsilon, less, s.Delta(less))
 			}
 		}
 	}

@@ -93,13 +93,6 @@ func (s *Sequence) Size() int { return len(s.parts) }
 // +Inf where none is known.
 func (s *Sequence) Mu() float64 { return s.gdp().mu }
 
-// Below reports that the releases have no less privacy than the Gaussian ones of other,
-// which are all that it has, whatever else both are composed with.
-func (s *Sequence) Below(other *Sequence) bool {
-	g, h := s.gdp(), other.gauss
-	return g.mu <= h.mu && g.coordinates <= h.coordinates && g.moved <= h.moved
-}
-
 // Within reports whether the releases are known to be (epsilon, delta)-DP. It asks
 // both curves: each is an upper bound, and they were refined at different points.
 func (s *Sequence) Within(epsilon, delta float64) bool {

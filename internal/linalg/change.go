@@ -7,7 +7,7 @@ import (
 )
 
 // Change is one to coordinates S·x for x, S being symmetric and positive. Stretch,
-// Shrink, Into, From and Noise take a nil one for no change.
+// Into, From and Noise take a nil one for no change.
 type Change struct{ by, back *mat.SymDense } // S and S⁻¹
 
 // NewChange is the one whose S⁻² is given, and false where it isn't found.
@@ -45,16 +45,6 @@ func (c *Change) Stretch(v []float64) []float64 {
 	}
 	var out mat.VecDense
 	out.MulVec(c.back, mat.NewVecDense(len(v), v))
-	return out.RawVector().Data
-}
-
-// Shrink is S·v, which undoes Stretch.
-func (c *Change) Shrink(v []float64) []float64 {
-	if c == nil {
-		return v
-	}
-	var out mat.VecDense
-	out.MulVec(c.by, mat.NewVecDense(len(v), v))
 	return out.RawVector().Data
 }
 
