@@ -414,6 +414,8 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		"shares":   {func(m *message, q *question) { q.Rows.Owned = true }, check.ErrConfig},
 		"offsets":  {func(m *message, q *question) { q.Rows.Shifted = true }, check.ErrConfig},
 		"pieces":   {func(m *message, q *question) { q.Pieces = 0 }, check.ErrConfig},
+		"request":  {func(m *message, q *question) { m.Of = nil }, rows.ErrNotAsked},
+		"sum":      {func(m *message, q *question) { q.Asked = nil }, rows.ErrNotAsked},
 	} {
 		m := decoded(t, asked)
 		c.spoil(&m, m.Of.(*question))
@@ -423,6 +425,21 @@ func TestWorkersRefuseQuestionsOfOthers(t *testing.T) {
 		}
 		if _, err := Reply(ctx, b.Bytes(), 0); !errors.Is(err, c.rule) || (err == nil) != (c.rule == nil) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A worker answers for one of the pieces, counted from 0.
+func TestWorkersAnswerForAPiece(t *testing.T) {
+	const n = 5000 // in two blocks
+	f := rowsIn(t, filepath.Join(t.TempDir(), "rows"), mat.NewDense(n, 1, nil), make([]float64, n))
+	var asked []byte
+	if _, err := NewRemote(ctx, f, encoding.NewIdentity(1, 1, false), overheard{here{t.TempDir()}, &asked}); err != nil {
+		t.Fatal(err)
+	}
+	for piece, taken := range map[int]bool{-1: false, 0: true, 1: true, 2: false} {
+		if _, err := Reply(ctx, asked, piece); (err == nil) != taken || err != nil && !errors.Is(err, check.ErrConfig) {
+			t.Errorf("piece %d: %v", piece, err)
 		}
 	}
 }
@@ -473,7 +490,7 @@ func TestWorkersRefuseWhatPanics(t *testing.T) {
 		"a step's map":  spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Steps = []rows.Step{{Bound: 1, Map: &sketch.Spec{}}} }),
 		"first rows":    spoilt(func(_ *message, q *question, _ *asking) { q.Rows.First = math.MaxInt }),
 		"persons":       spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Persons = -1 }),
-		"bounds":        spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{0, 1 << 40, 1 << 50, 1 << 60} }),
+		"bounds":        spoilt(func(_ *message, q *question, _ *asking) { q.Rows.Bounds = []int{0, 1 << 28, 1 << 29, 1 << 30} }),
 	}
 	for k := range whole {
 		cases[fmt.Sprintf("%d bytes", k)] = whole[:k]
