@@ -40,9 +40,6 @@ func (s *Sequence) GroupWithin(k, epsilon, delta float64) bool {
 
 // GroupMu is Mu for neighbours that differ in k rows.
 func (s *Sequence) GroupMu(k float64) float64 {
-	if k == 1 {
-		return s.Mu()
-	}
 	return math.Min(s.Group(k).Mu(), s.gdp().group(k).mu)
 }
 
