@@ -84,9 +84,15 @@ func Files(path string) (list []string, err error) {
 		}
 		list = append(list, found...)
 	}
+	var known []os.FileInfo
 	for i, p := range list {
-		if slices.Contains(list[:i], p) {
-			return nil, fileError(0, "%s is named twice by %s", p, path)
+		info, err := os.Stat(p)
+		same := func(of os.FileInfo) bool { return os.SameFile(of, info) }
+		if slices.Contains(list[:i], p) || err == nil && slices.ContainsFunc(known, same) {
+			return nil, fileError(0, "%s is named twice by %s, of whose rows each would count as two", p, path)
+		}
+		if err == nil {
+			known = append(known, info)
 		}
 	}
 	return list, nil

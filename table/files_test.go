@@ -101,6 +101,23 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
+// A file that is named in two ways is one.
+func TestFilesAreNamedOnce(t *testing.T) {
+	dir := t.TempDir()
+	a := stored(t, dir, "a.csv", "y,x\n1,2\n")
+	stored(t, dir, "b.csv", "y,x\n1,2\n")
+	if err := os.Symlink(a, filepath.Join(dir, "c.csv")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	t.Chdir(dir)
+	for path, taken := range map[string]bool{"a.csv,b.csv": true, "[ab].csv": true, "a.csv,./a.csv": false, "a.csv,../" + filepath.Base(dir) + "/a.csv": false,
+		a + ",a.csv": false, "*.csv": false, "b.csv,c.csv": true, "none.csv,missing.csv": true, "none.csv,none.csv": false} {
+		if list, err := Files(path); (err == nil) != taken || err != nil && !errors.Is(err, ErrFile) {
+			t.Errorf("%s: %q, %v", path, list, err)
+		}
+	}
+}
+
 // Files are read one after the other, those of a pattern by name, and have one header.
 func TestSeveralFiles(t *testing.T) {
 	dir, s := t.TempDir(), european(t, "")
