@@ -166,6 +166,17 @@ func TestPartsAreWholeTiles(t *testing.T) {
 	}
 }
 
+// A number that isn't one is told by its row in the whole file, wherever the chunk begins.
+func TestChunksTellTheirRows(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{1, 1, 1, 1, 1, math.NaN(), 1, 1})
+	enc := encoding.NewIdentity(2, 1, false)
+	table := &Table{Enc: enc, Length: make([]float64, 14), Place: &Place{}}
+	err := TakeIn(table, &rowfile.Chunk{Rows: 4, Values: x.RawMatrix().Data}, 10)
+	if err == nil || !strings.Contains(err.Error(), "13") {
+		t.Errorf("the third of the rows from the eleventh on: %v", err)
+	}
+}
+
 // Rows of another number of columns are refused: a matrix's, and a map's.
 func TestOtherColumnsAreRefused(t *testing.T) {
 	two, err := NewTable(mat.NewDense(2, 2, nil), encoding.NewIdentity(2, 1, false))
