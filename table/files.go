@@ -66,7 +66,7 @@ func openAs(path string, s Schema) (*CSV, error) {
 }
 
 // Files are the files that a path names, as [OpenCSVAs] has it: in the order of their names, but for those with commas between them. It fails
-// where a pattern is broken, or names none. It doesn't look whether they exist.
+// where a pattern is broken, or names none, or where a file is named twice. Whether they exist it leaves to whoever opens them.
 func Files(path string) (list []string, err error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[,") {
 		return []string{path}, nil
@@ -84,15 +84,16 @@ func Files(path string) (list []string, err error) {
 		}
 		list = append(list, found...)
 	}
-	var known []os.FileInfo
+	known := make([]os.FileInfo, len(list))
 	for i, p := range list {
-		info, err := os.Stat(p)
-		same := func(of os.FileInfo) bool { return os.SameFile(of, info) }
-		if slices.Contains(list[:i], p) || err == nil && slices.ContainsFunc(known, same) {
-			return nil, fileError(0, "%s is named twice by %s, of whose rows each would count as two", p, path)
+		var err error
+		if known[i], err = os.Stat(p); err != nil {
+			known[i] = nil // whoever opens it says so
 		}
-		if err == nil {
-			known = append(known, info)
+		for k, of := range list[:i] {
+			if of == p || known[k] != nil && known[i] != nil && os.SameFile(known[k], known[i]) {
+				return nil, fileError(0, "%s and %s are the same file, of whose rows each would count as two", of, p)
+			}
 		}
 	}
 	return list, nil

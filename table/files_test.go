@@ -141,7 +141,7 @@ func TestSeveralFiles(t *testing.T) {
 		a + "," + further:                 `further.csv has "age" beside that of the file before`,
 		a + "," + other:                   `other.csv lacks "town" and has "Town", unlike that of the file before`,
 		filepath.Join(dir, "none*.csv"):   "no such file",
-		a + "," + a:                       "named twice",
+		a + "," + a:                       "the same file",
 		a + "," + filepath.Join(dir, "z"): "no such file",
 		a + "," + bad:                     "x.csv, line 2",
 		bad + "," + a:                     "x.csv, line 2",

@@ -181,7 +181,7 @@ func TestErrorsOfSeveralFiles(t *testing.T) {
 		"a value":        {a + "," + put("b.parquet", first), table.ErrValue, `a.parquet, row 5, column "ward": "unlisted"`},
 		"no file":        {a + "," + missing, os.ErrNotExist, missing},
 		"no pattern":     {filepath.Join(dir, "none*.parquet"), table.ErrFile, "none*.parquet"},
-		"twice":          {a + "," + a, table.ErrFile, "twice"},
+		"twice":          {a + "," + a, table.ErrFile, "the same file"},
 		"another format": {a + "," + put("c.parquet", write(t, good)[1]), table.ErrFile, "c.parquet: it is not a Parquet file"},
 		"other columns":  {a + "," + put("d.parquet", write(t, batch(t))[0]), table.ErrColumn, "d.parquet"},
 		"another order":  {a + "," + put("e.parquet", write(t, turned(t, good))[0]), table.ErrColumn, "e.parquet: its columns are"},
