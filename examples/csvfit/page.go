@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dpglm/dpglm/examples/internal/page"
 )
@@ -11,7 +13,7 @@ import (
 // the data. A forecast is of made-up rows.
 func (r *report) content() page.Content {
 	return page.Content{
-		Data:       filepath.Base(r.source.Path),
+		Data:       dataName(r.source.Path),
 		Method:     r.method,
 		Begins:     r.beginning,
 		Radius:     r.radius,
@@ -24,6 +26,18 @@ func (r *report) content() page.Content {
 		Ledger:     r.ledger,
 		Origin:     r.origin,
 	}
+}
+
+// dataName is what the data are called as given: names without directories, of all files.
+func dataName(path string) string {
+	names := strings.Split(path, ",")
+	if _, err := os.Stat(path); err == nil { // whose name has commas
+		names = []string{path}
+	}
+	for k, name := range names {
+		names[k] = filepath.Base(strings.TrimSpace(name))
+	}
+	return strings.Join(names, ", ")
 }
 
 // keepPage writes the page for reviewers.
