@@ -107,6 +107,16 @@ func narrowest(list []float64, part float64) float64 {
 	return sorted[int(n*(1+part)/2)] - sorted[int(n*(1-part)/2)]
 }
 
+// A prediction that isn't held to the range of labels is, before the band is laid around it.
+func TestBandsOfFarPredictions(t *testing.T) {
+	e := &Evaluation{Band: &Interval{Low: -1, High: 2}, Labels: &Interval{Low: 0, High: 10}}
+	for mean, want := range map[float64]Interval{-5: {0, 0, 2}, 5: {5, 4, 7}, 15: {10, 9, 10}} {
+		if in, known := e.PredictionInterval(mean); !known || in != want {
+			t.Errorf("%g: %v, want %v", mean, in, want)
+		}
+	}
+}
+
 // Classes and levels have no band, nor has what noise hides.
 func TestBandsOfNothing(t *testing.T) {
 	if in, known := (*Evaluation)(nil).PredictionInterval(1); known || in != (Interval{}) {

@@ -74,13 +74,14 @@ type Figure struct {
 	Interval
 }
 
-// PredictionInterval holds the label of a new row of which the model predicts a mean, by the Band, and is held to
+// PredictionInterval holds the label of a new row of which the model predicts a mean, by the Band; both are held to
 // Labels. It isn't known without them, and for what isn't a number.
 func (e *Evaluation) PredictionInterval(mean float64) (in Interval, known bool) {
 	if e == nil || e.Band == nil || e.Labels == nil || math.IsNaN(mean) {
 		return Interval{}, false
 	}
 	hold := func(v float64) float64 { return math.Max(e.Labels.Low, math.Min(v, e.Labels.High)) }
+	mean = hold(mean)
 	return Interval{mean, hold(mean + e.Band.Low), hold(mean + e.Band.High)}, true
 }
 
@@ -181,6 +182,9 @@ func (e *Evaluation) caveat() string {
 	}
 	if _, numbers := e.Figure("mean error"); numbers {
 		return "RMSE, R²: unknown, as rows too rare to be seen may have most of it\n"
+	}
+	if len(e.Figures) == 0 {
+		return "no figure is known, as rows too rare to be seen may have most of each: more rows, or a narrower range of labels, would tell\n"
 	}
 	return ""
 }

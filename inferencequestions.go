@@ -372,7 +372,8 @@ func (f *Inference) Thresholds() []Coefficient {
 // Means are [Model.Means] with intervals: of the mean label of all rows like one, which says nothing of how far
 // a single label lies from it ([Evaluation.PredictionInterval] does). With offsets, one for each row or nil, they are
 // those of [Model.MeansAt]. Ends are those of a score's interval, which are infinite where the data don't determine
-// it, as means: 0 and 1 then, of a probability. It fails as these do, and for levels.
+// it, as means: 0 and 1 then, of a probability. Where all of an interval lies beyond the range of labels, to which means are
+// held, the model is wrong there, and it is the whole range. It fails as these do, and for levels.
 func (f *Inference) Means(x mat.Matrix, offsets []float64) ([]Interval, error) {
 	if err := f.made(); err != nil {
 		return nil, err
@@ -400,6 +401,10 @@ func (f *Inference) Means(x mat.Matrix, offsets []float64) ([]Interval, error) {
 		}
 		mean := func(s float64) float64 { return heldMean(m, s, offsets != nil) }
 		list[i] = Interval{mean(s), mean(s - half[i]), mean(s + half[i])}
+		low, high := mean(math.Inf(-1)), mean(math.Inf(1))
+		if m.response.labels != losses.Binary && !math.IsInf(high, 1) && (list[i].Low == high || m.response.labels == losses.Real && list[i].High == low) {
+			list[i].Low, list[i].High = low, high
+		}
 	}
 	return list, nil
 }

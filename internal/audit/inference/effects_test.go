@@ -9,7 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpglm/dpglm"
+	"github.com/dpglm/dpglm/internal/audit/given"
 	"github.com/dpglm/dpglm/losses"
+	"github.com/dpglm/dpglm/mechanisms"
 )
 
 // rise is by how much the mean of a label rises with the score of shops, on average: by the definition.
@@ -155,5 +157,40 @@ func TestEffectsOfNothing(t *testing.T) {
 	}
 	if _, err := new(dpglm.Inference).Means(mat.NewDense(1, 1, nil), nil); !errors.Is(err, dpglm.ErrModel) {
 		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// An interval of a mean that lies beyond the range of labels is the whole range, as the model is wrong there; one that
+// reaches into it ends at the range's end.
+func TestMeansBeyondLabels(t *testing.T) {
+	r := mechanisms.NewSeededSource(1)
+	unit := func() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+	const n = 2000
+	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+	for i := range n {
+		v := unit()/2 - 0.25
+		x.Set(i, 0, v)
+		y[i] = 4*v + (unit()-0.5)/4
+	}
+	d, err := dpglm.NewDataset(x, y, dpglm.Bounds{Feature: 1, LabelRange: [2]float64{-1.5, 1.5}, Intercept: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := dpglm.Infer(t.Context(), d, dpglm.Problem{Loss: losses.Squared{}}, dpglm.GDP(100), dpglm.InferConfig{}, given.Seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 1.5 / f.Coefficients()[0].Estimate
+	list, err := f.Means(mat.NewDense(4, 1, []float64{1, -1, end, 0}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, value := range []float64{1.5, -1.5} {
+		if list[k] != (dpglm.Interval{Value: value, Low: -1.5, High: 1.5}) {
+			t.Errorf("beyond the range: %v", list[k])
+		}
+	}
+	if at := list[2]; at.High != 1.5 || !(at.Low > 1.4 && at.Low < 1.5) || list[3].High-list[3].Low > 0.1 {
+		t.Errorf("at its end %v, and within %v", at, list[3])
 	}
 }
