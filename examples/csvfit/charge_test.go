@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,7 +192,13 @@ func TestResumesTheSameFitOnly(t *testing.T) {
 		"name it by -budget":                 {"-budget", ""},
 		"its noise would be that of":         {"-insecure-noise-seed", "1"},
 	} {
-		err := run(t.Context(), append(append(args, "-resume", id), given...), io.Discard, io.Discard)
+		all := append(slices.Clone(args), "-resume", id)
+		if given[0] == "-data" { // which is given once
+			all[slices.Index(all, "-data")+1] = given[1]
+		} else {
+			all = append(all, given...)
+		}
+		err := run(t.Context(), all, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v", given, err)
 		}

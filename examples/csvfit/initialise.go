@@ -91,7 +91,7 @@ func (r rolesGiven) names() map[string]string {
 // that came from rows would give some of them away.
 func initialise(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit init", flag.ContinueOnError)
-	path := f.String("data", "", "data `file`: .csv, .tsv or .txt, or any of them with .gz")
+	path := f.String("data", "", "data `file`, or several as a.csv,b.csv or \"claims/*.csv\": .csv, .tsv or .txt, or any of them with .gz")
 	encoding := f.String("encoding", "", "`name` of how the file has characters: utf-8, windows-1252 or iso-8859-1 (default: utf-8, or windows-1252 where the header isn't)")
 	book := f.String("codebook", "", "`file` that says what is publicly known of the columns: a CSV with a line for each, DDI Codebook (XML), datapackage.json, or what R prints by dput(sapply(df, class)) and then, if levels are known without the rows, dput(lapply(df, levels))")
 	output := f.String("o", "", "`file` for the schema; there must be none of that name (default: standard output)")

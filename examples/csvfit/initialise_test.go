@@ -62,7 +62,10 @@ func TestInitRefuses(t *testing.T) {
 		"is compressed by zstd, which isn't read: decompress it, zstd -dc ": {"-data", write(t, "a.csv.zst", "x")},
 	} {
 		var out, warnings bytes.Buffer
-		if err := run(context.Background(), append([]string{"init", "-data", data}, more...), &out, &warnings); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+		if more[0] != "-data" { // which is given once
+			more = append(more, "-data", data)
+		}
+		if err := run(context.Background(), append([]string{"init"}, more...), &out, &warnings); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
 			t.Errorf("%v: %v, which doesn't say %q", more, err, want)
 		}
 	}

@@ -20,12 +20,12 @@ import (
 )
 
 // predict adds a model's predictions to the rows of a file, of which it keeps few at a
-// time.
+// time. Means are held to the label's range.
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("csvfit predict", flag.ContinueOnError)
 	model := f.String("model", "", "`file` of a model")
-	path := f.String("data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz; of persons without \"period\", a model of hazards tells survival")
-	output := f.String("o", "", "CSV `file` for the predictions; there must be none of that name (default: standard output)")
+	path := f.String("data", "", "data `file`, or several as a.csv,b.csv: .csv, .tsv, .txt or .libsvm, or any of them with .gz; of persons without \"period\", a model of hazards tells survival")
+	output := f.String("o", "", "CSV `file` for the predictions, means held to the label's range; there must be none of that name (default: standard output)")
 	intervals := f.Bool("interval", false, "add the ends of each mean's interval, of a model by -method infer: they are about the mean of all such rows, not about one")
 	if _, err := task.Parse(f, args, stdout); err != nil {
 		return err

@@ -42,6 +42,24 @@ func question(f *flag.FlagSet, name string) string {
 	return ""
 }
 
+// repeated refuses -data that is given twice, as other programs take several files: package flag takes the last one alone.
+func repeated(f *flag.FlagSet, args []string) error {
+	given := 0
+	for i := 0; i < len(args)-f.NArg(); i++ {
+		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if name == "data" {
+			given++
+		}
+		if of, ok := f.Lookup(name).Value.(interface{ IsBoolFlag() bool }); !joined && !(ok && of.IsBoolFlag()) {
+			i++ // its value
+		}
+	}
+	if given > 1 {
+		return Usage("-data is given twice; several files are one value: a.csv,b.csv or 'claims/*.csv'")
+	}
+	return nil
+}
+
 // wanted is what values a flag has.
 func wanted(f *flag.Flag) string {
 	if g, ok := f.Value.(flag.Getter); ok {

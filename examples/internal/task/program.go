@@ -88,6 +88,9 @@ func Parse(f *flag.FlagSet, args []string, help io.Writer) (given map[string]boo
 		}
 		return nil, explain(f, err)
 	}
+	if err := repeated(f, args); err != nil {
+		return nil, err
+	}
 	if f.NArg() > 0 {
 		return nil, stray(f, f.Arg(0))
 	}

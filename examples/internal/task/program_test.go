@@ -5,6 +5,9 @@ package task
 import (
 	"context"
 	"errors"
+	"flag"
+	"io"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -32,5 +35,20 @@ func TestAwait(t *testing.T) {
 	go cancel()
 	if _, err := Await(ctx, func() (int, error) { <-never; return 0, nil }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Several files are one value of -data; other flags may be given again, and the last one counts.
+func TestDataIsGivenOnce(t *testing.T) {
+	for line, refused := range map[string]bool{"-data a.csv": false, "-data a.csv,b.csv -n 3": false, "-data a.csv -data b.csv": true, "--data=a.csv -n 3 -data=a.csv": true,
+		"-v -data a.csv": false, "-v -n 1 -n 2": false, "-o -data -data a.csv": false, "-v=false -data a.csv --data b.csv": true} {
+		f := flag.NewFlagSet("test", flag.ContinueOnError)
+		f.String("data", "", "")
+		f.String("o", "", "")
+		f.Int("n", 0, "")
+		f.Bool("v", false, "")
+		if _, err := Parse(f, strings.Fields(line), io.Discard); (err != nil) != refused || err != nil && !errors.Is(err, ErrUsage) {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 }

@@ -48,7 +48,7 @@ type Source struct {
 // NewSource adds the flags for a file, its schema and the loss to f.
 func NewSource(f *flag.FlagSet) *Source {
 	s := NewFacts(f)
-	f.StringVar(&s.Path, "data", "", "data `file`: .csv, .tsv, .txt or .libsvm, or any of them with .gz")
+	f.StringVar(&s.Path, "data", "", "data `file`, or several as a.csv,b.csv or \"claims/*.csv\": .csv, .tsv, .txt or .libsvm, or any of them with .gz")
 	return s
 }
 
