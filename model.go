@@ -127,7 +127,7 @@ func (m *Model) Link() losses.Link {
 }
 
 // Scores returns ⟨w, x⟩ for each row of raw features, bounded as in training, on the scale of
-// the labels where they are real: n×1, or n×K of K classes. It fails where x has no row, other columns than in training
+// the labels where they are real, to whose range they aren't held as [Model.Means] are: n×1, or n×K of K classes. It fails where x has no row, other columns than in training
 // or a value that isn't finite, and for a model that was neither trained nor decoded.
 func (m *Model) Scores(x mat.Matrix) (*mat.Dense, error) {
 	if err := m.usable(); err != nil {

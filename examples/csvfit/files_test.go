@@ -97,7 +97,7 @@ func TestFilesAsTheyAre(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
 		{filepath.Join(dir, "none-*.csv"), "no such file"},
 		{filepath.Join(dir, "claims-2024.csv") + "," + rows, "only files with columns, or only files of rows"},
-		{filepath.Join(dir, "claims-2024.csv") + "," + filepath.Join(dir, "claims-2024.csv"), "named twice"},
+		{filepath.Join(dir, "claims-2024.csv") + "," + filepath.Join(dir, "claims-2024.csv"), "the same file"},
 		{filepath.Join(dir, "claims-00002.rows"), "part 2"},
 	} {
 		err := run(context.Background(), []string{"fit", "-data", c.data, "-schema", facts, "-epsilon", "1", "-o", filepath.Join(dir, "x.json")}, io.Discard, io.Discard)
