@@ -47,10 +47,14 @@ func repeated(f *flag.FlagSet, args []string) error {
 	given := 0
 	for i := 0; i < len(args)-f.NArg(); i++ {
 		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		known := f.Lookup(name)
+		if known == nil { // --, which ends flags
+			break
+		}
 		if name == "data" {
 			given++
 		}
-		if of, ok := f.Lookup(name).Value.(interface{ IsBoolFlag() bool }); !joined && !(ok && of.IsBoolFlag()) {
+		if of, ok := known.Value.(interface{ IsBoolFlag() bool }); !joined && !(ok && of.IsBoolFlag()) {
 			i++ // its value
 		}
 	}

@@ -41,7 +41,7 @@ func TestAwait(t *testing.T) {
 // Several files are one value of -data; other flags may be given again, and the last one counts.
 func TestDataIsGivenOnce(t *testing.T) {
 	for line, refused := range map[string]bool{"-data a.csv": false, "-data a.csv,b.csv -n 3": false, "-data a.csv -data b.csv": true, "--data=a.csv -n 3 -data=a.csv": true,
-		"-v -data a.csv": false, "-v -n 1 -n 2": false, "-o -data -data a.csv": false, "-v=false -data a.csv --data b.csv": true} {
+		"-v -data a.csv": false, "-v -n 1 -n 2": false, "-o -data -data a.csv": false, "-v=false -data a.csv --data b.csv": true, "-data a.csv -- -data b.csv": true, "-data a.csv --": false} {
 		f := flag.NewFlagSet("test", flag.ContinueOnError)
 		f.String("data", "", "")
 		f.String("o", "", "")
