@@ -93,18 +93,10 @@ func (h Tails) Cut(edge float64) (sum float64) {
 // second moments, as far as longer ones stand out of the noise.
 func (h Tails) Carrying(part float64) float64 {
 	last := len(h.Edges) - 1
-	// Σ min(length, edge)², from the last edge on: each step adds its difference of squares
-	// for all rows above.
-	kept := make([]float64, last+1)
-	kept[last] = h.Rows * h.Edges[last] * h.Edges[last]
-	for j := last - 1; j >= 0; j-- {
-		kept[j] = kept[j+1]
-		if above := h.Above[j+1]; above > tuning.TailSurely*h.SD(j+1) {
-			kept[j] += above * (h.Edges[j]*h.Edges[j] - h.Edges[j+1]*h.Edges[j+1])
-		}
-	}
+	least := h.Edges[last]
+	lost := (1 - part) * (float64(h.Rows*least*least) + h.Cut(least))
 	j := last
-	for kept[j] < part*kept[0] {
+	for j > 0 && h.Cut(h.Edges[j]) > lost {
 		j--
 	}
 	return h.Edges[j]
