@@ -17,9 +17,11 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpglm/dpglm"
 	"github.com/dpglm/dpglm/examples/internal/task"
+	"github.com/dpglm/dpglm/losses"
 	"github.com/dpglm/dpglm/mechanisms"
 )
 
@@ -434,6 +436,34 @@ func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"-data", "x", "-repetitions", "1"}, {"-data", "x", "-papers", "none"}} {
 		if _, err := parse(args, new(bytes.Buffer)); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// Models follow from the seeds to the last digit, where the order of rows is drawn, too.
+func TestTurnsAreReproducible(t *testing.T) {
+	const n, d = 2000, 16
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, math.Sin(float64(1+i*(j+2)))/4)
+		}
+		y[i] = x.At(i, 0) - x.At(i, 1)*x.At(i, 2)
+	}
+	for _, relation := range []string{replaced, added} {
+		before := []float64(nil)
+		for coin := range uint64(20) { // of another order some half of the fits have other digits
+			var twice [2][]float64
+			for k := range twice {
+				var err error
+				if twice[k], err = (turn{promise: promise{4, 1e-6, relation}, coin: coin}).scores(t.Context(), x, y, dpglm.Bounds{Feature: 1, Label: 1}, losses.Squared{}, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(twice[0], twice[1]) || slices.Equal(twice[0], before) {
+				t.Errorf("%s, seed %d: %v and %v, after %v", relation, coin, twice[0][:2], twice[1][:2], before)
+			}
+			before = twice[0]
 		}
 	}
 }

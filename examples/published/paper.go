@@ -89,10 +89,11 @@ func (p promise) budget() dpglm.Budget {
 	return b
 }
 
-// data is a data set for the promise. Where n is secret, its public bound is n itself: the papers use n as if it were public.
-func (p promise) data(x *mat.Dense, y []float64, facts dpglm.Facts) (*dpglm.Dataset, error) {
-	if p.relation != replaced {
-		return dpglm.NewDataset(x, y, facts, dpglm.AddRemove{AtMost: len(y)})
+// data is a data set for the promise. Where n is secret, its public bound is n itself: the papers use n as if it were public. The order of
+// rows follows from the seed there, as sums do to the last digit.
+func (t turn) data(x *mat.Dense, y []float64, facts dpglm.Facts) (*dpglm.Dataset, error) {
+	if t.relation != replaced {
+		return dpglm.NewDataset(x, y, facts, dpglm.AddRemove{AtMost: len(y)}, dpglm.PersonOrder{ForTests: mechanisms.NewSeededSource(t.coin)})
 	}
 	return dpglm.NewDataset(x, y, facts)
 }
