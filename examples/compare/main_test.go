@@ -320,7 +320,7 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-methods", "noisygd,noisygd"}, "noisygd twice"},
 		{[]string{"-seeds", "0"}, "-seeds 0"},
 		{[]string{"-plot", "a.svg"}, ".png"},
-		{[]string{"-data", "none.csv"}, "relative paths start at"},
+		{[]string{"-data", "none.csv"}, "-data is given twice"},
 		{[]string{"-test", "2"}, "-test"},
 		{[]string{"-schema", "none.json"}, "relative paths start at"},
 		{[]string{"-schema", ""}, "-schema is missing"},
@@ -331,6 +331,10 @@ func TestBadFlags(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.says)
 		}
+	}
+	err := run(context.Background(), []string{"-data", "none.csv", "-schema", schema(t, "rich")}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "relative paths start at") {
+		t.Errorf("data that aren't there: %v, want where relative paths start", err)
 	}
 }
 
