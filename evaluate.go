@@ -84,8 +84,8 @@ type EvaluateConfig struct {
 // Errors and labels beyond it count by a law that those within have near the end, part·exp(−(t/s)^k),
 // and the upper end of RMSE's interval and both of R² by one that falls more slowly. There may be more that noise
 // hides: as many rows as are counted beyond the range and a standard deviation of noise more, whose number falls as
-// 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are below an n·μ of
-// 1,000; the interval of a mean error is longer by what they add, and it is left out where that is more than half of it.
+// it is seen to, between 1/t and 1/t². RMSE and R² are left out where these would double the mean square, as they mostly are
+// below an n·μ of 1,000; the interval of a mean error is longer by what they add, which is most of it below some 200.
 // With few rows far out that noise hides, RMSE is too small nevertheless and its interval may miss.
 //
 // Of levels there are 8 to 64 cells for each; rows are taken to be spread evenly over a cell, and

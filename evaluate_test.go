@@ -331,7 +331,7 @@ func (p population) isCovered(t *testing.T) {
 	}
 	t.Log(missed, hidden)
 	for k, n := range missed {
-		if hidden[k] > int(trials)*2/3 {
+		if hidden[k] > int(trials)*3/4 {
 			t.Errorf("figure %d is hidden in %d of %d", k, hidden[k], trials)
 		}
 		if n > most {

@@ -41,6 +41,9 @@ type residual struct {
 func (m Numbers) errors(in *curator.Framed) residual {
 	bound := m.LabelBound
 	of := residual{in: in, score: m.Score, share: 1 - tuning.LabelShare}
+	if m.Whole {
+		of.number.Apart = 1
+	}
 	if m.Loss.Labels().FromZero() { // means are held to the largest label
 		of.number.Low, of.number.High = -bound, math.Min(math.Exp(math.Min(m.Score.Bound, largestExponent)), math.Max(1, bound))
 		of.edges = histogram.RangeEdges(bound + of.number.High)
@@ -160,15 +163,11 @@ type ofErrors struct{ mean, root, part Interval }
 
 // widened are intervals with what may lie beyond the cells: sums by the law that is seen are
 // released, those by a slower one are slow, and the spread is that of the mean square by sampling
-// rows from there. A mean square isn't known that rows which noise hides may double, nor a mean to which they may
-// add more than its interval is long to a side.
+// rows from there. A mean square isn't known that rows which noise hides may double.
 func (f ofErrors) widened(released, slow sums, spread float64, may hidden) ofErrors {
 	square := math.Hypot(slow.square-released.square, 2*spread)
 	if !(math.Max(square, may.square) < tuning.Doubtless*released.square) {
 		f.root, f.part = Interval{}, Interval{}
-	}
-	if math.Max(may.below, may.above) > (f.mean.High-f.mean.Low)/2 {
-		f.mean = Interval{}
 	}
 	all := slow.variance - released.variance
 	return ofErrors{

@@ -15,6 +15,7 @@ type Grid struct {
 	Least, Most   float64 // what the number can be
 	Cells, Shifts int
 	Lattice       float64 // the distance between numbers that occur, 0 for any
+	Apart         float64 // that of rows beyond a grid's ends from its centre, at least
 }
 
 // Numbers are what a number of each row can be.
@@ -22,6 +23,7 @@ type Numbers struct {
 	Low, High float64
 	Whole     bool    // whether it is a whole number
 	Origin    float64 // what it is whole numbers apart from, where others are whole
+	Apart     float64 // how far apart rows are that don't lie in the same cells, at least
 }
 
 // Shifts is how often cells are counted, each time with a part of μ²: the mean of all
@@ -38,7 +40,7 @@ const sheppard = 12
 // cell, of those that all edges make, where these aren't wider than 1; where they are wider
 // no edge is on one, if all are whole, and else the origin is in the middle.
 func (of Numbers) Grid(low, high float64, cells int) Grid {
-	g := Grid{Step: (high - low) / float64(cells), Least: of.Low, Most: of.High, Shifts: Shifts}
+	g := Grid{Step: (high - low) / float64(cells), Least: of.Low, Most: of.High, Shifts: Shifts, Apart: of.Apart}
 	switch narrow := g.Step / Shifts; {
 	case of.Whole && g.Step <= Shifts:
 		g.Step = math.Max(1, math.Ceil(g.Step))
@@ -149,9 +151,10 @@ func (g Grid) Ends(counts []float64, spread, part, sds float64) (low, high float
 // slower one.
 func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hidden) {
 	n := floats.Sum(counts)
-	for _, s := range g.sides(centre) {
-		l, seen := g.far(counts, spread, centre, s.sign, s.near)
-		if !seen {
+	sides, _ := g.sides(centre)
+	for _, s := range sides {
+		l, seen := g.far(counts, spread, centre, s)
+		if !seen || s.near >= s.end {
 			continue
 		}
 		if slow {
@@ -165,30 +168,37 @@ func (g Grid) Beyond(counts []float64, spread, centre float64, slow bool) (h Hid
 	return h
 }
 
-// side is what lies beyond a grid on one side of a centre: from a distance to an end.
+// side is what lies beyond a grid on one side of a centre: from a distance, which is below 0 where the centre lies beyond
+// it too, to an end.
 type side struct{ sign, near, end float64 }
 
-func (g Grid) sides(centre float64) (list []side) {
+// sides are both, and half of what the grid is wide.
+func (g Grid) sides(centre float64) (list [2]side, half float64) {
 	top := g.High + g.Step/float64(2*g.Shifts) // where rows beyond are counted, in the mean of all shifts
 	bottom := top - float64(float64(g.Cells+1)*g.Step)
-	for _, s := range []side{{1, top - centre, g.Most - centre}, {-1, centre - bottom, centre - g.Least}} {
-		if s.near > 0 && s.end > s.near {
-			list = append(list, s)
-		}
-	}
-	return list
+	return [2]side{{1, top - centre, g.Most - centre}, {-1, centre - bottom, centre - g.Least}}, (top - bottom) / 2
 }
 
+// whole is a distance beyond which rows lie that all shifts count beyond the grid.
+func (g Grid) whole(near float64) float64 { return near - g.Step + g.Step/float64(2*g.Shifts) }
+
 // MayHide is what rows may add to the mean on either side, and to the mean square, that noise hides beyond a grid's
-// ends: as many as a standard deviation more than are counted there, of a law whose tail falls as 1/t², as of
-// those whose variance is just infinite.
+// ends: as many as a standard deviation more than are counted there, of a law whose tail falls as it is seen to fall,
+// though no slower than 1/t, by which the mean is just infinite, and no faster than 1/t², by which the variance is. Where
+// all that is seen lies on the other side of the centre they begin half the grid's width from there.
 func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above, square float64) {
 	n := floats.Sum(counts)
-	for _, s := range g.sides(centre) {
-		rows, cells := g.exceed(counts, centre, s.sign, s.near-g.Step+g.Step/float64(2*g.Shifts))
+	sides, half := g.sides(centre)
+	for _, s := range sides {
+		near := max(s.near, half, g.Apart)
+		if near >= s.end {
+			continue
+		}
+		rows, cells := g.exceed(counts, centre, s.sign, g.whole(s.near))
 		may := (math.Max(0, rows) + tuning.MayHide*spread*math.Sqrt(cells)/float64(g.Shifts)) / n
-		part := may * s.near * (1 - s.near/s.end)
-		if square += 2 * may * s.near * s.near * math.Log(s.end/s.near); s.sign > 0 {
+		falls := math.Max(1, math.Min(g.falls(counts, spread, centre, s), 2))
+		part := may * near * integral(s.end/near, 1-falls)
+		if square += 2 * may * near * near * integral(s.end/near, 2-falls); s.sign > 0 {
 			above = part
 		} else {
 			below = part
@@ -197,16 +207,36 @@ func (g Grid) MayHide(counts []float64, spread, centre float64) (below, above, s
 	return below, above, square
 }
 
+// integral is that of u^(power−1) from 1 to an end.
+func integral(end, power float64) float64 {
+	if power == 0 {
+		return math.Log(end)
+	}
+	return (math.Pow(end, power) - 1) / power
+}
+
+// falls is the power of 1/t by which the number of rows beyond t falls as far out as it is seen, and 0 where it isn't.
+func (g Grid) falls(counts []float64, spread, centre float64, s side) float64 {
+	for from := g.whole(s.near); from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
+		rows, cells := g.exceed(counts, centre, s.sign, from)
+		if rows > tuning.Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts) {
+			half, _ := g.exceed(counts, centre, s.sign, from/2)
+			return math.Log2(half / rows)
+		}
+	}
+	return 0
+}
+
 // far finds the law of distances on a side of a centre from how many rows are there, exceed a
 // distance or half of it, which is the largest of some up to the grid's end at which rows
-// stand out from noise.
-func (g Grid) far(counts []float64, spread, centre, sign, near float64) (l Law, seen bool) {
-	all, _ := g.exceed(counts, centre, sign, 0)
-	whole := near - g.Step + g.Step/float64(2*g.Shifts) // what is beyond lies above, in all shifts
-	for from := whole; from > near/tuning.FarLeast; from /= math.Sqrt2 {
-		rows, cells := g.exceed(counts, centre, sign, from)
-		half, _ := g.exceed(counts, centre, sign, from/2)
-		if !(rows > tuning.Outstanding*spread*math.Sqrt(cells)/float64(g.Shifts)) || !(half > tuning.FarApart*rows) || !(all > tuning.FarApart*half) {
+// stand out from noise, as do those that lie nearer.
+func (g Grid) far(counts []float64, spread, centre float64, s side) (l Law, seen bool) {
+	all, _ := g.exceed(counts, centre, s.sign, 0)
+	for from := g.whole(s.near); from > s.near/tuning.FarLeast; from /= math.Sqrt2 {
+		rows, cells := g.exceed(counts, centre, s.sign, from)
+		half, _ := g.exceed(counts, centre, s.sign, from/2)
+		least := tuning.Outstanding * spread * math.Sqrt(cells) / float64(g.Shifts)
+		if !(min(rows, half-rows, all-half) > least) {
 			continue
 		}
 		l = Law{Rows: all, From: from, Depth: math.Log(all / rows)}

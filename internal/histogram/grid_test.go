@@ -90,15 +90,48 @@ func TestTailsBeyondAGrid(t *testing.T) {
 	if want := (rows + 1) / n * 4.25 * (1 - 4.25/50); math.Abs(above/want-1) > 1e-9 {
 		t.Errorf("%g above, want %g", above, want)
 	}
-	if want := 1 / n * 0.75 * (1 - 0.75/50); math.Abs(below/want-1) > 1e-9 {
+	if want := 1 / n * 2.5 * math.Log(50/2.5); math.Abs(below/want-1) > 1e-9 { // where none are seen, from half the width
 		t.Errorf("%g below, want %g", below, want)
 	}
-	if want := 2/n*(rows+1)*4.25*4.25*math.Log(50/4.25) + 2/n*0.75*0.75*math.Log(50/0.75); math.Abs(square/want-1) > 1e-9 {
+	if want := 2/n*(rows+1)*4.25*4.25*math.Log(50/4.25) + 2/n*2.5*2.5*(50/2.5-1); math.Abs(square/want-1) > 1e-9 {
 		t.Errorf("a square of %g, want %g", square, want)
+	}
+	g.Apart = 10
+	if low, high, _ := g.MayHide(counts, 1, 0); math.Abs(low*n/10/math.Log(5)-1) > 1e-9 || math.Abs(high*n/10/(rows+1)/(1-10.0/50)-1) > 1e-9 {
+		t.Errorf("%g below and %g above, where all are 10 apart", low, high)
 	}
 	g.Most, g.Least = 4.25, -0.75
 	below, above, square = g.MayHide(counts, 1, 0)
 	if h := g.Beyond(counts, 1, 0, true); h != (Hidden{}) || below+above+square != 0 {
 		t.Errorf("beyond what can be: %+v, %g, %g, %g", h, below, above, square)
+	}
+}
+
+// Rows hide on the other side of a centre, too, where all that are seen lie on one; and as many as exceed a distance fall with it as
+// they are seen to.
+func TestMayHideBesideTheCentre(t *testing.T) {
+	g := Grid{High: 4, Step: 0.5, Cells: 6, Shifts: 1, Least: -50, Most: 50} // down to 1
+	counts := []float64{10, 0, 0, 20, 0, 20, 50, 0}
+	below, above, _ := g.MayHide(counts, 1, 0)
+	if want := 1.0 / 100 * 1.75 * math.Log(50/1.75); math.Abs(below/want-1) > 1e-9 {
+		t.Errorf("%g below, want %g", below, want)
+	}
+	if want := 11.0 / 100 * 4.25 * integral(50/4.25, 1-math.Log2(3)); math.Abs(above/want-1) > 1e-9 { // 10 exceed 4, and 30 half of it
+		t.Errorf("%g above, want %g", above, want)
+	}
+}
+
+// Where as many rows exceed a distance as half of it but for noise, as numbers that are few do, no law is taken from them: its
+// power would be as small as powers are.
+func TestNoLawOfSteps(t *testing.T) {
+	g := Grid{High: 4, Step: 0.5, Cells: 9, Shifts: 1, Least: -50, Most: 50}
+	counts := make([]float64, g.Cells+2)
+	counts[1], counts[5], counts[8] = 100, 3, 500 // from 3.5, 1.5 and 0 on
+	if h := g.Beyond(counts, 1, 0, false); h != (Hidden{}) {
+		t.Errorf("%+v", h)
+	}
+	counts[5] = 30
+	if h := g.Beyond(counts, 1, 0, false); !(h.Mean > 0) {
+		t.Errorf("%+v, where more are seen", h)
 	}
 }

@@ -52,6 +52,4 @@ const (
 	SpanStretch = 0.4
 	// FarLeast: grid's end over the nearest distance that a law is seen at. Origin not recorded.
 	FarLeast = 5
-	// FarApart: rows beyond half a distance over those beyond it, at least. Origin not recorded.
-	FarApart = 1.02
 )
